@@ -1,0 +1,206 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Read reads a result and checks that it is one that this version knows.
+func Read(r io.Reader) (*Result, error) {
+	var res Result
+	if err := json.NewDecoder(r).Decode(&res); err != nil {
+		return nil, fmt.Errorf("read result: %w: is it whole, and written by tare?", err)
+	}
+	if res.Schema != Schema {
+		return nil, fmt.Errorf("read result: schema %q, but this tare reads %q: use the tare that wrote it", res.Schema, Schema)
+	}
+	res.fillArrays()
+	return &res, nil
+}
+
+// ReadFile reads the result in a file.
+func ReadFile(path string) (*Result, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	res, err := Read(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return res, nil
+}
+
+// Write writes the result as indented JSON.
+func (res *Result) Write(w io.Writer) error {
+	res.fillArrays()
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(res); err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	if _, err := w.Write(buf.Bytes()); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// WriteFile writes the result to path. A regular file is replaced in one
+// step, so that a reader never sees half of one; anything else (/dev/stdout, a
+// pipe) is written directly and never renamed over.
+func (res *Result) WriteFile(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return res.writeDirectly(path)
+	}
+	// A link stays a link: what it points to is replaced.
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	err = res.Write(tmp)
+	if err == nil {
+		err = tmp.Chmod(modeFor(path))
+	}
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write result: %w", errors.Join(err, os.Remove(tmp.Name())))
+	}
+	return nil
+}
+
+// modeFor keeps the mode of the file that is replaced.
+func modeFor(path string) os.FileMode {
+	if info, err := os.Stat(path); err == nil {
+		return info.Mode().Perm()
+	}
+	return 0o644
+}
+
+func (res *Result) writeDirectly(path string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	if err := errors.Join(res.Write(file), file.Close()); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// CheckWritable tells beforehand whether WriteFile can write to path, and
+// whether a result of about size bytes has room there.
+func CheckWritable(path string, size int64) error {
+	if info, err := os.Stat(path); err == nil {
+		if info.IsDir() {
+			return fmt.Errorf("write %s: it is a folder: name a file in it", path)
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return fmt.Errorf("%w: choose another file with --out", err)
+		}
+		if err := file.Close(); err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w: choose another place with --out", path, errors.Unwrap(err))
+	}
+	free, err := freeBytes(tmp)
+	err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
+	if err == nil && free < size {
+		err = fmt.Errorf("write %s: %d bytes are free there and the result needs about %d: make room or choose another place with --out", path, free, size)
+	}
+	return err
+}
+
+// fillArrays makes every nil array and map an empty one, and drops numbers
+// that JSON has no word for: a metric that is not finite says nothing.
+func (res *Result) fillArrays() {
+	res.Noise.AA = notNil(res.Noise.AA)
+	res.Cells = notNil(res.Cells)
+	res.Findings = notNil(res.Findings)
+	res.Warnings = notNil(res.Warnings)
+	if res.Environment.Parts == nil {
+		res.Environment.Parts = map[string]string{}
+	}
+	res.Plan.fillArrays()
+	for i := range res.Cells {
+		res.Cells[i].fillArrays()
+	}
+	for i := range res.Findings {
+		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)
+	}
+}
+
+func (p *Plan) fillArrays() {
+	p.Networks = notNil(p.Networks)
+	p.Paths = notNil(p.Paths)
+	p.Workloads = notNil(p.Workloads)
+	p.NIC = notNil(p.NIC)
+}
+
+func (c *Cell) fillArrays() {
+	c.Metrics = notNil(c.Metrics)
+	c.Samples = notNil(c.Samples)
+	c.Findings = notNil(c.Findings)
+	if c.Params == nil {
+		c.Params = Params{}
+	}
+	for i := range c.Metrics {
+		c.Metrics[i].Warnings = notNil(c.Metrics[i].Warnings)
+	}
+	for i := range c.Findings {
+		c.Findings[i].Evidence = notNil(c.Findings[i].Evidence)
+	}
+	for i := range c.Samples {
+		s := &c.Samples[i]
+		s.Warnings = notNil(s.Warnings)
+		s.Metrics = finite(s.Metrics)
+		s.Counters = finite(s.Counters)
+		if s.Series == nil {
+			s.Series = map[string][]float64{}
+		}
+	}
+}
+
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func finite(values map[string]float64) map[string]float64 {
+	kept := make(map[string]float64, len(values))
+	for name, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			kept[name] = v
+		}
+	}
+	return kept
+}
+
+// Key identifies a cell's parameters: equal keys, equal parameters.
+func (p Params) Key() string {
+	text, err := json.Marshal(p) // map keys come out sorted
+	if err != nil {
+		return strings.TrimSpace(err.Error())
+	}
+	return string(text)
+}

@@ -1,0 +1,58 @@
+package result
+
+// Better says which way a metric is better.
+type Better string
+
+// The two directions.
+const (
+	Higher Better = "higher"
+	Lower  Better = "lower"
+)
+
+// Quantity is a kind of metric: its name, unit and direction.
+type Quantity struct {
+	Name   string
+	Unit   string
+	Better Better
+}
+
+// Quantities lists every metric that a result can hold.
+func Quantities() []Quantity {
+	return []Quantity{
+		{"throughput", "bit/s", Higher}, // goodput at the receiver
+		{"throughput_min", "bit/s", Higher},
+		{"throughput_max", "bit/s", Higher},
+		{"throughput_cv", "ratio", Lower},
+		{"rate", "1/s", Higher},
+		{"offered_rate", "1/s", Higher},
+		{"rtt_p50", "s", Lower},
+		{"rtt_p90", "s", Lower},
+		{"rtt_p99", "s", Lower},
+		{"rtt_p999", "s", Lower},
+		{"rtt_mean", "s", Lower},
+		{"latency_one_way", "s", Lower},
+		{"latency_mean", "s", Lower},
+		{"latency_p50", "s", Lower},
+		{"latency_p90", "s", Lower},
+		{"latency_p99", "s", Lower},
+		{"latency_p999", "s", Lower},
+		{"loss", "ratio", Lower},
+		{"sender_drops", "count", Lower},
+		{"jitter", "s", Lower},
+		{"jitter_p50", "s", Lower}, // RFC 5481 PDV
+		{"jitter_p99", "s", Lower},
+		{"retransmits", "count", Lower},
+		{"cpu_per_gbit", "s", Lower},
+		{"cpu_per_transaction", "s", Lower},
+	}
+}
+
+// QuantityOf finds a metric by name.
+func QuantityOf(name string) (Quantity, bool) {
+	for _, q := range Quantities() {
+		if q.Name == name {
+			return q, true
+		}
+	}
+	return Quantity{}, false
+}

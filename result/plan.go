@@ -1,0 +1,59 @@
+package result
+
+// Plan is what an experiment does, as plain data: it looks at no machine.
+// In YAML a network or a workload may be written as its bare name, and times
+// and rates with their units ("60ms", "10gbit"); in JSON both are numbers in
+// SI units.
+type Plan struct {
+	Name      string         `json:"name,omitempty" yaml:"name,omitempty"`
+	Networks  []NetworkPlan  `json:"networks" yaml:"networks"`
+	Paths     []string       `json:"paths" yaml:"paths"`
+	Workloads []WorkloadPlan `json:"workloads" yaml:"workloads"`
+
+	NIC      []string          `json:"nic" yaml:"nic"`                                 // every network runs under each of these
+	EncapNIC []string          `json:"encap_nic,omitempty" yaml:"encap_nic,omitempty"` // encapsulating networks run under these too
+	MTU      int               `json:"mtu" yaml:"mtu"`                                 // bytes, of the underlay
+	Link     BitsPerSecond     `json:"link,omitempty" yaml:"link,omitempty"`           // 0: as fast as the CPU
+	Pin      string            `json:"pin" yaml:"pin"`                                 // apart, same, none
+	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
+	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
+
+	Blocks    int     `json:"blocks" yaml:"blocks"`
+	Warmup    Seconds `json:"warmup" yaml:"warmup"`
+	Duration  Seconds `json:"duration" yaml:"duration"`                       // of a window
+	Precision float64 `json:"precision,omitempty" yaml:"precision,omitempty"` // stop early when every toll's interval is this narrow
+	MaxTime   Seconds `json:"max_time,omitempty" yaml:"max_time,omitempty"`   // 0: no bound
+	Margin    float64 `json:"margin" yaml:"margin"`                           // tolls smaller than this do not matter
+	Seed      uint64  `json:"seed" yaml:"seed"`                               // of the order; 0: drawn when the run starts
+
+	// Skipped holds what "all" left out and why; the tool writes it.
+	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`
+}
+
+// NetworkPlan is one network of a plan; a zero Link means the plan's own.
+type NetworkPlan struct {
+	Name string        `json:"name" yaml:"name"`
+	Link BitsPerSecond `json:"link,omitempty" yaml:"link,omitempty"`
+}
+
+// WorkloadPlan is one workload of a plan with its parameters; a zero means
+// the workload's own default.
+type WorkloadPlan struct {
+	Name  string        `json:"name" yaml:"name"`
+	Mode  string        `json:"mode,omitempty" yaml:"mode,omitempty"`
+	Flows int           `json:"flows,omitempty" yaml:"flows,omitempty"`
+	Size  int           `json:"size,omitempty" yaml:"size,omitempty"` // bytes of a message or datagram
+	Rate  BitsPerSecond `json:"rate,omitempty" yaml:"rate,omitempty"` // of payload
+}
+
+// SkippedNetwork is a network that was asked for by "all" and is not here.
+type SkippedNetwork struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// BitsPerSecond is a rate.
+type BitsPerSecond float64
+
+// Seconds is a time span.
+type Seconds float64

@@ -1,0 +1,170 @@
+// Package result is the file that tare writes: one JSON document with the
+// environment, the plan, every sample, what the cells amount to, and why.
+//
+// All quantities are in SI base units (bit/s, s, 1/s, ratio); scaling is for
+// what people read. Arrays are never null. A reader accepts unknown fields; a
+// writer never changes a field's meaning within a schema number.
+package result
+
+// Schema names the format that this package writes.
+const Schema = "tare.result/1"
+
+// Result is one experiment, or the part of it that was done.
+type Result struct {
+	Schema      string      `json:"schema"`
+	ID          string      `json:"id"`
+	Started     string      `json:"started"`  // RFC 3339
+	Finished    string      `json:"finished"` // RFC 3339; empty while it runs or when it was interrupted
+	Tool        Tool        `json:"tool"`
+	Environment Environment `json:"environment"`
+	Plan        Plan        `json:"plan"`
+	Noise       Noise       `json:"noise"`
+	Cells       []Cell      `json:"cells"`
+	Findings    []Finding   `json:"findings"`
+	Warnings    []string    `json:"warnings"`
+}
+
+// Tool is the binary that measured.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+}
+
+// Environment is the machine as the run found it.
+type Environment struct {
+	Kernel         string            `json:"kernel"`
+	CPUModel       string            `json:"cpu_model"`
+	CPUs           int               `json:"cpus"`
+	Virtualisation string            `json:"virtualisation"` // "none", or the hypervisor's name as CPUID or DMI gives it
+	Clocksource    string            `json:"clocksource"`
+	MemoryBytes    uint64            `json:"memory_bytes"`
+	Privilege      string            `json:"privilege"` // "root" or "user namespace"
+	Parts          map[string]string `json:"parts"`     // real parts and their versions
+}
+
+// Noise says how quiet the machine was.
+type Noise struct {
+	AA         []AA    `json:"aa"`
+	Steal      float64 `json:"steal"`       // share of all CPU time that the hypervisor took during the run
+	Pressure   float64 `json:"pressure"`    // PSI cpu "some avg10" before the run, as a ratio; -1 where the kernel has none
+	ForeignCPU float64 `json:"foreign_cpu"` // CPUs busy with other work before the run, in cores
+}
+
+// AA compares the two baselines of one group: the same network twice.
+type AA struct {
+	Path     string  `json:"path"`
+	Workload string  `json:"workload"`
+	Params   Params  `json:"params"`
+	Metric   string  `json:"metric"`
+	Low      float64 `json:"low"`  // of the toll of one against the other
+	High     float64 `json:"high"` // of the toll of one against the other
+	Verdict  string  `json:"verdict"`
+}
+
+// The states of a cell.
+const (
+	StatusOK      = "ok"
+	StatusSkipped = "skipped"
+	StatusFailed  = "failed"
+)
+
+// Cell is one network on one path under one workload with its parameters.
+type Cell struct {
+	Network  string    `json:"network"`
+	Path     string    `json:"path"`
+	Workload string    `json:"workload"`
+	Params   Params    `json:"params"`
+	Mode     string    `json:"mode"`
+	Fidelity string    `json:"fidelity"`
+	Status   string    `json:"status"`
+	Reason   string    `json:"reason"` // why it is not ok
+	Metrics  []Metric  `json:"metrics"`
+	Samples  []Sample  `json:"samples"`
+	Findings []Finding `json:"findings"`
+}
+
+// Params are what a cell was measured with: nic, link (bit/s), mtu (bytes),
+// pin, rps, cc, flows, size (bytes), rate (bit/s), warmup and duration (s).
+type Params map[string]any
+
+// Metric is a number with all that it needs to be read.
+type Metric struct {
+	Name      string     `json:"name"`
+	Unit      string     `json:"unit"`
+	Better    Better     `json:"better"`
+	N         int        `json:"n"` // blocks
+	Value     float64    `json:"value"`
+	Low       *float64   `json:"low,omitempty"` // 95 % interval; absent below six blocks
+	High      *float64   `json:"high,omitempty"`
+	Baseline  *Baseline  `json:"baseline,omitempty"`
+	Toll      *Toll      `json:"toll,omitempty"`
+	Ceiling   *Ceiling   `json:"ceiling,omitempty"`
+	TollParts *TollParts `json:"toll_parts,omitempty"`
+	Warnings  []string   `json:"warnings"`
+}
+
+// Baseline is what a metric is weighed against.
+type Baseline struct {
+	Network string  `json:"network"`
+	Value   float64 `json:"value"`
+}
+
+// Toll is what the network costs against its baseline: a ratio, positive is
+// worse, and the difference in the metric's own unit (cell minus baseline).
+// Below six blocks there is no interval and the verdict is inconclusive.
+type Toll struct {
+	Value       float64  `json:"value"`
+	Low         *float64 `json:"low,omitempty"`
+	High        *float64 `json:"high,omitempty"`
+	Verdict     string   `json:"verdict"`
+	Margin      float64  `json:"margin"`                  // the margin used
+	BlocksToSay int      `json:"blocks_needed,omitempty"` // with an inconclusive verdict: how many blocks would tell
+	Delta       Delta    `json:"delta"`
+}
+
+// Delta is a difference in the metric's own unit.
+type Delta struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+}
+
+// Ceiling is the most that the wire could carry, and the share reached.
+type Ceiling struct {
+	Value float64 `json:"value"`
+	Ratio float64 `json:"ratio"`
+}
+
+// TollParts splits a toll into what headers explain and the rest.
+type TollParts struct {
+	Framing    float64 `json:"framing"`
+	Processing float64 `json:"processing"`
+}
+
+// Sample is one window of one cell.
+type Sample struct {
+	Block    int                  `json:"block"`            // from 0
+	Order    int                  `json:"order"`            // place within the block, from 0
+	Layout   string               `json:"layout,omitempty"` // "a" or "b": which of the two baselines
+	Metrics  map[string]float64   `json:"metrics"`
+	Series   map[string][]float64 `json:"series"`
+	Counters map[string]float64   `json:"counters"`
+	Warnings []string             `json:"warnings"`
+}
+
+// Finding is a cause that the evidence supports.
+type Finding struct {
+	ID         string     `json:"id"`
+	Cause      string     `json:"cause"`
+	Evidence   []Evidence `json:"evidence"`
+	Fix        string     `json:"fix"`
+	Confidence float64    `json:"confidence"`
+	Share      float64    `json:"share"`
+}
+
+// Evidence is one observation and where it was read.
+type Evidence struct {
+	Name   string `json:"name"`
+	Value  any    `json:"value"`
+	Source string `json:"source"`
+}

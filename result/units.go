@@ -1,0 +1,99 @@
+package result
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// bitUnits are the rates' suffixes, the longest first so that "kbit" is not
+// read as "bit".
+var bitUnits = []struct {
+	suffix string
+	factor float64
+}{
+	{"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1},
+}
+
+// ParseBitsPerSecond reads a rate as tc writes it: 10gbit, 100mbit, 64kbit,
+// 1000bit. "/s" may follow. The rate must be positive and below 100 Tbit/s.
+func ParseBitsPerSecond(text string) (BitsPerSecond, error) {
+	word := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "/s")
+	for _, unit := range bitUnits {
+		digits, ok := strings.CutSuffix(word, unit.suffix)
+		if !ok {
+			continue
+		}
+		value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if err != nil {
+			break
+		}
+		rate := value * unit.factor
+		if !(rate >= 1 && rate < 1e14) {
+			return 0, fmt.Errorf("read rate %q: it must be at least 1bit and below 100000gbit", text)
+		}
+		return BitsPerSecond(rate), nil
+	}
+	return 0, fmt.Errorf("read rate %q: write a number and bit, kbit, mbit or gbit, as in 10gbit", text)
+}
+
+// String writes the rate with the largest unit that leaves no long fraction.
+func (r BitsPerSecond) String() string {
+	for _, unit := range bitUnits {
+		if float64(r) >= unit.factor {
+			return strconv.FormatFloat(float64(r)/unit.factor, 'f', -1, 64) + unit.suffix
+		}
+	}
+	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "bit"
+}
+
+// MarshalYAML writes the rate with its unit.
+func (r BitsPerSecond) MarshalYAML() (any, error) { return r.String(), nil }
+
+// UnmarshalYAML reads a rate with its unit.
+func (r *BitsPerSecond) UnmarshalYAML(node *yaml.Node) error {
+	parsed, err := ParseBitsPerSecond(node.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	*r = parsed
+	return nil
+}
+
+// ParseSeconds reads a time span as Go writes it: 60ms, 2s, 1m30s. It must be
+// positive and at most a day.
+func ParseSeconds(text string) (Seconds, error) {
+	span, err := time.ParseDuration(strings.TrimSpace(text))
+	if err != nil {
+		return 0, fmt.Errorf("read time %q: write a number and us, ms, s or m, as in 60ms", text)
+	}
+	if span <= 0 || span > 24*time.Hour {
+		return 0, fmt.Errorf("read time %q: it must be above zero and at most 24h", text)
+	}
+	return Seconds(span.Seconds()), nil
+}
+
+// Duration is the time span as the standard library has it.
+func (s Seconds) Duration() time.Duration {
+	return time.Duration(float64(s)*float64(time.Second) + 0.5)
+}
+
+// MarshalYAML writes the time span with its unit.
+func (s Seconds) MarshalYAML() (any, error) { return s.Duration().String(), nil }
+
+// UnmarshalYAML reads a time span with its unit; "0s" stands for none.
+func (s *Seconds) UnmarshalYAML(node *yaml.Node) error {
+	if node.Value == "0s" || node.Value == "0" {
+		*s = 0
+		return nil
+	}
+	parsed, err := ParseSeconds(node.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	*s = parsed
+	return nil
+}
