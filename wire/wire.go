@@ -1,0 +1,71 @@
+// Package wire says how much of a link the headers leave: the stacks that
+// container networks put around a packet, the MTU that remains, and the
+// ceilings of TCP and UDP that follow.
+//
+//   - wire.go: headers, stacks and the MTU
+//   - ceiling.go: what the wire can carry, and the framing toll
+//
+// Frames are counted as a lab's link counts them, at their real length. A real
+// Ethernet pads a frame to 64 bytes with its FCS, 46 bytes of IP packet, so
+// for UDP payloads below 18 bytes without a stack its ceilings are lower than
+// those given here. It is the lab's link that is measured.
+package wire
+
+// What a frame takes on Ethernet, in bytes (IEEE 802.3, clauses 3 and 4).
+const (
+	EthernetHeader = 14
+	FCS            = 4
+	Preamble       = 8 // with the start-of-frame delimiter
+	Gap            = 12
+
+	// Ethernet is all that a frame takes besides its IP packet.
+	Ethernet = EthernetHeader + FCS + Preamble + Gap
+
+	// BucketOverhead is what a token bucket must add to each packet so that it
+	// counts as the wire does: the kernel counts the Ethernet header already.
+	BucketOverhead = FCS + Preamble + Gap
+)
+
+// Headers within the frame, in bytes.
+const (
+	IPv4Header    = 20 // RFC 791, without options
+	TCPHeader     = 20 // RFC 9293, without options
+	TCPTimestamps = 12 // RFC 7323, with the padding: Linux sends it on each segment
+	UDPHeader     = 8  // RFC 768
+	VXLANHeader   = 8  // RFC 7348
+)
+
+// BitsPerSecond is a rate.
+type BitsPerSecond float64
+
+// Header is one header that a network adds.
+type Header struct {
+	Name  string
+	Bytes int
+}
+
+// Stack is what a network puts between the Ethernet frame of the underlay and
+// the IP packet of the container, from the outside in.
+type Stack []Header
+
+// None adds nothing: the host itself, a bridge, a route.
+func None() Stack { return Stack{} }
+
+// VXLAN is VXLAN over IPv4 (RFC 7348): 50 bytes.
+func VXLAN() Stack {
+	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"VXLAN", VXLANHeader}, {"Ethernet", EthernetHeader}}
+}
+
+// Bytes is the length of all headers.
+func (s Stack) Bytes() int {
+	bytes := 0
+	for _, header := range s {
+		bytes += header.Bytes
+	}
+	return bytes
+}
+
+// InnerMTU is the largest IP packet, in bytes, that a container can send
+// without its network's frames exceeding the underlay's MTU. It is negative
+// where the headers alone do.
+func InnerMTU(underlayMTU int, s Stack) int { return underlayMTU - s.Bytes() }

@@ -1,0 +1,167 @@
+package wire
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+const gigabit = BitsPerSecond(1e9)
+
+func TestStacks(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		stack           Stack
+		bytes, innerMTU int
+	}{
+		{"none", None(), 0, 1500},
+		{"VXLAN", VXLAN(), 50, 1450},
+	} {
+		if got := test.stack.Bytes(); got != test.bytes {
+			t.Errorf("%s: %d bytes, want %d", test.name, got, test.bytes)
+		}
+		if got := InnerMTU(1500, test.stack); got != test.innerMTU {
+			t.Errorf("%s: inner MTU %d, want %d", test.name, got, test.innerMTU)
+		}
+	}
+	if Ethernet != 38 || BucketOverhead != 24 {
+		t.Errorf("Ethernet takes %d bytes, the bucket adds %d", Ethernet, BucketOverhead)
+	}
+}
+
+func TestTCPCeilingAgreesWithPublishedFigures(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		link        BitsPerSecond
+		underlayMTU int
+		stack       Stack
+		want, error BitsPerSecond
+	}{
+		{"host on 10 Gbit/s: 9410 Mbit/s", 1e10, 1500, None(), 9.41e9, 1e7},
+		{"Docker and OVS overlay on 1 Gbit/s: 909 Mbit/s", 1e9, 1500, VXLAN(), 909e6, 1e6},
+		{"host on 100 Mbit/s: 94.15", 1e8, 1500, None(), 94.15e6, 1e4},
+		{"VXLAN on 100 Mbit/s: 90.90", 1e8, 1500, VXLAN(), 90.90e6, 1e4},
+		{"exact, host", 1538, 1500, None(), 1448, 1e-9},
+		{"exact, VXLAN", 1538, 1500, VXLAN(), 1398, 1e-9},
+		{"exact, VXLAN, jumbo frames", 9038, 9000, VXLAN(), 8898, 1e-9},
+		{"no room for data", 1e9, 52, None(), 0, 0},
+		{"no room for the stack", 1e9, 20, VXLAN(), 0, 0},
+	} {
+		got := TCPCeiling(test.link, InnerMTU(test.underlayMTU, test.stack), test.stack)
+		if math.Abs(float64(got-test.want)) > float64(test.error) {
+			t.Errorf("%s: got %v bit/s, want %v", test.name, got, test.want)
+		}
+	}
+	// An inner MTU below the largest, as Docker may be told to set.
+	if got := TCPCeiling(1438, 1400, None()); math.Abs(float64(got-1348)) > 1e-9 {
+		t.Errorf("MTU 1400 on a 1500 underlay: %v of 1438", got)
+	}
+}
+
+func TestFragments(t *testing.T) {
+	for _, test := range []struct{ payload, mtu, want int }{
+		{0, 1500, 1},
+		{1472, 1500, 1},
+		{1473, 1500, 2},
+		{2952, 1500, 2}, // 1480 + 1480
+		{2953, 1500, 3},
+		{8192, 1500, 6},
+		{65507, 1500, 45}, // 44 * 1480 = 65120 of 65515
+		{1422, 1450, 1},
+		{1423, 1450, 2},
+		{8192, 1450, 6}, // 1424 each, not 1430
+		{2846, 1450, 2}, // 1424 + 1430: the last fills its packet
+		{2847, 1450, 3},
+		{16, 28, 3}, // 8 bytes each
+		{0, 28, 1},
+		{0, 27, 0},
+		{-1, 1500, 0},
+		{65508, 1500, 0},
+	} {
+		if got := Fragments(test.payload, test.mtu); got != test.want {
+			t.Errorf("%d bytes at MTU %d: %d fragments, want %d", test.payload, test.mtu, got, test.want)
+		}
+	}
+}
+
+func TestUDPCeiling(t *testing.T) {
+	for _, test := range []struct {
+		name              string
+		payload, innerMTU int
+		stack             Stack
+		wireBytes         int
+	}{
+		{"64 bytes", 64, 1500, None(), 64 + 8 + 20 + 38},
+		{"64 bytes, VXLAN", 64, 1450, VXLAN(), 64 + 8 + 20 + 50 + 38},
+		{"full frame", 1472, 1500, None(), 1538},
+		{"full frame, VXLAN", 1422, 1450, VXLAN(), 1538},
+		{"one byte, not padded", 1, 1500, None(), 1 + 8 + 20 + 38},
+		{"fragments", 8192, 1500, None(), 5*1538 + (8200 - 5*1480) + 20 + 38},
+		{"fragments, VXLAN", 8192, 1450, VXLAN(), 5*(1424+20+50+38) + (8200 - 5*1424) + 20 + 50 + 38},
+	} {
+		want := 1e9 / 8 / float64(test.wireBytes)
+		got := UDPCeiling(gigabit, test.payload, test.innerMTU, test.stack)
+		if math.Abs(got.PerSecond-want) > 1e-6 || math.Abs(float64(got.Goodput)-want*8*float64(test.payload)) > 1e-3 {
+			t.Errorf("%s: got %v, want %v datagrams/s", test.name, got, want)
+		}
+	}
+	if got := UDPCeiling(gigabit, 65508, 1500, None()); got != (Datagrams{}) {
+		t.Errorf("a datagram that can't be sent: %v", got)
+	}
+}
+
+func TestFramingToll(t *testing.T) {
+	host := TCPCeiling(gigabit, 1500, None())
+	vxlan := TCPCeiling(gigabit, 1450, VXLAN())
+	if got, ok := FramingToll(vxlan, host); !ok || math.Abs(got-50.0/1448) > 1e-12 {
+		t.Errorf("VXLAN: %v, %v", got, ok)
+	}
+	if got, ok := FramingToll(host, host); !ok || got != 0 {
+		t.Errorf("host: %v, %v", got, ok)
+	}
+	if got, ok := FramingToll(host, 0); ok || got != 0 {
+		t.Errorf("no baseline: %v, %v", got, ok)
+	}
+}
+
+func stacks() *rapid.Generator[Stack] { return rapid.SampledFrom([]Stack{None(), VXLAN()}) }
+
+func TestCeilingProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		stack := stacks().Draw(t, "stack")
+		mtu := rapid.IntRange(68, 65535).Draw(t, "mtu")
+		payload := rapid.IntRange(0, MaxUDPPayload).Draw(t, "payload")
+		if TCPCeiling(gigabit, mtu, stack) >= gigabit || UDPCeiling(gigabit, payload, mtu, stack).Goodput >= gigabit {
+			t.Fatal("a ceiling reaches the link rate")
+		}
+		if TCPCeiling(gigabit, mtu+1, stack) <= TCPCeiling(gigabit, mtu, stack) {
+			t.Fatal("a larger MTU lowers the ceiling of TCP")
+		}
+		if UDPCeiling(gigabit, payload, mtu+1, stack).PerSecond < UDPCeiling(gigabit, payload, mtu, stack).PerSecond {
+			t.Fatal("a larger MTU lowers the ceiling of UDP")
+		}
+		if TCPCeiling(gigabit, InnerMTU(mtu, stack), stack) > TCPCeiling(gigabit, mtu, None()) {
+			t.Fatal("a stack raises the ceiling")
+		}
+	})
+}
+
+func TestFragmentsCoverTheDatagram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mtu := rapid.IntRange(28, 9000).Draw(t, "mtu")
+		payload := rapid.IntRange(0, MaxUDPPayload).Draw(t, "payload")
+		left, packets := UDPHeader+payload, 0
+		for left > 0 { // as a sender cuts it
+			carried := min(left, mtu-IPv4Header)
+			if carried < left {
+				carried -= carried % 8
+			}
+			left -= carried
+			packets++
+		}
+		if got := Fragments(payload, mtu); got != packets {
+			t.Fatalf("%d fragments, but %d packets carry the datagram", got, packets)
+		}
+	})
+}
