@@ -1,0 +1,123 @@
+package probe
+
+import (
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestCountersAreThoseOfTheNamespace overflows a UDP receive buffer in a
+// network namespace of its own: the counters there account for each datagram.
+func TestCountersAreThoseOfTheNamespace(t *testing.T) {
+	failed := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the namespace
+		failed <- overflow(t)
+	}()
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func overflow(t *testing.T) error {
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		return errors.Join(errors.New("make a network namespace: this test needs root"), err)
+	}
+	if err := loopbackUp(); err != nil {
+		return err
+	}
+	const sent, size = 200, 1000
+	received, err := flood(sent, size)
+	if err != nil {
+		return err
+	}
+	counters, err := Protocols("/")
+	if err != nil {
+		return err
+	}
+	dropped := counters["Udp.RcvbufErrors"]
+	if dropped == 0 || received+dropped != sent || counters["Udp.InDatagrams"] != received {
+		t.Errorf("sent %d, received %d; counted %d dropped, %d in",
+			sent, received, dropped, counters["Udp.InDatagrams"])
+	}
+	devices, err := NetDevices("/")
+	if err != nil {
+		return err
+	}
+	lo := devices["lo"]
+	const packet = 20 + 8 + size // IPv4 and UDP headers; loopback leaves Ethernet's out
+	if lo.TxPackets != sent || lo.TxBytes != sent*packet || lo.RxPackets != sent || lo.RxBytes != sent*packet {
+		t.Errorf("sent %d packets of %d bytes, lo counted %+v", sent, packet, lo)
+	}
+	return nil
+}
+
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	lo, err := unix.NewIfreq("lo")
+	if err == nil {
+		lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+		err = unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+	}
+	return errors.Join(err, unix.Close(fd))
+}
+
+// flood sends datagrams to a receiver with a small buffer, which reads only
+// when all have been sent, and tells how many it got.
+func flood(count, size int) (received int64, err error) {
+	receiver, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, receiver.Close()) }()
+	if err := receiver.SetReadBuffer(8 << 10); err != nil {
+		return 0, err
+	}
+	sender, err := net.DialUDP("udp4", nil, receiver.LocalAddr().(*net.UDPAddr))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, sender.Close()) }()
+	for range count {
+		if _, err := sender.Write(make([]byte, size)); err != nil {
+			return 0, err
+		}
+	}
+	if err := arrived(count); err != nil {
+		return 0, err
+	}
+	if err := receiver.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		return 0, err
+	}
+	buf := make([]byte, size)
+	for {
+		if _, err := receiver.Read(buf); errors.Is(err, os.ErrDeadlineExceeded) {
+			return received, nil
+		} else if err != nil {
+			return 0, err
+		}
+		received++
+	}
+}
+
+// arrived waits until loopback has delivered count packets.
+func arrived(count int) error {
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		counters, err := Protocols("/")
+		if err != nil {
+			return err
+		}
+		if counters["Ip.InDelivers"] >= int64(count) {
+			return nil
+		}
+	}
+	return errors.New("the datagrams did not arrive within two seconds")
+}

@@ -1,0 +1,66 @@
+package probe
+
+import (
+	"maps"
+	"strings"
+	"testing"
+)
+
+func TestParseProtocols(t *testing.T) {
+	for text, want := range map[string]map[string]int64{
+		"":                              {},
+		"Udp: A B\nUdp: 1 2\n":          {"Udp.A": 1, "Udp.B": 2},
+		"Udp:\nUdp:\n":                  {},
+		"Tcp: MaxConn\nTcp: -1\n":       {"Tcp.MaxConn": -1},
+		"I: A\nI: 1\nI: B\nI: 2\n":      {"I.A": 1, "I.B": 2}, // IcmpMsg, 16 to a line
+		"T: G\nT: 18446744073709551615": {"T.G": -1},
+	} {
+		if got, err := ParseProtocols([]byte(text)); err != nil || !maps.Equal(got, want) {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"Udp: A\n", "Udp: A\nTcp: 1\n", "Udp: A B\nUdp: 1\n", "Udp: A\nUdp: 1 2\n", "Udp: A\nUdp: x\n",
+		"\n", "Udp A\nUdp 1\n", ": A\n: 1\n", "Udp: A\nUdp: 18446744073709551616\n",
+	} {
+		if got, err := ParseProtocols([]byte(text)); err == nil {
+			t.Errorf("%q gave %v", text, got)
+		}
+	}
+}
+
+// TestCapturedProtocols holds the counters that the first users want.
+func TestCapturedProtocols(t *testing.T) {
+	got, err := Protocols(vm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int64{
+		"Udp.InDatagrams": 91, "Udp.RcvbufErrors": 0, "Udp.SndbufErrors": 0,
+		"Ip.FragCreates": 0, "Ip.ReasmReqds": 0, "TcpExt.ListenOverflows": 0, "TcpExt.TCPBacklogCoalesce": 63,
+	} {
+		if value, ok := got[name]; !ok || value != want {
+			t.Errorf("%s: %v, %v, want %v", name, value, ok, want)
+		}
+	}
+	if _, err := Protocols(t.TempDir()); err == nil {
+		t.Error("no files, no error")
+	}
+}
+
+func FuzzParseProtocols(f *testing.F) {
+	captured(f, "proc/thread-self/net/snmp")
+	captured(f, "proc/thread-self/net/netstat")
+	f.Add([]byte("Tcp: A\nTcp: -1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		counters, err := ParseProtocols(data)
+		if err != nil {
+			return
+		}
+		for name := range counters {
+			if group, _, ok := strings.Cut(name, "."); !ok || group == "" {
+				t.Fatalf("counter %q", name)
+			}
+		}
+	})
+}
