@@ -1,0 +1,141 @@
+package lab
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Pin says which CPUs the hosts of a lab get.
+type Pin string
+
+// The three ways to place hosts on CPUs.
+const (
+	PinApart Pin = "apart" // each host has its own
+	PinSame  Pin = "same"  // all hosts have those of the first
+	PinNone  Pin = "none"  // nothing is bound, nothing is steered
+)
+
+// Pins lists the ways to place hosts, the default first.
+func Pins() []string { return []string{string(PinApart), string(PinSame), string(PinNone)} }
+
+// CPUSet is a sorted set of CPU numbers.
+type CPUSet []int
+
+// Places gives hosts CPUs by name: "h1" -> {0}.
+type Places map[string]CPUSet
+
+// ParseCPUSet reads a CPU list as the kernel writes it: "0-3,8".
+func ParseCPUSet(text string) (CPUSet, error) {
+	seen := map[int]bool{}
+	for _, part := range strings.Split(strings.TrimSpace(text), ",") {
+		first, last, ranged := strings.Cut(part, "-")
+		if !ranged {
+			last = first
+		}
+		from, err1 := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || from < 0 || to < from || to >= maxCPUs {
+			return nil, fmt.Errorf("read CPU list %q: write numbers and ranges, as in 0-3,8", text)
+		}
+		for cpu := from; cpu <= to; cpu++ {
+			seen[cpu] = true
+		}
+	}
+	set := make(CPUSet, 0, len(seen))
+	for cpu := range seen {
+		set = append(set, cpu)
+	}
+	sort.Ints(set)
+	return set, nil
+}
+
+// maxCPUs is what the kernel's cpu_set_t holds.
+const maxCPUs = 1024
+
+// String writes the set as a CPU list.
+func (s CPUSet) String() string {
+	var parts []string
+	for n := 0; n < len(s); n++ {
+		first := s[n]
+		for n+1 < len(s) && s[n+1] == s[n]+1 {
+			n++
+		}
+		if first == s[n] {
+			parts = append(parts, strconv.Itoa(first))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", first, s[n]))
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// mask writes the set as sysfs takes it in rps_cpus: comma-separated words of
+// 32 bits, the highest first.
+func (s CPUSet) mask() string {
+	if len(s) == 0 {
+		return "0"
+	}
+	words := make([]uint32, s[len(s)-1]/32+1)
+	for _, cpu := range s {
+		words[cpu/32] |= 1 << (cpu % 32)
+	}
+	text := make([]string, len(words))
+	for n, word := range words {
+		text[len(words)-1-n] = fmt.Sprintf("%08x", word)
+	}
+	return strings.Join(text, ",")
+}
+
+// bind binds the calling thread, and what it starts, to the set.
+func (s CPUSet) bind() error {
+	if len(s) == 0 {
+		return nil
+	}
+	var mask unix.CPUSet
+	for _, cpu := range s {
+		mask.Set(cpu)
+	}
+	if err := unix.SchedSetaffinity(0, &mask); err != nil {
+		return fmt.Errorf("bind to CPUs %s: %w", s, err)
+	}
+	return nil
+}
+
+// UsableCPUs is the set of CPUs that this process may run on.
+func UsableCPUs() (CPUSet, error) {
+	var mask unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &mask); err != nil {
+		return nil, fmt.Errorf("read CPU affinity: %w", err)
+	}
+	var set CPUSet
+	for cpu := range maxCPUs {
+		if mask.IsSet(cpu) {
+			set = append(set, cpu)
+		}
+	}
+	return set, nil
+}
+
+// place gives the n-th of count hosts (from 0) its CPUs, and tells whether it
+// shares them with another although the hosts should stand apart.
+func (c Config) place(name string, n, count int) (cpus CPUSet, shared bool) {
+	if chosen, ok := c.CPUs[name]; ok {
+		return chosen, false
+	}
+	switch {
+	case c.Pin == PinNone || len(c.All) == 0:
+		return nil, false
+	case c.Pin == PinSame:
+		n = 0
+		count = min(2, len(c.All))
+	}
+	if count > len(c.All) {
+		return CPUSet{c.All[n%len(c.All)]}, true
+	}
+	each := len(c.All) / count
+	return c.All[n*each : (n+1)*each], false
+}

@@ -1,0 +1,88 @@
+// Package lab builds hosts and containers out of namespaces on one machine.
+//
+// Everything lives in fresh namespaces that file descriptors hold; nothing is
+// named in the machine's own. The process that builds a lab must be the init
+// of a PID namespace of its own (see Enter): what is started in the lab dies
+// with it, and the kernel removes namespaces, links, rules and mounts when the
+// last descriptor closes. Linux 4.15 or newer.
+package lab
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Undo is a stack of what must be taken back. Whoever creates something
+// pushes its removal; Close removes in reverse order.
+type Undo struct{ steps []func() error }
+
+// Push adds a step that Close will run before all those pushed earlier.
+func (u *Undo) Push(step func() error) { u.steps = append(u.steps, step) }
+
+// Close runs every step, the last pushed first, and joins their errors. A
+// second Close does nothing.
+func (u *Undo) Close() error {
+	var errs []error
+	for n := len(u.steps) - 1; n >= 0; n-- {
+		errs = append(errs, u.steps[n]())
+	}
+	u.steps = nil
+	return errors.Join(errs...)
+}
+
+// Config is what all hosts and containers of a lab have alike.
+type Config struct {
+	CC   string // TCP congestion control, laid by the route attribute congctl
+	Pin  Pin    // which CPUs the hosts get
+	CPUs Places // host -> CPUs, where the plan chooses them
+	All  CPUSet // the CPUs that the lab may use
+}
+
+// Lab is a set of underlays with their hosts and containers, and what runs in
+// them.
+type Lab struct {
+	Undo
+	Config
+	Processes *Processes
+	Underlays []*Underlay
+}
+
+// New makes an empty lab. The caller is the init of the lab's PID namespace.
+func New(config Config) *Lab {
+	l := &Lab{Config: config, Processes: newProcesses()}
+	l.Push(l.Processes.close)
+	return l
+}
+
+// Find gives the namespace with an address such as "vxlan.h1/c1".
+func (l *Lab) Find(address string) (*Namespace, error) {
+	for _, u := range l.Underlays {
+		for _, h := range u.Hosts {
+			for _, ns := range h.namespaces() {
+				if ns.Name == address {
+					return ns, nil
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("find %q: no such host or container: tare lab show lists them", address)
+}
+
+// namespaces are the host's own and those of its containers.
+func (h *Host) namespaces() []*Namespace {
+	all := []*Namespace{h.Namespace}
+	for _, c := range h.Containers {
+		all = append(all, c.Namespace)
+	}
+	return all
+}
+
+// Remove takes one underlay back; the others stand.
+func (l *Lab) Remove(u *Underlay) error {
+	for n, other := range l.Underlays {
+		if other == u {
+			l.Underlays = append(l.Underlays[:n], l.Underlays[n+1:]...)
+		}
+	}
+	return u.Close()
+}

@@ -1,0 +1,87 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// enter moves the calling thread into the namespace, its mounts included, and
+// makes those at first use. The thread must be onThread's.
+func (ns *Namespace) enter() error {
+	if ns.mount == nil {
+		if err := ns.makeMounts(); err != nil {
+			return err
+		}
+	}
+	// A thread shares its root and working folder with the process until it
+	// says otherwise, and the kernel lets no sharer change its mounts.
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return fmt.Errorf("enter %s: %w", ns.Name, err)
+	}
+	if err := unix.Setns(int(ns.mount.Fd()), unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("enter mount namespace of %s: %w", ns.Name, err)
+	}
+	if err := unix.Setns(int(ns.net.Fd()), unix.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("enter network namespace %s: %w", ns.Name, err)
+	}
+	return nil
+}
+
+// makeMounts gives the namespace mounts of its own: /sys shows its links,
+// /run and /var/run of a host are its own, so that two daemons of a kind can
+// run side by side. A container starts from its host's.
+func (ns *Namespace) makeMounts() error {
+	return onThread(func() error {
+		if ns.from != nil {
+			if err := ns.from.enter(); err != nil {
+				return err
+			}
+		}
+		if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+			return fmt.Errorf("create mount namespace of %s: %w", ns.Name, err)
+		}
+		if err := unix.Setns(int(ns.net.Fd()), unix.CLONE_NEWNET); err != nil {
+			return fmt.Errorf("enter network namespace %s: %w", ns.Name, err)
+		}
+		if err := mountSys(); err != nil {
+			return fmt.Errorf("mount /sys of %s: %w", ns.Name, err)
+		}
+		if ns.from == nil {
+			if err := unix.Mount("tmpfs", "/run", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
+				return fmt.Errorf("mount /run of %s: %w", ns.Name, err)
+			}
+		}
+		file, err := os.Open("/proc/thread-self/ns/mnt")
+		if err != nil {
+			return fmt.Errorf("hold mount namespace of %s: %w", ns.Name, err)
+		}
+		ns.mount = file
+		ns.Push(file.Close)
+		return nil
+	})
+}
+
+// mountSys mounts a /sys that shows the thread's network namespace, with the
+// cgroups of the old one: a daemon that can't see its cgroups does not start.
+// Where the kernel refuses a new /sys to a user namespace (a container whose
+// /sys is partly masked), the old one stays.
+func mountSys() error {
+	cgroups, err := unix.OpenTree(unix.AT_FDCWD, "/sys/fs/cgroup", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	hasCgroups := err == nil
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("hold /sys/fs/cgroup: %w", err)
+	}
+	err = unix.Mount("sysfs", "/sys", "sysfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if err == nil && hasCgroups {
+		err = unix.MoveMount(cgroups, "", unix.AT_FDCWD, "/sys/fs/cgroup", unix.MOVE_MOUNT_F_EMPTY_PATH)
+	} else if errors.Is(err, unix.EPERM) {
+		err = nil
+	}
+	if hasCgroups {
+		err = errors.Join(err, unix.Close(cgroups))
+	}
+	return err
+}

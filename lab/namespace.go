@@ -1,0 +1,132 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// Namespace is a network namespace, and the mount namespace of what runs in
+// it. It exists as long as it is open.
+type Namespace struct {
+	Undo
+	Name string // the lab's name for it, as "vxlan.h1/c1"
+	CPUs CPUSet // what runs in it is bound there; empty: not bound
+	CC   string // congestion control of every route in it
+
+	net   *os.File
+	mount *os.File // nil until something needs files of its own
+	links *netlink.Handle
+	from  *Namespace // whose mounts it starts from; nil: the lab's
+}
+
+// sysctls of every namespace of a lab: no state carried from one connection to
+// the next, no IPv6 autoconfiguration (most of the cost of a thousand
+// containers), and none of the machine's own settings, which a new namespace
+// inherits for IPv4.
+var sysctls = []struct{ path, value string }{
+	{"net/ipv4/tcp_no_metrics_save", "1"},
+	{"net/ipv6/conf/default/disable_ipv6", "1"},
+	{"net/ipv6/conf/all/disable_ipv6", "1"},
+	{"net/ipv4/conf/all/rp_filter", "0"},
+	{"net/ipv4/conf/default/rp_filter", "0"},
+	{"net/ipv4/conf/all/send_redirects", "0"},
+	{"net/ipv4/conf/default/send_redirects", "0"},
+}
+
+// newNamespace makes a network namespace with its loopback up.
+func newNamespace(name, cc string) (*Namespace, error) {
+	ns := &Namespace{Name: name, CC: cc}
+	err := onThread(func() error {
+		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+			return fmt.Errorf("create network namespace %s: %w", name, err)
+		}
+		file, err := os.Open("/proc/thread-self/ns/net")
+		if err != nil {
+			return fmt.Errorf("hold network namespace %s: %w", name, err)
+		}
+		ns.net = file
+		ns.Push(file.Close)
+		for _, s := range sysctls {
+			if err := writeSysctl(s.path, s.value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = ns.openLinks()
+	}
+	if err != nil {
+		return nil, errors.Join(err, ns.Close())
+	}
+	return ns, nil
+}
+
+// openLinks opens the namespace's netlink socket and brings its loopback up.
+func (ns *Namespace) openLinks() error {
+	handle, err := netlink.NewHandleAt(netns.NsHandle(ns.net.Fd()), unix.NETLINK_ROUTE)
+	if err != nil {
+		return fmt.Errorf("open netlink in %s: %w", ns.Name, err)
+	}
+	ns.links = handle
+	ns.Push(func() error { handle.Close(); return nil })
+	return ns.SetUp("lo")
+}
+
+// Do runs work on a thread that is inside the namespace.
+func (ns *Namespace) Do(work func() error) error {
+	return onThread(func() error {
+		if err := unix.Setns(int(ns.net.Fd()), unix.CLONE_NEWNET); err != nil {
+			return fmt.Errorf("enter network namespace %s: %w", ns.Name, err)
+		}
+		return work()
+	})
+}
+
+// onThread runs work on a thread of its own. The thread is never unlocked:
+// having entered other namespaces it must not serve anyone else, and dies
+// with its goroutine.
+func onThread(work func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		done <- work()
+	}()
+	return <-done
+}
+
+// Sysctl writes a value below /proc/sys, in the namespace.
+func (ns *Namespace) Sysctl(path, value string) error {
+	return ns.Do(func() error { return writeSysctl(path, value) })
+}
+
+// ReadSysctl reads a value below /proc/sys, in the namespace.
+func (ns *Namespace) ReadSysctl(path string) (string, error) {
+	var value string
+	err := ns.Do(func() error {
+		text, err := os.ReadFile("/proc/sys/" + path)
+		value = strings.TrimSpace(string(text))
+		return err
+	})
+	return value, err
+}
+
+// writeSysctl writes a value for the namespace of the calling thread. IPv6
+// compiled out or switched off is as good as switched off by us.
+func writeSysctl(path, value string) error {
+	err := os.WriteFile("/proc/sys/"+path, []byte(value), 0)
+	if errors.Is(err, os.ErrNotExist) && strings.HasPrefix(path, "net/ipv6/") {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("set sysctl %s=%s: %w", path, value, err)
+	}
+	return nil
+}

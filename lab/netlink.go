@@ -1,0 +1,195 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// txQueueLen is what the kernel gives an Ethernet device; the library's zero
+// would leave a device without a queue.
+const txQueueLen = 1000
+
+// attempts bounds how often an interrupted dump is asked for again.
+const attempts = 10
+
+// retry asks again while the kernel says that the table changed during the
+// dump (NLM_F_DUMP_INTR).
+func retry[T any](dump func() (T, error)) (T, error) {
+	var got T
+	var err error
+	for range attempts {
+		got, err = dump()
+		if !errors.Is(err, netlink.ErrDumpInterrupted) && !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	return got, err
+}
+
+// link finds a device by name.
+func (ns *Namespace) link(name string) (netlink.Link, error) {
+	found, err := retry(func() (netlink.Link, error) { return ns.links.LinkByName(name) })
+	if err != nil {
+		return nil, fmt.Errorf("find %s in %s: %w", name, ns.Name, err)
+	}
+	return found, nil
+}
+
+// attrs are those of a new device. Its address is chosen, not random, so that
+// two labs of a plan are alike.
+func attrs(name string, mtu int, mac net.HardwareAddr) netlink.LinkAttrs {
+	a := netlink.NewLinkAttrs()
+	a.Name, a.MTU, a.TxQLen, a.HardwareAddr = name, mtu, txQueueLen, mac
+	return a
+}
+
+// add creates a device. It goes with its namespace, so there is no undo.
+func (ns *Namespace) add(link netlink.Link) error {
+	if err := ns.links.LinkAdd(link); err != nil {
+		return fmt.Errorf("add %s %s to %s: %w", link.Type(), link.Attrs().Name, ns.Name, err)
+	}
+	return nil
+}
+
+// End is one end of a veth pair.
+type End struct {
+	In   *Namespace
+	Name string
+	MAC  net.HardwareAddr // nil: the kernel's choice
+}
+
+// AddVeth joins two namespaces with a veth pair; both ends are left down.
+func AddVeth(a, b End, mtu int) error {
+	return a.In.add(&netlink.Veth{
+		LinkAttrs:        attrs(a.Name, mtu, a.MAC),
+		PeerName:         b.Name,
+		PeerHardwareAddr: b.MAC,
+		PeerMTU:          uint32(mtu),
+		PeerTxQLen:       txQueueLen,
+		PeerNamespace:    netlink.NsFd(b.In.net.Fd()),
+	})
+}
+
+// AddBridge adds a Linux bridge without spanning tree, up.
+func (ns *Namespace) AddBridge(name string, mtu int, mac net.HardwareAddr) error {
+	if err := ns.add(&netlink.Bridge{LinkAttrs: attrs(name, mtu, mac)}); err != nil {
+		return err
+	}
+	return ns.SetUp(name)
+}
+
+// VXLAN is a VXLAN device as an overlay's control plane lays it: no learning,
+// answers ARP from its neighbour table, sends where its FDB says.
+type VXLAN struct {
+	Name   string
+	VNI    int
+	Port   int
+	Local  netip.Addr
+	Device string
+	MTU    int
+}
+
+// AddVXLAN adds a VXLAN device, left down.
+func (ns *Namespace) AddVXLAN(v VXLAN) error {
+	lower, err := ns.link(v.Device)
+	if err != nil {
+		return err
+	}
+	return ns.add(&netlink.Vxlan{
+		LinkAttrs:    attrs(v.Name, v.MTU, nil),
+		VxlanId:      v.VNI,
+		VtepDevIndex: lower.Attrs().Index,
+		SrcAddr:      v.Local.AsSlice(),
+		Port:         v.Port,
+		Proxy:        true,
+	})
+}
+
+// AddMacvlan adds a macvlan in bridge mode on a device of ns and moves it
+// into another namespace under the name given, left down.
+func (ns *Namespace) AddMacvlan(lowerName string, into *Namespace, name string, mac net.HardwareAddr) error {
+	lower, err := ns.link(lowerName)
+	if err != nil {
+		return err
+	}
+	a := attrs(name, 0, mac)
+	a.ParentIndex = lower.Attrs().Index
+	a.Namespace = netlink.NsFd(into.net.Fd())
+	return ns.add(&netlink.Macvlan{LinkAttrs: a, Mode: netlink.MACVLAN_MODE_BRIDGE})
+}
+
+// SetUp brings a device up. The loopback's routes get the lab's congestion
+// control at once.
+func (ns *Namespace) SetUp(name string) error {
+	link, err := ns.link(name)
+	if err != nil {
+		return err
+	}
+	if err := ns.links.LinkSetUp(link); err != nil {
+		return fmt.Errorf("bring up %s in %s: %w", name, ns.Name, err)
+	}
+	if name == "lo" {
+		return ns.chooseLocalCC()
+	}
+	return nil
+}
+
+// SetMaster makes a device a port of a bridge.
+func (ns *Namespace) SetMaster(name, bridge string) error {
+	link, err := ns.link(name)
+	if err != nil {
+		return err
+	}
+	master, err := ns.link(bridge)
+	if err != nil {
+		return err
+	}
+	if err := ns.links.LinkSetMaster(link, master); err != nil {
+		return fmt.Errorf("add %s to bridge %s in %s: %w", name, bridge, ns.Name, err)
+	}
+	return nil
+}
+
+// AddNeighbour pins an IP address to a MAC address on a device.
+func (ns *Namespace) AddNeighbour(device string, addr netip.Addr, mac net.HardwareAddr) error {
+	link, err := ns.link(device)
+	if err != nil {
+		return err
+	}
+	err = ns.links.NeighSet(&netlink.Neigh{
+		LinkIndex: link.Attrs().Index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT,
+		IP: addr.AsSlice(), HardwareAddr: mac,
+	})
+	if err != nil {
+		return fmt.Errorf("add neighbour %s on %s in %s: %w", addr, device, ns.Name, err)
+	}
+	return nil
+}
+
+// AddFDB tells a VXLAN device behind which host a MAC address lives.
+func (ns *Namespace) AddFDB(device string, mac net.HardwareAddr, host netip.Addr) error {
+	link, err := ns.link(device)
+	if err != nil {
+		return err
+	}
+	err = ns.links.NeighAppend(&netlink.Neigh{
+		LinkIndex: link.Attrs().Index, Family: unix.AF_BRIDGE, Flags: netlink.NTF_SELF,
+		State: netlink.NUD_PERMANENT, IP: host.AsSlice(), HardwareAddr: mac,
+	})
+	if err != nil {
+		return fmt.Errorf("add FDB entry %s on %s in %s: %w", mac, device, ns.Name, err)
+	}
+	return nil
+}
+
+// MAC is the locally administered address that the lab gives the owner of an
+// IPv4 address, as Docker does.
+func MAC(addr netip.Addr) net.HardwareAddr {
+	b := addr.As4()
+	return net.HardwareAddr{0x02, 0x42, b[0], b[1], b[2], b[3]}
+}

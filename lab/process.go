@@ -1,0 +1,189 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Processes are what runs in a lab. The lab's init reaps them, and with them
+// every orphan that a daemon leaves behind.
+type Processes struct {
+	mu      sync.Mutex
+	running map[int]*Process
+	stop    chan struct{}
+}
+
+// Command is a program to start in a namespace.
+type Command struct {
+	Argv  []string
+	Env   []string
+	Dir   string      // empty: /
+	Files [3]*os.File // its standard input, output and error
+}
+
+// Process is a started command. Done is closed when it has ended; Status may
+// be read from then on.
+type Process struct {
+	PID    int
+	Done   chan struct{}
+	Status syscall.WaitStatus
+}
+
+func newProcesses() *Processes {
+	p := &Processes{running: map[int]*Process{}, stop: make(chan struct{})}
+	children := make(chan os.Signal, 1)
+	signal.Notify(children, unix.SIGCHLD)
+	go func() {
+		defer signal.Stop(children)
+		for {
+			select {
+			case <-children:
+				p.reap()
+			case <-p.stop:
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// reap collects every child that has ended, ours or adopted.
+func (p *Processes) reap() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+		if process, ours := p.running[pid]; ours {
+			process.Status = status
+			close(process.Done)
+			delete(p.running, pid)
+		}
+	}
+}
+
+// Start starts a command in a namespace, bound to its CPUs, in a process
+// group of its own.
+func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
+	process := &Process{Done: make(chan struct{})}
+	err := onThread(func() error {
+		if err := in.enter(); err != nil {
+			return err
+		}
+		if err := in.CPUs.bind(); err != nil {
+			return err
+		}
+		path, err := exec.LookPath(c.Argv[0])
+		if err != nil {
+			return err
+		}
+		dir := c.Dir
+		if dir == "" {
+			dir = "/"
+		}
+		files := make([]uintptr, len(c.Files))
+		for n, file := range c.Files {
+			files[n] = file.Fd()
+		}
+		// Held over the fork, so that a child that ends at once is known.
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		process.PID, err = syscall.ForkExec(path, c.Argv, &syscall.ProcAttr{
+			Dir: dir, Env: c.Env, Files: files, Sys: &syscall.SysProcAttr{Setpgid: true},
+		})
+		if err == nil {
+			p.running[process.PID] = process
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start %s in %s: %w", c.Argv[0], in.Name, err)
+	}
+	return process, nil
+}
+
+// StartSelf starts this binary in the host with the arguments given and waits
+// until it writes on its standard output that it is ready.
+func (h *Host) StartSelf(args ...string) error {
+	said, says, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("start %s in %s: %w", args[0], h.Name, err)
+	}
+	defer said.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return errors.Join(err, says.Close())
+	}
+	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
+		Argv:  append([]string{"/proc/self/exe"}, args...),
+		Env:   os.Environ(),
+		Files: [3]*os.File{null, says, os.Stderr},
+	})
+	if err = errors.Join(err, null.Close(), says.Close()); err != nil {
+		return err
+	}
+	h.underlay.Push(func() error { return process.Signal(syscall.SIGKILL) })
+	if n, err := said.Read(make([]byte, 1)); n != 1 {
+		return fmt.Errorf("start %s in %s: it ended before it was ready: %w", args[0], h.Name, err)
+	}
+	return nil
+}
+
+// Signal sends a signal to the process and all that it started in its group.
+func (p *Process) Signal(sig syscall.Signal) error {
+	err := syscall.Kill(-p.PID, sig)
+	if errors.Is(err, syscall.ESRCH) {
+		return nil // it has ended
+	}
+	return err
+}
+
+// endWait is how long a lab's processes get to end by themselves.
+const endWait = 500 * time.Millisecond
+
+// close ends every process of the lab, adopted ones too: kill(-1) by a
+// namespace's init reaches all in it but itself.
+func (p *Processes) close() error {
+	err := p.endAll(syscall.SIGTERM, endWait)
+	if errors.Is(err, errStillRunning) {
+		err = p.endAll(syscall.SIGKILL, endWait)
+	}
+	close(p.stop)
+	return err
+}
+
+var errStillRunning = errors.New("end the lab's processes: some are still running")
+
+func (p *Processes) endAll(sig syscall.Signal, wait time.Duration) error {
+	if os.Getpid() != 1 {
+		return fmt.Errorf("end the lab's processes: not the init of a PID namespace")
+	}
+	for deadline := time.Now().Add(wait); ; time.Sleep(time.Millisecond) {
+		err := syscall.Kill(-1, sig)
+		if errors.Is(err, syscall.ESRCH) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("end the lab's processes: %w", err)
+		}
+		p.reap()
+		sig = 0 // once is enough: from here on only ask whether any is left
+		if time.Now().After(deadline) {
+			return errStillRunning
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package lab
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// AddAddress gives a device an address and lays the route to its subnet
+// itself: the kernel's own would carry no congestion control.
+func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
+	link, err := ns.link(device)
+	if err != nil {
+		return err
+	}
+	addr := &netlink.Addr{IPNet: ipNet(prefix), Flags: unix.IFA_F_NOPREFIXROUTE}
+	if err := ns.links.AddrAdd(link, addr); err != nil {
+		return fmt.Errorf("add address %s to %s in %s: %w", prefix, device, ns.Name, err)
+	}
+	if err := ns.chooseLocalCC(); err != nil {
+		return err
+	}
+	if prefix.IsSingleIP() {
+		return nil
+	}
+	return ns.AddRoute(Route{To: prefix.Masked(), Device: device, From: prefix.Addr()})
+}
+
+// Route is a route to a subnet: through a gateway, or on the device itself.
+type Route struct {
+	To     netip.Prefix
+	Via    netip.Addr // invalid: on the link
+	Device string     // empty: wherever the gateway is
+	From   netip.Addr // source address to prefer; invalid: the kernel's choice
+	OnLink bool       // the gateway is on the device although no subnet says so
+}
+
+// Default is the default route's destination.
+func Default() netip.Prefix { return netip.PrefixFrom(netip.IPv4Unspecified(), 0) }
+
+// AddRoute lays a route with the lab's congestion control.
+func (ns *Namespace) AddRoute(r Route) error {
+	route := &netlink.Route{Dst: ipNet(r.To), Congctl: ns.CC, Scope: netlink.SCOPE_LINK}
+	if r.Via.IsValid() {
+		route.Gw, route.Scope = r.Via.AsSlice(), netlink.SCOPE_UNIVERSE
+	}
+	if r.From.IsValid() {
+		route.Src = r.From.AsSlice()
+	}
+	if r.OnLink {
+		route.Flags = int(netlink.FLAG_ONLINK)
+	}
+	if r.Device != "" {
+		link, err := ns.link(r.Device)
+		if err != nil {
+			return err
+		}
+		route.LinkIndex = link.Attrs().Index
+	}
+	if err := ns.links.RouteAdd(route); err != nil {
+		return fmt.Errorf("add route to %s in %s: %w", r.To, ns.Name, err)
+	}
+	return nil
+}
+
+// localRoutes are the routes to the namespace's own addresses.
+func (ns *Namespace) localRoutes() ([]netlink.Route, error) {
+	routes, err := retry(func() ([]netlink.Route, error) {
+		return ns.links.RouteListFiltered(unix.AF_INET,
+			&netlink.Route{Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL},
+			netlink.RT_FILTER_TABLE|netlink.RT_FILTER_TYPE)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list local routes in %s: %w", ns.Name, err)
+	}
+	return routes, nil
+}
+
+// chooseLocalCC lays the lab's congestion control on the routes to the
+// namespace's own addresses, which the kernel adds with each address.
+func (ns *Namespace) chooseLocalCC() error {
+	if ns.CC == "" {
+		return nil
+	}
+	routes, err := ns.localRoutes()
+	if err != nil {
+		return err
+	}
+	for _, route := range routes {
+		if route.Congctl == ns.CC {
+			continue
+		}
+		route.Congctl = ns.CC
+		if err := ns.links.RouteReplace(&route); err != nil {
+			return fmt.Errorf("lay congestion control %s on local route %s in %s: %w: choose one of /proc/sys/net/ipv4/tcp_available_congestion_control with --cc, or load the module tcp_%s",
+				ns.CC, route.Dst, ns.Name, err, ns.CC)
+		}
+	}
+	return nil
+}
+
+func ipNet(prefix netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen())}
+}

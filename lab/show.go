@@ -1,0 +1,180 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/google/nftables"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Laid is what stands in a namespace, as the kernel tells it.
+type Laid struct {
+	Namespace  string      `json:"namespace"`
+	CPUs       string      `json:"cpus,omitempty"`
+	Links      []LaidLink  `json:"links"`
+	Routes     []string    `json:"routes"`
+	Neighbours []string    `json:"neighbours"`
+	FDB        []string    `json:"fdb"`
+	Rules      []LaidRules `json:"rules"`
+}
+
+// LaidLink is one device.
+type LaidLink struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	MAC       string   `json:"mac"`
+	MTU       int      `json:"mtu"`
+	Up        bool     `json:"up"`
+	Bridge    string   `json:"bridge,omitempty"` // that it is a port of
+	Addresses []string `json:"addresses"`
+	RxPackets uint64   `json:"rx_packets"`
+	TxPackets uint64   `json:"tx_packets"`
+	RxBytes   uint64   `json:"rx_bytes"`
+	TxBytes   uint64   `json:"tx_bytes"`
+}
+
+// LaidRules is one nftables chain and how many rules it holds.
+type LaidRules struct {
+	Table string `json:"table"`
+	Chain string `json:"chain"`
+	Hook  string `json:"hook,omitempty"`
+	Rules int    `json:"rules"`
+}
+
+// Look reads what stands in the namespace.
+func (ns *Namespace) Look() (Laid, error) {
+	laid := Laid{
+		Namespace: ns.Name, CPUs: ns.CPUs.String(),
+		Links: []LaidLink{}, Routes: []string{}, Neighbours: []string{}, FDB: []string{}, Rules: []LaidRules{},
+	}
+	names := map[int]string{}
+	err := errors.Join(
+		ns.lookLinks(&laid, names),
+		ns.lookRoutes(&laid, names),
+		ns.lookNeighbours(&laid, names),
+		ns.lookRules(&laid),
+	)
+	if err != nil {
+		return laid, fmt.Errorf("look at %s: %w", ns.Name, err)
+	}
+	return laid, nil
+}
+
+func (ns *Namespace) lookLinks(laid *Laid, names map[int]string) error {
+	links, err := retry(func() ([]netlink.Link, error) { return ns.links.LinkList() })
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		names[link.Attrs().Index] = link.Attrs().Name
+	}
+	for _, link := range links {
+		a := link.Attrs()
+		shown := LaidLink{
+			Name: a.Name, Kind: link.Type(), MAC: a.HardwareAddr.String(), MTU: a.MTU,
+			Up: a.Flags&net.FlagUp != 0, Bridge: names[a.MasterIndex], Addresses: []string{},
+		}
+		if a.Statistics != nil {
+			shown.RxPackets, shown.TxPackets = a.Statistics.RxPackets, a.Statistics.TxPackets
+			shown.RxBytes, shown.TxBytes = a.Statistics.RxBytes, a.Statistics.TxBytes
+		}
+		addresses, err := retry(func() ([]netlink.Addr, error) { return ns.links.AddrList(link, unix.AF_INET) })
+		if err != nil {
+			return err
+		}
+		for _, addr := range addresses {
+			shown.Addresses = append(shown.Addresses, addr.IPNet.String())
+		}
+		laid.Links = append(laid.Links, shown)
+	}
+	return nil
+}
+
+func (ns *Namespace) lookRoutes(laid *Laid, names map[int]string) error {
+	routes, err := retry(func() ([]netlink.Route, error) { return ns.links.RouteList(nil, unix.AF_INET) })
+	if err != nil {
+		return err
+	}
+	for _, r := range routes {
+		text := "default"
+		if r.Dst != nil && r.Dst.String() != "0.0.0.0/0" {
+			text = r.Dst.String()
+		}
+		if r.Gw != nil {
+			text += " via " + r.Gw.String()
+		}
+		text += " dev " + names[r.LinkIndex]
+		if r.Congctl != "" {
+			text += " congctl " + r.Congctl
+		}
+		laid.Routes = append(laid.Routes, text)
+	}
+	return nil
+}
+
+func (ns *Namespace) lookNeighbours(laid *Laid, names map[int]string) error {
+	neighbours, err := retry(func() ([]netlink.Neigh, error) { return ns.links.NeighList(0, unix.AF_INET) })
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbours {
+		laid.Neighbours = append(laid.Neighbours, fmt.Sprintf("%s dev %s lladdr %s %s", n.IP, names[n.LinkIndex], n.HardwareAddr, neighbourState(n.State)))
+	}
+	entries, err := retry(func() ([]netlink.Neigh, error) { return ns.links.NeighList(0, unix.AF_BRIDGE) })
+	if err != nil {
+		return err
+	}
+	for _, n := range entries {
+		text := fmt.Sprintf("%s dev %s", n.HardwareAddr, names[n.LinkIndex])
+		if n.IP != nil {
+			text += " dst " + n.IP.String()
+		}
+		laid.FDB = append(laid.FDB, text+" "+neighbourState(n.State))
+	}
+	return nil
+}
+
+// neighbourState names a neighbour's state as iproute2 does.
+func neighbourState(state int) string {
+	switch state {
+	case netlink.NUD_PERMANENT:
+		return "permanent"
+	case netlink.NUD_REACHABLE:
+		return "reachable"
+	case netlink.NUD_STALE:
+		return "stale"
+	case netlink.NUD_FAILED:
+		return "failed"
+	case netlink.NUD_INCOMPLETE:
+		return "incomplete"
+	case netlink.NUD_NOARP:
+		return "noarp"
+	case netlink.NUD_DELAY, netlink.NUD_PROBE:
+		return "probing"
+	}
+	return "none"
+}
+
+// lookRules reads the nftables chains. A kernel without nftables has none.
+func (ns *Namespace) lookRules(laid *Laid) error {
+	conn, err := nftables.New(nftables.WithNetNSFd(int(ns.net.Fd())), nftables.AsLasting())
+	if errors.Is(err, unix.EPROTONOSUPPORT) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	chains, err := conn.ListChains()
+	for _, chain := range chains {
+		var rules []*nftables.Rule
+		rules, err = conn.GetRules(chain.Table, chain)
+		if err != nil {
+			break
+		}
+		laid.Rules = append(laid.Rules, LaidRules{Table: chain.Table.Name, Chain: chain.Name, Hook: string(chain.Type), Rules: len(rules)})
+	}
+	return errors.Join(err, conn.CloseLasting())
+}

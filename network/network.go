@@ -1,0 +1,154 @@
+// Package network knows the ways to connect containers: one small file each,
+// and one line in All.
+//
+// A network is data and one function that lays it over the hosts of an
+// underlay. Laying looks at the machine; everything else is fixed.
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// The fidelities, the truest first.
+const (
+	Product  = "product"   // the real daemon and data path
+	SamePath = "same-path" // the same kernel path, configured by us
+	StandIn  = "stand-in"  // another data path, since the real one is absent here
+)
+
+// The paths: which two ends talk.
+const (
+	SameHost                 = "same-host"
+	CrossHost                = "cross-host"
+	HostToContainer          = "host-to-container"
+	ContainerToOwnHost       = "container-to-own-host"
+	PublishedPort            = "published-port"
+	ContainerToPublishedPort = "container-to-published-port"
+)
+
+// Paths lists every path in the order of the tables.
+func Paths() []string {
+	return []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort}
+}
+
+// Baseline is the network that all others are weighed against.
+const Baseline = "host"
+
+// Port is where servers listen, and the port that is published.
+const Port = 5210
+
+// Network is one way to connect containers.
+type Network struct {
+	Name   string
+	Doc    string
+	Parent string // the network that it is built upon: the rung below
+	// Across names the network that lays the same parts on the paths between
+	// hosts, where this one does not reach.
+	Across          string
+	Fidelity        string
+	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
+	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
+	Paths           []string
+	Missing         string // what a machine lacks on which Lay fails
+	Get             string // how to get it
+
+	// Lay attaches count containers to each host. What it makes goes with the
+	// underlay.
+	Lay func(u *lab.Underlay, count int) error
+}
+
+// All lists the networks in the order of the tables, each after its parent.
+func All() []Network {
+	return []Network{
+		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
+	}
+}
+
+// Find gives a network by name.
+func Find(name string) (Network, bool) {
+	for _, n := range All() {
+		if n.Name == name {
+			return n, true
+		}
+	}
+	return Network{}, false
+}
+
+// Encapsulates tells whether packets travel inside others.
+func (n Network) Encapsulates() bool { return n.Stack.Bytes() > 0 }
+
+// Serves tells whether the network has the path.
+func (n Network) Serves(path string) bool {
+	for _, p := range n.Paths {
+		if p == path {
+			return true
+		}
+	}
+	return false
+}
+
+// Ends are the two places that talk on a path, and how the client reaches the
+// server.
+type Ends struct {
+	Client string     // "h1/c1"
+	Server string     // "h2/c1"
+	Bind   netip.Addr // where the server listens
+	Dial   netip.Addr // where the client connects to
+}
+
+// EndsOf gives the ends of a path on an underlay that has been laid.
+func (n Network) EndsOf(u *lab.Underlay, path string) (Ends, error) {
+	if n.Name == Baseline {
+		return hostEnds(u, path)
+	}
+	place := func(host, container int) (string, netip.Addr, error) {
+		if host > len(u.Hosts) || container > len(u.Hosts[host-1].Containers) {
+			return "", netip.Addr{}, fmt.Errorf("path %s needs container c%d on h%d: the lab is smaller: build it with more --hosts or --containers", path, container, host)
+		}
+		c := u.Hosts[host-1].Containers[container-1]
+		return c.Host.Short + "/" + c.Short, c.Addr, nil
+	}
+	c1, _, err1 := place(1, 1)
+	c2, addr2, err2 := place(1, 2)
+	far, farAddr, errFar := place(2, 1)
+	own := u.Hosts[0]
+	switch path {
+	case SameHost:
+		return Ends{c1, c2, addr2, addr2}, errors.Join(err1, err2)
+	case ContainerToOwnHost:
+		return Ends{c1, own.Short, own.Addr, own.Addr}, err1
+	case CrossHost:
+		return Ends{c1, far, farAddr, farAddr}, errors.Join(err1, errFar)
+	case HostToContainer:
+		return Ends{own.Short, far, farAddr, farAddr}, errFar
+	}
+	if errFar != nil {
+		return Ends{}, errFar
+	}
+	published := u.Hosts[1].Addr
+	switch path {
+	case PublishedPort:
+		return Ends{own.Short, far, farAddr, published}, nil
+	case ContainerToPublishedPort:
+		return Ends{c1, far, farAddr, published}, err1
+	}
+	return Ends{}, fmt.Errorf("path %q: unknown", path)
+}
+
+// hostEnds are those of the baseline, which stands in for every path: over
+// the loopback for paths within a host, from h1 to h2 for all others.
+func hostEnds(u *lab.Underlay, path string) (Ends, error) {
+	if path == SameHost || path == ContainerToOwnHost {
+		loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		return Ends{u.Hosts[0].Short, u.Hosts[0].Short, loopback, loopback}, nil
+	}
+	if len(u.Hosts) < 2 {
+		return Ends{}, fmt.Errorf("path %s needs two hosts: build the lab with --hosts 2", path)
+	}
+	return Ends{u.Hosts[0].Short, u.Hosts[1].Short, u.Hosts[1].Addr, u.Hosts[1].Addr}, nil
+}

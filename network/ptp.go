@@ -1,0 +1,74 @@
+package network
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+
+	"tare/lab"
+)
+
+// ptp is a veth pair and a /32 route per container, no bridge.
+func ptp() Network {
+	return Network{
+		Name:     "ptp",
+		Doc:      "veth + /32 routes + proxy ARP, no bridge, static routes between hosts (Calico's data path)",
+		Parent:   "veth",
+		Fidelity: SamePath,
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Missing:  "veth devices",
+		Get:      "modprobe veth",
+		Lay: func(u *lab.Underlay, count int) error {
+			err := eachHost(u, func(h *lab.Host) error {
+				// A host answers by proxy only for what it would route elsewhere.
+				if err := h.AddRoute(lab.Route{To: lab.Default(), Device: lab.Device}); err != nil {
+					return err
+				}
+				for n := 1; n <= count; n++ {
+					if err := proxyARPPair(h, h.ContainerAddr(n), u.Spec.MTU); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			return routeBetweenHosts(u)
+		},
+	}
+}
+
+// linkLocalGateway is the next hop of every container: the host answers ARP
+// for it, as for anything else, by proxy.
+func linkLocalGateway() netip.Addr { return netip.AddrFrom4([4]byte{169, 254, 1, 1}) }
+
+// hostMAC is that of every container's gateway.
+func hostMAC() net.HardwareAddr { return net.HardwareAddr{0xee, 0xee, 0xee, 0xee, 0xee, 0xee} }
+
+func proxyARPPair(h *lab.Host, addr netip.Addr, mtu int) error {
+	c, port, err := pairWith(h, addr, mtu, hostMAC())
+	if err != nil {
+		return err
+	}
+	if err := h.SetUp(port); err != nil {
+		return err
+	}
+	if err := h.Sysctl("net/ipv4/conf/"+port+"/proxy_arp", "1"); err != nil {
+		return err
+	}
+	// By default an answer by proxy waits up to 0.8 s. User namespaces don't
+	// see this sysctl: there the first packet waits.
+	err = h.Sysctl("net/ipv4/neigh/"+port+"/proxy_delay", "0")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := h.AddRoute(lab.Route{To: netip.PrefixFrom(addr, 32), Device: port}); err != nil {
+		return err
+	}
+	if err := c.AddAddress(lab.Device, netip.PrefixFrom(addr, 32)); err != nil {
+		return err
+	}
+	return c.AddRoute(lab.Route{To: lab.Default(), Via: linkLocalGateway(), Device: lab.Device, OnLink: true})
+}

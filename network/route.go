@@ -1,0 +1,23 @@
+package network
+
+import "tare/lab"
+
+// route is a bridge per host, and static routes between hosts: what
+// containerd with the CNI bridge does, and flannel's host-gw.
+func route() Network {
+	return Network{
+		Name:     "route",
+		Doc:      "bridge per host, static routes between hosts (CNI bridge, flannel host-gw)",
+		Parent:   "bridge",
+		Fidelity: SamePath,
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Missing:  "the kernel's bridge",
+		Get:      "modprobe bridge",
+		Lay: func(u *lab.Underlay, count int) error {
+			if err := layBridge(u, count); err != nil {
+				return err
+			}
+			return routeBetweenHosts(u)
+		},
+	}
+}
