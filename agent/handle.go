@@ -1,0 +1,253 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"tare/workload"
+)
+
+// patience is how long an agent may take beyond what its job takes before it
+// counts as hung.
+const patience = 3 * time.Second
+
+// maxLine bounds a line of an agent.
+const maxLine = 16 << 20
+
+// Handle is the near side of an agent. One that has failed stays failed: start
+// another.
+type Handle struct {
+	Name    string // where it is, for messages
+	Version string
+
+	in   io.WriteCloser
+	end  func() error
+	mu   sync.Mutex
+	next int
+	jobs map[int]chan answer
+	err  error         // why it is broken
+	gone chan struct{} // closed when broken
+}
+
+// Open takes over a started agent's standard input and output and hears it
+// out. end kills the process at the other side.
+func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*Handle, error) {
+	h := &Handle{Name: name, in: in, end: end, jobs: map[int]chan answer{}, gone: make(chan struct{})}
+	hello := make(chan error, 1)
+	go h.listen(out, hello)
+	select {
+	case err := <-hello:
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("agent at %s: %w", name, err), h.Close())
+		}
+		return h, nil
+	case <-time.After(patience):
+		return nil, errors.Join(fmt.Errorf("agent at %s: it said nothing for %s", name, patience), h.Close())
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), h.Close())
+	}
+}
+
+// listen reads the agent's lines until they end or make no sense.
+func (h *Handle) listen(out io.Reader, hello chan<- error) {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	if err := h.hear(lines); err != nil {
+		h.fail(err)
+		hello <- err
+		return
+	}
+	hello <- nil
+	for lines.Scan() {
+		var a answer
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			h.fail(fmt.Errorf("it talks nonsense: %w", err))
+			return
+		}
+		h.mu.Lock()
+		job, waiting := h.jobs[a.ID]
+		h.mu.Unlock()
+		if !waiting {
+			continue // of a job that nobody waits for any more
+		}
+		select {
+		case job <- a:
+		default:
+			h.fail(fmt.Errorf("it talks nonsense: too many answers to job %d", a.ID))
+			return
+		}
+	}
+	if err := lines.Err(); err != nil {
+		h.fail(fmt.Errorf("read its answers: %w", err))
+		return
+	}
+	h.fail(errors.New("it died"))
+}
+
+// hear reads the first line.
+func (h *Handle) hear(lines *bufio.Scanner) error {
+	if !lines.Scan() {
+		return errors.Join(errors.New("it died before it said hello"), lines.Err())
+	}
+	var hello Hello
+	if err := json.Unmarshal(lines.Bytes(), &hello); err != nil {
+		return fmt.Errorf("it talks nonsense: %w", err)
+	}
+	if hello.Schema != Schema {
+		return fmt.Errorf("it speaks %q and this tare speaks %q: use the same version at both ends", hello.Schema, Schema)
+	}
+	h.Version = hello.Version
+	return nil
+}
+
+// fail marks the agent as broken, once.
+func (h *Handle) fail(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.err = fmt.Errorf("agent at %s: %w", h.Name, err)
+		close(h.gone)
+	}
+}
+
+// Broken tells why the agent takes no more jobs; nil while it does.
+func (h *Handle) Broken() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
+}
+
+// Close ends the agent.
+func (h *Handle) Close() error {
+	h.fail(errors.New("closed"))
+	return errors.Join(h.in.Close(), h.end())
+}
+
+// job is one end of a run under way.
+type job struct {
+	h       *Handle
+	id      int
+	answers chan answer
+}
+
+// start gives an order.
+func (h *Handle) start(do string, j Job) (*job, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return nil, h.err
+	}
+	h.next++
+	// Two answers at most: where it listens, and how it ended.
+	started := &job{h: h, id: h.next, answers: make(chan answer, 2)}
+	line, err := json.Marshal(order{ID: started.id, Do: do, Job: &j})
+	if err != nil {
+		return nil, fmt.Errorf("agent at %s: encode job: %w", h.Name, err)
+	}
+	if _, err := h.in.Write(append(line, '\n')); err != nil {
+		return nil, fmt.Errorf("agent at %s: give order: %w", h.Name, err)
+	}
+	h.jobs[started.id] = started.answers
+	return started, nil
+}
+
+// wait gives the job's next answer.
+func (j *job) wait(ctx context.Context) (answer, error) {
+	select {
+	case a := <-j.answers:
+		if a.Error != "" {
+			return a, fmt.Errorf("at %s: %s", j.h.Name, a.Error)
+		}
+		return a, nil
+	case <-j.h.gone:
+		return answer{}, j.h.Broken()
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err := fmt.Errorf("agent at %s: no answer in time: it hangs", j.h.Name)
+			j.h.fail(errors.New("it hung in an earlier job"))
+			return answer{}, errors.Join(err, j.h.end())
+		}
+		return answer{}, ctx.Err()
+	}
+}
+
+// done forgets the job and stops it at the other side, should it still run.
+func (j *job) done() error {
+	j.h.mu.Lock()
+	defer j.h.mu.Unlock()
+	delete(j.h.jobs, j.id)
+	if j.h.err != nil {
+		return nil
+	}
+	line, err := json.Marshal(order{ID: j.id, Do: doStop})
+	if err == nil {
+		_, err = j.h.in.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
+	}
+	return nil
+}
+
+// Outcome is what both ends of a run measured.
+type Outcome struct{ Server, Client workload.Tally }
+
+// Measure does one run between two agents: the server listens at bind, the
+// client sends to dial. An end that dies, hangs or fails ends the run at both.
+func Measure(ctx context.Context, server, client *Handle, name string, run workload.Run, bind, dial string) (out Outcome, err error) {
+	ctx, cancel := context.WithTimeout(ctx, run.Warmup+run.Duration+patience)
+	defer cancel()
+	serving, err := server.start(doServe, Job{Workload: name, Run: run, Address: bind})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, serving.done()) }()
+	if _, err := serving.wait(ctx); err != nil {
+		return out, err
+	}
+	sending, err := client.start(doSend, Job{Workload: name, Run: run, Address: dial})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, sending.done()) }()
+	return collectBoth(ctx, serving, sending)
+}
+
+// collectBoth waits for both ends. When one fails the other can't succeed:
+// its error is the better one only if it comes first.
+func collectBoth(ctx context.Context, serving, sending *job) (Outcome, error) {
+	type ended struct {
+		tally *workload.Tally
+		err   error
+		sent  bool
+	}
+	both := make(chan ended, 2)
+	for _, j := range []*job{serving, sending} {
+		go func() {
+			a, err := j.wait(ctx)
+			if err == nil && a.Tally == nil {
+				err = fmt.Errorf("agent at %s: it talks nonsense: an answer without a tally", j.h.Name)
+			}
+			both <- ended{a.Tally, err, j == sending}
+		}()
+	}
+	var out Outcome
+	for range 2 {
+		e := <-both
+		switch {
+		case e.err != nil:
+			return out, e.err
+		case e.sent:
+			out.Client = *e.tally
+		default:
+			out.Server = *e.tally
+		}
+	}
+	return out, nil
+}

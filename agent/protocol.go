@@ -1,0 +1,48 @@
+// Package agent is the process at an end, and the handle to it.
+//
+// An agent is spoken to on its standard input and output, one JSON object a
+// line. It says who it is first; then it takes orders to serve or to send one
+// run at a time, and to stop it. It opens no control port and holds no
+// credentials: a site is only a way to start it.
+package agent
+
+import "tare/workload"
+
+// Schema names the protocol; both sides must speak the same.
+const Schema = "tare.agent/1"
+
+// Hello is the first line an agent says.
+type Hello struct {
+	Schema  string `json:"schema"`
+	Version string `json:"version"`
+}
+
+// The orders.
+const (
+	doServe = "serve"
+	doSend  = "send"
+	doStop  = "stop"
+)
+
+// order is a line to an agent.
+type order struct {
+	ID  int    `json:"id"`
+	Do  string `json:"do"`
+	Job *Job   `json:"job,omitempty"`
+}
+
+// Job is one end of one run.
+type Job struct {
+	Workload string       `json:"workload"`
+	Run      workload.Run `json:"run"`
+	Address  string       `json:"address"` // where to listen, or whom to send to
+}
+
+// answer is a line from an agent: where it listens, what it measured, or what
+// went wrong.
+type answer struct {
+	ID        int             `json:"id"`
+	Listening string          `json:"listening,omitempty"`
+	Tally     *workload.Tally `json:"tally,omitempty"`
+	Error     string          `json:"error,omitempty"`
+}

@@ -1,0 +1,275 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"tare/lab"
+	"tare/network"
+)
+
+// KeeperVerb is the hidden command that runs a keeper.
+const KeeperVerb = "keeper"
+
+// listenerFD is where a keeper finds its listening socket.
+const listenerFD = 3
+
+// keeper holds one lab.
+type keeper struct {
+	mu       sync.Mutex // one change at a time
+	lab      *lab.Lab
+	topology Topology
+	listener *net.UnixListener
+}
+
+// Keep is the keeper's life: it enters its namespaces, answers on the socket
+// that it was started with, and takes everything back at the end.
+func Keep() error {
+	// The first thread leads the process: its namespaces are the ones that
+	// others see, so it must never enter another.
+	runtime.LockOSThread()
+	if err := lab.Enter(); err != nil {
+		return err
+	}
+	file := os.NewFile(listenerFD, "listener")
+	listener, err := net.FileListener(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("listen for requests: %w", err)
+	}
+	socket, ok := listener.(*net.UnixListener)
+	if !ok {
+		return errors.New("listen for requests: not a unix socket")
+	}
+	k := &keeper{listener: socket}
+	return errors.Join(k.accept(), k.takeDown())
+}
+
+// accept answers until the lab is taken down.
+func (k *keeper) accept() error {
+	for {
+		conn, err := k.listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("accept request: %w", err)
+		}
+		go k.converse(&conversation{conn: conn})
+	}
+}
+
+// converse answers one request. The keeper trusts its own user only; that
+// the other side goes away is no error of the keeper's.
+func (k *keeper) converse(c *conversation) {
+	defer c.conn.Close()
+	if err := sameUser(c.conn); err != nil {
+		k.refuse(c, err)
+		return
+	}
+	var req request
+	files, err := c.receive(&req)
+	defer func() {
+		for _, file := range files {
+			file.Close()
+		}
+	}()
+	if err != nil {
+		k.refuse(c, err)
+		return
+	}
+	if err := k.answer(c, req, files); err != nil {
+		k.refuse(c, err)
+	}
+}
+
+// refuse tells the other side why; one that has gone needs no reason.
+func (k *keeper) refuse(c *conversation, err error) {
+	if sendErr := c.send(reply{Error: err.Error()}); sendErr != nil && !errors.Is(sendErr, unix.EPIPE) {
+		fmt.Fprintf(os.Stderr, "tare keeper: %v; and could not say so: %v\n", err, sendErr)
+	}
+}
+
+// sameUser refuses peers that are not the keeper's own user.
+func sameUser(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) {
+		peer, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err = errors.Join(err, credErr); err != nil {
+		return fmt.Errorf("read peer: %w", err)
+	}
+	if peer.Uid != uint32(os.Getuid()) {
+		return errors.New("this lab belongs to another user")
+	}
+	return nil
+}
+
+func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
+	switch req.Do {
+	case doBuild:
+		topology, err := k.build(req.Spec)
+		if err != nil {
+			return err
+		}
+		return c.send(reply{Topology: &topology})
+	case doShow:
+		k.mu.Lock()
+		topology := k.topology
+		k.mu.Unlock()
+		return c.send(reply{Topology: &topology})
+	case doLook:
+		laid, err := k.look(req.At)
+		if err != nil {
+			return err
+		}
+		return c.send(reply{Laid: laid})
+	case doProbe:
+		probed, err := k.probe()
+		if err != nil {
+			return err
+		}
+		return c.send(reply{Probed: probed})
+	case doStart:
+		return k.start(c, req, files)
+	case doDown:
+		err := errors.Join(k.takeDown(), c.send(reply{}))
+		return errors.Join(err, k.listener.Close())
+	}
+	return fmt.Errorf("unknown request %q", req.Do)
+}
+
+// takeDown removes what was built. A second call finds nothing to remove.
+func (k *keeper) takeDown() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lab == nil {
+		return nil
+	}
+	err := k.lab.Close()
+	k.lab, k.topology.Underlays = nil, nil
+	return err
+}
+
+// look reads one namespace, or all of them.
+func (k *keeper) look(at string) ([]lab.Laid, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lab == nil {
+		return nil, errors.New("the lab is not built")
+	}
+	names := k.topology.Namespaces
+	if at != "" {
+		names = []string{at}
+	}
+	var all []lab.Laid
+	for _, name := range names {
+		ns, err := k.lab.Find(k.topology.resolve(name))
+		if err != nil {
+			return nil, err
+		}
+		laid, err := ns.Look()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, laid)
+	}
+	return all, nil
+}
+
+// start starts a process, waits for its end and passes signals on. When the
+// other side goes away the process is killed.
+func (k *keeper) start(c *conversation, req request, files []*os.File) error {
+	if len(files) != 3 || len(req.Argv) == 0 {
+		return errors.New("start: a command and three descriptors are needed")
+	}
+	k.mu.Lock()
+	if k.lab == nil {
+		k.mu.Unlock()
+		return errors.New("the lab is not built")
+	}
+	processes := k.lab.Processes
+	ns, err := k.lab.Find(k.topology.resolve(req.At))
+	k.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	process, err := processes.Start(ns, lab.Command{Argv: req.Argv, Env: req.Env, Dir: req.Dir, Files: [3]*os.File(files)})
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		file.Close()
+	}
+	if err := c.send(reply{Started: true}); err != nil {
+		return errors.Join(err, process.Signal(syscall.SIGKILL))
+	}
+	go passSignals(c, process)
+	<-process.Done
+	exit := exitStatus(process.Status)
+	return c.send(reply{Exit: &exit})
+}
+
+// passSignals sends the process what the other side asks for, and kills it
+// when that side is gone.
+func passSignals(c *conversation, process *lab.Process) {
+	for {
+		var req request
+		sig := syscall.SIGKILL
+		_, err := c.receive(&req)
+		if err == nil {
+			sig = syscall.Signal(req.Signal)
+		}
+		select {
+		case <-process.Done:
+			return
+		default:
+		}
+		if sigErr := process.Signal(sig); sigErr != nil {
+			fmt.Fprintf(os.Stderr, "tare keeper: signal %v: %v\n", sig, sigErr)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// exitStatus is what a shell would report.
+func exitStatus(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
+}
+
+// probe tries to lay every network, and takes it back.
+func (k *keeper) probe() (probed []Availability, err error) {
+	config, err := Spec{Pin: string(lab.PinNone)}.config()
+	if err != nil {
+		return nil, err
+	}
+	scratch := lab.New(config)
+	defer func() { err = errors.Join(err, scratch.Close()) }()
+	for _, n := range network.All() {
+		a := Availability{Name: n.Name}
+		u, err := layUnderlay(scratch, UnderlaySpec{Name: n.Name, Network: n.Name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1})
+		if err != nil {
+			a.Error = err.Error()
+		} else if err := scratch.Remove(u); err != nil {
+			return nil, fmt.Errorf("probe %s: %w", n.Name, err)
+		}
+		probed = append(probed, a)
+	}
+	return probed, nil
+}

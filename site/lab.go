@@ -1,0 +1,248 @@
+package site
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+
+	"tare/agent"
+	"tare/lab"
+)
+
+// AgentVerb is the command by which the binary is an agent.
+const AgentVerb = "agent"
+
+// dialWait bounds how long a keeper may take to accept a conversation.
+const dialWait = 5 * time.Second
+
+// Lab is the site whose ends are namespaces: the near side of a keeper.
+type Lab struct {
+	Topology Topology
+
+	address string // of the keeper's socket
+	owned   *owned // nil: somebody else's lab
+	mu      sync.Mutex
+	agents  map[string]*agent.Handle
+}
+
+// owned is a keeper that this process started.
+type owned struct {
+	process *exec.Cmd
+	release chan struct{} // lets the starting thread go
+	ended   chan error
+}
+
+// Start starts a keeper that dies with this process. Nothing is built yet.
+func Start(ctx context.Context) (*Lab, error) {
+	name := make([]byte, 8)
+	if _, err := rand.Read(name); err != nil {
+		return nil, fmt.Errorf("name lab: %w", err)
+	}
+	// An abstract socket leaves no file behind.
+	address := "@tare-" + hex.EncodeToString(name)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen for keeper: %w", err)
+	}
+	o, err := startKeeper(listener, true)
+	if err = errors.Join(err, listener.Close()); err != nil {
+		return nil, err
+	}
+	return &Lab{address: address, owned: o, agents: map[string]*agent.Handle{}}, nil
+}
+
+// startKeeper starts the keeper on a thread that lives as long as it: the
+// parent-death signal is that of the thread.
+func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error) {
+	file, err := listener.File()
+	if err != nil {
+		return nil, fmt.Errorf("start keeper: %w", err)
+	}
+	defer file.Close()
+	cmd := exec.Command("/proc/self/exe", KeeperVerb)
+	cmd.Args[0] = "tare"
+	cmd.SysProcAttr = lab.Attributes(dieWithParent)
+	cmd.ExtraFiles = []*os.File{file}
+	cmd.Stderr = os.Stderr
+	o := &owned{process: cmd, release: make(chan struct{}), ended: make(chan error, 1)}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			<-o.release
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start keeper: %w", lab.Explain(err))
+	}
+	go func() { o.ended <- cmd.Wait() }()
+	return o, nil
+}
+
+// ask has one conversation of one request and one reply.
+func (l *Lab) ask(ctx context.Context, req request, files ...*os.File) (reply, error) {
+	c, err := l.open(ctx, req, files...)
+	if err != nil {
+		return reply{}, err
+	}
+	defer c.conn.Close()
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	rep, err := c.reply()
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return rep, err
+}
+
+// reply reads the keeper's next line; its errors are ours.
+func (c *conversation) reply() (reply, error) {
+	var rep reply
+	if _, err := c.receive(&rep); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it ended")
+		}
+		return rep, fmt.Errorf("hear keeper: %w", err)
+	}
+	if rep.Error != "" {
+		return rep, errors.New(rep.Error)
+	}
+	return rep, nil
+}
+
+// open begins a conversation.
+func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conversation, error) {
+	dialer := net.Dialer{Timeout: dialWait}
+	conn, err := dialer.DialContext(ctx, "unix", l.address)
+	if err != nil {
+		return nil, fmt.Errorf("speak to keeper: %w", err)
+	}
+	socket, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(errors.New("speak to keeper: not a unix socket"), conn.Close())
+	}
+	c := &conversation{conn: socket}
+	if err := c.send(req, files...); err != nil {
+		return nil, errors.Join(fmt.Errorf("speak to keeper: %w", err), conn.Close())
+	}
+	return c, nil
+}
+
+// Build lays the spec. An underlay that could not be laid says so in the
+// topology; the others stand.
+func (l *Lab) Build(ctx context.Context, spec Spec) error {
+	rep, err := l.ask(ctx, request{Do: doBuild, Spec: &spec})
+	if err != nil {
+		return fmt.Errorf("build lab: %w", err)
+	}
+	return l.adopt(rep)
+}
+
+func (l *Lab) adopt(rep reply) error {
+	if rep.Topology == nil {
+		return errors.New("hear keeper: a reply without a topology")
+	}
+	l.Topology = *rep.Topology
+	return nil
+}
+
+// Probe tells which networks this machine can lay.
+func (l *Lab) Probe(ctx context.Context) ([]Availability, error) {
+	rep, err := l.ask(ctx, request{Do: doProbe})
+	return rep.Probed, err
+}
+
+// Look reads what stands in a namespace, or in all of them.
+func (l *Lab) Look(ctx context.Context, at string) ([]lab.Laid, error) {
+	rep, err := l.ask(ctx, request{Do: doLook, At: at})
+	return rep.Laid, err
+}
+
+// Agent gives the agent of a role at a place, and starts one where there is
+// none that works. An idle agent costs nothing.
+func (l *Lab) Agent(ctx context.Context, at, role string) (*agent.Handle, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := at + " " + role
+	if h, running := l.agents[key]; running && h.Broken() == nil {
+		return h, nil
+	}
+	h, err := l.startAgent(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	l.agents[key] = h
+	return h, nil
+}
+
+func (l *Lab) startAgent(ctx context.Context, at string) (*agent.Handle, error) {
+	theirIn, ourIn, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start agent at %s: %w", at, err)
+	}
+	ourOut, theirOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start agent at %s: %w", at, err), theirIn.Close(), ourIn.Close())
+	}
+	c, err := l.open(ctx, request{
+		Do: doStart, At: at, Argv: []string{"/proc/self/exe", AgentVerb}, Env: os.Environ(),
+	}, theirIn, theirOut, os.Stderr)
+	if err == nil {
+		_, err = c.reply()
+	}
+	if err = errors.Join(err, theirIn.Close(), theirOut.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("start agent at %s: %w", at, err), ourIn.Close(), ourOut.Close())
+	}
+	// To hang up is to kill: the keeper kills what nobody waits for.
+	end := sync.OnceValue(func() error { return errors.Join(c.conn.Close(), ourOut.Close()) })
+	return agent.Open(ctx, at, ourIn, ourOut, end)
+}
+
+// Close ends the agents, and the lab if this process started it.
+func (l *Lab) Close() error {
+	l.mu.Lock()
+	var errs []error
+	for _, h := range l.agents {
+		errs = append(errs, h.Close())
+	}
+	l.agents = map[string]*agent.Handle{}
+	l.mu.Unlock()
+	if l.owned == nil {
+		return errors.Join(errs...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), downWait)
+	defer cancel()
+	if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
+		errs = append(errs, fmt.Errorf("take lab down: %w", err))
+	}
+	errs = append(errs, l.owned.wait())
+	return errors.Join(errs...)
+}
+
+// downWait bounds a clean end; after it the keeper is killed, and the kernel
+// removes what it held.
+const downWait = 20 * time.Second
+
+func (o *owned) wait() error {
+	defer close(o.release)
+	select {
+	case err := <-o.ended:
+		if err != nil {
+			return fmt.Errorf("keeper: %w", err)
+		}
+		return nil
+	case <-time.After(downWait):
+		return errors.Join(errors.New("keeper did not end and was killed"), o.process.Process.Kill(), <-o.ended)
+	}
+}

@@ -1,0 +1,204 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+
+	"tare/agent"
+)
+
+// A named lab outlives the command that made it. Its keeper listens on a
+// socket in the user's ledger, a folder that holds one socket and one entry
+// per lab; what stands in the ledger is what clean-up may remove.
+
+// Entry is one lab in the ledger.
+type Entry struct {
+	Name     string    `json:"name"`
+	Networks []string  `json:"networks"`
+	PID      int       `json:"pid"`
+	Created  time.Time `json:"created"`
+	Running  bool      `json:"running"`
+}
+
+// ErrNoLab says that no lab has the name.
+var ErrNoLab = errors.New("no such lab")
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+
+// CheckName refuses names that are no file names.
+func CheckName(name string) error {
+	if !validName.MatchString(name) {
+		return fmt.Errorf("name %q: use letters, digits, dot, dash and underscore, at most 32, a letter or digit first", name)
+	}
+	return nil
+}
+
+// ledger is the user's own folder for labs. It is made at first use.
+func ledger() (string, error) {
+	dir := "/run/tare"
+	if os.Geteuid() != 0 {
+		base := os.Getenv("XDG_RUNTIME_DIR")
+		if base == "" {
+			base = os.TempDir()
+		}
+		dir = filepath.Join(base, fmt.Sprintf("tare-%d", os.Geteuid()))
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("open ledger of labs: %w: set XDG_RUNTIME_DIR to a folder of yours", err)
+	}
+	return dir, ownFolder(dir)
+}
+
+// Up starts a keeper that outlives this process, lays the spec and writes it
+// to the ledger.
+func Up(ctx context.Context, spec Spec) (*Lab, error) {
+	dir, err := ledger()
+	if err != nil {
+		return nil, err
+	}
+	socket := filepath.Join(dir, spec.Name+".sock")
+	if l, err := dial(ctx, socket); err == nil {
+		return nil, errors.Join(fmt.Errorf("lab %q stands already: choose another --name, or tare lab down --name %s", spec.Name, spec.Name), l.Close())
+	}
+	if err := remove(dir, spec.Name); err != nil {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen for keeper: %w", err)
+	}
+	listener.SetUnlinkOnClose(false) // it is the keeper's from here on
+	o, err := startKeeper(listener, false)
+	if err = errors.Join(err, listener.Close()); err != nil {
+		return nil, errors.Join(err, remove(dir, spec.Name))
+	}
+	l := &Lab{address: socket, owned: o, agents: map[string]*agent.Handle{}}
+	if err := l.Build(ctx, spec); err != nil {
+		return nil, errors.Join(err, l.Close(), remove(dir, spec.Name))
+	}
+	entry := Entry{Name: spec.Name, PID: o.process.Process.Pid, Created: time.Now().UTC()}
+	for _, u := range spec.Underlays {
+		if !u.Baseline {
+			entry.Networks = append(entry.Networks, u.Network)
+		}
+	}
+	if err := write(dir, entry); err != nil {
+		return nil, errors.Join(err, l.Close(), remove(dir, spec.Name))
+	}
+	close(o.release)
+	l.owned = nil
+	return l, nil
+}
+
+// Join speaks to a named lab.
+func Join(ctx context.Context, name string) (*Lab, error) {
+	if err := CheckName(name); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoLab, err)
+	}
+	dir, err := ledger()
+	if err != nil {
+		return nil, err
+	}
+	l, err := dial(ctx, filepath.Join(dir, name+".sock"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q: tare lab list shows those that stand", ErrNoLab, name)
+	}
+	return l, nil
+}
+
+func dial(ctx context.Context, socket string) (*Lab, error) {
+	l := &Lab{address: socket, agents: map[string]*agent.Handle{}}
+	rep, err := l.ask(ctx, request{Do: doShow})
+	if err != nil {
+		return nil, err
+	}
+	return l, l.adopt(rep)
+}
+
+// Down takes a named lab down. One whose keeper has died is only forgotten:
+// the kernel has removed the rest.
+func Down(ctx context.Context, name string) error {
+	if err := CheckName(name); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoLab, err)
+	}
+	dir, err := ledger()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, name+".json")); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: %q: tare lab list shows those that stand", ErrNoLab, name)
+	}
+	l, err := dial(ctx, filepath.Join(dir, name+".sock"))
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, downWait)
+		defer cancel()
+		if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
+			return fmt.Errorf("take lab %s down: %w", name, err)
+		}
+	}
+	return remove(dir, name)
+}
+
+// List reads the ledger.
+func List(ctx context.Context) ([]Entry, error) {
+	dir, err := ledger()
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(files)
+	entries := []Entry{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read ledger: %w", err)
+		}
+		var e Entry
+		if err := json.Unmarshal(text, &e); err != nil {
+			return nil, fmt.Errorf("read ledger: %s: %w: remove the file if nobody else wrote it", file, err)
+		}
+		if l, err := dial(ctx, strings.TrimSuffix(file, ".json")+".sock"); err == nil {
+			e.Running = true
+			if err := l.Close(); err != nil {
+				return nil, err
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func write(dir string, e Entry) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, e.Name+".json"), text, 0o600); err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	return nil
+}
+
+// remove strikes a lab from the ledger, whatever of it is there.
+func remove(dir, name string) error {
+	var errs []error
+	for _, suffix := range []string{".sock", ".json"} {
+		err := os.Remove(filepath.Join(dir, name+suffix))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("write ledger: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}

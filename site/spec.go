@@ -1,0 +1,77 @@
+// Package site is where the two ends live: a way to start an agent at each,
+// place it and clean up. Now that is the lab.
+//
+// A lab is built and held by its keeper, a process that is the init of the
+// lab's PID namespace. Everybody else speaks to the keeper over a unix socket,
+// since a Go program can't join a user namespace.
+package site
+
+import (
+	"tare/lab"
+	"tare/network"
+)
+
+// Spec is a lab as data.
+type Spec struct {
+	Name      string            `json:"name"`
+	CC        string            `json:"cc"`
+	Pin       string            `json:"pin"`
+	CPUs      map[string]string `json:"cpus,omitempty"`
+	Underlays []UnderlaySpec    `json:"underlays"`
+}
+
+// UnderlaySpec is one underlay with the network on it.
+type UnderlaySpec struct {
+	Name       string  `json:"name"`
+	Network    string  `json:"network"`
+	NIC        string  `json:"nic"`
+	MTU        int     `json:"mtu"`
+	Link       float64 `json:"link,omitempty"` // bit/s
+	Hosts      int     `json:"hosts"`
+	Containers int     `json:"containers"`         // per host
+	Baseline   bool    `json:"baseline,omitempty"` // one of the two that others are weighed against
+}
+
+// Topology is a lab as built.
+type Topology struct {
+	Spec       Spec     `json:"spec"`
+	Privilege  string   `json:"privilege"` // "root" or "user namespace"
+	PID        int      `json:"pid"`       // of the keeper, as its namespace's parent sees it; 0: unknown
+	Underlays  []Built  `json:"underlays"`
+	Namespaces []string `json:"namespaces"`
+}
+
+// Built is one underlay as built, or why it is not.
+type Built struct {
+	UnderlaySpec
+	Error    string                  `json:"error,omitempty"`
+	RPS      bool                    `json:"rps"`
+	CPUs     map[string]string       `json:"cpus"` // host -> CPU list; empty: not bound
+	Warnings []string                `json:"warnings"`
+	Paths    map[string]network.Ends `json:"paths"`
+}
+
+// find gives the underlay with a name.
+func (t Topology) find(name string) (Built, bool) {
+	for _, b := range t.Underlays {
+		if b.Name == name {
+			return b, true
+		}
+	}
+	return Built{}, false
+}
+
+// config reads the spec's CPU lists.
+func (s Spec) config() (lab.Config, error) {
+	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), CPUs: lab.Places{}}
+	for name, list := range s.CPUs {
+		set, err := lab.ParseCPUSet(list)
+		if err != nil {
+			return config, err
+		}
+		config.CPUs[name] = set
+	}
+	usable, err := lab.UsableCPUs()
+	config.All = usable
+	return config, err
+}

@@ -1,0 +1,128 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"tare/lab"
+)
+
+// request is the first line of a conversation with a keeper.
+type request struct {
+	Do     string   `json:"do"`
+	Spec   *Spec    `json:"spec,omitempty"`
+	At     string   `json:"at,omitempty"`
+	Argv   []string `json:"argv,omitempty"`
+	Env    []string `json:"env,omitempty"`
+	Dir    string   `json:"dir,omitempty"`
+	Signal int      `json:"signal,omitempty"`
+}
+
+// What a keeper can be asked.
+const (
+	doBuild = "build" // lay the spec
+	doShow  = "show"  // the topology
+	doLook  = "look"  // what stands in the namespaces
+	doStart = "start" // start a process; three descriptors come along
+	doProbe = "probe" // which networks this machine can lay
+	doDown  = "down"  // take everything back and end
+)
+
+// reply is a keeper's line.
+type reply struct {
+	Error    string         `json:"error,omitempty"`
+	Topology *Topology      `json:"topology,omitempty"`
+	Laid     []lab.Laid     `json:"laid,omitempty"`
+	Probed   []Availability `json:"probed,omitempty"`
+	Started  bool           `json:"started,omitempty"`
+	Exit     *int           `json:"exit,omitempty"`
+}
+
+// Availability says whether a network can be laid on this machine.
+type Availability struct {
+	Name  string `json:"name"`
+	Error string `json:"error,omitempty"` // why not
+}
+
+// conversation is one request and its replies.
+type conversation struct {
+	conn *net.UnixConn
+	rest []byte // read and not yet taken
+}
+
+// maxLine bounds a line between a keeper and who speaks to it.
+const maxLine = 64 << 20
+
+// send writes one line, with descriptors where there are any.
+func (c *conversation) send(v any, files ...*os.File) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	var rights []byte
+	if len(files) > 0 {
+		fds := make([]int, len(files))
+		for n, file := range files {
+			fds[n] = int(file.Fd())
+		}
+		rights = unix.UnixRights(fds...)
+	}
+	line = append(line, '\n')
+	n, _, err := c.conn.WriteMsgUnix(line, rights, nil)
+	if err == nil && n < len(line) {
+		_, err = c.conn.Write(line[n:])
+	}
+	return err
+}
+
+// receive reads one line, and the descriptors that came with it.
+func (c *conversation) receive(v any) (files []*os.File, err error) {
+	buf, oob := make([]byte, 64<<10), make([]byte, 256)
+	for {
+		if line, rest, whole := bytes.Cut(c.rest, []byte("\n")); whole {
+			c.rest = rest
+			return files, json.Unmarshal(line, v)
+		}
+		n, oobn, _, _, err := c.conn.ReadMsgUnix(buf, oob)
+		got, errRights := parseRights(oob[:oobn])
+		files = append(files, got...)
+		if err = errors.Join(err, errRights); err != nil {
+			return files, err
+		}
+		if n == 0 {
+			return files, io.EOF
+		}
+		if c.rest = append(c.rest, buf[:n]...); len(c.rest) > maxLine {
+			return files, errors.New("line too long")
+		}
+	}
+}
+
+func parseRights(oob []byte) ([]*os.File, error) {
+	if len(oob) == 0 {
+		return nil, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, err
+	}
+	var files []*os.File
+	for _, message := range messages {
+		fds, err := unix.ParseUnixRights(&message)
+		if err != nil {
+			return files, err
+		}
+		for _, fd := range fds {
+			unix.CloseOnExec(fd)
+			files = append(files, os.NewFile(uintptr(fd), "passed"))
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,123 @@
+package workload
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"tare/traffic"
+)
+
+// token reads the run's token.
+func (r Run) token() (traffic.Token, error) {
+	var token traffic.Token
+	if n, err := hex.Decode(token[:], []byte(r.Token)); err != nil || n != len(token) {
+		return token, fmt.Errorf("read token: it must be %d hexadecimal digits", 2*len(token))
+	}
+	return token, nil
+}
+
+// window is the run's, with the agent's hook.
+func (r Run) window() traffic.Window {
+	w := traffic.Window{Warmup: r.Warmup, Duration: r.Duration, Interval: r.Interval}
+	if r.Edge != nil {
+		w.Edge = func(e traffic.Edge) { r.Edge(e == traffic.Closing) }
+	}
+	return w
+}
+
+// listening is what both kinds of listener have.
+type listening interface {
+	Addr() netip.AddrPort
+	Close() error
+}
+
+// serve listens, says so, and serves one run.
+func serve[L listening, O any](ready func(netip.AddrPort) error, listen func() (L, error), run func(L) (O, error)) (out O, err error) {
+	l, err := listen()
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := ready(l.Addr()); err != nil {
+		return out, err
+	}
+	return run(l)
+}
+
+// rates turns a running count into a rate per step, in units of each count.
+func rates(points []traffic.Point, each float64) []float64 {
+	var out []float64
+	var before traffic.Point
+	for _, p := range points {
+		if span := (p.At - before.At).Seconds(); span > 0 {
+			out = append(out, float64(p.Count-before.Count)*each/span)
+		}
+		before = p
+	}
+	return out
+}
+
+// addPercentiles adds the percentiles that the number of samples supports.
+func addPercentiles(metrics map[string]float64, h *traffic.Histogram) {
+	for _, p := range []struct {
+		name string
+		q    float64
+	}{{"rtt_p50", 0.5}, {"rtt_p90", 0.9}, {"rtt_p99", 0.99}, {"rtt_p999", 0.999}} {
+		if d, ok := h.Quantile(p.q); ok {
+			metrics[p.name] = d.Seconds()
+		}
+	}
+	if d, ok := h.Mean(); ok {
+		metrics["rtt_mean"] = d.Seconds()
+	}
+}
+
+// strangers warns of peers without the token.
+func strangers(n int64) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{"strangers: peers without the run's token knocked at the data port"}
+}
+
+// caller is one of the closed loops' client ends.
+type caller func(context.Context, netip.AddrPort, traffic.RequestResponse) (traffic.Transactions, error)
+
+// call runs a closed loop and tells what it measured.
+func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, error) {
+	token, err := run.token()
+	if err != nil {
+		return Tally{}, err
+	}
+	done, err := loop(ctx, to, traffic.RequestResponse{Token: token, Window: run.window(), Flows: run.Flows, Size: run.Size})
+	if err != nil {
+		return Tally{}, err
+	}
+	t := Tally{
+		Metrics: map[string]float64{"rate": done.Rate()},
+		CC:      done.Congestion, Window: done.Elapsed, Work: float64(done.Count),
+	}
+	addPercentiles(t.Metrics, done.RTT)
+	if len(done.Series) > 0 {
+		t.Series = map[string][]float64{"rate": rates(done.Series, 1)}
+	}
+	if done.Lost > 0 {
+		t.Metrics["loss"] = float64(done.Lost) / float64(done.Lost+done.Count)
+	}
+	for cause, n := range done.Failures {
+		if t.Counters == nil {
+			t.Counters = map[string]float64{}
+		}
+		t.Counters["failed: "+cause] = float64(n)
+		t.Warnings = append(t.Warnings, "failed-connections: "+cause)
+	}
+	return t, nil
+}
+
+// answered is the serving end's tally of a closed loop.
+func answered(s traffic.Served) Tally {
+	return Tally{CC: s.Congestion, Warnings: strangers(s.Strangers)}
+}

@@ -1,0 +1,80 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"tare/traffic"
+)
+
+// lateShare is the share of slots that may be late before it is said.
+const lateShare = 0.01
+
+// udpStream is datagrams at a constant bit rate: loss and jitter.
+func udpStream() Workload {
+	return Workload{
+		Name: "udp_stream", Doc: "datagrams at a constant bit rate: loss and jitter",
+		Modes: []string{"paced"}, Headline: "loss", Work: PerGbit, Rate: 100e6,
+		Size: Bounds{Default: 1400, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
+		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
+			s, err := paced(run)
+			if err != nil {
+				return Tally{}, err
+			}
+			got, err := servePackets(ready, bind, func(l *traffic.PacketListener) (traffic.UDPReceived, error) {
+				return traffic.ServeUDPStream(ctx, l, s)
+			})
+			if err != nil {
+				return Tally{}, err
+			}
+			t := received(got)
+			t.Metrics["throughput"] = float64(got.Goodput())
+			t.Metrics["jitter"] = got.Jitter.Seconds()
+			t.Work = float64(got.Bytes) * 8 / gigabit
+			addVariation(t.Metrics, got.Delays)
+			return t, nil
+		},
+		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
+			s, err := paced(run)
+			if err != nil {
+				return Tally{}, err
+			}
+			sent, err := traffic.SendUDPStream(ctx, to, s)
+			if err != nil {
+				return Tally{}, err
+			}
+			t := packetsSent(sent)
+			t.Counters = map[string]float64{"late": float64(sent.Late), "skipped": float64(sent.Skipped)}
+			if slots := float64(sent.Datagrams + sent.Skipped); float64(sent.Late+sent.Skipped) > lateShare*slots {
+				t.Warnings = append(t.Warnings, "late-sender: more than 1 % of the slots were late or skipped")
+			}
+			if want := float64(s.Rate); float64(sent.OfferedRate()) < (1-lateShare)*want {
+				t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: less than %.0f Mbit/s as asked for", want/1e6))
+			}
+			return t, nil
+		},
+	}
+}
+
+func paced(run Run) (traffic.UDPStream, error) {
+	token, err := run.token()
+	return traffic.UDPStream{
+		Token: token, Window: run.window(), Rate: traffic.BitsPerSecond(run.Rate), Size: run.Size, Spin: run.Spin,
+	}, err
+}
+
+// addVariation adds the percentiles of packet delay variation (RFC 5481).
+func addVariation(metrics map[string]float64, delays *traffic.Delays) {
+	if delays == nil || delays.Variation == nil {
+		return
+	}
+	for _, p := range []struct {
+		name string
+		q    float64
+	}{{"jitter_p50", 0.5}, {"jitter_p99", 0.99}} {
+		if d, ok := delays.Variation.Quantile(p.q); ok {
+			metrics[p.name] = d.Seconds()
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// Package workload knows what is sent and what is measured: one small file
+// each, and one line in All.
+//
+// A workload is a table entry over the loops of package traffic. It runs in
+// the agent at each end; the two ends share nothing but the run's description.
+package workload
+
+import (
+	"context"
+	"net/netip"
+	"time"
+)
+
+// Run describes one run to both ends alike.
+type Run struct {
+	Token    string        `json:"token"` // 32 hexadecimal digits; the data port accepts no other peers
+	Mode     string        `json:"mode"`
+	Flows    int           `json:"flows"`
+	Size     int           `json:"size"` // bytes of a message or datagram
+	Rate     float64       `json:"rate"` // bit/s of payload; 0: none asked for
+	Warmup   time.Duration `json:"warmup"`
+	Duration time.Duration `json:"duration"`
+	Interval time.Duration `json:"interval"` // step of the series; 0: no series
+	Spin     bool          `json:"spin"`     // the sender may spin: it has a CPU apart from the receiver's
+
+	// Edge is called by the end that owns the window, at its start and at its
+	// end, on the thread that moves the data.
+	Edge func(end bool) `json:"-"`
+}
+
+// Tally is what one end measured.
+type Tally struct {
+	Metrics  map[string]float64   `json:"metrics,omitempty"`
+	Series   map[string][]float64 `json:"series,omitempty"`
+	Counters map[string]float64   `json:"counters,omitempty"`
+	CC       string               `json:"cc,omitempty"` // congestion control as read back from the socket
+	Warnings []string             `json:"warnings,omitempty"`
+
+	// Of the end that owns the window:
+	Window time.Duration `json:"window,omitempty"` // its exact length
+	Work   float64       `json:"work,omitempty"`   // Gbit or transactions inside it
+	CPU    *CPU          `json:"cpu,omitempty"`    // filled by the agent
+}
+
+// CPU is what the machine did during a window.
+type CPU struct {
+	Busy  float64 `json:"busy"`  // s of CPU, all CPUs, softirq and kernel threads included
+	Steal float64 `json:"steal"` // s that the hypervisor took
+}
+
+// Workload is one kind of traffic.
+type Workload struct {
+	Name     string
+	Doc      string
+	TCP      bool     // else UDP
+	Modes    []string // the headline mode first
+	Headline string   // the metric that a table shows first
+	Work     string   // what CPU cost is counted per: "gbit" or "transaction"
+	Size     Bounds   // bytes of a message or datagram
+	Flows    int      // the most flows; 1 where more make no sense
+	Rate     float64  // bit/s by default, where a rate belongs to the workload
+
+	// Serve listens at bind, calls ready with the address once it does, and
+	// measures one run. It ends with the run or with the context.
+	Serve func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error)
+	// Send drives one run against a server.
+	Send func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error)
+}
+
+// Bounds of a message's size in bytes.
+type Bounds struct{ Default, Least, Most int }
+
+// Units of work that CPU cost is counted per.
+const (
+	PerGbit        = "gbit"
+	PerTransaction = "transaction"
+)
+
+// All lists the workloads in the order of the tables.
+func All() []Workload {
+	return []Workload{
+		tcpStream(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(),
+	}
+}
+
+// Find gives a workload by name.
+func Find(name string) (Workload, bool) {
+	for _, w := range All() {
+		if w.Name == name {
+			return w, true
+		}
+	}
+	return Workload{}, false
+}
