@@ -1,0 +1,63 @@
+package main
+
+import (
+	"net/netip"
+
+	"github.com/spf13/cobra"
+
+	"tare/agent"
+	"tare/network"
+	"tare/site"
+)
+
+// agentCommand is the end of a site.
+func agentCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    site.AgentVerb,
+		Short:  "The end of a site: takes orders on standard input; not for people",
+		Hidden: true,
+		Args:   noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return agent.Serve(c.Context(), s.in, s.out, version)
+		},
+	}
+}
+
+// keeperCommand holds a lab.
+func keeperCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    site.KeeperVerb,
+		Short:  "Holds a lab; started by tare itself",
+		Hidden: true,
+		Args:   noArgs,
+		RunE:   func(*cobra.Command, []string) error { return site.Keep() },
+	}
+}
+
+// relayCommand relays a published port inside a lab.
+func relayCommand(s streams) *cobra.Command {
+	var listen, to string
+	c := &cobra.Command{
+		Use:    network.RelayVerb,
+		Short:  "Relays a published port in user space; started by tare itself",
+		Hidden: true,
+		Args:   noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			from, err := netip.ParseAddrPort(listen)
+			if err != nil {
+				return wrong("--listen: %w", err)
+			}
+			into, err := netip.ParseAddrPort(to)
+			if err != nil {
+				return wrong("--to: %w", err)
+			}
+			return network.Relay(c.Context(), from, into, func() error {
+				_, err := s.out.Write([]byte("\n"))
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "", "address and port to listen on")
+	c.Flags().StringVar(&to, "to", "", "address and port to relay to")
+	return c
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tare/experiment"
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+func labCommand(s streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "lab",
+		Short: "Build a lab and stay in it",
+		Long: `A lab is a set of hosts and containers made of namespaces on this machine.
+Hosts are h1, h2; their containers h1/c1, h1/c2. In a lab of several networks the
+network's name comes first: vxlan.h1/c1.`,
+		Example: `  tare lab up vxlan --name demo
+  tare lab exec --name demo h1/c1 -- ip addr
+  tare run --lab demo
+  tare lab down --name demo`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(labUpCommand(s), labListCommand(s), labShowCommand(s), labExecCommand(s), labDownCommand(s))
+	return c
+}
+
+// nameFlag is the flag that every verb of a lab has.
+func nameFlag(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "name", "lab", "name of the lab")
+}
+
+func labUpCommand(s streams) *cobra.Command {
+	var name, nic, link, pin, cc, cpus string
+	var hosts, containers, mtu int
+	c := &cobra.Command{
+		Use:   "up NETWORK...",
+		Short: "Build a lab that stays until it is taken down",
+		RunE: func(c *cobra.Command, args []string) error {
+			spec, err := labSpec(args, hosts, containers, func(p *result.Plan) error {
+				p.NIC, p.EncapNIC, p.MTU, p.Pin, p.CC = []string{nic}, nil, mtu, pin, cc
+				var errs []error
+				if link != "" {
+					rate, err := result.ParseBitsPerSecond(link)
+					p.Link, errs = rate, append(errs, err)
+				}
+				if cpus != "" {
+					places, err := parsePlaces(cpus)
+					p.CPUs, errs = places, append(errs, err)
+				}
+				return errors.Join(errs...)
+			})
+			if err != nil {
+				return &exitError{exitWrong, err}
+			}
+			if err := site.CheckName(name); err != nil {
+				return &exitError{exitWrong, err}
+			}
+			spec.Name = name
+			return labUp(c, s, spec)
+		},
+	}
+	nameFlag(c, &name)
+	c.Flags().IntVar(&hosts, "hosts", labHosts, "hosts of each network")
+	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
+	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
+	c.Flags().StringVar(&link, "link", "", "rate of the link between hosts, as 10gbit (default: as fast as the CPU)")
+	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
+	c.Flags().StringVar(&pin, "pin", lab.Pins()[0], "CPUs of the hosts: "+strings.Join(lab.Pins(), ", "))
+	c.Flags().StringVar(&cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
+	c.Flags().StringVar(&cc, "cc", "cubic", "TCP congestion control of both ends")
+	return c
+}
+
+// labSpec is the lab of the networks named, each with the baseline's pairs.
+func labSpec(names []string, hosts, containers int, adjust func(*result.Plan) error) (site.Spec, error) {
+	if len(names) == 0 {
+		return site.Spec{}, errors.New("name the networks to lay: tare lab up vxlan; tare list networks shows them")
+	}
+	if hosts < 1 || hosts > lab.MaxHosts {
+		return site.Spec{}, fmt.Errorf("--hosts %d: it must be from 1 to %d", hosts, lab.MaxHosts)
+	}
+	if containers < 0 || containers > lab.MaxContainers {
+		return site.Spec{}, fmt.Errorf("--containers %d: it must be from 0 to %d", containers, lab.MaxContainers)
+	}
+	plan := experiment.Quick()
+	if err := adjust(&plan); err != nil {
+		return site.Spec{}, err
+	}
+	plan.Networks = []result.NetworkPlan{{Name: network.Baseline}}
+	for _, n := range list(strings.Join(names, ","), experiment.Everything()) {
+		if !slices.Contains(plan.Networks, result.NetworkPlan{Name: n}) {
+			plan.Networks = append(plan.Networks, result.NetworkPlan{Name: n})
+		}
+	}
+	plan = experiment.Complete(plan)
+	if err := experiment.Check(plan); err != nil {
+		return site.Spec{}, err
+	}
+	return experiment.Spec(plan, hosts, containers), nil
+}
+
+func labUp(c *cobra.Command, s streams, spec site.Spec) error {
+	l, err := site.Up(c.Context(), spec)
+	if err != nil {
+		return err
+	}
+	for _, u := range l.Topology.Underlays {
+		if u.Error == "" {
+			continue
+		}
+		err := fmt.Errorf("%s can't be laid here: %s: %s", u.Network, u.Error, getting(u.Network))
+		return &exitError{exitMissing, errors.Join(err, l.Close(), site.Down(c.Context(), spec.Name))}
+	}
+	fmt.Fprintf(s.out, "lab %s is up: %s\n", spec.Name, strings.Join(l.Topology.Addresses(), " "))
+	fmt.Fprintf(s.out, "  tare lab exec --name %s %s -- ip addr\n  tare run --lab %s\n  tare lab down --name %s\n",
+		spec.Name, l.Topology.Addresses()[0], spec.Name, spec.Name)
+	return l.Close()
+}
+
+func labListCommand(s streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "The labs that stand", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			entries, err := site.List(c.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(s.out).Encode(entries)
+			}
+			table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+			for _, e := range entries {
+				state := "up since " + e.Created.Local().Format("2006-01-02 15:04:05")
+				if !e.Running {
+					state = "its keeper has died: tare lab down --name " + e.Name + " forgets it"
+				}
+				fmt.Fprintf(table, "%s\t%s\t%s\n", e.Name, strings.Join(e.Networks, ","), state)
+			}
+			return table.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "write an array to standard output")
+	return c
+}
+
+func labDownCommand(s streams) *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use: "down", Short: "Take a lab down", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := site.Down(c.Context(), name); err != nil {
+				return labError(err)
+			}
+			_, err := fmt.Fprintf(s.out, "lab %s is down\n", name)
+			return err
+		},
+	}
+	nameFlag(c, &name)
+	return c
+}
+
+// labError gives a lab that is not there the status of wrong input.
+func labError(err error) error {
+	if errors.Is(err, site.ErrNoLab) {
+		return &exitError{exitWrong, err}
+	}
+	return err
+}

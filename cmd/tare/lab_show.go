@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tare/lab"
+	"tare/site"
+)
+
+func labShowCommand(s streams) *cobra.Command {
+	var name string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show [HOST|HOST/CONTAINER]",
+		Short: "Links, addresses, routes, neighbours, FDB and rules, as they stand",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			l, err := site.Join(c.Context(), name)
+			if err != nil {
+				return labError(err)
+			}
+			defer func() { err = errors.Join(err, l.Close()) }()
+			at := ""
+			if len(args) == 1 {
+				at = args[0]
+			}
+			laid, err := l.Look(c.Context(), at)
+			if err != nil {
+				return &exitError{exitWrong, err}
+			}
+			if asJSON {
+				enc := json.NewEncoder(s.out)
+				enc.SetIndent("", " ")
+				return enc.Encode(laid)
+			}
+			for _, one := range laid {
+				printLaid(s.out, one)
+			}
+			return nil
+		},
+	}
+	nameFlag(c, &name)
+	c.Flags().BoolVar(&asJSON, "json", false, "write an array to standard output")
+	return c
+}
+
+// printLaid writes what stands in a namespace, a line each.
+func printLaid(w io.Writer, l lab.Laid) {
+	fmt.Fprint(w, l.Namespace)
+	if l.CPUs != "" {
+		fmt.Fprintf(w, " (CPUs %s)", l.CPUs)
+	}
+	fmt.Fprintln(w)
+	for _, link := range l.Links {
+		state := "down"
+		if link.Up {
+			state = "up"
+		}
+		fmt.Fprintf(w, "  link %s %s mtu %d %s", link.Name, link.Kind, link.MTU, state)
+		if link.Bridge != "" {
+			fmt.Fprintf(w, " on %s", link.Bridge)
+		}
+		if len(link.Addresses) > 0 {
+			fmt.Fprintf(w, " addr %s", strings.Join(link.Addresses, " "))
+		}
+		fmt.Fprintln(w)
+	}
+	for _, section := range []struct {
+		name  string
+		lines []string
+	}{{"route", l.Routes}, {"neighbour", l.Neighbours}, {"fdb", l.FDB}} {
+		for _, line := range section.lines {
+			fmt.Fprintf(w, "  %s %s\n", section.name, line)
+		}
+	}
+	for _, r := range l.Rules {
+		fmt.Fprintf(w, "  rules %s %s: %d\n", r.Table, r.Chain, r.Rules)
+	}
+}
+
+func labExecCommand(s streams) *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use:   "exec HOST|HOST/CONTAINER -- COMMAND [ARG...]",
+		Short: "Run a command at a host or in a container",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return wrong("name a place and a command: tare lab exec --name demo h1/c1 -- ip addr")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			l, err := site.Join(c.Context(), name)
+			if err != nil {
+				return labError(err)
+			}
+			defer func() { err = errors.Join(err, l.Close()) }()
+			status, err := l.Exec(c.Context(), args[0], args[1:], s.in, os.Stdout, os.Stderr)
+			if err == nil && status != 0 {
+				err = &exitError{status: status}
+			}
+			return err
+		},
+	}
+	nameFlag(c, &name)
+	c.Flags().SetInterspersed(false)
+	return c
+}

@@ -1,0 +1,155 @@
+// Command tare weighs container networks: what each one costs against the
+// host's own network, why, and what to do about it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"tare/experiment"
+	"tare/lab"
+	"tare/result"
+)
+
+// The exit statuses.
+const (
+	exitDone        = 0
+	exitFailed      = 1 // a cell or more failed, or the tool did
+	exitWrong       = 2 // the command, plan or input file is wrong
+	exitMissing     = 3 // something it needs is missing here
+	exitInterrupted = 130
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// streams are where a command reads and writes.
+type streams struct {
+	in       *os.File
+	out, err io.Writer
+}
+
+// colour tells whether what is written to w may be coloured (no-color.org).
+func colour(w io.Writer) bool {
+	return os.Getenv("NO_COLOR") == "" && isTerminal(w)
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// run is the whole program: it gives the exit status.
+func run(args []string, s streams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	root := rootCommand(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(s.err, "tare: interrupted")
+		return exitInterrupted
+	}
+	var exit *exitError
+	if errors.As(err, &exit) && exit.err == nil {
+		return exit.status
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "tare: %v\n", err)
+	}
+	return statusOf(err)
+}
+
+// exitError carries an exit status; without an error all has been said.
+type exitError struct {
+	status int
+	err    error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// wrong is an error in what the user typed.
+func wrong(format string, args ...any) error {
+	return &exitError{exitWrong, fmt.Errorf(format, args...)}
+}
+
+func statusOf(err error) int {
+	var exit *exitError
+	var input *experiment.InputError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &exit):
+		return exit.status
+	case errors.As(err, &input):
+		return exitWrong
+	case errors.Is(err, lab.ErrNamespaces):
+		return exitMissing
+	}
+	return exitFailed
+}
+
+func rootCommand(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tare",
+		Short: "Weigh container networks: what each one costs against the host's own, and why",
+		Long: `tare weighs container networks against the host's own network.
+
+It builds hosts and containers out of namespaces on this machine, lays every
+container network across them from the same parts that production uses, measures
+each against the host in randomised interleaved blocks, and gives each toll with
+an interval. Nothing of the machine's own network is touched, and nothing stays.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return c.Help()
+		},
+		Version:           tool().Version,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return flagError(c, err)
+	})
+	root.AddCommand(
+		runCommand(s), listCommand(s), labCommand(s), agentCommand(s), keeperCommand(), relayCommand(s),
+	)
+	return root
+}
+
+// tool is what this binary says of itself.
+func tool() result.Tool {
+	t := result.Tool{Version: version, Commit: "unknown"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			t.Commit = setting.Value
+		}
+	}
+	return t
+}
+
+// version of the tool; it moves with CHANGELOG.md.
+const version = "0.1.0"

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tare/experiment"
+	"tare/report"
+	"tare/result"
+	"tare/site"
+)
+
+// resultBytes is about what a run's result takes, per sample.
+const resultBytes = 2 << 10
+
+func runCommand(s streams) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run [PLAN.yaml|RESULT.json]",
+		Short: "Build, measure, explain",
+		Long: `Builds a lab, measures every network of the plan against the host's own in
+randomised interleaved blocks, prints the tolls and writes the result file.
+
+Without an argument it runs the quick plan: every network that needs no package,
+under TCP throughput and round trips, in about a minute. A plan in YAML runs that
+plan; a result file runs its plan again. Flags change the plan: what they narrow
+gets longer windows.`,
+		Example: `  tare run
+  tare run --networks host,vxlan --paths cross-host --workloads tcp_stream
+  tare run --networks host,vxlan --workloads tcp_stream --link 1gbit
+  tare run --dry-run > plan.yaml; tare run plan.yaml
+  tare run --check`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return wrong("one plan or result at a time: %q is too many", args[1])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			plan, err := f.plan(c.Flags(), args)
+			if err != nil {
+				return err
+			}
+			switch {
+			case f.dryRun:
+				return printPlan(s, plan)
+			case f.check:
+				return runCheck(c.Context(), s, f, plan)
+			}
+			return weigh(c.Context(), s, f, plan)
+		},
+	}
+	f.register(c.Flags())
+	return c
+}
+
+func printPlan(s streams, plan result.Plan) error {
+	text, err := plan.EncodeYAML()
+	if err != nil {
+		return err
+	}
+	_, err = s.out.Write(text)
+	return err
+}
+
+// weigh builds the lab, measures, and reports.
+func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
+	out := f.out
+	if out == "" && !f.json {
+		out = time.Now().Format("tare-20060102-150405.json")
+	}
+	save := func(*result.Result) error { return nil }
+	if out != "" {
+		if err := result.CheckWritable(out, experiment.SizeOf(plan)*resultBytes); err != nil {
+			return &exitError{exitWrong, err}
+		}
+		save = func(res *result.Result) error { return res.WriteFile(out) }
+	}
+	res, err := measure(ctx, s, f, plan, save)
+	if res == nil {
+		return err
+	}
+	if printErr := f.print(s, res, out); printErr != nil {
+		err = errors.Join(err, printErr)
+	}
+	if err != nil {
+		return err
+	}
+	for _, cell := range res.Cells {
+		if cell.Status == result.StatusFailed {
+			return &exitError{status: exitFailed}
+		}
+	}
+	return nil
+}
+
+// measure runs the plan in a lab of its own, or in one that stands.
+func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save func(*result.Result) error) (res *result.Result, err error) {
+	l, plan, err := f.lab(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	progress := newProgress(s.err)
+	defer progress.end()
+	return experiment.Run(ctx, plan, experiment.Options{
+		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show,
+	})
+}
+
+// lab is the one that stands, or a new one for the plan.
+func (f runFlags) lab(ctx context.Context, plan result.Plan) (*site.Lab, result.Plan, error) {
+	if f.labName != "" {
+		l, err := site.Join(ctx, f.labName)
+		if err != nil {
+			return nil, plan, err
+		}
+		plan, err = experiment.Narrow(plan, l.Topology)
+		if err != nil {
+			return nil, plan, errors.Join(err, l.Close())
+		}
+		return l, plan, nil
+	}
+	l, err := site.Start(ctx)
+	if err != nil {
+		return nil, plan, err
+	}
+	if err := l.Build(ctx, experiment.Spec(plan, labHosts, labContainers)); err != nil {
+		return nil, plan, errors.Join(err, l.Close())
+	}
+	plan, err = f.available(plan, l.Topology)
+	if err != nil {
+		return nil, plan, errors.Join(err, l.Close())
+	}
+	return l, plan, nil
+}
+
+// The lab of a run has what its paths need.
+const (
+	labHosts      = 2
+	labContainers = 2
+)
+
+// available leaves out networks that could not be laid here and came with
+// "all"; one that was asked for by name is an error.
+func (f runFlags) available(plan result.Plan, topology site.Topology) (result.Plan, error) {
+	for _, built := range topology.Underlays {
+		if built.Error == "" {
+			continue
+		}
+		if f.named(built.Network) || built.Baseline {
+			return plan, &exitError{exitMissing, fmt.Errorf("%s can't be laid here: %s: %s", built.Network, built.Error, getting(built.Network))}
+		}
+		plan = experiment.Skip(plan, built.Network, built.Error)
+	}
+	return plan, nil
+}
+
+// print writes what the user asked to see, and names the file.
+func (f runFlags) print(s streams, res *result.Result, out string) error {
+	if f.json {
+		return res.Write(s.out)
+	}
+	if err := report.Terminal(s.out, res, report.Options{Colour: colour(s.out)}); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.out, "\nresult: %s\n", out)
+	return err
+}

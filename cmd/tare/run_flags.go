@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tare/experiment"
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+)
+
+// runFlags are those of `tare run`. The ones about the plan change it only
+// where they are given.
+type runFlags struct {
+	networks, paths, workloads string
+	nic, pin, cc, cpus         string
+	link, duration, warmup     string
+	maxTime, rate, mode        string
+	blocks, mtu, flows, size   int
+	precision, margin          string
+	seed                       uint64
+	labName, out               string
+	json, dryRun, check        bool
+}
+
+func (f *runFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.networks, "networks", "", "networks to weigh, a comma list or all")
+	flags.StringVar(&f.paths, "paths", "", "paths, a comma list or all: "+strings.Join(network.Paths(), ", "))
+	flags.StringVar(&f.workloads, "workloads", "", "workloads, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
+	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
+	flags.StringVar(&f.link, "link", "", "rate of the link between hosts, as 10gbit (default: as fast as the CPU)")
+	flags.IntVar(&f.mtu, "mtu", 0, "MTU of the link between hosts, in bytes (default 1500)")
+	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
+	flags.StringVar(&f.cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
+	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
+	flags.IntVar(&f.flows, "flows", 0, "connections at once (default 1)")
+	flags.IntVar(&f.size, "size", 0, "bytes of a message or datagram (default: the workload's own)")
+	flags.StringVar(&f.rate, "rate", "", "payload rate of udp_stream, as 100mbit")
+	flags.StringVar(&f.mode, "mode", "", "how the engine sends (default: the workload's headline mode)")
+	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
+	flags.StringVar(&f.duration, "duration", "", "length of a window, as 500ms (default: what fits a minute)")
+	flags.StringVar(&f.warmup, "warmup", "", "what precedes a window, as 100ms")
+	flags.StringVar(&f.maxTime, "max-time", "", "stop after this time, as 5m")
+	flags.StringVar(&f.precision, "precision", "", "stop when every toll is known to within this, as 2%")
+	flags.StringVar(&f.margin, "margin", "", "tolls below this do not matter (default 2%)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order (default: drawn)")
+	flags.StringVar(&f.labName, "lab", "", "measure in this lab, as it stands (tare lab up)")
+	flags.StringVar(&f.out, "out", "", "result file (default tare-<date>-<time>.json)")
+	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
+	flags.BoolVar(&f.check, "check", false, "tell what toll this machine can tell apart, and in how long")
+}
+
+// plan reads the argument, applies the flags and completes what is open.
+func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error) {
+	plan := experiment.Quick()
+	narrowed := false
+	if len(args) == 1 {
+		var err error
+		if plan, err = readPlan(args[0]); err != nil {
+			return plan, &exitError{exitWrong, err}
+		}
+	}
+	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkload(flags, &plan)); err != nil {
+		return plan, &exitError{exitWrong, err}
+	}
+	if narrowed && plan.Name == "quick" {
+		plan.Name = ""
+	}
+	plan = experiment.Complete(plan)
+	return plan, experiment.Check(plan)
+}
+
+// readPlan reads a plan in YAML, or the plan of a result.
+func readPlan(path string) (result.Plan, error) {
+	if filepath.Ext(path) == ".json" {
+		res, err := result.ReadFile(path)
+		if err != nil {
+			return result.Plan{}, err
+		}
+		res.Plan.Skipped = nil
+		return res.Plan, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return result.Plan{}, fmt.Errorf("%w: give a plan in YAML or a result in JSON", err)
+	}
+	plan, err := result.DecodePlan(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return plan, fmt.Errorf("%s: %w", path, err)
+	}
+	return plan, nil
+}
+
+// applyLists applies the flags that choose what is measured.
+func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed *bool) error {
+	var errs []error
+	choose := func(name, text string, all []string) []string {
+		words := list(text, all)
+		if len(words) == 0 {
+			errs = append(errs, fmt.Errorf("--%s is empty: give a comma list or all", name))
+		}
+		*narrowed = true
+		slices.SortFunc(words, func(a, b string) int { return slices.Index(all, a) - slices.Index(all, b) })
+		return slices.Compact(words)
+	}
+	if flags.Changed("networks") {
+		plan.Networks = nil
+		for _, name := range choose("networks", f.networks, experiment.Everything()) {
+			plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
+		}
+	}
+	if flags.Changed("paths") {
+		plan.Paths = choose("paths", f.paths, network.Paths())
+	}
+	if flags.Changed("workloads") {
+		plan.Workloads = nil
+		for _, name := range choose("workloads", f.workloads, experiment.Workloads()) {
+			plan.Workloads = append(plan.Workloads, result.WorkloadPlan{Name: name})
+		}
+	}
+	if flags.Changed("nic") {
+		plan.NIC, plan.EncapNIC = choose("nic", f.nic, lab.NICs()), nil
+	}
+	return errors.Join(errs...)
+}
+
+// applyWorkload applies the flags that are parameters of every workload.
+func (f *runFlags) applyWorkload(flags *pflag.FlagSet, plan *result.Plan) error {
+	for n := range plan.Workloads {
+		w := &plan.Workloads[n]
+		if flags.Changed("flows") {
+			if w.Flows = f.flows; f.flows < 1 {
+				return fmt.Errorf("--flows %d: it must be at least 1", f.flows)
+			}
+		}
+		if flags.Changed("size") {
+			if w.Size = f.size; f.size < 1 {
+				return fmt.Errorf("--size %d: it must be at least 1 byte", f.size)
+			}
+		}
+		if flags.Changed("mode") {
+			w.Mode = f.mode
+		}
+		if flags.Changed("rate") {
+			rate, err := result.ParseBitsPerSecond(f.rate)
+			if err != nil {
+				return fmt.Errorf("--rate: %w", err)
+			}
+			w.Rate = rate
+		}
+	}
+	return nil
+}
+
+// named tells whether the user asked for this network by its name.
+func (f *runFlags) named(name string) bool {
+	return slices.Contains(list(f.networks, nil), name)
+}

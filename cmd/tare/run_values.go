@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tare/result"
+)
+
+// applyValues applies the flags that hold one value of the plan.
+func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
+	var errs []error
+	parse := func(name string, apply func() error) {
+		if !flags.Changed(name) {
+			return
+		}
+		if err := apply(); err != nil {
+			errs = append(errs, fmt.Errorf("--%s: %w", name, err))
+		}
+	}
+	seconds := func(name, text string, into *result.Seconds) {
+		parse(name, func() (err error) { *into, err = result.ParseSeconds(text); return err })
+	}
+	share := func(name, text string, into *float64) {
+		parse(name, func() (err error) { *into, err = parseShare(text); return err })
+	}
+	parse("link", func() (err error) { plan.Link, err = result.ParseBitsPerSecond(f.link); return err })
+	parse("cpus", func() (err error) { plan.CPUs, err = parsePlaces(f.cpus); return err })
+	seconds("duration", f.duration, &plan.Duration)
+	seconds("warmup", f.warmup, &plan.Warmup)
+	seconds("max-time", f.maxTime, &plan.MaxTime)
+	share("precision", f.precision, &plan.Precision)
+	share("margin", f.margin, &plan.Margin)
+	parse("mtu", func() error { plan.MTU = f.mtu; return positive(f.mtu) })
+	parse("blocks", func() error { plan.Blocks = f.blocks; return positive(f.blocks) })
+	parse("pin", func() error { plan.Pin = f.pin; return nil })
+	parse("cc", func() error { plan.CC = f.cc; return nil })
+	parse("seed", func() error { plan.Seed = f.seed; return nil })
+	if flags.Changed("precision") && !flags.Changed("blocks") {
+		plan.Blocks = 0 // the cap of a plan with a precision
+	}
+	return errors.Join(errs...)
+}
+
+func positive(n int) error {
+	if n < 1 {
+		return fmt.Errorf("%d: it must be at least 1", n)
+	}
+	return nil
+}
+
+// parseShare reads 2% or 0.02.
+func parseShare(text string) (float64, error) {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		value /= 100
+	}
+	if err != nil || math.IsNaN(value) || value <= 0 || value >= 1 {
+		return 0, fmt.Errorf("read share %q: write it as 2%% or 0.02, above 0 and below 100 %%", text)
+	}
+	return value, nil
+}
+
+// parsePlaces reads h1=0,h2=1-3.
+func parsePlaces(text string) (map[string]string, error) {
+	places := map[string]string{}
+	host := ""
+	for _, part := range strings.Split(text, ",") {
+		name, cpus, named := strings.Cut(part, "=")
+		switch {
+		case named && name != "":
+			host = strings.TrimSpace(name)
+			places[host] = cpus
+		case host != "": // a list goes on: h1=0,2
+			places[host] += "," + part
+		default:
+			return nil, fmt.Errorf("read CPUs %q: write them as h1=0,h2=1-3", text)
+		}
+	}
+	return places, nil
+}

@@ -1,0 +1,59 @@
+package experiment
+
+import (
+	"slices"
+
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+// SizeOf is how many samples a plan takes at most.
+func SizeOf(p result.Plan) int64 {
+	var n int64
+	for _, g := range groupsOf(p) {
+		n += int64(len(g.cells))
+	}
+	return n * int64(p.Blocks)
+}
+
+// Skip leaves a network out of a plan and says why in it.
+func Skip(p result.Plan, name, reason string) result.Plan {
+	kept := slices.Clone(p.Networks)
+	p.Networks = slices.DeleteFunc(kept, func(n result.NetworkPlan) bool { return n.Name == name })
+	if len(p.Networks) < len(kept) {
+		p.Skipped = append(slices.Clone(p.Skipped), result.SkippedNetwork{Name: name, Reason: reason})
+	}
+	return p
+}
+
+// Narrow fits a plan to a lab that stands: its networks, its nic, link, MTU,
+// placement and congestion control.
+func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
+	asked := p.Networks
+	p.Networks, p.NIC, p.EncapNIC = nil, nil, nil
+	p.CC, p.Pin, p.CPUs = t.Spec.CC, t.Spec.Pin, t.Spec.CPUs
+	stand := []string{network.Baseline}
+	for _, u := range t.Underlays {
+		if u.Error != "" {
+			continue
+		}
+		p.NIC, p.MTU, p.Link = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link)
+		if !u.Baseline {
+			stand = append(stand, u.Network)
+		}
+	}
+	for _, name := range stand {
+		if len(asked) == len(Everything()) || slices.ContainsFunc(asked, func(n result.NetworkPlan) bool { return n.Name == name }) {
+			p.Networks = append(p.Networks, result.NetworkPlan{Name: name})
+		}
+	}
+	for _, n := range asked {
+		if len(asked) < len(Everything()) && !slices.Contains(stand, n.Name) {
+			return p, &InputError{"network " + n.Name + " does not stand in this lab: tare lab show lists what does"}
+		}
+	}
+	p.Duration, p.Warmup = 0, 0
+	p = Complete(p)
+	return p, Check(p)
+}

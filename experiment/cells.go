@@ -1,0 +1,164 @@
+package experiment
+
+import (
+	"slices"
+
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+	"tare/site"
+	"tare/workload"
+)
+
+// The layouts of the baseline: it is measured twice, on two pairs of hosts.
+const (
+	layoutA = "a"
+	layoutB = "b"
+)
+
+// group is what is compared with each other: the cells of one path under one
+// workload and one nic, the two baselines among them.
+type group struct {
+	path     string
+	workload result.WorkloadPlan
+	nic      string
+	cells    []place
+}
+
+// place is where one run happens: a network on an underlay.
+type place struct {
+	network  network.Network
+	underlay string
+	layout   string // of a baseline: "a" or "b"
+	link     result.BitsPerSecond
+}
+
+// groupsOf expands a plan. Paths that no network but the baseline serves are
+// left out unless the baseline is all that was asked for.
+func groupsOf(p result.Plan) []group {
+	var groups []group
+	for _, path := range p.Paths {
+		for _, nic := range slices.Concat(p.NIC, extraNICs(p)) {
+			cells := cellsOn(p, path, nic)
+			if len(cells) == 0 {
+				continue
+			}
+			for _, w := range p.Workloads {
+				groups = append(groups, group{path: path, workload: w, nic: nic, cells: cells})
+			}
+		}
+	}
+	return groups
+}
+
+// extraNICs are the models that only encapsulating networks run under.
+func extraNICs(p result.Plan) []string {
+	var extra []string
+	for _, nic := range p.EncapNIC {
+		if !slices.Contains(p.NIC, nic) {
+			extra = append(extra, nic)
+		}
+	}
+	return extra
+}
+
+// cellsOn are the two baselines and every network that serves the path.
+func cellsOn(p result.Plan, path, nic string) []place {
+	encapOnly := !slices.Contains(p.NIC, nic)
+	var cells []place
+	baselineAsked := false
+	for _, np := range p.Networks {
+		n, known := network.Find(np.Name)
+		switch {
+		case !known || !n.Serves(path):
+		case n.Name == network.Baseline:
+			baselineAsked = !encapOnly
+		case encapOnly && (!n.Encapsulates() || path == network.SameHost || path == network.ContainerToOwnHost):
+			// Within a host nothing is encapsulated.
+		default:
+			link := p.Link
+			if np.Link > 0 {
+				link = np.Link
+			}
+			cells = append(cells, place{network: n, underlay: underlayName(p, n.Name, nic, ""), link: link})
+		}
+	}
+	if len(cells) == 0 && !baselineAsked {
+		return nil
+	}
+	baseline, _ := network.Find(network.Baseline)
+	return append([]place{
+		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutA), layout: layoutA, link: p.Link},
+		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutB), layout: layoutB, link: p.Link},
+	}, cells...)
+}
+
+// underlayName is the network's own name, with what sets it apart.
+func underlayName(p result.Plan, name, nic, layout string) string {
+	if len(p.NIC) == 0 || nic != p.NIC[0] {
+		name += "-" + nic
+	}
+	if layout == layoutB {
+		name += "-b"
+	}
+	return name
+}
+
+// Spec is the lab that a plan needs: one underlay per network and nic, two for
+// the baseline.
+func Spec(p result.Plan, hosts, containers int) site.Spec {
+	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, Underlays: []site.UnderlaySpec{}}
+	seen := map[string]bool{}
+	for _, g := range groupsOf(p) {
+		for _, cell := range g.cells {
+			if seen[cell.underlay] {
+				continue
+			}
+			seen[cell.underlay] = true
+			spec.Underlays = append(spec.Underlays, site.UnderlaySpec{
+				Name: cell.underlay, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU,
+				Link: float64(cell.link), Hosts: hosts, Containers: containers,
+				Baseline: cell.layout != "",
+			})
+		}
+	}
+	return spec
+}
+
+// params identify a cell beside network, path and workload.
+func params(p result.Plan, g group, cell place, rps bool) result.Params {
+	nic := g.nic
+	if cell.link > 0 {
+		nic = string(lab.NICFrames)
+	}
+	values := result.Params{
+		"nic": nic, "mtu": p.MTU, "pin": p.Pin, "rps": rps, "cc": p.CC,
+		"warmup": float64(p.Warmup), "duration": float64(p.Duration),
+	}
+	if cell.link > 0 {
+		values["link"] = float64(cell.link)
+	}
+	run := runOf(p, g.workload)
+	values["flows"] = run.Flows
+	values["size"] = run.Size
+	if run.Rate > 0 {
+		values["rate"] = run.Rate
+	}
+	return values
+}
+
+// runOf is the run that a workload's plan asks for, its defaults filled in.
+func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
+	kind, known := workload.Find(w.Name)
+	if !known {
+		return workload.Run{}
+	}
+	run := workload.Run{
+		Mode: or(w.Mode, kind.Modes[0]), Flows: or(w.Flows, 1), Size: or(w.Size, kind.Size.Default),
+		Rate: or(float64(w.Rate), kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
+	}
+	if run.Duration >= 2*seriesStep {
+		run.Interval = seriesStep
+	}
+	return run
+}

@@ -1,0 +1,84 @@
+package experiment
+
+import (
+	"math"
+	"time"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/workload"
+)
+
+// MostBlocks is how many blocks a comparison is ever said to need.
+const MostBlocks = 1000
+
+// runOverhead is what a run takes beside warm-up and window.
+const runOverhead = 10 * time.Millisecond
+
+// AAPlan is the baseline of a plan alone, in as many blocks as fit the time.
+func AAPlan(p result.Plan, span time.Duration) result.Plan {
+	p.Name = "check"
+	p.Networks = []result.NetworkPlan{{Name: network.Baseline}}
+	baseline, _ := network.Find(network.Baseline)
+	p.Paths = baseline.Paths
+	p.EncapNIC = nil
+	p.Precision = 0
+	p.Blocks = max(leastBlocks, int(span/blockTime(p)))
+	return p
+}
+
+// blockTime is about what one block of a plan takes.
+func blockTime(p result.Plan) time.Duration {
+	runs := 0
+	for _, g := range groupsOf(p) {
+		runs += len(g.cells)
+	}
+	return time.Duration(runs) * (p.Warmup.Duration() + p.Duration.Duration() + runOverhead)
+}
+
+// Power is what a plan's comparisons can tell apart on one metric.
+type Power struct {
+	Path, Workload, Metric string
+	Spread                 float64       // standard deviation of a block's log ratio
+	Toll                   float64       // told apart by the plan's own blocks
+	Time                   time.Duration // that they take
+	block                  time.Duration
+	declared               float64
+}
+
+// For tells how many blocks of the plan, and how long, a toll takes.
+func (p Power) For(toll float64) (blocks int, took time.Duration, ok bool) {
+	// A toll below the declared margin is told only with a smaller one.
+	blocks, ok = stats.BlocksFor(p.Spread, toll, math.Min(p.declared, toll/2))
+	return blocks, time.Duration(blocks) * p.block, ok && blocks <= MostBlocks
+}
+
+// Detectable reads from an A/A run what the plan can tell apart.
+func Detectable(res *result.Result, plan result.Plan) []Power {
+	var all []Power
+	for i := range res.Cells {
+		cell := &res.Cells[i]
+		kind, _ := workload.Find(cell.Workload)
+		var pairs []pairOf
+		for _, t := range byBlock(cell, kind.Headline) {
+			pairs = append(pairs, pairOf{cell: t.a, baselines: []float64{t.b}})
+		}
+		// One baseline against the other differs by sqrt(2) of a cell's own
+		// spread, a cell against the mean of two by sqrt(1.5).
+		spread, ok := stats.Spread(logRatios(pairs))
+		if !ok {
+			continue
+		}
+		p := Power{
+			Path: cell.Path, Workload: cell.Workload, Metric: kind.Headline, Spread: spread,
+			block: blockTime(plan), declared: plan.Margin,
+		}
+		p.Time = time.Duration(plan.Blocks) * p.block
+		if p.Toll, ok = stats.Detectable(spread, plan.Blocks, plan.Margin); !ok {
+			p.Toll = math.Inf(1)
+		}
+		all = append(all, p)
+	}
+	return all
+}

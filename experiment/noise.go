@@ -1,0 +1,94 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"tare/network"
+	"tare/probe"
+	"tare/result"
+)
+
+// The noise gates: beyond them every number carries a warning.
+const (
+	gateSteal      = 0.01 // of all CPU time
+	gateForeignCPU = 0.05 // of one CPU
+	gatePressure   = 0.05 // PSI some avg10
+	foreignSample  = 300 * time.Millisecond
+	tickSeconds    = 0.02 // what a few ticks of the kernel's counters may be off
+)
+
+// gateBefore looks at the machine before anything is measured.
+func (r *runner) gateBefore() error {
+	noise := &r.res.Noise
+	noise.Pressure = -1
+	pressure, known, err := probe.CPUPressure("/")
+	if err != nil {
+		return err
+	}
+	if known {
+		noise.Pressure = pressure
+	}
+	noise.ForeignCPU, err = probe.ForeignCPU("/", foreignSample)
+	if err != nil {
+		return err
+	}
+	if noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds() {
+		r.gates = append(r.gates, fmt.Sprintf("foreign-cpu: other work kept %.2f CPUs busy before the run", noise.ForeignCPU))
+	}
+	if noise.Pressure > gatePressure {
+		r.gates = append(r.gates, fmt.Sprintf("pressure: tasks waited for a CPU %.0f %% of the time before the run", 100*noise.Pressure))
+	}
+	return r.stat.Read(&r.before)
+}
+
+// finishNoise reads what the hypervisor took during the run.
+func (r *runner) finishNoise() {
+	var now probe.CPU
+	if err := r.stat.Read(&now); err != nil {
+		r.res.Warnings = append(r.res.Warnings, err.Error())
+		return
+	}
+	spent := now.Since(r.before)
+	if spent.Total > 0 {
+		r.res.Noise.Steal = float64(spent.Steal / spent.Total)
+	}
+	if r.res.Noise.Steal > gateSteal {
+		r.gates = append(r.gates, fmt.Sprintf("steal: the hypervisor took %.1f %% of the CPU time", 100*r.res.Noise.Steal))
+	}
+}
+
+// warningsFor are what touches every number of a cell: the gates, the
+// underlay's own, and what its samples said.
+func (r *runner) warningsFor(cell *result.Cell, underlay string) []string {
+	warnings := slices.Clone(r.gates)
+	warnings = append(warnings, r.warned[underlay]...)
+	counted := map[string]int{}
+	for _, s := range cell.Samples {
+		for _, w := range s.Warnings {
+			if counted[w]++; counted[w] == 1 {
+				warnings = append(warnings, w)
+			}
+		}
+	}
+	return warnings
+}
+
+// preciseEnough tells whether a plan with a precision may stop: the headline
+// toll of every cell has an interval no wider than asked for, to each side.
+func (r *runner) preciseEnough(blocks int) bool {
+	if r.plan.Precision <= 0 || blocks < leastBlocks {
+		return false
+	}
+	for _, cell := range r.res.Cells {
+		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].cells) > 2 {
+			continue
+		}
+		m, ok := headline(cell)
+		if !ok || m.Toll == nil || m.Toll.Low == nil || (*m.Toll.High-*m.Toll.Low)/2 > r.plan.Precision {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,218 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/wire"
+	"tare/workload"
+)
+
+// The quick plan's shape.
+const (
+	quickBlocks   = 10
+	quickWarmup   = 0.030 // s
+	quickDuration = 0.060 // s
+	// quickBudget is what the windows of a plan may take together, in seconds,
+	// where the plan sets no duration.
+	quickBudget = 55
+	// longestWindow is where more length adds nothing but time.
+	longestWindow = 2.0
+	// leastBlocks is the fewest for which an exact 95 % interval exists.
+	leastBlocks = stats.MinBlocks
+	// precisionCap is how many blocks a plan with a precision may take.
+	precisionCap = 60
+	// framesPerWindow steadies a window on a link: fewer full frames, and the
+	// last burst of a window's edge would show.
+	framesPerWindow = 6000
+)
+
+// Quick is the plan of `tare run` without arguments.
+func Quick() result.Plan {
+	return result.Plan{
+		Name:      "quick",
+		Networks:  named(Everything()),
+		Paths:     network.Paths(),
+		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "tcp_rr"}},
+		NIC:       []string{string(lab.NICFull)},
+		EncapNIC:  []string{string(lab.NICTSO)},
+		MTU:       1500,
+		Pin:       string(lab.PinApart),
+		CC:        "cubic",
+		Blocks:    quickBlocks,
+		Margin:    stats.DeclaredMargin,
+	}
+}
+
+// Everything names every network.
+func Everything() []string {
+	var names []string
+	for _, n := range network.All() {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// Workloads names every workload.
+func Workloads() []string {
+	var names []string
+	for _, w := range workload.All() {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+func named(names []string) []result.NetworkPlan {
+	plans := make([]result.NetworkPlan, len(names))
+	for n, name := range names {
+		plans[n].Name = name
+	}
+	return plans
+}
+
+// Complete fills in what the plan leaves open from the quick plan, and the
+// window from the number of cells. It does not look at the machine.
+func Complete(p result.Plan) result.Plan {
+	quick := Quick()
+	if len(p.Networks) == 0 {
+		p.Networks = quick.Networks
+	}
+	if len(p.Paths) == 0 {
+		p.Paths = quick.Paths
+	}
+	if len(p.Workloads) == 0 {
+		p.Workloads = quick.Workloads
+	}
+	if len(p.NIC) == 0 {
+		p.NIC = quick.NIC
+	}
+	if p.Link > 0 { // a link counts each wire frame, so it implies frames
+		p.NIC, p.EncapNIC = []string{string(lab.NICFrames)}, nil
+	}
+	p.MTU = or(p.MTU, quick.MTU)
+	p.Pin = or(p.Pin, quick.Pin)
+	p.CC = or(p.CC, quick.CC)
+	p.Margin = or(p.Margin, quick.Margin)
+	if p.Blocks == 0 {
+		p.Blocks = quick.Blocks
+		if p.Precision > 0 {
+			p.Blocks = precisionCap
+		}
+	}
+	if p.Duration == 0 {
+		p.Duration = window(p)
+	}
+	if p.Warmup == 0 {
+		p.Warmup = result.Seconds(math.Round(1e3*math.Max(quickWarmup, float64(p.Duration)/4)) / 1e3)
+	}
+	return p
+}
+
+func or[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}
+
+// window divides the budget among the runs: few cells get long windows. A slow
+// link gets what its frames need, whatever it takes.
+func window(p result.Plan) result.Seconds {
+	runs := 0
+	for _, g := range groupsOf(p) {
+		runs += len(g.cells)
+	}
+	each := quickBudget/float64(max(1, runs*p.Blocks))/1.25 - 0.010 // a quarter is warm-up; set-up and drain
+	each = math.Max(quickDuration, math.Min(longestWindow, each))
+	if p.Link > 0 {
+		frame := float64((p.MTU + wire.Ethernet) * 8)
+		each = math.Max(each, math.Min(10, framesPerWindow*frame/float64(p.Link)))
+	}
+	return result.Seconds(math.Round(each*1e3) / 1e3)
+}
+
+// Check tells what is wrong with a completed plan: an *InputError that names
+// the offending word and the nearest valid one.
+func Check(p result.Plan) error {
+	for _, n := range p.Networks {
+		if !slices.Contains(Everything(), n.Name) {
+			return Unknown("network", n.Name, Everything())
+		}
+	}
+	for _, path := range p.Paths {
+		if !slices.Contains(network.Paths(), path) {
+			return Unknown("path", path, network.Paths())
+		}
+	}
+	for _, w := range p.Workloads {
+		if err := checkWorkload(w, p.Link); err != nil {
+			return err
+		}
+	}
+	for _, nic := range append(slices.Clone(p.NIC), p.EncapNIC...) {
+		if !slices.Contains(lab.NICs(), nic) {
+			return Unknown("nic", nic, lab.NICs())
+		}
+	}
+	if !slices.Contains(lab.Pins(), p.Pin) {
+		return Unknown("pin", p.Pin, lab.Pins())
+	}
+	for host, list := range p.CPUs {
+		if _, err := lab.ParseCPUSet(list); err != nil {
+			return &InputError{fmt.Sprintf("cpus of %s: %v", host, err)}
+		}
+	}
+	return checkNumbers(p)
+}
+
+func checkNumbers(p result.Plan) error {
+	bounds := []struct {
+		name        string
+		value       float64
+		least, most float64
+		unit        string
+	}{
+		{"mtu", float64(p.MTU), 576, 65535, " bytes"},
+		{"blocks", float64(p.Blocks), 1, 10000, ""},
+		{"duration", float64(p.Duration), 0.005, 3600, " s"},
+		{"warmup", float64(p.Warmup), 0, 600, " s"},
+		{"margin", p.Margin, 0, 1, ""},
+		{"precision", p.Precision, 0, 1, ""},
+		{"max_time", float64(p.MaxTime), 0, 7 * 86400, " s"},
+	}
+	for _, b := range bounds {
+		if !(b.value >= b.least && b.value <= b.most) {
+			return &InputError{fmt.Sprintf("%s %v: it must be from %v to %v%s", b.name, b.value, b.least, b.most, b.unit)}
+		}
+	}
+	if len(groupsOf(p)) == 0 {
+		return &InputError{"none of these networks serves any of these paths: tare list networks shows which does"}
+	}
+	return nil
+}
+
+func checkWorkload(w result.WorkloadPlan, link result.BitsPerSecond) error {
+	kind, known := workload.Find(w.Name)
+	if !known {
+		return Unknown("workload", w.Name, Workloads())
+	}
+	if w.Mode != "" && !slices.Contains(kind.Modes, w.Mode) {
+		return Unknown("mode of "+w.Name, w.Mode, kind.Modes)
+	}
+	if w.Flows < 0 || w.Flows > kind.Flows {
+		return &InputError{fmt.Sprintf("flows %d of %s: it must be from 1 to %d", w.Flows, w.Name, kind.Flows)}
+	}
+	if w.Size != 0 && (w.Size < kind.Size.Least || w.Size > kind.Size.Most) {
+		return &InputError{fmt.Sprintf("size %d of %s: it must be from %d to %d bytes", w.Size, w.Name, kind.Size.Least, kind.Size.Most)}
+	}
+	if w.Rate != 0 && kind.Rate == 0 {
+		return &InputError{fmt.Sprintf("rate of %s: it sends as fast as it can: only udp_stream takes a rate", w.Name)}
+	}
+	return nil
+}

@@ -1,0 +1,311 @@
+package experiment
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	mathrand "math/rand/v2"
+	"net/netip"
+	"slices"
+	"time"
+
+	"tare/agent"
+	"tare/lab"
+	"tare/network"
+	"tare/probe"
+	"tare/result"
+	"tare/site"
+	"tare/workload"
+)
+
+// seriesStep is the step of the series within a window.
+const seriesStep = 100 * time.Millisecond
+
+// Site is what an experiment needs of the place where its ends live.
+type Site interface {
+	Agent(ctx context.Context, at, role string) (*agent.Handle, error)
+	Look(ctx context.Context, at string) ([]lab.Laid, error)
+}
+
+// Options are what a run needs beside its plan.
+type Options struct {
+	Site     Site
+	Topology site.Topology
+	Tool     result.Tool
+	// Save is called after every block with the result so far.
+	Save func(*result.Result) error
+	// Progress is called between windows, never inside one.
+	Progress func(Progress)
+}
+
+// Progress says how far a run is.
+type Progress struct {
+	Block, Blocks int // blocks done, blocks planned
+	Done, Total   int // runs
+	Left          time.Duration
+	Checking      bool // the functional check, before the first block
+}
+
+// runner is one experiment under way.
+type runner struct {
+	Options
+	plan    result.Plan
+	groups  []group
+	cells   map[cellKey]*result.Cell
+	order   []cellKey // as the cells will stand in the result
+	rps     map[string]bool
+	ends    map[string]map[string]network.Ends // underlay -> path -> ends
+	warned  map[string][]string                // underlay -> warnings for its numbers
+	res     *result.Result
+	started time.Time
+	done    int
+	gates   []string // warnings of the noise gates, for every number
+	stat    *probe.CPUReader
+	before  probe.CPU
+}
+
+// cellKey finds a cell; both baselines of a group are one cell.
+type cellKey struct {
+	group    int
+	network  string
+	underlay string
+}
+
+// Run measures a completed and checked plan on a site that has been built. It
+// returns what was measured also when it is interrupted.
+func Run(ctx context.Context, plan result.Plan, o Options) (*result.Result, error) {
+	r, err := newRunner(plan, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.stat.Close()
+	err = r.blocks(ctx)
+	if err == nil {
+		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
+	}
+	r.finishNoise()
+	r.weigh()
+	return r.res, errors.Join(err, o.Save(r.res))
+}
+
+func newRunner(plan result.Plan, o Options) (*runner, error) {
+	if plan.Seed == 0 {
+		plan.Seed = uint64(time.Now().UnixNano())
+	}
+	stat, err := probe.OpenCPU("/")
+	if err != nil {
+		return nil, err
+	}
+	id := make([]byte, 8)
+	if _, err := rand.Read(id); err != nil {
+		return nil, errors.Join(err, stat.Close())
+	}
+	env := probe.Environment("/")
+	env.Privilege = o.Topology.Privilege
+	env.Parts = map[string]string{}
+	r := &runner{
+		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
+		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
+		ends: map[string]map[string]network.Ends{}, warned: map[string][]string{},
+		started: time.Now(),
+	}
+	r.res = &result.Result{
+		Schema: result.Schema, ID: hex.EncodeToString(id), Tool: o.Tool, Plan: plan, Environment: env,
+		Started: time.Now().UTC().Format(time.RFC3339),
+	}
+	r.makeCells()
+	return r, nil
+}
+
+// makeCells makes every cell of the plan, and fails those whose underlay is
+// not there.
+func (r *runner) makeCells() {
+	missing := map[string]string{}
+	for _, b := range r.Topology.Underlays {
+		r.rps[b.Name] = b.RPS
+		r.ends[b.Name] = b.Paths
+		r.warned[b.Name] = b.Warnings
+		if b.Error != "" {
+			missing[b.Name] = b.Error
+		}
+	}
+	for n, g := range r.groups {
+		for _, c := range g.cells {
+			key := keyOf(n, c)
+			if _, made := r.cells[key]; made {
+				continue
+			}
+			cell := &result.Cell{
+				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: c.network.Fidelity,
+				Params: params(r.plan, g, c, r.rps[c.underlay]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
+			}
+			if why, absent := missing[c.underlay]; absent {
+				cell.Status, cell.Reason = result.StatusFailed, why
+			}
+			r.cells[key] = cell
+			r.order = append(r.order, key)
+		}
+	}
+}
+
+func keyOf(group int, c place) cellKey {
+	if c.layout != "" {
+		return cellKey{group: group, network: c.network.Name}
+	}
+	return cellKey{group: group, network: c.network.Name, underlay: c.underlay}
+}
+
+// visit is one run of a block.
+type visit struct {
+	group int
+	place place
+}
+
+// blocks runs the functional check and then block after block.
+func (r *runner) blocks(ctx context.Context) error {
+	if err := r.gateBefore(); err != nil {
+		return err
+	}
+	if err := r.checkPaths(ctx); err != nil {
+		return err
+	}
+	for block := range r.plan.Blocks {
+		start := time.Now()
+		if err := r.block(ctx, block); err != nil {
+			return err
+		}
+		r.weigh()
+		if err := r.Save(r.res); err != nil {
+			return err
+		}
+		if r.preciseEnough(block + 1) {
+			break
+		}
+		took := time.Since(start)
+		if limit := r.plan.MaxTime.Duration(); limit > 0 && time.Since(r.started)+took > limit && block+1 < r.plan.Blocks {
+			r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("max-time: stopped after %d of %d blocks", block+1, r.plan.Blocks))
+			break
+		}
+	}
+	return nil
+}
+
+// block visits every cell once, in an order of its own: the groups are
+// shuffled, and the cells within each, so that what is compared stands close
+// together and drift falls on all alike.
+func (r *runner) block(ctx context.Context, block int) error {
+	visits := r.shuffled(block)
+	for order, v := range visits {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.progress(block, len(visits))
+		cell := r.cells[keyOf(v.group, v.place)]
+		r.done++
+		if cell.Status == result.StatusFailed {
+			continue
+		}
+		sample, err := r.measureTwice(ctx, v)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			cell.Status, cell.Reason = result.StatusFailed, err.Error()
+			continue
+		}
+		sample.Block, sample.Order, sample.Layout = block, order, v.place.layout
+		cell.Samples = append(cell.Samples, sample)
+	}
+	r.progress(block+1, len(visits))
+	return nil
+}
+
+func (r *runner) shuffled(block int) []visit {
+	rng := mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block)))
+	var visits []visit
+	for _, n := range rng.Perm(len(r.groups)) {
+		cells := slices.Clone(r.groups[n].cells)
+		rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
+		for _, c := range cells {
+			visits = append(visits, visit{n, c})
+		}
+	}
+	return visits
+}
+
+func (r *runner) progress(block, perBlock int) {
+	p := Progress{Block: block, Blocks: r.plan.Blocks, Done: r.done, Total: perBlock * r.plan.Blocks}
+	if r.done > 0 {
+		p.Left = time.Duration(float64(time.Since(r.started)) / float64(r.done) * float64(p.Total-p.Done))
+	}
+	r.Progress(p)
+}
+
+// measureTwice gives a run that fails a second chance in the same block.
+func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, error) {
+	g := r.groups[v.group]
+	sample, err := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
+	if err == nil || ctx.Err() != nil {
+		return sample, err
+	}
+	second, errSecond := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
+	if errSecond != nil {
+		return second, err
+	}
+	second.Warnings = append(second.Warnings, "repeated: the first try failed: "+err.Error())
+	return second, nil
+}
+
+// measure does one run and joins what both ends saw.
+func (r *runner) measure(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
+	var sample result.Sample
+	ends, served := r.ends[p.underlay][path]
+	if !served {
+		return sample, fmt.Errorf("path %s of %s: the lab has no such ends", path, p.underlay)
+	}
+	server, err := r.Site.Agent(ctx, p.underlay+"."+ends.Server, "server")
+	if err != nil {
+		return sample, err
+	}
+	client, err := r.Site.Agent(ctx, p.underlay+"."+ends.Client, "client")
+	if err != nil {
+		return sample, err
+	}
+	token := make([]byte, 16)
+	if _, err := rand.Read(token); err != nil {
+		return sample, fmt.Errorf("draw token: %w", err)
+	}
+	run.Token = hex.EncodeToString(token)
+	bind := netip.AddrPortFrom(ends.Bind, network.Port).String()
+	dial := netip.AddrPortFrom(ends.Dial, network.Port).String()
+	out, err := agent.Measure(ctx, server, client, name, run, bind, dial)
+	if err != nil {
+		return sample, err
+	}
+	return r.sample(out)
+}
+
+// sample joins the tallies of both ends. A connection under another
+// congestion control than the plan's is no measurement of the plan.
+func (r *runner) sample(out agent.Outcome) (result.Sample, error) {
+	s := result.Sample{Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{}}
+	for _, tally := range []workload.Tally{out.Server, out.Client} {
+		if tally.CC != "" && tally.CC != r.plan.CC {
+			return s, fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, r.plan.CC)
+		}
+		maps.Copy(s.Metrics, tally.Metrics)
+		maps.Copy(s.Series, tally.Series)
+		maps.Copy(s.Counters, tally.Counters)
+		s.Warnings = append(s.Warnings, tally.Warnings...)
+		if tally.CPU != nil {
+			s.Counters["cpu_busy"] += tally.CPU.Busy
+			s.Counters["cpu_steal"] += tally.CPU.Steal
+			s.Counters["window"] = tally.Window.Seconds()
+			s.Counters["work"] = tally.Work
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,237 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/workload"
+)
+
+// leastCPUWindow is how much window CPU cost needs, in seconds: the kernel
+// counts CPU time in ticks.
+const leastCPUWindow = 0.5
+
+// weigh turns the samples so far into metrics, tolls and A/A.
+func (r *runner) weigh() {
+	r.res.Noise.AA = []result.AA{}
+	r.res.Cells = r.res.Cells[:0]
+	for n := range r.groups {
+		r.weighGroup(n)
+	}
+	for _, key := range r.order {
+		r.res.Cells = append(r.res.Cells, *r.cells[key])
+	}
+}
+
+// weighGroup weighs the cells of one group against its baselines.
+func (r *runner) weighGroup(n int) {
+	g := r.groups[n]
+	baseline := r.cells[cellKey{group: n, network: network.Baseline}]
+	margins := r.weighBaseline(g, baseline)
+	for _, c := range g.cells {
+		if c.layout != "" {
+			continue
+		}
+		cell := r.cells[keyOf(n, c)]
+		cell.Metrics = nil
+		for _, q := range quantitiesOf(cell) {
+			m := r.metric(cell, q)
+			pairs := pair(cell, baseline, q.Name)
+			if value, ok := location(baseline, q); ok {
+				m.Baseline = &result.Baseline{Network: network.Baseline, Value: value.Value}
+				m.Toll = toll(pairs, q, margins[q.Name])
+			}
+			if m.Toll != nil && unsteady(margins[q.Name]) {
+				m.Warnings = append(m.Warnings, "aa-differs: the two baselines of this group differ by more than the margin: a smaller toll is not told")
+			}
+			m.Warnings = append(m.Warnings, r.warningsFor(cell, c.underlay)...)
+			cell.Metrics = append(cell.Metrics, m)
+		}
+		addCeilings(cell, baseline, r.plan.MTU, c.network)
+	}
+}
+
+// weighBaseline weighs the two baselines against each other: A/A. It gives
+// the margins of the group's metrics.
+func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Margins {
+	margins := map[string]stats.Margins{}
+	cell.Metrics = nil
+	for _, q := range quantitiesOf(cell) {
+		m := r.metric(cell, q)
+		var blocks []pairOf
+		for _, b := range byBlock(cell, q.Name) {
+			blocks = append(blocks, pairOf{cell: b.a, baselines: []float64{b.b}})
+		}
+		// Its own width is its margin: A/A is judged by what is declared.
+		own := stats.Margins{Declared: r.plan.Margin}
+		if aa, ok := tollInterval(blocks, q); ok {
+			own.AA = aa
+		} else {
+			own.AA = stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}
+		}
+		margins[q.Name] = own
+		if m.Toll = toll(blocks, q, own); m.Toll != nil {
+			m.Baseline = &result.Baseline{Network: network.Baseline, Value: m.Value}
+			if m.Toll.Low != nil {
+				r.res.Noise.AA = append(r.res.Noise.AA, result.AA{
+					Path: g.path, Workload: g.workload.Name, Params: cell.Params, Metric: q.Name,
+					Low: *m.Toll.Low, High: *m.Toll.High, Verdict: m.Toll.Verdict,
+				})
+			}
+		}
+		m.Warnings = append(m.Warnings, r.warningsFor(cell, g.cells[0].underlay)...)
+		cell.Metrics = append(cell.Metrics, m)
+	}
+	addCeilings(cell, cell, r.plan.MTU, g.cells[0].network)
+	return margins
+}
+
+// unsteady tells that the two baselines themselves differ: the A/A interval
+// leaves zero out and reaches past the declared margin.
+func unsteady(m stats.Margins) bool {
+	apart := m.AA.Low > 0 || m.AA.High < 0
+	return apart && !math.IsInf(m.AA.Low, 0) && max(math.Abs(m.AA.Low), math.Abs(m.AA.High)) > m.Declared
+}
+
+// metric is a cell's value over its blocks, not yet weighed.
+func (r *runner) metric(cell *result.Cell, q result.Quantity) result.Metric {
+	m := result.Metric{Name: q.Name, Unit: q.Unit, Better: q.Better, Warnings: []string{}}
+	m.N = len(byBlock(cell, q.Name))
+	if value, ok := location(cell, q); ok {
+		m.Value = value.Value
+		m.Low, m.High = ends(value)
+	}
+	return m
+}
+
+// ends gives an interval's ends where it has any.
+func ends(i stats.Interval) (low, high *float64) {
+	if math.IsInf(i.Low, 0) || math.IsInf(i.High, 0) || math.IsNaN(i.Low) || math.IsNaN(i.High) {
+		return nil, nil
+	}
+	return &i.Low, &i.High
+}
+
+// quantitiesOf are the metrics that a cell's samples hold, in the catalogue's
+// order, with the CPU cost that they give.
+func quantitiesOf(cell *result.Cell) []result.Quantity {
+	cpu := costName(cell)
+	var found []result.Quantity
+	for _, q := range result.Quantities() {
+		has := slices.ContainsFunc(cell.Samples, func(s result.Sample) bool {
+			_, ok := s.Metrics[q.Name]
+			return ok
+		})
+		if has || q.Name == cpu && windowSeconds(cell) >= leastCPUWindow {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+// costName is the metric of CPU cost that a cell's workload has.
+func costName(cell *result.Cell) string {
+	kind, _ := workload.Find(cell.Workload)
+	if kind.Work == workload.PerTransaction {
+		return "cpu_per_transaction"
+	}
+	return "cpu_per_gbit"
+}
+
+func windowSeconds(cell *result.Cell) float64 {
+	var sum float64
+	for _, s := range cell.Samples {
+		sum += s.Counters["window"]
+	}
+	return sum
+}
+
+// value of a metric in a sample; CPU cost is a ratio of two of its counters.
+func value(cell *result.Cell, s result.Sample, name string) float64 {
+	if name == costName(cell) {
+		if s.Counters["work"] > 0 {
+			return s.Counters["cpu_busy"] / s.Counters["work"]
+		}
+		return math.NaN()
+	}
+	if v, ok := s.Metrics[name]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// twin is one block of a cell: both layouts of a baseline, or the one value of
+// any other (b is then NaN).
+type twin struct {
+	block int
+	a, b  float64
+}
+
+// mean is the block's value: of two layouts, the mean in log where there is
+// one, as tolls are reckoned.
+func (t twin) mean() float64 {
+	switch {
+	case math.IsNaN(t.b):
+		return t.a
+	case math.IsNaN(t.a):
+		return t.b
+	case t.a > 0 && t.b > 0:
+		return math.Sqrt(t.a * t.b)
+	}
+	return (t.a + t.b) / 2
+}
+
+// byBlock gathers a metric's values block by block.
+func byBlock(cell *result.Cell, name string) []twin {
+	var all []twin
+	for _, s := range cell.Samples {
+		v := value(cell, s, name)
+		if math.IsNaN(v) {
+			continue
+		}
+		n := slices.IndexFunc(all, func(t twin) bool { return t.block == s.Block })
+		if n < 0 {
+			n = len(all)
+			all = append(all, twin{block: s.Block, a: math.NaN(), b: math.NaN()})
+		}
+		if s.Layout == layoutB {
+			all[n].b = v
+		} else {
+			all[n].a = v
+		}
+	}
+	return all
+}
+
+// location is a metric's value over blocks. CPU cost is a ratio of sums, since
+// a window holds too few ticks for one of its own.
+func location(cell *result.Cell, q result.Quantity) (stats.Interval, bool) {
+	if q.Name == costName(cell) {
+		return costOf(cell)
+	}
+	var values []float64
+	positive := true
+	for _, t := range byBlock(cell, q.Name) {
+		values = append(values, t.mean())
+		positive = positive && t.mean() > 0
+	}
+	at, _ := stats.Location(values, positive)
+	return at, len(values) > 0
+}
+
+func costOf(cell *result.Cell) (stats.Interval, bool) {
+	var busy, work []float64
+	last := -1
+	for _, s := range cell.Samples {
+		if s.Block != last { // both layouts of a block are one
+			busy, work, last = append(busy, 0), append(work, 0), s.Block
+		}
+		busy[len(busy)-1] += s.Counters["cpu_busy"]
+		work[len(work)-1] += s.Counters["work"]
+	}
+	at, _ := stats.RatioOfSums(busy, work)
+	return at, !math.IsNaN(at.Value)
+}
