@@ -1,0 +1,69 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"tare/result"
+)
+
+// absence is why networks are missing from a table.
+type absence struct {
+	networks []string
+	loads    []string // the workloads that lack them
+	reason   string   // "failed: no route to host"
+}
+
+// absences lists the rows that hold no number, those with one reason together.
+func absences(rows []row, headlines []string) []absence {
+	var list []absence
+	for _, r := range rows {
+		if r.measured(headlines) {
+			continue
+		}
+		var own []absence
+		for _, c := range r.cells {
+			if c == nil {
+				continue
+			}
+			reason := reasonOf(c)
+			if at := slices.IndexFunc(own, func(a absence) bool { return a.reason == reason }); at >= 0 {
+				own[at].loads = append(own[at].loads, c.Workload)
+			} else {
+				own = append(own, absence{[]string{r.name()}, []string{c.Workload}, reason})
+			}
+		}
+		for _, a := range own {
+			at := slices.IndexFunc(list, func(b absence) bool {
+				return a.reason == b.reason && slices.Equal(a.loads, b.loads)
+			})
+			if at >= 0 {
+				list[at].networks = append(list[at].networks, a.networks...)
+			} else {
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
+// reasonOf says why a cell has no number.
+func reasonOf(c *result.Cell) string {
+	status, reason := clean(c.Status), clean(c.Reason)
+	if c.Status == result.StatusOK {
+		status = "nothing measured"
+	}
+	if reason == "" {
+		reason = "no reason recorded"
+	}
+	return status + ": " + reason
+}
+
+// text is the absence as a line.
+func (a absence) text(loads int) string {
+	names := strings.Join(a.networks, ", ")
+	if len(a.loads) < loads {
+		names += " (" + strings.Join(a.loads, ", ") + ")"
+	}
+	return names + " " + a.reason
+}

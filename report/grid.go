@@ -1,0 +1,143 @@
+package report
+
+import "strings"
+
+// cell is one field of a grid.
+type cell struct {
+	text  string
+	style style
+}
+
+// column is one column of a grid. Its headings may reach over the columns
+// beside it whose own heading is empty.
+type column struct {
+	head, unit string // the two lines of its heading
+	right      bool   // flush right
+	joined     bool   // belongs to the column before it, one space away
+	cells      []cell
+}
+
+// empty tells whether no cell says anything.
+func (c column) empty() bool {
+	for _, cell := range c.cells {
+		if cell.text != "" && cell.text != "-" {
+			return false
+		}
+	}
+	return true
+}
+
+// grid is a table; its first column names the rows.
+type grid []column
+
+// indent is the room left of every grid.
+const indent = 2
+
+// offsets are where the columns begin, and their widths.
+func (g grid) offsets() (starts, widths []int, total int) {
+	total = indent
+	heads, units := 0, 0 // where the headings so far end
+	for i, c := range g {
+		switch {
+		case i == 0:
+		case c.joined:
+			total++
+		default:
+			total += 2
+		}
+		starts = append(starts, total)
+		w := 0
+		for _, cell := range c.cells {
+			w = max(w, width(cell.text))
+		}
+		if short := width(c.head); short <= 7 {
+			w = max(w, short)
+		}
+		heads, units = max(heads, reach(total, c.head)), max(units, reach(total, c.unit))
+		if i+1 == len(g) || g[i+1].head != "" {
+			w = max(w, heads-total)
+		}
+		if i+1 == len(g) || g[i+1].unit != "" {
+			w = max(w, units-total)
+		}
+		widths = append(widths, w)
+		total += w
+	}
+	return starts, widths, total
+}
+
+// reach is where a heading ends; one that says nothing ends nowhere.
+func reach(start int, heading string) int {
+	if heading == "" {
+		return 0
+	}
+	return start + width(heading)
+}
+
+// width is the number of columns of the terminal that the grid takes.
+func (g grid) width() int {
+	_, _, total := g.offsets()
+	return total
+}
+
+// fold splits a grid that is wider than most into several, each with the first
+// column, one below the other.
+func (g grid) fold(most int) []grid {
+	var folded []grid
+	part := grid{g[0]}
+	for i := 1; i < len(g); {
+		end := i + 1
+		for end < len(g) && g[end].joined {
+			end++
+		}
+		if len(part) > 1 && append(part[:len(part):len(part)], g[i:end]...).width() > most {
+			folded = append(folded, part)
+			part = grid{g[0]}
+		}
+		part = append(part, g[i:end]...)
+		i = end
+	}
+	return append(folded, part)
+}
+
+// print writes the grid, folded where it is too wide.
+func (p *page) print(g grid) {
+	for i, part := range g.fold(p.columns) {
+		if i > 0 {
+			p.line("")
+		}
+		starts, widths, _ := part.offsets()
+		heads, units := make([]string, len(part)), make([]string, len(part))
+		for i, c := range part {
+			heads[i], units[i] = c.head, c.unit
+			if c.right && width(c.unit) < widths[i] {
+				units[i] = pad(c.unit, widths[i], true)
+			}
+		}
+		p.heading(heads, starts)
+		p.heading(units, starts)
+		for row := range part[0].cells {
+			var line strings.Builder
+			at := 0
+			for i, c := range part {
+				line.WriteString(strings.Repeat(" ", starts[i]-at))
+				line.WriteString(p.paint(pad(c.cells[row].text, widths[i], c.right), c.cells[row].style))
+				at = starts[i] + widths[i]
+			}
+			p.line(line.String())
+		}
+	}
+}
+
+// heading writes one line of headings. A line that says nothing is left out.
+func (p *page) heading(texts []string, starts []int) {
+	line := ""
+	for i, text := range texts {
+		if strings.TrimSpace(text) != "" {
+			line = pad(line, starts[i], false) + text
+		}
+	}
+	if line != "" {
+		p.line(line)
+	}
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+)
+
+// top says what was weighed, where, how, and how quiet the machine was.
+func (p *page) top(res *result.Result, loads []*load) {
+	p.line(p.paint(clip(weighed(res, loads), p.columns), bold))
+	p.item("", machine(res.Environment))
+	p.item("", setUp(res.Plan))
+	p.item("", quiet(res, loads))
+	if hasToll(res) {
+		p.item("", "A toll is what a network costs against "+network.Baseline+": + is worse. [low, high] is its 95 % interval.")
+	}
+	if res.Finished == "" {
+		p.line(p.paint("Interrupted: this is what was measured until then.", yellow))
+	}
+}
+
+// weighed counts what was measured.
+func weighed(res *result.Result, loads []*load) string {
+	networks, paths := map[string]bool{}, map[string]bool{}
+	var workloads []string
+	for _, l := range loads {
+		for _, c := range l.cells {
+			if c.Status != result.StatusOK {
+				continue
+			}
+			networks[c.Network], paths[c.Path] = true, true
+			if !slices.Contains(workloads, c.Workload) {
+				workloads = append(workloads, c.Workload)
+			}
+		}
+	}
+	text := "tare"
+	if name := clean(res.Plan.Name); name != "" {
+		text += " " + clip(name, 30)
+	}
+	under := plural(len(workloads), "workload")
+	if n := len(workloads); n > 0 && n < 4 {
+		under = clip(clean(strings.Join(workloads, ", ")), 40)
+	}
+	return fmt.Sprintf("%s: %s on %s under %s, %s", text, plural(len(networks), "network"),
+		plural(len(paths), "path"), under, blocksDone(res))
+}
+
+// blocksDone is how many blocks were measured, and of how many.
+func blocksDone(res *result.Result) string {
+	done := map[int]bool{}
+	for _, c := range res.Cells {
+		for _, s := range c.Samples {
+			done[s.Block] = true
+		}
+	}
+	switch planned := res.Plan.Blocks; {
+	case len(done) == 0:
+		return "no samples"
+	case planned > len(done):
+		return fmt.Sprintf("%d of %s", len(done), plural(planned, "block"))
+	}
+	return plural(len(done), "block")
+}
+
+// machine is where it was measured.
+func machine(env result.Environment) string {
+	parts := []string{"Linux " + orUnknown(env.Kernel), "CPU " + orUnknown(env.CPUModel)}
+	if env.CPUs > 0 {
+		parts = append(parts, plural(env.CPUs, "CPU"))
+	}
+	switch env.Virtualisation {
+	case "":
+	case "none":
+		parts = append(parts, "bare metal")
+	default:
+		parts = append(parts, "virtualised by "+clip(clean(env.Virtualisation), 40))
+	}
+	if env.Privilege != "" {
+		parts = append(parts, "as "+clip(clean(env.Privilege), 40))
+	}
+	return "Machine: " + strings.Join(parts, ", ") + "."
+}
+
+func orUnknown(text string) string {
+	if text = clean(text); text == "" {
+		return "unknown"
+	}
+	return clip(text, 60)
+}
+
+// setUp is how the plan had it measured.
+func setUp(plan result.Plan) string {
+	var parts []string
+	add := func(name, value string) {
+		if value = clip(clean(value), 40); value != "" {
+			parts = append(parts, name+" "+value)
+		}
+	}
+	if plan.Duration > 0 {
+		add("window", scaleFor("s", float64(plan.Duration)).withUnit(float64(plan.Duration)))
+	}
+	add("nic", strings.Join(plan.NIC, " and "))
+	if len(plan.EncapNIC) > 0 {
+		add("for overlays also", strings.Join(plan.EncapNIC, " and "))
+	}
+	if plan.Link > 0 {
+		add("link", scaleFor("bit/s", float64(plan.Link)).withUnit(float64(plan.Link)))
+	} else {
+		add("link", "as fast as the CPU")
+	}
+	if plan.MTU > 0 {
+		add("mtu", strconv.Itoa(plan.MTU))
+	}
+	add("pin", plan.Pin)
+	add("cc", plan.CC)
+	if plan.Seed != 0 {
+		add("seed", strconv.FormatUint(plan.Seed, 10))
+	}
+	return "Set-up: " + strings.Join(parts, ", ") + "."
+}
+
+// quiet says in words how much the machine disturbed the run.
+func quiet(res *result.Result, loads []*load) string {
+	noise, margin := res.Noise, res.Plan.Margin
+	text, halfWidth, differ := baselinesApart(judged(noise.AA, loads))
+	parts := []string{text, "steal " + percent(noise.Steal)}
+	if noise.Pressure >= 0 {
+		parts = append(parts, "CPU pressure "+percent(noise.Pressure))
+	}
+	if noise.ForeignCPU > 0 {
+		parts = append(parts, clip(fixed(noise.ForeignCPU, 1), 8)+" CPUs busy with other work before the run")
+	}
+	word := "Quiet machine: "
+	switch {
+	case differ, halfWidth > 3*margin, noise.Steal > 0.05, noise.Pressure > 0.3:
+		word = "Noisy machine: "
+	case !(halfWidth > 0 && halfWidth <= margin), noise.Steal > 0.01, noise.Pressure > 0.1:
+		word = "Fairly quiet machine: "
+	}
+	return word + strings.Join(parts, ", ") + "."
+}
+
+// judged are the A/A comparisons of the metrics that verdicts are about.
+func judged(list []result.AA, loads []*load) []result.AA {
+	return slices.DeleteFunc(slices.Clone(list), func(aa result.AA) bool {
+		return !slices.ContainsFunc(loads, func(l *load) bool { return l.matches(aa) && headline(l) == aa.Metric })
+	})
+}
+
+// baselinesApart tells the widest interval of a baseline against itself, and
+// whether any of them differ. halfWidth is 0 where there is no interval.
+func baselinesApart(list []result.AA) (text string, halfWidth float64, differ bool) {
+	apart := 0
+	var widest result.AA
+	for _, aa := range list {
+		if halfWidthOf(aa) > halfWidth {
+			widest, halfWidth = aa, halfWidthOf(aa)
+		}
+		if v := stats.Verdict(aa.Verdict); v == stats.Slower || v == stats.Faster {
+			apart++
+		}
+	}
+	if halfWidth == 0 {
+		return "no interval of host against itself (A/A)", 0, false
+	}
+	text = fmt.Sprintf("host against itself (A/A) ±%s at worst (%s, %s, %s)", percent(halfWidth),
+		clip(clean(widest.Path), 30), clip(clean(widest.Workload), 20), clip(clean(widest.Metric), 20))
+	if apart > 0 {
+		text += fmt.Sprintf(" and differs in %d of %s", apart, plural(len(list), "comparison"))
+	}
+	return text, halfWidth, apart > 0
+}
+
+func hasToll(res *result.Result) bool {
+	return slices.ContainsFunc(res.Cells, func(c result.Cell) bool {
+		return slices.ContainsFunc(c.Metrics, func(m result.Metric) bool { return m.Toll != nil })
+	})
+}

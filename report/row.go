@@ -1,0 +1,175 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"tare/network"
+	"tare/result"
+)
+
+// row is one network of a table: its cell under each of the table's loads, nil
+// where there is none.
+type row struct {
+	network string
+	link    string // its own, "" where it has the table's
+	cells   []*result.Cell
+}
+
+// rowsOf joins the cells of the loads by network, in the order of the tables.
+func rowsOf(loads []*load) []row {
+	type identity struct {
+		network, link string
+		again         int
+	}
+	var rows []row
+	at := map[identity]int{}
+	for slot, l := range loads {
+		seen := map[identity]int{}
+		for _, c := range l.cells {
+			id := identity{network: c.Network, link: l.ownLink(c)}
+			again := seen[id]
+			seen[id]++
+			id.again = again
+			if _, ok := at[id]; !ok {
+				at[id] = len(rows)
+				rows = append(rows, row{c.Network, id.link, make([]*result.Cell, len(loads))})
+			}
+			rows[at[id]].cells[slot] = c
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Compare(networkOrder(a.network), networkOrder(b.network))
+	})
+	return rows
+}
+
+// ownLink is the link of a cell where it is not its baseline's.
+func (l *load) ownLink(c *result.Cell) string {
+	value, ok := c.Params["link"]
+	text := paramText(value)
+	if !ok || text == l.key.link {
+		return ""
+	}
+	if rate, err := strconv.ParseFloat(text, 64); err == nil {
+		return result.BitsPerSecond(rate).String()
+	}
+	return text
+}
+
+// name is the row's label.
+func (r row) name() string {
+	label := clean(r.network)
+	if r.link != "" {
+		label += "@" + clean(r.link)
+	}
+	return clip(label, 24)
+}
+
+// metric is a metric of one of the row's cells, nil where it was not measured.
+func (r row) metric(slot int, name string) *result.Metric {
+	if r.cells[slot] == nil || r.cells[slot].Status != result.StatusOK {
+		return nil
+	}
+	return metricOf(r.cells[slot], name)
+}
+
+func metricOf(c *result.Cell, name string) *result.Metric {
+	for i := range c.Metrics {
+		if c.Metrics[i].Name == name {
+			return &c.Metrics[i]
+		}
+	}
+	return nil
+}
+
+// measured tells whether any of the headlines was.
+func (r row) measured(headlines []string) bool {
+	for slot, name := range headlines {
+		if r.metric(slot, name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// nameNotes is what is to be said about the row as a whole.
+func (r row) nameNotes(shown [][]string) []string {
+	var texts []string
+	add := func(text string) {
+		if text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	for slot, c := range r.cells {
+		if c == nil || c.Status != result.StatusOK {
+			continue
+		}
+		add(fidelityNote(c))
+		told := map[string]bool{}
+		for _, m := range c.Metrics {
+			for _, text := range m.Warnings {
+				if slices.Contains(shown[slot], m.Name) {
+					told[text] = true
+				}
+			}
+		}
+		for _, m := range c.Metrics {
+			for _, text := range m.Warnings {
+				if !told[text] {
+					add(clean(m.Name + ": " + text))
+				}
+				told[text] = true
+			}
+		}
+		add(windowNote(c, told))
+	}
+	return texts
+}
+
+// fidelityNote says where a cell is not the real data path.
+func fidelityNote(c *result.Cell) string {
+	switch c.Fidelity {
+	case network.Product, network.SamePath:
+		return ""
+	case network.StandIn:
+		return "stand-in: another data path, since the real one is absent here: not to be ranked against others"
+	case "":
+		return "fidelity not recorded: it may be another data path than the real one"
+	}
+	return clean("fidelity " + c.Fidelity)
+}
+
+// windowNote says what the samples warn of and the metrics do not.
+func windowNote(c *result.Cell, told map[string]bool) string {
+	windows := map[string]int{}
+	for _, s := range c.Samples {
+		for _, text := range s.Warnings {
+			if !told[text] {
+				windows[text]++
+			}
+		}
+	}
+	if len(windows) == 0 {
+		return ""
+	}
+	texts := slices.SortedFunc(maps.Keys(windows), func(a, b string) int {
+		return cmp.Or(cmp.Compare(windows[b], windows[a]), cmp.Compare(a, b))
+	})
+	note := fmt.Sprintf("%s (%s)", clean(texts[0]), plural(windows[texts[0]], "window"))
+	if len(texts) > 1 {
+		note += fmt.Sprintf(", and %s of single windows: see the result file", plural(len(texts)-1, "other warning"))
+	}
+	return note
+}
+
+// plural counts a noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

@@ -1,0 +1,276 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+)
+
+// table is one group laid out in columns.
+type table struct {
+	loads     []*load
+	headlines []string // the metric that each load is judged by
+	rows      []row    // those that hold a number
+	notes     notes
+}
+
+// headline is the metric that a load is judged by: the first of the usual
+// ones that was measured.
+func headline(l *load) string {
+	order := []string{"throughput", "rate", "rtt_p50", "latency_p50", "rtt_mean", "latency_mean", "latency_one_way"}
+	if l.key.workload == "tcp_rr" || l.key.workload == "udp_rr" {
+		order = slices.Insert(order, 0, "rtt_p50")
+	}
+	for _, name := range order {
+		if l.has(name) {
+			return name
+		}
+	}
+	for _, c := range l.cells {
+		if c.Status == result.StatusOK && len(c.Metrics) > 0 {
+			return c.Metrics[0].Name
+		}
+	}
+	return order[0]
+}
+
+// has tells whether a metric was measured in any cell.
+func (l *load) has(metric string) bool {
+	return slices.ContainsFunc(l.cells, func(c *result.Cell) bool {
+		return c.Status == result.StatusOK && metricOf(c, metric) != nil
+	})
+}
+
+// beside are the metrics that stand beside a headline, in their order.
+func beside(headline string) []string {
+	all := []string{
+		"rtt_p50", "rtt_p99", "latency_p50", "latency_p99", "loss", "jitter", "sender_drops",
+		"cpu_per_gbit", "cpu_per_transaction",
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return name == headline })
+}
+
+// heading is what a metric is called above its column.
+func heading(metric string) string {
+	switch metric {
+	case "rtt_p50":
+		return "round trip p50"
+	case "rtt_mean":
+		return "mean round trip"
+	case "rtt_p99", "latency_p99":
+		return "p99"
+	case "latency_p50":
+		return "latency p50"
+	case "sender_drops":
+		return "drops"
+	case "cpu_per_gbit", "cpu_per_transaction":
+		return "CPU"
+	}
+	return clip(clean(metric), 16)
+}
+
+// layOut makes the table of some loads and its grid.
+func layOut(loads []*load) (*table, grid) {
+	t := &table{loads: loads}
+	for _, l := range loads {
+		t.headlines = append(t.headlines, headline(l))
+	}
+	for _, r := range rowsOf(loads) {
+		if r.measured(t.headlines) {
+			t.rows = append(t.rows, r)
+		}
+	}
+	names := t.names()
+	var columns []column
+	if len(loads) == 2 {
+		columns = slices.Concat(
+			t.value(0, t.headlines[0]), t.toll(0), t.value(1, t.headlines[1]), t.delta(1),
+			t.value(0, "cpu_per_gbit"), t.ceiling())
+	} else {
+		columns = t.value(0, t.headlines[0])
+		if t.unit(0, t.headlines[0]) == "s" {
+			columns = append(columns, t.delta(0)...)
+		}
+		columns = append(columns, t.toll(0)...)
+		for _, metric := range beside(t.headlines[0]) {
+			columns = append(columns, t.value(0, metric)...)
+		}
+		columns = append(columns, t.ceiling()...)
+	}
+	return t, slices.Concat(grid{names}, columns, grid{t.verdicts()})
+}
+
+// shown are the metrics of each load that have a column.
+func (t *table) shown() [][]string {
+	if len(t.loads) == 2 {
+		return [][]string{{t.headlines[0], "cpu_per_gbit"}, {t.headlines[1]}}
+	}
+	return [][]string{append(beside(t.headlines[0]), t.headlines[0])}
+}
+
+func (t *table) names() column {
+	c := column{unit: "network", cells: make([]cell, len(t.rows))}
+	texts := make([][]string, len(t.rows))
+	for i, r := range t.rows {
+		c.cells[i].text = r.name()
+		texts[i] = r.nameNotes(t.shown())
+	}
+	t.notes.annotate(&c, texts)
+	return c
+}
+
+// unit is the unit in which a metric is stored.
+func (t *table) unit(slot int, metric string) string {
+	for _, r := range t.rows {
+		if m := r.metric(slot, metric); m != nil {
+			return m.Unit
+		}
+	}
+	return ""
+}
+
+// scale is the unit in which a metric's column is read.
+func (t *table) scale(slot int, metric string) scale {
+	var values []float64
+	for _, r := range t.rows {
+		if m := r.metric(slot, metric); m != nil {
+			values = append(values, m.Value)
+		}
+	}
+	return scaleFor(t.unit(slot, metric), values...)
+}
+
+// value is the column of a metric, none where no row has it.
+func (t *table) value(slot int, metric string) []column {
+	s := t.scale(slot, metric)
+	c := column{head: heading(metric), unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
+	switch metric {
+	case "cpu_per_gbit":
+		c.unit += "/Gbit"
+	case "cpu_per_transaction":
+		c.unit += "/trans."
+	}
+	texts := make([][]string, len(t.rows))
+	found := false
+	for i, r := range t.rows {
+		m := r.metric(slot, metric)
+		if m == nil {
+			c.cells[i] = t.missing(r.cells[slot], metric == t.headlines[slot])
+			continue
+		}
+		found = true
+		c.cells[i].text = s.show(m.Value)
+		texts[i] = []string{}
+		for _, text := range m.Warnings {
+			texts[i] = append(texts[i], clean(text))
+		}
+	}
+	if !found {
+		return nil
+	}
+	t.notes.annotate(&c, texts)
+	return []column{c}
+}
+
+// missing stands where a row lacks a number; a headline's says why.
+func (t *table) missing(c *result.Cell, headline bool) cell {
+	if c == nil || !headline {
+		return cell{text: "-"}
+	}
+	word := "-"
+	if c.Status != result.StatusOK {
+		word = clip(clean(c.Status), 8)
+	}
+	return cell{text: word + t.notes.mark([]string{c.Workload + " " + reasonOf(c)}), style: yellow}
+}
+
+// toll is the toll of a headline in percent, with its interval.
+func (t *table) toll(slot int) []column {
+	s := scaleFor("ratio")
+	return t.interval(slot, "toll, %", func(toll *result.Toll) (string, string) {
+		return s.difference(toll.Value, toll.Low, toll.High)
+	})
+}
+
+// delta is what a network adds to a headline, in its own unit.
+func (t *table) delta(slot int) []column {
+	var ends []float64
+	for _, r := range t.rows {
+		if m := r.metric(slot, t.headlines[slot]); m != nil && m.Toll != nil {
+			ends = append(ends, m.Toll.Delta.Value)
+		}
+	}
+	s := differenceScale(t.unit(slot, t.headlines[slot]), ends...)
+	return t.interval(slot, "added, "+s.unit, func(toll *result.Toll) (string, string) {
+		return s.difference(toll.Delta.Value, toll.Delta.Low, toll.Delta.High)
+	})
+}
+
+// interval is a column of numbers and the one of their intervals.
+func (t *table) interval(slot int, unit string, write func(*result.Toll) (number, ends string)) []column {
+	value := column{unit: unit, right: true, cells: make([]cell, len(t.rows))}
+	ends := column{joined: true, cells: make([]cell, len(t.rows))}
+	for i, r := range t.rows {
+		m := r.metric(slot, t.headlines[slot])
+		switch {
+		case m == nil || m.Toll == nil && r.network == network.Baseline:
+		case m.Toll == nil:
+			value.cells[i].text = "-"
+		default:
+			value.cells[i].text, ends.cells[i].text = write(m.Toll)
+		}
+	}
+	switch {
+	case value.empty():
+		return nil
+	case ends.empty():
+		return []column{value}
+	}
+	return []column{value, ends}
+}
+
+// ceiling is the share of the ceiling that the first headline reached, none
+// where there is no ceiling.
+func (t *table) ceiling() []column {
+	s := scaleFor("ratio")
+	c := column{head: "of ceiling", unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
+	for i, r := range t.rows {
+		if m := r.metric(0, t.headlines[0]); m != nil && m.Ceiling != nil {
+			c.cells[i].text = strings.TrimSuffix(percent(m.Ceiling.Ratio), " %")
+		}
+	}
+	if c.empty() {
+		return nil
+	}
+	return []column{c}
+}
+
+// parts splits the tolls into what headers explain and the rest; it is empty
+// where no toll is split.
+func (t *table) parts() grid {
+	s := scaleFor("ratio")
+	names := column{unit: "network"}
+	whole := column{head: heading(t.headlines[0]), unit: "toll, %", right: true}
+	framing := column{unit: "framing", right: true}
+	processing := column{unit: "processing", right: true}
+	add := func(c *column, ratio float64) {
+		text, _ := s.difference(ratio, nil, nil)
+		c.cells = append(c.cells, cell{text: text})
+	}
+	for _, r := range t.rows {
+		m := r.metric(0, t.headlines[0])
+		if m == nil || m.Toll == nil || m.TollParts == nil {
+			continue
+		}
+		names.cells = append(names.cells, cell{text: r.name()})
+		add(&whole, m.Toll.Value)
+		add(&framing, m.TollParts.Framing)
+		add(&processing, m.TollParts.Processing)
+	}
+	if len(names.cells) == 0 {
+		return nil
+	}
+	return grid{names, whole, framing, processing}
+}

@@ -1,0 +1,87 @@
+// Package report renders a result for people.
+//
+//   - terminal.go: the report that a terminal shows, section by section
+//   - heading.go, findings.go: what stands before and after the tables
+//   - group.go, row.go, absence.go: which cells share a table, and its rows
+//   - table.go, verdict.go: the columns of a table and what stands below it
+//   - rungs.go, ladder.go: what each network adds to the one it is built upon
+//   - grid.go, page.go, notes.go, text.go: lines, columns and marks
+//   - units.go: numbers as people read them
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"tare/result"
+)
+
+// The widths that a report can have, in columns.
+const (
+	minWidth = 72
+	maxWidth = 100
+)
+
+// Options say where a report is shown.
+type Options struct {
+	Width  int  // columns: 72 to 100; 0, or more, stands for 100
+	Colour bool // with SGR escapes
+}
+
+// Terminal writes the report that a person reads in a terminal: a heading, for
+// each path its tables and ladders, findings and warnings. Text from the
+// result is printed without its control characters. The only error is that of
+// w.
+func Terminal(w io.Writer, res *result.Result, opts Options) error {
+	p := &page{columns: maxWidth, colour: opts.Colour}
+	if opts.Width > 0 {
+		p.columns = min(max(opts.Width, minWidth), maxWidth)
+	}
+	loads := loadsOf(res)
+	p.top(res, loads)
+	for _, g := range groupsOf(loads) {
+		p.group(res, g, loads)
+	}
+	p.findings(res)
+	p.warnings(res)
+	if _, err := w.Write(p.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// group prints the table of a group, or one table for each of its loads where
+// that is too wide, and its ladder.
+func (p *page) group(res *result.Result, g group, all []*load) {
+	tables := []group{g}
+	if _, columns := layOut(g.loads); len(g.loads) > 1 && columns.width() > p.columns {
+		tables = nil
+		for _, l := range g.loads {
+			tables = append(tables, group{loads: []*load{l}})
+		}
+	}
+	for _, one := range tables {
+		p.title(one.describe(all))
+		p.table(res, one.loads)
+	}
+	p.ladder(g, all)
+}
+
+// table prints one table and what is to be said below it.
+func (p *page) table(res *result.Result, loads []*load) {
+	t, columns := layOut(loads)
+	if len(t.rows) > 0 {
+		p.print(columns)
+	}
+	p.legend(&t.notes)
+	for _, a := range absences(rowsOf(t.loads), t.headlines) {
+		p.item("  ", a.text(len(t.loads)))
+	}
+	for _, text := range t.foot(res) {
+		p.item("  ", text)
+	}
+	if parts := t.parts(); parts != nil {
+		p.line("")
+		p.print(parts)
+	}
+}
