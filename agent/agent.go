@@ -118,6 +118,10 @@ func (a *Agent) do(ctx context.Context, o order) (workload.Tally, error) {
 	run := o.Job.Run
 	run.Edge = meter.edge
 
+	before, err := probe.NetDevices("/")
+	if err != nil {
+		return workload.Tally{}, err
+	}
 	var tally workload.Tally
 	switch o.Do {
 	case doServe:
@@ -133,7 +137,32 @@ func (a *Agent) do(ctx context.Context, o order) (workload.Tally, error) {
 	if err == nil {
 		tally.CPU, err = meter.used()
 	}
+	if err == nil && o.Do == doServe {
+		err = addPacketSize(&tally, before)
+	}
 	return tally, err
+}
+
+// addPacketSize counts the mean bytes of what the busiest device received:
+// the size of the packets that the path really carried, after all merging.
+func addPacketSize(tally *workload.Tally, before map[string]probe.NetDevice) error {
+	after, err := probe.NetDevices("/")
+	if err != nil {
+		return err
+	}
+	var bytes, packets uint64
+	for name, now := range after {
+		if got := now.RxBytes - before[name].RxBytes; got > bytes {
+			bytes, packets = got, now.RxPackets-before[name].RxPackets
+		}
+	}
+	if packets > 0 {
+		if tally.Counters == nil {
+			tally.Counters = map[string]float64{}
+		}
+		tally.Counters["skb_bytes"] = float64(bytes) / float64(packets)
+	}
+	return nil
 }
 
 // collect runs the collector between two runs, when there is something worth it.

@@ -32,7 +32,10 @@ func Skip(p result.Plan, name, reason string) result.Plan {
 func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	asked := p.Networks
 	p.Networks, p.NIC, p.EncapNIC = nil, nil, nil
-	p.CC, p.Pin, p.CPUs = t.Spec.CC, t.Spec.Pin, t.Spec.CPUs
+	p.CC, p.Pin, p.CPUs, p.RPS = t.Spec.CC, t.Spec.Pin, t.Spec.CPUs, rpsOff
+	if t.Spec.RPS {
+		p.RPS = rpsOn
+	}
 	stand := []string{network.Baseline}
 	for _, u := range t.Underlays {
 		if u.Error != "" {

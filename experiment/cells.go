@@ -107,7 +107,7 @@ func underlayName(p result.Plan, name, nic, layout string) string {
 // Spec is the lab that a plan needs: one underlay per network and nic, two for
 // the baseline.
 func Spec(p result.Plan, hosts, containers int) site.Spec {
-	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, Underlays: []site.UnderlaySpec{}}
+	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, RPS: p.RPS == rpsOn, Underlays: []site.UnderlaySpec{}}
 	seen := map[string]bool{}
 	for _, g := range groupsOf(p) {
 		for _, cell := range g.cells {

@@ -32,6 +32,12 @@ const (
 	framesPerWindow = 6000
 )
 
+// Whether arriving packets are steered to the host's own CPUs.
+const (
+	rpsOn  = "on"
+	rpsOff = "off"
+)
+
 // Quick is the plan of `tare run` without arguments.
 func Quick() result.Plan {
 	return result.Plan{
@@ -43,6 +49,7 @@ func Quick() result.Plan {
 		EncapNIC:  []string{string(lab.NICTSO)},
 		MTU:       1500,
 		Pin:       string(lab.PinApart),
+		RPS:       rpsOn,
 		CC:        "cubic",
 		Blocks:    quickBlocks,
 		Margin:    stats.DeclaredMargin,
@@ -96,6 +103,7 @@ func Complete(p result.Plan) result.Plan {
 	}
 	p.MTU = or(p.MTU, quick.MTU)
 	p.Pin = or(p.Pin, quick.Pin)
+	p.RPS = or(p.RPS, quick.RPS)
 	p.CC = or(p.CC, quick.CC)
 	p.Margin = or(p.Margin, quick.Margin)
 	if p.Blocks == 0 {
@@ -162,6 +170,9 @@ func Check(p result.Plan) error {
 	}
 	if !slices.Contains(lab.Pins(), p.Pin) {
 		return Unknown("pin", p.Pin, lab.Pins())
+	}
+	if p.RPS != rpsOn && p.RPS != rpsOff {
+		return Unknown("rps", p.RPS, []string{rpsOn, rpsOff})
 	}
 	for host, list := range p.CPUs {
 		if _, err := lab.ParseCPUSet(list); err != nil {

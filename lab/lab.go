@@ -32,10 +32,11 @@ func (u *Undo) Close() error {
 
 // Config is what all hosts and containers of a lab have alike.
 type Config struct {
-	CC   string // TCP congestion control, laid by the route attribute congctl
-	Pin  Pin    // which CPUs the hosts get
-	CPUs Places // host -> CPUs, where the plan chooses them
-	All  CPUSet // the CPUs that the lab may use
+	CC    string // TCP congestion control, laid by the route attribute congctl
+	Pin   Pin    // which CPUs the hosts get
+	Steer bool   // arriving packets are steered to the host's own CPUs
+	CPUs  Places // host -> CPUs, where the plan chooses them
+	All   CPUSet // the CPUs that the lab may use
 }
 
 // Lab is a set of underlays with their hosts and containers, and what runs in

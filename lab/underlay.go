@@ -60,7 +60,7 @@ type Container struct {
 //
 // It is the lab's once it is whole; one that fails half-way is removed.
 func (l *Lab) NewUnderlay(spec UnderlaySpec) (*Underlay, error) {
-	u := &Underlay{Spec: spec, lab: l, RPS: l.Pin != PinNone}
+	u := &Underlay{Spec: spec, lab: l, RPS: l.Steer && l.Pin != PinNone}
 	if err := u.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build underlay %s: %w", spec.Name, err), u.Close())
 	}
@@ -182,7 +182,7 @@ func (u *Underlay) configure(h *Host) error {
 			return err
 		}
 	}
-	if len(h.CPUs) == 0 {
+	if len(h.CPUs) == 0 || !u.lab.Steer {
 		return nil
 	}
 	steered, err := h.steer(Device)

@@ -6,20 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Read reads a result and checks that it is one that this version knows.
 func Read(r io.Reader) (*Result, error) {
 	var res Result
-	if err := json.NewDecoder(r).Decode(&res); err != nil {
+	dec := json.NewDecoder(r)
+	if err := dec.Decode(&res); err != nil {
 		return nil, fmt.Errorf("read result: %w: is it whole, and written by tare?", err)
 	}
 	if res.Schema != Schema {
 		return nil, fmt.Errorf("read result: schema %q, but this tare reads %q: use the tare that wrote it", res.Schema, Schema)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("read result: more follows after the first: keep one result per file")
 	}
 	res.fillArrays()
 	return &res, nil
@@ -38,9 +43,11 @@ func ReadFile(path string) (*Result, error) {
 	return res, nil
 }
 
-// Write writes the result as indented JSON.
+// Write writes the result as indented JSON. Numbers that are not finite, for
+// which JSON has no word, are left out of it and of the result.
 func (res *Result) Write(w io.Writer) error {
 	res.fillArrays()
+	res.keepFinite()
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -61,10 +68,7 @@ func (res *Result) WriteFile(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return res.writeDirectly(path)
 	}
-	// A link stays a link: what it points to is replaced.
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path = behindLink(path)
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("write result: %w", err)
@@ -81,6 +85,15 @@ func (res *Result) WriteFile(path string) error {
 		return fmt.Errorf("write result: %w", errors.Join(err, os.Remove(tmp.Name())))
 	}
 	return nil
+}
+
+// behindLink is what a link points to, since a link stays a link and its
+// target is replaced. Anything else is itself.
+func behindLink(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 // modeFor keeps the mode of the file that is replaced.
@@ -103,20 +116,21 @@ func (res *Result) writeDirectly(path string) error {
 }
 
 // CheckWritable tells beforehand whether WriteFile can write to path, and
-// whether a result of about size bytes has room there.
+// whether a result of about size bytes has room there. It opens nothing that
+// somebody may be reading: a pipe's reader would see its end.
 func CheckWritable(path string, size int64) error {
 	if info, err := os.Stat(path); err == nil {
 		if info.IsDir() {
 			return fmt.Errorf("write %s: it is a folder: name a file in it", path)
 		}
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return fmt.Errorf("%w: choose another file with --out", err)
+		if err := unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS); err != nil {
+			return fmt.Errorf("write %s: %w: choose another file with --out", path, err)
 		}
-		if err := file.Close(); err != nil || !info.Mode().IsRegular() {
-			return err
+		if !info.Mode().IsRegular() {
+			return nil
 		}
 	}
+	path = behindLink(path)
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w: choose another place with --out", path, errors.Unwrap(err))
@@ -129,16 +143,13 @@ func CheckWritable(path string, size int64) error {
 	return err
 }
 
-// fillArrays makes every nil array and map an empty one, and drops numbers
-// that JSON has no word for: a metric that is not finite says nothing.
+// fillArrays makes every nil array and map an empty one.
 func (res *Result) fillArrays() {
 	res.Noise.AA = notNil(res.Noise.AA)
 	res.Cells = notNil(res.Cells)
 	res.Findings = notNil(res.Findings)
 	res.Warnings = notNil(res.Warnings)
-	if res.Environment.Parts == nil {
-		res.Environment.Parts = map[string]string{}
-	}
+	res.Environment.Parts = notNilMap(res.Environment.Parts)
 	res.Plan.fillArrays()
 	for i := range res.Cells {
 		res.Cells[i].fillArrays()
@@ -171,10 +182,11 @@ func (c *Cell) fillArrays() {
 	for i := range c.Samples {
 		s := &c.Samples[i]
 		s.Warnings = notNil(s.Warnings)
-		s.Metrics = finite(s.Metrics)
-		s.Counters = finite(s.Counters)
-		if s.Series == nil {
-			s.Series = map[string][]float64{}
+		s.Metrics = notNilMap(s.Metrics)
+		s.Counters = notNilMap(s.Counters)
+		s.Series = notNilMap(s.Series)
+		for name, points := range s.Series {
+			s.Series[name] = notNil(points)
 		}
 	}
 }
@@ -186,14 +198,11 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-func finite(values map[string]float64) map[string]float64 {
-	kept := make(map[string]float64, len(values))
-	for name, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			kept[name] = v
-		}
+func notNilMap[V any](values map[string]V) map[string]V {
+	if values == nil {
+		return map[string]V{}
 	}
-	return kept
+	return values
 }
 
 // Key identifies a cell's parameters: equal keys, equal parameters.

@@ -15,6 +15,7 @@ type Plan struct {
 	MTU      int               `json:"mtu" yaml:"mtu"`                                 // bytes, of the underlay
 	Link     BitsPerSecond     `json:"link,omitempty" yaml:"link,omitempty"`           // 0: as fast as the CPU
 	Pin      string            `json:"pin" yaml:"pin"`                                 // apart, same, none
+	RPS      string            `json:"rps" yaml:"rps"`                                 // on, off: packets that arrive are steered to the host's own CPUs
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
 	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
@@ -24,7 +25,7 @@ type Plan struct {
 	Precision float64 `json:"precision,omitempty" yaml:"precision,omitempty"` // stop early when every toll's interval is this narrow
 	MaxTime   Seconds `json:"max_time,omitempty" yaml:"max_time,omitempty"`   // 0: no bound
 	Margin    float64 `json:"margin" yaml:"margin"`                           // tolls smaller than this do not matter
-	Seed      uint64  `json:"seed" yaml:"seed"`                               // of the order; 0: drawn when the run starts
+	Seed      uint64  `json:"seed" yaml:"seed,omitempty"`                               // of the order; 0: drawn when the run starts
 
 	// Skipped holds what "all" left out and why; the tool writes it.
 	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`

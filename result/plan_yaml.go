@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,10 +15,13 @@ func DecodePlan(r io.Reader) (Plan, error) {
 	dec := yaml.NewDecoder(r)
 	dec.KnownFields(true)
 	var p Plan
-	if err := dec.Decode(&p); err != nil {
+	switch err := dec.Decode(&p); {
+	case err == io.EOF:
+		return Plan{}, errors.New("read plan: it is empty: write at least a list of networks")
+	case err != nil:
 		return Plan{}, fmt.Errorf("read plan: %w", err)
 	}
-	if err := dec.Decode(new(Plan)); err != io.EOF {
+	if err := dec.Decode(new(yaml.Node)); err != io.EOF {
 		return Plan{}, fmt.Errorf("read plan: more follows after the first document: keep one plan per file")
 	}
 	return p, nil
@@ -37,14 +41,15 @@ func (p Plan) EncodeYAML() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// UnmarshalYAML reads a network as its bare name or as a mapping.
-func (n *NetworkPlan) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind == yaml.ScalarNode {
-		n.Name = node.Value
+// UnmarshalYAML reads a network as its bare name or as a mapping. Its form is
+// the one that hands on the decoder, and with it the unknown keys that the
+// decoder refuses, its line numbers and its anchors.
+func (n *NetworkPlan) UnmarshalYAML(decode func(any) error) error {
+	if decode(&n.Name) == nil {
 		return nil
 	}
-	type plain NetworkPlan
-	return decodeKnown(node, (*plain)(n))
+	type network NetworkPlan
+	return decode((*network)(n))
 }
 
 // MarshalYAML writes a network that has nothing but its name as that name.
@@ -57,13 +62,12 @@ func (n NetworkPlan) MarshalYAML() (any, error) {
 }
 
 // UnmarshalYAML reads a workload as its bare name or as a mapping.
-func (w *WorkloadPlan) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind == yaml.ScalarNode {
-		w.Name = node.Value
+func (w *WorkloadPlan) UnmarshalYAML(decode func(any) error) error {
+	if decode(&w.Name) == nil {
 		return nil
 	}
-	type plain WorkloadPlan
-	return decodeKnown(node, (*plain)(w))
+	type workload WorkloadPlan
+	return decode((*workload)(w))
 }
 
 // MarshalYAML writes a workload that has nothing but its name as that name.
@@ -73,19 +77,4 @@ func (w WorkloadPlan) MarshalYAML() (any, error) {
 	}
 	type plain WorkloadPlan
 	return plain(w), nil
-}
-
-// decodeKnown decodes a node strictly: a node's own Decode forgets that the
-// decoder above it refuses unknown keys.
-func decodeKnown(node *yaml.Node, into any) error {
-	text, err := yaml.Marshal(node)
-	if err != nil {
-		return fmt.Errorf("line %d: %w", node.Line, err)
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("line %d: %w", node.Line, err)
-	}
-	return nil
 }

@@ -40,11 +40,11 @@ func ParseBitsPerSecond(text string) (BitsPerSecond, error) {
 	return 0, fmt.Errorf("read rate %q: write a number and bit, kbit, mbit or gbit, as in 10gbit", text)
 }
 
-// String writes the rate with the largest unit that leaves no long fraction.
+// String writes the rate with the largest unit that reads back as the same.
 func (r BitsPerSecond) String() string {
 	for _, unit := range bitUnits {
-		if float64(r) >= unit.factor {
-			return strconv.FormatFloat(float64(r)/unit.factor, 'f', -1, 64) + unit.suffix
+		if value := float64(r) / unit.factor; value >= 1 && value*unit.factor == float64(r) {
+			return strconv.FormatFloat(value, 'f', -1, 64) + unit.suffix
 		}
 	}
 	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "bit"

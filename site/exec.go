@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -72,6 +73,11 @@ func (t Topology) only() string {
 		return t.Underlays[0].Name
 	}
 	return ""
+}
+
+// Has tells whether the lab has a host or container of this address.
+func (t Topology) Has(at string) bool {
+	return slices.Contains(t.Namespaces, t.resolve(at))
 }
 
 // resolve completes an address that leaves the network's name out.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"syscall"
 	"time"
 
 	"tare/agent"
@@ -42,7 +43,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// ledger is the user's own folder for labs. It is made at first use.
+// ledger is the user's own folder for labs. It is there while labs stand.
 func ledger() (string, error) {
 	dir := "/run/tare"
 	if os.Geteuid() != 0 {
@@ -51,6 +52,18 @@ func ledger() (string, error) {
 			base = os.TempDir()
 		}
 		dir = filepath.Join(base, fmt.Sprintf("tare-%d", os.Geteuid()))
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return dir, nil
+	}
+	return dir, ownFolder(dir)
+}
+
+// openLedger makes the ledger where there is none.
+func openLedger() (string, error) {
+	dir, err := ledger()
+	if err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("open ledger of labs: %w: set XDG_RUNTIME_DIR to a folder of yours", err)
@@ -61,7 +74,7 @@ func ledger() (string, error) {
 // Up starts a keeper that outlives this process, lays the spec and writes it
 // to the ledger.
 func Up(ctx context.Context, spec Spec) (*Lab, error) {
-	dir, err := ledger()
+	dir, err := openLedger()
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +158,7 @@ func Down(ctx context.Context, name string) error {
 			return fmt.Errorf("take lab %s down: %w", name, err)
 		}
 	}
-	return remove(dir, name)
+	return errors.Join(remove(dir, name), leave(dir))
 }
 
 // List reads the ledger.
@@ -201,4 +214,13 @@ func remove(dir, name string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// leave removes the ledger with its last lab; while others stand it stays.
+func leave(dir string) error {
+	err := os.Remove(dir)
+	if err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ type Spec struct {
 	CC        string            `json:"cc"`
 	Pin       string            `json:"pin"`
 	CPUs      map[string]string `json:"cpus,omitempty"`
+	RPS       bool              `json:"rps"` // steer arriving packets to the host's own CPUs
 	Underlays []UnderlaySpec    `json:"underlays"`
 }
 
@@ -63,7 +64,7 @@ func (t Topology) find(name string) (Built, bool) {
 
 // config reads the spec's CPU lists.
 func (s Spec) config() (lab.Config, error) {
-	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), CPUs: lab.Places{}}
+	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), Steer: s.RPS, CPUs: lab.Places{}}
 	for name, list := range s.CPUs {
 		set, err := lab.ParseCPUSet(list)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tare/experiment"
 	"tare/lab"
 	"tare/site"
 )
@@ -30,10 +31,13 @@ func labShowCommand(s streams) *cobra.Command {
 			at := ""
 			if len(args) == 1 {
 				at = args[0]
+				if !l.Topology.Has(at) {
+					return experiment.Unknown("place", at, l.Topology.Addresses())
+				}
 			}
 			laid, err := l.Look(c.Context(), at)
 			if err != nil {
-				return &exitError{exitWrong, err}
+				return err
 			}
 			if asJSON {
 				enc := json.NewEncoder(s.out)
@@ -91,7 +95,7 @@ func labExecCommand(s streams) *cobra.Command {
 		Use:   "exec HOST|HOST/CONTAINER -- COMMAND [ARG...]",
 		Short: "Run a command at a host or in a container",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
+			if len(command(args)) == 0 {
 				return wrong("name a place and a command: tare lab exec --name demo h1/c1 -- ip addr")
 			}
 			return nil
@@ -102,7 +106,10 @@ func labExecCommand(s streams) *cobra.Command {
 				return labError(err)
 			}
 			defer func() { err = errors.Join(err, l.Close()) }()
-			status, err := l.Exec(c.Context(), args[0], args[1:], s.in, os.Stdout, os.Stderr)
+			if !l.Topology.Has(args[0]) {
+				return experiment.Unknown("place", args[0], l.Topology.Addresses())
+			}
+			status, err := l.Exec(c.Context(), args[0], command(args), s.in, os.Stdout, os.Stderr)
 			if err == nil && status != 0 {
 				err = &exitError{status: status}
 			}
@@ -112,4 +119,12 @@ func labExecCommand(s streams) *cobra.Command {
 	nameFlag(c, &name)
 	c.Flags().SetInterspersed(false)
 	return c
+}
+
+// command is what follows the place, and the dashes between them.
+func command(args []string) []string {
+	if len(args) > 1 && args[1] == "--" {
+		return args[2:]
+	}
+	return args[min(1, len(args)):]
 }

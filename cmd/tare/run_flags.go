@@ -20,7 +20,7 @@ import (
 // where they are given.
 type runFlags struct {
 	networks, paths, workloads string
-	nic, pin, cc, cpus         string
+	nic, pin, rps, cc, cpus    string
 	link, duration, warmup     string
 	maxTime, rate, mode        string
 	blocks, mtu, flows, size   int
@@ -38,6 +38,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.link, "link", "", "rate of the link between hosts, as 10gbit (default: as fast as the CPU)")
 	flags.IntVar(&f.mtu, "mtu", 0, "MTU of the link between hosts, in bytes (default 1500)")
 	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
+	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
 	flags.IntVar(&f.flows, "flows", 0, "connections at once (default 1)")
