@@ -1,0 +1,111 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// fewPorts marks the child process of TestTCPCRRDoesNotRunOutOfPorts.
+const fewPorts = "TRAFFIC_TEST_FEW_PORTS"
+
+// A namespace with twenty ports to connect from, and many more
+// connections: they fit only if the client's ports are free at once.
+func TestTCPCRRDoesNotRunOutOfPorts(t *testing.T) {
+	child := exec.Command("/proc/self/exe")
+	child.Env = append(os.Environ(), fewPorts+"=1")
+	child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if uid := os.Geteuid(); uid != 0 {
+		child.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		child.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
+	}
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("in a network namespace: %v\n%s", err, out)
+	}
+}
+
+// runOnFewPorts is the child: it stands in a namespace of its own.
+func runOnFewPorts() int {
+	if err := checkFewPorts(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func checkFewPorts() error {
+	const ports = 20
+	if err := loopbackUp(); err != nil {
+		return err
+	}
+	// Ports of one parity are used first; with all taken, connect fails.
+	if err := os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", []byte("40000 40019"), 0); err != nil {
+		return err
+	}
+	l, err := ListenTCP(loopback)
+	if err != nil {
+		return err
+	}
+	c := RequestResponse{Token: testToken, Window: Window{Duration: 500 * time.Millisecond}}
+	served, calls, serveErr, callErr := ends(
+		func(ctx context.Context) (Served, error) { return ServeTCPCRR(ctx, l, c) },
+		func(ctx context.Context) (Transactions, error) { return CallTCPCRR(ctx, l.Addr(), c) })
+	if serveErr != nil || callErr != nil {
+		return fmt.Errorf("serving end: %v; calling end: %v", serveErr, callErr)
+	}
+	if len(calls.Failures) > 0 {
+		return fmt.Errorf("%d connections, and failures %v", calls.Count, calls.Failures)
+	}
+	if longest, _ := calls.RTT.Max(); longest > 900*time.Millisecond {
+		return fmt.Errorf("a connection took %v: its SYN was sent again", longest)
+	}
+	if served.Transactions < 3*ports {
+		return fmt.Errorf("%d connections from %d ports tell nothing", served.Transactions, ports)
+	}
+	return nil
+}
+
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer closeSocket(fd)
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
+}
+
+func TestTCPCRRNamesItsFailures(t *testing.T) {
+	var f failures
+	for range 3 {
+		f.add("connect", fmt.Errorf("open: %w", unix.ECONNREFUSED))
+	}
+	f.add("connect", unix.EADDRNOTAVAIL)
+	f.add("receive", errPeerClosed)
+	for i := range 20 {
+		f.add("send", syscall.Errno(i+1))
+	}
+	names := f.named()
+	want := map[string]int64{
+		"connect: connection refused":              3,
+		"connect: cannot assign requested address": 1,
+		"receive: the peer closed the connection":  1,
+		"send: operation not permitted":            1,
+		"other causes":                             7,
+	}
+	for name, n := range want {
+		if names[name] != n {
+			t.Errorf("%q: %d, want %d", name, names[name], n)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package traffic
+
+import "encoding/binary"
+
+// kind says what a datagram is for.
+type kind byte
+
+const (
+	kindHello   kind = 'h' // the driving end asks whether the server is there
+	kindWelcome kind = 'w' // it is
+	kindData    kind = 'd' // also a request
+	kindAnswer  kind = 'a' // the response to a request, with its sequence
+	kindStop    kind = 's' // the receiver's window has closed
+	kindEnd     kind = 'e' // the run is over
+)
+
+// HeaderBytes is what each datagram begins with, and so the least size of a
+// datagram: the token (16 bytes), the kind (1), the sequence (7), and when it
+// was sent (8, nanoseconds since 1970 on the sender's clock). Little endian.
+const HeaderBytes = 32
+
+// MaxDatagram is the largest UDP payload over IPv4.
+const MaxDatagram = 65507
+
+const maxSequence = 1<<56 - 1
+
+type header struct {
+	kind     kind
+	sequence int64 // 0 to maxSequence
+	sent     int64
+}
+
+// put writes the header into p, which holds HeaderBytes or more.
+func (h header) put(p []byte, token *Token) {
+	copy(p, token[:])
+	binary.LittleEndian.PutUint64(p[16:], uint64(h.kind)<<56|uint64(h.sequence)&maxSequence)
+	binary.LittleEndian.PutUint64(p[24:], uint64(h.sent))
+}
+
+// parseHeader reads the header of a datagram of this run. It gives false for
+// any other datagram.
+func parseHeader(p []byte, token *Token) (header, bool) {
+	if len(p) < HeaderBytes || Token(p[:16]) != *token {
+		return header{}, false
+	}
+	word := binary.LittleEndian.Uint64(p[16:])
+	h := header{
+		kind:     kind(word >> 56),
+		sequence: int64(word & maxSequence),
+		sent:     int64(binary.LittleEndian.Uint64(p[24:])),
+	}
+	switch h.kind {
+	case kindHello, kindWelcome, kindData, kindAnswer, kindStop, kindEnd:
+		return h, true
+	}
+	return header{}, false
+}

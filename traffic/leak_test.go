@@ -1,0 +1,97 @@
+package traffic
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// resources is what a long-lived process must not lose, run by run.
+func resources(t *testing.T) (fds, goroutines, threads int) {
+	t.Helper()
+	count := func(dir string) int {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	return count("/proc/self/fd"), runtime.NumGoroutine(), count("/proc/self/task")
+}
+
+func TestRunsLeakNothing(t *testing.T) {
+	window := Window{Warmup: 5 * time.Millisecond, Duration: 15 * time.Millisecond, Interval: 5 * time.Millisecond}
+	pass := func() {
+		for name, run := range everyWorkload(window) {
+			t.Run(name, func(t *testing.T) { run(t) })
+		}
+	}
+	pass()
+	fds, goroutines, threads := resources(t)
+	const passes = 5
+	for range passes {
+		pass()
+	}
+	fdsAfter, goroutinesAfter, threadsAfter := resources(t)
+	if fdsAfter > fds || goroutinesAfter > goroutines {
+		t.Errorf("%d passes: %d descriptors became %d, %d goroutines became %d", passes, fds, fdsAfter, goroutines, goroutinesAfter)
+	}
+	// The runtime keeps threads for reuse and may still make a few.
+	if threadsAfter > threads+passes {
+		t.Errorf("%d passes: %d threads became %d", passes, threads, threadsAfter)
+	}
+}
+
+// A run that fails gives everything back too.
+func TestFailedRunsLeakNothing(t *testing.T) {
+	fail := func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		l := listenTCP(t)
+		go func() {
+			if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+				_, _ = c.Write(greeting(testToken, verbFlow))
+				_, _ = io.Copy(io.Discard, c)
+				c.Close()
+			}
+		}()
+		if _, err := ServeTCPStream(ctx, l, TCPStream{Token: testToken, Window: shortWindow, Flows: 2}); err == nil {
+			t.Error("one of two flows was enough")
+		}
+	}
+	fail()
+	fds, goroutines, _ := resources(t)
+	const passes = 10
+	for range passes {
+		fail()
+	}
+	time.Sleep(50 * time.Millisecond) // the clients' goroutines end on their own
+	fdsAfter, goroutinesAfter, _ := resources(t)
+	// Each listener is open until the test ends.
+	if fdsAfter > fds+passes || goroutinesAfter > goroutines {
+		t.Errorf("%d passes: %d descriptors became %d, %d goroutines became %d", passes, fds, fdsAfter, goroutines, goroutinesAfter)
+	}
+}
+
+func TestWindowAllocatesNothing(t *testing.T) {
+	var atOpening, atClosing runtime.MemStats
+	window := shortWindow
+	window.Edge = func(e Edge) {
+		if e == Opening {
+			runtime.ReadMemStats(&atOpening)
+		} else {
+			runtime.ReadMemStats(&atClosing)
+		}
+	}
+	for name, run := range everyWorkload(window) {
+		run(t)
+		// Both ends and the runtime's own threads: a few, whatever the traffic.
+		if n := atClosing.Mallocs - atOpening.Mallocs; n > 20 {
+			t.Errorf("%s: %d allocations inside the window", name, n)
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// dialFlowTo opens a flow as a client does, token and welcome included.
+func dialFlowTo(t *testing.T, l *Listener) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := c.Write(greeting(testToken, verbFlow)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// helloTo opens a run as a datagram client does.
+func helloTo(t *testing.T, l *PacketListener) net.Conn {
+	t.Helper()
+	c, err := net.Dial("udp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	var p [HeaderBytes]byte
+	header{kind: kindHello}.put(p[:], &testToken)
+	if _, err := c.Write(p[:]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, p[:]); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// wantError runs a call that must fail within its bound and say want.
+func wantError(t *testing.T, w Window, want string, run func(context.Context) error) {
+	t.Helper()
+	begun := time.Now()
+	err := run(context.Background())
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one that says %q", err, want)
+	}
+	if took := time.Since(begun); took > w.Warmup+w.Duration+grace+drainLimit+2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// A client that behaves in one of many wrong ways: the server says which.
+func TestServerNamesWhatTheClientDid(t *testing.T) {
+	t.Parallel()
+	stream := TCPStream{Token: testToken, Window: shortWindow}
+	rr := RequestResponse{Token: testToken, Window: shortWindow}
+	serveStream := func(ctx context.Context, l *Listener) error { _, err := ServeTCPStream(ctx, l, stream); return err }
+	serveRR := func(ctx context.Context, l *Listener) error { _, err := ServeTCPRR(ctx, l, rr); return err }
+	serveCRR := func(ctx context.Context, l *Listener) error { _, err := ServeTCPCRR(ctx, l, rr); return err }
+	for name, test := range map[string]struct {
+		serve  func(context.Context, *Listener) error
+		client func(*testing.T, *Listener)
+		want   string
+	}{
+		"stream closes at once": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "closed flow 1 before the window closed"},
+		"stream closes later": {serveStream, func(t *testing.T, l *Listener) {
+			c := dialFlowTo(t, l)
+			_, _ = c.Write(make([]byte, 1000))
+			c.Close()
+		}, "after 1000 bytes"},
+		"stream resets": {serveStream, func(t *testing.T, l *Listener) {
+			c := dialFlowTo(t, l).(*net.TCPConn)
+			_ = c.SetLinger(0)
+			c.Close()
+		}, "connection reset"},
+		"stream is silent": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "sent nothing"},
+		"stream stops": {serveStream, func(t *testing.T, l *Listener) {
+			_, _ = dialFlowTo(t, l).Write(make([]byte, 1000))
+		}, "nothing arrived in the window"},
+		"rr closes":    {serveRR, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "closed flow 1 in the middle"},
+		"rr is silent": {serveRR, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "did not end the run"},
+		"crr vanishes": {serveCRR, func(t *testing.T, l *Listener) {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			_, _ = c.Write(append(greeting(testToken, verbFlow), 'x'))
+			_, _ = io.ReadAll(c)
+		}, "after 1 answers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := listenTCP(t)
+			go test.client(t, l)
+			wantError(t, shortWindow, test.want, func(ctx context.Context) error { return test.serve(ctx, l) })
+		})
+	}
+}
+
+func TestServerNamesWhatTheDatagramClientDid(t *testing.T) {
+	t.Parallel()
+	rr := RequestResponse{Token: testToken, Window: shortWindow}
+	cbr := UDPStream{Token: testToken, Window: shortWindow, Rate: 1e6}
+	pps := UDPPPS{Token: testToken, Window: shortWindow}
+	for name, test := range map[string]struct {
+		serve func(context.Context, *PacketListener) error
+		after []kind
+		want  string
+	}{
+		"udp_rr is silent":     {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPRR(ctx, l, rr); return err }, nil, "did not end the run"},
+		"udp_stream is silent": {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPStream(ctx, l, cbr); return err }, nil, "did not fill the window"},
+		"udp_stream stops":     {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPStream(ctx, l, cbr); return err }, []kind{kindData}, "nothing arrived in the window"},
+		"udp_pps ends early":   {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPPPS(ctx, l, pps); return err }, []kind{kindData, kindEnd}, "ended before the window closed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := listenUDP(t)
+			go func() {
+				c := helloTo(t, l)
+				for _, k := range test.after {
+					var p [HeaderBytes]byte
+					header{kind: k}.put(p[:], &testToken)
+					_, _ = c.Write(p[:])
+				}
+			}()
+			wantError(t, shortWindow, test.want, func(ctx context.Context) error { return test.serve(ctx, l) })
+		})
+	}
+}
+
+// badServer accepts TCP connections and does something wrong with each.
+func badServer(t *testing.T, do func(net.Conn)) *net.TCPListener {
+	t.Helper()
+	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go do(c)
+		}
+	}()
+	return l
+}
+
+func TestClientNamesWhatTheServerDid(t *testing.T) {
+	t.Parallel()
+	stream := TCPStream{Token: testToken, Window: shortWindow}
+	rr := RequestResponse{Token: testToken, Window: shortWindow}
+	welcomeThen := func(do func(net.Conn)) func(net.Conn) {
+		return func(c net.Conn) {
+			_, _ = io.ReadFull(c, make([]byte, greetingLen))
+			_, _ = c.Write([]byte{welcome})
+			do(c)
+		}
+	}
+	hang := func(c net.Conn) { time.Sleep(10 * time.Second); c.Close() }
+	garbage := func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); hang(c) }
+	swallow := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+	for name, test := range map[string]struct {
+		server          func(net.Conn)
+		stream, rr, crr string
+	}{
+		"closes":              {func(c net.Conn) { c.Close() }, "welcome flow 1 of 1", "welcome flow 1 of 1", "no connection succeeded"},
+		"says nothing":        {hang, "welcome flow 1 of 1", "welcome flow 1 of 1", "no connection succeeded"},
+		"speaks HTTP":         {garbage, "answered with byte 0x48", "answered with byte 0x48", "no connection succeeded"},
+		"closes when welcome": {welcomeThen(func(c net.Conn) { c.Close() }), "flow", "see what the server reported", ""},
+		"hangs when welcome":  {welcomeThen(hang), "did not close its window", "answered 0 requests", ""},
+		"swallows all":        {welcomeThen(swallow), "did not close its window", "answered 0 requests", ""},
+		"garbage later":       {welcomeThen(garbage), "means nothing", "", ""},
+	} {
+		for workload, client := range map[string]struct {
+			want string
+			call func(context.Context, netip.AddrPort) error
+		}{
+			"tcp_stream": {test.stream, func(ctx context.Context, to netip.AddrPort) error {
+				_, err := SendTCPStream(ctx, to, stream)
+				return err
+			}},
+			"tcp_rr":  {test.rr, func(ctx context.Context, to netip.AddrPort) error { _, err := CallTCPRR(ctx, to, rr); return err }},
+			"tcp_crr": {test.crr, func(ctx context.Context, to netip.AddrPort) error { _, err := CallTCPCRR(ctx, to, rr); return err }},
+		} {
+			if client.want == "" {
+				continue
+			}
+			t.Run(name+"/"+workload, func(t *testing.T) {
+				t.Parallel()
+				to := badServer(t, test.server).Addr().(*net.TCPAddr).AddrPort()
+				wantError(t, shortWindow, client.want, func(ctx context.Context) error { return client.call(ctx, to) })
+			})
+		}
+	}
+}
+
+func TestClientNamesAnAbsentServer(t *testing.T) {
+	t.Parallel()
+	rr := RequestResponse{Token: testToken, Window: shortWindow}
+	for name, test := range map[string]struct {
+		want string
+		call func(ctx context.Context, tcp, udp netip.AddrPort) error
+	}{
+		"no TCP there": {"connection refused", func(ctx context.Context, _, udp netip.AddrPort) error { _, err := CallTCPRR(ctx, udp, rr); return err }},
+		"no UDP there": {"connection refused", func(ctx context.Context, tcp, _ netip.AddrPort) error { _, err := CallUDPRR(ctx, tcp, rr); return err }},
+		"no answer":    {"whether UDP passes both ways", func(ctx context.Context, _, udp netip.AddrPort) error { _, err := CallUDPRR(ctx, udp, rr); return err }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tcp, udp := listenTCP(t), listenUDP(t) // they listen, but serve nothing
+			wantError(t, shortWindow, test.want, func(ctx context.Context) error { return test.call(ctx, tcp.Addr(), udp.Addr()) })
+		})
+	}
+}
+
+func TestServerWaitsAsLongAsTheContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := ServeTCPStream(ctx, listenTCP(t), TCPStream{Token: testToken, Window: shortWindow, Flows: 3})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "0 of 3 came") {
+		t.Errorf("tcp: %v", err)
+	}
+	_, err = ServeUDPRR(ctx, listenUDP(t), RequestResponse{Token: testToken, Window: shortWindow})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("udp: %v", err)
+	}
+}
+
+func TestCancelEndsBothEnds(t *testing.T) {
+	window := Window{Warmup: 30 * time.Millisecond, Duration: time.Minute}
+	rr := RequestResponse{Token: testToken, Window: window}
+	stream := TCPStream{Token: testToken, Window: window, Flows: 2}
+	cbr := UDPStream{Token: testToken, Window: window, Rate: 1e6}
+	for name, run := range map[string]func(context.Context, *Listener, *PacketListener) (serve, drive func() error){
+		"tcp_stream": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			return func() error { _, err := ServeTCPStream(ctx, l, stream); return err },
+				func() error { _, err := SendTCPStream(ctx, l.Addr(), stream); return err }
+		},
+		"tcp_rr": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			return func() error { _, err := ServeTCPRR(ctx, l, rr); return err },
+				func() error { _, err := CallTCPRR(ctx, l.Addr(), rr); return err }
+		},
+		"tcp_crr": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			return func() error { _, err := ServeTCPCRR(ctx, l, rr); return err },
+				func() error { _, err := CallTCPCRR(ctx, l.Addr(), rr); return err }
+		},
+		"udp_rr": func(ctx context.Context, _ *Listener, l *PacketListener) (serve, drive func() error) {
+			return func() error { _, err := ServeUDPRR(ctx, l, rr); return err },
+				func() error { _, err := CallUDPRR(ctx, l.Addr(), rr); return err }
+		},
+		"udp_stream": func(ctx context.Context, _ *Listener, l *PacketListener) (serve, drive func() error) {
+			return func() error { _, err := ServeUDPStream(ctx, l, cbr); return err },
+				func() error { _, err := SendUDPStream(ctx, l.Addr(), cbr); return err }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			serve, drive := run(ctx, listenTCP(t), listenUDP(t))
+			ended := make(chan error, 2)
+			go func() { ended <- serve() }()
+			go func() { ended <- drive() }()
+			time.Sleep(100 * time.Millisecond)
+			cancel()
+			limit := time.After(2 * time.Second)
+			for range 2 {
+				select {
+				case err := <-ended:
+					if !errors.Is(err, context.Canceled) {
+						t.Errorf("ended with %v", err)
+					}
+				case <-limit:
+					t.Fatal("still running two seconds after the cancel")
+				}
+			}
+		})
+	}
+}
+
+func TestAcceptedSocketsKeepTheTimeouts(t *testing.T) {
+	l := listenTCP(t)
+	r := startRun(t.Context())
+	defer r.end()
+	d := openDoor(r, l, testToken, greetingLen)
+	done := make(chan struct{})
+	go func() { defer close(done); dialFlowTo(t, l) }()
+	fds, err := d.admitFlows(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	defer closeSockets(fds)
+	for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
+		tv, err := unix.GetsockoptTimeval(fds[0], unix.SOL_SOCKET, option)
+		if err != nil || tv.Nano() < int64(tick) || tv.Nano() > int64(3*tick) {
+			t.Errorf("timeout %v, %v", tv, err)
+		}
+	}
+}

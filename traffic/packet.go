@@ -1,0 +1,205 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// PacketListener waits for the datagrams of one run at a time.
+type PacketListener struct{ fd int }
+
+// receiveBuffer is asked for on each listener: enough for the time that a
+// receiver may wait for its CPU at a million small datagrams a second.
+const receiveBuffer = 4 << 20
+
+// ListenUDP listens on addr; port 0 lets the kernel choose. Give the address
+// that the peer sends to: a host of several addresses answers from another
+// one if addr is the wildcard.
+func ListenUDP(addr netip.AddrPort) (*PacketListener, error) {
+	fd, err := openBound(addr, unix.SOCK_DGRAM)
+	if err != nil {
+		return nil, err
+	}
+	// Force needs CAP_NET_ADMIN in the namespace; without it net.core.rmem_max
+	// is the most, and the outcome tells the size that it came to.
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer); err != nil {
+			closeSocket(fd)
+			return nil, fmt.Errorf("set receive buffer: %w", err)
+		}
+	}
+	return &PacketListener{fd}, nil
+}
+
+// Addr is the address with the port that the kernel chose.
+func (l *PacketListener) Addr() netip.AddrPort { return localAddress(l.fd) }
+
+// Close frees the port. No Serve call may be under way.
+func (l *PacketListener) Close() error { return unix.Close(l.fd) }
+
+// address is a peer's socket address as the kernel gave it.
+type address struct {
+	raw    unix.RawSockaddrAny
+	length uint32
+}
+
+// recvFrom reads one datagram and its source.
+func recvFrom(fd int, p []byte, from *address) (int, syscall.Errno) {
+	from.length = uint32(unsafe.Sizeof(from.raw))
+	n, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
+		0, uintptr(unsafe.Pointer(&from.raw)), uintptr(unsafe.Pointer(&from.length)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
+}
+
+// sendTo sends one datagram to where another came from.
+func sendTo(fd int, p []byte, to *address) syscall.Errno {
+	_, _, errno := syscall.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
+		unix.MSG_NOSIGNAL, uintptr(unsafe.Pointer(&to.raw)), uintptr(to.length))
+	return errno
+}
+
+// dialPackets makes a socket connected to the server, and waits until the
+// server says that it is there. The path has then resolved its neighbours.
+func dialPackets(r *run, to netip.AddrPort, token *Token) (int, error) {
+	family, sa, err := socketAddress(to)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := openSocket(family, unix.SOCK_DGRAM)
+	if err != nil {
+		return -1, err
+	}
+	err = reportDrops(fd, family)
+	if err == nil {
+		err = unix.Connect(fd, sa)
+	}
+	if err == nil {
+		err = hello(r, fd, token)
+	}
+	if err != nil {
+		closeSocket(fd)
+		return -1, fmt.Errorf("reach the server at %v: %w; see whether it runs with the same token and whether UDP passes both ways", to, err)
+	}
+	return fd, nil
+}
+
+// reportDrops makes the kernel tell of a datagram that the machine's own
+// queue dropped, which without it looks sent (net/ipv4/udp.c, udp_send_skb).
+func reportDrops(fd, family int) error {
+	level, option := unix.IPPROTO_IP, unix.IP_RECVERR
+	if family == unix.AF_INET6 {
+		level, option = unix.IPPROTO_IPV6, unix.IPV6_RECVERR
+	}
+	return unix.SetsockoptInt(fd, level, option, 1)
+}
+
+// hello asks once a tick until the server answers.
+func hello(r *run, fd int, token *Token) error {
+	var out [HeaderBytes]byte
+	header{kind: kindHello}.put(out[:], token)
+	var last error = errSilent
+	for limit := r.now() + grace; r.now() < limit; {
+		if r.stopped.Load() {
+			return r.cause(context.Canceled)
+		}
+		if _, errno := send(fd, out[:], 0); errno != 0 && !again(errno) {
+			last = errno // a refusal may be of a server that is about to listen
+			sleep(tick)
+			continue
+		}
+		in, errno := recvKind(fd, token, 0)
+		switch {
+		case errno == 0 && in == kindWelcome:
+			return nil
+		case errno != 0 && !again(errno):
+			last = errno
+			sleep(tick)
+		}
+	}
+	return last
+}
+
+// recvKind receives one datagram and gives its kind, or zero for a stranger's.
+func recvKind(fd int, token *Token, flags int) (kind, syscall.Errno) {
+	var in [HeaderBytes]byte
+	n, errno := recv(fd, in[:], flags)
+	if errno != 0 {
+		return 0, errno
+	}
+	h, ok := parseHeader(in[:n], token)
+	if !ok {
+		return 0, 0
+	}
+	return h.kind, 0
+}
+
+// answerHello waits, as long as the context allows, for the first hello, and
+// answers it.
+func answerHello(r *run, fd int, token *Token, from *address) (strangers int64, err error) {
+	var in [HeaderBytes]byte
+	for !r.stopped.Load() {
+		n, errno := recvFrom(fd, in[:], from)
+		if errno != 0 && !again(errno) {
+			return strangers, fmt.Errorf("wait for the sender: %w", errno)
+		}
+		if errno != 0 {
+			continue
+		}
+		if h, ok := parseHeader(in[:n], token); !ok {
+			strangers++
+		} else if h.kind == kindHello {
+			return strangers, tell(fd, kindWelcome, token, from)
+		}
+	}
+	err = r.cause(errSilent)
+	return strangers, fmt.Errorf("wait for the sender: none came with the run's token, %d strangers were refused: %w", strangers, err)
+}
+
+// tell sends a header alone.
+func tell(fd int, k kind, token *Token, to *address) error {
+	var out [HeaderBytes]byte
+	header{kind: k}.put(out[:], token)
+	if errno := sendTo(fd, out[:], to); errno != 0 && !again(errno) {
+		return fmt.Errorf("answer the sender: %w", errno)
+	}
+	return nil
+}
+
+// end tells the server a few times that the run is over. A refusal says that
+// the server knows.
+func end(fd int, token *Token) error {
+	var out [HeaderBytes]byte
+	header{kind: kindEnd}.put(out[:], token)
+	for range 3 {
+		if _, errno := send(fd, out[:], 0); errno != 0 && !again(errno) && errno != unix.ENOBUFS {
+			if errors.Is(errno, unix.ECONNREFUSED) {
+				return nil
+			}
+			return fmt.Errorf("end the run: %w", errno)
+		}
+	}
+	return nil
+}
+
+// socketDrops is how many datagrams the socket has dropped since it was made,
+// for want of buffer (SO_MEMINFO, Linux 4.12, include/uapi/linux/sock_diag.h).
+func socketDrops(fd int) (uint32, error) {
+	var info [9]uint32
+	const drops = 8 // SK_MEMINFO_DROPS
+	size := uint32(unsafe.Sizeof(info))
+	_, _, errno := syscall.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	if errno != 0 {
+		return 0, fmt.Errorf("read SO_MEMINFO: %w", errno)
+	}
+	return info[drops], nil
+}

@@ -1,0 +1,266 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ServeTCPCRR answers one tcp_crr. It closes each connection first, so that
+// the client keeps no port in TIME_WAIT and can reuse them all; a port that
+// this end keeps in TIME_WAIT takes a new SYN (tcp_timewait_state_process).
+func ServeTCPCRR(ctx context.Context, l *Listener, c RequestResponse) (Served, error) {
+	c, err := c.checkedCRR()
+	if err != nil {
+		return Served{}, fmt.Errorf("serve tcp_crr: %w", err)
+	}
+	r := startRun(ctx)
+	defer r.end()
+	d := openDoor(r, l, c.Token, greetingLen+c.Size)
+	defer d.shut()
+	served, err := answerConnections(d, c)
+	if err != nil {
+		return Served{}, fmt.Errorf("serve tcp_crr: %w", err)
+	}
+	d.shut()
+	served.Strangers = d.strangers
+	return served, nil
+}
+
+func (c RequestResponse) checkedCRR() (RequestResponse, error) {
+	c.Flows = orDefault(c.Flows, 1)
+	if c.Flows != 1 {
+		return c, fmt.Errorf("%d flows: tcp_crr is one loop", c.Flows)
+	}
+	return c.checked(1, maxShared)
+}
+
+func answerConnections(d *door, c RequestResponse) (Served, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var served Served
+	response := randomBytes(c.Size)
+	limit := time.Duration(unset) // until the first connection: as long as the context allows
+	heard := limit
+	for !d.run.stopped.Load() {
+		fd, first, err := d.admit()
+		if err != nil {
+			return served, err
+		}
+		now := d.run.now()
+		if fd < 0 {
+			if limit != unset && (now > limit || now-heard > drainLimit) {
+				return served, fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", served.Transactions)
+			}
+			continue
+		}
+		if heard = now; limit == unset {
+			limit = now + c.Window.limit()
+			if served.Congestion, err = congestion(fd); err != nil {
+				closeSocket(fd)
+				return served, err
+			}
+		}
+		// A client that is gone is heard no more, and that ends the run.
+		_, _ = send(fd, response, 0)
+		closeSocket(fd)
+		if first[greetingLen-1] == verbEnd {
+			return served, nil
+		}
+		served.Transactions++
+	}
+	return served, fmt.Errorf("wait for the client: %d answers given, %d strangers refused: %w", served.Transactions, d.strangers, d.run.cause(context.Canceled))
+}
+
+// CallTCPCRR runs one tcp_crr against a ServeTCPCRR: connect, one request, one
+// response, FIN from the server, close.
+func CallTCPCRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Transactions, error) {
+	c, err := c.checkedCRR()
+	if err != nil {
+		return Transactions{}, fmt.Errorf("call tcp_crr: %w", err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r := startRun(ctx)
+	defer r.end()
+	k, err := newCRRClient(r, to, c)
+	if err != nil {
+		return Transactions{}, fmt.Errorf("call tcp_crr: %w", err)
+	}
+	series := startSampler(r, k.table, k.meter)
+	err = k.work()
+	t := Transactions{Series: series.finish()}
+	if err != nil {
+		return Transactions{}, fmt.Errorf("call tcp_crr: %w", r.cause(err))
+	}
+	t.Count, t.Elapsed, t.RTT = k.meter.counted, k.meter.elapsed(), k.rtt
+	t.Failures, t.Congestion = k.failures.named(), k.congestion
+	return t, nil
+}
+
+// crrClient is the client of tcp_crr.
+type crrClient struct {
+	run      *run
+	family   int
+	to       unix.Sockaddr
+	table    *timetable
+	meter    *meter
+	rtt      *Histogram
+	request  []byte
+	response []byte
+	failures failures
+
+	congestion string
+	succeeded  time.Duration // when a transaction last did
+}
+
+func newCRRClient(r *run, to netip.AddrPort, c RequestResponse) (*crrClient, error) {
+	family, sa, err := socketAddress(to)
+	if err != nil {
+		return nil, err
+	}
+	table := newTimetable(c.Window, 1)
+	return &crrClient{
+		run: r, family: family, to: sa, table: table, meter: newMeter(table), rtt: NewHistogram(),
+		request:  append(greeting(c.Token, verbFlow), randomBytes(c.Size)...),
+		response: touched(c.Size + 1), // the FIN may come in the same call
+	}, nil
+}
+
+// work runs transactions until the window has closed.
+func (k *crrClient) work() error {
+	k.succeeded = k.run.now()
+	for k.meter.phase != closed && !k.run.stopped.Load() {
+		begun := k.run.now()
+		answered, step, err := k.transact()
+		now := k.run.now()
+		if err == nil {
+			k.succeeded = now
+			if k.meter.step(event{at: now, n: 1}) {
+				k.rtt.Record(answered - begun)
+			}
+			continue
+		}
+		if k.meter.phase == open {
+			k.failures.add(step, err)
+		}
+		k.meter.step(event{at: now})
+		if now-k.succeeded > drainLimit {
+			return fmt.Errorf("no connection succeeded for %v: %s: %w; see whether the server runs with the same token", drainLimit, step, err)
+		}
+		sleep(time.Millisecond) // a refusal is quick: do not flood
+	}
+	if k.run.stopped.Load() {
+		return context.Canceled
+	}
+	k.request[greetingLen-1] = verbEnd
+	if _, step, err := k.transact(); err != nil {
+		return fmt.Errorf("end the run: %s: %w", step, err)
+	}
+	return nil
+}
+
+// transact runs one transaction. It gives when the response was whole, or
+// which step failed.
+func (k *crrClient) transact() (answered time.Duration, step string, err error) {
+	fd, err := openSocket(k.family, unix.SOCK_STREAM)
+	if err != nil {
+		return 0, "open", err
+	}
+	defer closeSocket(fd)
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
+		return 0, "open", err
+	}
+	if err := connect(k.run, fd, k.to); err != nil {
+		return 0, "connect", err
+	}
+	if k.congestion == "" {
+		if k.congestion, err = congestion(fd); err != nil {
+			return 0, "connect", err
+		}
+	}
+	if err := sendAll(k.run, fd, k.request); err != nil {
+		return 0, "send", err
+	}
+	return k.hear(fd)
+}
+
+var errTooMuch = errors.New("more than the response came")
+
+// hear reads the response and the server's FIN.
+func (k *crrClient) hear(fd int) (answered time.Duration, step string, err error) {
+	limit := k.run.now() + grace
+	size := len(k.response) - 1
+	for got := 0; ; {
+		n, errno := recv(fd, k.response[got:], 0)
+		now := k.run.now()
+		switch {
+		case errno != 0 && !again(errno):
+			return 0, "receive", errno
+		case again(errno) && (now > limit || k.run.stopped.Load()):
+			return 0, "receive", errSilent
+		case again(errno):
+			continue
+		case n == 0 && got == size:
+			return answered, "", nil
+		case n == 0:
+			return 0, "receive", errPeerClosed
+		}
+		if got += n; got > size {
+			return 0, "receive", errTooMuch
+		}
+		if got == size {
+			answered = now
+		}
+	}
+}
+
+// failures counts failed connections by step and cause.
+type failures struct {
+	kinds  [16]failure
+	used   int
+	others int64 // causes for which there was no room
+}
+
+type failure struct {
+	step  string
+	cause error
+	count int64
+}
+
+func (f *failures) add(step string, err error) {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		err = errno
+	}
+	for i := range f.used {
+		if f.kinds[i].step == step && errors.Is(f.kinds[i].cause, err) {
+			f.kinds[i].count++
+			return
+		}
+	}
+	if f.used == len(f.kinds) {
+		f.others++
+		return
+	}
+	f.kinds[f.used] = failure{step, err, 1}
+	f.used++
+}
+
+// named gives the counts by "step: cause".
+func (f *failures) named() map[string]int64 {
+	names := map[string]int64{}
+	for _, kind := range f.kinds[:f.used] {
+		names[kind.step+": "+kind.cause.Error()] += kind.count
+	}
+	if f.others > 0 {
+		names["other causes"] = f.others
+	}
+	return names
+}

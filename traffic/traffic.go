@@ -1,0 +1,140 @@
+// Package traffic holds the hot loops on sockets: the two ends of tcp_stream,
+// tcp_rr, tcp_crr, udp_stream, udp_pps and udp_rr.
+//
+// Each workload has a serving end (Serve...), which listens, and a driving end
+// (Send... or Call...), which connects. The ends share no memory and no clock
+// and may be on different machines; a NAT or a proxy may stand between them.
+// A peer is whoever presents the run's token. All others are dropped and
+// counted as strangers.
+//
+// Every call runs in the namespace and on the CPUs of its process. It ends
+// within warm-up + duration + a few seconds, whatever the peer does. Waiting
+// for a peer that has not come yet ends with the context, and so does a run
+// under way. Data threads use blocking sockets on locked threads, outside the
+// netpoller, and allocate nothing inside the window.
+//
+// Two things are left to the calling process. It collects its garbage between
+// runs and keeps the collector off during a window. And it sets GOMAXPROCS to
+// Processors or more, even on one CPU.
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// Token is the secret of one run. Both ends get the same sixteen random bytes.
+type Token [16]byte
+
+// BitsPerSecond counts payload bits, without any header.
+type BitsPerSecond float64
+
+// Window says when an end measures. The end that owns the window opens it
+// Warmup after the first data passed on all flows. Both ends get the same
+// Warmup and Duration; the other end bounds its waiting with them.
+type Window struct {
+	Warmup   time.Duration
+	Duration time.Duration
+
+	// Interval is the step of the series. Zero: no series.
+	Interval time.Duration
+
+	// Edge is called by the end that owns the window when it opens and, after
+	// that call has returned, when it closes: on a data thread, with several
+	// flows not always the same one. It must be cheap. It may be nil. A run
+	// that fails may never close its window.
+	Edge func(Edge)
+}
+
+// Edge is one end of a window.
+type Edge int
+
+const (
+	Opening Edge = iota
+	Closing
+)
+
+// Point is one step of a series: what was counted from the window's first
+// point until At. At counts from the window's opening.
+type Point struct {
+	At    time.Duration
+	Count int64
+}
+
+const (
+	// tick is the timeout of every blocking call: how soon a data thread
+	// notices a stop, and how long an edge of the window can be overlooked.
+	tick = 10 * time.Millisecond
+
+	// grace is how long an end waits for a peer beyond what the run needs.
+	grace = 3 * time.Second
+
+	// drainLimit is how long a receiver empties the path after its window.
+	drainLimit = 2 * time.Second
+
+	maxFlows = 1024
+)
+
+var errSilent = errors.New("no answer in time")
+
+// Processors is the least GOMAXPROCS for an end of so many flows; with less,
+// its calls fail. A data thread that returns from a system call must find a
+// processor of its own: else it waits until the runtime's monitor takes one
+// from another thread, which lasts longer than what is measured.
+func Processors(flows int) int { return flows + 2 }
+
+// check refuses a window that can't be measured, or not on so many flows.
+func (w Window) check(flows int) error {
+	have, want := runtime.GOMAXPROCS(0), Processors(flows)
+	switch {
+	case have < want:
+		return fmt.Errorf("GOMAXPROCS is %d: set it to %d for %d flows", have, want, flows)
+	case w.Duration <= 0:
+		return errors.New("the window's duration must be positive")
+	case w.Warmup < 0 || w.Interval < 0:
+		return errors.New("the window's warm-up and interval must not be negative")
+	case w.Interval > 0 && w.Duration/w.Interval > 1<<16:
+		return errors.New("the window's interval is too short for its duration")
+	}
+	return nil
+}
+
+// limit is the longest that a run may take once both ends are there.
+func (w Window) limit() time.Duration {
+	return w.Warmup + w.Duration + grace
+}
+
+// run is what the threads of one call share: a clock, and the order to stop.
+type run struct {
+	ctx     context.Context
+	base    time.Time
+	stopped atomic.Bool
+	release func() bool
+}
+
+// startRun watches ctx until end is called.
+func startRun(ctx context.Context) *run {
+	r := &run{ctx: ctx, base: time.Now()}
+	r.release = context.AfterFunc(ctx, r.stop)
+	return r
+}
+
+// now is the monotonic time since the run's start.
+func (r *run) now() time.Duration { return time.Since(r.base) }
+
+func (r *run) stop() { r.stopped.Store(true) }
+
+func (r *run) end() { r.release() }
+
+// cause gives the context's error where there is one, since what else went
+// wrong then follows from it, and err otherwise.
+func (r *run) cause(err error) error {
+	if r.ctx.Err() != nil {
+		return fmt.Errorf("stopped: %w", context.Cause(r.ctx))
+	}
+	return err
+}

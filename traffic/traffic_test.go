@@ -1,0 +1,151 @@
+package traffic
+
+import (
+	"context"
+	"flag"
+	"net/netip"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+var (
+	loopback    = netip.MustParseAddrPort("127.0.0.1:0")
+	testToken   = Token{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	shortWindow = Window{Warmup: 30 * time.Millisecond, Duration: 60 * time.Millisecond}
+)
+
+// TestMain gives both ends, which share this process, their processors. As a
+// child of TestTCPCRRDoesNotRunOutOfPorts it is that test's other half.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 4*Processors(5)))
+	if os.Getenv(fewPorts) != "" {
+		os.Exit(runOnFewPorts())
+	}
+	flag.Parse()
+	// The parallel tests wait for timeouts and need no processor of their own.
+	if err := flag.Set("test.parallel", "64"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// ends runs the serving and the driving end of one workload and gives what
+// each returned.
+func ends[S, D any](serve func(context.Context) (S, error), drive func(context.Context) (D, error)) (s S, d D, serveErr, driveErr error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s, serveErr = serve(ctx)
+	}()
+	d, driveErr = drive(ctx)
+	<-done
+	return s, d, serveErr, driveErr
+}
+
+// mustRun runs both ends, which must succeed.
+func mustRun[S, D any](t testing.TB, serve func(context.Context) (S, error), drive func(context.Context) (D, error)) (S, D) {
+	t.Helper()
+	s, d, serveErr, driveErr := ends(serve, drive)
+	if serveErr != nil || driveErr != nil {
+		t.Fatalf("serving end: %v; driving end: %v", serveErr, driveErr)
+	}
+	return s, d
+}
+
+func listenTCP(t testing.TB) *Listener {
+	t.Helper()
+	l, err := ListenTCP(loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func listenUDP(t testing.TB) *PacketListener {
+	t.Helper()
+	l, err := ListenUDP(loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func runTCPStream(t testing.TB, s TCPStream) (TCPStreamReceived, TCPStreamSent) {
+	t.Helper()
+	l := listenTCP(t)
+	return mustRun(t,
+		func(ctx context.Context) (TCPStreamReceived, error) { return ServeTCPStream(ctx, l, s) },
+		func(ctx context.Context) (TCPStreamSent, error) { return SendTCPStream(ctx, l.Addr(), s) })
+}
+
+func runTCPRR(t testing.TB, c RequestResponse) (Served, Transactions) {
+	t.Helper()
+	l := listenTCP(t)
+	return mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeTCPRR(ctx, l, c) },
+		func(ctx context.Context) (Transactions, error) { return CallTCPRR(ctx, l.Addr(), c) })
+}
+
+func runTCPCRR(t testing.TB, c RequestResponse) (Served, Transactions) {
+	t.Helper()
+	l := listenTCP(t)
+	return mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeTCPCRR(ctx, l, c) },
+		func(ctx context.Context) (Transactions, error) { return CallTCPCRR(ctx, l.Addr(), c) })
+}
+
+func runUDPRR(t testing.TB, c RequestResponse) (Served, Transactions) {
+	t.Helper()
+	l := listenUDP(t)
+	return mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeUDPRR(ctx, l, c) },
+		func(ctx context.Context) (Transactions, error) { return CallUDPRR(ctx, l.Addr(), c) })
+}
+
+func runUDPStream(t testing.TB, s UDPStream) (UDPReceived, UDPSent) {
+	t.Helper()
+	l := listenUDP(t)
+	return mustRun(t,
+		func(ctx context.Context) (UDPReceived, error) { return ServeUDPStream(ctx, l, s) },
+		func(ctx context.Context) (UDPSent, error) { return SendUDPStream(ctx, l.Addr(), s) })
+}
+
+func runUDPPPS(t testing.TB, s UDPPPS) (UDPReceived, UDPSent) {
+	t.Helper()
+	l := listenUDP(t)
+	return mustRun(t,
+		func(ctx context.Context) (UDPReceived, error) { return ServeUDPPPS(ctx, l, s) },
+		func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, l.Addr(), s) })
+}
+
+// everyWorkload runs each workload once over window.
+func everyWorkload(window Window) map[string]func(t testing.TB) {
+	rr := RequestResponse{Token: testToken, Window: window}
+	many := RequestResponse{Token: testToken, Window: window, Flows: 3}
+	return map[string]func(t testing.TB){
+		"tcp_stream":  func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window}) },
+		"tcp_stream3": func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: 3}) },
+		"tcp_rr":      func(t testing.TB) { runTCPRR(t, rr) },
+		"tcp_rr3":     func(t testing.TB) { runTCPRR(t, many) },
+		"udp_rr":      func(t testing.TB) { runUDPRR(t, rr) },
+		"udp_rr3":     func(t testing.TB) { runUDPRR(t, many) },
+		"udp_stream":  func(t testing.TB) { runUDPStream(t, UDPStream{Token: testToken, Window: window, Rate: 20e6}) },
+		"udp_pps":     func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window}) },
+		"udp_pps msg": func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window, Mode: Msg}) },
+		"tcp_crr":     func(t testing.TB) { runTCPCRR(t, rr) },
+	}
+}

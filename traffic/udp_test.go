@@ -1,0 +1,374 @@
+package traffic
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// relay passes datagrams between one client port after another and a server.
+// What it does to each data datagram on the way there is up to change, which
+// gives the datagrams to send on.
+type relay struct {
+	front  *net.UDPConn
+	server *net.UDPAddr
+	change func([]byte) [][]byte
+	done   sync.WaitGroup
+
+	mu      sync.Mutex
+	passed  []int64 // sequences of the data datagrams sent on, in order
+	changed int
+	backs   map[netip.AddrPort]*net.UDPConn
+}
+
+func startRelay(t *testing.T, server netip.AddrPort, change func([]byte) [][]byte) *relay {
+	t.Helper()
+	front, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{front: front, server: net.UDPAddrFromAddrPort(server), change: change, backs: map[netip.AddrPort]*net.UDPConn{}}
+	r.done.Go(func() { r.forward(t) })
+	t.Cleanup(func() {
+		front.Close()
+		r.mu.Lock()
+		for _, back := range r.backs {
+			back.Close()
+		}
+		r.mu.Unlock()
+		r.done.Wait()
+	})
+	return r
+}
+
+func (r *relay) addr() netip.AddrPort { return r.front.LocalAddr().(*net.UDPAddr).AddrPort() }
+
+func (r *relay) forward(t *testing.T) {
+	p := make([]byte, 1<<16)
+	for {
+		n, from, err := r.front.ReadFromUDPAddrPort(p)
+		if err != nil {
+			return
+		}
+		back, err := r.back(from)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		out := [][]byte{p[:n]}
+		h, ok := parseHeader(p[:n], &testToken)
+		if data := ok && h.kind == kindData; data {
+			out = r.change(p[:n])
+		}
+		r.mu.Lock()
+		if len(out) != 1 {
+			r.changed++
+		}
+		for _, each := range out {
+			if h, _ := parseHeader(each, &testToken); h.kind == kindData {
+				r.passed = append(r.passed, h.sequence)
+			}
+		}
+		r.mu.Unlock()
+		for _, each := range out {
+			_, _ = back.Write(each) // refused once the server is gone
+		}
+	}
+}
+
+// back is the relay's socket for the client at from.
+func (r *relay) back(from netip.AddrPort) (*net.UDPConn, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if back, ok := r.backs[from]; ok {
+		return back, nil
+	}
+	back, err := net.DialUDP("udp", nil, r.server)
+	if err != nil {
+		return nil, err
+	}
+	r.backs[from] = back
+	r.done.Go(func() {
+		p := make([]byte, 1<<16)
+		for {
+			n, err := back.Read(p)
+			if err != nil {
+				if ne, ok := err.(*net.OpError); ok && ne.Err.Error() == net.ErrClosed.Error() {
+					return
+				}
+				r.mu.Lock()
+				_, open := r.backs[from]
+				r.mu.Unlock()
+				if !open || n == 0 {
+					return
+				}
+				continue
+			}
+			_, _ = r.front.WriteToUDPAddrPort(p[:n], from)
+		}
+	})
+	return back, nil
+}
+
+// harm drops, doubles and delays data datagrams by their place in the stream.
+func harm() func([]byte) [][]byte {
+	var held []byte
+	count := 0
+	return func(p []byte) [][]byte {
+		count++
+		switch {
+		case count%10 == 3:
+			return nil
+		case count%17 == 5:
+			return [][]byte{p, p}
+		case count%13 == 7 && held == nil:
+			held = append([]byte(nil), p...)
+			return nil
+		case held != nil:
+			out := [][]byte{p, held}
+			held = nil
+			return out
+		}
+		return [][]byte{p}
+	}
+}
+
+func TestUDPCountsWhatThePathDid(t *testing.T) {
+	l := listenUDP(t)
+	r := startRelay(t, l.Addr(), harm())
+	s := UDPStream{Token: testToken, Window: Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}, Rate: 8e6, Size: 200, Burst: 4}
+	var receiver *udpReceiver
+	received, sent := mustRun(t,
+		func(ctx context.Context) (UDPReceived, error) {
+			run := startRun(ctx)
+			defer run.end()
+			receiver = newUDPReceiver(run, l.fd, s.Token, s.Window, s.Size, nil)
+			return receiver.serve()
+		},
+		func(ctx context.Context) (UDPSent, error) { return SendUDPStream(ctx, r.addr(), s) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	low, high := receiver.sequences.low, receiver.sequences.high
+	want := tallyOf(r.passed, low, high)
+	got := tally{received.Expected - received.Lost, received.Duplicates, received.Reordered}
+	if got != want {
+		t.Errorf("of the sequences (%d, %d] the receiver counted %+v, the relay sent %+v", low, high, got, want)
+	}
+	if received.Lost == 0 || received.Duplicates == 0 || received.Reordered == 0 {
+		t.Errorf("the relay did no harm: %+v", received)
+	}
+	if received.BufferDrops != 0 {
+		t.Errorf("%d datagrams dropped by the receiver's socket", received.BufferDrops)
+	}
+	if sent.Datagrams == 0 || received.Datagrams == 0 || received.Loss() < 0.05 || received.Loss() > 0.15 {
+		t.Errorf("sent %d, received %d, loss %.3f, want about 0.1", sent.Datagrams, received.Datagrams, received.Loss())
+	}
+}
+
+func TestUDPRRCountsLostRequests(t *testing.T) {
+	for _, flows := range []int{1, 3} {
+		l := listenUDP(t)
+		count := 0
+		r := startRelay(t, l.Addr(), func(p []byte) [][]byte {
+			if count++; count%40 == 0 {
+				return nil
+			}
+			return [][]byte{p}
+		})
+		c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}, Flows: flows, Timeout: 20 * time.Millisecond}
+		served, calls := mustRun(t,
+			func(ctx context.Context) (Served, error) { return ServeUDPRR(ctx, l, c) },
+			func(ctx context.Context) (Transactions, error) { return CallUDPRR(ctx, r.addr(), c) })
+		r.mu.Lock()
+		dropped := int64(r.changed)
+		r.mu.Unlock()
+		if calls.Lost == 0 || calls.Lost < dropped-int64(2*flows) {
+			t.Errorf("%d flows: %d requests lost, the relay dropped %d", flows, calls.Lost, dropped)
+		}
+		if longest, _ := calls.RTT.Max(); longest < c.Timeout {
+			t.Errorf("%d flows: the longest round trip is %v, so the lost requests are missing from it", flows, longest)
+		}
+		if calls.Count != calls.RTT.Count() || served.Transactions == 0 {
+			t.Errorf("%d flows: %d transactions, %d round trips, %d served", flows, calls.Count, calls.RTT.Count(), served.Transactions)
+		}
+	}
+}
+
+func TestUDPStream(t *testing.T) {
+	for _, spin := range []bool{false, true} {
+		window := shortWindow
+		window.Interval = 10 * time.Millisecond
+		s := UDPStream{Token: testToken, Window: window, Rate: 10e6, Size: 500, Spin: spin, SharedClock: true}
+		received, sent := runUDPStream(t, s)
+		slots := sent.Elapsed.Seconds() * float64(s.Rate) / 8 / float64(s.Size)
+		if done := float64(sent.Datagrams + sent.Skipped); done < slots-3 || done > slots+3 {
+			t.Errorf("spin %v: %d sent and %d skipped in %v, want %.0f slots", spin, sent.Datagrams, sent.Skipped, sent.Elapsed, slots)
+		}
+		if sent.Lateness.Count() != sent.Datagrams || sent.Late > sent.Datagrams {
+			t.Errorf("spin %v: %d sent, %d with a lateness, %d late", spin, sent.Datagrams, sent.Lateness.Count(), sent.Late)
+		}
+		if received.Lost != 0 || received.Duplicates != 0 || received.Reordered != 0 || received.Bytes != received.Datagrams*500 {
+			t.Errorf("spin %v: %+v", spin, received)
+		}
+		if n := received.Delays.Variation.Count(); n != received.Datagrams || received.Delays.OneWay == nil {
+			t.Errorf("spin %v: %d delays of %d datagrams", spin, n, received.Datagrams)
+		}
+		if least, _ := received.Delays.Variation.Min(); least != 0 {
+			t.Errorf("spin %v: the least delay variation is %v", spin, least)
+		}
+		checkSeries(t, received.Series, window)
+	}
+}
+
+func TestUDPStreamTakesTheLargestDatagram(t *testing.T) {
+	s := UDPStream{Token: testToken, Window: shortWindow, Rate: 300e6, Size: MaxDatagram}
+	received, _ := runUDPStream(t, s)
+	if received.Datagrams < 2 || received.Lost != 0 {
+		t.Errorf("%+v", received)
+	}
+}
+
+// A stalled sender catches up by Burst slots and gives up the rest.
+func TestScheduleNeverFloods(t *testing.T) {
+	for _, test := range []struct {
+		burst         int
+		behind        float64 // slots
+		index         int64
+		late, skipped int64
+	}{
+		{1, 0.5, 11, 0, 0}, {1, 1.5, 12, 1, 1}, {1, 7.2, 18, 1, 7}, {3, 2.5, 11, 1, 0}, {3, 7.2, 16, 1, 5},
+	} {
+		p := schedule{slot: 1000, burst: test.burst, index: 10, lateness: NewHistogram()}
+		p.count(time.Duration(test.behind*1000), true)
+		if p.index != test.index || p.late != test.late || p.skipped != test.skipped {
+			t.Errorf("burst %d, %.1f slots behind: next %d, late %d, skipped %d; want %d, %d, %d",
+				test.burst, test.behind, p.index, p.late, p.skipped, test.index, test.late, test.skipped)
+		}
+	}
+}
+
+func TestUDPPPS(t *testing.T) {
+	for _, mode := range []Mode{Mmsg, Msg} {
+		before := backlogDrops(t)
+		received, sent := runUDPPPS(t, UDPPPS{Token: testToken, Window: shortWindow, Mode: mode})
+		if received.Datagrams == 0 || sent.Datagrams == 0 || received.Rate() <= 0 {
+			t.Errorf("%s: received %d, sent %d", mode, received.Datagrams, sent.Datagrams)
+		}
+		// Loopback drops only where its queue to the softirq is full.
+		backlog := backlogDrops(t) - before
+		if received.Lost > received.BufferDrops+backlog {
+			t.Errorf("%s: %d lost over loopback, but the socket dropped %d and the backlog %d", mode, received.Lost, received.BufferDrops, backlog)
+		}
+		if received.Bytes != 64*received.Datagrams || received.Elapsed < shortWindow.Duration/2 {
+			t.Errorf("%s: %+v", mode, received)
+		}
+	}
+}
+
+// backlogDrops is how many packets this machine's CPUs have dropped on their
+// way from a device to the stack (the second column of softnet_stat).
+func backlogDrops(t *testing.T) (sum int64) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/net/softnet_stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		n, err := strconv.ParseInt(strings.Fields(line)[1], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
+}
+
+// The receiver's socket overflows while its window is held open: the drops
+// are lost datagrams, and the socket owns up to them.
+func TestUDPTellsBufferDropsApart(t *testing.T) {
+	l := listenUDP(t)
+	const buffer = 16 << 10
+	if err := unix.SetsockoptInt(l.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer); err != nil {
+		t.Fatal(err)
+	}
+	before := backlogDrops(t)
+	window := Window{Warmup: 10 * time.Millisecond, Duration: 200 * time.Millisecond}
+	window.Edge = func(e Edge) {
+		if e == Opening {
+			time.Sleep(80 * time.Millisecond)
+		}
+	}
+	s := UDPPPS{Token: testToken, Window: window, Size: 1400}
+	received, _ := mustRun(t,
+		func(ctx context.Context) (UDPReceived, error) { return ServeUDPPPS(ctx, l, s) },
+		func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, l.Addr(), s) })
+	if received.BufferDrops == 0 || received.Lost == 0 {
+		t.Errorf("%d dropped by the socket, %d lost", received.BufferDrops, received.Lost)
+	}
+	// The drops are read a moment after the sequences at both edges.
+	backlog := backlogDrops(t) - before
+	if received.BufferDrops < received.Lost/2-backlog || received.BufferDrops > received.Lost {
+		t.Errorf("%d dropped by the socket and %d by the backlog, but %d of %d lost", received.BufferDrops, backlog, received.Lost, received.Expected)
+	}
+}
+
+func TestUDPIsChecked(t *testing.T) {
+	for _, s := range []UDPStream{
+		{Window: shortWindow}, {Rate: 1e6}, {Window: shortWindow, Rate: 1e6, Size: 10},
+		{Window: shortWindow, Rate: 1e6, Size: MaxDatagram + 1}, {Window: shortWindow, Rate: 1, Size: 1400},
+		{Window: shortWindow, Rate: 1e6, Burst: -1},
+	} {
+		if _, err := SendUDPStream(t.Context(), loopback, s); err == nil {
+			t.Errorf("%+v was sent", s)
+		}
+	}
+	for _, s := range []UDPPPS{{}, {Window: shortWindow, Mode: "gso"}, {Window: shortWindow, Size: 1}} {
+		if _, err := SendUDPPPS(t.Context(), loopback, s); err == nil {
+			t.Errorf("%+v was sent", s)
+		}
+	}
+}
+
+// A receiver that leaves is a failure, unless it said before that it has all
+// it wants: then it was this end that came too late.
+func TestUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		server, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			defer server.Close()
+			p := make([]byte, 1<<16)
+			_, from, err := server.ReadFromUDPAddrPort(p)
+			if err != nil {
+				return
+			}
+			say := func(k kind) {
+				header{kind: k}.put(p, &testToken)
+				_, _ = server.WriteToUDPAddrPort(p[:HeaderBytes], from)
+			}
+			say(kindWelcome)
+			_, _, _ = server.ReadFromUDPAddrPort(p)
+			if told {
+				say(kindStop)
+			}
+		}()
+		to := server.LocalAddr().(*net.UDPAddr).AddrPort()
+		_, err = SendUDPPPS(t.Context(), to, UDPPPS{Token: testToken, Window: shortWindow, Mode: Msg})
+		if told && err != nil {
+			t.Errorf("the receiver said stop and left: %v", err)
+		}
+		if !told && (err == nil || !strings.Contains(err.Error(), "closed its port")) {
+			t.Errorf("the receiver left without a word: %v", err)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package traffic
+
+import (
+	"math"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// timetable is a window as the data threads of one end share it.
+type timetable struct {
+	Window
+	absent atomic.Int32 // threads that have passed no data yet
+	opens  atomic.Int64 // time.Duration on the run's clock; unset before
+	opened atomic.Int64 // when the first thread did open its window; unset before
+	called [2]atomic.Bool
+	told   atomic.Bool // the call for the opening has returned
+}
+
+const unset = math.MaxInt64
+
+func newTimetable(w Window, threads int) *timetable {
+	t := &timetable{Window: w}
+	t.absent.Store(int32(threads))
+	t.opens.Store(unset)
+	t.opened.Store(unset)
+	return t
+}
+
+// arrive says that one more thread has passed its first data at now.
+func (t *timetable) arrive(now time.Duration) {
+	if t.absent.Add(-1) == 0 {
+		t.opens.Store(int64(now + t.Warmup))
+	}
+}
+
+// call tells the window's owner of an edge, once for all threads and one edge
+// after the other.
+func (t *timetable) call(e Edge) {
+	if t.Edge == nil || !t.called[e].CompareAndSwap(false, true) {
+		return
+	}
+	for e == Closing && !t.told.Load() { // another thread is still in it
+		sleep(tick / 100)
+	}
+	t.Edge(e)
+	if e == Opening {
+		t.told.Store(true)
+	}
+}
+
+type phase int
+
+const (
+	idle    phase = iota // nothing passed yet
+	warming              // the window is still closed
+	open
+	closed
+)
+
+// meter counts what one data thread passes, and how much of it inside the
+// window. Only that thread steps it; any thread may read the running total.
+//
+// The edges of the count are events, not instants of the clock: the count
+// begins after the event that opens the window and ends with the one that
+// closes it, and the elapsed time is that between these two. So the size of
+// one event (64 KB and more with GRO) is no error at the edge. Nor is a queue
+// that built up while the thread did not run: an edge waits until the thread
+// has caught up. Where nothing passed around an edge, the count at the instant
+// itself is known and is used.
+type meter struct {
+	table    *timetable
+	phase    phase
+	opens    time.Duration
+	closes   time.Duration
+	noticed  time.Duration // when the thread first ran after the last edge
+	from, to time.Duration
+	base     int64
+	counted  int64 // inside the window; valid once closed
+	sum      int64
+	_        [64]byte
+	total    atomic.Int64
+	_        [64]byte
+}
+
+func newMeter(t *timetable) *meter { return &meter{table: t} }
+
+// event is what one call brought.
+type event struct {
+	at   time.Duration
+	n    int64 // units that passed; 0 if a wait ended without any
+	more bool  // the call took all that it could, so more may be queued
+}
+
+// step takes an event and tells whether it lies inside the window.
+func (m *meter) step(e event) bool {
+	m.sum += e.n
+	if e.n > 0 {
+		m.total.Store(m.sum)
+	}
+	switch m.phase {
+	case idle:
+		if e.n == 0 {
+			return false
+		}
+		m.phase = warming
+		m.table.arrive(e.at)
+		m.tryOpen(e)
+	case warming:
+		m.tryOpen(e)
+	case open:
+		m.tryClose(e)
+		return true
+	}
+	return false
+}
+
+// atEdge tells whether an edge of the window waits for an event.
+func (m *meter) atEdge(now time.Duration) bool {
+	switch m.phase {
+	case warming:
+		return int64(now) >= m.table.opens.Load()
+	case open:
+		return now >= m.closes
+	}
+	return false
+}
+
+// due tells whether an edge is at e: not before its time, and not while more
+// is queued, unless the thread does not catch up within a tick.
+func (m *meter) due(e event, edge time.Duration) bool {
+	if e.at < edge {
+		return false
+	}
+	if m.noticed < edge {
+		m.noticed = e.at
+	}
+	return !e.more || e.at >= m.noticed+tick
+}
+
+func (m *meter) tryOpen(e event) {
+	m.opens = time.Duration(m.table.opens.Load())
+	if m.opens == unset || !m.due(e, m.opens) {
+		return
+	}
+	m.phase = open
+	m.from, m.base = e.at, m.sum
+	if e.n == 0 {
+		m.from = m.opens
+	}
+	m.closes = m.from + m.table.Duration
+	m.table.opened.CompareAndSwap(unset, int64(m.from))
+	m.table.call(Opening)
+}
+
+func (m *meter) tryClose(e event) {
+	if !m.due(e, m.closes) {
+		return
+	}
+	m.phase = closed
+	m.to, m.counted = e.at, m.sum-m.base
+	if e.n == 0 {
+		m.to = m.closes
+	}
+	m.table.call(Closing)
+}
+
+// elapsed is the time between the two edges of the count.
+func (m *meter) elapsed() time.Duration { return m.to - m.from }
+
+// sampler takes the series of a window on a thread of its own.
+type sampler struct {
+	points []Point
+	over   atomic.Bool
+	done   chan struct{}
+}
+
+// startSampler samples the meters' totals at each interval of the window.
+func startSampler(r *run, t *timetable, meters ...*meter) *sampler {
+	s := &sampler{points: []Point{}, done: make(chan struct{})}
+	if t.Interval == 0 {
+		close(s.done)
+		return s
+	}
+	s.points = make([]Point, 0, t.Duration/t.Interval+2)
+	go func() {
+		defer close(s.done)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		s.sample(r, t, meters)
+	}()
+	return s
+}
+
+func (s *sampler) sample(r *run, t *timetable, meters []*meter) {
+	for t.opened.Load() == unset {
+		if s.over.Load() || r.stopped.Load() {
+			return
+		}
+		sleep(min(max(time.Duration(t.opens.Load())-r.now(), tick/50), tick/10))
+	}
+	opened := time.Duration(t.opened.Load())
+	var first int64
+	for at := time.Duration(0); at <= t.Duration; at += t.Interval {
+		for now := r.now(); now < opened+at; now = r.now() {
+			if s.over.Load() || r.stopped.Load() {
+				return
+			}
+			sleep(min(opened+at-now, 5*tick))
+		}
+		var sum int64
+		for _, m := range meters {
+			sum += m.total.Load()
+		}
+		if at == 0 {
+			first = sum
+		}
+		s.points = append(s.points, Point{At: r.now() - opened, Count: sum - first})
+	}
+}
+
+// finish ends the sampling and gives the series, which is empty when none was
+// asked for.
+func (s *sampler) finish() []Point {
+	s.over.Store(true)
+	<-s.done
+	return s.points
+}
+
+// sleep blocks the thread, without the runtime's timers. It may end early.
+func sleep(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(d))
+	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &ts, nil) // fails only by a signal
+}
