@@ -62,12 +62,8 @@ func (b *batch) packet(i int) []byte {
 // send sends all datagrams with one call. It gives how many were sent; the
 // next one after those failed, and the kernel tells why only if none was sent.
 func (b *batch) send(fd int) (int, syscall.Errno) {
-	n, _, errno := syscall.Syscall6(unix.SYS_SENDMMSG, uintptr(fd),
+	return blocking(unix.SYS_SENDMMSG, uintptr(fd),
 		uintptr(unsafe.Pointer(&b.messages[0])), uintptr(len(b.messages)), unix.MSG_NOSIGNAL, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
 }
 
 // receive takes what is there with one call, and waits for the first.
@@ -77,12 +73,8 @@ func (b *batch) receive(fd int) (int, syscall.Errno) {
 			b.messages[i].header.SetControllen(controlBytes)
 		}
 	}
-	n, _, errno := syscall.Syscall6(unix.SYS_RECVMMSG, uintptr(fd),
+	return blocking(unix.SYS_RECVMMSG, uintptr(fd),
 		uintptr(unsafe.Pointer(&b.messages[0])), uintptr(len(b.messages)), unix.MSG_WAITFORONE, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
 }
 
 // receiveOne takes one datagram, as datagram 0.

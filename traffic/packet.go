@@ -52,17 +52,13 @@ type address struct {
 // recvFrom reads one datagram and its source.
 func recvFrom(fd int, p []byte, from *address) (int, syscall.Errno) {
 	from.length = uint32(unsafe.Sizeof(from.raw))
-	n, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
+	return blocking(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
 		0, uintptr(unsafe.Pointer(&from.raw)), uintptr(unsafe.Pointer(&from.length)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
 }
 
 // sendTo sends one datagram to where another came from.
 func sendTo(fd int, p []byte, to *address) syscall.Errno {
-	_, _, errno := syscall.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
+	_, errno := blocking(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
 		unix.MSG_NOSIGNAL, uintptr(unsafe.Pointer(&to.raw)), uintptr(to.length))
 	return errno
 }

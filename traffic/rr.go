@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -275,9 +276,10 @@ func openPollSet(fds []int) (*pollSet, error) {
 
 // wait gives the sockets that have something, none after a tick.
 func (s *pollSet) wait() ([]unix.EpollEvent, error) {
-	n, err := unix.EpollWait(s.fd, s.events, int(tick/time.Millisecond))
-	if err != nil && err != unix.EINTR {
-		return nil, fmt.Errorf("wait for flows: %w", err)
+	n, errno := blocking(unix.SYS_EPOLL_PWAIT, uintptr(s.fd), uintptr(unsafe.Pointer(&s.events[0])),
+		uintptr(len(s.events)), uintptr(tick/time.Millisecond), 0, 0)
+	if errno != 0 && errno != unix.EINTR {
+		return nil, fmt.Errorf("wait for flows: %w", errno)
 	}
 	return s.events[:max(n, 0)], nil
 }

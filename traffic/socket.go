@@ -107,22 +107,14 @@ func localAddress(fd int) netip.AddrPort {
 
 // send writes p once; it may write less. It blocks no longer than a tick.
 func send(fd int, p []byte, flags int) (int, syscall.Errno) {
-	n, _, errno := syscall.Syscall6(unix.SYS_SENDTO, uintptr(fd),
+	return blocking(unix.SYS_SENDTO, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(flags|unix.MSG_NOSIGNAL), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
 }
 
 // recv reads once into p. It blocks no longer than a tick.
 func recv(fd int, p []byte, flags int) (int, syscall.Errno) {
-	n, _, errno := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(fd),
+	return blocking(unix.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(flags), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
 }
 
 // sendAll writes the whole of p, within the run's grace.

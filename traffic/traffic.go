@@ -82,10 +82,9 @@ const (
 var errSilent = errors.New("no answer in time")
 
 // Processors is the least GOMAXPROCS for an end of so many flows; with less,
-// its calls fail. A data thread that returns from a system call must find a
-// processor of its own: else it waits until the runtime's monitor takes one
-// from another thread, which lasts longer than what is measured.
-func Processors(flows int) int { return flows + 2 }
+// its calls fail. A data thread keeps its processor while it is blocked in the
+// kernel; the sampler, the caller and the runtime need theirs beside.
+func Processors(flows int) int { return flows + 4 }
 
 // check refuses a window that can't be measured, or not on so many flows.
 func (w Window) check(flows int) error {

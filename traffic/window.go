@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // timetable is a window as the data threads of one end share it.
@@ -208,7 +206,7 @@ func (s *sampler) sample(r *run, t *timetable, meters []*meter) {
 			if s.over.Load() || r.stopped.Load() {
 				return
 			}
-			sleep(min(opened+at-now, 5*tick))
+			sleep(opened + at - now)
 		}
 		var sum int64
 		for _, m := range meters {
@@ -227,10 +225,4 @@ func (s *sampler) finish() []Point {
 	s.over.Store(true)
 	<-s.done
 	return s.points
-}
-
-// sleep blocks the thread, without the runtime's timers. It may end early.
-func sleep(d time.Duration) {
-	ts := unix.NsecToTimespec(int64(d))
-	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &ts, nil) // fails only by a signal
 }

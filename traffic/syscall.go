@@ -1,0 +1,37 @@
+package traffic
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// blocking makes a system call that may block, and keeps the runtime's monitor
+// out of it: the runtime does not learn that the thread is in the kernel, so
+// the thread keeps its processor.
+//
+// With syscall.Syscall the monitor takes the processor away, and from then on
+// polls every 20 us for as long as such calls go on: a goroutine that never
+// leaves its thread looks to it like one that has run for too long
+// (runtime/proc.go, retake, Go 1.26). On a CPU that the thread has to itself
+// that cost a fourth of all round trips per second and set their 99th
+// percentile. In return a garbage collection waits for the call's end; so every
+// call is bounded by a tick, and none is collected during a window.
+//
+//go:uintptrescapes
+func blocking(trap, a1, a2, a3, a4, a5, a6 uintptr) (int, syscall.Errno) {
+	n, _, errno := syscall.RawSyscall6(trap, a1, a2, a3, a4, a5, a6)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
+}
+
+// sleep blocks the thread, without the runtime's timers. It may end early.
+func sleep(d time.Duration) {
+	ts := unix.NsecToTimespec(int64(min(d, tick)))
+	// It fails only by a signal.
+	_, _ = blocking(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+}
