@@ -100,7 +100,7 @@ func reportDrops(fd, family int) error {
 
 // hello asks once a tick until the server answers.
 func hello(r *run, fd int, token *Token) error {
-	var out [HeaderBytes]byte
+	var in, out [HeaderBytes]byte
 	header{kind: kindHello}.put(out[:], token)
 	var last error = errSilent
 	for limit := r.now() + grace; r.now() < limit; {
@@ -112,9 +112,9 @@ func hello(r *run, fd int, token *Token) error {
 			sleep(tick)
 			continue
 		}
-		in, errno := recvKind(fd, token, 0)
+		said, errno := recvKind(fd, in[:], token, 0)
 		switch {
-		case errno == 0 && in == kindWelcome:
+		case errno == 0 && said == kindWelcome:
 			return nil
 		case errno != 0 && !again(errno):
 			last = errno
@@ -124,10 +124,10 @@ func hello(r *run, fd int, token *Token) error {
 	return last
 }
 
-// recvKind receives one datagram and gives its kind, or zero for a stranger's.
-func recvKind(fd int, token *Token, flags int) (kind, syscall.Errno) {
-	var in [HeaderBytes]byte
-	n, errno := recv(fd, in[:], flags)
+// recvKind receives one datagram into the memory given, of HeaderBytes, and
+// gives its kind, or zero for a stranger's.
+func recvKind(fd int, in []byte, token *Token, flags int) (kind, syscall.Errno) {
+	n, errno := recv(fd, in, flags)
 	if errno != 0 {
 		return 0, errno
 	}

@@ -29,9 +29,11 @@ func blocking(trap, a1, a2, a3, a4, a5, a6 uintptr) (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// sleep blocks the thread, without the runtime's timers. It may end early.
+// sleep blocks the thread for at most a tick, without the runtime's timers. It
+// may end early. It makes its call itself: what passes through blocking would
+// move to the heap, at each call.
 func sleep(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(min(d, tick)))
 	// It fails only by a signal.
-	_, _ = blocking(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 }

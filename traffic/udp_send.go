@@ -43,6 +43,7 @@ type udpSender struct {
 	drops  int64 // inside the window
 	told   bool  // the receiver said that its window has closed
 	lookAt time.Duration
+	heard  []byte // what the receiver said last
 }
 
 // pacing is how udp_stream and udp_pps differ. One pass sends what is due and
@@ -64,7 +65,7 @@ func sendPackets(ctx context.Context, to netip.AddrPort, token Token, w Window, 
 	}
 	defer closeSocket(fd)
 	w.Edge = nil // the receiver owns the window
-	u := &udpSender{run: r, fd: fd, token: token, table: newTimetable(w, 1)}
+	u := &udpSender{run: r, fd: fd, token: token, table: newTimetable(w, 1), heard: make([]byte, HeaderBytes)}
 	u.meter = newMeter(u.table)
 	if err := u.send(p); err != nil {
 		return UDPSent{}, r.cause(err)
@@ -112,7 +113,7 @@ func (u *udpSender) look(now time.Duration) error {
 // hear reads all that the receiver has said, up to the first error.
 func (u *udpSender) hear() syscall.Errno {
 	for {
-		k, errno := recvKind(u.fd, &u.token, unix.MSG_DONTWAIT)
+		k, errno := recvKind(u.fd, u.heard, &u.token, unix.MSG_DONTWAIT)
 		switch {
 		case again(errno):
 			return 0
