@@ -24,7 +24,7 @@ func resources(t *testing.T) (fds, goroutines, threads int) {
 }
 
 func TestRunsLeakNothing(t *testing.T) {
-	window := Window{Warmup: 5 * time.Millisecond, Duration: 15 * time.Millisecond, Interval: 5 * time.Millisecond}
+	window := Window{Warmup: 5 * time.Millisecond, Duration: 40 * time.Millisecond, Interval: 10 * time.Millisecond}
 	pass := func() {
 		for name, run := range everyWorkload(window) {
 			t.Run(name, func(t *testing.T) { run(t) })
