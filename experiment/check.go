@@ -37,6 +37,9 @@ func blockTime(p result.Plan) time.Duration {
 	return time.Duration(runs) * (p.Warmup.Duration() + p.Duration.Duration() + runOverhead)
 }
 
+// TimeOf is about what a plan takes.
+func TimeOf(p result.Plan) time.Duration { return time.Duration(p.Blocks) * blockTime(p) }
+
 // Power is what a plan's comparisons can tell apart on one metric.
 type Power struct {
 	Path, Workload, Metric string

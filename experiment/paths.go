@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tare/lab"
-	"tare/network"
 	"tare/result"
 	"tare/wire"
 	"tare/workload"
@@ -119,13 +118,6 @@ func (r *runner) hops(ctx context.Context, underlay, path string) ([]hop, error)
 		all = append(all, part...)
 	}
 	return all, nil
-}
-
-// within tells that both ends are on one host, so that nothing leaves it.
-func within(ends network.Ends) bool {
-	client, _, _ := strings.Cut(ends.Client, "/")
-	server, _, _ := strings.Cut(ends.Server, "/")
-	return client == server
 }
 
 // hopsOf are a namespace's devices in the order in which a packet leaves: the

@@ -141,10 +141,14 @@ func costName(cell *result.Cell) string {
 	return "cpu_per_gbit"
 }
 
+// windowSeconds is how long the windows were in which work was done that CPU
+// can be counted for.
 func windowSeconds(cell *result.Cell) float64 {
 	var sum float64
 	for _, s := range cell.Samples {
-		sum += s.Counters["window"]
+		if s.Counters["work"] > 0 {
+			sum += s.Counters["window"]
+		}
 	}
 	return sum
 }
@@ -184,7 +188,8 @@ func (t twin) mean() float64 {
 	return (t.a + t.b) / 2
 }
 
-// byBlock gathers a metric's values block by block.
+// byBlock gathers a metric's values block by block, in the order of the
+// samples, which is that of the blocks.
 func byBlock(cell *result.Cell, name string) []twin {
 	var all []twin
 	for _, s := range cell.Samples {
@@ -192,10 +197,10 @@ func byBlock(cell *result.Cell, name string) []twin {
 		if math.IsNaN(v) {
 			continue
 		}
-		n := slices.IndexFunc(all, func(t twin) bool { return t.block == s.Block })
-		if n < 0 {
-			n = len(all)
+		n := len(all) - 1
+		if n < 0 || all[n].block != s.Block {
 			all = append(all, twin{block: s.Block, a: math.NaN(), b: math.NaN()})
+			n++
 		}
 		if s.Layout == layoutB {
 			all[n].b = v

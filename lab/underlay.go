@@ -4,16 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 )
 
 // Device is the name of every host's interface to the underlay, and of every
 // container's to its network.
 const Device = "eth0"
 
-// MaxHosts bounds the hosts of an underlay: each has a /16 for containers.
-const MaxHosts = 100
+// LoopbackMTU is the MTU of a namespace's loopback (drivers/net/loopback.c).
+const LoopbackMTU = 64 << 10
 
-// MaxContainers bounds the containers of a host.
+// MaxHosts bounds the hosts of an underlay: an address has six bits for them.
+const MaxHosts = 63
+
+// MaxContainers bounds the containers of a host: an address has ten bits for
+// them.
 const MaxContainers = 1000
 
 // Underlay is a set of hosts joined by one link layer. Every network has an
@@ -69,7 +75,21 @@ func (l *Lab) NewUnderlay(spec UnderlaySpec) (*Underlay, error) {
 	return u, nil
 }
 
+// check refuses what the lab has no addresses or no model for.
+func (s UnderlaySpec) check() error {
+	if s.Hosts < 1 || s.Hosts > MaxHosts {
+		return fmt.Errorf("%d hosts: use 1 to %d", s.Hosts, MaxHosts)
+	}
+	if !slices.Contains(NICs(), string(s.NIC)) {
+		return fmt.Errorf("NIC model %q: use one of %s", s.NIC, strings.Join(NICs(), ", "))
+	}
+	return nil
+}
+
 func (u *Underlay) build() error {
+	if err := u.Spec.check(); err != nil {
+		return err
+	}
 	if u.Spec.Link > 0 && LinkIsInexact(u.Spec.Link) {
 		u.Warnings = append(u.Warnings, "link-inexact: at this rate the link lets whole GSO packets pass")
 	}
@@ -196,10 +216,10 @@ func (u *Underlay) configure(h *Host) error {
 	return nil
 }
 
-// UnderlayAddr is an address of the underlay, 10.0.0.0/16: those of the hosts
-// are in group 0, those of containers that live on it in their host's group.
-func UnderlayAddr(group, n int) netip.Addr {
-	return netip.AddrFrom4([4]byte{10, 0, byte(group), byte(n)})
+// UnderlayAddr is an address of the underlay, 10.0.0.0/16: the n-th container
+// of a host that lives on it, from 1; host 0: the n-th host's own.
+func UnderlayAddr(host, n int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, 0, byte(host<<2 | n>>8), byte(n)})
 }
 
 // Subnet is the host's own range for containers.
@@ -221,6 +241,9 @@ func nth(subnet netip.Prefix, n int) netip.Addr {
 
 // AddContainer makes the next container of the host, attached to nothing yet.
 func (h *Host) AddContainer() (*Container, error) {
+	if len(h.Containers) == MaxContainers {
+		return nil, fmt.Errorf("add container to %s: it has %d, the most", h.Name, MaxContainers)
+	}
 	short := fmt.Sprintf("c%d", len(h.Containers)+1)
 	ns, err := newNamespace(h.Name+"/"+short, h.underlay.lab.CC)
 	if err != nil {

@@ -86,10 +86,10 @@ func layOut(loads []*load) (*table, grid) {
 	var columns []column
 	if len(loads) == 2 {
 		columns = slices.Concat(
-			t.value(0, t.headlines[0]), t.toll(0), t.value(1, t.headlines[1]), t.delta(1),
+			t.value(0, t.headlines[0]), t.packet(), t.toll(0), t.value(1, t.headlines[1]), t.delta(1),
 			t.value(0, "cpu_per_gbit"), t.ceiling())
 	} else {
-		columns = t.value(0, t.headlines[0])
+		columns = append(t.value(0, t.headlines[0]), t.packet()...)
 		if t.unit(0, t.headlines[0]) == "s" {
 			columns = append(columns, t.delta(0)...)
 		}
@@ -229,6 +229,47 @@ func (t *table) interval(slot int, unit string, write func(*result.Toll) (number
 		return []column{value}
 	}
 	return []column{value, ends}
+}
+
+// packet is the mean size of the packets that carried a throughput: what a
+// device calls a packet may be 40 of the wire's, and decides what it costs.
+func (t *table) packet() []column {
+	if t.headlines[0] != "throughput" {
+		return nil
+	}
+	sizes := make([]float64, len(t.rows))
+	for i, r := range t.rows {
+		if r.metric(0, t.headlines[0]) != nil {
+			sizes[i] = medianCounter(r.cells[0], "skb_bytes")
+		}
+	}
+	s := scaleFor("bytes", sizes...)
+	c := column{head: "packet", unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
+	for i, size := range sizes {
+		if size > 0 {
+			c.cells[i].text = s.show(size)
+		}
+	}
+	if c.empty() {
+		return nil
+	}
+	return []column{c}
+}
+
+// medianCounter is the median of a counter over a cell's samples, 0 where none
+// has it.
+func medianCounter(c *result.Cell, name string) float64 {
+	var values []float64
+	for _, s := range c.Samples {
+		if v, ok := s.Counters[name]; ok {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
 }
 
 // ceiling is the share of the ceiling that the first headline reached, none

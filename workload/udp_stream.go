@@ -31,7 +31,9 @@ func udpStream() Workload {
 			t := received(got)
 			t.Metrics["throughput"] = float64(got.Goodput())
 			t.Metrics["jitter"] = got.Jitter.Seconds()
-			t.Work = float64(got.Bytes) * 8 / gigabit
+			if !run.Spin { // a sender that spins uses a CPU whatever the path costs
+				t.Work = float64(got.Bytes) * 8 / gigabit
+			}
 			addVariation(t.Metrics, got.Delays)
 			return t, nil
 		},

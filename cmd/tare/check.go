@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"tare/experiment"
@@ -46,29 +45,36 @@ func runCheck(ctx context.Context, s streams, f runFlags, plan result.Plan) (err
 var checkTolls = [...]float64{0.05, 0.03, 0.02, 0.01}
 
 func printCheck(s streams, res *result.Result, plan result.Plan) error {
-	fmt.Fprintf(s.out, "%d blocks of the host against itself. A toll larger than each can be told apart:\n", res.Plan.Blocks)
-	for _, m := range experiment.Detectable(res, plan) {
-		fmt.Fprintf(s.out, "  %-10s %-11s %-15s blocks differ by %.1f %%; this plan's %d blocks tell %s apart in %s\n",
-			m.Workload, m.Metric, m.Path, 100*m.Spread, plan.Blocks, percent(m.Toll), short(m.Time))
-		for _, toll := range checkTolls {
-			if blocks, took, ok := m.For(toll); ok {
-				fmt.Fprintf(s.out, "    %4.0f %% in %d blocks, %s\n", 100*toll, blocks, short(took))
-			} else {
-				fmt.Fprintf(s.out, "    %4.0f %% not in %d blocks: this machine is too noisy\n", 100*toll, experiment.MostBlocks)
-			}
-		}
+	fmt.Fprintf(s.out, "%d blocks of the host against itself. This machine tells apart:\n", res.Plan.Blocks)
+	for _, p := range experiment.Detectable(res, plan) {
+		fmt.Fprintf(s.out, "  %s, %s %s: %s\n", p.Path, p.Workload, p.Metric, tellable(p))
 	}
 	for _, w := range res.Warnings {
 		fmt.Fprintf(s.out, "  warning: %s\n", w)
 	}
-	return nil
+	_, err := fmt.Fprintf(s.out, "Times are for all cells of this plan (%d blocks take %s); fewer networks take less.\n",
+		plan.Blocks, short(experiment.TimeOf(plan)))
+	return err
 }
 
-func percent(toll float64) string {
-	if math.IsNaN(toll) || math.IsInf(toll, 0) {
-		return "nothing"
+// tellable says which tolls can be told apart, and in how long: "tolls above
+// 3 % in 90 s, 1 % in 12 minutes".
+func tellable(p experiment.Power) string {
+	if p.Toll >= 1 {
+		return "no toll in this plan's blocks: it is too noisy now"
 	}
-	return fmt.Sprintf("%.1f %%", 100*toll)
+	text := fmt.Sprintf("tolls above %.1f %% in %s", 100*p.Toll, short(p.Time))
+	for _, toll := range checkTolls {
+		if toll >= p.Toll {
+			continue
+		}
+		_, took, ok := p.For(toll)
+		if !ok {
+			return fmt.Sprintf("%s; %.0f %% not in %d blocks", text, 100*toll, experiment.MostBlocks)
+		}
+		text += fmt.Sprintf(", %.0f %% in %s", 100*toll, short(took))
+	}
+	return text
 }
 
 // short writes a time span as people say it.
