@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -13,12 +14,13 @@ import (
 	"sync"
 
 	"tare/probe"
+	"tare/traffic"
 	"tare/workload"
 )
 
 const (
-	// threads lets every blocked data thread keep its processor, so that none
-	// waits for the runtime to take one from a neighbour.
+	// threads lets every blocked data thread of most runs keep its processor, so
+	// that none waits for the runtime to take one from a neighbour.
 	threads = 64
 	// heapLeast is the heap that is worth collecting between two runs.
 	heapLeast = 16 << 20
@@ -30,7 +32,6 @@ type Agent struct {
 	mu   sync.Mutex // guards out and stop
 	stop map[int]context.CancelFunc
 	jobs sync.WaitGroup
-	cpu  *probe.CPUReader
 }
 
 // Serve answers orders until in ends. Nothing is collected or printed while a
@@ -38,12 +39,7 @@ type Agent struct {
 func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) error {
 	runtime.GOMAXPROCS(threads)
 	debug.SetGCPercent(-1)
-	cpu, err := probe.OpenCPU("/")
-	if err != nil {
-		return err
-	}
-	defer cpu.Close()
-	a := &Agent{out: json.NewEncoder(out), stop: map[int]context.CancelFunc{}, cpu: cpu}
+	a := &Agent{out: json.NewEncoder(out), stop: map[int]context.CancelFunc{}}
 	if err := a.out.Encode(Hello{Schema: Schema, Version: version}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
@@ -88,18 +84,23 @@ func (a *Agent) take(ctx context.Context, o order) {
 	})
 }
 
-// say writes a line. One that can't be written has no reader left: the input
-// ends too, and with it the agent.
+// say writes a line; a tally that JSON has no words for is an error. A line
+// that can't be written has no reader left: the input ends too, and with it
+// the agent.
 func (a *Agent) say(line answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.out.Encode(line); err != nil {
+	err := a.out.Encode(line)
+	if unspoken := new(json.UnsupportedValueError); errors.As(err, &unspoken) {
+		err = a.out.Encode(answer{ID: line.ID, Error: "encode tally: " + unspoken.Error()})
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "tare agent: answer: %v\n", err)
 	}
 }
 
 // do carries out one end of a run.
-func (a *Agent) do(ctx context.Context, o order) (workload.Tally, error) {
+func (a *Agent) do(ctx context.Context, o order) (tally workload.Tally, err error) {
 	if o.Job == nil {
 		return workload.Tally{}, fmt.Errorf("order %q: no job", o.Do)
 	}
@@ -111,18 +112,21 @@ func (a *Agent) do(ctx context.Context, o order) (workload.Tally, error) {
 	if err != nil {
 		return workload.Tally{}, fmt.Errorf("order %q: %w", o.Do, err)
 	}
-	meter, err := newCPUMeter(a.cpu)
+	meter, err := newCPUMeter()
 	if err != nil {
 		return workload.Tally{}, err
 	}
+	defer func() { err = errors.Join(err, meter.reader.Close()) }()
 	run := o.Job.Run
 	run.Edge = meter.edge
+	if want := traffic.Processors(run.Flows); want > runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(want)
+	}
 
 	before, err := probe.NetDevices("/")
 	if err != nil {
 		return workload.Tally{}, err
 	}
-	var tally workload.Tally
 	switch o.Do {
 	case doServe:
 		tally, err = kind.Serve(ctx, run, address, func(at netip.AddrPort) error {
@@ -183,12 +187,17 @@ type cpuMeter struct {
 	err    error
 }
 
-// newCPUMeter reads once, so that later reads find their memory laid out.
-func newCPUMeter(reader *probe.CPUReader) (*cpuMeter, error) {
+// newCPUMeter reads once, so that later reads find their memory laid out. Each
+// job has a reader of its own: one that is being stopped may still read.
+func newCPUMeter() (*cpuMeter, error) {
+	reader, err := probe.OpenCPU("/")
+	if err != nil {
+		return nil, err
+	}
 	m := &cpuMeter{reader: reader}
 	for n := range m.edges {
 		if err := reader.Read(&m.edges[n]); err != nil {
-			return nil, err
+			return nil, errors.Join(err, reader.Close())
 		}
 	}
 	return m, nil

@@ -13,9 +13,15 @@ import (
 	"tare/workload"
 )
 
-// patience is how long an agent may take beyond what its job takes before it
-// counts as hung.
-const patience = 3 * time.Second
+const (
+	// patience is how long an agent may take to say hello, and to do a job
+	// beyond what the job takes. It is longer than that of the workloads, which
+	// can tell better what they waited for.
+	patience = 3500 * time.Millisecond
+	// stopWait is how long a job may take to stop before its agent counts as
+	// hung.
+	stopWait = time.Second
+)
 
 // maxLine bounds a line of an agent.
 const maxLine = 16 << 20
@@ -30,15 +36,16 @@ type Handle struct {
 	end  func() error
 	mu   sync.Mutex
 	next int
-	jobs map[int]chan answer
+	jobs map[int]*job  // that have not ended
 	err  error         // why it is broken
 	gone chan struct{} // closed when broken
 }
 
 // Open takes over a started agent's standard input and output and hears it
-// out. end kills the process at the other side.
+// out. end kills the process at the other side; it is called when the agent
+// breaks and again when it is closed, and gives the same error each time.
 func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*Handle, error) {
-	h := &Handle{Name: name, in: in, end: end, jobs: map[int]chan answer{}, gone: make(chan struct{})}
+	h := &Handle{Name: name, in: in, end: end, jobs: map[int]*job{}, gone: make(chan struct{})}
 	hello := make(chan error, 1)
 	go h.listen(out, hello)
 	select {
@@ -70,16 +77,8 @@ func (h *Handle) listen(out io.Reader, hello chan<- error) {
 			h.fail(fmt.Errorf("it talks nonsense: %w", err))
 			return
 		}
-		h.mu.Lock()
-		job, waiting := h.jobs[a.ID]
-		h.mu.Unlock()
-		if !waiting {
-			continue // of a job that nobody waits for any more
-		}
-		select {
-		case job <- a:
-		default:
-			h.fail(fmt.Errorf("it talks nonsense: too many answers to job %d", a.ID))
+		if err := h.deliver(a); err != nil {
+			h.fail(err)
 			return
 		}
 	}
@@ -88,6 +87,27 @@ func (h *Handle) listen(out io.Reader, hello chan<- error) {
 		return
 	}
 	h.fail(errors.New("it died"))
+}
+
+// deliver hands an answer to its job. One to a job that nobody waits for any
+// more is dropped.
+func (h *Handle) deliver(a answer) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	j, waiting := h.jobs[a.ID]
+	if !waiting {
+		return nil
+	}
+	select {
+	case j.answers <- a:
+	default:
+		return fmt.Errorf("it talks nonsense: too many answers to job %d", a.ID)
+	}
+	if a.Tally != nil || a.Error != "" {
+		delete(h.jobs, a.ID)
+		close(j.ended)
+	}
+	return nil
 }
 
 // hear reads the first line.
@@ -106,12 +126,12 @@ func (h *Handle) hear(lines *bufio.Scanner) error {
 	return nil
 }
 
-// fail marks the agent as broken, once.
+// fail marks the agent as broken, once, and ends its process.
 func (h *Handle) fail(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err == nil {
-		h.err = fmt.Errorf("agent at %s: %w", h.Name, err)
+		h.err = errors.Join(fmt.Errorf("agent at %s: %w", h.Name, err), h.end())
 		close(h.gone)
 	}
 }
@@ -134,6 +154,7 @@ type job struct {
 	h       *Handle
 	id      int
 	answers chan answer
+	ended   chan struct{} // closed when it has
 }
 
 // start gives an order.
@@ -145,7 +166,7 @@ func (h *Handle) start(do string, j Job) (*job, error) {
 	}
 	h.next++
 	// Two answers at most: where it listens, and how it ended.
-	started := &job{h: h, id: h.next, answers: make(chan answer, 2)}
+	started := &job{h: h, id: h.next, answers: make(chan answer, 2), ended: make(chan struct{})}
 	line, err := json.Marshal(order{ID: started.id, Do: do, Job: &j})
 	if err != nil {
 		return nil, fmt.Errorf("agent at %s: encode job: %w", h.Name, err)
@@ -153,7 +174,7 @@ func (h *Handle) start(do string, j Job) (*job, error) {
 	if _, err := h.in.Write(append(line, '\n')); err != nil {
 		return nil, fmt.Errorf("agent at %s: give order: %w", h.Name, err)
 	}
-	h.jobs[started.id] = started.answers
+	h.jobs[started.id] = started
 	return started, nil
 }
 
@@ -169,30 +190,50 @@ func (j *job) wait(ctx context.Context) (answer, error) {
 		return answer{}, j.h.Broken()
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err := fmt.Errorf("agent at %s: no answer in time: it hangs", j.h.Name)
-			j.h.fail(errors.New("it hung in an earlier job"))
-			return answer{}, errors.Join(err, j.h.end())
+			return answer{}, fmt.Errorf("agent at %s: no answer in time", j.h.Name)
 		}
 		return answer{}, ctx.Err()
 	}
 }
 
-// done forgets the job and stops it at the other side, should it still run.
+// nonsense is the end of an agent that answers out of turn.
+func (j *job) nonsense(what string) error {
+	j.h.fail(errors.New("it talks nonsense: " + what))
+	return j.h.Broken()
+}
+
+// done forgets the job. One that still runs is stopped and waited for, so that
+// the next run finds the port free.
 func (j *job) done() error {
+	running, err := j.stop()
+	if err != nil || !running {
+		return err
+	}
+	select {
+	case <-j.ended:
+	case <-j.h.gone:
+	case <-time.After(stopWait):
+		j.h.fail(errors.New("it hangs: a job did not stop"))
+		return j.h.Broken()
+	}
+	return nil
+}
+
+// stop asks the other side to stop the job, should it still run.
+func (j *job) stop() (running bool, err error) {
 	j.h.mu.Lock()
 	defer j.h.mu.Unlock()
-	delete(j.h.jobs, j.id)
-	if j.h.err != nil {
-		return nil
+	if _, running := j.h.jobs[j.id]; !running || j.h.err != nil {
+		return false, nil
 	}
 	line, err := json.Marshal(order{ID: j.id, Do: doStop})
 	if err == nil {
 		_, err = j.h.in.Write(append(line, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
+		return true, fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
 	}
-	return nil
+	return true, nil
 }
 
 // Outcome is what both ends of a run measured.
@@ -208,8 +249,12 @@ func Measure(ctx context.Context, server, client *Handle, name string, run workl
 		return out, err
 	}
 	defer func() { err = errors.Join(err, serving.done()) }()
-	if _, err := serving.wait(ctx); err != nil {
+	first, err := serving.wait(ctx)
+	if err != nil {
 		return out, err
+	}
+	if first.Listening == "" {
+		return out, serving.nonsense("an end before it listened")
 	}
 	sending, err := client.start(doSend, Job{Workload: name, Run: run, Address: dial})
 	if err != nil {
@@ -232,7 +277,7 @@ func collectBoth(ctx context.Context, serving, sending *job) (Outcome, error) {
 		go func() {
 			a, err := j.wait(ctx)
 			if err == nil && a.Tally == nil {
-				err = fmt.Errorf("agent at %s: it talks nonsense: an answer without a tally", j.h.Name)
+				err = j.nonsense("an answer without a tally")
 			}
 			both <- ended{a.Tally, err, j == sending}
 		}()

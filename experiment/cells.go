@@ -75,6 +75,8 @@ func cellsOn(p result.Plan, path, nic string) []place {
 			baselineAsked = !encapOnly
 		case encapOnly && (!n.Encapsulates() || path == network.SameHost || path == network.ContainerToOwnHost):
 			// Within a host nothing is encapsulated.
+		case np.Link > 0 && slices.Index(p.NIC, nic) != 0:
+			// A link implies frames, whatever the nic: once is enough.
 		default:
 			link := p.Link
 			if np.Link > 0 {

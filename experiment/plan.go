@@ -23,6 +23,8 @@ const (
 	quickBudget = 55
 	// longestWindow is where more length adds nothing but time.
 	longestWindow = 2.0
+	// longestOnLink is the same for a window that a slow link asks for.
+	longestOnLink = 10.0
 	// leastBlocks is the fewest for which an exact 95 % interval exists.
 	leastBlocks = stats.MinBlocks
 	// precisionCap is how many blocks a plan with a precision may take.
@@ -30,6 +32,8 @@ const (
 	// framesPerWindow steadies a window on a link: fewer full frames, and the
 	// last burst of a window's edge would show.
 	framesPerWindow = 6000
+	// mostLink is beyond any link, in bit/s.
+	mostLink = 1e14
 )
 
 // Whether arriving packets are steered to the host's own CPUs.
@@ -138,11 +142,22 @@ func window(p result.Plan) result.Seconds {
 	}
 	each := quickBudget/float64(max(1, runs*p.Blocks))/1.25 - 0.010 // a quarter is warm-up; set-up and drain
 	each = math.Max(quickDuration, math.Min(longestWindow, each))
-	if p.Link > 0 {
+	if link := slowestLink(p); link > 0 {
 		frame := float64((p.MTU + wire.Ethernet) * 8)
-		each = math.Max(each, math.Min(10, framesPerWindow*frame/float64(p.Link)))
+		each = math.Max(each, math.Min(longestOnLink, framesPerWindow*frame/float64(link)))
 	}
 	return result.Seconds(math.Round(each*1e3) / 1e3)
+}
+
+// slowestLink is 0 where nothing of the plan has a link.
+func slowestLink(p result.Plan) result.BitsPerSecond {
+	slowest := p.Link
+	for _, n := range p.Networks {
+		if n.Link > 0 && (slowest == 0 || n.Link < slowest) {
+			slowest = n.Link
+		}
+	}
+	return slowest
 }
 
 // Check tells what is wrong with a completed plan: an *InputError that names
@@ -159,7 +174,7 @@ func Check(p result.Plan) error {
 		}
 	}
 	for _, w := range p.Workloads {
-		if err := checkWorkload(w, p.Link); err != nil {
+		if err := checkWorkload(w); err != nil {
 			return err
 		}
 	}
@@ -179,23 +194,54 @@ func Check(p result.Plan) error {
 			return &InputError{fmt.Sprintf("cpus of %s: %v", host, err)}
 		}
 	}
+	if err := checkTwice(p); err != nil {
+		return err
+	}
 	return checkNumbers(p)
 }
 
+// checkTwice refuses what a plan names twice: both would be one cell.
+func checkTwice(p result.Plan) error {
+	networks := make([]string, len(p.Networks))
+	for i, n := range p.Networks {
+		networks[i] = n.Name
+	}
+	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC} {
+		for i, name := range names {
+			if slices.Contains(names[:i], name) {
+				return &InputError{kind + " " + name + " stands twice: keep one"}
+			}
+		}
+	}
+	for i, w := range p.Workloads {
+		if slices.Contains(p.Workloads[:i], w) {
+			return &InputError{"workload " + w.Name + " stands twice with the same parameters: keep one"}
+		}
+	}
+	return nil
+}
+
+// bound is what a number of a plan must keep within.
+type bound struct {
+	name        string
+	value       float64
+	least, most float64
+	unit        string
+}
+
 func checkNumbers(p result.Plan) error {
-	bounds := []struct {
-		name        string
-		value       float64
-		least, most float64
-		unit        string
-	}{
+	bounds := []bound{
 		{"mtu", float64(p.MTU), 576, 65535, " bytes"},
 		{"blocks", float64(p.Blocks), 1, 10000, ""},
 		{"duration", float64(p.Duration), 0.005, 3600, " s"},
 		{"warmup", float64(p.Warmup), 0, 600, " s"},
+		{"link", float64(p.Link), 0, mostLink, " bit/s"},
 		{"margin", p.Margin, 0, 1, ""},
 		{"precision", p.Precision, 0, 1, ""},
 		{"max_time", float64(p.MaxTime), 0, 7 * 86400, " s"},
+	}
+	for _, n := range p.Networks {
+		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, mostLink, " bit/s"})
 	}
 	for _, b := range bounds {
 		if !(b.value >= b.least && b.value <= b.most) {
@@ -208,7 +254,7 @@ func checkNumbers(p result.Plan) error {
 	return nil
 }
 
-func checkWorkload(w result.WorkloadPlan, link result.BitsPerSecond) error {
+func checkWorkload(w result.WorkloadPlan) error {
 	kind, known := workload.Find(w.Name)
 	if !known {
 		return Unknown("workload", w.Name, Workloads())
@@ -221,6 +267,9 @@ func checkWorkload(w result.WorkloadPlan, link result.BitsPerSecond) error {
 	}
 	if w.Size != 0 && (w.Size < kind.Size.Least || w.Size > kind.Size.Most) {
 		return &InputError{fmt.Sprintf("size %d of %s: it must be from %d to %d bytes", w.Size, w.Name, kind.Size.Least, kind.Size.Most)}
+	}
+	if w.Rate < 0 {
+		return &InputError{fmt.Sprintf("rate %v bit/s of %s: it must be above zero", float64(w.Rate), w.Name)}
 	}
 	if w.Rate != 0 && kind.Rate == 0 {
 		return &InputError{fmt.Sprintf("rate of %s: it sends as fast as it can: only udp_stream takes a rate", w.Name)}

@@ -76,12 +76,12 @@ type cellKey struct {
 
 // Run measures a completed and checked plan on a site that has been built. It
 // returns what was measured also when it is interrupted.
-func Run(ctx context.Context, plan result.Plan, o Options) (*result.Result, error) {
+func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, err error) {
 	r, err := newRunner(plan, o)
 	if err != nil {
 		return nil, err
 	}
-	defer r.stat.Close()
+	defer func() { err = errors.Join(err, r.stat.Close()) }()
 	err = r.blocks(ctx)
 	if err == nil {
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
@@ -279,13 +279,18 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 		return sample, fmt.Errorf("draw token: %w", err)
 	}
 	run.Token = hex.EncodeToString(token)
+	run.Spin = r.spins(p.underlay, ends)
 	bind := netip.AddrPortFrom(ends.Bind, network.Port).String()
 	dial := netip.AddrPortFrom(ends.Dial, network.Port).String()
 	out, err := agent.Measure(ctx, server, client, name, run, bind, dial)
 	if err != nil {
 		return sample, err
 	}
-	return r.sample(out)
+	sample, err = r.sample(out)
+	if count, ok := r.fragments(p, path, name, run); ok {
+		sample.Counters["fragments_per_datagram"] = float64(count)
+	}
+	return sample, err
 }
 
 // sample joins the tallies of both ends. A connection under another

@@ -22,8 +22,8 @@ func pair(cell, baseline *result.Cell, name string) []pairOf {
 	base := byBlock(baseline, name)
 	var pairs []pairOf
 	for _, t := range byBlock(cell, name) {
-		n := slices.IndexFunc(base, func(b twin) bool { return b.block == t.block })
-		if n < 0 {
+		n, stands := slices.BinarySearchFunc(base, t.block, func(b twin, block int) int { return b.block - block })
+		if !stands {
 			continue
 		}
 		var both []float64

@@ -23,7 +23,7 @@ func Read(r io.Reader) (*Result, error) {
 	if res.Schema != Schema {
 		return nil, fmt.Errorf("read result: schema %q, but this tare reads %q: use the tare that wrote it", res.Schema, Schema)
 	}
-	if _, err := dec.Token(); err != io.EOF {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("read result: more follows after the first: keep one result per file")
 	}
 	res.fillArrays()
@@ -150,6 +150,9 @@ func (res *Result) fillArrays() {
 	res.Findings = notNil(res.Findings)
 	res.Warnings = notNil(res.Warnings)
 	res.Environment.Parts = notNilMap(res.Environment.Parts)
+	for i := range res.Noise.AA {
+		res.Noise.AA[i].Params = notNilMap(res.Noise.AA[i].Params)
+	}
 	res.Plan.fillArrays()
 	for i := range res.Cells {
 		res.Cells[i].fillArrays()
@@ -170,9 +173,7 @@ func (c *Cell) fillArrays() {
 	c.Metrics = notNil(c.Metrics)
 	c.Samples = notNil(c.Samples)
 	c.Findings = notNil(c.Findings)
-	if c.Params == nil {
-		c.Params = Params{}
-	}
+	c.Params = notNilMap(c.Params)
 	for i := range c.Metrics {
 		c.Metrics[i].Warnings = notNil(c.Metrics[i].Warnings)
 	}

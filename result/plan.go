@@ -25,7 +25,7 @@ type Plan struct {
 	Precision float64 `json:"precision,omitempty" yaml:"precision,omitempty"` // stop early when every toll's interval is this narrow
 	MaxTime   Seconds `json:"max_time,omitempty" yaml:"max_time,omitempty"`   // 0: no bound
 	Margin    float64 `json:"margin" yaml:"margin"`                           // tolls smaller than this do not matter
-	Seed      uint64  `json:"seed" yaml:"seed,omitempty"`                               // of the order; 0: drawn when the run starts
+	Seed      uint64  `json:"seed" yaml:"seed,omitempty"`                     // of the order; 0: drawn when the run starts
 
 	// Skipped holds what "all" left out and why; the tool writes it.
 	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`

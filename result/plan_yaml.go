@@ -16,12 +16,12 @@ func DecodePlan(r io.Reader) (Plan, error) {
 	dec.KnownFields(true)
 	var p Plan
 	switch err := dec.Decode(&p); {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return Plan{}, errors.New("read plan: it is empty: write at least a list of networks")
 	case err != nil:
 		return Plan{}, fmt.Errorf("read plan: %w", err)
 	}
-	if err := dec.Decode(new(yaml.Node)); err != io.EOF {
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return Plan{}, fmt.Errorf("read plan: more follows after the first document: keep one plan per file")
 	}
 	return p, nil

@@ -13,9 +13,11 @@ import (
 // token reads the run's token.
 func (r Run) token() (traffic.Token, error) {
 	var token traffic.Token
-	if n, err := hex.Decode(token[:], []byte(r.Token)); err != nil || n != len(token) {
+	secret, err := hex.DecodeString(r.Token)
+	if err != nil || len(secret) != len(token) {
 		return token, fmt.Errorf("read token: it must be %d hexadecimal digits", 2*len(token))
 	}
+	copy(token[:], secret)
 	return token, nil
 }
 

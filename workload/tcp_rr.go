@@ -12,7 +12,7 @@ func tcpRR() Workload {
 	return Workload{
 		Name: "tcp_rr", Doc: "round trips over TCP, a closed loop on each connection", TCP: true,
 		Modes: []string{"block"}, Headline: "rtt_p50", Work: PerTransaction,
-		Size: Bounds{Default: 1, Least: 1, Most: 1 << 20}, Flows: 10000,
+		Size: Bounds{Default: 1, Least: 1, Most: 1 << 20}, Flows: 1024,
 		Serve: serveTCP(traffic.ServeTCPRR),
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
 			return call(ctx, run, to, traffic.CallTCPRR)

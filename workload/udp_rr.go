@@ -12,7 +12,7 @@ func udpRR() Workload {
 	return Workload{
 		Name: "udp_rr", Doc: "round trips over UDP, a closed loop on each socket",
 		Modes: []string{"block"}, Headline: "rtt_p50", Work: PerTransaction,
-		Size: Bounds{Default: traffic.HeaderBytes, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 10000,
+		Size: Bounds{Default: traffic.HeaderBytes, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1024,
 		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
 			token, err := run.token()
 			if err != nil {

@@ -1,0 +1,220 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+const hello = `{"schema":"` + Schema + `","version":"fake"}` + "\n"
+
+// soon is how long anything may take that goes wrong, beside the run.
+const soon = 5 * time.Second
+
+// scripted is an agent that says hello, and to its n-th order the n-th of the
+// lines; then it ends, or stays silent.
+func scripted(ends bool, lines ...string) func(io.Reader, io.Writer) error {
+	return func(in io.Reader, out io.Writer) error {
+		if _, err := io.WriteString(out, hello); err != nil {
+			return err
+		}
+		orders := bufio.NewScanner(in)
+		for _, line := range lines {
+			if !orders.Scan() {
+				return orders.Err()
+			}
+			if _, err := io.WriteString(out, line); err != nil {
+				return err
+			}
+		}
+		for !ends && orders.Scan() {
+		}
+		return orders.Err()
+	}
+}
+
+// wantSoon checks an error's text and how long it took.
+func wantSoon(t *testing.T, started time.Time, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v does not say %q", err, want)
+	}
+	if took := time.Since(started); took > soon {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for name, test := range map[string]struct{ says, want string }{
+		"dead at once":      {"", "it died before it said hello"},
+		"another protocol":  {`{"schema":"tare.agent/0","version":"0.1"}` + "\n", "use the same version at both ends"},
+		"another program":   {"Welcome to BusyBox\n", "it talks nonsense"},
+		"an endless line":   {strings.Repeat("x", maxLine+1), "too long"},
+		"JSON of any other": {"{}\n", `it speaks ""`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			started := time.Now()
+			_, err := open(t, "h1", func(in io.Reader, out io.Writer) error {
+				_, err := io.WriteString(out, test.says)
+				if errors.Is(err, io.ErrClosedPipe) || err != nil && test.want == "too long" {
+					return nil // nobody reads the end of it
+				}
+				return err
+			})
+			wantSoon(t, started, err, test.want)
+			wantSoon(t, started, err, "agent at h1")
+		})
+	}
+}
+
+func TestOpenEndsWithTheContext(t *testing.T) {
+	p := newPipes(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	started := time.Now()
+	ended := false
+	_, err := Open(ctx, "h1", p.ourIn, p.ourOut, func() error {
+		ended = true
+		return errors.Join(p.theirIn.Close(), p.theirOut.Close())
+	})
+	if !errors.Is(err, context.DeadlineExceeded) || !ended || time.Since(started) > time.Second {
+		t.Errorf("%v after %s, ended: %t", err, time.Since(started), ended)
+	}
+}
+
+func TestSilentAgents(t *testing.T) {
+	t.Run("at hello", func(t *testing.T) {
+		t.Parallel()
+		started := time.Now()
+		_, err := open(t, "h1", func(in io.Reader, out io.Writer) error {
+			_, err := io.Copy(io.Discard, in)
+			return err
+		})
+		wantSoon(t, started, err, "it said nothing")
+	})
+	t.Run("in a job", func(t *testing.T) {
+		t.Parallel()
+		server, err := open(t, "h1", scripted(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := time.Now()
+		_, err = Measure(context.Background(), server, start(t, "h2"), "tcp_rr", quick(), address(5320), address(5320))
+		wantSoon(t, started, err, "agent at h1: no answer in time")
+		wantSoon(t, started, err, "agent at h1: it hangs")
+		if server.Broken() == nil {
+			t.Error("it still passes for a good one")
+		}
+	})
+	// A peer that is there and mute is the workload's to tell, since it knows
+	// what it waited for; no agent hangs.
+	t.Run("peer", func(t *testing.T) {
+		t.Parallel()
+		mute, err := net.Listen("tcp", address(5321))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mute.Close()
+		server, client := start(t, "h1"), start(t, "h2")
+		started := time.Now()
+		_, err = Measure(context.Background(), server, client, "tcp_rr", quick(), address(5322), address(5321))
+		wantSoon(t, started, err, "at h2: ")
+		wantSoon(t, started, err, "welcome")
+		if err := errors.Join(server.Broken(), client.Broken()); err != nil {
+			t.Errorf("they are broken: %v", err)
+		}
+	})
+}
+
+// TestFailedServer also holds that the other end is free for the next run.
+func TestFailedServer(t *testing.T) {
+	listening := func(id int, at string) string { return fmt.Sprintf(`{"id":%d,"listening":%q}`+"\n", id, at) }
+	tally := `{"id":1,"tally":{}}` + "\n"
+	for name, test := range map[string]struct {
+		ends  bool
+		says  []string
+		wants string
+	}{
+		"dies at once":                {true, []string{""}, "agent at h1: it died"},
+		"dies in the run":             {true, []string{listening(1, "x")}, "agent at h1: it died"},
+		"talks nonsense":              {false, []string{"segmentation fault\n"}, "it talks nonsense"},
+		"answers nobody, then fails":  {false, []string{listening(99, "x") + `{"id":1,"error":"on fire"}` + "\n"}, "at h1: on fire"},
+		"answers over and over":       {false, []string{strings.Repeat(listening(1, "x"), 9)}, "too many answers to job 1"},
+		"tells no tally":              {false, []string{listening(1, "x") + `{"id":1}` + "\n"}, "without a tally"},
+		"tells a tally before it can": {false, []string{tally}, "an end before it listened"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, err := open(t, "h1", scripted(test.ends, test.says...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mute, err := net.Listen("tcp", address(5330)) // so that the client is under way
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer mute.Close()
+			client := start(t, "h2")
+			started := time.Now()
+			_, err = Measure(context.Background(), server, client, "tcp_rr", quick(), address(5330), address(5330))
+			wantSoon(t, started, err, test.wants)
+			if took := time.Since(started); took > time.Second {
+				t.Errorf("it took %s, since the other end was waited for", took)
+			}
+			again(t, start(t, "h3"), client)
+		})
+	}
+}
+
+// again does a run that must succeed.
+func again(t *testing.T, server, client *Handle) {
+	t.Helper()
+	if _, err := Measure(context.Background(), server, client, "tcp_rr", quick(), address(5331), address(5331)); err != nil {
+		t.Errorf("the next run: %v", err)
+	}
+}
+
+// TestFailedClient holds that the very next run finds the port free.
+func TestFailedClient(t *testing.T) {
+	server, client := start(t, "h1"), start(t, "h2")
+	for range 20 {
+		started := time.Now()
+		_, err := Measure(context.Background(), server, client, "tcp_rr", quick(), address(5331), address(5332))
+		wantSoon(t, started, err, "at h2: ")
+		wantSoon(t, started, err, "refused")
+		again(t, server, client)
+	}
+}
+
+func TestStopEndsARun(t *testing.T) {
+	server, client := start(t, "h1"), start(t, "h2")
+	for range 3 {
+		run := quick()
+		run.Duration = time.Minute
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(50*time.Millisecond, cancel)
+		started := time.Now()
+		_, err := Measure(ctx, server, client, "tcp_rr", run, address(5331), address(5331))
+		if !errors.Is(err, context.Canceled) || time.Since(started) > time.Second {
+			t.Errorf("%v after %s", err, time.Since(started))
+		}
+		again(t, server, client)
+	}
+}
+
+func TestBrokenAgentTakesNoOrders(t *testing.T) {
+	server, client := start(t, "h1"), start(t, "h2")
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Measure(context.Background(), server, client, "tcp_rr", quick(), address(5331), address(5331))
+	if err == nil || !strings.Contains(err.Error(), "agent at h1: closed") {
+		t.Errorf("a closed agent: %v", err)
+	}
+	again(t, start(t, "h3"), client)
+}

@@ -1,0 +1,161 @@
+package experiment
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden holds text against a file in testdata.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s differs (go test -update writes it anew); got\n%s", path, text)
+	}
+}
+
+func TestCellsOfTheQuickPlan(t *testing.T) {
+	p := Complete(Quick())
+	var b strings.Builder
+	for _, g := range groupsOf(p) {
+		fmt.Fprintf(&b, "%s %s nic %s\n", g.path, g.workload.Name, g.nic)
+		for _, c := range g.cells {
+			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %s on %s %s", c.network.Name, c.underlay, c.layout), " "))
+		}
+	}
+	golden(t, "quick_cells.txt", b.String())
+	b.Reset()
+	for _, u := range Spec(p, 2, 2).Underlays {
+		fmt.Fprintf(&b, "%s: %s nic %s mtu %d baseline %t\n", u.Name, u.Network, u.NIC, u.MTU, u.Baseline)
+	}
+	golden(t, "quick_underlays.txt", b.String())
+}
+
+func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
+	p := Complete(Quick())
+	p.NIC = []string{"full", "frames"}
+	spec := Spec(p, 2, 2)
+	for _, g := range groupsOf(p) {
+		layouts, underlays := "", map[string]bool{}
+		for _, c := range g.cells {
+			layouts += c.layout
+			if underlays[c.underlay] {
+				t.Errorf("%s %s: %s stands twice", g.path, g.nic, c.underlay)
+			}
+			underlays[c.underlay] = true
+			n := slices.IndexFunc(spec.Underlays, func(u site.UnderlaySpec) bool { return u.Name == c.underlay })
+			if n < 0 || spec.Underlays[n].Network != c.network.Name || spec.Underlays[n].NIC != g.nic {
+				t.Errorf("%s is not laid for %s under nic %s", c.underlay, c.network.Name, g.nic)
+			}
+		}
+		if layouts != layoutA+layoutB {
+			t.Errorf("%s %s: baselines %q", g.path, g.nic, layouts)
+		}
+	}
+}
+
+func TestBaselineAlone(t *testing.T) {
+	p := Complete(result.Plan{Networks: []result.NetworkPlan{{Name: "host"}}})
+	paths := map[string]bool{}
+	for _, g := range groupsOf(p) {
+		paths[g.path] = true
+		if len(g.cells) != 2 {
+			t.Errorf("%s: %d cells", g.path, len(g.cells))
+		}
+	}
+	if len(paths) != 2 || !paths[network.SameHost] || !paths[network.CrossHost] {
+		t.Errorf("paths %v", paths)
+	}
+	if got, want := SizeOf(p), int64(2*2*2*p.Blocks); got != want { // paths, workloads, layouts
+		t.Errorf("%d samples, want %d", got, want)
+	}
+}
+
+func TestParamsOfACell(t *testing.T) {
+	p := Complete(result.Plan{
+		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Link: 1e9, MTU: 9000,
+		Workloads: []result.WorkloadPlan{{Name: "udp_stream", Rate: 5e6, Size: 200}},
+	})
+	g := groupsOf(p)[0]
+	got := params(p, g, g.cells[2], false)
+	for name, want := range map[string]any{
+		"nic": "frames", "mtu": 9000, "pin": "apart", "rps": false, "cc": "cubic", "link": 1e9, "flows": 1, "size": 200, "rate": 5e6,
+		"warmup": float64(p.Warmup), "duration": float64(p.Duration),
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %v (%T), want %v", name, got[name], got[name], want)
+		}
+	}
+	if run := runOf(p, result.WorkloadPlan{Name: "udp_pps"}); run.Mode != "mmsg" || run.Size != 64 || run.Flows != 1 || run.Rate != 0 {
+		t.Errorf("the defaults of udp_pps: %+v", run)
+	}
+}
+
+func TestSkipLeavesOutAndSaysSo(t *testing.T) {
+	p := Complete(Quick())
+	before := len(p.Networks)
+	less := Skip(p, "vxlan", "no module")
+	if len(p.Networks) != before || len(p.Skipped) != 0 {
+		t.Error("the plan itself was changed")
+	}
+	if len(less.Networks) != before-1 || slices.ContainsFunc(less.Networks, func(n result.NetworkPlan) bool { return n.Name == "vxlan" }) {
+		t.Errorf("networks %v", less.Networks)
+	}
+	if len(less.Skipped) != 1 || less.Skipped[0] != (result.SkippedNetwork{Name: "vxlan", Reason: "no module"}) {
+		t.Errorf("skipped %+v", less.Skipped)
+	}
+	if again := Skip(less, "vxlan", "no module, again"); len(again.Skipped) != 1 {
+		t.Errorf("skipped twice: %+v", again.Skipped)
+	}
+}
+
+func TestNarrowTakesTheLabAsItStands(t *testing.T) {
+	built := func(name, net string, baseline bool, err string) site.Built {
+		return site.Built{UnderlaySpec: site.UnderlaySpec{Name: name, Network: net, NIC: "tso", MTU: 1400, Link: 1e9, Baseline: baseline}, Error: err}
+	}
+	standing := site.Topology{
+		Spec: site.Spec{CC: "reno", Pin: "same"},
+		Underlays: []site.Built{
+			built("vxlan", "vxlan", false, ""), built("nat", "nat", false, "no nftables"),
+			built("host", "host", true, ""), built("host-b", "host", true, ""),
+		},
+	}
+	p, err := Narrow(Complete(Quick()), standing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Networks) != 2 || p.Networks[0].Name != "host" || p.Networks[1].Name != "vxlan" {
+		t.Errorf("networks %+v", p.Networks)
+	}
+	if p.CC != "reno" || p.Pin != "same" || p.RPS != rpsOff || p.MTU != 1400 || p.Link != 1e9 {
+		t.Errorf("the plan does not fit the lab: %+v", p)
+	}
+	if quick := Complete(Quick()); p.Duration <= quick.Duration {
+		t.Errorf("two networks get windows of %v s", p.Duration)
+	}
+	asked := Quick()
+	asked.Networks = []result.NetworkPlan{{Name: "host"}, {Name: "nat"}}
+	if _, err := Narrow(Complete(asked), standing); err == nil || !strings.Contains(err.Error(), "network nat does not stand in this lab") {
+		t.Errorf("a network that does not stand: %v", err)
+	}
+}

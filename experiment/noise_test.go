@@ -1,0 +1,52 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/result"
+)
+
+// TestStolenTimeIsSaid puts the run's beginning back, as if the hypervisor had
+// taken half of all CPU time since.
+func TestStolenTimeIsSaid(t *testing.T) {
+	for _, test := range []struct {
+		stolen float64 // s of 10000
+		want   bool
+	}{{5000, true}, {200, true}, {0, false}} {
+		r := synthetic(t, vxlanPlan("tcp_rr"))
+		feed(r, 6, noisy(1, "rtt_p50", 1, 0.01, 1))
+		if err := r.stat.Read(&r.before); err != nil {
+			t.Fatal(err)
+		}
+		r.before.Total -= 10000
+		r.before.Steal -= result.Seconds(test.stolen)
+		r.finishNoise()
+		r.weigh()
+		if share := r.res.Noise.Steal; !near(share, test.stolen/10000, 0.005) {
+			t.Errorf("steal %v", share)
+		}
+		for _, net := range []string{"host", "vxlan"} {
+			said := slices.ContainsFunc(weighed(t, r, net, "rtt_p50").Warnings, func(w string) bool { return strings.HasPrefix(w, "steal: ") })
+			if said != test.want {
+				t.Errorf("%v of 10000 s stolen: said of %s: %t", test.stolen, net, said)
+			}
+		}
+	}
+}
+
+func TestGateLooksAtTheMachine(t *testing.T) {
+	r := synthetic(t, vxlanPlan("tcp_rr"))
+	if err := r.gateBefore(); err != nil {
+		t.Fatal(err)
+	}
+	noise := r.res.Noise
+	if noise.ForeignCPU < 0 || noise.Pressure < 0 && noise.Pressure != -1 || noise.Pressure > 1 || r.before.Total <= 0 {
+		t.Errorf("noise %+v", noise)
+	}
+	busy := noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds()
+	if said := slices.ContainsFunc(r.gates, func(w string) bool { return strings.HasPrefix(w, "foreign-cpu: ") }); said != busy {
+		t.Errorf("%v CPUs busy, warnings %q", noise.ForeignCPU, r.gates)
+	}
+}

@@ -1,0 +1,76 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tare/result"
+)
+
+// named gives each visit of a block a name of its own.
+func visitNames(visits []visit) []string {
+	var names []string
+	for _, v := range visits {
+		names = append(names, fmt.Sprint(v.group, " ", v.place.underlay))
+	}
+	return names
+}
+
+func TestBlocksArePermutations(t *testing.T) {
+	plan := Complete(Quick())
+	groups := groupsOf(plan)
+	var all []string
+	for n, g := range groups {
+		for _, c := range g.cells {
+			all = append(all, fmt.Sprint(n, " ", c.underlay))
+		}
+	}
+	slices.Sort(all)
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		block := rapid.IntRange(0, 1000).Draw(t, "block")
+		r := &runner{plan: result.Plan{Seed: seed}, groups: groups}
+		visits := r.shuffled(block)
+		names := visitNames(visits)
+		if again := visitNames(r.shuffled(block)); !slices.Equal(names, again) {
+			t.Fatal("the same seed gives another order")
+		}
+		if slices.Equal(names, visitNames(r.shuffled(block+1))) {
+			t.Fatal("two blocks have one order")
+		}
+		other := &runner{plan: result.Plan{Seed: seed + 1}, groups: groups}
+		if slices.Equal(names, visitNames(other.shuffled(block))) {
+			t.Fatal("two seeds give one order")
+		}
+		var order []int
+		for _, v := range visits {
+			order = append(order, v.group)
+		}
+		if compact := slices.Compact(order); len(compact) != len(groups) {
+			t.Fatalf("%d groups stand in %d pieces", len(groups), len(compact))
+		}
+		if slices.Sort(names); !slices.Equal(names, all) {
+			t.Fatal("a block does not visit every cell once")
+		}
+	})
+}
+
+// TestNoPlaceIsFavoured counts how often each cell of a group comes first.
+func TestNoPlaceIsFavoured(t *testing.T) {
+	plan := Complete(Quick())
+	r := &runner{plan: result.Plan{Seed: 1}, groups: groupsOf(plan)[:1]}
+	const blocks = 4000
+	first := map[string]int{}
+	for block := range blocks {
+		first[r.shuffled(block)[0].place.underlay]++
+	}
+	fair := blocks / len(r.groups[0].cells)
+	for underlay, n := range first {
+		if n < fair*3/4 || n > fair*5/4 {
+			t.Errorf("%s comes first in %d of %d blocks, fair were %d", underlay, n, blocks, fair)
+		}
+	}
+}

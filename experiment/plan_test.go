@@ -1,0 +1,198 @@
+package experiment
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/wire"
+	"tare/workload"
+)
+
+func TestCompleteFillsInWhatIsOpen(t *testing.T) {
+	quick := Complete(Quick())
+	if err := Check(quick); err != nil {
+		t.Fatal(err)
+	}
+	empty := Complete(result.Plan{})
+	if err := Check(empty); err != nil {
+		t.Fatal(err)
+	}
+	if len(empty.Networks) != len(network.All()) || len(empty.Paths) != len(network.Paths()) || len(empty.Workloads) != 2 {
+		t.Errorf("an empty plan becomes %+v", empty)
+	}
+	if empty.MTU != 1500 || empty.Pin != "apart" || empty.CC != "cubic" || empty.Margin != 0.02 || empty.Blocks != 10 {
+		t.Errorf("an empty plan becomes %+v", empty)
+	}
+	given := result.Plan{
+		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
+		NIC: []string{"plain"}, MTU: 9000, Pin: "same", RPS: rpsOff, CC: "reno", Blocks: 7, Warmup: 0.1, Duration: 0.2, Margin: 0.05,
+	}
+	if got := Complete(given); !samePlan(t, got, given) {
+		t.Errorf("%+v becomes %+v", given, got)
+	}
+	if again := Complete(quick); !samePlan(t, again, quick) {
+		t.Errorf("completed twice: %+v, once: %+v", again, quick)
+	}
+	if p := Complete(result.Plan{Precision: 0.01}); p.Blocks != precisionCap {
+		t.Errorf("a plan with a precision takes %d blocks", p.Blocks)
+	}
+}
+
+func samePlan(t *testing.T, a, b result.Plan) bool {
+	t.Helper()
+	one, err1 := a.EncodeYAML()
+	other, err2 := b.EncodeYAML()
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return string(one) == string(other)
+}
+
+func TestLinkImpliesFrames(t *testing.T) {
+	p := Quick()
+	p.Link = 1e9
+	if p = Complete(p); len(p.NIC) != 1 || p.NIC[0] != "frames" || p.EncapNIC != nil {
+		t.Errorf("nic %v, for encapsulation also %v", p.NIC, p.EncapNIC)
+	}
+	p = Quick()
+	p.Networks = []result.NetworkPlan{{Name: "vxlan", Link: 1e9}, {Name: "route"}}
+	seen := map[string]bool{}
+	for _, g := range groupsOf(Complete(p)) {
+		for _, c := range g.cells {
+			if c.network.Name != "vxlan" {
+				continue
+			}
+			key := g.path + g.workload.Name + params(p, g, c, true).Key()
+			if seen[key] {
+				t.Errorf("measured twice: %s", key)
+			}
+			seen[key] = true
+		}
+	}
+	if len(seen) == 0 {
+		t.Error("no cell with a link")
+	}
+}
+
+func TestWindowLengths(t *testing.T) {
+	few := Complete(result.Plan{
+		Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},
+		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, NIC: []string{"full"},
+	})
+	all := Complete(Quick())
+	one := few
+	one.Blocks, one.Duration, one.Warmup = 6, 0, 0
+	one = Complete(one)
+	if !(all.Duration < few.Duration && few.Duration <= one.Duration && one.Duration == longestWindow) {
+		t.Errorf("windows: everything %v s, two networks %v s, and six blocks of them %v s", all.Duration, few.Duration, one.Duration)
+	}
+	if all.Duration < quickDuration || all.Warmup < quickWarmup || few.Warmup < few.Duration/5 {
+		t.Errorf("everything: %v after %v s; few: %v after %v s", all.Duration, all.Warmup, few.Duration, few.Warmup)
+	}
+	if total := blockTime(few).Seconds() * float64(few.Blocks); total > 75 {
+		t.Errorf("two networks take %.0f s", total)
+	}
+	for _, link := range []result.BitsPerSecond{1e7, 1e8, 1e9} {
+		for name, p := range map[string]result.Plan{
+			"of the plan":   {Link: link},
+			"of one of its": {Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan", Link: link}}},
+		} {
+			p = Complete(p)
+			if frames := float64(p.Duration) * float64(link) / 8 / float64(p.MTU+wire.Ethernet); frames < 5990 {
+				t.Errorf("link %s %s: %.0f full frames in a window", link, name, frames)
+			}
+		}
+	}
+	if p := Complete(result.Plan{Link: 1000}); p.Duration > longestOnLink {
+		t.Errorf("a link of 1 kbit/s asks for windows of %v s", p.Duration)
+	}
+}
+
+func TestCheckNamesWhatIsWrong(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*result.Plan)
+		want   []string
+	}{
+		"network":    {func(p *result.Plan) { p.Networks[1].Name = "vxlna" }, []string{`unknown network "vxlna"`, `did you mean "vxlan"?`, "host, veth"}},
+		"far off":    {func(p *result.Plan) { p.Networks[1].Name = "quantum" }, []string{`unknown network "quantum" (valid:`}},
+		"path":       {func(p *result.Plan) { p.Paths[0] = "crosshost" }, []string{`did you mean "cross-host"?`}},
+		"workload":   {func(p *result.Plan) { p.Workloads[0].Name = "tcp_steam" }, []string{`did you mean "tcp_stream"?`}},
+		"nic":        {func(p *result.Plan) { p.NIC = []string{"ful"} }, []string{`did you mean "full"?`}},
+		"encap nic":  {func(p *result.Plan) { p.EncapNIC = []string{"tos"} }, []string{"unknown nic"}},
+		"pin":        {func(p *result.Plan) { p.Pin = "apar" }, []string{`did you mean "apart"?`}},
+		"rps":        {func(p *result.Plan) { p.RPS = "yes" }, []string{`unknown rps "yes"`}},
+		"mode":       {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_pps", Mode: "mmmsg"} }, []string{`unknown mode of udp_pps`, `"mmsg"`}},
+		"flows":      {func(p *result.Plan) { p.Workloads[0].Flows = 5000 }, []string{"flows 5000 of tcp_stream", "from 1 to 1000"}},
+		"few flows":  {func(p *result.Plan) { p.Workloads[0].Flows = -1 }, []string{"flows -1"}},
+		"size":       {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Size: 3} }, []string{"size 3 of udp_rr", "bytes"}},
+		"rate":       {func(p *result.Plan) { p.Workloads[0].Rate = 1e6 }, []string{"rate of tcp_stream", "only udp_stream"}},
+		"bad rate":   {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: -1} }, []string{"rate -1 bit/s of udp_stream"}},
+		"cpus":       {func(p *result.Plan) { p.CPUs = map[string]string{"h1": "0-"} }, []string{"cpus of h1", "0-3,8"}},
+		"mtu":        {func(p *result.Plan) { p.MTU = 500 }, []string{"mtu 500", "from 576 to 65535 bytes"}},
+		"blocks":     {func(p *result.Plan) { p.Blocks = -1 }, []string{"blocks -1"}},
+		"duration":   {func(p *result.Plan) { p.Duration = 0.001 }, []string{"duration 0.001", " s"}},
+		"warmup":     {func(p *result.Plan) { p.Warmup = -1 }, []string{"warmup -1"}},
+		"margin":     {func(p *result.Plan) { p.Margin = nan() }, []string{"margin NaN"}},
+		"precision":  {func(p *result.Plan) { p.Precision = 2 }, []string{"precision 2"}},
+		"max time":   {func(p *result.Plan) { p.MaxTime = -1 }, []string{"max_time -1"}},
+		"link":       {func(p *result.Plan) { p.Link = -1 }, []string{"link -1"}},
+		"its link":   {func(p *result.Plan) { p.Networks[1].Link = -1 }, []string{"link of vxlan -1"}},
+		"no cell":    {func(p *result.Plan) { p.Networks, p.Paths = p.Networks[1:], []string{network.PublishedPort} }, []string{"none of these networks serves"}},
+		"twice":      {func(p *result.Plan) { p.Networks[0].Name = "vxlan" }, []string{"network vxlan stands twice"}},
+		"path twice": {func(p *result.Plan) { p.Paths = append(p.Paths, p.Paths[0]) }, []string{"path cross-host stands twice"}},
+		"load twice": {func(p *result.Plan) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workload tcp_stream stands twice"}},
+	} {
+		p := Complete(result.Plan{
+			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},
+			Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}},
+		})
+		if err := Check(p); err != nil {
+			t.Fatal(err)
+		}
+		test.change(&p)
+		err := Check(p)
+		if wrong := new(InputError); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v is no *InputError", name, err)
+			continue
+		}
+		for _, want := range test.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q does not say %q", name, err, want)
+			}
+		}
+	}
+}
+
+func nan() float64 { zero := 0.0; return zero / zero }
+
+// TestEveryWorkloadCanBePlanned also with sizes and flows that differ: a sweep
+// names one workload many times.
+func TestEveryWorkloadCanBePlanned(t *testing.T) {
+	p := Complete(result.Plan{})
+	p.Workloads = nil
+	for _, w := range workload.All() {
+		for _, size := range []int{0, w.Size.Least, w.Size.Most} {
+			p.Workloads = append(p.Workloads, result.WorkloadPlan{Name: w.Name, Size: size, Mode: w.Modes[len(w.Modes)-1], Flows: w.Flows})
+		}
+	}
+	if err := Check(p); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"vxlan", "vxlan", 0}, {"vxlna", "vxlan", 2}, {"kitten", "sitting", 3}, {"nat", "na", 1}} {
+		if got := distance(test.a, test.b); got != test.want || distance(test.b, test.a) != test.want {
+			t.Errorf("%q to %q: %d", test.a, test.b, got)
+		}
+	}
+	if near, ok := nearest("VXLAN", []string{"host", "vxlan"}); !ok || near != "vxlan" {
+		t.Errorf("capitals: %q", near)
+	}
+}

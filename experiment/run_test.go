@@ -1,0 +1,281 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tare/result"
+)
+
+// readable writes a result and reads it back.
+func readable(t *testing.T, res *result.Result) *result.Result {
+	t.Helper()
+	var text bytes.Buffer
+	if err := res.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	back, err := result.Read(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+func TestRunMeasuresEveryCell(t *testing.T) {
+	plan := loopPlan(t)
+	run := newLoopRun(t, plan)
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res = readable(t, res)
+	if res.Finished == "" || res.Started == "" || res.ID == "" || res.Tool.Version != "1.2.3" || res.Plan.Seed == 0 || res.Environment.Privilege != "root" {
+		t.Errorf("result %+v", res)
+	}
+	places := map[[2]int]bool{}
+	for net, each := range map[string]int{"host": 2, "veth": 1, "bridge": 1} {
+		cell := cellOf(t, res, net)
+		if cell.Status != result.StatusOK || len(cell.Samples) != each*plan.Blocks || cell.Mode != "block" || cell.Fidelity == "" {
+			t.Fatalf("%s: %s %s, %d samples", net, cell.Status, cell.Reason, len(cell.Samples))
+		}
+		for _, s := range cell.Samples {
+			place := [2]int{s.Block, s.Order}
+			if places[place] || s.Order >= 4 || (s.Layout == "") != (each == 1) || s.Metrics["rtt_mean"] <= 0 || s.Counters["work"] <= 0 {
+				t.Errorf("%s: sample %+v", net, s)
+			}
+			places[place] = true
+		}
+		// The headline needs more round trips than a stalled machine may give.
+		n := slices.IndexFunc(cell.Metrics, func(m result.Metric) bool { return m.Name == "rate" })
+		if n < 0 || cell.Metrics[n].N != plan.Blocks || cell.Metrics[n].Toll == nil || cell.Metrics[n].Toll.Low == nil {
+			t.Errorf("%s: %+v", net, cell.Metrics)
+		}
+	}
+	if len(res.Noise.AA) == 0 {
+		t.Error("no A/A")
+	}
+	if len(run.saved) != plan.Blocks+1 || run.saved[0] != "" || run.saved[plan.Blocks] == "" {
+		t.Errorf("saved with finished %q", run.saved)
+	}
+	last := run.progress[len(run.progress)-1]
+	if !run.progress[0].Checking || last.Done != 24 || last.Total != 24 || last.Block != 6 || last.Left != 0 {
+		t.Errorf("progress from %+v to %+v", run.progress[0], last)
+	}
+}
+
+// TestFailedCellsDoNotStopARun has an underlay that could not be laid, and a
+// network whose agent never starts.
+func TestFailedCellsDoNotStopARun(t *testing.T) {
+	plan := loopPlan(t)
+	plan.Networks = named([]string{"veth", "bridge", "vxlan"})
+	run := newLoopRun(t, plan)
+	for n := range run.Topology.Underlays {
+		if u := &run.Topology.Underlays[n]; u.Network == "vxlan" {
+			u.Error, u.Paths = "no module vxlan", nil
+		}
+	}
+	run.site.fault = func(at string) error {
+		if strings.HasPrefix(at, "bridge.") {
+			return errors.New("no room for an agent at " + at)
+		}
+		return nil
+	}
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for net, want := range map[string]string{"bridge": "no room for an agent at bridge.h1/c2", "vxlan": "no module vxlan"} {
+		if cell := cellOf(t, res, net); cell.Status != result.StatusFailed || !strings.Contains(cell.Reason, want) || len(cell.Samples) > 0 {
+			t.Errorf("%s: %s %q", net, cell.Status, cell.Reason)
+		}
+	}
+	for _, net := range []string{"host", "veth"} {
+		if cell := cellOf(t, res, net); cell.Status != result.StatusOK || len(cell.Metrics) == 0 {
+			t.Errorf("%s: %s %q", net, cell.Status, cell.Reason)
+		}
+	}
+	if res.Finished == "" {
+		t.Error("it did not finish")
+	}
+}
+
+// TestCellThatFailsLater keeps what was measured before; one that fails once
+// is measured again and says so.
+func TestCellThatFailsLater(t *testing.T) {
+	plan := loopPlan(t)
+	run := newLoopRun(t, plan)
+	once := false
+	run.site.fault = func(at string) error {
+		block := 0
+		if len(run.progress) > 0 {
+			block = run.progress[len(run.progress)-1].Block
+		}
+		switch {
+		case strings.HasPrefix(at, "veth.") && block >= 3:
+			return errors.New("the agent is gone")
+		case strings.HasPrefix(at, "bridge.") && block == 2 && !once:
+			once = true
+			return errors.New("it stumbles")
+		}
+		return nil
+	}
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	veth := cellOf(t, res, "veth")
+	if veth.Status != result.StatusFailed || veth.Reason != "the agent is gone" || len(veth.Samples) != 3 || len(veth.Metrics) == 0 {
+		t.Errorf("veth: %s %q, %d samples", veth.Status, veth.Reason, len(veth.Samples))
+	}
+	bridge := cellOf(t, res, "bridge")
+	m := bridge.Metrics[0]
+	if bridge.Status != result.StatusOK || len(bridge.Samples) != plan.Blocks || !strings.Contains(strings.Join(m.Warnings, "\n"), "repeated: the first try failed: it stumbles") {
+		t.Errorf("bridge: %s %q, %d samples, warnings %q", bridge.Status, bridge.Reason, len(bridge.Samples), m.Warnings)
+	}
+}
+
+// TestDeadAgentIsReplaced kills every agent of a network after each block.
+func TestDeadAgentIsReplaced(t *testing.T) {
+	plan := loopPlan(t)
+	run := newLoopRun(t, plan)
+	save := run.Save
+	run.Save = func(res *result.Result) error {
+		for key, h := range run.site.agents {
+			if strings.HasPrefix(key, "veth.") {
+				if err := h.Close(); err != nil {
+					return err
+				}
+			}
+		}
+		return save(res)
+	}
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cell := cellOf(t, res, "veth"); cell.Status != result.StatusOK || len(cell.Samples) != plan.Blocks {
+		t.Errorf("veth: %s %q, %d samples", cell.Status, cell.Reason, len(cell.Samples))
+	}
+}
+
+func TestOtherCongestionControlIsAnError(t *testing.T) {
+	plan := loopPlan(t)
+	plan.CC = "none-such"
+	run := newLoopRun(t, plan)
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range res.Cells {
+		if cell.Status != result.StatusFailed || !strings.Contains(cell.Reason, "not none-such as planned") {
+			t.Errorf("%s: %s %q", cell.Network, cell.Status, cell.Reason)
+		}
+	}
+}
+
+func TestInterruptedRunIsReadable(t *testing.T) {
+	plan := loopPlan(t)
+	plan.Blocks = 1000
+	run := newLoopRun(t, plan)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stopped time.Time
+	told := run.Progress
+	run.Progress = func(p Progress) {
+		told(p)
+		if p.Done == 30 { // in the middle of the eighth block
+			stopped = time.Now()
+			cancel()
+		}
+	}
+	res, err := Run(ctx, plan, run.Options)
+	if !errors.Is(err, context.Canceled) || time.Since(stopped) > 3*time.Second {
+		t.Fatalf("%v, %s after it was interrupted", err, time.Since(stopped))
+	}
+	if last := run.saved[len(run.saved)-1]; last != "" || len(run.saved) != 8 {
+		t.Errorf("saved with finished %q", run.saved)
+	}
+	res = readable(t, res)
+	samples := 0
+	for _, cell := range res.Cells {
+		samples += len(cell.Samples)
+		if cell.Status != result.StatusOK || len(cell.Metrics) == 0 {
+			t.Errorf("%s: %s %q, %d metrics", cell.Network, cell.Status, cell.Reason, len(cell.Metrics))
+		}
+	}
+	if res.Finished != "" || samples < 28 || samples > 30 {
+		t.Errorf("finished %q, %d samples", res.Finished, samples)
+	}
+}
+
+// TestInterruptedWindowEndsAtOnce stops a run inside a long window.
+func TestInterruptedWindowEndsAtOnce(t *testing.T) {
+	plan := loopPlan(t)
+	plan.Duration = 60
+	run := newLoopRun(t, plan)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	told := run.Progress
+	run.Progress = func(p Progress) {
+		told(p)
+		if !p.Checking {
+			time.AfterFunc(50*time.Millisecond, cancel)
+		}
+	}
+	started := time.Now()
+	res, err := Run(ctx, plan, run.Options)
+	if !errors.Is(err, context.Canceled) || time.Since(started) > 10*time.Second || res.Finished != "" {
+		t.Errorf("%v after %s", err, time.Since(started))
+	}
+	readable(t, res)
+}
+
+func TestRunStopsEarly(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(*result.Plan)
+		least   int
+		most    int
+		warning string
+	}{
+		"out of time":    {func(p *result.Plan) { p.MaxTime = 0.001 }, 1, 1, "max-time: stopped after 1 of 9 blocks"},
+		"precise enough": {func(p *result.Plan) { p.Precision = 1e9 }, leastBlocks, leastBlocks + 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := loopPlan(t)
+			plan.Blocks = 9
+			test.change(&plan)
+			run := newLoopRun(t, plan)
+			res, err := Run(t.Context(), plan, run.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A window without enough round trips for the headline may ask for one more.
+			if cell := cellOf(t, res, "veth"); len(cell.Samples) < test.least || len(cell.Samples) > test.most || res.Finished == "" {
+				t.Errorf("%d blocks, finished %q", len(cell.Samples), res.Finished)
+			}
+			if got := strings.Join(res.Warnings, "\n"); got != test.warning {
+				t.Errorf("warnings %q", got)
+			}
+		})
+	}
+}
+
+func TestRunStopsWhereItCanNotSave(t *testing.T) {
+	plan := loopPlan(t)
+	run := newLoopRun(t, plan)
+	full := errors.New("disk full")
+	saves := 0
+	run.Save = func(*result.Result) error {
+		saves++
+		return full
+	}
+	res, err := Run(t.Context(), plan, run.Options)
+	if !errors.Is(err, full) || res == nil || saves != 2 || res.Finished != "" {
+		t.Errorf("%v after %d saves", err, saves)
+	}
+}

@@ -1,0 +1,145 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"tare/agent"
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+// loopSite is a site whose places are all this process: agents behind pipes,
+// with the real traffic over the loopback.
+type loopSite struct {
+	t      testing.TB
+	fault  func(at string) error // why no agent starts at a place; nil: it does
+	mu     sync.Mutex
+	agents map[string]*agent.Handle
+}
+
+func newLoopSite(t testing.TB) *loopSite {
+	s := &loopSite{t: t, fault: func(string) error { return nil }, agents: map[string]*agent.Handle{}}
+	t.Cleanup(func() {
+		for _, h := range s.agents {
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return s
+}
+
+func (s *loopSite) Agent(ctx context.Context, at, role string) (*agent.Handle, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.fault(at); err != nil {
+		return nil, err
+	}
+	key := at + " " + role
+	if h, ok := s.agents[key]; ok && h.Broken() == nil {
+		return h, nil
+	}
+	h, err := startAgent(ctx, at)
+	if err == nil {
+		s.agents[key] = h
+	}
+	return h, err
+}
+
+// Look sees a container's port, its host's end of it and the underlay, none of
+// which has carried anything.
+func (s *loopSite) Look(_ context.Context, at string) ([]lab.Laid, error) {
+	return []lab.Laid{{Namespace: at, Links: []lab.LaidLink{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
+}
+
+func startAgent(ctx context.Context, at string) (*agent.Handle, error) {
+	theirIn, ourIn := io.Pipe()
+	ourOut, theirOut := io.Pipe()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- errors.Join(agent.Serve(ctx, theirIn, theirOut, "test"), theirOut.Close()) }()
+	end := sync.OnceValue(func() error {
+		cancel()
+		return errors.Join(ourIn.Close(), ourOut.Close(), <-served)
+	})
+	return agent.Open(ctx, at, ourIn, ourOut, end)
+}
+
+// overLoopback is the plan's lab on the loopback: an address for each
+// underlay, and this process's own, since tests run side by side.
+func overLoopback(t testing.TB, plan result.Plan) site.Topology {
+	t.Helper()
+	topology := standing(plan)
+	pid := os.Getpid()
+	for n := range topology.Underlays {
+		u := &topology.Underlays[n]
+		addr, err := netip.ParseAddr(fmt.Sprintf("127.%d.%d.%d", 128+pid>>8&127, pid&255, 1+n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Paths = map[string]network.Ends{}
+		for _, path := range network.Paths() {
+			u.Paths[path] = network.Ends{Client: "h1/c1", Server: "h1/c2", Bind: addr, Dial: addr}
+		}
+	}
+	return topology
+}
+
+// loopPlan weighs veth and bridge in short windows, with the congestion
+// control that the loopback has.
+func loopPlan(t testing.TB) result.Plan {
+	t.Helper()
+	cc, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Complete(result.Plan{
+		Networks: named([]string{"veth", "bridge"}), Paths: []string{network.SameHost},
+		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"},
+		CC: strings.TrimSpace(string(cc)), Blocks: 6, Warmup: 0.002, Duration: 0.020,
+	})
+}
+
+// loopRun is a run on the loopback, and what it told on its way.
+type loopRun struct {
+	Options
+	site     *loopSite
+	saved    []string // Finished of each result that was saved
+	progress []Progress
+}
+
+func newLoopRun(t testing.TB, plan result.Plan) *loopRun {
+	t.Helper()
+	run := &loopRun{site: newLoopSite(t)}
+	run.Options = Options{
+		Site: run.site, Topology: overLoopback(t, plan), Tool: result.Tool{Version: "1.2.3"},
+		Save: func(res *result.Result) error {
+			run.saved = append(run.saved, res.Finished)
+			return res.Write(io.Discard)
+		},
+		Progress: func(p Progress) { run.progress = append(run.progress, p) },
+	}
+	return run
+}
+
+// cellOf gives a network's cell.
+func cellOf(t testing.TB, res *result.Result, net string) *result.Cell {
+	t.Helper()
+	for n := range res.Cells {
+		if res.Cells[n].Network == net {
+			return &res.Cells[n]
+		}
+	}
+	t.Fatalf("no cell of %s", net)
+	return nil
+}

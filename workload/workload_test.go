@@ -1,0 +1,279 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tare/result"
+	"tare/traffic"
+)
+
+// TestMain gives both ends, which share this process, their processors.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(64)
+	os.Exit(m.Run())
+}
+
+var loopback = netip.MustParseAddrPort("127.0.0.1:0")
+
+const (
+	token      = "000102030405060708090a0b0c0d0e0f"
+	otherToken = "0f0e0d0c0b0a09080706050403020100"
+)
+
+// runOf is a short run of a workload with its defaults.
+func runOf(w Workload, mode string) Run {
+	return Run{
+		Token: token, Mode: mode, Flows: 1, Size: w.Size.Default, Rate: min(w.Rate, 20e6),
+		Warmup: 20 * time.Millisecond, Duration: 120 * time.Millisecond, Interval: 20 * time.Millisecond,
+	}
+}
+
+// both runs both ends, each with its own run.
+func both(w Workload, serving, sending Run) (server, client Tally, serverErr, clientErr error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ready := make(chan netip.AddrPort, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		server, serverErr = w.Serve(ctx, serving, loopback, func(at netip.AddrPort) error {
+			ready <- at
+			return nil
+		})
+	}()
+	select {
+	case at := <-ready:
+		client, clientErr = w.Send(ctx, sending, at)
+		if clientErr != nil {
+			cancel() // the server waits for a peer as long as it may
+		}
+	case <-done:
+	}
+	<-done
+	return server, client, serverErr, clientErr
+}
+
+// eachMode runs a test for each workload and mode.
+func eachMode(t *testing.T, test func(t *testing.T, w Workload, mode string)) {
+	for _, w := range All() {
+		for _, mode := range w.Modes {
+			t.Run(w.Name+" "+mode, func(t *testing.T) { test(t, w, mode) })
+		}
+	}
+}
+
+func TestEveryWorkloadMeasures(t *testing.T) {
+	eachMode(t, func(t *testing.T, w Workload, mode string) {
+		run := runOf(w, mode)
+		var mu sync.Mutex
+		var edges []bool
+		run.Edge = func(end bool) { // one end owns the window; which one is the workload's affair
+			mu.Lock()
+			defer mu.Unlock()
+			edges = append(edges, end)
+		}
+		server, client, serverErr, clientErr := both(w, run, run)
+		if err := errors.Join(serverErr, clientErr); err != nil {
+			t.Fatal(err)
+		}
+		owner := server
+		if _, ok := client.Metrics[w.Headline]; ok {
+			owner = client
+		}
+		headline, ok := owner.Metrics[w.Headline]
+		if !ok || headline < 0 || headline == 0 && w.Headline != "loss" {
+			t.Errorf("%s is %v in %v", w.Headline, headline, owner.Metrics)
+		}
+		if owner.Work <= 0 || owner.Window < run.Duration*9/10 || owner.Window > run.Duration+time.Second {
+			t.Errorf("work %v in a window of %s, asked for %s", owner.Work, owner.Window, run.Duration)
+		}
+		if !slices.Equal(edges, []bool{false, true}) {
+			t.Errorf("the edges of the window: %v", edges)
+		}
+		steps := 0
+		for _, points := range owner.Series {
+			steps = max(steps, len(points))
+		}
+		if steps < 4 {
+			t.Errorf("series %v: 120 ms in steps of 20 ms", owner.Series)
+		}
+		consistent(t, w, owner)
+		for _, tally := range []Tally{server, client} {
+			known(t, tally)
+			if w.TCP == (tally.CC == "") {
+				t.Errorf("congestion control %q", tally.CC)
+			}
+			for name := range tally.Metrics {
+				_, atServer := server.Metrics[name]
+				_, atClient := client.Metrics[name]
+				if atServer && atClient {
+					t.Errorf("both ends tell %s: one would hide the other", name)
+				}
+			}
+		}
+	})
+}
+
+// known fails for a metric that no result can hold: it would be lost.
+func known(t *testing.T, tally Tally) {
+	t.Helper()
+	for name := range tally.Metrics {
+		if _, ok := result.QuantityOf(name); !ok {
+			t.Errorf("metric %s is not in the catalogue", name)
+		}
+	}
+}
+
+// consistent holds the work against the rate or the throughput.
+func consistent(t *testing.T, w Workload, owner Tally) {
+	t.Helper()
+	perSecond := owner.Metrics["rate"]
+	if w.Work == PerGbit {
+		perSecond = owner.Metrics["throughput"] / gigabit
+	}
+	if got := perSecond * owner.Window.Seconds(); got < owner.Work*0.9 || got > owner.Work*1.1 {
+		t.Errorf("work %v, but %v from the rate and the window", owner.Work, got)
+	}
+	if p50, p99 := owner.Metrics["rtt_p50"], owner.Metrics["rtt_p99"]; p99 > 0 && p99 < p50 {
+		t.Errorf("p50 %v, p99 %v", p50, p99)
+	}
+}
+
+func TestSeveralFlows(t *testing.T) {
+	for _, w := range All() {
+		if w.Flows == 1 {
+			continue
+		}
+		t.Run(w.Name, func(t *testing.T) {
+			run := runOf(w, w.Modes[0])
+			run.Flows, run.Interval = 3, 0
+			server, client, serverErr, clientErr := both(w, run, run)
+			if err := errors.Join(serverErr, clientErr); err != nil {
+				t.Fatal(err)
+			}
+			if server.Work+client.Work <= 0 || len(server.Series["throughput"])+len(client.Series["rate"]) > 0 {
+				t.Errorf("server %+v, client %+v", server, client)
+			}
+		})
+	}
+}
+
+// TestStrangersAreTurnedAway runs with another token at each end, and with
+// what is none.
+func TestStrangersAreTurnedAway(t *testing.T) {
+	for _, w := range All() {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			stranger := runOf(w, w.Modes[0])
+			stranger.Token = otherToken
+			_, client, serverErr, clientErr := both(w, runOf(w, w.Modes[0]), stranger)
+			if clientErr == nil || serverErr == nil {
+				t.Errorf("a stranger measured %v; server: %v, client: %v", client.Metrics, serverErr, clientErr)
+			}
+			for _, bad := range []string{"", "abc", "xy" + token[2:], token[2:]} {
+				run := runOf(w, w.Modes[0])
+				run.Token = bad
+				ready := func(netip.AddrPort) error { return errors.New("it listens") }
+				_, errServe := w.Serve(t.Context(), run, loopback, ready)
+				_, errSend := w.Send(t.Context(), run, loopback)
+				for _, err := range []error{errServe, errSend} {
+					if err == nil || !strings.Contains(err.Error(), "32 hexadecimal digits") {
+						t.Errorf("token %q: %v", bad, err)
+					}
+				}
+			}
+			long := runOf(w, w.Modes[0])
+			long.Token = token + "00"
+			if _, err := w.Send(t.Context(), long, loopback); err == nil || !strings.Contains(err.Error(), "32 hexadecimal digits") {
+				t.Errorf("a token that is too long: %v", err)
+			}
+		})
+	}
+}
+
+// TestServeListensOnlyDuringTheRun holds that what can't be announced ends.
+func TestServeListensOnlyDuringTheRun(t *testing.T) {
+	for _, w := range All() {
+		var at netip.AddrPort
+		_, err := w.Serve(t.Context(), runOf(w, w.Modes[0]), loopback, func(addr netip.AddrPort) error {
+			at = addr
+			return errors.New("nobody hears")
+		})
+		if err == nil || !strings.Contains(err.Error(), "nobody hears") {
+			t.Errorf("%s: %v", w.Name, err)
+		}
+		// The port is free: it can be listened at again.
+		_, err = w.Serve(t.Context(), runOf(w, w.Modes[0]), at, func(netip.AddrPort) error { return errors.New("once more") })
+		if err == nil || !strings.Contains(err.Error(), "once more") {
+			t.Errorf("%s at the same port: %v", w.Name, err)
+		}
+	}
+}
+
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range All() {
+		if found, ok := Find(w.Name); seen[w.Name] || !ok || found.Doc != w.Doc || w.Doc == "" {
+			t.Errorf("%s: found as %q", w.Name, found.Doc)
+		}
+		seen[w.Name] = true
+		if w.Size.Least < 1 || w.Size.Least > w.Size.Default || w.Size.Default > w.Size.Most {
+			t.Errorf("%s: sizes %+v", w.Name, w.Size)
+		}
+		if w.Flows < 1 || len(w.Modes) == 0 || w.Rate < 0 || w.Work != PerGbit && w.Work != PerTransaction {
+			t.Errorf("%s: %+v", w.Name, w)
+		}
+		if _, ok := result.QuantityOf(w.Headline); !ok {
+			t.Errorf("%s: its headline %q is not in the catalogue", w.Name, w.Headline)
+		}
+	}
+	if _, ok := Find("smoke"); ok {
+		t.Error("an unknown workload is found")
+	}
+}
+
+// TestBoundsHold asks each workload for the least and the most that its bounds
+// promise; it must not refuse.
+func TestBoundsHold(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(traffic.Processors(1024)))
+	for _, w := range All() {
+		for _, mode := range w.Modes {
+			for _, size := range []int{w.Size.Least, w.Size.Default, w.Size.Most} {
+				run := runOf(w, mode)
+				run.Size = size
+				if err := refusal(t, w, run); err != nil {
+					t.Errorf("%s with %d bytes: %v", w.Name, size, err)
+				}
+			}
+			run := runOf(w, mode)
+			run.Flows = w.Flows
+			if err := refusal(t, w, run); err != nil {
+				t.Errorf("%s with %d flows: %v", w.Name, w.Flows, err)
+			}
+		}
+	}
+}
+
+// refusal is why a workload does not serve a run; it is stopped as soon as it
+// waits for its peer.
+func refusal(t *testing.T, w Workload, run Run) error {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := w.Serve(ctx, run, loopback, func(netip.AddrPort) error {
+		time.AfterFunc(time.Millisecond, cancel)
+		return nil
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
