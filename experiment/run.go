@@ -65,6 +65,8 @@ type runner struct {
 	gates   []string // warnings of the noise gates, for every number
 	stat    *probe.CPUReader
 	before  probe.CPU
+	weighed time.Duration // what the last weighing took
+	last    bool          // nothing more will be measured
 }
 
 // cellKey finds a cell; both baselines of a group are one cell.
@@ -87,6 +89,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
 	}
 	r.finishNoise()
+	r.last = true
 	r.weigh()
 	return r.res, errors.Join(err, o.Save(r.res))
 }
@@ -177,7 +180,7 @@ func (r *runner) blocks(ctx context.Context) error {
 		if err := r.block(ctx, block); err != nil {
 			return err
 		}
-		r.weigh()
+		r.weighSome(time.Since(start))
 		if err := r.Save(r.res); err != nil {
 			return err
 		}

@@ -70,10 +70,18 @@ func toll(pairs []pairOf, q result.Quantity, margins stats.Margins) *result.Toll
 		t.Low, t.High = ends(interval)
 		t.Verdict = string(verdict(interval, margins))
 	}
-	if t.Verdict == string(stats.Inconclusive) {
-		if n, ok := stats.BlocksNeeded(ratios, margins, direction(q)); ok {
-			t.BlocksToSay = n
-		}
+	return t
+}
+
+// toll weighs a comparison and, at the end of the run, says how many blocks an
+// inconclusive one would take: that is reckoned by trial, too long for between.
+func (r *runner) toll(pairs []pairOf, q result.Quantity, margins stats.Margins) *result.Toll {
+	t := toll(pairs, q, margins)
+	if t == nil || !r.last || t.Verdict != string(stats.Inconclusive) {
+		return t
+	}
+	if n, ok := stats.BlocksNeeded(logRatios(pairs), margins, direction(q)); ok {
+		t.BlocksToSay = n
 	}
 	return t
 }

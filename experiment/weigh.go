@@ -3,6 +3,7 @@ package experiment
 import (
 	"math"
 	"slices"
+	"time"
 
 	"tare/network"
 	"tare/result"
@@ -16,11 +17,32 @@ const leastCPUWindow = 0.5
 
 // weigh turns the samples so far into metrics, tolls and A/A.
 func (r *runner) weigh() {
+	start := time.Now()
+	defer func() { r.weighed = time.Since(start) }()
 	r.res.Noise.AA = []result.AA{}
-	r.res.Cells = r.res.Cells[:0]
 	for n := range r.groups {
 		r.weighGroup(n)
 	}
+	r.gather()
+}
+
+// weighShare is how much longer than its weighing a block must be for the
+// result to be weighed after it.
+const weighShare = 20
+
+// weighSome brings the result up to date after a block: the samples always,
+// the metrics where weighing takes little beside the block.
+func (r *runner) weighSome(block time.Duration) {
+	if r.plan.Precision > 0 || r.weighed < block/weighShare {
+		r.weigh()
+	} else {
+		r.gather()
+	}
+}
+
+// gather puts the cells as they are into the result.
+func (r *runner) gather() {
+	r.res.Cells = r.res.Cells[:0]
 	for _, key := range r.order {
 		r.res.Cells = append(r.res.Cells, *r.cells[key])
 	}
@@ -42,7 +64,7 @@ func (r *runner) weighGroup(n int) {
 			pairs := pair(cell, baseline, q.Name)
 			if value, ok := location(baseline, q); ok {
 				m.Baseline = &result.Baseline{Network: network.Baseline, Value: value.Value}
-				m.Toll = toll(pairs, q, margins[q.Name])
+				m.Toll = r.toll(pairs, q, margins[q.Name])
 			}
 			if m.Toll != nil && unsteady(margins[q.Name]) {
 				m.Warnings = append(m.Warnings, "aa-differs: the two baselines of this group differ by more than the margin: a smaller toll is not told")
@@ -73,7 +95,7 @@ func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Marg
 			own.AA = stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}
 		}
 		margins[q.Name] = own
-		if m.Toll = toll(blocks, q, own); m.Toll != nil {
+		if m.Toll = r.toll(blocks, q, own); m.Toll != nil {
 			m.Baseline = &result.Baseline{Network: network.Baseline, Value: m.Value}
 			if m.Toll.Low != nil {
 				r.res.Noise.AA = append(r.res.Noise.AA, result.AA{
