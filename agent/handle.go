@@ -248,7 +248,8 @@ func Measure(ctx context.Context, server, client *Handle, name string, run workl
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, serving.done()) }()
+	ends := []*job{serving}
+	defer func() { err = errors.Join(err, doneAll(ends)) }()
 	first, err := serving.wait(ctx)
 	if err != nil {
 		return out, err
@@ -260,8 +261,19 @@ func Measure(ctx context.Context, server, client *Handle, name string, run workl
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, sending.done()) }()
+	ends = append(ends, sending)
 	return collectBoth(ctx, serving, sending)
+}
+
+// doneAll is done with all jobs at once: two that hang take no longer than one.
+func doneAll(jobs []*job) error {
+	errs := make([]error, len(jobs))
+	var all sync.WaitGroup
+	for n, j := range jobs {
+		all.Go(func() { errs[n] = j.done() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // collectBoth waits for both ends. When one fails the other can't succeed:

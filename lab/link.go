@@ -41,7 +41,7 @@ func LinkIsInexact(bitsPerSecond float64) bool { return burst(bitsPerSecond) > g
 // netlink library's own type lacks the overhead, so the attributes are laid
 // raw (linux/pkt_sched.h, struct tc_tbf_qopt).
 func (ns *Namespace) SetLink(device string, bitsPerSecond float64) error {
-	link, err := ns.link(device)
+	index, err := ns.index(device)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (ns *Namespace) SetLink(device string, bitsPerSecond float64) error {
 	return ns.Do(func() error {
 		req := nl.NewNetlinkRequest(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE|unix.NLM_F_ACK)
 		req.AddData(&nl.TcMsg{
-			Family: nl.FAMILY_ALL, Ifindex: int32(link.Attrs().Index),
+			Family: nl.FAMILY_ALL, Ifindex: int32(index),
 			Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT,
 		})
 		req.AddData(nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("tbf")))

@@ -20,29 +20,35 @@ type Namespace struct {
 	CPUs CPUSet // what runs in it is bound there; empty: not bound
 	CC   string // congestion control of every route in it
 
-	net   *os.File
-	mount *os.File // nil until something needs files of its own
-	links *netlink.Handle
-	from  *Namespace // whose mounts it starts from; nil: the lab's
+	net     *os.File
+	mount   *os.File // nil until something needs files of its own
+	links   *netlink.Handle
+	indices map[string]int // of the devices that have been named so far
+	from    *Namespace     // whose mounts it starts from; nil: the lab's
 }
 
 // sysctls of every namespace of a lab: no state carried from one connection to
 // the next, no IPv6 autoconfiguration (most of the cost of a thousand
 // containers), and none of the machine's own settings, which a new namespace
 // inherits for IPv4.
-var sysctls = []struct{ path, value string }{
-	{"net/ipv4/tcp_no_metrics_save", "1"},
-	{"net/ipv6/conf/default/disable_ipv6", "1"},
-	{"net/ipv6/conf/all/disable_ipv6", "1"},
-	{"net/ipv4/conf/all/rp_filter", "0"},
-	{"net/ipv4/conf/default/rp_filter", "0"},
-	{"net/ipv4/conf/all/send_redirects", "0"},
-	{"net/ipv4/conf/default/send_redirects", "0"},
+func sysctls() []sysctl {
+	return []sysctl{
+		{"net/ipv4/tcp_no_metrics_save", "1"},
+		{"net/ipv6/conf/default/disable_ipv6", "1"},
+		{"net/ipv6/conf/all/disable_ipv6", "1"},
+		{"net/ipv4/conf/all/rp_filter", "0"},
+		{"net/ipv4/conf/default/rp_filter", "0"},
+		{"net/ipv4/conf/all/send_redirects", "0"},
+		{"net/ipv4/conf/default/send_redirects", "0"},
+	}
 }
+
+// sysctl is a value below /proc/sys.
+type sysctl struct{ path, value string }
 
 // newNamespace makes a network namespace with its loopback up.
 func newNamespace(name, cc string) (*Namespace, error) {
-	ns := &Namespace{Name: name, CC: cc}
+	ns := &Namespace{Name: name, CC: cc, indices: map[string]int{}}
 	err := onThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("create network namespace %s: %w", name, err)
@@ -53,7 +59,7 @@ func newNamespace(name, cc string) (*Namespace, error) {
 		}
 		ns.net = file
 		ns.Push(file.Close)
-		for _, s := range sysctls {
+		for _, s := range sysctls() {
 			if err := writeSysctl(s.path, s.value); err != nil {
 				return err
 			}

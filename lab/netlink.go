@@ -31,13 +31,25 @@ func retry[T any](dump func() (T, error)) (T, error) {
 	return got, err
 }
 
-// link finds a device by name.
-func (ns *Namespace) link(name string) (netlink.Link, error) {
+// index finds a device by name. It is asked for once: while a lab is built
+// nobody else makes or renames devices in it, and a lookup costs as much as a
+// change.
+func (ns *Namespace) index(name string) (int, error) {
+	if index, known := ns.indices[name]; known {
+		return index, nil
+	}
 	found, err := retry(func() (netlink.Link, error) { return ns.links.LinkByName(name) })
 	if err != nil {
-		return nil, fmt.Errorf("find %s in %s: %w", name, ns.Name, err)
+		return 0, fmt.Errorf("find %s in %s: %w", name, ns.Name, err)
 	}
-	return found, nil
+	ns.indices[name] = found.Attrs().Index
+	return found.Attrs().Index, nil
+}
+
+// link is a device as the netlink library wants to be told of it.
+func (ns *Namespace) link(name string) (netlink.Link, error) {
+	index, err := ns.index(name)
+	return &netlink.Device{LinkAttrs: netlink.LinkAttrs{Name: name, Index: index}}, err
 }
 
 // attrs are those of a new device. Its address is chosen, not random, so that
@@ -52,6 +64,9 @@ func attrs(name string, mtu int, mac net.HardwareAddr) netlink.LinkAttrs {
 func (ns *Namespace) add(link netlink.Link) error {
 	if err := ns.links.LinkAdd(link); err != nil {
 		return fmt.Errorf("add %s %s to %s: %w", link.Type(), link.Attrs().Name, ns.Name, err)
+	}
+	if a := link.Attrs(); a.Index != 0 && a.Namespace == nil {
+		ns.indices[a.Name] = a.Index // the library has read it back
 	}
 	return nil
 }
@@ -96,14 +111,14 @@ type VXLAN struct {
 
 // AddVXLAN adds a VXLAN device, left down.
 func (ns *Namespace) AddVXLAN(v VXLAN) error {
-	lower, err := ns.link(v.Device)
+	lower, err := ns.index(v.Device)
 	if err != nil {
 		return err
 	}
 	return ns.add(&netlink.Vxlan{
 		LinkAttrs:    attrs(v.Name, v.MTU, nil),
 		VxlanId:      v.VNI,
-		VtepDevIndex: lower.Attrs().Index,
+		VtepDevIndex: lower,
 		SrcAddr:      v.Local.AsSlice(),
 		Port:         v.Port,
 		Proxy:        true,
@@ -113,12 +128,12 @@ func (ns *Namespace) AddVXLAN(v VXLAN) error {
 // AddMacvlan adds a macvlan in bridge mode on a device of ns and moves it
 // into another namespace under the name given, left down.
 func (ns *Namespace) AddMacvlan(lowerName string, into *Namespace, name string, mac net.HardwareAddr) error {
-	lower, err := ns.link(lowerName)
+	lower, err := ns.index(lowerName)
 	if err != nil {
 		return err
 	}
 	a := attrs(name, 0, mac)
-	a.ParentIndex = lower.Attrs().Index
+	a.ParentIndex = lower
 	a.Namespace = netlink.NsFd(into.net.Fd())
 	return ns.add(&netlink.Macvlan{LinkAttrs: a, Mode: netlink.MACVLAN_MODE_BRIDGE})
 }
@@ -145,11 +160,11 @@ func (ns *Namespace) SetMaster(name, bridge string) error {
 	if err != nil {
 		return err
 	}
-	master, err := ns.link(bridge)
+	master, err := ns.index(bridge)
 	if err != nil {
 		return err
 	}
-	if err := ns.links.LinkSetMaster(link, master); err != nil {
+	if err := ns.links.LinkSetMasterByIndex(link, master); err != nil {
 		return fmt.Errorf("add %s to bridge %s in %s: %w", name, bridge, ns.Name, err)
 	}
 	return nil
@@ -157,12 +172,12 @@ func (ns *Namespace) SetMaster(name, bridge string) error {
 
 // AddNeighbour pins an IP address to a MAC address on a device.
 func (ns *Namespace) AddNeighbour(device string, addr netip.Addr, mac net.HardwareAddr) error {
-	link, err := ns.link(device)
+	index, err := ns.index(device)
 	if err != nil {
 		return err
 	}
 	err = ns.links.NeighSet(&netlink.Neigh{
-		LinkIndex: link.Attrs().Index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT,
+		LinkIndex: index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT,
 		IP: addr.AsSlice(), HardwareAddr: mac,
 	})
 	if err != nil {
@@ -173,12 +188,12 @@ func (ns *Namespace) AddNeighbour(device string, addr netip.Addr, mac net.Hardwa
 
 // AddFDB tells a VXLAN device behind which host a MAC address lives.
 func (ns *Namespace) AddFDB(device string, mac net.HardwareAddr, host netip.Addr) error {
-	link, err := ns.link(device)
+	index, err := ns.index(device)
 	if err != nil {
 		return err
 	}
 	err = ns.links.NeighAppend(&netlink.Neigh{
-		LinkIndex: link.Attrs().Index, Family: unix.AF_BRIDGE, Flags: netlink.NTF_SELF,
+		LinkIndex: index, Family: unix.AF_BRIDGE, Flags: netlink.NTF_SELF,
 		State: netlink.NUD_PERMANENT, IP: host.AsSlice(), HardwareAddr: mac,
 	})
 	if err != nil {

@@ -54,11 +54,11 @@ func (ns *Namespace) AddRoute(r Route) error {
 		route.Flags = int(netlink.FLAG_ONLINK)
 	}
 	if r.Device != "" {
-		link, err := ns.link(r.Device)
+		index, err := ns.index(r.Device)
 		if err != nil {
 			return err
 		}
-		route.LinkIndex = link.Attrs().Index
+		route.LinkIndex = index
 	}
 	if err := ns.links.RouteAdd(route); err != nil {
 		return fmt.Errorf("add route to %s in %s: %w", r.To, ns.Name, err)

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -25,7 +26,8 @@ func (l *Lab) Exec(ctx context.Context, at string, argv []string, files ...*os.F
 		return 0, err
 	}
 	stop := context.AfterFunc(ctx, func() {
-		if err := c.send(request{Signal: int(syscall.SIGINT)}); err != nil {
+		err := c.send(request{Signal: int(syscall.SIGINT)})
+		if err != nil && !errors.Is(err, syscall.EPIPE) { // it has just ended
 			fmt.Fprintf(os.Stderr, "tare: interrupt %s: %v\n", argv[0], err)
 		}
 	})

@@ -194,18 +194,7 @@ func (k *keeper) start(c *conversation, req request, files []*os.File) error {
 	if len(files) != 3 || len(req.Argv) == 0 {
 		return errors.New("start: a command and three descriptors are needed")
 	}
-	k.mu.Lock()
-	if k.lab == nil {
-		k.mu.Unlock()
-		return errors.New("the lab is not built")
-	}
-	processes := k.lab.Processes
-	ns, err := k.lab.Find(k.topology.resolve(req.At))
-	k.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	process, err := processes.Start(ns, lab.Command{Argv: req.Argv, Env: req.Env, Dir: req.Dir, Files: [3]*os.File(files)})
+	process, err := k.startIn(req, [3]*os.File(files))
 	if err != nil {
 		return err
 	}
@@ -219,6 +208,21 @@ func (k *keeper) start(c *conversation, req request, files []*os.File) error {
 	<-process.Done
 	exit := exitStatus(process.Status)
 	return c.send(reply{Exit: &exit})
+}
+
+// startIn starts a process in a namespace: a change of the lab, since the
+// first one in a namespace makes its mounts.
+func (k *keeper) startIn(req request, files [3]*os.File) (*lab.Process, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lab == nil {
+		return nil, errors.New("the lab is not built")
+	}
+	ns, err := k.lab.Find(k.topology.resolve(req.At))
+	if err != nil {
+		return nil, err
+	}
+	return k.lab.Processes.Start(ns, lab.Command{Argv: req.Argv, Env: req.Env, Dir: req.Dir, Files: files})
 }
 
 // passSignals sends the process what the other side asks for, and kills it
@@ -253,8 +257,14 @@ func exitStatus(status syscall.WaitStatus) int {
 	return status.ExitStatus()
 }
 
-// probe tries to lay every network, and takes it back.
+// probe tries to lay every network, and takes it back. It does so in a lab of
+// its own, whose end is that of every process, so none may stand beside it.
 func (k *keeper) probe() (probed []Availability, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lab != nil {
+		return nil, errors.New("probe: the lab stands already")
+	}
 	config, err := Spec{Pin: string(lab.PinNone)}.config()
 	if err != nil {
 		return nil, err

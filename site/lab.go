@@ -175,8 +175,14 @@ func (l *Lab) Agent(ctx context.Context, at, role string) (*agent.Handle, error)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := at + " " + role
-	if h, running := l.agents[key]; running && h.Broken() == nil {
-		return h, nil
+	if h, there := l.agents[key]; there {
+		if h.Broken() == nil {
+			return h, nil
+		}
+		delete(l.agents, key)
+		if err := h.Close(); err != nil {
+			return nil, fmt.Errorf("close broken agent at %s: %w", at, err)
+		}
 	}
 	h, err := l.startAgent(ctx, at)
 	if err != nil {

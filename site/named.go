@@ -74,6 +74,9 @@ func openLedger() (string, error) {
 // Up starts a keeper that outlives this process, lays the spec and writes it
 // to the ledger.
 func Up(ctx context.Context, spec Spec) (*Lab, error) {
+	if err := CheckName(spec.Name); err != nil {
+		return nil, err
+	}
 	dir, err := openLedger()
 	if err != nil {
 		return nil, err
@@ -87,25 +90,28 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("listen for keeper: %w", err)
+		return nil, errors.Join(fmt.Errorf("listen for keeper: %w", err), leave(dir))
 	}
 	listener.SetUnlinkOnClose(false) // it is the keeper's from here on
-	o, err := startKeeper(listener, false)
-	if err = errors.Join(err, listener.Close()); err != nil {
-		return nil, errors.Join(err, remove(dir, spec.Name))
-	}
-	l := &Lab{address: socket, owned: o, agents: map[string]*agent.Handle{}}
-	if err := l.Build(ctx, spec); err != nil {
-		return nil, errors.Join(err, l.Close(), remove(dir, spec.Name))
-	}
-	entry := Entry{Name: spec.Name, PID: o.process.Process.Pid, Created: time.Now().UTC()}
+	// Written before the keeper starts, so that one whose starter is killed
+	// at the worst moment can still be listed and taken down.
+	entry := Entry{Name: spec.Name, Networks: []string{}, Created: time.Now().UTC()}
 	for _, u := range spec.Underlays {
 		if !u.Baseline {
 			entry.Networks = append(entry.Networks, u.Network)
 		}
 	}
 	if err := write(dir, entry); err != nil {
-		return nil, errors.Join(err, l.Close(), remove(dir, spec.Name))
+		return nil, errors.Join(err, listener.Close(), forget(dir, spec.Name))
+	}
+	o, err := startKeeper(listener, false)
+	if err = errors.Join(err, listener.Close()); err != nil {
+		return nil, errors.Join(err, forget(dir, spec.Name))
+	}
+	l := &Lab{address: socket, owned: o, agents: map[string]*agent.Handle{}}
+	entry.PID = o.process.Process.Pid
+	if err := errors.Join(l.Build(ctx, spec), write(dir, entry)); err != nil {
+		return nil, errors.Join(err, l.Close(), forget(dir, spec.Name))
 	}
 	close(o.release)
 	l.owned = nil
@@ -155,10 +161,13 @@ func Down(ctx context.Context, name string) error {
 		ctx, cancel := context.WithTimeout(ctx, downWait)
 		defer cancel()
 		if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
-			return fmt.Errorf("take lab %s down: %w", name, err)
+			// Somebody else may have taken it down meanwhile.
+			if _, still := dial(ctx, l.address); still == nil {
+				return fmt.Errorf("take lab %s down: %w", name, err)
+			}
 		}
 	}
-	return errors.Join(remove(dir, name), leave(dir))
+	return forget(dir, name)
 }
 
 // List reads the ledger.
@@ -215,6 +224,9 @@ func remove(dir, name string) error {
 	}
 	return errors.Join(errs...)
 }
+
+// forget strikes a lab from the ledger, and the ledger with its last.
+func forget(dir, name string) error { return errors.Join(remove(dir, name), leave(dir)) }
 
 // leave removes the ledger with its last lab; while others stand it stays.
 func leave(dir string) error {

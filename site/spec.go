@@ -52,16 +52,6 @@ type Built struct {
 	Paths    map[string]network.Ends `json:"paths"`
 }
 
-// find gives the underlay with a name.
-func (t Topology) find(name string) (Built, bool) {
-	for _, b := range t.Underlays {
-		if b.Name == name {
-			return b, true
-		}
-	}
-	return Built{}, false
-}
-
 // config reads the spec's CPU lists.
 func (s Spec) config() (lab.Config, error) {
 	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), Steer: s.RPS, CPUs: lab.Places{}}

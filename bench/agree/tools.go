@@ -113,7 +113,7 @@ func (e end) serveWhile(ctx context.Context, server []string, client func() ([]b
 		time.Sleep(20 * time.Millisecond)
 	}
 	stop()
-	<-served // interrupted, or it ended by itself: its status says nothing more
+	<-served //nolint:errcheck // interrupted, or it ended by itself: its status says nothing more
 	return out, err
 }
 
@@ -176,4 +176,3 @@ func (s sockperf) measure(ctx context.Context) (float64, error) {
 	us, err := strconv.ParseFloat(string(line[1]), 64)
 	return us * 1e-6, err
 }
-

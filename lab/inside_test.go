@@ -1,0 +1,362 @@
+package lab
+
+import (
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/nftables"
+	"github.com/safchain/ethtool"
+)
+
+// inside are the tests that run as the init of a lab.
+var inside = []struct {
+	about string
+	test  func(*testing.T)
+}{
+	{"two hosts and a container", testHosts},
+	{"each NIC model sets its features", testNICs},
+	{"a host without neighbours and a switch", testSwitch},
+	{"sysctls are the lab's", testSysctls},
+	{"an unknown congestion control is refused", testUnknownCC},
+	{"one underlay goes and the others stand", testRemove},
+	{"a host holds so many containers", testMostContainers},
+	{"a command runs in its host", testCommand},
+	{"a host has files of its own", testMounts},
+	{"a daemon ends with the lab", testDaemon},
+	{"rules are laid and seen", testRules},
+	{"packets are steered or it says so", testSteering},
+}
+
+// open makes a lab that ends with the test.
+func open(t *testing.T) *Lab {
+	t.Helper()
+	usable, err := UsableCPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := New(Config{CC: "cubic", Pin: PinApart, Steer: true, All: usable})
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func lay(t *testing.T, l *Lab, spec UnderlaySpec) *Underlay {
+	t.Helper()
+	u, err := l.NewUnderlay(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// pairOf is an underlay of two hosts.
+func pairOf(name string) UnderlaySpec {
+	return UnderlaySpec{Name: name, Hosts: 2, MTU: 1500, NIC: NICFull}
+}
+
+// linkOf is a device as the kernel shows it.
+func linkOf(t *testing.T, ns *Namespace, name string) LaidLink {
+	t.Helper()
+	laid, err := ns.Look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range laid.Links {
+		if link.Name == name {
+			return link
+		}
+	}
+	t.Fatalf("%s has no %s: %+v", ns.Name, name, laid.Links)
+	return LaidLink{}
+}
+
+func testHosts(t *testing.T) {
+	l := open(t)
+	spec := pairOf("x")
+	spec.MTU = 9000
+	u := lay(t, l, spec)
+	c, err := u.Hosts[1].AddContainer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := l.Find("x.h2/c1")
+	if err != nil || found != c.Namespace {
+		t.Errorf("Find = %v, %v", found, err)
+	}
+	if _, err := l.Find("x.h3"); err == nil || !strings.Contains(err.Error(), "tare lab show") {
+		t.Errorf("Find of a stranger: %v", err)
+	}
+	for n, want := range []string{"10.0.0.1/16", "10.0.0.2/16"} {
+		eth := linkOf(t, u.Hosts[n].Namespace, Device)
+		if !eth.Up || eth.MTU != 9000 || len(eth.Addresses) != 1 || eth.Addresses[0] != want {
+			t.Errorf("%s: %+v", u.Hosts[n].Name, eth)
+		}
+	}
+	laid, err := u.Hosts[0].Look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(laid.Routes) == 0 {
+		t.Error("h1 has no route")
+	}
+	for _, route := range laid.Routes {
+		if !strings.HasSuffix(route, "congctl cubic") {
+			t.Errorf("route %q carries no congestion control", route)
+		}
+	}
+	if lo := linkOf(t, c.Namespace, "lo"); !lo.Up {
+		t.Error("the container's loopback is down")
+	}
+}
+
+func testNICs(t *testing.T) {
+	l := open(t)
+	for _, c := range []struct {
+		nic  NIC
+		want map[string]bool
+	}{
+		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true}},
+		{NICTSO, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false}},
+		{NICFrames, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": true}},
+		{NICPlain, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": false}},
+	} {
+		for _, hosts := range []int{2, 3} {
+			spec := pairOf(string(c.nic))
+			spec.NIC, spec.Hosts = c.nic, hosts
+			u := lay(t, l, spec)
+			for _, h := range u.Hosts {
+				checkFeatures(t, h, c.want)
+			}
+			if err := l.Remove(u); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	spec := pairOf("link")
+	spec.Link = 1e9
+	u := lay(t, l, spec)
+	checkFeatures(t, u.Hosts[0], NICFrames.features())
+}
+
+func checkFeatures(t *testing.T, h *Host, want map[string]bool) {
+	t.Helper()
+	var got map[string]bool
+	err := h.Do(func() error {
+		tool, err := ethtool.NewEthtool()
+		if err != nil {
+			return err
+		}
+		defer tool.Close()
+		got, err = tool.Features(Device)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, on := range want {
+		if state, known := got[name]; !known || state != on {
+			t.Errorf("%s: %s is %t (known: %t), want %t", h.Name, name, state, known, on)
+		}
+	}
+}
+
+func testSwitch(t *testing.T) {
+	l := open(t)
+	for _, hosts := range []int{1, 3} {
+		spec := pairOf("s")
+		spec.Hosts = hosts
+		u := lay(t, l, spec)
+		if len(u.Hosts) != hosts {
+			t.Errorf("%d hosts, want %d", len(u.Hosts), hosts)
+		}
+		if err := l.Remove(u); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func testSysctls(t *testing.T) {
+	u := lay(t, open(t), pairOf("x"))
+	for path, want := range map[string]string{
+		"net/ipv4/tcp_no_metrics_save": "1", "net/ipv4/ip_forward": "1", "net/ipv4/conf/eth0/rp_filter": "0",
+	} {
+		if got, err := u.Hosts[0].ReadSysctl(path); err != nil || got != want {
+			t.Errorf("%s = %q, %v; want %s", path, got, err, want)
+		}
+	}
+	if err := u.Hosts[0].Sysctl("net/ipv4/no_such", "1"); err == nil || !strings.Contains(err.Error(), "net/ipv4/no_such=1") {
+		t.Errorf("a sysctl that does not exist: %v", err)
+	}
+}
+
+func testUnknownCC(t *testing.T) {
+	l := open(t)
+	l.CC = "nosuch"
+	_, err := l.NewUnderlay(pairOf("x"))
+	if err == nil || !strings.Contains(err.Error(), "--cc") || !strings.Contains(err.Error(), "nosuch") {
+		t.Errorf("congestion control nosuch: %v", err)
+	}
+	if len(l.Underlays) != 0 {
+		t.Error("an underlay that failed is the lab's")
+	}
+}
+
+func testRemove(t *testing.T) {
+	l := open(t)
+	stays := lay(t, l, pairOf("stays"))
+	before := descriptors(t)
+	goes := lay(t, l, pairOf("goes"))
+	if _, err := goes.Hosts[0].AddContainer(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Remove(goes); err != nil {
+		t.Error(err)
+	}
+	if after := descriptors(t); after != before {
+		t.Errorf("%d descriptors after, %d before", after, before)
+	}
+	if _, err := l.Find("goes.h1"); err == nil {
+		t.Error("a removed host is found")
+	}
+	if !linkOf(t, stays.Hosts[0].Namespace, Device).Up {
+		t.Error("the other underlay's link is down")
+	}
+}
+
+func testMostContainers(t *testing.T) {
+	u := lay(t, open(t), pairOf("x"))
+	h := u.Hosts[0]
+	h.Containers = make([]*Container, MaxContainers)
+	defer func() { h.Containers = nil }()
+	if _, err := h.AddContainer(); err == nil || !strings.Contains(err.Error(), "the most") {
+		t.Errorf("one container too many: %v", err)
+	}
+}
+
+// run runs a shell line and gives what it said and how it ended.
+func run(t *testing.T, l *Lab, in *Namespace, line string) (string, syscall.WaitStatus) {
+	t.Helper()
+	said, says, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	p, err := l.Processes.Start(in, Command{Argv: []string{"sh", "-c", line}, Env: os.Environ(), Files: [3]*os.File{null, says, os.Stderr}})
+	says.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Done:
+	case <-time.After(5 * time.Second):
+		t.Fatalf("%q is not reaped", line)
+	}
+	return strings.TrimSpace(string(text)), p.Status
+}
+
+func testCommand(t *testing.T) {
+	l := open(t)
+	u := lay(t, l, pairOf("x"))
+	for _, h := range u.Hosts {
+		cpus, status := run(t, l, h.Namespace, "while read name value; do test $name = Cpus_allowed_list: && echo $value; done < /proc/self/status; exit 7")
+		if cpus != h.CPUs.String() || status.ExitStatus() != 7 {
+			t.Errorf("in %s: CPUs %q, want %q; status %d", h.Name, cpus, h.CPUs, status.ExitStatus())
+		}
+	}
+	if _, status := run(t, l, u.Hosts[0].Namespace, "kill -TERM $$"); status.Signal() != syscall.SIGTERM {
+		t.Errorf("killed by %v, want %v", status.Signal(), syscall.SIGTERM)
+	}
+	_, err := l.Processes.Start(u.Hosts[0].Namespace, Command{Argv: []string{"no-such-program"}, Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err == nil || !strings.Contains(err.Error(), "no-such-program in x.h1") {
+		t.Errorf("a program that is not there: %v", err)
+	}
+}
+
+func testMounts(t *testing.T) {
+	l := open(t)
+	u := lay(t, l, pairOf("x"))
+	c, err := u.Hosts[0].AddContainer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, l, u.Hosts[0].Namespace, "echo mine > /run/tare-test")
+	for _, where := range []struct {
+		in   *Namespace
+		want string
+	}{{u.Hosts[0].Namespace, "mine"}, {c.Namespace, "mine"}, {u.Hosts[1].Namespace, ""}} {
+		if got, _ := run(t, l, where.in, "cat /run/tare-test 2>/dev/null"); got != where.want {
+			t.Errorf("/run/tare-test in %s holds %q, want %q", where.in.Name, got, where.want)
+		}
+	}
+	if _, err := os.Stat("/run/tare-test"); err == nil {
+		t.Error("a host's file is in the lab's own /run")
+	}
+}
+
+func testDaemon(t *testing.T) {
+	l := open(t)
+	u := lay(t, l, pairOf("x"))
+	// A daemon leaves its parent, its session and its process group, and
+	// minds no SIGTERM.
+	run(t, l, u.Hosts[0].Namespace, "(trap '' TERM; exec setsid sleep 100 </dev/null >/dev/null 2>&1) & sleep 0.05")
+	if got := len(marked(t)); got != 2 {
+		t.Errorf("%d processes run in the lab, want its init and the daemon", got)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := len(marked(t)); got != 1 {
+		t.Errorf("%d processes after the end, want 1", got)
+	}
+}
+
+func testRules(t *testing.T) {
+	u := lay(t, open(t), pairOf("x"))
+	err := u.Hosts[0].Nftables(func(conn *nftables.Conn) {
+		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "t"})
+		conn.AddChain(&nftables.Chain{Name: "c", Table: table})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laid, err := u.Hosts[0].Look()
+	if err != nil || len(laid.Rules) != 1 || laid.Rules[0].Chain != "c" {
+		t.Errorf("rules %+v, %v", laid.Rules, err)
+	}
+	if laid, err := u.Hosts[1].Look(); err != nil || len(laid.Rules) != 0 {
+		t.Errorf("the other host's rules %+v, %v", laid.Rules, err)
+	}
+}
+
+func testSteering(t *testing.T) {
+	l := open(t)
+	u := lay(t, l, pairOf("x"))
+	if !u.RPS {
+		if IsRoot() || !strings.Contains(strings.Join(u.Warnings, "\n"), "no-rps") {
+			t.Errorf("no steering (root %t), warnings %q", IsRoot(), u.Warnings)
+		}
+		return
+	}
+	for _, h := range u.Hosts {
+		got, _ := run(t, l, h.Namespace, "cat /sys/class/net/eth0/queues/rx-0/rps_cpus")
+		if strings.TrimLeft(got, "0,") != strings.TrimLeft(h.CPUs.mask(), "0,") {
+			t.Errorf("rps_cpus of %s is %q, want %q", h.Name, got, h.CPUs.mask())
+		}
+	}
+}

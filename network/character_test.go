@@ -1,0 +1,104 @@
+package network_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"tare/lab"
+	"tare/network"
+	"tare/wire"
+	"tare/workload"
+)
+
+// The addresses of a lab's first two hosts and of what is on them.
+const (
+	host1, host2     = "10.0.0.1", "10.0.0.2"
+	gateway2         = "10.102.0.1"
+	container2       = "10.102.0.2"
+	publishedAddress = host2 + ":5210"
+	containerAddress = container2 + ":5210"
+)
+
+// The server listens on the container's address and is reached at its host's;
+// it sees a container as that container's host.
+func TestLabNATRewritesBothAddresses(t *testing.T) {
+	l := build(t, on("nat"))
+	for _, client := range []string{"h1/c1", "h1"} {
+		if got := seenAs(t, l, client, publishedAddress, "h2/c1", containerAddress); got != host1 {
+			t.Errorf("the server sees %s as %s, want %s", client, got, host1)
+		}
+	}
+	laid, err := l.Look(t.Context(), "h1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(laid[0].Rules) != 2 {
+		t.Errorf("chains %+v, want postrouting and prerouting", laid[0].Rules)
+	}
+}
+
+// The server sees the relay on its own host; without the relay nothing
+// answers at the published port.
+func TestLabProxyRelays(t *testing.T) {
+	l := build(t, on("proxy"))
+	for _, client := range []string{"h1/c1", "h1"} {
+		if got := seenAs(t, l, client, publishedAddress, "h2/c1", containerAddress); got != gateway2 {
+			t.Errorf("the server sees %s as %s, want the relay at %s", client, got, gateway2)
+		}
+	}
+	// kill(-1) reaches every process of the lab but its init and the caller.
+	if _, status, err := exec(t.Context(), l, "h2", "sh", "-c", "kill -KILL -1"); err != nil || status != 0 {
+		t.Fatalf("kill the relays: status %d, %v", status, err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := exec(t.Context(), l, "h2/c1", "/proc/self/exe", "greet", containerAddress)
+		ended <- err
+	}()
+	if said, status, err := exec(t.Context(), l, "h2", "/proc/self/exe", "call", containerAddress); err != nil || status != 0 || said == "" {
+		t.Fatalf("the container itself is not reached: %q, status %d, %v", said, status, err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if said, status, err := exec(t.Context(), l, "h1", "/proc/self/exe", "call", publishedAddress); err != nil || status == 0 {
+		t.Errorf("the published port answers %q without its relay, status %d, %v", said, status, err)
+	}
+}
+
+// Every packet between hosts crosses the VXLAN device, and leaves the host
+// with the stack's 50 bytes more.
+func TestLabVXLANEncapsulates(t *testing.T) {
+	l := build(t, on("vxlan"))
+	run := workload.Run{Size: 1000, Duration: 100 * time.Millisecond}
+	b := built(t, l, "vxlan")
+	measure(t, l, b, network.CrossHost, "udp_rr", run) // neighbours are known from here on
+	outer, inner := link(t, l, "h1", lab.Device), link(t, l, "h1", "vxlan0")
+	out := measure(t, l, b, network.CrossHost, "udp_rr", run)
+	outerAfter, innerAfter := link(t, l, "h1", lab.Device), link(t, l, "h1", "vxlan0")
+
+	if packets := float64(innerAfter.TxPackets - inner.TxPackets); packets < out.Client.Work {
+		t.Errorf("%.0f packets crossed the VXLAN device in %.0f transactions", packets, out.Client.Work)
+	}
+	// What opens and closes the run is small and little.
+	each := float64(outerAfter.TxBytes-outer.TxBytes) / float64(outerAfter.TxPackets-outer.TxPackets)
+	want := float64(run.Size + udpHeaders + wire.VXLAN().Bytes() + wire.EthernetHeader)
+	if math.Abs(each-want) > 0.01*want {
+		t.Errorf("a packet takes %.1f bytes on the underlay, want %.0f", each, want)
+	}
+}
+
+// A container on a bridge, a route or a pair is seen under its own address.
+func TestLabOthersRewriteNothing(t *testing.T) {
+	for name, address := range map[string]string{
+		"route": "10.101.0.2", "ptp": "10.101.0.2", "vxlan": "10.220.4.2", "macvlan": "10.0.4.1",
+	} {
+		l := build(t, on(name))
+		server := built(t, l, name).Paths[network.CrossHost].Bind.String()
+		if got := seenAs(t, l, "h1/c1", fmt.Sprint(server, ":99"), "h2/c1", fmt.Sprint(server, ":99")); got != address {
+			t.Errorf("%s: the server sees h1/c1 as %s, want %s", name, got, address)
+		}
+	}
+}

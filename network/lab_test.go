@@ -1,0 +1,161 @@
+package network_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"io"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"tare/agent"
+	"tare/lab"
+	"tare/network"
+	"tare/site"
+	"tare/workload"
+)
+
+// on is an underlay of two hosts with two containers each, and a network.
+func on(name string) site.UnderlaySpec {
+	return site.UnderlaySpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2}
+}
+
+// build starts a lab that ends with the test and leaves nothing. Every
+// underlay must stand.
+func build(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
+	t.Helper()
+	l := tryBuild(t, underlays...)
+	for _, b := range l.Topology.Underlays {
+		if b.Error != "" {
+			t.Fatalf("%s: %s", b.Name, b.Error)
+		}
+	}
+	return l
+}
+
+// tryBuild is build where underlays may fail.
+func tryBuild(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
+	t.Helper()
+	noLeaks(t)
+	l, err := site.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := l.Build(t.Context(), site.Spec{CC: "cubic", Pin: string(lab.PinApart), Underlays: underlays}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// built gives an underlay by name.
+func built(t *testing.T, l *site.Lab, name string) site.Built {
+	t.Helper()
+	for _, b := range l.Topology.Underlays {
+		if b.Name == name {
+			return b
+		}
+	}
+	t.Fatalf("no underlay %s", name)
+	return site.Built{}
+}
+
+// measure does one short run between the ends of a path.
+func measure(t *testing.T, l *site.Lab, b site.Built, path, name string, run workload.Run) agent.Outcome {
+	t.Helper()
+	ends, served := b.Paths[path]
+	if !served {
+		t.Fatalf("%s has no path %s", b.Name, path)
+	}
+	server, err := l.Agent(t.Context(), b.Name+"."+ends.Server, "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := l.Agent(t.Context(), b.Name+"."+ends.Client, "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := make([]byte, 16)
+	if _, err := rand.Read(token); err != nil {
+		t.Fatal(err)
+	}
+	kind, known := workload.Find(name)
+	if !known {
+		t.Fatalf("no workload %s", name)
+	}
+	run.Token, run.Flows, run.Mode = hex.EncodeToString(token), 1, kind.Modes[0]
+	if run.Duration == 0 {
+		run.Duration = 30 * time.Millisecond
+	}
+	out, err := agent.Measure(t.Context(), server, client, name, run,
+		netip.AddrPortFrom(ends.Bind, network.Port).String(), netip.AddrPortFrom(ends.Dial, network.Port).String())
+	if err != nil {
+		t.Fatalf("%s on %s of %s: %v", name, path, b.Name, err)
+	}
+	return out
+}
+
+// link reads a device of a host or container.
+func link(t *testing.T, l *site.Lab, at, name string) lab.LaidLink {
+	t.Helper()
+	laid, err := l.Look(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range laid[0].Links {
+		if link.Name == name {
+			return link
+		}
+	}
+	t.Fatalf("%s has no %s", at, name)
+	return lab.LaidLink{}
+}
+
+// exec runs a command at a place and gives what it said and its exit status.
+func exec(ctx context.Context, l *site.Lab, at string, argv ...string) (string, int, error) {
+	said, says, err := os.Pipe()
+	if err != nil {
+		return "", 0, err
+	}
+	defer said.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return "", 0, err
+	}
+	defer null.Close()
+	status, err := l.Exec(ctx, at, argv, null, says, os.Stderr)
+	says.Close()
+	if err != nil {
+		return "", status, err
+	}
+	text, err := io.ReadAll(said)
+	return string(text), status, err
+}
+
+// seenAs gives a client's address as a server sees it: the server listens at
+// bind, the client calls dial.
+func seenAs(t *testing.T, l *site.Lab, client, dial, server, bind string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := exec(ctx, l, server, "/proc/self/exe", "greet", bind)
+		ended <- err
+	}()
+	said, status, err := exec(t.Context(), l, client, "/proc/self/exe", "call", dial)
+	cancel() // a server that nobody called waits no longer
+	if errServer := <-ended; err != nil || errServer != nil || status != 0 {
+		t.Fatalf("call %s from %s: status %d, %v; server: %v", dial, client, status, err, errServer)
+	}
+	addr, err := netip.ParseAddrPort(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr.Addr().String()
+}

@@ -1,0 +1,106 @@
+package network_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"tare/agent"
+	"tare/network"
+	"tare/site"
+)
+
+// mark is carried by every process of a test, so that what it leaves behind
+// is told from what others do on the machine.
+const mark = "TARE_TEST"
+
+// verbs are what the test binary is started as inside a lab.
+func verbs() map[string]func(arguments []string) error {
+	return map[string]func([]string) error{
+		site.KeeperVerb: func([]string) error { return site.Keep() },
+		site.AgentVerb: func([]string) error {
+			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
+		},
+		network.RelayVerb: func(a []string) error { // --listen A --to B
+			return network.Relay(context.Background(), netip.MustParseAddrPort(a[1]), netip.MustParseAddrPort(a[3]), func() error {
+				_, err := os.Stdout.Write([]byte("\n"))
+				return err
+			})
+		},
+		"greet": func(a []string) error { return greet(a[0]) },
+		"call":  func(a []string) error { return call(a[0]) },
+	}
+}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		if verb, known := verbs()[os.Args[1]]; known {
+			exit(verb(os.Args[2:]))
+		}
+	}
+	if err := os.Setenv(mark, fmt.Sprintf("network-%d", os.Getpid())); err != nil {
+		exit(err)
+	}
+	os.Exit(m.Run())
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// callWait bounds how long two ends look for each other.
+const callWait = 5 * time.Second
+
+// greet accepts one connection and tells the caller its address as the server
+// sees it.
+func greet(address string) error {
+	listener, err := net.Listen("tcp4", address)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	conn, err := listener.Accept()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = fmt.Fprint(conn, conn.RemoteAddr())
+	return err
+}
+
+// call prints what the server says. A server that is not there yet is tried
+// again.
+func call(address string) error {
+	for deadline := time.Now().Add(callWait); ; time.Sleep(10 * time.Millisecond) {
+		said, err := callOnce(address)
+		if err == nil && said != "" {
+			fmt.Print(said)
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("call %s: nobody greets: %w", address, err)
+		}
+	}
+}
+
+func callOnce(address string) (string, error) {
+	conn, err := net.DialTimeout("tcp4", address, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return "", err
+	}
+	said, err := io.ReadAll(conn)
+	return string(said), err
+}

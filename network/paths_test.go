@@ -1,0 +1,134 @@
+package network_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/site"
+	"tare/wire"
+	"tare/workload"
+)
+
+// Headers of a datagram that fills a packet.
+const udpHeaders = wire.IPv4Header + wire.UDPHeader
+
+func TestLabEveryPathCarriesTraffic(t *testing.T) {
+	for _, n := range network.All() {
+		t.Run(n.Name, func(t *testing.T) {
+			l := build(t, on(n.Name))
+			b := built(t, l, n.Name)
+			for _, path := range n.Paths {
+				carries(t, l, b, path, wire.InnerMTU(1500, n.Stack))
+			}
+			if n.Name == network.Baseline {
+				return
+			}
+			for _, at := range []string{"h1/c1", "h1/c2", "h2/c1", "h2/c2"} {
+				if got := link(t, l, at, "eth0").MTU; got != wire.InnerMTU(1500, n.Stack) {
+					t.Errorf("MTU at %s is %d, want %d", at, got, wire.InnerMTU(1500, n.Stack))
+				}
+			}
+		})
+	}
+}
+
+// carries sends the smallest and the largest packets both ways.
+func carries(t *testing.T, l *site.Lab, b site.Built, path string, mtu int) {
+	t.Helper()
+	for _, c := range []struct {
+		workload string
+		size     int
+	}{
+		{"tcp_rr", 1},
+		{"tcp_rr", 10 * mtu}, // many full segments each way
+		{"udp_rr", 64},
+		{"udp_rr", mtu - udpHeaders},
+	} {
+		out := measure(t, l, b, path, c.workload, workload.Run{Size: c.size})
+		if out.Client.Work <= 0 {
+			t.Errorf("%s on %s of %s, %d bytes: no transaction", c.workload, path, b.Name, c.size)
+		}
+		if c.workload == "tcp_rr" && (out.Server.CC != "cubic" || out.Client.CC != "cubic") {
+			t.Errorf("%s of %s: congestion control %q at the server, %q at the client", path, b.Name, out.Server.CC, out.Client.CC)
+		}
+	}
+}
+
+func TestLabNineNetworksAtOnce(t *testing.T) {
+	var all []site.UnderlaySpec
+	for _, n := range network.All() {
+		all = append(all, on(n.Name))
+	}
+	l := build(t, all...)
+	for _, n := range network.All() {
+		for _, path := range n.Paths {
+			if measure(t, l, built(t, l, n.Name), path, "tcp_rr", workload.Run{Size: 1}).Client.Work <= 0 {
+				t.Errorf("%s of %s: no transaction", path, n.Name)
+			}
+		}
+	}
+}
+
+func TestLabThreeHosts(t *testing.T) {
+	var all []site.UnderlaySpec
+	for _, name := range []string{"route", "ptp", "vxlan", "macvlan"} {
+		u := on(name)
+		u.Hosts = 3
+		all = append(all, u)
+	}
+	l := build(t, all...)
+	for _, u := range all {
+		n, _ := network.Find(u.Network)
+		for _, path := range n.Paths {
+			carries(t, l, built(t, l, u.Name), path, wire.InnerMTU(1500, n.Stack))
+		}
+		// The third host is reached from both others.
+		server := u.Name + ".h3/c2"
+		address, _, _ := strings.Cut(link(t, l, server, "eth0").Addresses[0], "/")
+		for _, client := range []string{".h1/c1", ".h2/c1"} {
+			want, _, _ := strings.Cut(link(t, l, u.Name+client, "eth0").Addresses[0], "/")
+			if got := seenAs(t, l, u.Name+client, address+":99", server, address+":99"); got != want {
+				t.Errorf("%s sees %s%s as %s, want %s", server, u.Name, client, got, want)
+			}
+		}
+	}
+}
+
+func TestLabLinkLimits(t *testing.T) {
+	const rate = 100e6
+	u := on("route")
+	u.Link = rate
+	l := build(t, u)
+	out := measure(t, l, built(t, l, "route"), network.CrossHost, "tcp_stream",
+		workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: 700 * time.Millisecond})
+	got := out.Server.Metrics["throughput"] + out.Client.Metrics["throughput"] // one end measures it
+	ceiling := rate * (1500 - 52) / 1538
+	if got < 0.7*ceiling || got > 1.01*ceiling {
+		t.Errorf("%.1f Mbit/s pass a link of 100; its ceiling is %.1f", got/1e6, ceiling/1e6)
+	}
+}
+
+func TestLabFailureLeavesTheOthers(t *testing.T) {
+	absurd, half, much := on("bridge"), on("vxlan"), on("macvlan")
+	absurd.MTU = 1 << 20
+	half.MTU = 100 // the hosts stand, the containers' MTU of 50 is refused
+	much.Containers = 1001
+	l := tryBuild(t, on("veth"), absurd, half, much, on("route"))
+	for name, says := range map[string]string{"bridge": "build underlay bridge", "vxlan": "lay network vxlan", "macvlan": "1000, the most"} {
+		if got := built(t, l, name).Error; !strings.Contains(got, says) {
+			t.Errorf("%s failed with %q, want %q", name, got, says)
+		}
+	}
+	for _, at := range l.Topology.Namespaces {
+		if !strings.HasPrefix(at, "veth.") && !strings.HasPrefix(at, "route.") {
+			t.Errorf("%s stands although its network failed", at)
+		}
+	}
+	if _, err := l.Look(t.Context(), "vxlan.h1"); err == nil {
+		t.Error("a host of a network that failed is there")
+	}
+	measure(t, l, built(t, l, "veth"), network.SameHost, "tcp_rr", workload.Run{Size: 1})
+	measure(t, l, built(t, l, "route"), network.CrossHost, "tcp_rr", workload.Run{Size: 1})
+}

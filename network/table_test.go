@@ -1,0 +1,75 @@
+package network_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/network"
+)
+
+func TestEveryNetworkIsWhole(t *testing.T) {
+	before := map[string]bool{}
+	for _, n := range network.All() {
+		if before[n.Name] {
+			t.Errorf("%s stands twice", n.Name)
+		}
+		switch {
+		case n.Name == network.Baseline && n.Parent != "":
+			t.Errorf("the baseline has the parent %s", n.Parent)
+		case n.Name != network.Baseline && !before[n.Parent]:
+			t.Errorf("%s: its parent %q does not come before it", n.Name, n.Parent)
+		}
+		before[n.Name] = true
+		if n.Doc == "" || n.Lay == nil || len(n.Paths) == 0 {
+			t.Errorf("%s lacks a sentence, a way to be laid or a path", n.Name)
+		}
+		if n.Name != network.Baseline && (n.Missing == "" || n.Get == "") {
+			t.Errorf("%s does not say what it may lack and how to get it", n.Name)
+		}
+		if !slices.Contains([]string{network.Product, network.SamePath, network.StandIn}, n.Fidelity) {
+			t.Errorf("%s: fidelity %q", n.Name, n.Fidelity)
+		}
+		if n.Encapsulates() != (len(n.Stack) > 0) {
+			t.Errorf("%s: encapsulates %t with the stack %v", n.Name, n.Encapsulates(), n.Stack)
+		}
+		for _, path := range n.Paths {
+			if !slices.Contains(network.Paths(), path) || !n.Serves(path) {
+				t.Errorf("%s: path %q", n.Name, path)
+			}
+		}
+		if found, known := network.Find(n.Name); !known || found.Doc != n.Doc {
+			t.Errorf("Find does not find %s", n.Name)
+		}
+	}
+	if _, known := network.Find("token-ring"); known {
+		t.Error("Find finds what is not there")
+	}
+}
+
+func TestAcrossReachesTheOtherHost(t *testing.T) {
+	for _, n := range network.All() {
+		if n.Across == "" {
+			continue
+		}
+		across, known := network.Find(n.Across)
+		if !known || !across.Serves(network.CrossHost) || n.Serves(network.CrossHost) {
+			t.Errorf("%s: across hosts it is %q: known %t, serves %v", n.Name, n.Across, known, across.Paths)
+		}
+	}
+}
+
+// A network's function has its name and stands in the file of that name.
+func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
+	for _, n := range network.All() {
+		text, err := os.ReadFile(n.Name + ".go")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !strings.Contains(string(text), "func "+n.Name+"() Network {") {
+			t.Errorf("%s.go has no function %s", n.Name, n.Name)
+		}
+	}
+}

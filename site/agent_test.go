@@ -1,0 +1,130 @@
+package site_test
+
+import (
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tare/agent"
+	"tare/site"
+	"tare/workload"
+)
+
+// promptly is how soon an agent's failure must be told.
+const promptly = 5 * time.Second
+
+func TestFailedAgentsAreTold(t *testing.T) {
+	for _, c := range []struct{ line, says string }{
+		{"exec sleep 100", "it said nothing"},
+		{"echo nonsense; exec sleep 100", "it talks nonsense"},
+		{"exit 1", "it died before it said hello"},
+		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `it speaks "tare.agent/0"`},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			noLeaks(t)
+			cmd := exec.Command("sh", "-c", c.line)
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			_, err = agent.Open(t.Context(), "h1", in, out, sync.OnceValue(func() error {
+				if err := cmd.Process.Kill(); err != nil {
+					return err
+				}
+				if _, err := cmd.Process.Wait(); err != nil {
+					return err
+				}
+				return out.Close()
+			}))
+			if err == nil || !strings.Contains(err.Error(), "agent at h1: "+c.says) {
+				t.Errorf("%q: %v, want %q", c.line, err, c.says)
+			}
+			if took := time.Since(begun); took > promptly {
+				t.Errorf("%q is told after %s", c.line, took)
+			}
+		})
+	}
+}
+
+// agents are those at both ends of a path within h1 of the network veth.
+func agents(t *testing.T, l *site.Lab) (server, client *agent.Handle) {
+	t.Helper()
+	server, err := l.Agent(t.Context(), "h1", "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err = l.Agent(t.Context(), "h1", "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server, client
+}
+
+// over loopback of h1, for so long.
+func measure(t *testing.T, server, client *agent.Handle, window time.Duration) error {
+	t.Helper()
+	const address = "127.0.0.1:5210"
+	out, err := agent.Measure(t.Context(), server, client, "tcp_rr", workload.Run{
+		Token: strings.Repeat("0f", 16), Mode: "block", Flows: 1, Size: 1, Duration: window,
+	}, address, address)
+	if err == nil && out.Client.Work <= 0 {
+		t.Error("no transaction")
+	}
+	return err
+}
+
+// Agents that are killed or stopped during a run are told in time, and the
+// next request starts others.
+func TestLabAgentsThatFailInARun(t *testing.T) {
+	for _, c := range []struct{ signal, says string }{
+		{"KILL", "it died"},
+		{"STOP", "it hangs"},
+	} {
+		t.Run(c.signal, func(t *testing.T) {
+			l := build(t, "veth")
+			server, client := agents(t, l)
+			if err := measure(t, server, client, 20*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			again, _ := agents(t, l)
+			if again != server {
+				t.Error("a working agent is not used again")
+			}
+			const window = time.Second
+			ended := make(chan error, 1)
+			begun := time.Now()
+			go func() { ended <- measure(t, server, client, window) }()
+			time.Sleep(100 * time.Millisecond) // the run is under way, or not yet: it fails in both
+			// kill(-1) reaches every process of the lab but its init and the caller.
+			run(t, l, "h1", "", "kill -"+c.signal+" -1")
+			err := <-ended
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("a run whose agents get SIG%s: %v, want %q", c.signal, err, c.says)
+			}
+			if late := time.Since(begun) - window; late > promptly {
+				t.Errorf("it is told %s after the run should have ended", late)
+			}
+			for deadline := time.Now().Add(promptly); server.Broken() == nil || client.Broken() == nil; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("an agent that failed is not known to be broken")
+				}
+			}
+			if c.signal == "KILL" {
+				server, client = agents(t, l)
+				if err := measure(t, server, client, 20*time.Millisecond); err != nil {
+					t.Errorf("other agents: %v", err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package site_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tare/lab"
+	"tare/site"
+)
+
+// specOf is a lab of networks, each on two hosts with a container each.
+func specOf(networks ...string) site.Spec {
+	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Underlays: []site.UnderlaySpec{}}
+	for _, name := range networks {
+		spec.Underlays = append(spec.Underlays, site.UnderlaySpec{
+			Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1,
+		})
+	}
+	return spec
+}
+
+// start starts a keeper that ends with the test and leaves nothing.
+func start(t *testing.T) *site.Lab {
+	t.Helper()
+	noLeaks(t)
+	l, err := site.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// build is start with networks laid.
+func build(t *testing.T, networks ...string) *site.Lab {
+	t.Helper()
+	l := start(t)
+	if err := l.Build(t.Context(), specOf(networks...)); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range l.Topology.Underlays {
+		if b.Error != "" {
+			t.Fatalf("%s: %s", b.Name, b.Error)
+		}
+	}
+	return l
+}
+
+// run runs a shell line at a place, with text to read, and gives what it
+// wrote and its exit status.
+func run(t *testing.T, l *site.Lab, at, text, line string) (string, int) {
+	t.Helper()
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, says, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	if _, err := io.WriteString(writes, text); err != nil {
+		t.Fatal(err)
+	}
+	writes.Close()
+	status, err := l.Exec(t.Context(), at, []string{"sh", "-c", line}, reads, says, os.Stderr)
+	reads.Close()
+	says.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer), status
+}
+
+func TestLabIsAsTheSpecSays(t *testing.T) {
+	l := build(t, "host", "bridge")
+	want := "host.h1 host.h2 bridge.h1 bridge.h1/c1 bridge.h2 bridge.h2/c1"
+	if got := strings.Join(l.Topology.Namespaces, " "); got != want {
+		t.Errorf("namespaces %s, want %s", got, want)
+	}
+	privilege := "user namespace"
+	if os.Geteuid() == 0 {
+		privilege = "root"
+	}
+	if l.Topology.Privilege != privilege {
+		t.Errorf("privilege %q, want %q", l.Topology.Privilege, privilege)
+	}
+	laid, err := l.Look(t.Context(), "")
+	if err != nil || len(laid) != len(l.Topology.Namespaces) {
+		t.Errorf("Look at all gives %d of %d, %v", len(laid), len(l.Topology.Namespaces), err)
+	}
+	if _, err := l.Look(t.Context(), "bridge.h9"); err == nil {
+		t.Error("Look at a host that is not there gives no error")
+	}
+	if err := l.Build(t.Context(), specOf("veth")); err == nil || !strings.Contains(err.Error(), "stands already") {
+		t.Errorf("a second Build: %v", err)
+	}
+	if _, err := l.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "stands already") {
+		t.Errorf("a probe beside a lab that stands: %v", err)
+	}
+	if got, _ := run(t, l, "bridge.h1", "", "echo alive"); got != "alive\n" {
+		t.Errorf("after it the lab says %q", got)
+	}
+}
+
+func TestLabProbeLeavesRoomForALab(t *testing.T) {
+	l := start(t)
+	probed, err := l.Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range probed {
+		if a.Error != "" {
+			t.Errorf("%s can't be laid: %s", a.Name, a.Error)
+		}
+	}
+	if err := l.Build(t.Context(), specOf("veth")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Only root can be somebody else; an ordinary user's keeper is tried with the
+// user's own process, which it obeys.
+func TestLabAnotherUserIsRefused(t *testing.T) {
+	l := build(t, "veth")
+	if os.Geteuid() != 0 {
+		if got, _ := run(t, l, "h1", "", "echo mine"); got != "mine\n" {
+			t.Errorf("the lab's own user hears %q", got)
+		}
+		return
+	}
+	cmd := exec.Command(readable(t), "stranger", l.Address())
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "belongs to another user") {
+		t.Errorf("a stranger hears %q, %v", out, err)
+	}
+	if got, _ := run(t, l, "h1", "", "echo alive"); got != "alive\n" {
+		t.Errorf("after it the lab says %q", got)
+	}
+}

@@ -1,0 +1,155 @@
+package site_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tare/site"
+)
+
+func TestCheckName(t *testing.T) {
+	for name, good := range map[string]bool{
+		"a": true, "X": true, "lab-1": true, "a.b_c": true, "0": true, strings.Repeat("a", 32): true,
+		"": false, ".": false, "..": false, "-a": false, ".a": false, "_a": false, "a/b": false, "../a": false,
+		"a b": false, "a\n": false, "a\x00": false, "ä": false, strings.Repeat("a", 33): false,
+	} {
+		if err := site.CheckName(name); (err == nil) != good {
+			t.Errorf("CheckName(%q) = %v", name, err)
+		}
+	}
+}
+
+// labName is one that nobody else uses.
+func labName(about string) string { return fmt.Sprintf("t%d-%s", os.Getpid(), about) }
+
+// up makes a named lab that is gone with the test.
+func up(t *testing.T, name string) *site.Lab {
+	t.Helper()
+	noLeaks(t)
+	spec := specOf("host", "bridge")
+	spec.Name, spec.Underlays[0].Baseline = name, true
+	l, err := site.Up(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := site.Down(context.Background(), name); err != nil && !errors.Is(err, site.ErrNoLab) {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// entry finds a lab in the ledger.
+func entry(t *testing.T, name string) (site.Entry, bool) {
+	t.Helper()
+	all, err := site.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return site.Entry{}, false
+}
+
+func TestLabUpJoinListDown(t *testing.T) {
+	name := labName("life")
+	if err := up(t, name).Close(); err != nil { // it stands without this handle
+		t.Error(err)
+	}
+	e, there := entry(t, name)
+	if !there || !e.Running || e.PID == 0 || strings.Join(e.Networks, " ") != "bridge" {
+		t.Errorf("the ledger has %+v, %t", e, there)
+	}
+	l, err := site.Join(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, status := run(t, l, "h2/c1", "", "echo here"); got != "here\n" || status != 0 {
+		t.Errorf("h2/c1 says %q, status %d", got, status)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	spec := specOf("veth")
+	spec.Name = name
+	if _, err := site.Up(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "stands already") {
+		t.Errorf("a second Up: %v", err)
+	}
+	if err := site.Down(t.Context(), name); err != nil {
+		t.Error(err)
+	}
+	if e, there := entry(t, name); there {
+		t.Errorf("after Down the ledger has %+v", e)
+	}
+	if _, err := site.Join(t.Context(), name); !errors.Is(err, site.ErrNoLab) {
+		t.Errorf("Join after Down: %v", err)
+	}
+}
+
+func TestLabUnknownNames(t *testing.T) {
+	for _, name := range []string{labName("none"), "../etc/passwd", ""} {
+		if err := site.Down(t.Context(), name); !errors.Is(err, site.ErrNoLab) {
+			t.Errorf("Down of %q: %v", name, err)
+		}
+		if _, err := site.Join(t.Context(), name); !errors.Is(err, site.ErrNoLab) {
+			t.Errorf("Join of %q: %v", name, err)
+		}
+	}
+	spec := specOf("veth")
+	spec.Name = "../escape"
+	if _, err := site.Up(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "use letters") {
+		t.Errorf("Up of ../escape: %v", err)
+	}
+}
+
+func TestLabKilledKeeperIsForgotten(t *testing.T) {
+	name := labName("killed")
+	up(t, name)
+	e, there := entry(t, name)
+	if !there {
+		t.Fatal("the ledger lacks the lab")
+	}
+	if err := syscall.Kill(e.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	// Up made it this process's child and waits for it: it is gone once reaped.
+	for deadline := time.Now().Add(leakWait); syscall.Kill(e.PID, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the killed keeper is still there")
+		}
+	}
+	if e, there := entry(t, name); !there || e.Running {
+		t.Errorf("the ledger has %+v, %t; want one that does not run", e, there)
+	}
+	if err := site.Down(t.Context(), name); err != nil {
+		t.Error(err)
+	}
+	if e, there := entry(t, name); there {
+		t.Errorf("after Down the ledger has %+v", e)
+	}
+}
+
+// A lab whose building is interrupted is not there at all.
+func TestLabInterruptedUpLeavesNothing(t *testing.T) {
+	noLeaks(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	spec := specOf("bridge")
+	spec.Name = labName("interrupted")
+	if l, err := site.Up(ctx, spec); err == nil {
+		t.Error("Up ignores its context", l.Close())
+	}
+	if e, there := entry(t, spec.Name); there {
+		t.Errorf("the ledger has %+v", e)
+	}
+}
