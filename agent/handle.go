@@ -126,12 +126,20 @@ func (h *Handle) hear(lines *bufio.Scanner) error {
 	return nil
 }
 
+// BrokenError says that an agent itself failed, not a run between two: it
+// takes no more jobs.
+type BrokenError struct{ Err error }
+
+func (e *BrokenError) Error() string { return e.Err.Error() }
+
+func (e *BrokenError) Unwrap() error { return e.Err }
+
 // fail marks the agent as broken, once, and ends its process.
 func (h *Handle) fail(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err == nil {
-		h.err = errors.Join(fmt.Errorf("agent at %s: %w", h.Name, err), h.end())
+		h.err = &BrokenError{errors.Join(fmt.Errorf("agent at %s: %w", h.Name, err), h.end())}
 		close(h.gone)
 	}
 }

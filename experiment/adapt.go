@@ -28,7 +28,7 @@ func Skip(p result.Plan, name, reason string) result.Plan {
 }
 
 // Narrow fits a plan to a lab that stands: its networks, its nic, link, MTU,
-// placement and congestion control.
+// placement and congestion control. The plan is one that is not completed yet.
 func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	asked := p.Networks
 	p.Networks, p.NIC, p.EncapNIC = nil, nil, nil
@@ -56,7 +56,6 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 			return p, &InputError{"network " + n.Name + " does not stand in this lab: tare lab show lists what does"}
 		}
 	}
-	p.Duration, p.Warmup = 0, 0
 	p = Complete(p)
 	return p, Check(p)
 }

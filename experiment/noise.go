@@ -64,6 +64,7 @@ func (r *runner) finishNoise() {
 func (r *runner) warningsFor(cell *result.Cell, underlay string) []string {
 	warnings := slices.Clone(r.gates)
 	warnings = append(warnings, r.warned[underlay]...)
+	warnings = append(warnings, r.missed[cell]...)
 	counted := map[string]int{}
 	for _, s := range cell.Samples {
 		for _, w := range s.Warnings {

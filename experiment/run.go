@@ -64,6 +64,7 @@ type runner struct {
 	done    int
 	gates   []string // warnings of the noise gates, for every number
 	stat    *probe.CPUReader
+	missed  map[*result.Cell][]string
 	before  probe.CPU
 	weighed time.Duration // what the last weighing took
 	last    bool          // nothing more will be measured
@@ -113,7 +114,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, warned: map[string][]string{},
-		started: time.Now(),
+		missed: map[*result.Cell][]string{}, started: time.Now(),
 	}
 	r.res = &result.Result{
 		Schema: result.Schema, ID: hex.EncodeToString(id), Tool: o.Tool, Plan: plan, Environment: env,
@@ -206,23 +207,40 @@ func (r *runner) block(ctx context.Context, block int) error {
 			return err
 		}
 		r.progress(block, len(visits))
-		cell := r.cells[keyOf(v.group, v.place)]
-		r.done++
-		if cell.Status == result.StatusFailed {
-			continue
+		if err := r.visit(ctx, v, block, order); err != nil {
+			return err
 		}
-		sample, err := r.measureTwice(ctx, v)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			cell.Status, cell.Reason = result.StatusFailed, err.Error()
-			continue
-		}
-		sample.Block, sample.Order, sample.Layout = block, order, v.place.layout
-		cell.Samples = append(cell.Samples, sample)
 	}
 	r.progress(block+1, len(visits))
+	return nil
+}
+
+// mostMisses is how many runs of a cell may fail twice in their block: a busy
+// machine can stall a window of some tens of milliseconds.
+const mostMisses = 2
+
+// visit does one run of a block. A cell fails with its agent, or when it has
+// missed too often.
+func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
+	key := keyOf(v.group, v.place)
+	cell := r.cells[key]
+	r.done++
+	if cell.Status == result.StatusFailed {
+		return nil
+	}
+	sample, err := r.measureTwice(ctx, v)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == nil {
+		sample.Block, sample.Order, sample.Layout = block, order, v.place.layout
+		cell.Samples = append(cell.Samples, sample)
+		return nil
+	}
+	r.missed[cell] = append(r.missed[cell], fmt.Sprintf("missed: block %d has no window: %v", block+1, err))
+	if broken := new(agent.BrokenError); errors.As(err, &broken) || len(r.missed[cell]) > mostMisses {
+		cell.Status, cell.Reason = result.StatusFailed, err.Error()
+	}
 	return nil
 }
 
@@ -251,7 +269,7 @@ func (r *runner) progress(block, perBlock int) {
 func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, error) {
 	g := r.groups[v.group]
 	sample, err := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
-	if err == nil || ctx.Err() != nil {
+	if broken := new(agent.BrokenError); err == nil || ctx.Err() != nil || errors.As(err, &broken) {
 		return sample, err
 	}
 	second, errSecond := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))

@@ -20,6 +20,7 @@ func Attributes(dieWithParent bool) *syscall.SysProcAttr {
 	}
 	if dieWithParent {
 		sys.Pdeathsig = syscall.SIGKILL
+		sys.Setpgid = true // Ctrl-C is for the tool, which then takes the lab down
 	} else {
 		sys.Setsid = true
 	}

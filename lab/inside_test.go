@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/nftables"
 	"github.com/safchain/ethtool"
+
+	"tare/test/labtest"
 )
 
 // inside are the tests that run as the init of a lab.
@@ -211,7 +213,7 @@ func testUnknownCC(t *testing.T) {
 func testRemove(t *testing.T) {
 	l := open(t)
 	stays := lay(t, l, pairOf("stays"))
-	before := descriptors(t)
+	before := labtest.Descriptors(t)
 	goes := lay(t, l, pairOf("goes"))
 	if _, err := goes.Hosts[0].AddContainer(); err != nil {
 		t.Fatal(err)
@@ -219,7 +221,7 @@ func testRemove(t *testing.T) {
 	if err := l.Remove(goes); err != nil {
 		t.Error(err)
 	}
-	if after := descriptors(t); after != before {
+	if after := labtest.Descriptors(t); after != before {
 		t.Errorf("%d descriptors after, %d before", after, before)
 	}
 	if _, err := l.Find("goes.h1"); err == nil {
@@ -315,13 +317,13 @@ func testDaemon(t *testing.T) {
 	// A daemon leaves its parent, its session and its process group, and
 	// minds no SIGTERM.
 	run(t, l, u.Hosts[0].Namespace, "(trap '' TERM; exec setsid sleep 100 </dev/null >/dev/null 2>&1) & sleep 0.05")
-	if got := len(marked(t)); got != 2 {
+	if got := len(labtest.Marked(t)); got != 2 {
 		t.Errorf("%d processes run in the lab, want its init and the daemon", got)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := len(marked(t)); got != 1 {
+	if got := len(labtest.Marked(t)); got != 1 {
 		t.Errorf("%d processes after the end, want 1", got)
 	}
 }

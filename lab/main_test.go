@@ -3,29 +3,25 @@ package lab
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
 	"testing"
-)
 
-// mark is carried by every process of a test, so that what it leaves behind
-// is told from what others do on the machine.
-const mark = "TARE_TEST"
+	"tare/test/labtest"
+)
 
 // TestMain enters the lab where it is the init of one: see TestLab.
 func TestMain(m *testing.M) {
 	runtime.LockOSThread()
-	if os.Getpid() == 1 && os.Getenv(mark) != "" {
+	if os.Getpid() == 1 && os.Getenv(labtest.Mark) != "" {
 		if err := Enter(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-	} else if err := os.Setenv(mark, fmt.Sprintf("lab-%d", os.Getpid())); err != nil {
+	} else if err := os.Setenv(labtest.Mark, fmt.Sprintf("lab-%d", os.Getpid())); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -38,16 +34,16 @@ func TestLab(t *testing.T) {
 	if os.Getpid() == 1 {
 		for _, c := range inside {
 			t.Run(c.about, func(t *testing.T) {
-				noLeaks(t)
+				labtest.NoLeaks(t)
 				c.test(t)
 			})
 		}
 		return
 	}
-	binary := readable(t)
+	binary := labtest.Readable(t)
 	for _, uid := range users() {
 		t.Run(fmt.Sprintf("uid %d", uid), func(t *testing.T) {
-			noLeaks(t)
+			labtest.NoLeaks(t)
 			runInside(t, binary, uid)
 		})
 	}
@@ -83,43 +79,7 @@ func runInside(t *testing.T, binary string, uid int) {
 // users are those that the lab is tested as.
 func users() []int {
 	if os.Geteuid() == 0 {
-		return []int{0, 65534}
+		return []int{0, labtest.Nobody}
 	}
 	return []int{os.Geteuid()}
-}
-
-// readable copies the test binary to where every user may run it.
-func readable(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "tare-lab-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	path := filepath.Join(dir, "lab.test")
-	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	into, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(into, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := into.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{dir, path} {
-		if err := os.Chmod(name, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return path
 }

@@ -14,6 +14,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/site"
+	"tare/test/labtest"
 	"tare/workload"
 )
 
@@ -38,7 +39,7 @@ func build(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
 // tryBuild is build where underlays may fail.
 func tryBuild(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
 	t.Helper()
-	noLeaks(t)
+	labtest.NoLeaks(t)
 	l, err := site.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)

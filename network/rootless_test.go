@@ -1,71 +1,9 @@
 package network_test
 
 import (
-	"io"
-	"os"
-	osexec "os/exec"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
+
+	"tare/test/labtest"
 )
 
-// nobody is an ordinary user.
-const nobody = 65534
-
-// TestAsOrdinaryUser runs the lab's tests once more without root, in a user
-// namespace. Where the tests are an ordinary user's already, they need not be
-// repeated: it only sees to it that they ran as one.
-func TestAsOrdinaryUser(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Logf("this process is uid %d's", os.Geteuid())
-		return
-	}
-	cmd := osexec.Command(readable(t), "-test.run=^TestLab", "-test.v", "-test.timeout=120s")
-	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR=", "HOME=/")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("as uid %d: %v\n%s", nobody, err, out)
-	}
-	if passed := strings.Count(string(out), "\n--- PASS: TestLab"); passed == 0 {
-		t.Fatalf("as uid %d no test ran:\n%s", nobody, out)
-	}
-}
-
-// readable copies the test binary to where every user may run it.
-func readable(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "tare-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	path := filepath.Join(dir, "tare.test")
-	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	into, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(into, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := into.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{dir, path} {
-		if err := os.Chmod(name, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return path
-}
+func TestAsOrdinaryUser(t *testing.T) { labtest.AsOrdinaryUser(t) }

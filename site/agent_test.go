@@ -9,6 +9,7 @@ import (
 
 	"tare/agent"
 	"tare/site"
+	"tare/test/labtest"
 	"tare/workload"
 )
 
@@ -23,7 +24,7 @@ func TestFailedAgentsAreTold(t *testing.T) {
 		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `it speaks "tare.agent/0"`},
 	} {
 		t.Run(c.says, func(t *testing.T) {
-			noLeaks(t)
+			labtest.NoLeaks(t)
 			cmd := exec.Command("sh", "-c", c.line)
 			in, err := cmd.StdinPipe()
 			if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 func TestLabExecPassesStatusAndText(t *testing.T) {
@@ -21,7 +23,7 @@ func TestLabExecPassesStatusAndText(t *testing.T) {
 		{"kill -TERM $$", "", "", 128 + 15},
 		{"cat; echo end", "in\n", "in\nend\n", 0},
 		{"read word; echo $word-$word", "a\n", "a-a\n", 0},
-		{"echo $TARE_TEST", "", os.Getenv(mark) + "\n", 0},
+		{"echo $TARE_TEST", "", os.Getenv(labtest.Mark) + "\n", 0},
 	} {
 		if got, status := run(t, l, "h1/c1", c.text, c.line); got != c.want || status != c.status {
 			t.Errorf("%q gives %q and status %d, want %q and %d", c.line, got, status, c.want, c.status)
@@ -71,12 +73,12 @@ func TestLabExecIsInterrupted(t *testing.T) {
 // minded. It is there after its starter's end, and not after the lab's.
 func TestLabDaemonDiesWithTheLab(t *testing.T) {
 	l := build(t, "veth")
-	before := len(marked(t))
+	before := len(labtest.Marked(t))
 	_, status := run(t, l, "h1", "", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 100; done' </dev/null >/dev/null 2>&1 &); exit 3`)
 	if status != 3 {
 		t.Errorf("the starter's status is %d, want 3", status)
 	}
-	if after := len(marked(t)); after <= before {
+	if after := len(labtest.Marked(t)); after <= before {
 		t.Errorf("%d processes with the daemon, %d without", after, before)
 	}
 	// noLeaks, which start asked for, finds it if it stays.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"runtime"
 	"sync"
 	"syscall"
@@ -48,7 +49,19 @@ func Keep() error {
 		return errors.New("listen for requests: not a unix socket")
 	}
 	k := &keeper{listener: socket}
+	go k.endAtSignal()
 	return errors.Join(k.accept(), k.takeDown())
+}
+
+// endAtSignal ends the keeper in order when it is told to end: an init gets no
+// signal that it does not ask for.
+func (k *keeper) endAtSignal() {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	<-told
+	if err := k.listener.Close(); err != nil {
+		fmt.Fprintf(os.Stderr, "tare keeper: %v\n", err)
+	}
 }
 
 // accept answers until the lab is taken down.

@@ -11,6 +11,7 @@ import (
 
 	"tare/network"
 	"tare/site"
+	"tare/test/labtest"
 )
 
 // own builds labs, runs something in them and takes them down, until it is
@@ -81,7 +82,7 @@ func TestLabOwnerKilledLeavesNothing(t *testing.T) {
 	for range 10 {
 		after := rand.N(longest)
 		t.Run(after.String(), func(t *testing.T) {
-			noLeaks(t)
+			labtest.NoLeaks(t)
 			killed(t, after, "own")
 		})
 	}
@@ -94,7 +95,7 @@ func TestLabMakerKilledLeavesWhatCanBeTakenDown(t *testing.T) {
 	for range 10 {
 		after := rand.N(longest / 4)
 		t.Run(after.String(), func(t *testing.T) {
-			noLeaks(t)
+			labtest.NoLeaks(t)
 			killed(t, after, "up", name)
 			if err := site.Down(t.Context(), name); err != nil && !errors.Is(err, site.ErrNoLab) {
 				t.Error(err)

@@ -72,7 +72,9 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 	cmd.Args[0] = "tare"
 	cmd.SysProcAttr = lab.Attributes(dieWithParent)
 	cmd.ExtraFiles = []*os.File{file}
-	cmd.Stderr = os.Stderr
+	if dieWithParent { // else whoever reads our errors would wait for the lab's end
+		cmd.Stderr = os.Stderr
+	}
 	o := &owned{process: cmd, release: make(chan struct{}), ended: make(chan error, 1)}
 	started := make(chan error, 1)
 	go func() {

@@ -10,6 +10,7 @@ import (
 
 	"tare/lab"
 	"tare/site"
+	"tare/test/labtest"
 )
 
 // specOf is a lab of networks, each on two hosts with a container each.
@@ -26,7 +27,7 @@ func specOf(networks ...string) site.Spec {
 // start starts a keeper that ends with the test and leaves nothing.
 func start(t *testing.T) *site.Lab {
 	t.Helper()
-	noLeaks(t)
+	labtest.NoLeaks(t)
 	l, err := site.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -141,9 +142,9 @@ func TestLabAnotherUserIsRefused(t *testing.T) {
 		}
 		return
 	}
-	cmd := exec.Command(readable(t), "stranger", l.Address())
+	cmd := exec.Command(labtest.Readable(t), "stranger", l.Address())
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: labtest.Nobody, Gid: labtest.Nobody}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "belongs to another user") {
 		t.Errorf("a stranger hears %q, %v", out, err)

@@ -11,11 +11,8 @@ import (
 	"tare/agent"
 	"tare/network"
 	"tare/site"
+	"tare/test/labtest"
 )
-
-// mark is carried by every process of a test, so that what it leaves behind
-// is told from what others do on the machine.
-const mark = "TARE_TEST"
 
 // verbs are what the test binary is started as.
 func verbs() map[string]func(arguments []string) error {
@@ -42,7 +39,7 @@ func TestMain(m *testing.M) {
 			exit(verb(os.Args[2:]))
 		}
 	}
-	if err := os.Setenv(mark, fmt.Sprintf("site-%d", os.Getpid())); err != nil {
+	if err := os.Setenv(labtest.Mark, fmt.Sprintf("site-%d", os.Getpid())); err != nil {
 		exit(err)
 	}
 	os.Exit(m.Run())

@@ -30,8 +30,11 @@ type Entry struct {
 	Running  bool      `json:"running"`
 }
 
-// ErrNoLab says that no lab has the name.
-var ErrNoLab = errors.New("no such lab")
+// ErrNoLab says that no lab has the name, ErrLabStands that one has it already.
+var (
+	ErrNoLab     = errors.New("no such lab")
+	ErrLabStands = errors.New("such a lab stands already")
+)
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
@@ -83,7 +86,7 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	}
 	socket := filepath.Join(dir, spec.Name+".sock")
 	if l, err := dial(ctx, socket); err == nil {
-		return nil, errors.Join(fmt.Errorf("lab %q stands already: choose another --name, or tare lab down --name %s", spec.Name, spec.Name), l.Close())
+		return nil, errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabStands, spec.Name, spec.Name), l.Close())
 	}
 	if err := remove(dir, spec.Name); err != nil {
 		return nil, err

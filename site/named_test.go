@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tare/site"
+	"tare/test/labtest"
 )
 
 func TestCheckName(t *testing.T) {
@@ -31,7 +32,7 @@ func labName(about string) string { return fmt.Sprintf("t%d-%s", os.Getpid(), ab
 // up makes a named lab that is gone with the test.
 func up(t *testing.T, name string) *site.Lab {
 	t.Helper()
-	noLeaks(t)
+	labtest.NoLeaks(t)
 	spec := specOf("host", "bridge")
 	spec.Name, spec.Underlays[0].Baseline = name, true
 	l, err := site.Up(t.Context(), spec)
@@ -123,7 +124,7 @@ func TestLabKilledKeeperIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Up made it this process's child and waits for it: it is gone once reaped.
-	for deadline := time.Now().Add(leakWait); syscall.Kill(e.PID, 0) == nil; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(labtest.LeakWait); syscall.Kill(e.PID, 0) == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the killed keeper is still there")
 		}
@@ -141,7 +142,7 @@ func TestLabKilledKeeperIsForgotten(t *testing.T) {
 
 // A lab whose building is interrupted is not there at all.
 func TestLabInterruptedUpLeavesNothing(t *testing.T) {
-	noLeaks(t)
+	labtest.NoLeaks(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	spec := specOf("bridge")

@@ -57,7 +57,7 @@ func checkFewPorts() error {
 		func(ctx context.Context) (Served, error) { return ServeTCPCRR(ctx, l, c) },
 		func(ctx context.Context) (Transactions, error) { return CallTCPCRR(ctx, l.Addr(), c) })
 	if serveErr != nil || callErr != nil {
-		return fmt.Errorf("serving end: %v; calling end: %v", serveErr, callErr)
+		return fmt.Errorf("serving end: %w; calling end: %w", serveErr, callErr)
 	}
 	if len(calls.Failures) > 0 {
 		return fmt.Errorf("%d connections, and failures %v", calls.Count, calls.Failures)

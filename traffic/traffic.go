@@ -53,6 +53,7 @@ type Window struct {
 // Edge is one end of a window.
 type Edge int
 
+// The two ends.
 const (
 	Opening Edge = iota
 	Closing

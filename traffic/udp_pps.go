@@ -13,6 +13,7 @@ import (
 // packet of its own in either mode.
 type Mode string
 
+// The modes, the faster first.
 const (
 	Mmsg Mode = "mmsg" // sendmmsg and recvmmsg, up to 64 datagrams a call
 	Msg  Mode = "msg"  // one datagram a call

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -101,7 +102,7 @@ func (r *relay) back(from netip.AddrPort) (*net.UDPConn, error) {
 		for {
 			n, err := back.Read(p)
 			if err != nil {
-				if ne, ok := err.(*net.OpError); ok && ne.Err.Error() == net.ErrClosed.Error() {
+				if errors.Is(err, net.ErrClosed) {
 					return
 				}
 				r.mu.Lock()

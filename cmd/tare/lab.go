@@ -113,7 +113,7 @@ func labSpec(names []string, hosts, containers int, adjust func(*result.Plan) er
 func labUp(c *cobra.Command, s streams, spec site.Spec) error {
 	l, err := site.Up(c.Context(), spec)
 	if err != nil {
-		return err
+		return labError(err)
 	}
 	for _, u := range l.Topology.Underlays {
 		if u.Error == "" {
@@ -171,9 +171,10 @@ func labDownCommand(s streams) *cobra.Command {
 	return c
 }
 
-// labError gives a lab that is not there the status of wrong input.
+// labError gives a lab that is not there, or is there already, the status of
+// wrong input.
 func labError(err error) error {
-	if errors.Is(err, site.ErrNoLab) {
+	if errors.Is(err, site.ErrNoLab) || errors.Is(err, site.ErrLabStands) {
 		return &exitError{exitWrong, err}
 	}
 	return err

@@ -21,7 +21,12 @@ func labShowCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [HOST|HOST/CONTAINER]",
 		Short: "Links, addresses, routes, neighbours, FDB and rules, as they stand",
-		Args:  cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return wrong("show one place at a time: %q is too many", args[1])
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			l, err := site.Join(c.Context(), name)
 			if err != nil {

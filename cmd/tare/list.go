@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -77,16 +78,30 @@ func printList(ctx context.Context, s streams, kind string, asJSON bool) error {
 	}
 	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 	for _, l := range all {
-		state := "runs here"
+		state, said := "runs here", fold(l.Doc)
 		if !l.Available {
-			state = "missing: " + l.Missing
-			if l.Get != "" {
-				state += " (" + l.Get + ")"
-			}
+			state = "missing"
+			said = append(said, fold(strings.TrimSpace(l.Missing+": "+l.Get))...)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Name, state, l.Doc)
+		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Name, state, strings.Join(said, "\n\t\t"))
 	}
 	return table.Flush()
+}
+
+// foldWidth leaves room for a name and a state within 100 columns.
+const foldWidth = 76
+
+// fold breaks a text into lines.
+func fold(text string) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= foldWidth {
+			lines[n] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 func listWorkloads() []listed {

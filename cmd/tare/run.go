@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,11 +79,16 @@ func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
 		if err := result.CheckWritable(out, experiment.SizeOf(plan)*resultBytes); err != nil {
 			return &exitError{exitWrong, err}
 		}
-		save = func(res *result.Result) error { return res.WriteFile(out) }
+		if replaceable(out) {
+			save = func(res *result.Result) error { return res.WriteFile(out) }
+		}
 	}
 	res, err := measure(ctx, s, f, plan, save)
 	if res == nil {
 		return err
+	}
+	if out != "" && !replaceable(out) {
+		err = errors.Join(err, res.WriteFile(out))
 	}
 	if printErr := f.print(s, res, out); printErr != nil {
 		err = errors.Join(err, printErr)
@@ -96,6 +102,13 @@ func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
 		}
 	}
 	return nil
+}
+
+// replaceable tells whether a file can be replaced after every block. A pipe or
+// a terminal can't: it gets the whole at the end.
+func replaceable(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular()
 }
 
 // measure runs the plan in a lab of its own, or in one that stands.
@@ -117,9 +130,9 @@ func (f runFlags) lab(ctx context.Context, plan result.Plan) (*site.Lab, result.
 	if f.labName != "" {
 		l, err := site.Join(ctx, f.labName)
 		if err != nil {
-			return nil, plan, err
+			return nil, plan, labError(err)
 		}
-		plan, err = experiment.Narrow(plan, l.Topology)
+		plan, err = experiment.Narrow(f.open, l.Topology)
 		if err != nil {
 			return nil, plan, errors.Join(err, l.Close())
 		}

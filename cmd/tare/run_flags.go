@@ -27,6 +27,8 @@ type runFlags struct {
 	precision, margin          string
 	seed                       uint64
 	labName, out               string
+	listed                     []string    // networks that the plan's file names
+	open                       result.Plan // as asked for, before it was completed
 	json, dryRun, check        bool
 }
 
@@ -68,6 +70,9 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 		if plan, err = readPlan(args[0]); err != nil {
 			return plan, &exitError{exitWrong, err}
 		}
+		for _, n := range plan.Networks {
+			f.listed = append(f.listed, n.Name)
+		}
 	}
 	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkload(flags, &plan)); err != nil {
 		return plan, &exitError{exitWrong, err}
@@ -75,6 +80,7 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	if narrowed && plan.Name == "quick" {
 		plan.Name = ""
 	}
+	f.open = plan
 	plan = experiment.Complete(plan)
 	return plan, experiment.Check(plan)
 }
@@ -161,7 +167,11 @@ func (f *runFlags) applyWorkload(flags *pflag.FlagSet, plan *result.Plan) error 
 	return nil
 }
 
-// named tells whether the user asked for this network by its name.
+// named tells whether the user asked for this network by its name, on the
+// command line or in a plan's file.
 func (f *runFlags) named(name string) bool {
-	return slices.Contains(list(f.networks, nil), name)
+	if f.networks != "" {
+		return slices.Contains(list(f.networks, nil), name)
+	}
+	return slices.Contains(f.listed, name)
 }

@@ -1,4 +1,6 @@
-package lab
+// Package labtest is what the tests of labs share: the footprint that a lab
+// must not leave behind, and running the tests again as an ordinary user.
+package labtest
 
 import (
 	"bytes"
@@ -14,8 +16,13 @@ import (
 	"time"
 )
 
-// leakWait is how long the kernel gets to remove what nobody holds any more.
-const leakWait = 2 * time.Second
+// Mark is the environment variable that every process of a test carries, so
+// that what it leaves behind is told from what others do on the machine. A
+// test's TestMain sets it to a word of its own.
+const Mark = "TARE_TEST"
+
+// LeakWait is how long the kernel gets to remove what nobody holds any more.
+const LeakWait = 2 * time.Second
 
 // footprint is what a lab must not leave behind.
 type footprint struct {
@@ -26,13 +33,13 @@ type footprint struct {
 	Descriptors int      // that it holds open
 }
 
-// noLeaks compares the footprint before and after a test.
-func noLeaks(t *testing.T) {
+// NoLeaks compares the footprint before and after a test.
+func NoLeaks(t *testing.T) {
 	t.Helper()
 	before := look(t)
 	t.Cleanup(func() {
 		left := look(t).beyond(before)
-		for deadline := time.Now().Add(leakWait); len(left) > 0 && time.Now().Before(deadline); left = look(t).beyond(before) {
+		for deadline := time.Now().Add(LeakWait); len(left) > 0 && time.Now().Before(deadline); left = look(t).beyond(before) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if len(left) > 0 {
@@ -83,7 +90,7 @@ func look(t *testing.T) footprint {
 	}
 	f.Mounts = string(mounts)
 	namespaces := map[string]bool{}
-	for _, pid := range marked(t) {
+	for _, pid := range Marked(t) {
 		f.Processes = append(f.Processes, pid)
 		// A process or thread that ends meanwhile is none that was left.
 		threads, err := filepath.Glob("/proc/" + pid + "/task/*/ns/net")
@@ -100,18 +107,18 @@ func look(t *testing.T) footprint {
 		f.Namespaces = append(f.Namespaces, name)
 	}
 	sort.Strings(f.Namespaces)
-	f.Descriptors = descriptors(t)
+	f.Descriptors = Descriptors(t)
 	return f
 }
 
-// marked lists the processes of this test, itself included.
-func marked(t *testing.T) []string {
+// Marked lists the processes of this test, itself included.
+func Marked(t *testing.T) []string {
 	t.Helper()
 	environments, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := []byte(mark + "=" + os.Getenv(mark) + "\x00")
+	ours := []byte(Mark + "=" + os.Getenv(Mark) + "\x00")
 	self := strconv.Itoa(os.Getpid())
 	var pids []string
 	for _, path := range environments {
@@ -124,8 +131,8 @@ func marked(t *testing.T) []string {
 	return pids
 }
 
-// descriptors counts the open files, without those of Go's own poller.
-func descriptors(t *testing.T) int {
+// Descriptors counts the open files, without those of Go's own poller.
+func Descriptors(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -1,0 +1,40 @@
+# make test is all that CI does; the other targets are parts of it, or tools.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+export PATH := $(PATH):/usr/sbin:/sbin
+
+LINT_VERSION := v2.15.0
+TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/tools
+LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
+
+# Packages whose tests are quick under the race detector.
+RACE := ./agent ./report ./result ./stats ./test/verdict ./wire
+
+.PHONY: test lint fuzz build bench parts
+
+# One package at a time: tests that measure must not disturb each other.
+test: parts lint
+	{ go test -count=1 -race -json $(RACE); go test -count=1 -p 1 -timeout 9m -json ./...; } | go run ./test/verdict
+
+lint: $(LINT)
+	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
+	go vet ./...
+	$(LINT) run
+
+$(LINT):
+	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+# Debian's packages that the tests need, where they are missing.
+parts:
+	@.ci/parts
+
+fuzz:
+	@grep -rEo --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \
+		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime 10s "$$(dirname "$$file")" < /dev/null; \
+	done
+
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...

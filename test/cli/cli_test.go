@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// patience bounds every wait for something that should happen soon.
+const patience = 20 * time.Second
+
+func TestScripts(t *testing.T) {
+	// Scripts run one after another: those that measure would disturb others.
+	if err := flag.Set("test.parallel", "1"); err != nil {
+		t.Fatal(err)
+	}
+	// An ordinary user must be able to enter, so t.TempDir won't do.
+	root, err := os.MkdirTemp("", "tare-cli-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(root, "tare")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "tare/cmd/tare")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build tare: %v\n%s", err, out)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:         "testdata",
+		WorkdirRoot: root,
+		Setup:       func(env *testscript.Env) error { return setUp(env, binary) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":    status,
+			"interrupt": interrupt,
+			"nothing":   nothingLeft,
+			"width":     width,
+			"lines":     lines,
+		},
+	})
+}
+
+// setUp gives each script a binary of its own, so that its processes can be
+// told from everybody else's, and a folder that any user may write to.
+func setUp(env *testscript.Env, binary string) error {
+	own := filepath.Join(env.WorkDir, "bin", "tare")
+	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
+		return err
+	}
+	content, err := os.ReadFile(binary)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(own, content, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(env.WorkDir, "bin", "nowhere"), []byte(nowhere), 0o755); err != nil {
+		return err
+	}
+	env.Setenv("TARE", own)
+	env.Setenv("PATH", filepath.Dir(own)+":"+env.Getenv("PATH")+":/usr/sbin:/sbin")
+	env.Defer(func() { endAll(env, own) })
+	// The ledger of an ordinary user's labs.
+	env.Setenv("XDG_RUNTIME_DIR", "")
+	env.Setenv("TMPDIR", env.WorkDir)
+	// One short cell: enough for what is no question of numbers.
+	env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --duration=20ms --warmup=5ms")
+	env.Setenv("LAB", fmt.Sprintf("cli-test-%d", os.Getpid()))
+	user := ""
+	if os.Geteuid() == 0 {
+		user = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+	}
+	env.Setenv("AS_USER", user)
+	return os.Chmod(env.WorkDir, 0o777)
+}
+
+// endAll ends what a script that failed has left: only what runs its own
+// binary.
+func endAll(env *testscript.Env, own string) {
+	pids, err := runs(own)
+	if err != nil {
+		env.T().Log(err)
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			env.T().Log(err)
+		}
+	}
+	if len(pids) > 0 {
+		down := exec.Command(own, "lab", "down", "--name", env.Getenv("LAB"))
+		out, err := down.CombinedOutput()
+		env.T().Log(string(out), err)
+	}
+}
+
+// runs gives the processes that run a binary.
+func runs(binary string) ([]int, error) {
+	own, err := os.Stat(binary)
+	if err != nil {
+		return nil, err
+	}
+	links, err := filepath.Glob("/proc/[0-9]*/exe")
+	var pids []int
+	for _, link := range links {
+		if info, err := os.Stat(link); err != nil || !os.SameFile(info, own) {
+			continue // it has ended, or is somebody else's
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, pid)
+	}
+	return pids, err
+}
+
+// status STATUS COMMAND... runs a command and checks its exit status. Words
+// are split at spaces, so that variables can hold several; what it writes can
+// be checked with stdout and stderr.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status STATUS COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	words := strings.Fields(strings.Join(args[1:], " "))
+	err = ts.Exec(words[0], words[1:]...)
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("%s: exit status %d, want %d", strings.Join(words, " "), got, want)
+	}
+}
+
+// interrupt SIGNAL STATUS FILE COMMAND... starts a command, sends it the
+// signal as soon as FILE is there, and checks its exit status; 128 and more
+// stands for death by a signal.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: interrupt SIGNAL STATUS FILE COMMAND...")
+	}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
+	sig, known := signals[args[0]]
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if !known {
+		ts.Fatalf("unknown signal %s", args[0])
+	}
+	words := strings.Fields(strings.Join(args[3:], " "))
+	path := words[0]
+	if path == "tare" {
+		path = ts.Getenv("TARE")
+	}
+	command := exec.Command(path, words[1:]...)
+	command.Dir = ts.MkAbs(".")
+	command.Env = append(os.Environ(), "XDG_RUNTIME_DIR=", "TMPDIR="+command.Dir, "PATH="+ts.Getenv("PATH"))
+	log, err := os.Create(ts.MkAbs("interrupted.txt"))
+	ts.Check(err)
+	defer log.Close()
+	command.Stdout, command.Stderr = log, log
+	ts.Check(command.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	appeared := waitFor(func() bool { _, err := os.Stat(ts.MkAbs(args[2])); return err == nil })
+	ts.Check(command.Process.Signal(sig))
+	select {
+	case err = <-ended:
+	case <-time.After(patience):
+		ts.Check(command.Process.Kill())
+		ts.Fatalf("%s still ran %v after SIG%s", words[0], patience, args[0])
+	}
+	if !appeared {
+		ts.Fatalf("%s was not there after %v:\n%s", args[2], patience, ts.ReadFile("interrupted.txt"))
+	}
+	ts.Check(exitsWith(err, want))
+}
+
+func exitsWith(err error, want int) error {
+	var exit *exec.ExitError
+	got := 0
+	if errors.As(err, &exit) {
+		state, ok := exit.Sys().(syscall.WaitStatus)
+		if got = exit.ExitCode(); ok && state.Signaled() {
+			got = 128 + int(state.Signal())
+		}
+	} else if err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("exit status %d, want %d", got, want)
+	}
+	return nil
+}
+
+// waitFor asks until it is so, or patience ends.
+func waitFor(so func() bool) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
+		if so() {
+			return true
+		}
+	}
+	return so()
+}
+
+// nothing left: no process of the script's binary runs, and so no namespace
+// of it is held; no temporary file of a result lies about.
+func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 || args[0] != "left" {
+		ts.Fatalf("usage: nothing left")
+	}
+	var running []int
+	gone := waitFor(func() bool {
+		var err error
+		running, err = runs(ts.Getenv("TARE"))
+		ts.Check(err)
+		return len(running) == 0
+	})
+	if !gone {
+		ts.Fatalf("still running: %v", running)
+	}
+	hidden, err := filepath.Glob(ts.MkAbs(".*.json.*"))
+	ts.Check(err)
+	if len(hidden) > 0 {
+		ts.Fatalf("left behind: %v", hidden)
+	}
+}
+
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// width COLUMNS FILE... checks that no line is longer.
+func width(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: width COLUMNS FILE...")
+	}
+	most, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for _, file := range args[1:] {
+		for _, line := range strings.Split(ts.ReadFile(file), "\n") {
+			line = colours.ReplaceAllString(line, "")
+			if n := utf8.RuneCountInString(line); n > most {
+				ts.Fatalf("%s: a line of %d columns: %s", file, n, line)
+			}
+		}
+	}
+}
+
+// lines COUNT FILE checks how many lines a file has.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines COUNT FILE")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := strings.Count(ts.ReadFile(args[1]), "\n"); got != want {
+		ts.Fatalf("%s has %d lines, want %d:\n%s", args[1], got, want, ts.ReadFile(args[1]))
+	}
+}
+
+// nowhere runs a command where no namespace can be made, so that what ends
+// with status 2 has built nothing: what tried to build would end with 3. The
+// limits are those of a user namespace of its own, never the machine's.
+const nowhere = `#!/bin/sh
+exec unshare -Ur sh -c '
+for limit in user net pid mnt; do
+	echo 0 > /proc/sys/user/max_${limit}_namespaces || exit 99
+done
+exec setpriv --bounding-set=-all --inh-caps=-all "$@"' sh "$@"
+`

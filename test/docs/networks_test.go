@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+)
+
+// machine makes, in namespaces of its own, the host that the commands of
+// docs/networks.md are typed on.
+const machine = `set -eu
+mount -t tmpfs none /run
+ip link set lo up
+ip link add eth0 type veth peer name wire
+ip addr add 10.0.0.1/16 dev eth0
+ip link set wire up
+ip link set eth0 up
+`
+
+// TestNetworkCommands types what docs/networks.md says, network by network,
+// and asks whether the container then reaches its host.
+func TestNetworkCommands(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/networks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range network.All() {
+		_, section, _ := strings.Cut(string(text), "\n## "+n.Name+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		_, commands, found := strings.Cut(section, "```sh\n")
+		commands, _, _ = strings.Cut(commands, "```")
+		if !found {
+			continue // host has nothing to type, proxy needs Docker's own
+		}
+		t.Run(n.Name, func(t *testing.T) {
+			check := "ip netns exec c1 ping -c 1 -W 5 10.0.0.1\n"
+			if n.Name == "macvlan" { // the kernel keeps it from its own host
+				check = "ip -n c1 addr show dev eth0 up\n"
+			}
+			shell := exec.Command("unshare", "-Urmn", "sh", "-c", machine+commands+check)
+			shell.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+			if out, err := shell.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestKnownToll weighs a network that was given 80 % of the others' link: the
+// whole way from a plan to a toll, against a truth from outside.
+func TestKnownToll(t *testing.T) {
+	dir := t.TempDir()
+	binary, out := filepath.Join(dir, "tare"), filepath.Join(dir, "result.json")
+	if err := build(binary); err != nil {
+		t.Fatal(err)
+	}
+	text, err := exec.Command(binary, "run", filepath.Join(root, "examples/known-toll.yaml"), "--duration", "400ms", "--out", out).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	written, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var res result.Result
+	if err := json.Unmarshal(written, &res); err != nil {
+		t.Fatal(err)
+	}
+	tolls := map[string]float64{}
+	for _, cell := range res.Cells {
+		for _, m := range cell.Metrics {
+			if m.Name == "throughput" && m.Toll != nil {
+				tolls[cell.Network] = m.Toll.Value
+			}
+		}
+	}
+	for name, want := range map[string]float64{"route": 0.20, "ptp": 0} {
+		if got, ok := tolls[name]; !ok || math.Abs(got-want) > 0.03 {
+			t.Errorf("toll of %s is %.3f, want %.2f\n%s", name, got, want, text)
+		}
+	}
+}
