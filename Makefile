@@ -36,5 +36,7 @@ fuzz:
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
 
+# What a lab costs, and the engine beside iperf3 and sockperf.
 bench:
-	go test -run '^$$' -bench . -benchmem ./...
+	go run ./bench/lab
+	go run ./bench/agree

@@ -14,25 +14,30 @@ import (
 const (
 	gateSteal      = 0.01 // of all CPU time
 	gateForeignCPU = 0.05 // of one CPU
-	gatePressure   = 0.05 // PSI some avg10
+	gatePressure   = 0.05 // of the time some task waited for a CPU (PSI)
 	foreignSample  = 300 * time.Millisecond
 	tickSeconds    = 0.02 // what a few ticks of the kernel's counters may be off
 )
 
-// gateBefore looks at the machine before anything is measured.
+// gateBefore looks at the machine for a moment, before anything is measured
+// and while this process idles.
 func (r *runner) gateBefore() error {
 	noise := &r.res.Noise
+	start := time.Now()
+	before, known, err := probe.CPUPressure("/")
+	if err != nil {
+		return err
+	}
+	if noise.ForeignCPU, err = probe.ForeignCPU("/", foreignSample); err != nil {
+		return err
+	}
 	noise.Pressure = -1
-	pressure, known, err := probe.CPUPressure("/")
-	if err != nil {
-		return err
-	}
 	if known {
-		noise.Pressure = pressure
-	}
-	noise.ForeignCPU, err = probe.ForeignCPU("/", foreignSample)
-	if err != nil {
-		return err
+		after, _, err := probe.CPUPressure("/")
+		if err != nil {
+			return err
+		}
+		noise.Pressure = float64(after-before) / float64(time.Since(start))
 	}
 	if noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds() {
 		r.gates = append(r.gates, fmt.Sprintf("foreign-cpu: other work kept %.2f CPUs busy before the run", noise.ForeignCPU))

@@ -64,7 +64,9 @@ func (r *runner) weighGroup(n int) {
 			pairs := pair(cell, baseline, q.Name)
 			if value, ok := location(baseline, q); ok {
 				m.Baseline = &result.Baseline{Network: network.Baseline, Value: value.Value}
-				m.Toll = r.toll(pairs, q, margins[q.Name])
+				if enough(len(logRatios(pairs)), cell) {
+					m.Toll = r.toll(pairs, q, margins[q.Name])
+				}
 			}
 			if m.Toll != nil && unsteady(margins[q.Name]) {
 				m.Warnings = append(m.Warnings, "aa-differs: the two baselines of this group differ by more than the margin: a smaller toll is not told")
@@ -95,7 +97,10 @@ func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Marg
 			own.AA = stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}
 		}
 		margins[q.Name] = own
-		if m.Toll = r.toll(blocks, q, own); m.Toll != nil {
+		if enough(len(logRatios(blocks)), cell) {
+			m.Toll = r.toll(blocks, q, own)
+		}
+		if m.Toll != nil {
 			m.Baseline = &result.Baseline{Network: network.Baseline, Value: m.Value}
 			if m.Toll.Low != nil {
 				r.res.Noise.AA = append(r.res.Noise.AA, result.AA{
@@ -147,11 +152,22 @@ func quantitiesOf(cell *result.Cell) []result.Quantity {
 			_, ok := s.Metrics[q.Name]
 			return ok
 		})
-		if has || q.Name == cpu && windowSeconds(cell) >= leastCPUWindow {
+		if has && enough(len(byBlock(cell, q.Name)), cell) || q.Name == cpu && windowSeconds(cell) >= leastCPUWindow {
 			found = append(found, q)
 		}
 	}
 	return found
+}
+
+// enough tells whether so many of a cell's blocks can stand for it: six, or all
+// where there are fewer. A percentile that only a few windows had the samples
+// for is that of those windows.
+func enough(blocks int, cell *result.Cell) bool {
+	all := map[int]bool{}
+	for _, s := range cell.Samples {
+		all[s.Block] = true
+	}
+	return blocks >= min(stats.MinBlocks, len(all))
 }
 
 // costName is the metric of CPU cost that a cell's workload has.

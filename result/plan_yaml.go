@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -77,4 +80,18 @@ func (w WorkloadPlan) MarshalYAML() (any, error) {
 	}
 	type plain WorkloadPlan
 	return plain(w), nil
+}
+
+// PlanKeys lists every key that a plan in YAML may have, at any depth.
+func PlanKeys() []string {
+	var keys []string
+	for _, of := range []reflect.Type{reflect.TypeFor[Plan](), reflect.TypeFor[NetworkPlan](), reflect.TypeFor[WorkloadPlan]()} {
+		for n := range of.NumField() {
+			key, _, _ := strings.Cut(of.Field(n).Tag.Get("yaml"), ",")
+			if key != "-" && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }

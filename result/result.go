@@ -46,7 +46,7 @@ type Environment struct {
 type Noise struct {
 	AA         []AA    `json:"aa"`
 	Steal      float64 `json:"steal"`       // share of all CPU time that the hypervisor took during the run
-	Pressure   float64 `json:"pressure"`    // PSI cpu "some avg10" before the run, as a ratio; -1 where the kernel has none
+	Pressure   float64 `json:"pressure"`    // share of the time before the run in which a task waited for a CPU (PSI "some"); -1 where the kernel has no PSI
 	ForeignCPU float64 `json:"foreign_cpu"` // CPUs busy with other work before the run, in cores
 }
 

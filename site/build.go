@@ -51,7 +51,7 @@ func layUnderlay(l *lab.Lab, spec UnderlaySpec) (*lab.Underlay, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := n.Lay(u, spec.Containers); err != nil {
+	if err := n.Build(u, spec.Containers); err != nil {
 		return nil, errors.Join(fmt.Errorf("lay network %s: %w", n.Name, err), l.Remove(u))
 	}
 	return u, nil

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,11 +54,25 @@ func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (TCPStre
 		return TCPStreamSent{}, fmt.Errorf("send tcp_stream: %w", err)
 	}
 	defer closeSockets(fds)
-	sent, err := sendStream(r, fds, s)
+	sent, err := TCPStreamSent{}, fillSegments(fds)
+	if err == nil {
+		sent, err = sendStream(r, fds, s)
+	}
 	if err != nil {
 		return TCPStreamSent{}, fmt.Errorf("send tcp_stream: %w", r.cause(err))
 	}
 	return sent, nil
+}
+
+// fillSegments lets the kernel join the end of one write with the start of the
+// next (Nagle), as bulk data wants it: else each write ends in a short packet.
+func fillSegments(fds []int) error {
+	for _, fd := range fds {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 0); err != nil {
+			return fmt.Errorf("clear TCP_NODELAY: %w", err)
+		}
+	}
+	return nil
 }
 
 // streamSender is the sending end: a thread per flow, and one that watches.
@@ -166,10 +181,12 @@ func (w *streamSender) watch() error {
 	limit := w.run.now() + w.window.limit()
 	waits := []unix.PollFd{{Fd: int32(w.fds[0]), Events: unix.POLLIN}}
 	var told [8]byte
+	var timeout unix.Timespec
 	for {
-		timeout := unix.NsecToTimespec(int64(w.untilSample()))
-		if _, err := unix.Ppoll(waits, &timeout, nil); err != nil && err != unix.EINTR {
-			return fmt.Errorf("wait for the receiver: %w", err)
+		timeout = unix.NsecToTimespec(int64(w.untilSample()))
+		_, errno := blocking(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&waits[0])), 1, uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
+		if errno != 0 && errno != unix.EINTR {
+			return fmt.Errorf("wait for the receiver: %w", errno)
 		}
 		n, errno := recv(w.fds[0], told[:], unix.MSG_DONTWAIT)
 		switch {

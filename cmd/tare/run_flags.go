@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -100,10 +101,22 @@ func readPlan(path string) (result.Plan, error) {
 		return result.Plan{}, fmt.Errorf("%w: give a plan in YAML or a result in JSON", err)
 	}
 	plan, err := result.DecodePlan(file)
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = errors.Join(nearestKey(err), file.Close()); err != nil {
 		return plan, fmt.Errorf("%s: %w", path, err)
 	}
 	return plan, nil
+}
+
+// nearestKey names, for a key that no plan has, the nearest one that it has.
+func nearestKey(err error) error {
+	if err == nil {
+		return nil
+	}
+	words := regexp.MustCompile(`(line \d+): field (\S+) not found in type`).FindStringSubmatch(err.Error())
+	if words == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", words[1], experiment.Unknown("key", words[2], result.PlanKeys()))
 }
 
 // applyLists applies the flags that choose what is measured.

@@ -1,0 +1,52 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"tare/lab"
+)
+
+// bridgeNetfilter says whether bridged IPv4 packets pass the rules of the
+// namespace (br_netfilter; per namespace since Linux 5.3). Where the module is
+// not loaded they don't.
+const bridgeNetfilter = "net/bridge/bridge-nf-call-iptables"
+
+// Build lays the network over the underlay's hosts, with bridged packets
+// passing netfilter or not as the network declares, whatever the machine does.
+func (n Network) Build(u *lab.Underlay, count int) error {
+	if err := n.Lay(u, count); err != nil {
+		return err
+	}
+	return eachHost(u, n.settleNetfilter)
+}
+
+// settleNetfilter sets what the network declares and reads it back.
+func (n Network) settleNetfilter(h *lab.Host) error {
+	want := "0"
+	if n.BridgeNetfilter {
+		want = "1"
+	}
+	got, err := h.ReadSysctl(bridgeNetfilter)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && !n.BridgeNetfilter:
+		return nil
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("let bridged packets pass netfilter in %s: the kernel lacks br_netfilter: modprobe br_netfilter", h.Name)
+	case err != nil:
+		return fmt.Errorf("read %s in %s: %w", bridgeNetfilter, h.Name, err)
+	case got == want:
+		return nil
+	}
+	if err := h.Sysctl(bridgeNetfilter, want); err != nil {
+		return err
+	}
+	if got, err = h.ReadSysctl(bridgeNetfilter); err != nil {
+		return fmt.Errorf("read %s in %s: %w", bridgeNetfilter, h.Name, err)
+	}
+	if got != want {
+		return fmt.Errorf("set %s=%s in %s: it reads %s", bridgeNetfilter, want, h.Name, got)
+	}
+	return nil
+}
