@@ -96,6 +96,9 @@ func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Marg
 		} else {
 			own.AA = stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}
 		}
+		if q.Name == costName(cell) {
+			own.AA = coarse(own.AA, cell)
+		}
 		margins[q.Name] = own
 		if enough(len(logRatios(blocks)), cell) {
 			m.Toll = r.toll(blocks, q, own)
@@ -114,6 +117,24 @@ func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Marg
 	}
 	addCeilings(cell, cell, r.plan.MTU, g.cells[0].network)
 	return margins
+}
+
+// cpuTick is what CPU time is counted in (USER_HZ, proc_stat(5)), in seconds.
+const cpuTick = 0.010
+
+// coarse widens the A/A interval of a CPU cost to what a tick is of a window's
+// CPU time: ticks may fall alike in every window of one baseline, so a smaller
+// difference is not told however often it shows.
+func coarse(aa stats.Interval, cell *result.Cell) stats.Interval {
+	var busy float64
+	for _, s := range cell.Samples {
+		busy += s.Counters["cpu_busy"]
+	}
+	if busy > 0 {
+		tick := cpuTick * float64(len(cell.Samples)) / busy
+		aa.Low, aa.High = min(aa.Low, -tick), max(aa.High, tick)
+	}
+	return aa
 }
 
 // unsteady tells that the two baselines themselves differ: the A/A interval
