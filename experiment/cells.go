@@ -7,7 +7,6 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
-	"tare/workload"
 )
 
 // The layouts of the baseline: it is measured twice, on two pairs of hosts.
@@ -140,27 +139,6 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
 	}
-	run := runOf(p, g.workload)
-	values["flows"] = run.Flows
-	values["size"] = run.Size
-	if run.Rate > 0 {
-		values["rate"] = run.Rate
-	}
+	addRun(values, runOf(p, g.workload))
 	return values
-}
-
-// runOf is the run that a workload's plan asks for, its defaults filled in.
-func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
-	kind, known := workload.Find(w.Name)
-	if !known {
-		return workload.Run{}
-	}
-	run := workload.Run{
-		Mode: or(w.Mode, kind.Modes[0]), Flows: or(w.Flows, 1), Size: or(w.Size, kind.Size.Default),
-		Rate: or(float64(w.Rate), kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
-	}
-	if run.Duration >= 2*seriesStep {
-		run.Interval = seriesStep
-	}
-	return run
 }

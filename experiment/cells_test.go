@@ -94,7 +94,7 @@ func TestBaselineAlone(t *testing.T) {
 func TestParamsOfACell(t *testing.T) {
 	p := Complete(result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Link: 1e9, MTU: 9000,
-		Workloads: []result.WorkloadPlan{{Name: "udp_stream", Rate: 5e6, Size: 200}},
+		Workloads: []result.WorkloadPlan{{Name: "udp_stream", Rate: result.Rate{Value: 5e6}, Size: 200}},
 	})
 	g := groupsOf(p)[0]
 	got := params(p, g, g.cells[2], false)

@@ -253,26 +253,3 @@ func checkNumbers(p result.Plan) error {
 	}
 	return nil
 }
-
-func checkWorkload(w result.WorkloadPlan) error {
-	kind, known := workload.Find(w.Name)
-	if !known {
-		return Unknown("workload", w.Name, Workloads())
-	}
-	if w.Mode != "" && !slices.Contains(kind.Modes, w.Mode) {
-		return Unknown("mode of "+w.Name, w.Mode, kind.Modes)
-	}
-	if w.Flows < 0 || w.Flows > kind.Flows {
-		return &InputError{fmt.Sprintf("flows %d of %s: it must be from 1 to %d", w.Flows, w.Name, kind.Flows)}
-	}
-	if w.Size != 0 && (w.Size < kind.Size.Least || w.Size > kind.Size.Most) {
-		return &InputError{fmt.Sprintf("size %d of %s: it must be from %d to %d bytes", w.Size, w.Name, kind.Size.Least, kind.Size.Most)}
-	}
-	if w.Rate < 0 {
-		return &InputError{fmt.Sprintf("rate %v bit/s of %s: it must be above zero", float64(w.Rate), w.Name)}
-	}
-	if w.Rate != 0 && kind.Rate == 0 {
-		return &InputError{fmt.Sprintf("rate of %s: it sends as fast as it can: only udp_stream takes a rate", w.Name)}
-	}
-	return nil
-}

@@ -27,7 +27,10 @@ func plans() *rapid.Generator[Plan] {
 		workloads := rapid.Custom(func(t *rapid.T) WorkloadPlan {
 			return WorkloadPlan{
 				Name: names.Draw(t, "name"), Mode: rapid.SampledFrom([]string{"", "mmsg"}).Draw(t, "mode"),
-				Flows: rapid.IntRange(0, 9).Draw(t, "flows"), Size: rapid.IntRange(0, 9000).Draw(t, "size"), Rate: rates.Draw(t, "rate"),
+				Flows: rapid.IntRange(0, 9).Draw(t, "flows"), Size: rapid.IntRange(0, 9000).Draw(t, "size"),
+				Rate: rapid.SampledFrom([]Rate{{}, {5e6, ""}, {1.5, ""}}).Draw(t, "rate"),
+				Bytes: rapid.Int64Range(0, 1<<40).Draw(t, "bytes"), Reverse: rapid.Bool().Draw(t, "reverse"),
+				Sizes: rapid.SampledFrom([]string{"", "8:256K:*2"}).Draw(t, "sizes"),
 			}
 		})
 		return Plan{
@@ -56,6 +59,11 @@ func closeEnough(a, b Plan) bool {
 func TestPlanReadsBackFromYAML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan := plans().Draw(t, "plan")
+		for n := range plan.Workloads { // in JSON a rate has no unit, in YAML it has
+			if plan.Workloads[n].Rate.Value > 0 {
+				plan.Workloads[n].Rate.Unit = rapid.SampledFrom([]string{"", unitBits, unitCount}).Draw(t, "unit")
+			}
+		}
 		text, err := plan.EncodeYAML()
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +100,7 @@ max_time: 0s
 	}
 	want := Plan{
 		Networks:  []NetworkPlan{{Name: "host"}, {"vxlan", 1e9}, {"route", 1e9}, {"ptp", 1e9}},
-		Workloads: []WorkloadPlan{{Name: "tcp_rr"}, {Name: "udp_stream", Rate: 1e9, Size: 1200}},
+		Workloads: []WorkloadPlan{{Name: "tcp_rr"}, {Name: "udp_stream", Rate: Rate{1e9, unitBits}, Size: 1200}},
 		Link:      2.5e9, Duration: 90,
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -16,8 +16,13 @@ type Run struct {
 	Token    string        `json:"token"` // 32 hexadecimal digits; the data port accepts no other peers
 	Mode     string        `json:"mode"`
 	Flows    int           `json:"flows"`
-	Size     int           `json:"size"` // bytes of a message or datagram
-	Rate     float64       `json:"rate"` // bit/s of payload; 0: none asked for
+	Size     int           `json:"size"`              // bytes of a message or datagram
+	Sizes    []int         `json:"sizes,omitempty"`   // bytes of the messages of a sweep, in rising order
+	Rate     float64       `json:"rate"`              // in the workload's RateUnit; 0: none asked for
+	Bytes    int64         `json:"bytes,omitempty"`   // of payload, after which the run ends before its duration; 0: by time alone
+	Reverse  bool          `json:"reverse,omitempty"` // the serving end sends
+	Bidir    bool          `json:"bidir,omitempty"`   // both ends send
+	CC       string        `json:"cc,omitempty"`      // congestion control to set on the sockets; empty: as the route has it
 	Warmup   time.Duration `json:"warmup"`
 	Duration time.Duration `json:"duration"`
 	Interval time.Duration `json:"interval"` // step of the series; 0: no series
@@ -57,8 +62,11 @@ type Workload struct {
 	Headline string   // the metric that a table shows first
 	Work     string   // what CPU cost is counted per: "gbit" or "transaction"
 	Size     Bounds   // bytes of a message or datagram
+	Sizes    string   // of its sweep by default, as result.ParseSizes reads them
 	Flows    int      // the most flows; 1 where more make no sense
-	Rate     float64  // bit/s by default, where a rate belongs to the workload
+	Rate     float64  // in RateUnit by default, where a rate belongs to the workload
+	RateUnit string   // PayloadBits or PerSecond, where the workload takes a rate
+	Takes    []Extra  // what else of a Run it heeds
 
 	// Serve listens at bind, calls ready with the address once it does, and
 	// measures one run. It ends with the run or with the context.
@@ -69,6 +77,24 @@ type Workload struct {
 
 // Bounds of a message's size in bytes.
 type Bounds struct{ Default, Least, Most int }
+
+// Units of a workload's rate.
+const (
+	PayloadBits = "bit/s"
+	PerSecond   = "1/s"
+)
+
+// Extra is a parameter that only some workloads heed.
+type Extra string
+
+// The extra parameters.
+const (
+	TakesSizes   Extra = "sizes"
+	TakesBytes   Extra = "bytes"
+	TakesReverse Extra = "reverse"
+	TakesBidir   Extra = "bidir"
+	TakesCC      Extra = "cc"
+)
 
 // Units of work that CPU cost is counted per.
 const (

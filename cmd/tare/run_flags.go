@@ -23,9 +23,10 @@ type runFlags struct {
 	networks, paths, workloads string
 	nic, pin, rps, cc, cpus    string
 	link, duration, warmup     string
-	maxTime, rate, mode        string
-	blocks, mtu, flows, size   int
+	maxTime                    string
+	blocks, mtu                int
 	precision, margin          string
+	workload                   workloadFlags
 	seed                       uint64
 	labName, out               string
 	listed                     []string    // networks that the plan's file names
@@ -44,10 +45,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
-	flags.IntVar(&f.flows, "flows", 0, "connections at once (default 1)")
-	flags.IntVar(&f.size, "size", 0, "bytes of a message or datagram (default: the workload's own)")
-	flags.StringVar(&f.rate, "rate", "", "payload rate of udp_stream, as 100mbit")
-	flags.StringVar(&f.mode, "mode", "", "how the engine sends (default: the workload's headline mode)")
+	f.workload.register(flags)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, as 500ms (default: what fits a minute)")
 	flags.StringVar(&f.warmup, "warmup", "", "what precedes a window, as 100ms")
@@ -75,7 +73,7 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 			f.listed = append(f.listed, n.Name)
 		}
 	}
-	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkload(flags, &plan)); err != nil {
+	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads)); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
 	if narrowed && plan.Name == "quick" {
@@ -152,29 +150,11 @@ func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed 
 	return errors.Join(errs...)
 }
 
-// applyWorkload applies the flags that are parameters of every workload.
-func (f *runFlags) applyWorkload(flags *pflag.FlagSet, plan *result.Plan) error {
-	for n := range plan.Workloads {
-		w := &plan.Workloads[n]
-		if flags.Changed("flows") {
-			if w.Flows = f.flows; f.flows < 1 {
-				return fmt.Errorf("--flows %d: it must be at least 1", f.flows)
-			}
-		}
-		if flags.Changed("size") {
-			if w.Size = f.size; f.size < 1 {
-				return fmt.Errorf("--size %d: it must be at least 1 byte", f.size)
-			}
-		}
-		if flags.Changed("mode") {
-			w.Mode = f.mode
-		}
-		if flags.Changed("rate") {
-			rate, err := result.ParseBitsPerSecond(f.rate)
-			if err != nil {
-				return fmt.Errorf("--rate: %w", err)
-			}
-			w.Rate = rate
+// applyWorkloads applies the flags that are parameters of every workload.
+func (f *runFlags) applyWorkloads(flags *pflag.FlagSet, workloads []result.WorkloadPlan) error {
+	for n := range workloads {
+		if err := f.workload.apply(flags, &workloads[n]); err != nil {
+			return err
 		}
 	}
 	return nil

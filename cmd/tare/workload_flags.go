@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"tare/result"
+)
+
+// workloadFlags are the parameters of a workload, alike for run and send. They
+// change it only where they are given.
+type workloadFlags struct {
+	mode, rate, sizes, bytes string
+	flows, size              int
+	reverse, bidir           bool
+}
+
+func (f *workloadFlags) register(flags *pflag.FlagSet) {
+	flags.IntVar(&f.flows, "flows", 0, "connections at once (default 1)")
+	flags.IntVar(&f.size, "size", 0, "bytes of a message or datagram (default: the workload's own)")
+	flags.StringVar(&f.sizes, "sizes", "", "sizes of a sweep, as 8:256K:*2 (default: the workload's own)")
+	flags.StringVar(&f.rate, "rate", "", "rate to send at, as 100mbit, or 250kpps, or 5000/s (default: the workload's own)")
+	flags.StringVar(&f.bytes, "bytes", "", "end a run after so many bytes of payload, as 100G")
+	flags.BoolVar(&f.reverse, "reverse", false, "the serving end sends")
+	flags.BoolVar(&f.bidir, "bidir", false, "both ends send")
+	flags.StringVar(&f.mode, "mode", "", "how the engine sends (default: the workload's headline mode)")
+}
+
+func (f *workloadFlags) apply(flags *pflag.FlagSet, w *result.WorkloadPlan) (err error) {
+	if flags.Changed("flows") {
+		if w.Flows = f.flows; f.flows < 1 {
+			return fmt.Errorf("--flows %d: it must be at least 1", f.flows)
+		}
+	}
+	if flags.Changed("size") {
+		if w.Size = f.size; f.size < 1 {
+			return fmt.Errorf("--size %d: it must be at least 1 byte", f.size)
+		}
+	}
+	if flags.Changed("mode") {
+		w.Mode = f.mode
+	}
+	if flags.Changed("sizes") {
+		if w.Sizes = f.sizes; f.sizes == "" {
+			return fmt.Errorf("--sizes is empty: write it as 8:256K:*2")
+		}
+	}
+	if flags.Changed("rate") {
+		if w.Rate, err = result.ParseRate(f.rate); err != nil {
+			return fmt.Errorf("--rate: %w", err)
+		}
+	}
+	if flags.Changed("bytes") {
+		if w.Bytes, err = result.ParseBytes(f.bytes); err != nil {
+			return fmt.Errorf("--bytes: %w", err)
+		}
+	}
+	if flags.Changed("reverse") {
+		w.Reverse = f.reverse
+	}
+	if flags.Changed("bidir") {
+		w.Bidir = f.bidir
+	}
+	return nil
+}
