@@ -130,7 +130,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"size":      {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Size: 3} }, []string{"size 3 of udp_rr", "bytes"}},
 		"rate": {func(p *result.Plan) {
 			p.Workloads[0] = result.WorkloadPlan{Name: "tcp_crr", Rate: result.Rate{Value: 1e6}}
-		}, []string{"rate of tcp_crr", "only udp_stream"}},
+		}, []string{"rate of tcp_crr", "udp_stream take a rate"}},
 		"bad rate": {func(p *result.Plan) {
 			p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: result.Rate{Value: -1}}
 		}, []string{"rate -1 of udp_stream"}},

@@ -45,6 +45,15 @@ type closedLoop struct {
 	limit   time.Duration
 }
 
+// callLoops runs the flows that were opened: in an open loop where a rate was
+// asked for, in closed loops otherwise.
+func callLoops(r *run, c RequestResponse, loops []loop, flows []openFlow) (Transactions, error) {
+	if c.Rate > 0 {
+		return callAtRate(r, c, flows)
+	}
+	return call(r, c, loops)
+}
+
 // call runs the dialogues through the window, on a thread for each CPU that
 // there is, as far as there are flows.
 func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {

@@ -21,6 +21,19 @@ type RequestResponse struct {
 	// it: give each a CPU of its own.
 	Spin bool
 
+	// Rate makes it an open loop: so many requests a second over all flows
+	// together, each sent when it is due, whether or not the ones before it are
+	// answered. Zero: a closed loop. Not for tcp_crr.
+	Rate float64
+
+	// OwnCPU says that the client has a CPU apart from the server's, so that an
+	// open loop may spin before a request is due.
+	OwnCPU bool
+
+	// Reset makes the client of tcp_crr end each connection by RST. Both ends
+	// must agree on it.
+	Reset bool
+
 	// Unrecorded leaves the histogram and the series out, to tell what they
 	// cost. Only a single closed loop of tcp_rr heeds it.
 	Unrecorded bool
@@ -39,8 +52,13 @@ type Transactions struct {
 	// RTT is the full round trip of each of them, from before the request's
 	// send call to its whole response; for tcp_crr from before the connect
 	// call. A request that was lost and sent again counts from its first
-	// sending.
+	// sending. In an open loop it is the response time: from when the request
+	// was due, and it holds the requests that were left without an answer too.
 	RTT *Histogram
+
+	// Of an open loop:
+	Service *Histogram // from before the request's send call
+	Offered float64    // requests sent per second inside the window
 
 	Lost       int64            // requests of udp_rr that nobody answered in time
 	Failures   map[string]int64 // connections of tcp_crr that failed, by cause
@@ -61,6 +79,7 @@ type Served struct {
 const (
 	defaultTimeout = 100 * time.Millisecond
 	maxRequest     = 1 << 20
+	maxRate        = 1e7 // requests a second
 	// maxShared is the largest request with several flows: one that both
 	// sockets' buffers hold, since one thread serves all flows and may not
 	// wait for one of them.
@@ -80,6 +99,8 @@ func (c RequestResponse) checked(least, most int) (RequestResponse, error) {
 		return c, fmt.Errorf("%d flows: want 1 to %d", c.Flows, maxFlows)
 	case c.Size < least || c.Size > most:
 		return c, fmt.Errorf("requests of %d bytes on %d flows: want %d to %d", c.Size, c.Flows, least, most)
+	case !(c.Rate >= 0 && c.Rate <= maxRate):
+		return c, fmt.Errorf("rate of %g requests a second: want up to %g", c.Rate, maxRate)
 	case c.Timeout < tick || c.Timeout > time.Second:
 		return c, fmt.Errorf("timeout of %v: want %v to 1s", c.Timeout, tick)
 	}

@@ -227,11 +227,16 @@ func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 	}
 	request := append([]byte{requestByte}, randomBytes(c.Size-1)...)
 	var loops []loop
+	var flows []openFlow
 	for _, fd := range fds {
+		if c.Rate > 0 {
+			flows = append(flows, newOpenFlow(fd, nil, request))
+			continue
+		}
 		loops = append(loops, loop{fd: fd, dialogue: &tcpDialogue{fd: fd, request: request, response: touched(c.Size)}})
 	}
 	c.Timeout = 0
-	t, err := call(r, c, loops)
+	t, err := callLoops(r, c, loops, flows)
 	if err == nil {
 		err = endFlows(r, fds)
 	}

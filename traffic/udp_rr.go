@@ -131,17 +131,22 @@ func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 	var fds []int
 	defer func() { closeSockets(fds) }()
 	var loops []loop
+	var flows []openFlow
 	for range c.Flows {
 		fd, err := dialPackets(r, to, &c.Token)
 		if err != nil {
 			return Transactions{}, fmt.Errorf("call udp_rr: %w", err)
 		}
 		fds = append(fds, fd)
+		if c.Rate > 0 {
+			flows = append(flows, newOpenFlow(fd, &c.Token, randomBytes(c.Size)))
+			continue
+		}
 		loops = append(loops, loop{fd: fd, dialogue: &udpDialogue{
 			fd: fd, token: c.Token, request: randomBytes(c.Size), response: touched(c.Size),
 		}})
 	}
-	t, err := call(r, c, loops)
+	t, err := callLoops(r, c, loops, flows)
 	if err == nil {
 		err = end(fds[0], &c.Token)
 	}
