@@ -30,7 +30,7 @@ func claimsAutocannon(ahead []string) claim {
 		return sure(c.tool == "autocannon")
 	}
 	if wrkRunning.MatchString(line) {
-		for _, next := range ahead[1:min(len(ahead), 6)] {
+		for _, next := range ahead[1:min(len(ahead), within)] {
 			if cannonSetup.MatchString(next) {
 				return clear
 			}

@@ -11,7 +11,7 @@ import (
 // stream of objects. after is the line behind it. A document whose end is
 // missing is closed where it last was whole: cut.
 func documentAt(lines []string, at int) (doc []byte, after int, cut bool) {
-	start := strings.TrimLeft(lines[at], " [,")
+	start := bare(lines[at])
 	if !object.MatchString(start) {
 		return nil, at, false
 	}
@@ -22,7 +22,7 @@ func documentAt(lines []string, at int) (doc []byte, after int, cut bool) {
 	depth := scanner{}
 	n := at
 	for ; n < len(lines); n++ {
-		if n > at && !depth.inString && begins(lines[n]) {
+		if n > at && !depth.inString && begins(lines[n:]) {
 			break
 		}
 		if n > at {
@@ -41,15 +41,25 @@ func documentAt(lines []string, at int) (doc []byte, after int, cut bool) {
 	return nil, at, false
 }
 
+// bare is a line without what may stand before an object: the bracket of a
+// list of them, or the number of a line that was too alone to be unnumbered.
+func bare(line string) string {
+	return lead.ReplaceAllString(line, "{")
+}
+
+var lead = regexp.MustCompile(`^\s*(?:\d+[:|.)]?)?[\s\[,]*\{`)
+
 // object is how every JSON object begins that is not empty.
 var object = regexp.MustCompile(`^\{\s*(?:"|$)`)
 
-// begins tells that a line begins something new, so that a document before it
-// that is not whole was cut.
-func begins(line string) bool {
-	_, isCommand := commandIn(line)
-	return isCommand || line == "{"
+// begins tells that the first of the lines begins something new, so that a
+// document before it that is not whole was cut.
+func begins(lines []string) bool {
+	_, isCommand := commandIn(lines[0])
+	return isCommand || len(lines) > 1 && lines[0] == "{" && headOfIperf3.MatchString(lines[1])
 }
+
+var headOfIperf3 = regexp.MustCompile(`^"start"\s*:\s*\{`)
 
 // scanner follows the brackets of a growing text.
 type scanner struct {
@@ -126,7 +136,7 @@ func streamAt(lines []string, at int) (doc []byte, after int) {
 loop:
 	for ; n < len(lines); n++ {
 		var e streamed
-		line := strings.TrimSpace(lines[n])
+		line := strings.TrimSpace(bare(lines[n]))
 		switch {
 		case line == "":
 			continue

@@ -134,7 +134,7 @@ var (
 	enhanced    = regexp.MustCompile(`^\d+/\d+\s+(\d+)(?:\s+(\d+)K/(\d+)(?:\(\d+\))?\s*us|\s*$)`)
 	oneWayTail  = regexp.MustCompile(`\)\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)\s*ms`)
 	burstTail   = regexp.MustCompile(`^([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s*\(\d+/\d+\)`)
-	bouncedTail = regexp.MustCompile(`^(\d+)=([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s+(\d+)`)
+	bouncedTail = regexp.MustCompile(`^(\d+)=([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s*(\d+)`)
 )
 
 // resent notes retransmits, window and round trip of -e.

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 )
 
@@ -13,38 +14,47 @@ const chain = 3
 // unnumber takes off line numbers: leading numbers that count on from line to
 // line. A log has leading numbers of its own, which do not.
 func unnumber(lines []string) []string {
-	numbers, ends := make([]int, len(lines)), make([]int, len(lines))
+	var at, numbers, ends []int // of the lines that are not blank
 	for n, line := range lines {
-		numbers[n] = -1
+		if line == "" {
+			continue
+		}
+		value, end := -1, 0
 		if m := number.FindStringSubmatchIndex(line); m != nil {
-			if value, err := strconv.Atoi(line[m[2]:m[3]]); err == nil {
-				numbers[n], ends[n] = value, m[1]
+			if parsed, err := strconv.Atoi(line[m[2]:m[3]]); err == nil {
+				value, end = parsed, m[1]
 			}
 		}
+		at, numbers, ends = append(at, n), append(numbers, value), append(ends, end)
 	}
-	numbered := make([]bool, len(lines))
-	count := 0
-	for first := 0; first < len(lines); {
+	numbered, count := chained(numbers)
+	out := slices.Clone(lines)
+	last := -1
+	for n, value := range numbers {
+		// Where most lines are numbered, one after a gap is too.
+		if numbered[n] || 2*count > len(numbers) && value > last {
+			last = value
+			out[at[n]] = lines[at[n]][ends[n]:]
+		}
+	}
+	return out
+}
+
+// chained marks the numbers that count on, three or more in a row.
+func chained(numbers []int) (marked []bool, count int) {
+	marked = make([]bool, len(numbers))
+	for first := 0; first < len(numbers); {
 		next := first + 1
-		for next < len(lines) && numbers[first] >= 0 && numbers[next] == numbers[next-1]+1 {
+		for next < len(numbers) && numbers[first] >= 0 && numbers[next] == numbers[next-1]+1 {
 			next++
 		}
 		if next-first >= chain {
 			count += next - first
 			for n := first; n < next; n++ {
-				numbered[n] = true
+				marked[n] = true
 			}
 		}
 		first = next
 	}
-	out := make([]string, len(lines))
-	last := -1
-	for n, line := range lines {
-		// Where most lines are numbered, one after a gap is too.
-		if numbered[n] || 2*count > len(lines) && numbers[n] > last {
-			last, line = numbers[n], line[ends[n]:]
-		}
-		out[n] = line
-	}
-	return out
+	return marked, count
 }

@@ -12,9 +12,10 @@ import (
 
 var (
 	// colour is an SGR escape; pastes often lose its first byte.
-	colour = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\[[0-9]+(?:;[0-9]+)*m`)
-	entity = regexp.MustCompile(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
-	mark   = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
+	colour  = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\[[0-9]+(?:;[0-9]+)*m`)
+	newline = regexp.MustCompile(`\r*(?:<br ?/?>)?\r*\n|<br ?/?>|\r+`)
+	entity  = regexp.MustCompile(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
+	mark    = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
 	// glued is a mark without a blank behind it, before what only output begins with.
 	glued  = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
 	elided = regexp.MustCompile(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
@@ -24,24 +25,29 @@ var (
 // marks, line numbers. It gives the lines that remain, each on its own.
 func clean(data []byte) []string {
 	text := colour.ReplaceAllString(decode(data), "")
-	text = strings.NewReplacer("<br>", "\n", "<br/>", "\n", "<br />", "\n", "\r\n", "\n", "\r", "\n").Replace(text)
+	text = newline.ReplaceAllString(text, "\n")
 	if entity.MatchString(text) {
 		text = html.UnescapeString(text)
 	}
 	text = strings.Map(plain, text)
 	lines := strings.Split(text, "\n")
-	for n := range lines {
-		lines[n] = unmark(lines[n])
+	for range nesting {
+		for n := range lines {
+			lines[n] = unmark(lines[n])
+		}
+		lines = unnumber(lines)
 	}
-	lines = unnumber(lines)
 	kept := lines[:0]
 	for _, line := range lines {
-		if line = strings.TrimRight(unmark(line), " "); !elided.MatchString(line) {
+		if line = strings.Trim(unmark(line), " "); !elided.MatchString(line) {
 			kept = append(kept, line)
 		}
 	}
 	return kept
 }
+
+// nesting is how many times a log may have been numbered and quoted.
+const nesting = 3
 
 // unmark takes off comment and quotation marks: "# > ", "// ", "| ".
 func unmark(line string) string {

@@ -117,6 +117,7 @@ func (run *sysbenchRun) figure(line string) {
 	}
 	if m := sysbenchCount.FindStringSubmatch(line); m != nil {
 		run.counts[strings.Join(strings.Fields(m[1]), "")] = m
+		run.sql = true
 	}
 	if m := sysbenchTime.FindStringSubmatch(line); m != nil {
 		run.took = count(m[1])

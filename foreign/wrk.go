@@ -23,13 +23,16 @@ var (
 	wrkOnly    = regexp.MustCompile(`^\s*Thread\s*Stats|Latency\s*Distribution|#?\[Mean\s*=|#?\[Max\s*=|#?\[Buckets\s*=`)
 )
 
+// within so many lines after its first a run says whose it is.
+const within = 12
+
 func claimsWrk(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {
 		return sure(c.tool == "wrk" || c.tool == "wrk2")
 	}
 	if wrkRunning.MatchString(line) {
-		for _, next := range ahead[1:min(len(ahead), 6)] {
+		for _, next := range ahead[1:min(len(ahead), within)] {
 			if wrkThreads.MatchString(next) {
 				return clear
 			}
