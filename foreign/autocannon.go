@@ -24,6 +24,10 @@ var (
 	cannonFrame   = regexp.MustCompile(`^\s*[┌├└][─┬┼┴┐┤┘]`)
 )
 
+func hintsAutocannon() []string {
+	return []string{"autocannon", "unning", "connections", "Stat", "atency", "/Sec", "ercentile", "requests", "2xx", "errors", "counts", "samples", "┌", "├", "└"}
+}
+
 func claimsAutocannon(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {

@@ -14,6 +14,10 @@ var (
 	stressStart = regexp.MustCompile(`starting stress test run`)
 )
 
+func hintsStress() []string {
+	return []string{"containerd", "create/", "stress", "ending", "worker", "pulling", "generating"}
+}
+
 func claimsStress(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {

@@ -21,6 +21,9 @@ import (
 // parser reads the output of one tool.
 type parser struct {
 	tool string
+	// hints are words of which every line that is claimed holds one, so that
+	// most lines are passed over quickly.
+	hints []string
 	// claims tells whether the first of the lines is this tool's; those after it
 	// are there to look ahead.
 	claims func(ahead []string) claim
@@ -43,14 +46,14 @@ const (
 // parsers are the tools that can be read.
 func parsers() []parser {
 	return []parser{
-		{"iperf3", claimsIperf3, readIperf3, readIperf3JSON},
-		{"iperf", claimsIperf2, readIperf2, nil},
-		{"qperf", claimsQperf, readQperf, nil},
-		{"sockperf", claimsSockperf, readSockperf, nil},
-		{"wrk", claimsWrk, readWrk, nil},
-		{"autocannon", claimsAutocannon, readAutocannon, readAutocannonJSON},
-		{"sysbench", claimsSysbench, readSysbench, nil},
-		{"containerd-stress", claimsStress, readStress, readStressJSON},
+		{"iperf3", hintsIperf3(), claimsIperf3, readIperf3, readIperf3JSON},
+		{"iperf", hintsIperf2(), claimsIperf2, readIperf2, nil},
+		{"qperf", hintsQperf(), claimsQperf, readQperf, nil},
+		{"sockperf", hintsSockperf(), claimsSockperf, readSockperf, nil},
+		{"wrk", hintsWrk(), claimsWrk, readWrk, nil},
+		{"autocannon", hintsAutocannon(), claimsAutocannon, readAutocannon, readAutocannonJSON},
+		{"sysbench", hintsSysbench(), claimsSysbench, readSysbench, nil},
+		{"containerd-stress", hintsStress(), claimsStress, readStress, readStressJSON},
 	}
 }
 

@@ -14,6 +14,10 @@ var iperf2Words = regexp.MustCompile(`Client\s*connecting\s*to|Server\s*listenin
 	`(?:TCP|UDP)\s*(?:window|buffer)\s*size|(?:Write|Read)\s*buffer\s*size|Write/Err|Reads=Dist|Sending\s*\d+\s*byte\s*datagrams|` +
 	`^\s*\[[^\]]*\]\s*Sent\s*\d+\s*datagrams|tcp connect failed|did not receive ack of last datagram|^iperf version 2`)
 
+func hintsIperf2() []string {
+	return []string{"iperf", "onnect", "isten", "eport", "size", "Err", "Dist", "datagram", "sec", "秒", "/s"}
+}
+
 func claimsIperf2(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {

@@ -13,6 +13,10 @@ var iperf3Words = regexp.MustCompile(`Connecting\s*to\s*host|Accepted\s*connecti
 	`local \S+ port \d+ connected to|Reverse\s*mode|\[\s*ID\]\s*(?:\[Role\])?\s*Interval\s*Transfer\s*Bitrate|Starting\s*Test: protocol|(?:snd|rcv)_tcp_congestion|` +
 	`CPU Utilization:|Setting UDP block|^\s*Cookie: |TCP MSS: |Control connection MSS|Target Bitrate: |Test Complete\. Summary|^Server output:`)
 
+func hintsIperf3() []string {
+	return []string{"iperf", "onnect", "ccept", "isten", "everse", "[", "rotocol", "congestion", "CPU", "UDP", "Cookie", "MSS", "itrate", "omplete", "utput", "sec", "秒", "/s"}
+}
+
 func claimsIperf3(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {
@@ -193,7 +197,7 @@ func (run *iperf3Run) readRow(r row) {
 	case run.spans(r):
 		run.totals = append(run.totals, r)
 	default:
-		for _, known := range run.intervals {
+		for _, known := range latest(run.intervals) {
 			if known.id == r.id && known.role == r.role && known.start == r.start && known.end == r.end {
 				return // the tool repeats its last interval when a run breaks off
 			}

@@ -30,6 +30,9 @@ var rowLine = regexp.MustCompile(`(?:\[\s*(\*?\s*\d+|SUM(?:-\d+)?)\s*\])?\s*(?:\
 
 // parseRow reads a line of figures. Blanks between the columns may be missing.
 func parseRow(line string) (row, bool) {
+	if !strings.Contains(line, "-") || !strings.Contains(line, "/s") && !strings.Contains(line, "ps") && !strings.Contains(line, "/ s") && !strings.Contains(line, "秒") {
+		return row{}, false // as most lines: quick
+	}
 	m := rowLine.FindStringSubmatch(line)
 	if m == nil {
 		return row{}, false
@@ -148,15 +151,23 @@ func whole(rows []row) []row {
 	}
 	var all []row
 	for _, r := range rows {
-		at := slices.IndexFunc(all, func(a row) bool { return near(a.start, r.start) && near(a.end, r.end) })
+		recent := latest(all)
+		at := slices.IndexFunc(recent, func(a row) bool { return near(a.start, r.start) && near(a.end, r.end) })
 		if at < 0 {
 			all = append(all, r)
 		} else {
-			all[at].bits += r.bits
-			all[at].id, all[at].tail = sum, ""
+			recent[at].bits += r.bits
+			recent[at].id, recent[at].tail = sum, ""
 		}
 	}
 	return all
+}
+
+// latest are the last rows, among which one of the same interval is found: a
+// run of days has too many to look through all for each.
+func latest(rows []row) []row {
+	const streams = 256 // at most, of iperf3
+	return rows[max(0, len(rows)-2*streams):]
 }
 
 // near tells that two times are of the same interval: streams end some

@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 )
 
@@ -12,8 +11,9 @@ var number = regexp.MustCompile(`^\s*(\d{1,6})(?:[:|.)]?\s|[:|)]|$)`)
 const chain = 3
 
 // unnumber takes off line numbers: leading numbers that count on from line to
-// line. A log has leading numbers of its own, which do not.
-func unnumber(lines []string) []string {
+// line. A log has leading numbers of its own, which do not. It tells whether any
+// were there.
+func unnumber(lines []string) (some bool) {
 	var at, numbers, ends []int // of the lines that are not blank
 	for n, line := range lines {
 		if line == "" {
@@ -28,16 +28,15 @@ func unnumber(lines []string) []string {
 		at, numbers, ends = append(at, n), append(numbers, value), append(ends, end)
 	}
 	numbered, count := chained(numbers)
-	out := slices.Clone(lines)
 	last := -1
 	for n, value := range numbers {
 		// Where most lines are numbered, one after a gap is too.
 		if numbered[n] || 2*count > len(numbers) && value > last {
 			last = value
-			out[at[n]] = lines[at[n]][ends[n]:]
+			lines[at[n]] = lines[at[n]][ends[n]:]
 		}
 	}
-	return out
+	return count > 0
 }
 
 // chained marks the numbers that count on, three or more in a row.

@@ -35,7 +35,9 @@ func clean(data []byte) []string {
 		for n := range lines {
 			lines[n] = unmark(lines[n])
 		}
-		lines = unnumber(lines)
+		if !unnumber(lines) {
+			break
+		}
 	}
 	kept := lines[:0]
 	for _, line := range lines {

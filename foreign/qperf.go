@@ -13,6 +13,10 @@ var (
 	qperfError = regexp.MustCompile(`^\s*(?:\S+: )?(failed to \w+.*|unable to .*|.*(?:timed out|refused).*|server .* error.*)$`)
 )
 
+func hintsQperf() []string {
+	return []string{"qperf", "=", "_", "conf"}
+}
+
 func claimsQperf(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {

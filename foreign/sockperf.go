@@ -8,6 +8,10 @@ import (
 	"tare/result"
 )
 
+func hintsSockperf() []string {
+	return []string{"sockperf", "--->", "====>"}
+}
+
 func claimsSockperf(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {

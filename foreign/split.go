@@ -1,6 +1,10 @@
 package foreign
 
-import "tare/result"
+import (
+	"strings"
+
+	"tare/result"
+)
 
 // part is what one tool printed: lines, or the cells of a JSON document.
 type part struct {
@@ -43,7 +47,7 @@ func split(lines []string) []part {
 func claimant(all []parser, ahead []string, parts []part, owner int) *parser {
 	own := none
 	if owner >= 0 {
-		own = parts[owner].parser.claims(ahead)
+		own = parts[owner].parser.claim(ahead)
 	}
 	if own == clear {
 		return nil
@@ -54,7 +58,7 @@ func claimant(all []parser, ahead []string, parts []part, owner int) *parser {
 		if owner >= 0 && all[n].tool == parts[owner].parser.tool {
 			continue
 		}
-		if c := all[n].claims(ahead); c > most {
+		if c := all[n].claim(ahead); c > most {
 			best, most = &all[n], c
 		}
 	}
@@ -72,4 +76,21 @@ func ofDocument(all []parser, doc []byte, cut bool) (part, bool) {
 		}
 	}
 	return part{}, false
+}
+
+// claim asks whether the first of the lines is the parser's.
+func (p parser) claim(ahead []string) claim {
+	if !holdsAny(ahead[0], p.hints) {
+		return none
+	}
+	return p.claims(ahead)
+}
+
+func holdsAny(line string, words []string) bool {
+	for _, word := range words {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
 }

@@ -23,6 +23,10 @@ var (
 	sysbenchSQL    = regexp.MustCompile(`SQL\s*statistics|OLTP test statistics|queries\s*performed`)
 )
 
+func hintsSysbench() []string {
+	return []string{"sysbench", "threads", "thds", "ransaction", "events", "queries", "errors", "deadlocks", "reconnects", "total", "FATAL", "tatistics", "atency", "airness", "started", "speed", "requests"}
+}
+
 func claimsSysbench(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {

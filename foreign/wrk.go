@@ -26,6 +26,10 @@ var (
 // within so many lines after its first a run says whose it is.
 const within = 12
 
+func hintsWrk() []string {
+	return []string{"wrk", "unning", "threads", "atency", "requests", "Non-2xx", "ocket", "sec:", "Thread", "ercentile", "Mean", "Max", "Buckets", "unable", "%", "Req/Sec"}
+}
+
 func claimsWrk(ahead []string) claim {
 	line := ahead[0]
 	if c, ok := commandIn(line); ok {
