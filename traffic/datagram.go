@@ -12,6 +12,8 @@ const (
 	kindAnswer  kind = 'a' // the response to a request, with its sequence
 	kindStop    kind = 's' // the receiver's window has closed
 	kindEnd     kind = 'e' // the run is over
+	kindMark    kind = 'm' // a step of udp_load is over: how many were sent in it
+	kindReport  kind = 'r' // the answer to a mark: how many of them came, and in which time
 )
 
 // HeaderBytes is what each datagram begins with, and so the least size of a
@@ -56,7 +58,7 @@ func parseHeader(p []byte, token *Token) (header, bool) {
 		sent:     int64(binary.LittleEndian.Uint64(p[24:])),
 	}
 	switch h.kind {
-	case kindHello, kindWelcome, kindData, kindAnswer, kindStop, kindEnd:
+	case kindHello, kindWelcome, kindData, kindAnswer, kindStop, kindEnd, kindMark, kindReport:
 		return h, true
 	}
 	return header{}, false
