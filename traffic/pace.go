@@ -18,8 +18,8 @@ type pacer struct {
 	start time.Duration
 	index int64 // of the next slot
 
-	late, skipped int64 // slots inside the window
-	lateness      *Histogram
+	late, skipped int64      // slots inside the window
+	lateness      *Histogram // of each slot; nil: not wanted
 }
 
 const (
@@ -29,8 +29,8 @@ const (
 	shortest = 10 * time.Microsecond
 )
 
-func newPacer(slot float64, burst int64, spin bool) *pacer {
-	return &pacer{slot: slot, burst: burst, spin: spin, start: unset, lateness: NewHistogram()}
+func newPacer(slot float64, burst int64, spin bool) pacer {
+	return pacer{slot: slot, burst: burst, spin: spin, start: unset}
 }
 
 // next waits for the next slot, a tick at most, and takes it if it is due.
@@ -59,7 +59,9 @@ func (p *pacer) count(lateness time.Duration, inside bool) {
 	if behind > 0 {
 		p.late++
 	}
-	p.lateness.Record(lateness)
+	if p.lateness != nil {
+		p.lateness.Record(lateness)
+	}
 }
 
 // await waits until due, or a tick, and gives the time then.

@@ -135,7 +135,7 @@ func misdirect(m *machine, device, addr string) {
 	}))
 }
 
-// listen listens on the machine.
+// listen listens on the machine. Who asks closes it, once.
 func (m *machine) listen(addr string, sockets int) *PacketListener {
 	m.t.Helper()
 	var l *PacketListener
@@ -143,6 +143,5 @@ func (m *machine) listen(addr string, sockets int) *PacketListener {
 		l, err = ListenUDPGroup(netip.MustParseAddrPort(addr), sockets)
 		return err
 	})
-	m.t.Cleanup(func() { _ = l.Close() }) // some tests close it themselves
 	return l
 }

@@ -32,7 +32,7 @@ const (
 
 // knees are the shares of the knee that the curve goes through, and where it
 // ends.
-func knees() []float64 { return []float64{0.25, 0.5, 0.75, 1.25, 1.5, twice} }
+func knees() [6]float64 { return [...]float64{0.25, 0.5, 0.75, 1.25, 1.5, twice} }
 
 // Trial is one step of a sweep.
 type Trial struct {
@@ -123,6 +123,10 @@ func (s UDPLoad) trials() int {
 type sweep struct {
 	search bisection
 	curve  int // trials of the shares
+}
+
+func newSweep() *sweep {
+	return &sweep{search: bisection{decided: make([]decision, 0, mostLoads)}}
 }
 
 // next gives the rate to ask for; 0 is as fast as it goes.

@@ -27,7 +27,7 @@ func serveUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (out UDPLoa
 	defer runtime.UnlockOSThread()
 	r := startRun(ctx)
 	defer r.end()
-	u := &loadReceiver{run: r, fd: l.fd, token: s.Token, size: s.Size, intake: newIntake(Mmsg, s.Size, false), sequences: newSequences()}
+	u := &loadReceiver{run: r, fd: l.fd, token: s.Token, size: s.Size, intake: newIntake(Mmsg, s.Size, false), sequences: newSequences(), answer: make([]byte, HeaderBytes)}
 	var first cpuTicks
 	if u.cpu, first, err = openCPUReader(); err != nil {
 		return out, err
@@ -60,7 +60,8 @@ type loadReceiver struct {
 	first     time.Duration // when its first datagram came
 	last      time.Duration
 
-	report header     // the last one
+	report header // the last one
+	answer []byte
 	points []cpuPoint // the last before the window, then one after each trial
 	count  int        // of the trials in points
 
@@ -164,9 +165,8 @@ func (u *loadReceiver) mark(h header, now time.Duration) {
 		}
 		u.close(h.sent != 0)
 	}
-	var out [HeaderBytes]byte
-	u.report.put(out[:], &u.token)
-	if errno := sendTo(u.fd, out[:], &u.from); errno != 0 && !again(errno) && errno != unix.ENOBUFS {
+	u.report.put(u.answer, &u.token)
+	if errno := sendTo(u.fd, u.answer, &u.from); errno != 0 && !again(errno) && errno != unix.ENOBUFS {
 		u.fail(fmt.Errorf("report trial %d: %w", u.step, errno))
 	}
 }

@@ -43,7 +43,7 @@ func sendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoad
 	if err != nil {
 		return out, err
 	}
-	l := &loadSender{udpSender: senders[0], volley: volley, spin: s.Spin, answer: make([]byte, HeaderBytes)}
+	l := &loadSender{udpSender: senders[0], volley: volley, spin: s.Spin, mark: make([]byte, HeaderBytes), answer: make([]byte, HeaderBytes)}
 	if out, err = l.sweep(s); err != nil {
 		return out, r.cause(err)
 	}
@@ -54,7 +54,9 @@ func sendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoad
 type loadSender struct {
 	*udpSender
 	volley *volley
+	paced  rounds // of the trial under way, where it has a rate
 	spin   bool
+	mark   []byte
 	answer []byte
 	step   uint16
 }
@@ -71,7 +73,7 @@ func (l *loadSender) sweep(s UDPLoad) (UDPLoadSent, error) {
 		s.Window.Edge(Opening)
 	}
 	opened := l.run.now()
-	plan := &sweep{}
+	plan := newSweep()
 	for range count {
 		t, err := l.trial(plan.next(), out.Length, true)
 		if err != nil {
@@ -115,9 +117,9 @@ func (l *loadSender) trial(rate float64, length time.Duration, counts bool) (Tri
 
 // offer sends at the trial's rate.
 func (l *loadSender) offer(t *Trial, length time.Duration) error {
-	var p *rounds
+	p := &l.paced
 	if t.Asked > 0 {
-		p = newRounds(l.volley, t.Asked, l.spin)
+		*p = newRounds(l.volley, t.Asked, l.spin)
 	}
 	begun := l.run.now()
 	for now := begun; now-begun < length; {
@@ -125,7 +127,7 @@ func (l *loadSender) offer(t *Trial, length time.Duration) error {
 			return context.Canceled
 		}
 		count := l.volley.most()
-		if p != nil {
+		if t.Asked > 0 {
 			var due bool
 			if now, due = p.next(l.run, true); !due {
 				continue
@@ -138,7 +140,7 @@ func (l *loadSender) offer(t *Trial, length time.Duration) error {
 		t.tried += int64(count)
 		now = l.run.now()
 	}
-	if t.Elapsed = l.run.now() - begun; p != nil { // the last slot is not over yet
+	if t.Elapsed = l.run.now() - begun; t.Asked > 0 { // the last slot is not over yet
 		t.Elapsed = time.Duration(float64(p.index) * p.slot)
 	}
 	return nil
@@ -147,10 +149,9 @@ func (l *loadSender) offer(t *Trial, length time.Duration) error {
 // ask tells the receiver that the trial is over, until it answers. It gives
 // the time over which the receiver received.
 func (l *loadSender) ask(t *Trial, counts bool) (time.Duration, error) {
-	var mark [HeaderBytes]byte
-	header{kind: kindMark, lane: l.step, sequence: t.sent, sent: int64(asInt(counts))}.put(mark[:], &l.token)
+	header{kind: kindMark, lane: l.step, sequence: t.sent, sent: int64(asInt(counts))}.put(l.mark, &l.token)
 	for limit := l.run.now() + grace; ; {
-		if _, errno := send(l.flow[0].fd, mark[:], 0); errno != 0 {
+		if _, errno := send(l.flow[0].fd, l.mark, 0); errno != 0 {
 			if err := l.refused(errno, 0); err != nil {
 				return 0, err
 			}

@@ -51,7 +51,7 @@ func TestUDPLoadThroughARelay(t *testing.T) {
 // carries plays a sweep against a path that carries so much, and of more than
 // that gives back what is left after a collapse.
 func carries(capacity, most, collapse float64, trials int) UDPLoadSent {
-	plan, out := &sweep{}, UDPLoadSent{}
+	plan, out := newSweep(), UDPLoadSent{}
 	for range trials {
 		offered := plan.next()
 		if offered == 0 || offered > most {

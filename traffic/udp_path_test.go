@@ -40,6 +40,10 @@ func runBetween(sender, receiver *machine, s UDPPPS, during func()) (received UD
 	}
 	<-done
 	<-sending
+	closeErr := l.Close()
+	if serveErr == nil {
+		serveErr = closeErr
+	}
 	return received, sent, serveErr, sendErr
 }
 
@@ -148,6 +152,7 @@ func TestUDPLoadFindsTheRateOfALink(t *testing.T) {
 	const rate, size, frame = 4000, 300, 300 + 20 + 8 + 14
 	sender, receiver := chain(t, rate*frame*8, 10*frame)
 	l := receiver.listen(far, 1)
+	defer func() { try(t, l.Close()) }()
 	s := UDPLoad{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 2 * time.Second}, Size: size}
 	const tries = 5
 	for range tries {

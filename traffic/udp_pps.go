@@ -162,7 +162,7 @@ func sendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (UDPSent, erro
 	}
 	defer hangUp(senders)
 	pacings := make([]pacing, threads)
-	paced := make([]*rounds, threads)
+	paced := make([]rounds, threads)
 	for i, u := range senders {
 		v, err := newVolley(s.Mode, s.Size, u.flow)
 		if err != nil {
@@ -170,19 +170,17 @@ func sendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (UDPSent, erro
 		}
 		if pacings[i] = (flood{v}); s.Rate > 0 {
 			paced[i] = newRounds(v, s.Rate, s.Spin)
-			pacings[i] = paced[i]
+			pacings[i] = &paced[i]
 		}
 	}
 	sent, err := all.send(senders, pacings)
 	if err != nil {
 		return UDPSent{}, err
 	}
-	for i, p := range paced {
-		if p != nil {
-			each := int64(p.count * len(senders[i].flow))
-			sent.Late += p.late * each
-			sent.Skipped += p.skipped * each
-		}
+	for i := range paced { // without a rate no slot was late
+		each := int64(paced[i].count * len(senders[i].flow))
+		sent.Late += paced[i].late * each
+		sent.Skipped += paced[i].skipped * each
 	}
 	return sent, nil
 }

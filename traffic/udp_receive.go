@@ -32,8 +32,9 @@ type udpReceiver struct {
 	meter     *meter
 	delays    *delayMeter // nil: not measured
 	strangers int64
+	messages  int64 // that brought something; with UDP_GRO each may hold several datagrams
 
-	ended      bool          // the sender said so
+	ended      int           // flows that the sender has ended
 	tellAt     time.Duration // when to tell the sender something next
 	quietSince time.Duration
 	failure    error
@@ -44,6 +45,7 @@ type udpReceiver struct {
 type inflow struct {
 	from      address
 	sequences *sequences
+	ended     bool // the sender said so
 }
 
 // lifeSign is how often a receiver lets its sender hear that it is there.
@@ -113,6 +115,7 @@ func (u *udpReceiver) receive() error {
 			return fmt.Errorf("receive datagrams: %w", errno)
 		}
 		arrived := u.account(n)
+		u.messages += int64(n)
 		if arrived > 0 {
 			u.quietSince = now
 		}
@@ -214,7 +217,10 @@ func (u *udpReceiver) one(p []byte, i int) int64 {
 	case kindHello: // the welcome was lost
 		u.tell(kindWelcome, &u.flow[at])
 	case kindEnd:
-		u.ended = true
+		if f := &u.flow[at]; !f.ended {
+			f.ended = true
+			u.ended++
+		}
 	}
 	return 0
 }
@@ -232,7 +238,7 @@ func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 	u.tellSender(now)
 	if u.meter.phase == closed {
 		switch {
-		case u.ended && (u.complete() || quiet >= tick):
+		case u.ended == len(u.flow) && (u.complete() || quiet >= tick):
 			return true, nil
 		case u.unclosed.Load() == 0 && quiet >= settle, now > u.meter.to+drainLimit:
 			return true, nil
@@ -240,7 +246,7 @@ func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 		return false, nil
 	}
 	switch {
-	case u.ended:
+	case u.ended > 0:
 		return false, errors.New("the sender ended before the window closed; see what it reported")
 	case quiet > grace && u.meter.sum == 0:
 		return false, fmt.Errorf("the sender said hello, but none of its datagrams of %d bytes came within %v; see whether the path carries that size, and what the sender reported", u.size, grace)
@@ -265,7 +271,7 @@ func (u *udpReceiver) complete() bool {
 // tellSender tells the sender, now and again until it ends, that all windows
 // have closed, and before that a few times a second that this end is there.
 func (u *udpReceiver) tellSender(now time.Duration) {
-	if u.ended || now < u.tellAt {
+	if now < u.tellAt {
 		return
 	}
 	what := kindWelcome
@@ -277,6 +283,8 @@ func (u *udpReceiver) tellSender(now time.Duration) {
 		what = kindStop
 	}
 	for i := range u.flow {
-		u.tell(what, &u.flow[i])
+		if f := &u.flow[i]; !f.ended {
+			u.tell(what, f)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,7 +24,7 @@ type UDPReceived struct {
 	Reordered  int64 // arrived first after a later one (RFC 4737)
 	Ancient    int64 // came so late that nobody can tell, and are in Lost
 
-	BufferDrops   int64 // of Lost, those that the receiver's own socket dropped (RcvbufErrors); inexact by what came while it was read
+	BufferDrops   int64 // of Lost, those that the receiver's own socket dropped (RcvbufErrors); inexact by what came while it was read, and an estimate for GSO
 	ReceiveBuffer int   // bytes of each socket, as the kernel counts them
 	Threads       int
 	Strangers     int64 // datagrams without the token
@@ -93,7 +94,10 @@ func (u *udpReceiver) addTo(r *UDPReceived) {
 	}
 	r.Datagrams += u.meter.counted
 	r.Lost += lost
-	r.BufferDrops += min(int64(u.drops[Closing]-u.drops[Opening]), lost)
+	// The socket counts messages, of which joined ones hold several datagrams.
+	drops := int64(u.drops[Closing] - u.drops[Opening])
+	each := math.Ceil(float64(u.meter.sum) / float64(max(u.messages, 1)))
+	r.BufferDrops += min(drops*max(int64(each), 1), lost)
 	r.Strangers += u.strangers
 	if u.delays != nil {
 		r.Jitter, r.Delays = u.delays.outcome()

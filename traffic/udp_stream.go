@@ -90,6 +90,7 @@ func SendUDPStream(ctx context.Context, to netip.AddrPort, s UDPStream) (UDPSent
 	}
 	defer hangUp(senders)
 	p := &schedule{pacer: newPacer(s.slot(), int64(s.Burst), s.Spin), packet: randomBytes(s.Size)}
+	p.lateness = NewHistogram()
 	sent, err := all.send(senders, []pacing{p})
 	if err != nil {
 		return UDPSent{}, fmt.Errorf("send udp_stream: %w", err)
@@ -100,7 +101,7 @@ func SendUDPStream(ctx context.Context, to netip.AddrPort, s UDPStream) (UDPSent
 
 // schedule sends one datagram in each slot.
 type schedule struct {
-	*pacer
+	pacer
 	packet []byte
 }
 

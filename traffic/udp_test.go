@@ -267,7 +267,8 @@ func TestUDPPPS(t *testing.T) {
 		}
 		// Loopback drops only where its queue to the softirq is full.
 		backlog := backlogDrops(t) - before
-		if received.Lost > received.BufferDrops+backlog {
+		// Of joined ones the drops at the edges are too coarse to tell.
+		if mode != GSO && received.Lost > received.BufferDrops+backlog {
 			t.Errorf("%s: %d lost over loopback, but the socket dropped %d and the backlog %d", mode, received.Lost, received.BufferDrops, backlog)
 		}
 		if received.Bytes != 64*received.Datagrams || received.Elapsed < shortWindow.Duration/2 {

@@ -98,17 +98,17 @@ func (p flood) pass(u *udpSender) (sum int64, now time.Duration, err error) {
 // rounds sends a few datagrams on each flow in every slot of a schedule.
 type rounds struct {
 	*volley
-	*pacer
+	pacer
 	count int // datagrams of each flow in a round
 }
 
 // newRounds is for a rate of datagrams per second of each flow.
-func newRounds(v *volley, rate float64, spin bool) *rounds {
+func newRounds(v *volley, rate float64, spin bool) rounds {
 	each := float64(time.Second) / rate
 	count := min(max(int(float64(round)/each), 1), v.most())
 	slot := each * float64(count)
 	burst := max(int64(float64(catchUp)/slot), 1)
-	return &rounds{volley: v, pacer: newPacer(slot, burst, spin), count: count}
+	return rounds{volley: v, pacer: newPacer(slot, burst, spin), count: count}
 }
 
 func (p *rounds) pass(u *udpSender) (sum int64, now time.Duration, err error) {
