@@ -23,7 +23,9 @@ func udpLoad() Workload {
 			}
 			got, err := serve(ready,
 				func() (*traffic.PacketListener, error) { return traffic.ListenUDP(bind) },
-				func(l *traffic.PacketListener) (traffic.UDPLoadReceived, error) { return traffic.ServeUDPLoad(ctx, l, s) })
+				func(l *traffic.PacketListener) (traffic.UDPLoadReceived, error) {
+					return traffic.ServeUDPLoad(ctx, l, s)
+				})
 			if err != nil {
 				return Tally{}, err
 			}
