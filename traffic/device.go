@@ -79,11 +79,11 @@ func eachDevice(text []byte, take func(name string, packets int64)) error {
 		if len(fields) < 2 {
 			return fmt.Errorf("read the devices' counters: %q", line)
 		}
-		packets, err := strconv.ParseInt(string(fields[1]), 10, 64)
+		packets, err := strconv.ParseUint(string(fields[1]), 10, 63)
 		if err != nil {
 			return fmt.Errorf("read the devices' counters: %w", err)
 		}
-		take(string(bytes.TrimSpace(name)), packets)
+		take(string(bytes.TrimSpace(name)), int64(packets))
 	}
 	return nil
 }

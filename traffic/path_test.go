@@ -118,12 +118,19 @@ func chain(t testing.TB, bitsPerSecond uint64, limit uint32) (sender, receiver *
 		gateway := netip.MustParseAddr(via).As4()
 		try(t, m.link.RouteAdd(&netlink.Route{Gw: gateway[:]}))
 	}
-	const burst = 2000
-	try(t, router.link.QdiscAdd(&netlink.Tbf{
-		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: router.device("rb").Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
-		Rate:       bitsPerSecond / 8, Limit: limit, Buffer: uint32(float64(burst) * 8 / float64(bitsPerSecond) * 15.625e6),
-	}))
+	throttle(router, "rb", bitsPerSecond, limit)
 	return sender, receiver
+}
+
+// throttle lets a device send so many bits per second, and keep at most limit
+// bytes.
+func throttle(m *machine, device string, bitsPerSecond uint64, limit uint32) {
+	m.t.Helper()
+	const burst, clock = 2000, 15.625e6 // bytes; ticks of a second of 64 ns
+	try(m.t, m.link.QdiscAdd(&netlink.Tbf{
+		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: m.device(device).Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
+		Rate:       bitsPerSecond / 8, Limit: limit, Buffer: uint32(burst * 8 / float64(bitsPerSecond) * clock),
+	}))
 }
 
 // misdirect makes all frames to an address carry a station that is not there.

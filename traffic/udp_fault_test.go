@@ -180,7 +180,7 @@ func TestIperf3CountsTruncatedLengths(t *testing.T) {
 			serve.Mode, serve.Size, drive.Size = mode, sizes[0], sizes[1]
 			_, _, serveErr, driveErr := ends(
 				func(ctx context.Context) (UDPReceived, error) {
-					defer func() { unixShutdown(l) }()
+					defer func() { deafen(l) }()
 					return ServeUDPPPS(ctx, l, serve)
 				},
 				func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, l.Addr(), drive) })
@@ -191,8 +191,8 @@ func TestIperf3CountsTruncatedLengths(t *testing.T) {
 	}
 }
 
-// unixShutdown makes a listener deaf, as its process's end would.
-func unixShutdown(l *PacketListener) {
+// deafen makes a listener deaf, as its process's end would.
+func deafen(l *PacketListener) {
 	_ = unix.Connect(l.fd, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{127, 0, 0, 1}})
 }
 

@@ -71,6 +71,55 @@ func TestUDPPPSOneDatagramIsOnePacket(t *testing.T) {
 	}
 }
 
+// What the sender's own queue drops is no loss on the way, and what a router
+// drops is no drop of either end.
+func TestUDPPPSTellsDropsApart(t *testing.T) {
+	const rate, frame = 8e6, 64 + 20 + 8 + 14
+	s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 300 * time.Millisecond}, Rate: 20000}
+	sender, receiver := pair(t)
+	throttle(sender, "va", rate, 20*frame)
+	received, sent, serveErr, sendErr := runBetween(sender, receiver, s, nil)
+	try(t, serveErr, sendErr)
+	if sent.Drops == 0 || received.Lost != 0 {
+		t.Errorf("the sender's queue is too short: %d dropped there, %d of %d lost on the way", sent.Drops, received.Lost, received.Expected)
+	}
+	sender, receiver = chain(t, rate, 20*frame)
+	received, sent, serveErr, sendErr = runBetween(sender, receiver, s, nil)
+	try(t, serveErr, sendErr)
+	if sent.Drops != 0 || received.Lost == 0 || received.BufferDrops != 0 {
+		t.Errorf("the router's queue is too short: %d dropped at the sender, %d at the receiver, %d lost", sent.Drops, received.BufferDrops, received.Lost)
+	}
+}
+
+// The path fails in the middle of a sweep: both ends say so within five seconds.
+func TestUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
+	t.Parallel()
+	sender, receiver := pair(t)
+	l := receiver.listen(far, 1)
+	defer func() { try(t, l.Close()) }()
+	s := UDPLoad{Token: testToken, Window: Window{Duration: 12 * time.Second}}
+	var failed time.Time
+	s.Window.Edge = func(Edge) {
+		failed = time.Now()
+		misdirect(sender, "va", "10.9.0.2")
+		misdirect(receiver, "vb", "10.9.0.1")
+	}
+	go func() {
+		receiver.jobs <- func() error { _, err := ServeUDPLoad(context.Background(), l, s); return err }
+	}()
+	sender.jobs <- func() error { _, err := SendUDPLoad(context.Background(), l.Addr(), s); return err }
+	sendErr, serveErr := <-sender.done, <-receiver.done
+	if took := time.Since(failed); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if sendErr == nil || !strings.Contains(sendErr.Error(), "did not answer") {
+		t.Errorf("the sender says %v", sendErr)
+	}
+	if serveErr == nil || !strings.Contains(serveErr.Error(), "fell silent") {
+		t.Errorf("the receiver says %v", serveErr)
+	}
+}
+
 func TestUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
 	sender, receiver := pair(t)
 	s := UDPPPS{Token: testToken, Window: shortWindow, Mode: GSO, Size: 2000} // of an MTU of 1500
