@@ -11,7 +11,8 @@ func TestTCPStream(t *testing.T) {
 		window := shortWindow
 		window.Interval = 10 * time.Millisecond
 		window.Edge = func(e Edge) { edges[e] = time.Now() }
-		received, sent := runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
+		served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
+		received, sent := served.Received, driven.Sent
 
 		if len(received.Flows) != flows || len(sent.Flows) != flows {
 			t.Fatalf("%d flows: %d received, %d sent", flows, len(received.Flows), len(sent.Flows))
@@ -33,11 +34,11 @@ func TestTCPStream(t *testing.T) {
 		if given == 0 || sum == 0 || received.Goodput() <= 0 {
 			t.Errorf("sender gave %d bytes, receiver took %d, %.0f bit/s", given, sum, received.Goodput())
 		}
-		if received.Congestion == "" || received.Congestion != sent.Congestion {
-			t.Errorf("congestion control %q and %q", received.Congestion, sent.Congestion)
+		if served.Congestion == "" || served.Congestion != driven.Congestion {
+			t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
 		}
-		if received.Undrained != 0 || received.Strangers != 0 {
-			t.Errorf("%d flows undrained, %d strangers", received.Undrained, received.Strangers)
+		if received.Undrained != 0 || served.Strangers != 0 {
+			t.Errorf("%d flows undrained, %d strangers", received.Undrained, served.Strangers)
 		}
 		if open := edges[Closing].Sub(edges[Opening]); open < window.Duration/2 {
 			t.Errorf("the window was open for %v", open)

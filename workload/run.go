@@ -52,12 +52,11 @@ func serve[L listening, O any](ready func(netip.AddrPort) error, listen func() (
 // rates turns a running count into a rate per step, in units of each count.
 func rates(points []traffic.Point, each float64) []float64 {
 	var out []float64
-	var before traffic.Point
-	for _, p := range points {
+	for i := 1; i < len(points); i++ {
+		before, p := points[i-1], points[i]
 		if span := (p.At - before.At).Seconds(); span > 0 {
 			out = append(out, float64(p.Count-before.Count)*each/span)
 		}
-		before = p
 	}
 	return out
 }
