@@ -105,7 +105,7 @@ const (
 // All lists the workloads in the order of the tables.
 func All() []Workload {
 	return []Workload{
-		tcpStream(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(),
+		tcpStream(), tcpSizes(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(),
 	}
 }
 
