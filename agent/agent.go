@@ -119,7 +119,11 @@ func (a *Agent) do(ctx context.Context, o order) (tally workload.Tally, err erro
 	defer func() { err = errors.Join(err, meter.reader.Close()) }()
 	run := o.Job.Run
 	run.Edge = meter.edge
-	if want := traffic.Processors(run.Flows); want > runtime.GOMAXPROCS(0) {
+	flows := run.Flows
+	if run.Bidir {
+		flows *= 2
+	}
+	if want := traffic.Processors(flows); want > runtime.GOMAXPROCS(0) {
 		runtime.GOMAXPROCS(want)
 	}
 
@@ -141,7 +145,7 @@ func (a *Agent) do(ctx context.Context, o order) (tally workload.Tally, err erro
 	if err == nil {
 		tally.CPU, err = meter.used()
 	}
-	if err == nil && o.Do == doServe {
+	if receives := (o.Do == doServe) != run.Reverse; err == nil && receives {
 		err = addPacketSize(&tally, before)
 	}
 	return tally, err

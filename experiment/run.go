@@ -307,7 +307,7 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	if err != nil {
 		return sample, err
 	}
-	sample, err = r.sample(out)
+	sample, err = r.sample(out, or(run.CC, r.plan.CC))
 	if count, ok := r.fragments(p, path, name, run); ok {
 		sample.Counters["fragments_per_datagram"] = float64(count)
 	}
@@ -315,12 +315,12 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 }
 
 // sample joins the tallies of both ends. A connection under another
-// congestion control than the plan's is no measurement of the plan.
-func (r *runner) sample(out agent.Outcome) (result.Sample, error) {
+// congestion control than the planned one is no measurement of the plan.
+func (r *runner) sample(out agent.Outcome, cc string) (result.Sample, error) {
 	s := result.Sample{Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{}}
 	for _, tally := range []workload.Tally{out.Server, out.Client} {
-		if tally.CC != "" && tally.CC != r.plan.CC {
-			return s, fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, r.plan.CC)
+		if tally.CC != "" && tally.CC != cc {
+			return s, fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, cc)
 		}
 		maps.Copy(s.Metrics, tally.Metrics)
 		maps.Copy(s.Series, tally.Series)

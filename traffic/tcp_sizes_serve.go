@@ -110,6 +110,9 @@ func (w *sizesServer) bulk(m *meter) error {
 		if n > 0 {
 			w.passed(now)
 		}
+		if n == 0 && m.phase == open && m.sum == m.base {
+			continue // no window closes on nothing
+		}
 		if !told {
 			m.step(event{now, int64(n), n == len(w.buffer)})
 			if told = m.phase == closed; told {
