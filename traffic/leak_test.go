@@ -100,12 +100,12 @@ func TestWindowAllocatesNothing(t *testing.T) {
 		}
 		return counts
 	}
-	allocations(10 * time.Millisecond) // what is made once
-	short, long := allocations(20*time.Millisecond), allocations(220*time.Millisecond)
+	allocations(40 * time.Millisecond) // what is made once
+	short, long := allocations(40*time.Millisecond), allocations(240*time.Millisecond)
 	for name, n := range long {
 		// The runtime's own threads: a few, whatever the traffic.
 		if n > short[name]+60 {
-			t.Errorf("%s: %d allocations in a run of 20 ms, %d in one of 220 ms", name, short[name], n)
+			t.Errorf("%s: %d allocations in a run of 40 ms, %d in one of 240 ms", name, short[name], n)
 		}
 	}
 }
