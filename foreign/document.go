@@ -12,7 +12,7 @@ import (
 type documents struct{ futile int }
 
 // mostFutile bounds the time that a text full of braces takes.
-const mostFutile = 100
+const mostFutile = 20
 
 // at finds the object that begins in a line, or the lines of a stream of
 // objects. after is the line behind it. A document whose end is missing is
