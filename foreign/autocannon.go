@@ -36,7 +36,7 @@ func claimsAutocannon(ahead []string) claim {
 	if wrkRunning.MatchString(line) {
 		for _, next := range ahead[1:min(len(ahead), within)] {
 			if cannonSetup.MatchString(next) {
-				return clear
+				return certain
 			}
 		}
 		return weak
@@ -46,7 +46,7 @@ func claimsAutocannon(ahead []string) claim {
 	}
 	for _, own := range []*regexp.Regexp{cannonSetup, cannonHead, cannonRow, cannonRanks, cannonBad, cannonErrors, cannonWords, cannonFrame} {
 		if own.MatchString(line) {
-			return clear
+			return certain
 		}
 	}
 	if cannonTotal.MatchString(line) {

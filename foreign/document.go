@@ -7,12 +7,19 @@ import (
 	"strings"
 )
 
-// documentAt finds the JSON object that begins in a line, or the lines of a
-// stream of objects. after is the line behind it. A document whose end is
-// missing is closed where it last was whole: cut.
-func documentAt(lines []string, at int) (doc []byte, after int, cut bool) {
+// documents finds JSON documents among the lines of a text. What is
+// never closed is looked through to the end; after many of these it gives up.
+type documents struct{ futile int }
+
+// mostFutile bounds the time that a text full of braces takes.
+const mostFutile = 20
+
+// at finds the object that begins in a line, or the lines of a stream of
+// objects. after is the line behind it. A document whose end is missing is
+// closed where it last was whole: cut.
+func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool) {
 	start := bare(lines[at])
-	if !object.MatchString(start) {
+	if d.futile >= mostFutile || !object.MatchString(start) {
 		return nil, at, false
 	}
 	if doc, after := streamAt(lines, at); doc != nil {
@@ -35,6 +42,7 @@ func documentAt(lines []string, at int) (doc []byte, after int, cut bool) {
 			return nil, at, false
 		}
 	}
+	d.futile++
 	if closed := depth.close(text); closed != nil && json.Valid(closed) {
 		return closed, n, true
 	}

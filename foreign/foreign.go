@@ -38,9 +38,9 @@ type parser struct {
 type claim int
 
 const (
-	none  claim = iota
-	weak        // it may be another's too
-	clear       // it is nobody else's
+	none    claim = iota
+	weak          // it may be another's too
+	certain       // it is nobody else's
 )
 
 // parsers are the tools that can be read.

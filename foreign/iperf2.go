@@ -24,7 +24,7 @@ func claimsIperf2(ahead []string) claim {
 		return sure(c.tool == "iperf")
 	}
 	if iperf2Words.MatchString(line) {
-		return clear
+		return certain
 	}
 	if r, ok := parseRow(line); ok && !r.sends && !r.receives && r.role == "" {
 		return weak
@@ -39,7 +39,7 @@ type iperf2Run struct {
 	failure         string
 	both, back      bool // both ways; only from the server
 	udp, bounce     bool
-	size, interval  any
+	size            any
 	report          bool // what follows is the server's report
 	rows, reported  []row
 	connected       map[string]bool

@@ -23,11 +23,11 @@ func claimsIperf3(ahead []string) claim {
 		return sure(c.tool == "iperf3")
 	}
 	if iperf3Words.MatchString(line) {
-		return clear
+		return certain
 	}
 	if r, ok := parseRow(line); ok {
 		if r.sends || r.receives || r.role != "" {
-			return clear
+			return certain
 		}
 		if r.decimals == 2 {
 			return weak
@@ -39,7 +39,7 @@ func claimsIperf3(ahead []string) claim {
 // sure makes a certainty a claim.
 func sure(mine bool) claim {
 	if mine {
-		return clear
+		return certain
 	}
 	return none
 }

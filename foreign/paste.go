@@ -17,7 +17,10 @@ var (
 	entity  = regexp.MustCompile(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
 	mark    = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
 	// glued is a mark without a blank behind it, before what only output begins with.
-	glued  = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
+	glued = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
+	// stamp is the time before each line, as kubectl logs and iperf3 --timestamps write it.
+	stamp  = regexp.MustCompile(`^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+`)
+	tag    = regexp.MustCompile(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
 	elided = regexp.MustCompile(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
 )
 
@@ -25,7 +28,7 @@ var (
 // marks, line numbers. It gives the lines that remain, each on its own.
 func clean(data []byte) []string {
 	text := colour.ReplaceAllString(decode(data), "")
-	text = newline.ReplaceAllString(text, "\n")
+	text = tag.ReplaceAllString(newline.ReplaceAllString(text, "\n"), "")
 	if entity.MatchString(text) {
 		text = html.UnescapeString(text)
 	}
@@ -51,10 +54,14 @@ func clean(data []byte) []string {
 // nesting is how many times a log may have been numbered and quoted.
 const nesting = 3
 
-// unmark takes off comment and quotation marks: "# > ", "// ", "| ".
+// unmark takes off comment and quotation marks, "# > ", "// ", "| ", and the
+// time before a line.
 func unmark(line string) string {
 	for {
 		at := mark.FindStringIndex(line)
+		if at == nil {
+			at = stamp.FindStringIndex(line)
+		}
 		if at == nil {
 			return glued.ReplaceAllString(line, "$1")
 		}

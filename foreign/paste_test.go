@@ -194,3 +194,13 @@ func TestWhatIsNoToolsOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsFullOfBracesEnd reads in a bounded time what opens documents and
+// never closes them.
+func TestTextsFullOfBracesEnd(t *testing.T) {
+	text := strings.Repeat("{\"a\": [\n", 20_000) + strings.Repeat("{\"a\": 1, \"b\":\n", 20_000) + "[  4]   0.00-1.00   sec   102 MBytes   856 Mbits/sec                  receiver\n"
+	cells, err := Read("braces", []byte(text))
+	if err != nil || say(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
+		t.Errorf("got %s, %v", say(cells), err)
+	}
+}

@@ -18,8 +18,9 @@ type part struct {
 func split(lines []string) []part {
 	all := parsers()
 	var parts []part
+	var docs documents
 	for n := 0; n < len(lines); {
-		if doc, after, cut := documentAt(lines, n); doc != nil {
+		if doc, after, cut := docs.at(lines, n); doc != nil {
 			if p, ok := ofDocument(all, doc, cut); ok {
 				parts = append(parts, p)
 				n = after
@@ -49,7 +50,7 @@ func claimant(all []parser, ahead []string, parts []part, owner int) *parser {
 	if owner >= 0 {
 		own = parts[owner].parser.claim(ahead)
 	}
-	if own == clear {
+	if own == certain {
 		return nil
 	}
 	var best *parser

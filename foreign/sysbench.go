@@ -34,7 +34,7 @@ func claimsSysbench(ahead []string) claim {
 	}
 	for _, own := range []*regexp.Regexp{sysbenchBanner, sysbenchNumber, sysbenchStep, sysbenchEvents, sysbenchCount, sysbenchTime, sysbenchTotal, sysbenchFatal, sysbenchWords} {
 		if own.MatchString(line) {
-			return clear
+			return certain
 		}
 	}
 	return none

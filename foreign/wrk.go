@@ -38,14 +38,14 @@ func claimsWrk(ahead []string) claim {
 	if wrkRunning.MatchString(line) {
 		for _, next := range ahead[1:min(len(ahead), within)] {
 			if wrkThreads.MatchString(next) {
-				return clear
+				return certain
 			}
 		}
 		return weak
 	}
 	for _, own := range []*regexp.Regexp{wrkThreads, wrkLatency, wrkBad, wrkSockets, wrkRate, wrkBytes, wrk2Words, wrkOnly, wrkRefused} {
 		if own.MatchString(line) {
-			return clear
+			return certain
 		}
 	}
 	if wrkTotal.MatchString(line) || wrkSpread.MatchString(line) || wrkRank.MatchString(line) {

@@ -1,0 +1,63 @@
+package foreign
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"tare/result"
+)
+
+// session runs the tools of this machine against each other, over the loopback
+// of a network namespace of their own, and keeps what each end prints.
+const session = `set -eu
+ip link set lo up
+listening() { for i in $(seq 100); do ss -Hln "sport = :$1" | grep -q . && return; sleep 0.05; done; echo "nothing listens on $1" >&2; exit 1; }
+iperf3 -s -1 -J > server.json & end=$!
+listening 5201
+iperf3 -c 127.0.0.1 -t 1 -P 2 -V > client.txt
+wait $end
+iperf3 -s -1 > udp-server.txt & end=$!
+listening 5201
+iperf3 -c 127.0.0.1 -u -b 20M -t 1 -J > udp-client.json
+wait $end
+sockperf server -i 127.0.0.1 -p 6000 > /dev/null & end=$!
+listening 6000
+sockperf ping-pong -i 127.0.0.1 -p 6000 -t 1 --full-rtt > sockperf.txt
+kill -INT $end
+wait $end || true
+`
+
+// TestToolsOfThisMachine reads what the tools print today: both ends of a run
+// tell of the same.
+func TestToolsOfThisMachine(t *testing.T) {
+	dir := t.TempDir()
+	shell := exec.Command("timeout", "60", "unshare", "-Urn", "sh", "-c", session)
+	shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("iperf3 and sockperf must be installed and run: %v\n%s", err, out)
+	}
+	one := func(file string) result.Cell {
+		t.Helper()
+		cells, err := Read(file, read(t, filepath.Join(dir, file)))
+		if err != nil || len(cells) != 1 || cells[0].Status != result.StatusOK {
+			t.Fatalf("%s: %v\n%s", file, err, describe(cells))
+		}
+		return cells[0]
+	}
+	value := func(c result.Cell, name string) float64 { return c.Samples[0].Metrics[name] }
+	for _, ends := range [][2]string{{"client.txt", "server.json"}, {"udp-client.json", "udp-server.txt"}} {
+		a, b := one(ends[0]), one(ends[1])
+		if a.Workload != b.Workload || a.Params["flows"] != b.Params["flows"] || a.Params["side"] == b.Params["side"] || a.Params["direction"] != b.Params["direction"] {
+			t.Errorf("the ends differ:\n%s%s", describe([]result.Cell{a}), describe([]result.Cell{b}))
+		}
+		if x, y := value(a, "throughput"), value(b, "throughput"); x <= 0 || math.Abs(x-y) > 0.02*x {
+			t.Errorf("%s says %g bit/s, %s %g", ends[0], x, ends[1], y)
+		}
+	}
+	if c := one("sockperf.txt"); value(c, "rtt_p50") <= 0 || value(c, "rtt_p99") < value(c, "rtt_p50") || value(c, "rate") <= 0 {
+		t.Errorf("sockperf: %s", describe([]result.Cell{c}))
+	}
+}
