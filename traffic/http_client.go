@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// httpStall is how long a server may answer nothing at all, and how long a
-// single request may wait. Either is a failure then.
+// httpStall is how long the server may say nothing on any connection, which
+// ends the run, or on a single one, which is a failure of its request.
 const httpStall = grace
 
 // CallHTTP runs one http against any server of HTTP/1.1, on one thread. It
@@ -63,6 +63,7 @@ func callHTTP(ctx context.Context, to netip.AddrPort, c HTTP) (HTTPCalls, error)
 // httpClient is the client of http: one thread for all connections.
 type httpClient struct {
 	run      *run
+	to       netip.AddrPort
 	dialer   *dialer
 	mode     HTTPMode
 	token    bool // a refusal ends the run
@@ -78,7 +79,8 @@ type httpClient struct {
 	calls    HTTPCalls
 	statuses [1000]int64
 	failures failures
-	heard    time.Duration // when a request was last answered, or none was open
+	heard    time.Duration // when the server last said something, or nothing was asked
+	limit    time.Duration // of the whole run
 	looked   time.Duration
 	trouble  error // the last failure
 	broken   error // what ends the run
@@ -95,7 +97,7 @@ func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
 	}
 	table := newTimetable(c.Window, 1)
 	h := &httpClient{
-		run: r, dialer: dialer, mode: c.Mode, token: c.Token != nil,
+		run: r, to: netip.AddrPortFrom(to.Addr().Unmap(), to.Port()), dialer: dialer, mode: c.Mode, token: c.Token != nil,
 		request: c.request("GET", to, c.Mode == CloseEach),
 		table:   table, meter: newMeter(table), set: set, buffer: touched(64 << 10),
 		conns: make([]httpConn, c.Connections), free: newQueue(c.Connections),
@@ -115,7 +117,7 @@ func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
 // those that fell due inside it are answered.
 func (h *httpClient) work() error {
 	now := h.run.now()
-	h.heard, h.looked = now, now
+	h.heard, h.looked, h.limit = now, now, now+h.table.limit()
 	for i := range h.conns {
 		h.begin(&h.conns[i], now)
 	}
@@ -246,7 +248,7 @@ func (h *httpClient) look(now time.Duration) {
 			h.begin(c, now)
 		case c.state == connecting && now-c.since > httpStall:
 			h.fail(c, "connect", errSilent, now)
-		case c.state == asking && now-c.begun > httpStall:
+		case c.state == asking && now-c.since > httpStall:
 			h.fail(c, "receive", errSilent, now)
 		case c.state == ending && now-c.since > patience:
 			h.reset(c, now)
@@ -255,8 +257,12 @@ func (h *httpClient) look(now time.Duration) {
 	if !waits {
 		h.heard = now
 	}
-	if now-h.heard > httpStall && h.broken == nil {
+	switch {
+	case h.broken != nil:
+	case now-h.heard > httpStall:
 		h.broken = h.stalled()
+	case now > h.limit && h.meter.phase == idle:
+		h.broken = fmt.Errorf("the server began to answer, but no response was whole within %v; ask for smaller ones, or measure for longer", h.table.limit())
 	}
 }
 
@@ -289,10 +295,14 @@ func (h *httpClient) notOK() map[int]int64 {
 	return counts
 }
 
-// close closes all connections.
+// close ends all connections, with a reset, which leaves the ports to the next
+// run.
 func (h *httpClient) close() {
 	for i := range h.conns {
-		h.drop(&h.conns[i])
+		if c := &h.conns[i]; c.fd >= 0 {
+			abort(c.fd)
+			c.fd = -1
+		}
 	}
 	h.set.close()
 }

@@ -21,7 +21,7 @@ type httpConn struct {
 	parser httpParser
 	due    time.Duration // when the open request was due; closed loop: begun
 	begun  time.Duration // before its connect or send call
-	since  time.Duration // when the state began: connecting, failed, ending
+	since  time.Duration // when the state began, or the server last said something in it
 }
 
 type connState int
@@ -84,7 +84,7 @@ func (h *httpClient) ask(c *httpConn, due, now time.Duration) {
 
 // repeat sends the open request, on a new connection if there is none.
 func (h *httpClient) repeat(c *httpConn, now time.Duration) {
-	c.state, c.unsent = asking, len(h.request)
+	c.state, c.since, c.unsent = asking, now, len(h.request)
 	c.parser.reset()
 	if c.fd < 0 {
 		if err := h.open(c); err != nil {
@@ -193,7 +193,7 @@ func (h *httpClient) hear(c *httpConn, fin bool) {
 		h.ended(c)
 		return
 	case c.state != asking:
-		h.broken = h.nonsense(errUnasked, came)
+		h.unasked(c)
 		return
 	}
 	rest, whole, err := c.parser.feed(came)
@@ -201,14 +201,34 @@ func (h *httpClient) hear(c *httpConn, fin bool) {
 		err, came = errUnasked, rest
 	}
 	switch {
+	case err != nil && localAddress(c.fd) == h.to:
+		// Where nobody listens, a port of this host can meet itself: both ends
+		// of the connection are this one (RFC 9293, 3.5, figure 7).
+		h.fail(c, "connect", unix.ECONNREFUSED, h.run.now())
 	case err != nil:
 		h.broken = h.nonsense(err, came)
 	case whole:
 		h.answered(c, fin && n < len(h.buffer))
+	default:
+		c.since = h.run.now()
+		h.heard = c.since
 	}
 }
 
 var errUnasked = errors.New("more came than was asked for")
+
+// unasked takes what no request asked for: a server may say that it waits no
+// longer (status 408) before it ends a connection.
+func (h *httpClient) unasked(c *httpConn) {
+	if c.state == ending {
+		h.fail(c, "receive", errUnasked, h.run.now())
+		return
+	}
+	h.drop(c)
+	if h.meter.phase == open {
+		h.failures.add("receive", errUnasked)
+	}
+}
 
 // answered takes a whole response and goes on.
 func (h *httpClient) answered(c *httpConn, fin bool) {

@@ -77,8 +77,12 @@ func (p *httpParser) feed(b []byte) (rest []byte, whole bool, err error) {
 		default:
 			var line []byte
 			var cut, ended bool
-			if line, b, cut, ended = p.cutLine(b); ended {
+			line, b, cut, ended = p.cutLine(b)
+			switch {
+			case ended:
 				whole, err = p.take(line, cut)
+			case p.state == atStatus && !bytes.HasPrefix(p.part[:], httpVersion[:min(p.partLen, len(httpVersion))]):
+				err = errNoStatus // a server of something else may never end its line
 			}
 			if p.head > maxHTTPHead && err == nil {
 				err = fmt.Errorf("a header of more than %d bytes", maxHTTPHead)
@@ -142,13 +146,18 @@ func (p *httpParser) take(line []byte, cut bool) (whole bool, err error) {
 	return false, nil
 }
 
+var (
+	httpVersion = []byte("HTTP/1.")
+	errNoStatus = errors.New("no status line of HTTP/1")
+)
+
 // takeStatus reads "HTTP/1.1 200 OK".
 func (p *httpParser) takeStatus(line []byte) error {
 	const least = len("HTTP/1.1 200")
-	wrong := len(line) < least || string(line[:7]) != "HTTP/1." || line[8] != ' ' ||
+	wrong := len(line) < least || !bytes.HasPrefix(line, httpVersion) || line[8] != ' ' ||
 		len(line) > least && line[least] != ' '
 	if wrong || line[7] < '0' || line[7] > '9' {
-		return errors.New("no status line of HTTP/1")
+		return errNoStatus
 	}
 	status, ok := decimal(line[9:least])
 	if !ok || status < 100 || status > 999 {
