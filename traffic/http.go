@@ -34,7 +34,7 @@ type HTTP struct {
 	// without one talks to any server, and does not tell it of the run's end.
 	Token *Token
 
-	Size int // bytes of a response's body; ServeHTTP only; default 1024
+	Size int // bytes of a response's body; ServeHTTP only, at most MaxBody; default 1024
 
 	// Of CallHTTP only:
 	Rate float64 // requests/s of an open loop, 1 or more; 0: closed loop
@@ -76,10 +76,12 @@ type HTTPCalls struct {
 // Rate is the responses per second.
 func (c HTTPCalls) Rate() float64 { return float64(c.Count) / c.Elapsed.Seconds() }
 
+// MaxBody is the largest body of a response, in bytes.
+const MaxBody = 1 << 20
+
 const (
 	defaultConnections = 10
 	defaultBody        = 1024
-	maxBody            = 16 << 20
 	maxTarget          = 4 << 10 // bytes of path and host
 )
 
@@ -98,8 +100,8 @@ func (c HTTP) checked() (HTTP, error) {
 		return c, fmt.Errorf("mode %q: want %s or %s", c.Mode, KeepAlive, CloseEach)
 	case c.Connections < 1 || c.Connections > maxFlows:
 		return c, fmt.Errorf("%d connections: want 1 to %d", c.Connections, maxFlows)
-	case c.Size < 1 || c.Size > maxBody:
-		return c, fmt.Errorf("a body of %d bytes: want 1 to %d", c.Size, maxBody)
+	case c.Size < 1 || c.Size > MaxBody:
+		return c, fmt.Errorf("a body of %d bytes: want 1 to %d", c.Size, MaxBody)
 	case c.Rate != 0 && !(c.Rate >= 1 && c.Rate <= 1e9):
 		return c, fmt.Errorf("a rate of %v requests/s: want 1 to 1e9", c.Rate)
 	case c.Path[0] != '/' || !printable(c.Path):

@@ -81,7 +81,7 @@ func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
 // pieces, too.
 func TestHTTPServerAnswersOthersWithTheToken(t *testing.T) {
 	l := listenTCP(t)
-	c := HTTP{Token: &testToken, Window: shortWindow, Size: 3_000_000}
+	c := HTTP{Token: &testToken, Window: shortWindow, Size: 1_000_000}
 	served, asked := mustRun(t,
 		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
 		func(ctx context.Context) (int64, error) { return askInManyWays(ctx, l, c) })

@@ -42,7 +42,7 @@ func TestHTTP(t *testing.T) {
 	window := shortWindow
 	window.Interval = 20 * time.Millisecond
 	for _, c := range []HTTP{
-		{}, {Connections: 1}, {Connections: 40, Size: 100_000}, {Size: maxBody, Connections: 2},
+		{}, {Connections: 1}, {Connections: 40, Size: 100_000}, {Size: MaxBody, Connections: 2},
 		{Mode: CloseEach}, {Mode: CloseEach, Connections: 1, Size: 50_000},
 		{Rate: 500}, {Rate: 500, Mode: CloseEach, Connections: 3}, {Rate: 20_000, Connections: 40},
 	} {
