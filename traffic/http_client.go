@@ -113,8 +113,8 @@ func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
 	return h, nil
 }
 
-// work runs the requests until the window has closed and, in an open loop,
-// those that fell due inside it are answered.
+// work runs the requests until the window has closed and those that are open,
+// or fell due inside it, are answered.
 func (h *httpClient) work() error {
 	now := h.run.now()
 	h.heard, h.looked, h.limit = now, now, now+h.table.limit()
@@ -140,7 +140,8 @@ func (h *httpClient) work() error {
 	return h.broken
 }
 
-// over tells whether the run is.
+// over tells whether the run is: the window has closed, and what was asked is
+// answered, or will not be.
 func (h *httpClient) over() bool {
 	if h.run.stopped.Load() {
 		h.broken = context.Canceled
@@ -149,30 +150,40 @@ func (h *httpClient) over() bool {
 	if h.meter.phase != closed {
 		return false
 	}
-	if h.arrivals == nil {
-		return true
+	if h.arrivals != nil {
+		h.arrivals.stop = h.meter.to
 	}
-	h.arrivals.stop = h.meter.to
 	now := h.run.now()
-	if now < h.meter.to+drainLimit && (h.arrivals.due() != unset || h.asking()) {
+	if now < h.meter.to+drainLimit && (h.due() != unset || h.asking()) {
 		return false
 	}
 	h.giveUp(now)
 	return true
 }
 
-// asking tells whether a request of the window waits for its response.
+// due is when an open loop's next request falls due; unset in a closed loop.
+func (h *httpClient) due() time.Duration {
+	if h.arrivals == nil {
+		return unset
+	}
+	return h.arrivals.due()
+}
+
+// asking tells whether a request waits for its response.
 func (h *httpClient) asking() bool {
 	for i := range h.conns {
-		if c := &h.conns[i]; c.state == asking && c.due < h.meter.to {
+		if h.conns[i].state == asking {
 			return true
 		}
 	}
 	return false
 }
 
-// giveUp counts what nobody answered as having taken until now.
+// giveUp counts what an open loop got no answer to as having taken until now.
 func (h *httpClient) giveUp(now time.Duration) {
+	if h.arrivals == nil {
+		return
+	}
 	late := func(due time.Duration) {
 		if due >= h.meter.from {
 			h.calls.Unanswered++
@@ -192,19 +203,16 @@ func (h *httpClient) giveUp(now time.Duration) {
 
 // pause is how long the next wait may last.
 func (h *httpClient) pause() time.Duration {
-	if h.arrivals == nil || h.free.empty() {
+	due := h.due()
+	if due == unset || h.free.empty() {
 		return tick
 	}
-	return min(max(h.arrivals.due()-h.run.now(), 0), tick)
+	return min(max(due-h.run.now(), 0), tick)
 }
 
 // dispatch sends what is due on the connections that are free.
 func (h *httpClient) dispatch(now time.Duration) {
-	if h.arrivals == nil {
-		return
-	}
-	for !h.free.empty() && h.arrivals.due() <= now {
-		due := h.arrivals.due()
+	for due := h.due(); due <= now && !h.free.empty(); due = h.due() {
 		h.arrivals.take()
 		h.ask(&h.conns[h.free.pop()], due, now)
 	}
@@ -239,7 +247,7 @@ func (h *httpClient) inWindow(due time.Duration) bool {
 
 // look sees, once a tick, what has waited for too long.
 func (h *httpClient) look(now time.Duration) {
-	waits := h.arrivals != nil && h.arrivals.due() <= now
+	waits := h.due() <= now
 	for i := range h.conns {
 		c := &h.conns[i]
 		waits = waits || c.state == asking || c.state == connecting || c.state == failed

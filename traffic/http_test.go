@@ -134,7 +134,7 @@ func TestHTTPUnderstandsServers(t *testing.T) {
 			}
 		}, func(c HTTPCalls) bool { return len(c.NotOK) == 0 }},
 	} {
-		calls := callServer(t, test.handler, HTTP{Window: shortWindow, Host: "example.com", Path: "/a?b=c"})
+		calls := callServer(t, test.handler, HTTP{Window: Window{Duration: 200 * time.Millisecond}, Host: "example.com", Path: "/a?b=c"})
 		if calls.Count == 0 || len(calls.Failures) > 0 || !test.check(calls) {
 			t.Errorf("%s: %+v", name, calls)
 		}
@@ -152,7 +152,7 @@ func TestHTTPCountsFailures(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}
-	}, HTTP{Window: Window{Duration: 100 * time.Millisecond}})
+	}, HTTP{Window: Window{Duration: 200 * time.Millisecond}})
 	failed := int64(0)
 	for cause, n := range calls.Failures {
 		if !strings.HasPrefix(cause, "receive: ") {
@@ -182,8 +182,8 @@ func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
 	}
 }
 
-func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
-	t.Parallel()
+// badHTTPServers are servers that do something wrong, and what the client says.
+func badHTTPServers() map[string]badHTTPServer {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	answer := func(text string) func(net.Conn) {
 		return func(c net.Conn) {
@@ -194,23 +194,15 @@ func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
 		}
 	}
 	var served atomic.Int64
-	for name, test := range map[string]struct {
-		server func(net.Conn)
-		want   string
-	}{
+	return map[string]badHTTPServer{
 		"closes":         {func(c net.Conn) { c.Close() }, "no request was answered"},
 		"never answers":  {answer(""), "whether a server of HTTP runs there"},
 		"speaks SSH":     {answer("SSH-2.0-OpenSSH_9.2\r\n"), `no status line of HTTP/1: "SSH-2.0-OpenSSH_9.2\r\n"; see what stands at this address`},
+		"speaks no line": {answer("\x4a\x00\x00\x00\x0a8.0.36"), "no status line of HTTP/1"},
 		"says too much":  {answer(ok + "ay"), `more came than was asked for: "ay"`},
 		"never ends":     {answer("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"), "answer"},
 		"dies later on":  {func(c net.Conn) { answerSome(c, ok, &served) }, "and then none for 3s"},
 		"wants no token": {answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"), "give both ends the same one"},
-		"trickles": {func(c net.Conn) {
-			for range 100 {
-				_, _ = io.WriteString(c, ok[:1])
-				time.Sleep(100 * time.Millisecond)
-			}
-		}, "no status line"},
 		"trickles a body": {func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 			for range 100 {
@@ -218,17 +210,27 @@ func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 		}, "no response was whole"},
-	} {
-		for _, rate := range []float64{0, 200} {
+	}
+}
+
+type badHTTPServer struct {
+	serve func(net.Conn)
+	want  string
+}
+
+func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []float64{0, 200} {
+		for name, bad := range badHTTPServers() {
 			t.Run(fmt.Sprint(name, rate), func(t *testing.T) {
 				t.Parallel()
-				to := badServer(t, test.server).Addr().(*net.TCPAddr).AddrPort()
+				to := badServer(t, bad.serve).Addr().(*net.TCPAddr).AddrPort()
+				window := Window{Warmup: 500 * time.Millisecond, Duration: 100 * time.Millisecond}
+				if name == "dies later on" {
+					window.Duration = 20 * time.Second
+				}
 				begun := time.Now()
-				wantError(t, shortWindow, test.want, func(ctx context.Context) error {
-					window := Window{Warmup: 500 * time.Millisecond, Duration: 100 * time.Millisecond}
-					if strings.Contains(test.want, "and then") {
-						window.Duration = 20 * time.Second
-					}
+				wantError(t, window, bad.want, func(ctx context.Context) error {
 					_, err := CallHTTP(ctx, to, HTTP{Window: window, Token: &testToken, Rate: rate})
 					return err
 				})
