@@ -74,7 +74,7 @@ type httpClient struct {
 	set      *httpPoll
 	buffer   []byte
 	conns    []httpConn
-	free     queue // connections that an open loop may use
+	free     queue // connections that may take a request
 
 	calls    HTTPCalls
 	statuses [1000]int64
@@ -161,12 +161,16 @@ func (h *httpClient) over() bool {
 	return true
 }
 
-// due is when an open loop's next request falls due; unset in a closed loop.
+// due is when the next request falls due; unset after the last. In a closed
+// loop one is due whenever a connection is free.
 func (h *httpClient) due() time.Duration {
-	if h.arrivals == nil {
+	switch {
+	case h.arrivals != nil:
+		return h.arrivals.due()
+	case h.meter.phase == closed:
 		return unset
 	}
-	return h.arrivals.due()
+	return 0
 }
 
 // asking tells whether a request waits for its response.
@@ -210,11 +214,15 @@ func (h *httpClient) pause() time.Duration {
 	return min(max(due-h.run.now(), 0), tick)
 }
 
-// dispatch sends what is due on the connections that are free.
+// dispatch sends what is due on the connections that are free. All that a
+// round of events has freed send one after the other: a server that wakes up
+// finds several requests, and sleeps less often.
 func (h *httpClient) dispatch(now time.Duration) {
 	for due := h.due(); due <= now && !h.free.empty(); due = h.due() {
-		h.arrivals.take()
-		h.ask(&h.conns[h.free.pop()], due, now)
+		if h.arrivals != nil {
+			h.arrivals.take()
+		}
+		h.ask(&h.conns[h.free.pop()], due, h.run.now())
 	}
 }
 

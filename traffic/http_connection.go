@@ -19,7 +19,7 @@ type httpConn struct {
 	served int  // responses on it
 	unsent int  // bytes of the request
 	parser httpParser
-	due    time.Duration // when the open request was due; closed loop: begun
+	due    time.Duration // when the open request of an open loop was due
 	begun  time.Duration // before its connect or send call
 	since  time.Duration // when the state began, or the server last said something in it
 }
@@ -56,21 +56,13 @@ func (h *httpClient) begin(c *httpConn, now time.Duration) {
 	h.watch(c, toHear|toSend)
 }
 
-// next gives a free connection its next request, or puts it aside until one is
-// due.
+// next makes a connection free for its next request.
 func (h *httpClient) next(c *httpConn, now time.Duration) {
 	c.state = resting
-	if h.arrivals == nil {
-		if h.meter.phase != closed {
-			h.ask(c, now, now)
-		}
-		return
-	}
-	if h.arrivals.start == unset {
+	if h.arrivals != nil && h.arrivals.start == unset {
 		h.arrivals.start = now
 	}
 	h.free.push(c.index)
-	h.dispatch(now)
 }
 
 // ask sends the request that was due.
