@@ -265,7 +265,7 @@ func (h *httpClient) look(now time.Duration) {
 		case c.state == connecting && now-c.since > httpStall:
 			h.fail(c, "connect", errSilent, now)
 		case c.state == asking && now-c.since > httpStall:
-			h.fail(c, "receive", errSilent, now)
+			h.fail(c, h.step(c, "receive"), errSilent, now)
 		case c.state == ending && now-c.since > patience:
 			h.reset(c, now)
 		}

@@ -125,11 +125,8 @@ func (h *httpClient) flush(c *httpConn) {
 	n, errno := send(c.fd, h.request[len(h.request)-c.unsent:], unix.MSG_DONTWAIT)
 	switch {
 	case again(errno):
-	case errno != 0 && c.served == 0 && c.unsent == len(h.request):
-		h.lose(c, "connect", errno)
-		return
 	case errno != 0:
-		h.lose(c, "send", errno)
+		h.lose(c, h.step(c, "send"), errno)
 		return
 	}
 	if c.unsent -= n; c.unsent > 0 {
@@ -137,6 +134,15 @@ func (h *httpClient) flush(c *httpConn) {
 		return
 	}
 	h.watch(c, toHear)
+}
+
+// step names what a connection failed at: what seems to be another step is
+// still the connect while a new connection has taken nothing.
+func (h *httpClient) step(c *httpConn, other string) string {
+	if c.served == 0 && c.unsent == len(h.request) {
+		return "connect"
+	}
+	return other
 }
 
 // turn takes the events of a connection.
