@@ -105,7 +105,7 @@ func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
 		return workload.Run{}
 	}
 	run := workload.Run{
-		Mode: or(w.Mode, kind.Modes[0]), Flows: or(w.Flows, 1), Size: or(w.Size, kind.Size.Default),
+		Mode: or(w.Mode, kind.Modes[0]), Flows: or(w.Flows, max(kind.FlowsDefault, 1)), Size: or(w.Size, kind.Size.Default),
 		Rate: or(w.Rate.Value, kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
 		Bytes: w.Bytes, Reverse: w.Reverse, Bidir: w.Bidir, CC: w.CC,
 	}

@@ -3,6 +3,7 @@ package traffic
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"syscall"
@@ -12,14 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewPorts marks the child process of TestTCPCRRDoesNotRunOutOfPorts.
+// fewPorts names, in a child process of runInNamespace, what it checks.
 const fewPorts = "TRAFFIC_TEST_FEW_PORTS"
 
 // A namespace with twenty ports to connect from, and many more
 // connections: they fit only if the client's ports are free at once.
-func TestTCPCRRDoesNotRunOutOfPorts(t *testing.T) {
+func TestTCPCRRDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "tcp_crr") }
+
+// runInNamespace runs a check in a child with a network namespace of its own.
+func runInNamespace(t *testing.T, check string) {
+	t.Helper()
 	child := exec.Command("/proc/self/exe")
-	child.Env = append(os.Environ(), fewPorts+"=1")
+	child.Env = append(os.Environ(), fewPorts+"="+check)
 	child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	if uid := os.Geteuid(); uid != 0 {
 		child.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -31,24 +36,30 @@ func TestTCPCRRDoesNotRunOutOfPorts(t *testing.T) {
 }
 
 // runOnFewPorts is the child: it stands in a namespace of its own.
-func runOnFewPorts() int {
-	if err := checkFewPorts(); err != nil {
+func runOnFewPorts(check string) int {
+	checks := map[string]func() error{"tcp_crr": checkFewPorts, "http": checkHTTPFewPorts}
+	if err := checks[check](); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
 }
 
-func checkFewPorts() error {
-	const ports = 20
+// onFewPorts leaves the namespace twenty ports to connect from, and listens.
+func onFewPorts() (*Listener, error) {
 	if err := loopbackUp(); err != nil {
-		return err
+		return nil, err
 	}
 	// Ports of one parity are used first; with all taken, connect fails.
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", []byte("40000 40019"), 0); err != nil {
-		return err
+		return nil, err
 	}
-	l, err := ListenTCP(loopback)
+	return ListenTCP(netip.AddrPortFrom(loopback.Addr(), 5300))
+}
+
+func checkFewPorts() error {
+	const ports = 20
+	l, err := onFewPorts()
 	if err != nil {
 		return err
 	}

@@ -254,6 +254,7 @@ func TestCancelEndsBothEnds(t *testing.T) {
 	rr := RequestResponse{Token: testToken, Window: window}
 	stream := TCPStream{Token: testToken, Window: window, Flows: 2}
 	cbr := UDPStream{Token: testToken, Window: window, Rate: 1e6}
+	requests := HTTP{Token: &testToken, Window: window}
 	for name, run := range map[string]func(context.Context, *Listener, *PacketListener) (serve, drive func() error){
 		"tcp_stream": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
 			return func() error { _, err := ServeTCPStream(ctx, l, stream); return err },
@@ -266,6 +267,10 @@ func TestCancelEndsBothEnds(t *testing.T) {
 		"tcp_crr": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
 			return func() error { _, err := ServeTCPCRR(ctx, l, rr); return err },
 				func() error { _, err := CallTCPCRR(ctx, l.Addr(), rr); return err }
+		},
+		"http": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			return func() error { _, err := ServeHTTP(ctx, l, requests); return err },
+				func() error { _, err := CallHTTP(ctx, l.Addr(), requests); return err }
 		},
 		"udp_rr": func(ctx context.Context, _ *Listener, l *PacketListener) (serve, drive func() error) {
 			return func() error { _, err := ServeUDPRR(ctx, l, rr); return err },

@@ -18,12 +18,12 @@ var (
 )
 
 // TestMain gives both ends, which share this process, their processors. As a
-// child of TestTCPCRRDoesNotRunOutOfPorts it is that test's other half.
+// child of runInNamespace it is that test's other half.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 4*Processors(5)))
-	if os.Getenv(fewPorts) != "" {
-		os.Exit(runOnFewPorts())
+	if check := os.Getenv(fewPorts); check != "" {
+		os.Exit(runOnFewPorts(check))
 	}
 	flag.Parse()
 	// The parallel tests wait for timeouts and need no processor of their own.
@@ -160,5 +160,8 @@ func everyWorkload(window Window) map[string]func(t testing.TB) {
 		"udp_pps 8":   func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window, Flows: 8, Rate: 1000}) },
 		"udp_load":    func(t testing.TB) { runUDPLoad(t, UDPLoad{Token: testToken, Window: window}) },
 		"tcp_crr":     func(t testing.TB) { runTCPCRR(t, rr) },
+		"http":        func(t testing.TB) { runHTTP(t, HTTP{Window: window}) },
+		"http close":  func(t testing.TB) { runHTTP(t, HTTP{Window: window, Mode: CloseEach}) },
+		"http rate":   func(t testing.TB) { runHTTP(t, HTTP{Window: window, Rate: 5000}) },
 	}
 }

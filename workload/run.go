@@ -72,18 +72,19 @@ func rates(points []traffic.Point, each float64) []float64 {
 	return out
 }
 
-// addPercentiles adds the percentiles that the number of samples supports.
-func addPercentiles(metrics map[string]float64, h *traffic.Histogram) {
+// addPercentiles adds the mean of "rtt" or "latency", and the percentiles that
+// the number of samples supports.
+func addPercentiles(metrics map[string]float64, of string, h *traffic.Histogram) {
 	for _, p := range []struct {
 		name string
 		q    float64
-	}{{"rtt_p50", 0.5}, {"rtt_p90", 0.9}, {"rtt_p99", 0.99}, {"rtt_p999", 0.999}} {
+	}{{"_p50", 0.5}, {"_p90", 0.9}, {"_p99", 0.99}, {"_p999", 0.999}} {
 		if d, ok := h.Quantile(p.q); ok {
-			metrics[p.name] = d.Seconds()
+			metrics[of+p.name] = d.Seconds()
 		}
 	}
 	if d, ok := h.Mean(); ok {
-		metrics["rtt_mean"] = d.Seconds()
+		metrics[of+"_mean"] = d.Seconds()
 	}
 }
 
@@ -112,7 +113,7 @@ func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, 
 		Metrics: map[string]float64{"rate": done.Rate()},
 		CC:      done.Congestion, Window: done.Elapsed, Work: float64(done.Count),
 	}
-	addPercentiles(t.Metrics, done.RTT)
+	addPercentiles(t.Metrics, "rtt", done.RTT)
 	addOpenLoop(&t, run, done)
 	if len(done.Series) > 0 {
 		t.Series = map[string][]float64{"rate": rates(done.Series, 1)}

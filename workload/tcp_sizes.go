@@ -32,8 +32,7 @@ func tcpSizes() Workload {
 			if err != nil {
 				return Tally{}, err
 			}
-			served, err := serve(ready,
-				func() (*traffic.Listener, error) { return traffic.ListenTCP(bind) },
+			served, err := serve(ready, run.listenTCP(bind),
 				func(l *traffic.Listener) (traffic.TCPSizesServed, error) { return traffic.ServeTCPSizes(ctx, l, s) })
 			if err != nil {
 				return Tally{}, err

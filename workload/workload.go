@@ -70,9 +70,13 @@ type Workload struct {
 	Size     Bounds   // bytes of a message or datagram
 	Sizes    string   // of its sweep by default, as result.ParseSizes reads them
 	Flows    int      // the most flows; 1 where more make no sense
-	Rate     float64  // in RateUnit by default, where a rate belongs to the workload
-	RateUnit string   // PayloadBits or PerSecond, where the workload takes a rate
-	Takes    []Extra  // what else of a Run it heeds
+
+	// FlowsDefault is how many flows there are where nobody says; 0: one.
+	FlowsDefault int
+
+	Rate     float64 // in RateUnit by default, where a rate belongs to the workload
+	RateUnit string  // PayloadBits or PerSecond, where the workload takes a rate
+	Takes    []Extra // what else of a Run it heeds
 
 	// Serve listens at bind, calls ready with the address once it does, and
 	// measures one run. It ends with the run or with the context.
@@ -111,7 +115,7 @@ const (
 // All lists the workloads in the order of the tables.
 func All() []Workload {
 	return []Workload{
-		tcpStream(), tcpSizes(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
+		tcpStream(), tcpSizes(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(), http(),
 	}
 }
 

@@ -17,7 +17,7 @@ type workloadFlags struct {
 }
 
 func (f *workloadFlags) register(flags *pflag.FlagSet) {
-	flags.IntVar(&f.flows, "flows", 0, "connections at once (default 1)")
+	flags.IntVar(&f.flows, "flows", 0, "connections at once (default: the workload's own, mostly 1)")
 	flags.IntVar(&f.size, "size", 0, "bytes of a message or datagram (default: the workload's own)")
 	flags.StringVar(&f.sizes, "sizes", "", "sizes of a sweep, as 8:256K:*2 (default: the workload's own)")
 	flags.StringVar(&f.rate, "rate", "", "rate to send at, as 100mbit, or 250kpps, or 5000/s (default: the workload's own)")

@@ -1,0 +1,148 @@
+package traffic
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// HTTPMode is what a request of http costs in connections.
+type HTTPMode string
+
+// The modes.
+const (
+	KeepAlive HTTPMode = "keepalive" // all requests on the same connections
+	CloseEach HTTPMode = "close"     // a connection for each request
+)
+
+// HTTP is GET requests of HTTP/1.1 and their responses (RFC 9112), one
+// outstanding on each connection. The client owns the window.
+//
+// Without a Rate it is a closed loop: a connection sends its next request when
+// its response is whole. With one it is an open loop: requests fall due at even
+// steps, whatever the server does, and each goes out on the first connection
+// that is free.
+type HTTP struct {
+	Window      Window
+	Mode        HTTPMode // default KeepAlive
+	Connections int      // default 10, at most 1024
+
+	// Token is the run's. ServeHTTP answers no request without it. A client
+	// without one talks to any server, and does not tell it of the run's end.
+	Token *Token
+
+	Size int // bytes of a response's body; ServeHTTP only, at most MaxBody; default 1024
+
+	// Of CallHTTP only:
+	Rate float64 // requests/s of an open loop, 1 or more; 0: closed loop
+	Path string  // default "/"
+	Host string  // default: the server's address
+}
+
+// HTTPCalls is the client's outcome. It counts the responses that ended inside
+// the window, of any status.
+type HTTPCalls struct {
+	Count   int64
+	Elapsed time.Duration
+	Bytes   int64 // of these responses, headers included
+
+	// Latency is the response time. In a closed loop it is that of the
+	// responses counted, from before the send call (of a request that had to
+	// open its connection: before the connect call) to the whole response. It
+	// is what it is: a closed loop asks less while the server stalls, and no
+	// arithmetic brings the missing requests back.
+	//
+	// In an open loop it is that of the requests that fell due inside the
+	// window, from the instant they were due. One that nobody answered within
+	// two seconds after the window counts as having taken until then.
+	Latency *Histogram
+
+	// Of an open loop only:
+	Service    *Histogram // the same requests from before the send call, if answered
+	Sent       int64      // requests sent inside the window
+	Unanswered int64      // that fell due inside it and got no response in time
+
+	NotOK      map[int]int64    // responses by status, those of 200 to 299 left out
+	Reconnects int64            // KeepAlive: connections that the server ended and that were opened again
+	Resets     int64            // CloseEach: connections that the server did not close, so that this end reset them
+	Failures   map[string]int64 // requests and connections that failed, by cause
+	Congestion string           // the congestion control read back
+	Series     []Point
+}
+
+// Rate is the responses per second.
+func (c HTTPCalls) Rate() float64 { return float64(c.Count) / c.Elapsed.Seconds() }
+
+// MaxBody is the largest body of a response, in bytes.
+const MaxBody = 1 << 20
+
+const (
+	defaultConnections = 10
+	defaultBody        = 1024
+	maxTarget          = 4 << 10 // bytes of path and host
+)
+
+// checked fills the defaults in and refuses what can't be asked.
+func (c HTTP) checked() (HTTP, error) {
+	c.Connections = orDefault(c.Connections, defaultConnections)
+	c.Size = orDefault(c.Size, defaultBody)
+	if c.Mode == "" {
+		c.Mode = KeepAlive
+	}
+	if c.Path == "" {
+		c.Path = "/"
+	}
+	switch {
+	case c.Mode != KeepAlive && c.Mode != CloseEach:
+		return c, fmt.Errorf("mode %q: want %s or %s", c.Mode, KeepAlive, CloseEach)
+	case c.Connections < 1 || c.Connections > maxFlows:
+		return c, fmt.Errorf("%d connections: want 1 to %d", c.Connections, maxFlows)
+	case c.Size < 1 || c.Size > MaxBody:
+		return c, fmt.Errorf("a body of %d bytes: want 1 to %d", c.Size, MaxBody)
+	case c.Rate != 0 && !(c.Rate >= 1 && c.Rate <= 1e9):
+		return c, fmt.Errorf("a rate of %v requests/s: want 1 to 1e9", c.Rate)
+	case c.Path[0] != '/' || !printable(c.Path):
+		return c, fmt.Errorf("path %q: it must begin with / and hold neither blanks nor control characters; write them as %%20", c.Path)
+	case !printable(c.Host):
+		return c, fmt.Errorf("host %q: it must hold neither blanks nor control characters", c.Host)
+	case len(c.Path)+len(c.Host) > maxTarget:
+		return c, fmt.Errorf("path and host of %d bytes: want %d at most", len(c.Path)+len(c.Host), maxTarget)
+	}
+	return c, c.Window.check(1)
+}
+
+// printable tells whether s can stand in a request line.
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == 0x7f })
+}
+
+var errNoToken = errors.New("a server answers one run: give it the run's token")
+
+// Parts of a request that both ends of a run know.
+const (
+	tokenHeader = "X-Tare-Token"
+	// httpEnd is the method of the last request: the run is over.
+	httpEnd = "DELETE"
+)
+
+// request is one request as it goes out.
+func (c HTTP) request(method string, to netip.AddrPort, closes bool) []byte {
+	host := c.Host
+	if host == "" {
+		host = to.String()
+	}
+	text := method + " " + c.Path + " HTTP/1.1\r\nHost: " + host + "\r\n"
+	if c.Token != nil {
+		text += tokenHeader + ": " + c.Token.hex() + "\r\n"
+	}
+	if closes {
+		text += "Connection: close\r\n"
+	}
+	return []byte(text + "\r\n")
+}
+
+// hex is the token as text carries it.
+func (t *Token) hex() string { return hex.EncodeToString(t[:]) }

@@ -1,0 +1,318 @@
+package traffic
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// httpConn is one connection of the client, or the place of one.
+type httpConn struct {
+	index  int
+	fd     int // -1: none
+	events uint32
+	state  connState
+	once   bool // it has stood before
+	served int  // responses on it
+	unsent int  // bytes of the request
+	parser httpParser
+	due    time.Duration // when the open request of an open loop was due
+	begun  time.Duration // before its connect or send call
+	since  time.Duration // when the state began, or the server last said something in it
+}
+
+type connState int
+
+const (
+	resting    connState = iota // free; a connection that the server has ended may be missing
+	connecting                  // without a request
+	asking                      // a request is being sent or waits for its response
+	ending                      // waits for the server's FIN
+	failed                      // waits before it tries again
+)
+
+// The events of a connection (epoll_ctl(2)): what came and the server's FIN,
+// and while there is something to send, room for it.
+const (
+	toHear = unix.EPOLLIN | unix.EPOLLRDHUP
+	toSend = unix.EPOLLOUT
+)
+
+// begin makes a place ready: an open loop first opens its lasting connections,
+// so that no request of the window pays for it.
+func (h *httpClient) begin(c *httpConn, now time.Duration) {
+	if h.arrivals == nil || h.mode == CloseEach {
+		h.next(c, now)
+		return
+	}
+	c.state, c.since = connecting, now
+	if err := h.open(c); err != nil {
+		h.fail(c, "connect", err, now)
+		return
+	}
+	h.watch(c, toHear|toSend)
+}
+
+// next makes a connection free for its next request.
+func (h *httpClient) next(c *httpConn, now time.Duration) {
+	c.state = resting
+	if h.arrivals != nil && h.arrivals.start == unset {
+		h.arrivals.start = now
+	}
+	h.free.push(c.index)
+}
+
+// ask sends the request that was due.
+func (h *httpClient) ask(c *httpConn, due, now time.Duration) {
+	if h.meter.phase == open {
+		h.calls.Sent++
+	}
+	c.due, c.begun = due, now
+	h.repeat(c, now)
+}
+
+// repeat sends the open request, on a new connection if there is none.
+func (h *httpClient) repeat(c *httpConn, now time.Duration) {
+	c.state, c.since, c.unsent = asking, now, len(h.request)
+	c.parser.reset()
+	if c.fd < 0 {
+		if err := h.open(c); err != nil {
+			h.fail(c, "connect", err, now)
+			return
+		}
+	}
+	h.flush(c)
+}
+
+// open begins a connection.
+func (h *httpClient) open(c *httpConn) (err error) {
+	if c.fd, err = h.dialer.dial(); err != nil {
+		return err
+	}
+	if h.mode == KeepAlive {
+		if c.once && h.meter.phase == open {
+			h.calls.Reconnects++
+		}
+		// A request is one segment and waits for nothing; a proxy may differ.
+		if err := unix.SetsockoptInt(c.fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
+			return err
+		}
+	}
+	if h.calls.Congestion == "" {
+		h.calls.Congestion, err = congestion(c.fd)
+	}
+	c.once, c.served, c.events = true, 0, 0
+	return err
+}
+
+// watch asks for events of a connection.
+func (h *httpClient) watch(c *httpConn, events uint32) {
+	if c.events == events {
+		return
+	}
+	if err := h.set.watch(c.fd, c.index, events, c.events == 0); err != nil {
+		h.broken = err
+	}
+	c.events = events
+}
+
+// flush sends what is left of the request. A connection that does not stand
+// yet takes nothing (EAGAIN).
+func (h *httpClient) flush(c *httpConn) {
+	n, errno := send(c.fd, h.request[len(h.request)-c.unsent:], unix.MSG_DONTWAIT)
+	switch {
+	case again(errno):
+	case errno != 0:
+		h.lose(c, h.step(c, "send"), errno)
+		return
+	}
+	if c.unsent -= n; c.unsent > 0 {
+		h.watch(c, toHear|toSend)
+		return
+	}
+	h.watch(c, toHear)
+}
+
+// step names what a connection failed at: what seems to be another step is
+// still the connect while a new connection has taken nothing.
+func (h *httpClient) step(c *httpConn, other string) string {
+	if c.served == 0 && c.unsent == len(h.request) {
+		return "connect"
+	}
+	return other
+}
+
+// turn takes the events of a connection.
+func (h *httpClient) turn(c *httpConn, events uint32) {
+	if c.fd < 0 {
+		return // it ended within this round
+	}
+	if c.state == connecting {
+		h.connected(c)
+		return
+	}
+	if events&toSend != 0 && c.state == asking && c.unsent > 0 {
+		h.flush(c)
+	}
+	if c.fd >= 0 && events&^toSend != 0 {
+		h.hear(c, events&unix.EPOLLRDHUP != 0)
+	}
+}
+
+// connected takes the outcome of a connect.
+func (h *httpClient) connected(c *httpConn) {
+	now := h.run.now()
+	value, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err == nil && value != 0 {
+		err = syscall.Errno(value)
+	}
+	if err != nil {
+		h.fail(c, "connect", err, now)
+		return
+	}
+	h.watch(c, toHear)
+	h.next(c, now)
+}
+
+// hear receives once. fin says that the server's FIN has come, too.
+func (h *httpClient) hear(c *httpConn, fin bool) {
+	n, errno := recv(c.fd, h.buffer, unix.MSG_DONTWAIT)
+	came := h.buffer[:n]
+	switch {
+	case again(errno):
+		return
+	case errno != 0:
+		h.lose(c, "receive", errno)
+		return
+	case n == 0:
+		h.ended(c)
+		return
+	case c.state != asking:
+		h.unasked(c)
+		return
+	}
+	rest, whole, err := c.parser.feed(came)
+	if err == nil && len(rest) > 0 {
+		err, came = errUnasked, rest
+	}
+	switch {
+	case err != nil && localAddress(c.fd) == h.to:
+		// Where nobody listens, a port of this host can meet itself: both ends
+		// of the connection are this one (RFC 9293, 3.5, figure 7).
+		h.fail(c, "connect", unix.ECONNREFUSED, h.run.now())
+	case err != nil:
+		h.broken = h.nonsense(err, came)
+	case whole:
+		h.answered(c, fin && n < len(h.buffer))
+	default:
+		c.since = h.run.now()
+		h.heard = c.since
+	}
+}
+
+var errUnasked = errors.New("more came than was asked for")
+
+// unasked takes what no request asked for: a server may say that it waits no
+// longer (status 408) before it ends a connection.
+func (h *httpClient) unasked(c *httpConn) {
+	if c.state == ending {
+		h.fail(c, "receive", errUnasked, h.run.now())
+		return
+	}
+	h.drop(c)
+	if h.meter.phase == open {
+		h.failures.add("receive", errUnasked)
+	}
+}
+
+// answered takes a whole response and goes on.
+func (h *httpClient) answered(c *httpConn, fin bool) {
+	now := h.run.now()
+	h.heard = now
+	h.record(c, now)
+	if h.token && c.parser.status == 403 {
+		h.broken = errRefused
+		return
+	}
+	c.served++
+	switch {
+	case fin:
+		h.drop(c)
+	case h.mode == KeepAlive && c.parser.keeps() && c.unsent == 0:
+	case c.parser.keeps():
+		h.reset(c, now)
+		return
+	default:
+		// Whoever closes first keeps the port for a minute (TIME_WAIT): it
+		// shall be the server, as it said.
+		c.state, c.since = ending, now
+		return
+	}
+	h.next(c, now)
+}
+
+// reset ends a connection that the server keeps open.
+func (h *httpClient) reset(c *httpConn, now time.Duration) {
+	if h.meter.phase == open {
+		h.calls.Resets++
+	}
+	abort(c.fd)
+	c.fd = -1
+	h.next(c, now)
+}
+
+// ended takes the server's FIN.
+func (h *httpClient) ended(c *httpConn) {
+	switch {
+	case c.state == ending:
+		h.drop(c)
+		h.next(c, h.run.now())
+	case c.state == resting: // it is opened again when it is needed
+		h.drop(c)
+	case c.parser.ended():
+		h.answered(c, true)
+	default:
+		h.lose(c, "receive", errPeerClosed)
+	}
+}
+
+// lose takes the loss of a connection. A server may end a lasting one at any
+// time; a request that met this end goes out again, once, on a new connection
+// (RFC 9112, 9.3.1).
+func (h *httpClient) lose(c *httpConn, step string, err error) {
+	now := h.run.now()
+	switch {
+	case c.state == ending:
+		h.drop(c)
+		h.next(c, now)
+	case c.state == resting:
+		h.drop(c)
+	case c.served > 0 && c.parser.size == 0:
+		h.drop(c)
+		h.repeat(c, now)
+	default:
+		h.fail(c, step, err, now)
+	}
+}
+
+// fail counts a request or connection that failed, and tries again after a
+// tick: a refusal is quick, and a flood of them measures nothing.
+func (h *httpClient) fail(c *httpConn, step string, err error, now time.Duration) {
+	h.drop(c)
+	c.state, c.since = failed, now
+	h.trouble = fmt.Errorf("%s: %w", step, err)
+	if h.meter.phase == open {
+		h.failures.add(step, err)
+	}
+}
+
+// drop closes a connection. Closing takes it out of the poll set.
+func (h *httpClient) drop(c *httpConn) {
+	if c.fd >= 0 {
+		closeQuickly(c.fd)
+	}
+	c.fd = -1
+}

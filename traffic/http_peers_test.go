@@ -1,0 +1,131 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// nginx runs Debian's nginx until the test ends. It ends a connection after
+// fifty requests.
+func nginx(t *testing.T) netip.AddrPort {
+	t.Helper()
+	free := listenTCP(t)
+	at := netip.AddrPortFrom(loopback.Addr().Next(), free.Addr().Port()) // nobody else has this port there
+	dir := t.TempDir()
+	config := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
+events {}
+http {
+	access_log off; keepalive_requests 50;
+	client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
+	server { listen %[2]s; location = /fixed { return 200 "fixed"; } location = /file { root %[1]s; } }
+}`, dir, at)
+	for name, text := range map[string]string{"conf": config, "file": string(make([]byte, 5000))} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := exec.Command("nginx", "-p", dir, "-e", filepath.Join(dir, "error.log"), "-c", filepath.Join(dir, "conf"))
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		_ = server.Wait()
+	})
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if c, err := net.Dial("tcp", at.String()); err == nil {
+			c.Close()
+			return at
+		}
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+			t.Fatalf("nginx does not listen: %s", log)
+		}
+	}
+}
+
+func TestHTTPClientMeetsNginx(t *testing.T) {
+	to := nginx(t)
+	for _, test := range []struct {
+		c      HTTP
+		status int
+		bytes  int64 // of a response, at least
+	}{
+		{HTTP{Path: "/fixed"}, 200, 5},
+		{HTTP{Path: "/file"}, 200, 5000},
+		{HTTP{Path: "/none", Connections: 1}, 404, 100},
+		{HTTP{Path: "/fixed", Mode: CloseEach}, 200, 5},
+		{HTTP{Path: "/file", Rate: 2000}, 200, 5000},
+	} {
+		test.c.Window = Window{Warmup: 20 * time.Millisecond, Duration: 200 * time.Millisecond}
+		calls, err := CallHTTP(t.Context(), to, test.c)
+		if err != nil {
+			t.Fatalf("%+v: %v", test.c, err)
+		}
+		if calls.Count == 0 || calls.Bytes < calls.Count*test.bytes || len(calls.Failures) > 0 || calls.Resets > 0 || calls.Unanswered > 0 {
+			t.Errorf("%+v: %+v", test.c, calls)
+		}
+		if (test.status == 200) != (len(calls.NotOK) == 0) || test.status != 200 && calls.NotOK[test.status] != calls.Count {
+			t.Errorf("%+v: %d responses, by status %v", test.c, calls.Count, calls.NotOK)
+		}
+		connections := int64(max(test.c.Connections, defaultConnections))
+		if test.c.Mode != CloseEach && (calls.Reconnects < calls.Count/50-connections || calls.Reconnects > calls.Count/50+connections) {
+			t.Errorf("%+v: %d reconnects over %d requests, of which nginx takes 50 on a connection", test.c, calls.Reconnects, calls.Count)
+		}
+		if test.c.Mode == CloseEach && calls.Reconnects > 0 {
+			t.Errorf("%+v: %d reconnects", test.c, calls.Reconnects)
+		}
+	}
+}
+
+func TestHTTPServerMeetsClients(t *testing.T) {
+	header := tokenHeader + ": " + testToken.hex()
+	for name, test := range map[string]struct {
+		command []string
+		counts  string // what it says of whole responses
+		ill     string // and of others
+	}{
+		"wrk":       {[]string{"wrk", "-t1", "-c5", "-d1s", "-H", header}, `(\d+) requests in`, `Non-2xx|Socket errors`},
+		"wrk close": {[]string{"wrk", "-t1", "-c5", "-d1s", "-H", header, "-H", "Connection: close"}, `(\d+) requests in`, `Non-2xx|Socket errors`},
+		"ab":        {[]string{"ab", "-q", "-c5", "-n2000", "-H", header}, `Complete requests: +(\d+)`, `Non-2xx|Failed requests: +[1-9]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := listenTCP(t)
+			c := HTTP{Token: &testToken, Window: Window{Duration: 3 * time.Second}}
+			served, counted := mustRun(t,
+				func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
+				func(ctx context.Context) (int64, error) {
+					command := append(test.command, "http://"+l.Addr().String()+"/")
+					out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
+					found := regexp.MustCompile(test.counts).FindSubmatch(out)
+					if err != nil || found == nil || regexp.MustCompile(test.ill).Match(out) {
+						return 0, fmt.Errorf("%w: %s", err, out)
+					}
+					r := startRun(ctx)
+					defer r.end()
+					c, err := c.checked()
+					if err == nil {
+						err = endHTTP(r, l.Addr(), c)
+					}
+					n, _ := strconv.ParseInt(string(found[1]), 10, 64)
+					return n, err
+				})
+			// They first connect to see whether anybody is there, and break off
+			// in the end.
+			if counted == 0 || served.Transactions < counted || served.Transactions > counted+5 || served.Strangers > 2+5 {
+				t.Errorf("it counted %d responses, the server %d and %d strangers", counted, served.Transactions, served.Strangers)
+			}
+		})
+	}
+}

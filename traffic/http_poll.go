@@ -1,0 +1,74 @@
+package traffic
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// httpPoll waits for connections that come and go (epoll, level-triggered).
+// The Fd of an event is what watch was told.
+type httpPoll struct {
+	fd     int
+	events []unix.EpollEvent
+	self   unix.PollFd
+	left   unix.Timespec
+}
+
+func openHTTPPoll(connections int) (*httpPoll, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("open epoll: %w", err)
+	}
+	return &httpPoll{
+		fd: fd, events: make([]unix.EpollEvent, min(connections, 64)),
+		self: unix.PollFd{Fd: int32(fd), Events: unix.POLLIN},
+	}, nil
+}
+
+// watch asks for events of fd.
+func (p *httpPoll) watch(fd, name int, events uint32, isNew bool) error {
+	op := unix.EPOLL_CTL_MOD
+	if isNew {
+		op = unix.EPOLL_CTL_ADD
+	}
+	event := unix.EpollEvent{Events: events, Fd: int32(name)}
+	if err := unix.EpollCtl(p.fd, op, fd, &event); err != nil {
+		return fmt.Errorf("watch connection: %w", err)
+	}
+	return nil
+}
+
+// wait gives the sockets that have something, none after a time of at most a
+// tick. epoll waits in milliseconds; for less, ppoll waits for it.
+func (p *httpPoll) wait(most time.Duration) ([]unix.EpollEvent, error) {
+	if most < tick {
+		p.left = unix.NsecToTimespec(int64(most))
+		n, errno := blocking(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p.self)), 1, uintptr(unsafe.Pointer(&p.left)), 0, 0, 0)
+		if n == 0 {
+			return nil, waitError(errno)
+		}
+		most = 0
+	}
+	n, errno := blocking(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events[0])),
+		uintptr(len(p.events)), uintptr(most/time.Millisecond), 0, 0)
+	return p.events[:n], waitError(errno)
+}
+
+func waitError(errno syscall.Errno) error {
+	if errno != 0 && errno != unix.EINTR {
+		return fmt.Errorf("wait for connections: %w", errno)
+	}
+	return nil
+}
+
+// close closes the set, not its sockets.
+func (p *httpPoll) close() {
+	if p.fd >= 0 {
+		closeSocket(p.fd)
+	}
+	p.fd = -1
+}

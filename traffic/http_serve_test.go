@@ -1,0 +1,164 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asks opens a connection and says something.
+func asks(t *testing.T, l *Listener, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestHTTPStrangersAreRefusedAndCounted(t *testing.T) {
+	wrong := testToken
+	wrong[15]++
+	l := listenTCP(t)
+	const silent = 3
+	for range silent {
+		asks(t, l, "")
+	}
+	strange := []string{
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET / HTTP/1.1\r\nX-Tare-Token: " + wrong.hex() + "\r\n\r\n",
+		"GET / HTTP/1.1\r\nX-Tare-Token: " + testToken.hex() + "0\r\n\r\n",
+		"DELETE / HTTP/1.1\r\nX-Tare-Token: " + wrong.hex() + "\r\n\r\n",
+		"POST / HTTP/1.1\r\nContent-Length: 4\r\nX-Tare-Token: " + testToken.hex() + "\r\n\r\n",
+		"GET / HTTP/1.1\r\nX-Tare-Token: " + testToken.hex() + "\r\n\r\nGET",
+		"SSH-2.0-OpenSSH_9.2\r\n\r\n",
+		strings.Repeat("x", maxHTTPRequest),
+	}
+	var refused []net.Conn
+	for _, text := range strange {
+		refused = append(refused, asks(t, l, text))
+	}
+	c := HTTP{Token: &testToken, Window: Window{Duration: 100 * time.Millisecond}}
+	served, calls := mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
+		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
+	if want := int64(silent + len(strange)); served.Strangers != want || calls.Count == 0 {
+		t.Errorf("%d strangers, want %d; %d responses", served.Strangers, want, calls.Count)
+	}
+	for i, stranger := range refused {
+		if answer, _ := io.ReadAll(stranger); !strings.HasPrefix(string(answer), "HTTP/1.1 403 Forbidden\r\n") {
+			t.Errorf("%.40q was answered with %.40q", strange[i], answer)
+		}
+	}
+}
+
+// More silent strangers than there is room for do not keep the run out.
+func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
+	l := listenTCP(t)
+	const crowd = maxVisitors + 2*defaultConnections
+	for range crowd {
+		asks(t, l, "")
+	}
+	c := HTTP{Token: &testToken, Window: shortWindow}
+	served, calls := mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
+		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
+	if served.Strangers != crowd || len(calls.Failures) > 0 || calls.Count == 0 {
+		t.Errorf("%d strangers, want %d; %d responses, failures %v", served.Strangers, crowd, calls.Count, calls.Failures)
+	}
+}
+
+// The standard library's client meets the server, in requests that come in
+// pieces, too.
+func TestHTTPServerAnswersOthersWithTheToken(t *testing.T) {
+	l := listenTCP(t)
+	c := HTTP{Token: &testToken, Window: shortWindow, Size: 1_000_000}
+	served, asked := mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
+		func(ctx context.Context) (int64, error) { return askInManyWays(ctx, l, c) })
+	if served.Transactions != asked || served.Strangers != 0 {
+		t.Errorf("%d requests, %d answered, %d strangers", asked, served.Transactions, served.Strangers)
+	}
+}
+
+func askInManyWays(ctx context.Context, l *Listener, c HTTP) (asked int64, err error) {
+	for _, method := range []string{"GET", "GET", httpEnd} {
+		r, err := http.NewRequestWithContext(ctx, method, "http://"+l.Addr().String()+"/any?thing", nil)
+		if err != nil {
+			return asked, err
+		}
+		r.Header.Set(tokenHeader, testToken.hex())
+		if method == httpEnd {
+			for _, closes := range []bool{false, true, false} {
+				if err := askSlowly(l, c, closes); err != nil {
+					return asked, err
+				}
+				asked++
+			}
+		} else {
+			asked++
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return asked, err
+		}
+		n, err := io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		if err != nil || n != int64(c.Size) || response.StatusCode != 200 {
+			return asked, fmt.Errorf("%d bytes, status %d, %w", n, response.StatusCode, err)
+		}
+	}
+	return asked, nil
+}
+
+// askSlowly sends a request in pieces, and hears what Connection says.
+func askSlowly(l *Listener, c HTTP, closes bool) error {
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, piece := range splits(c.request("GET", l.Addr(), closes), 3) {
+		if _, err := conn.Write(piece); err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	head := make([]byte, 200)
+	if _, err := io.ReadFull(conn, head); err != nil {
+		return err
+	}
+	if says := strings.Contains(string(head), "Connection: close"); says != closes {
+		return fmt.Errorf("close asked for: %t, answered: %t", closes, says)
+	}
+	return nil
+}
+
+func TestHTTPServerNamesWhatTheClientDid(t *testing.T) {
+	t.Parallel()
+	c := HTTP{Token: &testToken, Window: shortWindow}
+	for name, text := range map[string]string{"vanishes": "Connection: close\r\n", "is silent": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := listenTCP(t)
+			asks(t, l, "GET / HTTP/1.1\r\n"+text+"X-Tare-Token: "+testToken.hex()+"\r\n\r\n")
+			begun := time.Now()
+			wantError(t, shortWindow, "1 answers given, 0 strangers refused: the client did not end the run", func(ctx context.Context) error {
+				_, err := ServeHTTP(ctx, l, c)
+				return err
+			})
+			if took := time.Since(begun); text != "" && took > drainLimit+time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}

@@ -1,0 +1,181 @@
+package traffic
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// errPortsUsed says that no source address has a free port left.
+var errPortsUsed = errors.New("every local port towards the server is in use, at each address of the device; give the device more addresses, or widen net.ipv4.ip_local_port_range")
+
+// dialer opens the connections of http without waiting. It lets the kernel
+// choose the source address as long as that has free ports, and goes on to the
+// device's other addresses when they are used up.
+type dialer struct {
+	family  int
+	to      rawAddress
+	sources []rawAddress // beside the kernel's choice
+	source  int          // the one in use; 0: the kernel's choice
+}
+
+// rawAddress is a socket address as the kernel reads it. It stays where it is.
+type rawAddress struct {
+	bytes  [unix.SizeofSockaddrInet6]byte
+	length uintptr
+}
+
+// newRawAddress is addr as the kernel reads it (include/uapi/linux/in.h, in6.h).
+func newRawAddress(addr netip.AddrPort) rawAddress {
+	var raw rawAddress
+	ip := addr.Addr().Unmap()
+	port := addr.Port()
+	raw.bytes[2], raw.bytes[3] = byte(port>>8), byte(port)
+	family := (*uint16)(unsafe.Pointer(&raw.bytes))
+	if ip.Is4() {
+		*family, raw.length = unix.AF_INET, unix.SizeofSockaddrInet4
+		copy(raw.bytes[4:], ip.AsSlice())
+		return raw
+	}
+	*family, raw.length = unix.AF_INET6, unix.SizeofSockaddrInet6
+	copy(raw.bytes[8:], ip.AsSlice())
+	return raw
+}
+
+func newDialer(to netip.AddrPort) (*dialer, error) {
+	family, sa, err := socketAddress(to)
+	if err != nil {
+		return nil, err
+	}
+	used, err := sourceTo(family, sa)
+	if err != nil {
+		return nil, fmt.Errorf("find the way to %v: %w; see whether it can be reached from here", to, err)
+	}
+	others, err := neighbours(used)
+	if err != nil {
+		return nil, err
+	}
+	d := &dialer{family: family, to: newRawAddress(to)}
+	for _, other := range others {
+		d.sources = append(d.sources, newRawAddress(netip.AddrPortFrom(other, 0)))
+	}
+	return d, nil
+}
+
+// sourceTo is the address that the kernel chooses towards sa. Connecting a
+// datagram socket sends nothing.
+func sourceTo(family int, sa unix.Sockaddr) (netip.Addr, error) {
+	fd, err := openSocket(family, unix.SOCK_DGRAM)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	defer closeSocket(fd)
+	if err := unix.Connect(fd, sa); err != nil {
+		return netip.Addr{}, err
+	}
+	return localAddress(fd).Addr(), nil
+}
+
+// neighbours are the other addresses of the device that has used.
+func neighbours(used netip.Addr) ([]netip.Addr, error) {
+	if used.Is4() && used.IsLoopback() { // all of 127.0.0.0/8 is this host's
+		var others []netip.Addr
+		for at := used.Next(); len(others) < 16 && at.IsLoopback(); at = at.Next() {
+			others = append(others, at)
+		}
+		return others, nil
+	}
+	devices, err := net.Interfaces()
+	if err != nil {
+		return nil, fmt.Errorf("list the devices: %w", err)
+	}
+	for _, device := range devices {
+		addrs, err := device.Addrs()
+		if err != nil {
+			return nil, fmt.Errorf("list the addresses of %s: %w", device.Name, err)
+		}
+		var others []netip.Addr
+		found := false
+		for _, each := range addrs {
+			prefix, err := netip.ParsePrefix(each.String())
+			if err != nil {
+				return nil, fmt.Errorf("list the addresses of %s: %w", device.Name, err)
+			}
+			at := prefix.Addr()
+			switch {
+			case at == used:
+				found = true
+			case at.Is4() == used.Is4() && at.IsLinkLocalUnicast() == used.IsLinkLocalUnicast():
+				others = append(others, at)
+			}
+		}
+		if found {
+			return others, nil
+		}
+	}
+	return nil, nil
+}
+
+// dial begins a connection. The kernel has sent its SYN; the socket becomes
+// writable when it stands.
+func (d *dialer) dial() (fd int, err error) {
+	for range len(d.sources) + 1 {
+		fd, errno := d.dialFrom(d.source)
+		switch errno {
+		case 0:
+			return fd, nil
+		case unix.EADDRNOTAVAIL:
+			d.source = (d.source + 1) % (len(d.sources) + 1)
+		default:
+			return -1, errno
+		}
+	}
+	return -1, errPortsUsed
+}
+
+func (d *dialer) dialFrom(source int) (int, syscall.Errno) {
+	fd, errno := blocking(unix.SYS_SOCKET, uintptr(d.family), unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0, 0, 0, 0)
+	if errno != 0 {
+		return -1, errno
+	}
+	if source > 0 {
+		errno = bindAddress(fd, &d.sources[source-1])
+	}
+	if errno == 0 {
+		_, errno = blocking(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&d.to.bytes)), d.to.length, 0, 0, 0)
+	}
+	if errno != 0 && errno != unix.EINPROGRESS && errno != unix.EINTR {
+		closeQuickly(fd)
+		return -1, errno
+	}
+	return fd, 0
+}
+
+// bindAddress binds fd to an address and leaves its port to connect, which can
+// use one towards several servers (IP_BIND_ADDRESS_NO_PORT, Linux 4.2).
+func bindAddress(fd int, at *rawAddress) syscall.Errno {
+	var errno syscall.Errno
+	if errors.As(unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1), &errno) {
+		return errno
+	}
+	_, errno = blocking(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&at.bytes)), at.length, 0, 0, 0)
+	return errno
+}
+
+// closeQuickly is closeSocket for a hot loop: what closing sends does not
+// bring the runtime's monitor in (see blocking).
+func closeQuickly(fd int) {
+	_, _ = blocking(unix.SYS_CLOSE, uintptr(fd), 0, 0, 0, 0, 0)
+}
+
+// abort closes fd with a reset, which leaves no port in TIME_WAIT.
+func abort(fd int) {
+	// An error leaves an ordinary close.
+	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	closeQuickly(fd)
+}

@@ -1,0 +1,269 @@
+package traffic
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func runHTTP(t testing.TB, c HTTP) (Served, HTTPCalls) {
+	t.Helper()
+	l := listenTCP(t)
+	c.Token = &testToken
+	return mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
+		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
+}
+
+// callServer runs a client, without a token, against a server of the standard
+// library.
+func callServer(t *testing.T, handler http.HandlerFunc, c HTTP) HTTPCalls {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	calls, err := CallHTTP(t.Context(), server.Listener.Addr().(*net.TCPAddr).AddrPort(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+func TestHTTP(t *testing.T) {
+	window := shortWindow
+	window.Interval = 20 * time.Millisecond
+	for _, c := range []HTTP{
+		{}, {Connections: 1}, {Connections: 40, Size: 100_000}, {Size: MaxBody, Connections: 2},
+		{Mode: CloseEach}, {Mode: CloseEach, Connections: 1, Size: 50_000},
+		{Rate: 500}, {Rate: 500, Mode: CloseEach, Connections: 3}, {Rate: 20_000, Connections: 40},
+	} {
+		name := fmt.Sprintf("%s of %d on %d at %v", c.Mode, c.Size, c.Connections, c.Rate)
+		c.Window = window
+		served, calls := runHTTP(t, c)
+		if calls.Count == 0 || served.Transactions < calls.Count || served.Strangers != 0 {
+			t.Errorf("%s: %d responses counted, %d sent, %d strangers", name, calls.Count, served.Transactions, served.Strangers)
+		}
+		if least := calls.Count * int64(max(c.Size, defaultBody)); calls.Bytes < least {
+			t.Errorf("%s: %d bytes, want %d or more", name, calls.Bytes, least)
+		}
+		if c.Rate == 0 && calls.Latency.Count() != calls.Count || c.Rate > 0 && calls.Service.Count() > calls.Latency.Count() {
+			t.Errorf("%s: %d responses, %d latencies", name, calls.Count, calls.Latency.Count())
+		}
+		if len(calls.Failures)+len(calls.NotOK) > 0 || calls.Reconnects+calls.Resets+calls.Unanswered > 0 {
+			t.Errorf("%s: %+v", name, calls)
+		}
+		if calls.Congestion == "" || calls.Congestion != served.Congestion {
+			t.Errorf("%s: congestion control %q and %q", name, calls.Congestion, served.Congestion)
+		}
+		checkSeries(t, calls.Series, window)
+	}
+}
+
+func TestHTTPIsChecked(t *testing.T) {
+	for want, c := range map[string]HTTP{
+		"duration":          {},
+		`mode "open"`:       {Window: shortWindow, Mode: "open"},
+		"-1 connections":    {Window: shortWindow, Connections: -1},
+		"1025 connections":  {Window: shortWindow, Connections: maxFlows + 1},
+		"body of -1 bytes":  {Window: shortWindow, Size: -1},
+		"rate of 0.5":       {Window: shortWindow, Rate: 0.5},
+		"rate of -1":        {Window: shortWindow, Rate: -1},
+		`path "x"`:          {Window: shortWindow, Path: "x"},
+		"write them as %20": {Window: shortWindow, Path: "/a b"},
+		`path "/\r\n`:       {Window: shortWindow, Path: "/\r\nX: y"},
+		`host "a\nb"`:       {Window: shortWindow, Host: "a\nb"},
+		"path and host of":  {Window: shortWindow, Path: "/" + strings.Repeat("x", maxTarget)},
+	} {
+		if _, err := CallHTTP(t.Context(), loopback, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", c, err, want)
+		}
+	}
+	if _, err := ServeHTTP(t.Context(), listenTCP(t), HTTP{Window: shortWindow}); err == nil {
+		t.Error("it serves without a token")
+	}
+}
+
+// Servers answer in many ways; each is understood.
+func TestHTTPUnderstandsServers(t *testing.T) {
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		check   func(HTTPCalls) bool
+	}{
+		"not found":  {http.NotFound, func(c HTTPCalls) bool { return maps.Equal(c.NotOK, map[int]int64{404: c.Count}) }},
+		"no content": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, func(c HTTPCalls) bool { return len(c.NotOK) == 0 }},
+		"chunked": {func(w http.ResponseWriter, _ *http.Request) {
+			for range 3 {
+				_, _ = w.Write(make([]byte, 3000))
+				_ = http.NewResponseController(w).Flush()
+			}
+		}, func(c HTTPCalls) bool { return c.Bytes > 9000*c.Count }},
+		"interim": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(200) }, func(c HTTPCalls) bool { return len(c.NotOK) == 0 }},
+		"closes each": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }, func(c HTTPCalls) bool {
+			return c.Reconnects >= c.Count-defaultConnections && c.Reconnects <= c.Count+defaultConnections
+		}},
+		"ends without a word": {func(w http.ResponseWriter, _ *http.Request) {
+			c, out, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			_, _ = out.WriteString("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+			_ = out.Flush()
+			c.Close()
+		}, func(c HTTPCalls) bool { return c.Reconnects > 0 }},
+		"body until close": {func(w http.ResponseWriter, _ *http.Request) {
+			c, out, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			_, _ = out.WriteString("HTTP/1.0 200 OK\r\n\r\nall of it")
+			_ = out.Flush()
+			c.Close()
+		}, func(c HTTPCalls) bool { return c.Bytes == 28*c.Count && c.Reconnects > 0 }},
+		"asks for what was asked": {func(w http.ResponseWriter, r *http.Request) {
+			if r.Host != "example.com" || r.URL.String() != "/a?b=c" || r.Header.Get(tokenHeader) != "" {
+				w.WriteHeader(500)
+			}
+		}, func(c HTTPCalls) bool { return len(c.NotOK) == 0 }},
+	} {
+		calls := callServer(t, test.handler, HTTP{Window: Window{Duration: 200 * time.Millisecond}, Host: "example.com", Path: "/a?b=c"})
+		if calls.Count == 0 || len(calls.Failures) > 0 || !test.check(calls) {
+			t.Errorf("%s: %+v", name, calls)
+		}
+	}
+}
+
+// One connection that the server cuts in the middle of a response is a failure
+// and no response; the others go on.
+func TestHTTPCountsFailures(t *testing.T) {
+	var asked atomic.Int64
+	calls := callServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1)%50 == 0 {
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write(make([]byte, 10))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	}, HTTP{Window: Window{Duration: 200 * time.Millisecond}})
+	failed := int64(0)
+	for cause, n := range calls.Failures {
+		if !strings.HasPrefix(cause, "receive: ") {
+			t.Errorf("%d failures of %q", n, cause)
+		}
+		failed += n
+	}
+	if failed == 0 || calls.Count == 0 || len(calls.NotOK) > 0 {
+		t.Errorf("%d failures, %d responses, %v", failed, calls.Count, calls.NotOK)
+	}
+}
+
+// In mode close a server that keeps its connections open costs no ports.
+func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
+	to := badServer(t, func(c net.Conn) {
+		in := bufio.NewReader(c)
+		for {
+			if _, err := http.ReadRequest(in); err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		}
+	}).Addr().(*net.TCPAddr).AddrPort()
+	calls, err := CallHTTP(t.Context(), to, HTTP{Window: shortWindow, Mode: CloseEach})
+	if err != nil || calls.Resets < calls.Count-defaultConnections || calls.Count == 0 || len(calls.Failures) > 0 {
+		t.Errorf("%+v, %v", calls, err)
+	}
+}
+
+// badHTTPServers are servers that do something wrong, and what the client says.
+func badHTTPServers() map[string]badHTTPServer {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	answer := func(text string) func(net.Conn) {
+		return func(c net.Conn) {
+			_, _ = bufio.NewReader(c).ReadString('\n')
+			_, _ = io.WriteString(c, text)
+			time.Sleep(10 * time.Second)
+			c.Close()
+		}
+	}
+	var served atomic.Int64
+	return map[string]badHTTPServer{
+		"closes":         {func(c net.Conn) { c.Close() }, "no request was answered"},
+		"never answers":  {answer(""), "whether a server of HTTP runs there"},
+		"speaks SSH":     {answer("SSH-2.0-OpenSSH_9.2\r\n"), `no status line of HTTP/1: "SSH-2.0-OpenSSH_9.2\r\n"; see what stands at this address`},
+		"speaks no line": {answer("\x4a\x00\x00\x00\x0a8.0.36"), "no status line of HTTP/1"},
+		"says too much":  {answer(ok + "ay"), `more came than was asked for: "ay"`},
+		"never ends":     {answer("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"), "answer"},
+		"dies later on":  {func(c net.Conn) { answerSome(c, ok, &served) }, "and then none for 3s"},
+		"wants no token": {answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"), "give both ends the same one"},
+		"trickles a body": {func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			for range 100 {
+				_, _ = io.WriteString(c, "x")
+				time.Sleep(100 * time.Millisecond)
+			}
+		}, "no response was whole"},
+	}
+}
+
+type badHTTPServer struct {
+	serve func(net.Conn)
+	want  string
+}
+
+func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []float64{0, 200} {
+		for name, bad := range badHTTPServers() {
+			t.Run(fmt.Sprint(name, rate), func(t *testing.T) {
+				t.Parallel()
+				to := badServer(t, bad.serve).Addr().(*net.TCPAddr).AddrPort()
+				window := Window{Warmup: 500 * time.Millisecond, Duration: 100 * time.Millisecond}
+				if name == "dies later on" {
+					window.Duration = 20 * time.Second
+				}
+				begun := time.Now()
+				wantError(t, window, bad.want, func(ctx context.Context) error {
+					_, err := CallHTTP(ctx, to, HTTP{Window: window, Token: &testToken, Rate: rate})
+					return err
+				})
+				if took := time.Since(begun); took > 5*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		}
+	}
+}
+
+// answerSome answers twenty requests, whoever asks them, and then no more.
+func answerSome(c net.Conn, with string, served *atomic.Int64) {
+	in := bufio.NewReader(c)
+	for {
+		if _, err := http.ReadRequest(in); err != nil || served.Add(1) > 20 {
+			c.Close()
+			return
+		}
+		_, _ = io.WriteString(c, with)
+	}
+}
+
+func TestHTTPClientNamesAnAbsentServer(t *testing.T) {
+	t.Parallel()
+	absent := listenUDP(t).Addr()
+	wantError(t, shortWindow, "connection refused", func(ctx context.Context) error {
+		_, err := CallHTTP(ctx, absent, HTTP{Window: shortWindow})
+		return err
+	})
+	nowhere := netip.MustParseAddrPort("[100::1]:80") // RFC 6666: discarded, if there is a way at all
+	wantError(t, shortWindow, "see whether", func(ctx context.Context) error {
+		_, err := CallHTTP(ctx, nowhere, HTTP{Window: shortWindow})
+		return err
+	})
+}

@@ -1,0 +1,110 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"tare/traffic"
+)
+
+// http is requests of HTTP/1.1 for a fixed body.
+func http() Workload {
+	return Workload{
+		Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
+		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Headline: "rate", Work: PerTransaction,
+		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: 10, RateUnit: PerSecond,
+		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
+			c, err := run.http()
+			if err != nil {
+				return Tally{}, err
+			}
+			served, err := serve(ready, run.listenTCP(bind),
+				func(l *traffic.Listener) (traffic.Served, error) { return traffic.ServeHTTP(ctx, l, c) })
+			return answered(served), err
+		},
+		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
+			c, err := run.http()
+			if err != nil {
+				return Tally{}, err
+			}
+			calls, err := traffic.CallHTTP(ctx, to, c)
+			if err != nil {
+				return Tally{}, err
+			}
+			return requested(calls, run.Rate), nil
+		},
+	}
+}
+
+// http is the run as the engine knows it.
+func (r Run) http() (traffic.HTTP, error) {
+	token, err := r.token()
+	return traffic.HTTP{
+		Token: &token, Window: r.window(), Mode: traffic.HTTPMode(r.Mode),
+		Connections: r.Flows, Size: r.Size, Rate: r.Rate,
+	}, err
+}
+
+// requested is the client's tally, which was asked for a rate, or for none.
+func requested(calls traffic.HTTPCalls, rate float64) Tally {
+	t := Tally{
+		Metrics:  map[string]float64{"rate": calls.Rate()},
+		Counters: map[string]float64{"non_2xx": 0, "reconnects": float64(calls.Reconnects)},
+		CC:       calls.Congestion, Window: calls.Elapsed, Work: float64(calls.Count),
+	}
+	addPercentiles(t.Metrics, "latency", calls.Latency)
+	if len(calls.Series) > 0 {
+		t.Series = map[string][]float64{"rate": rates(calls.Series, 1)}
+	}
+	for _, status := range slices.Sorted(maps.Keys(calls.NotOK)) {
+		n := calls.NotOK[status]
+		t.Counters["non_2xx"] += float64(n)
+		t.Counters[fmt.Sprintf("status_%d", status)] = float64(n)
+		t.Warnings = append(t.Warnings, fmt.Sprintf("non-2xx: the server answered with status %d", status))
+	}
+	for _, cause := range slices.Sorted(maps.Keys(calls.Failures)) {
+		t.Counters["failed: "+cause] = float64(calls.Failures[cause])
+		t.Warnings = append(t.Warnings, "failed-connections: "+cause)
+	}
+	if calls.Resets > 0 {
+		t.Counters["resets"] = float64(calls.Resets)
+	}
+	if rate > 0 {
+		addOffered(&t, calls, rate)
+	}
+	return t
+}
+
+// addOffered tells what an open loop sent, and whether that is what was asked
+// for.
+func addOffered(t *Tally, calls traffic.HTTPCalls, rate float64) {
+	t.Metrics["offered_rate"] = float64(calls.Sent) / calls.Elapsed.Seconds()
+	t.Counters["unanswered"] = float64(calls.Unanswered)
+	addService(t.Counters, calls.Service)
+	const tolerance = 0.01
+	due := rate * calls.Elapsed.Seconds()
+	if float64(calls.Sent) < due*(1-tolerance)-1 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was waiting", rate))
+	}
+	if calls.Unanswered > 0 {
+		t.Warnings = append(t.Warnings, "unanswered: requests got no response within 2 s after the window")
+	}
+}
+
+// addService adds the time from sending to response, which hides how long the
+// requests of an open loop waited before.
+func addService(counters map[string]float64, service *traffic.Histogram) {
+	for name, of := range map[string]func() (time.Duration, bool){
+		"service_mean": service.Mean,
+		"service_p50":  func() (time.Duration, bool) { return service.Quantile(0.5) },
+		"service_p99":  func() (time.Duration, bool) { return service.Quantile(0.99) },
+	} {
+		if d, ok := of(); ok {
+			counters[name] = d.Seconds()
+		}
+	}
+}
