@@ -286,12 +286,17 @@ func (c *client) step(opens bool) error {
 	if err := c.transfer.read(opens); err != nil {
 		return err
 	}
+	c.note()
+	return nil
+}
+
+// note adds the interval that the last reading closed.
+func (c *client) note() {
 	i := c.transfer.interval()
 	c.out.Intervals = append(c.out.Intervals, i)
 	if c.test.Each != nil {
 		c.test.Each(i)
 	}
-	return nil
 }
 
 // heard is what the server said, or why it did not.
@@ -333,13 +338,13 @@ func (c *client) explain(next <-chan heard, err error) error {
 // end ends the test, and waits for the server to have noticed.
 func (c *client) end(next <-chan heard) error {
 	t := c.transfer
-	t.rest()
 	if t.limited && !c.test.UDP {
 		c.awaitAcknowledged()
 	}
-	if err := c.step(false); err != nil {
+	if err := t.rest(); err != nil {
 		return err
 	}
+	c.note()
 	used, err := processUsage()
 	if err != nil {
 		return err

@@ -35,11 +35,11 @@ type TCPState struct {
 }
 
 // read takes a reading. opens says that the figures begin here.
-func (t *transfer) read(opens bool) error {
-	r := reading{at: t.now(), opens: opens, flows: make([]gauges, len(t.flows))}
-	if len(t.watched) == 0 {
-		r.at, r.opens = 0, t.omit == 0
-	}
+func (t *transfer) read(opens bool) error { return t.readAt(t.now(), opens) }
+
+// readAt takes a reading that stands for this time.
+func (t *transfer) readAt(at time.Duration, opens bool) error {
+	r := reading{at: at, opens: opens, flows: make([]gauges, len(t.flows))}
 	for i, f := range t.flows {
 		c, g := &f.count, &r.flows[i]
 		g.bytes, g.datagrams, g.lost = c.bytes.Load(), c.datagrams.Load(), c.lost.Load()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -84,7 +85,7 @@ func (l *lines) all() string {
 // await waits until a line holds the words.
 func (l *lines) await(t testing.TB, words string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if strings.Contains(l.all(), words) {
 			return
 		}
@@ -129,15 +130,30 @@ func realClient(t testing.TB, to netip.AddrPort, args ...string) report {
 
 func tryRealClient(t testing.TB, to netip.AddrPort, args ...string) (report, error) {
 	t.Helper()
+	out, err := runRealClient(t, to, args...)
+	var r report
+	if failed := json.Unmarshal(out, &r); failed != nil {
+		t.Errorf("iperf3 %v: %v in %q", args, failed, out)
+	}
+	return r, err
+}
+
+// realClientText is the real client's JSON; it must exit 0.
+func realClientText(t testing.TB, to netip.AddrPort, args ...string) []byte {
+	t.Helper()
+	out, err := runRealClient(t, to, args...)
+	if err != nil {
+		t.Fatalf("iperf3 %v: %v: %s", args, err, out)
+	}
+	return out
+}
+
+func runRealClient(t testing.TB, to netip.AddrPort, args ...string) ([]byte, error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	args = append([]string{"-c", to.Addr().String(), "-p", strconv.Itoa(int(to.Port())), "-J"}, args...)
-	out, err := exec.CommandContext(ctx, realIperf3(t), args...).Output()
-	var r report
-	if failed := json.Unmarshal(out, &r); failed != nil {
-		t.Fatalf("iperf3 %v: %v in %q", args, failed, out)
-	}
-	return r, err
+	return exec.CommandContext(ctx, realIperf3(t), args...).Output()
 }
 
 // realServer runs the real server for one test; the report comes on the
@@ -173,15 +189,18 @@ func realServer(t testing.TB) (netip.AddrPort, <-chan report) {
 	return at, reports
 }
 
-// awaitListener waits until something listens on a port, without connecting.
+// awaitListener waits until something listens on a port, without touching it.
 func awaitListener(t testing.TB, at netip.AddrPort) {
 	t.Helper()
+	listening := fmt.Sprintf(":%04X 00000000:0000 0A ", at.Port()) // proc(5), net/tcp
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		l, err := net.Listen("tcp", at.String())
+		table, err := os.ReadFile("/proc/self/net/tcp")
 		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(table), listening) {
 			return
 		}
-		l.Close()
 	}
 	t.Fatalf("nothing listens on %v", at)
 }

@@ -21,7 +21,7 @@ type session struct {
 	flows    chan visitor // those that came
 	open     []*flow
 	transfer *transfer
-	agreed   bool // the client may be told that the server ends
+	next     chan heard // what the client says once it may open flows
 }
 
 const (
@@ -107,22 +107,53 @@ func (s *session) agree(ctx context.Context) error {
 		return err
 	}
 	s.p.fill(mss)
+	open := s.openTCP
 	if s.p.UDP {
-		err = s.openUDP(ctx)
-	} else {
-		err = s.openTCP(ctx)
+		open = s.openUDP
 	}
-	if err == nil {
-		numberFlows(s.open, s.p, false)
+	if err := open(ctx); err != nil {
+		return err
 	}
-	return err
+	numberFlows(s.open, s.p, false)
+	return nil
+}
+
+// invite tells the client to open its flows, and hears what it says next: the
+// end of the test, or of itself. The context ends with that.
+func (s *session) invite(ctx context.Context) (context.Context, error) {
+	if err := s.control.say(createStreams); err != nil {
+		return nil, err
+	}
+	present, leave := context.WithCancel(ctx)
+	s.next = make(chan heard, 1)
+	go func() {
+		defer leave()
+		said, err := s.control.hear(0)
+		s.next <- heard{said, err}
+	}()
+	return present, nil
+}
+
+// absent says why the client's flows are not waited for any more.
+func (s *session) absent(came int) error {
+	wait := fmt.Sprintf("wait for flows, of which %d of %d came", came, s.p.flows())
+	select {
+	case said := <-s.next:
+		if err := s.ended(said); err != nil {
+			return fmt.Errorf("%s: %w", wait, err)
+		}
+		return fmt.Errorf("%s: the client ended the test before it began", wait)
+	default:
+		return fmt.Errorf("%s: %w within %v", wait, errSilent, openingTime)
+	}
 }
 
 // openTCP waits for the connections that show the test's cookie.
 func (s *session) openTCP(ctx context.Context) error {
 	s.opening.Store(true)
 	defer s.opening.Store(false)
-	if err := s.control.say(createStreams); err != nil {
+	present, err := s.invite(ctx)
+	if err != nil {
 		return err
 	}
 	timeout := time.After(openingTime)
@@ -132,13 +163,13 @@ func (s *session) openTCP(ctx context.Context) error {
 		case v := <-s.flows:
 			came = append(came, v)
 			continue
-		case <-ctx.Done():
+		case <-present.Done():
 		case <-timeout:
 		}
 		for _, v := range came {
 			v.conn.Close()
 		}
-		return fmt.Errorf("wait for flows: %d of %d came within %v", len(came), s.p.flows(), openingTime)
+		return s.absent(len(came))
 	}
 	inOrder(came)
 	for i, v := range came {
@@ -167,14 +198,18 @@ func (s *session) openUDP(ctx context.Context) error {
 		return &refusal{errStreamListen, fmt.Errorf("listen for UDP flows: %w", err)}
 	}
 	defer d.close()
-	if err := s.control.say(createStreams); err != nil {
+	present, err := s.invite(ctx)
+	if err != nil {
 		return err
 	}
 	deadline := time.Now().Add(openingTime)
 	for want := s.p.flows(); len(s.open) < want; {
-		f, err := d.accept(ctx, deadline, len(s.open)+1 < want)
+		f, err := d.accept(present, deadline, len(s.open)+1 < want)
+		if present.Err() != nil || errors.Is(err, errSilent) {
+			return s.absent(len(s.open))
+		}
 		if err != nil {
-			return fmt.Errorf("wait for UDP flows, of which %d of %d came: %w", len(s.open), want, err)
+			return fmt.Errorf("open UDP flow: %w", err)
 		}
 		s.open = append(s.open, f)
 	}
@@ -199,11 +234,6 @@ func (s *session) start() error {
 // measure lets the test run until the client ends it.
 func (s *session) measure(ctx context.Context) error {
 	t := s.transfer
-	next := make(chan heard, 1)
-	go func() {
-		said, err := s.control.hear(0)
-		next <- heard{said, err}
-	}()
 	opens := make(<-chan time.Time)
 	if t.omit > 0 {
 		opens = time.After(t.omit)
@@ -219,7 +249,7 @@ func (s *session) measure(ctx context.Context) error {
 			if err := t.read(true); err != nil {
 				return err
 			}
-		case said := <-next:
+		case said := <-s.next:
 			return errors.Join(failure, s.ended(said))
 		case failure = <-failed:
 			failed = nil // the client says why, or is gone soon
@@ -241,11 +271,15 @@ func (s *session) measure(ctx context.Context) error {
 
 // ended takes what the client said in the middle of the test.
 func (s *session) ended(said heard) error {
+	var moved int64
+	if s.transfer != nil {
+		moved = s.transfer.moved()
+	}
 	switch {
 	case said.err != nil:
-		return fmt.Errorf("the client went away after %d bytes: %w", s.transfer.moved(), said.err)
+		return fmt.Errorf("the client went away after %d bytes: %w", moved, said.err)
 	case said.state == clientTerminate:
-		return fmt.Errorf("the client was ended after %d bytes", s.transfer.moved())
+		return fmt.Errorf("the client was ended after %d bytes", moved)
 	case said.state != testEnd:
 		return fmt.Errorf("the client said %#x where iperf3 says %d", byte(said.state), testEnd)
 	}
@@ -255,8 +289,7 @@ func (s *session) ended(said heard) error {
 // exchange swaps the results with the client.
 func (s *session) exchange() (string, error) {
 	t := s.transfer
-	t.rest()
-	if err := t.read(false); err != nil {
+	if err := t.rest(); err != nil {
 		return "", err
 	}
 	used, err := processUsage()

@@ -216,6 +216,10 @@ func (d *udpDoor) accept(ctx context.Context, deadline time.Time, more bool) (*f
 	if err := conn.SetReadDeadline(deadline); err != nil {
 		return nil, err
 	}
+	release := context.AfterFunc(ctx, func() {
+		_ = conn.SetReadDeadline(time.Now()) // it fails on a socket that is a flow already
+	})
+	defer release()
 	var said [64]byte
 	for {
 		n, from, err := conn.ReadFromUDPAddrPort(said[:])

@@ -55,6 +55,7 @@ type transfer struct {
 	resting atomic.Bool // the test is over: senders stop, and a peer may close
 	over    atomic.Bool // receivers stop
 	sending atomic.Int32
+	senders sync.WaitGroup
 	threads sync.WaitGroup
 	failure chan error // the first one
 	watched readings
@@ -75,6 +76,7 @@ func newTransfer(p parameters, flows []*flow, limited bool) *transfer {
 	for _, f := range flows {
 		if f.sends {
 			t.sending.Add(1)
+			t.senders.Add(1)
 		} else if p.UDP {
 			f.arrivals = traffic.NewArrivals()
 		}
@@ -96,7 +98,7 @@ func (t *transfer) start() error {
 		return err
 	}
 	t.cpu, t.base = cpu, time.Now()
-	if err := t.read(false); err != nil {
+	if err := t.readAt(0, t.omit == 0); err != nil {
 		return err
 	}
 	for _, f := range t.flows {
@@ -131,6 +133,7 @@ func (t *transfer) work(f *flow) error {
 
 // sent says that one more sender has ended, be it that nothing is left to send.
 func (t *transfer) sent() {
+	defer t.senders.Done()
 	if t.sending.Add(-1) == 0 && t.limited {
 		t.spend.Do(func() { close(t.spent) })
 	}
@@ -176,8 +179,15 @@ func (t *transfer) await(s *pace) bool {
 	return false
 }
 
-// rest ends the test: senders stop.
-func (t *transfer) rest() { t.resting.Store(true) }
+// rest ends the test: it waits until the senders have stopped, and takes the
+// last reading. What a peer has received is then in it, even where this end's
+// thread had not counted it when the peer said so.
+func (t *transfer) rest() error {
+	at := t.now()
+	t.resting.Store(true)
+	t.senders.Wait()
+	return t.readAt(at, false)
+}
 
 // stop ends what receivers still do, and waits for all threads.
 func (t *transfer) stop() {
