@@ -62,6 +62,7 @@ type client struct {
 	flows    []*flow
 	agreed   bool // the server took the parameters
 	transfer *transfer
+	waited   time.Duration // for the last datagrams, before the server knew of the end
 	out      Outcome
 }
 
@@ -351,7 +352,8 @@ func (c *client) end(next <-chan heard) error {
 	}
 	c.out.CPU = used.since(t.cpu)
 	if c.test.UDP && !c.test.Reverse {
-		time.Sleep(c.settle()) // the server counts no more once it knows
+		c.waited = quietTime(c.roundTrip())
+		time.Sleep(c.waited) // the server counts no more once it knows
 	}
 	if err := c.control.say(testEnd); err != nil {
 		return err
@@ -366,9 +368,6 @@ func (c *client) end(next <-chan heard) error {
 		return fmt.Errorf("wait for the server to end the test: %w within %v", errSilent, 2*patience)
 	}
 }
-
-// settle is how long the last datagrams may take.
-func (c *client) settle() time.Duration { return 2*time.Millisecond + 2*c.roundTrip() }
 
 // roundTrip is that of the control connection; 0 if the kernel can't tell.
 func (c *client) roundTrip() (rtt time.Duration) {

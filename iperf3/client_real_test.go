@@ -34,7 +34,7 @@ func TestCallsRealServer(t *testing.T) {
 					t.Errorf("flow %d: the retransmits are not known", f.Socket)
 				}
 			}
-			if received == 0 || !within(sent, received, int64(len(out.Flows))*socketBuffers) {
+			if received == 0 || !within(sent, received, int64(len(out.Flows))*socketBuffers(t)) {
 				t.Errorf("%d bytes sent, %d received", sent, received)
 			}
 			side, ours := theirs.End.SumReceived.Bytes, received
@@ -44,9 +44,7 @@ func TestCallsRealServer(t *testing.T) {
 			if side != ours {
 				t.Errorf("the server counted %d bytes, and we have %d of it", side, ours)
 			}
-			if test.Rate > 0 && (out.Throughput() < 70e6 || out.Throughput() > 84e6) {
-				t.Errorf("throughput %.1f Mbit/s, want 80", out.Throughput()/1e6)
-			}
+			holdsRate(t, out)
 			if test.CC != "" && (out.Congestion != test.CC || out.ServerCongestion != test.CC) {
 				t.Errorf("congestion control %q and %q, want %q", out.Congestion, out.ServerCongestion, test.CC)
 			}
@@ -106,25 +104,46 @@ func TestCallsRealServerUDP(t *testing.T) {
 		"bytes":           {Bytes: 1 << 20, Rate: 4e6, Size: 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			test.UDP = true
 			out, theirs := runReal(t, test)
 			var sent, lost, received int64
 			for _, f := range out.Flows {
 				sent, lost, received = sent+f.Datagrams, lost+f.Lost, received+f.ReceivedBytes
 			}
-			if sent == 0 || lost != 0 || out.Loss() != 0 {
-				t.Errorf("lost %d of %d on loopback: %g", lost, sent, out.Loss())
+			// What the server had not read when it heard of the end, it never read.
+			there, size := theirs.End.Sum, int64(out.Test.Size)
+			arrived := there.Packets - there.Lost
+			if !test.Reverse && (lost != sent-arrived || received != arrived*size) {
+				t.Errorf("lost %d of %d, got %d bytes; the server has %+v", lost, sent, received, there)
 			}
-			if size := int64(out.Test.Size); received > sent*size || !test.Reverse && received != sent*size {
-				t.Errorf("%d datagrams of %d bytes sent, %d bytes received", sent, size, received)
+			if test.Reverse && (sent != there.Packets || received > sent*size) {
+				t.Errorf("got %d bytes of %d datagrams; the server has %+v", received, sent, there)
 			}
-			if there := theirs.End.Sum; there.Packets != sent || there.Lost != 0 {
-				t.Errorf("%d datagrams here, and there %+v", sent, there)
+			if sent == 0 || out.Loss() > 0.2 {
+				t.Errorf("lost %d of %d on loopback", lost, sent)
 			}
-			if want := float64(test.Rate) * float64(out.Test.Flows); out.Throughput() < 0.9*want || out.Throughput() > 1.1*want {
-				t.Errorf("throughput %.2f Mbit/s, want %.2f", out.Throughput()/1e6, want/1e6)
-			}
+			holdsRate(t, out)
 		})
+	}
+}
+
+// holdsRate wants no more than the rate that was asked for, and no less, but
+// for what a sender of ours gave up.
+func holdsRate(t *testing.T, out Outcome) {
+	t.Helper()
+	if out.Test.Rate == 0 {
+		return
+	}
+	for _, f := range out.Flows {
+		due := float64(out.Test.Rate) / 8 * f.SentTime.Seconds() / float64(out.Test.Size)
+		sent := float64(f.SentBytes) / float64(out.Test.Size)
+		if sent > due*1.02+2 {
+			t.Errorf("%.0f blocks in %v, want %.0f at most", sent, f.SentTime, due)
+		}
+		if f.Sends && sent+float64(f.Skipped) < due*0.85-2 {
+			t.Errorf("%.0f blocks sent and %d given up in %v, want %.0f", sent, f.Skipped, f.SentTime, due)
+		}
 	}
 }
 
@@ -133,8 +152,11 @@ func TestCallsRealServerBothWays(t *testing.T) {
 	if len(out.Flows) != 2 || out.Flows[0].Sends == out.Flows[1].Sends {
 		t.Fatalf("flows %+v", out.Flows)
 	}
-	if out.Throughput() < 85e6 || out.Throughput() > 110e6 {
-		t.Errorf("throughput %.1f Mbit/s, want 2 x 50", out.Throughput()/1e6)
+	holdsRate(t, out)
+	for _, f := range out.Flows {
+		if f.ReceivedBytes == 0 || f.Retransmits < 0 {
+			t.Errorf("flow %+v", f)
+		}
 	}
 }
 

@@ -32,7 +32,10 @@ func (c *client) exchange() (Outcome, error) {
 	c.out.ServerCPU = CPU{theirs.CPUTotal, theirs.CPUUser, theirs.CPUSystem}
 	c.out.ServerCongestion, c.out.ServerOutput = theirs.Congestion, theirs.ServerOutput
 	for i, f := range c.flows {
-		c.out.Flows = append(c.out.Flows, t.outcome(i, f, theirs.Streams[i]))
+		one := theirs.Streams[i]
+		// The server's time went on while this end waited with nothing to send.
+		one.EndTime = max(one.EndTime-c.waited.Seconds(), one.StartTime)
+		c.out.Flows = append(c.out.Flows, t.outcome(i, f, one))
 	}
 	c.warn()
 	return c.out, nil

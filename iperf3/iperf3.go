@@ -110,8 +110,8 @@ func checkSize(udp bool, size int) error {
 func (t Test) parameters() parameters {
 	seconds := (t.Duration + time.Second - 1) / time.Second // the client itself ends the test in time
 	return parameters{
-		TCP: flag(!t.UDP), UDP: flag(t.UDP), Parallel: number(t.Flows),
-		Reverse: flag(t.Reverse), Bidirectional: flag(t.Bidir),
+		TCP: given(!t.UDP), UDP: given(t.UDP), Parallel: number(t.Flows),
+		Reverse: given(t.Reverse), Bidirectional: given(t.Bidir),
 		Time: number(seconds), Num: number(t.Bytes), Omit: number(t.Omit / time.Second),
 		Bandwidth: number(t.Rate + 0.5), Len: number(t.Size), Window: number(t.Window), Congestion: t.CC,
 		PacingTimer: number(pacingTimer / time.Microsecond), WideCounters: wide(t.UDP),

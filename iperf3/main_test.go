@@ -1,6 +1,7 @@
 package iperf3
 
 import (
+	"flag"
 	"fmt"
 	"net/netip"
 	"os"
@@ -28,9 +29,15 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	runtime.GOMAXPROCS(traffic.Processors(20))
+	runtime.GOMAXPROCS(traffic.Processors(100))
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(256 << 20)
+	flag.Parse()
+	// The parallel tests send little, and wait for the most part.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

@@ -46,11 +46,11 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// flag is true when it is there, as iperf3 reads it.
-type flag bool
+// given is true when it is there, as iperf3 reads it.
+type given bool
 
 // UnmarshalJSON takes all for true but false, 0 and null.
-func (f *flag) UnmarshalJSON(text []byte) error {
+func (f *given) UnmarshalJSON(text []byte) error {
 	word := string(bytes.TrimSpace(text))
 	*f = word != "false" && word != "0" && word != "null"
 	return nil
@@ -58,18 +58,18 @@ func (f *flag) UnmarshalJSON(text []byte) error {
 
 // parameters are what the client sends first: iperf_api.c, send_parameters.
 type parameters struct {
-	TCP             flag   `json:"tcp,omitempty"`
-	UDP             flag   `json:"udp,omitempty"`
-	SCTP            flag   `json:"sctp,omitempty"`
+	TCP             given  `json:"tcp,omitempty"`
+	UDP             given  `json:"udp,omitempty"`
+	SCTP            given  `json:"sctp,omitempty"`
 	Omit            number `json:"omit"`       // s
 	Time            number `json:"time"`       // s; 0: by num or blockcount, or without end
 	Num             number `json:"num"`        // bytes of all flows
 	BlockCount      number `json:"blockcount"` // blocks of all flows
 	MSS             number `json:"MSS,omitempty"`
-	NoDelay         flag   `json:"nodelay,omitempty"`
+	NoDelay         given  `json:"nodelay,omitempty"`
 	Parallel        number `json:"parallel"`
-	Reverse         flag   `json:"reverse,omitempty"`
-	Bidirectional   flag   `json:"bidirectional,omitempty"`
+	Reverse         given  `json:"reverse,omitempty"`
+	Bidirectional   given  `json:"bidirectional,omitempty"`
 	Window          number `json:"window,omitempty"`       // bytes
 	Len             number `json:"len,omitempty"`          // bytes
 	Bandwidth       number `json:"bandwidth,omitempty"`    // bit/s of each flow
@@ -78,9 +78,9 @@ type parameters struct {
 	Burst           number `json:"burst,omitempty"`        // blocks sent back to back
 	TOS             number `json:"TOS,omitempty"`
 	Congestion      string `json:"congestion,omitempty"`
-	GetServerOutput flag   `json:"get_server_output,omitempty"`
+	GetServerOutput given  `json:"get_server_output,omitempty"`
 	WideCounters    number `json:"udp_counters_64bit,omitempty"`
-	DontFragment    flag   `json:"dont_fragment,omitempty"`
+	DontFragment    given  `json:"dont_fragment,omitempty"`
 	ServerAffinity  number `json:"server_affinity,omitempty"`
 	ClientVersion   string `json:"client_version,omitempty"`
 }

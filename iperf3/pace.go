@@ -3,9 +3,13 @@ package iperf3
 import "time"
 
 const (
-	// pacingTimer is how much of a stall a paced sender makes up for, unless the
-	// client says otherwise; the rest is given up. iperf3 looks at its rate as
-	// often, but catches up on all since the start, in one burst.
+	// A paced sender that was held up makes up for as much as this; the rest is
+	// given up. It is a burst that a socket's default buffer holds. iperf3
+	// catches up on all that it missed since the start.
+	forgivenBytes = 64 << 10
+	forgivenLeast = time.Millisecond
+	forgivenMost  = 10 * time.Millisecond
+	// pacingTimer is how often iperf3 looks whether it is behind.
 	pacingTimer = time.Millisecond
 	// shortest is the wait below which a sleep costs more than it saves.
 	shortest = 10 * time.Microsecond
@@ -26,12 +30,11 @@ type pace struct {
 
 // newPace is the schedule of a flow with these parameters.
 func newPace(p parameters) *pace {
-	s := &pace{burst: max(int64(p.Burst), 1), forgive: pacingTimer}
-	if p.PacingTimer > 0 {
-		s.forgive = min(time.Duration(min(p.PacingTimer, 1e6))*time.Microsecond, time.Second)
-	}
+	s := &pace{burst: max(int64(p.Burst), 1)}
 	if p.Bandwidth > 0 {
 		s.slot = float64(p.Len) * 8 / float64(p.Bandwidth) * float64(time.Second)
+		s.forgive = time.Duration(min(forgivenBytes*8/float64(p.Bandwidth)*float64(time.Second), float64(forgivenMost)))
+		s.forgive = max(s.forgive, forgivenLeast, min(time.Duration(p.PacingTimer), 1e6)*time.Microsecond)
 	}
 	return s
 }

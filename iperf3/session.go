@@ -296,6 +296,9 @@ func (s *session) exchange() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := t.closeSenders(); err != nil {
+		return "", err
+	}
 	if err := s.control.say(exchangeResults); err != nil {
 		return "", err
 	}
@@ -370,9 +373,10 @@ func (s *session) describe(ours, theirs results) string {
 		direction = "both ways"
 	}
 	var got, sent, retransmits int64
-	var lost, expected, duplicates, reordered int64
+	var lost, expected, duplicates, reordered, skipped int64
 	for i, f := range s.open {
 		a := ours.Streams[i]
+		skipped += f.skipped
 		if f.sends {
 			sent += int64(a.Bytes)
 			retransmits += max(int64(a.Retransmits), 0)
@@ -394,10 +398,12 @@ func (s *session) describe(ours, theirs results) string {
 	if s.p.Reverse || s.p.Bidirectional {
 		parts = append(parts, fmt.Sprintf("sent %.1f Mbit/s", perSecond(sent, span)/1e6))
 	}
-	if !s.p.UDP {
-		return strings.Join(append(parts, fmt.Sprintf("%d retransmits", retransmits)), ", ")
+	if skipped > 0 {
+		parts = append(parts, fmt.Sprintf("%d blocks given up, this end being too late for them or the path too slow", skipped))
 	}
-	if !s.p.Reverse {
+	if !s.p.UDP {
+		parts = append(parts, fmt.Sprintf("%d retransmits", retransmits))
+	} else if !s.p.Reverse {
 		parts = append(parts, fmt.Sprintf("lost %d of %d, %d duplicates, %d reordered", lost, expected, duplicates, reordered))
 	}
 	return strings.Join(parts, ", ")

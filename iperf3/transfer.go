@@ -1,6 +1,8 @@
 package iperf3
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
 	"runtime"
 	"sync"
@@ -189,6 +191,21 @@ func (t *transfer) rest() error {
 	return t.readAt(at, false)
 }
 
+// closeSenders ends the TCP flows from here. An iperf3 client reads whole
+// blocks, and would wait for the rest of the last one.
+func (t *transfer) closeSenders() error {
+	for _, f := range t.flows {
+		if bool(t.p.UDP) || !f.sends {
+			continue
+		}
+		err := unix.Shutdown(f.socket.Descriptor(), unix.SHUT_WR)
+		if err != nil && !errors.Is(err, unix.ENOTCONN) { // the client was faster
+			return fmt.Errorf("end flow %d: %w", f.id, err)
+		}
+	}
+	return nil
+}
+
 // stop ends what receivers still do, and waits for all threads.
 func (t *transfer) stop() {
 	t.resting.Store(true)
@@ -206,8 +223,8 @@ func (t *transfer) moved() (sum int64) {
 }
 
 // drain lets receivers take what is still on its way, until all have all
-// that the peer sent, or nothing has come for so long. sent gives how many
-// bytes or datagrams a flow is to have; negative: not known.
+// that the peer sent, or nothing has come for so long. have tells whether a
+// receiving flow has all.
 func (t *transfer) drain(have func(f *flow) bool, quiet time.Duration) {
 	const most = 2 * time.Second
 	began, last, since := t.now(), t.moved(), t.now()
