@@ -135,19 +135,19 @@ func (t *transfer) outcome(i int, f *flow, theirs flowResults) Flow {
 	return out
 }
 
-// lossAtServer takes the loss from what the server got of the datagrams sent.
-// iperf3 itself sees only the gaps between those that arrived: not those at
-// the end, nor that none came.
+// lossAtServer takes the loss from what the server misses among what it got,
+// and from what it never got at the end. iperf3 itself sees the former alone:
+// not the end of a path, nor that nothing came.
 func (f *Flow) lossAtServer(sent, omitted int64, theirs flowResults) {
-	arrived := int64(theirs.Packets - theirs.Errors)
 	f.Datagrams = sent - omitted
+	f.Lost = int64(theirs.Errors) + max(sent-int64(theirs.Packets), 0)
 	switch {
 	case theirs.OmittedPackets != nil && theirs.OmittedErrors != nil:
-		arrived -= int64(*theirs.OmittedPackets - *theirs.OmittedErrors)
+		f.Lost -= int64(*theirs.OmittedErrors)
 	case omitted > 0:
 		f.AllTime, f.Datagrams = true, sent
 	}
-	f.Lost = min(max(f.Datagrams-arrived, 0), f.Datagrams)
+	f.Lost = min(max(f.Lost, 0), f.Datagrams)
 	f.Jitter = time.Duration(theirs.Jitter * float64(time.Second))
 }
 

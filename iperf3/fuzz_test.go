@@ -113,19 +113,7 @@ func FuzzServerStates(f *testing.F) {
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 			t.Fatal("the server holds the connection")
 		}
-		// The server may not have noticed yet that the last one has gone.
-		for end := time.Now().Add(5 * time.Second); ; {
-			next := dialScript(t, at)
-			var answer [1]byte
-			next.reads(answer[:])
-			next.conn.Close()
-			if state(answer[0]) == paramExchange {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("the server answers the next client with %d", int8(answer[0]))
-			}
-		}
+		awaitFree(t, at)
 	})
 }
 

@@ -328,10 +328,10 @@ func (s *session) exchange() (string, error) {
 	if err := s.control.sendJSON(ours); err != nil {
 		return "", err
 	}
+	s.server.free(s) // the client may come again as soon as it hears this
 	if err := s.control.say(displayResults); err != nil {
 		return "", err
 	}
-	s.server.free(s)
 	if said, err := s.control.hear(patience); err != nil {
 		return line + fmt.Sprintf("; the client did not say that it is done: %v", err), nil
 	} else if said != iperfDone {
