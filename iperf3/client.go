@@ -2,10 +2,8 @@ package iperf3
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"time"
@@ -177,53 +175,6 @@ func (c *client) check(got, want state) error {
 	return fmt.Errorf("the server said %#x where iperf3 says %d: see what listens there", byte(got), want)
 }
 
-// serverError reads why the server refused: two numbers, of which an old
-// server may leave out the second.
-func (c *client) serverError() error {
-	var said [8]byte
-	if err := c.control.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		return err
-	}
-	n, err := io.ReadFull(c.control.conn, said[:])
-	if n < 4 {
-		return fmt.Errorf("the server refused the test and did not say why: %w", silent(err, patience))
-	}
-	code := int32(binary.BigEndian.Uint32(said[:]))
-	text := fmt.Sprintf("the server refused the test with iperf3's error %d", code)
-	if words := refusalWords(code); words != "" {
-		text += " (" + words + ")"
-	}
-	if errno := unix.Errno(binary.BigEndian.Uint32(said[4:])); errno > 0 {
-		text += fmt.Sprintf(": %v", errno)
-	}
-	return errors.New(text + "; its own output says more")
-}
-
-// refusalWords says what the commoner of iperf3's error numbers mean.
-func refusalWords(code int32) string {
-	switch code {
-	case errDuration:
-		return "the duration is too long for it"
-	case errFlows:
-		return "too many flows"
-	case errBlock, errDatagram:
-		return "it does not take this size"
-	case errWindow:
-		return "it does not take this window"
-	case errTotalRate:
-		return "the rate is above its limit: ask for less"
-	case errProtocol:
-		return "it does not speak this protocol"
-	case errCongestion:
-		return "it lacks this congestion control"
-	case errUnauthorised:
-		return "it wants a user name and password"
-	case errStreamListen:
-		return "it could not listen for the flows"
-	}
-	return ""
-}
-
 // measure lets the test run to its end.
 func (c *client) measure(ctx context.Context) error {
 	t := c.transfer
@@ -321,7 +272,10 @@ func (c *client) interrupted(said heard) error {
 	if said.err != nil {
 		return fmt.Errorf("the server went away in the middle of the test: %w", said.err)
 	}
-	return c.check(said.state, testEnd)
+	if err := c.check(said.state, testEnd); err != nil {
+		return err
+	}
+	return errors.New("the server ended the test, which is for the client to do: see whether it is iperf3")
 }
 
 // explain prefers what the server says to what that did to a flow.
@@ -351,9 +305,10 @@ func (c *client) end(next <-chan heard) error {
 		return err
 	}
 	c.out.CPU = used.since(t.cpu)
-	if c.test.UDP && !c.test.Reverse {
+	if !c.test.Reverse && (c.test.UDP || t.limited) {
+		// The server counts no more once it knows, even what it has not read yet.
 		c.waited = quietTime(c.roundTrip())
-		time.Sleep(c.waited) // the server counts no more once it knows
+		time.Sleep(c.waited)
 	}
 	if err := c.control.say(testEnd); err != nil {
 		return err
@@ -364,8 +319,8 @@ func (c *client) end(next <-chan heard) error {
 			return fmt.Errorf("wait for the server to end the test: %w", said.err)
 		}
 		return c.check(said.state, exchangeResults)
-	case <-time.After(2 * patience): // behind a full queue it takes longer
-		return fmt.Errorf("wait for the server to end the test: %w within %v", errSilent, 2*patience)
+	case <-time.After(exchangePatience):
+		return fmt.Errorf("wait for the server to end the test: %w within %v", errSilent, exchangePatience)
 	}
 }
 

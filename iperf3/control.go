@@ -38,6 +38,9 @@ const (
 	maxMessage = 1 << 20
 	// patience is how long a peer may take for its next step.
 	patience = 5 * time.Second
+	// exchangePatience is for the end of a test: what is said then waits behind
+	// the data in the queues of the path.
+	exchangePatience = 15 * time.Second
 )
 
 type cookie [cookieLen]byte
@@ -134,18 +137,22 @@ func (c *control) hear(within time.Duration) (state, error) {
 }
 
 // readJSON reads one message's text.
-func (c *control) readJSON() ([]byte, error) {
-	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+func (c *control) readJSON(within time.Duration) ([]byte, error) {
+	if err := c.conn.SetReadDeadline(time.Now().Add(within)); err != nil {
 		return nil, fmt.Errorf("wait for the peer: %w", err)
 	}
-	return readMessage(c.conn)
+	text, err := readMessage(c.conn)
+	if err != nil {
+		return nil, silent(err, within)
+	}
+	return text, nil
 }
 
 // readMessage reads a length and as many bytes.
 func readMessage(from io.Reader) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(from, length[:]); err != nil {
-		return nil, silent(err, patience)
+		return nil, err
 	}
 	n := binary.BigEndian.Uint32(length[:])
 	if n > maxMessage {
@@ -155,10 +162,7 @@ func readMessage(from io.Reader) ([]byte, error) {
 	if err == nil && len(text) < int(n) {
 		err = io.ErrUnexpectedEOF
 	}
-	if err != nil {
-		return nil, silent(err, patience)
-	}
-	return text, nil
+	return text, err
 }
 
 var (

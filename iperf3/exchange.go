@@ -11,7 +11,7 @@ func (c *client) exchange() (Outcome, error) {
 	if err := c.control.sendJSON(t.results(c.out.CPU, c.out.Congestion, nil)); err != nil {
 		return Outcome{}, err
 	}
-	text, err := c.control.readJSON()
+	text, err := c.control.readJSON(exchangePatience)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("wait for the server's results: %w", err)
 	}

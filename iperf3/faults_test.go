@@ -346,6 +346,7 @@ func TestClientNamesWhatIsNoServer(t *testing.T) {
 		"said 0x53 where iperf3 says 9: see what listens there": func(s *script, _ netip.AddrPort) { s.says([]byte("SSH-2.0-x\r\n")) },
 		"closed the control connection":                         func(*script, netip.AddrPort) {},
 		"busy with another test: try again":                     func(s *script, _ netip.AddrPort) { s.saysState(accessDenied) },
+		"said 0x2 where iperf3 says 10":                         func(s *script, _ netip.AddrPort) { s.saysState(paramExchange, testRunning) },
 		"iperf3's error 142 (it wants a user name and password)": func(s *script, _ netip.AddrPort) {
 			s.saysState(paramExchange)
 			var p parameters

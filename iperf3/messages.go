@@ -85,40 +85,6 @@ type parameters struct {
 	ClientVersion   string `json:"client_version,omitempty"`
 }
 
-// refusal is what a server says of a test that it does not run: the number is
-// iperf3's own (iperf_api.h), which the client prints as a sentence.
-type refusal struct {
-	code  int32
-	cause error
-}
-
-func (r *refusal) Error() string { return r.cause.Error() }
-func (r *refusal) Unwrap() error { return r.cause }
-
-// Some of iperf3's error numbers.
-const (
-	errDuration     = 5
-	errFlows        = 6
-	errBlock        = 7
-	errWindow       = 8
-	errOmit         = 12
-	errBurst        = 16
-	errDatagram     = 20
-	errTOS          = 21
-	errTotalRate    = 27
-	errAccept       = 104
-	errParameters   = 114
-	errBusy         = 121
-	errProtocol     = 131
-	errCongestion   = 134
-	errUnauthorised = 142
-	errStreamListen = 202
-)
-
-func refuse(code int32, format string, args ...any) error {
-	return &refusal{code, fmt.Errorf(format, args...)}
-}
-
 // parseParameters reads what a client asks for, and refuses what this server
 // can't do or no iperf3 would ask for.
 func parseParameters(text []byte) (parameters, error) {

@@ -44,9 +44,10 @@ func (s *Server) Addr() netip.AddrPort { return addressOf(s.listener.Addr()) }
 // Serve serves until the context ends, which is the error then; it ends a test
 // under way and closes the port. A peer's misdeeds never end it.
 func (s *Server) Serve(ctx context.Context) error {
-	release := context.AfterFunc(ctx, func() { s.listener.Close() })
+	shut := func() { _ = s.listener.Close() } // it has no news; a second time it fails
+	release := context.AfterFunc(ctx, shut)
 	defer release()
-	defer s.listener.Close()
+	defer shut()
 	var visitors sync.WaitGroup
 	defer visitors.Wait()
 	room := make(chan struct{}, maxVisitors)
@@ -106,7 +107,7 @@ func (s *Server) receive(ctx context.Context, v visitor, heard func()) {
 		v.conn.Close()
 		return
 	}
-	own := &session{server: s, cookie: c, flows: make(chan visitor, 2*MaxFlows), begun: time.Now()}
+	own := &session{server: s, cookie: c, flows: make(chan visitor, 2*MaxFlows)}
 	s.mu.Lock()
 	current := s.current
 	if current == nil {

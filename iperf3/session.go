@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -13,37 +12,20 @@ import (
 type session struct {
 	server  *Server
 	cookie  cookie
-	begun   time.Time
 	control *control
 	p       parameters
 
-	opening  atomic.Bool  // flows of this test may come
-	flows    chan visitor // those that came
+	mu      sync.Mutex
+	opening bool         // flows of this test may come
+	flows   chan visitor // those that came
+
 	open     []*flow
 	transfer *transfer
 	next     chan heard // what the client says once it may open flows
 }
 
-const (
-	// opening is how long a client may take to open all its flows.
-	openingTime = 10 * time.Second
-	// overtime is how long a test may take beyond its own time.
-	overtime = 15 * time.Second
-)
-
-// takes hands over a connection with the test's cookie, while the test waits
-// for its flows.
-func (s *session) takes(v visitor) bool {
-	if !s.opening.Load() {
-		return false
-	}
-	select {
-	case s.flows <- v:
-		return true
-	default:
-		return false
-	}
-}
+// overtime is how long a test may take beyond its own time.
+const overtime = 15 * time.Second
 
 // run serves the test, and gives a line about it.
 func (s *session) run(ctx context.Context) (string, error) {
@@ -74,7 +56,7 @@ func (s *session) refuse(ctx context.Context, err error) error {
 
 // end frees all that the test used. A client that is well ends first.
 func (s *session) end() {
-	s.opening.Store(false)
+	s.admit(false)
 	if s.transfer != nil {
 		s.transfer.stop()
 	}
@@ -95,7 +77,7 @@ func (s *session) agree(ctx context.Context) error {
 	if err := s.control.say(paramExchange); err != nil {
 		return err
 	}
-	text, err := s.control.readJSON()
+	text, err := s.control.readJSON(patience)
 	if err != nil {
 		return fmt.Errorf("wait for the parameters: %w", err)
 	}
@@ -115,104 +97,6 @@ func (s *session) agree(ctx context.Context) error {
 		return err
 	}
 	numberFlows(s.open, s.p, false)
-	return nil
-}
-
-// invite tells the client to open its flows, and hears what it says next: the
-// end of the test, or of itself. The context ends with that.
-func (s *session) invite(ctx context.Context) (context.Context, error) {
-	if err := s.control.say(createStreams); err != nil {
-		return nil, err
-	}
-	present, leave := context.WithCancel(ctx)
-	s.next = make(chan heard, 1)
-	go func() {
-		defer leave()
-		said, err := s.control.hear(0)
-		s.next <- heard{said, err}
-	}()
-	return present, nil
-}
-
-// absent says why the client's flows are not waited for any more.
-func (s *session) absent(came int) error {
-	wait := fmt.Sprintf("wait for flows, of which %d of %d came", came, s.p.flows())
-	select {
-	case said := <-s.next:
-		if err := s.ended(said); err != nil {
-			return fmt.Errorf("%s: %w", wait, err)
-		}
-		return fmt.Errorf("%s: the client ended the test before it began", wait)
-	default:
-		return fmt.Errorf("%s: %w within %v", wait, errSilent, openingTime)
-	}
-}
-
-// openTCP waits for the connections that show the test's cookie.
-func (s *session) openTCP(ctx context.Context) error {
-	s.opening.Store(true)
-	defer s.opening.Store(false)
-	present, err := s.invite(ctx)
-	if err != nil {
-		return err
-	}
-	timeout := time.After(openingTime)
-	var came []visitor
-	for len(came) < s.p.flows() {
-		select {
-		case v := <-s.flows:
-			came = append(came, v)
-			continue
-		case <-present.Done():
-		case <-timeout:
-		}
-		for _, v := range came {
-			v.conn.Close()
-		}
-		return s.absent(len(came))
-	}
-	inOrder(came)
-	for i, v := range came {
-		f, err := adopt(v.conn, s.p)
-		if err == nil {
-			s.open = append(s.open, f)
-			err = s.p.tune(f.socket.Descriptor())
-		}
-		if err != nil {
-			for _, rest := range came[i:] {
-				rest.conn.Close()
-			}
-			return fmt.Errorf("open flow: %w", err)
-		}
-	}
-	return nil
-}
-
-// openUDP waits for the sockets that greet the server's.
-func (s *session) openUDP(ctx context.Context) error {
-	d := &udpDoor{
-		local: addressOf(s.control.conn.LocalAddr()), peer: addressOf(s.control.conn.RemoteAddr()).Addr(),
-		p: s.p, tell: func(line string) { s.server.say("%s", line) },
-	}
-	if err := d.open(ctx); err != nil {
-		return &refusal{errStreamListen, fmt.Errorf("listen for UDP flows: %w", err)}
-	}
-	defer d.close()
-	present, err := s.invite(ctx)
-	if err != nil {
-		return err
-	}
-	deadline := time.Now().Add(openingTime)
-	for want := s.p.flows(); len(s.open) < want; {
-		f, err := d.accept(present, deadline, len(s.open)+1 < want)
-		if present.Err() != nil || errors.Is(err, errSilent) {
-			return s.absent(len(s.open))
-		}
-		if err != nil {
-			return fmt.Errorf("open UDP flow: %w", err)
-		}
-		s.open = append(s.open, f)
-	}
 	return nil
 }
 
@@ -302,7 +186,7 @@ func (s *session) exchange() (string, error) {
 	if err := s.control.say(exchangeResults); err != nil {
 		return "", err
 	}
-	text, err := s.control.readJSON()
+	text, err := s.control.readJSON(exchangePatience)
 	if err != nil {
 		return "", fmt.Errorf("wait for the client's results: %w", err)
 	}
@@ -358,53 +242,4 @@ func (s *session) drain(theirs []flowResults) error {
 	}
 	t.drain(func(f *flow) bool { return f.count.bytes.Load() >= sent[f] }, quiet)
 	return t.read(false)
-}
-
-// describe is what people read of a test.
-func (s *session) describe(ours, theirs results) string {
-	t := s.transfer
-	protocol, direction := "TCP", "from the client"
-	if s.p.UDP {
-		protocol = "UDP"
-	}
-	if s.p.Reverse {
-		direction = "to the client"
-	} else if s.p.Bidirectional {
-		direction = "both ways"
-	}
-	var got, sent, retransmits int64
-	var lost, expected, duplicates, reordered, skipped int64
-	for i, f := range s.open {
-		a := ours.Streams[i]
-		skipped += f.skipped
-		if f.sends {
-			sent += int64(a.Bytes)
-			retransmits += max(int64(a.Retransmits), 0)
-			continue
-		}
-		got += int64(a.Bytes)
-		retransmits += max(int64(theirs.Streams[i].Retransmits), 0)
-		if s.p.UDP {
-			lost, expected = lost+int64(a.Errors), expected+int64(a.Packets-*a.OmittedPackets)
-			duplicates, reordered = duplicates+f.arrivals.Duplicates(), reordered+f.arrivals.Reordered()
-		}
-	}
-	opens, closes := t.watched.window()
-	span := closes.at - opens.at
-	parts := []string{fmt.Sprintf("%s, flows %d %s, %.2f s", protocol, len(s.open), direction, span.Seconds())}
-	if !s.p.Reverse {
-		parts = append(parts, fmt.Sprintf("received %.1f Mbit/s", perSecond(got, span)/1e6))
-	}
-	if s.p.Reverse || s.p.Bidirectional {
-		parts = append(parts, fmt.Sprintf("sent %.1f Mbit/s", perSecond(sent, span)/1e6))
-	}
-	if skipped > 0 {
-		parts = append(parts, fmt.Sprintf("%d blocks given up, this end being too late for them or the path too slow", skipped))
-	}
-	if !s.p.UDP {
-		parts = append(parts, fmt.Sprintf("%d retransmits", retransmits))
-	} else if !s.p.Reverse {
-		parts = append(parts, fmt.Sprintf("lost %d of %d, %d duplicates, %d reordered", lost, expected, duplicates, reordered))
-	}
-	return strings.Join(parts, ", ")
 }

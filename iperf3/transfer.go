@@ -107,11 +107,15 @@ func (t *transfer) start() error {
 		t.threads.Go(func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			if err := t.work(f); err != nil {
+			err := t.work(f)
+			if err != nil {
 				select {
 				case t.failure <- err:
 				default:
 				}
+			}
+			if f.sends {
+				t.sent(err == nil)
 			}
 		})
 	}
@@ -122,10 +126,8 @@ func (t *transfer) work(f *flow) error {
 	udp := bool(t.p.UDP)
 	switch {
 	case f.sends && udp:
-		defer t.sent()
 		return t.sendDatagrams(f)
 	case f.sends:
-		defer t.sent()
 		return t.sendStream(f)
 	case udp:
 		return t.receiveDatagrams(f)
@@ -133,10 +135,10 @@ func (t *transfer) work(f *flow) error {
 	return t.receiveStream(f)
 }
 
-// sent says that one more sender has ended, be it that nothing is left to send.
-func (t *transfer) sent() {
+// sent says that one more sender has ended; well, if nothing is left to send.
+func (t *transfer) sent(well bool) {
 	defer t.senders.Done()
-	if t.sending.Add(-1) == 0 && t.limited {
+	if well && t.sending.Add(-1) == 0 && t.limited {
 		t.spend.Do(func() { close(t.spent) })
 	}
 }
@@ -213,13 +215,14 @@ func (t *transfer) stop() {
 	t.threads.Wait()
 }
 
-// moved is what has passed on all flows so far. A test whose flows all
-// receive, or send over TCP, has come to a halt when it stays the same.
+// moved is what has passed on all flows so far; what waits in a sender's
+// buffer has not. A test whose flows all receive, or send over TCP, has come to
+// a halt when it stays the same.
 func (t *transfer) moved() (sum int64) {
 	for _, f := range t.flows {
 		sum += f.count.bytes.Load()
 	}
-	return sum
+	return sum - int64(t.queued())
 }
 
 // drain lets receivers take what is still on its way, until all have all
@@ -247,7 +250,10 @@ func (t *transfer) drain(have func(f *flow) bool, quiet time.Duration) {
 // acknowledged yet (SIOCOUTQ).
 func (t *transfer) queued() (sum int) {
 	for _, f := range t.flows {
-		if n, err := unix.IoctlGetInt(f.socket.Descriptor(), unix.SIOCOUTQ); err == nil && f.sends {
+		if bool(t.p.UDP) || !f.sends {
+			continue
+		}
+		if n, err := unix.IoctlGetInt(f.socket.Descriptor(), unix.SIOCOUTQ); err == nil {
 			sum += n
 		}
 	}
