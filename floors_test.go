@@ -13,7 +13,7 @@ import (
 // floors is the whole architecture: a package may import only lower floors.
 var floors = [][]string{
 	{"result", "stats", "wire", "traffic", "foreign"},
-	{"lab", "workload", "probe", "trace"},
+	{"lab", "workload", "probe", "trace", "iperf3"},
 	{"network", "agent"},
 	{"site"},
 	{"experiment", "report", "diagnose", "cases"},

@@ -1,0 +1,60 @@
+package traffic
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestArrivalsCountAfreshWhenReopened(t *testing.T) {
+	a := NewArrivals()
+	for _, n := range []int64{0, 1, 3, 3, 2, 6} { // 4 and 5 are missing
+		a.See(n)
+	}
+	if a.Lost(a.Highest()) != 2 || a.Duplicates() != 1 || a.Reordered() != 1 || a.First() != 5 {
+		t.Errorf("lost %d, %d duplicates, %d reordered, %d came", a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.First())
+	}
+	a.Reopen()
+	for _, n := range []int64{4, 7, 9} { // 4 is late, but of the time before
+		a.See(n)
+	}
+	if a.Lost(a.Highest()) != 1 || a.Lost(11) != 3 || a.Reordered() != 0 || a.First() != 2 {
+		t.Errorf("lost %d, or %d of 12; %d reordered, %d came", a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.First())
+	}
+}
+
+func TestAdoptedSocketBlocksForATick(t *testing.T) {
+	l, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.DialUDP("udp", nil, l.LocalAddr().(*net.UDPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := AdoptSocket(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := conn.Write([]byte("x")); err == nil {
+		t.Error("the connection is still open")
+	}
+	began := time.Now()
+	if _, errno := s.Receive(make([]byte, 1)); !Waited(errno) || time.Since(began) < tick/2 {
+		t.Errorf("a receive of nothing ended with %v after %v", errno, time.Since(began))
+	}
+	if _, errno := s.Send([]byte("hello")); errno != 0 {
+		t.Fatal(errno)
+	}
+	got := make([]byte, 16)
+	if n, from, err := l.ReadFrom(got); err != nil || string(got[:n]) != "hello" || from.String() != s.Local().String() {
+		t.Errorf("got %q from %v (%v), want it from %v", got[:n], from, err, s.Local())
+	}
+	if value, err := unix.GetsockoptInt(s.Descriptor(), unix.SOL_SOCKET, unix.SO_TYPE); err != nil || value != unix.SOCK_DGRAM {
+		t.Errorf("type %d: %v", value, err)
+	}
+}
