@@ -72,16 +72,23 @@ func (a *Agent) take(ctx context.Context, o order) {
 	a.jobs.Go(func() {
 		defer cancel()
 		tally, err := a.do(ctx, o)
-		a.mu.Lock()
-		delete(a.stop, o.ID)
-		a.mu.Unlock()
+		a.ended(o.ID)
 		if err != nil {
 			a.say(answer{ID: o.ID, Error: err.Error()})
 		} else {
 			a.say(answer{ID: o.ID, Tally: &tally})
 		}
-		collect()
 	})
+}
+
+// ended forgets a job. The collector runs when there is no other: it would wait
+// for the data threads, and they for their peers.
+func (a *Agent) ended(id int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if delete(a.stop, id); len(a.stop) == 0 {
+		collect()
+	}
 }
 
 // say writes a line; a tally that JSON has no words for is an error. A line

@@ -116,21 +116,27 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		change func(*result.Plan)
 		want   []string
 	}{
-		"network":    {func(p *result.Plan) { p.Networks[1].Name = "vxlna" }, []string{`unknown network "vxlna"`, `did you mean "vxlan"?`, "host, veth"}},
-		"far off":    {func(p *result.Plan) { p.Networks[1].Name = "quantum" }, []string{`unknown network "quantum" (valid:`}},
-		"path":       {func(p *result.Plan) { p.Paths[0] = "crosshost" }, []string{`did you mean "cross-host"?`}},
-		"workload":   {func(p *result.Plan) { p.Workloads[0].Name = "tcp_steam" }, []string{`did you mean "tcp_stream"?`}},
-		"nic":        {func(p *result.Plan) { p.NIC = []string{"ful"} }, []string{`did you mean "full"?`}},
-		"encap nic":  {func(p *result.Plan) { p.EncapNIC = []string{"tos"} }, []string{"unknown nic"}},
-		"pin":        {func(p *result.Plan) { p.Pin = "apar" }, []string{`did you mean "apart"?`}},
-		"rps":        {func(p *result.Plan) { p.RPS = "yes" }, []string{`unknown rps "yes"`}},
-		"mode":       {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_pps", Mode: "mmmsg"} }, []string{`unknown mode of udp_pps`, `"mmsg"`}},
-		"flows":      {func(p *result.Plan) { p.Workloads[0].Flows = 5000 }, []string{"flows 5000 of tcp_stream", "from 1 to 1000"}},
-		"few flows":  {func(p *result.Plan) { p.Workloads[0].Flows = -1 }, []string{"flows -1"}},
-		"size":       {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Size: 3} }, []string{"size 3 of udp_rr", "bytes"}},
-		"rate":       {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "tcp_crr", Rate: result.Rate{Value: 1e6}} }, []string{"rate of tcp_crr", "only udp_stream"}},
-		"bad rate":   {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: result.Rate{Value: -1}} }, []string{"rate -1 of udp_stream"}},
-		"rate unit":  {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: result.Rate{Value: 9, Unit: "1/s"}} }, []string{"rate 9/s of udp_stream", "100mbit"}},
+		"network":   {func(p *result.Plan) { p.Networks[1].Name = "vxlna" }, []string{`unknown network "vxlna"`, `did you mean "vxlan"?`, "host, veth"}},
+		"far off":   {func(p *result.Plan) { p.Networks[1].Name = "quantum" }, []string{`unknown network "quantum" (valid:`}},
+		"path":      {func(p *result.Plan) { p.Paths[0] = "crosshost" }, []string{`did you mean "cross-host"?`}},
+		"workload":  {func(p *result.Plan) { p.Workloads[0].Name = "tcp_steam" }, []string{`did you mean "tcp_stream"?`}},
+		"nic":       {func(p *result.Plan) { p.NIC = []string{"ful"} }, []string{`did you mean "full"?`}},
+		"encap nic": {func(p *result.Plan) { p.EncapNIC = []string{"tos"} }, []string{"unknown nic"}},
+		"pin":       {func(p *result.Plan) { p.Pin = "apar" }, []string{`did you mean "apart"?`}},
+		"rps":       {func(p *result.Plan) { p.RPS = "yes" }, []string{`unknown rps "yes"`}},
+		"mode":      {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_pps", Mode: "mmmsg"} }, []string{`unknown mode of udp_pps`, `"mmsg"`}},
+		"flows":     {func(p *result.Plan) { p.Workloads[0].Flows = 5000 }, []string{"flows 5000 of tcp_stream", "from 1 to 1000"}},
+		"few flows": {func(p *result.Plan) { p.Workloads[0].Flows = -1 }, []string{"flows -1"}},
+		"size":      {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Size: 3} }, []string{"size 3 of udp_rr", "bytes"}},
+		"rate": {func(p *result.Plan) {
+			p.Workloads[0] = result.WorkloadPlan{Name: "tcp_crr", Rate: result.Rate{Value: 1e6}}
+		}, []string{"rate of tcp_crr", "udp_stream take a rate"}},
+		"bad rate": {func(p *result.Plan) {
+			p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: result.Rate{Value: -1}}
+		}, []string{"rate -1 of udp_stream"}},
+		"rate unit": {func(p *result.Plan) {
+			p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: result.Rate{Value: 9, Unit: "1/s"}}
+		}, []string{"rate 9/s of udp_stream", "100mbit"}},
 		"not taken":  {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Reverse: true} }, []string{"reverse of udp_rr", "does not take it"}},
 		"cpus":       {func(p *result.Plan) { p.CPUs = map[string]string{"h1": "0-"} }, []string{"cpus of h1", "0-3,8"}},
 		"mtu":        {func(p *result.Plan) { p.MTU = 500 }, []string{"mtu 500", "from 576 to 65535 bytes"}},

@@ -28,7 +28,7 @@ func plans() *rapid.Generator[Plan] {
 			return WorkloadPlan{
 				Name: names.Draw(t, "name"), Mode: rapid.SampledFrom([]string{"", "mmsg"}).Draw(t, "mode"),
 				Flows: rapid.IntRange(0, 9).Draw(t, "flows"), Size: rapid.IntRange(0, 9000).Draw(t, "size"),
-				Rate: rapid.SampledFrom([]Rate{{}, {5e6, ""}, {1.5, ""}}).Draw(t, "rate"),
+				Rate:  rapid.SampledFrom([]Rate{{}, {5e6, ""}, {1.5, ""}}).Draw(t, "rate"),
 				Bytes: rapid.Int64Range(0, 1<<40).Draw(t, "bytes"), Reverse: rapid.Bool().Draw(t, "reverse"),
 				Sizes: rapid.SampledFrom([]string{"", "8:256K:*2"}).Draw(t, "sizes"),
 			}

@@ -50,15 +50,16 @@ type address struct {
 }
 
 // recvFrom reads one datagram and its source.
-func recvFrom(fd int, p []byte, from *address) (int, syscall.Errno) {
+func recvFrom(fd int, p []byte, flags int, from *address) (int, syscall.Errno) {
 	from.length = uint32(unsafe.Sizeof(from.raw))
-	return blocking(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
-		0, uintptr(unsafe.Pointer(&from.raw)), uintptr(unsafe.Pointer(&from.length)))
+	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
+		uintptr(flags), uintptr(unsafe.Pointer(&from.raw)), uintptr(unsafe.Pointer(&from.length)))
+	return counted(n, errno)
 }
 
 // sendTo sends one datagram to where another came from.
 func sendTo(fd int, p []byte, to *address) syscall.Errno {
-	_, errno := blocking(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
+	_, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)),
 		unix.MSG_NOSIGNAL, uintptr(unsafe.Pointer(&to.raw)), uintptr(to.length))
 	return errno
 }
@@ -143,7 +144,7 @@ func recvKind(fd int, in []byte, token *Token, flags int) (kind, syscall.Errno) 
 func answerHello(r *run, fd int, token *Token, from *address) (strangers int64, err error) {
 	var in [HeaderBytes]byte
 	for !r.stopped.Load() {
-		n, errno := recvFrom(fd, in[:], from)
+		n, errno := recvFrom(fd, in[:], 0, from)
 		if errno != 0 && !again(errno) {
 			return strangers, fmt.Errorf("wait for the sender: %w", errno)
 		}

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -18,15 +19,13 @@ import (
 // (runtime/proc.go, retake, Go 1.26). On a CPU that the thread has to itself
 // that cost a fourth of all round trips per second and set their 99th
 // percentile. In return a garbage collection waits for the call's end; so every
-// call is bounded by a tick, and none is collected during a window.
+// call is bounded, by a tick or by a guard, and nothing is collected during a
+// window. send and recv do the same without this function.
 //
 //go:uintptrescapes
 func blocking(trap, a1, a2, a3, a4, a5, a6 uintptr) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(trap, a1, a2, a3, a4, a5, a6)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
+	return counted(n, errno)
 }
 
 // sleep blocks the thread for at most a tick, without the runtime's timers. It
@@ -36,4 +35,13 @@ func sleep(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(min(d, tick)))
 	// It fails only by a signal.
 	_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+}
+
+// cpus is how many CPUs the calling thread may run on.
+func cpus() int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return runtime.NumCPU()
+	}
+	return max(1, set.Count())
 }

@@ -35,8 +35,11 @@ func ServeTCPCRR(ctx context.Context, l *Listener, c RequestResponse) (Served, e
 
 func (c RequestResponse) checkedCRR() (RequestResponse, error) {
 	c.Flows = orDefault(c.Flows, 1)
-	if c.Flows != 1 {
+	switch {
+	case c.Flows != 1:
 		return c, fmt.Errorf("%d flows: tcp_crr is one loop", c.Flows)
+	case c.Rate != 0 || c.Spin:
+		return c, errors.New("a rate or spinning: tcp_crr is a closed loop that waits")
 	}
 	return c.checked(1, maxShared)
 }
@@ -46,6 +49,12 @@ func answerConnections(d *door, c RequestResponse) (Served, error) {
 	defer runtime.UnlockOSThread()
 	var served Served
 	response := randomBytes(c.Size)
+	last := -1
+	defer func() {
+		if last >= 0 {
+			closeSocket(last)
+		}
+	}()
 	limit := time.Duration(unset) // until the first connection: as long as the context allows
 	heard := limit
 	for !d.run.stopped.Load() {
@@ -69,7 +78,12 @@ func answerConnections(d *door, c RequestResponse) (Served, error) {
 		}
 		// A client that is gone is heard no more, and that ends the run.
 		_, _ = send(fd, response, 0)
-		closeSocket(fd)
+		if c.Reset { // the client has reset the one before by now
+			fd, last = last, fd
+		}
+		if fd >= 0 {
+			closeSocket(fd)
+		}
 		if first[greetingLen-1] == verbEnd {
 			return served, nil
 		}
@@ -79,7 +93,7 @@ func answerConnections(d *door, c RequestResponse) (Served, error) {
 }
 
 // CallTCPCRR runs one tcp_crr against a ServeTCPCRR: connect, one request, one
-// response, FIN from the server, close.
+// response, FIN from the server, close; with Reset, RST from the client.
 func CallTCPCRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Transactions, error) {
 	c, err := c.checkedCRR()
 	if err != nil {
@@ -114,6 +128,7 @@ type crrClient struct {
 	rtt      *Histogram
 	request  []byte
 	response []byte
+	reset    bool
 	failures failures
 
 	congestion string
@@ -130,6 +145,7 @@ func newCRRClient(r *run, to netip.AddrPort, c RequestResponse) (*crrClient, err
 		run: r, family: family, to: sa, table: table, meter: newMeter(table), rtt: NewHistogram(),
 		request:  append(greeting(c.Token, verbFlow), randomBytes(c.Size)...),
 		response: touched(c.Size + 1), // the FIN may come in the same call
+		reset:    c.Reset,
 	}, nil
 }
 
@@ -207,7 +223,7 @@ func (k *crrClient) hear(fd int) (answered time.Duration, step string, err error
 			return 0, "receive", errSilent
 		case again(errno):
 			continue
-		case n == 0 && got == size:
+		case n == 0 && got == size && !k.reset:
 			return answered, "", nil
 		case n == 0:
 			return 0, "receive", errPeerClosed
@@ -216,9 +232,20 @@ func (k *crrClient) hear(fd int) (answered time.Duration, step string, err error
 			return 0, "receive", errTooMuch
 		}
 		if got == size {
-			answered = now
+			if answered = now; k.reset {
+				return answered, "", resetOnClose(fd)
+			}
 		}
 	}
+}
+
+// resetOnClose makes closing the connection end it at once by RST, at both
+// ends, without TIME_WAIT.
+func resetOnClose(fd int) error {
+	if err := unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}); err != nil {
+		return fmt.Errorf("set linger: %w", err)
+	}
+	return nil
 }
 
 // failures counts failed connections by step and cause.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"runtime"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,29 +30,27 @@ func ServeTCPRR(ctx context.Context, l *Listener, c RequestResponse) (Served, er
 	if err != nil {
 		return Served{}, fmt.Errorf("serve tcp_rr: %w", err)
 	}
-	a := &answerer{run: r, response: randomBytes(c.Size), limit: r.now() + c.Window.limit()}
-	for _, fd := range fds {
-		a.flows = append(a.flows, answerFlow{fd: fd, request: touched(c.Size)})
-	}
-	defer a.close()
 	name, err := congestion(fds[0])
 	if err != nil {
+		closeSockets(fds)
 		return Served{}, fmt.Errorf("serve tcp_rr: %w", err)
 	}
-	if err := a.work(fds); err != nil {
+	answered, err := answer(r, fds, c)
+	if err != nil {
 		return Served{}, fmt.Errorf("serve tcp_rr: %w", r.cause(err))
 	}
 	d.shut()
-	return Served{Transactions: a.answered, Strangers: d.strangers, Congestion: name}, nil
+	return Served{Transactions: answered, Strangers: d.strangers, Congestion: name}, nil
 }
 
-// answerer is the server of tcp_rr: one thread for all flows.
+// answerer is a thread of the server of tcp_rr, with its share of the flows.
 type answerer struct {
 	run      *run
 	flows    []answerFlow
 	ended    int
 	response []byte
 	answered int64
+	flags    int // of each receive call of a flow that is alone
 	limit    time.Duration
 }
 
@@ -62,29 +60,49 @@ type answerFlow struct {
 	request []byte
 }
 
-func (a *answerer) work(fds []int) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if len(fds) == 1 {
-		for a.ended == 0 {
-			if err := a.turn(0, 0); err != nil {
-				return err
-			}
+// answer serves the flows on a thread for each CPU that there is.
+func answer(r *run, fds []int, c RequestResponse) (answered int64, err error) {
+	threads := make([]*answerer, min(len(fds), cpus()))
+	for i := range threads {
+		threads[i] = &answerer{run: r, response: randomBytes(c.Size), limit: r.now() + c.Window.limit()}
+		if c.Spin {
+			threads[i].flags = unix.MSG_DONTWAIT
 		}
-		return nil
+	}
+	for i, fd := range fds {
+		a := threads[i%len(threads)]
+		a.flows = append(a.flows, answerFlow{fd: fd, request: touched(c.Size)})
+	}
+	err = onThreads(r, len(threads), func(i int) error { return threads[i].work() })
+	for _, a := range threads {
+		answered += a.answered
+		a.close()
+	}
+	return answered, err
+}
+
+func (a *answerer) work() error {
+	if len(a.flows) == 1 {
+		return a.alone()
+	}
+	fds := make([]int, len(a.flows))
+	for i, f := range a.flows {
+		fds[i] = f.fd
 	}
 	set, err := openPollSet(fds)
 	if err != nil {
 		return err
 	}
 	defer closeSocket(set.fd)
-	for a.ended < len(fds) {
-		ready, err := set.wait()
+	for a.ended < len(a.flows) {
+		ready, err := set.wait(a.flags != 0)
 		if err != nil {
 			return err
 		}
 		for _, event := range ready {
-			if err := a.turn(int(event.Fd), unix.MSG_DONTWAIT); err != nil {
+			f := &a.flows[event.Fd]
+			n, errno := recv(f.fd, f.request[f.got:], unix.MSG_DONTWAIT)
+			if err := a.turn(int(event.Fd), n, errno); err != nil {
 				return err
 			}
 		}
@@ -97,15 +115,50 @@ func (a *answerer) work(fds []int) error {
 	return nil
 }
 
-// turn receives once on flow i and answers a whole request.
-func (a *answerer) turn(i, flags int) error {
+// alone waits in the receive call of the only flow, without a timeout.
+func (a *answerer) alone() error {
+	f := &a.flows[0]
+	if err := setTimeout(f.fd, 0); err != nil {
+		return err
+	}
+	watch := startGuard(a.run, []int{f.fd}, a.limit)
+	defer watch.end()
+	for a.ended == 0 {
+		n, errno := a.exchange(f)
+		if err := a.turn(0, n, errno); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchange receives and answers as long as each call takes just one request,
+// and gives what it received last.
+func (a *answerer) exchange(f *answerFlow) (int, syscall.Errno) {
+	for {
+		n, errno := recv(f.fd, f.request[f.got:], a.flags)
+		if n < len(f.request) || f.request[0] != requestByte {
+			return n, errno
+		}
+		if m, errno := send(f.fd, a.response, 0); m < len(a.response) {
+			if errno != 0 || sendAll(a.run, f.fd, a.response[m:]) != nil {
+				return n, 0 // turn sends again and names what is wrong
+			}
+		}
+		a.answered++
+	}
+}
+
+// turn takes what was received on flow i and answers a whole request.
+func (a *answerer) turn(i, n int, errno syscall.Errno) error {
 	f := &a.flows[i]
-	n, errno := recv(f.fd, f.request[f.got:], flags)
 	switch {
 	case again(errno):
 		return a.quiet()
 	case errno != 0:
 		return fmt.Errorf("receive request on flow %d after %d answers: %w; see what the client reported", i+1, a.answered, errno)
+	case n == 0 && a.quiet() != nil: // the guard shut the connection
+		return a.quiet()
 	case n == 0:
 		return fmt.Errorf("the client closed flow %d in the middle of the run, after %d answers; see what it reported", i+1, a.answered)
 	}
@@ -173,11 +226,17 @@ func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 		return Transactions{}, fmt.Errorf("call tcp_rr: %w", err)
 	}
 	request := append([]byte{requestByte}, randomBytes(c.Size-1)...)
-	var dialogues []dialogue
+	var loops []loop
+	var flows []openFlow
 	for _, fd := range fds {
-		dialogues = append(dialogues, &tcpDialogue{fd: fd, request: request, response: touched(c.Size)})
+		if c.Rate > 0 {
+			flows = append(flows, newOpenFlow(fd, nil, request))
+			continue
+		}
+		loops = append(loops, loop{fd: fd, dialogue: &tcpDialogue{fd: fd, request: request, response: touched(c.Size)}})
 	}
-	t, err := call(r, c.Window, fds, dialogues, 0)
+	c.Timeout = 0
+	t, err := callLoops(r, c, loops, flows)
 	if err == nil {
 		err = endFlows(r, fds)
 	}
@@ -217,7 +276,10 @@ type tcpDialogue struct {
 func (d *tcpDialogue) ask(r *run) error { return sendAll(r, d.fd, d.request) }
 
 func (d *tcpDialogue) hear(flags int) (bool, error) {
-	n, errno := recv(d.fd, d.response[d.got:], flags)
+	return d.heard(recv(d.fd, d.response[d.got:], flags))
+}
+
+func (d *tcpDialogue) heard(n int, errno syscall.Errno) (bool, error) {
 	switch {
 	case again(errno):
 		return false, errQuiet
@@ -231,4 +293,21 @@ func (d *tcpDialogue) hear(flags int) (bool, error) {
 	}
 	d.got = 0
 	return true, nil
+}
+
+func (d *tcpDialogue) exchange(c *closedLoop, l *loop) (bool, error) {
+	for {
+		n, errno := recv(d.fd, d.response[d.got:], c.flags)
+		if n < len(d.response) || !c.pass(l, c.run.now()) {
+			return d.heard(n, errno)
+		}
+		if n, errno := send(d.fd, d.request, 0); n < len(d.request) {
+			if errno != 0 && !again(errno) {
+				return false, errno
+			}
+			if err := sendAll(c.run, d.fd, d.request[n:]); err != nil {
+				return false, err
+			}
+		}
+	}
 }

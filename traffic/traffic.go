@@ -13,16 +13,21 @@
 // under way. Data threads use blocking sockets on locked threads, outside the
 // netpoller, and allocate nothing inside the window.
 //
-// Two things are left to the calling process. It collects its garbage between
-// runs and keeps the collector off during a window. And it sets GOMAXPROCS to
-// Processors or more, even on one CPU.
+// Two things are left to the calling process. It keeps the garbage collector
+// off (debug.SetGCPercent(-1)) and collects only while no call is under way, nor
+// does it then stop the world by other means: a data thread waits for its peer
+// where the runtime can't reach it, and the world would wait with it. And it
+// sets GOMAXPROCS to Processors or more, even on one CPU. Calls fail where
+// either is not so.
 package traffic
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
+	"runtime/metrics"
 	"sync/atomic"
 	"time"
 )
@@ -93,6 +98,8 @@ func (w Window) check(flows int) error {
 	switch {
 	case have < want:
 		return fmt.Errorf("GOMAXPROCS is %d: set it to %d for %d flows", have, want, flows)
+	case collecting():
+		return errors.New("the garbage collector is on: turn it off with debug.SetGCPercent(-1)")
 	case w.Duration <= 0:
 		return errors.New("the window's duration must be positive")
 	case w.Warmup < 0 || w.Interval < 0:
@@ -101,6 +108,13 @@ func (w Window) check(flows int) error {
 		return errors.New("the window's interval is too short for its duration")
 	}
 	return nil
+}
+
+// collecting tells whether the garbage collector may start by itself.
+func collecting() bool {
+	percent := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(percent)
+	return percent[0].Value.Uint64() != math.MaxUint64
 }
 
 // limit is the longest that a run may take once both ends are there.

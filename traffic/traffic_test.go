@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 )
@@ -19,6 +20,7 @@ var (
 // TestMain gives both ends, which share this process, their processors. As a
 // child of TestTCPCRRDoesNotRunOutOfPorts it is that test's other half.
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(-1)
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 4*Processors(5)))
 	if os.Getenv(fewPorts) != "" {
 		os.Exit(runOnFewPorts())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,9 @@ func ServeUDPRR(ctx context.Context, l *PacketListener, c RequestResponse) (Serv
 	r := startRun(ctx)
 	defer r.end()
 	e := &echoer{run: r, fd: l.fd, token: c.Token, window: c.Window, packet: touched(c.Size)}
+	if c.Spin {
+		e.flags = unix.MSG_DONTWAIT
+	}
 	if err := e.work(); err != nil {
 		return Served{}, fmt.Errorf("serve udp_rr: %w", r.cause(err))
 	}
@@ -30,6 +34,7 @@ type echoer struct {
 	fd        int
 	token     Token
 	window    Window
+	flags     int // of each receive call
 	packet    []byte
 	from      address
 	answered  int64
@@ -47,7 +52,8 @@ func (e *echoer) work() error {
 	begun := e.run.now()
 	heard := begun // when the client was last heard
 	for !e.run.stopped.Load() {
-		n, errno := recvFrom(e.fd, e.packet, &e.from)
+		before := e.answered
+		n, errno := e.exchange()
 		if errno != 0 && !again(errno) {
 			return fmt.Errorf("receive request after %d answers: %w", e.answered, errno)
 		}
@@ -61,11 +67,35 @@ func (e *echoer) work() error {
 				heard = now
 			}
 		}
+		if e.answered > before {
+			heard = now
+		}
 		if now-heard > drainLimit || now-begun > e.window.limit() {
 			return fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", e.answered)
 		}
 	}
 	return context.Canceled
+}
+
+// exchange receives and answers as long as each call brings a request, and
+// gives what it received last. Once in a while it comes back in any case.
+func (e *echoer) exchange() (int, syscall.Errno) {
+	for range 64 {
+		n, errno := recvFrom(e.fd, e.packet, e.flags, &e.from)
+		h, ok := parseHeader(e.packet[:n], &e.token)
+		if !ok || h.kind != kindData {
+			return n, errno
+		}
+		h.kind = kindAnswer
+		h.put(e.packet, &e.token)
+		if errno := sendTo(e.fd, e.packet[:n], &e.from); errno != 0 {
+			h.kind = kindData
+			h.put(e.packet, &e.token)
+			return n, 0 // answer sends again and names what is wrong
+		}
+		e.answered++
+	}
+	return 0, unix.EAGAIN
 }
 
 // answer takes the datagram that came, and tells whether it is of the run and
@@ -100,18 +130,23 @@ func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 	defer r.end()
 	var fds []int
 	defer func() { closeSockets(fds) }()
-	var dialogues []dialogue
+	var loops []loop
+	var flows []openFlow
 	for range c.Flows {
 		fd, err := dialPackets(r, to, &c.Token)
 		if err != nil {
 			return Transactions{}, fmt.Errorf("call udp_rr: %w", err)
 		}
 		fds = append(fds, fd)
-		dialogues = append(dialogues, &udpDialogue{
+		if c.Rate > 0 {
+			flows = append(flows, newOpenFlow(fd, &c.Token, randomBytes(c.Size)))
+			continue
+		}
+		loops = append(loops, loop{fd: fd, dialogue: &udpDialogue{
 			fd: fd, token: c.Token, request: randomBytes(c.Size), response: touched(c.Size),
-		})
+		}})
 	}
-	t, err := call(r, c.Window, fds, dialogues, c.Timeout)
+	t, err := callLoops(r, c, loops, flows)
 	if err == nil {
 		err = end(fds[0], &c.Token)
 	}
@@ -144,7 +179,10 @@ func (d *udpDialogue) ask(*run) error {
 
 // hear passes over answers that come too late: their request counts as lost.
 func (d *udpDialogue) hear(flags int) (bool, error) {
-	n, errno := recv(d.fd, d.response, flags)
+	return d.heard(recv(d.fd, d.response, flags))
+}
+
+func (d *udpDialogue) heard(n int, errno syscall.Errno) (bool, error) {
 	switch {
 	case again(errno):
 		return false, errQuiet
@@ -153,6 +191,24 @@ func (d *udpDialogue) hear(flags int) (bool, error) {
 	case errno != 0:
 		return false, errno
 	}
+	return d.answered(n), nil
+}
+
+// answered tells whether the datagram that came is the open request's answer.
+func (d *udpDialogue) answered(n int) bool {
 	h, ok := parseHeader(d.response[:n], &d.token)
-	return ok && h.kind == kindAnswer && h.sequence == d.sequence, nil
+	return ok && h.kind == kindAnswer && h.sequence == d.sequence
+}
+
+func (d *udpDialogue) exchange(c *closedLoop, l *loop) (bool, error) {
+	for {
+		n, errno := recv(d.fd, d.response, c.flags)
+		if errno != 0 || !d.answered(n) || !c.pass(l, c.run.now()) {
+			return d.heard(n, errno)
+		}
+		l.last = l.first
+		if err := d.ask(c.run); err != nil {
+			return false, err
+		}
+	}
 }

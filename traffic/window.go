@@ -115,6 +115,17 @@ func (m *meter) step(e event) bool {
 	return false
 }
 
+// pass counts one unit inside the open window, as step would. It gives false,
+// and counts nothing, when step must look at it: an edge may be there.
+func (m *meter) pass(at time.Duration) bool {
+	if m.phase != open || at >= m.closes {
+		return false
+	}
+	m.sum++
+	m.total.Store(m.sum)
+	return true
+}
+
 // atEdge tells whether an edge of the window waits for an event.
 func (m *meter) atEdge(now time.Duration) bool {
 	switch m.phase {

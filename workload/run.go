@@ -94,7 +94,7 @@ func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, 
 	if err != nil {
 		return Tally{}, err
 	}
-	done, err := loop(ctx, to, traffic.RequestResponse{Token: token, Window: run.window(), Flows: run.Flows, Size: run.Size})
+	done, err := loop(ctx, to, run.requestResponse(token))
 	if err != nil {
 		return Tally{}, err
 	}
@@ -103,6 +103,7 @@ func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, 
 		CC:      done.Congestion, Window: done.Elapsed, Work: float64(done.Count),
 	}
 	addPercentiles(t.Metrics, done.RTT)
+	addOpenLoop(&t, run, done)
 	if len(done.Series) > 0 {
 		t.Series = map[string][]float64{"rate": rates(done.Series, 1)}
 	}
@@ -118,6 +119,43 @@ func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, 
 	}
 	return t, nil
 }
+
+// requestResponse is the loop that a run asks for.
+func (r Run) requestResponse(token traffic.Token) traffic.RequestResponse {
+	return traffic.RequestResponse{
+		Token: token, Window: r.window(), Flows: r.Flows, Size: r.Size,
+		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == spinning, Reset: r.Mode == resetting,
+	}
+}
+
+// Modes of the loops.
+const (
+	waiting   = "block" // in the kernel
+	spinning  = "spin"  // asks the kernel again and again
+	finishing = "fin"   // the server closes first
+	resetting = "rst"   // the client resets
+)
+
+// addOpenLoop adds what only a run at a rate tells. A rate that was not
+// reached is said, and nothing is scaled to it.
+func addOpenLoop(t *Tally, run Run, done traffic.Transactions) {
+	if run.Rate == 0 {
+		return
+	}
+	t.Metrics["offered_rate"] = done.Offered
+	t.Counters = map[string]float64{}
+	for name, q := range map[string]float64{"service_p50": 0.5, "service_p99": 0.99} {
+		if d, ok := done.Service.Quantile(q); ok {
+			t.Counters[name] = d.Seconds()
+		}
+	}
+	if done.Rate() < rateReached*run.Rate {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("rate-not-reached: %.0f of %.0f requests a second were answered", done.Rate(), run.Rate))
+	}
+}
+
+// rateReached is the share of an asked rate that counts as reached.
+const rateReached = 0.99
 
 // answered is the serving end's tally of a closed loop.
 func answered(s traffic.Served) Tally {

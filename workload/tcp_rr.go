@@ -10,8 +10,8 @@ import (
 // tcpRR is a closed loop of requests and responses over TCP.
 func tcpRR() Workload {
 	return Workload{
-		Name: "tcp_rr", Doc: "round trips over TCP, a closed loop on each connection", TCP: true,
-		Modes: []string{"block"}, Headline: "rtt_p50", Work: PerTransaction,
+		Name: "tcp_rr", Doc: "round trips over TCP, a closed loop on each connection, or an open loop at a rate", TCP: true,
+		Modes: []string{waiting, spinning}, RateUnit: PerSecond, Headline: "rtt_p50", Work: PerTransaction,
 		Size: Bounds{Default: 1, Least: 1, Most: 1 << 20}, Flows: 1024,
 		Serve: serveTCP(traffic.ServeTCPRR),
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
@@ -30,7 +30,7 @@ func serveTCP(loop answerer) func(context.Context, Run, netip.AddrPort, func(net
 		if err != nil {
 			return Tally{}, err
 		}
-		c := traffic.RequestResponse{Token: token, Window: run.window(), Flows: run.Flows, Size: run.Size}
+		c := run.requestResponse(token)
 		served, err := serve(ready,
 			func() (*traffic.Listener, error) { return traffic.ListenTCP(bind) },
 			func(l *traffic.Listener) (traffic.Served, error) { return loop(ctx, l, c) })

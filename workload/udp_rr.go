@@ -10,15 +10,15 @@ import (
 // udpRR is a closed loop of requests and responses over UDP.
 func udpRR() Workload {
 	return Workload{
-		Name: "udp_rr", Doc: "round trips over UDP, a closed loop on each socket",
-		Modes: []string{"block"}, Headline: "rtt_p50", Work: PerTransaction,
+		Name: "udp_rr", Doc: "round trips over UDP, a closed loop on each socket, or an open loop at a rate",
+		Modes: []string{waiting, spinning}, RateUnit: PerSecond, Headline: "rtt_p50", Work: PerTransaction,
 		Size: Bounds{Default: traffic.HeaderBytes, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1024,
 		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
 			token, err := run.token()
 			if err != nil {
 				return Tally{}, err
 			}
-			c := traffic.RequestResponse{Token: token, Window: run.window(), Flows: run.Flows, Size: run.Size}
+			c := run.requestResponse(token)
 			served, err := serve(ready,
 				func() (*traffic.PacketListener, error) { return traffic.ListenUDP(bind) },
 				func(l *traffic.PacketListener) (traffic.Served, error) { return traffic.ServeUDPRR(ctx, l, c) })

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 // TestMain gives both ends, which share this process, their processors.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(64)
+	debug.SetGCPercent(-1)
 	os.Exit(m.Run())
 }
 

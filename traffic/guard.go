@@ -1,0 +1,67 @@
+package traffic
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// guard ends the calls of threads that wait on sockets without a timeout. A
+// timeout of the socket's own would cost each call the setting of a timer.
+type guard struct {
+	done, gone chan struct{}
+	silent     bool // nothing passed for grace; valid once ended
+}
+
+// startGuard shuts the sockets down when the run is stopped, when limit has
+// passed on its clock, or when the meters have counted nothing for grace.
+// Without meters silence is no reason.
+func startGuard(r *run, fds []int, limit time.Duration, meters ...*meter) *guard {
+	g := &guard{done: make(chan struct{}), gone: make(chan struct{})}
+	go func() {
+		defer close(g.gone)
+		if g.watch(r, limit, meters) {
+			for _, fd := range fds {
+				// It fails only where the peer has ended the connection already.
+				_ = unix.Shutdown(fd, unix.SHUT_RDWR)
+			}
+		}
+	}()
+	return g
+}
+
+// watch waits for a reason to end the calls; false: there was none until end.
+func (g *guard) watch(r *run, limit time.Duration, meters []*meter) bool {
+	look := time.NewTicker(grace / 8)
+	defer look.Stop()
+	var passed int64
+	moved := r.now()
+	for {
+		select {
+		case <-g.done:
+			return false
+		case <-r.ctx.Done():
+			return true
+		case <-look.C:
+		}
+		var sum int64
+		for _, m := range meters {
+			sum += m.total.Load()
+		}
+		now := r.now()
+		if sum != passed || len(meters) == 0 {
+			passed, moved = sum, now
+		}
+		if g.silent = now-moved > grace; g.silent || now > limit || r.stopped.Load() {
+			return true
+		}
+	}
+}
+
+// end ends the guard, and tells whether it ended the calls because nothing
+// passed any more.
+func (g *guard) end() (silent bool) {
+	close(g.done)
+	<-g.gone
+	return g.silent
+}

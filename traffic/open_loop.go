@@ -1,0 +1,249 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxOpen is how many requests of a flow may be open at once. A request
+	// that is due beyond them waits, and its response time with it.
+	maxOpen = 4096
+	// spinLead is how long before a request is due a thread that may spin stops
+	// sleeping: the longest that a timer wakes it late on a quiet CPU.
+	spinLead = 60 * time.Microsecond
+)
+
+// openFlow is a flow of an open loop. Its open requests are those from answered
+// to sent; a ring holds when each was due and when it went.
+type openFlow struct {
+	fd             int
+	token          *Token // of datagrams; nil: TCP, whose responses come in order
+	request        []byte
+	response       []byte
+	got            int
+	sent, answered int64
+	due, went      []time.Duration
+	settled        []bool // of datagrams: answered out of order, or lost
+}
+
+func newOpenFlow(fd int, token *Token, request []byte) openFlow {
+	return openFlow{
+		fd: fd, token: token, request: request, response: touched(len(request)),
+		due: make([]time.Duration, maxOpen), went: make([]time.Duration, maxOpen), settled: make([]bool, maxOpen),
+	}
+}
+
+// openLoop sends requests when they are due, whatever became of the ones
+// before, and counts a response time from when its request was due: a request
+// that the loop itself sent late has waited like any other. No response time is
+// corrected afterwards.
+type openLoop struct {
+	run      *run
+	flows    []openFlow
+	polls    []unix.PollFd
+	meter    *meter
+	gap      float64 // ns between two requests
+	begun    time.Duration
+	asked    int64 // requests that went
+	atOpen   int64 // of them before the window
+	timeout  time.Duration
+	spin     bool
+	response *Histogram // from when it was due
+	service  *Histogram // from when it went
+	lost     int64
+	heard    time.Duration // when a response last came
+	limit    time.Duration
+}
+
+// callAtRate runs an open loop over the flows at c.Rate requests a second.
+func callAtRate(r *run, c RequestResponse, flows []openFlow) (Transactions, error) {
+	table := newTimetable(c.Window, 1)
+	o := &openLoop{
+		run: r, flows: flows, meter: newMeter(table), gap: 1e9 / c.Rate, timeout: c.Timeout, spin: c.Spin || c.OwnCPU,
+		response: NewHistogram(), service: NewHistogram(), polls: make([]unix.PollFd, len(flows)),
+	}
+	for i, f := range flows {
+		o.polls[i] = unix.PollFd{Fd: int32(f.fd), Events: unix.POLLIN}
+	}
+	series := startSampler(r, table, o.meter)
+	o.begun, o.heard, o.limit = r.now(), r.now(), r.now()+table.limit()+time.Duration(o.gap)
+	err := onThreads(r, 1, func(int) error { return o.work() })
+	t := Transactions{Series: series.finish()}
+	if err != nil {
+		return Transactions{}, r.cause(err)
+	}
+	elapsed := o.meter.elapsed()
+	t.Count, t.Elapsed, t.RTT, t.Service, t.Lost = o.meter.counted, elapsed, o.response, o.service, o.lost
+	t.Offered = float64(o.asked-o.atOpen) / elapsed.Seconds()
+	return t, nil
+}
+
+func (o *openLoop) work() error {
+	// Without slack a timer ends when it is due (prctl(2)).
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set timer slack: %w", err)
+	}
+	for o.meter.phase != closed {
+		now := o.run.now()
+		if err := o.ask(now); err != nil {
+			return err
+		}
+		for i := range o.flows {
+			if err := o.hear(&o.flows[i]); err != nil {
+				return err
+			}
+		}
+		switch {
+		case o.run.stopped.Load():
+			return context.Canceled
+		case now > o.limit || now-o.heard > grace+time.Duration(o.gap):
+			return fmt.Errorf("the server answered %d requests and then no more; see whether it still runs and whether the path still carries packets", o.meter.sum)
+		}
+		o.meter.step(event{at: now})
+		o.wait()
+	}
+	o.leaveOpen()
+	return nil
+}
+
+// dueAt is when request k is due.
+func (o *openLoop) dueAt(k int64) time.Duration {
+	return o.begun + time.Duration(float64(k)*o.gap)
+}
+
+// ask sends what is due. Requests take turns over the flows; one whose flow
+// takes no more waits, and all after it.
+func (o *openLoop) ask(now time.Duration) error {
+	if o.meter.phase != open {
+		o.atOpen = o.asked
+	}
+	for o.dueAt(o.asked) <= now {
+		f := &o.flows[o.asked%int64(len(o.flows))]
+		if f.sent-f.answered == maxOpen {
+			return nil
+		}
+		if f.token != nil {
+			header{kind: kindData, sequence: f.sent}.put(f.request, f.token)
+		}
+		n, errno := send(f.fd, f.request, unix.MSG_DONTWAIT)
+		switch {
+		case again(errno) || errno == unix.ENOBUFS:
+			return nil
+		case errno != 0:
+			return fmt.Errorf("send request %d: %w; see what the server reported", o.asked+1, errno)
+		case n < len(f.request):
+			if err := sendAll(o.run, f.fd, f.request[n:]); err != nil {
+				return fmt.Errorf("send request %d: %w; see what the server reported", o.asked+1, err)
+			}
+		}
+		at := f.sent % maxOpen
+		f.due[at], f.went[at], f.settled[at] = o.dueAt(o.asked), o.run.now(), false
+		f.sent++
+		o.asked++
+	}
+	return nil
+}
+
+// hear takes all that has come on a flow.
+func (o *openLoop) hear(f *openFlow) error {
+	for {
+		n, errno := recv(f.fd, f.response[f.got:], unix.MSG_DONTWAIT)
+		switch {
+		case again(errno):
+			o.settle(f)
+			return nil
+		case errno == unix.EMSGSIZE && f.token != nil:
+			continue // the path turned out narrower
+		case errno != 0:
+			return fmt.Errorf("receive response %d: %w; see what the server reported", o.meter.sum+1, errno)
+		case n == 0 && f.token == nil:
+			return fmt.Errorf("receive response %d: %w; see what the server reported", o.meter.sum+1, errPeerClosed)
+		}
+		if f.token != nil {
+			h, ok := parseHeader(f.response[:n], f.token)
+			if ok && h.kind == kindAnswer && h.sequence >= f.answered && h.sequence < f.sent && !f.settled[h.sequence%maxOpen] {
+				o.count(f, h.sequence)
+			}
+			continue
+		}
+		if f.got += n; f.got == len(f.response) {
+			f.got = 0
+			o.count(f, f.answered)
+			f.answered++
+		}
+	}
+}
+
+// count takes the response to a request.
+func (o *openLoop) count(f *openFlow, request int64) {
+	at, now := request%maxOpen, o.run.now()
+	f.settled[at] = true
+	o.heard = now
+	if o.meter.step(event{at: now, n: 1}) {
+		o.response.Record(now - f.due[at])
+		o.service.Record(now - f.went[at])
+	}
+}
+
+// settle gives up datagrams that nobody answered in time, and passes over
+// those that were answered out of order.
+func (o *openLoop) settle(f *openFlow) {
+	if f.token == nil {
+		return
+	}
+	now := o.run.now()
+	for ; f.answered < f.sent; f.answered++ {
+		at := f.answered % maxOpen
+		if f.settled[at] {
+			continue
+		}
+		if now-f.went[at] < o.timeout {
+			return
+		}
+		if o.meter.phase == open {
+			o.lost++
+			o.response.Record(now - f.due[at])
+		}
+	}
+}
+
+// leaveOpen records the requests that the window's end found unanswered, and
+// those that were due and could not go, with the time that they had waited.
+func (o *openLoop) leaveOpen() {
+	waited := func(due time.Duration) {
+		if due >= o.meter.from && due < o.meter.to {
+			o.response.Record(o.meter.to - due)
+		}
+	}
+	for i := range o.flows {
+		f := &o.flows[i]
+		for k := f.answered; k < f.sent; k++ {
+			if !f.settled[k%maxOpen] {
+				waited(f.due[k%maxOpen])
+			}
+		}
+	}
+	for k := o.asked; o.dueAt(k) < o.meter.to; k++ {
+		waited(o.dueAt(k))
+	}
+}
+
+// wait sleeps until something has come or a request is nearly due.
+func (o *openLoop) wait() {
+	left := o.dueAt(o.asked) - o.run.now()
+	if o.spin {
+		left -= spinLead
+	}
+	if left <= 0 {
+		return
+	}
+	ts := unix.NsecToTimespec(int64(min(left, tick)))
+	// What came, or a signal, is found by asking.
+	_, _, _ = syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&o.polls[0])), uintptr(len(o.polls)), uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+}

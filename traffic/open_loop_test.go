@@ -1,0 +1,132 @@
+package traffic
+
+import (
+	"testing"
+	"time"
+)
+
+// TestOpenLoopKeepsItsSchedule sends at a rate that any path carries: the rate
+// is the one asked for, and most responses come soon after they were due.
+func TestOpenLoopKeepsItsSchedule(t *testing.T) {
+	for name, run := range map[string]func(testing.TB, RequestResponse) (Served, Transactions){"tcp_rr": runTCPRR, "udp_rr": runUDPRR} {
+		for _, flows := range []int{1, 3} {
+			window := Window{Warmup: 20 * time.Millisecond, Duration: 400 * time.Millisecond}
+			_, got := run(t, RequestResponse{Token: testToken, Window: window, Flows: flows, Rate: 500})
+			if rate := got.Rate(); rate < 450 || rate > 550 {
+				t.Errorf("%s: %d requests in %v, want 500 a second", name, got.Count, got.Elapsed)
+			}
+			if got.RTT.Count() < got.Count || got.Service.Count() != got.Count {
+				t.Errorf("%s: %d transactions, %d response times, %d service times", name, got.Count, got.RTT.Count(), got.Service.Count())
+			}
+		}
+	}
+}
+
+// TestWrk2HangsWhenThreadsExceedRate: fewer requests a second than connections
+// must work, and each connection gets its turn.
+func TestWrk2HangsWhenThreadsExceedRate(t *testing.T) {
+	window := Window{Warmup: 0, Duration: 500 * time.Millisecond}
+	served, got := runTCPRR(t, RequestResponse{Token: testToken, Window: window, Flows: 30, Rate: 20})
+	if got.Count < 8 || got.Count > 12 || served.Transactions < got.Count {
+		t.Errorf("%d requests in %v, %d answered: want 20 a second", got.Count, got.Elapsed, served.Transactions)
+	}
+}
+
+// stallingServer answers tcp_rr and holds one answer back for a while.
+func callStallingServer(t *testing.T, c RequestResponse, stall time.Duration) Transactions {
+	t.Helper()
+	l := listenTCP(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r := startRun(t.Context())
+		defer r.end()
+		d := openDoor(r, l, c.Token, greetingLen)
+		fds, err := d.admitFlows(1)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer closeSocket(fds[0])
+		one := make([]byte, 1)
+		for n := 0; ; {
+			got, errno := recv(fds[0], one, 0)
+			if again(errno) {
+				continue
+			}
+			if errno != 0 || got == 0 || one[0] == endByte {
+				return
+			}
+			if n++; n == 50 {
+				time.Sleep(stall)
+			}
+			if sendAll(r, fds[0], one) != nil {
+				return
+			}
+		}
+	}()
+	got, err := CallTCPRR(t.Context(), l.Addr(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	return got
+}
+
+// TestWrkCorrectsAClosedLoop: a server that stalls once in a closed loop has
+// stalled one request, and no others are invented. In an open loop all that
+// were due meanwhile have waited.
+func TestWrkCorrectsAClosedLoop(t *testing.T) {
+	const stall = 200 * time.Millisecond
+	c := RequestResponse{Token: testToken, Window: Window{Duration: 500 * time.Millisecond}, Size: 1}
+	slow := func(h *Histogram) (n int64) {
+		for i, count := range h.buckets {
+			if middleOf(i) > stall/4 {
+				n += int64(count)
+			}
+		}
+		return n
+	}
+	closed := callStallingServer(t, c, stall)
+	// A correction would invent thousands; a busy machine may stall another.
+	if n := slow(closed.RTT); n < 1 || n > 3 || closed.RTT.Count() != closed.Count {
+		t.Errorf("closed loop: %d slow round trips of %d, %d transactions: want the one that stalled", n, closed.RTT.Count(), closed.Count)
+	}
+	c.Rate = 1000
+	open := callStallingServer(t, c, stall)
+	// Those due in the first three quarters of the stall waited over a quarter.
+	if n := slow(open.RTT); n < 140 {
+		t.Errorf("open loop: %d slow responses, want the 150 that were due in the stall", n)
+	}
+}
+
+// TestOhaHoldsTheRateBack: what could not be answered by the window's end
+// stands in the histogram with the time it has waited, and the shortfall in
+// the rate.
+func TestOhaHoldsTheRateBack(t *testing.T) {
+	c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}, Size: 1, Rate: 1000}
+	got := callStallingServer(t, c, 600*time.Millisecond)
+	if got.Rate() > 500 {
+		t.Errorf("rate %.0f although the server stalled", got.Rate())
+	}
+	if p90, ok := got.RTT.Quantile(0.9); !ok || p90 < 100*time.Millisecond {
+		t.Errorf("p90 is %v: the requests that were never answered are missing", p90)
+	}
+}
+
+func TestSpinningAndReset(t *testing.T) {
+	c := RequestResponse{Token: testToken, Window: shortWindow, Spin: true}
+	for _, flows := range []int{1, 3} {
+		c.Flows = flows
+		if _, got := runTCPRR(t, c); got.Count == 0 {
+			t.Errorf("tcp_rr that spins on %d flows did nothing", flows)
+		}
+		if _, got := runUDPRR(t, c); got.Count == 0 {
+			t.Errorf("udp_rr that spins on %d flows did nothing", flows)
+		}
+	}
+	served, got := runTCPCRR(t, RequestResponse{Token: testToken, Window: shortWindow, Reset: true})
+	if got.Count == 0 || len(got.Failures) != 0 || served.Transactions < got.Count {
+		t.Errorf("tcp_crr by reset: %d transactions, %d answered, failures %v", got.Count, served.Transactions, got.Failures)
+	}
+}

@@ -1,0 +1,46 @@
+package traffic
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// pollSet waits for several sockets at once (epoll, level-triggered). The Fd
+// of an event is the socket's index.
+type pollSet struct {
+	fd     int
+	events []unix.EpollEvent
+}
+
+func openPollSet(fds []int) (*pollSet, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("open epoll: %w", err)
+	}
+	for i, each := range fds {
+		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}
+		if err := unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, each, &event); err != nil {
+			closeSocket(fd)
+			return nil, fmt.Errorf("add flow to epoll: %w", err)
+		}
+	}
+	return &pollSet{fd: fd, events: make([]unix.EpollEvent, min(len(fds), 64))}, nil
+}
+
+// wait gives the sockets that have something, none after a tick, or none at
+// once where the thread spins.
+func (s *pollSet) wait(spin bool) ([]unix.EpollEvent, error) {
+	timeout := uintptr(tick / time.Millisecond)
+	if spin {
+		timeout = 0
+	}
+	n, errno := blocking(unix.SYS_EPOLL_PWAIT, uintptr(s.fd), uintptr(unsafe.Pointer(&s.events[0])),
+		uintptr(len(s.events)), timeout, 0, 0)
+	if errno != 0 && errno != unix.EINTR {
+		return nil, fmt.Errorf("wait for flows: %w", errno)
+	}
+	return s.events[:max(n, 0)], nil
+}
