@@ -29,14 +29,8 @@ func (e engine) label() string { return ours(e.way) }
 // ours is the label of tare's run of a way.
 func ours(way string) string { return "tare " + way }
 
-func (engine) tools() []tool { return nil }
-
 func (e engine) commands(*stage) []string {
-	line := fmt.Sprintf("tare: workload %s, mode %s, flows %d, size %d", e.workload, e.run.Mode, max(e.run.Flows, 1), e.run.Size)
-	if e.run.Interval > 0 {
-		line += fmt.Sprintf(", series every %v", e.run.Interval)
-	}
-	return []string{line}
+	return []string{fmt.Sprintf("tare: workload %s, mode %s, flows %d, size %d", e.workload, e.run.Mode, max(e.run.Flows, 1), e.run.Size)}
 }
 
 // measure does one run between the agents at both ends. A quarter of a window
@@ -96,10 +90,6 @@ func (s *stage) agent(ctx context.Context, at end) (*agent.Handle, error) {
 }
 
 func (s *stage) startAgent(ctx context.Context, at end) (*agent.Handle, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	theirIn, ourIn, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start agent at %s: %w", at.at, err)
@@ -111,7 +101,7 @@ func (s *stage) startAgent(ctx context.Context, at end) (*agent.Handle, error) {
 	living, kill := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.lab.Exec(living, at.at, at.bound([]string{self, site.AgentVerb}), theirIn, theirOut, os.Stderr)
+		_, err := s.lab.Exec(living, at.at, at.bound([]string{self(), site.AgentVerb}), theirIn, theirOut, os.Stderr)
 		ended <- errors.Join(err, theirIn.Close(), theirOut.Close())
 	}()
 	end := sync.OnceValue(func() error {

@@ -32,7 +32,8 @@ func wrkHTTP(keep bool) peer {
 // abHTTP speaks HTTP/1.0: without -k the server closes.
 func abHTTP(keep bool) peer {
 	return peer{tool: ab, server: nginxServer, read: readAB, argv: func(c call) []string {
-		argv := []string{"ab", "-q", "-d", "-S", "-t", c.seconds(), "-n", "1000000000", "-c", strconv.Itoa(connections)}
+		// It makes room for all requests that it might do: a million a second.
+		argv := []string{"ab", "-q", "-d", "-S", "-t", c.seconds(), "-n", c.seconds() + "000000", "-c", strconv.Itoa(connections)}
 		if keep {
 			argv = append(argv, "-k")
 		}

@@ -10,7 +10,7 @@
 // Each file is one idea:
 //   - rows.go: what is compared, as data
 //   - iperf3.go, iperf.go, ...: how a tool is called and its numbers are read
-//   - engine.go: tare's own runs; peer.go: those of the tools
+//   - engine.go, own.go: tare's own runs; peer.go: those of the tools
 //   - stage.go, process.go: the lab, and what runs in it
 //   - meter.go: the CPU time of a run
 //   - turns.go: blocks in random order
@@ -43,7 +43,7 @@ type options struct {
 func main() {
 	if len(os.Args) > 1 {
 		if verb, known := verbs()[os.Args[1]]; known {
-			exit(verb())
+			exit(verb(os.Args[2:]))
 		}
 	}
 	var o options
@@ -60,10 +60,12 @@ func main() {
 }
 
 // verbs are what the lab starts this program as.
-func verbs() map[string]func() error {
-	return map[string]func() error{
-		site.KeeperVerb: site.Keep,
-		site.AgentVerb: func() error {
+func verbs() map[string]func(arguments []string) error {
+	return map[string]func([]string) error{
+		site.KeeperVerb: func([]string) error { return site.Keep() },
+		serveRRVerb:     func(a []string) error { return serveRR(a[0], a[1], a[2]) },
+		callRRVerb:      func(a []string) error { return callRR(a[0], a[1], a[2]) },
+		site.AgentVerb: func([]string) error {
 			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "peers")
 		},
 	}

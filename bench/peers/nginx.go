@@ -13,15 +13,23 @@ const (
 	nginxPort = 8080
 )
 
+// The words of the page for what differs from run to run.
+const (
+	folderWord  = "FOLDER"
+	addressWord = "ADDRESS"
+)
+
 // nginxServer is the fixed server that HTTP clients call: one process.
 var nginxServer = server{tool: nginx, port: nginxPort, argv: func(c call) []string {
 	return []string{"nginx", "-p", c.folder, "-c", filepath.Join(c.folder, nginxFile)}
 }}
 
 // nginxConfiguration answers every request with 16 bytes from memory, and never
-// ends a connection by itself.
+// ends a connection by itself. Its user is root because that is the only one in
+// the lab of an ordinary user.
 func nginxConfiguration(c call) string {
-	text := `daemon off;
+	text := `user root;
+daemon off;
 master_process off;
 error_log stderr;
 pid nginx.pid;

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -42,7 +43,7 @@ func describeMachine() (machine, error) {
 func (p page) write() error {
 	text := p.render()
 	if p.output == "-" {
-		_, err := fmt.Print(text)
+		_, err := io.WriteString(os.Stdout, text)
 		return err
 	}
 	old, err := os.ReadFile(p.output)
@@ -200,7 +201,7 @@ func (p page) nginxConfig() string {
 	for _, out := range p.outcomes {
 		for _, sub := range out.peers {
 			if sub.server.tool.command == nginx.command {
-				return nginxConfiguration(call{addr: "ADDRESS", folder: "FOLDER"})
+				return nginxConfiguration(call{addr: addressWord, folder: folderWord})
 			}
 		}
 	}

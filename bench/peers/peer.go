@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,13 +53,17 @@ type peer struct {
 
 func (p peer) label() string { return strings.TrimSpace(p.tool.command + " " + p.way) }
 
-// tools are the programs that it needs.
-func (p peer) tools() []tool { return []tool{p.tool, p.server.tool} }
+// tools are the programs that it needs, other than this one.
+func (p peer) tools() []tool {
+	return slices.DeleteFunc([]tool{p.tool, p.server.tool}, func(t tool) bool { return t.command == "" })
+}
 
 func (p peer) commands(s *stage) []string {
+	c := s.call()
+	c.folder = folderWord
 	return []string{
-		"server$ " + typed(s.server.bound(p.server.argv(s.call()))),
-		"client$ " + typed(s.client.bound(p.argv(s.call()))),
+		"server$ " + typed(s.server.bound(p.server.argv(c))),
+		"client$ " + typed(s.client.bound(p.argv(c))),
 	}
 }
 

@@ -119,6 +119,13 @@ func (s *stage) awaitListener(ctx context.Context, port int, server *process) er
 		if len(bytes.TrimSpace(look.out)) > 0 {
 			return nil
 		}
+		select {
+		case <-server.done: // one that serves in the background ends well
+			if server.err != nil {
+				return server.err
+			}
+		default:
+		}
 		if time.Now().After(deadline) {
 			return errors.Join(fmt.Errorf("%s does not listen on port %d", server.name, port), server.stop(0), server.err)
 		}

@@ -12,7 +12,7 @@ import (
 type row struct {
 	name, title string
 	placements  []string // the headline first
-	ours        []engine
+	ours        []subject
 	peers       []peer
 	claims      []claim
 }
@@ -38,23 +38,32 @@ const (
 )
 
 // rows lists what is compared.
-func rows() []row {
+func rows() []row { return slices.Concat(bulkRows(), smallRows()) }
+
+// bulkRows are about bulk data over TCP.
+func bulkRows() []row {
 	return []row{
 		{
 			name: "tcp", title: "TCP, one flow, writes of 128 KiB", placements: []string{apart, same},
-			ours:   []engine{stream("write128K", 1)},
+			ours:   []subject{stream("write128K", 1)},
 			peers:  []peer{iperf3TCP(bulkWrite, 1), iperfTCP(bulkWrite, 1), nuttcpTCP(bulkWrite), qperfTCP(bulkWrite)},
 			claims: []claim{{ours: "write128K", metric: "throughput", bound: 0.97}, {ours: "write128K", metric: perGbit, bound: 1}},
 		},
 		{
 			name: "flows", title: "TCP, eight flows, writes of 128 KiB", placements: []string{apart},
-			ours:   []engine{stream("write128K", 8)},
+			ours:   []subject{stream("write128K", 8)},
 			peers:  []peer{iperf3TCP(bulkWrite, 8), iperfTCP(bulkWrite, 8)},
 			claims: []claim{{ours: "write128K", metric: "throughput", bound: 1}, {ours: "write128K", metric: perGbit, bound: 1}},
 		},
+	}
+}
+
+// smallRows are about small messages.
+func smallRows() []row {
+	return []row{
 		{
 			name: "udp", title: "UDP, datagrams of 64 bytes, received per second", placements: []string{apart, same},
-			ours:  []engine{packets("mmsg"), packets("msg")},
+			ours:  []subject{packets("mmsg"), packets("msg")},
 			peers: []peer{iperf3UDP(smallPacket), iperfUDP(smallPacket), nuttcpUDP(smallPacket), sockperfUDP(smallPacket)},
 			claims: []claim{
 				{ours: "mmsg", metric: "rate", bound: 1.08}, {ours: "mmsg", metric: perTransaction, bound: 1},
@@ -63,6 +72,12 @@ func rows() []row {
 		},
 		roundTrips("rr", "TCP round trips of 64 bytes", "tcp"),
 		roundTrips("udp_rr", "UDP round trips of 64 bytes", "udp"),
+		{
+			// On one CPU a round trip is cheapest, so that recording weighs most.
+			name: "recording", title: "TCP round trips of 64 bytes with histogram and series, and without", placements: []string{same},
+			ours:   []subject{recorded(true), recorded(false)},
+			claims: []claim{{ours: "recording", metric: "rate", than: ours("not recording"), bound: 0.99}},
+		},
 	}
 }
 
@@ -81,7 +96,7 @@ func packets(mode string) engine {
 func roundTrips(name, title, protocol string) row {
 	return row{
 		name: name, title: title, placements: []string{apart, same},
-		ours:  []engine{{way: "block", workload: protocol + "_rr", run: workload.Run{Mode: "block", Size: message}}},
+		ours:  []subject{engine{way: "block", workload: protocol + "_rr", run: workload.Run{Mode: "block", Size: message}}},
 		peers: []peer{sockperfRR(protocol, message), qperfRR(protocol, message)},
 		claims: []claim{
 			{ours: "block", metric: "rtt_p50", bound: 1}, {ours: "block", metric: "rtt_p99", bound: 1.1},

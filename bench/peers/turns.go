@@ -16,10 +16,12 @@ const patience = 20 * time.Second
 // subject is what takes its turn: tare in one mode, or a peer.
 type subject interface {
 	label() string
-	tools() []tool              // that it needs
 	commands(s *stage) []string // that it is called with
 	measure(ctx context.Context, s *stage) (values, error)
 }
+
+// needy is a subject that needs other programs.
+type needy interface{ tools() []tool }
 
 // outcome is a row at one placement as measured.
 type outcome struct {
@@ -100,27 +102,32 @@ func (out *outcome) take(ctx context.Context, s *stage, pairs int) error {
 // subjects are those whose tools are installed; the others are noted.
 func (out *outcome) subjects() []subject {
 	var all, present []subject
-	for _, e := range out.ours {
-		all = append(all, e)
-	}
+	all = append(all, out.ours...)
 	for _, p := range out.peers {
 		all = append(all, p)
 	}
 	for _, sub := range all {
-		ready := true
-		for _, t := range sub.tools() {
-			if t.missing() {
-				ready = false
-				if !slices.ContainsFunc(out.missing, func(m tool) bool { return m.command == t.command }) {
-					out.missing = append(out.missing, t)
-				}
-			}
-		}
-		if ready {
+		if needs, some := sub.(needy); !some || out.installed(needs.tools()) {
 			present = append(present, sub)
 		}
 	}
 	return present
+}
+
+// installed tells whether all are, and notes those that are not.
+func (out *outcome) installed(tools []tool) bool {
+	all := true
+	for _, t := range tools {
+		if !t.missing() {
+			continue
+		}
+		all = false
+		if !slices.ContainsFunc(out.missing, func(m tool) bool { return m.command == t.command }) {
+			out.missing = append(out.missing, t)
+			fmt.Fprintf(os.Stderr, "%s: %s is not installed: %s\n", out.name, t.command, t.get)
+		}
+	}
+	return all
 }
 
 // once does one run in bounded time and adds what it cost.
