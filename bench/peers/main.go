@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -84,6 +85,9 @@ func exit(err error) {
 func run(ctx context.Context, o options) error {
 	if o.pairs < 1 || o.window < 100*time.Millisecond {
 		return errors.New("-pairs must be at least 1 and -duration at least 100ms")
+	}
+	if _, err := os.Stat(filepath.Dir(o.output)); err != nil { // better now than after the run
+		return fmt.Errorf("write %s: %w: run it at the repository's root, or name another file with -o", o.output, err)
 	}
 	chosen, err := chooseRows(o.rows)
 	if err != nil {

@@ -128,7 +128,7 @@ func (p page) versions() []string {
 // summary is the table of all claims, the headline placement of a row first.
 func (p page) summary() string {
 	var b strings.Builder
-	b.WriteString("| row | ends | measure | tare | | other | | ratio | must be | |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| row | ends | measure | tare | | other | | ratio | must be | verdict |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, out := range p.outcomes {
 		for _, c := range out.claims {
 			st := out.stand(c)
