@@ -244,9 +244,6 @@ func (j *job) stop() (running bool, err error) {
 	return true, nil
 }
 
-// Outcome is what both ends of a run measured.
-type Outcome struct{ Server, Client workload.Tally }
-
 // Measure does one run between two agents: the server listens at bind, the
 // client sends to dial. An end that dies, hangs or fails ends the run at both.
 func Measure(ctx context.Context, server, client *Handle, name string, run workload.Run, bind, dial string) (out Outcome, err error) {

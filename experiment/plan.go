@@ -233,8 +233,6 @@ func checkNumbers(p result.Plan) error {
 	bounds := []bound{
 		{"mtu", float64(p.MTU), 576, 65535, " bytes"},
 		{"blocks", float64(p.Blocks), 1, 10000, ""},
-		{"duration", float64(p.Duration), 0.005, 3600, " s"},
-		{"warmup", float64(p.Warmup), 0, 600, " s"},
 		{"link", float64(p.Link), 0, mostLink, " bit/s"},
 		{"margin", p.Margin, 0, 1, ""},
 		{"precision", p.Precision, 0, 1, ""},
@@ -243,13 +241,27 @@ func checkNumbers(p result.Plan) error {
 	for _, n := range p.Networks {
 		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, mostLink, " bit/s"})
 	}
+	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
+		return err
+	}
+	if len(groupsOf(p)) == 0 {
+		return &InputError{"none of these networks serves any of these paths: tare list networks shows which does"}
+	}
+	return nil
+}
+
+func windowBounds(p result.Plan) []bound {
+	return []bound{
+		{"duration", float64(p.Duration), 0.005, 3600, " s"},
+		{"warmup", float64(p.Warmup), 0, 600, " s"},
+	}
+}
+
+func checkBounds(bounds []bound) error {
 	for _, b := range bounds {
 		if !(b.value >= b.least && b.value <= b.most) {
 			return &InputError{fmt.Sprintf("%s %v: it must be from %v to %v%s", b.name, b.value, b.least, b.most, b.unit)}
 		}
-	}
-	if len(groupsOf(p)) == 0 {
-		return &InputError{"none of these networks serves any of these paths: tare list networks shows which does"}
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	mathrand "math/rand/v2"
 	"net/netip"
 	"slices"
@@ -103,8 +102,8 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := make([]byte, 8)
-	if _, err := rand.Read(id); err != nil {
+	id, err := newID()
+	if err != nil {
 		return nil, errors.Join(err, stat.Close())
 	}
 	env := probe.Environment("/")
@@ -117,11 +116,20 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		missed: map[*result.Cell][]string{}, started: time.Now(),
 	}
 	r.res = &result.Result{
-		Schema: result.Schema, ID: hex.EncodeToString(id), Tool: o.Tool, Plan: plan, Environment: env,
+		Schema: result.Schema, ID: id, Tool: o.Tool, Plan: plan, Environment: env,
 		Started: time.Now().UTC().Format(time.RFC3339),
 	}
 	r.makeCells()
 	return r, nil
+}
+
+// newID draws the name of a result.
+func newID() (string, error) {
+	id := make([]byte, 8)
+	if _, err := rand.Read(id); err != nil {
+		return "", fmt.Errorf("draw the result's id: %w", err)
+	}
+	return hex.EncodeToString(id), nil
 }
 
 // makeCells makes every cell of the plan, and fails those whose underlay is
@@ -295,11 +303,9 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	if err != nil {
 		return sample, err
 	}
-	token := make([]byte, 16)
-	if _, err := rand.Read(token); err != nil {
-		return sample, fmt.Errorf("draw token: %w", err)
+	if err := drawToken(&run); err != nil {
+		return sample, err
 	}
-	run.Token = hex.EncodeToString(token)
 	run.Spin = r.spins(p.underlay, ends)
 	bind := netip.AddrPortFrom(ends.Bind, network.Port).String()
 	dial := netip.AddrPortFrom(ends.Dial, network.Port).String()
@@ -307,7 +313,7 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	if err != nil {
 		return sample, err
 	}
-	sample, err = r.sample(out)
+	sample, err = r.sample(out, or(run.CC, r.plan.CC))
 	if count, ok := r.fragments(p, path, name, run); ok {
 		sample.Counters["fragments_per_datagram"] = float64(count)
 	}
@@ -316,22 +322,11 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 
 // sample joins the tallies of both ends. A connection under another
 // congestion control than the plan's is no measurement of the plan.
-func (r *runner) sample(out agent.Outcome) (result.Sample, error) {
-	s := result.Sample{Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{}}
+func (r *runner) sample(out agent.Outcome, want string) (result.Sample, error) {
 	for _, tally := range []workload.Tally{out.Server, out.Client} {
-		if tally.CC != "" && tally.CC != r.plan.CC {
-			return s, fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, r.plan.CC)
-		}
-		maps.Copy(s.Metrics, tally.Metrics)
-		maps.Copy(s.Series, tally.Series)
-		maps.Copy(s.Counters, tally.Counters)
-		s.Warnings = append(s.Warnings, tally.Warnings...)
-		if tally.CPU != nil {
-			s.Counters["cpu_busy"] += tally.CPU.Busy
-			s.Counters["cpu_steal"] += tally.CPU.Steal
-			s.Counters["window"] = tally.Window.Seconds()
-			s.Counters["work"] = tally.Work
+		if tally.CC != "" && tally.CC != want {
+			return out.Sample(), fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, want)
 		}
 	}
-	return s, nil
+	return out.Sample(), nil
 }

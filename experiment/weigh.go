@@ -60,7 +60,7 @@ func (r *runner) weighGroup(n int) {
 		cell := r.cells[keyOf(n, c)]
 		cell.Metrics = nil
 		for _, q := range quantitiesOf(cell) {
-			m := r.metric(cell, q)
+			m := metricOf(cell, q)
 			pairs := pair(cell, baseline, q.Name)
 			if value, ok := location(baseline, q); ok {
 				m.Baseline = &result.Baseline{Network: network.Baseline, Value: value.Value}
@@ -84,7 +84,7 @@ func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Marg
 	margins := map[string]stats.Margins{}
 	cell.Metrics = nil
 	for _, q := range quantitiesOf(cell) {
-		m := r.metric(cell, q)
+		m := metricOf(cell, q)
 		var blocks []pairOf
 		for _, b := range byBlock(cell, q.Name) {
 			blocks = append(blocks, pairOf{cell: b.a, baselines: []float64{b.b}})
@@ -145,7 +145,7 @@ func unsteady(m stats.Margins) bool {
 }
 
 // metric is a cell's value over its blocks, not yet weighed.
-func (r *runner) metric(cell *result.Cell, q result.Quantity) result.Metric {
+func metricOf(cell *result.Cell, q result.Quantity) result.Metric {
 	m := result.Metric{Name: q.Name, Unit: q.Unit, Better: q.Better, Warnings: []string{}}
 	m.N = len(byBlock(cell, q.Name))
 	if value, ok := location(cell, q); ok {

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,6 +113,16 @@ func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
 		run.Interval = seriesStep
 	}
 	return run
+}
+
+// drawToken gives the run the secret that its two ends share.
+func drawToken(run *workload.Run) error {
+	token := make([]byte, 16)
+	if _, err := rand.Read(token); err != nil {
+		return fmt.Errorf("draw token: %w", err)
+	}
+	run.Token = hex.EncodeToString(token)
+	return nil
 }
 
 // addRun adds what a run was asked for to a cell's parameters. What belongs to

@@ -95,14 +95,19 @@ func (s CPUSet) bind() error {
 	if len(s) == 0 {
 		return nil
 	}
-	var mask unix.CPUSet
-	for _, cpu := range s {
-		mask.Set(cpu)
-	}
+	mask := s.affinity()
 	if err := unix.SchedSetaffinity(0, &mask); err != nil {
 		return fmt.Errorf("bind to CPUs %s: %w", s, err)
 	}
 	return nil
+}
+
+func (s CPUSet) affinity() unix.CPUSet {
+	var mask unix.CPUSet
+	for _, cpu := range s {
+		mask.Set(cpu)
+	}
+	return mask
 }
 
 // UsableCPUs is the set of CPUs that this process may run on.

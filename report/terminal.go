@@ -1,10 +1,12 @@
-// Package report renders a result for people.
+// Package report renders a result for people, and writes it for other tools.
 //
 //   - terminal.go: the report that a terminal shows, section by section
 //   - heading.go, findings.go: what stands before and after the tables
 //   - group.go, row.go, absence.go: which cells share a table, and its rows
 //   - table.go, verdict.go: the columns of a table and what stands below it
 //   - rungs.go, ladder.go: what each network adds to the one it is built upon
+//   - imported.go: the table of what other tools measured
+//   - export.go, gobench.go, iperf3_json.go: results in the formats of other tools
 //   - grid.go, page.go, notes.go, text.go: lines, columns and marks
 //   - units.go: numbers as people read them
 package report

@@ -37,8 +37,9 @@ type closedLoop struct {
 	run     *run
 	loops   []loop
 	meter   *meter
-	rtt     *Histogram    // nil: not recorded
-	flags   int           // of each receive call
+	rtt     *Histogram // nil: not recorded
+	flags   int        // of each receive call
+	spins   spins
 	timeout time.Duration // zero: requests are never lost
 	lost    int64
 	looked  time.Duration // when all flows were looked at
@@ -229,6 +230,9 @@ func (c *closedLoop) send(l *loop) error {
 // quiet takes a wait that brought nothing: it sends a lost request again and
 // ends what has lasted too long.
 func (c *closedLoop) quiet(l *loop, now time.Duration) error {
+	if c.flags != 0 {
+		c.spins.again()
+	}
 	c.meter.step(event{at: now})
 	switch {
 	case c.run.stopped.Load():

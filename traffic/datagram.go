@@ -12,28 +12,35 @@ const (
 	kindAnswer  kind = 'a' // the response to a request, with its sequence
 	kindStop    kind = 's' // the receiver's window has closed
 	kindEnd     kind = 'e' // the run is over
+	kindMark    kind = 'm' // a step of udp_load is over: how many were sent in it
+	kindReport  kind = 'r' // the answer to a mark: how many of them came, and in which time
 )
 
 // HeaderBytes is what each datagram begins with, and so the least size of a
-// datagram: the token (16 bytes), the kind (1), the sequence (7), and when it
-// was sent (8, nanoseconds since 1970 on the sender's clock). Little endian.
+// datagram: the token (16 bytes), the sequence (5), the lane (2), the kind (1),
+// and when it was sent (8, nanoseconds since 1970 on the sender's clock).
+// Little endian.
 const HeaderBytes = 32
+
+// laneByte is where the low byte of the lane stands.
+const laneByte = 21
 
 // MaxDatagram is the largest UDP payload over IPv4.
 const MaxDatagram = 65507
 
-const maxSequence = 1<<56 - 1
+const maxSequence = 1<<40 - 1
 
 type header struct {
 	kind     kind
-	sequence int64 // 0 to maxSequence
+	lane     uint16 // what counts its own sequence: a flow of udp_pps, a step of udp_load
+	sequence int64  // 0 to maxSequence
 	sent     int64
 }
 
 // put writes the header into p, which holds HeaderBytes or more.
 func (h header) put(p []byte, token *Token) {
 	copy(p, token[:])
-	binary.LittleEndian.PutUint64(p[16:], uint64(h.kind)<<56|uint64(h.sequence)&maxSequence)
+	binary.LittleEndian.PutUint64(p[16:], uint64(h.kind)<<56|uint64(h.lane)<<40|uint64(h.sequence)&maxSequence)
 	binary.LittleEndian.PutUint64(p[24:], uint64(h.sent))
 }
 
@@ -46,11 +53,12 @@ func parseHeader(p []byte, token *Token) (header, bool) {
 	word := binary.LittleEndian.Uint64(p[16:])
 	h := header{
 		kind:     kind(word >> 56),
+		lane:     uint16(word >> 40),
 		sequence: int64(word & maxSequence),
 		sent:     int64(binary.LittleEndian.Uint64(p[24:])),
 	}
 	switch h.kind {
-	case kindHello, kindWelcome, kindData, kindAnswer, kindStop, kindEnd:
+	case kindHello, kindWelcome, kindData, kindAnswer, kindStop, kindEnd, kindMark, kindReport:
 		return h, true
 	}
 	return header{}, false

@@ -7,7 +7,7 @@ import (
 
 func FuzzParseHeader(f *testing.F) {
 	good := make([]byte, HeaderBytes+8)
-	header{kind: kindData, sequence: 7, sent: 9}.put(good, &testToken)
+	header{kind: kindData, lane: 258, sequence: 7, sent: 9}.put(good, &testToken)
 	f.Add(good)
 	f.Add(good[:HeaderBytes-1])
 	f.Add(bytes.Repeat([]byte{0}, 64))
@@ -32,8 +32,8 @@ func FuzzParseHeader(f *testing.F) {
 
 func TestHeaderNeedsTheWholeToken(t *testing.T) {
 	p := make([]byte, HeaderBytes)
-	header{kind: kindEnd, sequence: maxSequence, sent: -1}.put(p, &testToken)
-	if h, ok := parseHeader(p, &testToken); !ok || h != (header{kindEnd, maxSequence, -1}) {
+	header{kind: kindEnd, lane: 0x8001, sequence: maxSequence, sent: -1}.put(p, &testToken)
+	if h, ok := parseHeader(p, &testToken); !ok || h != (header{kindEnd, 0x8001, maxSequence, -1}) {
 		t.Fatalf("read %+v, %v", h, ok)
 	}
 	for i := range testToken {

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/netip"
 	"syscall"
@@ -11,7 +12,18 @@ import (
 )
 
 // Listener waits for the TCP flows of one run at a time.
-type Listener struct{ fd int }
+type Listener struct {
+	fd      int
+	home    *Listener // of one that is lent
+	aside   Aside
+	back    func()    // of one that is lent: it is needed no more
+	waiting []visitor // of one that lends: who had said too little when a door was shut
+}
+
+// Aside is offered a connection that lacks the run's token, with what it sent
+// so far, before it is refused. It gives true if it keeps the socket. The bytes
+// are valid during the call only.
+type Aside func(fd int, first []byte) bool
 
 // ListenTCP listens on addr; port 0 lets the kernel choose. Bind to an address
 // of the path under test: it is open to anybody who can reach it, and only the
@@ -30,14 +42,54 @@ func ListenTCP(addr netip.AddrPort) (*Listener, error) {
 		closeSocket(fd)
 		return nil, fmt.Errorf("listen on %v: %w", addr, err)
 	}
-	return &Listener{fd}, nil
+	return &Listener{fd: fd}, nil
 }
 
 // Addr is the address with the port that the kernel chose.
 func (l *Listener) Addr() netip.AddrPort { return localAddress(l.fd) }
 
-// Close frees the port. No Serve call may be under way.
-func (l *Listener) Close() error { return unix.Close(l.fd) }
+// Close frees the port, if it is not lent. No Serve call may be under way.
+func (l *Listener) Close() error {
+	if l.home != nil {
+		return nil
+	}
+	for _, v := range l.waiting {
+		closeSocket(v.fd)
+	}
+	return unix.Close(l.fd)
+}
+
+// Lend is the listener for one run, which offers aside who lacks its token, and
+// calls back when it needs it no more: once its flows are there. One run has it
+// at a time.
+func (l *Listener) Lend(aside Aside, back func()) *Listener {
+	return &Listener{fd: l.fd, home: l, aside: aside, back: back}
+}
+
+// longDoze is how long a listener without a run waits at a time.
+const longDoze = 50 * time.Millisecond
+
+// Back gives a listener that was lent back, if its run has not done so.
+func (l *Listener) Back() { l.back() }
+
+// Receive offers aside every connection until the context ends.
+func (l *Listener) Receive(ctx context.Context, aside Aside) error {
+	r := startRun(ctx)
+	defer r.end()
+	var nobody Token
+	if _, err := rand.Read(nobody[:]); err != nil {
+		return fmt.Errorf("draw token: %w", err)
+	}
+	d := openDoor(r, l.Lend(aside, func() {}), nobody, greetingLen)
+	d.doze = longDoze
+	for !r.stopped.Load() {
+		if _, _, err := d.admit(); err != nil {
+			return err
+		}
+	}
+	d.shut()
+	return nil
+}
 
 // A connection starts with a greeting: the token and one verb. The server
 // answers a flow's greeting with the welcome, once all flows are there.
@@ -72,6 +124,9 @@ type visitor struct {
 type door struct {
 	run       *run
 	listener  int
+	lent      *Listener     // nil: the listener is the run's own
+	aside     Aside         // may be nil
+	doze      time.Duration // how long to wait at a time
 	token     Token
 	visitors  []visitor
 	spare     [][]byte      // buffers of visitors that went
@@ -83,15 +138,25 @@ type door struct {
 // openDoor makes a door for peers whose first want bytes begin with the
 // greeting.
 func openDoor(r *run, l *Listener, token Token, want int) *door {
-	return &door{
-		run: r, listener: l.fd, token: token, want: want,
+	d := &door{
+		run: r, listener: l.fd, aside: l.aside, doze: tick, token: token, want: want,
 		visitors: make([]visitor, 0, maxVisitors),
 		spare:    make([][]byte, 0, maxVisitors),
 		waits:    make([]unix.PollFd, maxVisitors+1),
 	}
+	if l.home != nil {
+		d.lent = l
+		for _, v := range l.home.waiting {
+			first := make([]byte, max(want, v.got))
+			copy(first, v.first[:v.got])
+			d.visitors = append(d.visitors, visitor{fd: v.fd, got: v.got, first: first, since: r.now()})
+		}
+		l.home.waiting = nil
+	}
+	return d
 }
 
-// admit waits up to a tick for a connection to present itself. It gives its
+// admit waits a while for a connection to present itself. It gives its
 // socket and its first bytes, which are valid until the next call, or fd -1.
 func (d *door) admit() (fd int, first []byte, err error) {
 	for i := range d.visitors {
@@ -99,7 +164,7 @@ func (d *door) admit() (fd int, first []byte, err error) {
 	}
 	d.waits[0] = unix.PollFd{Fd: int32(d.listener), Events: unix.POLLIN}
 	waits := d.waits[:len(d.visitors)+1]
-	if _, err := unix.Poll(waits, int(tick/time.Millisecond)); err != nil && err != unix.EINTR {
+	if _, err := unix.Poll(waits, int(d.doze/time.Millisecond)); err != nil && err != unix.EINTR {
 		return -1, nil, fmt.Errorf("wait for connections: %w", err)
 	}
 	now := d.run.now()
@@ -173,10 +238,13 @@ func (d *door) hear(i int) (fd int, first []byte) {
 	return fd, first
 }
 
-// refuse closes visitor i and counts it.
+// refuse closes visitor i and counts it, unless it is kept aside.
 func (d *door) refuse(i int) {
-	d.strangers++
-	closeSocket(d.visitors[i].fd)
+	v := d.visitors[i]
+	if d.aside == nil || v.got == 0 || !d.aside(v.fd, v.first[:v.got]) {
+		d.strangers++
+		closeSocket(v.fd)
+	}
 	d.remove(i)
 }
 
@@ -209,6 +277,9 @@ func (d *door) admitFlows(n int) ([]int, error) {
 			return nil, fmt.Errorf("accept flows: %d of %d came with the run's token, %d strangers were refused: %w", len(fds), n, d.strangers, err)
 		}
 	}
+	if d.lent != nil {
+		d.shut()
+	}
 	for _, fd := range fds {
 		if err := sendAll(d.run, fd, []byte{welcome}); err != nil {
 			closeSockets(fds)
@@ -218,8 +289,16 @@ func (d *door) admitFlows(n int) ([]int, error) {
 	return fds, nil
 }
 
-// shut refuses who still waits, in the door or in the kernel's queue.
+// shut refuses who still waits, in the door or in the kernel's queue. At a
+// listener that was lent they are left to the next door.
 func (d *door) shut() {
+	if d.lent != nil {
+		if d.listener >= 0 {
+			d.lent.home.waiting, d.visitors, d.listener = d.visitors, nil, -1
+			d.lent.back()
+		}
+		return
+	}
 	waits := []unix.PollFd{{Fd: int32(d.listener), Events: unix.POLLIN}}
 	for range 4 * maxFlows {
 		if n, err := unix.Poll(waits, 0); err != nil || n == 0 {

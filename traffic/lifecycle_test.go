@@ -114,15 +114,15 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 func TestServerNamesWhatTheDatagramClientDid(t *testing.T) {
 	t.Parallel()
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
-	cbr := UDPStream{Token: testToken, Window: shortWindow, Rate: 1e6}
-	pps := UDPPPS{Token: testToken, Window: shortWindow}
+	cbr := UDPStream{Token: testToken, Window: shortWindow, Rate: 1e6, Size: HeaderBytes}
+	pps := UDPPPS{Token: testToken, Window: shortWindow, Size: HeaderBytes}
 	for name, test := range map[string]struct {
 		serve func(context.Context, *PacketListener) error
 		after []kind
 		want  string
 	}{
 		"udp_rr is silent":     {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPRR(ctx, l, rr); return err }, nil, "did not end the run"},
-		"udp_stream is silent": {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPStream(ctx, l, cbr); return err }, nil, "did not fill the window"},
+		"udp_stream is silent": {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPStream(ctx, l, cbr); return err }, nil, "none of its datagrams of 32 bytes came"},
 		"udp_stream stops":     {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPStream(ctx, l, cbr); return err }, []kind{kindData}, "nothing arrived in the window"},
 		"udp_pps ends early":   {func(ctx context.Context, l *PacketListener) error { _, err := ServeUDPPPS(ctx, l, pps); return err }, []kind{kindData, kindEnd}, "ended before the window closed"},
 	} {

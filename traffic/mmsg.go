@@ -24,7 +24,8 @@ type batch struct {
 	controls []byte // control bytes of each message, or nil
 }
 
-// controlBytes is room for one SCM_TIMESTAMPNS message, 32 bytes at most.
+// controlBytes is room for the one control message that is asked for: a
+// SCM_TIMESTAMPNS of 32 bytes, or a UDP_GRO of 24.
 const controlBytes = 32
 
 // newBatch makes n datagrams of size bytes, with control space if wanted.
@@ -59,45 +60,69 @@ func (b *batch) packet(i int) []byte {
 	return b.memory[i*b.size:][:min(int(b.messages[i].length), b.size)]
 }
 
-// send sends all datagrams with one call. It gives how many were sent; the
-// next one after those failed, and the kernel tells why only if none was sent.
-func (b *batch) send(fd int) (int, syscall.Errno) {
+// send sends the first count datagrams with one call. It gives how many were
+// sent; the next one after those failed, and the kernel tells why only if none
+// was sent.
+func (b *batch) send(fd, count int) (int, syscall.Errno) {
 	return blocking(unix.SYS_SENDMMSG, uintptr(fd),
-		uintptr(unsafe.Pointer(&b.messages[0])), uintptr(len(b.messages)), unix.MSG_NOSIGNAL, 0, 0)
+		uintptr(unsafe.Pointer(&b.messages[0])), uintptr(count), unix.MSG_NOSIGNAL, 0, 0)
 }
 
-// receive takes what is there with one call, and waits for the first.
-func (b *batch) receive(fd int) (int, syscall.Errno) {
+// receive takes what is there with one call. With MSG_WAITFORONE it waits for
+// the first.
+func (b *batch) receive(fd, flags int) (int, syscall.Errno) {
 	if b.controls != nil {
 		for i := range b.messages {
 			b.messages[i].header.SetControllen(controlBytes)
 		}
 	}
 	return blocking(unix.SYS_RECVMMSG, uintptr(fd),
-		uintptr(unsafe.Pointer(&b.messages[0])), uintptr(len(b.messages)), unix.MSG_WAITFORONE, 0, 0)
+		uintptr(unsafe.Pointer(&b.messages[0])), uintptr(len(b.messages)), uintptr(flags), 0, 0)
 }
 
 // receiveOne takes one datagram, as datagram 0.
-func (b *batch) receiveOne(fd int) (int, syscall.Errno) {
-	n, errno := recv(fd, b.buffer(0), 0)
+func (b *batch) receiveOne(fd, flags int) (int, syscall.Errno) {
+	n, errno := recv(fd, b.buffer(0), flags|unix.MSG_TRUNC)
 	if errno != 0 {
 		return 0, errno
 	}
-	b.messages[0].length = uint32(n)
+	m := &b.messages[0]
+	m.length, m.header.Flags = uint32(min(n, b.size)), 0
+	if n > b.size {
+		m.header.Flags = unix.MSG_TRUNC
+	}
 	return 1, 0
 }
 
-// arrived gives the kernel's receive stamp of datagram i in nanoseconds since
-// 1970; false if it has none. It is the only control message asked for.
-func (b *batch) arrived(i int) (int64, bool) {
-	if uint64(b.messages[i].header.Controllen) < uint64(unix.CmsgLen(16)) {
-		return 0, false
+// truncated tells that datagram i was longer than its buffer.
+func (b *batch) truncated(i int) bool { return b.messages[i].header.Flags&unix.MSG_TRUNC != 0 }
+
+// control gives the data of message i's only control message, if it is of the
+// kind asked for and holds size bytes or more.
+func (b *batch) control(i int, level, kind int32, size int) ([]byte, bool) {
+	if b.controls == nil || uint64(b.messages[i].header.Controllen) < uint64(unix.CmsgLen(size)) {
+		return nil, false
 	}
-	control := b.controls[i*controlBytes:]
+	control := b.controls[i*controlBytes:][:controlBytes]
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&control[0]))
-	if h.Level != unix.SOL_SOCKET || h.Type != unix.SO_TIMESTAMPNS_NEW {
+	return control[unix.CmsgLen(0):], h.Level == level && h.Type == kind
+}
+
+// segment is how many bytes each datagram of message i has, of which the
+// kernel may have joined several where UDP_GRO is on (Linux 5.0).
+func (b *batch) segment(i int) int {
+	if size, ok := b.control(i, unix.SOL_UDP, unix.UDP_GRO, 4); ok {
+		return int(binary.NativeEndian.Uint32(size))
+	}
+	return b.size
+}
+
+// arrived gives the kernel's receive stamp of datagram i in nanoseconds since
+// 1970; false if it has none.
+func (b *batch) arrived(i int) (int64, bool) {
+	stamp, ok := b.control(i, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 16)
+	if !ok {
 		return 0, false
 	}
-	stamp := control[unix.CmsgLen(0):]
 	return int64(binary.NativeEndian.Uint64(stamp))*1e9 + int64(binary.NativeEndian.Uint64(stamp[8:])), true
 }

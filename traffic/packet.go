@@ -6,42 +6,121 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // PacketListener waits for the datagrams of one run at a time.
-type PacketListener struct{ fd int }
+type PacketListener struct {
+	fd   int
+	rest []int // of a group: the sockets beside fd, on the same port
+}
 
-// receiveBuffer is asked for on each listener: enough for the time that a
+// receiveBuffer is asked for on each socket: enough for the time that a
 // receiver may wait for its CPU at a million small datagrams a second.
 const receiveBuffer = 4 << 20
 
 // ListenUDP listens on addr; port 0 lets the kernel choose. Give the address
 // that the peer sends to: a host of several addresses answers from another
 // one if addr is the wildcard.
-func ListenUDP(addr netip.AddrPort) (*PacketListener, error) {
-	fd, err := openBound(addr, unix.SOCK_DGRAM)
+func ListenUDP(addr netip.AddrPort) (*PacketListener, error) { return ListenUDPGroup(addr, 1) }
+
+// ListenUDPGroup listens on addr with several sockets, one for each receiving
+// thread of a udp_pps. The kernel hands flow n to socket n modulo their number,
+// whatever addresses a NAT made of it (SO_ATTACH_REUSEPORT_CBPF, Linux 4.5).
+func ListenUDPGroup(addr netip.AddrPort, sockets int) (*PacketListener, error) {
+	l := &PacketListener{}
+	for i := range sockets {
+		fd, err := listenPackets(addr, sockets > 1)
+		if err != nil {
+			closeSockets(l.sockets()[:i])
+			return nil, err
+		}
+		if i > 0 {
+			l.rest = append(l.rest, fd)
+			continue
+		}
+		l.fd, addr = fd, localAddress(fd)
+	}
+	if sockets > 1 {
+		if err := steerLanes(l.fd, sockets); err != nil {
+			closeSockets(l.sockets())
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// listenPackets makes one socket that listens on addr.
+func listenPackets(addr netip.AddrPort, shared bool) (int, error) {
+	fd, err := openDatagram(addr, shared)
 	if err != nil {
-		return nil, err
+		return -1, err
 	}
 	// Force needs CAP_NET_ADMIN in the namespace; without it net.core.rmem_max
 	// is the most, and the outcome tells the size that it came to.
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer); err != nil {
 			closeSocket(fd)
-			return nil, fmt.Errorf("set receive buffer: %w", err)
+			return -1, fmt.Errorf("set receive buffer: %w", err)
 		}
 	}
-	return &PacketListener{fd}, nil
+	return fd, nil
 }
+
+// openDatagram makes a socket bound to addr, which others of this user may
+// share if it says so.
+func openDatagram(addr netip.AddrPort, shared bool) (int, error) {
+	if !shared {
+		return openBound(addr, unix.SOCK_DGRAM)
+	}
+	family, sa, err := socketAddress(addr)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := openSocket(family, unix.SOCK_DGRAM)
+	if err != nil {
+		return -1, err
+	}
+	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	if err == nil {
+		err = unix.Bind(fd, sa)
+	}
+	if err != nil {
+		closeSocket(fd)
+		return -1, fmt.Errorf("bind %v: %w", addr, err)
+	}
+	return fd, nil
+}
+
+// steerLanes makes a group's sockets share the lanes. The program sees the
+// payload; what is too short for its load goes to the first socket.
+func steerLanes(fd, sockets int) error {
+	program := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: laneByte},
+		{Code: unix.BPF_ALU | unix.BPF_MOD | unix.BPF_K, K: uint32(sockets)},
+		{Code: unix.BPF_RET | unix.BPF_A},
+	}
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	if err := unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_CBPF, &filter); err != nil {
+		return fmt.Errorf("share flows among %d sockets: %w", sockets, err)
+	}
+	return nil
+}
+
+// sockets are all of the listener's.
+func (l *PacketListener) sockets() []int { return append([]int{l.fd}, l.rest...) }
 
 // Addr is the address with the port that the kernel chose.
 func (l *PacketListener) Addr() netip.AddrPort { return localAddress(l.fd) }
 
 // Close frees the port. No Serve call may be under way.
-func (l *PacketListener) Close() error { return unix.Close(l.fd) }
+func (l *PacketListener) Close() error {
+	closeSockets(l.rest)
+	return unix.Close(l.fd)
+}
 
 // address is a peer's socket address as the kernel gave it.
 type address struct {
@@ -67,6 +146,11 @@ func sendTo(fd int, p []byte, to *address) syscall.Errno {
 // dialPackets makes a socket connected to the server, and waits until the
 // server says that it is there. The path has then resolved its neighbours.
 func dialPackets(r *run, to netip.AddrPort, token *Token) (int, error) {
+	return dialLane(r, to, token, 0)
+}
+
+// dialLane is dialPackets for one flow of several.
+func dialLane(r *run, to netip.AddrPort, token *Token, lane uint16) (int, error) {
 	family, sa, err := socketAddress(to)
 	if err != nil {
 		return -1, err
@@ -80,7 +164,7 @@ func dialPackets(r *run, to netip.AddrPort, token *Token) (int, error) {
 		err = unix.Connect(fd, sa)
 	}
 	if err == nil {
-		err = hello(r, fd, token)
+		err = hello(r, fd, token, lane)
 	}
 	if err != nil {
 		closeSocket(fd)
@@ -100,9 +184,9 @@ func reportDrops(fd, family int) error {
 }
 
 // hello asks once a tick until the server answers.
-func hello(r *run, fd int, token *Token) error {
+func hello(r *run, fd int, token *Token, lane uint16) error {
 	var in, out [HeaderBytes]byte
-	header{kind: kindHello}.put(out[:], token)
+	header{kind: kindHello, lane: lane}.put(out[:], token)
 	var last error = errSilent
 	for limit := r.now() + grace; r.now() < limit; {
 		if r.stopped.Load() {
@@ -142,11 +226,18 @@ func recvKind(fd int, in []byte, token *Token, flags int) (kind, syscall.Errno) 
 // answerHello waits, as long as the context allows, for the first hello, and
 // answers it.
 func answerHello(r *run, fd int, token *Token, from *address) (strangers int64, err error) {
+	_, strangers, err = awaitHello(r, fd, token, from, unset)
+	return strangers, err
+}
+
+// awaitHello waits for a hello until the limit on the run's clock, answers it
+// and gives its lane.
+func awaitHello(r *run, fd int, token *Token, from *address, limit time.Duration) (lane uint16, strangers int64, err error) {
 	var in [HeaderBytes]byte
-	for !r.stopped.Load() {
+	for !r.stopped.Load() && r.now() < limit {
 		n, errno := recvFrom(fd, in[:], 0, from)
 		if errno != 0 && !again(errno) {
-			return strangers, fmt.Errorf("wait for the sender: %w", errno)
+			return 0, strangers, fmt.Errorf("wait for the sender: %w", errno)
 		}
 		if errno != 0 {
 			continue
@@ -154,18 +245,18 @@ func answerHello(r *run, fd int, token *Token, from *address) (strangers int64, 
 		if h, ok := parseHeader(in[:n], token); !ok {
 			strangers++
 		} else if h.kind == kindHello {
-			return strangers, tell(fd, kindWelcome, token, from)
+			return h.lane, strangers, tell(fd, kindWelcome, token, from)
 		}
 	}
 	err = r.cause(errSilent)
-	return strangers, fmt.Errorf("wait for the sender: none came with the run's token, %d strangers were refused: %w", strangers, err)
+	return 0, strangers, fmt.Errorf("wait for the sender: none came with the run's token, %d strangers were refused: %w", strangers, err)
 }
 
 // tell sends a header alone.
 func tell(fd int, k kind, token *Token, to *address) error {
 	var out [HeaderBytes]byte
 	header{kind: k}.put(out[:], token)
-	if errno := sendTo(fd, out[:], to); errno != 0 && !again(errno) {
+	if errno := sendTo(fd, out[:], to); errno != 0 && !again(errno) && errno != unix.ENOBUFS {
 		return fmt.Errorf("answer the sender: %w", errno)
 	}
 	return nil
@@ -173,9 +264,12 @@ func tell(fd int, k kind, token *Token, to *address) error {
 
 // end tells the server a few times that the run is over. A refusal says that
 // the server knows.
-func end(fd int, token *Token) error {
+func end(fd int, token *Token) error { return endLane(fd, 0, token) }
+
+// endLane is end for one flow of several.
+func endLane(fd int, lane uint16, token *Token) error {
 	var out [HeaderBytes]byte
-	header{kind: kindEnd}.put(out[:], token)
+	header{kind: kindEnd, lane: lane}.put(out[:], token)
 	for range 3 {
 		if _, errno := send(fd, out[:], 0); errno != 0 && !again(errno) && errno != unix.ENOBUFS {
 			if errors.Is(errno, unix.ECONNREFUSED) {

@@ -31,6 +31,11 @@ func newSequences() *sequences {
 	return s
 }
 
+// restart forgets all, and begins the count with the first number.
+func (s *sequences) restart() {
+	*s = sequences{seen: s.seen, highest: -1, low: -1, high: math.MaxInt64}
+}
+
 // open begins the count after the highest number so far.
 func (s *sequences) open() { s.low = s.highest }
 

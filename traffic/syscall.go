@@ -45,3 +45,19 @@ func cpus() int {
 	}
 	return max(1, set.Count())
 }
+
+// spins counts the empty tries of a thread that spins.
+type spins int
+
+// yieldEvery is how many empty tries, some 100 us, a spinning thread makes
+// before it lets others run. A thread that has its CPU to itself comes back at
+// once; one that shares it with its peer would wait for a time slice to end.
+const yieldEvery = 512
+
+// again is called after each empty try.
+func (s *spins) again() {
+	if *s++; *s%yieldEvery == 0 {
+		// It succeeds always.
+		_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+	}
+}

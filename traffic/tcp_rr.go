@@ -51,6 +51,7 @@ type answerer struct {
 	response []byte
 	answered int64
 	flags    int // of each receive call of a flow that is alone
+	spins    spins
 	limit    time.Duration
 }
 
@@ -199,6 +200,9 @@ func (a *answerer) close() {
 
 // quiet ends what has lasted too long.
 func (a *answerer) quiet() error {
+	if a.flags != 0 {
+		a.spins.again()
+	}
 	switch {
 	case a.run.stopped.Load():
 		return context.Canceled

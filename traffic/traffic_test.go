@@ -148,6 +148,9 @@ func everyWorkload(window Window) map[string]func(t testing.TB) {
 		"udp_stream":  func(t testing.TB) { runUDPStream(t, UDPStream{Token: testToken, Window: window, Rate: 20e6}) },
 		"udp_pps":     func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window}) },
 		"udp_pps msg": func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window, Mode: Msg}) },
+		"udp_pps gso": func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window, Mode: GSO}) },
+		"udp_pps 8":   func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window, Flows: 8, Rate: 1000}) },
+		"udp_load":    func(t testing.TB) { runUDPLoad(t, UDPLoad{Token: testToken, Window: window}) },
 		"tcp_crr":     func(t testing.TB) { runTCPCRR(t, rr) },
 	}
 }

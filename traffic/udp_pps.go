@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -9,105 +10,177 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mode is how many datagrams one system call carries. Each datagram is a
-// packet of its own in either mode.
+// Mode is how many datagrams one system call carries.
 type Mode string
 
-// The modes, the faster first.
+// The modes. In the first two each datagram is a packet of its own; in the
+// third the kernel carries up to 64 as one packet, as far as the path lets it,
+// so that its results are datagrams per second and no packets per second.
 const (
 	Mmsg Mode = "mmsg" // sendmmsg and recvmmsg, up to 64 datagrams a call
 	Msg  Mode = "msg"  // one datagram a call
+	GSO  Mode = "gso"  // UDP_SEGMENT (Linux 4.18) and UDP_GRO (Linux 5.0)
 )
 
-// UDPPPS is datagrams as fast as the sender can. The receiver owns the window.
+// UDPPPS is datagrams as fast as the sender can, or at a rate. The receiver
+// owns the window.
 type UDPPPS struct {
 	Token  Token
 	Window Window
-	Mode   Mode // default Mmsg
-	Size   int  // payload bytes of a datagram, HeaderBytes to MaxDatagram; default 64
+	Mode   Mode    // default Mmsg
+	Size   int     // payload bytes of a datagram, HeaderBytes to MaxDatagram; default 64
+	Flows  int     // source ports, 1 to MaxUDPFlows; default 1
+	Rate   float64 // datagrams per second of each flow; 0: as fast as they go
+
+	// Spin waits for the last 80 us before a slot with a busy loop. Set it only
+	// where the sender has a CPU to itself.
+	Spin bool
 }
 
-const defaultSmall = 64
+// MaxUDPFlows is the most flows of a udp_pps.
+const MaxUDPFlows = 256
+
+const (
+	defaultSmall = 64
+	// mostSegments is what every kernel with UDP_SEGMENT takes at once.
+	mostSegments = 64
+	// round is how long the datagrams of one call may take at a rate, so that
+	// the stream stays smooth.
+	round = 50 * time.Microsecond
+	// catchUp is how far behind its schedule a sender may be and still send all.
+	catchUp = time.Millisecond
+)
 
 func (s UDPPPS) checked() (UDPPPS, error) {
 	s.Size = orDefault(s.Size, defaultSmall)
+	s.Flows = orDefault(s.Flows, 1)
 	if s.Mode == "" {
 		s.Mode = Mmsg
 	}
 	switch {
 	case s.Size < HeaderBytes || s.Size > MaxDatagram:
 		return s, fmt.Errorf("datagrams of %d bytes: want %d to %d", s.Size, HeaderBytes, MaxDatagram)
-	case s.Mode != Mmsg && s.Mode != Msg:
-		return s, fmt.Errorf("mode %q: want %q or %q", s.Mode, Mmsg, Msg)
+	case s.Mode != Mmsg && s.Mode != Msg && s.Mode != GSO:
+		return s, fmt.Errorf("mode %q: want %q, %q or %q", s.Mode, Mmsg, Msg, GSO)
+	case s.Flows < 1 || s.Flows > MaxUDPFlows:
+		return s, fmt.Errorf("%d flows: want 1 to %d", s.Flows, MaxUDPFlows)
+	case !(s.Rate >= 0) || s.Rate > 1e9 || s.Rate > 0 && s.Rate < 1:
+		return s, fmt.Errorf("a rate of %v datagrams per second: want 1 to 1e9, or 0 for as fast as they go", s.Rate)
 	}
-	return s, s.Window.check(1)
+	return s, s.Window.check(PacketThreads(s.Flows))
 }
 
-// ServeUDPPPS receives one udp_pps.
+// PacketThreads is how many threads an end of a udp_pps of so many flows has:
+// one for each CPU that the process may use, while there are flows for it.
+func PacketThreads(flows int) int {
+	var cpus unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cpus); err != nil { // more than 1024 CPUs
+		return flows
+	}
+	return max(min(flows, cpus.Count()), 1)
+}
+
+// ServeUDPPPS receives one udp_pps, with a thread for each socket of l.
 func ServeUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (UDPReceived, error) {
-	s, err := s.checked()
-	if err != nil {
-		return UDPReceived{}, fmt.Errorf("serve udp_pps: %w", err)
-	}
-	r := startRun(ctx)
-	defer r.end()
-	u := newUDPReceiver(r, l.fd, s.Token, s.Window, s.Size, nil)
-	if s.Mode == Msg {
-		u.take, u.full = u.batch.receiveOne, 1
-	}
-	received, err := u.serve()
+	received, err := serveUDPPPS(ctx, l, s)
 	if err != nil {
 		return UDPReceived{}, fmt.Errorf("serve udp_pps: %w", err)
 	}
 	return received, nil
 }
 
+func serveUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (received UDPReceived, err error) {
+	if s, err = s.checked(); err != nil {
+		return received, err
+	}
+	sockets := l.sockets()
+	if len(sockets) > s.Flows {
+		return received, fmt.Errorf("%d sockets for %d flows: want no more than one for each", len(sockets), s.Flows)
+	}
+	devices, err := openDeviceCounter()
+	if err != nil {
+		return received, err
+	}
+	defer devices.close()
+	window := s.Window
+	window.Edge = func(e Edge) {
+		devices.edge(e)
+		if s.Window.Edge != nil {
+			s.Window.Edge(e)
+		}
+	}
+	if s.Mode == GSO {
+		if err := joinAll(sockets, true); err != nil {
+			return received, err
+		}
+		defer func() { err = errors.Join(err, joinAll(sockets, false)) }()
+	}
+	r := startRun(ctx)
+	defer r.end()
+	all := newReceiving(r, s.Token, window, s.Size, s.Flows, len(sockets))
+	threads := make([]*udpReceiver, len(sockets))
+	for i, fd := range sockets {
+		threads[i] = all.thread(i, fd, newIntake(s.Mode, s.Size, false), nil)
+	}
+	if received, err = all.serve(threads); err != nil {
+		return received, err
+	}
+	received.Packets, err = devices.packets()
+	return received, err
+}
+
+func joinAll(sockets []int, on bool) error {
+	for _, fd := range sockets {
+		if err := joinArrivals(fd, on); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // SendUDPPPS sends one udp_pps to a ServeUDPPPS.
 func SendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (UDPSent, error) {
-	s, err := s.checked()
-	if err != nil {
-		return UDPSent{}, fmt.Errorf("send udp_pps: %w", err)
-	}
-	f := &flood{batch: newBatch(batchSize(s.Size), s.Size, false), each: s.Mode == Msg}
-	sent, err := sendPackets(ctx, to, s.Token, s.Window, s.Size, f)
+	sent, err := sendUDPPPS(ctx, to, s)
 	if err != nil {
 		return UDPSent{}, fmt.Errorf("send udp_pps: %w", err)
 	}
 	return sent, nil
 }
 
-// flood sends batch after batch.
-type flood struct {
-	batch *batch
-	each  bool // a system call for each datagram
-}
-
-// pass sends one batch. A datagram that could not be sent keeps its number
-// for the next one, so that it is not counted as lost on the way.
-func (f *flood) pass(u *udpSender) (int64, time.Duration, error) {
-	for i := range f.batch.messages {
-		header{kind: kindData, sequence: u.next + int64(i)}.put(f.batch.buffer(i), &u.token)
+func sendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (UDPSent, error) {
+	s, err := s.checked()
+	if err != nil {
+		return UDPSent{}, err
 	}
-	sent, err := f.send(u)
-	u.next += sent
-	return sent, u.run.now(), err
-}
-
-func (f *flood) send(u *udpSender) (int64, error) {
-	if f.each {
-		for i := range f.batch.messages {
-			if _, errno := send(u.fd, f.batch.buffer(i), 0); errno != 0 {
-				return int64(i), u.refused(errno)
-			}
+	r := startRun(ctx)
+	defer r.end()
+	threads := PacketThreads(s.Flows)
+	all := newSending(r, to, s.Token, s.Window, s.Size, threads)
+	senders, err := all.dial(s.Flows, threads)
+	if err != nil {
+		return UDPSent{}, err
+	}
+	defer hangUp(senders)
+	pacings := make([]pacing, threads)
+	paced := make([]rounds, threads)
+	for i, u := range senders {
+		v, err := newVolley(s.Mode, s.Size, u.flow)
+		if err != nil {
+			return UDPSent{}, err
 		}
-		return int64(len(f.batch.messages)), nil
+		if pacings[i] = (flood{v}); s.Rate > 0 {
+			paced[i] = newRounds(v, s.Rate, s.Spin)
+			pacings[i] = &paced[i]
+		}
 	}
-	n, errno := f.batch.send(u.fd)
-	switch {
-	case errno != 0:
-		return 0, u.refused(errno)
-	case n < len(f.batch.messages): // the one after the last did not go
-		return int64(n), u.refused(unix.ENOBUFS)
+	sent, err := all.send(senders, pacings)
+	if err != nil {
+		return UDPSent{}, err
 	}
-	return int64(n), nil
+	for i := range paced { // without a rate no slot was late
+		each := int64(paced[i].count * len(senders[i].flow))
+		sent.Late += paced[i].late * each
+		sent.Skipped += paced[i].skipped * each
+	}
+	return sent, nil
 }

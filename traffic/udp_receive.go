@@ -4,113 +4,95 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// UDPReceived is the receiver's outcome of udp_stream and udp_pps. Datagrams,
-// Bytes and Elapsed say what arrived inside the window. Lost, Duplicates and
-// Reordered sort the sequence numbers of the window, of which Expected were
-// sent; those that arrived after it closed are not lost. They are disjoint: a
-// reordered datagram is neither lost nor a duplicate.
-type UDPReceived struct {
-	Datagrams int64
-	Bytes     int64 // payload, the header of HeaderBytes included
-	Elapsed   time.Duration
-
-	Expected   int64
-	Lost       int64
-	Duplicates int64
-	Reordered  int64 // arrived first after a later one (RFC 4737)
-	Ancient    int64 // came so late that nobody can tell, and are in Lost
-
-	BufferDrops   int64 // of Lost, those that the receiver's own socket dropped; inexact by what came while it was read
-	ReceiveBuffer int   // bytes, as the kernel counts them
-	Strangers     int64 // datagrams without the token
-	Series        []Point
-
-	// Of udp_stream only.
-	Jitter time.Duration // RFC 3550, 6.4.1, when the window closed
-	Delays *Delays
+// receiving is what the receiving threads of one run share.
+type receiving struct {
+	run      *run
+	token    Token
+	size     int // bytes of each datagram
+	flows    int
+	threads  int
+	table    *timetable
+	unclosed atomic.Int32 // threads whose window has not closed
 }
 
-// Goodput is the payload received in the window.
-func (r UDPReceived) Goodput() BitsPerSecond {
-	return BitsPerSecond(float64(r.Bytes) * 8 / r.Elapsed.Seconds())
-}
-
-// Rate is the datagrams received per second of the window.
-func (r UDPReceived) Rate() float64 { return float64(r.Datagrams) / r.Elapsed.Seconds() }
-
-// Loss is the share of the window's datagrams that never arrived.
-func (r UDPReceived) Loss() float64 {
-	if r.Expected == 0 {
-		return 0
-	}
-	return float64(r.Lost) / float64(r.Expected)
-}
-
-// udpReceiver is the receiving end that udp_stream and udp_pps share.
+// udpReceiver is one receiving thread: a socket, and the flows that the kernel
+// hands to it.
 type udpReceiver struct {
-	run   *run
-	fd    int
-	token Token
-	size  int
-	from  address
-	batch *batch
-	take  func(fd int) (int, syscall.Errno)
-	full  int // how many datagrams take gives at most
+	*receiving
+	fd     int
+	intake *intake
+	flow   []inflow // lane n is at n/threads
 
-	table     *timetable
 	meter     *meter
-	sequences *sequences
 	delays    *delayMeter // nil: not measured
 	strangers int64
+	messages  int64 // that brought something; with UDP_GRO each may hold several datagrams
 
-	ended      bool          // the sender said so
-	stopAt     time.Duration // when to tell the sender next that it may stop
+	ended      int           // flows that the sender has ended
+	tellAt     time.Duration // when to tell the sender something next
 	quietSince time.Duration
 	failure    error
 	drops      [2]uint32 // of the socket, at the window's edges
 }
 
-// batchBytes bounds what one call receives, to stay in the cache.
-const batchBytes = 256 << 10
+// inflow is one flow as it arrives.
+type inflow struct {
+	from      address
+	sequences *sequences
+	ended     bool // the sender said so
+}
 
-// batchSize is how many datagrams of size bytes one call takes.
-func batchSize(size int) int { return min(max(batchBytes/size, 8), 64) }
+// lifeSign is how often a receiver lets its sender hear that it is there.
+const lifeSign = 250 * time.Millisecond
 
-func newUDPReceiver(r *run, fd int, token Token, w Window, size int, delays *delayMeter) *udpReceiver {
-	u := &udpReceiver{run: r, fd: fd, token: token, size: size, sequences: newSequences(), delays: delays}
-	u.batch = newBatch(batchSize(size), size, delays != nil)
-	u.take, u.full = u.batch.receive, len(u.batch.messages)
-	owner := w.Edge
-	w.Edge = func(e Edge) {
-		u.edge(e)
-		if owner != nil {
-			owner(e)
-		}
+func newReceiving(r *run, token Token, w Window, size, flows, threads int) *receiving {
+	s := &receiving{run: r, token: token, size: size, flows: flows, threads: threads, table: newTimetable(w, threads)}
+	s.unclosed.Store(int32(threads))
+	return s
+}
+
+// thread is the receiver of the lanes that fall to socket fd, number n.
+func (s *receiving) thread(n, fd int, in *intake, delays *delayMeter) *udpReceiver {
+	u := &udpReceiver{receiving: s, fd: fd, intake: in, delays: delays, meter: newMeter(s.table)}
+	u.flow = make([]inflow, (s.flows-n+s.threads-1)/s.threads)
+	for i := range u.flow {
+		u.flow[i].sequences = newSequences()
 	}
-	u.table = newTimetable(w, 1)
-	u.meter = newMeter(u.table)
 	return u
 }
 
-// edge marks the window's edge for all that is counted but by the meter.
-func (u *udpReceiver) edge(e Edge) {
-	if e == Opening {
-		u.sequences.open()
-	} else {
-		u.sequences.close()
+// meet waits for the hello of each of the thread's flows: for the first as
+// long as the context allows.
+func (u *udpReceiver) meet() error {
+	limit := time.Duration(unset)
+	var from address
+	for missing := len(u.flow); missing > 0; {
+		lane, strangers, err := awaitHello(u.run, u.fd, &u.token, &from, limit)
+		u.strangers += strangers
+		if err != nil {
+			return err
+		}
+		i := int(lane) / u.threads
+		if i >= len(u.flow) {
+			return u.tooMany(lane)
+		}
+		if u.flow[i].from.length == 0 {
+			missing--
+		}
+		u.flow[i].from = from
+		limit = u.run.now() + 2*grace
 	}
-	drops, err := socketDrops(u.fd)
-	if err != nil {
-		u.fail(err)
-	}
-	u.drops[e] = drops
+	return nil
+}
+
+func (u *udpReceiver) tooMany(lane uint16) error {
+	return fmt.Errorf("flow %d came, where %d are served: give both ends the same number of flows", lane+1, u.flows)
 }
 
 func (u *udpReceiver) fail(err error) {
@@ -119,60 +101,25 @@ func (u *udpReceiver) fail(err error) {
 	}
 }
 
-// serve receives one run, from its first hello to its end.
-func (u *udpReceiver) serve() (UDPReceived, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	strangers, err := answerHello(u.run, u.fd, &u.token, &u.from)
-	u.strangers = strangers
-	if err != nil {
-		return UDPReceived{}, err
-	}
-	series := startSampler(u.run, u.table, u.meter)
-	err = u.receive()
-	received := UDPReceived{Series: series.finish()}
-	if err != nil {
-		return UDPReceived{}, u.run.cause(err)
-	}
-	return u.outcome(received)
-}
-
-func (u *udpReceiver) outcome(r UDPReceived) (UDPReceived, error) {
-	s := u.sequences
-	r.Datagrams, r.Bytes, r.Elapsed = u.meter.counted, u.meter.counted*int64(u.size), u.meter.elapsed()
-	r.Expected, r.Lost, r.Ancient = s.expected(), s.lost(), s.ancient
-	r.Duplicates, r.Reordered = s.duplicates, s.reordered
-	r.BufferDrops = min(int64(u.drops[Closing]-u.drops[Opening]), r.Lost)
-	r.Strangers = u.strangers
-	if r.Datagrams == 0 && r.Expected == 0 {
-		return r, fmt.Errorf("the sender's data stopped: nothing arrived in the window of %v; see what it reported", u.table.Duration)
-	}
-	size, err := unix.GetsockoptInt(u.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
-	if err != nil {
-		return r, fmt.Errorf("read receive buffer: %w", err)
-	}
-	r.ReceiveBuffer = size
-	if u.delays != nil {
-		r.Jitter, r.Delays = u.delays.outcome()
-	}
-	return r, nil
-}
-
 // receive runs until the window has closed and nothing more is on its way.
 func (u *udpReceiver) receive() error {
+	if err := u.meet(); err != nil {
+		return err
+	}
 	u.quietSince = u.run.now()
 	limit := u.quietSince + u.table.limit()
 	for u.failure == nil && !u.run.stopped.Load() {
-		n, errno := u.take(u.fd)
+		n, errno := u.intake.take(u.fd)
 		now := u.run.now()
 		if errno != 0 && !again(errno) {
 			return fmt.Errorf("receive datagrams: %w", errno)
 		}
 		arrived := u.account(n)
+		u.messages += int64(n)
 		if arrived > 0 {
 			u.quietSince = now
 		}
-		u.meter.step(event{now, arrived, u.more(n, now)})
+		u.step(event{now, arrived, u.more(n, now)})
 		done, err := u.over(now, limit)
 		if done || err != nil {
 			return err
@@ -184,78 +131,160 @@ func (u *udpReceiver) receive() error {
 	return context.Canceled
 }
 
-// more tells whether the socket may hold more datagrams than the n that came.
+// step takes an event, and marks the window's edges for all that is counted
+// but by the meter. The socket's drops are read before the window's owner is
+// called, which takes its time.
+func (u *udpReceiver) step(e event) {
+	before := u.meter.phase
+	var drops uint32
+	if u.meter.atEdge(e.at) || before == idle && e.n > 0 {
+		var err error
+		if drops, err = socketDrops(u.fd); err != nil {
+			u.fail(err)
+		}
+	}
+	u.meter.step(e)
+	if u.meter.phase == before || u.meter.phase < open {
+		return
+	}
+	for i := range u.flow {
+		if u.meter.phase == open {
+			u.flow[i].sequences.open()
+		} else {
+			u.flow[i].sequences.close()
+		}
+	}
+	if u.meter.phase == open {
+		u.drops[Opening] = drops
+		return
+	}
+	u.drops[Closing] = drops
+	u.unclosed.Add(-1)
+	u.tellAt = e.at
+}
+
+// more tells whether the socket may hold more than the n messages that came.
 // One datagram at a time says nothing about it, so at an edge it looks.
 func (u *udpReceiver) more(n int, now time.Duration) bool {
-	if n < u.full || u.full > 1 || !u.meter.atEdge(now) {
-		return n == u.full
+	if full := u.intake.full(); n < full || full > 1 || !u.meter.atEdge(now) {
+		return n == full
 	}
 	waits := [1]unix.PollFd{{Fd: int32(u.fd), Events: unix.POLLIN}}
 	ready, err := unix.Poll(waits[:], 0)
 	return err == nil && ready > 0
 }
 
-// account takes the n datagrams that the batch holds, and gives how many of
-// them are data.
-func (u *udpReceiver) account(n int) int64 {
-	var data int64
+// account takes the n messages that the batch holds, and gives how many
+// datagrams of data were in them.
+func (u *udpReceiver) account(n int) (data int64) {
+	b := u.intake.batch
 	for i := range n {
-		h, ok := parseHeader(u.batch.packet(i), &u.token)
-		switch {
-		case !ok:
-			u.strangers++
-		case h.kind == kindData:
-			data++
-			if first := u.sequences.see(h.sequence); first && u.delays != nil && u.meter.phase != closed {
-				if err := u.delays.take(u.batch, i, h.sent, u.meter.phase == open); err != nil {
-					u.fail(err)
-				}
-			}
-		case h.kind == kindHello: // the welcome was lost
-			if err := tell(u.fd, kindWelcome, &u.token, &u.from); err != nil {
-				u.fail(err)
-			}
-		case h.kind == kindEnd:
-			u.ended = true
+		p, size := b.packet(i), b.segment(i)
+		for size > 0 && len(p) > size {
+			data += u.one(p[:size], i)
+			p = p[size:]
 		}
+		data += u.one(p, i)
 	}
 	return data
+}
+
+// one takes a datagram, of message i, and gives 1 if it is data.
+func (u *udpReceiver) one(p []byte, i int) int64 {
+	h, ok := parseHeader(p, &u.token)
+	if !ok {
+		u.strangers++
+		return 0
+	}
+	at := int(h.lane) / u.threads
+	if at >= len(u.flow) {
+		u.fail(u.tooMany(h.lane))
+		return 0
+	}
+	switch h.kind {
+	case kindData:
+		if len(p) != u.size || u.intake.batch.truncated(i) {
+			u.fail(fmt.Errorf("datagrams of another size than %d bytes came: give both ends the same size", u.size))
+			return 0
+		}
+		first := u.flow[at].sequences.see(h.sequence)
+		if first && u.delays != nil && u.meter.phase != closed {
+			if err := u.delays.take(u.intake.batch, i, h.sent, u.meter.phase == open); err != nil {
+				u.fail(err)
+			}
+		}
+		return 1
+	case kindHello: // the welcome was lost
+		u.tell(kindWelcome, &u.flow[at])
+	case kindEnd:
+		if f := &u.flow[at]; !f.ended {
+			f.ended = true
+			u.ended++
+		}
+	}
+	return 0
+}
+
+func (u *udpReceiver) tell(k kind, f *inflow) {
+	if err := tell(u.fd, k, &u.token, &f.from); err != nil {
+		u.fail(err)
+	}
 }
 
 // over tells whether the run is over at now, or what is wrong with it.
 func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 	const settle = 10 * tick // longer than a queue on the path holds a datagram
 	quiet := now - u.quietSince
+	u.tellSender(now)
 	if u.meter.phase == closed {
-		if err := u.stopSender(now); err != nil {
-			return false, err
-		}
-		allThere := u.sequences.lost() <= 0
 		switch {
-		case u.ended && (allThere || quiet >= tick):
+		case u.ended == len(u.flow) && (u.complete() || quiet >= tick):
 			return true, nil
-		case quiet >= settle, now > u.meter.to+drainLimit:
+		case u.unclosed.Load() == 0 && quiet >= settle, now > u.meter.to+drainLimit:
 			return true, nil
 		}
 		return false, nil
 	}
 	switch {
-	case u.ended:
+	case u.ended > 0:
 		return false, errors.New("the sender ended before the window closed; see what it reported")
+	case quiet > grace && u.meter.sum == 0:
+		return false, fmt.Errorf("the sender said hello, but none of its datagrams of %d bytes came within %v; see whether the path carries that size, and what the sender reported", u.size, grace)
 	case quiet > drainLimit && u.meter.sum > 0:
-		return false, fmt.Errorf("the sender fell silent after %d datagrams; see whether it still runs", u.meter.sum)
+		return false, fmt.Errorf("the sender fell silent after %d datagrams; see whether it still runs and whether the path still passes packets", u.meter.sum)
 	case now > limit:
 		return false, fmt.Errorf("the sender did not fill the window within %v; see what it reported", u.table.limit())
 	}
 	return false, nil
 }
 
-// stopSender tells the sender, now and again until it ends, that the window
-// has closed.
-func (u *udpReceiver) stopSender(now time.Duration) error {
-	if u.ended || now < u.stopAt {
-		return nil
+// complete tells that nothing of the window is missing.
+func (u *udpReceiver) complete() bool {
+	for i := range u.flow {
+		if u.flow[i].sequences.lost() > 0 {
+			return false
+		}
 	}
-	u.stopAt = now + tick/2
-	return tell(u.fd, kindStop, &u.token, &u.from)
+	return true
+}
+
+// tellSender tells the sender, now and again until it ends, that all windows
+// have closed, and before that a few times a second that this end is there.
+func (u *udpReceiver) tellSender(now time.Duration) {
+	if now < u.tellAt {
+		return
+	}
+	what := kindWelcome
+	u.tellAt = now + lifeSign
+	if u.meter.phase == closed {
+		u.tellAt = now + tick/2
+	}
+	if u.unclosed.Load() == 0 {
+		what = kindStop
+	}
+	for i := range u.flow {
+		if f := &u.flow[i]; !f.ended {
+			u.tell(what, f)
+		}
+	}
 }

@@ -35,6 +35,7 @@ type echoer struct {
 	token     Token
 	window    Window
 	flags     int // of each receive call
+	spins     spins
 	packet    []byte
 	from      address
 	answered  int64
@@ -56,6 +57,9 @@ func (e *echoer) work() error {
 		n, errno := e.exchange()
 		if errno != 0 && !again(errno) {
 			return fmt.Errorf("receive request after %d answers: %w", e.answered, errno)
+		}
+		if errno != 0 && e.flags != 0 {
+			e.spins.again()
 		}
 		now := e.run.now()
 		if errno == 0 {

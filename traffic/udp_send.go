@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -19,11 +18,13 @@ type UDPSent struct {
 	Bytes     int64
 	Elapsed   time.Duration
 	Drops     int64 // that this machine refused or dropped: no buffer or a full queue
+	Threads   int
 
-	// Of udp_stream only.
-	Late     int64      // slots that were sent more than a slot after their time
-	Skipped  int64      // slots that were given up, since the sender was too late for them
-	Lateness *Histogram // how long after its slot's time each datagram was sent
+	// Of a sender with a rate only, in datagrams.
+	Late    int64 // sent more than a slot after their time
+	Skipped int64 // given up, since the sender was too late for them
+
+	Lateness *Histogram // of udp_stream only: how long after its slot's time each datagram was sent
 }
 
 // OfferedRate is the payload that was really sent in the window.
@@ -31,19 +32,36 @@ func (s UDPSent) OfferedRate() BitsPerSecond {
 	return BitsPerSecond(float64(s.Bytes) * 8 / s.Elapsed.Seconds())
 }
 
-// udpSender is the sending end that udp_stream and udp_pps share.
-type udpSender struct {
+// Rate is the datagrams that were really sent per second of the window.
+func (s UDPSent) Rate() float64 { return float64(s.Datagrams) / s.Elapsed.Seconds() }
+
+// sending is what the sending threads of one run share.
+type sending struct {
 	run   *run
-	fd    int
+	to    netip.AddrPort
 	token Token
+	size  int
 	table *timetable
+}
+
+// udpSender is one sending thread and its flows.
+type udpSender struct {
+	*sending
+	flow  []outflow
 	meter *meter
 
-	next   int64 // sequence of the next datagram
 	drops  int64 // inside the window
-	told   bool  // the receiver said that its window has closed
+	told   bool  // the receiver said that all windows have closed
 	lookAt time.Duration
-	heard  []byte // what the receiver said last
+	heard  []byte        // what the receiver said last
+	heAt   time.Duration // when it said so
+}
+
+// outflow is one flow as it leaves.
+type outflow struct {
+	fd   int
+	lane uint16
+	next int64 // sequence of the next datagram
 }
 
 // pacing is how udp_stream and udp_pps differ. One pass sends what is due and
@@ -52,33 +70,76 @@ type pacing interface {
 	pass(u *udpSender) (sent int64, now time.Duration, err error)
 }
 
-// sendPackets connects to the server, sends until the receiver's window has
-// closed, and ends the run.
-func sendPackets(ctx context.Context, to netip.AddrPort, token Token, w Window, size int, p pacing) (UDPSent, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	r := startRun(ctx)
-	defer r.end()
-	fd, err := dialPackets(r, to, &token)
-	if err != nil {
-		return UDPSent{}, err
-	}
-	defer closeSocket(fd)
+func newSending(r *run, to netip.AddrPort, token Token, w Window, size, threads int) *sending {
 	w.Edge = nil // the receiver owns the window
-	u := &udpSender{run: r, fd: fd, token: token, table: newTimetable(w, 1), heard: make([]byte, HeaderBytes)}
-	u.meter = newMeter(u.table)
-	if err := u.send(p); err != nil {
-		return UDPSent{}, r.cause(err)
-	}
-	if err := end(fd, &token); err != nil {
-		return UDPSent{}, err
-	}
-	counted := u.meter.counted
-	return UDPSent{Datagrams: counted, Bytes: counted * int64(size), Elapsed: u.meter.elapsed(), Drops: u.drops}, nil
+	return &sending{run: r, to: to, token: token, size: size, table: newTimetable(w, threads)}
 }
 
-func (u *udpSender) send(p pacing) error {
-	limit := u.run.now() + u.table.limit()
+// dial connects the flows, and deals them out to the threads.
+func (s *sending) dial(flows, threads int) ([]*udpSender, error) {
+	all := make([]*udpSender, threads)
+	for i := range all {
+		all[i] = &udpSender{sending: s, meter: newMeter(s.table), heard: make([]byte, HeaderBytes)}
+	}
+	for lane := range flows {
+		fd, err := dialLane(s.run, s.to, &s.token, uint16(lane))
+		if err != nil {
+			hangUp(all)
+			return nil, err
+		}
+		u := all[lane%threads]
+		u.flow = append(u.flow, outflow{fd: fd, lane: uint16(lane)})
+	}
+	return all, nil
+}
+
+func hangUp(senders []*udpSender) {
+	for _, u := range senders {
+		for _, f := range u.flow {
+			closeSocket(f.fd)
+		}
+	}
+}
+
+// send runs the senders until the receiver's window has closed, and ends the
+// run.
+func (s *sending) send(senders []*udpSender, pacings []pacing) (UDPSent, error) {
+	err := onThreads(s.run, len(senders), func(i int) error { return senders[i].work(pacings[i]) })
+	if err != nil {
+		return UDPSent{}, s.run.cause(err)
+	}
+	sent := UDPSent{Threads: len(senders)}
+	meters := make([]*meter, len(senders))
+	for i, u := range senders {
+		meters[i] = u.meter
+		sent.Datagrams += u.meter.counted
+		sent.Drops += u.drops
+	}
+	sent.Bytes, sent.Elapsed = sent.Datagrams*int64(s.size), elapsedOf(meters)
+	return sent, nil
+}
+
+// work is the thread's whole run.
+func (u *udpSender) work(p pacing) (err error) {
+	restore, err := sharpenSleep()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, restore()) }()
+	if err := u.loop(p); err != nil {
+		return err
+	}
+	for i := range u.flow {
+		if err := endLane(u.flow[i].fd, u.flow[i].lane, &u.token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *udpSender) loop(p pacing) error {
+	u.heAt = u.run.now()
+	limit := u.heAt + u.table.limit()
 	for !u.run.stopped.Load() {
 		n, now, err := p.pass(u)
 		if err != nil {
@@ -91,55 +152,60 @@ func (u *udpSender) send(p pacing) error {
 		if u.told && u.meter.phase == closed {
 			return nil
 		}
-		if now > limit && u.next == 0 {
+		switch {
+		case now > limit && u.meter.sum == 0:
 			return errors.New("this machine refused every datagram: its queue or buffer stays full")
-		}
-		if now > limit {
+		case now-u.heAt > grace:
+			return fmt.Errorf("the receiver was not heard for %v, after %d datagrams: it died, or the path passes nothing any more; see what it reported", grace, u.meter.sum)
+		case now > limit:
 			return fmt.Errorf("the receiver did not close its window within %v; see what it reported", u.table.limit())
 		}
 	}
 	return context.Canceled
 }
 
-// look reads, once a millisecond at most, what the receiver says.
+// look reads, once a millisecond at most, what the receiver says. It says the
+// same on all flows.
 func (u *udpSender) look(now time.Duration) error {
 	if now < u.lookAt {
 		return nil
 	}
 	u.lookAt = now + time.Millisecond
-	return u.refused(u.hear())
+	return u.refused(u.hear(now), 1)
 }
 
 // hear reads all that the receiver has said, up to the first error.
-func (u *udpSender) hear() syscall.Errno {
+func (u *udpSender) hear(now time.Duration) syscall.Errno {
 	for {
-		k, errno := recvKind(u.fd, u.heard, &u.token, unix.MSG_DONTWAIT)
+		k, errno := recvKind(u.flow[0].fd, u.heard, &u.token, unix.MSG_DONTWAIT)
 		switch {
 		case again(errno):
 			return 0
 		case errno != 0:
 			return errno
+		case k != 0:
+			u.heAt = now
 		}
 		u.told = u.told || k == kindStop
 	}
 }
 
-// refused takes the error of a call on the socket. A shortage on the way out
-// (a full queue or buffer, a path that turned out narrower) is counted; all
-// else fails the run.
-func (u *udpSender) refused(errno syscall.Errno) error {
+// refused takes the error of a call on the socket that was to send so many
+// datagrams. A shortage on the way out (a full queue or buffer, a path that
+// turned out narrower) is counted; all else fails the run.
+func (u *udpSender) refused(errno syscall.Errno, datagrams int64) error {
 	switch errno {
 	case 0, unix.EINTR:
 		return nil
 	case unix.EAGAIN, unix.ENOBUFS, unix.EMSGSIZE:
 		if u.meter.phase == open {
-			u.drops++
+			u.drops += datagrams
 		}
 		return nil
 	case unix.ECONNREFUSED:
 		// A receiver that waited in vain for this end may be gone, but it has
 		// said so before.
-		if u.hear(); u.told { //nolint:errcheck // what was heard is in told; an error changes nothing here
+		if u.hear(u.heAt); u.told { //nolint:errcheck // what was heard is in told; an error changes nothing here
 			return nil
 		}
 		return errors.New("the receiver closed its port before the run was over; see what it reported")

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // UDPStream is datagrams at a constant bit rate. The receiver owns the window.
@@ -70,25 +67,12 @@ func ServeUDPStream(ctx context.Context, l *PacketListener, s UDPStream) (UDPRec
 		return UDPReceived{}, fmt.Errorf("serve udp_stream: %w", err)
 	}
 	expected := int64(float64(s.Window.Duration) / s.slot())
-	u := newUDPReceiver(r, l.fd, s.Token, s.Window, s.Size, newDelayMeter(expected, s.SharedClock))
-	received, err := u.serve()
+	all := newReceiving(r, s.Token, s.Window, s.Size, 1, 1)
+	received, err := all.serve([]*udpReceiver{all.thread(0, l.fd, newIntake("", s.Size, true), newDelayMeter(expected, s.SharedClock))})
 	if err = errors.Join(err, stampArrivals(l.fd, false)); err != nil {
 		return UDPReceived{}, fmt.Errorf("serve udp_stream: %w", err)
 	}
 	return received, nil
-}
-
-// stampArrivals makes the kernel stamp each arriving datagram, in nanoseconds
-// since 1970 (SO_TIMESTAMPNS_NEW, Linux 5.1).
-func stampArrivals(fd int, on bool) error {
-	value := 0
-	if on {
-		value = 1
-	}
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, value); err != nil {
-		return fmt.Errorf("ask for receive stamps: %w", err)
-	}
-	return nil
 }
 
 // SendUDPStream sends one udp_stream to a ServeUDPStream.
@@ -97,115 +81,43 @@ func SendUDPStream(ctx context.Context, to netip.AddrPort, s UDPStream) (UDPSent
 	if err != nil {
 		return UDPSent{}, fmt.Errorf("send udp_stream: %w", err)
 	}
-	p := &schedule{
-		slot: s.slot(), burst: s.Burst, spin: s.Spin,
-		packet: randomBytes(s.Size), lateness: NewHistogram(), start: unset,
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	restore, err := sharpenSleep()
+	r := startRun(ctx)
+	defer r.end()
+	all := newSending(r, to, s.Token, s.Window, s.Size, 1)
+	senders, err := all.dial(1, 1)
 	if err != nil {
 		return UDPSent{}, fmt.Errorf("send udp_stream: %w", err)
 	}
-	sent, err := sendPackets(ctx, to, s.Token, s.Window, s.Size, p)
-	if err = errors.Join(err, restore()); err != nil {
+	defer hangUp(senders)
+	p := &schedule{pacer: newPacer(s.slot(), int64(s.Burst), s.Spin), packet: randomBytes(s.Size)}
+	p.lateness = NewHistogram()
+	sent, err := all.send(senders, []pacing{p})
+	if err != nil {
 		return UDPSent{}, fmt.Errorf("send udp_stream: %w", err)
 	}
 	sent.Late, sent.Skipped, sent.Lateness = p.late, p.skipped, p.lateness
 	return sent, nil
 }
 
-// sharpenSleep makes the thread's sleeps end within a nanosecond of their time
-// instead of the default 50 us (PR_SET_TIMERSLACK), and gives what undoes it.
-func sharpenSleep() (restore func() error, err error) {
-	before, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-	if err != nil {
-		return nil, fmt.Errorf("read timer slack: %w", err)
-	}
-	set := func(slack int) error {
-		if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0); err != nil {
-			return fmt.Errorf("set timer slack: %w", err)
-		}
-		return nil
-	}
-	return func() error { return set(before) }, set(1)
-}
-
-// schedule sends datagram k at start + k slots, whatever became of those
-// before it.
+// schedule sends one datagram in each slot.
 type schedule struct {
-	slot   float64 // nanoseconds
-	burst  int
-	spin   bool
+	pacer
 	packet []byte
-
-	start time.Duration
-	index int64 // of the next slot
-
-	late, skipped int64 // inside the window
-	lateness      *Histogram
 }
-
-const (
-	// spinAhead is how long before its time a spinning sender wakes.
-	spinAhead = 80 * time.Microsecond
-	// shortest is the wait below which a sleep costs more than it saves.
-	shortest = 10 * time.Microsecond
-)
 
 // pass waits for the next slot, and sends its datagram. A slot far away takes
 // several passes.
 func (p *schedule) pass(u *udpSender) (int64, time.Duration, error) {
-	now := u.run.now()
-	if p.start == unset {
-		p.start = now
-	}
-	due := p.start + time.Duration(float64(p.index)*p.slot)
-	if now = p.await(u.run, now, due); now < due {
+	now, due := p.next(u.run, u.meter.phase == open)
+	if !due {
 		return 0, now, nil
 	}
-	lateness := now - due
-	p.count(lateness, u.meter.phase == open)
+	f := &u.flow[0]
 	// Both clocks of one reading: the stamp is the last thing before the call.
-	header{kind: kindData, sequence: u.next, sent: time.Now().UnixNano()}.put(p.packet, &u.token)
-	if _, errno := send(u.fd, p.packet, 0); errno != 0 {
-		return 0, u.run.now(), u.refused(errno)
+	header{kind: kindData, sequence: f.next, sent: time.Now().UnixNano()}.put(p.packet, &u.token)
+	if _, errno := send(f.fd, p.packet, 0); errno != 0 {
+		return 0, u.run.now(), u.refused(errno, 1)
 	}
-	u.next++
+	f.next++
 	return 1, u.run.now(), nil
-}
-
-// count takes the slot as sent, and gives up those that are too late.
-func (p *schedule) count(lateness time.Duration, inside bool) {
-	behind := int64(float64(lateness) / p.slot)
-	skipped := max(behind-int64(p.burst)+1, 0)
-	p.index += 1 + skipped
-	if !inside {
-		return
-	}
-	p.skipped += skipped
-	if behind > 0 {
-		p.late++
-	}
-	p.lateness.Record(lateness)
-}
-
-// await waits until due, or a tick, and gives the time then.
-func (p *schedule) await(r *run, now, due time.Duration) time.Duration {
-	if due-now > tick {
-		sleep(tick)
-		return r.now()
-	}
-	rest := due - now
-	if p.spin {
-		rest -= spinAhead
-	}
-	if rest > shortest {
-		sleep(rest)
-		now = r.now()
-	}
-	for now < due {
-		now = r.now()
-	}
-	return now
 }

@@ -30,6 +30,16 @@ func (r Run) window() traffic.Window {
 	return w
 }
 
+// listenTCP opens the run's port, unless it was given one.
+func (r Run) listenTCP(bind netip.AddrPort) func() (*traffic.Listener, error) {
+	return func() (*traffic.Listener, error) {
+		if r.Listener != nil {
+			return r.Listener, nil
+		}
+		return traffic.ListenTCP(bind)
+	}
+}
+
 // listening is what both kinds of listener have.
 type listening interface {
 	Addr() netip.AddrPort
@@ -50,14 +60,14 @@ func serve[L listening, O any](ready func(netip.AddrPort) error, listen func() (
 }
 
 // rates turns a running count into a rate per step, in units of each count.
+// The first point is the window's opening, from which the others count.
 func rates(points []traffic.Point, each float64) []float64 {
 	var out []float64
-	var before traffic.Point
-	for _, p := range points {
+	for n := 1; n < len(points); n++ {
+		before, p := points[n-1], points[n]
 		if span := (p.At - before.At).Seconds(); span > 0 {
 			out = append(out, float64(p.Count-before.Count)*each/span)
 		}
-		before = p
 	}
 	return out
 }
@@ -124,14 +134,14 @@ func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, 
 func (r Run) requestResponse(token traffic.Token) traffic.RequestResponse {
 	return traffic.RequestResponse{
 		Token: token, Window: r.window(), Flows: r.Flows, Size: r.Size,
-		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == spinning, Reset: r.Mode == resetting,
+		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == Spinning, Reset: r.Mode == resetting,
 	}
 }
 
 // Modes of the loops.
 const (
 	waiting   = "block" // in the kernel
-	spinning  = "spin"  // asks the kernel again and again
+	Spinning  = "spin"  // asks the kernel again and again
 	finishing = "fin"   // the server closes first
 	resetting = "rst"   // the client resets
 )

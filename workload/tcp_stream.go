@@ -21,8 +21,7 @@ func tcpStream() Workload {
 			if err != nil {
 				return Tally{}, err
 			}
-			got, err := serve(ready,
-				func() (*traffic.Listener, error) { return traffic.ListenTCP(bind) },
+			got, err := serve(ready, run.listenTCP(bind),
 				func(l *traffic.Listener) (traffic.TCPStreamReceived, error) { return traffic.ServeTCPStream(ctx, l, s) })
 			if err != nil {
 				return Tally{}, err

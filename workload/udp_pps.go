@@ -2,32 +2,41 @@ package workload
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 
 	"tare/traffic"
 )
 
-// udpPPS is the largest rate of small datagrams.
+// Warnings of a rate of datagrams.
+const (
+	joinedShare = 0.95 // of the datagrams that were packets at the device, at least
+
+	warnGSO    = "gso: datagrams per second, not packets"
+	warnJoined = "joined: the device counted fewer packets than datagrams came: datagrams per second, not packets"
+)
+
+// udpPPS is the largest rate of small datagrams, or a rate that was asked for.
 func udpPPS() Workload {
 	return Workload{
 		Name: "udp_pps", Doc: "small datagrams as fast as they go: packets received per second",
-		Modes: []string{string(traffic.Mmsg), string(traffic.Msg)}, Headline: "rate", Work: PerTransaction,
-		Size: Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
+		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.GSO)}, Headline: "rate", Work: PerTransaction,
+		Size:  Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram},
+		Flows: traffic.MaxUDPFlows, RateUnit: PerSecond,
 		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
 			s, err := pps(run)
 			if err != nil {
 				return Tally{}, err
 			}
-			got, err := servePackets(ready, bind, func(l *traffic.PacketListener) (traffic.UDPReceived, error) {
-				return traffic.ServeUDPPPS(ctx, l, s)
-			})
+			got, err := serve(ready,
+				func() (*traffic.PacketListener, error) {
+					return traffic.ListenUDPGroup(bind, traffic.PacketThreads(s.Flows))
+				},
+				func(l *traffic.PacketListener) (traffic.UDPReceived, error) { return traffic.ServeUDPPPS(ctx, l, s) })
 			if err != nil {
 				return Tally{}, err
 			}
-			t := received(got)
-			t.Metrics["rate"] = got.Rate()
-			t.Work = float64(got.Datagrams)
-			return t, nil
+			return ppsReceived(s, got), nil
 		},
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
 			s, err := pps(run)
@@ -38,14 +47,49 @@ func udpPPS() Workload {
 			if err != nil {
 				return Tally{}, err
 			}
-			return packetsSent(sent), nil
+			return ppsSent(s, sent), nil
 		},
 	}
 }
 
 func pps(run Run) (traffic.UDPPPS, error) {
 	token, err := run.token()
-	return traffic.UDPPPS{Token: token, Window: run.window(), Mode: traffic.Mode(run.Mode), Size: run.Size}, err
+	return traffic.UDPPPS{
+		Token: token, Window: run.window(), Mode: traffic.Mode(run.Mode), Size: run.Size,
+		Flows: run.Flows, Rate: run.Rate, Spin: run.Spin,
+	}, err
+}
+
+// ppsReceived tells the rate, and by the receiver's device whether it is one
+// of packets.
+func ppsReceived(s traffic.UDPPPS, got traffic.UDPReceived) Tally {
+	t := received(got)
+	t.Metrics["rate"] = got.Rate()
+	t.Work = float64(got.Datagrams)
+	t.Counters["packets"] = float64(got.Packets)
+	t.Counters["receiver_threads"] = float64(got.Threads)
+	switch {
+	case s.Mode == traffic.GSO:
+		t.Warnings = append(t.Warnings, warnGSO)
+	case float64(got.Packets) < joinedShare*float64(got.Datagrams):
+		t.Warnings = append(t.Warnings, warnJoined)
+	}
+	return t
+}
+
+// ppsSent tells what was offered, and where that is not what was asked for.
+func ppsSent(s traffic.UDPPPS, sent traffic.UDPSent) Tally {
+	t := packetsSent(sent)
+	t.Counters = map[string]float64{"sender_threads": float64(sent.Threads)}
+	if s.Rate == 0 {
+		return t
+	}
+	t.Counters["late"], t.Counters["skipped"] = float64(sent.Late), float64(sent.Skipped)
+	t.Warnings = append(t.Warnings, lateSender(sent)...)
+	if want := s.Rate * float64(s.Flows); sent.Rate() < (1-lateShare)*want {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: %.3g datagrams per second were sent, where %.3g were asked for", sent.Rate(), want))
+	}
+	return t
 }
 
 // servePackets listens for datagrams and receives one run.
@@ -59,7 +103,8 @@ func received(got traffic.UDPReceived) Tally {
 		Metrics: map[string]float64{"loss": got.Loss()},
 		Counters: map[string]float64{
 			"datagrams": float64(got.Datagrams), "lost": float64(got.Lost), "duplicates": float64(got.Duplicates),
-			"reordered": float64(got.Reordered), "receiver_drops": float64(got.BufferDrops), "receive_buffer": float64(got.ReceiveBuffer),
+			"reordered": float64(got.Reordered), "receive_buffer": float64(got.ReceiveBuffer),
+			"receiver_drops": float64(got.BufferDrops), "path_drops": float64(got.Lost - got.BufferDrops),
 		},
 		Warnings: strangers(got.Strangers), Window: got.Elapsed,
 	}

@@ -48,15 +48,21 @@ func udpStream() Workload {
 			}
 			t := packetsSent(sent)
 			t.Counters = map[string]float64{"late": float64(sent.Late), "skipped": float64(sent.Skipped)}
-			if slots := float64(sent.Datagrams + sent.Skipped); float64(sent.Late+sent.Skipped) > lateShare*slots {
-				t.Warnings = append(t.Warnings, "late-sender: more than 1 % of the slots were late or skipped")
-			}
-			if want := float64(s.Rate); float64(sent.OfferedRate()) < (1-lateShare)*want {
-				t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: less than %.0f Mbit/s as asked for", want/1e6))
+			t.Warnings = append(t.Warnings, lateSender(sent)...)
+			if want, got := float64(s.Rate), float64(sent.OfferedRate()); got < (1-lateShare)*want {
+				t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: %.3g Mbit/s were sent, where %.3g were asked for", got/1e6, want/1e6))
 			}
 			return t, nil
 		},
 	}
+}
+
+// lateSender warns of a sender that did not keep its schedule.
+func lateSender(sent traffic.UDPSent) []string {
+	if slots := float64(sent.Datagrams + sent.Skipped); float64(sent.Late+sent.Skipped) <= lateShare*slots {
+		return nil
+	}
+	return []string{"late-sender: more than 1 % of the slots were late or skipped"}
 }
 
 func paced(run Run) (traffic.UDPStream, error) {

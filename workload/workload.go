@@ -9,6 +9,8 @@ import (
 	"context"
 	"net/netip"
 	"time"
+
+	"tare/traffic"
 )
 
 // Run describes one run to both ends alike.
@@ -27,6 +29,10 @@ type Run struct {
 	Duration time.Duration `json:"duration"`
 	Interval time.Duration `json:"interval"` // step of the series; 0: no series
 	Spin     bool          `json:"spin"`     // the sender may spin: it has a CPU apart from the receiver's
+
+	// Listener is the TCP port to serve on, where it is shared with others; nil:
+	// one of its own.
+	Listener *traffic.Listener `json:"-"`
 
 	// Edge is called by the end that owns the window, at its start and at its
 	// end, on the thread that moves the data.
@@ -105,7 +111,7 @@ const (
 // All lists the workloads in the order of the tables.
 func All() []Workload {
 	return []Workload{
-		tcpStream(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(),
+		tcpStream(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
 	}
 }
 

@@ -133,7 +133,8 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 		return flagError(c, err)
 	})
 	root.AddCommand(
-		runCommand(s), listCommand(s), labCommand(s), agentCommand(s), keeperCommand(), relayCommand(s),
+		runCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s), serveCommand(s), sendCommand(s),
+		agentCommand(s), keeperCommand(), relayCommand(s),
 	)
 	return root
 }

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/probe"
+	"tare/workload"
+)
+
+// cpuMeter reads the machine's CPU time at the edges of a window. Its reads
+// allocate nothing: they happen on the thread that moves the data.
+type cpuMeter struct {
+	reader *probe.CPUReader
+	edges  [2]probe.CPU // the window's start and end
+	thread [2]threadTime
+	seen   int
+	spins  bool
+	err    error
+}
+
+// newCPUMeter reads once, so that later reads find their memory laid out. Each
+// job has a reader of its own: one that is being stopped may still read.
+func newCPUMeter() (*cpuMeter, error) {
+	reader, err := probe.OpenCPU("/")
+	if err != nil {
+		return nil, err
+	}
+	m := &cpuMeter{reader: reader}
+	for n := range m.edges {
+		if err := reader.Read(&m.edges[n]); err != nil {
+			return nil, errors.Join(err, reader.Close())
+		}
+	}
+	return m, nil
+}
+
+func (m *cpuMeter) edge(end bool) {
+	n := 0
+	if end {
+		n = 1
+	}
+	if err := m.reader.Read(&m.edges[n]); err != nil {
+		m.err = err
+		return
+	}
+	m.thread[n] = threadNow()
+	m.seen++
+}
+
+// threadTime is how much CPU time a thread has had, and when.
+type threadTime struct {
+	id        int
+	cpu, wall time.Duration
+}
+
+// threadNow reads the calling thread's time. Its clocks fail on no Linux.
+func threadNow() threadTime {
+	var cpu, wall unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &cpu)
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &wall)
+	return threadTime{unix.Gettid(), time.Duration(cpu.Nano()), time.Duration(wall.Nano())}
+}
+
+// saturated is the share of a window from which a data thread that is on its
+// CPU sets the result.
+const saturated = 0.95
+
+// judge tells whether the data thread that owned the window was saturated, where
+// both edges fell on one thread. One that spins is always busy and says nothing.
+func (m *cpuMeter) judge(tally *workload.Tally) {
+	from, to := m.thread[0], m.thread[1]
+	if m.seen < 2 || from.id != to.id || to.wall <= from.wall {
+		return
+	}
+	busy := float64(to.cpu-from.cpu) / float64(to.wall-from.wall)
+	if tally.Counters == nil {
+		tally.Counters = map[string]float64{}
+	}
+	tally.Counters["thread_busy"] = busy
+	if busy >= saturated && !m.spins {
+		tally.Warnings = append(tally.Warnings, fmt.Sprintf("tester-limited: the thread that measured was on its CPU for %.0f %% of the window: the path may carry more", 100*busy))
+	}
+}
+
+// used is nil at the end that owns no window.
+func (m *cpuMeter) used() (*workload.CPU, error) {
+	if m.err != nil || m.seen < 2 {
+		return nil, m.err
+	}
+	spent := m.edges[1].Since(m.edges[0])
+	return &workload.CPU{Busy: float64(spent.Busy - spent.Steal), Steal: float64(spent.Steal)}, nil
+}

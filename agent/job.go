@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"runtime/debug"
+
+	"tare/probe"
+	"tare/traffic"
+	"tare/workload"
+)
+
+const (
+	// threads lets every blocked data thread of most runs keep its processor, so
+	// that none waits for the runtime to take one from a neighbour.
+	threads = 64
+	// heapLeast is the heap that is worth collecting between two runs.
+	heapLeast = 16 << 20
+)
+
+// prepare makes the process one that measures: nothing is collected while a
+// run is under way.
+func prepare() {
+	runtime.GOMAXPROCS(threads)
+	debug.SetGCPercent(-1)
+}
+
+// serve carries out the serving end of a run.
+func (j Job) serve(ctx context.Context, ready func(netip.AddrPort) error) (workload.Tally, error) {
+	before, err := probe.NetDevices("/")
+	if err != nil {
+		return workload.Tally{}, err
+	}
+	tally, err := j.carry(func(kind workload.Workload, run workload.Run, at netip.AddrPort) (workload.Tally, error) {
+		return kind.Serve(ctx, run, at, ready)
+	})
+	if err == nil {
+		err = addPacketSize(&tally, before)
+	}
+	return tally, err
+}
+
+// send carries out the driving end of a run.
+func (j Job) send(ctx context.Context) (workload.Tally, error) {
+	return j.carry(func(kind workload.Workload, run workload.Run, to netip.AddrPort) (workload.Tally, error) {
+		return kind.Send(ctx, run, to)
+	})
+}
+
+// carry runs one end with a meter of the machine's CPU time beside it.
+func (j Job) carry(end func(workload.Workload, workload.Run, netip.AddrPort) (workload.Tally, error)) (tally workload.Tally, err error) {
+	kind, known := workload.Find(j.Workload)
+	if !known {
+		return tally, fmt.Errorf("workload %q: unknown to this agent", j.Workload)
+	}
+	address, err := netip.ParseAddrPort(j.Address)
+	if err != nil {
+		return tally, fmt.Errorf("read the job's address: %w", err)
+	}
+	meter, err := newCPUMeter()
+	if err != nil {
+		return tally, err
+	}
+	defer func() { err = errors.Join(err, meter.reader.Close()) }()
+	j.Run.Edge, meter.spins = meter.edge, j.Run.Mode == workload.Spinning
+	if tally, err = end(kind, j.Run, address); err != nil {
+		return tally, err
+	}
+	if tally.CPU, err = meter.used(); err == nil {
+		meter.judge(&tally)
+	}
+	return tally, err
+}
+
+// room lets a run of so many flows have its processors. It stops the world, so
+// no other run may be under way.
+func room(flows int) {
+	if !hasRoom(flows) {
+		runtime.GOMAXPROCS(traffic.Processors(flows))
+	}
+}
+
+func hasRoom(flows int) bool { return traffic.Processors(flows) <= runtime.GOMAXPROCS(0) }
+
+// collect runs the collector between two runs, when there is something worth
+// it. It stops the world as well.
+func collect() {
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	if mem.HeapAlloc > heapLeast {
+		runtime.GC()
+	}
+}
+
+// addPacketSize counts the mean bytes of what the busiest device received:
+// the size of the packets that the path really carried, after all merging.
+func addPacketSize(tally *workload.Tally, before map[string]probe.NetDevice) error {
+	after, err := probe.NetDevices("/")
+	if err != nil {
+		return err
+	}
+	var bytes, packets uint64
+	for name, now := range after {
+		if got := now.RxBytes - before[name].RxBytes; got > bytes {
+			bytes, packets = got, now.RxPackets-before[name].RxPackets
+		}
+	}
+	if packets > 0 {
+		if tally.Counters == nil {
+			tally.Counters = map[string]float64{}
+		}
+		tally.Counters["skb_bytes"] = float64(bytes) / float64(packets)
+	}
+	return nil
+}

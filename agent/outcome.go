@@ -1,0 +1,38 @@
+package agent
+
+import (
+	"maps"
+
+	"tare/result"
+	"tare/workload"
+)
+
+// Outcome is what both ends of a run measured.
+type Outcome struct{ Server, Client workload.Tally }
+
+// Sample joins the tallies of both ends. The CPU time is the sum of both: on
+// one machine only one of them measured it.
+func (o Outcome) Sample() result.Sample {
+	s := result.Sample{Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{}}
+	for _, tally := range []workload.Tally{o.Server, o.Client} {
+		maps.Copy(s.Metrics, tally.Metrics)
+		maps.Copy(s.Series, tally.Series)
+		maps.Copy(s.Counters, tally.Counters)
+		s.Warnings = append(s.Warnings, tally.Warnings...)
+		if tally.CPU != nil {
+			s.Counters["cpu_busy"] += tally.CPU.Busy
+			s.Counters["cpu_steal"] += tally.CPU.Steal
+			s.Counters["window"] = tally.Window.Seconds()
+			s.Counters["work"] = tally.Work
+		}
+	}
+	return s
+}
+
+// CC is the congestion control that the ends read back; empty: none did.
+func (o Outcome) CC() string {
+	if o.Client.CC != "" {
+		return o.Client.CC
+	}
+	return o.Server.CC
+}

@@ -1,0 +1,312 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/traffic"
+	"tare/workload"
+)
+
+// PortSchema names what is spoken at a serving port: the sender connects and
+// says a request in one JSON line, is told when it may begin and at which port,
+// and at the end what was measured. While a run lasts neither side speaks.
+const PortSchema = "tare.serve/1"
+
+// request is the first line to a serving port. The schema stands first in it,
+// so that its beginning tells a request from the flows of a run.
+type request struct {
+	Schema string `json:"schema"`
+	Secret string `json:"secret,omitempty"`
+	Job    Job    `json:"job"`
+}
+
+// greeting is how every request begins.
+const greeting = `{"schema":"` + PortSchema + `"`
+
+// reply is a line from a serving port.
+type reply struct {
+	Ready bool            `json:"ready,omitempty"`
+	Port  int             `json:"port,omitempty"` // of the run; 0: the one that was asked
+	Tally *workload.Tally `json:"tally,omitempty"`
+	Error string          `json:"error,omitempty"`
+}
+
+// maxRequest bounds a request.
+const maxRequest = 64 << 10
+
+// Port serves the runs that senders ask for, all at one address.
+type Port struct {
+	Secret string               // what a sender must know; empty: nothing
+	Tell   func(text string)    // says what happens, a line each
+	Ready  func(netip.AddrPort) // is called when the port is open
+
+	ctx       context.Context
+	listener  *traffic.Listener
+	address   netip.AddrPort
+	requests  sync.WaitGroup
+	strangers atomic.Int64 // connections that asked for no run, and belonged to none
+
+	mu      sync.Mutex
+	running int           // runs under way
+	flows   int           // of all of them
+	lent    bool          // a run has the listener
+	release func()        // ends the waiting for connections
+	back    chan struct{} // the listener was given back
+	waits   chan struct{} // nobody waits at the listener any more
+}
+
+// Serve opens the port and serves until the context ends.
+func (p *Port) Serve(ctx context.Context, bind netip.AddrPort) error {
+	prepare()
+	listener, err := traffic.ListenTCP(bind)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p.ctx, p.listener, p.address = ctx, listener, listener.Addr()
+	p.back, p.waits = make(chan struct{}, 1), make(chan struct{})
+	p.Ready(p.address)
+	err = p.receive()
+	cancel()
+	p.requests.Wait()
+	return errors.Join(err, listener.Close())
+}
+
+// receive waits for requests whenever no run has the listener.
+func (p *Port) receive() error {
+	for p.ctx.Err() == nil {
+		waiting, release := context.WithCancel(p.ctx)
+		p.mu.Lock()
+		if p.release = release; p.lent { // by who asked before this began
+			release()
+		}
+		p.mu.Unlock()
+		err := p.listener.Receive(waiting, p.keep)
+		release()
+		if err != nil {
+			return err
+		}
+		select {
+		case p.waits <- struct{}{}: // to the run that takes the listener
+			<-p.back
+		case <-p.ctx.Done():
+		}
+	}
+	return nil
+}
+
+// lend gives the listener to a run, unless another has it. Meanwhile the run
+// keeps requests aside.
+func (p *Port) lend() (*traffic.Listener, bool) {
+	p.mu.Lock()
+	if p.lent {
+		p.mu.Unlock()
+		return nil, false
+	}
+	p.lent = true
+	release := p.release
+	p.mu.Unlock()
+	release()
+	select {
+	case <-p.waits:
+		return p.listener.Lend(p.keep, sync.OnceFunc(p.takeBack)), true
+	case <-p.ctx.Done():
+		return nil, false
+	}
+}
+
+// takeBack ends what lend began.
+func (p *Port) takeBack() {
+	p.mu.Lock()
+	p.lent = false
+	p.mu.Unlock()
+	p.back <- struct{}{}
+}
+
+// keep takes a connection that begins as a request does.
+func (p *Port) keep(fd int, first []byte) bool {
+	if p.ctx.Err() != nil || !bytes.HasPrefix([]byte(greeting), first) {
+		p.strangers.Add(1)
+		return false
+	}
+	said := bytes.Clone(first)
+	p.requests.Go(func() {
+		conn, err := connOf(fd)
+		if err != nil {
+			p.Tell(err.Error())
+			return
+		}
+		defer conn.Close()
+		p.answer(conn, io.MultiReader(bytes.NewReader(said), conn))
+	})
+	return true
+}
+
+// connOf makes a blocking socket one of the runtime's.
+func connOf(fd int) (net.Conn, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(fmt.Errorf("take connection over: %w", err), unix.Close(fd))
+	}
+	file := os.NewFile(uintptr(fd), "request")
+	defer file.Close()
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, fmt.Errorf("take connection over: %w", err)
+	}
+	return conn, nil
+}
+
+// answer hears a request out and serves it.
+func (p *Port) answer(conn net.Conn, in io.Reader) {
+	say := func(r reply) error {
+		line, err := json.Marshal(r)
+		if err == nil {
+			_, err = conn.Write(append(line, '\n'))
+		}
+		return err
+	}
+	who := conn.RemoteAddr().String()
+	tally, err := p.run(conn, in, who, say)
+	if err != nil {
+		p.Tell(fmt.Sprintf("%s: %v", who, err))
+		err = say(reply{Error: err.Error()})
+	} else {
+		err = say(reply{Tally: &tally})
+	}
+	if err != nil {
+		p.Tell(fmt.Sprintf("%s: answer: %v", who, err))
+	}
+}
+
+// run serves one run. It ends when the sender goes.
+func (p *Port) run(conn net.Conn, in io.Reader, who string, say func(reply) error) (tally workload.Tally, err error) {
+	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return tally, err
+	}
+	line, err := bufio.NewReader(io.LimitReader(in, maxRequest)).ReadBytes('\n')
+	if err != nil {
+		return tally, fmt.Errorf("read request: %w", err)
+	}
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+		return tally, err
+	}
+	job, err := p.check(line)
+	if err != nil {
+		return tally, err
+	}
+	if err := p.begin(job); err != nil {
+		return tally, err
+	}
+	defer p.end(job)
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	go func() { // the sender says no more: whatever comes is its end
+		_, _ = conn.Read(make([]byte, 1))
+		cancel()
+	}()
+	p.Tell(fmt.Sprintf("%s: %s, %d flows, %v", who, job.Workload, job.Run.Flows, job.Run.Duration))
+	before := p.strangers.Load()
+	tally, err = p.serve(ctx, job, say)
+	if n := p.strangers.Load() - before; n > 0 {
+		tally.Warnings = append(tally.Warnings, fmt.Sprintf("strangers: %d connections to the port asked for no run", n))
+	}
+	return tally, err
+}
+
+// serve listens for the run at the port itself where it is free, and at one of
+// the kernel's choice where another run has it.
+func (p *Port) serve(ctx context.Context, job Job, say func(reply) error) (workload.Tally, error) {
+	ready := func(at netip.AddrPort) error {
+		r := reply{Ready: true}
+		if at.Port() != p.address.Port() {
+			r.Port = int(at.Port())
+		}
+		return say(r)
+	}
+	kind, _ := workload.Find(job.Workload)
+	own := netip.AddrPortFrom(p.address.Addr(), 0).String()
+	job.Address = p.address.String()
+	if !kind.TCP {
+		tally, err := job.serve(ctx, ready)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			job.Address = own
+			return job.serve(ctx, ready)
+		}
+		return tally, err
+	}
+	if listener, ok := p.lend(); ok {
+		defer listener.Back()
+		job.Run.Listener = listener
+	} else {
+		job.Address = own
+	}
+	return job.serve(ctx, ready)
+}
+
+// check reads a request and refuses what this port does not serve.
+func (p *Port) check(line []byte) (Job, error) {
+	var r request
+	if err := json.Unmarshal(line, &r); err != nil {
+		return Job{}, fmt.Errorf("read request: %w", err)
+	}
+	given, want := sha256.Sum256([]byte(r.Secret)), sha256.Sum256([]byte(p.Secret))
+	if p.Secret != "" && subtle.ConstantTimeCompare(given[:], want[:]) == 0 {
+		return Job{}, errors.New("the token is not this server's: give the same --token at both ends")
+	}
+	kind, known := workload.Find(r.Job.Workload)
+	run := r.Job.Run
+	switch {
+	case !known:
+		return Job{}, fmt.Errorf("workload %q: unknown to this server: use the same version at both ends", r.Job.Workload)
+	case run.Flows < 1 || run.Flows > kind.Flows:
+		return Job{}, fmt.Errorf("%d flows of %s: want 1 to %d", run.Flows, kind.Name, kind.Flows)
+	case run.Duration <= 0 || run.Duration > longestRun || run.Warmup < 0 || run.Warmup > longestRun:
+		return Job{}, fmt.Errorf("a window of %v after %v: want up to %v each", run.Duration, run.Warmup, longestRun)
+	}
+	return r.Job, nil
+}
+
+// longestRun bounds what a sender may ask for.
+const longestRun = 24 * time.Hour
+
+// begin makes room for one more run. Room for more flows than there is can be
+// made only while no other is under way.
+func (p *Port) begin(job Job) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	flows := p.flows + job.Run.Flows
+	if p.running == 0 {
+		room(flows)
+	} else if !hasRoom(flows) {
+		return fmt.Errorf("%d flows beside %d of other runs: try again when they are over", job.Run.Flows, p.flows)
+	}
+	p.running++
+	p.flows = flows
+	return nil
+}
+
+func (p *Port) end(job Job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flows -= job.Run.Flows
+	if p.running--; p.running == 0 {
+		collect()
+	}
+}

@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tare/workload"
+)
+
+// openPort serves at a port of the kernel's choice until the test ends, and
+// gives its address and what it says.
+func openPort(t *testing.T, secret string) (netip.AddrPort, func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	var said []string
+	opened := make(chan netip.AddrPort, 1)
+	p := &Port{
+		Secret: secret,
+		Tell:   func(text string) { mu.Lock(); defer mu.Unlock(); said = append(said, text) },
+		Ready:  func(at netip.AddrPort) { opened <- at },
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Serve(ctx, netip.MustParseAddrPort("127.0.0.1:0")) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return <-opened, func() string { mu.Lock(); defer mu.Unlock(); return strings.Join(said, "\n") }
+}
+
+func shortRun(mode string) workload.Run {
+	return workload.Run{
+		Token: "000102030405060708090a0b0c0d0e0f", Mode: mode, Flows: 1, Size: 64,
+		Warmup: 20 * time.Millisecond, Duration: 100 * time.Millisecond,
+	}
+}
+
+// TestStrangersAtThePortDisturbNoRun: garbage, silence and half a request
+// before and during a run are dropped, counted, and the run goes on.
+func TestStrangersAtThePortDisturbNoRun(t *testing.T) {
+	at, _ := openPort(t, "")
+	for _, words := range []string{"", "GET / HTTP/1.1\r\n\r\n", `{"schema":"tare.ser`, strings.Repeat("x", 1<<16)} {
+		c, err := net.Dial("tcp", at.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, words); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := make(chan struct{})
+	var knocking sync.WaitGroup
+	knocking.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+			if c, err := net.Dial("tcp", at.String()); err == nil {
+				_, _ = io.WriteString(c, "let me in, I am no tare at all")
+				c.Close()
+			}
+		}
+	})
+	for _, name := range []string{"tcp_rr", "tcp_stream", "tcp_crr"} {
+		kind, _ := workload.Find(name)
+		out, err := Call(t.Context(), at, "", name, shortRun(kind.Modes[0]))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if warned := strings.Join(out.Sample().Warnings, "\n"); !strings.Contains(warned, "strangers") {
+			t.Errorf("%s: the warnings %q do not name the strangers", name, warned)
+		}
+	}
+	close(stop)
+	knocking.Wait()
+}
+
+func TestPortRefusesInWords(t *testing.T) {
+	at, said := openPort(t, "sesame")
+	good := shortRun("block")
+	long := good
+	long.Duration = 1000 * time.Hour
+	for want, try := range map[string]struct {
+		secret, name string
+		run          workload.Run
+	}{
+		"--token":           {"", "tcp_rr", good},
+		"the token is not":  {"open", "tcp_rr", good},
+		"a window of 1000h": {"sesame", "tcp_rr", long},
+	} {
+		if _, err := Call(t.Context(), at, try.secret, try.name, try.run); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+		if !strings.Contains(said(), want) {
+			t.Errorf("the server said %q, not %q", said(), want)
+		}
+	}
+	if _, err := Call(t.Context(), at, "sesame", "tcp_rr", good); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPortChecksRequests(t *testing.T) {
+	p := &Port{}
+	for want, line := range map[string]string{
+		"read request":    "{",
+		"unknown to this": `{"job":{"workload":"smoke_signals"}}`,
+		"1048576 flows":   `{"job":{"workload":"tcp_rr","run":{"flows":1048576}}}`,
+		"0 flows":         `{"job":{"workload":"tcp_rr"}}`,
+		"a window of -1":  `{"job":{"workload":"tcp_rr","run":{"flows":1,"duration":-1}}}`,
+	} {
+		if _, err := p.check([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that says %q", line, err, want)
+		}
+	}
+}
+
+// TestASenderThatGoesFreesThePort: its run ends, and the next has the port.
+func TestASenderThatGoesFreesThePort(t *testing.T) {
+	at, _ := openPort(t, "")
+	run := shortRun("block")
+	run.Duration = time.Hour
+	line, err := json.Marshal(request{Schema: PortSchema, Job: Job{Workload: "tcp_rr", Run: run}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		c, err := net.Dial("tcp", at.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write(append(line, '\n')); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Read(make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+	begun := time.Now()
+	if _, err := Call(t.Context(), at, "", "tcp_rr", shortRun("block")); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("the next run took %v", took)
+	}
+}
+
+// TestCallNamesWhatStandsThere: somebody else's server, and one that is silent.
+func TestCallNamesWhatStandsThere(t *testing.T) {
+	for words, want := range map[string]string{
+		"220 mail ready\r\n": "is no tare serve",
+		"":                   "see whether it is tare serve",
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = io.WriteString(c, words)
+			}
+		}()
+		begun := time.Now()
+		_, err = Call(t.Context(), l.Addr().(*net.TCPAddr).AddrPort(), "", "tcp_rr", shortRun("block"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("it took %v to say so", took)
+		}
+		l.Close()
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tare/foreign"
+	"tare/report"
+	"tare/result"
+)
+
+func importCommand(s streams) *cobra.Command {
+	var asJSON bool
+	var out string
+	c := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Turn the outputs of other tools into a result",
+		Long: `Reads what other tools printed, and makes each run in it a cell of a result:
+` + strings.Join(foreign.Tools(), ", ") + `.
+
+Logs may be pasted: prompts, comment marks, line numbers, colours, lost blanks,
+cut-off and repeated runs and several tools in one file do no harm. What an
+output does not say is null, never guessed. "-" reads standard input.`,
+		Example: `  tare import iperf3.log
+  iperf3 -c 10.0.0.2 | tare import - --json
+  tare import host.log vxlan.log --out imported.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return wrong("import needs a file: tare import iperf3.log, or - for standard input")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if out != "" {
+				if err := result.CheckWritable(out, resultBytes); err != nil {
+					return &exitError{exitWrong, err}
+				}
+			}
+			res, err := imported(s.in, args)
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				if err := res.WriteFile(out); err != nil {
+					return err
+				}
+			}
+			return printImported(s, res, asJSON, out)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "write the result to standard output")
+	c.Flags().StringVar(&out, "out", "", "result file")
+	return c
+}
+
+// imported reads the files into one result. Its environment and plan are
+// empty: no output of a tool tells them.
+func imported(in io.Reader, files []string) (*result.Result, error) {
+	id := make([]byte, 8)
+	if _, err := rand.Read(id); err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC().Format(time.RFC3339)
+	res := &result.Result{
+		Schema: result.Schema, ID: hex.EncodeToString(id), Started: now, Finished: now, Tool: tool(),
+		Noise: result.Noise{Pressure: -1}, // not known
+	}
+	for _, file := range files {
+		data, err := readFile(in, file)
+		if err != nil {
+			return nil, wrong("%w: give a readable file, or - for standard input", err)
+		}
+		cells, err := foreign.Read(file, data)
+		if err != nil {
+			return nil, wrong("%w", err)
+		}
+		for _, cell := range cells {
+			cell.Params["file"] = file
+			res.Cells = append(res.Cells, cell)
+		}
+	}
+	return res, nil
+}
+
+func readFile(in io.Reader, file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(file)
+}
+
+func printImported(s streams, res *result.Result, asJSON bool, out string) error {
+	if asJSON {
+		return res.Write(s.out)
+	}
+	if err := report.Imported(s.out, res, report.Options{Colour: colour(s.out)}); err != nil {
+		return err
+	}
+	if out == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(s.out, "\nresult: %s\n", out)
+	return err
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tare/experiment"
+	"tare/network"
+	"tare/probe"
+	"tare/report"
+	"tare/result"
+)
+
+// sendFlags are those of `tare send`.
+type sendFlags struct {
+	to, pin, token             string
+	name, cc                   string
+	duration, warmup, interval string
+	out                        string
+	workload                   workloadFlags
+	json                       bool
+}
+
+// sendCommand is the engine's driving end on its own.
+func sendCommand(s streams) *cobra.Command {
+	var f sendFlags
+	c := &cobra.Command{
+		Use:   "send",
+		Short: "Do one run against a tare serve",
+		Long: `Does one run against a tare serve and tells what both ends measured: no lab, no
+baseline, no toll. Nothing is printed while the window is open; --interval adds
+a line for each step of the series afterwards.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.send(c.Context(), s, c.Flags())
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.to, "to", "", fmt.Sprintf("the server, as 10.0.0.2:%d", network.Port))
+	flags.StringVar(&f.name, "workload", "tcp_stream", "what to send: "+strings.Join(experiment.Workloads(), ", "))
+	f.workload.register(flags)
+	flags.StringVar(&f.cc, "cc", "", "TCP congestion control (default: the route's or the machine's)")
+	flags.StringVar(&f.duration, "duration", "5s", "length of the window")
+	flags.StringVar(&f.warmup, "warmup", "200ms", "what precedes the window")
+	flags.StringVar(&f.interval, "interval", "", "step of the series, printed a line each, as 1s")
+	flags.StringVar(&f.pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
+	flags.StringVar(&f.token, "token", "", "the server's token")
+	flags.StringVar(&f.out, "out", "", "write the result to this file as well")
+	flags.BoolVar(&f.json, "json", false, "write the result to standard output")
+	return c
+}
+
+func (f *sendFlags) send(ctx context.Context, s streams, flags *pflag.FlagSet) error {
+	run, err := f.single(flags)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := result.CheckWritable(f.out, resultBytes); err != nil {
+			return &exitError{exitWrong, err}
+		}
+	}
+	if run.To, err = resolve(ctx, f.to); err != nil {
+		return err
+	}
+	if err := pinTo(f.pin); err != nil {
+		return err
+	}
+	env := probe.Environment("/")
+	env.Parts = map[string]string{}
+	res, err := run.Run(ctx, tool(), env)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := res.WriteFile(f.out); err != nil {
+			return err
+		}
+	}
+	return f.print(s, res, run.Interval)
+}
+
+func (f *sendFlags) print(s streams, res *result.Result, interval time.Duration) error {
+	if f.json {
+		if err := res.Write(s.out); err != nil {
+			return err
+		}
+	}
+	if cell := res.Cells[0]; cell.Status == result.StatusFailed {
+		return fmt.Errorf("%s", cell.Reason)
+	}
+	if f.json {
+		return nil
+	}
+	return report.Single(s.out, res, interval, report.Options{Colour: colour(s.out)})
+}
+
+// single reads the flags.
+func (f *sendFlags) single(flags *pflag.FlagSet) (experiment.Single, error) {
+	run := experiment.Single{Secret: f.token, Pin: f.pin, Workload: result.WorkloadPlan{Name: f.name, CC: f.cc}}
+	if f.to == "" {
+		return run, wrong("--to is missing: name the server, as in --to 10.0.0.2:%d", network.Port)
+	}
+	var err error
+	if run.Duration, err = result.ParseSeconds(f.duration); err != nil {
+		return run, wrong("--duration: %w", err)
+	}
+	if run.Warmup, err = result.ParseSeconds(f.warmup); err != nil {
+		return run, wrong("--warmup: %w", err)
+	}
+	if f.interval != "" {
+		step, err := result.ParseSeconds(f.interval)
+		if err != nil {
+			return run, wrong("--interval: %w", err)
+		}
+		if run.Interval = step.Duration(); step > run.Duration || run.Interval < time.Millisecond {
+			return run, wrong("--interval %s: it must be from 1ms to the duration", f.interval)
+		}
+	}
+	if err := f.workload.apply(flags, &run.Workload); err != nil {
+		return run, &exitError{exitWrong, err}
+	}
+	return run, run.Check()
+}
+
+// resolve reads where the server is: an address or a name, with a port or
+// without.
+func resolve(ctx context.Context, text string) (netip.AddrPort, error) {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at, nil
+	}
+	host, port := text, strconv.Itoa(network.Port)
+	if h, p, err := net.SplitHostPort(text); err == nil {
+		host, port = h, p
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || number == 0 {
+		return netip.AddrPort{}, wrong("--to %q: port %q: write it as in 10.0.0.2:%d", text, port, network.Port)
+	}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil || len(addresses) == 0 {
+		return netip.AddrPort{}, wrong("--to %q: find its address: %w", text, err)
+	}
+	return netip.AddrPortFrom(addresses[0].Unmap(), uint16(number)), nil
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tare/agent"
+	"tare/lab"
+	"tare/network"
+)
+
+// serveCommand is the engine's serving end on its own.
+func serveCommand(s streams) *cobra.Command {
+	var bind, pin, token string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the runs of tare send, at one port",
+		Long: `Serves the runs that tare send asks for, one after another or side by side, until
+it is interrupted. One port takes requests and data; a second run at the same
+time gets a port of its own, which the sender is told. Who connects without a
+run's token is dropped and counted.
+
+Bind it to the address of the path under test. With --token only senders that
+give the same one are served.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			at, err := bindAddress(bind)
+			if err != nil {
+				return err
+			}
+			if err := pinTo(pin); err != nil {
+				return err
+			}
+			say := func(text string) { fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
+			p := &agent.Port{Secret: token, Tell: say, Ready: func(at netip.AddrPort) { say(fmt.Sprintf("serving at %v", at)) }}
+			return errors.Join(p.Serve(c.Context(), at), c.Context().Err())
+		},
+	}
+	c.Flags().StringVar(&bind, "bind", "", fmt.Sprintf("address to listen on, as 10.0.0.2:%d (default 127.0.0.1:%d)", network.Port, network.Port))
+	c.Flags().StringVar(&pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
+	c.Flags().StringVar(&token, "token", "", "serve only senders that give the same token")
+	return c
+}
+
+// bindAddress reads where to listen: an address, a port or both.
+func bindAddress(text string) (netip.AddrPort, error) {
+	local := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), network.Port)
+	if text == "" {
+		return local, nil
+	}
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at, nil
+	}
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.AddrPortFrom(addr, network.Port), nil
+	}
+	return local, wrong("--bind %q: write an address and a port, as in 10.0.0.2:%d", text, network.Port)
+}
+
+// pinTo binds this process to a list of CPUs; an empty one leaves it where it is.
+func pinTo(list string) error {
+	if list == "" {
+		return nil
+	}
+	set, err := lab.ParseCPUSet(list)
+	if err != nil {
+		return wrong("--pin: %w", err)
+	}
+	if err := set.BindProcess(); err != nil {
+		return wrong("--pin %s: %w: see /sys/devices/system/cpu/online for the CPUs that are there", list, err)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package experiment
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"tare/agent"
+	"tare/result"
+)
+
+// Single is one run against a tare serve, without a lab around it: nothing is
+// laid, weighed or repeated.
+type Single struct {
+	To       netip.AddrPort
+	Secret   string // the server's token
+	Workload result.WorkloadPlan
+	Warmup   result.Seconds
+	Duration result.Seconds
+	Interval time.Duration // of the series; zero: as in every run
+	OwnCPU   bool          // this end has a CPU apart from the server's
+	Pin      string        // CPUs of this end, as given; recorded
+}
+
+// Plan is the run as a plan, which Check can look at.
+func (s Single) Plan() result.Plan {
+	return result.Plan{
+		Networks: []result.NetworkPlan{}, Paths: []string{}, Workloads: []result.WorkloadPlan{s.Workload}, NIC: []string{},
+		CC: s.Workload.CC, Blocks: 1, Warmup: s.Warmup, Duration: s.Duration,
+	}
+}
+
+// Check tells what is wrong with the run: an *InputError.
+func (s Single) Check() error {
+	if err := checkWorkload(s.Workload); err != nil {
+		return err
+	}
+	return checkBounds(windowBounds(s.Plan()))
+}
+
+// Run does it. The result holds one cell, of no network and no path: what lies
+// between the two ends is not known here. A run that failed is a failed cell.
+func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environment) (*result.Result, error) {
+	plan := s.Plan()
+	run := runOf(plan, s.Workload)
+	run.Spin = s.OwnCPU
+	if s.Interval > 0 {
+		run.Interval = s.Interval
+	}
+	if err := drawToken(&run); err != nil {
+		return nil, err
+	}
+	id, err := newID()
+	if err != nil {
+		return nil, err
+	}
+	res := &result.Result{
+		Schema: result.Schema, ID: id, Tool: tool, Plan: plan, Environment: env,
+		Started: time.Now().UTC().Format(time.RFC3339), Findings: []result.Finding{}, Warnings: []string{},
+		Noise: result.Noise{AA: []result.AA{}},
+	}
+	cell := result.Cell{
+		Workload: s.Workload.Name, Mode: run.Mode, Status: result.StatusOK,
+		Samples: []result.Sample{}, Findings: []result.Finding{}, Metrics: []result.Metric{},
+		Params: result.Params{"warmup": float64(plan.Warmup), "duration": float64(plan.Duration)},
+	}
+	addRun(cell.Params, run)
+	if s.Pin != "" {
+		cell.Params["pin"] = s.Pin
+	}
+	out, err := agent.Call(ctx, s.To, s.Secret, s.Workload.Name, run)
+	if err != nil {
+		cell.Status, cell.Reason = result.StatusFailed, err.Error()
+	} else {
+		cell.Samples = append(cell.Samples, out.Sample())
+		if cc := out.CC(); cc != "" {
+			cell.Params["cc"] = cc
+		}
+	}
+	for _, q := range quantitiesOf(&cell) {
+		m := metricOf(&cell, q)
+		m.Warnings = append(m.Warnings, cell.Samples[0].Warnings...)
+		cell.Metrics = append(cell.Metrics, m)
+	}
+	res.Finished = time.Now().UTC().Format(time.RFC3339)
+	res.Cells = []result.Cell{cell}
+	return res, ctx.Err()
+}

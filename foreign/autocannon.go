@@ -1,0 +1,232 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"tare/result"
+)
+
+var (
+	cannonSetup   = regexp.MustCompile(`^\s*(\d+)\s*connections(?:\s*with\s*(\d+)\s*pipelining\s*factor)?\s*$`)
+	cannonWorkers = regexp.MustCompile(`^\s*(\d+)\s*workers\s*$`)
+	cannonHead    = regexp.MustCompile(`^[\s│|]*Stat[\s│|]`)
+	cannonRow     = regexp.MustCompile(`^[\s│|]*(Latency(?:\s*\((?:ms|s)\))?|Req/Sec|Bytes/Sec)[\s│|]*(\S.*)$`)
+	cannonColumn  = regexp.MustCompile(`[\d.]+%|Avg|Stdev|Max|Min`)
+	cannonCell    = regexp.MustCompile(`([\d.,]+)\s*(ms|us|s|kB|MB|GB|TB|PB|B|k|M)?`)
+	cannonRank    = regexp.MustCompile(`^[\s│|]*(\d+(?:\.\d+)?)[\s│|]+([\d.]+)[\s│|]*$`)
+	cannonRanks   = regexp.MustCompile(`Percentile[\s│|]+Latency`)
+	cannonTotal   = regexp.MustCompile(`([\d.]+)(k|M)?\s*requests\s*in\s*([\d.]+)s,\s*([\d.]+)\s*(k|M|G|T)?B\s*read`)
+	cannonBad     = regexp.MustCompile(`(\d+)\s*2xx\s*responses,\s*(\d+)\s*non\s*2xx`)
+	cannonErrors  = regexp.MustCompile(`^\s*([\d.]+)(k|M)?\s*errors\s*\(([\d.]+)(k|M)?\s*timeouts\)`)
+	cannonWords   = regexp.MustCompile(`Req/Bytes counts sampled|# of samples: \d+`)
+	cannonFrame   = regexp.MustCompile(`^\s*[┌├└][─┬┼┴┐┤┘]`)
+)
+
+func hintsAutocannon() []string {
+	return []string{"autocannon", "unning", "connections", "Stat", "atency", "/Sec", "ercentile", "requests", "2xx", "errors", "counts", "samples", "┌", "├", "└"}
+}
+
+func claimsAutocannon(ahead []string) claim {
+	line := ahead[0]
+	if c, ok := commandIn(line); ok {
+		return sure(c.tool == "autocannon")
+	}
+	if wrkRunning.MatchString(line) {
+		for _, next := range ahead[1:min(len(ahead), within)] {
+			if cannonSetup.MatchString(next) {
+				return clear
+			}
+		}
+		return weak
+	}
+	if cannonRow.MatchString(line) && !strings.ContainsAny(line, "│|") {
+		return weak // without its frame a row may be wrk's
+	}
+	for _, own := range []*regexp.Regexp{cannonSetup, cannonHead, cannonRow, cannonRanks, cannonBad, cannonErrors, cannonWords, cannonFrame} {
+		if own.MatchString(line) {
+			return clear
+		}
+	}
+	if cannonTotal.MatchString(line) {
+		return weak
+	}
+	return none
+}
+
+// cannonRun is one run as far as its lines were read.
+type cannonRun struct {
+	command command
+	seen    map[string][]string
+	columns []string                     // of the table that is being read
+	rows    map[string]map[string]string // row, column, the cell with its unit
+	ranks   map[string]float64
+	inRanks bool
+}
+
+// readAutocannon reads autocannon's tables, with frames or without.
+func readAutocannon(lines []string) []result.Cell {
+	var cells []result.Cell
+	fresh := func() *cannonRun {
+		return &cannonRun{seen: map[string][]string{}, rows: map[string]map[string]string{}, ranks: map[string]float64{}}
+	}
+	run := fresh()
+	end := func() {
+		if len(run.rows)+len(run.seen) > 0 {
+			cells = append(cells, run.cell())
+		}
+		run = fresh()
+	}
+	for _, line := range lines {
+		c, isCommand := commandIn(line)
+		if isCommand || wrkRunning.MatchString(line) {
+			end()
+		}
+		if isCommand {
+			run.command = c
+			continue
+		}
+		if m := cannonRow.FindStringSubmatch(line); m != nil {
+			if _, told := run.rows[rowName(m[1])]; told {
+				end()
+			}
+		}
+		run.read(line)
+	}
+	end()
+	return cells
+}
+
+func (run *cannonRun) read(line string) {
+	for name, pattern := range map[string]*regexp.Regexp{
+		"running": wrkRunning, "setup": cannonSetup, "workers": cannonWorkers, "total": cannonTotal, "bad": cannonBad, "errors": cannonErrors,
+	} {
+		if m := pattern.FindStringSubmatch(line); m != nil && run.seen[name] == nil {
+			run.seen[name] = m
+		}
+	}
+	switch {
+	case cannonRanks.MatchString(line):
+		run.inRanks = true
+	case cannonHead.MatchString(line):
+		run.columns = cannonColumn.FindAllString(line, -1)
+	case cannonRow.MatchString(line):
+		run.readRow(cannonRow.FindStringSubmatch(line))
+	case run.inRanks && cannonRank.MatchString(line):
+		m := cannonRank.FindStringSubmatch(line)
+		run.ranks[m[1]] = seconds(count(m[2]), time.Millisecond)
+	}
+}
+
+// rowName is the first word of a row, and the unit that older versions put
+// there.
+func rowName(text string) string {
+	name, _, _ := strings.Cut(text, "(")
+	return strings.TrimSpace(name)
+}
+
+// readRow takes a row of a table. Where cells are missing nobody knows which.
+func (run *cannonRun) readRow(m []string) {
+	cells := cannonCell.FindAllStringSubmatch(m[2], -1)
+	if len(cells) != len(run.columns) {
+		return
+	}
+	row := map[string]string{}
+	for n, cell := range cells {
+		unit := cell[2]
+		if strings.HasSuffix(m[1], "(ms)") || unit == "" && rowName(m[1]) == "Latency" {
+			unit = "ms"
+		}
+		row[run.columns[n]] = cell[1] + " " + unit
+	}
+	run.rows[rowName(m[1])] = row
+}
+
+// cell makes the run a cell.
+func (run *cannonRun) cell() result.Cell {
+	b := newCannon()
+	if m := run.seen["running"]; m != nil {
+		b.param("url", m[2])
+	}
+	if m := run.seen["setup"]; m != nil {
+		b.param("connections", int(count(m[1])))
+		if m[2] != "" {
+			b.param("pipelining", int(count(m[2])))
+		}
+	}
+	if m := run.seen["workers"]; m != nil {
+		b.param("workers", int(count(m[1])))
+	}
+	b.param("rate", run.command.rate("-R", "--overallRate"))
+	if m := run.seen["total"]; m != nil {
+		b.param("duration", count(m[3]))
+		b.counter("requests", count(m[1])*kilo(m[2]))
+	}
+	if m := run.seen["running"]; m != nil {
+		if v, ok := parseSpan(m[1]); ok {
+			b.param("duration", v)
+		}
+	}
+	run.metrics(b)
+	if m := run.seen["bad"]; m != nil && count(m[2]) > 0 {
+		b.counter("non_2xx", count(m[2]))
+		b.warn(m[2] + " responses were not 2xx")
+	}
+	if m := run.seen["errors"]; m != nil {
+		b.counter("errors", count(m[1])*kilo(m[2]))
+		b.counter("errors_timeout", count(m[3])*kilo(m[4]))
+		b.warn(strings.TrimSpace(m[0]))
+	}
+	if len(b.cell.Metrics) == 0 {
+		b.warn("no figures: the text breaks off before them")
+	}
+	return b.done()
+}
+
+func newCannon() *builder {
+	b := newRun("autocannon", "http", "connections", "pipelining", "workers", "rate", "duration", "url")
+	b.param("side", client)
+	return b
+}
+
+// metrics notes the tables. autocannon's units of bytes are decimal.
+func (run *cannonRun) metrics(b *builder) {
+	get := func(row, column string) (float64, bool) {
+		text, unit, _ := strings.Cut(run.rows[row][column], " ")
+		v, ok := parseNumber(text)
+		if row == "Latency" {
+			return seconds(v, unitOf(unit)), ok && unitOf(unit) > 0
+		}
+		return v * kilo(strings.TrimSuffix(unit, "B")), ok
+	}
+	if v, ok := get("Req/Sec", "Avg"); ok {
+		b.metric("rate", v)
+	} else if m := run.seen["total"]; m != nil && count(m[3]) > 0 {
+		b.metric("rate", count(m[1])*kilo(m[2])/count(m[3]), "the table is missing: requests over the time they took")
+	}
+	if v, ok := get("Bytes/Sec", "Avg"); ok {
+		b.metric("throughput", 8*v, "with the headers of HTTP")
+	}
+	if v, ok := get("Latency", "Avg"); ok {
+		b.metric("latency_mean", v)
+	}
+	for column := range run.rows["Latency"] {
+		percent, isRank := strings.CutSuffix(column, "%")
+		v, ok := get("Latency", column)
+		switch {
+		case ok && isRank:
+			b.percentile(percent, v)
+		case ok && column != "Avg":
+			b.counter("latency_"+strings.ToLower(column), v)
+		}
+	}
+	for percent, v := range run.ranks {
+		b.percentile(percent, v)
+	}
+	for column, name := range map[string]string{"Stdev": "rate_stdev", "Min": "rate_min", "1%": "rate_p1", "2.5%": "rate_p2_5", "50%": "rate_p50", "97.5%": "rate_p97_5"} {
+		if v, ok := get("Req/Sec", column); ok {
+			b.counter(name, v)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package foreign
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"tare/result"
+)
+
+// cannonDocument is what autocannon --json writes.
+type cannonDocument struct {
+	URL         string             `json:"url"`
+	Connections int                `json:"connections"`
+	Pipelining  int                `json:"pipelining"`
+	Workers     int                `json:"workers"`
+	Duration    float64            `json:"duration"`
+	Latency     map[string]float64 `json:"latency"` // ms
+	Requests    map[string]float64 `json:"requests"`
+	Throughput  map[string]float64 `json:"throughput"` // bytes/s
+	Errors      float64            `json:"errors"`
+	Timeouts    float64            `json:"timeouts"`
+	Non2xx      float64            `json:"non2xx"`
+}
+
+// readAutocannonJSON reads autocannon --json.
+func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
+	var d cannonDocument
+	if err := json.Unmarshal(doc, &d); err != nil || d.Latency == nil || d.URL == "" && d.Requests == nil {
+		return nil, false
+	}
+	b := newCannon()
+	if d.URL != "" {
+		b.param("url", d.URL)
+	}
+	for name, value := range map[string]int{"connections": d.Connections, "pipelining": d.Pipelining, "workers": d.Workers} {
+		if value > 0 {
+			b.param(name, value)
+		}
+	}
+	if d.Duration > 0 {
+		b.param("duration", d.Duration)
+	}
+	if cut {
+		b.warn("the document breaks off: what was whole of it is read")
+	}
+	if v, ok := d.Requests["average"]; ok {
+		b.metric("rate", v)
+	}
+	if v, ok := d.Throughput["average"]; ok {
+		b.metric("throughput", 8*v, "with the headers of HTTP")
+	}
+	for name, v := range d.Latency {
+		v = seconds(v, time.Millisecond)
+		percent, isRank := strings.CutPrefix(name, "p")
+		switch {
+		case isRank:
+			b.percentile(strings.ReplaceAll(percent, "_", "."), v)
+		case name == "average":
+			b.metric("latency_mean", v)
+		case name == "stddev", name == "min", name == "max":
+			b.counter("latency_"+strings.Replace(name, "stddev", "stdev", 1), v)
+		}
+	}
+	for name, counter := range map[string]string{"total": "requests", "stddev": "rate_stdev", "min": "rate_min", "max": "rate_max", "sent": "sent"} {
+		if v, ok := d.Requests[name]; ok {
+			b.counter(counter, v)
+		}
+	}
+	if d.Errors+d.Timeouts+d.Non2xx > 0 {
+		b.counter("errors", d.Errors)
+		b.counter("errors_timeout", d.Timeouts)
+		b.counter("non_2xx", d.Non2xx)
+		b.warn(fmt.Sprintf("%.0f errors (%.0f timeouts), %.0f responses that were not 2xx", d.Errors, d.Timeouts, d.Non2xx))
+	}
+	return []result.Cell{b.done()}, true
+}

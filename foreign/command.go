@@ -1,0 +1,115 @@
+package foreign
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tare/result"
+)
+
+// command is a tool's command line as it was typed above its output.
+type command struct {
+	tool string
+	args []string
+}
+
+var typed = regexp.MustCompile(`(?:^|[\s$#>%/\\])((?:iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress)(?:\.exe)?)\s+(\S.*)$`)
+
+// verbs are the words, beside flags, that show that a tool's name is followed
+// by its arguments and not by prose.
+var verbs = regexp.MustCompile(`^(?:-{1,2}[A-Za-z].*|https?://.*|[a-z]+_(?:bw|lat)|pp|ping-pong|ul|under-load|tp|throughput|sr|server)$`)
+
+// commandIn finds a command in a line: behind a prompt, or alone.
+func commandIn(line string) (command, bool) {
+	if !strings.Contains(line, "perf") && !strings.Contains(line, "wrk") && !strings.Contains(line, "autocannon") &&
+		!strings.Contains(line, "sysbench") && !strings.Contains(line, "containerd-stress") {
+		return command{}, false // as most lines: quick
+	}
+	m := typed.FindStringSubmatch(line)
+	if m == nil {
+		return command{}, false
+	}
+	c := command{tool: path.Base(strings.TrimSuffix(m[1], ".exe"))}
+	likely := false
+	for _, word := range strings.Fields(m[2]) {
+		if word == "|" || word == ">" || word == "&" || word == ";" || word == "&&" || word == "2>&1" || word == ">>" {
+			break
+		}
+		likely = likely || verbs.MatchString(word)
+		c.args = append(c.args, strings.Trim(word, `"'`))
+	}
+	return c, likely
+}
+
+// flag is the value of an option: -P 4, -P4, --parallel 4, --parallel=4.
+func (c command) flag(short, long string) (string, bool) {
+	for n, arg := range c.args {
+		if value, ok := strings.CutPrefix(arg, long+"="); ok && long != "" {
+			return value, true
+		}
+		if arg == short || arg == long {
+			if n+1 < len(c.args) {
+				return c.args[n+1], true
+			}
+			return "", false
+		}
+		if value, ok := strings.CutPrefix(arg, short); ok && short != "" && !strings.HasPrefix(arg, "--") {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// has tells whether an option without a value is there.
+func (c command) has(short, long string) bool {
+	for _, arg := range c.args {
+		if arg == short || arg == long {
+			return true
+		}
+	}
+	return false
+}
+
+// number is the value of an option that counts something.
+func (c command) number(short, long string) any {
+	text, _ := c.flag(short, long)
+	if value, err := strconv.Atoi(text); err == nil && value > 0 {
+		return value
+	}
+	return nil
+}
+
+// size is the value of an option in bytes, K being 2^10.
+func (c command) size(short, long string) any {
+	text, _ := c.flag(short, long)
+	if value, err := result.ParseBytes(text); err == nil {
+		return value
+	}
+	return nil
+}
+
+var typedRate = regexp.MustCompile(`^([\d.]+)([kKmMgGtT]?)(?:/\d+)?$`)
+
+// rate is the value of an option in bit/s, K being 1000.
+func (c command) rate(short, long string) any {
+	text, _ := c.flag(short, long)
+	m := typedRate.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	value, ok := parseNumber(m[1])
+	if !ok || value <= 0 {
+		return nil
+	}
+	return value * kilo(m[2])
+}
+
+// word is the value of an option, as it was typed.
+func (c command) word(short, long string) any {
+	if text, ok := c.flag(short, long); ok && text != "" {
+		return text
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package foreign
+
+import (
+	"encoding/json"
+	"regexp"
+
+	"tare/result"
+)
+
+var (
+	stressDone  = regexp.MustCompile(`create/start/delete\s*(\d+)\s*containers\s*in\s*([\d.]+)\s*seconds\s*\(([\d.]+)\s*c/sec\)\s*or\s*\(([\d.+a-zA-Z]+)\s*sec/c\)`)
+	stressFails = regexp.MustCompile(`failures=\D{0,12}?(\d+)`)
+	stressWords = regexp.MustCompile(`starting stress test run|ending test run in|worker \d+ finished|pulling docker\.io/|generating spec from image`)
+	stressStart = regexp.MustCompile(`starting stress test run`)
+)
+
+func hintsStress() []string {
+	return []string{"containerd", "create/", "stress", "ending", "worker", "pulling", "generating"}
+}
+
+func claimsStress(ahead []string) claim {
+	line := ahead[0]
+	if c, ok := commandIn(line); ok {
+		return sure(c.tool == "containerd-stress")
+	}
+	return sure(stressDone.MatchString(line) || stressWords.MatchString(line))
+}
+
+// readStress reads containerd-stress: a run is the line that ends it, and what
+// was typed or said above.
+func readStress(lines []string) []result.Cell {
+	var cells []result.Cell
+	var typed command
+	workers, started := 0, false
+	unfinished := func() {
+		if started {
+			b := newStress(typed, workers)
+			b.warn("no figures: the text breaks off before them")
+			cells = append(cells, b.done())
+		}
+		workers, started = 0, false
+	}
+	for _, line := range lines {
+		if c, isCommand := commandIn(line); isCommand {
+			unfinished()
+			typed = c
+		}
+		if stressStart.MatchString(line) {
+			unfinished()
+			started = true
+		}
+		if finishedWorker.MatchString(line) {
+			workers++
+		}
+		m := stressDone.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		b := newStress(typed, workers)
+		b.lifecycles(count(m[1]), count(m[2]), count(m[3]))
+		if f := stressFails.FindStringSubmatch(line); f != nil {
+			b.failures(count(f[1]))
+		}
+		cells = append(cells, b.done())
+		typed, workers, started = command{}, 0, false
+	}
+	unfinished()
+	return cells
+}
+
+var finishedWorker = regexp.MustCompile(`worker \d+ finished`)
+
+// newStress begins a run's cell; each worker says when it has finished.
+func newStress(typed command, workers int) *builder {
+	b := newRun("containerd-stress", "lifecycle", "workers", "duration")
+	b.param("side", client)
+	if workers > 0 {
+		b.param("workers", workers)
+	}
+	b.param("workers", typed.number("-c", "--concurrent"))
+	return b
+}
+
+// lifecycles notes so many containers in so many seconds, so many a second.
+func (b *builder) lifecycles(total, took, rate float64) {
+	b.metric("rate", rate)
+	b.counter("containers", total)
+	if took > 0 {
+		b.param("duration", took)
+	}
+	if total > 0 {
+		b.counter("seconds_per_container", took/total)
+	}
+}
+
+func (b *builder) failures(count float64) {
+	b.counter("failures", count)
+	if count > 0 {
+		b.warn("some containers failed: the rate counts them too")
+	}
+}
+
+// readStressJSON reads containerd-stress --json.
+func readStressJSON(doc []byte, _ bool) ([]result.Cell, bool) {
+	var d struct {
+		Total    float64  `json:"total"`
+		Failures float64  `json:"failures"`
+		Seconds  float64  `json:"seconds"`
+		Rate     *float64 `json:"containersPerSecond"`
+	}
+	if err := json.Unmarshal(doc, &d); err != nil || d.Rate == nil {
+		return nil, false
+	}
+	b := newStress(command{}, 0)
+	b.lifecycles(d.Total, d.Seconds, *d.Rate)
+	b.failures(d.Failures)
+	return []result.Cell{b.done()}, true
+}

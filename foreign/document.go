@@ -1,0 +1,169 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// documentAt finds the JSON object that begins in a line, or the lines of a
+// stream of objects. after is the line behind it. A document whose end is
+// missing is closed where it last was whole: cut.
+func documentAt(lines []string, at int) (doc []byte, after int, cut bool) {
+	start := bare(lines[at])
+	if !object.MatchString(start) {
+		return nil, at, false
+	}
+	if doc, after := streamAt(lines, at); doc != nil {
+		return doc, after, false
+	}
+	text := []byte(start)
+	depth := scanner{}
+	n := at
+	for ; n < len(lines); n++ {
+		if n > at && !depth.inString && begins(lines[n:]) {
+			break
+		}
+		if n > at {
+			text = append(append(text, '\n'), lines[n]...)
+		}
+		if end, whole := depth.feed(text); whole {
+			if json.Valid(text[:end]) {
+				return text[:end], n + 1, false
+			}
+			return nil, at, false
+		}
+	}
+	if closed := depth.close(text); closed != nil && json.Valid(closed) {
+		return closed, n, true
+	}
+	return nil, at, false
+}
+
+// bare is a line without what may stand before an object: the bracket of a
+// list of them, or the number of a line that was too alone to be unnumbered.
+func bare(line string) string {
+	return lead.ReplaceAllString(line, "{")
+}
+
+var lead = regexp.MustCompile(`^\s*(?:\d+[:|.)]?)?[\s\[,]*\{`)
+
+// object is how every JSON object begins that is not empty.
+var object = regexp.MustCompile(`^\{\s*(?:"|$)`)
+
+// begins tells that the first of the lines begins something new, so that a
+// document before it that is not whole was cut.
+func begins(lines []string) bool {
+	_, isCommand := commandIn(lines[0])
+	return isCommand || len(lines) > 1 && lines[0] == "{" && headOfIperf3.MatchString(lines[1])
+}
+
+var headOfIperf3 = regexp.MustCompile(`^"start"\s*:\s*\{`)
+
+// scanner follows the brackets of a growing text.
+type scanner struct {
+	read     int    // bytes looked at
+	open     []byte // closing brackets that are due
+	inString bool
+	escaped  bool
+	whole    int    // bytes up to which all values are whole
+	due      []byte // closing brackets that are due there
+}
+
+// feed looks at what is new, and gives the end of the document once its last
+// bracket is closed.
+func (s *scanner) feed(text []byte) (end int, whole bool) {
+	for ; s.read < len(text); s.read++ {
+		c := text[s.read]
+		switch {
+		case s.escaped:
+			s.escaped = false
+		case s.inString:
+			s.escaped = c == '\\'
+			s.inString = c != '"'
+		case c == '"':
+			s.inString = true
+		case c == '{':
+			s.open = append(s.open, '}')
+		case c == '[':
+			s.open = append(s.open, ']')
+		case c == '}' || c == ']':
+			if len(s.open) == 0 || s.open[len(s.open)-1] != c {
+				return 0, true // not JSON: what calls asks whether it is valid
+			}
+			s.open = s.open[:len(s.open)-1]
+			if len(s.open) == 0 {
+				return s.read + 1, true
+			}
+			s.mark(s.read + 1)
+		case c == ',':
+			s.mark(s.read)
+		}
+	}
+	return 0, false
+}
+
+// mark notes that all values before at are whole.
+func (s *scanner) mark(at int) {
+	s.whole, s.due = at, append(s.due[:0], s.open...)
+}
+
+// close ends the text where it last was whole.
+func (s *scanner) close(text []byte) []byte {
+	if s.whole == 0 {
+		return nil
+	}
+	closed := bytes.Clone(text[:s.whole])
+	for n := len(s.due) - 1; n >= 0; n-- {
+		closed = append(closed, s.due[n])
+	}
+	return closed
+}
+
+// streamed is a line of a stream of events, as iperf3 --json-stream writes it.
+type streamed struct {
+	Event string          `json:"event"`
+	Data  json.RawMessage `json:"data"`
+}
+
+// streamAt makes the document that a stream of events stands for: the events
+// from a start, or from the first that is left, to an end.
+func streamAt(lines []string, at int) (doc []byte, after int) {
+	whole := map[string]any{}
+	var intervals []json.RawMessage
+	n := at
+loop:
+	for ; n < len(lines); n++ {
+		var e streamed
+		line := strings.TrimSpace(bare(lines[n]))
+		switch {
+		case line == "":
+			continue
+		case json.Unmarshal([]byte(line), &e) != nil || e.Event == "" || e.Data == nil:
+			break loop
+		case e.Event == "interval":
+			intervals = append(intervals, e.Data)
+		case e.Event == "start" && (len(whole) > 0 || len(intervals) > 0):
+			break loop
+		default:
+			whole[e.Event] = e.Data
+		}
+		if e.Event == "end" {
+			n++
+			break
+		}
+	}
+	if len(whole) == 0 && len(intervals) == 0 {
+		return nil, at
+	}
+	if _, told := whole["start"]; !told {
+		whole["start"] = struct{}{}
+	}
+	whole["intervals"] = append([]json.RawMessage{}, intervals...)
+	doc, err := json.Marshal(whole)
+	if err != nil {
+		return nil, at
+	}
+	return doc, n
+}

@@ -1,0 +1,107 @@
+// Package foreign reads what other tools print and makes each run of theirs a
+// cell of a result.
+//
+//   - foreign.go: Read, and the list of the tools
+//   - paste.go, numbering.go: take off what a paste adds to a log
+//   - split.go, document.go, command.go: whose line, document or command it is
+//   - cell.go, units.go: a run becomes a cell, in SI units
+//   - one file per tool; iperf_row.go is what iperf 2 and iperf3 share
+//
+// A number is taken only where the text has it. What a format does not say is
+// nil in the cell's params, and no metric.
+package foreign
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
+
+// parser reads the output of one tool.
+type parser struct {
+	tool string
+	// hints are words of which every line that is claimed holds one, so that
+	// most lines are passed over quickly.
+	hints []string
+	// claims tells whether the first of the lines is this tool's; those after it
+	// are there to look ahead.
+	claims func(ahead []string) claim
+	// text reads lines of which this tool claimed some: a cell per run.
+	text func(lines []string) []result.Cell
+	// document reads a JSON document, nil where the tool writes none. It gives
+	// false for a document of another tool.
+	document func(doc []byte, cut bool) (cells []result.Cell, mine bool)
+}
+
+// claim is how sure a parser is that a line is its tool's.
+type claim int
+
+const (
+	none  claim = iota
+	weak        // it may be another's too
+	clear       // it is nobody else's
+)
+
+// parsers are the tools that can be read.
+func parsers() []parser {
+	return []parser{
+		{"iperf3", hintsIperf3(), claimsIperf3, readIperf3, readIperf3JSON},
+		{"iperf", hintsIperf2(), claimsIperf2, readIperf2, nil},
+		{"qperf", hintsQperf(), claimsQperf, readQperf, nil},
+		{"sockperf", hintsSockperf(), claimsSockperf, readSockperf, nil},
+		{"wrk", hintsWrk(), claimsWrk, readWrk, nil},
+		{"autocannon", hintsAutocannon(), claimsAutocannon, readAutocannon, readAutocannonJSON},
+		{"sysbench", hintsSysbench(), claimsSysbench, readSysbench, nil},
+		{"containerd-stress", hintsStress(), claimsStress, readStress, readStressJSON},
+	}
+}
+
+// Tools names the tools whose output Read understands.
+func Tools() []string {
+	var names []string
+	for _, p := range parsers() {
+		names = append(names, p.tool)
+	}
+	return names
+}
+
+// Read gives a cell for each run in the output of one or more tools, in the
+// order of the text. The name of the text is used in errors only. Text without
+// a run is an error that carries its first line.
+func Read(name string, data []byte) ([]result.Cell, error) {
+	lines := clean(data)
+	var cells []result.Cell
+	claimed := ""
+	for _, p := range split(lines) {
+		claimed = p.parser.tool
+		if p.cells != nil {
+			cells = append(cells, p.cells...)
+		} else {
+			cells = append(cells, p.parser.text(p.lines)...)
+		}
+	}
+	switch {
+	case len(cells) > 0:
+		return cells, nil
+	case claimed != "":
+		return nil, fmt.Errorf("read %s: this is %s's, but without a run in it: %q", name, claimed, firstLine(lines))
+	case firstLine(lines) == "":
+		return nil, fmt.Errorf("read %s: it is empty: give the output of %s", name, strings.Join(Tools(), ", "))
+	}
+	return nil, fmt.Errorf("read %s: no tool's output: %q: give the output of %s", name, firstLine(lines), strings.Join(Tools(), ", "))
+}
+
+// firstLine is the first that is not blank, shortened.
+func firstLine(lines []string) string {
+	const most = 80
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" {
+			if runes := []rune(line); len(runes) > most {
+				return string(runes[:most]) + "…"
+			}
+			return line
+		}
+	}
+	return ""
+}

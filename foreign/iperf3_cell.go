@@ -1,0 +1,339 @@
+package foreign
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"tare/result"
+)
+
+// cell makes the run that was read a cell.
+func (run *iperf3Run) cell() result.Cell {
+	b := newStream("iperf3", run.protocol())
+	ahead, back := run.directions()
+	run.params(b, len(back.intervals)+len(back.totals) > 0)
+	run.rates(b, ahead, "throughput")
+	if len(back.intervals)+len(back.totals) > 0 {
+		run.rates(b, back, "throughput_reverse")
+	}
+	run.columns(b, ahead)
+	for name, value := range run.counters {
+		b.counter(name, value)
+	}
+	if len(run.intervals)+len(run.totals) == 0 && run.failure == "" {
+		b.warn("no figures: the text breaks off before them")
+	}
+	if run.interrupt != "" {
+		b.warn("interrupted: " + run.interrupt)
+	}
+	if run.failure != "" {
+		b.fail(run.failure)
+	}
+	return b.done()
+}
+
+// flow is what one direction carried.
+type flow struct {
+	intervals, totals []row
+	local             string // what this end does in it: "TX", "RX", or "" where that is not told
+}
+
+// directions parts the rows of a run that goes both ways. The first is the one
+// from client to server there, and the only one elsewhere.
+func (run *iperf3Run) directions() (ahead, back flow) {
+	part := func(rows []row, role string, server bool) []row {
+		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.role != role || r.ofServer != server })
+	}
+	for _, rows := range [][]row{run.intervals, run.totals} {
+		for _, r := range rows {
+			if r.role == "" {
+				continue
+			}
+			mine, theirs := "TX", "RX"
+			if r.ofServer {
+				mine, theirs = theirs, mine
+			}
+			ahead = flow{part(run.intervals, mine, r.ofServer), part(run.totals, mine, r.ofServer), mine}
+			back = flow{part(run.intervals, theirs, r.ofServer), part(run.totals, theirs, r.ofServer), theirs}
+			return ahead, back
+		}
+	}
+	return flow{run.intervals, run.totals, run.local()}, flow{}
+}
+
+// local is what this end does where all goes one way.
+func (run *iperf3Run) local() string {
+	switch {
+	case run.sideIs() == server && slices.ContainsFunc(run.totals, func(r row) bool { return r.receives }):
+		return "RX"
+	case run.sideIs() == server && slices.ContainsFunc(run.totals, func(r row) bool { return r.sends }):
+		return "TX"
+	case run.opened && !run.reverse:
+		return "TX"
+	case run.reverse:
+		return "RX"
+	}
+	for _, r := range run.intervals {
+		if _, window := retransmits(r); window != nil {
+			return "TX"
+		}
+		if _, ok := parseDatagrams(r.tail); ok {
+			return "RX"
+		}
+	}
+	return ""
+}
+
+// sideIs is the end whose output this is, "" where it is not told.
+func (run *iperf3Run) sideIs() string {
+	for _, rows := range [][]row{run.intervals, run.totals} {
+		for _, r := range rows {
+			if r.role != "" && r.ofServer {
+				return server
+			}
+			if r.role != "" {
+				return client
+			}
+		}
+	}
+	switch {
+	case run.side != "":
+		return run.side
+	case run.finished || run.opened:
+		return client
+	case run.server:
+		return server
+	}
+	return ""
+}
+
+// protocol is "tcp" or "udp", and "" for a run that broke off before it told.
+func (run *iperf3Run) protocol() string {
+	switch {
+	case run.isUDP():
+		return "udp"
+	case run.told || len(run.intervals)+len(run.totals) > 0 || len(run.command.args) > 0:
+		return "tcp"
+	}
+	return ""
+}
+
+// isUDP tells the protocol; without a heading the columns tell.
+func (run *iperf3Run) isUDP() bool {
+	if run.udp || run.told {
+		return run.udp
+	}
+	if run.command.has("-u", "--udp") {
+		return true
+	}
+	for _, r := range run.intervals {
+		if r.id != sum && loneNumber.MatchString(r.tail) {
+			return true // sent datagrams; a TCP sender's row ends in its window
+		}
+	}
+	return false
+}
+
+var (
+	loneNumber = regexp.MustCompile(`^\d+$`)
+	tcpSender  = regexp.MustCompile(`^(\d+)(?:\s+([\d.]+)\s*([KMG]?)Bytes)?(?:\s*sender|\s*$)`)
+)
+
+// retransmits are those of a TCP sender's row, and its window in bytes. The
+// blank between them must be there: else nobody can tell where one ends.
+func retransmits(r row) (again, window *float64) {
+	m := tcpSender.FindStringSubmatch(r.tail)
+	if m == nil {
+		return nil, nil
+	}
+	value := count(m[1])
+	if m[2] == "" {
+		return &value, nil
+	}
+	bytes := count(m[2]) * kibi(m[3])
+	return &value, &bytes
+}
+
+func (run *iperf3Run) params(b *builder, both bool) {
+	if run.version != "" {
+		b.param("tool_version", run.version)
+	}
+	side := run.sideIs()
+	if side != "" {
+		b.param("side", side)
+	}
+	flows := max(run.connected, streams(run.intervals), streams(run.totals))
+	switch {
+	case both || run.command.has("--bidir", "--bidir"):
+		b.param("direction", bidir)
+		flows = (flows + 1) / 2
+	case run.opened && !run.reverse, side == server && run.local() == "RX":
+		b.param("direction", forward)
+	case run.reverse, side == server && run.local() == "TX":
+		b.param("direction", reverse)
+	}
+	if flows > 0 {
+		b.param("flows", flows)
+	}
+	b.param("size", run.size)
+	b.param("size", run.command.size("-l", "--length"))
+	if target, ok := run.target.(float64); ok && target > 0 {
+		b.param("rate", target)
+	}
+	b.param("rate", run.command.rate("-b", "--bitrate"))
+	if run.cc != "" {
+		b.param("cc", run.cc)
+	}
+	b.param("cc", run.command.word("-C", "--congestion"))
+	last := 0.0
+	for _, rows := range [][]row{run.intervals, run.totals} {
+		for _, r := range rows {
+			last = max(last, r.end)
+		}
+	}
+	if last > 0 {
+		b.param("duration", last)
+	}
+}
+
+// rates notes the throughput of a direction: the receiver's where it is there.
+func (run *iperf3Run) rates(b *builder, f flow, name string) {
+	value, warning, ok := run.throughput(f)
+	if ok && name == "throughput" {
+		b.metric(name, value, notes(warning)...)
+	} else if ok {
+		b.counter(name, value)
+		b.warn(noted(name, warning))
+	}
+	b.series(name, rates(whole(f.intervals)))
+}
+
+func notes(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// The warnings that stand beside a throughput.
+const (
+	sendersFigure = "the sender's figure: the text has none of the receiver"
+	zeroReceived  = "the receiver's line says 0 and the sender's does not: nothing arrived, or the run was stopped before the receiver reported"
+)
+
+// throughput is what a direction carried, in bit/s.
+func (run *iperf3Run) throughput(f flow) (bits float64, warning string, ok bool) {
+	receiver := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return !r.receives }))
+	sender := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return !r.sends }))
+	open := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return r.sends || r.receives }))
+	parts := whole(f.intervals)
+	switch {
+	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0 && run.interrupt != "":
+		return sender[0].bits, sendersFigure, true
+	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0:
+		return 0, zeroReceived, true
+	case len(receiver) > 0 && f.local == "RX" && apart(receiver[0].bits, parts):
+		return receiver[0].bits, fmt.Sprintf("the summary and the intervals disagree: their mean is %.3g bit/s", mean(parts)), true
+	case len(receiver) > 0:
+		return receiver[0].bits, "", true
+	case len(sender) > 0:
+		return sender[0].bits, sendersFigure, true
+	case len(open) > 0 && (open[0].bits > 0 || len(parts) == 0 || mean(parts) == 0):
+		if f.local == "RX" {
+			return open[0].bits, "", true
+		}
+		return open[0].bits, sendersFigure, true
+	case len(parts) == 0:
+		return 0, "", false
+	}
+	warning = fmt.Sprintf("no summary: the mean of %d intervals", len(parts))
+	if f.local != "RX" {
+		warning += "; " + sendersFigure
+	}
+	return mean(parts), warning, true
+}
+
+// apart tells that a total is not what its intervals amount to.
+func apart(total float64, parts []row) bool {
+	const allowed = 0.05 // the figures have three digits, and the last interval is short
+	return len(parts) > 0 && math.Abs(mean(parts)-total) > allowed*max(total, mean(parts))
+}
+
+// noted puts a name before a warning, and is empty where there is none.
+func noted(name, warning string) string {
+	if warning == "" {
+		return ""
+	}
+	return name + ": " + warning
+}
+
+// columns notes what else the rows of a direction hold.
+func (run *iperf3Run) columns(b *builder, f flow) {
+	parts := whole(f.intervals)
+	if run.isUDP() {
+		run.datagrams(b, f, parts)
+		return
+	}
+	senders := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return !r.sends }))
+	again, known := added(f.totals, senders)
+	if !known {
+		again, known = added(f.intervals, parts)
+	}
+	if known {
+		b.metric("retransmits", again)
+	}
+	b.series("retransmits", column(parts, func(r row) (float64, bool) {
+		v, _ := retransmits(r)
+		return deref(v)
+	}))
+	b.series("cwnd", column(parts, func(r row) (float64, bool) {
+		_, window := retransmits(r)
+		return deref(window)
+	}))
+}
+
+func deref(v *float64) (float64, bool) {
+	if v == nil {
+		return 0, false
+	}
+	return *v, true
+}
+
+// added is the sum of the rows' retransmits. Rows that were added up from
+// several streams have lost theirs: then those of the streams count.
+func added(rows, all []row) (again float64, known bool) {
+	from := all
+	if !slices.ContainsFunc(rows, func(r row) bool { return r.id == sum }) {
+		from = rows
+	}
+	for _, r := range from {
+		if r.receives {
+			continue
+		}
+		v, _ := retransmits(r)
+		if v == nil {
+			if flush(r, from) {
+				continue
+			}
+			return 0, false
+		}
+		again, known = again+*v, true
+	}
+	return again, known
+}
+
+// datagrams notes loss and jitter: the receiver's, which in older versions
+// stand in the only total.
+func (run *iperf3Run) datagrams(b *builder, f flow, parts []row) {
+	received := slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return r.sends })
+	d, ok := addUp(received)
+	if !ok {
+		d, ok = addUp(f.intervals)
+	}
+	if ok {
+		b.addDatagrams(d)
+	}
+	b.datagramSeries(parts)
+}

@@ -1,0 +1,128 @@
+package foreign
+
+import "time"
+
+// totals notes what the sums and streams of the end hold beside the
+// throughput.
+func (d *iperf3Document) totals(b *builder) {
+	switch {
+	case d.Start.Test.Protocol == "UDP":
+		d.datagrams(b)
+	case d.End.Sent != nil && d.End.Sent.Retransmits != nil:
+		b.metric("retransmits", *d.End.Sent.Retransmits)
+	case d.End.Sent == nil:
+		if again, ok := sumOf(d.parts(false), func(s iperf3Sum) *float64 { return s.Retransmits }); ok {
+			b.metric("retransmits", again)
+		}
+	}
+	var mean, least, most, reorder, unordered float64
+	counted, reordered := 0, false
+	for _, s := range d.End.Streams {
+		if s.UDP != nil {
+			unordered += s.UDP.OutOfOrder
+		}
+		if s.Sender == nil {
+			continue
+		}
+		if s.Sender.Reorder != nil {
+			reorder, reordered = reorder+*s.Sender.Reorder, true
+		}
+		if s.Sender.Sends && s.Sender.MeanRTT > 0 {
+			if counted == 0 || s.Sender.MinRTT < least {
+				least = s.Sender.MinRTT
+			}
+			mean, most, counted = mean+s.Sender.MeanRTT, max(most, s.Sender.MaxRTT), counted+1
+		}
+	}
+	if counted > 0 { // TCP's smoothed round trip under this load: no metric of a workload
+		b.counter("tcp_rtt_mean", seconds(mean/float64(counted), time.Microsecond))
+		b.counter("tcp_rtt_min", seconds(least, time.Microsecond))
+		b.counter("tcp_rtt_max", seconds(most, time.Microsecond))
+	}
+	if reordered {
+		b.counter("reordering", reorder)
+	}
+	if unordered > 0 {
+		b.counter("out_of_order", unordered)
+	}
+}
+
+// datagrams notes loss and jitter: the receiver's, where it counted.
+func (d *iperf3Document) datagrams(b *builder) {
+	for _, s := range []*iperf3Sum{d.End.Received, d.End.Sum} {
+		if s != nil && s.Packets != nil && *s.Packets > 0 && s.Lost != nil && s.Jitter != nil {
+			b.addDatagrams(s.arrived())
+			return
+		}
+	}
+	parts := d.parts(false)
+	lost, okLost := sumOf(parts, func(s iperf3Sum) *float64 { return s.Lost })
+	packets, okPackets := sumOf(parts, func(s iperf3Sum) *float64 { return s.Packets })
+	if okLost && okPackets && parts[len(parts)-1].Jitter != nil {
+		all := parts[len(parts)-1].arrived()
+		all.lost, all.total = lost, packets
+		b.addDatagrams(all)
+	}
+}
+
+// arrived is the loss and jitter of a sum that has both.
+func (s *iperf3Sum) arrived() datagrams {
+	return datagrams{seconds(*s.Jitter, time.Millisecond), *s.Lost, *s.Packets, *s.Lost < 0}
+}
+
+// sumOf adds up a column, where every interval has it.
+func sumOf(parts []iperf3Sum, of func(iperf3Sum) *float64) (float64, bool) {
+	total := 0.0
+	for _, p := range parts {
+		v := of(p)
+		if v == nil {
+			return 0, false
+		}
+		total += *v
+	}
+	return total, len(parts) > 0
+}
+
+// series notes what the intervals hold.
+func (d *iperf3Document) series(b *builder) {
+	whole := func(parts []iperf3Sum) []iperf3Sum {
+		var kept []iperf3Sum
+		for _, p := range parts {
+			if first := parts[0]; p.End-p.Start >= 0.05*(first.End-first.Start) {
+				kept = append(kept, p)
+			}
+		}
+		return kept
+	}
+	parts := whole(d.parts(false))
+	for _, c := range []struct {
+		name  string
+		scale float64
+		of    func(iperf3Sum) *float64
+	}{
+		{"throughput", 1, func(s iperf3Sum) *float64 { return s.Bits }},
+		{"retransmits", 1, func(s iperf3Sum) *float64 { return s.Retransmits }},
+		{"cwnd", 1, func(s iperf3Sum) *float64 { return s.Cwnd }},
+		{"rtt", 1e6, func(s iperf3Sum) *float64 { return s.RTT }},
+		{"jitter", 1e3, func(s iperf3Sum) *float64 { return s.Jitter }},
+		{"lost", 1, func(s iperf3Sum) *float64 { return s.Lost }},
+		{"datagrams", 1, func(s iperf3Sum) *float64 { return s.Packets }},
+	} {
+		b.series(c.name, columnOf(parts, c.scale, c.of))
+	}
+	b.series("throughput_reverse", columnOf(whole(d.parts(true)), 1, func(s iperf3Sum) *float64 { return s.Bits }))
+}
+
+// columnOf gives a value per interval, so many of which make one in the SI
+// unit; nil where an interval lacks it.
+func columnOf(parts []iperf3Sum, perUnit float64, of func(iperf3Sum) *float64) []float64 {
+	var points []float64
+	for _, p := range parts {
+		v := of(p)
+		if v == nil {
+			return nil
+		}
+		points = append(points, *v/perUnit)
+	}
+	return points
+}

@@ -1,0 +1,262 @@
+package foreign
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tare/result"
+)
+
+// iperf3Words stand in the texts of iperf3 alone.
+var iperf3Words = regexp.MustCompile(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf\s*3\.\d|` +
+	`local \S+ port \d+ connected to|Reverse\s*mode|\[\s*ID\]\s*(?:\[Role\])?\s*Interval\s*Transfer\s*Bitrate|Starting\s*Test: protocol|(?:snd|rcv)_tcp_congestion|` +
+	`CPU Utilization:|Setting UDP block|^\s*Cookie: |TCP MSS: |Control connection MSS|Target Bitrate: |Test Complete\. Summary|^Server output:`)
+
+func hintsIperf3() []string {
+	return []string{"iperf", "onnect", "ccept", "isten", "everse", "[", "rotocol", "congestion", "CPU", "UDP", "Cookie", "MSS", "itrate", "omplete", "utput", "sec", "秒", "/s"}
+}
+
+func claimsIperf3(ahead []string) claim {
+	line := ahead[0]
+	if c, ok := commandIn(line); ok {
+		return sure(c.tool == "iperf3")
+	}
+	if iperf3Words.MatchString(line) {
+		return clear
+	}
+	if r, ok := parseRow(line); ok {
+		if r.sends || r.receives || r.role != "" {
+			return clear
+		}
+		if r.decimals == 2 {
+			return weak
+		}
+	}
+	return none
+}
+
+// sure makes a certainty a claim.
+func sure(mine bool) claim {
+	if mine {
+		return clear
+	}
+	return none
+}
+
+// iperf3Run is one run as far as its lines were read.
+type iperf3Run struct {
+	command            command
+	version, side      string
+	server             bool // "Server listening" was the last heading
+	started            bool // "Connecting to" or "Accepted" was read
+	finished           bool // "iperf Done"
+	reverse            bool
+	udp, told          bool // told: the lines say whether it is UDP
+	opened             bool // the head of a client's output, or its command, was read
+	size, target       any
+	cc                 string
+	intervals, totals  []row
+	connected          int
+	counters           map[string]float64
+	failure, interrupt string
+}
+
+// readIperf3 reads iperf3's text: client and server, TCP and UDP, any number of
+// streams, both directions, with -V or without.
+func readIperf3(lines []string) []result.Cell {
+	var cells []result.Cell
+	run := &iperf3Run{counters: map[string]float64{}}
+	end := func() {
+		next := &iperf3Run{server: run.server, counters: map[string]float64{}}
+		if !run.empty() {
+			cells = append(cells, run.cell())
+		} else {
+			next.interrupt = run.interrupt // it stood above its run
+		}
+		run = next
+	}
+	for _, line := range lines {
+		if run.isOver(line) {
+			end()
+		}
+		run.read(line)
+	}
+	end()
+	return cells
+}
+
+// empty tells that nothing of a run was read.
+func (run *iperf3Run) empty() bool {
+	return len(run.intervals) == 0 && len(run.totals) == 0 && run.failure == "" && !(run.started && run.connected > 0)
+}
+
+var (
+	banner     = regexp.MustCompile(`^iperf\s*(3\.[\w.+-]+)`)
+	beginning  = regexp.MustCompile(`Connecting\s*to\s*host|Accepted\s*connection\s*from`)
+	listening  = regexp.MustCompile(`Server\s*listening\s*on`)
+	complaint  = regexp.MustCompile(`iperf3: (?:error - )?(.+)$`)
+	withoutRun = regexp.MustCompile(`unable to connect|busy|parameter|unable to start|must be|some option|unable to set`)
+)
+
+// isOver tells that a line belongs to the next run.
+func (run *iperf3Run) isOver(line string) bool {
+	if _, isCommand := commandIn(line); isCommand || listening.MatchString(line) {
+		return true
+	}
+	if beginning.MatchString(line) {
+		// What the tool says on standard error may stand above its run.
+		return run.started || len(run.intervals)+len(run.totals) > 0 || withoutRun.MatchString(run.failure)
+	}
+	if banner.MatchString(line) || strings.Contains(line, "Server output:") || complaint.MatchString(line) && withoutRun.MatchString(line) {
+		return !run.empty()
+	}
+	r, isRow := parseRow(line)
+	if !isRow || r.sends || r.receives || r.start > 0 || len(run.intervals)+len(run.totals) == 0 {
+		return false
+	}
+	return len(run.totals) > 0 && run.totals[0].sends != run.totals[0].receives || run.again(r)
+}
+
+// again tells that an interval row begins anew: its stream was there at this
+// time already.
+func (run *iperf3Run) again(r row) bool {
+	seen, last := false, 0.0
+	for _, known := range run.intervals {
+		if known.id == r.id && known.role == r.role {
+			seen, last = true, max(last, known.end)
+		}
+	}
+	for _, known := range run.totals {
+		if known.id == r.id && known.role == r.role {
+			return true
+		}
+	}
+	return seen && r.end < last-0.05
+}
+
+// read takes what a line says.
+func (run *iperf3Run) read(line string) {
+	if c, isCommand := commandIn(line); isCommand {
+		run.command = c
+		run.server = c.has("-s", "--server")
+		_, run.opened = c.flag("-c", "--client")
+		run.reverse = c.has("-R", "--reverse")
+		return
+	}
+	if r, isRow := parseRow(line); isRow {
+		run.readRow(r)
+		return
+	}
+	if m := banner.FindStringSubmatch(line); m != nil {
+		run.version = m[1]
+	}
+	switch {
+	case listening.MatchString(line):
+		run.server = true
+	case beginning.MatchString(line) && !strings.Contains(line, "Accepted"):
+		run.started, run.opened, run.side = true, true, client
+	case beginning.MatchString(line):
+		run.started, run.side = true, server
+	case strings.Contains(line, "iperf Done"):
+		run.finished = true
+	case strings.Contains(line, "Reverse mode") || strings.Contains(line, "Reversemode"):
+		run.reverse = true
+	case strings.Contains(line, "connected to"):
+		run.connected++
+	case strings.Contains(line, "[") && (strings.Contains(line, "Datagrams") || strings.Contains(line, "Jitter")):
+		run.udp, run.told = true, true
+	case strings.Contains(line, "[") && strings.Contains(line, "Retr"):
+		run.told = true
+	case complaint.MatchString(line):
+		run.complain(complaint.FindStringSubmatch(line)[1])
+	default:
+		run.readDetail(line)
+	}
+}
+
+// complain takes an error of the tool, or that it was stopped.
+func (run *iperf3Run) complain(text string) {
+	stopped := strings.Contains(text, "interrupt") || strings.Contains(text, "has terminated")
+	switch {
+	case stopped && run.side == server && len(run.totals) > 0: // it waited for the next run
+	case stopped:
+		run.interrupt = text
+	default:
+		run.failure = text
+	}
+}
+
+// readRow takes a row of figures. A row over all intervals is a total, whether
+// or not it says whose.
+func (run *iperf3Run) readRow(r row) {
+	switch {
+	case r.omitted:
+	case r.sends || r.receives:
+		run.totals = append(run.totals, r)
+	case run.spans(r):
+		run.totals = append(run.totals, r)
+	default:
+		for _, known := range latest(run.intervals) {
+			if known.id == r.id && known.role == r.role && known.start == r.start && known.end == r.end {
+				return // the tool repeats its last interval when a run breaks off
+			}
+		}
+		run.intervals = append(run.intervals, r)
+	}
+	_, isUDP := parseDatagrams(r.tail)
+	run.udp = run.udp || isUDP
+}
+
+// spans tells that a row without a role covers the intervals before it: the
+// total of an iperf3 before 3.2 under UDP.
+func (run *iperf3Run) spans(r row) bool {
+	if r.start > 0.005 {
+		return false
+	}
+	count, last := 0, 0.0
+	for _, known := range run.intervals {
+		if known.id == r.id && known.role == r.role {
+			count, last = count+1, known.end
+		}
+	}
+	return count > 0 && r.end >= last-0.05
+}
+
+var (
+	blocks     = regexp.MustCompile(`protocol: (TCP|UDP|SCTP), (\d+) streams?, (\d+) byte blocks`)
+	target     = regexp.MustCompile(`Target Bitrate: (\d+)`)
+	congestion = regexp.MustCompile(`(?:snd|rcv)_tcp_congestion (\S+)`)
+	cpu        = regexp.MustCompile(`CPU Utilization: local/\w+ ([\d.]+)%.*remote/\w+ ([\d.]+)%`)
+	outOfOrder = regexp.MustCompile(`(\d+) datagrams received out-of-order`)
+)
+
+// readDetail takes what -V adds.
+func (run *iperf3Run) readDetail(line string) {
+	if m := blocks.FindStringSubmatch(line); m != nil {
+		run.udp, run.told = m[1] == "UDP", true
+		run.connected = max(run.connected, int(count(m[2])))
+		run.size = int(count(m[3]))
+	}
+	if m := target.FindStringSubmatch(line); m != nil {
+		run.target = count(m[1])
+	}
+	if m := congestion.FindStringSubmatch(line); m != nil && run.cc == "" {
+		run.cc = m[1]
+	}
+	if m := cpu.FindStringSubmatch(line); m != nil {
+		run.counters["cpu_local"], run.counters["cpu_remote"] = count(m[1])/100, count(m[2])/100
+	}
+	if m := outOfOrder.FindStringSubmatch(line); m != nil {
+		run.counters["out_of_order"] += count(m[1])
+	}
+}
+
+// count reads a number that a pattern has found; 0 where it is beyond bounds.
+func count(text string) float64 {
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || !sound(value) || value > 1e15 {
+		return 0
+	}
+	return value
+}

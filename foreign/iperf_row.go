@@ -1,0 +1,231 @@
+package foreign
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// row is one line of figures of iperf 2 or iperf3: of one stream or of all,
+// over an interval or the whole run.
+type row struct {
+	id         string // of the stream; "SUM" for all, "" where the line has none
+	role       string // "TX" or "RX" at this end, where a run goes both ways
+	ofServer   bool   // with a role: it is the server's line
+	decimals   int    // of its times
+	start, end float64
+	bits       float64 // bit/s
+	tail       string  // what follows the rate
+	omitted    bool    // iperf3 -O: not part of the run
+	sends      bool    // "sender" stands behind it
+	receives   bool    // "receiver" stands behind it
+}
+
+var rowLine = regexp.MustCompile(`(?:\[\s*(\*?\s*\d+|SUM(?:-\d+)?)\s*\])?\s*(?:\[\s*([TR]X)-([CS])\s*\])?\s*` +
+	`(\d+)\.(\d+)\s*-\s*(\d+\.\d+)\s*(?:sec|秒|s)\s*` +
+	`([\d.]+)\s*([KMGT]?)(?:Bytes|Byte|字节|B)\s*` +
+	`([\d.]+)\s*([KMGT]?)(bits?|Bytes?|b|B)\s*(?:/\s*(?:sec|秒|s)|ps)(.*)$`)
+
+// parseRow reads a line of figures. Blanks between the columns may be missing.
+func parseRow(line string) (row, bool) {
+	if !strings.Contains(line, "-") || !strings.Contains(line, "/s") && !strings.Contains(line, "ps") && !strings.Contains(line, "/ s") && !strings.Contains(line, "秒") {
+		return row{}, false // as most lines: quick
+	}
+	m := rowLine.FindStringSubmatch(line)
+	if m == nil {
+		return row{}, false
+	}
+	r := row{id: strings.ReplaceAll(m[1], " ", ""), role: m[2], ofServer: m[3] == "S", decimals: len(m[5]), tail: strings.TrimSpace(m[12])}
+	if strings.HasPrefix(r.id, "SUM") {
+		r.id = sum
+	}
+	start, okStart := parseNumber(m[4] + "." + m[5])
+	end, okEnd := parseNumber(m[6])
+	bits, okBits := parseNumber(m[9])
+	if !okStart || !okEnd || !okBits || end < start {
+		return row{}, false
+	}
+	// The tools count bits in powers of 1000 and bytes in powers of 1024.
+	if strings.HasPrefix(m[11], "B") {
+		bits *= 8 * kibi(m[10])
+	} else {
+		bits *= kilo(m[10])
+	}
+	r.start, r.end, r.bits = start, end, bits
+	r.omitted = strings.Contains(r.tail, "(omitted)")
+	r.sends, r.receives = senderWord.MatchString(r.tail), receiverWord.MatchString(r.tail)
+	return r, sound(bits)
+}
+
+// sum is the id of a row of all streams.
+const sum = "SUM"
+
+var (
+	senderWord   = regexp.MustCompile(`sender|发送`)
+	receiverWord = regexp.MustCompile(`receiver|接收`)
+)
+
+// datagrams is the end of a UDP receiver's row.
+type datagrams struct {
+	jitter      float64 // s
+	lost, total float64
+	negative    bool // iperf3 can print a loss below zero
+}
+
+var datagramTail = regexp.MustCompile(`^([\d.]+)\s*ms\s*(-?\d+)\s*/\s*(\d+)`)
+
+func parseDatagrams(tail string) (datagrams, bool) {
+	m := datagramTail.FindStringSubmatch(tail)
+	if m == nil {
+		return datagrams{}, false
+	}
+	jitter, okJitter := parseNumber(m[1])
+	lost, okLost := parseNumber(strings.TrimPrefix(m[2], "-"))
+	total, okTotal := parseNumber(m[3])
+	return datagrams{seconds(jitter, time.Millisecond), lost, total, strings.HasPrefix(m[2], "-")}, okJitter && okLost && okTotal
+}
+
+// addDatagrams notes loss and jitter of a run.
+func (b *builder) addDatagrams(d datagrams) {
+	switch {
+	case d.negative || d.lost > d.total:
+		b.warn("the tool printed a loss that can't be: it is left out")
+	case d.total > 0:
+		b.metric("loss", d.lost/d.total)
+		b.counter("lost", d.lost)
+		b.counter("datagrams", d.total)
+	}
+	if d.total > d.lost {
+		b.metric("jitter", d.jitter)
+	}
+}
+
+// addUp is the loss over streams and intervals, and the jitter at their end,
+// which is a running mean (RFC 3550).
+func addUp(rows []row) (all datagrams, ok bool) {
+	isSum := func(r row) bool {
+		_, told := parseDatagrams(r.tail)
+		return r.id == sum && told
+	}
+	wanted := slices.ContainsFunc(rows, isSum) // a sum may lack the columns of its streams
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return isSum(r) != wanted || !wanted && r.id == sum })
+	last, count := 0.0, 0.0
+	for _, r := range rows {
+		last = max(last, r.end)
+	}
+	for _, r := range rows {
+		d, has := parseDatagrams(r.tail)
+		if !has {
+			return datagrams{}, false
+		}
+		all.lost, all.total, all.negative, ok = all.lost+d.lost, all.total+d.total, all.negative || d.negative, true
+		if near(r.end, last) {
+			all.jitter, count = all.jitter+d.jitter, count+1
+		}
+	}
+	if count > 0 {
+		all.jitter /= count
+	}
+	return all, ok
+}
+
+// datagramSeries notes jitter and loss per interval.
+func (b *builder) datagramSeries(parts []row) {
+	b.series("jitter", column(parts, func(r row) (float64, bool) {
+		d, ok := parseDatagrams(r.tail)
+		return d.jitter, ok
+	}))
+	b.series("lost", column(parts, func(r row) (float64, bool) {
+		d, ok := parseDatagrams(r.tail)
+		return d.lost, ok && !d.negative
+	}))
+}
+
+// whole are the rows that stand for all streams in each interval: those of SUM
+// where there are any, else one stream's, else the streams added up.
+func whole(rows []row) []row {
+	if sums := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.id != sum }); len(sums) > 0 {
+		return sums
+	}
+	var all []row
+	for _, r := range rows {
+		recent := latest(all)
+		at := slices.IndexFunc(recent, func(a row) bool { return near(a.start, r.start) && near(a.end, r.end) })
+		if at < 0 {
+			all = append(all, r)
+		} else {
+			recent[at].bits += r.bits
+			recent[at].id, recent[at].tail = sum, ""
+		}
+	}
+	return all
+}
+
+// latest are the last rows, among which one of the same interval is found: a
+// run of days has too many to look through all for each.
+func latest(rows []row) []row {
+	const streams = 256 // at most, of iperf3
+	return rows[max(0, len(rows)-2*streams):]
+}
+
+// near tells that two times are of the same interval: streams end some
+// milliseconds apart.
+func near(a, b float64) bool { return math.Abs(a-b) < 0.1 }
+
+// mean is the rate over several intervals, in bit/s.
+func mean(rows []row) float64 {
+	var bits, time float64
+	for _, r := range rows {
+		bits += r.bits * (r.end - r.start)
+		time += r.end - r.start
+	}
+	if time == 0 && len(rows) > 0 {
+		return rows[0].bits
+	}
+	return bits / time
+}
+
+// rates are the rows' throughputs. What an engine flushes after its last full
+// interval, in next to no time, is no interval.
+func rates(rows []row) []float64 {
+	var points []float64
+	for _, r := range rows {
+		if !flush(r, rows) {
+			points = append(points, r.bits)
+		}
+	}
+	return points
+}
+
+func flush(r row, rows []row) bool {
+	return len(rows) > 1 && r.end-r.start < 0.05*(rows[0].end-rows[0].start)
+}
+
+// streams counts the streams of rows; 0 where they have no ids.
+func streams(rows []row) int {
+	ids := map[string]bool{}
+	for _, r := range rows {
+		if r.id != sum && r.id != "" {
+			ids[r.id] = true
+		}
+	}
+	return len(ids)
+}
+
+// column gives a value per row, nil where a row lacks it.
+func column(rows []row, of func(row) (float64, bool)) []float64 {
+	var points []float64
+	for _, r := range rows {
+		if flush(r, rows) {
+			continue
+		}
+		v, ok := of(r)
+		if !ok {
+			return nil
+		}
+		points = append(points, v)
+	}
+	return points
+}

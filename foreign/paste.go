@@ -1,0 +1,95 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/binary"
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+var (
+	// colour is an SGR escape; pastes often lose its first byte.
+	colour  = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\[[0-9]+(?:;[0-9]+)*m`)
+	newline = regexp.MustCompile(`\r*(?:<br ?/?>)?\r*\n|<br ?/?>|\r+`)
+	entity  = regexp.MustCompile(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
+	mark    = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
+	// glued is a mark without a blank behind it, before what only output begins with.
+	glued  = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
+	elided = regexp.MustCompile(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
+)
+
+// clean takes off what a paste adds to a log: encodings, colours, comment
+// marks, line numbers. It gives the lines that remain, each on its own.
+func clean(data []byte) []string {
+	text := colour.ReplaceAllString(decode(data), "")
+	text = newline.ReplaceAllString(text, "\n")
+	if entity.MatchString(text) {
+		text = html.UnescapeString(text)
+	}
+	text = strings.Map(plain, text)
+	lines := strings.Split(text, "\n")
+	for range nesting {
+		for n := range lines {
+			lines[n] = unmark(lines[n])
+		}
+		if !unnumber(lines) {
+			break
+		}
+	}
+	kept := lines[:0]
+	for _, line := range lines {
+		if line = strings.Trim(unmark(line), " "); !elided.MatchString(line) {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+// nesting is how many times a log may have been numbered and quoted.
+const nesting = 3
+
+// unmark takes off comment and quotation marks: "# > ", "// ", "| ".
+func unmark(line string) string {
+	for {
+		at := mark.FindStringIndex(line)
+		if at == nil {
+			return glued.ReplaceAllString(line, "$1")
+		}
+		line = line[at[1]:]
+	}
+}
+
+// decode gives the text of UTF-8 or, as Windows shells write it, of UTF-16
+// with a byte order mark.
+func decode(data []byte) string {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return strings.ToValidUTF8(string(data), "?")
+	}
+	var units []uint16
+	for at := 2; at+1 < len(data); at += 2 {
+		units = append(units, order.Uint16(data[at:]))
+	}
+	return string(utf16.Decode(units))
+}
+
+// plain makes every blank a space and drops what has no width.
+func plain(r rune) rune {
+	switch {
+	case r == '\n':
+		return r
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.Is(unicode.Cf, r), unicode.IsControl(r):
+		return -1
+	}
+	return r
+}

@@ -1,0 +1,241 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"tare/result"
+)
+
+func hintsSockperf() []string {
+	return []string{"sockperf", "--->", "====>"}
+}
+
+func claimsSockperf(ahead []string) claim {
+	line := ahead[0]
+	if c, ok := commandIn(line); ok {
+		return sure(c.tool == "sockperf")
+	}
+	return sure(sockperfLine.MatchString(line))
+}
+
+var (
+	sockperfLine  = regexp.MustCompile(`^sockperf\s*(?:\[(?:CLIENT|SERVER)\]|:)|---> (?:percentile|<MAX>|<MIN>)|====> avg-`)
+	sockperfStart = regexp.MustCompile(`== version #(\S+) ==`)
+	sockperfProto = regexp.MustCompile(`PORT\s*=\s*\d+\s*#\s*(TCP|UDP)`)
+	sockperfTotal = regexp.MustCompile(`\[(Total Run|Valid Duration)\]\s*RunTime=([\d.]+)\s*sec;.*?SentMessages=(\d+);\s*ReceivedMessages=(\d+)`)
+	sockperfMean  = regexp.MustCompile(`avg-(lat|latency|rtt)=\s*([\d.]+)\s*\(std-dev=([\d.]+)`)
+	sockperfLost  = regexp.MustCompile(`# dropped messages = (\d+); # duplicated messages = (\d+); # out-of-order messages = (\d+)`)
+	sockperfRank  = regexp.MustCompile(`---> (?:percentile\s*([\d.]+)|<(MAX|MIN)> observation)\s*=\s*([\d.]+)`)
+	sockperfSent  = regexp.MustCompile(`Total of (\d+) messages sent in ([\d.]+) sec`)
+	sockperfRate  = regexp.MustCompile(`Message Rate is ([\d.]+)\s*\[msg/sec\]`)
+	sockperfBits  = regexp.MustCompile(`BandWidth is ([\d.]+)\s*MBps`)
+	sockperfNote  = regexp.MustCompile(`msg-size=(\d+)(?:, mps=(\d+))?\. For getting`)
+	sockperfCount = regexp.MustCompile(`Total (\d+) observations`)
+	sockperfError = regexp.MustCompile(`sockperf:\s*(?:ERROR: (.+)|(No messages were received.*))$`)
+)
+
+// sockperfRun is one run as far as its lines were read.
+type sockperfRun struct {
+	command             command
+	version, protocol   string
+	server, full, begun bool
+	throughput, figures bool
+	duration            float64
+	sent, received      float64
+	mean, deviation     float64
+	observations        float64
+	ranks               map[string]float64
+	lost                []string
+	rate, bits          *float64
+	size, offered       any
+	failure             string
+}
+
+// readSockperf reads sockperf's text: ping-pong, under-load and throughput.
+func readSockperf(lines []string) []result.Cell {
+	var cells []result.Cell
+	run := &sockperfRun{ranks: map[string]float64{}}
+	end := func() {
+		if !run.server && (run.figures || run.failure != "") {
+			cells = append(cells, run.cell())
+		}
+		run = &sockperfRun{ranks: map[string]float64{}}
+	}
+	for _, line := range lines {
+		c, isCommand := commandIn(line)
+		if isCommand || sockperfStart.MatchString(line) && run.begun || run.figures && strings.Contains(line, "[CLIENT] send on") {
+			end()
+		}
+		if isCommand {
+			run.command = c
+			continue
+		}
+		run.read(line)
+		run.figure(line)
+	}
+	end()
+	return cells
+}
+
+// read takes what a line says of the run.
+func (run *sockperfRun) read(line string) {
+	if m := sockperfStart.FindStringSubmatch(line); m != nil {
+		run.version, run.begun = m[1], true
+	}
+	if m := sockperfProto.FindStringSubmatch(line); m != nil {
+		run.protocol = m[1]
+	}
+	if strings.Contains(line, "[SERVER]") {
+		run.server = true
+	}
+	if m := sockperfNote.FindStringSubmatch(line); m != nil {
+		run.size = int(count(m[1]))
+		if m[2] != "" {
+			run.offered = count(m[2])
+		}
+	}
+	if m := sockperfError.FindStringSubmatch(line); m != nil && run.failure == "" {
+		run.failure = m[1] + m[2]
+	}
+}
+
+// figure takes a number.
+func (run *sockperfRun) figure(line string) {
+	if m := sockperfTotal.FindStringSubmatch(line); m != nil {
+		run.figures = true
+		run.duration, run.sent, run.received = count(m[2]), count(m[3]), count(m[4])
+	}
+	if m := sockperfMean.FindStringSubmatch(line); m != nil {
+		run.figures, run.full = true, m[1] == "rtt"
+		run.mean, run.deviation = count(m[2]), count(m[3])
+	}
+	if m := sockperfLost.FindStringSubmatch(line); m != nil {
+		run.lost = m[1:]
+	}
+	if m := sockperfRank.FindStringSubmatch(line); m != nil {
+		run.figures = true
+		run.ranks[strings.TrimRight(strings.TrimRight(m[1], "0"), ".")+m[2]] = count(m[3])
+	}
+	if m := sockperfCount.FindStringSubmatch(line); m != nil {
+		run.observations = count(m[1])
+	}
+	if m := sockperfSent.FindStringSubmatch(line); m != nil {
+		run.figures, run.throughput = true, true
+		run.sent, run.duration = count(m[1]), count(m[2])
+	}
+	if m := sockperfRate.FindStringSubmatch(line); m != nil {
+		rate := count(m[1])
+		run.figures, run.throughput, run.rate = true, true, &rate
+	}
+	if m := sockperfBits.FindStringSubmatch(line); m != nil {
+		bits := count(m[1]) * (8 << 20) // its MBps are of 2^20 bytes
+		run.figures, run.throughput, run.bits = true, true, &bits
+	}
+}
+
+// cell makes the run a cell.
+func (run *sockperfRun) cell() result.Cell {
+	protocol := strings.ToLower(run.protocol)
+	switch {
+	case protocol == "" && run.command.has("--tcp", "--tcp"):
+		protocol = "tcp"
+	case protocol == "" && len(run.command.args) > 0:
+		protocol = "udp"
+	}
+	var b *builder
+	switch {
+	case run.throughput:
+		b = newStream("sockperf", protocol)
+	case protocol == "":
+		b = newPair("sockperf", "")
+	default:
+		b = newPair("sockperf", protocol+"_rr")
+	}
+	if protocol == "" {
+		b.warn("the text does not say whether this is TCP or UDP")
+	}
+	if run.version != "" {
+		b.param("tool_version", run.version)
+	}
+	b.param("side", client)
+	b.param("size", run.size)
+	b.param("size", run.command.size("-m", "--msg-size"))
+	b.param("rate", run.offered)
+	b.param("rate", run.command.rate("--mps", "--mps"))
+	if run.duration > 0 {
+		b.param("duration", run.duration)
+	}
+	if run.throughput {
+		b.param("direction", forward)
+		run.sending(b)
+	} else {
+		run.answers(b)
+	}
+	if run.failure != "" {
+		b.fail(run.failure)
+	}
+	return b.done()
+}
+
+// sending notes a throughput run: sockperf's server reports nothing back.
+func (run *sockperfRun) sending(b *builder) {
+	if run.bits != nil {
+		b.metric("throughput", *run.bits, sendersFigure)
+	}
+	if run.rate != nil {
+		b.metric("offered_rate", *run.rate)
+	}
+	b.counter("sent", run.sent)
+}
+
+// answers notes round trips, which sockperf halves unless told not to.
+func (run *sockperfRun) answers(b *builder) {
+	scarce := func(percentile float64) []string {
+		if run.observations > 0 && run.observations*(1-percentile) < 10 {
+			return []string{"too few observations for this percentile"}
+		}
+		return nil
+	}
+	us := func(v float64) float64 { return seconds(v, time.Microsecond) }
+	prefix := "latency_one_way_"
+	if run.full {
+		prefix = "rtt_"
+		b.metric("rtt_mean", us(run.mean))
+		for name, p := range map[string]float64{"50": 0.5, "90": 0.9, "99": 0.99, "99.9": 0.999} {
+			if v, ok := run.ranks[name]; ok {
+				b.metric("rtt_"+rankName(name), us(v), scarce(p)...)
+			}
+		}
+	} else if run.mean > 0 {
+		b.metric("latency_one_way", us(run.mean), "half a round trip, as sockperf gives it")
+	}
+	if run.mean > 0 {
+		b.counter(prefix+"stdev", us(run.deviation))
+	}
+	for name, v := range run.ranks {
+		switch name {
+		case "MAX", "MIN":
+			b.counter(prefix+strings.ToLower(name), us(v))
+		default:
+			if !run.full || name != "50" && name != "90" && name != "99" && name != "99.9" {
+				b.counter(prefix+rankName(name), us(v))
+			}
+		}
+	}
+	if run.duration > 0 {
+		b.metric("rate", run.received/run.duration)
+	}
+	b.counter("sent", run.sent)
+	b.counter("received", run.received)
+	if run.lost != nil {
+		dropped := count(run.lost[0])
+		b.counter("lost", dropped)
+		b.counter("duplicated", count(run.lost[1]))
+		b.counter("out_of_order", count(run.lost[2]))
+		if run.received+dropped > 0 {
+			b.metric("loss", dropped/(run.received+dropped))
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package foreign
+
+import (
+	"strings"
+
+	"tare/result"
+)
+
+// part is what one tool printed: lines, or the cells of a JSON document.
+type part struct {
+	parser parser
+	lines  []string
+	cells  []result.Cell
+}
+
+// split gives the lines to the tools that claim them. Lines that nobody claims
+// stay with those before them.
+func split(lines []string) []part {
+	all := parsers()
+	var parts []part
+	for n := 0; n < len(lines); {
+		if doc, after, cut := documentAt(lines, n); doc != nil {
+			if p, ok := ofDocument(all, doc, cut); ok {
+				parts = append(parts, p)
+				n = after
+				continue
+			}
+		}
+		owner := -1
+		if last := len(parts) - 1; last >= 0 && parts[last].cells == nil {
+			owner = last
+		}
+		if p := claimant(all, lines[n:], parts, owner); p != nil {
+			parts = append(parts, part{parser: *p})
+			owner = len(parts) - 1
+		}
+		if owner >= 0 {
+			parts[owner].lines = append(parts[owner].lines, lines[n])
+		}
+		n++
+	}
+	return parts
+}
+
+// claimant is the parser that takes over with this line, nil where the part
+// before goes on.
+func claimant(all []parser, ahead []string, parts []part, owner int) *parser {
+	own := none
+	if owner >= 0 {
+		own = parts[owner].parser.claim(ahead)
+	}
+	if own == clear {
+		return nil
+	}
+	var best *parser
+	most := own
+	for n := range all {
+		if owner >= 0 && all[n].tool == parts[owner].parser.tool {
+			continue
+		}
+		if c := all[n].claim(ahead); c > most {
+			best, most = &all[n], c
+		}
+	}
+	return best
+}
+
+// ofDocument finds the parser of a JSON document.
+func ofDocument(all []parser, doc []byte, cut bool) (part, bool) {
+	for _, p := range all {
+		if p.document == nil {
+			continue
+		}
+		if cells, mine := p.document(doc, cut); mine {
+			return part{parser: p, cells: cells}, true
+		}
+	}
+	return part{}, false
+}
+
+// claim asks whether the first of the lines is the parser's.
+func (p parser) claim(ahead []string) claim {
+	if !holdsAny(ahead[0], p.hints) {
+		return none
+	}
+	return p.claims(ahead)
+}
+
+func holdsAny(line string, words []string) bool {
+	for _, word := range words {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,235 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"tare/result"
+)
+
+var (
+	sysbenchBanner = regexp.MustCompile(`^\s*sysbench\s*(\d+\.\d[\w.-]*)`)
+	sysbenchNumber = regexp.MustCompile(`Number\s*of\s*threads:\s*(\d+)`)
+	sysbenchTarget = regexp.MustCompile(`Target\s*transaction\s*rate:\s*([\d.]+)/sec`)
+	sysbenchStep   = regexp.MustCompile(`^\s*\[\s*([\d.]+)s\s*\]\s*(?:thds|threads):\s*(\d+),?\s*tps:\s*([\d.]+)(?:,?\s*qps:\s*([\d.]+))?(?:.*lat\s*\(ms,\s*([\d.]+)%\):\s*([\d.]+))?`)
+	sysbenchEvents = regexp.MustCompile(`events\s*per\s*second:\s*([\d.]+)`)
+	sysbenchCount  = regexp.MustCompile(`^\s*(transactions|queries|read/write\s*requests|ignored\s*errors|deadlocks|reconnects):\s*(\d+)\s*\(([\d.]+)\s*per\s*sec\.?\)`)
+	sysbenchTime   = regexp.MustCompile(`^\s*total\s*time:\s*([\d.]+)s`)
+	sysbenchTotal  = regexp.MustCompile(`^\s*total\s*number\s*of\s*events:\s*(\d+)`)
+	sysbenchValue  = regexp.MustCompile(`^\s*(min|avg|max|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
+	sysbenchFatal  = regexp.MustCompile(`^\s*FATAL:\s*(.+)$`)
+	sysbenchWords  = regexp.MustCompile(`SQL\s*statistics:|OLTP test statistics:|General\s*statistics:|^\s*Latency\s*\(ms\):|Threads\s*fairness:|queries\s*performed:|Threads\s*started!|CPU\s*speed:|Latency histogram`)
+	sysbenchSQL    = regexp.MustCompile(`SQL\s*statistics|OLTP test statistics|queries\s*performed`)
+)
+
+func hintsSysbench() []string {
+	return []string{"sysbench", "threads", "thds", "ransaction", "events", "queries", "errors", "deadlocks", "reconnects", "total", "FATAL", "tatistics", "atency", "airness", "started", "speed", "requests"}
+}
+
+func claimsSysbench(ahead []string) claim {
+	line := ahead[0]
+	if c, ok := commandIn(line); ok {
+		return sure(c.tool == "sysbench")
+	}
+	for _, own := range []*regexp.Regexp{sysbenchBanner, sysbenchNumber, sysbenchStep, sysbenchEvents, sysbenchCount, sysbenchTime, sysbenchTotal, sysbenchFatal, sysbenchWords} {
+		if own.MatchString(line) {
+			return clear
+		}
+	}
+	return none
+}
+
+// sysbenchRun is one run as far as its lines were read.
+type sysbenchRun struct {
+	command           command
+	version, failure  string
+	threads           int
+	target            float64
+	sql, cpu          bool
+	steps             [][]string
+	counts            map[string][]string
+	events, eventRate *float64
+	took              float64
+	latencies         map[string]float64
+}
+
+// readSysbench reads sysbench's text, of version 1 and of those before it.
+func readSysbench(lines []string) []result.Cell {
+	var cells []result.Cell
+	fresh := func() *sysbenchRun {
+		return &sysbenchRun{counts: map[string][]string{}, latencies: map[string]float64{}}
+	}
+	run := fresh()
+	end := func() {
+		if run.figures() || run.failure != "" {
+			cells = append(cells, run.cell())
+		}
+		run = fresh()
+	}
+	for _, line := range lines {
+		c, isCommand := commandIn(line)
+		if isCommand || sysbenchBanner.MatchString(line) || sysbenchSQL.MatchString(line) && run.took > 0 {
+			end()
+		}
+		if isCommand {
+			run.command = c
+			continue
+		}
+		run.read(line)
+		run.figure(line)
+	}
+	end()
+	return cells
+}
+
+func (run *sysbenchRun) figures() bool {
+	return len(run.steps)+len(run.counts)+len(run.latencies) > 0 || run.events != nil || run.eventRate != nil
+}
+
+// read takes what a line says of the run.
+func (run *sysbenchRun) read(line string) {
+	if m := sysbenchBanner.FindStringSubmatch(line); m != nil {
+		run.version = m[1]
+	}
+	if m := sysbenchNumber.FindStringSubmatch(line); m != nil {
+		run.threads = int(count(m[1]))
+	}
+	if m := sysbenchTarget.FindStringSubmatch(line); m != nil {
+		run.target = count(m[1])
+	}
+	if m := sysbenchFatal.FindStringSubmatch(line); m != nil && run.failure == "" {
+		run.failure = m[1]
+	}
+	run.sql = run.sql || sysbenchSQL.MatchString(line)
+	run.cpu = run.cpu || strings.Contains(line, "CPU speed") || strings.Contains(line, "Prime numbers limit")
+}
+
+// figure takes a number.
+func (run *sysbenchRun) figure(line string) {
+	if m := sysbenchStep.FindStringSubmatch(line); m != nil {
+		run.steps = append(run.steps, m)
+		run.sql = run.sql || m[4] != ""
+		if run.threads == 0 {
+			run.threads = int(count(m[2]))
+		}
+		return
+	}
+	if m := sysbenchEvents.FindStringSubmatch(line); m != nil {
+		v := count(m[1])
+		run.eventRate = &v
+	}
+	if m := sysbenchCount.FindStringSubmatch(line); m != nil {
+		run.counts[strings.Join(strings.Fields(m[1]), "")] = m
+		run.sql = true
+	}
+	if m := sysbenchTime.FindStringSubmatch(line); m != nil {
+		run.took = count(m[1])
+	}
+	if m := sysbenchTotal.FindStringSubmatch(line); m != nil {
+		v := count(m[1])
+		run.events = &v
+	}
+	if m := sysbenchValue.FindStringSubmatch(line); m != nil {
+		run.latencies[m[1]] = seconds(count(m[2]), time.Millisecond)
+	}
+}
+
+// cell makes the run a cell.
+func (run *sysbenchRun) cell() result.Cell {
+	workload := ""
+	switch {
+	case run.sql, strings.Contains(strings.Join(run.command.args, " "), "oltp"):
+		workload = "mysql"
+	case run.cpu:
+		workload = "cpu"
+	}
+	b := newRun("sysbench", workload, "threads", "rate", "duration", "test")
+	b.param("side", client)
+	if run.version != "" {
+		b.param("tool_version", run.version)
+	}
+	if run.threads > 0 {
+		b.param("threads", run.threads)
+	}
+	if run.target > 0 {
+		b.param("rate", run.target)
+	}
+	if run.took > 0 {
+		b.param("duration", run.took)
+	}
+	b.param("threads", run.command.number("--threads", "--num-threads"))
+	for _, arg := range run.command.args {
+		if strings.HasPrefix(arg, "oltp_") || arg == "cpu" {
+			b.param("test", arg)
+		}
+	}
+	run.rates(b)
+	run.latency(b)
+	if run.failure != "" {
+		b.fail(run.failure)
+	}
+	return b.done()
+}
+
+// rates notes transactions, or events of a test without SQL, per second.
+func (run *sysbenchRun) rates(b *builder) {
+	var tps, qps, lat []float64
+	for _, m := range run.steps {
+		tps = append(tps, count(m[3]))
+		if m[4] != "" {
+			qps = append(qps, count(m[4]))
+		}
+		if m[6] != "" {
+			lat = append(lat, seconds(count(m[6]), time.Millisecond))
+		}
+	}
+	switch m := run.counts["transactions"]; {
+	case m != nil:
+		b.metric("rate", count(m[3]))
+	case run.eventRate != nil:
+		b.metric("rate", *run.eventRate)
+	case run.events != nil && run.took > 0:
+		b.metric("rate", *run.events/run.took)
+	case len(tps) > 0:
+		total := 0.0
+		for _, v := range tps {
+			total += v
+		}
+		b.metric("rate", total/float64(len(tps)), "no summary: the mean of the intervals")
+	}
+	b.series("rate", tps)
+	if len(qps) == len(tps) {
+		b.series("queries_per_second", qps)
+	}
+	if len(lat) == len(tps) && len(lat) > 0 {
+		b.series("latency_"+rankName(run.steps[0][5]), lat)
+	}
+	if m := run.counts["queries"]; m != nil {
+		b.counter("queries_per_second", count(m[3]))
+	}
+	for name, counter := range map[string]string{"ignorederrors": "errors", "deadlocks": "deadlocks", "reconnects": "reconnects"} {
+		if m := run.counts[name]; m != nil {
+			b.counter(counter, count(m[2]))
+		}
+	}
+	if run.events != nil {
+		b.counter("events", *run.events)
+	}
+}
+
+var percentile = regexp.MustCompile(`(\d+(?:\.\d+)?)(?:th|st|nd|rd)?\s*percentile`)
+
+func (run *sysbenchRun) latency(b *builder) {
+	for name, v := range run.latencies {
+		m := percentile.FindStringSubmatch(name)
+		switch {
+		case m != nil:
+			b.percentile(m[1], v)
+		case name == "avg":
+			b.metric("latency_mean", v)
+		default:
+			b.counter("latency_"+name, v)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+
+	"tare/result"
+)
+
+var (
+	wrkRunning = regexp.MustCompile(`Running\s*([\d.]+\w+)\s*test\s*@\s*(\S+)`)
+	wrkThreads = regexp.MustCompile(`(\d+)\s*threads\s*and\s*(\d+)\s*connections`)
+	wrkLatency = regexp.MustCompile(`^\s*Latency\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)`)
+	wrkRank    = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)%\s*([\d.]+)(us|ms|s|m|h)\s*$`)
+	wrkTotal   = regexp.MustCompile(`(\d+)\s*requests\s*in\s*([\d.]+)(ms|s|m|h),\s*([\d.]+)([KMGT]?)B\s*read`)
+	wrkSpread  = regexp.MustCompile(`^\s*Req/Sec\s*[\d.]+[kM]?\s`)
+	wrkBad     = regexp.MustCompile(`Non-2xx\s*or\s*3xx\s*responses:\s*(\d+)`)
+	wrkSockets = regexp.MustCompile(`Socket\s*errors:\s*connect\s*(\d+),\s*read\s*(\d+),\s*write\s*(\d+),\s*timeout\s*(\d+)`)
+	wrkRate    = regexp.MustCompile(`Requests/sec:\s*([\d.]+)`)
+	wrkBytes   = regexp.MustCompile(`Transfer/sec:\s*([\d.]+)\s*([KMGT]?)B`)
+	wrkRefused = regexp.MustCompile(`^\s*(unable to connect to \S+.*)$`)
+	wrk2Words  = regexp.MustCompile(`Thread calibration|HdrHistogram|Detailed Percentile spectrum`)
+	wrkOnly    = regexp.MustCompile(`^\s*Thread\s*Stats|Latency\s*Distribution|#?\[Mean\s*=|#?\[Max\s*=|#?\[Buckets\s*=`)
+)
+
+// within so many lines after its first a run says whose it is.
+const within = 12
+
+func hintsWrk() []string {
+	return []string{"wrk", "unning", "threads", "atency", "requests", "Non-2xx", "ocket", "sec:", "Thread", "ercentile", "Mean", "Max", "Buckets", "unable", "%", "Req/Sec"}
+}
+
+func claimsWrk(ahead []string) claim {
+	line := ahead[0]
+	if c, ok := commandIn(line); ok {
+		return sure(c.tool == "wrk" || c.tool == "wrk2")
+	}
+	if wrkRunning.MatchString(line) {
+		for _, next := range ahead[1:min(len(ahead), within)] {
+			if wrkThreads.MatchString(next) {
+				return clear
+			}
+		}
+		return weak
+	}
+	for _, own := range []*regexp.Regexp{wrkThreads, wrkLatency, wrkBad, wrkSockets, wrkRate, wrkBytes, wrk2Words, wrkOnly, wrkRefused} {
+		if own.MatchString(line) {
+			return clear
+		}
+	}
+	if wrkTotal.MatchString(line) || wrkSpread.MatchString(line) || wrkRank.MatchString(line) {
+		return weak
+	}
+	return none
+}
+
+// wrkRun is one run as far as its lines were read.
+type wrkRun struct {
+	command  command
+	seen     map[string][]string // the groups of each pattern, by its name
+	ranks    map[string]float64
+	wrk2     bool
+	spectrum bool
+}
+
+// readWrk reads the text of wrk and of wrk2.
+func readWrk(lines []string) []result.Cell {
+	var cells []result.Cell
+	fresh := func() *wrkRun { return &wrkRun{seen: map[string][]string{}, ranks: map[string]float64{}} }
+	run := fresh()
+	end := func() {
+		if len(run.seen) > 0 {
+			cells = append(cells, run.cell())
+		}
+		run = fresh()
+	}
+	for _, line := range lines {
+		c, isCommand := commandIn(line)
+		_, finished := run.seen["bytes"]
+		again := wrkRunning.MatchString(line) || finished && wrkThreads.MatchString(line) || wrkRefused.MatchString(line)
+		if isCommand || again {
+			end()
+		}
+		if isCommand {
+			run.command = c
+			continue
+		}
+		run.read(line)
+	}
+	end()
+	return cells
+}
+
+func (run *wrkRun) read(line string) {
+	run.wrk2 = run.wrk2 || wrk2Words.MatchString(line)
+	run.spectrum = run.spectrum || strings.Contains(line, "Detailed Percentile")
+	for name, pattern := range map[string]*regexp.Regexp{
+		"running": wrkRunning, "threads": wrkThreads, "latency": wrkLatency, "total": wrkTotal, "bad": wrkBad,
+		"sockets": wrkSockets, "rate": wrkRate, "bytes": wrkBytes, "refused": wrkRefused,
+	} {
+		if _, told := run.seen[name]; told {
+			continue
+		}
+		if m := pattern.FindStringSubmatch(line); m != nil {
+			run.seen[name] = m
+		}
+	}
+	if m := wrkRank.FindStringSubmatch(line); m != nil && !run.spectrum {
+		if v, ok := parseSpan(m[2] + m[3]); ok {
+			name := m[1]
+			if strings.Contains(name, ".") {
+				name = strings.TrimRight(strings.TrimRight(name, "0"), ".")
+			}
+			run.ranks[name] = v
+			run.wrk2 = run.wrk2 || strings.Contains(m[1], ".000")
+		}
+	}
+}
+
+// cell makes the run a cell.
+func (run *wrkRun) cell() result.Cell {
+	tool := "wrk"
+	if run.wrk2 || run.command.tool == "wrk2" {
+		tool = "wrk2"
+	}
+	b := newRun(tool, "http", "connections", "threads", "rate", "duration", "url")
+	b.param("side", client)
+	if m := run.seen["running"]; m != nil {
+		b.param("url", m[2])
+	}
+	if m := run.seen["threads"]; m != nil {
+		b.param("threads", int(count(m[1])))
+		b.param("connections", int(count(m[2])))
+	}
+	b.param("rate", run.command.rate("-R", "--rate"))
+	took := 0.0
+	if m := run.seen["total"]; m != nil {
+		if v, ok := parseSpan(m[2] + m[3]); ok {
+			took = v
+			b.param("duration", v)
+		}
+	}
+	if m := run.seen["running"]; m != nil {
+		if v, ok := parseSpan(m[1]); ok {
+			b.param("duration", v)
+		}
+	}
+	run.rates(b, took)
+	run.latencies(b)
+	run.errors(b)
+	return b.done()
+}
+
+// rates notes requests and bytes per second. wrk's units of bytes are binary.
+func (run *wrkRun) rates(b *builder, took float64) {
+	total := run.seen["total"]
+	if m := run.seen["rate"]; m != nil {
+		b.metric("rate", count(m[1]))
+	} else if total != nil && took > 0 {
+		b.metric("rate", count(total[1])/took, "the rate's line is missing: requests over the time they took")
+	}
+	if m := run.seen["bytes"]; m != nil {
+		b.metric("throughput", 8*count(m[1])*kibi(m[2]), "with the headers of HTTP")
+	} else if total != nil && took > 0 {
+		b.metric("throughput", 8*count(total[4])*kibi(total[5])/took, "with the headers of HTTP")
+	}
+	if total != nil {
+		b.counter("requests", count(total[1]))
+	}
+	if len(b.cell.Metrics) == 0 && run.seen["refused"] == nil {
+		b.warn("no summary: the text breaks off before it")
+	}
+}
+
+func (run *wrkRun) latencies(b *builder) {
+	if m := run.seen["latency"]; m != nil {
+		for n, name := range []string{"", "latency_stdev", "latency_max"} {
+			v, ok := parseSpan(m[1+2*n] + m[2+2*n])
+			switch {
+			case ok && n == 0:
+				b.metric("latency_mean", v)
+			case ok:
+				b.counter(name, v)
+			}
+		}
+	}
+	for name, v := range run.ranks {
+		b.percentile(name, v)
+	}
+}
+
+// percentile notes a latency: a metric where there is one, else a counter.
+func (b *builder) percentile(percent string, latency float64) {
+	name := "latency_" + rankName(percent)
+	if _, known := result.QuantityOf(name); known {
+		b.metric(name, latency)
+	} else {
+		b.counter(name, latency)
+	}
+}
+
+// rankName is how a percentile is called: p50, p999 for 99.9 as in
+// result.Quantities, and p97_5.
+func rankName(percent string) string {
+	if percent == "99.9" {
+		return "p999"
+	}
+	return "p" + strings.ReplaceAll(percent, ".", "_")
+}
+
+// errors notes what went wrong with requests, and a run that never began.
+func (run *wrkRun) errors(b *builder) {
+	if m := run.seen["bad"]; m != nil {
+		b.counter("non_2xx", count(m[1]))
+		b.warn(m[1] + " responses were neither 2xx nor 3xx")
+	}
+	if m := run.seen["sockets"]; m != nil {
+		for n, name := range []string{"connect", "read", "write", "timeout"} {
+			b.counter("errors_"+name, count(m[n+1]))
+		}
+		b.warn("socket errors: connect " + m[1] + ", read " + m[2] + ", write " + m[3] + ", timeout " + m[4])
+	}
+	if m := run.seen["refused"]; m != nil {
+		b.fail(m[1])
+	}
+}

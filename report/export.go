@@ -1,0 +1,54 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"tare/result"
+)
+
+// Format is a format that results can be written in.
+type Format struct {
+	Name string
+	Doc  string // one line
+	// Write writes the results. left names the cells that the format can't hold;
+	// where it holds none, nothing is written.
+	Write func(w io.Writer, results []*result.Result) (left []string, err error)
+}
+
+// Formats lists the formats.
+func Formats() []Format {
+	return []Format{
+		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", writeGoBench},
+		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", writeIperf3JSON},
+	}
+}
+
+// FormatNames are the words for the formats.
+func FormatNames() []string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// FindFormat finds a format by its word.
+func FindFormat(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// nameOf says which cell it is: "vxlan cross-host tcp_stream".
+func nameOf(c *result.Cell) string {
+	text := strings.Join(strings.Fields(c.Network+" "+c.Path+" "+c.Workload+" "+c.Mode), " ")
+	if c.Status != result.StatusOK {
+		text += fmt.Sprintf(" (%s: %s)", c.Status, c.Reason)
+	}
+	return clean(text)
+}

@@ -1,0 +1,101 @@
+package traffic
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pacer is an absolute schedule: slot k is due at start + k slots, whatever
+// became of those before it. So a stall never turns into a flood, nor does it
+// shift what follows.
+type pacer struct {
+	slot  float64 // nanoseconds; no time.Duration, since a fraction of one adds up
+	burst int64   // how many late slots may follow each other at once; more are given up
+	spin  bool    // wait for the last 80 us in a busy loop
+
+	start time.Duration
+	index int64 // of the next slot
+
+	late, skipped int64      // slots inside the window
+	lateness      *Histogram // of each slot; nil: not wanted
+}
+
+const (
+	// spinAhead is how long before its time a spinning sender wakes.
+	spinAhead = 80 * time.Microsecond
+	// shortest is the wait below which a sleep costs more than it saves.
+	shortest = 10 * time.Microsecond
+)
+
+func newPacer(slot float64, burst int64, spin bool) pacer {
+	return pacer{slot: slot, burst: burst, spin: spin, start: unset}
+}
+
+// next waits for the next slot, a tick at most, and takes it if it is due.
+func (p *pacer) next(r *run, inside bool) (now time.Duration, due bool) {
+	now = r.now()
+	if p.start == unset {
+		p.start = now
+	}
+	at := p.start + time.Duration(float64(p.index)*p.slot)
+	if now = p.await(r, now, at); now < at {
+		return now, false
+	}
+	p.count(now-at, inside)
+	return now, true
+}
+
+// count takes the slot as sent, and gives up those that are too late.
+func (p *pacer) count(lateness time.Duration, inside bool) {
+	behind := int64(float64(lateness) / p.slot)
+	skipped := max(behind-p.burst+1, 0)
+	p.index += 1 + skipped
+	if !inside {
+		return
+	}
+	p.skipped += skipped
+	if behind > 0 {
+		p.late++
+	}
+	if p.lateness != nil {
+		p.lateness.Record(lateness)
+	}
+}
+
+// await waits until due, or a tick, and gives the time then.
+func (p *pacer) await(r *run, now, due time.Duration) time.Duration {
+	if due-now > tick {
+		sleep(tick)
+		return r.now()
+	}
+	rest := due - now
+	if p.spin {
+		rest -= spinAhead
+	}
+	if rest > shortest {
+		sleep(rest)
+		now = r.now()
+	}
+	for now < due {
+		now = r.now()
+	}
+	return now
+}
+
+// sharpenSleep makes the thread's sleeps end within a nanosecond of their time
+// instead of the default 50 us (PR_SET_TIMERSLACK), and gives what undoes it.
+func sharpenSleep() (restore func() error, err error) {
+	before, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	if err != nil {
+		return nil, fmt.Errorf("read timer slack: %w", err)
+	}
+	set := func(slack int) error {
+		if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0); err != nil {
+			return fmt.Errorf("set timer slack: %w", err)
+		}
+		return nil
+	}
+	return func() error { return set(before) }, set(1)
+}

@@ -1,0 +1,302 @@
+package traffic
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+// Each test here is a fault that another engine had or has.
+
+// throughRelay is a run through a relay that changes datagrams.
+func throughRelay(t *testing.T, s UDPPPS, change func([]byte) [][]byte) (UDPReceived, UDPSent, *relay) {
+	t.Helper()
+	l := listenUDP(t)
+	r := startRelay(t, l.Addr(), change)
+	received, sent := mustRun(t,
+		func(ctx context.Context) (UDPReceived, error) { return ServeUDPPPS(ctx, l, s) },
+		func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, r.addr(), s) })
+	return received, sent, r
+}
+
+// everyNth makes a change to each n-th datagram and passes the others on.
+func everyNth(n int, change func([]byte) [][]byte) func([]byte) [][]byte {
+	count := 0
+	return func(p []byte) [][]byte {
+		if count++; count%n == 0 {
+			return change(p)
+		}
+		return [][]byte{p}
+	}
+}
+
+var slow = UDPPPS{Token: testToken, Window: Window{Warmup: 20 * time.Millisecond, Duration: 300 * time.Millisecond}, Rate: 1000}
+
+// iperf3 paces by the average since the start: after a stall it floods until
+// it has caught up.
+func TestIperf3BurstsAfterAStall(t *testing.T) {
+	l := listenUDP(t)
+	r := startRun(t.Context())
+	defer r.end()
+	fd, err := openSocket(unix.AF_INET, unix.SOCK_DGRAM)
+	try(t, err)
+	defer closeSocket(fd)
+	to := l.Addr().Addr().As4()
+	try(t, unix.Connect(fd, &unix.SockaddrInet4{Port: int(l.Addr().Port()), Addr: to}))
+	for name, rate := range map[string]float64{"a datagram a round": 5000, "many datagrams a round": 200000} {
+		u := &udpSender{sending: newSending(r, l.Addr(), testToken, shortWindow, 64, 1), flow: []outflow{{fd: fd}}}
+		u.meter = newMeter(u.table)
+		v, err := newVolley(Mmsg, 64, nil)
+		try(t, err)
+		p := newRounds(v, rate, false)
+		const stall = 300 * time.Millisecond
+		begun := r.now()
+		p.start = begun - stall
+		var sent int64
+		for r.now()-begun < 20*time.Millisecond {
+			n, _, err := p.pass(u)
+			try(t, err)
+			sent += n
+		}
+		most := rate*(r.now()-begun+catchUp).Seconds() + float64(p.count)
+		if float64(sent) > most+1 {
+			t.Errorf("%s: %d datagrams after a stall of %v, want at most %.0f", name, sent, stall, most)
+		}
+		if sent == 0 {
+			t.Errorf("%s: nothing was sent after the stall", name)
+		}
+	}
+}
+
+// iperf3 reported a negative loss where datagrams came twice or from before
+// the interval.
+func TestIperf3NegativeLossInReverse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		arrivals := rapid.SliceOfN(rapid.Int64Range(0, 60), 1, 300).Draw(t, "arrivals")
+		openAt := rapid.IntRange(0, len(arrivals)-1).Draw(t, "open")
+		closeAt := rapid.IntRange(openAt, len(arrivals)-1).Draw(t, "close")
+		s := newSequences()
+		for i, n := range arrivals {
+			s.see(n)
+			if i == openAt {
+				s.open()
+			}
+			if i == closeAt {
+				s.close()
+			}
+		}
+		if s.lost() < 0 || s.lost() > s.expected() {
+			t.Fatalf("%d lost of %d", s.lost(), s.expected())
+		}
+	})
+}
+
+// iperf3 takes every datagram that came for one that was sent, so that a
+// duplicate hides a loss.
+func TestIperf3DuplicatesHideLoss(t *testing.T) {
+	received, _, _ := throughRelay(t, slow, everyNth(2, func(p []byte) [][]byte { return [][]byte{p, p} }))
+	if received.Duplicates < received.Expected/3 || received.Lost != 0 || received.Loss() != 0 {
+		t.Errorf("every second datagram came twice: %d of %d lost, %d duplicates", received.Lost, received.Expected, received.Duplicates)
+	}
+	drop := false
+	received, _, _ = throughRelay(t, slow, everyNth(4, func(p []byte) [][]byte {
+		if drop = !drop; drop {
+			return nil
+		}
+		return [][]byte{p, p}
+	}))
+	if loss := received.Loss(); loss < 0.1 || loss > 0.15 || received.Duplicates == 0 {
+		t.Errorf("one in eight was lost and one came twice: loss %.3f, %d duplicates", loss, received.Duplicates)
+	}
+}
+
+// iperf3 printed "0 lost" at the end of a lossy test.
+func TestIperf3ZeroLostOnALossyPath(t *testing.T) {
+	received, _, _ := throughRelay(t, slow, everyNth(5, func([]byte) [][]byte { return nil }))
+	if loss := received.Loss(); loss < 0.18 || loss > 0.22 || received.BufferDrops > received.Lost/10 {
+		t.Errorf("one in five was eaten: loss %.3f; %d of %d lost in the socket's buffer", loss, received.BufferDrops, received.Lost)
+	}
+}
+
+// uperf and xfr count what was sent as throughput.
+func TestUperfCountsAtTheSender(t *testing.T) {
+	received, sent, _ := throughRelay(t, slow, everyNth(2, func([]byte) [][]byte { return nil }))
+	if ratio := received.Rate() / sent.Rate(); ratio < 0.4 || ratio > 0.6 {
+		t.Errorf("every second datagram was eaten, %.0f/s of %.0f/s were received", received.Rate(), sent.Rate())
+	}
+}
+
+// iperf3 receives joined datagrams by the size that was agreed on, not by that
+// which the kernel tells.
+func TestIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
+	const size, count = 80, 10
+	l := listenUDP(t)
+	try(t, joinArrivals(l.fd, true))
+	c, err := net.Dial("udp", l.Addr().String())
+	try(t, err)
+	defer c.Close()
+	raw, err := c.(*net.UDPConn).SyscallConn()
+	try(t, err)
+	try(t, raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT, size) }), err)
+	var message []byte
+	for i := range count {
+		p := make([]byte, size)
+		header{kind: kindData, sequence: int64(i)}.put(p, &testToken)
+		message = append(message, p...)
+	}
+	for _, agreed := range []int{size, 2 * size} {
+		_, err = c.Write(message)
+		try(t, err)
+		r := startRun(t.Context())
+		defer r.end()
+		u := newReceiving(r, testToken, shortWindow, agreed, 1, 1).thread(0, l.fd, newIntake(GSO, agreed, false), nil)
+		n, errno := u.intake.take(u.fd)
+		if errno != 0 || n != 1 {
+			t.Fatalf("%d messages, %v: nothing was joined", n, errno)
+		}
+		got := u.account(n)
+		if agreed == size && (got != count || u.failure != nil) {
+			t.Errorf("%d datagrams of one message of %d, %v", got, count, u.failure)
+		}
+		if agreed != size && (got != 0 || u.failure == nil) {
+			t.Errorf("%d datagrams counted, though their size is not that which was agreed on", got)
+		}
+	}
+}
+
+// iperf3 counts the whole length of a datagram that it truncated.
+func TestIperf3CountsTruncatedLengths(t *testing.T) {
+	for _, mode := range []Mode{Mmsg, Msg, GSO} {
+		for _, sizes := range [][2]int{{64, 1400}, {1400, 64}} {
+			l := listenUDP(t)
+			serve, drive := slow, slow
+			serve.Mode, serve.Size, drive.Size = mode, sizes[0], sizes[1]
+			_, _, serveErr, driveErr := ends(
+				func(ctx context.Context) (UDPReceived, error) {
+					defer func() { deafen(l) }()
+					return ServeUDPPPS(ctx, l, serve)
+				},
+				func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, l.Addr(), drive) })
+			if serveErr == nil || !strings.Contains(serveErr.Error(), "another size than") || driveErr == nil {
+				t.Errorf("%s: %d bytes sent where %d are received: %v; the sender: %v", mode, sizes[1], sizes[0], serveErr, driveErr)
+			}
+		}
+	}
+}
+
+// deafen makes a listener deaf, as its process's end would.
+func deafen(l *PacketListener) {
+	_ = unix.Connect(l.fd, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{127, 0, 0, 1}})
+}
+
+// iperf3 stamps all datagrams of a batch when the call for it returns, so that
+// its jitter is that of the batches.
+func TestIperf3JitterOfBatches(t *testing.T) {
+	l := listenUDP(t)
+	try(t, stampArrivals(l.fd, true))
+	c, err := net.Dial("udp", l.Addr().String())
+	try(t, err)
+	defer c.Close()
+	in := newIntake("", 64, true)
+	p := make([]byte, 64)
+	// The kernel begins to stamp a while after it was asked to; until then it
+	// gives the time of the call.
+	for stamped, limit := false, time.Now().Add(5*time.Second); !stamped; {
+		_, err := c.Write(p)
+		try(t, err)
+		time.Sleep(2 * time.Millisecond)
+		read := time.Now()
+		if _, errno := in.take(l.fd); errno != 0 || read.After(limit) {
+			t.Fatalf("no stamps: %v", errno)
+		}
+		at, ok := in.batch.arrived(0)
+		stamped = ok && at < read.UnixNano()
+	}
+	const count = 20
+	for i := range count {
+		header{kind: kindData, sequence: int64(i)}.put(p, &testToken)
+		_, err := c.Write(p)
+		try(t, err)
+		time.Sleep(time.Millisecond)
+	}
+	n, errno := in.take(l.fd)
+	if errno != 0 || n != count {
+		t.Fatalf("%d datagrams in one call, %v", n, errno)
+	}
+	for i := 1; i < n; i++ {
+		before, ok1 := in.batch.arrived(i - 1)
+		after, ok2 := in.batch.arrived(i)
+		if !ok1 || !ok2 || time.Duration(after-before) < time.Millisecond {
+			t.Errorf("datagrams %d and %d were sent a millisecond apart or more, and read at once: stamped %v apart", i-1, i, time.Duration(after-before))
+		}
+	}
+	// What a sender hands over in batches has no jitter at all.
+	if received, _ := runUDPPPS(t, slow); received.Jitter != 0 || received.Delays != nil {
+		t.Errorf("udp_pps tells a jitter of %v", received.Jitter)
+	}
+}
+
+// Many flows on a few sockets: each has a port of its own, keeps its own
+// numbers, and reaches the thread that waits for it.
+func TestUDPPPSManyFlows(t *testing.T) {
+	for _, sockets := range []int{1, 2, 5} {
+		l, err := ListenUDPGroup(loopback, sockets)
+		try(t, err)
+		s := slow
+		s.Flows, s.Rate = 24, 400
+		var threads []*udpReceiver
+		received, sent := mustRun(t,
+			func(ctx context.Context) (UDPReceived, error) {
+				r := startRun(ctx)
+				defer r.end()
+				all := newReceiving(r, s.Token, s.Window, defaultSmall, s.Flows, sockets)
+				for i, fd := range l.sockets() {
+					threads = append(threads, all.thread(i, fd, newIntake(Mmsg, defaultSmall, false), nil))
+				}
+				return all.serve(threads)
+			},
+			func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, l.Addr(), s) })
+		ports, flows := map[netip.AddrPort]bool{}, 0
+		for _, u := range threads {
+			for i := range u.flow {
+				raw := (*unix.RawSockaddrInet4)(addressPointer(&u.flow[i].from))
+				ports[netip.AddrPortFrom(netip.AddrFrom4(raw.Addr), raw.Port)] = true
+				if flows++; u.flow[i].sequences.expected() < 20 {
+					t.Errorf("%d sockets: flow %d: %d datagrams in 300 ms at 400/s", sockets, i, u.flow[i].sequences.expected())
+				}
+			}
+		}
+		if len(ports) != s.Flows || flows != s.Flows {
+			t.Errorf("%d sockets: %d flows from %d ports, want %d", sockets, flows, len(ports), s.Flows)
+		}
+		if received.Lost != 0 || received.Duplicates != 0 || received.Reordered != 0 || received.Threads != sockets {
+			t.Errorf("%d sockets: %+v", sockets, received)
+		}
+		if whole := s.Rate * float64(s.Flows); received.Rate() > 1.05*whole || sent.Rate() > 1.05*whole {
+			t.Errorf("%d sockets: sent %.0f/s, received %.0f/s, asked for %.0f", sockets, sent.Rate(), received.Rate(), whole)
+		}
+		try(t, l.Close())
+	}
+}
+
+func TestUDPPPSRefusesMoreFlowsThanItServes(t *testing.T) {
+	l := listenUDP(t)
+	more := slow
+	more.Flows = 3
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _, _ = SendUDPPPS(ctx, l.Addr(), more) }()
+	_, err := ServeUDPPPS(t.Context(), l, slow)
+	cancel()
+	if err == nil || !strings.Contains(err.Error(), "the same number of flows") {
+		t.Errorf("three flows where one is served: %v", err)
+	}
+}
+
+func addressPointer(a *address) unsafe.Pointer { return unsafe.Pointer(&a.raw) }

@@ -1,0 +1,151 @@
+package traffic
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// UDPLoad is a sweep of loads: many short trials, each of datagrams at a rate
+// of its own. The sender owns the window, which holds them all.
+type UDPLoad struct {
+	Token  Token
+	Window Window // without a series
+	Size   int    // payload bytes of a datagram, HeaderBytes to MaxDatagram; default 64
+
+	// Spin waits for the last 80 us before a slot with a busy loop. Set it only
+	// where the sender has a CPU to itself.
+	Spin bool
+}
+
+const (
+	// shares of the knee that are offered once it is known.
+	twice = 2.0
+	// leastTrials are those of the bisection, and one of each share of the knee.
+	leastTrials = mostBisected + 6
+	// mostTrials bounds the memory for the steps at both ends.
+	mostTrials = 1000
+	// longestTrial is what more trials are made for, so that a path that passes
+	// nothing any more is noticed in time.
+	longestTrial = 2 * time.Second
+)
+
+// knees are the shares of the knee that the curve goes through, and where it
+// ends.
+func knees() [6]float64 { return [...]float64{0.25, 0.5, 0.75, 1.25, 1.5, twice} }
+
+// Trial is one step of a sweep.
+type Trial struct {
+	Asked    float64       // 1/s; 0: as fast as it goes
+	Offered  float64       // 1/s, what the sender tried to send, its own machine's drops included
+	Received float64       // 1/s, what came, over the time that the sender sent or the receiver needed, the longer
+	Loss     float64       // ratio, the sender's own drops included
+	Elapsed  time.Duration // that the sender sent
+	Carried  bool          // nothing was lost, and the receiver was not behind at the end
+
+	tried, sent, got int64
+}
+
+// UDPLoadSent is the sender's outcome of a sweep.
+type UDPLoadSent struct {
+	Trials    []Trial // in the order they were made
+	Length    time.Duration
+	Elapsed   time.Duration // of the window
+	Datagrams int64         // received in all trials
+
+	// NoDropLow and NoDropHigh are the relevant bounds of the load at which loss
+	// begins (RFC 9971), in 1/s: NoDropLow is 0 if there was loss at any load;
+	// NoDropHigh is infinite if there was none up to the most that the sender can
+	// offer.
+	NoDropLow, NoDropHigh float64
+}
+
+// Knee is where loss begins: half-way between the bounds.
+func (s UDPLoadSent) Knee() float64 {
+	if math.IsInf(s.NoDropHigh, 1) {
+		return s.NoDropLow
+	}
+	return (s.NoDropLow + s.NoDropHigh) / 2
+}
+
+// Most is the most that was received in a trial, in 1/s.
+func (s UDPLoadSent) Most() float64 {
+	var most float64
+	for _, t := range s.Trials {
+		most = max(most, t.Received)
+	}
+	return most
+}
+
+// AtTwiceKnee is the mean of what was received where about twice the knee was
+// offered, in 1/s; false if the sender could not offer so much.
+func (s UDPLoadSent) AtTwiceKnee() (float64, bool) {
+	const near = 0.1
+	var sum, count float64
+	for _, t := range s.Trials {
+		if math.Abs(t.Offered/s.Knee()-twice) < near*twice {
+			sum += t.Received
+			count++
+		}
+	}
+	return sum / count, count > 0
+}
+
+// UDPLoadReceived is the receiver's outcome: what its machine did in each
+// trial, in their order.
+type UDPLoadReceived struct {
+	CPU           []float64   // CPUs that were busy, of all
+	Softirq       [][]float64 // of each CPU, the share of the trial that it spent in softirq
+	Datagrams     int64
+	Duplicates    int64
+	ReceiveBuffer int // bytes, as the kernel counts them
+	Strangers     int64
+}
+
+func (s UDPLoad) checked() (UDPLoad, error) {
+	s.Size = orDefault(s.Size, defaultSmall)
+	if s.Size < HeaderBytes || s.Size > MaxDatagram {
+		return s, fmt.Errorf("datagrams of %d bytes: want %d to %d", s.Size, HeaderBytes, MaxDatagram)
+	}
+	if s.Window.Duration < 20*time.Millisecond {
+		return s, fmt.Errorf("a window of %v: a sweep needs 20 ms at least, and better some seconds", s.Window.Duration)
+	}
+	return s, s.Window.check(1)
+}
+
+// trials is how many the window is divided among.
+func (s UDPLoad) trials() int {
+	return min(max(leastTrials, int(s.Window.Duration/longestTrial)), mostTrials)
+}
+
+// sweep chooses the load of each trial: first those of the bisection, then the
+// shares of the knee in turn.
+type sweep struct {
+	search bisection
+	curve  int // trials of the shares
+}
+
+func newSweep() *sweep {
+	return &sweep{search: bisection{decided: make([]decision, 0, mostLoads)}}
+}
+
+// next gives the rate to ask for; 0 is as fast as it goes.
+func (s *sweep) next() float64 {
+	if load, ok := s.search.next(); ok {
+		return load
+	}
+	low, high := s.search.bounds()
+	share := knees()[s.curve%len(knees())] * UDPLoadSent{NoDropLow: low, NoDropHigh: high}.Knee()
+	s.curve++
+	if share >= s.search.decided[0].load {
+		return 0
+	}
+	return share
+}
+
+// take takes what came of the load that next gave.
+func (s *sweep) take(t Trial) {
+	if s.search.active {
+		s.search.take(t.Offered, t.Received, t.Carried)
+	}
+}

@@ -1,0 +1,214 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ServeUDPLoad receives one sweep.
+func ServeUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (UDPLoadReceived, error) {
+	received, err := serveUDPLoad(ctx, l, s)
+	if err != nil {
+		return UDPLoadReceived{}, fmt.Errorf("serve udp_load: %w", err)
+	}
+	return received, nil
+}
+
+func serveUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (out UDPLoadReceived, err error) {
+	if s, err = s.checked(); err != nil {
+		return out, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	r := startRun(ctx)
+	defer r.end()
+	u := &loadReceiver{run: r, fd: l.fd, token: s.Token, size: s.Size, intake: newIntake(Mmsg, s.Size, false), sequences: newSequences(), answer: make([]byte, HeaderBytes)}
+	var first cpuTicks
+	if u.cpu, first, err = openCPUReader(); err != nil {
+		return out, err
+	}
+	defer u.cpu.close()
+	u.room(s.trials(), len(first.softirq))
+	strangers, err := answerHello(r, u.fd, &u.token, &u.from)
+	u.strangers = strangers
+	if err != nil {
+		return out, err
+	}
+	if err := u.receive(); err != nil {
+		return out, r.cause(err)
+	}
+	return u.outcome()
+}
+
+// loadReceiver is the receiving end of a sweep.
+type loadReceiver struct {
+	run    *run
+	fd     int
+	token  Token
+	size   int
+	from   address
+	intake *intake
+	cpu    *cpuReader
+
+	step      uint16 // the trial under way; 0: none yet
+	sequences *sequences
+	first     time.Duration // when its first datagram came
+	last      time.Duration
+
+	report header // the last one
+	answer []byte
+	points []cpuPoint // the last before the window, then one after each trial
+	count  int        // of the trials in points
+
+	total      int64
+	duplicates int64
+	strangers  int64
+	ended      bool
+	failure    error
+}
+
+// cpuPoint is what the CPUs had spent when a trial was reported.
+type cpuPoint struct {
+	at    time.Duration
+	ticks cpuTicks
+}
+
+// room makes the memory for so many trials.
+func (u *loadReceiver) room(trials, cpus int) {
+	u.points = make([]cpuPoint, trials+1)
+	for i := range u.points {
+		u.points[i].ticks.softirq = make([]int64, 0, cpus)
+	}
+}
+
+func (u *loadReceiver) receive() error {
+	quietSince := u.run.now()
+	for !u.ended && u.failure == nil && !u.run.stopped.Load() {
+		n, errno := u.intake.take(u.fd)
+		now := u.run.now()
+		switch {
+		case errno != 0 && !again(errno):
+			return fmt.Errorf("receive datagrams: %w", errno)
+		case n > 0:
+			quietSince = now
+		case now-quietSince > grace:
+			return fmt.Errorf("the sender fell silent after %d datagrams of trial %d; see whether it still runs and whether the path still passes packets", u.sequences.unique, u.step)
+		}
+		for i := range n {
+			u.take(i, now)
+		}
+	}
+	switch {
+	case u.failure != nil:
+		return u.failure
+	case u.run.stopped.Load():
+		return context.Canceled
+	case u.count == 0:
+		return errors.New("the sender ended before its first trial; see what it reported")
+	}
+	return nil
+}
+
+// take takes datagram i of the batch.
+func (u *loadReceiver) take(i int, now time.Duration) {
+	p := u.intake.batch.packet(i)
+	h, ok := parseHeader(p, &u.token)
+	switch {
+	case !ok:
+		u.strangers++
+	case h.kind == kindHello: // the welcome was lost
+		u.fail(tell(u.fd, kindWelcome, &u.token, &u.from))
+	case h.kind == kindEnd:
+		u.ended = true
+	case h.kind == kindData && (len(p) != u.size || u.intake.batch.truncated(i)):
+		u.fail(fmt.Errorf("datagrams of another size than %d bytes came: give both ends the same size", u.size))
+	case h.kind == kindData:
+		u.begin(h.lane, now)
+		if h.lane == u.step {
+			u.sequences.see(h.sequence)
+			u.last = now
+		}
+	case h.kind == kindMark:
+		u.begin(h.lane, now)
+		if h.lane == u.step {
+			u.mark(h, now)
+		}
+	}
+}
+
+func (u *loadReceiver) fail(err error) {
+	if u.failure == nil {
+		u.failure = err
+	}
+}
+
+// begin makes lane the trial under way, unless it is or was so already.
+func (u *loadReceiver) begin(lane uint16, now time.Duration) {
+	if lane > u.step {
+		u.step, u.first, u.last = lane, now, now
+		u.sequences.restart()
+	}
+}
+
+// mark answers the sender's mark once the trial's datagrams are there, or none
+// has come for a while.
+func (u *loadReceiver) mark(h header, now time.Duration) {
+	const settle = 5 * time.Millisecond
+	if u.report.lane != u.step {
+		if u.sequences.unique < h.sequence && now-u.last < settle {
+			return // the sender asks again
+		}
+		u.close(h.sent != 0)
+	}
+	u.report.put(u.answer, &u.token)
+	if errno := sendTo(u.fd, u.answer, &u.from); errno != 0 && !again(errno) && errno != unix.ENOBUFS {
+		u.fail(fmt.Errorf("report trial %d: %w", u.step, errno))
+	}
+}
+
+// close ends the trial under way. The CPUs are read while the sender waits for
+// the report, so that reading them is not part of any load.
+func (u *loadReceiver) close(counts bool) {
+	u.report = header{kind: kindReport, lane: u.step, sequence: u.sequences.unique, sent: int64(u.last - u.first)}
+	if counts {
+		u.total += u.sequences.unique
+		u.duplicates += u.sequences.duplicates
+		u.count++
+	}
+	if u.count == len(u.points) {
+		u.fail(fmt.Errorf("more than %d trials came: give both ends the same window", len(u.points)-1))
+		return
+	}
+	point := &u.points[u.count]
+	point.at = u.run.now()
+	if err := u.cpu.read(&point.ticks); err != nil {
+		u.fail(err)
+	}
+}
+
+func (u *loadReceiver) outcome() (UDPLoadReceived, error) {
+	out := UDPLoadReceived{Datagrams: u.total, Duplicates: u.duplicates, Strangers: u.strangers}
+	cpus := len(u.points[0].ticks.softirq)
+	out.Softirq = make([][]float64, cpus)
+	for i := range u.count {
+		before, after := u.points[i], u.points[i+1]
+		if len(after.ticks.softirq) != cpus {
+			return out, errors.New("a CPU went on or off line during the sweep: repeat it")
+		}
+		span := (after.at - before.at).Seconds() * userHZ
+		out.CPU = append(out.CPU, float64(after.ticks.busy-before.ticks.busy)/span)
+		for n := range cpus {
+			out.Softirq[n] = append(out.Softirq[n], float64(after.ticks.softirq[n]-before.ticks.softirq[n])/span)
+		}
+	}
+	var err error
+	if out.ReceiveBuffer, err = unix.GetsockoptInt(u.fd, unix.SOL_SOCKET, unix.SO_RCVBUF); err != nil {
+		return out, fmt.Errorf("read receive buffer: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,194 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// SendUDPLoad sends one sweep to a ServeUDPLoad.
+func SendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (UDPLoadSent, error) {
+	sent, err := sendUDPLoad(ctx, to, s)
+	if err != nil {
+		return UDPLoadSent{}, fmt.Errorf("send udp_load: %w", err)
+	}
+	return sent, nil
+}
+
+func sendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoadSent, err error) {
+	if s, err = s.checked(); err != nil {
+		return out, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	restore, err := sharpenSleep()
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, restore()) }()
+	r := startRun(ctx)
+	defer r.end()
+	all := newSending(r, to, s.Token, s.Window, s.Size, 1)
+	senders, err := all.dial(1, 1)
+	if err != nil {
+		return out, err
+	}
+	defer hangUp(senders)
+	volley, err := newVolley(Mmsg, s.Size, nil)
+	if err != nil {
+		return out, err
+	}
+	l := &loadSender{udpSender: senders[0], volley: volley, spin: s.Spin, mark: make([]byte, HeaderBytes), answer: make([]byte, HeaderBytes)}
+	if out, err = l.sweep(s); err != nil {
+		return out, r.cause(err)
+	}
+	return out, end(l.flow[0].fd, &s.Token)
+}
+
+// loadSender sends the trials of a sweep, and hears after each what came of it.
+type loadSender struct {
+	*udpSender
+	volley *volley
+	paced  rounds // of the trial under way, where it has a rate
+	spin   bool
+	mark   []byte
+	answer []byte
+	step   uint16
+}
+
+func (l *loadSender) sweep(s UDPLoad) (UDPLoadSent, error) {
+	count := s.trials()
+	out := UDPLoadSent{Trials: make([]Trial, 0, count), Length: s.Window.Duration / time.Duration(count)}
+	for rest := max(s.Window.Warmup, out.Length); rest > 0; rest -= longestTrial {
+		if _, err := l.trial(0, min(rest, longestTrial), false); err != nil {
+			return out, err
+		}
+	}
+	if s.Window.Edge != nil {
+		s.Window.Edge(Opening)
+	}
+	opened := l.run.now()
+	plan := newSweep()
+	for range count {
+		t, err := l.trial(plan.next(), out.Length, true)
+		if err != nil {
+			return out, err
+		}
+		plan.take(t)
+		out.Trials = append(out.Trials, t)
+		out.Datagrams += t.got
+	}
+	out.Elapsed = l.run.now() - opened
+	if s.Window.Edge != nil {
+		s.Window.Edge(Closing)
+	}
+	out.NoDropLow, out.NoDropHigh = plan.search.bounds()
+	return out, nil
+}
+
+// trial offers a load for the time given, and asks what came of it.
+func (l *loadSender) trial(rate float64, length time.Duration, counts bool) (Trial, error) {
+	l.step++
+	l.flow[0].lane, l.flow[0].next = l.step, 0
+	t := Trial{Asked: rate}
+	if err := l.offer(&t, length); err != nil {
+		return t, err
+	}
+	t.sent = l.flow[0].next
+	span, err := l.ask(&t, counts)
+	if err != nil {
+		return t, err
+	}
+	seconds := t.Elapsed.Seconds()
+	t.Offered = float64(t.tried) / seconds
+	t.Received = float64(t.got) / max(seconds, span.Seconds())
+	t.Loss = 1 - float64(t.got)/float64(max(t.tried, 1))
+	// A deep buffer on the path would hide an overload from a short trial: the
+	// receiver is then still busy with it when the sender has stopped.
+	behind := span > t.Elapsed+max(t.Elapsed/50, time.Millisecond)
+	t.Carried = t.got == t.tried && t.tried > 0 && !behind
+	return t, nil
+}
+
+// offer sends at the trial's rate.
+func (l *loadSender) offer(t *Trial, length time.Duration) error {
+	p := &l.paced
+	if t.Asked > 0 {
+		*p = newRounds(l.volley, t.Asked, l.spin)
+	}
+	begun := l.run.now()
+	for now := begun; now-begun < length; {
+		if l.run.stopped.Load() {
+			return context.Canceled
+		}
+		count := l.volley.most()
+		if t.Asked > 0 {
+			var due bool
+			if now, due = p.next(l.run, true); !due {
+				continue
+			}
+			count = p.count
+		}
+		if _, err := l.volley.send(l.udpSender, &l.flow[0], count); err != nil {
+			return err
+		}
+		t.tried += int64(count)
+		now = l.run.now()
+	}
+	if t.Elapsed = l.run.now() - begun; t.Asked > 0 { // the last slot is not over yet
+		t.Elapsed = time.Duration(float64(p.index) * p.slot)
+	}
+	return nil
+}
+
+// ask tells the receiver that the trial is over, until it answers. It gives
+// the time over which the receiver received.
+func (l *loadSender) ask(t *Trial, counts bool) (time.Duration, error) {
+	header{kind: kindMark, lane: l.step, sequence: t.sent, sent: int64(asInt(counts))}.put(l.mark, &l.token)
+	for limit := l.run.now() + grace; ; {
+		if _, errno := send(l.flow[0].fd, l.mark, 0); errno != 0 {
+			if err := l.refused(errno, 0); err != nil {
+				return 0, err
+			}
+		}
+		for again := l.run.now() + time.Millisecond; ; {
+			h, err := l.hearReport()
+			if err != nil {
+				return 0, err
+			}
+			if h.kind == kindReport && h.lane == l.step {
+				t.got = h.sequence
+				return time.Duration(h.sent), nil
+			}
+			if l.run.now() >= again {
+				break
+			}
+		}
+		switch {
+		case l.run.stopped.Load():
+			return 0, context.Canceled
+		case l.run.now() > limit:
+			return 0, fmt.Errorf("the receiver did not answer for %v after trial %d: it died, or the path passes nothing any more; see what it reported", grace, l.step)
+		}
+	}
+}
+
+// hearReport reads what the receiver said, after a short sleep if it said
+// nothing.
+func (l *loadSender) hearReport() (header, error) {
+	n, errno := recv(l.flow[0].fd, l.answer, unix.MSG_DONTWAIT)
+	switch {
+	case again(errno):
+		sleep(tick / 100)
+		return header{}, nil
+	case errno != 0:
+		return header{}, l.refused(errno, 0)
+	}
+	h, _ := parseHeader(l.answer[:n], &l.token)
+	return h, nil
+}

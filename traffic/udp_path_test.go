@@ -1,0 +1,233 @@
+package traffic
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+const far = "10.9.0.2:5210"
+
+// runBetween runs both ends of a udp_pps on two machines. during is called
+// when the window has opened.
+func runBetween(sender, receiver *machine, s UDPPPS, during func()) (received UDPReceived, sent UDPSent, serveErr, sendErr error) {
+	l := receiver.listen(far, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	opened := make(chan struct{}, 1)
+	s.Window.Edge = func(e Edge) {
+		if e == Opening {
+			opened <- struct{}{}
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		receiver.jobs <- func() (err error) { received, err = ServeUDPPPS(ctx, l, s); return err }
+		serveErr = <-receiver.done
+	}()
+	sending := make(chan struct{})
+	go func() {
+		defer close(sending)
+		sender.jobs <- func() (err error) { sent, err = SendUDPPPS(ctx, l.Addr(), s); return err }
+		sendErr = <-sender.done
+	}()
+	if during != nil {
+		<-opened
+		during()
+	}
+	<-done
+	<-sending
+	closeErr := l.Close()
+	if serveErr == nil {
+		serveErr = closeErr
+	}
+	return received, sent, serveErr, sendErr
+}
+
+// At a rate that leaves no queue the device counts as many packets as
+// datagrams came, but with gso.
+func TestUDPPPSOneDatagramIsOnePacket(t *testing.T) {
+	for _, mode := range []Mode{Mmsg, Msg, GSO} {
+		sender, receiver := pair(t)
+		s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 400 * time.Millisecond}, Mode: mode, Rate: 40000}
+		received, sent, serveErr, sendErr := runBetween(sender, receiver, s, nil)
+		try(t, serveErr, sendErr)
+		if received.Datagrams < 1000 || received.Jitter != 0 || received.Delays != nil {
+			t.Errorf("%s: %+v", mode, received)
+		}
+		packets := float64(received.Packets) / float64(received.Datagrams)
+		if mode == GSO && packets > 0.75 {
+			t.Errorf("gso: %.2f packets per datagram: nothing was joined", packets)
+		}
+		if mode != GSO && math.Abs(packets-1) > 0.05 {
+			t.Errorf("%s: %d packets for %d datagrams", mode, received.Packets, received.Datagrams)
+		}
+		if wanted := s.Rate * sent.Elapsed.Seconds(); float64(sent.Datagrams) > wanted*1.02+s.Rate*catchUp.Seconds() {
+			t.Errorf("%s: %d sent in %v at %.0f/s", mode, sent.Datagrams, sent.Elapsed, s.Rate)
+		}
+	}
+}
+
+// What the sender's own queue drops is no loss on the way, and what a router
+// drops is no drop of either end.
+func TestUDPPPSTellsDropsApart(t *testing.T) {
+	const rate, frame = 8e6, 64 + 20 + 8 + 14
+	s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 300 * time.Millisecond}, Rate: 20000}
+	sender, receiver := pair(t)
+	throttle(sender, "va", rate, 20*frame)
+	received, sent, serveErr, sendErr := runBetween(sender, receiver, s, nil)
+	try(t, serveErr, sendErr)
+	if sent.Drops == 0 || received.Lost != 0 {
+		t.Errorf("the sender's queue is too short: %d dropped there, %d of %d lost on the way", sent.Drops, received.Lost, received.Expected)
+	}
+	sender, receiver = chain(t, rate, 20*frame)
+	received, sent, serveErr, sendErr = runBetween(sender, receiver, s, nil)
+	try(t, serveErr, sendErr)
+	if sent.Drops != 0 || received.Lost == 0 || received.BufferDrops != 0 {
+		t.Errorf("the router's queue is too short: %d dropped at the sender, %d at the receiver, %d lost", sent.Drops, received.BufferDrops, received.Lost)
+	}
+}
+
+// The path fails in the middle of a sweep: both ends say so within five seconds.
+func TestUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
+	t.Parallel()
+	sender, receiver := pair(t)
+	l := receiver.listen(far, 1)
+	defer func() { try(t, l.Close()) }()
+	s := UDPLoad{Token: testToken, Window: Window{Duration: 12 * time.Second}}
+	var failed time.Time
+	s.Window.Edge = func(Edge) {
+		failed = time.Now()
+		misdirect(sender, "va", "10.9.0.2")
+		misdirect(receiver, "vb", "10.9.0.1")
+	}
+	go func() {
+		receiver.jobs <- func() error { _, err := ServeUDPLoad(context.Background(), l, s); return err }
+	}()
+	sender.jobs <- func() error { _, err := SendUDPLoad(context.Background(), l.Addr(), s); return err }
+	sendErr, serveErr := <-sender.done, <-receiver.done
+	if took := time.Since(failed); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if sendErr == nil || !strings.Contains(sendErr.Error(), "did not answer") {
+		t.Errorf("the sender says %v", sendErr)
+	}
+	if serveErr == nil || !strings.Contains(serveErr.Error(), "fell silent") {
+		t.Errorf("the receiver says %v", serveErr)
+	}
+}
+
+func TestUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
+	sender, receiver := pair(t)
+	s := UDPPPS{Token: testToken, Window: shortWindow, Mode: GSO, Size: 2000} // of an MTU of 1500
+	_, _, _, err := runBetween(sender, receiver, s, nil)
+	if err == nil || !strings.Contains(err.Error(), "use mode mmsg") {
+		t.Errorf("datagrams larger than the MTU: %v", err)
+	}
+}
+
+// The path fails in the middle of a long window: both ends say so within five
+// seconds.
+func TestUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fail           func(t *testing.T, sender, receiver *machine)
+		serve, deliver string
+	}{
+		"the path eats every packet": {func(t *testing.T, sender, receiver *machine) {
+			// A frame to another station is dropped without a word.
+			misdirect(sender, "va", "10.9.0.2")
+			misdirect(receiver, "vb", "10.9.0.1")
+		}, "fell silent", "was not heard"},
+		"the receiver's link goes down": {func(t *testing.T, _, receiver *machine) {
+			try(t, receiver.link.LinkSetDown(receiver.device("vb")))
+		}, "", "was not heard"},
+		"the sender's link goes down": {func(t *testing.T, sender, _ *machine) {
+			try(t, sender.link.LinkSetDown(sender.device("va")))
+		}, "fell silent", "unreachable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sender, receiver := pair(t)
+			var failed time.Time
+			s := UDPPPS{Token: testToken, Window: Window{Warmup: 20 * time.Millisecond, Duration: 12 * time.Second}, Rate: 2000}
+			_, _, serveErr, sendErr := runBetween(sender, receiver, s, func() {
+				failed = time.Now()
+				test.fail(t, sender, receiver)
+			})
+			if took := time.Since(failed); took > 5*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if serveErr == nil || !strings.Contains(serveErr.Error(), test.serve) {
+				t.Errorf("the receiver says %v", serveErr)
+			}
+			if sendErr == nil || !strings.Contains(sendErr.Error(), test.deliver) {
+				t.Errorf("the sender says %v", sendErr)
+			}
+		})
+	}
+}
+
+// The receiving process is killed: its machine answers that nobody listens.
+func TestUDPPPSSaysThatTheFarEndDied(t *testing.T) {
+	t.Parallel()
+	sender, receiver := pair(t)
+	l := receiver.listen(far, 1)
+	ctx, kill := context.WithCancel(t.Context())
+	s := UDPPPS{Token: testToken, Window: Window{Duration: 12 * time.Second}, Rate: 2000}
+	died := make(chan time.Time, 1)
+	dying := s
+	dying.Window.Edge = func(Edge) { kill() }
+	go func() {
+		receiver.jobs <- func() error { _, err := ServeUDPPPS(ctx, l, dying); return err }
+		<-receiver.done
+		died <- time.Now()
+		_ = l.Close()
+	}()
+	sender.jobs <- func() error { _, err := SendUDPPPS(context.Background(), l.Addr(), s); return err }
+	err := <-sender.done
+	if took := time.Since(<-died); err == nil || !strings.Contains(err.Error(), "closed its port") || took > 5*time.Second {
+		t.Errorf("%v after it died the sender says %v", took, err)
+	}
+}
+
+// A router that passes a known rate on: no sweep finds a load carried that the
+// router does not pass, and one of a few finds the rate between its bounds: this
+// machine may be too busy for the others.
+func TestUDPLoadFindsTheRateOfALink(t *testing.T) {
+	const rate, size, frame = 4000, 300, 300 + 20 + 8 + 14
+	sender, receiver := chain(t, rate*frame*8, 10*frame)
+	l := receiver.listen(far, 1)
+	defer func() { try(t, l.Close()) }()
+	s := UDPLoad{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 2 * time.Second}, Size: size}
+	const tries = 5
+	for range tries {
+		sent := sweepBetween(t, sender, receiver, l, s)
+		if sent.NoDropLow > 1.1*rate || math.IsInf(sent.NoDropHigh, 1) || sent.NoDropHigh < sent.NoDropLow || sent.Most() > 1.3*rate {
+			t.Fatalf("the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
+		}
+		twice, offered := sent.AtTwiceKnee()
+		if sent.NoDropLow > 0.8*rate && sent.NoDropHigh < 1.2*rate && offered && twice > 0.8*rate {
+			return
+		}
+		t.Logf("the link carries %d/s, the bounds are %.0f and %.0f, at twice the knee came %.0f", rate, sent.NoDropLow, sent.NoDropHigh, twice)
+	}
+	t.Errorf("none of %d sweeps found the rate", tries)
+}
+
+func sweepBetween(t *testing.T, sender, receiver *machine, l *PacketListener, s UDPLoad) (sent UDPLoadSent) {
+	t.Helper()
+	var received UDPLoadReceived
+	go func() {
+		receiver.jobs <- func() (err error) { received, err = ServeUDPLoad(t.Context(), l, s); return err }
+	}()
+	sender.do(func() (err error) { sent, err = SendUDPLoad(t.Context(), l.Addr(), s); return err })
+	try(t, <-receiver.done)
+	if len(sent.Trials) != s.trials() || len(received.CPU) != len(sent.Trials) || received.Datagrams != sent.Datagrams {
+		t.Errorf("%d trials, %d readings of the CPUs, %d datagrams counted at one end and %d at the other", len(sent.Trials), len(received.CPU), received.Datagrams, sent.Datagrams)
+	}
+	return sent
+}

@@ -1,0 +1,125 @@
+package traffic
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// UDPReceived is the receiver's outcome of udp_stream and udp_pps. Datagrams,
+// Bytes and Elapsed say what arrived inside the window. Lost, Duplicates and
+// Reordered sort the sequence numbers of the window, of which Expected were
+// sent; those that arrived after it closed are not lost. They are disjoint: a
+// reordered datagram is neither lost nor a duplicate.
+type UDPReceived struct {
+	Datagrams int64
+	Bytes     int64         // payload, the header of HeaderBytes included
+	Elapsed   time.Duration // with several threads a mean, so that Rate is the sum of theirs
+
+	Expected   int64
+	Lost       int64
+	Duplicates int64
+	Reordered  int64 // arrived first after a later one (RFC 4737)
+	Ancient    int64 // came so late that nobody can tell, and are in Lost
+
+	BufferDrops   int64 // of Lost, those that the receiver's own socket dropped (RcvbufErrors); inexact by what came while it was read, and an estimate for GSO
+	ReceiveBuffer int   // bytes of each socket, as the kernel counts them
+	Threads       int
+	Strangers     int64 // datagrams without the token
+	Series        []Point
+
+	// Packets is how many the busiest device of the receiver's namespace
+	// received in the window. Of udp_pps only.
+	Packets int64
+
+	// Of udp_stream only.
+	Jitter time.Duration // RFC 3550, 6.4.1, when the window closed
+	Delays *Delays
+}
+
+// Goodput is the payload received in the window.
+func (r UDPReceived) Goodput() BitsPerSecond {
+	return BitsPerSecond(float64(r.Bytes) * 8 / r.Elapsed.Seconds())
+}
+
+// Rate is the datagrams received per second of the window.
+func (r UDPReceived) Rate() float64 { return float64(r.Datagrams) / r.Elapsed.Seconds() }
+
+// Loss is the share of the window's datagrams that never arrived.
+func (r UDPReceived) Loss() float64 {
+	if r.Expected == 0 {
+		return 0
+	}
+	return float64(r.Lost) / float64(r.Expected)
+}
+
+// serve receives one run on the threads given, from its first hello to its end.
+func (s *receiving) serve(threads []*udpReceiver) (UDPReceived, error) {
+	meters := make([]*meter, len(threads))
+	for i, u := range threads {
+		meters[i] = u.meter
+	}
+	series := startSampler(s.run, s.table, meters...)
+	err := onThreads(s.run, len(threads), func(i int) error { return threads[i].receive() })
+	received := UDPReceived{Series: series.finish(), Threads: len(threads)}
+	if err != nil {
+		return UDPReceived{}, s.run.cause(err)
+	}
+	for _, u := range threads {
+		u.addTo(&received)
+	}
+	received.Bytes = received.Datagrams * int64(s.size)
+	received.Elapsed = elapsedOf(meters)
+	if received.Datagrams == 0 && received.Expected == 0 {
+		return received, fmt.Errorf("the sender's data stopped: nothing arrived in the window of %v; see what it reported", s.table.Duration)
+	}
+	if received.ReceiveBuffer, err = unix.GetsockoptInt(threads[0].fd, unix.SOL_SOCKET, unix.SO_RCVBUF); err != nil {
+		return received, fmt.Errorf("read receive buffer: %w", err)
+	}
+	return received, nil
+}
+
+// addTo adds what the thread counted.
+func (u *udpReceiver) addTo(r *UDPReceived) {
+	var lost int64
+	for i := range u.flow {
+		s := u.flow[i].sequences
+		r.Expected += s.expected()
+		r.Ancient += s.ancient
+		r.Duplicates += s.duplicates
+		r.Reordered += s.reordered
+		lost += s.lost()
+	}
+	r.Datagrams += u.meter.counted
+	r.Lost += lost
+	// The socket counts messages, of which joined ones hold several datagrams.
+	drops := int64(u.drops[Closing] - u.drops[Opening])
+	each := math.Ceil(float64(u.meter.sum) / float64(max(u.messages, 1)))
+	r.BufferDrops += min(drops*max(int64(each), 1), lost)
+	r.Strangers += u.strangers
+	if u.delays != nil {
+		r.Jitter, r.Delays = u.delays.outcome()
+	}
+}
+
+// elapsedOf is the time over which all meters together had the sum of their
+// rates. Their windows differ by a tick at most.
+func elapsedOf(meters []*meter) time.Duration {
+	if len(meters) == 1 {
+		return meters[0].elapsed()
+	}
+	var count, rate, longest float64
+	for _, m := range meters {
+		longest = max(longest, float64(m.elapsed()))
+		if m.counted > 0 {
+			count += float64(m.counted)
+			rate += float64(m.counted) / float64(m.elapsed())
+		}
+	}
+	if count == 0 {
+		return time.Duration(longest)
+	}
+	return time.Duration(count / rate)
+}

@@ -1,0 +1,99 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/netip"
+
+	"tare/traffic"
+)
+
+// udpLoad is the curve of what is received over what is offered, and where
+// loss begins.
+func udpLoad() Workload {
+	return Workload{
+		Name: "udp_load", Doc: "small datagrams at rising loads: the rate at which loss begins, and what comes past it",
+		Modes: []string{string(traffic.Mmsg)}, Headline: "rate", Work: PerTransaction,
+		Size: Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
+		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
+			s, err := load(run)
+			if err != nil {
+				return Tally{}, err
+			}
+			got, err := serve(ready,
+				func() (*traffic.PacketListener, error) { return traffic.ListenUDP(bind) },
+				func(l *traffic.PacketListener) (traffic.UDPLoadReceived, error) {
+					return traffic.ServeUDPLoad(ctx, l, s)
+				})
+			if err != nil {
+				return Tally{}, err
+			}
+			return loadReceived(got), nil
+		},
+		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
+			s, err := load(run)
+			if err != nil {
+				return Tally{}, err
+			}
+			sent, err := traffic.SendUDPLoad(ctx, to, s)
+			if err != nil {
+				return Tally{}, err
+			}
+			return loadSent(sent), nil
+		},
+	}
+}
+
+func load(run Run) (traffic.UDPLoad, error) {
+	token, err := run.token()
+	return traffic.UDPLoad{Token: token, Window: run.window(), Size: run.Size, Spin: run.Spin}, err
+}
+
+// loadReceived tells what the receiver's machine did in each trial.
+func loadReceived(got traffic.UDPLoadReceived) Tally {
+	t := Tally{
+		Series:   map[string][]float64{"cpu": got.CPU},
+		Counters: map[string]float64{"duplicates": float64(got.Duplicates), "receive_buffer": float64(got.ReceiveBuffer)},
+		Warnings: strangers(got.Strangers),
+	}
+	for n, shares := range got.Softirq {
+		t.Series[fmt.Sprintf("softirq_cpu%d", n)] = shares
+	}
+	return t
+}
+
+// loadSent tells the curve, trial by trial, and what can be read from it. All
+// counters but trials and trial_duration (s) are datagrams per second;
+// collapse is the share of the most received that is missing at twice the knee.
+func loadSent(sent traffic.UDPLoadSent) Tally {
+	t := Tally{
+		Metrics: map[string]float64{"rate": sent.NoDropLow},
+		Series:  map[string][]float64{},
+		Counters: map[string]float64{
+			"no_drop_low": sent.NoDropLow, "knee": sent.Knee(), "received_most": sent.Most(),
+			"trials": float64(len(sent.Trials)), "trial_duration": sent.Length.Seconds(),
+		},
+		Window: sent.Elapsed, Work: float64(sent.Datagrams),
+	}
+	for _, trial := range sent.Trials {
+		t.Series["offered"] = append(t.Series["offered"], trial.Offered)
+		t.Series["received"] = append(t.Series["received"], trial.Received)
+		t.Series["loss"] = append(t.Series["loss"], trial.Loss)
+	}
+	if !math.IsInf(sent.NoDropHigh, 1) {
+		t.Counters["no_drop_high"] = sent.NoDropHigh
+	} else {
+		t.Warnings = append(t.Warnings, "tester-limited: nothing was lost at the most that the sender can offer")
+	}
+	if sent.NoDropLow == 0 {
+		t.Warnings = append(t.Warnings, "no-lower-bound: every load that was tried had loss")
+	}
+	if twice, ok := sent.AtTwiceKnee(); ok {
+		t.Counters["received_at_twice_knee"] = twice
+		t.Counters["collapse"] = max(1-twice/sent.Most(), 0)
+	} else {
+		t.Warnings = append(t.Warnings, "twice-knee: the sender could not offer twice the load at which loss begins")
+	}
+	return t
+}

@@ -1,0 +1,83 @@
+package workload
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tare/traffic"
+)
+
+// warned tells whether a warning of that name is among them.
+func warned(t Tally, name string) bool {
+	return slices.ContainsFunc(t.Warnings, func(w string) bool { return strings.HasPrefix(w, name+":") })
+}
+
+func TestPPSSaysWhatItsRateIs(t *testing.T) {
+	for _, test := range []struct {
+		mode    traffic.Mode
+		packets int64
+		want    string
+	}{
+		{traffic.Mmsg, 1000, ""}, {traffic.Msg, 951, ""}, {traffic.Mmsg, 940, "joined"}, {traffic.Msg, 0, "joined"},
+		{traffic.GSO, 16, "gso"}, {traffic.GSO, 1000, "gso"},
+	} {
+		got := ppsReceived(traffic.UDPPPS{Mode: test.mode}, traffic.UDPReceived{
+			Datagrams: 1000, Packets: test.packets, Elapsed: time.Second, Expected: 1010, Lost: 10, BufferDrops: 4,
+		})
+		for _, name := range []string{"gso", "joined"} {
+			if warned(got, name) != (name == test.want) {
+				t.Errorf("%s, %d packets for 1000 datagrams: %q", test.mode, test.packets, got.Warnings)
+			}
+		}
+		if c := got.Counters; c["packets"] != float64(test.packets) || c["receiver_drops"] != 4 || c["path_drops"] != 6 {
+			t.Errorf("counters %v", c)
+		}
+	}
+}
+
+// A rate that no machine reaches: both figures are told and nothing is scaled.
+func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
+	w, _ := Find("udp_pps")
+	run := runOf(w, "mmsg")
+	run.Flows, run.Rate = 24, 50e6
+	server, client, serverErr, clientErr := both(w, run, run)
+	if err := errors.Join(serverErr, clientErr); err != nil {
+		t.Fatal(err)
+	}
+	if !warned(client, "offered-rate") || !warned(client, "late-sender") || client.Counters["skipped"] == 0 {
+		t.Errorf("warnings %q, counters %v", client.Warnings, client.Counters)
+	}
+	if offered := client.Metrics["offered_rate"]; offered <= 0 || offered > 1e9 || server.Metrics["rate"] > offered*1.5 {
+		t.Errorf("offered %v, received %v", offered, server.Metrics["rate"])
+	}
+	text := strings.Join(client.Warnings, " ")
+	if !strings.Contains(text, "1.2e+09 were asked for") {
+		t.Errorf("the rate that was asked for is not told: %q", text)
+	}
+	run.Rate = 0
+	if _, client, _, _ := both(w, run, run); warned(client, "offered-rate") {
+		t.Error("no rate was asked for")
+	}
+}
+
+func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
+	flat := []traffic.Trial{{Offered: 100, Received: 100}, {Offered: 200, Received: 150, Loss: 0.25}, {Offered: 300, Received: 60, Loss: 0.8}}
+	got := loadSent(traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
+	if c := got.Counters; c["collapse"] != 0.6 || c["knee"] != 150 || c["received_most"] != 150 || c["received_at_twice_knee"] != 60 || len(got.Warnings) > 0 {
+		t.Errorf("counters %v, warnings %q", c, got.Warnings)
+	}
+	if got.Metrics["rate"] != 145 || !slices.Equal(got.Series["offered"], []float64{100, 200, 300}) {
+		t.Errorf("%+v", got)
+	}
+	for name, sent := range map[string]traffic.UDPLoadSent{
+		"twice-knee":     {Trials: flat[:2], NoDropLow: 145, NoDropHigh: 155},
+		"no-lower-bound": {Trials: flat, NoDropHigh: 100},
+	} {
+		if got := loadSent(sent); !warned(got, name) || warned(got, "tester-limited") {
+			t.Errorf("%s: %q", name, got.Warnings)
+		}
+	}
+}
