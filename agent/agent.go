@@ -55,7 +55,7 @@ func (a *Agent) take(ctx context.Context, o order) {
 		return
 	}
 	if o.Job != nil && len(a.stop) == 0 {
-		room(o.Job.Run.Flows)
+		room(o.Job.threads())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	a.stop[o.ID] = cancel

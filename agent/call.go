@@ -21,7 +21,8 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 		return out, fmt.Errorf("%d flows of %q: no run of this tare", run.Flows, name)
 	}
 	prepare()
-	room(run.Flows)
+	job := Job{Workload: name, Run: run}
+	room(job.threads())
 	ctx, cancel := context.WithTimeout(ctx, patience+run.Warmup+run.Duration+patience)
 	defer cancel()
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", to.String())
@@ -33,7 +34,6 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	defer stop()
 	lines := bufio.NewReaderSize(conn, maxRequest)
 
-	job := Job{Workload: name, Run: run}
 	line, err := json.Marshal(request{Schema: PortSchema, Secret: secret, Job: job})
 	if err != nil {
 		return out, fmt.Errorf("encode request: %w", err)

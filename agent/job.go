@@ -30,28 +30,29 @@ func prepare() {
 
 // serve carries out the serving end of a run.
 func (j Job) serve(ctx context.Context, ready func(netip.AddrPort) error) (workload.Tally, error) {
-	before, err := probe.NetDevices("/")
-	if err != nil {
-		return workload.Tally{}, err
-	}
-	tally, err := j.carry(func(kind workload.Workload, run workload.Run, at netip.AddrPort) (workload.Tally, error) {
+	return j.carry(!j.Run.Reverse, func(kind workload.Workload, run workload.Run, at netip.AddrPort) (workload.Tally, error) {
 		return kind.Serve(ctx, run, at, ready)
 	})
-	if err == nil {
-		err = addPacketSize(&tally, before)
-	}
-	return tally, err
 }
 
 // send carries out the driving end of a run.
 func (j Job) send(ctx context.Context) (workload.Tally, error) {
-	return j.carry(func(kind workload.Workload, run workload.Run, to netip.AddrPort) (workload.Tally, error) {
+	return j.carry(j.Run.Reverse, func(kind workload.Workload, run workload.Run, to netip.AddrPort) (workload.Tally, error) {
 		return kind.Send(ctx, run, to)
 	})
 }
 
-// carry runs one end with a meter of the machine's CPU time beside it.
-func (j Job) carry(end func(workload.Workload, workload.Run, netip.AddrPort) (workload.Tally, error)) (tally workload.Tally, err error) {
+// threads is how many flows have a thread at this end.
+func (j Job) threads() int {
+	if j.Run.Bidir {
+		return 2 * j.Run.Flows
+	}
+	return j.Run.Flows
+}
+
+// carry runs one end with a meter of the machine's CPU time beside it, and the
+// end that receives with one of its packets.
+func (j Job) carry(receives bool, end func(workload.Workload, workload.Run, netip.AddrPort) (workload.Tally, error)) (tally workload.Tally, err error) {
 	kind, known := workload.Find(j.Workload)
 	if !known {
 		return tally, fmt.Errorf("workload %q: unknown to this agent", j.Workload)
@@ -66,8 +67,17 @@ func (j Job) carry(end func(workload.Workload, workload.Run, netip.AddrPort) (wo
 	}
 	defer func() { err = errors.Join(err, meter.reader.Close()) }()
 	j.Run.Edge, meter.spins = meter.edge, j.Run.Mode == workload.Spinning
+	before, err := probe.NetDevices("/")
+	if err != nil {
+		return tally, err
+	}
 	if tally, err = end(kind, j.Run, address); err != nil {
 		return tally, err
+	}
+	if receives {
+		if err := addPacketSize(&tally, before); err != nil {
+			return tally, err
+		}
 	}
 	if tally.CPU, err = meter.used(); err == nil {
 		meter.judge(&tally)

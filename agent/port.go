@@ -291,7 +291,7 @@ const longestRun = 24 * time.Hour
 func (p *Port) begin(job Job) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	flows := p.flows + job.Run.Flows
+	flows := p.flows + job.threads()
 	if p.running == 0 {
 		room(flows)
 	} else if !hasRoom(flows) {
@@ -305,7 +305,7 @@ func (p *Port) begin(job Job) error {
 func (p *Port) end(job Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.flows -= job.Run.Flows
+	p.flows -= job.threads()
 	if p.running--; p.running == 0 {
 		collect()
 	}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,13 +131,14 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"size":      {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Size: 3} }, []string{"size 3 of udp_rr", "bytes"}},
 		"rate": {func(p *result.Plan) {
 			p.Workloads[0] = result.WorkloadPlan{Name: "tcp_crr", Rate: result.Rate{Value: 1e6}}
-		}, []string{"rate of tcp_crr", "udp_stream take a rate"}},
+		}, []string{"rate of tcp_crr", "tcp_stream", "udp_stream"}},
 		"bad rate": {func(p *result.Plan) {
 			p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: result.Rate{Value: -1}}
 		}, []string{"rate -1 of udp_stream"}},
 		"rate unit": {func(p *result.Plan) {
 			p.Workloads[0] = result.WorkloadPlan{Name: "udp_stream", Rate: result.Rate{Value: 9, Unit: "1/s"}}
 		}, []string{"rate 9/s of udp_stream", "100mbit"}},
+		"one size":   {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "tcp_sizes", Size: 64} }, []string{"size 64 of tcp_sizes", "8:256K:*2"}},
 		"not taken":  {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Reverse: true} }, []string{"reverse of udp_rr", "does not take it"}},
 		"cpus":       {func(p *result.Plan) { p.CPUs = map[string]string{"h1": "0-"} }, []string{"cpus of h1", "0-3,8"}},
 		"mtu":        {func(p *result.Plan) { p.MTU = 500 }, []string{"mtu 500", "from 576 to 65535 bytes"}},
@@ -183,7 +185,11 @@ func TestEveryWorkloadCanBePlanned(t *testing.T) {
 	p.Workloads = nil
 	for _, w := range workload.All() {
 		for _, size := range []int{0, w.Size.Least, w.Size.Most} {
-			p.Workloads = append(p.Workloads, result.WorkloadPlan{Name: w.Name, Size: size, Mode: w.Modes[len(w.Modes)-1], Flows: w.Flows})
+			planned := result.WorkloadPlan{Name: w.Name, Size: size, Mode: w.Modes[len(w.Modes)-1], Flows: w.Flows}
+			if w.Sizes != "" && size != 0 { // it visits many sizes, not one
+				planned.Size, planned.Sizes = 0, strconv.Itoa(size)
+			}
+			p.Workloads = append(p.Workloads, planned)
 		}
 	}
 	if err := Check(p); err != nil {

@@ -23,6 +23,9 @@ func checkWorkload(w result.WorkloadPlan) error {
 	if w.Flows < 0 || w.Flows > kind.Flows {
 		return &InputError{fmt.Sprintf("flows %d of %s: it must be from 1 to %d", w.Flows, w.Name, kind.Flows)}
 	}
+	if w.Size != 0 && kind.Sizes != "" {
+		return &InputError{fmt.Sprintf("size %d of %s: it visits many: name them as sizes, as in %s", w.Size, w.Name, kind.Sizes)}
+	}
 	if w.Size != 0 && (w.Size < kind.Size.Least || w.Size > kind.Size.Most) {
 		return &InputError{fmt.Sprintf("size %d of %s: it must be from %d to %d bytes", w.Size, w.Name, kind.Size.Least, kind.Size.Most)}
 	}

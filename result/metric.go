@@ -30,6 +30,8 @@ func Quantities() []Quantity {
 		{"rtt_p99", "s", Lower},
 		{"rtt_p999", "s", Lower},
 		{"rtt_mean", "s", Lower},
+		{"time_per_message", "s", Lower},
+		{"time_per_byte", "s", Lower},
 		{"latency_one_way", "s", Lower},
 		{"latency_mean", "s", Lower},
 		{"latency_p50", "s", Lower},

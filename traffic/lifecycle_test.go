@@ -75,21 +75,27 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 		client func(*testing.T, *Listener)
 		want   string
 	}{
-		"stream closes at once": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "closed flow 1 before the window closed"},
+		"stream closes at once": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "hear what flow 1 is for: the peer closed"},
 		"stream closes later": {serveStream, func(t *testing.T, l *Listener) {
 			c := dialFlowTo(t, l)
-			_, _ = c.Write(make([]byte, 1000))
+			_, _ = c.Write(append([]byte{roleForwardLead}, make([]byte, 1000)...))
 			c.Close()
-		}, "after 1000 bytes"},
+		}, "closed flow 1 before the window closed, after 1000 bytes"},
 		"stream resets": {serveStream, func(t *testing.T, l *Listener) {
 			c := dialFlowTo(t, l).(*net.TCPConn)
 			_ = c.SetLinger(0)
 			c.Close()
 		}, "connection reset"},
-		"stream is silent": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "sent nothing"},
+		"stream is silent": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "hear what flow 1 is for: no answer in time"},
+		"stream never starts": {serveStream, func(t *testing.T, l *Listener) {
+			_, _ = dialFlowTo(t, l).Write([]byte{roleForwardLead})
+		}, "after 0 bytes: the sender stopped, or the path eats its packets"},
 		"stream stops": {serveStream, func(t *testing.T, l *Listener) {
-			_, _ = dialFlowTo(t, l).Write(make([]byte, 1000))
+			_, _ = dialFlowTo(t, l).Write(append([]byte{roleForwardLead}, make([]byte, 1000)...))
 		}, "nothing arrived in the window"},
+		"stream goes the other way": {serveStream, func(t *testing.T, l *Listener) {
+			_, _ = dialFlowTo(t, l).Write([]byte{roleReverseLead})
+		}, "give both ends the same direction"},
 		"rr closes":    {serveRR, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "closed flow 1 in the middle"},
 		"rr is silent": {serveRR, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "did not end the run"},
 		"crr vanishes": {serveCRR, func(t *testing.T, l *Listener) {

@@ -38,13 +38,13 @@ func TestStrangersAreRefusedAndCounted(t *testing.T) {
 		}
 	}
 	s := TCPStream{Token: testToken, Window: window, Flows: 2}
-	received, _ := mustRun(t,
-		func(ctx context.Context) (TCPStreamReceived, error) { return ServeTCPStream(ctx, l, s) },
-		func(ctx context.Context) (TCPStreamSent, error) { return SendTCPStream(ctx, l.Addr(), s) })
-	if want := int64(silent + talking + 2*late); received.Strangers != want {
-		t.Errorf("%d strangers, want %d", received.Strangers, want)
+	served, _ := mustRun(t,
+		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, s) },
+		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), s) })
+	if want := int64(silent + talking + 2*late); served.Strangers != want {
+		t.Errorf("%d strangers, want %d", served.Strangers, want)
 	}
-	if received.Goodput() == 0 {
+	if served.Received.Goodput() == 0 {
 		t.Error("the strangers stopped the run")
 	}
 }

@@ -4,63 +4,107 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"net/netip"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// TCPStream is bulk data over TCP. The receiver owns the window.
+// TCPStream is bulk data over TCP. The receiver owns the window; with both
+// directions at once each receiver has its own, and the serving end's is the
+// run's.
 type TCPStream struct {
-	Token      Token
-	Window     Window
-	Flows      int // a thread each; default 1
-	WriteBytes int // of one send; default 128 KiB
-	ReadBytes  int // of one receive, which need not equal WriteBytes; default 128 KiB
+	Token     Token
+	Window    Window
+	Mode      StreamMode // default StreamWrite
+	Direction Direction
+	Flows     int // in each direction, a thread each; default 1
+
+	WriteBytes int // of one send; default 128 KiB; StreamAuto begins with it
+	ReadBytes  int // of one receive, which need not equal WriteBytes; default 512 KiB
+
+	// Rate of all flows of a direction together, kept to an absolute schedule.
+	// Zero: as fast as the path carries it. A write is then at most 10 ms of a
+	// flow's share. After a stall at most 5 ms' worth and one write go out at
+	// once; what it held up longer is given up.
+	Rate BitsPerSecond
+
+	// Bytes ends each receiver's window with the read that brings it to so many
+	// bytes, of all flows together, if its Duration has not. Zero: by time alone.
+	Bytes int64
+
+	// CC is the congestion control to set on the sockets. Empty: as the route
+	// or the machine has it.
+	CC string
 }
 
-// FlowReceived is what one flow received in its window.
-type FlowReceived struct {
-	Bytes   int64
-	Elapsed time.Duration
-}
+// StreamMode is how a tcp_stream moves its bytes.
+type StreamMode string
 
-// TCPStreamReceived is the receiver's outcome.
-type TCPStreamReceived struct {
-	Flows      []FlowReceived
-	Series     []Point // bytes of all flows
-	Congestion string  // the congestion control read back
-	Undrained  int     // flows still not empty 2 s after the window: they may disturb what follows
-	Strangers  int64   // connections without the token
-}
+// The modes. The payload is random in all of them.
+const (
+	StreamWrite    StreamMode = "write128K" // send of WriteBytes, the same memory each time
+	StreamAuto     StreamMode = "auto"      // the same, of the size from 64 KiB to 1 MiB that the warm-up showed to be fastest; the receiver is woken for 256 KiB
+	StreamSendfile StreamMode = "sendfile"  // sendfile of WriteBytes from a file in memory
+	StreamTrunc    StreamMode = "rx-trunc"  // StreamWrite to a receiver that discards (MSG_TRUNC): the path without the last copy
+)
 
-// Goodput is the sum over the flows of what each received in its window.
-func (r TCPStreamReceived) Goodput() BitsPerSecond {
-	var sum BitsPerSecond
-	for _, f := range r.Flows {
-		sum += BitsPerSecond(float64(f.Bytes) * 8 / f.Elapsed.Seconds())
-	}
-	return sum
+// Direction says which end of a tcp_stream sends.
+type Direction int
+
+// The directions.
+const (
+	Forward       Direction = iota // the driving end
+	Reverse                        // the serving end
+	Bidirectional                  // both, on connections of their own
+)
+
+// TCPStreamEnd is the outcome of one end.
+type TCPStreamEnd struct {
+	Received   *TCPStreamReceived // nil where this end only sent
+	Sent       *TCPStreamSent     // nil where this end only received
+	Congestion string             // the congestion control read back
+	Strangers  int64              // connections without the token, at the serving end
 }
 
 const (
 	defaultBlock = 128 << 10
+	defaultRead  = 512 << 10
 	maxBlock     = 64 << 20
 )
 
 func (s TCPStream) checked() (TCPStream, error) {
+	if s.Mode == "" {
+		s.Mode = StreamWrite
+	}
 	s.Flows = orDefault(s.Flows, 1)
 	s.WriteBytes = orDefault(s.WriteBytes, defaultBlock)
-	s.ReadBytes = orDefault(s.ReadBytes, defaultBlock)
+	s.ReadBytes = orDefault(s.ReadBytes, defaultRead)
+	threads := s.Flows
+	if s.Direction == Bidirectional {
+		threads *= 2
+	}
 	switch {
+	case !slices.Contains([]StreamMode{StreamWrite, StreamAuto, StreamSendfile, StreamTrunc}, s.Mode):
+		return s, fmt.Errorf("mode %q: want %q, %q, %q or %q", s.Mode, StreamWrite, StreamAuto, StreamSendfile, StreamTrunc)
+	case s.Direction < Forward || s.Direction > Bidirectional:
+		return s, fmt.Errorf("direction %d: want %d, %d or %d", s.Direction, Forward, Reverse, Bidirectional)
 	case s.Flows < 1 || s.Flows > maxFlows:
 		return s, fmt.Errorf("%d flows: want 1 to %d", s.Flows, maxFlows)
 	case s.WriteBytes < 1 || s.WriteBytes > maxBlock || s.ReadBytes < 1 || s.ReadBytes > maxBlock:
 		return s, fmt.Errorf("blocks of %d and %d bytes: want 1 to %d", s.WriteBytes, s.ReadBytes, maxBlock)
+	case s.Bytes < 0:
+		return s, fmt.Errorf("%d bytes: want 0 or more", s.Bytes)
+	case s.Rate != 0 && !(s.Rate >= leastRate*BitsPerSecond(s.Flows)):
+		return s, fmt.Errorf("a rate of %g bit/s: want %d or more on each of %d flows", float64(s.Rate), leastRate, s.Flows)
+	case s.Rate != 0 && s.Mode == StreamAuto:
+		return s, fmt.Errorf("mode %q with a rate: no write size is the fastest then: use %q", s.Mode, StreamWrite)
 	}
-	return s, s.Window.check(s.Flows)
+	if s.Mode == StreamAuto {
+		s.Window.Warmup = max(s.Window.Warmup, leastTuning)
+	}
+	return s, s.Window.check(threads)
 }
 
 func orDefault[T int | time.Duration](value, fallback T) T {
@@ -70,153 +114,188 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 	return value
 }
 
-// What the receiver tells the sender on the first flow: that flow's window has
-// opened, and all windows have closed.
+// The first byte that the driving end sends on each welcomed flow says what
+// the flow is for, since flows may be accepted in another order than dialled.
+// The receiver of a direction talks to its sender on the leading flow.
 const (
-	toldOpen  = 'o'
-	toldClose = 'c'
+	roleForwardLead = 'F'
+	roleForward     = 'f'
+	roleReverseLead = 'R'
+	roleReverse     = 'r'
 )
 
-// ServeTCPStream receives one tcp_stream.
-func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (TCPStreamReceived, error) {
+// roles are those of all flows, in the order that they are dialled.
+func (s TCPStream) roles() []byte {
+	var roles []byte
+	add := func(lead, other byte) {
+		roles = append(append(roles, lead), slices.Repeat([]byte{other}, s.Flows-1)...)
+	}
+	if s.Direction != Reverse {
+		add(roleForwardLead, roleForward)
+	}
+	if s.Direction != Forward {
+		add(roleReverseLead, roleReverse)
+	}
+	return roles
+}
+
+// ServeTCPStream serves one tcp_stream.
+func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (TCPStreamEnd, error) {
 	s, err := s.checked()
 	if err != nil {
-		return TCPStreamReceived{}, fmt.Errorf("serve tcp_stream: %w", err)
+		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", err)
 	}
 	r := startRun(ctx)
 	defer r.end()
 	d := openDoor(r, l, s.Token, greetingLen)
-	fds, err := d.admitFlows(s.Flows)
+	roles := s.roles()
+	fds, err := d.admitFlows(len(roles))
 	if err != nil {
 		d.shut()
-		return TCPStreamReceived{}, fmt.Errorf("serve tcp_stream: %w", err)
+		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", err)
 	}
 	defer closeSockets(fds)
-	received, err := receiveStream(r, fds, s)
+	var end TCPStreamEnd
+	forward, reverse, err := hearRoles(r, fds, roles)
+	if err == nil {
+		end, err = s.move(r, forward, reverse)
+	}
 	d.shut()
-	received.Strangers = d.strangers
+	end.Strangers = d.strangers
 	if err != nil {
-		return TCPStreamReceived{}, fmt.Errorf("serve tcp_stream: %w", r.cause(err))
+		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", r.cause(err))
 	}
-	return received, nil
+	return end, nil
 }
 
-// streamFlow is one receiving flow.
-type streamFlow struct {
-	run       *run
-	fd        int
-	lead      int // the first flow's socket
-	index     int
-	meter     *meter
-	unclosed  *atomic.Int32 // flows whose window has not closed
-	buffer    []byte
-	undrained bool
+// SendTCPStream drives one tcp_stream against a ServeTCPStream. What it sends
+// and receives is a matter of the Direction.
+func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (TCPStreamEnd, error) {
+	s, err := s.checked()
+	if err != nil {
+		return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: %w", err)
+	}
+	if s.Direction == Bidirectional {
+		s.Window.Edge = nil // the serving end's window is the run's
+	}
+	r := startRun(ctx)
+	defer r.end()
+	roles := s.roles()
+	fds, err := dialFlows(r, to, s.Token, len(roles))
+	if err != nil {
+		return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: %w", err)
+	}
+	defer closeSockets(fds)
+	for i := range fds {
+		if err := sendAll(r, fds[i], roles[i:i+1]); err != nil {
+			return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: announce flow %d: %w; see what the server reported", i+1, r.cause(err))
+		}
+	}
+	forward, reverse := divide(fds, roles)
+	end, err := s.move(r, reverse, forward)
+	if err != nil {
+		return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: %w", r.cause(err))
+	}
+	return end, nil
 }
 
-func receiveStream(r *run, fds []int, s TCPStream) (TCPStreamReceived, error) {
-	var received TCPStreamReceived
-	name, err := congestion(fds[0])
-	if err != nil {
-		return received, err
-	}
-	table := newTimetable(s.Window, len(fds))
-	var unclosed atomic.Int32
-	unclosed.Store(int32(len(fds)))
-	flows := make([]*streamFlow, len(fds))
-	meters := make([]*meter, len(fds))
+// hearRoles reads what each accepted flow is for.
+func hearRoles(r *run, fds []int, want []byte) (forward, reverse []int, err error) {
+	limit := r.now() + grace
+	heard := make([]byte, len(fds))
 	for i, fd := range fds {
-		meters[i] = newMeter(table)
-		flows[i] = &streamFlow{run: r, fd: fd, lead: fds[0], index: i, meter: meters[i], unclosed: &unclosed, buffer: touched(s.ReadBytes)}
-	}
-	series := startSampler(r, table, meters...)
-	err = onThreads(r, len(flows), func(i int) error { return flows[i].receive() })
-	received.Series = series.finish()
-	if err != nil {
-		return received, err
-	}
-	received.Congestion = name
-	var sum int64
-	for _, f := range flows {
-		received.Flows = append(received.Flows, FlowReceived{f.meter.counted, f.meter.elapsed()})
-		if sum += f.meter.counted; f.undrained {
-			received.Undrained++
+		if err := hearRole(r, fd, heard[i:i+1], limit); err != nil {
+			return nil, nil, fmt.Errorf("hear what flow %d is for: %w; see what the driving end reported", i+1, err)
 		}
 	}
-	if sum == 0 {
-		return received, fmt.Errorf("the sender's data stopped: nothing arrived in the window of %v; see what it reported, and the MTU of the path", s.Window.Duration)
+	inOrder := func(roles []byte) []byte { return slices.Sorted(slices.Values(roles)) }
+	if !slices.Equal(inOrder(heard), inOrder(want)) {
+		return nil, nil, fmt.Errorf("the driving end announced flows %q, not %q: give both ends the same direction and flows", heard, want)
 	}
-	return received, nil
+	forward, reverse = divide(fds, heard)
+	return forward, reverse, nil
 }
 
-// tell makes an edge of the window known to the sender, by one byte into an
-// empty send buffer. If the connection has failed, the next receive says so.
-func (f *streamFlow) tell(edge byte) {
-	_, _ = send(f.lead, []byte{edge}, unix.MSG_DONTWAIT)
-}
-
-// receive reads the flow through the window and then to its end.
-func (f *streamFlow) receive() error {
-	limit := f.run.now() + f.meter.table.limit()
-	opened, draining := false, false
-	for !f.run.stopped.Load() {
-		n, errno := recv(f.fd, f.buffer, 0)
-		now := f.run.now()
+// hearRole reads the byte that a flow begins with.
+func hearRole(r *run, fd int, role []byte, limit time.Duration) error {
+	for {
+		n, errno := recv(fd, role, 0)
 		switch {
-		case errno == 0 && n == 0 && draining:
-			return nil
 		case errno == 0 && n == 0:
-			return fmt.Errorf("the sender closed flow %d before the window closed, after %d bytes; see what it reported", f.index+1, f.meter.sum)
-		case errno != 0 && !again(errno) && draining:
+			return errPeerClosed
+		case errno == 0:
 			return nil
-		case errno != 0 && !again(errno):
-			return fmt.Errorf("receive flow %d after %d bytes: %w; see what the sender reported", f.index+1, f.meter.sum, errno)
-		}
-		f.meter.step(event{now, int64(n), n == len(f.buffer)})
-		switch {
-		case !opened && f.meter.phase >= open:
-			if opened = true; f.index == 0 {
-				f.tell(toldOpen)
-			}
-		case !draining && f.meter.phase == closed:
-			draining, limit = true, now+drainLimit
-			if f.unclosed.Add(-1) == 0 {
-				f.tell(toldClose)
-			}
-		case now > limit && draining:
-			f.undrained = true
-			return nil
-		case now > limit:
-			return errors.New("the sender sent nothing on at least one flow; see what it reported")
+		case !again(errno):
+			return errno
+		case r.stopped.Load():
+			return r.cause(errSilent)
+		case r.now() > limit:
+			return errSilent
 		}
 	}
-	return f.run.cause(errors.New("another flow failed"))
 }
 
-// touched makes a buffer whose memory is already mapped.
-func touched(size int) []byte {
-	p := make([]byte, size)
-	for i := 0; i < len(p); i += 4096 {
-		p[i] = 1
+// divide gives the flows of each direction, the leading one first.
+func divide(fds []int, roles []byte) (forward, reverse []int) {
+	for i, fd := range fds {
+		switch roles[i] {
+		case roleForwardLead:
+			forward = append([]int{fd}, forward...)
+		case roleForward:
+			forward = append(forward, fd)
+		case roleReverseLead:
+			reverse = append([]int{fd}, reverse...)
+		case roleReverse:
+			reverse = append(reverse, fd)
+		}
 	}
-	return p
+	return forward, reverse
 }
 
-// onThreads runs work(0) to work(n-1) on a locked thread each and gives the
-// first error, which stops the others.
-func onThreads(r *run, n int, work func(int) error) error {
-	var all sync.WaitGroup
-	var first sync.Once
-	var failure error
-	for i := range n {
-		all.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			if err := work(i); err != nil {
-				first.Do(func() { failure = err })
+// errAnother says that a thread ended because another one failed.
+var errAnother = errors.New("another flow failed")
+
+// move receives on the flows in and sends on the flows out. While both are
+// under way neither stops before both windows have closed, so that each is
+// measured under the load of the other to its end.
+func (s TCPStream) move(r *run, in, out []int) (end TCPStreamEnd, err error) {
+	if end.Congestion, err = setCongestion(append(slices.Clone(in), out...), s.CC); err != nil {
+		return end, err
+	}
+	receiver := newStreamReceiver(r, in, s)
+	received := make(chan error, 1)
+	go func() {
+		var err error
+		if len(in) > 0 {
+			if end.Received, err = receiver.work(); err != nil {
 				r.stop()
 			}
-		})
+		}
+		received <- err
+	}()
+	var sending error
+	if len(out) > 0 {
+		if end.Sent, sending = sendStream(r, out, s, &receiver.unclosed); sending != nil {
+			r.stop()
+		}
 	}
-	all.Wait()
-	return failure
+	receiving := <-received
+	if receiving == nil || errors.Is(receiving, errAnother) && sending != nil {
+		return end, sending
+	}
+	return end, receiving
+}
+
+// setCongestion sets the congestion control of all flows, if one is named, and
+// reads it back.
+func setCongestion(fds []int, name string) (string, error) {
+	if name != "" {
+		for _, fd := range fds {
+			if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
+				return "", fmt.Errorf("set congestion control %q: %w; net.ipv4.tcp_available_congestion_control lists what the kernel has, "+
+					"tcp_allowed_congestion_control what an ordinary user may set", name, err)
+			}
+		}
+	}
+	return congestion(fds[0])
 }

@@ -1,11 +1,8 @@
 package traffic
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net/netip"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -15,22 +12,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TCPStreamSent is the sender's outcome, over the receiver's window as the
+// TCPStreamSent is the outcome of sending, over the receiver's window as the
 // sender was told of it.
 type TCPStreamSent struct {
 	Flows      []FlowSent
 	Elapsed    time.Duration
 	Series     []SenderPoint
-	Congestion string // the congestion control read back
+	WriteBytes int   // of one write; in StreamAuto the size that the warm-up chose
+	Skipped    int64 // writes of a paced run that were given up, since their time had passed; warm-up included
 }
 
 // Retransmits is the number of segments sent again in the window.
-func (s TCPStreamSent) Retransmits() int64 {
+func (s *TCPStreamSent) Retransmits() int64 {
 	var sum int64
 	for _, f := range s.Flows {
 		sum += f.Retransmits
 	}
 	return sum
+}
+
+// OfferedRate is the payload that was handed to the sockets in the window.
+func (s *TCPStreamSent) OfferedRate() BitsPerSecond {
+	var sum int64
+	for _, f := range s.Flows {
+		sum += f.Bytes
+	}
+	return BitsPerSecond(float64(sum) * 8 / s.Elapsed.Seconds())
 }
 
 // SenderPoint is one step of the sender's series.
@@ -41,48 +48,20 @@ type SenderPoint struct {
 	RTT              time.Duration // smoothed, the mean over the flows
 }
 
-// SendTCPStream sends one tcp_stream to a ServeTCPStream.
-func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (TCPStreamSent, error) {
-	s, err := s.checked()
-	if err != nil {
-		return TCPStreamSent{}, fmt.Errorf("send tcp_stream: %w", err)
-	}
-	r := startRun(ctx)
-	defer r.end()
-	fds, err := dialFlows(r, to, s.Token, s.Flows)
-	if err != nil {
-		return TCPStreamSent{}, fmt.Errorf("send tcp_stream: %w", err)
-	}
-	defer closeSockets(fds)
-	sent, err := TCPStreamSent{}, fillSegments(fds)
-	if err == nil {
-		sent, err = sendStream(r, fds, s)
-	}
-	if err != nil {
-		return TCPStreamSent{}, fmt.Errorf("send tcp_stream: %w", r.cause(err))
-	}
-	return sent, nil
-}
-
-// fillSegments lets the kernel join the end of one write with the start of the
-// next (Nagle), as bulk data wants it: else each write ends in a short packet.
-func fillSegments(fds []int) error {
-	for _, fd := range fds {
-		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 0); err != nil {
-			return fmt.Errorf("clear TCP_NODELAY: %w", err)
-		}
-	}
-	return nil
-}
-
-// streamSender is the sending end: a thread per flow, and one that watches.
+// streamSender is the sending half of an end: a thread per flow, and one that
+// watches.
 type streamSender struct {
-	run      *run
-	fds      []int
-	window   Window
-	payload  []byte
-	counters []sentCounter
-	enough   atomic.Bool // the receiver's window has closed
+	run       *run
+	fds       []int
+	window    Window
+	source    *source
+	counters  []sentCounter
+	paces     []pace
+	block     atomic.Int64  // bytes of one write
+	enough    atomic.Bool   // the receiver's window has closed
+	receiving *atomic.Int32 // windows of this end's own flows that have not
+	tuner     *tuner        // nil but in StreamAuto
+	alive     acknowledged
 
 	opened      bool
 	from, to    time.Duration
@@ -98,32 +77,56 @@ type sentCounter struct {
 	_     [120]byte
 }
 
-func sendStream(r *run, fds []int, s TCPStream) (TCPStreamSent, error) {
+func sendStream(r *run, fds []int, s TCPStream, receiving *atomic.Int32) (*TCPStreamSent, error) {
 	n := len(fds)
-	name, err := congestion(fds[0])
-	if err != nil {
-		return TCPStreamSent{}, err
-	}
 	w := &streamSender{
-		run: r, fds: fds, window: s.Window, payload: randomBytes(s.WriteBytes),
-		counters: make([]sentCounter, n),
-		first:    make([]unix.TCPInfo, n), last: make([]unix.TCPInfo, n),
+		run: r, fds: fds, window: s.Window, receiving: receiving,
+		counters: make([]sentCounter, n), paces: s.paces(),
+		first: make([]unix.TCPInfo, n), last: make([]unix.TCPInfo, n),
 		atOpening: make([]int64, n), atClosing: make([]int64, n),
 		series: []SenderPoint{},
+	}
+	w.block.Store(int64(s.blockBytes()))
+	if s.Mode == StreamAuto {
+		w.tuner = newTuner(s.Window.Warmup)
 	}
 	if s.Window.Interval > 0 {
 		w.series = make([]SenderPoint, 0, s.Window.Duration/s.Window.Interval+2)
 	}
-	if err := w.work(); err != nil {
-		return TCPStreamSent{}, err
+	var err error
+	if w.source, err = openSource(s); err != nil {
+		return nil, err
 	}
-	sent := TCPStreamSent{Elapsed: w.to - w.from, Series: w.series, Congestion: name}
+	// A paced write leaves at its time; others fill their segments (Nagle), for
+	// else each write would end in a short packet.
+	if err = noDelay(fds, s.Rate > 0); err == nil {
+		err = w.work()
+	}
+	if err = errors.Join(err, w.source.close()); err != nil {
+		return nil, err
+	}
+	sent := &TCPStreamSent{Elapsed: w.to - w.from, Series: w.series, WriteBytes: int(w.block.Load())}
 	for i := range fds {
 		flow := between(&w.first[i], &w.last[i])
 		flow.Bytes = w.atClosing[i] - w.atOpening[i]
 		sent.Flows = append(sent.Flows, flow)
+		sent.Skipped += w.paces[i].skipped
 	}
 	return sent, nil
+}
+
+// noDelay sets TCP_NODELAY on all flows or clears it.
+func noDelay(fds []int, on bool) error {
+	value := 0
+	if on {
+		value = 1
+	}
+	for _, fd := range fds {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value); err != nil {
+			return fmt.Errorf("set TCP_NODELAY to %d: %w", value, err)
+		}
+	}
+	return nil
 }
 
 // work sends until the receiver's window has closed and all has arrived.
@@ -150,13 +153,34 @@ func (w *streamSender) work() error {
 	return watched
 }
 
+// wanted tells whether a window still needs the flows' data.
+func (w *streamSender) wanted() bool {
+	return !w.run.stopped.Load() && (!w.enough.Load() || w.receiving.Load() > 0)
+}
+
 // send is the thread of flow i.
 func (w *streamSender) send(i int) error {
-	fd, counter := w.fds[i], &w.counters[i].bytes
+	restore, err := sharpenSleep()
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.fill(i), restore())
+}
+
+// fill writes to flow i until no window needs it, and then ends it.
+func (w *streamSender) fill(i int) error {
+	fd, counter, p, out := w.fds[i], &w.counters[i].bytes, &w.paces[i], w.source.writer()
 	var sum int64
-	for !w.enough.Load() && !w.run.stopped.Load() {
-		n, errno := send(fd, w.payload, 0)
+	for left := 0; w.wanted(); {
+		if left == 0 && !p.due(w.run) {
+			continue
+		}
+		if left == 0 {
+			left = int(w.block.Load())
+		}
+		n, errno := out.write(fd, left)
 		if errno == 0 {
+			left -= n
 			sum += int64(n)
 			counter.Store(sum)
 		} else if !again(errno) {
@@ -179,24 +203,26 @@ func (w *streamSender) watch() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	limit := w.run.now() + w.window.limit()
+	w.alive.at = w.run.now()
 	waits := []unix.PollFd{{Fd: int32(w.fds[0]), Events: unix.POLLIN}}
 	var told [8]byte
 	var timeout unix.Timespec
 	for {
-		timeout = unix.NsecToTimespec(int64(w.untilSample()))
+		timeout = unix.NsecToTimespec(int64(w.untilNext()))
 		_, errno := blocking(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&waits[0])), 1, uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
 		if errno != 0 && errno != unix.EINTR {
 			return fmt.Errorf("wait for the receiver: %w", errno)
 		}
 		n, errno := recv(w.fds[0], told[:], unix.MSG_DONTWAIT)
+		now := w.run.now()
 		switch {
 		case errno == 0 && n == 0:
 			return errors.New("the receiver closed the first flow before its window closed; see what it reported")
 		case errno != 0 && !again(errno):
-			return fmt.Errorf("hear from the receiver: %w; see what it reported", errno)
+			return fmt.Errorf("hear from the receiver on flow 1: %w; see what it reported", errno)
 		case w.run.stopped.Load():
-			return w.run.cause(errors.New("a flow failed"))
-		case w.run.now() > limit:
+			return w.run.cause(errAnother)
+		case now > limit:
 			return fmt.Errorf("the receiver did not close its window within %v", w.window.limit())
 		}
 		for _, b := range told[:n] {
@@ -204,10 +230,30 @@ func (w *streamSender) watch() error {
 				return err
 			}
 		}
-		if err := w.sample(); err != nil {
+		if err := w.look(now); err != nil {
 			return err
 		}
 	}
+}
+
+// look does what is due beside waiting.
+func (w *streamSender) look(now time.Duration) error {
+	if w.tuner != nil {
+		w.block.Store(int64(w.tuner.step(now, w.total(), w.opened)))
+	}
+	if err := w.alive.look(now, w.fds, w.last); err != nil {
+		return err
+	}
+	return w.sample(now)
+}
+
+// total is what all flows have handed to their sockets.
+func (w *streamSender) total() int64 {
+	var sum int64
+	for i := range w.counters {
+		sum += w.counters[i].bytes.Load()
+	}
+	return sum
 }
 
 // edge takes what the receiver told; over says that its window has closed.
@@ -231,21 +277,23 @@ func (w *streamSender) edge(told byte) (over bool, err error) {
 	return told == toldClose, tcpInfos(w.fds, infos)
 }
 
-// untilSample is how long to wait for the receiver: up to the next sample.
-func (w *streamSender) untilSample() time.Duration {
-	if !w.opened || len(w.series) == cap(w.series) {
-		return tick
+// untilNext is how long to wait for the receiver: up to what is due next.
+func (w *streamSender) untilNext() time.Duration {
+	now, wait := w.run.now(), tick
+	if w.opened && len(w.series) < cap(w.series) {
+		wait = w.from + time.Duration(len(w.series))*w.window.Interval - now
 	}
-	next := w.from + time.Duration(len(w.series))*w.window.Interval
-	return min(max(next-w.run.now(), 0), tick)
+	if w.tuner != nil {
+		wait = min(wait, w.tuner.until(now))
+	}
+	return min(max(wait, 0), tick)
 }
 
 // sample adds a point to the series if it is time.
-func (w *streamSender) sample() error {
+func (w *streamSender) sample(now time.Duration) error {
 	if !w.opened || len(w.series) == cap(w.series) {
 		return nil
 	}
-	now := w.run.now()
 	if now < w.from+time.Duration(len(w.series))*w.window.Interval {
 		return nil
 	}
@@ -263,10 +311,30 @@ func (w *streamSender) sample() error {
 	return nil
 }
 
-// randomBytes makes a payload that no device on the way can compress.
-func randomBytes(n int) []byte {
-	p := make([]byte, n)
-	generator := rand.NewChaCha8([32]byte{})
-	_, _ = generator.Read(p) // never fails
-	return p
+// acknowledged watches that the path still carries something.
+type acknowledged struct {
+	bytes    uint64
+	at, next time.Duration
+}
+
+// look ends a run whose receiver acknowledges nothing any more.
+func (a *acknowledged) look(now time.Duration, fds []int, infos []unix.TCPInfo) error {
+	if now < a.next {
+		return nil
+	}
+	a.next = now + stallLimit/16
+	if err := tcpInfos(fds, infos); err != nil {
+		return err
+	}
+	var sum uint64
+	for i := range infos {
+		sum += infos[i].Bytes_acked
+	}
+	switch {
+	case sum != a.bytes:
+		a.bytes, a.at = sum, now
+	case now-a.at > stallLimit:
+		return fmt.Errorf("the receiver acknowledged nothing for %v, after %d bytes: the path eats packets or a link is down; see the links and the MTU of the path", stallLimit, sum)
+	}
+	return nil
 }

@@ -1,8 +1,14 @@
 package traffic
 
 import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 func TestTCPStream(t *testing.T) {
@@ -11,7 +17,8 @@ func TestTCPStream(t *testing.T) {
 		window := shortWindow
 		window.Interval = 10 * time.Millisecond
 		window.Edge = func(e Edge) { edges[e] = time.Now() }
-		received, sent := runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
+		served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
+		received, sent := served.Received, driven.Sent
 
 		if len(received.Flows) != flows || len(sent.Flows) != flows {
 			t.Fatalf("%d flows: %d received, %d sent", flows, len(received.Flows), len(sent.Flows))
@@ -33,11 +40,11 @@ func TestTCPStream(t *testing.T) {
 		if given == 0 || sum == 0 || received.Goodput() <= 0 {
 			t.Errorf("sender gave %d bytes, receiver took %d, %.0f bit/s", given, sum, received.Goodput())
 		}
-		if received.Congestion == "" || received.Congestion != sent.Congestion {
-			t.Errorf("congestion control %q and %q", received.Congestion, sent.Congestion)
+		if served.Congestion == "" || served.Congestion != driven.Congestion {
+			t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
 		}
-		if received.Undrained != 0 || received.Strangers != 0 {
-			t.Errorf("%d flows undrained, %d strangers", received.Undrained, received.Strangers)
+		if received.Undrained != 0 || served.Strangers != 0 {
+			t.Errorf("%d flows undrained, %d strangers", received.Undrained, served.Strangers)
 		}
 		if open := edges[Closing].Sub(edges[Opening]); open < window.Duration/2 {
 			t.Errorf("the window was open for %v", open)
@@ -70,6 +77,8 @@ func checkSeries(t *testing.T, series []Point, w Window) int64 {
 func TestTCPStreamIsChecked(t *testing.T) {
 	for _, s := range []TCPStream{
 		{}, {Window: shortWindow, Flows: -1}, {Window: shortWindow, Flows: maxFlows + 1},
+		{Window: shortWindow, Mode: "gso"}, {Window: shortWindow, Direction: 3}, {Window: shortWindow, Bytes: -1},
+		{Window: shortWindow, Rate: -1}, {Window: shortWindow, Rate: 7}, {Window: shortWindow, Rate: 1e9, Mode: StreamAuto},
 		{Window: shortWindow, ReadBytes: -1}, {Window: shortWindow, WriteBytes: maxBlock + 1},
 	} {
 		if _, err := ServeTCPStream(t.Context(), listenTCP(t), s); err == nil {
@@ -78,5 +87,152 @@ func TestTCPStreamIsChecked(t *testing.T) {
 		if _, err := SendTCPStream(t.Context(), loopback, s); err == nil {
 			t.Errorf("%+v was sent", s)
 		}
+	}
+}
+
+func TestTCPStreamModesAndDirections(t *testing.T) {
+	for _, mode := range []StreamMode{StreamWrite, StreamAuto, StreamSendfile, StreamTrunc} {
+		for _, direction := range []Direction{Forward, Reverse, Bidirectional} {
+			served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Mode: mode, Direction: direction, Flows: 2})
+			for name, end := range map[string]struct {
+				got             TCPStreamEnd
+				receives, sends bool
+			}{
+				"serving": {served, direction != Reverse, direction != Forward},
+				"driving": {driven, direction != Forward, direction != Reverse},
+			} {
+				if (end.got.Received != nil) != end.receives || (end.got.Sent != nil) != end.sends {
+					t.Fatalf("%s, direction %d: the %s end received %+v and sent %+v", mode, direction, name, end.got.Received, end.got.Sent)
+				}
+				if end.receives && (len(end.got.Received.Flows) != 2 || end.got.Received.Goodput() <= 0) {
+					t.Errorf("%s, direction %d: the %s end received %+v", mode, direction, name, end.got.Received)
+				}
+				if end.sends && (len(end.got.Sent.Flows) != 2 || end.got.Sent.OfferedRate() <= 0) {
+					t.Errorf("%s, direction %d: the %s end sent %+v", mode, direction, name, end.got.Sent)
+				}
+				if end.sends && mode == StreamAuto && !slices.Contains(tunedSizes[:], end.got.Sent.WriteBytes) {
+					t.Errorf("%s wrote %d bytes at once", mode, end.got.Sent.WriteBytes)
+				}
+			}
+		}
+	}
+}
+
+// TestOneEdgeEachWay holds that the window whose edges are told is the serving
+// end's where both send, and the receiver's else.
+func TestOneEdgeEachWay(t *testing.T) {
+	for direction, want := range map[Direction]string{Forward: "serving", Reverse: "driving", Bidirectional: "serving"} {
+		told := map[string]int{}
+		var mu sync.Mutex
+		window := func(end string) Window {
+			w := shortWindow
+			w.Edge = func(Edge) {
+				mu.Lock()
+				defer mu.Unlock()
+				told[end]++
+			}
+			return w
+		}
+		l := listenTCP(t)
+		s := TCPStream{Token: testToken, Direction: direction}
+		mustRun(t,
+			func(ctx context.Context) (TCPStreamEnd, error) {
+				s := s
+				s.Window = window("serving")
+				return ServeTCPStream(ctx, l, s)
+			},
+			func(ctx context.Context) (TCPStreamEnd, error) {
+				s := s
+				s.Window = window("driving")
+				return SendTCPStream(ctx, l.Addr(), s)
+			})
+		if len(told) != 1 || told[want] != 2 {
+			t.Errorf("direction %d: edges told %v, want two at the %s end", direction, told, want)
+		}
+	}
+}
+
+func TestBytesEndTheWindow(t *testing.T) {
+	const bytes = 3 << 20
+	for _, flows := range []int{1, 3} {
+		s := TCPStream{Token: testToken, Window: Window{Warmup: time.Millisecond, Duration: time.Minute, Interval: time.Second}, Flows: flows, Bytes: bytes, ReadBytes: 64 << 10}
+		served, _ := runTCPStream(t, s)
+		got := served.Received
+		if most := int64(bytes + 4*flows*s.ReadBytes); got.Bytes() < bytes || got.Bytes() > most {
+			t.Errorf("%d flows: %d bytes in the window, want %d to %d", flows, got.Bytes(), bytes, most)
+		}
+		if got.Elapsed() <= 0 || got.Elapsed() > 30*time.Second || got.Goodput() <= 0 {
+			t.Errorf("%d flows: the window took %v at %.0f bit/s", flows, got.Elapsed(), got.Goodput())
+		}
+	}
+}
+
+func TestBytesBeyondTheDuration(t *testing.T) {
+	served, _ := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Bytes: 1 << 50})
+	if got := served.Received.Elapsed(); got < shortWindow.Duration/2 || got > time.Second {
+		t.Errorf("the window took %v", got)
+	}
+}
+
+func TestCongestionControlIsSet(t *testing.T) {
+	served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, CC: "reno"})
+	if served.Congestion != "reno" || driven.Congestion != "reno" {
+		t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
+	}
+	l := listenTCP(t)
+	s := TCPStream{Token: testToken, Window: shortWindow, CC: "nosuch"}
+	_, _, serveErr, driveErr := ends(
+		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, s) },
+		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), s) })
+	for _, err := range []error{serveErr, driveErr} {
+		if err == nil || !strings.Contains(err.Error(), `set congestion control "nosuch"`) || !strings.Contains(err.Error(), "tcp_available_congestion_control") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// TestFlowsMayBeAcceptedInAnyOrder announces the leading flow last.
+func TestFlowsMayBeAcceptedInAnyOrder(t *testing.T) {
+	forward, reverse := divide([]int{3, 4, 5, 6}, []byte{roleForward, roleReverseLead, roleReverse, roleForwardLead})
+	if !slices.Equal(forward, []int{6, 3}) || !slices.Equal(reverse, []int{4, 5}) {
+		t.Errorf("forward %v, reverse %v", forward, reverse)
+	}
+}
+
+// TestTunerKeepsTheFastestSize gives each size a speed that wavers, in a
+// machine that also grows slower.
+func TestTunerKeepsTheFastestSize(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		warmup := time.Duration(rapid.Int64Range(int64(leastTuning), int64(5*time.Second)).Draw(t, "warmup"))
+		best := rapid.IntRange(0, len(tunedSizes)-1).Draw(t, "best")
+		slope := rapid.Float64Range(0, 0.3).Draw(t, "slope")
+		tuner := newTuner(warmup)
+		var sent float64
+		var now time.Duration
+		size := tuner.step(0, 0, false)
+		for now < warmup && !tuner.done() {
+			wait := min(max(tuner.until(now), time.Microsecond), tick)
+			speed := 1e9 * (1 - slope*float64(now)/float64(warmup))
+			if size == tunedSizes[best] {
+				speed *= 1.1
+			}
+			sent += speed * wait.Seconds() * rapid.Float64Range(0.98, 1.02).Draw(t, "noise")
+			now += wait
+			size = tuner.step(now, int64(sent), false)
+		}
+		if !tuner.done() || size != tunedSizes[best] {
+			t.Fatalf("after %v of %v it writes %d bytes, done: %t; the fastest is %d", now, warmup, size, tuner.done(), tunedSizes[best])
+		}
+	})
+}
+
+// TestTunerEndsWithTheWarmup opens the window in the middle of the trials.
+func TestTunerEndsWithTheWarmup(t *testing.T) {
+	tuner := newTuner(leastTuning)
+	if size := tuner.step(time.Second, 0, true); size != defaultBlock || !tuner.done() {
+		t.Errorf("without a trial it writes %d bytes, done: %t", size, tuner.done())
+	}
+	if wait := tuner.until(time.Hour); wait != tick {
+		t.Errorf("it wants to be called again in %v", wait)
 	}
 }

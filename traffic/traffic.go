@@ -1,5 +1,5 @@
 // Package traffic holds the hot loops on sockets: the two ends of tcp_stream,
-// tcp_rr, tcp_crr, udp_stream, udp_pps and udp_rr.
+// tcp_sizes, tcp_rr, tcp_crr, udp_stream, udp_pps and udp_rr.
 //
 // Each workload has a serving end (Serve...), which listens, and a driving end
 // (Send... or Call...), which connects. The ends share no memory and no clock

@@ -86,12 +86,12 @@ func listenUDP(t testing.TB) *PacketListener {
 	return l
 }
 
-func runTCPStream(t testing.TB, s TCPStream) (TCPStreamReceived, TCPStreamSent) {
+func runTCPStream(t testing.TB, s TCPStream) (served, driven TCPStreamEnd) {
 	t.Helper()
 	l := listenTCP(t)
 	return mustRun(t,
-		func(ctx context.Context) (TCPStreamReceived, error) { return ServeTCPStream(ctx, l, s) },
-		func(ctx context.Context) (TCPStreamSent, error) { return SendTCPStream(ctx, l.Addr(), s) })
+		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, s) },
+		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), s) })
 }
 
 func runTCPRR(t testing.TB, c RequestResponse) (Served, Transactions) {
@@ -139,8 +139,16 @@ func everyWorkload(window Window) map[string]func(t testing.TB) {
 	rr := RequestResponse{Token: testToken, Window: window}
 	many := RequestResponse{Token: testToken, Window: window, Flows: 3}
 	return map[string]func(t testing.TB){
-		"tcp_stream":  func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window}) },
-		"tcp_stream3": func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: 3}) },
+		"tcp_stream":          func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window}) },
+		"tcp_stream3":         func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: 3}) },
+		"tcp_stream auto":     func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamAuto}) },
+		"tcp_stream sendfile": func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamSendfile}) },
+		"tcp_stream trunc":    func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamTrunc}) },
+		"tcp_stream paced":    func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Rate: 1e9, Flows: 2}) },
+		"tcp_stream reverse":  func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Direction: Reverse}) },
+		"tcp_stream both": func(t testing.TB) {
+			runTCPStream(t, TCPStream{Token: testToken, Window: window, Direction: Bidirectional})
+		},
 		"tcp_rr":      func(t testing.TB) { runTCPRR(t, rr) },
 		"tcp_rr3":     func(t testing.TB) { runTCPRR(t, many) },
 		"udp_rr":      func(t testing.TB) { runUDPRR(t, rr) },

@@ -14,78 +14,131 @@ const gigabit = 1e9
 func tcpStream() Workload {
 	return Workload{
 		Name: "tcp_stream", Doc: "bulk data over TCP: goodput at the receiver", TCP: true,
-		Modes: []string{"write128K"}, Headline: "throughput", Work: PerGbit,
+		Modes:    []string{string(traffic.StreamWrite), string(traffic.StreamAuto), string(traffic.StreamSendfile), string(traffic.StreamTrunc)},
+		Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
 		Size: Bounds{Default: 128 << 10, Least: 1, Most: 16 << 20}, Flows: 1000,
+		Takes: []Extra{TakesBytes, TakesReverse, TakesBidir, TakesCC},
 		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
 			s, err := stream(run)
 			if err != nil {
 				return Tally{}, err
 			}
-			got, err := serve(ready, run.listenTCP(bind),
-				func(l *traffic.Listener) (traffic.TCPStreamReceived, error) { return traffic.ServeTCPStream(ctx, l, s) })
+			end, err := serve(ready, run.listenTCP(bind),
+				func(l *traffic.Listener) (traffic.TCPStreamEnd, error) { return traffic.ServeTCPStream(ctx, l, s) })
 			if err != nil {
 				return Tally{}, err
 			}
-			return streamReceived(got), nil
+			return streamTally(end, true, !run.Bidir, s.Rate), nil
 		},
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
 			s, err := stream(run)
 			if err != nil {
 				return Tally{}, err
 			}
-			sent, err := traffic.SendTCPStream(ctx, to, s)
+			end, err := traffic.SendTCPStream(ctx, to, s)
 			if err != nil {
 				return Tally{}, err
 			}
-			return streamSent(sent), nil
+			return streamTally(end, !run.Bidir, true, s.Rate), nil
 		},
 	}
 }
 
 func stream(run Run) (traffic.TCPStream, error) {
 	token, err := run.token()
-	return traffic.TCPStream{Token: token, Window: run.window(), Flows: run.Flows, WriteBytes: run.Size}, err
+	s := traffic.TCPStream{
+		Token: token, Window: run.window(), Mode: traffic.StreamMode(run.Mode), Flows: run.Flows, WriteBytes: run.Size,
+		Rate: traffic.BitsPerSecond(run.Rate), Bytes: run.Bytes, CC: run.CC,
+	}
+	switch {
+	case run.Bidir:
+		s.Direction = traffic.Bidirectional
+	case run.Reverse:
+		s.Direction = traffic.Reverse
+	}
+	return s, err
 }
 
-func streamReceived(got traffic.TCPStreamReceived) Tally {
-	goodput := float64(got.Goodput())
+// backwards marks what belongs to the direction from the serving end where
+// both ends send. The metrics are those of the other direction, throughput
+// that of the serving end's receiver.
+const backwards = "_reverse"
+
+// streamTally is what an end tells. Where both ends send, the metrics are those
+// of what the driving end sent: receives and sends say whether this end's
+// halves belong to them.
+func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate traffic.BitsPerSecond) Tally {
 	t := Tally{
-		Metrics: map[string]float64{"throughput": goodput},
-		CC:      got.Congestion, Warnings: strangers(got.Strangers),
+		Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{},
+		CC: end.Congestion, Warnings: strangers(end.Strangers),
 	}
-	for _, flow := range got.Flows {
-		t.Window = max(t.Window, flow.Elapsed)
-		t.Work += float64(flow.Bytes) * 8 / gigabit
+	switch {
+	case end.Received == nil:
+	case receives:
+		addReceived(&t, end.Received)
+	default:
+		t.Counters["throughput"+backwards] = float64(end.Received.Goodput())
+		addSteps(&t, "throughput"+backwards, end.Received.Series)
 	}
-	if len(got.Series) > 0 {
-		t.Series = map[string][]float64{"throughput": rates(got.Series, 8)}
+	if end.Received != nil && end.Received.Undrained > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("undrained: %d flows were not empty 2 s after the window", end.Received.Undrained))
 	}
-	if got.Undrained > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("undrained: %d flows were not empty 2 s after the window", got.Undrained))
+	switch {
+	case end.Sent == nil:
+		return t
+	case sends:
+		t.Metrics["retransmits"] = float64(end.Sent.Retransmits())
+		addSent(&t, end.Sent, "")
+	default:
+		t.Counters["retransmits"+backwards] = float64(end.Sent.Retransmits())
+		addSent(&t, end.Sent, backwards)
+	}
+	if end.Received != nil && receives { // the CPU worked for both directions
+		t.Work += float64(end.Sent.OfferedRate()) * t.Window.Seconds() / gigabit
+	}
+	if float64(end.Sent.OfferedRate()) < (1-lateShare)*float64(rate) {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: less than %.0f Mbit/s as asked for", float64(rate)/1e6))
 	}
 	return t
 }
 
-func streamSent(sent traffic.TCPStreamSent) Tally {
-	t := Tally{
-		Metrics:  map[string]float64{"retransmits": float64(sent.Retransmits())},
-		Counters: map[string]float64{}, Series: map[string][]float64{},
-		CC: sent.Congestion,
+// addReceived adds what the run's receiver measured.
+func addReceived(t *Tally, got *traffic.TCPStreamReceived) {
+	t.Metrics["throughput"] = float64(got.Goodput())
+	t.Window = got.Elapsed()
+	t.Work = float64(got.Bytes()) * 8 / gigabit
+	t.Counters["bytes"] = float64(got.Bytes())
+	addSteps(t, "throughput", got.Series)
+	addSteadiness(t, t.Series["throughput"])
+}
+
+// addSteps adds a series of throughput.
+func addSteps(t *Tally, name string, points []traffic.Point) {
+	if len(points) > 0 {
+		t.Series[name] = rates(points, 8)
+	}
+}
+
+// addSent adds what the sender knows of its connections.
+func addSent(t *Tally, sent *traffic.TCPStreamSent, suffix string) {
+	t.Counters["write_bytes"+suffix] = float64(sent.WriteBytes)
+	t.Counters["offered_throughput"+suffix] = float64(sent.OfferedRate())
+	if sent.Skipped > 0 {
+		t.Counters["skipped"+suffix] = float64(sent.Skipped)
 	}
 	for _, flow := range sent.Flows {
-		t.Counters["mss"] = float64(flow.MSS)
-		t.Counters["cwnd"] += float64(flow.CongestionWindow)
-		t.Counters["rtt"] += flow.RTT.Seconds() / float64(len(sent.Flows))
-		t.Counters["busy"] += flow.Busy.Seconds()
-		t.Counters["rwnd_limited"] += flow.ReceiverLimited.Seconds()
-		t.Counters["sndbuf_limited"] += flow.SendBufferLimited.Seconds()
+		t.Counters["mss"+suffix] = float64(flow.MSS)
+		t.Counters["cwnd"+suffix] += float64(flow.CongestionWindow)
+		t.Counters["rtt"+suffix] += flow.RTT.Seconds() / float64(len(sent.Flows))
+		t.Counters["busy"+suffix] += flow.Busy.Seconds()
+		t.Counters["rwnd_limited"+suffix] += flow.ReceiverLimited.Seconds()
+		t.Counters["sndbuf_limited"+suffix] += flow.SendBufferLimited.Seconds()
 	}
 	var before int64
 	for _, p := range sent.Series {
-		t.Series["retransmits"] = append(t.Series["retransmits"], float64(p.Retransmits-before))
-		t.Series["cwnd"] = append(t.Series["cwnd"], float64(p.CongestionWindow))
-		t.Series["rtt"] = append(t.Series["rtt"], p.RTT.Seconds())
+		t.Series["retransmits"+suffix] = append(t.Series["retransmits"+suffix], float64(p.Retransmits-before))
+		t.Series["cwnd"+suffix] = append(t.Series["cwnd"+suffix], float64(p.CongestionWindow))
+		t.Series["rtt"+suffix] = append(t.Series["rtt"+suffix], p.RTT.Seconds())
 		before = p.Retransmits
 	}
-	return t
 }

@@ -111,7 +111,7 @@ const (
 // All lists the workloads in the order of the tables.
 func All() []Workload {
 	return []Workload{
-		tcpStream(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
+		tcpStream(), tcpSizes(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
 	}
 }
 

@@ -1,0 +1,239 @@
+package traffic
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// TCPSizes is a sweep over message sizes on one connection. Each size has its
+// turn: a bulk phase, in which the driving end sends messages of that size as
+// fast as the path carries them, and up to LargestPing a ping-pong phase, in
+// which one message goes there and one of the same size comes back. The
+// serving end, which receives the bulk, owns the windows of the bulk phases.
+type TCPSizes struct {
+	Token Token
+
+	// Window is of the whole sweep: every size gets an equal part of the
+	// Duration, half of it for each of two phases, and an equal part of the
+	// Warmup before its bulk. Edge is called around the bulk phase of the
+	// largest size. There is no series over time.
+	Window Window
+
+	Sizes   []int // bytes, from 1 to 64 MiB, each once
+	NoDelay bool  // each message leaves at once; else the kernel may join them (Nagle)
+	CC      string
+}
+
+// LargestPing is the largest message whose round trip is measured.
+const LargestPing = 4 << 10
+
+// SizeReceived is the bulk phase of one size, at its receiver.
+type SizeReceived struct {
+	Size    int
+	Bytes   int64
+	Elapsed time.Duration
+}
+
+// Goodput is what arrived in the phase's window.
+func (s SizeReceived) Goodput() BitsPerSecond {
+	return BitsPerSecond(float64(s.Bytes) * 8 / s.Elapsed.Seconds())
+}
+
+// TCPSizesServed is the serving end's outcome.
+type TCPSizesServed struct {
+	Sizes      []SizeReceived // in the order of TCPSizes
+	Congestion string
+	Strangers  int64
+}
+
+// SizeDriven is the ping-pong phase of one size.
+type SizeDriven struct {
+	Size int
+	RTT  *Histogram
+}
+
+// TCPSizesDriven is the driving end's outcome.
+type TCPSizesDriven struct {
+	Sizes       []SizeDriven // those up to LargestPing, in the order of TCPSizes
+	Retransmits int64        // segments, of the whole sweep
+	Congestion  string
+}
+
+// leastPings is how many round trips a ping-pong phase has at least: as many as
+// a median needs.
+const leastPings = 2 * tailSamples
+
+func (s TCPSizes) checked() (TCPSizes, error) {
+	if len(s.Sizes) == 0 {
+		return s, errors.New("no sizes: want one at least")
+	}
+	seen := map[int]bool{}
+	for _, size := range s.Sizes {
+		if size < 1 || size > maxBlock || seen[size] {
+			return s, fmt.Errorf("messages of %d bytes: want each size once, from 1 to %d", size, maxBlock)
+		}
+		seen[size] = true
+	}
+	s.Window.Interval = 0
+	return s, s.Window.check(1)
+}
+
+// largest is the largest size.
+func (s TCPSizes) largest() int {
+	largest := 0
+	for _, size := range s.Sizes {
+		largest = max(largest, size)
+	}
+	return largest
+}
+
+// bulk is the window of a size's bulk phase.
+func (s TCPSizes) bulk(size int) Window {
+	n := time.Duration(len(s.Sizes))
+	w := Window{Warmup: s.Window.Warmup / n, Duration: s.Window.Duration / n}
+	if size <= LargestPing {
+		w.Duration /= 2
+	}
+	w.Duration = max(w.Duration, 1)
+	if size == s.largest() {
+		w.Edge = s.Window.Edge
+	}
+	return w
+}
+
+// Each phase begins with an announcement of the driving end: what it is, and
+// the size of its messages. The serving end answers phaseHeard.
+//
+// A bulk phase ends so: the receiver says phaseOver; the sender, once it has
+// seen it, sends the token, which no payload contains, and nothing more; and
+// the receiver, which has read on to the token, says phaseOver again. A
+// ping-pong phase ends with a message of endByte alone, which the receiver
+// answers with phaseOver; the other messages begin with requestByte.
+const (
+	phaseBulk  = 'b'
+	phasePing  = 'p'
+	phaseEnd   = 'e' // the sweep is over
+	phaseHeard = 'h'
+	phaseOver  = 'o'
+
+	announcementLen = 1 + 4
+)
+
+type announcement [announcementLen]byte
+
+func announce(phase byte, size int) (a announcement) {
+	a[0] = phase
+	binary.BigEndian.PutUint32(a[1:], uint32(size))
+	return a
+}
+
+func (a announcement) phase() byte { return a[0] }
+
+func (a announcement) size() int { return int(binary.BigEndian.Uint32(a[1:])) }
+
+// ServeTCPSizes serves one tcp_sizes.
+func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (TCPSizesServed, error) {
+	s, err := s.checked()
+	if err != nil {
+		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", err)
+	}
+	r := startRun(ctx)
+	defer r.end()
+	d := openDoor(r, l, s.Token, greetingLen)
+	fds, err := d.admitFlows(1)
+	if err != nil {
+		d.shut()
+		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", err)
+	}
+	defer closeSockets(fds)
+	w := newSizesServer(r, fds[0], s)
+	served := TCPSizesServed{}
+	if served.Congestion, err = prepareSizes(fds, s); err == nil {
+		err = onThreads(r, 1, func(int) error { return w.work() })
+	}
+	d.shut()
+	if err != nil {
+		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", r.cause(err))
+	}
+	served.Strangers = d.strangers
+	for _, size := range s.Sizes {
+		m := w.meters[size]
+		if m.phase != closed {
+			return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: the sweep ended without its messages of %d bytes; see what the driving end reported", size)
+		}
+		served.Sizes = append(served.Sizes, SizeReceived{size, m.counted, m.elapsed()})
+	}
+	return served, nil
+}
+
+// SendTCPSizes drives one tcp_sizes against a ServeTCPSizes. The sizes have
+// their turns in an order drawn from the token.
+func SendTCPSizes(ctx context.Context, to netip.AddrPort, s TCPSizes) (TCPSizesDriven, error) {
+	s, err := s.checked()
+	if err != nil {
+		return TCPSizesDriven{}, fmt.Errorf("send tcp_sizes: %w", err)
+	}
+	r := startRun(ctx)
+	defer r.end()
+	fds, err := dialFlows(r, to, s.Token, 1)
+	if err != nil {
+		return TCPSizesDriven{}, fmt.Errorf("send tcp_sizes: %w", err)
+	}
+	defer closeSockets(fds)
+	w := newSizesDriver(r, fds, s)
+	driven := TCPSizesDriven{}
+	if driven.Congestion, err = prepareSizes(fds, s); err == nil {
+		err = onThreads(r, 1, func(int) error { return w.work() })
+	}
+	if err != nil {
+		return TCPSizesDriven{}, fmt.Errorf("send tcp_sizes: %w", r.cause(err))
+	}
+	driven.Retransmits = int64(w.info.Total_retrans)
+	for _, size := range s.Sizes {
+		if rtt := w.pings[size]; rtt != nil {
+			driven.Sizes = append(driven.Sizes, SizeDriven{size, rtt})
+		}
+	}
+	return driven, nil
+}
+
+// prepareSizes sets the connection's options and gives its congestion control.
+func prepareSizes(fds []int, s TCPSizes) (string, error) {
+	if err := noDelay(fds, s.NoDelay); err != nil {
+		return "", err
+	}
+	return setCongestion(fds, s.CC)
+}
+
+// deadline ends a sweep whose peer says nothing more. It is renewed whenever
+// something passes.
+type deadline struct {
+	run   *run
+	limit time.Duration // of the sweep
+	quiet time.Duration // of silence, until now
+	since time.Duration
+}
+
+func newDeadline(r *run, w Window) *deadline {
+	return &deadline{run: r, limit: r.now() + w.limit(), since: r.now()}
+}
+
+// passed takes the time at which something passed.
+func (d *deadline) passed(now time.Duration) { d.since = now }
+
+// check gives why the sweep can't go on at now, or nil.
+func (d *deadline) check(now time.Duration) error {
+	switch {
+	case d.run.stopped.Load():
+		return d.run.cause(errAnother)
+	case now-d.since > stallLimit:
+		return fmt.Errorf("nothing passed for %v: the other end stopped, or the path eats packets; see what it reported, the links and the MTU of the path", stallLimit)
+	case now > d.limit:
+		return errors.New("the sweep did not end in time: its round trips take too long for so many sizes; take fewer sizes or a longer duration")
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package traffic
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// sizesDriver is the driving end of tcp_sizes: it sends the bulk and the pings.
+type sizesDriver struct {
+	run     *run
+	fds     []int // the one connection
+	sweep   TCPSizes
+	pings   map[int]*Histogram // by size
+	payload []byte
+	answer  []byte
+	info    unix.TCPInfo // at the end
+	*deadline
+}
+
+func newSizesDriver(r *run, fds []int, s TCPSizes) *sizesDriver {
+	w := &sizesDriver{
+		run: r, fds: fds, sweep: s, pings: map[int]*Histogram{},
+		payload: randomBytes(s.largest()), answer: touched(LargestPing), deadline: newDeadline(r, s.Window),
+	}
+	w.payload[0] = requestByte
+	for _, size := range s.Sizes {
+		if size <= LargestPing {
+			w.pings[size] = NewHistogram()
+		}
+	}
+	return w
+}
+
+// work gives every size its turn.
+func (w *sizesDriver) work() error {
+	token := w.sweep.Token
+	order := rand.New(rand.NewPCG(binary.BigEndian.Uint64(token[:8]), binary.BigEndian.Uint64(token[8:])))
+	for _, i := range order.Perm(len(w.sweep.Sizes)) {
+		size := w.sweep.Sizes[i]
+		err := w.phase(phaseBulk, size, w.bulk)
+		if err == nil && size <= LargestPing {
+			err = w.phase(phasePing, size, w.ping)
+		}
+		if err != nil {
+			return fmt.Errorf("messages of %d bytes: %w", size, err)
+		}
+	}
+	if err := tcpInfo(w.fds[0], &w.info); err != nil {
+		return err
+	}
+	return w.say(phaseEnd, 0)
+}
+
+// phase announces a phase and goes through it. What the ends say between two
+// phases leaves at once in both modes.
+func (w *sizesDriver) phase(which byte, size int, through func(size int) error) error {
+	if err := w.say(which, size); err != nil {
+		return err
+	}
+	if err := w.hear(phaseHeard); err != nil {
+		return err
+	}
+	if err := noDelay(w.fds, w.sweep.NoDelay); err != nil {
+		return err
+	}
+	return through(size)
+}
+
+func (w *sizesDriver) say(which byte, size int) error {
+	a := announce(which, size)
+	if err := noDelay(w.fds, true); err != nil {
+		return err
+	}
+	if err := sendAll(w.run, w.fds[0], a[:]); err != nil {
+		return fmt.Errorf("announce phase %q: %w; see what the server reported", which, err)
+	}
+	return nil
+}
+
+// hear waits until the serving end says what is wanted.
+func (w *sizesDriver) hear(want byte) error {
+	var said [1]byte
+	for {
+		n, err := hearOnce(w.deadline, w.fds[0], said[:])
+		switch {
+		case err != nil:
+			return fmt.Errorf("wait for the server: %w; see what it reported", err)
+		case n > 0 && said[0] != want:
+			return fmt.Errorf("the server told %#x, which means nothing", said[0])
+		case n > 0:
+			w.passed(w.run.now())
+			return nil
+		}
+	}
+}
+
+// bulk sends messages until the serving end has enough.
+func (w *sizesDriver) bulk(size int) error {
+	var enough atomic.Bool
+	err := onThreads(w.run, 2, func(i int) error {
+		if i == 1 {
+			defer enough.Store(true)
+			return w.awaitOver()
+		}
+		return w.flood(w.payload[:size], &enough)
+	})
+	if err != nil {
+		return err
+	}
+	if err := noDelay(w.fds, true); err != nil {
+		return err
+	}
+	if err := sendAll(w.run, w.fds[0], w.sweep.Token[:]); err != nil {
+		return fmt.Errorf("end the bulk: %w; see what the server reported", err)
+	}
+	return w.hear(phaseOver)
+}
+
+// flood sends the message again and again.
+func (w *sizesDriver) flood(message []byte, enough *atomic.Bool) error {
+	for rest := message; !enough.Load() && !w.run.stopped.Load(); {
+		n, errno := send(w.fds[0], rest, 0)
+		if errno != 0 && !again(errno) {
+			return fmt.Errorf("send: %w; see what the server reported", errno)
+		}
+		if rest = rest[n:]; len(rest) == 0 {
+			rest = message
+		}
+	}
+	return nil
+}
+
+// awaitOver waits for the end of the bulk beside the thread that sends it.
+func (w *sizesDriver) awaitOver() error {
+	alive := acknowledged{at: w.run.now()}
+	said, infos := make([]byte, 1), make([]unix.TCPInfo, 1)
+	for {
+		n, errno := recv(w.fds[0], said, 0)
+		now := w.run.now()
+		switch {
+		case errno == 0 && n == 0:
+			return fmt.Errorf("wait for the server: %w; see what it reported", errPeerClosed)
+		case errno == 0 && said[0] != phaseOver:
+			return fmt.Errorf("the server told %#x, which means nothing", said[0])
+		case errno == 0:
+			w.passed(now)
+			return nil
+		case !again(errno):
+			return fmt.Errorf("wait for the server: %w; see what it reported", errno)
+		case w.run.stopped.Load():
+			return errAnother
+		case now > w.limit:
+			return errors.New("the server did not end the bulk in time; see what it reported")
+		}
+		if err := alive.look(now, w.fds, infos); err != nil {
+			return err
+		}
+	}
+}
+
+// ping sends a message and waits for one of the same size, again and again,
+// and takes the round trips after the first.
+func (w *sizesDriver) ping(size int) error {
+	request, rtt := w.payload[:size], w.pings[size]
+	start := w.run.now()
+	span := w.sweep.bulk(size).Duration
+	for asked, first := start, true; asked < start+span || rtt.Count() < leastPings; first = false {
+		if err := sendAll(w.run, w.fds[0], request); err != nil {
+			return fmt.Errorf("send ping: %w; see what the server reported", err)
+		}
+		for got := 0; got < size; {
+			n, err := hearOnce(w.deadline, w.fds[0], w.answer[got:size])
+			if err != nil {
+				return fmt.Errorf("wait for answer: %w; see what the server reported", err)
+			}
+			got += n
+		}
+		now := w.run.now()
+		w.passed(now)
+		if err := w.check(now); err != nil {
+			return err
+		}
+		if !first {
+			rtt.Record(now - asked)
+		}
+		asked = now
+	}
+	if err := sendAll(w.run, w.fds[0], []byte{endByte}); err != nil {
+		return fmt.Errorf("end the pings: %w; see what the server reported", err)
+	}
+	return w.hear(phaseOver)
+}

@@ -1,0 +1,164 @@
+package traffic
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// sizesServer is the serving end of tcp_sizes: it receives the bulk and returns
+// the pings.
+type sizesServer struct {
+	run    *run
+	fd     int
+	sweep  TCPSizes
+	meters map[int]*meter // by size
+	buffer []byte
+	answer []byte
+	heard  announcement
+	*deadline
+}
+
+func newSizesServer(r *run, fd int, s TCPSizes) *sizesServer {
+	w := &sizesServer{
+		run: r, fd: fd, sweep: s, meters: map[int]*meter{},
+		buffer: touched(max(defaultBlock, LargestPing)), answer: randomBytes(LargestPing), deadline: newDeadline(r, s.Window),
+	}
+	w.answer[0] = requestByte
+	for _, size := range s.Sizes {
+		w.meters[size] = newMeter(newTimetable(s.bulk(size), 1))
+	}
+	return w
+}
+
+func (w *sizesServer) work() error {
+	for {
+		if err := w.fill(w.heard[:]); err != nil {
+			return fmt.Errorf("hear of the next phase: %w; see what the driving end reported", err)
+		}
+		m, known := w.meters[w.heard.size()]
+		var err error
+		switch {
+		case w.heard.phase() == phaseEnd:
+			return nil
+		case !known:
+			err = fmt.Errorf("the driving end announced %d bytes, which this end knows nothing of: give both ends the same sizes", w.heard.size())
+		case w.heard.phase() == phaseBulk && m.phase == idle:
+			err = w.bulk(m)
+		case w.heard.phase() == phasePing && w.heard.size() <= LargestPing:
+			err = w.pong(w.heard.size())
+		default:
+			err = fmt.Errorf("the driving end announced phase %q, which means nothing here", w.heard.phase())
+		}
+		if err != nil {
+			return fmt.Errorf("messages of %d bytes: %w", w.heard.size(), err)
+		}
+	}
+}
+
+// say tells the driving end how far this end is.
+func (w *sizesServer) say(what byte) error {
+	if err := sendAll(w.run, w.fd, []byte{what}); err != nil {
+		return fmt.Errorf("tell the driving end %q: %w; see what it reported", what, err)
+	}
+	return nil
+}
+
+// receive reads once into p, and gives 0 for a wait that ended without data.
+func (w *sizesServer) receive(p []byte) (int, error) { return hearOnce(w.deadline, w.fd, p) }
+
+// hearOnce reads once into p, and gives 0 for a wait that ended without data.
+func hearOnce(d *deadline, fd int, p []byte) (int, error) {
+	n, errno := recv(fd, p, 0)
+	switch {
+	case errno == 0 && n == 0:
+		return 0, errPeerClosed
+	case errno == 0:
+		return n, nil
+	case !again(errno):
+		return 0, errno
+	}
+	return 0, d.check(d.run.now())
+}
+
+// fill reads the whole of p.
+func (w *sizesServer) fill(p []byte) error {
+	for len(p) > 0 {
+		n, err := w.receive(p)
+		if err != nil {
+			return err
+		}
+		if p = p[n:]; n > 0 {
+			w.passed(w.run.now())
+		}
+	}
+	return nil
+}
+
+// bulk receives one bulk phase.
+func (w *sizesServer) bulk(m *meter) error {
+	if err := w.say(phaseHeard); err != nil {
+		return err
+	}
+	token := w.sweep.Token[:]
+	kept := 0 // bytes at the buffer's start that may be the token's beginning
+	for told := false; ; {
+		n, err := w.receive(w.buffer[kept:])
+		if err != nil {
+			return fmt.Errorf("receive after %d bytes: %w; see what the driving end reported", m.sum, err)
+		}
+		now := w.run.now()
+		if n > 0 {
+			w.passed(now)
+		}
+		if n == 0 && m.phase == open && m.sum == m.base {
+			continue // no window closes on nothing
+		}
+		if !told {
+			m.step(event{now, int64(n), n == len(w.buffer)})
+			if told = m.phase == closed; told {
+				if err := w.say(phaseOver); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		got := w.buffer[:kept+n]
+		if bytes.HasSuffix(got, token) {
+			return w.say(phaseOver)
+		}
+		if keep := len(token) - 1; len(got) > keep {
+			copy(w.buffer, got[len(got)-keep:])
+			kept = keep
+		} else {
+			kept = len(got)
+		}
+	}
+}
+
+// pong returns each message of size bytes.
+func (w *sizesServer) pong(size int) error {
+	if err := w.say(phaseHeard); err != nil {
+		return err
+	}
+	request, answer := w.buffer[:size], w.answer[:size]
+	for got := 0; ; {
+		n, err := w.receive(request[got:])
+		if err != nil {
+			return fmt.Errorf("receive ping: %w; see what the driving end reported", err)
+		}
+		if n == 0 {
+			continue
+		}
+		if got += n; request[0] == endByte {
+			return w.say(phaseOver)
+		}
+		if got < size {
+			continue
+		}
+		got = 0
+		w.passed(w.run.now())
+		if err := sendAll(w.run, w.fd, answer); err != nil {
+			return fmt.Errorf("answer ping: %w; see what the driving end reported", err)
+		}
+	}
+}

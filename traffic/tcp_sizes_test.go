@@ -1,0 +1,184 @@
+package traffic
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func runTCPSizes(t testing.TB, s TCPSizes) (TCPSizesServed, TCPSizesDriven) {
+	t.Helper()
+	l := listenTCP(t)
+	return mustRun(t,
+		func(ctx context.Context) (TCPSizesServed, error) { return ServeTCPSizes(ctx, l, s) },
+		func(ctx context.Context) (TCPSizesDriven, error) { return SendTCPSizes(ctx, l.Addr(), s) })
+}
+
+func TestTCPSizes(t *testing.T) {
+	sizes := []int{1, 17, 1448, LargestPing, LargestPing + 1, 256 << 10}
+	for _, noDelay := range []bool{true, false} {
+		var edges []Edge
+		window := Window{Warmup: 12 * time.Millisecond, Duration: 120 * time.Millisecond, Edge: func(e Edge) { edges = append(edges, e) }}
+		served, driven := runTCPSizes(t, TCPSizes{Token: testToken, Window: window, Sizes: sizes, NoDelay: noDelay, CC: "reno"})
+		if len(served.Sizes) != len(sizes) || served.Congestion != "reno" || driven.Congestion != "reno" {
+			t.Fatalf("served %+v, driven under %q", served, driven.Congestion)
+		}
+		for i, got := range served.Sizes {
+			least := window.Duration / time.Duration(len(sizes))
+			if sizes[i] <= LargestPing {
+				least /= 2
+			}
+			if got.Size != sizes[i] || got.Elapsed < least*9/10 || got.Bytes < 0 {
+				t.Errorf("size %d: %+v, want %v at least", sizes[i], got, least)
+			}
+		}
+		if last := served.Sizes[len(sizes)-1]; last.Goodput() <= 0 {
+			t.Errorf("the largest: %+v", last)
+		}
+		if len(driven.Sizes) != 4 {
+			t.Fatalf("%d sizes have a round trip, want those up to %d", len(driven.Sizes), LargestPing)
+		}
+		for i, got := range driven.Sizes {
+			if p50, ok := got.RTT.Quantile(0.5); got.Size != sizes[i] || !ok || p50 <= 0 {
+				t.Errorf("size %d: %d round trips of %v", got.Size, got.RTT.Count(), p50)
+			}
+		}
+		if len(edges) != 2 || edges[0] != Opening || edges[1] != Closing {
+			t.Errorf("edges %v", edges)
+		}
+	}
+}
+
+// TestNoDelayIsTheModes reads the socket's option in the middle of a phase, and
+// of what is said between two.
+func TestNoDelayIsTheModes(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		l := badServer(t, func(c net.Conn) {
+			_, _ = io.ReadFull(c, make([]byte, greetingLen))
+			_, _ = c.Write([]byte{welcome, phaseHeard})
+			_, _ = io.Copy(io.Discard, c)
+		})
+		r := startRun(t.Context())
+		defer r.end()
+		fds, err := dialFlows(r, l.Addr().(*net.TCPAddr).AddrPort(), testToken, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeSockets(fds)
+		option := func() bool {
+			value, err := unix.GetsockoptInt(fds[0], unix.IPPROTO_TCP, unix.TCP_NODELAY)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return value != 0
+		}
+		w := newSizesDriver(r, fds, TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{1}, NoDelay: on})
+		var during bool
+		if err := w.phase(phaseBulk, 1, func(int) error { during = option(); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.say(phaseEnd, 0); err != nil {
+			t.Fatal(err)
+		}
+		if during != on || !option() {
+			t.Errorf("TCP_NODELAY was %t in a phase, want %t, and %t between two, want true", during, on, option())
+		}
+	}
+}
+
+func TestTCPSizesIsChecked(t *testing.T) {
+	w := shortWindow
+	for _, s := range []TCPSizes{
+		{Window: w}, {Window: w, Sizes: []int{0}}, {Window: w, Sizes: []int{1, 1}}, {Window: w, Sizes: []int{maxBlock + 1}}, {Sizes: []int{1}},
+	} {
+		if _, err := ServeTCPSizes(t.Context(), listenTCP(t), s); err == nil {
+			t.Errorf("%+v was served", s)
+		}
+		if _, err := SendTCPSizes(t.Context(), loopback, s); err == nil {
+			t.Errorf("%+v was sent", s)
+		}
+	}
+}
+
+// A client that behaves in one of many wrong ways: the server says which.
+func TestSizesServerNamesWhatTheClientDid(t *testing.T) {
+	t.Parallel()
+	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
+	say := func(phase byte, size int) func(*testing.T, net.Conn) {
+		return func(_ *testing.T, c net.Conn) {
+			a := announce(phase, size)
+			_, _ = c.Write(a[:])
+			_, _ = io.Copy(io.Discard, c)
+		}
+	}
+	for name, test := range map[string]struct {
+		client func(*testing.T, net.Conn)
+		want   string
+	}{
+		"closes":            {func(_ *testing.T, c net.Conn) { c.Close() }, "hear of the next phase"},
+		"says nothing":      {func(_ *testing.T, c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "nothing passed for 3s"},
+		"unknown size":      {say(phaseBulk, 65), "messages of 65 bytes: the driving end announced 65 bytes"},
+		"ping of 8 KiB":     {say(phasePing, 8<<10), "means nothing here"},
+		"nonsense":          {say('x', 64), "means nothing here"},
+		"bulk of nothing":   {say(phaseBulk, 64), "nothing passed for 3s"},
+		"ping of nothing":   {say(phasePing, 64), "nothing passed for 3s"},
+		"ends before bulks": {say(phaseEnd, 0), "ended without its messages of 64 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := listenTCP(t)
+			go test.client(t, dialLater(t, l))
+			wantError(t, shortWindow, test.want, func(ctx context.Context) error { _, err := ServeTCPSizes(ctx, l, s); return err })
+		})
+	}
+}
+
+// dialLater is a connection whose welcome comes once the server runs.
+func dialLater(t *testing.T, l *Listener) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := c.Write(greeting(testToken, verbFlow)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A server that behaves in one of many wrong ways: the client says which.
+func TestSizesClientNamesWhatTheServerDid(t *testing.T) {
+	t.Parallel()
+	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
+	for name, test := range map[string]struct {
+		answers string
+		want    string
+	}{
+		"closes when welcome": {"", "the peer closed the connection"},
+		"talks nonsense":      {"x", "the server told 0x78, which means nothing"},
+		"nonsense in bulk":    {"hx", "the server told 0x78, which means nothing"},
+		"closes in bulk":      {"h", "see what"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := badServer(t, func(c net.Conn) {
+				_, _ = io.ReadFull(c, make([]byte, greetingLen))
+				_, _ = c.Write(append([]byte{welcome}, test.answers...))
+				if strings.HasSuffix(test.answers, "x") {
+					_, _ = io.Copy(io.Discard, c)
+				}
+				c.Close()
+			})
+			wantError(t, shortWindow, test.want, func(ctx context.Context) error {
+				_, err := SendTCPSizes(ctx, l.Addr().(*net.TCPAddr).AddrPort(), s)
+				return err
+			})
+		})
+	}
+}

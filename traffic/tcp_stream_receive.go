@@ -1,0 +1,267 @@
+package traffic
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// FlowReceived is what one flow received in its window.
+type FlowReceived struct {
+	Bytes   int64
+	Elapsed time.Duration
+}
+
+// TCPStreamReceived is the outcome of receiving.
+type TCPStreamReceived struct {
+	Flows     []FlowReceived
+	Series    []Point // bytes of all flows
+	Undrained int     // flows still not empty 2 s after the window: they may disturb what follows
+}
+
+// Goodput is the sum over the flows of what each received in its window.
+func (r *TCPStreamReceived) Goodput() BitsPerSecond {
+	var sum BitsPerSecond
+	for _, f := range r.Flows {
+		if f.Elapsed > 0 {
+			sum += BitsPerSecond(float64(f.Bytes) * 8 / f.Elapsed.Seconds())
+		}
+	}
+	return sum
+}
+
+// Bytes is what all flows received, each in its window.
+func (r *TCPStreamReceived) Bytes() int64 {
+	var sum int64
+	for _, f := range r.Flows {
+		sum += f.Bytes
+	}
+	return sum
+}
+
+// Elapsed is the longest of the flows' windows.
+func (r *TCPStreamReceived) Elapsed() time.Duration {
+	var longest time.Duration
+	for _, f := range r.Flows {
+		longest = max(longest, f.Elapsed)
+	}
+	return longest
+}
+
+// What the receiver tells the sender on the leading flow: that flow's window
+// has opened, and all windows have closed.
+const (
+	toldOpen  = 'o'
+	toldClose = 'c'
+)
+
+// stallLimit is how long a path may carry nothing at all before the run ends.
+const stallLimit = 3 * time.Second
+
+// streamReceiver is the receiving half of an end: a thread per flow.
+type streamReceiver struct {
+	run      *run
+	window   Window
+	mode     StreamMode
+	flows    []*streamFlow
+	meters   []*meter
+	unclosed atomic.Int32 // flows whose window has not closed
+	quota    quota
+
+	carried int64 // of all flows, when one of them was last silent
+	since   time.Duration
+}
+
+// streamFlow is one receiving flow.
+type streamFlow struct {
+	*streamReceiver
+	fd        int
+	index     int
+	flags     int
+	meter     *meter
+	buffer    []byte
+	undrained bool
+}
+
+func newStreamReceiver(r *run, fds []int, s TCPStream) *streamReceiver {
+	w := &streamReceiver{run: r, window: s.Window, mode: s.Mode, since: r.now()}
+	w.unclosed.Store(int32(len(fds)))
+	w.quota.limited = s.Bytes > 0
+	w.quota.left.Store(s.Bytes)
+	w.quota.spent.Store(unset)
+	table := newTimetable(s.Window, len(fds))
+	flags := 0
+	if s.Mode == StreamTrunc {
+		flags = unix.MSG_TRUNC
+	}
+	for i, fd := range fds {
+		m := newMeter(table)
+		w.meters = append(w.meters, m)
+		w.flows = append(w.flows, &streamFlow{streamReceiver: w, fd: fd, index: i, flags: flags, meter: m, buffer: touched(s.ReadBytes)})
+	}
+	return w
+}
+
+// wakeBytes is how much must have arrived before a receiver of StreamAuto is
+// woken, within a tick: fewer, longer turns of the receiver cost a tenth less
+// CPU per bit. An ordinary server is woken by the first byte.
+const wakeBytes = 256 << 10
+
+// wakeLater sets SO_RCVLOWAT on all flows. The kernel wakes earlier where less
+// fits into the window (net/ipv4/tcp.c, tcp_set_rcvlowat, tcp_epollin_ready).
+func (w *streamReceiver) wakeLater() error {
+	for _, f := range w.flows {
+		if err := unix.SetsockoptInt(f.fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, wakeBytes); err != nil {
+			return fmt.Errorf("set SO_RCVLOWAT: %w", err)
+		}
+	}
+	return nil
+}
+
+// work receives through the window and then to the flows' end.
+func (w *streamReceiver) work() (*TCPStreamReceived, error) {
+	if w.mode == StreamAuto {
+		if err := w.wakeLater(); err != nil {
+			return nil, err
+		}
+	}
+	series := startSampler(w.run, w.meters[0].table, w.meters...)
+	err := onThreads(w.run, len(w.flows), func(i int) error { return w.flows[i].receive() })
+	received := &TCPStreamReceived{Series: series.finish()}
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range w.flows {
+		received.Flows = append(received.Flows, FlowReceived{f.meter.counted, f.meter.elapsed()})
+		if f.undrained {
+			received.Undrained++
+		}
+	}
+	if received.Bytes() == 0 {
+		return nil, fmt.Errorf("the sender's data stopped: nothing arrived in the window of %v; see what it reported, and the MTU of the path", w.window.Duration)
+	}
+	for n := len(received.Series); n > 0 && received.Series[n-1].At > received.Elapsed()+tick; n-- {
+		received.Series = received.Series[:n-1] // taken after an early end
+	}
+	return received, nil
+}
+
+// tell makes an edge of the window known to the sender, by one byte into an
+// empty send buffer. If the connection has failed, the next receive says so.
+func (f *streamFlow) tell(edge byte) {
+	_, _ = send(f.flows[0].fd, []byte{edge}, unix.MSG_DONTWAIT)
+}
+
+// receive reads the flow through the window and then to its end.
+func (f *streamFlow) receive() error {
+	limit := f.run.now() + f.window.limit()
+	opened, draining := false, false
+	for !f.run.stopped.Load() {
+		n, errno := recv(f.fd, f.buffer, f.flags)
+		now := f.run.now()
+		switch {
+		case errno == 0 && n == 0 && draining:
+			return nil
+		case errno == 0 && n == 0:
+			return fmt.Errorf("the sender closed flow %d before the window closed, after %d bytes; see what it reported", f.index+1, f.meter.sum)
+		case errno != 0 && !again(errno) && draining:
+			return nil
+		case errno != 0 && !again(errno):
+			return fmt.Errorf("receive flow %d after %d bytes: %w; see what the sender reported", f.index+1, f.meter.sum, errno)
+		}
+		e := event{now, int64(n), n == len(f.buffer)}
+		if f.quota.limited && f.meter.phase == open {
+			f.quota.spend(f.meter, &e)
+		}
+		f.meter.step(e)
+		switch {
+		case !opened && f.meter.phase >= open:
+			if opened = true; f.index == 0 {
+				f.tell(toldOpen)
+			}
+		case !draining && f.meter.phase == closed:
+			draining, limit = true, now+drainLimit
+			if f.unclosed.Add(-1) == 0 {
+				f.tell(toldClose)
+			}
+		case now > limit && draining:
+			f.undrained = true
+			return nil
+		case now > limit:
+			return errors.New("the sender sent nothing on at least one flow; see what it reported")
+		case n == 0 && f.index == 0 && !draining:
+			if err := f.stalled(now); err != nil {
+				return err
+			}
+		}
+	}
+	return f.run.cause(errAnother)
+}
+
+// stalled ends a run that carries nothing any more. Only the first flow asks,
+// when it has nothing itself.
+func (w *streamReceiver) stalled(now time.Duration) error {
+	var sum int64
+	for _, m := range w.meters {
+		sum += m.total.Load()
+	}
+	switch {
+	case sum != w.carried:
+		w.carried, w.since = sum, now
+	case now-w.since > stallLimit:
+		return fmt.Errorf("nothing arrived for %v, after %d bytes: the sender stopped, or the path eats its packets; see what it reported, the links and the MTU of the path", stallLimit, sum)
+	}
+	return nil
+}
+
+// quota is how many bytes may still arrive in the window, of all flows.
+type quota struct {
+	limited bool
+	left    atomic.Int64
+	spent   atomic.Int64 // when it was, on the run's clock; unset before
+}
+
+// spend takes an event inside the window, and closes the window with the one
+// that brings the last byte.
+func (q *quota) spend(m *meter, e *event) {
+	if q.left.Add(-e.n) <= 0 {
+		q.spent.CompareAndSwap(unset, int64(e.at))
+	}
+	if at := time.Duration(q.spent.Load()); at < m.closes {
+		m.closes, e.more = max(at, m.from), false
+	}
+}
+
+// touched makes a buffer whose memory is already mapped.
+func touched(size int) []byte {
+	p := make([]byte, size)
+	for i := 0; i < len(p); i += 4096 {
+		p[i] = 1
+	}
+	return p
+}
+
+// onThreads runs work(0) to work(n-1) on a locked thread each and gives the
+// first error, which stops the others.
+func onThreads(r *run, n int, work func(int) error) error {
+	var all sync.WaitGroup
+	var first sync.Once
+	var failure error
+	for i := range n {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			if err := work(i); err != nil {
+				first.Do(func() { failure = err })
+				r.stop()
+			}
+		})
+	}
+	all.Wait()
+	return failure
+}

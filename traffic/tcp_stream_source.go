@@ -1,0 +1,75 @@
+package traffic
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// source is the payload of all flows of a sender.
+type source struct {
+	memory []byte
+	file   int // that holds the memory; -1 where it is sent by itself
+}
+
+// openSource makes the payload of the largest write.
+func openSource(s TCPStream) (*source, error) {
+	size := s.blockBytes()
+	if s.Mode == StreamAuto {
+		size = tunedSizes[len(tunedSizes)-1]
+	}
+	o := &source{memory: randomBytes(size), file: -1}
+	if s.Mode != StreamSendfile {
+		return o, nil
+	}
+	file, err := unix.MemfdCreate("tare payload", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make file in memory: %w", err)
+	}
+	o.file = file
+	for rest := o.memory; len(rest) > 0; {
+		n, err := unix.Write(file, rest)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("fill file in memory: %w", err), o.close())
+		}
+		rest = rest[n:]
+	}
+	return o, nil
+}
+
+func (o *source) close() error {
+	if o.file < 0 {
+		return nil
+	}
+	return unix.Close(o.file)
+}
+
+// writer is one flow's access to the payload.
+type writer struct {
+	*source
+	offset int64 // where sendfile begins, and then where it ended
+}
+
+func (o *source) writer() *writer { return &writer{source: o} }
+
+// write writes n bytes once; it may write less. It blocks no longer than a
+// tick.
+func (w *writer) write(fd, n int) (int, syscall.Errno) {
+	if w.file < 0 {
+		return send(fd, w.memory[:n], 0)
+	}
+	w.offset = 0
+	return blocking(unix.SYS_SENDFILE, uintptr(fd), uintptr(w.file), uintptr(unsafe.Pointer(&w.offset)), uintptr(n), 0, 0)
+}
+
+// randomBytes makes a payload that no device on the way can compress.
+func randomBytes(n int) []byte {
+	p := make([]byte, n)
+	generator := rand.NewChaCha8([32]byte{})
+	_, _ = generator.Read(p) // never fails
+	return p
+}

@@ -1,0 +1,130 @@
+package workload
+
+import (
+	"context"
+	"net/netip"
+
+	"tare/result"
+	"tare/traffic"
+)
+
+// The modes of tcp_sizes. The headline is noDelay: every message then leaves on
+// its own, as those of most servers do, so that what the path costs for each
+// shows; with Nagle's rule small ones travel joined, and the sweep tells more
+// of system calls than of the path.
+const (
+	modeNoDelay = "nodelay"
+	modeNagle   = "nagle"
+)
+
+// sweptSizes are qperf's ranges for latency and for bandwidth.
+const sweptSizes = "1:4K:*2,8:256K:*2"
+
+// tcpSizes is a sweep over message sizes.
+func tcpSizes() Workload {
+	return Workload{
+		Name: "tcp_sizes", Doc: "message sizes over TCP: goodput and round trip of each, time per message and per byte", TCP: true,
+		Modes: []string{modeNoDelay, modeNagle}, Headline: "throughput", Work: PerGbit,
+		Size: Bounds{Default: 256 << 10, Least: 1, Most: 16 << 20}, Sizes: sweptSizes, Flows: 1,
+		Takes: []Extra{TakesSizes, TakesCC},
+		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
+			s, err := sweep(run)
+			if err != nil {
+				return Tally{}, err
+			}
+			served, err := serve(ready,
+				func() (*traffic.Listener, error) { return traffic.ListenTCP(bind) },
+				func(l *traffic.Listener) (traffic.TCPSizesServed, error) { return traffic.ServeTCPSizes(ctx, l, s) })
+			if err != nil {
+				return Tally{}, err
+			}
+			return sizesServed(served), nil
+		},
+		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
+			s, err := sweep(run)
+			if err != nil {
+				return Tally{}, err
+			}
+			driven, err := traffic.SendTCPSizes(ctx, to, s)
+			if err != nil {
+				return Tally{}, err
+			}
+			return sizesDriven(driven), nil
+		},
+	}
+}
+
+// sweep is the run's, of the workload's own sizes where it has none.
+func sweep(run Run) (traffic.TCPSizes, error) {
+	token, err := run.token()
+	sizes := run.Sizes
+	if len(sizes) == 0 && err == nil {
+		sizes, err = result.ParseSizes(sweptSizes)
+	}
+	return traffic.TCPSizes{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == modeNoDelay, CC: run.CC}, err
+}
+
+// sizesServed is what the bulk phases told: a step of the series is a size, in
+// rising order. The window, and with it the CPU, is that of the largest.
+func sizesServed(served traffic.TCPSizesServed) Tally {
+	t := Tally{
+		Metrics: map[string]float64{}, Series: map[string][]float64{},
+		CC: served.Congestion, Warnings: strangers(served.Strangers),
+	}
+	var points []point
+	for _, s := range served.Sizes {
+		size, goodput := float64(s.Size), float64(s.Goodput())
+		t.Series["size"] = append(t.Series["size"], size)
+		t.Series["throughput"] = append(t.Series["throughput"], goodput)
+		t.Series["rate"] = append(t.Series["rate"], goodput/8/size)
+		if goodput > 0 {
+			points = append(points, point{size, size * 8 / goodput})
+		}
+		t.Metrics["throughput"], t.Window, t.Work = goodput, s.Elapsed, float64(s.Bytes)*8/gigabit
+	}
+	if perMessage, perByte, ok := fitLine(points); ok {
+		t.Metrics["time_per_message"], t.Metrics["time_per_byte"] = perMessage, perByte
+	}
+	return t
+}
+
+// sizesDriven is what the ping-pong phases told, of the smaller sizes only:
+// they are the first of the series.
+func sizesDriven(driven traffic.TCPSizesDriven) Tally {
+	t := Tally{
+		Metrics: map[string]float64{"retransmits": float64(driven.Retransmits)}, Series: map[string][]float64{},
+		CC: driven.Congestion,
+	}
+	for _, s := range driven.Sizes {
+		if p50, ok := s.RTT.Quantile(0.5); ok {
+			t.Series["rtt_p50"] = append(t.Series["rtt_p50"], p50.Seconds())
+		}
+	}
+	return t
+}
+
+// point is a message's size in bytes and the time it took in seconds.
+type point struct{ size, time float64 }
+
+// fitLine fits time = perMessage + perByte x size. It makes the sum of the
+// squared relative errors least, since what disturbs a phase disturbs small and
+// large messages in proportion. It gives false for fewer than three sizes, or
+// if either part is not above zero: then the times lie on no such line.
+func fitLine(points []point) (perMessage, perByte float64, ok bool) {
+	var w, x, xx, y, xy float64
+	for _, p := range points {
+		weight := 1 / (p.time * p.time)
+		w += weight
+		x += weight * p.size
+		xx += weight * p.size * p.size
+		y += weight * p.time
+		xy += weight * p.size * p.time
+	}
+	determinant := w*xx - x*x
+	if len(points) < 3 || determinant <= 0 {
+		return 0, 0, false
+	}
+	perByte = (w*xy - x*y) / determinant
+	perMessage = (y - perByte*x) / w
+	return perMessage, perByte, perMessage > 0 && perByte > 0
+}
