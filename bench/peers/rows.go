@@ -50,6 +50,25 @@ func bulkRows() []row {
 			claims: []claim{{ours: "write128K", metric: "throughput", bound: 0.97}, {ours: "write128K", metric: perGbit, bound: 1}},
 		},
 		{
+			name: "auto", title: "TCP, one flow, each tool at its best write of 64 KiB to 1 MiB", placements: []string{apart},
+			ours: []subject{stream("auto", 1), stream("write128K", 1)},
+			peers: slices.Concat(
+				atSizes(func(n int) peer { return iperf3TCP(n, 1) }), atSizes(func(n int) peer { return iperfTCP(n, 1) }),
+				atSizes(nuttcpTCP), atSizes(qperfTCP)),
+			claims: []claim{
+				{ours: "auto", metric: "throughput", bound: 1}, {ours: "auto", metric: perGbit, bound: 1},
+				{ours: "auto", metric: "throughput", than: ours("write128K")},
+			},
+		},
+		{
+			name: "limit", title: "TCP, one flow, beside what the path carries when the receiver does not copy", placements: []string{apart},
+			ours: []subject{stream("rx-trunc", 1), stream("write128K", 1), stream("auto", 1)},
+			claims: []claim{
+				{ours: "write128K", metric: "throughput", than: ours("rx-trunc")},
+				{ours: "auto", metric: "throughput", than: ours("rx-trunc")},
+			},
+		},
+		{
 			name: "flows", title: "TCP, eight flows, writes of 128 KiB", placements: []string{apart},
 			ours:   []subject{stream("write128K", 8)},
 			peers:  []peer{iperf3TCP(bulkWrite, 8), iperfTCP(bulkWrite, 8)},
@@ -79,6 +98,15 @@ func smallRows() []row {
 			claims: []claim{{ours: "recording", metric: "rate", than: ours("not recording"), bound: 0.99}},
 		},
 	}
+}
+
+// atSizes is a tool at each size of a write that it may choose from.
+func atSizes(at func(write int) peer) []peer {
+	var all []peer
+	for write := 64 << 10; write <= 1<<20; write *= 2 {
+		all = append(all, at(write))
+	}
+	return all
 }
 
 // stream is bulk data over TCP.
