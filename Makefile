@@ -36,7 +36,7 @@ fuzz:
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
 
-# What a lab costs, and the engine beside iperf3 and sockperf.
+# What a lab costs, and the engine beside the tools that people use.
 bench:
 	go run ./bench/lab
-	go run ./bench/agree
+	go run ./bench/peers

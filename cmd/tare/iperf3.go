@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"tare/iperf3"
 	"tare/result"
@@ -19,20 +15,14 @@ import (
 	"tare/workload"
 )
 
-// noPin leaves the process on the CPUs that it was started on.
-const noPin = -1
-
 // heapMost is what a test may leave before it is collected: tests allocate
 // little, and a collection would disturb one.
 const heapMost = 256 << 20
 
-// serveIperf3 serves iperf3 clients at bind until the context ends, on one CPU
-// or, with noPin, where it was started. Each test and each peer that is
-// refused is a line on standard output.
-func serveIperf3(ctx context.Context, bind netip.AddrPort, pin int, s streams) error {
-	if err := settle(pin); err != nil {
-		return err
-	}
+// serveIperf3 serves iperf3 clients at bind until the context ends. Each test
+// and each peer that is refused is a line on standard output.
+func serveIperf3(ctx context.Context, bind netip.AddrPort, s streams) error {
+	settle()
 	server, err := iperf3.Listen(bind, func(line string) { fmt.Fprintln(s.out, line) })
 	if err != nil {
 		return err
@@ -47,7 +37,6 @@ type iperf3Test struct {
 	duration time.Duration // ignored where the workload names bytes
 	omit     time.Duration
 	interval time.Duration // zero: a line a second
-	pin      int           // a CPU, or noPin
 	json     bool
 }
 
@@ -58,9 +47,7 @@ func sendIperf3(ctx context.Context, to netip.AddrPort, asked iperf3Test, s stre
 	if err != nil {
 		return wrong("%w", err)
 	}
-	if err := settle(asked.pin); err != nil {
-		return err
-	}
+	settle()
 	if !asked.json {
 		test.Each = func(i iperf3.Interval) { fmt.Fprintln(s.out, intervalLine(i, test)) }
 	}
@@ -110,30 +97,10 @@ func (a iperf3Test) test() (iperf3.Test, error) {
 	return t, nil
 }
 
-// settle keeps the collector out of the tests, and binds all threads of this
-// process to one CPU where one is given.
-func settle(pin int) error {
+// settle keeps the collector out of the tests.
+func settle() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(heapMost)
-	if pin == noPin {
-		return nil
-	}
-	var mask unix.CPUSet
-	mask.Set(pin)
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return fmt.Errorf("bind to CPU %d: %w", pin, err)
-	}
-	for _, thread := range threads {
-		id, err := strconv.Atoi(thread.Name())
-		if err == nil {
-			err = unix.SchedSetaffinity(id, &mask)
-		}
-		if err != nil && !errors.Is(err, unix.ESRCH) {
-			return fmt.Errorf("bind to CPU %d: %w; choose one of those that this process may use", pin, err)
-		}
-	}
-	return nil
 }
 
 // intervalLine is one step of a test for people.

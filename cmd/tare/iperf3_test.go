@@ -41,7 +41,7 @@ func serving(t *testing.T) (netip.AddrPort, *buffer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- serveIperf3(ctx, netip.MustParseAddrPort("127.0.0.1:0"), noPin, streams{out: &out, err: &out})
+		done <- serveIperf3(ctx, netip.MustParseAddrPort("127.0.0.1:0"), streams{out: &out, err: &out})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -64,7 +64,7 @@ func TestIperf3BetweenTwoTares(t *testing.T) {
 	to, served := serving(t)
 	asked := iperf3Test{
 		workload: result.WorkloadPlan{Name: "tcp_stream", Flows: 2},
-		duration: 300 * time.Millisecond, interval: 100 * time.Millisecond, pin: noPin,
+		duration: 300 * time.Millisecond, interval: 100 * time.Millisecond,
 	}
 	var out, err buffer
 	if failed := sendIperf3(t.Context(), to, asked, streams{out: &out, err: &err}); failed != nil {
@@ -89,7 +89,7 @@ func TestIperf3JSONHasTheMetricsOfAResult(t *testing.T) {
 	to, _ := serving(t)
 	asked := iperf3Test{
 		workload: result.WorkloadPlan{Name: "udp_pps", Size: 200, Rate: result.Rate{Value: 5000, Unit: "1/s"}},
-		duration: 300 * time.Millisecond, pin: noPin, json: true,
+		duration: 300 * time.Millisecond, json: true,
 	}
 	var out, err buffer
 	if failed := sendIperf3(t.Context(), to, asked, streams{out: &out, err: &err}); failed != nil {
@@ -127,7 +127,6 @@ func TestIperf3SaysWhatItLacks(t *testing.T) {
 		"needs their size":         {workload: result.WorkloadPlan{Name: "udp_pps", Rate: result.Rate{Value: 10, Unit: "1/s"}}, duration: time.Second},
 		"whether an iperf3 server": {workload: result.WorkloadPlan{Name: "tcp_stream"}, duration: time.Second},
 	} {
-		asked.pin = noPin
 		err := sendIperf3(t.Context(), to, asked, streams{out: &buffer{}, err: &buffer{}})
 		if err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want words %q", err, words)

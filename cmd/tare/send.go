@@ -26,7 +26,7 @@ type sendFlags struct {
 	duration, warmup, interval string
 	out                        string
 	workload                   workloadFlags
-	json                       bool
+	json, iperf3               bool
 }
 
 // sendCommand is the engine's driving end on its own.
@@ -34,10 +34,11 @@ func sendCommand(s streams) *cobra.Command {
 	var f sendFlags
 	c := &cobra.Command{
 		Use:   "send",
-		Short: "Do one run against a tare serve",
+		Short: "Do one run against a tare serve, or against iperf3",
 		Long: `Does one run against a tare serve and tells what both ends measured: no lab, no
 baseline, no toll. Nothing is printed while the window is open; --interval adds
-a line for each step of the series afterwards.`,
+a line for each step of the series afterwards. With --iperf3 the server is that
+of iperf3, the warm-up is none unless given, and a line is printed each second.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.send(c.Context(), s, c.Flags())
@@ -54,7 +55,8 @@ a line for each step of the series afterwards.`,
 	flags.StringVar(&f.pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
 	flags.StringVar(&f.token, "token", "", "the server's token")
 	flags.StringVar(&f.out, "out", "", "write the result to this file as well")
-	flags.BoolVar(&f.json, "json", false, "write the result to standard output")
+	flags.BoolVar(&f.json, "json", false, "write the result to standard output; with --iperf3 in iperf3's own form")
+	flags.BoolVar(&f.iperf3, "iperf3", false, "the server is iperf3 -s")
 	return c
 }
 
@@ -68,11 +70,14 @@ func (f *sendFlags) send(ctx context.Context, s streams, flags *pflag.FlagSet) e
 			return &exitError{exitWrong, err}
 		}
 	}
-	if run.To, err = resolve(ctx, f.to); err != nil {
+	if run.To, err = resolve(ctx, f.to, portOf(f.iperf3)); err != nil {
 		return err
 	}
 	if err := pinTo(f.pin); err != nil {
 		return err
+	}
+	if f.iperf3 {
+		return f.sendIperf3(ctx, run, flags, s)
 	}
 	env := probe.Environment("/")
 	env.Parts = map[string]string{}
@@ -86,6 +91,19 @@ func (f *sendFlags) send(ctx context.Context, s streams, flags *pflag.FlagSet) e
 		}
 	}
 	return f.print(s, res, run.Interval)
+}
+
+// sendIperf3 runs a test against iperf3's own server. Its warm-up is what
+// iperf3 calls omit.
+func (f *sendFlags) sendIperf3(ctx context.Context, run experiment.Single, flags *pflag.FlagSet, s streams) error {
+	if f.token != "" || f.out != "" {
+		return wrong("--token and --out: iperf3 has no such thing: leave them out")
+	}
+	asked := iperf3Test{workload: run.Workload, duration: run.Duration.Duration(), interval: run.Interval, json: f.json}
+	if flags.Changed("warmup") {
+		asked.omit = run.Warmup.Duration()
+	}
+	return sendIperf3(ctx, run.To, asked, s)
 }
 
 func (f *sendFlags) print(s streams, res *result.Result, interval time.Duration) error {
@@ -133,17 +151,17 @@ func (f *sendFlags) single(flags *pflag.FlagSet) (experiment.Single, error) {
 
 // resolve reads where the server is: an address or a name, with a port or
 // without.
-func resolve(ctx context.Context, text string) (netip.AddrPort, error) {
+func resolve(ctx context.Context, text string, usual uint16) (netip.AddrPort, error) {
 	if at, err := netip.ParseAddrPort(text); err == nil {
 		return at, nil
 	}
-	host, port := text, strconv.Itoa(network.Port)
+	host, port := text, strconv.Itoa(int(usual))
 	if h, p, err := net.SplitHostPort(text); err == nil {
 		host, port = h, p
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || number == 0 {
-		return netip.AddrPort{}, wrong("--to %q: port %q: write it as in 10.0.0.2:%d", text, port, network.Port)
+		return netip.AddrPort{}, wrong("--to %q: port %q: write it as in 10.0.0.2:%d", text, port, usual)
 	}
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil || len(addresses) == 0 {

@@ -16,24 +16,32 @@ import (
 // serveCommand is the engine's serving end on its own.
 func serveCommand(s streams) *cobra.Command {
 	var bind, pin, token string
+	var asIperf3 bool
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the runs of tare send, at one port",
 		Long: `Serves the runs that tare send asks for, one after another or side by side, until
 it is interrupted. One port takes requests and data; a second run at the same
 time gets a port of its own, which the sender is told. Who connects without a
-run's token is dropped and counted.
+run's token is dropped and counted. With --iperf3 it is a server for iperf3's
+own clients instead.
 
 Bind it to the address of the path under test. With --token only senders that
 give the same one are served.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			at, err := bindAddress(bind)
+			at, err := bindAddress(bind, portOf(asIperf3))
 			if err != nil {
 				return err
 			}
 			if err := pinTo(pin); err != nil {
 				return err
+			}
+			if asIperf3 {
+				if token != "" {
+					return wrong("--token: iperf3 has none: leave it out")
+				}
+				return errors.Join(serveIperf3(c.Context(), at, s), c.Context().Err())
 			}
 			say := func(text string) { fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
 			p := &agent.Port{Secret: token, Tell: say, Ready: func(at netip.AddrPort) { say(fmt.Sprintf("serving at %v", at)) }}
@@ -43,12 +51,21 @@ give the same one are served.`,
 	c.Flags().StringVar(&bind, "bind", "", fmt.Sprintf("address to listen on, as 10.0.0.2:%d (default 127.0.0.1:%d)", network.Port, network.Port))
 	c.Flags().StringVar(&pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
 	c.Flags().StringVar(&token, "token", "", "serve only senders that give the same token")
+	c.Flags().BoolVar(&asIperf3, "iperf3", false, "serve the clients of iperf3 instead")
 	return c
 }
 
-// bindAddress reads where to listen: an address, a port or both.
-func bindAddress(text string) (netip.AddrPort, error) {
-	local := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), network.Port)
+// portOf is the port where none is given: iperf3 has one of its own.
+func portOf(iperf3 bool) uint16 {
+	if iperf3 {
+		return 5201
+	}
+	return network.Port
+}
+
+// bindAddress reads where to listen: an address, with a port or without.
+func bindAddress(text string, port uint16) (netip.AddrPort, error) {
+	local := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
 	if text == "" {
 		return local, nil
 	}
@@ -56,9 +73,9 @@ func bindAddress(text string) (netip.AddrPort, error) {
 		return at, nil
 	}
 	if addr, err := netip.ParseAddr(text); err == nil {
-		return netip.AddrPortFrom(addr, network.Port), nil
+		return netip.AddrPortFrom(addr, port), nil
 	}
-	return local, wrong("--bind %q: write an address and a port, as in 10.0.0.2:%d", text, network.Port)
+	return local, wrong("--bind %q: write an address and a port, as in 10.0.0.2:%d", text, port)
 }
 
 // pinTo binds this process to a list of CPUs; an empty one leaves it where it is.

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"tare/network"
+	"tare/traffic"
+)
+
+// own is tare's engine in processes of its own, as the peers are, for what an
+// agent can't be asked.
+type own struct {
+	peer
+	asked string // what the page says of the call
+}
+
+func (o own) label() string { return ours(o.way) }
+
+func (o own) commands(*stage) []string { return []string{"tare: " + o.asked} }
+
+// The verbs by which this program is an end of the engine.
+const (
+	serveRRVerb = "serve-rr"
+	callRRVerb  = "call-rr"
+)
+
+// self is this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "/proc/self/exe"
+	}
+	return path
+}
+
+// recorded is a closed loop over TCP with its histogram and a series of 100 ms,
+// or without both.
+func recorded(on bool) own {
+	way := map[bool]string{true: "recording", false: "not recording"}[on]
+	return own{asked: fmt.Sprintf("workload tcp_rr, mode block, flows 1, size %d, %s", message, way), peer: peer{
+		way: way, read: readOwn,
+		server: server{port: network.Port, once: true, argv: func(c call) []string {
+			return []string{self(), serveRRVerb, c.addr, c.window.String(), way}
+		}},
+		argv: func(c call) []string { return []string{self(), callRRVerb, c.addr, c.window.String(), way} },
+	}}
+}
+
+// loopOf is the loop that both ends of recorded are called with. Its token
+// keeps nobody out: the lab holds no strangers.
+func loopOf(window, way string) (traffic.RequestResponse, error) {
+	span, err := time.ParseDuration(window)
+	return traffic.RequestResponse{
+		Size: message, Unrecorded: way != recorded(true).way,
+		Window: traffic.Window{Warmup: span / 4, Duration: span, Interval: 100 * time.Millisecond},
+	}, err
+}
+
+// serveRR is the answering end of recorded.
+func serveRR(addr, window, way string) (err error) {
+	likeAnAgent()
+	loop, err := loopOf(window, way)
+	if err != nil {
+		return err
+	}
+	at, err := netip.ParseAddr(addr)
+	if err != nil {
+		return err
+	}
+	l, err := traffic.ListenTCP(netip.AddrPortFrom(at, network.Port))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	_, err = traffic.ServeTCPRR(context.Background(), l, loop)
+	return err
+}
+
+// callRR is the asking end of recorded.
+func callRR(addr, window, way string) error {
+	likeAnAgent()
+	loop, err := loopOf(window, way)
+	if err != nil {
+		return err
+	}
+	at, err := netip.ParseAddr(addr)
+	if err != nil {
+		return err
+	}
+	done, err := traffic.CallTCPRR(context.Background(), netip.AddrPortFrom(at, network.Port), loop)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(values{"rate": done.Rate()})
+}
+
+// likeAnAgent sets the runtime as an agent does: nothing is collected in a
+// window.
+func likeAnAgent() {
+	runtime.GOMAXPROCS(traffic.Processors(1))
+	debug.SetGCPercent(-1)
+}
+
+// readOwn reads the values that the client's process printed.
+func readOwn(out printed) (values, error) {
+	var v values
+	err := json.Unmarshal(out.client, &v)
+	return v, err
+}
