@@ -3,6 +3,7 @@ package traffic
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"runtime"
@@ -95,7 +96,9 @@ func TestWindowAllocatesNothing(t *testing.T) {
 			runtime.ReadMemStats(&atClosing)
 		}
 	}
-	for name, run := range everyWorkload(window) {
+	runs := everyWorkload(window)
+	maps.Copy(runs, everyStream(window))
+	for name, run := range runs {
 		run(t)
 		// Both ends and the runtime's own threads: a few, whatever the traffic.
 		if n := atClosing.Mallocs - atOpening.Mallocs; n > 20 {
