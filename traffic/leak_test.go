@@ -3,6 +3,7 @@ package traffic
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"runtime"
@@ -91,7 +92,9 @@ func TestWindowAllocatesNothing(t *testing.T) {
 	allocations := func(duration time.Duration) map[string]int64 {
 		window := Window{Warmup: 5 * time.Millisecond, Duration: duration}
 		counts := map[string]int64{}
-		for name, run := range everyWorkload(window) {
+		runs := everyWorkload(window)
+		maps.Copy(runs, everyStream(window))
+		for name, run := range runs {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			run(t)

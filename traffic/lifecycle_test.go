@@ -92,7 +92,7 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 		}, "after 0 bytes: the sender stopped, or the path eats its packets"},
 		"stream stops": {serveStream, func(t *testing.T, l *Listener) {
 			_, _ = dialFlowTo(t, l).Write(append([]byte{roleForwardLead}, make([]byte, 1000)...))
-		}, "nothing arrived in the window"},
+		}, "nothing arrived for 3s, after 1000 bytes"},
 		"stream goes the other way": {serveStream, func(t *testing.T, l *Listener) {
 			_, _ = dialFlowTo(t, l).Write([]byte{roleReverseLead})
 		}, "give both ends the same direction"},

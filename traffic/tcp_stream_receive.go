@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FlowReceived is what one flow received in its window.
+// FlowReceived is what one flow received in its window. A window in whose time
+// nothing arrived ends with the first that does.
 type FlowReceived struct {
 	Bytes   int64
 	Elapsed time.Duration
@@ -142,9 +143,6 @@ func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 			received.Undrained++
 		}
 	}
-	if received.Bytes() == 0 {
-		return nil, fmt.Errorf("the sender's data stopped: nothing arrived in the window of %v; see what it reported, and the MTU of the path", w.window.Duration)
-	}
 	for n := len(received.Series); n > 0 && received.Series[n-1].At > received.Elapsed()+tick; n-- {
 		received.Series = received.Series[:n-1] // taken after an early end
 	}
@@ -178,7 +176,9 @@ func (f *streamFlow) receive() error {
 		if f.quota.limited && f.meter.phase == open {
 			f.quota.spend(f.meter, &e)
 		}
-		f.meter.step(e)
+		if n > 0 || f.meter.phase != open || f.meter.sum != f.meter.base { // no window closes on nothing
+			f.meter.step(e)
+		}
 		switch {
 		case !opened && f.meter.phase >= open:
 			if opened = true; f.index == 0 {

@@ -91,9 +91,10 @@ func TestTCPStreamIsChecked(t *testing.T) {
 }
 
 func TestTCPStreamModesAndDirections(t *testing.T) {
+	window := Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}
 	for _, mode := range []StreamMode{StreamWrite, StreamAuto, StreamSendfile, StreamTrunc} {
 		for _, direction := range []Direction{Forward, Reverse, Bidirectional} {
-			served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Mode: mode, Direction: direction, Flows: 2})
+			served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: mode, Direction: direction, Flows: 2})
 			for name, end := range map[string]struct {
 				got             TCPStreamEnd
 				receives, sends bool

@@ -141,13 +141,12 @@ func everyWorkload(window Window) map[string]func(t testing.TB) {
 	return map[string]func(t testing.TB){
 		"tcp_stream":          func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window}) },
 		"tcp_stream3":         func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: 3}) },
-		"tcp_stream auto":     func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamAuto}) },
 		"tcp_stream sendfile": func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamSendfile}) },
-		"tcp_stream trunc":    func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamTrunc}) },
-		"tcp_stream paced":    func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Rate: 1e9, Flows: 2}) },
-		"tcp_stream reverse":  func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Direction: Reverse}) },
 		"tcp_stream both": func(t testing.TB) {
 			runTCPStream(t, TCPStream{Token: testToken, Window: window, Direction: Bidirectional})
+		},
+		"tcp_sizes": func(t testing.TB) {
+			runTCPSizes(t, TCPSizes{Token: testToken, Window: window, Sizes: []int{1, 8 << 10}})
 		},
 		"tcp_rr":      func(t testing.TB) { runTCPRR(t, rr) },
 		"tcp_rr3":     func(t testing.TB) { runTCPRR(t, many) },
@@ -163,5 +162,15 @@ func everyWorkload(window Window) map[string]func(t testing.TB) {
 		"http":        func(t testing.TB) { runHTTP(t, HTTP{Window: window}) },
 		"http close":  func(t testing.TB) { runHTTP(t, HTTP{Window: window, Mode: CloseEach}) },
 		"http rate":   func(t testing.TB) { runHTTP(t, HTTP{Window: window, Rate: 5000}) },
+	}
+}
+
+// everyStream runs each mode of tcp_stream once over window, and each way.
+func everyStream(window Window) map[string]func(t testing.TB) {
+	return map[string]func(t testing.TB){
+		"tcp_stream auto":    func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamAuto}) },
+		"tcp_stream trunc":   func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: StreamTrunc}) },
+		"tcp_stream paced":   func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Rate: 1e9, Flows: 2}) },
+		"tcp_stream reverse": func(t testing.TB) { runTCPStream(t, TCPStream{Token: testToken, Window: window, Direction: Reverse}) },
 	}
 }
