@@ -135,12 +135,13 @@ func (s *sweep) next() float64 {
 		return load
 	}
 	low, high := s.search.bounds()
-	share := knees()[s.curve%len(knees())] * UDPLoadSent{NoDropLow: low, NoDropHigh: high}.Knee()
+	shares := knees()
+	load := shares[s.curve%len(shares)] * UDPLoadSent{NoDropLow: low, NoDropHigh: high}.Knee()
 	s.curve++
-	if share >= s.search.decided[0].load {
+	if load >= s.search.decided[0].load {
 		return 0
 	}
-	return share
+	return load
 }
 
 // take takes what came of the load that next gave.

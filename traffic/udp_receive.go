@@ -75,6 +75,9 @@ func (u *udpReceiver) meet() error {
 	for missing := len(u.flow); missing > 0; {
 		lane, strangers, err := awaitHello(u.run, u.fd, &u.token, &from, limit)
 		u.strangers += strangers
+		if err != nil && limit != unset {
+			return fmt.Errorf("wait for all flows: %d of %d did not say hello: %w", missing, len(u.flow), err)
+		}
 		if err != nil {
 			return err
 		}
