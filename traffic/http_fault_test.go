@@ -134,16 +134,14 @@ func TestHTTPOpenLoopKeepsItsRateWhenResponsesAreSlow(t *testing.T) {
 
 // A stall at the window's end is in the latencies of what was due meanwhile.
 func TestHTTPCountsWhatNobodyAnswered(t *testing.T) {
-	stalled := make(chan struct{})
 	var begun time.Time
 	var once sync.Once
 	server := func(_ http.ResponseWriter, r *http.Request) {
 		once.Do(func() { begun = time.Now() })
 		if time.Since(begun) > 100*time.Millisecond {
-			<-stalled
+			<-r.Context().Done() // until the client hangs up
 		}
 	}
-	time.AfterFunc(2500*time.Millisecond, func() { close(stalled) })
 	calls := callServer(t, server, HTTP{Window: Window{Duration: 300 * time.Millisecond}, Rate: 100, Connections: 5})
 	due := calls.Elapsed.Seconds() * 100
 	if calls.Unanswered == 0 || math.Abs(float64(calls.Latency.Count())-due) > 1 {
