@@ -46,6 +46,9 @@ func (s *session) describe(ours, theirs results) string {
 	if skipped > 0 {
 		parts = append(parts, fmt.Sprintf("%d blocks given up, this end being too late for them or the path too slow", skipped))
 	}
+	if s.p.ServerAffinity >= 0 {
+		parts = append(parts, fmt.Sprintf("not bound to CPU %d as the client asked, but where the server was started", s.p.ServerAffinity))
+	}
 	if !s.p.UDP {
 		parts = append(parts, fmt.Sprintf("%d retransmits", retransmits))
 	} else if !s.p.Reverse {

@@ -81,14 +81,14 @@ type parameters struct {
 	GetServerOutput given  `json:"get_server_output,omitempty"`
 	WideCounters    number `json:"udp_counters_64bit,omitempty"`
 	DontFragment    given  `json:"dont_fragment,omitempty"`
-	ServerAffinity  number `json:"server_affinity,omitempty"`
+	ServerAffinity  number `json:"server_affinity,omitempty"` // a CPU; -1: none asked for
 	ClientVersion   string `json:"client_version,omitempty"`
 }
 
 // parseParameters reads what a client asks for, and refuses what this server
 // can't do or no iperf3 would ask for.
 func parseParameters(text []byte) (parameters, error) {
-	p := parameters{Parallel: 1}
+	p := parameters{Parallel: 1, ServerAffinity: unknown}
 	if err := json.Unmarshal(text, &p); err != nil {
 		return p, refuse(errParameters, "read parameters: %w", err)
 	}

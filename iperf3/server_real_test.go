@@ -48,6 +48,7 @@ func TestServesRealClient(t *testing.T) {
 		"tcp paced back":   {[]string{"-t", "1", "-b", "80M", "-l", "8K", "-R"}, 1, "TCP, flows 1 to the client"},
 		"tcp omit":         {[]string{"-t", "1", "-O", "1"}, 1, "TCP, flows 1 from the client"},
 		"tcp omit reverse": {[]string{"-t", "1", "-O", "1", "-R"}, 1, "TCP, flows 1 to the client"},
+		"tcp affinity":     {[]string{"-t", "1", "-b", "1M", "-A", "0,0"}, 1, "not bound to CPU 0 as the client asked"},
 		"tcp options":      {[]string{"-t", "1", "-N", "-w", "256K", "-S", "8", "-Z", "-i", "0.5", "-M", "1400"}, 1, "TCP, flows 1 from the client"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,8 +35,13 @@ func (p parameters) tune(fd int) error {
 		set("SO_RCVBUF", unix.SOL_SOCKET, unix.SO_RCVBUF, int(p.Window)),
 		set("SO_MAX_PACING_RATE", unix.SOL_SOCKET, unix.SO_MAX_PACING_RATE, pacing),
 		set("IP_TOS", unix.IPPROTO_IP, unix.IP_TOS, int(p.TOS)))
+	domain, failed := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	err = errors.Join(err, failed)
+	if domain == unix.AF_INET6 { // which carries IPv4 too
+		err = errors.Join(err, set("IPV6_TCLASS", unix.IPPROTO_IPV6, unix.IPV6_TCLASS, int(p.TOS)))
+	}
 	if p.UDP {
-		return errors.Join(err, p.tuneUDP(fd))
+		return errors.Join(err, p.tuneUDP(fd, domain))
 	}
 	if p.Congestion != "" {
 		if failed := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, p.Congestion); failed != nil {
@@ -46,7 +51,7 @@ func (p parameters) tune(fd int) error {
 	return err
 }
 
-func (p parameters) tuneUDP(fd int) error {
+func (p parameters) tuneUDP(fd, domain int) error {
 	discover := unix.IP_PMTUDISC_DONT // datagrams larger than the path are cut, as iperf3 has it
 	if p.DontFragment {
 		discover = unix.IP_PMTUDISC_DO
@@ -55,6 +60,11 @@ func (p parameters) tuneUDP(fd int) error {
 	err := errors.Join(
 		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_RECVERR, 1),
 		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, discover))
+	if domain == unix.AF_INET6 { // the values of IPV6_MTU_DISCOVER are the same
+		err = errors.Join(err,
+			unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1),
+			unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, discover))
+	}
 	// Force needs CAP_NET_ADMIN; without it net.core.rmem_max is the most.
 	if p.Window == 0 && unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, readBuffer) != nil {
 		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, readBuffer))
