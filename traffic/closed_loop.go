@@ -118,8 +118,8 @@ func (c *closedLoop) alone() error {
 	}
 	watch := startGuard(c.run, []int{l.fd}, c.limit, c.meter)
 	err := c.turns(l)
-	if silent := watch.end(); silent {
-		return fmt.Errorf("the server answered %d requests and then none for %v; see whether it still runs and whether the path still carries packets", c.meter.sum, grace)
+	if late := watch.end(); late {
+		return fmt.Errorf("the server answered %d requests and then no more; see whether it still runs and whether the path still carries packets", c.meter.sum)
 	}
 	if err != nil {
 		return err

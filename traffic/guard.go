@@ -10,7 +10,7 @@ import (
 // timeout of the socket's own would cost each call the setting of a timer.
 type guard struct {
 	done, gone chan struct{}
-	silent     bool // nothing passed for grace; valid once ended
+	late       bool // it ended the calls for their time; valid once ended
 }
 
 // startGuard shuts the sockets down when the run is stopped, when limit has
@@ -52,16 +52,16 @@ func (g *guard) watch(r *run, limit time.Duration, meters []*meter) bool {
 		if sum != passed || len(meters) == 0 {
 			passed, moved = sum, now
 		}
-		if g.silent = now-moved > grace; g.silent || now > limit || r.stopped.Load() {
+		if g.late = now-moved > grace || now > limit; g.late || r.stopped.Load() {
 			return true
 		}
 	}
 }
 
-// end ends the guard, and tells whether it ended the calls because nothing
-// passed any more.
-func (g *guard) end() (silent bool) {
+// end ends the guard, and tells whether it ended the calls because they lasted
+// too long.
+func (g *guard) end() (late bool) {
 	close(g.done)
 	<-g.gone
-	return g.silent
+	return g.late
 }

@@ -164,6 +164,9 @@ func (f *streamFlow) receive() error {
 		now := f.run.now()
 		switch {
 		case errno == 0 && n == 0 && draining:
+			// The sender waits for this, and where both ends send it would be for
+			// each other. A connection that is gone has ended too.
+			_ = unix.Shutdown(f.fd, unix.SHUT_WR)
 			return nil
 		case errno == 0 && n == 0:
 			return fmt.Errorf("the sender closed flow %d before the window closed, after %d bytes; see what it reported", f.index+1, f.meter.sum)
