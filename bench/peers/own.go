@@ -28,8 +28,9 @@ func (o own) commands(*stage) []string { return []string{"tare: " + o.asked} }
 
 // The verbs by which this program is an end of the engine.
 const (
-	serveRRVerb = "serve-rr"
-	callRRVerb  = "call-rr"
+	serveRRVerb  = "serve-rr"
+	callRRVerb   = "call-rr"
+	callHTTPVerb = "call-http"
 )
 
 // self is this program.
@@ -98,6 +99,40 @@ func callRR(addr, window, way string) error {
 	done, err := traffic.CallTCPRR(context.Background(), netip.AddrPortFrom(at, network.Port), loop)
 	if err != nil {
 		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(values{"rate": done.Rate()})
+}
+
+// httpCaller is the HTTP client in a mode, which calls the peers' server.
+func httpCaller(mode traffic.HTTPMode) own {
+	return own{asked: fmt.Sprintf("http, mode %s, connections %d", mode, connections), peer: peer{
+		way: string(mode), read: readOwn, server: nginxServer,
+		argv: func(c call) []string {
+			return []string{self(), callHTTPVerb, fmt.Sprintf("%s:%d", c.addr, nginxPort), c.window.String(), string(mode)}
+		},
+	}}
+}
+
+// callHTTP is the process of httpCaller.
+func callHTTP(addr, window, mode string) error {
+	likeAnAgent()
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return err
+	}
+	span, err := time.ParseDuration(window)
+	if err != nil {
+		return err
+	}
+	done, err := traffic.CallHTTP(context.Background(), at, traffic.HTTP{
+		Mode: traffic.HTTPMode(mode), Connections: connections,
+		Window: traffic.Window{Warmup: span / 4, Duration: span},
+	})
+	if err != nil {
+		return err
+	}
+	if len(done.NotOK)+len(done.Failures) > 0 {
+		return fmt.Errorf("responses by status other than 2xx: %v; failures: %v", done.NotOK, done.Failures)
 	}
 	return json.NewEncoder(os.Stdout).Encode(values{"rate": done.Rate()})
 }

@@ -19,6 +19,9 @@ import (
 // mark parts the page: what stands below it is written by hand and kept.
 const mark = "<!-- Below this line by hand: bench/peers keeps it. -->\n"
 
+// firstByHand is what a new page has there.
+const firstByHand = "\n## What does not hold, and why\n"
+
 // page is the document.
 type page struct {
 	options
@@ -50,10 +53,11 @@ func (p page) write() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, kept, marked := bytes.Cut(old, []byte(mark)); marked {
-		text += mark + string(kept)
+	_, kept, marked := bytes.Cut(old, []byte(mark))
+	if !marked {
+		kept = []byte(firstByHand)
 	}
-	return os.WriteFile(p.output, []byte(text), 0o644)
+	return os.WriteFile(p.output, []byte(text+"\n"+mark+string(kept)), 0o644)
 }
 
 func (p page) render() string {

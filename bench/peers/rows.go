@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/traffic"
 	"tare/workload"
 )
 
@@ -38,7 +39,7 @@ const (
 )
 
 // rows lists what is compared.
-func rows() []row { return slices.Concat(bulkRows(), smallRows()) }
+func rows() []row { return slices.Concat(bulkRows(), smallRows(), httpRows()) }
 
 // bulkRows are about bulk data over TCP.
 func bulkRows() []row {
@@ -96,6 +97,27 @@ func smallRows() []row {
 			name: "recording", title: "TCP round trips of 64 bytes with histogram and series, and without", placements: []string{same},
 			ours:   []subject{recorded(true), recorded(false)},
 			claims: []claim{{ours: "recording", metric: "rate", than: ours("not recording"), bound: 0.99}},
+		},
+	}
+}
+
+// httpRows are about clients of the same nginx.
+func httpRows() []row {
+	return []row{
+		{
+			name: "connections", title: "HTTP, a connection for each request, to the same nginx", placements: []string{apart},
+			ours:   []subject{httpCaller(traffic.CloseEach)},
+			peers:  []peer{abHTTP(false), wrkHTTP(false)},
+			claims: []claim{{ours: "close", metric: "rate", bound: 1}, {ours: "close", metric: perTransaction, bound: 1}},
+		},
+		{
+			name: "http", title: "HTTP, ten connections kept, to the same nginx", placements: []string{apart},
+			ours:  []subject{httpCaller(traffic.KeepAlive)},
+			peers: []peer{wrkHTTP(true), heyHTTP(), autocannonHTTP(), abHTTP(true)},
+			claims: []claim{
+				{ours: "keepalive", metric: "rate", than: "wrk", bound: 1}, {ours: "keepalive", metric: "rate", than: "autocannon", bound: 3},
+				{ours: "keepalive", metric: perTransaction, bound: 1},
+			},
 		},
 	}
 }
