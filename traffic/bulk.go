@@ -108,7 +108,9 @@ func NewDatagrams(s Socket, size int) (*Datagrams, error) {
 }
 
 // Receive takes what has arrived on s, and waits for the first.
-func (d *Datagrams) Receive(s Socket) (int, syscall.Errno) { return d.batch.receive(s.fd, unix.MSG_WAITFORONE) }
+func (d *Datagrams) Receive(s Socket) (int, syscall.Errno) {
+	return d.batch.receive(s.fd, unix.MSG_WAITFORONE)
+}
 
 // Packet is datagram i of the last call.
 func (d *Datagrams) Packet(i int) []byte { return d.batch.packet(i) }

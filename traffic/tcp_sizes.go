@@ -214,7 +214,6 @@ func prepareSizes(fds []int, s TCPSizes) (string, error) {
 type deadline struct {
 	run   *run
 	limit time.Duration // of the sweep
-	quiet time.Duration // of silence, until now
 	since time.Duration
 }
 
