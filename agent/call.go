@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"tare/workload"
@@ -25,7 +26,7 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	room(job.threads())
 	ctx, cancel := context.WithTimeout(ctx, patience+run.Warmup+run.Duration+patience)
 	defer cancel()
-	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", to.String())
+	conn, err := dial(ctx, to)
 	if err != nil {
 		return out, fmt.Errorf("reach the server: %w: start tare serve --bind %s there", err, to)
 	}
@@ -59,6 +60,20 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 		job.Address = netip.AddrPortFrom(to.Addr(), uint16(first.Port)).String()
 	}
 	return drive(ctx, job, lines, to)
+}
+
+// starting is how long a server that is about to listen is waited for.
+const starting = time.Second
+
+// dial connects to the server.
+func dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: patience}
+	for begun := time.Now(); ; time.Sleep(starting / 20) {
+		conn, err := dialer.DialContext(ctx, "tcp", to.String())
+		if !errors.Is(err, syscall.ECONNREFUSED) || time.Since(begun) > starting {
+			return conn, err
+		}
+	}
 }
 
 // drive runs the driving end and hears what the server measured. When one end

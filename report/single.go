@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -19,7 +20,7 @@ func Single(w io.Writer, res *result.Result, interval time.Duration, opts Option
 		cell := &res.Cells[n]
 		p.line(fmt.Sprintf("%s, %s, %s", cell.Workload, cell.Mode, paramsText(cell.Params)))
 		for _, s := range cell.Samples {
-			if interval > 0 {
+			if !p.sweep(s.Series) && interval > 0 {
 				p.series(s.Series, interval)
 			}
 		}
@@ -51,25 +52,61 @@ func paramsText(params result.Params) string {
 	return strings.Join(words, ", ")
 }
 
-// series prints a line for each step of the series that this program names a
-// quantity for.
+// series prints a line for each step of a series over time.
 func (p *page) series(series map[string][]float64, interval time.Duration) {
-	var units []result.Quantity
-	steps := 0
-	for _, q := range append(result.Quantities(), result.Quantity{Name: "cwnd", Unit: "count"}, result.Quantity{Name: "rtt", Unit: "s"}) {
-		if values := series[q.Name]; len(values) > 0 {
-			units = append(units, q)
-			steps = max(steps, len(values))
-		}
+	quantities := quantitiesOf(series)
+	if len(quantities) == 0 {
+		return
 	}
-	for step := range steps {
+	for step := range series[quantities[0].Name] {
 		at := time.Duration(step) * interval
-		words := []string{fmt.Sprintf("  %6.1f-%-6.1f s", at.Seconds(), (at + interval).Seconds())}
-		for _, q := range units {
-			if values := series[q.Name]; step < len(values) {
-				words = append(words, q.Name+" "+scaleFor(q.Unit, values...).withUnit(values[step]))
-			}
-		}
-		p.line(strings.Join(words, "  "))
+		p.line(fmt.Sprintf("  %6.2f-%-6.2f s", at.Seconds(), (at+interval).Seconds()) + wordsAt(series, quantities, step))
 	}
+}
+
+// sweep prints a line for each step of a series over sizes or offered loads,
+// if it is one.
+func (p *page) sweep(series map[string][]float64) bool {
+	for _, over := range []result.Quantity{{Name: "size", Unit: "bytes"}, {Name: "offered", Unit: "1/s"}} {
+		steps, swept := series[over.Name]
+		if !swept {
+			continue
+		}
+		quantities := quantitiesOf(series)
+		if over.Name == "offered" {
+			quantities = append([]result.Quantity{{Name: "received", Unit: "1/s"}}, quantities...)
+		}
+		order := make([]int, len(steps))
+		for n := range order {
+			order[n] = n
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(steps[a], steps[b]) })
+		for _, step := range order {
+			p.line(fmt.Sprintf("  %s %8s", over.Name, scaleFor(over.Unit, steps[step]).withUnit(steps[step])) + wordsAt(series, quantities, step))
+		}
+		return true
+	}
+	return false
+}
+
+// quantitiesOf are those of a series that have a unit known here.
+func quantitiesOf(series map[string][]float64) []result.Quantity {
+	var found []result.Quantity
+	for _, q := range append(result.Quantities(), result.Quantity{Name: "cwnd", Unit: "count"}, result.Quantity{Name: "rtt", Unit: "s"}) {
+		if len(series[q.Name]) > 0 {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+// wordsAt are the values of one step.
+func wordsAt(series map[string][]float64, quantities []result.Quantity, step int) string {
+	var text strings.Builder
+	for _, q := range quantities {
+		if values := series[q.Name]; step < len(values) {
+			text.WriteString("  " + q.Name + " " + scaleFor(q.Unit, values[step]).withUnit(values[step]))
+		}
+	}
+	return text.String()
 }
