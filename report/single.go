@@ -82,7 +82,11 @@ func (p *page) sweep(series map[string][]float64) bool {
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(steps[a], steps[b]) })
 		for _, step := range order {
-			p.line(fmt.Sprintf("  %s %8s", over.Name, scaleFor(over.Unit, steps[step]).withUnit(steps[step])) + wordsAt(series, quantities, step))
+			at := scaleFor(over.Unit, steps[step]).withUnit(steps[step])
+			if over.Name == "size" { // in powers of two, which no decimal unit tells apart
+				at = fmt.Sprintf("%.0f bytes", steps[step])
+			}
+			p.line(fmt.Sprintf("  %s %12s", over.Name, at) + wordsAt(series, quantities, step))
 		}
 		return true
 	}

@@ -260,6 +260,11 @@ func TestCancelEndsBothEnds(t *testing.T) {
 			return func() error { _, err := ServeTCPStream(ctx, l, stream); return err },
 				func() error { _, err := SendTCPStream(ctx, l.Addr(), stream); return err }
 		},
+		"tcp_sizes": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			sizes := TCPSizes{Token: testToken, Window: window, Sizes: []int{64, 64 << 10}}
+			return func() error { _, err := ServeTCPSizes(ctx, l, sizes); return err },
+				func() error { _, err := SendTCPSizes(ctx, l.Addr(), sizes); return err }
+		},
 		"tcp_rr": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
 			return func() error { _, err := ServeTCPRR(ctx, l, rr); return err },
 				func() error { _, err := CallTCPRR(ctx, l.Addr(), rr); return err }

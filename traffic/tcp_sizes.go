@@ -214,7 +214,7 @@ func prepareSizes(fds []int, s TCPSizes) (string, error) {
 type deadline struct {
 	run   *run
 	limit time.Duration // of the sweep
-	since time.Duration
+	since time.Duration // when something passed last
 }
 
 func newDeadline(r *run, w Window) *deadline {

@@ -110,6 +110,9 @@ func (w *sizesServer) bulk(m *meter) error {
 		if n > 0 {
 			w.passed(now)
 		}
+		if err := w.check(now); err != nil {
+			return err
+		}
 		if n == 0 && m.phase == open && m.sum == m.base {
 			continue // no window closes on nothing
 		}
@@ -156,7 +159,11 @@ func (w *sizesServer) pong(size int) error {
 			continue
 		}
 		got = 0
-		w.passed(w.run.now())
+		now := w.run.now()
+		w.passed(now)
+		if err := w.check(now); err != nil {
+			return err
+		}
 		if err := sendAll(w.run, w.fd, answer); err != nil {
 			return fmt.Errorf("answer ping: %w; see what the driving end reported", err)
 		}

@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/workload"
+)
+
+// iperf3's CPU figure is that of its own process (esnet/iperf #1552): what
+// others spend for its packets, softirq and kernel threads included, is not in
+// it. Here another process spends, while the run itself hardly does.
+func TestCPUIsNotTheProcessesOwn(t *testing.T) {
+	burner := exec.Command("/bin/sh", "-c", "while :; do :; done")
+	if err := burner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	server, client := start(t, "h1"), start(t, "h2")
+	kind, _ := workload.Find("udp_stream")
+	run := quick()
+	run.Mode, run.Size, run.Rate, run.Duration = kind.Modes[0], kind.Size.Default, 1e6, 500*time.Millisecond
+	at := address(5313)
+	before := ownCPU(t)
+	out, err := Measure(context.Background(), server, client, kind.Name, run, at, at)
+	if killed := burner.Process.Kill(); killed != nil {
+		t.Fatal(killed)
+	}
+	_ = burner.Wait() // killed: its status is that
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := ownCPU(t) - before
+	spent := burner.ProcessState.UserTime() + burner.ProcessState.SystemTime()
+	if cpu := out.Server.CPU; cpu == nil || cpu.Busy < own.Seconds()/2+spent.Seconds()/2 {
+		t.Errorf("%+v in the window, while this process spent %v and another one %v", cpu, own, spent)
+	}
+}
+
+// ownCPU is what this process has spent.
+func ownCPU(t *testing.T) time.Duration {
+	t.Helper()
+	var own unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(own.Utime.Nano() + own.Stime.Nano())
+}
