@@ -25,6 +25,13 @@ type decision struct {
 	upper  bool // too high
 }
 
+// add takes one more trial of the load.
+func (d *decision) add(offered, received float64) {
+	d.trials++
+	d.load += (offered - d.load) / d.trials
+	d.got += (received - d.got) / d.trials
+}
+
 const (
 	// agreeing trials decide on a load.
 	agreeing = 2
@@ -79,9 +86,7 @@ func (b *bisection) next() (float64, bool) {
 // received, and whether that is all of it.
 func (b *bisection) take(offered, received float64, carried bool) {
 	t := &b.trying
-	t.trials++
-	t.load += (offered - t.load) / t.trials
-	t.got += (received - t.got) / t.trials
+	t.add(offered, received)
 	if carried {
 		b.fine++
 	} else {

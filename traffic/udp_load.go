@@ -25,6 +25,9 @@ const (
 	leastTrials = mostBisected + 6
 	// mostTrials bounds the memory for the steps at both ends.
 	mostTrials = 1000
+	// overtime is how much longer than planned the trials may take before the
+	// sweep ends without the rest of them.
+	overtime = time.Second
 	// longestTrial is what more trials are made for, so that a path that passes
 	// nothing any more is noticed in time.
 	longestTrial = 2 * time.Second
@@ -60,12 +63,10 @@ type UDPLoadSent struct {
 	NoDropLow, NoDropHigh float64
 }
 
-// Knee is where loss begins: half-way between the bounds.
-func (s UDPLoadSent) Knee() float64 {
-	if math.IsInf(s.NoDropHigh, 1) {
-		return s.NoDropLow
-	}
-	return (s.NoDropLow + s.NoDropHigh) / 2
+// Knee is where loss begins, half-way between the bounds; false if there is no
+// upper one.
+func (s UDPLoadSent) Knee() (float64, bool) {
+	return (s.NoDropLow + s.NoDropHigh) / 2, !math.IsInf(s.NoDropHigh, 1)
 }
 
 // Most is the most that was received in a trial, in 1/s.
@@ -78,17 +79,22 @@ func (s UDPLoadSent) Most() float64 {
 }
 
 // AtTwiceKnee is the mean of what was received where about twice the knee was
-// offered, in 1/s; false if the sender could not offer so much.
+// offered, in 1/s; false if there is no knee, or the sender could not offer so
+// much.
 func (s UDPLoadSent) AtTwiceKnee() (float64, bool) {
 	const near = 0.1
+	knee, ok := s.Knee()
+	if !ok {
+		return 0, false
+	}
 	var sum, count float64
 	for _, t := range s.Trials {
-		if math.Abs(t.Offered/s.Knee()-twice) < near*twice {
+		if math.Abs(t.Offered/knee-twice) < near*twice {
 			sum += t.Received
 			count++
 		}
 	}
-	return sum / count, count > 0
+	return sum / max(count, 1), count > 0
 }
 
 // UDPLoadReceived is the receiver's outcome: what its machine did in each
@@ -134,9 +140,12 @@ func (s *sweep) next() float64 {
 	if load, ok := s.search.next(); ok {
 		return load
 	}
-	low, high := s.search.bounds()
+	knee, high := s.search.bounds()
+	if !math.IsInf(high, 1) {
+		knee = (knee + high) / 2
+	}
 	shares := knees()
-	load := shares[s.curve%len(shares)] * UDPLoadSent{NoDropLow: low, NoDropHigh: high}.Knee()
+	load := shares[s.curve%len(shares)] * knee
 	s.curve++
 	if load >= s.search.decided[0].load {
 		return 0
@@ -146,7 +155,10 @@ func (s *sweep) next() float64 {
 
 // take takes what came of the load that next gave.
 func (s *sweep) take(t Trial) {
-	if s.search.active {
+	switch {
+	case s.search.active:
 		s.search.take(t.Offered, t.Received, t.Carried)
+	case t.Asked == 0 && t.Carried && !s.search.decided[0].upper:
+		s.search.decided[0].add(t.Offered, t.Received) // once more all that can be offered
 	}
 }

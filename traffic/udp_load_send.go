@@ -75,6 +75,9 @@ func (l *loadSender) sweep(s UDPLoad) (UDPLoadSent, error) {
 	opened := l.run.now()
 	plan := newSweep()
 	for range count {
+		if l.run.now()-opened > s.Window.Duration+overtime {
+			break
+		}
 		t, err := l.trial(plan.next(), out.Length, true)
 		if err != nil {
 			return out, err

@@ -3,7 +3,6 @@ package workload
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/netip"
 
 	"tare/traffic"
@@ -71,7 +70,7 @@ func loadSent(sent traffic.UDPLoadSent) Tally {
 		Metrics: map[string]float64{"rate": sent.NoDropLow},
 		Series:  map[string][]float64{},
 		Counters: map[string]float64{
-			"no_drop_low": sent.NoDropLow, "knee": sent.Knee(), "received_most": sent.Most(),
+			"no_drop_low": sent.NoDropLow, "received_most": sent.Most(),
 			"trials": float64(len(sent.Trials)), "trial_duration": sent.Length.Seconds(),
 		},
 		Window: sent.Elapsed, Work: float64(sent.Datagrams),
@@ -81,14 +80,15 @@ func loadSent(sent traffic.UDPLoadSent) Tally {
 		t.Series["received"] = append(t.Series["received"], trial.Received)
 		t.Series["loss"] = append(t.Series["loss"], trial.Loss)
 	}
-	if !math.IsInf(sent.NoDropHigh, 1) {
-		t.Counters["no_drop_high"] = sent.NoDropHigh
-	} else {
-		t.Warnings = append(t.Warnings, "tester-limited: nothing was lost at the most that the sender can offer")
-	}
 	if sent.NoDropLow == 0 {
 		t.Warnings = append(t.Warnings, "no-lower-bound: every load that was tried had loss")
 	}
+	knee, found := sent.Knee()
+	if !found {
+		t.Warnings = append(t.Warnings, "tester-limited: nothing was lost at the most that the sender can offer, so the rate is the sender's")
+		return t
+	}
+	t.Counters["no_drop_high"], t.Counters["knee"] = sent.NoDropHigh, knee
 	if twice, ok := sent.AtTwiceKnee(); ok {
 		t.Counters["received_at_twice_knee"] = twice
 		t.Counters["collapse"] = max(1-twice/sent.Most(), 0)

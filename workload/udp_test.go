@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +80,9 @@ func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
 		if got := loadSent(sent); !warned(got, name) || warned(got, "tester-limited") {
 			t.Errorf("%s: %q", name, got.Warnings)
 		}
+	}
+	free := loadSent(traffic.UDPLoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
+	if _, told := free.Counters["knee"]; told || !warned(free, "tester-limited") || free.Metrics["rate"] != 100 {
+		t.Errorf("without loss: %+v", free)
 	}
 }
