@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -65,25 +64,18 @@ func threadNow() threadTime {
 	return threadTime{unix.Gettid(), time.Duration(cpu.Nano()), time.Duration(wall.Nano())}
 }
 
-// saturated is the share of a window from which a data thread that is on its
-// CPU sets the result.
-const saturated = 0.95
-
-// judge tells whether the data thread that owned the window was saturated, where
-// both edges fell on one thread. One that spins is always busy and says nothing.
+// judge adds the share of the window that the data thread which owned it was
+// on its CPU, where both edges fell on one thread. One that spins is always
+// busy, which says nothing.
 func (m *cpuMeter) judge(tally *workload.Tally) {
 	from, to := m.thread[0], m.thread[1]
-	if m.seen < 2 || from.id != to.id || to.wall <= from.wall {
+	if m.spins || m.seen < 2 || from.id != to.id || to.wall <= from.wall {
 		return
 	}
-	busy := float64(to.cpu-from.cpu) / float64(to.wall-from.wall)
 	if tally.Counters == nil {
 		tally.Counters = map[string]float64{}
 	}
-	tally.Counters["thread_busy"] = busy
-	if busy >= saturated && !m.spins {
-		tally.Warnings = append(tally.Warnings, fmt.Sprintf("tester-limited: the thread that measured was on its CPU for %.0f %% of the window: the path may carry more", 100*busy))
-	}
+	tally.Counters[workload.ThreadBusy] = float64(to.cpu-from.cpu) / float64(to.wall-from.wall)
 }
 
 // used is nil at the end that owns no window.

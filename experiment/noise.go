@@ -8,6 +8,7 @@ import (
 	"tare/network"
 	"tare/probe"
 	"tare/result"
+	"tare/workload"
 )
 
 // The noise gates: beyond them every number carries a warning.
@@ -78,7 +79,27 @@ func (r *runner) warningsFor(cell *result.Cell, underlay string) []string {
 			}
 		}
 	}
-	return warnings
+	return append(warnings, testerLimited(cell)...)
+}
+
+// saturated is the share of its windows from which a data thread that is on
+// its CPU sets the number.
+const saturated = 0.95
+
+// testerLimited warns of a cell whose measuring thread was saturated in most of
+// its windows.
+func testerLimited(cell *result.Cell) []string {
+	var busy []float64
+	for _, s := range cell.Samples {
+		if share, counted := s.Counters[workload.ThreadBusy]; counted {
+			busy = append(busy, share)
+		}
+	}
+	slices.Sort(busy)
+	if len(busy) == 0 || busy[len(busy)/2] < saturated {
+		return nil
+	}
+	return []string{"tester-limited: the thread that measures was on its CPU nearly all the time: the path may carry more"}
 }
 
 // preciseEnough tells whether a plan with a precision may stop: the headline

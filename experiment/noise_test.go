@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/workload"
 )
 
 // TestStolenTimeIsSaid puts the run's beginning back, as if the hypervisor had
@@ -48,5 +49,19 @@ func TestGateLooksAtTheMachine(t *testing.T) {
 	busy := noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds()
 	if said := slices.ContainsFunc(r.gates, func(w string) bool { return strings.HasPrefix(w, "foreign-cpu: ") }); said != busy {
 		t.Errorf("%v CPUs busy, warnings %q", noise.ForeignCPU, r.gates)
+	}
+}
+
+// TestTesterLimited: a thread that is busy in most windows is named, one that
+// was in a few is not.
+func TestTesterLimited(t *testing.T) {
+	for want, busy := range map[bool][]float64{true: {0.99, 0.4, 0.97, 0.96}, false: {0.99, 0.4, 0.5}} {
+		cell := &result.Cell{Samples: []result.Sample{{Counters: map[string]float64{}}}}
+		for _, share := range busy {
+			cell.Samples = append(cell.Samples, result.Sample{Counters: map[string]float64{workload.ThreadBusy: share}})
+		}
+		if got := len(testerLimited(cell)) > 0; got != want {
+			t.Errorf("%v: tester-limited is %t, want %t", busy, got, want)
+		}
 	}
 }

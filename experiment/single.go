@@ -79,7 +79,7 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 	}
 	for _, q := range quantitiesOf(&cell) {
 		m := metricOf(&cell, q)
-		m.Warnings = append(m.Warnings, cell.Samples[0].Warnings...)
+		m.Warnings = append(append(m.Warnings, cell.Samples[0].Warnings...), testerLimited(&cell)...)
 		cell.Metrics = append(cell.Metrics, m)
 	}
 	res.Finished = time.Now().UTC().Format(time.RFC3339)

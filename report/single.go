@@ -28,8 +28,8 @@ func Single(w io.Writer, res *result.Result, interval time.Duration, opts Option
 			p.line(fmt.Sprintf("  %-20s %s", m.Name, scaleFor(m.Unit, m.Value).withUnit(m.Value)))
 		}
 		warned := map[string]bool{}
-		for _, s := range cell.Samples {
-			for _, text := range s.Warnings {
+		for _, m := range cell.Metrics {
+			for _, text := range m.Warnings {
 				warned[text] = true
 			}
 		}

@@ -53,6 +53,10 @@ type Tally struct {
 	CPU    *CPU          `json:"cpu,omitempty"`    // filled by the agent
 }
 
+// ThreadBusy is the counter for the share of the window that the data thread
+// which owned it was on its CPU.
+const ThreadBusy = "thread_busy"
+
 // CPU is what the machine did during a window.
 type CPU struct {
 	Busy  float64 `json:"busy"`  // s of CPU, all CPUs, softirq and kernel threads included
