@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"tare/probe"
 	"tare/workload"
 )
 
@@ -22,6 +23,7 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 		return out, fmt.Errorf("%d flows of %q: no run of this tare", run.Flows, name)
 	}
 	prepare()
+	run.Boot = probe.BootID("/")
 	job := Job{Workload: name, Run: run}
 	room(job.threads())
 	ctx, cancel := context.WithTimeout(ctx, patience+run.Warmup+run.Duration+patience)

@@ -32,6 +32,7 @@ type Handle struct {
 	Name    string // where it is, for messages
 	Version string
 
+	boot string
 	in   io.WriteCloser
 	end  func() error
 	mu   sync.Mutex
@@ -122,7 +123,7 @@ func (h *Handle) hear(lines *bufio.Scanner) error {
 	if hello.Schema != Schema {
 		return fmt.Errorf("it speaks %q and this tare speaks %q: use the same version at both ends", hello.Schema, Schema)
 	}
-	h.Version = hello.Version
+	h.Version, h.boot = hello.Version, hello.Boot
 	return nil
 }
 
@@ -247,6 +248,7 @@ func (j *job) stop() (running bool, err error) {
 // Measure does one run between two agents: the server listens at bind, the
 // client sends to dial. An end that dies, hangs or fails ends the run at both.
 func Measure(ctx context.Context, server, client *Handle, name string, run workload.Run, bind, dial string) (out Outcome, err error) {
+	run.Boot = client.boot
 	ctx, cancel := context.WithTimeout(ctx, run.Warmup+run.Duration+patience)
 	defer cancel()
 	serving, err := server.start(doServe, Job{Workload: name, Run: run, Address: bind})

@@ -15,6 +15,7 @@ const Schema = "tare.agent/1"
 type Hello struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"`
+	Boot    string `json:"boot,omitempty"` // probe.BootID of its machine
 }
 
 // The orders.

@@ -28,6 +28,16 @@ listening 6000
 sockperf ping-pong -i 127.0.0.1 -p 6000 -t 1 --full-rtt > sockperf.txt
 kill -INT $end
 wait $end || true
+qperf > /dev/null & end=$!
+listening 19765
+qperf 127.0.0.1 -t 1 tcp_bw tcp_lat > qperf.txt
+kill $end
+wait $end || true
+iperf -s > /dev/null & end=$!
+listening 5001
+iperf -c 127.0.0.1 -t 1 -e > iperf.txt
+kill $end
+wait $end || true
 `
 
 // TestToolsOfThisMachine reads what the tools print today: both ends of a run
@@ -37,7 +47,7 @@ func TestToolsOfThisMachine(t *testing.T) {
 	shell := exec.Command("timeout", "60", "unshare", "-Urn", "sh", "-c", session)
 	shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	if out, err := shell.CombinedOutput(); err != nil {
-		t.Fatalf("iperf3 and sockperf must be installed and run: %v\n%s", err, out)
+		t.Fatalf("iperf3, sockperf, qperf and iperf must be installed and run: %v\n%s", err, out)
 	}
 	one := func(file string) result.Cell {
 		t.Helper()
@@ -56,6 +66,13 @@ func TestToolsOfThisMachine(t *testing.T) {
 		if x, y := value(a, "throughput"), value(b, "throughput"); x <= 0 || math.Abs(x-y) > 0.02*x {
 			t.Errorf("%s says %g bit/s, %s %g", ends[0], x, ends[1], y)
 		}
+	}
+	if c := one("iperf.txt"); value(c, "throughput") <= 0 || c.Workload != "tcp_stream" {
+		t.Errorf("iperf: %s", describe([]result.Cell{c}))
+	}
+	cells, err := Read("qperf.txt", read(t, filepath.Join(dir, "qperf.txt")))
+	if err != nil || len(cells) != 2 || value(cells[0], "throughput") <= 0 || value(cells[1], "latency_one_way") <= 0 {
+		t.Errorf("qperf: %v\n%s", err, describe(cells))
 	}
 	if c := one("sockperf.txt"); value(c, "rtt_p50") <= 0 || value(c, "rtt_p99") < value(c, "rtt_p50") || value(c, "rate") <= 0 {
 		t.Errorf("sockperf: %s", describe([]result.Cell{c}))

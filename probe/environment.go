@@ -28,6 +28,15 @@ func Environment(root string) result.Environment {
 	}
 }
 
+// BootID names this boot of this machine: what has the same runs on it, and by
+// its clock. It is empty where the kernel does not say.
+func BootID(root string) string {
+	if id := line(root, "proc/sys/kernel/random/boot_id"); id != unknown {
+		return id
+	}
+	return ""
+}
+
 // contents is what a file holds; one that can't be read holds nothing.
 func contents(root, path string) []byte {
 	data, err := os.ReadFile(filepath.Join(root, path))

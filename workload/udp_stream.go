@@ -68,14 +68,20 @@ func lateSender(sent traffic.UDPSent) []string {
 func paced(run Run) (traffic.UDPStream, error) {
 	token, err := run.token()
 	return traffic.UDPStream{
-		Token: token, Window: run.window(), Rate: traffic.BitsPerSecond(run.Rate), Size: run.Size, Spin: run.Spin,
+		Token: token, Window: run.window(), Rate: traffic.BitsPerSecond(run.Rate), Size: run.Size, Spin: run.Spin, SharedClock: run.SharedClock,
 	}, err
 }
 
-// addVariation adds the percentiles of packet delay variation (RFC 5481).
+// addVariation adds the percentiles of packet delay variation (RFC 5481), and
+// the median of the delay itself where both ends have one clock.
 func addVariation(metrics map[string]float64, delays *traffic.Delays) {
 	if delays == nil || delays.Variation == nil {
 		return
+	}
+	if delays.OneWay != nil {
+		if d, ok := delays.OneWay.Quantile(0.5); ok {
+			metrics["latency_one_way"] = d.Seconds()
+		}
 	}
 	for _, p := range []struct {
 		name string

@@ -86,3 +86,20 @@ func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
 		t.Errorf("without loss: %+v", free)
 	}
 }
+
+// TestOneWayDelayNeedsOneClock: it is told where both ends have one, and not
+// where they may have two.
+func TestOneWayDelayNeedsOneClock(t *testing.T) {
+	w, _ := Find("udp_stream")
+	for _, shared := range []bool{true, false} {
+		run := runOf(w, w.Modes[0])
+		run.SharedClock = shared
+		server, _, serverErr, clientErr := both(w, run, run)
+		if err := errors.Join(serverErr, clientErr); err != nil {
+			t.Fatal(err)
+		}
+		if delay, told := server.Metrics["latency_one_way"]; told != shared || told && (delay <= 0 || delay > 1) {
+			t.Errorf("one clock: %t, one-way delay %v (%t)", shared, delay, told)
+		}
+	}
+}

@@ -27,8 +27,12 @@ type Run struct {
 	CC       string        `json:"cc,omitempty"`      // congestion control to set on the sockets; empty: as the route has it
 	Warmup   time.Duration `json:"warmup"`
 	Duration time.Duration `json:"duration"`
-	Interval time.Duration `json:"interval"` // step of the series; 0: no series
-	Spin     bool          `json:"spin"`     // the sender may spin: it has a CPU apart from the receiver's
+	Interval time.Duration `json:"interval"`       // step of the series; 0: no series
+	Boot     string        `json:"boot,omitempty"` // names the boot of the driving end's machine
+	Spin     bool          `json:"spin"`           // the sender may spin: it has a CPU apart from the receiver's
+
+	// SharedClock says that the driving end runs on this machine.
+	SharedClock bool `json:"-"`
 
 	// Listener is the TCP port to serve on, where it is shared with others; nil:
 	// one of its own.
