@@ -64,6 +64,15 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	return drive(ctx, job, lines, to)
 }
 
+// Ask does the driving end of a run against a server that is not ours.
+func Ask(ctx context.Context, to netip.AddrPort, name string, run workload.Run) (Outcome, error) {
+	prepare()
+	job := Job{Workload: name, Run: run, Address: to.String()}
+	room(job.threads())
+	tally, err := job.send(ctx)
+	return Outcome{Client: tally}, err
+}
+
 // starting is how long a server that is about to listen is waited for.
 const starting = time.Second
 

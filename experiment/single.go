@@ -7,6 +7,7 @@ import (
 
 	"tare/agent"
 	"tare/result"
+	"tare/workload"
 )
 
 // Single is one run against a tare serve, without a lab around it: nothing is
@@ -20,6 +21,8 @@ type Single struct {
 	Interval time.Duration // of the series; zero: as in every run
 	OwnCPU   bool          // this end has a CPU apart from the server's
 	Pin      string        // CPUs of this end, as given; recorded
+	Path     string        // of http: the server is any, and this is what it is asked for
+	Host     string        // of http: the name that requests are for
 }
 
 // Plan is the run as a plan, which Check can look at.
@@ -68,7 +71,7 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 	if s.Pin != "" {
 		cell.Params["pin"] = s.Pin
 	}
-	out, err := agent.Call(ctx, s.To, s.Secret, s.Workload.Name, run)
+	out, err := s.drive(ctx, run)
 	if err != nil {
 		cell.Status, cell.Reason = result.StatusFailed, err.Error()
 	} else {
@@ -85,4 +88,13 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 	res.Finished = time.Now().UTC().Format(time.RFC3339)
 	res.Cells = []result.Cell{cell}
 	return res, ctx.Err()
+}
+
+// drive does the run, against a tare serve or against a server of HTTP.
+func (s Single) drive(ctx context.Context, run workload.Run) (agent.Outcome, error) {
+	if s.Path == "" {
+		return agent.Call(ctx, s.To, s.Secret, s.Workload.Name, run)
+	}
+	run.Path, run.Host = s.Path, s.Host
+	return agent.Ask(ctx, s.To, s.Workload.Name, run)
 }

@@ -15,7 +15,7 @@ import (
 // The tests of this file are named after faults of other engines.
 
 // wrk adds the round trips that it thinks a stalled closed loop has missed.
-func TestHTTPClosedLoopIsNotCorrected(t *testing.T) {
+func TestWrkCorrectsAClosedLoopOfHTTP(t *testing.T) {
 	const stall = 100 * time.Millisecond
 	var once sync.Once
 	calls := callServer(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,7 @@ func TestHTTPClosedLoopIsNotCorrected(t *testing.T) {
 
 // wrk2 hangs or misbehaves when the rate is below the number of threads or
 // connections.
-func TestHTTPRateBelowConnections(t *testing.T) {
+func TestWrk2HangsBelowOneRequestAConnection(t *testing.T) {
 	const rate, connections = 20, 60
 	for _, mode := range []HTTPMode{KeepAlive, CloseEach} {
 		_, calls := runHTTP(t, HTTP{Window: Window{Duration: 500 * time.Millisecond}, Rate: rate, Connections: connections, Mode: mode})
@@ -51,7 +51,7 @@ func TestHTTPRateBelowConnections(t *testing.T) {
 // wrk2 sends bursts, since its connections start together; autocannon sends
 // each second's share at its beginning; hey's ticker drops what it is too late
 // for.
-func TestHTTPArrivalsAreEven(t *testing.T) {
+func TestAutocannonFrontLoadsEachSecond(t *testing.T) {
 	for _, rate := range []float64{1, 7, 999, 123456.7} {
 		a := newArrivals(rate)
 		if a.due() != unset {
@@ -79,7 +79,7 @@ func TestHTTPArrivalsAreEven(t *testing.T) {
 
 // hey keeps a million samples, divides the sum of all by their number, and
 // gives percentiles of the first ones only.
-func TestHTTPMeanOfMoreThanAMillion(t *testing.T) {
+func TestHeyInflatesTheMeanPastAMillion(t *testing.T) {
 	h := NewHistogram()
 	const each = 1_000_000
 	for _, latency := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 5 * time.Millisecond} {
@@ -101,7 +101,7 @@ func TestHTTPMeanOfMoreThanAMillion(t *testing.T) {
 }
 
 // oha's workers wait for slow responses and quietly lose the rate.
-func TestHTTPOpenLoopKeepsItsRateWhenResponsesAreSlow(t *testing.T) {
+func TestOhaLosesItsRateToSlowResponses(t *testing.T) {
 	const rate, slow = 100, 50 * time.Millisecond
 	sleepy := func(http.ResponseWriter, *http.Request) { time.Sleep(slow) }
 	window := Window{Duration: 400 * time.Millisecond}

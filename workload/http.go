@@ -43,10 +43,14 @@ func http() Workload {
 // http is the run as the engine knows it.
 func (r Run) http() (traffic.HTTP, error) {
 	token, err := r.token()
-	return traffic.HTTP{
+	c := traffic.HTTP{
 		Token: &token, Window: r.window(), Mode: traffic.HTTPMode(r.Mode),
-		Connections: r.Flows, Size: r.Size, Rate: r.Rate,
-	}, err
+		Connections: r.Flows, Size: r.Size, Rate: r.Rate, Path: r.Path, Host: r.Host,
+	}
+	if r.Path != "" {
+		c.Token = nil
+	}
+	return c, err
 }
 
 // requested is the client's tally, which was asked for a rate, or for none.

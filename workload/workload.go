@@ -28,6 +28,8 @@ type Run struct {
 	Warmup   time.Duration `json:"warmup"`
 	Duration time.Duration `json:"duration"`
 	Interval time.Duration `json:"interval"`       // step of the series; 0: no series
+	Path     string        `json:"path,omitempty"` // of requests to a server that is not ours, which knows no token
+	Host     string        `json:"host,omitempty"` // that such requests name
 	Boot     string        `json:"boot,omitempty"` // names the boot of the driving end's machine
 	Spin     bool          `json:"spin"`           // the sender may spin: it has a CPU apart from the receiver's
 

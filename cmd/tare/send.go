@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -38,14 +39,15 @@ func sendCommand(s streams) *cobra.Command {
 		Long: `Does one run against a tare serve and tells what both ends measured: no lab, no
 baseline, no toll. Nothing is printed while the window is open; --interval adds
 a line for each step of the series afterwards. With --iperf3 the server is that
-of iperf3, the warm-up is none unless given, and a line is printed each second.`,
+of iperf3, the warm-up is none unless given, and a line is printed each second. With
+--workload http and a URL the server is any of HTTP/1.1.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.send(c.Context(), s, c.Flags())
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.to, "to", "", fmt.Sprintf("the server, as 10.0.0.2:%d", network.Port))
+	flags.StringVar(&f.to, "to", "", fmt.Sprintf("the server, as 10.0.0.2:%d; for http also any, as http://10.0.0.2/path", network.Port))
 	flags.StringVar(&f.name, "workload", "tcp_stream", "what to send: "+strings.Join(experiment.Workloads(), ", "))
 	f.workload.register(flags)
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control (default: the route's or the machine's)")
@@ -70,7 +72,7 @@ func (f *sendFlags) send(ctx context.Context, s streams, flags *pflag.FlagSet) e
 			return &exitError{exitWrong, err}
 		}
 	}
-	if run.To, err = resolve(ctx, f.to, portOf(f.iperf3)); err != nil {
+	if err := f.find(ctx, &run); err != nil {
 		return err
 	}
 	if err := pinTo(f.pin); err != nil {
@@ -91,6 +93,27 @@ func (f *sendFlags) send(ctx context.Context, s streams, flags *pflag.FlagSet) e
 		}
 	}
 	return f.print(s, res, run.Interval)
+}
+
+// find finds the server: a tare serve, an iperf3 -s, or with a URL any server
+// of HTTP.
+func (f *sendFlags) find(ctx context.Context, run *experiment.Single) (err error) {
+	if !strings.Contains(f.to, "://") {
+		run.To, err = resolve(ctx, f.to, portOf(f.iperf3))
+		return err
+	}
+	at, err := url.Parse(f.to)
+	switch {
+	case err != nil:
+		return wrong("--to: %w", err)
+	case at.Scheme != "http" || at.Host == "":
+		return wrong("--to %q: write it as http://10.0.0.2:80/path: no other scheme is spoken here", f.to)
+	case f.name != "http" || f.iperf3 || f.token != "":
+		return wrong("--to %q: a URL is for --workload http alone, without --token", f.to)
+	}
+	run.Host, run.Path = at.Host, at.RequestURI()
+	run.To, err = resolve(ctx, at.Host, 80)
+	return err
 }
 
 // sendIperf3 runs a test against iperf3's own server. Its warm-up is what
