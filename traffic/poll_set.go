@@ -44,3 +44,11 @@ func (s *pollSet) wait(spin bool) ([]unix.EpollEvent, error) {
 	}
 	return s.events[:max(n, 0)], nil
 }
+
+// remove takes a socket out.
+func (s *pollSet) remove(fd int) error {
+	if err := unix.EpollCtl(s.fd, unix.EPOLL_CTL_DEL, fd, nil); err != nil {
+		return fmt.Errorf("take flow out of epoll: %w", err)
+	}
+	return nil
+}

@@ -22,7 +22,7 @@ type TCPStream struct {
 	Flows     int // in each direction, a thread each; default 1
 
 	WriteBytes int // of one send; default 128 KiB; StreamAuto begins with it
-	ReadBytes  int // of one receive, which need not equal WriteBytes; default 512 KiB
+	ReadBytes  int // of one receive, which need not equal WriteBytes; default 1 MiB
 
 	// Rate of all flows of a direction together, kept to an absolute schedule.
 	// Zero: as fast as the path carries it. A write is then at most 10 ms of a
@@ -45,7 +45,7 @@ type StreamMode string
 // The modes. The payload is random in all of them.
 const (
 	StreamWrite    StreamMode = "write128K" // send of WriteBytes, the same memory each time
-	StreamAuto     StreamMode = "auto"      // the same, of the size from 64 KiB to 1 MiB that the warm-up showed to be fastest; the receiver is woken for 256 KiB
+	StreamAuto     StreamMode = "auto"      // the same, of the size from 64 KiB to 1 MiB that the warm-up showed to be fastest
 	StreamSendfile StreamMode = "sendfile"  // sendfile of WriteBytes from a file in memory
 	StreamTrunc    StreamMode = "rx-trunc"  // StreamWrite to a receiver that discards (MSG_TRUNC): the path without the last copy
 )
@@ -70,7 +70,7 @@ type TCPStreamEnd struct {
 
 const (
 	defaultBlock = 128 << 10
-	defaultRead  = 512 << 10
+	defaultRead  = 1 << 20
 	maxBlock     = 64 << 20
 )
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -68,7 +69,6 @@ const stallLimit = 3 * time.Second
 type streamReceiver struct {
 	run      *run
 	window   Window
-	mode     StreamMode
 	flows    []*streamFlow
 	meters   []*meter
 	unclosed atomic.Int32 // flows whose window has not closed
@@ -86,11 +86,15 @@ type streamFlow struct {
 	flags     int
 	meter     *meter
 	buffer    []byte
+	limit     time.Duration
+	opened    bool // its window has
+	draining  bool // its window has closed
+	done      bool
 	undrained bool
 }
 
 func newStreamReceiver(r *run, fds []int, s TCPStream) *streamReceiver {
-	w := &streamReceiver{run: r, window: s.Window, mode: s.Mode, since: r.now()}
+	w := &streamReceiver{run: r, window: s.Window, since: r.now()}
 	w.unclosed.Store(int32(len(fds)))
 	w.quota.limited = s.Bytes > 0
 	w.quota.left.Store(s.Bytes)
@@ -103,36 +107,21 @@ func newStreamReceiver(r *run, fds []int, s TCPStream) *streamReceiver {
 	for i, fd := range fds {
 		m := newMeter(table)
 		w.meters = append(w.meters, m)
-		w.flows = append(w.flows, &streamFlow{streamReceiver: w, fd: fd, index: i, flags: flags, meter: m, buffer: touched(s.ReadBytes)})
+		w.flows = append(w.flows, &streamFlow{streamReceiver: w, fd: fd, index: i, flags: flags, meter: m, buffer: touched(s.ReadBytes), limit: r.now() + s.Window.limit()})
 	}
 	return w
 }
 
-// wakeBytes is how much must have arrived before a receiver of StreamAuto is
-// woken, within a tick: fewer, longer turns of the receiver cost a tenth less
-// CPU per bit. An ordinary server is woken by the first byte.
-const wakeBytes = 256 << 10
-
-// wakeLater sets SO_RCVLOWAT on all flows. The kernel wakes earlier where less
-// fits into the window (net/ipv4/tcp.c, tcp_set_rcvlowat, tcp_epollin_ready).
-func (w *streamReceiver) wakeLater() error {
-	for _, f := range w.flows {
-		if err := unix.SetsockoptInt(f.fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, wakeBytes); err != nil {
-			return fmt.Errorf("set SO_RCVLOWAT: %w", err)
-		}
-	}
-	return nil
-}
-
 // work receives through the window and then to the flows' end.
 func (w *streamReceiver) work() (*TCPStreamReceived, error) {
-	if w.mode == StreamAuto {
-		if err := w.wakeLater(); err != nil {
-			return nil, err
-		}
-	}
 	series := startSampler(w.run, w.meters[0].table, w.meters...)
-	err := onThreads(w.run, len(w.flows), func(i int) error { return w.flows[i].receive() })
+	groups := shares(w.flows, min(len(w.flows), cpus()))
+	err := onThreads(w.run, len(groups), func(i int) error {
+		if len(groups[i]) == 1 {
+			return groups[i][0].receive()
+		}
+		return w.receiveMany(groups[i])
+	})
 	received := &TCPStreamReceived{Series: series.finish()}
 	if err != nil {
 		return nil, err
@@ -157,53 +146,115 @@ func (f *streamFlow) tell(edge byte) {
 
 // receive reads the flow through the window and then to its end.
 func (f *streamFlow) receive() error {
-	limit := f.run.now() + f.window.limit()
-	opened, draining := false, false
 	for !f.run.stopped.Load() {
 		n, errno := recv(f.fd, f.buffer, f.flags)
-		now := f.run.now()
-		switch {
-		case errno == 0 && n == 0 && draining:
-			// The sender waits for this, and where both ends send it would be for
-			// each other. A connection that is gone has ended too.
-			_ = unix.Shutdown(f.fd, unix.SHUT_WR)
-			return nil
-		case errno == 0 && n == 0:
-			return fmt.Errorf("the sender closed flow %d before the window closed, after %d bytes; see what it reported", f.index+1, f.meter.sum)
-		case errno != 0 && !again(errno) && draining:
-			return nil
-		case errno != 0 && !again(errno):
-			return fmt.Errorf("receive flow %d after %d bytes: %w; see what the sender reported", f.index+1, f.meter.sum, errno)
-		}
-		e := event{now, int64(n), n == len(f.buffer)}
-		if f.quota.limited && f.meter.phase == open {
-			f.quota.spend(f.meter, &e)
-		}
-		if n > 0 || f.meter.phase != open || f.meter.sum != f.meter.base { // no window closes on nothing
-			f.meter.step(e)
-		}
-		switch {
-		case !opened && f.meter.phase >= open:
-			if opened = true; f.index == 0 {
-				f.tell(toldOpen)
-			}
-		case !draining && f.meter.phase == closed:
-			draining, limit = true, now+drainLimit
-			if f.unclosed.Add(-1) == 0 {
-				f.tell(toldClose)
-			}
-		case now > limit && draining:
-			f.undrained = true
-			return nil
-		case now > limit:
-			return errors.New("the sender sent nothing on at least one flow; see what it reported")
-		case n == 0 && f.index == 0 && !draining:
-			if err := f.stalled(now); err != nil {
-				return err
-			}
+		if err := f.turn(n, errno); err != nil || f.done {
+			return err
 		}
 	}
 	return f.run.cause(errAnother)
+}
+
+// receiveMany reads several flows on one thread.
+func (w *streamReceiver) receiveMany(flows []*streamFlow) error {
+	fds := make([]int, len(flows))
+	for i, f := range flows {
+		fds[i] = f.fd
+	}
+	set, err := openPollSet(fds)
+	if err != nil {
+		return err
+	}
+	defer closeSocket(set.fd)
+	var looked time.Duration
+	for left := len(flows); left > 0; {
+		if w.run.stopped.Load() {
+			return w.run.cause(errAnother)
+		}
+		ready, err := set.wait(false)
+		if err != nil {
+			return err
+		}
+		for _, event := range ready {
+			f := flows[event.Fd]
+			n, errno := recv(f.fd, f.buffer, f.flags|unix.MSG_DONTWAIT)
+			if err := f.turn(n, errno); err != nil {
+				return err
+			}
+			if f.done {
+				left--
+				if err := set.remove(f.fd); err != nil {
+					return err
+				}
+			}
+		}
+		if now := w.run.now(); now-looked >= tick { // a flow that has nothing still sees its window's edges
+			looked = now
+			for _, f := range flows {
+				if f.done {
+					continue
+				}
+				if err := f.turn(0, unix.EAGAIN); err != nil {
+					return err
+				}
+				if f.done {
+					left--
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// turn takes what one call brought.
+func (f *streamFlow) turn(n int, errno syscall.Errno) error {
+	now := f.run.now()
+	switch {
+	case errno == 0 && n == 0 && f.draining:
+		// The sender waits for this, and where both ends send it would be for
+		// each other. A connection that is gone has ended too.
+		_ = unix.Shutdown(f.fd, unix.SHUT_WR)
+		f.done = true
+		return nil
+	case errno == 0 && n == 0:
+		return fmt.Errorf("the sender closed flow %d before the window closed, after %d bytes; see what it reported", f.index+1, f.meter.sum)
+	case errno != 0 && !again(errno) && f.draining:
+		f.done = true
+		return nil
+	case errno != 0 && !again(errno):
+		return fmt.Errorf("receive flow %d after %d bytes: %w; see what the sender reported", f.index+1, f.meter.sum, errno)
+	}
+	e := event{now, int64(n), n == len(f.buffer)}
+	if f.quota.limited && f.meter.phase == open {
+		f.quota.spend(f.meter, &e)
+	}
+	if n > 0 || f.meter.phase != open || f.meter.sum != f.meter.base { // no window closes on nothing
+		f.meter.step(e)
+	}
+	return f.edges(now, n)
+}
+
+// edges tells the sender of the window's edges, and ends what has lasted too
+// long.
+func (f *streamFlow) edges(now time.Duration, n int) error {
+	switch {
+	case !f.opened && f.meter.phase >= open:
+		if f.opened = true; f.index == 0 {
+			f.tell(toldOpen)
+		}
+	case !f.draining && f.meter.phase == closed:
+		f.draining, f.limit = true, now+drainLimit
+		if f.unclosed.Add(-1) == 0 {
+			f.tell(toldClose)
+		}
+	case now > f.limit && f.draining:
+		f.undrained, f.done = true, true
+	case now > f.limit:
+		return errors.New("the sender sent nothing on at least one flow; see what it reported")
+	case n == 0 && f.index == 0 && !f.draining:
+		return f.stalled(now)
+	}
+	return nil
 }
 
 // stalled ends a run that carries nothing any more. Only the first flow asks,
@@ -238,6 +289,15 @@ func (q *quota) spend(m *meter, e *event) {
 	if at := time.Duration(q.spent.Load()); at < m.closes {
 		m.closes, e.more = max(at, m.from), false
 	}
+}
+
+// shares deals things out to so many threads.
+func shares[T any](all []T, threads int) [][]T {
+	dealt := make([][]T, threads)
+	for i, one := range all {
+		dealt[i%threads] = append(dealt[i%threads], one)
+	}
+	return dealt
 }
 
 // touched makes a buffer whose memory is already mapped.

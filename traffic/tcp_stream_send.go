@@ -131,14 +131,19 @@ func noDelay(fds []int, on bool) error {
 
 // work sends until the receiver's window has closed and all has arrived.
 func (w *streamSender) work() error {
+	flows := make([]int, len(w.fds))
+	for i := range flows {
+		flows[i] = i
+	}
+	groups := shares(flows, w.threads())
 	var barrier sync.WaitGroup
-	barrier.Add(len(w.fds))
+	barrier.Add(len(groups))
 	done := make(chan error, 1)
 	go func() {
-		done <- onThreads(w.run, len(w.fds), func(i int) error {
+		done <- onThreads(w.run, len(groups), func(i int) error {
 			barrier.Done()
 			barrier.Wait()
-			return w.send(i)
+			return w.send(groups[i])
 		})
 	}()
 	watched := w.watch()
@@ -156,45 +161,6 @@ func (w *streamSender) work() error {
 // wanted tells whether a window still needs the flows' data.
 func (w *streamSender) wanted() bool {
 	return !w.run.stopped.Load() && (!w.enough.Load() || w.receiving.Load() > 0)
-}
-
-// send is the thread of flow i.
-func (w *streamSender) send(i int) error {
-	restore, err := sharpenSleep()
-	if err != nil {
-		return err
-	}
-	return errors.Join(w.fill(i), restore())
-}
-
-// fill writes to flow i until no window needs it, and then ends it.
-func (w *streamSender) fill(i int) error {
-	fd, counter, p, out := w.fds[i], &w.counters[i].bytes, &w.paces[i], w.source.writer()
-	var sum int64
-	for left := 0; w.wanted(); {
-		if left == 0 && !p.due(w.run) {
-			continue
-		}
-		if left == 0 {
-			left = int(w.block.Load())
-		}
-		n, errno := out.write(fd, left)
-		if errno == 0 {
-			left -= n
-			sum += int64(n)
-			counter.Store(sum)
-		} else if !again(errno) {
-			return fmt.Errorf("send flow %d after %d bytes: %w; see what the receiver reported", i+1, sum, errno)
-		}
-	}
-	if w.run.stopped.Load() {
-		return nil
-	}
-	if err := unix.Shutdown(fd, unix.SHUT_WR); err != nil {
-		return fmt.Errorf("end flow %d: %w; see what the receiver reported", i+1, err)
-	}
-	awaitClose(w.run, fd, w.run.now()+drainLimit+drainLimit/4)
-	return nil
 }
 
 // watch reads what the receiver tells of its window, and takes TCP_INFO at

@@ -13,7 +13,35 @@ import (
 // source is the payload of all flows of a sender.
 type source struct {
 	memory []byte
+	mapped int // bytes of memory that are mapped, and not of the heap
 	file   int // that holds the memory; -1 where it is sent by itself
+}
+
+// payloadBytes is after how much a payload repeats: beyond the reach of what
+// compresses on a path (deflate looks 32 KiB back, LZ4 64), and small enough to
+// stay in a CPU's cache.
+const payloadBytes = 128 << 10
+
+// repeated maps one payload again and again, so that a large write reads
+// memory as warm as a small one does.
+func repeated(size int) (*source, error) {
+	file, err := unix.MemfdCreate("tare payload", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make file in memory: %w", err)
+	}
+	o := &source{file: -1}
+	_, err = unix.Write(file, randomBytes(payloadBytes))
+	if err == nil {
+		o.mapped = (size + payloadBytes - 1) / payloadBytes * payloadBytes
+		o.memory, err = unix.Mmap(-1, 0, o.mapped, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	}
+	for at := 0; err == nil && at < len(o.memory); at += payloadBytes {
+		_, err = unix.MmapPtr(file, 0, unsafe.Pointer(&o.memory[at]), payloadBytes, unix.PROT_READ, unix.MAP_SHARED|unix.MAP_FIXED|unix.MAP_POPULATE)
+	}
+	if err = errors.Join(err, unix.Close(file)); err != nil {
+		return nil, errors.Join(fmt.Errorf("map payload: %w", err), o.close())
+	}
+	return o, nil
 }
 
 // openSource makes the payload of the largest write.
@@ -21,6 +49,9 @@ func openSource(s TCPStream) (*source, error) {
 	size := s.blockBytes()
 	if s.Mode == StreamAuto {
 		size = tunedSizes[len(tunedSizes)-1]
+	}
+	if size > payloadBytes && s.Mode != StreamSendfile {
+		return repeated(size)
 	}
 	o := &source{memory: randomBytes(size), file: -1}
 	if s.Mode != StreamSendfile {
@@ -42,10 +73,14 @@ func openSource(s TCPStream) (*source, error) {
 }
 
 func (o *source) close() error {
-	if o.file < 0 {
-		return nil
+	var err error
+	if o.mapped > 0 && o.memory != nil {
+		err = unix.Munmap(o.memory)
 	}
-	return unix.Close(o.file)
+	if o.file >= 0 {
+		err = errors.Join(err, unix.Close(o.file))
+	}
+	return err
 }
 
 // writer is one flow's access to the payload.

@@ -10,7 +10,7 @@ const (
 	// machine does not decide.
 	tunePasses = 4
 	// leastTuning is the shortest warm-up of StreamAuto.
-	leastTuning = 300 * time.Millisecond
+	leastTuning = 600 * time.Millisecond
 	// tuneLead is the share of the warm-up before the first trial, and after
 	// the last.
 	tuneLead = 8
@@ -88,13 +88,26 @@ func (t *tuner) tried() int {
 	return i
 }
 
-// choose keeps the fastest size that was tried.
+// tuneTie is how far below the fastest a larger size may stay and be kept all
+// the same: such short trials tell no closer, and fewer calls cost less CPU.
+const tuneTie = 0.05
+
+// choose keeps the largest of the fastest sizes that were tried.
 func (t *tuner) choose() {
 	best := 0.0
+	rate := func(i int) float64 {
+		if t.spent[i] == 0 {
+			return 0
+		}
+		return t.bytes[i] / t.spent[i]
+	}
+	for i := range tunedSizes {
+		best = max(best, rate(i))
+	}
 	t.size = defaultBlock
 	for i, size := range tunedSizes {
-		if t.spent[i] > 0 && t.bytes[i]/t.spent[i] > best {
-			best, t.size = t.bytes[i]/t.spent[i], size
+		if r := rate(i); r > 0 && r >= best*(1-tuneTie) {
+			t.size = size
 		}
 	}
 }

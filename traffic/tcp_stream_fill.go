@@ -1,0 +1,102 @@
+package traffic
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// threads is how many send: one for each CPU, as far as there are flows. A
+// flow that is paced, or sent from a file, has one of its own: its calls wait.
+func (w *streamSender) threads() int {
+	if w.paces[0].slot > 0 || w.source.file >= 0 {
+		return len(w.fds)
+	}
+	return min(len(w.fds), cpus())
+}
+
+// send is the thread of some flows.
+func (w *streamSender) send(flows []int) error {
+	if len(flows) > 1 {
+		return w.fillMany(flows)
+	}
+	restore, err := sharpenSleep()
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.fill(flows[0]), restore())
+}
+
+// fillMany writes to flows in turn, as much as each takes, until no window
+// needs them, and then ends them.
+func (w *streamSender) fillMany(flows []int) error {
+	waits := make([]unix.PollFd, len(flows))
+	for n, i := range flows {
+		waits[n] = unix.PollFd{Fd: int32(w.fds[i]), Events: unix.POLLOUT}
+	}
+	for w.wanted() {
+		took := false
+		block := int(w.block.Load())
+		for _, i := range flows {
+			n, errno := send(w.fds[i], w.source.memory[:block], unix.MSG_DONTWAIT)
+			if errno != 0 && !again(errno) {
+				return fmt.Errorf("send flow %d after %d bytes: %w; see what the receiver reported", i+1, w.counters[i].bytes.Load(), errno)
+			}
+			if n > 0 {
+				took = true
+				w.counters[i].bytes.Add(int64(n))
+			}
+		}
+		if !took {
+			timeout := unix.NsecToTimespec(int64(tick))
+			// What has room, or a signal, is found by sending.
+			_, _, _ = syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&waits[0])), uintptr(len(waits)), uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
+		}
+	}
+	if w.run.stopped.Load() {
+		return nil
+	}
+	for _, i := range flows {
+		if err := unix.Shutdown(w.fds[i], unix.SHUT_WR); err != nil {
+			return fmt.Errorf("end flow %d: %w; see what the receiver reported", i+1, err)
+		}
+	}
+	limit := w.run.now() + drainLimit + drainLimit/4
+	for _, i := range flows {
+		awaitClose(w.run, w.fds[i], limit)
+	}
+	return nil
+}
+
+// fill writes to flow i until no window needs it, and then ends it.
+func (w *streamSender) fill(i int) error {
+	fd, counter, p, out := w.fds[i], &w.counters[i].bytes, &w.paces[i], w.source.writer()
+	var sum int64
+	for left := 0; w.wanted(); {
+		if left == 0 && !p.due(w.run) {
+			continue
+		}
+		if left == 0 {
+			left = int(w.block.Load())
+		}
+		n, errno := out.write(fd, left)
+		if errno == 0 {
+			left -= n
+			sum += int64(n)
+			counter.Store(sum)
+		} else if !again(errno) {
+			return fmt.Errorf("send flow %d after %d bytes: %w; see what the receiver reported", i+1, sum, errno)
+		}
+	}
+	if w.run.stopped.Load() {
+		return nil
+	}
+	if err := unix.Shutdown(fd, unix.SHUT_WR); err != nil {
+		return fmt.Errorf("end flow %d: %w; see what the receiver reported", i+1, err)
+	}
+	awaitClose(w.run, fd, w.run.now()+drainLimit+drainLimit/4)
+	return nil
+}
