@@ -57,7 +57,7 @@ func (e engine) measure(ctx context.Context, s *stage) (values, error) {
 	run.Token = hex.EncodeToString(token)
 	at := netip.AddrPortFrom(s.addr, network.Port).String()
 	var out agent.Outcome
-	cores, err := s.metered(func() (err error) {
+	cores, err := s.metered(0, func() (err error) {
 		out, err = agent.Measure(ctx, server, client, e.workload, run, at, at)
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 )
 
 // The part of a run in which its CPU time is read, as parts of its window
-// since the client was started: the steady part of every tool.
+// since the client began to send: the steady part of every tool.
 const (
 	meterFrom = 0.25
 	meterTo   = 0.9
@@ -26,14 +26,14 @@ type meter struct {
 	err    error
 }
 
-// startMeter begins now, as the client is started.
-func startMeter(window time.Duration) (*meter, error) {
+// startMeter begins now, as the client is started, which sends after lead.
+func startMeter(lead, window time.Duration) (*meter, error) {
 	reader, err := probe.OpenCPU("/")
 	if err != nil {
 		return nil, err
 	}
 	m := &meter{reader: reader, stop: make(chan struct{}), done: make(chan struct{})}
-	start := time.Now()
+	start := time.Now().Add(lead)
 	go func() {
 		defer close(m.done)
 		for n, part := range []float64{meterFrom, meterTo} {
@@ -64,8 +64,8 @@ func (m *meter) cores() (float64, error) {
 }
 
 // metered does the client's part of a run and measures its CPU time.
-func (s *stage) metered(client func() error) (cores float64, err error) {
-	m, err := startMeter(s.window)
+func (s *stage) metered(lead time.Duration, client func() error) (cores float64, err error) {
+	m, err := startMeter(lead, s.window)
 	if err != nil {
 		return 0, err
 	}

@@ -103,7 +103,7 @@ measure. A claim holds where the whole interval is on the right side of its boun
 
 CPU time is the machine's, softirq, kernel threads and both ends included, without what the hypervisor
 stole: the CPUs busy from %.0f %% to %.0f %% of the window after the client's start, over the tool's own
-rate. All tools are read so; what takes long to start (autocannon) is read partly before its
+rate. All tools are read so, sockperf from when it has measured its clock; what takes long to start (autocannon) is read partly before its
 traffic, which is in its favour.
 
 - tare warms up for a quarter of a window; iperf3 for a second, wrk, ab, hey, iperf, nuttcp and qperf not.

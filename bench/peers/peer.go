@@ -77,7 +77,7 @@ func (p peer) measure(ctx context.Context, s *stage) (values, error) {
 		return nil, errors.Join(err, serving.stop(0))
 	}
 	var out printed
-	cores, err := s.metered(func() error {
+	cores, err := s.metered(p.tool.lead, func() error {
 		calling, err := s.start(ctx, s.client, p.argv(s.call()))
 		if err != nil {
 			return err

@@ -83,7 +83,7 @@ func TestShortRun(t *testing.T) {
 // run that ends before its window has no CPU time.
 func TestMeter(t *testing.T) {
 	s := &stage{window: 500 * time.Millisecond}
-	cores, err := s.metered(func() error {
+	cores, err := s.metered(0, func() error {
 		for start := time.Now(); time.Since(start) < s.window; {
 		}
 		return nil
@@ -91,7 +91,7 @@ func TestMeter(t *testing.T) {
 	if most := 1.1 * float64(runtime.NumCPU()); err != nil || !(cores > 0 && cores < most) {
 		t.Errorf("%v CPUs busy, %v; want above 0 and below %v", cores, err, most)
 	}
-	if cores, err := s.metered(func() error { return nil }); err == nil {
+	if cores, err := s.metered(0, func() error { return nil }); err == nil {
 		t.Errorf("a run of no length has %v CPUs busy", cores)
 	}
 }

@@ -3,9 +3,14 @@ package main
 import (
 	"regexp"
 	"strconv"
+	"time"
 )
 
-var sockperf = tool{command: "sockperf", get: "apt-get install sockperf", version: []string{"--version"}}
+// sockperfLead is how long a client of sockperf measures its clock before it
+// sends.
+const sockperfLead = 2100 * time.Millisecond
+
+var sockperf = tool{command: "sockperf", get: "apt-get install sockperf", version: []string{"--version"}, lead: sockperfLead}
 
 // sockperfServer serves "tcp" or "udp".
 func sockperfServer(protocol string) server {

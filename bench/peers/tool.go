@@ -3,10 +3,12 @@ package main
 import (
 	"os/exec"
 	"regexp"
+	"time"
 )
 
 // tool is a program of somebody else's.
 type tool struct {
+	lead    time.Duration // from its start to its traffic, where that is long
 	command string
 	get     string   // how to install it
 	version []string // the arguments with which it tells its version
