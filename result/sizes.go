@@ -73,7 +73,7 @@ func parseSpan(word string) ([]int, error) {
 func ParseSize(text string) (int, error) {
 	bytes, err := ParseBytes(text)
 	if err == nil && bytes > maxSize {
-		err = fmt.Errorf("size %q: it must be at most 1G", text)
+		err = fmt.Errorf("%q: it must be at most 1G", text)
 	}
 	return int(bytes), err
 }
@@ -89,7 +89,7 @@ func ParseBytes(text string) (int64, error) {
 	}
 	value, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || value < 1 || value > (1<<62)>>shift {
-		return 0, fmt.Errorf("size %q: write a number of bytes above zero, with K, M or G where wanted, as in 64K", text)
+		return 0, fmt.Errorf("%q: write a number of bytes above zero, with K, M or G where wanted, as in 64K", text)
 	}
 	return value << shift, nil
 }

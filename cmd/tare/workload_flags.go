@@ -11,14 +11,15 @@ import (
 // workloadFlags are the parameters of a workload, alike for run and send. They
 // change it only where they are given.
 type workloadFlags struct {
-	mode, rate, sizes, bytes string
-	flows, size              int
-	reverse, bidir           bool
+	mode, rate         string
+	size, sizes, bytes string
+	flows              int
+	reverse, bidir     bool
 }
 
 func (f *workloadFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.flows, "flows", 0, "connections at once (default: the workload's own, mostly 1)")
-	flags.IntVar(&f.size, "size", 0, "bytes of a message or datagram (default: the workload's own)")
+	flags.StringVar(&f.size, "size", "", "bytes of a message or datagram, as 64 or 128K (default: the workload's own)")
 	flags.StringVar(&f.sizes, "sizes", "", "sizes of a sweep, as 8:256K:*2 (default: the workload's own)")
 	flags.StringVar(&f.rate, "rate", "", "rate to send at, as 100mbit, or 250kpps, or 5000/s (default: the workload's own)")
 	flags.StringVar(&f.bytes, "bytes", "", "end a run after so many bytes of payload, as 100G")
@@ -34,8 +35,8 @@ func (f *workloadFlags) apply(flags *pflag.FlagSet, w *result.WorkloadPlan) (err
 		}
 	}
 	if flags.Changed("size") {
-		if w.Size = f.size; f.size < 1 {
-			return fmt.Errorf("--size %d: it must be at least 1 byte", f.size)
+		if w.Size, err = result.ParseSize(f.size); err != nil {
+			return fmt.Errorf("--size %s: %w", f.size, err)
 		}
 	}
 	if flags.Changed("mode") {
