@@ -307,6 +307,7 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 		return sample, err
 	}
 	run.Spin = r.spins(p.underlay, ends)
+	run.SharedCPU = !run.Spin
 	bind := netip.AddrPortFrom(ends.Bind, network.Port).String()
 	dial := netip.AddrPortFrom(ends.Dial, network.Port).String()
 	out, err := agent.Measure(ctx, server, client, name, run, bind, dial)

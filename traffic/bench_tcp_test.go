@@ -60,7 +60,7 @@ func BenchmarkTCPStreamSend(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for left := defaultBlock; left > 0; {
-					n, errno := out.write(near, left)
+					n, errno := out.write(near, left, 0)
 					if errno != 0 && !again(errno) {
 						b.Fatal(errno)
 					}
@@ -94,7 +94,7 @@ func BenchmarkTCPStreamReceive(b *testing.B) {
 			f := newStreamReceiver(r, []int{far}, s).flows[0]
 			b.ReportAllocs()
 			for b.Loop() {
-				n, errno := recv(f.fd, f.buffer, f.flags)
+				n, errno := f.buffer.receive(f.fd, f.flags)
 				if errno != 0 && !again(errno) {
 					b.Fatal(errno)
 				}

@@ -24,6 +24,10 @@ type TCPStream struct {
 	WriteBytes int // of one send; default 128 KiB; StreamAuto begins with it
 	ReadBytes  int // of one receive, which need not equal WriteBytes; default 1 MiB
 
+	// SharedCPU says that both ends run on the same CPUs: the receiver then reads
+	// into less memory, so that it leaves the sender's in the cache they share.
+	SharedCPU bool
+
 	// Rate of all flows of a direction together, kept to an absolute schedule.
 	// Zero: as fast as the path carries it. A write is then at most 10 ms of a
 	// flow's share. After a stall at most 5 ms' worth and one write go out at

@@ -37,11 +37,12 @@ func (w *streamSender) fillMany(flows []int) error {
 	for n, i := range flows {
 		waits[n] = unix.PollFd{Fd: int32(w.fds[i]), Events: unix.POLLOUT}
 	}
+	out := w.source.writer()
 	for w.wanted() {
 		took := false
 		block := int(w.block.Load())
 		for _, i := range flows {
-			n, errno := send(w.fds[i], w.source.memory[:block], unix.MSG_DONTWAIT)
+			n, errno := out.write(w.fds[i], block, unix.MSG_DONTWAIT)
 			if errno != 0 && !again(errno) {
 				return fmt.Errorf("send flow %d after %d bytes: %w; see what the receiver reported", i+1, w.counters[i].bytes.Load(), errno)
 			}
@@ -82,7 +83,7 @@ func (w *streamSender) fill(i int) error {
 		if left == 0 {
 			left = int(w.block.Load())
 		}
-		n, errno := out.write(fd, left)
+		n, errno := out.write(fd, left, 0)
 		if errno == 0 {
 			left -= n
 			sum += int64(n)

@@ -85,7 +85,8 @@ type streamFlow struct {
 	index     int
 	flags     int
 	meter     *meter
-	buffer    []byte
+	read      int     // bytes of one receive
+	buffer    *vector // what a read brings is not looked at
 	limit     time.Duration
 	opened    bool // its window has
 	draining  bool // its window has closed
@@ -104,10 +105,14 @@ func newStreamReceiver(r *run, fds []int, s TCPStream) *streamReceiver {
 	if s.Mode == StreamTrunc {
 		flags = unix.MSG_TRUNC
 	}
+	memory := s.ReadBytes
+	if s.SharedCPU {
+		memory = min(memory, payloadBytes)
+	}
 	for i, fd := range fds {
 		m := newMeter(table)
 		w.meters = append(w.meters, m)
-		w.flows = append(w.flows, &streamFlow{streamReceiver: w, fd: fd, index: i, flags: flags, meter: m, buffer: touched(s.ReadBytes), limit: r.now() + s.Window.limit()})
+		w.flows = append(w.flows, &streamFlow{streamReceiver: w, fd: fd, index: i, flags: flags, meter: m, read: s.ReadBytes, buffer: newVector(touched(memory), s.ReadBytes), limit: r.now() + s.Window.limit()})
 	}
 	return w
 }
@@ -147,7 +152,7 @@ func (f *streamFlow) tell(edge byte) {
 // receive reads the flow through the window and then to its end.
 func (f *streamFlow) receive() error {
 	for !f.run.stopped.Load() {
-		n, errno := recv(f.fd, f.buffer, f.flags)
+		n, errno := f.buffer.receive(f.fd, f.flags)
 		if err := f.turn(n, errno); err != nil || f.done {
 			return err
 		}
@@ -177,7 +182,7 @@ func (w *streamReceiver) receiveMany(flows []*streamFlow) error {
 		}
 		for _, event := range ready {
 			f := flows[event.Fd]
-			n, errno := recv(f.fd, f.buffer, f.flags|unix.MSG_DONTWAIT)
+			n, errno := f.buffer.receive(f.fd, f.flags|unix.MSG_DONTWAIT)
 			if err := f.turn(n, errno); err != nil {
 				return err
 			}
@@ -224,7 +229,7 @@ func (f *streamFlow) turn(n int, errno syscall.Errno) error {
 	case errno != 0 && !again(errno):
 		return fmt.Errorf("receive flow %d after %d bytes: %w; see what the sender reported", f.index+1, f.meter.sum, errno)
 	}
-	e := event{now, int64(n), n == len(f.buffer)}
+	e := event{now, int64(n), n == f.read}
 	if f.quota.limited && f.meter.phase == open {
 		f.quota.spend(f.meter, &e)
 	}

@@ -15,23 +15,24 @@ import (
 
 // Run describes one run to both ends alike.
 type Run struct {
-	Token    string        `json:"token"` // 32 hexadecimal digits; the data port accepts no other peers
-	Mode     string        `json:"mode"`
-	Flows    int           `json:"flows"`
-	Size     int           `json:"size"`              // bytes of a message or datagram
-	Sizes    []int         `json:"sizes,omitempty"`   // bytes of the messages of a sweep, in rising order
-	Rate     float64       `json:"rate"`              // in the workload's RateUnit; 0: none asked for
-	Bytes    int64         `json:"bytes,omitempty"`   // of payload, after which the run ends before its duration; 0: by time alone
-	Reverse  bool          `json:"reverse,omitempty"` // the serving end sends
-	Bidir    bool          `json:"bidir,omitempty"`   // both ends send
-	CC       string        `json:"cc,omitempty"`      // congestion control to set on the sockets; empty: as the route has it
-	Warmup   time.Duration `json:"warmup"`
-	Duration time.Duration `json:"duration"`
-	Interval time.Duration `json:"interval"`       // step of the series; 0: no series
-	Path     string        `json:"path,omitempty"` // of requests to a server that is not ours, which knows no token
-	Host     string        `json:"host,omitempty"` // that such requests name
-	Boot     string        `json:"boot,omitempty"` // names the boot of the driving end's machine
-	Spin     bool          `json:"spin"`           // the sender may spin: it has a CPU apart from the receiver's
+	Token     string        `json:"token"` // 32 hexadecimal digits; the data port accepts no other peers
+	Mode      string        `json:"mode"`
+	Flows     int           `json:"flows"`
+	Size      int           `json:"size"`              // bytes of a message or datagram
+	Sizes     []int         `json:"sizes,omitempty"`   // bytes of the messages of a sweep, in rising order
+	Rate      float64       `json:"rate"`              // in the workload's RateUnit; 0: none asked for
+	Bytes     int64         `json:"bytes,omitempty"`   // of payload, after which the run ends before its duration; 0: by time alone
+	Reverse   bool          `json:"reverse,omitempty"` // the serving end sends
+	Bidir     bool          `json:"bidir,omitempty"`   // both ends send
+	CC        string        `json:"cc,omitempty"`      // congestion control to set on the sockets; empty: as the route has it
+	Warmup    time.Duration `json:"warmup"`
+	Duration  time.Duration `json:"duration"`
+	Interval  time.Duration `json:"interval"`             // step of the series; 0: no series
+	Path      string        `json:"path,omitempty"`       // of requests to a server that is not ours, which knows no token
+	Host      string        `json:"host,omitempty"`       // that such requests name
+	Boot      string        `json:"boot,omitempty"`       // names the boot of the driving end's machine
+	Spin      bool          `json:"spin"`                 // the sender may spin: it has a CPU apart from the receiver's
+	SharedCPU bool          `json:"shared_cpu,omitempty"` // both ends run on the same CPUs, and share their caches
 
 	// SharedClock says that the driving end runs on this machine.
 	SharedClock bool `json:"-"`
