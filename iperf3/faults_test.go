@@ -274,8 +274,9 @@ func TestServerRefusesStrangers(t *testing.T) {
 		s.wants(paramExchange)
 		s.saysJSON(text)
 		s.wants(serverError)
+		client := s.conn.LocalAddr().String()
 		s.conn.Close()
-		told.await(t, "the test failed")
+		told.await(t, client+": the test failed") // before the next one comes
 		t.Log(name, "was refused")
 	}
 	long := dialScript(t, at)
