@@ -14,6 +14,7 @@ type bisection struct {
 	fine    int  // of its trials, those that the path carried
 	lossy   int
 	guess   float64 // what came of all that can be offered; the best load to try next
+	carried int     // loads that were
 }
 
 // decision is a load and what its trials said.
@@ -37,8 +38,12 @@ const (
 	agreeing = 2
 	// goalWidth is how near to each other the bounds need to be.
 	goalWidth = 0.005
+	// justAbove is how far above the first load that was carried the next is
+	// tried, as a share of it. What can be offered may be a hundred times what is
+	// carried, and halves of that would come near too slowly.
+	justAbove = 0.02
 	// mostLoads bounds how many loads are decided on.
-	mostLoads = 10
+	mostLoads = 11
 	// mostBisected is how many trials that may take.
 	mostBisected = mostLoads * (2*agreeing - 1)
 )
@@ -74,6 +79,9 @@ func (b *bisection) next() (float64, bool) {
 		return 0, false
 	}
 	asked := (low + high) / 2
+	if b.carried == 1 {
+		asked = min(asked, low*(1+justAbove))
+	}
 	if b.guess > low && b.guess < high*(1-goalWidth) {
 		asked = b.guess
 	}
@@ -95,7 +103,9 @@ func (b *bisection) take(offered, received float64, carried bool) {
 	if b.fine < agreeing && b.lossy < agreeing {
 		return
 	}
-	t.upper = b.lossy == agreeing
+	if t.upper = b.lossy == agreeing; !t.upper {
+		b.carried++
+	}
 	if len(b.decided) == 0 {
 		b.guess = t.got
 	}
