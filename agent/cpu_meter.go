@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,11 +43,12 @@ func (m *cpuMeter) edge(end bool) {
 	if end {
 		n = 1
 	}
-	if err := m.reader.Read(&m.edges[n]); err != nil {
-		m.err = err
-		return
+	if m.err == nil {
+		m.err = m.reader.Read(&m.edges[n])
 	}
-	m.thread[n] = threadNow()
+	if m.err == nil {
+		m.err = m.thread[n].read()
+	}
 	m.seen++
 }
 
@@ -56,12 +58,17 @@ type threadTime struct {
 	cpu, wall time.Duration
 }
 
-// threadNow reads the calling thread's time. Its clocks fail on no Linux.
-func threadNow() threadTime {
+// read takes the calling thread's time.
+func (t *threadTime) read() error {
 	var cpu, wall unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &cpu)
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &wall)
-	return threadTime{unix.Gettid(), time.Duration(cpu.Nano()), time.Duration(wall.Nano())}
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &cpu); err != nil {
+		return fmt.Errorf("read the thread's CPU time: %w", err)
+	}
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &wall); err != nil {
+		return fmt.Errorf("read the clock: %w", err)
+	}
+	*t = threadTime{unix.Gettid(), time.Duration(cpu.Nano()), time.Duration(wall.Nano())}
+	return nil
 }
 
 // judge adds the share of the window that the data thread which owned it was

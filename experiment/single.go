@@ -19,7 +19,6 @@ type Single struct {
 	Warmup   result.Seconds
 	Duration result.Seconds
 	Interval time.Duration // of the series; zero: as in every run
-	OwnCPU   bool          // this end has a CPU apart from the server's
 	Pin      string        // CPUs of this end, as given; recorded
 	Path     string        // of http: the server is any, and this is what it is asked for
 	Host     string        // of http: the name that requests are for
@@ -46,7 +45,6 @@ func (s Single) Check() error {
 func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environment) (*result.Result, error) {
 	plan := s.Plan()
 	run := runOf(plan, s.Workload)
-	run.Spin = s.OwnCPU
 	if s.Interval > 0 {
 		run.Interval = s.Interval
 	}

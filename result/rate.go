@@ -24,10 +24,7 @@ const (
 
 // countUnits are the suffixes of packets, transactions and requests per
 // second, the longest first.
-var countUnits = []struct {
-	suffix string
-	factor float64
-}{
+var countUnits = []suffixed{
 	{"mpps", 1e6}, {"kpps", 1e3}, {"pps", 1}, {"m/s", 1e6}, {"k/s", 1e3}, {"/s", 1},
 }
 
@@ -42,18 +39,11 @@ func ParseRate(text string) (Rate, error) {
 		bits, err := ParseBitsPerSecond(word)
 		return Rate{float64(bits), unitBits}, err
 	}
-	for _, unit := range countUnits {
-		digits, ok := strings.CutSuffix(word, unit.suffix)
-		if !ok {
-			continue
-		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-		if err != nil {
-			break
-		}
-		if rate := value * unit.factor; rate > 0 && rate < mostCount {
-			return Rate{rate, unitCount}, nil
-		}
+	rate, ok := inUnits(word, countUnits)
+	switch {
+	case ok && rate > 0 && rate < mostCount:
+		return Rate{rate, unitCount}, nil
+	case ok:
 		return Rate{}, fmt.Errorf("read rate %q: it must be above zero and below %g/s", text, mostCount)
 	}
 	return Rate{}, fmt.Errorf("read rate %q: write a number and bit, kbit, mbit or gbit as in 100mbit, or a count per second as in 250kpps or 5000/s", text)

@@ -9,12 +9,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// bitUnits are the rates' suffixes, the longest first so that "kbit" is not
-// read as "bit".
-var bitUnits = []struct {
+// suffixed is a unit as it is written behind a number.
+type suffixed struct {
 	suffix string
 	factor float64
-}{
+}
+
+// inUnits reads a number with one of the units, which it gives times its
+// factor.
+func inUnits(word string, units []suffixed) (value float64, ok bool) {
+	for _, unit := range units {
+		if digits, found := strings.CutSuffix(word, unit.suffix); found {
+			value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+			return value * unit.factor, err == nil
+		}
+	}
+	return 0, false
+}
+
+// bitUnits are the rates' suffixes, the longest first so that "kbit" is not
+// read as "bit".
+var bitUnits = []suffixed{
 	{"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1},
 }
 
@@ -22,20 +37,12 @@ var bitUnits = []struct {
 // 1000bit. "/s" may follow. The rate must be positive and below 100 Tbit/s.
 func ParseBitsPerSecond(text string) (BitsPerSecond, error) {
 	word := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "/s")
-	for _, unit := range bitUnits {
-		digits, ok := strings.CutSuffix(word, unit.suffix)
-		if !ok {
-			continue
-		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-		if err != nil {
-			break
-		}
-		rate := value * unit.factor
-		if !(rate >= 1 && rate < 1e14) {
-			return 0, fmt.Errorf("read rate %q: it must be at least 1bit and below 100000gbit", text)
-		}
+	rate, ok := inUnits(word, bitUnits)
+	switch {
+	case ok && rate >= 1 && rate < 1e14:
 		return BitsPerSecond(rate), nil
+	case ok:
+		return 0, fmt.Errorf("read rate %q: it must be at least 1bit and below 100000gbit", text)
 	}
 	return 0, fmt.Errorf("read rate %q: write a number and bit, kbit, mbit or gbit, as in 10gbit", text)
 }

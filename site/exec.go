@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (l *Lab) Exec(ctx context.Context, at string, argv []string, files ...*os.F
 	}
 	stop := context.AfterFunc(ctx, func() {
 		err := c.send(request{Signal: int(syscall.SIGINT)})
-		if err != nil && !errors.Is(err, syscall.EPIPE) { // it has just ended
+		if err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, net.ErrClosed) { // it has just ended
 			fmt.Fprintf(os.Stderr, "tare: interrupt %s: %v\n", argv[0], err)
 		}
 	})

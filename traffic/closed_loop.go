@@ -58,14 +58,14 @@ func callLoops(r *run, c RequestResponse, loops []loop, flows []openFlow) (Trans
 // call runs the dialogues through the window, on a thread for each CPU that
 // there is, as far as there are flows.
 func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
-	threads := min(len(loops), cpus())
-	table := newTimetable(c.Window, threads)
+	dealt := shares(loops, min(len(loops), cpus()))
+	table := newTimetable(c.Window, len(dealt))
 	limit := r.now() + table.limit()
-	parts := make([]*closedLoop, threads)
-	meters := make([]*meter, threads)
+	parts := make([]*closedLoop, len(dealt))
+	meters := make([]*meter, len(dealt))
 	for i := range parts {
 		meters[i] = newMeter(table)
-		parts[i] = &closedLoop{run: r, meter: meters[i], timeout: c.Timeout, limit: limit}
+		parts[i] = &closedLoop{run: r, loops: dealt[i], meter: meters[i], timeout: c.Timeout, limit: limit}
 		if !c.Unrecorded {
 			parts[i].rtt = NewHistogram()
 		}
@@ -73,11 +73,8 @@ func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
 			parts[i].flags = unix.MSG_DONTWAIT
 		}
 	}
-	for i, l := range loops {
-		parts[i%threads].loops = append(parts[i%threads].loops, l)
-	}
 	series := startSampler(r, table, meters...)
-	err := onThreads(r, threads, func(i int) error { return parts[i].work() })
+	err := onThreads(r, len(parts), func(i int) error { return parts[i].work() })
 	t := Transactions{Series: series.finish(), RTT: NewHistogram()}
 	if err != nil {
 		return Transactions{}, r.cause(err)

@@ -63,16 +63,16 @@ type answerFlow struct {
 
 // answer serves the flows on a thread for each CPU that there is.
 func answer(r *run, fds []int, c RequestResponse) (answered int64, err error) {
-	threads := make([]*answerer, min(len(fds), cpus()))
-	for i := range threads {
-		threads[i] = &answerer{run: r, response: randomBytes(c.Size), limit: r.now() + c.Window.limit()}
+	var threads []*answerer
+	for _, share := range shares(fds, min(len(fds), cpus())) {
+		a := &answerer{run: r, response: randomBytes(c.Size), limit: r.now() + c.Window.limit()}
 		if c.Spin {
-			threads[i].flags = unix.MSG_DONTWAIT
+			a.flags = unix.MSG_DONTWAIT
 		}
-	}
-	for i, fd := range fds {
-		a := threads[i%len(threads)]
-		a.flows = append(a.flows, answerFlow{fd: fd, request: touched(c.Size)})
+		for _, fd := range share {
+			a.flows = append(a.flows, answerFlow{fd: fd, request: touched(c.Size)})
+		}
+		threads = append(threads, a)
 	}
 	err = onThreads(r, len(threads), func(i int) error { return threads[i].work() })
 	for _, a := range threads {

@@ -19,7 +19,7 @@ type TCPStream struct {
 	Window    Window
 	Mode      StreamMode // default StreamWrite
 	Direction Direction
-	Flows     int // in each direction, a thread each; default 1
+	Flows     int // in each direction, on a thread for each CPU; default 1
 
 	WriteBytes int // of one send; default 128 KiB; StreamAuto begins with it
 	ReadBytes  int // of one receive, which need not equal WriteBytes; default 1 MiB

@@ -89,9 +89,8 @@ func addOffered(t *Tally, calls traffic.HTTPCalls, rate float64) {
 	t.Metrics["offered_rate"] = float64(calls.Sent) / calls.Elapsed.Seconds()
 	t.Counters["unanswered"] = float64(calls.Unanswered)
 	addService(t.Counters, calls.Service)
-	const tolerance = 0.01
 	due := rate * calls.Elapsed.Seconds()
-	if float64(calls.Sent) < due*(1-tolerance)-1 {
+	if float64(calls.Sent) < due*(1-shortfall)-1 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was waiting", rate))
 	}
 	if calls.Unanswered > 0 {

@@ -96,7 +96,7 @@ func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate traffic.Bi
 	if end.Received != nil && receives { // the CPU worked for both directions
 		t.Work += float64(end.Sent.OfferedRate()) * t.Window.Seconds() / gigabit
 	}
-	if float64(end.Sent.OfferedRate()) < (1-lateShare)*float64(rate) {
+	if float64(end.Sent.OfferedRate()) < (1-shortfall)*float64(rate) {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: less than %.0f Mbit/s as asked for", float64(rate)/1e6))
 	}
 	return t

@@ -86,7 +86,7 @@ func ppsSent(s traffic.UDPPPS, sent traffic.UDPSent) Tally {
 	}
 	t.Counters["late"], t.Counters["skipped"] = float64(sent.Late), float64(sent.Skipped)
 	t.Warnings = append(t.Warnings, lateSender(sent)...)
-	if want := s.Rate * float64(s.Flows); sent.Rate() < (1-lateShare)*want {
+	if want := s.Rate * float64(s.Flows); sent.Rate() < (1-shortfall)*want {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: %.3g datagrams per second were sent, where %.3g were asked for", sent.Rate(), want))
 	}
 	return t

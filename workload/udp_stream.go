@@ -49,7 +49,7 @@ func udpStream() Workload {
 			t := packetsSent(sent)
 			t.Counters = map[string]float64{"late": float64(sent.Late), "skipped": float64(sent.Skipped)}
 			t.Warnings = append(t.Warnings, lateSender(sent)...)
-			if want, got := float64(s.Rate), float64(sent.OfferedRate()); got < (1-lateShare)*want {
+			if want, got := float64(s.Rate), float64(sent.OfferedRate()); got < (1-shortfall)*want {
 				t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: %.3g Mbit/s were sent, where %.3g were asked for", got/1e6, want/1e6))
 			}
 			return t, nil
