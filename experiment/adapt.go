@@ -36,26 +36,35 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	if t.Spec.RPS {
 		p.RPS = rpsOn
 	}
-	stand := []string{network.Baseline}
+	stand := []result.NetworkPlan{{Name: network.Baseline}}
 	for _, u := range t.Underlays {
 		if u.Error != "" {
 			continue
 		}
 		p.NIC, p.MTU, p.Link = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link)
 		if !u.Baseline {
-			stand = append(stand, u.Network)
+			stand = append(stand, result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)})
 		}
 	}
-	for _, name := range stand {
-		if len(asked) == len(Everything()) || slices.ContainsFunc(asked, func(n result.NetworkPlan) bool { return n.Name == name }) {
-			p.Networks = append(p.Networks, result.NetworkPlan{Name: name})
+	all := len(asked) == 0 || sameNames(asked, Plain()) || sameNames(asked, Everything())
+	is := func(name string) func(n result.NetworkPlan) bool {
+		return func(n result.NetworkPlan) bool { return n.Name == name }
+	}
+	for _, n := range stand {
+		if all || slices.ContainsFunc(asked, is(n.Name)) {
+			p.Networks = append(p.Networks, n)
 		}
 	}
 	for _, n := range asked {
-		if len(asked) < len(Everything()) && !slices.Contains(stand, n.Name) {
+		if !all && !slices.ContainsFunc(stand, is(n.Name)) {
 			return p, &InputError{"network " + n.Name + " does not stand in this lab: tare lab show lists what does"}
 		}
 	}
 	p = Complete(p)
 	return p, Check(p)
+}
+
+// sameNames tells that the networks are those of the names, in their order.
+func sameNames(networks []result.NetworkPlan, names []string) bool {
+	return slices.EqualFunc(networks, names, func(n result.NetworkPlan, name string) bool { return n.Name == name })
 }

@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"tare/lab"
 	"tare/network"
@@ -30,6 +32,7 @@ type place struct {
 	underlay string
 	layout   string // of a baseline: "a" or "b"
 	link     result.BitsPerSecond
+	settings result.Settings // of the network
 }
 
 // groupsOf expands a plan. Paths that no network but the baseline serves are
@@ -66,7 +69,7 @@ func cellsOn(p result.Plan, path, nic string) []place {
 	encapOnly := !slices.Contains(p.NIC, nic)
 	var cells []place
 	baselineAsked := false
-	for _, np := range p.Networks {
+	for at, np := range p.Networks {
 		n, known := network.Find(np.Name)
 		switch {
 		case !known || !n.Serves(path):
@@ -81,7 +84,7 @@ func cellsOn(p result.Plan, path, nic string) []place {
 			if np.Link > 0 {
 				link = np.Link
 			}
-			cells = append(cells, place{network: n, underlay: underlayName(p, n.Name, nic, ""), link: link})
+			cells = append(cells, place{network: n, underlay: underlayName(p, variantName(p, at), nic, ""), link: link, settings: np.Params})
 		}
 	}
 	if len(cells) == 0 && !baselineAsked {
@@ -92,6 +95,21 @@ func cellsOn(p result.Plan, path, nic string) []place {
 		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutA), layout: layoutA, link: p.Link},
 		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutB), layout: layoutB, link: p.Link},
 	}, cells...)
+}
+
+// variantName is a network's name; where the plan holds it more than once, with
+// other parameters, the second is NAME-2.
+func variantName(p result.Plan, at int) string {
+	again := 1
+	for _, earlier := range p.Networks[:at] {
+		if earlier.Name == p.Networks[at].Name {
+			again++
+		}
+	}
+	if again == 1 {
+		return p.Networks[at].Name
+	}
+	return fmt.Sprintf("%s-%d", p.Networks[at].Name, again)
 }
 
 // underlayName is the network's own name, with what sets it apart.
@@ -116,14 +134,29 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 				continue
 			}
 			seen[cell.underlay] = true
-			spec.Underlays = append(spec.Underlays, site.UnderlaySpec{
+			spec.Underlays = append(spec.Underlays, withSettings(cell.settings, site.UnderlaySpec{
 				Name: cell.underlay, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU,
 				Link: float64(cell.link), Hosts: hosts, Containers: containers,
 				Baseline: cell.layout != "",
-			})
+			}))
 		}
 	}
 	return spec
+}
+
+// withSettings gives an underlay the parameters of its network. Check has seen
+// that those of number are numbers.
+func withSettings(settings result.Settings, u site.UnderlaySpec) site.UnderlaySpec {
+	if settings == "" {
+		return u
+	}
+	u.Params = settings.Map()
+	for name, into := range map[string]*int{network.Hosts: &u.Hosts, network.Containers: &u.Containers} {
+		if n, err := strconv.Atoi(u.Params[name]); err == nil {
+			*into = n
+		}
+	}
+	return u
 }
 
 // params identify a cell beside network, path and workload.
@@ -138,6 +171,12 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	}
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
+	}
+	for name, text := range cell.settings.Map() {
+		values[name] = text
+		if n, err := strconv.Atoi(text); err == nil {
+			values[name] = float64(n)
+		}
 	}
 	addRun(values, runOf(p, g.workload))
 	return values

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tare/lab"
 	"tare/network"
@@ -46,7 +47,7 @@ const (
 func Quick() result.Plan {
 	return result.Plan{
 		Name:      "quick",
-		Networks:  named(Everything()),
+		Networks:  named(Plain()),
 		Paths:     network.Paths(),
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "tcp_rr"}},
 		NIC:       []string{string(lab.NICFull)},
@@ -65,6 +66,17 @@ func Everything() []string {
 	var names []string
 	for _, n := range network.All() {
 		names = append(names, n.Name)
+	}
+	return names
+}
+
+// Plain names every network that needs nothing but the kernel.
+func Plain() []string {
+	var names []string
+	for _, n := range network.All() {
+		if len(n.Needs) == 0 {
+			names = append(names, n.Name)
+		}
 	}
 	return names
 }
@@ -163,9 +175,15 @@ func slowestLink(p result.Plan) result.BitsPerSecond {
 // Check tells what is wrong with a completed plan: an *InputError that names
 // the offending word and the nearest valid one.
 func Check(p result.Plan) error {
-	for _, n := range p.Networks {
-		if !slices.Contains(Everything(), n.Name) {
-			return Unknown("network", n.Name, Everything())
+	for _, np := range p.Networks {
+		n, known := network.Find(np.Name)
+		if !known {
+			return Unknown("network", np.Name, Everything())
+		}
+		for name, value := range np.Params.Map() {
+			if err := n.CheckParam(name, value); err != nil {
+				return &InputError{err.Error()}
+			}
 		}
 	}
 	for _, path := range p.Paths {
@@ -204,7 +222,7 @@ func Check(p result.Plan) error {
 func checkTwice(p result.Plan) error {
 	networks := make([]string, len(p.Networks))
 	for i, n := range p.Networks {
-		networks[i] = n.Name
+		networks[i] = strings.TrimSpace(n.Name + " " + n.Params.String())
 	}
 	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC} {
 		for i, name := range names {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	mathrand "math/rand/v2"
 	"net/netip"
 	"slices"
@@ -109,6 +110,9 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	env := probe.Environment("/")
 	env.Privilege = o.Topology.Privilege
 	env.Parts = map[string]string{}
+	for _, b := range o.Topology.Underlays {
+		maps.Copy(env.Parts, b.Parts)
+	}
 	r := &runner{
 		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
@@ -135,8 +139,9 @@ func newID() (string, error) {
 // makeCells makes every cell of the plan, and fails those whose underlay is
 // not there.
 func (r *runner) makeCells() {
-	missing := map[string]string{}
+	missing, fidelity := map[string]string{}, map[string]string{}
 	for _, b := range r.Topology.Underlays {
+		fidelity[b.Name] = b.Fidelity
 		r.rps[b.Name] = b.RPS
 		r.ends[b.Name] = b.Paths
 		r.warned[b.Name] = b.Warnings
@@ -151,7 +156,7 @@ func (r *runner) makeCells() {
 				continue
 			}
 			cell := &result.Cell{
-				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: c.network.Fidelity,
+				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: or(fidelity[c.underlay], c.network.Fidelity),
 				Params: params(r.plan, g, c, r.rps[c.underlay]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
 			}
 			if why, absent := missing[c.underlay]; absent {

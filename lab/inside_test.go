@@ -205,7 +205,7 @@ func testUnknownCC(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--cc") || !strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("congestion control nosuch: %v", err)
 	}
-	if len(l.Underlays) != 0 {
+	if len(l.underlays) != 0 {
 		t.Error("an underlay that failed is the lab's")
 	}
 }

@@ -10,6 +10,8 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // Undo is a stack of what must be taken back. Whoever creates something
@@ -37,6 +39,9 @@ type Config struct {
 	Steer bool   // arriving packets are steered to the host's own CPUs
 	CPUs  Places // host -> CPUs, where the plan chooses them
 	All   CPUSet // the CPUs that the lab may use
+	// Cgroup is the control group, by its path below the root of every
+	// hierarchy, under which real engines make theirs.
+	Cgroup string
 }
 
 // Lab is a set of underlays with their hosts and containers, and what runs in
@@ -45,7 +50,9 @@ type Lab struct {
 	Undo
 	Config
 	Processes *Processes
-	Underlays []*Underlay
+
+	mu        sync.Mutex // of what follows: underlays are laid side by side
+	underlays []*Underlay
 }
 
 // New makes an empty lab. The caller is the init of the lab's PID namespace.
@@ -57,7 +64,9 @@ func New(config Config) *Lab {
 
 // Find gives the namespace with an address such as "vxlan.h1/c1".
 func (l *Lab) Find(address string) (*Namespace, error) {
-	for _, u := range l.Underlays {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, u := range l.underlays {
 		for _, h := range u.Hosts {
 			for _, ns := range h.namespaces() {
 				if ns.Name == address {
@@ -78,12 +87,18 @@ func (h *Host) namespaces() []*Namespace {
 	return all
 }
 
+// add makes an underlay the lab's.
+func (l *Lab) add(u *Underlay) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Push(u.Close)
+	l.underlays = append(l.underlays, u)
+}
+
 // Remove takes one underlay back; the others stand.
 func (l *Lab) Remove(u *Underlay) error {
-	for n, other := range l.Underlays {
-		if other == u {
-			l.Underlays = append(l.Underlays[:n], l.Underlays[n+1:]...)
-		}
-	}
+	l.mu.Lock()
+	l.underlays = slices.DeleteFunc(l.underlays, func(other *Underlay) bool { return other == u })
+	l.mu.Unlock()
 	return u.Close()
 }

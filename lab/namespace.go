@@ -25,6 +25,7 @@ type Namespace struct {
 	links   *netlink.Handle
 	indices map[string]int // of the devices that have been named so far
 	from    *Namespace     // whose mounts it starts from; nil: the lab's
+	via     []string       // the command line by which a real engine enters it, in from; nil: it is entered
 }
 
 // sysctls of every namespace of a lab: no state carried from one connection to

@@ -80,6 +80,7 @@ func (p *Processes) reap() {
 // group of its own.
 func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 	process := &Process{Done: make(chan struct{})}
+	in, c.Argv = in.command(c.Argv)
 	err := onThread(func() error {
 		if err := in.enter(); err != nil {
 			return err
@@ -129,7 +130,7 @@ func (h *Host) StartSelf(args ...string) error {
 		return errors.Join(err, says.Close())
 	}
 	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
-		Argv:  append([]string{"/proc/self/exe"}, args...),
+		Argv:  append([]string{Self}, args...),
 		Env:   os.Environ(),
 		Files: [3]*os.File{null, says, os.Stderr},
 	})

@@ -70,8 +70,7 @@ func (l *Lab) NewUnderlay(spec UnderlaySpec) (*Underlay, error) {
 	if err := u.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build underlay %s: %w", spec.Name, err), u.Close())
 	}
-	l.Push(u.Close)
-	l.Underlays = append(l.Underlays, u)
+	l.add(u)
 	return u, nil
 }
 

@@ -17,8 +17,8 @@ func bridge() Network {
 	}
 }
 
-func layBridge(u *lab.Underlay, count int) error {
+func layBridge(u *lab.Underlay, l *Laying) error {
 	return eachHost(u, func(h *lab.Host) error {
-		return ownSubnet(h, u.Spec.MTU).lay(h, count)
+		return ownSubnet(h, u.Spec.MTU).lay(h, l.Containers)
 	})
 }

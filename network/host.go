@@ -9,6 +9,7 @@ func host() Network {
 		Doc:      "the host's own network: the baseline",
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, CrossHost},
-		Lay:      func(*lab.Underlay, int) error { return nil },
+		Lay:      func(*lab.Underlay, *Laying) error { return nil },
+		Ends:     hostEnds,
 	}
 }

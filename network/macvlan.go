@@ -16,9 +16,9 @@ func macvlan() Network {
 		Paths:    []string{SameHost, CrossHost},
 		Missing:  "macvlan devices",
 		Get:      "modprobe macvlan",
-		Lay: func(u *lab.Underlay, count int) error {
+		Lay: func(u *lab.Underlay, l *Laying) error {
 			return eachHost(u, func(h *lab.Host) error {
-				for n := 1; n <= count; n++ {
+				for n := 1; n <= l.Containers; n++ {
 					if err := layMacvlan(h, n); err != nil {
 						return err
 					}

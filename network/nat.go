@@ -20,8 +20,8 @@ func nat() Network {
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq",
-		Lay: func(u *lab.Underlay, count int) error {
-			if err := layBridge(u, count); err != nil {
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			if err := layBridge(u, l); err != nil {
 				return err
 			}
 			return eachHost(u, layNAT)

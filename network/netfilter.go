@@ -13,15 +13,6 @@ import (
 // not loaded they don't.
 const bridgeNetfilter = "net/bridge/bridge-nf-call-iptables"
 
-// Build lays the network over the underlay's hosts, with bridged packets
-// passing netfilter or not as the network declares, whatever the machine does.
-func (n Network) Build(u *lab.Underlay, count int) error {
-	if err := n.Lay(u, count); err != nil {
-		return err
-	}
-	return eachHost(u, n.settleNetfilter)
-}
-
 // settleNetfilter sets what the network declares and reads it back.
 func (n Network) settleNetfilter(h *lab.Host) error {
 	want := "0"

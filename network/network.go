@@ -54,12 +54,21 @@ type Network struct {
 	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
-	Missing         string // what a machine lacks on which Lay fails
+	Needs           []Need // beside the kernel
+	Missing         string // what a kernel lacks on which Lay fails
 	Get             string // how to get it
+	Engine          Engine // whose hosts it shares with the engine's other networks
+	Params          []Param
 
-	// Lay attaches count containers to each host. What it makes goes with the
+	// Lay attaches containers to each host. What it makes goes with the
 	// underlay.
-	Lay func(u *lab.Underlay, count int) error
+	Lay func(u *lab.Underlay, l *Laying) error
+	// Try tells on hosts of its own whether the network can be laid, where
+	// laying it takes long; nil: Lay tells.
+	Try func(u *lab.Underlay, l *Laying) error
+	// Ends gives the ends of a path where they are not the containers that
+	// EndsOf takes; nil: they are.
+	Ends func(u *lab.Underlay, path string) (Ends, error)
 }
 
 // All lists the networks in the order of the tables, each after its parent.
@@ -103,8 +112,8 @@ type Ends struct {
 
 // EndsOf gives the ends of a path on an underlay that has been laid.
 func (n Network) EndsOf(u *lab.Underlay, path string) (Ends, error) {
-	if n.Name == Baseline {
-		return hostEnds(u, path)
+	if n.Ends != nil {
+		return n.Ends(u, path)
 	}
 	place := func(host, container int) (string, netip.Addr, error) {
 		if host > len(u.Hosts) || container > len(u.Hosts[host-1].Containers) {

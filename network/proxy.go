@@ -21,8 +21,8 @@ func proxy() Network {
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
-		Lay: func(u *lab.Underlay, count int) error {
-			if err := layBridge(u, count); err != nil {
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			if err := layBridge(u, l); err != nil {
 				return err
 			}
 			// Containers reach the other host's published port unmasqueraded.

@@ -19,13 +19,13 @@ func ptp() Network {
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
-		Lay: func(u *lab.Underlay, count int) error {
+		Lay: func(u *lab.Underlay, l *Laying) error {
 			err := eachHost(u, func(h *lab.Host) error {
 				// A host answers by proxy only for what it would route elsewhere.
 				if err := h.AddRoute(lab.Route{To: lab.Default(), Device: lab.Device}); err != nil {
 					return err
 				}
-				for n := 1; n <= count; n++ {
+				for n := 1; n <= l.Containers; n++ {
 					if err := proxyARPPair(h, h.ContainerAddr(n), u.Spec.MTU); err != nil {
 						return err
 					}

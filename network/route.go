@@ -13,8 +13,8 @@ func route() Network {
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
-		Lay: func(u *lab.Underlay, count int) error {
-			if err := layBridge(u, count); err != nil {
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			if err := layBridge(u, l); err != nil {
 				return err
 			}
 			return routeBetweenHosts(u)

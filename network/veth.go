@@ -18,9 +18,9 @@ func veth() Network {
 		Paths:    []string{SameHost, ContainerToOwnHost},
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
-		Lay: func(u *lab.Underlay, count int) error {
+		Lay: func(u *lab.Underlay, l *Laying) error {
 			return eachHost(u, func(h *lab.Host) error {
-				for n := 1; n <= count; n++ {
+				for n := 1; n <= l.Containers; n++ {
 					if err := routedPair(h, h.ContainerAddr(n), u.Spec.MTU); err != nil {
 						return err
 					}

@@ -36,12 +36,12 @@ func overlayAddr(h *lab.Host, n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 220, byte(h.Number<<2 | n>>8), byte(n)})
 }
 
-func layVXLAN(u *lab.Underlay, count int) error {
+func layVXLAN(u *lab.Underlay, l *Laying) error {
 	mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
 	err := eachHost(u, func(h *lab.Host) error {
 		addr := func(n int) netip.Addr { return overlayAddr(h, n+1) }
 		b := bridged{gateway: netip.PrefixFrom(overlayAddr(h, 1), 16), addr: addr, mtu: mtu}
-		if err := b.lay(h, count); err != nil {
+		if err := b.lay(h, l.Containers); err != nil {
 			return err
 		}
 		err := h.AddVXLAN(lab.VXLAN{Name: vxlanDevice, VNI: vxlanVNI, Port: vxlanPort, Local: h.Addr, Device: lab.Device, MTU: mtu})
@@ -56,7 +56,7 @@ func layVXLAN(u *lab.Underlay, count int) error {
 	if err != nil {
 		return err
 	}
-	return eachHost(u, func(h *lab.Host) error { return learnPeers(u, h, count) })
+	return eachHost(u, func(h *lab.Host) error { return learnPeers(u, h, l.Containers) })
 }
 
 // learnPeers tells a host where every address of the other hosts lives.

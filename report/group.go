@@ -40,12 +40,18 @@ type loadKey struct {
 // workload's own. The link stands apart.
 func settings() []string { return []string{"nic", "mtu", "pin", "rps", "cc"} }
 
+// isNetworkParam tells parameters of one network: they tell rows apart, not
+// tables.
+func isNetworkParam(name string) bool {
+	return slices.ContainsFunc(network.Params(), func(p network.Param) bool { return p.Name == name })
+}
+
 // split gives the parameters of the lab and those of the workload.
 func split(params result.Params) (setting, own result.Params) {
 	setting, own = result.Params{}, result.Params{}
 	for name, value := range params {
 		switch {
-		case name == "link":
+		case name == "link" || isNetworkParam(name):
 		case slices.Contains(settings(), name):
 			setting[name] = value
 		default:

@@ -14,29 +14,30 @@ import (
 // row is one network of a table: its cell under each of the table's loads, nil
 // where there is none.
 type row struct {
-	network string
-	link    string // its own, "" where it has the table's
-	cells   []*result.Cell
+	network  string
+	link     string // its own, "" where it has the table's
+	settings string // the network's own parameters, "" where it has its defaults
+	cells    []*result.Cell
 }
 
 // rowsOf joins the cells of the loads by network, in the order of the tables.
 func rowsOf(loads []*load) []row {
 	type identity struct {
-		network, link string
-		again         int
+		network, link, settings string
+		again                   int
 	}
 	var rows []row
 	at := map[identity]int{}
 	for slot, l := range loads {
 		seen := map[identity]int{}
 		for _, c := range l.cells {
-			id := identity{network: c.Network, link: l.ownLink(c)}
+			id := identity{network: c.Network, link: l.ownLink(c), settings: settingsOf(c)}
 			again := seen[id]
 			seen[id]++
 			id.again = again
 			if _, ok := at[id]; !ok {
 				at[id] = len(rows)
-				rows = append(rows, row{c.Network, id.link, make([]*result.Cell, len(loads))})
+				rows = append(rows, row{c.Network, id.link, id.settings, make([]*result.Cell, len(loads))})
 			}
 			rows[at[id]].cells[slot] = c
 		}
@@ -66,7 +67,21 @@ func (r row) name() string {
 	if r.link != "" {
 		label += "@" + clean(r.link)
 	}
-	return clip(label, 24)
+	if r.settings != "" {
+		label += " " + clean(r.settings)
+	}
+	return clip(label, 32)
+}
+
+// settingsOf are the network's own parameters of a cell, as text.
+func settingsOf(c *result.Cell) string {
+	params := map[string]string{}
+	for _, p := range network.Params() {
+		if value, set := c.Params[p.Name]; set {
+			params[p.Name] = paramText(value)
+		}
+	}
+	return result.MakeSettings(params).String()
 }
 
 // metric is a metric of one of the row's cells, nil where it was not measured.

@@ -31,10 +31,12 @@ type Plan struct {
 	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`
 }
 
-// NetworkPlan is one network of a plan; a zero Link means the plan's own.
+// NetworkPlan is one network of a plan; a zero Link means the plan's own. The
+// same network may stand more than once with other parameters.
 type NetworkPlan struct {
-	Name string        `json:"name" yaml:"name"`
-	Link BitsPerSecond `json:"link,omitempty" yaml:"link,omitempty"`
+	Name   string        `json:"name" yaml:"name"`
+	Link   BitsPerSecond `json:"link,omitempty" yaml:"link,omitempty"`
+	Params Settings      `json:"params,omitempty" yaml:"params,omitempty"`
 }
 
 // WorkloadPlan is one workload of a plan with its parameters; a zero means

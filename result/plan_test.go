@@ -99,7 +99,7 @@ max_time: 0s
 		t.Fatal(err)
 	}
 	want := Plan{
-		Networks:  []NetworkPlan{{Name: "host"}, {"vxlan", 1e9}, {"route", 1e9}, {"ptp", 1e9}},
+		Networks:  []NetworkPlan{{Name: "host"}, {Name: "vxlan", Link: 1e9}, {Name: "route", Link: 1e9}, {Name: "ptp", Link: 1e9}},
 		Workloads: []WorkloadPlan{{Name: "tcp_rr"}, {Name: "udp_stream", Rate: Rate{1e9, unitBits}, Size: 1200}},
 		Link:      2.5e9, Duration: 90,
 	}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/lab"
-	"tare/network"
 )
 
 // KeeperVerb is the hidden command that runs a keeper.
@@ -268,31 +267,4 @@ func exitStatus(status syscall.WaitStatus) int {
 		return 128 + int(status.Signal())
 	}
 	return status.ExitStatus()
-}
-
-// probe tries to lay every network, and takes it back. It does so in a lab of
-// its own, whose end is that of every process, so none may stand beside it.
-func (k *keeper) probe() (probed []Availability, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.lab != nil {
-		return nil, errors.New("probe: the lab stands already")
-	}
-	config, err := Spec{Pin: string(lab.PinNone)}.config()
-	if err != nil {
-		return nil, err
-	}
-	scratch := lab.New(config)
-	defer func() { err = errors.Join(err, scratch.Close()) }()
-	for _, n := range network.All() {
-		a := Availability{Name: n.Name}
-		u, err := layUnderlay(scratch, UnderlaySpec{Name: n.Name, Network: n.Name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1})
-		if err != nil {
-			a.Error = err.Error()
-		} else if err := scratch.Remove(u); err != nil {
-			return nil, fmt.Errorf("probe %s: %w", n.Name, err)
-		}
-		probed = append(probed, a)
-	}
-	return probed, nil
 }

@@ -36,7 +36,9 @@ type Lab struct {
 
 // owned is a keeper that this process started.
 type owned struct {
+	name    string
 	process *exec.Cmd
+	claim   *os.File      // of the control groups; nil: none were made
 	release chan struct{} // lets the starting thread go
 	ended   chan error
 }
@@ -48,7 +50,11 @@ func Start(ctx context.Context) (*Lab, error) {
 		return nil, fmt.Errorf("name lab: %w", err)
 	}
 	// An abstract socket leaves no file behind.
-	address := "@tare-" + hex.EncodeToString(name)
+	id := hex.EncodeToString(name)
+	address := "@tare-" + id
+	if err := sweepCgroups(); err != nil {
+		return nil, err
+	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("listen for keeper: %w", err)
@@ -57,6 +63,7 @@ func Start(ctx context.Context) (*Lab, error) {
 	if err = errors.Join(err, listener.Close()); err != nil {
 		return nil, err
 	}
+	o.name = id
 	return &Lab{address: address, owned: o, agents: map[string]*agent.Handle{}}, nil
 }
 
@@ -144,6 +151,13 @@ func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conver
 // Build lays the spec. An underlay that could not be laid says so in the
 // topology; the others stand.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
+	if l.owned != nil && l.owned.name != "" && spec.needsEngines() {
+		claim, err := claimCgroups(l.owned.name)
+		if err != nil {
+			return fmt.Errorf("build lab: %w", err)
+		}
+		l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
+	}
 	rep, err := l.ask(ctx, request{Do: doBuild, Spec: &spec})
 	if err != nil {
 		return fmt.Errorf("build lab: %w", err)
@@ -234,7 +248,7 @@ func (l *Lab) Close() error {
 	if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
 		errs = append(errs, fmt.Errorf("take lab down: %w", err))
 	}
-	errs = append(errs, l.owned.wait())
+	errs = append(errs, l.owned.wait(), releaseCgroups(l.owned.claim))
 	return errors.Join(errs...)
 }
 

@@ -111,6 +111,7 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err = errors.Join(err, listener.Close()); err != nil {
 		return nil, errors.Join(err, forget(dir, spec.Name))
 	}
+	spec.Cgroup = cgroupsOf("lab-" + spec.Name)
 	l := &Lab{address: socket, owned: o, agents: map[string]*agent.Handle{}}
 	entry.PID = o.process.Process.Pid
 	if err := errors.Join(l.Build(ctx, spec), write(dir, entry)); err != nil {
@@ -216,9 +217,10 @@ func write(dir string, e Entry) error {
 	return nil
 }
 
-// remove strikes a lab from the ledger, whatever of it is there.
+// remove strikes a lab from the ledger, whatever of it is there, and removes
+// its control groups.
 func remove(dir, name string) error {
-	var errs []error
+	errs := []error{removeCgroups(cgroupsOf("lab-" + name))}
 	for _, suffix := range []string{".sock", ".json"} {
 		err := os.Remove(filepath.Join(dir, name+suffix))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -7,6 +7,8 @@
 package site
 
 import (
+	"slices"
+
 	"tare/lab"
 	"tare/network"
 )
@@ -14,6 +16,7 @@ import (
 // Spec is a lab as data.
 type Spec struct {
 	Name      string            `json:"name"`
+	Cgroup    string            `json:"cgroup,omitempty"` // under which real engines make theirs
 	CC        string            `json:"cc"`
 	Pin       string            `json:"pin"`
 	CPUs      map[string]string `json:"cpus,omitempty"`
@@ -29,8 +32,10 @@ type UnderlaySpec struct {
 	MTU        int     `json:"mtu"`
 	Link       float64 `json:"link,omitempty"` // bit/s
 	Hosts      int     `json:"hosts"`
-	Containers int     `json:"containers"`         // per host
-	Baseline   bool    `json:"baseline,omitempty"` // one of the two that others are weighed against
+	Containers int     `json:"containers"` // per host
+	// Params are the network's own, by name.
+	Params   map[string]string `json:"params,omitempty"`
+	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are weighed against
 }
 
 // Topology is a lab as built.
@@ -46,6 +51,11 @@ type Topology struct {
 type Built struct {
 	UnderlaySpec
 	Error    string                  `json:"error,omitempty"`
+	Missing  string                  `json:"missing,omitempty"` // what this machine lacks, where that is why
+	Get      string                  `json:"get,omitempty"`     // how to get it
+	Fidelity string                  `json:"fidelity"`
+	Parts    map[string]string       `json:"parts,omitempty"` // real part -> version
+	Notes    []string                `json:"notes,omitempty"`
 	RPS      bool                    `json:"rps"`
 	CPUs     map[string]string       `json:"cpus"` // host -> CPU list; empty: not bound
 	Warnings []string                `json:"warnings"`
@@ -54,7 +64,7 @@ type Built struct {
 
 // config reads the spec's CPU lists.
 func (s Spec) config() (lab.Config, error) {
-	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), Steer: s.RPS, CPUs: lab.Places{}}
+	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), Steer: s.RPS, CPUs: lab.Places{}, Cgroup: "/" + s.Cgroup}
 	for name, list := range s.CPUs {
 		set, err := lab.ParseCPUSet(list)
 		if err != nil {
@@ -65,4 +75,12 @@ func (s Spec) config() (lab.Config, error) {
 	usable, err := lab.UsableCPUs()
 	config.All = usable
 	return config, err
+}
+
+// needsEngines tells whether a network of the lab is made of real parts.
+func (s Spec) needsEngines() bool {
+	return slices.ContainsFunc(s.Underlays, func(u UnderlaySpec) bool {
+		n, known := network.Find(u.Network)
+		return known && len(n.Needs) > 0
+	})
 }

@@ -47,8 +47,11 @@ type reply struct {
 
 // Availability says whether a network can be laid on this machine.
 type Availability struct {
-	Name  string `json:"name"`
-	Error string `json:"error,omitempty"` // why not
+	Name     string `json:"name"`
+	Fidelity string `json:"fidelity"`
+	Error    string `json:"error,omitempty"`   // why not
+	Missing  string `json:"missing,omitempty"` // what is lacking
+	Get      string `json:"get,omitempty"`     // how to get it
 }
 
 // conversation is one request and its replies.

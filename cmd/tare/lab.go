@@ -43,6 +43,7 @@ func nameFlag(c *cobra.Command, name *string) {
 func labUpCommand(s streams) *cobra.Command {
 	var name, nic, link, pin, cc, cpus string
 	var hosts, containers, mtu int
+	networks := networkFlags{}
 	c := &cobra.Command{
 		Use:   "up NETWORK...",
 		Short: "Build a lab that stays until it is taken down",
@@ -50,6 +51,8 @@ func labUpCommand(s streams) *cobra.Command {
 			spec, err := labSpec(args, hosts, containers, func(p *result.Plan) error {
 				p.NIC, p.EncapNIC, p.MTU, p.Pin, p.CC = []string{nic}, nil, mtu, pin, cc
 				var errs []error
+				varied, err := networks.apply(c.Flags(), p.Networks)
+				p.Networks, errs = varied, append(errs, err)
 				if link != "" {
 					rate, err := result.ParseBitsPerSecond(link)
 					p.Link, errs = rate, append(errs, err)
@@ -73,6 +76,7 @@ func labUpCommand(s streams) *cobra.Command {
 	nameFlag(c, &name)
 	c.Flags().IntVar(&hosts, "hosts", labHosts, "hosts of each network")
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
+	networks.register(c.Flags(), network.Hosts, network.Containers)
 	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
 	c.Flags().StringVar(&link, "link", "", "rate of the link between hosts, as 10gbit (default: as fast as the CPU)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
@@ -94,14 +98,14 @@ func labSpec(names []string, hosts, containers int, adjust func(*result.Plan) er
 		return site.Spec{}, fmt.Errorf("--containers %d: it must be from 0 to %d", containers, lab.MaxContainers)
 	}
 	plan := experiment.Quick()
-	if err := adjust(&plan); err != nil {
-		return site.Spec{}, err
-	}
 	plan.Networks = []result.NetworkPlan{{Name: network.Baseline}}
 	for _, n := range list(strings.Join(names, ","), experiment.Everything()) {
-		if !slices.Contains(plan.Networks, result.NetworkPlan{Name: n}) {
+		if !slices.ContainsFunc(plan.Networks, func(had result.NetworkPlan) bool { return had.Name == n }) {
 			plan.Networks = append(plan.Networks, result.NetworkPlan{Name: n})
 		}
+	}
+	if err := adjust(&plan); err != nil {
+		return site.Spec{}, err
 	}
 	plan = experiment.Complete(plan)
 	if err := experiment.Check(plan); err != nil {
@@ -119,7 +123,7 @@ func labUp(c *cobra.Command, s streams, spec site.Spec) error {
 		if u.Error == "" {
 			continue
 		}
-		err := fmt.Errorf("%s can't be laid here: %s: %s", u.Network, u.Error, getting(u.Network))
+		err := fmt.Errorf("%s can't be laid here: %s%s", u.Network, u.Error, getting(u))
 		return &exitError{exitMissing, errors.Join(err, l.Close(), site.Down(c.Context(), spec.Name))}
 	}
 	fmt.Fprintf(s.out, "lab %s is up: %s\n", spec.Name, strings.Join(l.Topology.Addresses(), " "))

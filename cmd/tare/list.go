@@ -123,15 +123,12 @@ func listNetworks(ctx context.Context) (all []listed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	failed := map[string]string{}
-	for _, p := range probed {
-		failed[p.Name] = p.Error
-	}
 	all = []listed{}
-	for _, n := range network.All() {
-		entry := listed{Name: n.Name, Doc: n.Doc, Available: failed[n.Name] == "", Fidelity: n.Fidelity, Parent: n.Parent}
+	for _, p := range probed {
+		n, _ := network.Find(p.Name)
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Fidelity: p.Fidelity, Parent: n.Parent}
 		if !entry.Available {
-			entry.Missing, entry.Get = n.Missing+": "+failed[n.Name], n.Get
+			entry.Missing, entry.Get = p.Missing+": "+p.Error, p.Get
 		}
 		all = append(all, entry)
 	}
@@ -139,10 +136,13 @@ func listNetworks(ctx context.Context) (all []listed, err error) {
 }
 
 // getting says how to get what a network needs.
-func getting(name string) string {
-	n, known := network.Find(name)
-	if !known || n.Get == "" {
-		return "tare list networks shows what runs here"
+func getting(b site.Built) string {
+	if b.Get != "" {
+		return "" // its error says so
 	}
-	return fmt.Sprintf("it needs %s: %s", n.Missing, n.Get)
+	n, known := network.Find(b.Network)
+	if !known || n.Get == "" {
+		return ": tare list networks shows what runs here"
+	}
+	return fmt.Sprintf(": it needs %s: %s", n.Missing, n.Get)
 }

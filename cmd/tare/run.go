@@ -166,7 +166,7 @@ func (f runFlags) available(plan result.Plan, topology site.Topology) (result.Pl
 			continue
 		}
 		if f.named(built.Network) || built.Baseline {
-			return plan, &exitError{exitMissing, fmt.Errorf("%s can't be laid here: %s: %s", built.Network, built.Error, getting(built.Network))}
+			return plan, &exitError{exitMissing, fmt.Errorf("%s can't be laid here: %s%s", built.Network, built.Error, getting(built))}
 		}
 		plan = experiment.Skip(plan, built.Network, built.Error)
 	}

@@ -27,6 +27,7 @@ type runFlags struct {
 	blocks, mtu                int
 	precision, margin          string
 	workload                   workloadFlags
+	network                    networkFlags
 	seed                       uint64
 	labName, out               string
 	listed                     []string    // networks that the plan's file names
@@ -46,6 +47,8 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
 	f.workload.register(flags)
+	f.network = networkFlags{}
+	f.network.register(flags)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, as 500ms (default: what fits a minute)")
 	flags.StringVar(&f.warmup, "warmup", "", "what precedes a window, as 100ms")
@@ -75,6 +78,13 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	}
 	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads)); err != nil {
 		return plan, &exitError{exitWrong, err}
+	}
+	networks, err := f.network.apply(flags, plan.Networks)
+	if err != nil {
+		return plan, &exitError{exitWrong, err}
+	}
+	if !slices.Equal(networks, plan.Networks) {
+		plan.Networks, narrowed = networks, true
 	}
 	if narrowed && plan.Name == "quick" {
 		plan.Name = ""

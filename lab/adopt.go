@@ -1,0 +1,103 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Self is how a command line names this binary; inside a container that a real
+// engine made the binary has another path.
+const (
+	Self        = "/proc/self/exe"
+	SelfInImage = "/tare"
+)
+
+// Adopt takes a real engine's container, known by a process in it, as the
+// host's next. The engine's own command line enter starts a process in it, as
+// {"docker", "exec", "-i", "ID"}; it runs in the host.
+func (h *Host) Adopt(pid int, enter ...string) (*Container, error) {
+	short := fmt.Sprintf("c%d", len(h.Containers)+1)
+	ns := &Namespace{Name: h.Name + "/" + short, CC: h.CC, CPUs: h.CPUs, indices: map[string]int{}, from: h.Namespace, via: enter}
+	file, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return nil, fmt.Errorf("adopt container %s: %w", ns.Name, err)
+	}
+	ns.net = file
+	ns.Push(file.Close)
+	if err := errors.Join(ns.openLinks(), ns.Sysctl("net/ipv4/tcp_no_metrics_save", "1")); err != nil {
+		return nil, errors.Join(fmt.Errorf("adopt container %s: %w", ns.Name, err), ns.Close())
+	}
+	h.underlay.Push(ns.Close)
+	c := &Container{Namespace: ns, Short: short, Host: h}
+	h.Containers = append(h.Containers, c)
+	return c, nil
+}
+
+// Cgroup is the control group under which the host's engines make theirs.
+func (h *Host) Cgroup() string { return h.underlay.lab.Cgroup }
+
+// command is how a command line starts in the namespace, and where: a real
+// engine's container is entered by the engine.
+func (ns *Namespace) command(argv []string) (*Namespace, []string) {
+	if len(ns.via) == 0 {
+		return ns, argv
+	}
+	inside := slices.Clone(argv)
+	if inside[0] == Self {
+		inside[0] = SelfInImage
+	}
+	return ns.from, slices.Concat(ns.via, inside)
+}
+
+// Share gives the hosts of an underlay once more, under another name and with
+// containers of its own: for the networks of one engine. It is the lab's, and
+// must end before the underlay that it shares.
+func (l *Lab) Share(of *Underlay, name string) (*Underlay, error) {
+	u := &Underlay{Spec: of.Spec, Warnings: slices.Clone(of.Warnings), RPS: of.RPS, lab: l}
+	u.Spec.Name = name
+	for _, h := range of.Hosts {
+		// Mounts are made now, so that both names mean the same.
+		if err := onThread(h.enter); err != nil {
+			return nil, fmt.Errorf("share hosts of %s: %w", of.Spec.Name, err)
+		}
+		u.Hosts = append(u.Hosts, &Host{
+			Namespace: &Namespace{
+				Name: name + "." + h.Short, CPUs: h.CPUs, CC: h.CC,
+				net: h.net, mount: h.mount, links: h.links, indices: h.indices,
+			},
+			Short: h.Short, Number: h.Number, Addr: h.Addr, underlay: u,
+		})
+	}
+	l.add(u)
+	return u, nil
+}
+
+// SettleCC lays the lab's congestion control on every route that a real part
+// laid without.
+func (ns *Namespace) SettleCC() error {
+	if ns.CC == "" {
+		return nil
+	}
+	if err := ns.chooseLocalCC(); err != nil {
+		return err
+	}
+	routes, err := retry(func() ([]netlink.Route, error) { return ns.links.RouteList(nil, unix.AF_INET) })
+	if err != nil {
+		return fmt.Errorf("list routes in %s: %w", ns.Name, err)
+	}
+	for _, route := range routes {
+		if route.Congctl == ns.CC || route.Type != unix.RTN_UNICAST {
+			continue
+		}
+		route.Congctl = ns.CC
+		if err := ns.links.RouteReplace(&route); err != nil {
+			return fmt.Errorf("lay congestion control %s on route %s in %s: %w", ns.CC, route.Dst, ns.Name, err)
+		}
+	}
+	return nil
+}

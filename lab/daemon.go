@@ -1,0 +1,188 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Scratch is the folder of a host's own for state, sockets and logs. It is in
+// memory, belongs to the host's mounts, and is gone with them.
+const Scratch = "/run/tare"
+
+const (
+	readyWait  = 30 * time.Second      // how long a daemon may take
+	readyStep  = 10 * time.Millisecond // how often it is asked
+	runWait    = 60 * time.Second      // how long a command may take
+	quotedText = 600                   // bytes of a log that an error quotes
+)
+
+// Daemon is a real part that runs in a host for as long as the lab stands.
+type Daemon struct {
+	Name string // of its log: Scratch/NAME.log
+	Argv []string
+	Env  []string // beside the lab's own
+	// Ready is asked on a thread inside the host, mounts included, until it
+	// gives nil; its last error says what was missing.
+	Ready func() error
+}
+
+// StartDaemon starts a daemon and waits until it is ready. Its errors quote
+// the end of its log.
+func (h *Host) StartDaemon(d Daemon) (*Process, error) {
+	log, err := h.openLog(d.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
+		Argv: d.Argv, Env: append(os.Environ(), d.Env...), Files: [3]*os.File{null, log, log},
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.underlay.Push(func() error { return process.Signal(syscall.SIGKILL) })
+	if err := h.await(process, d.Ready); err != nil {
+		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
+	}
+	return process, nil
+}
+
+// await asks until the daemon is ready, has ended or has taken too long.
+func (h *Host) await(process *Process, ready func() error) error {
+	if ready == nil {
+		return nil
+	}
+	return h.Inside(func() error {
+		for deadline := time.Now().Add(readyWait); ; time.Sleep(readyStep) {
+			err := ready()
+			if err == nil {
+				return nil
+			}
+			select {
+			case <-process.Done:
+				return errors.New("it ended")
+			default:
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("not ready after %v: %w", readyWait, err)
+			}
+		}
+	})
+}
+
+// Inside runs work on a thread inside the host, its mounts included.
+func (h *Host) Inside(work func() error) error {
+	return onThread(func() error {
+		if err := h.enter(); err != nil {
+			return err
+		}
+		return work()
+	})
+}
+
+// WriteFile writes a file below the host's own Scratch, and its folders.
+func (h *Host) WriteFile(path string, text []byte, mode os.FileMode) error {
+	return h.Inside(func() error {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("write file in %s: %w", h.Name, err)
+		}
+		if err := os.WriteFile(path, text, mode); err != nil {
+			return fmt.Errorf("write file in %s: %w", h.Name, err)
+		}
+		return nil
+	})
+}
+
+func (h *Host) openLog(name string) (log *os.File, err error) {
+	err = h.Inside(func() error {
+		if err := os.MkdirAll(Scratch, 0o755); err != nil {
+			return err
+		}
+		log, err = os.OpenFile(filepath.Join(Scratch, name+".log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open log of %s in %s: %w", name, h.Name, err)
+	}
+	return log, nil
+}
+
+// Run runs a command in the host to its end and gives what it wrote on its
+// standard output. Its errors quote what it wrote on the other.
+func (h *Host) Run(argv ...string) (string, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return "", err
+	}
+	defer null.Close()
+	// Files, not pipes: what a command leaves running may hold them open.
+	var said [2]*os.File
+	for i := range said {
+		fd, err := unix.MemfdCreate("tare "+argv[0], unix.MFD_CLOEXEC)
+		if err != nil {
+			return "", fmt.Errorf("make file in memory: %w", err)
+		}
+		said[i] = os.NewFile(uintptr(fd), argv[0])
+		defer said[i].Close()
+	}
+	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
+		Argv: argv, Env: os.Environ(), Files: [3]*os.File{null, said[0], said[1]},
+	})
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-process.Done:
+	case <-time.After(runWait):
+		err := fmt.Errorf("run %s in %s: no end after %v", strings.Join(argv, " "), h.Name, runWait)
+		return "", errors.Join(err, process.Signal(syscall.SIGKILL))
+	}
+	text, err := whole(said[0])
+	if process.Status != 0 {
+		why := tail(said[1])
+		if why == "" {
+			why = tail(said[0])
+		}
+		return text, fmt.Errorf("run %s in %s: exit status %d: %s", strings.Join(argv, " "), h.Name, process.Status.ExitStatus(), why)
+	}
+	return text, err
+}
+
+// whole reads a file from its start.
+func whole(file *os.File) (string, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return "", fmt.Errorf("read output: %w", err)
+	}
+	text := make([]byte, info.Size())
+	n, err := file.ReadAt(text, 0)
+	if n < len(text) {
+		return string(text[:n]), fmt.Errorf("read output: %w", err)
+	}
+	return string(text), nil
+}
+
+// tail is the end of a file, on one line.
+func tail(file *os.File) string {
+	text, err := whole(file)
+	if err != nil {
+		return err.Error()
+	}
+	text = strings.TrimSpace(text)
+	if len(text) > quotedText {
+		text = "..." + text[len(text)-quotedText:]
+	}
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " | ")
+}

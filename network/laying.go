@@ -1,0 +1,178 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tare/lab"
+)
+
+// Engine is the daemons that several networks share: they stand on one set of
+// hosts, on each of which one daemon runs.
+type Engine struct {
+	Name  string // "docker"; "": none
+	Start func(u *lab.Underlay) error
+}
+
+// Param is a parameter that a network has.
+type Param struct {
+	Name   string // as a file and a cell name it: "ip_masq"
+	Doc    string
+	Values []string // the default first; nil: any text
+	List   bool     // a list of values weighs the network with each
+}
+
+// Default is the value that need not be said.
+func (p Param) Default() string {
+	if len(p.Values) > 0 {
+		return p.Values[0]
+	}
+	return ""
+}
+
+// The parameters of every network but the baseline.
+const (
+	Hosts      = "hosts"
+	Containers = "containers"
+	Rules      = "rules"
+)
+
+// common are the parameters of every network but the baseline: numbers.
+func common() []Param {
+	return []Param{
+		{Name: Hosts, Doc: "hosts of each network (default 2)", List: true},
+		{Name: Containers, Doc: "containers of each host (default 2)", List: true},
+		{Name: Rules, Doc: "nftables rules on the path that match nothing (default 0)", List: true},
+	}
+}
+
+// most is the largest value of a number.
+func most(name string) int {
+	switch name {
+	case Hosts:
+		return lab.MaxHosts
+	case Containers:
+		return lab.MaxContainers
+	}
+	return 100_000
+}
+
+// Params lists the parameters of all networks, each once.
+func Params() []Param {
+	all := common()
+	for _, n := range All() {
+		for _, p := range n.Params {
+			if !slices.ContainsFunc(all, func(had Param) bool { return had.Name == p.Name }) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// Laying is one network being laid: what is asked of it, and what came of it.
+type Laying struct {
+	Containers int               // per host
+	Params     map[string]string // by name; the network's defaults included
+
+	Fidelity string            // as it turned out
+	Parts    map[string]string // real part -> version
+	Notes    []string          // what a reader of the numbers should know
+}
+
+// Note adds a note for every number of the network.
+func (l *Laying) Note(format string, args ...any) {
+	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
+}
+
+// param finds a parameter of the network.
+func (n Network) param(name string) (Param, bool) {
+	all := n.Params
+	if n.Name != Baseline {
+		all = append(common(), all...)
+	}
+	at := slices.IndexFunc(all, func(p Param) bool { return p.Name == name })
+	if at < 0 {
+		return Param{}, false
+	}
+	return all[at], true
+}
+
+// Takes tells whether the network has the parameter.
+func (n Network) Takes(name string) bool { _, has := n.param(name); return has }
+
+// CheckParam refuses a parameter that the network does not have, or a value
+// that the parameter does not take.
+func (n Network) CheckParam(name, value string) error {
+	p, has := n.param(name)
+	isCommon := slices.ContainsFunc(common(), func(p Param) bool { return p.Name == name })
+	switch {
+	case !has:
+		return fmt.Errorf("network %s has no %s", n.Name, name)
+	case isCommon:
+		if count, err := strconv.Atoi(value); err != nil || count < 0 || count > most(name) {
+			return fmt.Errorf("%s of %s is %q: give a number up to %d", name, n.Name, value, most(name))
+		}
+	case p.Values != nil && !slices.Contains(p.Values, value):
+		return fmt.Errorf("%s of %s is %q: give one of %s", name, n.Name, value, strings.Join(p.Values, ", "))
+	}
+	return nil
+}
+
+// complete adds the defaults of the network's own parameters to those set.
+func (n Network) complete(set map[string]string) map[string]string {
+	params := map[string]string{}
+	for _, p := range n.Params {
+		params[p.Name] = p.Default()
+	}
+	maps.Copy(params, set)
+	return params
+}
+
+// Build lays the network over the underlay's hosts. Bridged packets pass
+// netfilter or not as the network declares, whatever the machine does, and
+// every route has the lab's congestion control, whoever laid it.
+func (n Network) Build(u *lab.Underlay, l *Laying) error {
+	if err := n.lacks(); err != nil {
+		return err
+	}
+	l.Fidelity, l.Params = n.Fidelity, n.complete(l.Params)
+	if err := n.Lay(u, l); err != nil {
+		return err
+	}
+	parts, err := n.versions(u.Hosts[0])
+	if err != nil {
+		return err
+	}
+	l.Parts = parts
+	return eachHost(u, func(h *lab.Host) error {
+		if err := errors.Join(n.settleNetfilter(h), layRules(h, l.Params[Rules])); err != nil {
+			return err
+		}
+		if len(n.Needs) == 0 {
+			return nil
+		}
+		for _, c := range h.Containers {
+			if err := c.SettleCC(); err != nil {
+				return err
+			}
+		}
+		return h.SettleCC()
+	})
+}
+
+// Probe tells whether the network can be laid, on hosts that are thrown away.
+func (n Network) Probe(u *lab.Underlay, l *Laying) error {
+	if err := n.lacks(); err != nil {
+		return err
+	}
+	l.Fidelity = n.Fidelity
+	if n.Try != nil {
+		return n.Try(u, l)
+	}
+	return n.Build(u, l)
+}

@@ -1,0 +1,112 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+
+	"tare/lab"
+)
+
+// Need is something that a network is made of beside the kernel.
+type Need struct {
+	What    string                 // "dockerd"
+	Get     string                 // the one command that gets it
+	Find    func() (string, error) // where it is
+	Version []string               // the command line by which it tells its version; nil: it has none
+}
+
+// MissingError says what a network lacks on this machine.
+type MissingError struct {
+	What, Get string
+	Err       error
+}
+
+func (e *MissingError) Error() string { return fmt.Sprintf("%s: %v: %s", e.What, e.Err, e.Get) }
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// program is a program of a Debian package, or one among the parts.
+func program(name, debianPackage string, version ...string) Need {
+	need := Need{What: name, Get: "apt-get install " + debianPackage, Find: func() (string, error) { return Program(name) }}
+	if len(version) > 0 {
+		need.Version = append([]string{name}, version...)
+	}
+	return need
+}
+
+// part is a program that `make parts` builds.
+func part(name string, version ...string) Need {
+	need := program(name, "", version...)
+	need.Get = "make parts"
+	return need
+}
+
+// root is the machine's own root.
+func root() Need {
+	return Need{What: "root", Get: "run tare as root", Find: func() (string, error) {
+		if !lab.IsRoot() {
+			return "", errors.New("real engines run as root only")
+		}
+		return "", nil
+	}}
+}
+
+// Program finds a program on the PATH, where administrators' programs stand, or
+// among the parts that were built.
+func Program(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path, nil
+	}
+	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/local/sbin", PartsDir()} {
+		if path, errThere := exec.LookPath(filepath.Join(dir, name)); errThere == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not on the PATH and not in %s", name, PartsDir())
+}
+
+// PartsDir is where real parts are that no package holds.
+func PartsDir() string {
+	cache, err := os.UserCacheDir() // XDG_CACHE_HOME, else ~/.cache
+	if err != nil {
+		cache = "/var/cache"
+	}
+	return filepath.Join(cache, "tare", "parts")
+}
+
+// lacks tells what is missing of what the network needs.
+func (n Network) lacks() error {
+	for _, need := range n.Needs {
+		if _, err := need.Find(); err != nil {
+			return &MissingError{need.What, need.Get, err}
+		}
+	}
+	return nil
+}
+
+// versionNumber is what stands for a version in what a program prints.
+var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
+
+// versions asks the real parts for theirs, in a host.
+func (n Network) versions(h *lab.Host) (map[string]string, error) {
+	parts := map[string]string{}
+	for _, need := range n.Needs {
+		if len(need.Version) == 0 {
+			continue
+		}
+		path, err := need.Find()
+		if err != nil {
+			return nil, err
+		}
+		text, err := h.Run(append([]string{path}, need.Version[1:]...)...)
+		if err != nil {
+			return nil, err
+		}
+		parts[need.What] = versionNumber.FindString(text)
+	}
+	return parts, nil
+}

@@ -1,0 +1,138 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Real engines make control groups, which no namespace holds: they are the one
+// thing of a lab that the kernel does not take back by itself. All of a lab's
+// stand below one group, whose name stands in the ledger before the first is
+// made. The file is locked for as long as the lab's owner lives.
+
+// cgroupSuffix is that of a lab's file in the ledger.
+const cgroupSuffix = ".cgroup"
+
+// cgroupsWait is how long the kernel gets to end what was in a group.
+const cgroupsWait = 2 * time.Second
+
+// cgroupsOf names the group of a lab.
+func cgroupsOf(lab string) string { return "tare-" + lab }
+
+// claimCgroups writes a lab to the ledger and gives the lock. It first removes
+// what labs left whose owners were killed.
+func claimCgroups(lab string) (*os.File, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil // no engine runs without root
+	}
+	dir, err := openLedger()
+	if err != nil {
+		return nil, err
+	}
+	if err := sweepCgroups(); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(dir, lab+cgroupSuffix), os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write ledger: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock ledger: %w", err), file.Close())
+	}
+	return file, nil
+}
+
+// releaseCgroups removes a lab's groups and strikes it from the ledger.
+func releaseCgroups(file *os.File) error {
+	if file == nil {
+		return nil
+	}
+	lab := strings.TrimSuffix(filepath.Base(file.Name()), cgroupSuffix)
+	err := removeCgroups(cgroupsOf(lab))
+	if err == nil {
+		err = os.Remove(file.Name())
+	}
+	return errors.Join(err, file.Close(), leave(filepath.Dir(file.Name())))
+}
+
+// sweepCgroups removes the groups of labs whose owners are gone.
+func sweepCgroups() error {
+	dir, err := ledger()
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"+cgroupSuffix))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, path := range files {
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // its owner has just ended
+		}
+		if err != nil {
+			return fmt.Errorf("read ledger: %w", err)
+		}
+		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+			errs = append(errs, file.Close()) // its owner lives
+			continue
+		}
+		errs = append(errs, releaseCgroups(file))
+	}
+	return errors.Join(errs...)
+}
+
+// removeCgroups removes the group of this name, and those in it, from every
+// hierarchy. What was killed in them gets a moment to end.
+func removeCgroups(name string) error {
+	var groups []string
+	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/"} {
+		found, err := filepath.Glob(pattern + name)
+		if err != nil {
+			return err
+		}
+		groups = append(groups, found...)
+	}
+	for deadline := time.Now().Add(cgroupsWait); ; time.Sleep(10 * time.Millisecond) {
+		var errs []error
+		for _, group := range groups {
+			errs = append(errs, removeTree(group))
+		}
+		err := errors.Join(errs...)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// removeTree removes a group and those in it, the innermost first.
+func removeTree(group string) error {
+	var all []string
+	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && entry.IsDir() {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("list control groups: %w", err)
+	}
+	for _, path := range slices.Backward(all) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove control group: %w", err)
+		}
+	}
+	return nil
+}
