@@ -33,6 +33,7 @@ const (
 	TCPTimestamps = 12 // RFC 7323, with the padding: Linux sends it on each segment
 	UDPHeader     = 8  // RFC 768
 	VXLANHeader   = 8  // RFC 7348
+	VLANTag       = 4  // IEEE 802.1Q
 )
 
 // BitsPerSecond is a rate.
@@ -56,6 +57,12 @@ func VXLAN() Stack {
 	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"VXLAN", VXLANHeader}, {"Ethernet", EthernetHeader}}
 }
 
+// VLAN is a tag of a VLAN (IEEE 802.1Q): 4 bytes that a frame may be longer for,
+// so that the MTU remains.
+func VLAN() Stack { return Stack{{vlanName, VLANTag}} }
+
+const vlanName = "802.1Q"
+
 // Bytes is the length of all headers.
 func (s Stack) Bytes() int {
 	bytes := 0
@@ -67,5 +74,13 @@ func (s Stack) Bytes() int {
 
 // InnerMTU is the largest IP packet, in bytes, that a container can send
 // without its network's frames exceeding the underlay's MTU. It is negative
-// where the headers alone do.
-func InnerMTU(underlayMTU int, s Stack) int { return underlayMTU - s.Bytes() }
+// where the headers alone do. The tag of a VLAN takes nothing from it: a tagged
+// frame may be 4 bytes longer (IEEE 802.3, clause 3.2.7).
+func InnerMTU(underlayMTU int, s Stack) int {
+	for _, header := range s {
+		if header.Name != vlanName {
+			underlayMTU -= header.Bytes
+		}
+	}
+	return underlayMTU
+}

@@ -17,6 +17,7 @@ func TestStacks(t *testing.T) {
 	}{
 		{"none", None(), 0, 1500},
 		{"VXLAN", VXLAN(), 50, 1450},
+		{"VLAN", VLAN(), 4, 1500}, // a tagged frame may be 4 bytes longer
 	} {
 		if got := test.stack.Bytes(); got != test.bytes {
 			t.Errorf("%s: %d bytes, want %d", test.name, got, test.bytes)
@@ -44,6 +45,7 @@ func TestTCPCeilingAgreesWithPublishedFigures(t *testing.T) {
 		{"VXLAN on 100 Mbit/s: 90.90", 1e8, 1500, VXLAN(), 90.90e6, 1e4},
 		{"exact, host", 1538, 1500, None(), 1448, 1e-9},
 		{"exact, VXLAN", 1538, 1500, VXLAN(), 1398, 1e-9},
+		{"exact, VLAN", 1542, 1500, VLAN(), 1448, 1e-9},
 		{"exact, VXLAN, jumbo frames", 9038, 9000, VXLAN(), 8898, 1e-9},
 		{"no room for data", 1e9, 52, None(), 0, 0},
 		{"no room for the stack", 1e9, 20, VXLAN(), 0, 0},
@@ -125,7 +127,7 @@ func TestFramingToll(t *testing.T) {
 	}
 }
 
-func stacks() *rapid.Generator[Stack] { return rapid.SampledFrom([]Stack{None(), VXLAN()}) }
+func stacks() *rapid.Generator[Stack] { return rapid.SampledFrom([]Stack{None(), VXLAN(), VLAN()}) }
 
 func TestCeilingProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
