@@ -124,8 +124,11 @@ func testNICs(t *testing.T) {
 		nic  NIC
 		want map[string]bool
 	}{
-		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true}},
-		{NICTSO, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false}},
+		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true, "tx-ipxip4-segmentation": true}},
+		{NICTSO, map[string]bool{
+			"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false,
+			"tx-ipxip4-segmentation": false, "tx-gre-segmentation": false, "tx-gre-csum-segmentation": false,
+		}},
 		{NICFrames, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": true}},
 		{NICPlain, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": false}},
 	} {
