@@ -31,6 +31,10 @@ var inside = []struct {
 	{"a daemon ends with the lab", testDaemon},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
+	{"IPv4 travels in IPv4", testIPIP},
+	{"only the peers' IPIP is taken", testIPIPStranger},
+	{"a VLAN's packets travel with its tag", testVLAN},
+	{"a program attaches as a classifier too", testClassifier},
 }
 
 // open makes a lab that ends with the test.
