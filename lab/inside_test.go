@@ -35,6 +35,7 @@ var inside = []struct {
 	{"only the peers' IPIP is taken", testIPIPStranger},
 	{"a VLAN's packets travel with its tag", testVLAN},
 	{"a program attaches as a classifier too", testClassifier},
+	{"a device is taken from another namespace", testTakeFrom},
 }
 
 // open makes a lab that ends with the test.

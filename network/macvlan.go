@@ -27,16 +27,23 @@ func macvlan() Network {
 	}
 }
 
-// layMacvlans adds containers on a device of the host, each with an address of
-// a /16 of all hosts.
+// layMacvlans adds containers on a device of the host.
 func layMacvlans(h *lab.Host, device string, addr func(n int) netip.Addr, count int) error {
+	return attachEach(h, addr, count, func(c *lab.Container) error {
+		return h.AddMacvlan(device, c.Namespace, lab.Device, lab.MAC(c.Addr))
+	})
+}
+
+// attachEach adds containers, each with a device that attach makes and an
+// address of a /16 of all hosts.
+func attachEach(h *lab.Host, addr func(n int) netip.Addr, count int, attach func(c *lab.Container) error) error {
 	for n := 1; n <= count; n++ {
 		c, err := h.AddContainer()
 		if err != nil {
 			return err
 		}
 		c.Addr = addr(n)
-		if err := h.AddMacvlan(device, c.Namespace, lab.Device, lab.MAC(c.Addr)); err != nil {
+		if err := attach(c); err != nil {
 			return err
 		}
 		if err := c.SetUp(lab.Device); err != nil {

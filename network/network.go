@@ -81,6 +81,7 @@ func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
 		vlan(), bridgeVLAN(), macnat(),
+		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
 	}
 }
 
