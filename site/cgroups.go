@@ -37,7 +37,7 @@ func claimCgroups(lab string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sweepCgroups(); err != nil {
+	if err := Sweep(); err != nil {
 		return nil, err
 	}
 	file, err := os.OpenFile(filepath.Join(dir, lab+cgroupSuffix), os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
@@ -63,8 +63,8 @@ func releaseCgroups(file *os.File) error {
 	return errors.Join(err, file.Close(), leave(filepath.Dir(file.Name())))
 }
 
-// sweepCgroups removes the groups of labs whose owners are gone.
-func sweepCgroups() error {
+// Sweep removes what labs left whose owners were killed: their control groups.
+func Sweep() error {
 	dir, err := ledger()
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"tare/experiment"
 	"tare/lab"
 	"tare/result"
+	"tare/site"
 )
 
 // The exit statuses.
@@ -122,6 +123,12 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 		Args:          noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
+		},
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if c.Hidden { // started by tare itself, inside a lab
+				return nil
+			}
+			return site.Sweep()
 		},
 		Version:           tool().Version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
