@@ -200,7 +200,7 @@ func (u *Underlay) configure(h *Host) error {
 		return err
 	}
 	if u.Spec.Link > 0 {
-		if err := h.SetLink(Device, u.Spec.Link); err != nil {
+		if err := h.SetLink(Device, u.Spec.Link, 0); err != nil {
 			return err
 		}
 	}

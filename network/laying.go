@@ -108,6 +108,14 @@ func (l *Laying) part() map[string]string {
 	return l.Parts
 }
 
+// standIn says that another data path had to be used, and why.
+func (l *Laying) standIn(why string) {
+	l.Fidelity = StandIn
+	if !slices.Contains(l.Notes, why) {
+		l.Notes = append(l.Notes, why)
+	}
+}
+
 // param finds a parameter of the network.
 func (n Network) param(name string) (Param, bool) {
 	all := n.Params

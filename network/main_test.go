@@ -31,6 +31,7 @@ func verbs() map[string]func(arguments []string) error {
 		},
 		"greet": func(a []string) error { return greet(a[0]) },
 		"call":  func(a []string) error { return call(a[0]) },
+		"sniff": func(a []string) error { return sniff(a[0]) },
 	}
 }
 

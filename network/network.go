@@ -80,6 +80,8 @@ type Network struct {
 func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
+		vlan(), bridgeVLAN(), macnat(),
+		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
 	}
 }
 
@@ -93,8 +95,9 @@ func Find(name string) (Network, bool) {
 	return Network{}, false
 }
 
-// Encapsulates tells whether packets travel inside others.
-func (n Network) Encapsulates() bool { return n.Stack.Bytes() > 0 }
+// Encapsulates tells whether packets travel inside others. A VLAN's tag is no
+// packet around them.
+func (n Network) Encapsulates() bool { return wire.InnerMTU(0, n.Stack) < 0 }
 
 // Serves tells whether the network has the path.
 func (n Network) Serves(path string) bool {

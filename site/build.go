@@ -28,6 +28,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if err != nil {
 		return Topology{}, err
 	}
+	config.Machine = k.machine
 	begun := time.Now()
 	k.lab = lab.New(config)
 	k.topology = Topology{Spec: *spec, Privilege: "user namespace", Underlays: make([]Built, len(spec.Underlays)), Namespaces: []string{}}
