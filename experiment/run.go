@@ -58,6 +58,7 @@ type runner struct {
 	order   []cellKey // as the cells will stand in the result
 	rps     map[string]bool
 	ends    map[string]map[string]network.Ends // underlay -> path -> ends
+	cpus    map[string]map[string]string       // underlay -> host -> CPU list
 	outside map[string]*network.Ends           // underlay -> a container and the other host
 	warned  map[string][]string                // underlay -> warnings for its numbers
 	daemons daemons
@@ -119,7 +120,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	r := &runner{
 		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
-		ends: map[string]map[string]network.Ends{}, warned: map[string][]string{},
+		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, warned: map[string][]string{},
 		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, started: time.Now(),
 	}
 	r.daemons = daemonsOf(o.Site, o.Topology)
@@ -147,7 +148,7 @@ func (r *runner) makeCells() {
 	for _, b := range r.Topology.Underlays {
 		fidelity[b.Name] = b.Fidelity
 		r.rps[b.Name] = b.RPS
-		r.ends[b.Name], r.outside[b.Name] = b.Paths, b.Outside
+		r.ends[b.Name], r.outside[b.Name], r.cpus[b.Name] = b.Paths, b.Outside, b.CPUs
 		r.warned[b.Name] = b.Warnings
 		if b.Error != "" {
 			missing[b.Name] = b.Error

@@ -82,6 +82,7 @@ func All() []Network {
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
 		vlan(), bridgeVLAN(), macnat(),
 		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
+		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
 	}
 }
 
