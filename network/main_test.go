@@ -29,8 +29,9 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
-		"greet": func(a []string) error { return greet(a[0]) },
-		"call":  func(a []string) error { return call(a[0]) },
+		network.WaitVerb: func([]string) error { network.Wait(); return nil },
+		"greet":          func(a []string) error { return greet(a[0]) },
+		"call":           func(a []string) error { return call(a[0]) },
 	}
 }
 

@@ -61,3 +61,14 @@ func relayCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&to, "to", "", "address and port to relay to")
 	return c
 }
+
+// waitCommand keeps a real engine's container there.
+func waitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.WaitVerb,
+		Short:  "Waits in a container; started by tare itself",
+		Hidden: true,
+		Args:   noArgs,
+		Run:    func(*cobra.Command, []string) { network.Wait() },
+	}
+}
