@@ -197,7 +197,8 @@ func (s *openVSwitch) plug(bridge string, count, mtu int, addr func(n int) netip
 }
 
 // addUplink makes the underlay's interface a port of the bridge, and gives the
-// host's address to the bridge.
+// host's address to the bridge. The interface keeps its queueing discipline, a
+// link's token bucket, which Open vSwitch would take away.
 func (s *openVSwitch) addUplink(bridge string, settings ...string) error {
 	if err := s.addBridge(bridge, lab.MAC(s.host.Addr)); err != nil {
 		return err
@@ -205,7 +206,9 @@ func (s *openVSwitch) addUplink(bridge string, settings ...string) error {
 	if err := s.takeFrom(lab.Device); err != nil {
 		return err
 	}
-	if err := s.vsctl(portOf(bridge, lab.Device, uplinkPort, settings...)...); err != nil {
+	settings = append(settings, "qos=@none")
+	port := append([]string{"--id=@none", "create", "QoS", "type=linux-noop"}, portOf(bridge, lab.Device, uplinkPort, settings...)...)
+	if err := s.vsctl(port...); err != nil {
 		return err
 	}
 	address := netip.PrefixFrom(s.host.Addr, underlayBits)
