@@ -46,6 +46,9 @@ func (r *runner) checkPaths(ctx context.Context) error {
 				err = r.checkPath(ctx, c, g.path, probeName)
 				checked[key] = err
 			}
+			if err == nil {
+				err = r.meet(ctx, c, g.path, cell)
+			}
 			if err != nil {
 				cell.Status, cell.Reason = result.StatusFailed, err.Error()
 			}

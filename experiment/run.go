@@ -58,6 +58,7 @@ type runner struct {
 	order   []cellKey // as the cells will stand in the result
 	rps     map[string]bool
 	ends    map[string]map[string]network.Ends // underlay -> path -> ends
+	cpus    map[string]map[string]string       // underlay -> host -> CPU list
 	warned  map[string][]string                // underlay -> warnings for its numbers
 	res     *result.Result
 	started time.Time
@@ -116,7 +117,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	r := &runner{
 		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
-		ends: map[string]map[string]network.Ends{}, warned: map[string][]string{},
+		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, warned: map[string][]string{},
 		missed: map[*result.Cell][]string{}, started: time.Now(),
 	}
 	r.res = &result.Result{
@@ -143,7 +144,7 @@ func (r *runner) makeCells() {
 	for _, b := range r.Topology.Underlays {
 		fidelity[b.Name] = b.Fidelity
 		r.rps[b.Name] = b.RPS
-		r.ends[b.Name] = b.Paths
+		r.ends[b.Name], r.cpus[b.Name] = b.Paths, b.CPUs
 		r.warned[b.Name] = b.Warnings
 		if b.Error != "" {
 			missing[b.Name] = b.Error

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,6 +77,7 @@ func Params() []Param {
 type Laying struct {
 	Containers int               // per host
 	Params     map[string]string // by name; the network's defaults included
+	Settled    bool              // the hosts are an engine's, and another of its networks has laid the rules
 
 	Fidelity string            // as it turned out
 	Parts    map[string]string // real part -> version
@@ -150,8 +150,13 @@ func (n Network) Build(u *lab.Underlay, l *Laying) error {
 	}
 	l.Parts = parts
 	return eachHost(u, func(h *lab.Host) error {
-		if err := errors.Join(n.settleNetfilter(h), layRules(h, l.Params[Rules])); err != nil {
+		if err := n.settleNetfilter(h); err != nil {
 			return err
+		}
+		if !l.Settled {
+			if err := layRules(h, l.Params[Rules]); err != nil {
+				return err
+			}
 		}
 		if len(n.Needs) == 0 {
 			return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -29,10 +30,22 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
-		network.WaitVerb: func([]string) error { network.Wait(); return nil },
-		"greet":          func(a []string) error { return greet(a[0]) },
-		"call":           func(a []string) error { return call(a[0]) },
+		network.WaitVerb:   func([]string) error { network.Wait(); return nil },
+		network.LookUpVerb: func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
+		lab.ErrandVerb:     errand,
+		"own-docker":       func([]string) error { return ownDocker() },
+		"greet":            func(a []string) error { return greet(a[0]) },
+		"call":             func(a []string) error { return call(a[0]) },
 	}
+}
+
+// errand ends this process as the command ended.
+func errand(argv []string) error {
+	status, err := lab.Errand(argv)
+	if err == nil {
+		os.Exit(status)
+	}
+	return err
 }
 
 func TestMain(m *testing.M) {

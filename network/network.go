@@ -75,6 +75,7 @@ type Network struct {
 func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
+		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
 		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(),
 	}
 }

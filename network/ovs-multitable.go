@@ -48,7 +48,7 @@ func ovsMultitable() Network {
 // (github.com/openshift/sdn, pkg/network/node/ovscontroller.go); its services,
 // multicast and ways out are left away.
 func pipeline(u *lab.Underlay, h *lab.Host, containers int) []string {
-	cluster, own := overlayContainer(h)(0).Masked(), overlaySubnet(h)
+	cluster, own := overlayContainer(h)(0).Masked(), overlayShare(h)
 	flows := []string{
 		// Where from: the tunnel or a container.
 		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, cluster, own),
@@ -81,8 +81,8 @@ func pipeline(u *lab.Underlay, h *lab.Host, containers int) []string {
 		through := fmt.Sprintf("actions=move:NXM_NX_REG0[]->NXM_NX_TUN_ID[0..31],set_field:%s->tun_dst,output:%d", other.Addr, tunnelPort)
 		flows = append(flows,
 			fmt.Sprintf("table=10,priority=100,tun_src=%s,actions=goto_table:30", other.Addr),
-			fmt.Sprintf("table=50,priority=100,arp,nw_dst=%s,%s", overlaySubnet(other), through),
-			fmt.Sprintf("table=90,priority=100,ip,nw_dst=%s,%s", overlaySubnet(other), through))
+			fmt.Sprintf("table=50,priority=100,arp,nw_dst=%s,%s", overlayShare(other), through),
+			fmt.Sprintf("table=90,priority=100,ip,nw_dst=%s,%s", overlayShare(other), through))
 	}
 	return flows
 }

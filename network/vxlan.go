@@ -30,8 +30,8 @@ func vxlan() Network {
 	}
 }
 
-// overlaySubnet is where the addresses of a host in the overlay are.
-func overlaySubnet(h *lab.Host) netip.Prefix {
+// overlayShare is where the addresses of a host in the overlay are.
+func overlayShare(h *lab.Host) netip.Prefix {
 	return netip.PrefixFrom(overlayAddr(h, 0), 22)
 }
 

@@ -45,13 +45,13 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 }
 
 // byEngine groups the indices of underlays: those of one engine that want the
-// same hosts stand on one set of them; all that need no real part are laid in
-// turn.
+// same hosts and have the same parameters stand on one set of them; all that
+// need no real part are laid in turn.
 func byEngine(specs []UnderlaySpec) [][]int {
 	type hosts struct {
-		engine, name, nic string
-		mtu, hosts        int
-		link              float64
+		engine, name, nic, params string
+		mtu, hosts                int
+		link                      float64
 	}
 	var groups [][]int
 	at := map[hosts]int{}
@@ -61,6 +61,7 @@ func byEngine(specs []UnderlaySpec) [][]int {
 		switch {
 		case n.Engine.Name != "":
 			key.nic, key.mtu, key.link, key.hosts = s.NIC, s.MTU, s.Link, s.Hosts
+			key.params = fmt.Sprint(s.Params) // sorted by name
 		case len(n.Needs) > 0:
 			key.name = s.Name
 		}
@@ -81,11 +82,13 @@ func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Un
 	if n, _ := network.Find(specs[indices[0]].Network); n.Engine.Name != "" {
 		shared, engineErr = layEngine(k.lab, n.Engine, specs[indices[0]])
 	}
+	settled := false
 	for _, i := range indices {
-		l := &network.Laying{Containers: specs[i].Containers, Params: specs[i].Params}
+		l := &network.Laying{Containers: specs[i].Containers, Params: specs[i].Params, Settled: settled}
 		u, err := (*lab.Underlay)(nil), engineErr
 		if err == nil {
 			u, err = layUnderlay(k.lab, specs[i], shared, l)
+			settled = settled || shared != nil && err == nil
 		}
 		built := Built{
 			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes,

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tare/agent"
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 )
@@ -70,5 +71,36 @@ func waitCommand() *cobra.Command {
 		Hidden: true,
 		Args:   noArgs,
 		Run:    func(*cobra.Command, []string) { network.Wait() },
+	}
+}
+
+// errandCommand starts a process in a real engine's container.
+func errandCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                lab.ErrandVerb,
+		Short:              "Starts a process in a container; started by tare itself",
+		Hidden:             true,
+		DisableFlagParsing: true, // they are the command's
+		Args:               cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, argv []string) error {
+			status, err := lab.Errand(argv)
+			if err == nil && status != 0 {
+				return &exitError{status: status}
+			}
+			return err
+		},
+	}
+}
+
+// lookUpCommand asks a container's name server.
+func lookUpCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.LookUpVerb,
+		Short:  "Looks up a name in a container; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return network.LookUp(c.Context(), args[0], s.out)
+		},
 	}
 }
