@@ -76,7 +76,7 @@ func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
 		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
-		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(),
+		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
 	}
 }
 

@@ -173,12 +173,23 @@ func portOf(bridge, device string, port int, settings ...string) []string {
 	return append(args, "--", "set", "Interface", device, "ofport_request="+strconv.Itoa(port))
 }
 
-// plug makes containers with one address each and hangs them on a bridge. They
-// reach only what is on their link.
+// plug makes containers with one address each and hangs them on a bridge.
 func (s *openVSwitch) plug(bridge string, count, mtu int, addr func(n int) netip.Prefix, settings ...string) error {
+	for range count {
+		if _, err := s.host.AddContainer(); err != nil {
+			return err
+		}
+	}
+	return s.hang(bridge, mtu, addr, settings...)
+}
+
+// hang hangs the host's containers on a bridge, the n-th with an address of its
+// own. They reach only what is on their link.
+func (s *openVSwitch) hang(bridge string, mtu int, addr func(n int) netip.Prefix, settings ...string) error {
 	var ports []string
-	for n := 1; n <= count; n++ {
-		c, port, err := pair(s.host, addr(n).Addr(), mtu)
+	for i, c := range s.host.Containers {
+		n := i + 1
+		port, err := join(c, addr(n).Addr(), mtu, nil)
 		if err != nil {
 			return err
 		}
@@ -190,7 +201,7 @@ func (s *openVSwitch) plug(bridge string, count, mtu int, addr func(n int) netip
 		}
 		ports = append(ports, portOf(bridge, port, n, settings...)...)
 	}
-	if count == 0 {
+	if len(ports) == 0 {
 		return nil
 	}
 	return s.vsctl(ports...)

@@ -28,10 +28,14 @@ func ovs() Network {
 				if err := s.addUplink(bridgeName); err != nil {
 					return err
 				}
-				return s.plug(bridgeName, l.Containers, u.Spec.MTU, func(n int) netip.Prefix {
-					return netip.PrefixFrom(lab.UnderlayAddr(s.host.Number, n), underlayBits)
-				})
+				return s.plug(bridgeName, l.Containers, u.Spec.MTU, underlayContainer(s.host))
 			})
 		},
 	}
+}
+
+// underlayContainer gives the address of the host's n-th container, from 1, on
+// the underlay.
+func underlayContainer(h *lab.Host) func(n int) netip.Prefix {
+	return func(n int) netip.Prefix { return netip.PrefixFrom(lab.UnderlayAddr(h.Number, n), underlayBits) }
 }

@@ -37,6 +37,9 @@ func said(t *testing.T, l *site.Lab, at string, argv ...string) string {
 }
 
 func TestOpenVSwitchCarriesTraffic(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	l := build(t, openVSwitches()...)
 	_, noKernel, err := exec(t.Context(), l, "ovs.h1", "ovs-dpctl", "add-dp", "here")
 	if err != nil {
@@ -68,6 +71,9 @@ func TestOpenVSwitchCarriesTraffic(t *testing.T) {
 
 // Whatever ovs-vswitchd does, it does on its host's CPUs.
 func TestOpenVSwitchStaysOnItsCPUs(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	l := build(t, on("ovs"))
 	for host, cpus := range built(t, l, "ovs").CPUs {
 		threads := said(t, l, host, "sh", "-c", "grep -h Cpus_allowed_list: /proc/$(cat /run/openvswitch/ovs-vswitchd.pid)/task/*/status")
@@ -107,6 +113,9 @@ func counted(t *testing.T, l *site.Lab, at, match string, run func()) float64 {
 // What containers of two hosts say to each other travels with the tag of VLAN
 // 701; the hosts' own packets without; and the two do not meet.
 func TestOVSVLANTagsTheTrunk(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	l := build(t, on("ovs-vlan"))
 	b := built(t, l, "ovs-vlan")
 	var work float64
@@ -131,6 +140,9 @@ func TestOVSVLANTagsTheTrunk(t *testing.T) {
 
 // What crosses hosts is inside VXLAN, 50 bytes longer.
 func TestOVSVXLANEncapsulates(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	const size = 1000
 	datagram := size + udpHeaders + wire.VXLAN().Bytes() - wire.IPv4Header
 	for _, u := range []site.UnderlaySpec{explicit(), on("ovs-multitable")} {
@@ -162,6 +174,9 @@ func hits(t *testing.T, l *site.Lab, at string) (rules int, hit []string) {
 }
 
 func TestOVSExplicitRulesAreTaken(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	l := build(t, explicit(), on("ovs-vxlan"))
 	b := built(t, l, "explicit")
 	measure(t, l, b, network.CrossHost, "tcp_rr", workload.Run{Size: 1})
@@ -195,6 +210,9 @@ func TestOVSExplicitRulesAreTaken(t *testing.T) {
 // A packet to another host passes the tables that a packet of OpenShift's SDN
 // does; one that belongs to another tenant does not arrive.
 func TestOVSMultitableWalksItsTables(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	l := build(t, on("ovs-multitable"))
 	b := built(t, l, "ovs-multitable")
 	measure(t, l, b, network.CrossHost, "tcp_rr", workload.Run{Size: 1})
@@ -219,6 +237,9 @@ func TestOVSMultitableWalksItsTables(t *testing.T) {
 
 // Three hosts reach each other, and a mesh of tunnels has no loop.
 func TestOpenVSwitchThreeHosts(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	var all []site.UnderlaySpec
 	for _, u := range openVSwitches() {
 		u.Hosts = 3
@@ -243,7 +264,46 @@ func TestOpenVSwitchThreeHosts(t *testing.T) {
 	}
 }
 
+// Docker starts the containers and has no part in their network: they hang on
+// Open vSwitch.
+func TestDockerOVSCarriesTraffic(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	l := docker(t, "docker-ovs")
+	b := built(t, l, "docker-ovs")
+	n, _ := network.Find("docker-ovs")
+	for _, path := range n.Paths {
+		carries(t, l, b, path, 1500)
+	}
+	if b.Parts["dockerd"] == "" || b.Parts["ovs-vswitchd"] == "" {
+		t.Errorf("parts %v", b.Parts)
+	}
+	server := b.Paths[network.CrossHost].Bind.String()
+	if got := seenAs(t, l, "h1/c1", server+":99", "h2/c1", server+":99"); got != "10.0.4.1" {
+		t.Errorf("h2/c1 sees h1/c1 as %s", got)
+	}
+	for _, c := range []string{"c1", "c2"} {
+		if mode := shell(t, l, "h1", dockerIn+"inspect --format '{{.HostConfig.NetworkMode}}' docker-ovs-h1-"+c); strings.TrimSpace(mode) != "none" {
+			t.Errorf("the network of %s is %s", c, mode)
+		}
+		if bridge := said(t, l, "h1", "ovs-vsctl", "port-to-br", "veth-"+c); strings.TrimSpace(bridge) != "br0" {
+			t.Errorf("the port of %s is on %s", c, bridge)
+		}
+	}
+	agent, err := l.Agent(t.Context(), "docker-ovs.h1/c1", "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if agent.Seccomp != "filter" || agent.CPUs != b.CPUs["h1"] {
+		t.Errorf("seccomp %s, CPUs %s, want filter and %s", agent.Seccomp, agent.CPUs, b.CPUs["h1"])
+	}
+}
+
 func TestOVSExplicitRefusesTooMany(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
 	u := explicit()
 	u.Containers = 400
 	l := tryBuild(t, u)
