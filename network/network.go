@@ -83,6 +83,7 @@ func All() []Network {
 		vlan(), bridgeVLAN(), macnat(),
 		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
 		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
+		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
 	}
 }
 
