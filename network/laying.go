@@ -80,7 +80,7 @@ type Laying struct {
 	Params     map[string]string // by name; the network's defaults included
 
 	Fidelity string            // as it turned out
-	Parts    map[string]string // real part -> version
+	Parts    map[string]string // real part -> version; Lay adds those that only a parameter asks for
 	Notes    []string          // what a reader of the numbers should know
 }
 
@@ -140,7 +140,7 @@ func (n Network) Build(u *lab.Underlay, l *Laying) error {
 	if err := n.lacks(); err != nil {
 		return err
 	}
-	l.Fidelity, l.Params = n.Fidelity, n.complete(l.Params)
+	l.Fidelity, l.Params, l.Parts = n.Fidelity, n.complete(l.Params), map[string]string{}
 	if err := n.Lay(u, l); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (n Network) Build(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	l.Parts = parts
+	maps.Copy(l.Parts, parts)
 	return eachHost(u, func(h *lab.Host) error {
 		if err := errors.Join(n.settleNetfilter(h), layRules(h, l.Params[Rules])); err != nil {
 			return err
