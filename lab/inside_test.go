@@ -31,6 +31,10 @@ var inside = []struct {
 	{"a daemon ends with the lab", testDaemon},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
+	{"IPv4 travels in IPv4", testIPIP},
+	{"only the peers' IPIP is taken", testIPIPStranger},
+	{"a VLAN's packets travel with its tag", testVLAN},
+	{"a program attaches as a classifier too", testClassifier},
 }
 
 // open makes a lab that ends with the test.
@@ -124,8 +128,11 @@ func testNICs(t *testing.T) {
 		nic  NIC
 		want map[string]bool
 	}{
-		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true}},
-		{NICTSO, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false}},
+		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true, "tx-ipxip4-segmentation": true}},
+		{NICTSO, map[string]bool{
+			"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false,
+			"tx-ipxip4-segmentation": false, "tx-gre-segmentation": false, "tx-gre-csum-segmentation": false,
+		}},
 		{NICFrames, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": true}},
 		{NICPlain, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": false}},
 	} {

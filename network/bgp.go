@@ -17,6 +17,7 @@ func bgp() Network {
 		Parent:   "ptp",
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Outside:  true,
 		Needs:    bgpNeeds(),
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq nft_ct",
@@ -64,7 +65,7 @@ func (f fabric) lay(u *lab.Underlay, l *Laying) error {
 	}
 	l.Note("routes converged in %.1f s", time.Since(started).Seconds())
 	version, err := r.version(u.Hosts[0])
-	l.Parts[r.name] = version
+	l.part()[r.name] = version
 	return err
 }
 

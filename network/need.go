@@ -44,6 +44,12 @@ func part(name string, version ...string) Need {
 	return need
 }
 
+// kernel is something of the kernel's, asked for in a namespace that is thrown
+// away. Whether a module is there is never guessed from a name.
+func kernel(what, get string, ask func(ns *lab.Namespace) error) Need {
+	return Need{What: what, Get: get, Find: func() (string, error) { return "", lab.Try(ask) }}
+}
+
 // root is the machine's own root.
 func root() Need {
 	return Need{What: "root", Get: "run tare as root", Find: func() (string, error) {
@@ -78,8 +84,8 @@ func PartsDir() string {
 	return filepath.Join(cache, "tare", "parts")
 }
 
-// lacks tells what is missing of what the network needs.
-func (n Network) lacks() error {
+// Lacks tells what is missing of what the network needs.
+func (n Network) Lacks() error {
 	for _, need := range n.Needs {
 		if _, err := need.Find(); err != nil {
 			return &MissingError{need.What, need.Get, err}
