@@ -46,7 +46,11 @@ func (f fabric) lay(u *lab.Underlay, l *Laying) error {
 	if err := errors.Join(knowHosts(u), layPool(u, l, f.mtu), layPolicies(u, l)); err != nil {
 		return err
 	}
-	r, err := findRouter(l.Params[routerName])
+	name := l.Params[routerName]
+	if name == "" {
+		name = routerParam().Default()
+	}
+	r, err := findRouter(name)
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,13 @@ package network_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/wire"
@@ -31,6 +33,7 @@ func TestBGPCarriesTraffic(t *testing.T) {
 		with("frr", "bgp", "router", "frr"),
 		with("frr-reflected", "bgp-rr", "router", "frr"),
 		with("policies", "bgp", "policies", "40"),
+		with("ipip", "bgp-ipip", "", ""),
 	} {
 		t.Run(u.Name, func(t *testing.T) {
 			l := build(t, u)
@@ -119,6 +122,39 @@ func TestBGPMasqueradesOnlyWhatLeaves(t *testing.T) {
 	}
 	if got := seenAs(t, l, "h1/c1", containerAddress, "h2/c1", containerAddress); got != "10.101.0.2" {
 		t.Errorf("h2/c1 sees h1/c1 as %s, want 10.101.0.2", got)
+	}
+}
+
+// The daemon's route leads through the tunnel's device, and every packet
+// between hosts travels with an outer header of 20 bytes.
+func TestBGPIPIPEncapsulates(t *testing.T) {
+	l := build(t, on("bgp-ipip"))
+	b := built(t, l, "bgp-ipip")
+	learned := "10.102.0.0/26 via 10.0.0.2 dev ipip0 proto bird congctl cubic"
+	if had := routes(t, l, "h1"); !slices.Contains(had, learned) {
+		t.Errorf("h1 has the routes %q, want %q", had, learned)
+	}
+	run := workload.Run{Size: 1000, Duration: 100 * time.Millisecond}
+	measure(t, l, b, network.CrossHost, "udp_rr", run) // neighbours are known from here on
+	before := link(t, l, "h1", lab.Device)
+	measure(t, l, b, network.CrossHost, "udp_rr", run)
+	after := link(t, l, "h1", lab.Device)
+	each := float64(after.TxBytes-before.TxBytes) / float64(after.TxPackets-before.TxPackets)
+	want := float64(run.Size + udpHeaders + wire.IPIP().Bytes() + wire.EthernetHeader)
+	if math.Abs(each-want) > 0.01*want {
+		t.Errorf("a packet takes %.1f bytes on the underlay, want %.0f", each, want)
+	}
+	fidelity, why := network.SamePath, 0
+	kind := link(t, l, "h1", "ipip0").Kind
+	if kind != "ipip" { // the kernel has no such device
+		fidelity, why = network.StandIn, 1
+	}
+	if b.Fidelity != fidelity || len(b.Notes) != 1+why {
+		t.Errorf("by a device of kind %s the fidelity is %s and the notes are %q", kind, b.Fidelity, b.Notes)
+	}
+	// A host speaks to containers as its tunnel's address.
+	if got := seenAs(t, l, "h1", containerAddress, "h2/c1", containerAddress); got != "10.101.0.1" {
+		t.Errorf("h2/c1 sees h1 as %s, want 10.101.0.1", got)
 	}
 }
 

@@ -80,7 +80,7 @@ type Network struct {
 func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
-		bgp(), bgpRR(),
+		bgp(), bgpRR(), bgpIPIP(),
 	}
 }
 
