@@ -84,6 +84,7 @@ func All() []Network {
 		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
 		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
 		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
+		bgp(), bgpRR(), bgpIPIP(),
 	}
 }
 

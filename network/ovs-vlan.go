@@ -7,9 +7,6 @@ import (
 	"tare/wire"
 )
 
-// vlanID is the VLAN of every network that has one.
-const vlanID = 701
-
 // ovsVLAN is ovs with the containers on access ports of one VLAN and a trunk
 // between the hosts. The hosts' own packets travel untagged.
 func ovsVLAN() Network {
