@@ -129,7 +129,7 @@ func bridge(hosts, perHost int) (func() error, error) {
 	if !known {
 		return nil, errors.Join(errors.New("no network bridge"), l.Close())
 	}
-	if err := n.Build(u, perHost); err != nil {
+	if err := n.Build(u, &network.Laying{Containers: perHost}); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l.Close, nil

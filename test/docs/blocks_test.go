@@ -49,7 +49,7 @@ func blocksOf(t *testing.T, file string) []block {
 func documents(t *testing.T) []string {
 	t.Helper()
 	files := []string{"README.md", "CONTRIBUTING.md"}
-	for _, pattern := range []string{"docs/*.md", "examples/*.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/networks/*.md", "examples/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

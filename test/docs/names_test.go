@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
 	"tare/result"
 	"tare/workload"
 )
@@ -77,10 +76,7 @@ func TestExamples(t *testing.T) {
 
 // TestDocumentsNameAll holds the reference pages to every name that there is.
 func TestDocumentsNameAll(t *testing.T) {
-	var networks, workloads, metrics []string
-	for _, n := range network.All() {
-		networks = append(networks, "## "+n.Name+"\n")
-	}
+	var workloads, metrics []string
 	for _, w := range workload.All() {
 		workloads = append(workloads, "`"+w.Name+"`")
 	}
@@ -91,7 +87,6 @@ func TestDocumentsNameAll(t *testing.T) {
 		file  string
 		names []string
 	}{
-		{"docs/networks.md", networks},
 		{"docs/plan.md", workloads},
 		{"docs/plan.md", tags(reflect.TypeFor[result.Plan](), "yaml")},
 		{"docs/result.md", metrics},
@@ -104,26 +99,6 @@ func TestDocumentsNameAll(t *testing.T) {
 		for _, name := range c.names {
 			if !strings.Contains(string(text), name) {
 				t.Errorf("%s does not name %s", c.file, strings.TrimSpace(name))
-			}
-		}
-	}
-}
-
-// TestNetworksPageGivesParents holds each network's section to its parent.
-func TestNetworksPageGivesParents(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs/networks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range network.All() {
-		_, section, _ := strings.Cut(string(text), "\n## "+n.Name+"\n")
-		section, _, _ = strings.Cut(section, "\n## ")
-		if n.Parent != "" && !strings.Contains(section, "Parent: `"+n.Parent+"`") {
-			t.Errorf("docs/networks.md: the section of %s does not give its parent %s", n.Name, n.Parent)
-		}
-		for _, path := range n.Paths {
-			if !strings.Contains(section, "`"+path+"`") {
-				t.Errorf("docs/networks.md: the section of %s does not name path %s", n.Name, path)
 			}
 		}
 	}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tare/network"
+)
+
+// networksPage is the overview of the networks' pages.
+const networksPage = "docs/networks/README.md"
+
+// page is where a network is written about.
+func page(n network.Network) string { return "docs/networks/" + n.Name + ".md" }
+
+// firstOf is the first block of its kind on a page; empty: there is none.
+func firstOf(t *testing.T, file, kind string) string {
+	t.Helper()
+	for _, b := range blocksOf(t, file) {
+		if b.kind == kind {
+			return b.text
+		}
+	}
+	return ""
+}
+
+// read is a document's text.
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestEveryNetworkHasAPage holds the page of each network to what the network
+// is: its drawing, parent, paths, the rungs below it and its parameters.
+func TestEveryNetworkHasAPage(t *testing.T) {
+	overview := read(t, networksPage)
+	for _, n := range network.All() {
+		t.Run(n.Name, func(t *testing.T) {
+			if !strings.Contains(overview, "("+n.Name+".md)") {
+				t.Errorf("%s does not link the page: | [`%s`](%s.md) | %s | `%s` |", networksPage, n.Name, n.Name, n.Doc, n.Parent)
+			}
+			text := read(t, page(n))
+			if !strings.HasPrefix(text, "# "+n.Name+"\n") {
+				t.Error("its title is not the network's name")
+			}
+			if firstOf(t, page(n), "text") == "" {
+				t.Error("it has no drawing: a text block")
+			}
+			for _, word := range namedBy(n) {
+				if !strings.Contains(text, word) {
+					t.Errorf("it does not name %s", word)
+				}
+			}
+			if !strings.Contains(strings.ToLower(text), "known for") {
+				t.Error("it does not say what the network is known for")
+			}
+		})
+	}
+}
+
+// namedBy is what a network's page must name: its paths, the rungs below it
+// and its own parameters' flags.
+func namedBy(n network.Network) []string {
+	var words []string
+	for _, path := range n.Paths {
+		words = append(words, "`"+path+"`")
+	}
+	for below, found := network.Find(n.Parent); found; below, found = network.Find(below.Parent) {
+		words = append(words, "`"+below.Name+"`")
+	}
+	for _, p := range n.Params {
+		words = append(words, flagOf(p))
+	}
+	return words
+}
+
+// flagOf is a parameter's flag.
+func flagOf(p network.Param) string { return "--" + strings.ReplaceAll(p.Name, "_", "-") }
+
+// TestOverviewNamesTheCommonParameters: what every network takes stands once.
+func TestOverviewNamesTheCommonParameters(t *testing.T) {
+	text := read(t, networksPage)
+	least, _ := network.Find("veth") // it has none of its own
+	for _, p := range network.Params() {
+		if least.Takes(p.Name) && (!strings.Contains(text, "`"+p.Name+"`") || !strings.Contains(text, "`"+flagOf(p))) {
+			t.Errorf("%s does not name %s and its flag", networksPage, p.Name)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// TestLinksLeadSomewhere follows every link within the repository.
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, file := range documents(t) {
+		for _, match := range link.FindAllStringSubmatch(read(t, file), -1) {
+			to := filepath.Join(root, filepath.Dir(file), match[1])
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links %s: %v", file, match[1], err)
+			}
+		}
+	}
+}
