@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -29,9 +30,11 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
-		network.WaitVerb: func([]string) error { network.Wait(); return nil },
-		"greet":          func(a []string) error { return greet(a[0]) },
-		"call":           func(a []string) error { return call(a[0]) },
+		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
+		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
+		"confined":          func([]string) error { return confined() },
+		"greet":             func(a []string) error { return greet(a[0]) },
+		"call":              func(a []string) error { return call(a[0]) },
 	}
 }
 
@@ -53,6 +56,17 @@ func exit(err error) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// confined prints the CPUs that the process may use and its control groups.
+func confined() error {
+	cpus, err := lab.UsableCPUs()
+	if err != nil {
+		return err
+	}
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	fmt.Printf("%s\n%s", cpus, groups)
+	return err
 }
 
 // callWait bounds how long two ends look for each other.

@@ -72,3 +72,14 @@ func waitCommand() *cobra.Command {
 		Run:    func(*cobra.Command, []string) { network.Wait() },
 	}
 }
+
+// podExecCommand starts a process in a pod's container.
+func podExecCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.PodExecVerb + " CONTAINER COMMAND...",
+		Short:  "Starts a process in a pod's container; started by tare itself",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(2),
+		RunE:   func(_ *cobra.Command, args []string) error { return network.PodExec(args[0], args[1:]) },
+	}
+}
