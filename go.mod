@@ -3,6 +3,7 @@ module tare
 go 1.26.0
 
 require (
+	github.com/containernetworking/cni v1.3.0
 	github.com/google/nftables v0.3.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/safchain/ethtool v0.7.0

@@ -32,6 +32,7 @@ func verbs() map[string]func(arguments []string) error {
 		},
 		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
 		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
+		network.CNIVerb:     func(a []string) error { return network.AddCNI(context.Background(), a[0], os.Stdout) },
 		"confined":          func([]string) error { return confined() },
 		"greet":             func(a []string) error { return greet(a[0]) },
 		"call":              func(a []string) error { return call(a[0]) },
