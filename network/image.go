@@ -94,7 +94,7 @@ func readDynamic(path string) (loader string, needed []string, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	defer file.Close()
+	defer func() { err = errors.Join(err, file.Close()) }()
 	for _, segment := range file.Progs {
 		if segment.Type == elf.PT_INTERP {
 			name, err := io.ReadAll(segment.Open())
