@@ -104,3 +104,27 @@ func lookUpCommand(s streams) *cobra.Command {
 		},
 	}
 }
+
+// podExecCommand starts a process in a pod's container.
+func podExecCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.PodExecVerb + " CONTAINER COMMAND...",
+		Short:  "Starts a process in a pod's container; started by tare itself",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(2),
+		RunE:   func(_ *cobra.Command, args []string) error { return network.PodExec(args[0], args[1:]) },
+	}
+}
+
+// cniCommand attaches a container by CNI plugins.
+func cniCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.CNIVerb + " REQUEST",
+		Short:  "Attaches a container by CNI plugins; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return network.AddCNI(c.Context(), args[0], s.out)
+		},
+	}
+}
