@@ -95,6 +95,7 @@ func (ns *Namespace) SettleCC() error {
 			continue
 		}
 		route.Congctl = ns.CC
+		route.Flags &= int(netlink.FLAG_ONLINK) // the kernel sets the others, and takes them from nobody
 		if err := ns.links.RouteReplace(&route); err != nil {
 			return fmt.Errorf("lay congestion control %s on route %s in %s: %w", ns.CC, route.Dst, ns.Name, err)
 		}

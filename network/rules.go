@@ -41,18 +41,34 @@ func layRules(h *lab.Host, l *Laying) error {
 	return layNftables(h, rules)
 }
 
+// rulesAtOnce is how many rules one transaction lays: the answers to each must
+// fit the socket's buffer.
+const rulesAtOnce = 50
+
+// layNftables lays one chain of the rules, to which every hook's jumps.
 func layNftables(h *lab.Host, rules int) error {
+	table := &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare-rules"}
+	every := &nftables.Chain{Name: "every", Table: table}
+	for first := 0; first < rules; first += rulesAtOnce {
+		err := h.Nftables(func(conn *nftables.Conn) {
+			conn.AddTable(table)
+			conn.AddChain(every)
+			for n := first; n < min(first+rulesAtOnce, rules); n++ {
+				conn.AddRule(&nftables.Rule{Table: table, Chain: every, Exprs: dropUnused(uint16(unusedPort + n%20000))})
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return h.Nftables(func(conn *nftables.Conn) {
-		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare-rules"})
 		for name, hook := range map[string]*nftables.ChainHook{
 			"input": nftables.ChainHookInput, "forward": nftables.ChainHookForward, "output": nftables.ChainHookOutput,
 		} {
 			chain := conn.AddChain(&nftables.Chain{
 				Name: name, Table: table, Type: nftables.ChainTypeFilter, Hooknum: hook, Priority: nftables.ChainPriorityFilter,
 			})
-			for n := range rules {
-				conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: dropUnused(uint16(unusedPort + n%20000))})
-			}
+			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictJump, Chain: every.Name}}})
 		}
 	})
 }

@@ -30,6 +30,11 @@ func vxlan() Network {
 	}
 }
 
+// overlayShare is where the addresses of a host in the overlay are.
+func overlayShare(h *lab.Host) netip.Prefix {
+	return netip.PrefixFrom(overlayAddr(h, 0), 22)
+}
+
 // overlayAddr is the n-th address of a host in the overlay, from 1; the first
 // is the host's own.
 func overlayAddr(h *lab.Host, n int) netip.Addr {

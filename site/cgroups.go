@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/lab"
 )
 
 // Real engines make control groups, which no namespace holds: they are the one
@@ -34,30 +36,30 @@ const claimTries = 10
 
 // claimCgroups writes a lab to the ledger and gives the lock. It first removes
 // what labs left whose owners were killed.
-func claimCgroups(lab string) (*os.File, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil // no engine runs without root
+func claimCgroups(name string) (*os.File, error) {
+	if !lab.IsRoot() {
+		return nil, nil
 	}
-	if err := sweepCgroups(); err != nil {
+	if err := Sweep(); err != nil {
 		return nil, err
 	}
 	for range claimTries {
-		file, err := lockClaim(lab)
+		file, err := lockClaim(name)
 		if err != nil || file != nil {
 			return file, err
 		}
 	}
-	return nil, fmt.Errorf("lock ledger: the file of %s does not stay", lab)
+	return nil, fmt.Errorf("lock ledger: the file of %s does not stay", name)
 }
 
 // lockClaim makes a lab's file and locks it; nil: somebody removed it before it
 // was locked.
-func lockClaim(lab string) (*os.File, error) {
+func lockClaim(name string) (*os.File, error) {
 	dir, err := openLedger()
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, lab+cgroupSuffix)
+	path := filepath.Join(dir, name+cgroupSuffix)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // the ledger went with its last lab
@@ -81,17 +83,20 @@ func releaseCgroups(file *os.File) error {
 	if file == nil {
 		return nil
 	}
-	lab := strings.TrimSuffix(filepath.Base(file.Name()), cgroupSuffix)
-	err := removeCgroups(cgroupsOf(lab))
+	name := strings.TrimSuffix(filepath.Base(file.Name()), cgroupSuffix)
+	err := removeCgroups(cgroupsOf(name))
 	if err == nil {
 		err = os.Remove(file.Name())
 	}
 	return errors.Join(err, file.Close(), leave(filepath.Dir(file.Name())))
 }
 
-// sweepCgroups removes the groups of labs whose owners are gone: of those that
-// nobody locks, and of named labs whose keepers do not answer.
-func sweepCgroups() error {
+// Sweep removes the control groups that labs left: of those that nobody locks,
+// and of named labs whose keepers do not answer.
+func Sweep() error {
+	if !lab.IsRoot() {
+		return nil // no engine runs without root
+	}
 	dir, err := ledger()
 	if err != nil {
 		return err

@@ -72,6 +72,9 @@ func VXLAN() Stack {
 	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"VXLAN", VXLANHeader}, {"Ethernet", EthernetHeader}}
 }
 
+// IPIP is IPv4 in IPv4 (RFC 2003): 20 bytes.
+func IPIP() Stack { return Stack{{"IPv4", IPv4Header}} }
+
 // VLAN is a tag of a VLAN (IEEE 802.1Q): 4 bytes that a frame may be longer for,
 // so that the MTU remains.
 func VLAN() Stack { return Stack{{vlanName, VLANTag}} }

@@ -17,6 +17,7 @@ func TestStacks(t *testing.T) {
 	}{
 		{"none", None(), 0, 1500},
 		{"VXLAN", VXLAN(), 50, 1450},
+		{"IPIP", IPIP(), 20, 1480},
 		{"VLAN", VLAN(), 4, 1500}, // a tagged frame may be 4 bytes longer
 		{"GRE", GRE(), 24, 1476},
 		{"Geneve", Geneve(), 50, 1450},
@@ -135,7 +136,7 @@ func TestFramingToll(t *testing.T) {
 }
 
 func stacks() *rapid.Generator[Stack] {
-	return rapid.SampledFrom([]Stack{None(), VXLAN(), VLAN(), GRE(), Geneve(), Wireguard(), ESP()})
+	return rapid.SampledFrom([]Stack{None(), VXLAN(), IPIP(), VLAN(), GRE(), Geneve(), Wireguard(), ESP()})
 }
 
 func TestCeilingProperties(t *testing.T) {
