@@ -177,13 +177,25 @@ func TestMACNATHidesEveryContainer(t *testing.T) {
 	}
 }
 
-// With one container there is no path within a host.
-func TestMACNATWithOneContainer(t *testing.T) {
-	u := on("macnat")
-	u.Containers = 1
-	b := built(t, build(t, u), "macnat")
+// With one container there is no path within a host; with many the rules need
+// several transactions, and keep their order.
+func TestMACNATWithOneContainerAndMany(t *testing.T) {
+	one, many := on("macnat"), on("macnat")
+	one.Name, one.Containers = "one", 1
+	many.Name, many.Containers = "many", 60
+	l := build(t, one, many)
+	b := built(t, l, "one")
 	if _, served := b.Paths[network.SameHost]; served || b.Paths[network.CrossHost].Client != "h1/c1" {
 		t.Errorf("paths %+v", b.Paths)
+	}
+	carries(t, l, built(t, l, "many"), network.CrossHost, 1500)
+	said, status, err := exec(t.Context(), l, "many.h2", "nft", "list", "chain", "bridge", "macnat", "prerouting")
+	if err != nil || status != 0 {
+		t.Fatalf("list rules: status %d, %v", status, err)
+	}
+	rules := strings.Split(strings.TrimRight(said, " \n\t}"), "\n")
+	if last := rules[len(rules)-1]; !strings.Contains(last, "ip daddr 10.220.8.61 ") {
+		t.Errorf("the last rule is %q, want that of the 60th container", last)
 	}
 }
 
