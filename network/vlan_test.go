@@ -220,3 +220,20 @@ func TestVLANLinkCountsTheTag(t *testing.T) {
 		t.Errorf("%.1f Mbit/s pass a link of 100; its ceiling is %.1f", got/1e6, ceiling/1e6)
 	}
 }
+
+// Root has VLANs wherever BPF is; who may load no programs needs the kernel's
+// own, and is told so.
+func TestLabVLANRunsOrSaysWhatIsMissing(t *testing.T) {
+	l := tryBuild(t, on("vlan"), on("veth"))
+	said, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", "ip link add try link eth0 type vlan id 9 2>&1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := built(t, l, "vlan")
+	switch runs := status == 0 || l.Topology.Privilege == "root"; {
+	case runs && b.Error != "":
+		t.Errorf("vlan: %s", b.Error)
+	case !runs && (b.Missing != "VLAN devices" || b.Get != "modprobe 8021q" || !strings.Contains(b.Error, "run tare as root")):
+		t.Errorf("vlan is missing (%s): %q, %q: %s", said, b.Missing, b.Get, b.Error)
+	}
+}
