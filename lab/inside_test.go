@@ -31,6 +31,13 @@ var inside = []struct {
 	{"a daemon ends with the lab", testDaemon},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
+	{"a daemon is started and waited for", testStartDaemon},
+	{"a daemon that fails is quoted", testDaemonThatFails},
+	{"a command is run to its end", testRun},
+	{"CPU time and memory are those of the lab", testUsage},
+	{"devices that see a packet are named", testWatch},
+	{"a container of another's is adopted", testAdopt},
+	{"hosts are shared", testShare},
 }
 
 // open makes a lab that ends with the test.
