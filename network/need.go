@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 
@@ -57,12 +56,8 @@ func root() Need {
 // Program finds a program on the PATH, where administrators' programs stand, or
 // among the parts that were built.
 func Program(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path, nil
-	}
-	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/local/sbin", PartsDir()} {
-		if path, errThere := exec.LookPath(filepath.Join(dir, name)); errThere == nil {
+	for _, at := range []string{name, "/usr/sbin/" + name, "/sbin/" + name, "/usr/local/sbin/" + name, filepath.Join(PartsDir(), name)} {
+		if path, err := lab.LookPath(at); err == nil {
 			return path, nil
 		}
 	}

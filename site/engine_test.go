@@ -98,7 +98,7 @@ func specNamed(name string) UnderlaySpec {
 // says is an error unless err says the text.
 func says(err error, text string) error {
 	if err == nil || !strings.Contains(err.Error(), text) {
-		return fmt.Errorf("said %v, want %q", err, text)
+		return fmt.Errorf("want %q, it said: %w", text, err)
 	}
 	return nil
 }
