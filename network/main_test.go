@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -25,6 +26,16 @@ func verbs() map[string]func(arguments []string) error {
 		},
 		network.RelayVerb: func(a []string) error { // --listen A --to B
 			return network.Relay(context.Background(), netip.MustParseAddrPort(a[1]), netip.MustParseAddrPort(a[3]), func() error {
+				_, err := os.Stdout.Write([]byte("\n"))
+				return err
+			})
+		},
+		network.TunnelVerb: func(a []string) error { // SPEC
+			var tunnel network.Tunnel
+			if err := json.Unmarshal([]byte(a[0]), &tunnel); err != nil {
+				return err
+			}
+			return tunnel.Run(context.Background(), func() error {
 				_, err := os.Stdout.Write([]byte("\n"))
 				return err
 			})

@@ -75,6 +75,7 @@ type Network struct {
 func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
+		tunUDP(),
 	}
 }
 

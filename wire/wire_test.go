@@ -17,6 +17,7 @@ func TestStacks(t *testing.T) {
 	}{
 		{"none", None(), 0, 1500},
 		{"VXLAN", VXLAN(), 50, 1450},
+		{"UDP", UDP(), 28, 1472}, // the MTU of flannel's udp backend
 	} {
 		if got := test.stack.Bytes(); got != test.bytes {
 			t.Errorf("%s: %d bytes, want %d", test.name, got, test.bytes)

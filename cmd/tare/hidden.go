@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/netip"
 
 	"github.com/spf13/cobra"
@@ -60,4 +61,24 @@ func relayCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&listen, "listen", "", "address and port to listen on")
 	c.Flags().StringVar(&to, "to", "", "address and port to relay to")
 	return c
+}
+
+// tunnelCommand carries packets between hosts inside a lab.
+func tunnelCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.TunnelVerb + " SPEC",
+		Short:  "Carries packets between hosts over UDP; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			var t network.Tunnel
+			if err := json.Unmarshal([]byte(args[0]), &t); err != nil {
+				return wrong("SPEC: %w", err)
+			}
+			return t.Run(c.Context(), func() error {
+				_, err := s.out.Write([]byte("\n"))
+				return err
+			})
+		},
+	}
 }
