@@ -15,20 +15,31 @@ import (
 )
 
 // Undo is a stack of what must be taken back. Whoever creates something
-// pushes its removal; Close removes in reverse order.
-type Undo struct{ steps []func() error }
+// pushes its removal; Close removes in reverse order. Hosts whose daemons start
+// at once may push at once.
+type Undo struct {
+	mu    sync.Mutex
+	steps []func() error
+}
 
 // Push adds a step that Close will run before all those pushed earlier.
-func (u *Undo) Push(step func() error) { u.steps = append(u.steps, step) }
+func (u *Undo) Push(step func() error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.steps = append(u.steps, step)
+}
 
 // Close runs every step, the last pushed first, and joins their errors. A
 // second Close does nothing.
 func (u *Undo) Close() error {
-	var errs []error
-	for n := len(u.steps) - 1; n >= 0; n-- {
-		errs = append(errs, u.steps[n]())
-	}
+	u.mu.Lock()
+	steps := u.steps
 	u.steps = nil
+	u.mu.Unlock()
+	var errs []error
+	for _, step := range slices.Backward(steps) {
+		errs = append(errs, step())
+	}
 	return errors.Join(errs...)
 }
 

@@ -1,8 +1,10 @@
 package network
 
 import (
+	"errors"
 	"net"
 	"net/netip"
+	"sync"
 
 	"tare/lab"
 )
@@ -93,6 +95,17 @@ func routeBetweenHosts(u *lab.Underlay) error {
 		}
 	}
 	return nil
+}
+
+// allHosts runs lay on every host at once: daemons take long to start.
+func allHosts(u *lab.Underlay, lay func(h *lab.Host) error) error {
+	errs := make([]error, len(u.Hosts))
+	var wait sync.WaitGroup
+	for n, h := range u.Hosts {
+		wait.Go(func() { errs[n] = lay(h) })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
 }
 
 // eachHost runs lay on every host in turn.
