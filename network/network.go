@@ -76,6 +76,7 @@ func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
 		tunUDP(),
+		flannelHostGW(), flannelVXLAN(), flannelUDP(),
 	}
 }
 
