@@ -43,7 +43,7 @@ func (r *runner) fragments(p place, path, name string, run workload.Run) (int, b
 		return 0, false
 	}
 	mtu := wire.InnerMTU(r.plan.MTU, p.network.Stack)
-	if p.layout != "" && (path == network.SameHost || path == network.ContainerToOwnHost) {
+	if path == network.SamePod || p.layout != "" && network.Within(path) {
 		mtu = lab.LoopbackMTU
 	}
 	return wire.Fragments(run.Size, mtu), true

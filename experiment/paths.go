@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tare/lab"
+	"tare/network"
 	"tare/result"
 	"tare/wire"
 	"tare/workload"
@@ -32,7 +33,7 @@ func (r *runner) checkPaths(ctx context.Context) error {
 				return err
 			}
 			cell := r.cells[keyOf(n, c)]
-			if cell.Status == result.StatusFailed {
+			if cell.Status != result.StatusOK {
 				continue
 			}
 			probeName := checkTCP
@@ -90,6 +91,10 @@ type hop struct {
 // and the same in reverse at the server's side.
 func (r *runner) hops(ctx context.Context, underlay, path string) ([]hop, error) {
 	ends := r.ends[underlay][path]
+	if path == network.SamePod {
+		laid, err := r.Site.Look(ctx, underlay+"."+ends.Client)
+		return loopbackOf(laid), err
+	}
 	var all []hop
 	for _, side := range []struct {
 		place   string
@@ -118,6 +123,19 @@ func (r *runner) hops(ctx context.Context, underlay, path string) ([]hop, error)
 		all = append(all, part...)
 	}
 	return all, nil
+}
+
+// loopbackOf is all that lies between the containers of a pod.
+func loopbackOf(laid []lab.Laid) []hop {
+	var all []hop
+	for _, namespace := range laid {
+		for _, l := range namespace.Links {
+			if l.Name == "lo" {
+				all = append(all, hop{namespace.Namespace, l.Name, l.Up, l.RxBytes, l.TxBytes})
+			}
+		}
+	}
+	return all
 }
 
 // hopsOf are a namespace's devices in the order in which a packet leaves: the

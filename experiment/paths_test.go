@@ -46,6 +46,13 @@ func TestHopsInTheOrderOfAPacket(t *testing.T) {
 	}
 }
 
+func TestContainersOfAPodTalkOverItsLoopback(t *testing.T) {
+	got := loopbackOf([]lab.Laid{namespace("x.h1/c1", "lo", lab.Device)})
+	if len(got) != 1 || got[0].device != "lo" {
+		t.Errorf("hops %+v", got)
+	}
+}
+
 func TestLostAtNamesTheHop(t *testing.T) {
 	hops := func(carried ...uint64) []hop {
 		var all []hop

@@ -52,7 +52,9 @@ func (h *Host) StartDaemon(d Daemon) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.underlay.Push(func() error { return process.Signal(syscall.SIGKILL) })
+	h.underlay.Push(func() error {
+		return errors.Join(process.Signal(syscall.SIGKILL), h.endProcesses())
+	})
 	if err := h.await(process, d.Ready); err != nil {
 		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
 	}

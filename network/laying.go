@@ -82,6 +82,7 @@ type Laying struct {
 	Fidelity string            // as it turned out
 	Parts    map[string]string // real part -> version
 	Notes    []string          // what a reader of the numbers should know
+	Unserved []string          // paths that it does not have with these parameters
 }
 
 // Note adds a note for every number of the network.

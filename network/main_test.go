@@ -2,7 +2,6 @@ package network_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -30,18 +30,13 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
-		network.TunnelVerb: func(a []string) error { // SPEC
-			var tunnel network.Tunnel
-			if err := json.Unmarshal([]byte(a[0]), &tunnel); err != nil {
-				return err
-			}
-			return tunnel.Run(context.Background(), func() error {
-				_, err := os.Stdout.Write([]byte("\n"))
-				return err
-			})
-		},
-		"greet": func(a []string) error { return greet(a[0]) },
-		"call":  func(a []string) error { return call(a[0]) },
+		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
+		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
+		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
+		network.CNIVerb:     func(a []string) error { return network.AddCNI(context.Background(), a[0], os.Stdout) },
+		"confined":          func([]string) error { return confined() },
+		"greet":             func(a []string) error { return greet(a[0]) },
+		"call":              func(a []string) error { return call(a[0]) },
 	}
 }
 
@@ -63,6 +58,17 @@ func exit(err error) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// confined prints the CPUs that the process may use and its control groups.
+func confined() error {
+	cpus, err := lab.UsableCPUs()
+	if err != nil {
+		return err
+	}
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	fmt.Printf("%s\n%s", cpus, groups)
+	return err
 }
 
 // callWait bounds how long two ends look for each other.

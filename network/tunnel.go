@@ -3,8 +3,10 @@ package network
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"runtime"
@@ -32,9 +34,22 @@ type TunnelPeer struct {
 // tunDevice is where TUN devices are asked for.
 const tunDevice = "/dev/net/tun"
 
-// Run makes the device, calls ready, and carries packets until the context
+// RunTunnel runs a tunnel that is given as one JSON object, as TunnelVerb, and
+// writes a line once it carries.
+func RunTunnel(ctx context.Context, text string, w io.Writer) error {
+	var t Tunnel
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return fmt.Errorf("run tunnel: read its description: %w", err)
+	}
+	return t.run(ctx, func() error {
+		_, err := fmt.Fprintln(w)
+		return err
+	})
+}
+
+// run makes the device, calls ready, and carries packets until the context
 // ends. Its threads stay in the kernel: the process must end with it.
-func (t Tunnel) Run(ctx context.Context, ready func() error) error {
+func (t Tunnel) run(ctx context.Context, ready func() error) error {
 	tun, err := t.openDevice()
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package site
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"tare/lab"
@@ -88,7 +89,7 @@ func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Un
 			u, err = layUnderlay(k.lab, specs[i], shared, l)
 		}
 		built := Built{
-			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes,
+			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes, Unserved: l.Unserved,
 			CPUs: map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
 		}
 		if err != nil {
@@ -162,6 +163,9 @@ func (k *keeper) describe(built *Built, u *lab.Underlay) {
 		paths = network.Paths() // it stands in for every path
 	}
 	for _, path := range paths {
+		if slices.Contains(built.Unserved, path) {
+			continue
+		}
 		// A path that needs more hosts or containers than there are is not served.
 		if ends, err := n.EndsOf(u, path); err == nil {
 			built.Paths[path] = ends

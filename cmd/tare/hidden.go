@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"net/netip"
 
 	"github.com/spf13/cobra"
@@ -70,15 +69,41 @@ func tunnelCommand(s streams) *cobra.Command {
 		Short:  "Carries packets between hosts over UDP; started by tare itself",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
+		RunE:   func(c *cobra.Command, args []string) error { return network.RunTunnel(c.Context(), args[0], s.out) },
+	}
+}
+
+// waitCommand keeps a real engine's container there.
+func waitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.WaitVerb,
+		Short:  "Waits in a container; started by tare itself",
+		Hidden: true,
+		Args:   noArgs,
+		Run:    func(*cobra.Command, []string) { network.Wait() },
+	}
+}
+
+// podExecCommand starts a process in a pod's container.
+func podExecCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.PodExecVerb + " CONTAINER COMMAND...",
+		Short:  "Starts a process in a pod's container; started by tare itself",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(2),
+		RunE:   func(_ *cobra.Command, args []string) error { return network.PodExec(args[0], args[1:]) },
+	}
+}
+
+// cniCommand attaches a container by CNI plugins.
+func cniCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.CNIVerb + " REQUEST",
+		Short:  "Attaches a container by CNI plugins; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			var t network.Tunnel
-			if err := json.Unmarshal([]byte(args[0]), &t); err != nil {
-				return wrong("SPEC: %w", err)
-			}
-			return t.Run(c.Context(), func() error {
-				_, err := s.out.Write([]byte("\n"))
-				return err
-			})
+			return network.AddCNI(c.Context(), args[0], s.out)
 		},
 	}
 }

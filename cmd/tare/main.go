@@ -134,7 +134,7 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 	})
 	root.AddCommand(
 		runCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s), serveCommand(s), sendCommand(s),
-		agentCommand(s), keeperCommand(), relayCommand(s), tunnelCommand(s),
+		agentCommand(s), keeperCommand(), relayCommand(s), tunnelCommand(s), waitCommand(), podExecCommand(), cniCommand(s),
 	)
 	return root
 }
