@@ -36,6 +36,27 @@ func flannelNetwork() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 244, 0, 0}), 16)
 }
 
+// flannelConflist is what flannel's CNI plugin makes of the list in flannel's
+// manifest for Kubernetes (kube-flannel.yml, cni-conf.json).
+const flannelConflist = `{
+  "cniVersion": "1.0.0",
+  "name": "cbr0",
+  "plugins": [
+    {
+      "type": "bridge",
+      "bridge": "cni0",
+      "hairpinMode": true,
+      "isDefaultGateway": true,
+      "mtu": {{.MTU}},
+      "ipam": {
+        "type": "host-local",
+        "ranges": [[{"subnet": "{{.Subnet}}", "gateway": "{{.Gateway}}"}]],
+        "routes": [{"dst": "{{.Network}}"}]
+      }
+    }
+  ]
+}`
+
 // flannelBackend is the part of flannel's config that sets its networks apart.
 type flannelBackend struct {
 	Type          string
@@ -53,13 +74,13 @@ func flannelNeeds() []Need {
 	return []Need{
 		root(), part("flanneld", "--version"),
 		program("etcd", "etcd-server", "--version"), program("etcdctl", "etcd-client"),
-		program("iptables", "iptables", "--version"),
+		program("iptables", "iptables", "--version"), cniPlugins("bridge", "host-local"),
 	}
 }
 
-// layFlannel starts etcd on the first host and flanneld on each, hangs the
-// containers on a bridge in the subnet that flanneld got, and waits until every
-// host reaches every other through flannel.
+// layFlannel starts etcd on the first host and flanneld on each, has CNI
+// hang the containers on a bridge in the subnet that flanneld got, and waits
+// until every host reaches every other through flannel.
 func layFlannel(u *lab.Underlay, l *Laying, backend flannelBackend) error {
 	store, err := startStore(u.Hosts[0], backend)
 	if err != nil {
@@ -74,7 +95,13 @@ func layFlannel(u *lab.Underlay, l *Laying, backend flannelBackend) error {
 	if err != nil {
 		return err
 	}
-	err = eachHost(u, func(h *lab.Host) error { return leases[h.Number-1].bridged().lay(h, l.Containers) })
+	err = allHosts(u, func(h *lab.Host) error {
+		list, err := leases[h.Number-1].conflist()
+		if err != nil {
+			return err
+		}
+		return attachAll(h, l, list)
+	})
 	if err != nil {
 		return err
 	}
@@ -207,16 +234,16 @@ func parseLease(text string) (flannelLease, error) {
 	return lease, nil
 }
 
-// bridged is the bridge of the subnet, on which the n-th container has the n-th
-// address after the bridge's own.
-func (f flannelLease) bridged() bridged {
-	return bridged{gateway: f.gateway, mtu: f.mtu, addr: func(n int) netip.Addr {
-		addr := f.gateway.Addr()
-		for range n {
-			addr = addr.Next()
-		}
-		return addr
-	}}
+// conflist hangs containers on a bridge as flannel's CNI plugin has it done,
+// less the masquerade, which is flanneld's or nobody's.
+func (f flannelLease) conflist() (conflist, error) {
+	text, err := fillConflist(flannelConflist, map[string]any{
+		"MTU": f.mtu, "Subnet": f.gateway.Masked(), "Gateway": f.gateway.Addr(), "Network": flannelNetwork(),
+	})
+	if err != nil {
+		return conflist{}, err
+	}
+	return readConflist(text)
 }
 
 // reachThrough waits until a host reaches the bridges of all others: flanneld

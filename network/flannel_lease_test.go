@@ -14,9 +14,13 @@ func TestParseLease(t *testing.T) {
 	if got := lease.gateway.String(); got != "10.244.4.1/22" || lease.mtu != 1450 {
 		t.Errorf("read %s with MTU %d", got, lease.mtu)
 	}
-	for n, want := range map[int]string{1: "10.244.4.2", 255: "10.244.5.0", 1000: "10.244.7.233"} {
-		if got := lease.bridged().addr(n).String(); got != want {
-			t.Errorf("container %d is at %s, want %s", n, got, want)
+	list, err := lease.conflist()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"subnet": "10.244.4.0/22"`, `"gateway": "10.244.4.1"`, `"mtu": 1450`, `"dst": "10.244.0.0/16"`} {
+		if !strings.Contains(string(list.text), want) {
+			t.Errorf("the list lacks %s:\n%s", want, list.text)
 		}
 	}
 	for _, text := range []string{

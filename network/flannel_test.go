@@ -15,7 +15,6 @@ import (
 // The first containers and bridges of flannel's first two hosts.
 const (
 	flannel1, flannel2 = "10.244.4.2", "10.244.8.2"
-	flannelBridge1     = "10.244.4.1"
 	flannelVTEP1       = "10.244.4.0"
 )
 
