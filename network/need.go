@@ -97,7 +97,8 @@ func (n Network) Lacks() error {
 // versionNumber is what stands for a version in what a program prints.
 var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
 
-// versions asks the real parts for theirs, in a host.
+// versions asks the real parts for theirs, in a host. Some tell it on their
+// standard error.
 func (n Network) versions(h *lab.Host) (map[string]string, error) {
 	parts := map[string]string{}
 	for _, need := range n.Needs {
@@ -108,7 +109,7 @@ func (n Network) versions(h *lab.Host) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := h.Run(append([]string{path}, need.Version[1:]...)...)
+		text, err := h.Run(append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, path}, need.Version[1:]...)...)
 		if err != nil {
 			return nil, err
 		}
