@@ -28,7 +28,7 @@ type Agent struct {
 func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) error {
 	prepare()
 	a := &Agent{out: json.NewEncoder(out), stop: map[int]context.CancelFunc{}}
-	if err := a.out.Encode(Hello{Schema: Schema, Version: version, Boot: probe.BootID("/")}); err != nil {
+	if err := a.out.Encode(Hello{Schema: Schema, Version: version, Boot: probe.BootID("/"), Confinement: probe.Confined("/")}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"tare/probe"
 	"tare/workload"
 )
 
@@ -29,8 +30,9 @@ const maxLine = 16 << 20
 // Handle is the near side of an agent. One that has failed stays failed: start
 // another.
 type Handle struct {
-	Name    string // where it is, for messages
-	Version string
+	Name              string // where it is, for messages
+	Version           string
+	probe.Confinement // of the agent
 
 	boot string
 	in   io.WriteCloser
@@ -123,7 +125,7 @@ func (h *Handle) hear(lines *bufio.Scanner) error {
 	if hello.Schema != Schema {
 		return fmt.Errorf("it speaks %q and this tare speaks %q: use the same version at both ends", hello.Schema, Schema)
 	}
-	h.Version, h.boot = hello.Version, hello.Boot
+	h.Version, h.boot, h.Confinement = hello.Version, hello.Boot, hello.Confinement
 	return nil
 }
 

@@ -6,7 +6,10 @@
 // credentials: a site is only a way to start it.
 package agent
 
-import "tare/workload"
+import (
+	"tare/probe"
+	"tare/workload"
+)
 
 // Schema names the protocol; both sides must speak the same.
 const Schema = "tare.agent/1"
@@ -16,6 +19,8 @@ type Hello struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"`
 	Boot    string `json:"boot,omitempty"` // probe.BootID of its machine
+
+	probe.Confinement
 }
 
 // The orders.

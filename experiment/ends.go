@@ -1,11 +1,14 @@
 package experiment
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"tare/lab"
 	"tare/network"
+	"tare/result"
 	"tare/wire"
 	"tare/workload"
 )
@@ -38,8 +41,33 @@ func (r *runner) fragments(p place, path, name string, run workload.Run) (int, b
 		return 0, false
 	}
 	mtu := wire.InnerMTU(r.plan.MTU, p.network.Stack)
-	if p.layout != "" && (path == network.SameHost || path == network.ContainerToOwnHost) {
+	if r.ends[p.underlay][path].Dial.IsLoopback() {
 		mtu = lab.LoopbackMTU
 	}
 	return wire.Fragments(run.Size, mtu), true
+}
+
+// meet writes down how a cell's two ends are confined. It refuses a cell an end
+// of which may run on other CPUs than its host's: its toll would be theirs.
+func (r *runner) meet(ctx context.Context, p place, path string, cell *result.Cell) error {
+	ends := r.ends[p.underlay][path]
+	var seen []string
+	apart := false
+	for _, end := range []struct {
+		at, role string
+		into     **result.End
+	}{{ends.Client, "client", &cell.Client}, {ends.Server, "server", &cell.Server}} {
+		h, err := r.Site.Agent(ctx, p.underlay+"."+end.at, end.role)
+		if err != nil {
+			return err
+		}
+		*end.into = &result.End{At: end.at, Seccomp: h.Seccomp, CPUs: h.CPUs}
+		host := r.cpus[p.underlay][hostOf(end.at)]
+		seen = append(seen, fmt.Sprintf("%s on %s, its host on %s", end.at, h.CPUs, or(host, "any")))
+		apart = apart || host != "" && host != h.CPUs
+	}
+	if apart {
+		return fmt.Errorf("the ends may run on other CPUs than their hosts: %s", strings.Join(seen, "; "))
+	}
+	return nil
 }

@@ -32,7 +32,7 @@ func (r *runner) checkPaths(ctx context.Context) error {
 				return err
 			}
 			cell := r.cells[keyOf(n, c)]
-			if cell.Status == result.StatusFailed {
+			if cell.Status != result.StatusOK {
 				continue
 			}
 			probeName := checkTCP
@@ -45,6 +45,9 @@ func (r *runner) checkPaths(ctx context.Context) error {
 				r.Progress(Progress{Checking: true, Done: len(checked)})
 				err = r.checkPath(ctx, c, g.path, probeName)
 				checked[key] = err
+			}
+			if err == nil {
+				err = r.meet(ctx, c, g.path, cell)
 			}
 			if err != nil {
 				cell.Status, cell.Reason = result.StatusFailed, err.Error()

@@ -70,7 +70,7 @@ func (l *Lab) Share(of *Underlay, name string) (*Underlay, error) {
 				Name: name + "." + h.Short, CPUs: h.CPUs, CC: h.CC,
 				net: h.net, mount: h.mount, links: h.links, indices: h.indices,
 			},
-			Short: h.Short, Number: h.Number, Addr: h.Addr, underlay: u,
+			Short: h.Short, Number: h.Number, Addr: h.Addr, underlay: u, shared: true,
 		})
 	}
 	l.add(u)
@@ -95,6 +95,7 @@ func (ns *Namespace) SettleCC() error {
 			continue
 		}
 		route.Congctl = ns.CC
+		route.Flags &= int(netlink.FLAG_ONLINK) // the kernel sets the others, and takes them from nobody
 		if err := ns.links.RouteReplace(&route); err != nil {
 			return fmt.Errorf("lay congestion control %s on route %s in %s: %w", ns.CC, route.Dst, ns.Name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,7 +28,7 @@ const (
 type Daemon struct {
 	Name string // of its log: Scratch/NAME.log
 	Argv []string
-	Env  []string // beside the lab's own
+	Env  []string // beside the lab's own, or in its place
 	// Ready is asked on a thread inside the host, mounts included, until it
 	// gives nil; its last error says what was missing. It must not wait long
 	// itself. nil: the daemon is ready as soon as it is started.
@@ -49,16 +50,22 @@ func (h *Host) StartDaemon(d Daemon) (*Process, error) {
 	}
 	defer null.Close()
 	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
-		Argv: d.Argv, Env: append(os.Environ(), d.Env...), Files: [3]*os.File{null, log, log},
+		Argv: d.Argv, Env: environ(d.Env), Files: [3]*os.File{null, log, log},
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.underlay.Push(func() error { return process.Signal(syscall.SIGKILL) })
+	h.underlay.Push(func() error { return h.endDaemon(process) })
 	if err := h.await(process, d); err != nil {
 		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
 	}
 	return process, nil
+}
+
+// environ is the lab's environment with some variables set: of two of a name a
+// program takes the first.
+func environ(set []string) []string {
+	return slices.Concat(set, os.Environ())
 }
 
 // await asks until the daemon is ready, has ended or has taken too long.

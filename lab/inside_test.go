@@ -29,6 +29,7 @@ var inside = []struct {
 	{"a command runs in its host", testCommand},
 	{"a host has files of its own", testMounts},
 	{"a daemon ends with the lab", testDaemon},
+	{"what a daemon leaves ends with its host", testRemains},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
 	{"a daemon is started and waited for", testStartDaemon},
@@ -38,6 +39,11 @@ var inside = []struct {
 	{"devices that see a packet are named", testWatch},
 	{"a container of another's is adopted", testAdopt},
 	{"hosts are shared", testShare},
+	{"IPv4 travels in IPv4", testIPIP},
+	{"only the peers' IPIP is taken", testIPIPStranger},
+	{"a VLAN's packets travel with its tag", testVLAN},
+	{"a program attaches as a classifier too", testClassifier},
+	{"a device is taken from another namespace", testTakeFrom},
 }
 
 // open makes a lab that ends with the test.
@@ -131,8 +137,11 @@ func testNICs(t *testing.T) {
 		nic  NIC
 		want map[string]bool
 	}{
-		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true}},
-		{NICTSO, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false}},
+		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true, "tx-ipxip4-segmentation": true}},
+		{NICTSO, map[string]bool{
+			"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false,
+			"tx-ipxip4-segmentation": false, "tx-gre-segmentation": false, "tx-gre-csum-segmentation": false,
+		}},
 		{NICFrames, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": true}},
 		{NICPlain, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": false}},
 	} {
@@ -332,6 +341,35 @@ func testDaemon(t *testing.T) {
 	}
 	if got := len(labtest.Marked(t)); got != 1 {
 		t.Errorf("%d processes after the end, want 1", got)
+	}
+}
+
+func testRemains(t *testing.T) {
+	l := open(t)
+	stays, goes := lay(t, l, pairOf("stays")), lay(t, l, pairOf("goes"))
+	// As an engine does: what holds a container outlives the engine, and the
+	// container is in a network namespace of its own.
+	const engine = "setsid sh -c 'unshare -n sleep 100 & wait' & sleep 0.05; echo > /run/tare/started; exec sleep 100"
+	for _, u := range []*Underlay{stays, goes} {
+		_, err := u.Hosts[0].StartDaemon(Daemon{
+			Name: "engine", Argv: []string{"sh", "-c", engine},
+			Ready: func() error { _, err := os.Stat(Scratch + "/started"); return err },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := len(labtest.Marked(t)); got != 7 {
+		t.Errorf("%d processes run in the lab, want its init and three of each engine", got)
+	}
+	if err := l.Remove(goes); err != nil {
+		t.Error(err)
+	}
+	for deadline := time.Now().Add(labtest.LeakWait); len(labtest.Marked(t)) > 4 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if got := len(labtest.Marked(t)); got != 4 {
+		t.Errorf("%d processes run in the lab, want its init and the engine that stays", got)
 	}
 }
 

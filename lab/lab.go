@@ -10,25 +10,37 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 )
 
 // Undo is a stack of what must be taken back. Whoever creates something
-// pushes its removal; Close removes in reverse order.
-type Undo struct{ steps []func() error }
+// pushes its removal; Close removes in reverse order. Hosts whose daemons start
+// at once may push at once.
+type Undo struct {
+	mu    sync.Mutex
+	steps []func() error
+}
 
 // Push adds a step that Close will run before all those pushed earlier.
-func (u *Undo) Push(step func() error) { u.steps = append(u.steps, step) }
+func (u *Undo) Push(step func() error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.steps = append(u.steps, step)
+}
 
 // Close runs every step, the last pushed first, and joins their errors. A
 // second Close does nothing.
 func (u *Undo) Close() error {
-	var errs []error
-	for n := len(u.steps) - 1; n >= 0; n-- {
-		errs = append(errs, u.steps[n]())
-	}
+	u.mu.Lock()
+	steps := u.steps
 	u.steps = nil
+	u.mu.Unlock()
+	var errs []error
+	for _, step := range slices.Backward(steps) {
+		errs = append(errs, step())
+	}
 	return errors.Join(errs...)
 }
 
@@ -42,6 +54,9 @@ type Config struct {
 	// Cgroup is the control group, by its path below the root of every
 	// hierarchy, under which real engines make theirs.
 	Cgroup string
+	// Machine opens the machine's own network namespace, from which a lab
+	// takes what the user names: see TakeVF. nil: it is out of reach.
+	Machine func() (*os.File, error)
 }
 
 // Lab is a set of underlays with their hosts and containers, and what runs in

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -29,9 +30,27 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
-		"greet": func(a []string) error { return greet(a[0]) },
-		"call":  func(a []string) error { return call(a[0]) },
+		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
+		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
+		network.LookUpVerb:  func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
+		lab.ErrandVerb:      errand,
+		"own-docker":        func([]string) error { return ownDocker() },
+		"greet":             func(a []string) error { return greet(a[0]) },
+		"call":              func(a []string) error { return call(a[0]) },
+		"sniff":             func(a []string) error { return sniff(a[0]) },
+		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
+		network.CNIVerb:     func(a []string) error { return network.AddCNI(context.Background(), a[0], os.Stdout) },
+		"confined":          func([]string) error { return confined() },
 	}
+}
+
+// errand ends this process as the command ended.
+func errand(argv []string) error {
+	status, err := lab.Errand(argv)
+	if err == nil {
+		os.Exit(status)
+	}
+	return err
 }
 
 func TestMain(m *testing.M) {
@@ -52,6 +71,17 @@ func exit(err error) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// confined prints the CPUs that the process may use and its control groups.
+func confined() error {
+	cpus, err := lab.UsableCPUs()
+	if err != nil {
+		return err
+	}
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	fmt.Printf("%s\n%s", cpus, groups)
+	return err
 }
 
 // callWait bounds how long two ends look for each other.

@@ -13,7 +13,8 @@ import (
 // not loaded they don't.
 const bridgeNetfilter = "net/bridge/bridge-nf-call-iptables"
 
-// settleNetfilter sets what the network declares and reads it back.
+// settleNetfilter sets what the network declares and reads it back. Docker's
+// networks take the module where it is, as dockerd does.
 func (n Network) settleNetfilter(h *lab.Host) error {
 	want := "0"
 	if n.BridgeNetfilter {
@@ -21,7 +22,7 @@ func (n Network) settleNetfilter(h *lab.Host) error {
 	}
 	got, err := h.ReadSysctl(bridgeNetfilter)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && !n.BridgeNetfilter:
+	case errors.Is(err, os.ErrNotExist) && (!n.BridgeNetfilter || n.Engine.Name == dockerEngine().Name):
 		return nil
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("let bridged packets pass netfilter in %s: the kernel lacks br_netfilter: modprobe br_netfilter", h.Name)

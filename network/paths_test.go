@@ -1,6 +1,7 @@
 package network_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +15,14 @@ import (
 // Headers of a datagram that fills a packet.
 const udpHeaders = wire.IPv4Header + wire.UDPHeader
 
+// ofTheKernel are the networks that need no real part beside the kernel: those
+// that an ordinary user has too.
+func ofTheKernel() []network.Network {
+	return slices.DeleteFunc(network.All(), func(n network.Network) bool { return len(n.Needs) > 0 })
+}
+
 func TestLabEveryPathCarriesTraffic(t *testing.T) {
-	for _, n := range network.All() {
+	for _, n := range ofTheKernel() {
 		t.Run(n.Name, func(t *testing.T) {
 			l := build(t, on(n.Name))
 			b := built(t, l, n.Name)
@@ -58,11 +65,11 @@ func carries(t *testing.T, l *site.Lab, b site.Built, path string, mtu int) {
 
 func TestLabNineNetworksAtOnce(t *testing.T) {
 	var all []site.UnderlaySpec
-	for _, n := range network.All() {
+	for _, n := range ofTheKernel() {
 		all = append(all, on(n.Name))
 	}
 	l := build(t, all...)
-	for _, n := range network.All() {
+	for _, n := range ofTheKernel() {
 		for _, path := range n.Paths {
 			if measure(t, l, built(t, l, n.Name), path, "tcp_rr", workload.Run{Size: 1}).Client.Work <= 0 {
 				t.Errorf("%s of %s: no transaction", path, n.Name)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tare/network"
+	"tare/wire"
 )
 
 func TestEveryNetworkIsWhole(t *testing.T) {
@@ -31,7 +32,7 @@ func TestEveryNetworkIsWhole(t *testing.T) {
 		if !slices.Contains([]string{network.Product, network.SamePath, network.StandIn}, n.Fidelity) {
 			t.Errorf("%s: fidelity %q", n.Name, n.Fidelity)
 		}
-		if n.Encapsulates() != (len(n.Stack) > 0) {
+		if tagged := slices.Equal(n.Stack, wire.VLAN()); n.Encapsulates() != (len(n.Stack) > 0 && !tagged) {
 			t.Errorf("%s: encapsulates %t with the stack %v", n.Name, n.Encapsulates(), n.Stack)
 		}
 		for _, path := range n.Paths {
@@ -60,7 +61,8 @@ func TestAcrossReachesTheOtherHost(t *testing.T) {
 	}
 }
 
-// A network's function has its name and stands in the file of that name.
+// A network's function has its name, as Go writes names, and stands in the file
+// of that name.
 func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
 	for _, n := range network.All() {
 		text, err := os.ReadFile(n.Name + ".go")
@@ -68,7 +70,8 @@ func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if !strings.Contains(string(text), "func "+n.Name+"() Network {") {
+		function := "\nfunc " + strings.ReplaceAll(n.Name, "-", "") + "() network {"
+		if !strings.Contains(strings.ToLower(string(text)), function) {
 			t.Errorf("%s.go has no function %s", n.Name, n.Name)
 		}
 	}

@@ -19,6 +19,7 @@ func chain(l *ladder, name string) []string {
 
 func TestLadderFindsTheParent(t *testing.T) {
 	all := []string{"host", "veth", "bridge", "nat", "proxy", "macvlan", "route", "ptp", "vxlan"}
+	docker := []string{"host", "docker-host", "docker-bridge", "docker-nat", "docker-proxy", "docker-overlay"}
 	for _, test := range []struct {
 		measured []string
 		path     string
@@ -33,6 +34,11 @@ func TestLadderFindsTheParent(t *testing.T) {
 		{all, network.ContainerToPublishedPort, "proxy", []string{
 			"proxy", "bridge (as route, cross-host)", "veth (as ptp, cross-host)", "host"}},
 		{[]string{"host", "vxlan"}, network.CrossHost, "vxlan", []string{"vxlan", "host"}},
+		{docker, network.SameHost, "docker-bridge", []string{"docker-bridge", "docker-host", "host"}},
+		{docker, network.CrossHost, "docker-overlay", []string{"docker-overlay", "docker-host", "host"}},
+		{docker, network.SameHost, "docker-overlay", []string{"docker-overlay", "docker-bridge", "docker-host", "host"}},
+		{docker, network.PublishedPort, "docker-nat", []string{"docker-nat", "docker-host (host-to-container)", "host"}},
+		{docker, network.ContainerToPublishedPort, "docker-proxy", []string{"docker-proxy", "docker-host (cross-host)", "host"}},
 		{[]string{"host", "ptp", "vxlan"}, network.CrossHost, "vxlan", []string{"vxlan", "veth (as ptp)", "host"}},
 		{[]string{"host", "veth", "vxlan"}, network.SameHost, "vxlan", []string{"vxlan", "veth", "host"}},
 		{[]string{"host", "veth", "route"}, network.SameHost, "route", []string{"route", "veth", "host"}},

@@ -90,9 +90,18 @@ type Cell struct {
 	Fidelity string    `json:"fidelity"`
 	Status   string    `json:"status"`
 	Reason   string    `json:"reason"` // why it is not ok
+	Client   *End      `json:"client,omitempty"`
+	Server   *End      `json:"server,omitempty"`
 	Metrics  []Metric  `json:"metrics"`
 	Samples  []Sample  `json:"samples"`
 	Findings []Finding `json:"findings"`
+}
+
+// End is one of the two that talk.
+type End struct {
+	At      string `json:"at"`      // "h1/c1"
+	Seccomp string `json:"seccomp"` // "none", "strict" or "filter" (seccomp(2)); empty: unknown
+	CPUs    string `json:"cpus"`    // that it may run on, as a CPU list
 }
 
 // Params are what a cell was measured with: nic, link (bit/s), mtu (bytes),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if err != nil {
 		return Topology{}, err
 	}
+	config.Machine = k.machine
 	begun := time.Now()
 	k.lab = lab.New(config)
 	k.topology = Topology{Spec: *spec, Privilege: "user namespace", Underlays: make([]Built, len(spec.Underlays)), Namespaces: []string{}}
@@ -91,8 +93,9 @@ func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Un
 		l := &network.Laying{Containers: specs[i].Containers, Params: specs[i].Params}
 		u, err := e.layUnderlay(k.lab, specs[i], l)
 		built := Built{
-			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes, Seconds: time.Since(begun).Seconds(),
-			CPUs: map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
+			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes, Unserved: l.Unserved,
+			Seconds: time.Since(begun).Seconds(),
+			CPUs:    map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
 		}
 		if err != nil {
 			built.Error = err.Error()
@@ -206,6 +209,9 @@ func (k *keeper) describe(built *Built, u *lab.Underlay) {
 		paths = network.Paths() // it stands in for every path
 	}
 	for _, path := range paths {
+		if slices.Contains(built.Unserved, path) {
+			continue
+		}
 		// A path that needs more hosts or containers than there are is not served.
 		if ends, err := n.EndsOf(u, path); err == nil {
 			built.Paths[path] = ends

@@ -105,7 +105,7 @@ func TestCgroupsOfKilledOwners(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	makeGroups(t, name)
-	if err := site.SweepCgroups(); err != nil {
+	if err := site.Sweep(); err != nil {
 		t.Error(err)
 	}
 	if len(groups(t, name)) == 0 {
@@ -117,11 +117,7 @@ func TestCgroupsOfKilledOwners(t *testing.T) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("a killed owner ends well")
 	}
-	l, err := site.Start(t.Context()) // any command that starts a lab
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
+	if err := site.Sweep(); err != nil { // as any command does
 		t.Error(err)
 	}
 	if left := groups(t, name); len(left) > 0 {

@@ -8,8 +8,7 @@ func (l *Lab) Address() string { return l.address }
 // KeeperPID is the process ID of the keeper that this process started.
 func (l *Lab) KeeperPID() int { return l.owned.process.Process.Pid }
 
-// ClaimCgroups, SweepCgroups and CgroupsOf are those of labs with engines.
+// ClaimCgroups, ReleaseCgroups and CgroupsOf are those of labs with engines.
 func ClaimCgroups(name string) (*os.File, error) { return claimCgroups(name) }
 func ReleaseCgroups(file *os.File) error         { return releaseCgroups(file) }
-func SweepCgroups() error                        { return sweepCgroups() }
 func CgroupsOf(name string) string               { return cgroupsOf(name) }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tare/agent"
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 )
@@ -60,4 +61,81 @@ func relayCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&listen, "listen", "", "address and port to listen on")
 	c.Flags().StringVar(&to, "to", "", "address and port to relay to")
 	return c
+}
+
+// tunnelCommand carries packets between hosts inside a lab.
+func tunnelCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.TunnelVerb + " SPEC",
+		Short:  "Carries packets between hosts over UDP; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(c *cobra.Command, args []string) error { return network.RunTunnel(c.Context(), args[0], s.out) },
+	}
+}
+
+// waitCommand keeps a real engine's container there.
+func waitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.WaitVerb,
+		Short:  "Waits in a container; started by tare itself",
+		Hidden: true,
+		Args:   noArgs,
+		Run:    func(*cobra.Command, []string) { network.Wait() },
+	}
+}
+
+// errandCommand starts a process in a real engine's container.
+func errandCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                lab.ErrandVerb,
+		Short:              "Starts a process in a container; started by tare itself",
+		Hidden:             true,
+		DisableFlagParsing: true, // they are the command's
+		Args:               cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, argv []string) error {
+			status, err := lab.Errand(argv)
+			if err == nil && status != 0 {
+				return &exitError{status: status}
+			}
+			return err
+		},
+	}
+}
+
+// lookUpCommand asks a container's name server.
+func lookUpCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.LookUpVerb,
+		Short:  "Looks up a name in a container; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return network.LookUp(c.Context(), args[0], s.out)
+		},
+	}
+}
+
+// podExecCommand starts a process in a pod's container.
+func podExecCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.PodExecVerb + " CONTAINER COMMAND...",
+		Short:  "Starts a process in a pod's container; started by tare itself",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(2),
+		RunE:   func(_ *cobra.Command, args []string) error { return network.PodExec(args[0], args[1:]) },
+	}
+}
+
+// cniCommand attaches a container by CNI plugins.
+func cniCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.CNIVerb + " REQUEST",
+		Short:  "Attaches a container by CNI plugins; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return network.AddCNI(c.Context(), args[0], s.out)
+		},
+	}
 }

@@ -1,0 +1,57 @@
+package experiment
+
+import (
+	"strings"
+	"testing"
+
+	"tare/probe"
+	"tare/result"
+)
+
+// Each cell says how its ends were confined.
+func TestRunWritesDownHowTheEndsAreConfined(t *testing.T) {
+	plan := loopPlan(t)
+	plan.Blocks = 1
+	run := newLoopRun(t, plan)
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := probe.Confined("/")
+	for _, cell := range readable(t, res).Cells {
+		if cell.Client == nil || *cell.Client != (result.End{At: "h1/c1", Seccomp: here.Seccomp, CPUs: here.CPUs}) ||
+			cell.Server == nil || *cell.Server != (result.End{At: "h1/c2", Seccomp: here.Seccomp, CPUs: here.CPUs}) {
+			t.Errorf("%s: client %+v, server %+v, want %+v", cell.Network, cell.Client, cell.Server, here)
+		}
+	}
+}
+
+// An end that may run on other CPUs than its host's fails the cell, and the
+// error names both ends.
+func TestRunRefusesOtherCPUs(t *testing.T) {
+	plan := loopPlan(t)
+	plan.Blocks = 1
+	run := newLoopRun(t, plan)
+	for n := range run.Topology.Underlays {
+		u := &run.Topology.Underlays[n]
+		u.CPUs = map[string]string{"h1": probe.Confined("/").CPUs}
+		if u.Network == "veth" {
+			u.CPUs["h1"] = "1023"
+		}
+	}
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range res.Cells {
+		if failed := cell.Status == result.StatusFailed; failed != (cell.Network == "veth") {
+			t.Errorf("%s: %s %s", cell.Network, cell.Status, cell.Reason)
+		}
+	}
+	veth := cellOf(t, res, "veth")
+	for _, says := range []string{"other CPUs than their hosts", "h1/c1 on ", "h1/c2 on ", "its host on 1023"} {
+		if !strings.Contains(veth.Reason, says) {
+			t.Errorf("%q does not say %q", veth.Reason, says)
+		}
+	}
+}

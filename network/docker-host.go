@@ -1,0 +1,89 @@
+package network
+
+import (
+	"fmt"
+
+	"tare/lab"
+)
+
+// dockerHost is Docker without a network of its own: what the engine alone
+// costs.
+func dockerHost() Network {
+	return Network{
+		Name:            "docker-host",
+		Doc:             "Docker containers on the host's own network: the engine's share (seccomp, cgroups, its rules)",
+		Parent:          Baseline,
+		Fidelity:        Product,
+		BridgeNetfilter: true,
+		Paths:           []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		Outside:         true,
+		Needs:           dockerNeeds(),
+		Missing:         "what dockerd takes of the kernel",
+		Get:             "modprobe -a overlay bridge veth nft_compat",
+		Engine:          dockerEngine(),
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			return runOn(u, l, func(*lab.Host, int) []string { return []string{"--network", "host"} })
+		},
+		Try:  tryDocker,
+		Ends: dockerHostEnds,
+	}
+}
+
+// runOn starts the containers of every host at once. flags are those of `docker
+// run` for the n-th container of a host.
+func runOn(u *lab.Underlay, l *Laying, flags func(h *lab.Host, n int) []string) error {
+	return allHosts(u, func(h *lab.Host) error {
+		return runDocker(u, h, l.Containers, func(n int) []string { return flags(h, n) })
+	})
+}
+
+// dockerHostEnds are the baseline's, with containers in the place of its hosts.
+func dockerHostEnds(u *lab.Underlay, path string) (Ends, error) {
+	ends, err := hostEnds(u, path)
+	if err != nil {
+		return ends, err
+	}
+	client, server := 1, 1
+	switch path {
+	case SameHost:
+		server = 2
+	case ContainerToOwnHost:
+		server = 0
+	case HostToContainer:
+		client = 0
+	}
+	for _, end := range []struct {
+		place     *string
+		container int
+	}{{&ends.Client, client}, {&ends.Server, server}} {
+		if end.container > len(u.Hosts[0].Containers) {
+			return ends, fmt.Errorf("path %s needs container c%d: build the lab with more --containers", path, end.container)
+		}
+		if end.container > 0 {
+			*end.place += fmt.Sprintf("/c%d", end.container)
+		}
+	}
+	return ends, nil
+}
+
+// tryDocker tells whether the kernel has what dockerd takes of it.
+func tryDocker(u *lab.Underlay, l *Laying) error {
+	if err := layBridge(u, l); err != nil {
+		return err
+	}
+	return tryDockerd(u.Hosts[0])
+}
+
+// tryDockerd is tryDocker beside the bridge.
+func tryDockerd(h *lab.Host) error {
+	if err := seal(h, "/etc"); err != nil { // an overlay, as images are
+		return err
+	}
+	iptables, err := Program("iptables")
+	if err != nil {
+		return err
+	}
+	_, err = h.Run(iptables, "--table", "nat", "--append", "PREROUTING", "--match", "addrtype", "--dst-type", "LOCAL", "--protocol", "tcp",
+		"--dport", "1", "--jump", "DNAT", "--to-destination", h.Addr.String())
+	return err
+}

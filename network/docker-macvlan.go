@@ -1,0 +1,46 @@
+package network
+
+import (
+	"tare/lab"
+)
+
+// dockerMacvlan gives Docker's containers addresses of the underlay itself.
+func dockerMacvlan() Network {
+	return Network{
+		Name:            "docker-macvlan",
+		Doc:             "Docker's macvlan driver on the underlay, bridge mode",
+		Parent:          "docker-host",
+		Fidelity:        Product,
+		BridgeNetfilter: true,
+		Paths:           []string{SameHost, CrossHost},
+		Outside:         true,
+		Needs:           dockerNeeds(),
+		Missing:         "macvlan devices, or what dockerd takes of the kernel",
+		Get:             "modprobe -a macvlan overlay bridge veth nft_compat",
+		Engine:          dockerEngine(),
+		Lay:             layDockerMacvlan,
+		Try: func(u *lab.Underlay, l *Laying) error {
+			if err := macvlan().Lay(u, l); err != nil {
+				return err
+			}
+			return tryDocker(u, l)
+		},
+	}
+}
+
+// layDockerMacvlan gives the engines one subnet, the underlay's. No engine
+// knows of the others, so each container is told its address.
+func layDockerMacvlan(u *lab.Underlay, l *Laying) error {
+	name := u.Spec.Name
+	err := allHosts(u, func(h *lab.Host) error {
+		_, err := docker(h, "network", "create", "--driver", "macvlan", "--opt", "parent="+lab.Device,
+			"--subnet", "10.0.0.0/16", "--gateway", lab.UnderlayAddr(lab.MaxHosts, 1022).String(), name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return runOn(u, l, func(h *lab.Host, n int) []string {
+		return []string{"--network", name, "--ip", lab.UnderlayAddr(h.Number, n).String()}
+	})
+}

@@ -1,0 +1,104 @@
+package network
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+const (
+	overlaySubnet = "10.220.0.0/16"
+	swarmPool     = "10.230.0.0/16" // of the networks that Swarm makes for itself
+	swarmPort     = ":2377"
+	// lookUpWait is how long the engines may take to tell each other a name.
+	lookUpWait = 10 * time.Second
+)
+
+// dockerOverlay is Swarm's overlay network, attached to by plain containers.
+func dockerOverlay() Network {
+	return Network{
+		Name:     "docker-overlay",
+		Doc:      "Docker Swarm's attachable overlay: bridge + VXLAN in a namespace of Docker's, container MTU = underlay - 50",
+		Parent:   "docker-bridge",
+		Fidelity: Product,
+		Stack:    wire.VXLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Outside:  true,
+		Needs:    dockerNeeds(),
+		Missing:  "VXLAN devices, or what dockerd takes of the kernel",
+		Get:      "modprobe -a vxlan overlay bridge veth nft_compat",
+		Lay:      layDockerOverlay,
+		Try: func(u *lab.Underlay, l *Laying) error {
+			if err := vxlan().Lay(u, l); err != nil {
+				return err
+			}
+			return tryDockerd(u.Hosts[0])
+		},
+	}
+}
+
+func layDockerOverlay(u *lab.Underlay, l *Laying) error {
+	if err := startDockers(u); err != nil {
+		return err
+	}
+	if err := joinSwarm(u); err != nil {
+		return err
+	}
+	name := u.Spec.Name
+	_, err := docker(u.Hosts[0], "network", "create", "--driver", "overlay", "--attachable", "--subnet", overlaySubnet,
+		"--opt", "com.docker.network.driver.mtu="+strconv.Itoa(u.Spec.MTU), name)
+	if err != nil {
+		return err
+	}
+	if err := runOn(u, l, func(*lab.Host, int) []string { return []string{"--network", name} }); err != nil {
+		return err
+	}
+	return checkNames(u)
+}
+
+// joinSwarm makes one swarm of all hosts, the first its manager.
+func joinSwarm(u *lab.Underlay) error {
+	manager := u.Hosts[0]
+	at := manager.Addr.String() + swarmPort
+	_, err := docker(manager, "swarm", "init", "--advertise-addr", at, "--listen-addr", at, "--default-addr-pool", swarmPool)
+	if err != nil {
+		return err
+	}
+	token, err := docker(manager, "swarm", "join-token", "--quiet", "worker")
+	if err != nil {
+		return err
+	}
+	return allHosts(u, func(h *lab.Host) error {
+		if h == manager {
+			return nil
+		}
+		_, err := docker(h, "swarm", "join", "--advertise-addr", h.Addr.String(), "--listen-addr", h.Addr.String()+swarmPort,
+			"--token", strings.TrimSpace(token), at)
+		return err
+	})
+}
+
+// checkNames asks Docker's name server, in the first container of each host,
+// for the first container of the next.
+func checkNames(u *lab.Underlay) error {
+	return allHosts(u, func(h *lab.Host) error {
+		next := u.Hosts[h.Number%len(u.Hosts)]
+		if len(h.Containers) == 0 || len(next.Containers) == 0 {
+			return nil
+		}
+		name, want := dockerName(u, next, 1), next.Containers[0].Addr.String()
+		var said string
+		var err error
+		for deadline := time.Now().Add(lookUpWait); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+			said, err = docker(h, "exec", dockerName(u, h, 1), lab.SelfInImage, LookUpVerb, name)
+			if strings.TrimSpace(said) == want {
+				return nil
+			}
+		}
+		return fmt.Errorf("ask Docker's name server in %s for %s: it gives %q (%w), want %s", h.Name, name, strings.TrimSpace(said), err, want)
+	})
+}

@@ -1,0 +1,398 @@
+package network_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tare/lab"
+	"tare/network"
+	"tare/site"
+	"tare/test/labtest"
+	"tare/wire"
+	"tare/workload"
+)
+
+// Where the engine of a host is (docker.go).
+const dockerIn = "/run/tare/docker/bin/docker --config /run/tare/docker --host unix:///run/tare/docker/docker.sock "
+
+// asRoot tells whether this process may start real engines. CI's is root's.
+func asRoot(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Logf("this process is uid %d's: real engines run as root only", os.Geteuid())
+		return false
+	}
+	return true
+}
+
+// shell runs a script in a host.
+func shell(t *testing.T, l *site.Lab, at, script string) string {
+	t.Helper()
+	said, status, err := exec(t.Context(), l, at, "sh", "-c", script)
+	if err != nil || status != 0 {
+		t.Fatalf("%s: %s: status %d, %v: %s", at, script, status, err, said)
+	}
+	return said
+}
+
+// docker builds networks of Docker's side by side, and sees that they leave the
+// machine as it was.
+func docker(t *testing.T, names ...string) *site.Lab {
+	t.Helper()
+	before := machine(t)
+	t.Cleanup(func() {
+		if after := machine(t); after != before {
+			t.Errorf("the machine is\n%s\nand was\n%s", after, before)
+		}
+	})
+	var all []site.UnderlaySpec
+	for _, name := range names {
+		all = append(all, on(name))
+	}
+	begun := time.Now()
+	var group string
+	t.Cleanup(func() { noCgroup(t, group) })
+	l := build(t, all...)
+	group = l.Topology.Spec.Cgroup
+	t.Logf("%v are up after %.1f s", names, time.Since(begun).Seconds())
+	return l
+}
+
+// machine is what an engine might change and no namespace holds.
+func machine(t *testing.T) string {
+	t.Helper()
+	var text strings.Builder
+	for _, pattern := range []string{
+		"/etc/docker*", "/etc/docker/*", "/var/lib/docker*", "/var/lib/containerd/*", "/run/docker*", "/run/containerd*",
+		"/opt/*", "/root/.docker*", "/sys/fs/cgroup/*/docker*", "/sys/fs/cgroup/docker*",
+		"/proc/sys/net/bridge",
+	} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&text, pattern, paths)
+	}
+	for _, name := range []string{"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "vm/overcommit_memory", "net/ipv4/ip_forward"} {
+		value, err := os.ReadFile("/proc/sys/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(&text, name, " ", string(value))
+	}
+	return text.String()
+}
+
+// noCgroup holds a lab's control group to be gone.
+func noCgroup(t *testing.T, group string) {
+	t.Helper()
+	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/"} {
+		left, err := filepath.Glob(pattern + group)
+		if err != nil || len(left) > 0 || group == "" {
+			t.Errorf("control groups of %q: %v, %v", group, left, err)
+		}
+	}
+}
+
+func TestDockerEveryPathCarriesTraffic(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	names := []string{"docker-host", "docker-bridge", "docker-nat", "docker-macvlan", "docker-proxy", "docker-overlay"}
+	l := docker(t, names...)
+	for _, name := range names {
+		n, known := network.Find(name)
+		if !known {
+			t.Fatalf("no network %s", name)
+		}
+		b := built(t, l, name)
+		if b.Fidelity != network.Product || b.Parts["dockerd"] == "" || b.Parts["runc"] == "" {
+			t.Errorf("%s: fidelity %s, parts %v", name, b.Fidelity, b.Parts)
+		}
+		for _, path := range n.Paths {
+			carries(t, l, b, path, wire.InnerMTU(1500, n.Stack))
+		}
+		for _, at := range []string{"h1/c1", "h1/c2", "h2/c1", "h2/c2"} {
+			if got := link(t, l, name+"."+at, lab.Device).MTU; got != wire.InnerMTU(1500, n.Stack) {
+				t.Errorf("MTU at %s of %s is %d, want %d", at, name, got, wire.InnerMTU(1500, n.Stack))
+			}
+			agent, err := l.Agent(t.Context(), name+"."+at, "client")
+			if err != nil {
+				t.Fatal(err)
+			}
+			host, _, _ := strings.Cut(at, "/")
+			if agent.Seccomp != "filter" || agent.CPUs != b.CPUs[host] {
+				t.Errorf("%s of %s: seccomp %s, CPUs %s, want filter and %s", at, name, agent.Seccomp, agent.CPUs, b.CPUs[host])
+			}
+		}
+	}
+	// One engine holds the containers of four networks, and no others.
+	listed := strings.Fields(shell(t, l, "docker-host.h1", dockerIn+"ps --format '{{.Names}}'"))
+	slices.Sort(listed)
+	var want []string
+	for _, name := range []string{"docker-bridge", "docker-host", "docker-macvlan", "docker-nat"} {
+		want = append(want, name+"-h1-c1", name+"-h1-c2")
+	}
+	if !slices.Equal(listed, want) {
+		t.Errorf("the engine lists %v, want %v", listed, want)
+	}
+}
+
+// What leaves is masqueraded, and the published port is reached by Docker's own
+// rule.
+func TestDockerNATRewritesBothAddresses(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	l := docker(t, "docker-nat")
+	b := built(t, l, "docker-nat")
+	ends := b.Paths[network.ContainerToPublishedPort]
+	dial, bind := fmt.Sprintf("%s:%d", ends.Dial, network.Port), fmt.Sprintf("%s:%d", ends.Bind, network.Port)
+	for _, client := range []string{"h1/c1", "h1"} {
+		if got := seenAs(t, l, client, dial, "h2/c1", bind); got != host1 {
+			t.Errorf("the server sees %s as %s, want %s", client, got, host1)
+		}
+	}
+	rule := shell(t, l, "h2", "/run/tare/docker/bin/iptables -t nat -xvnL DOCKER | grep dpt:5210 | grep tcp")
+	if hits, err := strconv.Atoi(strings.Fields(rule)[0]); err != nil || hits < 2 || !strings.Contains(rule, bind) {
+		t.Errorf("Docker's rule has been met %d times, %v: %s", hits, err, rule)
+	}
+	// To the outside: the other host itself.
+	if got := seenAs(t, l, "h1/c2", host2+":99", "h2", host2+":99"); got != host1 {
+		t.Errorf("a host outside sees h1/c2 as %s, want %s", got, host1)
+	}
+}
+
+// Docker's own process carries what goes through the published port.
+func TestDockerProxyCarriesTheBytes(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	l := docker(t, "docker-proxy")
+	for _, client := range []string{"h1/c1", "h1"} {
+		if got := seenAs(t, l, client, publishedAddress, "h2/c1", containerAddress); got != gateway2 {
+			t.Errorf("the server sees %s as %s, want the proxy at %s", client, got, gateway2)
+		}
+	}
+	for name, protocol := range map[string]string{"tcp_rr": "tcp", "udp_rr": "udp"} {
+		before := proxied(t, l, protocol)
+		out := measure(t, l, built(t, l, "docker-proxy"), network.PublishedPort, name, workload.Run{Size: 1000, Duration: 50 * time.Millisecond})
+		if through, sent := proxied(t, l, protocol)-before, 2*1000*out.Client.Work; through < sent {
+			t.Errorf("docker-proxy wrote %.0f bytes of %s, %.0f were sent", through, name, sent)
+		}
+	}
+}
+
+// proxied is what docker-proxy of h2 has written so far, in bytes.
+func proxied(t *testing.T, l *site.Lab, protocol string) float64 {
+	t.Helper()
+	text := shell(t, l, "h2", `for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline | grep -q "docker-prox[y] -proto `+protocol+` -host-ip 10.0.0.2" && cat $p/io; done; true`)
+	var total float64
+	found := 0
+	for line := range strings.Lines(text) {
+		if name, value, _ := strings.Cut(strings.TrimSpace(line), ": "); name == "wchar" {
+			bytes, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total, found = total+bytes, found+1
+		}
+	}
+	if found != 1 {
+		t.Fatalf("%d processes docker-proxy of h2 for %s: %s", found, protocol, text)
+	}
+	return total
+}
+
+// Between hosts each packet has the stack's 50 bytes more, and Docker's name
+// server knows the containers of the other host.
+func TestDockerOverlayEncapsulates(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	l := docker(t, "docker-overlay")
+	b := built(t, l, "docker-overlay")
+	run := workload.Run{Size: 1000, Duration: 100 * time.Millisecond}
+	measure(t, l, b, network.CrossHost, "udp_rr", run)
+	before := link(t, l, "h1", lab.Device)
+	measure(t, l, b, network.CrossHost, "udp_rr", run)
+	after := link(t, l, "h1", lab.Device)
+	each := float64(after.TxBytes-before.TxBytes) / float64(after.TxPackets-before.TxPackets)
+	want := float64(run.Size + udpHeaders + wire.VXLAN().Bytes() + wire.EthernetHeader)
+	if math.Abs(each-want) > 0.01*want {
+		t.Errorf("a packet takes %.1f bytes on the underlay, want %.0f", each, want)
+	}
+	server := b.Paths[network.CrossHost].Dial.String()
+	said, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", network.LookUpVerb, "docker-overlay-h2-c1")
+	if err != nil || status != 0 || strings.TrimSpace(said) != server {
+		t.Errorf("Docker's name server gives %q for h2/c1, status %d, %v, want %s", said, status, err, server)
+	}
+}
+
+func TestDockerMacvlanRewritesNothing(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	l := docker(t, "docker-macvlan")
+	server := built(t, l, "docker-macvlan").Paths[network.CrossHost].Bind.String()
+	if got := seenAs(t, l, "h1/c1", server+":99", "h2/c1", server+":99"); got != "10.0.4.1" {
+		t.Errorf("the server sees h1/c1 as %s, want 10.0.4.1", got)
+	}
+}
+
+// What is started in a container ends with its own status, when it is
+// interrupted, and when nobody speaks to it any more.
+func TestDockerProcessesEnd(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	l := docker(t, "docker-bridge")
+	if _, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", "call", "nonsense"); err != nil || status != 1 {
+		t.Errorf("a command that fails: status %d, %v, want 1", status, err)
+	}
+	running := func(words string) int {
+		text := shell(t, l, "h1", `for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline; echo; done 2>/dev/null; true`)
+		return strings.Count("\n"+text, "\n"+words+" ")
+	}
+	await := func(words string, want int) {
+		t.Helper()
+		for deadline := time.Now().Add(5 * time.Second); running(words) != want; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d of %q run, want %d", running(words), words, want)
+			}
+		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() {
+		_, status, err := exec(ctx, l, "h1/c1", "/proc/self/exe", "greet", "0.0.0.0:99")
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- status
+	}()
+	await("/tare greet", 1)
+	interrupt()
+	if status := <-ended; status != 128+2 && status != 2 {
+		t.Errorf("an interrupted command: status %d", status)
+	}
+	await("/tare greet", 0)
+	// Killed while its input stands open: the engine closes that of the process.
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell(t, l, "h1", "mkfifo /run/in; exec 1>/dev/null 2>&1; sleep 60 >/run/in & "+binary+" "+lab.ErrandVerb+" "+dockerIn+
+		"exec --interactive --env "+lab.ErrandMark+" docker-bridge-h1-c1 /tare agent </run/in & echo $! >/run/errand")
+	await("/tare agent", 1)
+	shell(t, l, "h1", "kill -KILL $(cat /run/errand)")
+	await("/tare agent", 0)
+}
+
+// ownDocker builds a lab with an engine and waits to be killed.
+func ownDocker() error {
+	l, err := site.Start(context.Background())
+	if err != nil {
+		return err
+	}
+	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Underlays: []site.UnderlaySpec{on("docker-nat")}}
+	if err := l.Build(context.Background(), spec); err != nil {
+		return err
+	}
+	if why := l.Topology.Underlays[0].Error; why != "" {
+		return fmt.Errorf("build: %s", why)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(l.Topology.Spec.Cgroup); err != nil {
+		return err
+	}
+	select {}
+}
+
+// Killed with its engines up, a lab leaves empty control groups at most, and
+// these until the next.
+func TestDockerOwnerKilledLeavesNothing(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	labtest.NoLeaks(t)
+	before := machine(t)
+	cmd := osexec.Command("/proc/self/exe", "own-docker")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var group string
+	if err := json.NewDecoder(out).Decode(&group); err != nil {
+		t.Fatal(err)
+	}
+	inside := insideLab(t)
+	if running := living(t, inside); running < 8 { // two engines of two daemons, two containers and their shims
+		t.Errorf("%d processes of the lab run", running)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	for deadline := time.Now().Add(5 * labtest.LeakWait); living(t, inside) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d processes of the lab are left", living(t, inside))
+		}
+	}
+	next, err := site.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Close(); err != nil {
+		t.Fatal(err)
+	}
+	noCgroup(t, group)
+	if after := machine(t); after != before {
+		t.Errorf("the machine is\n%s\nand was\n%s", after, before)
+	}
+}
+
+// insideLab is the PID namespace of this test's only lab.
+func insideLab(t *testing.T) string {
+	t.Helper()
+	own, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range labtest.Marked(t) {
+		if name, err := os.Readlink("/proc/" + pid + "/ns/pid"); err == nil && name != own {
+			return name
+		}
+	}
+	t.Fatal("no process runs in a lab")
+	return ""
+}
+
+// living counts the processes of a PID namespace.
+func living(t *testing.T, namespace string) int {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, link := range links {
+		if name, err := os.Readlink(link); err == nil && name == namespace {
+			count++
+		}
+	}
+	return count
+}
