@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // hasFile is ready once a file is there.
@@ -96,5 +98,34 @@ func testRun(t *testing.T) {
 	long := fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x; echo the end >&2; exit 1", 1<<20)
 	if out, err := h.Run("sh", "-c", long); len(out) != 1<<20 || !strings.HasSuffix(err.Error(), "the end") {
 		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}
+
+func testRemains(t *testing.T) {
+	l := open(t)
+	stays, goes := lay(t, l, pairOf("stays")), lay(t, l, pairOf("goes"))
+	// As an engine does: what holds a container outlives the engine, and the
+	// container is in a network namespace of its own.
+	const engine = "setsid sh -c 'unshare -n sleep 100 & wait' & sleep 0.05; echo > /run/tare/started; exec sleep 100"
+	for _, u := range []*Underlay{stays, goes} {
+		_, err := u.Hosts[0].StartDaemon(Daemon{
+			Name: "engine", Argv: []string{"sh", "-c", engine},
+			Ready: func() error { _, err := os.Stat(Scratch + "/started"); return err },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := len(labtest.Marked(t)); got != 7 {
+		t.Errorf("%d processes run in the lab, want its init and three of each engine", got)
+	}
+	if err := l.Remove(goes); err != nil {
+		t.Error(err)
+	}
+	for deadline := time.Now().Add(labtest.LeakWait); len(labtest.Marked(t)) > 4 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if got := len(labtest.Marked(t)); got != 4 {
+		t.Errorf("%d processes run in the lab, want its init and the engine that stays", got)
 	}
 }
