@@ -3,6 +3,7 @@ package network
 import (
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
@@ -77,32 +78,47 @@ const (
 // layMACNAT rewrites what passes the host's uplink. The host's own address on
 // the bridge is the first of those rewritten.
 func layMACNAT(h *lab.Host) error {
+	table := &nftables.Table{Family: nftables.TableFamilyBridge, Name: "macnat"}
+	out := &nftables.Chain{
+		Name: "postrouting", Table: table, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityRef(bridgeNATSource),
+	}
+	arp := &nftables.Chain{Name: "arp", Table: table}
+	in := &nftables.Chain{
+		Name: "prerouting", Table: table, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityRef(bridgeNATDest),
+	}
+	rule := func(conn *nftables.Conn, chain *nftables.Chain, exprs []expr.Any) {
+		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: exprs})
+	}
+	err := h.Nftables(func(conn *nftables.Conn) {
+		conn.AddTable(table)
+		for _, chain := range []*nftables.Chain{out, arp, in} {
+			conn.AddChain(chain)
+		}
+		rule(conn, out, hideSender(lab.MAC(h.Addr)))
+		rule(conn, in, toARP(arp))
+	})
+	if err != nil {
+		return err
+	}
 	owners := []netip.Addr{overlayAddr(h, 1)}
 	for _, c := range h.Containers {
 		owners = append(owners, c.Addr)
 	}
-	return h.Nftables(func(conn *nftables.Conn) {
-		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyBridge, Name: "macnat"})
-		add := func(chain *nftables.Chain, exprs []expr.Any) {
-			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: exprs})
-		}
-		out := conn.AddChain(&nftables.Chain{
-			Name: "postrouting", Table: table, Type: nftables.ChainTypeFilter,
-			Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityRef(bridgeNATSource),
+	for some := range slices.Chunk(owners, rulesAtOnce/3) {
+		err := h.Nftables(func(conn *nftables.Conn) {
+			for _, addr := range some {
+				rule(conn, out, hide(lab.MAC(addr), lab.MAC(h.Addr)))
+				rule(conn, in, find(unix.ETH_P_IP, ipDestination(), addr, etherDestination()))
+				rule(conn, arp, find(unix.ETH_P_ARP, arpTarget(), addr, etherDestination(), arpTargetMAC()))
+			}
 		})
-		arp := conn.AddChain(&nftables.Chain{Name: "arp", Table: table})
-		in := conn.AddChain(&nftables.Chain{
-			Name: "prerouting", Table: table, Type: nftables.ChainTypeFilter,
-			Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityRef(bridgeNATDest),
-		})
-		add(out, hideSender(lab.MAC(h.Addr)))
-		add(in, toARP(arp))
-		for _, addr := range owners {
-			add(out, hide(lab.MAC(addr), lab.MAC(h.Addr)))
-			add(in, find(unix.ETH_P_IP, ipDestination(), addr, etherDestination()))
-			add(arp, find(unix.ETH_P_ARP, arpTarget(), addr, etherDestination(), arpTargetMAC()))
+		if err != nil {
+			return err
 		}
-	})
+	}
+	return nil
 }
 
 // field is a part of a header: where it starts, and its length in bytes.

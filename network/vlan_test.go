@@ -177,13 +177,25 @@ func TestMACNATHidesEveryContainer(t *testing.T) {
 	}
 }
 
-// With one container there is no path within a host.
-func TestMACNATWithOneContainer(t *testing.T) {
-	u := on("macnat")
-	u.Containers = 1
-	b := built(t, build(t, u), "macnat")
+// With one container there is no path within a host; with many the rules need
+// several transactions, and keep their order.
+func TestMACNATWithOneContainerAndMany(t *testing.T) {
+	one, many := on("macnat"), on("macnat")
+	one.Name, one.Containers = "one", 1
+	many.Name, many.Containers = "many", 60
+	l := build(t, one, many)
+	b := built(t, l, "one")
 	if _, served := b.Paths[network.SameHost]; served || b.Paths[network.CrossHost].Client != "h1/c1" {
 		t.Errorf("paths %+v", b.Paths)
+	}
+	carries(t, l, built(t, l, "many"), network.CrossHost, 1500)
+	said, status, err := exec(t.Context(), l, "many.h2", "nft", "list", "chain", "bridge", "macnat", "prerouting")
+	if err != nil || status != 0 {
+		t.Fatalf("list rules: status %d, %v", status, err)
+	}
+	rules := strings.Split(strings.TrimRight(said, " \n\t}"), "\n")
+	if last := rules[len(rules)-1]; !strings.Contains(last, "ip daddr 10.220.8.61 ") {
+		t.Errorf("the last rule is %q, want that of the 60th container", last)
 	}
 }
 
@@ -206,5 +218,22 @@ func TestVLANLinkCountsTheTag(t *testing.T) {
 	ceiling := float64(wire.TCPCeiling(rate, 1500, wire.VLAN()))
 	if got < 0.7*ceiling || got > 1.01*ceiling {
 		t.Errorf("%.1f Mbit/s pass a link of 100; its ceiling is %.1f", got/1e6, ceiling/1e6)
+	}
+}
+
+// Root has VLANs wherever BPF is; who may load no programs needs the kernel's
+// own, and is told so.
+func TestLabVLANRunsOrSaysWhatIsMissing(t *testing.T) {
+	l := tryBuild(t, on("vlan"), on("veth"))
+	said, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", "ip link add try link eth0 type vlan id 9 2>&1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := built(t, l, "vlan")
+	switch runs := status == 0 || l.Topology.Privilege == "root"; {
+	case runs && b.Error != "":
+		t.Errorf("vlan: %s", b.Error)
+	case !runs && (b.Missing != "VLAN devices" || b.Get != "modprobe 8021q" || !strings.Contains(b.Error, "run tare as root")):
+		t.Errorf("vlan is missing (%s): %q, %q: %s", said, b.Missing, b.Get, b.Error)
 	}
 }
