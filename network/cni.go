@@ -76,22 +76,11 @@ type cniRequest struct {
 }
 
 func layCNI(u *lab.Underlay, l *Laying) error {
-	text := []byte(cniConflist)
-	if file := l.Params[cniFile]; file != "" {
-		var err error
-		if text, err = os.ReadFile(file); err != nil {
-			return fmt.Errorf("read --cni: %w", err)
-		}
-	}
 	var published bool
 	for _, h := range u.Hosts {
-		filled, err := fillConflist(string(text), valuesOf(h, u.Spec.MTU))
+		list, err := conflistFor(h, u.Spec.MTU, l.Params[cniFile])
 		if err != nil {
-			return err
-		}
-		list, err := readConflist(filled)
-		if err != nil {
-			return err
+			return &MissingError{"CNI configuration list", "name a .conflist by --cni; docs/networks/cni.md says what may stand in it", err}
 		}
 		published = list.published
 		if err := attachAll(h, l, list); err != nil {
@@ -103,6 +92,22 @@ func layCNI(u *lab.Underlay, l *Laying) error {
 		l.Unserved = []string{ContainerToOwnHost} // the host's port is the container's
 	}
 	return routeBetweenHosts(u)
+}
+
+// conflistFor is the list of the file, or the default, with what is the host's.
+func conflistFor(h *lab.Host, mtu int, file string) (conflist, error) {
+	text := []byte(cniConflist)
+	if file != "" {
+		var err error
+		if text, err = os.ReadFile(file); err != nil {
+			return conflist{}, err
+		}
+	}
+	filled, err := fillConflist(string(text), valuesOf(h, mtu))
+	if err != nil {
+		return conflist{}, err
+	}
+	return readConflist(filled)
 }
 
 // attachAll makes the host's containers and has the plugins attach them.

@@ -120,7 +120,7 @@ func TestCNIErrorsSayWhatIsMissing(t *testing.T) {
 	if b := built(t, l, absent.Name); b.Missing != "CNI plugin sidewinder" || !strings.Contains(b.Get, "--cni-bin") {
 		t.Errorf("missing %q, get %q, error %q", b.Missing, b.Get, b.Error)
 	}
-	if b := built(t, l, "missing"); !strings.Contains(b.Error, "read --cni") {
+	if b := built(t, l, "missing"); b.Missing != "CNI configuration list" || !strings.Contains(b.Error, "no such file") {
 		t.Errorf("error %q", b.Error)
 	}
 	carries(t, l, built(t, l, "cni"), network.CrossHost, 1500)

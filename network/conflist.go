@@ -117,7 +117,7 @@ func cniFolder(plugin string, others ...string) (string, error) {
 			return folder, nil
 		}
 	}
-	return "", fmt.Errorf("CNI plugin %s is not in %s", plugin, strings.Join(slices.Concat(others, cniFolders()), ", "))
+	return "", fmt.Errorf("%s is not in %s", plugin, strings.Join(slices.Concat(others, cniFolders()), ", "))
 }
 
 // cniPackage gets the plugins of the CNI project.
