@@ -25,6 +25,7 @@ func cni() Network {
 		Parent:   Baseline,
 		Fidelity: Product,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
+		Outside:  true,
 		Needs:    []Need{root()},
 		Missing:  "what the CNI plugins ask of the kernel",
 		Get:      "modprobe -a bridge nft_compat xt_MASQUERADE xt_comment",
@@ -33,6 +34,7 @@ func cni() Network {
 			{Name: cniBin, Doc: "folder of CNI plugins, looked in first"},
 		},
 		Lay: layCNI,
+		Try: tryCNI,
 	}
 }
 
@@ -94,6 +96,18 @@ func layCNI(u *lab.Underlay, l *Laying) error {
 	return routeBetweenHosts(u)
 }
 
+// tryCNI asks for what the default list needs.
+func tryCNI(u *lab.Underlay, l *Laying) error {
+	list, err := conflistFor(u.Hosts[0], u.Spec.MTU, "")
+	if err != nil {
+		return err
+	}
+	if err := list.whole(nil); err != nil {
+		return err
+	}
+	return tryPlugins(u, l)
+}
+
 // conflistFor is the list of the file, or the default, with what is the host's.
 func conflistFor(h *lab.Host, mtu int, file string) (conflist, error) {
 	text := []byte(cniConflist)
@@ -116,10 +130,8 @@ func attachAll(h *lab.Host, l *Laying, list conflist) error {
 	if own := l.Params[cniBin]; own != "" {
 		folders = append(folders, own)
 	}
-	for _, name := range list.plugins {
-		if _, err := cniFolder(name, folders...); err != nil {
-			return &MissingError{"CNI plugin " + name, cniPackage + ", or name its folder by --cni-bin", err}
-		}
+	if err := list.whole(folders); err != nil {
+		return err
 	}
 	file := filepath.Join(cniState, "tare.conflist")
 	if err := h.WriteFile(file, list.text, 0o644); err != nil {
