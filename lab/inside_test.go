@@ -30,6 +30,7 @@ var inside = []struct {
 	{"a host has files of its own", testMounts},
 	{"a daemon ends with the lab", testDaemon},
 	{"what a daemon leaves ends with its host", testRemains},
+	{"an engine's client passes the end on", testEnd},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
 	{"IPv4 travels in IPv4", testIPIP},
@@ -363,6 +364,40 @@ func testRemains(t *testing.T) {
 	}
 	if got := len(labtest.Marked(t)); got != 4 {
 		t.Errorf("%d processes run in the lab, want its init and the engine that stays", got)
+	}
+}
+
+// The engine's client is a shell that starts the command elsewhere, as a daemon
+// would.
+func testEnd(t *testing.T) {
+	l := open(t)
+	h := lay(t, l, pairOf("x")).Hosts[0]
+	c, err := h.Adopt(os.Getpid(), "sh", "-c", `setsid "$@" & trap 'kill $!; exit' TERM; echo > /run/started; wait`, "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	process, err := l.Processes.Start(c.Namespace, Command{Argv: []string{"sleep", "100"}, Env: os.Environ(), Files: [3]*os.File{null, null, null}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.await(process, func() error { _, err := os.Stat("/run/started"); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.End(); err != nil {
+		t.Error(err)
+	}
+	<-process.Done
+	for deadline := time.Now().Add(labtest.LeakWait); len(labtest.Marked(t)) > 1 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if got := len(labtest.Marked(t)); got != 1 {
+		t.Errorf("%d processes run in the lab, want its init alone", got)
 	}
 }
 
