@@ -129,3 +129,37 @@ func testRemains(t *testing.T) {
 		t.Errorf("%d processes run in the lab, want its init and the engine that stays", got)
 	}
 }
+
+// The engine's client is a shell that starts the command elsewhere, as a daemon
+// would.
+func testEnd(t *testing.T) {
+	l := open(t)
+	h := lay(t, l, pairOf("x")).Hosts[0]
+	c, err := h.Adopt(os.Getpid(), "sh", "-c", `setsid "$@" & trap 'kill $!; exit' TERM; echo > /run/started; wait`, "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	process, err := l.Processes.Start(c.Namespace, Command{Argv: []string{"sleep", "100"}, Env: os.Environ(), Files: [3]*os.File{null, null, null}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.await(process, func() error { _, err := os.Stat("/run/started"); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.End(); err != nil {
+		t.Error(err)
+	}
+	<-process.Done
+	for deadline := time.Now().Add(labtest.LeakWait); len(labtest.Marked(t)) > 1 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if got := len(labtest.Marked(t)); got != 1 {
+		t.Errorf("%d processes run in the lab, want its init alone", got)
+	}
+}

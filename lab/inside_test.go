@@ -29,6 +29,7 @@ var inside = []struct {
 	{"a host has files of its own", testMounts},
 	{"a daemon ends with the lab", testDaemon},
 	{"what a daemon leaves ends with its host", testRemains},
+	{"an engine's client passes the end on", testEnd},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
 	{"a daemon is started and waited for", testStartDaemon},
