@@ -129,8 +129,6 @@ func startStore(h *lab.Host, backend flannelBackend) (string, error) {
 			etcd, "--name", h.Short, "--data-dir", etcdData,
 			"--listen-client-urls", store, "--advertise-client-urls", store,
 			"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", h.Short + "=" + peer,
-			// A store of one member elects itself: it need not wait a second for others.
-			"--heartbeat-interval", "10", "--election-timeout", "50",
 		},
 		Ready: func() error { return knock(address) },
 	})

@@ -131,30 +131,37 @@ func (t Tunnel) ways() []way {
 // destination is where an IPv4 header holds the address it is for (RFC 791).
 const destination = 16
 
-// send passes what is routed into the device to the peer of its subnet. What
-// nobody wants, and what the kernel can't send, is lost, as on any path.
+// send passes on what is routed into the device.
 func (t Tunnel) send(tun, socket int) error {
 	runtime.LockOSThread()
 	ways, packet := t.ways(), make([]byte, t.MTU)
 	for {
 		n, err := unix.Read(tun, packet)
-		if errors.Is(err, unix.EINTR) || err == nil && n < wire.IPv4Header {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("read from %s: %w", t.Device, err)
 		}
-		to := binary.BigEndian.Uint32(packet[destination:])
-		for i := range ways {
-			if to&ways[i].mask != ways[i].subnet {
-				continue
-			}
-			if err := unix.Sendto(socket, packet[:n], 0, ways[i].to); errors.Is(err, unix.EBADF) {
-				return fmt.Errorf("send datagram: %w", err)
-			}
-			break
+		if err := forward(socket, packet[:n], ways); errors.Is(err, unix.EBADF) {
+			return fmt.Errorf("send datagram: %w", err)
 		}
 	}
+}
+
+// forward sends an IPv4 packet to the peer of its subnet. What nobody wants, as
+// what the kernel can't send, is lost, as on any path.
+func forward(socket int, packet []byte, ways []way) error {
+	if len(packet) < wire.IPv4Header {
+		return nil
+	}
+	to := binary.BigEndian.Uint32(packet[destination:])
+	for i := range ways {
+		if to&ways[i].mask == ways[i].subnet {
+			return unix.Sendto(socket, packet, 0, ways[i].to)
+		}
+	}
+	return nil
 }
 
 // receive passes what arrives in datagrams to the device. The kernel drops
