@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tare/lab"
+	"tare/network"
 	"tare/result"
 )
 

@@ -10,10 +10,16 @@ import (
 	"syscall"
 )
 
+// endDaemon kills a daemon and what it has started.
+func (h *Host) endDaemon(daemon *Process) error {
+	return errors.Join(h.endProcesses(daemon), daemon.Signal(syscall.SIGKILL))
+}
+
 // endProcesses kills every process in the host's network namespace, and all
 // that those have started, wherever it is: a daemon that is killed leaves what
-// holds its containers, and the containers.
-func (h *Host) endProcesses() error {
+// holds its containers, and the containers. On an engine's hosts, which others
+// share, it kills only the daemon and what that has started.
+func (h *Host) endProcesses(daemon *Process) error {
 	// Where /proc is not that of the lab's PID namespace its numbers are others'.
 	if self, err := os.Readlink("/proc/self"); err != nil || self != "1" || os.Getpid() != 1 {
 		return err
@@ -34,7 +40,7 @@ func (h *Host) endProcesses() error {
 		}
 		children[parent] = append(children[parent], pid)
 		in, err := os.Stat(filepath.Join(filepath.Dir(path), "ns/net"))
-		if err == nil && os.SameFile(in, info) {
+		if err == nil && os.SameFile(in, info) && (!h.shared || pid == daemon.PID) {
 			doomed = append(doomed, pid)
 		}
 	}

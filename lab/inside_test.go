@@ -29,8 +29,16 @@ var inside = []struct {
 	{"a host has files of its own", testMounts},
 	{"a daemon ends with the lab", testDaemon},
 	{"what a daemon leaves ends with its host", testRemains},
+	{"an engine's client passes the end on", testEnd},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
+	{"a daemon is started and waited for", testStartDaemon},
+	{"a daemon that fails is quoted", testDaemonThatFails},
+	{"a command is run to its end", testRun},
+	{"CPU time and memory are those of the lab", testUsage},
+	{"devices that see a packet are named", testWatch},
+	{"a container of another's is adopted", testAdopt},
+	{"hosts are shared", testShare},
 	{"IPv4 travels in IPv4", testIPIP},
 	{"only the peers' IPIP is taken", testIPIPStranger},
 	{"a VLAN's packets travel with its tag", testVLAN},
@@ -279,35 +287,6 @@ func testDaemon(t *testing.T) {
 	}
 	if got := len(labtest.Marked(t)); got != 1 {
 		t.Errorf("%d processes after the end, want 1", got)
-	}
-}
-
-func testRemains(t *testing.T) {
-	l := open(t)
-	stays, goes := lay(t, l, pairOf("stays")), lay(t, l, pairOf("goes"))
-	// As an engine does: what holds a container outlives the engine, and the
-	// container is in a network namespace of its own.
-	const engine = "setsid sh -c 'unshare -n sleep 100 & wait' & sleep 0.05; echo > /run/tare/started; exec sleep 100"
-	for _, u := range []*Underlay{stays, goes} {
-		_, err := u.Hosts[0].StartDaemon(Daemon{
-			Name: "engine", Argv: []string{"sh", "-c", engine},
-			Ready: func() error { _, err := os.Stat(Scratch + "/started"); return err },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := len(labtest.Marked(t)); got != 7 {
-		t.Errorf("%d processes run in the lab, want its init and three of each engine", got)
-	}
-	if err := l.Remove(goes); err != nil {
-		t.Error(err)
-	}
-	for deadline := time.Now().Add(labtest.LeakWait); len(labtest.Marked(t)) > 4 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	if got := len(labtest.Marked(t)); got != 4 {
-		t.Errorf("%d processes run in the lab, want its init and the engine that stays", got)
 	}
 }
 

@@ -35,6 +35,7 @@ type Process struct {
 	PID    int
 	Done   chan struct{}
 	Status syscall.WaitStatus
+	client bool // an engine's, which passes signals on to what it started elsewhere
 }
 
 func newProcesses() *Processes {
@@ -79,7 +80,7 @@ func (p *Processes) reap() {
 // Start starts a command in a namespace, bound to its CPUs, in a process
 // group of its own.
 func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
-	process := &Process{Done: make(chan struct{})}
+	process := &Process{Done: make(chan struct{}), client: len(in.via) > 0}
 	in, c.Argv = in.command(c.Argv)
 	err := onThread(func() error {
 		if err := in.enter(); err != nil {
@@ -117,6 +118,9 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 	return process, nil
 }
 
+// LookPath finds a program: on the PATH, or where its name says.
+func LookPath(program string) (string, error) { return exec.LookPath(program) }
+
 // StartSelf starts this binary in the host with the arguments given and waits
 // until it writes on its standard output that it is ready.
 func (h *Host) StartSelf(args ...string) error {
@@ -151,6 +155,22 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		return nil // it has ended
 	}
 	return err
+}
+
+// End kills the process. An engine's client is told to end first: only by it
+// hears of this what it started, which would outlive it.
+func (p *Process) End() error {
+	if p.client {
+		if err := p.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		select {
+		case <-p.Done:
+			return nil
+		case <-time.After(endWait):
+		}
+	}
+	return p.Signal(syscall.SIGKILL)
 }
 
 // endWait is how long a lab's processes get to end by themselves.

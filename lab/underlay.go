@@ -54,6 +54,7 @@ type Host struct {
 	Addr       netip.Addr
 	Containers []*Container
 	underlay   *Underlay
+	shared     bool // an engine's, on which other networks stand too
 }
 
 // Container is a namespace that a network attaches to a host.

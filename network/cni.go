@@ -25,6 +25,7 @@ func cni() Network {
 		Parent:   Baseline,
 		Fidelity: Product,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
+		Outside:  true,
 		Needs:    []Need{root()},
 		Missing:  "what the CNI plugins ask of the kernel",
 		Get:      "modprobe -a bridge nft_compat xt_MASQUERADE xt_comment",
@@ -33,6 +34,7 @@ func cni() Network {
 			{Name: cniBin, Doc: "folder of CNI plugins, looked in first"},
 		},
 		Lay: layCNI,
+		Try: tryCNI,
 	}
 }
 
@@ -76,22 +78,11 @@ type cniRequest struct {
 }
 
 func layCNI(u *lab.Underlay, l *Laying) error {
-	text := []byte(cniConflist)
-	if file := l.Params[cniFile]; file != "" {
-		var err error
-		if text, err = os.ReadFile(file); err != nil {
-			return fmt.Errorf("read --cni: %w", err)
-		}
-	}
 	var published bool
 	for _, h := range u.Hosts {
-		filled, err := fillConflist(string(text), valuesOf(h, u.Spec.MTU))
+		list, err := conflistFor(h, u.Spec.MTU, l.Params[cniFile])
 		if err != nil {
-			return err
-		}
-		list, err := readConflist(filled)
-		if err != nil {
-			return err
+			return &MissingError{"CNI configuration list", "name a .conflist by --cni; docs/networks/cni.md says what may stand in it", err}
 		}
 		published = list.published
 		if err := attachAll(h, l, list); err != nil {
@@ -105,16 +96,42 @@ func layCNI(u *lab.Underlay, l *Laying) error {
 	return routeBetweenHosts(u)
 }
 
+// tryCNI asks for what the default list needs.
+func tryCNI(u *lab.Underlay, l *Laying) error {
+	list, err := conflistFor(u.Hosts[0], u.Spec.MTU, "")
+	if err != nil {
+		return err
+	}
+	if err := list.whole(nil); err != nil {
+		return err
+	}
+	return tryPlugins(u, l)
+}
+
+// conflistFor is the list of the file, or the default, with what is the host's.
+func conflistFor(h *lab.Host, mtu int, file string) (conflist, error) {
+	text := []byte(cniConflist)
+	if file != "" {
+		var err error
+		if text, err = os.ReadFile(file); err != nil {
+			return conflist{}, err
+		}
+	}
+	filled, err := fillConflist(string(text), valuesOf(h, mtu))
+	if err != nil {
+		return conflist{}, err
+	}
+	return readConflist(filled)
+}
+
 // attachAll makes the host's containers and has the plugins attach them.
 func attachAll(h *lab.Host, l *Laying, list conflist) error {
 	var folders []string
 	if own := l.Params[cniBin]; own != "" {
 		folders = append(folders, own)
 	}
-	for _, name := range list.plugins {
-		if _, err := cniFolder(name, folders...); err != nil {
-			return &MissingError{"CNI plugin " + name, cniPackage + ", or name its folder by --cni-bin", err}
-		}
+	if err := list.whole(folders); err != nil {
+		return err
 	}
 	file := filepath.Join(cniState, "tare.conflist")
 	if err := h.WriteFile(file, list.text, 0o644); err != nil {

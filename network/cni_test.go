@@ -1,6 +1,7 @@
 package network_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,7 +88,7 @@ func TestCNIPlugins(t *testing.T) {
 			}
 		}
 	})
-	t.Run("bandwidth limits both ways", func(t *testing.T) { testCNIRate(t, l) })
+	t.Run("bandwidth limits the rate", func(t *testing.T) { testCNIRate(t, l) })
 	t.Run("firewall accepts by address", func(t *testing.T) {
 		rules, status, err := exec(t.Context(), l, "cni-firewall.h1", "iptables", "-S", "CNI-FORWARD")
 		if err != nil || status != 0 || !strings.Contains(rules, "-s 10.101.0.2/32 -j ACCEPT") || !strings.Contains(rules, "-d 10.101.0.2/32") {
@@ -112,6 +113,23 @@ func testCNIRate(t *testing.T, l *site.Lab) {
 	}
 }
 
+// A plugin of one's own stands in --cni-bin.
+func TestCNITakesAFolderOfPlugins(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Symlink("/usr/lib/cni/ptp", filepath.Join(folder, "own")); err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(folder, "own.conflist")
+	text := `{"cniVersion": "1.0.0", "name": "own", "plugins": [{"type": "own", "ipam": {"type": "host-local", "subnet": "{{.Subnet}}", "routes": [{"dst": "0.0.0.0/0"}]}}]}`
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u := on("cni")
+	u.Params = map[string]string{"cni": list, "cni_bin": folder}
+	l := build(t, u)
+	carries(t, l, built(t, l, "cni"), network.CrossHost, 1500)
+}
+
 // A list that fails says what it lacks; the others stand.
 func TestCNIErrorsSayWhatIsMissing(t *testing.T) {
 	absent, missing := onCNI(t, "unknown"), on("cni")
@@ -120,7 +138,7 @@ func TestCNIErrorsSayWhatIsMissing(t *testing.T) {
 	if b := built(t, l, absent.Name); b.Missing != "CNI plugin sidewinder" || !strings.Contains(b.Get, "--cni-bin") {
 		t.Errorf("missing %q, get %q, error %q", b.Missing, b.Get, b.Error)
 	}
-	if b := built(t, l, "missing"); !strings.Contains(b.Error, "read --cni") {
+	if b := built(t, l, "missing"); b.Missing != "CNI configuration list" || !strings.Contains(b.Error, "no such file") {
 		t.Errorf("error %q", b.Error)
 	}
 	carries(t, l, built(t, l, "cni"), network.CrossHost, 1500)

@@ -105,6 +105,16 @@ func (l *conflist) addIPAM(ipam map[string]any) {
 	}
 }
 
+// whole tells which of the list's plugins is missing.
+func (l conflist) whole(folders []string) error {
+	for _, name := range l.plugins {
+		if _, err := cniFolder(name, folders...); err != nil {
+			return &MissingError{"CNI plugin " + name, cniPackage + ", or name its folder by --cni-bin", err}
+		}
+	}
+	return nil
+}
+
 // The folders of CNI plugins: Debian's, and that of everybody else.
 func cniFolders() []string { return []string{"/usr/lib/cni", "/opt/cni/bin"} }
 
@@ -117,7 +127,7 @@ func cniFolder(plugin string, others ...string) (string, error) {
 			return folder, nil
 		}
 	}
-	return "", fmt.Errorf("CNI plugin %s is not in %s", plugin, strings.Join(slices.Concat(others, cniFolders()), ", "))
+	return "", fmt.Errorf("%s is not in %s", plugin, strings.Join(slices.Concat(others, cniFolders()), ", "))
 }
 
 // cniPackage gets the plugins of the CNI project.

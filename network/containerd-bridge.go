@@ -23,6 +23,7 @@ func containerdBridge() Network {
 		Parent:   "route",
 		Fidelity: Product,
 		Paths:    []string{SamePod, SameHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
+		Outside:  true,
 		Needs:    containerdNeeds("bridge", "host-local", "portmap"),
 		Missing:  "the kernel's bridge, or iptables with NAT",
 		Get:      "modprobe -a bridge overlay nft_compat xt_MASQUERADE xt_comment",
@@ -114,18 +115,24 @@ func podEnds(u *lab.Underlay, path string) (Ends, error) {
 	return Network{}.EndsOf(u, path)
 }
 
-// tryContainerdBridge asks the kernel for what the plugins will ask of it.
-func tryContainerdBridge(u *lab.Underlay, _ *Laying) error {
+// tryContainerdBridge asks the kernel for what the engine and the plugins will
+// ask of it.
+func tryContainerdBridge(u *lab.Underlay, l *Laying) error {
+	if err := seal(u.Hosts[0], "/var/lib"); err != nil { // an overlay file system, as containers have
+		return err
+	}
+	return tryPlugins(u, l)
+}
+
+// tryPlugins asks the kernel for a bridge and for NAT by iptables.
+func tryPlugins(u *lab.Underlay, _ *Laying) error {
 	h := u.Hosts[0]
 	if err := h.AddBridge(bridgeName, u.Spec.MTU, nil); err != nil {
 		return err
 	}
-	if err := seal(h, "/var/lib"); err != nil { // an overlay file system, as containers have
-		return err
-	}
 	iptables, err := Program("iptables")
 	if err != nil {
-		return err
+		return &MissingError{"iptables", "apt-get install iptables", err}
 	}
 	_, err = h.Run(iptables, "-t", "nat", "-A", "POSTROUTING", "-m", "comment", "--comment", "tare", "-j", "MASQUERADE")
 	return err

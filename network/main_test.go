@@ -30,6 +30,7 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
+		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
 		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
 		network.LookUpVerb:  func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
 		lab.ErrandVerb:      errand,

@@ -86,13 +86,14 @@ type Network struct {
 // All lists the networks in the order of the tables, each after its parent.
 func All() []Network {
 	return []Network{
-		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
+		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(), tunUDP(),
 		vlan(), bridgeVLAN(), macnat(),
-		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
-		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
-		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
 		bgp(), bgpRR(), bgpIPIP(),
+		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
 		containerdBridge(), cni(),
+		flannelHostGW(), flannelVXLAN(), flannelUDP(),
+		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
+		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
 	}
 }
 

@@ -76,3 +76,21 @@ func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
 		}
 	}
 }
+
+// Networks of one engine stand on the same hosts, where one setting holds for
+// all of them.
+func TestNetworksOfAnEngineAgree(t *testing.T) {
+	first := map[string]network.Network{}
+	for _, n := range network.All() {
+		engine := n.Engine.Name
+		if engine == "" {
+			continue
+		}
+		had, seen := first[engine]
+		if !seen {
+			first[engine] = n
+		} else if had.BridgeNetfilter != n.BridgeNetfilter {
+			t.Errorf("%s and %s share hosts: bridged packets pass netfilter: %t and %t", had.Name, n.Name, had.BridgeNetfilter, n.BridgeNetfilter)
+		}
+	}
+}

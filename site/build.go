@@ -38,7 +38,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	}
 	laid := make([]*lab.Underlay, len(spec.Underlays))
 	var wait sync.WaitGroup
-	for _, together := range byEngine(spec.Underlays) {
+	for _, together := range byEngine(spec.Underlays, network.Find) {
 		wait.Go(func() { k.layTogether(spec.Underlays, together, laid) })
 	}
 	wait.Wait()
@@ -56,7 +56,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 // same hosts stand on one set of them; all that need no real part are laid in
 // turn. Parameters are of the hosts, so networks that differ in them stand
 // apart.
-func byEngine(specs []UnderlaySpec) [][]int {
+func byEngine(specs []UnderlaySpec, find func(name string) (network.Network, bool)) [][]int {
 	type hosts struct {
 		engine, name, nic string
 		params            result.Settings
@@ -66,7 +66,7 @@ func byEngine(specs []UnderlaySpec) [][]int {
 	var groups [][]int
 	at := map[hosts]int{}
 	for i, s := range specs {
-		n, _ := network.Find(s.Network)
+		n, _ := find(s.Network)
 		key := hosts{engine: n.Engine.Name}
 		switch {
 		case n.Engine.Name != "":

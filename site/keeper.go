@@ -250,18 +250,18 @@ func (k *keeper) startIn(req request, files [3]*os.File) (*lab.Process, error) {
 func passSignals(c *conversation, process *lab.Process) {
 	for {
 		var req request
-		sig := syscall.SIGKILL
 		_, err := c.receive(&req)
-		if err == nil {
-			sig = syscall.Signal(req.Signal)
-		}
 		select {
 		case <-process.Done:
 			return
 		default:
 		}
-		if sigErr := process.Signal(sig); sigErr != nil {
-			fmt.Fprintf(os.Stderr, "tare keeper: signal %v: %v\n", sig, sigErr)
+		pass := process.End
+		if err == nil {
+			pass = func() error { return process.Signal(syscall.Signal(req.Signal)) }
+		}
+		if sigErr := pass(); sigErr != nil {
+			fmt.Fprintf(os.Stderr, "tare keeper: signal process: %v\n", sigErr)
 		}
 		if err != nil {
 			return

@@ -103,6 +103,10 @@ func ESP() Stack {
 	return Stack{{"IPv4", IPv4Header}, {"ESP", ESPHeader + ESPTrailer}}
 }
 
+// UDP is an IP packet as the payload of a datagram over IPv4 (RFC 768): 28
+// bytes. What a tunnel in user space sends.
+func UDP() Stack { return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}} }
+
 // Bytes is the length of all headers.
 func (s Stack) Bytes() int {
 	bytes := 0

@@ -23,6 +23,7 @@ func TestStacks(t *testing.T) {
 		{"Geneve", Geneve(), 50, 1450},
 		{"WireGuard", Wireguard(), 60, 1440}, // a multiple of 16
 		{"ESP", ESP(), 54, 1446},             // and its trailer: a multiple of 4
+		{"UDP", UDP(), 28, 1472},             // the MTU of flannel's udp backend
 	} {
 		if got := test.stack.Bytes(); got != test.bytes {
 			t.Errorf("%s: %d bytes, want %d", test.name, got, test.bytes)

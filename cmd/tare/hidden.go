@@ -63,6 +63,17 @@ func relayCommand(s streams) *cobra.Command {
 	return c
 }
 
+// tunnelCommand carries packets between hosts inside a lab.
+func tunnelCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.TunnelVerb + " SPEC",
+		Short:  "Carries packets between hosts over UDP; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(c *cobra.Command, args []string) error { return network.RunTunnel(c.Context(), args[0], s.out) },
+	}
+}
+
 // waitCommand keeps a real engine's container there.
 func waitCommand() *cobra.Command {
 	return &cobra.Command{

@@ -142,7 +142,7 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 	root.AddCommand(
 		runCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s), serveCommand(s), sendCommand(s),
 		agentCommand(s), keeperCommand(), relayCommand(s), waitCommand(), errandCommand(),
-		lookUpCommand(s), podExecCommand(), cniCommand(s),
+		lookUpCommand(s), podExecCommand(), cniCommand(s), tunnelCommand(s),
 	)
 	return root
 }

@@ -64,6 +64,9 @@ func TestEveryNetworkIsWeighed(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &res); err != nil {
 		t.Fatalf("read result: %v", err)
 	}
+	if held := res.Environment.LabMemoryBytes; held == 0 || held > mostMemory {
+		t.Errorf("with everything up the lab holds %d bytes", held)
+	}
 	weighed := map[string]int{}
 	for _, c := range res.Cells {
 		if c.Status != result.StatusOK || len(c.Samples) == 0 {

@@ -1,0 +1,84 @@
+package network
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// listenOnLoopback opens a UDP socket that does not wait.
+func listenOnLoopback(t *testing.T) (int, netip.AddrPort) {
+	t.Helper()
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(socket) })
+	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	if err := unix.Bind(socket, sockaddr(netip.AddrPortFrom(loopback, 0))); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := unix.Getsockname(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return socket, netip.AddrPortFrom(loopback, uint16(bound.(*unix.SockaddrInet4).Port))
+}
+
+// packetTo is an IPv4 header to an address, and a byte.
+func packetTo(address string) []byte {
+	packet := make([]byte, 21)
+	packet[0] = 0x45
+	addr := netip.MustParseAddr(address).As4()
+	copy(packet[16:], addr[:])
+	return packet
+}
+
+// Each packet goes to the peer that has its subnet, what nobody has goes
+// nowhere, and none of it allocates.
+func TestForwardByDestination(t *testing.T) {
+	from, _ := listenOnLoopback(t)
+	near, nearAddr := listenOnLoopback(t)
+	far, farAddr := listenOnLoopback(t)
+	ways := Tunnel{Peers: []TunnelPeer{
+		{netip.MustParsePrefix("10.102.0.0/16"), nearAddr},
+		{netip.MustParsePrefix("10.103.4.0/22"), farAddr},
+	}}.ways()
+	read := make([]byte, 64)
+	for _, test := range []struct {
+		packet []byte
+		to     int // 0: nobody
+	}{
+		{packetTo("10.102.0.0"), near},
+		{packetTo("10.102.255.255"), near},
+		{packetTo("10.103.7.255"), far},
+		{packetTo("10.103.8.0"), 0},
+		{packetTo("10.101.0.1"), 0},
+		{packetTo("10.102.0.1")[:19], 0}, // no whole header
+		{nil, 0},
+	} {
+		if err := forward(from, test.packet, ways); err != nil {
+			t.Fatal(err)
+		}
+		for _, socket := range []int{near, far} {
+			n, err := unix.Read(socket, read)
+			switch {
+			case socket == test.to && (err != nil || string(read[:n]) != string(test.packet)):
+				t.Errorf("% x arrives as % x, %v", test.packet, read[:max(n, 0)], err)
+			case socket != test.to && !errors.Is(err, unix.EAGAIN):
+				t.Errorf("% x arrives where it is not for", test.packet)
+			}
+		}
+	}
+	packet := packetTo("10.103.4.1")
+	allocations := testing.AllocsPerRun(100, func() {
+		if err := forward(from, packet, ways); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("a packet takes %v allocations", allocations)
+	}
+}
