@@ -141,7 +141,19 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 			}))
 		}
 	}
+	joinAlike(spec.Underlays)
 	return spec
+}
+
+// joinAlike joins the hosts of every underlay by a switch where one has more
+// than two: they are weighed against each other.
+func joinAlike(underlays []site.UnderlaySpec) {
+	if !slices.ContainsFunc(underlays, func(u site.UnderlaySpec) bool { return u.Hosts > 2 }) {
+		return
+	}
+	for i := range underlays {
+		underlays[i].Switch = true
+	}
 }
 
 // withSettings gives an underlay the parameters of its network. Check has seen

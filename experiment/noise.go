@@ -15,6 +15,7 @@ import (
 const (
 	gateSteal      = 0.01 // of all CPU time
 	gateForeignCPU = 0.05 // of one CPU
+	gateDaemons    = 0.05 // of one CPU, of networks that are not measured
 	gatePressure   = 0.05 // of the time some task waited for a CPU (PSI)
 	foreignSample  = 300 * time.Millisecond
 	tickSeconds    = 0.02 // what a few ticks of the kernel's counters may be off
@@ -49,8 +50,13 @@ func (r *runner) gateBefore() error {
 	return r.stat.Read(&r.before)
 }
 
-// finishNoise reads what the hypervisor took during the run.
+// finishNoise reads what the hypervisor took during the run, and the daemons of
+// other networks.
 func (r *runner) finishNoise() {
+	r.res.Noise.Daemons = r.daemons.result()
+	if used := r.res.Noise.Daemons; used != nil && used.CPU > gateDaemons {
+		r.gates = append(r.gates, fmt.Sprintf("daemons: those of other networks kept %.2f CPUs busy", used.CPU))
+	}
 	var now probe.CPU
 	if err := r.stat.Read(&now); err != nil {
 		r.res.Warnings = append(r.res.Warnings, err.Error())

@@ -59,7 +59,9 @@ type runner struct {
 	rps     map[string]bool
 	ends    map[string]map[string]network.Ends // underlay -> path -> ends
 	cpus    map[string]map[string]string       // underlay -> host -> CPU list
+	outside map[string]*network.Ends           // underlay -> a container and the other host
 	warned  map[string][]string                // underlay -> warnings for its numbers
+	daemons daemons
 	res     *result.Result
 	started time.Time
 	done    int
@@ -111,6 +113,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	env := probe.Environment("/")
 	env.Privilege = o.Topology.Privilege
 	env.Parts = map[string]string{}
+	env.LabUp, env.LabMemoryBytes = result.Seconds(o.Topology.Up), o.Topology.Memory
 	for _, b := range o.Topology.Underlays {
 		maps.Copy(env.Parts, b.Parts)
 	}
@@ -118,8 +121,9 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, warned: map[string][]string{},
-		missed: map[*result.Cell][]string{}, started: time.Now(),
+		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, started: time.Now(),
 	}
+	r.daemons = daemonsOf(o.Site, o.Topology)
 	r.res = &result.Result{
 		Schema: result.Schema, ID: id, Tool: o.Tool, Plan: plan, Environment: env,
 		Started: time.Now().UTC().Format(time.RFC3339),
@@ -144,7 +148,7 @@ func (r *runner) makeCells() {
 	for _, b := range r.Topology.Underlays {
 		fidelity[b.Name] = b.Fidelity
 		r.rps[b.Name] = b.RPS
-		r.ends[b.Name], r.cpus[b.Name] = b.Paths, b.CPUs
+		r.ends[b.Name], r.outside[b.Name], r.cpus[b.Name] = b.Paths, b.Outside, b.CPUs
 		r.warned[b.Name] = b.Warnings
 		if b.Error != "" {
 			missing[b.Name] = b.Error
@@ -187,7 +191,7 @@ func (r *runner) blocks(ctx context.Context) error {
 	if err := r.gateBefore(); err != nil {
 		return err
 	}
-	if err := r.checkPaths(ctx); err != nil {
+	if err := errors.Join(r.checkPaths(ctx), r.checkOutside(ctx)); err != nil {
 		return err
 	}
 	for block := range r.plan.Blocks {
@@ -242,7 +246,9 @@ func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
 	if cell.Status == result.StatusFailed {
 		return nil
 	}
+	before, began := r.daemons.read(ctx), time.Now()
 	sample, err := r.measureTwice(ctx, v)
+	r.daemons.add(v.place.underlay, before, r.daemons.read(ctx), time.Since(began))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -294,37 +300,46 @@ func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, erro
 	return second, nil
 }
 
-// measure does one run and joins what both ends saw.
+// measure does one run on a path.
 func (r *runner) measure(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
-	var sample result.Sample
 	ends, served := r.ends[p.underlay][path]
 	if !served {
-		return sample, fmt.Errorf("path %s of %s: the lab has no such ends", path, p.underlay)
+		return result.Sample{}, noEnds(path, p.underlay)
 	}
-	server, err := r.Site.Agent(ctx, p.underlay+"."+ends.Server, "server")
+	sample, err := r.between(ctx, p.underlay, ends, network.Port, name, run)
+	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
+		sample.Counters["fragments_per_datagram"] = float64(count)
+	}
+	return sample, err
+}
+
+func noEnds(path, underlay string) error {
+	return fmt.Errorf("path %s of %s: the lab has no such ends", path, underlay)
+}
+
+// between does one run between two ends and joins what both saw.
+func (r *runner) between(ctx context.Context, underlay string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
+	var sample result.Sample
+	server, err := r.Site.Agent(ctx, underlay+"."+ends.Server, "server")
 	if err != nil {
 		return sample, err
 	}
-	client, err := r.Site.Agent(ctx, p.underlay+"."+ends.Client, "client")
+	client, err := r.Site.Agent(ctx, underlay+"."+ends.Client, "client")
 	if err != nil {
 		return sample, err
 	}
 	if err := drawToken(&run); err != nil {
 		return sample, err
 	}
-	run.Spin = r.spins(p.underlay, ends)
+	run.Spin = r.spins(underlay, ends)
 	run.SharedCPU = !run.Spin
-	bind := netip.AddrPortFrom(ends.Bind, network.Port).String()
-	dial := netip.AddrPortFrom(ends.Dial, network.Port).String()
+	bind := netip.AddrPortFrom(ends.Bind, port).String()
+	dial := netip.AddrPortFrom(ends.Dial, port).String()
 	out, err := agent.Measure(ctx, server, client, name, run, bind, dial)
 	if err != nil {
 		return sample, err
 	}
-	sample, err = r.sample(out, or(run.CC, r.plan.CC))
-	if count, ok := r.fragments(p, path, name, run); ok {
-		sample.Counters["fragments_per_datagram"] = float64(count)
-	}
-	return sample, err
+	return r.sample(out, or(run.CC, r.plan.CC))
 }
 
 // sample joins the tallies of both ends. A connection under another

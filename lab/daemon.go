@@ -30,7 +30,8 @@ type Daemon struct {
 	Argv []string
 	Env  []string // beside the lab's own, or in its place
 	// Ready is asked on a thread inside the host, mounts included, until it
-	// gives nil; its last error says what was missing.
+	// gives nil; its last error says what was missing. It must not wait long
+	// itself. nil: the daemon is ready as soon as it is started.
 	Ready func() error
 }
 
@@ -79,7 +80,7 @@ func (h *Host) await(process *Process, ready func() error) error {
 			}
 			select {
 			case <-process.Done:
-				return errors.New("it ended")
+				return fmt.Errorf("it ended (%s)", howEnded(process.Status))
 			default:
 			}
 			if time.Now().After(deadline) {
@@ -162,9 +163,17 @@ func (h *Host) Run(argv ...string) (string, error) {
 		if why == "" {
 			why = tail(said[0])
 		}
-		return text, fmt.Errorf("run %s in %s: exit status %d: %s", strings.Join(argv, " "), h.Name, process.Status.ExitStatus(), why)
+		return text, fmt.Errorf("run %s in %s: %s: %s", strings.Join(argv, " "), h.Name, howEnded(process.Status), why)
 	}
 	return text, err
+}
+
+// howEnded says how a process ended.
+func howEnded(status syscall.WaitStatus) string {
+	if status.Signaled() {
+		return "killed by " + status.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", status.ExitStatus())
 }
 
 // whole reads a file from its start.

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 
 	"github.com/google/nftables"
@@ -34,6 +35,7 @@ type LaidLink struct {
 	TxPackets uint64   `json:"tx_packets"`
 	RxBytes   uint64   `json:"rx_bytes"`
 	TxBytes   uint64   `json:"tx_bytes"`
+	Dropped   uint64   `json:"dropped"` // packets, both ways, errors included
 }
 
 // LaidRules is one nftables chain and how many rules it holds.
@@ -63,14 +65,29 @@ func (ns *Namespace) Look() (Laid, error) {
 	return laid, nil
 }
 
+// deviceNames are those of the namespace, by index.
+func (ns *Namespace) deviceNames() (map[int]string, error) {
+	links, err := retry(func() ([]netlink.Link, error) { return ns.links.LinkList() })
+	if err != nil {
+		return nil, fmt.Errorf("list devices in %s: %w", ns.Name, err)
+	}
+	return namesOf(links), nil
+}
+
+func namesOf(links []netlink.Link) map[int]string {
+	names := map[int]string{}
+	for _, link := range links {
+		names[link.Attrs().Index] = link.Attrs().Name
+	}
+	return names
+}
+
 func (ns *Namespace) lookLinks(laid *Laid, names map[int]string) error {
 	links, err := retry(func() ([]netlink.Link, error) { return ns.links.LinkList() })
 	if err != nil {
 		return err
 	}
-	for _, link := range links {
-		names[link.Attrs().Index] = link.Attrs().Name
-	}
+	maps.Copy(names, namesOf(links))
 	for _, link := range links {
 		a := link.Attrs()
 		shown := LaidLink{
@@ -80,6 +97,7 @@ func (ns *Namespace) lookLinks(laid *Laid, names map[int]string) error {
 		if a.Statistics != nil {
 			shown.RxPackets, shown.TxPackets = a.Statistics.RxPackets, a.Statistics.TxPackets
 			shown.RxBytes, shown.TxBytes = a.Statistics.RxBytes, a.Statistics.TxBytes
+			shown.Dropped = a.Statistics.RxDropped + a.Statistics.TxDropped + a.Statistics.RxErrors + a.Statistics.TxErrors
 		}
 		addresses, err := retry(func() ([]netlink.Addr, error) { return ns.links.AddrList(link, unix.AF_INET) })
 		if err != nil {

@@ -41,6 +41,9 @@ type UnderlaySpec struct {
 	MTU   int     // bytes
 	NIC   NIC     // model of the interfaces' offloads
 	Link  float64 // bit/s; 0: as fast as the CPU
+	// Switch joins two hosts by a switch too: a lab in which some underlay has
+	// more is only weighed fairly if all are joined alike.
+	Switch bool
 }
 
 // Host is a namespace that plays a machine.
@@ -61,8 +64,8 @@ type Container struct {
 	Addr  netip.Addr // its address in its network, once attached
 }
 
-// NewUnderlay makes hosts and joins them: two by a veth pair, more by a bridge
-// in a namespace of its own.
+// NewUnderlay makes hosts and joins them: two by a veth pair, unless a switch
+// is asked for, more by a bridge in a namespace of its own.
 //
 // It is the lab's once it is whole; one that fails half-way is removed.
 func (l *Lab) NewUnderlay(spec UnderlaySpec) (*Underlay, error) {
@@ -139,7 +142,7 @@ func (u *Underlay) warnOnce(text string) {
 
 // join lays the link layer between the hosts.
 func (u *Underlay) join() error {
-	if len(u.Hosts) != 2 {
+	if len(u.Hosts) != 2 || u.Spec.Switch {
 		return u.joinBySwitch()
 	}
 	a, b := u.Hosts[0], u.Hosts[1]

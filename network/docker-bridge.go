@@ -11,6 +11,7 @@ func dockerBridge() Network {
 		Fidelity:        Product,
 		BridgeNetfilter: true,
 		Paths:           []string{SameHost, ContainerToOwnHost},
+		Outside:         true,
 		Needs:           dockerNeeds(),
 		Missing:         "what dockerd takes of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",

@@ -16,6 +16,7 @@ func dockerHost() Network {
 		Fidelity:        Product,
 		BridgeNetfilter: true,
 		Paths:           []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		Outside:         true,
 		Needs:           dockerNeeds(),
 		Missing:         "what dockerd takes of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",

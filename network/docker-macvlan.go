@@ -13,6 +13,7 @@ func dockerMacvlan() Network {
 		Fidelity:        Product,
 		BridgeNetfilter: true,
 		Paths:           []string{SameHost, CrossHost},
+		Outside:         true,
 		Needs:           dockerNeeds(),
 		Missing:         "macvlan devices, or what dockerd takes of the kernel",
 		Get:             "modprobe -a macvlan overlay bridge veth nft_compat",

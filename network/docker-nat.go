@@ -16,6 +16,7 @@ func dockerNAT() Network {
 		Fidelity:        Product,
 		BridgeNetfilter: true,
 		Paths:           []string{PublishedPort, ContainerToPublishedPort},
+		Outside:         true,
 		Needs:           dockerNeeds(),
 		Missing:         "what dockerd takes of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",

@@ -27,6 +27,7 @@ func dockerOverlay() Network {
 		Fidelity: Product,
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost},
+		Outside:  true,
 		Needs:    dockerNeeds(),
 		Missing:  "VXLAN devices, or what dockerd takes of the kernel",
 		Get:      "modprobe -a vxlan overlay bridge veth nft_compat",

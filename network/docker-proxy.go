@@ -10,6 +10,7 @@ func dockerProxy() Network {
 		Parent:   "docker-bridge",
 		Fidelity: Product,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
+		Outside:  true,
 		Needs:    dockerNeeds(),
 		Missing:  "what dockerd takes of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"tare/lab"
 )
@@ -157,6 +158,9 @@ func pingDocker() error {
 		return err
 	}
 	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return err
+	}
 	if _, err := fmt.Fprint(conn, "GET /_ping HTTP/1.0\r\n\r\n"); err != nil {
 		return err
 	}

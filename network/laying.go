@@ -17,6 +17,15 @@ type Engine struct {
 	Start func(u *lab.Underlay) error
 }
 
+// Lay starts the engine's daemons on hosts that are its own, and lays the rules
+// that all its networks have there.
+func (e Engine) Lay(u *lab.Underlay, l *Laying) error {
+	if err := e.Start(u); err != nil {
+		return fmt.Errorf("start engine %s: %w", e.Name, err)
+	}
+	return eachHost(u, func(h *lab.Host) error { return layRules(h, l) })
+}
+
 // Param is a parameter that a network has.
 type Param struct {
 	Name   string // as a file and a cell name it: "ip_masq"
@@ -38,26 +47,29 @@ const (
 	Hosts      = "hosts"
 	Containers = "containers"
 	Rules      = "rules"
+	RulesBy    = "rules_by"
 )
 
-// common are the parameters of every network but the baseline: numbers.
+// common are the parameters of every network but the baseline. Those without
+// values are numbers.
 func common() []Param {
 	return []Param{
 		{Name: Hosts, Doc: "hosts of each network (default 2)", List: true},
 		{Name: Containers, Doc: "containers of each host (default 2)", List: true},
-		{Name: Rules, Doc: "nftables rules on the path that match nothing (default 0)", List: true},
+		{Name: Rules, Doc: "rules on the path of routed packets that match nothing (default 0)", List: true},
+		{Name: RulesBy, Doc: "what lays those rules", Values: []string{byNftables, byIptables}, List: true},
 	}
 }
 
-// most is the largest value of a number.
-func most(name string) int {
+// bounds are the least and the largest value of a number.
+func bounds(name string) (least, most int) {
 	switch name {
 	case Hosts:
-		return lab.MaxHosts
+		return 1, lab.MaxHosts
 	case Containers:
-		return lab.MaxContainers
+		return 0, lab.MaxContainers
 	}
-	return 100_000
+	return 0, 100_000
 }
 
 // Params lists the parameters of all networks, each once.
@@ -77,7 +89,6 @@ func Params() []Param {
 type Laying struct {
 	Containers int               // per host
 	Params     map[string]string // by name; the network's defaults included
-	Settled    bool              // the hosts are an engine's, and another of its networks has laid the rules
 
 	Fidelity string            // as it turned out
 	Parts    map[string]string // real part -> version
@@ -87,6 +98,14 @@ type Laying struct {
 // Note adds a note for every number of the network.
 func (l *Laying) Note(format string, args ...any) {
 	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
+}
+
+// part gives the real parts, to add to.
+func (l *Laying) part() map[string]string {
+	if l.Parts == nil {
+		l.Parts = map[string]string{}
+	}
+	return l.Parts
 }
 
 // param finds a parameter of the network.
@@ -109,13 +128,14 @@ func (n Network) Takes(name string) bool { _, has := n.param(name); return has }
 // that the parameter does not take.
 func (n Network) CheckParam(name, value string) error {
 	p, has := n.param(name)
-	isCommon := slices.ContainsFunc(common(), func(p Param) bool { return p.Name == name })
+	isNumber := p.Values == nil && slices.ContainsFunc(common(), func(p Param) bool { return p.Name == name })
 	switch {
 	case !has:
 		return fmt.Errorf("network %s has no %s", n.Name, name)
-	case isCommon:
-		if count, err := strconv.Atoi(value); err != nil || count < 0 || count > most(name) {
-			return fmt.Errorf("%s of %s is %q: give a number up to %d", name, n.Name, value, most(name))
+	case isNumber:
+		least, most := bounds(name)
+		if count, err := strconv.Atoi(value); err != nil || count < least || count > most {
+			return fmt.Errorf("%s of %s is %q: give a number from %d to %d", name, n.Name, value, least, most)
 		}
 	case p.Values != nil && !slices.Contains(p.Values, value):
 		return fmt.Errorf("%s of %s is %q: give one of %s", name, n.Name, value, strings.Join(p.Values, ", "))
@@ -137,7 +157,7 @@ func (n Network) complete(set map[string]string) map[string]string {
 // netfilter or not as the network declares, whatever the machine does, and
 // every route has the lab's congestion control, whoever laid it.
 func (n Network) Build(u *lab.Underlay, l *Laying) error {
-	if err := n.lacks(); err != nil {
+	if err := n.Lacks(); err != nil {
 		return err
 	}
 	l.Fidelity, l.Params = n.Fidelity, n.complete(l.Params)
@@ -148,13 +168,13 @@ func (n Network) Build(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	l.Parts = parts
+	maps.Copy(l.part(), parts)
 	return eachHost(u, func(h *lab.Host) error {
 		if err := n.settleNetfilter(h); err != nil {
 			return err
 		}
-		if !l.Settled {
-			if err := layRules(h, l.Params[Rules]); err != nil {
+		if n.Engine.Name == "" { // else they were laid with the engine
+			if err := layRules(h, l); err != nil {
 				return err
 			}
 		}
@@ -172,7 +192,7 @@ func (n Network) Build(u *lab.Underlay, l *Laying) error {
 
 // Probe tells whether the network can be laid, on hosts that are thrown away.
 func (n Network) Probe(u *lab.Underlay, l *Laying) error {
-	if err := n.lacks(); err != nil {
+	if err := n.Lacks(); err != nil {
 		return err
 	}
 	l.Fidelity = n.Fidelity

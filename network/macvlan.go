@@ -14,6 +14,7 @@ func macvlan() Network {
 		Parent:   Baseline,
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, CrossHost},
+		Outside:  true,
 		Missing:  "macvlan devices",
 		Get:      "modprobe macvlan",
 		Lay: func(u *lab.Underlay, l *Laying) error {

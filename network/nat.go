@@ -18,6 +18,7 @@ func nat() Network {
 		Parent:   "bridge",
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
+		Outside:  true,
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq",
 		Lay: func(u *lab.Underlay, l *Laying) error {

@@ -78,8 +78,8 @@ func PartsDir() string {
 	return filepath.Join(cache, "tare", "parts")
 }
 
-// lacks tells what is missing of what the network needs.
-func (n Network) lacks() error {
+// Lacks tells what is missing of what the network needs.
+func (n Network) Lacks() error {
 	for _, need := range n.Needs {
 		if _, err := need.Find(); err != nil {
 			return &MissingError{need.What, need.Get, err}

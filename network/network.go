@@ -39,8 +39,12 @@ func Paths() []string {
 // Baseline is the network that all others are weighed against.
 const Baseline = "host"
 
-// Port is where servers listen, and the port that is published.
-const Port = 5210
+// Port is where servers listen, and the port that is published. OutsidePort is
+// one that nothing publishes.
+const (
+	Port        = 5210
+	OutsidePort = 5211
+)
 
 // Network is one way to connect containers.
 type Network struct {
@@ -54,6 +58,7 @@ type Network struct {
 	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
+	Outside         bool   // a container reaches what lies beyond its host, as the other host itself
 	Needs           []Need // beside the kernel
 	Missing         string // what a kernel lacks on which Lay fails
 	Get             string // how to get it

@@ -19,6 +19,7 @@ func proxy() Network {
 		Parent:   "bridge",
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
+		Outside:  true,
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
 		Lay: func(u *lab.Underlay, l *Laying) error {

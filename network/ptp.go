@@ -17,6 +17,7 @@ func ptp() Network {
 		Parent:   "veth",
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Outside:  true,
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
 		Lay: func(u *lab.Underlay, l *Laying) error {

@@ -11,6 +11,7 @@ func route() Network {
 		Parent:   "bridge",
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Outside:  true,
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
 		Lay: func(u *lab.Underlay, l *Laying) error {

@@ -2,7 +2,9 @@ package network
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
+	"strings"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
@@ -16,29 +18,96 @@ import (
 // further rule has the next.
 const unusedPort = 40000
 
-// layRules lays rules on the host's way in, out and through that every packet
-// passes and none matches, as a policy of many services does.
-func layRules(h *lab.Host, count string) error {
+// The kinds of rules.
+const (
+	byNftables = "nftables"
+	byIptables = "iptables"
+)
+
+// layRules lays rules on the host's way in, out and through that every routed
+// packet passes and none matches, as a policy of many services does. A bridged
+// packet passes them where br_netfilter hands it over.
+func layRules(h *lab.Host, l *Laying) error {
+	count := l.Params[Rules]
 	rules, err := strconv.Atoi(count)
-	if count == "" || err == nil && rules == 0 {
+	switch {
+	case count == "" || err == nil && rules == 0:
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("lay rules in %s: %w", h.Name, err)
+	case l.Params[RulesBy] == byIptables:
+		return layIptables(h, rules, l)
+	}
+	return layNftables(h, rules)
+}
+
+// rulesAtOnce is how many rules one transaction lays: the answers to each must
+// fit the socket's buffer.
+const rulesAtOnce = 50
+
+// layNftables lays one chain of the rules, to which every hook's jumps.
+func layNftables(h *lab.Host, rules int) error {
+	table := &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare-rules"}
+	every := &nftables.Chain{Name: "every", Table: table}
+	for first := 0; first < rules; first += rulesAtOnce {
+		err := h.Nftables(func(conn *nftables.Conn) {
+			conn.AddTable(table)
+			conn.AddChain(every)
+			for n := first; n < min(first+rulesAtOnce, rules); n++ {
+				conn.AddRule(&nftables.Rule{Table: table, Chain: every, Exprs: dropUnused(uint16(unusedPort + n%20000))})
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return h.Nftables(func(conn *nftables.Conn) {
-		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare-rules"})
 		for name, hook := range map[string]*nftables.ChainHook{
 			"input": nftables.ChainHookInput, "forward": nftables.ChainHookForward, "output": nftables.ChainHookOutput,
 		} {
 			chain := conn.AddChain(&nftables.Chain{
 				Name: name, Table: table, Type: nftables.ChainTypeFilter, Hooknum: hook, Priority: nftables.ChainPriorityFilter,
 			})
-			for n := range rules {
-				conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: dropUnused(uint16(unusedPort + n%20000))})
-			}
+			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictJump, Chain: every.Name}}})
 		}
 	})
+}
+
+// layIptables lays the rules with the machine's iptables, before those that
+// stand there already.
+func layIptables(h *lab.Host, rules int, l *Laying) error {
+	need := program("iptables-restore", "iptables", "--version")
+	path, err := need.Find()
+	if err != nil {
+		return &MissingError{need.What, need.Get, err}
+	}
+	var text strings.Builder
+	text.WriteString("*filter\n:TARE - [0:0]\n")
+	for n := range rules {
+		fmt.Fprintf(&text, "-A TARE -d %s -j DROP\n", unusedAddr(n))
+	}
+	text.WriteString("-I INPUT -j TARE\n-I FORWARD -j TARE\n-I OUTPUT -j TARE\nCOMMIT\n")
+	file := lab.Scratch + "/rules"
+	if err := h.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		return err
+	}
+	if _, err := h.Run(path, "--noflush", file); err != nil {
+		return fmt.Errorf("lay %d rules: %w", rules, err)
+	}
+	version, err := h.Run(path, "--version") // "iptables-restore v1.8.9 (nf_tables)"
+	if err != nil {
+		return err
+	}
+	if _, after, found := strings.Cut(strings.TrimSpace(version), " v"); found {
+		version = after
+	}
+	l.part()[byIptables] = version
+	return nil
+}
+
+// unusedAddr is the n-th address of 198.18.0.0/15, which no lab has (RFC 2544).
+func unusedAddr(n int) netip.Addr {
+	return netip.AddrFrom4([4]byte{198, byte(18 + n>>16&1), byte(n >> 8), byte(n)})
 }
 
 // dropUnused is: th dport PORT meta l4proto udplite drop. Nothing here sends

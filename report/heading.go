@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +87,19 @@ func machine(env result.Environment) string {
 	if env.Privilege != "" {
 		parts = append(parts, "as "+clip(clean(env.Privilege), 40))
 	}
-	return "Machine: " + strings.Join(parts, ", ") + "."
+	return "Machine: " + strings.Join(parts, ", ") + "." + labCost(env)
+}
+
+// labCost is what the lab took of the machine.
+func labCost(env result.Environment) string {
+	if env.LabUp <= 0 {
+		return ""
+	}
+	text := " Lab: up in " + scaleFor("s", float64(env.LabUp)).withUnit(float64(env.LabUp))
+	if env.LabMemoryBytes > 0 {
+		text += fmt.Sprintf(", %d MB", env.LabMemoryBytes>>20)
+	}
+	return text + "."
 }
 
 func orUnknown(text string) string {
@@ -137,6 +151,9 @@ func quiet(res *result.Result, loads []*load) string {
 	if noise.ForeignCPU > 0 {
 		parts = append(parts, clip(fixed(noise.ForeignCPU, 1), 8)+" CPUs busy with other work before the run")
 	}
+	if text := idleDaemons(noise.Daemons); text != "" {
+		parts = append(parts, text)
+	}
 	word := "Quiet machine: "
 	switch {
 	case differ, halfWidth > 3*margin, noise.Steal > 0.05, noise.Pressure > 0.3:
@@ -145,6 +162,30 @@ func quiet(res *result.Result, loads []*load) string {
 		word = "Fairly quiet machine: "
 	}
 	return word + strings.Join(parts, ", ") + "."
+}
+
+// leastDaemons is the share of a CPU from which idle daemons are worth a word.
+const leastDaemons = 0.001
+
+// idleDaemons says what the daemons of other networks took, the greatest first.
+func idleDaemons(used *result.Daemons) string {
+	if used == nil || !(used.CPU >= leastDaemons) {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(used.Each), func(a, b string) int {
+		return cmp.Or(cmp.Compare(used.Each[b], used.Each[a]), cmp.Compare(a, b))
+	})
+	var each []string
+	for _, name := range names[:min(len(names), 3)] {
+		if used.Each[name] >= leastDaemons {
+			each = append(each, clip(clean(name), 15)+" "+percent(used.Each[name]))
+		}
+	}
+	text := "idle daemons of other networks took " + percent(used.CPU) + " of a CPU"
+	if len(each) > 0 {
+		text += " (" + strings.Join(each, ", ") + ")"
+	}
+	return text
 }
 
 // judged are the A/A comparisons of the metrics that verdicts are about.

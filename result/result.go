@@ -38,8 +38,10 @@ type Environment struct {
 	Virtualisation string            `json:"virtualisation"` // "none", or the hypervisor's name as CPUID or DMI gives it
 	Clocksource    string            `json:"clocksource"`
 	MemoryBytes    uint64            `json:"memory_bytes"`
-	Privilege      string            `json:"privilege"` // "root" or "user namespace"
-	Parts          map[string]string `json:"parts"`     // real parts and their versions
+	Privilege      string            `json:"privilege"`                  // "root" or "user namespace"
+	Parts          map[string]string `json:"parts"`                      // real parts and their versions
+	LabUp          Seconds           `json:"lab_up,omitempty"`           // that the lab took to build
+	LabMemoryBytes uint64            `json:"lab_memory_bytes,omitempty"` // that its processes held once it was built
 }
 
 // Noise says how quiet the machine was.
@@ -48,6 +50,16 @@ type Noise struct {
 	Steal      float64 `json:"steal"`       // share of all CPU time that the hypervisor took during the run
 	Pressure   float64 `json:"pressure"`    // share of the time before the run in which a task waited for a CPU (PSI "some"); -1 where the kernel has no PSI
 	ForeignCPU float64 `json:"foreign_cpu"` // CPUs busy with other work before the run, in cores
+	// Daemons is absent where the lab has none.
+	Daemons *Daemons `json:"daemons,omitempty"`
+}
+
+// Daemons is what the daemons of other networks used of the CPUs while one was
+// measured, in cores.
+type Daemons struct {
+	CPU  float64            `json:"cpu"`  // on average over all runs
+	Most float64            `json:"most"` // in the worst run
+	Each map[string]float64 `json:"each"` // on average, by program
 }
 
 // AA compares the two baselines of one group: the same network twice.

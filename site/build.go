@@ -3,10 +3,13 @@ package site
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
+	"time"
 
 	"tare/lab"
 	"tare/network"
+	"tare/result"
 )
 
 // build lays every underlay of the spec, side by side where real parts make it
@@ -25,6 +28,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if err != nil {
 		return Topology{}, err
 	}
+	begun := time.Now()
 	k.lab = lab.New(config)
 	k.topology = Topology{Spec: *spec, Privilege: "user namespace", Underlays: make([]Built, len(spec.Underlays)), Namespaces: []string{}}
 	if lab.IsRoot() {
@@ -41,17 +45,21 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 			k.describe(&k.topology.Underlays[i], u)
 		}
 	}
-	return k.topology, nil
+	k.topology.Up = time.Since(begun).Seconds()
+	k.topology.Memory, err = lab.Memory()
+	return k.topology, err
 }
 
 // byEngine groups the indices of underlays: those of one engine that want the
-// same hosts and have the same parameters stand on one set of them; all that
-// need no real part are laid in turn.
+// same hosts stand on one set of them; all that need no real part are laid in
+// turn. Parameters are of the hosts, so networks that differ in them stand
+// apart.
 func byEngine(specs []UnderlaySpec) [][]int {
 	type hosts struct {
-		engine, name, nic, params string
-		mtu, hosts                int
-		link                      float64
+		engine, name, nic string
+		params            result.Settings
+		mtu, hosts        int
+		link              float64
 	}
 	var groups [][]int
 	at := map[hosts]int{}
@@ -61,7 +69,7 @@ func byEngine(specs []UnderlaySpec) [][]int {
 		switch {
 		case n.Engine.Name != "":
 			key.nic, key.mtu, key.link, key.hosts = s.NIC, s.MTU, s.Link, s.Hosts
-			key.params = fmt.Sprint(s.Params) // sorted by name
+			key.params = result.MakeSettings(s.Params)
 		case len(n.Needs) > 0:
 			key.name = s.Name
 		}
@@ -75,23 +83,15 @@ func byEngine(specs []UnderlaySpec) [][]int {
 }
 
 // layTogether lays underlays one after another, on the hosts of their engine
-// where they have one.
+// where they have one. An engine that no network stands on does not stay.
 func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Underlay) {
-	var shared *lab.Underlay
-	var engineErr error
-	if n, _ := network.Find(specs[indices[0]].Network); n.Engine.Name != "" {
-		shared, engineErr = layEngine(k.lab, n.Engine, specs[indices[0]])
-	}
-	settled := false
+	e := &engine{spec: specs[indices[0]]}
 	for _, i := range indices {
-		l := &network.Laying{Containers: specs[i].Containers, Params: specs[i].Params, Settled: settled}
-		u, err := (*lab.Underlay)(nil), engineErr
-		if err == nil {
-			u, err = layUnderlay(k.lab, specs[i], shared, l)
-			settled = settled || shared != nil && err == nil
-		}
+		begun := time.Now()
+		l := &network.Laying{Containers: specs[i].Containers, Params: specs[i].Params}
+		u, err := e.layUnderlay(k.lab, specs[i], l)
 		built := Built{
-			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes,
+			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes, Seconds: time.Since(begun).Seconds(),
 			CPUs: map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
 		}
 		if err != nil {
@@ -99,41 +99,82 @@ func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Un
 			if missing := new(network.MissingError); errors.As(err, &missing) {
 				built.Missing, built.Get = missing.What, missing.Get
 			}
+		} else if e.hosts != nil {
+			e.used, built.Engine = true, e.hosts.Spec.Name
 		}
 		laid[i], k.topology.Underlays[i] = u, built
 	}
+	if err := e.end(k.lab); err != nil {
+		last := &k.topology.Underlays[indices[len(indices)-1]]
+		last.Error = errors.Join(errors.New(last.Error), err).Error()
+	}
 }
 
-// layEngine makes the hosts of an engine and starts its daemons.
-func layEngine(l *lab.Lab, engine network.Engine, first UnderlaySpec) (*lab.Underlay, error) {
-	u, err := l.NewUnderlay(first.hosts(engine.Name + "-" + first.NIC))
+// engine is one set of hosts that networks share, with what was started there.
+type engine struct {
+	spec  UnderlaySpec  // of the first network
+	hosts *lab.Underlay // nil: not laid
+	parts map[string]string
+	err   error // why not
+	tried bool
+	used  bool // a network stands on it
+}
+
+// lay makes the hosts of an engine and starts its daemons, once.
+func (e *engine) lay(l *lab.Lab, of network.Engine) (*lab.Underlay, error) {
+	if e.tried {
+		return e.hosts, e.err
+	}
+	e.tried = true
+	// The name tells it from the same engine on other hosts.
+	u, err := l.NewUnderlay(e.spec.hosts("engine-" + e.spec.Name))
 	if err != nil {
+		e.err = err
 		return nil, err
 	}
-	if err := engine.Start(u); err != nil {
-		return nil, errors.Join(fmt.Errorf("start engine %s: %w", engine.Name, err), l.Remove(u))
+	laying := &network.Laying{Params: e.spec.Params}
+	if err := of.Lay(u, laying); err != nil {
+		e.err = errors.Join(err, l.Remove(u))
+		return nil, e.err
 	}
+	e.hosts, e.parts = u, laying.Parts
 	return u, nil
+}
+
+// end takes an engine back that nothing stands on.
+func (e *engine) end(l *lab.Lab) error {
+	if e.hosts == nil || e.used {
+		return nil
+	}
+	return l.Remove(e.hosts)
 }
 
 // hosts is what the lab makes of the spec, under a name.
 func (s UnderlaySpec) hosts(name string) lab.UnderlaySpec {
-	return lab.UnderlaySpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: s.Link}
+	return lab.UnderlaySpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: s.Link, Switch: s.Switch}
 }
 
-// layUnderlay makes the hosts, unless an engine's are given, and lays the
-// network on them.
-func layUnderlay(l *lab.Lab, spec UnderlaySpec, shared *lab.Underlay, laying *network.Laying) (*lab.Underlay, error) {
+// layUnderlay makes the hosts, or takes those of the network's engine, and lays
+// the network on them. A network that lacks a part has no hosts made.
+func (e *engine) layUnderlay(l *lab.Lab, spec UnderlaySpec, laying *network.Laying) (*lab.Underlay, error) {
 	n, known := network.Find(spec.Network)
 	if !known {
 		return nil, fmt.Errorf("lay network %q: unknown", spec.Network)
 	}
+	return e.layNetwork(l, n, spec, laying)
+}
+
+func (e *engine) layNetwork(l *lab.Lab, n network.Network, spec UnderlaySpec, laying *network.Laying) (*lab.Underlay, error) {
+	err := n.Lacks()
+	if err != nil {
+		return nil, err
+	}
 	var u *lab.Underlay
-	var err error
-	if shared != nil {
-		u, err = l.Share(shared, spec.Name)
-	} else {
+	if n.Engine.Name == "" {
 		u, err = l.NewUnderlay(spec.hosts(spec.Name))
+	} else if u, err = e.lay(l, n.Engine); err == nil {
+		laying.Parts = maps.Clone(e.parts)
+		u, err = l.Share(u, spec.Name)
 	}
 	if err != nil {
 		return nil, err
@@ -169,6 +210,10 @@ func (k *keeper) describe(built *Built, u *lab.Underlay) {
 		if ends, err := n.EndsOf(u, path); err == nil {
 			built.Paths[path] = ends
 		}
+	}
+	if h := u.Hosts[0]; n.Outside && len(u.Hosts) > 1 && len(h.Containers) > 0 {
+		other := u.Hosts[1]
+		built.Outside = &network.Ends{Client: h.Short + "/" + h.Containers[0].Short, Server: other.Short, Bind: other.Addr, Dial: other.Addr}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/lab"
 )
 
 // Real engines make control groups, which no namespace holds: they are the one
@@ -27,27 +30,52 @@ const cgroupsWait = 2 * time.Second
 // cgroupsOf names the group of a lab.
 func cgroupsOf(lab string) string { return "tare-" + lab }
 
+// claimTries bounds how often another command's clean-up may take the file
+// away before it is locked.
+const claimTries = 10
+
 // claimCgroups writes a lab to the ledger and gives the lock. It first removes
 // what labs left whose owners were killed.
-func claimCgroups(lab string) (*os.File, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil // no engine runs without root
-	}
-	dir, err := openLedger()
-	if err != nil {
-		return nil, err
+func claimCgroups(name string) (*os.File, error) {
+	if !lab.IsRoot() {
+		return nil, nil
 	}
 	if err := sweepCgroups(); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(dir, lab+cgroupSuffix), os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
+	for range claimTries {
+		file, err := lockClaim(name)
+		if err != nil || file != nil {
+			return file, err
+		}
+	}
+	return nil, fmt.Errorf("lock ledger: the file of %s does not stay", name)
+}
+
+// lockClaim makes a lab's file and locks it; nil: somebody removed it before it
+// was locked.
+func lockClaim(name string) (*os.File, error) {
+	dir, err := openLedger()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, name+cgroupSuffix)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // the ledger went with its last lab
+	}
 	if err != nil {
 		return nil, fmt.Errorf("write ledger: %w", err)
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock ledger: %w", err), file.Close())
 	}
-	return file, nil
+	mine, errMine := file.Stat()
+	there, errThere := os.Stat(path)
+	if errMine == nil && errThere == nil && os.SameFile(mine, there) {
+		return file, nil
+	}
+	return nil, file.Close()
 }
 
 // releaseCgroups removes a lab's groups and strikes it from the ledger.
@@ -55,16 +83,20 @@ func releaseCgroups(file *os.File) error {
 	if file == nil {
 		return nil
 	}
-	lab := strings.TrimSuffix(filepath.Base(file.Name()), cgroupSuffix)
-	err := removeCgroups(cgroupsOf(lab))
+	name := strings.TrimSuffix(filepath.Base(file.Name()), cgroupSuffix)
+	err := removeCgroups(cgroupsOf(name))
 	if err == nil {
 		err = os.Remove(file.Name())
 	}
 	return errors.Join(err, file.Close(), leave(filepath.Dir(file.Name())))
 }
 
-// sweepCgroups removes the groups of labs whose owners are gone.
+// sweepCgroups removes the groups of labs whose owners are gone: of those that
+// nobody locks, and of named labs whose keepers do not answer.
 func sweepCgroups() error {
+	if !lab.IsRoot() {
+		return nil // no engine runs without root
+	}
 	dir, err := ledger()
 	if err != nil {
 		return err
@@ -87,6 +119,25 @@ func sweepCgroups() error {
 			continue
 		}
 		errs = append(errs, releaseCgroups(file))
+	}
+	return errors.Join(append(errs, sweepNamed(dir))...)
+}
+
+// sweepNamed removes the groups of named labs whose keepers were killed. The
+// labs stay in the ledger, so that they can be seen and taken down.
+func sweepNamed(dir string) error {
+	sockets, err := filepath.Glob(filepath.Join(dir, "*.sock"))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, socket := range sockets {
+		conn, err := net.DialTimeout("unix", socket, dialWait)
+		if err == nil {
+			errs = append(errs, conn.Close())
+		} else if errors.Is(err, unix.ECONNREFUSED) {
+			errs = append(errs, removeCgroups(cgroupsOf("lab-"+strings.TrimSuffix(filepath.Base(socket), ".sock"))))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -155,6 +155,14 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
 		return c.send(reply{Probed: probed})
 	case doStart:
 		return k.start(c, req, files)
+	case doWatch:
+		return k.watch(c, req)
+	case doUsage:
+		usage, err := k.usage()
+		if err != nil {
+			return err
+		}
+		return c.send(reply{Usage: usage})
 	case doDown:
 		err := errors.Join(k.takeDown(), c.send(reply{}))
 		return errors.Join(err, k.listener.Close())

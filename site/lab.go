@@ -41,6 +41,7 @@ type owned struct {
 	claim   *os.File      // of the control groups; nil: none were made
 	release chan struct{} // lets the starting thread go
 	ended   chan error
+	killed  bool // by us: the kernel takes back what it held
 }
 
 // Start starts a keeper that dies with this process. Nothing is built yet.
@@ -160,7 +161,11 @@ func (l *Lab) Build(ctx context.Context, spec Spec) error {
 	}
 	rep, err := l.ask(ctx, request{Do: doBuild, Spec: &spec})
 	if err != nil {
-		return fmt.Errorf("build lab: %w", err)
+		err = fmt.Errorf("build lab: %w", err)
+		if ctx.Err() != nil && l.owned != nil {
+			err = errors.Join(err, l.owned.kill()) // it would go on to the end of the build
+		}
+		return err
 	}
 	return l.adopt(rep)
 }
@@ -243,10 +248,12 @@ func (l *Lab) Close() error {
 	if l.owned == nil {
 		return errors.Join(errs...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), downWait)
-	defer cancel()
-	if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
-		errs = append(errs, fmt.Errorf("take lab down: %w", err))
+	if !l.owned.killed {
+		ctx, cancel := context.WithTimeout(context.Background(), downWait)
+		defer cancel()
+		if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
+			errs = append(errs, fmt.Errorf("take lab down: %w", err))
+		}
 	}
 	errs = append(errs, l.owned.wait(), releaseCgroups(l.owned.claim))
 	return errors.Join(errs...)
@@ -256,11 +263,20 @@ func (l *Lab) Close() error {
 // removes what it held.
 const downWait = 20 * time.Second
 
+// kill ends a keeper that is in the middle of something.
+func (o *owned) kill() error {
+	o.killed = true
+	if err := o.process.Process.Kill(); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
 func (o *owned) wait() error {
 	defer close(o.release)
 	select {
 	case err := <-o.ended:
-		if err != nil {
+		if err != nil && !o.killed {
 			return fmt.Errorf("keeper: %w", err)
 		}
 		return nil

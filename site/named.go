@@ -80,6 +80,9 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err := CheckName(spec.Name); err != nil {
 		return nil, err
 	}
+	if err := sweepCgroups(); err != nil {
+		return nil, err
+	}
 	dir, err := openLedger()
 	if err != nil {
 		return nil, err

@@ -32,7 +32,8 @@ type UnderlaySpec struct {
 	MTU        int     `json:"mtu"`
 	Link       float64 `json:"link,omitempty"` // bit/s
 	Hosts      int     `json:"hosts"`
-	Containers int     `json:"containers"` // per host
+	Containers int     `json:"containers"`       // per host
+	Switch     bool    `json:"switch,omitempty"` // two hosts are joined by a switch too, as more than two always are
 	// Params are the network's own, by name.
 	Params   map[string]string `json:"params,omitempty"`
 	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are weighed against
@@ -45,6 +46,8 @@ type Topology struct {
 	PID        int      `json:"pid"`       // of the keeper, as its namespace's parent sees it; 0: unknown
 	Underlays  []Built  `json:"underlays"`
 	Namespaces []string `json:"namespaces"`
+	Up         float64  `json:"up"`           // s that it took to build
+	Memory     uint64   `json:"memory_bytes"` // that its processes held once it was built; 0: unknown
 }
 
 // Built is one underlay as built, or why it is not.
@@ -53,6 +56,8 @@ type Built struct {
 	Error    string                  `json:"error,omitempty"`
 	Missing  string                  `json:"missing,omitempty"` // what this machine lacks, where that is why
 	Get      string                  `json:"get,omitempty"`     // how to get it
+	Seconds  float64                 `json:"seconds"`           // that laying it took, its engine's start included where it is the first on it
+	Engine   string                  `json:"engine,omitempty"`  // the underlay whose hosts it shares with others
 	Fidelity string                  `json:"fidelity"`
 	Parts    map[string]string       `json:"parts,omitempty"` // real part -> version
 	Notes    []string                `json:"notes,omitempty"`
@@ -60,6 +65,7 @@ type Built struct {
 	CPUs     map[string]string       `json:"cpus"` // host -> CPU list; empty: not bound
 	Warnings []string                `json:"warnings"`
 	Paths    map[string]network.Ends `json:"paths"`
+	Outside  *network.Ends           `json:"outside,omitempty"` // a container and the other host, where the network promises that it reaches it
 }
 
 // config reads the spec's CPU lists.

@@ -23,6 +23,8 @@ type request struct {
 	Env    []string `json:"env,omitempty"`
 	Dir    string   `json:"dir,omitempty"`
 	Signal int      `json:"signal,omitempty"`
+	Places []string `json:"places,omitempty"`
+	Flow   lab.Flow `json:"flow,omitzero"`
 }
 
 // What a keeper can be asked.
@@ -31,6 +33,8 @@ const (
 	doShow  = "show"  // the topology
 	doLook  = "look"  // what stands in the namespaces
 	doStart = "start" // start a process; three descriptors come along
+	doWatch = "watch" // which devices of the places see a flow, until the next line
+	doUsage = "usage" // the CPU time of what runs in the lab
 	doProbe = "probe" // which networks this machine can lay
 	doDown  = "down"  // take everything back and end
 )
@@ -41,6 +45,8 @@ type reply struct {
 	Topology *Topology      `json:"topology,omitempty"`
 	Laid     []lab.Laid     `json:"laid,omitempty"`
 	Probed   []Availability `json:"probed,omitempty"`
+	Seen     []lab.Sighting `json:"seen,omitempty"`
+	Usage    []lab.Usage    `json:"usage,omitempty"`
 	Started  bool           `json:"started,omitempty"`
 	Exit     *int           `json:"exit,omitempty"`
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +25,8 @@ type listed struct {
 	Parent    string `json:"parent"`
 	Missing   string `json:"missing"`
 	Get       string `json:"get"`
+
+	why string // as the machine said it
 }
 
 func listCommand(s streams) *cobra.Command {
@@ -76,26 +78,55 @@ func printList(ctx context.Context, s streams, kind string, asJSON bool) error {
 		enc.SetIndent("", " ")
 		return enc.Encode(all)
 	}
-	table := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
-	for _, l := range all {
-		state, said := "runs here", fold(l.Doc)
-		if !l.Available {
-			state = "missing"
-			said = append(said, fold(strings.TrimSpace(l.Missing+": "+l.Get))...)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Name, state, strings.Join(said, "\n\t\t"))
-	}
-	return table.Flush()
+	printTable(s.out, all)
+	return nil
 }
 
-// foldWidth leaves room for a name and a state within 100 columns.
-const foldWidth = 76
+// printTable writes a line for each, folded to fit 100 columns: its name, what
+// it is here (a network's fidelity), and what it is or what is missing.
+func printTable(w io.Writer, all []listed) {
+	name, state := 0, 0
+	for _, l := range all {
+		name, state = max(name, len(l.Name)), max(state, len(l.state()))
+	}
+	for _, l := range all {
+		said := fold(l.Doc, listWidth-name-state-4)
+		if !l.Available {
+			said = append(said, fold("needs "+l.Missing+": "+l.Get, listWidth-name-state-4)...)
+			said = append(said, fold("("+l.why+")", listWidth-name-state-4)...)
+		}
+		for n, text := range said {
+			if n == 0 {
+				fmt.Fprintf(w, "%-*s  %-*s  %s\n", name, l.Name, state, l.state(), text)
+			} else {
+				fmt.Fprintf(w, "%*s%s\n", name+state+4, "", text)
+			}
+		}
+	}
+}
+
+// state is what a kind is on this machine.
+func (l listed) state() string {
+	switch {
+	case !l.Available:
+		return "missing"
+	case l.Parent != "" || l.Name == network.Baseline:
+		return l.Fidelity
+	}
+	return "runs here"
+}
+
+// listWidth is how wide a listing may be, in columns.
+const listWidth = 100
 
 // fold breaks a text into lines.
-func fold(text string) []string {
+func fold(text string, width int) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {
-		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= foldWidth {
+		for ; len(word) > width; word = word[width:] {
+			lines = append(lines, word[:width])
+		}
+		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= width {
 			lines[n] += " " + word
 		} else {
 			lines = append(lines, word)
@@ -128,7 +159,7 @@ func listNetworks(ctx context.Context) (all []listed, err error) {
 		n, _ := network.Find(p.Name)
 		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Fidelity: p.Fidelity, Parent: n.Parent}
 		if !entry.Available {
-			entry.Missing, entry.Get = p.Missing+": "+p.Error, p.Get
+			entry.Missing, entry.Get, entry.why = p.Missing, p.Get, p.Error
 		}
 		all = append(all, entry)
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,20 +115,20 @@ func replaceable(path string) bool {
 
 // measure runs the plan in a lab of its own, or in one that stands.
 func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save func(*result.Result) error) (res *result.Result, err error) {
-	l, plan, err := f.lab(ctx, plan)
+	progress := newProgress(s.err)
+	defer progress.end()
+	l, plan, err := f.lab(ctx, plan, progress)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	progress := newProgress(s.err)
-	defer progress.end()
 	return experiment.Run(ctx, plan, experiment.Options{
 		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show,
 	})
 }
 
 // lab is the one that stands, or a new one for the plan.
-func (f runFlags) lab(ctx context.Context, plan result.Plan) (*site.Lab, result.Plan, error) {
+func (f runFlags) lab(ctx context.Context, plan result.Plan, progress *progress) (*site.Lab, result.Plan, error) {
 	if f.labName != "" {
 		l, err := site.Join(ctx, f.labName)
 		if err != nil {
@@ -142,14 +144,30 @@ func (f runFlags) lab(ctx context.Context, plan result.Plan) (*site.Lab, result.
 	if err != nil {
 		return nil, plan, err
 	}
-	if err := l.Build(ctx, experiment.Spec(plan, labHosts, labContainers)); err != nil {
+	spec := experiment.Spec(plan, labHosts, labContainers)
+	progress.say(fmt.Sprintf("building the lab: %d underlays", len(spec.Underlays)))
+	if err := l.Build(ctx, spec); err != nil {
 		return nil, plan, errors.Join(err, l.Close())
 	}
+	progress.say(built(l.Topology))
 	plan, err = f.available(plan, l.Topology)
 	if err != nil {
 		return nil, plan, errors.Join(err, l.Close())
 	}
 	return l, plan, nil
+}
+
+// built says how long the lab took, and which network took longest.
+func built(t site.Topology) string {
+	text := fmt.Sprintf("the lab is up after %.1f s", t.Up)
+	if t.Memory > 0 {
+		text += fmt.Sprintf(" and holds %d MB", t.Memory>>20)
+	}
+	longest := slices.MaxFunc(t.Underlays, func(a, b site.Built) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	if longest.Seconds >= 1 {
+		text += fmt.Sprintf("; %s took %.1f s of it", longest.Name, longest.Seconds)
+	}
+	return text
 }
 
 // The lab of a run has what its paths need.

@@ -1,0 +1,88 @@
+package experiment
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+// meter is a site that can tell what its processes have used of the CPUs.
+type meter interface {
+	Usage(ctx context.Context) ([]lab.Usage, error)
+}
+
+// daemons adds up what the daemons of other networks use of the CPUs while one
+// is measured.
+type daemons struct {
+	site    meter             // nil: no network has any
+	engines map[string]string // underlay -> that whose hosts it shares
+	span    time.Duration     // of all runs
+	most    float64           // in cores
+	each    map[string]time.Duration
+}
+
+func daemonsOf(s Site, t site.Topology) daemons {
+	d := daemons{engines: map[string]string{}, each: map[string]time.Duration{}}
+	has := false
+	for _, b := range t.Underlays {
+		n, _ := network.Find(b.Network)
+		has = has || len(n.Needs) > 0 && b.Error == ""
+		d.engines[b.Name] = b.Engine
+	}
+	if m, can := s.(meter); can && has {
+		d.site = m
+	}
+	return d
+}
+
+// read gives what each program has used so far; nil: it can't be read.
+func (d *daemons) read(ctx context.Context) []lab.Usage {
+	if d.site == nil {
+		return nil
+	}
+	usage, err := d.site.Usage(ctx)
+	if err != nil {
+		return nil // the run itself says what is wrong with the site
+	}
+	return usage
+}
+
+// add counts one run on an underlay, by what was used before and after it.
+func (d *daemons) add(underlay string, before, after []lab.Usage, took time.Duration) {
+	if before == nil || after == nil || took <= 0 {
+		return
+	}
+	engine := d.engines[underlay]
+	var sum time.Duration
+	for _, now := range after {
+		at := slices.IndexFunc(before, func(b lab.Usage) bool { return b.Underlay == now.Underlay && b.Name == now.Name })
+		own := now.Underlay == underlay || engine != "" && now.Underlay == engine
+		if at < 0 || own {
+			continue // one that has just been started, or the network's
+		}
+		if used := now.CPU - before[at].CPU; used > 0 { // less: one of them has ended
+			sum += used
+			d.each[now.Name] += used
+		}
+	}
+	d.span += took
+	d.most = max(d.most, sum.Seconds()/took.Seconds())
+}
+
+// result is nil where nothing was read.
+func (d *daemons) result() *result.Daemons {
+	if d.span == 0 {
+		return nil
+	}
+	res := &result.Daemons{Most: d.most, Each: map[string]float64{}}
+	for name, used := range d.each {
+		res.Each[name] = used.Seconds() / d.span.Seconds()
+		res.CPU += res.Each[name]
+	}
+	return res
+}

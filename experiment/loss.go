@@ -1,0 +1,157 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tare/lab"
+	"tare/network"
+	"tare/wire"
+)
+
+// watcher is a site that can tell which devices see a packet.
+type watcher interface {
+	Watch(ctx context.Context, places []string, flow lab.Flow) (stop func() ([]lab.Sighting, error), err error)
+}
+
+// witness repeats a check that has failed, with an eye on the devices between
+// its ends. nil: this time it did not fail.
+func (r *runner) witness(ctx context.Context, underlay string, ends network.Ends, flow lab.Flow, again func() error) error {
+	w, can := r.Site.(watcher)
+	if !can {
+		return again()
+	}
+	places := placesOf(underlay, ends)
+	before, errBefore := r.lookAt(ctx, places)
+	stop, err := w.Watch(ctx, places, flow)
+	if err != nil {
+		return errors.Join(again(), err)
+	}
+	err = again()
+	seen, errSeen := stop()
+	after, errAfter := r.lookAt(ctx, places)
+	if err == nil {
+		return nil
+	}
+	if errSeen = errors.Join(errBefore, errSeen, errAfter); errSeen != nil {
+		return fmt.Errorf("%w; and where it was lost can't be seen: %w", err, errSeen)
+	}
+	client, server := underlay+"."+ends.Client, underlay+"."+ends.Server
+	return fmt.Errorf("%w; %s%s", err, lostAt(seen, client, server), troubled(before, after, flow.Least+segmentHeaders))
+}
+
+// placesOf are the ends and their hosts, each once, the client's first.
+func placesOf(underlay string, ends network.Ends) []string {
+	var places []string
+	for _, place := range []string{ends.Client, hostOf(ends.Client), hostOf(ends.Server), ends.Server} {
+		if at := underlay + "." + place; !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return places
+}
+
+func (r *runner) lookAt(ctx context.Context, places []string) ([]lab.Laid, error) {
+	var all []lab.Laid
+	for _, at := range places {
+		laid, err := r.Site.Look(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, laid...)
+	}
+	return all, nil
+}
+
+// lostAt names the last device that saw the request, or the reply, by the time
+// at which each saw the first. A device whose network hides it (an engine's
+// own namespace) lies behind the last that is seen.
+func lostAt(seen []lab.Sighting, client, server string) string {
+	request := slices.DeleteFunc(slices.Clone(seen), func(s lab.Sighting) bool { return s.Reply })
+	reply := slices.DeleteFunc(slices.Clone(seen), func(s lab.Sighting) bool { return !s.Reply })
+	switch {
+	case len(request) == 0:
+		return "lost in " + client + ": it left by no device"
+	case !cameInto(request, server):
+		return lostBehind(request)
+	case len(reply) == 0:
+		return "lost in " + server + ": it came in by " + request[len(request)-1].Device + " and nothing answered"
+	case !cameInto(reply, client):
+		return "the answer is " + lostBehind(reply)
+	}
+	return "every device carried it: lost in the stack of " + client
+}
+
+// cameInto tells whether a packet arrived at a place.
+func cameInto(seen []lab.Sighting, place string) bool {
+	return slices.ContainsFunc(seen, func(s lab.Sighting) bool { return s.Namespace == place && !s.Out })
+}
+
+// lostBehind writes the way as the networks' pages draw it.
+func lostBehind(seen []lab.Sighting) string {
+	var way strings.Builder
+	at := ""
+	for n, s := range seen {
+		_, place, _ := strings.Cut(s.Namespace, ".")
+		switch {
+		case place == at && s.Device == seen[n-1].Device:
+			continue // in and out
+		case place != at && n > 0:
+			way.WriteString(" -> " + place)
+		case place != at:
+			way.WriteString(place)
+		}
+		at = place
+		way.WriteString(" " + s.Device)
+	}
+	last := seen[len(seen)-1]
+	return fmt.Sprintf("lost behind %s in %s (%s)", last.Device, last.Namespace, way.String())
+}
+
+// segmentHeaders are those of a TCP segment.
+const segmentHeaders = wire.IPv4Header + wire.TCPHeader + wire.TCPTimestamps
+
+// mostTroubled bounds the devices that a loss names beside its own.
+const mostTroubled = 4
+
+// troubled names the devices that are down, that take no packet of the size, or
+// that dropped packets meanwhile.
+func troubled(before, after []lab.Laid, size int) string {
+	var found []string
+	for n, place := range after {
+		for _, l := range place.Links {
+			name := l.Name + " in " + place.Namespace
+			if !l.Up && belongs(l) {
+				found = append(found, name+" is down")
+			}
+			if l.MTU < size && belongs(l) {
+				found = append(found, fmt.Sprintf("%s has mtu %d", name, l.MTU))
+			}
+			if dropped := l.Dropped - droppedBy(before[n], l.Name); dropped > 0 && dropped <= l.Dropped {
+				found = append(found, fmt.Sprintf("%s dropped %d", name, dropped))
+			}
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(found[:min(len(found), mostTroubled)], "; ")
+}
+
+// belongs tells whether somebody laid the device: a kernel with tunnels puts
+// one of each kind into every namespace, without an address and down.
+func belongs(l lab.LaidLink) bool {
+	return len(l.Addresses) > 0 || l.Bridge != "" || l.Kind == "veth"
+}
+
+func droppedBy(laid lab.Laid, device string) uint64 {
+	for _, l := range laid.Links {
+		if l.Name == device {
+			return l.Dropped
+		}
+	}
+	return 0
+}

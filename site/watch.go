@@ -1,0 +1,63 @@
+package site
+
+import (
+	"context"
+	"errors"
+
+	"tare/lab"
+)
+
+// watch watches a flow until the other side says something, or goes away.
+func (k *keeper) watch(c *conversation, req request) error {
+	w, err := k.startWatch(req)
+	if err != nil {
+		return err
+	}
+	var end request
+	err = c.send(reply{Started: true})
+	if err == nil {
+		_, err = c.receive(&end)
+	}
+	seen, errStop := w.Stop()
+	if err := errors.Join(err, errStop); err != nil {
+		return err
+	}
+	return c.send(reply{Seen: seen})
+}
+
+func (k *keeper) startWatch(req request) (*lab.Watch, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lab == nil {
+		return nil, errors.New("the lab is not built")
+	}
+	var places []*lab.Namespace
+	for _, at := range req.Places {
+		ns, err := k.lab.Find(k.topology.resolve(at))
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, ns)
+	}
+	return lab.StartWatch(places, req.Flow)
+}
+
+// Watch begins to watch which devices of the places see a flow; stop ends it
+// and gives what was seen, the earliest first.
+func (l *Lab) Watch(ctx context.Context, places []string, flow lab.Flow) (stop func() ([]lab.Sighting, error), err error) {
+	c, err := l.open(ctx, request{Do: doWatch, Places: places, Flow: flow})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.reply(); err != nil {
+		return nil, errors.Join(err, c.conn.Close())
+	}
+	return func() ([]lab.Sighting, error) {
+		rep := reply{}
+		err := c.send(request{})
+		if err == nil {
+			rep, err = c.reply()
+		}
+		return rep.Seen, errors.Join(err, c.conn.Close())
+	}, nil
+}
