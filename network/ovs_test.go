@@ -273,6 +273,10 @@ func TestDockerOVSCarriesTraffic(t *testing.T) {
 	if got := seenAs(t, l, "h1/c1", server+":99", "h2/c1", server+":99"); got != "10.0.4.1" {
 		t.Errorf("h2/c1 sees h1/c1 as %s", got)
 	}
+	// To the outside: the other host itself.
+	if got := seenAs(t, l, "h1/c2", host2+":99", "h2", host2+":99"); got != "10.0.4.2" {
+		t.Errorf("a host outside sees h1/c2 as %s", got)
+	}
 	for _, c := range []string{"c1", "c2"} {
 		if mode := shell(t, l, "h1", dockerIn+"inspect --format '{{.HostConfig.NetworkMode}}' docker-ovs-h1-"+c); strings.TrimSpace(mode) != "none" {
 			t.Errorf("the network of %s is %s", c, mode)
