@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -222,6 +223,28 @@ func TestOVSMultitableWalksItsTables(t *testing.T) {
 	}
 	if got := seenAs(t, l, "h1/c2", server+":99", "h2/c1", server+":99"); got != "10.220.4.3" {
 		t.Errorf("h2/c1 sees h1/c2 as %s", got)
+	}
+}
+
+// The rules on the network's page are those that are laid.
+func TestOVSMultitablePageShowsItsRules(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	page, err := os.ReadFile("../docs/networks/ovs-multitable.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := on("ovs-multitable")
+	u.Containers = 1
+	laid := shell(t, build(t, u), "h1", "cat /run/tare/br0.flows")
+	for line := range strings.Lines(laid) {
+		if !strings.Contains(string(page), "\n"+line) {
+			t.Errorf("the page does not show %s", line)
+		}
+	}
+	if want := strings.Count(laid, "\n"); strings.Count(string(page), "\ntable=") != want {
+		t.Errorf("the page shows %d rules, %d are laid", strings.Count(string(page), "\ntable="), want)
 	}
 }
 
