@@ -30,6 +30,7 @@ var inside = []struct {
 	{"a host has files of its own", testMounts},
 	{"a daemon ends with the lab", testDaemon},
 	{"rules are laid and seen", testRules},
+	{"routes are told by who laid them", testLearned},
 	{"packets are steered or it says so", testSteering},
 	{"IPv4 travels in IPv4", testIPIP},
 	{"only the peers' IPIP is taken", testIPIPStranger},
