@@ -55,6 +55,21 @@ func TestBGPCarriesTraffic(t *testing.T) {
 	}
 }
 
+// BIRD runs for an ordinary user as well; FRR says that it does not.
+func TestLabBGP(t *testing.T) {
+	l := tryBuild(t, with("bird", "bgp", "", ""), with("frr", "bgp", "router", "frr"))
+	b := built(t, l, "bird")
+	if b.Error != "" {
+		t.Fatal(b.Error)
+	}
+	for path := range b.Paths {
+		carries(t, l, b, path, 1500)
+	}
+	if frr := built(t, l, "frr"); (frr.Error == "") != (l.Topology.Privilege == "root") || frr.Error != "" && frr.Missing != "root" {
+		t.Errorf("as %s FRR: %q, missing %q", l.Topology.Privilege, frr.Error, frr.Missing)
+	}
+}
+
 // routes are a host's, as the kernel has them.
 func routes(t *testing.T, l *site.Lab, at string) []string {
 	t.Helper()
