@@ -289,6 +289,13 @@ func TestBGPTwentyHosts(t *testing.T) {
 					}
 				}
 			}
+			// Two clients of the reflectors reach each other without them.
+			if got := seenAs(t, l, "h3/c1", "10.120.0.2:99", "h20/c1", "10.120.0.2:99"); got != "10.103.0.2" {
+				t.Errorf("h20/c1 sees h3/c1 as %s", got)
+			}
+			if !slices.Contains(routes(t, l, "h3"), "10.120.0.0/26 via 10.0.0.20 dev eth0 proto bird congctl cubic") {
+				t.Errorf("h3 reaches h20 by another: %q", routes(t, l, "h3"))
+			}
 			// A second reflector's sessions may come after all routes.
 			for deadline := time.Now().Add(20 * time.Second); ends != 2*sessions && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 				ends = established(t, l, hosts)
