@@ -148,7 +148,7 @@ func testEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = h.await(process, func() error { _, err := os.Stat("/run/started"); return err })
+	err = h.await(process, Daemon{Ready: func() error { _, err := os.Stat("/run/started"); return err }})
 	if err != nil {
 		t.Fatal(err)
 	}

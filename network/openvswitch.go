@@ -115,8 +115,9 @@ func (s *openVSwitch) start() error {
 	return err
 }
 
-// daemon starts one of the daemons, waits until it answers on a socket of its
-// own, and gives that socket.
+// daemon starts one of the daemons with the priority that Open vSwitch's own
+// script (ovs-ctl) gives it, waits until it answers on a socket of its own, and
+// gives that socket.
 func (s *openVSwitch) daemon(name, pattern string, args ...string) (socket string, err error) {
 	path, err := Program(name)
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *openVSwitch) daemon(name, pattern string, args ...string) (socket strin
 	}
 	_, err = s.host.StartDaemon(lab.Daemon{
 		Name: name,
-		Argv: append([]string{path, "--pidfile", "-vconsole:info", "-vsyslog:off", "-vfile:off"}, args...),
+		Argv: append([]string{"nice", "-n", "-10", path, "--pidfile", "-vconsole:info", "-vsyslog:off", "-vfile:off"}, args...),
 		Env:  []string{"OVS_RUNDIR=" + ovsRun, "OVS_DBDIR=" + ovsState, "OVS_LOGDIR=" + lab.Scratch},
 		Ready: func() error {
 			found, err := filepath.Glob(pattern)

@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -225,6 +226,28 @@ func TestOVSMultitableWalksItsTables(t *testing.T) {
 	}
 }
 
+// The rules on the network's page are those that are laid.
+func TestOVSMultitablePageShowsItsRules(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	page, err := os.ReadFile("../docs/networks/ovs-multitable.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := on("ovs-multitable")
+	u.Containers = 1
+	laid := shell(t, build(t, u), "h1", "cat /run/tare/br0.flows")
+	for line := range strings.Lines(laid) {
+		if !strings.Contains(string(page), "\n"+line) {
+			t.Errorf("the page does not show %s", line)
+		}
+	}
+	if want := strings.Count(laid, "\n"); strings.Count(string(page), "\ntable=") != want {
+		t.Errorf("the page shows %d rules, %d are laid", strings.Count(string(page), "\ntable="), want)
+	}
+}
+
 // Three hosts reach each other, and a mesh of tunnels has no loop.
 func TestOpenVSwitchThreeHosts(t *testing.T) {
 	if !asRoot(t) {
@@ -272,6 +295,10 @@ func TestDockerOVSCarriesTraffic(t *testing.T) {
 	server := b.Paths[network.CrossHost].Bind.String()
 	if got := seenAs(t, l, "h1/c1", server+":99", "h2/c1", server+":99"); got != "10.0.4.1" {
 		t.Errorf("h2/c1 sees h1/c1 as %s", got)
+	}
+	// To the outside: the other host itself.
+	if got := seenAs(t, l, "h1/c2", host2+":99", "h2", host2+":99"); got != "10.0.4.2" {
+		t.Errorf("a host outside sees h1/c2 as %s", got)
 	}
 	for _, c := range []string{"c1", "c2"} {
 		if mode := shell(t, l, "h1", dockerIn+"inspect --format '{{.HostConfig.NetworkMode}}' docker-ovs-h1-"+c); strings.TrimSpace(mode) != "none" {
