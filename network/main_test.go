@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,8 +56,13 @@ func errand(argv []string) error {
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
-		if verb, known := verbs()[os.Args[1]]; known {
+		verb, known := verbs()[os.Args[1]]
+		if known {
 			exit(verb(os.Args[2:]))
+		}
+		// A lab started it: were it to test, it would start labs in turn.
+		if !strings.HasPrefix(os.Args[1], "-") {
+			exit(fmt.Errorf("no verb %q", os.Args[1]))
 		}
 	}
 	if err := os.Setenv(labtest.Mark, fmt.Sprintf("network-%d", os.Getpid())); err != nil {

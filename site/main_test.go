@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 
 	"tare/agent"
@@ -27,18 +28,24 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
-		"engines":  func([]string) error { return site.Engines() },
-		"claim":    func(a []string) error { return claim(a[0]) },
-		"own":      func([]string) error { return own() },
-		"up":       func(a []string) error { return upAgainAndAgain(a[0]) },
-		"stranger": func(a []string) error { return stranger(a[0]) },
+		network.TunnelVerb: func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
+		"engines":          func([]string) error { return site.Engines() },
+		"claim":            func(a []string) error { return claim(a[0]) },
+		"own":              func([]string) error { return own() },
+		"up":               func(a []string) error { return upAgainAndAgain(a[0]) },
+		"stranger":         func(a []string) error { return stranger(a[0]) },
 	}
 }
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
-		if verb, known := verbs()[os.Args[1]]; known {
+		verb, known := verbs()[os.Args[1]]
+		if known {
 			exit(verb(os.Args[2:]))
+		}
+		// A lab started it: were it to test, it would start labs in turn.
+		if !strings.HasPrefix(os.Args[1], "-") {
+			exit(fmt.Errorf("no verb %q", os.Args[1]))
 		}
 	}
 	if err := os.Setenv(labtest.Mark, fmt.Sprintf("site-%d", os.Getpid())); err != nil {
