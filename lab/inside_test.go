@@ -31,6 +31,7 @@ var inside = []struct {
 	{"what a daemon leaves ends with its host", testRemains},
 	{"an engine's client passes the end on", testEnd},
 	{"rules are laid and seen", testRules},
+	{"routes are told by who laid them", testLearned},
 	{"packets are steered or it says so", testSteering},
 	{"a daemon is started and waited for", testStartDaemon},
 	{"a daemon that fails is quoted", testDaemonThatFails},

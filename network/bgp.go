@@ -29,9 +29,9 @@ func bgp() Network {
 	}
 }
 
-// bgpNeeds are what each of these networks needs by default. Another router is
-// looked for when it is asked for.
-func bgpNeeds() []Need { return []Need{root(), program("bird", "bird2")} }
+// bgpNeeds are what each of these networks needs by default. BIRD runs in a
+// user namespace too. Another router is looked for when it is asked for.
+func bgpNeeds() []Need { return []Need{program("bird", "bird2")} }
 
 // fabric is how the hosts of a network of Calico's shape are joined.
 type fabric struct {

@@ -133,13 +133,19 @@ func birdVersion(h *lab.Host) (string, error) {
 }
 
 func birdDown(h *lab.Host) ([]string, error) {
-	text, err := birdc(h, "show", "protocols") // name, protocol, table, state, since, info
+	text, err := birdc(h, "show", "protocols")
+	return notEstablished(text), err
+}
+
+// notEstablished reads the sessions that are not up in BIRD's list of
+// protocols: name, protocol, table, state, since, info.
+func notEstablished(text string) []string {
 	var down []string
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
-		if len(fields) > 1 && fields[1] == "BGP" && fields[len(fields)-1] != "Established" {
+		if len(fields) > 5 && fields[1] == "BGP" && fields[5] != "Established" {
 			down = append(down, fields[0])
 		}
 	}
-	return down, err
+	return down
 }

@@ -57,17 +57,17 @@ func frrProgram(name string) (string, error) {
 // blocks' blackholes are laid beforehand, as Felix does where BIRD does not,
 // and bgpd announces them since they are there.
 func startFRR(h *lab.Host, s speaker) error {
-	for _, block := range s.Blocks {
-		if err := h.AddBlackhole(block); err != nil {
-			return err
-		}
-	}
 	text, err := s.settings(bgpdTemplate)
 	if err != nil {
 		return err
 	}
 	if err := prepareFRR(h, text); err != nil {
 		return err
+	}
+	for _, block := range s.Blocks {
+		if err := h.AddBlackhole(block); err != nil {
+			return err
+		}
 	}
 	for _, name := range []string{"zebra", "bgpd"} {
 		path, err := frrProgram(name)
@@ -93,6 +93,10 @@ func startFRR(h *lab.Host, s speaker) error {
 // prepareFRR writes the daemons' settings into a folder that is theirs. They
 // keep files below /var/tmp too, which the host gets one of its own of.
 func prepareFRR(h *lab.Host, bgpd []byte) error {
+	need := root() // a user namespace has one user, and FRR's programs want to be another
+	if _, err := need.Find(); err != nil {
+		return &MissingError{need.What, need.Get, err}
+	}
 	owner, err := user.Lookup(frrUser)
 	if err != nil {
 		return &MissingError{"user " + frrUser, "apt-get install frr", err}
@@ -132,14 +136,19 @@ func frrDown(h *lab.Host) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := h.Run(path, "--vty_socket", frrDir, "-c", "show bgp summary failed") // one neighbour a line
-	var down []string
+	text, err := h.Run(path, "--vty_socket", frrDir, "-c", "show bgp summary failed")
+	return neighbours(text), err
+}
+
+// neighbours reads those that a summary lists, one a line.
+func neighbours(text string) []string {
+	var listed []string
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) > 0 {
 			if addr, err := netip.ParseAddr(fields[0]); err == nil {
-				down = append(down, addr.String())
+				listed = append(listed, addr.String())
 			}
 		}
 	}
-	return down, err
+	return listed
 }

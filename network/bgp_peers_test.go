@@ -120,3 +120,25 @@ func TestBlocksHoldTheContainers(t *testing.T) {
 		}
 	}
 }
+
+// What the daemons say of sessions that are not up.
+func TestRoutersTellWhatIsDown(t *testing.T) {
+	bird := notEstablished(`BIRD 2.0.12 ready.
+Name       Proto      Table      State  Since         Info
+kernel1    Kernel     master4    up     16:56:10.063
+h2         BGP        ---        up     16:56:11.077  Established
+h3         BGP        ---        start  17:31:38.289  Passive       Socket: Connection closed
+`)
+	frr := neighbours(`
+BGP router identifier 10.0.0.1, local AS number 64512 vrf-id 0
+Peers 1, using 724 KiB of memory
+
+Neighbor        EstdCnt DropCnt ResetTime Reason
+10.0.0.2              1       1  00:00:01 Peer closed the session
+
+Displayed neighbors 1
+`)
+	if len(bird) != 1 || bird[0] != "h3" || len(frr) != 1 || frr[0] != "10.0.0.2" {
+		t.Errorf("BIRD: %q, FRR: %q", bird, frr)
+	}
+}

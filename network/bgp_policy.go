@@ -122,6 +122,7 @@ func (p policies) verdicts(s side, id int) *nftables.Set {
 	return &nftables.Set{
 		Table: p.table, Name: s.verdicts, ID: uint32(id + 1),
 		KeyType: nftables.TypeIFName, DataType: nftables.TypeVerdict, IsMap: true,
+		KeyByteOrder: binaryutil.NativeEndian, // else nft shows no names
 	}
 }
 

@@ -1,0 +1,39 @@
+package lab
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Routes are told by who laid them, and shown so.
+func testLearned(t *testing.T) {
+	u := lay(t, open(t), pairOf("x"))
+	h, far := u.Hosts[0], u.Hosts[1]
+	learned, hole := netip.MustParsePrefix("10.102.0.0/26"), netip.MustParsePrefix("10.101.0.0/26")
+	must(t,
+		h.links.RouteAdd(&netlink.Route{Dst: ipNet(learned), Gw: far.Addr.AsSlice(), Protocol: unix.RTPROT_BIRD}),
+		h.links.RouteAdd(&netlink.Route{Dst: ipNet(hole), Type: unix.RTN_BLACKHOLE, Protocol: unix.RTPROT_BIRD}),
+		h.AddRoute(Route{To: far.Subnet(), Via: far.Addr}),
+		h.AddBlackhole(h.Subnet()),
+		h.SettleCC())
+	got, err := h.Learned(unix.RTPROT_BIRD)
+	must(t, err)
+	if !slices.Equal(got, []netip.Prefix{learned}) {
+		t.Errorf("learned %v, want %v alone", got, learned)
+	}
+	laid, err := h.Look()
+	must(t, err)
+	for _, want := range []string{
+		"10.102.0.0/26 via 10.0.0.2 dev eth0 proto bird congctl cubic",
+		"blackhole 10.101.0.0/26 proto bird",
+		"blackhole 10.101.0.0/16",
+	} {
+		if !slices.Contains(laid.Routes, want) {
+			t.Errorf("%q is not among %q", want, laid.Routes)
+		}
+	}
+}
