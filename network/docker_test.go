@@ -103,6 +103,28 @@ func noCgroup(t *testing.T, group string) {
 	}
 }
 
+// As root every network of Docker's can be laid here, and is tried quickly.
+func TestDockerIsListed(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	labtest.NoLeaks(t)
+	l, err := site.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	probed, err := l.Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range probed {
+		if strings.HasPrefix(a.Name, "docker-") && (a.Error != "" || a.Fidelity != network.Product) {
+			t.Errorf("%s can't be laid as %s: %s: %s", a.Name, a.Fidelity, a.Missing, a.Error)
+		}
+	}
+}
+
 func TestDockerEveryPathCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return

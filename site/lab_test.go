@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tare/lab"
+	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 )
@@ -123,8 +124,11 @@ func TestLabProbeLeavesRoomForALab(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range probed {
-		if a.Error != "" {
+		if n, _ := network.Find(a.Name); a.Error != "" && len(n.Needs) == 0 {
 			t.Errorf("%s can't be laid: %s", a.Name, a.Error)
+		}
+		if (a.Missing != "" || a.Get != "") && a.Error == "" {
+			t.Errorf("%s lacks %s and can be laid", a.Name, a.Missing)
 		}
 	}
 	if err := l.Build(t.Context(), specOf("veth")); err != nil {
