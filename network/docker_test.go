@@ -161,6 +161,13 @@ func TestDockerEveryPathCarriesTraffic(t *testing.T) {
 			}
 		}
 	}
+	// All containers of a CPU weigh as one process there, as on a machine of its own.
+	if shares, err := os.ReadFile("/sys/fs/cgroup/cpu/" + l.Topology.Spec.Cgroup + "/cpu.shares"); err == nil {
+		usable, err := lab.UsableCPUs()
+		if err != nil || strings.TrimSpace(string(shares)) != strconv.Itoa(1024*len(usable)) {
+			t.Errorf("the lab's control group weighs %s on %d CPUs, %v", shares, len(usable), err)
+		}
+	}
 	// One engine holds the containers of four networks, and no others.
 	listed := strings.Fields(shell(t, l, "docker-host.h1", dockerIn+"ps --format '{{.Names}}'"))
 	slices.Sort(listed)
