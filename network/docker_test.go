@@ -299,4 +299,3 @@ func TestDockerMacvlanRewritesNothing(t *testing.T) {
 		t.Errorf("the server sees h1/c1 as %s, want 10.0.4.1", got)
 	}
 }
-
