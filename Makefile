@@ -10,23 +10,28 @@ LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 # Packages whose tests are quick under the race detector.
 RACE := ./agent ./report ./result ./stats ./test/verdict ./wire
 
-.PHONY: test lint fuzz build bench parts
+.PHONY: test lint fuzz build bench packages parts
 
 # One package at a time: tests that measure must not disturb each other.
-test: parts lint
+test: packages parts lint
 	{ go test -count=1 -race -json $(RACE); go test -count=1 -p 1 -timeout 9m -json ./...; } | go run ./test/verdict
 
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
 	go vet ./...
+	for module in parts/*/go.mod; do go -C "$$(dirname "$$module")" vet -trimpath ./...; done
 	$(LINT) run
 
 $(LINT):
 	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
 # Debian's packages that the tests need, where they are missing.
+packages:
+	@.ci/packages
+
+# The real parts that are no package, into the cache where tare looks.
 parts:
-	@.ci/parts
+	@parts/build
 
 fuzz:
 	@grep -rEo --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \

@@ -75,7 +75,7 @@ func cellsOn(p result.Plan, path, nic string) []place {
 		case !known || !n.Serves(path):
 		case n.Name == network.Baseline:
 			baselineAsked = !encapOnly
-		case encapOnly && (!n.Encapsulates() || path == network.SameHost || path == network.ContainerToOwnHost):
+		case encapOnly && (!n.Encapsulates() || network.Within(path)):
 			// Within a host nothing is encapsulated.
 		case np.Link > 0 && slices.Index(p.NIC, nic) != 0:
 			// A link implies frames, whatever the nic: once is enough.

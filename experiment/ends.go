@@ -13,11 +13,6 @@ import (
 	"tare/workload"
 )
 
-// within tells that both ends are on one host, so that nothing leaves it.
-func within(ends network.Ends) bool {
-	return hostOf(ends.Client) == hostOf(ends.Server)
-}
-
 // hostOf is the host of a place: "h1" of "h1/c1".
 func hostOf(place string) string {
 	host, _, _ := strings.Cut(place, "/")

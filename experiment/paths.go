@@ -32,7 +32,7 @@ func (r *runner) checkPaths(ctx context.Context) error {
 				return err
 			}
 			cell := r.cells[keyOf(n, c)]
-			if cell.Status == result.StatusFailed {
+			if cell.Status != result.StatusOK {
 				continue
 			}
 			probeName := checkTCP

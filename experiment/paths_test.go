@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tare/lab"
+	"tare/network"
 	"tare/result"
 )
 
@@ -84,5 +85,27 @@ func TestFailedCheckSaysWhere(t *testing.T) {
 		if key.network == "veth" && !strings.Contains(cell.Reason, "with 1 bytes: no agent") {
 			t.Errorf("reason %q", cell.Reason)
 		}
+	}
+}
+
+// A network that turned out without a path is skipped there, before it is
+// checked or measured.
+func TestUnservedPathIsSkipped(t *testing.T) {
+	plan := loopPlan(t)
+	run := newLoopRun(t, plan)
+	for n := range run.Topology.Underlays {
+		if u := &run.Topology.Underlays[n]; u.Network == "veth" {
+			u.Unserved, u.Paths = []string{network.SameHost}, nil
+		}
+	}
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cell := cellOf(t, res, "veth"); cell.Status != result.StatusSkipped || !strings.Contains(cell.Reason, "no such path") || len(cell.Samples) > 0 {
+		t.Errorf("%s %q with %d samples", cell.Status, cell.Reason, len(cell.Samples))
+	}
+	if cell := cellOf(t, res, "bridge"); cell.Status != result.StatusOK || len(cell.Samples) == 0 {
+		t.Errorf("the other is %s with %d samples: %s", cell.Status, len(cell.Samples), cell.Reason)
 	}
 }

@@ -141,12 +141,12 @@ func newID() (string, error) {
 	return hex.EncodeToString(id), nil
 }
 
-// makeCells makes every cell of the plan, and fails those whose underlay is
-// not there.
+// makeCells makes every cell of the plan, fails those whose underlay is not
+// there and skips those whose path the network turned out not to have.
 func (r *runner) makeCells() {
-	missing, fidelity := map[string]string{}, map[string]string{}
+	missing, fidelity, unserved := map[string]string{}, map[string]string{}, map[string][]string{}
 	for _, b := range r.Topology.Underlays {
-		fidelity[b.Name] = b.Fidelity
+		fidelity[b.Name], unserved[b.Name] = b.Fidelity, b.Unserved
 		r.rps[b.Name] = b.RPS
 		r.ends[b.Name], r.outside[b.Name], r.cpus[b.Name] = b.Paths, b.Outside, b.CPUs
 		r.warned[b.Name] = b.Warnings
@@ -166,6 +166,8 @@ func (r *runner) makeCells() {
 			}
 			if why, absent := missing[c.underlay]; absent {
 				cell.Status, cell.Reason = result.StatusFailed, why
+			} else if slices.Contains(unserved[c.underlay], g.path) {
+				cell.Status, cell.Reason = result.StatusSkipped, "with these parameters the network has no such path"
 			}
 			r.cells[key] = cell
 			r.order = append(r.order, key)
@@ -243,7 +245,7 @@ func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
 	key := keyOf(v.group, v.place)
 	cell := r.cells[key]
 	r.done++
-	if cell.Status == result.StatusFailed {
+	if cell.Status != result.StatusOK {
 		return nil
 	}
 	before, began := r.daemons.read(ctx), time.Now()

@@ -164,7 +164,7 @@ func addCeilings(cell, baseline *result.Cell, underlayMTU int, n network.Network
 // ceiling of a cell's goodput in bit/s. Within a host nothing crosses the link.
 func ceiling(cell *result.Cell, underlayMTU int, n network.Network) (float64, bool) {
 	link, ok := cell.Params["link"].(float64)
-	if !ok || cell.Path == network.SameHost || cell.Path == network.ContainerToOwnHost {
+	if !ok || network.Within(cell.Path) {
 		return 0, false
 	}
 	mtu := wire.InnerMTU(underlayMTU, n.Stack)

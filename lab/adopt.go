@@ -70,7 +70,7 @@ func (l *Lab) Share(of *Underlay, name string) (*Underlay, error) {
 				Name: name + "." + h.Short, CPUs: h.CPUs, CC: h.CC,
 				net: h.net, mount: h.mount, links: h.links, indices: h.indices,
 			},
-			Short: h.Short, Number: h.Number, Addr: h.Addr, underlay: u,
+			Short: h.Short, Number: h.Number, Addr: h.Addr, underlay: u, shared: true,
 		})
 	}
 	l.add(u)

@@ -32,7 +32,8 @@ type Daemon struct {
 	// Ready is asked on a thread inside the host, mounts included, until it
 	// gives nil; its last error says what was missing. It must not wait long
 	// itself. nil: the daemon is ready as soon as it is started.
-	Ready func() error
+	Ready  func() error
+	Within time.Duration // how long it may take to be ready; 0: 30 s
 }
 
 // StartDaemon starts a daemon and waits until it is ready. Its errors quote
@@ -54,8 +55,8 @@ func (h *Host) StartDaemon(d Daemon) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.underlay.Push(func() error { return process.Signal(syscall.SIGKILL) })
-	if err := h.await(process, d.Ready); err != nil {
+	h.underlay.Push(func() error { return h.endDaemon(process) })
+	if err := h.await(process, d); err != nil {
 		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
 	}
 	return process, nil
@@ -68,13 +69,17 @@ func environ(set []string) []string {
 }
 
 // await asks until the daemon is ready, has ended or has taken too long.
-func (h *Host) await(process *Process, ready func() error) error {
-	if ready == nil {
+func (h *Host) await(process *Process, d Daemon) error {
+	if d.Ready == nil {
 		return nil
 	}
+	within := d.Within
+	if within == 0 {
+		within = readyWait
+	}
 	return h.Inside(func() error {
-		for deadline := time.Now().Add(readyWait); ; time.Sleep(readyStep) {
-			err := ready()
+		for deadline := time.Now().Add(within); ; time.Sleep(readyStep) {
+			err := d.Ready()
 			if err == nil {
 				return nil
 			}
@@ -84,7 +89,7 @@ func (h *Host) await(process *Process, ready func() error) error {
 			default:
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("not ready after %v: %w", readyWait, err)
+				return fmt.Errorf("not ready after %v: %w", within, err)
 			}
 		}
 	})
@@ -171,7 +176,7 @@ func (h *Host) Run(argv ...string) (string, error) {
 // howEnded says how a process ended.
 func howEnded(status syscall.WaitStatus) string {
 	if status.Signaled() {
-		return "killed by " + status.Signal().String()
+		return "killed by " + unix.SignalName(status.Signal())
 	}
 	return fmt.Sprintf("exit status %d", status.ExitStatus())
 }

@@ -29,8 +29,21 @@ var inside = []struct {
 	{"a command runs in its host", testCommand},
 	{"a host has files of its own", testMounts},
 	{"a daemon ends with the lab", testDaemon},
+	{"what a daemon leaves ends with its host", testRemains},
 	{"rules are laid and seen", testRules},
 	{"packets are steered or it says so", testSteering},
+	{"a daemon is started and waited for", testStartDaemon},
+	{"a daemon that fails is quoted", testDaemonThatFails},
+	{"a command is run to its end", testRun},
+	{"CPU time and memory are those of the lab", testUsage},
+	{"devices that see a packet are named", testWatch},
+	{"a container of another's is adopted", testAdopt},
+	{"hosts are shared", testShare},
+	{"IPv4 travels in IPv4", testIPIP},
+	{"only the peers' IPIP is taken", testIPIPStranger},
+	{"a VLAN's packets travel with its tag", testVLAN},
+	{"a program attaches as a classifier too", testClassifier},
+	{"a device is taken from another namespace", testTakeFrom},
 }
 
 // open makes a lab that ends with the test.
@@ -124,8 +137,11 @@ func testNICs(t *testing.T) {
 		nic  NIC
 		want map[string]bool
 	}{
-		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true}},
-		{NICTSO, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false}},
+		{NICFull, map[string]bool{"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": true, "tx-ipxip4-segmentation": true}},
+		{NICTSO, map[string]bool{
+			"tx-tcp-segmentation": true, "tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false,
+			"tx-ipxip4-segmentation": false, "tx-gre-segmentation": false, "tx-gre-csum-segmentation": false,
+		}},
 		{NICFrames, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": true}},
 		{NICPlain, map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": false}},
 	} {

@@ -10,6 +10,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 )
@@ -53,6 +54,9 @@ type Config struct {
 	// Cgroup is the control group, by its path below the root of every
 	// hierarchy, under which real engines make theirs.
 	Cgroup string
+	// Machine opens the machine's own network namespace, from which a lab
+	// takes what the user names: see TakeVF. nil: it is out of reach.
+	Machine func() (*os.File, error)
 }
 
 // Lab is a set of underlays with their hosts and containers, and what runs in

@@ -37,17 +37,18 @@ func burst(bitsPerSecond float64) uint32 {
 func LinkIsInexact(bitsPerSecond float64) bool { return burst(bitsPerSecond) > gsoBytes }
 
 // SetLink makes a device's transmit side a link of the given rate: a token
-// bucket that counts each frame with all that it takes on the wire. The
-// netlink library's own type lacks the overhead, so the attributes are laid
-// raw (linux/pkt_sched.h, struct tc_tbf_qopt).
-func (ns *Namespace) SetLink(device string, bitsPerSecond float64) error {
+// bucket that counts each frame with all that it takes on the wire. A tag is
+// what the kernel keeps beside a frame and does not count, in bytes: that of a
+// VLAN. The netlink library's own type lacks the overhead, so the attributes
+// are laid raw (linux/pkt_sched.h, struct tc_tbf_qopt).
+func (ns *Namespace) SetLink(device string, bitsPerSecond float64, tag int) error {
 	index, err := ns.index(device)
 	if err != nil {
 		return err
 	}
 	bytesPerSecond := uint64(bitsPerSecond / 8)
 	params := nl.TcTbfQopt{Limit: uint32(math.Min(math.MaxInt32, math.Max(leastQueue, bitsPerSecond/8*queueSeconds)))}
-	params.Rate = nl.TcRateSpec{Linklayer: linklayerEthernet, Overhead: frameOverhead, Rate: uint32(min(bytesPerSecond, math.MaxUint32))}
+	params.Rate = nl.TcRateSpec{Linklayer: linklayerEthernet, Overhead: uint16(frameOverhead + tag), Rate: uint32(min(bytesPerSecond, math.MaxUint32))}
 
 	options := nl.NewRtAttr(nl.TCA_OPTIONS, nil)
 	options.AddRtAttr(nl.TCA_TBF_PARMS, params.Serialize())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,6 +63,25 @@ func (ns *Namespace) makeMounts() error {
 		ns.Push(file.Close)
 		return nil
 	})
+}
+
+// BindNamespace names the container's network namespace in its host, as
+// `ip netns` does, and gives the path.
+func (c *Container) BindNamespace() (path string, err error) {
+	path = filepath.Join("/run/netns", c.Short)
+	err = c.Host.Inside(func() error {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, nil, 0o444); err != nil {
+			return err
+		}
+		return unix.Mount(fmt.Sprintf("/proc/self/fd/%d", c.net.Fd()), path, "", unix.MS_BIND, "")
+	})
+	if err != nil {
+		return "", fmt.Errorf("name network namespace of %s: %w", c.Name, err)
+	}
+	return path, nil
 }
 
 // mountSys mounts a /sys that shows the thread's network namespace, with the

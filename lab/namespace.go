@@ -76,6 +76,15 @@ func newNamespace(name, cc string) (*Namespace, error) {
 	return ns, nil
 }
 
+// Try asks the kernel for something in a namespace that is thrown away.
+func Try(ask func(ns *Namespace) error) error {
+	ns, err := newNamespace("a trial", "")
+	if err != nil {
+		return err
+	}
+	return errors.Join(ask(ns), ns.Close())
+}
+
 // openLinks opens the namespace's netlink socket and brings its loopback up.
 func (ns *Namespace) openLinks() error {
 	handle, err := netlink.NewHandleAt(netns.NsHandle(ns.net.Fd()), unix.NETLINK_ROUTE)

@@ -170,6 +170,19 @@ func (ns *Namespace) SetMaster(name, bridge string) error {
 	return nil
 }
 
+// Isolate lets a bridge's port send to those of its ports only that are not
+// isolated too (Linux 4.18).
+func (ns *Namespace) Isolate(name string) error {
+	link, err := ns.link(name)
+	if err != nil {
+		return err
+	}
+	if err := ns.links.LinkSetIsolated(link, true); err != nil {
+		return fmt.Errorf("isolate %s in %s: %w", name, ns.Name, err)
+	}
+	return nil
+}
+
 // AddNeighbour pins an IP address to a MAC address on a device.
 func (ns *Namespace) AddNeighbour(device string, addr netip.Addr, mac net.HardwareAddr) error {
 	index, err := ns.index(device)

@@ -29,7 +29,10 @@ func NICs() []string {
 func (n NIC) features() map[string]bool {
 	switch n {
 	case NICTSO:
-		return map[string]bool{"tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false}
+		return map[string]bool{
+			"tx-udp_tnl-segmentation": false, "tx-udp_tnl-csum-segmentation": false,
+			"tx-ipxip4-segmentation": false, "tx-gre-segmentation": false, "tx-gre-csum-segmentation": false,
+		}
 	case NICFrames:
 		return map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false, "rx-gro": true}
 	case NICPlain:

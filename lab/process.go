@@ -117,6 +117,9 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 	return process, nil
 }
 
+// LookPath finds a program: on the PATH, or where its name says.
+func LookPath(program string) (string, error) { return exec.LookPath(program) }
+
 // StartSelf starts this binary in the host with the arguments given and waits
 // until it writes on its standard output that it is ready.
 func (h *Host) StartSelf(args ...string) error {

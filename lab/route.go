@@ -29,6 +29,19 @@ func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
 	return ns.AddRoute(Route{To: prefix.Masked(), Device: device, From: prefix.Addr()})
 }
 
+// DropAddress takes an address from a device; the kernel takes the routes from
+// it along.
+func (ns *Namespace) DropAddress(device string, prefix netip.Prefix) error {
+	link, err := ns.link(device)
+	if err != nil {
+		return err
+	}
+	if err := ns.links.AddrDel(link, &netlink.Addr{IPNet: ipNet(prefix)}); err != nil {
+		return fmt.Errorf("drop address %s from %s in %s: %w", prefix, device, ns.Name, err)
+	}
+	return nil
+}
+
 // Route is a route to a subnet: through a gateway, or on the device itself.
 type Route struct {
 	To     netip.Prefix

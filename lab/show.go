@@ -124,7 +124,14 @@ func (ns *Namespace) lookRoutes(laid *Laid, names map[int]string) error {
 		if r.Gw != nil {
 			text += " via " + r.Gw.String()
 		}
-		text += " dev " + names[r.LinkIndex]
+		if r.Type == unix.RTN_BLACKHOLE {
+			text = "blackhole " + text
+		} else {
+			text += " dev " + names[r.LinkIndex]
+		}
+		if r.Protocol > unix.RTPROT_STATIC { // a routing daemon's
+			text += " proto " + r.Protocol.String()
+		}
 		if r.Congctl != "" {
 			text += " congctl " + r.Congctl
 		}

@@ -54,6 +54,7 @@ type Host struct {
 	Addr       netip.Addr
 	Containers []*Container
 	underlay   *Underlay
+	shared     bool // an engine's, on which other networks stand too
 }
 
 // Container is a namespace that a network attaches to a host.
@@ -200,7 +201,7 @@ func (u *Underlay) configure(h *Host) error {
 		return err
 	}
 	if u.Spec.Link > 0 {
-		if err := h.SetLink(Device, u.Spec.Link); err != nil {
+		if err := h.SetLink(Device, u.Spec.Link, 0); err != nil {
 			return err
 		}
 	}

@@ -72,14 +72,20 @@ func pairWith(h *lab.Host, addr netip.Addr, mtu int, mac net.HardwareAddr) (c *l
 	if err != nil {
 		return nil, "", err
 	}
+	port, err = join(c, addr, mtu, mac)
+	return c, port, err
+}
+
+// join gives a container its address's veth pair to its host, as pairWith does.
+func join(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (port string, err error) {
 	c.Addr, port = addr, "veth-"+c.Short
 	err = lab.AddVeth(
-		lab.End{In: h.Namespace, Name: port, MAC: mac},
+		lab.End{In: c.Host.Namespace, Name: port, MAC: mac},
 		lab.End{In: c.Namespace, Name: lab.Device, MAC: lab.MAC(addr)}, mtu)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	return c, port, c.SetUp(lab.Device)
+	return port, c.SetUp(lab.Device)
 }
 
 // routeBetweenHosts lays on each host a route to every other host's range.

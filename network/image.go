@@ -94,7 +94,7 @@ func readDynamic(path string) (loader string, needed []string, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	defer file.Close()
+	defer func() { err = errors.Join(err, file.Close()) }()
 	for _, segment := range file.Progs {
 		if segment.Type == elf.PT_INTERP {
 			name, err := io.ReadAll(segment.Open())
@@ -115,16 +115,18 @@ func readDynamic(path string) (loader string, needed []string, err error) {
 // import` take: one layer, writeRoot's (docker's image specification 1.2). Its
 // command waits; every other is given by whoever starts a container.
 func writeImage(w io.Writer) error {
-	var root bytes.Buffer
-	if err := writeRoot(&root); err != nil {
+	// The root file system is made twice, first to know its digest and size: it
+	// is too large to be held in memory for each host.
+	layer := sha256.New()
+	var size counter
+	if err := writeRoot(io.MultiWriter(layer, &size)); err != nil {
 		return err
 	}
-	layer := sha256.Sum256(root.Bytes())
 	config, err := json.Marshal(map[string]any{
 		"architecture": runtime.GOARCH,
 		"os":           runtime.GOOS,
 		"config":       map[string]any{"Cmd": []string{lab.SelfInImage, WaitVerb}},
-		"rootfs":       map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(layer[:])}},
+		"rootfs":       map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(layer.Sum(nil))}},
 	})
 	if err != nil {
 		return fmt.Errorf("make image: %w", err)
@@ -136,19 +138,35 @@ func writeImage(w io.Writer) error {
 		return fmt.Errorf("make image: %w", err)
 	}
 	archive := tar.NewWriter(w)
+	text := func(text []byte) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := w.Write(text); return err }
+	}
 	for _, file := range []struct {
-		name string
-		text []byte
-	}{{"config.json", config}, {"layer.tar", root.Bytes()}, {"manifest.json", manifest}} {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: file.name, Mode: 0o644, Size: int64(len(file.text))}
+		name  string
+		size  int64
+		write func(io.Writer) error
+	}{
+		{"config.json", int64(len(config)), text(config)},
+		{"layer.tar", int64(size), writeRoot},
+		{"manifest.json", int64(len(manifest)), text(manifest)},
+	} {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: file.name, Mode: 0o644, Size: file.size}
 		if err := archive.WriteHeader(header); err != nil {
 			return fmt.Errorf("make image: %w", err)
 		}
-		if _, err := archive.Write(file.text); err != nil {
+		if err := file.write(archive); err != nil {
 			return fmt.Errorf("make image: %w", err)
 		}
 	}
 	return archive.Close()
+}
+
+// counter counts the bytes written.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 // writeImageTo writes the image into a host's own Scratch and gives its path.

@@ -93,6 +93,7 @@ type Laying struct {
 	Fidelity string            // as it turned out
 	Parts    map[string]string // real part -> version
 	Notes    []string          // what a reader of the numbers should know
+	Unserved []string          // paths that it does not have with these parameters
 }
 
 // Note adds a note for every number of the network.
@@ -106,6 +107,14 @@ func (l *Laying) part() map[string]string {
 		l.Parts = map[string]string{}
 	}
 	return l.Parts
+}
+
+// standIn says that another data path had to be used, and why.
+func (l *Laying) standIn(why string) {
+	l.Fidelity = StandIn
+	if !slices.Contains(l.Notes, why) {
+		l.Notes = append(l.Notes, why)
+	}
 }
 
 // param finds a parameter of the network.

@@ -19,30 +19,39 @@ func macvlan() Network {
 		Get:      "modprobe macvlan",
 		Lay: func(u *lab.Underlay, l *Laying) error {
 			return eachHost(u, func(h *lab.Host) error {
-				for n := 1; n <= l.Containers; n++ {
-					if err := layMacvlan(h, n); err != nil {
-						return err
-					}
-				}
-				return nil
+				// Addresses of the underlay's /16, behind the host's number.
+				addr := func(n int) netip.Addr { return lab.UnderlayAddr(h.Number, n) }
+				return layMacvlans(h, lab.Device, addr, l.Containers)
 			})
 		},
 	}
 }
 
-// layMacvlan adds the host's n-th container. Its address is in the underlay's
-// /16, behind the host's number.
-func layMacvlan(h *lab.Host, n int) error {
-	c, err := h.AddContainer()
-	if err != nil {
-		return err
+// layMacvlans adds containers on a device of the host.
+func layMacvlans(h *lab.Host, device string, addr func(n int) netip.Addr, count int) error {
+	return attachEach(h, addr, count, func(c *lab.Container) error {
+		return h.AddMacvlan(device, c.Namespace, lab.Device, lab.MAC(c.Addr))
+	})
+}
+
+// attachEach adds containers, each with a device that attach makes and an
+// address of a /16 of all hosts.
+func attachEach(h *lab.Host, addr func(n int) netip.Addr, count int, attach func(c *lab.Container) error) error {
+	for n := 1; n <= count; n++ {
+		c, err := h.AddContainer()
+		if err != nil {
+			return err
+		}
+		c.Addr = addr(n)
+		if err := attach(c); err != nil {
+			return err
+		}
+		if err := c.SetUp(lab.Device); err != nil {
+			return err
+		}
+		if err := c.AddAddress(lab.Device, netip.PrefixFrom(c.Addr, 16)); err != nil {
+			return err
+		}
 	}
-	c.Addr = lab.UnderlayAddr(h.Number, n)
-	if err := h.AddMacvlan(lab.Device, c.Namespace, lab.Device, lab.MAC(c.Addr)); err != nil {
-		return err
-	}
-	if err := c.SetUp(lab.Device); err != nil {
-		return err
-	}
-	return c.AddAddress(lab.Device, netip.PrefixFrom(c.Addr, 16))
+	return nil
 }

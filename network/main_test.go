@@ -30,12 +30,17 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
-		network.WaitVerb:   func([]string) error { network.Wait(); return nil },
-		network.LookUpVerb: func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
-		lab.ErrandVerb:     errand,
-		"own-docker":       func([]string) error { return ownDocker() },
-		"greet":            func(a []string) error { return greet(a[0]) },
-		"call":             func(a []string) error { return call(a[0]) },
+		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
+		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
+		network.LookUpVerb:  func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
+		lab.ErrandVerb:      errand,
+		"own-docker":        func([]string) error { return ownDocker() },
+		"greet":             func(a []string) error { return greet(a[0]) },
+		"call":              func(a []string) error { return call(a[0]) },
+		"sniff":             func(a []string) error { return sniff(a[0]) },
+		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
+		network.CNIVerb:     func(a []string) error { return network.AddCNI(context.Background(), a[0], os.Stdout) },
+		"confined":          func([]string) error { return confined() },
 	}
 }
 
@@ -66,6 +71,17 @@ func exit(err error) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// confined prints the CPUs that the process may use and its control groups.
+func confined() error {
+	cpus, err := lab.UsableCPUs()
+	if err != nil {
+		return err
+	}
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	fmt.Printf("%s\n%s", cpus, groups)
+	return err
 }
 
 // callWait bounds how long two ends look for each other.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 
@@ -44,6 +43,12 @@ func part(name string, version ...string) Need {
 	return need
 }
 
+// kernel is something of the kernel's, asked for in a namespace that is thrown
+// away. Whether a module is there is never guessed from a name.
+func kernel(what, get string, ask func(ns *lab.Namespace) error) Need {
+	return Need{What: what, Get: get, Find: func() (string, error) { return "", lab.Try(ask) }}
+}
+
 // root is the machine's own root.
 func root() Need {
 	return Need{What: "root", Get: "run tare as root", Find: func() (string, error) {
@@ -57,12 +62,8 @@ func root() Need {
 // Program finds a program on the PATH, where administrators' programs stand, or
 // among the parts that were built.
 func Program(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path, nil
-	}
-	for _, dir := range []string{"/usr/sbin", "/sbin", "/usr/local/sbin", PartsDir()} {
-		if path, errThere := exec.LookPath(filepath.Join(dir, name)); errThere == nil {
+	for _, at := range []string{name, "/usr/sbin/" + name, "/sbin/" + name, "/usr/local/sbin/" + name, filepath.Join(PartsDir(), name)} {
+		if path, err := lab.LookPath(at); err == nil {
 			return path, nil
 		}
 	}
@@ -91,7 +92,8 @@ func (n Network) Lacks() error {
 // versionNumber is what stands for a version in what a program prints.
 var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
 
-// versions asks the real parts for theirs, in a host.
+// versions asks the real parts for theirs, in a host. Some tell it on their
+// standard error.
 func (n Network) versions(h *lab.Host) (map[string]string, error) {
 	parts := map[string]string{}
 	for _, need := range n.Needs {
@@ -102,7 +104,7 @@ func (n Network) versions(h *lab.Host) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := h.Run(append([]string{path}, need.Version[1:]...)...)
+		text, err := h.Run(append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, path}, need.Version[1:]...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ const (
 
 // The paths: which two ends talk.
 const (
+	SamePod                  = "same-pod"
 	SameHost                 = "same-host"
 	CrossHost                = "cross-host"
 	HostToContainer          = "host-to-container"
@@ -33,7 +34,13 @@ const (
 
 // Paths lists every path in the order of the tables.
 func Paths() []string {
-	return []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort}
+	return []string{SamePod, SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort}
+}
+
+// Within tells whether both ends of a path are on one host: nothing of it
+// leaves the host, and the baseline is the host's loopback.
+func Within(path string) bool {
+	return path == SamePod || path == SameHost || path == ContainerToOwnHost
 }
 
 // Baseline is the network that all others are weighed against.
@@ -79,8 +86,14 @@ type Network struct {
 // All lists the networks in the order of the tables, each after its parent.
 func All() []Network {
 	return []Network{
-		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(),
+		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(), tunUDP(),
+		vlan(), bridgeVLAN(), macnat(),
+		bgp(), bgpRR(), bgpIPIP(),
 		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
+		containerdBridge(), cni(),
+		flannelHostGW(), flannelVXLAN(), flannelUDP(),
+		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
+		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
 	}
 }
 
@@ -94,8 +107,9 @@ func Find(name string) (Network, bool) {
 	return Network{}, false
 }
 
-// Encapsulates tells whether packets travel inside others.
-func (n Network) Encapsulates() bool { return n.Stack.Bytes() > 0 }
+// Encapsulates tells whether packets travel inside others. A VLAN's tag is no
+// packet around them.
+func (n Network) Encapsulates() bool { return wire.InnerMTU(0, n.Stack) < 0 }
 
 // Serves tells whether the network has the path.
 func (n Network) Serves(path string) bool {
@@ -155,12 +169,14 @@ func (n Network) EndsOf(u *lab.Underlay, path string) (Ends, error) {
 	return Ends{}, fmt.Errorf("path %q: unknown", path)
 }
 
+// loopback is the address of a namespace's own.
+func loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
+
 // hostEnds are those of the baseline, which stands in for every path: over
 // the loopback for paths within a host, from h1 to h2 for all others.
 func hostEnds(u *lab.Underlay, path string) (Ends, error) {
-	if path == SameHost || path == ContainerToOwnHost {
-		loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-		return Ends{u.Hosts[0].Short, u.Hosts[0].Short, loopback, loopback}, nil
+	if Within(path) {
+		return Ends{u.Hosts[0].Short, u.Hosts[0].Short, loopback(), loopback()}, nil
 	}
 	if len(u.Hosts) < 2 {
 		return Ends{}, fmt.Errorf("path %s needs two hosts: build the lab with --hosts 2", path)

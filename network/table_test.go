@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tare/network"
+	"tare/wire"
 )
 
 func TestEveryNetworkIsWhole(t *testing.T) {
@@ -31,7 +32,7 @@ func TestEveryNetworkIsWhole(t *testing.T) {
 		if !slices.Contains([]string{network.Product, network.SamePath, network.StandIn}, n.Fidelity) {
 			t.Errorf("%s: fidelity %q", n.Name, n.Fidelity)
 		}
-		if n.Encapsulates() != (len(n.Stack) > 0) {
+		if tagged := slices.Equal(n.Stack, wire.VLAN()); n.Encapsulates() != (len(n.Stack) > 0 && !tagged) {
 			t.Errorf("%s: encapsulates %t with the stack %v", n.Name, n.Encapsulates(), n.Stack)
 		}
 		for _, path := range n.Paths {
@@ -72,6 +73,24 @@ func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
 		function := "\nfunc " + strings.ReplaceAll(n.Name, "-", "") + "() network {"
 		if !strings.Contains(strings.ToLower(string(text)), function) {
 			t.Errorf("%s.go has no function %s", n.Name, n.Name)
+		}
+	}
+}
+
+// Networks of one engine stand on the same hosts, where one setting holds for
+// all of them.
+func TestNetworksOfAnEngineAgree(t *testing.T) {
+	first := map[string]network.Network{}
+	for _, n := range network.All() {
+		engine := n.Engine.Name
+		if engine == "" {
+			continue
+		}
+		had, seen := first[engine]
+		if !seen {
+			first[engine] = n
+		} else if had.BridgeNetfilter != n.BridgeNetfilter {
+			t.Errorf("%s and %s share hosts: bridged packets pass netfilter: %t and %t", had.Name, n.Name, had.BridgeNetfilter, n.BridgeNetfilter)
 		}
 	}
 }

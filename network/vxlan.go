@@ -30,18 +30,27 @@ func vxlan() Network {
 	}
 }
 
+// overlayShare is where the addresses of a host in the overlay are.
+func overlayShare(h *lab.Host) netip.Prefix {
+	return netip.PrefixFrom(overlayAddr(h, 0), 22)
+}
+
 // overlayAddr is the n-th address of a host in the overlay, from 1; the first
 // is the host's own.
 func overlayAddr(h *lab.Host, n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 220, byte(h.Number<<2 | n>>8), byte(n)})
 }
 
+// oneSubnet hangs the containers of all hosts into one range.
+func oneSubnet(h *lab.Host, mtu int) bridged {
+	addr := func(n int) netip.Addr { return overlayAddr(h, n+1) }
+	return bridged{gateway: netip.PrefixFrom(overlayAddr(h, 1), 16), addr: addr, mtu: mtu}
+}
+
 func layVXLAN(u *lab.Underlay, l *Laying) error {
 	mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
 	err := eachHost(u, func(h *lab.Host) error {
-		addr := func(n int) netip.Addr { return overlayAddr(h, n+1) }
-		b := bridged{gateway: netip.PrefixFrom(overlayAddr(h, 1), 16), addr: addr, mtu: mtu}
-		if err := b.lay(h, l.Containers); err != nil {
+		if err := oneSubnet(h, mtu).lay(h, l.Containers); err != nil {
 			return err
 		}
 		err := h.AddVXLAN(lab.VXLAN{Name: vxlanDevice, VNI: vxlanVNI, Port: vxlanPort, Local: h.Addr, Device: lab.Device, MTU: mtu})

@@ -17,12 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew: the results and what they look like")
 
+// names are the networks of the golden results, whatever others there are.
 func names() []string {
-	var list []string
-	for _, n := range network.All() {
-		list = append(list, n.Name)
-	}
-	return list
+	return []string{network.Baseline, "veth", "bridge", "nat", "proxy", "macvlan", "route", "ptp", "vxlan"}
 }
 
 func streamAndTrip() []result.WorkloadPlan {

@@ -188,7 +188,7 @@ func halfWidthOf(aa result.AA) float64 { return math.Abs(aa.High-aa.Low) / 2 }
 // hasVethReference tells whether the baseline is a loopback and veth stands
 // beside it.
 func (t *table) hasVethReference() bool {
-	if path := t.loads[0].key.path; path != network.SameHost && path != network.ContainerToOwnHost {
+	if !network.Within(t.loads[0].key.path) {
 		return false
 	}
 	return slices.ContainsFunc(t.rows, func(r row) bool { return r.network == "veth" })

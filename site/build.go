@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if err != nil {
 		return Topology{}, err
 	}
+	config.Machine = k.machine
 	begun := time.Now()
 	k.lab = lab.New(config)
 	k.topology = Topology{Spec: *spec, Privilege: "user namespace", Underlays: make([]Built, len(spec.Underlays)), Namespaces: []string{}}
@@ -36,7 +38,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	}
 	laid := make([]*lab.Underlay, len(spec.Underlays))
 	var wait sync.WaitGroup
-	for _, together := range byEngine(spec.Underlays) {
+	for _, together := range byEngine(spec.Underlays, network.Find) {
 		wait.Go(func() { k.layTogether(spec.Underlays, together, laid) })
 	}
 	wait.Wait()
@@ -54,7 +56,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 // same hosts stand on one set of them; all that need no real part are laid in
 // turn. Parameters are of the hosts, so networks that differ in them stand
 // apart.
-func byEngine(specs []UnderlaySpec) [][]int {
+func byEngine(specs []UnderlaySpec, find func(name string) (network.Network, bool)) [][]int {
 	type hosts struct {
 		engine, name, nic string
 		params            result.Settings
@@ -64,7 +66,7 @@ func byEngine(specs []UnderlaySpec) [][]int {
 	var groups [][]int
 	at := map[hosts]int{}
 	for i, s := range specs {
-		n, _ := network.Find(s.Network)
+		n, _ := find(s.Network)
 		key := hosts{engine: n.Engine.Name}
 		switch {
 		case n.Engine.Name != "":
@@ -91,8 +93,9 @@ func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Un
 		l := &network.Laying{Containers: specs[i].Containers, Params: specs[i].Params}
 		u, err := e.layUnderlay(k.lab, specs[i], l)
 		built := Built{
-			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes, Seconds: time.Since(begun).Seconds(),
-			CPUs: map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
+			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes, Unserved: l.Unserved,
+			Seconds: time.Since(begun).Seconds(),
+			CPUs:    map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
 		}
 		if err != nil {
 			built.Error = err.Error()
@@ -206,6 +209,9 @@ func (k *keeper) describe(built *Built, u *lab.Underlay) {
 		paths = network.Paths() // it stands in for every path
 	}
 	for _, path := range paths {
+		if slices.Contains(built.Unserved, path) {
+			continue
+		}
 		// A path that needs more hosts or containers than there are is not served.
 		if ends, err := n.EndsOf(u, path); err == nil {
 			built.Paths[path] = ends

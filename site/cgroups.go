@@ -40,7 +40,7 @@ func claimCgroups(name string) (*os.File, error) {
 	if !lab.IsRoot() {
 		return nil, nil
 	}
-	if err := sweepCgroups(); err != nil {
+	if err := Sweep(); err != nil {
 		return nil, err
 	}
 	for range claimTries {
@@ -91,9 +91,9 @@ func releaseCgroups(file *os.File) error {
 	return errors.Join(err, file.Close(), leave(filepath.Dir(file.Name())))
 }
 
-// sweepCgroups removes the groups of labs whose owners are gone: of those that
-// nobody locks, and of named labs whose keepers do not answer.
-func sweepCgroups() error {
+// Sweep removes the control groups that labs left: of those that nobody locks,
+// and of named labs whose keepers do not answer.
+func Sweep() error {
 	if !lab.IsRoot() {
 		return nil // no engine runs without root
 	}

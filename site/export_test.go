@@ -1,7 +1,14 @@
 package site
 
+import "os"
+
 // Address is the socket of a lab's keeper.
 func (l *Lab) Address() string { return l.address }
 
 // KeeperPID is the process ID of the keeper that this process started.
 func (l *Lab) KeeperPID() int { return l.owned.process.Process.Pid }
+
+// ClaimCgroups, ReleaseCgroups and CgroupsOf are those of labs with engines.
+func ClaimCgroups(name string) (*os.File, error) { return claimCgroups(name) }
+func ReleaseCgroups(file *os.File) error         { return releaseCgroups(file) }
+func CgroupsOf(name string) string               { return cgroupsOf(name) }

@@ -53,9 +53,6 @@ func Start(ctx context.Context) (*Lab, error) {
 	// An abstract socket leaves no file behind.
 	id := hex.EncodeToString(name)
 	address := "@tare-" + id
-	if err := sweepCgroups(); err != nil {
-		return nil, err
-	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("listen for keeper: %w", err)

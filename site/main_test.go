@@ -27,6 +27,8 @@ func verbs() map[string]func(arguments []string) error {
 				return err
 			})
 		},
+		"engines":  func([]string) error { return site.Engines() },
+		"claim":    func(a []string) error { return claim(a[0]) },
 		"own":      func([]string) error { return own() },
 		"up":       func(a []string) error { return upAgainAndAgain(a[0]) },
 		"stranger": func(a []string) error { return stranger(a[0]) },

@@ -80,7 +80,7 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err := CheckName(spec.Name); err != nil {
 		return nil, err
 	}
-	if err := sweepCgroups(); err != nil {
+	if err := Sweep(); err != nil {
 		return nil, err
 	}
 	dir, err := openLedger()

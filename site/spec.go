@@ -61,6 +61,7 @@ type Built struct {
 	Fidelity string                  `json:"fidelity"`
 	Parts    map[string]string       `json:"parts,omitempty"` // real part -> version
 	Notes    []string                `json:"notes,omitempty"`
+	Unserved []string                `json:"unserved,omitempty"` // paths that it lacks with these parameters
 	RPS      bool                    `json:"rps"`
 	CPUs     map[string]string       `json:"cpus"` // host -> CPU list; empty: not bound
 	Warnings []string                `json:"warnings"`

@@ -33,6 +33,22 @@ const (
 	TCPTimestamps = 12 // RFC 7323, with the padding: Linux sends it on each segment
 	UDPHeader     = 8  // RFC 768
 	VXLANHeader   = 8  // RFC 7348
+	VLANTag       = 4  // IEEE 802.1Q
+	GREHeader     = 4  // RFC 2784, without checksum and key
+	GeneveHeader  = 8  // RFC 8926, without options
+	// WireGuard's transport data message: type, receiver and counter before
+	// the packet, and the authentication tag behind it (WireGuard white paper,
+	// section 5.4.6).
+	WireGuardHeader  = 16
+	WireGuardTrailer = 16
+	// ESP with AES-GCM: SPI and sequence number (RFC 4303) and the explicit IV
+	// (RFC 4106) before the packet; pad length, next header and an integrity
+	// check of 16 bytes behind it.
+	ESPHeader  = 8 + 8
+	ESPTrailer = 2 + 16
+	// ESPAlignment is what the packet with its trailer is padded to, without
+	// the integrity check (RFC 4303, section 2.4).
+	ESPAlignment = 4
 )
 
 // BitsPerSecond is a rate.
@@ -56,6 +72,41 @@ func VXLAN() Stack {
 	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"VXLAN", VXLANHeader}, {"Ethernet", EthernetHeader}}
 }
 
+// IPIP is IPv4 in IPv4 (RFC 2003): 20 bytes.
+func IPIP() Stack { return Stack{{"IPv4", IPv4Header}} }
+
+// VLAN is a tag of a VLAN (IEEE 802.1Q): 4 bytes that a frame may be longer for,
+// so that the MTU remains.
+func VLAN() Stack { return Stack{{vlanName, VLANTag}} }
+
+const vlanName = "802.1Q"
+
+// GRE is IPv4 in GRE over IPv4 (RFC 2784): 24 bytes.
+func GRE() Stack { return Stack{{"IPv4", IPv4Header}, {"GRE", GREHeader}} }
+
+// Geneve is Geneve over IPv4 without options (RFC 8926): 50 bytes.
+func Geneve() Stack {
+	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"Geneve", GeneveHeader}, {"Ethernet", EthernetHeader}}
+}
+
+// Wireguard is WireGuard over IPv4: 60 bytes. It pads a packet to a multiple
+// of 16 bytes, but not beyond the inner MTU, so that a full one has no padding;
+// that of others is not counted.
+func Wireguard() Stack {
+	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"WireGuard", WireGuardHeader + WireGuardTrailer}}
+}
+
+// ESP is an IPsec tunnel over IPv4 with AES-GCM (RFC 4303, RFC 4106): 54 bytes.
+// Up to 3 bytes of padding are not counted: a full packet has none where the
+// underlay's MTU is a multiple of 4.
+func ESP() Stack {
+	return Stack{{"IPv4", IPv4Header}, {"ESP", ESPHeader + ESPTrailer}}
+}
+
+// UDP is an IP packet as the payload of a datagram over IPv4 (RFC 768): 28
+// bytes. What a tunnel in user space sends.
+func UDP() Stack { return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}} }
+
 // Bytes is the length of all headers.
 func (s Stack) Bytes() int {
 	bytes := 0
@@ -67,5 +118,13 @@ func (s Stack) Bytes() int {
 
 // InnerMTU is the largest IP packet, in bytes, that a container can send
 // without its network's frames exceeding the underlay's MTU. It is negative
-// where the headers alone do.
-func InnerMTU(underlayMTU int, s Stack) int { return underlayMTU - s.Bytes() }
+// where the headers alone do. The tag of a VLAN takes nothing from it: a tagged
+// frame may be 4 bytes longer (IEEE 802.3, clause 3.2.7).
+func InnerMTU(underlayMTU int, s Stack) int {
+	for _, header := range s {
+		if header.Name != vlanName {
+			underlayMTU -= header.Bytes
+		}
+	}
+	return underlayMTU
+}

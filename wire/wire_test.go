@@ -17,6 +17,13 @@ func TestStacks(t *testing.T) {
 	}{
 		{"none", None(), 0, 1500},
 		{"VXLAN", VXLAN(), 50, 1450},
+		{"IPIP", IPIP(), 20, 1480},
+		{"VLAN", VLAN(), 4, 1500}, // a tagged frame may be 4 bytes longer
+		{"GRE", GRE(), 24, 1476},
+		{"Geneve", Geneve(), 50, 1450},
+		{"WireGuard", Wireguard(), 60, 1440}, // a multiple of 16
+		{"ESP", ESP(), 54, 1446},             // and its trailer: a multiple of 4
+		{"UDP", UDP(), 28, 1472},             // the MTU of flannel's udp backend
 	} {
 		if got := test.stack.Bytes(); got != test.bytes {
 			t.Errorf("%s: %d bytes, want %d", test.name, got, test.bytes)
@@ -44,6 +51,10 @@ func TestTCPCeilingAgreesWithPublishedFigures(t *testing.T) {
 		{"VXLAN on 100 Mbit/s: 90.90", 1e8, 1500, VXLAN(), 90.90e6, 1e4},
 		{"exact, host", 1538, 1500, None(), 1448, 1e-9},
 		{"exact, VXLAN", 1538, 1500, VXLAN(), 1398, 1e-9},
+		{"exact, VLAN", 1542, 1500, VLAN(), 1448, 1e-9},
+		{"exact, GRE", 1538, 1500, GRE(), 1424, 1e-9},
+		{"exact, WireGuard", 1538, 1500, Wireguard(), 1388, 1e-9},
+		{"exact, ESP", 1538, 1500, ESP(), 1394, 1e-9},
 		{"exact, VXLAN, jumbo frames", 9038, 9000, VXLAN(), 8898, 1e-9},
 		{"no room for data", 1e9, 52, None(), 0, 0},
 		{"no room for the stack", 1e9, 20, VXLAN(), 0, 0},
@@ -125,7 +136,9 @@ func TestFramingToll(t *testing.T) {
 	}
 }
 
-func stacks() *rapid.Generator[Stack] { return rapid.SampledFrom([]Stack{None(), VXLAN()}) }
+func stacks() *rapid.Generator[Stack] {
+	return rapid.SampledFrom([]Stack{None(), VXLAN(), IPIP(), VLAN(), GRE(), Geneve(), Wireguard(), ESP()})
+}
 
 func TestCeilingProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

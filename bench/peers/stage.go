@@ -75,7 +75,7 @@ func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 			Name: "peers", Network: o.network, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2,
 		}},
 	}
-	if o.path == network.SameHost || o.path == network.ContainerToOwnHost {
+	if network.Within(o.path) {
 		spec.CPUs["h1"] = strings.Join(cpus[:], ",")
 	}
 	if err := s.lab.Build(ctx, spec); err != nil {

@@ -63,6 +63,17 @@ func relayCommand(s streams) *cobra.Command {
 	return c
 }
 
+// tunnelCommand carries packets between hosts inside a lab.
+func tunnelCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.TunnelVerb + " SPEC",
+		Short:  "Carries packets between hosts over UDP; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(c *cobra.Command, args []string) error { return network.RunTunnel(c.Context(), args[0], s.out) },
+	}
+}
+
 // waitCommand keeps a real engine's container there.
 func waitCommand() *cobra.Command {
 	return &cobra.Command{
@@ -101,6 +112,30 @@ func lookUpCommand(s streams) *cobra.Command {
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return network.LookUp(c.Context(), args[0], s.out)
+		},
+	}
+}
+
+// podExecCommand starts a process in a pod's container.
+func podExecCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    network.PodExecVerb + " CONTAINER COMMAND...",
+		Short:  "Starts a process in a pod's container; started by tare itself",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(2),
+		RunE:   func(_ *cobra.Command, args []string) error { return network.PodExec(args[0], args[1:]) },
+	}
+}
+
+// cniCommand attaches a container by CNI plugins.
+func cniCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    network.CNIVerb + " REQUEST",
+		Short:  "Attaches a container by CNI plugins; started by tare itself",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return network.AddCNI(c.Context(), args[0], s.out)
 		},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"tare/experiment"
 	"tare/lab"
 	"tare/result"
+	"tare/site"
 )
 
 // The exit statuses.
@@ -123,6 +124,12 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
 		},
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if c.Hidden { // started by tare itself, inside a lab
+				return nil
+			}
+			return site.Sweep()
+		},
 		Version:           tool().Version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
@@ -135,7 +142,7 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 	root.AddCommand(
 		runCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s), serveCommand(s), sendCommand(s),
 		agentCommand(s), keeperCommand(), relayCommand(s), waitCommand(), errandCommand(),
-		lookUpCommand(s),
+		lookUpCommand(s), podExecCommand(), cniCommand(s), tunnelCommand(s),
 	)
 	return root
 }

@@ -51,6 +51,28 @@ func (f networkFlags) apply(flags *pflag.FlagSet, plans []result.NetworkPlan) ([
 	return plans, nil
 }
 
+// takeFlows takes --flows for --openflow where it says how a switch forwards
+// instead of how many connections there are: published comparisons call both
+// flows.
+func (f networkFlags) takeFlows(flags *pflag.FlagSet) error {
+	given, kinds := flags.Lookup("flows"), flags.Lookup(flagName(network.Openflow))
+	var known []string
+	for _, p := range network.Params() {
+		if p.Name == network.Openflow {
+			known = p.Values
+		}
+	}
+	words := list(given.Value.String(), known)
+	if !given.Changed || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(known, w) }) {
+		return nil
+	}
+	if kinds.Changed {
+		return fmt.Errorf("--flows %s and --%s: give one of them", given.Value, kinds.Name)
+	}
+	given.Changed = false
+	return flags.Set(kinds.Name, strings.Join(words, ","))
+}
+
 // vary puts each network that takes the parameter once for each value.
 func vary(plans []result.NetworkPlan, p network.Param, values []string) (varied []result.NetworkPlan, taken bool) {
 	for _, plan := range plans {

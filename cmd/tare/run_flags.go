@@ -49,6 +49,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	f.workload.register(flags)
 	f.network = networkFlags{}
 	f.network.register(flags)
+	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(network.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, as 500ms (default: what fits a minute)")
 	flags.StringVar(&f.warmup, "warmup", "", "what precedes a window, as 100ms")
@@ -75,6 +76,9 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 		for _, n := range plan.Networks {
 			f.listed = append(f.listed, n.Name)
 		}
+	}
+	if err := f.network.takeFlows(flags); err != nil {
+		return plan, &exitError{exitWrong, err}
 	}
 	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads)); err != nil {
 		return plan, &exitError{exitWrong, err}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -11,14 +12,13 @@ import (
 // workloadFlags are the parameters of a workload, alike for run and send. They
 // change it only where they are given.
 type workloadFlags struct {
-	mode, rate         string
+	mode, rate, flows  string
 	size, sizes, bytes string
-	flows              int
 	reverse, bidir     bool
 }
 
 func (f *workloadFlags) register(flags *pflag.FlagSet) {
-	flags.IntVar(&f.flows, "flows", 0, "connections at once (default: the workload's own, mostly 1)")
+	flags.StringVar(&f.flows, "flows", "", "connections at once (default: the workload's own, mostly 1)")
 	flags.StringVar(&f.size, "size", "", "bytes of a message or datagram, as 64 or 128K (default: the workload's own)")
 	flags.StringVar(&f.sizes, "sizes", "", "sizes of a sweep, as 8:256K:*2 (default: the workload's own)")
 	flags.StringVar(&f.rate, "rate", "", "rate to send at, as 100mbit, or 250kpps, or 5000/s (default: the workload's own)")
@@ -30,8 +30,8 @@ func (f *workloadFlags) register(flags *pflag.FlagSet) {
 
 func (f *workloadFlags) apply(flags *pflag.FlagSet, w *result.WorkloadPlan) (err error) {
 	if flags.Changed("flows") {
-		if w.Flows = f.flows; f.flows < 1 {
-			return fmt.Errorf("--flows %d: it must be at least 1", f.flows)
+		if w.Flows, err = strconv.Atoi(f.flows); err != nil || w.Flows < 1 {
+			return fmt.Errorf("--flows %s: it must be a number and at least 1", f.flows)
 		}
 	}
 	if flags.Changed("size") {

@@ -1,0 +1,78 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tare/lab"
+	"tare/result"
+	"tare/site"
+)
+
+// TestIdleDaemonsAreCounted: what a run's own network and its engine use is not
+// noise; what others use is, by program.
+func TestIdleDaemonsAreCounted(t *testing.T) {
+	d := daemonsOf(nil, site.Topology{Underlays: []site.Built{
+		{UnderlaySpec: site.UnderlaySpec{Name: "docker-nat"}, Engine: "engine-docker-host"}, {UnderlaySpec: site.UnderlaySpec{Name: "bgp"}},
+	}})
+	ms := func(engine, other, bird, gone time.Duration) []lab.Usage {
+		return []lab.Usage{
+			{Underlay: "engine-docker-host", Name: "dockerd", CPU: engine * time.Millisecond},
+			{Underlay: "engine-docker-proxy", Name: "dockerd", CPU: other * time.Millisecond},
+			{Underlay: "bgp", Name: "bird", CPU: bird * time.Millisecond},
+			{Underlay: "", Name: "runc", CPU: gone * time.Millisecond},
+		}
+	}
+	d.add("docker-nat", ms(0, 0, 0, 9), ms(500, 2, 3, 0), time.Second)   // the engine is its own
+	d.add("bgp", ms(500, 2, 3, 0), ms(510, 2, 900, 10), time.Second)     // bird is its own
+	d.add("host", ms(510, 2, 900, 10), ms(510, 2, 900, 10), time.Second) // all idle
+	d.add("host", nil, ms(9999, 9999, 9999, 9999), time.Second)          // not read
+	d.add("host", ms(1, 1, 1, 1)[:1], ms(1, 900, 900, 900), time.Second) // started meanwhile
+	got := d.result()
+	if got == nil || !near(got.CPU, 0.025/4, 1e-9) || !near(got.Most, 0.020, 1e-9) {
+		t.Fatalf("%+v", got)
+	}
+	for name, want := range map[string]float64{"dockerd": 0.012 / 4, "bird": 0.003 / 4, "runc": 0.010 / 4} {
+		if !near(got.Each[name], want, 1e-9) {
+			t.Errorf("%s used %v, want %v", name, got.Each[name], want)
+		}
+	}
+	if none := (&daemons{}).result(); none != nil {
+		t.Errorf("without a reading: %+v", none)
+	}
+}
+
+// TestBusyDaemonsAreAWarning puts it next to every number that they touch.
+func TestBusyDaemonsAreAWarning(t *testing.T) {
+	for busy, want := range map[time.Duration]bool{100 * time.Millisecond: true, 10 * time.Millisecond: false} {
+		r := synthetic(t, vxlanPlan("tcp_rr"))
+		feed(r, 6, noisy(1, "rtt_p50", 1, 0.01, 1))
+		if err := r.stat.Read(&r.before); err != nil {
+			t.Fatal(err)
+		}
+		r.daemons.add("host", []lab.Usage{{Name: "bird"}}, []lab.Usage{{Name: "bird", CPU: busy}}, time.Second)
+		r.finishNoise()
+		r.weigh()
+		said := slices.ContainsFunc(weighed(t, r, "vxlan", "rtt_p50").Warnings, func(w string) bool { return strings.HasPrefix(w, "daemons: ") })
+		if said != want || r.res.Noise.Daemons == nil {
+			t.Errorf("%v of a second: said %t, want %t; %+v", busy, said, want, r.res.Noise.Daemons)
+		}
+	}
+}
+
+// TestLabsCostIsInTheResult: how long it took to build, and what it holds.
+func TestLabsCostIsInTheResult(t *testing.T) {
+	plan := loopPlan(t)
+	plan.Blocks = 1
+	run := newLoopRun(t, plan)
+	run.Topology.Up, run.Topology.Memory = 1.5, 7<<20
+	res, err := Run(t.Context(), plan, run.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if env := readable(t, res).Environment; env.LabUp != result.Seconds(1.5) || env.LabMemoryBytes != 7<<20 {
+		t.Errorf("%+v", env)
+	}
+}

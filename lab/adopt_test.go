@@ -1,0 +1,121 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// testAdopt takes a process in a network namespace of its own for a container
+// that an engine made.
+func testAdopt(t *testing.T) {
+	l := open(t)
+	u := lay(t, l, pairOf("x"))
+	h := u.Hosts[0]
+	engine, err := h.StartDaemon(Daemon{
+		Name: "c", Argv: []string{"unshare", "--net", "sh", "-c", "touch " + Scratch + "/up; exec sleep 100"}, Ready: hasFile(Scratch + "/up"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := h.Adopt(engine.PID, "nsenter", fmt.Sprintf("--net=/proc/%d/ns/net", engine.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := l.Find("x.h1/c1"); err != nil || found != c.Namespace {
+		t.Errorf("Find = %v, %v", found, err)
+	}
+	want, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", engine.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := run(t, l, c.Namespace, "readlink /proc/self/ns/net"); got != want {
+		t.Errorf("a command runs in %s, the container is %s", got, want)
+	}
+	if value, err := c.ReadSysctl("net/ipv4/tcp_no_metrics_save"); err != nil || value != "1" {
+		t.Errorf("its metrics are kept: %q, %v", value, err)
+	}
+	// A route that the engine laid gets the lab's congestion control.
+	if _, status := run(t, l, c.Namespace, "ip link add d type dummy && ip link set d up && ip route add 192.0.2.0/24 dev d || ip route add 192.0.2.0/24 dev lo"); status != 0 {
+		t.Fatalf("lay a route: status %d", status)
+	}
+	if err := c.SettleCC(); err != nil {
+		t.Fatal(err)
+	}
+	laid, err := c.Look()
+	if err != nil || !slices.ContainsFunc(laid.Routes, func(r string) bool {
+		return strings.HasPrefix(r, "192.0.2.0/24") && strings.HasSuffix(r, "congctl cubic")
+	}) {
+		t.Errorf("routes %q, %v", laid.Routes, err)
+	}
+	if _, err := h.Adopt(1<<22, "true"); err == nil || !strings.Contains(err.Error(), "adopt container x.h1/c2") {
+		t.Errorf("a process that is not there: %v", err)
+	}
+	if len(h.Containers) != 1 {
+		t.Errorf("%d containers, want 1", len(h.Containers))
+	}
+}
+
+func TestCommandOfAnAdoptedContainer(t *testing.T) {
+	host := &Namespace{Name: "x.h1"}
+	c := &Namespace{Name: "x.h1/c1", from: host, via: []string{"docker", "exec", "-i", "ID"}}
+	for _, one := range []struct{ argv, want []string }{
+		{[]string{Self, "agent"}, []string{"docker", "exec", "-i", "ID", SelfInImage, "agent"}},
+		{[]string{"ip", "addr"}, []string{"docker", "exec", "-i", "ID", "ip", "addr"}},
+	} {
+		if in, argv := c.command(one.argv); in != host || !slices.Equal(argv, one.want) {
+			t.Errorf("%v starts as %v in %s", one.argv, argv, in.Name)
+		}
+	}
+	if in, argv := host.command([]string{Self}); in != host || argv[0] != Self {
+		t.Errorf("in a host: %v in %s", argv, in.Name)
+	}
+}
+
+// testShare has two networks on one engine's hosts: what one makes goes with
+// it, what the engine made stays.
+func testShare(t *testing.T) {
+	l := open(t)
+	engine := lay(t, l, pairOf("engine"))
+	daemon, err := engine.Hosts[0].StartDaemon(Daemon{Name: "d", Argv: []string{"sleep", "100"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shared []*Underlay
+	for _, name := range []string{"a", "b"} {
+		u, err := l.Share(engine, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := u.Hosts[0].AddContainer(); err != nil {
+			t.Fatal(err)
+		}
+		shared = append(shared, u)
+	}
+	own, err := shared[0].Hosts[0].StartDaemon(Daemon{Name: "own", Argv: []string{"sleep", "100"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Remove(shared[0]); err != nil {
+		t.Error(err)
+	}
+	<-own.Done
+	if _, err := l.Find("a.h1/c1"); err == nil {
+		t.Error("the container of a network that was removed is there")
+	}
+	if _, err := l.Find("b.h1/c1"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-daemon.Done:
+		t.Error("the engine's daemon went with one of its networks")
+	default:
+	}
+	for _, h := range []*Host{engine.Hosts[0], shared[1].Hosts[0]} {
+		if !linkOf(t, h.Namespace, Device).Up {
+			t.Errorf("%s is not whole", h.Name)
+		}
+	}
+}

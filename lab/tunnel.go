@@ -1,0 +1,50 @@
+package lab
+
+import (
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+)
+
+// Tunnel is a device that carries packets to one other host.
+type Tunnel struct {
+	Name          string
+	Local, Remote netip.Addr
+	VNI           int // of a Geneve network
+	Port          int // UDP, of Geneve
+	MTU           int // of the inner packets
+}
+
+// AddGRE adds a device that carries IPv4 in GRE (RFC 2784), left down.
+func (ns *Namespace) AddGRE(t Tunnel) error {
+	return ns.add(&netlink.Gretun{
+		LinkAttrs: attrs(t.Name, t.MTU, nil), Local: t.Local.AsSlice(), Remote: t.Remote.AsSlice(), Ttl: tunnelTTL, PMtuDisc: 1,
+	})
+}
+
+// AddGeneve adds a device that carries Ethernet in Geneve (RFC 8926), left
+// down. The kernel chooses the outer source.
+func (ns *Namespace) AddGeneve(t Tunnel) error {
+	return ns.add(&netlink.Geneve{
+		LinkAttrs: attrs(t.Name, t.MTU, nil), ID: uint32(t.VNI), Remote: t.Remote.AsSlice(), Dport: uint16(t.Port),
+	})
+}
+
+// AddWireGuard adds a WireGuard device without keys and peers, left down.
+func (ns *Namespace) AddWireGuard(name string, mtu int) error {
+	return ns.add(&netlink.Wireguard{LinkAttrs: attrs(name, mtu, nil)})
+}
+
+// AddIPVLAN adds an ipvlan in L2 mode on a device of ns and moves it into
+// another namespace under the name given, left down. It has the MAC address of
+// the device below.
+func (ns *Namespace) AddIPVLAN(lowerName string, into *Namespace, name string) error {
+	lower, err := ns.index(lowerName)
+	if err != nil {
+		return err
+	}
+	a := attrs(name, 0, nil)
+	a.ParentIndex = lower
+	a.Namespace = netlink.NsFd(into.net.Fd())
+	return ns.add(&netlink.IPVlan{LinkAttrs: a, Mode: netlink.IPVLAN_MODE_L2})
+}

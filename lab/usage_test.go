@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// spinning is the CPU time of the shells of an underlay.
+func spinning(t *testing.T, l *Lab, underlay string) time.Duration {
+	t.Helper()
+	usage, err := l.Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range usage {
+		if u.Underlay == underlay && u.Name == "sh" {
+			return u.CPU
+		}
+	}
+	return 0
+}
+
+func testUsage(t *testing.T) {
+	l := open(t)
+	busy, idle := lay(t, l, pairOf("busy")), lay(t, l, pairOf("idle"))
+	for u, line := range map[*Underlay]string{busy: "while :; do :; done", idle: "while :; do sleep 100; done"} {
+		if _, err := u.Hosts[1].StartDaemon(Daemon{Name: "d", Argv: []string{"sh", "-c", line}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if self, err := os.Readlink("/proc/self"); err != nil || self != "1" {
+		if usage, err := l.Usage(); err != nil || len(usage) > 0 {
+			t.Errorf("without a /proc of its own the lab sees %v, %v", usage, err)
+		}
+		return
+	}
+	const enough = 50 * time.Millisecond
+	for deadline := time.Now().Add(10 * time.Second); spinning(t, l, "busy") < enough; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a busy loop uses no CPU time")
+		}
+	}
+	if used := spinning(t, l, "idle"); used >= enough {
+		t.Errorf("a shell that sleeps used %v", used)
+	}
+	memory, err := Memory()
+	if err != nil || memory < 1<<20 || memory > 1<<30 {
+		t.Errorf("the lab holds %d bytes, %v", memory, err)
+	}
+}
+
+func TestShareOfMemory(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"55d2f000-7ffc1000 ---p 00000000 00:00 0  [rollup]\nRss:   2000 kB\nPss:   1234 kB\nPss_Dirty:  1 kB\n": 1234 << 10,
+		"": 0, "Pss: many kB\n": 0,
+	} {
+		if got := shareOf([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// packet is an IPv4 packet with the ports given, and what is in it.
+func packet(protocol byte, from, to uint16, inner ...byte) []byte {
+	const header = 20
+	p := make([]byte, header+8, header+8+len(inner))
+	p[0], p[8], p[9] = 0x45, 64, protocol
+	binary.BigEndian.PutUint16(p[2:], uint16(len(p)+len(inner)))
+	copy(p[12:], []byte{10, 0, 0, 1, 10, 0, 0, 2})
+	var sum uint32
+	for at := 0; at < header; at += 2 {
+		sum += uint32(binary.BigEndian.Uint16(p[at:]))
+	}
+	binary.BigEndian.PutUint16(p[10:], ^uint16(sum+sum>>16))
+	binary.BigEndian.PutUint16(p[header:], from)
+	binary.BigEndian.PutUint16(p[header+2:], to)
+	return append(p, inner...)
+}
+
+func TestFlowIsFoundInItsHeaders(t *testing.T) {
+	const port = 5210
+	ethernet := []byte{2, 0x42, 10, 0x45, 0, 2, 2, 0x42, 10, 0x65, 0, 2, 8, 0}
+	request, answer := packet(unix.IPPROTO_TCP, 40000, port), packet(unix.IPPROTO_UDP, port, 40000)
+	other := packet(unix.IPPROTO_TCP, 40000, 80)
+	wrong := slices.Clone(request)
+	wrong[10]++
+	vxlan := func(inner []byte) []byte {
+		return slices.Concat(ethernet, packet(unix.IPPROTO_UDP, 50000, 4789, slices.Concat(make([]byte, 8), ethernet, inner)...))
+	}
+	for name, c := range map[string]struct {
+		frame        []byte
+		reply, found bool
+	}{
+		"a request":              {slices.Concat(ethernet, request), false, true},
+		"an answer":              {slices.Concat(ethernet, answer), true, true},
+		"a packet of a TUN":      {request, false, true},
+		"inside VXLAN":           {vxlan(answer), true, true},
+		"inside IPIP":            {slices.Concat(packet(unix.IPPROTO_IPIP, 0, 0)[:20], request), false, true},
+		"behind a VLAN tag":      {slices.Concat(ethernet[:12], []byte{0x81, 0, 2, 189, 8, 0}, request), false, true},
+		"another's":              {slices.Concat(ethernet, other), false, false},
+		"another's inside VXLAN": {vxlan(other), false, false},
+		"quoted by ICMP":         {slices.Concat(ethernet, packet(unix.IPPROTO_ICMP, 0, 0, request...)), false, false},
+		"a wrong checksum":       {wrong, false, false},
+		"cut short":              {request[:22], false, false},
+		"nothing":                {nil, false, false},
+	} {
+		if reply, found := (Flow{Port: port}).find(c.frame); reply != c.reply || found != c.found {
+			t.Errorf("%s: reply %t, found %t; want %t, %t", name, reply, found, c.reply, c.found)
+		}
+	}
+}
+
+func FuzzFlowFind(f *testing.F) {
+	f.Add(packet(unix.IPPROTO_TCP, 1, 2), uint16(2))
+	f.Add([]byte{0x45}, uint16(0))
+	f.Fuzz(func(t *testing.T, frame []byte, port uint16) {
+		if reply, found := (Flow{Port: port}).find(frame); reply && !found {
+			t.Error("a reply that is not found")
+		}
+	})
+}
+
+// send sends one datagram of so many bytes from a namespace.
+func send(t *testing.T, from *Namespace, to string, bytes int) {
+	t.Helper()
+	err := from.Do(func() error {
+		conn, err := net.Dial("udp4", to)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_, err = conn.Write(make([]byte, bytes))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testWatch(t *testing.T) {
+	u := lay(t, open(t), pairOf("x"))
+	a, b := u.Hosts[0], u.Hosts[1]
+	send(t, a.Namespace, "10.0.0.2:7", 1) // neighbours are known from here on
+	w, err := StartWatch([]*Namespace{a.Namespace, b.Namespace}, Flow{Port: 99, Least: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, a.Namespace, "10.0.0.2:99", 600)
+	send(t, a.Namespace, "10.0.0.2:98", 600) // another port
+	send(t, b.Namespace, "10.0.0.1:99", 100) // too short
+	time.Sleep(watchStep)
+	seen, err := w.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range seen {
+		got = append(got, fmt.Sprint(s.Namespace, " ", s.Device, " ", s.Out, " ", s.Reply))
+	}
+	if want := []string{"x.h1 eth0 true false", "x.h2 eth0 false false"}; !slices.Equal(got, want) {
+		t.Errorf("seen %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,15 @@
+package network
+
+import "tare/lab"
+
+// bgpRR is bgp where hosts learn each other's routes from route reflectors
+// (RFC 4456) that stand among them.
+func bgpRR() Network {
+	n := bgp()
+	n.Name, n.Parent = "bgp-rr", "bgp"
+	n.Doc = "bgp with routes from route reflectors, which are the first two hosts, instead of a full mesh"
+	n.Lay = func(u *lab.Underlay, l *Laying) error {
+		return fabric{peers: reflected, mtu: u.Spec.MTU}.lay(u, l)
+	}
+	return n
+}

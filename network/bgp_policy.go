@@ -1,0 +1,228 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+
+	"tare/lab"
+)
+
+// policiesName is the parameter that says for how many endpoints of each host
+// there are policy chains.
+const policiesName = "policies"
+
+func policiesParam() Param {
+	return Param{Name: policiesName, Doc: "endpoints of each host with policy chains shaped like Felix's (default 0: no policy at all)", List: true}
+}
+
+// Bits of the packet mark by which Felix's chains tell each other the verdict.
+const (
+	markAccept = 0x10000
+	markPass   = 0x20000
+)
+
+// policyBatch is how many endpoints' chains one transaction lays: the kernel answers
+// each rule, and more answers would not fit a netlink socket of default size.
+const policyBatch = 4
+
+// endpointPort is the host's end of the n-th container's pair, from 1.
+func endpointPort(n int) string { return fmt.Sprintf("veth-c%d", n) }
+
+// layPolicies lays policy chains for each container, and further ones, which
+// no packet meets, up to the number asked for.
+func layPolicies(u *lab.Underlay, l *Laying) error {
+	asked := l.Params[policiesName]
+	count, err := strconv.Atoi(asked)
+	switch {
+	case asked == "" || err == nil && count == 0:
+		return nil
+	case err != nil || count < 0 || count > lab.MaxContainers:
+		return fmt.Errorf("lay policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
+	}
+	return eachHost(u, func(h *lab.Host) error {
+		p := policies{host: h, table: &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"}}
+		return p.lay(max(count, l.Containers))
+	})
+}
+
+// policies are the filter chains of one host. Their shape and names are those
+// of Felix in its nftables mode (felix/rules/static.go, dispatch.go and
+// endpoints.go); they are laid by us, not by Felix.
+//
+//	cali-FORWARD                 by direction
+//	  cali-from-wl-dispatch        by device, in a verdict map
+//	    cali-fw-DEVICE               of the endpoint: what it sends
+//	      cali-po-default              the policy: accept
+//	  cali-to-wl-dispatch
+//	    cali-tw-DEVICE               what it receives
+//	      cali-pi-default
+type policies struct {
+	host  *lab.Host
+	table *nftables.Table
+}
+
+// side is one direction of an endpoint's traffic.
+type side struct {
+	dispatch, verdicts, endpoint, policy string
+	device                               expr.MetaKey
+}
+
+func sides() []side {
+	return []side{
+		{"cali-from-wl-dispatch", "cali-fw-dispatch", "cali-fw-", "cali-po-default", expr.MetaKeyIIFNAME},
+		{"cali-to-wl-dispatch", "cali-tw-dispatch", "cali-tw-", "cali-pi-default", expr.MetaKeyOIFNAME},
+	}
+}
+
+func (p policies) lay(endpoints int) error {
+	if err := p.inOne(p.layDispatch); err != nil {
+		return err
+	}
+	for first := 1; first <= endpoints; first += policyBatch {
+		err := p.inOne(func(conn *nftables.Conn) error {
+			for n := first; n < min(first+policyBatch, endpoints+1); n++ {
+				for id, s := range sides() {
+					p.layEndpoint(conn, s, s.endpoint+endpointPort(n))
+					err := conn.SetAddElements(p.verdicts(s, id), []nftables.SetElement{{
+						Key: interfaceName(endpointPort(n)), VerdictData: verdict(expr.VerdictGoto, s.endpoint+endpointPort(n)),
+					}})
+					if err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inOne lays what add adds in one transaction.
+func (p policies) inOne(add func(*nftables.Conn) error) error {
+	var errAdd error
+	err := p.host.Nftables(func(conn *nftables.Conn) {
+		conn.AddTable(p.table)
+		errAdd = add(conn)
+	})
+	return errors.Join(errAdd, err)
+}
+
+// verdicts is the map from a device to the chain of its endpoint. Its number
+// is ours: the library would count for all threads at once.
+func (p policies) verdicts(s side, id int) *nftables.Set {
+	return &nftables.Set{
+		Table: p.table, Name: s.verdicts, ID: uint32(id + 1),
+		KeyType: nftables.TypeIFName, DataType: nftables.TypeVerdict, IsMap: true,
+	}
+}
+
+// rule appends a rule that counts what it matches, as each of Felix's does.
+func (p policies) rule(conn *nftables.Conn, chain string, match []expr.Any, then ...expr.Any) {
+	exprs := append(append(match, &expr.Counter{}), then...)
+	conn.AddRule(&nftables.Rule{Table: p.table, Chain: &nftables.Chain{Name: chain}, Exprs: exprs})
+}
+
+// layPolicy lays the policy of one direction: it accepts everything.
+func (p policies) layPolicy(conn *nftables.Conn, s side) {
+	conn.AddChain(&nftables.Chain{Name: s.policy, Table: p.table})
+	p.rule(conn, s.policy, nil, setMark(0, markAccept)...)
+	p.rule(conn, s.policy, marked(expr.CmpOpNeq, markAccept), verdict(expr.VerdictReturn, ""))
+}
+
+// layEndpoint lays an endpoint's chain of one direction. The packets of a
+// connection that stands meet its first rule only.
+func (p policies) layEndpoint(conn *nftables.Conn, s side, chain string) {
+	drop, back := verdict(expr.VerdictDrop, ""), verdict(expr.VerdictReturn, "")
+	conn.AddChain(&nftables.Chain{Name: chain, Table: p.table})
+	p.rule(conn, chain, inState(expr.CtStateBitRELATED|expr.CtStateBitESTABLISHED), verdict(expr.VerdictAccept, ""))
+	p.rule(conn, chain, inState(expr.CtStateBitINVALID), drop)
+	p.rule(conn, chain, nil, setMark(markAccept|markPass, 0)...)
+	if s.device == expr.MetaKeyIIFNAME { // containers may not encapsulate by themselves
+		p.rule(conn, chain, append(ofProtocol(unix.IPPROTO_UDP),
+			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2},
+			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(vxlanPort)}), drop)
+		p.rule(conn, chain, ofProtocol(unix.IPPROTO_IPIP), drop)
+	}
+	p.rule(conn, chain, nil, setMark(markPass, 0)...)
+	p.rule(conn, chain, marked(expr.CmpOpEq, markPass), verdict(expr.VerdictJump, s.policy))
+	p.rule(conn, chain, marked(expr.CmpOpNeq, markAccept), back)
+	p.rule(conn, chain, marked(expr.CmpOpEq, markPass), drop)
+}
+
+// layDispatch leads the packets of every endpoint to its chains, and drops
+// those of devices that it does not know.
+func (p policies) layDispatch(conn *nftables.Conn) error {
+	forward := conn.AddChain(&nftables.Chain{
+		Name: "cali-FORWARD", Table: p.table, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter,
+	})
+	p.rule(conn, forward.Name, nil, setMark(markAccept|markPass, 0)...)
+	for id, s := range sides() {
+		p.layPolicy(conn, s)
+		set := p.verdicts(s, id)
+		if err := conn.AddSet(set, nil); err != nil {
+			return err
+		}
+		dispatch := conn.AddChain(&nftables.Chain{Name: s.dispatch, Table: p.table})
+		conn.AddRule(&nftables.Rule{Table: p.table, Chain: dispatch, Exprs: []expr.Any{
+			&expr.Meta{Key: s.device, Register: 1},
+			&expr.Lookup{SourceRegister: 1, IsDestRegSet: true, SetName: set.Name, SetID: set.ID},
+		}})
+		p.rule(conn, s.dispatch, nil, verdict(expr.VerdictDrop, ""))
+		p.rule(conn, forward.Name, []expr.Any{
+			&expr.Meta{Key: s.device, Register: 1},
+			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte("veth-")}, // any name that begins so
+		}, verdict(expr.VerdictJump, s.dispatch))
+	}
+	p.rule(conn, forward.Name, marked(expr.CmpOpNeq, markAccept), verdict(expr.VerdictAccept, ""))
+	return nil
+}
+
+func verdict(kind expr.VerdictKind, chain string) *expr.Verdict {
+	return &expr.Verdict{Kind: kind, Chain: chain}
+}
+
+// inState is: ct state STATES.
+func inState(states uint32) []expr.Any {
+	return []expr.Any{&expr.Ct{Key: expr.CtKeySTATE, Register: 1}, mask(states, 0), isZero(expr.CmpOpNeq)}
+}
+
+// marked is: meta mark and BITS == 0, or != 0.
+func marked(op expr.CmpOp, bits uint32) []expr.Any {
+	return []expr.Any{&expr.Meta{Key: expr.MetaKeyMARK, Register: 1}, mask(bits, 0), isZero(op)}
+}
+
+// setMark clears and sets bits of the packet mark.
+func setMark(clear, set uint32) []expr.Any {
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyMARK, Register: 1}, mask(^(clear | set), set),
+		&expr.Meta{Key: expr.MetaKeyMARK, SourceRegister: true, Register: 1},
+	}
+}
+
+// mask is: register & AND ^ XOR, on a number in the kernel's own byte order.
+func mask(and, xor uint32) expr.Any {
+	return &expr.Bitwise{
+		SourceRegister: 1, DestRegister: 1, Len: 4,
+		Mask: binaryutil.NativeEndian.PutUint32(and), Xor: binaryutil.NativeEndian.PutUint32(xor),
+	}
+}
+
+func isZero(op expr.CmpOp) expr.Any { return &expr.Cmp{Op: op, Register: 1, Data: make([]byte, 4)} }
+
+// ofProtocol is: meta l4proto PROTOCOL.
+func ofProtocol(protocol byte) []expr.Any {
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{protocol}},
+	}
+}

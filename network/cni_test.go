@@ -1,0 +1,127 @@
+package network_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/site"
+	"tare/workload"
+)
+
+// onCNI is an underlay with a configuration list of testdata; "": the default.
+func onCNI(t *testing.T, list string) site.UnderlaySpec {
+	t.Helper()
+	u := on("cni")
+	if list == "" {
+		return u
+	}
+	path, err := filepath.Abs("testdata/cni/" + list + ".conflist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Name, u.Params = "cni-"+list, map[string]string{"cni": path}
+	return u
+}
+
+// buildCNI builds several configuration lists side by side.
+func buildCNI(t *testing.T, lists ...string) *site.Lab {
+	t.Helper()
+	for _, path := range []string{"/var/lib/cni", "/run/netns"} {
+		leavesNoFile(t, path)
+	}
+	var underlays []site.UnderlaySpec
+	for _, list := range lists {
+		underlays = append(underlays, onCNI(t, list))
+	}
+	return leavesNoCgroup(t, func() *site.Lab { return build(t, underlays...) })
+}
+
+// The plugins of the CNI project carry traffic on every path that they serve.
+func TestCNIPlugins(t *testing.T) {
+	l := buildCNI(t, "", "ptp", "macvlan", "bandwidth", "firewall")
+	published := []string{network.PublishedPort, network.ContainerToPublishedPort}
+	routed := []string{network.SameHost, network.CrossHost, network.HostToContainer}
+	own := append([]string{network.ContainerToOwnHost}, routed...)
+	for name, paths := range map[string][]string{
+		"cni":           append(published[:2:2], routed...),
+		"cni-ptp":       own,
+		"cni-macvlan":   routed,
+		"cni-bandwidth": own,
+		"cni-firewall":  own,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := built(t, l, name)
+			for _, path := range paths {
+				carries(t, l, b, path, 1500)
+			}
+			for n, path := range append(published[:2:2], network.ContainerToOwnHost) {
+				// A published port is no longer the host's own.
+				if _, served := b.Paths[path]; served != (name == "cni" == (n < 2)) || served == slices.Contains(b.Unserved, path) {
+					t.Errorf("%s is served: %t; not: %v", path, served, b.Unserved)
+				}
+			}
+		})
+	}
+	t.Run("portmap publishes", func(t *testing.T) {
+		if got := seenAs(t, l, "cni.h1/c1", publishedAddress, "cni.h2/c1", containerAddress); got != "10.101.0.2" {
+			t.Errorf("the server sees h1/c1 as %s", got)
+		}
+	})
+	t.Run("macvlan takes an address of the underlay", func(t *testing.T) {
+		if got := link(t, l, "cni-macvlan.h1/c1", "eth0"); got.Kind != "macvlan" || !slices.Equal(got.Addresses, []string{"10.0.4.1/16"}) {
+			t.Errorf("eth0 %+v", got)
+		}
+	})
+	t.Run("ptp has no bridge", func(t *testing.T) {
+		laid, err := l.Look(t.Context(), "cni-ptp.h1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range laid[0].Links {
+			if link.Kind == "bridge" {
+				t.Errorf("%s is a bridge", link.Name)
+			}
+		}
+	})
+	t.Run("bandwidth limits both ways", func(t *testing.T) { testCNIRate(t, l) })
+	t.Run("firewall accepts by address", func(t *testing.T) {
+		rules, status, err := exec(t.Context(), l, "cni-firewall.h1", "iptables", "-S", "CNI-FORWARD")
+		if err != nil || status != 0 || !strings.Contains(rules, "-s 10.101.0.2/32 -j ACCEPT") || !strings.Contains(rules, "-d 10.101.0.2/32") {
+			t.Errorf("rules\n%s%v", rules, err)
+		}
+	})
+	t.Run("iproute2 knows the containers", func(t *testing.T) {
+		text, status, err := exec(t.Context(), l, "cni.h1", "ip", "-n", "c1", "-o", "-4", "addr", "show", "dev", "eth0")
+		if err != nil || status != 0 || !strings.Contains(text, "10.101.0.2/16") {
+			t.Errorf("%s%v", text, err)
+		}
+	})
+}
+
+// The list asks for 100 Mbit/s and a burst of 0.1 MB.
+func testCNIRate(t *testing.T, l *site.Lab) {
+	out := measure(t, l, built(t, l, "cni-bandwidth"), network.CrossHost, "tcp_stream",
+		workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: 700 * time.Millisecond})
+	got := out.Server.Metrics["throughput"] + out.Client.Metrics["throughput"] // one end measures it
+	if got < 50e6 || got > 101e6 {
+		t.Errorf("%.1f Mbit/s pass a limit of 100", got/1e6)
+	}
+}
+
+// A list that fails says what it lacks; the others stand.
+func TestCNIErrorsSayWhatIsMissing(t *testing.T) {
+	absent, missing := onCNI(t, "unknown"), on("cni")
+	missing.Name, missing.Params = "missing", map[string]string{"cni": filepath.Join(t.TempDir(), "no.conflist")}
+	l := tryBuild(t, absent, missing, on("cni"))
+	if b := built(t, l, absent.Name); b.Missing != "CNI plugin sidewinder" || !strings.Contains(b.Get, "--cni-bin") {
+		t.Errorf("missing %q, get %q, error %q", b.Missing, b.Get, b.Error)
+	}
+	if b := built(t, l, "missing"); !strings.Contains(b.Error, "read --cni") {
+		t.Errorf("error %q", b.Error)
+	}
+	carries(t, l, built(t, l, "cni"), network.CrossHost, 1500)
+}

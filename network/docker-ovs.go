@@ -1,0 +1,43 @@
+package network
+
+import (
+	"errors"
+	"slices"
+
+	"tare/lab"
+)
+
+// dockerOVS is ovs with Docker's containers: started without a network, each
+// gets a port of Open vSwitch afterwards, as ovs-docker does it. Its parent is
+// docker-host, so that the ladder shows the engine's share apart from the
+// switch's, as for Docker's own networks.
+func dockerOVS() Network {
+	return Network{
+		Name:     "docker-ovs",
+		Doc:      "Docker containers without a network, on ports of Open vSwitch as ovs-docker adds them",
+		Parent:   "docker-host",
+		Fidelity: Product,
+		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		Needs:    slices.Concat(dockerNeeds(), needsOpenVSwitch()),
+		Missing:  "what dockerd takes of the kernel",
+		Get:      "modprobe -a overlay bridge veth nft_compat",
+		Try: func(u *lab.Underlay, l *Laying) error {
+			return errors.Join(tryOpenVSwitch(u, l), tryDocker(u, l))
+		},
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			if err := startDockers(u); err != nil {
+				return err
+			}
+			err := runOn(u, l, func(*lab.Host, int) []string { return []string{"--network", "none"} })
+			if err != nil {
+				return err
+			}
+			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+				if err := s.addUplink(bridgeName); err != nil {
+					return err
+				}
+				return s.hang(bridgeName, u.Spec.MTU, underlayContainer(s.host))
+			})
+		},
+	}
+}

@@ -1,0 +1,27 @@
+package network
+
+import (
+	"tare/lab"
+	"tare/wire"
+)
+
+// flannelUDP is flannel with a tunnel in user space: flanneld itself carries
+// each packet, from a TUN device in a UDP datagram.
+func flannelUDP() Network {
+	return Network{
+		Name:     "flannel-udp",
+		Doc:      "flannel's udp backend: bridge per host, flanneld carries each packet in user space, container MTU = underlay - 28",
+		Parent:   "flannel-host-gw",
+		Fidelity: Product,
+		Stack:    wire.UDP(),
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Needs:    append(flannelNeeds(), tunNeed()),
+		Missing:  "netfilter as iptables needs it",
+		Get:      "modprobe -a br_netfilter nft_compat xt_comment xt_mark xt_MASQUERADE",
+		Params:   []Param{masqueradeParam()},
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			return layFlannel(u, l, flannelBackend{Type: "udp"})
+		},
+		Try: func(u *lab.Underlay, _ *Laying) error { return tryFlannelRules(u) },
+	}
+}

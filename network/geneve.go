@@ -1,0 +1,63 @@
+package network
+
+import (
+	"tare/lab"
+	"tare/wire"
+)
+
+const (
+	geneveVNI  = 42
+	genevePort = 6081 // RFC 8926
+)
+
+// geneve is one layer-2 network over all hosts: a bridge per host, and on it a
+// Geneve device for each other host. The bridges learn.
+func geneve() Network {
+	return Network{
+		Name:     "geneve",
+		Doc:      "bridge + kernel Geneve between hosts, container MTU = underlay - 50",
+		Parent:   "bridge",
+		Fidelity: SamePath,
+		Stack:    wire.Geneve(),
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Needs: []Need{kernel("Geneve devices", "modprobe geneve", func(ns *lab.Namespace) error {
+			return ns.AddGeneve(lab.Tunnel{Name: "try", Remote: lab.UnderlayAddr(0, 2), VNI: geneveVNI, Port: genevePort, MTU: 1450})
+		})},
+		Missing: "Geneve devices",
+		Get:     "modprobe geneve",
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			mtu := wire.InnerMTU(u.Spec.MTU, wire.Geneve())
+			return eachHost(u, func(h *lab.Host) error {
+				if err := oneSubnet(h, mtu).lay(h, l.Containers); err != nil {
+					return err
+				}
+				return plugGeneve(u, h, mtu)
+			})
+		},
+	}
+}
+
+// plugGeneve hangs a device for each other host on the bridge. They don't send
+// to each other: every host has one to each, and what is flooded would circle.
+func plugGeneve(u *lab.Underlay, h *lab.Host, mtu int) error {
+	for _, other := range u.Hosts {
+		if other == h {
+			continue
+		}
+		device := "geneve-" + other.Short
+		err := h.AddGeneve(lab.Tunnel{Name: device, Remote: other.Addr, VNI: geneveVNI, Port: genevePort, MTU: mtu})
+		if err != nil {
+			return err
+		}
+		if err := h.SetMaster(device, bridgeName); err != nil {
+			return err
+		}
+		if err := h.Isolate(device); err != nil {
+			return err
+		}
+		if err := h.SetUp(device); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package network
+
+import (
+	"tare/lab"
+	"tare/wire"
+)
+
+// gre is route with GRE between hosts: a device for each other host.
+func gre() Network {
+	return Network{
+		Name:     "gre",
+		Doc:      "bridge per host, kernel GRE between hosts, container MTU = underlay - 24",
+		Parent:   "route",
+		Fidelity: SamePath,
+		Stack:    wire.GRE(),
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Needs: []Need{kernel("GRE devices", "modprobe ip_gre", func(ns *lab.Namespace) error {
+			return ns.AddGRE(lab.Tunnel{Name: "try", Local: lab.UnderlayAddr(0, 1), Remote: lab.UnderlayAddr(0, 2), MTU: 1476})
+		})},
+		Missing: "GRE devices",
+		Get:     "modprobe ip_gre",
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			mtu := wire.InnerMTU(u.Spec.MTU, wire.GRE())
+			return layTunnels(u, l.Containers, mtu, func(h, other *lab.Host) (lab.Route, error) {
+				device := "gre-" + other.Short
+				err := h.AddGRE(lab.Tunnel{Name: device, Local: h.Addr, Remote: other.Addr, MTU: mtu})
+				if err != nil {
+					return lab.Route{}, err
+				}
+				return lab.Route{Device: device}, h.SetUp(device)
+			})
+		},
+	}
+}
+
+// layTunnels lays a bridge per host, and on each host a route to every other
+// host's range: dig says which way. The host itself speaks from its address
+// among its containers, so that answers come back the same way.
+func layTunnels(u *lab.Underlay, containers, mtu int, dig func(h, other *lab.Host) (lab.Route, error)) error {
+	return eachHost(u, func(h *lab.Host) error {
+		b := ownSubnet(h, mtu)
+		if err := b.lay(h, containers); err != nil {
+			return err
+		}
+		for _, other := range u.Hosts {
+			if other == h {
+				continue
+			}
+			route, err := dig(h, other)
+			if err != nil {
+				return err
+			}
+			route.To, route.From = other.Subnet(), b.gateway.Addr()
+			if err := h.AddRoute(route); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

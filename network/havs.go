@@ -1,0 +1,29 @@
+package network
+
+import (
+	"errors"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// havs is a switch that can't be had: it is listed for its published figures,
+// which stand on its page.
+func havs() Network {
+	missing := &MissingError{
+		What: "HAVS", Get: "nothing to get: docs/networks/havs.md has its published figures",
+		Err: errors.New("it is Huawei's and closed source"),
+	}
+	return Network{
+		Name:     "havs",
+		Doc:      "Huawei's HAVS with VLAN, closed source: published figures only",
+		Parent:   Baseline,
+		Fidelity: Product,
+		Stack:    wire.VLAN(),
+		Paths:    []string{CrossHost},
+		Needs:    []Need{{What: missing.What, Get: missing.Get, Find: func() (string, error) { return "", missing.Err }}},
+		Missing:  missing.What,
+		Get:      missing.Get,
+		Lay:      func(*lab.Underlay, *Laying) error { return missing },
+	}
+}

@@ -1,0 +1,62 @@
+package network
+
+import (
+	"tare/lab"
+	"tare/wire"
+)
+
+// ipsec is route with an ESP tunnel between each two hosts, by static keys.
+func ipsec() Network {
+	return Network{
+		Name:     "ipsec",
+		Doc:      "bridge per host, ESP tunnels between hosts (AES-GCM, 128 bits, static keys), container MTU = underlay - 54",
+		Parent:   "route",
+		Fidelity: SamePath,
+		Stack:    wire.ESP(),
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Needs:    []Need{kernel("ESP", "modprobe esp4", tryESP)},
+		Missing:  "ESP",
+		Get:      "modprobe esp4",
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			return layTunnels(u, l.Containers, espMTU(u.Spec.MTU), func(h, other *lab.Host) (lab.Route, error) {
+				return lab.Route{Via: other.Addr, Device: lab.Device}, layESP(h, other)
+			})
+		},
+	}
+}
+
+// espMTU leaves room for the padding of a full packet.
+func espMTU(underlay int) int {
+	mtu := wire.InnerMTU(underlay, wire.ESP())
+	return mtu - underlay%wire.ESPAlignment
+}
+
+func tryESP(ns *lab.Namespace) error {
+	key, err := lab.NewESPKey()
+	if err != nil {
+		return err
+	}
+	a, b := &lab.Host{Number: 1, Addr: lab.UnderlayAddr(0, 1)}, &lab.Host{Number: 2, Addr: lab.UnderlayAddr(0, 2)}
+	return ns.AddESP(espFrom(a, b, key), true)
+}
+
+// layESP lays one direction in both of its hosts.
+func layESP(from, to *lab.Host) error {
+	key, err := lab.NewESPKey()
+	if err != nil {
+		return err
+	}
+	e := espFrom(from, to, key)
+	if err := from.AddESP(e, true); err != nil {
+		return err
+	}
+	return to.AddESP(e, false)
+}
+
+// espFrom is the direction from one host's containers to another's.
+func espFrom(from, to *lab.Host, key []byte) lab.ESP {
+	return lab.ESP{
+		SPI: from.Number<<16 | to.Number, From: from.Addr, To: to.Addr, Key: key,
+		Source: from.Subnet(), Destination: to.Subnet(),
+	}
+}

@@ -1,0 +1,174 @@
+package network
+
+import (
+	"net"
+	"net/netip"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// macnat is bridge-vlan behind one MAC address per host, for switches and
+// clouds that let a port have no more: a rule per container puts the host's
+// address in the place of the container's on the way out, and the container's
+// in again by its IP address on the way in.
+func macnat() Network {
+	return Network{
+		Name:     "macnat",
+		Doc:      "bridge-vlan, one MAC address per host: a rewriting rule per container, measured on the last (rama with MAC NAT)",
+		Parent:   "bridge-vlan",
+		Fidelity: SamePath,
+		Stack:    wire.VLAN(),
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Needs:    append(needsVLAN(), needsBridgeRules()),
+		Missing:  "nftables rules of bridges",
+		Get:      "modprobe nf_tables_bridge",
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			if err := layBridgeVLAN(u, l); err != nil {
+				return err
+			}
+			return eachHost(u, layMACNAT)
+		},
+		Ends: lastEnds,
+	}
+}
+
+// needsBridgeRules asks for a chain of nftables on bridged packets.
+func needsBridgeRules() Need {
+	return kernel("nftables rules of bridges", "modprobe nft_meta_bridge", func(ns *lab.Namespace) error {
+		return ns.Nftables(func(conn *nftables.Conn) {
+			table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyBridge, Name: "try"})
+			conn.AddChain(&nftables.Chain{
+				Name: "try", Table: table, Type: nftables.ChainTypeFilter,
+				Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityFilter,
+			})
+		})
+	})
+}
+
+// lastEnds are the containers whose rule comes last, on the paths that rules
+// are on.
+func lastEnds(u *lab.Underlay, path string) (Ends, error) {
+	ends, err := Network{}.EndsOf(u, path)
+	if err != nil || path == SameHost {
+		return ends, err
+	}
+	last := func(h *lab.Host) *lab.Container { return h.Containers[len(h.Containers)-1] }
+	server := last(u.Hosts[1])
+	ends.Server, ends.Bind, ends.Dial = server.Host.Short+"/"+server.Short, server.Addr, server.Addr
+	if path == CrossHost {
+		ends.Client = u.Hosts[0].Short + "/" + last(u.Hosts[0]).Short
+	}
+	return ends, nil
+}
+
+// Priorities of rewriting on bridges (linux/netfilter_bridge.h, enum
+// nf_br_hook_priorities).
+const (
+	bridgeNATDest   = -300
+	bridgeNATSource = 300
+)
+
+// layMACNAT rewrites what passes the host's uplink. The host's own address on
+// the bridge is the first of those rewritten.
+func layMACNAT(h *lab.Host) error {
+	owners := []netip.Addr{overlayAddr(h, 1)}
+	for _, c := range h.Containers {
+		owners = append(owners, c.Addr)
+	}
+	return h.Nftables(func(conn *nftables.Conn) {
+		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyBridge, Name: "macnat"})
+		add := func(chain *nftables.Chain, exprs []expr.Any) {
+			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: exprs})
+		}
+		out := conn.AddChain(&nftables.Chain{
+			Name: "postrouting", Table: table, Type: nftables.ChainTypeFilter,
+			Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityRef(bridgeNATSource),
+		})
+		arp := conn.AddChain(&nftables.Chain{Name: "arp", Table: table})
+		in := conn.AddChain(&nftables.Chain{
+			Name: "prerouting", Table: table, Type: nftables.ChainTypeFilter,
+			Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityRef(bridgeNATDest),
+		})
+		add(out, hideSender(lab.MAC(h.Addr)))
+		add(in, toARP(arp))
+		for _, addr := range owners {
+			add(out, hide(lab.MAC(addr), lab.MAC(h.Addr)))
+			add(in, find(unix.ETH_P_IP, ipDestination(), addr, etherDestination()))
+			add(arp, find(unix.ETH_P_ARP, arpTarget(), addr, etherDestination(), arpTargetMAC()))
+		}
+	})
+}
+
+// field is a part of a header: where it starts, and its length in bytes.
+type field struct {
+	base        expr.PayloadBase
+	offset, len uint32
+}
+
+func etherDestination() field { return field{expr.PayloadBaseLLHeader, 0, 6} }
+func etherSource() field      { return field{expr.PayloadBaseLLHeader, 6, 6} }
+func ipDestination() field    { return field{expr.PayloadBaseNetworkHeader, 16, 4} }
+
+// Of ARP for IPv4 on Ethernet (RFC 826).
+func arpSenderMAC() field { return field{expr.PayloadBaseNetworkHeader, 8, 6} }
+func arpTargetMAC() field { return field{expr.PayloadBaseNetworkHeader, 18, 6} }
+func arpTarget() field    { return field{expr.PayloadBaseNetworkHeader, 24, 4} }
+
+func (f field) is(value []byte) []expr.Any {
+	return []expr.Any{
+		&expr.Payload{DestRegister: 1, Base: f.base, Offset: f.offset, Len: f.len},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: value},
+	}
+}
+
+func (f field) set(value []byte) []expr.Any {
+	return []expr.Any{
+		&expr.Immediate{Register: 1, Data: value},
+		&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: 1, Base: f.base, Offset: f.offset, Len: f.len},
+	}
+}
+
+// passes is: KEY "eth0.701" meta protocol PROTOCOL.
+func passes(key expr.MetaKey, protocol uint16) []expr.Any {
+	return []expr.Any{
+		&expr.Meta{Key: key, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: interfaceName(vlanDevice)},
+		&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(protocol)},
+	}
+}
+
+// hideSender is: oifname "eth0.701" ether type arp arp saddr ether set HOST.
+func hideSender(host net.HardwareAddr) []expr.Any {
+	return append(passes(expr.MetaKeyOIFNAME, unix.ETH_P_ARP), arpSenderMAC().set(host)...)
+}
+
+// hide is: oifname "eth0.701" ether saddr OWN ether saddr set HOST accept.
+func hide(own, host net.HardwareAddr) []expr.Any {
+	exprs := passes(expr.MetaKeyOIFNAME, 0)[:2]
+	exprs = append(exprs, etherSource().is(own)...)
+	exprs = append(exprs, etherSource().set(host)...)
+	return append(exprs, &expr.Verdict{Kind: expr.VerdictAccept})
+}
+
+// toARP is: iifname "eth0.701" ether type arp goto arp.
+func toARP(arp *nftables.Chain) []expr.Any {
+	return append(passes(expr.MetaKeyIIFNAME, unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictGoto, Chain: arp.Name})
+}
+
+// find is: iifname "eth0.701" ether type PROTOCOL, and the field that names the
+// owner is ADDR: ether daddr set OWN accept. ARP holds the address once more.
+func find(protocol uint16, owner field, addr netip.Addr, macs ...field) []expr.Any {
+	b := addr.As4()
+	exprs := append(passes(expr.MetaKeyIIFNAME, protocol), owner.is(b[:])...)
+	for _, mac := range macs {
+		exprs = append(exprs, mac.set(lab.MAC(addr))...)
+	}
+	return append(exprs, &expr.Verdict{Kind: expr.VerdictAccept})
+}

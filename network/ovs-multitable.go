@@ -1,0 +1,88 @@
+package network
+
+import (
+	"fmt"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// tenant is the VNID of every container of ovs-multitable.
+const tenant = vxlanVNI
+
+// ovsMultitable is ovs-vxlan with a pipeline of OpenFlow tables: where a packet
+// comes from, whose it is, where it goes, whether it may, and through which
+// tunnel.
+func ovsMultitable() Network {
+	return Network{
+		Name:     "ovs-multitable",
+		Doc:      "Open vSwitch and VXLAN, tables of OpenFlow rules in the shape of OpenShift's SDN",
+		Parent:   "ovs-vxlan",
+		Fidelity: Product,
+		Stack:    wire.VXLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Needs:    needsOpenVSwitch(),
+		Missing:  "Open vSwitch",
+		Get:      "apt-get install openvswitch-switch",
+		Try:      tryOpenVSwitch,
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+				if err := s.addOverlay(u); err != nil {
+					return err
+				}
+				if err := s.addTunnel(vxlanDevice, tunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {
+					return err
+				}
+				if err := s.plug(bridgeName, l.Containers, wire.InnerMTU(u.Spec.MTU, wire.VXLAN()), overlayContainer(s.host)); err != nil {
+					return err
+				}
+				return s.addFlows(bridgeName, pipeline(u, s.host, l.Containers))
+			})
+		},
+	}
+}
+
+// pipeline is the rules of one host. The numbers of the tables, what each looks
+// at and what it leaves in the registers (reg0: the sender's VNID, reg1: the
+// receiver's, reg2: its port) are those of OpenShift's SDN
+// (github.com/openshift/sdn, pkg/network/node/ovscontroller.go); its services,
+// multicast and ways out are left away.
+func pipeline(u *lab.Underlay, h *lab.Host, containers int) []string {
+	cluster, own := overlayContainer(h)(0).Masked(), overlayShare(h)
+	flows := []string{
+		// Where from: the tunnel or a container.
+		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, cluster, own),
+		fmt.Sprintf("table=0,priority=200,in_port=%d,ip,nw_src=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, cluster),
+		fmt.Sprintf("table=0,priority=150,in_port=%d,actions=drop", tunnelPort),
+		"table=0,priority=100,arp,actions=goto_table:20",
+		"table=0,priority=100,ip,actions=goto_table:20",
+		fmt.Sprintf("table=20,priority=300,udp,udp_dst=%d,actions=drop", vxlanPort),
+		"table=21,priority=0,actions=goto_table:30",
+		// Where to: ARP or IP, here or on another host.
+		fmt.Sprintf("table=30,priority=200,arp,nw_dst=%s,actions=goto_table:40", own),
+		fmt.Sprintf("table=30,priority=100,arp,nw_dst=%s,actions=goto_table:50", cluster),
+		fmt.Sprintf("table=30,priority=200,ip,nw_dst=%s,actions=goto_table:70", own),
+		fmt.Sprintf("table=30,priority=100,ip,nw_dst=%s,actions=goto_table:90", cluster),
+		// Whether it may: within a tenant only.
+		fmt.Sprintf("table=80,priority=100,reg0=%d,reg1=%d,actions=output:NXM_NX_REG2[]", tenant, tenant),
+	}
+	for n := 1; n <= containers; n++ {
+		addr := overlayContainer(h)(n).Addr()
+		flows = append(flows,
+			fmt.Sprintf("table=20,priority=100,in_port=%d,arp,nw_src=%s,arp_sha=%s,actions=load:%d->NXM_NX_REG0[],goto_table:21", n, addr, lab.MAC(addr), tenant),
+			fmt.Sprintf("table=20,priority=100,in_port=%d,ip,nw_src=%s,actions=load:%d->NXM_NX_REG0[],goto_table:21", n, addr, tenant),
+			fmt.Sprintf("table=40,priority=100,arp,nw_dst=%s,actions=output:%d", addr, n),
+			fmt.Sprintf("table=70,priority=100,ip,nw_dst=%s,actions=load:%d->NXM_NX_REG1[],load:%d->NXM_NX_REG2[],goto_table:80", addr, tenant, n))
+	}
+	for _, other := range u.Hosts {
+		if other == h {
+			continue
+		}
+		through := fmt.Sprintf("actions=move:NXM_NX_REG0[]->NXM_NX_TUN_ID[0..31],set_field:%s->tun_dst,output:%d", other.Addr, tunnelPort)
+		flows = append(flows,
+			fmt.Sprintf("table=10,priority=100,tun_src=%s,actions=goto_table:30", other.Addr),
+			fmt.Sprintf("table=50,priority=100,arp,nw_dst=%s,%s", overlayShare(other), through),
+			fmt.Sprintf("table=90,priority=100,ip,nw_dst=%s,%s", overlayShare(other), through))
+	}
+	return flows
+}

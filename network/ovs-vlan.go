@@ -1,0 +1,37 @@
+package network
+
+import (
+	"strconv"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// ovsVLAN is ovs with the containers on access ports of one VLAN and a trunk
+// between the hosts. The hosts' own packets travel untagged.
+func ovsVLAN() Network {
+	tag := strconv.Itoa(vlanID)
+	return Network{
+		Name:     "ovs-vlan",
+		Doc:      "Open vSwitch per host, VLAN " + tag + " on access ports and a trunk between hosts",
+		Parent:   "ovs",
+		Fidelity: Product,
+		Stack:    wire.VLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Needs:    needsOpenVSwitch(),
+		Missing:  "Open vSwitch",
+		Get:      "apt-get install openvswitch-switch",
+		Try:      tryOpenVSwitch,
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+				if err := s.addUplink(bridgeName, "trunks=0,"+tag); err != nil {
+					return err
+				}
+				if err := s.vsctl("set", "Port", bridgeName, "tag=0"); err != nil {
+					return err
+				}
+				return s.plug(bridgeName, l.Containers, wire.InnerMTU(u.Spec.MTU, wire.VLAN()), overlayContainer(s.host), "tag="+tag)
+			})
+		},
+	}
+}

@@ -1,0 +1,170 @@
+package network
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// Openflow is the parameter by which Open vSwitch learns addresses, or has a
+// rule for each pair of them.
+const Openflow = "openflow"
+
+const (
+	openflowNormal   = "normal"
+	openflowExplicit = "explicit"
+	// openflowMost bounds the rules of a bridge: they grow with the square of
+	// the containers.
+	openflowMost = 200_000
+)
+
+// physicalBridge holds the underlay's interface where the userspace datapath
+// sends its tunnels.
+const physicalBridge = "br-phys"
+
+// ovsVXLAN is a bridge of Open vSwitch per host with a VXLAN port to every
+// other.
+func ovsVXLAN() Network {
+	return Network{
+		Name:     "ovs-vxlan",
+		Doc:      "Open vSwitch per host, VXLAN between them, container MTU = underlay - 50",
+		Parent:   "ovs",
+		Fidelity: Product,
+		Stack:    wire.VXLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Needs:    needsOpenVSwitch(),
+		Missing:  "Open vSwitch",
+		Get:      "apt-get install openvswitch-switch",
+		Params: []Param{{
+			Name: Openflow, Doc: "how Open vSwitch forwards: as a switch, or by a rule for each pair of addresses",
+			Values: []string{openflowNormal, openflowExplicit}, List: true,
+		}},
+		Try: tryOpenVSwitch,
+		Lay: layOVSVXLAN,
+	}
+}
+
+func layOVSVXLAN(u *lab.Underlay, l *Laying) error {
+	if rules := pairRules(len(u.Hosts), l.Containers); l.Params[Openflow] == openflowExplicit && rules > openflowMost {
+		return fmt.Errorf("%d containers on %d hosts take %d rules on each, the most is %d: use fewer --containers", l.Containers, len(u.Hosts), rules, openflowMost)
+	}
+	return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+		if err := s.addOverlay(u); err != nil {
+			return err
+		}
+		for _, other := range u.Hosts {
+			if other == s.host {
+				continue
+			}
+			err := s.addTunnel("vxlan-"+other.Short, tunnelPort+other.Number,
+				"options:remote_ip="+other.Addr.String(), "options:key="+strconv.Itoa(vxlanVNI))
+			if err != nil {
+				return err
+			}
+		}
+		if err := s.plug(bridgeName, l.Containers, wire.InnerMTU(u.Spec.MTU, wire.VXLAN()), overlayContainer(s.host)); err != nil {
+			return err
+		}
+		if l.Params[Openflow] != openflowExplicit {
+			return nil
+		}
+		return s.addFlows(bridgeName, pairFlows(u, s.host, l.Containers))
+	})
+}
+
+// overlayContainer gives the address of the host's n-th container, from 1, in
+// the overlay.
+func overlayContainer(h *lab.Host) func(n int) netip.Prefix {
+	return func(n int) netip.Prefix { return netip.PrefixFrom(overlayAddr(h, n+1), 16) }
+}
+
+// addOverlay makes the bridge of the overlay. The userspace datapath sends what
+// it encapsulates through a second bridge, which holds the host's address.
+func (s *openVSwitch) addOverlay(u *lab.Underlay) error {
+	if err := s.addBridge(bridgeName, lab.MAC(overlayAddr(s.host, 1))); err != nil {
+		return err
+	}
+	if s.datapath != ovsUserspace {
+		return nil
+	}
+	if err := s.addUplink(physicalBridge); err != nil {
+		return err
+	}
+	for _, other := range u.Hosts {
+		if other == s.host {
+			continue
+		}
+		if err := s.knowHost(other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addTunnel adds a VXLAN port to the bridge of the overlay. No packet passes
+// from one such port to another, so that a mesh of tunnels has no loop.
+func (s *openVSwitch) addTunnel(name string, port int, options ...string) error {
+	args := append(portOf(bridgeName, name, port, "protected=true"), "type=vxlan", "options:local_ip="+s.host.Addr.String())
+	return s.vsctl(append(args, options...)...)
+}
+
+// pairRules is how many rules pairFlows gives a host.
+func pairRules(hosts, containers int) int {
+	remote := (hosts - 1) * containers
+	return containers*(containers-1) + 2*containers*remote + containers + remote
+}
+
+// pairFlows are the rules of a host that name both addresses and the port of
+// each pair that talks, and of each that asks for an address.
+func pairFlows(u *lab.Underlay, h *lab.Host, containers int) []string {
+	type end struct {
+		mac  string
+		port int
+	}
+	var local, remote []end
+	for _, other := range u.Hosts {
+		for n := 1; n <= containers; n++ {
+			mac := lab.MAC(overlayContainer(other)(n).Addr()).String()
+			if other == h {
+				local = append(local, end{mac, n})
+			} else {
+				remote = append(remote, end{mac, tunnelPort + other.Number})
+			}
+		}
+	}
+	var flows []string
+	rule := func(from end, to string, ports ...string) {
+		flows = append(flows, fmt.Sprintf("in_port=%d,dl_src=%s,dl_dst=%s,actions=output:%s",
+			from.port, from.mac, to, strings.Join(ports, ",output:")))
+	}
+	toAll := func(from end, all []end) {
+		var ports []string
+		for _, to := range all {
+			if port := strconv.Itoa(to.port); to.port != from.port && (len(ports) == 0 || ports[len(ports)-1] != port) {
+				ports = append(ports, port)
+			}
+		}
+		if len(ports) > 0 {
+			rule(from, "ff:ff:ff:ff:ff:ff", ports...)
+		}
+	}
+	for _, from := range local {
+		for _, to := range append(append([]end{}, local...), remote...) {
+			if to != from {
+				rule(from, to.mac, strconv.Itoa(to.port))
+			}
+		}
+		toAll(from, append(append([]end{}, local...), remote...))
+	}
+	for _, from := range remote {
+		for _, to := range local {
+			rule(from, to.mac, strconv.Itoa(to.port))
+		}
+		toAll(from, local)
+	}
+	return flows
+}

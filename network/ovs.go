@@ -1,0 +1,41 @@
+package network
+
+import (
+	"net/netip"
+
+	"tare/lab"
+)
+
+// underlayBits is the length of the underlay's prefix, 10.0.0.0/16.
+const underlayBits = 16
+
+// ovs is a bridge of Open vSwitch per host that holds the underlay's interface,
+// so that the containers of all hosts, and the hosts, are on one link. Its
+// parent is veth, not bridge: the switch takes the Linux bridge's place.
+func ovs() Network {
+	return Network{
+		Name:     "ovs",
+		Doc:      "Open vSwitch per host, with the underlay's interface in it",
+		Parent:   "veth",
+		Fidelity: Product,
+		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		Needs:    needsOpenVSwitch(),
+		Missing:  "Open vSwitch",
+		Get:      "apt-get install openvswitch-switch",
+		Try:      tryOpenVSwitch,
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+				if err := s.addUplink(bridgeName); err != nil {
+					return err
+				}
+				return s.plug(bridgeName, l.Containers, u.Spec.MTU, underlayContainer(s.host))
+			})
+		},
+	}
+}
+
+// underlayContainer gives the address of the host's n-th container, from 1, on
+// the underlay.
+func underlayContainer(h *lab.Host) func(n int) netip.Prefix {
+	return func(n int) netip.Prefix { return netip.PrefixFrom(lab.UnderlayAddr(h.Number, n), underlayBits) }
+}

@@ -1,0 +1,75 @@
+package network
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// TunnelVerb is the hidden command by which the binary runs a Tunnel, given as
+// one JSON object.
+const TunnelVerb = "tunnel"
+
+const (
+	tunnelDevice = "tun0"
+	tunUDPPort   = 8285 // that of flannel's udp backend
+)
+
+// tunUDP is a bridge per host, and between hosts a process that carries each
+// packet in a datagram.
+func tunUDP() Network {
+	return Network{
+		Name:     "tun-udp",
+		Doc:      "bridge + a userspace tunnel over UDP between hosts (what weave's sleeve and flannel's udp do), container MTU = underlay - 28",
+		Parent:   "route",
+		Fidelity: StandIn,
+		Stack:    wire.UDP(),
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Needs:    []Need{tunNeed()},
+		Missing:  "TUN devices",
+		Get:      "modprobe tun",
+		Lay:      layTunnel,
+	}
+}
+
+func layTunnel(u *lab.Underlay, l *Laying) error {
+	mtu := wire.InnerMTU(u.Spec.MTU, wire.UDP())
+	return eachHost(u, func(h *lab.Host) error {
+		b := ownSubnet(h, mtu)
+		if err := b.lay(h, l.Containers); err != nil {
+			return err
+		}
+		t := Tunnel{Device: tunnelDevice, MTU: mtu, Listen: netip.AddrPortFrom(h.Addr, tunUDPPort)}
+		for _, other := range u.Hosts {
+			if other != h {
+				t.Peers = append(t.Peers, TunnelPeer{Subnet: other.Subnet(), Host: netip.AddrPortFrom(other.Addr, tunUDPPort)})
+			}
+		}
+		if err := startTunnel(h, t); err != nil {
+			return err
+		}
+		for _, peer := range t.Peers {
+			// From the bridge's address: answers to the host's own would not come
+			// back through the tunnel.
+			if err := h.AddRoute(lab.Route{To: peer.Subnet, Device: tunnelDevice, From: b.gateway.Addr()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// startTunnel starts the process and brings its device up.
+func startTunnel(h *lab.Host, t Tunnel) error {
+	spec, err := json.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("describe tunnel: %w", err)
+	}
+	if err := h.StartSelf(TunnelVerb, string(spec)); err != nil {
+		return err
+	}
+	return h.SetUp(t.Device)
+}

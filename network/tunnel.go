@@ -1,0 +1,188 @@
+package network
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"tare/wire"
+)
+
+// Tunnel is a TUN device whose packets travel in UDP datagrams, each in one of
+// its own: what flannel's udp backend and weave's sleeve do.
+type Tunnel struct {
+	Device string // to make, in the network namespace that it runs in
+	MTU    int    // of the device, bytes
+	Listen netip.AddrPort
+	Peers  []TunnelPeer
+}
+
+// TunnelPeer is the other end for the packets to a subnet.
+type TunnelPeer struct {
+	Subnet netip.Prefix
+	Host   netip.AddrPort
+}
+
+// tunDevice is where TUN devices are asked for.
+const tunDevice = "/dev/net/tun"
+
+// RunTunnel runs a tunnel that is given as one JSON object, as TunnelVerb, and
+// writes a line once it carries.
+func RunTunnel(ctx context.Context, text string, w io.Writer) error {
+	var t Tunnel
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return fmt.Errorf("run tunnel: read its description: %w", err)
+	}
+	return t.run(ctx, func() error {
+		_, err := fmt.Fprintln(w)
+		return err
+	})
+}
+
+// run makes the device, calls ready, and carries packets until the context
+// ends. Its threads stay in the kernel: the process must end with it.
+func (t Tunnel) run(ctx context.Context, ready func() error) error {
+	tun, err := t.openDevice()
+	if err != nil {
+		return err
+	}
+	socket, err := t.openSocket()
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- t.send(tun, socket) }()
+	go func() { ended <- t.receive(socket, tun) }()
+	if err := ready(); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-ended:
+		return err
+	}
+}
+
+// openDevice makes the TUN device without a header of its own on each packet
+// (IFF_NO_PI) and sets its MTU; it is left down.
+func (t Tunnel) openDevice() (int, error) {
+	tun, err := unix.Open(tunDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("open %s: %w", tunDevice, err)
+	}
+	request, err := unix.NewIfreq(t.Device)
+	if err != nil {
+		return 0, fmt.Errorf("make TUN device %s: %w", t.Device, err)
+	}
+	request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
+	if err := unix.IoctlIfreq(tun, unix.TUNSETIFF, request); err != nil {
+		return 0, fmt.Errorf("make TUN device %s: %w", t.Device, err)
+	}
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("open socket: %w", err)
+	}
+	request.SetUint32(uint32(t.MTU))
+	if err := errors.Join(unix.IoctlIfreq(socket, unix.SIOCSIFMTU, request), unix.Close(socket)); err != nil {
+		return 0, fmt.Errorf("set MTU of %s to %d: %w", t.Device, t.MTU, err)
+	}
+	return tun, nil
+}
+
+func (t Tunnel) openSocket() (int, error) {
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("open socket: %w", err)
+	}
+	if err := unix.Bind(socket, sockaddr(t.Listen)); err != nil {
+		return 0, fmt.Errorf("listen at %s: %w", t.Listen, err)
+	}
+	return socket, nil
+}
+
+func sockaddr(a netip.AddrPort) *unix.SockaddrInet4 {
+	return &unix.SockaddrInet4{Addr: a.Addr().As4(), Port: int(a.Port())}
+}
+
+// way is a peer as the loop compares and calls it.
+type way struct {
+	subnet, mask uint32
+	to           unix.Sockaddr
+}
+
+func (t Tunnel) ways() []way {
+	ways := make([]way, len(t.Peers))
+	for n, p := range t.Peers {
+		subnet := p.Subnet.Masked().Addr().As4()
+		ways[n] = way{binary.BigEndian.Uint32(subnet[:]), ^uint32(0) << (32 - p.Subnet.Bits()), sockaddr(p.Host)}
+	}
+	return ways
+}
+
+// destination is where an IPv4 header holds the address it is for (RFC 791).
+const destination = 16
+
+// send passes what is routed into the device to the peer of its subnet. What
+// nobody wants, and what the kernel can't send, is lost, as on any path.
+func (t Tunnel) send(tun, socket int) error {
+	runtime.LockOSThread()
+	ways, packet := t.ways(), make([]byte, t.MTU)
+	for {
+		n, err := unix.Read(tun, packet)
+		if errors.Is(err, unix.EINTR) || err == nil && n < wire.IPv4Header {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read from %s: %w", t.Device, err)
+		}
+		to := binary.BigEndian.Uint32(packet[destination:])
+		for i := range ways {
+			if to&ways[i].mask != ways[i].subnet {
+				continue
+			}
+			if err := unix.Sendto(socket, packet[:n], 0, ways[i].to); errors.Is(err, unix.EBADF) {
+				return fmt.Errorf("send datagram: %w", err)
+			}
+			break
+		}
+	}
+}
+
+// receive passes what arrives in datagrams to the device. The kernel drops
+// what is no IP packet.
+func (t Tunnel) receive(socket, tun int) error {
+	runtime.LockOSThread()
+	packet := make([]byte, t.MTU)
+	for {
+		n, err := unix.Read(socket, packet)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("receive datagram: %w", err)
+		}
+		if _, err := unix.Write(tun, packet[:n]); errors.Is(err, unix.EBADF) {
+			return fmt.Errorf("write to %s: %w", t.Device, err)
+		}
+	}
+}
+
+// tunNeed is the kernel's TUN, and the right to it.
+func tunNeed() Need {
+	return Need{What: tunDevice, Get: "modprobe tun; as an ordinary user also chmod 666 " + tunDevice, Find: func() (string, error) {
+		file, err := os.OpenFile(tunDevice, os.O_RDWR, 0)
+		if err != nil {
+			return "", err
+		}
+		return tunDevice, file.Close()
+	}}
+}

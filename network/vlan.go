@@ -1,0 +1,66 @@
+package network
+
+import (
+	"net/netip"
+	"strconv"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+// vlanID is the VLAN of every network that has one.
+const vlanID = 701
+
+// vlanDevice is the host's interface to the VLAN, as ip-link(8) names one.
+const vlanDevice = lab.Device + ".701"
+
+// vlan gives containers addresses of a VLAN of the underlay: what Docker's
+// macvlan driver does in 802.1Q trunk mode.
+func vlan() Network {
+	return Network{
+		Name:     "vlan",
+		Doc:      "macvlan on VLAN " + strconv.Itoa(vlanID) + " of the underlay",
+		Parent:   "macvlan",
+		Fidelity: SamePath,
+		Stack:    wire.VLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Needs:    needsVLAN(),
+		Missing:  "VLAN devices",
+		Get:      "modprobe 8021q",
+		Lay: func(u *lab.Underlay, l *Laying) error {
+			return eachHost(u, func(h *lab.Host) error {
+				if err := addVLAN(u, h, l); err != nil {
+					return err
+				}
+				addr := func(n int) netip.Addr { return overlayAddr(h, n) }
+				return layMacvlans(h, vlanDevice, addr, l.Containers)
+			})
+		},
+	}
+}
+
+// needsVLAN asks for a VLAN device: the kernel's, or BPF's in its place.
+func needsVLAN() []Need {
+	return []Need{kernel("VLAN devices", "modprobe 8021q", func(ns *lab.Namespace) error {
+		if err := lab.AddVeth(lab.End{In: ns, Name: lab.Device}, lab.End{In: ns, Name: "wire"}, 1500); err != nil {
+			return err
+		}
+		_, err := ns.AddVLAN(lab.VLAN{Name: vlanDevice, ID: vlanID, Device: lab.Device, MTU: 1500})
+		return err
+	})}
+}
+
+// addVLAN gives a host its interface to the VLAN. All that the host then sends
+// has a tag, which a link must count.
+func addVLAN(u *lab.Underlay, h *lab.Host, l *Laying) error {
+	if u.Spec.Link > 0 {
+		if err := h.SetLink(lab.Device, u.Spec.Link, wire.VLANTag); err != nil {
+			return err
+		}
+	}
+	isKernels, err := h.AddVLAN(lab.VLAN{Name: vlanDevice, ID: vlanID, Device: lab.Device, MTU: u.Spec.MTU})
+	if err == nil && !isKernels {
+		l.standIn("tags are pushed and popped by BPF: the kernel has no VLAN devices (modprobe 8021q)")
+	}
+	return err
+}

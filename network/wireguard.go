@@ -1,0 +1,88 @@
+package network
+
+import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+
+	"tare/lab"
+	"tare/wire"
+)
+
+const (
+	wireguardDevice = "wg0"
+	wireguardPort   = "51820" // that of the project's own examples
+)
+
+// wireguard is route with WireGuard between hosts: one device, on which every
+// other host is a peer.
+func wireguard() Network {
+	return Network{
+		Name:     "wireguard",
+		Doc:      "bridge per host, kernel WireGuard between hosts, container MTU = underlay - 60",
+		Parent:   "route",
+		Fidelity: SamePath,
+		Stack:    wire.Wireguard(),
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Needs: []Need{
+			kernel("WireGuard devices", "modprobe wireguard", func(ns *lab.Namespace) error { return ns.AddWireGuard("try", 1440) }),
+			program("wg", "wireguard-tools", "--version"),
+		},
+		Missing: "WireGuard devices",
+		Get:     "modprobe wireguard",
+		Lay:     layWireguard,
+	}
+}
+
+func layWireguard(u *lab.Underlay, l *Laying) error {
+	keys := map[*lab.Host]*ecdh.PrivateKey{}
+	for _, h := range u.Hosts {
+		key, err := ecdh.X25519().GenerateKey(rand.Reader)
+		if err != nil {
+			return fmt.Errorf("make key of %s: %w", h.Name, err)
+		}
+		keys[h] = key
+	}
+	mtu := wire.InnerMTU(u.Spec.MTU, wire.Wireguard())
+	err := eachHost(u, func(h *lab.Host) error {
+		if err := h.AddWireGuard(wireguardDevice, mtu); err != nil {
+			return err
+		}
+		if err := setPeers(u, h, keys); err != nil {
+			return err
+		}
+		return h.SetUp(wireguardDevice)
+	})
+	if err != nil {
+		return err
+	}
+	return layTunnels(u, l.Containers, mtu, func(*lab.Host, *lab.Host) (lab.Route, error) {
+		return lab.Route{Device: wireguardDevice}, nil
+	})
+}
+
+// setPeers gives a host's device its key, and every other host as a peer.
+func setPeers(u *lab.Underlay, h *lab.Host, keys map[*lab.Host]*ecdh.PrivateKey) error {
+	wg, err := Program("wg")
+	if err != nil {
+		return err
+	}
+	key := filepath.Join(lab.Scratch, wireguardDevice+".key")
+	if err := h.WriteFile(key, []byte(wireguardKey(keys[h].Bytes())), 0o600); err != nil {
+		return err
+	}
+	command := []string{wg, "set", wireguardDevice, "listen-port", wireguardPort, "private-key", key}
+	for _, other := range u.Hosts {
+		if other != h {
+			command = append(command, "peer", wireguardKey(keys[other].PublicKey().Bytes()),
+				"endpoint", other.Addr.String()+":"+wireguardPort, "allowed-ips", other.Subnet().String())
+		}
+	}
+	_, err = h.Run(command...)
+	return err
+}
+
+// wireguardKey is a key as wg(8) reads it.
+func wireguardKey(key []byte) string { return base64.StdEncoding.EncodeToString(key) }

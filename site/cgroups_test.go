@@ -1,0 +1,167 @@
+package site_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tare/lab"
+	"tare/site"
+	"tare/test/labtest"
+)
+
+// TestLabEngines runs the tests of engines as the init of a lab.
+func TestLabEngines(t *testing.T) {
+	labtest.NoLeaks(t)
+	runtime.LockOSThread() // the parent-death signal is that of the thread
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command("/proc/self/exe", "engines")
+	cmd.SysProcAttr = lab.Attributes(true)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// hierarchies are the roots of the machine's control groups.
+func hierarchies(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs") // version 1
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.procs"); err == nil {
+		found = append(found, "/sys/fs/cgroup/cgroup.procs")
+	}
+	for n := range found {
+		found[n] = filepath.Dir(found[n])
+	}
+	return found
+}
+
+// groups are those of a lab that stand, in all hierarchies.
+func groups(t *testing.T, name string) []string {
+	t.Helper()
+	var all []string
+	for _, root := range hierarchies(t) {
+		if dir := filepath.Join(root, site.CgroupsOf(name)); exists(dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// makeGroups makes a lab's group in every hierarchy, with one in it, as an
+// engine does.
+func makeGroups(t *testing.T, name string) {
+	t.Helper()
+	for _, root := range hierarchies(t) {
+		if err := os.MkdirAll(filepath.Join(root, site.CgroupsOf(name), "docker", "c1"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(groups(t, name)) == 0 {
+		t.Fatal("this machine has no control groups")
+	}
+}
+
+// claim claims a lab's groups, says so, and waits to be killed.
+func claim(name string) error {
+	file, err := site.ClaimCgroups(name)
+	if err != nil {
+		return err
+	}
+	fmt.Println("claimed")
+	time.Sleep(time.Hour)
+	return site.ReleaseCgroups(file)
+}
+
+// TestCgroupsOfKilledOwners: groups stand while their owner lives, whoever
+// sweeps, and are gone with the next command after it was killed.
+func TestCgroupsOfKilledOwners(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Logf("uid %d makes no control groups", os.Geteuid())
+		return
+	}
+	name := labName("killed-groups")
+	cmd := exec.Command("/proc/self/exe", "claim", name)
+	said, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	makeGroups(t, name)
+	if err := site.Sweep(); err != nil {
+		t.Error(err)
+	}
+	if len(groups(t, name)) == 0 {
+		t.Error("the groups of an owner that lives were removed")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("a killed owner ends well")
+	}
+	if err := site.Sweep(); err != nil { // as any command does
+		t.Error(err)
+	}
+	if left := groups(t, name); len(left) > 0 {
+		t.Errorf("left behind: %s", strings.Join(left, " "))
+	}
+	if left, err := filepath.Glob("/run/tare/" + name + "*"); err != nil || len(left) > 0 {
+		t.Errorf("the ledger has %v, %v", left, err)
+	}
+}
+
+// TestCgroupsAreReleased: an owner that ends in order takes its groups along,
+// also those in which something still ends.
+func TestCgroupsAreReleased(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Logf("uid %d makes no control groups", os.Geteuid())
+		return
+	}
+	name := labName("released-groups")
+	file, err := site.ClaimCgroups(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	makeGroups(t, name)
+	sleeper := exec.Command("sleep", "100")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	inside := filepath.Join(groups(t, name)[0], "docker", "c1", "cgroup.procs")
+	if err := os.WriteFile(inside, fmt.Append(nil, sleeper.Process.Pid), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() {
+		if err := sleeper.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		var exit *exec.ExitError
+		if err := sleeper.Wait(); !errors.As(err, &exit) {
+			t.Error(err)
+		}
+	})
+	if err := site.ReleaseCgroups(file); err != nil {
+		t.Error(err)
+	}
+	if left := groups(t, name); len(left) > 0 {
+		t.Errorf("left behind: %s", strings.Join(left, " "))
+	}
+}

@@ -1,0 +1,189 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tare/lab"
+	"tare/network"
+)
+
+// The networks of these tests are made of real parts of a lab, with sleep for
+// a daemon.
+const sleeps = "sleep"
+
+func TestNetworksOfAnEngineShareHosts(t *testing.T) {
+	find := func(name string) (network.Network, bool) {
+		engine, _, _ := strings.Cut(name, ":")
+		switch engine {
+		case "plain":
+			return network.Network{Name: name}, true
+		case "own":
+			return network.Network{Name: name, Needs: []network.Need{{What: "d"}}}, true
+		}
+		return network.Network{Name: name, Engine: network.Engine{Name: engine}}, true
+	}
+	two := func(name string, change ...func(*UnderlaySpec)) UnderlaySpec {
+		s := UnderlaySpec{Name: name, Network: name, NIC: "full", MTU: 1500, Hosts: 2}
+		for _, c := range change {
+			c(&s)
+		}
+		return s
+	}
+	specs := []UnderlaySpec{
+		two("plain:a"), two("docker:a"), two("own:a"), two("docker:b"), two("plain:b"), two("own:b"), two("ovs:a"),
+		two("docker:a", func(s *UnderlaySpec) { s.NIC = "tso" }),
+		two("docker:a", func(s *UnderlaySpec) { s.Hosts = 3 }),
+		two("docker:a", func(s *UnderlaySpec) { s.Params = map[string]string{"rules": "9"} }),
+		two("docker:b", func(s *UnderlaySpec) { s.Params = map[string]string{"rules": "9"} }),
+	}
+	want := "[[0 4] [1 3] [2] [5] [6] [7] [8] [9 10]]"
+	if got := fmt.Sprint(byEngine(specs, find)); got != want {
+		t.Errorf("grouped as %s, want %s", got, want)
+	}
+}
+
+// engineTests run as the init of a lab: TestLabEngines starts it.
+func engineTests() error {
+	if err := lab.Enter(); err != nil {
+		return err
+	}
+	l := lab.New(lab.Config{CC: "cubic", Pin: lab.PinNone})
+	return errors.Join(halfLaid(l), engineThatFails(l), missingPart(l), l.Close())
+}
+
+// Engines tells the verbs of the test binary about engineTests.
+func Engines() error { return engineTests() }
+
+// daemonIn starts a daemon in a host and remembers it.
+func daemonIn(started *[]*lab.Process) func(h *lab.Host) error {
+	return func(h *lab.Host) error {
+		p, err := h.StartDaemon(lab.Daemon{Name: "d", Argv: []string{sleeps, "1000"}})
+		*started = append(*started, p)
+		return err
+	}
+}
+
+func onEach(do func(h *lab.Host) error) func(u *lab.Underlay) error {
+	return func(u *lab.Underlay) error {
+		for _, h := range u.Hosts {
+			if err := do(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// container adds one to each host.
+func container(u *lab.Underlay, _ *network.Laying) error {
+	return onEach(func(h *lab.Host) error { _, err := h.AddContainer(); return err })(u)
+}
+
+func runs(p *lab.Process) bool {
+	select {
+	case <-p.Done:
+		return false
+	default:
+		return true
+	}
+}
+
+func specNamed(name string) UnderlaySpec {
+	return UnderlaySpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2}
+}
+
+// says is an error unless err says the text.
+func says(err error, text string) error {
+	if err == nil || !strings.Contains(err.Error(), text) {
+		return fmt.Errorf("want %q, it said: %w", text, err)
+	}
+	return nil
+}
+
+// halfLaid has a network that fails after it made a container and a daemon: its
+// own are gone, its engine and its neighbour stand.
+func halfLaid(l *lab.Lab) error {
+	var engines, own []*lab.Process
+	of := network.Engine{Name: "e", Start: onEach(daemonIn(&engines))}
+	whole := network.Network{Name: "whole", Engine: of, Lay: container}
+	half := network.Network{Name: "half", Engine: of, Lay: func(u *lab.Underlay, laying *network.Laying) error {
+		if err := errors.Join(container(u, laying), onEach(daemonIn(&own))(u)); err != nil {
+			return err
+		}
+		return errors.New("add route: no such device")
+	}}
+	e := &engine{spec: specNamed("half")}
+	_, errHalf := e.layNetwork(l, half, specNamed("half"), &network.Laying{})
+	u, err := e.layNetwork(l, whole, specNamed("whole"), &network.Laying{})
+	errs := []error{says(errHalf, "lay network half: add route: no such device"), err}
+	if len(engines) != 2 || !runs(engines[0]) || !runs(engines[1]) {
+		errs = append(errs, fmt.Errorf("%d daemons of the engine, or they do not run", len(engines)))
+	}
+	for _, p := range own {
+		<-p.Done
+	}
+	for at, there := range map[string]bool{"half.h1": false, "half.h1/c1": false, "whole.h1/c1": true, "engine-half.h1": true} {
+		if _, err := l.Find(at); (err == nil) != there {
+			errs = append(errs, fmt.Errorf("%s is there: %t", at, err == nil))
+		}
+	}
+	e.used = u != nil
+	if errs = append(errs, e.end(l)); !runs(engines[0]) {
+		errs = append(errs, errors.New("an engine that is used was ended"))
+	}
+	// The last network goes, and nothing stands on the engine.
+	e.used = false
+	errs = append(errs, l.Remove(u), e.end(l))
+	for _, p := range engines {
+		<-p.Done
+	}
+	return errors.Join(errs...)
+}
+
+// engineThatFails starts on one host only: both networks hear of it, it is not
+// tried twice, and what was started is gone.
+func engineThatFails(l *lab.Lab) error {
+	var started []*lab.Process
+	start := daemonIn(&started)
+	of := network.Engine{Name: "e", Start: onEach(func(h *lab.Host) error {
+		if h.Number == 2 {
+			return errors.New("no socket yet")
+		}
+		return start(h)
+	})}
+	e := &engine{spec: specNamed("first")}
+	var errs []error
+	for _, name := range []string{"first", "second"} {
+		_, err := e.layNetwork(l, network.Network{Name: name, Engine: of, Lay: container}, specNamed(name), &network.Laying{})
+		errs = append(errs, says(err, "start engine e: no socket yet"))
+	}
+	if len(started) != 1 {
+		errs = append(errs, fmt.Errorf("%d daemons were started", len(started)))
+	}
+	for _, p := range started {
+		<-p.Done
+	}
+	if _, err := l.Find("engine-first.h1"); err == nil {
+		errs = append(errs, errors.New("the hosts of an engine that failed are there"))
+	}
+	return errors.Join(append(errs, e.end(l))...)
+}
+
+// missingPart has a network whose part is not here: no engine is started for
+// it, and the error says how to get it.
+func missingPart(l *lab.Lab) error {
+	n := network.Network{
+		Name: "n", Lay: container,
+		Engine: network.Engine{Name: "e", Start: func(*lab.Underlay) error { return errors.New("it was started") }},
+		Needs:  []network.Need{{What: "d", Get: "apt-get install d", Find: func() (string, error) { return "", errors.New("absent") }}},
+	}
+	e := &engine{spec: specNamed("n")}
+	_, err := e.layNetwork(l, n, specNamed("n"), &network.Laying{})
+	if missing := new(network.MissingError); !errors.As(err, &missing) || missing.Get != "apt-get install d" {
+		return fmt.Errorf("a network without its part: %w", err)
+	}
+	return says(err, "d: absent: apt-get install d")
+}

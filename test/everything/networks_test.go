@@ -1,0 +1,119 @@
+package everything
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/result"
+)
+
+// absent are the networks that need what no package holds: a kernel's modules,
+// a card, somebody's closed source. All others must run.
+func absent() []string {
+	return []string{"ipvlan", "sr-iov", "gre", "geneve", "wireguard", "ipsec", "havs"}
+}
+
+// build makes the binary as it is released.
+func build(t *testing.T) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Fatal("real engines need root: run the tests as root")
+	}
+	path := filepath.Join(t.TempDir(), "tare")
+	cmd := exec.Command("go", "build", "-o", path, "tare/cmd/tare")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v: %s", err, out)
+	}
+	return path
+}
+
+// unchanged fails where the machine is not as it was within a moment.
+func unchanged(t *testing.T, before machine, wait time.Duration) {
+	t.Helper()
+	left := differences(before, look(t))
+	for deadline := time.Now().Add(wait); len(left) > 0 && time.Now().Before(deadline); left = differences(before, look(t)) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if len(left) > 0 {
+		t.Errorf("the machine is not as it was:\n%s", strings.Join(left, "\n"))
+	}
+}
+
+func TestEveryNetworkIsWeighed(t *testing.T) {
+	tare := build(t)
+	before := look(t)
+	var out, progress bytes.Buffer
+	cmd := exec.Command(tare, "run", "--networks", "all", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json")
+	cmd.Stdout, cmd.Stderr = &out, &progress
+	runErr := cmd.Run()
+	unchanged(t, before, 5*time.Second)
+	if runErr != nil {
+		t.Errorf("tare run: %v: %s", runErr, progress.String())
+	}
+	var res result.Result
+	if err := json.Unmarshal(out.Bytes(), &res); err != nil {
+		t.Fatalf("read result: %v", err)
+	}
+	if held := res.Environment.LabMemoryBytes; held == 0 || held > mostMemory {
+		t.Errorf("with everything up the lab holds %d bytes", held)
+	}
+	weighed := map[string]int{}
+	for _, c := range res.Cells {
+		if c.Status != result.StatusOK || len(c.Samples) == 0 {
+			t.Errorf("%s on %s: %s: %s", c.Network, c.Path, c.Status, c.Reason)
+			continue
+		}
+		weighed[c.Network]++
+	}
+	for _, n := range network.All() {
+		if weighed[n.Name] > 0 {
+			continue
+		}
+		at := slices.IndexFunc(res.Plan.Skipped, func(s result.SkippedNetwork) bool { return s.Name == n.Name })
+		switch {
+		case at < 0:
+			t.Errorf("%s was neither weighed nor skipped", n.Name)
+		case !slices.Contains(absent(), n.Name):
+			t.Errorf("%s was skipped: %s", n.Name, res.Plan.Skipped[at].Reason)
+		}
+	}
+}
+
+// TestKillLeavesNothing kills the tool while everything is up. What only the
+// ledger knows is gone with the next command.
+func TestKillLeavesNothing(t *testing.T) {
+	tare := build(t)
+	before := look(t)
+	var progress bytes.Buffer
+	cmd := exec.Command(tare, "run", "--networks", "all", "--workloads", "tcp_rr", "--blocks", "50", "--duration", "60ms", "--json")
+	cmd.Stderr = &progress
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(daemons(t), "flanneld"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("flanneld never ran: %s", progress.String())
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("a killed command ended well")
+	}
+	next := exec.Command(tare, "run", "--networks", "bridge", "--paths", "same-host", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json")
+	if out, err := next.CombinedOutput(); err != nil {
+		t.Errorf("the next command: %v: %s", err, out)
+	}
+	unchanged(t, before, 10*time.Second)
+}
