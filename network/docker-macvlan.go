@@ -1,6 +1,8 @@
 package network
 
 import (
+	"errors"
+
 	"tare/lab"
 )
 
@@ -40,7 +42,14 @@ func layDockerMacvlan(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	return runOn(u, l, func(h *lab.Host, n int) []string {
+	err = runOn(u, l, func(h *lab.Host, n int) []string {
 		return []string{"--network", name, "--ip", lab.UnderlayAddr(h.Number, n).String()}
 	})
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, allHosts(u, func(h *lab.Host) error {
+		_, err := docker(h, "network", "rm", name) // else it would stay on hosts that others share
+		return err
+	}))
 }

@@ -14,6 +14,8 @@ const (
 	overlaySubnet = "10.220.0.0/16"
 	swarmPool     = "10.230.0.0/16" // of the networks that Swarm makes for itself
 	swarmPort     = ":2377"
+	// swarmWait is how long the nodes may take to be ready.
+	swarmWait = 30 * time.Second
 	// lookUpWait is how long the engines may take to tell each other a name.
 	lookUpWait = 10 * time.Second
 )
@@ -72,7 +74,7 @@ func joinSwarm(u *lab.Underlay) error {
 	if err != nil {
 		return err
 	}
-	return allHosts(u, func(h *lab.Host) error {
+	err = allHosts(u, func(h *lab.Host) error {
 		if h == manager {
 			return nil
 		}
@@ -80,6 +82,26 @@ func joinSwarm(u *lab.Underlay) error {
 			"--token", strings.TrimSpace(token), at)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return awaitNodes(manager, len(u.Hosts))
+}
+
+// awaitNodes waits until the manager has heard of every node that it is ready: a
+// container that attaches before that may wait for ever.
+func awaitNodes(manager *lab.Host, count int) error {
+	var said string
+	for deadline := time.Now().Add(swarmWait); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		var err error
+		if said, err = docker(manager, "node", "ls", "--format", "{{.Status}}"); err != nil {
+			return err
+		}
+		if strings.Count(said, "Ready") == count {
+			return nil
+		}
+	}
+	return fmt.Errorf("wait for %d nodes of the swarm: after %v they are %s", count, swarmWait, strings.Join(strings.Fields(said), ", "))
 }
 
 // checkNames asks Docker's name server, in the first container of each host,

@@ -60,6 +60,9 @@ func startDocker(h *lab.Host, flags ...string) error {
 	if err := seal(h, "/etc"); err != nil { // dockerd writes /etc/docker
 		return err
 	}
+	if err := h.WeighCgroup(); err != nil {
+		return err
+	}
 	path, err := dockerPath(h)
 	if err != nil {
 		return err
