@@ -56,6 +56,9 @@ func layDockerOverlay(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
+	if err := awaitVNI(u.Hosts[0], name); err != nil {
+		return err
+	}
 	if err := runOn(u, l, func(*lab.Host, int) []string { return []string{"--network", name} }); err != nil {
 		return err
 	}
@@ -102,6 +105,21 @@ func awaitNodes(manager *lab.Host, count int) error {
 		}
 	}
 	return fmt.Errorf("wait for %d nodes of the swarm: after %v they are %s", count, swarmWait, strings.Join(strings.Fields(said), ", "))
+}
+
+// awaitVNI waits until the manager has given the network its VNI: who attaches
+// before that is heard of again after minutes.
+func awaitVNI(manager *lab.Host, name string) error {
+	for deadline := time.Now().Add(swarmWait); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		vni, err := docker(manager, "network", "inspect", "--format", `{{index .Options "com.docker.network.driver.overlay.vxlanid_list"}}`, name)
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(vni) != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("wait for the VNI of network %s: none after %v", name, swarmWait)
 }
 
 // checkNames asks Docker's name server, in the first container of each host,

@@ -32,13 +32,25 @@ func dockerName(u *lab.Underlay, h *lab.Host, n int) string {
 	return fmt.Sprintf("%s-%s-c%d", u.Spec.Name, h.Short, n)
 }
 
+// attachTries is how often a container is started that a swarm lost: the first
+// to attach may, while the swarm's nodes settle, and the engine then gives up.
+const attachTries = 3
+
 func startContainer(u *lab.Underlay, h *lab.Host, n int, flags []string) error {
 	args := []string{"run", "--detach", "--name", dockerName(u, h, n), "--log-driver", "none"}
 	if len(h.CPUs) > 0 {
 		args = append(args, "--cpuset-cpus", h.CPUs.String())
 	}
-	_, err := docker(h, append(append(args, flags...), ImageName)...)
-	return err
+	args = append(append(args, flags...), ImageName)
+	for try := 1; ; try++ {
+		_, err := docker(h, args...)
+		if err == nil || try == attachTries || !strings.Contains(err.Error(), "attaching to network failed") {
+			return err
+		}
+		if _, err := docker(h, "rm", "--force", dockerName(u, h, n)); err != nil {
+			return err
+		}
+	}
 }
 
 // adoptDocker takes a container of the engine's as the host's next. Its
