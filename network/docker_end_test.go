@@ -122,8 +122,8 @@ func TestDockerOwnerKilledLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var group string
-	if err := json.NewDecoder(out).Decode(&group); err != nil {
-		t.Fatal(err)
+	if err := json.NewDecoder(out).Decode(&group); err != nil || group == "" {
+		t.Fatalf("control group %q, %v", group, err)
 	}
 	inside := insideLab(t)
 	if running := living(t, inside); running < 8 { // two engines of two daemons, two containers and their shims
