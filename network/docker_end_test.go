@@ -138,11 +138,7 @@ func TestDockerOwnerKilledLeavesNothing(t *testing.T) {
 			t.Fatalf("%d processes of the lab are left", living(t, inside))
 		}
 	}
-	next, err := site.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := next.Close(); err != nil {
+	if err := site.Sweep(); err != nil { // as any command does
 		t.Fatal(err)
 	}
 	noCgroup(t, group)
