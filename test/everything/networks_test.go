@@ -69,6 +69,9 @@ func TestEveryNetworkIsWeighed(t *testing.T) {
 	}
 	weighed := map[string]int{}
 	for _, c := range res.Cells {
+		if c.Network == "cni" && c.Status == result.StatusSkipped {
+			continue // a path that its list does not serve
+		}
 		if c.Status != result.StatusOK || len(c.Samples) == 0 {
 			t.Errorf("%s on %s: %s: %s", c.Network, c.Path, c.Status, c.Reason)
 			continue
