@@ -61,16 +61,24 @@ func (l *load) ownLink(c *result.Cell) string {
 	return text
 }
 
-// name is the row's label.
+// mostLabel is what a row's label may take of a table.
+const mostLabel = 32
+
+// name is the row's label. Parameters that do not fit beside the network's name
+// stand alone, indented: the row follows its network's own.
 func (r row) name() string {
 	label := clean(r.network)
 	if r.link != "" {
 		label += "@" + clean(r.link)
 	}
-	if r.settings != "" {
-		label += " " + clean(r.settings)
+	if r.settings == "" {
+		return clip(label, mostLabel)
 	}
-	return clip(label, 32)
+	settings := clean(r.settings)
+	if full := label + " " + settings; width(full) <= mostLabel {
+		return full
+	}
+	return clip("  "+settings, mostLabel)
 }
 
 // settingsOf are the network's own parameters of a cell, as text.
