@@ -175,5 +175,8 @@ func getting(b site.Built) string {
 	if !known || n.Get == "" {
 		return ": tare list networks shows what runs here"
 	}
+	if len(n.Needs) > 0 { // a daemon of its own may have failed instead
+		return fmt.Sprintf(" (if this machine lacks %s: %s)", n.Missing, n.Get)
+	}
 	return fmt.Sprintf(": it needs %s: %s", n.Missing, n.Get)
 }
