@@ -119,3 +119,19 @@ func addrOrder(addr netip.Addr) int32 {
 	b := addr.As4()
 	return int32(binary.NativeEndian.Uint32(b[:]))
 }
+
+// arrive is the end of a program that takes packets: what got here arrives at
+// the device, "next" lets it go on as it is, "drop" drops it.
+func arrive(device int) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Imm(asm.R1, int32(device)),
+		asm.Mov.Imm(asm.R2, redirectIngress),
+		asm.FnRedirect.Call(),
+		asm.Return(),
+
+		asm.Mov.Imm(asm.R0, tcxNext).WithSymbol("next"),
+		asm.Return(),
+		asm.Mov.Imm(asm.R0, tcxDrop).WithSymbol("drop"),
+		asm.Return(),
+	}
+}

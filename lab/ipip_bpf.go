@@ -186,7 +186,7 @@ func decapsulateIPIP(local netip.Addr, peers *ebpf.Map, device int) asm.Instruct
 		asm.JNE.Imm(asm.R2, networkOrder(unix.ETH_P_IP), "next"),
 	}
 	code = append(code, loadHeader("next")...)
-	return append(code,
+	code = append(code,
 		asm.LoadMem(asm.R2, asm.R10, headerStack+ipVersion, asm.Byte),
 		asm.JNE.Imm(asm.R2, ipv4NoOptions, "next"),
 		asm.LoadMem(asm.R2, asm.R10, headerStack+ipProtocol, asm.Byte),
@@ -209,14 +209,6 @@ func decapsulateIPIP(local netip.Addr, peers *ebpf.Map, device int) asm.Instruct
 		asm.Mov.Imm(asm.R4, roomFixedGSO|roomKeepChecks),
 		asm.FnSkbAdjustRoom.Call(),
 		asm.JNE.Imm(asm.R0, 0, "drop"),
-		asm.Mov.Imm(asm.R1, int32(device)),
-		asm.Mov.Imm(asm.R2, redirectIngress),
-		asm.FnRedirect.Call(),
-		asm.Return(),
-
-		asm.Mov.Imm(asm.R0, tcxNext).WithSymbol("next"),
-		asm.Return(),
-		asm.Mov.Imm(asm.R0, tcxDrop).WithSymbol("drop"),
-		asm.Return(),
 	)
+	return append(code, arrive(device)...)
 }

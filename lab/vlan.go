@@ -76,7 +76,7 @@ func pushTag(id, lower int) asm.Instructions {
 // popTag takes the tag off packets that have it, and lets them arrive at the
 // device. All others go on.
 func popTag(id, device int) asm.Instructions {
-	return asm.Instructions{
+	code := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),
 		asm.LoadMem(asm.R2, asm.R6, skbVLANPresent, asm.Word),
 		asm.JEq.Imm(asm.R2, 0, "next"),
@@ -87,13 +87,6 @@ func popTag(id, device int) asm.Instructions {
 		asm.JNE.Imm(asm.R2, int32(id), "next"),
 		asm.FnSkbVlanPop.Call(), // R1 is still the packet
 		asm.JNE.Imm(asm.R0, 0, "drop"),
-		asm.Mov.Imm(asm.R1, int32(device)),
-		asm.Mov.Imm(asm.R2, redirectIngress),
-		asm.FnRedirect.Call(),
-		asm.Return(),
-		asm.Mov.Imm(asm.R0, tcxNext).WithSymbol("next"),
-		asm.Return(),
-		asm.Mov.Imm(asm.R0, tcxDrop).WithSymbol("drop"),
-		asm.Return(),
 	}
+	return append(code, arrive(device)...)
 }

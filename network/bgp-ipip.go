@@ -42,8 +42,7 @@ func ipipMTU(u *lab.Underlay) int { return wire.InnerMTU(u.Spec.MTU, wire.IPIP()
 // layIPIPMesh gives each host a device for IPIP, with the first address of its
 // own range.
 func layIPIPMesh(u *lab.Underlay, l *Laying) error {
-	byKernel := true
-	err := eachHost(u, func(h *lab.Host) error {
+	return eachHost(u, func(h *lab.Host) error {
 		var peers []netip.Addr
 		for _, other := range u.Hosts {
 			if other != h {
@@ -54,12 +53,9 @@ func layIPIPMesh(u *lab.Underlay, l *Laying) error {
 		if err != nil {
 			return err
 		}
-		byKernel = byKernel && kernel
+		if !kernel {
+			l.standIn("IPIP by tc-BPF: this kernel lacks IPIP devices")
+		}
 		return h.AddAddress(ipipDevice, netip.PrefixFrom(h.ContainerAddr(0), 32))
 	})
-	if err == nil && !byKernel {
-		l.Fidelity = StandIn
-		l.Note("IPIP by tc-BPF: this kernel lacks IPIP devices")
-	}
-	return err
 }

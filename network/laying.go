@@ -164,11 +164,9 @@ func (n Network) complete(set map[string]string) map[string]string {
 
 // Build lays the network over the underlay's hosts. Bridged packets pass
 // netfilter or not as the network declares, whatever the machine does, and
-// every route has the lab's congestion control, whoever laid it.
+// every route has the lab's congestion control, whoever laid it. What the
+// network lacks is the caller's to ask before it makes hosts.
 func (n Network) Build(u *lab.Underlay, l *Laying) error {
-	if err := n.Lacks(); err != nil {
-		return err
-	}
 	l.Fidelity, l.Params = n.Fidelity, n.complete(l.Params)
 	if err := n.Lay(u, l); err != nil {
 		return err

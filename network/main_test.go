@@ -5,32 +5,17 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
-	"tare/agent"
 	"tare/lab"
 	"tare/network"
-	"tare/site"
-	"tare/test/labtest"
+	"tare/test/labmain"
 )
 
-// verbs are what the test binary is started as inside a lab.
-func verbs() map[string]func(arguments []string) error {
-	return map[string]func([]string) error{
-		site.KeeperVerb: func([]string) error { return site.Keep() },
-		site.AgentVerb: func([]string) error {
-			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
-		},
-		network.RelayVerb: func(a []string) error { // --listen A --to B
-			return network.Relay(context.Background(), netip.MustParseAddrPort(a[1]), netip.MustParseAddrPort(a[3]), func() error {
-				_, err := os.Stdout.Write([]byte("\n"))
-				return err
-			})
-		},
+func TestMain(m *testing.M) {
+	labmain.Run(m, "network", labmain.Verbs{
 		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
 		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
 		network.LookUpVerb:  func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
@@ -42,7 +27,7 @@ func verbs() map[string]func(arguments []string) error {
 		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
 		network.CNIVerb:     func(a []string) error { return network.AddCNI(context.Background(), a[0], os.Stdout) },
 		"confined":          func([]string) error { return confined() },
-	}
+	})
 }
 
 // errand ends this process as the command ended.
@@ -52,31 +37,6 @@ func errand(argv []string) error {
 		os.Exit(status)
 	}
 	return err
-}
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		verb, known := verbs()[os.Args[1]]
-		if known {
-			exit(verb(os.Args[2:]))
-		}
-		// A lab started it: were it to test, it would start labs in turn.
-		if !strings.HasPrefix(os.Args[1], "-") {
-			exit(fmt.Errorf("no verb %q", os.Args[1]))
-		}
-	}
-	if err := os.Setenv(labtest.Mark, fmt.Sprintf("network-%d", os.Getpid())); err != nil {
-		exit(err)
-	}
-	os.Exit(m.Run())
-}
-
-func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
 }
 
 // confined prints the CPUs that the process may use and its control groups.

@@ -15,7 +15,7 @@ type Need struct {
 	What    string                 // "dockerd"
 	Get     string                 // the one command that gets it
 	Find    func() (string, error) // where it is
-	Version []string               // the command line by which it tells its version; nil: it has none
+	Version []string               // the arguments by which it tells its version; nil: it has none
 }
 
 // MissingError says what a network lacks on this machine.
@@ -29,17 +29,16 @@ func (e *MissingError) Unwrap() error { return e.Err }
 
 // program is a program of a Debian package, or one among the parts.
 func program(name, debianPackage string, version ...string) Need {
-	need := Need{What: name, Get: "apt-get install " + debianPackage, Find: func() (string, error) { return Program(name) }}
-	if len(version) > 0 {
-		need.Version = append([]string{name}, version...)
+	return Need{
+		What: name, Get: "apt-get install " + debianPackage, Version: version,
+		Find: func() (string, error) { return Program(name) },
 	}
-	return need
 }
 
-// part is a program that `make parts` builds.
+// part is a program that `make parts` builds, for the user that types it.
 func part(name string, version ...string) Need {
 	need := program(name, "", version...)
-	need.Get = "make parts"
+	need.Get = "make parts (as the user that runs tare)"
 	return need
 }
 
@@ -104,7 +103,7 @@ func (n Network) versions(h *lab.Host) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := h.Run(append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, path}, need.Version[1:]...)...)
+		text, err := h.Run(append([]string{"sh", "-c", `exec "$0" "$@" 2>&1`, path}, need.Version...)...)
 		if err != nil {
 			return nil, err
 		}

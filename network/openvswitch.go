@@ -59,8 +59,7 @@ func chooseDatapath(h *lab.Host, l *Laying) (string, error) {
 		_, err = h.Run("ovs-dpctl", "del-dp", probe)
 		return ovsKernel, err
 	}
-	l.Fidelity = StandIn
-	l.Note("userspace-datapath: this kernel has no datapath of Open vSwitch (modprobe openvswitch): " +
+	l.standIn("userspace-datapath: this kernel has no datapath of Open vSwitch (modprobe openvswitch): " +
 		"ovs-vswitchd itself forwards each frame, without segmentation and checksum offload, whatever the nic")
 	return ovsUserspace, h.Inside(func() error {
 		tun, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)

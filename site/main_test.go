@@ -4,62 +4,23 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
-	"strings"
 	"testing"
 
-	"tare/agent"
 	"tare/network"
 	"tare/site"
-	"tare/test/labtest"
+	"tare/test/labmain"
 )
 
-// verbs are what the test binary is started as.
-func verbs() map[string]func(arguments []string) error {
-	return map[string]func([]string) error{
-		site.KeeperVerb: func([]string) error { return site.Keep() },
-		site.AgentVerb: func([]string) error {
-			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
-		},
-		network.RelayVerb: func(a []string) error { // --listen A --to B
-			return network.Relay(context.Background(), netip.MustParseAddrPort(a[1]), netip.MustParseAddrPort(a[3]), func() error {
-				_, err := os.Stdout.Write([]byte("\n"))
-				return err
-			})
-		},
+func TestMain(m *testing.M) {
+	labmain.Run(m, "site", labmain.Verbs{
 		network.TunnelVerb: func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
 		"engines":          func([]string) error { return site.Engines() },
 		"claim":            func(a []string) error { return claim(a[0]) },
 		"own":              func([]string) error { return own() },
 		"up":               func(a []string) error { return upAgainAndAgain(a[0]) },
 		"stranger":         func(a []string) error { return stranger(a[0]) },
-	}
-}
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		verb, known := verbs()[os.Args[1]]
-		if known {
-			exit(verb(os.Args[2:]))
-		}
-		// A lab started it: were it to test, it would start labs in turn.
-		if !strings.HasPrefix(os.Args[1], "-") {
-			exit(fmt.Errorf("no verb %q", os.Args[1]))
-		}
-	}
-	if err := os.Setenv(labtest.Mark, fmt.Sprintf("site-%d", os.Getpid())); err != nil {
-		exit(err)
-	}
-	os.Exit(m.Run())
-}
-
-func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	})
 }
 
 // stranger calls a keeper and prints what it says before it has been asked.

@@ -1,0 +1,79 @@
+// Package labmain is the main of test binaries that start labs: a lab starts
+// the binary that runs again, as its keeper, as agents and as what its networks
+// are made of.
+package labmain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+
+	"tare/agent"
+	"tare/network"
+	"tare/site"
+	"tare/test/labtest"
+)
+
+// Verbs are what a binary is started as, by its first argument; each gets the
+// others.
+type Verbs map[string]func(arguments []string) error
+
+// Run runs the tests, or the verb that the binary was started as: one of those
+// that every lab needs, or one of more. All that the tests start is marked by
+// the name.
+func Run(m *testing.M, name string, more Verbs) {
+	if len(os.Args) > 1 {
+		verbs := everyLab()
+		maps.Copy(verbs, more)
+		if verb, known := verbs[os.Args[1]]; known {
+			exit(verb(os.Args[2:]))
+		}
+		// A lab started it: were it to test, it would start labs in turn.
+		if !strings.HasPrefix(os.Args[1], "-") {
+			exit(fmt.Errorf("no verb %q", os.Args[1]))
+		}
+	}
+	if err := os.Setenv(labtest.Mark, fmt.Sprintf("%s-%d", name, os.Getpid())); err != nil {
+		exit(err)
+	}
+	os.Exit(m.Run())
+}
+
+func everyLab() Verbs {
+	return Verbs{
+		site.KeeperVerb: func([]string) error { return site.Keep() },
+		site.AgentVerb: func([]string) error {
+			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
+		},
+		network.RelayVerb: relay,
+	}
+}
+
+// relay is --listen A --to B.
+func relay(arguments []string) error {
+	if len(arguments) != 4 {
+		return errors.New("relay: want --listen A --to B")
+	}
+	listen, errListen := netip.ParseAddrPort(arguments[1])
+	to, errTo := netip.ParseAddrPort(arguments[3])
+	if err := errors.Join(errListen, errTo); err != nil {
+		return err
+	}
+	return network.Relay(context.Background(), listen, to, func() error {
+		_, err := os.Stdout.Write([]byte("\n"))
+		return err
+	})
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
