@@ -10,7 +10,7 @@ LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 # Packages whose tests are quick under the race detector.
 RACE := ./agent ./report ./result ./stats ./test/verdict ./wire
 
-.PHONY: test lint fuzz build bench packages parts
+.PHONY: test lint fuzz build bench diagnosis packages parts bpf
 
 # One package at a time: tests that measure must not disturb each other.
 test: packages parts lint
@@ -38,6 +38,10 @@ fuzz:
 		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime 10s "$$(dirname "$$file")" < /dev/null; \
 	done
 
+# The programs of tare trace, which stand in the repository as compiled.
+bpf:
+	@trace/bpf/build
+
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
 
@@ -45,3 +49,7 @@ build:
 bench:
 	go run ./bench/lab
 	go run ./bench/peers
+
+# How often tare names the cause that was brought about: docs/diagnosis.md.
+diagnosis: packages parts build
+	go run ./bench/diagnosis

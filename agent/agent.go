@@ -21,17 +21,20 @@ type Agent struct {
 	mu   sync.Mutex // guards out and stop
 	stop map[int]context.CancelFunc
 	jobs sync.WaitGroup
+
+	servers servers
 }
 
-// Serve answers orders until in ends. Nothing is collected or printed while a
+// Serve answers orders until in ends, and ends what it started. Nothing is collected or printed while a
 // window is open: the collector runs between runs only.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) error {
+func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) (err error) {
 	prepare()
-	a := &Agent{out: json.NewEncoder(out), stop: map[int]context.CancelFunc{}}
+	a := &Agent{out: json.NewEncoder(out), stop: map[int]context.CancelFunc{}, servers: servers{all: map[string]*running{}}}
 	if err := a.out.Encode(Hello{Schema: Schema, Version: version, Boot: probe.BootID("/"), Confinement: probe.Confined("/")}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	defer func() { err = errors.Join(err, a.servers.stop()) }()
 	defer a.jobs.Wait()
 	defer cancel()
 	lines := bufio.NewScanner(in)
@@ -55,7 +58,7 @@ func (a *Agent) take(ctx context.Context, o order) {
 		}
 		return
 	}
-	if o.Job != nil && len(a.stop) == 0 {
+	if o.Job != nil && o.Do != doStart && len(a.stop) == 0 {
 		room(o.Job.threads())
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -110,6 +113,8 @@ func (a *Agent) do(ctx context.Context, o order) (workload.Tally, error) {
 		})
 	case doSend:
 		return o.Job.send(ctx)
+	case doStart:
+		return workload.Tally{}, a.servers.ready(ctx, *o.Job)
 	}
 	return workload.Tally{}, fmt.Errorf("order %q: unknown to this agent", o.Do)
 }

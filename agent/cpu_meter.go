@@ -22,6 +22,28 @@ type cpuMeter struct {
 	err    error
 }
 
+// Metered does a run in this process, with a meter of the machine's CPU time
+// beside it.
+func Metered(run workload.Run, do func(workload.Run) (workload.Tally, error)) (tally workload.Tally, err error) {
+	meter, err := newCPUMeter()
+	if err != nil {
+		return tally, err
+	}
+	defer func() { err = errors.Join(err, meter.reader.Close()) }()
+	return meter.around(run, do)
+}
+
+// around does a run and adds the CPU time of its window.
+func (m *cpuMeter) around(run workload.Run, do func(workload.Run) (workload.Tally, error)) (workload.Tally, error) {
+	run.Edge = m.edge
+	tally, err := do(run)
+	if err != nil {
+		return tally, err
+	}
+	tally.CPU, err = m.used()
+	return tally, err
+}
+
 // newCPUMeter reads once, so that later reads find their memory laid out. Each
 // job has a reader of its own: one that is being stopped may still read.
 func newCPUMeter() (*cpuMeter, error) {

@@ -34,21 +34,24 @@ type Handle struct {
 	Version           string
 	probe.Confinement // of the agent
 
-	boot string
-	in   io.WriteCloser
-	end  func() error
-	mu   sync.Mutex
-	next int
-	jobs map[int]*job  // that have not ended
-	err  error         // why it is broken
-	gone chan struct{} // closed when broken
+	boot   string
+	in     io.Writer
+	end    func() error
+	hangUp func() error // closes in, once
+	mu     sync.Mutex
+	next   int
+	jobs   map[int]*job  // that have not ended
+	err    error         // why it is broken
+	gone   chan struct{} // closed when broken
+
+	servers bool // it was asked to start real ones
 }
 
 // Open takes over a started agent's standard input and output and hears it
 // out. end kills the process at the other side; it is called when the agent
 // breaks and again when it is closed, and gives the same error each time.
 func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*Handle, error) {
-	h := &Handle{Name: name, in: in, end: end, jobs: map[int]*job{}, gone: make(chan struct{})}
+	h := &Handle{Name: name, in: in, hangUp: sync.OnceValue(in.Close), end: end, jobs: map[int]*job{}, gone: make(chan struct{})}
 	hello := make(chan error, 1)
 	go h.listen(out, hello)
 	select {
@@ -157,7 +160,7 @@ func (h *Handle) Broken() error {
 // Close ends the agent.
 func (h *Handle) Close() error {
 	h.fail(errors.New("closed"))
-	return errors.Join(h.in.Close(), h.end())
+	return errors.Join(h.hangUp(), h.end())
 }
 
 // job is one end of a run under way.

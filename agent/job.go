@@ -39,7 +39,7 @@ func (j Job) serve(ctx context.Context, ready func(netip.AddrPort) error) (workl
 // send carries out the driving end of a run.
 func (j Job) send(ctx context.Context) (workload.Tally, error) {
 	return j.carry(j.Run.Reverse, func(kind workload.Workload, run workload.Run, to netip.AddrPort) (workload.Tally, error) {
-		return kind.Send(ctx, run, to)
+		return kind.Drive(ctx, run, to)
 	})
 }
 
@@ -55,7 +55,7 @@ func (j Job) threads() int {
 // end that receives with one of its packets.
 func (j Job) carry(receives bool, end func(workload.Workload, workload.Run, netip.AddrPort) (workload.Tally, error)) (tally workload.Tally, err error) {
 	kind, known := workload.Find(j.Workload)
-	if !known {
+	if !known || kind.Cycle != nil {
 		return tally, fmt.Errorf("workload %q: unknown to this agent", j.Workload)
 	}
 	address, err := netip.ParseAddrPort(j.Address)
@@ -67,23 +67,26 @@ func (j Job) carry(receives bool, end func(workload.Workload, workload.Run, neti
 		return tally, err
 	}
 	defer func() { err = errors.Join(err, meter.reader.Close()) }()
-	j.Run.Edge, meter.spins = meter.edge, j.Run.Mode == workload.Spinning
+	meter.spins = j.Run.Mode == workload.Spinning || j.Run.Tool != ""
+	process := probe.NewReader("/", probe.Process)
+	defer func() { err = errors.Join(err, process.Close()) }()
+	counts := process.Read()
 	before, err := probe.NetDevices("/")
 	if err != nil {
 		return tally, err
 	}
-	if tally, err = end(kind, j.Run, address); err != nil {
+	tally, err = meter.around(j.Run, func(run workload.Run) (workload.Tally, error) { return end(kind, run, address) })
+	if err != nil {
 		return tally, err
 	}
+	tally.Readings, tally.Unread = process.Read().Since(counts)
 	if receives {
 		if err := addPacketSize(&tally, before); err != nil {
 			return tally, err
 		}
 	}
-	if tally.CPU, err = meter.used(); err == nil {
-		meter.judge(&tally)
-	}
-	return tally, err
+	meter.judge(&tally)
+	return tally, nil
 }
 
 // room lets a run of so many flows have its processors. It stops the world, so

@@ -14,11 +14,15 @@ type Outcome struct{ Server, Client workload.Tally }
 // one machine only one of them measured it.
 func (o Outcome) Sample() result.Sample {
 	s := result.Sample{Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{}}
-	for _, tally := range []workload.Tally{o.Server, o.Client} {
+	for n, tally := range []workload.Tally{o.Server, o.Client} {
 		maps.Copy(s.Metrics, tally.Metrics)
 		maps.Copy(s.Series, tally.Series)
 		maps.Copy(s.Counters, tally.Counters)
 		s.Warnings = append(s.Warnings, tally.Warnings...)
+		for _, r := range tally.Readings {
+			r.End = []string{result.AtServer, result.AtClient}[n]
+			s.Readings = append(s.Readings, r)
+		}
 		if tally.CPU != nil {
 			s.Counters["cpu_busy"] += tally.CPU.Busy
 			s.Counters["cpu_steal"] += tally.CPU.Steal

@@ -273,7 +273,7 @@ func (p *Port) check(line []byte) (Job, error) {
 	kind, known := workload.Find(r.Job.Workload)
 	run := r.Job.Run
 	switch {
-	case !known:
+	case !known || kind.Serve == nil:
 		return Job{}, fmt.Errorf("workload %q: unknown to this server: use the same version at both ends", r.Job.Workload)
 	case run.Flows < 1 || run.Flows > kind.Flows:
 		return Job{}, fmt.Errorf("%d flows of %s: want 1 to %d", run.Flows, kind.Name, kind.Flows)

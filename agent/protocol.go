@@ -27,6 +27,7 @@ type Hello struct {
 const (
 	doServe = "serve"
 	doSend  = "send"
+	doStart = "start" // a real server; it ends when that is ready
 	doStop  = "stop"
 )
 
@@ -41,7 +42,8 @@ type order struct {
 type Job struct {
 	Workload string       `json:"workload"`
 	Run      workload.Run `json:"run"`
-	Address  string       `json:"address"` // where to listen, or whom to send to
+	Address  string       `json:"address"`       // where to listen, or whom to send to
+	Dir      string       `json:"dir,omitempty"` // below which a real server may write
 }
 
 // answer is a line from an agent: where it listens, what it measured, or what

@@ -96,11 +96,25 @@ func TestBrokenOutsideIsAWarning(t *testing.T) {
 
 // broken builds a lab of a network, runs a shell line at a place of it, and
 // measures one block of a path.
-func broken(ctx context.Context, name, path, at, line string) (cell *result.Cell, err error) {
+func broken(ctx context.Context, name, path, at, line string) (*result.Cell, error) {
 	plan := Quick()
 	plan.Networks, plan.Paths, plan.Blocks, plan.Duration = named([]string{name}), []string{path}, 1, 0.02
 	plan.Workloads, plan.NIC, plan.EncapNIC = []result.WorkloadPlan{{Name: "tcp_rr"}}, []string{"full"}, nil
-	plan = Complete(plan)
+	res, err := changed(ctx, Complete(plan), at, line)
+	if err != nil {
+		return nil, err
+	}
+	for n := range res.Cells {
+		if res.Cells[n].Network == name {
+			return &res.Cells[n], nil
+		}
+	}
+	return nil, errors.New("no cell of " + name)
+}
+
+// changed builds the lab of a plan, runs a shell line at a place of it, and
+// measures the plan.
+func changed(ctx context.Context, plan result.Plan, at, line string) (res *result.Result, err error) {
 	l, err := site.Start(ctx)
 	if err != nil {
 		return nil, err
@@ -112,17 +126,8 @@ func broken(ctx context.Context, name, path, at, line string) (cell *result.Cell
 	if status, err := l.Exec(ctx, at, []string{"sh", "-ec", line}, os.Stdin, os.Stdout, os.Stderr); err != nil || status != 0 {
 		return nil, fmt.Errorf("%s at %s: status %d: %w", line, at, status, err)
 	}
-	res, err := Run(ctx, plan, Options{
+	return Run(ctx, plan, Options{
 		Site: l, Topology: l.Topology, Progress: func(Progress) {},
 		Save: func(res *result.Result) error { return res.Write(io.Discard) },
 	})
-	if err != nil {
-		return nil, err
-	}
-	for n := range res.Cells {
-		if res.Cells[n].Network == name {
-			return &res.Cells[n], nil
-		}
-	}
-	return nil, errors.New("no cell of " + name)
 }

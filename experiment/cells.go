@@ -9,6 +9,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
+	"tare/workload"
 )
 
 // The layouts of the baseline: it is measured twice, on two pairs of hosts.
@@ -46,11 +47,13 @@ func groupsOf(p result.Plan) []group {
 				continue
 			}
 			for _, w := range p.Workloads {
-				groups = append(groups, group{path: path, workload: w, nic: nic, cells: cells})
+				if kind, _ := workload.Find(w.Name); kind.Cycle == nil || attaches(kind, p, path, nic) {
+					groups = append(groups, group{path: path, workload: w, nic: nic, cells: cells})
+				}
 			}
 		}
 	}
-	return groups
+	return append(groups, pathless(p)...)
 }
 
 // extraNICs are the models that only encapsulating networks run under.
@@ -80,21 +83,30 @@ func cellsOn(p result.Plan, path, nic string) []place {
 		case np.Link > 0 && slices.Index(p.NIC, nic) != 0:
 			// A link implies frames, whatever the nic: once is enough.
 		default:
-			link := p.Link
-			if np.Link > 0 {
-				link = np.Link
-			}
-			cells = append(cells, place{network: n, underlay: underlayName(p, variantName(p, at), nic, ""), link: link, settings: np.Params})
+			cells = append(cells, placeOf(p, at, n, nic))
 		}
 	}
 	if len(cells) == 0 && !baselineAsked {
 		return nil
 	}
+	return append(baselinesOn(p, nic), cells...)
+}
+
+// placeOf is where the plan's network of that place runs.
+func placeOf(p result.Plan, at int, n network.Network, nic string) place {
+	return place{
+		network: n, underlay: underlayName(p, variantName(p, at), nic, ""),
+		link: or(p.Networks[at].Link, p.Link), settings: p.Networks[at].Params,
+	}
+}
+
+// baselinesOn are the two baselines.
+func baselinesOn(p result.Plan, nic string) []place {
 	baseline, _ := network.Find(network.Baseline)
-	return append([]place{
+	return []place{
 		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutA), layout: layoutA, link: p.Link},
 		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutB), layout: layoutB, link: p.Link},
-	}, cells...)
+	}
 }
 
 // variantName is a network's name; where the plan holds it more than once, with
@@ -177,9 +189,10 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	if cell.link > 0 {
 		nic = string(lab.NICFrames)
 	}
+	run := runOf(p, g.workload)
 	values := result.Params{
 		"nic": nic, "mtu": p.MTU, "pin": p.Pin, "rps": rps, "cc": p.CC,
-		"warmup": float64(p.Warmup), "duration": float64(p.Duration),
+		"warmup": float64(p.Warmup), "duration": run.Duration.Seconds(),
 	}
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
@@ -190,6 +203,7 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 			values[name] = float64(n)
 		}
 	}
-	addRun(values, runOf(p, g.workload))
+	addRun(values, g.workload.Name, run)
+	addEquipment(values, g.workload.Name, run)
 	return values
 }

@@ -35,8 +35,15 @@ func (r *runner) checkPaths(ctx context.Context) error {
 			if cell.Status != result.StatusOK {
 				continue
 			}
+			kind, _ := workload.Find(g.workload.Name)
+			if kind.Cycle != nil {
+				if err := r.checkOperation(ctx, c, g.path, kind); err != nil {
+					cell.Status, cell.Reason = result.StatusFailed, err.Error()
+				}
+				continue
+			}
 			probeName := checkTCP
-			if kind, _ := workload.Find(g.workload.Name); !kind.TCP {
+			if !kind.TCP {
 				probeName = checkUDP
 			}
 			key := c.underlay + " " + g.path + " " + probeName

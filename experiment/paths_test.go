@@ -74,7 +74,11 @@ func TestFailedCheckSaysWhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.stat.Close()
+	t.Cleanup(func() {
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := r.checkPaths(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -111,6 +111,7 @@ func Complete(p result.Plan) result.Plan {
 	if len(p.Workloads) == 0 {
 		p.Workloads = quick.Workloads
 	}
+	p.Workloads = completeWorkloads(p.Workloads)
 	if len(p.NIC) == 0 {
 		p.NIC = quick.NIC
 	}
@@ -135,6 +136,32 @@ func Complete(p result.Plan) result.Plan {
 		p.Warmup = result.Seconds(math.Round(1e3*math.Max(quickWarmup, float64(p.Duration)/4)) / 1e3)
 	}
 	return p
+}
+
+// completeWorkloads gives a workload that is measured with several numbers of
+// connections a place for each, and every application the layer-4 workloads
+// that tell what of its toll its packets explain.
+func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
+	var all []result.WorkloadPlan
+	applications := false
+	for _, w := range asked {
+		kind, _ := workload.Find(w.Name)
+		applications = applications || kind.Application()
+		if w.Flows > 0 || len(kind.FlowsDefault) < 2 {
+			all = append(all, w)
+			continue
+		}
+		for _, flows := range kind.FlowsDefault {
+			w.Flows = flows
+			all = append(all, w)
+		}
+	}
+	for _, below := range []string{layer4RoundTrip, layer4Bulk} {
+		if applications && !slices.ContainsFunc(all, func(w result.WorkloadPlan) bool { return w.Name == below }) {
+			all = append(all, result.WorkloadPlan{Name: below})
+		}
+	}
+	return all
 }
 
 func or[T comparable](value, fallback T) T {
@@ -260,6 +287,9 @@ func checkNumbers(p result.Plan) error {
 		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, mostLink, " bit/s"})
 	}
 	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
+		return err
+	}
+	if err := checkPathless(p); err != nil {
 		return err
 	}
 	if len(groupsOf(p)) == 0 {

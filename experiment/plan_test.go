@@ -186,7 +186,7 @@ func TestEveryWorkloadCanBePlanned(t *testing.T) {
 	p := Complete(result.Plan{})
 	p.Workloads = nil
 	for _, w := range workload.All() {
-		for _, size := range []int{0, w.Size.Least, w.Size.Most} {
+		for _, size := range slices.Compact([]int{0, w.Size.Least, w.Size.Most}) {
 			planned := result.WorkloadPlan{Name: w.Name, Size: size, Mode: w.Modes[len(w.Modes)-1], Flows: w.Flows}
 			if w.Sizes != "" && size != 0 { // it visits many sizes, not one
 				planned.Size, planned.Sizes = 0, strconv.Itoa(size)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	mathrand "math/rand/v2"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"tare/probe"
 	"tare/result"
 	"tare/site"
-	"tare/workload"
 )
 
 // seriesStep is the step of the series within a window.
@@ -47,6 +45,7 @@ type Progress struct {
 	Done, Total   int // runs
 	Left          time.Duration
 	Checking      bool // the functional check, before the first block
+	Starting      int  // real servers that are being started, before the first block
 }
 
 // runner is one experiment under way.
@@ -71,6 +70,7 @@ type runner struct {
 	before  probe.CPU
 	weighed time.Duration // what the last weighing took
 	last    bool          // nothing more will be measured
+	sources sources
 }
 
 // cellKey finds a cell; both baselines of a group are one cell.
@@ -87,7 +87,12 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.stat.Close()) }()
+	defer func() { err = errors.Join(err, r.close()) }()
+	versions, err := equipment(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(r.res.Environment.Parts, versions)
 	err = r.blocks(ctx)
 	if err == nil {
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
@@ -124,12 +129,18 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, started: time.Now(),
 	}
 	r.daemons = daemonsOf(o.Site, o.Topology)
+	r.sources = sourcesOf(o.Site)
 	r.res = &result.Result{
 		Schema: result.Schema, ID: id, Tool: o.Tool, Plan: plan, Environment: env,
 		Started: time.Now().UTC().Format(time.RFC3339),
 	}
 	r.makeCells()
 	return r, nil
+}
+
+// close closes what the runner reads from.
+func (r *runner) close() error {
+	return errors.Join(r.stat.Close(), r.sources.machine.Close())
 }
 
 // newID draws the name of a result.
@@ -157,12 +168,14 @@ func (r *runner) makeCells() {
 	for n, g := range r.groups {
 		for _, c := range g.cells {
 			key := keyOf(n, c)
-			if _, made := r.cells[key]; made {
+			if cell, made := r.cells[key]; made {
+				cell.Underlays = append(cell.Underlays, c.underlay)
 				continue
 			}
 			cell := &result.Cell{
 				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: or(fidelity[c.underlay], c.network.Fidelity),
-				Params: params(r.plan, g, c, r.rps[c.underlay]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
+				Underlays: []string{c.underlay},
+				Params:    params(r.plan, g, c, r.rps[c.underlay]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
 			}
 			if why, absent := missing[c.underlay]; absent {
 				cell.Status, cell.Reason = result.StatusFailed, why
@@ -188,14 +201,24 @@ type visit struct {
 	place place
 }
 
-// blocks runs the functional check and then block after block.
-func (r *runner) blocks(ctx context.Context) error {
+// prepare looks at the machine, runs the functional check and starts the real
+// servers.
+func (r *runner) prepare(ctx context.Context) error {
 	if err := r.gateBefore(); err != nil {
 		return err
 	}
 	if err := errors.Join(r.checkPaths(ctx), r.checkOutside(ctx)); err != nil {
 		return err
 	}
+	return r.startServers(ctx)
+}
+
+// blocks measures block after block.
+func (r *runner) blocks(ctx context.Context) error {
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	r.readStates(ctx)
 	for block := range r.plan.Blocks {
 		start := time.Now()
 		if err := r.block(ctx, block); err != nil {
@@ -260,7 +283,7 @@ func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
 		return nil
 	}
 	r.missed[cell] = append(r.missed[cell], fmt.Sprintf("missed: block %d has no window: %v", block+1, err))
-	if broken := new(agent.BrokenError); errors.As(err, &broken) || len(r.missed[cell]) > mostMisses {
+	if final(err) || len(r.missed[cell]) > mostMisses {
 		cell.Status, cell.Reason = result.StatusFailed, err.Error()
 	}
 	return nil
@@ -285,72 +308,4 @@ func (r *runner) progress(block, perBlock int) {
 		p.Left = time.Duration(float64(time.Since(r.started)) / float64(r.done) * float64(p.Total-p.Done))
 	}
 	r.Progress(p)
-}
-
-// measureTwice gives a run that fails a second chance in the same block.
-func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, error) {
-	g := r.groups[v.group]
-	sample, err := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
-	if broken := new(agent.BrokenError); err == nil || ctx.Err() != nil || errors.As(err, &broken) {
-		return sample, err
-	}
-	second, errSecond := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
-	if errSecond != nil {
-		return second, err
-	}
-	second.Warnings = append(second.Warnings, "repeated: the first try failed: "+err.Error())
-	return second, nil
-}
-
-// measure does one run on a path.
-func (r *runner) measure(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
-	ends, served := r.ends[p.underlay][path]
-	if !served {
-		return result.Sample{}, noEnds(path, p.underlay)
-	}
-	sample, err := r.between(ctx, p.underlay, ends, network.Port, name, run)
-	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
-		sample.Counters["fragments_per_datagram"] = float64(count)
-	}
-	return sample, err
-}
-
-func noEnds(path, underlay string) error {
-	return fmt.Errorf("path %s of %s: the lab has no such ends", path, underlay)
-}
-
-// between does one run between two ends and joins what both saw.
-func (r *runner) between(ctx context.Context, underlay string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
-	var sample result.Sample
-	server, err := r.Site.Agent(ctx, underlay+"."+ends.Server, "server")
-	if err != nil {
-		return sample, err
-	}
-	client, err := r.Site.Agent(ctx, underlay+"."+ends.Client, "client")
-	if err != nil {
-		return sample, err
-	}
-	if err := drawToken(&run); err != nil {
-		return sample, err
-	}
-	run.Spin = r.spins(underlay, ends)
-	run.SharedCPU = !run.Spin
-	bind := netip.AddrPortFrom(ends.Bind, port).String()
-	dial := netip.AddrPortFrom(ends.Dial, port).String()
-	out, err := agent.Measure(ctx, server, client, name, run, bind, dial)
-	if err != nil {
-		return sample, err
-	}
-	return r.sample(out, or(run.CC, r.plan.CC))
-}
-
-// sample joins the tallies of both ends. A connection under another
-// congestion control than the plan's is no measurement of the plan.
-func (r *runner) sample(out agent.Outcome, want string) (result.Sample, error) {
-	for _, tally := range []workload.Tally{out.Server, out.Client} {
-		if tally.CC != "" && tally.CC != want {
-			return out.Sample(), fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, want)
-		}
-	}
-	return out.Sample(), nil
 }

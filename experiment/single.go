@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -37,6 +38,13 @@ func (s Single) Check() error {
 	if err := checkWorkload(s.Workload); err != nil {
 		return err
 	}
+	kind, _ := workload.Find(s.Workload.Name)
+	switch {
+	case kind.Send == nil:
+		return &InputError{fmt.Sprintf("workload %s: it makes containers, which takes a lab: tare run --workloads %s", kind.Name, kind.Name)}
+	case kind.Serve == nil:
+		return &InputError{fmt.Sprintf("workload %s: only real servers serve it: tare run --workloads %s starts one", kind.Name, kind.Name)}
+	}
 	return checkBounds(windowBounds(s.Plan()))
 }
 
@@ -65,7 +73,7 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 		Samples: []result.Sample{}, Findings: []result.Finding{}, Metrics: []result.Metric{},
 		Params: result.Params{"warmup": float64(plan.Warmup), "duration": float64(plan.Duration)},
 	}
-	addRun(cell.Params, run)
+	addRun(cell.Params, s.Workload.Name, run)
 	if s.Pin != "" {
 		cell.Params["pin"] = s.Pin
 	}

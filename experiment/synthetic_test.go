@@ -34,7 +34,7 @@ func synthetic(t testing.TB, plan result.Plan) *runner {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := r.stat.Close(); err != nil {
+		if err := r.close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -23,6 +23,7 @@ func (r *runner) weigh() {
 	for n := range r.groups {
 		r.weighGroup(n)
 	}
+	r.explain()
 	r.gather()
 }
 
@@ -74,6 +75,7 @@ func (r *runner) weighGroup(n int) {
 			m.Warnings = append(m.Warnings, r.warningsFor(cell, c.underlay)...)
 			cell.Metrics = append(cell.Metrics, m)
 		}
+		addPooled(cell)
 		addCeilings(cell, baseline, r.plan.MTU, c.network)
 	}
 }
@@ -115,6 +117,7 @@ func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Marg
 		m.Warnings = append(m.Warnings, r.warningsFor(cell, g.cells[0].underlay)...)
 		cell.Metrics = append(cell.Metrics, m)
 	}
+	addPooled(cell)
 	addCeilings(cell, cell, r.plan.MTU, g.cells[0].network)
 	return margins
 }

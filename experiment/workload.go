@@ -26,6 +26,9 @@ func checkWorkload(w result.WorkloadPlan) error {
 	if w.Size != 0 && kind.Sizes != "" {
 		return &InputError{fmt.Sprintf("size %d of %s: it visits many: name them as sizes, as in %s", w.Size, w.Name, kind.Sizes)}
 	}
+	if w.Size != 0 && kind.Size.Most == 0 {
+		return &InputError{fmt.Sprintf("size %d of %s: it has none: leave it out", w.Size, w.Name)}
+	}
 	if w.Size != 0 && (w.Size < kind.Size.Least || w.Size > kind.Size.Most) {
 		return &InputError{fmt.Sprintf("size %d of %s: it must be from %d to %d bytes", w.Size, w.Name, kind.Size.Least, kind.Size.Most)}
 	}
@@ -35,6 +38,9 @@ func checkWorkload(w result.WorkloadPlan) error {
 		}
 	}
 	if err := checkRate(w, kind); err != nil {
+		return err
+	}
+	if err := checkEquipment(w, kind); err != nil {
 		return err
 	}
 	return checkExtras(w, kind)
@@ -97,6 +103,14 @@ func takers(takes func(workload.Workload) bool) []string {
 	return names
 }
 
+// flowsDefault is how many flows a workload has where nobody says.
+func flowsDefault(kind workload.Workload) []int {
+	if len(kind.FlowsDefault) > 0 {
+		return kind.FlowsDefault
+	}
+	return []int{1}
+}
+
 // runOf is the run that a workload's checked plan asks for, its defaults
 // filled in.
 func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
@@ -105,9 +119,12 @@ func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
 		return workload.Run{}
 	}
 	run := workload.Run{
-		Mode: or(w.Mode, kind.Modes[0]), Flows: or(w.Flows, max(kind.FlowsDefault, 1)), Size: or(w.Size, kind.Size.Default),
+		Mode: or(w.Mode, kind.Modes[0]), Flows: or(w.Flows, flowsDefault(kind)[0]), Size: or(w.Size, kind.Size.Default),
 		Rate: or(w.Rate.Value, kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
-		Bytes: w.Bytes, Reverse: w.Reverse, Bidir: w.Bidir, CC: w.CC,
+		Bytes: w.Bytes, Reverse: w.Reverse, Bidir: w.Bidir, CC: w.CC, Server: notOurs(w.Server), Tool: notOurs(w.Tool),
+	}
+	if tool, has := kind.FindTool(run.Tool); has {
+		run.Duration = max(run.Duration, tool.Least)
 	}
 	if spec := or(w.Sizes, kind.Sizes); spec != "" {
 		run.Sizes, _ = result.ParseSizes(spec) // checked; those of the table are tested
@@ -128,11 +145,28 @@ func drawToken(run *workload.Run) error {
 	return nil
 }
 
-// addRun adds what a run was asked for to a cell's parameters. What belongs to
+// atOnce is what a cell's parameters call a workload's flows.
+func atOnce(name string) string {
+	kind, _ := workload.Find(name)
+	switch {
+	case kind.Application():
+		return "connections"
+	case kind.Cycle != nil:
+		return "workers"
+	}
+	return "flows"
+}
+
+// addRun adds what a run of a workload was asked for to a cell's parameters. What belongs to
 // few workloads stands there only where it was asked for.
-func addRun(values result.Params, run workload.Run) {
-	values["flows"] = run.Flows
-	values["size"] = run.Size
+func addRun(values result.Params, name string, run workload.Run) {
+	values[atOnce(name)] = run.Flows
+	if kind, _ := workload.Find(name); kind.Cycle != nil {
+		delete(values, "warmup") // it has none
+	}
+	if run.Size > 0 {
+		values["size"] = run.Size
+	}
 	if run.Rate > 0 {
 		values["rate"] = run.Rate
 	}

@@ -15,10 +15,13 @@ type cannonDocument struct {
 	Connections int                `json:"connections"`
 	Pipelining  int                `json:"pipelining"`
 	Workers     int                `json:"workers"`
-	Duration    float64            `json:"duration"`
-	Latency     map[string]float64 `json:"latency"` // ms
-	Requests    map[string]float64 `json:"requests"`
-	Throughput  map[string]float64 `json:"throughput"` // bytes/s
+	Duration    float64            `json:"duration"` // s, to a hundredth
+	Start       time.Time          `json:"start"`    // to a millisecond, as the next
+	Finish      time.Time          `json:"finish"`
+	SampleInt   float64            `json:"sampleInt"`  // ms of a sample; not written by versions that have one of 1000
+	Latency     map[string]float64 `json:"latency"`    // ms
+	Requests    map[string]float64 `json:"requests"`   // in a sample
+	Throughput  map[string]float64 `json:"throughput"` // bytes in a sample
 	Errors      float64            `json:"errors"`
 	Timeouts    float64            `json:"timeouts"`
 	Non2xx      float64            `json:"non2xx"`
@@ -39,17 +42,23 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 			b.param(name, value)
 		}
 	}
-	if d.Duration > 0 {
+	if took := d.Finish.Sub(d.Start); !d.Start.IsZero() && took > 0 {
+		b.param("duration", took.Seconds())
+	} else if d.Duration > 0 {
 		b.param("duration", d.Duration)
+	}
+	perSecond := 1.0
+	if d.SampleInt > 0 {
+		perSecond = 1000 / d.SampleInt
 	}
 	if cut {
 		b.warn("the document breaks off: what was whole of it is read")
 	}
 	if v, ok := d.Requests["average"]; ok {
-		b.metric("rate", v)
+		b.metric("rate", v*perSecond)
 	}
 	if v, ok := d.Throughput["average"]; ok {
-		b.metric("throughput", 8*v, "with the headers of HTTP")
+		b.metric("throughput", 8*v*perSecond, "with the headers of HTTP")
 	}
 	for name, v := range d.Latency {
 		v = seconds(v, time.Millisecond)
@@ -63,9 +72,14 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 			b.counter("latency_"+strings.Replace(name, "stddev", "stdev", 1), v)
 		}
 	}
-	for name, counter := range map[string]string{"total": "requests", "stddev": "rate_stdev", "min": "rate_min", "max": "rate_max", "sent": "sent"} {
+	for name, counter := range map[string]string{"total": "requests", "sent": "sent"} {
 		if v, ok := d.Requests[name]; ok {
 			b.counter(counter, v)
+		}
+	}
+	for name, counter := range map[string]string{"stddev": "rate_stdev", "min": "rate_min", "max": "rate_max"} {
+		if v, ok := d.Requests[name]; ok {
+			b.counter(counter, v*perSecond)
 		}
 	}
 	if d.Errors+d.Timeouts+d.Non2xx > 0 {

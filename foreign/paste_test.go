@@ -138,7 +138,7 @@ Bytes/Sec    3.05 MB 150 kB 3.2 MB
     total time:                          60.0032s
          avg:                                  1.92ms
          approx.  95 percentile:               2.68ms`,
-			`sysbench mysql side=client rate=8336.94 latency_mean=0.00192`},
+			`sysbench mysql side=client rate=8336.94 latency_mean=0.00192 latency_p95=0.00268`},
 	} {
 		cells, err := Read(c.name, []byte(c.paste))
 		if err != nil {

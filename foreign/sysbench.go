@@ -17,7 +17,7 @@ var (
 	sysbenchCount  = regexp.MustCompile(`^\s*(transactions|queries|read/write\s*requests|ignored\s*errors|deadlocks|reconnects):\s*(\d+)\s*\(([\d.]+)\s*per\s*sec\.?\)`)
 	sysbenchTime   = regexp.MustCompile(`^\s*total\s*time:\s*([\d.]+)s`)
 	sysbenchTotal  = regexp.MustCompile(`^\s*total\s*number\s*of\s*events:\s*(\d+)`)
-	sysbenchValue  = regexp.MustCompile(`^\s*(min|avg|max|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
+	sysbenchValue  = regexp.MustCompile(`^\s*(min|avg|max|sum|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
 	sysbenchFatal  = regexp.MustCompile(`^\s*FATAL:\s*(.+)$`)
 	sysbenchWords  = regexp.MustCompile(`SQL\s*statistics:|OLTP test statistics:|General\s*statistics:|^\s*Latency\s*\(ms\):|Threads\s*fairness:|queries\s*performed:|Threads\s*started!|CPU\s*speed:|Latency histogram`)
 	sysbenchSQL    = regexp.MustCompile(`SQL\s*statistics|OLTP test statistics|queries\s*performed`)
@@ -52,6 +52,7 @@ type sysbenchRun struct {
 	events, eventRate *float64
 	took              float64
 	latencies         map[string]float64
+	histogram         []bucket
 }
 
 // readSysbench reads sysbench's text, of version 1 and of those before it.
@@ -132,6 +133,9 @@ func (run *sysbenchRun) figure(line string) {
 	}
 	if m := sysbenchValue.FindStringSubmatch(line); m != nil {
 		run.latencies[m[1]] = seconds(count(m[2]), time.Millisecond)
+	}
+	if m := sysbenchBucket.FindStringSubmatch(line); m != nil {
+		run.histogram = append(run.histogram, bucket{seconds(count(m[1]), time.Millisecond), count(m[2])})
 	}
 }
 
@@ -221,6 +225,17 @@ func (run *sysbenchRun) rates(b *builder) {
 var percentile = regexp.MustCompile(`(\d+(?:\.\d+)?)(?:th|st|nd|rd)?\s*percentile`)
 
 func (run *sysbenchRun) latency(b *builder) {
+	// The sum tells the mean to more digits than the two of "avg".
+	sum, told := run.latencies["sum"]
+	delete(run.latencies, "sum")
+	if told && run.events != nil && *run.events > 0 {
+		b.metric("latency_mean", sum / *run.events)
+	}
+	if len(run.histogram) > 0 {
+		for name, q := range map[string]float64{"50": 0.5, "95": 0.95, "99": 0.99} {
+			b.percentile(name, quantile(run.histogram, q))
+		}
+	}
 	for name, v := range run.latencies {
 		m := percentile.FindStringSubmatch(name)
 		switch {

@@ -3,7 +3,6 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/vishvananda/netlink"
@@ -16,27 +15,6 @@ const (
 	Self        = "/proc/self/exe"
 	SelfInImage = "/tare"
 )
-
-// Adopt takes a real engine's container, known by a process in it, as the
-// host's next. The engine's own command line enter starts a process in it, as
-// {"docker", "exec", "-i", "ID"}; it runs in the host.
-func (h *Host) Adopt(pid int, enter ...string) (*Container, error) {
-	short := fmt.Sprintf("c%d", len(h.Containers)+1)
-	ns := &Namespace{Name: h.Name + "/" + short, CC: h.CC, CPUs: h.CPUs, indices: map[string]int{}, from: h.Namespace, via: enter}
-	file, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
-	if err != nil {
-		return nil, fmt.Errorf("adopt container %s: %w", ns.Name, err)
-	}
-	ns.net = file
-	ns.Push(file.Close)
-	if err := errors.Join(ns.openLinks(), ns.Sysctl("net/ipv4/tcp_no_metrics_save", "1")); err != nil {
-		return nil, errors.Join(fmt.Errorf("adopt container %s: %w", ns.Name, err), ns.Close())
-	}
-	h.underlay.Push(ns.Close)
-	c := &Container{Namespace: ns, Short: short, Host: h}
-	h.Containers = append(h.Containers, c)
-	return c, nil
-}
 
 // Cgroup is the control group under which the host's engines make theirs.
 func (h *Host) Cgroup() string { return h.underlay.lab.Cgroup }
@@ -65,12 +43,12 @@ func (l *Lab) Share(of *Underlay, name string) (*Underlay, error) {
 		if err := onThread(h.enter); err != nil {
 			return nil, fmt.Errorf("share hosts of %s: %w", of.Spec.Name, err)
 		}
-		u.Hosts = append(u.Hosts, &Host{
+		u.hold(&Host{
 			Namespace: &Namespace{
 				Name: name + "." + h.Short, CPUs: h.CPUs, CC: h.CC,
-				net: h.net, mount: h.mount, links: h.links, indices: h.indices,
+				net: h.net, mount: h.mount, links: h.links, devices: h.devices,
 			},
-			Short: h.Short, Number: h.Number, Addr: h.Addr, underlay: u, shared: true,
+			Short: h.Short, Number: h.Number, Addr: h.Addr, shared: true,
 		})
 	}
 	l.add(u)
@@ -96,7 +74,11 @@ func (ns *Namespace) SettleCC() error {
 		}
 		route.Congctl = ns.CC
 		route.Flags &= int(netlink.FLAG_ONLINK) // the kernel sets the others, and takes them from nobody
-		if err := ns.links.RouteReplace(&route); err != nil {
+		err := ns.links.RouteReplace(&route)
+		if errors.Is(err, unix.ENODEV) {
+			continue // its device went meanwhile, with a container
+		}
+		if err != nil {
 			return fmt.Errorf("lay congestion control %s on route %s in %s: %w", ns.CC, route.Dst, ns.Name, err)
 		}
 	}

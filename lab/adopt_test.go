@@ -20,10 +20,7 @@ func testAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := h.Adopt(engine.PID, "nsenter", fmt.Sprintf("--net=/proc/%d/ns/net", engine.PID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := adopt(t, h, engine.PID, "nsenter", fmt.Sprintf("--net=/proc/%d/ns/net", engine.PID))
 	if found, err := l.Find("x.h1/c1"); err != nil || found != c.Namespace {
 		t.Errorf("Find = %v, %v", found, err)
 	}
@@ -50,12 +47,29 @@ func testAdopt(t *testing.T) {
 	}) {
 		t.Errorf("routes %q, %v", laid.Routes, err)
 	}
-	if _, err := h.Adopt(1<<22, "true"); err == nil || !strings.Contains(err.Error(), "adopt container x.h1/c2") {
+	stranger, err := h.AddContainer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Adopt(1<<22, "true"); err == nil || !strings.Contains(err.Error(), "adopt container x.h1/c2") {
 		t.Errorf("a process that is not there: %v", err)
 	}
-	if len(h.Containers) != 1 {
-		t.Errorf("%d containers, want 1", len(h.Containers))
+	if got := len(h.Containers()); got != 1 {
+		t.Errorf("%d containers, want 1", got)
 	}
+}
+
+// adopt makes a process's network namespace the host's next container.
+func adopt(t *testing.T, h *Host, pid int, enter ...string) *Container {
+	t.Helper()
+	c, err := h.AddContainer()
+	if err == nil {
+		err = c.Adopt(pid, enter...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func TestCommandOfAnAdoptedContainer(t *testing.T) {
@@ -89,9 +103,7 @@ func testShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := u.Hosts[0].AddContainer(); err != nil {
-			t.Fatal(err)
-		}
+		create(t, u.Hosts[0])
 		shared = append(shared, u)
 	}
 	own, err := shared[0].Hosts[0].StartDaemon(Daemon{Name: "own", Argv: []string{"sleep", "100"}})

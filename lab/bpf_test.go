@@ -37,10 +37,7 @@ func tunnel(t *testing.T, u *Underlay, peers func(h *Host) []netip.Addr) bool {
 		if refused(t, err) {
 			return false
 		}
-		c, err := h.AddContainer()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := create(t, h)
 		c.Addr = h.ContainerAddr(1)
 		must(t, AddVeth(End{h.Namespace, "veth-c1", nil}, End{c.Namespace, Device, nil}, u.Spec.MTU-20))
 		must(t, h.SetUp("veth-c1"), c.SetUp(Device))
@@ -86,7 +83,7 @@ func testIPIP(t *testing.T) {
 			return
 		}
 		for _, far := range u.Hosts[1:] {
-			from, to := u.Hosts[0].Containers[0], far.Containers[0]
+			from, to := u.Hosts[0].Containers()[0], far.Containers()[0]
 			for _, size := range []int{1, 1452, 1 << 20} {
 				echo(t, from.Namespace, to.Namespace, to.Addr, size)
 			}
@@ -94,7 +91,7 @@ func testIPIP(t *testing.T) {
 			checkOuter(t, seen, u.Hosts[0].Addr, far.Addr, 1452+28)
 		}
 		before := linkOf(t, u.Hosts[0].Namespace, Device)
-		echo(t, u.Hosts[0].Containers[0].Namespace, u.Hosts[1].Containers[0].Namespace, u.Hosts[1].Containers[0].Addr, 1<<20)
+		echo(t, u.Hosts[0].Containers()[0].Namespace, u.Hosts[1].Containers()[0].Namespace, u.Hosts[1].Containers()[0].Addr, 1<<20)
 		after := linkOf(t, u.Hosts[0].Namespace, Device)
 		each := float64(after.TxBytes-before.TxBytes) / float64(after.TxPackets-before.TxPackets)
 		if segments := each > 1514; segments != (nic == NICFull) {
@@ -116,7 +113,7 @@ func testIPIPStranger(t *testing.T) {
 	if !tunnel(t, u, none) {
 		return
 	}
-	from, to := u.Hosts[0].Containers[0], u.Hosts[1].Containers[0]
+	from, to := u.Hosts[0].Containers()[0], u.Hosts[1].Containers()[0]
 	kind := linkOf(t, u.Hosts[1].Namespace, "ipip0").Kind
 	err := from.Do(func() error {
 		conn, err := net.DialTimeout("tcp4", netip.AddrPortFrom(to.Addr, 9).String(), 200*time.Millisecond)

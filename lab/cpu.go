@@ -102,6 +102,17 @@ func (s CPUSet) bind() error {
 	return nil
 }
 
+// Do runs work on a thread that is bound to the set, and so are those on which
+// it enters namespaces.
+func (s CPUSet) Do(work func() error) error {
+	return onThread(func() error {
+		if err := s.bind(); err != nil {
+			return err
+		}
+		return work()
+	})
+}
+
 func (s CPUSet) affinity() unix.CPUSet {
 	var mask unix.CPUSet
 	for _, cpu := range s {

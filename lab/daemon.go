@@ -95,10 +95,10 @@ func (h *Host) await(process *Process, d Daemon) error {
 	})
 }
 
-// Inside runs work on a thread inside the host, its mounts included.
-func (h *Host) Inside(work func() error) error {
+// Inside runs work on a thread inside the namespace, its mounts included.
+func (ns *Namespace) Inside(work func() error) error {
 	return onThread(func() error {
-		if err := h.enter(); err != nil {
+		if err := ns.enter(); err != nil {
 			return err
 		}
 		return work()

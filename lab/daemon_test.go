@@ -135,10 +135,7 @@ func testRemains(t *testing.T) {
 func testEnd(t *testing.T) {
 	l := open(t)
 	h := lay(t, l, pairOf("x")).Hosts[0]
-	c, err := h.Adopt(os.Getpid(), "sh", "-c", `setsid "$@" & trap 'kill $!; exit' TERM; echo > /run/started; wait`, "client")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := adopt(t, h, os.Getpid(), "sh", "-c", `setsid "$@" & trap 'kill $!; exit' TERM; echo > /run/started; wait`, "client")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +149,36 @@ func testEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	endsAlone(t, process)
+}
+
+// A program in groups of its own, as a server is that an agent starts, goes with
+// what started it.
+func testEndOfKin(t *testing.T) {
+	l := open(t)
+	h := lay(t, l, pairOf("x")).Hosts[0]
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	process, err := l.Processes.Start(h.Namespace, Command{
+		Argv: []string{"sh", "-c", `setsid sh -c 'setsid sleep 100 & echo > /run/started; wait' & wait`},
+		Env:  os.Environ(), Files: [3]*os.File{null, null, null},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.await(process, Daemon{Ready: func() error { _, err := os.Stat("/run/started"); return err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	endsAlone(t, process)
+}
+
+// endsAlone ends a process, after which nothing runs in the lab but its init.
+func endsAlone(t *testing.T, process *Process) {
+	t.Helper()
 	if err := process.End(); err != nil {
 		t.Error(err)
 	}

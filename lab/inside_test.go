@@ -25,11 +25,13 @@ var inside = []struct {
 	{"an unknown congestion control is refused", testUnknownCC},
 	{"one underlay goes and the others stand", testRemove},
 	{"a host holds so many containers", testMostContainers},
+	{"containers come and go", testComeAndGo},
 	{"a command runs in its host", testCommand},
 	{"a host has files of its own", testMounts},
 	{"a daemon ends with the lab", testDaemon},
 	{"what a daemon leaves ends with its host", testRemains},
 	{"an engine's client passes the end on", testEnd},
+	{"what a process started in other groups goes with it", testEndOfKin},
 	{"rules are laid and seen", testRules},
 	{"routes are told by who laid them", testLearned},
 	{"packets are steered or it says so", testSteering},
@@ -93,15 +95,25 @@ func linkOf(t *testing.T, ns *Namespace, name string) LaidLink {
 	return LaidLink{}
 }
 
+// create makes the host's next container.
+func create(t *testing.T, h *Host) *Container {
+	t.Helper()
+	c, err := h.AddContainer()
+	if err == nil {
+		err = c.Create()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func testHosts(t *testing.T) {
 	l := open(t)
 	spec := pairOf("x")
 	spec.MTU = 9000
 	u := lay(t, l, spec)
-	c, err := u.Hosts[1].AddContainer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := create(t, u.Hosts[1])
 	found, err := l.Find("x.h2/c1")
 	if err != nil || found != c.Namespace {
 		t.Errorf("Find = %v, %v", found, err)
@@ -178,9 +190,7 @@ func testRemove(t *testing.T) {
 	stays := lay(t, l, pairOf("stays"))
 	before := labtest.Descriptors(t)
 	goes := lay(t, l, pairOf("goes"))
-	if _, err := goes.Hosts[0].AddContainer(); err != nil {
-		t.Fatal(err)
-	}
+	create(t, goes.Hosts[0])
 	if err := l.Remove(goes); err != nil {
 		t.Error(err)
 	}
@@ -198,8 +208,11 @@ func testRemove(t *testing.T) {
 func testMostContainers(t *testing.T) {
 	u := lay(t, open(t), pairOf("x"))
 	h := u.Hosts[0]
-	h.Containers = make([]*Container, MaxContainers)
-	defer func() { h.Containers = nil }()
+	for range MaxContainers {
+		if _, err := h.AddContainer(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if _, err := h.AddContainer(); err == nil || !strings.Contains(err.Error(), "the most") {
 		t.Errorf("one container too many: %v", err)
 	}
@@ -256,10 +269,7 @@ func testCommand(t *testing.T) {
 func testMounts(t *testing.T) {
 	l := open(t)
 	u := lay(t, l, pairOf("x"))
-	c, err := u.Hosts[0].AddContainer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := create(t, u.Hosts[0])
 	run(t, l, u.Hosts[0].Namespace, "echo mine > /run/tare-test")
 	for _, where := range []struct {
 		in   *Namespace

@@ -96,7 +96,7 @@ func (l *Lab) Find(address string) (*Namespace, error) {
 // namespaces are the host's own and those of its containers.
 func (h *Host) namespaces() []*Namespace {
 	all := []*Namespace{h.Namespace}
-	for _, c := range h.Containers {
+	for _, c := range h.Containers() {
 		all = append(all, c.Namespace)
 	}
 	return all

@@ -9,13 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enter moves the calling thread into the namespace, its mounts included, and
-// makes those at first use. The thread must be onThread's.
+// enter moves the calling thread into the namespace, its mounts included. The
+// thread must be onThread's.
 func (ns *Namespace) enter() error {
-	if ns.mount == nil {
-		if err := ns.makeMounts(); err != nil {
-			return err
-		}
+	if err := ns.ensureMounts(); err != nil {
+		return err
 	}
 	// A thread shares its root and working folder with the process until it
 	// says otherwise, and the kernel lets no sharer change its mounts.
@@ -29,6 +27,16 @@ func (ns *Namespace) enter() error {
 		return fmt.Errorf("enter network namespace %s: %w", ns.Name, err)
 	}
 	return nil
+}
+
+// ensureMounts makes the namespace's mounts at first use.
+func (ns *Namespace) ensureMounts() error {
+	ns.mounting.Lock()
+	defer ns.mounting.Unlock()
+	if ns.mount != nil {
+		return nil
+	}
+	return ns.makeMounts()
 }
 
 // makeMounts gives the namespace mounts of its own: /sys shows its links,
@@ -66,7 +74,7 @@ func (ns *Namespace) makeMounts() error {
 }
 
 // BindNamespace names the container's network namespace in its host, as
-// `ip netns` does, and gives the path.
+// `ip netns` does, and gives the path. The name goes with the container.
 func (c *Container) BindNamespace() (path string, err error) {
 	path = filepath.Join("/run/netns", c.Short)
 	err = c.Host.Inside(func() error {
@@ -81,13 +89,17 @@ func (c *Container) BindNamespace() (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("name network namespace of %s: %w", c.Name, err)
 	}
+	c.Detach.Push(func() error {
+		return c.Host.Inside(func() error { return errors.Join(unix.Unmount(path, unix.MNT_DETACH), os.Remove(path)) })
+	})
 	return path, nil
 }
 
 // mountSys mounts a /sys that shows the thread's network namespace, with the
 // cgroups of the old one: a daemon that can't see its cgroups does not start.
 // Where the kernel refuses a new /sys to a user namespace (a container whose
-// /sys is partly masked), the old one stays.
+// /sys is partly masked), the old one stays; so does one that shows the
+// namespace already (a container on its host's network).
 func mountSys() error {
 	cgroups, err := unix.OpenTree(unix.AT_FDCWD, "/sys/fs/cgroup", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	hasCgroups := err == nil
@@ -97,7 +109,7 @@ func mountSys() error {
 	err = unix.Mount("sysfs", "/sys", "sysfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if err == nil && hasCgroups {
 		err = unix.MoveMount(cgroups, "", unix.AT_FDCWD, "/sys/fs/cgroup", unix.MOVE_MOUNT_F_EMPTY_PATH)
-	} else if errors.Is(err, unix.EPERM) {
+	} else if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EBUSY) {
 		err = nil
 	}
 	if hasCgroups {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -20,12 +21,18 @@ type Namespace struct {
 	CPUs CPUSet // what runs in it is bound there; empty: not bound
 	CC   string // congestion control of every route in it
 
-	net     *os.File
-	mount   *os.File // nil until something needs files of its own
-	links   *netlink.Handle
-	indices map[string]int // of the devices that have been named so far
-	from    *Namespace     // whose mounts it starts from; nil: the lab's
-	via     []string       // the command line by which a real engine enters it, in from; nil: it is entered
+	net      *os.File
+	mounting sync.Mutex // whoever is first makes the mounts
+	mount    *os.File   // nil until something needs files of its own
+	links    *netlink.Handle
+	devices  *devices
+	from     *Namespace // whose mounts it starts from; nil: the lab's
+	via      []string   // the command line by which a real engine enters it, in from; nil: it is entered
+}
+
+// emptyNamespace is one that nothing has been made for yet.
+func emptyNamespace(name, cc string) *Namespace {
+	return &Namespace{Name: name, CC: cc, devices: &devices{index: map[string]int{}}}
 }
 
 // sysctls of every namespace of a lab: no state carried from one connection to
@@ -49,14 +56,23 @@ type sysctl struct{ path, value string }
 
 // newNamespace makes a network namespace with its loopback up.
 func newNamespace(name, cc string) (*Namespace, error) {
-	ns := &Namespace{Name: name, CC: cc, indices: map[string]int{}}
+	ns := emptyNamespace(name, cc)
+	if err := ns.create(); err != nil {
+		return nil, errors.Join(err, ns.Close())
+	}
+	return ns, nil
+}
+
+// create makes the network namespace, its loopback up. What is half made goes
+// when the namespace is closed.
+func (ns *Namespace) create() error {
 	err := onThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return fmt.Errorf("create network namespace %s: %w", name, err)
+			return fmt.Errorf("create network namespace %s: %w", ns.Name, err)
 		}
 		file, err := os.Open("/proc/thread-self/ns/net")
 		if err != nil {
-			return fmt.Errorf("hold network namespace %s: %w", name, err)
+			return fmt.Errorf("hold network namespace %s: %w", ns.Name, err)
 		}
 		ns.net = file
 		ns.Push(file.Close)
@@ -67,13 +83,10 @@ func newNamespace(name, cc string) (*Namespace, error) {
 		}
 		return nil
 	})
-	if err == nil {
-		err = ns.openLinks()
-	}
 	if err != nil {
-		return nil, errors.Join(err, ns.Close())
+		return err
 	}
-	return ns, nil
+	return ns.openLinks()
 }
 
 // Try asks the kernel for something in a namespace that is thrown away.
@@ -106,13 +119,21 @@ func (ns *Namespace) Do(work func() error) error {
 	})
 }
 
-// onThread runs work on a thread of its own. The thread is never unlocked:
-// having entered other namespaces it must not serve anyone else, and dies
-// with its goroutine.
+// onThread runs work on a thread of its own, on the CPUs of the calling one. The
+// thread is never unlocked: having entered other namespaces it must not serve
+// anyone else, and dies with its goroutine.
 func onThread(work func() error) error {
+	var cpus unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cpus); err != nil {
+		return fmt.Errorf("read CPU affinity: %w", err)
+	}
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
+		if err := unix.SchedSetaffinity(0, &cpus); err != nil {
+			done <- fmt.Errorf("keep CPU affinity: %w", err)
+			return
+		}
 		done <- work()
 	}()
 	return <-done

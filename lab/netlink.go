@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"sync"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -31,18 +32,42 @@ func retry[T any](dump func() (T, error)) (T, error) {
 	return got, err
 }
 
-// index finds a device by name. It is asked for once: while a lab is built
-// nobody else makes or renames devices in it, and a lookup costs as much as a
-// change.
+// devices are those of a namespace that have been named so far.
+type devices struct {
+	mu    sync.Mutex
+	index map[string]int
+}
+
+func (d *devices) find(name string) (int, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	index, known := d.index[name]
+	return index, known
+}
+
+func (d *devices) keep(name string, index int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.index[name] = index
+}
+
+func (d *devices) forget(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.index, name)
+}
+
+// index finds a device by name. It is asked for once: what the lab names nobody
+// else makes, renames or removes, and a lookup costs as much as a change.
 func (ns *Namespace) index(name string) (int, error) {
-	if index, known := ns.indices[name]; known {
+	if index, known := ns.devices.find(name); known {
 		return index, nil
 	}
 	found, err := retry(func() (netlink.Link, error) { return ns.links.LinkByName(name) })
 	if err != nil {
 		return 0, fmt.Errorf("find %s in %s: %w", name, ns.Name, err)
 	}
-	ns.indices[name] = found.Attrs().Index
+	ns.devices.keep(name, found.Attrs().Index)
 	return found.Attrs().Index, nil
 }
 
@@ -60,13 +85,26 @@ func attrs(name string, mtu int, mac net.HardwareAddr) netlink.LinkAttrs {
 	return a
 }
 
-// add creates a device. It goes with its namespace, so there is no undo.
+// add creates a device. It goes with its namespace, unless it is removed.
 func (ns *Namespace) add(link netlink.Link) error {
 	if err := ns.links.LinkAdd(link); err != nil {
 		return fmt.Errorf("add %s %s to %s: %w", link.Type(), link.Attrs().Name, ns.Name, err)
 	}
 	if a := link.Attrs(); a.Index != 0 && a.Namespace == nil {
-		ns.indices[a.Name] = a.Index // the library has read it back
+		ns.devices.keep(a.Name, a.Index) // the library has read it back
+	}
+	return nil
+}
+
+// RemoveLink removes a device: of a veth pair both ends.
+func (ns *Namespace) RemoveLink(name string) error {
+	link, err := ns.link(name)
+	if err != nil {
+		return err
+	}
+	ns.devices.forget(name)
+	if err := ns.links.LinkDel(link); err != nil {
+		return fmt.Errorf("remove %s from %s: %w", name, ns.Name, err)
 	}
 	return nil
 }
@@ -138,6 +176,25 @@ func (ns *Namespace) AddMacvlan(lowerName string, into *Namespace, name string, 
 	return ns.add(&netlink.Macvlan{LinkAttrs: a, Mode: netlink.MACVLAN_MODE_BRIDGE})
 }
 
+// SettleCarriers waits until devices whose carrier has just come send. The
+// kernel lets them send later, on a thread of its own, unless it is asked about
+// each (rtnl_getlink calls linkwatch_sync_dev, Linux 6.8 or newer). What
+// is sent before is lost, and a lost ARP reply is asked for again only after a
+// second.
+func (ns *Namespace) SettleCarriers() error {
+	names, err := ns.deviceNames()
+	if err != nil {
+		return err
+	}
+	for index, name := range names {
+		_, err := ns.links.LinkByIndex(index)
+		if gone := (netlink.LinkNotFoundError{}); err != nil && !errors.As(err, &gone) {
+			return fmt.Errorf("read %s in %s: %w", name, ns.Name, err)
+		}
+	}
+	return nil
+}
+
 // SetUp brings a device up. The loopback's routes get the lab's congestion
 // control at once.
 func (ns *Namespace) SetUp(name string) error {
@@ -185,32 +242,43 @@ func (ns *Namespace) Isolate(name string) error {
 
 // AddNeighbour pins an IP address to a MAC address on a device.
 func (ns *Namespace) AddNeighbour(device string, addr netip.Addr, mac net.HardwareAddr) error {
-	index, err := ns.index(device)
-	if err != nil {
-		return err
-	}
-	err = ns.links.NeighSet(&netlink.Neigh{
-		LinkIndex: index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT,
-		IP: addr.AsSlice(), HardwareAddr: mac,
+	return ns.neighbour("add neighbour "+addr.String(), device, ns.links.NeighSet, netlink.Neigh{
+		Family: unix.AF_INET, State: netlink.NUD_PERMANENT, IP: addr.AsSlice(), HardwareAddr: mac,
 	})
-	if err != nil {
-		return fmt.Errorf("add neighbour %s on %s in %s: %w", addr, device, ns.Name, err)
-	}
-	return nil
+}
+
+// DropNeighbour takes an IP address back that AddNeighbour pinned.
+func (ns *Namespace) DropNeighbour(device string, addr netip.Addr) error {
+	return ns.neighbour("drop neighbour "+addr.String(), device, ns.links.NeighDel, netlink.Neigh{
+		Family: unix.AF_INET, IP: addr.AsSlice(),
+	})
 }
 
 // AddFDB tells a VXLAN device behind which host a MAC address lives.
 func (ns *Namespace) AddFDB(device string, mac net.HardwareAddr, host netip.Addr) error {
+	return ns.neighbour("add FDB entry "+mac.String(), device, ns.links.NeighAppend, fdbEntry(mac, host))
+}
+
+// DropFDB takes back what AddFDB told.
+func (ns *Namespace) DropFDB(device string, mac net.HardwareAddr, host netip.Addr) error {
+	return ns.neighbour("drop FDB entry "+mac.String(), device, ns.links.NeighDel, fdbEntry(mac, host))
+}
+
+func fdbEntry(mac net.HardwareAddr, host netip.Addr) netlink.Neigh {
+	return netlink.Neigh{
+		Family: unix.AF_BRIDGE, Flags: netlink.NTF_SELF, State: netlink.NUD_PERMANENT, IP: host.AsSlice(), HardwareAddr: mac,
+	}
+}
+
+// neighbour changes an entry of a device.
+func (ns *Namespace) neighbour(what, device string, change func(*netlink.Neigh) error, n netlink.Neigh) error {
 	index, err := ns.index(device)
 	if err != nil {
 		return err
 	}
-	err = ns.links.NeighAppend(&netlink.Neigh{
-		LinkIndex: index, Family: unix.AF_BRIDGE, Flags: netlink.NTF_SELF,
-		State: netlink.NUD_PERMANENT, IP: host.AsSlice(), HardwareAddr: mac,
-	})
-	if err != nil {
-		return fmt.Errorf("add FDB entry %s on %s in %s: %w", mac, device, ns.Name, err)
+	n.LinkIndex = index
+	if err := change(&n); err != nil {
+		return fmt.Errorf("%s on %s in %s: %w", what, device, ns.Name, err)
 	}
 	return nil
 }

@@ -21,3 +21,22 @@ func (ns *Namespace) Nftables(rules func(*nftables.Conn)) error {
 	}
 	return errors.Join(err, conn.CloseLasting())
 }
+
+// DropRules removes the rules of a chain that bear a mark: those that were laid
+// with it as their user data.
+func (ns *Namespace) DropRules(chain *nftables.Chain, mark string) error {
+	var listed error
+	err := ns.Nftables(func(conn *nftables.Conn) {
+		var rules []*nftables.Rule
+		rules, listed = conn.GetRules(chain.Table, chain)
+		for _, rule := range rules {
+			if string(rule.UserData) == mark {
+				listed = errors.Join(listed, conn.DelRule(rule))
+			}
+		}
+	})
+	if listed != nil {
+		listed = fmt.Errorf("drop nftables rules in %s: %w", ns.Name, listed)
+	}
+	return errors.Join(listed, err)
+}

@@ -27,6 +27,7 @@ type Command struct {
 	Env   []string
 	Dir   string      // empty: /
 	Files [3]*os.File // its standard input, output and error
+	apart bool        // in namespaces of its own
 }
 
 // Process is a started command. Done is closed when it has ended; Status may
@@ -101,11 +102,15 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 		for n, file := range c.Files {
 			files[n] = file.Fd()
 		}
+		attr := &syscall.SysProcAttr{Setpgid: true}
+		if c.apart {
+			attr.Cloneflags = apart
+		}
 		// Held over the fork, so that a child that ends at once is known.
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		process.PID, err = syscall.ForkExec(path, c.Argv, &syscall.ProcAttr{
-			Dir: dir, Env: c.Env, Files: files, Sys: &syscall.SysProcAttr{Setpgid: true},
+			Dir: dir, Env: c.Env, Files: files, Sys: attr,
 		})
 		if err == nil {
 			p.running[process.PID] = process
@@ -122,8 +127,9 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 func LookPath(program string) (string, error) { return exec.LookPath(program) }
 
 // StartSelf starts this binary in the host with the arguments given and waits
-// until it writes on its standard output that it is ready.
-func (h *Host) StartSelf(args ...string) error {
+// until it writes on its standard output that it is ready. It ends with what
+// the undo belongs to: the underlay, or a container.
+func (h *Host) StartSelf(with *Undo, args ...string) error {
 	said, says, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("start %s in %s: %w", args[0], h.Name, err)
@@ -141,7 +147,7 @@ func (h *Host) StartSelf(args ...string) error {
 	if err = errors.Join(err, null.Close(), says.Close()); err != nil {
 		return err
 	}
-	h.underlay.Push(func() error { return process.Signal(syscall.SIGKILL) })
+	with.Push(func() error { return process.Signal(syscall.SIGKILL) })
 	if n, err := said.Read(make([]byte, 1)); n != 1 {
 		return fmt.Errorf("start %s in %s: it ended before it was ready: %w", args[0], h.Name, err)
 	}
@@ -157,8 +163,9 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// End kills the process. An engine's client is told to end first: only by it
-// hears of this what it started, which would outlive it.
+// End kills the process and all that it started, in whatever group. An engine's
+// client is told to end first: only by it hears of this what it started, which
+// would outlive it.
 func (p *Process) End() error {
 	if p.client {
 		if err := p.Signal(syscall.SIGTERM); err != nil {
@@ -170,7 +177,14 @@ func (p *Process) End() error {
 		case <-time.After(endWait):
 		}
 	}
-	return p.Signal(syscall.SIGKILL)
+	kin, err := descendants(p.PID)
+	errs := []error{err, p.Signal(syscall.SIGKILL)}
+	for _, pid := range kin {
+		if err := syscall.Kill(pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // endWait is how long a lab's processes get to end by themselves.

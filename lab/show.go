@@ -14,6 +14,7 @@ import (
 // Laid is what stands in a namespace, as the kernel tells it.
 type Laid struct {
 	Namespace  string      `json:"namespace"`
+	Inode      uint64      `json:"inode"` // of the network namespace
 	CPUs       string      `json:"cpus,omitempty"`
 	Links      []LaidLink  `json:"links"`
 	Routes     []string    `json:"routes"`
@@ -25,6 +26,7 @@ type Laid struct {
 // LaidLink is one device.
 type LaidLink struct {
 	Name      string   `json:"name"`
+	Index     int      `json:"index"`
 	Kind      string   `json:"kind"`
 	MAC       string   `json:"mac"`
 	MTU       int      `json:"mtu"`
@@ -54,6 +56,7 @@ func (ns *Namespace) Look() (Laid, error) {
 	}
 	names := map[int]string{}
 	err := errors.Join(
+		ns.lookInode(&laid),
 		ns.lookLinks(&laid, names),
 		ns.lookRoutes(&laid, names),
 		ns.lookNeighbours(&laid, names),
@@ -63,6 +66,13 @@ func (ns *Namespace) Look() (Laid, error) {
 		return laid, fmt.Errorf("look at %s: %w", ns.Name, err)
 	}
 	return laid, nil
+}
+
+func (ns *Namespace) lookInode(laid *Laid) error {
+	var stat unix.Stat_t
+	err := unix.Fstat(int(ns.net.Fd()), &stat)
+	laid.Inode = stat.Ino
+	return err
 }
 
 // deviceNames are those of the namespace, by index.
@@ -91,7 +101,7 @@ func (ns *Namespace) lookLinks(laid *Laid, names map[int]string) error {
 	for _, link := range links {
 		a := link.Attrs()
 		shown := LaidLink{
-			Name: a.Name, Kind: link.Type(), MAC: a.HardwareAddr.String(), MTU: a.MTU,
+			Name: a.Name, Index: a.Index, Kind: link.Type(), MAC: a.HardwareAddr.String(), MTU: a.MTU,
 			Up: a.Flags&net.FlagUp != 0, Bridge: names[a.MasterIndex], Addresses: []string{},
 		}
 		if a.Statistics != nil {

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Device is the name of every host's interface to the underlay, and of every
@@ -18,10 +19,6 @@ const LoopbackMTU = 64 << 10
 // MaxHosts bounds the hosts of an underlay: an address has six bits for them.
 const MaxHosts = 63
 
-// MaxContainers bounds the containers of a host: an address has ten bits for
-// them.
-const MaxContainers = 1000
-
 // Underlay is a set of hosts joined by one link layer. Every network has an
 // underlay of its own, all alike (design, decision 2).
 type Underlay struct {
@@ -31,7 +28,8 @@ type Underlay struct {
 	Warnings []string // for every number measured here
 	RPS      bool     // arriving packets are steered to the host's CPUs
 
-	lab *Lab
+	lab    *Lab
+	fabric *Namespace // the switch that joins the hosts; nil: they are joined directly
 }
 
 // UnderlaySpec is an underlay as data.
@@ -49,20 +47,15 @@ type UnderlaySpec struct {
 // Host is a namespace that plays a machine.
 type Host struct {
 	*Namespace
-	Short      string // "h1"
-	Number     int    // from 1
-	Addr       netip.Addr
-	Containers []*Container
-	underlay   *Underlay
-	shared     bool // an engine's, on which other networks stand too
-}
+	Short    string // "h1"
+	Number   int    // from 1
+	Addr     netip.Addr
+	underlay *Underlay
+	shared   bool // an engine's, on which other networks stand too
 
-// Container is a namespace that a network attaches to a host.
-type Container struct {
-	*Namespace
-	Short string // "c1"
-	Host  *Host
-	Addr  netip.Addr // its address in its network, once attached
+	mu         sync.Mutex // of what follows
+	taken      map[int]bool
+	containers []*Container
 }
 
 // NewUnderlay makes hosts and joins them: two by a veth pair, unless a switch
@@ -109,7 +102,19 @@ func (u *Underlay) build() error {
 			return err
 		}
 	}
-	return nil
+	return u.settle()
+}
+
+// settle waits until every link of the underlay sends.
+func (u *Underlay) settle() error {
+	var errs []error
+	for _, h := range u.Hosts {
+		errs = append(errs, h.SettleCarriers())
+	}
+	if u.fabric != nil {
+		errs = append(errs, u.fabric.SettleCarriers())
+	}
+	return errors.Join(errs...)
 }
 
 // addHost makes the n-th host, from 0.
@@ -125,11 +130,15 @@ func (u *Underlay) addHost(n int) error {
 	}
 	u.Push(ns.Close)
 	ns.CPUs = cpus
-	u.Hosts = append(u.Hosts, &Host{
-		Namespace: ns, Short: short, Number: n + 1, underlay: u,
-		Addr: UnderlayAddr(0, n+1),
-	})
+	u.hold(&Host{Namespace: ns, Short: short, Number: n + 1, Addr: UnderlayAddr(0, n+1)})
 	return nil
+}
+
+// hold makes a host the underlay's.
+func (u *Underlay) hold(h *Host) {
+	h.underlay, h.taken = u, map[int]bool{}
+	u.Push(h.closeContainers)
+	u.Hosts = append(u.Hosts, h)
 }
 
 func (u *Underlay) warnOnce(text string) {
@@ -156,6 +165,7 @@ func (u *Underlay) joinBySwitch() error {
 		return err
 	}
 	u.Push(ns.Close)
+	u.fabric = ns
 	if err := ns.AddBridge("br0", u.Spec.MTU, nil); err != nil {
 		return err
 	}
@@ -240,21 +250,4 @@ func (h *Host) ContainerAddr(n int) netip.Addr {
 func nth(subnet netip.Prefix, n int) netip.Addr {
 	b := subnet.Addr().As4()
 	return netip.AddrFrom4([4]byte{b[0], b[1], byte(n >> 8), byte(n)})
-}
-
-// AddContainer makes the next container of the host, attached to nothing yet.
-func (h *Host) AddContainer() (*Container, error) {
-	if len(h.Containers) == MaxContainers {
-		return nil, fmt.Errorf("add container to %s: it has %d, the most", h.Name, MaxContainers)
-	}
-	short := fmt.Sprintf("c%d", len(h.Containers)+1)
-	ns, err := newNamespace(h.Name+"/"+short, h.underlay.lab.CC)
-	if err != nil {
-		return nil, err
-	}
-	h.underlay.Push(ns.Close)
-	ns.CPUs, ns.from = h.CPUs, h.Namespace
-	c := &Container{Namespace: ns, Short: short, Host: h}
-	h.Containers = append(h.Containers, c)
-	return c, nil
 }

@@ -39,8 +39,7 @@ func TestVFDevice(t *testing.T) {
 
 func testTakeFrom(t *testing.T) {
 	u := lay(t, open(t), pairOf("x"))
-	c, err := u.Hosts[0].AddContainer()
-	must(t, err)
+	c := create(t, u.Hosts[0])
 	other := u.Hosts[1].Namespace
 	must(t, AddVeth(End{other, "vf0", nil}, End{other, "vf0-peer", nil}, 1500))
 	must(t, c.takeFrom(other.net, "vf0"), c.SetUp("vf0"))

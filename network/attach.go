@@ -14,36 +14,30 @@ const bridgeName = "br0"
 
 // bridged is a network whose containers hang on a Linux bridge per host.
 type bridged struct {
-	gateway netip.Prefix                   // the bridge's own address
-	addr    func(container int) netip.Addr // of the n-th container, from 1
+	gateway func(h *lab.Host) netip.Prefix      // the bridge's own address
+	addr    func(h *lab.Host, n int) netip.Addr // of the n-th container, from 1
 	mtu     int
 }
 
 // ownSubnet hangs the containers into their host's own range.
-func ownSubnet(h *lab.Host, mtu int) bridged {
-	gateway := netip.PrefixFrom(h.Subnet().Addr().Next(), h.Subnet().Bits())
-	return bridged{gateway: gateway, addr: h.ContainerAddr, mtu: mtu}
+func ownSubnet(mtu int) bridged {
+	gateway := func(h *lab.Host) netip.Prefix { return netip.PrefixFrom(h.ContainerAddr(0), h.Subnet().Bits()) }
+	return bridged{gateway: gateway, addr: (*lab.Host).ContainerAddr, mtu: mtu}
 }
 
-// lay makes the bridge and count containers on it.
-func (b bridged) lay(h *lab.Host, count int) error {
-	if err := h.AddBridge(bridgeName, b.mtu, lab.MAC(b.gateway.Addr())); err != nil {
+// lay makes the bridge of a host.
+func (b bridged) lay(h *lab.Host) error {
+	gateway := b.gateway(h)
+	if err := h.AddBridge(bridgeName, b.mtu, lab.MAC(gateway.Addr())); err != nil {
 		return err
 	}
-	if err := h.AddAddress(bridgeName, b.gateway); err != nil {
-		return err
-	}
-	for n := 1; n <= count; n++ {
-		if err := b.plug(h, b.addr(n)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return h.AddAddress(bridgeName, gateway)
 }
 
-// plug makes one container and hangs it on the bridge.
-func (b bridged) plug(h *lab.Host, addr netip.Addr) error {
-	c, port, err := pair(h, addr, b.mtu)
+// plug hangs a container on its host's bridge.
+func (b bridged) plug(c *lab.Container) error {
+	h, addr, gateway := c.Host, b.addr(c.Host, c.Number), b.gateway(c.Host)
+	port, err := pair(c, addr, b.mtu, nil)
 	if err != nil {
 		return err
 	}
@@ -53,30 +47,24 @@ func (b bridged) plug(h *lab.Host, addr netip.Addr) error {
 	if err := h.SetUp(port); err != nil {
 		return err
 	}
-	if err := c.AddAddress(lab.Device, netip.PrefixFrom(addr, b.gateway.Bits())); err != nil {
+	if err := c.AddAddress(lab.Device, netip.PrefixFrom(addr, gateway.Bits())); err != nil {
 		return err
 	}
-	return c.AddRoute(lab.Route{To: lab.Default(), Via: b.gateway.Addr(), Device: lab.Device})
+	return c.AddRoute(lab.Route{To: lab.Default(), Via: gateway.Addr(), Device: lab.Device})
 }
 
-// pair makes a container with a veth pair to its host. The container's end is
-// up; port is the host's end, left down.
-func pair(h *lab.Host, addr netip.Addr, mtu int) (c *lab.Container, port string, err error) {
-	return pairWith(h, addr, mtu, nil)
-}
-
-// pairWith is pair with the MAC address of the host's end; nil: the kernel's
-// choice.
-func pairWith(h *lab.Host, addr netip.Addr, mtu int, mac net.HardwareAddr) (c *lab.Container, port string, err error) {
-	c, err = h.AddContainer()
-	if err != nil {
-		return nil, "", err
+// pair makes the container's namespace and a veth pair from it to its host. The
+// container's end is up; port is the host's end, left down, with the MAC address
+// given; nil: the kernel's choice.
+func pair(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (port string, err error) {
+	if err := c.Create(); err != nil {
+		return "", err
 	}
-	port, err = join(c, addr, mtu, mac)
-	return c, port, err
+	return join(c, addr, mtu, mac)
 }
 
-// join gives a container its address's veth pair to its host, as pairWith does.
+// join gives a container that has a namespace its address's veth pair to its
+// host, as pair does.
 func join(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (port string, err error) {
 	c.Addr, port = addr, "veth-"+c.Short
 	err = lab.AddVeth(
@@ -85,22 +73,27 @@ func join(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (por
 	if err != nil {
 		return "", err
 	}
+	c.Detach.Push(func() error { return c.Host.RemoveLink(port) })
 	return port, c.SetUp(lab.Device)
 }
 
 // routeBetweenHosts lays on each host a route to every other host's range.
 func routeBetweenHosts(u *lab.Underlay) error {
-	for _, h := range u.Hosts {
-		for _, other := range u.Hosts {
-			if other == h {
-				continue
-			}
-			if err := h.AddRoute(lab.Route{To: other.Subnet(), Via: other.Addr, Device: lab.Device}); err != nil {
-				return err
-			}
+	return eachHost(u, func(h *lab.Host) error {
+		return eachOther(u, h, func(other *lab.Host) error {
+			return h.AddRoute(lab.Route{To: other.Subnet(), Via: other.Addr, Device: lab.Device})
+		})
+	})
+}
+
+// eachOther runs lay for every host but one, in turn.
+func eachOther(u *lab.Underlay, but *lab.Host, lay func(other *lab.Host) error) error {
+	return eachHost(u, func(h *lab.Host) error {
+		if h == but {
+			return nil
 		}
-	}
-	return nil
+		return lay(h)
+	})
 }
 
 // allHosts runs lay on every host at once: daemons take long to start.

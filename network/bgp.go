@@ -3,6 +3,7 @@ package network
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"tare/lab"
@@ -40,10 +41,11 @@ type fabric struct {
 	mtu    int    // of the containers
 }
 
-// lay makes the containers, starts a router on each host and waits until all
-// routes are there.
+// lay starts a router on each host, waits until all routes are there, and makes
+// the containers.
 func (f fabric) lay(u *lab.Underlay, l *Laying) error {
-	if err := errors.Join(knowHosts(u), layPool(u, l, f.mtu), layPolicies(u, l)); err != nil {
+	endpoints, err := layPolicies(u, l)
+	if err = errors.Join(err, knowHosts(u), layPool(u)); err != nil {
 		return err
 	}
 	name := l.Params[routerName]
@@ -54,30 +56,51 @@ func (f fabric) lay(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
+	b := newBlocks(u, l.Containers)
 	started := time.Now()
-	err = eachHost(u, func(h *lab.Host) error {
-		return r.start(h, speaker{
-			Addr: h.Addr, Blocks: blocks(h, l.Containers),
-			Peers: f.peers(h, u.Hosts), Tunnel: f.tunnel,
-		})
-	})
+	err = eachHost(u, func(h *lab.Host) error { return r.start(h, f.speaker(u, h, b)) })
 	if err != nil {
 		return err
 	}
-	if err := converge(u, l, r); err != nil {
+	if err := b.converge(u, r); err != nil {
 		return err
 	}
 	l.Note("routes converged in %.1f s", time.Since(started).Seconds())
 	version, err := r.version(u.Hosts[0])
 	l.part()[r.name] = version
-	return err
+	if err != nil {
+		return err
+	}
+	return l.populate(u, func(c *lab.Container) error {
+		if err := proxyARPPair(c, f.mtu); err != nil {
+			return err
+		}
+		if err := endpoints.add(c); err != nil {
+			return err
+		}
+		return b.claim(c, func(block netip.Prefix) error {
+			if err := r.announce(c.Host, f.speaker(u, c.Host, b), block); err != nil {
+				return err
+			}
+			return b.converge(u, r)
+		})
+	})
+}
+
+// speaker is what a host's router is told.
+func (f fabric) speaker(u *lab.Underlay, h *lab.Host, b *blocks) speaker {
+	return speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, u.Hosts), Tunnel: f.tunnel}
 }
 
 // tryPool tells whether the kernel can do what is asked of it, without waiting
 // for routes.
 func tryPool(u *lab.Underlay, l *Laying) error {
 	l.Params = map[string]string{policiesName: "1"}
-	return errors.Join(layPool(u, l, u.Spec.MTU), layPolicies(u, l))
+	_, err := layPolicies(u, l)
+	if err = errors.Join(err, layPool(u)); err != nil {
+		return err
+	}
+	return l.populate(u, func(c *lab.Container) error { return proxyARPPair(c, u.Spec.MTU) })
 }
 
 const (
@@ -86,11 +109,11 @@ const (
 )
 
 // converge waits until every host has a route to each block of every other.
-func converge(u *lab.Underlay, l *Laying, r router) error {
+func (b *blocks) converge(u *lab.Underlay, r router) error {
 	deadline := time.Now().Add(convergeWait)
 	return eachHost(u, func(h *lab.Host) error {
 		for {
-			missing, err := missingBlocks(u, h, l, r)
+			missing, err := b.missing(u, h, r)
 			if err != nil || len(missing) == 0 {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"text/template"
 
@@ -88,13 +89,27 @@ func (s speaker) settings(text string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// startBIRD starts BIRD on a host.
-func startBIRD(h *lab.Host, s speaker) error {
+// setBIRD writes BIRD's settings on a host.
+func setBIRD(h *lab.Host, s speaker) error {
 	text, err := s.settings(birdTemplate)
 	if err != nil {
 		return err
 	}
-	if err := h.WriteFile(birdSettings, text, 0o644); err != nil {
+	return h.WriteFile(birdSettings, text, 0o644)
+}
+
+// announceByBIRD has BIRD read its settings anew.
+func announceByBIRD(h *lab.Host, s speaker, _ netip.Prefix) error {
+	if err := setBIRD(h, s); err != nil {
+		return err
+	}
+	_, err := birdc(h, "configure")
+	return err
+}
+
+// startBIRD starts BIRD on a host.
+func startBIRD(h *lab.Host, s speaker) error {
+	if err := setBIRD(h, s); err != nil {
 		return err
 	}
 	path, err := Program("bird")

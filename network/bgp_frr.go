@@ -90,6 +90,28 @@ func startFRR(h *lab.Host, s speaker) error {
 	return nil
 }
 
+// announceByFRR tells bgpd of one more block.
+func announceByFRR(h *lab.Host, _ speaker, block netip.Prefix) error {
+	if err := h.AddBlackhole(block); err != nil {
+		return err
+	}
+	_, err := vtysh(h, "configure terminal", fmt.Sprintf("router bgp %d", asNumber), "address-family ipv4 unicast", "network "+block.String())
+	return err
+}
+
+// vtysh gives FRR's daemons commands.
+func vtysh(h *lab.Host, commands ...string) (string, error) {
+	path, err := Program("vtysh")
+	if err != nil {
+		return "", err
+	}
+	argv := []string{path, "--vty_socket", frrDir}
+	for _, command := range commands {
+		argv = append(argv, "-c", command)
+	}
+	return h.Run(argv...)
+}
+
 // prepareFRR writes the daemons' settings into a folder that is theirs. They
 // keep files below /var/tmp too, which the host gets one of its own of.
 func prepareFRR(h *lab.Host, bgpd []byte) error {
@@ -132,11 +154,7 @@ func frrVersion(h *lab.Host) (string, error) {
 }
 
 func frrDown(h *lab.Host) ([]string, error) {
-	path, err := Program("vtysh")
-	if err != nil {
-		return nil, err
-	}
-	text, err := h.Run(path, "--vty_socket", frrDir, "-c", "show bgp summary failed")
+	text, err := vtysh(h, "show bgp summary failed")
 	return neighbours(text), err
 }
 

@@ -79,7 +79,7 @@ func TestRouterSettings(t *testing.T) {
 		{"bgpd-reflector.conf", bgpdTemplate, 0, reflected, ""},
 	} {
 		h := hosts[c.host]
-		s := speaker{Addr: h.Addr, Blocks: blocks(h, 62), Peers: c.peers(h, hosts), Tunnel: c.tunnel}
+		s := speaker{Addr: h.Addr, Blocks: firstBlocks(h, 62), Peers: c.peers(h, hosts), Tunnel: c.tunnel}
 		got, err := s.settings(c.template)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestRouterSettings(t *testing.T) {
 func TestBlocksHoldTheContainers(t *testing.T) {
 	for _, c := range []struct{ containers, blocks int }{{0, 1}, {1, 1}, {62, 1}, {63, 2}, {126, 2}, {127, 3}, {1000, 16}} {
 		h := hostsOf(1)[0]
-		got := blocks(h, c.containers)
+		got := firstBlocks(h, c.containers)
 		if len(got) != c.blocks {
 			t.Errorf("%d containers: %v, want %d blocks", c.containers, got, c.blocks)
 		}

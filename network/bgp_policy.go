@@ -34,21 +34,35 @@ const policyBatch = 4
 // endpointPort is the host's end of the n-th container's pair, from 1.
 func endpointPort(n int) string { return fmt.Sprintf("veth-c%d", n) }
 
+// endpoints is for how many containers of each host there are policy chains; 0:
+// for none, and those that come later get none either.
+type endpoints int
+
 // layPolicies lays policy chains for each container, and further ones, which
 // no packet meets, up to the number asked for.
-func layPolicies(u *lab.Underlay, l *Laying) error {
+func layPolicies(u *lab.Underlay, l *Laying) (endpoints, error) {
 	asked := l.Params[policiesName]
 	count, err := strconv.Atoi(asked)
 	switch {
 	case asked == "" || err == nil && count == 0:
-		return nil
+		return 0, nil
 	case err != nil || count < 0 || count > lab.MaxContainers:
-		return fmt.Errorf("lay policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
+		return 0, fmt.Errorf("lay policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
 	}
-	return eachHost(u, func(h *lab.Host) error {
-		p := policies{host: h, table: &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"}}
-		return p.lay(max(count, l.Containers))
+	count = max(count, l.Containers)
+	return endpoints(count), eachHost(u, func(h *lab.Host) error { return policiesOf(h).lay(count) })
+}
+
+// add lays the chains of a container that has none yet.
+func (e endpoints) add(c *lab.Container) error {
+	if e == 0 || c.Number <= int(e) {
+		return nil
+	}
+	p := policiesOf(c.Host)
+	c.Detach.Push(func() error {
+		return p.inOne(func(conn *nftables.Conn) error { return p.dropEndpoint(conn, c.Number) })
 	})
+	return p.inOne(func(conn *nftables.Conn) error { return p.addEndpoint(conn, c.Number) })
 }
 
 // policies are the filter chains of one host. Their shape and names are those
@@ -65,6 +79,10 @@ func layPolicies(u *lab.Underlay, l *Laying) error {
 type policies struct {
 	host  *lab.Host
 	table *nftables.Table
+}
+
+func policiesOf(h *lab.Host) policies {
+	return policies{host: h, table: &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"}}
 }
 
 // side is one direction of an endpoint's traffic.
@@ -87,14 +105,8 @@ func (p policies) lay(endpoints int) error {
 	for first := 1; first <= endpoints; first += policyBatch {
 		err := p.inOne(func(conn *nftables.Conn) error {
 			for n := first; n < min(first+policyBatch, endpoints+1); n++ {
-				for id, s := range sides() {
-					p.layEndpoint(conn, s, s.endpoint+endpointPort(n))
-					err := conn.SetAddElements(p.verdicts(s, id), []nftables.SetElement{{
-						Key: interfaceName(endpointPort(n)), VerdictData: verdict(expr.VerdictGoto, s.endpoint+endpointPort(n)),
-					}})
-					if err != nil {
-						return err
-					}
+				if err := p.addEndpoint(conn, n); err != nil {
+					return err
 				}
 			}
 			return nil
@@ -104,6 +116,35 @@ func (p policies) lay(endpoints int) error {
 		}
 	}
 	return nil
+}
+
+// addEndpoint lays the chains of the n-th container, and leads its packets there.
+func (p policies) addEndpoint(conn *nftables.Conn, n int) error {
+	for id, s := range sides() {
+		p.layEndpoint(conn, s, s.endpoint+endpointPort(n))
+		if err := conn.SetAddElements(p.verdicts(s, id), s.element(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropEndpoint takes back what addEndpoint laid.
+func (p policies) dropEndpoint(conn *nftables.Conn, n int) error {
+	for id, s := range sides() {
+		if err := conn.SetDeleteElements(p.verdicts(s, id), s.element(n)); err != nil {
+			return err
+		}
+		conn.DelChain(&nftables.Chain{Name: s.endpoint + endpointPort(n), Table: p.table})
+	}
+	return nil
+}
+
+// element leads from the n-th container's device to its chain.
+func (s side) element(n int) []nftables.SetElement {
+	return []nftables.SetElement{{
+		Key: interfaceName(endpointPort(n)), VerdictData: verdict(expr.VerdictGoto, s.endpoint+endpointPort(n)),
+	}}
 }
 
 // inOne lays what add adds in one transaction.

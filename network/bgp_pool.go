@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
@@ -15,31 +16,58 @@ import (
 // its containers 64 at a time (Calico's IPAM, blockSize 26).
 const blockBits = 26
 
-// blocks are those of the host's range that hold so many containers.
-func blocks(h *lab.Host, containers int) []netip.Prefix {
+// blocks are those that each host has claimed of its range. Claims come side by
+// side.
+type blocks struct {
+	mu sync.Mutex
+	of map[*lab.Host][]netip.Prefix
+}
+
+// newBlocks claims what so many containers of each host take.
+func newBlocks(u *lab.Underlay, containers int) *blocks {
+	b := &blocks{of: map[*lab.Host][]netip.Prefix{}}
+	for _, h := range u.Hosts {
+		b.of[h] = firstBlocks(h, containers)
+	}
+	return b
+}
+
+// firstBlocks are those of the host's range that hold so many containers.
+func firstBlocks(h *lab.Host, containers int) []netip.Prefix {
 	var all []netip.Prefix
 	for n := range containers + 1 { // 0 is the host's own, for its tunnel
-		block := netip.PrefixFrom(h.ContainerAddr(n), blockBits).Masked()
-		if !slices.Contains(all, block) {
+		if block := blockOf(h.ContainerAddr(n)); !slices.Contains(all, block) {
 			all = append(all, block)
 		}
 	}
 	return all
 }
 
-// missingBlocks are those of other hosts that the router has laid no route to.
-func missingBlocks(u *lab.Underlay, h *lab.Host, l *Laying, r router) ([]netip.Prefix, error) {
+func blockOf(addr netip.Addr) netip.Prefix { return netip.PrefixFrom(addr, blockBits).Masked() }
+
+// claim has a block announced that holds a container's address, unless its host
+// has claimed that before. It stays claimed. Who needs the same block waits.
+func (b *blocks) claim(c *lab.Container, announce func(block netip.Prefix) error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	block := blockOf(c.Addr)
+	if slices.Contains(b.of[c.Host], block) {
+		return nil
+	}
+	b.of[c.Host] = append(b.of[c.Host], block)
+	return announce(block)
+}
+
+// missing are the blocks of other hosts that the router has laid no route to.
+func (b *blocks) missing(u *lab.Underlay, h *lab.Host, r router) ([]netip.Prefix, error) {
 	learned, err := h.Learned(r.protocol)
 	if err != nil {
 		return nil, err
 	}
 	var missing []netip.Prefix
 	for _, other := range u.Hosts {
-		if other == h {
-			continue
-		}
-		for _, block := range blocks(other, l.Containers) {
-			if !slices.Contains(learned, block) {
+		for _, block := range b.of[other] {
+			if other != h && !slices.Contains(learned, block) {
 				missing = append(missing, block)
 			}
 		}
@@ -64,21 +92,10 @@ func knowHosts(u *lab.Underlay) error {
 	})
 }
 
-// layPool makes the containers of each host, and masquerades what leaves the
+// layPool makes the hosts ready for containers, and masquerades what leaves the
 // pool of all containers' addresses.
-func layPool(u *lab.Underlay, l *Laying, mtu int) error {
-	return eachHost(u, func(h *lab.Host) error {
-		// A host answers by proxy only for what it would route elsewhere.
-		if err := h.AddRoute(lab.Route{To: lab.Default(), Device: lab.Device}); err != nil {
-			return err
-		}
-		for n := 1; n <= l.Containers; n++ {
-			if err := proxyARPPair(h, h.ContainerAddr(n), mtu); err != nil {
-				return err
-			}
-		}
-		return natOutgoing(h, u.Hosts)
-	})
+func layPool(u *lab.Underlay) error {
+	return eachHost(u, func(h *lab.Host) error { return errors.Join(routeElsewhere(h), natOutgoing(h, u.Hosts)) })
 }
 
 // natOutgoing is: ip saddr in the pool, ip daddr not in it, masquerade. It has

@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 
@@ -20,14 +21,15 @@ type router struct {
 	name     string // the parameter's value
 	protocol int    // under which the kernel knows its routes
 	start    func(h *lab.Host, s speaker) error
+	announce func(h *lab.Host, s speaker, block netip.Prefix) error // one more, which s has already
 	version  func(h *lab.Host) (string, error)
 	down     func(h *lab.Host) ([]string, error) // the sessions that are not up
 }
 
 func findRouter(name string) (router, error) {
 	for _, r := range []router{
-		{"bird", unix.RTPROT_BIRD, startBIRD, birdVersion, birdDown},
-		{"frr", unix.RTPROT_BGP, startFRR, frrVersion, frrDown},
+		{"bird", unix.RTPROT_BIRD, startBIRD, announceByBIRD, birdVersion, birdDown},
+		{"frr", unix.RTPROT_BGP, startFRR, announceByFRR, frrVersion, frrDown},
 	} {
 		if r.name == name {
 			return r, nil

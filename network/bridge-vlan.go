@@ -25,8 +25,16 @@ func bridgeVLAN() Network {
 }
 
 func layBridgeVLAN(u *lab.Underlay, l *Laying) error {
+	if err := layVLANBridges(u, l); err != nil {
+		return err
+	}
+	return l.populate(u, oneSubnet(u.Spec.MTU).plug)
+}
+
+// layVLANBridges lays all but the containers.
+func layVLANBridges(u *lab.Underlay, l *Laying) error {
 	return eachHost(u, func(h *lab.Host) error {
-		if err := oneSubnet(h, u.Spec.MTU).lay(h, l.Containers); err != nil {
+		if err := oneSubnet(u.Spec.MTU).lay(h); err != nil {
 			return err
 		}
 		if err := addVLAN(u, h, l); err != nil {

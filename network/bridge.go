@@ -18,7 +18,9 @@ func bridge() Network {
 }
 
 func layBridge(u *lab.Underlay, l *Laying) error {
-	return eachHost(u, func(h *lab.Host) error {
-		return ownSubnet(h, u.Spec.MTU).lay(h, l.Containers)
-	})
+	b := ownSubnet(u.Spec.MTU)
+	if err := eachHost(u, b.lay); err != nil {
+		return err
+	}
+	return l.populate(u, b.plug)
 }

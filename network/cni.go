@@ -8,10 +8,10 @@ import (
 	"io"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/containernetworking/cni/libcni"
+	cniresult "github.com/containernetworking/cni/pkg/types"
 	types "github.com/containernetworking/cni/pkg/types/100"
 
 	"tare/lab"
@@ -64,17 +64,19 @@ const cniConflist = `{
   ]
 }`
 
-// CNIVerb is the hidden command that attaches a container by CNI plugins. They
-// are processes of its own, which a lab's init must not wait for.
-const CNIVerb = "cni-add"
+// CNIVerb is the hidden command that attaches a container by CNI plugins, or
+// detaches it. They are processes of its own, which a lab's init must not wait
+// for.
+const CNIVerb = "cni"
 
-// cniRequest asks for one container to be attached.
+// cniRequest asks for one container to be attached or detached.
 type cniRequest struct {
+	Detach    bool
 	Conflist  string   // path, in the host
 	Folders   []string // of plugins
 	Container string
-	Namespace string // path of its network namespace, in the host
-	Published bool   // Port is published on the host
+	Namespace string           // path of its network namespace, in the host
+	Ports     []map[string]any // published on the host, as the plugins want to be told
 }
 
 func layCNI(u *lab.Underlay, l *Laying) error {
@@ -85,7 +87,7 @@ func layCNI(u *lab.Underlay, l *Laying) error {
 			return &MissingError{"CNI configuration list", "name a .conflist by --cni; docs/networks/cni.md says what may stand in it", err}
 		}
 		published = list.published
-		if err := attachAll(h, l, list); err != nil {
+		if err := layConflist(h, l, list); err != nil {
 			return err
 		}
 	}
@@ -93,7 +95,10 @@ func layCNI(u *lab.Underlay, l *Laying) error {
 	if published {
 		l.Unserved = []string{ContainerToOwnHost} // the host's port is the container's
 	}
-	return routeBetweenHosts(u)
+	if err := routeBetweenHosts(u); err != nil {
+		return err
+	}
+	return l.populate(u, func(c *lab.Container) error { return attachByCNI(c, l) })
 }
 
 // tryCNI asks for what the default list needs.
@@ -124,50 +129,67 @@ func conflistFor(h *lab.Host, mtu int, file string) (conflist, error) {
 	return readConflist(filled)
 }
 
-// attachAll makes the host's containers and has the plugins attach them.
-func attachAll(h *lab.Host, l *Laying, list conflist) error {
-	var folders []string
+// cniList is where a host's configuration list stands.
+const cniList = cniState + "/tare.conflist"
+
+// layConflist gives a host its configuration list, whose plugins must be there.
+func layConflist(h *lab.Host, l *Laying, list conflist) error {
+	if err := list.whole(l.cniFolders()); err != nil {
+		return err
+	}
+	return h.WriteFile(cniList, list.text, 0o644)
+}
+
+// cniFolders are those that are looked in for plugins before all others.
+func (l *Laying) cniFolders() []string {
 	if own := l.Params[cniBin]; own != "" {
-		folders = append(folders, own)
-	}
-	if err := list.whole(folders); err != nil {
-		return err
-	}
-	file := filepath.Join(cniState, "tare.conflist")
-	if err := h.WriteFile(file, list.text, 0o644); err != nil {
-		return err
-	}
-	for n := 1; n <= l.Containers; n++ {
-		c, err := h.AddContainer()
-		if err != nil {
-			return err
-		}
-		path, err := c.BindNamespace()
-		if err != nil {
-			return err
-		}
-		request, err := json.Marshal(cniRequest{
-			Conflist: file, Folders: slices.Concat(folders, cniFolders()),
-			Container: c.Short, Namespace: path, Published: n == 1,
-		})
-		if err != nil {
-			return fmt.Errorf("attach %s: %w", c.Name, err)
-		}
-		said, err := h.Run(lab.Self, CNIVerb, string(request))
-		if err != nil {
-			return fmt.Errorf("attach %s: %w", c.Name, err)
-		}
-		if c.Addr, err = netip.ParseAddr(said); err != nil {
-			return fmt.Errorf("attach %s: read its address: %w", c.Name, err)
-		}
+		return []string{own}
 	}
 	return nil
 }
 
-// AddCNI attaches one container, as CNIVerb, and writes its first IPv4 address.
-// What CNI keeps stays in the host's own memory; to detach is to end the
-// namespaces.
-func AddCNI(ctx context.Context, text string, w io.Writer) error {
+// attachByCNI has the plugins of the host's configuration list attach a
+// container.
+func attachByCNI(c *lab.Container, l *Laying) error {
+	if err := c.Create(); err != nil {
+		return err
+	}
+	path, err := c.BindNamespace()
+	if err != nil {
+		return err
+	}
+	request := cniRequest{
+		Conflist: cniList, Folders: slices.Concat(l.cniFolders(), cniFolders()), Container: c.Short, Namespace: path,
+	}
+	for _, port := range l.published(c) {
+		request.Ports = append(request.Ports, map[string]any{"hostPort": port.host, "containerPort": port.container, "protocol": port.protocol})
+	}
+	c.Detach.Push(func() error {
+		request.Detach = true
+		_, err := runCNI(c, request)
+		return err
+	})
+	said, err := runCNI(c, request)
+	if err != nil {
+		return err
+	}
+	if c.Addr, err = netip.ParseAddr(said); err != nil {
+		return fmt.Errorf("read address of %s: %w", c.Name, err)
+	}
+	return nil
+}
+
+func runCNI(c *lab.Container, request cniRequest) (string, error) {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return "", fmt.Errorf("ask for CNI plugins: %w", err)
+	}
+	return c.Host.Run(lab.Self, CNIVerb, string(text))
+}
+
+// RunCNI attaches one container, as CNIVerb, and writes its first IPv4 address,
+// or detaches it. What CNI keeps stays in the host's own memory.
+func RunCNI(ctx context.Context, text string, w io.Writer) error {
 	var request cniRequest
 	if err := json.Unmarshal([]byte(text), &request); err != nil {
 		return fmt.Errorf("attach by CNI: read request: %w", err)
@@ -185,17 +207,25 @@ func AddCNI(ctx context.Context, text string, w io.Writer) error {
 		return fmt.Errorf("attach by CNI: %w", err)
 	}
 	run := &libcni.RuntimeConf{ContainerID: request.Container, NetNS: request.Namespace, IfName: lab.Device}
-	if request.Published {
-		var ports []map[string]any
-		for _, protocol := range []string{"tcp", "udp"} {
-			ports = append(ports, map[string]any{"hostPort": Port, "containerPort": Port, "protocol": protocol})
-		}
-		run.CapabilityArgs = map[string]any{"portMappings": ports}
+	if len(request.Ports) > 0 {
+		run.CapabilityArgs = map[string]any{"portMappings": request.Ports}
 	}
-	done, err := libcni.NewCNIConfigWithCacheDir(request.Folders, cniState, nil).AddNetworkList(ctx, list, run)
+	plugins := libcni.NewCNIConfigWithCacheDir(request.Folders, cniState, nil)
+	if request.Detach {
+		if err := plugins.DelNetworkList(ctx, list, run); err != nil {
+			return fmt.Errorf("detach by CNI: %w", err)
+		}
+		return nil
+	}
+	done, err := plugins.AddNetworkList(ctx, list, run)
 	if err != nil {
 		return fmt.Errorf("attach by CNI: %w", err)
 	}
+	return writeAddress(w, done)
+}
+
+// writeAddress writes the first IPv4 address of what CNI plugins did.
+func writeAddress(w io.Writer, done cniresult.Result) error {
 	result, err := types.NewResultFromResult(done)
 	if err != nil {
 		return fmt.Errorf("attach by CNI: read result: %w", err)

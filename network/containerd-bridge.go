@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
 	"tare/lab"
 )
 
@@ -27,6 +29,7 @@ func containerdBridge() Network {
 		Needs:    containerdNeeds("bridge", "host-local", "portmap"),
 		Missing:  "the kernel's bridge, or iptables with NAT",
 		Get:      "modprobe -a bridge overlay nft_compat xt_MASQUERADE xt_comment",
+		Runtime:  containerdRuntime(),
 		Params: []Param{
 			{Name: podIPMasq, Doc: "masquerade what leaves the containers' network", Values: onOff, List: true},
 			{Name: podPromisc, Doc: "CNI bridge in promiscuous mode", Values: onOff, List: true},
@@ -61,50 +64,99 @@ const podConflist = `{
 }`
 
 func layContainerdBridge(u *lab.Underlay, l *Laying) error {
-	if err := allHosts(u, func(h *lab.Host) error { return layPods(h, l, u.Spec.MTU) }); err != nil {
+	engines := make([]*pods, len(u.Hosts)) // by host
+	err := allHosts(u, func(h *lab.Host) (err error) {
+		engines[h.Number-1], err = layPods(u, h, l)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	return routeBetweenHosts(u)
+	if err := routeBetweenHosts(u); err != nil {
+		return err
+	}
+	first := make([]pod, len(u.Hosts)) // by host
+	err = l.populate(u, func(c *lab.Container) error {
+		in, err := engines[c.Host.Number-1].attach(c, l.published(c))
+		if c.Number == 1 {
+			first[c.Host.Number-1] = in
+		}
+		return err
+	})
+	if err != nil || l.Containers == 0 {
+		return err
+	}
+	return allHosts(u, func(h *lab.Host) error { return engines[h.Number-1].second(first[h.Number-1]) })
 }
 
-// layPods starts the host's containerd and a pod for each of its containers.
-// The first pod, whose port is published, holds a second container, the host's
-// last.
-func layPods(h *lab.Host, l *Laying, mtu int) (err error) {
+// layPods starts the host's containerd.
+func layPods(u *lab.Underlay, h *lab.Host, l *Laying) (*pods, error) {
 	conflist, err := fillConflist(podConflist, struct {
 		conflistValues
 		IPMasq, PromiscMode bool
-	}{valuesOf(h, mtu), l.Params[podIPMasq] == "on", l.Params[podPromisc] == "on"})
+	}{valuesOf(h, u.Spec.MTU), l.Params[podIPMasq] == "on", l.Params[podPromisc] == "on"})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := startContainerd(h, conflist)
 	if err != nil {
+		return nil, err
+	}
+	u.Push(p.close)
+	return p, nil
+}
+
+// attach runs a pod of its own for a container.
+func (p *pods) attach(c *lab.Container, ports []portMap) (pod, error) {
+	in, err := p.run(fmt.Sprintf("pod%d", c.Number), cri.NamespaceMode_POD, ports)
+	if err != nil {
+		return in, err
+	}
+	c.Detach.Push(func() error { return p.remove(in) })
+	id, err := p.add(in, "first")
+	if err != nil {
+		return in, err
+	}
+	return in, p.adopt(c, in, id)
+}
+
+// second puts the host's last container into its first pod, whose ports are
+// published.
+func (p *pods) second(in pod) error {
+	c, err := p.host.AddContainer()
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	var first pod
-	for n := 1; n <= l.Containers; n++ {
-		in, err := p.run(fmt.Sprintf("pod%d", n), n == 1)
+	id, err := p.add(in, "second")
+	if err != nil {
+		return err
+	}
+	return p.adopt(c, in, id)
+}
+
+// containerdRuntime runs pods. Its cycle is a pod on the node's own network with
+// one container: all that a pod takes but the network.
+func containerdRuntime() Runtime {
+	return Runtime{Name: "containerd", Cycle: func(h *lab.Host, name string) (func() error, error) {
+		p, err := openPods(h)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := p.add(in, "first"); err != nil {
-			return err
+		in, err := p.run(name, cri.NamespaceMode_NODE, nil)
+		if err != nil {
+			return nil, errors.Join(err, p.close())
 		}
-		if n == 1 {
-			first = in
+		remove := func() error { return errors.Join(p.remove(in), p.close()) }
+		if _, err := p.add(in, "first"); err != nil {
+			return nil, errors.Join(err, remove())
 		}
-	}
-	if l.Containers == 0 {
-		return nil
-	}
-	return p.add(first, "second")
+		return remove, nil
+	}}
 }
 
 // podEnds are those of a host whose last container is in its first's pod.
 func podEnds(u *lab.Underlay, path string) (Ends, error) {
-	own := u.Hosts[0].Containers
+	own := u.Hosts[0].Containers()
 	switch {
 	case path == SamePod && len(own) > 1:
 		place := func(c *lab.Container) string { return c.Host.Short + "/" + c.Short }

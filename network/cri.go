@@ -37,13 +37,7 @@ type pods struct {
 // openPods makes a client of the service on the host's socket. It connects at
 // the first request.
 func openPods(h *lab.Host) (*pods, error) {
-	dial := func(context.Context, string) (conn net.Conn, err error) {
-		err = h.Inside(func() error {
-			conn, err = net.Dial("unix", containerdSocket)
-			return err
-		})
-		return conn, err
-	}
+	dial := func(context.Context, string) (net.Conn, error) { return dialUnix(h, containerdSocket) }
 	conn, err := grpc.NewClient("passthrough:///containerd",
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dial), grpc.WithNoProxy())
 	if err != nil {
@@ -109,21 +103,28 @@ type pod struct {
 	config *cri.PodSandboxConfig
 }
 
-// run starts a pod. One that is published has Port on its host too.
-func (p *pods) run(name string, published bool) (pod, error) {
+// run starts a pod whose ports its host has too. On the node's own network it
+// has no address of its own.
+func (p *pods) run(name string, network cri.NamespaceMode, ports []portMap) (pod, error) {
 	config := &cri.PodSandboxConfig{
 		Metadata:     &cri.PodSandboxMetadata{Name: name, Uid: name, Namespace: "tare"},
-		Hostname:     name,
 		LogDirectory: podLogs + "/" + name,
 		Linux: &cri.LinuxPodSandboxConfig{
 			CgroupParent:    p.host.Cgroup(),
-			SecurityContext: &cri.LinuxSandboxSecurityContext{NamespaceOptions: ownProcesses()},
+			SecurityContext: &cri.LinuxSandboxSecurityContext{NamespaceOptions: ownProcesses(network)},
 		},
 	}
-	if published {
-		for _, protocol := range []cri.Protocol{cri.Protocol_TCP, cri.Protocol_UDP} {
-			config.PortMappings = append(config.PortMappings, &cri.PortMapping{Protocol: protocol, ContainerPort: Port, HostPort: Port})
+	if network != cri.NamespaceMode_NODE { // else its name is the node's
+		config.Hostname = name
+	}
+	for _, port := range ports {
+		protocol := cri.Protocol_TCP
+		if port.protocol == "udp" {
+			protocol = cri.Protocol_UDP
 		}
+		config.PortMappings = append(config.PortMappings, &cri.PortMapping{
+			Protocol: protocol, ContainerPort: int32(port.container), HostPort: int32(port.host),
+		})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), criWait)
 	defer cancel()
@@ -131,25 +132,50 @@ func (p *pods) run(name string, published bool) (pod, error) {
 	if err != nil {
 		return pod{}, fmt.Errorf("run %s in %s: %w", name, p.host.Name, err)
 	}
-	reply, err := p.runtime.PodSandboxStatus(ctx, &cri.PodSandboxStatusRequest{PodSandboxId: started.GetPodSandboxId()})
-	if err != nil {
-		return pod{}, fmt.Errorf("ask for address of %s in %s: %w", name, p.host.Name, err)
+	in := pod{id: started.GetPodSandboxId(), addr: p.host.Addr, config: config}
+	if network == cri.NamespaceMode_NODE {
+		return in, nil
 	}
-	addr, err := netip.ParseAddr(reply.GetStatus().GetNetwork().GetIp())
+	reply, err := p.runtime.PodSandboxStatus(ctx, &cri.PodSandboxStatusRequest{PodSandboxId: in.id})
 	if err != nil {
-		return pod{}, fmt.Errorf("read address of %s in %s: %w", name, p.host.Name, err)
+		return pod{}, errors.Join(fmt.Errorf("ask for address of %s in %s: %w", name, p.host.Name, err), p.remove(in))
 	}
-	return pod{id: started.GetPodSandboxId(), addr: addr, config: config}, nil
+	if in.addr, err = netip.ParseAddr(reply.GetStatus().GetNetwork().GetIp()); err != nil {
+		return pod{}, errors.Join(fmt.Errorf("read address of %s in %s: %w", name, p.host.Name, err), p.remove(in))
+	}
+	return in, nil
+}
+
+// remove ends a pod with all that is in it: its network first, by the plugins
+// that made it.
+func (p *pods) remove(in pod) error {
+	ctx, cancel := context.WithTimeout(context.Background(), criWait)
+	defer cancel()
+	if _, err := p.runtime.StopPodSandbox(ctx, &cri.StopPodSandboxRequest{PodSandboxId: in.id}); err != nil {
+		return fmt.Errorf("stop %s in %s: %w", in.config.GetMetadata().GetName(), p.host.Name, err)
+	}
+	if _, err := p.runtime.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{PodSandboxId: in.id}); err != nil {
+		return fmt.Errorf("remove %s in %s: %w", in.config.GetMetadata().GetName(), p.host.Name, err)
+	}
+	return nil
 }
 
 // ownProcesses gives a container processes of its own, as Kubernetes does.
-func ownProcesses() *cri.NamespaceOption {
-	return &cri.NamespaceOption{Pid: cri.NamespaceMode_CONTAINER}
+func ownProcesses(network cri.NamespaceMode) *cri.NamespaceOption {
+	return &cri.NamespaceOption{Pid: cri.NamespaceMode_CONTAINER, Network: network}
 }
 
-// add starts a container in a pod, on its host's CPUs, and makes it the host's
-// next.
-func (p *pods) add(in pod, name string) error {
+// add starts a container in a pod, on its host's CPUs, and gives its
+// identifier.
+func (p *pods) add(in pod, name string) (id string, err error) {
+	folders, err := programs()
+	if err != nil {
+		return "", err
+	}
+	var mounts []*cri.Mount
+	for _, folder := range folders {
+		mounts = append(mounts, &cri.Mount{ContainerPath: folder, HostPath: folder, Readonly: true})
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), criWait)
 	defer cancel()
 	made, err := p.runtime.CreateContainer(ctx, &cri.CreateContainerRequest{
@@ -159,29 +185,33 @@ func (p *pods) add(in pod, name string) error {
 			Image:    &cri.ImageSpec{Image: ImageName},
 			Command:  []string{lab.SelfInImage, WaitVerb},
 			LogPath:  name + ".log",
+			Mounts:   mounts,
 			Linux: &cri.LinuxContainerConfig{
 				Resources:       &cri.LinuxContainerResources{CpusetCpus: p.host.CPUs.String()},
-				SecurityContext: &cri.LinuxContainerSecurityContext{NamespaceOptions: ownProcesses()},
+				SecurityContext: &cri.LinuxContainerSecurityContext{NamespaceOptions: in.config.GetLinux().GetSecurityContext().GetNamespaceOptions()},
 			},
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("make container %s in %s of %s: %w", name, in.config.GetHostname(), p.host.Name, err)
+		return "", fmt.Errorf("make container %s in %s of %s: %w", name, in.config.GetMetadata().GetName(), p.host.Name, err)
 	}
-	id := made.GetContainerId()
+	id = made.GetContainerId()
 	if _, err := p.runtime.StartContainer(ctx, &cri.StartContainerRequest{ContainerId: id}); err != nil {
-		return fmt.Errorf("start container %s in %s of %s: %w", name, in.config.GetHostname(), p.host.Name, err)
+		return "", fmt.Errorf("start container %s in %s of %s: %w", name, in.config.GetMetadata().GetName(), p.host.Name, err)
 	}
+	return id, nil
+}
+
+// adopt takes a container that add started.
+func (p *pods) adopt(c *lab.Container, in pod, id string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), criWait)
+	defer cancel()
 	pid, err := p.processOf(ctx, id)
 	if err != nil {
-		return fmt.Errorf("find container %s in %s of %s: %w", name, in.config.GetHostname(), p.host.Name, err)
-	}
-	c, err := p.host.Adopt(pid, lab.Self, PodExecVerb, "--", id)
-	if err != nil {
-		return err
+		return fmt.Errorf("find container of %s in %s: %w", in.config.GetMetadata().GetName(), p.host.Name, err)
 	}
 	c.Addr = in.addr
-	return nil
+	return c.Adopt(pid, lab.Self, PodExecVerb, "--", id)
 }
 
 // processOf gives a container's first process. The interface has no field for

@@ -16,9 +16,10 @@ func dockerBridge() Network {
 		Missing:         "what dockerd takes of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
 		Lay: func(u *lab.Underlay, l *Laying) error {
 			noteBridgeNetfilter(u.Hosts[0], l)
-			return runOn(u, l, func(*lab.Host, int) []string { return nil })
+			return runOn(u, l, func(*lab.Container) dockerRun { return dockerRun{} })
 		},
 		Try: tryDocker,
 	}

@@ -21,20 +21,13 @@ func dockerHost() Network {
 		Missing:         "what dockerd takes of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return runOn(u, l, func(*lab.Host, int) []string { return []string{"--network", "host"} })
+			return runOn(u, l, func(*lab.Container) dockerRun { return dockerRun{Network: "host"} })
 		},
 		Try:  tryDocker,
 		Ends: dockerHostEnds,
 	}
-}
-
-// runOn starts the containers of every host at once. flags are those of `docker
-// run` for the n-th container of a host.
-func runOn(u *lab.Underlay, l *Laying, flags func(h *lab.Host, n int) []string) error {
-	return allHosts(u, func(h *lab.Host) error {
-		return runDocker(u, h, l.Containers, func(n int) []string { return flags(h, n) })
-	})
 }
 
 // dockerHostEnds are the baseline's, with containers in the place of its hosts.
@@ -49,6 +42,8 @@ func dockerHostEnds(u *lab.Underlay, path string) (Ends, error) {
 		server = 2
 	case ContainerToOwnHost:
 		server = 0
+		// The host's real servers stay beside its containers', on one network.
+		ends.Bind, ends.Dial = ends.Bind.Next(), ends.Dial.Next()
 	case HostToContainer:
 		client = 0
 	}
@@ -56,7 +51,7 @@ func dockerHostEnds(u *lab.Underlay, path string) (Ends, error) {
 		place     *string
 		container int
 	}{{&ends.Client, client}, {&ends.Server, server}} {
-		if end.container > len(u.Hosts[0].Containers) {
+		if end.container > len(u.Hosts[0].Containers()) {
 			return ends, fmt.Errorf("path %s needs container c%d: build the lab with more --containers", path, end.container)
 		}
 		if end.container > 0 {

@@ -20,6 +20,7 @@ func dockerMacvlan() Network {
 		Missing:         "macvlan devices, or what dockerd takes of the kernel",
 		Get:             "modprobe -a macvlan overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
 		Lay:             layDockerMacvlan,
 		Try: func(u *lab.Underlay, l *Laying) error {
 			if err := macvlan().Lay(u, l); err != nil {
@@ -42,8 +43,8 @@ func layDockerMacvlan(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	err = runOn(u, l, func(h *lab.Host, n int) []string {
-		return []string{"--network", name, "--ip", lab.UnderlayAddr(h.Number, n).String()}
+	err = runOn(u, l, func(c *lab.Container) dockerRun {
+		return dockerRun{Network: name, Addr: lab.UnderlayAddr(c.Host.Number, c.Number)}
 	})
 	if err == nil {
 		return nil

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"fmt"
 	"net/netip"
 
 	"tare/lab"
@@ -21,6 +20,7 @@ func dockerNAT() Network {
 		Missing:         "what dockerd takes of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
 		Lay:             layDockerNAT,
 		Try:             tryDocker,
 		Ends: func(u *lab.Underlay, path string) (Ends, error) {
@@ -30,12 +30,12 @@ func dockerNAT() Network {
 			}
 			return ends, err
 		},
+		PublishedAt: publishedAddr,
 	}
 }
 
-// layDockerNAT publishes the first container of each host. It is published at
-// an address of its own: at the host's, containers on the host's network
-// listen.
+// layDockerNAT publishes at an address of its own: at the host's, containers on
+// the host's network listen.
 func layDockerNAT(u *lab.Underlay, l *Laying) error {
 	err := eachHost(u, func(h *lab.Host) error {
 		return h.AddAddress(lab.Device, netip.PrefixFrom(publishedAddr(h), 32))
@@ -43,16 +43,7 @@ func layDockerNAT(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	return runOn(u, l, func(h *lab.Host, n int) []string { return publishFirst(publishedAddr(h), n) })
-}
-
-// publishFirst publishes the first container's port, for TCP and UDP.
-func publishFirst(at netip.Addr, n int) []string {
-	if n != 1 {
-		return nil
-	}
-	port := fmt.Sprintf("%s:%d:%d", at, Port, Port)
-	return []string{"--publish", port + "/tcp", "--publish", port + "/udp"}
+	return runOn(u, l, func(c *lab.Container) dockerRun { return dockerRun{At: publishedAddr(c.Host), Ports: l.published(c)} })
 }
 
 // publishedAddr is a second address of a host, at which it publishes a port.

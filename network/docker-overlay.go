@@ -31,6 +31,7 @@ func dockerOverlay() Network {
 		Paths:    []string{SameHost, CrossHost},
 		Outside:  true,
 		Needs:    dockerNeeds(),
+		Runtime:  dockerRuntime(),
 		Missing:  "VXLAN devices, or what dockerd takes of the kernel",
 		Get:      "modprobe -a vxlan overlay bridge veth nft_compat",
 		Lay:      layDockerOverlay,
@@ -59,7 +60,7 @@ func layDockerOverlay(u *lab.Underlay, l *Laying) error {
 	if err := awaitVNI(u.Hosts[0], name); err != nil {
 		return err
 	}
-	if err := runOn(u, l, func(*lab.Host, int) []string { return []string{"--network", name} }); err != nil {
+	if err := runOn(u, l, func(*lab.Container) dockerRun { return dockerRun{Network: name} }); err != nil {
 		return err
 	}
 	return checkNames(u)
@@ -127,10 +128,10 @@ func awaitVNI(manager *lab.Host, name string) error {
 func checkNames(u *lab.Underlay) error {
 	return allHosts(u, func(h *lab.Host) error {
 		next := u.Hosts[h.Number%len(u.Hosts)]
-		if len(h.Containers) == 0 || len(next.Containers) == 0 {
+		if len(h.Containers()) == 0 || len(next.Containers()) == 0 {
 			return nil
 		}
-		name, want := dockerName(u, next, 1), next.Containers[0].Addr.String()
+		name, want := dockerName(u, next, 1), next.Containers()[0].Addr.String()
 		var said string
 		var err error
 		for deadline := time.Now().Add(lookUpWait); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {

@@ -20,6 +20,7 @@ func dockerOVS() Network {
 		Outside:  true,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
 		Needs:    slices.Concat(dockerNeeds(), needsOpenVSwitch()),
+		Runtime:  dockerRuntime(),
 		Missing:  "what dockerd takes of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",
 		Try: func(u *lab.Underlay, l *Laying) error {
@@ -29,16 +30,14 @@ func dockerOVS() Network {
 			if err := startDockers(u); err != nil {
 				return err
 			}
-			err := runOn(u, l, func(*lab.Host, int) []string { return []string{"--network", "none"} })
-			if err != nil {
-				return err
-			}
-			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
-				if err := s.addUplink(bridgeName); err != nil {
-					return err
-				}
-				return s.hang(bridgeName, u.Spec.MTU, underlayContainer(s.host))
-			})
+			return layOpenVSwitch(u, l,
+				func(s *openVSwitch) error { return s.addUplink(bridgeName) },
+				func(s *openVSwitch, c *lab.Container) error {
+					if err := runDocker(u, c, dockerRun{Network: "none"}); err != nil {
+						return err
+					}
+					return s.hang(bridgeName, c, u.Spec.MTU, underlayContainer(c))
+				})
 		},
 	}
 }

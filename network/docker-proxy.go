@@ -12,6 +12,7 @@ func dockerProxy() Network {
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
 		Needs:    dockerNeeds(),
+		Runtime:  dockerRuntime(),
 		Missing:  "what dockerd takes of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",
 		Lay: func(u *lab.Underlay, l *Laying) error {
@@ -22,7 +23,7 @@ func dockerProxy() Network {
 			if err := routeBetweenHosts(u); err != nil {
 				return err
 			}
-			return runOn(u, l, func(h *lab.Host, n int) []string { return publishFirst(h.Addr, n) })
+			return runOn(u, l, func(c *lab.Container) dockerRun { return dockerRun{At: c.Host.Addr, Ports: l.published(c)} })
 		},
 		Try: tryDocker,
 	}

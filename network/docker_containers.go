@@ -3,6 +3,7 @@ package network
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -10,21 +11,28 @@ import (
 	"tare/lab"
 )
 
-// runDocker starts count containers of the image in a host, one after another,
-// so that their addresses are those of every lab of the plan, and adopts them.
-// flags are those of `docker run` for the n-th, from 1. What it started is gone
-// when it fails.
-func runDocker(u *lab.Underlay, h *lab.Host, count int, flags func(n int) []string) error {
-	for n := 1; n <= count; n++ {
-		err := startContainer(u, h, n, flags(n))
-		if err == nil {
-			err = adoptDocker(h, dockerName(u, h, n))
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("start container c%d in %s: %w", n, h.Name, err), removeDocker(u, h, n))
-		}
+// dockerRun is what a container of Docker's has of its own.
+type dockerRun struct {
+	Network string     // the engine's: "host", "none" or a name; empty: docker0
+	Addr    netip.Addr // that it is told to have; invalid: the engine chooses
+	At      netip.Addr // the address of its host at which Ports are published
+	Ports   []portMap
+}
+
+// runOn has the engine of each host run its containers, each as run says. When
+// that fails none stays: the engine may be other networks' too.
+func runOn(u *lab.Underlay, l *Laying, run func(c *lab.Container) dockerRun) error {
+	err := l.populate(u, func(c *lab.Container) error { return runDocker(u, c, run(c)) })
+	if err == nil {
+		return nil
 	}
-	return nil
+	return errors.Join(err, eachHost(u, func(h *lab.Host) error {
+		var errs []error
+		for _, c := range h.Containers() {
+			errs = append(errs, h.RemoveContainer(c))
+		}
+		return errors.Join(errs...)
+	}))
 }
 
 // dockerName is what the engine calls the n-th container of a host.
@@ -36,66 +44,102 @@ func dockerName(u *lab.Underlay, h *lab.Host, n int) string {
 // to attach may, while the swarm's nodes settle, and the engine then gives up.
 const attachTries = 3
 
-func startContainer(u *lab.Underlay, h *lab.Host, n int, flags []string) error {
-	args := []string{"run", "--detach", "--name", dockerName(u, h, n), "--log-driver", "none"}
-	if len(h.CPUs) > 0 {
-		args = append(args, "--cpuset-cpus", h.CPUs.String())
-	}
-	args = append(append(args, flags...), ImageName)
+// runDocker starts a container of the image and adopts it. Its address is the
+// one that the engine gave it; without, it has the host's.
+func runDocker(u *lab.Underlay, c *lab.Container, run dockerRun) error {
+	h, name := c.Host, dockerName(u, c.Host, c.Number)
+	c.Detach.Push(func() error { return removeDocker(h, name) })
 	for try := 1; ; try++ {
-		_, err := docker(h, args...)
-		if err == nil || try == attachTries || !strings.Contains(err.Error(), "attaching to network failed") {
+		err := startDockerContainer(h, name, run)
+		if err == nil {
+			break
+		}
+		if try == attachTries || !strings.Contains(err.Error(), "attaching to network failed") {
 			return err
 		}
-		if _, err := docker(h, "rm", "--force", dockerName(u, h, n)); err != nil {
+		if err := removeDocker(h, name); err != nil {
 			return err
 		}
 	}
+	var is struct {
+		State           struct{ Pid int }
+		NetworkSettings struct {
+			Networks map[string]struct{ IPAddress string }
+		}
+	}
+	if err := askDocker(h, http.MethodGet, "/containers/"+name+"/json", nil, &is); err != nil {
+		return err
+	}
+	c.Addr = h.Addr
+	for _, network := range is.NetworkSettings.Networks {
+		if network.IPAddress == "" {
+			continue
+		}
+		var err error
+		if c.Addr, err = netip.ParseAddr(network.IPAddress); err != nil {
+			return fmt.Errorf("read address of container %s: %w", name, err)
+		}
+	}
+	return c.Adopt(is.State.Pid, dockerEnter(name)...)
 }
 
-// adoptDocker takes a container of the engine's as the host's next. Its
-// address is the one that the engine gave it; without, it has the host's.
-func adoptDocker(h *lab.Host, name string) error {
-	text, err := docker(h, "inspect", "--format", "{{.State.Pid}}{{range .NetworkSettings.Networks}} {{.IPAddress}}{{end}}", name)
+// startDockerContainer creates and starts a container on its host's CPUs.
+func startDockerContainer(h *lab.Host, name string, run dockerRun) error {
+	folders, err := programs()
 	if err != nil {
 		return err
 	}
-	fields := strings.Fields(text)
-	if len(fields) == 0 {
-		return fmt.Errorf("inspect container %s: the engine says nothing", name)
+	var binds []string
+	for _, folder := range folders {
+		binds = append(binds, folder+":"+folder+":ro")
 	}
-	pid, err := strconv.Atoi(fields[0])
-	if err != nil {
-		return fmt.Errorf("inspect container %s: %w", name, err)
+	type object = map[string]any
+	exposed, bound := object{}, object{}
+	for _, port := range run.Ports {
+		inside := fmt.Sprintf("%d/%s", port.container, port.protocol)
+		exposed[inside] = object{}
+		bound[inside] = []object{{"HostIp": run.At.String(), "HostPort": strconv.Itoa(int(port.host))}}
 	}
-	addr := h.Addr
-	if len(fields) > 1 {
-		if addr, err = netip.ParseAddr(fields[1]); err != nil {
-			return fmt.Errorf("inspect container %s: %w", name, err)
+	spec := object{
+		"Image": ImageName, "ExposedPorts": exposed,
+		"HostConfig": object{
+			"NetworkMode": run.Network, "PortBindings": bound, "Binds": binds,
+			"CpusetCpus": h.CPUs.String(), "LogConfig": object{"Type": "none"},
+		},
+	}
+	if run.Addr.IsValid() {
+		spec["NetworkingConfig"] = object{"EndpointsConfig": object{
+			run.Network: object{"IPAMConfig": object{"IPv4Address": run.Addr.String()}},
+		}}
+	}
+	if err := askDocker(h, http.MethodPost, "/containers/create?name="+name, spec, nil); err != nil {
+		return err
+	}
+	return askDocker(h, http.MethodPost, "/containers/"+name+"/start", nil, nil)
+}
+
+// removeDocker removes a container with its end; one that is not there is no
+// error.
+func removeDocker(h *lab.Host, name string) error {
+	err := askDocker(h, http.MethodDelete, "/containers/"+name+"?force=1&v=1", nil, nil)
+	if gone := new(dockerError); errors.As(err, &gone) && gone.status == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// dockerRuntime runs the containers of every network of Docker's.
+func dockerRuntime() Runtime {
+	return Runtime{Name: "docker", Cycle: func(h *lab.Host, name string) (func() error, error) {
+		remove := func() error { return removeDocker(h, name) }
+		if err := startDockerContainer(h, name, dockerRun{Network: "none"}); err != nil {
+			return nil, errors.Join(err, remove())
 		}
-	}
-	c, err := h.Adopt(pid, dockerEnter(name)...)
-	if err != nil {
-		return err
-	}
-	c.Addr = addr
-	return nil
+		return remove, nil
+	}}
 }
 
 // dockerEnter starts a process in a container of the engine's.
 func dockerEnter(name string) []string {
 	return append([]string{lab.Self, lab.ErrandVerb}, dockerCommand("exec", "--interactive", "--env", lab.ErrandMark, name)...)
-}
-
-// removeDocker removes what runDocker started, as far as it came.
-func removeDocker(u *lab.Underlay, h *lab.Host, count int) error {
-	args := []string{"rm", "--force", "--volumes"}
-	for n := 1; n <= count; n++ {
-		args = append(args, dockerName(u, h, n))
-	}
-	_, err := docker(h, args...)
-	if err != nil && strings.Contains(err.Error(), "No such container") {
-		return nil
-	}
-	return err
 }

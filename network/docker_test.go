@@ -244,7 +244,7 @@ func TestDockerProxyCarriesTheBytes(t *testing.T) {
 func ofProxy(t *testing.T, l *site.Lab, protocol, awk, files string) float64 {
 	t.Helper()
 	text := shell(t, l, "h2", `for p in /proc/[0-9]*; do
-		tr '\0' ' ' <$p/cmdline | grep -q "docker-prox[y] -proto `+protocol+` -host-ip 10.0.0.2" && awk '`+awk+`' $p/`+files+`
+		tr '\0' ' ' <$p/cmdline | grep -q "docker-prox[y] -proto `+protocol+` -host-ip 10.0.0.2 -host-port 5210" && awk '`+awk+`' $p/`+files+`
 	done; true`)
 	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil {

@@ -100,9 +100,12 @@ func layFlannel(u *lab.Underlay, l *Laying, backend flannelBackend) error {
 		if err != nil {
 			return err
 		}
-		return attachAll(h, l, list)
+		return layConflist(h, l, list)
 	})
 	if err != nil {
+		return err
+	}
+	if err := l.populate(u, func(c *lab.Container) error { return attachByCNI(c, l) }); err != nil {
 		return err
 	}
 	return allHosts(u, func(h *lab.Host) error { return reachThrough(h, leases) })

@@ -27,12 +27,17 @@ func geneve() Network {
 		Get:     "modprobe geneve",
 		Lay: func(u *lab.Underlay, l *Laying) error {
 			mtu := wire.InnerMTU(u.Spec.MTU, wire.Geneve())
-			return eachHost(u, func(h *lab.Host) error {
-				if err := oneSubnet(h, mtu).lay(h, l.Containers); err != nil {
+			b := oneSubnet(mtu)
+			err := eachHost(u, func(h *lab.Host) error {
+				if err := b.lay(h); err != nil {
 					return err
 				}
 				return plugGeneve(u, h, mtu)
 			})
+			if err != nil {
+				return err
+			}
+			return l.populate(u, b.plug)
 		},
 	}
 }

@@ -21,7 +21,7 @@ func gre() Network {
 		Get:     "modprobe ip_gre",
 		Lay: func(u *lab.Underlay, l *Laying) error {
 			mtu := wire.InnerMTU(u.Spec.MTU, wire.GRE())
-			return layTunnels(u, l.Containers, mtu, func(h, other *lab.Host) (lab.Route, error) {
+			return layTunnels(u, l, mtu, func(h, other *lab.Host) (lab.Route, error) {
 				device := "gre-" + other.Short
 				err := h.AddGRE(lab.Tunnel{Name: device, Local: h.Addr, Remote: other.Addr, MTU: mtu})
 				if err != nil {
@@ -36,25 +36,23 @@ func gre() Network {
 // layTunnels lays a bridge per host, and on each host a route to every other
 // host's range: dig says which way. The host itself speaks from its address
 // among its containers, so that answers come back the same way.
-func layTunnels(u *lab.Underlay, containers, mtu int, dig func(h, other *lab.Host) (lab.Route, error)) error {
-	return eachHost(u, func(h *lab.Host) error {
-		b := ownSubnet(h, mtu)
-		if err := b.lay(h, containers); err != nil {
+func layTunnels(u *lab.Underlay, l *Laying, mtu int, dig func(h, other *lab.Host) (lab.Route, error)) error {
+	b := ownSubnet(mtu)
+	err := eachHost(u, func(h *lab.Host) error {
+		if err := b.lay(h); err != nil {
 			return err
 		}
-		for _, other := range u.Hosts {
-			if other == h {
-				continue
-			}
+		return eachOther(u, h, func(other *lab.Host) error {
 			route, err := dig(h, other)
 			if err != nil {
 				return err
 			}
-			route.To, route.From = other.Subnet(), b.gateway.Addr()
-			if err := h.AddRoute(route); err != nil {
-				return err
-			}
-		}
-		return nil
+			route.To, route.From = other.Subnet(), b.gateway(h).Addr()
+			return h.AddRoute(route)
+		})
 	})
+	if err != nil {
+		return err
+	}
+	return l.populate(u, b.plug)
 }

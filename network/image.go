@@ -18,12 +18,13 @@ import (
 	"tare/lab"
 )
 
-// ImageName is what the engines call the image that holds only this binary.
+// ImageName is what the engines call the image of this binary.
 const ImageName = "localhost/tare:lab"
 
-// writeRoot writes, as a tar archive, a root file system that holds this
-// binary as lab.SelfInImage and, where it is linked dynamically, the loader
-// and the libraries that it names, where they stand here.
+// writeRoot writes, as a tar archive, a root file system that holds this binary
+// as lab.SelfInImage and what the machine's programs find beside themselves.
+// Where the binary is linked dynamically, its loader and libraries are there
+// too: a pod's sandbox, which runs it, has no mounts.
 func writeRoot(w io.Writer) error {
 	libraries, err := librariesOf(lab.Self)
 	if err != nil {
@@ -33,8 +34,15 @@ func writeRoot(w io.Writer) error {
 	if err := addFile(archive, lab.SelfInImage, lab.Self); err != nil {
 		return fmt.Errorf("make root file system: %w", err)
 	}
+	if err := addPlaces(archive); err != nil {
+		return fmt.Errorf("make root file system: %w", err)
+	}
 	for _, path := range libraries {
-		if err := addFile(archive, path, path); err != nil {
+		name, err := resolved(path)
+		if err == nil {
+			err = addFile(archive, name, path)
+		}
+		if err != nil {
 			return fmt.Errorf("make root file system: %w", err)
 		}
 	}
@@ -52,7 +60,7 @@ func addFile(archive *tar.Writer, name, path string) error {
 	if err != nil {
 		return err
 	}
-	err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name[1:], Mode: 0o755, Size: info.Size()})
+	err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name[1:], Mode: int64(info.Mode().Perm()), Size: info.Size()})
 	if err != nil {
 		return err
 	}

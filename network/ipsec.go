@@ -18,7 +18,7 @@ func ipsec() Network {
 		Missing:  "ESP",
 		Get:      "modprobe esp4",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return layTunnels(u, l.Containers, espMTU(u.Spec.MTU), func(h, other *lab.Host) (lab.Route, error) {
+			return layTunnels(u, l, espMTU(u.Spec.MTU), func(h, other *lab.Host) (lab.Route, error) {
 				return lab.Route{Via: other.Addr, Device: lab.Device}, layESP(h, other)
 			})
 		},

@@ -1,10 +1,6 @@
 package network
 
-import (
-	"net/netip"
-
-	"tare/lab"
-)
+import "tare/lab"
 
 // ipvlan gives containers addresses of the underlay itself, all behind the
 // host's MAC address.
@@ -25,10 +21,9 @@ func ipvlan() Network {
 		Missing: "ipvlan devices",
 		Get:     "modprobe ipvlan",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return eachHost(u, func(h *lab.Host) error {
-				addr := func(n int) netip.Addr { return lab.UnderlayAddr(h.Number, n) }
-				return attachEach(h, addr, l.Containers, func(c *lab.Container) error {
-					return h.AddIPVLAN(lab.Device, c.Namespace, lab.Device)
+			return l.populate(u, func(c *lab.Container) error {
+				return addSlave(c, lab.UnderlayAddr(c.Host.Number, c.Number), func() error {
+					return c.Host.AddIPVLAN(lab.Device, c.Namespace, lab.Device)
 				})
 			})
 		},

@@ -26,6 +26,16 @@ func (e Engine) Lay(u *lab.Underlay, l *Laying) error {
 	return eachHost(u, func(h *lab.Host) error { return layRules(h, l) })
 }
 
+// Runtime is the engine that runs a network's containers; without a name they
+// are namespaces, which no engine runs.
+type Runtime struct {
+	Name string // "docker"
+	// Cycle creates and starts a container without a network, under a name that is
+	// free, on a host where the engine runs; remove deletes it again. What is half
+	// made is gone when it fails.
+	Cycle func(h *lab.Host, name string) (remove func() error, err error)
+}
+
 // Param is a parameter that a network has.
 type Param struct {
 	Name   string // as a file and a cell name it: "ip_masq"
@@ -94,6 +104,8 @@ type Laying struct {
 	Parts    map[string]string // real part -> version
 	Notes    []string          // what a reader of the numbers should know
 	Unserved []string          // paths that it does not have with these parameters
+
+	attach func(c *lab.Container) error // one more container; nil: the host's own network is all there is
 }
 
 // Note adds a note for every number of the network.
@@ -188,7 +200,7 @@ func (n Network) Build(u *lab.Underlay, l *Laying) error {
 		if len(n.Needs) == 0 {
 			return nil
 		}
-		for _, c := range h.Containers {
+		for _, c := range h.Containers() {
 			if err := c.SettleCC(); err != nil {
 				return err
 			}

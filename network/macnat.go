@@ -1,9 +1,9 @@
 package network
 
 import (
+	"errors"
 	"net"
 	"net/netip"
-	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
@@ -30,10 +30,20 @@ func macnat() Network {
 		Missing:  "nftables rules of bridges",
 		Get:      "modprobe nf_tables_bridge",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := layBridgeVLAN(u, l); err != nil {
+			if err := layVLANBridges(u, l); err != nil {
 				return err
 			}
-			return eachHost(u, layMACNAT)
+			if err := eachHost(u, layMACNAT); err != nil {
+				return err
+			}
+			b := oneSubnet(u.Spec.MTU)
+			return l.populate(u, func(c *lab.Container) error {
+				if err := b.plug(c); err != nil {
+					return err
+				}
+				c.Detach.Push(func() error { return macNATOf(c.Host).drop(c.Short) })
+				return macNATOf(c.Host).add(c.Addr, c.Short)
+			})
 		},
 		Ends: lastEnds,
 	}
@@ -59,7 +69,7 @@ func lastEnds(u *lab.Underlay, path string) (Ends, error) {
 	if err != nil || path == SameHost {
 		return ends, err
 	}
-	last := func(h *lab.Host) *lab.Container { return h.Containers[len(h.Containers)-1] }
+	last := func(h *lab.Host) *lab.Container { all := h.Containers(); return all[len(all)-1] }
 	server := last(u.Hosts[1])
 	ends.Server, ends.Bind, ends.Dial = server.Host.Short+"/"+server.Short, server.Addr, server.Addr
 	if path == CrossHost {
@@ -75,50 +85,64 @@ const (
 	bridgeNATSource = 300
 )
 
-// layMACNAT rewrites what passes the host's uplink. The host's own address on
-// the bridge is the first of those rewritten.
-func layMACNAT(h *lab.Host) error {
+// macNAT is the table that rewrites what passes a host's uplink.
+type macNAT struct {
+	host         *lab.Host
+	table        *nftables.Table
+	out, arp, in *nftables.Chain
+}
+
+func macNATOf(h *lab.Host) macNAT {
 	table := &nftables.Table{Family: nftables.TableFamilyBridge, Name: "macnat"}
-	out := &nftables.Chain{
-		Name: "postrouting", Table: table, Type: nftables.ChainTypeFilter,
-		Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityRef(bridgeNATSource),
+	return macNAT{
+		host: h, table: table,
+		out: &nftables.Chain{
+			Name: "postrouting", Table: table, Type: nftables.ChainTypeFilter,
+			Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityRef(bridgeNATSource),
+		},
+		arp: &nftables.Chain{Name: "arp", Table: table},
+		in: &nftables.Chain{
+			Name: "prerouting", Table: table, Type: nftables.ChainTypeFilter,
+			Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityRef(bridgeNATDest),
+		},
 	}
-	arp := &nftables.Chain{Name: "arp", Table: table}
-	in := &nftables.Chain{
-		Name: "prerouting", Table: table, Type: nftables.ChainTypeFilter,
-		Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityRef(bridgeNATDest),
-	}
-	rule := func(conn *nftables.Conn, chain *nftables.Chain, exprs []expr.Any) {
-		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: exprs})
-	}
+}
+
+// layMACNAT lays the table, with the host's own address on the bridge as the
+// first of those rewritten.
+func layMACNAT(h *lab.Host) error {
+	m := macNATOf(h)
 	err := h.Nftables(func(conn *nftables.Conn) {
-		conn.AddTable(table)
-		for _, chain := range []*nftables.Chain{out, arp, in} {
+		conn.AddTable(m.table)
+		for _, chain := range []*nftables.Chain{m.out, m.arp, m.in} {
 			conn.AddChain(chain)
 		}
-		rule(conn, out, hideSender(lab.MAC(h.Addr)))
-		rule(conn, in, toARP(arp))
+		conn.AddRule(&nftables.Rule{Table: m.table, Chain: m.out, Exprs: hideSender(lab.MAC(h.Addr))})
+		conn.AddRule(&nftables.Rule{Table: m.table, Chain: m.in, Exprs: toARP(m.arp)})
 	})
 	if err != nil {
 		return err
 	}
-	owners := []netip.Addr{overlayAddr(h, 1)}
-	for _, c := range h.Containers {
-		owners = append(owners, c.Addr)
-	}
-	for some := range slices.Chunk(owners, rulesAtOnce/3) {
-		err := h.Nftables(func(conn *nftables.Conn) {
-			for _, addr := range some {
-				rule(conn, out, hide(lab.MAC(addr), lab.MAC(h.Addr)))
-				rule(conn, in, find(unix.ETH_P_IP, ipDestination(), addr, etherDestination()))
-				rule(conn, arp, find(unix.ETH_P_ARP, arpTarget(), addr, etherDestination(), arpTargetMAC()))
-			}
-		})
-		if err != nil {
-			return err
+	return m.add(overlayAddr(h, 1), h.Short)
+}
+
+// add lays the rules of an address, which bear its owner's name.
+func (m macNAT) add(addr netip.Addr, owner string) error {
+	return m.host.Nftables(func(conn *nftables.Conn) {
+		for _, rule := range []nftables.Rule{
+			{Chain: m.out, Exprs: hide(lab.MAC(addr), lab.MAC(m.host.Addr))},
+			{Chain: m.in, Exprs: find(unix.ETH_P_IP, ipDestination(), addr, etherDestination())},
+			{Chain: m.arp, Exprs: find(unix.ETH_P_ARP, arpTarget(), addr, etherDestination(), arpTargetMAC())},
+		} {
+			rule.Table, rule.UserData = m.table, []byte(owner)
+			conn.AddRule(&rule)
 		}
-	}
-	return nil
+	})
+}
+
+// drop removes the rules of an owner.
+func (m macNAT) drop(owner string) error {
+	return errors.Join(m.host.DropRules(m.out, owner), m.host.DropRules(m.in, owner), m.host.DropRules(m.arp, owner))
 }
 
 // field is a part of a header: where it starts, and its length in bytes.

@@ -18,40 +18,35 @@ func macvlan() Network {
 		Missing:  "macvlan devices",
 		Get:      "modprobe macvlan",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return eachHost(u, func(h *lab.Host) error {
-				// Addresses of the underlay's /16, behind the host's number.
-				addr := func(n int) netip.Addr { return lab.UnderlayAddr(h.Number, n) }
-				return layMacvlans(h, lab.Device, addr, l.Containers)
+			return l.populate(u, func(c *lab.Container) error {
+				return addMacvlan(c, lab.Device, lab.UnderlayAddr(c.Host.Number, c.Number))
 			})
 		},
 	}
 }
 
-// layMacvlans adds containers on a device of the host.
-func layMacvlans(h *lab.Host, device string, addr func(n int) netip.Addr, count int) error {
-	return attachEach(h, addr, count, func(c *lab.Container) error {
-		return h.AddMacvlan(device, c.Namespace, lab.Device, lab.MAC(c.Addr))
+// addMacvlan gives a container a macvlan on a device of its host.
+func addMacvlan(c *lab.Container, device string, addr netip.Addr) error {
+	return addSlave(c, addr, func() error {
+		return c.Host.AddMacvlan(device, c.Namespace, lab.Device, lab.MAC(addr))
 	})
 }
 
-// attachEach adds containers, each with a device that attach makes and an
-// address of a /16 of all hosts.
-func attachEach(h *lab.Host, addr func(n int) netip.Addr, count int, attach func(c *lab.Container) error) error {
-	for n := 1; n <= count; n++ {
-		c, err := h.AddContainer()
-		if err != nil {
-			return err
-		}
-		c.Addr = addr(n)
-		if err := attach(c); err != nil {
-			return err
-		}
-		if err := c.SetUp(lab.Device); err != nil {
-			return err
-		}
-		if err := c.AddAddress(lab.Device, netip.PrefixFrom(c.Addr, 16)); err != nil {
-			return err
-		}
+// addSlave gives a container a device that add makes on one of its host's, and
+// an address of a /16 of all hosts.
+func addSlave(c *lab.Container, addr netip.Addr, add func() error) error {
+	if err := c.Create(); err != nil {
+		return err
 	}
-	return nil
+	if err := add(); err != nil {
+		return err
+	}
+	c.Addr = addr
+	// By itself it would go some time after its namespace, and keep its MAC
+	// address until then.
+	c.Detach.Push(func() error { return c.RemoveLink(lab.Device) })
+	if err := c.SetUp(lab.Device); err != nil {
+		return err
+	}
+	return c.AddAddress(lab.Device, netip.PrefixFrom(addr, underlayBits))
 }

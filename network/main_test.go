@@ -2,10 +2,12 @@ package network_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,15 +19,15 @@ import (
 func TestMain(m *testing.M) {
 	labmain.Run(m, "network", labmain.Verbs{
 		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
-		network.WaitVerb:    func([]string) error { network.Wait(); return nil },
 		network.LookUpVerb:  func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
 		lab.ErrandVerb:      errand,
 		"own-docker":        func([]string) error { return ownDocker() },
 		"greet":             func(a []string) error { return greet(a[0]) },
 		"call":              func(a []string) error { return call(a[0]) },
+		"refused":           func(a []string) error { return refused(a[0]) },
 		"sniff":             func(a []string) error { return sniff(a[0]) },
 		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
-		network.CNIVerb:     func(a []string) error { return network.AddCNI(context.Background(), a[0], os.Stdout) },
+		network.CNIVerb:     func(a []string) error { return network.RunCNI(context.Background(), a[0], os.Stdout) },
 		"confined":          func([]string) error { return confined() },
 	})
 }
@@ -83,6 +85,18 @@ func call(address string) error {
 			return fmt.Errorf("call %s: nobody greets: %w", address, err)
 		}
 	}
+}
+
+// refused holds that nobody listens at an address.
+func refused(address string) error {
+	conn, err := net.DialTimeout("tcp4", address, time.Second)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil
+	}
+	if err == nil {
+		conn.Close()
+	}
+	return fmt.Errorf("call %s: not refused: %w", address, err)
 }
 
 func callOnce(address string) (string, error) {

@@ -1,6 +1,8 @@
 package network
 
 import (
+	"errors"
+
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
@@ -10,7 +12,7 @@ import (
 )
 
 // nat is a bridge behind the host's address: what leaves is masqueraded, and
-// the published port leads to the first container. It is what Docker does.
+// published ports lead to containers. It is what Docker does.
 func nat() Network {
 	return Network{
 		Name:     "nat",
@@ -22,28 +24,55 @@ func nat() Network {
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := layBridge(u, l); err != nil {
+			b := ownSubnet(u.Spec.MTU)
+			if err := eachHost(u, func(h *lab.Host) error { return errors.Join(b.lay(h), layNAT(h)) }); err != nil {
 				return err
 			}
-			return eachHost(u, layNAT)
+			return l.populate(u, func(c *lab.Container) error {
+				if err := b.plug(c); err != nil {
+					return err
+				}
+				return publish(c, l.published(c))
+			})
 		},
+	}
+}
+
+// The table of rules for NAT, and its chain that publishes.
+func natTable() *nftables.Table {
+	return &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"}
+}
+
+func publishing(table *nftables.Table) *nftables.Chain {
+	return &nftables.Chain{
+		Name: "prerouting", Table: table, Type: nftables.ChainTypeNAT,
+		Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityNATDest,
 	}
 }
 
 func layNAT(h *lab.Host) error {
 	return h.Nftables(func(conn *nftables.Conn) {
-		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"})
+		table := conn.AddTable(natTable())
 		after := conn.AddChain(&nftables.Chain{
 			Name: "postrouting", Table: table, Type: nftables.ChainTypeNAT,
 			Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource,
 		})
 		conn.AddRule(&nftables.Rule{Table: table, Chain: after, Exprs: masquerade(h)})
-		before := conn.AddChain(&nftables.Chain{
-			Name: "prerouting", Table: table, Type: nftables.ChainTypeNAT,
-			Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityNATDest,
-		})
-		for _, protocol := range []byte{unix.IPPROTO_TCP, unix.IPPROTO_UDP} {
-			conn.AddRule(&nftables.Rule{Table: table, Chain: before, Exprs: publish(h, protocol)})
+		conn.AddChain(publishing(table))
+	})
+}
+
+// publish lays a rule for each port that leads to a container.
+func publish(c *lab.Container, ports []portMap) error {
+	if len(ports) == 0 {
+		return nil
+	}
+	table := natTable()
+	before := publishing(table)
+	c.Detach.Push(func() error { return c.Host.DropRules(before, c.Short) })
+	return c.Host.Nftables(func(conn *nftables.Conn) {
+		for _, port := range ports {
+			conn.AddRule(&nftables.Rule{Table: table, Chain: before, Exprs: publishOne(c, port), UserData: []byte(c.Short)})
 		}
 	})
 }
@@ -60,18 +89,22 @@ func masquerade(h *lab.Host) []expr.Any {
 	}
 }
 
-// publish is: iifname != "br0" PROTOCOL dport PORT dnat to CONTAINER.
-func publish(h *lab.Host, protocol byte) []expr.Any {
-	container := h.ContainerAddr(1).As4()
+// publishOne is: iifname != "br0" PROTOCOL dport PORT dnat to CONTAINER:PORT.
+func publishOne(c *lab.Container, port portMap) []expr.Any {
+	container, protocol := c.Addr.As4(), byte(unix.IPPROTO_TCP)
+	if port.protocol == "udp" {
+		protocol = unix.IPPROTO_UDP
+	}
 	return []expr.Any{
 		&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpNeq, Register: 1, Data: interfaceName(bridgeName)},
 		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{protocol}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2},
-		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(Port)},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(port.host)},
 		&expr.Immediate{Register: 1, Data: container[:]},
-		&expr.NAT{Type: expr.NATTypeDestNAT, Family: unix.NFPROTO_IPV4, RegAddrMin: 1},
+		&expr.Immediate{Register: 2, Data: binaryutil.BigEndian.PutUint16(port.container)},
+		&expr.NAT{Type: expr.NATTypeDestNAT, Family: unix.NFPROTO_IPV4, RegAddrMin: 1, RegProtoMin: 2, Specified: true},
 	}
 }
 

@@ -46,12 +46,18 @@ func Within(path string) bool {
 // Baseline is the network that all others are weighed against.
 const Baseline = "host"
 
-// Port is where servers listen, and the port that is published. OutsidePort is
-// one that nothing publishes.
+// Port is where servers listen, HTTPPort and MySQLPort where real ones do.
+// OutsidePort is one that nothing publishes.
 const (
 	Port        = 5210
 	OutsidePort = 5211
+	HTTPPort    = 5212
+	MySQLPort   = 5213
 )
+
+// ServerPorts are the TCP ports that a network which publishes ports publishes;
+// of Port it publishes UDP too.
+func ServerPorts() []uint16 { return []uint16{Port, HTTPPort, MySQLPort} }
 
 // Network is one way to connect containers.
 type Network struct {
@@ -70,10 +76,11 @@ type Network struct {
 	Missing         string // what a kernel lacks on which Lay fails
 	Get             string // how to get it
 	Engine          Engine // whose hosts it shares with the engine's other networks
+	Runtime         Runtime
 	Params          []Param
 
-	// Lay attaches containers to each host. What it makes goes with the
-	// underlay.
+	// Lay attaches containers to each host, by populate. What it makes goes with
+	// the underlay.
 	Lay func(u *lab.Underlay, l *Laying) error
 	// Try tells on hosts of its own whether the network can be laid, where
 	// laying it takes long; nil: Lay tells.
@@ -81,6 +88,9 @@ type Network struct {
 	// Ends gives the ends of a path where they are not the containers that
 	// EndsOf takes; nil: they are.
 	Ends func(u *lab.Underlay, path string) (Ends, error)
+	// PublishedAt is the address of a host at which it publishes ports; nil: its
+	// own.
+	PublishedAt func(h *lab.Host) netip.Addr
 }
 
 // All lists the networks in the order of the tables, each after its parent.
@@ -136,10 +146,10 @@ func (n Network) EndsOf(u *lab.Underlay, path string) (Ends, error) {
 		return n.Ends(u, path)
 	}
 	place := func(host, container int) (string, netip.Addr, error) {
-		if host > len(u.Hosts) || container > len(u.Hosts[host-1].Containers) {
+		if host > len(u.Hosts) || container > len(u.Hosts[host-1].Containers()) {
 			return "", netip.Addr{}, fmt.Errorf("path %s needs container c%d on h%d: the lab is smaller: build it with more --hosts or --containers", path, container, host)
 		}
-		c := u.Hosts[host-1].Containers[container-1]
+		c := u.Hosts[host-1].Containers()[container-1]
 		return c.Host.Short + "/" + c.Short, c.Addr, nil
 	}
 	c1, _, err1 := place(1, 1)

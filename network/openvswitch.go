@@ -70,23 +70,30 @@ func chooseDatapath(h *lab.Host, l *Laying) (string, error) {
 	})
 }
 
-// eachOpenVSwitch starts Open vSwitch on every host, and lays what is asked on
-// each.
-func eachOpenVSwitch(u *lab.Underlay, l *Laying, lay func(s *openVSwitch) error) error {
+// layOpenVSwitch starts Open vSwitch on every host, lays what is asked on each,
+// and attaches containers by plug.
+func layOpenVSwitch(u *lab.Underlay, l *Laying, lay func(s *openVSwitch) error, plug func(s *openVSwitch, c *lab.Container) error) error {
 	datapath, err := chooseDatapath(u.Hosts[0], l)
 	if err != nil {
 		return err
 	}
-	return allHosts(u, func(h *lab.Host) error {
+	switches := make([]*openVSwitch, len(u.Hosts)) // by host
+	err = allHosts(u, func(h *lab.Host) error {
 		s := &openVSwitch{host: h, datapath: datapath}
+		switches[h.Number-1] = s
 		if err := s.start(); err != nil {
 			return err
 		}
-		if err := lay(s); err != nil {
-			return err
-		}
-		return s.faults()
+		return lay(s)
 	})
+	if err != nil {
+		return err
+	}
+	err = l.populate(u, func(c *lab.Container) error { return plug(switches[c.Host.Number-1], c) })
+	if err != nil {
+		return err
+	}
+	return allHosts(u, func(h *lab.Host) error { return switches[h.Number-1].faults() })
 }
 
 // start starts the database and the switch.
@@ -173,38 +180,29 @@ func portOf(bridge, device string, port int, settings ...string) []string {
 	return append(args, "--", "set", "Interface", device, "ofport_request="+strconv.Itoa(port))
 }
 
-// plug makes containers with one address each and hangs them on a bridge.
-func (s *openVSwitch) plug(bridge string, count, mtu int, addr func(n int) netip.Prefix, settings ...string) error {
-	for range count {
-		if _, err := s.host.AddContainer(); err != nil {
-			return err
-		}
+// plug makes a container and hangs it on a bridge.
+func (s *openVSwitch) plug(bridge string, c *lab.Container, mtu int, addr netip.Prefix, settings ...string) error {
+	if err := c.Create(); err != nil {
+		return err
 	}
-	return s.hang(bridge, mtu, addr, settings...)
+	return s.hang(bridge, c, mtu, addr, settings...)
 }
 
-// hang hangs the host's containers on a bridge, the n-th with an address of its
-// own. They reach only what is on their link.
-func (s *openVSwitch) hang(bridge string, mtu int, addr func(n int) netip.Prefix, settings ...string) error {
-	var ports []string
-	for i, c := range s.host.Containers {
-		n := i + 1
-		port, err := join(c, addr(n).Addr(), mtu, nil)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(s.sendWhole(c), s.takeFrom(port), s.host.SetUp(port)); err != nil {
-			return err
-		}
-		if err := c.AddAddress(lab.Device, addr(n)); err != nil {
-			return err
-		}
-		ports = append(ports, portOf(bridge, port, n, settings...)...)
+// hang hangs a container on a bridge, at the port of its number. It reaches only
+// what is on its link.
+func (s *openVSwitch) hang(bridge string, c *lab.Container, mtu int, addr netip.Prefix, settings ...string) error {
+	port, err := join(c, addr.Addr(), mtu, nil)
+	if err != nil {
+		return err
 	}
-	if len(ports) == 0 {
-		return nil
+	if err := errors.Join(s.sendWhole(c), s.takeFrom(port), s.host.SetUp(port)); err != nil {
+		return err
 	}
-	return s.vsctl(ports...)
+	if err := c.AddAddress(lab.Device, addr); err != nil {
+		return err
+	}
+	c.Detach.Push(func() error { return errors.Join(s.vsctl("--if-exists", "del-port", bridge, port), s.leave(port)) })
+	return s.vsctl(portOf(bridge, port, c.Number, settings...)...)
 }
 
 // addUplink makes the underlay's interface a port of the bridge, and gives the
@@ -232,15 +230,29 @@ func (s *openVSwitch) addUplink(bridge string, settings ...string) error {
 	return s.host.AddAddress(bridge, address)
 }
 
-// addFlows lets a bridge do what rules say, and nothing else.
-func (s *openVSwitch) addFlows(bridge string, flows []string) error {
+// setFlows lets a bridge do what rules say, and nothing else.
+func (s *openVSwitch) setFlows(bridge string, flows []string) error {
 	if err := s.vsctl("set-fail-mode", bridge, "secure"); err != nil {
 		return err
 	}
-	path := lab.Scratch + "/" + bridge + ".flows"
+	return s.flows("replace-flows", bridge, "all", flows)
+}
+
+// addFlows adds rules of an owner to a bridge's.
+func (s *openVSwitch) addFlows(bridge, owner string, flows []string) error {
+	return s.flows("add-flows", bridge, owner, flows)
+}
+
+func (s *openVSwitch) flows(do, bridge, owner string, flows []string) error {
+	path := fmt.Sprintf("%s/%s-%s.flows", lab.Scratch, bridge, owner)
 	if err := s.host.WriteFile(path, []byte(strings.Join(flows, "\n")+"\n"), 0o644); err != nil {
 		return err
 	}
-	_, err := s.host.Run("ovs-ofctl", "-O", "OpenFlow13", "replace-flows", "unix:"+ovsRun+"/"+bridge+".mgmt", path)
+	return s.ofctl(do, bridge, path)
+}
+
+// ofctl speaks OpenFlow with a bridge.
+func (s *openVSwitch) ofctl(do, bridge string, args ...string) error {
+	_, err := s.host.Run(append([]string{"ovs-ofctl", "-O", "OpenFlow13", do, "unix:" + ovsRun + "/" + bridge + ".mgmt"}, args...)...)
 	return err
 }

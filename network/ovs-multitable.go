@@ -26,29 +26,34 @@ func ovsMultitable() Network {
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+			mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
+			lay := func(s *openVSwitch) error {
 				if err := s.addOverlay(u); err != nil {
 					return err
 				}
 				if err := s.addTunnel(vxlanDevice, tunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {
 					return err
 				}
-				if err := s.plug(bridgeName, l.Containers, wire.InnerMTU(u.Spec.MTU, wire.VXLAN()), overlayContainer(s.host)); err != nil {
+				return s.setFlows(bridgeName, pipeline(u, s.host))
+			}
+			return layOpenVSwitch(u, l, lay, func(s *openVSwitch, c *lab.Container) error {
+				if err := s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
 					return err
 				}
-				return s.addFlows(bridgeName, pipeline(u, s.host, l.Containers))
+				c.Detach.Push(func() error { return s.ofctl("del-flows", bridgeName, fmt.Sprintf("cookie=%d/-1", c.Number)) })
+				return s.addFlows(bridgeName, c.Short, pipelineOf(c))
 			})
 		},
 	}
 }
 
-// pipeline is the rules of one host. The numbers of the tables, what each looks
+// pipeline is the rules of one host, but for those of its containers. The numbers of the tables, what each looks
 // at and what it leaves in the registers (reg0: the sender's VNID, reg1: the
 // receiver's, reg2: its port) are those of OpenShift's SDN
 // (github.com/openshift/sdn, pkg/network/node/ovscontroller.go); its services,
 // multicast and ways out are left away.
-func pipeline(u *lab.Underlay, h *lab.Host, containers int) []string {
-	cluster, own := overlayContainer(h)(0).Masked(), overlayShare(h)
+func pipeline(u *lab.Underlay, h *lab.Host) []string {
+	cluster, own := overlayContainer(h, 0).Masked(), overlayShare(h)
 	flows := []string{
 		// Where from: the tunnel or a container.
 		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, cluster, own),
@@ -66,14 +71,6 @@ func pipeline(u *lab.Underlay, h *lab.Host, containers int) []string {
 		// Whether it may: within a tenant only.
 		fmt.Sprintf("table=80,priority=100,reg0=%d,reg1=%d,actions=output:NXM_NX_REG2[]", tenant, tenant),
 	}
-	for n := 1; n <= containers; n++ {
-		addr := overlayContainer(h)(n).Addr()
-		flows = append(flows,
-			fmt.Sprintf("table=20,priority=100,in_port=%d,arp,nw_src=%s,arp_sha=%s,actions=load:%d->NXM_NX_REG0[],goto_table:21", n, addr, lab.MAC(addr), tenant),
-			fmt.Sprintf("table=20,priority=100,in_port=%d,ip,nw_src=%s,actions=load:%d->NXM_NX_REG0[],goto_table:21", n, addr, tenant),
-			fmt.Sprintf("table=40,priority=100,arp,nw_dst=%s,actions=output:%d", addr, n),
-			fmt.Sprintf("table=70,priority=100,ip,nw_dst=%s,actions=load:%d->NXM_NX_REG1[],load:%d->NXM_NX_REG2[],goto_table:80", addr, tenant, n))
-	}
 	for _, other := range u.Hosts {
 		if other == h {
 			continue
@@ -85,4 +82,15 @@ func pipeline(u *lab.Underlay, h *lab.Host, containers int) []string {
 			fmt.Sprintf("table=90,priority=100,ip,nw_dst=%s,%s", overlayShare(other), through))
 	}
 	return flows
+}
+
+// pipelineOf is the rules of one container, which bear its number as cookie.
+func pipelineOf(c *lab.Container) []string {
+	n, addr := c.Number, c.Addr
+	return []string{
+		fmt.Sprintf("table=20,cookie=%d,priority=100,in_port=%d,arp,nw_src=%s,arp_sha=%s,actions=load:%d->NXM_NX_REG0[],goto_table:21", n, n, addr, lab.MAC(addr), tenant),
+		fmt.Sprintf("table=20,cookie=%d,priority=100,in_port=%d,ip,nw_src=%s,actions=load:%d->NXM_NX_REG0[],goto_table:21", n, n, addr, tenant),
+		fmt.Sprintf("table=40,cookie=%d,priority=100,arp,nw_dst=%s,actions=output:%d", n, addr, n),
+		fmt.Sprintf("table=70,cookie=%d,priority=100,ip,nw_dst=%s,actions=load:%d->NXM_NX_REG1[],load:%d->NXM_NX_REG2[],goto_table:80", n, addr, tenant, n),
+	}
 }

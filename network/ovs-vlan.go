@@ -23,14 +23,15 @@ func ovsVLAN() Network {
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+			mtu := wire.InnerMTU(u.Spec.MTU, wire.VLAN())
+			lay := func(s *openVSwitch) error {
 				if err := s.addUplink(bridgeName, "trunks=0,"+tag); err != nil {
 					return err
 				}
-				if err := s.vsctl("set", "Port", bridgeName, "tag=0"); err != nil {
-					return err
-				}
-				return s.plug(bridgeName, l.Containers, wire.InnerMTU(u.Spec.MTU, wire.VLAN()), overlayContainer(s.host), "tag="+tag)
+				return s.vsctl("set", "Port", bridgeName, "tag=0")
+			}
+			return layOpenVSwitch(u, l, lay, func(s *openVSwitch, c *lab.Container) error {
+				return s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number), "tag="+tag)
 			})
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tare/lab"
 	"tare/wire"
@@ -52,7 +53,7 @@ func layOVSVXLAN(u *lab.Underlay, l *Laying) error {
 	if rules := pairRules(len(u.Hosts), l.Containers); l.Params[Openflow] == openflowExplicit && rules > openflowMost {
 		return fmt.Errorf("%d containers on %d hosts take %d rules on each, the most is %d: use fewer --containers", l.Containers, len(u.Hosts), rules, openflowMost)
 	}
-	return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
+	lay := func(s *openVSwitch) error {
 		if err := s.addOverlay(u); err != nil {
 			return err
 		}
@@ -66,20 +67,44 @@ func layOVSVXLAN(u *lab.Underlay, l *Laying) error {
 				return err
 			}
 		}
-		if err := s.plug(bridgeName, l.Containers, wire.InnerMTU(u.Spec.MTU, wire.VXLAN()), overlayContainer(s.host)); err != nil {
+		return nil
+	}
+	mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
+	err := layOpenVSwitch(u, l, lay, func(s *openVSwitch, c *lab.Container) error {
+		return s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number))
+	})
+	if err != nil || l.Params[Openflow] != openflowExplicit {
+		return err
+	}
+	return pairUp(u, l)
+}
+
+// pairUp lays the rules of all pairs, and again with each container that comes
+// or goes.
+func pairUp(u *lab.Underlay, l *Laying) error {
+	var one sync.Mutex // of two that read who is there, the later must lay later
+	lay := func() error {
+		one.Lock()
+		defer one.Unlock()
+		return allHosts(u, func(h *lab.Host) error {
+			return (&openVSwitch{host: h}).setFlows(bridgeName, pairFlows(u, h))
+		})
+	}
+	plug := l.attach
+	l.attach = func(c *lab.Container) error {
+		if err := plug(c); err != nil {
 			return err
 		}
-		if l.Params[Openflow] != openflowExplicit {
-			return nil
-		}
-		return s.addFlows(bridgeName, pairFlows(u, s.host, l.Containers))
-	})
+		c.Detach.Push(lay) // it is no longer among the host's by then
+		return lay()
+	}
+	return lay()
 }
 
 // overlayContainer gives the address of the host's n-th container, from 1, in
 // the overlay.
-func overlayContainer(h *lab.Host) func(n int) netip.Prefix {
-	return func(n int) netip.Prefix { return netip.PrefixFrom(overlayAddr(h, n+1), 16) }
+func overlayContainer(h *lab.Host, n int) netip.Prefix {
+	return netip.PrefixFrom(overlayAddr(h, n+1), underlayBits)
 }
 
 // addOverlay makes the bridge of the overlay. The userspace datapath sends what
@@ -120,17 +145,17 @@ func pairRules(hosts, containers int) int {
 
 // pairFlows are the rules of a host that name both addresses and the port of
 // each pair that talks, and of each that asks for an address.
-func pairFlows(u *lab.Underlay, h *lab.Host, containers int) []string {
+func pairFlows(u *lab.Underlay, h *lab.Host) []string {
 	type end struct {
 		mac  string
 		port int
 	}
 	var local, remote []end
 	for _, other := range u.Hosts {
-		for n := 1; n <= containers; n++ {
-			mac := lab.MAC(overlayContainer(other)(n).Addr()).String()
+		for _, c := range other.Containers() {
+			mac := lab.MAC(overlayContainer(other, c.Number).Addr()).String()
 			if other == h {
-				local = append(local, end{mac, n})
+				local = append(local, end{mac, c.Number})
 			} else {
 				remote = append(remote, end{mac, tunnelPort + other.Number})
 			}

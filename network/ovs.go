@@ -25,18 +25,16 @@ func ovs() Network {
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return eachOpenVSwitch(u, l, func(s *openVSwitch) error {
-				if err := s.addUplink(bridgeName); err != nil {
-					return err
-				}
-				return s.plug(bridgeName, l.Containers, u.Spec.MTU, underlayContainer(s.host))
-			})
+			return layOpenVSwitch(u, l,
+				func(s *openVSwitch) error { return s.addUplink(bridgeName) },
+				func(s *openVSwitch, c *lab.Container) error {
+					return s.plug(bridgeName, c, u.Spec.MTU, underlayContainer(c))
+				})
 		},
 	}
 }
 
-// underlayContainer gives the address of the host's n-th container, from 1, on
-// the underlay.
-func underlayContainer(h *lab.Host) func(n int) netip.Prefix {
-	return func(n int) netip.Prefix { return netip.PrefixFrom(lab.UnderlayAddr(h.Number, n), underlayBits) }
+// underlayContainer gives a container's address on the underlay.
+func underlayContainer(c *lab.Container) netip.Prefix {
+	return netip.PrefixFrom(lab.UnderlayAddr(c.Host.Number, c.Number), underlayBits)
 }

@@ -237,7 +237,7 @@ func TestOVSMultitablePageShowsItsRules(t *testing.T) {
 	}
 	u := on("ovs-multitable")
 	u.Containers = 1
-	laid := shell(t, build(t, u), "h1", "cat /run/tare/br0.flows")
+	laid := shell(t, build(t, u), "h1", "cat /run/tare/br0-*.flows")
 	for line := range strings.Lines(laid) {
 		if !strings.Contains(string(page), "\n"+line) {
 			t.Errorf("the page does not show %s", line)

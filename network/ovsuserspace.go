@@ -34,18 +34,34 @@ func (s *openVSwitch) takeFrom(device string) error {
 	if err := s.host.SetFeatures(device, map[string]bool{"rx-gro": false}); err != nil {
 		return err
 	}
-	drop := nftables.ChainPolicyDrop
+	drop := ingressOf(device)
 	err := s.host.Nftables(func(conn *nftables.Conn) {
-		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyNetdev, Name: "openvswitch"})
-		conn.AddChain(&nftables.Chain{
-			Name: device, Table: table, Type: nftables.ChainTypeFilter, Device: device,
-			Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter, Policy: &drop,
-		})
+		conn.AddTable(drop.Table)
+		conn.AddChain(drop)
 	})
 	if err != nil {
 		return fmt.Errorf("leave %s to Open vSwitch: %w", device, err)
 	}
 	return nil
+}
+
+// leave takes back what takeFrom laid: from Linux 6.16 on it would wait for the
+// next device of the name.
+func (s *openVSwitch) leave(device string) error {
+	if s.datapath != ovsUserspace {
+		return nil
+	}
+	return s.host.Nftables(func(conn *nftables.Conn) { conn.DelChain(ingressOf(device)) })
+}
+
+// ingressOf is the chain that drops what arrives on a device.
+func ingressOf(device string) *nftables.Chain {
+	drop := nftables.ChainPolicyDrop
+	return &nftables.Chain{
+		Name: device, Table: &nftables.Table{Family: nftables.TableFamilyNetdev, Name: "openvswitch"},
+		Type: nftables.ChainTypeFilter, Device: device,
+		Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter, Policy: &drop,
+	}
 }
 
 // knowHost tells the switch where another host's end of a tunnel is on the

@@ -1,16 +1,18 @@
 package network
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
-	"strconv"
 
 	"tare/lab"
 )
 
-// RelayVerb is the hidden command by which the binary relays a published port.
+// RelayVerb is the hidden command by which the binary relays published ports:
+// RelayVerb LISTEN/PROTOCOL=TO...
 const RelayVerb = "relay"
 
-// proxy is a bridge and a process that relays the published port: what
+// proxy is a bridge and a process per published container that relays its ports: what
 // docker-proxy does.
 func proxy() Network {
 	return Network{
@@ -23,24 +25,30 @@ func proxy() Network {
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := layBridge(u, l); err != nil {
-				return err
-			}
+			b := ownSubnet(u.Spec.MTU)
 			// Containers reach the other host's published port unmasqueraded.
-			if err := routeBetweenHosts(u); err != nil {
+			if err := errors.Join(eachHost(u, b.lay), routeBetweenHosts(u)); err != nil {
 				return err
 			}
-			return eachHost(u, startRelay)
+			return l.populate(u, func(c *lab.Container) error {
+				if err := b.plug(c); err != nil {
+					return err
+				}
+				return startRelay(c, l.published(c))
+			})
 		},
 	}
 }
 
-func startRelay(h *lab.Host) error {
-	if len(h.Containers) == 0 {
+// startRelay starts a process that relays a container's published ports.
+func startRelay(c *lab.Container, ports []portMap) error {
+	if len(ports) == 0 {
 		return nil
 	}
-	port := strconv.Itoa(Port)
-	return h.StartSelf(RelayVerb,
-		"--listen", netip.AddrPortFrom(h.Addr, Port).String(),
-		"--to", h.ContainerAddr(1).String()+":"+port)
+	args := []string{RelayVerb}
+	for _, port := range ports {
+		args = append(args, fmt.Sprintf("%s/%s=%s",
+			netip.AddrPortFrom(c.Host.Addr, port.host), port.protocol, netip.AddrPortFrom(c.Addr, port.container)))
+	}
+	return c.Host.StartSelf(&c.Undo, args...)
 }

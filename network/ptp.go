@@ -21,24 +21,18 @@ func ptp() Network {
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			err := eachHost(u, func(h *lab.Host) error {
-				// A host answers by proxy only for what it would route elsewhere.
-				if err := h.AddRoute(lab.Route{To: lab.Default(), Device: lab.Device}); err != nil {
-					return err
-				}
-				for n := 1; n <= l.Containers; n++ {
-					if err := proxyARPPair(h, h.ContainerAddr(n), u.Spec.MTU); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
+			if err := errors.Join(eachHost(u, routeElsewhere), routeBetweenHosts(u)); err != nil {
 				return err
 			}
-			return routeBetweenHosts(u)
+			return l.populate(u, func(c *lab.Container) error { return proxyARPPair(c, u.Spec.MTU) })
 		},
 	}
+}
+
+// routeElsewhere gives a host a default route: it answers by proxy only for what
+// it would route elsewhere.
+func routeElsewhere(h *lab.Host) error {
+	return h.AddRoute(lab.Route{To: lab.Default(), Device: lab.Device})
 }
 
 // linkLocalGateway is the next hop of every container: the host answers ARP
@@ -48,8 +42,11 @@ func linkLocalGateway() netip.Addr { return netip.AddrFrom4([4]byte{169, 254, 1,
 // hostMAC is that of every container's gateway.
 func hostMAC() net.HardwareAddr { return net.HardwareAddr{0xee, 0xee, 0xee, 0xee, 0xee, 0xee} }
 
-func proxyARPPair(h *lab.Host, addr netip.Addr, mtu int) error {
-	c, port, err := pairWith(h, addr, mtu, hostMAC())
+// proxyARPPair gives a container a veth pair on whose other end its host answers
+// ARP for whatever is asked.
+func proxyARPPair(c *lab.Container, mtu int) error {
+	h, addr := c.Host, c.Host.ContainerAddr(c.Number)
+	port, err := pair(c, addr, mtu, hostMAC())
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,29 +15,56 @@ import (
 // relayIdle is how long a relayed UDP peer may be silent.
 const relayIdle = 90 * time.Second
 
-// Relay passes what arrives at listen on to another address, TCP and UDP, as
-// docker-proxy does: a connection or a socket of its own per peer, and the
-// bytes copied in user space. It calls ready once it listens, and ends with
-// the context.
-func Relay(ctx context.Context, listen, to netip.AddrPort, ready func() error) error {
-	tcp, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(listen))
-	if err != nil {
-		return fmt.Errorf("relay %s: %w", listen, err)
-	}
-	udp, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(listen))
-	if err != nil {
-		return fmt.Errorf("relay %s: %w", listen, errors.Join(err, tcp.Close()))
-	}
-	ended := make(chan error, 2)
-	go func() { ended <- relayTCP(tcp, to) }()
-	go func() { ended <- relayUDP(udp, to) }()
-	if err = ready(); err == nil {
-		select {
-		case <-ctx.Done():
-		case err = <-ended:
+// RunRelay passes what arrives at addresses on to others, as RelayVerb, as
+// docker-proxy does: a connection or a socket of its own per peer, and the bytes
+// copied in user space. Each argument is LISTEN/PROTOCOL=TO, as
+// 10.0.0.1:5210/udp=10.101.0.2:5210. It writes a line once it listens at all,
+// and ends with the context.
+func RunRelay(ctx context.Context, relays []string, w io.Writer) (err error) {
+	ended := make(chan error, len(relays))
+	for _, text := range relays {
+		relay, errListen := listenFor(text)
+		if errListen != nil {
+			return fmt.Errorf("relay %q: %w", text, errListen)
 		}
+		defer func() { err = errors.Join(err, relay.front.Close()) }()
+		go func() { ended <- relay.run() }()
 	}
-	return errors.Join(err, tcp.Close(), udp.Close())
+	if _, err := fmt.Fprintln(w); err != nil {
+		return fmt.Errorf("tell that relays listen: %w", err)
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-ended:
+		return err
+	}
+}
+
+// relay is one port that is passed on.
+type relay struct {
+	front io.Closer
+	run   func() error
+}
+
+// listenFor listens as an argument of RunRelay says.
+func listenFor(text string) (relay, error) {
+	at, back, _ := strings.Cut(text, "=")
+	at, protocol, _ := strings.Cut(at, "/")
+	listen, errListen := netip.ParseAddrPort(at)
+	to, errTo := netip.ParseAddrPort(back)
+	if err := errors.Join(errListen, errTo); err != nil {
+		return relay{}, fmt.Errorf("%w: give LISTEN/PROTOCOL=TO", err)
+	}
+	switch protocol {
+	case "tcp":
+		front, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(listen))
+		return relay{front, func() error { return relayTCP(front, to) }}, err
+	case "udp":
+		front, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(listen))
+		return relay{front, func() error { return relayUDP(front, to) }}, err
+	}
+	return relay{}, fmt.Errorf("protocol %q: give tcp or udp", protocol)
 }
 
 func relayTCP(listener *net.TCPListener, to netip.AddrPort) error {

@@ -2,6 +2,7 @@ package network
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 
@@ -30,8 +31,8 @@ func srIOV() Network {
 	}
 }
 
-// laySRIOV deals the functions to containers, a host's turn each. There are as
-// many containers as functions; paths that need more are not served.
+// laySRIOV deals the functions to hosts in turn. A host has no more containers
+// than functions; paths that need more are not served.
 func laySRIOV(u *lab.Underlay, l *Laying) error {
 	if l.Params[vfParam] == "" {
 		return errors.New("no virtual function is named: give one for each host with --vf PCI,PCI (lspci -D shows them)")
@@ -41,20 +42,30 @@ func laySRIOV(u *lab.Underlay, l *Laying) error {
 		return errors.New("fewer virtual functions than hosts: give one for each host with --vf PCI,PCI")
 	}
 	l.Note("the adapter of the virtual functions is between the containers: --link, --nic and --mtu are not of it")
+	free := map[*lab.Host][]string{} // by host, in the order of its containers
 	for n, pci := range functions {
 		h := u.Hosts[n%len(u.Hosts)]
-		c, err := h.AddContainer()
-		if err != nil {
-			return err
-		}
-		device, err := c.TakeVF(strings.TrimSpace(pci))
-		if err != nil {
-			return err
-		}
-		c.Addr = overlayAddr(h, len(h.Containers))
-		if err := c.AddAddress(device, netip.PrefixFrom(c.Addr, 16)); err != nil {
-			return err
-		}
+		free[h] = append(free[h], strings.TrimSpace(pci))
 	}
-	return nil
+	l.attach = func(c *lab.Container) error {
+		own := free[c.Host]
+		if c.Number > len(own) {
+			return fmt.Errorf("every virtual function of %s is in use: name more with --vf than there are --containers", c.Host.Short)
+		}
+		return takeVF(c, own[c.Number-1])
+	}
+	return eachHost(u, func(h *lab.Host) error { return l.add(h, min(l.Containers, len(free[h]))) })
+}
+
+// takeVF gives a container a virtual function with an address.
+func takeVF(c *lab.Container, pci string) error {
+	if err := c.Create(); err != nil {
+		return err
+	}
+	device, err := c.TakeVF(pci)
+	if err != nil {
+		return err
+	}
+	c.Addr = overlayAddr(c.Host, c.Number)
+	return c.AddAddress(device, netip.PrefixFrom(c.Addr, underlayBits))
 }

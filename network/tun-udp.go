@@ -37,9 +37,9 @@ func tunUDP() Network {
 
 func layTunnel(u *lab.Underlay, l *Laying) error {
 	mtu := wire.InnerMTU(u.Spec.MTU, wire.UDP())
-	return eachHost(u, func(h *lab.Host) error {
-		b := ownSubnet(h, mtu)
-		if err := b.lay(h, l.Containers); err != nil {
+	b := ownSubnet(mtu)
+	err := eachHost(u, func(h *lab.Host) error {
+		if err := b.lay(h); err != nil {
 			return err
 		}
 		t := Tunnel{Device: tunnelDevice, MTU: mtu, Listen: netip.AddrPortFrom(h.Addr, tunUDPPort)}
@@ -48,27 +48,31 @@ func layTunnel(u *lab.Underlay, l *Laying) error {
 				t.Peers = append(t.Peers, TunnelPeer{Subnet: other.Subnet(), Host: netip.AddrPortFrom(other.Addr, tunUDPPort)})
 			}
 		}
-		if err := startTunnel(h, t); err != nil {
+		if err := startTunnel(u, h, t); err != nil {
 			return err
 		}
 		for _, peer := range t.Peers {
 			// From the bridge's address: answers to the host's own would not come
 			// back through the tunnel.
-			if err := h.AddRoute(lab.Route{To: peer.Subnet, Device: tunnelDevice, From: b.gateway.Addr()}); err != nil {
+			if err := h.AddRoute(lab.Route{To: peer.Subnet, Device: tunnelDevice, From: b.gateway(h).Addr()}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return l.populate(u, b.plug)
 }
 
 // startTunnel starts the process and brings its device up.
-func startTunnel(h *lab.Host, t Tunnel) error {
+func startTunnel(u *lab.Underlay, h *lab.Host, t Tunnel) error {
 	spec, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("describe tunnel: %w", err)
 	}
-	if err := h.StartSelf(TunnelVerb, string(spec)); err != nil {
+	if err := h.StartSelf(&u.Undo, TunnelVerb, string(spec)); err != nil {
 		return err
 	}
 	return h.SetUp(t.Device)

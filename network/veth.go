@@ -19,22 +19,16 @@ func veth() Network {
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return eachHost(u, func(h *lab.Host) error {
-				for n := 1; n <= l.Containers; n++ {
-					if err := routedPair(h, h.ContainerAddr(n), u.Spec.MTU); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
+			return l.populate(u, func(c *lab.Container) error { return routedPair(c, u.Spec.MTU) })
 		},
 	}
 }
 
-// routedPair makes a container whose next hop is its host's own address, on
-// the other end of a veth pair.
-func routedPair(h *lab.Host, addr netip.Addr, mtu int) error {
-	c, port, err := pair(h, addr, mtu)
+// routedPair gives a container its host's own address as its next hop, on the
+// other end of a veth pair.
+func routedPair(c *lab.Container, mtu int) error {
+	h, addr := c.Host, c.Host.ContainerAddr(c.Number)
+	port, err := pair(c, addr, mtu, nil)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"net/netip"
 	"strconv"
 
 	"tare/lab"
@@ -28,12 +27,11 @@ func vlan() Network {
 		Missing:  "VLAN devices",
 		Get:      "modprobe 8021q",
 		Lay: func(u *lab.Underlay, l *Laying) error {
-			return eachHost(u, func(h *lab.Host) error {
-				if err := addVLAN(u, h, l); err != nil {
-					return err
-				}
-				addr := func(n int) netip.Addr { return overlayAddr(h, n) }
-				return layMacvlans(h, vlanDevice, addr, l.Containers)
+			if err := eachHost(u, func(h *lab.Host) error { return addVLAN(u, h, l) }); err != nil {
+				return err
+			}
+			return l.populate(u, func(c *lab.Container) error {
+				return addMacvlan(c, vlanDevice, overlayAddr(c.Host, c.Number))
 			})
 		},
 	}

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"errors"
 	"net/netip"
 
 	"tare/lab"
@@ -42,15 +43,19 @@ func overlayAddr(h *lab.Host, n int) netip.Addr {
 }
 
 // oneSubnet hangs the containers of all hosts into one range.
-func oneSubnet(h *lab.Host, mtu int) bridged {
-	addr := func(n int) netip.Addr { return overlayAddr(h, n+1) }
-	return bridged{gateway: netip.PrefixFrom(overlayAddr(h, 1), 16), addr: addr, mtu: mtu}
+func oneSubnet(mtu int) bridged {
+	return bridged{
+		gateway: func(h *lab.Host) netip.Prefix { return netip.PrefixFrom(overlayAddr(h, 1), 16) },
+		addr:    func(h *lab.Host, n int) netip.Addr { return overlayAddr(h, n+1) },
+		mtu:     mtu,
+	}
 }
 
 func layVXLAN(u *lab.Underlay, l *Laying) error {
 	mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
+	b := oneSubnet(mtu)
 	err := eachHost(u, func(h *lab.Host) error {
-		if err := oneSubnet(h, mtu).lay(h, l.Containers); err != nil {
+		if err := b.lay(h); err != nil {
 			return err
 		}
 		err := h.AddVXLAN(lab.VXLAN{Name: vxlanDevice, VNI: vxlanVNI, Port: vxlanPort, Local: h.Addr, Device: lab.Device, MTU: mtu})
@@ -65,24 +70,32 @@ func layVXLAN(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	return eachHost(u, func(h *lab.Host) error { return learnPeers(u, h, l.Containers) })
-}
-
-// learnPeers tells a host where every address of the other hosts lives.
-func learnPeers(u *lab.Underlay, h *lab.Host, count int) error {
-	for _, other := range u.Hosts {
-		if other == h {
-			continue
-		}
-		for n := 1; n <= count+1; n++ {
-			addr := overlayAddr(other, n)
-			if err := h.AddNeighbour(vxlanDevice, addr, lab.MAC(addr)); err != nil {
-				return err
-			}
-			if err := h.AddFDB(vxlanDevice, lab.MAC(addr), other.Addr); err != nil {
-				return err
-			}
+	for _, h := range u.Hosts {
+		addr := b.gateway(h).Addr()
+		if err := eachOther(u, h, func(other *lab.Host) error { return learn(other, addr, h) }); err != nil {
+			return err
 		}
 	}
-	return nil
+	return l.populate(u, func(c *lab.Container) error {
+		if err := b.plug(c); err != nil {
+			return err
+		}
+		return eachOther(u, c.Host, func(other *lab.Host) error {
+			c.Detach.Push(func() error { return unlearn(other, c.Addr, c.Host) })
+			return learn(other, c.Addr, c.Host)
+		})
+	})
+}
+
+// learn tells a host that an address of the overlay lives on another.
+func learn(h *lab.Host, addr netip.Addr, on *lab.Host) error {
+	if err := h.AddNeighbour(vxlanDevice, addr, lab.MAC(addr)); err != nil {
+		return err
+	}
+	return h.AddFDB(vxlanDevice, lab.MAC(addr), on.Addr)
+}
+
+// unlearn takes back what learn told.
+func unlearn(h *lab.Host, addr netip.Addr, on *lab.Host) error {
+	return errors.Join(h.DropFDB(vxlanDevice, lab.MAC(addr), on.Addr), h.DropNeighbour(vxlanDevice, addr))
 }

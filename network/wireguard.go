@@ -58,7 +58,7 @@ func layWireguard(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	return layTunnels(u, l.Containers, mtu, func(*lab.Host, *lab.Host) (lab.Route, error) {
+	return layTunnels(u, l, mtu, func(*lab.Host, *lab.Host) (lab.Route, error) {
 		return lab.Route{Device: wireguardDevice}, nil
 	})
 }

@@ -33,6 +33,30 @@ const (
 	maxCPUs = 8192 // the most that a Linux kernel is built for (NR_CPUS)
 )
 
+// cpuTimes counts how each CPU spent its time.
+func cpuTimes() Probe {
+	return Probe{
+		Name: "cpu", Doc: "busy, softirq, stolen and idle time of each CPU", Scope: Machine, Source: "/proc/stat",
+		count: func(v *view) (map[string]float64, error) {
+			data, err := v.read("proc/stat")
+			if err != nil {
+				return nil, err
+			}
+			cpu, err := ParseCPU(data)
+			if err != nil {
+				return nil, err
+			}
+			times := map[string]float64{}
+			for n, each := range cpu.Each {
+				name := fmt.Sprintf("cpu%d", n)
+				times[name+".busy"], times[name+".softirq"] = float64(each.Busy), float64(each.Softirq)
+				times[name+".steal"], times[name+".idle"] = float64(each.Steal), float64(each.Idle)
+			}
+			return times, nil
+		},
+	}
+}
+
 // The columns of a cpu line, proc_stat(5). The two that follow, guest and
 // guest_nice, are part of user and nice already (account_guest_time in
 // kernel/sched/cputime.c).

@@ -36,14 +36,14 @@ func overflow(t *testing.T) error {
 	if err != nil {
 		return err
 	}
-	counters, err := Protocols("/")
+	counters, err := snmp().count(newView("/"))
 	if err != nil {
 		return err
 	}
-	dropped := counters["Udp.RcvbufErrors"]
-	if dropped == 0 || received+dropped != sent || counters["Udp.InDatagrams"] != received {
+	dropped := int64(counters["Udp.RcvbufErrors"])
+	if dropped == 0 || received+dropped != sent || int64(counters["Udp.InDatagrams"]) != received {
 		t.Errorf("sent %d, received %d; counted %d dropped, %d in",
-			sent, received, dropped, counters["Udp.InDatagrams"])
+			sent, received, dropped, int64(counters["Udp.InDatagrams"]))
 	}
 	devices, err := NetDevices("/")
 	if err != nil {
@@ -111,11 +111,11 @@ func flood(count, size int) (received int64, err error) {
 // arrived waits until loopback has delivered count packets.
 func arrived(count int) error {
 	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		counters, err := Protocols("/")
+		counters, err := snmp().count(newView("/"))
 		if err != nil {
 			return err
 		}
-		if counters["Ip.InDelivers"] >= int64(count) {
+		if counters["Ip.InDelivers"] >= float64(count) {
 			return nil
 		}
 	}

@@ -13,6 +13,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// pressure counts how long tasks waited for what the machine was short of.
+func pressure() Probe {
+	return Probe{
+		Name: "pressure", Doc: "time in which some task, or all, waited for CPU, memory or I/O (PSI)", Scope: Machine, Source: "/proc/pressure",
+		count: func(v *view) (map[string]float64, error) {
+			waited := map[string]float64{}
+			for _, of := range []string{"cpu", "memory", "io"} {
+				data, err := v.read("proc/pressure/" + of)
+				if err != nil {
+					return nil, err
+				}
+				for _, who := range []string{"some", "full"} {
+					total, err := parsePressure(data, who)
+					if err != nil {
+						return nil, err
+					}
+					waited[of+"."+who] = total.Seconds()
+				}
+			}
+			return waited, nil
+		},
+	}
+}
+
 // CPUPressure is how long, since boot, some task waited for a CPU: "some
 // total" of /proc/pressure/cpu (PSI, Linux 4.20). The difference of two reads
 // over the time between them is the share of it in which one waited; the
@@ -32,10 +56,13 @@ func CPUPressure(root string) (waited time.Duration, ok bool, err error) {
 }
 
 // ParsePressure reads "some total" of a file of /proc/pressure.
-func ParsePressure(data []byte) (time.Duration, error) {
+func ParsePressure(data []byte) (time.Duration, error) { return parsePressure(data, "some") }
+
+// parsePressure reads the total of the line that begins with who.
+func parsePressure(data []byte, who string) (time.Duration, error) {
 	for line := range bytes.Lines(data) {
 		fields := bytes.Fields(line)
-		if len(fields) < 2 || string(fields[0]) != "some" {
+		if len(fields) < 2 || string(fields[0]) != who {
 			continue
 		}
 		last := fields[len(fields)-1]
@@ -46,5 +73,5 @@ func ParsePressure(data []byte) (time.Duration, error) {
 		}
 		return time.Duration(us) * time.Microsecond, nil
 	}
-	return 0, errors.New(`parse pressure: no line "some": is this a file of /proc/pressure?`)
+	return 0, fmt.Errorf("parse pressure: no line %q: is this a file of /proc/pressure?", who)
 }

@@ -4,3 +4,47 @@
 // folder: "/" in production, a captured tree in tests. Counters only grow; what
 // a run cost is the difference of two reads.
 package probe
+
+// Scope is what a source tells of.
+type Scope string
+
+// The scopes.
+const (
+	Machine   Scope = "machine"   // all CPUs, all namespaces
+	Namespace Scope = "namespace" // the network namespace of the calling thread
+	Process   Scope = "process"   // the calling process, all its threads
+)
+
+// Probe is one source of the kernel's numbers. It either counts or stands: one
+// of count and look is nil.
+type Probe struct {
+	Name   string
+	Doc    string
+	Scope  Scope
+	Source string // the file, or the command that shows a person the same
+
+	wraps float64 // the count after which the kernel begins at 0 again; 0: never
+
+	// count reads what the source has counted so far, by name. Times are in
+	// seconds. A counter of a device begins with its name: "eth0.tx_dropped".
+	// Zeros may be left out.
+	count func(*view) (map[string]float64, error)
+	// look reads what stands: numbers, words, true and false.
+	look func(*view) (map[string]any, error)
+}
+
+// width32 is the count after which a counter of 32 bits begins at 0 again.
+const width32 = 1 << 32
+
+// All lists the probes: what is read around every window, then what is read
+// once.
+func All() []Probe {
+	return []Probe{
+		cpuTimes(), softirqs(), softnet(), pressure(), neighbourCache(),
+		snmp(), netstat(), linkStats(), driverStats(), qdiscs(), conntrack(), ruleCounters(),
+		schedstat(), sched(), cgroupCPU(),
+
+		neighbourLimits(),
+		links(), offloads(), steering(), sysctls(), neighbours(), forwarding(), rules(), legacyTables(), conntrackTable(), listeners(),
+	}
+}

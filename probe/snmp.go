@@ -3,83 +3,117 @@ package probe
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"strconv"
 )
 
-// Protocols reads the protocol counters (SNMP MIBs of RFC 1213 and Linux's own)
-// in the network namespace of the calling thread, from net/snmp and
-// net/netstat, by group and name: "Udp.RcvbufErrors", "TcpExt.ListenOverflows".
-// A counter that this kernel does not have is absent. A few are gauges or
-// limits ("Tcp.CurrEstab", "Tcp.MaxConn"), and may be negative.
-func Protocols(root string) (map[string]int64, error) {
-	counters := map[string]int64{}
-	for _, name := range []string{"snmp", "netstat"} {
-		path := filepath.Join(root, "proc/thread-self/net", name)
-		data, err := os.ReadFile(path)
+// snmp counts what the namespace's protocols did (SNMP MIBs of RFC 1213).
+func snmp() Probe {
+	return protocols(Probe{
+		Name: "snmp", Doc: "IP, ICMP, TCP and UDP: packets, errors and drops", Scope: Namespace, Source: "/proc/net/snmp",
+	}, "snmp")
+}
+
+// netstat counts what Linux counts beyond those.
+func netstat() Probe {
+	return protocols(Probe{
+		Name: "netstat", Doc: "TCP and IP: drops, timeouts, reordering and the like", Scope: Namespace, Source: "/proc/net/netstat",
+	}, "netstat")
+}
+
+// protocols completes a probe of a file of protocol counters. Nine of ten are
+// zero in most namespaces: they are left out, since each takes time to name.
+func protocols(p Probe, name string) Probe {
+	p.count = func(v *view) (map[string]float64, error) {
+		data, err := v.read("proc/thread-self/net/" + name)
 		if err != nil {
 			return nil, err
 		}
-		part, err := ParseProtocols(data)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		maps.Copy(counters, part)
+		values := map[string]float64{}
+		err = eachProtocol(data, func(group, name []byte, value int64) {
+			if value != 0 {
+				values[string(group)+"."+string(name)] = float64(value)
+			}
+		})
+		return values, err
 	}
-	return counters, nil
+	return p
 }
 
-// ParseProtocols reads /proc/net/snmp or /proc/net/netstat: pairs of lines
-// "Group: names..." and "Group: values..." (net/ipv4/proc.c). A group may come
-// in several pairs.
+// ParseProtocols reads /proc/net/snmp or /proc/net/netstat by group and name:
+// "Udp.RcvbufErrors", "TcpExt.ListenOverflows". The files have pairs of lines
+// "Group: names..." and "Group: values..." (net/ipv4/proc.c); a group may come
+// in several pairs. A counter that this kernel does not have is absent. A few
+// are gauges or limits ("Tcp.CurrEstab", "Tcp.MaxConn"), and may be negative.
 func ParseProtocols(data []byte) (map[string]int64, error) {
 	counters := map[string]int64{}
-	var names [][]byte
-	for line := range bytes.Lines(data) {
-		fields := bytes.Fields(line)
-		if len(fields) == 0 || len(fields[0]) < 2 || !bytes.HasSuffix(fields[0], []byte(":")) {
-			return nil, fmt.Errorf("parse protocol counters: line %q has no group", line)
-		}
-		if names == nil {
-			names = fields
-			continue
-		}
-		if err := pair(counters, names, fields); err != nil {
-			return nil, fmt.Errorf("parse protocol counters: %w", err)
-		}
-		names = nil
-	}
-	if names != nil {
-		return nil, fmt.Errorf("parse protocol counters: group %q has no values", names[0])
+	err := eachProtocol(data, func(group, name []byte, value int64) {
+		counters[string(group)+"."+string(name)] = value
+	})
+	if err != nil {
+		return nil, err
 	}
 	return counters, nil
 }
 
-// pair adds the counters of one group; the first field of both is "Group:".
-func pair(counters map[string]int64, names, values [][]byte) error {
-	if !bytes.Equal(names[0], values[0]) || len(names) != len(values) {
-		return fmt.Errorf("group %q has %d names, and %d values of group %q follow",
-			names[0], len(names)-1, len(values)-1, values[0])
-	}
-	group := string(bytes.TrimSuffix(names[0], []byte(":")))
-	for n := 1; n < len(names); n++ {
-		value, err := parseCounter(string(values[n]))
-		if err != nil {
-			return fmt.Errorf("counter %s.%s: %w", group, names[n], err)
+// eachProtocol visits every counter.
+func eachProtocol(data []byte, visit func(group, name []byte, value int64)) error {
+	for len(data) > 0 {
+		var names, values []byte
+		names, data, _ = bytes.Cut(data, []byte("\n"))
+		values, data, _ = bytes.Cut(data, []byte("\n"))
+		if err := pair(names, values, visit); err != nil {
+			return fmt.Errorf("parse protocol counters: %w", err)
 		}
-		counters[group+"."+string(names[n])] = value
 	}
 	return nil
 }
 
+// pair visits the counters of one group; the first field of both lines is
+// "Group:".
+func pair(names, values []byte, visit func(group, name []byte, value int64)) error {
+	group, names := field(names)
+	same, values := field(values)
+	if len(group) < 2 || !bytes.HasSuffix(group, []byte(":")) {
+		return fmt.Errorf("line %q has no group", group)
+	}
+	if !bytes.Equal(group, same) {
+		return fmt.Errorf("group %q is followed by %q, not its values", group, same)
+	}
+	group = bytes.TrimSuffix(group, []byte(":"))
+	for {
+		var name, value []byte
+		name, names = field(names)
+		value, values = field(values)
+		switch {
+		case len(name) == 0 && len(value) == 0:
+			return nil
+		case len(name) == 0 || len(value) == 0:
+			return fmt.Errorf("group %q has more of names or of values", group)
+		}
+		count, err := parseCounter(value)
+		if err != nil {
+			return fmt.Errorf("counter %s.%s: %w", group, name, err)
+		}
+		visit(group, name, count)
+	}
+}
+
+// field cuts the first word off a line.
+func field(line []byte) (word, rest []byte) {
+	line = bytes.TrimLeft(line, " ")
+	word, rest, _ = bytes.Cut(line, []byte(" "))
+	return word, rest
+}
+
 // parseCounter reads a signed or unsigned number of 64 bits. A gauge that is
 // summed over CPUs while it changes can show -1 as an unsigned number.
-func parseCounter(text string) (int64, error) {
-	if value, err := strconv.ParseInt(text, 10, 64); err == nil {
+func parseCounter(text []byte) (int64, error) {
+	if len(text) == 1 && text[0] == '0' { // as most are
+		return 0, nil
+	}
+	if value, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return value, nil
 	}
-	value, err := strconv.ParseUint(text, 10, 64)
+	value, err := strconv.ParseUint(string(text), 10, 64)
 	return int64(value), err
 }

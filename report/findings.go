@@ -2,7 +2,10 @@ package report
 
 import (
 	"fmt"
+	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tare/result"
@@ -12,6 +15,26 @@ import (
 type cause struct {
 	result.Finding
 	where []string
+}
+
+// Findings writes what a diagnosis found, the worst first, and what it could
+// not see. The only error is that of w.
+func Findings(w io.Writer, found []result.Finding, unread []result.Unread, opts Options) error {
+	p := &page{columns: maxWidth, colour: opts.Colour}
+	if len(found) == 0 {
+		p.line("no fault found")
+	}
+	for i, f := range found {
+		p.finding(i, cause{f, f.Paths})
+		p.line("     fix: " + clean(f.Fix)) // on one line, however long: to paste
+	}
+	for _, u := range unread {
+		p.item("  not seen: ", u.Source+": "+u.Reason)
+	}
+	if _, err := w.Write(p.Bytes()); err != nil {
+		return fmt.Errorf("write findings: %w", err)
+	}
+	return nil
 }
 
 // causes lists the findings of a result and of its cells, each once.
@@ -48,30 +71,59 @@ func (p *page) findings(res *result.Result) {
 	}
 	p.title("Findings")
 	for i, c := range list {
-		lead := fmt.Sprintf("%3d. ", i+1)
-		text := c.Cause
-		if c.Confidence > 0 {
-			text += " (confidence " + percent(c.Confidence)
-			if c.Share > 0 {
-				text += ", " + percent(c.Share) + " of the toll"
-			}
-			text += ")"
-		}
-		p.item(lead, text)
-		if len(c.where) > 0 {
-			p.item("     on: ", strings.Join(c.where, "; "))
-		}
-		var evidence []string
-		for _, e := range c.Evidence {
-			evidence = append(evidence, e.Name+" "+paramText(e.Value)+" ("+e.Source+")")
-		}
-		if len(evidence) > 0 {
-			p.item("     evidence: ", strings.Join(evidence, "; "))
-		}
+		p.finding(i, c)
 		if c.Fix != "" {
 			p.item("     fix: ", c.Fix)
 		}
 	}
+	for _, c := range res.Cells {
+		if rest, partly := unexplained(c); partly {
+			p.item("  ", fmt.Sprintf("unexplained: %s of the toll of %s %s %s", percent(rest), c.Network, c.Path, c.Workload))
+		}
+	}
+}
+
+// unexplained is the share of a cell's toll that its findings leave, where they
+// explain some.
+func unexplained(c result.Cell) (rest float64, partly bool) {
+	rest = 1
+	for _, f := range c.Findings {
+		rest -= f.Share
+	}
+	return max(0, rest), rest < 1
+}
+
+// finding prints one cause, but for its fix.
+func (p *page) finding(i int, c cause) {
+	lead := fmt.Sprintf("%3d. ", i+1)
+	text := c.ID + ": " + c.Cause
+	if c.Confidence > 0 {
+		text += " (confidence " + percent(c.Confidence)
+		if c.Share > 0 {
+			text += ", " + percent(c.Share) + " of the toll"
+		}
+		text += ")"
+	}
+	p.item(lead, text)
+	if len(c.where) > 0 {
+		p.item("     on: ", strings.Join(c.where, "; "))
+	}
+	var evidence []string
+	for _, e := range c.Evidence {
+		evidence = append(evidence, e.Name+" "+evidenceText(e.Value)+" ("+e.Source+")")
+	}
+	if len(evidence) > 0 {
+		p.item("     evidence: ", strings.Join(evidence, "; "))
+	}
+}
+
+// evidenceText writes what was found: a measured number to four digits, a count
+// in full.
+func evidenceText(value any) string {
+	if v, ok := value.(float64); ok && v != math.Trunc(v) {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return paramText(value)
 }
 
 // warnings prints what touches the whole run, and what was left out of it.

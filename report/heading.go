@@ -13,18 +13,26 @@ import (
 	"tare/stats"
 )
 
-// top says what was weighed, where, how, and how quiet the machine was.
+// top begins a report.
 func (p *page) top(res *result.Result, loads []*load) {
-	p.line(p.paint(clip(weighed(res, loads), p.columns), bold))
-	p.item("", machine(res.Environment))
-	p.item("", setUp(res.Plan))
-	p.item("", quiet(res, loads))
+	p.head(res, loads)
 	if hasToll(res) {
 		p.item("", "A toll is what a network costs against "+network.Baseline+": + is worse. [low, high] is its 95 % interval.")
 	}
 	if res.Finished == "" {
 		p.line(p.paint("Interrupted: this is what was measured until then.", yellow))
 	}
+}
+
+// head says what was weighed, where, how, and how quiet the machine was.
+func (p *page) head(res *result.Result, loads []*load) {
+	p.line(p.paint(clip(weighed(res, loads), p.columns), bold))
+	p.item("", machine(res.Environment))
+	p.item("", setUp(res.Plan))
+	if text := applications(loads, res.Environment.Parts); text != "" {
+		p.item("", text)
+	}
+	p.item("", quiet(res, loads))
 }
 
 // weighed counts what was measured.
@@ -138,6 +146,30 @@ func setUp(plan result.Plan) string {
 		add("seed", strconv.FormatUint(plan.Seed, 10))
 	}
 	return "Set-up: " + strings.Join(parts, ", ") + "."
+}
+
+// applications says which programs stood at the two ends of each application.
+func applications(loads []*load, versions map[string]string) string {
+	program := func(name any) string {
+		text, _ := name.(string)
+		return strings.TrimSpace(clip(clean(text), 20) + " " + clip(clean(versions[text]), 20))
+	}
+	var said []string
+	for _, l := range loads {
+		for _, c := range l.cells {
+			if c.Params["server"] == nil || c.Params["tool"] == nil {
+				continue
+			}
+			text := clip(clean(c.Workload), 20) + " of " + program(c.Params["server"]) + " by " + program(c.Params["tool"])
+			if !slices.Contains(said, text) {
+				said = append(said, text)
+			}
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "Applications: " + strings.Join(said, ", ") + "."
 }
 
 // quiet says in words how much the machine disturbed the run.

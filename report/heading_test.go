@@ -38,3 +38,17 @@ func TestLabsCostIsSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestProgramsOfApplicationsAreSaid(t *testing.T) {
+	cell := func(server, tool string) *result.Cell {
+		return &result.Cell{Workload: "http", Params: result.Params{"server": server, "tool": tool}}
+	}
+	versions := map[string]string{"nginx": "1.22.1", "wrk": "4.1.0", "dockerd": "20.10"}
+	loads := []*load{{cells: []*result.Cell{cell("nginx", "tare"), cell("nginx", "tare")}}, {cells: []*result.Cell{cell("nginx", "wrk")}}}
+	if got, want := applications(loads, versions), "Applications: http of nginx 1.22.1 by tare, http of nginx 1.22.1 by wrk 4.1.0."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := applications([]*load{{cells: []*result.Cell{{Workload: "tcp_rr"}}}}, versions); got != "" {
+		t.Errorf("without applications: %q", got)
+	}
+}

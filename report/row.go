@@ -119,6 +119,24 @@ func (r row) measured(headlines []string) bool {
 	return false
 }
 
+// everywhere are the texts that stand at every number of the row, where it has
+// several.
+func (r row) everywhere(shown [][]string) []string {
+	var lists [][]string
+	for slot, names := range shown {
+		for _, name := range names {
+			if m := r.metric(slot, name); m != nil {
+				texts := []string{}
+				for _, text := range m.Warnings {
+					texts = append(texts, clean(text))
+				}
+				lists = append(lists, texts)
+			}
+		}
+	}
+	return inAll(lists)
+}
+
 // nameNotes is what is to be said about the row as a whole.
 func (r row) nameNotes(shown [][]string) []string {
 	var texts []string

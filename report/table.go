@@ -20,8 +20,11 @@ type table struct {
 // ones that was measured.
 func headline(l *load) string {
 	order := []string{"throughput", "rate", "rtt_p50", "latency_p50", "rtt_mean", "latency_mean", "latency_one_way"}
-	if l.key.workload == "tcp_rr" || l.key.workload == "udp_rr" {
+	switch l.key.workload {
+	case "tcp_rr", "udp_rr":
 		order = slices.Insert(order, 0, "rtt_p50")
+	case "attach":
+		order = slices.Insert(order, 0, "latency_p50")
 	}
 	for _, name := range order {
 		if l.has(name) {
@@ -43,11 +46,14 @@ func (l *load) has(metric string) bool {
 	})
 }
 
-// beside are the metrics that stand beside a headline, in their order.
-func beside(headline string) []string {
+// beside are the metrics that stand beside a load's headline, in their order.
+func beside(l *load, headline string) []string {
 	all := []string{
-		"rtt_p50", "rtt_p99", "latency_p50", "latency_p99", "loss", "jitter", "sender_drops",
+		"rtt_p50", "rtt_p99", "latency_p50", "latency_p99", "latency_remove", "loss", "jitter", "sender_drops",
 		"cpu_per_gbit", "cpu_per_transaction",
+	}
+	if l.key.workload == "attach" {
+		all = []string{"latency_network", "latency_p99", "latency_remove", "rate", "cpu_per_transaction"}
 	}
 	return slices.DeleteFunc(all, func(name string) bool { return name == headline })
 }
@@ -63,6 +69,10 @@ func heading(metric string) string {
 		return "p99"
 	case "latency_p50":
 		return "latency p50"
+	case "latency_network":
+		return "share"
+	case "latency_remove":
+		return "removal"
 	case "sender_drops":
 		return "drops"
 	case "cpu_per_gbit", "cpu_per_transaction":
@@ -93,10 +103,15 @@ func layOut(loads []*load) (*table, grid) {
 		if t.unit(0, t.headlines[0]) == "s" {
 			columns = append(columns, t.delta(0)...)
 		}
-		columns = append(columns, t.toll(0)...)
-		for _, metric := range beside(t.headlines[0]) {
-			columns = append(columns, t.value(0, metric)...)
+		if loads[0].key.workload != "attach" { // a socket is no measure of a container
+			columns = append(columns, t.toll(0)...)
 		}
+		for _, metric := range beside(loads[0], t.headlines[0]) {
+			if !t.containers() || metric != "latency_p99" || len(t.withoutBaseline(0, metric)) > 0 {
+				columns = append(columns, t.value(0, metric)...)
+			}
+		}
+		columns = append(columns, t.operations()...)
 		columns = append(columns, t.ceiling()...)
 	}
 	return t, slices.Concat(grid{names}, columns, grid{t.verdicts()})
@@ -107,7 +122,7 @@ func (t *table) shown() [][]string {
 	if len(t.loads) == 2 {
 		return [][]string{{t.headlines[0], "cpu_per_gbit"}, {t.headlines[1]}}
 	}
-	return [][]string{append(beside(t.headlines[0]), t.headlines[0])}
+	return [][]string{append(beside(t.loads[0], t.headlines[0]), t.headlines[0])}
 }
 
 func (t *table) names() column {
@@ -115,10 +130,22 @@ func (t *table) names() column {
 	texts := make([][]string, len(t.rows))
 	for i, r := range t.rows {
 		c.cells[i].text = r.name()
-		texts[i] = r.nameNotes(t.shown())
+		texts[i] = append(t.rowNotes(i), r.nameNotes(t.shown())...)
 	}
 	t.notes.annotate(&c, texts)
 	return c
+}
+
+// rowNotes are the texts that stand at every number of a row and not of all
+// rows: they are marked once, at the row's name.
+func (t *table) rowNotes(i int) []string {
+	shown := t.shown()
+	var lists [][]string
+	for _, r := range t.rows {
+		lists = append(lists, r.everywhere(shown))
+	}
+	all := inAll(lists)
+	return slices.DeleteFunc(slices.Clone(lists[i]), func(text string) bool { return slices.Contains(all, text) })
 }
 
 // unit is the unit in which a metric is stored.
@@ -139,6 +166,9 @@ func (t *table) scale(slot int, metric string) scale {
 			values = append(values, m.Value)
 		}
 	}
+	if own := t.withoutBaseline(slot, metric); len(own) > 0 {
+		return scaleFor(t.unit(slot, metric), slices.Min(own))
+	}
 	return scaleFor(t.unit(slot, metric), values...)
 }
 
@@ -146,10 +176,12 @@ func (t *table) scale(slot int, metric string) scale {
 func (t *table) value(slot int, metric string) []column {
 	s := t.scale(slot, metric)
 	c := column{head: heading(metric), unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
-	switch metric {
-	case "cpu_per_gbit":
+	switch {
+	case metric == "latency_p50" && t.containers() && metric != t.headlines[slot]:
+		c.head = "p50"
+	case metric == "cpu_per_gbit":
 		c.unit += "/Gbit"
-	case "cpu_per_transaction":
+	case metric == "cpu_per_transaction":
 		c.unit += "/trans."
 	}
 	texts := make([][]string, len(t.rows))
@@ -163,8 +195,11 @@ func (t *table) value(slot int, metric string) []column {
 		found = true
 		c.cells[i].text = s.show(m.Value)
 		texts[i] = []string{}
+		ofRow := t.rowNotes(i)
 		for _, text := range m.Warnings {
-			texts[i] = append(texts[i], clean(text))
+			if text = clean(text); !slices.Contains(ofRow, text) {
+				texts[i] = append(texts[i], text)
+			}
 		}
 	}
 	if !found {
@@ -203,6 +238,9 @@ func (t *table) delta(slot int) []column {
 		}
 	}
 	s := differenceScale(t.unit(slot, t.headlines[slot]), ends...)
+	if t.containers() {
+		s = t.scale(slot, t.headlines[slot])
+	}
 	return t.interval(slot, "added, "+s.unit, func(toll *result.Toll) (string, string) {
 		return s.difference(toll.Delta.Value, toll.Delta.Low, toll.Delta.High)
 	})
@@ -286,32 +324,4 @@ func (t *table) ceiling() []column {
 		return nil
 	}
 	return []column{c}
-}
-
-// parts splits the tolls into what headers explain and the rest; it is empty
-// where no toll is split.
-func (t *table) parts() grid {
-	s := scaleFor("ratio")
-	names := column{unit: "network"}
-	whole := column{head: heading(t.headlines[0]), unit: "toll, %", right: true}
-	framing := column{unit: "framing", right: true}
-	processing := column{unit: "processing", right: true}
-	add := func(c *column, ratio float64) {
-		text, _ := s.difference(ratio, nil, nil)
-		c.cells = append(c.cells, cell{text: text})
-	}
-	for _, r := range t.rows {
-		m := r.metric(0, t.headlines[0])
-		if m == nil || m.Toll == nil || m.TollParts == nil {
-			continue
-		}
-		names.cells = append(names.cells, cell{text: r.name()})
-		add(&whole, m.Toll.Value)
-		add(&framing, m.TollParts.Framing)
-		add(&processing, m.TollParts.Processing)
-	}
-	if len(names.cells) == 0 {
-		return nil
-	}
-	return grid{names, whole, framing, processing}
 }

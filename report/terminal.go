@@ -4,7 +4,9 @@
 //   - heading.go, findings.go: what stands before and after the tables
 //   - group.go, row.go, absence.go: which cells share a table, and its rows
 //   - table.go, verdict.go: the columns of a table and what stands below it
+//   - containers.go: what differs where containers are made
 //   - rungs.go, ladder.go: what each network adds to the one it is built upon
+//   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - imported.go: the table of what other tools measured
 //   - export.go, gobench.go, iperf3_json.go: results in the formats of other tools
 //   - grid.go, page.go, notes.go, text.go: lines, columns and marks
@@ -82,8 +84,8 @@ func (p *page) table(res *result.Result, loads []*load) {
 	for _, text := range t.foot(res) {
 		p.item("  ", text)
 	}
-	if parts := t.parts(); parts != nil {
+	for _, g := range t.parts() {
 		p.line("")
-		p.print(parts)
+		p.print(g)
 	}
 }

@@ -135,6 +135,7 @@ func (t *table) foot(res *result.Result) []string {
 	if unsure {
 		lines = append(lines, "?: inconclusive; with a number, about so many blocks would tell")
 	}
+	lines = append(lines, t.containersFoot()...)
 	if t.hasVethReference() {
 		lines = append(lines, "host is its own loopback here; veth is the second reference: the least that any container costs")
 	}

@@ -149,6 +149,8 @@ func (res *Result) fillArrays() {
 	res.Cells = notNil(res.Cells)
 	res.Findings = notNil(res.Findings)
 	res.Warnings = notNil(res.Warnings)
+	res.States = notNil(res.States)
+	res.Unread = notNil(res.Unread)
 	res.Environment.Parts = notNilMap(res.Environment.Parts)
 	for i := range res.Noise.AA {
 		res.Noise.AA[i].Params = notNilMap(res.Noise.AA[i].Params)
@@ -173,6 +175,7 @@ func (c *Cell) fillArrays() {
 	c.Metrics = notNil(c.Metrics)
 	c.Samples = notNil(c.Samples)
 	c.Findings = notNil(c.Findings)
+	c.Underlays = notNil(c.Underlays)
 	c.Params = notNilMap(c.Params)
 	for i := range c.Metrics {
 		c.Metrics[i].Warnings = notNil(c.Metrics[i].Warnings)
@@ -183,6 +186,7 @@ func (c *Cell) fillArrays() {
 	for i := range c.Samples {
 		s := &c.Samples[i]
 		s.Warnings = notNil(s.Warnings)
+		s.Readings = notNil(s.Readings)
 		s.Metrics = notNilMap(s.Metrics)
 		s.Counters = notNilMap(s.Counters)
 		s.Series = notNilMap(s.Series)

@@ -36,8 +36,12 @@ func Quantities() []Quantity {
 		{"latency_mean", "s", Lower},
 		{"latency_p50", "s", Lower},
 		{"latency_p90", "s", Lower},
+		{"latency_p95", "s", Lower},
 		{"latency_p99", "s", Lower},
 		{"latency_p999", "s", Lower},
+		{"latency_lifecycle", "s", Lower}, // of a container without a network
+		{"latency_network", "s", Lower},   // the network's share
+		{"latency_remove", "s", Lower},
 		{"loss", "ratio", Lower},
 		{"sender_drops", "count", Lower},
 		{"jitter", "s", Lower},

@@ -44,11 +44,13 @@ type NetworkPlan struct {
 type WorkloadPlan struct {
 	Name    string `json:"name" yaml:"name"`
 	Mode    string `json:"mode,omitempty" yaml:"mode,omitempty"`
-	Flows   int    `json:"flows,omitempty" yaml:"flows,omitempty"`
-	Size    int    `json:"size,omitempty" yaml:"size,omitempty"`   // bytes of a message or datagram
-	Sizes   string `json:"sizes,omitempty" yaml:"sizes,omitempty"` // of a sweep, as 8:256K:*2
-	Rate    Rate   `json:"rate,omitzero" yaml:"rate,omitempty"`    // payload bits, packets, transactions or requests per second
-	Bytes   int64  `json:"bytes,omitempty" yaml:"bytes,omitempty"` // of payload, after which the run ends before its duration
+	Server  string `json:"server,omitempty" yaml:"server,omitempty"` // nginx, mariadb; tare: ours. Empty: the real one where it is here
+	Tool    string `json:"tool,omitempty" yaml:"tool,omitempty"`     // what drives it: wrk, sysbench; tare: the engine
+	Flows   int    `json:"flows,omitempty" yaml:"flows,omitempty"`   // connections at once
+	Size    int    `json:"size,omitempty" yaml:"size,omitempty"`     // bytes of a message or datagram
+	Sizes   string `json:"sizes,omitempty" yaml:"sizes,omitempty"`   // of a sweep, as 8:256K:*2
+	Rate    Rate   `json:"rate,omitzero" yaml:"rate,omitempty"`      // payload bits, packets, transactions or requests per second
+	Bytes   int64  `json:"bytes,omitempty" yaml:"bytes,omitempty"`   // of payload, after which the run ends before its duration
 	Reverse bool   `json:"reverse,omitempty" yaml:"reverse,omitempty"`
 	Bidir   bool   `json:"bidir,omitempty" yaml:"bidir,omitempty"`
 	CC      string `json:"cc,omitempty" yaml:"cc,omitempty"` // TCP congestion control of the sockets; the plan's where empty

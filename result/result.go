@@ -21,6 +21,8 @@ type Result struct {
 	Noise       Noise       `json:"noise"`
 	Cells       []Cell      `json:"cells"`
 	Findings    []Finding   `json:"findings"`
+	States      []State     `json:"states"` // what stood on the machine and at each place before the first window
+	Unread      []Unread    `json:"unread"` // sources that could not be read, each once
 	Warnings    []string    `json:"warnings"`
 }
 
@@ -41,6 +43,7 @@ type Environment struct {
 	Privilege      string            `json:"privilege"`                  // "root" or "user namespace"
 	Parts          map[string]string `json:"parts"`                      // real parts and their versions
 	LabUp          Seconds           `json:"lab_up,omitempty"`           // that the lab took to build
+	ServersUp      Seconds           `json:"servers_up,omitempty"`       // that the real servers of its workloads took to be ready
 	LabMemoryBytes uint64            `json:"lab_memory_bytes,omitempty"` // that its processes held once it was built
 }
 
@@ -82,19 +85,23 @@ const (
 
 // Cell is one network on one path under one workload with its parameters.
 type Cell struct {
-	Network  string    `json:"network"`
-	Path     string    `json:"path"`
-	Workload string    `json:"workload"`
-	Params   Params    `json:"params"`
-	Mode     string    `json:"mode"`
-	Fidelity string    `json:"fidelity"`
-	Status   string    `json:"status"`
-	Reason   string    `json:"reason"` // why it is not ok
-	Client   *End      `json:"client,omitempty"`
-	Server   *End      `json:"server,omitempty"`
-	Metrics  []Metric  `json:"metrics"`
-	Samples  []Sample  `json:"samples"`
-	Findings []Finding `json:"findings"`
+	Network  string `json:"network"`
+	Path     string `json:"path"`
+	Workload string `json:"workload"`
+	Params   Params `json:"params"`
+	Mode     string `json:"mode"`
+	Fidelity string `json:"fidelity"`
+	Status   string `json:"status"`
+	Reason   string `json:"reason"` // why it is not ok
+	// Underlays are where it stands, by the names that the places of states
+	// begin with; of a baseline there are two, layout "a" and "b".
+	Underlays []string  `json:"underlays"`
+	Client    *End      `json:"client,omitempty"`
+	Server    *End      `json:"server,omitempty"`
+	Metrics   []Metric  `json:"metrics"`
+	Samples   []Sample  `json:"samples"`
+	Findings  []Finding `json:"findings"`
+	Trace     *Trace    `json:"trace,omitempty"` // where it was traced
 }
 
 // End is one of the two that talk.
@@ -121,6 +128,7 @@ type Metric struct {
 	Toll      *Toll      `json:"toll,omitempty"`
 	Ceiling   *Ceiling   `json:"ceiling,omitempty"`
 	TollParts *TollParts `json:"toll_parts,omitempty"`
+	Layer4    *Layer4    `json:"layer4,omitempty"`
 	Warnings  []string   `json:"warnings"`
 }
 
@@ -128,6 +136,16 @@ type Metric struct {
 type Baseline struct {
 	Network string  `json:"network"`
 	Value   float64 `json:"value"`
+}
+
+// Layer4 is what the network's layer 4 predicts of an application's toll. A
+// transaction waits one round trip and the time of its bytes, each longer than
+// on the baseline by what tcp_rr and tcp_stream measured in the same blocks.
+type Layer4 struct {
+	RoundTrip float64 `json:"round_trip"` // s that a round trip takes longer
+	Bytes     float64 `json:"bytes"`      // s that a transaction's bytes take longer
+	Predicted float64 `json:"predicted"`  // the toll that both would make, a ratio
+	Rest      float64 `json:"rest"`       // the toll less what is predicted
 }
 
 // Toll is what the network costs against its baseline: a ratio, positive is
@@ -170,6 +188,7 @@ type Sample struct {
 	Metrics  map[string]float64   `json:"metrics"`
 	Series   map[string][]float64 `json:"series"`
 	Counters map[string]float64   `json:"counters"`
+	Readings []Reading            `json:"readings"`
 	Warnings []string             `json:"warnings"`
 }
 
@@ -181,11 +200,48 @@ type Finding struct {
 	Fix        string     `json:"fix"`
 	Confidence float64    `json:"confidence"`
 	Share      float64    `json:"share"`
+	Severity   string     `json:"severity"`        // SeverityError or SeverityWarning
+	Paths      []string   `json:"paths,omitempty"` // that it was found on, where several were looked at
 }
+
+// The severities of a finding.
+const (
+	SeverityError   = "error"   // packets are lost or refused
+	SeverityWarning = "warning" // it costs, and all arrives
+)
 
 // Evidence is one observation and where it was read.
 type Evidence struct {
 	Name   string `json:"name"`
 	Value  any    `json:"value"`
 	Source string `json:"source"`
+}
+
+// The ends of a run.
+const (
+	AtServer = "server"
+	AtClient = "client"
+)
+
+// Reading is what one source counted at one place from before a run to after
+// it, warm-up included. What did not change is left out.
+type Reading struct {
+	At     string             `json:"at,omitempty"`  // "h1/c1"; empty: the whole machine
+	End    string             `json:"end,omitempty"` // AtServer or AtClient: of the process there that moves the data, alone
+	Source string             `json:"source"`        // the file, or the command that shows the same
+	Counts map[string]float64 `json:"counts"`        // times in s
+}
+
+// State is what one source says of one place, as it stood before the first
+// window.
+type State struct {
+	At     string         `json:"at,omitempty"` // "vxlan.h1/c1"; empty: the whole machine
+	Source string         `json:"source"`
+	Values map[string]any `json:"values"`
+}
+
+// Unread is a source that could not be read.
+type Unread struct {
+	Source string `json:"source"`
+	Reason string `json:"reason"` // and what would help
 }

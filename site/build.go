@@ -36,15 +36,17 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if lab.IsRoot() {
 		k.topology.Privilege = "root"
 	}
-	laid := make([]*lab.Underlay, len(spec.Underlays))
+	laid := make([]standing, len(spec.Underlays))
 	var wait sync.WaitGroup
 	for _, together := range byEngine(spec.Underlays, network.Find) {
 		wait.Go(func() { k.layTogether(spec.Underlays, together, laid) })
 	}
 	wait.Wait()
-	for i, u := range laid {
-		if u != nil {
-			k.describe(&k.topology.Underlays[i], u)
+	k.standing = map[string]standing{}
+	for i, s := range laid {
+		if s.underlay != nil {
+			k.describe(&k.topology.Underlays[i], s.underlay)
+			k.standing[spec.Underlays[i].Name] = s
 		}
 	}
 	k.topology.Up = time.Since(begun).Seconds()
@@ -86,7 +88,7 @@ func byEngine(specs []UnderlaySpec, find func(name string) (network.Network, boo
 
 // layTogether lays underlays one after another, on the hosts of their engine
 // where they have one. An engine that no network stands on does not stay.
-func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Underlay) {
+func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []standing) {
 	e := &engine{spec: specs[indices[0]]}
 	for _, i := range indices {
 		begun := time.Now()
@@ -105,7 +107,8 @@ func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []*lab.Un
 		} else if e.hosts != nil {
 			e.used, built.Engine = true, e.hosts.Spec.Name
 		}
-		laid[i], k.topology.Underlays[i] = u, built
+		n, _ := network.Find(specs[i].Network)
+		laid[i], k.topology.Underlays[i] = standing{n, u, l}, built
 	}
 	if err := e.end(k.lab); err != nil {
 		last := &k.topology.Underlays[indices[len(indices)-1]]
@@ -196,7 +199,7 @@ func (k *keeper) describe(built *Built, u *lab.Underlay) {
 	for _, h := range u.Hosts {
 		built.CPUs[h.Short] = h.CPUs.String()
 		k.topology.Namespaces = append(k.topology.Namespaces, h.Name)
-		for _, c := range h.Containers {
+		for _, c := range h.Containers() {
 			k.topology.Namespaces = append(k.topology.Namespaces, c.Name)
 		}
 	}
@@ -217,9 +220,9 @@ func (k *keeper) describe(built *Built, u *lab.Underlay) {
 			built.Paths[path] = ends
 		}
 	}
-	if h := u.Hosts[0]; n.Outside && len(u.Hosts) > 1 && len(h.Containers) > 0 {
+	if h := u.Hosts[0]; n.Outside && len(u.Hosts) > 1 && len(h.Containers()) > 0 {
 		other := u.Hosts[1]
-		built.Outside = &network.Ends{Client: h.Short + "/" + h.Containers[0].Short, Server: other.Short, Bind: other.Addr, Dial: other.Addr}
+		built.Outside = &network.Ends{Client: h.Short + "/" + h.Containers()[0].Short, Server: other.Short, Bind: other.Addr, Dial: other.Addr}
 	}
 }
 

@@ -79,7 +79,13 @@ func onEach(do func(h *lab.Host) error) func(u *lab.Underlay) error {
 
 // container adds one to each host.
 func container(u *lab.Underlay, _ *network.Laying) error {
-	return onEach(func(h *lab.Host) error { _, err := h.AddContainer(); return err })(u)
+	return onEach(func(h *lab.Host) error {
+		c, err := h.AddContainer()
+		if err != nil {
+			return err
+		}
+		return c.Create()
+	})(u)
 }
 
 func runs(p *lab.Process) bool {

@@ -80,13 +80,22 @@ func (t Topology) only() string {
 
 // Has tells whether the lab has a host or container of this address.
 func (t Topology) Has(at string) bool {
-	return slices.Contains(t.Namespaces, t.resolve(at))
+	return slices.Contains(t.Namespaces, t.Full(at))
 }
 
-// resolve completes an address that leaves the network's name out.
-func (t Topology) resolve(at string) string {
+// Full completes an address that leaves the network's name out.
+func (t Topology) Full(at string) string {
 	if first, _, _ := strings.Cut(at, "/"); strings.Contains(first, ".") || t.only() == "" {
 		return at
 	}
 	return t.only() + "." + at
+}
+
+// Prefix is what completes a place of an underlay to an address of the lab:
+// empty where the lab has but one.
+func (t Topology) Prefix(underlay string) string {
+	if t.only() == underlay {
+		return ""
+	}
+	return underlay + "."
 }

@@ -8,11 +8,13 @@ import (
 	"os/signal"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"tare/lab"
+	"tare/probe"
 )
 
 // KeeperVerb is the hidden command that runs a keeper.
@@ -26,7 +28,11 @@ type keeper struct {
 	mu       sync.Mutex // one change at a time
 	lab      *lab.Lab
 	topology Topology
+	standing map[string]standing // by the underlay's name
+	making   sync.WaitGroup      // containers, while the lab must not end
+	made     atomic.Int64        // names for those without a network
 	listener *net.UnixListener
+	readers  map[*lab.Namespace]*probe.Reader // of the counters of places
 }
 
 // Keep is the keeper's life: it enters its namespaces, answers on the socket
@@ -47,7 +53,7 @@ func Keep() error {
 	if !ok {
 		return errors.New("listen for requests: not a unix socket")
 	}
-	k := &keeper{listener: socket}
+	k := &keeper{listener: socket, readers: map[*lab.Namespace]*probe.Reader{}}
 	go k.endAtSignal()
 	return errors.Join(k.accept(), k.takeDown())
 }
@@ -157,12 +163,26 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
 		return k.start(c, req, files)
 	case doWatch:
 		return k.watch(c, req)
+	case doCount:
+		return k.count(c, req)
+	case doStates:
+		states, err := k.states(req.Places)
+		if err != nil {
+			return err
+		}
+		return c.send(reply{Counted: &states})
 	case doUsage:
 		usage, err := k.usage()
 		if err != nil {
 			return err
 		}
 		return c.send(reply{Usage: usage})
+	case doAttach, doLifecycle:
+		operation, err := k.operate(req)
+		if err != nil {
+			return err
+		}
+		return c.send(reply{Operation: &operation})
 	case doDown:
 		err := errors.Join(k.takeDown(), c.send(reply{}))
 		return errors.Join(err, k.listener.Close())
@@ -177,7 +197,9 @@ func (k *keeper) takeDown() error {
 	if k.lab == nil {
 		return nil
 	}
-	err := k.lab.Close()
+	k.standing = nil
+	k.making.Wait()
+	err := errors.Join(k.closeReaders(), k.lab.Close())
 	k.lab, k.topology.Underlays = nil, nil
 	return err
 }
@@ -195,7 +217,7 @@ func (k *keeper) look(at string) ([]lab.Laid, error) {
 	}
 	var all []lab.Laid
 	for _, name := range names {
-		ns, err := k.lab.Find(k.topology.resolve(name))
+		ns, err := k.lab.Find(k.topology.Full(name))
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +260,7 @@ func (k *keeper) startIn(req request, files [3]*os.File) (*lab.Process, error) {
 	if k.lab == nil {
 		return nil, errors.New("the lab is not built")
 	}
-	ns, err := k.lab.Find(k.topology.resolve(req.At))
+	ns, err := k.lab.Find(k.topology.Full(req.At))
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 	"tare/test/labtest"
 )
 
-// own builds labs, runs something in them and takes them down, until it is
-// killed.
+// own builds labs, runs something in them, has containers come and go, and takes
+// them down, until it is killed.
 func own() error {
 	ctx := context.Background()
 	for {
@@ -31,7 +31,13 @@ func own() error {
 				return err
 			}
 		}
-		time.Sleep(50 * time.Millisecond)
+		for begun := time.Now(); time.Since(begun) < 50*time.Millisecond; {
+			_, errAttach := l.Attach(ctx, "proxy", network.PublishedPort)
+			_, errLifecycle := l.Lifecycle(ctx, "bridge")
+			if err := errors.Join(errAttach, errLifecycle); err != nil {
+				return err
+			}
+		}
 		if err := l.Close(); err != nil {
 			return err
 		}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -236,10 +238,7 @@ func (l *Lab) startAgent(ctx context.Context, at string) (*agent.Handle, error) 
 // Close ends the agents, and the lab if this process started it.
 func (l *Lab) Close() error {
 	l.mu.Lock()
-	var errs []error
-	for _, h := range l.agents {
-		errs = append(errs, h.Close())
-	}
+	errs := l.closeAgents()
 	l.agents = map[string]*agent.Handle{}
 	l.mu.Unlock()
 	if l.owned == nil {
@@ -254,6 +253,25 @@ func (l *Lab) Close() error {
 	}
 	errs = append(errs, l.owned.wait(), releaseCgroups(l.owned.claim))
 	return errors.Join(errs...)
+}
+
+// closeAgents ends the agents, all at once. Those in a lab that stays are let
+// end what they started; in one of ours it ends with the lab.
+func (l *Lab) closeAgents() []error {
+	handles := slices.Collect(maps.Values(l.agents))
+	errs := make([]error, len(handles))
+	var all sync.WaitGroup
+	for n, h := range handles {
+		all.Go(func() {
+			if l.owned == nil {
+				errs[n] = h.End()
+			} else {
+				errs[n] = h.Close()
+			}
+		})
+	}
+	all.Wait()
+	return errs
 }
 
 // downWait bounds a clean end; after it the keeper is killed, and the kernel

@@ -26,18 +26,9 @@ func (k *keeper) watch(c *conversation, req request) error {
 }
 
 func (k *keeper) startWatch(req request) (*lab.Watch, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.lab == nil {
-		return nil, errors.New("the lab is not built")
-	}
-	var places []*lab.Namespace
-	for _, at := range req.Places {
-		ns, err := k.lab.Find(k.topology.resolve(at))
-		if err != nil {
-			return nil, err
-		}
-		places = append(places, ns)
+	places, err := k.places(req.Places)
+	if err != nil {
+		return nil, err
 	}
 	return lab.StartWatch(places, req.Flow)
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/lab"
+	"tare/workload"
 )
 
 // request is the first line of a conversation with a keeper.
@@ -25,30 +26,37 @@ type request struct {
 	Signal int      `json:"signal,omitempty"`
 	Places []string `json:"places,omitempty"`
 	Flow   lab.Flow `json:"flow,omitzero"`
+	Path   string   `json:"path,omitempty"`
 }
 
 // What a keeper can be asked.
 const (
-	doBuild = "build" // lay the spec
-	doShow  = "show"  // the topology
-	doLook  = "look"  // what stands in the namespaces
-	doStart = "start" // start a process; three descriptors come along
-	doWatch = "watch" // which devices of the places see a flow, until the next line
-	doUsage = "usage" // the CPU time of what runs in the lab
-	doProbe = "probe" // which networks this machine can lay
-	doDown  = "down"  // take everything back and end
+	doBuild     = "build"     // lay the spec
+	doShow      = "show"      // the topology
+	doLook      = "look"      // what stands in the namespaces
+	doStart     = "start"     // start a process; three descriptors come along
+	doWatch     = "watch"     // which devices of the places see a flow, until the next line
+	doCount     = "count"     // the counters of places, from now until the next line
+	doStates    = "states"    // what stands at places
+	doUsage     = "usage"     // the CPU time of what runs in the lab
+	doProbe     = "probe"     // which networks this machine can lay
+	doAttach    = "attach"    // make a container on a path, and remove it
+	doLifecycle = "lifecycle" // make a container without a network, and remove it
+	doDown      = "down"      // take everything back and end
 )
 
 // reply is a keeper's line.
 type reply struct {
-	Error    string         `json:"error,omitempty"`
-	Topology *Topology      `json:"topology,omitempty"`
-	Laid     []lab.Laid     `json:"laid,omitempty"`
-	Probed   []Availability `json:"probed,omitempty"`
-	Seen     []lab.Sighting `json:"seen,omitempty"`
-	Usage    []lab.Usage    `json:"usage,omitempty"`
-	Started  bool           `json:"started,omitempty"`
-	Exit     *int           `json:"exit,omitempty"`
+	Error     string              `json:"error,omitempty"`
+	Topology  *Topology           `json:"topology,omitempty"`
+	Laid      []lab.Laid          `json:"laid,omitempty"`
+	Probed    []Availability      `json:"probed,omitempty"`
+	Seen      []lab.Sighting      `json:"seen,omitempty"`
+	Usage     []lab.Usage         `json:"usage,omitempty"`
+	Counted   *Counted            `json:"counted,omitempty"`
+	Operation *workload.Operation `json:"operation,omitempty"`
+	Started   bool                `json:"started,omitempty"`
+	Exit      *int                `json:"exit,omitempty"`
 }
 
 // Availability says whether a network can be laid on this machine.

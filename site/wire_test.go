@@ -159,7 +159,7 @@ func TestAddressesAreAsShortAsTheyCanBe(t *testing.T) {
 		if got := strings.Join(c.topology.Addresses(), " "); got != c.addresses {
 			t.Errorf("%s: addresses %q, want %q", c.about, got, c.addresses)
 		}
-		if got := c.topology.resolve(c.at); got != c.means || c.topology.Has(c.at) != c.has {
+		if got := c.topology.Full(c.at); got != c.means || c.topology.Has(c.at) != c.has {
 			t.Errorf("%s: %s means %s and is there: %t; want %s, %t", c.about, c.at, got, c.topology.Has(c.at), c.means, c.has)
 		}
 	}

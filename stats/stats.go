@@ -12,6 +12,7 @@
 //   - toll.go: blocks to log ratios to a toll
 //   - verdict.go: a toll and its margins to a verdict
 //   - plan.go: how many blocks it takes to tell
+//   - quantile.go: a percentile of single values
 //   - sums.go: a ratio of sums, for cost per work
 //   - student.go: percent points of Student's t
 package stats

@@ -2,7 +2,9 @@ package traffic
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -78,6 +80,23 @@ func checkFewPorts() error {
 	}
 	if served.Transactions < 3*ports {
 		return fmt.Errorf("%d connections from %d ports tell nothing", served.Transactions, ports)
+	}
+	return checkNoPortLeft(l.Addr(), c, ports)
+}
+
+// checkNoPortLeft takes every port first: the run ends at once, and says why.
+func checkNoPortLeft(to netip.AddrPort, c RequestResponse, ports int) error {
+	for range ports {
+		conn, err := net.Dial("tcp", to.String())
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+	}
+	begun := time.Now()
+	_, err := CallTCPCRR(context.Background(), to, c)
+	if took := time.Since(begun); !errors.Is(err, errPortsUsed) || took > time.Second {
+		return fmt.Errorf("without a port the run ended after %v with: %w", took, err)
 	}
 	return nil
 }

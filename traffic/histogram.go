@@ -97,12 +97,18 @@ func (h *Histogram) Max() (time.Duration, bool) { return h.max, h.count > 0 }
 // Min is the exact smallest; false without samples.
 func (h *Histogram) Min() (time.Duration, bool) { return h.min, h.count > 0 }
 
+// rounding is what floating point adds: 10/(1-0.9) is a little above 100.
+const rounding = 1e-6
+
+// Supports tells whether so many samples can support the quantile q: ten at
+// least must lie beyond it.
+func Supports(samples int64, q float64) bool { return float64(samples)*(1-q) >= tailSamples-rounding }
+
 // Quantile gives the duration that the fraction q of all samples does not
 // exceed (nearest rank), 0 < q < 1. It gives false when fewer than
 // 10/(1-q) samples were recorded: they can't support it.
 func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
-	const rounding = 1e-6 // 10/(1-0.9) is a little above 100 in floating point
-	if !(q > 0 && q < 1) || float64(h.count)*(1-q) < tailSamples-rounding {
+	if !(q > 0 && q < 1) || !Supports(h.count, q) {
 		return 0, false
 	}
 	rank := int64(math.Ceil(q*float64(h.count) - rounding))

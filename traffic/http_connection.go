@@ -299,11 +299,15 @@ func (h *httpClient) lose(c *httpConn, step string, err error) {
 }
 
 // fail counts a request or connection that failed, and tries again after a
-// tick: a refusal is quick, and a flood of them measures nothing.
+// tick: a refusal is quick, and a flood of them measures nothing. Without a
+// port left the run ends: it would measure the wait for one.
 func (h *httpClient) fail(c *httpConn, step string, err error, now time.Duration) {
 	h.drop(c)
 	c.state, c.since = failed, now
 	h.trouble = fmt.Errorf("%s: %w", step, err)
+	if errors.Is(err, errPortsUsed) {
+		h.broken = h.trouble
+	}
 	if h.meter.phase == open {
 		h.failures.add(step, err)
 	}

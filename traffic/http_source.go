@@ -12,7 +12,8 @@ import (
 )
 
 // errPortsUsed says that no source address has a free port left.
-var errPortsUsed = errors.New("every local port towards the server is in use, at each address of the device; give the device more addresses, or widen net.ipv4.ip_local_port_range")
+var errPortsUsed = errors.New("every local port towards the server is in use, at each address of the device: " +
+	"widen net.ipv4.ip_local_port_range, hold fewer connections, keep them, measure for a shorter time, or give the device more addresses")
 
 // dialer opens the connections of http without waiting. It lets the kernel
 // choose the source address as long as that has free ports, and goes on to the

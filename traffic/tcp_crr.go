@@ -163,6 +163,9 @@ func (k *crrClient) work() error {
 			}
 			continue
 		}
+		if errors.Is(err, unix.EADDRNOTAVAIL) { // connect(2): no port is left
+			return fmt.Errorf("%s: %w", step, errPortsUsed)
+		}
 		if k.meter.phase == open {
 			k.failures.add(step, err)
 		}

@@ -16,7 +16,8 @@ func http() Workload {
 	return Workload{
 		Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
 		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Headline: "rate", Work: PerTransaction,
-		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: 10, RateUnit: PerSecond,
+		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: []int{10}, RateUnit: PerSecond,
+		Servers: []Server{nginx()}, Tools: []Tool{wrk(), autocannon()},
 		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
 			c, err := run.http()
 			if err != nil {
@@ -40,16 +41,21 @@ func http() Workload {
 	}
 }
 
-// http is the run as the engine knows it.
+// http is the run as the engine knows it. A server that is not ours knows no
+// token.
 func (r Run) http() (traffic.HTTP, error) {
-	token, err := r.token()
 	c := traffic.HTTP{
-		Token: &token, Window: r.window(), Mode: traffic.HTTPMode(r.Mode),
+		Window: r.window(), Mode: traffic.HTTPMode(r.Mode),
 		Connections: r.Flows, Size: r.Size, Rate: r.Rate, Path: r.Path, Host: r.Host,
 	}
-	if r.Path != "" {
-		c.Token = nil
+	if r.Server != "" {
+		c.Path = bodyPath(r.Size)
 	}
+	if c.Path != "" {
+		return c, nil
+	}
+	token, err := r.token()
+	c.Token = &token
 	return c, err
 }
 

@@ -72,15 +72,20 @@ func rates(points []traffic.Point, each float64) []float64 {
 	return out
 }
 
-// addPercentiles adds the mean of "rtt" or "latency", and the percentiles that
-// the number of samples supports.
+// addPercentiles adds the mean of "rtt" or "latency", and the usual percentiles
+// as far as the number of samples supports them.
 func addPercentiles(metrics map[string]float64, of string, h *traffic.Histogram) {
-	for _, p := range []struct {
-		name string
-		q    float64
-	}{{"_p50", 0.5}, {"_p90", 0.9}, {"_p99", 0.99}, {"_p999", 0.999}} {
-		if d, ok := h.Quantile(p.q); ok {
-			metrics[of+p.name] = d.Seconds()
+	addQuantiles(metrics, of, h, quantiles{"_p50": 0.5, "_p90": 0.9, "_p99": 0.99, "_p999": 0.999})
+}
+
+// quantiles are fractions by what the names of metrics end in.
+type quantiles map[string]float64
+
+// addQuantiles is addPercentiles with a choice of them.
+func addQuantiles(metrics map[string]float64, of string, h *traffic.Histogram, asked quantiles) {
+	for name, q := range asked {
+		if d, ok := h.Quantile(q); ok {
+			metrics[of+name] = d.Seconds()
 		}
 	}
 	if d, ok := h.Mean(); ok {

@@ -130,6 +130,15 @@ func addSent(t *Tally, sent *traffic.TCPStreamSent, suffix string) {
 		t.Counters["mss"+suffix] = float64(flow.MSS)
 		t.Counters["cwnd"+suffix] += float64(flow.CongestionWindow)
 		t.Counters["rtt"+suffix] += flow.RTT.Seconds() / float64(len(sent.Flows))
+		t.Counters["rtt_min"+suffix] += flow.MinRTT.Seconds() / float64(len(sent.Flows))
+		t.Counters["path_mtu"+suffix] = float64(flow.PathMTU)
+		t.Counters["pacing_rate"+suffix] += float64(flow.PacingRate)
+		t.Counters["timeouts"+suffix] += float64(flow.Timeouts)
+		t.Counters["duplicates"+suffix] += float64(flow.Duplicates)
+		t.Counters["reorderings"+suffix] += float64(flow.Reorderings)
+		if flow.AppLimited {
+			t.Counters["app_limited"+suffix]++
+		}
 		t.Counters["busy"+suffix] += flow.Busy.Seconds()
 		t.Counters["rwnd_limited"+suffix] += flow.ReceiverLimited.Seconds()
 		t.Counters["sndbuf_limited"+suffix] += flow.SendBufferLimited.Seconds()

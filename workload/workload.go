@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"tare/result"
 	"tare/traffic"
 )
 
@@ -28,10 +29,13 @@ type Run struct {
 	Warmup    time.Duration `json:"warmup"`
 	Duration  time.Duration `json:"duration"`
 	Interval  time.Duration `json:"interval"`             // step of the series; 0: no series
-	Path      string        `json:"path,omitempty"`       // of requests to a server that is not ours, which knows no token
+	Server    string        `json:"server,omitempty"`     // the real server that it goes to, which knows no token; empty: ours
+	Tool      string        `json:"tool,omitempty"`       // the real client that drives it; empty: the engine
+	Path      string        `json:"path,omitempty"`       // of requests to a server that is not ours
 	Host      string        `json:"host,omitempty"`       // that such requests name
 	Boot      string        `json:"boot,omitempty"`       // names the boot of the driving end's machine
 	Spin      bool          `json:"spin"`                 // the sender may spin: it has a CPU apart from the receiver's
+	Share     bool          `json:"share,omitempty"`      // of attach: measure the network's share of a container's start as well
 	SharedCPU bool          `json:"shared_cpu,omitempty"` // both ends run on the same CPUs, and share their caches
 
 	// SharedClock says that the driving end runs on this machine.
@@ -58,6 +62,10 @@ type Tally struct {
 	Window time.Duration `json:"window,omitempty"` // its exact length
 	Work   float64       `json:"work,omitempty"`   // Gbit or transactions inside it
 	CPU    *CPU          `json:"cpu,omitempty"`    // filled by the agent
+
+	// Filled by the agent: what its process counted, and what could not be read.
+	Readings []result.Reading `json:"readings,omitempty"`
+	Unread   []result.Unread  `json:"unread,omitempty"`
 }
 
 // ThreadBusy is the counter for the share of the window that the data thread
@@ -82,18 +90,30 @@ type Workload struct {
 	Sizes    string   // of its sweep by default, as result.ParseSizes reads them
 	Flows    int      // the most flows; 1 where more make no sense
 
-	// FlowsDefault is how many flows there are where nobody says; 0: one.
-	FlowsDefault int
+	// FlowsDefault is how many flows there are where nobody says, one cell for
+	// each; nil: one flow.
+	FlowsDefault []int
 
 	Rate     float64 // in RateUnit by default, where a rate belongs to the workload
 	RateUnit string  // PayloadBits or PerSecond, where the workload takes a rate
 	Takes    []Extra // what else of a Run it heeds
 
+	Servers []Server // real ones, the one to prefer first
+	Tools   []Tool   // real clients
+
 	// Serve listens at bind, calls ready with the address once it does, and
-	// measures one run. It ends with the run or with the context.
+	// measures one run. It ends with the run or with the context. nil: only real
+	// servers serve it.
 	Serve func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error)
 	// Send drives one run against a server.
 	Send func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error)
+
+	// Cycle makes containers and removes them for a window, Flows at a time. It
+	// stands in the place of Serve and Send, and runs at neither end.
+	Cycle func(ctx context.Context, run Run, a Attacher) (Tally, error)
+	// Pathless says that it sends nothing: an engine is all that it needs of a
+	// network.
+	Pathless bool
 }
 
 // Bounds of a message's size in bytes.
@@ -126,7 +146,8 @@ const (
 // All lists the workloads in the order of the tables.
 func All() []Workload {
 	return []Workload{
-		tcpStream(), tcpSizes(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(), http(),
+		tcpStream(), tcpSizes(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
+		http(), mysql(), lifecycle(), attach(),
 	}
 }
 

@@ -39,6 +39,11 @@ func runOf(w Workload, mode string) Run {
 	}
 }
 
+// served are the workloads that one of our own ends serves.
+func served() []Workload {
+	return slices.DeleteFunc(All(), func(w Workload) bool { return w.Serve == nil })
+}
+
 // both runs both ends, each with its own run.
 func both(w Workload, serving, sending Run) (server, client Tally, serverErr, clientErr error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -66,7 +71,7 @@ func both(w Workload, serving, sending Run) (server, client Tally, serverErr, cl
 
 // eachMode runs a test for each workload and mode.
 func eachMode(t *testing.T, test func(t *testing.T, w Workload, mode string)) {
-	for _, w := range All() {
+	for _, w := range served() {
 		for _, mode := range w.Modes {
 			t.Run(w.Name+" "+mode, func(t *testing.T) { test(t, w, mode) })
 		}
@@ -178,7 +183,7 @@ func sum(values []float64) (s float64) {
 }
 
 func TestSeveralFlows(t *testing.T) {
-	for _, w := range All() {
+	for _, w := range served() {
 		if w.Flows == 1 {
 			continue
 		}
@@ -199,7 +204,7 @@ func TestSeveralFlows(t *testing.T) {
 // TestStrangersAreTurnedAway runs with another token at each end, and with
 // what is none.
 func TestStrangersAreTurnedAway(t *testing.T) {
-	for _, w := range All() {
+	for _, w := range served() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			stranger := runOf(w, w.Modes[0])
@@ -231,7 +236,7 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 
 // TestServeListensOnlyDuringTheRun holds that what can't be announced ends.
 func TestServeListensOnlyDuringTheRun(t *testing.T) {
-	for _, w := range All() {
+	for _, w := range served() {
 		var at netip.AddrPort
 		_, err := w.Serve(t.Context(), runOf(w, w.Modes[0]), loopback, func(addr netip.AddrPort) error {
 			at = addr
@@ -255,7 +260,7 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s: found as %q", w.Name, found.Doc)
 		}
 		seen[w.Name] = true
-		if w.Size.Least < 1 || w.Size.Least > w.Size.Default || w.Size.Default > w.Size.Most {
+		if w.Serve != nil && w.Size.Least < 1 || w.Size.Least > w.Size.Default || w.Size.Default > w.Size.Most {
 			t.Errorf("%s: sizes %+v", w.Name, w.Size)
 		}
 		if w.Flows < 1 || len(w.Modes) == 0 || w.Rate < 0 || w.Work != PerGbit && w.Work != PerTransaction {
@@ -274,7 +279,7 @@ func TestCatalogue(t *testing.T) {
 // promise; it must not refuse.
 func TestBoundsHold(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(traffic.Processors(1024)))
-	for _, w := range All() {
+	for _, w := range served() {
 		for _, mode := range w.Modes {
 			for _, size := range []int{w.Size.Least, w.Size.Default, w.Size.Most} {
 				run := runOf(w, mode)

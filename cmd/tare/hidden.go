@@ -1,8 +1,6 @@
 package main
 
 import (
-	"net/netip"
-
 	"github.com/spf13/cobra"
 
 	"tare/agent"
@@ -35,32 +33,15 @@ func keeperCommand() *cobra.Command {
 	}
 }
 
-// relayCommand relays a published port inside a lab.
+// relayCommand relays published ports inside a lab.
 func relayCommand(s streams) *cobra.Command {
-	var listen, to string
-	c := &cobra.Command{
-		Use:    network.RelayVerb,
-		Short:  "Relays a published port in user space; started by tare itself",
+	return &cobra.Command{
+		Use:    network.RelayVerb + " LISTEN/PROTOCOL=TO...",
+		Short:  "Relays published ports in user space; started by tare itself",
 		Hidden: true,
-		Args:   noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			from, err := netip.ParseAddrPort(listen)
-			if err != nil {
-				return wrong("--listen: %w", err)
-			}
-			into, err := netip.ParseAddrPort(to)
-			if err != nil {
-				return wrong("--to: %w", err)
-			}
-			return network.Relay(c.Context(), from, into, func() error {
-				_, err := s.out.Write([]byte("\n"))
-				return err
-			})
-		},
+		Args:   cobra.MinimumNArgs(1),
+		RunE:   func(c *cobra.Command, args []string) error { return network.RunRelay(c.Context(), args, s.out) },
 	}
-	c.Flags().StringVar(&listen, "listen", "", "address and port to listen on")
-	c.Flags().StringVar(&to, "to", "", "address and port to relay to")
-	return c
 }
 
 // tunnelCommand carries packets between hosts inside a lab.
@@ -127,15 +108,15 @@ func podExecCommand() *cobra.Command {
 	}
 }
 
-// cniCommand attaches a container by CNI plugins.
+// cniCommand attaches or detaches a container by CNI plugins.
 func cniCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    network.CNIVerb + " REQUEST",
-		Short:  "Attaches a container by CNI plugins; started by tare itself",
+		Short:  "Attaches or detaches a container by CNI plugins; started by tare itself",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return network.AddCNI(c.Context(), args[0], s.out)
+			return network.RunCNI(c.Context(), args[0], s.out)
 		},
 	}
 }

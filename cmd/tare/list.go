@@ -26,7 +26,8 @@ type listed struct {
 	Missing   string `json:"missing"`
 	Get       string `json:"get"`
 
-	why string // as the machine said it
+	why  string   // as the machine said it
+	with []string // a workload's real servers and clients that are here
 }
 
 func listCommand(s streams) *cobra.Command {
@@ -36,7 +37,8 @@ func listCommand(s streams) *cobra.Command {
 		Use:   "list [networks|workloads]",
 		Short: "What runs here, what is missing and how to get it",
 		Long: `Lists the networks and workloads. Each network is laid for a moment in a lab of
-its own: what it says of this machine has been tried, not guessed.`,
+its own: what it says of this machine has been tried, not guessed. Of a workload
+it says which of its real servers and clients are missing here.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return wrong("list one kind at a time: %q is too many", args[1])
@@ -91,9 +93,15 @@ func printTable(w io.Writer, all []listed) {
 	}
 	for _, l := range all {
 		said := fold(l.Doc, listWidth-name-state-4)
-		if !l.Available {
+		if len(l.with) > 0 {
+			said = append(said, fold("with "+strings.Join(l.with, ", "), listWidth-name-state-4)...)
+		}
+		switch {
+		case !l.Available:
 			said = append(said, fold("needs "+l.Missing+": "+l.Get, listWidth-name-state-4)...)
 			said = append(said, fold("("+l.why+")", listWidth-name-state-4)...)
+		case l.Missing != "":
+			said = append(said, fold("without "+l.Missing+": "+l.Get, listWidth-name-state-4)...)
 		}
 		for n, text := range said {
 			if n == 0 {
@@ -138,9 +146,35 @@ func fold(text string, width int) []string {
 func listWorkloads() []listed {
 	all := []listed{}
 	for _, w := range workload.All() {
-		all = append(all, listed{Name: w.Name, Doc: w.Doc, Available: true, Fidelity: network.Product})
+		all = append(all, listWorkload(w))
 	}
 	return all
+}
+
+// listWorkload looks for the real servers and clients of a workload. It runs
+// without them where ours can stand in their place.
+func listWorkload(w workload.Workload) listed {
+	entry := listed{Name: w.Name, Doc: w.Doc, Available: true, Fidelity: network.Product}
+	var missing, get []string
+	lacks := func(p workload.Program) bool {
+		_, err := p.Find()
+		if err != nil {
+			missing, get, entry.why = append(missing, p.Name), append(get, p.Get), err.Error()
+		} else {
+			entry.with = append(entry.with, p.Name)
+		}
+		return err != nil
+	}
+	for _, s := range w.Servers {
+		if lacks(s.Program) && w.Serve == nil {
+			entry.Available = false
+		}
+	}
+	for _, tool := range w.Tools {
+		lacks(tool.Program)
+	}
+	entry.Missing, entry.Get = strings.Join(missing, ", "), strings.Join(get, "; ")
+	return entry
 }
 
 // listNetworks lays every network for a moment.

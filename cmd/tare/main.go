@@ -140,7 +140,8 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 		return flagError(c, err)
 	})
 	root.AddCommand(
-		runCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s), serveCommand(s), sendCommand(s),
+		runCommand(s), doctorCommand(s), traceCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
+		serveCommand(s), sendCommand(s),
 		agentCommand(s), keeperCommand(), relayCommand(s), waitCommand(), errandCommand(),
 		lookUpCommand(s), podExecCommand(), cniCommand(s), tunnelCommand(s),
 	)

@@ -39,6 +39,10 @@ func (p *progress) show(now experiment.Progress) {
 		p.say("checking that every path carries traffic")
 		return
 	}
+	if now.Starting > 0 {
+		p.say(fmt.Sprintf("starting %d servers", now.Starting))
+		return
+	}
 	if now.Checking || time.Since(p.last) < step {
 		return
 	}

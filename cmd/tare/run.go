@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"tare/experiment"
+	"tare/network"
 	"tare/report"
 	"tare/result"
 	"tare/site"
 )
 
 // resultBytes is about what a run's result takes, per sample.
-const resultBytes = 2 << 10
+const resultBytes = 6 << 10
 
 func runCommand(s streams) *cobra.Command {
 	var f runFlags
@@ -48,10 +49,13 @@ gets longer windows.`,
 			if err != nil {
 				return err
 			}
-			switch {
-			case f.dryRun:
+			if f.dryRun {
 				return printPlan(s, plan)
-			case f.check:
+			}
+			if plan, err = f.equip(plan); err != nil {
+				return err
+			}
+			if f.check {
 				return runCheck(c.Context(), s, f, plan)
 			}
 			return weigh(c.Context(), s, f, plan)
@@ -68,6 +72,18 @@ func printPlan(s streams, plan result.Plan) error {
 	}
 	_, err = s.out.Write(text)
 	return err
+}
+
+// equip chooses the real servers and clients that the plan's workloads need.
+func (f *runFlags) equip(plan result.Plan) (result.Plan, error) {
+	plan, err := experiment.Equip(plan)
+	if err == nil {
+		f.open, err = experiment.Equip(f.open) // from which a standing lab's plan is made
+	}
+	if missing := new(network.MissingError); errors.As(err, &missing) {
+		return plan, &exitError{exitMissing, err}
+	}
+	return plan, err
 }
 
 // weigh builds the lab, measures, and reports.
@@ -122,9 +138,13 @@ func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	return experiment.Run(ctx, plan, experiment.Options{
+	res, err = experiment.Run(ctx, plan, experiment.Options{
 		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show,
 	})
+	if res == nil || err != nil {
+		return res, err
+	}
+	return res, errors.Join(explain(ctx, l, res, f.labName), save(res))
 }
 
 // lab is the one that stands, or a new one for the plan.

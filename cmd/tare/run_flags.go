@@ -27,6 +27,7 @@ type runFlags struct {
 	blocks, mtu                int
 	precision, margin          string
 	workload                   workloadFlags
+	application                applicationFlags
 	network                    networkFlags
 	seed                       uint64
 	labName, out               string
@@ -47,6 +48,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
 	f.workload.register(flags)
+	f.application.register(flags)
 	f.network = networkFlags{}
 	f.network.register(flags)
 	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(network.Openflow)
@@ -81,6 +83,10 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 		return plan, &exitError{exitWrong, err}
 	}
 	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads)); err != nil {
+		return plan, &exitError{exitWrong, err}
+	}
+	var err error
+	if plan.Workloads, err = f.application.apply(flags, plan.Workloads); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
 	networks, err := f.network.apply(flags, plan.Networks)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,21 +27,7 @@ func TestScripts(t *testing.T) {
 	if err := flag.Set("test.parallel", "1"); err != nil {
 		t.Fatal(err)
 	}
-	// An ordinary user must be able to enter, so t.TempDir won't do.
-	root, err := os.MkdirTemp("", "tare-cli-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(root) })
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(root, "tare")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "tare/cmd/tare")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build tare: %v\n%s", err, out)
-	}
+	root, binary := buildTare(t)
 	testscript.Run(t, testscript.Params{
 		Dir:         "testdata",
 		WorkdirRoot: root,
@@ -53,6 +40,27 @@ func TestScripts(t *testing.T) {
 			"lines":     lines,
 		},
 	})
+}
+
+// buildTare builds the binary in a folder of its own. An ordinary user must be
+// able to enter it, so t.TempDir won't do.
+func buildTare(t *testing.T) (root, binary string) {
+	t.Helper()
+	root, err := os.MkdirTemp("", "tare-cli-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	binary = filepath.Join(root, "tare")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "tare/cmd/tare")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build tare: %v\n%s", err, out)
+	}
+	return root, binary
 }
 
 // setUp gives each script a binary of its own, so that its processes can be
@@ -90,7 +98,7 @@ func setUp(env *testscript.Env, binary string) error {
 }
 
 // endAll ends what a script that failed has left: only what runs its own
-// binary.
+// binary, or was started by it.
 func endAll(env *testscript.Env, own string) {
 	pids, err := runs(own)
 	if err != nil {
@@ -108,7 +116,8 @@ func endAll(env *testscript.Env, own string) {
 	}
 }
 
-// runs gives the processes that run a binary.
+// runs gives the processes that run a binary, and those that it started: they
+// have its environment.
 func runs(binary string) ([]int, error) {
 	own, err := os.Stat(binary)
 	if err != nil {
@@ -117,7 +126,7 @@ func runs(binary string) ([]int, error) {
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
 	var pids []int
 	for _, link := range links {
-		if info, err := os.Stat(link); err != nil || !os.SameFile(info, own) {
+		if info, err := os.Stat(link); err != nil || !os.SameFile(info, own) && !startedBy(binary, link) {
 			continue // it has ended, or is somebody else's
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
@@ -127,6 +136,13 @@ func runs(binary string) ([]int, error) {
 		pids = append(pids, pid)
 	}
 	return pids, err
+}
+
+// startedBy tells whether the process of a link in /proc has the environment of
+// a script with that binary.
+func startedBy(binary, link string) bool {
+	env, err := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
+	return err == nil && bytes.Contains(env, []byte("TARE="+binary+"\x00"))
 }
 
 // status STATUS COMMAND... runs a command and checks its exit status. Words

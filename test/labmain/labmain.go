@@ -5,10 +5,8 @@ package labmain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -50,24 +48,9 @@ func everyLab() Verbs {
 		site.AgentVerb: func([]string) error {
 			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
 		},
-		network.RelayVerb: relay,
+		network.WaitVerb:  func([]string) error { network.Wait(); return nil },
+		network.RelayVerb: func(a []string) error { return network.RunRelay(context.Background(), a, os.Stdout) },
 	}
-}
-
-// relay is --listen A --to B.
-func relay(arguments []string) error {
-	if len(arguments) != 4 {
-		return errors.New("relay: want --listen A --to B")
-	}
-	listen, errListen := netip.ParseAddrPort(arguments[1])
-	to, errTo := netip.ParseAddrPort(arguments[3])
-	if err := errors.Join(errListen, errTo); err != nil {
-		return err
-	}
-	return network.Relay(context.Background(), listen, to, func() error {
-		_, err := os.Stdout.Write([]byte("\n"))
-		return err
-	})
 }
 
 func exit(err error) {

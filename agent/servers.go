@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"tare/workload"
+)
+
+// startWait is how long a real server may take to start and to be made ready.
+const startWait = 60 * time.Second
+
+// servers are the real ones that an agent keeps, by workload, name and address.
+// One that has ended stays known: why it ended is what its next run is told.
+type servers struct {
+	mu  sync.Mutex
+	all map[string]*running
+}
+
+// running is a server that was started, or why it could not be.
+type running struct {
+	place workload.Place
+	child *workload.Child
+	err   error
+}
+
+// ready starts a server, unless it runs, and makes it ready for the job's run.
+func (s *servers) ready(ctx context.Context, j Job) error {
+	kind, known := workload.Find(j.Workload)
+	if !known {
+		return fmt.Errorf("workload %q: unknown to this agent", j.Workload)
+	}
+	server, known := kind.FindServer(j.Run.Server)
+	if !known {
+		return fmt.Errorf("server %q of %s: unknown to this agent: use the same version at both ends", j.Run.Server, j.Workload)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := j.Workload + " " + server.Name + " " + j.Address
+	r, there := s.all[key]
+	if !there {
+		r = &running{}
+		r.err = r.start(ctx, server, j)
+		s.all[key] = r
+	}
+	if r.err != nil {
+		return r.err
+	}
+	if r.err = r.child.Ended(); r.err != nil || server.Prepare == nil {
+		return r.err
+	}
+	return server.Prepare(ctx, r.place, j.Run)
+}
+
+// start starts a server in a folder of its own.
+func (r *running) start(ctx context.Context, server workload.Server, j Job) (err error) {
+	if r.place.At, err = netip.ParseAddrPort(j.Address); err != nil {
+		return fmt.Errorf("read the job's address: %w", err)
+	}
+	if err := free(r.place.At); err != nil {
+		return err
+	}
+	// A tare that is started here keeps its ledger there, and trusts no other folder.
+	if err := os.MkdirAll(j.Dir, 0o700); err != nil {
+		return fmt.Errorf("make folder of %s: %w", server.Name, err)
+	}
+	if r.place.Dir, err = os.MkdirTemp(j.Dir, server.Name+"-"); err != nil {
+		return fmt.Errorf("make folder of %s: %w", server.Name, err)
+	}
+	r.child, err = server.Start(ctx, r.place)
+	return err
+}
+
+// free tells whether a server can listen at an address. What already listens
+// there would answer in its place while it still tries.
+func free(at netip.AddrPort) error {
+	l, err := net.Listen("tcp", at.String())
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("port %d is in use: %w: another program listens there: ss -ltnp names it; end it", at.Port(), err)
+	}
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// stop ends every server.
+func (s *servers) stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	errs := make([]error, 0, len(s.all))
+	for _, r := range s.all {
+		if r.child != nil {
+			errs = append(errs, r.child.Stop())
+		}
+		if r.place.Dir != "" {
+			errs = append(errs, os.RemoveAll(r.place.Dir))
+		}
+	}
+	s.all = map[string]*running{}
+	return errors.Join(errs...)
+}
+
+// Ready has the agent start the real server of a job, where it does not run
+// yet, and make it ready for the job's run. The server stays until the agent
+// ends. A server that ended by itself is an error, with its last words, from
+// then on.
+func (h *Handle) Ready(ctx context.Context, j Job) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, startWait+patience)
+	defer cancel()
+	starting, err := h.start(doStart, j)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.servers = true
+	h.mu.Unlock()
+	defer func() { err = errors.Join(err, starting.done()) }()
+	_, err = starting.wait(ctx)
+	return err
+}
+
+// Drive does one run by the agent of the driving end, against a real server
+// that is ready.
+func (h *Handle) Drive(ctx context.Context, j Job) (out Outcome, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.Run.Warmup+j.Run.Duration+drivePatience)
+	defer cancel()
+	sending, err := h.start(doSend, j)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, sending.done()) }()
+	a, err := sending.wait(ctx)
+	if err == nil && a.Tally == nil {
+		err = sending.nonsense("an answer without a tally")
+	}
+	if err != nil {
+		return out, err
+	}
+	return Outcome{Client: *a.Tally}, nil
+}
+
+// endPatience is how long an agent may take to end the servers that it started.
+const endPatience = 5 * time.Second
+
+// End lets the agent end the real servers that it started, and their folders
+// with them, before it is closed: where its host stays, they must not.
+func (h *Handle) End() error {
+	h.mu.Lock()
+	started := h.servers
+	h.mu.Unlock()
+	if !started {
+		return h.Close()
+	}
+	err := h.hangUp()
+	select {
+	case <-h.gone:
+	case <-time.After(endPatience):
+	}
+	return errors.Join(err, h.Close())
+}
+
+// drivePatience is how long a run against a real server may take beyond its
+// window: a tool counts in whole seconds and has connections to open first.
+const drivePatience = 10 * time.Second

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/test/labtest"
+)
+
+func TestMain(m *testing.M) {
+	if err := os.Setenv(labtest.Mark, fmt.Sprintf("diagnosis-%d", os.Getpid())); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// TestEveryCauseIsInjected holds the list: each cause comes in two wordings, on
+// paths that the networks have, and is asked about; or it says why not.
+func TestEveryCauseIsInjected(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range all() {
+		if seen[c.id] {
+			t.Errorf("%s stands twice", c.id)
+		}
+		seen[c.id] = true
+		if (c.notHere != "") != (len(c.wordings) == 0) || len(c.wordings) == 1 {
+			t.Errorf("%s has %d wordings and says %q", c.id, len(c.wordings), c.notHere)
+		}
+		for _, w := range c.wordings {
+			if w.name == "" || w.does == "" || len(w.on) == 0 || len(w.bites) == 0 || len(w.ask) == 0 {
+				t.Errorf("%s %s lacks something: %+v", c.id, w.name, w)
+			}
+			for _, at := range w.on {
+				if n, known := network.Find(at.network); !known || !n.Serves(at.path) {
+					t.Errorf("%s %s: no path %s of network %s", c.id, w.name, at.path, at.network)
+				}
+			}
+		}
+	}
+}
+
+// TestInjectionsBite makes a handful of injections, one of each kind of place,
+// and looks for their symptoms with the kernel's own tools.
+func TestInjectionsBite(t *testing.T) {
+	tare := filepath.Join(t.TempDir(), "tare")
+	build := exec.Command("go", "build", "-o", tare, "tare/cmd/tare")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build tare: %v: %s", err, out)
+	}
+	labtest.NoLeaks(t)
+	b := bench{tare: tare}
+	for _, one := range []struct{ cause, wording, network string }{
+		{"mtu-black-hole", "far-underlay", "vxlan"},
+		{"forward-drop", "rule", "ptp"},
+		{"wrong-mac", "client", "bridge"},
+		{"many-rules", "prerouting", "route"},
+		{"congestion-control", "bbr", "veth"},
+		{"port-closed", "unpublished", "docker-proxy"},
+	} {
+		c, w, at := listed(t, one.cause, one.wording, one.network)
+		trial := b.take(context.Background(), c, w, at)
+		if trial.Error != "" {
+			t.Errorf("%s %s on %s: %s", one.cause, one.wording, one.network, trial.Error)
+		}
+	}
+}
+
+// TestToothlessInjection makes sure that an injection which does nothing fails
+// as such, and one whose symptom is there without it too.
+func TestToothlessInjection(t *testing.T) {
+	tare := filepath.Join(t.TempDir(), "tare")
+	if out, err := exec.Command("go", "build", "-o", tare, "tare/cmd/tare").CombinedOutput(); err != nil {
+		t.Fatalf("build tare: %v: %s", err, out)
+	}
+	labtest.NoLeaks(t)
+	b := bench{tare: tare, asks: true}
+	for check, want := range map[string]string{`false`: "does not bite", `true`: "before the injection"} {
+		w := wording{inject: []step{{client, `true`}}, bites: []step{{client, check}}, ask: []question{doctor()}}
+		trial := b.take(context.Background(), cause{}, w, spot{"veth", network.SameHost})
+		if !strings.Contains(trial.Error, want) || len(trial.Verdicts) > 0 {
+			t.Errorf("a check that says %s: error %q and %d verdicts, want %q and none", check, trial.Error, len(trial.Verdicts), want)
+		}
+	}
+}
+
+// TestKilledBenchLeavesNoLab kills the bench as nothing can be told of, while
+// its lab stands.
+func TestKilledBenchLeavesNoLab(t *testing.T) {
+	folder := t.TempDir()
+	tare, bench := filepath.Join(folder, "tare"), filepath.Join(folder, "bench")
+	for path, source := range map[string]string{tare: "tare/cmd/tare", bench: "tare/bench/diagnosis"} {
+		if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v: %s", source, err, out)
+		}
+	}
+	labtest.NoLeaks(t)
+	cmd := exec.Command(bench, "-tare", tare, "-bites", "-causes", "forward-drop", "-networks", "route", "-wording", "policy")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("diagnosis-%d ", cmd.Process.Pid)
+	stands := func() bool {
+		out, err := exec.Command(tare, "lab", "list").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(out), name)
+	}
+	await(t, "the lab stands", stands)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the bench was done before it was killed")
+	}
+	await(t, "the lab is gone", func() bool { return !stands() })
+}
+
+// await waits until something is so, in bounded time.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in 20 s: %s", what)
+		}
+	}
+}
+
+func listed(t *testing.T, id, name, networkName string) (cause, wording, spot) {
+	t.Helper()
+	for _, c := range all() {
+		for _, w := range c.wordings {
+			n := slices.IndexFunc(w.on, func(at spot) bool { return at.network == networkName })
+			if c.id == id && w.name == name && n >= 0 {
+				return c, w, w.on[n]
+			}
+		}
+	}
+	t.Fatalf("%s %s on %s is not on the list", id, name, networkName)
+	return cause{}, wording{}, spot{}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestScore counts verdicts of which each kind is known.
+func TestScore(t *testing.T) {
+	trials := []trial{
+		{Cause: "rp-filter", Wording: "server-host", Network: "route", Verdicts: []verdict{
+			{Asked: "tare doctor", Found: []string{"rp-filter", "forward-drop"}, Seconds: 1},
+			{Asked: "tare doctor", Found: []string{"forward-drop", "rp-filter"}, Seconds: 3},
+		}},
+		{Cause: "rp-filter", Wording: "server", Network: "vxlan", Verdicts: []verdict{
+			{Asked: "tare doctor", Found: []string{}},
+			{Asked: "tare doctor", Error: "exit status 2"},
+		}},
+		{Network: "vxlan", Path: "cross-host", Verdicts: []verdict{
+			{Asked: "tare doctor", Found: []string{}},
+			{Asked: "tare run", Found: []string{"encapsulation-cost"}}, // what it costs of itself
+			{Asked: "tare run", Found: []string{"rp-filter"}},
+		}},
+	}
+	board := count(trials)
+	got := board.scores["rp-filter"]
+	if got.asked != 4 || got.first != 1 || got.found != 2 {
+		t.Errorf("rp-filter: %d verdicts, %d first, %d found; want 4, 1, 2", got.asked, got.first, got.found)
+	}
+	if board.claims["rp-filter"] != 2 || board.claims["forward-drop"] != 1 {
+		t.Errorf("claims %v: want rp-filter twice, once of them on a clean lab, and forward-drop once", board.claims)
+	}
+	if board.clean.asked != 3 || board.clean.first != 2 || len(board.alarms) != 1 || !slices.Equal(board.alarms[0].found, []string{"rp-filter"}) {
+		t.Errorf("clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean, board.alarms)
+	}
+	if first, other := board.byWording[0], board.byWording[1]; first.asked != 2 || first.first != 1 || other.asked != 2 || other.first != 0 {
+		t.Errorf("by wording: %+v: want one of two, and none of two", board.byWording)
+	}
+	text := page{trials: trials}.render()
+	for _, want := range []string{
+		"| named first, of all verdicts on injections | 1 of 4, 25 % |",
+		"| `rp-filter` | 4 | 1 of 4, 25 % | 2 of 4, 50 % | 1 of 2, 50 % | forward-drop, no answer, none |",
+		"| vxlan | cross-host | `tare run` | rp-filter |",
+		"| rp-filter server | vxlan | `tare doctor` | exit status 2 |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q:\n%s", want, text[:4000])
+		}
+	}
+}
+
+// TestReadVerdicts reads what doctor and run print.
+func TestReadVerdicts(t *testing.T) {
+	for said, want := range map[string][]string{
+		`{"findings":[{"id":"rp-filter"},{"id":"forward-drop"}]}`: {"rp-filter", "forward-drop"},
+		`{"findings":[]}`: {},
+		`{"findings":[{"id":"a"}],"cells":[{"network":"host","findings":[{"id":"b"}]},{"network":"route","findings":[{"id":"c"},{"id":"d"}]}]}`: {"c", "d", "a"},
+	} {
+		got, err := read([]byte(said), "route", nil)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v; want %v", said, got, err, want)
+		}
+	}
+	if _, err := read([]byte("Usage:"), "route", nil); err == nil {
+		t.Error("what is no verdict is read as one")
+	}
+}

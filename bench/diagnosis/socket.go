@@ -1,0 +1,165 @@
+package main
+
+// reroute lays the path to an end with one more attribute, beside the
+// congestion control that the lab gives it.
+const reroute = `
+		reroute() { # ADDRESS ATTRIBUTE...
+			to=$1; shift
+			via=$(ip -o route get "$to" | grep -o 'via [^ ]*' || true)
+			control=$(ip -o route show to match "$to" | grep -o 'congctl [^ ]*' | tail -n 1)
+			case "$*" in *congctl*) control= ;; esac
+			ip route replace "$to" $via ${via:+onlink} dev "$(toward "$to")" $control "$@"
+		}`
+
+func tcpReceiveWindow() cause {
+	// the window that the load's socket was offered is small, and holds it up
+	bites := []step{{server, `serve`}, {client, `load`}, {client, `
+		sleep 1
+		carrier | grep rwnd_limited | sed -n 's/.* snd_wnd:\([0-9]*\).*/\1/p' | awk '{ met = $1 < 100000 } END { exit !met }'`}}
+	return cause{id: "tcp-receive-window", wordings: []wording{
+		{
+			name: "buffer", does: "sockets of the server get 16 KiB to receive into at most",
+			on:     append(across(), within()...),
+			inject: []step{{server, `sysctl -qw net.ipv4.tcp_rmem="4096 8192 16384"`}},
+			bites:  bites,
+			ask:    []question{run("tcp_stream")},
+		}, {
+			name: "route", does: "the server's route to the client clamps the window that it offers to 20 kB",
+			on: append(across(), within()...),
+			inject: []step{{server, reroute + `
+		reroute "$CLIENT" window 20000`}},
+			bites: bites,
+			ask:   []question{run("tcp_stream")},
+		},
+	}}
+}
+
+func sendBuffer() cause {
+	return cause{
+		id:      "send-buffer",
+		notHere: "a socket queues one packet of 64 kB whatever tcp_wmem allows, and no path of a lab is long enough to need more: 4 KiB left 0.8 to 3 % of the time limited, and tare run sets no buffer of its own",
+	}
+}
+
+// pausing stops, over and over, the process that holds a socket of the port.
+// The other sockets of it are those of the run's other networks.
+const pausing = `
+		pausing() { # FILTER STOPPED RUNNING
+			setsid sh -c 'while :; do
+				for pid in $(ss -Hantup "$0" | grep -o "pid=[0-9]*" | cut -d= -f2 | sort -u); do
+					kill -STOP "$pid"; sleep "$1"; kill -CONT "$pid"
+				done
+				sleep "$2"
+			done' "$@" >/dev/null 2>&1 &
+		}`
+
+func applicationLimited() cause {
+	// the sending process is found stopped more than every fourth time
+	idle := step{client, `
+		sleep 0.3
+		pid=$(ss -Htnp "dport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2 | head -n 1)
+		for look in $(seq 60); do
+			sed 's/.*) //' "/proc/$pid/stat"
+			sleep 0.013
+		done | awk '$1 == "T" { stopped++ } END { exit !(stopped > NR / 4) }'`}
+	bites := []step{{server, `serve`}, {client, `load`}, idle}
+	return cause{id: "application-limited", wordings: []wording{
+		{
+			name: "pauses", does: "the sending process is stopped for 60 ms, and again after 5",
+			on: across(),
+			inject: []step{{client, pausing + `
+		pausing "dport = :$PORT" 0.06 0.005`}},
+			bites: bites,
+			ask:   []question{run("tcp_stream")},
+		}, {
+			name: "long-pauses", does: "the sending process is stopped for 90 ms, and again after 30",
+			on: within(),
+			inject: []step{{client, pausing + `
+		pausing "dport = :$PORT" 0.09 0.03`}},
+			bites: bites,
+			ask:   []question{run("tcp_stream")},
+		},
+	}}
+}
+
+func udpReceiveBuffer() cause {
+	bites := []step{{server, `serve`}, {client, `load -u -b 200m -l 1400`}, {server, `
+		before=$(counter UdpRcvbufErrors)
+		sleep 1
+		[ $(($(counter UdpRcvbufErrors) - before)) -gt 5000 ]`}}
+	return cause{id: "udp-receive-buffer", wordings: []wording{
+		{
+			name: "pauses", does: "the receiving process does not read for 300 ms of each 400",
+			on: across(),
+			inject: []step{{server, pausing + `
+		pausing "sport = :$PORT" 0.3 0.1`}},
+			bites: bites,
+			ask:   []question{run("udp_stream", "--rate", "600mbit", "--duration", "1s")},
+		}, {
+			name: "long-pauses", does: "the receiving process does not read for 600 ms of each 700",
+			on: within(),
+			inject: []step{{server, pausing + `
+		pausing "sport = :$PORT" 0.6 0.1`}},
+			bites: bites,
+			ask:   []question{run("udp_stream", "--rate", "400mbit", "--duration", "1s")},
+		},
+	}}
+}
+
+func listenOverflow() cause {
+	bites := []step{
+		{server, `
+		serve
+		kill -STOP $(ss -Hltnp "sport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2)`},
+		{client, `
+		for one in 1 2 3 4 5 6 7 8; do
+			setsid timeout 2 socat -u OPEN:/dev/null "TCP:$DIAL:$PORT" >/dev/null 2>&1 &
+		done
+		sleep 0.5`},
+		{server, `
+		kill -KILL $(ss -Hltnp "sport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2)
+		[ "$(counter TcpExtListenOverflows)" -gt 0 ]`},
+	}
+	return cause{id: "listen-overflow", wordings: []wording{
+		{
+			name: "silent", does: "the server's container lets one connection wait to be accepted",
+			on:     across(),
+			inject: []step{{server, `sysctl -qw net.core.somaxconn=1`}},
+			bites:  bites,
+			ask:    []question{run("tcp_crr", "--flows", "32")},
+		}, {
+			name: "resetting", does: "the server's container lets two connections wait, and resets those that find no room",
+			on:     across(),
+			inject: []step{{server, `sysctl -qw net.core.somaxconn=2 net.ipv4.tcp_abort_on_overflow=1`}},
+			bites:  bites,
+			ask:    []question{run("tcp_crr", "--flows", "48")},
+		},
+	}}
+}
+
+// controlled tells whether the load's socket obeys this control.
+func controlled(by string) step {
+	return step{client, `
+		sleep 0.5
+		carrier | grep -q ' ` + by + ` '`}
+}
+
+func congestionControl() cause {
+	return cause{id: "congestion-control", wordings: []wording{
+		{
+			name: "bbr", does: "the client's route to the server says bbr",
+			on: append(across(), within()...),
+			inject: []step{{client, reroute + `
+		reroute "$DIAL" congctl bbr`}},
+			bites: []step{{server, `serve`}, {client, `load`}, controlled("bbr")},
+			ask:   []question{run("tcp_stream")},
+		}, {
+			name: "reno", does: "the client's route to the server says reno",
+			on: append(across(), within()...),
+			inject: []step{{client, reroute + `
+		reroute "$DIAL" congctl reno`}},
+			bites: []step{{server, `serve`}, {client, `load`}, controlled("reno")},
+			ask:   []question{run("tcp_stream")},
+		},
+	}}
+}

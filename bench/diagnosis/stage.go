@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"tare/network"
+	"tare/site"
+)
+
+// What things may take.
+const (
+	layWait   = 2 * time.Minute
+	typeWait  = time.Minute
+	clearWait = time.Minute
+)
+
+// prelude are the words that the scripts have beside the shell's.
+const prelude = `
+counter() { nstat -asz "$1" | awk -v name="$1" '$1 == name { print $2 }'; }
+small() { ping -qn -c 3 -i 0.01 -W 1 -s 56 "$DIAL" >/dev/null; }
+large() { ping -qn -c 3 -i 0.01 -W 1 -M do -s "$1" "$DIAL" >/dev/null; }
+answer() { iperf3 -c "$DIAL" -p "$PORT" -n 1 --connect-timeout 1500 2>&1; }
+mute() { answer | grep -q "timed out"; }
+hop() { ip -o route get "$1" | sed -n 's/.* via \([^ ]*\).*/\1/p' | grep . || echo "$1"; }
+toward() { ip -o route get "$1" | sed -n 's/.* dev \([^ ]*\).*/\1/p'; }
+serve() {
+	setsid timeout 20 iperf3 -s -1 -p "$PORT" >/dev/null 2>&1 &
+	until [ "$(ss -Hltn "sport = :$PORT" | wc -l)" -gt 0 ]; do sleep 0.01; done
+}
+load() { setsid timeout 8 iperf3 -c "$DIAL" -p "$PORT" -t 2 "$@" >/dev/null 2>&1 & }
+carrier() { # the load's socket that carries most
+	ss -HtinO "dport = :$PORT" | awk '{ sent = 0 } match($0, /bytes_sent:[0-9]+/) { sent = substr($0, RSTART + 11, RLENGTH - 11) + 0 } sent > most { most = sent; line = $0 } END { print line }'
+}
+settle() { while pgrep -x iperf3 >/dev/null; do sleep 0.02; done; }
+`
+
+// stage is a lab with a network in it, and the ends of a path.
+type stage struct {
+	tare, name string
+	at         spot
+	roles      map[string]place
+	ends       network.Ends
+	source     string         // the client's address
+	clear      io.WriteCloser // closed, the lab goes
+	cleared    chan error
+}
+
+// open lays a lab. It goes with this program, however that ends.
+func open(ctx context.Context, tare string, at spot) (_ *stage, err error) {
+	s := &stage{tare: tare, name: "diagnosis-" + strconv.Itoa(os.Getpid())}
+	if err := s.guard(); err != nil {
+		return nil, err
+	}
+	if err := s.lay(ctx, at); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// guard starts what takes the lab down once this program lets go of a pipe,
+// which it does at the latest when it dies. One that is being laid then stands
+// before it is taken down.
+func (s *stage) guard() error {
+	const wait = `
+		read -r _
+		while pgrep -f "lab up [^ ]* --name $1" >/dev/null; do sleep 0.05; done
+		! "$0" lab list | grep -q "^$1 " || "$0" lab down --name "$1" >/dev/null`
+	cmd := exec.Command("sh", "-c", wait, s.tare, s.name)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at the terminal is not for it
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("guard the lab: %w", err)
+	}
+	s.clear, s.cleared = pipe, make(chan error, 1)
+	go func() { s.cleared <- cmd.Wait() }()
+	return nil
+}
+
+// close takes the lab down.
+func (s *stage) close() error {
+	if err := s.clear.Close(); err != nil {
+		return err
+	}
+	select {
+	case err := <-s.cleared:
+		return err
+	case <-time.After(clearWait):
+		return fmt.Errorf("lab %s does not go: tare lab down --name %[1]s", s.name)
+	}
+}
+
+func (s *stage) lay(ctx context.Context, at spot) error {
+	ctx, cancel := context.WithTimeout(ctx, layWait)
+	defer cancel()
+	if _, err := s.call(ctx, "lab", "up", at.network, "--name", s.name); err != nil {
+		return err
+	}
+	l, err := site.Join(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	for _, u := range l.Topology.Underlays {
+		if ends, serves := u.Paths[at.path]; u.Network == at.network && serves {
+			s.ends = ends
+		}
+	}
+	if err := l.Close(); err != nil {
+		return err
+	}
+	if s.ends.Client == "" {
+		return fmt.Errorf("network %s has no path %s: choose one that docs/networks names", at.network, at.path)
+	}
+	s.at = at
+	return s.cast(ctx)
+}
+
+// cast finds where the roles are.
+func (s *stage) cast(ctx context.Context) error {
+	host := func(end string) place { name, _, _ := strings.Cut(end, "/"); return place{at: name} }
+	s.roles = map[string]place{near: host(s.ends.Client), far: host(s.ends.Server)}
+	for role, end := range map[string]string{client: s.ends.Client, server: s.ends.Server} {
+		s.roles[role] = place{at: end}
+		_, err := s.typeAt(ctx, step{role, "true"})
+		if err != nil { // a real container has no shell
+			err = s.enter(ctx, role, end)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	source, err := s.typeAt(ctx, step{client, `ip -o route get "$DIAL" | sed -n 's/.* src \([^ ]*\).*/\1/p'`})
+	s.source = strings.TrimSpace(string(source))
+	return err
+}
+
+// enter finds a process of a real container: the lab's host sees it, and types
+// in its network.
+func (s *stage) enter(ctx context.Context, role, end string) error {
+	out, err := s.call(ctx, "lab", "show", "--name", s.name, "--json", end)
+	if err != nil {
+		return err
+	}
+	var laid []struct {
+		Links []struct{ MAC string }
+	}
+	if err := json.Unmarshal(out, &laid); err != nil {
+		return fmt.Errorf("read what stands at %s: %w", end, err)
+	}
+	macs := []string{}
+	for _, l := range laid[0].Links {
+		if l.MAC != "" {
+			macs = append(macs, l.MAC)
+		}
+	}
+	at, _, _ := strings.Cut(end, "/")
+	s.roles[role] = place{at: at}
+	pid, err := s.typeAt(ctx, step{role, `
+		for ns in /proc/[0-9]*/ns/net; do
+			! nsenter --net="$ns" ip -o link 2>/dev/null | grep -qE "link/ether (` + strings.Join(macs, "|") + `)" || { echo "$ns" | cut -d/ -f3; break; }
+		done`})
+	if err != nil || len(pid) == 0 {
+		return errors.Join(fmt.Errorf("find a process of %s: there is none", end), err)
+	}
+	s.roles[role] = place{at, strings.TrimSpace(string(pid))}
+	return nil
+}
+
+// place is where scripts are typed: a host or a container of the lab, or the
+// network of a process of that host's container.
+type place struct{ at, pid string }
+
+func (p place) String() string {
+	if p.pid != "" {
+		return "container of " + p.at
+	}
+	return p.at
+}
+
+// call calls tare and gives what it printed; an exit status other than 0 is an
+// error.
+func (s *stage) call(ctx context.Context, argv ...string) ([]byte, error) {
+	var out, problem bytes.Buffer
+	cmd := exec.CommandContext(ctx, s.tare, argv...)
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Run(); err != nil {
+		return out.Bytes(), fmt.Errorf("tare %s: %w: %s", argv[0], err, bytes.TrimSpace(problem.Bytes()))
+	}
+	return out.Bytes(), nil
+}
+
+// typeAt types a script at a place.
+func (s *stage) typeAt(ctx context.Context, one step) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, typeWait)
+	defer cancel()
+	place := s.roles[one.at]
+	argv := []string{"lab", "exec", "--name", s.name, place.at, "--"}
+	if place.pid != "" {
+		argv = append(argv, "nsenter", "-t", place.pid, "-n")
+	}
+	argv = append(append(argv, "env"), s.words()...)
+	out, err := s.call(ctx, append(argv, "sh", "-ec", prelude+one.script)...)
+	if err != nil {
+		err = fmt.Errorf("at %s: %w", place, err)
+	}
+	return out, err
+}
+
+// words are the variables that the scripts have.
+func (s *stage) words() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "PORT=" + strconv.Itoa(network.Port),
+		"DIAL=" + s.ends.Dial.String(), "SERVER=" + s.ends.Bind.String(), "CLIENT=" + s.source,
+	}
+}
+
+// bitten tells whether the symptom is there.
+func (s *stage) bitten(ctx context.Context, steps []step) (bool, error) {
+	if len(steps) == 0 {
+		return false, errors.New("look for the symptom: nothing says how")
+	}
+	last := len(steps) - 1
+	for _, one := range steps[:last] {
+		if _, err := s.typeAt(ctx, one); err != nil {
+			return false, fmt.Errorf("look for the symptom: %w", err)
+		}
+	}
+	_, err := s.typeAt(ctx, steps[last])
+	if _, err := s.typeAt(ctx, step{steps[last].at, `settle`}); err != nil {
+		return false, fmt.Errorf("wait for the end of the load: %w", err)
+	}
+	var status *exec.ExitError
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &status) && status.ExitCode() == 1:
+		return false, nil
+	}
+	return false, fmt.Errorf("look for the symptom: %w", err)
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tare/diagnose"
+	"tare/experiment"
+	"tare/probe"
+	"tare/report"
+	"tare/result"
+	"tare/site"
+)
+
+// doctorFlags are what a diagnosis is asked of.
+type doctorFlags struct {
+	lab, from, to string
+	docker, json  bool
+}
+
+func doctorCommand(s streams) *cobra.Command {
+	var f doctorFlags
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for known faults on this machine or between two ends",
+		Long: `Looks for known faults, and prints each with its evidence and the command that
+mends it, the worst first. It changes nothing.
+
+In a lab it sends small and MTU-sized messages, a train of datagrams and a short
+stream over every path that the lab's network serves, or between two places, and
+watches which devices carry them. Of this machine it reads what the kernel says.
+
+The status is 1 where a finding is an error, and 0 where all is well.`,
+		Example: `  tare doctor --lab demo
+  tare doctor --lab demo --from h1/c1 --to h2/c1
+  tare doctor
+  tare doctor --docker --json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			found, unread, err := f.diagnose(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := f.print(s.out, found, unread); err != nil {
+				return err
+			}
+			for _, finding := range found {
+				if finding.Severity == result.SeverityError {
+					return &exitError{status: exitFailed}
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&f.lab, "lab", "", "name of the lab to look at (default: this machine)")
+	c.Flags().StringVar(&f.from, "from", "", "place that sends, as h1/c1")
+	c.Flags().StringVar(&f.to, "to", "", "place that receives, as h2/c1")
+	c.Flags().BoolVar(&f.docker, "docker", false, "look at this machine's Docker too")
+	c.Flags().BoolVar(&f.json, "json", false, `write {"findings": [...]} to standard output`)
+	return c
+}
+
+func (f doctorFlags) check() error {
+	switch {
+	case (f.from == "") != (f.to == ""):
+		return wrong("a pair needs both ends: --from h1/c1 --to h2/c1")
+	case f.from != "" && f.lab == "":
+		return wrong("--from and --to are places of a lab: name it with --lab")
+	case f.docker && f.lab != "":
+		return wrong("--docker looks at this machine, --lab at a lab: choose one")
+	}
+	return nil
+}
+
+func (f doctorFlags) diagnose(ctx context.Context) ([]result.Finding, []result.Unread, error) {
+	if f.lab == "" {
+		return diagnoseMachine(ctx, f.docker)
+	}
+	return f.diagnoseLab(ctx)
+}
+
+// diagnoseLab looks at a lab as it is now.
+func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, unread []result.Unread, err error) {
+	l, err := site.Join(ctx, f.lab)
+	if err != nil {
+		return nil, nil, labError(err)
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	var pair *experiment.Pair
+	if f.from != "" {
+		for _, at := range []string{f.from, f.to} {
+			if !l.Topology.Has(at) {
+				return nil, nil, experiment.Unknown("place", at, l.Topology.Addresses())
+			}
+		}
+		pair = &experiment.Pair{From: f.from, To: f.to}
+	}
+	all, err := experiment.Examine(ctx, l, l.Topology, pair)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, one := range all {
+		e := &diagnose.Evidence{Examination: one, Lab: f.lab, Prefix: l.Topology.Prefix(one.Underlay)}
+		for _, finding := range diagnose.Find(e) {
+			finding.Paths = []string{pathName(one)}
+			found = append(found, finding)
+		}
+		unread = append(unread, one.Unread...)
+	}
+	return diagnose.Join(found), unread, nil
+}
+
+// pathName names a path that was examined.
+func pathName(e result.Examination) string {
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s -> %s", e.Network, e.Path, e.Client, e.Server)), " ")
+}
+
+// print writes the findings for people, or for programs.
+func (f doctorFlags) print(w io.Writer, found []result.Finding, unread []result.Unread) error {
+	if f.json {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", " ")
+		return enc.Encode(struct {
+			Findings []result.Finding `json:"findings"`
+			Unread   []result.Unread  `json:"unread"`
+		}{found, append([]result.Unread{}, probe.Unread(unread)...)})
+	}
+	return report.Findings(w, found, probe.Unread(unread), report.Options{Colour: colour(w)})
+}

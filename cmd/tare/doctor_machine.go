@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"tare/diagnose"
+	"tare/probe"
+	"tare/result"
+)
+
+// watchTime is how long this machine's counters are watched for what happens
+// now, not long ago.
+const watchTime = time.Second
+
+// dockerSocket is where Docker's engine listens, as installed.
+const dockerSocket = "/var/run/docker.sock"
+
+// diagnoseMachine looks at this machine as it is now, and at the rules of its
+// Docker.
+func diagnoseMachine(ctx context.Context, docker bool) ([]result.Finding, []result.Unread, error) {
+	e := &diagnose.Evidence{Examination: result.Examination{Places: []string{""}}}
+	if docker {
+		conn, err := net.Dial("unix", dockerSocket)
+		if err != nil {
+			return nil, nil, &exitError{exitMissing, fmt.Errorf("reach Docker: %w: start it, or run tare as a user of the group docker", err)}
+		}
+		defer conn.Close()
+		e.Network = "docker-bridge"
+	}
+	before := []probe.Counts{probe.Read("/", probe.Machine), probe.Read("/", probe.Namespace)}
+	select {
+	case <-time.After(watchTime):
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	for n, scope := range []probe.Scope{probe.Machine, probe.Namespace} {
+		readings, unread := probe.Read("/", scope).Since(before[n])
+		states, unseen := probe.Look("/", scope)
+		e.Readings, e.States = append(e.Readings, readings...), append(e.States, states...)
+		e.Unread = probe.Unread(e.Unread, unread, unseen)
+	}
+	return diagnose.Find(e), e.Unread, nil
+}

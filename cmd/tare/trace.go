@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tare/experiment"
+	"tare/report"
+	"tare/result"
+	"tare/site"
+)
+
+// traceFlags are those of `tare trace`: of those of `tare run` the ones that
+// say what is measured.
+type traceFlags struct {
+	runFlags
+	folded string
+}
+
+// traceDefaults are what the flags are where nobody says. A lab that stands
+// says by itself which networks it has.
+func traceDefaults(standing bool) map[string]string {
+	defaults := map[string]string{"workloads": "tcp_rr", "blocks": "5", "duration": "200ms"}
+	if !standing {
+		defaults["networks"], defaults["paths"], defaults["nic"] = "bridge,vxlan", "same-host,cross-host", "full"
+	}
+	return defaults
+}
+
+func traceCommand(s streams) *cobra.Command {
+	var f traceFlags
+	c := &cobra.Command{
+		Use:   "trace",
+		Short: "Follow packets hop by hop: latency, losses, CPU",
+		Long: `Measures each network as tare run does, and beside each window follows the
+packets of another one through the kernel: how long each hop takes and which one
+the toll is in, where packets are lost and why, and where the CPUs are meanwhile.
+Following slows what is followed: by how much is printed, and the hops are scaled
+to what was measured without it.
+
+It takes root, and a kernel with BTF (Linux 6.3). Elsewhere it tells what the
+kernel's counters tell, and ends with status 3.`,
+		Example: `  tare trace
+  tare trace --networks vxlan --paths cross-host
+  tare trace --networks bridge --paths same-host --workloads udp_pps
+  tare trace --networks vxlan --paths cross-host --workloads tcp_stream --folded stacks.txt`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			plan, err := f.plan(c.Flags())
+			if err != nil {
+				return err
+			}
+			return f.trace(c.Context(), s, plan)
+		},
+	}
+	f.register(c.Flags())
+	return c
+}
+
+func (f *traceFlags) register(flags *pflag.FlagSet) {
+	var all pflag.FlagSet
+	f.runFlags.register(&all)
+	for _, name := range []string{
+		"precision", "margin", "max-time", "dry-run", "check",
+	} {
+		all.Lookup(name).Hidden = true
+	}
+	all.VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden {
+			flags.AddFlag(flag)
+		}
+	})
+	flags.Lookup("networks").Usage = "networks to trace, a comma list or all (default bridge,vxlan; with --lab the lab's)"
+	flags.Lookup("blocks").Usage = "passes over all cells (default 5)"
+	flags.Lookup("duration").Usage = "length of a window, as 500ms (default 200ms)"
+	flags.Lookup("lab").Usage = "trace in this lab, as it stands (tare lab up)"
+	flags.Lookup("out").Usage = "write the result to this file as well"
+	flags.Lookup("json").Usage = "write the result to standard output"
+	flags.StringVar(&f.folded, "folded", "", "write the stacks that CPUs were found in to this file, for flame graphs")
+}
+
+// plan is that of `tare run`, with the defaults of a trace.
+func (f *traceFlags) plan(flags *pflag.FlagSet) (result.Plan, error) {
+	for name, value := range traceDefaults(flags.Changed("lab")) {
+		if flags.Changed(name) {
+			continue
+		}
+		if err := flags.Set(name, value); err != nil {
+			return result.Plan{}, fmt.Errorf("set --%s: %w", name, err)
+		}
+	}
+	plan, err := f.runFlags.plan(flags, nil)
+	if err != nil {
+		return plan, err
+	}
+	return f.equip(plan)
+}
+
+func (f *traceFlags) trace(ctx context.Context, s streams, plan result.Plan) error {
+	for _, path := range []string{f.out, f.folded} {
+		if path == "" {
+			continue
+		}
+		if err := result.CheckWritable(path, experiment.SizeOf(plan)*resultBytes); err != nil {
+			return &exitError{exitWrong, err}
+		}
+	}
+	res, err := f.measure(ctx, s, plan)
+	if res == nil {
+		return err
+	}
+	if f.out != "" {
+		err = errors.Join(err, res.WriteFile(f.out))
+	}
+	if f.json {
+		err = errors.Join(err, res.Write(s.out))
+	} else {
+		err = errors.Join(err, report.Trace(s.out, res, report.Options{Colour: colour(s.out)}))
+	}
+	if err != nil {
+		return err
+	}
+	return traceStatus(res)
+}
+
+// traceStatus tells what a result without all that was asked for amounts to.
+func traceStatus(res *result.Result) error {
+	for _, cell := range res.Cells {
+		switch {
+		case cell.Status == result.StatusFailed:
+			return &exitError{status: exitFailed}
+		case cell.Trace != nil && cell.Trace.Tier == 0:
+			return &exitError{exitMissing, fmt.Errorf("no packet was followed: %s", cell.Trace.Lacks[0])}
+		}
+	}
+	return nil
+}
+
+func (f *traceFlags) measure(ctx context.Context, s streams, plan result.Plan) (res *result.Result, err error) {
+	progress := newProgress(s.err)
+	defer progress.end()
+	l, plan, err := f.lab(ctx, plan, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	return f.follow(ctx, l, plan, progress)
+}
+
+// follow traces in a lab that has been built, and writes the folded stacks.
+func (f *traceFlags) follow(ctx context.Context, l *site.Lab, plan result.Plan, progress *progress) (res *result.Result, err error) {
+	o := experiment.Options{
+		Site: l, Topology: l.Topology, Tool: tool(), Progress: progress.show,
+		Save: func(*result.Result) error { return nil },
+	}
+	if f.folded == "" {
+		return experiment.Trace(ctx, plan, o, nil)
+	}
+	file, err := os.Create(f.folded)
+	if err != nil {
+		return nil, fmt.Errorf("write folded stacks: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return experiment.Trace(ctx, plan, o, file)
+}

@@ -1,0 +1,39 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// throttledShare is the share of a control group's periods from which being
+// throttled shows in a measurement.
+const throttledShare = 0.01
+
+// cfsThrottled knows an end whose control group used up its share of the CPUs.
+func cfsThrottled() Rule {
+	return Rule{
+		ID: "cfs-throttled", Doc: doc("cfs-throttled"),
+		Cause: "an end's CPU quota is used up: it stands still for the rest of each period",
+		Fix:   "raise or remove the CPU limit of its control group",
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			for _, at := range []string{e.Client, e.Server} {
+				periods, throttled := e.counted(at, cpuStat, "periods"), e.counted(at, cpuStat, "throttled")
+				if throttled == 0 || throttled < throttledShare*periods {
+					continue
+				}
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("what runs in %s was throttled in %.0f of %.0f periods: its CPU quota is used up", at, throttled, periods),
+					Evidence: []result.Evidence{
+						seen("throttled", throttled, at, cpuStat), seen("periods", periods, at, cpuStat),
+						seen("throttled_time", e.counted(at, cpuStat, "throttled_time"), at, cpuStat),
+					},
+					Fix:        e.run(at, "sh -c 'echo -1 > /sys/fs/cgroup/cpu/cpu.cfs_quota_us'") + "  # or docker update --cpus 0 CONTAINER",
+					Confidence: 0.95,
+				})
+			}
+			return found
+		},
+	}
+}

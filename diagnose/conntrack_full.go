@@ -1,0 +1,40 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// fullTable is the share of its room from which a table of connections counts
+// as full: bursts fill the rest.
+const fullTable = 0.95
+
+// conntrackFull knows a table of connections that has no room for new ones.
+func conntrackFull() Rule {
+	return Rule{
+		ID: "conntrack-full", Grave: true, Doc: doc("conntrack-full"),
+		Cause: "the table of tracked connections is full: new connections are lost",
+		Fix:   "sysctl -w net.netfilter.nf_conntrack_max=NUMBER",
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			for _, at := range e.Places {
+				count, most := e.number(at, conntrack, "nf_conntrack_count"), e.number(at, conntrack, "nf_conntrack_max")
+				lost := e.counted(at, tracked, "drop") + e.counted(at, tracked, "early_drop")
+				if most == 0 || count < fullTable*most && lost == 0 {
+					continue
+				}
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("the table of tracked connections of %s holds %.0f of %.0f: new connections are lost", at, count, most),
+					Evidence: []result.Evidence{
+						seen("nf_conntrack_count", count, at, conntrack), seen("nf_conntrack_max", most, at, conntrack),
+						seen("drop and early_drop", lost, at, tracked),
+					},
+					Fix:        e.run(at, fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f", 2*most)),
+					Confidence: 0.95,
+				})
+			}
+			return found
+		},
+	}
+}

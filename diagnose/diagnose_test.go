@@ -1,0 +1,139 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/result"
+)
+
+// captured reads what a real lab said with a fault laid into it; testdata has
+// one for each rule that a lab of namespaces can show, by its ID.
+func captured(t *testing.T, name string) *Evidence {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Evidence{Lab: "demo"}
+	if err := json.Unmarshal(text, &e.Examination); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestFaultsAreNamed holds that the first finding of a faulty lab is its fault,
+// with a fix that would undo what was laid in.
+func TestFaultsAreNamed(t *testing.T) {
+	fixes := map[string]string{
+		"link-down":            "tare lab exec --name demo h2 -- ip link set dev eth0 up",
+		"rp-filter":            "tare lab exec --name demo h2 -- sysctl -w net/ipv4/conf/eth0/rp_filter=2",
+		"forwarding-off":       "tare lab exec --name demo h1 -- sysctl -w net/ipv4/ip_forward=1",
+		"docker-chain-missing": "tare lab exec --name demo h2 -- systemctl restart docker",
+		"overlay-stale-vxlan":  "tare lab exec --name demo h2 -- ",
+		"bgp-wrong-interface":  "tare lab exec --name demo h1 -- ip route get 10.0.0.2",
+		"wrong-mac":            "tare lab exec --name demo h1/c1 -- ip neighbour del 10.101.0.3 dev eth0",
+		"neighbour-failed":     "tare lab exec --name demo h1/c2 -- sysctl -w net/ipv4/conf/all/arp_ignore=0",
+		"route-missing":        "tare lab exec --name demo h2 -- ip route add 10.101.0.2/32 via 10.0.0.1",
+		"forward-reject":       "tare lab exec --name demo h1 -- nft delete rule ip filter FORWARD handle ",
+		"port-closed":          "tare lab exec --name demo h2/c1 -- nft delete rule ip filter INPUT handle ",
+		"forward-drop":         "tare lab exec --name demo h2 -- nft chain inet g f '{ policy accept; }'",
+		"listen-overflow":      "tare lab exec --name demo h2/c1 -- sysctl -w net.core.somaxconn=",
+		"mtu-black-hole":       "tare lab exec --name demo h2 -- ip link set dev eth0 mtu 1500",
+		"mtu-mismatch":         "tare lab exec --name demo h1/c1 -- ip link set dev eth0 mtu 1450",
+		"shaper-drop":          "tare lab exec --name demo h1 -- tc qdisc del dev eth0 root",
+		"random-loss":          "tare lab exec --name demo h2 -- nft delete rule ip z f handle ",
+		"offload-off":          "tare lab exec --name demo h1/c1 -- ethtool -K eth0 tx-tcp-segmentation on tx-generic-segmentation on",
+		"many-rules":           "tare lab exec --name demo h1 -- nft list chain ip z f",
+		"lost-unexplained":     "tare lab exec --name demo h2 -- ip -s -s link",
+	}
+	for id, fix := range fixes {
+		t.Run(id, func(t *testing.T) {
+			found := Find(captured(t, id))
+			if len(found) == 0 || found[0].ID != id {
+				t.Fatalf("found %+v, want %s first", found, id)
+			}
+			if !strings.HasPrefix(found[0].Fix, fix) {
+				t.Errorf("fix %q, want %q", found[0].Fix, fix)
+			}
+			for _, e := range found[0].Evidence {
+				if e.Name == "" || e.Source == "" || e.Value == nil {
+					t.Errorf("evidence %+v: a name, a value and a source are needed", e)
+				}
+			}
+		})
+	}
+}
+
+func TestCleanPathsYieldNothing(t *testing.T) {
+	for _, name := range []string{"clean-route", "clean-vxlan", "clean-nat"} {
+		if found := Find(captured(t, name)); len(found) != 0 || found == nil {
+			t.Errorf("%s: found %+v, want an empty list", name, found)
+		}
+	}
+}
+
+// TestCountersOfABusyPath are faults that a lab can't show by a command: the
+// same clean evidence, with what the kernel counts where they occur.
+func TestCountersOfABusyPath(t *testing.T) {
+	lost := result.Trial{Workload: trainName, Size: 64, Metrics: map[string]float64{"loss": 0.05}}
+	for id, change := range map[string]func(e *Evidence){
+		"conntrack-full": func(e *Evidence) {
+			e.States = append([]result.State{{At: "h1", Source: conntrack, Values: map[string]any{"nf_conntrack_count": 1000.0, "nf_conntrack_max": 1000.0}}}, e.States...)
+		},
+		"cfs-throttled": func(e *Evidence) {
+			e.Readings = append(e.Readings, result.Reading{At: "h2/c1", Source: cpuStat, Counts: map[string]float64{"periods": 20, "throttled": 20}})
+		},
+		"udp-receive-buffer": func(e *Evidence) {
+			e.Trials = append(e.Trials, lost, lost, lost)
+			e.Trials = slices.DeleteFunc(e.Trials, func(t result.Trial) bool { return t.Workload == trainName && t.Metrics["loss"] == 0 })
+			e.Readings = append(e.Readings, result.Reading{At: "h2/c1", Source: snmp, Counts: map[string]float64{"Udp.RcvbufErrors": 37}})
+		},
+	} {
+		e := captured(t, "clean-route")
+		change(e)
+		if found := Find(e); len(found) != 1 || found[0].ID != id {
+			t.Errorf("found %+v, want %s alone", found, id)
+		}
+	}
+}
+
+// TestEveryCauseHasASection holds docs/causes.md to the list of rules.
+func TestEveryCauseHasASection(t *testing.T) {
+	page, err := os.ReadFile("../docs/causes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sections, ids []string
+	for line := range strings.Lines(string(page)) {
+		if id, is := strings.CutPrefix(strings.TrimSpace(line), "## "); is {
+			sections = append(sections, id)
+		}
+	}
+	for _, rule := range slices.Concat(All(), Costs(), Machine()) {
+		if slices.Contains(ids, rule.ID) {
+			continue // it looks at a live path and at a measured one
+		}
+		ids = append(ids, rule.ID)
+		if rule.Cause == "" || rule.Fix == "" || rule.Doc != "docs/causes.md#"+rule.ID {
+			t.Errorf("rule %s lacks its cause, its fix or its page", rule.ID)
+		}
+	}
+	if !slices.Equal(sections, ids) {
+		t.Errorf("docs/causes.md has sections %v, the rules are %v", sections, ids)
+	}
+}
+
+func TestJoinNamesEachCauseOnce(t *testing.T) {
+	one := result.Finding{ID: "mtu-mismatch", Cause: "eth0 in h1 has MTU 1400", Severity: result.SeverityWarning, Confidence: 0.9, Paths: []string{"a"}}
+	again, worse := one, result.Finding{ID: "forward-drop", Severity: result.SeverityError, Confidence: 0.5, Paths: []string{"a"}}
+	again.Paths = []string{"b"}
+	joined := Join([]result.Finding{one, again, worse})
+	if len(joined) != 2 || joined[0].ID != worse.ID || !slices.Equal(joined[1].Paths, []string{"a", "b"}) {
+		t.Errorf("joined %+v, want the error first and one finding on both paths", joined)
+	}
+}

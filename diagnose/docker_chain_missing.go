@@ -1,0 +1,50 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tare/result"
+)
+
+// dockerChainMissing knows that somebody flushed the firewall under a running
+// Docker: what it publishes is not reached, and starting a container fails with
+// "No chain/target/match by that name".
+func dockerChainMissing() Rule {
+	return Rule{
+		ID: "docker-chain-missing", Grave: true, Doc: doc("docker-chain-missing"),
+		Cause: "Docker's firewall rules are gone: a reload or a flush removed them under the running engine",
+		Fix:   "systemctl restart docker",
+		Match: func(e *Evidence) []result.Finding {
+			if !slices.Contains([]string{"docker-bridge", "docker-nat", "docker-overlay"}, e.Network) {
+				return nil // the others pass by Docker's rules
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				if at != hostOf(at) || len(e.state(at, legacyTables)) > 0 {
+					continue
+				}
+				var missing []string
+				for _, chain := range []string{"ip nat DOCKER", "ip filter DOCKER", "ip filter FORWARD", "ip nat PREROUTING", "ip nat POSTROUTING"} {
+					own := strings.HasSuffix(chain, "DOCKER")
+					if _, there := e.state(at, rules)[chain+".rules"]; own && !there || !own && e.number(at, rules, chain+".rules") == 0 {
+						missing = append(missing, chain)
+					}
+				}
+				if len(missing) == 0 {
+					continue
+				}
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("Docker's firewall rules are gone in %s: %s", at, strings.Join(missing, ", ")),
+					Evidence: []result.Evidence{
+						seen("chains that are missing or empty", strings.Join(missing, ", "), at, rules), e.said(),
+					},
+					Fix:        e.run(at, "systemctl restart docker"),
+					Confidence: 0.98,
+				})
+			}
+			return found
+		},
+	}
+}

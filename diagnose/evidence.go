@@ -1,0 +1,156 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tare/result"
+)
+
+// Evidence is all that is known of one path.
+type Evidence struct {
+	result.Examination
+
+	// Lab names the lab whose places these are, for the commands of fixes; empty:
+	// none stands.
+	Lab string
+	// Prefix completes a place to an address of the lab: "vxlan.".
+	Prefix string
+
+	// Where a measurement stands behind it: the cell, that of the network which
+	// this one is built upon on the same path, and how quiet the machine was.
+	Cell   *result.Cell
+	Parent *result.Cell
+	Noise  result.Noise
+}
+
+// The sources that rules read (package probe names them).
+const (
+	links        = "ip -d link"
+	linkStats    = "ip -s -s link"
+	offloads     = "ethtool -k"
+	sysctls      = "/proc/sys/net"
+	neighbours   = "ip neighbour"
+	fdb          = "bridge fdb"
+	rules        = "nft list ruleset"
+	qdiscs       = "tc -s qdisc"
+	snmp         = "/proc/net/snmp"
+	netstat      = "/proc/net/netstat"
+	conntrack    = "/proc/sys/net/netfilter"
+	tracked      = "/proc/net/stat/nf_conntrack"
+	cpuStat      = "/sys/fs/cgroup/.../cpu.stat"
+	cpuTimes     = "/proc/stat"
+	listening    = "ss -ltn"
+	trials       = "live trial"
+	legacyTables = "/proc/net/ip_tables_names"
+)
+
+// state is what a source says of a place; nil: nothing.
+func (e *Evidence) state(at, source string) map[string]any {
+	for _, s := range e.States {
+		if s.At == at && s.Source == source {
+			return s.Values
+		}
+	}
+	return nil
+}
+
+// number is a value of a state; 0: it has none.
+func (e *Evidence) number(at, source, name string) float64 {
+	return asNumber(e.state(at, source)[name])
+}
+
+// asNumber reads a number as a probe or a result file gives it.
+func asNumber(value any) float64 {
+	switch n := value.(type) {
+	case float64:
+		return n
+	case int:
+		return float64(n)
+	case int64:
+		return float64(n)
+	case uint32:
+		return float64(n)
+	case uint16:
+		return float64(n)
+	}
+	return 0
+}
+
+// word is a value of a state as a text; empty: it has none.
+func (e *Evidence) word(at, source, name string) string {
+	text, _ := e.state(at, source)[name].(string)
+	return text
+}
+
+// counted is how much a counter of a place grew.
+func (e *Evidence) counted(at, source, name string) float64 {
+	var sum float64
+	for _, r := range e.Readings {
+		if r.At == at && r.Source == source {
+			sum += r.Counts[name]
+		}
+	}
+	return sum
+}
+
+// names are those of a state that end so, without the end, in order.
+func (e *Evidence) names(at, source, end string) []string {
+	var names []string
+	for name := range e.state(at, source) {
+		if short, ok := strings.CutSuffix(name, end); ok {
+			names = append(names, short)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// run writes a command for a place so that it can be pasted.
+func (e *Evidence) run(at, command string) string {
+	switch {
+	case e.Lab != "":
+		return fmt.Sprintf("tare lab exec --name %s %s%s -- %s", e.Lab, e.Prefix, at, command)
+	case at != "":
+		return command + "  # in " + at
+	}
+	return command
+}
+
+// seen is one piece of evidence, of a place where it is one's.
+func seen(name string, value any, at, source string) result.Evidence {
+	if at != "" {
+		source = at + ": " + source
+	}
+	return result.Evidence{Name: name, Value: value, Source: source}
+}
+
+// failed is the first trial that did not pass.
+func (e *Evidence) failed() (result.Trial, bool) {
+	at := slices.IndexFunc(e.Trials, func(t result.Trial) bool { return t.Error != "" })
+	if at < 0 {
+		return result.Trial{}, false
+	}
+	return e.Trials[at], true
+}
+
+// smallest is how large a message still counts as a small one.
+const smallest = 128
+
+// dead tells that not even small messages pass.
+func (e *Evidence) dead() bool {
+	t, failed := e.failed()
+	return failed && t.Size <= smallest
+}
+
+// said is the evidence that a trial failed.
+func said(t result.Trial) result.Evidence {
+	return seen(fmt.Sprintf("%s with %d bytes", t.Workload, t.Size), t.Error, "", trials)
+}
+
+// hostOf is the host of a place: "h1" of "h1/c1".
+func hostOf(at string) string {
+	host, _, _ := strings.Cut(at, "/")
+	return host
+}

@@ -1,0 +1,56 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// forwardingOff knows a host that does not pass on what is not its own.
+func forwardingOff() Rule {
+	return Rule{
+		ID: "forwarding-off", Grave: true, Doc: doc("forwarding-off"),
+		Cause: "a host on the way does not forward",
+		Fix:   "sysctl -w net.ipv4.ip_forward=1",
+		Match: func(e *Evidence) []result.Finding {
+			if !e.dead() {
+				return nil
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				refused := e.counted(at, snmp, "Ip.InAddrErrors")
+				if refused == 0 {
+					continue
+				}
+				for _, name := range e.forwardingAt(at) {
+					found = append(found, result.Finding{
+						Cause: fmt.Sprintf("%s does not forward: %s is 0, and the path leads through it", at, name),
+						Evidence: []result.Evidence{
+							seen(name, 0, at, sysctls), seen("Ip.InAddrErrors", refused, at, snmp), e.said(),
+						},
+						Fix:        e.run(at, "sysctl -w "+sysctlName(name)+"=1"),
+						Confidence: 0.97,
+					})
+				}
+			}
+			return found
+		},
+	}
+}
+
+// forwardingAt are the settings of a place that keep it from forwarding: the
+// one for all, or those of the devices by which packets came in.
+func (e *Evidence) forwardingAt(at string) []string {
+	settings := e.state(at, sysctls)
+	if value, there := settings["ipv4/ip_forward"]; there && asNumber(value) == 0 {
+		return []string{"ipv4/ip_forward"}
+	}
+	var found []string
+	for _, device := range e.devices(at) {
+		name := "ipv4/conf/" + device + "/forwarding"
+		if value, there := settings[name]; there && asNumber(value) == 0 {
+			found = append(found, name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"tare/result"
+)
+
+// linkDown knows a device that somebody laid and that is down.
+func linkDown() Rule {
+	return Rule{
+		ID: "link-down", Grave: true, Doc: doc("link-down"),
+		Cause: "a device on the way is down",
+		Fix:   "ip link set dev DEVICE up",
+		Match: func(e *Evidence) []result.Finding {
+			if !e.dead() {
+				return nil
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				for _, device := range e.names(at, links, ".up") {
+					if up, _ := e.state(at, links)[device+".up"].(bool); up || !e.laid(at, device) {
+						continue
+					}
+					found = append(found, result.Finding{
+						Cause:      fmt.Sprintf("%s in %s is down", device, at),
+						Evidence:   []result.Evidence{seen(device+".up", false, at, links), e.said()},
+						Fix:        e.run(at, "ip link set dev "+device+" up"),
+						Confidence: 0.97,
+					})
+				}
+			}
+			return found
+		},
+	}
+}
+
+// laid tells whether somebody laid the device: a kernel with tunnels puts one
+// of each kind into every namespace, without an address and down.
+func (e *Evidence) laid(at, device string) bool {
+	if e.word(at, links, device+".master") != "" {
+		return true
+	}
+	for _, of := range e.state(at, result.SourceAddresses) {
+		if of == device {
+			return true
+		}
+	}
+	return slices.Contains([]string{"veth", "vxlan", "bridge", "macvlan", "ipvlan", "vlan", "wireguard"}, e.word(at, links, device+".kind"))
+}

@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// listenOverflow knows a server that accepts more slowly than clients connect.
+func listenOverflow() Rule {
+	return Rule{
+		ID: "listen-overflow", Grave: true, Doc: doc("listen-overflow"),
+		Cause: "a server's queue of connections to accept is full: clients wait for seconds",
+		Fix:   "a longer backlog in the server, and sysctl -w net.core.somaxconn=NUMBER",
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			for _, at := range e.Places {
+				overflows := e.counted(at, netstat, "TcpExt.ListenOverflows")
+				full := e.fullListeners(at)
+				if overflows == 0 && len(full) == 0 {
+					continue
+				}
+				most := e.number(at, sysctls, "core/somaxconn")
+				f := result.Finding{
+					Cause: fmt.Sprintf("a server in %s does not take connections as fast as they come: its queue of those to accept is full", at),
+					Evidence: []result.Evidence{
+						seen("TcpExt.ListenOverflows", overflows, at, netstat), seen("core/somaxconn", most, at, sysctls),
+					},
+					Fix:        e.run(at, fmt.Sprintf("sysctl -w net.core.somaxconn=%.0f", max(4096, 2*most))) + "  # and listen with a backlog as long in the server",
+					Confidence: 0.95,
+				}
+				for _, name := range full {
+					f.Cause += fmt.Sprintf("; %s has %.0f of %.0f", name, e.number(at, listening, name+".queue"), e.number(at, listening, name+".backlog"))
+					f.Evidence = append(f.Evidence, seen(name+".queue", e.number(at, listening, name+".queue"), at, listening))
+				}
+				found = append(found, f)
+			}
+			return found
+		},
+	}
+}
+
+// fullListeners are the sockets of a place whose queue holds more than their
+// backlog, as it does when it is full.
+func (e *Evidence) fullListeners(at string) []string {
+	var full []string
+	for _, name := range e.names(at, listening, ".queue") {
+		if e.number(at, listening, name+".queue") > e.number(at, listening, name+".backlog") {
+			full = append(full, name)
+		}
+	}
+	return full
+}

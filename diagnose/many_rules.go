@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// ruleLimit is how many rules a chain may hold before it shows: at some 5 ns
+// each, these take a microsecond of every packet.
+const ruleLimit = 200
+
+// manyRules knows a chain that packets walk rule by rule.
+func manyRules() Rule {
+	return Rule{
+		ID: "many-rules", Doc: doc("many-rules"),
+		Cause: "every packet walks hundreds of firewall rules",
+		Fix:   "nft sets or maps, ipset, or a data path without chains",
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			for _, at := range e.Places {
+				for _, chain := range e.names(at, rules, ".rules") {
+					count := e.number(at, rules, chain+".rules")
+					hook := e.word(at, rules, chain+".hook")
+					if count-float64(e.Rules) < ruleLimit || !e.passes(at, hook) {
+						continue
+					}
+					found = append(found, result.Finding{
+						Cause:      fmt.Sprintf("packets walk the %.0f rules of %s in %s", count, chain, at),
+						Evidence:   []result.Evidence{seen(chain+".rules", count, at, rules), seen(chain+".hook", hook, at, rules)},
+						Fix:        e.run(at, "nft list chain "+chain) + "  # replace rules that differ in an address or port by one with a set",
+						Confidence: 0.9,
+					})
+				}
+			}
+			return found
+		},
+	}
+}
+
+// passes tells whether the trials' packets came by a hook.
+func (e *Evidence) passes(at, hook string) bool {
+	switch hook {
+	case "forward":
+		bridged := e.number(at, sysctls, "bridge/bridge-nf-call-iptables") == 1
+		return e.counted(at, snmp, "Ip.ForwDatagrams") > 0 || bridged && len(e.devices(at)) > 0
+	case "input":
+		return e.counted(at, snmp, "Ip.InDelivers") > 0
+	case "output":
+		return e.counted(at, snmp, "Ip.OutRequests") > 0
+	}
+	return len(e.devices(at)) > 0
+}

@@ -1,0 +1,103 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// Bytes of headers around a message of a trial: IPv4 with TCP and its
+// timestamps, or with UDP.
+const (
+	segmentHeaders  = 20 + 20 + 12
+	datagramHeaders = 20 + 8
+)
+
+// mtuBlackHole knows a path that small packets pass and large ones do not, and
+// nobody tells the sender.
+func mtuBlackHole() Rule {
+	return Rule{
+		ID: "mtu-black-hole", Grave: true, Doc: doc("mtu-black-hole"),
+		Cause: "small packets pass and large ones vanish: ping works, bulk transfers stand still",
+		Fix:   "ip link set dev DEVICE mtu BYTES",
+		Match: func(e *Evidence) []result.Finding {
+			t, failed := e.failed()
+			if !failed || t.Size <= smallest || t.Workload == "tcp_stream" { // a stream's messages are no packets
+				return nil
+			}
+			packet := t.Size + segmentHeaders
+			if t.Workload == "udp_rr" {
+				packet = t.Size + datagramHeaders
+			}
+			f := result.Finding{
+				Cause:      fmt.Sprintf("packets of %d bytes vanish between %s and %s, small ones pass", packet, e.Client, e.Server),
+				Evidence:   []result.Evidence{said(t), e.said()},
+				Fix:        e.run(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", least(e.Inner, packet)-leastRoom)) + "  # and allow ICMP \"fragmentation needed\" on the way",
+				Confidence: 0.9,
+			}
+			if at, device, mtu, need := e.narrow(packet); device != "" {
+				f.Cause += fmt.Sprintf(": %s in %s has MTU %d, the path needs %d", device, at, mtu, need)
+				f.Evidence = append(f.Evidence, seen(device+".mtu", mtu, at, links))
+				f.Fix = e.run(at, fmt.Sprintf("ip link set dev %s mtu %d", device, need))
+				f.Confidence = 0.96
+			} else if e.Inner > 0 && packet > e.Inner {
+				f.Cause += fmt.Sprintf(": the network carries %d", e.Inner)
+				f.Fix = e.run(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", e.Inner))
+				f.Confidence = 0.95
+			}
+			return []result.Finding{f}
+		},
+	}
+}
+
+// leastRoom is by how much a sender's MTU is lowered where nobody knows what
+// the path takes: the headers of any tunnel.
+const leastRoom = 100
+
+// least is the smaller of two lengths, of which the first may be unknown.
+func least(inner, packet int) int {
+	if inner > 0 {
+		return min(inner, packet)
+	}
+	return packet
+}
+
+// narrow is the device of the way with the least MTU of those that can't take
+// a packet, and what it would need.
+func (e *Evidence) narrow(packet int) (at, device string, mtu, need int) {
+	for _, place := range e.Places {
+		for _, d := range e.names(place, links, ".mtu") {
+			if !e.onWay(place, d) {
+				continue
+			}
+			has, wants := int(e.number(place, links, d+".mtu")), packet
+			if e.ofUnderlay(place, d) {
+				wants = min(e.MTU, packet+e.MTU-e.Inner)
+			}
+			if has < wants && (device == "" || wants-has > need-mtu) {
+				at, device, mtu, need = place, d, has, wants
+			}
+		}
+	}
+	if device != "" && packet <= e.Inner {
+		need = e.Inner
+		if e.ofUnderlay(at, device) {
+			need = e.MTU
+		}
+	}
+	return at, device, mtu, need
+}
+
+// onWay tells whether packets of the trials pass a device, or the bridge that
+// it is a port of.
+func (e *Evidence) onWay(at, device string) bool {
+	for _, d := range e.devices(at) {
+		if d == device || e.word(at, links, d+".master") == device {
+			return true
+		}
+	}
+	return false
+}
+
+// ofUnderlay tells whether a device is a host's interface to the others.
+func (e *Evidence) ofUnderlay(at, device string) bool { return at == hostOf(at) && device == "eth0" }

@@ -1,0 +1,68 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tare/result"
+)
+
+// neighbourFailed knows a neighbour on the way that does not answer ARP.
+func neighbourFailed() Rule {
+	return Rule{
+		ID: "neighbour-failed", Grave: true, Doc: doc("neighbour-failed"),
+		Cause: "a neighbour does not answer ARP",
+		Fix:   "sysctl -w net.ipv4.conf.DEVICE.arp_ignore=0 at the neighbour, or mend what lies between",
+		Match: func(e *Evidence) []result.Finding {
+			if !e.dead() {
+				return nil
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				for _, name := range e.unanswered(at) {
+					found = append(found, e.silentNeighbour(at, name))
+				}
+			}
+			return found
+		},
+	}
+}
+
+// unanswered are the entries of a place's neighbours that were asked for and
+// did not answer.
+func (e *Evidence) unanswered(at string) []string {
+	var names []string
+	for _, name := range keys(e.state(at, neighbours)) {
+		state := e.word(at, neighbours, name)
+		if strings.HasSuffix(state, "failed") || strings.HasSuffix(state, "incomplete") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (e *Evidence) silentNeighbour(at, name string) result.Finding {
+	address, device, _ := strings.Cut(name, " dev ")
+	owner := e.owner(address)
+	f := result.Finding{
+		Cause:      fmt.Sprintf("%s gets no answer to ARP for %s on %s", at, address, device),
+		Evidence:   []result.Evidence{seen(name, e.word(at, neighbours, name), at, neighbours), e.said()},
+		Fix:        e.run(at, "ip neighbour flush dev "+device),
+		Confidence: 0.7,
+	}
+	if owner == "" {
+		return f
+	}
+	f.Cause += ", an address of " + owner
+	mute := e.deviceOf(owner, address)
+	for _, scope := range slices.Compact([]string{mute, "all"}) {
+		setting := "ipv4/conf/" + scope + "/arp_ignore"
+		if ignores := e.number(owner, sysctls, setting); ignores > 0 {
+			f.Cause += ", which is told to ignore it"
+			f.Evidence = append(f.Evidence, seen(setting, ignores, owner, sysctls))
+			f.Fix, f.Confidence = e.run(owner, "sysctl -w "+sysctlName(setting)+"=0"), 0.97
+		}
+	}
+	return f
+}

@@ -1,0 +1,75 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+)
+
+// offloadOff knows a device on the way that leaves to the CPU what it need not.
+func offloadOff() Rule {
+	return Rule{
+		ID: "offload-off", Doc: doc("offload-off"),
+		Cause: "a device on the way has an offload switched off: the CPU cuts, sums or merges each packet",
+		Fix:   "ethtool -K DEVICE gro on gso on tso on tx on",
+		Match: func(e *Evidence) []result.Finding {
+			if e.Fidelity == network.StandIn {
+				return nil // it may have to carry each frame as it is on a wire
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				for _, device := range e.devices(at) {
+					var off []string
+					var evidence []result.Evidence
+					for _, feature := range e.expected(at, device) {
+						if on, told := e.state(at, offloads)[device+"."+feature]; told && on == false {
+							off = append(off, feature)
+							evidence = append(evidence, seen(device+"."+feature, false, at, offloads))
+						}
+					}
+					if len(off) == 0 {
+						continue
+					}
+					found = append(found, result.Finding{
+						Cause:      fmt.Sprintf("%s in %s has %s switched off", device, at, strings.Join(off, ", ")),
+						Evidence:   evidence,
+						Fix:        e.run(at, "ethtool -K "+device+" "+strings.Join(off, " on ")+" on"),
+						Confidence: 0.92,
+					})
+				}
+			}
+			return found
+		},
+	}
+}
+
+// expected are the offloads that a device has as it comes, or as its model of
+// interface says: what is off then, somebody switched off.
+func (e *Evidence) expected(at, device string) []string {
+	kind := e.word(at, links, device+".kind")
+	features := []string{"tx-tcp-segmentation", "tx-generic-segmentation", "tx-checksum-ip-generic", "tx-scatter-gather"}
+	switch kind {
+	case "bridge", "vxlan":
+		features = append(features, "rx-gro")
+	case "veth":
+		features = append(features, "rx-checksum")
+	default:
+		return nil
+	}
+	if !e.ofUnderlay(at, device) {
+		return features
+	}
+	switch e.NIC {
+	case "full":
+		features = append(features, "tx-udp_tnl-segmentation", "tx-udp_tnl-csum-segmentation")
+	case "frames", "plain":
+		features = slices.DeleteFunc(features, func(f string) bool { return strings.HasSuffix(f, "-segmentation") })
+		if e.NIC == "frames" {
+			features = append(features, "rx-gro")
+		}
+	}
+	return features
+}

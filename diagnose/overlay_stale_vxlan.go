@@ -1,0 +1,94 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
+
+// overlayStaleVXLAN knows an overlay one of whose hosts has lost its VXLAN
+// device, or holds one that is not the other's: a join that failed, or state
+// that outlived its network.
+func overlayStaleVXLAN() Rule {
+	return Rule{
+		ID: "overlay-stale-vxlan", Grave: true, Doc: doc("overlay-stale-vxlan"),
+		Cause: "a host's VXLAN device is gone, is another network's, or does not know the other host: a join that failed, or state that outlived its network",
+		Fix:   "ip link del DEVICE, also in other namespaces, then join again",
+		Match: func(e *Evidence) []result.Finding {
+			a, b := hostOf(e.Client), hostOf(e.Server)
+			if !e.dead() || a == b {
+				return nil
+			}
+			var found []result.Finding
+			for _, pair := range [][2]string{{a, b}, {b, a}} {
+				if f, stale := e.staleVXLAN(pair[0], pair[1]); stale {
+					found = append(found, f)
+				}
+			}
+			return found
+		},
+	}
+}
+
+// staleVXLAN compares the VXLAN of a host with that of the other.
+func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
+	own, theirs := e.vxlans(at), e.vxlans(other)
+	if len(theirs) == 0 {
+		return result.Finding{}, false
+	}
+	device := theirs[0]
+	vni, port := e.number(other, links, device+".vni"), e.number(other, links, device+".port")
+	f := result.Finding{Confidence: 0.98}
+	f.Evidence = append(f.Evidence, seen(device+".vni", vni, other, links), seen(device+".port", port, other, links), e.said())
+	if len(own) == 0 {
+		f.Cause = fmt.Sprintf("%s has no VXLAN device and %s has one of VNI %v: the join failed, or one of that VNI stands in another namespace", at, other, vni)
+		f.Fix = e.run(at, fmt.Sprintf("sh -c 'ip -all netns exec ip -o link show type vxlan; ss -uln sport = :%v'", port))
+		return f, true
+	}
+	device = own[0]
+	ownVNI, ownPort := e.number(at, links, device+".vni"), e.number(at, links, device+".port")
+	if ownVNI != vni || ownPort != port {
+		if at > other {
+			return f, false // once is enough
+		}
+		f.Cause = fmt.Sprintf("%s of %s has VNI %v and port %v, that of %s VNI %v and port %v", device, at, ownVNI, ownPort, other, vni, port)
+		f.Evidence = append(f.Evidence, seen(device+".vni", ownVNI, at, links), seen(device+".port", ownPort, at, links))
+		f.Fix = e.run(at, fmt.Sprintf("ip link del %s", device)) + "  # then join the network again"
+		return f, true
+	}
+	known := 0
+	for name, value := range e.state(at, fdb) {
+		text, _ := value.(string)
+		to, _, _ := strings.Cut(text, " ")
+		if strings.HasSuffix(name, " dev "+device) && e.deviceOf(other, to) != "" {
+			known++
+		}
+	}
+	t, _ := e.failed()
+	l := e.lost(t)
+	stuck := l.at == at && l.device == device && l.out && e.counted(at, linkStats, device+".tx_dropped") > 0
+	if known > 0 && !stuck {
+		return f, false
+	}
+	f.Cause = fmt.Sprintf("%s of %s knows no way to %s: its forwarding database lacks an entry", device, at, other)
+	f.Evidence = append(f.Evidence,
+		seen("entries of "+device+" that lead to "+other, known, at, fdb),
+		seen(device+".tx_dropped", e.counted(at, linkStats, device+".tx_dropped"), at, linkStats))
+	f.Fix = e.run(at, fmt.Sprintf("bridge fdb append 00:00:00:00:00:00 dev %s dst %s", device, e.addressOn(other, "eth0")))
+	return f, true
+}
+
+// vxlans are the VXLAN devices of a place.
+func (e *Evidence) vxlans(at string) []string { return e.names(at, links, ".vni") }
+
+// addressOn is an address of a device; empty: it has none.
+func (e *Evidence) addressOn(at, device string) string {
+	for _, prefix := range keys(e.state(at, result.SourceAddresses)) {
+		if e.state(at, result.SourceAddresses)[prefix] == device {
+			address, _, _ := strings.Cut(prefix, "/")
+			return address
+		}
+	}
+	return ""
+}

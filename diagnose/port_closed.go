@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
+
+// portClosed knows a port that nobody serves, or that a firewall keeps from
+// those who would reach it.
+func portClosed() Rule {
+	return Rule{
+		ID: "port-closed", Grave: true, Doc: doc("port-closed"),
+		Cause: "the port is closed: a firewall at the end keeps it, or nothing listens or is published there",
+		Fix:   "delete the rule, publish the port, or start what serves it",
+		Match: func(e *Evidence) []result.Finding {
+			if !e.dead() {
+				return nil
+			}
+			var found []result.Finding
+			for _, v := range e.verdicts(e.suspects()) {
+				if v.ofEnd() {
+					found = append(found, v.finding(e, "closes the port"))
+				}
+			}
+			if f, closed := e.unpublished(); closed && len(found) == 0 {
+				found = append(found, f)
+			}
+			return found
+		},
+	}
+}
+
+// unpublished is the finding that a host refuses a port of a container's.
+func (e *Evidence) unpublished() (result.Finding, bool) {
+	t, _ := e.failed()
+	at := e.owner(e.Dial)
+	if !strings.Contains(t.Error, "connection refused") || at == "" || at == e.Server {
+		return result.Finding{}, false
+	}
+	return result.Finding{
+		Cause: fmt.Sprintf("%s refuses the port that %s should be published at: no rule leads to it and nothing listens", at, e.Server),
+		Evidence: []result.Evidence{
+			said(t), seen("Tcp.OutRsts", e.counted(at, snmp, "Tcp.OutRsts"), at, snmp),
+			seen("Icmp.OutDestUnreachs", e.counted(at, snmp, "Icmp.OutDestUnreachs"), at, snmp),
+		},
+		Fix:        e.run(at, "nft list table ip nat") + "  # then publish the port again, with the engine that did",
+		Confidence: 0.85,
+	}, true
+}

@@ -1,0 +1,93 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
+
+const (
+	// trainLoss is the share of datagrams lost in each of leastTrains trains from
+	// which a loss is the path's, not a moment's.
+	trainLoss   = 0.002
+	leastTrains = 3
+	trainName   = "udp_stream"
+)
+
+// randomLoss knows a path that loses packets by chance.
+func randomLoss() Rule {
+	return Rule{
+		ID: "random-loss", Grave: true, Doc: doc("random-loss"),
+		Cause: "the path loses packets by chance",
+		Fix:   "find the hop that loses them: tare trace",
+		Match: func(e *Evidence) []result.Finding {
+			lost, loses := e.loses()
+			_, failed := e.failed()
+			if !loses && !failed {
+				return nil
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				for _, chain := range e.names(at, rules, ".random") {
+					handle, _, _ := strings.Cut(e.word(at, rules, chain+".random"), " ")
+					found = append(found, result.Finding{
+						Cause: fmt.Sprintf("a rule of %s in %s drops packets by chance", chain, at),
+						Evidence: []result.Evidence{
+							seen("rules of "+chain+" that draw lots", "handle "+handle, at, rules),
+							e.lossOf(lost),
+						},
+						Fix:        e.run(at, "nft delete rule "+chain+" handle "+handle),
+						Confidence: 0.97,
+					})
+				}
+			}
+			if len(found) > 0 || !loses || e.Cell != nil || e.counted(e.Server, snmp, "Udp.RcvbufErrors") > 0 || e.shapes() {
+				return found
+			}
+			return []result.Finding{{
+				Cause:      fmt.Sprintf("the path from %s to %s loses %.1f %% of small datagrams", e.Client, e.Server, 100*lost),
+				Evidence:   []result.Evidence{seen("loss of "+trainName, lost, "", trials)},
+				Fix:        e.run(hostOf(e.Client), "ip -s -s link"),
+				Confidence: 0.8,
+			}}
+		},
+	}
+}
+
+// loses tells the least loss of the trains of datagrams: more than one were
+// sent only where each lost some.
+func (e *Evidence) loses() (float64, bool) {
+	if e.Cell != nil {
+		return e.cellLoses()
+	}
+	least, trains := 1.0, 0
+	for _, t := range e.Trials {
+		if t.Workload == trainName && t.Error == "" {
+			least, trains = min(least, t.Metrics["loss"]), trains+1
+		}
+	}
+	return least, trains >= leastTrains && least >= trainLoss
+}
+
+// lossOf is the evidence that packets are lost.
+func (e *Evidence) lossOf(lost float64) result.Evidence {
+	if e.Cell == nil {
+		return seen("loss of "+trainName, lost, "", trials)
+	}
+	var again float64
+	for _, s := range e.Cell.Samples {
+		again += s.Metrics["retransmits"]
+	}
+	return seen("loss, and segments sent again", fmt.Sprintf("%.4f, %.0f", lost, again), "", "this result")
+}
+
+// shapes tells whether a queueing discipline of the way drops.
+func (e *Evidence) shapes() bool {
+	for _, at := range e.Places {
+		if len(e.dropping(at)) > 0 {
+			return true
+		}
+	}
+	return false
+}

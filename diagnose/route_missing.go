@@ -1,0 +1,43 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
+
+// routeMissing knows a place that has no route to where packets go, there or
+// back.
+func routeMissing() Rule {
+	return Rule{
+		ID: "route-missing", Grave: true, Doc: doc("route-missing"),
+		Cause: "a place on the way has no route to the other end",
+		Fix:   "ip route add NETWORK via ROUTER",
+		Match: func(e *Evidence) []result.Finding {
+			if !e.dead() {
+				return nil
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				for _, end := range []string{e.Client, e.Server} {
+					address := e.addressOn(end, "eth0")
+					_, way, routed := e.route(at, address)
+					lacks := e.counted(at, netstat, "IpExt.InNoRoutes") + e.counted(at, snmp, "Ip.OutNoRoutes")
+					if end == at || address == "" || routed && !strings.HasPrefix(way, "blackhole") || lacks == 0 {
+						continue
+					}
+					found = append(found, result.Finding{
+						Cause: fmt.Sprintf("%s has no route to %s (%s)", at, end, address),
+						Evidence: []result.Evidence{
+							seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.said(),
+						},
+						Fix:        e.run(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))),
+						Confidence: 0.94,
+					})
+				}
+			}
+			return found
+		},
+	}
+}

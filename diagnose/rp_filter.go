@@ -1,0 +1,45 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
+
+// rpFilter knows a reverse-path filter that drops what comes in by another way
+// than its answer would take.
+func rpFilter() Rule {
+	return Rule{
+		ID: "rp-filter", Grave: true, Doc: doc("rp-filter"),
+		Cause: "a reverse-path filter drops packets that come in by another device than their answers would leave by",
+		Fix:   "sysctl -w net.ipv4.conf.DEVICE.rp_filter=2, or mend the route back",
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			for _, at := range e.Places {
+				dropped := e.counted(at, netstat, "TcpExt.IPReversePathFilter")
+				if _, failed := e.failed(); !failed || dropped == 0 {
+					continue
+				}
+				finding := result.Finding{
+					Cause:      fmt.Sprintf("the reverse-path filter of %s drops packets whose answers would leave by another device", at),
+					Evidence:   []result.Evidence{seen("TcpExt.IPReversePathFilter", dropped, at, netstat), e.said()},
+					Confidence: 0.97,
+				}
+				var loose []string
+				for name, value := range e.state(at, sysctls) {
+					if strings.HasSuffix(name, "/rp_filter") && asNumber(value) == 1 {
+						finding.Evidence = append(finding.Evidence, seen(name, value, at, sysctls))
+						loose = append(loose, sysctlName(name)+"=2")
+					}
+				}
+				finding.Fix = e.run(at, "sysctl -w "+strings.Join(sorted(loose), " "))
+				found = append(found, finding)
+			}
+			return found
+		},
+	}
+}
+
+// sysctlName is the name by which sysctl(8) knows a file below /proc/sys/net.
+func sysctlName(file string) string { return "net/" + file }

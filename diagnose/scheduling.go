@@ -1,0 +1,85 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+const (
+	migrationsPerSecond = 5.0 // from which a worker counts as one that wanders
+	spread              = 0.1 // between windows, relative, from which that shows
+	foreignCPUs         = 0.5 // cores busy with other work from which they disturb
+)
+
+// coreMigration knows workers that wander between CPUs.
+func coreMigration() Rule {
+	return Rule{
+		ID: "core-migration", Doc: doc("core-migration"),
+		Cause: "what sends or receives wanders between CPUs",
+		Fix:   "taskset, or a cpuset",
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			seconds := float64(len(e.Cell.Samples)) * (asNumber(e.Cell.Params["duration"]) + asNumber(e.Cell.Params["warmup"]))
+			for _, at := range []string{e.Client, e.Server} {
+				moved := e.counted(at, "/proc/self/task/*/sched", "migrations")
+				if seconds == 0 || moved/seconds < migrationsPerSecond || e.varies() < spread {
+					continue
+				}
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("what runs in %s changed its CPU %.0f times a second, and windows differ by %.0f %%", at, moved/seconds, 100*e.varies()),
+					Evidence: []result.Evidence{
+						seen("migrations", moved, at, "/proc/self/task/*/sched"),
+						{Name: "relative spread of the windows", Value: e.varies(), Source: "this result"},
+					},
+					Fix:        "taskset -c CPU COMMAND  # in a lab: tare run --pin apart",
+					Confidence: 0.8,
+				})
+			}
+			return found
+		},
+	}
+}
+
+// varies is the mean relative distance of the windows' headline from its mean.
+func (e *Evidence) varies() float64 {
+	if len(e.Cell.Metrics) == 0 {
+		return 0
+	}
+	name := e.Cell.Metrics[0].Name
+	var sum, off float64
+	for _, s := range e.Cell.Samples {
+		sum += s.Metrics[name]
+	}
+	mean := sum / max(1, float64(len(e.Cell.Samples)))
+	for _, s := range e.Cell.Samples {
+		off += max(s.Metrics[name]-mean, mean-s.Metrics[name])
+	}
+	if sum == 0 {
+		return 0
+	}
+	return off / sum
+}
+
+// noisyNeighbour knows a machine whose CPUs do other work too.
+func noisyNeighbour() Rule {
+	return Rule{
+		ID: "noisy-neighbour", Doc: doc("noisy-neighbour"),
+		Cause: "other work keeps the CPUs busy: all is slower, with a long tail",
+		Fix:   "stop it, or keep it to other CPUs",
+		Match: func(e *Evidence) []result.Finding {
+			if e.Noise.ForeignCPU < foreignCPUs {
+				return nil
+			}
+			return []result.Finding{{
+				Cause: fmt.Sprintf("other work kept %.1f CPUs of the machine busy before the run", e.Noise.ForeignCPU),
+				Evidence: []result.Evidence{
+					{Name: "foreign_cpu", Value: e.Noise.ForeignCPU, Source: "/proc/stat"},
+					{Name: "pressure", Value: e.Noise.Pressure, Source: "/proc/pressure/cpu"},
+				},
+				Fix:        "top -b -n 1 -o %CPU | head -12  # then stop it, or bind it to CPUs that the lab does not use",
+				Confidence: 0.9,
+			}}
+		},
+	}
+}

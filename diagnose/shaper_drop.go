@@ -1,0 +1,67 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tare/result"
+)
+
+// shaperDrop knows a queueing discipline that was set to limit a rate and
+// drops what exceeds it.
+func shaperDrop() Rule {
+	return Rule{
+		ID: "shaper-drop", Grave: true, Doc: doc("shaper-drop"),
+		Cause: "a shaper or policer drops what exceeds its rate",
+		Fix:   "tc qdisc del dev DEVICE root",
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			for _, at := range e.Places {
+				for device, kind := range e.dropping(at) {
+					if e.Link && kind == "tbf" && e.ofUnderlay(at, device) {
+						continue // the rate that the lab was asked for
+					}
+					name := device + "." + kind + ".dropped"
+					parent := "root"
+					if kind == "ingress" || kind == "clsact" {
+						parent = kind
+					}
+					found = append(found, result.Finding{
+						Cause: fmt.Sprintf("the %s on %s in %s drops packets", kind, device, at),
+						Evidence: []result.Evidence{
+							seen(name, e.counted(at, qdiscs, name), at, qdiscs),
+							seen(device+"."+kind+".overlimits", e.counted(at, qdiscs, device+"."+kind+".overlimits"), at, qdiscs),
+						},
+						Fix:        e.run(at, fmt.Sprintf("tc qdisc del dev %s %s", device, parent)),
+						Confidence: 0.95,
+					})
+				}
+			}
+			return found
+		},
+	}
+}
+
+// dropping are the devices of a place whose queueing discipline dropped
+// packets, and its kind. What devices have by themselves is no shaper: its
+// drops are how TCP finds the path's rate.
+func (e *Evidence) dropping(at string) map[string]string {
+	found := map[string]string{}
+	for _, r := range e.Readings {
+		if r.At != at || r.Source != qdiscs {
+			continue
+		}
+		for name, n := range r.Counts {
+			words := strings.Split(name, ".")
+			if len(words) < 3 || words[len(words)-1] != "dropped" || n <= 0 {
+				continue
+			}
+			kind := words[len(words)-2]
+			if !slices.Contains([]string{"pfifo_fast", "fq_codel", "fq", "mq", "noqueue"}, kind) {
+				found[strings.Join(words[:len(words)-2], ".")] = kind
+			}
+		}
+	}
+	return found
+}

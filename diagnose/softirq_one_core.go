@@ -1,0 +1,52 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+const (
+	softirqShare = 0.6 // of a CPU's time from which receiving is what fills it
+	fullCPU      = 0.9 // share of the time from which a CPU is full
+	idleCPU      = 0.4 // share of the time from which another has room
+)
+
+// softirqOneCore knows packets that one CPU receives while another idles.
+func softirqOneCore() Rule {
+	return Rule{
+		ID: "softirq-one-core", Doc: doc("softirq-one-core"),
+		Cause: "one CPU receives all packets and is full, while another idles",
+		Fix:   "echo MASK > /sys/class/net/DEVICE/queues/rx-0/rps_cpus, more flows, or more queues",
+		Match: func(e *Evidence) []result.Finding {
+			full, free := -1, -1
+			var softirq, idle float64
+			for cpu := 0; ; cpu++ {
+				name := fmt.Sprintf("cpu%d", cpu)
+				total := e.counted("", cpuTimes, name+".busy") + e.counted("", cpuTimes, name+".idle")
+				if total == 0 {
+					break
+				}
+				received, busy := e.counted("", cpuTimes, name+".softirq")/total, e.counted("", cpuTimes, name+".busy")/total
+				if received >= softirqShare && busy >= fullCPU {
+					full, softirq = cpu, received
+				}
+				if 1-busy >= idleCPU {
+					free, idle = cpu, 1-busy
+				}
+			}
+			if full < 0 || free < 0 {
+				return nil
+			}
+			return []result.Finding{{
+				Cause: fmt.Sprintf("CPU %d receives packets for %.0f %% of its time and is full, while CPU %d idles", full, 100*softirq, free),
+				Evidence: []result.Evidence{
+					{Name: fmt.Sprintf("cpu%d.softirq, share of its time", full), Value: softirq, Source: cpuTimes},
+					{Name: fmt.Sprintf("cpu%d.idle, share of its time", free), Value: idle, Source: cpuTimes},
+				},
+				Fix:        e.run(hostOf(e.Server), fmt.Sprintf("sh -c 'echo %x > /sys/class/net/eth0/queues/rx-0/rps_cpus'", 1<<free|1<<full)),
+				Confidence: 0.85,
+			}}
+		},
+	}
+}

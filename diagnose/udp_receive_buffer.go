@@ -1,0 +1,34 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// udpReceiveBuffer knows a receiver whose buffer is too small for the bursts
+// that come.
+func udpReceiveBuffer() Rule {
+	return Rule{
+		ID: "udp-receive-buffer", Grave: true, Doc: doc("udp-receive-buffer"),
+		Cause: "datagrams are lost at the receiver: its socket's buffer is full",
+		Fix:   "a larger SO_RCVBUF in the receiver, and sysctl -w net.core.rmem_max=BYTES",
+		Match: func(e *Evidence) []result.Finding {
+			dropped := e.counted(e.Server, snmp, "Udp.RcvbufErrors")
+			if lost, loses := e.loses(); !loses || dropped == 0 {
+				return nil
+			} else {
+				most := e.number(e.Server, sysctls, "core/rmem_max")
+				return []result.Finding{{
+					Cause: fmt.Sprintf("%s lost %.0f datagrams: the receiving socket's buffer was full", e.Server, dropped),
+					Evidence: []result.Evidence{
+						seen("Udp.RcvbufErrors", dropped, e.Server, snmp), seen("core/rmem_max", most, e.Server, sysctls),
+						seen("loss of "+trainName, lost, "", trials),
+					},
+					Fix:        "sysctl -w net.core.rmem_max=" + fmt.Sprintf("%.0f", max(4<<20, 4*most)) + "  # and ask for as much by SO_RCVBUF in the receiver",
+					Confidence: 0.95,
+				}}
+			}
+		},
+	}
+}

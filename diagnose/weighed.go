@@ -1,0 +1,133 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/wire"
+)
+
+// Weigh names the causes of a result's tolls: those of each cell that was
+// measured, and of the machine. Findings that a cell has already stay. lab is the
+// name of the lab that was measured, if it still stands; else empty.
+func Weigh(res *result.Result, lab string) {
+	res.Findings = append(res.Findings, find(&Evidence{Noise: res.Noise}, Machine())...)
+	for n := range res.Cells {
+		cell := &res.Cells[n]
+		if cell.Status != result.StatusOK || cell.Network == network.Baseline || cell.Client == nil || cell.Server == nil {
+			continue
+		}
+		cell.Findings = append(cell.Findings, find(weighed(res, cell, lab), Costs())...)
+		Rank(cell.Findings)
+	}
+}
+
+// weighed is the evidence that a result holds of a cell.
+func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
+	kind, _ := network.Find(cell.Network)
+	nic, _ := cell.Params["nic"].(string)
+	mtu, rules := int(asNumber(cell.Params["mtu"])), int(asNumber(cell.Params[network.Rules]))
+	e := &Evidence{Lab: lab, Cell: cell, Noise: res.Noise, Parent: parentOf(res, cell, kind.Parent)}
+	if len(cell.Underlays) > 0 {
+		e.Prefix = cell.Underlays[0] + "."
+	}
+	e.Examination = result.Examination{
+		Network: cell.Network, Fidelity: cell.Fidelity, Path: cell.Path, Client: cell.Client.At, Server: cell.Server.At,
+		NIC: nic, MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack), Link: asNumber(cell.Params["link"]) > 0, Rules: rules,
+	}
+	for _, at := range []string{e.Client, hostOf(e.Client), hostOf(e.Server), e.Server} {
+		if !slices.Contains(e.Places, at) {
+			e.Places = append(e.Places, at)
+		}
+	}
+	for _, s := range res.States {
+		underlay, at, of := strings.Cut(s.At, ".")
+		if of && slices.Contains(cell.Underlays, underlay) {
+			s.At = at
+			e.States = append(e.States, s)
+		}
+	}
+	for _, sample := range cell.Samples {
+		e.Readings = append(e.Readings, sample.Readings...)
+	}
+	return e
+}
+
+// parentOf is the cell of the network that a cell's is built upon, measured
+// alike; nil: none was.
+func parentOf(res *result.Result, cell *result.Cell, parent string) *result.Cell {
+	for n := range res.Cells {
+		c := &res.Cells[n]
+		if c.Network == parent && c.Path == cell.Path && c.Workload == cell.Workload && c.Params["nic"] == cell.Params["nic"] && c.Status == result.StatusOK {
+			return c
+		}
+	}
+	return nil
+}
+
+// slower is the toll of a cell that is slower by its verdict, on the metric
+// that tolls most.
+func slower(cell *result.Cell) (result.Metric, bool) {
+	var worst result.Metric
+	for _, m := range cell.Metrics {
+		if m.Toll != nil && m.Toll.Verdict == string(stats.Slower) && (worst.Toll == nil || m.Toll.Value > worst.Toll.Value) {
+			worst = m
+		}
+	}
+	return worst, worst.Toll != nil
+}
+
+// added is the share of a cell's toll that its parent has not; 0: no parent was
+// measured, or it is no faster.
+func (e *Evidence) added(metric result.Metric) float64 {
+	if e.Parent == nil {
+		return 0
+	}
+	for _, m := range e.Parent.Metrics {
+		if m.Name == metric.Name && m.Toll != nil {
+			return max(0, min(1, 1-m.Toll.Value/metric.Toll.Value))
+		}
+	}
+	return 0
+}
+
+// tolled is the evidence of a cell's toll, and of its parent's.
+func (e *Evidence) tolled(m result.Metric) []result.Evidence {
+	all := []result.Evidence{{Name: "toll of " + e.Network + " on " + m.Name, Value: m.Toll.Value, Source: "this result"}}
+	if e.Parent != nil {
+		for _, p := range e.Parent.Metrics {
+			if p.Name == m.Name && p.Toll != nil {
+				all = append(all, result.Evidence{Name: "toll of " + e.Parent.Network + ", which it is built upon", Value: p.Toll.Value, Source: "this result"})
+			}
+		}
+	}
+	return all
+}
+
+// mean is that of a counter over the samples of the cell; 0: none has it.
+func (e *Evidence) mean(counter string) float64 {
+	var sum, n float64
+	for _, s := range e.Cell.Samples {
+		if value, there := s.Counters[counter]; there {
+			sum, n = sum+value, n+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+// cellLoses tells whether what was measured lost packets, and the share where that
+// is known.
+func (e *Evidence) cellLoses() (float64, bool) {
+	var loss, again float64
+	for _, s := range e.Cell.Samples {
+		loss, again = loss+s.Metrics["loss"], again+s.Metrics["retransmits"]
+	}
+	loss /= max(1, float64(len(e.Cell.Samples)))
+	return loss, loss >= trainLoss || again > 0
+}

@@ -1,0 +1,94 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
+
+// wrongMAC knows a neighbour entry, or one of a forwarding database, that leads
+// to another link address than the neighbour has.
+func wrongMAC() Rule {
+	return Rule{
+		ID: "wrong-mac", Grave: true, Doc: doc("wrong-mac"),
+		Cause: "packets go to a link address that is not the receiver's: a stale or wrong neighbour or FDB entry",
+		Fix:   "ip neighbour del ADDRESS dev DEVICE",
+		Match: func(e *Evidence) []result.Finding {
+			if !e.dead() {
+				return nil
+			}
+			var found []result.Finding
+			for _, at := range e.Places {
+				found = append(found, e.wrongNeighbours(at)...)
+				found = append(found, e.pinnedPorts(at)...)
+			}
+			return found
+		},
+	}
+}
+
+// wrongNeighbours are the entries of a place for addresses of others on the
+// way, whose devices have other link addresses.
+func (e *Evidence) wrongNeighbours(at string) []result.Finding {
+	var found []result.Finding
+	for _, name := range keys(e.state(at, neighbours)) {
+		address, device, _ := strings.Cut(name, " dev ")
+		mac, state, has := strings.Cut(e.word(at, neighbours, name), " ")
+		owner := e.owner(address)
+		if owner == "" || owner == at || !has {
+			continue
+		}
+		theirs := e.word(owner, links, e.deviceOf(owner, address)+".mac")
+		if theirs == "" || theirs == mac {
+			continue
+		}
+		found = append(found, result.Finding{
+			Cause: fmt.Sprintf("%s sends what is for %s (%s) to %s; the device there has %s", at, address, owner, mac, theirs),
+			Evidence: []result.Evidence{
+				seen(name, mac+" "+state, at, neighbours), seen(e.deviceOf(owner, address)+".mac", theirs, owner, links),
+				seen("rx_otherhost_dropped of all devices", e.otherHost(), "", linkStats), e.said(),
+			},
+			Fix:        e.run(at, "ip neighbour del "+address+" dev "+device),
+			Confidence: 0.96,
+		})
+	}
+	return found
+}
+
+// otherHost is how many packets came to devices that they were not for.
+func (e *Evidence) otherHost() float64 {
+	var sum float64
+	for _, r := range e.Readings {
+		for name, n := range r.Counts {
+			if r.Source == linkStats && strings.HasSuffix(name, ".rx_otherhost_dropped") {
+				sum += n
+			}
+		}
+	}
+	return sum
+}
+
+// pinnedPorts are static entries of a bridge for a link address of one of the
+// ends that lead to a port which the end's packets do not come from.
+func (e *Evidence) pinnedPorts(at string) []result.Finding {
+	var found []result.Finding
+	for _, end := range []string{e.Client, e.Server} {
+		mac := e.word(end, links, e.deviceOf(end, e.addressOn(end, "eth0"))+".mac")
+		for _, name := range keys(e.state(at, fdb)) {
+			pinned, port, _ := strings.Cut(name, " dev ")
+			state := e.word(at, fdb, name)
+			static := state == "permanent" || state == "noarp"
+			if end == at || mac == "" || pinned != mac || !static || e.word(at, links, port+".mac") == mac {
+				continue
+			}
+			found = append(found, result.Finding{
+				Cause:      fmt.Sprintf("the bridge of %s sends what is for %s (%s) to %s, where it is not", at, end, mac, port),
+				Evidence:   []result.Evidence{seen(name, state, at, fdb), e.said()},
+				Fix:        e.run(at, "bridge fdb del "+mac+" dev "+port+" master"),
+				Confidence: 0.9,
+			})
+		}
+	}
+	return found
+}

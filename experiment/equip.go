@@ -1,0 +1,156 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// Equip chooses the real servers and clients of a checked plan: those that it
+// names, else those that this machine has. A workload whose server is missing
+// and has no other gives a *network.MissingError.
+func Equip(p result.Plan) (result.Plan, error) {
+	p.Workloads = slices.Clone(p.Workloads)
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		kind, _ := workload.Find(w.Name)
+		if err := equipServer(w, kind); err != nil {
+			return p, err
+		}
+		if err := equipTool(w, kind); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func equipServer(w *result.WorkloadPlan, kind workload.Workload) error {
+	if w.Server == workload.Ours || len(kind.Servers) == 0 {
+		return nil
+	}
+	var missing *network.MissingError
+	for _, s := range kind.Servers {
+		if w.Server != "" && w.Server != s.Name {
+			continue
+		}
+		_, err := s.Program.Find()
+		if err == nil {
+			w.Server = s.Name
+			return nil
+		}
+		if missing == nil {
+			missing = lacking(s.Program, err)
+		}
+	}
+	if w.Server == "" && kind.Serve != nil && w.Tool == "" {
+		w.Server = workload.Ours
+		return nil
+	}
+	return fmt.Errorf("workload %s: %w", w.Name, missing)
+}
+
+func equipTool(w *result.WorkloadPlan, kind workload.Workload) error {
+	if w.Tool == workload.Ours || len(kind.Tools) == 0 {
+		return nil
+	}
+	for _, t := range kind.Tools {
+		if w.Tool != "" && w.Tool != t.Name || w.Tool == "" && (!t.Preferred || w.Server == workload.Ours || !does(t, *w, kind)) {
+			continue
+		}
+		_, err := t.Program.Find()
+		if err == nil {
+			w.Tool = t.Name
+			return nil
+		}
+		if w.Tool != "" {
+			return fmt.Errorf("workload %s: %w", w.Name, lacking(t.Program, err))
+		}
+	}
+	w.Tool = workload.Ours
+	return nil
+}
+
+// does tells whether a tool can do what the plan asks of the workload. All of
+// them are closed loops.
+func does(t workload.Tool, w result.WorkloadPlan, kind workload.Workload) bool {
+	return w.Rate.Value == 0 && slices.Contains(t.Modes, or(w.Mode, kind.Modes[0]))
+}
+
+func lacking(p workload.Program, err error) *network.MissingError {
+	return &network.MissingError{What: p.Name, Get: p.Get, Err: err}
+}
+
+// checkEquipment refuses servers and tools that the workload does not have.
+func checkEquipment(w result.WorkloadPlan, kind workload.Workload) error {
+	servers, tools := []string{}, []string{workload.Ours}
+	if kind.Serve != nil {
+		servers = append(servers, workload.Ours)
+	}
+	for _, s := range kind.Servers {
+		servers = append(servers, s.Name)
+	}
+	for _, t := range kind.Tools {
+		tools = append(tools, t.Name)
+	}
+	if w.Server != "" && !slices.Contains(servers, w.Server) {
+		return Unknown("server of "+w.Name, w.Server, servers)
+	}
+	if w.Tool == "" || w.Tool == workload.Ours {
+		return nil
+	}
+	tool, known := kind.FindTool(w.Tool)
+	switch {
+	case !known:
+		return Unknown("tool of "+w.Name, w.Tool, tools)
+	case w.Server == workload.Ours:
+		return &InputError{fmt.Sprintf("tool %s of %s: it goes to real servers: leave server out", w.Tool, w.Name)}
+	case w.Rate.Value != 0:
+		return &InputError{fmt.Sprintf("rate %v of %s: %s asks as fast as it is answered: leave one of the two out", w.Rate, w.Name, w.Tool)}
+	case !does(tool, w, kind):
+		return &InputError{fmt.Sprintf("mode %s of %s: %s does only %s", or(w.Mode, kind.Modes[0]), w.Name, w.Tool, strings.Join(tool.Modes, ", "))}
+	}
+	return nil
+}
+
+// notOurs is the name of a real server or tool in a run; ours has none there.
+func notOurs(name string) string {
+	if name == workload.Ours {
+		return ""
+	}
+	return name
+}
+
+// addEquipment adds what stood at the two ends to a cell's parameters.
+func addEquipment(values result.Params, name string, run workload.Run) {
+	if kind, _ := workload.Find(name); kind.Application() {
+		values["server"], values["tool"] = or(run.Server, workload.Ours), or(run.Tool, workload.Ours)
+	}
+}
+
+// equipment gives the real programs of a plan and their versions.
+func equipment(ctx context.Context, p result.Plan) (map[string]string, error) {
+	versions := map[string]string{}
+	for _, w := range p.Workloads {
+		kind, _ := workload.Find(w.Name)
+		var programs []workload.Program
+		if s, has := kind.FindServer(w.Server); has {
+			programs = append(programs, s.Program)
+		}
+		if t, has := kind.FindTool(w.Tool); has {
+			programs = append(programs, t.Program)
+		}
+		for _, program := range programs {
+			version, err := program.Told(ctx)
+			if err != nil {
+				return nil, err
+			}
+			versions[program.Name] = version
+		}
+	}
+	return versions, nil
+}

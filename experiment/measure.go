@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"tare/agent"
+	"tare/network"
+	"tare/probe"
+	"tare/result"
+	"tare/workload"
+)
+
+// measureTwice gives a run that fails a second chance in the same block.
+func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, error) {
+	g := r.groups[v.group]
+	sample, err := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
+	if err == nil || ctx.Err() != nil || final(err) {
+		return sample, err
+	}
+	second, errSecond := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
+	if errSecond != nil {
+		return second, err
+	}
+	second.Warnings = append(second.Warnings, "repeated: the first try failed: "+err.Error())
+	return second, nil
+}
+
+// final tells whether a run that failed so will fail again: its agent or its
+// server is gone.
+func final(err error) bool {
+	broken, ended := new(agent.BrokenError), new(serverError)
+	return errors.As(err, &broken) || errors.As(err, &ended)
+}
+
+// measure does one run on a path.
+func (r *runner) measure(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
+	if kind, _ := workload.Find(name); kind.Cycle != nil {
+		return r.operate(ctx, p, path, kind, run)
+	}
+	ends, served := r.ends[p.underlay][path]
+	if !served {
+		return result.Sample{}, noEnds(path, p.underlay)
+	}
+	stop := r.count(ctx, p.underlay, ends)
+	sample, err := r.between(ctx, p.underlay, ends, network.Port, name, run)
+	stop(&sample)
+	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
+		sample.Counters["fragments_per_datagram"] = float64(count)
+	}
+	return sample, err
+}
+
+func noEnds(path, underlay string) error {
+	return fmt.Errorf("path %s of %s: the lab has no such ends", path, underlay)
+}
+
+// between does one run between two ends and joins what both saw.
+func (r *runner) between(ctx context.Context, underlay string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
+	var sample result.Sample
+	run.Spin = r.spins(underlay, ends)
+	run.SharedCPU = !run.Spin
+	if run.Server != "" {
+		out, err := r.against(ctx, underlay, ends, name, run)
+		if err != nil {
+			return sample, err
+		}
+		return r.sample(out, or(run.CC, r.plan.CC))
+	}
+	server, err := r.Site.Agent(ctx, underlay+"."+ends.Server, "server")
+	if err != nil {
+		return sample, err
+	}
+	client, err := r.Site.Agent(ctx, underlay+"."+ends.Client, "client")
+	if err != nil {
+		return sample, err
+	}
+	if err := drawToken(&run); err != nil {
+		return sample, err
+	}
+	bind := netip.AddrPortFrom(ends.Bind, port).String()
+	dial := netip.AddrPortFrom(ends.Dial, port).String()
+	out, err := agent.Measure(ctx, server, client, name, run, bind, dial)
+	if err != nil {
+		return sample, err
+	}
+	return r.sample(out, or(run.CC, r.plan.CC))
+}
+
+// sample joins the tallies of both ends. A connection under another
+// congestion control than the plan's is no measurement of the plan.
+func (r *runner) sample(out agent.Outcome, want string) (result.Sample, error) {
+	for _, tally := range []workload.Tally{out.Server, out.Client} {
+		r.res.Unread = probe.Unread(r.res.Unread, tally.Unread)
+		if tally.CC != "" && tally.CC != want {
+			return out.Sample(), fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, want)
+		}
+	}
+	return out.Sample(), nil
+}

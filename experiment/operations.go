@@ -1,0 +1,106 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"tare/agent"
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// noNetwork stands for the path of a workload that takes none.
+const noNetwork = "no-network"
+
+// attaches tells whether a workload that attaches containers has a group on the
+// path under the nic: one is enough, since a first packet is never segmented,
+// and what joins a pod is attached to nothing.
+func attaches(kind workload.Workload, p result.Plan, path, nic string) bool {
+	return !kind.Pathless && nic == p.NIC[0] && path != network.SamePod
+}
+
+// pathless are the groups of the workloads that take no path: on each engine of
+// the plan once, on the first of its networks in the order of the tables.
+func pathless(p result.Plan) []group {
+	var groups []group
+	for _, w := range p.Workloads {
+		kind, _ := workload.Find(w.Name)
+		if cells := enginesOf(p); kind.Pathless && (len(cells) > 0 || hasBaseline(p)) {
+			groups = append(groups, group{path: noNetwork, workload: w, nic: p.NIC[0], cells: append(baselinesOn(p, p.NIC[0]), cells...)})
+		}
+	}
+	return groups
+}
+
+func hasBaseline(p result.Plan) bool {
+	return slices.ContainsFunc(p.Networks, func(n result.NetworkPlan) bool { return n.Name == network.Baseline })
+}
+
+// checkPathless refuses a workload that takes an engine where there is none.
+func checkPathless(p result.Plan) error {
+	for _, w := range p.Workloads {
+		if kind, _ := workload.Find(w.Name); kind.Pathless && len(enginesOf(p)) == 0 && !hasBaseline(p) {
+			return &InputError{"workload " + w.Name + ": none of these networks has an engine that makes containers: add docker-host or containerd-bridge"}
+		}
+	}
+	return nil
+}
+
+// enginesOf are the places of the plan's engines.
+func enginesOf(p result.Plan) []place {
+	var cells []place
+	seen := map[string]bool{}
+	for _, n := range network.All() {
+		at := slices.IndexFunc(p.Networks, func(np result.NetworkPlan) bool { return np.Name == n.Name })
+		if at < 0 || n.Runtime.Name == "" || seen[n.Runtime.Name] {
+			continue
+		}
+		seen[n.Runtime.Name] = true
+		cells = append(cells, placeOf(p, at, n, p.NIC[0]))
+	}
+	return cells
+}
+
+// containers is a site that can make containers, on a path or without one.
+type containers interface {
+	Attach(ctx context.Context, underlay, path string) (workload.Operation, error)
+	Lifecycle(ctx context.Context, underlay string) (workload.Operation, error)
+}
+
+// attacher makes containers in one place.
+type attacher struct {
+	site           containers
+	underlay, path string
+}
+
+func (a attacher) Attach(ctx context.Context) (workload.Operation, error) {
+	return a.site.Attach(ctx, a.underlay, a.path)
+}
+
+func (a attacher) Lifecycle(ctx context.Context) (workload.Operation, error) {
+	return a.site.Lifecycle(ctx, a.underlay)
+}
+
+// operate does one run of a workload that makes containers. It drives them from
+// this process.
+func (r *runner) operate(ctx context.Context, p place, path string, kind workload.Workload, run workload.Run) (result.Sample, error) {
+	site, can := r.Site.(containers)
+	if !can {
+		return result.Sample{}, errors.New("make containers: this site has none of its own")
+	}
+	run.Share = p.network.Runtime.Name != ""
+	tally, err := agent.Metered(run, func(run workload.Run) (workload.Tally, error) {
+		return kind.Cycle(ctx, run, attacher{site, p.underlay, path})
+	})
+	return agent.Outcome{Client: tally}.Sample(), err
+}
+
+// checkOperation makes one container before anything is measured: the error is
+// the engine's own.
+func (r *runner) checkOperation(ctx context.Context, p place, path string, kind workload.Workload) error {
+	r.Progress(Progress{Checking: true})
+	_, err := r.operate(ctx, p, path, kind, workload.Run{Mode: kind.Modes[0], Flows: 1})
+	return err
+}

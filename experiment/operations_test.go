@@ -1,0 +1,137 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// containersPlan makes containers on some networks.
+func containersPlan(networks, workloads []string, paths ...string) result.Plan {
+	p := result.Plan{Networks: named(networks), Paths: paths, NIC: []string{"full", "tso"}, EncapNIC: []string{"plain"}, Seed: 1}
+	for _, w := range workloads {
+		p.Workloads = append(p.Workloads, result.WorkloadPlan{Name: w, Flows: 3})
+	}
+	return Complete(p)
+}
+
+// cellNames are the networks of a plan's groups, by path.
+func cellNames(p result.Plan) map[string]string {
+	names := map[string]string{}
+	for _, g := range groupsOf(p) {
+		var all []string
+		for _, c := range g.cells {
+			all = append(all, c.network.Name)
+		}
+		names[g.path] += strings.Join(all, " ") + ";"
+	}
+	return names
+}
+
+// TestContainersAreMadeOnce on each path whatever the interfaces are, and
+// without a path once on each engine.
+func TestContainersAreMadeOnce(t *testing.T) {
+	networks := []string{"containerd-bridge", "docker-nat", "docker-bridge", "vxlan", network.Baseline}
+	got := cellNames(containersPlan(networks, []string{"attach"}, network.CrossHost, network.SamePod, network.PublishedPort))
+	want := map[string]string{
+		network.CrossHost:     "host host containerd-bridge vxlan;",
+		network.PublishedPort: "host host containerd-bridge docker-nat;",
+	}
+	for _, path := range network.Paths() {
+		if got[path] != want[path] {
+			t.Errorf("attach on %s: %q, want %q", path, got[path], want[path])
+		}
+	}
+	got = cellNames(containersPlan(networks, []string{"lifecycle"}, network.CrossHost))
+	if len(got) != 1 || got[noNetwork] != "host host docker-bridge containerd-bridge;" {
+		t.Errorf("lifecycle: %v", got)
+	}
+	got = cellNames(containersPlan([]string{network.Baseline, "vxlan"}, []string{"lifecycle"}, network.CrossHost))
+	if len(got) != 1 || got[noNetwork] != "host host;" {
+		t.Errorf("lifecycle without an engine: %v", got)
+	}
+	if err := Check(containersPlan([]string{"vxlan"}, []string{"lifecycle"}, network.CrossHost)); err == nil || !strings.Contains(err.Error(), "add docker-host") {
+		t.Errorf("a plan without an engine: %v", err)
+	}
+}
+
+func TestWorkersAreParametersOfTheirCells(t *testing.T) {
+	p := containersPlan([]string{"vxlan"}, []string{"attach"}, network.CrossHost)
+	g := groupsOf(p)[0]
+	values := params(p, g, g.cells[0], true)
+	if values["workers"] != 3 || values["flows"] != nil || values["size"] != nil || values["warmup"] != nil {
+		t.Errorf("params %v", values)
+	}
+}
+
+// TestPercentilesOfAllOperations stand where no window holds enough for them,
+// with how many operations they are of, an interval and no toll.
+func TestPercentilesOfAllOperations(t *testing.T) {
+	r := synthetic(t, containersPlan([]string{"bridge"}, []string{"attach"}, network.SameHost))
+	feed(r, 8, func(block int, _ group, p place) (result.Sample, bool) {
+		var each []float64
+		for n := range 5 {
+			each = append(each, float64(1+block*5+n))
+		}
+		return result.Sample{
+			Metrics: map[string]float64{"latency_p50": each[2]}, Series: map[string][]float64{"latency": each}, Counters: map[string]float64{},
+		}, true
+	})
+	r.weigh()
+	m := weighed(t, r, "bridge", "latency_p90")
+	if m.Value != 36 || m.N != 40 || m.Low == nil || *m.Low >= 36 || *m.High <= 36 || m.Toll != nil {
+		t.Errorf("p90 of 1 to 40: %+v", m)
+	}
+	if m, has := find(r, "bridge", "latency_p99"); has {
+		t.Errorf("40 operations have no p99, yet: %+v", m)
+	}
+	if m := weighed(t, r, network.Baseline, "latency_p90"); m.N != 80 {
+		t.Errorf("p90 of both baselines: %+v", m)
+	}
+	if m := weighed(t, r, "bridge", "latency_p50"); m.Toll == nil || m.N != 8 {
+		t.Errorf("the median is each block's: %+v", m)
+	}
+}
+
+// makingSite makes containers, and one that fails says why.
+type makingSite struct {
+	*loopSite
+	fault func(underlay string) error
+}
+
+func (s makingSite) Attach(_ context.Context, underlay, _ string) (workload.Operation, error) {
+	return workload.Operation{Create: 2 * time.Millisecond, Answer: time.Millisecond, Remove: time.Millisecond}, s.fault(underlay)
+}
+
+func (s makingSite) Lifecycle(context.Context, string) (workload.Operation, error) {
+	return workload.Operation{Create: time.Millisecond, Remove: time.Millisecond}, nil
+}
+
+// TestFailedContainerEndsItsCell with the engine's words; the others go on.
+func TestFailedContainerEndsItsCell(t *testing.T) {
+	p := containersPlan([]string{"docker-nat", "nat"}, []string{"attach"}, network.PublishedPort)
+	p.Blocks, p.Duration = 2, 0.005
+	o := silent(p)
+	o.Site = makingSite{newLoopSite(t), func(underlay string) error {
+		if underlay == "docker-nat" {
+			return errors.New("port is already allocated")
+		}
+		return nil
+	}}
+	res, err := Run(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range res.Cells {
+		failed := c.Status == result.StatusFailed && strings.Contains(c.Reason, "port is already allocated")
+		if failed != (c.Network == "docker-nat") || !failed && len(c.Samples) == 0 {
+			t.Errorf("%s is %s: %s, with %d samples", c.Network, c.Status, c.Reason, len(c.Samples))
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"tare/agent"
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// serverError says that a real server could not be started, or has ended: the
+// cells that need it have no use for a second try.
+type serverError struct{ err error }
+
+func (e *serverError) Error() string { return e.err.Error() }
+func (e *serverError) Unwrap() error { return e.err }
+
+// serverOf is the real server of a run; false: the run has none.
+func serverOf(name string, run workload.Run) (workload.Server, bool) {
+	if run.Server == "" {
+		return workload.Server{}, false
+	}
+	kind, _ := workload.Find(name)
+	return kind.FindServer(run.Server)
+}
+
+// startAtOnce is how many servers start at a time.
+const startAtOnce = 4
+
+// realServer is one at an end and the cells that need it.
+type realServer struct {
+	underlay string
+	ends     network.Ends
+	name     string // of the workload
+	run      workload.Run
+	cells    []*result.Cell
+	err      error // why it could not be started
+}
+
+// startServers starts every real server of the plan before the first block, so
+// that none starts while another network is measured. The cells of one that
+// does not start fail.
+func (r *runner) startServers(ctx context.Context) error {
+	all := r.realServers()
+	if len(all) == 0 {
+		return nil
+	}
+	r.Progress(Progress{Starting: len(all)})
+	begun := time.Now()
+	var wait sync.WaitGroup
+	room := make(chan struct{}, startAtOnce)
+	for _, s := range all {
+		wait.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			s.err = r.ready(ctx, s.underlay, s.ends, s.name, s.run)
+		})
+	}
+	wait.Wait()
+	for _, s := range all {
+		for _, cell := range s.cells {
+			if s.err != nil {
+				cell.Status, cell.Reason = result.StatusFailed, s.err.Error()
+			}
+		}
+	}
+	r.res.Environment.ServersUp = result.Seconds(time.Since(begun).Seconds())
+	return ctx.Err()
+}
+
+// realServers lists the servers of the plan, each once, with the cells that can be
+// measured.
+func (r *runner) realServers() []*realServer {
+	var all []*realServer
+	known := map[string]*realServer{}
+	for n, g := range r.groups {
+		run := runOf(r.plan, g.workload)
+		server, has := serverOf(g.workload.Name, run)
+		if !has {
+			continue
+		}
+		for _, c := range g.cells {
+			cell, ends := r.cells[keyOf(n, c)], r.ends[c.underlay][g.path]
+			if cell.Status != result.StatusOK {
+				continue
+			}
+			key := server.Name + " " + c.underlay + "." + ends.Server + " " + ends.Bind.String()
+			if known[key] == nil {
+				known[key] = &realServer{underlay: c.underlay, ends: ends, name: g.workload.Name, run: run}
+				all = append(all, known[key])
+			}
+			known[key].cells = append(known[key].cells, cell)
+		}
+	}
+	return all
+}
+
+// ready has the serving end's agent start the run's real server, unless it
+// runs, and make it ready for the run.
+func (r *runner) ready(ctx context.Context, underlay string, ends network.Ends, name string, run workload.Run) error {
+	server, _ := serverOf(name, run)
+	h, err := r.Site.Agent(ctx, underlay+"."+ends.Server, "server")
+	if err != nil {
+		return err
+	}
+	err = h.Ready(ctx, agent.Job{
+		Workload: name, Run: run, Dir: lab.Scratch,
+		Address: netip.AddrPortFrom(ends.Bind, server.Port).String(),
+	})
+	if err != nil && ctx.Err() == nil {
+		return &serverError{fmt.Errorf("%s %w", server.Name, err)}
+	}
+	return err
+}
+
+// against does one run against a real server. Where that has ended, its last
+// words are the better error, and what was measured until then is no sample.
+func (r *runner) against(ctx context.Context, underlay string, ends network.Ends, name string, run workload.Run) (out agent.Outcome, err error) {
+	server, known := serverOf(name, run)
+	if !known {
+		return out, fmt.Errorf("server %q of %s: unknown", run.Server, name)
+	}
+	if err := r.ready(ctx, underlay, ends, name, run); err != nil {
+		return out, err
+	}
+	client, err := r.Site.Agent(ctx, underlay+"."+ends.Client, "client")
+	if err != nil {
+		return out, err
+	}
+	out, err = client.Drive(ctx, agent.Job{Workload: name, Run: run, Address: netip.AddrPortFrom(ends.Dial, server.Port).String()})
+	if suspect := err != nil || len(out.Client.Warnings) > 0; suspect && ctx.Err() == nil {
+		if ended := r.ready(ctx, underlay, ends, name, run); ended != nil {
+			return out, ended
+		}
+	}
+	return out, err
+}

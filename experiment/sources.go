@@ -1,0 +1,90 @@
+package experiment
+
+import (
+	"context"
+	"strings"
+
+	"tare/network"
+	"tare/probe"
+	"tare/result"
+	"tare/site"
+)
+
+// counter is a site that can read what the kernel says of its places.
+type counter interface {
+	Count(ctx context.Context, places []string) (stop func() (site.Counted, error), err error)
+	States(ctx context.Context, places []string) (site.Counted, error)
+}
+
+// sources are what is read around every run, and once before the first.
+type sources struct {
+	site    counter // nil: it can't read its places
+	machine *probe.Reader
+}
+
+func sourcesOf(s Site) sources {
+	c, _ := s.(counter)
+	return sources{c, probe.NewReader("/", probe.Machine)}
+}
+
+// unreadable names the places of a site that did not tell their counters.
+func (r *runner) unreadable(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.res.Unread = probe.Unread(r.res.Unread, []result.Unread{{Source: "namespaces of the lab", Reason: err.Error()}})
+	}
+}
+
+// count begins to count on the machine and at the ends of a path and their
+// hosts; stop adds what was counted to a sample. Nothing is read in between.
+func (r *runner) count(ctx context.Context, underlay string, ends network.Ends) (stop func(*result.Sample)) {
+	if r.sources.site == nil {
+		return func(*result.Sample) {}
+	}
+	stopPlaces, err := r.sources.site.Count(ctx, placesOf(underlay, ends))
+	if err != nil {
+		r.unreadable(ctx, err)
+		stopPlaces = func() (site.Counted, error) { return site.Counted{}, nil }
+	}
+	before := r.sources.machine.Read()
+	return func(s *result.Sample) {
+		machine, unread := r.sources.machine.Read().Since(before)
+		counted, err := stopPlaces()
+		r.unreadable(ctx, err)
+		r.res.Unread = probe.Unread(r.res.Unread, unread, counted.Unread)
+		for n := range s.Readings {
+			s.Readings[n].At = map[string]string{result.AtClient: ends.Client, result.AtServer: ends.Server}[s.Readings[n].End]
+		}
+		for n := range counted.Readings {
+			counted.Readings[n].At = strings.TrimPrefix(counted.Readings[n].At, underlay+".")
+		}
+		s.Readings = append(append(machine, counted.Readings...), s.Readings...)
+	}
+}
+
+// readStates reads what stands on the machine and at every place of the plan's
+// paths, now that each has carried packets.
+func (r *runner) readStates(ctx context.Context) {
+	if r.sources.site == nil {
+		return
+	}
+	var places []string
+	asked := map[string]bool{}
+	for _, g := range r.groups {
+		for _, c := range g.cells {
+			ends, there := r.ends[c.underlay][g.path]
+			if !there {
+				continue
+			}
+			for _, at := range placesOf(c.underlay, ends) {
+				if !asked[at] {
+					asked[at], places = true, append(places, at)
+				}
+			}
+		}
+	}
+	states, unread := probe.Look("/", probe.Machine)
+	counted, err := r.sources.site.States(ctx, places)
+	r.unreadable(ctx, err)
+	r.res.States = append(states, counted.States...)
+	r.res.Unread = probe.Unread(r.res.Unread, unread, counted.Unread)
+}

@@ -1,0 +1,229 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+	"tare/trace"
+)
+
+// roundTrip is the metric that a way there and back is told by.
+const roundTrip = "rtt_p50"
+
+// telling are the counters of the kernel that tell of packets that die without
+// being dropped anywhere, or of why they are dropped (RFC 2011, RFC 2012 and
+// net/ipv4/proc.c).
+func telling() []string {
+	return []string{
+		"Ip.InHdrErrors", "Ip.InAddrErrors", "Ip.InUnknownProtos", "Ip.InDiscards",
+		"Ip.OutDiscards", "Ip.OutNoRoutes", "Ip.ReasmFails", "Ip.FragFails",
+		"Icmp.InDestUnreachs", "Icmp.OutDestUnreachs",
+		"Udp.NoPorts", "Udp.InErrors", "Udp.RcvbufErrors", "Udp.SndbufErrors", "Udp.InCsumErrors",
+		"Tcp.AttemptFails", "Tcp.InErrs", "Tcp.InCsumErrors", "Tcp.RetransSegs",
+		"TcpExt.ListenOverflows", "TcpExt.ListenDrops", "TcpExt.TCPBacklogDrop", "TcpExt.TCPRcvQDrop",
+		"TcpExt.TCPZeroWindowDrop", "TcpExt.PruneCalled", "TcpExt.TCPTimeouts", "TcpExt.IPReversePathFilter",
+	}
+}
+
+// begin begins to count at every place of an underlay; end adds to a sight what
+// grew there and tells of packets that die: the counters of the protocols, the
+// drops of devices ("eth0 dropped"), and neighbours that do not answer
+// ("neighbour 10.0.0.9 dev eth0", 1 for each).
+func (t *tracing) begin(ctx context.Context, underlay string) (end func(*sight) error, err error) {
+	c, can := t.Site.(counter)
+	if !can {
+		return func(*sight) error { return nil }, nil
+	}
+	var places []string
+	for _, name := range t.namespacesOf(underlay) {
+		places = append(places, underlay+"."+name)
+	}
+	stop, err := c.Count(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	return func(s *sight) error {
+		counted, err := stop()
+		if err != nil {
+			return err
+		}
+		for _, r := range counted.Readings {
+			s.grow(strings.TrimPrefix(r.At, underlay+"."), r.Counts)
+		}
+		return t.silent(ctx, s, places, underlay)
+	}, nil
+}
+
+// silent adds the neighbours of places that do not answer.
+func (t *tracing) silent(ctx context.Context, s *sight, places []string, underlay string) error {
+	for _, at := range places {
+		laid, err := t.Site.Look(ctx, at)
+		if err != nil {
+			return err
+		}
+		for _, l := range laid {
+			for _, text := range l.Neighbours {
+				if words := strings.Fields(text); strings.HasSuffix(text, " failed") || strings.HasSuffix(text, " incomplete") {
+					s.counted[countedAt{strings.TrimPrefix(at, underlay+"."), "neighbour " + strings.Join(words[:3], " ")}] = 1
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// grow adds what the counters of a place grew by, as far as they tell of packets
+// that die.
+func (s *sight) grow(at string, counts map[string]float64) {
+	for name, by := range counts {
+		device, of, _ := strings.Cut(name, ".")
+		switch {
+		case slices.Contains(telling(), name):
+		case slices.Contains(dying(), of):
+			name = device + " dropped"
+		default:
+			continue
+		}
+		s.counted[countedAt{at, name}] += int64(by)
+	}
+}
+
+// dying are a device's counters of packets that it dropped.
+func dying() []string { return []string{"rx_dropped", "tx_dropped", "rx_errors", "tx_errors"} }
+
+func (s *sight) counts() []result.Count {
+	counts := []result.Count{}
+	for of, value := range s.counted {
+		if value > 0 {
+			counts = append(counts, result.Count{Name: of.name, At: of.at, Value: value})
+		}
+	}
+	slices.SortFunc(counts, func(a, b result.Count) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Name, b.Name))
+	})
+	return counts
+}
+
+// explain puts what was seen into the cells, and beside each network's hops
+// those of its baseline.
+func (t *tracing) explain() {
+	for key, s := range t.seen {
+		t.cells[key].Trace = t.traceOf(t.cells[key], s)
+	}
+	for key, cell := range t.cells {
+		baseline := t.cells[cellKey{group: key.group, network: network.Baseline}]
+		if cell != baseline && cell.Trace != nil && baseline.Trace != nil {
+			cell.Trace.Tolls = tolls(cell.Trace, baseline.Trace)
+		}
+	}
+	t.gather()
+}
+
+func (t *tracing) traceOf(cell *result.Cell, s *sight) *result.Trace {
+	hops, whole := trace.Hops(s.path)
+	tr := &result.Trace{
+		Tier: int(t.tracer.Tier), Lacks: append([]string{}, t.tracer.Lacks...),
+		Ways: whole.Ways, Mean: whole.Mean, Sum: whole.Sum, Hops: hops,
+		Ledger: ledger(s), CPU: trace.Use(s.profiles),
+	}
+	if t.tracer.Tier >= trace.Packets {
+		compare(tr, cell.Samples, s.traced)
+	}
+	return tr
+}
+
+// compare sets the windows in which packets were followed beside the clean
+// ones, and scales the hops of round trips to those.
+func compare(tr *result.Trace, clean, traced []result.Sample) {
+	for _, name := range []string{roundTrip, "throughput", "rate"} {
+		without, ok := typical(clean, name)
+		with, okWith := typical(traced, name)
+		if !ok || !okWith {
+			continue
+		}
+		tr.Metric, tr.Clean, tr.Traced = name, without, with
+		q, _ := result.QuantityOf(name)
+		if tr.Overhead = with/without - 1; q.Better == result.Higher {
+			tr.Overhead = 1 - with/without
+		}
+		break
+	}
+	if tr.Metric == roundTrip {
+		for n := range tr.Hops {
+			share := tr.Hops[n].Share * tr.Clean
+			tr.Hops[n].Clean = &share
+		}
+	}
+}
+
+// typical is a metric over the samples that have it, each by the work that was
+// done in its window: as the ways of packets are counted.
+func typical(samples []result.Sample, name string) (float64, bool) {
+	var sum, work float64
+	for _, s := range samples {
+		if v, has := s.Metrics[name]; has && v > 0 {
+			sum, work = sum+v*s.Counters["work"], work+s.Counters["work"]
+		}
+	}
+	return sum / work, work > 0
+}
+
+// ledger balances what was seen to be lost against what the workload missed.
+func ledger(s *sight) *result.Ledger {
+	l := &result.Ledger{Losses: []result.Loss{}, Others: []result.Loss{}, Counters: s.counts()}
+	for _, sample := range s.traced {
+		if lost, counts := sample.Counters["lost"]; counts {
+			if l.Lost == nil {
+				l.Lost = new(uint64)
+			}
+			*l.Lost += uint64(lost)
+		}
+	}
+	for loss, packets := range s.path.Lost {
+		into := &l.Others
+		if loss.Mine && !loss.Harmless() {
+			into = &l.Losses
+			l.Found += packets
+		}
+		*into = append(*into, result.Loss{Reason: loss.Reason, At: loss.At, Device: loss.Device, Function: loss.Function, Packets: packets})
+	}
+	for _, list := range [][]result.Loss{l.Losses, l.Others} {
+		slices.SortFunc(list, func(a, b result.Loss) int {
+			return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.At+a.Device+a.Reason+a.Function, b.At+b.Device+b.Reason+b.Function))
+		})
+	}
+	return l
+}
+
+// tolls are the hops of a network against its baseline's, by name, in the
+// order of the network's. Both are taken as they were traced, which slows like
+// hops alike; the toll without the tracer is shared out by their differences.
+// nil: there is no toll to share out.
+func tolls(of, baseline *result.Trace) []result.HopToll {
+	toll, traced := of.Clean-baseline.Clean, of.Sum-baseline.Sum
+	if of.Metric != roundTrip || baseline.Metric != roundTrip || toll <= 0 || traced <= 0 {
+		return nil
+	}
+	var all []result.HopToll
+	add := func(hops []result.Hop, into func(*result.HopToll, float64)) {
+		for _, h := range hops {
+			at := slices.IndexFunc(all, func(one result.HopToll) bool { return one.Name == h.Name })
+			if at < 0 {
+				at = len(all)
+				all = append(all, result.HopToll{Name: h.Name})
+			}
+			into(&all[at], h.Mean)
+		}
+	}
+	add(of.Hops, func(one *result.HopToll, s float64) { one.Value += s })
+	add(baseline.Hops, func(one *result.HopToll, s float64) { one.Baseline += s })
+	for n := range all {
+		all[n].Share = (all[n].Value - all[n].Baseline) / traced
+		all[n].Delta = all[n].Share * toll
+	}
+	return all
+}

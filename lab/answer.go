@@ -1,0 +1,122 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// askStep is how often a datagram is sent that nobody has answered yet.
+	askStep = 500 * time.Microsecond
+	// answerWait is how long the first answer may take: an address that is asked
+	// for too early is asked for again after a second.
+	answerWait = 10 * time.Second
+)
+
+// Question is a datagram from one namespace to another that answers it.
+type Question struct {
+	Client, Server *Namespace
+	Bind           netip.AddrPort // where the server listens; port 0: one that is free
+	Dial           netip.AddrPort // where the client sends to; port 0: the server's
+}
+
+// Ask opens a socket at each end, sends datagrams from the client to the server
+// until the first is answered, and tells how long that took. One thread does
+// what both ends have to do.
+func (q Question) Ask() (took time.Duration, err error) {
+	err = onThread(func() (err error) {
+		begun := time.Now()
+		server, port, err := q.listen()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unix.Close(server)) }()
+		to := &unix.SockaddrInet4{Addr: q.Dial.Addr().As4(), Port: int(q.Dial.Port())}
+		if to.Port == 0 {
+			to.Port = port
+		}
+		client, err := q.Client.datagramSocket()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unix.Close(client)) }()
+		if err := exchange(server, client, to, begun.Add(answerWait)); err != nil {
+			return fmt.Errorf("send from %s to %s at %v: %w", q.Client.Name, q.Server.Name, q.Dial.Addr(), err)
+		}
+		took = time.Since(begun)
+		return nil
+	})
+	return took, err
+}
+
+// datagramSocket moves the calling thread into the namespace and opens a socket,
+// which stays there.
+func (ns *Namespace) datagramSocket() (int, error) {
+	if err := unix.Setns(int(ns.net.Fd()), unix.CLONE_NEWNET); err != nil {
+		return -1, fmt.Errorf("enter network namespace %s: %w", ns.Name, err)
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open socket in %s: %w", ns.Name, err)
+	}
+	return fd, nil
+}
+
+// listen opens the server's socket and gives its port.
+func (q Question) listen() (fd, port int, err error) {
+	if fd, err = q.Server.datagramSocket(); err != nil {
+		return fd, 0, err
+	}
+	at := &unix.SockaddrInet4{Addr: q.Bind.Addr().As4(), Port: int(q.Bind.Port())}
+	if err := unix.Bind(fd, at); err != nil {
+		return -1, 0, errors.Join(fmt.Errorf("listen on %v in %s: %w", q.Bind, q.Server.Name, err), unix.Close(fd))
+	}
+	bound, err := unix.Getsockname(fd)
+	if v4, ok := bound.(*unix.SockaddrInet4); ok && err == nil {
+		return fd, v4.Port, nil
+	}
+	return -1, 0, errors.Join(fmt.Errorf("listen in %s: read port: %w", q.Server.Name, err), unix.Close(fd))
+}
+
+// exchange sends from the client and answers at the server until the client has
+// an answer. What a network that is not whole yet refuses is tried again.
+func exchange(server, client int, to *unix.SockaddrInet4, deadline time.Time) error {
+	poll := []unix.PollFd{{Fd: int32(server), Events: unix.POLLIN}, {Fd: int32(client), Events: unix.POLLIN}}
+	buf := make([]byte, 64)
+	connected := false
+	var refused error
+	for next := time.Now(); ; {
+		now := time.Now()
+		if now.After(deadline) {
+			return errors.Join(fmt.Errorf("no answer within %v: %w", answerWait, os.ErrDeadlineExceeded), refused)
+		}
+		if !now.Before(next) {
+			if !connected { // answers of others are not taken
+				refused = unix.Connect(client, to)
+				connected = refused == nil
+			}
+			if connected {
+				_, refused = unix.Write(client, []byte("tare"))
+			}
+			next = now.Add(askStep)
+		}
+		wait := unix.NsecToTimespec(int64(max(0, time.Until(next))))
+		if _, err := unix.Ppoll(poll, &wait, nil); err != nil && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("wait for answer: %w", err)
+		}
+		if n, from, err := unix.Recvfrom(server, buf, 0); err == nil {
+			// One that is lost is asked for again.
+			if err := unix.Sendto(server, buf[:n], 0, from); err != nil {
+				refused = err
+			}
+		}
+		if n, err := unix.Read(client, buf); err == nil && n > 0 {
+			return nil
+		}
+	}
+}

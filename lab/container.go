@@ -1,0 +1,122 @@
+package lab
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+)
+
+// MaxContainers bounds the containers of a host: an address has ten bits for
+// them.
+const MaxContainers = 1000
+
+// Container is a namespace that a network attaches to a host.
+type Container struct {
+	*Namespace
+	Short  string     // "c1"
+	Number int        // among its host's, from 1; 0: it is the host itself
+	Addr   netip.Addr // its address in its network, once attached
+	Host   *Host
+	// Detach takes back what attaching it made outside its namespace. Only
+	// RemoveContainer runs it: when the lab ends, all of that ends anyway.
+	Detach Undo
+}
+
+// AddContainer gives the next container of the host, by the lowest number that
+// is free. It has no namespace yet: Create makes it one, Adopt takes a real
+// engine's. Whoever can't attach it removes it. Containers may come and go side
+// by side.
+func (h *Host) AddContainer() (*Container, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	number := 1
+	for h.taken[number] {
+		number++
+	}
+	if number > MaxContainers {
+		return nil, fmt.Errorf("add container to %s: it has %d, the most", h.Name, MaxContainers)
+	}
+	h.taken[number] = true
+	short := fmt.Sprintf("c%d", number)
+	ns := emptyNamespace(h.Name+"/"+short, h.CC)
+	ns.CPUs, ns.from = h.CPUs, h.Namespace
+	return &Container{Namespace: ns, Short: short, Number: number, Host: h}, nil
+}
+
+// Place is the host itself where a container is asked for: nothing is made for
+// it, and nothing removed.
+func (h *Host) Place() *Container {
+	return &Container{Namespace: h.Namespace, Short: h.Short, Addr: h.Addr, Host: h}
+}
+
+// Create makes a network namespace for the container, attached to nothing.
+func (c *Container) Create() error {
+	if err := c.create(); err != nil {
+		return err
+	}
+	c.Host.list(c)
+	return nil
+}
+
+// Adopt takes the network namespace of a real engine's container, known by a
+// process in it. The engine's own command line enter starts a process in the
+// container, as {"docker", "exec", "-i", "ID"}; it runs in the host.
+func (c *Container) Adopt(pid int, enter ...string) error {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return fmt.Errorf("adopt container %s: %w", c.Name, err)
+	}
+	c.net, c.via = file, enter
+	c.Push(file.Close)
+	if err := errors.Join(c.openLinks(), c.Sysctl("net/ipv4/tcp_no_metrics_save", "1")); err != nil {
+		return fmt.Errorf("adopt container %s: %w", c.Name, err)
+	}
+	c.Host.list(c)
+	return nil
+}
+
+// list makes a container with a namespace one of those that others find.
+func (h *Host) list(c *Container) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.containers = append(h.containers, c)
+	slices.SortFunc(h.containers, func(a, b *Container) int { return cmp.Compare(a.Number, b.Number) })
+}
+
+// Containers lists those that have a namespace, by number.
+func (h *Host) Containers() []*Container {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.containers)
+}
+
+// RemoveContainer takes one container back: what attaching it made, the last
+// first, and its namespace. Its number, and so its address, is given again,
+// unless that failed.
+func (h *Host) RemoveContainer(c *Container) error {
+	if c.Number == 0 {
+		return nil
+	}
+	h.mu.Lock()
+	h.containers = slices.DeleteFunc(h.containers, func(other *Container) bool { return other == c })
+	h.mu.Unlock()
+	if err := errors.Join(c.Detach.Close(), c.Close()); err != nil {
+		return fmt.Errorf("remove container %s: %w", c.Name, err)
+	}
+	h.mu.Lock()
+	delete(h.taken, c.Number)
+	h.mu.Unlock()
+	return nil
+}
+
+// closeContainers lets go of every container when the host ends.
+func (h *Host) closeContainers() error {
+	var errs []error
+	for _, c := range h.Containers() {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}

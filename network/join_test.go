@@ -1,0 +1,158 @@
+package network_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tare/network"
+	"tare/site"
+)
+
+// atOnce is how many containers come and go side by side.
+const atOnce = 4
+
+// On every network that can be laid here a container comes, is
+// reached and goes, alone and side by side, and what stood before stands after.
+func TestContainersComeAndGo(t *testing.T) {
+	var kernel, parts, docker []site.UnderlaySpec
+	var labs [][]site.UnderlaySpec
+	for _, n := range network.All() {
+		switch {
+		case n.Name == "sr-iov": // its functions are a user's to name
+		case n.Engine.Name != "":
+			docker = append(docker, on(n.Name))
+		case n.Runtime.Name != "":
+			labs = append(labs, []site.UnderlaySpec{on(n.Name)})
+		case len(n.Needs) == 0:
+			kernel = append(kernel, on(n.Name))
+		default:
+			parts = append(parts, on(n.Name))
+		}
+	}
+	explicit := on("ovs-vxlan")
+	explicit.Name, explicit.Params = "explicit", map[string]string{network.Openflow: "explicit"}
+	policies := on("bgp")
+	policies.Name, policies.Params = "policies", map[string]string{"policies": "2", "router": "frr"}
+	full := on("bgp") // the next container needs a block that no host has announced
+	full.Name, full.Containers = "full", 62
+	for _, underlays := range append(labs, kernel, docker, append(parts, explicit, policies, full)) {
+		t.Run("with_"+underlays[0].Name, func(t *testing.T) {
+			l := tryBuild(t, underlays...)
+			for _, b := range l.Topology.Underlays {
+				switch {
+				case b.Missing != "" && b.Network != "cni": // test/everything says which may be missing
+				case b.Error != "":
+					t.Errorf("%s: %s", b.Name, b.Error)
+				default:
+					t.Run(b.Name, func(t *testing.T) { comeAndGo(t, l, b) })
+				}
+			}
+		})
+	}
+}
+
+func comeAndGo(t *testing.T, l *site.Lab, b site.Built) {
+	for _, path := range []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.PublishedPort} {
+		if _, served := b.Paths[path]; !served {
+			continue
+		}
+		// What the first one needs may stay: a chain for whatever is published.
+		if _, err := l.Attach(t.Context(), b.Name, path); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		before := standing(t, l, b)
+		var all sync.WaitGroup
+		for range atOnce {
+			all.Go(func() {
+				if _, err := l.Attach(t.Context(), b.Name, path); err != nil {
+					t.Errorf("%s: %v", path, err)
+				}
+			})
+		}
+		all.Wait()
+		if after := standing(t, l, b); !slices.Equal(after, before) {
+			t.Errorf("%s: there is\n%s\nand was\n%s", path, strings.Join(beyond(after, before), "\n"), strings.Join(beyond(before, after), "\n"))
+		}
+	}
+}
+
+// One that can't be attached is gone, and the next one takes its place.
+func TestContainerThatFailsLeavesNothing(t *testing.T) {
+	l := build(t, on("bridge"))
+	b := built(t, l, "bridge")
+	before := standing(t, l, b)
+	if _, status, err := exec(t.Context(), l, "h1", "ip", "link", "add", "veth-c3", "type", "bridge"); err != nil || status != 0 {
+		t.Fatalf("take the device's name: status %d, %v", status, err)
+	}
+	if _, err := l.Attach(t.Context(), b.Name, network.SameHost); err == nil || !strings.Contains(err.Error(), "attach bridge.h1/c3: add veth veth-c3") {
+		t.Errorf("attaching says %v", err)
+	}
+	if _, status, err := exec(t.Context(), l, "h1", "ip", "link", "del", "veth-c3"); err != nil || status != 0 {
+		t.Fatalf("give the device's name back: status %d, %v", status, err)
+	}
+	if after := standing(t, l, b); !slices.Equal(after, before) {
+		t.Errorf("there is\n%s\nand was\n%s", strings.Join(beyond(after, before), "\n"), strings.Join(beyond(before, after), "\n"))
+	}
+	if _, err := l.Attach(t.Context(), b.Name, network.SameHost); err != nil {
+		t.Error(err)
+	}
+}
+
+// beyond lists what is in one list and not in the other.
+func beyond(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
+}
+
+// counters are what the kernel and engines are asked for in a host beside its
+// devices, routes and rules.
+const counters = `cd /run/tare 2>/dev/null || exit 0
+ls /run/netns 2>/dev/null
+find . -path '*/networks/*' -name '[0-9]*.*' 2>/dev/null
+ls cni/results 2>/dev/null
+[ -S docker/docker.sock ] && docker/bin/docker --host unix:///run/tare/docker/docker.sock ps --all --format '{{.Names}}'
+[ -S containerd/containerd.sock ] && ctr --address containerd/containerd.sock --namespace k8s.io containers list --quiet
+[ -S /run/openvswitch/db.sock ] && ovs-vsctl list-ports br0 && ovs-ofctl -O OpenFlow13 dump-flows --no-stats br0 2>/dev/null
+true`
+
+// standing is what a network has laid in its hosts and the containers that it
+// began with. What the kernel has learned by itself is left out.
+func standing(t *testing.T, l *site.Lab, b site.Built) []string {
+	t.Helper()
+	all := slices.Clone(l.Topology.Namespaces)
+	var lines []string
+	for _, at := range all {
+		if !strings.HasPrefix(at, b.Name+".") {
+			continue
+		}
+		laid, err := l.Look(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(format string, args ...any) { lines = append(lines, at+" "+fmt.Sprintf(format, args...)) }
+		for _, link := range laid[0].Links {
+			add("%s %s %d %v %s %v", link.Name, link.Kind, link.MTU, link.Up, link.Bridge, link.Addresses)
+		}
+		for _, route := range laid[0].Routes {
+			add("%s", route)
+		}
+		for _, entry := range slices.Concat(laid[0].Neighbours, laid[0].FDB) {
+			if strings.HasSuffix(entry, "permanent") && !strings.Contains(entry, "dev br") {
+				add("%s", entry)
+			}
+		}
+		for _, rules := range laid[0].Rules {
+			add("%s %s %d", rules.Table, rules.Chain, rules.Rules)
+		}
+		if os.Geteuid() == 0 && !strings.Contains(at, "/") {
+			for line := range strings.Lines(shell(t, l, at, counters)) {
+				add("%s", strings.TrimSpace(line))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,181 @@
+package probe
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// linkStats counts what each device passed and dropped.
+func linkStats() Probe {
+	return Probe{
+		Name: "link", Doc: "packets, bytes, drops and errors of each device", Scope: Namespace, Source: "ip -s -s link",
+		count: func(v *view) (map[string]float64, error) {
+			dumped, err := v.links()
+			if err != nil {
+				return nil, err
+			}
+			return ParseLinkStats(dumped)
+		},
+	}
+}
+
+// links tells how each device stands.
+func links() Probe {
+	return Probe{
+		Name: "links", Doc: "kind, MTU, state, queue and bridge of each device", Scope: Namespace, Source: "ip -d link",
+		look: func(v *view) (map[string]any, error) {
+			dumped, err := v.links()
+			if err != nil {
+				return nil, err
+			}
+			return ParseLinks(dumped)
+		},
+	}
+}
+
+var errNoDevices = errors.New("parse devices: none: is this the kernel's answer?")
+
+// The counters of struct rtnl_link_stats64, in their order
+// (include/uapi/linux/if_link.h). An older kernel has fewer.
+func linkCounters() []string {
+	return []string{
+		"rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped",
+		"multicast", "collisions", "rx_length_errors", "rx_over_errors", "rx_crc_errors", "rx_frame_errors",
+		"rx_fifo_errors", "rx_missed_errors", "tx_aborted_errors", "tx_carrier_errors", "tx_fifo_errors",
+		"tx_heartbeat_errors", "tx_window_errors", "rx_compressed", "tx_compressed", "rx_nohandler", "rx_otherhost_dropped",
+	}
+}
+
+// ParseLinkStats reads the answer to RTM_GETLINK. A name is the device's and
+// the counter's: "eth0.rx_dropped". Zeros are left out.
+func ParseLinkStats(dumped []byte) (map[string]float64, error) {
+	counters, devices := map[string]float64{}, 0
+	names := linkCounters()
+	for m := range messages(dumped) {
+		if m.kind != unix.RTM_NEWLINK || len(m.body) < unix.SizeofIfInfomsg {
+			continue
+		}
+		device, stats := "", []byte(nil)
+		for kind, value := range attributes(m.body, unix.SizeofIfInfomsg) {
+			switch kind {
+			case unix.IFLA_IFNAME:
+				device = word(value)
+			case unix.IFLA_STATS64:
+				stats = value
+			}
+		}
+		if device == "" {
+			return nil, errors.New("parse devices: one has no name")
+		}
+		for n := 0; n < len(names) && 8*n+8 <= len(stats); n++ {
+			if value := binary.NativeEndian.Uint64(stats[8*n:]); value != 0 {
+				counters[device+"."+names[n]] = float64(value)
+			}
+		}
+		devices++
+	}
+	if devices == 0 {
+		return nil, errNoDevices
+	}
+	return counters, nil
+}
+
+// device is what a message tells of one.
+type device struct {
+	index, master uint32
+	name          string
+	values        map[string]any
+}
+
+// ParseLinks reads how each device stands: "eth0.mtu" (bytes), "eth0.kind",
+// "eth0.up", "eth0.running", "eth0.master", "eth0.qdisc", "eth0.txqueuelen"
+// (packets), "eth0.rx_queues", "eth0.tx_queues", "eth0.gso_max_size" (bytes),
+// "eth0.gso_max_segs", "eth0.mac"; of a VXLAN "vxlan0.vni", "vxlan0.port".
+func ParseLinks(dumped []byte) (map[string]any, error) {
+	var devices []device
+	names := map[uint32]string{}
+	for m := range messages(dumped) {
+		if m.kind != unix.RTM_NEWLINK || len(m.body) < unix.SizeofIfInfomsg {
+			continue
+		}
+		d := parseLink(m.body)
+		if d.name == "" {
+			return nil, errors.New("parse devices: one has no name")
+		}
+		names[d.index] = d.name
+		devices = append(devices, d)
+	}
+	if len(devices) == 0 {
+		return nil, errNoDevices
+	}
+	values := map[string]any{}
+	for _, d := range devices {
+		for name, value := range d.values {
+			values[d.name+"."+name] = value
+		}
+		if master := names[d.master]; master != "" {
+			values[d.name+".master"] = master
+		}
+	}
+	return values, nil
+}
+
+func parseLink(body []byte) device {
+	flags := number32(body[8:])
+	d := device{index: number32(body[4:]), values: map[string]any{
+		"up": flags&unix.IFF_UP != 0, "running": flags&unix.IFF_RUNNING != 0,
+	}}
+	for kind, value := range attributes(body, unix.SizeofIfInfomsg) {
+		switch kind {
+		case unix.IFLA_IFNAME:
+			d.name = word(value)
+		case unix.IFLA_MASTER:
+			d.master = number32(value)
+		case unix.IFLA_MTU:
+			d.values["mtu"] = number32(value)
+		case unix.IFLA_ADDRESS:
+			d.values["mac"] = net.HardwareAddr(value).String()
+		case unix.IFLA_QDISC:
+			d.values["qdisc"] = word(value)
+		case unix.IFLA_TXQLEN:
+			d.values["txqueuelen"] = number32(value)
+		case unix.IFLA_NUM_RX_QUEUES:
+			d.values["rx_queues"] = number32(value)
+		case unix.IFLA_NUM_TX_QUEUES:
+			d.values["tx_queues"] = number32(value)
+		case unix.IFLA_GSO_MAX_SIZE:
+			d.values["gso_max_size"] = number32(value)
+		case unix.IFLA_GSO_MAX_SEGS:
+			d.values["gso_max_segs"] = number32(value)
+		case unix.IFLA_LINKINFO:
+			var data []byte
+			for inner, text := range attributes(value, 0) {
+				switch inner {
+				case unix.IFLA_INFO_KIND:
+					d.values["kind"] = word(text)
+				case unix.IFLA_INFO_DATA:
+					data = text
+				}
+			}
+			if d.values["kind"] == "vxlan" {
+				parseVXLAN(d.values, data)
+			}
+		}
+	}
+	return d
+}
+
+// parseVXLAN adds the network and the UDP port of a VXLAN.
+func parseVXLAN(values map[string]any, data []byte) {
+	for kind, value := range attributes(data, 0) {
+		switch {
+		case kind == unix.IFLA_VXLAN_ID:
+			values["vni"] = number32(value)
+		case kind == unix.IFLA_VXLAN_PORT && len(value) >= 2:
+			values["port"] = binary.BigEndian.Uint16(value)
+		}
+	}
+}

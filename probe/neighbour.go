@@ -1,0 +1,114 @@
+package probe
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// neighbours lists the ARP table.
+func neighbours() Probe {
+	return Probe{
+		Name: "neighbours", Doc: "link address and state of each neighbour", Scope: Namespace, Source: "ip neighbour",
+		look: func(v *view) (map[string]any, error) { return dumpNeighbours(v, unix.AF_INET) },
+	}
+}
+
+// forwarding lists the forwarding database of bridges and VXLAN.
+func forwarding() Probe {
+	return Probe{
+		Name: "fdb", Doc: "where bridges and VXLAN send each link address", Scope: Namespace, Source: "bridge fdb",
+		look: func(v *view) (map[string]any, error) { return dumpNeighbours(v, unix.AF_BRIDGE) },
+	}
+}
+
+func dumpNeighbours(v *view, family byte) (map[string]any, error) {
+	request := make([]byte, unix.SizeofNdMsg)
+	request[0] = family
+	dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETNEIGH, request)
+	if err != nil {
+		return nil, err
+	}
+	names, err := v.names()
+	if err != nil {
+		return nil, err
+	}
+	return ParseNeighbours(dumped, names)
+}
+
+// ParseNeighbours reads the answer to RTM_GETNEIGH: "10.0.0.2 dev eth0" is
+// "02:00:00:00:00:02 reachable"; of a forwarding database
+// "02:00:00:00:00:02 dev vxlan0" is "10.0.0.2 permanent"; where an address is
+// sent to several, all of them.
+func ParseNeighbours(dumped []byte, names map[uint32]string) (map[string]any, error) {
+	values := map[string]any{}
+	for m := range messages(dumped) {
+		if m.kind != unix.RTM_NEWNEIGH {
+			continue
+		}
+		if len(m.body) < unix.SizeofNdMsg {
+			return nil, fmt.Errorf("parse neighbours: a message of %d bytes", len(m.body))
+		}
+		address, lladdr := "", ""
+		for kind, value := range attributes(m.body, unix.SizeofNdMsg) {
+			switch kind {
+			case unix.NDA_DST:
+				address = net.IP(value).String()
+			case unix.NDA_LLADDR:
+				lladdr = net.HardwareAddr(value).String()
+			}
+		}
+		key, value := address, lladdr
+		if m.body[0] == unix.AF_BRIDGE {
+			key, value = lladdr, address
+		}
+		if value != "" {
+			value += " "
+		}
+		key += " dev " + names[number32(m.body[4:])]
+		value += neighbourState(uint16(number32(m.body[8:])))
+		if other, had := values[key]; had {
+			value = fmt.Sprintf("%s, %s", other, value)
+		}
+		values[key] = value
+	}
+	return values, nil
+}
+
+// neighbourState names a state as iproute2 does. An entry of VXLAN's may be
+// permanent and without ARP.
+func neighbourState(state uint16) string {
+	for _, is := range []struct {
+		bit  uint16
+		name string
+	}{
+		{unix.NUD_PERMANENT, "permanent"}, {unix.NUD_NOARP, "noarp"}, {unix.NUD_FAILED, "failed"}, {unix.NUD_INCOMPLETE, "incomplete"},
+		{unix.NUD_REACHABLE, "reachable"}, {unix.NUD_STALE, "stale"}, {unix.NUD_DELAY | unix.NUD_PROBE, "probing"},
+	} {
+		if state&is.bit != 0 {
+			return is.name
+		}
+	}
+	return "none"
+}
+
+// neighbourCache counts what became of the machine's neighbours: one table
+// holds those of all namespaces.
+func neighbourCache() Probe {
+	return statTable(Probe{
+		Name: "neighbour_cache", Doc: "neighbours that never answered, and a full table", Scope: Machine, Source: "/proc/net/stat/arp_cache",
+	}, "proc/net/stat/arp_cache")
+}
+
+// neighbourLimits tells how many neighbours the machine's table has and may
+// have.
+func neighbourLimits() Probe {
+	return Probe{
+		Name: "neighbour_limits", Doc: "how many neighbours the machine may have", Scope: Machine, Source: "/proc/sys/net/ipv4/neigh/default",
+		look: func(v *view) (map[string]any, error) {
+			return readSysctls(filepath.Join(v.root, "proc/sys/net/ipv4/neigh/default"), []string{"gc_thresh1", "gc_thresh2", "gc_thresh3"})
+		},
+	}
+}

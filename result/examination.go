@@ -1,0 +1,47 @@
+package result
+
+// Examination is what was tried between two ends, and what the places on the
+// way said meanwhile. It is no part of a result: findings are made from it.
+type Examination struct {
+	Underlay string // "vxlan", of which the places are
+	Network  string
+	Fidelity string // "stand-in": another data path than the network's own
+	Path     string // empty: two ends of the user's choice
+	Client   string // "h1/c1"
+	Server   string
+	Dial     string   // the address at which the client reaches the server
+	Places   []string // the ends and their hosts, the client's first
+	NIC      string   // model of the hosts' interfaces
+	MTU      int      // bytes, that the hosts' interfaces were laid with; 0: unknown
+	Inner    int      // bytes that the network's headers leave of it
+	Link     bool     // the hosts' interfaces were laid with a rate
+	Rules    int      // firewall rules that the network was asked to have
+
+	Trials   []Trial
+	States   []State   // after the trials, At as Places
+	Readings []Reading // from before the trials to after them, At as Places
+	Unread   []Unread
+}
+
+// Trial is one exchange of messages that was tried on a path.
+type Trial struct {
+	Workload string             `json:"workload"`
+	Size     int                `json:"size"`            // bytes of a message
+	Error    string             `json:"error,omitempty"` // why it failed; empty: it passed
+	Metrics  map[string]float64 `json:"metrics,omitempty"`
+	Seen     []Sighting         `json:"seen"` // which devices saw its packets, in the order of time
+}
+
+// Sighting is a device that saw a packet.
+type Sighting struct {
+	At     string `json:"at"` // "h1/c1"
+	Device string `json:"device"`
+	Out    bool   `json:"out"`   // it left by the device; else it came in
+	Reply  bool   `json:"reply"` // it came from the server
+}
+
+// The sources of an examination that are no probes.
+const (
+	SourceAddresses = "ip address" // "10.0.0.1/24": "eth0"
+	SourceRoutes    = "ip route"   // "10.0.1.0/24": "via 10.0.0.2 dev eth0"
+)

@@ -1,0 +1,137 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"tare/lab"
+	"tare/network"
+	"tare/workload"
+)
+
+// standing is a network as it was laid.
+type standing struct {
+	network  network.Network
+	underlay *lab.Underlay
+	laying   *network.Laying
+}
+
+// begin finds a network in which to make a container. Until end is called the
+// lab stays.
+func (k *keeper) begin(name string) (s standing, end func(), err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, stands := k.standing[name]
+	if k.lab == nil || !stands {
+		return s, nil, fmt.Errorf("make container in %s: it does not stand: tare lab show lists what does", name)
+	}
+	k.making.Add(1)
+	return s, k.making.Done, nil
+}
+
+// operate does one operation. The network's name is the request's place.
+func (k *keeper) operate(req request) (op workload.Operation, err error) {
+	s, end, err := k.begin(req.At)
+	if err != nil {
+		return op, err
+	}
+	defer end()
+	if req.Do == doLifecycle {
+		return s.lifecycle(fmt.Sprintf("lifecycle-%d", k.made.Add(1)))
+	}
+	return s.attach(req.Path)
+}
+
+// attach makes a container on a path of a network, waits for the first packet
+// answered, and removes it, all on the CPUs of the container's host.
+func (s standing) attach(path string) (op workload.Operation, err error) {
+	h, err := s.network.AttachHost(s.underlay, path)
+	if err != nil {
+		return op, err
+	}
+	err = h.CPUs.Do(func() (err error) {
+		begun := time.Now()
+		c, err := s.network.Join(h, s.laying)
+		if err != nil {
+			return err
+		}
+		op.Create = time.Since(begun)
+		defer func() {
+			begun := time.Now()
+			err = errors.Join(err, h.RemoveContainer(c))
+			if c.Number > 0 { // the host itself stays
+				op.Remove = time.Since(begun)
+			}
+		}()
+		ends, err := s.network.AttachEnds(s.underlay, path, c)
+		if err != nil {
+			return err
+		}
+		op.Answer, err = ends.Ask()
+		return err
+	})
+	return op, err
+}
+
+// lifecycle makes a container without a network and removes it, by what runs the
+// network's containers; where nothing does, a process in namespaces of its own
+// is the least that a container is.
+func (s standing) lifecycle(name string) (op workload.Operation, err error) {
+	h := s.underlay.Hosts[0]
+	make := s.network.Runtime.Cycle
+	if make == nil {
+		make = startApart
+	}
+	err = h.CPUs.Do(func() error {
+		begun := time.Now()
+		remove, err := make(h, name)
+		if err != nil {
+			return fmt.Errorf("create container: %w", err)
+		}
+		op.Create = time.Since(begun)
+		begun = time.Now()
+		err = remove()
+		op.Remove = time.Since(begun)
+		return err
+	})
+	return op, err
+}
+
+// startApart starts a process that waits in namespaces of its own.
+func startApart(h *lab.Host, _ string) (end func() error, err error) {
+	process, err := h.StartApart(network.WaitVerb)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		err := process.Signal(syscall.SIGKILL)
+		<-process.Done
+		return err
+	}, nil
+}
+
+// Attach makes a container on a path of a network, waits for the first packet
+// answered, and removes it.
+func (l *Lab) Attach(ctx context.Context, underlay, path string) (workload.Operation, error) {
+	return l.operation(ctx, request{Do: doAttach, At: underlay, Path: path})
+}
+
+// Lifecycle makes a container of a network's engine without a network and
+// removes it; without an engine, a process in namespaces of its own.
+func (l *Lab) Lifecycle(ctx context.Context, underlay string) (workload.Operation, error) {
+	return l.operation(ctx, request{Do: doLifecycle, At: underlay})
+}
+
+func (l *Lab) operation(ctx context.Context, req request) (workload.Operation, error) {
+	rep, err := l.ask(ctx, req)
+	if err != nil {
+		return workload.Operation{}, err
+	}
+	if rep.Operation == nil {
+		return workload.Operation{}, errors.New("hear keeper: a reply without an operation")
+	}
+	return *rep.Operation, nil
+}

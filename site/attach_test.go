@@ -1,0 +1,140 @@
+package site_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/site"
+	"tare/test/labtest"
+)
+
+// stands lists what a lab's namespaces hold, by name: their devices, routes and
+// rules.
+func stands(t *testing.T, l *site.Lab) []string {
+	t.Helper()
+	laid, err := l.Look(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, in := range laid {
+		for _, link := range in.Links {
+			all = append(all, in.Namespace+" "+link.Name)
+		}
+		for _, text := range slices.Concat(in.Routes, in.FDB) {
+			if !strings.HasSuffix(text, " reachable") { // what a bridge has learnt of those that stay
+				all = append(all, in.Namespace+" "+text)
+			}
+		}
+		for _, rules := range in.Rules {
+			all = append(all, fmt.Sprintf("%s %+v", in.Namespace, rules))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestLabContainersComeAndGo on every path of some networks, ten at once too,
+// and leave the lab as it was.
+func TestLabContainersComeAndGo(t *testing.T) {
+	names := []string{network.Baseline, "veth", "bridge", "nat", "proxy", "vxlan"}
+	l := build(t, names...)
+	before := stands(t, l)
+	for _, name := range names {
+		n, _ := network.Find(name)
+		for _, path := range n.Paths {
+			op, err := l.Attach(t.Context(), name, path)
+			if err != nil {
+				t.Errorf("%s on %s: %v", name, path, err)
+				continue
+			}
+			made := name != network.Baseline
+			if op.Create <= 0 || op.Answer <= 0 || made != (op.Remove > 0) || made && op.Create < 100*time.Microsecond {
+				t.Errorf("%s on %s: %+v", name, path, op)
+			}
+		}
+	}
+	var wait sync.WaitGroup
+	for range 10 {
+		wait.Go(func() {
+			for _, name := range []string{"bridge", "nat"} {
+				n, _ := network.Find(name)
+				if _, err := l.Attach(t.Context(), name, n.Paths[len(n.Paths)-1]); err != nil {
+					t.Errorf("ten at once on %s: %v", name, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if after := stands(t, l); !slices.Equal(before, after) {
+		t.Errorf("the lab has\n%s\nbefore\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+}
+
+// TestLabProcessWithoutEngine is the least that a container is.
+func TestLabProcessWithoutEngine(t *testing.T) {
+	l := build(t, network.Baseline)
+	for range 3 {
+		op, err := l.Lifecycle(t.Context(), network.Baseline)
+		if err != nil || op.Create <= 0 || op.Remove <= 0 || op.Answer != 0 {
+			t.Errorf("%+v, %v", op, err)
+		}
+	}
+}
+
+func TestLabSaysWhereNoContainerCanBeMade(t *testing.T) {
+	l := build(t, "bridge")
+	for _, c := range []struct {
+		at, path, says string
+	}{
+		{"vxlan", network.CrossHost, "does not stand"},
+		{"bridge", network.SamePod, "a pod has its network before"},
+	} {
+		if _, err := l.Attach(t.Context(), c.at, c.path); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s on %s: %v", c.at, c.path, err)
+		}
+	}
+	if _, err := l.Lifecycle(t.Context(), "vxlan"); err == nil || !strings.Contains(err.Error(), "does not stand") {
+		t.Errorf("a container in no network: %v", err)
+	}
+}
+
+// TestLabAskedToGoWaitsForContainers ends a lab while containers come and go:
+// the owner's Close leaves nothing, which NoLeaks sees.
+func TestLabAskedToGoWaitsForContainers(t *testing.T) {
+	labtest.NoLeaks(t)
+	l, err := site.Start(t.Context())
+	if err == nil {
+		err = l.Build(t.Context(), specOf("bridge"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				_, err := l.Attach(ctx, "bridge", network.SameHost)
+				if err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), "does not stand") {
+					t.Errorf("attach while the lab ends: %v", err)
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	cancel()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	wait.Wait()
+}

@@ -1,0 +1,62 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestQuantileCovers draws skewed samples whose quantiles are known: the
+// interval must hold them in 95 % of all.
+func TestQuantileCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		n int
+		q float64
+	}{{6, 0.5}, {20, 0.5}, {36, 0.9}, {120, 0.9}, {368, 0.99}, {1000, 0.99}} {
+		const trials = 1500
+		held := 0
+		for range trials {
+			x := make([]float64, c.n)
+			for i := range x {
+				x[i] = rng.ExpFloat64()
+			}
+			at, ok := Quantile(x, c.q)
+			if !ok {
+				t.Fatalf("%d values have no interval for %v", c.n, c.q)
+			}
+			if truth := -math.Log1p(-c.q); at.Low <= truth && truth <= at.High {
+				held++
+			}
+			if at.Low > at.Value || at.Value > at.High {
+				t.Fatalf("%d values at %v: %+v is out of order", c.n, c.q, at)
+			}
+		}
+		if coverage := float64(held) / trials; coverage < 0.935 {
+			t.Errorf("%d values at %v: covered %.3f", c.n, c.q, coverage)
+		}
+	}
+}
+
+// TestQuantileNeedsValues holds the least that a percentile takes to what the
+// documents say.
+func TestQuantileNeedsValues(t *testing.T) {
+	for q, least := range map[float64]int{0.5: 6, 0.9: 36, 0.975: 146, 0.99: 368} {
+		x := make([]float64, least)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		if _, ok := Quantile(x, q); !ok {
+			t.Errorf("%d values must do for %v", least, q)
+		}
+		if at, ok := Quantile(x[1:], q); ok {
+			t.Errorf("%d values have no 95 %% interval for %v, yet: %+v", least-1, q, at)
+		}
+	}
+	if at, ok := Quantile([]float64{3, 1, 2, 6, 5, 4, 7}, 0.5); !ok || at.Value != 4 {
+		t.Errorf("the median of 1 to 7: %+v %v", at, ok)
+	}
+	if _, ok := Quantile(nil, 0.5); ok {
+		t.Error("nothing has a median")
+	}
+}

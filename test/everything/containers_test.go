@@ -1,0 +1,113 @@
+package everything
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/result"
+)
+
+// TestContainersAreMade by real engines and by none: those of an engine tell
+// the network's share, and the machine is as before.
+func TestContainersAreMade(t *testing.T) {
+	tare := build(t)
+	before := look(t)
+	var out, progress bytes.Buffer
+	cmd := exec.Command(tare, "run", "--networks", "host,docker-bridge,containerd-bridge,bgp", "--paths", "same-host",
+		"--workloads", "attach,lifecycle", "--workers", "1,3", "--blocks", "1", "--duration", "60ms", "--json")
+	cmd.Stdout, cmd.Stderr = &out, &progress
+	runErr := cmd.Run()
+	unchanged(t, before, 5*time.Second)
+	if runErr != nil {
+		t.Fatalf("tare run: %v: %s", runErr, progress.String())
+	}
+	var res result.Result
+	if err := json.Unmarshal(out.Bytes(), &res); err != nil {
+		t.Fatalf("read result: %v", err)
+	}
+	measured := map[string]int{}
+	for _, c := range res.Cells {
+		if c.Status != result.StatusOK {
+			t.Errorf("%s of %s: %s: %s", c.Workload, c.Network, c.Status, c.Reason)
+			continue
+		}
+		has := map[string]bool{}
+		for _, m := range c.Metrics {
+			has[m.Name] = true
+		}
+		for _, name := range []string{"rate", "latency_p50", "latency_mean", "latency_remove"} {
+			if !has[name] {
+				t.Errorf("%s of %s has no %s", c.Workload, c.Network, name)
+			}
+		}
+		n, _ := network.Find(c.Network)
+		if share := c.Workload == "attach" && n.Runtime.Name != ""; has["latency_network"] != share || has["latency_lifecycle"] != share {
+			t.Errorf("%s of %s tells the network's share: %t, want %t", c.Workload, c.Network, has["latency_network"], share)
+		}
+		for _, s := range c.Samples {
+			for name := range s.Counters {
+				if strings.HasPrefix(name, "failed: ") {
+					t.Errorf("%s of %s: %s", c.Workload, c.Network, name)
+				}
+			}
+		}
+		measured[c.Workload]++
+	}
+	if measured["attach"] != 2*4 || measured["lifecycle"] != 2*3 {
+		t.Errorf("measured %v: with one and three workers each four networks are attached to, and two engines stand beside the host", measured)
+	}
+}
+
+// TestKillWhileContainersComeAndGo leaves nothing: what only the ledger knows is
+// gone with the next command.
+func TestKillWhileContainersComeAndGo(t *testing.T) {
+	tare := build(t)
+	before := look(t)
+	said := &progressOf{begins: make(chan struct{}), when: "of 50, run"}
+	cmd := exec.Command(tare, "run", "--networks", "docker-nat,containerd-bridge,vxlan", "--paths", "host-to-container,published-port",
+		"--workloads", "attach", "--workers", "3", "--blocks", "50", "--duration", "60ms", "--json")
+	cmd.Stderr = said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-said.begins:
+	case <-time.After(2 * time.Minute):
+		t.Error("no block ever began")
+	}
+	time.Sleep(300 * time.Millisecond) // in the middle of a container's life
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("a killed command ended well")
+	}
+	next := exec.Command(tare, "run", "--networks", "docker-bridge", "--paths", "same-host", "--workloads", "attach", "--blocks", "1", "--duration", "60ms", "--json")
+	if out, err := next.CombinedOutput(); err != nil {
+		t.Errorf("the next command: %v: %s", err, out)
+	}
+	unchanged(t, before, 10*time.Second)
+}
+
+// progressOf tells when a command says that something begins.
+type progressOf struct {
+	said   bytes.Buffer
+	when   string
+	begins chan struct{}
+	begun  bool
+}
+
+func (p *progressOf) Write(text []byte) (int, error) {
+	n, err := p.said.Write(text)
+	if !p.begun && strings.Contains(p.said.String(), p.when) {
+		p.begun = true
+		close(p.begins)
+	}
+	return n, err
+}

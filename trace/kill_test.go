@@ -1,0 +1,97 @@
+package trace_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"tare/trace"
+)
+
+// victim is set in a process that traces until it is killed.
+const victim = "TARE_TEST_TRACES"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(victim) == "" {
+		os.Exit(m.Run())
+	}
+	tracer, err := trace.Open()
+	if err == nil && tracer.Tier != trace.Stacks {
+		err = fmt.Errorf("tier %d: %v", tracer.Tier, tracer.Lacks)
+	}
+	if err == nil {
+		_, err = tracer.Follow(trace.Pass{Port: port}, func() error {
+			_, err := tracer.Profile(nil, func() error {
+				fmt.Println("tracing")
+				select {}
+			})
+			return err
+		})
+	}
+	fmt.Println(err)
+	os.Exit(1)
+}
+
+// programs counts those of ours that the kernel holds, by a name that no other
+// has.
+func programs(t *testing.T) (count int) {
+	t.Helper()
+	for id := ebpf.ProgramID(0); ; {
+		next, err := ebpf.ProgramGetNextID(id)
+		if errors.Is(err, os.ErrNotExist) {
+			return count
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = next
+		program, err := ebpf.NewProgramFromID(id)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it went meanwhile
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := program.Info(); err == nil && info.Name == "recv_length" {
+			count++
+		}
+		program.Close()
+	}
+}
+
+func TestKilledLeavesNothing(t *testing.T) {
+	before := programs(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victim+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "tracing\n" {
+		t.Fatalf("it says %q, %v", line, err)
+	}
+	if during := programs(t); during <= before {
+		t.Errorf("%d programs while it traces, %d before", during, before)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("it ended by itself")
+	}
+	for begun := time.Now(); programs(t) > before; time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > 10*time.Second {
+			t.Fatalf("%d programs after it was killed, %d before", programs(t), before)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package trace_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/result"
+	"tare/trace"
+)
+
+const port = 5210
+
+// within runs f on a thread in a network namespace of its own, whose loopback
+// is up. The thread ends with it, and the namespace with the thread.
+func within(t *testing.T, f func(trace.Network)) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		done <- func() error {
+			if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+				return err
+			}
+			if err := exec.Command("ip", "link", "set", "lo", "up").Run(); err != nil {
+				return err
+			}
+			var stat unix.Stat_t
+			if err := unix.Stat("/proc/thread-self/ns/net", &stat); err != nil {
+				return err
+			}
+			f(trace.Network{Inode: uint32(stat.Ino), At: "h1", Devices: map[uint32]trace.Device{1: {Name: "lo", Kind: "device"}}})
+			return nil
+		}()
+	}()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T) *trace.Tracer {
+	t.Helper()
+	tracer, err := trace.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tracer.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if tracer.Tier != trace.Stacks {
+		t.Fatalf("tier %d, want %d: %v", tracer.Tier, trace.Stacks, tracer.Lacks)
+	}
+	return tracer
+}
+
+// socket is a bare one of UDP, as those of the engine: it blocks its thread.
+func socket(t *testing.T) int {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Error(err)
+	}
+	return fd
+}
+
+// pair is a server's socket on the port and a client's connected to it.
+func pair(t *testing.T) (server, client int) {
+	at := &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
+	server, client = socket(t), socket(t)
+	if err := unix.Bind(server, at); err != nil {
+		t.Error(err)
+	}
+	if err := unix.Connect(client, at); err != nil {
+		t.Error(err)
+	}
+	return server, client
+}
+
+// flood sends datagrams to a socket that is read afterwards, and gives how many
+// it got.
+func flood(t *testing.T, sent, buffer int) (received int) {
+	server, client := pair(t)
+	defer unix.Close(server)
+	defer unix.Close(client)
+	if err := unix.SetsockoptInt(server, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer); err != nil {
+		t.Error(err)
+	}
+	message := make([]byte, 64)
+	for range sent {
+		if _, err := unix.Write(client, message); err != nil {
+			t.Error(err)
+		}
+	}
+	for {
+		if _, _, err := unix.Recvfrom(server, message, unix.MSG_DONTWAIT); err != nil {
+			return received // nothing is left
+		}
+		received++
+	}
+}
+
+// The ledger has every datagram that did not arrive, with the kernel's reason
+// and function.
+func TestLedgerBalancesToThePacket(t *testing.T) {
+	const sent = 1000
+	tracer := open(t)
+	for _, c := range []struct{ about, rules, reason, function string }{
+		{"small receive buffer", "", "SOCKET_RCVBUFF", "udp"},
+		{"random drops", "add table inet t; add chain inet t t { type filter hook input priority 0; };" +
+			"add rule inet t t udp dport 5210 numgen random mod 100 < 10 drop", "NETFILTER_DROP", "nft_do_chain"},
+	} {
+		within(t, func(n trace.Network) {
+			buffer := 16 << 10
+			if c.rules != "" {
+				buffer = 4 << 20
+				if out, err := exec.Command("nft", c.rules).CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", c.about, err, out)
+					return
+				}
+			}
+			received := 0
+			path, err := tracer.Follow(trace.Pass{Networks: []trace.Network{n}, Port: port}, func() error {
+				received = flood(t, sent, buffer)
+				return nil
+			})
+			if err != nil || received == 0 || received == sent || len(path.Lost) != 1 {
+				t.Errorf("%s: %d of %d datagrams received, ledger %v, %v", c.about, received, sent, path.Lost, err)
+			}
+			for loss, packets := range path.Lost {
+				known := strings.Contains(loss.Function, c.function) // which of udp's depends on the kernel's version
+				loss.Function = ""
+				want := trace.Loss{Reason: c.reason, At: "h1", Device: "lo", Mine: true}
+				if loss != want || !known || packets != uint64(sent-received) {
+					t.Errorf("%s: %d of %d datagrams received, ledger %v", c.about, received, sent, path.Lost)
+				}
+			}
+		})
+	}
+}
+
+// roundTrips exchanges datagrams between two threads of this one's namespace
+// and gives how long each took on average.
+func roundTrips(t *testing.T, count int) time.Duration {
+	server, client := pair(t)
+	defer unix.Close(server)
+	defer unix.Close(client)
+	here, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer here.Close()
+	go func() {
+		runtime.LockOSThread() // for good: the thread is in the namespace
+		if err := unix.Setns(int(here.Fd()), unix.CLONE_NEWNET); err != nil {
+			t.Error(err)
+		}
+		message := make([]byte, 64)
+		for range count {
+			n, from, err := unix.Recvfrom(server, message, 0)
+			if err != nil || unix.Sendto(server, message[:n], 0, from) != nil {
+				return
+			}
+		}
+	}()
+	message := make([]byte, 64)
+	begun := time.Now()
+	for range count {
+		if _, err := unix.Write(client, message); err != nil {
+			t.Error(err)
+		}
+		if _, err := unix.Read(client, message); err != nil {
+			t.Error(err)
+		}
+	}
+	return time.Since(begun) / time.Duration(count)
+}
+
+func TestHopsOfTheLoopback(t *testing.T) {
+	tracer := open(t)
+	const rounds = 8000
+	within(t, func(n trace.Network) {
+		pass := trace.Pass{Networks: []trace.Network{n}, Port: port, Rounds: true, Closed: true}
+		path, err := tracer.Follow(pass, func() error {
+			roundTrips(t, rounds)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		hops, whole := trace.Hops(path)
+		want := []string{"application", "send", "queue", "loopback", "backlog", "receive", "wake-up"}
+		if len(hops) < 2*len(want) {
+			t.Errorf("hops %+v", hops)
+			return
+		}
+		for i, hop := range hops[:2*len(want)] {
+			direction := []string{trace.Request, trace.Response}[i/len(want)]
+			if hop.Name != want[i%len(want)] || hop.Direction != direction || hop.At != "h1" {
+				t.Errorf("hop %d is %+v, want %s of the %s at h1", i, hop, want[i%len(want)], direction)
+			}
+			if hop.P50 <= 0 || hop.P99 < hop.P50 || hop.Visits < 0.9 || hop.Visits > 1.1 {
+				t.Errorf("hop %d is %+v", i, hop)
+			}
+		}
+		if whole.Ways < rounds/16 || whole.Sum < 0.999*whole.Mean || whole.Sum > 1.001*whole.Mean {
+			t.Errorf("of %d rounds %+v", rounds, whole)
+		}
+		if len(path.Lost) > 0 {
+			t.Errorf("lost %v", path.Lost)
+		}
+	})
+}
+
+// Another port's packets are nobody's, and neither are those of a namespace
+// that was not named.
+func TestOthersAreNotFollowed(t *testing.T) {
+	tracer := open(t)
+	within(t, func(n trace.Network) {
+		for about, pass := range map[string]trace.Pass{
+			"another port":      {Networks: []trace.Network{n}, Port: port + 1},
+			"another namespace": {Networks: []trace.Network{{Inode: 1}}, Port: port},
+		} {
+			path, err := tracer.Follow(pass, func() error {
+				roundTrips(t, 100)
+				return nil
+			})
+			if err != nil || path.Began > 0 || len(path.Legs) > 0 || len(path.Lost) > 0 {
+				t.Errorf("%s: %+v, %v", about, path, err)
+			}
+		}
+	})
+}
+
+func TestProfileSeesTheLab(t *testing.T) {
+	tracer := open(t)
+	within(t, func(n trace.Network) {
+		profile, err := tracer.Profile([]trace.Network{n}, func() error {
+			for begun := time.Now(); time.Since(begun) < 300*time.Millisecond; {
+				roundTrips(t, 100)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		use := trace.Use([]trace.Profile{profile})
+		if use == nil || use.Samples < 50 || use.CPUs <= 0 {
+			t.Errorf("use %+v", use)
+			return
+		}
+		for about, shares := range map[string][]result.Share{"layers": use.Layers, "kinds": use.Kinds, "contexts": use.Contexts} {
+			sum := 0.0
+			for _, s := range shares {
+				sum += s.Share
+			}
+			if sum < 0.999 || sum > 1.001 {
+				t.Errorf("%s add up to %v: %+v", about, sum, shares)
+			}
+		}
+	})
+}
+
+// No descriptor stays open: what was attached hangs on them alone.
+func TestCloseLeavesNothing(t *testing.T) {
+	count := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	before := count()
+	tracer, err := trace.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // the runtime's own descriptors are open
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tracer.Follow(trace.Pass{Port: port}, func() error { return listener.Close() }); err != nil {
+		t.Fatal(err)
+	}
+	if err := tracer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after := count(); after > before+2 {
+		t.Errorf("%d descriptors, %d before", after, before)
+	}
+}

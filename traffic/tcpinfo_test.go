@@ -1,0 +1,25 @@
+package traffic
+
+import (
+	"testing"
+	"time"
+)
+
+// A sender that is held at a rate is limited by its application and knows
+// the path.
+func TestTCPInfoTellsWhoLimits(t *testing.T) {
+	window := Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}
+	_, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Rate: 20e6, WriteBytes: 4 << 10})
+	for _, f := range driven.Sent.Flows {
+		if !f.AppLimited || f.ReceiverLimited+f.SendBufferLimited > f.Busy {
+			t.Errorf("at a rate: %+v", f)
+		}
+		const loopbackMTU = 65536
+		if f.PathMTU < loopbackMTU-1 || f.PathMTU > loopbackMTU || f.MinRTT <= 0 || f.MinRTT > f.RTT {
+			t.Errorf("the path: %+v", f)
+		}
+		if f.Timeouts != 0 || f.Duplicates != 0 || f.Reorderings != 0 {
+			t.Errorf("trouble on the loopback: %+v", f)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// startServer starts a real server at an address of this test's own.
+func startServer(t *testing.T, server Server) (*Child, Place) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := Place{At: l.Addr().(*net.TCPAddr).AddrPort(), Dir: t.TempDir()}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	child, err := server.Start(t.Context(), place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := child.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return child, place
+}
+
+// realRun is a short run of http against nginx.
+func realRun(mode, tool string) Run {
+	return Run{
+		Mode: mode, Flows: 4, Size: 3000, Server: "nginx", Tool: tool,
+		Warmup: 50 * time.Millisecond, Duration: 300 * time.Millisecond,
+	}
+}
+
+// TestClientsOfNginx drives the real server by each client in each of its modes.
+func TestClientsOfNginx(t *testing.T) {
+	kind := http()
+	_, place := startServer(t, nginx())
+	for _, tool := range append([]Tool{{Modes: kind.Modes}}, kind.Tools...) {
+		for _, mode := range tool.Modes {
+			t.Run(tool.Name+mode, func(t *testing.T) {
+				run := realRun(mode, tool.Name)
+				if err := nginx().Prepare(t.Context(), place, run); err != nil {
+					t.Fatal(err)
+				}
+				var edges []bool
+				run.Edge = func(end bool) { edges = append(edges, end) }
+				tally, err := kind.Drive(t.Context(), run, place.At)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rate := tally.Metrics["rate"]
+				if rate < 10 || len(tally.Warnings) > 0 || tally.Counters["non_2xx"] != 0 {
+					t.Errorf("%.0f responses a second, warnings %q, counters %v", rate, tally.Warnings, tally.Counters)
+				}
+				if len(edges) != 2 || edges[0] || !edges[1] {
+					t.Errorf("edges %v: want the window's start and its end", edges)
+				}
+				if tally.Window < run.Duration || math.Abs(tally.Work/(rate*tally.Window.Seconds())-1) > 0.01 {
+					t.Errorf("work %.0f in a window of %v, at %.0f a second", tally.Work, tally.Window, rate)
+				}
+				p50 := tally.Metrics["latency_p50"]
+				if p99, told := tally.Metrics["latency_p99"]; told && p99 < p50 || tool.Name != "autocannon" && p50 <= 0 {
+					t.Errorf("latencies %v", tally.Metrics)
+				}
+			})
+		}
+	}
+}
+
+// TestNginxSendsTheWholeBody reads what a run asks for.
+func TestNginxSendsTheWholeBody(t *testing.T) {
+	_, place := startServer(t, nginx())
+	for _, size := range []int{1, 1024, 1 << 20} {
+		run := realRun("keepalive", "")
+		run.Size = size
+		for range 2 { // before each run
+			if err := nginx().Prepare(t.Context(), place, run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(place.Dir, nginxRoot, bodyPath(size))); err != nil || info.Size() != int64(size) {
+			t.Errorf("body of %d bytes: %v, %v", size, info, err)
+		}
+	}
+}
+
+// TestToolsSayWhyTheyFailed: the words are the tool's own.
+func TestToolsSayWhyTheyFailed(t *testing.T) {
+	_, place := startServer(t, nginx())
+	unprepared := place.At
+	nobody := netip.MustParseAddrPort("127.0.0.1:1")
+	withoutNode := t.TempDir()
+	autocannonPath, err := autocannon().Program.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(autocannonPath, filepath.Join(withoutNode, "autocannon")); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		tool, path string
+		to         netip.AddrPort
+		says       string
+	}{
+		"wrk, nobody listens":        {"wrk", "", nobody, "Connection refused"},
+		"autocannon, nobody listens": {"autocannon", "", nobody, "autocannon had no response"},
+		"wrk, no such page":          {"wrk", "", unprepared, "wrk had no response with a status of 200 to 299"},
+		"autocannon, no such page":   {"autocannon", "", unprepared, "autocannon had no response with a status of 200 to 299"},
+		"autocannon without node":    {"autocannon", withoutNode, unprepared, "node"},
+		"wrk is not installed":       {"wrk", t.TempDir(), unprepared, "apt-get install wrk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.path != "" {
+				t.Setenv("PATH", c.path)
+			}
+			run := realRun("keepalive", c.tool)
+			run.Edge = func(bool) {}
+			if tally, err := http().Drive(t.Context(), run, c.to); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, %+v: want %q", err, tally, c.says)
+			}
+		})
+	}
+}
+
+// TestToolEndsWithItsRun: a run that is given up leaves no tool behind.
+func TestToolEndsWithItsRun(t *testing.T) {
+	_, place := startServer(t, nginx())
+	for _, tool := range http().Tools {
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		run := realRun("keepalive", tool.Name)
+		run.Duration, run.Edge = time.Minute, func(bool) {}
+		begun := time.Now()
+		_, err := http().Drive(ctx, run, place.At)
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
+			t.Errorf("%s: %v after %v", tool.Name, err, took)
+		}
+	}
+}
+
+// TestNginxThatDies is killed in a run. Its worker goes too, and frees the port.
+func TestNginxThatDies(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		child, place := startServer(t, nginx())
+		run := realRun("keepalive", "wrk")
+		if err := nginx().Prepare(t.Context(), place, run); err != nil {
+			t.Fatal(err)
+		}
+		run.Edge = func(end bool) {
+			if err := child.cmd.Process.Signal(sig); !end && err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := http().Drive(t.Context(), run, place.At); err != nil {
+			t.Logf("%v: %v", sig, err) // what was answered before may be enough for wrk
+		}
+		err := child.Ended()
+		if err == nil || !strings.Contains(err.Error(), "nginx ended") || !strings.Contains(err.Error(), "its log ends: ") {
+			t.Errorf("%v: %v: want how it ended, and its last lines", sig, err)
+		}
+		l, err := net.Listen("tcp", place.At.String())
+		if err != nil {
+			t.Fatalf("%v: the port is still taken: %v", sig, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestNginxIsMisconfigured: its own words say what it does not like.
+func TestNginxIsMisconfigured(t *testing.T) {
+	_, err := nginx().Start(t.Context(), Place{At: netip.MustParseAddrPort("192.0.2.1:5212"), Dir: t.TempDir()}) // RFC 5737
+	if err == nil || !strings.Contains(err.Error(), "bind() to 192.0.2.1:5212 failed") {
+		t.Errorf("%v: want nginx's own words", err)
+	}
+}
+
+// TestNginxWithoutRoom has a folder that its body does not fit into.
+func TestNginxWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	failed := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good: the mount is this thread's alone
+		err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS)
+		if err == nil {
+			err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+		}
+		if err == nil {
+			err = unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k")
+		}
+		if err == nil {
+			err = os.Mkdir(filepath.Join(dir, nginxRoot), 0o755)
+		}
+		if err != nil {
+			failed <- errors.Join(errors.New("make a small folder: run the tests as root"), err)
+			return
+		}
+		run := realRun("keepalive", "")
+		run.Size = 1 << 20
+		failed <- nginx().Prepare(context.Background(), Place{Dir: dir}, run)
+	}()
+	err := <-failed
+	if !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "the folder is in memory") {
+		t.Errorf("%v: want that there is no room, and what to do", err)
+	}
+}

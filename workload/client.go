@@ -1,0 +1,152 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"tare/foreign"
+	"tare/result"
+)
+
+// client is one run of a tool: a program that keeps a server busy and tells at
+// its end what it saw.
+type client struct {
+	program Program
+	args    []string
+	// interrupted says that it goes on until it is interrupted, and tells then
+	// what it saw; else it ends by itself, with the run.
+	interrupted bool
+}
+
+// startStep is how often a tool that starts is asked whether it is connected.
+const startStep = time.Millisecond
+
+// drive runs the tool for the run's warm-up and window and gives the cell that
+// it printed, which is of both. The edges are those of the window: from the
+// warm-up after its first connection, so that the CPU time of its own start is
+// not counted.
+func (c client) drive(ctx context.Context, run Run) (cell result.Cell, window time.Duration, err error) {
+	path, err := c.program.Find()
+	if err != nil {
+		return cell, 0, fmt.Errorf("find %s: %w: %s", c.program.Name, err, c.program.Get)
+	}
+	var said []string
+	child, err := startChild("/", nil, func(line string) { said = append(said, line) }, path, c.args...)
+	if err != nil {
+		return cell, 0, err
+	}
+	if window, err = c.press(ctx, run, child); err != nil {
+		return cell, 0, errors.Join(err, child.Stop())
+	}
+	cells, err := foreign.Read(c.program.Name, []byte(strings.Join(said, "\n")))
+	if err != nil {
+		return cell, 0, err
+	}
+	if cell = cells[0]; cell.Status != result.StatusOK {
+		return cell, 0, fmt.Errorf("%s: %s", c.program.Name, cell.Reason)
+	}
+	return cell, window, nil
+}
+
+// press lets the program work for the run's time, waits for its end and gives
+// the length of the window.
+func (c client) press(ctx context.Context, run Run, child *Child) (window time.Duration, err error) {
+	for !child.connected() {
+		if err := child.stays(ctx, startStep); err != nil {
+			return 0, err
+		}
+	}
+	if err := child.stays(ctx, run.Warmup); err != nil {
+		return 0, err
+	}
+	run.Edge(false)
+	begun := time.Now()
+	err = child.stays(ctx, run.Duration)
+	run.Edge(true)
+	if window = time.Since(begun); err != nil {
+		return 0, err
+	}
+	if c.interrupted {
+		if err := child.cmd.Process.Signal(syscall.SIGINT); err != nil {
+			return 0, fmt.Errorf("end %s: %w", child.name, err)
+		}
+	}
+	select {
+	case <-child.done:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(endWait):
+		return 0, fmt.Errorf("%s still runs %v after its window: %s", child.name, endWait, child.lastWords())
+	}
+	if child.err != nil {
+		return 0, child.Ended()
+	}
+	return window, nil
+}
+
+// stays waits. A program that ends meanwhile is an error.
+func (c *Child) stays(ctx context.Context, d time.Duration) error {
+	select {
+	case <-c.done:
+		return c.Ended()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// connected tells whether the program has opened a socket. One that has ended
+// has no files any more.
+func (c *Child) connected() bool {
+	dir := fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid)
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, file := range files {
+		if target, err := os.Readlink(dir + "/" + file.Name()); err == nil && strings.HasPrefix(target, "socket:") {
+			return true
+		}
+	}
+	return false
+}
+
+// requests is the tally of a run of http by a tool, which had so many responses
+// a second. A percentile below what the tool can tell is left out.
+func (c client) requests(cell result.Cell, rate float64, window time.Duration) (Tally, error) {
+	seen := cell.Samples[0]
+	t := Tally{
+		Metrics: map[string]float64{"rate": rate}, Counters: seen.Counters,
+		Window: window, Work: rate * window.Seconds(),
+	}
+	for name, value := range seen.Metrics {
+		if strings.HasPrefix(name, "latency_") && value > 0 {
+			t.Metrics[name] = value
+		}
+	}
+	var failed float64
+	for _, name := range slices.Sorted(maps.Keys(seen.Counters)) {
+		if n := seen.Counters[name]; n > 0 && strings.HasPrefix(name, "errors") {
+			failed += n
+			cause := strings.TrimPrefix(strings.TrimPrefix(name, "errors"), "_")
+			t.Warnings = append(t.Warnings, strings.TrimSpace("failed-connections: "+c.program.Name+" counted errors "+cause))
+		}
+	}
+	if _, told := t.Counters["non_2xx"]; !told {
+		t.Counters["non_2xx"] = 0
+	}
+	if others := t.Counters["non_2xx"]; others >= t.Counters["requests"] {
+		return t, fmt.Errorf("%s had no response with a status of 200 to 299, %.0f with others, and %.0f errors: see whether the server can be reached", c.program.Name, others, failed)
+	} else if others > 0 {
+		t.Warnings = append(t.Warnings, "non-2xx: the server answered with other statuses than 200 to 299")
+	}
+	return t, nil
+}

@@ -1,0 +1,234 @@
+package workload
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sqldriver "github.com/go-sql-driver/mysql"
+)
+
+// startMariaDB starts a real one on the loopback, at a port of its own.
+func startMariaDB(t *testing.T) (Place, *Child) {
+	t.Helper()
+	p := Place{At: freePort(t), Dir: t.TempDir()}
+	begun := time.Now()
+	c, err := mariadb().Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("ready after %v", time.Since(begun))
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p, c
+}
+
+func freePort(t *testing.T) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+// TestMySQL measures with sysbench and with our own client, on one connection
+// and on several.
+func TestMySQL(t *testing.T) {
+	p, _ := startMariaDB(t)
+	w := mysql()
+	for _, tool := range []string{"", "sysbench"} {
+		for _, flows := range []int{1, 16} {
+			run := runOf(w, prepared)
+			run.Server, run.Tool, run.Flows = "mariadb", tool, flows
+			if tool != "" {
+				run.Duration = leastSysbench
+			}
+			var mu sync.Mutex
+			var edges []bool
+			run.Edge = func(end bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				edges = append(edges, end)
+			}
+			got, err := w.Drive(t.Context(), run, p.At)
+			if err != nil {
+				t.Fatalf("%q, %d connections: %v", tool, flows, err)
+			}
+			if n := len(edges); n < 2 || !slices.Equal(edges[n-2:], []bool{false, true}) { // a window that was too short is repeated
+				t.Errorf("%q: the edges of the window: %v", tool, edges)
+			}
+			if got.Work <= 0 || got.Window < run.Duration/3 || got.Window > 3*run.Duration {
+				t.Errorf("%q: %v selects in a window of %v, asked for %v", tool, got.Work, got.Window, run.Duration)
+			}
+			known(t, got)
+			consistent(t, w, got)
+			m := got.Metrics
+			if !(m["latency_p50"] > 0 && m["latency_p50"] <= m["latency_p95"] && m["latency_mean"] > 0) {
+				t.Errorf("%q: %v", tool, m)
+			}
+			// In a closed loop the connections are busy all the time.
+			if busy := m["rate"] * m["latency_mean"] / float64(flows); busy < 0.7 || busy > 1.05 {
+				t.Errorf("%q: each of %d connections waits for %.0f %% of the window", tool, flows, 100*busy)
+			}
+			if want := tool == ""; want == (got.CC == "") {
+				t.Errorf("%q: congestion control %q", tool, got.CC)
+			}
+		}
+	}
+}
+
+// TestMariaDBIsThatOfProduction holds what the page on applications says: the
+// account needs its password and may only read, the table is wholly in memory
+// and of sysbench's shape.
+func TestMariaDBIsThatOfProduction(t *testing.T) {
+	p, _ := startMariaDB(t)
+	for _, wrong := range [][2]string{{accountUser, ""}, {accountUser, "guess"}, {"root", ""}, {"", ""}} {
+		config := accountConfig(p.At)
+		config.User, config.Passwd = wrong[0], wrong[1]
+		if err := ask(t, config, "SELECT 1", new(int)); err == nil || !strings.Contains(err.Error(), "Access denied") {
+			t.Errorf("account %q with password %q: %v", wrong[0], wrong[1], err)
+		}
+	}
+	config := accountConfig(p.At)
+	for _, write := range []string{"DELETE FROM sbtest1", "DROP TABLE sbtest1", "SELECT COUNT(*) FROM mysql.global_priv"} {
+		if err := ask(t, config, write, new(int)); err == nil || !strings.Contains(err.Error(), "denied") {
+			t.Errorf("%s: %v", write, err)
+		}
+	}
+	for question, want := range map[string]int{
+		"SELECT MIN(id) FROM sbtest1": 1, "SELECT MAX(id) FROM sbtest1": pointRows,
+		"SELECT MIN(LENGTH(c)) FROM sbtest1": 119, "SELECT MAX(LENGTH(pad)) FROM sbtest1": 59,
+		"SELECT COUNT(DISTINCT c) FROM sbtest1": pointRows,
+		"SELECT @@innodb_buffer_pool_size":      128 << 20,
+	} {
+		var got int
+		if err := ask(t, config, question, &got); err != nil || got != want {
+			t.Errorf("%s: %d, %v; want %d", question, got, err, want)
+		}
+	}
+	var name string
+	var reads int
+	run := runOf(mysql(), prepared)
+	if _, err := mysql().Drive(t.Context(), run, p.At); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(t, config, "SHOW GLOBAL STATUS LIKE 'Innodb_data_read'", &name, &reads); err != nil || reads > 0 {
+		t.Errorf("%d bytes were read from files: %v", reads, err)
+	}
+}
+
+// ask asks one question.
+func ask(t *testing.T, config *sqldriver.Config, question string, answer ...any) error {
+	t.Helper()
+	connector, err := sqldriver.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	return db.QueryRowContext(t.Context(), question).Scan(answer...)
+}
+
+// TestMariaDBDies kills it under each client.
+func TestMariaDBDies(t *testing.T) {
+	for _, tool := range []string{"", "sysbench"} {
+		p, c := startMariaDB(t)
+		run := runOf(mysql(), prepared)
+		run.Tool, run.Duration = tool, 20*time.Second
+		var killed error
+		run.Edge = func(end bool) {
+			if !end {
+				killed = c.cmd.Process.Kill()
+			}
+		}
+		begun := time.Now()
+		_, err := mysql().Drive(t.Context(), run, p.At)
+		if err == nil || killed != nil || time.Since(begun) > 10*time.Second {
+			t.Errorf("%q: %v after %v; killed: %v", tool, err, time.Since(begun), killed)
+		}
+		<-c.done
+		if ended := c.Ended(); ended == nil || !strings.Contains(ended.Error(), "mariadbd ended (signal: killed): its log ends: ") ||
+			!strings.Contains(ended.Error(), "ready for connections") {
+			t.Errorf("%q: %v", tool, ended)
+		}
+	}
+}
+
+// TestTooManyConnections asks for more than the server takes.
+func TestTooManyConnections(t *testing.T) {
+	p, _ := startMariaDB(t)
+	for _, tool := range []string{"", "sysbench"} {
+		run := runOf(mysql(), prepared)
+		run.Tool, run.Flows, run.Edge = tool, mostSessions+100, func(bool) {}
+		_, err := mysql().Drive(t.Context(), run, p.At)
+		if err == nil || !strings.Contains(err.Error(), "Too many connections") {
+			t.Errorf("%q: %v", tool, err)
+		}
+	}
+}
+
+// TestMariaDBCannotStart holds what it says where it does not start.
+func TestMariaDBCannotStart(t *testing.T) {
+	start := func(p Place) error {
+		c, err := mariadb().Start(t.Context(), p)
+		if err == nil {
+			return c.Stop()
+		}
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	at := l.Addr().(*net.TCPAddr).AddrPort()
+	t.Run("its port is taken", func(t *testing.T) {
+		if err := start(Place{At: at, Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "Address already in use") {
+			t.Error(err)
+		}
+	})
+	t.Run("its folder was used", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := start(Place{At: freePort(t), Dir: dir}); err == nil || !strings.Contains(err.Error(), "file exists") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestEventsFillTheWindow holds that sysbench's window is about as long as was
+// asked for, at any number of connections.
+func TestEventsFillTheWindow(t *testing.T) {
+	p, _ := startMariaDB(t)
+	run := runOf(mysql(), prepared)
+	run.Flows, run.Duration = 4, 400*time.Millisecond
+	events, err := eventsOf(t.Context(), run, p.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	done, err := selectPoints(ctx, run, p.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ratio := float64(events) / float64(done.count); math.Abs(math.Log(ratio)) > math.Log(3) {
+		t.Errorf("%d events were foreseen, %d came", events, done.count)
+	}
+}

@@ -1,0 +1,55 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"tare/traffic"
+)
+
+// mysql is selects of one row by its key, from a table in the server's memory.
+func mysql() Workload {
+	return Workload{
+		Name: "mysql", Doc: "selects of one row by its key, on lasting connections to MariaDB", TCP: true,
+		Modes: []string{prepared}, Headline: "rate", Work: PerTransaction,
+		Flows: mostSessions, FlowsDefault: []int{1, 16, 64},
+		Servers: []Server{mariadb()}, Tools: []Tool{sysbench()},
+		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
+			done, err := selectPoints(ctx, run, to)
+			if err != nil {
+				return Tally{}, fmt.Errorf("mysql: %w", err)
+			}
+			t := Tally{
+				Metrics: map[string]float64{"rate": float64(done.count) / run.Duration.Seconds()},
+				CC:      done.congestion, Window: run.Duration, Work: float64(done.count),
+			}
+			addQuantiles(t.Metrics, "latency", done.latency, quantiles{"_p50": 0.5, "_p95": 0.95, "_p99": 0.99})
+			return t, nil
+		},
+	}
+}
+
+// prepared is the mode of mysql: each connection prepares its statement once.
+const prepared = "prepared"
+
+// What is asked for, by sysbench and by our own client alike.
+const (
+	selectPoint = "SELECT c FROM sbtest1 WHERE id=?"
+	pointRows   = 10000 // of the table, with ids from 1 on; all alike are asked for
+)
+
+// account is how a client logs in, with the names that sysbench expects. The
+// password is no secret: who reaches the server is in the lab.
+const (
+	accountUser     = "sbtest"
+	accountPassword = "sbtest"
+	accountDatabase = "sbtest"
+)
+
+// points is what our own client measured.
+type points struct {
+	count      int64 // selects that ended inside the window
+	latency    *traffic.Histogram
+	congestion string
+}

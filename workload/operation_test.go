@@ -1,0 +1,163 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// scripted answers with operations of chosen lengths, and errors in between.
+type scripted struct {
+	mu       sync.Mutex
+	asked    []string
+	attach   func(n int) (Operation, error)
+	bareTook time.Duration
+}
+
+func (s *scripted) Attach(context.Context) (Operation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, "attach")
+	return s.attach(len(s.asked))
+}
+
+func (s *scripted) Lifecycle(context.Context) (Operation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, "lifecycle")
+	return Operation{Create: s.bareTook, Remove: time.Millisecond}, nil
+}
+
+// alike is an operation that is always as long.
+func alike(int) (Operation, error) {
+	return Operation{Create: 30 * time.Millisecond, Answer: 10 * time.Millisecond, Remove: 20 * time.Millisecond}, nil
+}
+
+// inWindow is a run whose windows' edges are counted.
+func inWindow(workers int, duration time.Duration, edges *int) Run {
+	return Run{Flows: workers, Duration: duration, Edge: func(bool) { *edges++ }}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// TestEveryWorkerMakesOne also in a window that is over at once, and the parts
+// of an operation are told apart.
+func TestEveryWorkerMakesOne(t *testing.T) {
+	for _, workers := range []int{1, 10} {
+		edges := 0
+		s := &scripted{attach: alike}
+		tally, err := attach().Cycle(context.Background(), inWindow(workers, 0, &edges), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.asked) != workers || tally.Work != float64(workers) || edges != 2 {
+			t.Errorf("%d workers asked for %v, work %v, %d edges", workers, s.asked, tally.Work, edges)
+		}
+		for name, want := range map[string]float64{"latency_p50": 0.040, "latency_mean": 0.040, "latency_remove": 0.020} {
+			if got := tally.Metrics[name]; !near(got, want) {
+				t.Errorf("%s is %v, want %v", name, got, want)
+			}
+		}
+		if rate := tally.Metrics["rate"]; !near(rate*tally.Window.Seconds(), float64(workers)) {
+			t.Errorf("rate %v over %v", rate, tally.Window)
+		}
+		if len(tally.Series["latency"]) != workers {
+			t.Errorf("series %v", tally.Series)
+		}
+		if _, has := tally.Metrics["latency_network"]; has {
+			t.Error("a network without an engine has no share")
+		}
+	}
+}
+
+// TestNoneBeginsAfterTheWindow holds the last operation to have begun within.
+func TestNoneBeginsAfterTheWindow(t *testing.T) {
+	edges := 0
+	var begun []time.Duration
+	opened := time.Now()
+	s := &scripted{attach: func(n int) (Operation, error) {
+		begun = append(begun, time.Since(opened))
+		time.Sleep(4 * time.Millisecond)
+		return alike(n)
+	}}
+	tally, err := attach().Cycle(context.Background(), inWindow(1, 20*time.Millisecond, &edges), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := begun[len(begun)-1]; len(begun) < 2 || last > 21*time.Millisecond || tally.Window < 20*time.Millisecond {
+		t.Errorf("operations began at %v in a window of %v", begun, tally.Window)
+	}
+}
+
+// TestShare pairs each window with one of containers without a network, in
+// either order.
+func TestShare(t *testing.T) {
+	first := map[string]bool{}
+	for range 40 {
+		edges := 0
+		s := &scripted{attach: alike, bareTook: 25 * time.Millisecond}
+		run := inWindow(1, 0, &edges)
+		run.Share = true
+		tally, err := attach().Cycle(context.Background(), run, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(tally.Metrics["latency_lifecycle"], 0.025) || !near(tally.Metrics["latency_network"], 0.015) || tally.Work != 1 || edges != 2 {
+			t.Errorf("%+v, %d edges", tally, edges)
+		}
+		first[s.asked[0]] = true
+	}
+	if !first["attach"] || !first["lifecycle"] {
+		t.Errorf("always the same comes first: %v", first)
+	}
+}
+
+// TestFailuresStandApart: what failed is counted by its cause and is in no
+// latency.
+func TestFailuresStandApart(t *testing.T) {
+	edges := 0
+	s := &scripted{attach: func(n int) (Operation, error) {
+		time.Sleep(time.Millisecond)
+		if n%2 == 0 {
+			return Operation{}, errors.New("no address is left")
+		}
+		return alike(n)
+	}}
+	tally, err := attach().Cycle(context.Background(), inWindow(1, 20*time.Millisecond, &edges), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := tally.Counters["failed: no address is left"]
+	if failed < 1 || tally.Counters["operations"]+failed != float64(len(s.asked)) || !near(tally.Metrics["latency_mean"], 0.040) {
+		t.Errorf("%+v of %d", tally, len(s.asked))
+	}
+	if !slices.Contains(tally.Warnings, "failed-operations: no address is left") {
+		t.Errorf("warnings %q", tally.Warnings)
+	}
+}
+
+// TestWindowWithoutSuccess fails with the engine's words, and does not ask for
+// ever.
+func TestWindowWithoutSuccess(t *testing.T) {
+	edges := 0
+	s := &scripted{attach: func(int) (Operation, error) { return Operation{}, errors.New("image is gone") }}
+	_, err := attach().Cycle(context.Background(), inWindow(2, time.Minute, &edges), s)
+	if err == nil || !strings.Contains(err.Error(), "image is gone") || len(s.asked) != 2*failuresInRow {
+		t.Errorf("%v after %d tries", err, len(s.asked))
+	}
+}
+
+// TestLongWindowNeedsNoSeries has its own p99, and so none of its operations
+// one by one.
+func TestLongWindowNeedsNoSeries(t *testing.T) {
+	all := operations{done: slices.Repeat([]Operation{{Create: time.Millisecond}}, 1000), took: time.Second}
+	tally := all.tally()
+	if _, has := tally.Metrics["latency_p99"]; !has || len(tally.Series) != 0 {
+		t.Errorf("%v %v", tally.Metrics, tally.Series)
+	}
+}

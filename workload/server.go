@@ -1,0 +1,126 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Ours is how a plan and a cell's parameters name this binary's own server or
+// client, where a real one could stand in its place.
+const Ours = "tare"
+
+// Program is a program of a Debian package or of npm, by the name under which
+// it is started.
+type Program struct {
+	Name    string
+	Get     string   // the one command that installs it
+	Version []string // the arguments by which it tells its version
+}
+
+// Find tells where the program is: on the PATH, or where administrators'
+// programs stand.
+func (p Program) Find() (string, error) {
+	for _, at := range []string{p.Name, "/usr/sbin/" + p.Name, "/usr/local/sbin/" + p.Name} {
+		if path, err := exec.LookPath(at); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("it is not on the PATH")
+}
+
+// versionNumber is what stands for a version in what a program prints.
+var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
+
+// Told gives the version that the program tells of itself; empty: it tells none.
+func (p Program) Told(ctx context.Context) (string, error) {
+	path, err := p.Find()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", p.Name, err)
+	}
+	var said []string
+	err = runChild(ctx, "/", func(line string) { said = append(said, line) }, path, p.Version...)
+	version := versionNumber.FindString(strings.Join(said, "\n"))
+	if version == "" && err != nil { // some end with 1 after they have told it
+		return "", err
+	}
+	return version, nil
+}
+
+// Server is a real application that runs of a workload go to. The agent of the
+// serving end starts it once; it stays until that agent ends.
+type Server struct {
+	Name    string // as a plan and a cell's parameters name it: "nginx"
+	Program Program
+	Port    uint16 // where it listens, and what networks that publish ports publish
+
+	// Start starts it and returns when it answers at its address. What it writes
+	// is written below its folder.
+	Start func(ctx context.Context, p Place) (*Child, error)
+	// Prepare makes it ready for a run, and is called before each; nil: it
+	// always is.
+	Prepare func(ctx context.Context, p Place, run Run) error
+}
+
+// Place is where a server stands.
+type Place struct {
+	At  netip.AddrPort // where it listens
+	Dir string         // a folder of its own, empty at its start and in memory
+}
+
+// Tool is a real client that can drive the runs of a workload in the engine's
+// place. It goes to real servers only.
+type Tool struct {
+	Name    string // as a plan and a cell's parameters name it: "wrk"
+	Program Program
+	Modes   []string // of the workload's, those that it can do
+	// Preferred says that it drives the runs where nobody says and it is here.
+	Preferred bool
+	// Least is the shortest window that it can tell of; runs of a plan with
+	// shorter ones last as long.
+	Least time.Duration
+
+	Send func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error)
+}
+
+// Application tells whether the workload is a real application's, with
+// connections to a server that stays.
+func (w Workload) Application() bool { return len(w.Servers) > 0 }
+
+// FindServer gives a workload's server by name.
+func (w Workload) FindServer(name string) (Server, bool) {
+	for _, s := range w.Servers {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Server{}, false
+}
+
+// FindTool gives a workload's tool by name.
+func (w Workload) FindTool(name string) (Tool, bool) {
+	for _, t := range w.Tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tool{}, false
+}
+
+// Drive drives one run against a server, by the tool that the run names or by
+// the engine.
+func (w Workload) Drive(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
+	if run.Tool == "" {
+		return w.Send(ctx, run, to)
+	}
+	tool, known := w.FindTool(run.Tool)
+	if !known {
+		return Tally{}, fmt.Errorf("tool %q of %s: unknown to this agent: use the same version at both ends", run.Tool, w.Name)
+	}
+	return tool.Send(ctx, run, to)
+}
