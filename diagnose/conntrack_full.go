@@ -30,7 +30,7 @@ func conntrackFull() Rule {
 						seen("nf_conntrack_count", count, at, conntrack), seen("nf_conntrack_max", most, at, conntrack),
 						seen("drop and early_drop", lost, at, tracked),
 					},
-					Fix:        e.run(at, fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f", 2*most)),
+					Remedy:     remedy(at, fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f", 2*most)),
 					Confidence: 0.95,
 				})
 			}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"tare/result"
 )
@@ -18,7 +19,8 @@ type Rule struct {
 	Fix   string // in general
 	Doc   string // the page that explains it
 	// Match gives a finding for each instance that the evidence supports. It
-	// need not fill in the ID, and leaves the severity to Grave.
+	// need not fill in the ID, and leaves the severity to Grave. Beside a remedy,
+	// its fix is what remains to be said.
 	Match func(e *Evidence) []result.Finding
 	Grave bool // packets are lost or refused; else they are slow
 	Last  bool // it speaks only where no grave one does
@@ -31,7 +33,7 @@ func All() []Rule {
 	return []Rule{
 		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), portClosed(), forwardDrop(),
-		conntrackFull(), listenOverflow(), mtuBlackHole(), mtuMismatch(),
+		conntrackFull(), listenOverflow(), mtuBlackHole(), mtuMismatch(), congestionControl(),
 		shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
 		lostUnexplained(),
 	}
@@ -41,10 +43,14 @@ func All() []Rule {
 // the faults that counters and settings show.
 func Costs() []Rule {
 	return []Rule{
-		userlandProxy(), natCost(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), cfsThrottled(),
-		softirqOneCore(), tcpReceiveWindow(), sendBuffer(), applicationLimited(), coreMigration(), listenOverflow(), conntrackFull(),
+		userlandProxy(), natCost(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
+		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
+		coreMigration(), reordering(), sizeRank(), lifecycleDiskLimited(), listenOverflow(), conntrackFull(),
 	}
 }
+
+// Traced lists the rules that look at what the tracer saw of a cell.
+func Traced() []Rule { return []Rule{lockContention()} }
 
 // Machine lists the rules that look at the machine on which all was measured.
 func Machine() []Rule { return []Rule{noisyNeighbour()} }
@@ -65,6 +71,10 @@ func find(e *Evidence, list []Rule) []result.Finding {
 			if rule.Grave {
 				f.Severity = result.SeverityError
 				graves++
+			}
+			if f.Remedy != nil {
+				f.Fix = strings.TrimSuffix(e.run(f.Remedy.At, f.Remedy.Command)+"  # "+f.Fix, "  # ")
+				f.Remedy.At = e.Prefix + f.Remedy.At
 			}
 			f.Evidence = slices.DeleteFunc(f.Evidence, func(e result.Evidence) bool { return e.Name == "" })
 			f.Confidence = math.Round(f.Confidence*100) / 100

@@ -18,11 +18,17 @@ type Evidence struct {
 	// Prefix completes a place to an address of the lab: "vxlan.".
 	Prefix string
 
-	// Where a measurement stands behind it: the cell, that of the network which
-	// this one is built upon on the same path, and how quiet the machine was.
-	Cell   *result.Cell
-	Parent *result.Cell
-	Noise  result.Noise
+	// CC is the congestion control that flows were to be under; empty: nobody asked
+	// for one.
+	CC string
+
+	// Where a measurement stands behind it: the cell, that of its baseline and that
+	// of the network which this one is built upon, on the same path, and how quiet
+	// the machine was.
+	Cell     *result.Cell
+	Baseline *result.Cell
+	Parent   *result.Cell
+	Noise    result.Noise
 }
 
 // The sources that rules read (package probe names them).
@@ -41,6 +47,8 @@ const (
 	tracked      = "/proc/net/stat/nf_conntrack"
 	cpuStat      = "/sys/fs/cgroup/.../cpu.stat"
 	cpuTimes     = "/proc/stat"
+	steering     = "/sys/class/net/*/queues"
+	pressure     = "/proc/pressure"
 	listening    = "ss -ltn"
 	trials       = "live trial"
 	legacyTables = "/proc/net/ip_tables_names"
@@ -117,6 +125,9 @@ func (e *Evidence) run(at, command string) string {
 	}
 	return command
 }
+
+// remedy is a fix that can be typed as it is, at a place of the evidence.
+func remedy(at, command string) *result.Remedy { return &result.Remedy{At: at, Command: command} }
 
 // seen is one piece of evidence, of a place where it is one's.
 func seen(name string, value any, at, source string) result.Evidence {

@@ -95,7 +95,7 @@ func (v verdict) finding(e *Evidence, what string) result.Finding {
 	f := result.Finding{
 		Cause:      fmt.Sprintf("%s in %s %s", name, v.at, what),
 		Evidence:   []result.Evidence{seen(name, value, v.at, rules), e.said()},
-		Fix:        e.run(v.at, fix),
+		Remedy:     remedy(v.at, fix),
 		Confidence: 0.75,
 	}
 	if v.counted > 0 {

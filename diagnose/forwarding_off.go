@@ -28,7 +28,7 @@ func forwardingOff() Rule {
 						Evidence: []result.Evidence{
 							seen(name, 0, at, sysctls), seen("Ip.InAddrErrors", refused, at, snmp), e.said(),
 						},
-						Fix:        e.run(at, "sysctl -w "+sysctlName(name)+"=1"),
+						Remedy:     remedy(at, "sysctl -w "+sysctlName(name)+"=1"),
 						Confidence: 0.97,
 					})
 				}

@@ -26,7 +26,7 @@ func linkDown() Rule {
 					found = append(found, result.Finding{
 						Cause:      fmt.Sprintf("%s in %s is down", device, at),
 						Evidence:   []result.Evidence{seen(device+".up", false, at, links), e.said()},
-						Fix:        e.run(at, "ip link set dev "+device+" up"),
+						Remedy:     remedy(at, "ip link set dev "+device+" up"),
 						Confidence: 0.97,
 					})
 				}

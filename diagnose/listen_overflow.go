@@ -26,7 +26,8 @@ func listenOverflow() Rule {
 					Evidence: []result.Evidence{
 						seen("TcpExt.ListenOverflows", overflows, at, netstat), seen("core/somaxconn", most, at, sysctls),
 					},
-					Fix:        e.run(at, fmt.Sprintf("sysctl -w net.core.somaxconn=%.0f", max(4096, 2*most))) + "  # and listen with a backlog as long in the server",
+					Remedy:     remedy(at, fmt.Sprintf("sysctl -w net.core.somaxconn=%.0f", max(4096, 2*most))),
+					Fix:        "and listen with a backlog as long in the server",
 					Confidence: 0.95,
 				}
 				for _, name := range full {

@@ -32,18 +32,20 @@ func mtuBlackHole() Rule {
 			f := result.Finding{
 				Cause:      fmt.Sprintf("packets of %d bytes vanish between %s and %s, small ones pass", packet, e.Client, e.Server),
 				Evidence:   []result.Evidence{said(t), e.said()},
-				Fix:        e.run(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", least(e.Inner, packet)-leastRoom)) + "  # and allow ICMP \"fragmentation needed\" on the way",
+				Remedy:     remedy(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", least(e.Inner, packet)-leastRoom)),
 				Confidence: 0.9,
 			}
 			if at, device, mtu, need := e.narrow(packet); device != "" {
 				f.Cause += fmt.Sprintf(": %s in %s has MTU %d, the path needs %d", device, at, mtu, need)
 				f.Evidence = append(f.Evidence, seen(device+".mtu", mtu, at, links))
-				f.Fix = e.run(at, fmt.Sprintf("ip link set dev %s mtu %d", device, need))
+				f.Remedy = remedy(at, fmt.Sprintf("ip link set dev %s mtu %d", device, need))
 				f.Confidence = 0.96
 			} else if e.Inner > 0 && packet > e.Inner {
 				f.Cause += fmt.Sprintf(": the network carries %d", e.Inner)
-				f.Fix = e.run(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", e.Inner))
+				f.Remedy = remedy(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", e.Inner))
 				f.Confidence = 0.95
+			} else {
+				f.Fix = "and allow ICMP \"fragmentation needed\" on the way"
 			}
 			return []result.Finding{f}
 		},

@@ -33,7 +33,7 @@ func mtuMismatch() Rule {
 						Evidence: []result.Evidence{
 							seen(device+".mtu", mtu, at, links), seen("Ip.FragCreates and Ip.FragFails", cut, at, snmp),
 						},
-						Fix:        e.run(at, fmt.Sprintf("ip link set dev %s mtu %d", device, need)),
+						Remedy:     remedy(at, fmt.Sprintf("ip link set dev %s mtu %d", device, need)),
 						Confidence: 0.93,
 					})
 				}

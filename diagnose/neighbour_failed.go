@@ -48,7 +48,7 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 	f := result.Finding{
 		Cause:      fmt.Sprintf("%s gets no answer to ARP for %s on %s", at, address, device),
 		Evidence:   []result.Evidence{seen(name, e.word(at, neighbours, name), at, neighbours), e.said()},
-		Fix:        e.run(at, "ip neighbour flush dev "+device),
+		Remedy:     remedy(at, "ip neighbour flush dev "+device),
 		Confidence: 0.7,
 	}
 	if owner == "" {
@@ -61,7 +61,7 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 		if ignores := e.number(owner, sysctls, setting); ignores > 0 {
 			f.Cause += ", which is told to ignore it"
 			f.Evidence = append(f.Evidence, seen(setting, ignores, owner, sysctls))
-			f.Fix, f.Confidence = e.run(owner, "sysctl -w "+sysctlName(setting)+"=0"), 0.97
+			f.Remedy, f.Confidence = remedy(owner, "sysctl -w "+sysctlName(setting)+"=0"), 0.97
 		}
 	}
 	return f

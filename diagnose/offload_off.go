@@ -36,7 +36,7 @@ func offloadOff() Rule {
 					found = append(found, result.Finding{
 						Cause:      fmt.Sprintf("%s in %s has %s switched off", device, at, strings.Join(off, ", ")),
 						Evidence:   evidence,
-						Fix:        e.run(at, "ethtool -K "+device+" "+strings.Join(off, " on ")+" on"),
+						Remedy:     remedy(at, "ethtool -K "+device+" "+strings.Join(off, " on ")+" on"),
 						Confidence: 0.92,
 					})
 				}

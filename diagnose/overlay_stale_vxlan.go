@@ -75,7 +75,7 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 	f.Evidence = append(f.Evidence,
 		seen("entries of "+device+" that lead to "+other, known, at, fdb),
 		seen(device+".tx_dropped", e.counted(at, linkStats, device+".tx_dropped"), at, linkStats))
-	f.Fix = e.run(at, fmt.Sprintf("bridge fdb append 00:00:00:00:00:00 dev %s dst %s", device, e.addressOn(other, "eth0")))
+	f.Remedy = remedy(at, fmt.Sprintf("bridge fdb append 00:00:00:00:00:00 dev %s dst %s", device, e.addressOn(other, "eth0")))
 	return f, true
 }
 

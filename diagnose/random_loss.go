@@ -37,7 +37,7 @@ func randomLoss() Rule {
 							seen("rules of "+chain+" that draw lots", "handle "+handle, at, rules),
 							e.lossOf(lost),
 						},
-						Fix:        e.run(at, "nft delete rule "+chain+" handle "+handle),
+						Remedy:     remedy(at, "nft delete rule "+chain+" handle "+handle),
 						Confidence: 0.97,
 					})
 				}

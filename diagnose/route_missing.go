@@ -32,7 +32,7 @@ func routeMissing() Rule {
 						Evidence: []result.Evidence{
 							seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.said(),
 						},
-						Fix:        e.run(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))),
+						Remedy:     remedy(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))),
 						Confidence: 0.94,
 					})
 				}

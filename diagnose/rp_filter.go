@@ -33,7 +33,7 @@ func rpFilter() Rule {
 						loose = append(loose, sysctlName(name)+"=2")
 					}
 				}
-				finding.Fix = e.run(at, "sysctl -w "+strings.Join(sorted(loose), " "))
+				finding.Remedy = remedy(at, "sysctl -w "+strings.Join(sorted(loose), " "))
 				found = append(found, finding)
 			}
 			return found

@@ -20,7 +20,7 @@ func coreMigration() Rule {
 		Fix:   "taskset, or a cpuset",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
-			seconds := float64(len(e.Cell.Samples)) * (asNumber(e.Cell.Params["duration"]) + asNumber(e.Cell.Params["warmup"]))
+			seconds := e.seconds()
 			for _, at := range []string{e.Client, e.Server} {
 				moved := e.counted(at, "/proc/self/task/*/sched", "migrations")
 				if seconds == 0 || moved/seconds < migrationsPerSecond || e.varies() < spread {

@@ -33,7 +33,7 @@ func shaperDrop() Rule {
 							seen(name, e.counted(at, qdiscs, name), at, qdiscs),
 							seen(device+"."+kind+".overlimits", e.counted(at, qdiscs, device+"."+kind+".overlimits"), at, qdiscs),
 						},
-						Fix:        e.run(at, fmt.Sprintf("tc qdisc del dev %s %s", device, parent)),
+						Remedy:     remedy(at, fmt.Sprintf("tc qdisc del dev %s %s", device, parent)),
 						Confidence: 0.95,
 					})
 				}

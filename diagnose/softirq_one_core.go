@@ -44,7 +44,7 @@ func softirqOneCore() Rule {
 					{Name: fmt.Sprintf("cpu%d.softirq, share of its time", full), Value: softirq, Source: cpuTimes},
 					{Name: fmt.Sprintf("cpu%d.idle, share of its time", free), Value: idle, Source: cpuTimes},
 				},
-				Fix:        e.run(hostOf(e.Server), fmt.Sprintf("sh -c 'echo %x > /sys/class/net/eth0/queues/rx-0/rps_cpus'", 1<<free|1<<full)),
+				Remedy:     remedy(hostOf(e.Server), fmt.Sprintf("sh -c 'echo %x > /sys/class/net/eth0/queues/rx-0/rps_cpus'", 1<<free|1<<full)),
 				Confidence: 0.85,
 			}}
 		},

@@ -63,7 +63,7 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 			{Name: counter, Value: waited, Source: "TCP_INFO"}, {Name: "busy", Value: busy, Source: "TCP_INFO"},
 			seen(setting, e.word(at, sysctls, setting), at, sysctls),
 		},
-		Fix:        e.run(at, fmt.Sprintf("sysctl -w %s='4096 131072 67108864'", sysctlName(setting))),
+		Remedy:     remedy(at, fmt.Sprintf("sysctl -w %s='4096 131072 67108864'", sysctlName(setting))),
 		Confidence: 0.9,
 	}}
 }

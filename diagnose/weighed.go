@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,11 +18,20 @@ func Weigh(res *result.Result, lab string) {
 	res.Findings = append(res.Findings, find(&Evidence{Noise: res.Noise}, Machine())...)
 	for n := range res.Cells {
 		cell := &res.Cells[n]
-		if cell.Status != result.StatusOK || cell.Network == network.Baseline || cell.Client == nil || cell.Server == nil {
+		if cell.Status != result.StatusOK || cell.Network == network.Baseline {
 			continue
 		}
 		cell.Findings = append(cell.Findings, find(weighed(res, cell, lab), Costs())...)
 		Rank(cell.Findings)
+	}
+}
+
+// WeighTraces names the causes that the tracer saw in the cells of a result.
+func WeighTraces(res *result.Result, lab string) {
+	for n := range res.Cells {
+		if cell := &res.Cells[n]; cell.Trace != nil {
+			cell.Findings = append(cell.Findings, find(weighed(res, cell, lab), Traced())...)
+		}
 	}
 }
 
@@ -30,17 +40,23 @@ func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
 	kind, _ := network.Find(cell.Network)
 	nic, _ := cell.Params["nic"].(string)
 	mtu, rules := int(asNumber(cell.Params["mtu"])), int(asNumber(cell.Params[network.Rules]))
-	e := &Evidence{Lab: lab, Cell: cell, Noise: res.Noise, Parent: parentOf(res, cell, kind.Parent)}
+	e := &Evidence{
+		Lab: lab, Cell: cell, Noise: res.Noise,
+		Parent: measuredAs(res, cell, kind.Parent), Baseline: measuredAs(res, cell, network.Baseline),
+	}
 	if len(cell.Underlays) > 0 {
 		e.Prefix = cell.Underlays[0] + "."
 	}
 	e.Examination = result.Examination{
-		Network: cell.Network, Fidelity: cell.Fidelity, Path: cell.Path, Client: cell.Client.At, Server: cell.Server.At,
+		Network: cell.Network, Fidelity: cell.Fidelity, Path: cell.Path,
 		NIC: nic, MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack), Link: asNumber(cell.Params["link"]) > 0, Rules: rules,
 	}
-	for _, at := range []string{e.Client, hostOf(e.Client), hostOf(e.Server), e.Server} {
-		if !slices.Contains(e.Places, at) {
-			e.Places = append(e.Places, at)
+	if cell.Client != nil && cell.Server != nil { // one that makes containers has no ends
+		e.Client, e.Server = cell.Client.At, cell.Server.At
+		for _, at := range []string{e.Client, hostOf(e.Client), hostOf(e.Server), e.Server} {
+			if !slices.Contains(e.Places, at) {
+				e.Places = append(e.Places, at)
+			}
 		}
 	}
 	for _, s := range res.States {
@@ -56,12 +72,16 @@ func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
 	return e
 }
 
-// parentOf is the cell of the network that a cell's is built upon, measured
-// alike; nil: none was.
-func parentOf(res *result.Result, cell *result.Cell, parent string) *result.Cell {
+// measuredAs is the cell of another network that was measured as this one was;
+// nil: none was.
+func measuredAs(res *result.Result, cell *result.Cell, other string) *result.Cell {
 	for n := range res.Cells {
 		c := &res.Cells[n]
-		if c.Network == parent && c.Path == cell.Path && c.Workload == cell.Workload && c.Params["nic"] == cell.Params["nic"] && c.Status == result.StatusOK {
+		if c.Network != other || c.Path != cell.Path || c.Workload != cell.Workload || c.Mode != cell.Mode || c.Status != result.StatusOK {
+			continue
+		}
+		differs := func(name string) bool { return !reflect.DeepEqual(c.Params[name], cell.Params[name]) }
+		if !slices.ContainsFunc([]string{"nic", "mtu", "pin", "flows", "size", "sizes", "rate", "server", "tool"}, differs) {
 			return c
 		}
 	}

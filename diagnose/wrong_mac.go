@@ -49,7 +49,7 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 				seen(name, mac+" "+state, at, neighbours), seen(e.deviceOf(owner, address)+".mac", theirs, owner, links),
 				seen("rx_otherhost_dropped of all devices", e.otherHost(), "", linkStats), e.said(),
 			},
-			Fix:        e.run(at, "ip neighbour del "+address+" dev "+device),
+			Remedy:     remedy(at, "ip neighbour del "+address+" dev "+device),
 			Confidence: 0.96,
 		})
 	}
@@ -85,7 +85,7 @@ func (e *Evidence) pinnedPorts(at string) []result.Finding {
 			found = append(found, result.Finding{
 				Cause:      fmt.Sprintf("the bridge of %s sends what is for %s (%s) to %s, where it is not", at, end, mac, port),
 				Evidence:   []result.Evidence{seen(name, state, at, fdb), e.said()},
-				Fix:        e.run(at, "bridge fdb del "+mac+" dev "+port+" master"),
+				Remedy:     remedy(at, "bridge fdb del "+mac+" dev "+port+" master"),
 				Confidence: 0.9,
 			})
 		}

@@ -91,10 +91,13 @@ func (r *runner) operate(ctx context.Context, p place, path string, kind workloa
 		return result.Sample{}, errors.New("make containers: this site has none of its own")
 	}
 	run.Share = p.network.Runtime.Name != ""
+	stop := r.count(ctx, p.underlay, r.ends[p.underlay][path]) // no ends where it takes no path
 	tally, err := agent.Metered(run, func(run workload.Run) (workload.Tally, error) {
 		return kind.Cycle(ctx, run, attacher{site, p.underlay, path})
 	})
-	return agent.Outcome{Client: tally}.Sample(), err
+	sample := agent.Outcome{Client: tally}.Sample()
+	stop(&sample)
+	return sample, err
 }
 
 // checkOperation makes one container before anything is measured: the error is

@@ -34,16 +34,19 @@ func (r *runner) unreadable(ctx context.Context, err error) {
 	}
 }
 
-// count begins to count on the machine and at the ends of a path and their
-// hosts; stop adds what was counted to a sample. Nothing is read in between.
+// count begins to count on the machine and, where there are any, at the ends of a
+// path and their hosts; stop adds what was counted to a sample. Nothing is read in between.
 func (r *runner) count(ctx context.Context, underlay string, ends network.Ends) (stop func(*result.Sample)) {
 	if r.sources.site == nil {
 		return func(*result.Sample) {}
 	}
-	stopPlaces, err := r.sources.site.Count(ctx, placesOf(underlay, ends))
-	if err != nil {
+	stopPlaces := func() (site.Counted, error) { return site.Counted{}, nil }
+	if ends.Client != "" {
+		stop, err := r.sources.site.Count(ctx, placesOf(underlay, ends))
 		r.unreadable(ctx, err)
-		stopPlaces = func() (site.Counted, error) { return site.Counted{}, nil }
+		if err == nil {
+			stopPlaces = stop
+		}
 	}
 	before := r.sources.machine.Read()
 	return func(s *result.Sample) {

@@ -57,7 +57,9 @@ func startDockers(u *lab.Underlay, flags ...string) error {
 // with all that is theirs in the host's memory, and loads the image that holds
 // only this binary.
 func startDocker(h *lab.Host, flags ...string) error {
-	if err := seal(h, "/etc"); err != nil { // dockerd writes /etc/docker
+	// dockerd writes /etc/docker and, for the balancers of Swarm's overlays, whatever
+	// its data folder is, /var/lib/docker.
+	if err := seal(h, "/etc", "/var/lib"); err != nil {
 		return err
 	}
 	if err := h.WeighCgroup(); err != nil {

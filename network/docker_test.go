@@ -74,7 +74,7 @@ func machine(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
 	for _, pattern := range []string{
-		"/etc/docker*", "/etc/docker/*", "/var/lib/docker*", "/var/lib/containerd/*", "/run/docker*", "/run/containerd*",
+		"/etc/docker*", "/etc/docker/*", "/var/lib/docker*", "/var/lib/docker/network/files/*", "/var/lib/containerd/*", "/run/docker*", "/run/containerd*",
 		"/opt/*", "/root/.docker*", "/sys/fs/cgroup/*/docker*", "/sys/fs/cgroup/docker*",
 		"/proc/sys/net/bridge",
 	} {

@@ -75,12 +75,30 @@ func (p *page) findings(res *result.Result) {
 		if c.Fix != "" {
 			p.item("     fix: ", c.Fix)
 		}
+		if c.Verified != nil {
+			p.item("     verified: ", verifiedText(c.Verified))
+		}
 	}
 	for _, c := range res.Cells {
 		if rest, partly := unexplained(c); partly {
 			p.item("  ", fmt.Sprintf("unexplained: %s of the toll of %s %s %s", percent(rest), c.Network, c.Path, c.Workload))
 		}
 	}
+}
+
+// verifiedText says what a fix gave back when it was carried out.
+func verifiedText(v *result.Verified) string {
+	switch {
+	case v.Metric == "" && v.Recovered == 0:
+		return "the fix was carried out, and it carries nothing still: this is not the cause, or not the only one"
+	case v.Metric == "":
+		return "the fix was carried out, and it carries again"
+	}
+	text := fmt.Sprintf("the fix was carried out: the toll on %s was %s and is %s", v.Metric, percent(*v.Before), percent(*v.After))
+	if v.Recovered == 0 {
+		return text + ": it gave nothing back, so this may not be the cause"
+	}
+	return text + ": it gave " + percent(v.Recovered) + " of it back"
 }
 
 // unexplained is the share of a cell's toll that its findings leave, where they

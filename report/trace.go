@@ -18,6 +18,7 @@ func Trace(w io.Writer, res *result.Result, opts Options) error {
 	for n := range res.Cells {
 		p.traced(&res.Cells[n])
 	}
+	p.findings(res)
 	p.warnings(res)
 	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("write report: %w", err)

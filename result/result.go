@@ -202,6 +202,23 @@ type Finding struct {
 	Share      float64    `json:"share"`
 	Severity   string     `json:"severity"`        // SeverityError or SeverityWarning
 	Paths      []string   `json:"paths,omitempty"` // that it was found on, where several were looked at
+	Remedy     *Remedy    `json:"remedy,omitempty"`
+	Verified   *Verified  `json:"verified,omitempty"`
+}
+
+// Remedy is a fix that can be carried out without a choice of the user's.
+type Remedy struct {
+	At      string `json:"at"`      // the place of the lab: "vxlan.h1/c1"
+	Command string `json:"command"` // for a shell there
+}
+
+// Verified is what a fix gave back when it was carried out and the cell was
+// measured again.
+type Verified struct {
+	Metric    string   `json:"metric,omitempty"` // absent where the cell had none: it failed
+	Before    *float64 `json:"before,omitempty"` // the toll; absent where there was none
+	After     *float64 `json:"after,omitempty"`
+	Recovered float64  `json:"recovered"` // share of the toll that is gone: a ratio, 0 to 1
 }
 
 // The severities of a finding.

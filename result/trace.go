@@ -76,6 +76,9 @@ type CPUUse struct {
 	Contexts []Share `json:"contexts"`
 }
 
+// KindLockWait is the kind of CPU time in which a CPU waits for another's lock.
+const KindLockWait = "waiting for a lock"
+
 // Share is a part of a whole.
 type Share struct {
 	Name  string  `json:"name"`

@@ -44,6 +44,7 @@ func kinds() []class {
 	return []class{
 		{"copy", []string{"copy_", "_copy", "__copy", "rep_movs", "memcpy", "__memcpy", "memmove", "csum_and_copy", "clear_page", "memset", "__memset"}},
 		{"checksum", []string{"csum_", "do_csum", "__csum", "skb_checksum", "__skb_checksum"}},
+		{result.KindLockWait, []string{"native_queued_spin_lock_slowpath", "__pv_queued_spin_lock_slowpath", "queued_spin_lock_slowpath", "queued_read_lock_slowpath", "queued_write_lock_slowpath", "mutex_spin_on_owner", "osq_lock", "rwsem_spin_on_owner"}},
 		// The clock is no NMI: what runs with interrupts off is found where they
 		// are allowed again.
 		{"lock or interrupts off", []string{"_raw_spin", "_raw_read", "_raw_write", "native_queued", "queued_spin", "__local_bh", "mutex_", "handle_softirqs", "__do_softirq", "finish_task_switch", "do_softirq"}},

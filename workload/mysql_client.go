@@ -5,10 +5,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/netip"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -45,12 +45,18 @@ func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, erro
 	if done.congestion, err = sessions[0].congestion(); err != nil {
 		return done, err
 	}
+	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		for _, s := range sessions {
 			s.interrupt()
 		}
+		close(interrupted)
 	})
-	defer stop()
+	defer func() {
+		if !stop() {
+			<-interrupted // a descriptor that is closed may soon be another's
+		}
+	}()
 	table := &pointTable{run: run, opens: time.Now().Add(run.Warmup)}
 	err = together(sessions, func(n int) error { return sessions[n].loop(table) })
 	if ctx.Err() != nil {
@@ -108,7 +114,7 @@ func (t *pointTable) edge(upTo int) {
 // session is one connection, logged in and with its statement prepared.
 type session struct {
 	conn    driver.Conn
-	socket  *os.File
+	socket  traffic.Socket
 	query   driver.StmtQueryContext
 	count   int64
 	latency *traffic.Histogram
@@ -131,7 +137,6 @@ func openSession(ctx context.Context, to netip.AddrPort) (*session, error) {
 		return nil, errors.Join(err, s.conn.Close())
 	}
 	s.query = statement.(driver.StmtQueryContext) // as database/sql demands of a driver
-	s.socket.Fd()                                 // from here on it blocks: the runtime's poller would add its own to every answer
 	return s, nil
 }
 
@@ -151,21 +156,53 @@ func (s *session) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
-	if s.socket, err = conn.(*net.TCPConn).File(); err != nil {
+	if s.socket, err = traffic.AdoptSocket(conn.(*net.TCPConn)); err != nil {
 		return nil, err
 	}
-	return connection{s.socket, conn}, nil
+	return connection{conn, s.socket}, nil
 }
 
-// connection is a socket as a file, which can be made to block.
+// connection is a socket whose calls block its thread, and of which the
+// runtime's poller and its monitor know nothing: each would add its own to every
+// answer. Of the Conn that it was it has the addresses alone.
 type connection struct {
-	*os.File
-	dialled net.Conn
+	net.Conn
+	socket traffic.Socket
 }
 
-func (c connection) LocalAddr() net.Addr  { return c.dialled.LocalAddr() }
-func (c connection) RemoteAddr() net.Addr { return c.dialled.RemoteAddr() }
+// Read waits for what arrives, at the end for io.EOF.
+func (c connection) Read(p []byte) (int, error) {
+	for {
+		n, errno := c.socket.Receive(p)
+		switch {
+		case traffic.Waited(errno):
+		case errno != 0:
+			return 0, errno
+		case n == 0 && len(p) > 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+// Write sends all of p.
+func (c connection) Write(p []byte) (sent int, err error) {
+	for sent < len(p) {
+		n, errno := c.socket.Send(p[sent:])
+		if errno != 0 && !traffic.Waited(errno) {
+			return sent, errno
+		}
+		sent += n
+	}
+	return sent, nil
+}
+
+// Close frees the socket.
+func (c connection) Close() error {
+	c.socket.Close()
+	return nil
+}
 
 // loop selects until the window has closed. What it counts ended inside.
 func (s *session) loop(t *pointTable) error {
@@ -202,17 +239,11 @@ func (s *session) point(id []driver.NamedValue, row []driver.Value) error {
 	return errors.Join(rows.Next(row), rows.Close())
 }
 
-func (s *session) congestion() (string, error) {
-	name, err := unix.GetsockoptString(int(s.socket.Fd()), unix.IPPROTO_TCP, unix.TCP_CONGESTION)
-	if err != nil {
-		return "", fmt.Errorf("read TCP_CONGESTION: %w", err)
-	}
-	return name, nil
-}
+func (s *session) congestion() (string, error) { return s.socket.Congestion() }
 
 // interrupt ends what waits for an answer. The error is that of a socket that
 // has ended already.
-func (s *session) interrupt() { _ = unix.Shutdown(int(s.socket.Fd()), unix.SHUT_RDWR) }
+func (s *session) interrupt() { _ = unix.Shutdown(s.socket.Descriptor(), unix.SHUT_RDWR) }
 
 // close logs out; nil, a session that was never opened, has nothing to close.
 // The driver's error tells only that the server was faster.

@@ -23,7 +23,7 @@ func explain(ctx context.Context, l *site.Lab, res *result.Result, labName strin
 			continue
 		}
 		if _, looked := known[pair]; !looked {
-			found, err := examinePath(ctx, l, pair, labName)
+			found, err := examinePath(ctx, l, pair, labName, res.Plan.CC)
 			known[pair], errs = found, append(errs, err)
 		}
 		cell.Findings = append(cell.Findings, known[pair]...)
@@ -43,14 +43,16 @@ func brokenPath(t site.Topology, cell *result.Cell) (experiment.Pair, bool) {
 	return experiment.Pair{}, false
 }
 
-func examinePath(ctx context.Context, l *site.Lab, pair experiment.Pair, labName string) ([]result.Finding, error) {
+func examinePath(ctx context.Context, l *site.Lab, pair experiment.Pair, labName, cc string) ([]result.Finding, error) {
 	all, err := experiment.Examine(ctx, l, l.Topology, &pair)
 	if err != nil {
 		return nil, err
 	}
 	var found []result.Finding
 	for _, one := range all {
-		found = append(found, diagnose.Find(&diagnose.Evidence{Examination: one, Lab: labName, Prefix: l.Topology.Prefix(one.Underlay)})...)
+		found = append(found, diagnose.Find(&diagnose.Evidence{
+			Examination: one, Lab: labName, Prefix: l.Topology.Prefix(one.Underlay), CC: cc,
+		})...)
 	}
 	return found, nil
 }

@@ -144,7 +144,11 @@ func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save 
 	if res == nil || err != nil {
 		return res, err
 	}
-	return res, errors.Join(explain(ctx, l, res, f.labName), save(res))
+	err = explain(ctx, l, res, f.labName)
+	if f.fixAndVerify && err == nil {
+		err = f.verify(ctx, l, plan, res, progress)
+	}
+	return res, errors.Join(err, save(res))
 }
 
 // lab is the one that stands, or a new one for the plan.

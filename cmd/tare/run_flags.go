@@ -34,6 +34,7 @@ type runFlags struct {
 	listed                     []string    // networks that the plan's file names
 	open                       result.Plan // as asked for, before it was completed
 	json, dryRun, check        bool
+	fixAndVerify               bool
 }
 
 func (f *runFlags) register(flags *pflag.FlagSet) {
@@ -63,6 +64,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.out, "out", "", "result file (default tare-<date>-<time>.json)")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
+	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "carry out the worst finding's fix in the lab, measure again, and tell what that gave back")
 	flags.BoolVar(&f.check, "check", false, "tell what toll this machine can tell apart, and in how long")
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tare/diagnose"
 	"tare/experiment"
 	"tare/report"
 	"tare/result"
@@ -66,7 +67,7 @@ func (f *traceFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.runFlags.register(&all)
 	for _, name := range []string{
-		"precision", "margin", "max-time", "dry-run", "check",
+		"precision", "margin", "max-time", "dry-run", "check", "fix-and-verify",
 	} {
 		all.Lookup(name).Hidden = true
 	}
@@ -114,6 +115,7 @@ func (f *traceFlags) trace(ctx context.Context, s streams, plan result.Plan) err
 	if res == nil {
 		return err
 	}
+	diagnose.WeighTraces(res, f.labName)
 	if f.out != "" {
 		err = errors.Join(err, res.WriteFile(f.out))
 	}

@@ -13,12 +13,11 @@ import (
 )
 
 // agreement asks the same servers by sysbench and by our own client, in turn
-// and in random order. On one CPU the ends take turns, so that nothing but the
-// path and their own work is waited for.
+// and in random order, each from a CPU that the server has not: what a select
+// takes of the client's CPU delays no other client's.
 const agreement = `
 networks: [host]
-paths: [same-host]
-pin: same
+paths: [cross-host]
 nic: [full]
 workloads:
   - {name: mysql, tool: sysbench, flows: 1}

@@ -46,7 +46,7 @@ func look(t *testing.T) machine {
 	m["control groups"] = strings.Join(folders(t, "/sys/fs/cgroup", 3), "\n")
 	m["sysctls"] = sysctls(t)
 	for _, dir := range []string{"/etc/docker", "/etc/cni", "/etc/openvswitch", "/var/lib/docker", "/var/lib/containerd", "/var/lib/cni", "/run/docker", "/run/containerd", "/run/openvswitch", "/run/bird", "/run/frr", "/run/flannel", "/run/tare"} {
-		m[dir] = strings.Join(folders(t, dir, 2), "\n")
+		m[dir] = strings.Join(folders(t, dir, 4), "\n")
 	}
 	m["daemons"] = daemons(t)
 	return m

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"tare/diagnose"
+	"tare/experiment"
+	"tare/lab"
+	"tare/result"
+	"tare/site"
+)
+
+// wandering is the cause that a run with its ends bound to CPUs of their own
+// verifies.
+const wandering = "core-migration"
+
+// mend is the finding whose fix is verified, and how it is.
+type mend struct {
+	finding result.Finding
+	pinned  bool // by measuring again with the ends bound; else by its remedy
+}
+
+// verify carries out the fix of the worst finding that has one, measures the
+// same blocks again, and writes down what that gave back.
+func (f runFlags) verify(ctx context.Context, l *site.Lab, plan result.Plan, res *result.Result, progress *progress) error {
+	chosen, ok := f.toMend(plan, res)
+	if !ok {
+		if len(causesOf(res)) > 0 {
+			res.Warnings = append(res.Warnings, "fix-and-verify: no finding has a fix that can be carried out in this lab")
+		}
+		return nil
+	}
+	plan.Seed = res.Plan.Seed
+	again, err := f.again(ctx, l, plan, chosen, progress)
+	if again == nil {
+		return err
+	}
+	diagnose.Verify(res, again, chosen.finding)
+	return err
+}
+
+// causesOf are the findings of a result, the worst first.
+func causesOf(res *result.Result) []result.Finding {
+	all := slices.Clone(res.Findings)
+	for _, cell := range res.Cells {
+		all = append(all, cell.Findings...)
+	}
+	diagnose.Rank(all)
+	return all
+}
+
+// toMend is the worst finding that can be mended here.
+func (f runFlags) toMend(plan result.Plan, res *result.Result) (mend, bool) {
+	for _, found := range causesOf(res) {
+		if found.Remedy != nil {
+			return mend{finding: found}, true
+		}
+		if found.ID == wandering && plan.Pin == string(lab.PinNone) && f.labName == "" {
+			return mend{finding: found, pinned: true}, true
+		}
+	}
+	return mend{}, false
+}
+
+// again measures the plan with the fix in place: in the same lab, or in one
+// whose hosts are bound.
+func (f runFlags) again(ctx context.Context, l *site.Lab, plan result.Plan, m mend, progress *progress) (res *result.Result, err error) {
+	if m.pinned {
+		plan.Pin = string(lab.PinApart)
+		bound, narrowed, err := f.lab(ctx, plan, progress)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, bound.Close()) }()
+		l, plan = bound, narrowed
+	} else if err := carryOut(ctx, l, m.finding.Remedy); err != nil {
+		return nil, err
+	}
+	return experiment.Run(ctx, plan, experiment.Options{
+		Site: l, Topology: l.Topology, Tool: tool(), Save: func(*result.Result) error { return nil }, Progress: progress.show,
+	})
+}
+
+// carryOut types a remedy at its place.
+func carryOut(ctx context.Context, l *site.Lab, r *result.Remedy) (err error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return fmt.Errorf("carry out the fix: %w", err)
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return errors.Join(fmt.Errorf("carry out the fix: %w", err), null.Close())
+	}
+	// Debian has some tools where an ordinary user's PATH does not reach.
+	status, err := l.Exec(ctx, r.At, []string{"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + r.Command}, null, to, to)
+	err = errors.Join(err, null.Close(), to.Close())
+	said, errRead := io.ReadAll(from)
+	err = errors.Join(err, errRead, from.Close())
+	if err == nil && status != 0 {
+		err = fmt.Errorf("it ended with status %d: %s", status, strings.TrimSpace(string(said)))
+	}
+	if err != nil {
+		return fmt.Errorf("carry out %q in %s: %w", r.Command, r.At, err)
+	}
+	return nil
+}

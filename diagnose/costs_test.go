@@ -1,0 +1,138 @@
+package diagnose
+
+import (
+	"testing"
+
+	"tare/network"
+	"tare/result"
+)
+
+// counts is a sample in which a place counted so much.
+func counts(at, source string, values map[string]float64) result.Reading {
+	return result.Reading{At: at, Source: source, Counts: values}
+}
+
+// costs weighs a cell beside its baseline, and tells what is found in it.
+func costs(t *testing.T, cell result.Cell, baseline *result.Cell, states ...result.State) []string {
+	t.Helper()
+	res := &result.Result{Cells: []result.Cell{cell}, States: states}
+	if baseline != nil {
+		res.Cells = append(res.Cells, *baseline)
+	}
+	Weigh(res, "")
+	return ids(res.Cells[0].Findings)
+}
+
+func wantOnly(t *testing.T, found []string, id string, is bool) {
+	t.Helper()
+	if is && (len(found) != 1 || found[0] != id) || !is && len(found) != 0 {
+		t.Errorf("found %v, want %s: %v", found, id, is)
+	}
+}
+
+// TestReorderingIsNoLoss tells segments that were sent again for nothing from
+// those that were lost.
+func TestReorderingIsNoLoss(t *testing.T) {
+	for had, is := range map[float64]bool{95: true, 2: false, 0: false} {
+		cell := measured("bridge", network.CrossHost, "tcp_stream", 0)
+		cell.Samples = []result.Sample{{Readings: []result.Reading{
+			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100}), counts("h1/c1", netstat, map[string]float64{"TcpExt.TCPDSACKRecv": had}),
+		}}}
+		wantOnly(t, costs(t, cell, nil), "reordering", is)
+	}
+}
+
+// TestCollapseTakesLossPastTheKneeAndSoftirq is of a receiver that keeps its
+// rate past saturation, and of one that does not.
+func TestCollapseTakesLossPastTheKneeAndSoftirq(t *testing.T) {
+	for collapse, is := range map[float64]bool{0.4: true, 0.02: false} {
+		cell := measured("bridge", network.CrossHost, "udp_load", 0)
+		cell.Samples = []result.Sample{{
+			Counters: map[string]float64{"collapse": collapse, "knee": 3e5, "received_most": 3e5, "received_at_twice_knee": 3e5 * (1 - collapse)},
+			Series:   map[string][]float64{"softirq_cpu0": {0.1, 0.1}, "softirq_cpu1": {0.3, 0.8}},
+		}}
+		wantOnly(t, costs(t, cell, nil), "softirq-collapse", is)
+	}
+}
+
+// TestSizesThatDisagree has a network that halves the rate of small messages,
+// and large ones as well or not.
+func TestSizesThatDisagree(t *testing.T) {
+	sweep := func(name string, small, large float64) result.Cell {
+		cell := measured(name, network.CrossHost, "tcp_sizes", 0)
+		for block := range 6 {
+			drift := 1 + float64(block)/100
+			cell.Samples = append(cell.Samples, result.Sample{Block: block, Series: map[string][]float64{
+				"size": {64, 1024, 8192, 65536, 262144}, "throughput": {1e8 * small * drift, 1e9 * small, 5e9, 2e10 * large, 3e10 * large / drift},
+			}})
+		}
+		return cell
+	}
+	baseline := sweep(network.Baseline, 1, 1)
+	for large, is := range map[float64]bool{1: true, 0.5: false} {
+		wantOnly(t, costs(t, sweep("bridge", 0.5, large), &baseline), "size-rank", is)
+	}
+}
+
+// TestSteeringOntoTheReaderNeedsAnIdleCPU: a host of one CPU has no choice.
+func TestSteeringOntoTheReaderNeedsAnIdleCPU(t *testing.T) {
+	for idle, is := range map[float64]bool{0.9: true, 0.1: false} {
+		cell := measured("bridge", network.CrossHost, "udp_pps", 0)
+		cell.Server.CPUs = "1"
+		cell.Samples = []result.Sample{{Metrics: map[string]float64{"loss": 0.3}, Readings: []result.Reading{
+			counts("h2/c1", snmp, map[string]float64{"Udp.RcvbufErrors": 1000}),
+			counts("h2", linkStats, map[string]float64{"eth0.rx_packets": 1e5}),
+			counts("", cpuTimes, map[string]float64{
+				"cpu0.busy": 1 - idle, "cpu0.idle": idle, "cpu1.softirq": 0.5, "cpu1.busy": 1, "cpu1.idle": 0,
+			}),
+		}}}
+		state := result.State{At: "bridge.h2", Source: steering, Values: map[string]any{"eth0.rx-0.rps_cpus": "2"}}
+		wantOnly(t, costs(t, cell, nil, state), "steered-onto-application", is)
+	}
+}
+
+func TestContainersWaitForTheDisk(t *testing.T) {
+	for waited, is := range map[float64]bool{0.8: true, 0.05: false} {
+		cell := measured("docker-host", "no-network", "lifecycle", 0)
+		cell.Client, cell.Server = nil, nil
+		cell.Samples = []result.Sample{{Readings: []result.Reading{
+			counts("", pressure, map[string]float64{"io.some": waited}), counts("", cpuTimes, map[string]float64{"cpu0.busy": 0.4, "cpu0.idle": 0.6}),
+		}}}
+		wantOnly(t, costs(t, cell, nil), "lifecycle-disk-limited", is)
+	}
+}
+
+// TestDatagramsLostAtTheReceiver are those of a paced stream: a flood overflows
+// every receiver.
+func TestDatagramsLostAtTheReceiver(t *testing.T) {
+	for workload, is := range map[string]bool{"udp_stream": true, "udp_pps": false} {
+		cell := measured("bridge", network.CrossHost, workload, 0)
+		cell.Samples = []result.Sample{{Metrics: map[string]float64{"loss": 0.3}, Readings: []result.Reading{
+			counts("h2/c1", snmp, map[string]float64{"Udp.RcvbufErrors": 1000}),
+		}}}
+		wantOnly(t, costs(t, cell, nil), "udp-receive-buffer", is)
+	}
+}
+
+func TestLocksAreSeenByTheTracer(t *testing.T) {
+	for share, is := range map[float64]bool{0.3: true, 0.02: false} {
+		cell := measured("bridge", network.CrossHost, "tcp_stream", 0)
+		cell.Trace = &result.Trace{CPU: &result.CPUUse{Kinds: []result.Share{{Name: "copy", Share: 0.5}, {Name: result.KindLockWait, Share: share}}}}
+		res := &result.Result{Cells: []result.Cell{cell}}
+		WeighTraces(res, "")
+		wantOnly(t, ids(res.Cells[0].Findings), "lock-contention", is)
+	}
+}
+
+// TestRoutesUnderAnotherControl takes a clean lab that was measured under the
+// control of its routes, and under another.
+func TestRoutesUnderAnotherControl(t *testing.T) {
+	for asked, is := range map[string]bool{"bbr": true, "cubic": false, "": false} {
+		e := captured(t, "clean-route")
+		e.CC = asked
+		found := ids(Find(e))
+		if is && (len(found) == 0 || found[0] != "congestion-control") || !is && len(found) != 0 {
+			t.Errorf("asked for %q: found %v", asked, found)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// lockWaits is the share of the path's CPU time that goes into waiting for
+// locks from which it limits.
+const lockWaits = 0.1
+
+// lockContention knows CPUs that wait for each other.
+func lockContention() Rule {
+	return Rule{
+		ID: "lock-contention", Doc: doc("lock-contention"),
+		Cause: "CPUs wait for each other at a lock",
+		Fix:   "a queue for each CPU, fewer senders to one queue, or a qdisc without a lock",
+		Match: func(e *Evidence) []result.Finding {
+			if e.Cell.Trace == nil || e.Cell.Trace.CPU == nil {
+				return nil
+			}
+			for _, kind := range e.Cell.Trace.CPU.Kinds {
+				if kind.Name != result.KindLockWait || kind.Share < lockWaits {
+					continue
+				}
+				return []result.Finding{{
+					Cause:      fmt.Sprintf("%.0f %% of the CPU time of %s goes into waiting for locks", 100*kind.Share, e.Network),
+					Evidence:   []result.Evidence{{Name: kind.Name + ", share of the samples", Value: kind.Share, Source: "CPU sampling"}},
+					Fix:        e.run(hostOf(e.Client), "tc -s qdisc show") + "  # one root queue for all senders is one lock: tc qdisc replace dev DEVICE root mq",
+					Confidence: 0.8,
+				}}
+			}
+			return nil
+		},
+	}
+}

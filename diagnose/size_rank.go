@@ -1,0 +1,88 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"tare/result"
+	"tare/stats"
+)
+
+const (
+	smallMessage = 1 << 10  // bytes up to which a message is a small one
+	largeMessage = 64 << 10 // bytes from which it is a large one
+	// rankApart is by how much the tolls of small and large messages differ, in
+	// their logarithm, from which their ranks do.
+	rankApart = 0.2
+)
+
+// sizeRank knows a network whose toll depends on the size of messages: what it
+// costs for each message, or packet, large ones share among their bytes; what
+// it costs for each byte is no matter to small ones.
+func sizeRank() Rule {
+	return Rule{
+		ID: "size-rank", Doc: doc("size-rank"),
+		Cause: "small and large messages disagree about what the network costs",
+		Fix:   "choose by the size that your application sends",
+		Match: func(e *Evidence) []result.Finding {
+			small, large := e.perBlock(0, smallMessage), e.perBlock(largeMessage, math.MaxInt)
+			var apart, ofSmall, ofLarge []float64
+			for block, ratio := range small {
+				if other, both := large[block]; both {
+					apart, ofSmall, ofLarge = append(apart, ratio-other), append(ofSmall, ratio), append(ofLarge, other)
+				}
+			}
+			by, ok := stats.HodgesLehmann(apart)
+			tollSmall, _ := stats.Toll(ofSmall, stats.HigherIsBetter)
+			tollLarge, _ := stats.Toll(ofLarge, stats.HigherIsBetter)
+			if !ok || by.Low < rankApart && by.High > -rankApart {
+				return nil
+			}
+			return []result.Finding{{
+				Cause: fmt.Sprintf("%s costs messages of up to 1 KiB %.0f %% of their rate, and those of 64 KiB and more %.0f %%", e.Network, 100*tollSmall.Value, 100*tollLarge.Value),
+				Evidence: []result.Evidence{
+					{Name: "toll of messages of up to 1 KiB", Value: tollSmall.Value, Source: "this result"},
+					{Name: "toll of messages of 64 KiB and more", Value: tollLarge.Value, Source: "this result"},
+				},
+				Fix:        "tare run --workloads tcp_sizes --sizes BYTES  # with the size that your application sends",
+				Confidence: 0.85,
+			}}
+		},
+	}
+}
+
+// perBlock is how the goodput of messages from least to most bytes compares with
+// the baseline's, by block: the mean of the sizes' log ratios.
+func (e *Evidence) perBlock(least, most int) map[int]float64 {
+	ratios := map[int]float64{}
+	for _, s := range e.Cell.Samples {
+		var sum, n float64
+		for step, size := range s.Series["size"] {
+			if int(size) < least || int(size) > most {
+				continue
+			}
+			b := stats.Block{Cell: s.Series["throughput"][step], Baselines: e.baselineAt(s.Block, step)}
+			if ratio, ok := b.LogRatio(); ok {
+				sum, n = sum+ratio, n+1
+			}
+		}
+		if n > 0 {
+			ratios[s.Block] = sum / n
+		}
+	}
+	return ratios
+}
+
+// baselineAt is the goodput of the baseline in a block at a step of its series.
+func (e *Evidence) baselineAt(block, step int) []float64 {
+	var found []float64
+	if e.Baseline == nil {
+		return nil
+	}
+	for _, s := range e.Baseline.Samples {
+		if s.Block == block && step < len(s.Series["throughput"]) {
+			found = append(found, s.Series["throughput"][step])
+		}
+	}
+	return found
+}
