@@ -45,9 +45,12 @@ func Costs() []Rule {
 	return []Rule{
 		userlandProxy(), natCost(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
-		coreMigration(), reordering(), sizeRank(), lifecycleDiskLimited(), listenOverflow(), conntrackFull(),
+		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(),
 	}
 }
+
+// Making lists the rules that look at how containers were made.
+func Making() []Rule { return []Rule{lifecycleDiskLimited()} }
 
 // Traced lists the rules that look at what the tracer saw of a cell.
 func Traced() []Rule { return []Rule{lockContention()} }

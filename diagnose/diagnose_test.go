@@ -114,7 +114,7 @@ func TestEveryCauseHasASection(t *testing.T) {
 			sections = append(sections, id)
 		}
 	}
-	for _, rule := range slices.Concat(All(), Costs(), Traced(), Machine()) {
+	for _, rule := range slices.Concat(All(), Costs(), Making(), Traced(), Machine()) {
 		if slices.Contains(ids, rule.ID) {
 			continue // it looks at a live path and at a measured one
 		}

@@ -17,9 +17,6 @@ func lifecycleDiskLimited() Rule {
 		Cause: "making containers waits for the disk",
 		Fix:   "put the engine's data folder on a faster disk",
 		Match: func(e *Evidence) []result.Finding {
-			if e.Cell.Workload != "lifecycle" && e.Cell.Workload != "attach" {
-				return nil
-			}
 			waited := e.counted("", pressure, "io.some")
 			lasted := e.counted("", cpuTimes, "cpu0.busy") + e.counted("", cpuTimes, "cpu0.idle")
 			if lasted == 0 || waited < diskWaits*lasted {

@@ -41,6 +41,18 @@ func coreMigration() Rule {
 	}
 }
 
+// headline is the mean of the cell's first metric over its windows.
+func (e *Evidence) headline() float64 {
+	if len(e.Cell.Metrics) == 0 {
+		return 0
+	}
+	var sum float64
+	for _, s := range e.Cell.Samples {
+		sum += s.Metrics[e.Cell.Metrics[0].Name]
+	}
+	return sum / max(1, float64(len(e.Cell.Samples)))
+}
+
 // varies is the mean relative distance of the windows' headline from its mean.
 func (e *Evidence) varies() float64 {
 	if len(e.Cell.Metrics) == 0 {

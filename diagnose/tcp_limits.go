@@ -11,11 +11,13 @@ import (
 const (
 	// limitedShare is the share of the time with something to send from which
 	// what held it up limits the flow, where the setting is small too: below
-	// smallBuffer bytes. mostShare tells by itself: on a busy machine every
-	// receiver falls behind now and then.
+	// smallBuffer bytes. mostShare tells without the setting, where what is on the
+	// way at once does not fill one packet: on a busy machine every receiver falls
+	// behind now and then.
 	limitedShare = 0.15
 	mostShare    = 0.5
 	smallBuffer  = 1 << 20
+	smallWindow  = 64 << 10
 	// idleShare is the share of a window with something to send below which the
 	// application is what limits it.
 	idleShare = 0.15
@@ -54,7 +56,10 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 		most, err := strconv.Atoi(limits[2])
 		small = err == nil && most < smallBuffer
 	}
-	if waited == 0 || waited < limitedShare*busy || waited < mostShare*busy && !small {
+	// What is on the way at once is then the window. A receiver that is busy keeps
+	// a large one full.
+	window := e.headline() / 8 * e.mean("rtt") / max(1, asNumber(e.Cell.Params["flows"]))
+	if waited == 0 || waited < limitedShare*busy || !small && (waited < mostShare*busy || window > smallWindow || relays(e.Network)) {
 		return nil
 	}
 	return []result.Finding{{

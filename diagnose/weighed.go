@@ -9,6 +9,7 @@ import (
 	"tare/result"
 	"tare/stats"
 	"tare/wire"
+	"tare/workload"
 )
 
 // Weigh names the causes of a result's tolls: those of each cell that was
@@ -21,7 +22,11 @@ func Weigh(res *result.Result, lab string) {
 		if cell.Status != result.StatusOK || cell.Network == network.Baseline {
 			continue
 		}
-		cell.Findings = append(cell.Findings, find(weighed(res, cell, lab), Costs())...)
+		rules := Costs()
+		if kind, _ := workload.Find(cell.Workload); kind.Cycle != nil {
+			rules = Making()
+		}
+		cell.Findings = append(cell.Findings, find(weighed(res, cell, lab), rules)...)
 		Rank(cell.Findings)
 	}
 }

@@ -16,11 +16,15 @@ import (
 // measureTwice gives a run that fails a second chance in the same block.
 func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, error) {
 	g := r.groups[v.group]
-	sample, err := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
+	run := runOf(r.plan, g.workload)
+	if before := r.cells[keyOf(v.group, v.place)].Samples; len(before) > 0 && run.Tool != "" {
+		run.Expect = before[len(before)-1].Metrics["rate"]
+	}
+	sample, err := r.measure(ctx, v.place, g.path, g.workload.Name, run)
 	if err == nil || ctx.Err() != nil || final(err) {
 		return sample, err
 	}
-	second, errSecond := r.measure(ctx, v.place, g.path, g.workload.Name, runOf(r.plan, g.workload))
+	second, errSecond := r.measure(ctx, v.place, g.path, g.workload.Name, run)
 	if errSecond != nil {
 		return second, err
 	}

@@ -138,6 +138,19 @@ func Complete(p result.Plan) result.Plan {
 	return p
 }
 
+// Segments tells whether a workload of the plan sends more at once than fits a
+// segment: what does not is the same to every interface.
+func Segments(p result.Plan) bool {
+	room := wire.InnerMTU(or(p.MTU, Quick().MTU), wire.VXLAN()) - segmentHeaders - answerHeaders
+	return slices.ContainsFunc(p.Workloads, func(w result.WorkloadPlan) bool {
+		kind, _ := workload.Find(w.Name)
+		return kind.Cycle == nil && (!kind.Application() || or(w.Size, kind.Size.Default) > room)
+	})
+}
+
+// answerHeaders is more than those of a server's answer take, in bytes.
+const answerHeaders = 300
+
 // completeWorkloads gives a workload that is measured with several numbers of
 // connections a place for each, and every application the layer-4 workloads
 // that tell what of its toll its packets explain.

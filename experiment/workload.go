@@ -123,8 +123,8 @@ func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
 		Rate: or(w.Rate.Value, kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
 		Bytes: w.Bytes, Reverse: w.Reverse, Bidir: w.Bidir, CC: w.CC, Server: notOurs(w.Server), Tool: notOurs(w.Tool),
 	}
-	if tool, has := kind.FindTool(run.Tool); has {
-		run.Duration = max(run.Duration, tool.Least)
+	if tool, has := kind.FindTool(run.Tool); has && tool.Least != nil {
+		run.Duration = max(run.Duration, tool.Least(run.Flows))
 	}
 	if spec := or(w.Sizes, kind.Sizes); spec != "" {
 		run.Sizes, _ = result.ParseSizes(spec) // checked; those of the table are tested

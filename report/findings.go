@@ -48,7 +48,7 @@ func causes(res *result.Result) []cause {
 			at = len(list)
 			list = append(list, cause{Finding: f})
 		}
-		if where != "" {
+		if where != "" && !slices.Contains(list[at].where, where) {
 			list[at].where = append(list[at].where, where)
 		}
 	}

@@ -91,7 +91,7 @@ func TestMySQL(t *testing.T) {
 			run := runOf(w, prepared)
 			run.Server, run.Tool, run.Flows = "mariadb", tool, flows
 			if tool != "" {
-				run.Duration = leastSysbench
+				run.Duration = leastSysbench(flows)
 			}
 			var mu sync.Mutex
 			var edges []bool

@@ -81,9 +81,9 @@ type Tool struct {
 	Modes   []string // of the workload's, those that it can do
 	// Preferred says that it drives the runs where nobody says and it is here.
 	Preferred bool
-	// Least is the shortest window that it can tell of; runs of a plan with
-	// shorter ones last as long.
-	Least time.Duration
+	// Least is the shortest window that it can tell of on so many connections; runs
+	// of a plan with shorter ones last as long. nil: it can tell of any.
+	Least func(connections int) time.Duration
 
 	Send func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error)
 }

@@ -15,8 +15,11 @@ import (
 )
 
 // leastSysbench is its shortest window: it has no warm-up, so that its first
-// events, which are slower, count.
-const leastSysbench = 200 * time.Millisecond
+// events, which are slower, count, and its threads end one by one, some
+// milliseconds apart where there are many.
+func leastSysbench(connections int) time.Duration {
+	return max(100*time.Millisecond, time.Duration(connections)*3*time.Millisecond)
+}
 
 // sysbench is Debian's, with the test oltp_point_select.
 func sysbench() Tool {
@@ -61,9 +64,12 @@ func runSysbench(ctx context.Context, path string, run Run, to netip.AddrPort, e
 }
 
 // eventsOf is how many selects fill the window, which sysbench itself can end
-// by whole seconds only: as many as our own client does at the rate of the
-// warm-up, which readies the server and the path alike.
+// by whole seconds only: as many as at the rate of the cell's last window or,
+// in its first, as our own client does in the warm-up.
 func eventsOf(ctx context.Context, run Run, to netip.AddrPort) (int, error) {
+	if run.Expect > 0 {
+		return max(run.Flows, int(run.Expect*run.Duration.Seconds())), nil
+	}
 	warmup := run
 	warmup.Warmup, warmup.Duration, warmup.Edge = 0, max(run.Warmup, leastWarmup), nil
 	done, err := selectPoints(ctx, warmup, to)

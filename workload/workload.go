@@ -35,6 +35,7 @@ type Run struct {
 	Host      string        `json:"host,omitempty"`       // that such requests name
 	Boot      string        `json:"boot,omitempty"`       // names the boot of the driving end's machine
 	Spin      bool          `json:"spin"`                 // the sender may spin: it has a CPU apart from the receiver's
+	Expect    float64       `json:"expect,omitempty"`     // the rate of the cell's last window, 1/s; 0: there was none
 	Share     bool          `json:"share,omitempty"`      // of attach: measure the network's share of a container's start as well
 	SharedCPU bool          `json:"shared_cpu,omitempty"` // both ends run on the same CPUs, and share their caches
 

@@ -101,6 +101,9 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	if narrowed && plan.Name == "quick" {
 		plan.Name = ""
 	}
+	if len(args) == 0 && !flags.Changed("nic") && !experiment.Segments(plan) {
+		plan.EncapNIC = nil
+	}
 	f.open = plan
 	plan = experiment.Complete(plan)
 	return plan, experiment.Check(plan)
