@@ -36,7 +36,7 @@ func TestReorderingIsNoLoss(t *testing.T) {
 	for had, is := range map[float64]bool{95: true, 2: false, 0: false} {
 		cell := measured("bridge", network.CrossHost, "tcp_stream", 0)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{
-			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100}), counts("h1/c1", netstat, map[string]float64{"TcpExt.TCPDSACKRecv": had, "TcpExt.TCPSACKReorder": 20}),
+			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100}), counts("h1/c1", netstat, map[string]float64{"TcpExt.TCPDSACKRecvSegs": had, "TcpExt.TCPDSACKRecv": had / 30, "TcpExt.TCPSACKReorder": 2}),
 		}}}
 		wantOnly(t, costs(t, cell, nil), "reordering", is)
 	}

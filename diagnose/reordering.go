@@ -14,8 +14,8 @@ const (
 	// already (RFC 2883) from which none was lost: 86 to 100 % where they came out of
 	// order, 2 % where they were dropped.
 	needlessShare = 0.5
-	// lateShare is the share of these for which the kernel saw that others had
-	// overtaken them.
+	// lateShare is the share of the answers that told of such segments for which the
+	// kernel saw that others had overtaken them.
 	lateShare = 0.05
 )
 
@@ -28,15 +28,15 @@ func reordering() Rule {
 		Fix:   "keep each flow in one queue and on one CPU",
 		Match: func(e *Evidence) []result.Finding {
 			again := e.counted(e.Client, snmp, "Tcp.RetransSegs")
-			had := e.counted(e.Client, netstat, "TcpExt.TCPDSACKRecv")
+			had := e.counted(e.Client, netstat, "TcpExt.TCPDSACKRecvSegs")
 			late := e.counted(e.Client, netstat, "TcpExt.TCPSACKReorder") + e.counted(e.Client, netstat, "TcpExt.TCPTSReorder")
-			if seconds := e.seconds(); seconds == 0 || had < againPerSecond*seconds || had < needlessShare*again || late < lateShare*had {
+			if seconds := e.seconds(); seconds == 0 || had < againPerSecond*seconds || had < needlessShare*again || late < lateShare*e.counted(e.Client, netstat, "TcpExt.TCPDSACKRecv") {
 				return nil // without late ones it was a timer that did not wait long enough
 			}
 			return []result.Finding{{
 				Cause: fmt.Sprintf("%.0f of %.0f segments that %s sent again had arrived already: they came out of order", had, again, e.Client),
 				Evidence: []result.Evidence{
-					seen("TcpExt.TCPDSACKRecv", had, e.Client, netstat), seen("Tcp.RetransSegs", again, e.Client, snmp),
+					seen("TcpExt.TCPDSACKRecvSegs", had, e.Client, netstat), seen("Tcp.RetransSegs", again, e.Client, snmp),
 					seen("TcpExt.TCPSACKReorder and TCPTSReorder", late, e.Client, netstat),
 				},
 				Fix: e.run(hostOf(e.Client), "tc -s qdisc show") +

@@ -70,8 +70,8 @@ func gaveBack(before, after *result.Cell) (*result.Verified, bool) {
 	return nil, false
 }
 
-// tolling is the metric of a cell that shows its fault: the one that tolls most
-// where it is slower, else its headline.
+// tolling is the metric of a cell that shows its fault: the first that is slower,
+// else its headline.
 func tolling(cell *result.Cell) (result.Metric, bool) {
 	if m, slow := slower(cell); slow {
 		return m, true

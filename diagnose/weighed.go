@@ -93,16 +93,15 @@ func measuredAs(res *result.Result, cell *result.Cell, other string) *result.Cel
 	return nil
 }
 
-// slower is the toll of a cell that is slower by its verdict, on the metric
-// that tolls most.
+// slower is the toll of a cell that is slower by its verdict, on the first metric
+// that says so: the headline stands first.
 func slower(cell *result.Cell) (result.Metric, bool) {
-	var worst result.Metric
 	for _, m := range cell.Metrics {
-		if m.Toll != nil && m.Toll.Verdict == string(stats.Slower) && (worst.Toll == nil || m.Toll.Value > worst.Toll.Value) {
-			worst = m
+		if m.Toll != nil && m.Toll.Verdict == string(stats.Slower) {
+			return m, true
 		}
 	}
-	return worst, worst.Toll != nil
+	return result.Metric{}, false
 }
 
 // added is the share of a cell's toll that its parent has not; 0: no parent was
