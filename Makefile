@@ -9,7 +9,7 @@ LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 
 # Packages whose tests are quick under the race detector: they are run under it
 # alone.
-RACE := ./agent ./report ./result ./stats ./test/verdict ./wire
+RACE := ./agent ./result ./test/verdict ./wire
 
 .PHONY: test lint fuzz build bench diagnosis packages parts bpf
 

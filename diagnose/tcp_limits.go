@@ -69,7 +69,7 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 			seen(setting, e.word(at, sysctls, setting), at, sysctls),
 		},
 		Remedy:     remedy(at, fmt.Sprintf("sysctl -w %s='4096 131072 67108864'", sysctlName(setting))),
-		Confidence: 0.9,
+		Confidence: 0.9, Share: e.ofToll(waited / busy),
 	}}
 }
 
@@ -91,7 +91,7 @@ func applicationLimited() Rule {
 					{Name: "busy", Value: busy, Source: "TCP_INFO"}, {Name: "app_limited", Value: e.mean("app_limited"), Source: "TCP_INFO"},
 				},
 				Fix:        "tare run --flows 4  # or ask for a higher rate",
-				Confidence: 0.9,
+				Confidence: 0.9, Share: e.ofToll(1 - busy/duration/flows),
 			}}
 		},
 	}

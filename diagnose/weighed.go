@@ -104,6 +104,15 @@ func slower(cell *result.Cell) (result.Metric, bool) {
 	return result.Metric{}, false
 }
 
+// ofToll is the share of a cell's toll that a cause explains which took so much of
+// the time; 0: it has no toll.
+func (e *Evidence) ofToll(time float64) float64 {
+	if _, slow := slower(e.Cell); !slow {
+		return 0
+	}
+	return max(0, min(1, time))
+}
+
 // added is the share of a cell's toll that its parent has not; 0: no parent was
 // measured, or it is no faster.
 func (e *Evidence) added(metric result.Metric) float64 {

@@ -56,10 +56,7 @@ func TestContainersComeAndGo(t *testing.T) {
 }
 
 func comeAndGo(t *testing.T, l *site.Lab, b site.Built) {
-	for _, path := range []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.PublishedPort} {
-		if _, served := b.Paths[path]; !served {
-			continue
-		}
+	for _, path := range comingPaths(b) {
 		// What the first one needs may stay: a chain for whatever is published.
 		if _, err := l.Attach(t.Context(), b.Name, path); err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -78,6 +75,21 @@ func comeAndGo(t *testing.T, l *site.Lab, b site.Built) {
 			t.Errorf("%s: there is\n%s\nand was\n%s", path, strings.Join(beyond(after, before), "\n"), strings.Join(beyond(before, after), "\n"))
 		}
 	}
+}
+
+// comingPaths are those on which containers come. Those of real parts are attached
+// alike whoever asks: the longest of their paths is enough.
+func comingPaths(b site.Built) []string {
+	var served []string
+	for _, path := range []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.PublishedPort} {
+		if _, serves := b.Paths[path]; serves {
+			served = append(served, path)
+		}
+	}
+	if n, _ := network.Find(b.Network); len(n.Needs) > 0 && len(served) > 0 {
+		return served[len(served)-1:]
+	}
+	return served
 }
 
 // One that can't be attached is gone, and the next one takes its place.

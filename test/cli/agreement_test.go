@@ -12,10 +12,10 @@ import (
 	"tare/stats"
 )
 
-// agreement asks the same servers by sysbench and by our own client, in turn
-// and in random order, each from a CPU that the server has not: what a select
-// takes of the client's CPU delays no other client's.
-const agreement = `
+// agreements ask the same servers by a real client and by our own, in turn and in
+// random order, each from a CPU that the server has not: what a request takes of
+// the client's CPU delays no other client's.
+const agreements = `
 networks: [host]
 paths: [cross-host]
 nic: [full]
@@ -24,6 +24,8 @@ workloads:
   - {name: mysql, tool: tare, flows: 1}
   - {name: mysql, tool: sysbench, flows: 16}
   - {name: mysql, tool: tare, flows: 16}
+  - {name: http, tool: wrk}
+  - {name: http, tool: tare}
 blocks: 8
 warmup: 30ms
 duration: 200ms
@@ -37,20 +39,20 @@ const agreementBound = 1.15
 // machine, which meets the two unlike. What really differs differs each time.
 const agreementTries = 3
 
-// TestSysbenchAndOursAgree fails where the interval of their ratio lies wholly
+// TestRealClientsAndOursAgree fails where the interval of their ratio lies wholly
 // beyond the bound.
-func TestSysbenchAndOursAgree(t *testing.T) {
+func TestRealClientsAndOursAgree(t *testing.T) {
 	root, binary := buildTare(t)
 	plan := filepath.Join(root, "agreement.yaml")
-	if err := os.WriteFile(plan, []byte(agreement), 0o600); err != nil {
+	if err := os.WriteFile(plan, []byte(agreements), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for try := 1; ; try++ {
 		agree := true
 		res := runPlan(t, binary, plan)
-		for _, connections := range []float64{1, 16} {
-			ratio := medianRatio(t, res, connections)
-			t.Logf("%g connections: tare / sysbench %.3f [%.3f, %.3f]", connections, math.Exp(ratio.Value), math.Exp(ratio.Low), math.Exp(ratio.High))
+		for _, one := range []asked{{"sysbench", 1}, {"sysbench", 16}, {"wrk", 10}} {
+			ratio := medianRatio(t, res, one)
+			t.Logf("%g connections: tare / %s %.3f [%.3f, %.3f]", one.connections, one.tool, math.Exp(ratio.Value), math.Exp(ratio.Low), math.Exp(ratio.High))
 			agree = agree && ratio.Low < math.Log(agreementBound) && ratio.High > -math.Log(agreementBound)
 		}
 		if agree {
@@ -79,12 +81,18 @@ func runPlan(t *testing.T, binary, plan string) *result.Result {
 	return res
 }
 
-// medianRatio is the log of our client's median latency over sysbench's, each
+// asked is a tool and its number of connections.
+type asked struct {
+	tool        string
+	connections float64
+}
+
+// medianRatio is the log of our client's median latency over the tool's, each
 // server and block a pair: of all figures the median bends least where other work
 // takes the CPU.
-func medianRatio(t *testing.T, res *result.Result, connections float64) stats.Interval {
+func medianRatio(t *testing.T, res *result.Result, a asked) stats.Interval {
 	t.Helper()
-	ours, theirs := mediansOf(res, "tare", connections), mediansOf(res, "sysbench", connections)
+	ours, theirs := mediansOf(res, a.workload(), asked{"tare", a.connections}), mediansOf(res, a.workload(), a)
 	var ratios []float64
 	for key, median := range ours {
 		if median > 0 && theirs[key] > 0 {
@@ -93,9 +101,17 @@ func medianRatio(t *testing.T, res *result.Result, connections float64) stats.In
 	}
 	ratio, ok := stats.HodgesLehmann(ratios)
 	if !ok {
-		t.Fatalf("%g connections: %d pairs are too few", connections, len(ratios))
+		t.Fatalf("%s on %g connections: %d pairs are too few", a.tool, a.connections, len(ratios))
 	}
 	return ratio
+}
+
+// workload is the tool's.
+func (a asked) workload() string {
+	if a.tool == "wrk" {
+		return "http"
+	}
+	return "mysql"
 }
 
 // sampleKey is one server in one block.
@@ -105,10 +121,10 @@ type sampleKey struct {
 }
 
 // mediansOf are a tool's median latencies, in s.
-func mediansOf(res *result.Result, tool string, connections float64) map[sampleKey]float64 {
+func mediansOf(res *result.Result, workload string, a asked) map[sampleKey]float64 {
 	medians := map[sampleKey]float64{}
 	for _, c := range res.Cells {
-		if c.Workload == "mysql" && c.Params["tool"] == tool && c.Params["connections"] == connections {
+		if c.Workload == workload && c.Params["tool"] == a.tool && c.Params["connections"] == a.connections {
 			for _, s := range c.Samples {
 				medians[sampleKey{s.Block, s.Layout}] = s.Metrics["latency_p50"]
 			}
