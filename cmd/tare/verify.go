@@ -73,9 +73,9 @@ func (f runFlags) toMend(plan result.Plan, res *result.Result) (mend, bool) {
 func (f runFlags) again(ctx context.Context, l *site.Lab, plan result.Plan, m mend, progress *progress) (res *result.Result, err error) {
 	if m.pinned {
 		plan.Pin = string(lab.PinApart)
-		bound, narrowed, err := f.lab(ctx, plan, progress)
-		if err != nil {
-			return nil, err
+		bound, narrowed, errLab := f.lab(ctx, plan, progress)
+		if errLab != nil {
+			return nil, errLab
 		}
 		defer func() { err = errors.Join(err, bound.Close()) }()
 		l, plan = bound, narrowed
