@@ -95,7 +95,7 @@ func execute(ctx context.Context, o options) error {
 	if o.bites {
 		return errors.Join(err, failures(trials))
 	}
-	return errors.Join(err, page{options: o, trials: trials, foreign: foreign}.write())
+	return errors.Join(err, page{options: o, trials: trials, foreign: foreign, interrupted: ctx.Err() != nil}.write())
 }
 
 // failures counts the trials without a verdict.

@@ -14,8 +14,9 @@ import (
 // page is the document.
 type page struct {
 	options
-	trials  []trial
-	foreign float64 // CPUs busy with other work before the run
+	trials      []trial
+	foreign     float64 // CPUs busy with other work before the run
+	interrupted bool
 }
 
 // write writes the page to its file, or to standard output.
@@ -43,6 +44,9 @@ afterwards. Then tare is asked as a user asks it. Right is a verdict that names 
 of a run, what it says of the network comes before what it says of the whole.
 
 `)
+	if p.interrupted {
+		b.WriteString("It was interrupted: causes and clean labs without a verdict below were not asked about.\n\n")
+	}
 	p.summary(&b, board)
 	p.causes(&b, board)
 	matrix(&b, board)
