@@ -83,16 +83,11 @@ type cellKey struct {
 // Run measures a completed and checked plan on a site that has been built. It
 // returns what was measured also when it is interrupted.
 func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, err error) {
-	r, err := newRunner(plan, o)
+	r, err := equipped(ctx, plan, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	versions, err := equipment(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(r.res.Environment.Parts, versions)
 	err = r.blocks(ctx)
 	if err == nil {
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
@@ -101,6 +96,20 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	r.last = true
 	r.weigh()
 	return r.res, errors.Join(err, o.Save(r.res))
+}
+
+// equipped is a runner that knows the versions of its servers and clients.
+func equipped(ctx context.Context, plan result.Plan, o Options) (*runner, error) {
+	r, err := newRunner(plan, o)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := equipment(ctx, plan)
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	maps.Copy(r.res.Environment.Parts, versions)
+	return r, nil
 }
 
 func newRunner(plan result.Plan, o Options) (*runner, error) {

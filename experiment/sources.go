@@ -54,13 +54,10 @@ func (r *runner) count(ctx context.Context, underlay string, ends network.Ends) 
 		counted, err := stopPlaces()
 		r.unreadable(ctx, err)
 		r.res.Unread = probe.Unread(r.res.Unread, unread, counted.Unread)
-		for n := range s.Readings {
-			s.Readings[n].At = map[string]string{result.AtClient: ends.Client, result.AtServer: ends.Server}[s.Readings[n].End]
-		}
 		for n := range counted.Readings {
 			counted.Readings[n].At = strings.TrimPrefix(counted.Readings[n].At, underlay+".")
 		}
-		s.Readings = append(append(machine, counted.Readings...), s.Readings...)
+		s.Readings = append(append(machine, counted.Readings...), placed(s.Readings, ends)...)
 	}
 }
 

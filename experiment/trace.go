@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"strings"
 	"time"
 
@@ -36,16 +35,11 @@ type sight struct {
 // measures in windows of their own beside each. Folded, if there is one, gets
 // the stacks that CPUs were found in.
 func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (res *result.Result, err error) {
-	r, err := newRunner(plan, o)
+	r, err := equipped(ctx, plan, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	versions, err := equipment(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(r.res.Environment.Parts, versions)
 	tracer, err := trace.Open()
 	if err != nil {
 		return nil, err

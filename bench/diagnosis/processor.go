@@ -97,7 +97,7 @@ func softirqOneCore() cause {
 func softirqCollapse() cause {
 	return cause{
 		id:      "softirq-collapse",
-		notHere: "it takes twice the load at which a receiver begins to lose, and a sender has one of this machine's two CPUs: udp_load lost nothing at the most that it can offer (tester-limited), on route, ptp, macvlan and vxlan alike",
+		notHere: "it takes twice the load at which a receiver begins to lose, and a sender has one of this machine's two CPUs: udp_load could not offer that on route, ptp, macvlan or vxlan (twice-knee), and mostly lost nothing at its most (tester-limited)",
 	}
 }
 

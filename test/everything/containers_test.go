@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -82,17 +81,7 @@ func TestKillWhileContainersComeAndGo(t *testing.T) {
 		t.Error("no block ever began")
 	}
 	time.Sleep(300 * time.Millisecond) // in the middle of a container's life
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil {
-		t.Error("a killed command ended well")
-	}
-	next := exec.Command(tare, "run", "--networks", "docker-bridge", "--paths", "same-host", "--workloads", "attach", "--blocks", "1", "--duration", "60ms", "--json")
-	if out, err := next.CombinedOutput(); err != nil {
-		t.Errorf("the next command: %v: %s", err, out)
-	}
-	unchanged(t, before, 10*time.Second)
+	killed(t, before, cmd, exec.Command(tare, "run", "--networks", "docker-bridge", "--paths", "same-host", "--workloads", "attach", "--blocks", "1", "--duration", "60ms", "--json"))
 }
 
 // progressOf tells when a command says that something begins.

@@ -108,13 +108,19 @@ func TestKillLeavesNothing(t *testing.T) {
 			t.Fatalf("flanneld never ran: %s", progress.String())
 		}
 	}
+	killed(t, before, cmd, exec.Command(tare, "run", "--networks", "bridge", "--paths", "same-host", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json"))
+}
+
+// killed kills a command, runs the next one, and holds the machine to be as it was
+// before the first.
+func killed(t *testing.T, before machine, cmd, next *exec.Cmd) {
+	t.Helper()
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
 		t.Error("a killed command ended well")
 	}
-	next := exec.Command(tare, "run", "--networks", "bridge", "--paths", "same-host", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json")
 	if out, err := next.CombinedOutput(); err != nil {
 		t.Errorf("the next command: %v: %s", err, out)
 	}
