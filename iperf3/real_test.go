@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // report is iperf3's own JSON, as far as the tests read it.
@@ -160,12 +161,7 @@ func runRealClient(t testing.TB, to netip.AddrPort, args ...string) ([]byte, err
 // channel once it has exited.
 func realServer(t testing.TB) (netip.AddrPort, <-chan report) {
 	t.Helper()
-	probe, err := net.Listen("tcp", loopback.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := addressOf(probe.Addr())
-	probe.Close()
+	at := labtest.FreePort(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	command := exec.CommandContext(ctx, realIperf3(t), "-s", "-1", "-J", "-B", at.Addr().String(), "-p", strconv.Itoa(int(at.Port())))
 	var out bytes.Buffer

@@ -15,19 +15,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // startServer starts a real server at an address of this test's own.
 func startServer(t *testing.T, server Server) (*Child, Place) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	place := Place{At: l.Addr().(*net.TCPAddr).AddrPort(), Dir: t.TempDir()}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	place := Place{At: labtest.FreePort(t), Dir: t.TempDir()}
 	child, err := server.Start(t.Context(), place)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"math"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,12 +16,14 @@ import (
 
 	sqldriver "github.com/go-sql-driver/mysql"
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // startMariaDB starts a real one on the loopback, at a port of its own.
 func startMariaDB(t *testing.T) (Place, *Child) {
 	t.Helper()
-	p := Place{At: freePort(t), Dir: t.TempDir()}
+	p := Place{At: labtest.FreePort(t), Dir: t.TempDir()}
 	begun := time.Now()
 	c, err := mariadb().Start(t.Context(), p)
 	if err != nil {
@@ -35,16 +36,6 @@ func startMariaDB(t *testing.T) (Place, *Child) {
 		}
 	})
 	return p, c
-}
-
-func freePort(t *testing.T) netip.AddrPort {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
 // onOneCPU binds the whole test to a CPU, as a lab binds what runs in a host:
@@ -93,23 +84,7 @@ func TestMySQL(t *testing.T) {
 			if tool != "" {
 				run.Duration = leastSysbench(flows)
 			}
-			var mu sync.Mutex
-			var edges []bool
-			run.Edge = func(end bool) {
-				mu.Lock()
-				defer mu.Unlock()
-				edges = append(edges, end)
-			}
-			got, err := w.Drive(t.Context(), run, p.At)
-			if err != nil {
-				t.Fatalf("%q, %d connections: %v", tool, flows, err)
-			}
-			if n := len(edges); n < 2 || !slices.Equal(edges[n-2:], []bool{false, true}) { // a window that was too short is repeated
-				t.Errorf("%q: the edges of the window: %v", tool, edges)
-			}
-			if got.Work <= 0 || got.Window < run.Duration/3 || got.Window > 3*run.Duration {
-				t.Errorf("%q: %v selects in a window of %v, asked for %v", tool, got.Work, got.Window, run.Duration)
-			}
+			got := driveWindow(t, w, run, p)
 			known(t, got)
 			consistent(t, w, got)
 			m := got.Metrics
@@ -123,6 +98,35 @@ func TestMySQL(t *testing.T) {
 			if want := tool == ""; want == (got.CC == "") {
 				t.Errorf("%q: congestion control %q", tool, got.CC)
 			}
+		}
+	}
+}
+
+// driveWindow measures a window of about the length that was asked for.
+// sysbench ends after so many events, so that its window is as long as the
+// machine's stalls make it: then it is asked again, twice at most.
+func driveWindow(t *testing.T, w Workload, run Run, p Place) Tally {
+	t.Helper()
+	for try := 1; ; try++ {
+		var mu sync.Mutex
+		var edges []bool
+		run.Edge = func(end bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			edges = append(edges, end)
+		}
+		got, err := w.Drive(t.Context(), run, p.At)
+		if err != nil {
+			t.Fatalf("%q, %d connections: %v", run.Tool, run.Flows, err)
+		}
+		if n := len(edges); n < 2 || !slices.Equal(edges[n-2:], []bool{false, true}) { // a window that was too short is repeated
+			t.Errorf("%q: the edges of the window: %v", run.Tool, edges)
+		}
+		if got.Work > 0 && got.Window > run.Duration/3 && got.Window < 3*run.Duration {
+			return got
+		}
+		if try == 3 {
+			t.Fatalf("%q: %v selects in a window of %v, asked for %v", run.Tool, got.Work, got.Window, run.Duration)
 		}
 	}
 }
@@ -242,7 +246,7 @@ func TestMariaDBCannotStart(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := start(Place{At: freePort(t), Dir: dir}); err == nil || !strings.Contains(err.Error(), "file exists") {
+		if err := start(Place{At: labtest.FreePort(t), Dir: dir}); err == nil || !strings.Contains(err.Error(), "file exists") {
 			t.Error(err)
 		}
 	})
