@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/network"
 	"tare/result"
 )
 
@@ -22,8 +23,8 @@ func dockerChainMissing() Rule {
 			}
 			var found []result.Finding
 			for _, at := range e.Places {
-				if at != hostOf(at) || len(e.state(at, legacyTables)) > 0 {
-					continue
+				if at != hostOf(at) || len(e.state(at, legacyTables)) > 0 || e.state(at, links) == nil || e.unread(rules) {
+					continue // its rules are elsewhere, or nobody could read them
 				}
 				var missing []string
 				for _, chain := range []string{"ip nat DOCKER", "ip filter DOCKER", "ip filter FORWARD", "ip nat PREROUTING", "ip nat POSTROUTING"} {
@@ -35,14 +36,18 @@ func dockerChainMissing() Rule {
 				if len(missing) == 0 {
 					continue
 				}
-				found = append(found, result.Finding{
+				f := result.Finding{
 					Cause: fmt.Sprintf("Docker's firewall rules are gone in %s: %s", at, strings.Join(missing, ", ")),
 					Evidence: []result.Evidence{
 						seen("chains that are missing or empty", strings.Join(missing, ", "), at, rules), e.said(),
 					},
-					Fix:        e.run(at, "systemctl restart docker"),
+					Fix:        "systemctl restart docker  # in " + at,
 					Confidence: 0.98,
-				})
+				}
+				if kind, _ := network.Find(e.Network); e.Lab != "" && kind.DockerRestart() != "" {
+					f.Remedy, f.Fix = remedy(at, kind.DockerRestart()), "as systemctl restart docker on a machine"
+				}
+				found = append(found, f)
 			}
 			return found
 		},

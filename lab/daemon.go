@@ -34,6 +34,9 @@ type Daemon struct {
 	// itself. nil: the daemon is ready as soon as it is started.
 	Ready  func() error
 	Within time.Duration // how long it may take to be ready; 0: 30 s
+	// Restarts starts it again when it ends while the lab stands, so that ending it
+	// is what "systemctl restart" is on a machine.
+	Restarts bool
 }
 
 // StartDaemon starts a daemon and waits until it is ready. Its errors quote
@@ -44,22 +47,30 @@ func (h *Host) StartDaemon(d Daemon) (*Process, error) {
 		return nil, err
 	}
 	defer log.Close()
+	process, err := h.startLogged(d, log)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{host: h, daemon: d, process: process}
+	h.underlay.Push(s.end)
+	if err := h.await(process, d); err != nil {
+		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
+	}
+	if d.Restarts {
+		go s.keep()
+	}
+	return process, nil
+}
+
+func (h *Host) startLogged(d Daemon, log *os.File) (*Process, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, err
 	}
 	defer null.Close()
-	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
+	return h.underlay.lab.Processes.Start(h.Namespace, Command{
 		Argv: d.Argv, Env: environ(d.Env), Files: [3]*os.File{null, log, log},
 	})
-	if err != nil {
-		return nil, err
-	}
-	h.underlay.Push(func() error { return h.endDaemon(process) })
-	if err := h.await(process, d); err != nil {
-		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
-	}
-	return process, nil
 }
 
 // environ is the lab's environment with some variables set: of two of a name a

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +47,46 @@ func testStartDaemon(t *testing.T) {
 		case <-p.Done:
 		case <-time.After(5 * time.Second):
 			t.Error("a daemon outlives its underlay")
+		}
+	}
+}
+
+// testDaemonStartsAgain ends a daemon: another takes its place, and is gone with
+// the underlay.
+func testDaemonStartsAgain(t *testing.T) {
+	l := open(t)
+	u := lay(t, l, pairOf("x"))
+	h := u.Hosts[0]
+	up := Scratch + "/up"
+	p, err := h.StartDaemon(Daemon{
+		Name: "d", Argv: []string{"sh", "-c", "echo $$ >> " + up + "; exec sleep 100"}, Ready: hasFile(up), Restarts: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	started := func() []string {
+		pids, _ := run(t, l, h.Namespace, "cat "+up)
+		return strings.Fields(pids)
+	}
+	for end := time.Now().Add(5 * time.Second); len(started()) < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("started %v: it is not started again", started())
+		}
+	}
+	if err := l.Remove(u); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(2 * restartWait) // in which it must not come back
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range lines {
+		if line, err := os.ReadFile(path); err == nil && strings.HasPrefix(string(line), "sleep\x00100") {
+			t.Errorf("%s outlives its underlay", path)
 		}
 	}
 }

@@ -36,6 +36,7 @@ var inside = []struct {
 	{"routes are told by who laid them", testLearned},
 	{"packets are steered or it says so", testSteering},
 	{"a daemon is started and waited for", testStartDaemon},
+	{"a daemon that ends is started again", testDaemonStartsAgain},
 	{"a daemon that fails is quoted", testDaemonThatFails},
 	{"a command is run to its end", testRun},
 	{"CPU time and memory are those of the lab", testUsage},

@@ -41,8 +41,11 @@ func dockerNeeds() []Need {
 // dockerEngine is what several networks of Docker's share: an engine in each
 // host, as it comes, whose own bridge has the host's range for containers.
 func dockerEngine() Engine {
-	return Engine{Name: "docker", Start: func(u *lab.Underlay) error { return startDockers(u) }}
+	return Engine{Name: "docker", Start: func(u *lab.Underlay) error { return startDockers(u, dockerLiveRestore) }}
 }
+
+// dockerLiveRestore has containers outlive their engine, which a Swarm refuses.
+const dockerLiveRestore = "--live-restore"
 
 // startDockers starts an engine in every host at once. flags are dockerd's own.
 func startDockers(u *lab.Underlay, flags ...string) error {
@@ -152,8 +155,21 @@ func startDockerd(h *lab.Host, path string, flags []string) error {
 		"--oom-score-adjust", "0", // a lower one takes CAP_SYS_RESOURCE
 		"--userland-proxy-path", filepath.Join(dockerHelpers, "docker-proxy"),
 	}
-	_, err := h.StartDaemon(lab.Daemon{Name: "dockerd", Argv: append(argv, flags...), Env: []string{path}, Ready: pingDocker})
+	_, err := h.StartDaemon(lab.Daemon{
+		Name: "dockerd", Argv: append(argv, flags...), Env: []string{path}, Ready: pingDocker,
+		Restarts: true,
+	})
 	return err
+}
+
+// DockerRestart is a command that does in a host of a lab what
+// "systemctl restart docker" does on a machine; empty: the containers of the
+// network would not outlive it.
+func (n Network) DockerRestart() string {
+	if n.Engine.Name != dockerEngine().Name {
+		return ""
+	}
+	return "kill $(cat " + dockerDir + "/dockerd.pid) && for try in $(seq 200); do sleep 0.1; iptables -t nat -S DOCKER >/dev/null 2>&1 && break; done"
 }
 
 // pingDocker asks the engine whether it is there.
