@@ -43,7 +43,8 @@ func (e *Evidence) wrongWay(at, end string) (result.Finding, bool) {
 	f := result.Finding{
 		Cause:      fmt.Sprintf("BGP brings %s no route to %s (%s): the speakers do not meet on the interface between the hosts", at, end, address),
 		Evidence:   []result.Evidence{seen("route to "+address, "none", at, result.SourceRoutes), e.said()},
-		Fix:        e.run(at, "ip route get "+e.addressOn(hostOf(end), "eth0")) + "  # bind the BGP speaker to that interface and address",
+		Remedy:     remedy(at, "ip route replace "+address+" via "+e.addressOn(hostOf(end), "eth0")),
+		Fix:        "until the BGP speaker is bound to the interface and address by which this host is reached",
 		Confidence: 0.96,
 	}
 	if routed && to != "0.0.0.0/0" {

@@ -30,15 +30,19 @@ func wantOnly(t *testing.T, found []string, id string, is bool) {
 	}
 }
 
-// TestReorderingIsNoLoss tells segments that were sent again for nothing from
-// those that were lost.
+// TestReorderingIsNoLoss tells segments that were sent again for nothing, since
+// others overtook them, from those that were lost, and from a timer's.
 func TestReorderingIsNoLoss(t *testing.T) {
-	for had, is := range map[float64]bool{95: true, 2: false, 0: false} {
+	for _, one := range []struct {
+		had, overtaken, sent float64
+		is                   bool
+	}{{95, 100, 2e4, true}, {2, 100, 2e4, false}, {0, 100, 2e4, false}, {95, 10, 2e4, false}, {95, 100, 2e5, false}} {
 		cell := measured("bridge", network.CrossHost, "tcp_stream", 0)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{
-			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100}), counts("h1/c1", netstat, map[string]float64{"TcpExt.TCPDSACKRecvSegs": had, "TcpExt.TCPDSACKRecv": had / 30, "TcpExt.TCPSACKReorder": 2}),
+			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100, "Tcp.OutSegs": one.sent}),
+			counts("h1/c1", netstat, map[string]float64{"TcpExt.TCPDSACKRecvSegs": one.had, "TcpExt.TCPFastRetrans": one.overtaken}),
 		}}}
-		wantOnly(t, costs(t, cell, nil), "reordering", is)
+		wantOnly(t, costs(t, cell, nil), "reordering", one.is)
 	}
 }
 

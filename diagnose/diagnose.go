@@ -40,10 +40,11 @@ func All() []Rule {
 }
 
 // Costs lists the rules that look at what was measured: what is slow, beside
-// the faults that counters and settings show.
+// the faults that counters and settings show and those that slow down what
+// still passes.
 func Costs() []Rule {
 	return []Rule{
-		userlandProxy(), natCost(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
+		dockerChainMissing(), userlandProxy(), natCost(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
 		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(),
 	}
@@ -76,7 +77,7 @@ func find(e *Evidence, list []Rule) []result.Finding {
 				graves++
 			}
 			if f.Remedy != nil {
-				f.Fix = strings.TrimSuffix(e.run(f.Remedy.At, f.Remedy.Command)+"  # "+f.Fix, "  # ")
+				f.Fix = strings.TrimSuffix(e.run(f.Remedy.At, asOne(f.Remedy.Command))+"  # "+f.Fix, "  # ")
 				f.Remedy.At = e.Prefix + f.Remedy.At
 			}
 			f.Evidence = slices.DeleteFunc(f.Evidence, func(e result.Evidence) bool { return e.Name == "" })

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"tare/network"
 	"tare/result"
@@ -14,18 +15,53 @@ func encapsulationCost() Rule {
 		Cause: "each packet is put into another, and taken out again",
 		Fix:   "routes between the hosts instead of a tunnel, a larger MTU, or an interface that segments tunnels",
 		Match: func(e *Evidence) []result.Finding {
-			kind, known := network.Find(e.Network)
 			m, slow := slower(e.Cell)
-			if !known || !kind.Encapsulates() || network.Within(e.Path) || !slow {
+			if !slow || network.Within(e.Path) {
 				return nil
 			}
-			evidence := append(e.tolled(m), result.Evidence{Name: "bytes of headers around each packet", Value: e.MTU - e.Inner, Source: "the network's headers"})
-			return []result.Finding{{
-				Cause:      fmt.Sprintf("%s puts each packet into another: %d bytes of headers, and a second way through the host's stack", e.Network, e.MTU-e.Inner),
-				Evidence:   evidence,
-				Fix:        "ip route add CONTAINERS via HOST  # a network of routes, as route or bgp; or raise the hosts' MTU",
-				Confidence: 0.85, Share: e.added(m),
-			}}
+			kind, known := network.Find(e.Network)
+			if known && kind.Encapsulates() {
+				return []result.Finding{e.encapsulates(m)}
+			}
+			return e.detours(m)
 		},
 	}
+}
+
+// encapsulates is the finding of a network that is a tunnel by its nature.
+func (e *Evidence) encapsulates(m result.Metric) result.Finding {
+	return result.Finding{
+		Cause:      fmt.Sprintf("%s puts each packet into another: %d bytes of headers, and a second way through the host's stack", e.Network, e.MTU-e.Inner),
+		Evidence:   append(e.tolled(m), result.Evidence{Name: "bytes of headers around each packet", Value: e.MTU - e.Inner, Source: "the network's headers"}),
+		Fix:        "ip route add CONTAINERS via HOST  # a network of routes, as route or bgp; or raise the hosts' MTU",
+		Confidence: e.attributed(0.85), Share: e.added(m),
+	}
+}
+
+// wraps tells whether devices of a kind (rtnetlink's IFLA_INFO_KIND) put packets
+// into others.
+func wraps(kind string) bool {
+	return slices.Contains([]string{"vxlan", "geneve", "gre", "gretap", "ipip", "sit", "ip6tnl", "wireguard", "tun"}, kind)
+}
+
+// detours are tunnels that carried what a network without any sent.
+func (e *Evidence) detours(m result.Metric) []result.Finding {
+	var found []result.Finding
+	for _, at := range []string{hostOf(e.Client), hostOf(e.Server)} {
+		for _, device := range e.carriers(at) {
+			kind := e.word(at, links, device+".kind")
+			if !wraps(kind) {
+				continue
+			}
+			found = append(found, result.Finding{
+				Cause: fmt.Sprintf("%s in %s, a %s, puts each packet of %s into another, and %s needs none", device, at, kind, e.Path, e.Network),
+				Evidence: append(e.tolled(m), seen(device+".kind", kind, at, links),
+					seen("packets of "+device, e.counted(at, linkStats, device+".tx_packets")+e.counted(at, linkStats, device+".rx_packets"), at, linkStats)),
+				Remedy:     remedy(at, "ip route flush dev "+device),
+				Fix:        "if nothing else goes by it",
+				Confidence: 0.9, Share: e.added(m),
+			})
+		}
+	}
+	return found
 }

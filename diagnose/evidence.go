@@ -64,6 +64,12 @@ func (e *Evidence) state(at, source string) map[string]any {
 	return nil
 }
 
+// unread tells whether a source could not be read at some place. One that could
+// and has no state holds nothing.
+func (e *Evidence) unread(source string) bool {
+	return slices.ContainsFunc(e.Unread, func(u result.Unread) bool { return u.Source == source })
+}
+
 // number is a value of a state; 0: it has none.
 func (e *Evidence) number(at, source, name string) float64 {
 	return asNumber(e.state(at, source)[name])
@@ -124,6 +130,15 @@ func (e *Evidence) run(at, command string) string {
 		return command + "  # in " + at
 	}
 	return command
+}
+
+// asOne makes one command of those that a shell must read at the place itself,
+// not where they are pasted.
+func asOne(command string) string {
+	if !strings.ContainsAny(command, "$&|>") || strings.HasPrefix(command, "sh -c ") {
+		return command
+	}
+	return "sh -c '" + strings.ReplaceAll(command, "'", `'\''`) + "'"
 }
 
 // remedy is a fix that can be typed as it is, at a place of the evidence.

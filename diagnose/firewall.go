@@ -32,14 +32,7 @@ func (e *Evidence) verdicts(places []string) []verdict {
 // countedVerdicts are known by their counters: "ip filter FORWARD 7 drop",
 // "ip filter FORWARD policy drop".
 func (e *Evidence) countedVerdicts(at string) []verdict {
-	sums := map[string]float64{}
-	for _, r := range e.Readings {
-		if r.At == at && r.Source == rules {
-			for name, n := range r.Counts {
-				sums[name] += n
-			}
-		}
-	}
+	sums := e.ruleCounts(at)
 	var found []verdict
 	for _, name := range keys(sums) {
 		words := strings.Fields(name)
@@ -60,6 +53,20 @@ func (e *Evidence) countedVerdicts(at string) []verdict {
 		}
 	}
 	return found
+}
+
+// ruleCounts are the packets that met each rule and policy of a place that
+// counts.
+func (e *Evidence) ruleCounts(at string) map[string]float64 {
+	sums := map[string]float64{}
+	for _, r := range e.Readings {
+		if r.At == at && r.Source == rules {
+			for name, n := range r.Counts {
+				sums[name] += n
+			}
+		}
+	}
+	return sums
 }
 
 // silentVerdicts do not count: rules that end a packet, and policies.

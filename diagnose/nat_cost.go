@@ -8,7 +8,7 @@ import (
 	"tare/result"
 )
 
-// natCost knows what rewriting addresses costs.
+// natCost knows paths on which addresses are rewritten.
 func natCost() Rule {
 	return Rule{
 		ID: "nat-cost", Doc: doc("nat-cost"),
@@ -16,32 +16,75 @@ func natCost() Rule {
 		Fix:   "reach containers without NAT, or do not track what needs none",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
-			if !slow || !published(e.Path) || relays(e.Network) {
+			if !slow || e.relayed() {
 				return nil
 			}
-			var chains []string
-			for _, chain := range e.names(hostOf(e.Server), rules, ".hook") {
-				if strings.Contains(chain, " nat ") && e.number(hostOf(e.Server), rules, chain+".rules") > 0 {
-					chains = append(chains, chain)
-				}
+			if published(e.Path) {
+				return e.publishes(m)
 			}
-			if len(chains) == 0 {
-				return nil
-			}
-			return []result.Finding{{
-				Cause:      fmt.Sprintf("the published port of %s is reached by rewriting addresses, connection by connection and packet by packet", hostOf(e.Server)),
-				Evidence:   append(e.tolled(m), seen("chains that rewrite addresses", strings.Join(chains, ", "), hostOf(e.Server), rules)),
-				Fix:        "docker run --network host IMAGE  # or reach the container by a route instead of a published port",
-				Confidence: 0.7, Share: e.added(m),
-			}}
+			return e.translations(m)
 		},
 	}
+}
+
+// publishes is the finding of a published port that is reached by rewriting.
+func (e *Evidence) publishes(m result.Metric) []result.Finding {
+	at := hostOf(e.Server)
+	var chains []string
+	for _, chain := range e.names(at, rules, ".hook") {
+		if strings.Contains(chain, " nat ") && e.number(at, rules, chain+".rules") > 0 {
+			chains = append(chains, chain)
+		}
+	}
+	if len(chains) == 0 {
+		return nil
+	}
+	return []result.Finding{{
+		Cause:      fmt.Sprintf("the published port of %s is reached by rewriting addresses, connection by connection and packet by packet", at),
+		Evidence:   append(e.tolled(m), seen("chains that rewrite addresses", strings.Join(chains, ", "), at, rules)),
+		Fix:        "docker run --network host IMAGE  # or reach the container by a route instead of a published port",
+		Confidence: e.attributed(0.7), Share: e.added(m),
+	}}
+}
+
+// translations are the rules of the hosts that rewrote addresses of what was
+// measured. A chain of NAT sees the first packet of each connection only; the
+// rest of the cost is the tracking.
+func (e *Evidence) translations(m result.Metric) []result.Finding {
+	var found []result.Finding
+	for _, at := range e.Places {
+		for _, r := range e.rewriting(at) {
+			found = append(found, result.Finding{
+				Cause:      fmt.Sprintf("a rule of %s in %s rewrites addresses of what is measured: each packet is looked up in the connection table and rewritten", r.chain, at),
+				Evidence:   append(e.tolled(m), seen("connections that rule "+r.handle+" of "+r.chain+" rewrote", r.counted, at, rules)),
+				Remedy:     remedy(at, "nft delete rule "+r.chain+" handle "+r.handle),
+				Fix:        "if the other side can answer the address that it then sees",
+				Confidence: 0.8, Share: e.added(m),
+			})
+		}
+	}
+	return found
+}
+
+// rewriting are the rules of a place that counted connections whose addresses
+// they rewrote, in order.
+func (e *Evidence) rewriting(at string) []verdict {
+	var found []verdict
+	sums := e.ruleCounts(at)
+	for _, name := range keys(sums) {
+		words := strings.Fields(name)
+		if len(words) != 5 || sums[name] <= 0 {
+			continue
+		}
+		switch strings.ToLower(words[4]) {
+		case "masq", "nat", "redir", "masquerade", "snat", "dnat", "redirect":
+			found = append(found, verdict{at: at, chain: strings.Join(words[:3], " "), handle: words[3], counted: sums[name]})
+		}
+	}
+	return found
 }
 
 // published tells whether a path leads to a published port.
 func published(path string) bool {
 	return path == network.PublishedPort || path == network.ContainerToPublishedPort
 }
-
-// relays tells whether a network publishes ports by a process.
-func relays(name string) bool { return name == "proxy" || name == "docker-proxy" }

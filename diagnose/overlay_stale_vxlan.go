@@ -68,8 +68,8 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 	t, _ := e.failed()
 	l := e.lost(t)
 	stuck := l.at == at && l.device == device && l.out && e.counted(at, linkStats, device+".tx_dropped") > 0
-	if known > 0 && !stuck {
-		return f, false
+	if known > 0 && (!stuck || len(e.wrongNeighbours(e.Client))+len(e.wrongNeighbours(e.Server)) > 0) {
+		return f, false // or it drops what nobody has an entry for, rightly
 	}
 	f.Cause = fmt.Sprintf("%s of %s knows no way to %s: its forwarding database lacks an entry", device, at, other)
 	f.Evidence = append(f.Evidence,

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	migrationsPerSecond = 5.0 // from which a worker counts as one that wanders
-	spread              = 0.1 // between windows, relative, from which that shows
-	foreignCPUs         = 0.5 // cores busy with other work from which they disturb
+	migrationsPerSecond = 5.0  // from which a worker counts as one that wanders
+	spread              = 0.05 // between windows, relative, from which that shows
+	foreignCPUs         = 0.5  // cores busy with other work from which they disturb
 )
 
 // coreMigration knows workers that wander between CPUs.
@@ -39,6 +39,11 @@ func coreMigration() Rule {
 			return found
 		},
 	}
+}
+
+// seconds is how long a cell was measured in all, warm-ups included.
+func (e *Evidence) seconds() float64 {
+	return float64(len(e.Cell.Samples)) * (asNumber(e.Cell.Params["duration"]) + asNumber(e.Cell.Params["warmup"]))
 }
 
 // headline is the mean of the cell's first metric over its windows.
@@ -90,7 +95,7 @@ func noisyNeighbour() Rule {
 					{Name: "pressure", Value: e.Noise.Pressure, Source: "/proc/pressure/cpu"},
 				},
 				Fix:        "top -b -n 1 -o %CPU | head -12  # then stop it, or bind it to CPUs that the lab does not use",
-				Confidence: 0.9,
+				Confidence: 0.75, // which of the numbers it touched is not known
 			}}
 		},
 	}

@@ -20,7 +20,7 @@ func softirqOneCore() Rule {
 		Fix:   "echo MASK > /sys/class/net/DEVICE/queues/rx-0/rps_cpus, more flows, or more queues",
 		Match: func(e *Evidence) []result.Finding {
 			full, free := -1, -1
-			var softirq, idle float64
+			var softirq, rest, idle float64
 			for cpu := 0; ; cpu++ {
 				name := fmt.Sprintf("cpu%d", cpu)
 				total := e.counted("", cpuTimes, name+".busy") + e.counted("", cpuTimes, name+".idle")
@@ -29,7 +29,7 @@ func softirqOneCore() Rule {
 				}
 				received, busy := e.counted("", cpuTimes, name+".softirq")/total, e.counted("", cpuTimes, name+".busy")/total
 				if received >= softirqShare && busy >= fullCPU {
-					full, softirq = cpu, received
+					full, softirq, rest = cpu, received, busy-received
 				}
 				if 1-busy >= idleCPU {
 					free, idle = cpu, 1-busy
@@ -44,8 +44,10 @@ func softirqOneCore() Rule {
 					{Name: fmt.Sprintf("cpu%d.softirq, share of its time", full), Value: softirq, Source: cpuTimes},
 					{Name: fmt.Sprintf("cpu%d.idle, share of its time", free), Value: idle, Source: cpuTimes},
 				},
-				Remedy:     remedy(hostOf(e.Server), fmt.Sprintf("sh -c 'echo %x > /sys/class/net/eth0/queues/rx-0/rps_cpus'", 1<<free|1<<full)),
-				Confidence: 0.85,
+				Remedy: remedy(hostOf(e.Server), fmt.Sprintf("sh -c 'echo %x > /sys/class/net/eth0/queues/rx-0/rps_cpus'", 1<<free)),
+				// What the full CPU does beside receiving then is its own, and the larger part
+				// is the limit.
+				Confidence: 0.85, Share: e.ofGap(1 / max(softirq, rest)),
 			}}
 		},
 	}

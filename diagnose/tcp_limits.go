@@ -17,11 +17,16 @@ const (
 	limitedShare = 0.15
 	mostShare    = 0.5
 	smallBuffer  = 1 << 20
-	smallWindow  = 64 << 10
+	smallWindow  = 128 << 10
 	// idleShare is the share of a window with something to send below which the
-	// application is what limits it.
-	idleShare = 0.15
+	// application is what limits it: a sender that does what it can has something in
+	// 85 to 100 % of it.
+	idleShare = 0.7
 )
+
+// windowScaling is the setting without which no window is larger than 64 KiB
+// (RFC 7323).
+const windowScaling = "ipv4/tcp_window_scaling"
 
 // tcpReceiveWindow knows flows that wait for the receiver's window.
 func tcpReceiveWindow() Rule {
@@ -59,8 +64,12 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 	// What is on the way at once is then the window. A receiver that is busy keeps
 	// a large one full.
 	window := e.headline() / 8 * e.mean("rtt") / max(1, asNumber(e.Cell.Params["flows"]))
-	if waited == 0 || waited < limitedShare*busy || !small && (waited < mostShare*busy || window > smallWindow || relays(e.Network)) {
+	if waited == 0 || waited < limitedShare*busy || !small && (waited < mostShare*busy || window > smallWindow || e.relayed()) {
 		return nil
+	}
+	fix := remedy(at, fmt.Sprintf("sysctl -w %s='4096 131072 67108864'", sysctlName(setting)))
+	if scaling, known := e.state(at, sysctls)[windowScaling]; known && asNumber(scaling) == 0 {
+		fix = remedy(at, "sysctl -w "+sysctlName(windowScaling)+"=1")
 	}
 	return []result.Finding{{
 		Cause: fmt.Sprintf("the sender waited %.0f %% of its time for %s", 100*waited/busy, what),
@@ -68,7 +77,7 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 			{Name: counter, Value: waited, Source: "TCP_INFO"}, {Name: "busy", Value: busy, Source: "TCP_INFO"},
 			seen(setting, e.word(at, sysctls, setting), at, sysctls),
 		},
-		Remedy:     remedy(at, fmt.Sprintf("sysctl -w %s='4096 131072 67108864'", sysctlName(setting))),
+		Remedy:     fix,
 		Confidence: 0.9, Share: e.ofToll(waited / busy),
 	}}
 }
@@ -80,7 +89,7 @@ func applicationLimited() Rule {
 		Cause: "the application sends less than the path would take",
 		Fix:   "a faster sender, or more flows",
 		Match: func(e *Evidence) []result.Finding {
-			duration, busy := asNumber(e.Cell.Params["duration"])+asNumber(e.Cell.Params["warmup"]), e.mean("busy")
+			duration, busy := e.mean("window"), e.mean("busy")
 			flows := max(1, asNumber(e.Cell.Params["flows"]))
 			if e.Cell.Workload != "tcp_stream" || e.mean("app_limited") < flows || busy > idleShare*duration*flows {
 				return nil

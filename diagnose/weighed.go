@@ -53,6 +53,7 @@ func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
 		e.Prefix = cell.Underlays[0] + "."
 	}
 	e.Examination = result.Examination{
+		Unread:  res.Unread,
 		Network: cell.Network, Fidelity: cell.Fidelity, Path: cell.Path,
 		NIC: nic, MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack), Link: asNumber(cell.Params["link"]) > 0, Rules: rules,
 	}
@@ -113,6 +114,16 @@ func (e *Evidence) ofToll(time float64) float64 {
 	return max(0, min(1, time))
 }
 
+// ofGap is the share of a cell's toll that goes if its rate grows by a factor; 0:
+// it has no toll on a rate.
+func (e *Evidence) ofGap(growth float64) float64 {
+	m, slow := slower(e.Cell)
+	if !slow || m.Better != result.Higher || m.Baseline == nil || m.Baseline.Value <= m.Value {
+		return 0
+	}
+	return max(0, min(1, m.Value*(growth-1)/(m.Baseline.Value-m.Value)))
+}
+
 // added is the share of a cell's toll that its parent has not; 0: no parent was
 // measured, or it is no faster.
 func (e *Evidence) added(metric result.Metric) float64 {
@@ -126,6 +137,18 @@ func (e *Evidence) added(metric result.Metric) float64 {
 	}
 	return 0
 }
+
+// attributed is the confidence that a cost which lies in the network's nature is
+// the cause of the toll: so much where the parent was measured, by which the
+// share is known; else the toll may have other causes.
+func (e *Evidence) attributed(confidence float64) float64 {
+	if e.Parent == nil {
+		return min(confidence, unattributed)
+	}
+	return confidence
+}
+
+const unattributed = 0.65
 
 // tolled is the evidence of a cell's toll, and of its parent's.
 func (e *Evidence) tolled(m result.Metric) []result.Evidence {

@@ -40,7 +40,7 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 			continue
 		}
 		theirs := e.word(owner, links, e.deviceOf(owner, address)+".mac")
-		if theirs == "" || theirs == mac {
+		if theirs == "" || e.hasMAC(owner, mac) || at != hostOf(at) && e.hasMAC(hostOf(at), mac) {
 			continue
 		}
 		found = append(found, result.Finding{
@@ -54,6 +54,19 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 		})
 	}
 	return found
+}
+
+// hasMAC tells whether a device of a place has a link address. A host answers
+// for all its addresses with that of the device which it was asked by, and for
+// those of others too where it forwards and is told to (arp_ignore, proxy_arp:
+// the kernel's ip-sysctl).
+func (e *Evidence) hasMAC(at, mac string) bool {
+	for name, value := range e.state(at, links) {
+		if strings.HasSuffix(name, ".mac") && value == mac {
+			return true
+		}
+	}
+	return false
 }
 
 // otherHost is how many packets came to devices that they were not for.
