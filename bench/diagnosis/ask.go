@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,8 +17,8 @@ import (
 
 // What a run is asked for with, unless its question says otherwise.
 const (
-	askBlocks   = "6" // the fewest that give an interval
-	askDuration = "200ms"
+	askBlocks   = "15" // six give an interval, and leave much untold on a noisy machine
+	askDuration = "150ms"
 	askWait     = 3 * time.Minute
 )
 
@@ -52,7 +53,7 @@ func (s *stage) ask(ctx context.Context, q question) verdict {
 	v := verdict{Asked: q.asked(), Found: []string{}, Seconds: time.Since(start).Seconds()}
 	var status *exec.ExitError
 	if err == nil || errors.As(err, &status) && status.ExitCode() == 1 {
-		v.Found, err = read(out, s.at.network, err)
+		err = v.read(out, s.at.network, err)
 	}
 	if err != nil {
 		v.Error = err.Error()
@@ -61,36 +62,35 @@ func (s *stage) ask(ctx context.Context, q question) verdict {
 }
 
 // read takes the causes from a result or from a doctor's findings, each once.
-// The question was about the network, so what a result says of its cells comes
-// before what it says of the whole run, which touches the baseline as much.
-func read(out []byte, networkName string, problem error) ([]string, error) {
+// Of the whole run and the network's cells those come first that tare prints
+// first: errors, then by the share that they explain, then by confidence.
+func (v *verdict) read(out []byte, networkName string, problem error) error {
 	var said struct {
-		Findings []struct {
-			ID string `json:"id"`
-		} `json:"findings"`
-		Cells []struct {
+		Findings []result.Finding `json:"findings"`
+		Cells    []struct {
 			Network  string           `json:"network"`
 			Findings []result.Finding `json:"findings"`
 		} `json:"cells"`
 	}
 	if err := json.Unmarshal(out, &said); err != nil {
-		return []string{}, fmt.Errorf("read the verdict: %w", errors.Join(err, problem))
+		return fmt.Errorf("read the verdict: %w", errors.Join(err, problem))
 	}
-	found := []string{}
-	add := func(id string) {
-		if !slices.Contains(found, id) {
-			found = append(found, id)
-		}
-	}
+	found := said.Findings
 	for _, c := range said.Cells {
-		for _, f := range c.Findings {
-			if c.Network == networkName {
-				add(f.ID)
-			}
+		if c.Network == networkName {
+			found = append(found, c.Findings...)
 		}
 	}
-	for _, f := range said.Findings {
-		add(f.ID)
+	slices.SortStableFunc(found, func(a, b result.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Confidence, a.Confidence))
+	})
+	for _, f := range found {
+		if len(v.Found) == 0 {
+			v.Remedy = f.Remedy
+		}
+		if !slices.Contains(v.Found, f.ID) {
+			v.Found = append(v.Found, f.ID)
+		}
 	}
-	return found, nil
+	return nil
 }

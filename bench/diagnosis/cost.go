@@ -1,12 +1,18 @@
 package main
 
 func encapsulationCost() cause {
-	wrapped := step{client, `small`}
+	const sent = `cat "/sys/class/net/$(ip -o link show type vxlan | cut -d' ' -f2 | tr -d ':' | head -n 1)/statistics/tx_packets" 2>/dev/null || echo 0`
+	// what the client sends leaves by the device too
+	wrapped := []step{
+		{near, `mkdir -p /run/tare && { ` + sent + `; } >/run/tare/before`},
+		{client, `small`},
+		{near, `[ $(($(` + sent + `) - $(cat /run/tare/before))) -gt 2 ]`},
+	}
 	return cause{id: "encapsulation-cost", wordings: []wording{
 		{
 			name: "as-laid", does: "the network puts each packet into another",
 			on:    spots("cross-host", "vxlan", "flannel-vxlan"),
-			bites: []step{wrapped, {near, `[ "$(cat /sys/class/net/$(ip -o link show type vxlan | cut -d' ' -f2 | tr -d ':' | head -n 1)/statistics/tx_packets)" -gt 2 ]`}},
+			bites: wrapped,
 			ask:   []question{run("tcp_stream")},
 		}, {
 			name: "detour", does: "somebody leads the containers' packets through a VXLAN between hosts that have routes",
@@ -15,7 +21,7 @@ func encapsulationCost() cause {
 				{near, tunnel + `tunnel 192.0.2.1 192.0.2.2 "$(hop "$SERVER")" "$SERVER"`},
 				{far, tunnel + `tunnel 192.0.2.2 192.0.2.1 "$(hop "$CLIENT")" "$CLIENT"`},
 			},
-			bites: []step{wrapped, {near, `[ "$(cat /sys/class/net/tun0/statistics/tx_packets 2>/dev/null || echo 0)" -gt 2 ]`}},
+			bites: wrapped,
 			ask:   []question{run("tcp_stream")},
 		},
 	}}
@@ -32,7 +38,8 @@ const tunnel = `
 		`
 
 func natCost() cause {
-	translated := []step{{client, `small`}, {server, `serve`}, {client, `answer >/dev/null`}}
+	const forget = `conntrack -F 2>/dev/null`
+	translated := []step{{near, forget}, {far, forget}, {client, `small`}, {server, `serve`}, {client, `answer >/dev/null`}}
 	return cause{id: "nat-cost", wordings: []wording{
 		{
 			name: "masquerade", does: "the client's host masquerades what the client sends, by nftables",
@@ -52,8 +59,8 @@ func natCost() cause {
 		}, {
 			name: "as-laid", does: "the network publishes the port by DNAT",
 			on:    published(),
-			bites: append(translated[1:], step{far, `conntrack -L -g 2>/dev/null | grep -q "$CLIENT"`}),
-			ask:   []question{run("tcp_rr")},
+			bites: append(translated[3:], step{far, `conntrack -L -g 2>/dev/null | grep -q "$CLIENT"`}),
+			ask:   []question{run("tcp_rr", "--blocks", "40")},
 		},
 	}}
 }

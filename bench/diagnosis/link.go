@@ -25,20 +25,24 @@ func mtuBlackHole() cause {
 
 func mtuMismatch() cause {
 	bites := []step{{client, `
+		ip route flush cache
 		ping -n -c 3 -i 0.01 -W 1 -M do -s 1472 "$DIAL" 2>&1 | grep -q 'mtu *= *1[34]'`}}
 	return cause{id: "mtu-mismatch", wordings: []wording{
 		{
-			name: "near-underlay", does: "the underlay of the client's host carries 1400 bytes, the container believes in 1500",
+			name: "underlay", does: "the underlay's devices carry 1400 bytes, the containers believe in 1500",
 			on:     routed(),
-			inject: []step{{near, `ip link set eth0 mtu 1400`}},
+			inject: []step{{near, `ip link set eth0 mtu 1400`}, {far, `ip link set eth0 mtu 1400`}},
 			bites:  bites,
 			ask:    []question{doctor()},
 		}, {
-			name: "last-hop", does: "the server's host leads to its container over 1300 bytes",
-			on:     routed(),
-			inject: []step{{far, `ip link set "$(toward "$SERVER")" mtu 1300`}},
-			bites:  bites,
-			ask:    []question{doctor()},
+			name: "last-link", does: "the server and what leads to it take 1300 bytes, the client believes in 1500",
+			on: routed(),
+			inject: []step{
+				{far, `ip link set "$(toward "$SERVER")" mtu 1300`},
+				{server, `ip link set eth0 mtu 1300`},
+			},
+			bites: bites,
+			ask:   []question{doctor()},
 		},
 	}}
 }

@@ -40,8 +40,8 @@ func (p page) render() string {
 		p.command(), time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs, p.foreign)
 	b.WriteString(`Each cause is brought about in labs of namespaces, in two wordings at least, on two networks where it can
 occur there. A check that tare has no part in makes sure that the symptom is not there before, and is
-afterwards. Then tare is asked as a user asks it. Right is a verdict that names the cause before all others;
-of a run, what it says of the network comes before what it says of the whole.
+afterwards. Then tare is asked as a user asks it. Right is a verdict that names the cause before all others,
+in the order in which tare prints them.
 
 `)
 	if p.interrupted {
@@ -78,6 +78,7 @@ func (p page) summary(b *strings.Builder, board scoreboard) {
 	fmt.Fprintf(b, "| named first, first wordings | %s | |\n", share(board.byWording[0].first, board.byWording[0].asked))
 	fmt.Fprintf(b, "| named first, the other wordings, which the rules were not written by | %s | |\n", share(board.byWording[1].first, board.byWording[1].asked))
 	fmt.Fprintf(b, "| silent on a clean lab, but for what its network costs of itself | %s | 98 %% |\n", share(board.clean.first, board.clean.asked))
+	fmt.Fprintf(b, "| mended by the fix as it was given, of those that have one which can be typed | %s | |\n", share(sum(board.mends), sum(board.fixes)))
 	for _, verb := range []string{doctorVerb, runVerb} {
 		if took := p.seconds(verb); len(took) > 0 {
 			fmt.Fprintf(b, "| time to verdict of `tare %s`: median, most | %.1f s, %.1f s | |\n", verb, middle(took), slices.Max(took))
@@ -99,16 +100,16 @@ func (p page) seconds(verb string) []float64 {
 }
 
 func (p page) causes(b *strings.Builder, board scoreboard) {
-	b.WriteString("\n## By cause\n\nPrecision: of the verdicts that named it first, those that were right. Recall: of its injections, those that\nwere named first.\n\n")
-	b.WriteString("| cause | verdicts | recall | named at all | precision | named first instead | median time |\n|---|---:|---:|---:|---:|---|---:|\n")
+	b.WriteString("\n## By cause\n\nPrecision: of the verdicts that named it first, those that were right. Recall: of its injections, those that\nwere named first. Mended: of the injections after which the fix was carried out as it was given, those whose\nsymptom was gone then; a fix that must be completed first can't be.\n\n")
+	b.WriteString("| cause | verdicts | recall | named at all | precision | named first instead | mended | median time |\n|---|---:|---:|---:|---:|---|---:|---:|\n")
 	for _, c := range all() {
 		s := board.scores[c.id]
 		switch {
 		case c.notHere != "":
-			fmt.Fprintf(b, "| `%s` | not here | | | | %s | |\n", c.id, c.notHere)
+			fmt.Fprintf(b, "| `%s` | not here | | | | %s | | |\n", c.id, c.notHere)
 		case s.asked > 0:
-			fmt.Fprintf(b, "| `%s` | %d | %s | %s | %s | %s | %.1f s |\n", c.id, s.asked, share(s.first, s.asked), share(s.found, s.asked),
-				share(s.first, board.claims[c.id]), s.instead(c.id), middle(s.seconds))
+			fmt.Fprintf(b, "| `%s` | %d | %s | %s | %s | %s | %s | %.1f s |\n", c.id, s.asked, share(s.first, s.asked), share(s.found, s.asked),
+				share(s.first, board.claims[c.id]), s.instead(c.id), share(board.mends[c.id], board.fixes[c.id]), middle(s.seconds))
 		}
 	}
 }
@@ -222,6 +223,14 @@ func share(part, of int) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d of %d, %.0f %%", part, of, 100*float64(part)/float64(of))
+}
+
+func sum(counts map[string]int) int {
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	return all
 }
 
 func times(n int) string {

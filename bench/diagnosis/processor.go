@@ -70,13 +70,13 @@ func coreMigration() cause {
 }
 
 func softirqOneCore() cause {
-	// of what arrives under load, three quarters are handled by one CPU
+	// of what arrives under load, three quarters are handled by the client's CPU
 	bites := []step{{server, `serve`}, {client, `load -u -b 0 -l 64`}, {far, `
 		received() { awk '{ print $1 }' /proc/net/softnet_stat | while read -r packets; do echo $((0x$packets)); done; }
 		sleep 0.3
 		before=$(received)
 		sleep 0.7
-		echo $before $(received) | awk '{ for (n = NF / 2; n > 0; n--) { d = $(n + NF / 2) - $n; all += d; if (d > most) most = d } exit !(most > 0.75 * all) }'`}}
+		echo $before $(received) | awk '{ for (n = NF / 2; n > 0; n--) { d = $(n + NF / 2) - $n; all += d; if (n == 1) first = d } exit !(first > 0.75 * all) }'`}}
 	return cause{id: "softirq-one-core", wordings: []wording{
 		{
 			name: "steered", does: "the server's host has what arrives handled on the CPU of the client's",

@@ -18,11 +18,11 @@ func reordering() cause {
 		[ $(($(counter TcpExtTCPDSACKRecv) - before)) -gt 20 ]`}}
 	return cause{id: "reordering", wordings: []wording{
 		{
-			name: "underlay", does: "every 50th packet of the client's host takes a slower queue of the underlay",
+			name: "underlay", does: "every 40th packet of the client's host takes a slower queue of the underlay",
 			on: routed(),
 			inject: []step{{near, slow + `
-		slow eth0 500mbit
-		nft "table inet lanes { chain leaving { type filter hook postrouting priority 300; oifname eth0 numgen inc mod 50 == 0 meta priority set 0x10002; }; }"`}},
+		slow eth0 100mbit
+		nft "table inet lanes { chain leaving { type filter hook postrouting priority 300; oifname eth0 numgen inc mod 40 == 0 meta priority set 0x10002; }; }"`}},
 			bites: bites,
 			ask:   []question{run("tcp_stream")},
 		}, {

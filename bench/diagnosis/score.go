@@ -26,6 +26,8 @@ type scoreboard struct {
 	byWording [2]score       // of the first wordings, and of all others
 	claims    map[string]int // verdicts that named a cause first, clean labs included
 	clean     score          // of clean labs: first counts those that named nothing
+	mends     map[string]int // injections whose symptom went with the fix, by cause
+	fixes     map[string]int // injections whose fix was carried out, by cause
 	alarms    []alarm
 }
 
@@ -37,11 +39,17 @@ type alarm struct {
 
 // count adds up the trials.
 func count(trials []trial) scoreboard {
-	b := scoreboard{scores: map[string]score{}, claims: map[string]int{}}
+	b := scoreboard{scores: map[string]score{}, claims: map[string]int{}, mends: map[string]int{}, fixes: map[string]int{}}
 	for _, c := range all() {
 		b.causes = append(b.causes, c.id)
 	}
 	for _, t := range trials {
+		if t.Mended != "" {
+			b.fixes[t.Cause]++
+		}
+		if t.Mended == mended {
+			b.mends[t.Cause]++
+		}
 		for _, v := range t.Verdicts {
 			if t.Cause == "" {
 				b.addClean(t, v)

@@ -40,7 +40,7 @@ func TestScore(t *testing.T) {
 	text := page{trials: trials}.render()
 	for _, want := range []string{
 		"| named first, of all verdicts on injections | 1 of 4, 25 % |",
-		"| `rp-filter` | 4 | 1 of 4, 25 % | 2 of 4, 50 % | 1 of 2, 50 % | forward-drop, no answer, none |",
+		"| `rp-filter` | 4 | 1 of 4, 25 % | 2 of 4, 50 % | 1 of 2, 50 % | forward-drop, no answer, none | - |",
 		"| vxlan | cross-host | `tare run` | rp-filter |",
 		"| rp-filter server | vxlan | `tare doctor` | exit status 2 |",
 	} {
@@ -54,15 +54,15 @@ func TestScore(t *testing.T) {
 func TestReadVerdicts(t *testing.T) {
 	for said, want := range map[string][]string{
 		`{"findings":[{"id":"rp-filter"},{"id":"forward-drop"}]}`: {"rp-filter", "forward-drop"},
-		`{"findings":[]}`: {},
-		`{"findings":[{"id":"a"}],"cells":[{"network":"host","findings":[{"id":"b"}]},{"network":"route","findings":[{"id":"c"},{"id":"d"}]}]}`: {"c", "d", "a"},
+		`{"findings":[]}`: nil,
+		`{"findings":[{"id":"a"}],"cells":[{"network":"host","findings":[{"id":"b"}]},{"network":"route","findings":[{"id":"c"},{"id":"d"}]}]}`: {"a", "c", "d"},
 	} {
-		got, err := read([]byte(said), "route", nil)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v, %v; want %v", said, got, err, want)
+		var got verdict
+		if err := got.read([]byte(said), "route", nil); err != nil || !slices.Equal(got.Found, want) {
+			t.Errorf("%s: %v, %v; want %v", said, got.Found, err, want)
 		}
 	}
-	if _, err := read([]byte("Usage:"), "route", nil); err == nil {
+	if err := new(verdict).read([]byte("Usage:"), "route", nil); err == nil {
 		t.Error("what is no verdict is read as one")
 	}
 }

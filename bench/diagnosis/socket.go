@@ -24,12 +24,11 @@ func tcpReceiveWindow() cause {
 			bites:  bites,
 			ask:    []question{run("tcp_stream")},
 		}, {
-			name: "route", does: "the server's route to the client clamps the window that it offers to 20 kB",
-			on: append(across(), within()...),
-			inject: []step{{server, reroute + `
-		reroute "$CLIENT" window 20000`}},
-			bites: bites,
-			ask:   []question{run("tcp_stream")},
+			name: "unscaled", does: "the server scales no window: none is larger than 64 KiB",
+			on:     append(across(), within()...),
+			inject: []step{{server, `sysctl -qw net.ipv4.tcp_window_scaling=0`}},
+			bites:  bites,
+			ask:    []question{run("tcp_stream")},
 		},
 	}}
 }
@@ -42,13 +41,13 @@ func sendBuffer() cause {
 }
 
 // pausing stops, over and over, the process that holds a socket of the port.
-// The other sockets of it are those of the run's other networks.
+// The other sockets of it are those of the run's other networks. To find it takes
+// as long as a pause: it is looked for anew when it is gone.
 const pausing = `
 		pausing() { # FILTER STOPPED RUNNING
 			setsid sh -c 'while :; do
-				for pid in $(ss -Hantup "$0" | grep -o "pid=[0-9]*" | cut -d= -f2 | sort -u); do
-					kill -STOP "$pid"; sleep "$1"; kill -CONT "$pid"
-				done
+				kill -0 $pids || pids=$(ss -Hantup "$0" | grep -o "pid=[0-9]*" | cut -d= -f2 | sort -u)
+				if [ -n "$pids" ]; then kill -STOP $pids && sleep "$1"; kill -CONT $pids; fi
 				sleep "$2"
 			done' "$@" >/dev/null 2>&1 &
 		}`
@@ -109,6 +108,7 @@ func udpReceiveBuffer() cause {
 func listenOverflow() cause {
 	bites := []step{
 		{server, `
+		counter TcpExtListenOverflows >/run/tare/before
 		serve
 		kill -STOP $(ss -Hltnp "sport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2)`},
 		{client, `
@@ -118,7 +118,7 @@ func listenOverflow() cause {
 		sleep 0.5`},
 		{server, `
 		kill -KILL $(ss -Hltnp "sport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2)
-		[ "$(counter TcpExtListenOverflows)" -gt 0 ]`},
+		[ "$(counter TcpExtListenOverflows)" -gt "$(cat /run/tare/before)" ]`},
 	}
 	return cause{id: "listen-overflow", wordings: []wording{
 		{
@@ -126,13 +126,13 @@ func listenOverflow() cause {
 			on:     across(),
 			inject: []step{{server, `sysctl -qw net.core.somaxconn=1`}},
 			bites:  bites,
-			ask:    []question{run("tcp_crr", "--flows", "32")},
+			ask:    []question{run("http", "--connections", "32")},
 		}, {
 			name: "resetting", does: "the server's container lets two connections wait, and resets those that find no room",
 			on:     across(),
 			inject: []step{{server, `sysctl -qw net.core.somaxconn=2 net.ipv4.tcp_abort_on_overflow=1`}},
 			bites:  bites,
-			ask:    []question{run("tcp_crr", "--flows", "48")},
+			ask:    []question{run("http", "--connections", "64")},
 		},
 	}}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"tare/result"
 )
 
 // trial is one injection on one network, or a clean lab where it has no cause.
@@ -16,7 +18,8 @@ type trial struct {
 	Path     string    `json:"path"`
 	Typed    []typed   `json:"typed,omitempty"` // what was done, and where
 	Verdicts []verdict `json:"verdicts"`
-	Error    string    `json:"error,omitempty"` // why there is no verdict
+	Mended   string    `json:"mended,omitempty"` // what carrying out the fixes did
+	Error    string    `json:"error,omitempty"`  // why there is no verdict
 }
 
 // typed is a script and the place where it was typed.
@@ -27,10 +30,11 @@ type typed struct {
 
 // verdict is what a question was answered with.
 type verdict struct {
-	Asked   string   `json:"asked"`
-	Found   []string `json:"found"` // causes, the first first
-	Seconds float64  `json:"seconds"`
-	Error   string   `json:"error,omitempty"`
+	Asked   string         `json:"asked"`
+	Found   []string       `json:"found"`            // causes, the first first
+	Remedy  *result.Remedy `json:"remedy,omitempty"` // of the first
+	Seconds float64        `json:"seconds"`
+	Error   string         `json:"error,omitempty"`
 }
 
 // first is the cause that a verdict names before all others; empty: none.
@@ -83,7 +87,12 @@ func (b bench) onStage(ctx context.Context, s *stage, w wording, t *trial) error
 	for _, q := range w.ask {
 		t.Verdicts = append(t.Verdicts, s.ask(ctx, q))
 	}
-	return nil
+	if len(w.inject) == 0 { // the network as it is laid has nothing to undo
+		return nil
+	}
+	var err error
+	t.Mended, err = s.mend(ctx, w, t.Cause, t.Verdicts)
+	return err
 }
 
 // clean asks about a lab to which nothing was done.
