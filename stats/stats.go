@@ -9,6 +9,7 @@
 // 3.3), which neither an outlier nor an unknown spread misleads.
 //
 //   - signedrank.go: the estimate and its interval
+//   - ranksum.go: the same for two runs that have no pairs
 //   - toll.go: blocks to log ratios to a toll
 //   - verdict.go: a toll and its margins to a verdict
 //   - plan.go: how many blocks it takes to tell

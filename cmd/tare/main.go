@@ -28,6 +28,7 @@ const (
 	exitFailed      = 1 // a cell or more failed, or the tool did
 	exitWrong       = 2 // the command, plan or input file is wrong
 	exitMissing     = 3 // something it needs is missing here
+	exitUnmet       = 4 // a limit was passed
 	exitInterrupted = 130
 )
 
@@ -140,7 +141,7 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 		return flagError(c, err)
 	})
 	root.AddCommand(
-		runCommand(s), doctorCommand(s), traceCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
+		runCommand(s), doctorCommand(s), traceCommand(s), compareCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
 		serveCommand(s), sendCommand(s),
 		agentCommand(s), keeperCommand(), relayCommand(s), waitCommand(), errandCommand(),
 		lookUpCommand(s), podExecCommand(), cniCommand(s), tunnelCommand(s),

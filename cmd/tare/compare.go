@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tare/experiment"
+	"tare/report"
+	"tare/result"
+)
+
+// compareFlags are those of `tare compare`.
+type compareFlags struct {
+	maxToll, maxRegression string
+	json                   bool
+}
+
+func compareCommand(s streams) *cobra.Command {
+	var f compareFlags
+	c := &cobra.Command{
+		Use:   "compare OLD NEW...",
+		Short: "Set results beside an older one, and hold them to limits",
+		Long: `Sets each newer result beside the older one, cell by cell: the same network,
+path, workload, mode and parameters. What the machines differ in stands first;
+where they do, what is compared is the toll, what a network costs beside its own
+host, so that a change of machine is not read as one of the network. Two files of
+one experiment are paired by their blocks.
+
+A limit is passed only where the whole 95 % interval lies beyond it, and is held
+to throughput, rates and medians. Then the exit status is 4.`,
+		Example: `  tare compare old.json new.json
+  tare compare old.json new.json --max-regression 3%
+  tare compare old.json new.json --max-toll 25% --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return wrong("compare needs two results at least: tare compare OLD.json NEW.json")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			gates, err := f.gates()
+			if err != nil {
+				return err
+			}
+			return f.compare(s, args, gates)
+		},
+	}
+	f.register(c.Flags())
+	return c
+}
+
+func (f *compareFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.maxToll, "max-toll", "", "exit 4 where a network of the newer result costs more than this, as 5%")
+	flags.StringVar(&f.maxRegression, "max-regression", "", "exit 4 where something is worse than before by more than this, as 3%")
+	flags.BoolVar(&f.json, "json", false, "print for programs: one comparison for each newer result")
+}
+
+func (f *compareFlags) gates() (experiment.Gates, error) {
+	var g experiment.Gates
+	for _, one := range []struct {
+		flag, text string
+		to         **float64
+	}{{"max-toll", f.maxToll, &g.MaxToll}, {"max-regression", f.maxRegression, &g.MaxRegression}} {
+		if one.text == "" {
+			continue
+		}
+		limit, err := parseLimit(one.text)
+		if err != nil {
+			return g, wrong("--%s %s: %w", one.flag, one.text, err)
+		}
+		*one.to = &limit
+	}
+	return g, nil
+}
+
+// parseLimit reads 5% or 0.05; a toll may be more than 100 %.
+func parseLimit(text string) (float64, error) {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		value /= 100
+	}
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
+		return 0, errors.New("write it as 5% or 0.05, not below 0")
+	}
+	return value, nil
+}
+
+// compare prints each comparison, and tells by its status whether the limits were
+// kept.
+func (f *compareFlags) compare(s streams, files []string, gates experiment.Gates) error {
+	var results []*result.Result
+	for _, path := range files {
+		res, err := result.ReadFile(path)
+		if err != nil {
+			return &exitError{exitWrong, err}
+		}
+		results = append(results, res)
+	}
+	all, unmet := []result.Comparison{}, false
+	for n, recent := range results[1:] {
+		c := experiment.Compare(results[0], recent, gates)
+		c.Old.File, c.New.File = files[0], files[n+1]
+		all, unmet = append(all, c), unmet || len(c.Unmet) > 0
+	}
+	if err := f.print(s, all); err != nil {
+		return err
+	}
+	if unmet {
+		return &exitError{status: exitUnmet}
+	}
+	return nil
+}
+
+func (f *compareFlags) print(s streams, all []result.Comparison) error {
+	if f.json {
+		enc := json.NewEncoder(s.out)
+		enc.SetIndent("", " ")
+		return enc.Encode(map[string]any{"comparisons": all})
+	}
+	for n, c := range all {
+		if n > 0 {
+			if _, err := s.out.Write([]byte("\n")); err != nil {
+				return err
+			}
+		}
+		if err := report.Comparison(s.out, c, report.Options{Colour: colour(s.out)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

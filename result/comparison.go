@@ -1,0 +1,97 @@
+package result
+
+// Comparison sets a result beside an older one.
+type Comparison struct {
+	Old    Compared       `json:"old"`
+	New    Compared       `json:"new"`
+	Paired bool           `json:"paired"` // the same blocks of one experiment
+	Judged string         `json:"judged"` // "value", or "toll" where the two machines differ
+	Differ []Difference   `json:"differ"` // the machines and how they were set up
+	Cells  []ComparedCell `json:"cells"`  // that both have
+	Single []SingleCell   `json:"single"` // that one of them has measured
+	Unmet  []Unmet        `json:"unmet"`  // limits that were passed
+}
+
+// What a comparison is judged by.
+const (
+	JudgedByValue = "value"
+	JudgedByToll  = "toll"
+)
+
+// Compared names one of the two.
+type Compared struct {
+	File    string `json:"file"`
+	ID      string `json:"id"`
+	Started string `json:"started"`
+	Version string `json:"version"` // of tare
+}
+
+// Difference is what is not alike.
+type Difference struct {
+	Name string `json:"name"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+}
+
+// ComparedCell is a cell that both results have.
+type ComparedCell struct {
+	Network  string           `json:"network"`
+	Path     string           `json:"path"`
+	Workload string           `json:"workload"`
+	Mode     string           `json:"mode"`
+	Params   Params           `json:"params"` // the newer one's
+	Differ   []Difference     `json:"differ"` // parameters that are not alike: mtu, cc
+	Metrics  []ComparedMetric `json:"metrics"`
+}
+
+// ComparedMetric is a metric that both cells have.
+type ComparedMetric struct {
+	Name    string  `json:"name"`
+	Unit    string  `json:"unit"`
+	Better  Better  `json:"better"`
+	Old     float64 `json:"old"`
+	New     float64 `json:"new"`
+	OldToll *Toll   `json:"old_toll,omitempty"`
+	NewToll *Toll   `json:"new_toll,omitempty"`
+	// Change is that of the value, TollChange that of the value beside its own
+	// baseline; absent where there is none.
+	Change     *Change `json:"change,omitempty"`
+	TollChange *Change `json:"toll_change,omitempty"`
+}
+
+// Judged is the change that a comparison goes by; nil: there is none, as of a
+// host on another machine.
+func (m ComparedMetric) Judged(by string) *Change {
+	if by == JudgedByToll {
+		return m.TollChange
+	}
+	return m.Change
+}
+
+// Change is a ratio of new to old less one, positive is worse, with its 95 %
+// interval: absent where there were too few blocks.
+type Change struct {
+	Value   float64  `json:"value"`
+	Low     *float64 `json:"low,omitempty"`
+	High    *float64 `json:"high,omitempty"`
+	Verdict string   `json:"verdict"`
+	Margin  float64  `json:"margin"`
+}
+
+// SingleCell is a cell that only one result has measured.
+type SingleCell struct {
+	Cell   string `json:"cell"`   // "vxlan cross-host tcp_rr"
+	In     string `json:"in"`     // "old" or "new"
+	Reason string `json:"reason"` // why the other has not, where it says
+}
+
+// Unmet is a limit that was passed by more than the interval leaves open.
+type Unmet struct {
+	Gate   string  `json:"gate"` // "max-toll" or "max-regression"
+	Cell   string  `json:"cell"`
+	Metric string  `json:"metric"`
+	Limit  float64 `json:"limit"`
+	Value  float64 `json:"value"`
+	Low    float64 `json:"low"`
+	Reason string  `json:"reason,omitempty"`
+}
