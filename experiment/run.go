@@ -95,6 +95,9 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	r.finishNoise()
 	r.last = true
 	r.weigh()
+	if len(plan.Needs) > 0 {
+		r.res.Rankings = Recommend(r.res)
+	}
 	return r.res, errors.Join(err, o.Save(r.res))
 }
 

@@ -15,6 +15,7 @@ func bridgeVLAN() Network {
 		Doc:      "bridge per host with VLAN " + strconv.Itoa(vlanID) + " of the underlay as its uplink",
 		Parent:   "bridge",
 		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    needsVLAN(),

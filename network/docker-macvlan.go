@@ -13,6 +13,7 @@ func dockerMacvlan() Network {
 		Doc:             "Docker's macvlan driver on the underlay, bridge mode",
 		Parent:          "docker-host",
 		Fidelity:        Product,
+		Facts:           Facts{NeedsL2: true},
 		BridgeNetfilter: true,
 		Paths:           []string{SameHost, CrossHost},
 		Outside:         true,

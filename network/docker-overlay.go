@@ -27,6 +27,7 @@ func dockerOverlay() Network {
 		Doc:      "Docker Swarm's attachable overlay: bridge + VXLAN in a namespace of Docker's, container MTU = underlay - 50",
 		Parent:   "docker-bridge",
 		Fidelity: Product,
+		Facts:    Facts{Kernel: "vxlan"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost},
 		Outside:  true,

@@ -17,6 +17,7 @@ func dockerOVS() Network {
 		Doc:      "Docker containers without a network, on ports of Open vSwitch as ovs-docker adds them",
 		Parent:   "docker-host",
 		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Outside:  true,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
 		Needs:    slices.Concat(dockerNeeds(), needsOpenVSwitch()),

@@ -12,6 +12,7 @@ func flannelHostGW() Network {
 		Doc:      "flannel's host-gw backend: bridge per host, routes between hosts by flanneld, its iptables rules",
 		Parent:   "route",
 		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true},
 		Stack:    wire.None(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    flannelNeeds(),

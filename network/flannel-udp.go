@@ -13,6 +13,7 @@ func flannelUDP() Network {
 		Doc:      "flannel's udp backend: bridge per host, flanneld carries each packet in user space, container MTU = underlay - 28",
 		Parent:   "flannel-host-gw",
 		Fidelity: Product,
+		Facts:    Facts{Kernel: "tun"},
 		Stack:    wire.UDP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    append(flannelNeeds(), tunNeed()),

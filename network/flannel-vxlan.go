@@ -18,6 +18,7 @@ func flannelVXLAN() Network {
 		Doc:      "flannel's vxlan backend: bridge per host, VXLAN between hosts by flanneld, container MTU = underlay - 50",
 		Parent:   "flannel-host-gw",
 		Fidelity: Product,
+		Facts:    Facts{Kernel: "vxlan"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    flannelNeeds(),

@@ -18,6 +18,7 @@ func geneve() Network {
 		Doc:      "bridge + kernel Geneve between hosts, container MTU = underlay - 50",
 		Parent:   "bridge",
 		Fidelity: SamePath,
+		Facts:    Facts{Kernel: "geneve"},
 		Stack:    wire.Geneve(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs: []Need{kernel("Geneve devices", "modprobe geneve", func(ns *lab.Namespace) error {

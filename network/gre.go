@@ -12,6 +12,7 @@ func gre() Network {
 		Doc:      "bridge per host, kernel GRE between hosts, container MTU = underlay - 24",
 		Parent:   "route",
 		Fidelity: SamePath,
+		Facts:    Facts{Kernel: "ip_gre"},
 		Stack:    wire.GRE(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs: []Need{kernel("GRE devices", "modprobe ip_gre", func(ns *lab.Namespace) error {

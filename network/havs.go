@@ -19,6 +19,7 @@ func havs() Network {
 		Doc:      "Huawei's HAVS with VLAN, closed source: published figures only",
 		Parent:   Baseline,
 		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{CrossHost},
 		Needs:    []Need{{What: missing.What, Get: missing.Get, Find: func() (string, error) { return "", missing.Err }}},

@@ -12,6 +12,7 @@ func ipsec() Network {
 		Doc:      "bridge per host, ESP tunnels between hosts (AES-GCM, 128 bits, static keys), container MTU = underlay - 54",
 		Parent:   "route",
 		Fidelity: SamePath,
+		Facts:    Facts{Encrypts: true, Kernel: "esp4"},
 		Stack:    wire.ESP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    []Need{kernel("ESP", "modprobe esp4", tryESP)},

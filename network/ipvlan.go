@@ -10,6 +10,7 @@ func ipvlan() Network {
 		Doc:      "ipvlan on the underlay, L2 mode",
 		Parent:   Baseline,
 		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true, Kernel: "ipvlan"},
 		Paths:    []string{SameHost, CrossHost},
 		Outside:  true,
 		Needs: []Need{kernel("ipvlan devices", "modprobe ipvlan", func(ns *lab.Namespace) error {

@@ -24,6 +24,7 @@ func macnat() Network {
 		Doc:      "bridge-vlan, one MAC address per host: a rewriting rule per container, measured on the last (rama with MAC NAT)",
 		Parent:   "bridge-vlan",
 		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    append(needsVLAN(), needsBridgeRules()),

@@ -13,6 +13,7 @@ func macvlan() Network {
 		Doc:      "macvlan on the underlay, bridge mode",
 		Parent:   Baseline,
 		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost},
 		Outside:  true,
 		Missing:  "macvlan devices",

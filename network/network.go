@@ -68,6 +68,7 @@ type Network struct {
 	// hosts, where this one does not reach.
 	Across          string
 	Fidelity        string
+	Facts           Facts
 	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string

@@ -19,6 +19,7 @@ func ovsMultitable() Network {
 		Doc:      "Open vSwitch and VXLAN, tables of OpenFlow rules in the shape of OpenShift's SDN",
 		Parent:   "ovs-vxlan",
 		Fidelity: Product,
+		Facts:    Facts{Policy: true, Kernel: "openvswitch"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost},
 		Needs:    needsOpenVSwitch(),

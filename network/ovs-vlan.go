@@ -16,6 +16,7 @@ func ovsVLAN() Network {
 		Doc:      "Open vSwitch per host, VLAN " + tag + " on access ports and a trunk between hosts",
 		Parent:   "ovs",
 		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost},
 		Needs:    needsOpenVSwitch(),

@@ -35,6 +35,7 @@ func ovsVXLAN() Network {
 		Doc:      "Open vSwitch per host, VXLAN between them, container MTU = underlay - 50",
 		Parent:   "ovs",
 		Fidelity: Product,
+		Facts:    Facts{Kernel: "openvswitch"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost},
 		Needs:    needsOpenVSwitch(),

@@ -18,6 +18,7 @@ func ovs() Network {
 		Doc:      "Open vSwitch per host, with the underlay's interface in it",
 		Parent:   "veth",
 		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Outside:  true,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
 		Needs:    needsOpenVSwitch(),

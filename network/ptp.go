@@ -16,6 +16,7 @@ func ptp() Network {
 		Doc:      "veth + /32 routes + proxy ARP, no bridge, static routes between hosts (Calico's data path)",
 		Parent:   "veth",
 		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Outside:  true,
 		Missing:  "veth devices",

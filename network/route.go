@@ -10,6 +10,7 @@ func route() Network {
 		Doc:      "bridge per host, static routes between hosts (CNI bridge, flannel host-gw)",
 		Parent:   "bridge",
 		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Outside:  true,
 		Missing:  "the kernel's bridge",

@@ -20,6 +20,7 @@ func srIOV() Network {
 		Doc:      "a virtual function of a real adapter per container, taken from this machine by --vf",
 		Parent:   Baseline,
 		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost},
 		Needs:    []Need{root()},
 		Missing:  "virtual functions of an SR-IOV adapter",

@@ -26,6 +26,7 @@ func tunUDP() Network {
 		Doc:      "bridge + a userspace tunnel over UDP between hosts (what weave's sleeve and flannel's udp do), container MTU = underlay - 28",
 		Parent:   "route",
 		Fidelity: StandIn,
+		Facts:    Facts{Kernel: "tun"},
 		Stack:    wire.UDP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    []Need{tunNeed()},

@@ -21,6 +21,7 @@ func vlan() Network {
 		Doc:      "macvlan on VLAN " + strconv.Itoa(vlanID) + " of the underlay",
 		Parent:   "macvlan",
 		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost},
 		Needs:    needsVLAN(),

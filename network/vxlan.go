@@ -23,6 +23,7 @@ func vxlan() Network {
 		Doc:      "bridge + kernel VXLAN between hosts, container MTU = underlay - 50",
 		Parent:   "bridge",
 		Fidelity: SamePath,
+		Facts:    Facts{Kernel: "vxlan"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Missing:  "VXLAN devices",

@@ -24,6 +24,7 @@ func wireguard() Network {
 		Doc:      "bridge per host, kernel WireGuard between hosts, container MTU = underlay - 60",
 		Parent:   "route",
 		Fidelity: SamePath,
+		Facts:    Facts{Encrypts: true, Kernel: "wireguard"},
 		Stack:    wire.Wireguard(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs: []Need{

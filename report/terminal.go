@@ -6,6 +6,7 @@
 //   - table.go, verdict.go: the columns of a table and what stands below it
 //   - containers.go: what differs where containers are made
 //   - rungs.go, ladder.go: what each network adds to the one it is built upon
+//   - comparison.go, ranking.go: a result beside an older one, networks in order
 //   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - imported.go: the table of what other tools measured
 //   - export.go, gobench.go, iperf3_json.go: results in the formats of other tools
@@ -46,6 +47,7 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	for _, g := range groupsOf(loads) {
 		p.group(res, g, loads)
 	}
+	p.rankings(res)
 	p.findings(res)
 	p.warnings(res)
 	if _, err := w.Write(p.Bytes()); err != nil {

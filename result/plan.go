@@ -27,6 +27,9 @@ type Plan struct {
 	Margin    float64 `json:"margin" yaml:"margin"`                           // tolls smaller than this do not matter
 	Seed      uint64  `json:"seed" yaml:"seed,omitempty"`                     // of the order; 0: drawn when the run starts
 
+	// Needs are what was asked of the networks; they are ranked then.
+	Needs []string `json:"needs,omitempty" yaml:"needs,omitempty"`
+
 	// Skipped holds what "all" left out and why; the tool writes it.
 	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`
 }

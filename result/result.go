@@ -21,8 +21,9 @@ type Result struct {
 	Noise       Noise       `json:"noise"`
 	Cells       []Cell      `json:"cells"`
 	Findings    []Finding   `json:"findings"`
-	States      []State     `json:"states"` // what stood on the machine and at each place before the first window
-	Unread      []Unread    `json:"unread"` // sources that could not be read, each once
+	Rankings    []Ranking   `json:"rankings,omitempty"` // where the plan asks something of the networks
+	States      []State     `json:"states"`             // what stood on the machine and at each place before the first window
+	Unread      []Unread    `json:"unread"`             // sources that could not be read, each once
 	Warnings    []string    `json:"warnings"`
 }
 

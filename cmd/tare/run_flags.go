@@ -30,7 +30,7 @@ type runFlags struct {
 	application                applicationFlags
 	network                    networkFlags
 	seed                       uint64
-	labName, out               string
+	labName, out, need         string
 	listed                     []string    // networks that the plan's file names
 	open                       result.Plan // as asked for, before it was completed
 	json, dryRun, check        bool
@@ -39,6 +39,7 @@ type runFlags struct {
 
 func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.networks, "networks", "", "networks to weigh, a comma list or all")
+	flags.StringVar(&f.need, "need", "", "what a network must meet, a comma list; those that do are ranked: "+strings.Join(experiment.Demands(), ", "))
 	flags.StringVar(&f.paths, "paths", "", "paths, a comma list or all: "+strings.Join(network.Paths(), ", "))
 	flags.StringVar(&f.workloads, "workloads", "", "workloads, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
@@ -159,6 +160,16 @@ func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed 
 		for _, name := range choose("networks", f.networks, experiment.Everything()) {
 			plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
 		}
+	}
+	if flags.Changed("need") {
+		if !flags.Changed("networks") && len(f.listed) == 0 {
+			plan.Networks = nil
+			for _, name := range experiment.Everything() {
+				plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
+			}
+		}
+		met, err := experiment.Meeting(*plan, choose("need", f.need, experiment.Demands()))
+		*plan, errs = met, append(errs, err)
 	}
 	if flags.Changed("paths") {
 		plan.Paths = choose("paths", f.paths, network.Paths())

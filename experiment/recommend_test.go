@@ -1,0 +1,95 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+)
+
+// rankedRun is a result with networks of the given tolls beside their host.
+func rankedRun(tolls map[string]float64) *result.Result {
+	res := measuredRun(9, 4e10, 0, nil)
+	base := res.Cells[0]
+	res.Cells = []result.Cell{base}
+	for name, toll := range tolls {
+		one := measuredRun(9, 4e10, toll, nil).Cells[1]
+		one.Network = name
+		res.Cells = append(res.Cells, one)
+	}
+	return res
+}
+
+func rankedNames(r result.Ranking) []string {
+	var names []string
+	for _, one := range r.Ranked {
+		names = append(names, fmt.Sprintf("%d %s", one.Place, one.Network))
+	}
+	return names
+}
+
+// TestNetworksThatAreAlikeShareAPlace has two that differ by less than anybody
+// could tell, and one that is clearly worse.
+func TestNetworksThatAreAlikeShareAPlace(t *testing.T) {
+	rankings := Recommend(rankedRun(map[string]float64{"route": 0.20, "ptp": 0.205, "vxlan": 0.40}))
+	if len(rankings) != 1 {
+		t.Fatalf("%d rankings, want that of one path under one workload", len(rankings))
+	}
+	if got, want := rankedNames(rankings[0]), []string{"1 route", "1 ptp", "2 vxlan"}; !slices.Equal(got, want) {
+		t.Errorf("ranked %v, want %v", got, want)
+	}
+	last := rankings[0].Ranked[2]
+	if last.Than != "route" || last.Behind == nil || last.Behind.Low == nil || *last.Behind.Low < 0.2 {
+		t.Errorf("the evidence of the last place: %+v than %s", last.Behind, last.Than)
+	}
+}
+
+func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
+	res := rankedRun(map[string]float64{"route": 0.2, "vlan": 0.1, "vxlan": 0.3, "bgp-ipip": 0.4})
+	res.Plan.Needs = []string{"no-l2"}
+	for n := range res.Cells {
+		switch cell := &res.Cells[n]; cell.Network {
+		case "bgp-ipip":
+			cell.Fidelity = network.StandIn
+		case "vxlan":
+			cell.Status, cell.Reason, cell.Metrics = result.StatusFailed, "no route to host", nil
+		}
+	}
+	r := Recommend(res)[0]
+	reasons := map[string]string{}
+	for _, u := range r.Unranked {
+		reasons[u.Network] = u.Reason
+	}
+	for name, want := range map[string]string{"route": "no-l2", "vlan": "no-l2", "bgp-ipip": "stand-in", "vxlan": "no route to host"} {
+		if !strings.Contains(reasons[name], want) {
+			t.Errorf("%s: %q, want %q", name, reasons[name], want)
+		}
+	}
+	if len(r.Ranked) != 0 {
+		t.Errorf("ranked %v, want none", rankedNames(r))
+	}
+}
+
+func TestMeetingLeavesWhatMeets(t *testing.T) {
+	var plan result.Plan
+	for _, name := range Everything() {
+		plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
+	}
+	met, err := Meeting(plan, []string{"encryption", "no-l2"})
+	var names []string
+	for _, n := range met.Networks {
+		names = append(names, n.Name)
+	}
+	if err != nil || !slices.Equal(names, []string{"host", "wireguard", "ipsec"}) || len(met.Skipped) != len(plan.Networks)-3 {
+		t.Errorf("left %v, skipped %d, error %v", names, len(met.Skipped), err)
+	}
+	if _, err := Meeting(plan, []string{"encryption", "policy"}); err == nil || !strings.Contains(err.Error(), "policy is met by bgp, bgp-rr, bgp-ipip") {
+		t.Errorf("nothing meets both, and says %v", err)
+	}
+	if _, err := Meeting(plan, []string{"encrypted"}); err == nil || !strings.Contains(err.Error(), `did you mean "encryption"`) {
+		t.Errorf("a word that is none: %v", err)
+	}
+}
