@@ -19,7 +19,7 @@ import (
 const tries = 4
 
 // laid is a lab for a plan of two hosts.
-func laid(t *testing.T, plan result.Plan) *site.Lab {
+func laid(t testing.TB, plan result.Plan) *site.Lab {
 	t.Helper()
 	labtest.NoLeaks(t)
 	l, err := site.Start(t.Context())
@@ -37,7 +37,7 @@ func laid(t *testing.T, plan result.Plan) *site.Lab {
 	return l
 }
 
-func traced(t *testing.T, l *site.Lab, plan result.Plan) *result.Result {
+func traced(t testing.TB, l *site.Lab, plan result.Plan) *result.Result {
 	t.Helper()
 	res, err := Trace(t.Context(), plan, Options{
 		Site: l, Topology: l.Topology,
@@ -129,7 +129,7 @@ func checkShares(t *testing.T, tr, baseline *result.Trace) {
 }
 
 // in runs a line of the shell's at a place of the lab.
-func in(t *testing.T, l *site.Lab, at, line string) {
+func in(t testing.TB, l *site.Lab, at, line string) {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

@@ -35,7 +35,7 @@ type footprint struct {
 }
 
 // NoLeaks compares the footprint before and after a test.
-func NoLeaks(t *testing.T) {
+func NoLeaks(t testing.TB) {
 	t.Helper()
 	before := look(t)
 	t.Cleanup(func() {
@@ -75,7 +75,7 @@ func (f footprint) beyond(before footprint) []string {
 	return left
 }
 
-func look(t *testing.T) footprint {
+func look(t testing.TB) footprint {
 	t.Helper()
 	var f footprint
 	links, err := net.Interfaces()
@@ -113,7 +113,7 @@ func look(t *testing.T) footprint {
 }
 
 // Marked lists the processes of this test, itself included.
-func Marked(t *testing.T) []string {
+func Marked(t testing.TB) []string {
 	t.Helper()
 	environments, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -133,7 +133,7 @@ func Marked(t *testing.T) []string {
 }
 
 // Descriptors counts the open files, without those of Go's own poller.
-func Descriptors(t *testing.T) int {
+func Descriptors(t testing.TB) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
