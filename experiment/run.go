@@ -95,6 +95,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	r.finishNoise()
 	r.last = true
 	r.weigh()
+	Referee(r.res)
 	if len(plan.Needs) > 0 {
 		r.res.Rankings = Recommend(r.res)
 	}

@@ -105,6 +105,9 @@ func measuredText(c result.Cell, n *notes) string {
 		for _, name := range names {
 			if m := metricOf(&c, name); m != nil {
 				text := scaleFor(m.Unit, m.Value).withUnit(m.Value) + " " + called(name)
+				if m.Ceiling != nil {
+					text = strings.TrimSpace(text) + " (" + percent(m.Ceiling.Ratio) + " of the wire)"
+				}
 				texts = append(texts, strings.TrimSpace(text)+n.mark(m.Warnings))
 				break
 			}

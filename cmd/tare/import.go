@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"tare/experiment"
 	"tare/foreign"
 	"tare/report"
 	"tare/result"
@@ -19,6 +21,7 @@ import (
 func importCommand(s streams) *cobra.Command {
 	var asJSON bool
 	var out string
+	var wire boundFlags
 	c := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Turn the outputs of other tools into a result",
@@ -27,10 +30,14 @@ func importCommand(s streams) *cobra.Command {
 
 Logs may be pasted: prompts, comment marks, line numbers, colours, lost blanks,
 cut-off and repeated runs and several tools in one file do no harm. What an
-output does not say is null, never guessed. "-" reads standard input.`,
+output does not say is null, never guessed. "-" reads standard input.
+
+Numbers that can't be true together are marked. With --link each throughput
+stands beside the most that the wire carries.`,
 		Example: `  tare import iperf3.log
   iperf3 -c 10.0.0.2 | tare import - --json
-  tare import host.log vxlan.log --out imported.json`,
+  tare import host.log vxlan.log --out imported.json
+  tare import vxlan.log --link 1gbit --network vxlan`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return wrong("import needs a file: tare import iperf3.log, or - for standard input")
@@ -44,9 +51,13 @@ output does not say is null, never guessed. "-" reads standard input.`,
 				}
 			}
 			res, err := imported(s.in, args)
+			if err == nil {
+				err = wire.apply(res)
+			}
 			if err != nil {
 				return err
 			}
+			experiment.Referee(res)
 			if out != "" {
 				if err := res.WriteFile(out); err != nil {
 					return err
@@ -57,7 +68,40 @@ output does not say is null, never guessed. "-" reads standard input.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write the result to standard output")
 	c.Flags().StringVar(&out, "out", "", "result file")
+	wire.register(c.Flags())
 	return c
+}
+
+// boundFlags say over what wire the imported runs went.
+type boundFlags struct {
+	link, network string
+	mtu           int
+}
+
+func (f *boundFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.link, "link", "", "rate of the link that they went over, as 1gbit: each throughput gets its ceiling")
+	flags.IntVar(&f.mtu, "mtu", 1500, "MTU of that link, in bytes")
+	flags.StringVar(&f.network, "network", "", "network that they went over, whose headers take their share")
+}
+
+func (f *boundFlags) apply(res *result.Result) error {
+	if f.link == "" {
+		if f.network != "" {
+			return wrong("--network %s: its share is known with --link only", f.network)
+		}
+		return nil
+	}
+	link, err := result.ParseBitsPerSecond(f.link)
+	if err == nil && f.mtu < 576 {
+		err = fmt.Errorf("--mtu %d: a link of IPv4 has 576 at least", f.mtu) // RFC 791
+	}
+	if err == nil {
+		err = experiment.Bound(res, link, f.mtu, f.network)
+	}
+	if err != nil {
+		return &exitError{exitWrong, err}
+	}
+	return nil
 }
 
 // imported reads the files into one result. Its environment and plan are

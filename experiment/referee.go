@@ -1,0 +1,185 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+)
+
+const (
+	// overCeiling is how far above its ceiling a throughput is still taken for the
+	// shaper's burst.
+	overCeiling = 0.01
+	// overCount is what two counts of the same may differ by that were not taken at
+	// the same moment.
+	overCount = 0.05
+	// overLoop is by how much a closed loop may have more under way than it has
+	// connections: the first and last of a window are counted by halves.
+	overLoop = 0.05
+)
+
+// Referee marks numbers of a result that can't be true together, whoever
+// measured them, with a warning beside each. What is not known is not judged.
+func Referee(res *result.Result) {
+	for n := range res.Cells {
+		cell := &res.Cells[n]
+		if cell.Status != result.StatusOK {
+			continue
+		}
+		for _, judge := range []func(*result.Cell) (metric, warning string){
+			aboveCeiling, fasterThanHost, moreUnderWay, percentilesOutOfOrder, moreThanWasSent, lessThanOneProcess,
+		} {
+			if metric, warning := judge(cell); warning != "" {
+				warn(cell, metric, warning)
+			}
+		}
+	}
+}
+
+// warn puts a warning beside a metric, or the first where the cell lacks it, once.
+func warn(cell *result.Cell, metric, warning string) {
+	if len(cell.Metrics) == 0 {
+		return
+	}
+	at := max(0, slices.IndexFunc(cell.Metrics, func(m result.Metric) bool { return m.Name == metric }))
+	if m := &cell.Metrics[at]; !slices.Contains(m.Warnings, warning) {
+		m.Warnings = append(m.Warnings, warning)
+	}
+}
+
+// known is a metric's value; NaN: the cell has none.
+func known(cell *result.Cell, name string) float64 {
+	for _, m := range cell.Metrics {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return math.NaN()
+}
+
+func aboveCeiling(cell *result.Cell) (metric, warning string) {
+	for _, m := range cell.Metrics {
+		if m.Ceiling != nil && m.Ceiling.Value > 0 && m.Value > m.Ceiling.Value*(1+overCeiling) {
+			return m.Name, fmt.Sprintf("above-ceiling: %.1f %% of the most that the wire carries for these headers: the link or the MTU is another, or it did not pass there", 100*m.Value/m.Ceiling.Value)
+		}
+	}
+	return "", ""
+}
+
+// fasterThanHost looks at paths between hosts: within one the host has its
+// loopback, which is another path.
+func fasterThanHost(cell *result.Cell) (metric, warning string) {
+	if cell.Network == network.Baseline || network.Within(cell.Path) {
+		return "", ""
+	}
+	for _, m := range cell.Metrics {
+		if Gated(m.Name) && m.Toll != nil && m.Toll.Verdict == string(stats.Faster) {
+			return m.Name, fmt.Sprintf("faster-than-host: by %.1f %%, more than the noise: a container has all of its host's way to go, so look for an offload, a CPU or a path that differs", -100*m.Toll.Value)
+		}
+	}
+	return "", ""
+}
+
+// moreUnderWay holds a closed loop to Little's law: its rate times its mean time
+// is how many are under way, and no more than there are connections.
+func moreUnderWay(cell *result.Cell) (metric, warning string) {
+	rate, each := known(cell, "rate"), known(cell, "latency_mean")
+	if math.IsNaN(each) {
+		each = known(cell, "rtt_mean")
+	}
+	loops := connections(cell)
+	if math.IsNaN(rate*each) || loops == 0 || cell.Params["rate"] != nil {
+		return "", ""
+	}
+	if under := rate * each; under > loops*(1+overLoop) {
+		return "rate", fmt.Sprintf("too-many-under-way: rate and mean time imply %.1f at once on %.0f connections: one of the two is of something else", under, loops)
+	}
+	return "", ""
+}
+
+// connections are how many loops a cell had; 0: it does not say.
+func connections(cell *result.Cell) float64 {
+	for _, name := range []string{"connections", "flows"} {
+		switch n := cell.Params[name].(type) {
+		case float64:
+			return n
+		case int:
+			return float64(n)
+		}
+	}
+	return 0
+}
+
+func percentilesOutOfOrder(cell *result.Cell) (metric, warning string) {
+	for _, kind := range []string{"rtt", "latency", "jitter"} {
+		last, of := math.Inf(-1), ""
+		for _, q := range []string{"p50", "p90", "p95", "p99", "p999"} {
+			name := kind + "_" + q
+			v := known(cell, name)
+			if math.IsNaN(v) {
+				continue
+			}
+			if v < last {
+				return name, fmt.Sprintf("percentiles-out-of-order: %s is below %s", name, of)
+			}
+			last, of = v, name
+		}
+	}
+	return "", ""
+}
+
+// moreThanWasSent sets what a receiver counted beside what its sender did, in
+// each window.
+func moreThanWasSent(cell *result.Cell) (metric, warning string) {
+	for _, pair := range [][2]string{{"throughput", "offered_throughput"}, {"rate", "offered_rate"}} {
+		for _, s := range cell.Samples {
+			got, has := s.Metrics[pair[0]]
+			sent, known := s.Counters[pair[1]]
+			if !known {
+				sent, known = s.Metrics[pair[1]]
+			}
+			_, counts := s.Metrics["loss"] // both ends then counted the same packets
+			if has && known && counts && sent > 0 && got > sent*(1+overCount) {
+				return pair[0], fmt.Sprintf("more-than-sent: a window received %.1f %% of what was sent in it", 100*got/sent)
+			}
+		}
+	}
+	return "", ""
+}
+
+// lessThanOneProcess sets the CPU time of the whole machine beside that of the
+// thread that measured, which is part of it.
+func lessThanOneProcess(cell *result.Cell) (metric, warning string) {
+	var whole, thread float64
+	for _, s := range cell.Samples {
+		whole += s.Counters["cpu_busy"]
+		thread += s.Counters["thread_busy"] * s.Counters["window"]
+	}
+	tick := cpuTick * float64(len(cell.Samples))
+	if whole > 0 && whole+tick < thread {
+		return costName(cell), fmt.Sprintf("cpu-of-the-whole: all CPUs together were busy for %.2f s, one thread alone for %.2f s", whole, thread)
+	}
+	return "", ""
+}
+
+// Bound gives the throughputs of imported cells their ceilings: that of a link
+// and an MTU, under the headers of a network where its name is known.
+func Bound(res *result.Result, link result.BitsPerSecond, mtu int, name string) error {
+	n, found := network.Find(name)
+	if name != "" && !found {
+		return Unknown("network", name, Everything())
+	}
+	for i := range res.Cells {
+		cell := &res.Cells[i]
+		cell.Params["link"], cell.Params["mtu"] = float64(link), float64(mtu)
+		if found {
+			cell.Network = name
+		}
+		addCeilings(cell, cell, mtu, n)
+	}
+	return nil
+}

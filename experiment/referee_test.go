@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+)
+
+// judged is a cell of some metrics, after the referee saw it.
+func judged(workload string, params result.Params, sample result.Sample, metrics map[string]float64, change func(*result.Cell)) []string {
+	cell := result.Cell{Network: "vxlan", Path: network.CrossHost, Workload: workload, Status: result.StatusOK, Params: params, Samples: []result.Sample{sample}}
+	for _, q := range result.Quantities() {
+		if v, has := metrics[q.Name]; has {
+			cell.Metrics = append(cell.Metrics, result.Metric{Name: q.Name, Unit: q.Unit, Better: q.Better, Value: v})
+		}
+	}
+	if change != nil {
+		change(&cell)
+	}
+	res := &result.Result{Cells: []result.Cell{cell}}
+	Referee(res)
+	Referee(res) // says nothing twice
+	var all []string
+	for _, m := range res.Cells[0].Metrics {
+		all = append(all, m.Warnings...)
+	}
+	return all
+}
+
+// TestNumbersThatCanNotBeTrueTogether has for each rule what breaks it and what
+// just does not.
+func TestNumbersThatCanNotBeTrueTogether(t *testing.T) {
+	tolled := func(verdict stats.Verdict, path string) func(*result.Cell) {
+		return func(c *result.Cell) {
+			c.Path, c.Metrics[0].Toll = path, &result.Toll{Value: -0.2, Verdict: string(verdict)}
+		}
+	}
+	bounded := func(value float64) func(*result.Cell) {
+		return func(c *result.Cell) { c.Metrics[0].Ceiling = &result.Ceiling{Value: value} }
+	}
+	for _, c := range []struct {
+		name, want string
+		metrics    map[string]float64
+		params     result.Params
+		sample     result.Sample
+		change     func(*result.Cell)
+	}{
+		{name: "more than the wire", want: "above-ceiling", metrics: map[string]float64{"throughput": 960e6}, change: bounded(909e6)},
+		{name: "all that the wire has", metrics: map[string]float64{"throughput": 909e6}, change: bounded(909e6)},
+		{name: "a container before its host", want: "faster-than-host", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, network.CrossHost)},
+		{name: "noise", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Inconclusive, network.CrossHost)},
+		{name: "a bridge beside the loopback", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, network.SameHost)},
+		{name: "46 at once on ten", want: "too-many-under-way: rate and mean time imply 46.0 at once on 10 connections", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}, params: result.Params{"connections": 10.0}},
+		{name: "ten at once on ten", metrics: map[string]float64{"rate": 10e3, "latency_mean": 1e-3}, params: result.Params{"connections": 10.0}},
+		{name: "nobody says how many", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}},
+		{name: "an open loop", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}, params: result.Params{"connections": 10.0, "rate": 10e3}},
+		{name: "p99 below p50", want: "percentiles-out-of-order: latency_p99 is below latency_p90", metrics: map[string]float64{"latency_p50": 1e-3, "latency_p90": 3e-3, "latency_p99": 2e-3}},
+		{name: "in order", metrics: map[string]float64{"latency_p50": 1e-3, "latency_p99": 1e-3, "rtt_p50": 5e-3, "rtt_p99": 9e-3}},
+		{name: "received more than sent", want: "more-than-sent", metrics: map[string]float64{"rate": 12e3}, sample: result.Sample{Metrics: map[string]float64{"rate": 12e3, "offered_rate": 10e3, "loss": 0}}},
+		{name: "received what was sent", metrics: map[string]float64{"rate": 10e3}, sample: result.Sample{Metrics: map[string]float64{"rate": 10e3, "offered_rate": 10e3, "loss": 0}}},
+		{name: "one thread more than all CPUs", want: "cpu-of-the-whole", metrics: map[string]float64{"rate": 1}, sample: result.Sample{Counters: map[string]float64{"cpu_busy": 0.2, "thread_busy": 0.9, "window": 1}}},
+		{name: "one thread of two CPUs", metrics: map[string]float64{"rate": 1}, sample: result.Sample{Counters: map[string]float64{"cpu_busy": 1.1, "thread_busy": 0.9, "window": 1}}},
+	} {
+		params := result.Params{}
+		for name, value := range c.params {
+			params[name] = value
+		}
+		got := judged("http", params, c.sample, c.metrics, c.change)
+		if c.want == "" && len(got) != 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestImportedRunsGetTheirCeiling bounds what was published over 1 Gbit/s: the
+// plateau of Docker's overlay is all that VXLAN leaves.
+func TestImportedRunsGetTheirCeiling(t *testing.T) {
+	imported := func(value float64) *result.Result {
+		return &result.Result{Cells: []result.Cell{{
+			Workload: "tcp_stream", Path: network.CrossHost, Status: result.StatusOK, Params: result.Params{},
+			Metrics: []result.Metric{{Name: "throughput", Value: value}},
+		}}}
+	}
+	res := imported(909e6)
+	if err := Bound(res, 1e9, 1500, "vxlan"); err != nil {
+		t.Fatal(err)
+	}
+	if c := res.Cells[0].Metrics[0].Ceiling; c == nil || c.Ratio < 0.999 || c.Ratio > 1.001 {
+		t.Errorf("ceiling %+v, want that of 909 Mbit/s", c)
+	}
+	over := imported(941e6)
+	if err := Bound(over, 1e9, 1500, "vxlan"); err != nil {
+		t.Fatal(err)
+	}
+	if Referee(over); len(over.Cells[0].Metrics[0].Warnings) != 1 {
+		t.Errorf("941 Mbit/s through VXLAN: %q", over.Cells[0].Metrics[0].Warnings)
+	}
+	if err := Bound(res, 1e9, 1500, "vxlam"); err == nil || !strings.Contains(err.Error(), `did you mean "vxlan"`) {
+		t.Errorf("an unknown network: %v", err)
+	}
+}
