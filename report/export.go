@@ -12,6 +12,7 @@ import (
 type Format struct {
 	Name string
 	Doc  string // one line
+	Ends string // of the files that hold it, as ".csv"; empty: they have none of their own
 	// Write writes the results. left names the cells that the format can't hold;
 	// where it holds none, nothing is written.
 	Write func(w io.Writer, results []*result.Result) (left []string, err error)
@@ -20,8 +21,10 @@ type Format struct {
 // Formats lists the formats.
 func Formats() []Format {
 	return []Format{
-		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", writeGoBench},
-		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", writeIperf3JSON},
+		{"markdown", "tables with bars, for a pull request", ".md", writeMarkdown},
+		{"csv", "a tidy table: a row per metric of each cell", ".csv", writeCSV},
+		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", writeGoBench},
+		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", "", writeIperf3JSON},
 	}
 }
 
@@ -38,6 +41,16 @@ func FormatNames() []string {
 func FindFormat(name string) (Format, bool) {
 	for _, f := range Formats() {
 		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// FormatOf finds the format that a file's name ends with.
+func FormatOf(file string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Ends != "" && strings.HasSuffix(file, f.Ends) {
 			return f, true
 		}
 	}

@@ -1,6 +1,10 @@
 package report
 
 import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -111,4 +115,44 @@ func TestAnyResultFits(t *testing.T) {
 		columns := rapid.IntRange(minWidth, maxWidth).Draw(t, "width")
 		fits(t, render(t, res, Options{Width: columns}), columns)
 	})
+}
+
+// TestAnyResultIsATable writes results with hostile names: every row of CSV has
+// all columns and no formula, every row of Markdown its six fields and no tag.
+func TestAnyResultIsATable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		results := []*result.Result{anyResult().Draw(t, "result")}
+		var comma, marked bytes.Buffer
+		if _, err := writeCSV(&comma, results); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&comma).ReadAll() // which wants as many fields in each
+		if err != nil || len(rows) < 1+len(results[0].Cells) {
+			t.Fatalf("%d rows of %d cells: %v", len(rows), len(results[0].Cells), err)
+		}
+		for _, row := range rows {
+			for n, field := range row {
+				if field != "" && strings.ContainsRune("=+@", rune(field[0])) || strings.HasPrefix(field, "-") && !isNumber(field) {
+					t.Fatalf("column %s holds a formula: %q", csvColumns()[n], field)
+				}
+			}
+		}
+		if _, err := writeMarkdown(&marked, results); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(marked.String()) {
+			bare := strings.NewReplacer(`\\`, "", `\|`, "").Replace(line)
+			if strings.HasPrefix(line, "   ") { // a fix, in a fence
+				continue
+			}
+			if strings.HasPrefix(line, "|") && strings.Count(bare, "|") != 7 || strings.ContainsAny(line, "<>") {
+				t.Fatalf("row %q", line)
+			}
+		}
+	})
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }

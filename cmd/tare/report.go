@@ -19,7 +19,9 @@ func reportCommand(s streams) *cobra.Command {
 		Use:   "report RESULT...",
 		Short: "Write results in another format",
 		Long:  "Writes results in another format:\n\n" + formatList(),
-		Example: `  tare report old.json --format gobench -o old.txt
+		Example: `  tare report run.json -o run.md
+  tare report run.json -o run.csv
+  tare report old.json --format gobench -o old.txt
   tare report new.json --format gobench -o new.txt; benchstat old.txt new.txt
   tare report run.json --format iperf3-json | jq .end.sum_received`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -49,9 +51,12 @@ func formatList() string {
 // there is replaced by a report or by nothing.
 func writeReport(s streams, args []string, format, out string) error {
 	f, known := report.FindFormat(format)
+	if format == "" {
+		f, known = report.FormatOf(out)
+	}
 	switch {
-	case format == "":
-		return wrong("report needs --format: %s", strings.Join(report.FormatNames(), ", "))
+	case format == "" && !known:
+		return wrong("report needs --format (%s), or -o with a name that ends in .md or .csv", strings.Join(report.FormatNames(), ", "))
 	case !known:
 		return experiment.Unknown("format", format, report.FormatNames())
 	}
