@@ -37,7 +37,7 @@ import (
 type options struct {
 	causes, networks, wording string
 	clean, bites, json        bool
-	tare, output              string
+	tare, output, from        string
 }
 
 // bench is what puts the questions.
@@ -55,6 +55,7 @@ func main() {
 	flag.BoolVar(&o.bites, "bites", false, "only make sure that the injections bite, and ask nothing")
 	flag.BoolVar(&o.json, "json", false, "write every trial to standard output too")
 	flag.StringVar(&o.tare, "tare", "dist/tare", "the tare to ask")
+	flag.StringVar(&o.from, "from", "", "ask nothing, and write the page from the trials that -json printed into this file")
 	flag.StringVar(&o.output, "o", "docs/diagnosis.md", "file to write; - for standard output, empty for none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -71,6 +72,9 @@ func execute(ctx context.Context, o options) error {
 	chosen, err := choose(o)
 	if err != nil {
 		return err
+	}
+	if o.from != "" {
+		return again(o)
 	}
 	// Debian has some tools where an ordinary user's PATH does not reach.
 	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin"); err != nil {
@@ -96,6 +100,19 @@ func execute(ctx context.Context, o options) error {
 		return errors.Join(err, failures(trials))
 	}
 	return errors.Join(err, page{options: o, trials: trials, foreign: foreign, interrupted: ctx.Err() != nil}.write())
+}
+
+// again writes the page of trials that were taken before.
+func again(o options) error {
+	text, err := os.ReadFile(o.from)
+	if err != nil {
+		return err
+	}
+	p := page{options: o, foreign: -1}
+	if err := json.Unmarshal(text, &p.trials); err != nil {
+		return fmt.Errorf("read trials of %s: %w", o.from, err)
+	}
+	return p.write()
 }
 
 // failures counts the trials without a verdict.

@@ -10,7 +10,7 @@ import (
 // What came of carrying out the fixes that were given.
 const (
 	mended    = "mended"     // the symptom is gone
-	notMended = "not mended" // it is not
+	notMended = "not mended" // it is not; a reason follows
 )
 
 // mostFixes is how many fixes are carried out, each as the answer to another
@@ -33,7 +33,7 @@ func (s *stage) mend(ctx context.Context, w wording, cause string, verdicts []ve
 	}
 	for range mostFixes {
 		if out, err := s.call(ctx, "lab", "exec", "--name", s.name, fix.At, "--", "sh", "-c", fix.Command); err != nil {
-			return "", fmt.Errorf("carry out %q at %s: %w: %s", fix.Command, fix.At, err, out)
+			return fmt.Sprintf("%s: %s at %s: %v: %s", notMended, fix.Command, fix.At, err, out), nil
 		}
 		there, err := s.bitten(ctx, w.bites)
 		if err != nil || !there {
@@ -43,5 +43,5 @@ func (s *stage) mend(ctx context.Context, w wording, cause string, verdicts []ve
 			break
 		}
 	}
-	return notMended, nil
+	return notMended + ": the symptom stays", nil
 }

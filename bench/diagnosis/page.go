@@ -15,7 +15,7 @@ import (
 type page struct {
 	options
 	trials      []trial
-	foreign     float64 // CPUs busy with other work before the run
+	foreign     float64 // CPUs busy with other work before the run; below 0: not known
 	interrupted bool
 }
 
@@ -36,8 +36,12 @@ func (p page) render() string {
 	var b strings.Builder
 	board := count(p.trials)
 	env := probe.Environment("/")
-	fmt.Fprintf(&b, "# Diagnosis: what tare names, and how often it is right\n\nWritten by `%s` on %s: Linux %s, %s, %d CPUs,\nof which other work kept %.1f busy before.\n\n",
-		p.command(), time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs, p.foreign)
+	busy := ""
+	if p.foreign >= 0 {
+		busy = fmt.Sprintf(",\nof which other work kept %.1f busy before", p.foreign)
+	}
+	fmt.Fprintf(&b, "# Diagnosis: what tare names, and how often it is right\n\nWritten by `%s` on %s: Linux %s, %s, %d CPUs%s.\n\n",
+		p.command(), time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs, busy)
 	b.WriteString(`Each cause is brought about in labs of namespaces, in two wordings at least, on two networks where it can
 occur there. A check that tare has no part in makes sure that the symptom is not there before, and is
 afterwards. Then tare is asked as a user asks it. Right is a verdict that names the cause before all others,
@@ -174,6 +178,15 @@ func (p page) failures(b *strings.Builder) {
 				rows = append(rows, fmt.Sprintf("| %s | %s | `%s` | %s |", what, t.Network, v.Asked, oneLine(v.Error)))
 			}
 		}
+	}
+	var stays []string
+	for _, t := range p.trials {
+		if why, not := strings.CutPrefix(t.Mended, notMended+": "); not {
+			stays = append(stays, fmt.Sprintf("| %s %s | %s | %s |", t.Cause, t.Wording, t.Network, oneLine(why)))
+		}
+	}
+	if len(stays) > 0 {
+		fmt.Fprintf(b, "\n## Not mended\n\nThe fix was carried out as it was given, and the symptom stayed, or it could not be carried out.\n\n| injection | network | why |\n|---|---|---|\n%s\n", strings.Join(stays, "\n"))
 	}
 	if len(rows) > 0 {
 		fmt.Fprintf(b, "\n## Without a verdict\n\nAn injection that could not be made, or did not bite, is in no figure above; a question without an answer\ncounts as not right.\n\n| injection | network | asked | why |\n|---|---|---|---|\n%s\n", strings.Join(rows, "\n"))
