@@ -11,7 +11,7 @@ LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 # alone.
 RACE := ./agent ./result ./test/verdict ./wire
 
-.PHONY: test lint fuzz build bench diagnosis packages parts bpf
+.PHONY: test lint fuzz build bench diagnosis packages parts bpf web
 
 # One package at a time: tests that measure must not disturb each other.
 test: packages parts lint
@@ -43,6 +43,10 @@ fuzz:
 # The programs of tare trace, which stand in the repository as compiled.
 bpf:
 	@trace/bpf/build
+
+# The script and style of the HTML page, which stand in the repository as built.
+web: packages
+	@cd report/web && node build.mjs
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare

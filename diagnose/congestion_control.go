@@ -22,6 +22,9 @@ func congestionControl() Rule {
 				if e.CC == "" || !told || has == e.CC {
 					continue
 				}
+				if strings.Contains(rest, "via ") {
+					rest += " onlink" // a gateway may be outside the place's own ranges
+				}
 				found = append(found, result.Finding{
 					Cause:      fmt.Sprintf("what %s sends to %s is under %s, not under %s as planned", way.from, to, has, e.CC),
 					Evidence:   []result.Evidence{seen("route to "+to, route, way.from, result.SourceRoutes)},

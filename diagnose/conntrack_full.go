@@ -30,7 +30,7 @@ func conntrackFull() Rule {
 						seen("nf_conntrack_count", count, at, conntrack), seen("nf_conntrack_max", most, at, conntrack),
 						seen("drop and early_drop", lost, at, tracked),
 					},
-					Remedy:     remedy(at, fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f", 2*most)),
+					Fix:        fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f  # on the machine itself: it holds for all its namespaces, which can't set it", 2*most),
 					Confidence: 0.95,
 				})
 			}

@@ -2,7 +2,9 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
+	"tare/lab"
 	"tare/result"
 )
 
@@ -31,7 +33,7 @@ func softirqOneCore() Rule {
 				if received >= softirqShare && busy >= fullCPU {
 					full, softirq, rest = cpu, received, busy-received
 				}
-				if 1-busy >= idleCPU {
+				if 1-busy >= idleCPU && e.mayUse(cpu) {
 					free, idle = cpu, 1-busy
 				}
 			}
@@ -51,4 +53,14 @@ func softirqOneCore() Rule {
 			}}
 		},
 	}
+}
+
+// mayUse tells whether the server's host may use a CPU: those of its neighbours
+// are no room of its own. Where nobody says, it may use all.
+func (e *Evidence) mayUse(cpu int) bool {
+	if e.Cell == nil || e.Cell.Server == nil || e.Cell.Server.CPUs == "" {
+		return true
+	}
+	own, err := lab.ParseCPUSet(e.Cell.Server.CPUs)
+	return err != nil || slices.Contains(own, cpu)
 }

@@ -21,6 +21,7 @@ type Format struct {
 // Formats lists the formats.
 func Formats() []Format {
 	return []Format{
+		{"html", "one page with charts, for people: self-contained, English and Chinese", ".html", writeHTML},
 		{"markdown", "tables with bars, for a pull request", ".md", writeMarkdown},
 		{"csv", "a tidy table: a row per metric of each cell", ".csv", writeCSV},
 		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", writeGoBench},

@@ -23,6 +23,9 @@ func TestExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range Formats() {
+		if f.Name == "html" { // html_test.go reads what it draws
+			continue
+		}
 		var got bytes.Buffer
 		left, err := f.Write(&got, []*result.Result{res})
 		if err != nil {

@@ -9,6 +9,7 @@
 //   - comparison.go, ranking.go: a result beside an older one, networks in order
 //   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - imported.go: the table of what other tools measured
+//   - html.go, view.go, web/: the page with charts, and what it is given to draw
 //   - markdown.go, csv.go: tables for a pull request, and for programs
 //   - export.go, gobench.go, iperf3_json.go: results in the formats of other tools
 //   - grid.go, page.go, notes.go, text.go: lines, columns and marks

@@ -31,6 +31,11 @@ func rpFilter() cause {
 		"$CLIENT "*) ip route add "$CLIENT" dev "${back##* }" table 100 ;;
 		*) ip route add "$CLIENT" via $back table 100 ;;
 		esac`
+	filtered := func(at string) []step {
+		return []step{
+			{at, `remember TcpExtIPReversePathFilter`}, {client, `answer || true`}, {at, `grown TcpExtIPReversePathFilter`},
+		}
+	}
 	const works = `answer | grep -q refused`
 	return cause{id: "rp-filter", wordings: []wording{
 		{
@@ -44,7 +49,7 @@ func rpFilter() cause {
 				{client, works},
 				{far, `sysctl -qw net.ipv4.conf.all.rp_filter=1`},
 			},
-			bites: []step{{client, `answer || true`}, {far, `[ "$(counter TcpExtIPReversePathFilter)" -gt 0 ]`}},
+			bites: filtered(far),
 			ask:   []question{doctor()},
 		}, {
 			name: "server", does: "strict on the device of the server itself, replies led home by a mark",
@@ -57,7 +62,7 @@ func rpFilter() cause {
 				{client, works},
 				{server, `sysctl -qw net.ipv4.conf.eth0.rp_filter=1`},
 			},
-			bites: []step{{client, `answer || true`}, {server, `[ "$(counter TcpExtIPReversePathFilter)" -gt 0 ]`}},
+			bites: filtered(server),
 			ask:   []question{doctor()},
 		},
 	}}

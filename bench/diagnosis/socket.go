@@ -71,10 +71,10 @@ func applicationLimited() cause {
 			bites: bites,
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "long-pauses", does: "the sending process is stopped for 90 ms, and again after 30",
+			name: "long-pauses", does: "the sending process is stopped for 120 ms, and again after 10",
 			on: within(),
 			inject: []step{{client, pausing + `
-		pausing "dport = :$PORT" 0.09 0.03`}},
+		pausing "dport = :$PORT" 0.12 0.01`}},
 			bites: bites,
 			ask:   []question{run("tcp_stream")},
 		},
@@ -108,7 +108,7 @@ func udpReceiveBuffer() cause {
 func listenOverflow() cause {
 	bites := []step{
 		{server, `
-		counter TcpExtListenOverflows >/run/tare/before
+		remember TcpExtListenOverflows
 		serve
 		kill -STOP $(ss -Hltnp "sport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2)`},
 		{client, `
@@ -118,7 +118,7 @@ func listenOverflow() cause {
 		sleep 0.5`},
 		{server, `
 		kill -KILL $(ss -Hltnp "sport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2)
-		[ "$(counter TcpExtListenOverflows)" -gt "$(cat /run/tare/before)" ]`},
+		grown TcpExtListenOverflows`},
 	}
 	return cause{id: "listen-overflow", wordings: []wording{
 		{

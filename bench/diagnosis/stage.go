@@ -28,6 +28,8 @@ const (
 // prelude are the words that the scripts have beside the shell's.
 const prelude = `
 counter() { nstat -asz "$1" | awk -v name="$1" '$1 == name { print $2 }'; }
+remember() { mkdir -p /run/tare; counter "$1" >"/run/tare/$1"; }
+grown() { [ "$(counter "$1")" -gt "$(cat "/run/tare/$1")" ]; }
 small() { ping -qn -c 3 -i 0.01 -W 1 -s 56 "$DIAL" >/dev/null; }
 large() { ping -qn -c 3 -i 0.01 -W 1 -M do -s "$1" "$DIAL" >/dev/null; }
 answer() { iperf3 -c "$DIAL" -p "$PORT" -n 1 --connect-timeout 1500 2>&1; }

@@ -95,13 +95,9 @@ func parseLimit(text string) (float64, error) {
 // compare prints each comparison, and tells by its status whether the limits were
 // kept.
 func (f *compareFlags) compare(s streams, files []string, gates experiment.Gates) error {
-	var results []*result.Result
-	for _, path := range files {
-		res, err := result.ReadFile(path)
-		if err != nil {
-			return &exitError{exitWrong, err}
-		}
-		results = append(results, res)
+	results, err := readResults(files)
+	if err != nil {
+		return err
 	}
 	all, unmet := []result.Comparison{}, false
 	for n, recent := range results[1:] {

@@ -19,7 +19,8 @@ func reportCommand(s streams) *cobra.Command {
 		Use:   "report RESULT...",
 		Short: "Write results in another format",
 		Long:  "Writes results in another format:\n\n" + formatList(),
-		Example: `  tare report run.json -o run.md
+		Example: `  tare report run.json -o run.html
+  tare report run.json -o run.md
   tare report run.json -o run.csv
   tare report old.json --format gobench -o old.txt
   tare report new.json --format gobench -o new.txt; benchstat old.txt new.txt
@@ -31,7 +32,11 @@ func reportCommand(s streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return writeReport(s, args, format, out)
+			results, err := readResults(args)
+			if err != nil {
+				return err
+			}
+			return writeReport(s, results, format, out)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "format to write: "+strings.Join(report.FormatNames(), ", "))
@@ -47,26 +52,31 @@ func formatList() string {
 	return strings.TrimRight(text.String(), "\n")
 }
 
+// readResults reads results from their files.
+func readResults(paths []string) ([]*result.Result, error) {
+	var results []*result.Result
+	for _, path := range paths {
+		res, err := result.ReadFile(path)
+		if err != nil {
+			return nil, &exitError{exitWrong, err}
+		}
+		results = append(results, res)
+	}
+	return results, nil
+}
+
 // writeReport renders the whole before it writes, so that a file that stood
 // there is replaced by a report or by nothing.
-func writeReport(s streams, args []string, format, out string) error {
+func writeReport(s streams, results []*result.Result, format, out string) error {
 	f, known := report.FindFormat(format)
 	if format == "" {
 		f, known = report.FormatOf(out)
 	}
 	switch {
 	case format == "" && !known:
-		return wrong("report needs --format (%s), or -o with a name that ends in .md or .csv", strings.Join(report.FormatNames(), ", "))
+		return wrong("report needs --format (%s), or -o with a name that ends in .html, .md or .csv", strings.Join(report.FormatNames(), ", "))
 	case !known:
 		return experiment.Unknown("format", format, report.FormatNames())
-	}
-	var results []*result.Result
-	for _, path := range args {
-		res, err := result.ReadFile(path)
-		if err != nil {
-			return &exitError{exitWrong, err}
-		}
-		results = append(results, res)
 	}
 	var text bytes.Buffer
 	left, err := f.Write(&text, results)
@@ -77,7 +87,7 @@ func writeReport(s streams, args []string, format, out string) error {
 		fmt.Fprintf(s.err, "tare: %s has no words for %s\n", f.Name, what)
 	}
 	if text.Len() == 0 {
-		return wrong("nothing to write: %s has no words for any cell of %s", f.Name, strings.Join(args, ", "))
+		return wrong("nothing to write: %s has no words for any cell", f.Name)
 	}
 	if out == "" {
 		_, err := s.out.Write(text.Bytes())

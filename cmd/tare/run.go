@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -101,12 +102,18 @@ func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
 			save = func(res *result.Result) error { return res.WriteFile(out) }
 		}
 	}
+	if err := f.checkPage(); err != nil {
+		return err
+	}
 	res, err := measure(ctx, s, f, plan, save)
 	if res == nil {
 		return err
 	}
 	if out != "" && !replaceable(out) {
 		err = errors.Join(err, res.WriteFile(out))
+	}
+	if f.page != "" {
+		err = errors.Join(err, writeReport(s, []*result.Result{res}, "", f.page))
 	}
 	if printErr := f.print(s, res, out); printErr != nil {
 		err = errors.Join(err, printErr)
@@ -118,6 +125,23 @@ func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
 		if cell.Status == result.StatusFailed {
 			return &exitError{status: exitFailed}
 		}
+	}
+	return nil
+}
+
+// reportBytes is what a report takes at least.
+const reportBytes = 1 << 20
+
+// checkPage looks before a run whether its report can be written.
+func (f runFlags) checkPage() error {
+	if f.page == "" {
+		return nil
+	}
+	if _, known := report.FormatOf(f.page); !known {
+		return wrong("--report %s: the file's name must end in .html, .md or .csv", f.page)
+	}
+	if err := result.CheckWritable(f.page, reportBytes); err != nil {
+		return &exitError{exitWrong, err}
 	}
 	return nil
 }
@@ -223,6 +247,10 @@ func (f runFlags) print(s streams, res *result.Result, out string) error {
 	if err := report.Terminal(s.out, res, report.Options{Colour: colour(s.out)}); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.out, "\nresult: %s\n", out)
+	text := "\nresult: " + out + "\n"
+	if f.page != "" {
+		text += "report: " + f.page + "\n"
+	}
+	_, err := io.WriteString(s.out, text)
 	return err
 }

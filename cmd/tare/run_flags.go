@@ -30,7 +30,7 @@ type runFlags struct {
 	application                applicationFlags
 	network                    networkFlags
 	seed                       uint64
-	labName, out, need         string
+	labName, out, need, page   string
 	listed                     []string    // networks that the plan's file names
 	open                       result.Plan // as asked for, before it was completed
 	json, dryRun, check        bool
@@ -63,6 +63,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order (default: drawn)")
 	flags.StringVar(&f.labName, "lab", "", "measure in this lab, as it stands (tare lab up)")
 	flags.StringVar(&f.out, "out", "", "result file (default tare-<date>-<time>.json)")
+	flags.StringVar(&f.page, "report", "", "also write a report: a page as FILE.html, tables as FILE.md or FILE.csv")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "carry out the worst finding's fix in the lab, measure again, and tell what that gave back")

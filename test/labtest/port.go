@@ -17,7 +17,11 @@ func FreePort(t testing.TB) netip.AddrPort {
 	if err != nil {
 		t.Fatalf("hold a port: %v", err)
 	}
-	t.Cleanup(func() { unix.Close(fd) })
+	t.Cleanup(func() {
+		if err := unix.Close(fd); err != nil {
+			t.Errorf("let go of a port: %v", err)
+		}
+	})
 	loopback := [4]byte{127, 0, 0, 1}
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
 		t.Fatalf("hold a port: %v", err)

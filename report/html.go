@@ -1,0 +1,111 @@
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+
+	"tare/result"
+)
+
+// built are the page's script and style as report/web/build makes them.
+//
+//go:embed web/dist/report.js web/dist/report.css
+var built embed.FS
+
+// shell is the page without its data. The script draws all that is shown; who
+// has none is told where the numbers are.
+const shell = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'">
+<title>{{.Title}}</title>
+<style>{{.Style}}</style>
+</head>
+<body>
+<main id="report"></main>
+<noscript><p>{{.Title}}</p><p>This page draws its numbers by a script of its own, which is switched off here. The same numbers: tare report RESULT.json --format markdown</p></noscript>
+<script type="application/json" id="view">{{.View}}</script>
+<script type="application/json" id="result">{{.Result}}</script>
+<script>{{.Script}}</script>
+</body>
+</html>
+`
+
+// writeHTML writes a page of its own: it asks nobody for anything, and holds the
+// results that it shows.
+func writeHTML(w io.Writer, results []*result.Result) (left []string, err error) {
+	page := struct {
+		Title        string
+		Style        template.CSS
+		Script       template.JS
+		View, Result template.JS
+	}{}
+	packed, err := pack(results) // which leaves nothing in them that JSON has no word for
+	if err != nil {
+		return nil, err
+	}
+	views := []view{}
+	for _, res := range results {
+		views = append(views, viewOf(res))
+	}
+	page.Title = "tare"
+	if len(views) > 0 {
+		page.Title = views[0].Title
+	}
+	for name, to := range map[string]func(string){
+		"web/dist/report.css": func(text string) { page.Style = template.CSS(text) },
+		"web/dist/report.js":  func(text string) { page.Script = template.JS(text) },
+	} {
+		text, err := built.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the page's %s: %w", name, err)
+		}
+		to(string(text))
+	}
+	shown, err := json.Marshal(views) // escapes <, > and &, so that no name ends the script
+	if err != nil {
+		return nil, fmt.Errorf("encode the page's numbers: %w", err)
+	}
+	page.View, page.Result = template.JS(shown), template.JS(`"`+packed+`"`)
+	t, err := template.New("page").Parse(shell)
+	if err != nil {
+		return nil, fmt.Errorf("read the page's shell: %w", err)
+	}
+	if err := t.Execute(w, page); err != nil {
+		return nil, fmt.Errorf("write page: %w", err)
+	}
+	return nil, nil
+}
+
+// pack is the results as they were given, packed by gzip, in base64: readings of
+// counters make them large.
+func pack(results []*result.Result) (string, error) {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return "", fmt.Errorf("pack results: %w", err)
+	}
+	for n, res := range results {
+		if n > 0 {
+			if _, err := io.WriteString(z, "\n"); err != nil {
+				return "", fmt.Errorf("pack results: %w", err)
+			}
+		}
+		if err := res.Write(z); err != nil {
+			return "", err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return "", fmt.Errorf("pack results: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+}

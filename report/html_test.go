@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tare/network"
+	"tare/result"
+)
+
+// pageOf is the page of results.
+func pageOf(t testing.TB, results ...*result.Result) string {
+	t.Helper()
+	var page bytes.Buffer
+	if _, err := writeHTML(&page, results); err != nil {
+		t.Fatal(err)
+	}
+	return page.String()
+}
+
+// script is the text of the script element of an id.
+func script(t testing.TB, page, id string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?s)<script type="application/json" id="` + id + `">(.*?)</script>`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatalf("the page has no script %s", id)
+	}
+	return found[1]
+}
+
+// TestPageHoldsTheResult reads from a page the numbers that it draws and the
+// whole result that it keeps.
+func TestPageHoldsTheResult(t *testing.T) {
+	res := quick()
+	page := pageOf(t, res)
+	var views []view
+	if err := json.Unmarshal([]byte(script(t, page, "view")), &views); err != nil {
+		t.Fatal(err)
+	}
+	drawn := 0
+	for _, g := range views[0].Groups {
+		for _, row := range g.Rows {
+			cell := cellIn(res, row.Network, g.Path, g.Workload)
+			want := metricOf(cell, g.Metric)
+			if row.Metric == nil || row.Metric.Value != want.Value || row.Metric.Toll != nil && row.Metric.Toll.Value != want.Toll.Value {
+				t.Errorf("%s %s %s: drawn %+v, the result has %+v", row.Network, g.Path, g.Workload, row.Metric, want)
+			}
+			if len(row.Blocks) != res.Plan.Blocks || len(row.Others) != len(cell.Metrics)-1 {
+				t.Errorf("%s %s: %d blocks and %d other metrics", row.Network, g.Path, len(row.Blocks), len(row.Others))
+			}
+			drawn++
+		}
+	}
+	if drawn != len(res.Cells) {
+		t.Errorf("%d cells are drawn, the result has %d", drawn, len(res.Cells))
+	}
+	var packed string
+	if err := json.Unmarshal([]byte(script(t, page, "result")), &packed); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := result.Read(unpack(t, packed))
+	if err != nil || len(kept.Cells) != len(res.Cells) || len(kept.Cells[0].Samples) != len(res.Cells[0].Samples) {
+		t.Errorf("the page keeps %d cells: %v", len(kept.Cells), err)
+	}
+}
+
+func unpack(t testing.TB, packed string) io.Reader {
+	t.Helper()
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func cellIn(res *result.Result, name, path, load string) *result.Cell {
+	for i := range res.Cells {
+		if c := &res.Cells[i]; c.Network == name && c.Path == path && c.Workload == load {
+			return c
+		}
+	}
+	return nil
+}
+
+// TestAnyResultIsAPage renders whatever the schema allows: nothing of it ends a
+// script or begins a tag, and nothing is asked of anybody.
+func TestAnyResultIsAPage(t *testing.T) {
+	outside := regexp.MustCompile(`(?i)(src|href)\s*=\s*["']?(https?:)?//`)
+	rapid.Check(t, func(t *rapid.T) {
+		res := anyResult().Draw(t, "result")
+		var buffer bytes.Buffer
+		if _, err := writeHTML(&buffer, []*result.Result{res}); err != nil {
+			t.Fatal(err)
+		}
+		page := buffer.String()
+		data := page[strings.Index(page, `id="view">`):strings.Index(page, `id="result">`)]
+		data = data[len(`id="view">`):strings.Index(data, "</script>")]
+		var views []view
+		if err := json.Unmarshal([]byte(data), &views); err != nil || strings.ContainsAny(data, "<>") {
+			t.Fatalf("the page's numbers end early or hold markup: %v in %.200s", err, data)
+		}
+		if strings.Count(page, "</script>") != 3 || outside.MatchString(strings.ReplaceAll(page, scriptText(t), "")) {
+			t.Fatalf("%d scripts end in a page of three, or it asks somebody outside", strings.Count(page, "</script>"))
+		}
+	})
+}
+
+func scriptText(t *rapid.T) string {
+	text, err := built.ReadFile("web/dist/report.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestCataloguesAreComplete holds both languages to the same words with the same
+// places to fill in, and the page to words that there are.
+func TestCataloguesAreComplete(t *testing.T) {
+	words := map[string]map[string]string{}
+	for _, language := range []string{"en", "zh"} {
+		text, err := os.ReadFile(filepath.Join("web", "src", "words", language+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		catalogue := map[string]string{}
+		if err := json.Unmarshal(text, &catalogue); err != nil {
+			t.Fatal(err)
+		}
+		words[language] = catalogue
+	}
+	places := regexp.MustCompile(`\{\w+\}`)
+	for key, english := range words["en"] {
+		chinese, has := words["zh"][key]
+		if !has || chinese == "" || english == "" {
+			t.Errorf("%q is %q in English and %q in Chinese", key, english, chinese)
+		}
+		for _, place := range places.FindAllString(english, -1) {
+			if !strings.Contains(chinese, place) {
+				t.Errorf("%q lacks %s in Chinese", key, place)
+			}
+		}
+	}
+	for key := range words["zh"] {
+		if words["en"][key] == "" {
+			t.Errorf("%q is in Chinese only", key)
+		}
+	}
+	sources, err := filepath.Glob("web/src/*.js")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("no sources: %v", err)
+	}
+	asked := regexp.MustCompile(`\bt\("([^"]+)"`)
+	for _, path := range sources {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range asked.FindAllStringSubmatch(string(text), -1) {
+			if words["en"][found[1]] == "" {
+				t.Errorf("%s asks for %q, which no catalogue has", path, found[1])
+			}
+		}
+	}
+}
+
+// TestBuiltPageIsOfItsSource builds the script and the style anew and compares
+// them with those that stand in the repository.
+func TestBuiltPageIsOfItsSource(t *testing.T) {
+	out := t.TempDir()
+	command := exec.Command("node", "build.mjs", out)
+	command.Dir = "web"
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("build the page: %v: %s: make packages installs what it takes", err, said)
+	}
+	for _, name := range []string{"report.js", "report.css"} {
+		fresh, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stands, err := built.ReadFile("web/dist/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(fresh, stands) {
+			t.Errorf("web/dist/%s is not of its source: make web builds it", name)
+		}
+	}
+}
+
+// TestPagesInChromium opens pages as their readers do (web/test): of a usual run,
+// of hostile names and of a thousand cells.
+func TestPagesInChromium(t *testing.T) {
+	folder := t.TempDir()
+	results := map[string]*result.Result{"thousand": thousand()}
+	for _, name := range []string{"quick", "hostile"} {
+		res, err := result.ReadFile(filepath.Join("testdata", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[name] = res
+	}
+	for name, res := range results {
+		if err := res.WriteFile(filepath.Join(folder, name+".json")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name+".html"), []byte(pageOf(t, res)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.Command("node", "--test", "--test-reporter=spec", "test/")
+	command.Dir = "web"
+	command.Env = append(os.Environ(), "TARE_PAGES="+folder)
+	said, err := command.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, said)
+	}
+	if regexp.MustCompile(`skipped [1-9]`).Match(said) {
+		t.Errorf("a test was skipped:\n%s", said)
+	}
+}
+
+// thousand is a result of 1,000 cells of ten blocks.
+func thousand() *result.Result {
+	w := newWorld(plan(), 4)
+	w.networks, w.paths = names(), []string{network.CrossHost, network.SameHost}
+	for n := range 42 {
+		w.loads = append(w.loads, result.WorkloadPlan{Name: "tcp_stream", Size: 64 * (n + 1)}, result.WorkloadPlan{Name: "udp_pps", Size: 64 + n})
+	}
+	res := w.result()
+	res.Plan.Name = fmt.Sprintf("%d cells", len(res.Cells))
+	return res
+}

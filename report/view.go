@@ -1,0 +1,210 @@
+package report
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"tare/network"
+	"tare/result"
+)
+
+// view is what the page draws: the comparisons of a result, ready to be shown.
+// Its numbers are those of the result, in the units of files.
+type view struct {
+	Title    string            `json:"title"`
+	Started  string            `json:"started"`
+	Finished string            `json:"finished"`
+	Version  string            `json:"version"`
+	Baseline string            `json:"baseline"`
+	About    viewAbout         `json:"about"`
+	Groups   []viewGroup       `json:"groups"`
+	Findings []viewFinding     `json:"findings"`
+	Rankings []result.Ranking  `json:"rankings"`
+	Needs    []string          `json:"needs"`
+	Warnings []string          `json:"warnings"`
+	Unread   []result.Unread   `json:"unread"`
+	Units    map[string]string `json:"units"`
+}
+
+// viewAbout is the machine, how quiet it was, and how to measure again.
+type viewAbout struct {
+	Environment result.Environment `json:"environment"`
+	Noise       viewNoise          `json:"noise"`
+	Plan        result.Plan        `json:"plan"`
+	Command     string             `json:"command"`
+}
+
+type viewNoise struct {
+	AA         float64 `json:"aa"` // the widest of the host against itself on what tolls are judged by, half its width; -1: none
+	AAMetric   string  `json:"aa_metric"`
+	AAPath     string  `json:"aa_path"`
+	Steal      float64 `json:"steal"`
+	Pressure   float64 `json:"pressure"`
+	ForeignCPU float64 `json:"foreign_cpu"`
+}
+
+// viewGroup is one comparison: the networks on one path under one workload.
+type viewGroup struct {
+	Path     string        `json:"path"`
+	Title    string        `json:"title"` // the workload with what tells it from others
+	Setting  string        `json:"setting"`
+	NIC      string        `json:"nic"`
+	Workload string        `json:"workload"`
+	Mode     string        `json:"mode"`
+	Link     float64       `json:"link,omitempty"` // bit/s
+	Metric   string        `json:"metric"`         // that it is judged by
+	Unit     string        `json:"unit"`
+	Better   result.Better `json:"better"`
+	Margin   float64       `json:"margin"` // the widest that a toll was judged by
+	Rows     []viewRow     `json:"rows"`
+}
+
+// viewRow is one network of a group.
+type viewRow struct {
+	Network  string          `json:"network"`
+	Label    string          `json:"label"`
+	Parent   string          `json:"parent"`
+	Fidelity string          `json:"fidelity"`
+	Status   string          `json:"status"`
+	Reason   string          `json:"reason,omitempty"`
+	Metric   *result.Metric  `json:"metric,omitempty"`
+	Others   []result.Metric `json:"others"`
+	Blocks   [][2]float64    `json:"blocks"` // the metric: block, value
+	Sizes    []viewSize      `json:"sizes,omitempty"`
+	Trace    *result.Trace   `json:"trace,omitempty"`
+}
+
+// viewSize is what one message size carried.
+type viewSize struct {
+	Size  float64 `json:"size"`  // bytes
+	Value float64 `json:"value"` // bit/s, the median over the blocks
+}
+
+// viewFinding is a finding and the cells that it was found in.
+type viewFinding struct {
+	result.Finding
+	Where []string `json:"where"`
+}
+
+// viewOf takes from a result what is drawn.
+func viewOf(res *result.Result) view {
+	loads := loadsOf(res)
+	v := view{
+		Title: weighed(res, loads), Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
+		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res), Command: "tare run RESULT.json"},
+		Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Needs: res.Plan.Needs,
+		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
+	}
+	for _, q := range result.Quantities() {
+		v.Units[q.Name] = q.Unit
+	}
+	for _, l := range loads {
+		v.Groups = append(v.Groups, groupView(l, loads))
+	}
+	for _, c := range causes(res) {
+		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where})
+	}
+	return v
+}
+
+func noiseOf(res *result.Result) viewNoise {
+	n := viewNoise{AA: -1, Steal: res.Noise.Steal, Pressure: res.Noise.Pressure, ForeignCPU: res.Noise.ForeignCPU}
+	judged := []string{"throughput", "rate", "rtt_p50", "latency_p50"}
+	for _, aa := range res.Noise.AA {
+		if !slices.Contains(judged, aa.Metric) {
+			continue
+		}
+		if half := (aa.High - aa.Low) / 2; half > n.AA && !math.IsInf(half, 0) {
+			n.AA, n.AAMetric, n.AAPath = half, aa.Metric, aa.Path
+		}
+	}
+	return n
+}
+
+func groupView(l *load, loads []*load) viewGroup {
+	setting, _ := split(l.cells[0].Params)
+	name := headline(l)
+	g := viewGroup{
+		Path: l.key.path, Title: l.describe(loads), Workload: l.key.workload, Mode: l.key.mode, Metric: name,
+		NIC: paramText(setting["nic"]), Rows: []viewRow{},
+	}
+	if rate, err := strconv.ParseFloat(l.key.link, 64); err == nil {
+		g.Link = rate
+	}
+	for _, of := range settings() {
+		if text := paramText(setting[of]); text != "" {
+			if g.Setting != "" {
+				g.Setting += ", "
+			}
+			g.Setting += of + " " + text
+		}
+	}
+	for _, r := range rowsOf([]*load{l}) {
+		c := r.cells[0]
+		if c == nil {
+			continue
+		}
+		row := rowView(r, c, name)
+		if row.Metric != nil {
+			g.Unit, g.Better = row.Metric.Unit, row.Metric.Better
+			if row.Metric.Toll != nil {
+				g.Margin = max(g.Margin, row.Metric.Toll.Margin)
+			}
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+func rowView(r row, c *result.Cell, name string) viewRow {
+	v := viewRow{
+		Network: c.Network, Label: r.name(), Parent: parentOf(c.Network), Fidelity: c.Fidelity, Status: c.Status, Reason: c.Reason,
+		Metric: r.metric(0, name), Others: []result.Metric{}, Blocks: blocksOf(c, name), Sizes: sizesOf(c), Trace: c.Trace,
+	}
+	if c.Status == result.StatusOK {
+		for _, m := range c.Metrics {
+			if m.Name != name {
+				v.Others = append(v.Others, m)
+			}
+		}
+	}
+	return v
+}
+
+// blocksOf are the values of a metric with their blocks; of both layouts of a
+// baseline the mean.
+func blocksOf(c *result.Cell, name string) [][2]float64 {
+	by := perBlock(c, name)
+	blocks := [][2]float64{}
+	for _, block := range slices.Sorted(maps.Keys(by)) {
+		sum := 0.0
+		for _, value := range by[block] {
+			sum += value
+		}
+		blocks = append(blocks, [2]float64{float64(block), sum / float64(len(by[block]))})
+	}
+	return blocks
+}
+
+// sizesOf are the throughputs of a sweep over message sizes, the median of the
+// blocks; none where the cell swept nothing.
+func sizesOf(c *result.Cell) []viewSize {
+	values := map[float64][]float64{}
+	for _, s := range c.Samples {
+		sizes, carried := s.Series["size"], s.Series["throughput"]
+		if len(sizes) == 0 || len(sizes) != len(carried) {
+			continue
+		}
+		for n, size := range sizes {
+			values[size] = append(values[size], carried[n])
+		}
+	}
+	var all []viewSize
+	for _, size := range slices.Sorted(maps.Keys(values)) {
+		slices.Sort(values[size])
+		all = append(all, viewSize{size, values[size][len(values[size])/2]})
+	}
+	return all
+}

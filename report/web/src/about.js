@@ -1,0 +1,51 @@
+import { copyButton, el } from "./dom.js";
+import { percent } from "./units.js";
+
+// machine says what was measured on, and whether it was quiet enough.
+export function machine(t, view) {
+  const { environment: e, noise } = view.about;
+  const lines = [];
+  if (e.kernel) {
+    lines.push(t("machine_text", {
+      kernel: e.kernel, cpu: e.cpu_model, cpus: e.cpus, privilege: e.privilege,
+      virtualisation: e.virtualisation === "none" ? t("bare") : t("virtualised", { name: e.virtualisation }),
+    }));
+  }
+  if (view.started) lines.push(t("measured", { started: view.started.replace("T", " ").replace("Z", " UTC"), version: view.version }));
+  const aa = { aa: `${percent(noise.aa)} %`, metric: noise.aa_metric, path: noise.aa_path };
+  lines.push(noise.aa < 0 ? t("no_aa") : t(noise.aa > 0.05 ? "noisy" : "quiet", aa));
+  if (noise.steal > 0.01) lines.push(t("steal", { steal: `${percent(noise.steal)} %` }));
+  if (noise.foreign_cpu > 0.1) lines.push(t("foreign", { cpus: noise.foreign_cpu.toFixed(1) }));
+  return el("div", { class: "machine" },
+    !view.finished && el("p", { class: "strong" }, t("interrupted")),
+    el("ul", {}, lines.map((line) => el("li", {}, line))),
+    el("p", { class: "quiet" }, t("lab")));
+}
+
+// about is all that it takes to measure again, and the samples.
+export function about(t, views) {
+  const samples = el("button", { type: "button", id: "download" }, t("download"));
+  samples.addEventListener("click", async () => {
+    const text = await unpacked();
+    const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: "tare-result.json" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  });
+  return el("section", { "aria-labelledby": "about" }, el("h2", { id: "about" }, t("about")),
+    el("p", {}, t("samples_text"), " ", samples),
+    views.map((view) => [
+      el("p", {}, `${t("command")}: `, el("code", {}, view.about.command), " ", copyButton(t("copy"), t("copied"), () => view.about.command)),
+      el("details", {}, el("summary", {}, t("environment")), json(t("environment"), view.about.environment)),
+      el("details", {}, el("summary", {}, t("plan")), json(t("plan"), view.about.plan)),
+      view.warnings?.length > 0 && el("details", { open: true }, el("summary", {}, t("general_warnings")), el("ul", {}, view.warnings.map((w) => el("li", {}, w)))),
+      view.unread?.length > 0 && el("details", {}, el("summary", {}, t("unread")), el("ul", {}, view.unread.map((u) => el("li", {}, `${u.source}: ${u.reason}`)))),
+    ]));
+}
+
+const json = (label, value) => el("pre", { tabindex: "0", role: "group", "aria-label": label }, JSON.stringify(value, null, 1));
+
+// unpacked is the results as the run wrote them, one after the other.
+export async function unpacked() {
+  const packed = Uint8Array.from(atob(JSON.parse(document.getElementById("result").textContent)), (c) => c.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}

@@ -1,0 +1,39 @@
+// el makes an element. Texts are nodes of their own, so that no name from a
+// result is ever read as markup.
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === undefined || child === null || child === false) continue;
+    node.append(child instanceof Node ? child : String(child));
+  }
+  return node;
+}
+
+// copyButton copies what text gives, and says so.
+export function copyButton(label, done, text) {
+  const button = el("button", { type: "button", class: "small" }, label);
+  button.addEventListener("click", async () => {
+    await copy(text());
+    button.textContent = done;
+    setTimeout(() => (button.textContent = label), 1500);
+  });
+  return button;
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // a page opened from a file may not be let at the clipboard
+    const area = el("textarea", { "aria-hidden": "true", class: "hidden" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}

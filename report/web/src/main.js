@@ -1,0 +1,93 @@
+import "./report.css";
+import { about, machine } from "./about.js";
+import { blocks, sizes } from "./blocks.js";
+import { forget, redraw } from "./chart.js";
+import { el } from "./dom.js";
+import { findings, rankings } from "./findings.js";
+import { hops } from "./hops.js";
+import { alike, tolls } from "./tolls.js";
+import { other, preferred, wordsOf } from "./words.js";
+
+const views = JSON.parse(document.getElementById("view").textContent);
+const shown = { language: preferred(), path: "", workload: "" };
+
+// page draws everything in the language that is chosen.
+function page() {
+  const t = wordsOf(shown.language);
+  document.documentElement.lang = shown.language;
+  forget();
+  const main = document.getElementById("report");
+  main.replaceChildren(
+    el("a", { class: "skip", href: "#answer" }, t("skip")),
+    el("header", {}, el("h1", {}, views[0]?.title ?? "tare"), el("div", { class: "controls" }, languageButton(t), themeButton(t))),
+    ...views.flatMap((view, n) => [
+      n > 0 && el("h1", {}, view.title),
+      machine(t, view),
+      recommended(t, view),
+      answer(t, view, n),
+      el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
+    ].filter(Boolean)),
+    about(t, views),
+  );
+}
+
+function languageButton(t) {
+  const button = el("button", { type: "button", id: "language", lang: other(shown.language) }, t("other"));
+  button.addEventListener("click", () => {
+    shown.language = other(shown.language);
+    page();
+    document.getElementById("language").focus();
+  });
+  return button;
+}
+
+function themeButton(t) {
+  const root = document.documentElement;
+  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+  const button = el("button", { type: "button", id: "theme" }, t(dark() ? "light" : "dark"));
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    button.textContent = t(dark() ? "light" : "dark");
+    redraw();
+  });
+  return button;
+}
+
+function recommended(t, view) {
+  if (!view.rankings?.length) return undefined;
+  return el("section", {}, el("h2", {}, t("recommended", { needs: view.needs.join(", ") })), rankings(t, view));
+}
+
+// answer is the first that is looked for: which network costs what, on each path.
+function answer(t, view, n) {
+  const groups = el("div", {});
+  const fill = () => groups.replaceChildren(...view.groups
+    .filter((g) => (!shown.path || g.path === shown.path) && (!shown.workload || g.workload === shown.workload))
+    .map((g) => group(t, view, g)));
+  fill();
+  return el("section", { "aria-labelledby": n === 0 ? "answer" : `answer${n}` },
+    el("h2", { id: n === 0 ? "answer" : `answer${n}` }, t("answer")), el("p", {}, t("answer_text", { baseline: view.baseline })),
+    el("div", { class: "controls" },
+      choice(t("path"), t("all_paths"), [...new Set(view.groups.map((g) => g.path))], shown.path, (value) => { shown.path = value; fill(); }),
+      choice(t("workload"), t("all_workloads"), [...new Set(view.groups.map((g) => g.workload))], shown.workload, (value) => { shown.workload = value; fill(); })),
+    groups);
+}
+
+function choice(name, all, values, chosen, change) {
+  if (values.length < 2) return undefined;
+  const select = el("select", {}, el("option", { value: "" }, all), values.map((v) => el("option", { value: v, selected: v === chosen }, v)));
+  select.addEventListener("change", () => change(select.value));
+  return el("label", {}, `${name} `, select);
+}
+
+function group(t, view, g) {
+  const failed = g.rows.filter((r) => r.status !== "ok");
+  return el("article", {},
+    el("h3", {}, `${g.path}: ${g.title}`), el("p", { class: "quiet" }, `${g.setting}; ${g.metric}, ${t(g.better === "lower" ? "lower" : "higher")}`),
+    tolls(t, view, g),
+    alike(g, view.baseline).map((names) => el("p", { class: "quiet" }, t("alike", { names: names.join(", ") }))),
+    failed.map((r) => el("p", { class: "strong" }, `${r.label}: ${t(r.status)}: ${r.reason ?? ""}`)),
+    sizes(t, g), blocks(t, g), g.rows.map((r) => hops(t, r)));
+}
+
+page();

@@ -1,0 +1,46 @@
+import { copyButton, el } from "./dom.js";
+
+// table shows rows of texts and numbers; csv is the same with numbers in full.
+export function table(caption, columns, rows) {
+  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption },
+    el("table", {},
+      el("caption", { class: "hidden" }, caption),
+      el("thead", {}, el("tr", {}, columns.map((c) => el("th", { scope: "col", class: c.right && "right" }, c.name)))),
+      el("tbody", {}, rows.map((row) => el("tr", { class: row.class },
+        columns.map((c, n) => {
+          const text = c.text(row);
+          const cell = n === 0 ? el("th", { scope: "row" }, text) : el("td", { class: c.right && "right" }, text);
+          const note = c.title?.(row);
+          if (note) cell.append(" ", el("span", { class: "note", title: note, tabindex: "0", "aria-label": note }, "*"));
+          return cell;
+        }))))));
+}
+
+export function csv(columns, rows) {
+  const field = (value) => {
+    let text = value === undefined || value === null ? "" : String(value);
+    if (typeof value === "string" && /^[=+\-@]/.test(text)) text = `'${text}`; // no formula of a spreadsheet
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [columns.map((c) => c.key ?? c.name), ...rows.map((row) => columns.map((c) => (c.value ?? c.text)(row)))]
+    .map((line) => line.map(field).join(",")).join("\n") + "\n";
+}
+
+// figureWithTable is a chart, and the table of the same numbers in its place.
+export function figureWithTable(t, title, drawing, columns, rows, controls = []) {
+  let numbers; // made when it is asked for: a page may hold hundreds
+  const toggle = el("button", { type: "button", class: "small", "aria-pressed": "false" }, t("table"));
+  toggle.addEventListener("click", () => {
+    if (!numbers) drawing.after((numbers = table(title, columns, rows)));
+    const shows = !drawing.hidden; // the chart, until now
+    drawing.hidden = shows;
+    numbers.hidden = !shows;
+    toggle.setAttribute("aria-pressed", String(shows));
+    toggle.textContent = shows ? t("chart") : t("table");
+    if (!shows) drawing.redraw?.();
+  });
+  return el("figure", {},
+    el("figcaption", {}, el("span", { class: "caption" }, title),
+      el("span", { class: "controls" }, controls, toggle, copyButton(t("copy_csv"), t("copied"), () => csv(columns, rows)))),
+    drawing);
+}
