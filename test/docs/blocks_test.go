@@ -125,7 +125,7 @@ func fresh(t *testing.T) (clone, path string) {
 		}
 		to := filepath.Join(clone, strings.TrimPrefix(name, root))
 		if entry.IsDir() {
-			if entry.Name() == ".git" || entry.Name() == "dist" {
+			if entry.Name() == ".git" || entry.Name() == "node_modules" || name == filepath.Join(root, "dist") {
 				return filepath.SkipDir
 			}
 			return os.MkdirAll(to, 0o755)

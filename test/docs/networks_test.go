@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tare/network"
@@ -73,27 +75,46 @@ func asDeclared(t *testing.T, binary string) map[string]bool {
 	return here
 }
 
+// tries is how often a toll may be weighed: a machine that does other work can
+// spoil the windows of one try.
+const tries = 3
+
 // TestKnownToll weighs a network that was given 80 % of the others' link: the
 // whole way from a plan to a toll, against a truth from outside.
 func TestKnownToll(t *testing.T) {
-	dir := t.TempDir()
-	binary, out := filepath.Join(dir, "tare"), filepath.Join(dir, "result.json")
+	binary := filepath.Join(t.TempDir(), "tare")
 	if err := build(binary); err != nil {
 		t.Fatal(err)
 	}
+	var off []string
+	for range tries {
+		off = nil
+		tolls, text := knownTolls(t, binary)
+		for name, want := range map[string]float64{"route": 0.20, "ptp": 0} {
+			if got, ok := tolls[name]; !ok || math.Abs(got-want) > 0.03 {
+				off = append(off, fmt.Sprintf("toll of %s is %.3f, want %.2f\n%s", name, got, want, text))
+			}
+		}
+		if len(off) == 0 {
+			return
+		}
+	}
+	t.Error(strings.Join(off, "\n"))
+}
+
+// knownTolls runs the example and gives its tolls and what it printed.
+func knownTolls(t *testing.T, binary string) (tolls map[string]float64, printed string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "result.json")
 	text, err := exec.Command(binary, "run", filepath.Join(root, "examples/known-toll.yaml"), "--duration", "400ms", "--out", out).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	written, err := os.ReadFile(out)
+	res, err := result.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var res result.Result
-	if err := json.Unmarshal(written, &res); err != nil {
-		t.Fatal(err)
-	}
-	tolls := map[string]float64{}
+	tolls = map[string]float64{}
 	for _, cell := range res.Cells {
 		for _, m := range cell.Metrics {
 			if m.Name == "throughput" && m.Toll != nil {
@@ -101,9 +122,5 @@ func TestKnownToll(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]float64{"route": 0.20, "ptp": 0} {
-		if got, ok := tolls[name]; !ok || math.Abs(got-want) > 0.03 {
-			t.Errorf("toll of %s is %.3f, want %.2f\n%s", name, got, want, text)
-		}
-	}
+	return tolls, string(text)
 }
