@@ -42,7 +42,7 @@ func BenchmarkProbes(b *testing.B) {
 }
 
 // probePairs is how many pairs of runs are compared.
-const probePairs = 40
+const probePairs = 12
 
 // onAndOff gives the logarithms of the ratios with probes to without.
 func onAndOff(b *testing.B, l *site.Lab, plan result.Plan, metric string) []float64 {

@@ -55,7 +55,7 @@ func main() {
 	flag.BoolVar(&o.bites, "bites", false, "only make sure that the injections bite, and ask nothing")
 	flag.BoolVar(&o.json, "json", false, "write every trial to standard output too")
 	flag.StringVar(&o.tare, "tare", "dist/tare", "the tare to ask")
-	flag.StringVar(&o.from, "from", "", "ask nothing, and write the page from the trials that -json printed into this file")
+	flag.StringVar(&o.from, "from", "", "ask nothing, and write the page from the trials that -json printed into these files, a comma list: what stands in a later one replaces what was taken before")
 	flag.StringVar(&o.output, "o", "docs/diagnosis.md", "file to write; - for standard output, empty for none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -102,15 +102,30 @@ func execute(ctx context.Context, o options) error {
 	return errors.Join(err, page{options: o, trials: trials, foreign: foreign, interrupted: ctx.Err() != nil}.write())
 }
 
-// again writes the page of trials that were taken before.
+// again writes the page of trials that were taken before, each as it was taken
+// last.
 func again(o options) error {
-	text, err := os.ReadFile(o.from)
-	if err != nil {
-		return err
-	}
 	p := page{options: o, foreign: -1}
-	if err := json.Unmarshal(text, &p.trials); err != nil {
-		return fmt.Errorf("read trials of %s: %w", o.from, err)
+	for _, name := range strings.Split(o.from, ",") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var trials []trial
+		if err := json.Unmarshal(text, &trials); err != nil {
+			return fmt.Errorf("read trials of %s: %w", name, err)
+		}
+		for _, t := range trials {
+			at := slices.IndexFunc(p.trials, func(o trial) bool {
+				return o.Cause == t.Cause && o.Wording == t.Wording && o.Network == t.Network && o.Path == t.Path
+			})
+			if at < 0 {
+				p.trials = append(p.trials, t)
+				continue
+			}
+			p.trials[at] = t
+			p.again++
+		}
 	}
 	return p.write()
 }

@@ -17,6 +17,7 @@ type page struct {
 	trials      []trial
 	foreign     float64 // CPUs busy with other work before the run; below 0: not known
 	interrupted bool
+	again       int // trials that were taken again, after a rule or an injection was mended
 }
 
 // write writes the page to its file, or to standard output.
@@ -50,6 +51,9 @@ in the order in which tare prints them.
 `)
 	if p.interrupted {
 		b.WriteString("It was interrupted: causes and clean labs without a verdict below were not asked about.\n\n")
+	}
+	if p.again > 0 {
+		fmt.Fprintf(&b, "%d of %d trials were taken again, after a rule or an injection was mended; the last stands here.\n\n", p.again, len(p.trials))
 	}
 	p.summary(&b, board)
 	p.causes(&b, board)

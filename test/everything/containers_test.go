@@ -23,12 +23,12 @@ func TestContainersAreMade(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &out, &progress
 	runErr := cmd.Run()
 	unchanged(t, before, 5*time.Second)
-	if runErr != nil {
-		t.Fatalf("tare run: %v: %s", runErr, progress.String())
-	}
 	var res result.Result
 	if err := json.Unmarshal(out.Bytes(), &res); err != nil {
 		t.Fatalf("read result: %v", err)
+	}
+	if runErr != nil {
+		t.Errorf("tare run: %v: %s", runErr, progress.String())
 	}
 	measured := map[string]int{}
 	for _, c := range res.Cells {
