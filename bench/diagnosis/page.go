@@ -84,7 +84,7 @@ func (p page) summary(b *strings.Builder, board scoreboard) {
 	fmt.Fprintf(b, "| named first, of all verdicts on injections | %s | 95 %% |\n", share(total.first, total.asked))
 	fmt.Fprintf(b, "| named at all | %s | |\n", share(total.found, total.asked))
 	fmt.Fprintf(b, "| named first, first wordings | %s | |\n", share(board.byWording[0].first, board.byWording[0].asked))
-	fmt.Fprintf(b, "| named first, the other wordings, which the rules were not written by | %s | |\n", share(board.byWording[1].first, board.byWording[1].asked))
+	fmt.Fprintf(b, "| named first, the other wordings, which were looked at only where they had been missed | %s | |\n", share(board.byWording[1].first, board.byWording[1].asked))
 	fmt.Fprintf(b, "| silent on a clean lab, but for what its network costs of itself | %s | 98 %% |\n", share(board.clean.first, board.clean.asked))
 	fmt.Fprintf(b, "| mended by the fix as it was given, of those that have one which can be typed | %s | |\n", share(sum(board.mends), sum(board.fixes)))
 	for _, verb := range []string{doctorVerb, runVerb} {
