@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -31,14 +32,15 @@ func Compare(old, recent *result.Result, gates Gates) result.Comparison {
 		c.Judged = result.JudgedByToll
 	}
 	matched := matches(old, recent)
+	p := pairing{baselinesOf(old), baselinesOf(recent), c.Paired}
 	for n := range recent.Cells {
 		cell := &recent.Cells[n]
 		if before := matched[cell]; before != nil && cell.Status == result.StatusOK && before.Status == result.StatusOK {
-			c.Cells = append(c.Cells, compareCells(pairing{old, recent, c.Paired}, before, cell))
+			c.Cells = append(c.Cells, p.compare(before, cell))
 		}
 	}
 	c.Single = single(old, recent, matched)
-	c.Unmet = append(heavy(recent, gates), regressions(c, old, recent, matched, gates)...)
+	c.Unmet = append(heavy(recent, gates), regressions(c, gates)...)
 	return c
 }
 
@@ -70,14 +72,8 @@ func machines(old, recent *result.Result) []result.Difference {
 
 // partsOf are the real parts that both have, in order.
 func partsOf(a, b map[string]string) []string {
-	var names []string
-	for name := range a {
-		if _, both := b[name]; both {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	names := slices.Sorted(maps.Keys(a))
+	return slices.DeleteFunc(names, func(name string) bool { _, both := b[name]; return !both })
 }
 
 // loose are the parameters that may differ between cells that are compared;
@@ -102,32 +98,33 @@ func identity(cell *result.Cell, without ...string) string {
 func matches(old, recent *result.Result) map[*result.Cell]*result.Cell {
 	found, taken := map[*result.Cell]*result.Cell{}, map[*result.Cell]bool{}
 	for _, without := range [][]string{nil, loose()} {
+		alike := map[string][]*result.Cell{}
+		for n := range old.Cells {
+			if before := &old.Cells[n]; !taken[before] {
+				key := identity(before, without...)
+				alike[key] = append(alike[key], before)
+			}
+		}
 		for n := range recent.Cells {
 			cell := &recent.Cells[n]
 			if found[cell] != nil {
 				continue
 			}
-			var alike []*result.Cell
-			for m := range old.Cells {
-				if before := &old.Cells[m]; !taken[before] && identity(before, without...) == identity(cell, without...) {
-					alike = append(alike, before)
-				}
-			}
-			if len(alike) == 1 {
-				found[cell], taken[alike[0]] = alike[0], true
+			if same := alike[identity(cell, without...)]; len(same) == 1 && !taken[same[0]] {
+				found[cell], taken[same[0]] = same[0], true
 			}
 		}
 	}
 	return found
 }
 
-// pairing is the two results and whether their blocks are the same.
+// pairing is the baselines of two results and whether their blocks are the same.
 type pairing struct {
-	old, recent *result.Result
+	old, recent baselines
 	paired      bool
 }
 
-func compareCells(p pairing, before, cell *result.Cell) result.ComparedCell {
+func (p pairing) compare(before, cell *result.Cell) result.ComparedCell {
 	c := result.ComparedCell{
 		Network: cell.Network, Path: cell.Path, Workload: cell.Workload, Mode: cell.Mode, Params: cell.Params,
 		Differ: []result.Difference{}, Metrics: []result.ComparedMetric{},
@@ -137,21 +134,27 @@ func compareCells(p pairing, before, cell *result.Cell) result.ComparedCell {
 			c.Differ = append(c.Differ, result.Difference{Name: name, Old: a, New: b})
 		}
 	}
+	base, baseBefore := p.recent.of(cell), p.old.of(before)
 	for _, m := range cell.Metrics {
 		at := slices.IndexFunc(before.Metrics, func(b result.Metric) bool { return b.Name == m.Name })
 		if at < 0 {
 			continue
 		}
 		was := before.Metrics[at]
-		q := result.Quantity{Name: m.Name, Unit: m.Unit, Better: m.Better}
-		margins := stats.Margins{Declared: stats.DeclaredMargin, AA: around(max(marginOf(was), marginOf(m)))}
+		q := quantityOf(m)
+		margin := max(marginOf(was), marginOf(m))
 		c.Metrics = append(c.Metrics, result.ComparedMetric{
 			Name: m.Name, Unit: m.Unit, Better: m.Better, Old: was.Value, New: m.Value, OldToll: was.Toll, NewToll: m.Toll,
-			Change:     p.change(q, margins, valuesOf(before, q), valuesOf(cell, q)),
-			TollChange: p.change(q, margins, ratiosOf(p.old, before, q), ratiosOf(p.recent, cell, q)),
+			Change:     changeOf(q, margin, valuesOf(before, q), valuesOf(cell, q), p.paired),
+			TollChange: changeOf(q, margin, ratiosOf(before, baseBefore, q), ratiosOf(cell, base, q), p.paired),
 		})
 	}
 	return c
+}
+
+// quantityOf is what a metric is one of.
+func quantityOf(m result.Metric) result.Quantity {
+	return result.Quantity{Name: m.Name, Unit: m.Unit, Better: m.Better}
 }
 
 // marginOf is the margin that a metric's toll was judged by: what its machine
@@ -162,8 +165,6 @@ func marginOf(m result.Metric) float64 {
 	}
 	return m.Toll.Margin
 }
-
-func around(margin float64) stats.Interval { return stats.Interval{Low: -margin, High: margin} }
 
 // valuesOf are the logarithms of a metric by block.
 func valuesOf(cell *result.Cell, q result.Quantity) map[int]float64 {
@@ -178,8 +179,7 @@ func valuesOf(cell *result.Cell, q result.Quantity) map[int]float64 {
 
 // ratiosOf are the logarithms of a metric beside its baseline's, by block; none
 // for the baseline itself.
-func ratiosOf(res *result.Result, cell *result.Cell, q result.Quantity) map[int]float64 {
-	base := baselineOf(res, cell)
+func ratiosOf(cell, base *result.Cell, q result.Quantity) map[int]float64 {
 	if base == nil || base == cell {
 		return nil
 	}
@@ -194,62 +194,64 @@ func ratiosOf(res *result.Result, cell *result.Cell, q result.Quantity) map[int]
 	return logs
 }
 
-// baselineOf is the cell that a cell was weighed against; nil: there is none.
-func baselineOf(res *result.Result, cell *result.Cell) *result.Cell {
+// baselines are those of a result, by what the cells that are weighed against one
+// share with it.
+type baselines map[string]*result.Cell
+
+func baselinesOf(res *result.Result) baselines {
+	all := baselines{}
+	for n := range res.Cells {
+		base := &res.Cells[n]
+		if base.Network != network.Baseline || base.Status != result.StatusOK {
+			continue
+		}
+		if key := groupKey(base); all[key] == nil {
+			all[key] = base
+		}
+	}
+	return all
+}
+
+// of is the cell that a cell was weighed against; nil: there is none.
+func (b baselines) of(cell *result.Cell) *result.Cell { return b[groupKey(cell)] }
+
+// groupKey is what a cell shares with its baseline: all but the network, the link
+// that it may have of its own, and its parameters.
+func groupKey(cell *result.Cell) string {
 	without := []string{"link"}
 	for _, p := range network.Params() {
 		without = append(without, p.Name)
 	}
-	key := func(c *result.Cell, without ...string) string {
-		alike := *c
-		alike.Network = ""
-		return identity(&alike, without...)
-	}
-	for n := range res.Cells {
-		base := &res.Cells[n]
-		if base.Network == network.Baseline && base.Status == result.StatusOK && key(base, without...) == key(cell, without...) {
-			return base
-		}
-	}
-	return nil
+	alike := *cell
+	alike.Network = ""
+	return identity(&alike, without...)
 }
 
-// change is that of two samples, by pairs of blocks or without; nil where one
-// is empty.
-func (p pairing) change(q result.Quantity, margins stats.Margins, before, after map[int]float64) *result.Change {
-	if len(before) == 0 || len(after) == 0 {
-		return nil
-	}
-	var x, y, paired []float64
-	for _, block := range sortedBlocks(before) {
+// changeOf is the change from some blocks to others, by pairs or without; nil where
+// it can't be told.
+func changeOf(q result.Quantity, margin float64, before, after map[int]float64, paired bool) *result.Change {
+	var x, y, both []float64
+	for _, block := range slices.Sorted(maps.Keys(before)) {
 		x = append(x, before[block])
 	}
-	for _, block := range sortedBlocks(after) {
+	for _, block := range slices.Sorted(maps.Keys(after)) {
 		y = append(y, after[block])
-		if b, both := before[block]; both {
-			paired = append(paired, after[block]-b)
+		if b, stands := before[block]; stands {
+			both = append(both, after[block]-b)
 		}
 	}
 	interval, whole := stats.Change(x, y, direction(q))
-	if p.paired {
-		interval, whole = stats.Toll(paired, direction(q))
+	if paired {
+		interval, whole = stats.Toll(both, direction(q))
 	}
 	if math.IsNaN(interval.Value) {
 		return nil
 	}
+	margins := stats.Margins{Declared: stats.DeclaredMargin, AA: stats.Interval{Low: -margin, High: margin}}
 	c := &result.Change{Value: interval.Value, Margin: margins.Used(), Verdict: string(stats.Inconclusive)}
 	if whole {
 		c.Low, c.High = ends(interval)
 		c.Verdict = string(stats.Judge(interval, margins))
 	}
 	return c
-}
-
-func sortedBlocks(m map[int]float64) []int {
-	var all []int
-	for block := range m {
-		all = append(all, block)
-	}
-	slices.Sort(all)
-	return all
 }

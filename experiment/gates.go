@@ -1,22 +1,11 @@
 package experiment
 
 import (
-	"slices"
-	"strings"
-
 	"tare/network"
 	"tare/result"
 )
 
-// Gated tells whether limits are held to a metric: to rates and medians, not to
-// tails, counts and costs, which have no limit in common with them.
-func Gated(metric string) bool {
-	return slices.Contains([]string{"throughput", "rate", "rtt_p50", "latency_p50"}, metric)
-}
-
-func cellName(network, path, workload string) string {
-	return strings.Join([]string{network, path, workload}, " ")
-}
+func cellName(network, path, workload string) string { return network + " " + path + " " + workload }
 
 // heavy are the tolls of a result that a limit excludes: by their whole interval.
 func heavy(res *result.Result, gates Gates) []result.Unmet {
@@ -26,7 +15,7 @@ func heavy(res *result.Result, gates Gates) []result.Unmet {
 	}
 	for _, cell := range res.Cells {
 		for _, m := range cell.Metrics {
-			if cell.Network == network.Baseline || m.Toll == nil || m.Toll.Low == nil || !Gated(m.Name) || *m.Toll.Low <= *gates.MaxToll {
+			if cell.Network == network.Baseline || m.Toll == nil || m.Toll.Low == nil || !result.Judged(m.Name) || *m.Toll.Low <= *gates.MaxToll {
 				continue
 			}
 			found = append(found, result.Unmet{
@@ -40,15 +29,15 @@ func heavy(res *result.Result, gates Gates) []result.Unmet {
 
 // regressions are the changes for the worse that a limit excludes, and what was
 // measured and failed now.
-func regressions(c result.Comparison, old, recent *result.Result, matched map[*result.Cell]*result.Cell, gates Gates) []result.Unmet {
-	found := []result.Unmet{}
+func regressions(c result.Comparison, gates Gates) []result.Unmet {
+	var found []result.Unmet
 	if gates.MaxRegression == nil {
 		return found
 	}
 	for _, cell := range c.Cells {
 		for _, m := range cell.Metrics {
 			change := m.Judged(c.Judged)
-			if change == nil || change.Low == nil || !Gated(m.Name) || *change.Low <= *gates.MaxRegression {
+			if change == nil || change.Low == nil || !result.Judged(m.Name) || *change.Low <= *gates.MaxRegression {
 				continue
 			}
 			found = append(found, result.Unmet{
@@ -57,7 +46,7 @@ func regressions(c result.Comparison, old, recent *result.Result, matched map[*r
 			})
 		}
 	}
-	for _, s := range single(old, recent, matched) {
+	for _, s := range c.Single {
 		if s.In == inOld && s.Reason != "" {
 			found = append(found, result.Unmet{Gate: "max-regression", Cell: s.Cell, Limit: *gates.MaxRegression, Reason: s.Reason})
 		}

@@ -3,7 +3,6 @@ package experiment
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -12,30 +11,29 @@ import (
 	"tare/stats"
 )
 
-// Meeting leaves the networks of a plan that meet what is asked of them, and
-// says of the others what they lack. The baseline stays: it is what tolls are
-// reckoned against.
-func Meeting(p result.Plan, demands []string) (result.Plan, error) {
-	for _, name := range demands {
+// Meeting leaves the networks of a plan that meet what it needs of them, and says
+// of the others what they lack. The baseline stays: it is what tolls are reckoned
+// against.
+func Meeting(p result.Plan) (result.Plan, error) {
+	for _, name := range p.Needs {
 		if _, known := network.FindDemand(name); !known {
 			return p, Unknown("need", name, Demands())
 		}
 	}
-	p.Needs = demands
 	left := 0
 	for _, planned := range slices.Clone(p.Networks) {
 		n, _ := network.Find(planned.Name)
 		if n.Name == network.Baseline {
 			continue
 		}
-		if lacks, meets := n.Meets(demands); !meets {
+		if lacks, meets := n.Meets(p.Needs); !meets {
 			p = Skip(p, n.Name, "does not meet "+lacks)
 		} else {
 			left++
 		}
 	}
-	if left == 0 {
-		return p, &InputError{"no network meets all of that: " + whoMeets(demands)}
+	if len(p.Needs) > 0 && left == 0 {
+		return p, &InputError{"no network meets all of that: " + whoMeets(p.Needs)}
 	}
 	return p, nil
 }
@@ -51,7 +49,7 @@ func Demands() []string {
 
 // whoMeets lists for each demand the networks that meet it.
 func whoMeets(demands []string) string {
-	text := ""
+	var texts []string
 	for _, name := range demands {
 		d, _ := network.FindDemand(name)
 		var found []string
@@ -60,12 +58,9 @@ func whoMeets(demands []string) string {
 				found = append(found, n.Name)
 			}
 		}
-		if text != "" {
-			text += "; "
-		}
-		text += name + " is met by " + strings.Join(found, ", ")
+		texts = append(texts, name+" is met by "+strings.Join(found, ", "))
 	}
-	return text
+	return strings.Join(texts, "; ")
 }
 
 // Recommend ranks the networks of a result that meet what its plan asks of them,
@@ -74,6 +69,7 @@ func whoMeets(demands []string) string {
 // the blocks that both stood in. A stand-in has no place.
 func Recommend(res *result.Result) []result.Ranking {
 	var rankings []result.Ranking
+	weighed := baselinesOf(res)
 	for n := range res.Cells {
 		base := &res.Cells[n]
 		if base.Network != network.Baseline || base.Status != result.StatusOK {
@@ -86,7 +82,7 @@ func Recommend(res *result.Result) []result.Ranking {
 		var list []*result.Cell
 		for m := range res.Cells {
 			cell := &res.Cells[m]
-			if cell.Network == network.Baseline || !sameGroup(res, cell, base) {
+			if cell.Network == network.Baseline || !sameGroup(weighed, cell, base) {
 				continue
 			}
 			if reason := unqualified(cell, res.Plan.Needs); reason != "" {
@@ -98,7 +94,7 @@ func Recommend(res *result.Result) []result.Ranking {
 		if len(list)+len(r.Unranked) == 0 {
 			continue
 		}
-		r.Metric = gatedMetric(base)
+		r.Metric = rankedBy(base)
 		r.Ranked = places(list, r.Metric)
 		rankings = append(rankings, r)
 	}
@@ -106,9 +102,9 @@ func Recommend(res *result.Result) []result.Ranking {
 }
 
 // sameGroup tells whether a cell was weighed, or was to be, against a baseline.
-func sameGroup(res *result.Result, cell, base *result.Cell) bool {
+func sameGroup(weighed baselines, cell, base *result.Cell) bool {
 	if cell.Status == result.StatusOK {
-		return baselineOf(res, cell) == base
+		return weighed.of(cell) == base
 	}
 	return cell.Path == base.Path && cell.Workload == base.Workload && (cell.Mode == "" || cell.Mode == base.Mode) && cell.Params["nic"] == base.Params["nic"]
 }
@@ -128,12 +124,15 @@ func unqualified(cell *result.Cell, demands []string) string {
 	return ""
 }
 
-// gatedMetric is what a cell is ranked by: the median of a round trip or request
-// where there is one, else its rate.
-func gatedMetric(cell *result.Cell) string {
-	for _, name := range []string{"throughput", "rtt_p50", "latency_p50", "rate"} {
-		if slices.ContainsFunc(cell.Metrics, func(m result.Metric) bool { return m.Name == name }) {
-			return name
+// rankedBy is the metric by which the networks beside a baseline are ranked: that
+// of its workload, else the first that networks are told apart by.
+func rankedBy(base *result.Cell) string {
+	if m, has := headline(*base); has && result.Judged(m.Name) {
+		return m.Name
+	}
+	for _, m := range base.Metrics {
+		if result.Judged(m.Name) {
+			return m.Name
 		}
 	}
 	return ""
@@ -171,14 +170,8 @@ func places(list []*result.Cell, name string) []result.Ranked {
 
 // behind is by how much one cell is worse than another, in the blocks of both.
 func behind(cell, than *result.Cell, m result.Metric) *result.Change {
-	q := result.Quantity{Name: m.Name, Unit: m.Unit, Better: m.Better}
-	before, after := valuesOf(than, q), valuesOf(cell, q)
-	margins := stats.Margins{Declared: stats.DeclaredMargin, AA: around(m.Toll.Margin)}
-	c := pairing{paired: true}.change(q, margins, before, after)
-	if c == nil || math.IsNaN(c.Value) {
-		return nil
-	}
-	return c
+	q := quantityOf(m)
+	return changeOf(q, m.Toll.Margin, valuesOf(than, q), valuesOf(cell, q), true)
 }
 
 // networkSettings are the network's own parameters of a cell.

@@ -77,7 +77,7 @@ func fasterThanHost(cell *result.Cell) (metric, warning string) {
 		return "", ""
 	}
 	for _, m := range cell.Metrics {
-		if Gated(m.Name) && m.Toll != nil && m.Toll.Verdict == string(stats.Faster) {
+		if result.Judged(m.Name) && m.Toll != nil && m.Toll.Verdict == string(stats.Faster) {
 			return m.Name, fmt.Sprintf("faster-than-host: by %.1f %%, more than the noise: a container has all of its host's way to go, so look for an offload, a CPU or a path that differs", -100*m.Toll.Value)
 		}
 	}
@@ -164,22 +164,4 @@ func lessThanOneProcess(cell *result.Cell) (metric, warning string) {
 		return costName(cell), fmt.Sprintf("cpu-of-the-whole: all CPUs together were busy for %.2f s, one thread alone for %.2f s", whole, thread)
 	}
 	return "", ""
-}
-
-// Bound gives the throughputs of imported cells their ceilings: that of a link
-// and an MTU, under the headers of a network where its name is known.
-func Bound(res *result.Result, link result.BitsPerSecond, mtu int, name string) error {
-	n, found := network.Find(name)
-	if name != "" && !found {
-		return Unknown("network", name, Everything())
-	}
-	for i := range res.Cells {
-		cell := &res.Cells[i]
-		cell.Params["link"], cell.Params["mtu"] = float64(link), float64(mtu)
-		if found {
-			cell.Network = name
-		}
-		addCeilings(cell, cell, mtu, n)
-	}
-	return nil
 }

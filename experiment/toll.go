@@ -176,6 +176,24 @@ func ceiling(cell *result.Cell, underlayMTU int, n network.Network) (float64, bo
 	return float64(wire.UDPCeiling(wire.BitsPerSecond(link), size, mtu, n.Stack).Goodput), ok
 }
 
+// Bound gives the throughputs of imported cells their ceilings: that of a link
+// and an MTU, under the headers of a network where its name is known.
+func Bound(res *result.Result, link result.BitsPerSecond, mtu int, name string) error {
+	n, found := network.Find(name)
+	if name != "" && !found {
+		return Unknown("network", name, Everything())
+	}
+	for i := range res.Cells {
+		cell := &res.Cells[i]
+		cell.Params["link"], cell.Params["mtu"] = float64(link), float64(mtu)
+		if found {
+			cell.Network = name
+		}
+		addCeilings(cell, cell, mtu, n)
+	}
+	return nil
+}
+
 // headline is the metric by which a cell's workload is judged first.
 func headline(cell result.Cell) (result.Metric, bool) {
 	kind, _ := workload.Find(cell.Workload)

@@ -3,12 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"tare/network"
 	"tare/result"
-	"tare/stats"
 )
 
 // Comparison writes how a result differs from an older one: what the machines
@@ -104,7 +104,7 @@ func tablesOf(c result.Comparison) []*comparisonTable {
 			title += " (" + cell.Mode + ")"
 		}
 		for _, more := range []result.Params{setting, own} {
-			for _, name := range sortedNames(more) {
+			for _, name := range slices.Sorted(maps.Keys(more)) {
 				title += ", " + name + " " + paramText(more[name])
 			}
 		}
@@ -127,15 +127,6 @@ func tablesOf(c result.Comparison) []*comparisonTable {
 		}
 	}
 	return slices.DeleteFunc(tables, func(t *comparisonTable) bool { return len(t.rows) == 0 })
-}
-
-func sortedNames(params result.Params) []string {
-	var names []string
-	for name := range params {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // columns lay a table out.
@@ -162,7 +153,7 @@ func (t *comparisonTable) columns(judged string) grid {
 		verdict := cell{text: "-"}
 		if c := r.metric.Judged(judged); c != nil {
 			number.text, interval.text = scaleFor("ratio").difference(c.Value, c.Low, c.High)
-			verdict = cell{text: clip(clean(c.Verdict), 12), style: changeStyle(c.Verdict)}
+			verdict = cell{text: clip(clean(c.Verdict), 12), style: styleOf(c.Verdict)}
 		}
 		change.cells, ends.cells = append(change.cells, number), append(ends.cells, interval)
 		tolls.cells = append(tolls.cells, cell{text: tollsText(r)})
@@ -182,16 +173,6 @@ func tollsText(r comparedRow) string {
 		return text
 	}
 	return show(r.metric.OldToll) + " -> " + show(r.metric.NewToll)
-}
-
-func changeStyle(verdict string) style {
-	switch stats.Verdict(verdict) {
-	case stats.Slower:
-		return red
-	case stats.Faster, stats.Equal:
-		return green
-	}
-	return yellow
 }
 
 // single lists the cells that one result alone has.

@@ -3,7 +3,7 @@ package report
 import (
 	"bytes"
 	"compress/gzip"
-	"embed"
+	_ "embed" // the script and the style
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,10 +13,13 @@ import (
 	"tare/result"
 )
 
-// built are the page's script and style as report/web/build makes them.
-//
-//go:embed web/dist/report.js web/dist/report.css
-var built embed.FS
+// builtScript and builtStyle are the page's, as make web builds them.
+var (
+	//go:embed web/dist/report.js
+	builtScript string
+	//go:embed web/dist/report.css
+	builtStyle string
+)
 
 // shell is the page without its data. The script draws all that is shown; who
 // has none is told where the numbers are.
@@ -43,12 +46,6 @@ const shell = `<!doctype html>
 // writeHTML writes a page of its own: it asks nobody for anything, and holds the
 // results that it shows.
 func writeHTML(w io.Writer, results []*result.Result) (left []string, err error) {
-	page := struct {
-		Title        string
-		Style        template.CSS
-		Script       template.JS
-		View, Result template.JS
-	}{}
 	packed, err := pack(results) // which leaves nothing in them that JSON has no word for
 	if err != nil {
 		return nil, err
@@ -57,25 +54,17 @@ func writeHTML(w io.Writer, results []*result.Result) (left []string, err error)
 	for _, res := range results {
 		views = append(views, viewOf(res))
 	}
-	page.Title = "tare"
-	if len(views) > 0 {
-		page.Title = views[0].Title
-	}
-	for name, to := range map[string]func(string){
-		"web/dist/report.css": func(text string) { page.Style = template.CSS(text) },
-		"web/dist/report.js":  func(text string) { page.Script = template.JS(text) },
-	} {
-		text, err := built.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read the page's %s: %w", name, err)
-		}
-		to(string(text))
-	}
 	shown, err := json.Marshal(views) // escapes <, > and &, so that no name ends the script
 	if err != nil {
 		return nil, fmt.Errorf("encode the page's numbers: %w", err)
 	}
-	page.View, page.Result = template.JS(shown), template.JS(`"`+packed+`"`)
+	page := map[string]any{
+		"Title": "tare", "Style": template.CSS(builtStyle), "Script": template.JS(builtScript),
+		"View": template.JS(shown), "Result": template.JS(`"` + packed + `"`),
+	}
+	if len(views) > 0 {
+		page["Title"] = views[0].Title
+	}
 	t, err := template.New("page").Parse(shell)
 	if err != nil {
 		return nil, fmt.Errorf("read the page's shell: %w", err)

@@ -36,17 +36,13 @@ func writeMarkdown(w io.Writer, results []*result.Result) (left []string, err er
 func markdownTable(b *strings.Builder, l *load) {
 	name := headline(l)
 	rows := rowsOf([]*load{l})
-	var values []float64
 	most := 0.0
 	for _, r := range rows {
-		if m := r.metric(0, name); m != nil {
-			values = append(values, m.Value)
-			if m.Toll != nil && r.network != network.Baseline {
-				most = max(most, math.Abs(m.Toll.Value))
-			}
+		if toll := r.toll(0, name); toll != nil && r.network != network.Baseline {
+			most = max(most, math.Abs(toll.Value))
 		}
 	}
-	s := scaleFor(quantityUnit(rows, name), values...)
+	s := (&table{loads: []*load{l}, rows: rows}).scale(0, name)
 	fmt.Fprintf(b, "| network | %s, %s | toll, %% | | | verdict |\n|---|---:|---:|---|---|---|\n", markdownText(heading(name)), markdownText(s.unit))
 	for _, r := range rows {
 		m := r.metric(0, name)
@@ -63,15 +59,6 @@ func markdownTable(b *strings.Builder, l *load) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", markdownText(r.name()), s.show(m.Value), toll, ends, bar, markdownText(verdict))
 	}
-}
-
-func quantityUnit(rows []row, name string) string {
-	for _, r := range rows {
-		if m := r.metric(0, name); m != nil {
-			return m.Unit
-		}
-	}
-	return ""
 }
 
 // barWidth is the length of the longest bar, in characters.

@@ -32,10 +32,6 @@ func (p *page) rankings(res *result.Result) {
 			p.item("    -  ", u.Network+": "+u.Reason)
 		}
 	}
-	if left := leftOut(res.Plan); left != "" {
-		p.line("")
-		p.item("  ", "not measured: "+left)
-	}
 }
 
 // rankedText is a network at its place, and why it is there.
@@ -59,20 +55,4 @@ func rankedText(r result.Ranked, shared bool) string {
 func shareText(value float64, low, high *float64) string {
 	number, ends := scaleFor("ratio").difference(value, low, high)
 	return strings.TrimSpace(number + " % " + ends)
-}
-
-// leftOut lists the networks that a plan left out, by why.
-func leftOut(plan result.Plan) string {
-	var reasons []string
-	of := map[string][]string{}
-	for _, s := range plan.Skipped {
-		if of[s.Reason] == nil {
-			reasons = append(reasons, s.Reason)
-		}
-		of[s.Reason] = append(of[s.Reason], s.Name)
-	}
-	for n, reason := range reasons {
-		reasons[n] = strings.Join(of[reason], ", ") + " (" + reason + ")"
-	}
-	return strings.Join(reasons, "; ")
 }

@@ -91,7 +91,11 @@ func verdictStyle(toll *result.Toll) style {
 	if toll == nil {
 		return yellow
 	}
-	switch stats.Verdict(toll.Verdict) {
+	return styleOf(toll.Verdict)
+}
+
+func styleOf(verdict string) style {
+	switch stats.Verdict(verdict) {
 	case stats.Slower:
 		return red
 	case stats.Faster, stats.Equal:

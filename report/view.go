@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tare/network"
 	"tare/result"
@@ -28,12 +29,11 @@ type view struct {
 	Units    map[string]string `json:"units"`
 }
 
-// viewAbout is the machine, how quiet it was, and how to measure again.
+// viewAbout is the machine, how quiet it was, and the plan.
 type viewAbout struct {
 	Environment result.Environment `json:"environment"`
 	Noise       viewNoise          `json:"noise"`
 	Plan        result.Plan        `json:"plan"`
-	Command     string             `json:"command"`
 }
 
 type viewNoise struct {
@@ -41,7 +41,6 @@ type viewNoise struct {
 	AAMetric   string  `json:"aa_metric"`
 	AAPath     string  `json:"aa_path"`
 	Steal      float64 `json:"steal"`
-	Pressure   float64 `json:"pressure"`
 	ForeignCPU float64 `json:"foreign_cpu"`
 }
 
@@ -50,11 +49,8 @@ type viewGroup struct {
 	Path     string        `json:"path"`
 	Title    string        `json:"title"` // the workload with what tells it from others
 	Setting  string        `json:"setting"`
-	NIC      string        `json:"nic"`
 	Workload string        `json:"workload"`
-	Mode     string        `json:"mode"`
-	Link     float64       `json:"link,omitempty"` // bit/s
-	Metric   string        `json:"metric"`         // that it is judged by
+	Metric   string        `json:"metric"` // that it is judged by
 	Unit     string        `json:"unit"`
 	Better   result.Better `json:"better"`
 	Margin   float64       `json:"margin"` // the widest that a toll was judged by
@@ -65,7 +61,6 @@ type viewGroup struct {
 type viewRow struct {
 	Network  string          `json:"network"`
 	Label    string          `json:"label"`
-	Parent   string          `json:"parent"`
 	Fidelity string          `json:"fidelity"`
 	Status   string          `json:"status"`
 	Reason   string          `json:"reason,omitempty"`
@@ -93,7 +88,7 @@ func viewOf(res *result.Result) view {
 	loads := loadsOf(res)
 	v := view{
 		Title: weighed(res, loads), Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
-		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res), Command: "tare run RESULT.json"},
+		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
 		Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
@@ -110,10 +105,9 @@ func viewOf(res *result.Result) view {
 }
 
 func noiseOf(res *result.Result) viewNoise {
-	n := viewNoise{AA: -1, Steal: res.Noise.Steal, Pressure: res.Noise.Pressure, ForeignCPU: res.Noise.ForeignCPU}
-	judged := []string{"throughput", "rate", "rtt_p50", "latency_p50"}
+	n := viewNoise{AA: -1, Steal: res.Noise.Steal, ForeignCPU: res.Noise.ForeignCPU}
 	for _, aa := range res.Noise.AA {
-		if !slices.Contains(judged, aa.Metric) {
+		if !result.Judged(aa.Metric) {
 			continue
 		}
 		if half := (aa.High - aa.Low) / 2; half > n.AA && !math.IsInf(half, 0) {
@@ -127,20 +121,18 @@ func groupView(l *load, loads []*load) viewGroup {
 	setting, _ := split(l.cells[0].Params)
 	name := headline(l)
 	g := viewGroup{
-		Path: l.key.path, Title: l.describe(loads), Workload: l.key.workload, Mode: l.key.mode, Metric: name,
-		NIC: paramText(setting["nic"]), Rows: []viewRow{},
+		Path: l.key.path, Title: l.describe(loads), Workload: l.key.workload, Metric: name, Rows: []viewRow{},
 	}
-	if rate, err := strconv.ParseFloat(l.key.link, 64); err == nil {
-		g.Link = rate
-	}
+	var set []string
 	for _, of := range settings() {
 		if text := paramText(setting[of]); text != "" {
-			if g.Setting != "" {
-				g.Setting += ", "
-			}
-			g.Setting += of + " " + text
+			set = append(set, of+" "+text)
 		}
 	}
+	if rate, err := strconv.ParseFloat(l.key.link, 64); err == nil && rate > 0 {
+		set = append(set, "link "+scaleFor("bit/s", rate).withUnit(rate))
+	}
+	g.Setting = strings.Join(set, ", ")
 	for _, r := range rowsOf([]*load{l}) {
 		c := r.cells[0]
 		if c == nil {
@@ -160,7 +152,7 @@ func groupView(l *load, loads []*load) viewGroup {
 
 func rowView(r row, c *result.Cell, name string) viewRow {
 	v := viewRow{
-		Network: c.Network, Label: r.name(), Parent: parentOf(c.Network), Fidelity: c.Fidelity, Status: c.Status, Reason: c.Reason,
+		Network: c.Network, Label: r.name(), Fidelity: c.Fidelity, Status: c.Status, Reason: c.Reason,
 		Metric: r.metric(0, name), Others: []result.Metric{}, Blocks: blocksOf(c, name), Sizes: sizesOf(c), Trace: c.Trace,
 	}
 	if c.Status == result.StatusOK {

@@ -1,5 +1,7 @@
 package result
 
+import "slices"
+
 // Better says which way a metric is better.
 type Better string
 
@@ -61,4 +63,10 @@ func QuantityOf(name string) (Quantity, bool) {
 		}
 	}
 	return Quantity{}, false
+}
+
+// Judged tells whether networks are told apart by a metric: by rates and medians,
+// not by tails, counts and costs.
+func Judged(metric string) bool {
+	return slices.Contains([]string{"throughput", "rate", "rtt_p50", "latency_p50"}, metric)
 }

@@ -169,9 +169,10 @@ func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed 
 				plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
 			}
 		}
-		met, err := experiment.Meeting(*plan, choose("need", f.need, experiment.Demands()))
-		*plan, errs = met, append(errs, err)
+		plan.Needs = choose("need", f.need, experiment.Demands())
 	}
+	met, err := experiment.Meeting(*plan)
+	*plan, errs = met, append(errs, err)
 	if flags.Changed("paths") {
 		plan.Paths = choose("paths", f.paths, network.Paths())
 	}

@@ -22,6 +22,9 @@ export function machine(t, view) {
     el("p", { class: "quiet" }, t("lab")));
 }
 
+// command repeats what a result's plan says; the result is what the page saves.
+const command = "tare run tare-result.json";
+
 // about is all that it takes to measure again, and the samples.
 export function about(t, views) {
   const samples = el("button", { type: "button", id: "download" }, t("download"));
@@ -34,7 +37,7 @@ export function about(t, views) {
   return el("section", { "aria-labelledby": "about" }, el("h2", { id: "about" }, t("about")),
     el("p", {}, t("samples_text"), " ", samples),
     views.map((view) => [
-      el("p", {}, `${t("command")}: `, el("code", {}, view.about.command), " ", copyButton(t("copy"), t("copied"), () => view.about.command)),
+      el("p", {}, `${t("command")}: `, el("code", {}, command), " ", copyButton(t("copy"), t("copied"), () => command)),
       el("details", {}, el("summary", {}, t("environment")), json(t("environment"), view.about.environment)),
       el("details", {}, el("summary", {}, t("plan")), json(t("plan"), view.about.plan)),
       view.warnings?.length > 0 && el("details", { open: true }, el("summary", {}, t("general_warnings")), el("ul", {}, view.warnings.map((w) => el("li", {}, w)))),

@@ -1,13 +1,13 @@
 import * as echarts from "echarts/core";
 import { BarChart, CustomChart, LineChart } from "echarts/charts";
 import {
-  AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
+  DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
 } from "echarts/components";
 import { SVGRenderer } from "echarts/renderers";
 import { el } from "./dom.js";
 
 echarts.use([
-  AriaComponent, BarChart, CustomChart, DataZoomComponent, GridComponent, LegendComponent, LineChart, MarkAreaComponent,
+  BarChart, CustomChart, DataZoomComponent, GridComponent, LegendComponent, LineChart, MarkAreaComponent,
   MarkLineComponent, SVGRenderer, TooltipComponent,
 ]);
 
@@ -50,7 +50,7 @@ const watch = new IntersectionObserver((entries) => {
 }, { rootMargin: "300px" });
 
 // drawAll draws those that were not come upon yet too: to print them.
-export const drawAll = () => alive.forEach((one) => one.draw());
+const drawAll = () => alive.forEach((one) => one.draw());
 
 // forget lets go of all charts, before the page is drawn anew.
 export function forget() {

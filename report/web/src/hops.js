@@ -1,7 +1,8 @@
 import { chart } from "./chart.js";
+import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
 import { escape } from "./tolls.js";
-import { figure, percent, scaleFor } from "./units.js";
+import { figure, percent, scaleFor, withUnit } from "./units.js";
 
 // hops draws the way of a packet as a waterfall: each hop begins where the one
 // before it ends.
@@ -35,5 +36,6 @@ export function hops(t, row) {
     { name: "p50", key: "p50 (s)", right: true, text: (r) => figure(r.p50 / size), value: (r) => r.p50 },
     { name: "p99", key: "p99 (s)", right: true, text: (r) => figure(r.p99 / size), value: (r) => r.p99 },
   ];
-  return figureWithTable(t, title, drawing, columns, rows);
+  const told = t("hops_text", { sum: withUnit(trace.sum, "s"), total: withUnit(trace.traced, "s") });
+  return el("div", {}, figureWithTable(t, title, drawing, columns, rows), el("p", { class: "quiet" }, told));
 }
