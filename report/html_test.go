@@ -123,7 +123,7 @@ func TestAnyResultIsAPage(t *testing.T) {
 func TestCataloguesAreComplete(t *testing.T) {
 	words := map[string]map[string]string{}
 	for _, language := range []string{"en", "zh"} {
-		text, err := os.ReadFile(filepath.Join("web", "src", "words", language+".json"))
+		text, err := os.ReadFile(filepath.Join("words", language+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}

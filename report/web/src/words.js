@@ -1,5 +1,5 @@
-import en from "./words/en.json";
-import zh from "./words/zh.json";
+import en from "../../words/en.json";
+import zh from "../../words/zh.json";
 
 const catalogues = { en, zh };
 
