@@ -41,7 +41,7 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 		if u.Error != "" {
 			continue
 		}
-		p.NIC, p.MTU, p.Link = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link)
+		p.NIC, p.MTU, p.Link, p.Links = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil
 		if !u.Baseline {
 			stand = append(stand, result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)})
 		}

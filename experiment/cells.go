@@ -19,12 +19,18 @@ const (
 )
 
 // group is what is compared with each other: the cells of one path under one
-// workload and one nic, the two baselines among them.
+// workload, nic and link, the two baselines among them.
 type group struct {
 	path     string
 	workload result.WorkloadPlan
 	nic      string
 	cells    []place
+}
+
+// between is what lies between the hosts of an underlay.
+type between struct {
+	nic  string
+	link result.BitsPerSecond // 0: as fast as the CPU
 }
 
 // place is where one run happens: a network on an underlay.
@@ -41,19 +47,38 @@ type place struct {
 func groupsOf(p result.Plan) []group {
 	var groups []group
 	for _, path := range p.Paths {
-		for _, nic := range slices.Concat(p.NIC, extraNICs(p)) {
-			cells := cellsOn(p, path, nic)
+		for _, b := range betweenOf(p) {
+			cells := cellsOn(p, path, b)
 			if len(cells) == 0 {
 				continue
 			}
 			for _, w := range p.Workloads {
-				if kind, _ := workload.Find(w.Name); kind.Cycle == nil || attaches(kind, p, path, nic) {
-					groups = append(groups, group{path: path, workload: w, nic: nic, cells: cells})
+				if kind, _ := workload.Find(w.Name); kind.Cycle == nil || attaches(kind, p, path, b) {
+					groups = append(groups, group{path: path, workload: w, nic: b.nic, cells: cells})
 				}
 			}
 		}
 	}
 	return append(groups, pathless(p)...)
+}
+
+// betweenOf multiplies the plan's nics by its links.
+func betweenOf(p result.Plan) []between {
+	var all []between
+	for _, link := range linksOf(p) {
+		for _, nic := range slices.Concat(p.NIC, extraNICs(p)) {
+			all = append(all, between{nic, link})
+		}
+	}
+	return all
+}
+
+// linksOf are the links that every network runs under.
+func linksOf(p result.Plan) []result.BitsPerSecond {
+	if len(p.Links) > 0 {
+		return p.Links
+	}
+	return []result.BitsPerSecond{p.Link}
 }
 
 // extraNICs are the models that only encapsulating networks run under.
@@ -68,8 +93,8 @@ func extraNICs(p result.Plan) []string {
 }
 
 // cellsOn are the two baselines and every network that serves the path.
-func cellsOn(p result.Plan, path, nic string) []place {
-	encapOnly := !slices.Contains(p.NIC, nic)
+func cellsOn(p result.Plan, path string, b between) []place {
+	encapOnly := !slices.Contains(p.NIC, b.nic)
 	var cells []place
 	baselineAsked := false
 	for at, np := range p.Networks {
@@ -80,32 +105,32 @@ func cellsOn(p result.Plan, path, nic string) []place {
 			baselineAsked = !encapOnly
 		case encapOnly && (!n.Encapsulates() || network.Within(path)):
 			// Within a host nothing is encapsulated.
-		case np.Link > 0 && slices.Index(p.NIC, nic) != 0:
+		case np.Link > 0 && b != betweenOf(p)[0]:
 			// A link implies frames, whatever the nic: once is enough.
 		default:
-			cells = append(cells, placeOf(p, at, n, nic))
+			cells = append(cells, placeOf(p, at, n, b))
 		}
 	}
 	if len(cells) == 0 && !baselineAsked {
 		return nil
 	}
-	return append(baselinesOn(p, nic), cells...)
+	return append(baselinesOn(p, b), cells...)
 }
 
 // placeOf is where the plan's network of that place runs.
-func placeOf(p result.Plan, at int, n network.Network, nic string) place {
+func placeOf(p result.Plan, at int, n network.Network, b between) place {
 	return place{
-		network: n, underlay: underlayName(p, variantName(p, at), nic, ""),
-		link: or(p.Networks[at].Link, p.Link), settings: p.Networks[at].Params,
+		network: n, underlay: underlayName(p, variantName(p, at), b, ""),
+		link: or(p.Networks[at].Link, b.link), settings: p.Networks[at].Params,
 	}
 }
 
 // baselinesOn are the two baselines.
-func baselinesOn(p result.Plan, nic string) []place {
+func baselinesOn(p result.Plan, b between) []place {
 	baseline, _ := network.Find(network.Baseline)
 	return []place{
-		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutA), layout: layoutA, link: p.Link},
-		{network: baseline, underlay: underlayName(p, baseline.Name, nic, layoutB), layout: layoutB, link: p.Link},
+		{network: baseline, underlay: underlayName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link},
+		{network: baseline, underlay: underlayName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link},
 	}
 }
 
@@ -125,9 +150,12 @@ func variantName(p result.Plan, at int) string {
 }
 
 // underlayName is the network's own name, with what sets it apart.
-func underlayName(p result.Plan, name, nic, layout string) string {
-	if len(p.NIC) == 0 || nic != p.NIC[0] {
-		name += "-" + nic
+func underlayName(p result.Plan, name string, b between, layout string) string {
+	if len(p.NIC) == 0 || b.nic != p.NIC[0] {
+		name += "-" + b.nic
+	}
+	if b.link != linksOf(p)[0] {
+		name += "-" + b.link.String()
 	}
 	if layout == layoutB {
 		name += "-b"
@@ -135,8 +163,8 @@ func underlayName(p result.Plan, name, nic, layout string) string {
 	return name
 }
 
-// Spec is the lab that a plan needs: one underlay per network and nic, two for
-// the baseline.
+// Spec is the lab that a plan needs: one underlay per network, nic and link, two
+// for the baseline.
 func Spec(p result.Plan, hosts, containers int) site.Spec {
 	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, RPS: p.RPS == rpsOn, Underlays: []site.UnderlaySpec{}}
 	seen := map[string]bool{}

@@ -51,6 +51,31 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 	golden(t, "quick_underlays.txt", b.String())
 }
 
+// TestLinksAreAnAxis: every network stands under every link beside the host under
+// the same one, but for a network with a link of its own.
+func TestLinksAreAnAxis(t *testing.T) {
+	p := Complete(result.Plan{
+		Networks: []result.NetworkPlan{{Name: "vxlan"}, {Name: "route", Link: 5e7}}, Paths: []string{network.CrossHost},
+		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Links: []result.BitsPerSecond{1e8, 1e9},
+	})
+	var got []string
+	for _, g := range groupsOf(p) {
+		for _, c := range g.cells {
+			got = append(got, fmt.Sprintf("%s %v", c.underlay, c.link))
+		}
+	}
+	want := []string{
+		"host 100mbit", "host-b 100mbit", "vxlan 100mbit", "route 50mbit",
+		"host-1gbit 1gbit", "host-1gbit-b 1gbit", "vxlan-1gbit 1gbit",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("cells %q, want %q", got, want)
+	}
+	if spec := Spec(p, 2, 2); len(spec.Underlays) != len(want) {
+		t.Errorf("%d underlays, want %d", len(spec.Underlays), len(want))
+	}
+}
+
 func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 	p := Complete(Quick())
 	p.NIC = []string{"full", "frames"}

@@ -205,20 +205,28 @@ func baselinesOf(res *result.Result) baselines {
 		if base.Network != network.Baseline || base.Status != result.StatusOK {
 			continue
 		}
-		if key := groupKey(base); all[key] == nil {
-			all[key] = base
+		for _, key := range []string{groupKey(base), groupKey(base, "link")} {
+			if all[key] == nil {
+				all[key] = base
+			}
 		}
 	}
 	return all
 }
 
-// of is the cell that a cell was weighed against; nil: there is none.
-func (b baselines) of(cell *result.Cell) *result.Cell { return b[groupKey(cell)] }
+// of is the cell that a cell was weighed against, under another link where it has
+// one of its own; nil: there is none.
+func (b baselines) of(cell *result.Cell) *result.Cell {
+	if base := b[groupKey(cell)]; base != nil {
+		return base
+	}
+	return b[groupKey(cell, "link")]
+}
 
-// groupKey is what a cell shares with its baseline: all but the network, the link
-// that it may have of its own, and its parameters.
-func groupKey(cell *result.Cell) string {
-	without := []string{"link"}
+// groupKey is what a cell shares with its baseline: all but the network and its
+// parameters.
+func groupKey(cell *result.Cell, without ...string) string {
+	without = slices.Clone(without)
 	for _, p := range network.Params() {
 		without = append(without, p.Name)
 	}

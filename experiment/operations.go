@@ -17,8 +17,8 @@ const noNetwork = "no-network"
 // attaches tells whether a workload that attaches containers has a group on the
 // path under the nic: one is enough, since a first packet is never segmented,
 // and what joins a pod is attached to nothing.
-func attaches(kind workload.Workload, p result.Plan, path, nic string) bool {
-	return !kind.Pathless && nic == p.NIC[0] && path != network.SamePod
+func attaches(kind workload.Workload, p result.Plan, path string, b between) bool {
+	return !kind.Pathless && b == betweenOf(p)[0] && path != network.SamePod
 }
 
 // pathless are the groups of the workloads that take no path: on each engine of
@@ -28,7 +28,7 @@ func pathless(p result.Plan) []group {
 	for _, w := range p.Workloads {
 		kind, _ := workload.Find(w.Name)
 		if cells := enginesOf(p); kind.Pathless && (len(cells) > 0 || hasBaseline(p)) {
-			groups = append(groups, group{path: noNetwork, workload: w, nic: p.NIC[0], cells: append(baselinesOn(p, p.NIC[0]), cells...)})
+			groups = append(groups, group{path: noNetwork, workload: w, nic: p.NIC[0], cells: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
 		}
 	}
 	return groups
@@ -58,7 +58,7 @@ func enginesOf(p result.Plan) []place {
 			continue
 		}
 		seen[n.Runtime.Name] = true
-		cells = append(cells, placeOf(p, at, n, p.NIC[0]))
+		cells = append(cells, placeOf(p, at, n, betweenOf(p)[0]))
 	}
 	return cells
 }

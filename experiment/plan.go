@@ -115,7 +115,10 @@ func Complete(p result.Plan) result.Plan {
 	if len(p.NIC) == 0 {
 		p.NIC = quick.NIC
 	}
-	if p.Link > 0 { // a link counts each wire frame, so it implies frames
+	if len(p.Links) == 1 {
+		p.Link, p.Links = p.Links[0], nil
+	}
+	if p.Link > 0 || len(p.Links) > 0 { // a link counts each wire frame, so it implies frames
 		p.NIC, p.EncapNIC = []string{string(lab.NICFrames)}, nil
 	}
 	p.MTU = or(p.MTU, quick.MTU)
@@ -203,10 +206,14 @@ func window(p result.Plan) result.Seconds {
 
 // slowestLink is 0 where nothing of the plan has a link.
 func slowestLink(p result.Plan) result.BitsPerSecond {
-	slowest := p.Link
+	var slowest result.BitsPerSecond
+	links := linksOf(p)
 	for _, n := range p.Networks {
-		if n.Link > 0 && (slowest == 0 || n.Link < slowest) {
-			slowest = n.Link
+		links = append(slices.Clone(links), n.Link)
+	}
+	for _, link := range links {
+		if link > 0 && (slowest == 0 || link < slowest) {
+			slowest = link
 		}
 	}
 	return slowest
@@ -264,7 +271,7 @@ func checkTwice(p result.Plan) error {
 	for i, n := range p.Networks {
 		networks[i] = strings.TrimSpace(n.Name + " " + n.Params.String())
 	}
-	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC} {
+	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": linkNames(p.Links)} {
 		for i, name := range names {
 			if slices.Contains(names[:i], name) {
 				return &InputError{kind + " " + name + " stands twice: keep one"}
@@ -277,6 +284,14 @@ func checkTwice(p result.Plan) error {
 		}
 	}
 	return nil
+}
+
+func linkNames(links []result.BitsPerSecond) []string {
+	var names []string
+	for _, link := range links {
+		names = append(names, link.String())
+	}
+	return names
 }
 
 // bound is what a number of a plan must keep within.
@@ -296,8 +311,14 @@ func checkNumbers(p result.Plan) error {
 		{"precision", p.Precision, 0, 1, ""},
 		{"max_time", float64(p.MaxTime), 0, 7 * 86400, " s"},
 	}
+	for _, link := range p.Links {
+		bounds = append(bounds, bound{"link", float64(link), 1, mostLink, " bit/s"})
+	}
 	for _, n := range p.Networks {
 		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, mostLink, " bit/s"})
+	}
+	if p.Link > 0 && len(p.Links) > 0 {
+		return &InputError{"link and links both stand in the plan: keep links, which takes them all"}
 	}
 	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
 		return err

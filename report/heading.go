@@ -117,6 +117,20 @@ func orUnknown(text string) string {
 	return clip(text, 60)
 }
 
+// linkText is what the hosts are joined by.
+func linkText(plan result.Plan) string {
+	var rates []string
+	for _, link := range append([]result.BitsPerSecond{plan.Link}, plan.Links...) {
+		if link > 0 {
+			rates = append(rates, scaleFor("bit/s", float64(link)).withUnit(float64(link)))
+		}
+	}
+	if len(rates) == 0 {
+		return "as fast as the CPU"
+	}
+	return strings.Join(rates, " and ")
+}
+
 // setUp is how the plan had it measured.
 func setUp(plan result.Plan) string {
 	var parts []string
@@ -132,11 +146,7 @@ func setUp(plan result.Plan) string {
 	if len(plan.EncapNIC) > 0 {
 		add("for overlays also", strings.Join(plan.EncapNIC, " and "))
 	}
-	if plan.Link > 0 {
-		add("link", scaleFor("bit/s", float64(plan.Link)).withUnit(float64(plan.Link)))
-	} else {
-		add("link", "as fast as the CPU")
-	}
+	add("link", linkText(plan))
 	if plan.MTU > 0 {
 		add("mtu", strconv.Itoa(plan.MTU))
 	}

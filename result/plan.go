@@ -14,6 +14,7 @@ type Plan struct {
 	EncapNIC []string          `json:"encap_nic,omitempty" yaml:"encap_nic,omitempty"` // encapsulating networks run under these too
 	MTU      int               `json:"mtu" yaml:"mtu"`                                 // bytes, of the underlay
 	Link     BitsPerSecond     `json:"link,omitempty" yaml:"link,omitempty"`           // 0: as fast as the CPU
+	Links    []BitsPerSecond   `json:"links,omitempty" yaml:"links,omitempty"`         // instead of Link: every network runs under each of these
 	Pin      string            `json:"pin" yaml:"pin"`                                 // apart, same, none
 	RPS      string            `json:"rps" yaml:"rps"`                                 // on, off: packets that arrive are steered to the host's own CPUs
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them

@@ -43,7 +43,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.paths, "paths", "", "paths, a comma list or all: "+strings.Join(network.Paths(), ", "))
 	flags.StringVar(&f.workloads, "workloads", "", "workloads, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
-	flags.StringVar(&f.link, "link", "", "rate of the link between hosts, as 10gbit (default: as fast as the CPU)")
+	flags.StringVar(&f.link, "link", "", "rate of the link between hosts, as 10gbit, or a comma list (default: as fast as the CPU)")
 	flags.IntVar(&f.mtu, "mtu", 0, "MTU of the link between hosts, in bytes (default 1500)")
 	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
 	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")

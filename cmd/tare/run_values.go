@@ -29,7 +29,7 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	share := func(name, text string, into *float64) {
 		parse(name, func() (err error) { *into, err = parseShare(text); return err })
 	}
-	parse("link", func() (err error) { plan.Link, err = result.ParseBitsPerSecond(f.link); return err })
+	parse("link", func() (err error) { plan.Link = 0; plan.Links, err = parseLinks(f.link); return err })
 	parse("cpus", func() (err error) { plan.CPUs, err = parsePlaces(f.cpus); return err })
 	seconds("duration", f.duration, &plan.Duration)
 	seconds("warmup", f.warmup, &plan.Warmup)
@@ -46,6 +46,22 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 		plan.Blocks = 0 // the cap of a plan with a precision
 	}
 	return errors.Join(errs...)
+}
+
+// parseLinks reads a comma list of rates.
+func parseLinks(text string) ([]result.BitsPerSecond, error) {
+	var links []result.BitsPerSecond
+	for _, word := range list(text, nil) {
+		rate, err := result.ParseBitsPerSecond(word)
+		if err != nil {
+			return nil, err
+		}
+		links = append(links, rate)
+	}
+	if len(links) == 0 {
+		return nil, errors.New("it is empty: write a rate, as 10gbit")
+	}
+	return links, nil
 }
 
 func positive(n int) error {
