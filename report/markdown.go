@@ -20,6 +20,7 @@ func writeMarkdown(w io.Writer, results []*result.Result) (left []string, err er
 		if res.Finished == "" {
 			b.WriteString("\n**Interrupted**: this is what was measured until then.\n")
 		}
+		markdownCase(&b, res.Case)
 		for _, l := range loads {
 			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(group{loads: []*load{l}}.describe(loads)))
 			markdownTable(&b, l)

@@ -7,6 +7,7 @@
 //   - containers.go: what differs where containers are made
 //   - rungs.go, ladder.go: what each network adds to the one it is built upon
 //   - comparison.go, ranking.go: a result beside an older one, networks in order
+//   - case.go: published figures and claims beside what was measured
 //   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - imported.go: the table of what other tools measured
 //   - html.go, view.go, web/: the page with charts, and what it is given to draw
@@ -52,6 +53,7 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	p.rankings(res)
 	p.findings(res)
 	p.warnings(res)
+	p.published(res)
 	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}

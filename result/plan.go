@@ -31,6 +31,10 @@ type Plan struct {
 	// Needs are what was asked of the networks; they are ranked then.
 	Needs []string `json:"needs,omitempty" yaml:"needs,omitempty"`
 
+	// Case is the published measurement that this repeats: all of its experiments,
+	// whose own plans stand in the result's case.
+	Case string `json:"case,omitempty" yaml:"case,omitempty"`
+
 	// Skipped holds what "all" left out and why; the tool writes it.
 	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`
 }

@@ -22,6 +22,7 @@ type Result struct {
 	Cells       []Cell      `json:"cells"`
 	Findings    []Finding   `json:"findings"`
 	Rankings    []Ranking   `json:"rankings,omitempty"` // where the plan asks something of the networks
+	Case        *Case       `json:"case,omitempty"`     // where it repeats a published measurement
 	States      []State     `json:"states"`             // what stood on the machine and at each place before the first window
 	Unread      []Unread    `json:"unread"`             // sources that could not be read, each once
 	Warnings    []string    `json:"warnings"`

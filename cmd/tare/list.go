@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,18 +33,19 @@ type listed struct {
 
 func listCommand(s streams) *cobra.Command {
 	var asJSON bool
-	kinds := []string{"networks", "workloads"}
+	kinds := []string{"networks", "workloads", "cases"}
 	c := &cobra.Command{
-		Use:   "list [networks|workloads]",
+		Use:   "list [networks|workloads|cases]",
 		Short: "What runs here, what is missing and how to get it",
-		Long: `Lists the networks and workloads. Each network is laid for a moment in a lab of
-its own: what it says of this machine has been tried, not guessed. Of a workload
-it says which of its real servers and clients are missing here.`,
+		Long: `Lists the networks, the workloads, and the published measurements that tare run
+--case repeats. Each network is laid for a moment in a lab of its own: what it says
+of this machine has been tried, not guessed. Of a workload it says which of its real
+servers and clients are missing here, of a case which networks.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return wrong("list one kind at a time: %q is too many", args[1])
 			}
-			if len(args) == 1 && args[0] != kinds[0] && args[0] != kinds[1] {
+			if len(args) == 1 && !slices.Contains(kinds, args[0]) {
 				return experiment.Unknown("kind", args[0], kinds)
 			}
 			return nil
@@ -68,12 +70,18 @@ it says which of its real servers and clients are missing here.`,
 }
 
 func printList(ctx context.Context, s streams, kind string, asJSON bool) error {
-	all := listWorkloads()
-	if kind == "networks" {
-		var err error
-		if all, err = listNetworks(ctx); err != nil {
-			return err
-		}
+	var all []listed
+	var err error
+	switch kind {
+	case "networks":
+		all, err = listNetworks(ctx)
+	case "cases":
+		all, err = listCases(ctx)
+	default:
+		all = listWorkloads()
+	}
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		enc := json.NewEncoder(s.out)

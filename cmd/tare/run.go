@@ -33,12 +33,17 @@ randomised interleaved blocks, prints the tolls and writes the result file.
 Without an argument it runs the quick plan: every network that needs no package,
 under TCP throughput and round trips, in about a minute. A plan in YAML runs that
 plan; a result file runs its plan again. Flags change the plan: what they narrow
-gets longer windows.`,
+gets longer windows.
+
+With --case it repeats a published measurement (tare list cases): its experiments
+one after the other, its figures beside those measured here, and a verdict on each
+of its claims.`,
 		Example: `  tare run
   tare run --networks host,vxlan --paths cross-host --workloads tcp_stream
   tare run --networks host,vxlan --workloads tcp_stream --link 1gbit
   tare run --dry-run > plan.yaml; tare run plan.yaml
-  tare run --check`,
+  tare run --check
+  tare run --case containerd-linux-bridge --out case.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return wrong("one plan or result at a time: %q is too many", args[1])
@@ -46,6 +51,13 @@ gets longer windows.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			id, err := f.caseOf(args)
+			if err != nil {
+				return err
+			}
+			if id != "" {
+				return f.runCase(c.Context(), s, c.Flags(), id)
+			}
 			plan, err := f.plan(c.Flags(), args)
 			if err != nil {
 				return err
@@ -89,13 +101,20 @@ func (f *runFlags) equip(plan result.Plan) (result.Plan, error) {
 
 // weigh builds the lab, measures, and reports.
 func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
+	return f.deliver(s, experiment.SizeOf(plan), func(save func(*result.Result) error) (*result.Result, error) {
+		return measure(ctx, s, f, plan, save)
+	})
+}
+
+// deliver has so many samples measured, into the result file and before the user.
+func (f runFlags) deliver(s streams, samples int64, measure func(save func(*result.Result) error) (*result.Result, error)) error {
 	out := f.out
 	if out == "" && !f.json {
 		out = time.Now().Format("tare-20060102-150405.json")
 	}
 	save := func(*result.Result) error { return nil }
 	if out != "" {
-		if err := result.CheckWritable(out, experiment.SizeOf(plan)*resultBytes); err != nil {
+		if err := result.CheckWritable(out, samples*resultBytes); err != nil {
 			return &exitError{exitWrong, err}
 		}
 		if replaceable(out) {
@@ -105,7 +124,7 @@ func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
 	if err := f.checkPage(); err != nil {
 		return err
 	}
-	res, err := measure(ctx, s, f, plan, save)
+	res, err := measure(save)
 	if res == nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/cases"
 	"tare/experiment"
 	"tare/lab"
 	"tare/network"
@@ -31,6 +32,7 @@ type runFlags struct {
 	network                    networkFlags
 	seed                       uint64
 	labName, out, need, page   string
+	caseID                     string
 	listed                     []string    // networks that the plan's file names
 	open                       result.Plan // as asked for, before it was completed
 	json, dryRun, check        bool
@@ -40,6 +42,7 @@ type runFlags struct {
 func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.networks, "networks", "", "networks to weigh, a comma list or all")
 	flags.StringVar(&f.need, "need", "", "what a network must meet, a comma list; those that do are ranked: "+strings.Join(experiment.Demands(), ", "))
+	flags.StringVar(&f.caseID, "case", "", "repeat a published measurement: "+strings.Join(cases.IDs(), ", "))
 	flags.StringVar(&f.paths, "paths", "", "paths, a comma list or all: "+strings.Join(network.Paths(), ", "))
 	flags.StringVar(&f.workloads, "workloads", "", "workloads, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))

@@ -1,0 +1,220 @@
+package cases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// TestEveryClaimIsJudged holds the claims of a case to those that were published,
+// in their order and word for word.
+func TestEveryClaimIsJudged(t *testing.T) {
+	if len(All()) < 5 {
+		t.Fatalf("%d cases", len(All()))
+	}
+	for _, c := range All() {
+		p, err := c.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Claims) != len(c.Claims) {
+			t.Fatalf("%s: %d claims were published, %d are judged", c.ID, len(p.Claims), len(c.Claims))
+		}
+		for n, claim := range c.Claims {
+			if claim.text != p.Claims[n].Text {
+				t.Errorf("%s, claim %d: %q is judged, %q was published", c.ID, n+1, claim.text, p.Claims[n].Text)
+			}
+			if (claim.toll == nil) == (claim.judge == nil) {
+				t.Errorf("%s: %q must have a toll or a judge", c.ID, claim.text)
+			}
+		}
+	}
+}
+
+// TestEveryFigureHasItsPlace: the like of each published figure is in a plan, but
+// for what tare has no such metric of.
+func TestEveryFigureHasItsPlace(t *testing.T) {
+	for _, c := range All() {
+		p, err := c.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range p.Figures {
+			s := c.spotOf(f)
+			n := slices.IndexFunc(c.Experiments, func(x Experiment) bool { return x.Name == s.experiment })
+			if n < 0 {
+				t.Errorf("%s: %v: no experiment %q", c.ID, f, s.experiment)
+				continue
+			}
+			plan := c.Experiments[n].Plan
+			if !slices.ContainsFunc(plan.Networks, func(n result.NetworkPlan) bool { return n.Name == s.network }) {
+				t.Errorf("%s, %s: no network %s", c.ID, s.experiment, s.network)
+			}
+			if s.path != "" && !slices.Contains(plan.Paths, s.path) {
+				t.Errorf("%s, %s: no path %s for %s", c.ID, s.experiment, s.path, s.network)
+			}
+			at := slices.IndexFunc(plan.Workloads, func(w result.WorkloadPlan) bool { return w.Name == s.workload })
+			if at < 0 {
+				t.Errorf("%s, %s: no workload %s", c.ID, s.experiment, s.workload)
+				continue
+			}
+			if sizes, err := result.ParseSizes(plan.Workloads[at].Sizes); s.size > 0 && (err != nil || !slices.Contains(sizes, s.size)) {
+				t.Errorf("%s, %s: size %d is not visited", c.ID, s.experiment, s.size)
+			}
+		}
+	}
+}
+
+// TestPlansAreOfWhatThereIs: every word of a plan is one that tare knows.
+func TestPlansAreOfWhatThereIs(t *testing.T) {
+	for _, c := range All() {
+		for _, x := range c.Experiments {
+			for _, n := range x.Plan.Networks {
+				if _, known := network.Find(n.Name); !known {
+					t.Errorf("%s, %s: network %s", c.ID, x.Name, n.Name)
+				}
+			}
+			for _, w := range x.Plan.Workloads {
+				if _, known := workload.Find(w.Name); !known {
+					t.Errorf("%s, %s: workload %s", c.ID, x.Name, w.Name)
+				}
+			}
+			for _, path := range x.Plan.Paths {
+				if !slices.Contains(network.Paths(), path) {
+					t.Errorf("%s, %s: path %s", c.ID, x.Name, path)
+				}
+			}
+		}
+	}
+}
+
+// TestEveryClaimLooksAtWhatIsMeasured judges all claims by results that hold all
+// that the plans measure: nothing may be missing but a network that nobody has.
+func TestEveryClaimLooksAtWhatIsMeasured(t *testing.T) {
+	for _, c := range All() {
+		whole := judged(t, c, nil)
+		for _, claim := range whole.Case.Claims {
+			for _, missing := range []string{"was not measured", "no block of"} {
+				if strings.Contains(claim.Because, missing) && !strings.Contains(claim.Because, "havs") {
+					t.Errorf("%s: %q: %s", c.ID, claim.Text, claim.Because)
+				}
+			}
+			if claim.Verdict == "" || claim.Because == "" {
+				t.Errorf("%s: %q: verdict %q because %q", c.ID, claim.Text, claim.Verdict, claim.Because)
+			}
+		}
+		if whole.Case.Ours == "" {
+			t.Errorf("%s recommends nothing: %s", c.ID, whole.Case.Because)
+		}
+		for _, f := range whole.Case.Figures {
+			if f.As != "havs" && f.Measured == nil && !unmeasurable(f) {
+				t.Errorf("%s: %s %s %s %s %s: %s", c.ID, f.Network, f.Path, f.Workload, f.Metric, f.Setting, f.Reason)
+			}
+		}
+	}
+}
+
+// unmeasurable tells of a published figure whose like no metric of tare's is.
+func unmeasurable(f result.Figure) bool {
+	_, known := result.QuantityOf(f.Metric)
+	large := f.Workload == sweep && f.Metric != "throughput" && f.Metric != "throughput_steady" // round trips are of small messages
+	return !known && f.Metric != "throughput_steady" || large || f.Metric == "offered_rate"
+}
+
+// tolls are what networks cost in a made-up machine, as ratios of throughput.
+type tolls map[string]float64
+
+// judged runs a case on a made-up machine of ten blocks.
+func judged(t *testing.T, c Case, costs tolls) *result.Result {
+	t.Helper()
+	refereed, err := c.Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := c.Judge(measuredBy(c, costs, network.Product), refereed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
+// measuredBy makes up results of all experiments of a case.
+func measuredBy(c Case, costs tolls, fidelity string) map[string]*result.Result {
+	results := map[string]*result.Result{}
+	for _, x := range c.Experiments {
+		res := &result.Result{Schema: result.Schema, ID: x.Name, Finished: "2026-01-02T03:04:05Z", Plan: x.Plan, Cells: []result.Cell{}}
+		res.Environment.CPUs = 8
+		links := append(slices.Clone(x.Plan.Links), x.Plan.Link)
+		for _, link := range links[:max(1, len(links)-1)] {
+			for _, n := range x.Plan.Networks {
+				for _, path := range append(slices.Clone(x.Plan.Paths), "") {
+					for _, w := range x.Plan.Workloads {
+						res.Cells = append(res.Cells, madeUp(n, path, w, link, costs[n.Name], fidelity))
+					}
+				}
+			}
+		}
+		results[x.Name] = res
+	}
+	return results
+}
+
+// madeUp is a cell of ten blocks that differ by some thousandths.
+func madeUp(n result.NetworkPlan, path string, w result.WorkloadPlan, link result.BitsPerSecond, toll float64, fidelity string) result.Cell {
+	c := result.Cell{
+		Network: n.Name, Path: path, Workload: w.Name, Status: result.StatusOK, Fidelity: fidelity,
+		Params: result.Params{}, Metrics: []result.Metric{},
+	}
+	if link > 0 {
+		c.Params["link"] = float64(link)
+	}
+	for name, value := range n.Params.Map() {
+		c.Params[name] = value
+	}
+	sizes, _ := result.ParseSizes(w.Sizes)
+	for block := range 10 {
+		layouts := []string{""}
+		if n.Name == network.Baseline {
+			layouts = []string{"b", "a"}
+		}
+		for _, layout := range layouts {
+			c.Samples = append(c.Samples, madeUpSample(block, layout, sizes, toll))
+		}
+	}
+	low, high := 0.985*1e9, 0.995*1e9
+	c.Metrics = append(c.Metrics, result.Metric{
+		Name: "throughput", Unit: "bit/s", Better: result.Higher, Value: 0.99e9, Low: &low, High: &high, Ceiling: &result.Ceiling{Value: 0.99e9, Ratio: 1},
+	})
+	return c
+}
+
+func madeUpSample(block int, layout string, sizes []int, toll float64) result.Sample {
+	wobble := 1 + 0.001*float64((7*block+len(layout))%5)
+	s := result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{}, Series: map[string][]float64{}}
+	for _, q := range result.Quantities() {
+		s.Metrics[q.Name] = 1e9 * (1 - toll) * wobble
+		if q.Better == result.Lower {
+			s.Metrics[q.Name] = 1e-4 / (1 - toll) * wobble
+		}
+	}
+	for _, size := range sizes {
+		s.Series["size"] = append(s.Series["size"], float64(size))
+		s.Series["throughput"] = append(s.Series["throughput"], 1e9*(1-toll)*wobble)
+		if size <= 4096 {
+			s.Series["rtt_p50"] = append(s.Series["rtt_p50"], 1e-4/(1-toll)*wobble)
+		}
+	}
+	s.Readings = []result.Reading{{Source: cpuTimes, Counts: map[string]float64{"cpu0.busy": 0.5, "cpu0.idle": 0.5, "cpu0.softirq": 0.2}}}
+	return s
+}
+
+func ExampleCase_Networks() {
+	c, _ := Find("containerd-linux-bridge")
+	fmt.Println(c.Networks())
+	// Output: [host containerd-bridge]
+}

@@ -1,0 +1,48 @@
+package cases
+
+import (
+	"tare/network"
+	"tare/result"
+)
+
+// dockerSysbench is Docker's multi-host networks under selects of one row by its
+// key, by sysbench.
+func dockerSysbench() Case {
+	selects := spot{experiment: "selects", path: network.CrossHost, workload: "mysql", metric: "rate"}
+	published := selects.on("docker-nat").along(network.PublishedPort)
+	bridged := selects.on("docker-nat").along(network.ContainerToPublishedPort)
+	return Case{
+		ID: "docker-multi-host-sysbench", Doc: "Docker's bridge, overlay, weave and Calico under MySQL selects",
+		Experiments: []Experiment{
+			{"selects", "MariaDB on one host, sixteen connections from the other", result.Plan{
+				Networks: networksOf(network.Baseline, "nat", "docker-nat", "docker-overlay", "bgp", "tun-udp"),
+				Paths:    []string{network.CrossHost, network.PublishedPort, network.ContainerToPublishedPort},
+				Workloads: []result.WorkloadPlan{
+					{Name: "mysql", Flows: 16},
+				},
+				Link: 10 * gbit, Duration: 0.5,
+			}},
+		},
+		Place: func(f figure, s *spot) {
+			if f.Network == "docker-nat" {
+				s.path = network.PublishedPort
+			}
+		},
+		Claims: []claim{
+			{text: "bridge with a forwarded port costs about 12 %", toll: &span{published, 0.12, 0.12}},
+			{text: "is that toll Docker's or the Linux bridge's", judge: sameAs(published, published.on("nat"),
+				"the Linux bridge's and its NAT's, which cost the same without Docker",
+				"not the Linux bridge's and its NAT's alone")},
+			{text: "the native overlay pins one core at 100 % in ksoftirqd; host and bridge do not", judge: every(
+				fillsCPU(selects.on("docker-overlay"), true), fillsCPU(selects.host(), false), fillsCPU(published, false),
+			)},
+			{text: "weave is very slow and its container uses many cores: it does not scale", judge: every(
+				worse(selects.on("tun-udp"), selects.host()), worse(selects.on("tun-udp"), selects.on("docker-overlay")),
+			)},
+			{text: "the Calico plug-in is the fastest multi-host network, faster than bridge to bridge", judge: every(
+				worse(selects.on("docker-overlay"), selects.on("bgp")), worse(bridged, selects.on("bgp")),
+			)},
+		},
+		Candidates: []spot{selects.on("bgp"), selects.on("docker-overlay"), selects.on("tun-udp"), bridged},
+	}
+}

@@ -1,0 +1,168 @@
+package cases
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+	"tare/wire"
+)
+
+// mtu is that of the hosts in every article, in bytes.
+const mtu = 1500
+
+// figures sets every published number beside what was measured of its like.
+func (c Case) figures(p published, e evidence) []result.Figure {
+	all := []result.Figure{}
+	for _, f := range p.Figures {
+		all = append(all, c.beside(f, p, e))
+	}
+	return all
+}
+
+// beside is one published number and what was measured of its like. A value is
+// compared where a link sets it; else what the network costs is.
+func (c Case) beside(f figure, p published, e evidence) result.Figure {
+	s := c.spotOf(f)
+	row := result.Figure{
+		Experiment: s.experiment, Network: f.Network, As: s.network, Path: s.path, Workload: s.workload,
+		Metric: f.Metric, Unit: f.Unit, Setting: f.setting(),
+	}
+	if f.Metric == toll {
+		row.Metric, row.Unit, row.PublishedToll = f.Of, unitOf(f.Of), &f.Value
+		row.Against = network.Baseline
+	} else {
+		row.Published = &f.Value
+	}
+	against, compared := p.reference(f)
+	if compared {
+		row.Against, row.PublishedToll = against.Network, f.tollOver(against)
+	}
+	if share, known := c.ceiling(f); known {
+		row.Ceiling = &result.CeilingShares{Published: share}
+	}
+	if row.Reason = e.lacks(s); row.Reason != "" {
+		return row
+	}
+	row.Fidelity = e.cell(s).Fidelity
+	if v := e.value(s); !math.IsNaN(v) {
+		if f.Metric == "latency_one_way" {
+			v /= 2
+		}
+		row.Measured = &v
+	}
+	than := s.host()
+	if compared {
+		than = c.spotOf(against)
+		than.path = s.path
+	}
+	if row.Against != "" && e.lacks(than) == "" {
+		row.Toll = e.weigh(s, than).result()
+	}
+	if m := e.metric(s); row.Ceiling != nil && m != nil && m.Ceiling != nil {
+		row.Ceiling.Measured = &m.Ceiling.Ratio
+	}
+	return row
+}
+
+// result is the weighing in the form of a file; nil: nothing was weighed.
+func (w weighed) result() *result.Change {
+	if math.IsNaN(w.Value) {
+		return nil
+	}
+	t := &result.Change{Value: w.Value, Verdict: string(w.verdict), Margin: 1}
+	if used := w.margins.Used(); !math.IsInf(used, 0) && !math.IsNaN(used) {
+		t.Margin = used
+	}
+	if w.whole {
+		t.Low, t.High = &w.Low, &w.High
+	}
+	return t
+}
+
+func unitOf(metric string) string {
+	q, _ := result.QuantityOf(metric)
+	return q.Unit
+}
+
+// setting is what tells a figure from others of its network.
+func (f figure) setting() string {
+	var words []string
+	add := func(said bool, format string, values ...any) {
+		if said {
+			words = append(words, fmt.Sprintf(format, values...))
+		}
+	}
+	add(f.Size > 0, "%s", bytesText(f.Size))
+	add(f.Datagram > 0, "datagrams of %s", bytesText(f.Datagram))
+	add(f.Platform != "", "%s", f.Platform)
+	add(f.Round > 0, "round %d", f.Round)
+	add(f.Offered > 0, "offered %s", result.BitsPerSecond(f.Offered))
+	add(f.Flows > 0, "%d flows", f.Flows)
+	add(f.Connections > 0, "%d connections", f.Connections)
+	add(f.Workers > 0, "%d workers", f.Workers)
+	add(f.Tool != "", "%s", f.Tool)
+	add(f.apart(), "run apart")
+	if f.Pinned != nil {
+		add(*f.Pinned, "pinned")
+		add(!*f.Pinned, "not pinned")
+	}
+	return strings.Join(words, ", ")
+}
+
+// apart tells of a figure that a sweep visits too, and that was measured without.
+func (f figure) apart() bool { return strings.Contains(f.Note, "run apart") }
+
+// alike tells whether two figures differ in their networks alone.
+func (f figure) alike(g figure) bool {
+	return f.Experiment == g.Experiment && f.Path == g.Path && f.Workload == g.Workload && f.Metric == g.Metric && f.setting() == g.setting()
+}
+
+// reference is the figure that another is compared with: the host's of its own
+// table, else that of the first network there. The reference itself has none.
+func (p published) reference(f figure) (figure, bool) {
+	first := slices.IndexFunc(p.Figures, f.alike)
+	host := slices.IndexFunc(p.Figures, func(g figure) bool { return g.Network == network.Baseline && f.alike(g) })
+	at := first
+	if host >= 0 {
+		at = host
+	}
+	if at < 0 || f.Metric == toll || p.Figures[at].Network == f.Network || p.Figures[at].Value == 0 {
+		return figure{}, false
+	}
+	return p.Figures[at], true
+}
+
+// tollOver is what a figure costs over another of the same table.
+func (f figure) tollOver(reference figure) *float64 {
+	t := 1 - f.Value/reference.Value
+	if q, _ := result.QuantityOf(f.Metric); q.Better == result.Lower {
+		t = -t
+	}
+	return &t
+}
+
+// tollOf is a figure's toll over the host of its own table; nil: that has none.
+func (p published) tollOf(f figure) *float64 {
+	if of, compared := p.reference(f); compared && of.Network == network.Baseline {
+		return f.tollOver(of)
+	}
+	return nil
+}
+
+// ceiling is the share that a published TCP throughput is of what its link carries
+// under the network's headers.
+func (c Case) ceiling(f figure) (share float64, known bool) {
+	n, found := network.Find(c.spotOf(f).network)
+	if f.Link == 0 || !found || unitOf(c.spotOf(f).metric) != "bit/s" || !strings.HasPrefix(f.Workload, "tcp_") {
+		return 0, false
+	}
+	most := f.Ceiling
+	if most == 0 {
+		most = float64(wire.TCPCeiling(wire.BitsPerSecond(f.Link), wire.InnerMTU(mtu, n.Stack), n.Stack))
+	}
+	return f.Value / most, true
+}

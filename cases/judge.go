@@ -1,0 +1,163 @@
+package cases
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tare/result"
+	"tare/stats"
+)
+
+// Judge joins the results of a case's experiments, by name, and says what came of
+// its claims. refereed is Published after a referee has seen it. Experiments that
+// are not there yet leave their claims open.
+func (c Case) Judge(results map[string]*result.Result, refereed *result.Result) (*result.Result, error) {
+	p, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	e := evidence(results)
+	told := &result.Case{
+		ID: c.ID, Title: p.Title, Experiments: []result.CaseExperiment{}, Claims: []result.Claim{},
+		Figures: c.figures(p, e), Odd: c.odd(p, refereed), Defects: append([]string{}, p.Defects...), Recommends: p.Recommends,
+	}
+	for n, claim := range c.Claims {
+		a := claim.judgeIt(e)
+		told.Claims = append(told.Claims, result.Claim{
+			Text: claim.text, Kind: p.Claims[n].Kind, Note: p.Claims[n].Note, Verdict: a.verdict, Because: a.because,
+		})
+	}
+	told.Ours, told.Because = c.recommend(e)
+	whole := c.join(results)
+	for _, x := range c.Experiments {
+		if res := results[x.Name]; res != nil {
+			told.Experiments = append(told.Experiments, result.CaseExperiment{Name: x.Name, Doc: x.Doc, Plan: res.Plan})
+		}
+	}
+	if whole != nil {
+		whole.Case = told
+	}
+	return whole, nil
+}
+
+// recommend is the candidate that costs least, and why; those that a stand-in
+// stands for, or that were not measured, are none.
+func (c Case) recommend(e evidence) (name, because string) {
+	type ranked struct {
+		at   spot
+		toll weighed
+	}
+	var all []ranked
+	var without []string
+	for _, at := range c.Candidates {
+		switch {
+		case e.lacks(at) != "" || e.lacks(at.host()) != "":
+			without = append(without, at.network+" (not measured)")
+		case e.standIn(at):
+			without = append(without, at.network+" (a stand-in here)")
+		default:
+			all = append(all, ranked{at, e.weigh(at, at.host())})
+		}
+	}
+	left := ""
+	if len(without) > 0 {
+		left = ". Not ranked: " + strings.Join(without, ", ")
+	}
+	if len(all) == 0 {
+		return "", "none of the networks in question could be ranked here" + left
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.toll.Value, b.toll.Value) })
+	first := all[0]
+	texts := []string{fmt.Sprintf("it costs %s on %s (%s)", first.toll.interval(), first.at.metric, first.at.path)}
+	for _, next := range all[1:] {
+		behind := e.weigh(next.at, first.at)
+		text := fmt.Sprintf("%s costs %s", next.at.network, next.toll.interval())
+		if next.at.path != first.at.path {
+			text += " (" + next.at.path + ")"
+		}
+		if behind.verdict != stats.Slower {
+			text += ", no measurable difference"
+		}
+		texts = append(texts, text)
+	}
+	return first.at.network, strings.Join(texts, "; ") + left
+}
+
+// join puts the cells of all experiments into one result, with a plan that names
+// the case; nil: there is none.
+func (c Case) join(results map[string]*result.Result) *result.Result {
+	var whole *result.Result
+	for _, x := range c.Experiments {
+		res := results[x.Name]
+		switch {
+		case res == nil:
+		case whole == nil:
+			first := *res
+			whole = &first
+			whole.Plan.Name, whole.Plan.Case = c.ID, c.ID
+			whole.Environment.Parts = maps.Clone(res.Environment.Parts)
+		default:
+			add(whole, res)
+		}
+	}
+	if whole != nil && len(results) < len(c.Experiments) {
+		whole.Finished = ""
+	}
+	return whole
+}
+
+// add puts a later experiment behind the others.
+func add(whole, res *result.Result) {
+	whole.Finished = res.Finished
+	whole.Plan = joinPlans(whole.Plan, res.Plan)
+	for part, version := range res.Environment.Parts {
+		whole.Environment.Parts[part] = version
+	}
+	whole.Noise.AA = slices.Concat(whole.Noise.AA, res.Noise.AA)
+	whole.Noise.Steal = max(whole.Noise.Steal, res.Noise.Steal)
+	whole.Noise.Pressure = max(whole.Noise.Pressure, res.Noise.Pressure)
+	whole.Noise.ForeignCPU = max(whole.Noise.ForeignCPU, res.Noise.ForeignCPU)
+	whole.Cells = slices.Concat(whole.Cells, res.Cells)
+	whole.Findings = slices.Concat(whole.Findings, res.Findings)
+	whole.States = slices.Concat(whole.States, res.States)
+	for _, u := range res.Unread {
+		if !slices.Contains(whole.Unread, u) {
+			whole.Unread = append(whole.Unread, u)
+		}
+	}
+	for _, w := range res.Warnings {
+		if !slices.Contains(whole.Warnings, w) {
+			whole.Warnings = append(whole.Warnings, w)
+		}
+	}
+}
+
+// joinPlans lists what either measures; what differs between them stands with
+// each cell.
+func joinPlans(a, b result.Plan) result.Plan {
+	a.Networks = union(a.Networks, b.Networks)
+	a.Paths = union(a.Paths, b.Paths)
+	a.Workloads = union(a.Workloads, b.Workloads)
+	a.NIC = union(a.NIC, b.NIC)
+	a.Skipped = union(a.Skipped, b.Skipped)
+	a.Link, a.Links = 0, nil
+	if a.Pin != b.Pin && !strings.Contains(a.Pin, b.Pin) {
+		a.Pin += " and " + b.Pin
+	}
+	a.MTU, a.Seed = 0, 0
+	a.Duration = 0
+	return a
+}
+
+func union[T comparable](a, b []T) []T {
+	all := slices.Clone(a)
+	for _, v := range b {
+		if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}

@@ -1,0 +1,170 @@
+package cases
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+)
+
+// verdictOn finds what came of a claim that begins so.
+func verdictOn(t *testing.T, res *result.Result, begins string) result.Claim {
+	t.Helper()
+	for _, c := range res.Case.Claims {
+		if strings.HasPrefix(c.Text, begins) {
+			return c
+		}
+	}
+	t.Fatalf("no claim begins with %q", begins)
+	return result.Claim{}
+}
+
+func find(t *testing.T, id string) Case {
+	t.Helper()
+	c, known := Find(id)
+	if !known {
+		t.Fatalf("no case %s", id)
+	}
+	return c
+}
+
+// TestATollIsReproducedWhereItIsThat: 6.7 % is found where 7 % is measured, and not
+// where 20 % or nothing is.
+func TestATollIsReproducedWhereItIsThat(t *testing.T) {
+	c := find(t, "containerd-linux-bridge")
+	for costs, want := range map[float64]string{
+		0.07: result.ClaimReproduced, 0.20: result.ClaimNotReproduced, 0: result.ClaimNotReproduced,
+	} {
+		got := verdictOn(t, judged(t, c, tolls{"containerd-bridge": costs}), "throughput toll")
+		if got.Verdict != want {
+			t.Errorf("a toll of %v: %s because %s", costs, got.Verdict, got.Because)
+		}
+	}
+}
+
+func TestOrdersAreJudged(t *testing.T) {
+	c := find(t, "openshift-calico-bgp-ovs")
+	for _, one := range []struct {
+		costs tolls
+		want  string
+	}{
+		{tolls{"ovs-multitable": 0.5}, result.ClaimReproduced},
+		{tolls{"bgp": 0.5}, result.ClaimNotReproduced},
+		{nil, result.ClaimNotReproduced},
+	} {
+		got := verdictOn(t, judged(t, c, one.costs), "for large messages")
+		if got.Verdict != one.want {
+			t.Errorf("%v: %s because %s", one.costs, got.Verdict, got.Because)
+		}
+	}
+}
+
+// TestAStandInDecidesNothing, nor does a network that is not here; both are named.
+func TestAStandInDecidesNothing(t *testing.T) {
+	c := find(t, "openshift-calico-bgp-ovs")
+	refereed, err := c.Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := measuredBy(c, tolls{"ovs-multitable": 0.5}, network.StandIn)
+	whole, err := c.Judge(results, refereed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := verdictOn(t, whole, "for large messages")
+	if got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "stand-in") {
+		t.Errorf("%s because %s", got.Verdict, got.Because)
+	}
+	if whole.Case.Ours != "" {
+		t.Errorf("recommends %s, a stand-in", whole.Case.Ours)
+	}
+	res := results["cloud"]
+	res.Cells = slices.DeleteFunc(res.Cells, func(c result.Cell) bool { return c.Network == "bgp" })
+	res.Plan.Skipped = []result.SkippedNetwork{{Name: "bgp", Reason: "no BIRD"}}
+	if whole, err = c.Judge(results, refereed); err != nil {
+		t.Fatal(err)
+	}
+	if got := verdictOn(t, whole, "Calico BGP is almost"); got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "no BIRD") {
+		t.Errorf("%s because %s", got.Verdict, got.Because)
+	}
+}
+
+// TestAnotherMachineIsSaid: a claim about one CPU can't be tested on another.
+func TestAnotherMachineIsSaid(t *testing.T) {
+	c := find(t, "docker-bridge-ovs-overlay")
+	for _, begins := range []string{"unpinned", "on Intel"} {
+		got := verdictOn(t, judged(t, c, nil), begins)
+		if got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "this machine has") {
+			t.Errorf("%s because %s", got.Verdict, got.Because)
+		}
+	}
+}
+
+// TestTheGapOverLinks: it widens where the toll does.
+func TestTheGapOverLinks(t *testing.T) {
+	c := find(t, "vxlan-and-cluster-networks")
+	refereed, err := c.Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		grows float64
+		want  string
+	}{{0.2, result.ClaimReproduced}, {0, result.ClaimNotReproduced}} {
+		results := measuredBy(c, nil, network.Product)
+		for n := range results[overLinks].Cells {
+			cell := &results[overLinks].Cells[n]
+			if link := cell.Params["link"].(float64); cell.Network == "vxlan" && link > gbit {
+				for _, s := range cell.Samples {
+					s.Metrics["throughput"] *= 1 - one.grows
+				}
+			}
+		}
+		whole, err := c.Judge(results, refereed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := verdictOn(t, whole, "the gap widens"); got.Verdict != one.want {
+			t.Errorf("grows by %v: %s because %s", one.grows, got.Verdict, got.Because)
+		}
+	}
+}
+
+// TestWhatPublishedFiguresCannotBe: a text against its own table, and how many
+// were under way.
+func TestWhatPublishedFiguresCannotBe(t *testing.T) {
+	for id, want := range map[string][]string{
+		"vxlan-and-cluster-networks": {
+			`the text says "docker-host costs 26 % and 1830 us", a toll of 26.0 %; its own table gives 2.3 to 6.4 %`,
+			"docker-modes: rate times mean time is from 35.", "vxlan vxlan throughput is better than its host in",
+		},
+	} {
+		odd := strings.Join(judged(t, find(t, id), nil).Case.Odd, "\n")
+		for _, text := range want {
+			if !strings.Contains(odd, text) {
+				t.Errorf("%s: no %q in\n%s", id, text, odd)
+			}
+		}
+	}
+}
+
+// TestExperimentsAreJoined: one result holds the cells of all, and says where some
+// are missing that it is not finished.
+func TestExperimentsAreJoined(t *testing.T) {
+	c := find(t, "docker-bridge-ovs-overlay")
+	results := measuredBy(c, nil, network.Product)
+	cells := 0
+	for _, res := range results {
+		cells += len(res.Cells)
+	}
+	whole := c.join(results)
+	if len(whole.Cells) != cells || whole.Finished == "" || whole.Plan.Case != c.ID {
+		t.Errorf("%d cells of %d, finished %q, case %q", len(whole.Cells), cells, whole.Finished, whole.Plan.Case)
+	}
+	delete(results, "overlay")
+	if c.join(results).Finished != "" {
+		t.Error("finished without one of its experiments")
+	}
+}

@@ -1,0 +1,221 @@
+package cases
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tare/result"
+	"tare/stats"
+)
+
+// claim is a sentence of the article and how it is judged. Where it names a toll
+// that is all: it is held against what is measured, and against the article's own
+// table.
+type claim struct {
+	text  string
+	toll  *span
+	judge judge
+}
+
+// judgeIt judges a claim by what was measured.
+func (c claim) judgeIt(e evidence) answer {
+	if c.judge != nil {
+		return c.judge(e)
+	}
+	return costs(*c.toll)(e)
+}
+
+// judge tells what becomes of a claim.
+type judge func(e evidence) answer
+
+// answer is a verdict of result.Claim, and the numbers for it.
+type answer struct{ verdict, because string }
+
+func untestable(because string) answer { return answer{result.ClaimUntestable, because} }
+
+func told(holds bool, because string) answer {
+	if holds {
+		return answer{result.ClaimReproduced, because}
+	}
+	return answer{result.ClaimNotReproduced, because}
+}
+
+// judged asks for a verdict where all spots were measured on their real data
+// path; a stand-in decides nothing, and shows its numbers.
+func (e evidence) judged(spots []spot, tell func() answer) answer {
+	for _, s := range spots {
+		if missing := e.lacks(s); missing != "" {
+			return untestable(missing)
+		}
+	}
+	a := tell()
+	for _, s := range spots {
+		if e.standIn(s) {
+			return untestable(s.network + " is a stand-in here, which decides nothing; its numbers: " + a.because)
+		}
+	}
+	return a
+}
+
+// worse claims that one spot is worse than another.
+func worse(s, than spot) judge {
+	return func(e evidence) answer {
+		return e.judged([]spot{s, than}, func() answer {
+			w := e.weigh(s, than)
+			if w.verdict == stats.Inconclusive {
+				return untestable(w.unsaid(s, than))
+			}
+			return told(w.verdict == stats.Slower, w.text(s, than))
+		})
+	}
+}
+
+// alike claims that two spots are equal.
+func alike(s, than spot) judge {
+	return func(e evidence) answer {
+		return e.judged([]spot{s, than}, func() answer {
+			w := e.weigh(s, than)
+			if w.verdict == stats.Inconclusive {
+				return untestable(w.unsaid(s, than))
+			}
+			return told(w.verdict == stats.Equal, w.text(s, than))
+		})
+	}
+}
+
+// noBetter claims that one spot is not better than another.
+func noBetter(s, than spot) judge {
+	return func(e evidence) answer {
+		return e.judged([]spot{s, than}, func() answer {
+			w := e.weigh(s, than)
+			if w.verdict == stats.Inconclusive {
+				return untestable(w.unsaid(s, than))
+			}
+			return told(w.verdict != stats.Faster, w.text(s, than))
+		})
+	}
+}
+
+// every joins claims: one that is not reproduced settles it, and one that can't be
+// tested leaves it open.
+func every(parts ...judge) judge {
+	return func(e evidence) answer {
+		all := answer{verdict: result.ClaimReproduced}
+		var texts []string
+		for _, part := range parts {
+			a := part(e)
+			texts = append(texts, a.because)
+			if a.verdict == result.ClaimNotReproduced || all.verdict == result.ClaimReproduced {
+				all.verdict = a.verdict
+			}
+		}
+		all.because = strings.Join(texts, "; ")
+		return all
+	}
+}
+
+// only judges on a CPU whose model holds a word: the claim is about that machine.
+func only(word string, then judge) judge {
+	return func(e evidence) answer {
+		a := then(e)
+		for _, res := range e {
+			if model := res.Environment.CPUModel; !strings.Contains(strings.ToLower(model), strings.ToLower(word)) {
+				return untestable(fmt.Sprintf("it is about %s, and this machine has %s; its numbers: %s", word, or(model, "another CPU"), a.because))
+			}
+		}
+		return a
+	}
+}
+
+// never is for what no measurement here can tell; spots are shown beside.
+func never(why string, shown ...spot) judge {
+	return func(e evidence) answer {
+		for _, s := range shown {
+			if v := e.value(s); !math.IsNaN(v) {
+				why += fmt.Sprintf("; here %s: %s", s, amount(v, s.metric))
+			}
+		}
+		return untestable(why)
+	}
+}
+
+// text says by how much one spot is worse than another.
+func (w weighed) text(s, than spot) string {
+	return strings.TrimSpace(fmt.Sprintf("%s is %s of %s %s", s, w.words(), than.network, difference(s, than)))
+}
+
+// difference is what tells one spot from another beside its network.
+func difference(s, than spot) string {
+	var words []string
+	if s.path != than.path {
+		words = append(words, "on "+than.path)
+	}
+	if s.experiment != than.experiment {
+		words = append(words, "("+than.experiment+")")
+	}
+	return strings.Join(words, " ")
+}
+
+func (w weighed) unsaid(s, than spot) string {
+	return "not told: " + w.text(s, than) + fmt.Sprintf(", margin %s", percent(w.margins.Used()))
+}
+
+// words is a change with its interval: "12.0 % [10.1, 13.9] worse than that".
+func (w weighed) words() string {
+	switch {
+	case w.Value < 0:
+		return w.mirrored() + " better than that"
+	default:
+		return w.interval() + " worse than that"
+	}
+}
+
+func (w weighed) mirrored() string {
+	m := w
+	m.Value, m.Low, m.High = -w.Value, -w.High, -w.Low
+	return m.interval()
+}
+
+// interval is a ratio in percent with its ends.
+func (w weighed) interval() string {
+	if !w.whole {
+		return percent(w.Value)
+	}
+	return fmt.Sprintf("%s [%.1f, %.1f]", percent(w.Value), 100*w.Low, 100*w.High)
+}
+
+func percent(ratio float64) string {
+	if math.IsInf(ratio, 0) || math.IsNaN(ratio) {
+		return "not known"
+	}
+	return fmt.Sprintf("%.1f %%", 100*ratio)
+}
+
+// amount is a quantity with its unit, in the size people read.
+func amount(v float64, metric string) string {
+	q, _ := result.QuantityOf(metric)
+	switch q.Unit {
+	case "bit/s":
+		return result.BitsPerSecond(math.Round(v/1e6)*1e6).String() + "/s"
+	case "s":
+		return fmt.Sprintf("%.1f us", v*1e6)
+	case "ratio":
+		return percent(v)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, q.Unit))
+}
+
+// sameAs answers whose a cost is: of both, where two spots are alike.
+func sameAs(s, than spot, yes, no string) judge {
+	return func(e evidence) answer {
+		a := alike(s, than)(e)
+		switch a.verdict {
+		case result.ClaimReproduced:
+			a.because = yes + ": " + a.because
+		case result.ClaimNotReproduced:
+			a.because = no + ": " + a.because
+		}
+		return a
+	}
+}

@@ -1,0 +1,37 @@
+package cases
+
+import (
+	"tare/network"
+	"tare/result"
+)
+
+// openshiftCalicoOVS is Calico's BGP beside OpenShift's switch on virtual machines,
+// by iperf3 and qperf, without a host to compare with.
+func openshiftCalicoOVS() Case {
+	const small, ovs = 64, "ovs-multitable"
+	bulk := spot{experiment: "cloud", network: "bgp", path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
+	messages := spot{experiment: "cloud", network: "bgp", path: network.CrossHost, workload: sweep, metric: "throughput", size: small}
+	return Case{
+		ID: "openshift-calico-bgp-ovs", Doc: "Calico's BGP against OpenShift's Open vSwitch, by message size",
+		Experiments: []Experiment{
+			{"cloud", "two hosts on a link of 10 Gbit/s, messages as qperf sends them", result.Plan{
+				Networks: networksOf(network.Baseline, "bgp", ovs), Paths: []string{network.CrossHost},
+				Workloads: []result.WorkloadPlan{
+					{Name: "tcp_stream"}, {Name: sweep, Mode: "nagle", Sizes: "8:256K:*2"},
+				},
+				Link: 10 * gbit, Duration: 0.8,
+			}},
+		},
+		Claims: []claim{
+			{text: "for small messages Calico BGP has no bandwidth advantage and a higher latency", judge: every(
+				noBetter(messages, messages.on(ovs)), worse(messages.of("rtt_p50"), messages.on(ovs).of("rtt_p50")),
+			)},
+			{text: "for large messages Calico BGP is clearly better than OVS", judge: every(
+				worse(bulk.on(ovs), bulk), worse(messages.on(ovs).at(64<<10), messages.at(64<<10)),
+			)},
+			{text: "OVS loses nearly half of a 10 Gbit/s link", toll: &span{bulk.on(ovs), 0.4, 0.5}},
+			{text: "Calico BGP is almost lossless", judge: atMost(bulk, nearlyNothing)},
+		},
+		Candidates: []spot{bulk, bulk.on(ovs)},
+	}
+}

@@ -1,0 +1,160 @@
+package cases
+
+import (
+	"strconv"
+
+	"tare/network"
+	"tare/result"
+)
+
+// The names of the articles' experiments.
+const (
+	overSlowLink = "vxlan"
+	overLinks    = "links"
+	dockerModes  = "docker-modes"
+	plugIns      = "rama"
+	packets      = "pps"
+)
+
+// slow is about the link of the article's virtual machines: its fastest figures
+// over it are 0.42 (iperf3) and 0.46 (qperf) Gbit/s.
+const slow = 400 * mbit
+
+// podsPerNode is as published: 50 pods on two nodes.
+const podsPerNode = 25
+
+// vxlanAndClusterNetworks is four experiments of one series: VXLAN by iperf3 and
+// qperf, Docker's modes on two platforms, plug-ins of a cluster by message size,
+// and packets per second.
+func vxlanAndClusterNetworks() Case {
+	return Case{
+		ID: "vxlan-and-cluster-networks", Doc: "VXLAN, Docker's modes, rama, Calico and flannel, packets per second",
+		Experiments: vxlanExperiments(),
+		Place:       placeVXLAN,
+		Claims:      vxlanClaims(),
+		Candidates: []spot{
+			plugIn("bgp"), plugIn("flannel-vxlan"), plugIn("bridge-vlan"), plugIn("macnat"),
+		},
+	}
+}
+
+func vxlanExperiments() []Experiment {
+	vxlan := networksOf(network.Baseline, "vxlan")
+	bulk := []result.WorkloadPlan{{Name: "tcp_stream"}}
+	return []Experiment{
+		{overSlowLink, "VXLAN on a slow link, by messages as qperf sends them", result.Plan{
+			Networks: vxlan, Paths: []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.HostToContainer},
+			Workloads: append(bulk, result.WorkloadPlan{Name: sweep, Mode: "nagle", Sizes: "1:4K:*2"}), Link: slow, Duration: 0.6,
+		}},
+		{overLinks, "VXLAN on three links: does the gap widen on a faster one", result.Plan{
+			Networks: vxlan, Paths: []string{network.CrossHost}, Workloads: bulk, Links: []result.BitsPerSecond{slow, gbit, 10 * gbit}, Duration: 0.3,
+		}},
+		{dockerModes, "Docker's modes, round trips with forty under way", result.Plan{
+			Networks: networksOf(network.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
+			Paths:    []string{network.CrossHost, network.PublishedPort}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr", Flows: 40}}, Duration: 0.2,
+		}},
+		{plugIns, "plug-ins of a cluster by message size, fifty pods on two nodes", result.Plan{
+			Networks: crowded("bridge-vlan", "macnat", "bgp", "flannel-vxlan"), Paths: []string{network.CrossHost},
+			Workloads: []result.WorkloadPlan{{Name: sweep, Mode: "nagle", Sizes: "64,512,1024,2048,4096,16384,32678,64512,65507"}},
+			Link:      10 * gbit, Duration: 0.5,
+		}},
+		{packets, "datagrams as small as tare sends them", result.Plan{
+			Networks: networksOf(network.Baseline), Paths: []string{network.CrossHost},
+			Workloads: []result.WorkloadPlan{{Name: "udp_pps", Size: leastDatagram, Flows: 16}, {Name: "udp_load", Size: leastDatagram}}, Duration: 0.5,
+		}},
+	}
+}
+
+// leastDatagram is tare's, in bytes; the article's datagrams hold 16.
+const leastDatagram = 32
+
+// crowded are the baseline and networks with as many containers as were published.
+func crowded(names ...string) []result.NetworkPlan {
+	plans := networksOf(append([]string{network.Baseline}, names...)...)
+	for n := range plans[1:] {
+		plans[n+1].Params = manyPods()
+	}
+	lonely := result.NetworkPlan{Name: "macnat", Params: onePod()}
+	return append(plans, lonely)
+}
+
+func manyPods() result.Settings { return pods(podsPerNode) }
+
+// onePod is the fewest that has a way between hosts.
+func onePod() result.Settings { return pods(1) }
+
+func pods(n int) result.Settings {
+	return result.MakeSettings(map[string]string{network.Containers: strconv.Itoa(n)})
+}
+
+// plugIn is the goodput of a plug-in with messages of 64 KiB.
+func plugIn(name string) spot {
+	return spot{experiment: plugIns, network: name, path: network.CrossHost, workload: sweep, metric: "throughput", size: 65507, params: manyPods()}
+}
+
+// mode is the rate of round trips of one of Docker's modes.
+func mode(name, path string) spot {
+	return spot{experiment: dockerModes, network: name, path: path, workload: "tcp_rr", metric: "rate"}
+}
+
+func placeVXLAN(f figure, s *spot) {
+	switch f.Experiment {
+	case overSlowLink:
+		if s.workload == "tcp_rr" { // qperf's default is a byte
+			s.workload, s.metric, s.size = sweep, "rtt_p50", 1
+		}
+	case dockerModes:
+		if f.Network == "docker-nat" || f.Network == "docker-proxy" {
+			s.path = network.PublishedPort
+		}
+	case plugIns:
+		if f.Network != network.Baseline {
+			s.params = manyPods()
+		}
+	case packets:
+		s.size = 0
+	}
+}
+
+func vxlanClaims() []claim {
+	bulk := spot{experiment: overSlowLink, network: "vxlan", path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
+	messages := spot{experiment: overSlowLink, network: "vxlan", path: network.CrossHost, workload: sweep, metric: "throughput"}
+	links := bulk
+	links.experiment = overLinks
+	knee := spot{experiment: packets, network: network.Baseline, path: network.CrossHost, workload: "udp_load", metric: "rate"}
+	lonely := plugIn("macnat")
+	lonely.params = onePod()
+	bridged, switched, closed := mode("bridge-vlan", network.CrossHost), mode("ovs-vlan", network.CrossHost), mode("havs", network.CrossHost)
+	return []claim{
+		{text: "container to its own host is as fast as two containers of one host", judge: alike(bulk.along(network.ContainerToOwnHost), bulk.along(network.SameHost))},
+		{text: "iperf3 bulk throughput over VXLAN is the host's, nearly without loss", judge: atMost(bulk, nearlyNothing)},
+		{text: "qperf throughput over VXLAN is 60-80 % of the host's", judge: mostSizes(span{messages, 0.2, 0.4}, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)},
+		{text: "for one-byte messages 60-65 %", toll: &span{messages.at(1), 0.35, 0.40}},
+		{text: "the gap widens on a faster link", judge: widens(links, slow, gbit, 10*gbit)},
+		{text: "docker-proxy costs 307.94 % (6U) and 237.69 % (7U)", toll: &span{mode("docker-proxy", network.PublishedPort), 0.704, 0.755}},
+		{text: "NAT by iptables costs 42.56 % (6U) and 16.19 % (7U)", toll: &span{mode("docker-nat", network.PublishedPort), 0.139, 0.299}},
+		{text: "VLAN under bridge, OVS or HAVS costs 107-117 % (6U) and 8-12 % (7U), the older kernel's part to a spin lock", toll: &span{bridged, 0.07, 0.54}},
+		{text: "bridge, OVS and HAVS are about equal", judge: every(alike(bridged, switched), alike(bridged, closed))},
+		{text: "docker-host costs 26 % and 1830 us", toll: &span{mode("docker-host", network.CrossHost), 0.26, 0.26}},
+		{
+			text: "above 4096 bytes each plug-in is at its maximum: host > rama without MAC NAT > rama with MAC NAT ~ calico-bgp > flannel-vxlan",
+			judge: every(
+				worse(plugIn("flannel-vxlan"), plugIn("bgp")), worse(plugIn("bridge-vlan"), plugIn("bridge-vlan").host()),
+				worse(plugIn("macnat"), plugIn("bridge-vlan")), alike(plugIn("macnat"), plugIn("bgp")),
+			),
+		},
+		{text: "latency of rama and calico is slightly above the host's, slightly below flannel's", judge: every(
+			worse(roundTrip("bgp"), roundTrip("bgp").host()), worse(roundTrip("flannel-vxlan"), roundTrip("bgp")),
+			worse(roundTrip("bridge-vlan"), roundTrip("bridge-vlan").host()),
+		)},
+		{text: "MAC NAT's cost depends on the number of pods per node", judge: worse(plugIn("macnat"), lonely)},
+		{
+			text:  "1.6 M packets/s leaves softirq almost idle, 3.2 M drives it to 100 % with heavy loss; so on every kernel tried",
+			judge: never("one CPU for each host carries less than that, and the article's instance is rated at 6 M packets/s", knee, knee.with("udp_pps")),
+		},
+		{text: "SR-IOV is left for later", judge: never("nothing is claimed of it: tare weighs sr-iov where an adapter has virtual functions (--vf)")},
+	}
+}
+
+// roundTrip is that of a plug-in with messages of 64 bytes.
+func roundTrip(name string) spot { return plugIn(name).of("rtt_p50").at(64) }

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tare/cases"
+	"tare/experiment"
+	"tare/network"
+	"tare/result"
+)
+
+// caseFlags are those that go with --case: the case itself says what is measured.
+func caseFlags() []string {
+	return []string{
+		"case", "blocks", "duration", "warmup", "max-time", "margin", "precision", "seed",
+		"out", "report", "json", "dry-run", "lang",
+	}
+}
+
+// caseOf is the case that was asked for by its flag, or by a plan or result that
+// names one; "" where none was.
+func (f *runFlags) caseOf(args []string) (string, error) {
+	if len(args) == 0 {
+		return f.caseID, nil
+	}
+	plan, err := readPlan(args[0])
+	if err != nil {
+		return "", &exitError{exitWrong, err}
+	}
+	if f.caseID != "" {
+		return "", wrong("--case %s and %s: a case has its own plans: leave one of them out", f.caseID, args[0])
+	}
+	return plan.Case, nil
+}
+
+// casePlans are the plans of a case, by the flags, in the order of its experiments.
+func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case) ([]result.Plan, error) {
+	var errs []error
+	flags.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(caseFlags(), flag.Name) {
+			errs = append(errs, fmt.Errorf("--%s does not go with a case, whose plans say it: run one of those that tare run --case %s --dry-run prints", flag.Name, c.ID))
+		}
+	})
+	var plans []result.Plan
+	for _, x := range c.Experiments {
+		plan := x.Plan
+		plan.Name = c.ID + ": " + x.Name
+		errs = append(errs, f.applyValues(flags, &plan))
+		plan.MaxTime /= result.Seconds(len(c.Experiments))
+		plan = experiment.Complete(plan)
+		errs = append(errs, experiment.Check(plan))
+		plans = append(plans, plan)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &exitError{exitWrong, err}
+	}
+	return plans, nil
+}
+
+// runCase runs the experiments of a case in turn, or prints their plans.
+func (f *runFlags) runCase(ctx context.Context, s streams, flags *pflag.FlagSet, id string) error {
+	c, known := cases.Find(id)
+	if !known {
+		return experiment.Unknown("case", id, cases.IDs())
+	}
+	plans, err := f.casePlans(flags, c)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		return printPlans(s, plans)
+	}
+	for n := range plans {
+		if plans[n], err = f.equip(plans[n]); err != nil {
+			return err
+		}
+	}
+	refereed, err := c.Published()
+	if err != nil {
+		return err
+	}
+	experiment.Referee(refereed)
+	return f.deliver(s, sizeOf(plans), func(save func(*result.Result) error) (*result.Result, error) {
+		return f.measureCase(ctx, s, c, plans, refereed, save)
+	})
+}
+
+// measureCase measures the experiments one after the other; what was measured so
+// far is judged and saved after each block.
+func (f *runFlags) measureCase(ctx context.Context, s streams, c cases.Case, plans []result.Plan, refereed *result.Result, save func(*result.Result) error) (*result.Result, error) {
+	results := map[string]*result.Result{}
+	var whole *result.Result
+	for n, x := range c.Experiments {
+		sofar := func(res *result.Result) error {
+			results[x.Name] = res
+			var err error
+			if whole, err = c.Judge(results, refereed); err != nil {
+				return err
+			}
+			return save(whole)
+		}
+		newProgress(s.err).say(fmt.Sprintf("%s, experiment %d of %d: %s", c.ID, n+1, len(plans), x.Doc))
+		res, err := measure(ctx, s, *f, plans[n], sofar)
+		if res != nil {
+			err = errors.Join(err, sofar(res))
+		}
+		if err != nil {
+			return whole, err
+		}
+	}
+	return whole, nil
+}
+
+func sizeOf(plans []result.Plan) int64 {
+	var runs int64
+	for _, plan := range plans {
+		runs += int64(experiment.SizeOf(plan))
+	}
+	return runs
+}
+
+func printPlans(s streams, plans []result.Plan) error {
+	for n, plan := range plans {
+		if n > 0 {
+			if _, err := fmt.Fprintln(s.out, "---"); err != nil {
+				return err
+			}
+		}
+		if err := printPlan(s, plan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listCases says of each case whether all of its networks are here.
+func listCases(ctx context.Context) ([]listed, error) {
+	networks, err := listNetworks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := []listed{}
+	for _, c := range cases.All() {
+		entry := listed{Name: c.ID, Doc: c.Doc, Available: true}
+		var missing, get []string
+		for _, name := range c.Networks() {
+			n := slices.IndexFunc(networks, func(l listed) bool { return l.Name == name })
+			if !networks[n].Available {
+				missing, get = append(missing, name), append(get, networks[n].Get)
+			} else {
+				entry.Fidelity = lesser(entry.Fidelity, networks[n].Fidelity)
+			}
+		}
+		entry.Missing, entry.Get = strings.Join(missing, ", "), strings.Join(get, "; ")
+		entry.Available = len(missing)+1 < len(c.Networks()) // more is here than the host
+		all = append(all, entry)
+	}
+	return all, nil
+}
+
+// lesser is the lower of two fidelities; "" is none yet.
+func lesser(a, b string) string {
+	falling := []string{"", network.Product, network.SamePath, network.StandIn}
+	return falling[max(slices.Index(falling, a), slices.Index(falling, b))]
+}
