@@ -29,7 +29,7 @@ func (c Case) beside(f figure, p published, e evidence) result.Figure {
 	s := c.spotOf(f)
 	row := result.Figure{
 		Experiment: s.experiment, Network: f.Network, As: s.network, Path: s.path, Workload: s.workload,
-		Metric: f.Metric, Unit: f.Unit, Setting: f.setting(),
+		Metric: f.Metric, Unit: f.Unit, Setting: f.setting(), Size: f.Size,
 	}
 	if f.Metric == toll {
 		row.Metric, row.Unit, row.PublishedToll = f.Of, unitOf(f.Of), &f.Value
@@ -61,6 +61,9 @@ func (c Case) beside(f figure, p published, e evidence) result.Figure {
 	}
 	if row.Against != "" && e.lacks(than) == "" {
 		row.Toll = e.weigh(s, than).result()
+		if e.standIn(than) {
+			row.Fidelity = network.StandIn
+		}
 	}
 	if m := e.metric(s); row.Ceiling != nil && m != nil && m.Ceiling != nil {
 		row.Ceiling.Measured = &m.Ceiling.Ratio

@@ -23,6 +23,7 @@ type view struct {
 	Groups   []viewGroup       `json:"groups"`
 	Findings []viewFinding     `json:"findings"`
 	Rankings []result.Ranking  `json:"rankings"`
+	Case     *result.Case      `json:"case,omitempty"`
 	Needs    []string          `json:"needs"`
 	Warnings []string          `json:"warnings"`
 	Unread   []result.Unread   `json:"unread"`
@@ -89,7 +90,7 @@ func viewOf(res *result.Result) view {
 	v := view{
 		Title: weighed(res, loads), Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Needs: res.Plan.Needs,
+		Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, q := range result.Quantities() {

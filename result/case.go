@@ -47,11 +47,12 @@ type Figure struct {
 	Workload   string   `json:"workload"`
 	Metric     string   `json:"metric"`
 	Unit       string   `json:"unit"`
-	Setting    string   `json:"setting"` // what else tells it from others: "64 bytes, kunpeng-920"
+	Setting    string   `json:"setting"`        // what else tells it from others: "64 bytes, kunpeng-920"
+	Size       int      `json:"size,omitempty"` // bytes of a message, where it is one of several
 	Published  *float64 `json:"published,omitempty"`
 	Measured   *float64 `json:"measured,omitempty"`
-	Fidelity   string   `json:"fidelity"`
-	Against    string   `json:"against"` // as published: what the tolls are reckoned over; empty: this is it
+	Fidelity   string   `json:"fidelity"` // a stand-in where either network of the toll is one
+	Against    string   `json:"against"`  // as published: what the tolls are reckoned over; empty: this is it
 	// The tolls; where a link sets the figures, Ceiling holds both shares of it.
 	PublishedToll *float64       `json:"published_toll,omitempty"`
 	Toll          *Change        `json:"toll,omitempty"`

@@ -1,5 +1,5 @@
 import * as echarts from "echarts/core";
-import { BarChart, CustomChart, LineChart } from "echarts/charts";
+import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
 import {
   DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
 } from "echarts/components";
@@ -8,7 +8,7 @@ import { el } from "./dom.js";
 
 echarts.use([
   BarChart, CustomChart, DataZoomComponent, GridComponent, LegendComponent, LineChart, MarkAreaComponent,
-  MarkLineComponent, SVGRenderer, TooltipComponent,
+  MarkLineComponent, ScatterChart, SVGRenderer, TooltipComponent,
 ]);
 
 // Colours that keep apart for those who see few (Okabe and Ito, 2008).

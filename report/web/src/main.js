@@ -1,6 +1,7 @@
 import "./report.css";
 import { about, machine } from "./about.js";
 import { blocks, sizes } from "./blocks.js";
+import { published } from "./cases.js";
 import { forget, redraw } from "./chart.js";
 import { el } from "./dom.js";
 import { findings, rankings } from "./findings.js";
@@ -24,6 +25,7 @@ function page() {
       n > 0 && el("h1", {}, view.title),
       machine(t, view),
       recommended(t, view),
+      published(t, view),
       answer(t, view, n),
       el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
     ].filter(Boolean)),
