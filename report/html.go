@@ -45,7 +45,7 @@ const shell = `<!doctype html>
 
 // writeHTML writes a page of its own: it asks nobody for anything, and holds the
 // results that it shows.
-func writeHTML(w io.Writer, results []*result.Result) (left []string, err error) {
+func writeHTML(w io.Writer, results []*result.Result, _ string) (left []string, err error) {
 	packed, err := pack(results) // which leaves nothing in them that JSON has no word for
 	if err != nil {
 		return nil, err
