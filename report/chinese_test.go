@@ -239,6 +239,19 @@ func TestMarkdownInChinese(t *testing.T) {
 	}
 }
 
+// TestPageOpensInTheLanguageAskedFor: else it follows the browser.
+func TestPageOpensInTheLanguageAskedFor(t *testing.T) {
+	for lang, want := range map[string]string{"": `<html lang="en">`, Chinese: `<html lang="en" data-lang="zh">`} {
+		var b strings.Builder
+		if _, err := writeHTML(&b, []*result.Result{few()}, lang); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("a page asked for in %q has no %s", lang, want)
+		}
+	}
+}
+
 func TestChineseLinesBreakWhereTheyMay(t *testing.T) {
 	for _, c := range []struct {
 		text string
