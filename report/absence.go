@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"tare/result"
 )
@@ -15,7 +14,7 @@ type absence struct {
 }
 
 // absences lists the rows that hold no number, those with one reason together.
-func absences(rows []row, headlines []string) []absence {
+func absences(w words, rows []row, headlines []string) []absence {
 	var list []absence
 	for _, r := range rows {
 		if r.measured(headlines) {
@@ -26,7 +25,7 @@ func absences(rows []row, headlines []string) []absence {
 			if c == nil {
 				continue
 			}
-			reason := reasonOf(c)
+			reason := w.reasonOf(c)
 			if at := slices.IndexFunc(own, func(a absence) bool { return a.reason == reason }); at >= 0 {
 				own[at].loads = append(own[at].loads, c.Workload)
 			} else {
@@ -48,22 +47,22 @@ func absences(rows []row, headlines []string) []absence {
 }
 
 // reasonOf says why a cell has no number.
-func reasonOf(c *result.Cell) string {
-	status, reason := clean(c.Status), clean(c.Reason)
+func (w words) reasonOf(c *result.Cell) string {
+	status, reason := w.state(c.Status), clean(c.Reason)
 	if c.Status == result.StatusOK {
-		status = "nothing measured"
+		status = w.say("nothing_measured")
 	}
 	if reason == "" {
-		reason = "no reason recorded"
+		reason = w.say("no_reason")
 	}
-	return status + ": " + reason
+	return w.of(status, reason)
 }
 
 // text is the absence as a line.
-func (a absence) text(loads int) string {
-	names := strings.Join(a.networks, ", ")
+func (a absence) text(w words, loads int) string {
+	names := w.list(a.networks)
 	if len(a.loads) < loads {
-		names += " (" + strings.Join(a.loads, ", ") + ")"
+		names += w.aside(w.list(a.loads))
 	}
 	return names + " " + a.reason
 }

@@ -1,8 +1,7 @@
 package report
 
 import (
-	"fmt"
-	"strings"
+	"strconv"
 
 	"tare/result"
 )
@@ -18,29 +17,29 @@ func (p *page) published(res *result.Result) {
 	if c == nil {
 		return
 	}
-	p.title("Published: " + c.Title)
+	p.title(p.say("published", "title", c.Title))
 	for _, t := range figureTables(c.Figures) {
 		if len(t.figures) > mostFigures {
-			p.item("  ", fmt.Sprintf("%s: %d figures, on a page or in Markdown: tare report RESULT.json -o FILE.html", t.title, len(t.figures)))
+			p.item("  ", p.say("figures_elsewhere", "title", t.title, "n", strconv.Itoa(len(t.figures))))
 			continue
 		}
 		p.item("  ", t.title)
-		p.print(t.columns())
+		p.print(t.columns(p.words))
 		p.line("")
 	}
-	p.item("  ", "A toll is over the host of the same table, or the first network there: + is worse. Values of another machine are not compared. *: a stand-in, which decides nothing.")
+	p.item("  ", p.say("figures_note"))
 	p.claims(c)
-	p.list("What of the published figures can't be true together", c.Odd)
-	p.list("Defects of the source", c.Defects)
+	p.items(p.say("odd"), c.Odd)
+	p.items(p.say("defects"), c.Defects)
 	p.line("")
-	p.item("", recommendation(c))
+	p.item("", p.recommendation(c))
 }
 
 // claims prints the verdicts, each with its numbers below.
 func (p *page) claims(c *result.Case) {
-	p.title("Claims: " + tally(c.Claims))
+	p.title(p.of(p.say("claims"), p.tally(c.Claims)))
 	for _, one := range c.Claims {
-		p.line("  " + p.paint(one.Verdict, claimStyle(one.Verdict)))
+		p.line("  " + p.paint(p.claimed(one.Verdict), claimStyle(one.Verdict)))
 		p.item("    ", "\""+one.Text+"\"")
 		if one.Note != "" {
 			p.item("      ", "("+one.Note+")")
@@ -49,7 +48,7 @@ func (p *page) claims(c *result.Case) {
 	}
 }
 
-func (p *page) list(title string, texts []string) {
+func (p *page) items(title string, texts []string) {
 	if len(texts) == 0 {
 		return
 	}
@@ -60,7 +59,7 @@ func (p *page) list(title string, texts []string) {
 }
 
 // tally counts the verdicts.
-func tally(claims []result.Claim) string {
+func (w words) tally(claims []result.Claim) string {
 	var texts []string
 	for _, verdict := range []string{result.ClaimReproduced, result.ClaimNotReproduced, result.ClaimUntestable} {
 		n := 0
@@ -69,9 +68,23 @@ func tally(claims []result.Claim) string {
 				n++
 			}
 		}
-		texts = append(texts, fmt.Sprintf("%d %s", n, verdict))
+		texts = append(texts, strconv.Itoa(n)+" "+w.claimed(verdict))
 	}
-	return strings.Join(texts, ", ")
+	return w.join(texts...)
+}
+
+// claimed is the word for a verdict on a claim; one that is not known stands as it
+// is.
+func (w words) claimed(verdict string) string {
+	switch verdict {
+	case result.ClaimReproduced:
+		return w.say("reproduced")
+	case result.ClaimNotReproduced:
+		return w.say("not reproduced")
+	case result.ClaimUntestable:
+		return w.say("cannot be tested here")
+	}
+	return clean(verdict)
 }
 
 func claimStyle(verdict string) style {
@@ -85,13 +98,13 @@ func claimStyle(verdict string) style {
 }
 
 // recommendation is what the article advises, and what was measured here does.
-func recommendation(c *result.Case) string {
-	text := "The article recommends nothing by name"
+func (w words) recommendation(c *result.Case) string {
+	article := w.say("article_nothing")
 	if c.Recommends != "" {
-		text = "The article recommends: " + c.Recommends
+		article = w.say("article_recommends", "text", c.Recommends)
 	}
 	if c.Ours == "" {
-		return text + "; tare on this machine recommends nothing, because " + c.Because + "."
+		return article + " " + w.say("ours_nothing", "because", c.Because)
 	}
-	return text + "; tare on this machine recommends " + c.Ours + ", because " + c.Because + "."
+	return article + " " + w.say("ours", "name", c.Ours, "because", c.Because)
 }

@@ -37,7 +37,7 @@ type figureColumn struct {
 }
 
 // layOut lists the columns of a table.
-func (t figureTable) layOut() []figureColumn {
+func (t figureTable) layOut(w words) []figureColumn {
 	var values []float64
 	for _, f := range t.figures {
 		for _, v := range []*float64{f.Published, f.Measured} {
@@ -54,20 +54,20 @@ func (t figureTable) layOut() []figureColumn {
 		return s.show(*v)
 	}
 	return []figureColumn{
-		{unit: "network", text: figureName},
-		{unit: "setting", text: func(f result.Figure) string { return f.Setting }},
-		{head: "published", unit: s.unit, right: true, text: func(f result.Figure) string { return value(f.Published) }},
-		{unit: "toll, %", right: true, text: func(f result.Figure) string { return ratioText(f.PublishedToll) }},
-		{unit: "of ceiling, %", right: true, text: func(f result.Figure) string {
+		{unit: w.say("network"), text: figureName},
+		{unit: w.say("setting"), text: func(f result.Figure) string { return f.Setting }},
+		{head: w.say("as_published"), unit: s.unit, right: true, text: func(f result.Figure) string { return value(f.Published) }},
+		{unit: w.say("toll_percent"), right: true, text: func(f result.Figure) string { return ratioText(f.PublishedToll) }},
+		{unit: w.say("ceiling_share"), right: true, text: func(f result.Figure) string {
 			if f.Ceiling == nil {
 				return ""
 			}
 			return ratioOf(&f.Ceiling.Published)
 		}},
-		{head: "here", unit: s.unit, right: true, text: func(f result.Figure) string { return value(f.Measured) }},
-		{unit: "toll, %", right: true, text: func(f result.Figure) string { number, _ := changeText(f.Toll); return number }},
+		{head: w.say("here"), unit: s.unit, right: true, text: func(f result.Figure) string { return value(f.Measured) }},
+		{unit: w.say("toll_percent"), right: true, text: func(f result.Figure) string { number, _ := changeText(f.Toll); return number }},
 		{joined: true, text: func(f result.Figure) string { _, ends := changeText(f.Toll); return ends }},
-		{unit: "of ceiling, %", right: true, text: func(f result.Figure) string {
+		{unit: w.say("ceiling_share"), right: true, text: func(f result.Figure) string {
 			if f.Ceiling == nil {
 				return ""
 			}
@@ -77,14 +77,14 @@ func (t figureTable) layOut() []figureColumn {
 }
 
 // columns lay a table out for a terminal; what says nothing is left out.
-func (t figureTable) columns() grid {
+func (t figureTable) columns(w words) grid {
 	var g grid
-	for _, c := range t.layOut() {
+	for _, c := range t.layOut(w) {
 		col := column{head: c.head, unit: c.unit, right: c.right, joined: c.joined}
 		for _, f := range t.figures {
 			col.cells = append(col.cells, cell{text: clip(clean(c.text(f)), 40)})
 		}
-		if !col.empty() || c.unit == "network" || c.head != "" {
+		if len(g) == 0 || !col.empty() || c.head != "" {
 			g = append(g, col)
 		}
 	}

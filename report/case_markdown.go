@@ -9,28 +9,29 @@ import (
 
 // markdownCase writes a published measurement that was repeated: the verdicts
 // first, then what they rest on.
-func markdownCase(b *strings.Builder, c *result.Case) {
+func markdownCase(b *strings.Builder, w words, c *result.Case) {
 	if c == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n**%s.** Again: `tare run --case %s`\n\n%s\n", markdownText(tally(c.Claims)), strings.ReplaceAll(clean(c.ID), "`", ""), markdownText(recommendation(c)))
-	b.WriteString("\n| claim | verdict | because |\n|---|---|---|\n")
+	command := "tare run --case " + strings.ReplaceAll(clean(c.ID), "`", "")
+	fmt.Fprintf(b, "\n**%s.** %s\n\n%s\n", markdownText(w.tally(c.Claims)), w.say("again", "command", command), markdownText(w.recommendation(c)))
+	fmt.Fprintf(b, "\n| %s | %s | %s |\n|---|---|---|\n", w.say("claim"), w.say("verdict"), w.say("because"))
 	for _, one := range c.Claims {
 		text := markdownText(one.Text)
 		if one.Note != "" {
 			text += " (" + markdownText(one.Note) + ")"
 		}
-		fmt.Fprintf(b, "| %s | **%s** | %s |\n", text, markdownText(one.Verdict), markdownText(one.Because))
+		fmt.Fprintf(b, "| %s | **%s** | %s |\n", text, markdownText(w.claimed(one.Verdict)), markdownText(one.Because))
 	}
-	markdownList(b, "What of the published figures can't be true together", c.Odd)
-	markdownList(b, "Defects of the source", c.Defects)
-	b.WriteString("\n### Published and measured\n\nA toll is over the host of the same table, or the first network there: + is worse. Values of another machine are not compared. \\*: a stand-in, which decides nothing.\n")
+	markdownList(b, w.say("odd"), c.Odd)
+	markdownList(b, w.say("defects"), c.Defects)
+	fmt.Fprintf(b, "\n### %s\n\n%s\n", w.say("published_and_here"), markdownText(w.say("figures_note")))
 	for _, x := range c.Experiments {
-		fmt.Fprintf(b, "\n- %s: %s", markdownText(x.Name), markdownText(x.Doc+"; "+setUp(x.Plan)))
+		fmt.Fprintf(b, "\n- %s: %s", markdownText(x.Name), markdownText(x.Doc+"; "+w.setUp(x.Plan)))
 	}
 	b.WriteString("\n")
 	for _, t := range figureTables(c.Figures) {
-		t.markdown(b)
+		t.markdown(b, w)
 	}
 }
 
@@ -45,10 +46,10 @@ func markdownList(b *strings.Builder, title string, texts []string) {
 }
 
 // markdown writes a table of figures; an interval stands with its toll.
-func (t figureTable) markdown(b *strings.Builder) {
+func (t figureTable) markdown(b *strings.Builder, w words) {
 	fmt.Fprintf(b, "\n%s\n\n", markdownText(t.title))
 	var columns []figureColumn
-	for _, c := range t.layOut() {
+	for _, c := range t.layOut(w) {
 		if n := len(columns); c.joined && n > 0 {
 			before := columns[n-1].text
 			ends := c.text

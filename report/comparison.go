@@ -14,13 +14,13 @@ import (
 // Comparison writes how a result differs from an older one: what the machines
 // differ in first. The only error is that of w.
 func Comparison(w io.Writer, c result.Comparison, opts Options) error {
-	p := &page{columns: maxWidth, colour: opts.Colour}
+	p := newPage(opts)
 	p.compared(c)
-	for _, t := range tablesOf(c) {
+	for _, t := range tablesOf(p.words, c) {
 		p.title(t.title)
-		p.print(t.columns(c.Judged))
+		p.print(t.columns(p.words, c.Judged))
 		for _, d := range t.differ {
-			p.item("  ", differenceText(d))
+			p.item("  ", p.difference(d))
 		}
 	}
 	p.single(c.Single)
@@ -33,45 +33,46 @@ func Comparison(w io.Writer, c result.Comparison, opts Options) error {
 
 // compared says what is set beside what, and by what it is judged.
 func (p *page) compared(c result.Comparison) {
-	p.item("old: ", comparedText(c.Old))
-	p.item("new: ", comparedText(c.New))
-	how := "Two experiments, unpaired: what moved the machine between them is in the intervals only as far as their blocks show it."
+	p.item(p.say("lead_old"), p.side(c.Old))
+	p.item(p.say("lead_new"), p.side(c.New))
+	how := p.say("unpaired_results")
 	if c.Paired {
-		how = "One experiment: paired by its blocks."
+		how = p.say("paired_results")
 	}
 	p.item("", how)
 	if len(c.Differ) > 0 {
-		p.line(p.paint("What was measured on differs:", yellow))
+		p.line(p.paint(p.say("machines_differ"), yellow))
 		for _, d := range c.Differ {
-			p.item("  ", differenceText(d))
+			p.item("  ", p.difference(d))
 		}
-		p.item("", "So a change is that of the toll, what a network costs beside its own host; the hosts themselves are not judged.")
+		p.item("", p.say("tolls_compared"))
 	}
-	p.item("", "A change is of new against old: + is worse. [low, high] is its 95 % interval.")
+	p.item("", p.say("change_is"))
 	if len(c.Cells) == 0 {
-		p.line(p.paint("No cell is in both: the same network, path, workload, mode and parameters.", yellow))
+		p.line(p.paint(p.say("nothing_in_both"), yellow))
 	}
 }
 
-func comparedText(c result.Compared) string {
+// side is one of the two results.
+func (w words) side(c result.Compared) string {
 	text := c.File
 	if c.Started != "" {
-		text += ", of " + c.Started
+		text += w.say("result_started", "started", c.Started)
 	}
 	if c.Version != "" {
-		text += ", by tare " + c.Version
+		text += w.say("result_version", "version", c.Version)
 	}
 	return text
 }
 
-func differenceText(d result.Difference) string {
+func (w words) difference(d result.Difference) string {
 	name := func(s string) string {
 		if s == "" {
-			return "unknown"
+			return w.say("unknown")
 		}
 		return s
 	}
-	return d.Name + ": " + name(d.Old) + " -> " + name(d.New)
+	return w.of(d.Name, name(d.Old)+" -> "+name(d.New))
 }
 
 // comparisonTable is what was compared on one path under one workload.
@@ -92,20 +93,21 @@ func comparedMetrics() []string {
 }
 
 // tablesOf sorts the cells into tables, in the order of the newer result.
-func tablesOf(c result.Comparison) []*comparisonTable {
+func tablesOf(w words, c result.Comparison) []*comparisonTable {
 	var tables []*comparisonTable
 	for _, cell := range c.Cells {
 		setting, own := split(cell.Params)
 		for _, name := range []string{"duration", "warmup"} {
 			delete(own, name)
 		}
-		title := cell.Path + ": " + cell.Workload
+		load := cell.Workload
 		if cell.Mode != "" {
-			title += " (" + cell.Mode + ")"
+			load += " (" + cell.Mode + ")"
 		}
+		title := w.of(cell.Path, load)
 		for _, more := range []result.Params{setting, own} {
 			for _, name := range slices.Sorted(maps.Keys(more)) {
-				title += ", " + name + " " + paramText(more[name])
+				title = w.join(title, name+" "+paramText(more[name]))
 			}
 		}
 		at := slices.IndexFunc(tables, func(t *comparisonTable) bool { return t.title == title })
@@ -130,13 +132,13 @@ func tablesOf(c result.Comparison) []*comparisonTable {
 }
 
 // columns lay a table out.
-func (t *comparisonTable) columns(judged string) grid {
-	names := column{unit: "network"}
-	metrics := column{unit: "metric"}
-	old, recent := column{unit: "old", right: true}, column{unit: "new", right: true}
-	change, ends := column{unit: "change, %", right: true}, column{joined: true}
-	tolls := column{unit: "toll, %: old -> new"}
-	verdicts := column{unit: "verdict"}
+func (t *comparisonTable) columns(w words, judged string) grid {
+	names := column{unit: w.say("network")}
+	metrics := column{unit: w.say("metric")}
+	old, recent := column{unit: w.say("old"), right: true}, column{unit: w.say("new"), right: true}
+	change, ends := column{unit: w.say("change_percent"), right: true}, column{joined: true}
+	tolls := column{unit: w.say("tolls_then_now")}
+	verdicts := column{unit: w.say("verdict")}
 	before := ""
 	for _, r := range t.rows {
 		name := r.network
@@ -146,21 +148,21 @@ func (t *comparisonTable) columns(judged string) grid {
 		before = r.network
 		s := scaleFor(r.metric.Unit, r.metric.Old, r.metric.New)
 		names.cells = append(names.cells, cell{text: name})
-		metrics.cells = append(metrics.cells, cell{text: heading(r.metric.Name)})
+		metrics.cells = append(metrics.cells, cell{text: w.heading(r.metric.Name)})
 		old.cells = append(old.cells, cell{text: s.show(r.metric.Old)})
 		recent.cells = append(recent.cells, cell{text: s.withUnit(r.metric.New)})
 		var number, interval cell
 		verdict := cell{text: "-"}
 		if c := r.metric.Judged(judged); c != nil {
 			number.text, interval.text = scaleFor("ratio").difference(c.Value, c.Low, c.High)
-			verdict = cell{text: clip(clean(c.Verdict), 12), style: styleOf(c.Verdict)}
+			verdict = cell{text: clip(w.state(c.Verdict), 12), style: styleOf(c.Verdict)}
 		}
 		change.cells, ends.cells = append(change.cells, number), append(ends.cells, interval)
 		tolls.cells = append(tolls.cells, cell{text: tollsText(r)})
 		verdicts.cells = append(verdicts.cells, verdict)
 	}
-	all := grid{names, metrics, old, recent, change, ends, tolls, verdicts}
-	return slices.DeleteFunc(all, func(c column) bool { return c.unit != "network" && c.empty() })
+	rest := slices.DeleteFunc(grid{metrics, old, recent, change, ends, tolls, verdicts}, column.empty)
+	return append(grid{names}, rest...)
 }
 
 // tollsText is a toll then and now, which the host itself has not.
@@ -180,13 +182,16 @@ func (p *page) single(cells []result.SingleCell) {
 	if len(cells) == 0 {
 		return
 	}
-	p.title("Measured in one only")
+	p.title(p.say("in_one_only"))
 	for _, s := range cells {
-		text := s.Cell
+		text, lead := s.Cell, p.say("lead_new")
 		if s.Reason != "" {
-			text += ": the other " + s.Reason
+			text = p.of(text, p.say("other_result", "reason", s.Reason))
 		}
-		p.item("  "+s.In+": ", text)
+		if s.In == "old" {
+			lead = p.say("lead_old")
+		}
+		p.item("  "+lead, text)
 	}
 }
 
@@ -195,14 +200,12 @@ func (p *page) unmet(list []result.Unmet) {
 	if len(list) == 0 {
 		return
 	}
-	p.title("Limits that were passed")
+	p.title(p.say("limits_passed"))
 	for _, u := range list {
-		text := strings.TrimSpace(u.Cell+" "+u.Metric) + ": "
-		if u.Reason != "" {
-			text += u.Reason
-		} else {
-			text += fmt.Sprintf("%s, at least %s", percent(u.Value), percent(u.Low))
+		why := u.Reason
+		if why == "" {
+			why = p.say("at_least", "value", percent(u.Value), "low", percent(u.Low))
 		}
-		p.item("  --"+u.Gate+" "+percent(u.Limit)+"  ", text)
+		p.item("  --"+u.Gate+" "+percent(u.Limit)+"  ", p.of(strings.TrimSpace(u.Cell+" "+u.Metric), why))
 	}
 }

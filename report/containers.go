@@ -30,7 +30,7 @@ func (t *table) withoutBaseline(slot int, metric string) (values []float64) {
 
 // operations is how many containers were made in all blocks.
 func (t *table) operations() []column {
-	c := column{unit: "made", right: true, cells: make([]cell, len(t.rows))}
+	c := column{unit: t.say("made"), right: true, cells: make([]cell, len(t.rows))}
 	for i, r := range t.rows {
 		made := 0.0
 		for _, s := range r.cells[0].Samples {
@@ -52,10 +52,10 @@ func (t *table) containersFoot() (lines []string) {
 		return nil
 	}
 	if t.loads[0].has("latency_network") {
-		lines = append(lines, "share: the network's, beyond a container of the same engine without a network")
+		lines = append(lines, t.say("share_text"))
 	}
 	if len(t.withoutBaseline(0, "latency_p99")) > 0 {
-		lines = append(lines, "p99: of the containers of all blocks, where a window holds too few")
+		lines = append(lines, t.say("p99_text"))
 	}
 	return lines
 }

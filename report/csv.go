@@ -25,7 +25,7 @@ func csvColumns() []string {
 
 // writeCSV writes RFC 4180: one header for all results. A cell without a metric
 // has a row that says why.
-func writeCSV(w io.Writer, results []*result.Result) (left []string, err error) {
+func writeCSV(w io.Writer, results []*result.Result, _ string) (left []string, err error) {
 	table := csv.NewWriter(w)
 	if err := table.Write(csvColumns()); err != nil {
 		return nil, fmt.Errorf("write report: %w", err)

@@ -13,9 +13,10 @@ type Format struct {
 	Name string
 	Doc  string // one line
 	Ends string // of the files that hold it, as ".csv"; empty: they have none of their own
-	// Write writes the results. left names the cells that the format can't hold;
+	// Write writes the results, in a language where there are words for people;
+	// "" leaves it to the reader, or is English. left names the cells that the format can't hold;
 	// where it holds none, nothing is written.
-	Write func(w io.Writer, results []*result.Result) (left []string, err error)
+	Write func(w io.Writer, results []*result.Result, lang string) (left []string, err error)
 }
 
 // Formats lists the formats.

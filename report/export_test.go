@@ -27,7 +27,7 @@ func TestExports(t *testing.T) {
 			continue
 		}
 		var got bytes.Buffer
-		left, err := f.Write(&got, []*result.Result{res})
+		left, err := f.Write(&got, []*result.Result{res}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestGoBenchHoldsEverySample(t *testing.T) {
 			}
 		}
 		var text bytes.Buffer
-		if _, err := writeGoBench(&text, []*result.Result{res}); err != nil {
+		if _, err := writeGoBench(&text, []*result.Result{res}, ""); err != nil {
 			t.Fatal(err)
 		}
 		lines := 0
@@ -112,7 +112,7 @@ func TestIperf3JSONAddsUp(t *testing.T) {
 		},
 	}
 	var text bytes.Buffer
-	left, err := writeIperf3JSON(&text, []*result.Result{{Cells: []result.Cell{cell, {Workload: "tcp_rr", Status: result.StatusOK}}}})
+	left, err := writeIperf3JSON(&text, []*result.Result{{Cells: []result.Cell{cell, {Workload: "tcp_rr", Status: result.StatusOK}}}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,14 +136,13 @@ func TestIperf3JSONAddsUp(t *testing.T) {
 	}
 }
 
-// TestImportedShowsEveryRun holds the table of imported runs to its width and
-// to all that was read.
-func TestImportedShowsEveryRun(t *testing.T) {
+// importedRuns are runs of other tools.
+func importedRuns() *result.Result {
 	metric := func(name string, value float64, warnings ...string) result.Metric {
 		q, _ := result.QuantityOf(name)
 		return result.Metric{Name: name, Unit: q.Unit, Better: q.Better, N: 1, Value: value, Warnings: warnings}
 	}
-	res := &result.Result{Cells: []result.Cell{
+	return &result.Result{Cells: []result.Cell{
 		{Mode: "iperf3", Workload: "tcp_stream", Status: result.StatusOK, Params: result.Params{"file": "a.log", "side": "client", "direction": "bidir", "flows": 4, "size": nil},
 			Metrics: []result.Metric{metric("throughput", 9.41e8, "the sender's figure"), metric("retransmits", 16)},
 			Samples: []result.Sample{{Counters: map[string]float64{"throughput_reverse": 9e8}, Warnings: []string{"interrupted"}}}},
@@ -151,8 +150,13 @@ func TestImportedShowsEveryRun(t *testing.T) {
 		{Mode: "containerd-stress", Workload: "lifecycle", Status: result.StatusOK, Params: result.Params{"file": "b.log", "workers": 10}, Metrics: []result.Metric{metric("rate", 16.341)}},
 		{Mode: "iperf3", Workload: "udp_stream", Status: result.StatusFailed, Reason: "connection \x1b[31mrefused", Params: result.Params{"file": "b.log"}},
 	}}
+}
+
+// TestImportedShowsEveryRun holds the table of imported runs to its width and
+// to all that was read.
+func TestImportedShowsEveryRun(t *testing.T) {
 	var text bytes.Buffer
-	if err := Imported(&text, res, Options{}); err != nil {
+	if err := Imported(&text, importedRuns(), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `4 runs

@@ -20,16 +20,16 @@ type cause struct {
 // Findings writes what a diagnosis found, the worst first, and what it could
 // not see. The only error is that of w.
 func Findings(w io.Writer, found []result.Finding, unread []result.Unread, opts Options) error {
-	p := &page{columns: maxWidth, colour: opts.Colour}
+	p := newPage(opts)
 	if len(found) == 0 {
-		p.line("no fault found")
+		p.line(p.say("no_fault"))
 	}
 	for i, f := range found {
 		p.finding(i, cause{f, f.Paths})
-		p.line("     fix: " + clean(f.Fix)) // on one line, however long: to paste
+		p.line("     " + p.say("lead_fix") + clean(f.Fix)) // on one line, however long: to paste
 	}
 	for _, u := range unread {
-		p.item("  not seen: ", u.Source+": "+u.Reason)
+		p.item("  "+p.say("lead_unread"), u.Source+": "+u.Reason)
 	}
 	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("write findings: %w", err)
@@ -69,36 +69,36 @@ func (p *page) findings(res *result.Result) {
 	if len(list) == 0 {
 		return
 	}
-	p.title("Findings")
+	p.title(p.say("findings_title"))
 	for i, c := range list {
 		p.finding(i, c)
 		if c.Fix != "" {
-			p.item("     fix: ", c.Fix)
+			p.item("     "+p.say("lead_fix"), c.Fix)
 		}
 		if c.Verified != nil {
-			p.item("     verified: ", verifiedText(c.Verified))
+			p.item("     "+p.say("lead_verified"), p.verified(c.Verified))
 		}
 	}
 	for _, c := range res.Cells {
 		if rest, partly := unexplained(c); partly {
-			p.item("  ", fmt.Sprintf("unexplained: %s of the toll of %s %s %s", percent(rest), c.Network, c.Path, c.Workload))
+			p.item("  ", p.say("unexplained", "value", percent(rest), "cell", c.Network+" "+c.Path+" "+c.Workload))
 		}
 	}
 }
 
-// verifiedText says what a fix gave back when it was carried out.
-func verifiedText(v *result.Verified) string {
+// verified says what a fix gave back when it was carried out.
+func (w words) verified(v *result.Verified) string {
 	switch {
 	case v.Metric == "" && v.Recovered == 0:
-		return "the fix was carried out, and it carries nothing still: this is not the cause, or not the only one"
+		return w.say("fix_failed")
 	case v.Metric == "":
-		return "the fix was carried out, and it carries again"
+		return w.say("fix_carries")
 	}
-	text := fmt.Sprintf("the fix was carried out: the toll on %s was %s and is %s", v.Metric, percent(*v.Before), percent(*v.After))
+	text := w.say("fix_toll", "metric", v.Metric, "before", percent(*v.Before), "after", percent(*v.After))
 	if v.Recovered == 0 {
-		return text + ": it gave nothing back, so this may not be the cause"
+		return text + w.say("fix_nothing")
 	}
-	return text + ": it gave " + percent(v.Recovered) + " of it back"
+	return text + w.say("fix_gave", "value", percent(v.Recovered))
 }
 
 // unexplained is the share of a cell's toll that its findings leave, where they
@@ -114,25 +114,30 @@ func unexplained(c result.Cell) (rest float64, partly bool) {
 // finding prints one cause, but for its fix.
 func (p *page) finding(i int, c cause) {
 	lead := fmt.Sprintf("%3d. ", i+1)
-	text := c.ID + ": " + c.Cause
+	text := p.of(c.ID, c.Cause)
 	if c.Confidence > 0 {
-		text += " (confidence " + percent(c.Confidence)
-		if c.Share > 0 {
-			text += ", " + percent(c.Share) + " of the toll"
-		}
-		text += ")"
+		text += p.aside(p.confidence(c.Finding))
 	}
 	p.item(lead, text)
 	if len(c.where) > 0 {
-		p.item("     on: ", strings.Join(c.where, "; "))
+		p.item("     "+p.say("lead_on"), strings.Join(c.where, "; "))
 	}
 	var evidence []string
 	for _, e := range c.Evidence {
 		evidence = append(evidence, e.Name+" "+evidenceText(e.Value)+" ("+e.Source+")")
 	}
 	if len(evidence) > 0 {
-		p.item("     evidence: ", strings.Join(evidence, "; "))
+		p.item("     "+p.say("lead_evidence"), strings.Join(evidence, "; "))
 	}
+}
+
+// confidence says how sure a finding is, and how much of the toll it explains.
+func (w words) confidence(f result.Finding) string {
+	text := w.say("confidence", "value", percent(f.Confidence))
+	if f.Share > 0 {
+		text = w.join(text, w.say("of_toll", "value", percent(f.Share)))
+	}
+	return text
 }
 
 // evidenceText writes what was found: a measured number to four digits, a count
@@ -147,15 +152,15 @@ func evidenceText(value any) string {
 // warnings prints what touches the whole run, and what was left out of it.
 func (p *page) warnings(res *result.Result) {
 	if len(res.Warnings) > 0 {
-		p.title("Warnings")
+		p.title(p.say("general_warnings"))
 		for _, text := range res.Warnings {
 			p.item("  - ", text)
 		}
 	}
 	if len(res.Plan.Skipped) > 0 {
-		p.title("Left out")
+		p.title(p.say("left_out"))
 		for _, s := range res.Plan.Skipped {
-			p.item("  - ", clip(clean(s.Name), 24)+": "+s.Reason)
+			p.item("  - ", p.of(clip(clean(s.Name), 24), s.Reason))
 		}
 	}
 }

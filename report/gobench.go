@@ -16,7 +16,7 @@ import (
 // and for each unit which way is better. Lines of files that are to be compared
 // have the same name, so what differs from run to run (id, time, lengths of
 // windows) is left out.
-func writeGoBench(w io.Writer, results []*result.Result) (left []string, err error) {
+func writeGoBench(w io.Writer, results []*result.Result, _ string) (left []string, err error) {
 	var lines []string
 	units := map[string]result.Better{}
 	for _, res := range results {

@@ -114,8 +114,8 @@ func (p *page) print(g grid) {
 				units[i] = pad(c.unit, widths[i], true)
 			}
 		}
-		p.heading(heads, starts)
-		p.heading(units, starts)
+		p.headLine(heads, starts)
+		p.headLine(units, starts)
 		for row := range part[0].cells {
 			var line strings.Builder
 			at := 0
@@ -129,8 +129,8 @@ func (p *page) print(g grid) {
 	}
 }
 
-// heading writes one line of headings. A line that says nothing is left out.
-func (p *page) heading(texts []string, starts []int) {
+// headLine writes one line of headings. A line that says nothing is left out.
+func (p *page) headLine(texts []string, starts []int) {
 	line := ""
 	for i, text := range texts {
 		if strings.TrimSpace(text) != "" {

@@ -222,7 +222,7 @@ func pathOrder(path string) int {
 
 // describe is a table's title: what all of its cells share. Parameters that
 // never vary stand in the heading of the report.
-func (g group) describe(loads []*load) string {
+func (g group) describe(w words, loads []*load) string {
 	first := g.loads[0]
 	parts := []string{first.key.path}
 	setting, _ := split(first.cells[0].Params)
@@ -239,7 +239,7 @@ func (g group) describe(loads []*load) string {
 	for _, l := range g.loads {
 		names = append(names, l.describe(loads))
 	}
-	return strings.Join(parts, ", ") + ": " + strings.Join(names, " and ")
+	return w.of(w.join(parts...), strings.Join(names, w.say("and")))
 }
 
 // describe names the workload with its mode and what tells it from others of

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,26 +16,26 @@ import (
 func (p *page) top(res *result.Result, loads []*load) {
 	p.head(res, loads)
 	if hasToll(res) {
-		p.item("", "A toll is what a network costs against "+network.Baseline+": + is worse. [low, high] is its 95 % interval.")
+		p.item("", p.say("toll_is", "baseline", network.Baseline))
 	}
 	if res.Finished == "" {
-		p.line(p.paint("Interrupted: this is what was measured until then.", yellow))
+		p.line(p.paint(p.say("interrupted"), yellow))
 	}
 }
 
 // head says what was weighed, where, how, and how quiet the machine was.
 func (p *page) head(res *result.Result, loads []*load) {
-	p.line(p.paint(clip(weighed(res, loads), p.columns), bold))
-	p.item("", machine(res.Environment))
-	p.item("", setUp(res.Plan))
-	if text := applications(loads, res.Environment.Parts); text != "" {
+	p.line(p.paint(clip(p.weighed(res, loads), p.columns), bold))
+	p.item("", p.machine(res.Environment))
+	p.item("", p.setUp(res.Plan))
+	if text := p.applications(loads, res.Environment.Parts); text != "" {
 		p.item("", text)
 	}
-	p.item("", quiet(res, loads))
+	p.item("", p.quiet(res, loads))
 }
 
 // weighed counts what was measured.
-func weighed(res *result.Result, loads []*load) string {
+func (w words) weighed(res *result.Result, loads []*load) string {
 	networks, paths := map[string]bool{}, map[string]bool{}
 	var workloads []string
 	for _, l := range loads {
@@ -50,20 +49,20 @@ func weighed(res *result.Result, loads []*load) string {
 			}
 		}
 	}
-	text := "tare"
-	if name := clean(res.Plan.Name); name != "" {
-		text += " " + clip(name, 30)
+	name := "tare"
+	if plan := clean(res.Plan.Name); plan != "" {
+		name += " " + clip(plan, 30)
 	}
-	under := plural(len(workloads), "workload")
+	under := w.count("workload", len(workloads))
 	if n := len(workloads); n > 0 && n < 4 {
-		under = clip(clean(strings.Join(workloads, ", ")), 40)
+		under = clip(clean(w.list(workloads)), 40)
 	}
-	return fmt.Sprintf("%s: %s on %s under %s, %s", text, plural(len(networks), "network"),
-		plural(len(paths), "path"), under, blocksDone(res))
+	return w.say("weighed", "name", name, "networks", w.count("network", len(networks)),
+		"paths", w.count("path", len(paths)), "workloads", under, "blocks", w.blocksDone(res))
 }
 
 // blocksDone is how many blocks were measured, and of how many.
-func blocksDone(res *result.Result) string {
+func (w words) blocksDone(res *result.Result) string {
 	done := map[int]bool{}
 	for _, c := range res.Cells {
 		for _, s := range c.Samples {
@@ -72,53 +71,53 @@ func blocksDone(res *result.Result) string {
 	}
 	switch planned := res.Plan.Blocks; {
 	case len(done) == 0:
-		return "no samples"
+		return w.say("no_samples")
 	case planned > len(done):
-		return fmt.Sprintf("%d of %s", len(done), plural(planned, "block"))
+		return w.say("blocks_done", "n", strconv.Itoa(len(done)), "blocks", w.count("block", planned))
 	}
-	return plural(len(done), "block")
+	return w.count("block", len(done))
 }
 
 // machine is where it was measured.
-func machine(env result.Environment) string {
-	parts := []string{"Linux " + orUnknown(env.Kernel), "CPU " + orUnknown(env.CPUModel)}
+func (w words) machine(env result.Environment) string {
+	parts := []string{"Linux " + w.orUnknown(env.Kernel), "CPU " + w.orUnknown(env.CPUModel)}
 	if env.CPUs > 0 {
-		parts = append(parts, plural(env.CPUs, "CPU"))
+		parts = append(parts, w.count("cpu", env.CPUs))
 	}
 	switch env.Virtualisation {
 	case "":
 	case "none":
-		parts = append(parts, "bare metal")
+		parts = append(parts, w.say("bare_metal"))
 	default:
-		parts = append(parts, "virtualised by "+clip(clean(env.Virtualisation), 40))
+		parts = append(parts, w.say("virtualised", "name", clip(clean(env.Virtualisation), 40)))
 	}
 	if env.Privilege != "" {
-		parts = append(parts, "as "+clip(clean(env.Privilege), 40))
+		parts = append(parts, w.say("as_user", "name", clip(clean(env.Privilege), 40)))
 	}
-	return "Machine: " + strings.Join(parts, ", ") + "." + labCost(env)
+	return w.say("machine_is", "text", w.join(parts...)) + w.labCost(env)
 }
 
 // labCost is what the lab took of the machine.
-func labCost(env result.Environment) string {
+func (w words) labCost(env result.Environment) string {
 	if env.LabUp <= 0 {
 		return ""
 	}
-	text := " Lab: up in " + scaleFor("s", float64(env.LabUp)).withUnit(float64(env.LabUp))
+	up := scaleFor("s", float64(env.LabUp)).withUnit(float64(env.LabUp))
 	if env.LabMemoryBytes > 0 {
-		text += fmt.Sprintf(", %d MB", env.LabMemoryBytes>>20)
+		return w.say("lab_up_memory", "time", up, "memory", strconv.FormatInt(int64(env.LabMemoryBytes>>20), 10))
 	}
-	return text + "."
+	return w.say("lab_up", "time", up)
 }
 
-func orUnknown(text string) string {
+func (w words) orUnknown(text string) string {
 	if text = clean(text); text == "" {
-		return "unknown"
+		return w.say("unknown")
 	}
 	return clip(text, 60)
 }
 
 // linkText is what the hosts are joined by.
-func linkText(plan result.Plan) string {
+func (w words) linkText(plan result.Plan) string {
 	var rates []string
 	for _, link := range append([]result.BitsPerSecond{plan.Link}, plan.Links...) {
 		if link > 0 {
@@ -126,27 +125,32 @@ func linkText(plan result.Plan) string {
 		}
 	}
 	if len(rates) == 0 {
-		return "as fast as the CPU"
+		return w.say("link_open")
 	}
-	return strings.Join(rates, " and ")
+	return "link " + strings.Join(rates, w.say("and"))
 }
 
 // setUp is how the plan had it measured.
-func setUp(plan result.Plan) string {
+func (w words) setUp(plan result.Plan) string {
 	var parts []string
-	add := func(name, value string) {
+	say := func(key, value string) {
 		if value = clip(clean(value), 40); value != "" {
-			parts = append(parts, name+" "+value)
+			parts = append(parts, w.say(key, "value", value))
+		}
+	}
+	add := func(flag, value string) {
+		if value = clip(clean(value), 40); value != "" {
+			parts = append(parts, flag+" "+value)
 		}
 	}
 	if plan.Duration > 0 {
-		add("window", scaleFor("s", float64(plan.Duration)).withUnit(float64(plan.Duration)))
+		say("window", scaleFor("s", float64(plan.Duration)).withUnit(float64(plan.Duration)))
 	}
-	add("nic", strings.Join(plan.NIC, " and "))
+	add("nic", strings.Join(plan.NIC, w.say("and")))
 	if len(plan.EncapNIC) > 0 {
-		add("for overlays also", strings.Join(plan.EncapNIC, " and "))
+		say("encap_nic", strings.Join(plan.EncapNIC, w.say("and")))
 	}
-	add("link", linkText(plan))
+	parts = append(parts, w.linkText(plan))
 	if plan.MTU > 0 {
 		add("mtu", strconv.Itoa(plan.MTU))
 	}
@@ -155,11 +159,11 @@ func setUp(plan result.Plan) string {
 	if plan.Seed != 0 {
 		add("seed", strconv.FormatUint(plan.Seed, 10))
 	}
-	return "Set-up: " + strings.Join(parts, ", ") + "."
+	return w.say("set_up", "text", w.join(parts...))
 }
 
 // applications says which programs stood at the two ends of each application.
-func applications(loads []*load, versions map[string]string) string {
+func (w words) applications(loads []*load, versions map[string]string) string {
 	program := func(name any) string {
 		text, _ := name.(string)
 		return strings.TrimSpace(clip(clean(text), 20) + " " + clip(clean(versions[text]), 20))
@@ -170,7 +174,7 @@ func applications(loads []*load, versions map[string]string) string {
 			if c.Params["server"] == nil || c.Params["tool"] == nil {
 				continue
 			}
-			text := clip(clean(c.Workload), 20) + " of " + program(c.Params["server"]) + " by " + program(c.Params["tool"])
+			text := w.say("application", "workload", clip(clean(c.Workload), 20), "server", program(c.Params["server"]), "tool", program(c.Params["tool"]))
 			if !slices.Contains(said, text) {
 				said = append(said, text)
 			}
@@ -179,38 +183,38 @@ func applications(loads []*load, versions map[string]string) string {
 	if len(said) == 0 {
 		return ""
 	}
-	return "Applications: " + strings.Join(said, ", ") + "."
+	return w.say("applications", "text", w.join(said...))
 }
 
 // quiet says in words how much the machine disturbed the run.
-func quiet(res *result.Result, loads []*load) string {
+func (w words) quiet(res *result.Result, loads []*load) string {
 	noise, margin := res.Noise, res.Plan.Margin
-	text, halfWidth, differ := baselinesApart(judged(noise.AA, loads))
-	parts := []string{text, "steal " + percent(noise.Steal)}
+	text, halfWidth, differ := w.baselinesApart(judged(noise.AA, loads))
+	parts := []string{text, w.say("stolen", "share", percent(noise.Steal))}
 	if noise.Pressure >= 0 {
-		parts = append(parts, "CPU pressure "+percent(noise.Pressure))
+		parts = append(parts, w.say("pressure", "share", percent(noise.Pressure)))
 	}
 	if noise.ForeignCPU > 0 {
-		parts = append(parts, clip(fixed(noise.ForeignCPU, 1), 8)+" CPUs busy with other work before the run")
+		parts = append(parts, w.say("busy", "n", clip(fixed(noise.ForeignCPU, 1), 8)))
 	}
-	if text := idleDaemons(noise.Daemons); text != "" {
+	if text := w.idleDaemons(noise.Daemons); text != "" {
 		parts = append(parts, text)
 	}
-	word := "Quiet machine: "
+	said := w.join(parts...)
 	switch {
 	case differ, halfWidth > 3*margin, noise.Steal > 0.05, noise.Pressure > 0.3:
-		word = "Noisy machine: "
+		return w.say("machine_noisy", "text", said)
 	case !(halfWidth > 0 && halfWidth <= margin), noise.Steal > 0.01, noise.Pressure > 0.1:
-		word = "Fairly quiet machine: "
+		return w.say("machine_fairly_quiet", "text", said)
 	}
-	return word + strings.Join(parts, ", ") + "."
+	return w.say("machine_quiet", "text", said)
 }
 
 // leastDaemons is the share of a CPU from which idle daemons are worth a word.
 const leastDaemons = 0.001
 
 // idleDaemons says what the daemons of other networks took, the greatest first.
-func idleDaemons(used *result.Daemons) string {
+func (w words) idleDaemons(used *result.Daemons) string {
 	if used == nil || !(used.CPU >= leastDaemons) {
 		return ""
 	}
@@ -223,9 +227,9 @@ func idleDaemons(used *result.Daemons) string {
 			each = append(each, clip(clean(name), 15)+" "+percent(used.Each[name]))
 		}
 	}
-	text := "idle daemons of other networks took " + percent(used.CPU) + " of a CPU"
+	text := w.say("idle_daemons", "share", percent(used.CPU))
 	if len(each) > 0 {
-		text += " (" + strings.Join(each, ", ") + ")"
+		text += w.aside(w.join(each...))
 	}
 	return text
 }
@@ -239,7 +243,7 @@ func judged(list []result.AA, loads []*load) []result.AA {
 
 // baselinesApart tells the widest interval of a baseline against itself, and
 // whether any of them differ. halfWidth is 0 where there is no interval.
-func baselinesApart(list []result.AA) (text string, halfWidth float64, differ bool) {
+func (w words) baselinesApart(list []result.AA) (text string, halfWidth float64, differ bool) {
 	apart := 0
 	var widest result.AA
 	for _, aa := range list {
@@ -251,12 +255,12 @@ func baselinesApart(list []result.AA) (text string, halfWidth float64, differ bo
 		}
 	}
 	if halfWidth == 0 {
-		return "no interval of host against itself (A/A)", 0, false
+		return w.say("aa_unknown"), 0, false
 	}
-	text = fmt.Sprintf("host against itself (A/A) ±%s at worst (%s, %s, %s)", percent(halfWidth),
-		clip(clean(widest.Path), 30), clip(clean(widest.Workload), 20), clip(clean(widest.Metric), 20))
+	text = w.say("aa_widest", "share", percent(halfWidth), "path", clip(clean(widest.Path), 30),
+		"workload", clip(clean(widest.Workload), 20), "metric", clip(clean(widest.Metric), 20))
 	if apart > 0 {
-		text += fmt.Sprintf(" and differs in %d of %s", apart, plural(len(list), "comparison"))
+		text += w.say("aa_differs", "n", strconv.Itoa(apart), "comparisons", w.count("comparison", len(list)))
 	}
 	return text, halfWidth, apart > 0
 }

@@ -15,11 +15,11 @@ func TestIdleDaemonsAreSaidWhereTheyMatter(t *testing.T) {
 		"idle daemons of other networks took 0.2 % of a CPU": {CPU: 0.002, Each: map[string]float64{}},
 		"": {CPU: 0.0009, Each: map[string]float64{"dockerd": 0.0009}},
 	} {
-		if got := idleDaemons(used); got != want {
+		if got := wordsOf(English).idleDaemons(used); got != want {
 			t.Errorf("%+v: %q, want %q", used, got, want)
 		}
 	}
-	if got := idleDaemons(nil); got != "" {
+	if got := wordsOf(English).idleDaemons(nil); got != "" {
 		t.Errorf("without daemons: %q", got)
 	}
 }
@@ -30,10 +30,10 @@ func TestLabsCostIsSaid(t *testing.T) {
 		" Lab: up in 80.0 ms.":         {LabUp: 0.08},
 		"":                             {},
 	} {
-		if got := labCost(env); got != want {
+		if got := wordsOf(English).labCost(env); got != want {
 			t.Errorf("%+v: %q, want %q", env, got, want)
 		}
-		if got := machine(env); !strings.HasSuffix(got, want) {
+		if got := wordsOf(English).machine(env); !strings.HasSuffix(got, want) {
 			t.Errorf("%+v: %q", env, got)
 		}
 	}
@@ -45,10 +45,10 @@ func TestProgramsOfApplicationsAreSaid(t *testing.T) {
 	}
 	versions := map[string]string{"nginx": "1.22.1", "wrk": "4.1.0", "dockerd": "20.10"}
 	loads := []*load{{cells: []*result.Cell{cell("nginx", "tare"), cell("nginx", "tare")}}, {cells: []*result.Cell{cell("nginx", "wrk")}}}
-	if got, want := applications(loads, versions), "Applications: http of nginx 1.22.1 by tare, http of nginx 1.22.1 by wrk 4.1.0."; got != want {
+	if got, want := wordsOf(English).applications(loads, versions), "Applications: http of nginx 1.22.1 by tare, http of nginx 1.22.1 by wrk 4.1.0."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := applications([]*load{{cells: []*result.Cell{{Workload: "tcp_rr"}}}}, versions); got != "" {
+	if got := wordsOf(English).applications([]*load{{cells: []*result.Cell{{Workload: "tcp_rr"}}}}, versions); got != "" {
 		t.Errorf("without applications: %q", got)
 	}
 }

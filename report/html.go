@@ -24,7 +24,7 @@ var (
 // shell is the page without its data. The script draws all that is shown; who
 // has none is told where the numbers are.
 const shell = `<!doctype html>
-<html lang="en">
+<html lang="en"{{with .Lang}} data-lang="{{.}}"{{end}}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,8 +44,9 @@ const shell = `<!doctype html>
 `
 
 // writeHTML writes a page of its own: it asks nobody for anything, and holds the
-// results that it shows.
-func writeHTML(w io.Writer, results []*result.Result) (left []string, err error) {
+// results that it shows. It opens in the language that is given, else in the
+// browser's.
+func writeHTML(w io.Writer, results []*result.Result, lang string) (left []string, err error) {
 	packed, err := pack(results) // which leaves nothing in them that JSON has no word for
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func writeHTML(w io.Writer, results []*result.Result) (left []string, err error)
 		return nil, fmt.Errorf("encode the page's numbers: %w", err)
 	}
 	page := map[string]any{
-		"Title": "tare", "Style": template.CSS(builtStyle), "Script": template.JS(builtScript),
+		"Title": "tare", "Lang": lang, "Style": template.CSS(builtStyle), "Script": template.JS(builtScript),
 		"View": template.JS(shown), "Result": template.JS(`"` + packed + `"`),
 	}
 	if len(views) > 0 {

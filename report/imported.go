@@ -13,11 +13,8 @@ import (
 // per file, a line per run, and what touches the numbers below. The only error
 // is that of w.
 func Imported(w io.Writer, res *result.Result, opts Options) error {
-	p := &page{columns: maxWidth, colour: opts.Colour}
-	if opts.Width > 0 {
-		p.columns = min(max(opts.Width, minWidth), maxWidth)
-	}
-	p.line(plural(len(res.Cells), "run"))
+	p := newPage(opts)
+	p.line(p.count("run", len(res.Cells)))
 	var n notes
 	for cells := res.Cells; len(cells) > 0; {
 		file, next := given(cells[0], "file"), 1
@@ -25,15 +22,15 @@ func Imported(w io.Writer, res *result.Result, opts Options) error {
 			next++
 		}
 		if file == "-" {
-			file = "standard input"
+			file = p.say("standard_input")
 		}
 		p.title(file)
-		p.print(importedGrid(cells[:next], &n))
+		p.print(p.importedGrid(cells[:next], &n))
 		cells = cells[next:]
 	}
 	p.line("")
 	p.legend(&n)
-	p.item("  ", "percentiles, counters and the series per interval: --json")
+	p.item("  ", p.say("import_more"))
 	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
@@ -41,20 +38,20 @@ func Imported(w io.Writer, res *result.Result, opts Options) error {
 }
 
 // importedGrid is the table of a file, with the columns that some run fills.
-func importedGrid(cells []result.Cell, n *notes) grid {
+func (w words) importedGrid(cells []result.Cell, n *notes) grid {
 	all := grid{
-		{head: "tool"}, {head: "workload"}, {head: "side"}, {head: "flows", right: true}, {head: "size", unit: "bytes", right: true},
-		{head: "measured"}, {head: "lost"},
+		{head: w.say("tool")}, {head: w.say("load")}, {head: w.say("side")}, {head: w.say("flows"), right: true}, {head: w.say("size"), unit: "bytes", right: true},
+		{head: w.say("measured_head")}, {head: w.say("lost")},
 	}
 	for _, c := range cells {
 		load := c.Workload
 		if way := given(c, "direction"); way == "reverse" || way == "bidir" {
 			load += " " + way
 		}
-		measured := measuredText(c, n) + n.mark(aboutRun(c))
+		measured := w.measured(c, n) + n.mark(aboutRun(c))
 		for i, text := range []string{
 			clean(c.Mode), clean(load), clean(given(c, "side")), given(c, "flows", "connections", "threads", "workers"), given(c, "size"),
-			measured, lostText(c, n),
+			measured, w.lost(c, n),
 		} {
 			all[i].cells = append(all[i].cells, cell{text: clip(orDash(text), 40)})
 		}
@@ -89,8 +86,8 @@ func orDash(text string) string {
 	return text
 }
 
-// measuredText is what a run found: the number of its workload first.
-func measuredText(c result.Cell, n *notes) string {
+// measured is what a run found: the number of its workload first.
+func (w words) measured(c result.Cell, n *notes) string {
 	throughput, rate := []string{"throughput"}, []string{"rate", "offered_rate"}
 	latency := []string{"rtt_p50", "rtt_mean", "latency_one_way", "latency_mean"}
 	order := [][]string{rate, latency} // of requests: bytes are not what they are about
@@ -104,52 +101,52 @@ func measuredText(c result.Cell, n *notes) string {
 	for _, names := range order {
 		for _, name := range names {
 			if m := metricOf(&c, name); m != nil {
-				text := scaleFor(m.Unit, m.Value).withUnit(m.Value) + " " + called(name)
+				text := w.called(name, scaleFor(m.Unit, m.Value).withUnit(m.Value))
 				if m.Ceiling != nil {
-					text = strings.TrimSpace(text) + " (" + percent(m.Ceiling.Ratio) + " of the wire)"
+					text += w.aside(w.say("of_wire", "value", percent(m.Ceiling.Ratio)))
 				}
-				texts = append(texts, strings.TrimSpace(text)+n.mark(m.Warnings))
+				texts = append(texts, text+n.mark(m.Warnings))
 				break
 			}
 		}
 	}
 	for _, s := range c.Samples {
 		if back, told := s.Counters["throughput_reverse"]; told {
-			texts = append(texts, scaleFor("bit/s", back).withUnit(back)+" back")
+			texts = append(texts, w.say("back", "value", scaleFor("bit/s", back).withUnit(back)))
 		}
 	}
 	if c.Status != result.StatusOK {
-		texts = append(texts, clean(c.Status))
+		texts = append(texts, w.state(c.Status))
 	}
-	return strings.Join(texts, ", ")
+	return w.join(texts...)
 }
 
-// lostText is what did not arrive, or had to be sent again.
-func lostText(c result.Cell, n *notes) string {
+// lost is what did not arrive, or had to be sent again.
+func (w words) lost(c result.Cell, n *notes) string {
 	if m := metricOf(&c, "loss"); m != nil {
 		return scaleFor(m.Unit, m.Value).withUnit(m.Value) + n.mark(m.Warnings)
 	}
 	if m := metricOf(&c, "retransmits"); m != nil {
-		return scaleFor(m.Unit, m.Value).withUnit(m.Value) + " resent" + n.mark(m.Warnings)
+		return w.say("resent", "value", scaleFor(m.Unit, m.Value).withUnit(m.Value)) + n.mark(m.Warnings)
 	}
 	return ""
 }
 
-// called is what a metric is, in a word.
-func called(name string) string {
-	switch name {
+// called is a value with what its metric is, in a word.
+func (w words) called(metric, value string) string {
+	switch metric {
 	case "offered_rate":
-		return "sent"
+		return w.say("sent", "value", value)
 	case "rtt_p50":
-		return "rtt p50"
+		return w.say("rtt_p50", "value", value)
 	case "rtt_mean":
-		return "rtt mean"
+		return w.say("rtt_mean", "value", value)
 	case "latency_one_way":
-		return "one way"
+		return w.say("one_way", "value", value)
 	case "latency_mean":
-		return "mean"
+		return w.say("mean", "value", value)
 	}
-	return ""
+	return value
 }
 
 // aboutRun is what touches a run as a whole.

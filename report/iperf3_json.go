@@ -13,7 +13,7 @@ import (
 // writeIperf3JSON writes the JSON of iperf3 -J for each cell that carried bulk
 // data. The samples stand end to end as intervals, all flows together. What the
 // schema does not know stands under x_tare.
-func writeIperf3JSON(w io.Writer, results []*result.Result) (left []string, err error) {
+func writeIperf3JSON(w io.Writer, results []*result.Result, _ string) (left []string, err error) {
 	var docs []iperf3Doc
 	for _, res := range results {
 		for i := range res.Cells {

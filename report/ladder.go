@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tare/result"
@@ -85,13 +85,13 @@ func tree(r *rung, lines, below string) []branch {
 
 // ladder prints what each rung adds, where there is more than one rung.
 func (p *page) ladder(g group, all []*load) {
-	l, root := newLadder(g, all)
+	l, root := newLadder(p.words, g, all)
 	if root == nil || !root.tallerThanOne() {
 		return
 	}
 	var marks notes
 	branches := tree(root, "", "")
-	names := column{unit: "ladder: what each rung adds to its parent", cells: make([]cell, len(branches))}
+	names := column{unit: p.say("ladder"), cells: make([]cell, len(branches))}
 	texts := make([][]string, len(branches))
 	for i, b := range branches {
 		names.cells[i].text = b.lines + l.label(b.rung)
@@ -110,8 +110,8 @@ func (p *page) ladder(g group, all []*load) {
 // standIn marks a rung that is another data path.
 func (l *ladder) standIn(r *rung) []string {
 	for _, c := range r.cells {
-		if c != nil && fidelityNote(c) != "" {
-			return []string{fidelityNote(c)}
+		if c != nil && l.fidelityNote(c) != "" {
+			return []string{l.fidelityNote(c)}
 		}
 	}
 	return []string{}
@@ -128,14 +128,12 @@ func (l *ladder) steps(branches []branch, slot int, marks *notes) []column {
 			sizes = append(sizes, s.value.Value)
 		}
 	}
-	unit, what := l.quantity(slot).Unit, "toll"
-	if unit == "s" {
-		what = "added"
-	} else {
-		unit = "ratio"
+	s, unit := differenceScale("ratio", sizes...), l.say("toll_percent")
+	if l.quantity(slot).Unit == "s" {
+		s = differenceScale("s", sizes...)
+		unit = l.say("added_unit", "unit", s.unit)
 	}
-	s := differenceScale(unit, sizes...)
-	value := column{head: heading(l.headlines[slot]), unit: what + ", " + s.unit, right: true, cells: make([]cell, len(branches))}
+	value := column{head: l.heading(l.headlines[slot]), unit: unit, right: true, cells: make([]cell, len(branches))}
 	ends := column{joined: true, cells: make([]cell, len(branches))}
 	texts := make([][]string, len(branches))
 	for i, b := range branches {
@@ -144,10 +142,10 @@ func (l *ladder) steps(branches []branch, slot int, marks *notes) []column {
 			ends.cells[i].text = l.own(b.rung, slot)
 		case steps[i].pairs == 0:
 			value.cells[i].text = "-" + marks.mark([]string{
-				"no block holds both this rung and its parent under " + clean(l.loads[slot].key.workload)})
+				l.say("no_pair", "workload", clean(l.loads[slot].key.workload))})
 		default:
 			value.cells[i].text, ends.cells[i].text = steps[i].write(s)
-			texts[i] = steps[i].notes()
+			texts[i] = steps[i].notes(l.words)
 		}
 	}
 	marks.annotate(&value, texts)
@@ -174,13 +172,13 @@ func (s step) write(in scale) (number, ends string) {
 }
 
 // notes says what weakens a step.
-func (s step) notes() []string {
+func (s step) notes(w words) []string {
 	texts := []string{}
 	if s.pairs < s.blocks {
-		texts = append(texts, fmt.Sprintf("%s of %d could not be paired with the rung below", plural(s.blocks-s.pairs, "block"), s.blocks))
+		texts = append(texts, w.say("unpaired_blocks", "blocks", w.count("block", s.blocks-s.pairs), "n", strconv.Itoa(s.blocks)))
 	}
 	if !s.interval && s.pairs < stats.MinBlocks {
-		texts = append(texts, fmt.Sprintf("%s: no interval below %d", plural(s.pairs, "pair"), stats.MinBlocks))
+		texts = append(texts, w.say("few_pairs", "pairs", w.count("pair", s.pairs), "n", strconv.Itoa(stats.MinBlocks)))
 	}
 	return texts
 }

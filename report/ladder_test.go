@@ -51,7 +51,7 @@ func TestLadderFindsTheParent(t *testing.T) {
 			if g.loads[0].key.path != test.path {
 				continue
 			}
-			l, root := newLadder(g, loads)
+			l, root := newLadder(wordsOf(English), g, loads)
 			got := chain(l, test.network)
 			if root == nil || len(got) != len(test.want) {
 				t.Errorf("%s of %v on %s: %q, want %q", test.network, test.measured, test.path, got, test.want)
@@ -70,7 +70,7 @@ func TestLadderFindsTheParent(t *testing.T) {
 func TestLadderHoldsEveryNetwork(t *testing.T) {
 	loads := loadsOf(quick())
 	for _, g := range groupsOf(loads) {
-		l, root := newLadder(g, loads)
+		l, root := newLadder(wordsOf(English), g, loads)
 		inTree := map[rungKey]bool{}
 		for _, b := range tree(root, "", "") {
 			inTree[b.key] = true
@@ -88,7 +88,7 @@ func TestLadderHoldsEveryNetwork(t *testing.T) {
 func TestFirstRungIsTheToll(t *testing.T) {
 	loads := loadsOf(quick())
 	g := groupsOf(loads)[0]
-	l, _ := newLadder(g, loads)
+	l, _ := newLadder(wordsOf(English), g, loads)
 	veth := l.rungs[rungKey{network: "veth"}]
 	for slot, want := range []func(*result.Toll) [3]float64{
 		func(toll *result.Toll) [3]float64 { return [3]float64{toll.Value, *toll.Low, *toll.High} },
@@ -120,7 +120,7 @@ func TestStepPairsByBlock(t *testing.T) {
 			}
 		}
 	}
-	l, _ := newLadder(groupsOf(loads)[0], loads)
+	l, _ := newLadder(wordsOf(English), groupsOf(loads)[0], loads)
 	s, ok := l.step(l.rungs[rungKey{network: "bridge"}], 0)
 	if !ok || !s.interval || s.pairs != 10 || s.value.Low < 0.01 || s.value.High > 0.03 {
 		t.Errorf("with drift, the bridge adds %+v; without, 2 %%", s)
@@ -129,7 +129,7 @@ func TestStepPairsByBlock(t *testing.T) {
 	cell.Samples = cell.Samples[:7]
 	cell.Samples[0].Metrics = map[string]float64{"throughput": 0}
 	s, ok = l.step(l.rungs[rungKey{network: "bridge"}], 0)
-	if !ok || s.pairs != 6 || s.blocks != 7 || len(s.notes()) != 1 {
-		t.Errorf("a block without a ratio: %+v, %q", s, s.notes())
+	if !ok || s.pairs != 6 || s.blocks != 7 || len(s.notes(wordsOf(English))) != 1 {
+		t.Errorf("a block without a ratio: %+v, %q", s, s.notes(wordsOf(English)))
 	}
 }

@@ -12,20 +12,21 @@ import (
 
 // writeMarkdown writes tables for a pull request: on each path and for each
 // workload what every network costs, with a bar.
-func writeMarkdown(w io.Writer, results []*result.Result) (left []string, err error) {
+func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []string, err error) {
 	var b strings.Builder
+	words := wordsOf(lang)
 	for _, res := range results {
 		loads := loadsOf(res)
-		fmt.Fprintf(&b, "## %s\n\n%s\n", markdownText(weighed(res, loads)), markdownText(machine(res.Environment)))
+		fmt.Fprintf(&b, "## %s\n\n%s\n", markdownText(words.weighed(res, loads)), markdownText(words.machine(res.Environment)))
 		if res.Finished == "" {
-			b.WriteString("\n**Interrupted**: this is what was measured until then.\n")
+			fmt.Fprintf(&b, "\n%s\n", words.say("interrupted_markdown"))
 		}
-		markdownCase(&b, res.Case)
+		markdownCase(&b, words, res.Case)
 		for _, l := range loads {
-			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(group{loads: []*load{l}}.describe(loads)))
-			markdownTable(&b, l)
+			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(group{loads: []*load{l}}.describe(words, loads)))
+			markdownTable(&b, words, l)
 		}
-		markdownFindings(&b, res)
+		markdownFindings(&b, words, res)
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return nil, fmt.Errorf("write report: %w", err)
@@ -34,7 +35,7 @@ func writeMarkdown(w io.Writer, results []*result.Result) (left []string, err er
 }
 
 // markdownTable is one load: its networks by the metric that it is judged by.
-func markdownTable(b *strings.Builder, l *load) {
+func markdownTable(b *strings.Builder, w words, l *load) {
 	name := headline(l)
 	rows := rowsOf([]*load{l})
 	most := 0.0
@@ -44,19 +45,20 @@ func markdownTable(b *strings.Builder, l *load) {
 		}
 	}
 	s := (&table{loads: []*load{l}, rows: rows}).scale(0, name)
-	fmt.Fprintf(b, "| network | %s, %s | toll, %% | | | verdict |\n|---|---:|---:|---|---|---|\n", markdownText(heading(name)), markdownText(s.unit))
+	fmt.Fprintf(b, "| %s | %s | %s | | | %s |\n|---|---:|---:|---|---|---|\n",
+		w.say("network"), markdownText(w.join(w.heading(name), s.unit)), w.say("toll_percent"), w.say("verdict"))
 	for _, r := range rows {
 		m := r.metric(0, name)
 		if m == nil {
 			if c := r.cells[0]; c != nil {
-				fmt.Fprintf(b, "| %s | - | | | | %s |\n", markdownText(r.name()), markdownText(strings.TrimSpace(c.Status+" "+reasonOf(c))))
+				fmt.Fprintf(b, "| %s | - | | | | %s |\n", markdownText(r.name()), markdownText(strings.TrimSpace(w.state(c.Status)+" "+w.reasonOf(c))))
 			}
 			continue
 		}
-		toll, ends, bar, verdict := "", "", "", "baseline"
+		toll, ends, bar, verdict := "", "", "", w.say("baseline")
 		if m.Toll != nil && r.network != network.Baseline {
 			toll, ends = scaleFor("ratio").difference(m.Toll.Value, m.Toll.Low, m.Toll.High)
-			bar, verdict = bars(m.Toll.Value, most), verdictText(m.Toll)
+			bar, verdict = bars(m.Toll.Value, most), w.verdictText(m.Toll)
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", markdownText(r.name()), s.show(m.Value), toll, ends, bar, markdownText(verdict))
 	}
@@ -80,18 +82,15 @@ func bars(value, most float64) string {
 	return bar
 }
 
-func markdownFindings(b *strings.Builder, res *result.Result) {
+func markdownFindings(b *strings.Builder, w words, res *result.Result) {
 	list := causes(res)
 	if len(list) == 0 {
 		return
 	}
-	b.WriteString("\n### Findings\n\n")
+	fmt.Fprintf(b, "\n### %s\n\n", w.say("findings_title"))
 	for n, c := range list {
-		fmt.Fprintf(b, "%d. **%s**: %s (confidence %s", n+1, markdownText(c.ID), markdownText(c.Cause), percent(c.Confidence))
-		if c.Share > 0 {
-			fmt.Fprintf(b, ", %s of the toll", percent(c.Share))
-		}
-		b.WriteString(")\n")
+		id := "**" + markdownText(c.ID) + "**"
+		fmt.Fprintf(b, "%d. %s%s\n", n+1, w.of(id, markdownText(c.Cause)), w.aside(w.confidence(c.Finding)))
 		if c.Fix != "" {
 			fmt.Fprintf(b, "\n   ```sh\n   %s\n   ```\n", strings.ReplaceAll(clean(c.Fix), "```", ""))
 		}

@@ -8,8 +8,18 @@ import (
 // page collects the lines of a report.
 type page struct {
 	bytes.Buffer
+	words
 	columns int
 	colour  bool
+}
+
+// newPage is an empty page as the options want it.
+func newPage(opts Options) *page {
+	p := &page{words: wordsOf(opts.Lang), columns: maxWidth, colour: opts.Colour}
+	if opts.Width > 0 {
+		p.columns = min(max(opts.Width, minWidth), maxWidth)
+	}
+	return p
 }
 
 // style is how a piece of text is coloured: an SGR parameter, "" for none.
@@ -41,16 +51,21 @@ func (p *page) line(text string) {
 // title begins a section: a blank line above, bold, wrapped.
 func (p *page) title(text string) {
 	p.line("")
-	for _, line := range wrap(clip(clean(text), longest), p.columns) {
+	for _, line := range p.wrap(text, p.columns) {
 		p.line(p.paint(line, bold))
 	}
+}
+
+// wrap makes a text safe and breaks it into lines of at most so many columns.
+func (p *page) wrap(text string, columns int) []string {
+	return wrap(clip(clean(text), longest), columns, p.language == Chinese)
 }
 
 // item prints a wrapped paragraph behind a lead; the lines after the first
 // are set in below the text.
 func (p *page) item(lead, text string) {
 	hang := strings.Repeat(" ", width(lead))
-	for _, line := range wrap(clip(clean(text), longest), p.columns-width(lead)) {
+	for _, line := range p.wrap(text, p.columns-width(lead)) {
 		p.line(lead + line)
 		lead = hang
 	}

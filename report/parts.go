@@ -11,13 +11,13 @@ func (t *table) parts() []grid {
 		explained, rest string
 		split           func(m *result.Metric) (explained, rest float64, ok bool)
 	}{
-		{"framing", "processing", func(m *result.Metric) (float64, float64, bool) {
+		{t.say("framing"), t.say("processing"), func(m *result.Metric) (float64, float64, bool) {
 			if m.TollParts == nil {
 				return 0, 0, false
 			}
 			return m.TollParts.Framing, m.TollParts.Processing, true
 		}},
-		{"layer 4", "the rest", func(m *result.Metric) (float64, float64, bool) {
+		{t.say("layer_4"), t.say("rest"), func(m *result.Metric) (float64, float64, bool) {
 			if m.Layer4 == nil {
 				return 0, 0, false
 			}
@@ -35,7 +35,7 @@ func (t *table) parts() []grid {
 func (t *table) splitInto(explained, rest string, split func(m *result.Metric) (explained, rest float64, ok bool)) grid {
 	s := scaleFor("ratio")
 	g := grid{
-		{unit: "network"}, {head: heading(t.headlines[0]), unit: "toll, %", right: true},
+		{unit: t.say("network")}, {head: t.heading(t.headlines[0]), unit: t.say("toll_percent"), right: true},
 		{unit: explained, right: true}, {unit: rest, right: true},
 	}
 	for _, r := range t.rows {

@@ -113,7 +113,8 @@ func TestAnyResultFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		res := anyResult().Draw(t, "result")
 		columns := rapid.IntRange(minWidth, maxWidth).Draw(t, "width")
-		fits(t, render(t, res, Options{Width: columns}), columns)
+		lang := rapid.SampledFrom(Languages()).Draw(t, "language")
+		fits(t, render(t, res, Options{Width: columns, Lang: lang}), columns)
 	})
 }
 
@@ -123,7 +124,7 @@ func TestAnyResultIsATable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := []*result.Result{anyResult().Draw(t, "result")}
 		var comma, marked bytes.Buffer
-		if _, err := writeCSV(&comma, results); err != nil {
+		if _, err := writeCSV(&comma, results, ""); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := csv.NewReader(&comma).ReadAll() // which wants as many fields in each
@@ -137,7 +138,7 @@ func TestAnyResultIsATable(t *testing.T) {
 				}
 			}
 		}
-		if _, err := writeMarkdown(&marked, results); err != nil {
+		if _, err := writeMarkdown(&marked, results, ""); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(marked.String()) {

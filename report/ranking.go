@@ -14,41 +14,41 @@ func (p *page) rankings(res *result.Result) {
 	if len(res.Rankings) == 0 {
 		return
 	}
-	p.title("Recommended for " + strings.Join(res.Plan.Needs, ", "))
+	p.title(p.say("recommended", "needs", p.list(res.Plan.Needs)))
 	for _, r := range res.Rankings {
-		setting := ""
+		path := r.Path
 		if nic, given := r.Params["nic"]; given {
-			setting = ", nic " + paramText(nic)
+			path = p.join(path, "nic "+paramText(nic))
 		}
 		p.line("")
-		p.item("  ", r.Path+setting+": "+r.Workload+", by its toll on "+heading(r.Metric))
+		p.item("  ", p.say("ranked_by", "path", path, "workload", r.Workload, "metric", p.heading(r.Metric)))
 		if len(r.Ranked) == 0 {
-			p.item("    ", "none has a place")
+			p.item("    ", p.say("no_place"))
 		}
 		for n, one := range r.Ranked {
-			p.item(fmt.Sprintf("    %d. ", one.Place), rankedText(one, n > 0 && one.Place == r.Ranked[n-1].Place))
+			p.item(fmt.Sprintf("    %d. ", one.Place), p.ranked(one, n > 0 && one.Place == r.Ranked[n-1].Place))
 		}
 		for _, u := range r.Unranked {
-			p.item("    -  ", u.Network+": "+u.Reason)
+			p.item("    -  ", p.of(u.Network, u.Reason))
 		}
 	}
 }
 
-// rankedText is a network at its place, and why it is there.
-func rankedText(r result.Ranked, shared bool) string {
+// ranked is a network at its place, and why it is there.
+func (w words) ranked(r result.Ranked, shared bool) string {
 	text := r.Network
 	if params := strings.ReplaceAll(string(r.Params), "&", " "); params != "" {
 		text += " " + params
 	}
-	text += ": " + shareText(r.Toll.Value, r.Toll.Low, r.Toll.High) + " over " + network.Baseline
-	switch {
-	case r.Behind == nil:
-	case shared:
-		text += "; no measurable difference to " + r.Than + " (" + shareText(r.Behind.Value, r.Behind.Low, r.Behind.High) + ")"
-	default:
-		text += "; " + shareText(r.Behind.Value, r.Behind.Low, r.Behind.High) + " worse than " + r.Than
+	text = w.of(text, w.say("over", "change", shareText(r.Toll.Value, r.Toll.Low, r.Toll.High), "baseline", network.Baseline))
+	if r.Behind == nil {
+		return text
 	}
-	return text
+	behind := w.say("worse_than", "change", shareText(r.Behind.Value, r.Behind.Low, r.Behind.High), "name", r.Than)
+	if shared {
+		behind = w.say("alike_to", "change", shareText(r.Behind.Value, r.Behind.Low, r.Behind.High), "name", r.Than)
+	}
+	return text + w.say("semicolon") + behind
 }
 
 // shareText is a ratio in percent with its interval.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -138,7 +137,7 @@ func (r row) everywhere(shown [][]string) []string {
 }
 
 // nameNotes is what is to be said about the row as a whole.
-func (r row) nameNotes(shown [][]string) []string {
+func (r row) nameNotes(w words, shown [][]string) []string {
 	var texts []string
 	add := func(text string) {
 		if text != "" && !slices.Contains(texts, text) {
@@ -149,7 +148,7 @@ func (r row) nameNotes(shown [][]string) []string {
 		if c == nil || c.Status != result.StatusOK {
 			continue
 		}
-		add(fidelityNote(c))
+		add(w.fidelityNote(c))
 		told := map[string]bool{}
 		for _, m := range c.Metrics {
 			for _, text := range m.Warnings {
@@ -166,26 +165,26 @@ func (r row) nameNotes(shown [][]string) []string {
 				told[text] = true
 			}
 		}
-		add(windowNote(c, told))
+		add(w.windowNote(c, told))
 	}
 	return texts
 }
 
 // fidelityNote says where a cell is not the real data path.
-func fidelityNote(c *result.Cell) string {
+func (w words) fidelityNote(c *result.Cell) string {
 	switch c.Fidelity {
 	case network.Product, network.SamePath:
 		return ""
 	case network.StandIn:
-		return "stand-in: another data path, since the real one is absent here: not to be ranked against others"
+		return w.say("stand_in_text")
 	case "":
-		return "fidelity not recorded: it may be another data path than the real one"
+		return w.say("fidelity_unknown")
 	}
-	return clean("fidelity " + c.Fidelity)
+	return w.say("fidelity_is", "value", clean(c.Fidelity))
 }
 
 // windowNote says what the samples warn of and the metrics do not.
-func windowNote(c *result.Cell, told map[string]bool) string {
+func (w words) windowNote(c *result.Cell, told map[string]bool) string {
 	windows := map[string]int{}
 	for _, s := range c.Samples {
 		for _, text := range s.Warnings {
@@ -200,17 +199,9 @@ func windowNote(c *result.Cell, told map[string]bool) string {
 	texts := slices.SortedFunc(maps.Keys(windows), func(a, b string) int {
 		return cmp.Or(cmp.Compare(windows[b], windows[a]), cmp.Compare(a, b))
 	})
-	note := fmt.Sprintf("%s (%s)", clean(texts[0]), plural(windows[texts[0]], "window"))
+	note := clean(texts[0]) + w.aside(w.count("window", windows[texts[0]]))
 	if len(texts) > 1 {
-		note += fmt.Sprintf(", and %s of single windows: see the result file", plural(len(texts)-1, "other warning"))
+		note += w.say("single_windows", "warnings", w.count("other_warning", len(texts)-1))
 	}
 	return note
-}
-
-// plural counts a noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -10,6 +10,7 @@ import (
 // ladder is what each network of a group adds to the one that it is built
 // upon, on one path.
 type ladder struct {
+	words
 	path      string
 	loads     []*load
 	twin      string  // the same two ends without the published port, "" for other paths
@@ -46,8 +47,8 @@ func twinPath(path string) string {
 
 // newLadder builds the ladder of a group; all are the loads of the result. The
 // root is nil where the baseline was not measured.
-func newLadder(g group, all []*load) (l *ladder, root *rung) {
-	l = &ladder{path: g.loads[0].key.path, loads: g.loads, rungs: map[rungKey]*rung{}}
+func newLadder(w words, g group, all []*load) (l *ladder, root *rung) {
+	l = &ladder{words: w, path: g.loads[0].key.path, loads: g.loads, rungs: map[rungKey]*rung{}}
 	l.twin = twinPath(l.path)
 	for _, own := range g.loads {
 		l.headlines = append(l.headlines, headline(own))
@@ -151,18 +152,15 @@ func parentOf(name string) string {
 
 // label is how the rung is called: "bridge (as route, host-to-container)".
 func (l *ladder) label(r *rung) string {
-	name, detail := clip(clean(r.key.network), 24), ""
+	name, details := clip(clean(r.key.network), 24), []string{}
 	if r.as != "" {
-		name, detail = r.as, "as "+name
-	}
-	if r.key.twin && detail != "" {
-		detail += ", "
+		name, details = r.as, []string{l.say("rung_as", "name", name)}
 	}
 	if r.key.twin {
-		detail += l.twin
+		details = append(details, l.twin)
 	}
-	if detail != "" {
-		name += " (" + detail + ")"
+	if len(details) > 0 {
+		name += l.aside(l.join(details...))
 	}
 	return name
 }

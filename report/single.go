@@ -15,7 +15,7 @@ import (
 // Single writes a result of one run: a line for each metric, and before them a
 // line for each interval of its series where interval is above zero.
 func Single(w io.Writer, res *result.Result, interval time.Duration, opts Options) error {
-	p := &page{columns: maxWidth, colour: opts.Colour}
+	p := newPage(opts)
 	for n := range res.Cells {
 		cell := &res.Cells[n]
 		p.line(fmt.Sprintf("%s, %s, %s", cell.Workload, cell.Mode, paramsText(cell.Params)))

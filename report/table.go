@@ -10,6 +10,7 @@ import (
 
 // table is one group laid out in columns.
 type table struct {
+	words
 	loads     []*load
 	headlines []string // the metric that each load is judged by
 	rows      []row    // those that hold a number
@@ -59,22 +60,22 @@ func beside(l *load, headline string) []string {
 }
 
 // heading is what a metric is called above its column.
-func heading(metric string) string {
+func (w words) heading(metric string) string {
 	switch metric {
 	case "rtt_p50":
-		return "round trip p50"
+		return w.say("round_trip_p50")
 	case "rtt_mean":
-		return "mean round trip"
+		return w.say("round_trip_mean")
 	case "rtt_p99", "latency_p99":
 		return "p99"
 	case "latency_p50":
-		return "latency p50"
+		return w.say("latency_p50")
 	case "latency_network":
-		return "share"
+		return w.say("network_share")
 	case "latency_remove":
-		return "removal"
+		return w.say("removal")
 	case "sender_drops":
-		return "drops"
+		return w.say("drops")
 	case "cpu_per_gbit", "cpu_per_transaction":
 		return "CPU"
 	}
@@ -82,8 +83,8 @@ func heading(metric string) string {
 }
 
 // layOut makes the table of some loads and its grid.
-func layOut(loads []*load) (*table, grid) {
-	t := &table{loads: loads}
+func layOut(w words, loads []*load) (*table, grid) {
+	t := &table{words: w, loads: loads}
 	for _, l := range loads {
 		t.headlines = append(t.headlines, headline(l))
 	}
@@ -126,11 +127,11 @@ func (t *table) shown() [][]string {
 }
 
 func (t *table) names() column {
-	c := column{unit: "network", cells: make([]cell, len(t.rows))}
+	c := column{unit: t.say("network"), cells: make([]cell, len(t.rows))}
 	texts := make([][]string, len(t.rows))
 	for i, r := range t.rows {
 		c.cells[i].text = r.name()
-		texts[i] = append(t.rowNotes(i), r.nameNotes(t.shown())...)
+		texts[i] = append(t.rowNotes(i), r.nameNotes(t.words, t.shown())...)
 	}
 	t.notes.annotate(&c, texts)
 	return c
@@ -175,14 +176,14 @@ func (t *table) scale(slot int, metric string) scale {
 // value is the column of a metric, none where no row has it.
 func (t *table) value(slot int, metric string) []column {
 	s := t.scale(slot, metric)
-	c := column{head: heading(metric), unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
+	c := column{head: t.heading(metric), unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
 	switch {
 	case metric == "latency_p50" && t.containers() && metric != t.headlines[slot]:
 		c.head = "p50"
 	case metric == "cpu_per_gbit":
 		c.unit += "/Gbit"
 	case metric == "cpu_per_transaction":
-		c.unit += "/trans."
+		c.unit += t.say("per_transaction")
 	}
 	texts := make([][]string, len(t.rows))
 	found := false
@@ -216,15 +217,15 @@ func (t *table) missing(c *result.Cell, headline bool) cell {
 	}
 	word := "-"
 	if c.Status != result.StatusOK {
-		word = clip(clean(c.Status), 8)
+		word = clip(t.state(c.Status), 8)
 	}
-	return cell{text: word + t.notes.mark([]string{c.Workload + " " + reasonOf(c)}), style: yellow}
+	return cell{text: word + t.notes.mark([]string{c.Workload + " " + t.reasonOf(c)}), style: yellow}
 }
 
 // toll is the toll of a headline in percent, with its interval.
 func (t *table) toll(slot int) []column {
 	s := scaleFor("ratio")
-	return t.interval(slot, "toll, %", func(toll *result.Toll) (string, string) {
+	return t.interval(slot, t.say("toll_percent"), func(toll *result.Toll) (string, string) {
 		return s.difference(toll.Value, toll.Low, toll.High)
 	})
 }
@@ -241,7 +242,7 @@ func (t *table) delta(slot int) []column {
 	if t.containers() {
 		s = t.scale(slot, t.headlines[slot])
 	}
-	return t.interval(slot, "added, "+s.unit, func(toll *result.Toll) (string, string) {
+	return t.interval(slot, t.say("added_unit", "unit", s.unit), func(toll *result.Toll) (string, string) {
 		return s.difference(toll.Delta.Value, toll.Delta.Low, toll.Delta.High)
 	})
 }
@@ -282,7 +283,7 @@ func (t *table) packet() []column {
 		}
 	}
 	s := scaleFor("bytes", sizes...)
-	c := column{head: "packet", unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
+	c := column{head: t.say("packet"), unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
 	for i, size := range sizes {
 		if size > 0 {
 			c.cells[i].text = s.show(size)
@@ -314,7 +315,7 @@ func medianCounter(c *result.Cell, name string) float64 {
 // where there is no ceiling.
 func (t *table) ceiling() []column {
 	s := scaleFor("ratio")
-	c := column{head: "of ceiling", unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
+	c := column{head: t.say("of_ceiling"), unit: s.unit, right: true, cells: make([]cell, len(t.rows))}
 	for i, r := range t.rows {
 		if m := r.metric(0, t.headlines[0]); m != nil && m.Ceiling != nil {
 			c.cells[i].text = strings.TrimSuffix(percent(m.Ceiling.Ratio), " %")

@@ -15,6 +15,7 @@
 //   - export.go, gobench.go, iperf3_json.go: results in the formats of other tools
 //   - grid.go, page.go, notes.go, text.go: lines, columns and marks
 //   - units.go: numbers as people read them
+//   - words.go, words/: the interface words of each language, here and on the page
 package report
 
 import (
@@ -32,8 +33,9 @@ const (
 
 // Options say where a report is shown.
 type Options struct {
-	Width  int  // columns: 72 to 100; 0, or more, stands for 100
-	Colour bool // with SGR escapes
+	Width  int    // columns: 72 to 100; 0, or more, stands for 100
+	Colour bool   // with SGR escapes
+	Lang   string // one of Languages; any other stands for English
 }
 
 // Terminal writes the report that a person reads in a terminal: a heading, for
@@ -41,10 +43,7 @@ type Options struct {
 // result is printed without its control characters. The only error is that of
 // w.
 func Terminal(w io.Writer, res *result.Result, opts Options) error {
-	p := &page{columns: maxWidth, colour: opts.Colour}
-	if opts.Width > 0 {
-		p.columns = min(max(opts.Width, minWidth), maxWidth)
-	}
+	p := newPage(opts)
 	loads := loadsOf(res)
 	p.top(res, loads)
 	for _, g := range groupsOf(loads) {
@@ -60,18 +59,32 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	return nil
 }
 
+// Files names below a report the files that were written: a result, and a
+// rendered report where page is not empty. The only error is that of w.
+func Files(w io.Writer, res, page string, opts Options) error {
+	words := wordsOf(opts.Lang)
+	text := "\n" + words.say("lead_result") + res + "\n"
+	if page != "" {
+		text += words.say("lead_report") + page + "\n"
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
 // group prints the table of a group, or one table for each of its loads where
 // that is too wide, and its ladder.
 func (p *page) group(res *result.Result, g group, all []*load) {
 	tables := []group{g}
-	if _, columns := layOut(g.loads); len(g.loads) > 1 && columns.width() > p.columns {
+	if _, columns := layOut(p.words, g.loads); len(g.loads) > 1 && columns.width() > p.columns {
 		tables = nil
 		for _, l := range g.loads {
 			tables = append(tables, group{loads: []*load{l}})
 		}
 	}
 	for _, one := range tables {
-		p.title(one.describe(all))
+		p.title(one.describe(p.words, all))
 		p.table(res, one.loads)
 	}
 	p.ladder(g, all)
@@ -79,13 +92,13 @@ func (p *page) group(res *result.Result, g group, all []*load) {
 
 // table prints one table and what is to be said below it.
 func (p *page) table(res *result.Result, loads []*load) {
-	t, columns := layOut(loads)
+	t, columns := layOut(p.words, loads)
 	if len(t.rows) > 0 {
 		p.print(columns)
 	}
 	p.legend(&t.notes)
-	for _, a := range absences(rowsOf(t.loads), t.headlines) {
-		p.item("  ", a.text(len(t.loads)))
+	for _, a := range absences(p.words, rowsOf(t.loads), t.headlines) {
+		p.item("  ", a.text(p.words, len(t.loads)))
 	}
 	for _, text := range t.foot(res) {
 		p.item("  ", text)

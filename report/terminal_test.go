@@ -211,12 +211,12 @@ func TestTerminal(t *testing.T) {
 }
 
 // columnsOf is the number of columns that a line takes: two for each of East
-// Asia's characters.
+// Asia's characters and marks.
 func columnsOf(line string) int {
 	n := 0
 	for _, r := range line {
 		n++
-		if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+		if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || 0x3000 <= r && r <= 0x303f || 0xff00 <= r && r <= 0xff60 {
 			n++
 		}
 	}

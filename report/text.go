@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // clean makes text from a result safe to print: one line, no control or
@@ -65,27 +66,78 @@ func cut(text string, most int) (head, tail string) {
 	return text, ""
 }
 
-// wrap breaks text at spaces into lines of at most so many columns; a word
-// that is longer is broken too. most is 2 or more.
-func wrap(text string, most int) []string {
+// wrap breaks text into lines of at most so many columns: at spaces, and in
+// Chinese between its characters too. A unit that is longer than a line is
+// broken wherever it must. most is 2 or more.
+func wrap(text string, most int, chinese bool) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && width(line)+1+width(word) <= most {
-			line += " " + word
+	for _, u := range unitsOf(text, chinese) {
+		if line != "" && width(line+u.space+u.text) <= most {
+			line += u.space + u.text
 			continue
 		}
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for width(word) > most {
+		for width(u.text) > most {
 			var head string
-			head, word = cut(word, most)
+			head, u.text = cut(u.text, most)
 			lines = append(lines, head)
 		}
-		line = word
+		line = u.text
 	}
 	return append(lines, line)
+}
+
+// unit is what no line breaks, and what parts it from the one before.
+type unit struct {
+	space, text string
+}
+
+// unitsOf are the words of a text. In Chinese a number keeps its per cent sign,
+// and a wide mark, which has room of its own, has no space behind it.
+func unitsOf(text string, chinese bool) []unit {
+	var units []unit
+	for _, word := range strings.Fields(text) {
+		if !chinese {
+			units = append(units, unit{" ", word})
+			continue
+		}
+		for i, piece := range piecesOf(word) {
+			last := len(units) - 1
+			switch {
+			case i > 0 || last >= 0 && endsInWideMark(units[last].text):
+				units = append(units, unit{"", piece})
+			case last >= 0 && strings.HasPrefix(piece, "%"):
+				units[last].text += " " + piece
+			default:
+				units = append(units, unit{" ", piece})
+			}
+		}
+	}
+	return units
+}
+
+func endsInWideMark(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return runeWidth(last) > 1 && unicode.IsPunct(last)
+}
+
+// piecesOf splits a word where a line may end: beside a wide character, but not
+// before a mark that ends something or behind one that begins it.
+func piecesOf(word string) []string {
+	var pieces []string
+	begin, before := 0, rune(0)
+	for i, r := range word {
+		beside := i > 0 && max(runeWidth(before), runeWidth(r)) > 1
+		if beside && !unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi) {
+			pieces = append(pieces, word[begin:i])
+			begin = i
+		}
+		before = r
+	}
+	return append(pieces, word[begin:])
 }
 
 // pad fills text with spaces to so many columns.

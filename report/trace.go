@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tare/result"
@@ -13,7 +14,7 @@ import (
 // waterfall, which of them the toll is in, what was lost, and where the CPUs
 // were. The only error is that of w.
 func Trace(w io.Writer, res *result.Result, opts Options) error {
-	p := &page{columns: maxWidth, colour: opts.Colour}
+	p := newPage(opts)
 	p.head(res, loadsOf(res))
 	for n := range res.Cells {
 		p.traced(&res.Cells[n])
@@ -27,18 +28,18 @@ func Trace(w io.Writer, res *result.Result, opts Options) error {
 }
 
 func (p *page) traced(c *result.Cell) {
-	p.title(fmt.Sprintf("%s, %s, nic %v, mtu %v: %s (%s)", c.Network, c.Path, c.Params["nic"], c.Params["mtu"], c.Workload, c.Mode))
+	p.title(p.of(p.join(c.Network, c.Path, fmt.Sprintf("nic %v", c.Params["nic"]), fmt.Sprintf("mtu %v", c.Params["mtu"])), c.Workload+" ("+c.Mode+")"))
 	t := c.Trace
 	if t == nil {
-		p.item("  ", or(c.Reason, "not traced: no window could be measured"))
+		p.item("  ", or(c.Reason, p.say("untraced")))
 		return
 	}
-	p.item("  ", fmt.Sprintf("tier %d: %s", t.Tier, tierText(t)))
+	p.item("  ", p.say("tier", "n", strconv.Itoa(t.Tier), "text", p.tier(t)))
 	p.overhead(t)
 	if len(t.Hops) > 0 {
 		p.line("")
-		p.print(waterfall(t))
-		p.item("  ", sumText(t))
+		p.print(p.waterfall(t))
+		p.item("  ", p.sum(t))
 	}
 	p.tolls(t)
 	p.ledger(t)
@@ -52,12 +53,10 @@ func or(text, fallback string) string {
 	return text
 }
 
-func tierText(t *result.Trace) string {
-	text := [...]string{"the kernel's counters alone", "hops and losses", "hops, losses and CPU"}[t.Tier]
-	for _, lack := range t.Lacks {
-		text += "; " + lack
-	}
-	return text
+// tier says what could be seen, and what kept the rest from it.
+func (w words) tier(t *result.Trace) string {
+	seen := [...]string{w.say("tier_counters"), w.say("tier_hops"), w.say("tier_cpu")}[t.Tier]
+	return strings.Join(append([]string{seen}, t.Lacks...), w.say("semicolon"))
 }
 
 func (p *page) overhead(t *result.Trace) {
@@ -67,7 +66,7 @@ func (p *page) overhead(t *result.Trace) {
 	q, _ := result.QuantityOf(t.Metric)
 	s := scaleFor(q.Unit, t.Clean)
 	number, _ := scaleFor("ratio", 1).difference(t.Overhead, nil, nil)
-	p.item("  ", fmt.Sprintf("%s: %s clean, %s traced: tracing costs %s %%", heading(t.Metric), s.withUnit(t.Clean), s.withUnit(t.Traced), number))
+	p.item("  ", p.say("trace_costs", "metric", p.heading(t.Metric), "clean", s.withUnit(t.Clean), "traced", s.withUnit(t.Traced), "percent", number))
 }
 
 const (
@@ -76,11 +75,11 @@ const (
 )
 
 // waterfall is a row for each hop, its bar where it stands on the packet's way.
-func waterfall(t *result.Trace) grid {
+func (w words) waterfall(t *result.Trace) grid {
 	columns := grid{
-		{head: "hop"}, {head: "at"}, {head: "device"},
-		{head: "clean", unit: "us", right: true}, {head: "share", unit: "%", right: true},
-		{head: "traced", unit: "p50 us", right: true}, {unit: "p99 us", right: true}, {head: ""},
+		{head: w.say("hop")}, {head: w.say("at")}, {head: w.say("device")},
+		{head: w.say("clean"), unit: "us", right: true}, {head: w.say("share"), unit: "%", right: true},
+		{head: w.say("traced"), unit: "p50 us", right: true}, {unit: "p99 us", right: true}, {head: ""},
 	}
 	add := func(texts ...string) {
 		for n, text := range texts {
@@ -128,11 +127,12 @@ func bar(begin, share float64) string {
 	return strings.Repeat(" ", lead) + text
 }
 
-func sumText(t *result.Trace) string {
+// sum is what the hops add up to, beside the time that the workload has.
+func (w words) sum(t *result.Trace) string {
 	us := func(s float64) string { return fixed(s*1e6, 2) + " us" }
-	text := fmt.Sprintf("hops of %d ways, traced, add up to %s", t.Ways, us(t.Sum))
+	text := w.say("hops_sum", "n", strconv.FormatUint(t.Ways, 10), "sum", us(t.Sum))
 	if t.Metric == "rtt_p50" {
-		text += fmt.Sprintf("; the workload's clock has %s (%s)", us(t.Traced), percent(t.Sum/t.Traced))
+		text += w.say("hops_clock", "traced", us(t.Traced), "share", percent(t.Sum/t.Traced))
 	}
 	return text
 }
@@ -143,10 +143,10 @@ func (p *page) tolls(t *result.Trace) {
 		return
 	}
 	columns := grid{
-		{head: "toll by hop"}, {head: "added", unit: "us", right: true}, {head: "share", unit: "%", right: true},
-		{head: "traced", unit: "here us", right: true}, {unit: "host us", right: true},
+		{head: p.say("toll_by_hop")}, {head: p.say("added"), unit: "us", right: true}, {head: p.say("share"), unit: "%", right: true},
+		{head: p.say("traced"), unit: p.say("here_us"), right: true}, {unit: "host us", right: true},
 	}
-	whole := result.HopToll{Name: "all"}
+	whole := result.HopToll{Name: p.say("all")}
 	add := func(h result.HopToll) {
 		added, _ := scale{unit: "us", size: 1e-6}.difference(h.Delta, nil, nil)
 		for n, text := range []string{clip(clean(h.Name), longestName), added, fixed(100*h.Share, 0), fixed(h.Value*1e6, 2), fixed(h.Baseline*1e6, 2)} {
@@ -170,40 +170,43 @@ func (p *page) ledger(t *result.Trace) {
 	}
 	p.line("")
 	if t.Tier == 0 {
-		p.item("  ", "lost: where and why is not seen")
+		p.item("  ", p.say("lost_unseen"))
 	} else {
-		p.item("  ", balance(l))
+		p.item("  ", p.balance(l))
 	}
-	p.losses("lost", l.Losses)
-	p.losses("no loss to it", l.Others)
+	p.losses(p.say("lost"), l.Losses)
+	p.losses(p.say("lost_to_others"), l.Others)
 	var texts []string
 	for _, c := range l.Counters {
 		texts = append(texts, fmt.Sprintf("%s %s +%d", c.At, c.Name, c.Value))
 	}
-	p.item("  counters: ", or(strings.Join(texts, ", "), "none of those that tell of lost packets has grown"))
+	p.item("  "+p.say("lead_counters"), or(p.join(texts...), p.say("no_counter")))
 }
 
 // balance says whether every packet that the workload misses was seen to be
 // lost.
-func balance(l *result.Ledger) string {
+func (w words) balance(l *result.Ledger) string {
+	found := strconv.FormatUint(l.Found, 10)
 	switch {
 	case l.Found == 0 && (l.Lost == nil || *l.Lost == 0):
-		return "lost: none of the workload's packets"
+		return w.say("lost_none")
 	case l.Lost == nil:
-		return fmt.Sprintf("lost: %d of the workload's packets; it does not count them itself", l.Found)
+		return w.say("lost_uncounted", "found", found)
 	case *l.Lost == l.Found:
-		return fmt.Sprintf("lost: %d packets, as many as the workload misses", l.Found)
-	case *l.Lost < l.Found:
-		return fmt.Sprintf("lost: %d packets; the workload misses %d, the others were not in its window", l.Found, *l.Lost)
+		return w.say("lost_all_found", "found", found)
 	}
-	return fmt.Sprintf("lost: %d packets seen, where the workload misses %d: shortfall %d, see the counters", l.Found, *l.Lost, *l.Lost-l.Found)
+	lost := strconv.FormatUint(*l.Lost, 10)
+	if *l.Lost < l.Found {
+		return w.say("lost_outside", "found", found, "lost", lost)
+	}
+	return w.say("lost_shortfall", "found", found, "lost", lost, "missing", strconv.FormatUint(*l.Lost-l.Found, 10))
 }
 
 func (p *page) losses(name string, losses []result.Loss) {
 	if len(losses) == 0 {
 		return
 	}
-	columns := grid{{head: name}, {head: "packets", right: true}, {head: "at"}, {head: "device"}, {head: "function"}}
+	columns := grid{{head: name}, {head: p.say("packets"), right: true}, {head: p.say("at")}, {head: p.say("device")}, {head: p.say("function")}}
 	for _, l := range losses {
 		for n, text := range []string{l.Reason, fmt.Sprint(l.Packets), l.At, l.Device, l.Function} {
 			columns[n].cells = append(columns[n].cells, cell{text: clip(clean(text), longestName)})
@@ -221,13 +224,13 @@ func (p *page) cpu(c *result.CPUUse) {
 		return
 	}
 	p.line("")
-	p.item("  ", fmt.Sprintf("CPU: %s CPUs busy with it, by %d samples", fixed(c.CPUs, 2), c.Samples))
+	p.item("  ", p.say("cpu_busy", "cpus", fixed(c.CPUs, 2), "samples", strconv.FormatUint(c.Samples, 10)))
 	var columns grid
 	rows := 0
 	for _, list := range []struct {
 		name   string
 		shares []result.Share
-	}{{"context", c.Contexts}, {"layer", c.Layers}, {"kind", c.Kinds}} {
+	}{{p.say("context"), c.Contexts}, {p.say("layer"), c.Layers}, {p.say("kind"), c.Kinds}} {
 		names, shares := column{head: list.name}, column{head: "%", right: true}
 		for _, s := range list.shares {
 			if s.Share >= leastShown {

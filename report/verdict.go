@@ -1,11 +1,9 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tare/network"
 	"tare/result"
@@ -15,20 +13,20 @@ import (
 // verdicts is the last column: the verdict on the first headline, and that on
 // the round trip behind it where it differs.
 func (t *table) verdicts() column {
-	c := column{unit: "verdict", cells: make([]cell, len(t.rows))}
+	c := column{unit: t.say("verdict"), cells: make([]cell, len(t.rows))}
 	if len(t.loads) == 2 {
 		c.unit += "/rtt"
 	}
 	for i, r := range t.rows {
 		if r.network == network.Baseline && r.toll(0, t.headlines[0]) == nil {
-			c.cells[i].text = "baseline"
+			c.cells[i].text = t.say("baseline")
 			continue
 		}
 		first := r.toll(0, t.headlines[0])
 		if len(t.loads) == 2 {
-			c.cells[i] = bothVerdicts(first, r.toll(1, t.headlines[1]))
+			c.cells[i] = t.bothVerdicts(first, r.toll(1, t.headlines[1]))
 		} else {
-			c.cells[i] = cell{verdictText(first), verdictStyle(first)}
+			c.cells[i] = cell{t.verdictText(first), verdictStyle(first)}
 		}
 	}
 	return c
@@ -43,20 +41,20 @@ func (r row) toll(slot int, metric string) *result.Toll {
 }
 
 // bothVerdicts is one verdict where two agree, else both: "equal/slower".
-func bothVerdicts(first, roundTrip *result.Toll) cell {
+func (w words) bothVerdicts(first, roundTrip *result.Toll) cell {
 	switch {
 	case first == nil && roundTrip == nil:
-		return cell{verdictText(nil), verdictStyle(nil)}
+		return cell{w.verdictText(nil), verdictStyle(nil)}
 	case first == nil:
-		return cell{shortVerdict(first) + "/" + shortVerdict(roundTrip), verdictStyle(roundTrip)}
+		return cell{w.shortVerdict(first) + "/" + w.shortVerdict(roundTrip), verdictStyle(roundTrip)}
 	case roundTrip == nil, first.Verdict != roundTrip.Verdict:
-		return cell{shortVerdict(first) + "/" + shortVerdict(roundTrip), verdictStyle(first)}
+		return cell{w.shortVerdict(first) + "/" + w.shortVerdict(roundTrip), verdictStyle(first)}
 	}
 	later := first // what takes more blocks to tell
 	if roundTrip.BlocksToSay == 0 || first.BlocksToSay > 0 && roundTrip.BlocksToSay > first.BlocksToSay {
 		later = roundTrip
 	}
-	return cell{verdictText(later), verdictStyle(later)}
+	return cell{w.verdictText(later), verdictStyle(later)}
 }
 
 func inconclusive(toll *result.Toll) bool {
@@ -64,18 +62,18 @@ func inconclusive(toll *result.Toll) bool {
 }
 
 // verdictText is a verdict in full: "slower", "? 24 blocks", "inconclusive".
-func verdictText(toll *result.Toll) string {
+func (w words) verdictText(toll *result.Toll) string {
 	switch {
 	case toll == nil:
-		return "not paired"
+		return w.say("not_paired")
 	case inconclusive(toll) && toll.BlocksToSay > 0:
-		return "? " + strconv.Itoa(toll.BlocksToSay) + " blocks"
+		return w.say("undecided_blocks", "n", strconv.Itoa(toll.BlocksToSay))
 	}
-	return clip(clean(toll.Verdict), 12)
+	return clip(w.state(toll.Verdict), 12)
 }
 
 // shortVerdict is a verdict that shares its place: "slower", "? 24", "?", "-".
-func shortVerdict(toll *result.Toll) string {
+func (w words) shortVerdict(toll *result.Toll) string {
 	switch {
 	case toll == nil:
 		return "-"
@@ -84,7 +82,7 @@ func shortVerdict(toll *result.Toll) string {
 	case inconclusive(toll):
 		return "?"
 	}
-	return verdictText(toll)
+	return w.verdictText(toll)
 }
 
 func verdictStyle(toll *result.Toll) style {
@@ -114,11 +112,11 @@ func (t *table) foot(res *result.Result) []string {
 			comparisons += n
 			margins = append(margins, text)
 		} else if aa, ok := t.loads[slot].widestAA(res, metric); ok {
-			lines = append(lines, heading(metric)+": host against itself (A/A) ±"+percent(aa))
+			lines = append(lines, t.of(t.heading(metric), t.say("aa", "share", percent(aa))))
 		}
 	}
 	if comparisons > 0 {
-		lines = append(lines, plural(comparisons, "comparison")+", "+strings.Join(margins, ", "))
+		lines = append(lines, t.join(append([]string{t.count("comparison", comparisons)}, margins...)...))
 	}
 	unsure, few := false, 0
 	for _, r := range t.rows {
@@ -134,14 +132,14 @@ func (t *table) foot(res *result.Result) []string {
 		}
 	}
 	if few > 0 {
-		lines = append(lines, fmt.Sprintf("%s: too few for intervals and verdicts, which take %d", plural(few, "block"), stats.MinBlocks))
+		lines = append(lines, t.say("few_blocks", "blocks", t.count("block", few), "n", strconv.Itoa(stats.MinBlocks)))
 	}
 	if unsure {
-		lines = append(lines, "?: inconclusive; with a number, about so many blocks would tell")
+		lines = append(lines, t.say("undecided_text"))
 	}
 	lines = append(lines, t.containersFoot()...)
 	if t.hasVethReference() {
-		lines = append(lines, "host is its own loopback here; veth is the second reference: the least that any container costs")
+		lines = append(lines, t.say("veth_reference"))
 	}
 	return lines
 }
@@ -158,18 +156,18 @@ func (t *table) margin(res *result.Result, slot int, metric string) (tolls int, 
 		return 0, ""
 	}
 	if len(t.loads) > 1 {
-		text = heading(metric) + " "
+		text = t.heading(metric) + " "
 	}
-	text += "margin " + percent(slices.Min(margins))
-	if most := percent(slices.Max(margins)); most != percent(slices.Min(margins)) {
-		text += " to " + most
+	least, most := percent(slices.Min(margins)), percent(slices.Max(margins))
+	if least == most {
+		text += t.say("margin", "low", least)
+	} else {
+		text += t.say("margins", "low", least, "high", most)
 	}
 	if aa, ok := t.loads[slot].widestAA(res, metric); ok {
-		text += " (A/A " + percent(aa) + ")"
-	} else {
-		text += " (no A/A interval)"
+		return len(margins), text + t.aside("A/A "+percent(aa))
 	}
-	return len(margins), text
+	return len(margins), text + t.aside(t.say("no_aa_interval"))
 }
 
 // widestAA is the half-width of the widest interval between the two baselines

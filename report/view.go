@@ -88,7 +88,7 @@ type viewFinding struct {
 func viewOf(res *result.Result) view {
 	loads := loadsOf(res)
 	v := view{
-		Title: weighed(res, loads), Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
+		Title: wordsOf(English).weighed(res, loads), Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
 		Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},

@@ -19,6 +19,7 @@ import (
 type compareFlags struct {
 	maxToll, maxRegression string
 	json                   bool
+	lang                   language
 }
 
 func compareCommand(s streams) *cobra.Command {
@@ -58,6 +59,7 @@ to throughput, rates and medians. Then the exit status is 4.`,
 func (f *compareFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.maxToll, "max-toll", "", "exit 4 where a network of the newer result costs more than this, as 5%")
 	flags.StringVar(&f.maxRegression, "max-regression", "", "exit 4 where something is worse than before by more than this, as 3%")
+	f.lang.register(flags)
 	flags.BoolVar(&f.json, "json", false, "print for programs: one comparison for each newer result")
 }
 
@@ -126,7 +128,7 @@ func (f *compareFlags) print(s streams, all []result.Comparison) error {
 				return err
 			}
 		}
-		if err := report.Comparison(s.out, c, report.Options{Colour: colour(s.out)}); err != nil {
+		if err := report.Comparison(s.out, c, f.lang.shownOn(s.out)); err != nil {
 			return err
 		}
 	}

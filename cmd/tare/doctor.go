@@ -22,6 +22,7 @@ import (
 type doctorFlags struct {
 	lab, from, to string
 	docker, json  bool
+	lang          language
 }
 
 func doctorCommand(s streams) *cobra.Command {
@@ -65,6 +66,7 @@ The status is 1 where a finding is an error, and 0 where all is well.`,
 	c.Flags().StringVar(&f.from, "from", "", "place that sends, as h1/c1")
 	c.Flags().StringVar(&f.to, "to", "", "place that receives, as h2/c1")
 	c.Flags().BoolVar(&f.docker, "docker", false, "look at this machine's Docker too")
+	f.lang.register(c.Flags())
 	c.Flags().BoolVar(&f.json, "json", false, `write {"findings": [...]} to standard output`)
 	return c
 }
@@ -134,5 +136,5 @@ func (f doctorFlags) print(w io.Writer, found []result.Finding, unread []result.
 			Unread   []result.Unread  `json:"unread"`
 		}{found, append([]result.Unread{}, probe.Unread(unread)...)})
 	}
-	return report.Findings(w, found, probe.Unread(unread), report.Options{Colour: colour(w)})
+	return report.Findings(w, found, probe.Unread(unread), f.lang.shownOn(w))
 }

@@ -22,6 +22,7 @@ func importCommand(s streams) *cobra.Command {
 	var asJSON bool
 	var out string
 	var wire boundFlags
+	var lang language
 	c := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Turn the outputs of other tools into a result",
@@ -63,11 +64,12 @@ stands beside the most that the wire carries.`,
 					return err
 				}
 			}
-			return printImported(s, res, asJSON, out)
+			return printImported(s, res, lang, asJSON, out)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write the result to standard output")
 	c.Flags().StringVar(&out, "out", "", "result file")
+	lang.register(c.Flags())
 	wire.register(c.Flags())
 	return c
 }
@@ -140,16 +142,15 @@ func readFile(in io.Reader, file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-func printImported(s streams, res *result.Result, asJSON bool, out string) error {
+func printImported(s streams, res *result.Result, lang language, asJSON bool, out string) error {
 	if asJSON {
 		return res.Write(s.out)
 	}
-	if err := report.Imported(s.out, res, report.Options{Colour: colour(s.out)}); err != nil {
+	if err := report.Imported(s.out, res, lang.shownOn(s.out)); err != nil {
 		return err
 	}
 	if out == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(s.out, "\nresult: %s\n", out)
-	return err
+	return report.Files(s.out, out, "", lang.shownOn(s.out))
 }

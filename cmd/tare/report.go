@@ -13,13 +13,21 @@ import (
 	"tare/result"
 )
 
+// reportFlags say how results are rendered, and where to.
+type reportFlags struct {
+	format, out string
+	lang        language
+}
+
 func reportCommand(s streams) *cobra.Command {
-	var format, out string
+	var f reportFlags
 	c := &cobra.Command{
 		Use:   "report RESULT...",
-		Short: "Write results in another format",
-		Long:  "Writes results in another format:\n\n" + formatList(),
-		Example: `  tare report run.json -o run.html
+		Short: "Show results, or write them in another format",
+		Long:  "Shows results as tare run does, or writes them in another format:\n\n" + formatList(),
+		Example: `  tare report run.json
+  tare report run.json -o run.html
+  tare report run.json -o run.html --lang zh
   tare report run.json -o run.md
   tare report run.json -o run.csv
   tare report old.json --format gobench -o old.txt
@@ -27,7 +35,7 @@ func reportCommand(s streams) *cobra.Command {
   tare report run.json --format iperf3-json | jq .end.sum_received`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return wrong("report needs a result: tare report RESULT.json --format gobench")
+				return wrong("report needs a result: tare report RESULT.json")
 			}
 			return nil
 		},
@@ -36,11 +44,15 @@ func reportCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeReport(s, results, format, out)
+			if f.format == "" && f.out == "" {
+				return showReports(s, results, f.lang)
+			}
+			return writeReport(s, results, f)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "format to write: "+strings.Join(report.FormatNames(), ", "))
-	c.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
+	c.Flags().StringVar(&f.format, "format", "", "format to write: "+strings.Join(report.FormatNames(), ", "))
+	c.Flags().StringVarP(&f.out, "out", "o", "", "file to write (default: standard output)")
+	f.lang.register(c.Flags())
 	return c
 }
 
@@ -65,35 +77,51 @@ func readResults(paths []string) ([]*result.Result, error) {
 	return results, nil
 }
 
+// showReports shows results as they are shown after a run.
+func showReports(s streams, results []*result.Result, lang language) error {
+	for n, res := range results {
+		if n > 0 {
+			if _, err := fmt.Fprintln(s.out); err != nil {
+				return err
+			}
+		}
+		if err := report.Terminal(s.out, res, lang.shownOn(s.out)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeReport renders the whole before it writes, so that a file that stood
-// there is replaced by a report or by nothing.
-func writeReport(s streams, results []*result.Result, format, out string) error {
-	f, known := report.FindFormat(format)
-	if format == "" {
-		f, known = report.FormatOf(out)
+// there is replaced by a report or by nothing. Others read it: its language is
+// the one that was asked for, never the environment's.
+func writeReport(s streams, results []*result.Result, f reportFlags) error {
+	format, known := report.FindFormat(f.format)
+	if f.format == "" {
+		format, known = report.FormatOf(f.out)
 	}
 	switch {
-	case format == "" && !known:
+	case f.format == "" && !known:
 		return wrong("report needs --format (%s), or -o with a name that ends in .html, .md or .csv", strings.Join(report.FormatNames(), ", "))
 	case !known:
-		return experiment.Unknown("format", format, report.FormatNames())
+		return experiment.Unknown("format", f.format, report.FormatNames())
 	}
 	var text bytes.Buffer
-	left, err := f.Write(&text, results)
+	left, err := format.Write(&text, results, string(f.lang))
 	if err != nil {
 		return err
 	}
 	for _, what := range left {
-		fmt.Fprintf(s.err, "tare: %s has no words for %s\n", f.Name, what)
+		fmt.Fprintf(s.err, "tare: %s has no words for %s\n", format.Name, what)
 	}
 	if text.Len() == 0 {
-		return wrong("nothing to write: %s has no words for any cell", f.Name)
+		return wrong("nothing to write: %s has no words for any cell", format.Name)
 	}
-	if out == "" {
+	if f.out == "" {
 		_, err := s.out.Write(text.Bytes())
 		return err
 	}
-	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(f.out, text.Bytes(), 0o644); err != nil {
 		return wrong("write report: %w: choose another file with -o", err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -132,7 +131,7 @@ func (f runFlags) deliver(s streams, samples int64, measure func(save func(*resu
 		err = errors.Join(err, res.WriteFile(out))
 	}
 	if f.page != "" {
-		err = errors.Join(err, writeReport(s, []*result.Result{res}, "", f.page))
+		err = errors.Join(err, writeReport(s, []*result.Result{res}, reportFlags{out: f.page, lang: f.lang}))
 	}
 	if printErr := f.print(s, res, out); printErr != nil {
 		err = errors.Join(err, printErr)
@@ -263,13 +262,8 @@ func (f runFlags) print(s streams, res *result.Result, out string) error {
 	if f.json {
 		return res.Write(s.out)
 	}
-	if err := report.Terminal(s.out, res, report.Options{Colour: colour(s.out)}); err != nil {
+	if err := report.Terminal(s.out, res, f.lang.shownOn(s.out)); err != nil {
 		return err
 	}
-	text := "\nresult: " + out + "\n"
-	if f.page != "" {
-		text += "report: " + f.page + "\n"
-	}
-	_, err := io.WriteString(s.out, text)
-	return err
+	return report.Files(s.out, out, f.page, f.lang.shownOn(s.out))
 }

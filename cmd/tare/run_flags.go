@@ -37,6 +37,7 @@ type runFlags struct {
 	open                       result.Plan // as asked for, before it was completed
 	json, dryRun, check        bool
 	fixAndVerify               bool
+	lang                       language
 }
 
 func (f *runFlags) register(flags *pflag.FlagSet) {
@@ -67,6 +68,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.labName, "lab", "", "measure in this lab, as it stands (tare lab up)")
 	flags.StringVar(&f.out, "out", "", "result file (default tare-<date>-<time>.json)")
 	flags.StringVar(&f.page, "report", "", "also write a report: a page as FILE.html, tables as FILE.md or FILE.csv")
+	f.lang.register(flags)
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "carry out the worst finding's fix in the lab, measure again, and tell what that gave back")

@@ -122,7 +122,7 @@ func (f *traceFlags) trace(ctx context.Context, s streams, plan result.Plan) err
 	if f.json {
 		err = errors.Join(err, res.Write(s.out))
 	} else {
-		err = errors.Join(err, report.Trace(s.out, res, report.Options{Colour: colour(s.out)}))
+		err = errors.Join(err, report.Trace(s.out, res, f.lang.shownOn(s.out)))
 	}
 	if err != nil {
 		return err

@@ -190,7 +190,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	command := exec.Command(path, words[1:]...)
 	command.Dir = ts.MkAbs(".")
-	command.Env = append(os.Environ(), "XDG_RUNTIME_DIR=", "TMPDIR="+command.Dir, "PATH="+ts.Getenv("PATH"))
+	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "XDG_RUNTIME_DIR=", "TMPDIR="+command.Dir, "PATH="+ts.Getenv("PATH"))
 	log, err := os.Create(ts.MkAbs("interrupted.txt"))
 	ts.Check(err)
 	defer log.Close()

@@ -102,7 +102,7 @@ func (s step) run(t *testing.T, dir, path string) {
 	var out, progress bytes.Buffer
 	command := exec.Command("sh", "-c", s.command)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "PATH="+path, "NO_COLOR=1")
+	command.Env = append(os.Environ(), "PATH="+path, "NO_COLOR=1", "LC_ALL=C.UTF-8")
 	command.Stdout, command.Stderr = &out, &progress
 	if err := command.Run(); err != nil {
 		t.Fatalf("%v\n%s%s", err, out.String(), progress.String())

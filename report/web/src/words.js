@@ -3,11 +3,11 @@ import zh from "../../words/zh.json";
 
 const catalogues = { en, zh };
 
-// preferred is the language that was chosen on this page before, else the
-// browser's, else English.
+// preferred is the language that was chosen on this page before, else the one it
+// was written to open in, else the browser's, else English.
 export function preferred() {
   const chosen = new URLSearchParams(location.search).get("lang") ?? location.hash.match(/lang=(\w+)/)?.[1];
-  for (const language of [chosen, ...(navigator.languages ?? [navigator.language])]) {
+  for (const language of [chosen, document.documentElement.dataset.lang, ...(navigator.languages ?? [navigator.language])]) {
     const short = language?.slice(0, 2).toLowerCase();
     if (short in catalogues) return short;
   }

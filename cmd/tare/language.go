@@ -1,0 +1,53 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tare/report"
+)
+
+// language is the flag --lang: the language that was asked for, "" for none.
+type language string
+
+func (l *language) register(flags *pflag.FlagSet) {
+	flags.Var(l, "lang", "language of the report: "+strings.Join(report.Languages(), ", ")+" (default: the environment's; a page follows its browser)")
+}
+
+// Set takes the flag's value.
+func (l *language) Set(text string) error {
+	if !slices.Contains(report.Languages(), text) {
+		return fmt.Errorf("choose from %s", strings.Join(report.Languages(), ", "))
+	}
+	*l = language(text)
+	return nil
+}
+
+func (l *language) String() string { return string(*l) }
+
+// Type is the word for the value in the flag's help.
+func (l *language) Type() string { return "language" }
+
+// spoken is the language of what a terminal shows: the one that was asked for,
+// else that of the environment.
+func (l language) spoken() string {
+	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")) // as POSIX orders them
+	switch {
+	case l != "":
+		return string(l)
+	case strings.HasPrefix(strings.ToLower(locale), "zh"):
+		return report.Chinese
+	}
+	return report.English
+}
+
+// shownOn are the options of a report that is written to w.
+func (l language) shownOn(w io.Writer) report.Options {
+	return report.Options{Colour: colour(w), Lang: l.spoken()}
+}
