@@ -41,8 +41,8 @@ func (c Case) beside(f figure, p published, e evidence) result.Figure {
 	if compared {
 		row.Against, row.PublishedToll = against.Network, f.tollOver(against)
 	}
-	if share, known := c.ceiling(f); known {
-		row.Ceiling = &result.CeilingShares{Published: share}
+	if share, framing, known := c.ceiling(f); known {
+		row.Ceiling = &result.CeilingShares{Published: share, Framing: framing}
 	}
 	if row.Reason = e.lacks(s); row.Reason != "" {
 		return row
@@ -157,15 +157,15 @@ func (p published) tollOf(f figure) *float64 {
 }
 
 // ceiling is the share that a published TCP throughput is of what its link carries
-// under the network's headers.
-func (c Case) ceiling(f figure) (share float64, known bool) {
+// under the network's headers, and what those take of the host's.
+func (c Case) ceiling(f figure) (share, framing float64, known bool) {
 	n, found := network.Find(c.spotOf(f).network)
 	if f.Link == 0 || !found || unitOf(c.spotOf(f).metric) != "bit/s" || !strings.HasPrefix(f.Workload, "tcp_") {
-		return 0, false
+		return 0, 0, false
 	}
-	most := f.Ceiling
-	if most == 0 {
-		most = float64(wire.TCPCeiling(wire.BitsPerSecond(f.Link), wire.InnerMTU(mtu, n.Stack), n.Stack))
-	}
-	return f.Value / most, true
+	link := wire.BitsPerSecond(f.Link)
+	own := wire.TCPCeiling(link, wire.InnerMTU(mtu, n.Stack), n.Stack)
+	framing, _ = wire.FramingToll(own, wire.TCPCeiling(link, mtu, wire.None()))
+	most := or(f.Ceiling, float64(own))
+	return f.Value / most, framing, true
 }

@@ -37,8 +37,8 @@ func (c Case) Published() (*result.Result, error) {
 			res.Cells = append(res.Cells, cell)
 		}
 		m := result.Metric{Name: q.Name, Unit: q.Unit, Better: q.Better, N: 1, Value: f.Value, Warnings: []string{}}
-		if share, known := c.ceiling(f); known {
-			m.Ceiling = &result.Ceiling{Value: f.Value / share, Ratio: share}
+		if share, framing, known := c.ceiling(f); known {
+			m.Ceiling = &result.Ceiling{Value: f.Value / share, Ratio: share, Framing: framing}
 		}
 		metrics := &res.Cells[at[key]].Metrics
 		*metrics = append(*metrics, m)

@@ -133,9 +133,10 @@ func (c Case) spotOf(f figure) spot {
 // toll is the name of a published ratio.
 const toll = "toll"
 
-func or(text, fallback string) string {
-	if text == "" {
+func or[T comparable](value, fallback T) T {
+	var none T
+	if value == none {
 		return fallback
 	}
-	return text
+	return value
 }

@@ -155,7 +155,12 @@ func addCeilings(cell, baseline *result.Cell, underlayMTU int, n network.Network
 			continue
 		}
 		m.Ceiling = &result.Ceiling{Value: own, Ratio: m.Value / own}
-		if framing, ok := wire.FramingToll(own, baseCeiling); ok && known && baseOK && m.Toll != nil && n.Name != network.Baseline {
+		framing, ok := wire.FramingToll(own, baseCeiling)
+		if !ok || !known || !baseOK || n.Name == network.Baseline {
+			continue
+		}
+		m.Ceiling.Framing = framing
+		if m.Toll != nil {
 			m.TollParts = &result.TollParts{Framing: framing, Processing: m.Toll.Value - framing}
 		}
 	}

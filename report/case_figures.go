@@ -64,6 +64,12 @@ func (t figureTable) layOut(w words) []figureColumn {
 			}
 			return ratioOf(&f.Ceiling.Published)
 		}},
+		{unit: w.say("framing_percent"), right: true, text: func(f result.Figure) string {
+			if f.Ceiling == nil || f.Ceiling.Framing == 0 {
+				return ""
+			}
+			return ratioOf(&f.Ceiling.Framing)
+		}},
 		{head: w.say("here"), unit: s.unit, right: true, text: func(f result.Figure) string { return value(f.Measured) }},
 		{unit: w.say("toll_percent"), right: true, text: func(f result.Figure) string { number, _ := changeText(f.Toll); return number }},
 		{joined: true, text: func(f result.Figure) string { _, ends := changeText(f.Toll); return ends }},

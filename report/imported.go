@@ -103,7 +103,7 @@ func (w words) measured(c result.Cell, n *notes) string {
 			if m := metricOf(&c, name); m != nil {
 				text := w.called(name, scaleFor(m.Unit, m.Value).withUnit(m.Value))
 				if m.Ceiling != nil {
-					text += w.aside(w.say("of_wire", "value", percent(m.Ceiling.Ratio)))
+					text += w.aside(w.wire(*m.Ceiling))
 				}
 				texts = append(texts, text+n.mark(m.Warnings))
 				break
@@ -119,6 +119,16 @@ func (w words) measured(c result.Cell, n *notes) string {
 		texts = append(texts, w.state(c.Status))
 	}
 	return w.join(texts...)
+}
+
+// wire is how much of what the wire carries was reached, and what of that the
+// network's own headers take.
+func (w words) wire(c result.Ceiling) string {
+	text := w.say("of_wire", "value", percent(c.Ratio))
+	if c.Framing == 0 {
+		return text
+	}
+	return w.say("of_framing", "wire", text, "value", percent(c.Framing))
 }
 
 // lost is what did not arrive, or had to be sent again.

@@ -63,5 +63,6 @@ type Figure struct {
 // CeilingShares are the parts of what the wire can carry that were reached.
 type CeilingShares struct {
 	Published float64  `json:"published"`
+	Framing   float64  `json:"framing,omitempty"` // share of the host's ceiling that the network's own headers take
 	Measured  *float64 `json:"measured,omitempty"`
 }

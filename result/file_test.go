@@ -208,7 +208,7 @@ func TestNumbersWithoutAWordStayOut(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		good := 1.0
 		weighed := Metric{
-			Name: "rate", Value: 1, Low: &bad, High: &good, Baseline: &Baseline{Value: 1}, Ceiling: &Ceiling{1, bad},
+			Name: "rate", Value: 1, Low: &bad, High: &good, Baseline: &Baseline{Value: 1}, Ceiling: &Ceiling{1, bad, 0},
 			Toll: &Toll{Value: 0.5, Low: &bad, High: &good, Delta: Delta{High: &bad}}, TollParts: &TollParts{bad, 1},
 		}
 		untolled := Metric{Name: "throughput", Value: 1, Baseline: &Baseline{Value: 1}, Toll: &Toll{Value: bad}, TollParts: &TollParts{0, 0}}

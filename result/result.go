@@ -172,8 +172,9 @@ type Delta struct {
 
 // Ceiling is the most that the wire could carry, and the share reached.
 type Ceiling struct {
-	Value float64 `json:"value"`
-	Ratio float64 `json:"ratio"`
+	Value   float64 `json:"value"`
+	Ratio   float64 `json:"ratio"`
+	Framing float64 `json:"framing,omitempty"` // share of the host's ceiling that the network's own headers take
 }
 
 // TollParts splits a toll into what headers explain and the rest.

@@ -117,6 +117,7 @@ function columns(t, rows) {
     { name: `${t("as_published")}, ${unit}`, ...number(`published (${rows[0].unit})`, (f) => f.published) },
     { name: `${t("as_published")}: ${t("toll_percent")}`, ...share("published_toll", (f) => f.published_toll) },
     { name: `${t("as_published")}: ${t("ceiling_share")}`, ...share("published_ceiling", (f) => f.ceiling?.published) },
+    { name: t("framing_percent"), ...share("framing", (f) => f.ceiling?.framing) },
     { name: `${t("here")}, ${unit}`, ...number(`measured (${rows[0].unit})`, (f) => f.measured), title: (f) => f.reason },
     { name: `${t("here")}: ${t("toll_percent")}`, ...share("toll", (f) => f.toll?.value) },
     { name: t("interval"), key: "toll_low", text: (f) => interval(f.toll?.low, f.toll?.high), value: (f) => f.toll?.low },
