@@ -2,8 +2,8 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"tare/network"
 	"tare/result"
@@ -82,9 +82,17 @@ func addDots(spans []viewSpan, l *load, r row, over string) []viewSpan {
 		spans = addDot(spans, bare.name(), r.cells[0].Fidelity, dot)
 	}
 	if slices.ContainsFunc(l.cells, func(c *result.Cell) bool { return c.Network == r.network && l.ownLink(c) != "" }) {
-		spans = addDot(spans, fmt.Sprintf("%s (%s %s)", bare.name(), network.Baseline, l.key.link), r.cells[0].Fidelity, dot)
+		spans = addDot(spans, bare.name()+" ("+network.Baseline+"@"+linkOf(l)+")", r.cells[0].Fidelity, dot)
 	}
 	return spans
+}
+
+// linkOf is the link of a load's baseline, as a plan writes it.
+func linkOf(l *load) string {
+	if rate, err := strconv.ParseFloat(l.key.link, 64); err == nil {
+		return result.BitsPerSecond(rate).String()
+	}
+	return l.key.link
 }
 
 // addDot adds a dot to the span of a label, the first at each place.
