@@ -15,7 +15,7 @@ type viewSize struct {
 	Size  float64  `json:"size"`          // bytes
 	Value float64  `json:"value"`         // bit/s
 	RTT   *float64 `json:"rtt,omitempty"` // s, the median round trip; absent where the sweep has none of that size
-	N     int      `json:"n"`             // blocks
+	N     int      `json:"n"`             // windows
 }
 
 // viewLoad is what came of the trials at about one offered load.

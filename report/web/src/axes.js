@@ -1,3 +1,4 @@
+import { el } from "./dom.js";
 import { figure, scaleFor } from "./units.js";
 
 export const escape = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -33,10 +34,28 @@ export function inUnit(value, unit) {
   return `${trim(figure(value / size))} ${name}`.trim();
 }
 
+// logButton switches a drawing's scale, {log}, between linear and logarithmic.
+export function logButton(t, scale, drawing) {
+  const button = el("button", { type: "button", class: "small", "aria-pressed": String(scale.log) }, t("log"));
+  button.addEventListener("click", () => {
+    scale.log = !scale.log;
+    button.setAttribute("aria-pressed", String(scale.log));
+    drawing.redraw();
+  });
+  return button;
+}
+
 // namesAxis is an axis of names from above to below.
 export const namesAxis = (page, names, width = page.narrow ? 120 : 260) => ({
   type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { lineStyle: { color: page.line } },
   axisLabel: { interval: 0, color: page.text, width, overflow: "truncate" },
+});
+
+// rowTip is a tooltip for a whole row, since what is drawn in it may be thin; told
+// writes it from the data of one that is drawn there.
+export const rowTip = (told) => ({
+  trigger: "axis", axisPointer: { type: "shadow" },
+  formatter: (points) => [...new Set(points.filter((p) => p.data?.of).map((p) => told(p.data.of)))].join("<br>"),
 });
 
 // errorBar is an interval with its ends, across a row at y.

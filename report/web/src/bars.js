@@ -1,6 +1,5 @@
-import { errorBars, escape, legend, namesAxis, trim, valueAxis, zoom } from "./axes.js";
+import { errorBars, escape, legend, logButton, namesAxis, trim, valueAxis, zoom } from "./axes.js";
 import { chart } from "./chart.js";
-import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
 import { figure, scaleFor } from "./units.js";
 
@@ -9,13 +8,13 @@ import { figure, scaleFor } from "./units.js";
 // parts, in order; side by side where apart is set. log is as for lines.
 export function bars(t, { title, first, names, unit, rows, apart, log }) {
   const [name, size] = scaleFor(unit, rows.flatMap((r) => [r.high, ...names.map((n) => r.parts[n])]));
-  let byLog = log ?? false;
+  const scale = { log };
   const thick = apart ? 8 : 14;
   const drawing = chart(summary(title, names, rows, name, size), 96 + (apart ? 14 + thick * names.length : 24) * rows.length, (page) => ({
     grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, names), dataZoom: zoom(page),
     tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, formatter: (of) => tip(of, rows, names, name, size) },
-    xAxis: valueAxis(page, name, { log: byLog, min: byLog ? least(rows, names, size) : undefined }), yAxis: namesAxis(page, rows.map((r) => r.label)),
+    xAxis: valueAxis(page, name, { log: scale.log, min: scale.log ? least(rows, names, size) : undefined }), yAxis: namesAxis(page, rows.map((r) => r.label)),
     series: [
       ...names.map((part) => ({
         type: "bar", name: part, stack: apart ? undefined : "all", barWidth: thick,
@@ -24,13 +23,7 @@ export function bars(t, { title, first, names, unit, rows, apart, log }) {
       errorBars(rows.map((r) => ({ low: r.low / size, high: r.high / size })), page.text),
     ],
   }));
-  const toggle = el("button", { type: "button", class: "small", "aria-pressed": String(byLog) }, t("log"));
-  toggle.addEventListener("click", () => {
-    byLog = !byLog;
-    toggle.setAttribute("aria-pressed", String(byLog));
-    drawing.redraw();
-  });
-  return figureWithTable(t, title, drawing, columns(t, first, names, unit, rows, name, size), rows, [log !== undefined && toggle]);
+  return figureWithTable(t, title, drawing, columns(t, first, names, unit, rows, name, size), rows, [log !== undefined && logButton(t, scale, drawing)]);
 }
 
 const summary = (title, names, rows, unit, size) =>

@@ -33,10 +33,11 @@ export function chart(label, height, option) {
     const text = style.getPropertyValue("--text").trim();
     const line = style.getPropertyValue("--line").trim();
     one.drawn ??= echarts.init(box, null, { renderer: "svg" });
+    const { tooltip, ...rest } = option({ text, line, narrow: box.clientWidth < 520, paper: root.classList.contains("printing") });
     one.drawn.setOption({
       animation: false, backgroundColor: "transparent", textStyle: { color: text, fontFamily: getComputedStyle(box).fontFamily }, color: [...palette, ...tints],
-      tooltip: { confine: true, backgroundColor: style.getPropertyValue("--card").trim(), borderColor: line, textStyle: { color: text } },
-      ...option({ text, line, narrow: box.clientWidth < 520, paper: root.classList.contains("printing") }),
+      tooltip: { confine: true, backgroundColor: style.getPropertyValue("--card").trim(), borderColor: line, textStyle: { color: text }, ...tooltip },
+      ...rest,
     }, true);
   };
   alive.add(one);

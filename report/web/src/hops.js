@@ -1,4 +1,4 @@
-import { escape, legend, namesAxis, valueAxis, zoom } from "./axes.js";
+import { escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
 import { chart } from "./chart.js";
 import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
@@ -35,14 +35,14 @@ function waterfall(t, row, all, longest) {
   const drawing = chart(`${title}: ${all.map((h) => `${h.label} ${figure(h.long / size)} ${unit}`).join(", ")}`, 92 + 18 * all.length, (page) => ({
     grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, ways), dataZoom: zoom(page),
-    tooltip: { trigger: "item", formatter: ({ data: { hop: h } }) => `<b>${escape(h.label)}</b><br>${figure(h.long / size)} ${unit}, ${percent(h.share)} %<br>p50 ${withUnit(h.p50, "s")}, p99 ${withUnit(h.p99, "s")}` },
+    tooltip: rowTip((hop) => tip(hop, unit, size)),
     xAxis: valueAxis(page, unit, { min: 0, max: longest / size }),
     yAxis: { ...namesAxis(page, all.map((h) => h.label), page.narrow ? 120 : 200) },
     series: [
       { type: "bar", stack: "way", silent: true, itemStyle: { color: "transparent" }, data: all.map((h) => h.begin / size) },
       ...ways.map((direction) => ({
         type: "bar", stack: "way", name: direction, barWidth: 10, itemStyle: { color: colours[direction] },
-        data: all.map((h) => (h.direction === direction ? { value: h.long / size, hop: h } : "-")),
+        data: all.map((h) => (h.direction === direction ? { value: h.long / size, of: h } : "-")),
       })),
     ],
   }));
@@ -58,3 +58,6 @@ function waterfall(t, row, all, longest) {
   const told = all[0].scaled ? t("hops_text", { sum: withUnit(sum, "s"), total: withUnit(traced, "s"), n }) : t("hops_followed", { sum: withUnit(sum, "s"), n });
   return el("div", {}, figureWithTable(t, title, drawing, columns, all), el("p", { class: "quiet" }, told));
 }
+
+const tip = (h, unit, size) =>
+  `<b>${escape(h.label)}</b><br>${figure(h.long / size)} ${unit}, ${percent(h.share)} %<br>p50 ${withUnit(h.p50, "s")}, p99 ${withUnit(h.p99, "s")}`;

@@ -1,4 +1,4 @@
-import { errorBars, escape, legend, namesAxis, trim, valueAxis, zoom } from "./axes.js";
+import { errorBars, escape, legend, namesAxis, rowTip, trim, valueAxis, zoom } from "./axes.js";
 import { chart } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { figure, percent, scaleFor } from "./units.js";
@@ -15,17 +15,17 @@ export function ladder(t, view, group) {
   const drawing = chart(`${title}: ${words}`, 110 + 24 * rungs.length, (page) => ({
     grid: { left: 8, right: page.narrow ? 20 : 150, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, kinds.map(([kind]) => t(kind))), dataZoom: zoom(page),
-    tooltip: { trigger: "item", formatter: ({ data }) => tip(t, group, data.rung) },
+    tooltip: rowTip((rung) => tip(t, group, rung)),
     xAxis: valueAxis(page, `${group.metric}, ${unit}`, { scale: true }),
     yAxis: namesAxis(page, rungs.map((r) => `${r.label}${r.fidelity === "stand-in" ? " ○" : ""}`)),
     series: [
       ...kinds.map(([kind, colour]) => ({
         type: "custom", name: t(kind), clip: false, itemStyle: { color: colour }, encode: { x: [0, 1], y: 2 },
-        data: rungs.map((rung, n) => ({ rung, value: [rung.step?.from / size, rung.level / size, n, rungs.findIndex((r) => r.label === rung.parent)] })).filter(({ rung }) => rung.step && kindOf(rung.step) === kind),
+        data: rungs.map((rung, n) => ({ of: rung, value: [rung.step?.from / size, rung.level / size, n, rungs.findIndex((r) => r.label === rung.parent)] })).filter(({ of }) => of.step && kindOf(of.step) === kind),
         renderItem: (p, api) => bar(p, api, page, colour, page.narrow ? "" : added(group, group.ladder[api.value(2)])),
       })),
       { type: "scatter", silent: true, data: [], markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { type: "dashed", color: page.text }, data: [{ xAxis: rungs[0].level / size }] } },
-      { ...dots(rungs.map((rung, n) => ({ rung, value: [rung.level / size, n] })).filter(({ rung }) => !rung.step)), color: page.text },
+      { ...dots(rungs.map((rung, n) => ({ of: rung, value: [rung.level / size, n] })).filter(({ of }) => !of.step)), color: page.text },
       errorBars(rungs.map((r, at) => ({ at, low: r.step?.to_low / size, high: r.step?.to_high / size })).filter((r) => Number.isFinite(r.low)), page.text),
     ],
   }));
@@ -56,7 +56,7 @@ function added(group, rung) {
   if (!rung.step) return "";
   const { value, low, high } = rung.step;
   if (group.unit !== "s") return `${percent(value, true)} % ${low === undefined ? "" : `[${percent(low)}, ${percent(high)}]`}`.trim();
-  const [unit, size] = scaleFor("s", [value]);
+  const [unit, size] = scaleFor("s", group.ladder.map((r) => r.step?.value)); // one for all, to be compared
   const shown = (v) => trim(figure(v / size));
   return `${value > 0 ? "+" : ""}${shown(value)} ${unit} ${low === undefined ? "" : `[${shown(low)}, ${shown(high)}]`}`.trim();
 }

@@ -1,6 +1,5 @@
-import { escape, legend, trim, valueAxis, zoom } from "./axes.js";
-import { chart } from "./chart.js";
-import { el } from "./dom.js";
+import { escape, legend, logButton, trim, valueAxis, zoom } from "./axes.js";
+import { chart, palette } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { figure, scaleFor, withUnit } from "./units.js";
 
@@ -13,11 +12,11 @@ import { figure, scaleFor, withUnit } from "./units.js";
 // their own: thin and dotted, or as bars.
 export function lines(t, { title, x, unit, log, series, second }) {
   const [name, size] = scaleFor(unit, series.flatMap((s) => s.points.map((p) => p.y)));
-  let byLog = log ?? false;
+  const scale = { log };
   const names = series.map((s) => s.name);
   const drawing = chart(summary(title, series, unit), 290, (page) => {
-    const upper = { unit: name, size, log: byLog };
-    const axes = [valueAxis(page, name, { log: byLog, scale: true, nameGap: 48, ...(byLog && { min: floor(series, size) }) })];
+    const upper = { unit: name, size, log: scale.log };
+    const axes = [valueAxis(page, name, { log: scale.log, scale: true, nameGap: 48, ...(scale.log && { min: floor(series, size) }) })];
     const all = series.flatMap((s, n) => [drawn(t, s, n, upper, page), intervals(s, upper)]);
     if (second) {
       const [by, per] = scaleFor(second.unit, second.series.flatMap((s) => s.points.map((p) => p.y)));
@@ -32,17 +31,11 @@ export function lines(t, { title, x, unit, log, series, second }) {
       yAxis: axes, series: all,
     };
   });
-  const toggle = el("button", { type: "button", class: "small", "aria-pressed": String(byLog) }, t("log"));
-  toggle.addEventListener("click", () => {
-    byLog = !byLog;
-    toggle.setAttribute("aria-pressed", String(byLog));
-    drawing.redraw();
-  });
   return figureWithTable(t, title, drawing, [
     { name: x.name, key: x.key ?? x.name, text: (r) => (x.label ? x.label(r.x) : r.x), value: (r) => r.x, right: true },
     ...series.filter((s) => !s.guide).flatMap((s) => columns(t, s, s.name, unit)),
     ...(second?.series ?? []).flatMap((s) => columns(t, s, `${s.name}, ${second.name}`, second.unit)),
-  ], rowsOf([...series, ...(second?.series ?? [])]), [log !== undefined && toggle]);
+  ], rowsOf([...series, ...(second?.series ?? [])]), [log !== undefined && logButton(t, scale, drawing)]);
 }
 
 const summary = (title, series, unit) =>
@@ -67,8 +60,8 @@ function drawn(t, s, n, upper, page) {
     type: "line", name: s.name, showSymbol: s.points.length < 40 && !s.guide, lineStyle: { type: n < 8 && !s.guide ? "solid" : "dashed" }, color: s.guide && page.text,
     data: s.points.filter((p) => !upper.log || p.y > 0).map((p) => ({ value: [p.x, p.y / upper.size], point: { ...p, ...upper } })),
     markLine: s.limit ? {
-      silent: true, symbol: "none", lineStyle: { type: "dashed" }, data: [{ yAxis: s.limit / upper.size }],
-      label: { formatter: t("ceiling"), position: "insideEndTop", color: page.text },
+      silent: true, symbol: "none", lineStyle: { type: "dashed", color: palette[n % palette.length] }, data: [{ yAxis: s.limit / upper.size }],
+      label: { show: n === 0, formatter: t("ceiling"), position: "insideEndTop", color: page.text },
     } : undefined,
   };
 }
@@ -117,6 +110,7 @@ function columns(t, s, label, unit) {
   const text = (v) => (v === undefined ? "" : figure(v / size));
   const of = (r) => r.of.get(s);
   const values = { name: [label, name].filter(Boolean).join(", "), key, right: true, text: (r) => text(of(r)?.y), value: (r) => of(r)?.y };
+  if (s.limit) return [values, { name: `${label}, ${t("ceiling")}`, key: `${label} ceiling (${unit})`, right: true, text: () => text(s.limit), value: () => s.limit }];
   if (s.points.every((p) => p.low === undefined)) return [values];
   return [
     values,

@@ -1,4 +1,4 @@
-import { errorBar, escape, legend, namesAxis, valueAxis, zoom } from "./axes.js";
+import { errorBar, escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
 import { chart } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { verdictText } from "./tolls.js";
@@ -15,7 +15,7 @@ export function nics(t, view, group) {
   const drawing = chart(`${title}: ${dots.map((d) => `${d.label} ${d.at} ${percent(d.toll.value, true)} %`).join("; ")}`, 96 + 30 * spans.length, (page) => ({
     grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, models), dataZoom: zoom(page),
-    tooltip: { trigger: "item", formatter: ({ data }) => tip(t, data.dot) },
+    tooltip: rowTip((dot) => tip(t, dot)),
     xAxis: valueAxis(page, t("toll_percent")), yAxis: namesAxis(page, spans.map((s) => s.label)),
     series: [
       { type: "custom", silent: true, clip: true, z: 1, data: spans.map(range), encode: { x: [0, 1], y: 2 }, renderItem: (p, api) => span(api, page) },
@@ -47,7 +47,7 @@ function span(api, page) {
 // marks are the dots of one model, each with its interval.
 const marks = (dots, at) => ({
   type: "custom", name: at, clip: true, z: 5, encode: { x: [0, 2, 3], y: 1 },
-  data: dots.map((d) => ({ value: [100 * d.toll.value, d.row, 100 * (d.toll.low ?? NaN), 100 * (d.toll.high ?? NaN)], dot: d })),
+  data: dots.map((d) => ({ value: [100 * d.toll.value, d.row, 100 * (d.toll.low ?? NaN), 100 * (d.toll.high ?? NaN)], of: d })),
   renderItem: (p, api) => {
     const [cx, cy] = api.coord([api.value(0), api.value(1)]);
     const colour = api.visual("color");

@@ -1,4 +1,4 @@
-import { escape, legend, namesAxis, valueAxis, zoom } from "./axes.js";
+import { escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
 import { chart, verdicts } from "./chart.js";
 import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
@@ -47,7 +47,7 @@ function option(t, group, rows, brackets, page) {
   return {
     grid: { left: 8, right: page.narrow ? 30 : 240, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, kinds.map((kind) => t(kind))), dataZoom: zoom(page),
-    tooltip: { trigger: "item", formatter: ({ data }) => tip(t, data.row) },
+    tooltip: rowTip((row) => tip(t, row)),
     xAxis: valueAxis(page, t("toll_percent")),
     yAxis: namesAxis(page, rows.map((r) => `${r.label} ${marks[r.fidelity] ?? ""}`)),
     series: [
@@ -65,7 +65,7 @@ const kindOf = (row) => (row.metric.toll.verdict in verdicts ? row.metric.toll.v
 
 const whiskers = (t, kind, own, page) => ({
   type: "custom", name: t(kind), clip: false, z: 5, encode: { x: [0, 2, 3, 4], y: 1 }, itemStyle: { color: verdicts[kind] },
-  data: own.map(({ row, n }) => ({ row, value: [100 * row.metric.toll.value, n, 100 * (row.metric.toll.low ?? NaN), 100 * (row.metric.toll.high ?? NaN), 0] })), // the bar begins at zero
+  data: own.map(({ row, n }) => ({ of: row, value: [100 * row.metric.toll.value, n, 100 * (row.metric.toll.low ?? NaN), 100 * (row.metric.toll.high ?? NaN), 0] })), // the bar begins at zero
   renderItem: (p, api) => whisker(p, api, { row: own[p.dataIndex].row, stroke: verdicts[kind], words: !page.narrow && label(t, own[p.dataIndex].row), text: page.text }),
 });
 

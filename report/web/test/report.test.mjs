@@ -260,6 +260,9 @@ test("tolls over the link's rate, and what headers explain of them", async () =>
     const { toll } = metricOf(cellOf("links", "vxlan", "tcp_stream", { link: Number(row["link (bit/s)"]) }), "throughput");
     assert.deepEqual([row["vxlan (ratio)"], row["vxlan (ratio) low"], row["vxlan (ratio) high"]].map(Number), [toll.value, toll.low, toll.high]);
   }
+  const [sizes] = await numbers(page, "By message size");
+  const { ceiling } = metricOf(cellOf("links", "vxlan", "tcp_sizes"), "throughput");
+  assert.ok(sizes.every((r) => Number(r["vxlan ceiling (bit/s)"]) === ceiling.value && Number(r["vxlan (bit/s)"]) < ceiling.value));
   const parts = (await numbers(page, "Toll: framing and processing"))[0].find((r) => r.network === "vxlan");
   const of = metricOf(cellOf("links", "vxlan", "tcp_stream", { link: 1e8 }), "throughput").toll_parts;
   assert.deepEqual([Number(parts["framing (ratio)"]), Number(parts["processing (ratio)"])], [of.framing, of.processing]);
