@@ -41,11 +41,14 @@ export const fidelities = (t, view, group) => {
 export const alikes = (t, view, group) => alike(group, view.baseline)
   .map((set) => el("p", { class: "quiet" }, `] ${t("alike", { names: set.map((r) => r.label).join(", ") })}`));
 
-function option(t, group, rows, brackets, page) {
+const step = 8; // between brackets that stand beside each other, in pixels
+
+function option(t, group, rows, sets, page) {
+  const brackets = page.narrow ? sets.slice(0, 4) : sets;
   const margin = 100 * group.margin;
   const kinds = Object.keys(verdicts).filter((kind) => rows.some((r) => kindOf(r) === kind));
   return {
-    grid: { left: 8, right: page.narrow ? 30 : 240, top: 34, bottom: 56, containLabel: true },
+    grid: { left: 8, right: (page.narrow ? 30 : 240) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: 56, containLabel: true },
     legend: legend(page, kinds.map((kind) => t(kind))), dataZoom: zoom(page),
     tooltip: rowTip((row) => tip(t, row)),
     xAxis: valueAxis(page, t("toll_percent")),
@@ -56,7 +59,7 @@ function option(t, group, rows, brackets, page) {
         return whiskers(t, kind, own, page);
       }),
       { type: "scatter", silent: true, data: [], markArea: { silent: true, itemStyle: { color: page.line, opacity: 0.35 }, data: [[{ xAxis: -margin }, { xAxis: margin }]] } },
-      { type: "custom", silent: true, clip: false, data: brackets.map((_, n) => [0, n]), encode: { y: [] }, renderItem: (p, api) => bracket(p, api, brackets[p.dataIndex], page) },
+      { type: "custom", silent: true, clip: false, data: brackets.map((_, n) => [0, n]), encode: { y: [] }, renderItem: (p, api) => bracket(p, api, brackets, page) },
     ],
   };
 }
@@ -96,9 +99,9 @@ function whisker(p, api, { row, stroke, words, text }) {
 }
 
 // bracket stands around the rows of a set, with a tick at each.
-function bracket(p, api, set, page) {
-  const x = p.coordSys.x + p.coordSys.width + (page.narrow ? 16 : 222);
-  const ys = set.map((n) => api.coord([0, n])[1]);
+function bracket(p, api, brackets, page) {
+  const x = p.coordSys.x + p.coordSys.width + (page.narrow ? 16 : 222) + step * p.dataIndex;
+  const ys = brackets[p.dataIndex].map((n) => api.coord([0, n])[1]);
   const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: page.text, lineWidth: 1.5 } });
   return { type: "group", children: [line(x, Math.min(...ys) - 5, x, Math.max(...ys) + 5), ...ys.map((y) => line(x - 5, y, x, y))] };
 }
@@ -139,18 +142,13 @@ function columns(t, view, group) {
   return all;
 }
 
-// alike lists the networks whose intervals meet: those that nobody can tell apart
-// by them.
+// alike lists the sets of networks whose intervals all meet: those that nobody can
+// tell apart by them. A network may be of several.
 function alike(group, baseline) {
-  const sets = [];
-  for (const row of measuredRows(group, baseline)) {
-    const { low, high } = row.metric.toll;
-    if (low === undefined || row.fidelity === "stand-in") continue;
-    const last = sets.at(-1);
-    if (last && low <= last.high) {
-      last.rows.push(row);
-      last.high = Math.min(last.high, high);
-    } else sets.push({ rows: [row], high });
-  }
-  return sets.filter((s) => s.rows.length > 1).map((s) => s.rows);
+  const rows = measuredRows(group, baseline).filter((r) => r.metric.toll.low !== undefined && r.fidelity !== "stand-in");
+  const at = (x) => rows.filter(({ metric: { toll } }) => toll.low <= x && x <= toll.high);
+  const sets = rows.map((r) => at(r.metric.toll.low)).filter((set) => set.length > 1);
+  const within = (set, other) => set.length < other.length && set.every((r) => other.includes(r));
+  const same = (set, other) => set.length === other.length && set.every((r) => other.includes(r));
+  return sets.filter((set, n) => !sets.some((other, m) => within(set, other) || (m < n && same(set, other))));
 }

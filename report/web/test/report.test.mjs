@@ -227,6 +227,18 @@ test("the ladder takes each network from its parent's level to its own", async (
   await close();
 });
 
+test("networks whose intervals all meet are said to be alike, others are not", async () => {
+  const { page, close } = await open("sweep");
+  const article = page.locator("article", { hasText: "cross-host: tcp_stream" }).first();
+  const sets = (await article.getByText("Can't be told apart: ").allInnerTexts()).map((text) => text.split(": ")[1].split(", "));
+  const tollOf = (network) => metricOf(cellOf("sweep", network, "tcp_stream", { nic: "full" }), "throughput").toll;
+  const real = ["route", "vxlan"]; // tun-udp is a stand-in
+  const [a, b] = real.map(tollOf);
+  const meet = a.low <= b.high && b.low <= a.high;
+  assert.deepEqual(sets.map((set) => set.sort()), meet ? [real] : []);
+  await close();
+});
+
 test("a load's curve is that of its trials", async () => {
   const { page, close } = await open("load");
   const [rows] = await numbers(page, "Received over offered");
