@@ -51,10 +51,7 @@ func writeHTML(w io.Writer, results []*result.Result, lang string) (left []strin
 	if err != nil {
 		return nil, err
 	}
-	views := []view{}
-	for _, res := range results {
-		views = append(views, viewOf(res))
-	}
+	views := viewsOf(results)
 	shown, err := json.Marshal(views) // escapes <, > and &, so that no name ends the script
 	if err != nil {
 		return nil, fmt.Errorf("encode the page's numbers: %w", err)

@@ -194,11 +194,12 @@ func TestBuiltPageIsOfItsSource(t *testing.T) {
 }
 
 // TestPagesInChromium opens pages as their readers do (web/test): of a usual run,
-// of hostile names and of a thousand cells.
+// of hostile names, of a thousand cells, and of real runs that hold one of each
+// thing that there is a chart of.
 func TestPagesInChromium(t *testing.T) {
 	folder := t.TempDir()
 	results := map[string]*result.Result{"thousand": thousand()}
-	for _, name := range []string{"quick", "hostile"} {
+	for _, name := range []string{"quick", "hostile", "sweep", "load", "traced", "links"} {
 		res, err := result.ReadFile(filepath.Join("testdata", name+".json"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -56,6 +54,9 @@ type viewGroup struct {
 	Better   result.Better `json:"better"`
 	Margin   float64       `json:"margin"` // the widest that a toll was judged by
 	Rows     []viewRow     `json:"rows"`
+	Ladder   []viewRung    `json:"ladder,omitempty"`
+	NICs     []viewSpan    `json:"nics,omitempty"`  // in the first of the groups that differ in nic alone
+	Links    []viewSpan    `json:"links,omitempty"` // in the first of the groups that differ in link alone
 }
 
 // viewRow is one network of a group.
@@ -69,13 +70,9 @@ type viewRow struct {
 	Others   []result.Metric `json:"others"`
 	Blocks   [][2]float64    `json:"blocks"` // the metric: block, value
 	Sizes    []viewSize      `json:"sizes,omitempty"`
+	Load     []viewLoad      `json:"load,omitempty"`
+	Within   *viewWithin     `json:"within,omitempty"`
 	Trace    *result.Trace   `json:"trace,omitempty"`
-}
-
-// viewSize is what one message size carried.
-type viewSize struct {
-	Size  float64 `json:"size"`  // bytes
-	Value float64 `json:"value"` // bit/s, the median over the blocks
 }
 
 // viewFinding is a finding and the cells that it was found in.
@@ -84,9 +81,27 @@ type viewFinding struct {
 	Where []string `json:"where"`
 }
 
-// viewOf takes from a result what is drawn.
-func viewOf(res *result.Result) view {
-	loads := loadsOf(res)
+// viewsOf takes from results what is drawn, on one page.
+func viewsOf(results []*result.Result) []view {
+	views := []view{}
+	var all []*load
+	for _, res := range results {
+		loads := loadsOf(res)
+		views = append(views, viewOf(res, loads))
+		all = append(all, loads...)
+	}
+	links := spansOver(all, "link") // a run has one link: what several tell stands together
+	for n, at := 0, 0; n < len(views); n++ {
+		for i := range views[n].Groups {
+			views[n].Groups[i].Links = links[all[at]]
+			at++
+		}
+	}
+	return views
+}
+
+// viewOf takes from a result what is drawn of it alone.
+func viewOf(res *result.Result, loads []*load) view {
 	v := view{
 		Title: wordsOf(English).weighed(res, loads), Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
@@ -96,8 +111,11 @@ func viewOf(res *result.Result) view {
 	for _, q := range result.Quantities() {
 		v.Units[q.Name] = q.Unit
 	}
+	nics := spansOver(loads, "nic")
 	for _, l := range loads {
-		v.Groups = append(v.Groups, groupView(l, loads))
+		g := groupView(l, loads)
+		g.Ladder, g.NICs = ladderView(l, loads), nics[l]
+		v.Groups = append(v.Groups, g)
 	}
 	for _, c := range causes(res) {
 		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where})
@@ -154,7 +172,8 @@ func groupView(l *load, loads []*load) viewGroup {
 func rowView(r row, c *result.Cell, name string) viewRow {
 	v := viewRow{
 		Network: c.Network, Label: r.name(), Fidelity: c.Fidelity, Status: c.Status, Reason: c.Reason,
-		Metric: r.metric(0, name), Others: []result.Metric{}, Blocks: blocksOf(c, name), Sizes: sizesOf(c), Trace: c.Trace,
+		Metric: r.metric(0, name), Others: []result.Metric{}, Blocks: blocksOf(c, name), Trace: c.Trace,
+		Sizes: sizesOf(c), Load: loadCurve(c), Within: withinOf(c),
 	}
 	if c.Status == result.StatusOK {
 		for _, m := range c.Metrics {
@@ -164,40 +183,4 @@ func rowView(r row, c *result.Cell, name string) viewRow {
 		}
 	}
 	return v
-}
-
-// blocksOf are the values of a metric with their blocks; of both layouts of a
-// baseline the mean.
-func blocksOf(c *result.Cell, name string) [][2]float64 {
-	by := perBlock(c, name)
-	blocks := [][2]float64{}
-	for _, block := range slices.Sorted(maps.Keys(by)) {
-		sum := 0.0
-		for _, value := range by[block] {
-			sum += value
-		}
-		blocks = append(blocks, [2]float64{float64(block), sum / float64(len(by[block]))})
-	}
-	return blocks
-}
-
-// sizesOf are the throughputs of a sweep over message sizes, the median of the
-// blocks; none where the cell swept nothing.
-func sizesOf(c *result.Cell) []viewSize {
-	values := map[float64][]float64{}
-	for _, s := range c.Samples {
-		sizes, carried := s.Series["size"], s.Series["throughput"]
-		if len(sizes) == 0 || len(sizes) != len(carried) {
-			continue
-		}
-		for n, size := range sizes {
-			values[size] = append(values[size], carried[n])
-		}
-	}
-	var all []viewSize
-	for _, size := range slices.Sorted(maps.Keys(values)) {
-		slices.Sort(values[size])
-		all = append(all, viewSize{size, values[size][len(values[size])/2]})
-	}
-	return all
 }

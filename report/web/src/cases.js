@@ -1,7 +1,8 @@
+import { errorBars, escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
 import { chart, palette } from "./chart.js";
 import { el } from "./dom.js";
+import { lines } from "./lines.js";
 import { figureWithTable, table } from "./table.js";
-import { escape } from "./tolls.js";
 import { figure, interval, percent, scaleFor } from "./units.js";
 
 // published sets a published measurement beside what was measured: a verdict on
@@ -35,69 +36,48 @@ function tablesOf(all) {
 
 const label = (f) => [f.network, f.setting].filter(Boolean).join(", ");
 
+// figures draws a table's tolls: over the message size where it is one of several.
 function figures(t, { title, rows }) {
   const compared = rows.filter((f) => f.published_toll !== undefined);
   if (compared.length === 0) return el("article", {}, el("p", { class: "caption" }, title), table(title, columns(t, rows), rows));
   const against = [...new Set(compared.map((f) => f.against))].join(", ");
-  const swept = compared.every((f) => f.size) && new Set(compared.map((f) => f.size)).size > 2;
-  const words = compared.slice(0, 40).map((f) => `${label(f)} ${t("as_published")} ${percent(f.published_toll, true)} %, ${t("here")} ${percent(f.toll?.value, true)} %`);
-  const drawing = swept
-    ? chart(`${title}: ${words.join("; ")}`, 320, (page) => lines(t, compared, page))
-    : chart(`${title}: ${words.join("; ")}`, 70 + 26 * compared.length, (page) => dots(t, [...compared].reverse(), page));
-  return el("article", {}, el("p", { class: "quiet" }, t("figures_text", { against })), figureWithTable(t, title, drawing, columns(t, rows), rows));
+  const note = el("p", { class: "quiet" }, t("figures_text", { against }));
+  if (new Set(compared.map((f) => f.size)).size > 2) {
+    return el("article", {}, note, bySize(t, title, compared), el("details", {}, el("summary", {}, t("table")), table(title, columns(t, rows), rows)));
+  }
+  const words = compared.map((f) => `${label(f)} ${t("as_published")} ${percent(f.published_toll, true)} %, ${t("here")} ${percent(f.toll?.value, true)} %`);
+  const drawing = chart(`${title}: ${words.join("; ")}`, 100 + 26 * compared.length, (page) => dots(t, compared, page));
+  return el("article", {}, note, figureWithTable(t, title, drawing, columns(t, rows), rows));
 }
 
-// dots draws each figure's two tolls on a line of its own: a ring as published, a
+// bySize draws each network twice: as published, and as measured with intervals.
+function bySize(t, title, rows) {
+  const sized = rows.filter((f) => f.size).sort((a, b) => a.size - b.size);
+  const series = [...new Set(sized.map((f) => f.network))].flatMap((name) => {
+    const own = sized.filter((f) => f.network === name);
+    return [
+      { name: `${name}, ${t("as_published")}`, points: own.map((f) => ({ x: f.size, y: f.published_toll })) },
+      { name: `${name}, ${t("here")}`, points: own.filter((f) => f.toll).map((f) => ({ x: f.size, y: f.toll.value, low: f.toll.low, high: f.toll.high })) },
+    ];
+  }).filter((s) => s.points.length > 0);
+  return lines(t, { title, x: { name: t("size_bytes"), key: "size (bytes)", log: true, base: 2 }, unit: "ratio", series });
+}
+
+// dots draws each figure's two tolls on a row of its own: a ring as published, a
 // dot with its interval as measured.
 function dots(t, rows, page) {
-  const mark = (n, f) => ({ value: [100 * n, label(f)], itemStyle: { opacity: f.fidelity === "stand-in" ? 0.4 : 1 } });
+  const mark = (ratio, f) => ({ value: [100 * ratio, label(f)], of: f, itemStyle: { opacity: f.fidelity === "stand-in" ? 0.4 : 1 } });
   return {
-    ...axes(t, page, { type: "category", data: rows.map(label), axisLabel: { width: page.narrow ? 110 : 260, overflow: "truncate" } }),
-    tooltip: { trigger: "item", formatter: ({ dataIndex }) => tip(t, rows[dataIndex]) },
+    grid: { left: 8, right: 24, top: 36, bottom: 52, containLabel: true },
+    legend: legend(page, [t("as_published"), t("here")]), tooltip: rowTip((f) => tip(t, f)), dataZoom: zoom(page),
+    xAxis: valueAxis(page, t("toll_percent")), yAxis: namesAxis(page, rows.map(label)),
     series: [
       { name: t("as_published"), type: "scatter", symbol: "emptyCircle", symbolSize: 11, color: palette[1], data: rows.map((f) => mark(f.published_toll, f)) },
       { name: t("here"), type: "scatter", symbolSize: 9, color: palette[0], data: rows.map((f) => mark(f.toll?.value ?? NaN, f)) },
-      { type: "custom", silent: true, data: rows.map((f, n) => [100 * (f.toll?.low ?? NaN), n, 100 * (f.toll?.high ?? NaN)]), encode: { x: [0, 2], y: 1 }, renderItem: (_, api) => whisker(api) },
+      errorBars(rows.map((f) => ({ low: 100 * (f.toll?.low ?? NaN), high: 100 * (f.toll?.high ?? NaN) })), palette[0]),
     ],
   };
 }
-
-function whisker(api) {
-  const [low, y] = api.coord([api.value(0), api.value(1)]);
-  const [high] = api.coord([api.value(2), api.value(1)]);
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return undefined;
-  return { type: "line", shape: { x1: low, y1: y, x2: high, y2: y }, style: { stroke: palette[0], lineWidth: 2 } };
-}
-
-// lines draws the tolls over the message size: broken as published, whole as
-// measured.
-function lines(t, rows, page) {
-  const names = [...new Set(rows.map((f) => f.network))];
-  const series = names.flatMap((name, n) => {
-    const own = rows.filter((f) => f.network === name).sort((a, b) => a.size - b.size);
-    const base = { type: "line", color: palette[n % palette.length], symbolSize: 7 };
-    return [
-      { ...base, name: `${name}, ${t("as_published")}`, symbol: "emptyCircle", lineStyle: { type: "dashed" }, data: own.map((f) => ({ value: [f.size, 100 * f.published_toll], f })) },
-      { ...base, name: `${name}, ${t("here")}`, symbol: "circle", data: own.filter((f) => f.toll).map((f) => ({ value: [f.size, 100 * f.toll.value], f })) },
-    ];
-  });
-  return {
-    grid: { left: 8, right: 24, top: 60, bottom: 64, containLabel: true },
-    legend: { type: "scroll", top: 0, textStyle: { color: page.text } },
-    tooltip: { trigger: "item", formatter: ({ data }) => tip(t, data.f) },
-    dataZoom: [{ type: "inside" }, { type: "slider", bottom: 4, height: 18 }],
-    xAxis: { type: "log", name: t("size_bytes"), nameLocation: "middle", nameGap: 26, splitLine: { lineStyle: { color: page.line } } },
-    yAxis: { type: "value", name: t("toll_percent"), splitLine: { lineStyle: { color: page.line } } },
-    series,
-  };
-}
-
-const axes = (t, page, yAxis) => ({
-  grid: { left: 8, right: 24, top: 36, bottom: 36, containLabel: true },
-  legend: { top: 0, data: [t("as_published"), t("here")], textStyle: { color: page.text } },
-  xAxis: { type: "value", name: t("toll_percent"), nameLocation: "middle", nameGap: 24, splitLine: { lineStyle: { color: page.line } } },
-  yAxis: { axisTick: { show: false }, axisLine: { show: false }, ...yAxis },
-});
 
 function tip(t, f) {
   const measured = f.toll ? `${percent(f.toll.value, true)} % ${interval(f.toll.low, f.toll.high)}` : f.reason || "-";

@@ -14,8 +14,13 @@ echarts.use([
 // Colours that keep apart for those who see few (Okabe and Ito, 2008).
 export const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d00", "#7a7a7a"];
 
-export const colourOf = (verdict) => ({ slower: "#d55e00", faster: "#009e73", equal: "#009e73" })[verdict] ?? "#7a7a7a";
+// tints follow where a chart has more parts than that.
+const tints = ["#80b8d9", "#eaae80", "#80ceb9", "#e5bcd3", "#f2cf80", "#aad9f4", "#c5b680", "#bcbcbc"];
 
+// verdicts are in the order of the legend, each with its colour.
+export const verdicts = { slower: "#d55e00", equal: "#0072b2", faster: "#009e73", inconclusive: "#7a7a7a" };
+
+const root = document.documentElement;
 const alive = new Set();
 
 // chart draws an option once it comes into view, and anew when the page's colours
@@ -24,14 +29,15 @@ export function chart(label, height, option) {
   const box = el("div", { class: "chart", role: "img", "aria-label": label, style: `height:${height}px` });
   const one = { box, drawn: undefined, draw: undefined };
   one.draw = () => {
-    const style = getComputedStyle(document.documentElement);
+    const style = getComputedStyle(root);
     const text = style.getPropertyValue("--text").trim();
     const line = style.getPropertyValue("--line").trim();
     one.drawn ??= echarts.init(box, null, { renderer: "svg" });
+    const { tooltip, ...rest } = option({ text, line, narrow: box.clientWidth < 520, paper: root.classList.contains("printing") });
     one.drawn.setOption({
-      animation: false, backgroundColor: "transparent", textStyle: { color: text, fontFamily: "inherit" }, color: palette,
-      tooltip: { confine: true, backgroundColor: style.getPropertyValue("--card").trim(), borderColor: line, textStyle: { color: text } },
-      ...option({ text, line, narrow: box.clientWidth < 520 }),
+      animation: false, backgroundColor: "transparent", textStyle: { color: text, fontFamily: getComputedStyle(box).fontFamily }, color: [...palette, ...tints],
+      tooltip: { confine: true, backgroundColor: style.getPropertyValue("--card").trim(), borderColor: line, textStyle: { color: text }, ...tooltip },
+      ...rest,
     }, true);
   };
   alive.add(one);
@@ -49,9 +55,6 @@ const watch = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "300px" });
 
-// drawAll draws those that were not come upon yet too: to print them.
-const drawAll = () => alive.forEach((one) => one.draw());
-
 // forget lets go of all charts, before the page is drawn anew.
 export function forget() {
   alive.forEach((one) => one.drawn?.dispose());
@@ -67,6 +70,27 @@ addEventListener("resize", () => {
     if (one.drawn) one.draw();
   });
 });
-addEventListener("beforeprint", drawAll);
+
+// Paper is white and of its own width: all charts are drawn for it, those that
+// were not come upon yet too, and drawn back afterwards.
+let theme;
+function refit() {
+  for (const one of alive) {
+    one.drawn?.resize({ width: one.box.clientWidth || "auto" });
+    one.draw();
+  }
+}
+addEventListener("beforeprint", () => {
+  theme = root.dataset.theme;
+  root.dataset.theme = "light";
+  root.classList.add("printing");
+  refit();
+});
+addEventListener("afterprint", () => {
+  root.classList.remove("printing");
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
+  refit();
+});
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => alive.forEach((one) => one.drawn && one.draw()));
 export const redraw = () => alive.forEach((one) => one.drawn && one.draw());

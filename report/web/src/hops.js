@@ -1,41 +1,63 @@
+import { escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
 import { chart } from "./chart.js";
 import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
-import { escape } from "./tolls.js";
 import { figure, percent, scaleFor, withUnit } from "./units.js";
 
-// hops draws the way of a packet as a waterfall: each hop begins where the one
-// before it ends.
-export function hops(t, row) {
-  const { trace } = row;
-  const known = (trace?.hops ?? []).filter((h) => h.clean !== undefined && h.clean !== null);
-  if (known.length === 0) return undefined;
-  const [unit, size] = scaleFor("s", known.map((h) => h.clean));
+// hops draws the way of a packet through each network as a waterfall: each hop
+// begins where the one before it ends. All have one scale, the baseline first.
+export function hops(t, view, group) {
+  const ways = group.rows.map((r) => ({ row: r, hops: way(r.trace) })).filter((w) => w.hops.length > 0);
+  const longest = Math.max(...ways.map((w) => w.hops.at(-1).begin + w.hops.at(-1).long));
+  return ways.length > 0 && el("div", { class: "charts whole" }, ways.map((w) => waterfall(t, w.row, w.hops, longest)));
+}
+
+// way is the hops with where they begin: as long as they take without being
+// followed or, where that is not known of all, as they took while they were.
+function way(trace) {
+  const known = trace?.hops ?? [];
+  const clean = known.every((h) => h.clean !== undefined);
   let at = 0;
-  const rows = known.map((h) => {
+  return known.map((h) => {
     const begin = at;
-    at += h.clean / size;
-    return { ...h, begin, long: h.clean / size, label: [h.name, h.at, h.device].filter(Boolean).join(" ") };
+    const long = clean ? h.clean : h.mean;
+    at += long;
+    return { ...h, begin, long, scaled: clean, label: [h.name, h.at, h.device].filter(Boolean).join(" ") };
   });
+}
+
+const colours = { request: "#0072b2", response: "#56b4e9" };
+
+function waterfall(t, row, all, longest) {
+  const [unit, size] = scaleFor("s", [longest]);
   const title = `${row.label}: ${t("hops_title")}`;
-  const drawing = chart(`${title}. ${rows.map((r) => `${r.label} ${figure(r.long)} ${unit}`).join(", ")}`, 60 + 18 * rows.length, (page) => ({
-    grid: { left: 8, right: 16, top: 8, bottom: 36, containLabel: true },
-    tooltip: { trigger: "item", formatter: ({ dataIndex }) => { const r = rows[dataIndex]; return `<b>${escape(r.label)}</b><br>${figure(r.long)} ${unit}, ${percent(r.share)} %`; } },
-    xAxis: { type: "value", name: unit, nameLocation: "middle", nameGap: 24, splitLine: { lineStyle: { color: page.line } } },
-    yAxis: { type: "category", inverse: true, data: rows.map((r) => r.label), axisTick: { show: false }, axisLabel: { interval: 0, fontSize: 11, width: page.narrow ? 110 : 220, overflow: "truncate" } },
+  const ways = [...new Set(all.map((h) => h.direction))];
+  const drawing = chart(`${title}: ${all.map((h) => `${h.label} ${figure(h.long / size)} ${unit}`).join(", ")}`, 92 + 18 * all.length, (page) => ({
+    grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
+    legend: legend(page, ways), dataZoom: zoom(page),
+    tooltip: rowTip((hop) => tip(hop, unit, size)),
+    xAxis: valueAxis(page, unit, { min: 0, max: longest / size }),
+    yAxis: { ...namesAxis(page, all.map((h) => h.label), page.narrow ? 120 : 200) },
     series: [
-      { type: "bar", stack: "way", silent: true, itemStyle: { color: "transparent" }, data: rows.map((r) => r.begin) },
-      { type: "bar", stack: "way", barWidth: 10, data: rows.map((r) => ({ value: r.long, itemStyle: { color: r.direction === "request" ? "#0072b2" : "#56b4e9" } })) },
+      { type: "bar", stack: "way", silent: true, itemStyle: { color: "transparent" }, data: all.map((h) => h.begin / size) },
+      ...ways.map((direction) => ({
+        type: "bar", stack: "way", name: direction, barWidth: 10, itemStyle: { color: colours[direction] },
+        data: all.map((h) => (h.direction === direction ? { value: h.long / size, of: h } : "-")),
+      })),
     ],
   }));
   const columns = [
-    { name: t("hop"), key: "hop", text: (r) => r.name },
-    { name: t("at"), key: "at", text: (r) => [r.at, r.device].filter(Boolean).join(" ") },
-    { name: `${t("clean")}, ${unit}`, key: "clean (s)", right: true, text: (r) => figure(r.long), value: (r) => r.clean },
-    { name: `${t("share")}, %`, key: "share", right: true, text: (r) => percent(r.share), value: (r) => r.share },
-    { name: "p50", key: "p50 (s)", right: true, text: (r) => figure(r.p50 / size), value: (r) => r.p50 },
-    { name: "p99", key: "p99 (s)", right: true, text: (r) => figure(r.p99 / size), value: (r) => r.p99 },
+    { name: t("hop"), key: "hop", text: (h) => h.name },
+    { name: t("at"), key: "at", text: (h) => [h.at, h.device].filter(Boolean).join(" ") },
+    { name: `${t(all[0].scaled ? "clean" : "followed")}, ${unit}`, key: `${all[0].scaled ? "clean" : "traced"} (s)`, right: true, text: (h) => figure(h.long / size), value: (h) => h.long },
+    { name: `${t("share")}, %`, key: "share", right: true, text: (h) => percent(h.share), value: (h) => h.share },
+    { name: "p50", key: "p50 (s)", right: true, text: (h) => figure(h.p50 / size), value: (h) => h.p50 },
+    { name: "p99", key: "p99 (s)", right: true, text: (h) => figure(h.p99 / size), value: (h) => h.p99 },
   ];
-  const told = t("hops_text", { sum: withUnit(trace.sum, "s"), total: withUnit(trace.traced, "s") });
-  return el("div", {}, figureWithTable(t, title, drawing, columns, rows), el("p", { class: "quiet" }, told));
+  const { sum, traced, ways: n } = row.trace;
+  const told = all[0].scaled ? t("hops_text", { sum: withUnit(sum, "s"), total: withUnit(traced, "s"), n }) : t("hops_followed", { sum: withUnit(sum, "s"), n });
+  return el("div", {}, figureWithTable(t, title, drawing, columns, all), el("p", { class: "quiet" }, told));
 }
+
+const tip = (h, unit, size) =>
+  `<b>${escape(h.label)}</b><br>${figure(h.long / size)} ${unit}, ${percent(h.share)} %<br>p50 ${withUnit(h.p50, "s")}, p99 ${withUnit(h.p99, "s")}`;

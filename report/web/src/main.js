@@ -1,13 +1,30 @@
 import "./report.css";
 import { about, machine } from "./about.js";
-import { blocks, sizes } from "./blocks.js";
+import { blocks } from "./blocks.js";
 import { published } from "./cases.js";
 import { forget, redraw } from "./chart.js";
 import { el } from "./dom.js";
+import { cpu } from "./cpu.js";
 import { findings, rankings } from "./findings.js";
+import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
-import { alike, tolls } from "./tolls.js";
+import { ladder } from "./ladder.js";
+import { layers } from "./layers.js";
+import { links } from "./links.js";
+import { load } from "./load.js";
+import { nics } from "./nics.js";
+import { parts } from "./parts.js";
+import { percentiles } from "./percentiles.js";
+import { sizes, sizeTrips } from "./sizes.js";
+import { alikes, fidelities, tolls } from "./tolls.js";
+import { within } from "./within.js";
 import { other, preferred, wordsOf } from "./words.js";
+
+// What is drawn of a group, in this order: each takes (t, view, group) and gives
+// what it draws, or undefined where the group holds nothing of it. The wide ones
+// need the page's whole width.
+const wide = [tolls, fidelities, alikes, ladder];
+const charts = [nics, links, parts, percentiles, sizes, sizeTrips, load, cpu, within, blocks, hops, hopTolls, layers];
 
 const views = JSON.parse(document.getElementById("view").textContent);
 const shown = { language: preferred(), path: "", workload: "" };
@@ -86,10 +103,9 @@ function group(t, view, g) {
   const failed = g.rows.filter((r) => r.status !== "ok");
   return el("article", {},
     el("h3", {}, `${g.path}: ${g.title}`), el("p", { class: "quiet" }, `${g.setting}; ${g.metric}, ${t(g.better === "lower" ? "lower" : "higher")}`),
-    tolls(t, view, g),
-    alike(g, view.baseline).map((names) => el("p", { class: "quiet" }, t("alike", { names: names.join(", ") }))),
+    wide.map((draw) => draw(t, view, g)),
     failed.map((r) => el("p", { class: "strong" }, `${r.label}: ${t(r.status)}: ${r.reason ?? ""}`)),
-    sizes(t, g), blocks(t, g), g.rows.map((r) => hops(t, r)));
+    el("div", { class: "charts" }, charts.map((draw) => draw(t, view, g))));
 }
 
 page();

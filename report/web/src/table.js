@@ -1,7 +1,9 @@
 import { copyButton, el } from "./dom.js";
 
-// table shows rows of texts and numbers; csv is the same with numbers in full.
-export function table(caption, columns, rows) {
+// table shows rows of texts and numbers; csv is the same with numbers in full,
+// each in a column of its own.
+export function table(caption, all, rows) {
+  const columns = all.filter((c) => !c.csvOnly);
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption },
     el("table", {},
       el("caption", { class: "hidden" }, caption),
@@ -39,8 +41,9 @@ export function figureWithTable(t, title, drawing, columns, rows, controls = [])
     toggle.textContent = shows ? t("chart") : t("table");
     if (!shows) drawing.redraw?.();
   });
+  const reset = el("button", { type: "button", class: "small", onclick: () => drawing.zoomOut() }, t("reset"));
   return el("figure", {},
     el("figcaption", {}, el("span", { class: "caption" }, title),
-      el("span", { class: "controls" }, controls, toggle, copyButton(t("copy_csv"), t("copied"), () => csv(columns, rows)))),
+      el("span", { class: "controls" }, controls, reset, toggle, copyButton(t("copy_csv"), t("copied"), () => csv(columns, rows)))),
     drawing);
 }

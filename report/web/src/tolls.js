@@ -1,4 +1,6 @@
-import { chart, colourOf } from "./chart.js";
+import { escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
+import { chart, verdicts } from "./chart.js";
+import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
 import { interval, percent, scaleFor, figure } from "./units.js";
 
@@ -13,59 +15,95 @@ export function verdictText(t, toll) {
 export const measuredRows = (group, baseline) =>
   group.rows.filter((r) => r.network !== baseline && r.metric?.toll).sort((a, b) => a.metric.toll.value - b.metric.toll.value);
 
+// marks say how real a network's data path is: the fuller, the more so.
+const marks = { "product": "●", "same-path": "◐", "stand-in": "○" };
+
 // tolls draws what each network costs: a bar to the estimate, a line over the
-// interval, a dot at the estimate; behind them what the machine can't tell.
+// interval, a dot at the estimate; behind them what the machine can't tell, and
+// at the right a bracket around those that can't be told apart.
 export function tolls(t, view, group) {
   const rows = measuredRows(group, view.baseline);
   if (rows.length === 0) return undefined;
-  const reversed = [...rows].reverse(); // the axis counts from below
+  const brackets = alike(group, view.baseline).map((set) => set.map((r) => rows.indexOf(r)));
   const drawing = chart(
     `${t("tolls_title")}: ${rows.map((r) => `${r.label} ${percent(r.metric.toll.value, true)} % ${verdictText(t, r.metric.toll)}`).join("; ")}`,
-    60 + 30 * rows.length,
-    (page) => option(t, group, reversed, page),
+    100 + 26 * rows.length,
+    (page) => option(t, group, rows, brackets, page),
   );
   return figureWithTable(t, t("tolls_title"), drawing, columns(t, view, group), group.rows);
 }
 
-function option(t, group, rows, page) {
+// fidelities explains the marks of a group's rows, and alikes the brackets.
+export const fidelities = (t, view, group) => {
+  const met = Object.keys(marks).filter((f) => group.rows.some((r) => r.fidelity === f && r.metric?.toll && r.network !== view.baseline));
+  return met.length > 0 && el("p", { class: "quiet" }, met.map((f) => `${marks[f]} ${t(f)}`).join("; "));
+};
+export const alikes = (t, view, group) => alike(group, view.baseline)
+  .map((set) => el("p", { class: "quiet" }, `] ${t("alike", { names: set.map((r) => r.label).join(", ") })}`));
+
+const step = 8; // between brackets that stand beside each other, in pixels
+
+function option(t, group, rows, sets, page) {
+  const brackets = page.narrow ? sets.slice(0, 4) : sets;
   const margin = 100 * group.margin;
+  const kinds = Object.keys(verdicts).filter((kind) => rows.some((r) => kindOf(r) === kind));
   return {
-    grid: { left: 8, right: page.narrow ? 24 : 210, top: 8, bottom: 36, containLabel: true },
-    tooltip: { trigger: "item", formatter: ({ dataIndex }) => tip(t, rows[dataIndex]) },
-    xAxis: {
-      type: "value", name: t("toll_percent"), nameLocation: "middle", nameGap: 24,
-      splitLine: { lineStyle: { color: page.line } }, axisLabel: { formatter: (v) => figure(v, 2) },
-    },
-    yAxis: { type: "category", data: rows.map((r) => r.label), axisTick: { show: false }, axisLine: { show: false } },
+    grid: { left: 8, right: (page.narrow ? 30 : 240) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: 56, containLabel: true },
+    legend: legend(page, kinds.map((kind) => t(kind))), dataZoom: zoom(page),
+    tooltip: rowTip((row) => tip(t, row)),
+    xAxis: valueAxis(page, t("toll_percent")),
+    yAxis: namesAxis(page, rows.map((r) => `${r.label} ${marks[r.fidelity] ?? ""}`)),
     series: [
-      {
-        type: "bar", barWidth: 12, data: rows.map((r) => ({ value: 100 * r.metric.toll.value, itemStyle: { color: colourOf(r.metric.toll.verdict) + (r.fidelity === "stand-in" ? "22" : "59") } })),
-        markArea: { silent: true, itemStyle: { color: page.line, opacity: 0.35 }, data: [[{ xAxis: -margin }, { xAxis: margin }]] },
-      },
-      { type: "custom", data: rows.map((r, n) => [100 * r.metric.toll.value, n, 100 * (r.metric.toll.low ?? NaN), 100 * (r.metric.toll.high ?? NaN)]), renderItem: (p, api) => whisker(api, rows[p.dataIndex], page.narrow ? undefined : label(t, rows[p.dataIndex]), page.text), encode: { x: [0, 2, 3], y: 1 }, z: 5 },
+      ...kinds.map((kind) => {
+        const own = rows.map((row, n) => ({ row, n })).filter(({ row }) => kindOf(row) === kind);
+        return whiskers(t, kind, own, page);
+      }),
+      { type: "scatter", silent: true, data: [], markArea: { silent: true, itemStyle: { color: page.line, opacity: 0.35 }, data: [[{ xAxis: -margin }, { xAxis: margin }]] } },
+      { type: "custom", silent: true, clip: false, data: brackets.map((_, n) => [0, n]), encode: { y: [] }, renderItem: (p, api) => bracket(p, api, brackets, page) },
     ],
   };
 }
 
-const label = (t, row) => `${percent(row.metric.toll.value, true)} %  ${verdictText(t, row.metric.toll)}${row.fidelity === "stand-in" ? " *" : ""}`;
+const kindOf = (row) => (row.metric.toll.verdict in verdicts ? row.metric.toll.verdict : "inconclusive");
 
-// whisker is the interval and its estimate, with words beside it where there is
-// room.
-function whisker(api, row, words, colour) {
+const whiskers = (t, kind, own, page) => ({
+  type: "custom", name: t(kind), clip: false, z: 5, encode: { x: [0, 2, 3, 4], y: 1 }, itemStyle: { color: verdicts[kind] },
+  data: own.map(({ row, n }) => ({ of: row, value: [100 * row.metric.toll.value, n, 100 * (row.metric.toll.low ?? NaN), 100 * (row.metric.toll.high ?? NaN), 0] })), // the bar begins at zero
+  renderItem: (p, api) => whisker(p, api, { row: own[p.dataIndex].row, stroke: verdicts[kind], words: !page.narrow && label(t, own[p.dataIndex].row), text: page.text }),
+});
+
+const label = (t, row) => `${percent(row.metric.toll.value, true)} %  ${verdictText(t, row.metric.toll)}`;
+
+// whisker is a bar to the estimate, pale for a stand-in, and the interval over it,
+// with words beside where there is room.
+function whisker(p, api, { row, stroke, words, text }) {
+  const { x: left, width } = p.coordSys;
+  const clip = (x) => Math.min(Math.max(x, left), left + width);
   const [x, y] = api.coord([api.value(0), api.value(1)]);
-  const stroke = colourOf(row.metric.toll.verdict);
-  const children = [{ type: "circle", shape: { cx: x, cy: y, r: 4 }, style: { fill: stroke } }];
+  const [from, to] = [api.coord([0, 0])[0], x].map(clip);
+  const children = [{ type: "rect", shape: { x: Math.min(from, to), y: y - 6, width: Math.abs(to - from), height: 12 }, style: { fill: stroke, opacity: row.fidelity === "stand-in" ? 0.15 : 0.35 } }];
   if (Number.isFinite(api.value(2)) && Number.isFinite(api.value(3))) {
-    const [low] = api.coord([api.value(2), api.value(1)]);
-    const [high] = api.coord([api.value(3), api.value(1)]);
+    for (const end of [2, 3]) {
+      const [at] = api.coord([api.value(end), api.value(1)]);
+      if (at === clip(at)) children.push({ type: "line", shape: { x1: at, y1: y - 5, x2: at, y2: y + 5 }, style: { stroke, lineWidth: 2 } });
+    }
+    const [low, high] = [2, 3].map((end) => clip(api.coord([api.value(end), api.value(1)])[0]));
     children.push({ type: "line", shape: { x1: low, y1: y, x2: high, y2: y }, style: { stroke, lineWidth: 2 } });
-    for (const end of [low, high]) children.push({ type: "line", shape: { x1: end, y1: y - 5, x2: end, y2: y + 5 }, style: { stroke, lineWidth: 2 } });
   }
+  if (x === clip(x)) children.push({ type: "circle", shape: { cx: x, cy: y, r: 4 }, style: { fill: stroke } });
   if (words) {
     const [right] = api.coord([Math.max(0, api.value(0), api.value(3) || 0), api.value(1)]);
-    children.push({ type: "text", style: { text: words, x: right + 10, y, textVerticalAlign: "middle", fill: colour, fontSize: 12 } });
+    children.push({ type: "text", style: { text: words, x: clip(right) + 10, y, textVerticalAlign: "middle", fill: text, fontSize: 12 } });
   }
   return { type: "group", children };
+}
+
+// bracket stands around the rows of a set, with a tick at each.
+function bracket(p, api, brackets, page) {
+  const x = p.coordSys.x + p.coordSys.width + (page.narrow ? 16 : 222) + step * p.dataIndex;
+  const ys = brackets[p.dataIndex].map((n) => api.coord([0, n])[1]);
+  const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: page.text, lineWidth: 1.5 } });
+  return { type: "group", children: [line(x, Math.min(...ys) - 5, x, Math.max(...ys) + 5), ...ys.map((y) => line(x - 5, y, x, y))] };
 }
 
 function tip(t, row) {
@@ -76,12 +114,10 @@ function tip(t, row) {
     `${escape(t("toll"))} ${percent(metric.toll.value, true)} % ${interval(metric.toll.low, metric.toll.high)}`,
     `${escape(verdictText(t, metric.toll))}, n = ${metric.n}`,
   ];
-  if (row.fidelity === "stand-in") lines.push(escape(t("stand-in")));
+  if (row.fidelity in marks) lines.push(escape(t(row.fidelity)));
   for (const warning of metric.warnings ?? []) lines.push(`<span class="tipnote">${escape(warning)}</span>`);
   return lines.join("<br>");
 }
-
-export const escape = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
 // columns are those of the table of a group: its metric, its toll, and all that
 // was measured beside it.
@@ -92,6 +128,7 @@ function columns(t, view, group) {
     { name: `${group.metric}, ${unit}`, key: `${group.metric} (${group.unit})`, right: true, text: (r) => (r.metric ? figure(r.metric.value / size) : t(r.status)), value: (r) => r.metric?.value, title: (r) => (r.metric ? r.metric.warnings?.join("; ") : r.reason) },
     { name: t("toll_percent"), key: "toll", right: true, text: (r) => (r.network === view.baseline ? t("baseline") : percent(r.metric?.toll?.value, true)), value: (r) => (r.network === view.baseline ? undefined : r.metric?.toll?.value) },
     { name: t("interval"), key: "toll_low", text: (r) => interval(r.metric?.toll?.low, r.metric?.toll?.high), value: (r) => r.metric?.toll?.low },
+    { csvOnly: true, key: "toll_high", value: (r) => r.metric?.toll?.high },
     { name: t("verdict"), key: "verdict", text: (r) => (r.network === view.baseline || !r.metric ? "" : verdictText(t, r.metric.toll)), value: (r) => r.metric?.toll?.verdict },
     { name: t("blocks"), key: "n", right: true, text: (r) => r.metric?.n ?? "" },
     { name: t("fidelity"), key: "fidelity", text: (r) => r.fidelity },
@@ -105,18 +142,13 @@ function columns(t, view, group) {
   return all;
 }
 
-// alike lists the networks whose intervals meet: those that nobody can tell apart
-// by them.
-export function alike(group, baseline) {
-  const sets = [];
-  for (const row of measuredRows(group, baseline)) {
-    const { low, high } = row.metric.toll;
-    if (low === undefined || row.fidelity === "stand-in") continue;
-    const last = sets.at(-1);
-    if (last && low <= last.high) {
-      last.rows.push(row);
-      last.high = Math.min(last.high, high);
-    } else sets.push({ rows: [row], high });
-  }
-  return sets.filter((s) => s.rows.length > 1).map((s) => s.rows.map((r) => r.label));
+// alike lists the sets of networks whose intervals all meet: those that nobody can
+// tell apart by them. A network may be of several.
+function alike(group, baseline) {
+  const rows = measuredRows(group, baseline).filter((r) => r.metric.toll.low !== undefined && r.fidelity !== "stand-in");
+  const at = (x) => rows.filter(({ metric: { toll } }) => toll.low <= x && x <= toll.high);
+  const sets = rows.map((r) => at(r.metric.toll.low)).filter((set) => set.length > 1);
+  const within = (set, other) => set.length < other.length && set.every((r) => other.includes(r));
+  const same = (set, other) => set.length === other.length && set.every((r) => other.includes(r));
+  return sets.filter((set, n) => !sets.some((other, m) => within(set, other) || (m < n && same(set, other))));
 }

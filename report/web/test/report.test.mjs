@@ -125,6 +125,176 @@ for (const name of names.filter((n) => n !== "thousand")) {
   }
 }
 
+// drawn are the charts of a page beside the tolls, each with what a result holds
+// where it must be there; where it does not, there must be none.
+const series = (c, name) => (c.samples ?? []).some((s) => s.series?.[name]?.length > 0);
+const measured = (res) => res.cells.filter((c) => c.status === "ok");
+const traced = (res, what) => measured(res).some((c) => what(c.trace ?? {}));
+const several = (res, param) => new Set(measured(res).map((c) => c.params[param])).size > 1;
+const drawn = {
+  "Toll by model of the interface (--nic)": (res) => several(res, "nic"),
+  "Toll over the link's rate": (res) => several(res, "link"),
+  "Toll: framing and processing": (res) => measured(res).some((c) => c.metrics.some((m) => m.toll_parts)),
+  "Latency percentiles": (res) => measured(res).some((c) => c.metrics.filter((m) => /^(rtt|latency)_p\d+$/.test(m.name)).length > 1),
+  "By message size": (res) => measured(res).some((c) => series(c, "size")),
+  "Round trip by message size": (res) => measured(res).some((c) => series(c, "size") && series(c, "rtt_p50")),
+  "Received over offered": (res) => measured(res).some((c) => series(c, "offered")),
+  "CPU time per Gbit, both ends": (res) => measured(res).some((c) => c.metrics.some((m) => m.name === "cpu_per_gbit")),
+  "CPU time per transaction, both ends": (res) => measured(res).some((c) => c.metrics.some((m) => m.name === "cpu_per_transaction")),
+  "Interval by interval": (res) => measured(res).some((c) => !series(c, "size") && (series(c, "throughput") || series(c, "rate"))),
+  "host: Hop by hop": (res) => traced(res, (t) => t.hops?.length > 0),
+  "vxlan: hops beside those of host": (res) => traced(res, (t) => t.tolls?.length > 0),
+  "CPU time by layer": (res) => traced(res, (t) => t.cpu?.layers?.length > 0),
+};
+
+for (const name of names.filter((n) => n !== "thousand" && n !== "hostile")) {
+  test(`${name}: a chart is there where its numbers are, and nowhere else`, async () => {
+    const { page, close } = await open(name);
+    const captions = await page.locator("figure .caption").allInnerTexts();
+    for (const [caption, holds] of Object.entries(drawn)) {
+      assert.equal(captions.includes(caption), Boolean(holds(result(name))), caption);
+    }
+    await close();
+  });
+}
+
+// numbers gives the CSV of each chart with a caption, a list of rows for each: in
+// the units of files.
+async function numbers(page, caption) {
+  const all = [];
+  for (const figure of await page.locator("figure").filter({ has: page.getByText(caption, { exact: true }) }).all()) {
+    await figure.getByRole("button", { name: "Copy as CSV" }).click();
+    const [head, ...lines] = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n").map(fields);
+    all.push(lines.map((line) => Object.fromEntries(head.map((key, n) => [key, line[n]]))));
+  }
+  assert.ok(all.length > 0, `no chart ${caption}`);
+  return all;
+}
+
+// fields are those of a line of CSV.
+const fields = (line) => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+
+const cellOf = (name, network, workload, more = {}) => result(name).cells
+  .find((c) => c.network === network && c.workload === workload && Object.entries(more).every(([k, v]) => c.params[k] === v));
+const metricOf = (cell, name) => cell.metrics.find((m) => m.name === name);
+const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+test("the charts of a sweep show its numbers", async () => {
+  const { page, close } = await open("sweep");
+  const [nics] = await numbers(page, "Toll by model of the interface (--nic)");
+  for (const row of nics) {
+    const { toll } = metricOf(cellOf("sweep", row.network, "tcp_stream", { nic: row.nic }), "throughput");
+    assert.deepEqual([row.toll, row.toll_low, row.toll_high].map(Number), [toll.value, toll.low, toll.high]);
+  }
+  assert.deepEqual([...new Set(nics.map((r) => r.nic))], ["full", "tso", "plain"]);
+
+  const swept = cellOf("sweep", "vxlan", "tcp_sizes");
+  for (const [caption, key, of] of [["By message size", "vxlan (bit/s)", "throughput"], ["Round trip by message size", "vxlan (s)", "rtt_p50"]]) {
+    for (const row of (await numbers(page, caption))[0]) {
+      const at = swept.samples[0].series.size.indexOf(Number(row["size (bytes)"]));
+      assert.equal(Number(row[key]), middle(swept.samples.map((s) => s.series[of][at])), `${caption} ${at}`);
+    }
+  }
+
+  const rr = cellOf("sweep", "vxlan", "tcp_rr", { nic: "full" });
+  for (const row of (await numbers(page, "Latency percentiles"))[0]) {
+    const percent = Number((100 * (1 - 10 ** -Number(row.percentile))).toFixed(2));
+    const m = metricOf(rr, `rtt_p${percent}`.replace(".", ""));
+    assert.deepEqual([row["vxlan (s)"], row["vxlan (s) low"], row["vxlan (s) high"]].map(Number), [m.value, m.low, m.high]);
+  }
+
+  const cpu = (await numbers(page, "CPU time per Gbit, both ends"))[0].find((r) => r.network === "vxlan");
+  const m = metricOf(cellOf("sweep", "vxlan", "tcp_stream", { nic: "full" }), "cpu_per_gbit");
+  assert.deepEqual([cpu["cpu_per_gbit (s)"], cpu.low, cpu.high, cpu.n].map(Number), [m.value, m.low, m.high, m.n]);
+
+  const [within] = await numbers(page, "Interval by interval");
+  const { samples } = cellOf("sweep", "vxlan", "tcp_stream", { nic: "full" });
+  assert.deepEqual(within.map((r) => Number(r["vxlan (bit/s)"])), samples.flatMap((s) => s.series.throughput));
+  assert.deepEqual(within.map((r) => Number(r["vxlan, retransmits (count)"])), samples.flatMap((s) => s.series.throughput.map((_, n) => s.series.retransmits[n + 1] ?? 0)));
+  await close();
+});
+
+test("the ladder takes each network from its parent's level to its own", async () => {
+  const { page, close } = await open("sweep");
+  const all = await numbers(page, "Ladder: what each network adds to its parent (rtt_p50)");
+  const [rows] = all;
+  const host = metricOf(cellOf("sweep", "host", "tcp_rr", { nic: "full" }), "rtt_p50");
+  assert.equal(Number(rows.find((r) => r.network === "host")["level (s)"]), host.value);
+  const vxlan = rows.find((r) => r.network === "vxlan");
+  assert.equal(vxlan["built upon"], "bridge (as route)");
+  const below = rows.find((r) => r.network === vxlan["built upon"]);
+  assert.ok(Math.abs(Number(vxlan["level (s)"]) - Number(below["level (s)"]) - Number(vxlan["added (s)"])) < 1e-12);
+  await close();
+});
+
+test("networks whose intervals all meet are said to be alike, others are not", async () => {
+  const { page, close } = await open("sweep");
+  const article = page.locator("article", { hasText: "cross-host: tcp_stream" }).first();
+  const sets = (await article.getByText("Can't be told apart: ").allInnerTexts()).map((text) => text.split(": ")[1].split(", "));
+  const tollOf = (network) => metricOf(cellOf("sweep", network, "tcp_stream", { nic: "full" }), "throughput").toll;
+  const real = ["route", "vxlan"]; // tun-udp is a stand-in
+  const [a, b] = real.map(tollOf);
+  const meet = a.low <= b.high && b.low <= a.high;
+  assert.deepEqual(sets.map((set) => set.sort()), meet ? [real] : []);
+  await close();
+});
+
+test("a load's curve is that of its trials", async () => {
+  const { page, close } = await open("load");
+  const [rows] = await numbers(page, "Received over offered");
+  const trials = cellOf("load", "vxlan", "udp_load").samples.flatMap((s) => s.series.offered.map((offered, n) => [offered, s.series.received[n]])).sort((a, b) => a[0] - b[0]);
+  const shown = rows.filter((r) => r["vxlan (1/s)"] !== "");
+  assert.equal(shown.length, 24);
+  const first = trials.slice(0, Math.floor(trials.length / 24));
+  assert.equal(Number(shown[0]["offered (1/s)"]), middle(first.map(([o]) => o)));
+  assert.equal(Number(shown[0]["vxlan (1/s)"]), middle(first.map(([, r]) => r)));
+  assert.ok(shown.some((r) => { const busy = Number(r["vxlan, softirq of the busiest CPU (ratio)"]); return busy > 0 && busy < 1; }));
+  await close();
+});
+
+test("hops, their tolls and layers are those of the trace", async () => {
+  const { page, close } = await open("traced");
+  const { trace } = cellOf("traced", "vxlan", "tcp_rr");
+  const [tolls] = await numbers(page, "vxlan: hops beside those of host");
+  assert.deepEqual(tolls.map((r) => [r.hop, Number(r["vxlan (s)"]), Number(r["host (s)"])]), trace.tolls.map((h) => [h.name, h.value, h.baseline]));
+  const hops = await numbers(page, "vxlan: Hop by hop");
+  assert.ok(hops.some((rows) => rows.length === trace.hops.length && rows.every((r, n) => Number(r["clean (s)"]) === trace.hops[n].clean)));
+  const layers = (await numbers(page, "CPU time by layer")).map((rows) => rows.find((r) => r.network === "vxlan"));
+  assert.ok(layers.some((row) => trace.cpu.layers.every((l) => Number(row[`${l.name} (ratio)`]) === l.share)));
+  await close();
+});
+
+test("tolls over the link's rate, and what headers explain of them", async () => {
+  const { page, close } = await open("links");
+  const [over] = await numbers(page, "Toll over the link's rate");
+  assert.deepEqual(over.map((r) => Number(r["link (bit/s)"])), [1e8, 1e9, 4e9]);
+  for (const row of over) {
+    const { toll } = metricOf(cellOf("links", "vxlan", "tcp_stream", { link: Number(row["link (bit/s)"]) }), "throughput");
+    assert.deepEqual([row["vxlan (ratio)"], row["vxlan (ratio) low"], row["vxlan (ratio) high"]].map(Number), [toll.value, toll.low, toll.high]);
+  }
+  const [sizes] = await numbers(page, "By message size");
+  const { ceiling } = metricOf(cellOf("links", "vxlan", "tcp_sizes"), "throughput");
+  assert.ok(sizes.every((r) => Number(r["vxlan ceiling (bit/s)"]) === ceiling.value && Number(r["vxlan (bit/s)"]) < ceiling.value));
+  const parts = (await numbers(page, "Toll: framing and processing"))[0].find((r) => r.network === "vxlan");
+  const of = metricOf(cellOf("links", "vxlan", "tcp_stream", { link: 1e8 }), "throughput").toll_parts;
+  assert.deepEqual([Number(parts["framing (ratio)"]), Number(parts["processing (ratio)"])], [of.framing, of.processing]);
+  await close();
+});
+
+test("a chart tells more of what is pointed at, and hides what is switched off", async () => {
+  const { page, close } = await open("sweep");
+  const chart = page.locator("figure", { has: page.getByText("CPU time per Gbit, both ends", { exact: true }) }).locator(".chart").first();
+  await chart.scrollIntoViewIfNeeded();
+  const box = await chart.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 45);
+  await page.waitForFunction(() => [...document.querySelectorAll(".chart > div")].some((d) => /n = 6/.test(d.innerText)));
+  const bars = () => chart.locator('path[fill="#0072b2"]').count();
+  const before = await bars();
+  await chart.getByText("cpu_per_gbit", { exact: true }).click();
+  assert.ok(await bars() < before);
+  await close();
+});
+
 test("the browser's language is taken", async () => {
   const { page, close } = await open(names[0], { locale: "zh-CN" });
   assert.equal(await page.locator("html").getAttribute("lang"), "zh");

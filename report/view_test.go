@@ -1,0 +1,138 @@
+package report
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+)
+
+// viewIn is the view of a result of testdata.
+func viewIn(t *testing.T, name string) view {
+	t.Helper()
+	res, err := result.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return viewsOf([]*result.Result{res})[0]
+}
+
+// TestViewLadderIsTheTerminals holds the page's rungs to the steps that the
+// terminal prints, each from its parent's level to its own.
+func TestViewLadderIsTheTerminals(t *testing.T) {
+	loads := loadsOf(quick())
+	rungs := 0
+	for _, l := range loads {
+		shown := map[string]viewRung{}
+		for _, v := range ladderView(l, loads) {
+			shown[v.Label] = v
+		}
+		ladder, root := newLadder(wordsOf(English), group{loads: []*load{l}}, loads)
+		if len(shown) == 0 {
+			if root != nil && root.tallerThanOne() {
+				t.Errorf("%v: no ladder", l.key)
+			}
+			continue
+		}
+		for _, b := range tree(root, "", "") {
+			v, has := shown[ladder.label(b.rung)]
+			s, ok := ladder.step(b.rung, 0)
+			if !has || ok != (v.Step != nil) {
+				t.Errorf("%s: shown %v, with a step %v", ladder.label(b.rung), has, ok)
+				continue
+			}
+			if !ok {
+				continue
+			}
+			rungs++
+			below := shown[v.Parent].Level
+			want := below * (1 - s.value.Value)
+			if ladder.quantity(0).Unit == "s" {
+				want = below + s.value.Value
+			}
+			if v.Step.Value != s.value.Value || v.Step.N != s.pairs || v.Step.From != below || math.Abs(v.Level-want) > 1e-12*math.Abs(want) {
+				t.Errorf("%s: %+v at %v, want %+v at %v", v.Label, v.Step, v.Level, s, want)
+			}
+		}
+	}
+	if rungs == 0 {
+		t.Error("no rung was looked at")
+	}
+}
+
+// TestSpans finds the networks that differ in one parameter of the lab alone, and
+// shows them once.
+func TestSpans(t *testing.T) {
+	for _, of := range []struct {
+		file  string
+		spans func(viewGroup) []viewSpan
+		want  int // groups that hold any
+		dots  int // of each span there
+	}{
+		{"sweep", func(g viewGroup) []viewSpan { return g.NICs }, 2, 2},
+		{"links", func(g viewGroup) []viewSpan { return g.Links }, 1, 3},
+		{"quick", func(g viewGroup) []viewSpan { return append(g.NICs, g.Links...) }, 0, 0},
+	} {
+		found := 0
+		for _, g := range viewIn(t, of.file).Groups {
+			spans := of.spans(g)
+			if len(spans) > 0 {
+				found++
+			}
+			for _, s := range spans {
+				if len(s.Dots) < of.dots || s.Label == network.Baseline {
+					t.Errorf("%s: %s has %d dots", of.file, s.Label, len(s.Dots))
+				}
+			}
+		}
+		if found != of.want {
+			t.Errorf("%s: %d groups hold spans, want %d", of.file, found, of.want)
+		}
+	}
+}
+
+// TestSpanOfOwnLinks weighs a network on links of its own against one baseline:
+// a span that says so.
+func TestSpanOfOwnLinks(t *testing.T) {
+	cell := func(name string, link float64) result.Cell {
+		m := result.Metric{Name: "throughput", Unit: "bit/s", Better: result.Higher, N: 6, Value: link}
+		if name != network.Baseline {
+			m.Toll = &result.Toll{Value: 1 - link/1e10}
+		}
+		return result.Cell{
+			Network: name, Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK,
+			Params: result.Params{"nic": "frames", "link": link}, Metrics: []result.Metric{m},
+		}
+	}
+	res := &result.Result{Cells: []result.Cell{cell("host", 1e10), cell("vxlan", 1e10), cell("vxlan", 1e9), cell("route", 1e10)}}
+	spans := viewsOf([]*result.Result{res})[0].Groups[0].Links
+	if len(spans) != 1 || spans[0].Label != "vxlan (host@10gbit)" || len(spans[0].Dots) != 2 || spans[0].Dots[0].At != 1e9 {
+		t.Errorf("spans %+v", spans)
+	}
+}
+
+// TestWithinJoinsNeighbours keeps the page small where a run was long: rates are
+// averaged, counts added.
+func TestWithinJoinsNeighbours(t *testing.T) {
+	c := result.Cell{}
+	for range 10 {
+		s := result.Sample{Series: map[string][]float64{"throughput": {}, "retransmits": {7}}} // 7 before the window
+		for range 100 {
+			s.Series["throughput"] = append(s.Series["throughput"], 2e9)
+			s.Series["retransmits"] = append(s.Series["retransmits"], 1)
+		}
+		c.Samples = append(c.Samples, s)
+	}
+	v := withinOf(&c)
+	if v == nil || v.Joined != 3 || len(v.Values) != 334 || len(v.Retransmits) != 334 {
+		t.Fatalf("%+v", v)
+	}
+	if math.Abs(v.Values[0]/2e9-1) > 1e-12 || math.Abs(v.Retransmits[0]-3) > 1e-12 {
+		t.Errorf("%v bit/s and %v retransmits, want 2e9 and 3", v.Values[0], v.Retransmits[0])
+	}
+	if withinOf(&result.Cell{}) != nil {
+		t.Error("a cell without samples has intervals")
+	}
+}

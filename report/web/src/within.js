@@ -1,0 +1,16 @@
+import { lines } from "./lines.js";
+
+// within draws the intervals of the windows, one window after the other, and
+// what was sent again in each.
+export function within(t, view, group) {
+  const rows = group.rows.filter((r) => r.within);
+  if (rows.length === 0) return undefined;
+  const { metric } = rows[0].within;
+  const points = (r, values) => values.map((y, n) => ({ x: n * r.within.joined + 1, y }));
+  const again = rows.filter((r) => r.within.retransmits?.some((n) => n > 0));
+  return lines(t, {
+    title: t("within_title"), x: { name: t("interval_number"), whole: true }, log: false, unit: view.units[metric],
+    series: rows.map((r) => ({ name: r.label, points: points(r, r.within.values) })),
+    second: again.length > 0 ? { name: t("retransmits"), unit: "count", bars: true, series: again.map((r) => ({ name: r.label, points: points(r, r.within.retransmits) })) } : undefined,
+  });
+}
