@@ -25,7 +25,7 @@ func containerdBridge() Case {
 		},
 		Place: func(f figure, s *spot) {
 			if f.Workload == "lifecycle" {
-				s.experiment, s.path = "stress", "" // it takes no path
+				s.experiment, s.path = "stress", noPath
 			}
 		},
 		Claims: []claim{

@@ -142,10 +142,18 @@ func (p published) reference(f figure) (figure, bool) {
 // tollOver is what a figure costs over another of the same table.
 func (f figure) tollOver(reference figure) *float64 {
 	t := 1 - f.Value/reference.Value
-	if q, _ := result.QuantityOf(f.Metric); q.Better == result.Lower {
+	if f.lowerIsBetter() {
 		t = -t
 	}
 	return &t
+}
+
+// lowerIsBetter tells it of metrics too that tare has not, as latency_p975.
+func (f figure) lowerIsBetter() bool {
+	if q, known := result.QuantityOf(f.Metric); known {
+		return q.Better == result.Lower
+	}
+	return f.Unit == "s"
 }
 
 // tollOf is a figure's toll over the host of its own table; nil: that has none.

@@ -14,12 +14,12 @@ func openshiftCalicoOVS() Case {
 	return Case{
 		ID: "openshift-calico-bgp-ovs", Doc: "Calico's BGP against OpenShift's Open vSwitch, by message size",
 		Experiments: []Experiment{
-			{"cloud", "two hosts on a link of 10 Gbit/s, messages as qperf sends them", result.Plan{
+			{"cloud", "two hosts on a link that bulk data fills, messages as qperf sends them", result.Plan{
 				Networks: networksOf(network.Baseline, "bgp", ovs), Paths: []string{network.CrossHost},
 				Workloads: []result.WorkloadPlan{
 					{Name: "tcp_stream"}, {Name: sweep, Mode: "nagle", Sizes: "8:256K:*2"},
 				},
-				Link: 10 * gbit, Duration: 0.8,
+				Link: fast, Duration: 1.2,
 			}},
 		},
 		Claims: []claim{

@@ -44,19 +44,19 @@ func vxlanExperiments() []Experiment {
 	return []Experiment{
 		{overSlowLink, "VXLAN on a slow link, by messages as qperf sends them", result.Plan{
 			Networks: vxlan, Paths: []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.HostToContainer},
-			Workloads: append(bulk, result.WorkloadPlan{Name: sweep, Mode: "nagle", Sizes: "1:4K:*2"}), Link: slow, Duration: 0.6,
+			Workloads: append(bulk, result.WorkloadPlan{Name: sweep, Mode: "nagle", Sizes: "1:4K:*2"}), Link: slow, Duration: 0.7,
 		}},
 		{overLinks, "VXLAN on three links: does the gap widen on a faster one", result.Plan{
 			Networks: vxlan, Paths: []string{network.CrossHost}, Workloads: bulk, Links: []result.BitsPerSecond{slow, gbit, 10 * gbit}, Duration: 0.3,
 		}},
 		{dockerModes, "Docker's modes, round trips with forty under way", result.Plan{
 			Networks: networksOf(network.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
-			Paths:    []string{network.CrossHost, network.PublishedPort}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr", Flows: 40}}, Duration: 0.2,
+			Paths:    []string{network.CrossHost, network.PublishedPort}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr", Flows: 40}}, Duration: 0.4,
 		}},
 		{plugIns, "plug-ins of a cluster by message size, fifty pods on two nodes", result.Plan{
 			Networks: crowded("bridge-vlan", "macnat", "bgp", "flannel-vxlan"), Paths: []string{network.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: sweep, Mode: "nagle", Sizes: "64,512,1024,2048,4096,16384,32678,64512,65507"}},
-			Link:      10 * gbit, Duration: 0.5,
+			Link:      fast, Duration: 0.9,
 		}},
 		{packets, "datagrams as small as tare sends them", result.Plan{
 			Networks: networksOf(network.Baseline), Paths: []string{network.CrossHost},

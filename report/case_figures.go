@@ -7,6 +7,10 @@ import (
 	"tare/result"
 )
 
+// widestText is where a name or a setting is cut, in columns: two of them stand in
+// the narrowest report.
+const widestText = 33
+
 // figureTable holds the figures of one experiment in one metric.
 type figureTable struct {
 	title   string
@@ -33,6 +37,7 @@ func figureTables(figures []result.Figure) []figureTable {
 type figureColumn struct {
 	head, unit    string
 	right, joined bool
+	wide          bool // not in a terminal, which has no room for it
 	text          func(f result.Figure) string
 }
 
@@ -64,7 +69,7 @@ func (t figureTable) layOut(w words) []figureColumn {
 			}
 			return ratioOf(&f.Ceiling.Published)
 		}},
-		{unit: w.say("framing_percent"), right: true, text: func(f result.Figure) string {
+		{unit: w.say("framing_percent"), right: true, wide: true, text: func(f result.Figure) string {
 			if f.Ceiling == nil || f.Ceiling.Framing == 0 {
 				return ""
 			}
@@ -86,9 +91,12 @@ func (t figureTable) layOut(w words) []figureColumn {
 func (t figureTable) columns(w words) grid {
 	var g grid
 	for _, c := range t.layOut(w) {
+		if c.wide {
+			continue
+		}
 		col := column{head: c.head, unit: c.unit, right: c.right, joined: c.joined}
 		for _, f := range t.figures {
-			col.cells = append(col.cells, cell{text: clip(clean(c.text(f)), 40)})
+			col.cells = append(col.cells, cell{text: clip(clean(c.text(f)), widestText)})
 		}
 		if len(g) == 0 || !col.empty() || c.head != "" {
 			g = append(g, col)

@@ -13,20 +13,25 @@ type Format struct {
 	Name string
 	Doc  string // one line
 	Ends string // of the files that hold it, as ".csv"; empty: they have none of their own
+	Most int    // cells that it is written of; 0: any number
 	// Write writes the results, in a language where there are words for people;
 	// "" leaves it to the reader, or is English. left names the cells that the format can't hold;
 	// where it holds none, nothing is written.
 	Write func(w io.Writer, results []*result.Result, lang string) (left []string, err error)
 }
 
+// MostCells is how many cells are shown to people: more would not be read, and take
+// minutes to lay out.
+const MostCells = 20000
+
 // Formats lists the formats.
 func Formats() []Format {
 	return []Format{
-		{"html", "one page with charts, for people: self-contained, English and Chinese", ".html", writeHTML},
-		{"markdown", "tables with bars, for a pull request", ".md", writeMarkdown},
-		{"csv", "a tidy table: a row per metric of each cell", ".csv", writeCSV},
-		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", writeGoBench},
-		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", "", writeIperf3JSON},
+		{"html", "one page with charts, for people: self-contained, English and Chinese", ".html", MostCells, writeHTML},
+		{"markdown", "tables with bars, for a pull request", ".md", MostCells, writeMarkdown},
+		{"csv", "a tidy table: a row per metric of each cell", ".csv", 0, writeCSV},
+		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", 0, writeGoBench},
+		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", "", 0, writeIperf3JSON},
 	}
 }
 

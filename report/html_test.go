@@ -199,7 +199,7 @@ func TestBuiltPageIsOfItsSource(t *testing.T) {
 func TestPagesInChromium(t *testing.T) {
 	folder := t.TempDir()
 	results := map[string]*result.Result{"thousand": thousand()}
-	for _, name := range []string{"quick", "hostile", "sweep", "load", "traced", "links"} {
+	for _, name := range []string{"quick", "hostile", "sweep", "load", "traced", "links", "case"} {
 		res, err := result.ReadFile(filepath.Join("testdata", name+".json"))
 		if err != nil {
 			t.Fatal(err)

@@ -148,6 +148,12 @@ func hostile() *result.Result {
 	res.Warnings = []string{evil, long, "网络很慢 " + strings.Repeat("慢", 120), "\xff\xfe"}
 	res.Findings = []result.Finding{{ID: evil, Cause: evil + long, Fix: long, Evidence: []result.Evidence{{Name: evil, Value: map[string]any{evil: long}, Source: long}}}}
 	res.Plan.Skipped = []result.SkippedNetwork{{Name: long, Reason: evil}}
+	enormous := 1e300
+	res.Case = &result.Case{
+		ID: evil + "`", Title: "<script>alert(1)</script>" + long, Odd: []string{evil}, Defects: []string{long}, Recommends: evil, Ours: long, Because: evil,
+		Claims:  []result.Claim{{Text: evil + long, Kind: evil, Note: long, Verdict: evil, Because: long}},
+		Figures: []result.Figure{{Experiment: evil, Network: long, As: evil, Workload: evil, Metric: long, Unit: evil, Setting: long, Published: &enormous, PublishedToll: &enormous, Reason: evil}},
+	}
 	for i := range res.Cells {
 		c := &res.Cells[i]
 		if c.Network == evil {
@@ -168,7 +174,7 @@ func hostile() *result.Result {
 // scenarios are the results of testdata.
 func scenarios() map[string]func() *result.Result {
 	return map[string]func() *result.Result{
-		"quick": quick, "link": link, "own-link": ownLink, "aa": onlyAA, "datagrams": datagrams, "broken": broken, "few": few, "hostile": hostile,
+		"quick": quick, "link": link, "own-link": ownLink, "aa": onlyAA, "datagrams": datagrams, "broken": broken, "few": few, "hostile": hostile, "case": again,
 	}
 }
 

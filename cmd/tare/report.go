@@ -77,8 +77,23 @@ func readResults(paths []string) ([]*result.Result, error) {
 	return results, nil
 }
 
+// fits tells whether a report holds all cells of the results; 0: any number.
+func fits(results []*result.Result, most int) error {
+	cells := 0
+	for _, res := range results {
+		cells += len(res.Cells)
+	}
+	if most > 0 && cells > most {
+		return wrong("%d cells are more than the %d that can be shown: write them as CSV (-o FILE.csv), or run a narrower plan", cells, most)
+	}
+	return nil
+}
+
 // showReports shows results as they are shown after a run.
 func showReports(s streams, results []*result.Result, lang language) error {
+	if err := fits(results, report.MostCells); err != nil {
+		return err
+	}
 	for n, res := range results {
 		if n > 0 {
 			if _, err := fmt.Fprintln(s.out); err != nil {
@@ -105,6 +120,9 @@ func writeReport(s streams, results []*result.Result, f reportFlags) error {
 		return wrong("report needs --format (%s), or -o with a name that ends in .html, .md or .csv", strings.Join(report.FormatNames(), ", "))
 	case !known:
 		return experiment.Unknown("format", f.format, report.FormatNames())
+	}
+	if err := fits(results, format.Most); err != nil {
+		return err
 	}
 	var text bytes.Buffer
 	left, err := format.Write(&text, results, string(f.lang))

@@ -295,6 +295,25 @@ test("a chart tells more of what is pointed at, and hides what is switched off",
   await close();
 });
 
+test("a published measurement stands beside what was measured, with its verdicts", async () => {
+  const { page, close } = await open("case");
+  const { claims, figures, recommends, odd } = result("case").case;
+  const shown = await page.locator(".claim").allInnerTexts();
+  assert.equal(shown.length, claims.length);
+  claims.forEach((c, n) => assert.ok(shown[n].startsWith(`${c.verdict} ${c.text}`) && shown[n].includes(c.because), shown[n]));
+  const section = page.locator("section", { hasText: "Published: " });
+  const text = await section.innerText();
+  for (const said of [`The article recommends: ${recommends}.`, ...odd]) assert.ok(text.includes(said), said);
+  await showTables(page);
+  for (const summary of await section.locator("summary").all()) await summary.click();
+  const rows = await section.locator("tbody tr").allInnerTexts();
+  for (const f of figures.filter((one) => one.toll)) {
+    const percent = (v) => (v > 0 ? "+" : "") + (100 * v).toFixed(1);
+    assert.ok(rows.some((row) => row.startsWith(f.network) && row.includes(percent(f.published_toll)) && row.includes(percent(f.toll.value))), `${f.network} ${f.size}`);
+  }
+  await close();
+});
+
 test("the browser's language is taken", async () => {
   const { page, close } = await open(names[0], { locale: "zh-CN" });
   assert.equal(await page.locator("html").getAttribute("lang"), "zh");
