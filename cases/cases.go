@@ -92,9 +92,6 @@ func networksOf(names ...string) []result.NetworkPlan {
 	return plans
 }
 
-// noPath is where containers are made without a network.
-const noPath = "no-network"
-
 // Rates of links in bit/s. The articles' processors fill 10 Gbit/s in frames of an
 // MTU; fast is what one CPU of today fills so.
 const (

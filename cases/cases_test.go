@@ -55,7 +55,7 @@ func TestEveryFigureHasItsPlace(t *testing.T) {
 			if !slices.ContainsFunc(plan.Networks, func(n result.NetworkPlan) bool { return n.Name == s.network }) {
 				t.Errorf("%s, %s: no network %s", c.ID, s.experiment, s.network)
 			}
-			if s.path != noPath && !slices.Contains(plan.Paths, s.path) {
+			if s.path != network.NoNetwork && !slices.Contains(plan.Paths, s.path) {
 				t.Errorf("%s, %s: no path %s for %s", c.ID, s.experiment, s.path, s.network)
 			}
 			at := slices.IndexFunc(plan.Workloads, func(w result.WorkloadPlan) bool { return w.Name == s.workload })
@@ -152,7 +152,7 @@ func measuredBy(c Case, costs tolls, fidelity string) map[string]*result.Result 
 		links := append(slices.Clone(x.Plan.Links), x.Plan.Link)
 		for _, link := range links[:max(1, len(links)-1)] {
 			for _, n := range x.Plan.Networks {
-				for _, path := range append(slices.Clone(x.Plan.Paths), noPath) {
+				for _, path := range append(slices.Clone(x.Plan.Paths), network.NoNetwork) {
 					for _, w := range x.Plan.Workloads {
 						res.Cells = append(res.Cells, madeUp(n, path, w, link, costs[n.Name], fidelity))
 					}

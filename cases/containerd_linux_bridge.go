@@ -25,7 +25,7 @@ func containerdBridge() Case {
 		},
 		Place: func(f figure, s *spot) {
 			if f.Workload == "lifecycle" {
-				s.experiment, s.path = "stress", noPath
+				s.experiment, s.path = "stress", network.NoNetwork
 			}
 		},
 		Claims: []claim{

@@ -11,9 +11,6 @@ import (
 	"tare/workload"
 )
 
-// noNetwork stands for the path of a workload that takes none.
-const noNetwork = "no-network"
-
 // attaches tells whether a workload that attaches containers has a group on the
 // path under the nic: one is enough, since a first packet is never segmented,
 // and what joins a pod is attached to nothing.
@@ -28,7 +25,7 @@ func pathless(p result.Plan) []group {
 	for _, w := range p.Workloads {
 		kind, _ := workload.Find(w.Name)
 		if cells := enginesOf(p); kind.Pathless && (len(cells) > 0 || hasBaseline(p)) {
-			groups = append(groups, group{path: noNetwork, workload: w, nic: p.NIC[0], cells: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
+			groups = append(groups, group{path: network.NoNetwork, workload: w, nic: p.NIC[0], cells: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
 		}
 	}
 	return groups

@@ -49,11 +49,11 @@ func TestContainersAreMadeOnce(t *testing.T) {
 		}
 	}
 	got = cellNames(containersPlan(networks, []string{"lifecycle"}, network.CrossHost))
-	if len(got) != 1 || got[noNetwork] != "host host docker-bridge containerd-bridge;" {
+	if len(got) != 1 || got[network.NoNetwork] != "host host docker-bridge containerd-bridge;" {
 		t.Errorf("lifecycle: %v", got)
 	}
 	got = cellNames(containersPlan([]string{network.Baseline, "vxlan"}, []string{"lifecycle"}, network.CrossHost))
-	if len(got) != 1 || got[noNetwork] != "host host;" {
+	if len(got) != 1 || got[network.NoNetwork] != "host host;" {
 		t.Errorf("lifecycle without an engine: %v", got)
 	}
 	if err := Check(containersPlan([]string{"vxlan"}, []string{"lifecycle"}, network.CrossHost)); err == nil || !strings.Contains(err.Error(), "add docker-host") {

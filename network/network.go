@@ -32,6 +32,9 @@ const (
 	ContainerToPublishedPort = "container-to-published-port"
 )
 
+// NoNetwork stands for the path of a workload that takes none.
+const NoNetwork = "no-network"
+
 // Paths lists every path in the order of the tables.
 func Paths() []string {
 	return []string{SamePod, SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort}
