@@ -16,7 +16,7 @@ func containerdBridge() Case {
 		Experiments: []Experiment{
 			{"nodes", "two nodes, TCP and ten HTTP connections", result.Plan{
 				Networks: networksOf(network.Baseline, name), Paths: []string{network.CrossHost},
-				Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "http", Flows: 10}}, Duration: 0.5,
+				Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "http", Flows: 10}}, Blocks: 30, Duration: 0.5,
 			}},
 			{"stress", "ten workers that make containers without a network", result.Plan{
 				Networks: networksOf(network.Baseline, name), Paths: []string{network.SameHost},

@@ -43,8 +43,9 @@ func (c Case) Judge(results map[string]*result.Result, refereed *result.Result) 
 	return whole, nil
 }
 
-// recommend is the candidate that costs least, and why; those that a stand-in
-// stands for, or that were not measured, are none.
+// recommend names the candidate that costs least and those that are not worse as
+// far as this machine tells, and why; those that a stand-in stands for, or that
+// were not measured, are none.
 func (c Case) recommend(e evidence) (name, because string) {
 	type ranked struct {
 		at   spot
@@ -70,7 +71,7 @@ func (c Case) recommend(e evidence) (name, because string) {
 		return "", "none of the networks in question could be ranked here" + left
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.toll.Value, b.toll.Value) })
-	first := all[0]
+	first, best := all[0], []string{all[0].at.network}
 	texts := []string{fmt.Sprintf("it costs %s on %s (%s)", first.toll.interval(), first.at.metric, first.at.path)}
 	for _, next := range all[1:] {
 		behind := e.weigh(next.at, first.at)
@@ -80,10 +81,11 @@ func (c Case) recommend(e evidence) (name, because string) {
 		}
 		if behind.verdict != stats.Slower {
 			text += ", no measurable difference"
+			best = append(best, next.at.network)
 		}
 		texts = append(texts, text)
 	}
-	return first.at.network, strings.Join(texts, "; ") + left
+	return strings.Join(best, " or "), strings.Join(texts, "; ") + left
 }
 
 // join puts the cells of all experiments into one result, with a plan that names

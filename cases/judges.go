@@ -16,6 +16,9 @@ type claim struct {
 	text  string
 	toll  *span
 	judge judge
+	// ofLink is the link, in bit/s, that the toll is of, where the article has no
+	// host to compare with.
+	ofLink float64
 }
 
 // judgeIt judges a claim by what was measured.
@@ -133,7 +136,7 @@ func never(why string, shown ...spot) judge {
 	return func(e evidence) answer {
 		for _, s := range shown {
 			if v := e.value(s); !math.IsNaN(v) {
-				why += fmt.Sprintf("; here %s: %s", s, amount(v, s.metric))
+				why += fmt.Sprintf("; here %s under %s: %s", s, s.workload, amount(v, s.metric))
 			}
 		}
 		return untestable(why)
@@ -148,6 +151,9 @@ func (w weighed) text(s, than spot) string {
 // difference is what tells one spot from another beside its network.
 func difference(s, than spot) string {
 	var words []string
+	if s.params != than.params && than.params != "" {
+		words = append(words, "with "+than.params.String())
+	}
 	if s.path != than.path {
 		words = append(words, "on "+than.path)
 	}
@@ -202,20 +208,27 @@ func amount(v float64, metric string) string {
 		return fmt.Sprintf("%.1f us", v*1e6)
 	case "ratio":
 		return percent(v)
+	case "1/s":
+		return fmt.Sprintf("%.1f k/s", v/1e3)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, q.Unit))
 }
 
-// sameAs answers whose a cost is: of both, where two spots are alike.
-func sameAs(s, than spot, yes, no string) judge {
+// whose answers whether a network's toll is that of the one below it, which has its
+// data path without its engine: where that one costs, and what the engine adds is
+// not worse and less than that.
+func whose(s, below spot, theirs, ours string) judge {
 	return func(e evidence) answer {
-		a := alike(s, than)(e)
-		switch a.verdict {
-		case result.ClaimReproduced:
-			a.because = yes + ": " + a.because
-		case result.ClaimNotReproduced:
-			a.because = no + ": " + a.because
-		}
-		return a
+		return e.judged([]spot{s, below, below.host()}, func() answer {
+			own, added := e.weigh(below, below.host()), e.weigh(s, below)
+			text := fmt.Sprintf("%s costs %s, %s beside it %s more", below.network, own.interval(), s.network, added.interval())
+			switch {
+			case added.verdict == stats.Slower:
+				return told(false, ours+": "+text)
+			case own.whole && own.Low > 0 && added.High < own.Value:
+				return told(true, theirs+": "+text)
+			}
+			return untestable("not told: " + text)
+		})
 	}
 }

@@ -114,7 +114,10 @@ func (p published) fasterThanHost() []string {
 		if t == nil || network.Within(f.Path) {
 			continue
 		}
-		name := strings.TrimSpace(f.Experiment + " " + f.Network + " " + f.Metric)
+		name := f.Network + "'s " + f.Metric
+		if f.Experiment != "" {
+			name = f.Experiment + ": " + name
+		}
 		if found[name] == nil {
 			found[name], order = &tally{}, append(order, name)
 		}
@@ -127,7 +130,7 @@ func (p published) fasterThanHost() []string {
 	var all []string
 	for _, name := range order {
 		if n := found[name]; n.faster > 0 {
-			all = append(all, fmt.Sprintf("%s is better than its host in %d of %d figures, by %s at most: a container has all of its host's way to go, so that is the noise of single runs, or two set-ups", name, n.faster, n.of, percent(n.most)))
+			all = append(all, fmt.Sprintf("%s is better than its host's in %d of %d figures, by %s at most: a container has all of its host's way to go, so that is the noise of single runs, or two set-ups", name, n.faster, n.of, percent(n.most)))
 		}
 	}
 	return all
@@ -149,7 +152,14 @@ func (c Case) againstItself(p published) []string {
 		}
 		least, most, has := 1.0, -1.0, false
 		for _, f := range p.Figures {
-			if t := p.tollOf(f); t != nil && c.spotOf(f) == claim.toll.spot {
+			t := p.tollOf(f)
+			if f.Link = claim.ofLink; t == nil && f.Link > 0 {
+				if share, _, known := c.ceiling(f); known {
+					lost := 1 - share
+					t = &lost
+				}
+			}
+			if t != nil && c.spotOf(f) == claim.toll.spot {
 				least, most, has = min(least, *t), max(most, *t), true
 			}
 		}

@@ -9,6 +9,9 @@ import (
 // by iperf3 and qperf, without a host to compare with.
 func openshiftCalicoOVS() Case {
 	const small, ovs = 64, "ovs-multitable"
+	// calledLossless is by how much the article's own figure is below what the wire
+	// carries.
+	const calledLossless = 0.11
 	bulk := spot{experiment: "cloud", network: "bgp", path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
 	messages := spot{experiment: "cloud", network: "bgp", path: network.CrossHost, workload: sweep, metric: "throughput", size: small}
 	return Case{
@@ -29,8 +32,8 @@ func openshiftCalicoOVS() Case {
 			{text: "for large messages Calico BGP is clearly better than OVS", judge: every(
 				worse(bulk.on(ovs), bulk), worse(messages.on(ovs).at(64<<10), messages.at(64<<10)),
 			)},
-			{text: "OVS loses nearly half of a 10 Gbit/s link", toll: &span{bulk.on(ovs), 0.4, 0.5}},
-			{text: "Calico BGP is almost lossless", judge: atMost(bulk, nearlyNothing)},
+			{text: "OVS loses nearly half of a 10 Gbit/s link", toll: &span{bulk.on(ovs), 0.4, 0.5}, ofLink: 10 * gbit},
+			{text: "Calico BGP is almost lossless", judge: atMost(bulk, calledLossless)},
 		},
 		Candidates: []spot{bulk, bulk.on(ovs)},
 	}
