@@ -72,7 +72,7 @@ func (c Case) recommend(e evidence) (name, because string) {
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.toll.Value, b.toll.Value) })
 	first, best := all[0], []string{all[0].at.network}
-	texts := []string{fmt.Sprintf("it costs %s on %s (%s)", first.toll.interval(), first.at.metric, first.at.path)}
+	texts := []string{fmt.Sprintf("%s costs %s on %s (%s)", first.at.network, first.toll.interval(), first.at.metric, first.at.path)}
 	for _, next := range all[1:] {
 		behind := e.weigh(next.at, first.at)
 		text := fmt.Sprintf("%s costs %s", next.at.network, next.toll.interval())
