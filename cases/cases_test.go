@@ -98,6 +98,9 @@ func TestPlansAreOfWhatThereIs(t *testing.T) {
 func TestEveryClaimLooksAtWhatIsMeasured(t *testing.T) {
 	for _, c := range All() {
 		whole := judged(t, c, nil)
+		if again := judged(t, c, nil); !slices.Equal(again.Case.Claims, whole.Case.Claims) {
+			t.Errorf("%s: judged twice, the claims differ", c.ID)
+		}
 		for _, claim := range whole.Case.Claims {
 			for _, missing := range []string{"was not measured", "no block of"} {
 				if strings.Contains(claim.Because, missing) && !strings.Contains(claim.Because, "havs") {

@@ -134,6 +134,7 @@ func only(word string, then judge) judge {
 // never is for what no measurement here can tell; spots are shown beside.
 func never(why string, shown ...spot) judge {
 	return func(e evidence) answer {
+		why := why
 		for _, s := range shown {
 			if v := e.value(s); !math.IsNaN(v) {
 				why += fmt.Sprintf("; here %s under %s: %s", s, s.workload, amount(v, s.metric))

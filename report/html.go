@@ -61,7 +61,7 @@ func writeHTML(w io.Writer, results []*result.Result, lang string) (left []strin
 		"View": template.JS(shown), "Result": template.JS(`"` + packed + `"`),
 	}
 	if len(views) > 0 {
-		page["Title"] = views[0].Title
+		page["Title"] = views[0].Titles[English]
 	}
 	t, err := template.New("page").Parse(shell)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // view is what the page draws: the comparisons of a result, ready to be shown.
 // Its numbers are those of the result, in the units of files.
 type view struct {
-	Title    string            `json:"title"`
+	Titles   map[string]string `json:"titles"` // by language
 	Started  string            `json:"started"`
 	Finished string            `json:"finished"`
 	Version  string            `json:"version"`
@@ -103,10 +103,13 @@ func viewsOf(results []*result.Result) []view {
 // viewOf takes from a result what is drawn of it alone.
 func viewOf(res *result.Result, loads []*load) view {
 	v := view{
-		Title: wordsOf(English).weighed(res, loads), Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
+		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
 		Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
+	}
+	for _, language := range Languages() {
+		v.Titles[language] = wordsOf(language).weighed(res, loads)
 	}
 	for _, q := range result.Quantities() {
 		v.Units[q.Name] = q.Unit

@@ -33,13 +33,14 @@ const shown = { language: preferred(), path: "", workload: "" };
 function page() {
   const t = wordsOf(shown.language);
   document.documentElement.lang = shown.language;
+  document.title = views[0]?.titles[shown.language] ?? "tare";
   forget();
   const main = document.getElementById("report");
   main.replaceChildren(
     el("a", { class: "skip", href: "#answer" }, t("skip")),
-    el("header", {}, el("h1", {}, views[0]?.title ?? "tare"), el("div", { class: "controls" }, languageButton(t), themeButton(t))),
+    el("header", {}, el("h1", {}, document.title), el("div", { class: "controls" }, languageButton(t), themeButton(t))),
     ...views.flatMap((view, n) => [
-      n > 0 && el("h1", {}, view.title),
+      n > 0 && el("h1", {}, view.titles[shown.language]),
       machine(t, view),
       recommended(t, view),
       published(t, view),

@@ -17,6 +17,7 @@ test("a page opens in the language that it was written in, until its reader swit
     await page.waitForSelector("h1");
     const language = () => page.locator("html").getAttribute("lang");
     assert.equal(await language(), "zh");
+    assert.match(await page.locator("h1").first().innerText(), /种网络/);
     await page.locator("#language").click();
     assert.equal(await language(), "en");
     await page.goto(`file://${folder}/zh.html?lang=en`);
