@@ -6,10 +6,10 @@
 //   - published.go, published/: the figures and claims as they were published
 //   - spot.go: where the like of a figure is measured here
 //   - evidence.go: what was measured, and one spot weighed against another
-//   - judges.go, tolls.go: the ways to judge a claim
+//   - judges.go, tolls.go, softirq.go: the ways to judge a claim
 //   - figures.go: published and measured figures side by side
 //   - odd.go: what of the published figures can't be true together
-//   - judge.go: all of it for one case, and what tare recommends
+//   - judge.go: all of it for one case, in one result, and what tare recommends
 //   - one file for each case
 package cases
 
