@@ -30,6 +30,9 @@ func Imported(w io.Writer, res *result.Result, opts Options) error {
 	}
 	p.line("")
 	p.legend(&n)
+	if text := p.framing(res.Cells); text != "" {
+		p.item("  ", text)
+	}
 	p.item("  ", p.say("import_more"))
 	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -103,7 +106,7 @@ func (w words) measured(c result.Cell, n *notes) string {
 			if m := metricOf(&c, name); m != nil {
 				text := w.called(name, scaleFor(m.Unit, m.Value).withUnit(m.Value))
 				if m.Ceiling != nil {
-					text += w.aside(w.wire(*m.Ceiling))
+					text += w.aside(w.say("of_wire", "value", percent(m.Ceiling.Ratio)))
 				}
 				texts = append(texts, text+n.mark(m.Warnings))
 				break
@@ -121,14 +124,15 @@ func (w words) measured(c result.Cell, n *notes) string {
 	return w.join(texts...)
 }
 
-// wire is how much of what the wire carries was reached, and what of that the
-// network's own headers take.
-func (w words) wire(c result.Ceiling) string {
-	text := w.say("of_wire", "value", percent(c.Ratio))
-	if c.Framing == 0 {
-		return text
+// framing is what the headers of the network whose runs these are take; empty where
+// that is not known.
+func (w words) framing(cells []result.Cell) string {
+	for _, c := range cells {
+		if m := metricOf(&c, "throughput"); m != nil && m.Ceiling != nil && m.Ceiling.Framing > 0 {
+			return w.say("headers_take", "network", clip(clean(c.Network), 40), "value", percent(m.Ceiling.Framing))
+		}
 	}
-	return w.say("of_framing", "wire", text, "value", percent(c.Framing))
+	return ""
 }
 
 // lost is what did not arrive, or had to be sent again.
