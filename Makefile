@@ -11,12 +11,17 @@ LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 # alone.
 RACE := ./agent ./result ./test/verdict ./wire
 
+# Packages whose tests measure nothing and build no lab: they are run beside each
+# other.
+CALM := ./cases ./cmd/tare ./diagnose ./foreign ./report ./stats
+
 .PHONY: test lint fuzz build bench diagnosis packages parts bpf web
 
 # One package at a time: tests that measure must not disturb each other.
 test: packages parts lint
 	{ go test -count=1 -race -json $(RACE); \
-		go test -count=1 -p 1 -timeout 9m -json $$(go list ./... | grep -vxF "$$(go list $(RACE))"); } | go run ./test/verdict
+		go test -count=1 -json $(CALM); \
+		go test -count=1 -p 1 -timeout 9m -json $$(go list ./... | grep -vxF "$$(go list $(RACE) $(CALM))"); } | go run ./test/verdict
 
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -45,26 +47,42 @@ func judge(in io.Reader, out io.Writer) error {
 		key := [2]string{e.Package, e.Test}
 		switch {
 		case e.Test == "":
-			fmt.Fprint(out, e.Output)
 			if e.Action == "fail" || e.Action == "build-fail" {
-				failed = append(failed, e.Package)
+				failed = append(failed, append(unended(said, e.Package, out), e.Package)...)
 			}
+			fmt.Fprint(out, e.Output)
 		case e.Action == "output":
 			said[key] += e.Output
 		case e.Action == "fail":
 			failed = append(failed, e.Package+" "+e.Test)
 			fmt.Fprint(out, said[key])
+			delete(said, key)
 		case e.Action == "skip":
 			skipped = append(skipped, e.Package+" "+e.Test)
 			fmt.Fprint(out, said[key])
+			delete(said, key)
 		case e.Action == "pass":
 			passed++
+			delete(said, key)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("read test output: %w", err)
 	}
 	return sentence(passed, failed, skipped)
+}
+
+// unended names the tests of a package that began and never ended, as where they
+// were killed or hung, and prints what they said: a stack of each goroutine, mostly.
+func unended(said map[[2]string]string, pkg string, out io.Writer) []string {
+	var names []string
+	for _, key := range slices.SortedFunc(maps.Keys(said), func(a, b [2]string) int { return strings.Compare(a[1], b[1]) }) {
+		if key[0] == pkg {
+			names = append(names, pkg+" "+key[1]+" (did not end)")
+			fmt.Fprint(out, said[key])
+		}
+	}
+	return names
 }
 
 // sentence is nil where every test ran and passed.

@@ -25,6 +25,10 @@ func TestJudge(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}
 {"Action":"fail","Package":"p"}
 `, "why B failed\nFAIL\tp\t0.1s\n", "failed: p TestB, p"},
+		{"hung", pass + `{"Action":"output","Package":"p","Test":"TestB","Output":"goroutine 1 waits\n"}
+{"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}
+{"Action":"fail","Package":"p"}
+`, "FAIL\tp\t0.1s\ngoroutine 1 waits\n", "failed: p TestB (did not end), p"},
 		{"skipped", pass + `{"Action":"output","Package":"p","Test":"TestB","Output":"no root\n"}
 {"Action":"skip","Package":"p","Test":"TestB"}
 ` + okay, "no root\nok  \tp\t0.1s\n", "skipped, so not tested: p TestB"},
