@@ -63,39 +63,28 @@ func (e evidence) judged(spots []spot, tell func() answer) answer {
 
 // worse claims that one spot is worse than another.
 func worse(s, than spot) judge {
-	return func(e evidence) answer {
-		return e.judged([]spot{s, than}, func() answer {
-			w := e.weigh(s, than)
-			if w.verdict == stats.Inconclusive {
-				return untestable(w.unsaid(s, than))
-			}
-			return told(w.verdict == stats.Slower, w.text(s, than))
-		})
-	}
+	return compared(s, than, func(v stats.Verdict) bool { return v == stats.Slower })
 }
 
 // alike claims that two spots are equal.
 func alike(s, than spot) judge {
-	return func(e evidence) answer {
-		return e.judged([]spot{s, than}, func() answer {
-			w := e.weigh(s, than)
-			if w.verdict == stats.Inconclusive {
-				return untestable(w.unsaid(s, than))
-			}
-			return told(w.verdict == stats.Equal, w.text(s, than))
-		})
-	}
+	return compared(s, than, func(v stats.Verdict) bool { return v == stats.Equal })
 }
 
 // noBetter claims that one spot is not better than another.
 func noBetter(s, than spot) judge {
+	return compared(s, than, func(v stats.Verdict) bool { return v != stats.Faster })
+}
+
+// compared claims what holds of the verdict on one spot beside another.
+func compared(s, than spot, holds func(stats.Verdict) bool) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s, than}, func() answer {
 			w := e.weigh(s, than)
 			if w.verdict == stats.Inconclusive {
-				return untestable(w.unsaid(s, than))
+				return untestable(fmt.Sprintf("not told: %s, margin %s", w.text(s, than), percent(w.margins.Used())))
 			}
-			return told(w.verdict != stats.Faster, w.text(s, than))
+			return told(holds(w.verdict), w.text(s, than))
 		})
 	}
 }
@@ -115,6 +104,25 @@ func every(parts ...judge) judge {
 		}
 		all.because = strings.Join(texts, "; ")
 		return all
+	}
+}
+
+// whose answers whether a network's toll is that of the one below it, which has its
+// data path without its engine: where that one costs, and what the engine adds is
+// not worse and less than that.
+func whose(s, below spot, theirs, ours string) judge {
+	return func(e evidence) answer {
+		return e.judged([]spot{s, below, below.host()}, func() answer {
+			own, added := e.weigh(below, below.host()), e.weigh(s, below)
+			text := fmt.Sprintf("%s costs %s, %s beside it %s more", below.network, own.interval(), s.network, added.interval())
+			switch {
+			case added.verdict == stats.Slower:
+				return told(false, ours+": "+text)
+			case own.whole && own.Low > 0 && added.High < own.Value:
+				return told(true, theirs+": "+text)
+			}
+			return untestable("not told: " + text)
+		})
 	}
 }
 
@@ -164,24 +172,13 @@ func difference(s, than spot) string {
 	return strings.Join(words, " ")
 }
 
-func (w weighed) unsaid(s, than spot) string {
-	return "not told: " + w.text(s, than) + fmt.Sprintf(", margin %s", percent(w.margins.Used()))
-}
-
 // words is a change with its interval: "12.0 % [10.1, 13.9] worse than that".
 func (w weighed) words() string {
-	switch {
-	case w.Value < 0:
-		return w.mirrored() + " better than that"
-	default:
+	if w.Value >= 0 {
 		return w.interval() + " worse than that"
 	}
-}
-
-func (w weighed) mirrored() string {
-	m := w
-	m.Value, m.Low, m.High = -w.Value, -w.High, -w.Low
-	return m.interval()
+	w.Value, w.Low, w.High = -w.Value, -w.High, -w.Low
+	return w.interval() + " better than that"
 }
 
 // interval is a ratio in percent with its ends.
@@ -213,23 +210,4 @@ func amount(v float64, metric string) string {
 		return fmt.Sprintf("%.1f k/s", v/1e3)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, q.Unit))
-}
-
-// whose answers whether a network's toll is that of the one below it, which has its
-// data path without its engine: where that one costs, and what the engine adds is
-// not worse and less than that.
-func whose(s, below spot, theirs, ours string) judge {
-	return func(e evidence) answer {
-		return e.judged([]spot{s, below, below.host()}, func() answer {
-			own, added := e.weigh(below, below.host()), e.weigh(s, below)
-			text := fmt.Sprintf("%s costs %s, %s beside it %s more", below.network, own.interval(), s.network, added.interval())
-			switch {
-			case added.verdict == stats.Slower:
-				return told(false, ours+": "+text)
-			case own.whole && own.Low > 0 && added.High < own.Value:
-				return told(true, theirs+": "+text)
-			}
-			return untestable("not told: " + text)
-		})
-	}
 }

@@ -62,9 +62,3 @@ func (c Case) read() (published, error) {
 	}
 	return p, nil
 }
-
-// Title is the article's.
-func (c Case) Title() (string, error) {
-	p, err := c.read()
-	return p.Title, err
-}
