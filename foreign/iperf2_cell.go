@@ -81,7 +81,7 @@ func (run *iperf2Run) transfer(b *builder, totals, parts []row) {
 		b.counter("throughput_reverse", sumOfRows(back))
 	}
 	if !run.both {
-		b.series("throughput", rates(parts))
+		b.rates("throughput", parts)
 	}
 	if d, ok := addUp(run.reported); ok {
 		b.addDatagrams(d)

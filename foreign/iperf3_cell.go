@@ -207,7 +207,7 @@ func (run *iperf3Run) rates(b *builder, f flow, name string) {
 		b.counter(name, value)
 		b.warn(noted(name, warning))
 	}
-	b.series(name, rates(whole(f.intervals)))
+	b.rates(name, whole(f.intervals))
 }
 
 func notes(text string) []string {

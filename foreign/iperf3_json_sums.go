@@ -1,6 +1,10 @@
 package foreign
 
-import "time"
+import (
+	"time"
+
+	"tare/result"
+)
 
 // totals notes what the sums and streams of the end hold beside the
 // throughput.
@@ -110,6 +114,10 @@ func (d *iperf3Document) series(b *builder) {
 	} {
 		b.series(c.name, columnOf(parts, c.scale, c.of))
 	}
+	b.series(result.StepEnds, columnOf(parts, 1, func(s iperf3Sum) *float64 {
+		end := s.End - parts[0].Start
+		return &end
+	}))
 	b.series("throughput_reverse", columnOf(whole(d.parts(true)), 1, func(s iperf3Sum) *float64 { return s.Bits }))
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tare/result"
 )
 
 // row is one line of figures of iperf 2 or iperf3: of one stream or of all,
@@ -187,16 +189,11 @@ func mean(rows []row) float64 {
 	return bits / time
 }
 
-// rates are the rows' throughputs. What an engine flushes after its last full
-// interval, in next to no time, is no interval.
-func rates(rows []row) []float64 {
-	var points []float64
-	for _, r := range rows {
-		if !flush(r, rows) {
-			points = append(points, r.bits)
-		}
-	}
-	return points
+// rates notes the rows' throughputs, and when each ended. What an engine flushes
+// after its last full interval, in next to no time, is no interval.
+func (b *builder) rates(name string, rows []row) {
+	b.series(name, column(rows, func(r row) (float64, bool) { return r.bits, true }))
+	b.series(result.StepEnds, column(rows, func(r row) (float64, bool) { return r.end - rows[0].start, true }))
 }
 
 func flush(r row, rows []row) bool {

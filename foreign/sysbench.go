@@ -178,8 +178,9 @@ func (run *sysbenchRun) cell() result.Cell {
 
 // rates notes transactions, or events of a test without SQL, per second.
 func (run *sysbenchRun) rates(b *builder) {
-	var tps, qps, lat []float64
+	var ends, tps, qps, lat []float64
 	for _, m := range run.steps {
+		ends = append(ends, count(m[1]))
 		tps = append(tps, count(m[3]))
 		if m[4] != "" {
 			qps = append(qps, count(m[4]))
@@ -203,6 +204,7 @@ func (run *sysbenchRun) rates(b *builder) {
 		b.metric("rate", total/float64(len(tps)), "no summary: the mean of the intervals")
 	}
 	b.series("rate", tps)
+	b.series(result.StepEnds, ends)
 	if len(qps) == len(tps) {
 		b.series("queries_per_second", qps)
 	}

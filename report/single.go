@@ -7,21 +7,20 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"tare/result"
 )
 
-// Single writes a result of one run: a line for each metric, and before them a
-// line for each interval of its series where interval is above zero.
-func Single(w io.Writer, res *result.Result, interval time.Duration, opts Options) error {
+// Single writes a result of one run: a line for each metric, and before them,
+// with steps, a line for each step of its series.
+func Single(w io.Writer, res *result.Result, steps bool, opts Options) error {
 	p := newPage(opts)
 	for n := range res.Cells {
 		cell := &res.Cells[n]
 		p.line(fmt.Sprintf("%s, %s, %s", cell.Workload, cell.Mode, paramsText(cell.Params)))
 		for _, s := range cell.Samples {
-			if !p.sweep(s.Series) && interval > 0 {
-				p.series(s.Series, interval)
+			if !p.sweep(s.Series) && steps {
+				p.series(cell, s)
 			}
 		}
 		for _, m := range cell.Metrics {
@@ -52,15 +51,16 @@ func paramsText(params result.Params) string {
 	return strings.Join(words, ", ")
 }
 
-// series prints a line for each step of a series over time.
-func (p *page) series(series map[string][]float64, interval time.Duration) {
-	quantities := quantitiesOf(series)
+// series prints a line for each step of a sample's series over time.
+func (p *page) series(c *result.Cell, s result.Sample) {
+	quantities := quantitiesOf(s.Series)
 	if len(quantities) == 0 {
 		return
 	}
-	for step := range series[quantities[0].Name] {
-		at := time.Duration(step) * interval
-		p.line(fmt.Sprintf("  %6.2f-%-6.2f s", at.Seconds(), (at+interval).Seconds()) + wordsAt(series, quantities, step))
+	from := 0.0
+	for step, to := range stepEnds(c, s, len(s.Series[quantities[0].Name])) {
+		p.line(fmt.Sprintf("  %6.2f-%-6.2f s", from, to) + wordsAt(s.Series, quantities, step))
+		from = to
 	}
 }
 

@@ -31,9 +31,9 @@ type viewLoad struct {
 // other; of a baseline those of one layout.
 type viewWithin struct {
 	Metric      string    `json:"metric"` // throughput or rate
+	Step        float64   `json:"step"`   // length of an interval, s, to two figures
 	Values      []float64 `json:"values"`
 	Retransmits []float64 `json:"retransmits,omitempty"` // in each interval, where they were counted
-	Joined      int       `json:"joined"`                // intervals in each of these
 }
 
 // blocksOf are the values of a metric with their blocks; of both layouts of a
@@ -152,23 +152,19 @@ const mostSteps = 400
 // withinOf are the intervals of a cell's windows; nil where it has none, or its
 // series are no time's.
 func withinOf(c *result.Cell) *viewWithin {
-	v := viewWithin{Metric: "throughput", Joined: 1}
+	v, lasted := viewWithin{Metric: "throughput"}, 0.0
 	if len(c.Samples) > 0 && len(c.Samples[0].Series[v.Metric]) == 0 {
 		v.Metric = "rate"
 	}
 	for _, s := range c.Samples {
 		values := s.Series[v.Metric]
-		if s.Layout == "b" || len(s.Series["size"]) > 0 {
+		if s.Layout == "b" || len(values) == 0 || len(s.Series["size"]) > 0 {
 			continue
 		}
+		lasted += stepEnds(c, s, len(values))[len(values)-1]
 		v.Values = append(v.Values, values...)
-		again := s.Series["retransmits"]
-		for n := range values { // the first of them counts what went before the window
-			if n+1 < len(again) {
-				v.Retransmits = append(v.Retransmits, again[n+1])
-			} else if len(again) > 0 {
-				v.Retransmits = append(v.Retransmits, 0)
-			}
+		if again := s.Series["retransmits"]; len(again) >= len(values) {
+			v.Retransmits = append(v.Retransmits, again[:len(values)]...)
 		}
 	}
 	if len(v.Values) < 2 {
@@ -177,10 +173,34 @@ func withinOf(c *result.Cell) *viewWithin {
 	if len(v.Retransmits) != len(v.Values) {
 		v.Retransmits = nil
 	}
-	v.Joined = (len(v.Values) + mostSteps - 1) / mostSteps
-	v.Values = joined(v.Values, v.Joined, mean)
-	v.Retransmits = joined(v.Retransmits, v.Joined, func(values []float64) float64 { return mean(values) * float64(len(values)) })
+	by := (len(v.Values) + mostSteps - 1) / mostSteps
+	v.Step = twoFigures(lasted/float64(len(v.Values))) * float64(by)
+	if !(v.Step > 0) || math.IsInf(v.Step, 1) { // no times, or such as no clock tells
+		return nil
+	}
+	v.Values = joined(v.Values, by, mean)
+	v.Retransmits = joined(v.Retransmits, by, func(values []float64) float64 { return mean(values) * float64(len(values)) })
 	return &v
+}
+
+// stepEnds says when each step of a sample's series over time ended, in s from the
+// window's opening: where the result does not tell, the window in equal parts, or
+// zeroes where that has no length either.
+func stepEnds(c *result.Cell, s result.Sample, steps int) []float64 {
+	if ends := s.Series[result.StepEnds]; len(ends) >= steps {
+		return ends[:steps]
+	}
+	ends := make([]float64, steps)
+	for n := range ends {
+		ends[n] = numberParam(c, "duration") * float64(n+1) / float64(steps)
+	}
+	return ends
+}
+
+// twoFigures rounds a number above zero. The clocks of two windows differ by less.
+func twoFigures(v float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return math.Round(v/unit) * unit
 }
 
 // joined puts so many neighbours together.

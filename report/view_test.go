@@ -116,9 +116,9 @@ func TestSpanOfOwnLinks(t *testing.T) {
 // TestWithinJoinsNeighbours keeps the page small where a run was long: rates are
 // averaged, counts added.
 func TestWithinJoinsNeighbours(t *testing.T) {
-	c := result.Cell{}
+	c := result.Cell{Params: result.Params{"duration": 10.0}}
 	for range 10 {
-		s := result.Sample{Series: map[string][]float64{"throughput": {}, "retransmits": {7}}} // 7 before the window
+		s := result.Sample{Series: map[string][]float64{"throughput": {}, "retransmits": {}}}
 		for range 100 {
 			s.Series["throughput"] = append(s.Series["throughput"], 2e9)
 			s.Series["retransmits"] = append(s.Series["retransmits"], 1)
@@ -126,7 +126,7 @@ func TestWithinJoinsNeighbours(t *testing.T) {
 		c.Samples = append(c.Samples, s)
 	}
 	v := withinOf(&c)
-	if v == nil || v.Joined != 3 || len(v.Values) != 334 || len(v.Retransmits) != 334 {
+	if v == nil || math.Abs(v.Step-0.3) > 1e-12 || len(v.Values) != 334 || len(v.Retransmits) != 334 {
 		t.Fatalf("%+v", v)
 	}
 	if math.Abs(v.Values[0]/2e9-1) > 1e-12 || math.Abs(v.Retransmits[0]-3) > 1e-12 {
@@ -134,5 +134,11 @@ func TestWithinJoinsNeighbours(t *testing.T) {
 	}
 	if withinOf(&result.Cell{}) != nil {
 		t.Error("a cell without samples has intervals")
+	}
+	for _, end := range []float64{-1, 0, 5e-324, math.MaxFloat64} {
+		s := result.Sample{Series: map[string][]float64{"rate": {1, 2}, result.StepEnds: {0, end}}}
+		if v := withinOf(&result.Cell{Samples: []result.Sample{s, s, s}}); v != nil {
+			t.Errorf("windows that end after %v s have intervals: %+v", end, v)
+		}
 	}
 }

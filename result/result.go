@@ -237,6 +237,10 @@ type Evidence struct {
 	Source string `json:"source"`
 }
 
+// StepEnds names the series of a sample that says when each step of its others
+// ended, in s from the window's opening. A sweep has "size" or "offered" instead.
+const StepEnds = "time"
+
 // The ends of a run.
 const (
 	AtServer = "server"

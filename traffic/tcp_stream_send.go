@@ -240,7 +240,14 @@ func (w *streamSender) edge(told byte) (over bool, err error) {
 	for i := range w.counters {
 		counts[i] = w.counters[i].bytes.Load()
 	}
-	return told == toldClose, tcpInfos(w.fds, infos)
+	if err := tcpInfos(w.fds, infos); err != nil {
+		return false, err
+	}
+	// The last point is due as the window closes, and either comes first.
+	for told == toldClose && w.due(w.to+w.window.Interval/2) {
+		w.addPoint(w.to)
+	}
+	return told == toldClose, nil
 }
 
 // untilNext is how long to wait for the receiver: up to what is due next.
@@ -257,15 +264,23 @@ func (w *streamSender) untilNext() time.Duration {
 
 // sample adds a point to the series if it is time.
 func (w *streamSender) sample(now time.Duration) error {
-	if !w.opened || len(w.series) == cap(w.series) {
-		return nil
-	}
-	if now < w.from+time.Duration(len(w.series))*w.window.Interval {
+	if !w.opened || !w.due(now) {
 		return nil
 	}
 	if err := tcpInfos(w.fds, w.last); err != nil {
 		return err
 	}
+	w.addPoint(now)
+	return nil
+}
+
+// due tells whether it is time for the series' next point.
+func (w *streamSender) due(now time.Duration) bool {
+	return len(w.series) < cap(w.series) && now >= w.from+time.Duration(len(w.series))*w.window.Interval
+}
+
+// addPoint adds a point to the series: what was last read.
+func (w *streamSender) addPoint(now time.Duration) {
 	p := SenderPoint{At: now - w.from}
 	for i := range w.last {
 		p.Retransmits += int64(w.last[i].Total_retrans - w.first[i].Total_retrans)
@@ -274,7 +289,6 @@ func (w *streamSender) sample(now time.Duration) error {
 	}
 	p.RTT /= time.Duration(len(w.last))
 	w.series = append(w.series, p)
-	return nil
 }
 
 // acknowledged watches that the path still carries something.

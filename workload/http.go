@@ -67,9 +67,7 @@ func requested(calls traffic.HTTPCalls, rate float64) Tally {
 		CC:       calls.Congestion, Window: calls.Elapsed, Work: float64(calls.Count),
 	}
 	addPercentiles(t.Metrics, "latency", calls.Latency)
-	if len(calls.Series) > 0 {
-		t.Series = map[string][]float64{"rate": rates(calls.Series, 1)}
-	}
+	t.addSteps("rate", calls.Series, 1)
 	for _, status := range slices.Sorted(maps.Keys(calls.NotOK)) {
 		n := calls.NotOK[status]
 		t.Counters["non_2xx"] += float64(n)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"tare/result"
 	"tare/traffic"
 )
 
@@ -59,17 +60,24 @@ func serve[L listening, O any](ready func(netip.AddrPort) error, listen func() (
 	return run(l)
 }
 
-// rates turns a running count into a rate per step, in units of each count.
-// The first point is the window's opening, from which the others count.
-func rates(points []traffic.Point, each float64) []float64 {
-	var out []float64
+// addSteps adds a series over time: a running count as a rate in each step, in
+// units of each count. The first point is the window's opening, from which the
+// others count.
+func (t *Tally) addSteps(name string, points []traffic.Point, each float64) {
+	var rates, ends []float64
 	for n := 1; n < len(points); n++ {
 		before, p := points[n-1], points[n]
 		if span := (p.At - before.At).Seconds(); span > 0 {
-			out = append(out, float64(p.Count-before.Count)*each/span)
+			rates, ends = append(rates, float64(p.Count-before.Count)*each/span), append(ends, p.At.Seconds())
 		}
 	}
-	return out
+	if len(rates) == 0 {
+		return
+	}
+	if t.Series == nil {
+		t.Series = map[string][]float64{}
+	}
+	t.Series[name], t.Series[result.StepEnds] = rates, ends
 }
 
 // addPercentiles adds the mean of "rtt" or "latency", and the usual percentiles
@@ -120,9 +128,7 @@ func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, 
 	}
 	addPercentiles(t.Metrics, "rtt", done.RTT)
 	addOpenLoop(&t, run, done)
-	if len(done.Series) > 0 {
-		t.Series = map[string][]float64{"rate": rates(done.Series, 1)}
-	}
+	t.addSteps("rate", done.Series, 1)
 	if done.Lost > 0 {
 		t.Metrics["loss"] = float64(done.Lost) / float64(done.Lost+done.Count)
 	}

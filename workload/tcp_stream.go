@@ -78,7 +78,7 @@ func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate traffic.Bi
 		addReceived(&t, end.Received)
 	default:
 		t.Counters["throughput"+backwards] = float64(end.Received.Goodput())
-		addSteps(&t, "throughput"+backwards, end.Received.Series)
+		t.addSteps("throughput"+backwards, end.Received.Series, 8)
 	}
 	if end.Received != nil && end.Received.Undrained > 0 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("undrained: %d flows were not empty 2 s after the window", end.Received.Undrained))
@@ -108,15 +108,8 @@ func addReceived(t *Tally, got *traffic.TCPStreamReceived) {
 	t.Window = got.Elapsed()
 	t.Work = float64(got.Bytes()) * 8 / gigabit
 	t.Counters["bytes"] = float64(got.Bytes())
-	addSteps(t, "throughput", got.Series)
+	t.addSteps("throughput", got.Series, 8)
 	addSteadiness(t, t.Series["throughput"])
-}
-
-// addSteps adds a series of throughput.
-func addSteps(t *Tally, name string, points []traffic.Point) {
-	if len(points) > 0 {
-		t.Series[name] = rates(points, 8)
-	}
 }
 
 // addSent adds what the sender knows of its connections.
@@ -144,10 +137,10 @@ func addSent(t *Tally, sent *traffic.TCPStreamSent, suffix string) {
 		t.Counters["sndbuf_limited"+suffix] += flow.SendBufferLimited.Seconds()
 	}
 	var before int64
-	for _, p := range sent.Series {
+	for _, p := range sent.Series[min(1, len(sent.Series)):] { // the first point is the window's opening
 		t.Series["retransmits"+suffix] = append(t.Series["retransmits"+suffix], float64(p.Retransmits-before))
+		before = p.Retransmits
 		t.Series["cwnd"+suffix] = append(t.Series["cwnd"+suffix], float64(p.CongestionWindow))
 		t.Series["rtt"+suffix] = append(t.Series["rtt"+suffix], p.RTT.Seconds())
-		before = p.Retransmits
 	}
 }

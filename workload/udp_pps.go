@@ -108,9 +108,7 @@ func received(got traffic.UDPReceived) Tally {
 		},
 		Warnings: strangers(got.Strangers), Window: got.Elapsed,
 	}
-	if len(got.Series) > 0 {
-		t.Series = map[string][]float64{"rate": rates(got.Series, 1)}
-	}
+	t.addSteps("rate", got.Series, 1)
 	return t
 }
 

@@ -113,6 +113,7 @@ func TestEveryWorkloadMeasures(t *testing.T) {
 		if steps < 4 {
 			t.Errorf("series %v: 120 ms in steps of 20 ms", owner.Series)
 		}
+		inStep(t, owner.Series)
 		consistent(t, w, owner)
 		for _, tally := range []Tally{server, client} {
 			known(t, tally)
@@ -151,6 +152,20 @@ func known(t *testing.T, tally Tally) {
 		if _, ok := result.QuantityOf(name); !ok {
 			t.Errorf("metric %s is not in the catalogue", name)
 		}
+	}
+}
+
+// inStep wants the end of each step, in order, with every series over time.
+func inStep(t *testing.T, series map[string][]float64) {
+	t.Helper()
+	ends := series[result.StepEnds]
+	for _, name := range []string{"throughput", "rate"} {
+		if values, has := series[name]; has && series["size"] == nil && len(values) != len(ends) {
+			t.Errorf("%d values of %s, %d ends of their steps", len(values), name, len(ends))
+		}
+	}
+	if !slices.IsSorted(ends) || len(ends) > 0 && ends[0] <= 0 {
+		t.Errorf("steps end at %v", ends)
 	}
 }
 

@@ -92,7 +92,7 @@ func (f *sendFlags) send(ctx context.Context, s streams, flags *pflag.FlagSet) e
 			return err
 		}
 	}
-	return f.print(s, res, run.Interval)
+	return f.print(s, res)
 }
 
 // find finds the server: a tare serve, an iperf3 -s, or with a URL any server
@@ -129,7 +129,7 @@ func (f *sendFlags) sendIperf3(ctx context.Context, run experiment.Single, flags
 	return sendIperf3(ctx, run.To, asked, s)
 }
 
-func (f *sendFlags) print(s streams, res *result.Result, interval time.Duration) error {
+func (f *sendFlags) print(s streams, res *result.Result) error {
 	if f.json {
 		if err := res.Write(s.out); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (f *sendFlags) print(s streams, res *result.Result, interval time.Duration)
 	if f.json {
 		return nil
 	}
-	return report.Single(s.out, res, interval, report.Options{Colour: colour(s.out)})
+	return report.Single(s.out, res, f.interval != "", report.Options{Colour: colour(s.out)})
 }
 
 // single reads the flags.

@@ -6,10 +6,10 @@ export function within(t, view, group) {
   const rows = group.rows.filter((r) => r.within);
   if (rows.length === 0) return undefined;
   const { metric } = rows[0].within;
-  const points = (r, values) => values.map((y, n) => ({ x: n * r.within.joined + 1, y }));
+  const points = (r, values) => values.map((y, n) => ({ x: Number(((n + 1) * r.within.step).toPrecision(9)), y }));
   const again = rows.filter((r) => r.within.retransmits?.some((n) => n > 0));
   return lines(t, {
-    title: t("within_title"), x: { name: t("interval_number"), whole: true }, log: false, unit: view.units[metric],
+    title: t("within_title"), x: { name: t("time_measured"), key: "time (s)" }, log: false, unit: view.units[metric],
     series: rows.map((r) => ({ name: r.label, points: points(r, r.within.values) })),
     second: again.length > 0 ? { name: t("retransmits"), unit: "count", bars: true, series: again.map((r) => ({ name: r.label, points: points(r, r.within.retransmits) })) } : undefined,
   });
