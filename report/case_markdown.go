@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -13,7 +14,7 @@ func markdownCase(b *strings.Builder, w words, c *result.Case) {
 	if c == nil {
 		return
 	}
-	command := "tare run --case " + strings.ReplaceAll(clean(c.ID), "`", "")
+	command := "tare run --case " + strings.ReplaceAll(clean(c.ID), "`", "") + blocksFlag(c)
 	fmt.Fprintf(b, "\n**%s.** %s\n\n%s\n", markdownText(w.tally(c.Claims)), w.say("again", "command", command), markdownText(w.recommendation(c)))
 	fmt.Fprintf(b, "\n| %s | %s | %s |\n|---|---|---|\n", w.say("claim"), w.say("verdict"), w.say("because"))
 	for _, one := range c.Claims {
@@ -33,6 +34,18 @@ func markdownCase(b *strings.Builder, w words, c *result.Case) {
 	for _, t := range figureTables(c.Figures) {
 		t.markdown(b, w)
 	}
+}
+
+// blocksFlag is the flag for the blocks of a case; "" where its experiments differ.
+func blocksFlag(c *result.Case) string {
+	if len(c.Experiments) == 0 {
+		return ""
+	}
+	blocks := c.Experiments[0].Plan.Blocks
+	if slices.ContainsFunc(c.Experiments, func(x result.CaseExperiment) bool { return x.Plan.Blocks != blocks }) {
+		return ""
+	}
+	return fmt.Sprintf(" --blocks %d", blocks)
 }
 
 func markdownList(b *strings.Builder, title string, texts []string) {

@@ -23,24 +23,31 @@ func caseFlags() []string {
 	}
 }
 
+// askedCase is a case to run: by the plans that a result of it holds, by the name
+// of the experiment, and by its own where there is none.
+type askedCase struct {
+	id    string // "": none
+	plans map[string]result.Plan
+}
+
 // caseOf is the case that was asked for by its flag, or by a plan or result that
-// names one; "" where none was.
-func (f *runFlags) caseOf(args []string) (string, error) {
+// names one.
+func (f *runFlags) caseOf(args []string) (askedCase, error) {
 	if len(args) == 0 {
-		return f.caseID, nil
+		return askedCase{id: f.caseID}, nil
 	}
-	plan, err := readPlan(args[0])
+	plan, plans, err := readPlan(args[0])
 	if err != nil {
-		return "", &exitError{exitWrong, err}
+		return askedCase{}, &exitError{exitWrong, err}
 	}
 	if f.caseID != "" {
-		return "", wrong("--case %s and %s: a case has its own plans: leave one of them out", f.caseID, args[0])
+		return askedCase{}, wrong("--case %s and %s: a case has its own plans: leave one of them out", f.caseID, args[0])
 	}
-	return plan.Case, nil
+	return askedCase{plan.Case, plans}, nil
 }
 
 // casePlans are the plans of a case, by the flags, in the order of its experiments.
-func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case) ([]result.Plan, error) {
+func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case, measured map[string]result.Plan) ([]result.Plan, error) {
 	var errs []error
 	flags.Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(caseFlags(), flag.Name) {
@@ -49,10 +56,15 @@ func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case) ([]result.Plan,
 	})
 	var plans []result.Plan
 	for _, x := range c.Experiments {
-		plan := x.Plan
+		plan, again := measured[x.Name]
+		if !again {
+			plan = x.Plan
+		}
 		plan.Name = c.ID + ": " + x.Name
 		errs = append(errs, f.applyValues(flags, &plan))
-		plan.MaxTime /= result.Seconds(len(c.Experiments))
+		if flags.Changed("max-time") { // it is that of all together
+			plan.MaxTime /= result.Seconds(len(c.Experiments))
+		}
 		plan = experiment.Complete(plan)
 		errs = append(errs, experiment.Check(plan))
 		plans = append(plans, plan)
@@ -64,12 +76,12 @@ func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case) ([]result.Plan,
 }
 
 // runCase runs the experiments of a case in turn, or prints their plans.
-func (f *runFlags) runCase(ctx context.Context, s streams, flags *pflag.FlagSet, id string) error {
-	c, known := cases.Find(id)
+func (f *runFlags) runCase(ctx context.Context, s streams, flags *pflag.FlagSet, asked askedCase) error {
+	c, known := cases.Find(asked.id)
 	if !known {
-		return experiment.Unknown("case", id, cases.IDs())
+		return experiment.Unknown("case", asked.id, cases.IDs())
 	}
-	plans, err := f.casePlans(flags, c)
+	plans, err := f.casePlans(flags, c, asked.plans)
 	if err != nil {
 		return err
 	}

@@ -50,12 +50,12 @@ of its claims.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := f.caseOf(args)
+			asked, err := f.caseOf(args)
 			if err != nil {
 				return err
 			}
-			if id != "" {
-				return f.runCase(c.Context(), s, c.Flags(), id)
+			if asked.id != "" {
+				return f.runCase(c.Context(), s, c.Flags(), asked)
 			}
 			plan, err := f.plan(c.Flags(), args)
 			if err != nil {

@@ -81,7 +81,7 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	narrowed := false
 	if len(args) == 1 {
 		var err error
-		if plan, err = readPlan(args[0]); err != nil {
+		if plan, _, err = readPlan(args[0]); err != nil {
 			return plan, &exitError{exitWrong, err}
 		}
 		for _, n := range plan.Networks {
@@ -116,25 +116,33 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	return plan, experiment.Check(plan)
 }
 
-// readPlan reads a plan in YAML, or the plan of a result.
-func readPlan(path string) (result.Plan, error) {
+// readPlan reads a plan in YAML, or the plan of a result; of a case's result also
+// those of its experiments, by their names.
+func readPlan(path string) (plan result.Plan, experiments map[string]result.Plan, err error) {
 	if filepath.Ext(path) == ".json" {
 		res, err := result.ReadFile(path)
 		if err != nil {
-			return result.Plan{}, err
+			return result.Plan{}, nil, err
+		}
+		if res.Case != nil {
+			experiments = map[string]result.Plan{}
+			for _, x := range res.Case.Experiments {
+				x.Plan.Skipped = nil
+				experiments[x.Name] = x.Plan
+			}
 		}
 		res.Plan.Skipped = nil
-		return res.Plan, nil
+		return res.Plan, experiments, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return result.Plan{}, fmt.Errorf("%w: give a plan in YAML or a result in JSON", err)
+		return result.Plan{}, nil, fmt.Errorf("%w: give a plan in YAML or a result in JSON", err)
 	}
-	plan, err := result.DecodePlan(file)
+	plan, err = result.DecodePlan(file)
 	if err = errors.Join(nearestKey(err), file.Close()); err != nil {
-		return plan, fmt.Errorf("%s: %w", path, err)
+		return plan, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return plan, nil
+	return plan, nil, nil
 }
 
 // nearestKey names, for a key that no plan has, the nearest one that it has.
