@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"tare/lab"
 )
@@ -115,7 +116,33 @@ func startDockerContainer(h *lab.Host, name string, run dockerRun) error {
 	if err := askDocker(h, http.MethodPost, "/containers/create?name="+name, spec, nil); err != nil {
 		return err
 	}
-	return askDocker(h, http.MethodPost, "/containers/"+name+"/start", nil, nil)
+	return beginDocker(h, name)
+}
+
+const (
+	startTries = 5                      // how often a container is started whose network is lost to it
+	startStep  = 200 * time.Millisecond // between them
+)
+
+// beginDocker starts a container that is made. The engine finds a network of
+// Swarm's, attaches to it and looks for it again; where it went in between, the
+// engine means to attach anew, but takes the error for another one
+// (findAndAttachNetwork in moby's daemon/container_operations.go, 20.10): so it
+// is asked again.
+func beginDocker(h *lab.Host, name string) error {
+	for try := 1; ; try++ {
+		err := askDocker(h, http.MethodPost, "/containers/"+name+"/start", nil, nil)
+		if try == startTries || !networkLost(err) {
+			return err
+		}
+		time.Sleep(startStep)
+	}
+}
+
+func networkLost(err error) bool {
+	said := new(dockerError)
+	return errors.As(err, &said) && said.status == http.StatusNotFound &&
+		strings.HasPrefix(said.message, "network ") && strings.HasSuffix(said.message, " not found")
 }
 
 // removeDocker removes a container with its end; one that is not there is no
