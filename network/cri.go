@@ -21,7 +21,7 @@ const (
 	// podNamespace is where the CRI service keeps what is its own.
 	podNamespace = "k8s.io"
 
-	criWait  = 2 * time.Minute       // how long one request may take: kubelet's own default
+	criWait  = 4 * time.Minute       // how long one request may take: twice what kubelet gives it
 	criStep  = 10 * time.Millisecond // how often is asked whether the image is known
 	criReply = 2 * time.Second       // how long a service that starts may take to answer
 )
