@@ -49,8 +49,8 @@ func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
 		Lab: lab, Cell: cell, Noise: res.Noise,
 		Parent: measuredAs(res, cell, kind.Parent), Baseline: measuredAs(res, cell, network.Baseline),
 	}
-	if len(cell.Underlays) > 0 {
-		e.Prefix = cell.Underlays[0] + "."
+	if len(cell.Clusters) > 0 {
+		e.Prefix = cell.Clusters[0] + "."
 	}
 	e.Examination = result.Examination{
 		Unread:  res.Unread,
@@ -67,7 +67,7 @@ func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
 	}
 	for _, s := range res.States {
 		underlay, at, of := strings.Cut(s.At, ".")
-		if of && slices.Contains(cell.Underlays, underlay) {
+		if of && slices.Contains(cell.Clusters, underlay) {
 			s.At = at
 			e.States = append(e.States, s)
 		}

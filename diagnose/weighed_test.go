@@ -15,7 +15,7 @@ func measured(name, path, workload string, toll float64) result.Cell {
 		verdict = stats.Equal
 	}
 	return result.Cell{
-		Network: name, Path: path, Workload: workload, Status: result.StatusOK, Underlays: []string{name},
+		Network: name, Path: path, Workload: workload, Status: result.StatusOK, Clusters: []string{name},
 		Params: result.Params{"nic": "full", "mtu": 1500.0, "duration": 0.06, "warmup": 0.03},
 		Client: &result.End{At: "h1/c1"}, Server: &result.End{At: "h2/c1"},
 		Metrics: []result.Metric{{Name: "throughput", Toll: &result.Toll{Value: toll, Verdict: string(verdict)}}},

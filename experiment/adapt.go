@@ -37,7 +37,7 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 		p.RPS = rpsOn
 	}
 	stand := []result.NetworkPlan{{Name: network.Baseline}}
-	for _, u := range t.Underlays {
+	for _, u := range t.Clusters {
 		if u.Error != "" {
 			continue
 		}

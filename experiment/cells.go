@@ -36,7 +36,7 @@ type between struct {
 // place is where one run happens: a network on an underlay.
 type place struct {
 	network  network.Network
-	underlay string
+	cluster  string
 	layout   string // of a baseline: "a" or "b"
 	link     result.BitsPerSecond
 	settings result.Settings // of the network
@@ -120,7 +120,7 @@ func cellsOn(p result.Plan, path string, b between) []place {
 // placeOf is where the plan's network of that place runs.
 func placeOf(p result.Plan, at int, n network.Network, b between) place {
 	return place{
-		network: n, underlay: underlayName(p, variantName(p, at), b, ""),
+		network: n, cluster: clusterName(p, variantName(p, at), b, ""),
 		link: or(p.Networks[at].Link, b.link), settings: p.Networks[at].Params,
 	}
 }
@@ -129,8 +129,8 @@ func placeOf(p result.Plan, at int, n network.Network, b between) place {
 func baselinesOn(p result.Plan, b between) []place {
 	baseline, _ := network.Find(network.Baseline)
 	return []place{
-		{network: baseline, underlay: underlayName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link},
-		{network: baseline, underlay: underlayName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link},
+		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link},
+		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link},
 	}
 }
 
@@ -149,8 +149,8 @@ func variantName(p result.Plan, at int) string {
 	return fmt.Sprintf("%s-%d", p.Networks[at].Name, again)
 }
 
-// underlayName is the network's own name, with what sets it apart.
-func underlayName(p result.Plan, name string, b between, layout string) string {
+// clusterName is the network's own name, with what sets it apart.
+func clusterName(p result.Plan, name string, b between, layout string) string {
 	if len(p.NIC) == 0 || b.nic != p.NIC[0] {
 		name += "-" + b.nic
 	}
@@ -166,49 +166,49 @@ func underlayName(p result.Plan, name string, b between, layout string) string {
 // Spec is the lab that a plan needs: one underlay per network, nic and link, two
 // for the baseline.
 func Spec(p result.Plan, hosts, containers int) site.Spec {
-	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, RPS: p.RPS == rpsOn, Underlays: []site.UnderlaySpec{}}
+	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, RPS: p.RPS == rpsOn, Clusters: []site.ClusterSpec{}}
 	seen := map[string]bool{}
 	for _, g := range groupsOf(p) {
 		for _, cell := range g.cells {
-			if seen[cell.underlay] {
+			if seen[cell.cluster] {
 				continue
 			}
-			seen[cell.underlay] = true
-			spec.Underlays = append(spec.Underlays, withSettings(cell.settings, site.UnderlaySpec{
-				Name: cell.underlay, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU,
+			seen[cell.cluster] = true
+			spec.Clusters = append(spec.Clusters, withSettings(cell.settings, site.ClusterSpec{
+				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU,
 				Link: float64(cell.link), Hosts: hosts, Containers: containers,
 				Baseline: cell.layout != "",
 			}))
 		}
 	}
-	joinAlike(spec.Underlays)
+	joinAlike(spec.Clusters)
 	return spec
 }
 
 // joinAlike joins the hosts of every underlay by a switch where one has more
 // than two: they are weighed against each other.
-func joinAlike(underlays []site.UnderlaySpec) {
-	if !slices.ContainsFunc(underlays, func(u site.UnderlaySpec) bool { return u.Hosts > 2 }) {
+func joinAlike(clusters []site.ClusterSpec) {
+	if !slices.ContainsFunc(clusters, func(spec site.ClusterSpec) bool { return spec.Hosts > 2 }) {
 		return
 	}
-	for i := range underlays {
-		underlays[i].Switch = true
+	for i := range clusters {
+		clusters[i].Switch = true
 	}
 }
 
 // withSettings gives an underlay the parameters of its network. Check has seen
 // that those of number are numbers.
-func withSettings(settings result.Settings, u site.UnderlaySpec) site.UnderlaySpec {
+func withSettings(settings result.Settings, spec site.ClusterSpec) site.ClusterSpec {
 	if settings == "" {
-		return u
+		return spec
 	}
-	u.Params = settings.Map()
-	for name, into := range map[string]*int{network.Hosts: &u.Hosts, network.Containers: &u.Containers} {
-		if n, err := strconv.Atoi(u.Params[name]); err == nil {
+	spec.Params = settings.Map()
+	for name, into := range map[string]*int{network.Hosts: &spec.Hosts, network.Containers: &spec.Containers} {
+		if n, err := strconv.Atoi(spec.Params[name]); err == nil {
 			*into = n
 		}
 	}
-	return u
+	return spec
 }
 
 // params identify a cell beside network, path and workload.

@@ -40,13 +40,13 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 	for _, g := range groupsOf(p) {
 		fmt.Fprintf(&b, "%s %s nic %s\n", g.path, g.workload.Name, g.nic)
 		for _, c := range g.cells {
-			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %s on %s %s", c.network.Name, c.underlay, c.layout), " "))
+			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %s on %s %s", c.network.Name, c.cluster, c.layout), " "))
 		}
 	}
 	golden(t, "quick_cells.txt", b.String())
 	b.Reset()
-	for _, u := range Spec(p, 2, 2).Underlays {
-		fmt.Fprintf(&b, "%s: %s nic %s mtu %d baseline %t\n", u.Name, u.Network, u.NIC, u.MTU, u.Baseline)
+	for _, spec := range Spec(p, 2, 2).Clusters {
+		fmt.Fprintf(&b, "%s: %s nic %s mtu %d baseline %t\n", spec.Name, spec.Network, spec.NIC, spec.MTU, spec.Baseline)
 	}
 	golden(t, "quick_underlays.txt", b.String())
 }
@@ -61,7 +61,7 @@ func TestLinksAreAnAxis(t *testing.T) {
 	var got []string
 	for _, g := range groupsOf(p) {
 		for _, c := range g.cells {
-			got = append(got, fmt.Sprintf("%s %v", c.underlay, c.link))
+			got = append(got, fmt.Sprintf("%s %v", c.cluster, c.link))
 		}
 	}
 	want := []string{
@@ -71,8 +71,8 @@ func TestLinksAreAnAxis(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("cells %q, want %q", got, want)
 	}
-	if spec := Spec(p, 2, 2); len(spec.Underlays) != len(want) {
-		t.Errorf("%d underlays, want %d", len(spec.Underlays), len(want))
+	if spec := Spec(p, 2, 2); len(spec.Clusters) != len(want) {
+		t.Errorf("%d underlays, want %d", len(spec.Clusters), len(want))
 	}
 }
 
@@ -84,13 +84,13 @@ func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 		layouts, underlays := "", map[string]bool{}
 		for _, c := range g.cells {
 			layouts += c.layout
-			if underlays[c.underlay] {
-				t.Errorf("%s %s: %s stands twice", g.path, g.nic, c.underlay)
+			if underlays[c.cluster] {
+				t.Errorf("%s %s: %s stands twice", g.path, g.nic, c.cluster)
 			}
-			underlays[c.underlay] = true
-			n := slices.IndexFunc(spec.Underlays, func(u site.UnderlaySpec) bool { return u.Name == c.underlay })
-			if n < 0 || spec.Underlays[n].Network != c.network.Name || spec.Underlays[n].NIC != g.nic {
-				t.Errorf("%s is not laid for %s under nic %s", c.underlay, c.network.Name, g.nic)
+			underlays[c.cluster] = true
+			n := slices.IndexFunc(spec.Clusters, func(spec site.ClusterSpec) bool { return spec.Name == c.cluster })
+			if n < 0 || spec.Clusters[n].Network != c.network.Name || spec.Clusters[n].NIC != g.nic {
+				t.Errorf("%s is not laid for %s under nic %s", c.cluster, c.network.Name, g.nic)
 			}
 		}
 		if layouts != layoutA+layoutB {
@@ -156,11 +156,11 @@ func TestSkipLeavesOutAndSaysSo(t *testing.T) {
 
 func TestNarrowTakesTheLabAsItStands(t *testing.T) {
 	built := func(name, net string, baseline bool, err string) site.Built {
-		return site.Built{UnderlaySpec: site.UnderlaySpec{Name: name, Network: net, NIC: "tso", MTU: 1400, Link: 1e9, Baseline: baseline}, Error: err}
+		return site.Built{ClusterSpec: site.ClusterSpec{Name: name, Network: net, NIC: "tso", MTU: 1400, Link: 1e9, Baseline: baseline}, Error: err}
 	}
 	standing := site.Topology{
 		Spec: site.Spec{CC: "reno", Pin: "same"},
-		Underlays: []site.Built{
+		Clusters: []site.Built{
 			built("vxlan", "vxlan", false, ""), built("nat", "nat", false, "no nftables"),
 			built("host", "host", true, ""), built("host-b", "host", true, ""),
 		},

@@ -29,7 +29,7 @@ type daemons struct {
 func daemonsOf(s Site, t site.Topology) daemons {
 	d := daemons{engines: map[string]string{}, each: map[string]time.Duration{}}
 	has := false
-	for _, b := range t.Underlays {
+	for _, b := range t.Clusters {
 		n, _ := network.Find(b.Network)
 		has = has || len(n.Needs) > 0 && b.Error == ""
 		d.engines[b.Name] = b.Engine
@@ -60,8 +60,8 @@ func (d *daemons) add(underlay string, before, after []lab.Usage, took time.Dura
 	engine := d.engines[underlay]
 	var sum time.Duration
 	for _, now := range after {
-		at := slices.IndexFunc(before, func(b lab.Usage) bool { return b.Underlay == now.Underlay && b.Name == now.Name })
-		own := now.Underlay == underlay || engine != "" && now.Underlay == engine
+		at := slices.IndexFunc(before, func(b lab.Usage) bool { return b.Cluster == now.Cluster && b.Name == now.Name })
+		own := now.Cluster == underlay || engine != "" && now.Cluster == engine
 		if at < 0 || own {
 			continue // one that has just been started, or the network's
 		}

@@ -14,15 +14,15 @@ import (
 // TestIdleDaemonsAreCounted: what a run's own network and its engine use is not
 // noise; what others use is, by program.
 func TestIdleDaemonsAreCounted(t *testing.T) {
-	d := daemonsOf(nil, site.Topology{Underlays: []site.Built{
-		{UnderlaySpec: site.UnderlaySpec{Name: "docker-nat"}, Engine: "engine-docker-host"}, {UnderlaySpec: site.UnderlaySpec{Name: "bgp"}},
+	d := daemonsOf(nil, site.Topology{Clusters: []site.Built{
+		{ClusterSpec: site.ClusterSpec{Name: "docker-nat"}, Engine: "engine-docker-host"}, {ClusterSpec: site.ClusterSpec{Name: "bgp"}},
 	}})
 	ms := func(engine, other, bird, gone time.Duration) []lab.Usage {
 		return []lab.Usage{
-			{Underlay: "engine-docker-host", Name: "dockerd", CPU: engine * time.Millisecond},
-			{Underlay: "engine-docker-proxy", Name: "dockerd", CPU: other * time.Millisecond},
-			{Underlay: "bgp", Name: "bird", CPU: bird * time.Millisecond},
-			{Underlay: "", Name: "runc", CPU: gone * time.Millisecond},
+			{Cluster: "engine-docker-host", Name: "dockerd", CPU: engine * time.Millisecond},
+			{Cluster: "engine-docker-proxy", Name: "dockerd", CPU: other * time.Millisecond},
+			{Cluster: "bgp", Name: "bird", CPU: bird * time.Millisecond},
+			{Cluster: "", Name: "runc", CPU: gone * time.Millisecond},
 		}
 	}
 	d.add("docker-nat", ms(0, 0, 0, 9), ms(500, 2, 3, 0), time.Second)   // the engine is its own

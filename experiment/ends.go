@@ -22,7 +22,7 @@ func hostOf(place string) string {
 // spins tells whether a paced sender may wait in a busy loop: its host has
 // CPUs that the receiver's has not.
 func (r *runner) spins(underlay string, ends network.Ends) bool {
-	for _, u := range r.Topology.Underlays {
+	for _, u := range r.Topology.Clusters {
 		if u.Name != underlay {
 			continue
 		}
@@ -41,7 +41,7 @@ func (r *runner) fragments(p place, path, name string, run workload.Run) (int, b
 		return 0, false
 	}
 	mtu := wire.InnerMTU(r.plan.MTU, p.network.Stack)
-	if r.ends[p.underlay][path].Dial.IsLoopback() {
+	if r.ends[p.cluster][path].Dial.IsLoopback() {
 		mtu = lab.LoopbackMTU
 	}
 	return wire.Fragments(run.Size, mtu), true
@@ -50,19 +50,19 @@ func (r *runner) fragments(p place, path, name string, run workload.Run) (int, b
 // meet writes down how a cell's two ends are confined. It refuses a cell an end
 // of which may run on other CPUs than its host's: its toll would be theirs.
 func (r *runner) meet(ctx context.Context, p place, path string, cell *result.Cell) error {
-	ends := r.ends[p.underlay][path]
+	ends := r.ends[p.cluster][path]
 	var seen []string
 	apart := false
 	for _, end := range []struct {
 		at, role string
 		into     **result.End
 	}{{ends.Client, "client", &cell.Client}, {ends.Server, "server", &cell.Server}} {
-		h, err := r.Site.Agent(ctx, p.underlay+"."+end.at, end.role)
+		h, err := r.Site.Agent(ctx, p.cluster+"."+end.at, end.role)
 		if err != nil {
 			return err
 		}
 		*end.into = &result.End{At: end.at, Seccomp: h.Seccomp, CPUs: h.CPUs}
-		host := r.cpus[p.underlay][hostOf(end.at)]
+		host := r.cpus[p.cluster][hostOf(end.at)]
 		seen = append(seen, fmt.Sprintf("%s on %s, its host on %s", end.at, h.CPUs, or(host, "any")))
 		apart = apart || host != "" && host != h.CPUs
 	}

@@ -32,8 +32,8 @@ func TestRunRefusesOtherCPUs(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 1
 	run := newLoopRun(t, plan)
-	for n := range run.Topology.Underlays {
-		u := &run.Topology.Underlays[n]
+	for n := range run.Topology.Clusters {
+		u := &run.Topology.Clusters[n]
 		u.CPUs = map[string]string{"h1": probe.Confined("/").CPUs}
 		if u.Network == "veth" {
 			u.CPUs["h1"] = "1023"

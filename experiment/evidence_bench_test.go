@@ -34,7 +34,7 @@ func BenchmarkProbes(b *testing.B) {
 				Networks: named([]string{"bridge"}), Paths: []string{network.SameHost}, Workloads: []result.WorkloadPlan{{Name: c.load}},
 				NIC: []string{"full"}, Blocks: 3, Duration: c.duration,
 			})
-			l := laid(b, plan)
+			l := setUp(b, plan)
 			for b.Loop() {
 				reportRatio(b, onAndOff(b, l, plan, c.metric))
 			}
@@ -109,7 +109,7 @@ func BenchmarkHopsSum(b *testing.B) {
 	for _, c := range [][2]string{{"bridge", network.SameHost}, {"vxlan", network.CrossHost}, {"ptp", network.CrossHost}} {
 		b.Run(c[0], func(b *testing.B) {
 			plan := tracePlan(c[0], c[1], "tcp_rr")
-			l := laid(b, plan)
+			l := setUp(b, plan)
 			for b.Loop() {
 				var sums []float64
 				within := 0.0
@@ -140,7 +140,7 @@ func BenchmarkLedger(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			plan := tracePlan(c.network, c.path, "udp_stream")
-			l := laid(b, plan)
+			l := setUp(b, plan)
 			in(b, l, c.network+"."+c.at, c.line)
 			for b.Loop() {
 				balanced, lost := 0.0, 0.0

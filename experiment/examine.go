@@ -86,8 +86,8 @@ func (r *runner) subjects(ctx context.Context, pair *Pair) ([]subject, error) {
 		return []subject{s}, err
 	}
 	var all []subject
-	alone := !slices.ContainsFunc(r.Topology.Underlays, func(b site.Built) bool { return !b.Baseline })
-	for n, b := range r.Topology.Underlays {
+	alone := !slices.ContainsFunc(r.Topology.Clusters, func(b site.Built) bool { return !b.Baseline })
+	for n, b := range r.Topology.Clusters {
 		if b.Error != "" || b.Baseline && (!alone || n > 0) {
 			continue
 		}
@@ -106,14 +106,14 @@ func (r *runner) chosen(ctx context.Context, pair Pair) (subject, error) {
 	from, to := r.Topology.Full(pair.From), r.Topology.Full(pair.To)
 	underlay, client, _ := strings.Cut(from, ".")
 	other, server, _ := strings.Cut(to, ".")
-	at := slices.IndexFunc(r.Topology.Underlays, func(b site.Built) bool { return b.Name == underlay })
+	at := slices.IndexFunc(r.Topology.Clusters, func(b site.Built) bool { return b.Name == underlay })
 	switch {
 	case at < 0 || other != underlay:
 		return subject{}, &InputError{fmt.Sprintf("%s and %s: name two places of one network", pair.From, pair.To)}
 	case client == server:
 		return subject{}, &InputError{fmt.Sprintf("%s: name two places that differ", pair.From)}
 	}
-	built := r.Topology.Underlays[at]
+	built := r.Topology.Clusters[at]
 	for _, path := range network.Paths() {
 		ends := built.Paths[path]
 		meant := path == pair.Path || pair.Path == "" && ends.Bind == ends.Dial
@@ -155,7 +155,7 @@ func (r *runner) examine(ctx context.Context, s subject) (result.Examination, er
 	kind, _ := network.Find(s.built.Network)
 	rules, _ := strconv.Atoi(s.built.Params[network.Rules]) // absent: none were asked for
 	e := result.Examination{
-		Underlay: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),
+		Cluster: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),
 		NIC: s.built.NIC, MTU: s.built.MTU, Inner: wire.InnerMTU(s.built.MTU, kind.Stack), Link: s.built.Link > 0, Rules: rules,
 	}
 	places := placesOf(s.built.Name, s.ends)

@@ -44,12 +44,12 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	if kind, _ := workload.Find(name); kind.Cycle != nil {
 		return r.operate(ctx, p, path, kind, run)
 	}
-	ends, served := r.ends[p.underlay][path]
+	ends, served := r.ends[p.cluster][path]
 	if !served {
-		return result.Sample{}, noEnds(path, p.underlay)
+		return result.Sample{}, noEnds(path, p.cluster)
 	}
-	stop := r.count(ctx, p.underlay, ends)
-	sample, err := r.between(ctx, p.underlay, ends, network.Port, name, run)
+	stop := r.count(ctx, p.cluster, ends)
+	sample, err := r.between(ctx, p.cluster, ends, network.Port, name, run)
 	stop(&sample)
 	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
 		sample.Counters["fragments_per_datagram"] = float64(count)

@@ -68,16 +68,16 @@ type containers interface {
 
 // attacher makes containers in one place.
 type attacher struct {
-	site           containers
-	underlay, path string
+	site          containers
+	cluster, path string
 }
 
 func (a attacher) Attach(ctx context.Context) (workload.Operation, error) {
-	return a.site.Attach(ctx, a.underlay, a.path)
+	return a.site.Attach(ctx, a.cluster, a.path)
 }
 
 func (a attacher) Lifecycle(ctx context.Context) (workload.Operation, error) {
-	return a.site.Lifecycle(ctx, a.underlay)
+	return a.site.Lifecycle(ctx, a.cluster)
 }
 
 // operate does one run of a workload that makes containers. It drives them from
@@ -88,9 +88,9 @@ func (r *runner) operate(ctx context.Context, p place, path string, kind workloa
 		return result.Sample{}, errors.New("make containers: this site has none of its own")
 	}
 	run.Share = p.network.Runtime.Name != ""
-	stop := r.count(ctx, p.underlay, r.ends[p.underlay][path]) // no ends where it takes no path
+	stop := r.count(ctx, p.cluster, r.ends[p.cluster][path]) // no ends where it takes no path
 	tally, err := agent.Metered(run, func(run workload.Run) (workload.Tally, error) {
-		return kind.Cycle(ctx, run, attacher{site, p.underlay, path})
+		return kind.Cycle(ctx, run, attacher{site, p.cluster, path})
 	})
 	sample := agent.Outcome{Client: tally}.Sample()
 	stop(&sample)

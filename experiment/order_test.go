@@ -14,7 +14,7 @@ import (
 func visitNames(visits []visit) []string {
 	var names []string
 	for _, v := range visits {
-		names = append(names, fmt.Sprint(v.group, " ", v.place.underlay))
+		names = append(names, fmt.Sprint(v.group, " ", v.place.cluster))
 	}
 	return names
 }
@@ -25,7 +25,7 @@ func TestBlocksArePermutations(t *testing.T) {
 	var all []string
 	for n, g := range groups {
 		for _, c := range g.cells {
-			all = append(all, fmt.Sprint(n, " ", c.underlay))
+			all = append(all, fmt.Sprint(n, " ", c.cluster))
 		}
 	}
 	slices.Sort(all)
@@ -65,7 +65,7 @@ func TestNoPlaceIsFavoured(t *testing.T) {
 	const blocks = 4000
 	first := map[string]int{}
 	for block := range blocks {
-		first[r.shuffled(block)[0].place.underlay]++
+		first[r.shuffled(block)[0].place.cluster]++
 	}
 	fair := blocks / len(r.groups[0].cells)
 	for underlay, n := range first {

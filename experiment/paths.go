@@ -46,7 +46,7 @@ func (r *runner) checkPaths(ctx context.Context) error {
 			if !kind.TCP {
 				probeName = checkUDP
 			}
-			key := c.underlay + " " + g.path + " " + probeName
+			key := c.cluster + " " + g.path + " " + probeName
 			err, done := checked[key]
 			if !done {
 				r.Progress(Progress{Checking: true, Done: len(checked)})
@@ -67,9 +67,9 @@ func (r *runner) checkPaths(ctx context.Context) error {
 // checkPath tries one path with a small and a full-sized message. What fails
 // is tried once more, with an eye on the devices.
 func (r *runner) checkPath(ctx context.Context, c place, path, name string) error {
-	ends, served := r.ends[c.underlay][path]
+	ends, served := r.ends[c.cluster][path]
 	if !served {
-		return noEnds(path, c.underlay)
+		return noEnds(path, c.cluster)
 	}
 	return r.checkEnds(ctx, c, ends, network.Port, name)
 }
@@ -81,13 +81,13 @@ func (r *runner) checkEnds(ctx context.Context, c place, ends network.Ends, port
 	for _, size := range []int{kind.Size.Default, full} {
 		run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: size, Duration: checkWindow}
 		once := func() error {
-			_, err := r.between(ctx, c.underlay, ends, port, name, run)
+			_, err := r.between(ctx, c.cluster, ends, port, name, run)
 			return err
 		}
 		if err := once(); err == nil || ctx.Err() != nil {
 			continue
 		}
-		if err := r.witness(ctx, c.underlay, ends, lab.Flow{Port: port, Least: size}, once); err != nil {
+		if err := r.witness(ctx, c.cluster, ends, lab.Flow{Port: port, Least: size}, once); err != nil {
 			return fmt.Errorf("functional check with %d bytes: %w", size, err)
 		}
 	}
@@ -100,13 +100,13 @@ func (r *runner) checkOutside(ctx context.Context) error {
 	done := map[string]bool{}
 	for _, g := range r.groups {
 		for _, c := range g.cells {
-			ends := r.outside[c.underlay]
-			if ends == nil || done[c.underlay] {
+			ends := r.outside[c.cluster]
+			if ends == nil || done[c.cluster] {
 				continue
 			}
-			done[c.underlay] = true
+			done[c.cluster] = true
 			if err := r.checkEnds(ctx, c, *ends, network.OutsidePort, checkTCP); err != nil && ctx.Err() == nil {
-				r.warned[c.underlay] = append(slices.Clone(r.warned[c.underlay]), "outside: a container does not reach the other host: "+err.Error())
+				r.warned[c.cluster] = append(slices.Clone(r.warned[c.cluster]), "outside: a container does not reach the other host: "+err.Error())
 			}
 		}
 	}

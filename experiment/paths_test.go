@@ -97,8 +97,8 @@ func TestFailedCheckSaysWhere(t *testing.T) {
 func TestUnservedPathIsSkipped(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
-	for n := range run.Topology.Underlays {
-		if u := &run.Topology.Underlays[n]; u.Network == "veth" {
+	for n := range run.Topology.Clusters {
+		if u := &run.Topology.Clusters[n]; u.Network == "veth" {
 			u.Unserved, u.Paths = []string{network.SameHost}, nil
 		}
 	}

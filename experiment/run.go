@@ -75,9 +75,9 @@ type runner struct {
 
 // cellKey finds a cell; both baselines of a group are one cell.
 type cellKey struct {
-	group    int
-	network  string
-	underlay string
+	group   int
+	network string
+	cluster string
 }
 
 // Run measures a completed and checked plan on a site that has been built. It
@@ -132,7 +132,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	env.Privilege = o.Topology.Privilege
 	env.Parts = map[string]string{}
 	env.LabUp, env.LabMemoryBytes = result.Seconds(o.Topology.Up), o.Topology.Memory
-	for _, b := range o.Topology.Underlays {
+	for _, b := range o.Topology.Clusters {
 		maps.Copy(env.Parts, b.Parts)
 	}
 	r := &runner{
@@ -169,7 +169,7 @@ func newID() (string, error) {
 // there and skips those whose path the network turned out not to have.
 func (r *runner) makeCells() {
 	missing, fidelity, unserved := map[string]string{}, map[string]string{}, map[string][]string{}
-	for _, b := range r.Topology.Underlays {
+	for _, b := range r.Topology.Clusters {
 		fidelity[b.Name], unserved[b.Name] = b.Fidelity, b.Unserved
 		r.rps[b.Name] = b.RPS
 		r.ends[b.Name], r.outside[b.Name], r.cpus[b.Name] = b.Paths, b.Outside, b.CPUs
@@ -182,17 +182,17 @@ func (r *runner) makeCells() {
 		for _, c := range g.cells {
 			key := keyOf(n, c)
 			if cell, made := r.cells[key]; made {
-				cell.Underlays = append(cell.Underlays, c.underlay)
+				cell.Clusters = append(cell.Clusters, c.cluster)
 				continue
 			}
 			cell := &result.Cell{
-				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: or(fidelity[c.underlay], c.network.Fidelity),
-				Underlays: []string{c.underlay},
-				Params:    params(r.plan, g, c, r.rps[c.underlay]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
+				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: or(fidelity[c.cluster], c.network.Fidelity),
+				Clusters: []string{c.cluster},
+				Params:   params(r.plan, g, c, r.rps[c.cluster]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
 			}
-			if why, absent := missing[c.underlay]; absent {
+			if why, absent := missing[c.cluster]; absent {
 				cell.Status, cell.Reason = result.StatusFailed, why
-			} else if slices.Contains(unserved[c.underlay], g.path) {
+			} else if slices.Contains(unserved[c.cluster], g.path) {
 				cell.Status, cell.Reason = result.StatusSkipped, "with these parameters the network has no such path"
 			}
 			r.cells[key] = cell
@@ -205,7 +205,7 @@ func keyOf(group int, c place) cellKey {
 	if c.layout != "" {
 		return cellKey{group: group, network: c.network.Name}
 	}
-	return cellKey{group: group, network: c.network.Name, underlay: c.underlay}
+	return cellKey{group: group, network: c.network.Name, cluster: c.cluster}
 }
 
 // visit is one run of a block.
@@ -286,7 +286,7 @@ func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
 	}
 	before, began := r.daemons.read(ctx), time.Now()
 	sample, err := r.measureTwice(ctx, v)
-	r.daemons.add(v.place.underlay, before, r.daemons.read(ctx), time.Since(began))
+	r.daemons.add(v.place.cluster, before, r.daemons.read(ctx), time.Since(began))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -74,8 +74,8 @@ func TestFailedCellsDoNotStopARun(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Networks = named([]string{"veth", "bridge", "vxlan"})
 	run := newLoopRun(t, plan)
-	for n := range run.Topology.Underlays {
-		if u := &run.Topology.Underlays[n]; u.Network == "vxlan" {
+	for n := range run.Topology.Clusters {
+		if u := &run.Topology.Clusters[n]; u.Network == "vxlan" {
 			u.Error, u.Paths = "no module vxlan", nil
 		}
 	}

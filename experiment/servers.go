@@ -35,12 +35,12 @@ const startAtOnce = 4
 
 // realServer is one at an end and the cells that need it.
 type realServer struct {
-	underlay string
-	ends     network.Ends
-	name     string // of the workload
-	run      workload.Run
-	cells    []*result.Cell
-	err      error // why it could not be started
+	cluster string
+	ends    network.Ends
+	name    string // of the workload
+	run     workload.Run
+	cells   []*result.Cell
+	err     error // why it could not be started
 }
 
 // startServers starts every real server of the plan before the first block, so
@@ -59,7 +59,7 @@ func (r *runner) startServers(ctx context.Context) error {
 		wait.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
-			s.err = r.ready(ctx, s.underlay, s.ends, s.name, s.run)
+			s.err = r.ready(ctx, s.cluster, s.ends, s.name, s.run)
 		})
 	}
 	wait.Wait()
@@ -86,13 +86,13 @@ func (r *runner) realServers() []*realServer {
 			continue
 		}
 		for _, c := range g.cells {
-			cell, ends := r.cells[keyOf(n, c)], r.ends[c.underlay][g.path]
+			cell, ends := r.cells[keyOf(n, c)], r.ends[c.cluster][g.path]
 			if cell.Status != result.StatusOK {
 				continue
 			}
-			key := server.Name + " " + c.underlay + "." + ends.Server + " " + ends.Bind.String()
+			key := server.Name + " " + c.cluster + "." + ends.Server + " " + ends.Bind.String()
 			if known[key] == nil {
-				known[key] = &realServer{underlay: c.underlay, ends: ends, name: g.workload.Name, run: run}
+				known[key] = &realServer{cluster: c.cluster, ends: ends, name: g.workload.Name, run: run}
 				all = append(all, known[key])
 			}
 			known[key].cells = append(known[key].cells, cell)

@@ -56,7 +56,7 @@ func TestServersThatFailEndTheirCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends := map[string]network.Ends{}
-	for _, u := range l.Topology.Underlays {
+	for _, u := range l.Topology.Clusters {
 		ends[u.Name] = u.Paths[path]
 	}
 	shell := func(at, line string) {

@@ -81,8 +81,8 @@ func overLoopback(t testing.TB, plan result.Plan) site.Topology {
 	t.Helper()
 	topology := standing(plan)
 	pid := os.Getpid()
-	for n := range topology.Underlays {
-		u := &topology.Underlays[n]
+	for n := range topology.Clusters {
+		u := &topology.Clusters[n]
 		addr, err := netip.ParseAddr(fmt.Sprintf("127.%d.%d.%d", 128+pid>>8&127, pid&255, 1+n))
 		if err != nil {
 			t.Fatal(err)

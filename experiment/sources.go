@@ -71,11 +71,11 @@ func (r *runner) readStates(ctx context.Context) {
 	asked := map[string]bool{}
 	for _, g := range r.groups {
 		for _, c := range g.cells {
-			ends, there := r.ends[c.underlay][g.path]
+			ends, there := r.ends[c.cluster][g.path]
 			if !there {
 				continue
 			}
-			for _, at := range placesOf(c.underlay, ends) {
+			for _, at := range placesOf(c.cluster, ends) {
 				if !asked[at] {
 					asked[at], places = true, append(places, at)
 				}

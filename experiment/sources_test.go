@@ -101,8 +101,8 @@ printf '}\n}\n'; } > /run/rules && nft -f /run/rules`
 	}
 	res = readable(t, res)
 	cell := cellOf(t, res, "route")
-	if len(cell.Samples) == 0 || len(cell.Underlays) != 1 || cell.Underlays[0] != "route" {
-		t.Fatalf("%s %s: %d samples on %v", cell.Status, cell.Reason, len(cell.Samples), cell.Underlays)
+	if len(cell.Samples) == 0 || len(cell.Clusters) != 1 || cell.Clusters[0] != "route" {
+		t.Fatalf("%s %s: %d samples on %v", cell.Status, cell.Reason, len(cell.Samples), cell.Clusters)
 	}
 	for _, s := range cell.Samples {
 		dropped := counted(s, "h1", "tc -s qdisc", "eth0.tbf.dropped")

@@ -20,8 +20,8 @@ func silent(plan result.Plan) Options {
 // standing is the plan's lab with nothing in it.
 func standing(plan result.Plan) site.Topology {
 	t := site.Topology{Privilege: "root"}
-	for _, u := range Spec(plan, 2, 2).Underlays {
-		t.Underlays = append(t.Underlays, site.Built{UnderlaySpec: u, RPS: true})
+	for _, spec := range Spec(plan, 2, 2).Clusters {
+		t.Clusters = append(t.Clusters, site.Built{ClusterSpec: spec, RPS: true})
 	}
 	return t
 }

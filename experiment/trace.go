@@ -115,7 +115,7 @@ func (t *tracing) follow(ctx context.Context, v visit, s *sight) error {
 	if kind, _ := workload.Find(g.workload.Name); !kind.TCP {
 		run.Warmup = 0
 	}
-	places, err := t.placesOf(ctx, v.place.underlay)
+	places, err := t.placesOf(ctx, v.place.cluster)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (t *tracing) follow(ctx context.Context, v visit, s *sight) error {
 		sample, err = t.measure(ctx, v.place, g.path, g.workload.Name, run)
 		return err
 	}
-	end, err := t.begin(ctx, v.place.underlay)
+	end, err := t.begin(ctx, v.place.cluster)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func passOf(places []trace.Network, name string, run workload.Run) trace.Pass {
 
 func (t *tracing) profile(ctx context.Context, v visit, s *sight) error {
 	g := t.groups[v.group]
-	places, err := t.placesOf(ctx, v.place.underlay)
+	places, err := t.placesOf(ctx, v.place.cluster)
 	if err != nil {
 		return err
 	}

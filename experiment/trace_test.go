@@ -19,7 +19,7 @@ import (
 const tries = 4
 
 // laid is a lab for a plan of two hosts.
-func laid(t testing.TB, plan result.Plan) *site.Lab {
+func setUp(t testing.TB, plan result.Plan) *site.Lab {
 	t.Helper()
 	labtest.NoLeaks(t)
 	l, err := site.Start(t.Context())
@@ -90,7 +90,7 @@ func TestHopsAddUpToTheRoundTrip(t *testing.T) {
 	} {
 		t.Run(c.network, func(t *testing.T) {
 			plan := tracePlan(c.network, c.path, "tcp_rr")
-			l := laid(t, plan)
+			l := setUp(t, plan)
 			var off []string
 			for range tries {
 				res := traced(t, l, plan)
@@ -147,7 +147,7 @@ func TestRulesShowInTheirHop(t *testing.T) {
 	plan := tracePlan("ptp", network.SameHost, "udp_rr")
 	ruled := result.NetworkPlan{Name: "ptp", Params: result.MakeSettings(map[string]string{network.Rules: "2000"})}
 	plan.Networks = append(plan.Networks, ruled)
-	l := laid(t, plan)
+	l := setUp(t, plan)
 	var off []string
 	for range tries {
 		took := map[bool]map[string]float64{}
@@ -198,7 +198,7 @@ func TestLedgerBalancesForRandomDrops(t *testing.T) {
 	} {
 		t.Run(c.network, func(t *testing.T) {
 			plan := tracePlan(c.network, c.path, "udp_stream")
-			l := laid(t, plan)
+			l := setUp(t, plan)
 			in(t, l, c.network+"."+c.at, "nft 'add table inet t; add chain inet t t { type filter hook "+c.hook+" priority 0; };"+
 				"add rule inet t t udp dport 5210 numgen random mod 100 < 10 drop'")
 			ledger := cellOf(t, traced(t, l, plan), c.network).Trace.Ledger

@@ -72,7 +72,7 @@ func (r *runner) weighGroup(n int) {
 			if m.Toll != nil && unsteady(margins[q.Name]) {
 				m.Warnings = append(m.Warnings, "aa-differs: the two baselines of this group differ by more than the margin: a smaller toll is not told")
 			}
-			m.Warnings = append(m.Warnings, r.warningsFor(cell, c.underlay)...)
+			m.Warnings = append(m.Warnings, r.warningsFor(cell, c.cluster)...)
 			cell.Metrics = append(cell.Metrics, m)
 		}
 		addPooled(cell)
@@ -114,7 +114,7 @@ func (r *runner) weighBaseline(g group, cell *result.Cell) map[string]stats.Marg
 				})
 			}
 		}
-		m.Warnings = append(m.Warnings, r.warningsFor(cell, g.cells[0].underlay)...)
+		m.Warnings = append(m.Warnings, r.warningsFor(cell, g.cells[0].cluster)...)
 		cell.Metrics = append(cell.Metrics, m)
 	}
 	addPooled(cell)

@@ -17,7 +17,7 @@ const (
 )
 
 // Cgroup is the control group under which the host's engines make theirs.
-func (h *Host) Cgroup() string { return h.underlay.lab.Cgroup }
+func (h *Host) Cgroup() string { return h.cluster.lab.Cgroup }
 
 // command is how a command line starts in the namespace, and where: a real
 // engine's container is entered by the engine.
@@ -35,15 +35,15 @@ func (ns *Namespace) command(argv []string) (*Namespace, []string) {
 // Share gives the hosts of an underlay once more, under another name and with
 // containers of its own: for the networks of one engine. It is the lab's, and
 // must end before the underlay that it shares.
-func (l *Lab) Share(of *Underlay, name string) (*Underlay, error) {
-	u := &Underlay{Spec: of.Spec, Warnings: slices.Clone(of.Warnings), RPS: of.RPS, lab: l}
-	u.Spec.Name = name
+func (l *Lab) Share(of *Cluster, name string) (*Cluster, error) {
+	cluster := &Cluster{Spec: of.Spec, Warnings: slices.Clone(of.Warnings), RPS: of.RPS, lab: l}
+	cluster.Spec.Name = name
 	for _, h := range of.Hosts {
 		// Mounts are made now, so that both names mean the same.
 		if err := onThread(h.enter); err != nil {
 			return nil, fmt.Errorf("share hosts of %s: %w", of.Spec.Name, err)
 		}
-		u.hold(&Host{
+		cluster.hold(&Host{
 			Namespace: &Namespace{
 				Name: name + "." + h.Short, CPUs: h.CPUs, CC: h.CC,
 				net: h.net, mount: h.mount, links: h.links, devices: h.devices,
@@ -51,8 +51,8 @@ func (l *Lab) Share(of *Underlay, name string) (*Underlay, error) {
 			Short: h.Short, Number: h.Number, Addr: h.Addr, shared: true,
 		})
 	}
-	l.add(u)
-	return u, nil
+	l.add(cluster)
+	return cluster, nil
 }
 
 // SettleCC lays the lab's congestion control on every route that a real part

@@ -12,8 +12,8 @@ import (
 // that an engine made.
 func testAdopt(t *testing.T) {
 	l := open(t)
-	u := lay(t, l, pairOf("x"))
-	h := u.Hosts[0]
+	cluster := setUp(t, l, pairOf("x"))
+	h := cluster.Hosts[0]
 	engine, err := h.StartDaemon(Daemon{
 		Name: "c", Argv: []string{"unshare", "--net", "sh", "-c", "touch " + Scratch + "/up; exec sleep 100"}, Ready: hasFile(Scratch + "/up"),
 	})
@@ -92,19 +92,19 @@ func TestCommandOfAnAdoptedContainer(t *testing.T) {
 // it, what the engine made stays.
 func testShare(t *testing.T) {
 	l := open(t)
-	engine := lay(t, l, pairOf("engine"))
+	engine := setUp(t, l, pairOf("engine"))
 	daemon, err := engine.Hosts[0].StartDaemon(Daemon{Name: "d", Argv: []string{"sleep", "100"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var shared []*Underlay
+	var shared []*Cluster
 	for _, name := range []string{"a", "b"} {
-		u, err := l.Share(engine, name)
+		cluster, err := l.Share(engine, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		create(t, u.Hosts[0])
-		shared = append(shared, u)
+		create(t, cluster.Hosts[0])
+		shared = append(shared, cluster)
 	}
 	own, err := shared[0].Hosts[0].StartDaemon(Daemon{Name: "own", Argv: []string{"sleep", "100"}})
 	if err != nil {

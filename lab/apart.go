@@ -17,7 +17,7 @@ func (h *Host) StartApart(args ...string) (*Process, error) {
 		return nil, err
 	}
 	defer null.Close()
-	return h.underlay.lab.Processes.Start(h.Namespace, Command{
+	return h.cluster.lab.Processes.Start(h.Namespace, Command{
 		Argv: append([]string{Self}, args...), Env: os.Environ(), Files: [3]*os.File{null, null, null}, apart: true,
 	})
 }

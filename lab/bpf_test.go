@@ -30,21 +30,21 @@ func refused(t *testing.T, err error) bool {
 
 // tunnel lays a container on each host, and IPIP between the hosts. It is
 // false where this user may not.
-func tunnel(t *testing.T, u *Underlay, peers func(h *Host) []netip.Addr) bool {
+func tunnel(t *testing.T, cluster *Cluster, peers func(h *Host) []netip.Addr) bool {
 	t.Helper()
-	for _, h := range u.Hosts {
-		_, err := h.AddIPIP(IPIP{Name: "ipip0", Local: h.Addr, Device: Device, MTU: u.Spec.MTU - 20, Peers: peers(h)})
+	for _, h := range cluster.Hosts {
+		_, err := h.AddIPIP(IPIP{Name: "ipip0", Local: h.Addr, Device: Device, MTU: cluster.Spec.MTU - 20, Peers: peers(h)})
 		if refused(t, err) {
 			return false
 		}
 		c := create(t, h)
 		c.Addr = h.ContainerAddr(1)
-		must(t, AddVeth(End{h.Namespace, "veth-c1", nil}, End{c.Namespace, Device, nil}, u.Spec.MTU-20))
+		must(t, AddVeth(End{h.Namespace, "veth-c1", nil}, End{c.Namespace, Device, nil}, cluster.Spec.MTU-20))
 		must(t, h.SetUp("veth-c1"), c.SetUp(Device))
 		must(t, c.AddAddress(Device, netip.PrefixFrom(c.Addr, 32)))
 		must(t, c.AddRoute(Route{To: Default(), Via: h.Addr, Device: Device, OnLink: true}))
 		must(t, h.AddRoute(Route{To: netip.PrefixFrom(c.Addr, 32), Device: "veth-c1"}))
-		for _, other := range u.Hosts {
+		for _, other := range cluster.Hosts {
 			if other != h {
 				must(t, h.AddRoute(Route{To: other.Subnet(), Via: other.Addr, Device: "ipip0", OnLink: true}))
 			}
@@ -63,7 +63,7 @@ func must(t *testing.T, errs ...error) {
 // others are the addresses of all hosts but h.
 func others(h *Host) []netip.Addr {
 	var addrs []netip.Addr
-	for _, other := range h.underlay.Hosts {
+	for _, other := range h.cluster.Hosts {
 		if other != h {
 			addrs = append(addrs, other.Addr)
 		}
@@ -78,43 +78,43 @@ func testIPIP(t *testing.T) {
 		l := open(t)
 		spec := pairOf("x")
 		spec.NIC, spec.Hosts = nic, 3
-		u := lay(t, l, spec)
-		if !tunnel(t, u, others) {
+		cluster := setUp(t, l, spec)
+		if !tunnel(t, cluster, others) {
 			return
 		}
-		for _, far := range u.Hosts[1:] {
-			from, to := u.Hosts[0].Containers()[0], far.Containers()[0]
+		for _, far := range cluster.Hosts[1:] {
+			from, to := cluster.Hosts[0].Containers()[0], far.Containers()[0]
 			for _, size := range []int{1, 1452, 1 << 20} {
 				echo(t, from.Namespace, to.Namespace, to.Addr, size)
 			}
 			seen := capture(t, far.Namespace, func() { datagram(t, from.Namespace, to.Namespace, to.Addr, 1452) })
-			checkOuter(t, seen, u.Hosts[0].Addr, far.Addr, 1452+28)
+			checkOuter(t, seen, cluster.Hosts[0].Addr, far.Addr, 1452+28)
 		}
-		before := linkOf(t, u.Hosts[0].Namespace, Device)
-		echo(t, u.Hosts[0].Containers()[0].Namespace, u.Hosts[1].Containers()[0].Namespace, u.Hosts[1].Containers()[0].Addr, 1<<20)
-		after := linkOf(t, u.Hosts[0].Namespace, Device)
+		before := linkOf(t, cluster.Hosts[0].Namespace, Device)
+		echo(t, cluster.Hosts[0].Containers()[0].Namespace, cluster.Hosts[1].Containers()[0].Namespace, cluster.Hosts[1].Containers()[0].Addr, 1<<20)
+		after := linkOf(t, cluster.Hosts[0].Namespace, Device)
 		each := float64(after.TxBytes-before.TxBytes) / float64(after.TxPackets-before.TxPackets)
 		if segments := each > 1514; segments != (nic == NICFull) {
 			t.Errorf("NIC %s: a packet leaves with %.0f bytes", nic, each)
 		}
-		must(t, l.Remove(u))
+		must(t, l.Remove(cluster))
 	}
 }
 
 // A host that is no peer is not heard.
 func testIPIPStranger(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
+	cluster := setUp(t, open(t), pairOf("x"))
 	none := func(h *Host) []netip.Addr {
-		if h == u.Hosts[1] {
+		if h == cluster.Hosts[1] {
 			return nil
 		}
 		return others(h)
 	}
-	if !tunnel(t, u, none) {
+	if !tunnel(t, cluster, none) {
 		return
 	}
-	from, to := u.Hosts[0].Containers()[0], u.Hosts[1].Containers()[0]
-	kind := linkOf(t, u.Hosts[1].Namespace, "ipip0").Kind
+	from, to := cluster.Hosts[0].Containers()[0], cluster.Hosts[1].Containers()[0]
+	kind := linkOf(t, cluster.Hosts[1].Namespace, "ipip0").Kind
 	err := from.Do(func() error {
 		conn, err := net.DialTimeout("tcp4", netip.AddrPortFrom(to.Addr, 9).String(), 200*time.Millisecond)
 		if err == nil {
@@ -283,8 +283,8 @@ func testVLAN(t *testing.T) {
 		l := open(t)
 		spec := pairOf("x")
 		spec.NIC = nic
-		u := lay(t, l, spec)
-		for n, h := range u.Hosts {
+		cluster := setUp(t, l, spec)
+		for n, h := range cluster.Hosts {
 			for _, id := range []int{701, 702} {
 				name := fmt.Sprintf("eth0.%d", id)
 				if _, err := h.AddVLAN(VLAN{Name: name, ID: id, Device: Device, MTU: 1500}); refused(t, err) {
@@ -293,7 +293,7 @@ func testVLAN(t *testing.T) {
 				must(t, h.AddAddress(name, vlanAddr(id, n)))
 			}
 		}
-		from, to := u.Hosts[0].Namespace, u.Hosts[1].Namespace
+		from, to := cluster.Hosts[0].Namespace, cluster.Hosts[1].Namespace
 		for _, id := range []int{701, 702} {
 			addr := vlanAddr(id, 1).Addr()
 			for _, size := range []int{1, 1472, 1 << 20} {
@@ -312,7 +312,7 @@ func testVLAN(t *testing.T) {
 				t.Errorf("%s took %d bytes of VLAN %d", got.Name, got.RxBytes, id)
 			}
 		}
-		must(t, l.Remove(u))
+		must(t, l.Remove(cluster))
 	}
 }
 
@@ -322,8 +322,8 @@ func vlanAddr(id, host int) netip.Prefix {
 
 // Before Linux 6.6 there is no tcx: the same programs as classifiers.
 func testClassifier(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
-	for n, h := range u.Hosts {
+	cluster := setUp(t, open(t), pairOf("x"))
+	for n, h := range cluster.Hosts {
 		lower, err := h.addBPFDevice("tagged", Device, 1500)
 		if refused(t, err) {
 			return
@@ -338,5 +338,5 @@ func testClassifier(t *testing.T) {
 		must(t, push.Close(), pop.Close())
 		must(t, h.AddAddress("tagged", vlanAddr(701, n)))
 	}
-	echo(t, u.Hosts[0].Namespace, u.Hosts[1].Namespace, vlanAddr(701, 1).Addr(), 1<<20)
+	echo(t, cluster.Hosts[0].Namespace, cluster.Hosts[1].Namespace, vlanAddr(701, 1).Addr(), 1<<20)
 }

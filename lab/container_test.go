@@ -9,7 +9,7 @@ import (
 
 func testComeAndGo(t *testing.T) {
 	l := open(t)
-	h := lay(t, l, pairOf("x")).Hosts[0]
+	h := setUp(t, l, pairOf("x")).Hosts[0]
 	first, second, third := create(t, h), create(t, h), create(t, h)
 	var undone []string
 	step := func(name string) func() error {

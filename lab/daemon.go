@@ -52,7 +52,7 @@ func (h *Host) StartDaemon(d Daemon) (*Process, error) {
 		return nil, err
 	}
 	s := &service{host: h, daemon: d, process: process}
-	h.underlay.Push(s.end)
+	h.cluster.Push(s.end)
 	if err := h.await(process, d); err != nil {
 		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
 	}
@@ -68,7 +68,7 @@ func (h *Host) startLogged(d Daemon, log *os.File) (*Process, error) {
 		return nil, err
 	}
 	defer null.Close()
-	return h.underlay.lab.Processes.Start(h.Namespace, Command{
+	return h.cluster.lab.Processes.Start(h.Namespace, Command{
 		Argv: d.Argv, Env: environ(d.Env), Files: [3]*os.File{null, log, log},
 	})
 }
@@ -161,7 +161,7 @@ func (h *Host) Run(argv ...string) (string, error) {
 		said[i] = os.NewFile(uintptr(fd), argv[0])
 		defer said[i].Close()
 	}
-	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
+	process, err := h.cluster.lab.Processes.Start(h.Namespace, Command{
 		Argv: argv, Env: os.Environ(), Files: [3]*os.File{null, said[0], said[1]},
 	})
 	if err != nil {

@@ -20,9 +20,9 @@ func hasFile(path string) func() error {
 
 func testStartDaemon(t *testing.T) {
 	l := open(t)
-	u := lay(t, l, pairOf("x"))
+	cluster := setUp(t, l, pairOf("x"))
 	var daemons []*Process
-	for _, h := range u.Hosts { // each has a Scratch of its own
+	for _, h := range cluster.Hosts { // each has a Scratch of its own
 		begun := time.Now()
 		p, err := h.StartDaemon(Daemon{
 			Name: "d", Argv: []string{"sh", "-c", "sleep 0.1; echo $WORD > " + Scratch + "/up; exec sleep 100"},
@@ -39,7 +39,7 @@ func testStartDaemon(t *testing.T) {
 		}
 		daemons = append(daemons, p)
 	}
-	if err := l.Remove(u); err != nil {
+	if err := l.Remove(cluster); err != nil {
 		t.Error(err)
 	}
 	for _, p := range daemons {
@@ -55,8 +55,8 @@ func testStartDaemon(t *testing.T) {
 // the underlay.
 func testDaemonStartsAgain(t *testing.T) {
 	l := open(t)
-	u := lay(t, l, pairOf("x"))
-	h := u.Hosts[0]
+	cluster := setUp(t, l, pairOf("x"))
+	h := cluster.Hosts[0]
 	up := Scratch + "/up"
 	p, err := h.StartDaemon(Daemon{
 		Name: "d", Argv: []string{"sh", "-c", "echo $$ >> " + up + "; exec sleep 100"}, Ready: hasFile(up), Restarts: true,
@@ -76,7 +76,7 @@ func testDaemonStartsAgain(t *testing.T) {
 			t.Fatalf("started %v: it is not started again", started())
 		}
 	}
-	if err := l.Remove(u); err != nil {
+	if err := l.Remove(cluster); err != nil {
 		t.Error(err)
 	}
 	time.Sleep(2 * restartWait) // in which it must not come back
@@ -92,7 +92,7 @@ func testDaemonStartsAgain(t *testing.T) {
 }
 
 func testDaemonThatFails(t *testing.T) {
-	h := lay(t, open(t), pairOf("x")).Hosts[0]
+	h := setUp(t, open(t), pairOf("x")).Hosts[0]
 	never := func() error { return errors.New("no socket yet") }
 	for _, c := range []struct {
 		line  string
@@ -121,7 +121,7 @@ func testDaemonThatFails(t *testing.T) {
 }
 
 func testRun(t *testing.T) {
-	h := lay(t, open(t), pairOf("x")).Hosts[0]
+	h := setUp(t, open(t), pairOf("x")).Hosts[0]
 	if err := h.WriteFile(Scratch+"/a/b", []byte("text\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +145,12 @@ func testRun(t *testing.T) {
 
 func testRemains(t *testing.T) {
 	l := open(t)
-	stays, goes := lay(t, l, pairOf("stays")), lay(t, l, pairOf("goes"))
+	stays, goes := setUp(t, l, pairOf("stays")), setUp(t, l, pairOf("goes"))
 	// As an engine does: what holds a container outlives the engine, and the
 	// container is in a network namespace of its own.
 	const engine = "setsid sh -c 'unshare -n sleep 100 & wait' & sleep 0.05; echo > /run/tare/started; exec sleep 100"
-	for _, u := range []*Underlay{stays, goes} {
-		_, err := u.Hosts[0].StartDaemon(Daemon{
+	for _, cluster := range []*Cluster{stays, goes} {
+		_, err := cluster.Hosts[0].StartDaemon(Daemon{
 			Name: "engine", Argv: []string{"sh", "-c", engine},
 			Ready: func() error { _, err := os.Stat(Scratch + "/started"); return err },
 		})
@@ -176,7 +176,7 @@ func testRemains(t *testing.T) {
 // would.
 func testEnd(t *testing.T) {
 	l := open(t)
-	h := lay(t, l, pairOf("x")).Hosts[0]
+	h := setUp(t, l, pairOf("x")).Hosts[0]
 	c := adopt(t, h, os.Getpid(), "sh", "-c", `setsid "$@" & trap 'kill $!; exit' TERM; echo > /run/started; wait`, "client")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -198,7 +198,7 @@ func testEnd(t *testing.T) {
 // what started it.
 func testEndOfKin(t *testing.T) {
 	l := open(t)
-	h := lay(t, l, pairOf("x")).Hosts[0]
+	h := setUp(t, l, pairOf("x")).Hosts[0]
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -66,18 +66,18 @@ func open(t *testing.T) *Lab {
 	return l
 }
 
-func lay(t *testing.T, l *Lab, spec UnderlaySpec) *Underlay {
+func setUp(t *testing.T, l *Lab, spec ClusterSpec) *Cluster {
 	t.Helper()
-	u, err := l.NewUnderlay(spec)
+	cluster, err := l.NewCluster(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return cluster
 }
 
 // pairOf is an underlay of two hosts.
-func pairOf(name string) UnderlaySpec {
-	return UnderlaySpec{Name: name, Hosts: 2, MTU: 1500, NIC: NICFull}
+func pairOf(name string) ClusterSpec {
+	return ClusterSpec{Name: name, Hosts: 2, MTU: 1500, NIC: NICFull}
 }
 
 // linkOf is a device as the kernel shows it.
@@ -113,8 +113,8 @@ func testHosts(t *testing.T) {
 	l := open(t)
 	spec := pairOf("x")
 	spec.MTU = 9000
-	u := lay(t, l, spec)
-	c := create(t, u.Hosts[1])
+	cluster := setUp(t, l, spec)
+	c := create(t, cluster.Hosts[1])
 	found, err := l.Find("x.h2/c1")
 	if err != nil || found != c.Namespace {
 		t.Errorf("Find = %v, %v", found, err)
@@ -123,12 +123,12 @@ func testHosts(t *testing.T) {
 		t.Errorf("Find of a stranger: %v", err)
 	}
 	for n, want := range []string{"10.0.0.1/16", "10.0.0.2/16"} {
-		eth := linkOf(t, u.Hosts[n].Namespace, Device)
+		eth := linkOf(t, cluster.Hosts[n].Namespace, Device)
 		if !eth.Up || eth.MTU != 9000 || len(eth.Addresses) != 1 || eth.Addresses[0] != want {
-			t.Errorf("%s: %+v", u.Hosts[n].Name, eth)
+			t.Errorf("%s: %+v", cluster.Hosts[n].Name, eth)
 		}
 	}
-	laid, err := u.Hosts[0].Look()
+	laid, err := cluster.Hosts[0].Look()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,26 +150,26 @@ func testSwitch(t *testing.T) {
 	for _, hosts := range []int{1, 3} {
 		spec := pairOf("s")
 		spec.Hosts = hosts
-		u := lay(t, l, spec)
-		if len(u.Hosts) != hosts {
-			t.Errorf("%d hosts, want %d", len(u.Hosts), hosts)
+		cluster := setUp(t, l, spec)
+		if len(cluster.Hosts) != hosts {
+			t.Errorf("%d hosts, want %d", len(cluster.Hosts), hosts)
 		}
-		if err := l.Remove(u); err != nil {
+		if err := l.Remove(cluster); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func testSysctls(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
+	cluster := setUp(t, open(t), pairOf("x"))
 	for path, want := range map[string]string{
 		"net/ipv4/tcp_no_metrics_save": "1", "net/ipv4/ip_forward": "1", "net/ipv4/conf/eth0/rp_filter": "0",
 	} {
-		if got, err := u.Hosts[0].ReadSysctl(path); err != nil || got != want {
+		if got, err := cluster.Hosts[0].ReadSysctl(path); err != nil || got != want {
 			t.Errorf("%s = %q, %v; want %s", path, got, err, want)
 		}
 	}
-	if err := u.Hosts[0].Sysctl("net/ipv4/no_such", "1"); err == nil || !strings.Contains(err.Error(), "net/ipv4/no_such=1") {
+	if err := cluster.Hosts[0].Sysctl("net/ipv4/no_such", "1"); err == nil || !strings.Contains(err.Error(), "net/ipv4/no_such=1") {
 		t.Errorf("a sysctl that does not exist: %v", err)
 	}
 }
@@ -177,20 +177,20 @@ func testSysctls(t *testing.T) {
 func testUnknownCC(t *testing.T) {
 	l := open(t)
 	l.CC = "nosuch"
-	_, err := l.NewUnderlay(pairOf("x"))
+	_, err := l.NewCluster(pairOf("x"))
 	if err == nil || !strings.Contains(err.Error(), "--cc") || !strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("congestion control nosuch: %v", err)
 	}
-	if len(l.underlays) != 0 {
+	if len(l.clusters) != 0 {
 		t.Error("an underlay that failed is the lab's")
 	}
 }
 
 func testRemove(t *testing.T) {
 	l := open(t)
-	stays := lay(t, l, pairOf("stays"))
+	stays := setUp(t, l, pairOf("stays"))
 	before := labtest.Descriptors(t)
-	goes := lay(t, l, pairOf("goes"))
+	goes := setUp(t, l, pairOf("goes"))
 	create(t, goes.Hosts[0])
 	if err := l.Remove(goes); err != nil {
 		t.Error(err)
@@ -207,8 +207,8 @@ func testRemove(t *testing.T) {
 }
 
 func testMostContainers(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
-	h := u.Hosts[0]
+	cluster := setUp(t, open(t), pairOf("x"))
+	h := cluster.Hosts[0]
 	for range MaxContainers {
 		if _, err := h.AddContainer(); err != nil {
 			t.Fatal(err)
@@ -251,17 +251,17 @@ func run(t *testing.T, l *Lab, in *Namespace, line string) (string, syscall.Wait
 
 func testCommand(t *testing.T) {
 	l := open(t)
-	u := lay(t, l, pairOf("x"))
-	for _, h := range u.Hosts {
+	cluster := setUp(t, l, pairOf("x"))
+	for _, h := range cluster.Hosts {
 		cpus, status := run(t, l, h.Namespace, "while read name value; do test $name = Cpus_allowed_list: && echo $value; done < /proc/self/status; exit 7")
 		if cpus != h.CPUs.String() || status.ExitStatus() != 7 {
 			t.Errorf("in %s: CPUs %q, want %q; status %d", h.Name, cpus, h.CPUs, status.ExitStatus())
 		}
 	}
-	if _, status := run(t, l, u.Hosts[0].Namespace, "kill -TERM $$"); status.Signal() != syscall.SIGTERM {
+	if _, status := run(t, l, cluster.Hosts[0].Namespace, "kill -TERM $$"); status.Signal() != syscall.SIGTERM {
 		t.Errorf("killed by %v, want %v", status.Signal(), syscall.SIGTERM)
 	}
-	_, err := l.Processes.Start(u.Hosts[0].Namespace, Command{Argv: []string{"no-such-program"}, Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	_, err := l.Processes.Start(cluster.Hosts[0].Namespace, Command{Argv: []string{"no-such-program"}, Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err == nil || !strings.Contains(err.Error(), "no-such-program in x.h1") {
 		t.Errorf("a program that is not there: %v", err)
 	}
@@ -269,13 +269,13 @@ func testCommand(t *testing.T) {
 
 func testMounts(t *testing.T) {
 	l := open(t)
-	u := lay(t, l, pairOf("x"))
-	c := create(t, u.Hosts[0])
-	run(t, l, u.Hosts[0].Namespace, "echo mine > /run/tare-test")
+	cluster := setUp(t, l, pairOf("x"))
+	c := create(t, cluster.Hosts[0])
+	run(t, l, cluster.Hosts[0].Namespace, "echo mine > /run/tare-test")
 	for _, where := range []struct {
 		in   *Namespace
 		want string
-	}{{u.Hosts[0].Namespace, "mine"}, {c.Namespace, "mine"}, {u.Hosts[1].Namespace, ""}} {
+	}{{cluster.Hosts[0].Namespace, "mine"}, {c.Namespace, "mine"}, {cluster.Hosts[1].Namespace, ""}} {
 		if got, _ := run(t, l, where.in, "cat /run/tare-test 2>/dev/null"); got != where.want {
 			t.Errorf("/run/tare-test in %s holds %q, want %q", where.in.Name, got, where.want)
 		}
@@ -287,10 +287,10 @@ func testMounts(t *testing.T) {
 
 func testDaemon(t *testing.T) {
 	l := open(t)
-	u := lay(t, l, pairOf("x"))
+	cluster := setUp(t, l, pairOf("x"))
 	// A daemon leaves its parent, its session and its process group, and
 	// minds no SIGTERM.
-	run(t, l, u.Hosts[0].Namespace, "(trap '' TERM; exec setsid sleep 100 </dev/null >/dev/null 2>&1) & sleep 0.05")
+	run(t, l, cluster.Hosts[0].Namespace, "(trap '' TERM; exec setsid sleep 100 </dev/null >/dev/null 2>&1) & sleep 0.05")
 	if got := len(labtest.Marked(t)); got != 2 {
 		t.Errorf("%d processes run in the lab, want its init and the daemon", got)
 	}
@@ -303,33 +303,33 @@ func testDaemon(t *testing.T) {
 }
 
 func testRules(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
-	err := u.Hosts[0].Nftables(func(conn *nftables.Conn) {
+	cluster := setUp(t, open(t), pairOf("x"))
+	err := cluster.Hosts[0].Nftables(func(conn *nftables.Conn) {
 		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "t"})
 		conn.AddChain(&nftables.Chain{Name: "c", Table: table})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	laid, err := u.Hosts[0].Look()
+	laid, err := cluster.Hosts[0].Look()
 	if err != nil || len(laid.Rules) != 1 || laid.Rules[0].Chain != "c" {
 		t.Errorf("rules %+v, %v", laid.Rules, err)
 	}
-	if laid, err := u.Hosts[1].Look(); err != nil || len(laid.Rules) != 0 {
+	if laid, err := cluster.Hosts[1].Look(); err != nil || len(laid.Rules) != 0 {
 		t.Errorf("the other host's rules %+v, %v", laid.Rules, err)
 	}
 }
 
 func testSteering(t *testing.T) {
 	l := open(t)
-	u := lay(t, l, pairOf("x"))
-	if !u.RPS {
-		if IsRoot() || !strings.Contains(strings.Join(u.Warnings, "\n"), "no-rps") {
-			t.Errorf("no steering (root %t), warnings %q", IsRoot(), u.Warnings)
+	cluster := setUp(t, l, pairOf("x"))
+	if !cluster.RPS {
+		if IsRoot() || !strings.Contains(strings.Join(cluster.Warnings, "\n"), "no-rps") {
+			t.Errorf("no steering (root %t), warnings %q", IsRoot(), cluster.Warnings)
 		}
 		return
 	}
-	for _, h := range u.Hosts {
+	for _, h := range cluster.Hosts {
 		got, _ := run(t, l, h.Namespace, "cat /sys/class/net/eth0/queues/rx-0/rps_cpus")
 		if strings.TrimLeft(got, "0,") != strings.TrimLeft(h.CPUs.mask(), "0,") {
 			t.Errorf("rps_cpus of %s is %q, want %q", h.Name, got, h.CPUs.mask())

@@ -66,8 +66,8 @@ type Lab struct {
 	Config
 	Processes *Processes
 
-	mu        sync.Mutex // of what follows: underlays are laid side by side
-	underlays []*Underlay
+	mu       sync.Mutex // of what follows: underlays are laid side by side
+	clusters []*Cluster
 }
 
 // New makes an empty lab. The caller is the init of the lab's PID namespace.
@@ -81,8 +81,8 @@ func New(config Config) *Lab {
 func (l *Lab) Find(address string) (*Namespace, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, u := range l.underlays {
-		for _, h := range u.Hosts {
+	for _, cluster := range l.clusters {
+		for _, h := range cluster.Hosts {
 			for _, ns := range h.namespaces() {
 				if ns.Name == address {
 					return ns, nil
@@ -103,17 +103,17 @@ func (h *Host) namespaces() []*Namespace {
 }
 
 // add makes an underlay the lab's.
-func (l *Lab) add(u *Underlay) {
+func (l *Lab) add(cluster *Cluster) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.Push(u.Close)
-	l.underlays = append(l.underlays, u)
+	l.Push(cluster.Close)
+	l.clusters = append(l.clusters, cluster)
 }
 
 // Remove takes one underlay back; the others stand.
-func (l *Lab) Remove(u *Underlay) error {
+func (l *Lab) Remove(cluster *Cluster) error {
 	l.mu.Lock()
-	l.underlays = slices.DeleteFunc(l.underlays, func(other *Underlay) bool { return other == u })
+	l.clusters = slices.DeleteFunc(l.clusters, func(other *Cluster) bool { return other == cluster })
 	l.mu.Unlock()
-	return u.Close()
+	return cluster.Close()
 }

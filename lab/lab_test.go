@@ -87,18 +87,18 @@ func TestExplainSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestUnderlaySpecIsChecked(t *testing.T) {
+func TestClusterSpecIsChecked(t *testing.T) {
 	for _, c := range []struct {
 		about string
-		spec  UnderlaySpec
+		spec  ClusterSpec
 		says  string // empty: accepted
 	}{
-		{"one host", UnderlaySpec{Hosts: 1, NIC: NICFull}, ""},
-		{"the most", UnderlaySpec{Hosts: MaxHosts, NIC: NICPlain}, ""},
-		{"no host", UnderlaySpec{NIC: NICFull}, "use 1 to 63"},
-		{"less than none", UnderlaySpec{Hosts: -1, NIC: NICFull}, "use 1 to 63"},
-		{"too many", UnderlaySpec{Hosts: MaxHosts + 1, NIC: NICFull}, "use 1 to 63"},
-		{"unknown NIC", UnderlaySpec{Hosts: 2, NIC: "e1000"}, "full, tso, frames, plain"},
+		{"one host", ClusterSpec{Hosts: 1, NIC: NICFull}, ""},
+		{"the most", ClusterSpec{Hosts: MaxHosts, NIC: NICPlain}, ""},
+		{"no host", ClusterSpec{NIC: NICFull}, "use 1 to 63"},
+		{"less than none", ClusterSpec{Hosts: -1, NIC: NICFull}, "use 1 to 63"},
+		{"too many", ClusterSpec{Hosts: MaxHosts + 1, NIC: NICFull}, "use 1 to 63"},
+		{"unknown NIC", ClusterSpec{Hosts: 2, NIC: "e1000"}, "full, tso, frames, plain"},
 	} {
 		err := c.spec.check()
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {

@@ -11,8 +11,8 @@ import (
 
 // Routes are told by who laid them, and shown so.
 func testLearned(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
-	h, far := u.Hosts[0], u.Hosts[1]
+	cluster := setUp(t, open(t), pairOf("x"))
+	h, far := cluster.Hosts[0], cluster.Hosts[1]
 	learned, hole := netip.MustParsePrefix("10.102.0.0/26"), netip.MustParsePrefix("10.101.0.0/26")
 	must(t,
 		h.links.RouteAdd(&netlink.Route{Dst: ipNet(learned), Gw: far.Addr.AsSlice(), Protocol: unix.RTPROT_BIRD}),

@@ -23,19 +23,19 @@ func testNICs(t *testing.T) {
 		for _, hosts := range []int{2, 3} {
 			spec := pairOf(string(c.nic))
 			spec.NIC, spec.Hosts = c.nic, hosts
-			u := lay(t, l, spec)
-			for _, h := range u.Hosts {
+			cluster := setUp(t, l, spec)
+			for _, h := range cluster.Hosts {
 				checkFeatures(t, h, c.want)
 			}
-			if err := l.Remove(u); err != nil {
+			if err := l.Remove(cluster); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	spec := pairOf("link")
 	spec.Link = 1e9
-	u := lay(t, l, spec)
-	checkFeatures(t, u.Hosts[0], NICFrames.features())
+	cluster := setUp(t, l, spec)
+	checkFeatures(t, cluster.Hosts[0], NICFrames.features())
 }
 
 func checkFeatures(t *testing.T, h *Host, want map[string]bool) {

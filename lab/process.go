@@ -139,7 +139,7 @@ func (h *Host) StartSelf(with *Undo, args ...string) error {
 	if err != nil {
 		return errors.Join(err, says.Close())
 	}
-	process, err := h.underlay.lab.Processes.Start(h.Namespace, Command{
+	process, err := h.cluster.lab.Processes.Start(h.Namespace, Command{
 		Argv:  append([]string{Self}, args...),
 		Env:   os.Environ(),
 		Files: [3]*os.File{null, says, os.Stderr},

@@ -16,9 +16,9 @@ import (
 // Usage is what the processes of one name have used of the CPUs, for one
 // underlay: those in its namespaces.
 type Usage struct {
-	Underlay string        `json:"underlay"` // empty: of the lab itself
-	Name     string        `json:"name"`     // of the program, as the kernel has it: 15 bytes
-	CPU      time.Duration `json:"cpu"`      // of those that still run, since they started
+	Cluster string        `json:"underlay"` // empty: of the lab itself
+	Name    string        `json:"name"`     // of the program, as the kernel has it: 15 bytes
+	CPU     time.Duration `json:"cpu"`      // of those that still run, since they started
 }
 
 // Usage tells what every process of the lab but its init has used of the CPUs.
@@ -40,7 +40,7 @@ func (l *Lab) Usage() ([]Usage, error) {
 		if err != nil || errName != nil || errCPU != nil {
 			continue // it has ended
 		}
-		sums[Usage{Underlay: owners[net], Name: strings.TrimSpace(string(name))}] += cpu
+		sums[Usage{Cluster: owners[net], Name: strings.TrimSpace(string(name))}] += cpu
 	}
 	var all []Usage
 	for of, cpu := range sums {
@@ -56,15 +56,15 @@ func (l *Lab) owners() (map[uint64]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	owners := map[uint64]string{}
-	for _, u := range l.underlays {
-		for _, h := range u.Hosts {
+	for _, cluster := range l.clusters {
+		for _, h := range cluster.Hosts {
 			for _, ns := range h.namespaces() {
 				id, err := inodeOf(ns.net)
 				if err != nil {
 					return nil, fmt.Errorf("name owner of %s: %w", ns.Name, err)
 				}
 				if _, had := owners[id]; !had {
-					owners[id] = u.Spec.Name
+					owners[id] = cluster.Spec.Name
 				}
 			}
 		}

@@ -14,7 +14,7 @@ func spinning(t *testing.T, l *Lab, underlay string) time.Duration {
 		t.Fatal(err)
 	}
 	for _, u := range usage {
-		if u.Underlay == underlay && u.Name == "sh" {
+		if u.Cluster == underlay && u.Name == "sh" {
 			return u.CPU
 		}
 	}
@@ -23,9 +23,9 @@ func spinning(t *testing.T, l *Lab, underlay string) time.Duration {
 
 func testUsage(t *testing.T) {
 	l := open(t)
-	busy, idle := lay(t, l, pairOf("busy")), lay(t, l, pairOf("idle"))
-	for u, line := range map[*Underlay]string{busy: "while :; do :; done", idle: "while :; do sleep 100; done"} {
-		if _, err := u.Hosts[1].StartDaemon(Daemon{Name: "d", Argv: []string{"sh", "-c", line}}); err != nil {
+	busy, idle := setUp(t, l, pairOf("busy")), setUp(t, l, pairOf("idle"))
+	for cluster, line := range map[*Cluster]string{busy: "while :; do :; done", idle: "while :; do sleep 100; done"} {
+		if _, err := cluster.Hosts[1].StartDaemon(Daemon{Name: "d", Argv: []string{"sh", "-c", line}}); err != nil {
 			t.Fatal(err)
 		}
 	}

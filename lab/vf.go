@@ -25,10 +25,10 @@ func (c *Container) TakeVF(pci string) (device string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if c.Host.underlay.lab.Machine == nil {
+	if c.Host.cluster.lab.Machine == nil {
 		return "", errors.New("take VF " + pci + ": the machine's network is out of reach")
 	}
-	machine, err := c.Host.underlay.lab.Machine()
+	machine, err := c.Host.cluster.lab.Machine()
 	if err != nil {
 		return "", fmt.Errorf("take VF %s: %w", pci, err)
 	}

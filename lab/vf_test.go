@@ -38,9 +38,9 @@ func TestVFDevice(t *testing.T) {
 }
 
 func testTakeFrom(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
-	c := create(t, u.Hosts[0])
-	other := u.Hosts[1].Namespace
+	cluster := setUp(t, open(t), pairOf("x"))
+	c := create(t, cluster.Hosts[0])
+	other := cluster.Hosts[1].Namespace
 	must(t, AddVeth(End{other, "vf0", nil}, End{other, "vf0-peer", nil}, 1500))
 	must(t, c.takeFrom(other.net, "vf0"), c.SetUp("vf0"))
 	if got := linkOf(t, c.Namespace, "vf0"); !got.Up {

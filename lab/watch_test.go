@@ -89,8 +89,8 @@ func send(t *testing.T, from *Namespace, to string, bytes int) {
 }
 
 func testWatch(t *testing.T) {
-	u := lay(t, open(t), pairOf("x"))
-	a, b := u.Hosts[0], u.Hosts[1]
+	cluster := setUp(t, open(t), pairOf("x"))
+	a, b := cluster.Hosts[0], cluster.Hosts[1]
 	send(t, a.Namespace, "10.0.0.2:7", 1) // neighbours are known from here on
 	w, err := StartWatch([]*Namespace{a.Namespace, b.Namespace}, Flow{Port: 99, Least: 500})
 	if err != nil {

@@ -35,7 +35,7 @@ func (h *Host) WeighCgroup() error {
 		if err := os.Mkdir(group, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("make control group: %w", err)
 		}
-		value := strconv.Itoa(v.each * len(h.underlay.lab.All))
+		value := strconv.Itoa(v.each * len(h.cluster.lab.All))
 		err := os.WriteFile(filepath.Join(group, v.file), []byte(value), 0)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // version 2 without the controller weighs nothing
 			return fmt.Errorf("weigh control group: %w", err)

@@ -26,7 +26,7 @@ func ownSubnet(mtu int) bridged {
 }
 
 // lay makes the bridge of a host.
-func (b bridged) lay(h *lab.Host) error {
+func (b bridged) setUp(h *lab.Host) error {
 	gateway := b.gateway(h)
 	if err := h.AddBridge(bridgeName, b.mtu, lab.MAC(gateway.Addr())); err != nil {
 		return err
@@ -78,17 +78,17 @@ func join(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (por
 }
 
 // routeBetweenHosts lays on each host a route to every other host's range.
-func routeBetweenHosts(u *lab.Underlay) error {
-	return eachHost(u, func(h *lab.Host) error {
-		return eachOther(u, h, func(other *lab.Host) error {
+func routeBetweenHosts(cluster *lab.Cluster) error {
+	return eachHost(cluster, func(h *lab.Host) error {
+		return eachOther(cluster, h, func(other *lab.Host) error {
 			return h.AddRoute(lab.Route{To: other.Subnet(), Via: other.Addr, Device: lab.Device})
 		})
 	})
 }
 
 // eachOther runs lay for every host but one, in turn.
-func eachOther(u *lab.Underlay, but *lab.Host, lay func(other *lab.Host) error) error {
-	return eachHost(u, func(h *lab.Host) error {
+func eachOther(cluster *lab.Cluster, but *lab.Host, lay func(other *lab.Host) error) error {
+	return eachHost(cluster, func(h *lab.Host) error {
 		if h == but {
 			return nil
 		}
@@ -97,10 +97,10 @@ func eachOther(u *lab.Underlay, but *lab.Host, lay func(other *lab.Host) error) 
 }
 
 // allHosts runs lay on every host at once: daemons take long to start.
-func allHosts(u *lab.Underlay, lay func(h *lab.Host) error) error {
-	errs := make([]error, len(u.Hosts))
+func allHosts(cluster *lab.Cluster, lay func(h *lab.Host) error) error {
+	errs := make([]error, len(cluster.Hosts))
 	var wait sync.WaitGroup
-	for n, h := range u.Hosts {
+	for n, h := range cluster.Hosts {
 		wait.Go(func() { errs[n] = lay(h) })
 	}
 	wait.Wait()
@@ -108,8 +108,8 @@ func allHosts(u *lab.Underlay, lay func(h *lab.Host) error) error {
 }
 
 // eachHost runs lay on every host in turn.
-func eachHost(u *lab.Underlay, lay func(h *lab.Host) error) error {
-	for _, h := range u.Hosts {
+func eachHost(cluster *lab.Cluster, lay func(h *lab.Host) error) error {
+	for _, h := range cluster.Hosts {
 		if err := lay(h); err != nil {
 			return err
 		}

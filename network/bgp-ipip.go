@@ -28,34 +28,36 @@ func bgpIPIP() Network {
 		Missing:  "IPIP devices, and tc-BPF to stand in",
 		Get:      "modprobe ipip",
 		Params:   []Param{policiesParam()}, // FRR gives a learned route no device
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := layIPIPMesh(u, l); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := setUpIPIPMesh(cluster, setup); err != nil {
 				return err
 			}
-			return fabric{peers: mesh, tunnel: ipipDevice, mtu: ipipMTU(u)}.lay(u, l)
+			return fabric{peers: mesh, tunnel: ipipDevice, mtu: ipipMTU(cluster)}.setUp(cluster, setup)
 		},
-		Try: func(u *lab.Underlay, l *Laying) error { return errors.Join(layIPIPMesh(u, l), tryPool(u, l)) },
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			return errors.Join(setUpIPIPMesh(cluster, setup), tryPool(cluster, setup))
+		},
 	}
 }
 
-func ipipMTU(u *lab.Underlay) int { return wire.InnerMTU(u.Spec.MTU, wire.IPIP()) }
+func ipipMTU(cluster *lab.Cluster) int { return wire.InnerMTU(cluster.Spec.MTU, wire.IPIP()) }
 
-// layIPIPMesh gives each host a device for IPIP, with the first address of its
+// setUpIPIPMesh gives each host a device for IPIP, with the first address of its
 // own range.
-func layIPIPMesh(u *lab.Underlay, l *Laying) error {
-	return eachHost(u, func(h *lab.Host) error {
+func setUpIPIPMesh(cluster *lab.Cluster, setup *Setup) error {
+	return eachHost(cluster, func(h *lab.Host) error {
 		var peers []netip.Addr
-		for _, other := range u.Hosts {
+		for _, other := range cluster.Hosts {
 			if other != h {
 				peers = append(peers, other.Addr)
 			}
 		}
-		kernel, err := h.AddIPIP(lab.IPIP{Name: ipipDevice, Local: h.Addr, Device: lab.Device, MTU: ipipMTU(u), Peers: peers})
+		kernel, err := h.AddIPIP(lab.IPIP{Name: ipipDevice, Local: h.Addr, Device: lab.Device, MTU: ipipMTU(cluster), Peers: peers})
 		if err != nil {
 			return err
 		}
 		if !kernel {
-			l.standIn("IPIP by tc-BPF: this kernel lacks IPIP devices")
+			setup.standIn("IPIP by tc-BPF: this kernel lacks IPIP devices")
 		}
 		return h.AddAddress(ipipDevice, netip.PrefixFrom(h.ContainerAddr(0), 32))
 	})

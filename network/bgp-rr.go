@@ -8,8 +8,8 @@ func bgpRR() Network {
 	n := bgp()
 	n.Name, n.Parent = "bgp-rr", "bgp"
 	n.Doc = "bgp with routes from route reflectors, which are the first two hosts, instead of a full mesh"
-	n.Lay = func(u *lab.Underlay, l *Laying) error {
-		return fabric{peers: reflected, mtu: u.Spec.MTU}.lay(u, l)
+	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
+		return fabric{peers: reflected, mtu: cluster.Spec.MTU}.setUp(cluster, setup)
 	}
 	return n
 }

@@ -24,8 +24,8 @@ func bgp() Network {
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq nft_ct",
 		Params:   []Param{routerParam(), policiesParam()},
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return fabric{peers: mesh, mtu: u.Spec.MTU}.lay(u, l)
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return fabric{peers: mesh, mtu: cluster.Spec.MTU}.setUp(cluster, setup)
 		},
 		Try: tryPool,
 	}
@@ -44,12 +44,12 @@ type fabric struct {
 
 // lay starts a router on each host, waits until all routes are there, and makes
 // the containers.
-func (f fabric) lay(u *lab.Underlay, l *Laying) error {
-	endpoints, err := layPolicies(u, l)
-	if err = errors.Join(err, knowHosts(u), layPool(u)); err != nil {
+func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
+	endpoints, err := addPolicies(cluster, setup)
+	if err = errors.Join(err, knowHosts(cluster), addPool(cluster)); err != nil {
 		return err
 	}
-	name := l.Params[routerName]
+	name := setup.Params[routerName]
 	if name == "" {
 		name = routerParam().Default()
 	}
@@ -57,22 +57,22 @@ func (f fabric) lay(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	b := newBlocks(u, l.Containers)
+	b := newBlocks(cluster, setup.Containers)
 	started := time.Now()
-	err = eachHost(u, func(h *lab.Host) error { return r.start(h, f.speaker(u, h, b)) })
+	err = eachHost(cluster, func(h *lab.Host) error { return r.start(h, f.speaker(cluster, h, b)) })
 	if err != nil {
 		return err
 	}
-	if err := b.converge(u, r); err != nil {
+	if err := b.converge(cluster, r); err != nil {
 		return err
 	}
-	l.Note("routes converged in %.1f s", time.Since(started).Seconds())
-	version, err := r.version(u.Hosts[0])
-	l.part()[r.name] = version
+	setup.Note("routes converged in %.1f s", time.Since(started).Seconds())
+	version, err := r.version(cluster.Hosts[0])
+	setup.part()[r.name] = version
 	if err != nil {
 		return err
 	}
-	return l.populate(u, func(c *lab.Container) error {
+	return setup.populate(cluster, func(c *lab.Container) error {
 		if err := proxyARPPair(c, f.mtu); err != nil {
 			return err
 		}
@@ -80,28 +80,28 @@ func (f fabric) lay(u *lab.Underlay, l *Laying) error {
 			return err
 		}
 		return b.claim(c, func(block netip.Prefix) error {
-			if err := r.announce(c.Host, f.speaker(u, c.Host, b), block); err != nil {
+			if err := r.announce(c.Host, f.speaker(cluster, c.Host, b), block); err != nil {
 				return err
 			}
-			return b.converge(u, r)
+			return b.converge(cluster, r)
 		})
 	})
 }
 
 // speaker is what a host's router is told.
-func (f fabric) speaker(u *lab.Underlay, h *lab.Host, b *blocks) speaker {
-	return speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, u.Hosts), Tunnel: f.tunnel}
+func (f fabric) speaker(cluster *lab.Cluster, h *lab.Host, b *blocks) speaker {
+	return speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, cluster.Hosts), Tunnel: f.tunnel}
 }
 
 // tryPool tells whether the kernel can do what is asked of it, without waiting
 // for routes.
-func tryPool(u *lab.Underlay, l *Laying) error {
-	l.Params = map[string]string{policiesName: "1"}
-	_, err := layPolicies(u, l)
-	if err = errors.Join(err, layPool(u)); err != nil {
+func tryPool(cluster *lab.Cluster, setup *Setup) error {
+	setup.Params = map[string]string{policiesName: "1"}
+	_, err := addPolicies(cluster, setup)
+	if err = errors.Join(err, addPool(cluster)); err != nil {
 		return err
 	}
-	return l.populate(u, func(c *lab.Container) error { return proxyARPPair(c, u.Spec.MTU) })
+	return setup.populate(cluster, func(c *lab.Container) error { return proxyARPPair(c, cluster.Spec.MTU) })
 }
 
 const (
@@ -110,11 +110,11 @@ const (
 )
 
 // converge waits until every host has a route to each block of every other.
-func (b *blocks) converge(u *lab.Underlay, r router) error {
+func (b *blocks) converge(cluster *lab.Cluster, r router) error {
 	deadline := time.Now().Add(convergeWait)
-	return eachHost(u, func(h *lab.Host) error {
+	return eachHost(cluster, func(h *lab.Host) error {
 		for {
-			missing, err := b.missing(u, h, r)
+			missing, err := b.missing(cluster, h, r)
 			if err != nil || len(missing) == 0 {
 				return err
 			}

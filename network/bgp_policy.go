@@ -38,10 +38,10 @@ func endpointPort(n int) string { return fmt.Sprintf("veth-c%d", n) }
 // for none, and those that come later get none either.
 type endpoints int
 
-// layPolicies lays policy chains for each container, and further ones, which
+// addPolicies lays policy chains for each container, and further ones, which
 // no packet meets, up to the number asked for.
-func layPolicies(u *lab.Underlay, l *Laying) (endpoints, error) {
-	asked := l.Params[policiesName]
+func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
+	asked := setup.Params[policiesName]
 	count, err := strconv.Atoi(asked)
 	switch {
 	case asked == "" || err == nil && count == 0:
@@ -49,8 +49,8 @@ func layPolicies(u *lab.Underlay, l *Laying) (endpoints, error) {
 	case err != nil || count < 0 || count > lab.MaxContainers:
 		return 0, fmt.Errorf("lay policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
 	}
-	count = max(count, l.Containers)
-	return endpoints(count), eachHost(u, func(h *lab.Host) error { return policiesOf(h).lay(count) })
+	count = max(count, setup.Containers)
+	return endpoints(count), eachHost(cluster, func(h *lab.Host) error { return policiesOf(h).setUp(count) })
 }
 
 // add lays the chains of a container that has none yet.
@@ -98,8 +98,8 @@ func sides() []side {
 	}
 }
 
-func (p policies) lay(endpoints int) error {
-	if err := p.inOne(p.layDispatch); err != nil {
+func (p policies) setUp(endpoints int) error {
+	if err := p.inOne(p.addDispatch); err != nil {
 		return err
 	}
 	for first := 1; first <= endpoints; first += policyBatch {
@@ -118,10 +118,10 @@ func (p policies) lay(endpoints int) error {
 	return nil
 }
 
-// addEndpoint lays the chains of the n-th container, and leads its packets there.
+// addEndpoint adds the chains of the n-th container, and leads its packets there.
 func (p policies) addEndpoint(conn *nftables.Conn, n int) error {
 	for id, s := range sides() {
-		p.layEndpoint(conn, s, s.endpoint+endpointPort(n))
+		p.addChains(conn, s, s.endpoint+endpointPort(n))
 		if err := conn.SetAddElements(p.verdicts(s, id), s.element(n)); err != nil {
 			return err
 		}
@@ -173,16 +173,16 @@ func (p policies) rule(conn *nftables.Conn, chain string, match []expr.Any, then
 	conn.AddRule(&nftables.Rule{Table: p.table, Chain: &nftables.Chain{Name: chain}, Exprs: exprs})
 }
 
-// layPolicy lays the policy of one direction: it accepts everything.
-func (p policies) layPolicy(conn *nftables.Conn, s side) {
+// addPolicy adds the policy of one direction: it accepts everything.
+func (p policies) addPolicy(conn *nftables.Conn, s side) {
 	conn.AddChain(&nftables.Chain{Name: s.policy, Table: p.table})
 	p.rule(conn, s.policy, nil, setMark(0, markAccept)...)
 	p.rule(conn, s.policy, marked(expr.CmpOpNeq, markAccept), verdict(expr.VerdictReturn, ""))
 }
 
-// layEndpoint lays an endpoint's chain of one direction. The packets of a
+// addChains adds an endpoint's chains of one direction. The packets of a
 // connection that stands meet its first rule only.
-func (p policies) layEndpoint(conn *nftables.Conn, s side, chain string) {
+func (p policies) addChains(conn *nftables.Conn, s side, chain string) {
 	drop, back := verdict(expr.VerdictDrop, ""), verdict(expr.VerdictReturn, "")
 	conn.AddChain(&nftables.Chain{Name: chain, Table: p.table})
 	p.rule(conn, chain, inState(expr.CtStateBitRELATED|expr.CtStateBitESTABLISHED), verdict(expr.VerdictAccept, ""))
@@ -200,16 +200,16 @@ func (p policies) layEndpoint(conn *nftables.Conn, s side, chain string) {
 	p.rule(conn, chain, marked(expr.CmpOpEq, markPass), drop)
 }
 
-// layDispatch leads the packets of every endpoint to its chains, and drops
+// addDispatch leads the packets of every endpoint to its chains, and drops
 // those of devices that it does not know.
-func (p policies) layDispatch(conn *nftables.Conn) error {
+func (p policies) addDispatch(conn *nftables.Conn) error {
 	forward := conn.AddChain(&nftables.Chain{
 		Name: "cali-FORWARD", Table: p.table, Type: nftables.ChainTypeFilter,
 		Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter,
 	})
 	p.rule(conn, forward.Name, nil, setMark(markAccept|markPass, 0)...)
 	for id, s := range sides() {
-		p.layPolicy(conn, s)
+		p.addPolicy(conn, s)
 		set := p.verdicts(s, id)
 		if err := conn.AddSet(set, nil); err != nil {
 			return err

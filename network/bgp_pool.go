@@ -24,9 +24,9 @@ type blocks struct {
 }
 
 // newBlocks claims what so many containers of each host take.
-func newBlocks(u *lab.Underlay, containers int) *blocks {
+func newBlocks(cluster *lab.Cluster, containers int) *blocks {
 	b := &blocks{of: map[*lab.Host][]netip.Prefix{}}
-	for _, h := range u.Hosts {
+	for _, h := range cluster.Hosts {
 		b.of[h] = firstBlocks(h, containers)
 	}
 	return b
@@ -59,13 +59,13 @@ func (b *blocks) claim(c *lab.Container, announce func(block netip.Prefix) error
 }
 
 // missing are the blocks of other hosts that the router has laid no route to.
-func (b *blocks) missing(u *lab.Underlay, h *lab.Host, r router) ([]netip.Prefix, error) {
+func (b *blocks) missing(cluster *lab.Cluster, h *lab.Host, r router) ([]netip.Prefix, error) {
 	learned, err := h.Learned(r.protocol)
 	if err != nil {
 		return nil, err
 	}
 	var missing []netip.Prefix
-	for _, other := range u.Hosts {
+	for _, other := range cluster.Hosts {
 		for _, block := range b.of[other] {
 			if other != h && !slices.Contains(learned, block) {
 				missing = append(missing, block)
@@ -78,9 +78,9 @@ func (b *blocks) missing(u *lab.Underlay, h *lab.Host, r router) ([]netip.Prefix
 // knowHosts tells every host the others' MAC addresses. All namespaces of a
 // machine share one neighbour table, of 1024 entries by default (gc_thresh3),
 // which a mesh of 33 hosts fills; permanent entries don't count (Linux 5.0).
-func knowHosts(u *lab.Underlay) error {
-	return eachHost(u, func(h *lab.Host) error {
-		for _, other := range u.Hosts {
+func knowHosts(cluster *lab.Cluster) error {
+	return eachHost(cluster, func(h *lab.Host) error {
+		for _, other := range cluster.Hosts {
 			if other == h {
 				continue
 			}
@@ -92,10 +92,10 @@ func knowHosts(u *lab.Underlay) error {
 	})
 }
 
-// layPool makes the hosts ready for containers, and masquerades what leaves the
+// addPool makes the hosts ready for containers, and masquerades what leaves the
 // pool of all containers' addresses.
-func layPool(u *lab.Underlay) error {
-	return eachHost(u, func(h *lab.Host) error { return errors.Join(routeElsewhere(h), natOutgoing(h, u.Hosts)) })
+func addPool(cluster *lab.Cluster) error {
+	return eachHost(cluster, func(h *lab.Host) error { return errors.Join(routeElsewhere(h), natOutgoing(h, cluster.Hosts)) })
 }
 
 // natOutgoing is: ip saddr in the pool, ip daddr not in it, masquerade. It has

@@ -16,17 +16,17 @@ import (
 )
 
 // with is an underlay under a name of its own, and a network with a parameter.
-func with(name, of, param, value string) site.UnderlaySpec {
-	u := on(of)
-	u.Name = name
+func with(name, of, param, value string) site.ClusterSpec {
+	spec := on(of)
+	spec.Name = name
 	if param != "" {
-		u.Params = map[string]string{param: value}
+		spec.Params = map[string]string{param: value}
 	}
-	return u
+	return spec
 }
 
 func TestBGPCarriesTraffic(t *testing.T) {
-	for _, u := range []site.UnderlaySpec{
+	for _, spec := range []site.ClusterSpec{
 		with("mesh", "bgp", "", ""),
 		with("reflected", "bgp-rr", "", ""),
 		with("frr", "bgp", "router", "frr"),
@@ -34,15 +34,15 @@ func TestBGPCarriesTraffic(t *testing.T) {
 		with("policies", "bgp", "policies", "40"),
 		with("ipip", "bgp-ipip", "", ""),
 	} {
-		t.Run(u.Name, func(t *testing.T) {
-			l := build(t, u)
-			n, _ := network.Find(u.Network)
-			b := built(t, l, u.Name)
+		t.Run(spec.Name, func(t *testing.T) {
+			l := build(t, spec)
+			n, _ := network.Find(spec.Network)
+			b := built(t, l, spec.Name)
 			for _, path := range n.Paths {
 				carries(t, l, b, path, wire.InnerMTU(1500, n.Stack))
 			}
 			router := "bird"
-			if u.Name[0] == 'f' {
+			if spec.Name[0] == 'f' {
 				router = "frr"
 			}
 			if b.Parts[router] == "" || len(b.Parts) != 1 {
@@ -257,9 +257,9 @@ func TestBGPRefusesPoliciesThatAreNoNumber(t *testing.T) {
 
 // More containers than one block holds get more blocks, each with its route.
 func TestBGPAnnouncesEachBlock(t *testing.T) {
-	u := on("bgp")
-	u.Containers = 70
-	l := build(t, u)
+	spec := on("bgp")
+	spec.Containers = 70
+	l := build(t, spec)
 	for _, block := range []string{"10.102.0.0/26", "10.102.0.64/26"} {
 		if !slices.ContainsFunc(routes(t, l, "h1"), func(r string) bool { return strings.HasPrefix(r, block+" via 10.0.0.2 ") }) {
 			t.Errorf("h1 has no route to %s: %q", block, routes(t, l, "h1"))
@@ -276,10 +276,10 @@ func TestBGPTwentyHosts(t *testing.T) {
 	const hosts = 20
 	for name, sessions := range map[string]int{"bgp": hosts * (hosts - 1) / 2, "bgp-rr": 2*(hosts-2) + 1} {
 		t.Run(name, func(t *testing.T) {
-			u := on(name)
-			u.Hosts, u.Containers = hosts, 1
+			spec := on(name)
+			spec.Hosts, spec.Containers = hosts, 1
 			began := time.Now()
-			l := build(t, u)
+			l := build(t, spec)
 			t.Logf("%q, the whole lab stands after %v", built(t, l, name).Notes, time.Since(began))
 			ends, learned := 0, 0
 			for h := 1; h <= hosts; h++ {

@@ -21,24 +21,24 @@ func bridgeVLAN() Network {
 		Needs:    needsVLAN(),
 		Missing:  "VLAN devices",
 		Get:      "modprobe 8021q",
-		Lay:      layBridgeVLAN,
+		SetUp:    setUpBridgeVLAN,
 	}
 }
 
-func layBridgeVLAN(u *lab.Underlay, l *Laying) error {
-	if err := layVLANBridges(u, l); err != nil {
+func setUpBridgeVLAN(cluster *lab.Cluster, setup *Setup) error {
+	if err := setUpVLANBridges(cluster, setup); err != nil {
 		return err
 	}
-	return l.populate(u, oneSubnet(u.Spec.MTU).plug)
+	return setup.populate(cluster, oneSubnet(cluster.Spec.MTU).plug)
 }
 
-// layVLANBridges lays all but the containers.
-func layVLANBridges(u *lab.Underlay, l *Laying) error {
-	return eachHost(u, func(h *lab.Host) error {
-		if err := oneSubnet(u.Spec.MTU).lay(h); err != nil {
+// setUpVLANBridges lays all but the containers.
+func setUpVLANBridges(cluster *lab.Cluster, setup *Setup) error {
+	return eachHost(cluster, func(h *lab.Host) error {
+		if err := oneSubnet(cluster.Spec.MTU).setUp(h); err != nil {
 			return err
 		}
-		if err := addVLAN(u, h, l); err != nil {
+		if err := addVLAN(cluster, h, setup); err != nil {
 			return err
 		}
 		return h.SetMaster(vlanDevice, bridgeName)

@@ -13,14 +13,14 @@ func bridge() Network {
 		Paths:    []string{SameHost, ContainerToOwnHost},
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
-		Lay:      layBridge,
+		SetUp:    setUpBridge,
 	}
 }
 
-func layBridge(u *lab.Underlay, l *Laying) error {
-	b := ownSubnet(u.Spec.MTU)
-	if err := eachHost(u, b.lay); err != nil {
+func setUpBridge(cluster *lab.Cluster, setup *Setup) error {
+	b := ownSubnet(cluster.Spec.MTU)
+	if err := eachHost(cluster, b.setUp); err != nil {
 		return err
 	}
-	return l.populate(u, b.plug)
+	return setup.populate(cluster, b.plug)
 }

@@ -33,8 +33,8 @@ func cni() Network {
 			{Name: cniFile, Doc: "CNI configuration list, a template; a comma list weighs each", List: true},
 			{Name: cniBin, Doc: "folder of CNI plugins, looked in first"},
 		},
-		Lay: layCNI,
-		Try: tryCNI,
+		SetUp: setUpCNI,
+		Try:   tryCNI,
 	}
 }
 
@@ -79,38 +79,38 @@ type cniRequest struct {
 	Ports     []map[string]any // published on the host, as the plugins want to be told
 }
 
-func layCNI(u *lab.Underlay, l *Laying) error {
+func setUpCNI(cluster *lab.Cluster, setup *Setup) error {
 	var published bool
-	for _, h := range u.Hosts {
-		list, err := conflistFor(h, u.Spec.MTU, l.Params[cniFile])
+	for _, h := range cluster.Hosts {
+		list, err := conflistFor(h, cluster.Spec.MTU, setup.Params[cniFile])
 		if err != nil {
 			return &MissingError{"CNI configuration list", "name a .conflist by --cni; docs/networks/cni.md says what may stand in it", err}
 		}
 		published = list.published
-		if err := layConflist(h, l, list); err != nil {
+		if err := setUpConflist(h, setup, list); err != nil {
 			return err
 		}
 	}
-	l.Unserved = []string{PublishedPort, ContainerToPublishedPort}
+	setup.Unserved = []string{PublishedPort, ContainerToPublishedPort}
 	if published {
-		l.Unserved = []string{ContainerToOwnHost} // the host's port is the container's
+		setup.Unserved = []string{ContainerToOwnHost} // the host's port is the container's
 	}
-	if err := routeBetweenHosts(u); err != nil {
+	if err := routeBetweenHosts(cluster); err != nil {
 		return err
 	}
-	return l.populate(u, func(c *lab.Container) error { return attachByCNI(c, l) })
+	return setup.populate(cluster, func(c *lab.Container) error { return attachByCNI(c, setup) })
 }
 
 // tryCNI asks for what the default list needs.
-func tryCNI(u *lab.Underlay, l *Laying) error {
-	list, err := conflistFor(u.Hosts[0], u.Spec.MTU, "")
+func tryCNI(cluster *lab.Cluster, setup *Setup) error {
+	list, err := conflistFor(cluster.Hosts[0], cluster.Spec.MTU, "")
 	if err != nil {
 		return err
 	}
 	if err := list.whole(nil); err != nil {
 		return err
 	}
-	return tryPlugins(u, l)
+	return tryPlugins(cluster, setup)
 }
 
 // conflistFor is the list of the file, or the default, with what is the host's.
@@ -132,17 +132,17 @@ func conflistFor(h *lab.Host, mtu int, file string) (conflist, error) {
 // cniList is where a host's configuration list stands.
 const cniList = cniState + "/tare.conflist"
 
-// layConflist gives a host its configuration list, whose plugins must be there.
-func layConflist(h *lab.Host, l *Laying, list conflist) error {
-	if err := list.whole(l.cniFolders()); err != nil {
+// setUpConflist gives a host its configuration list, whose plugins must be there.
+func setUpConflist(h *lab.Host, setup *Setup, list conflist) error {
+	if err := list.whole(setup.cniFolders()); err != nil {
 		return err
 	}
 	return h.WriteFile(cniList, list.text, 0o644)
 }
 
 // cniFolders are those that are looked in for plugins before all others.
-func (l *Laying) cniFolders() []string {
-	if own := l.Params[cniBin]; own != "" {
+func (setup *Setup) cniFolders() []string {
+	if own := setup.Params[cniBin]; own != "" {
 		return []string{own}
 	}
 	return nil
@@ -150,7 +150,7 @@ func (l *Laying) cniFolders() []string {
 
 // attachByCNI has the plugins of the host's configuration list attach a
 // container.
-func attachByCNI(c *lab.Container, l *Laying) error {
+func attachByCNI(c *lab.Container, setup *Setup) error {
 	if err := c.Create(); err != nil {
 		return err
 	}
@@ -159,9 +159,9 @@ func attachByCNI(c *lab.Container, l *Laying) error {
 		return err
 	}
 	request := cniRequest{
-		Conflist: cniList, Folders: slices.Concat(l.cniFolders(), cniFolders()), Container: c.Short, Namespace: path,
+		Conflist: cniList, Folders: slices.Concat(setup.cniFolders(), cniFolders()), Container: c.Short, Namespace: path,
 	}
-	for _, port := range l.published(c) {
+	for _, port := range setup.published(c) {
 		request.Ports = append(request.Ports, map[string]any{"hostPort": port.host, "containerPort": port.container, "protocol": port.protocol})
 	}
 	c.Detach.Push(func() error {

@@ -14,18 +14,18 @@ import (
 )
 
 // onCNI is an underlay with a configuration list of testdata; "": the default.
-func onCNI(t *testing.T, list string) site.UnderlaySpec {
+func onCNI(t *testing.T, list string) site.ClusterSpec {
 	t.Helper()
-	u := on("cni")
+	spec := on("cni")
 	if list == "" {
-		return u
+		return spec
 	}
 	path, err := filepath.Abs("testdata/cni/" + list + ".conflist")
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Name, u.Params = "cni-"+list, map[string]string{"cni": path}
-	return u
+	spec.Name, spec.Params = "cni-"+list, map[string]string{"cni": path}
+	return spec
 }
 
 // buildCNI builds several configuration lists side by side.
@@ -34,11 +34,11 @@ func buildCNI(t *testing.T, lists ...string) *site.Lab {
 	for _, path := range []string{"/var/lib/cni", "/run/netns"} {
 		leavesNoFile(t, path)
 	}
-	var underlays []site.UnderlaySpec
+	var clusters []site.ClusterSpec
 	for _, list := range lists {
-		underlays = append(underlays, onCNI(t, list))
+		clusters = append(clusters, onCNI(t, list))
 	}
-	return leavesNoCgroup(t, func() *site.Lab { return build(t, underlays...) })
+	return leavesNoCgroup(t, func() *site.Lab { return build(t, clusters...) })
 }
 
 // The plugins of the CNI project carry traffic on every path that they serve.
@@ -124,9 +124,9 @@ func TestCNITakesAFolderOfPlugins(t *testing.T) {
 	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	u := on("cni")
-	u.Params = map[string]string{"cni": list, "cni_bin": folder}
-	l := build(t, u)
+	spec := on("cni")
+	spec.Params = map[string]string{"cni": list, "cni_bin": folder}
+	l := build(t, spec)
 	carries(t, l, built(t, l, "cni"), network.CrossHost, 1500)
 }
 

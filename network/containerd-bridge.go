@@ -35,9 +35,9 @@ func containerdBridge() Network {
 			{Name: podIPMasq, Doc: "masquerade what leaves the containers' network", Values: onOff, List: true},
 			{Name: podPromisc, Doc: "CNI bridge in promiscuous mode", Values: onOff, List: true},
 		},
-		Lay:  layContainerdBridge,
-		Try:  tryContainerdBridge,
-		Ends: podEnds,
+		SetUp: setUpContainerdBridge,
+		Try:   tryContainerdBridge,
+		Ends:  podEnds,
 	}
 }
 
@@ -64,38 +64,38 @@ const podConflist = `{
   ]
 }`
 
-func layContainerdBridge(u *lab.Underlay, l *Laying) error {
-	engines := make([]*pods, len(u.Hosts)) // by host
-	err := allHosts(u, func(h *lab.Host) (err error) {
-		engines[h.Number-1], err = layPods(u, h, l)
+func setUpContainerdBridge(cluster *lab.Cluster, setup *Setup) error {
+	engines := make([]*pods, len(cluster.Hosts)) // by host
+	err := allHosts(cluster, func(h *lab.Host) (err error) {
+		engines[h.Number-1], err = setUpPods(cluster, h, setup)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := routeBetweenHosts(u); err != nil {
+	if err := routeBetweenHosts(cluster); err != nil {
 		return err
 	}
-	first := make([]pod, len(u.Hosts)) // by host
-	err = l.populate(u, func(c *lab.Container) error {
-		in, err := engines[c.Host.Number-1].attach(c, l.published(c))
+	first := make([]pod, len(cluster.Hosts)) // by host
+	err = setup.populate(cluster, func(c *lab.Container) error {
+		in, err := engines[c.Host.Number-1].attach(c, setup.published(c))
 		if c.Number == 1 {
 			first[c.Host.Number-1] = in
 		}
 		return err
 	})
-	if err != nil || l.Containers == 0 {
+	if err != nil || setup.Containers == 0 {
 		return err
 	}
-	return allHosts(u, func(h *lab.Host) error { return engines[h.Number-1].second(first[h.Number-1]) })
+	return allHosts(cluster, func(h *lab.Host) error { return engines[h.Number-1].second(first[h.Number-1]) })
 }
 
-// layPods starts the host's containerd.
-func layPods(u *lab.Underlay, h *lab.Host, l *Laying) (*pods, error) {
+// setUpPods starts the host's containerd.
+func setUpPods(cluster *lab.Cluster, h *lab.Host, setup *Setup) (*pods, error) {
 	conflist, err := fillConflist(podConflist, struct {
 		conflistValues
 		IPMasq, PromiscMode bool
-	}{valuesOf(h, u.Spec.MTU), l.Params[podIPMasq] == "on", l.Params[podPromisc] == "on"})
+	}{valuesOf(h, cluster.Spec.MTU), setup.Params[podIPMasq] == "on", setup.Params[podPromisc] == "on"})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func layPods(u *lab.Underlay, h *lab.Host, l *Laying) (*pods, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.Push(p.close)
+	cluster.Push(p.close)
 	return p, nil
 }
 
@@ -156,8 +156,8 @@ func containerdRuntime() Runtime {
 }
 
 // podEnds are those of a host whose last container is in its first's pod.
-func podEnds(u *lab.Underlay, path string) (Ends, error) {
-	own := u.Hosts[0].Containers()
+func podEnds(cluster *lab.Cluster, path string) (Ends, error) {
+	own := cluster.Hosts[0].Containers()
 	switch {
 	case path == SamePod && len(own) > 1:
 		place := func(c *lab.Container) string { return c.Host.Short + "/" + c.Short }
@@ -165,22 +165,22 @@ func podEnds(u *lab.Underlay, path string) (Ends, error) {
 	case path == SamePod, path == SameHost && len(own) < 3:
 		return Ends{}, fmt.Errorf("path %s needs more pods: build the lab with more --containers", path)
 	}
-	return Network{}.EndsOf(u, path)
+	return Network{}.EndsOf(cluster, path)
 }
 
 // tryContainerdBridge asks the kernel for what the engine and the plugins will
 // ask of it.
-func tryContainerdBridge(u *lab.Underlay, l *Laying) error {
-	if err := seal(u.Hosts[0], "/var/lib"); err != nil { // an overlay file system, as containers have
+func tryContainerdBridge(cluster *lab.Cluster, setup *Setup) error {
+	if err := seal(cluster.Hosts[0], "/var/lib"); err != nil { // an overlay file system, as containers have
 		return err
 	}
-	return tryPlugins(u, l)
+	return tryPlugins(cluster, setup)
 }
 
 // tryPlugins asks the kernel for a bridge and for NAT by iptables.
-func tryPlugins(u *lab.Underlay, _ *Laying) error {
-	h := u.Hosts[0]
-	if err := h.AddBridge(bridgeName, u.Spec.MTU, nil); err != nil {
+func tryPlugins(cluster *lab.Cluster, _ *Setup) error {
+	h := cluster.Hosts[0]
+	if err := h.AddBridge(bridgeName, cluster.Spec.MTU, nil); err != nil {
 		return err
 	}
 	iptables, err := Program("iptables")

@@ -17,9 +17,9 @@ func dockerBridge() Network {
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			noteBridgeNetfilter(u.Hosts[0], l)
-			return runOn(u, l, func(*lab.Container) dockerRun { return dockerRun{} })
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			noteBridgeNetfilter(cluster.Hosts[0], setup)
+			return runOn(cluster, setup, func(*lab.Container) dockerRun { return dockerRun{} })
 		},
 		Try: tryDocker,
 	}
@@ -27,8 +27,8 @@ func dockerBridge() Network {
 
 // noteBridgeNetfilter tells that bridged packets pass no rules where they do on
 // most hosts of Docker's: dockerd loads br_netfilter if it can.
-func noteBridgeNetfilter(h *lab.Host, l *Laying) {
+func noteBridgeNetfilter(h *lab.Host, setup *Setup) {
 	if _, err := h.ReadSysctl(bridgeNetfilter); err != nil {
-		l.Note("no-br-netfilter: bridged packets pass no rules here; on hosts where dockerd loads br_netfilter they do")
+		setup.Note("no-br-netfilter: bridged packets pass no rules here; on hosts where dockerd loads br_netfilter they do")
 	}
 }

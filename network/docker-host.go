@@ -22,8 +22,8 @@ func dockerHost() Network {
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return runOn(u, l, func(*lab.Container) dockerRun { return dockerRun{Network: "host"} })
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return runOn(cluster, setup, func(*lab.Container) dockerRun { return dockerRun{Network: "host"} })
 		},
 		Try:  tryDocker,
 		Ends: dockerHostEnds,
@@ -31,8 +31,8 @@ func dockerHost() Network {
 }
 
 // dockerHostEnds are the baseline's, with containers in the place of its hosts.
-func dockerHostEnds(u *lab.Underlay, path string) (Ends, error) {
-	ends, err := hostEnds(u, path)
+func dockerHostEnds(cluster *lab.Cluster, path string) (Ends, error) {
+	ends, err := hostEnds(cluster, path)
 	if err != nil {
 		return ends, err
 	}
@@ -51,7 +51,7 @@ func dockerHostEnds(u *lab.Underlay, path string) (Ends, error) {
 		place     *string
 		container int
 	}{{&ends.Client, client}, {&ends.Server, server}} {
-		if end.container > len(u.Hosts[0].Containers()) {
+		if end.container > len(cluster.Hosts[0].Containers()) {
 			return ends, fmt.Errorf("path %s needs container c%d: build the lab with more --containers", path, end.container)
 		}
 		if end.container > 0 {
@@ -62,11 +62,11 @@ func dockerHostEnds(u *lab.Underlay, path string) (Ends, error) {
 }
 
 // tryDocker tells whether the kernel has what dockerd takes of it.
-func tryDocker(u *lab.Underlay, l *Laying) error {
-	if err := layBridge(u, l); err != nil {
+func tryDocker(cluster *lab.Cluster, setup *Setup) error {
+	if err := setUpBridge(cluster, setup); err != nil {
 		return err
 	}
-	return tryDockerd(u.Hosts[0])
+	return tryDockerd(cluster.Hosts[0])
 }
 
 // tryDockerd is tryDocker beside the bridge.

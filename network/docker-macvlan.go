@@ -22,21 +22,21 @@ func dockerMacvlan() Network {
 		Get:             "modprobe -a macvlan overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
-		Lay:             layDockerMacvlan,
-		Try: func(u *lab.Underlay, l *Laying) error {
-			if err := macvlan().Lay(u, l); err != nil {
+		SetUp:           setUpDockerMacvlan,
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := macvlan().SetUp(cluster, setup); err != nil {
 				return err
 			}
-			return tryDocker(u, l)
+			return tryDocker(cluster, setup)
 		},
 	}
 }
 
-// layDockerMacvlan gives the engines one subnet, the underlay's. No engine
+// setUpDockerMacvlan gives the engines one subnet, the underlay's. No engine
 // knows of the others, so each container is told its address.
-func layDockerMacvlan(u *lab.Underlay, l *Laying) error {
-	name := u.Spec.Name
-	err := allHosts(u, func(h *lab.Host) error {
+func setUpDockerMacvlan(cluster *lab.Cluster, setup *Setup) error {
+	name := cluster.Spec.Name
+	err := allHosts(cluster, func(h *lab.Host) error {
 		_, err := docker(h, "network", "create", "--driver", "macvlan", "--opt", "parent="+lab.Device,
 			"--subnet", "10.0.0.0/16", "--gateway", lab.UnderlayAddr(lab.MaxHosts, 1022).String(), name)
 		return err
@@ -44,13 +44,13 @@ func layDockerMacvlan(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	err = runOn(u, l, func(c *lab.Container) dockerRun {
+	err = runOn(cluster, setup, func(c *lab.Container) dockerRun {
 		return dockerRun{Network: name, Addr: lab.UnderlayAddr(c.Host.Number, c.Number)}
 	})
 	if err == nil {
 		return nil
 	}
-	return errors.Join(err, allHosts(u, func(h *lab.Host) error {
+	return errors.Join(err, allHosts(cluster, func(h *lab.Host) error {
 		_, err := docker(h, "network", "rm", name) // else it would stay on hosts that others share
 		return err
 	}))

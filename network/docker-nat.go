@@ -21,12 +21,12 @@ func dockerNAT() Network {
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
-		Lay:             layDockerNAT,
+		SetUp:           setUpDockerNAT,
 		Try:             tryDocker,
-		Ends: func(u *lab.Underlay, path string) (Ends, error) {
-			ends, err := Network{}.EndsOf(u, path)
+		Ends: func(cluster *lab.Cluster, path string) (Ends, error) {
+			ends, err := Network{}.EndsOf(cluster, path)
 			if err == nil {
-				ends.Dial = publishedAddr(u.Hosts[1])
+				ends.Dial = publishedAddr(cluster.Hosts[1])
 			}
 			return ends, err
 		},
@@ -34,16 +34,18 @@ func dockerNAT() Network {
 	}
 }
 
-// layDockerNAT publishes at an address of its own: at the host's, containers on
+// setUpDockerNAT publishes at an address of its own: at the host's, containers on
 // the host's network listen.
-func layDockerNAT(u *lab.Underlay, l *Laying) error {
-	err := eachHost(u, func(h *lab.Host) error {
+func setUpDockerNAT(cluster *lab.Cluster, setup *Setup) error {
+	err := eachHost(cluster, func(h *lab.Host) error {
 		return h.AddAddress(lab.Device, netip.PrefixFrom(publishedAddr(h), 32))
 	})
 	if err != nil {
 		return err
 	}
-	return runOn(u, l, func(c *lab.Container) dockerRun { return dockerRun{At: publishedAddr(c.Host), Ports: l.published(c)} })
+	return runOn(cluster, setup, func(c *lab.Container) dockerRun {
+		return dockerRun{At: publishedAddr(c.Host), Ports: setup.published(c)}
+	})
 }
 
 // publishedAddr is a second address of a host, at which it publishes a port.

@@ -35,41 +35,41 @@ func dockerOverlay() Network {
 		Runtime:  dockerRuntime(),
 		Missing:  "VXLAN devices, or what dockerd takes of the kernel",
 		Get:      "modprobe -a vxlan overlay bridge veth nft_compat",
-		Lay:      layDockerOverlay,
-		Try: func(u *lab.Underlay, l *Laying) error {
-			if err := vxlan().Lay(u, l); err != nil {
+		SetUp:    setUpDockerOverlay,
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := vxlan().SetUp(cluster, setup); err != nil {
 				return err
 			}
-			return tryDockerd(u.Hosts[0])
+			return tryDockerd(cluster.Hosts[0])
 		},
 	}
 }
 
-func layDockerOverlay(u *lab.Underlay, l *Laying) error {
-	if err := startDockers(u); err != nil {
+func setUpDockerOverlay(cluster *lab.Cluster, setup *Setup) error {
+	if err := startDockers(cluster); err != nil {
 		return err
 	}
-	if err := joinSwarm(u); err != nil {
+	if err := joinSwarm(cluster); err != nil {
 		return err
 	}
-	name := u.Spec.Name
-	_, err := docker(u.Hosts[0], "network", "create", "--driver", "overlay", "--attachable", "--subnet", overlaySubnet,
-		"--opt", "com.docker.network.driver.mtu="+strconv.Itoa(u.Spec.MTU), name)
+	name := cluster.Spec.Name
+	_, err := docker(cluster.Hosts[0], "network", "create", "--driver", "overlay", "--attachable", "--subnet", overlaySubnet,
+		"--opt", "com.docker.network.driver.mtu="+strconv.Itoa(cluster.Spec.MTU), name)
 	if err != nil {
 		return err
 	}
-	if err := awaitVNI(u.Hosts[0], name); err != nil {
+	if err := awaitVNI(cluster.Hosts[0], name); err != nil {
 		return err
 	}
-	if err := runOn(u, l, func(*lab.Container) dockerRun { return dockerRun{Network: name} }); err != nil {
+	if err := runOn(cluster, setup, func(*lab.Container) dockerRun { return dockerRun{Network: name} }); err != nil {
 		return err
 	}
-	return checkNames(u)
+	return checkNames(cluster)
 }
 
 // joinSwarm makes one swarm of all hosts, the first its manager.
-func joinSwarm(u *lab.Underlay) error {
-	manager := u.Hosts[0]
+func joinSwarm(cluster *lab.Cluster) error {
+	manager := cluster.Hosts[0]
 	at := manager.Addr.String() + swarmPort
 	_, err := docker(manager, "swarm", "init", "--advertise-addr", at, "--listen-addr", at, "--default-addr-pool", swarmPool)
 	if err != nil {
@@ -79,7 +79,7 @@ func joinSwarm(u *lab.Underlay) error {
 	if err != nil {
 		return err
 	}
-	err = allHosts(u, func(h *lab.Host) error {
+	err = allHosts(cluster, func(h *lab.Host) error {
 		if h == manager {
 			return nil
 		}
@@ -90,7 +90,7 @@ func joinSwarm(u *lab.Underlay) error {
 	if err != nil {
 		return err
 	}
-	return awaitNodes(manager, len(u.Hosts))
+	return awaitNodes(manager, len(cluster.Hosts))
 }
 
 // awaitNodes waits until the manager has heard of every node that it is ready: a
@@ -126,17 +126,17 @@ func awaitVNI(manager *lab.Host, name string) error {
 
 // checkNames asks Docker's name server, in the first container of each host,
 // for the first container of the next.
-func checkNames(u *lab.Underlay) error {
-	return allHosts(u, func(h *lab.Host) error {
-		next := u.Hosts[h.Number%len(u.Hosts)]
+func checkNames(cluster *lab.Cluster) error {
+	return allHosts(cluster, func(h *lab.Host) error {
+		next := cluster.Hosts[h.Number%len(cluster.Hosts)]
 		if len(h.Containers()) == 0 || len(next.Containers()) == 0 {
 			return nil
 		}
-		name, want := dockerName(u, next, 1), next.Containers()[0].Addr.String()
+		name, want := dockerName(cluster, next, 1), next.Containers()[0].Addr.String()
 		var said string
 		var err error
 		for deadline := time.Now().Add(lookUpWait); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-			said, err = docker(h, "exec", dockerName(u, h, 1), lab.SelfInImage, LookUpVerb, name)
+			said, err = docker(h, "exec", dockerName(cluster, h, 1), lab.SelfInImage, LookUpVerb, name)
 			if strings.TrimSpace(said) == want {
 				return nil
 			}

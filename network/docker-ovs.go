@@ -24,20 +24,20 @@ func dockerOVS() Network {
 		Runtime:  dockerRuntime(),
 		Missing:  "what dockerd takes of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",
-		Try: func(u *lab.Underlay, l *Laying) error {
-			return errors.Join(tryOpenVSwitch(u, l), tryDocker(u, l))
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			return errors.Join(tryOpenVSwitch(cluster, setup), tryDocker(cluster, setup))
 		},
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := startDockers(u); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := startDockers(cluster); err != nil {
 				return err
 			}
-			return layOpenVSwitch(u, l,
+			return setUpOpenVSwitch(cluster, setup,
 				func(s *openVSwitch) error { return s.addUplink(bridgeName) },
 				func(s *openVSwitch, c *lab.Container) error {
-					if err := runDocker(u, c, dockerRun{Network: "none"}); err != nil {
+					if err := runDocker(cluster, c, dockerRun{Network: "none"}); err != nil {
 						return err
 					}
-					return s.hang(bridgeName, c, u.Spec.MTU, underlayContainer(c))
+					return s.hang(bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
 				})
 		},
 	}

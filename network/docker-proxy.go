@@ -15,15 +15,15 @@ func dockerProxy() Network {
 		Runtime:  dockerRuntime(),
 		Missing:  "what dockerd takes of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := startDockers(u, "--iptables=false", "--userland-proxy=true"); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := startDockers(cluster, "--iptables=false", "--userland-proxy=true"); err != nil {
 				return err
 			}
 			// Without rules nothing is masqueraded, so hosts must know the way back.
-			if err := routeBetweenHosts(u); err != nil {
+			if err := routeBetweenHosts(cluster); err != nil {
 				return err
 			}
-			return runOn(u, l, func(c *lab.Container) dockerRun { return dockerRun{At: c.Host.Addr, Ports: l.published(c)} })
+			return runOn(cluster, setup, func(c *lab.Container) dockerRun { return dockerRun{At: c.Host.Addr, Ports: setup.published(c)} })
 		},
 		Try: tryDocker,
 	}

@@ -41,17 +41,17 @@ func dockerNeeds() []Need {
 // dockerEngine is what several networks of Docker's share: an engine in each
 // host, as it comes, whose own bridge has the host's range for containers.
 func dockerEngine() Engine {
-	return Engine{Name: "docker", Start: func(u *lab.Underlay) error { return startDockers(u, dockerLiveRestore) }}
+	return Engine{Name: "docker", Start: func(cluster *lab.Cluster) error { return startDockers(cluster, dockerLiveRestore) }}
 }
 
 // dockerLiveRestore has containers outlive their engine, which a Swarm refuses.
 const dockerLiveRestore = "--live-restore"
 
 // startDockers starts an engine in every host at once. flags are dockerd's own.
-func startDockers(u *lab.Underlay, flags ...string) error {
-	return allHosts(u, func(h *lab.Host) error {
+func startDockers(cluster *lab.Cluster, flags ...string) error {
+	return allHosts(cluster, func(h *lab.Host) error {
 		gateway := netip.PrefixFrom(h.Subnet().Addr().Next(), h.Subnet().Bits())
-		own := []string{"--bip", gateway.String(), "--mtu", strconv.Itoa(u.Spec.MTU)}
+		own := []string{"--bip", gateway.String(), "--mtu", strconv.Itoa(cluster.Spec.MTU)}
 		return startDocker(h, append(own, flags...)...)
 	})
 }

@@ -22,12 +22,12 @@ type dockerRun struct {
 
 // runOn has the engine of each host run its containers, each as run says. When
 // that fails none stays: the engine may be other networks' too.
-func runOn(u *lab.Underlay, l *Laying, run func(c *lab.Container) dockerRun) error {
-	err := l.populate(u, func(c *lab.Container) error { return runDocker(u, c, run(c)) })
+func runOn(cluster *lab.Cluster, setup *Setup, run func(c *lab.Container) dockerRun) error {
+	err := setup.populate(cluster, func(c *lab.Container) error { return runDocker(cluster, c, run(c)) })
 	if err == nil {
 		return nil
 	}
-	return errors.Join(err, eachHost(u, func(h *lab.Host) error {
+	return errors.Join(err, eachHost(cluster, func(h *lab.Host) error {
 		var errs []error
 		for _, c := range h.Containers() {
 			errs = append(errs, h.RemoveContainer(c))
@@ -37,8 +37,8 @@ func runOn(u *lab.Underlay, l *Laying, run func(c *lab.Container) dockerRun) err
 }
 
 // dockerName is what the engine calls the n-th container of a host.
-func dockerName(u *lab.Underlay, h *lab.Host, n int) string {
-	return fmt.Sprintf("%s-%s-c%d", u.Spec.Name, h.Short, n)
+func dockerName(cluster *lab.Cluster, h *lab.Host, n int) string {
+	return fmt.Sprintf("%s-%s-c%d", cluster.Spec.Name, h.Short, n)
 }
 
 // attachTries is how often a container is started that a swarm lost: the first
@@ -47,8 +47,8 @@ const attachTries = 3
 
 // runDocker starts a container of the image and adopts it. Its address is the
 // one that the engine gave it; without, it has the host's.
-func runDocker(u *lab.Underlay, c *lab.Container, run dockerRun) error {
-	h, name := c.Host, dockerName(u, c.Host, c.Number)
+func runDocker(cluster *lab.Cluster, c *lab.Container, run dockerRun) error {
+	h, name := c.Host, dockerName(cluster, c.Host, c.Number)
 	c.Detach.Push(func() error { return removeDocker(h, name) })
 	for try := 1; ; try++ {
 		err := startDockerContainer(h, name, run)

@@ -91,11 +91,11 @@ func ownDocker() error {
 	if err != nil {
 		return err
 	}
-	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Underlays: []site.UnderlaySpec{on("docker-nat")}}
+	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Clusters: []site.ClusterSpec{on("docker-nat")}}
 	if err := l.Build(context.Background(), spec); err != nil {
 		return err
 	}
-	if why := l.Topology.Underlays[0].Error; why != "" {
+	if why := l.Topology.Clusters[0].Error; why != "" {
 		return fmt.Errorf("build: %s", why)
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(l.Topology.Spec.Cgroup); err != nil {

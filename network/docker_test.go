@@ -56,7 +56,7 @@ func docker(t *testing.T, names ...string) *site.Lab {
 			t.Errorf("the machine is\n%s\nand was\n%s", after, before)
 		}
 	})
-	var all []site.UnderlaySpec
+	var all []site.ClusterSpec
 	for _, name := range names {
 		all = append(all, on(name))
 	}

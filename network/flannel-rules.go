@@ -36,8 +36,8 @@ func flannelRulesStand(h *lab.Host, masquerade bool) error {
 }
 
 // tryFlannelRules lays such rules as flanneld does.
-func tryFlannelRules(u *lab.Underlay) error {
-	_, err := askIptables(u.Hosts[0], "-t", "nat", "-A", "POSTROUTING", "-m", "mark", "--mark", "0x4000/0x4000",
+func tryFlannelRules(cluster *lab.Cluster) error {
+	_, err := askIptables(cluster.Hosts[0], "-t", "nat", "-A", "POSTROUTING", "-m", "mark", "--mark", "0x4000/0x4000",
 		"-m", "comment", "--comment", "flanneld masq", "-j", "MASQUERADE", "--random-fully")
 	return err
 }

@@ -20,9 +20,9 @@ func flannelUDP() Network {
 		Missing:  "netfilter as iptables needs it",
 		Get:      "modprobe -a br_netfilter nft_compat xt_comment xt_mark xt_MASQUERADE",
 		Params:   []Param{masqueradeParam()},
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return layFlannel(u, l, flannelBackend{Type: "udp"})
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setUpFlannel(cluster, setup, flannelBackend{Type: "udp"})
 		},
-		Try: func(u *lab.Underlay, _ *Laying) error { return tryFlannelRules(u) },
+		Try: func(cluster *lab.Cluster, _ *Setup) error { return tryFlannelRules(cluster) },
 	}
 }

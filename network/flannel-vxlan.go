@@ -27,16 +27,16 @@ func flannelVXLAN() Network {
 		Params: []Param{masqueradeParam(), {
 			Name: directRouting, Doc: "flannel routes between hosts of one subnet without VXLAN", Values: []string{"off", "on"}, List: true,
 		}},
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			backend := flannelBackend{Type: "vxlan", DirectRouting: l.Params[directRouting] == "on"}
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			backend := flannelBackend{Type: "vxlan", DirectRouting: setup.Params[directRouting] == "on"}
 			if backend.DirectRouting {
-				l.Note("direct-routing: nothing is encapsulated between these hosts; the ceiling shown is that of VXLAN")
+				setup.Note("direct-routing: nothing is encapsulated between these hosts; the ceiling shown is that of VXLAN")
 			}
-			return layFlannel(u, l, backend)
+			return setUpFlannel(cluster, setup, backend)
 		},
-		Try: func(u *lab.Underlay, _ *Laying) error {
-			return errors.Join(tryFlannelRules(u), u.Hosts[0].AddVXLAN(lab.VXLAN{
-				Name: "flannel.1", VNI: 1, Port: 8472, Local: u.Hosts[0].Addr, Device: lab.Device, MTU: wire.InnerMTU(u.Spec.MTU, wire.VXLAN()),
+		Try: func(cluster *lab.Cluster, _ *Setup) error {
+			return errors.Join(tryFlannelRules(cluster), cluster.Hosts[0].AddVXLAN(lab.VXLAN{
+				Name: "flannel.1", VNI: 1, Port: 8472, Local: cluster.Hosts[0].Addr, Device: lab.Device, MTU: wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN()),
 			}))
 		},
 	}

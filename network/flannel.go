@@ -78,37 +78,37 @@ func flannelNeeds() []Need {
 	}
 }
 
-// layFlannel starts etcd on the first host and flanneld on each, has CNI
+// setUpFlannel starts etcd on the first host and flanneld on each, has CNI
 // hang the containers on a bridge in the subnet that flanneld got, and waits
 // until every host reaches every other through flannel.
-func layFlannel(u *lab.Underlay, l *Laying, backend flannelBackend) error {
-	store, err := startStore(u.Hosts[0], backend)
+func setUpFlannel(cluster *lab.Cluster, setup *Setup, backend flannelBackend) error {
+	store, err := startStore(cluster.Hosts[0], backend)
 	if err != nil {
 		return err
 	}
-	leases := make([]flannelLease, len(u.Hosts)) // by host
-	err = allHosts(u, func(h *lab.Host) error {
-		lease, err := startFlanneld(h, store, l.Params[ipMasq] == "on")
+	leases := make([]flannelLease, len(cluster.Hosts)) // by host
+	err = allHosts(cluster, func(h *lab.Host) error {
+		lease, err := startFlanneld(h, store, setup.Params[ipMasq] == "on")
 		leases[h.Number-1] = lease
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = allHosts(u, func(h *lab.Host) error {
+	err = allHosts(cluster, func(h *lab.Host) error {
 		list, err := leases[h.Number-1].conflist()
 		if err != nil {
 			return err
 		}
-		return layConflist(h, l, list)
+		return setUpConflist(h, setup, list)
 	})
 	if err != nil {
 		return err
 	}
-	if err := l.populate(u, func(c *lab.Container) error { return attachByCNI(c, l) }); err != nil {
+	if err := setup.populate(cluster, func(c *lab.Container) error { return attachByCNI(c, setup) }); err != nil {
 		return err
 	}
-	return allHosts(u, func(h *lab.Host) error { return reachThrough(h, leases) })
+	return allHosts(cluster, func(h *lab.Host) error { return reachThrough(h, leases) })
 }
 
 // startStore starts etcd, tells it flannel's config and gives its address.

@@ -32,9 +32,9 @@ func said(t *testing.T, l *site.Lab, at string, argv ...string) string {
 // carry.
 func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, site.Built) {
 	t.Helper()
-	u := on(name)
-	u.Params = params
-	l := build(t, u)
+	spec := on(name)
+	spec.Params = params
+	l := build(t, spec)
 	b := built(t, l, name)
 	n, _ := network.Find(name)
 	mtu := wire.InnerMTU(1500, n.Stack)
@@ -77,9 +77,9 @@ func TestFlannelHostGWRoutes(t *testing.T) {
 // What leaves flannel's network has its host's address, unless that is off.
 func TestFlannelMasquerades(t *testing.T) {
 	for value, want := range map[string]string{"on": host1, "off": flannel1} {
-		u := on("flannel-host-gw")
-		u.Params = map[string]string{"ip_masq": value}
-		l := build(t, u)
+		spec := on("flannel-host-gw")
+		spec.Params = map[string]string{"ip_masq": value}
+		l := build(t, spec)
 		if got := seenAs(t, l, "h1/c1", host2+":99", "h2", host2+":99"); got != want {
 			t.Errorf("ip_masq %s: h2 sees h1/c1 as %s, want %s", value, got, want)
 		}
@@ -127,18 +127,18 @@ func TestFlannelUDPEncapsulates(t *testing.T) {
 }
 
 func TestFlannelThreeHosts(t *testing.T) {
-	var all []site.UnderlaySpec
+	var all []site.ClusterSpec
 	for _, name := range []string{"flannel-host-gw", "flannel-vxlan", "flannel-udp"} {
-		u := on(name)
-		u.Hosts = 3
-		all = append(all, u)
+		spec := on(name)
+		spec.Hosts = 3
+		all = append(all, spec)
 	}
 	l := build(t, all...)
-	for _, u := range all {
+	for _, spec := range all {
 		const third = "10.244.12.3:99"
 		for client, want := range map[string]string{".h1/c1": flannel1, ".h2/c1": flannel2} {
-			if got := seenAs(t, l, u.Name+client, third, u.Name+".h3/c2", third); got != want {
-				t.Errorf("%s.h3/c2 sees %s as %s, want %s", u.Name, client, got, want)
+			if got := seenAs(t, l, spec.Name+client, third, spec.Name+".h3/c2", third); got != want {
+				t.Errorf("%s.h3/c2 sees %s as %s, want %s", spec.Name, client, got, want)
 			}
 		}
 	}

@@ -26,27 +26,27 @@ func geneve() Network {
 		})},
 		Missing: "Geneve devices",
 		Get:     "modprobe geneve",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			mtu := wire.InnerMTU(u.Spec.MTU, wire.Geneve())
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.Geneve())
 			b := oneSubnet(mtu)
-			err := eachHost(u, func(h *lab.Host) error {
-				if err := b.lay(h); err != nil {
+			err := eachHost(cluster, func(h *lab.Host) error {
+				if err := b.setUp(h); err != nil {
 					return err
 				}
-				return plugGeneve(u, h, mtu)
+				return plugGeneve(cluster, h, mtu)
 			})
 			if err != nil {
 				return err
 			}
-			return l.populate(u, b.plug)
+			return setup.populate(cluster, b.plug)
 		},
 	}
 }
 
 // plugGeneve hangs a device for each other host on the bridge. They don't send
 // to each other: every host has one to each, and what is flooded would circle.
-func plugGeneve(u *lab.Underlay, h *lab.Host, mtu int) error {
-	for _, other := range u.Hosts {
+func plugGeneve(cluster *lab.Cluster, h *lab.Host, mtu int) error {
+	for _, other := range cluster.Hosts {
 		if other == h {
 			continue
 		}

@@ -20,9 +20,9 @@ func gre() Network {
 		})},
 		Missing: "GRE devices",
 		Get:     "modprobe ip_gre",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			mtu := wire.InnerMTU(u.Spec.MTU, wire.GRE())
-			return layTunnels(u, l, mtu, func(h, other *lab.Host) (lab.Route, error) {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.GRE())
+			return setUpTunnels(cluster, setup, mtu, func(h, other *lab.Host) (lab.Route, error) {
 				device := "gre-" + other.Short
 				err := h.AddGRE(lab.Tunnel{Name: device, Local: h.Addr, Remote: other.Addr, MTU: mtu})
 				if err != nil {
@@ -34,16 +34,16 @@ func gre() Network {
 	}
 }
 
-// layTunnels lays a bridge per host, and on each host a route to every other
+// setUpTunnels lays a bridge per host, and on each host a route to every other
 // host's range: dig says which way. The host itself speaks from its address
 // among its containers, so that answers come back the same way.
-func layTunnels(u *lab.Underlay, l *Laying, mtu int, dig func(h, other *lab.Host) (lab.Route, error)) error {
+func setUpTunnels(cluster *lab.Cluster, setup *Setup, mtu int, dig func(h, other *lab.Host) (lab.Route, error)) error {
 	b := ownSubnet(mtu)
-	err := eachHost(u, func(h *lab.Host) error {
-		if err := b.lay(h); err != nil {
+	err := eachHost(cluster, func(h *lab.Host) error {
+		if err := b.setUp(h); err != nil {
 			return err
 		}
-		return eachOther(u, h, func(other *lab.Host) error {
+		return eachOther(cluster, h, func(other *lab.Host) error {
 			route, err := dig(h, other)
 			if err != nil {
 				return err
@@ -55,5 +55,5 @@ func layTunnels(u *lab.Underlay, l *Laying, mtu int, dig func(h, other *lab.Host
 	if err != nil {
 		return err
 	}
-	return l.populate(u, b.plug)
+	return setup.populate(cluster, b.plug)
 }

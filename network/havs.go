@@ -25,6 +25,6 @@ func havs() Network {
 		Needs:    []Need{{What: missing.What, Get: missing.Get, Find: func() (string, error) { return "", missing.Err }}},
 		Missing:  missing.What,
 		Get:      missing.Get,
-		Lay:      func(*lab.Underlay, *Laying) error { return missing },
+		SetUp:    func(*lab.Cluster, *Setup) error { return missing },
 	}
 }

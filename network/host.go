@@ -9,7 +9,7 @@ func host() Network {
 		Doc:      "the host's own network: the baseline",
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, CrossHost},
-		Lay:      func(*lab.Underlay, *Laying) error { return nil },
+		SetUp:    func(*lab.Cluster, *Setup) error { return nil },
 		Ends:     hostEnds,
 	}
 }

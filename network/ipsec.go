@@ -18,9 +18,9 @@ func ipsec() Network {
 		Needs:    []Need{kernel("ESP", "modprobe esp4", tryESP)},
 		Missing:  "ESP",
 		Get:      "modprobe esp4",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return layTunnels(u, l, espMTU(u.Spec.MTU), func(h, other *lab.Host) (lab.Route, error) {
-				return lab.Route{Via: other.Addr, Device: lab.Device}, layESP(h, other)
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setUpTunnels(cluster, setup, espMTU(cluster.Spec.MTU), func(h, other *lab.Host) (lab.Route, error) {
+				return lab.Route{Via: other.Addr, Device: lab.Device}, addESP(h, other)
 			})
 		},
 	}
@@ -41,8 +41,8 @@ func tryESP(ns *lab.Namespace) error {
 	return ns.AddESP(espFrom(a, b, key), true)
 }
 
-// layESP lays one direction in both of its hosts.
-func layESP(from, to *lab.Host) error {
+// addESP lays one direction in both of its hosts.
+func addESP(from, to *lab.Host) error {
 	key, err := lab.NewESPKey()
 	if err != nil {
 		return err

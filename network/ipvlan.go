@@ -21,8 +21,8 @@ func ipvlan() Network {
 		})},
 		Missing: "ipvlan devices",
 		Get:     "modprobe ipvlan",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return l.populate(u, func(c *lab.Container) error {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setup.populate(cluster, func(c *lab.Container) error {
 				return addSlave(c, lab.UnderlayAddr(c.Host.Number, c.Number), func() error {
 					return c.Host.AddIPVLAN(lab.Device, c.Namespace, lab.Device)
 				})

@@ -12,28 +12,28 @@ import (
 // asked for to each host. attach gives a new container its namespace and all
 // that joins it to the network; it pushes on Detach what must be taken back
 // outside that namespace. One that attach fails on is removed.
-func (l *Laying) populate(u *lab.Underlay, attach func(c *lab.Container) error) error {
-	l.attach = attach
-	return allHosts(u, func(h *lab.Host) error { return l.add(h, l.Containers) })
+func (setup *Setup) populate(cluster *lab.Cluster, attach func(c *lab.Container) error) error {
+	setup.attach = attach
+	return allHosts(cluster, func(h *lab.Host) error { return setup.add(h, setup.Containers) })
 }
 
 // add attaches so many containers to a host, one after another, so that their
 // addresses are those of every lab of the plan.
-func (l *Laying) add(h *lab.Host, count int) error {
+func (setup *Setup) add(h *lab.Host, count int) error {
 	for range count {
-		if _, err := l.addOne(h); err != nil {
+		if _, err := setup.addOne(h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *Laying) addOne(h *lab.Host) (*lab.Container, error) {
+func (setup *Setup) addOne(h *lab.Host) (*lab.Container, error) {
 	c, err := h.AddContainer()
 	if err != nil {
 		return nil, err
 	}
-	if err := l.attach(c); err != nil {
+	if err := setup.attach(c); err != nil {
 		return nil, errors.Join(fmt.Errorf("attach %s: %w", c.Name, err), h.RemoveContainer(c))
 	}
 	return c, nil
@@ -42,11 +42,11 @@ func (l *Laying) addOne(h *lab.Host) (*lab.Container, error) {
 // Join attaches one more container to a host of a network that has been built,
 // as its first ones were; on the host's own network it is the host itself. The
 // host's RemoveContainer takes it back. Containers may join and go side by side.
-func (n Network) Join(h *lab.Host, l *Laying) (*lab.Container, error) {
-	if l.attach == nil {
+func (n Network) Join(h *lab.Host, setup *Setup) (*lab.Container, error) {
+	if setup.attach == nil {
 		return h.Place(), nil
 	}
-	c, err := l.addOne(h)
+	c, err := setup.addOne(h)
 	if err != nil {
 		return nil, err
 	}
@@ -62,24 +62,24 @@ func (n Network) Join(h *lab.Host, l *Laying) (*lab.Container, error) {
 
 // AttachHost is the host on which a container joins that is to be reached, or
 // to reach, on a path.
-func (n Network) AttachHost(u *lab.Underlay, path string) (*lab.Host, error) {
+func (n Network) AttachHost(cluster *lab.Cluster, path string) (*lab.Host, error) {
 	switch {
 	case path == SamePod:
 		return nil, fmt.Errorf("path %s: a pod has its network before its containers come: leave it out for attach", path)
 	case Within(path):
-		return u.Hosts[0], nil
-	case len(u.Hosts) < 2:
+		return cluster.Hosts[0], nil
+	case len(cluster.Hosts) < 2:
 		return nil, fmt.Errorf("path %s needs two hosts: build the lab with --hosts 2", path)
 	}
-	return u.Hosts[1], nil
+	return cluster.Hosts[1], nil
 }
 
 // AttachEnds gives the ends between which the first packet goes on a path, for a
 // container that joined on the path's AttachHost. It is the server, but for
 // container-to-own-host; the client is the first container of the first host, or
 // a host.
-func (n Network) AttachEnds(u *lab.Underlay, path string, c *lab.Container) (lab.Question, error) {
-	own := u.Hosts[0]
+func (n Network) AttachEnds(cluster *lab.Cluster, path string, c *lab.Container) (lab.Question, error) {
+	own := cluster.Hosts[0]
 	if path == ContainerToOwnHost {
 		at := netip.AddrPortFrom(own.Addr, 0)
 		return lab.Question{Client: c.Namespace, Server: own.Namespace, Bind: at, Dial: at}, nil

@@ -18,15 +18,15 @@ const atOnce = 4
 // On every network that can be laid here a container comes, is
 // reached and goes, alone and side by side, and what stood before stands after.
 func TestContainersComeAndGo(t *testing.T) {
-	var kernel, parts, docker []site.UnderlaySpec
-	var labs [][]site.UnderlaySpec
+	var kernel, parts, docker []site.ClusterSpec
+	var labs [][]site.ClusterSpec
 	for _, n := range network.All() {
 		switch {
 		case n.Name == "sr-iov": // its functions are a user's to name
 		case n.Engine.Name != "":
 			docker = append(docker, on(n.Name))
 		case n.Runtime.Name != "":
-			labs = append(labs, []site.UnderlaySpec{on(n.Name)})
+			labs = append(labs, []site.ClusterSpec{on(n.Name)})
 		case len(n.Needs) == 0:
 			kernel = append(kernel, on(n.Name))
 		default:
@@ -39,10 +39,10 @@ func TestContainersComeAndGo(t *testing.T) {
 	policies.Name, policies.Params = "policies", map[string]string{"policies": "2", "router": "frr"}
 	full := on("bgp") // the next container needs a block that no host has announced
 	full.Name, full.Containers = "full", 62
-	for _, underlays := range append(labs, kernel, docker, append(parts, explicit, policies, full)) {
-		t.Run("with_"+underlays[0].Name, func(t *testing.T) {
-			l := tryBuild(t, underlays...)
-			for _, b := range l.Topology.Underlays {
+	for _, clusters := range append(labs, kernel, docker, append(parts, explicit, policies, full)) {
+		t.Run("with_"+clusters[0].Name, func(t *testing.T) {
+			l := tryBuild(t, clusters...)
+			for _, b := range l.Topology.Clusters {
 				switch {
 				case b.Missing != "" && b.Network != "cni": // test/everything says which may be missing
 				case b.Error != "":

@@ -26,7 +26,7 @@ func modules() map[string]struct{ ask, get string } {
 // Each runs where iproute2 can make the same, and carries traffic; elsewhere it
 // names what is missing and how to get it.
 func TestNetworksOfModules(t *testing.T) {
-	all := []site.UnderlaySpec{on("veth")}
+	all := []site.ClusterSpec{on("veth")}
 	for name := range modules() {
 		all = append(all, on(name))
 	}
@@ -61,9 +61,9 @@ func TestSRIOVTakesWhatIsNamed(t *testing.T) {
 		"eth0,eth1":                 "give its PCI address",
 		"ffff:ff:1f.7,ffff:ff:1f.6": "no such PCI device",
 	} {
-		u := on("sr-iov")
-		u.Params = map[string]string{"vf": vf}
-		if got := built(t, tryBuild(t, u), "sr-iov").Error; !strings.Contains(got, says) {
+		spec := on("sr-iov")
+		spec.Params = map[string]string{"vf": vf}
+		if got := built(t, tryBuild(t, spec), "sr-iov").Error; !strings.Contains(got, says) {
 			t.Errorf("--vf %q: %q, want %q", vf, got, says)
 		}
 	}

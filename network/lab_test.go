@@ -19,16 +19,16 @@ import (
 )
 
 // on is an underlay of two hosts with two containers each, and a network.
-func on(name string) site.UnderlaySpec {
-	return site.UnderlaySpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2}
+func on(name string) site.ClusterSpec {
+	return site.ClusterSpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2}
 }
 
 // build starts a lab that ends with the test and leaves nothing. Every
 // underlay must stand.
-func build(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
+func build(t *testing.T, clusters ...site.ClusterSpec) *site.Lab {
 	t.Helper()
-	l := tryBuild(t, underlays...)
-	for _, b := range l.Topology.Underlays {
+	l := tryBuild(t, clusters...)
+	for _, b := range l.Topology.Clusters {
 		if b.Error != "" {
 			t.Fatalf("%s: %s", b.Name, b.Error)
 		}
@@ -37,7 +37,7 @@ func build(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
 }
 
 // tryBuild is build where underlays may fail.
-func tryBuild(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
+func tryBuild(t *testing.T, clusters ...site.ClusterSpec) *site.Lab {
 	t.Helper()
 	labtest.NoLeaks(t)
 	l, err := site.Start(t.Context())
@@ -49,7 +49,7 @@ func tryBuild(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
 			t.Error(err)
 		}
 	})
-	if err := l.Build(t.Context(), site.Spec{CC: "cubic", Pin: string(lab.PinApart), Underlays: underlays}); err != nil {
+	if err := l.Build(t.Context(), site.Spec{CC: "cubic", Pin: string(lab.PinApart), Clusters: clusters}); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -58,7 +58,7 @@ func tryBuild(t *testing.T, underlays ...site.UnderlaySpec) *site.Lab {
 // built gives an underlay by name.
 func built(t *testing.T, l *site.Lab, name string) site.Built {
 	t.Helper()
-	for _, b := range l.Topology.Underlays {
+	for _, b := range l.Topology.Clusters {
 		if b.Name == name {
 			return b
 		}

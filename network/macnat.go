@@ -30,15 +30,15 @@ func macnat() Network {
 		Needs:    append(needsVLAN(), needsBridgeRules()),
 		Missing:  "nftables rules of bridges",
 		Get:      "modprobe nf_tables_bridge",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := layVLANBridges(u, l); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := setUpVLANBridges(cluster, setup); err != nil {
 				return err
 			}
-			if err := eachHost(u, layMACNAT); err != nil {
+			if err := eachHost(cluster, setUpMACNAT); err != nil {
 				return err
 			}
-			b := oneSubnet(u.Spec.MTU)
-			return l.populate(u, func(c *lab.Container) error {
+			b := oneSubnet(cluster.Spec.MTU)
+			return setup.populate(cluster, func(c *lab.Container) error {
 				if err := b.plug(c); err != nil {
 					return err
 				}
@@ -65,16 +65,16 @@ func needsBridgeRules() Need {
 
 // lastEnds are the containers whose rule comes last, on the paths that rules
 // are on.
-func lastEnds(u *lab.Underlay, path string) (Ends, error) {
-	ends, err := Network{}.EndsOf(u, path)
+func lastEnds(cluster *lab.Cluster, path string) (Ends, error) {
+	ends, err := Network{}.EndsOf(cluster, path)
 	if err != nil || path == SameHost {
 		return ends, err
 	}
 	last := func(h *lab.Host) *lab.Container { all := h.Containers(); return all[len(all)-1] }
-	server := last(u.Hosts[1])
+	server := last(cluster.Hosts[1])
 	ends.Server, ends.Bind, ends.Dial = server.Host.Short+"/"+server.Short, server.Addr, server.Addr
 	if path == CrossHost {
-		ends.Client = u.Hosts[0].Short + "/" + last(u.Hosts[0]).Short
+		ends.Client = cluster.Hosts[0].Short + "/" + last(cluster.Hosts[0]).Short
 	}
 	return ends, nil
 }
@@ -109,9 +109,9 @@ func macNATOf(h *lab.Host) macNAT {
 	}
 }
 
-// layMACNAT lays the table, with the host's own address on the bridge as the
+// setUpMACNAT lays the table, with the host's own address on the bridge as the
 // first of those rewritten.
-func layMACNAT(h *lab.Host) error {
+func setUpMACNAT(h *lab.Host) error {
 	m := macNATOf(h)
 	err := h.Nftables(func(conn *nftables.Conn) {
 		conn.AddTable(m.table)

@@ -18,8 +18,8 @@ func macvlan() Network {
 		Outside:  true,
 		Missing:  "macvlan devices",
 		Get:      "modprobe macvlan",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return l.populate(u, func(c *lab.Container) error {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setup.populate(cluster, func(c *lab.Container) error {
 				return addMacvlan(c, lab.Device, lab.UnderlayAddr(c.Host.Number, c.Number))
 			})
 		},

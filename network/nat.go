@@ -23,16 +23,16 @@ func nat() Network {
 		Outside:  true,
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			b := ownSubnet(u.Spec.MTU)
-			if err := eachHost(u, func(h *lab.Host) error { return errors.Join(b.lay(h), layNAT(h)) }); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			b := ownSubnet(cluster.Spec.MTU)
+			if err := eachHost(cluster, func(h *lab.Host) error { return errors.Join(b.setUp(h), setUpNAT(h)) }); err != nil {
 				return err
 			}
-			return l.populate(u, func(c *lab.Container) error {
+			return setup.populate(cluster, func(c *lab.Container) error {
 				if err := b.plug(c); err != nil {
 					return err
 				}
-				return publish(c, l.published(c))
+				return publish(c, setup.published(c))
 			})
 		},
 	}
@@ -50,7 +50,7 @@ func publishing(table *nftables.Table) *nftables.Chain {
 	}
 }
 
-func layNAT(h *lab.Host) error {
+func setUpNAT(h *lab.Host) error {
 	return h.Nftables(func(conn *nftables.Conn) {
 		table := conn.AddTable(natTable())
 		after := conn.AddChain(&nftables.Chain{

@@ -2,7 +2,7 @@
 // and one line in All.
 //
 // A network is data and one function that lays it over the hosts of an
-// underlay. Laying looks at the machine; everything else is fixed.
+// underlay. Setup looks at the machine; everything else is fixed.
 package network
 
 import (
@@ -85,13 +85,13 @@ type Network struct {
 
 	// Lay attaches containers to each host, by populate. What it makes goes with
 	// the underlay.
-	Lay func(u *lab.Underlay, l *Laying) error
+	SetUp func(cluster *lab.Cluster, setup *Setup) error
 	// Try tells on hosts of its own whether the network can be laid, where
 	// laying it takes long; nil: Lay tells.
-	Try func(u *lab.Underlay, l *Laying) error
+	Try func(cluster *lab.Cluster, setup *Setup) error
 	// Ends gives the ends of a path where they are not the containers that
 	// EndsOf takes; nil: they are.
-	Ends func(u *lab.Underlay, path string) (Ends, error)
+	Ends func(cluster *lab.Cluster, path string) (Ends, error)
 	// PublishedAt is the address of a host at which it publishes ports; nil: its
 	// own.
 	PublishedAt func(h *lab.Host) netip.Addr
@@ -145,21 +145,21 @@ type Ends struct {
 }
 
 // EndsOf gives the ends of a path on an underlay that has been laid.
-func (n Network) EndsOf(u *lab.Underlay, path string) (Ends, error) {
+func (n Network) EndsOf(cluster *lab.Cluster, path string) (Ends, error) {
 	if n.Ends != nil {
-		return n.Ends(u, path)
+		return n.Ends(cluster, path)
 	}
 	place := func(host, container int) (string, netip.Addr, error) {
-		if host > len(u.Hosts) || container > len(u.Hosts[host-1].Containers()) {
+		if host > len(cluster.Hosts) || container > len(cluster.Hosts[host-1].Containers()) {
 			return "", netip.Addr{}, fmt.Errorf("path %s needs container c%d on h%d: the lab is smaller: build it with more --hosts or --containers", path, container, host)
 		}
-		c := u.Hosts[host-1].Containers()[container-1]
+		c := cluster.Hosts[host-1].Containers()[container-1]
 		return c.Host.Short + "/" + c.Short, c.Addr, nil
 	}
 	c1, _, err1 := place(1, 1)
 	c2, addr2, err2 := place(1, 2)
 	far, farAddr, errFar := place(2, 1)
-	own := u.Hosts[0]
+	own := cluster.Hosts[0]
 	switch path {
 	case SameHost:
 		return Ends{c1, c2, addr2, addr2}, errors.Join(err1, err2)
@@ -173,7 +173,7 @@ func (n Network) EndsOf(u *lab.Underlay, path string) (Ends, error) {
 	if errFar != nil {
 		return Ends{}, errFar
 	}
-	published := u.Hosts[1].Addr
+	published := cluster.Hosts[1].Addr
 	switch path {
 	case PublishedPort:
 		return Ends{own.Short, far, farAddr, published}, nil
@@ -188,12 +188,12 @@ func loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
 
 // hostEnds are those of the baseline, which stands in for every path: over
 // the loopback for paths within a host, from h1 to h2 for all others.
-func hostEnds(u *lab.Underlay, path string) (Ends, error) {
+func hostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	if Within(path) {
-		return Ends{u.Hosts[0].Short, u.Hosts[0].Short, loopback(), loopback()}, nil
+		return Ends{cluster.Hosts[0].Short, cluster.Hosts[0].Short, loopback(), loopback()}, nil
 	}
-	if len(u.Hosts) < 2 {
+	if len(cluster.Hosts) < 2 {
 		return Ends{}, fmt.Errorf("path %s needs two hosts: build the lab with --hosts 2", path)
 	}
-	return Ends{u.Hosts[0].Short, u.Hosts[1].Short, u.Hosts[1].Addr, u.Hosts[1].Addr}, nil
+	return Ends{cluster.Hosts[0].Short, cluster.Hosts[1].Short, cluster.Hosts[1].Addr, cluster.Hosts[1].Addr}, nil
 }

@@ -46,20 +46,20 @@ type openVSwitch struct {
 }
 
 // tryOpenVSwitch tells which datapath this machine has, without the daemons.
-func tryOpenVSwitch(u *lab.Underlay, l *Laying) error {
-	_, err := chooseDatapath(u.Hosts[0], l)
+func tryOpenVSwitch(cluster *lab.Cluster, setup *Setup) error {
+	_, err := chooseDatapath(cluster.Hosts[0], setup)
 	return err
 }
 
 // chooseDatapath takes the kernel's datapath where one can be made, and else
 // that of the daemon itself, which stands in for it.
-func chooseDatapath(h *lab.Host, l *Laying) (string, error) {
+func chooseDatapath(h *lab.Host, setup *Setup) (string, error) {
 	const probe = "tare-probe"
 	if _, err := h.Run("ovs-dpctl", "add-dp", probe); err == nil {
 		_, err = h.Run("ovs-dpctl", "del-dp", probe)
 		return ovsKernel, err
 	}
-	l.standIn("userspace-datapath: this kernel has no datapath of Open vSwitch (modprobe openvswitch): " +
+	setup.standIn("userspace-datapath: this kernel has no datapath of Open vSwitch (modprobe openvswitch): " +
 		"ovs-vswitchd itself forwards each frame, without segmentation and checksum offload, whatever the nic")
 	return ovsUserspace, h.Inside(func() error {
 		tun, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)
@@ -70,15 +70,15 @@ func chooseDatapath(h *lab.Host, l *Laying) (string, error) {
 	})
 }
 
-// layOpenVSwitch starts Open vSwitch on every host, lays what is asked on each,
+// setUpOpenVSwitch starts Open vSwitch on every host, lays what is asked on each,
 // and attaches containers by plug.
-func layOpenVSwitch(u *lab.Underlay, l *Laying, lay func(s *openVSwitch) error, plug func(s *openVSwitch, c *lab.Container) error) error {
-	datapath, err := chooseDatapath(u.Hosts[0], l)
+func setUpOpenVSwitch(cluster *lab.Cluster, setup *Setup, lay func(s *openVSwitch) error, plug func(s *openVSwitch, c *lab.Container) error) error {
+	datapath, err := chooseDatapath(cluster.Hosts[0], setup)
 	if err != nil {
 		return err
 	}
-	switches := make([]*openVSwitch, len(u.Hosts)) // by host
-	err = allHosts(u, func(h *lab.Host) error {
+	switches := make([]*openVSwitch, len(cluster.Hosts)) // by host
+	err = allHosts(cluster, func(h *lab.Host) error {
 		s := &openVSwitch{host: h, datapath: datapath}
 		switches[h.Number-1] = s
 		if err := s.start(); err != nil {
@@ -89,11 +89,11 @@ func layOpenVSwitch(u *lab.Underlay, l *Laying, lay func(s *openVSwitch) error, 
 	if err != nil {
 		return err
 	}
-	err = l.populate(u, func(c *lab.Container) error { return plug(switches[c.Host.Number-1], c) })
+	err = setup.populate(cluster, func(c *lab.Container) error { return plug(switches[c.Host.Number-1], c) })
 	if err != nil {
 		return err
 	}
-	return allHosts(u, func(h *lab.Host) error { return switches[h.Number-1].faults() })
+	return allHosts(cluster, func(h *lab.Host) error { return switches[h.Number-1].faults() })
 }
 
 // start starts the database and the switch.

@@ -26,18 +26,18 @@ func ovsMultitable() Network {
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
 			lay := func(s *openVSwitch) error {
-				if err := s.addOverlay(u); err != nil {
+				if err := s.addOverlay(cluster); err != nil {
 					return err
 				}
 				if err := s.addTunnel(vxlanDevice, tunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {
 					return err
 				}
-				return s.setFlows(bridgeName, pipeline(u, s.host))
+				return s.setFlows(bridgeName, pipeline(cluster, s.host))
 			}
-			return layOpenVSwitch(u, l, lay, func(s *openVSwitch, c *lab.Container) error {
+			return setUpOpenVSwitch(cluster, setup, lay, func(s *openVSwitch, c *lab.Container) error {
 				if err := s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
 					return err
 				}
@@ -53,12 +53,12 @@ func ovsMultitable() Network {
 // receiver's, reg2: its port) are those of OpenShift's SDN
 // (github.com/openshift/sdn, pkg/network/node/ovscontroller.go); its services,
 // multicast and ways out are left away.
-func pipeline(u *lab.Underlay, h *lab.Host) []string {
-	cluster, own := overlayContainer(h, 0).Masked(), overlayShare(h)
+func pipeline(cluster *lab.Cluster, h *lab.Host) []string {
+	all, own := overlayContainer(h, 0).Masked(), overlayShare(h)
 	flows := []string{
 		// Where from: the tunnel or a container.
-		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, cluster, own),
-		fmt.Sprintf("table=0,priority=200,in_port=%d,ip,nw_src=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, cluster),
+		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, all, own),
+		fmt.Sprintf("table=0,priority=200,in_port=%d,ip,nw_src=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, all),
 		fmt.Sprintf("table=0,priority=150,in_port=%d,actions=drop", tunnelPort),
 		"table=0,priority=100,arp,actions=goto_table:20",
 		"table=0,priority=100,ip,actions=goto_table:20",
@@ -66,13 +66,13 @@ func pipeline(u *lab.Underlay, h *lab.Host) []string {
 		"table=21,priority=0,actions=goto_table:30",
 		// Where to: ARP or IP, here or on another host.
 		fmt.Sprintf("table=30,priority=200,arp,nw_dst=%s,actions=goto_table:40", own),
-		fmt.Sprintf("table=30,priority=100,arp,nw_dst=%s,actions=goto_table:50", cluster),
+		fmt.Sprintf("table=30,priority=100,arp,nw_dst=%s,actions=goto_table:50", all),
 		fmt.Sprintf("table=30,priority=200,ip,nw_dst=%s,actions=goto_table:70", own),
-		fmt.Sprintf("table=30,priority=100,ip,nw_dst=%s,actions=goto_table:90", cluster),
+		fmt.Sprintf("table=30,priority=100,ip,nw_dst=%s,actions=goto_table:90", all),
 		// Whether it may: within a tenant only.
 		fmt.Sprintf("table=80,priority=100,reg0=%d,reg1=%d,actions=output:NXM_NX_REG2[]", tenant, tenant),
 	}
-	for _, other := range u.Hosts {
+	for _, other := range cluster.Hosts {
 		if other == h {
 			continue
 		}

@@ -23,15 +23,15 @@ func ovsVLAN() Network {
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			mtu := wire.InnerMTU(u.Spec.MTU, wire.VLAN())
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VLAN())
 			lay := func(s *openVSwitch) error {
 				if err := s.addUplink(bridgeName, "trunks=0,"+tag); err != nil {
 					return err
 				}
 				return s.vsctl("set", "Port", bridgeName, "tag=0")
 			}
-			return layOpenVSwitch(u, l, lay, func(s *openVSwitch, c *lab.Container) error {
+			return setUpOpenVSwitch(cluster, setup, lay, func(s *openVSwitch, c *lab.Container) error {
 				return s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number), "tag="+tag)
 			})
 		},

@@ -45,20 +45,20 @@ func ovsVXLAN() Network {
 			Name: Openflow, Doc: "how Open vSwitch forwards: as a switch, or by a rule for each pair of addresses",
 			Values: []string{openflowNormal, openflowExplicit}, List: true,
 		}},
-		Try: tryOpenVSwitch,
-		Lay: layOVSVXLAN,
+		Try:   tryOpenVSwitch,
+		SetUp: setUpOVSVXLAN,
 	}
 }
 
-func layOVSVXLAN(u *lab.Underlay, l *Laying) error {
-	if rules := pairRules(len(u.Hosts), l.Containers); l.Params[Openflow] == openflowExplicit && rules > openflowMost {
-		return fmt.Errorf("%d containers on %d hosts take %d rules on each, the most is %d: use fewer --containers", l.Containers, len(u.Hosts), rules, openflowMost)
+func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {
+	if rules := pairRules(len(cluster.Hosts), setup.Containers); setup.Params[Openflow] == openflowExplicit && rules > openflowMost {
+		return fmt.Errorf("%d containers on %d hosts take %d rules on each, the most is %d: use fewer --containers", setup.Containers, len(cluster.Hosts), rules, openflowMost)
 	}
 	lay := func(s *openVSwitch) error {
-		if err := s.addOverlay(u); err != nil {
+		if err := s.addOverlay(cluster); err != nil {
 			return err
 		}
-		for _, other := range u.Hosts {
+		for _, other := range cluster.Hosts {
 			if other == s.host {
 				continue
 			}
@@ -70,29 +70,29 @@ func layOVSVXLAN(u *lab.Underlay, l *Laying) error {
 		}
 		return nil
 	}
-	mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
-	err := layOpenVSwitch(u, l, lay, func(s *openVSwitch, c *lab.Container) error {
+	mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
+	err := setUpOpenVSwitch(cluster, setup, lay, func(s *openVSwitch, c *lab.Container) error {
 		return s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number))
 	})
-	if err != nil || l.Params[Openflow] != openflowExplicit {
+	if err != nil || setup.Params[Openflow] != openflowExplicit {
 		return err
 	}
-	return pairUp(u, l)
+	return pairUp(cluster, setup)
 }
 
 // pairUp lays the rules of all pairs, and again with each container that comes
 // or goes.
-func pairUp(u *lab.Underlay, l *Laying) error {
+func pairUp(cluster *lab.Cluster, setup *Setup) error {
 	var one sync.Mutex // of two that read who is there, the later must lay later
 	lay := func() error {
 		one.Lock()
 		defer one.Unlock()
-		return allHosts(u, func(h *lab.Host) error {
-			return (&openVSwitch{host: h}).setFlows(bridgeName, pairFlows(u, h))
+		return allHosts(cluster, func(h *lab.Host) error {
+			return (&openVSwitch{host: h}).setFlows(bridgeName, pairFlows(cluster, h))
 		})
 	}
-	plug := l.attach
-	l.attach = func(c *lab.Container) error {
+	plug := setup.attach
+	setup.attach = func(c *lab.Container) error {
 		if err := plug(c); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func overlayContainer(h *lab.Host, n int) netip.Prefix {
 
 // addOverlay makes the bridge of the overlay. The userspace datapath sends what
 // it encapsulates through a second bridge, which holds the host's address.
-func (s *openVSwitch) addOverlay(u *lab.Underlay) error {
+func (s *openVSwitch) addOverlay(cluster *lab.Cluster) error {
 	if err := s.addBridge(bridgeName, lab.MAC(overlayAddr(s.host, 1))); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *openVSwitch) addOverlay(u *lab.Underlay) error {
 	if err := s.addUplink(physicalBridge); err != nil {
 		return err
 	}
-	for _, other := range u.Hosts {
+	for _, other := range cluster.Hosts {
 		if other == s.host {
 			continue
 		}
@@ -146,13 +146,13 @@ func pairRules(hosts, containers int) int {
 
 // pairFlows are the rules of a host that name both addresses and the port of
 // each pair that talks, and of each that asks for an address.
-func pairFlows(u *lab.Underlay, h *lab.Host) []string {
+func pairFlows(cluster *lab.Cluster, h *lab.Host) []string {
 	type end struct {
 		mac  string
 		port int
 	}
 	var local, remote []end
-	for _, other := range u.Hosts {
+	for _, other := range cluster.Hosts {
 		for _, c := range other.Containers() {
 			mac := lab.MAC(overlayContainer(other, c.Number).Addr()).String()
 			if other == h {

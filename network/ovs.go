@@ -25,11 +25,11 @@ func ovs() Network {
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return layOpenVSwitch(u, l,
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setUpOpenVSwitch(cluster, setup,
 				func(s *openVSwitch) error { return s.addUplink(bridgeName) },
 				func(s *openVSwitch, c *lab.Container) error {
-					return s.plug(bridgeName, c, u.Spec.MTU, underlayContainer(c))
+					return s.plug(bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
 				})
 		},
 	}

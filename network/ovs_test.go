@@ -17,14 +17,14 @@ import (
 )
 
 // explicit is ovs-vxlan with a rule for each pair of addresses.
-func explicit() site.UnderlaySpec {
-	u := on("ovs-vxlan")
-	u.Name, u.Params = "explicit", map[string]string{network.Openflow: "explicit"}
-	return u
+func explicit() site.ClusterSpec {
+	spec := on("ovs-vxlan")
+	spec.Name, spec.Params = "explicit", map[string]string{network.Openflow: "explicit"}
+	return spec
 }
 
-func openVSwitches() []site.UnderlaySpec {
-	return []site.UnderlaySpec{on("ovs"), on("ovs-vlan"), on("ovs-vxlan"), explicit(), on("ovs-multitable")}
+func openVSwitches() []site.ClusterSpec {
+	return []site.ClusterSpec{on("ovs"), on("ovs-vlan"), on("ovs-vxlan"), explicit(), on("ovs-multitable")}
 }
 
 func TestOpenVSwitchCarriesTraffic(t *testing.T) {
@@ -36,15 +36,15 @@ func TestOpenVSwitchCarriesTraffic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range openVSwitches() {
-		t.Run(u.Name, func(t *testing.T) {
-			n, _ := network.Find(u.Network)
-			b := built(t, l, u.Name)
+	for _, spec := range openVSwitches() {
+		t.Run(spec.Name, func(t *testing.T) {
+			n, _ := network.Find(spec.Network)
+			b := built(t, l, spec.Name)
 			for _, path := range n.Paths {
 				carries(t, l, b, path, wire.InnerMTU(1500, n.Stack))
 			}
 			for _, at := range []string{"h1/c1", "h2/c2"} {
-				if got := link(t, l, u.Name+"."+at, lab.Device).MTU; got != wire.InnerMTU(1500, n.Stack) {
+				if got := link(t, l, spec.Name+"."+at, lab.Device).MTU; got != wire.InnerMTU(1500, n.Stack) {
 					t.Errorf("MTU at %s is %d, want %d", at, got, wire.InnerMTU(1500, n.Stack))
 				}
 			}
@@ -136,14 +136,14 @@ func TestOVSVXLANEncapsulates(t *testing.T) {
 	}
 	const size = 1000
 	datagram := size + udpHeaders + wire.VXLAN().Bytes() - wire.IPv4Header
-	for _, u := range []site.UnderlaySpec{explicit(), on("ovs-multitable")} {
-		l := build(t, u)
+	for _, spec := range []site.ClusterSpec{explicit(), on("ovs-multitable")} {
+		l := build(t, spec)
 		var work float64
 		packets := counted(t, l, "h2", fmt.Sprintf("udp dport 4789 udp length %d", datagram), func() {
-			work = measure(t, l, built(t, l, u.Name), network.CrossHost, "udp_rr", workload.Run{Size: size}).Client.Work
+			work = measure(t, l, built(t, l, spec.Name), network.CrossHost, "udp_rr", workload.Run{Size: size}).Client.Work
 		})
 		if work <= 0 || packets < work {
-			t.Errorf("%s: %.0f datagrams of %d bytes to port 4789 in %.0f transactions", u.Name, packets, datagram, work)
+			t.Errorf("%s: %.0f datagrams of %d bytes to port 4789 in %.0f transactions", spec.Name, packets, datagram, work)
 		}
 	}
 }
@@ -235,9 +235,9 @@ func TestOVSMultitablePageShowsItsRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := on("ovs-multitable")
-	u.Containers = 1
-	laid := shell(t, build(t, u), "h1", "cat /run/tare/br0-*.flows")
+	spec := on("ovs-multitable")
+	spec.Containers = 1
+	laid := shell(t, build(t, spec), "h1", "cat /run/tare/br0-*.flows")
 	for line := range strings.Lines(laid) {
 		if !strings.Contains(string(page), "\n"+line) {
 			t.Errorf("the page does not show %s", line)
@@ -253,26 +253,26 @@ func TestOpenVSwitchThreeHosts(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	var all []site.UnderlaySpec
-	for _, u := range openVSwitches() {
-		u.Hosts = 3
-		all = append(all, u)
+	var all []site.ClusterSpec
+	for _, spec := range openVSwitches() {
+		spec.Hosts = 3
+		all = append(all, spec)
 	}
 	l := build(t, all...)
-	for _, u := range all {
-		server := u.Name + ".h3/c2"
+	for _, spec := range all {
+		server := spec.Name + ".h3/c2"
 		address, _, _ := strings.Cut(link(t, l, server, lab.Device).Addresses[0], "/")
 		for _, client := range []string{".h1/c1", ".h2/c1"} {
-			want, _, _ := strings.Cut(link(t, l, u.Name+client, lab.Device).Addresses[0], "/")
-			if got := seenAs(t, l, u.Name+client, address+":99", server, address+":99"); got != want {
-				t.Errorf("%s sees %s%s as %s, want %s", server, u.Name, client, got, want)
+			want, _, _ := strings.Cut(link(t, l, spec.Name+client, lab.Device).Addresses[0], "/")
+			if got := seenAs(t, l, spec.Name+client, address+":99", server, address+":99"); got != want {
+				t.Errorf("%s sees %s%s as %s, want %s", server, spec.Name, client, got, want)
 			}
 		}
-		before := link(t, l, u.Name+".h3", lab.Device)
+		before := link(t, l, spec.Name+".h3", lab.Device)
 		time.Sleep(100 * time.Millisecond)
-		after := link(t, l, u.Name+".h3", lab.Device)
+		after := link(t, l, spec.Name+".h3", lab.Device)
 		if packets := after.RxPackets + after.TxPackets - before.RxPackets - before.TxPackets; packets > 50 {
-			t.Errorf("%s: %d packets at rest", u.Name, packets)
+			t.Errorf("%s: %d packets at rest", spec.Name, packets)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func carries(t *testing.T, l *site.Lab, b site.Built, path string, mtu int) {
 }
 
 func TestLabNineNetworksAtOnce(t *testing.T) {
-	var all []site.UnderlaySpec
+	var all []site.ClusterSpec
 	for _, n := range ofTheKernel() {
 		all = append(all, on(n.Name))
 	}
@@ -79,25 +79,25 @@ func TestLabNineNetworksAtOnce(t *testing.T) {
 }
 
 func TestLabThreeHosts(t *testing.T) {
-	var all []site.UnderlaySpec
+	var all []site.ClusterSpec
 	for _, name := range []string{"route", "ptp", "vxlan", "macvlan"} {
-		u := on(name)
-		u.Hosts = 3
-		all = append(all, u)
+		spec := on(name)
+		spec.Hosts = 3
+		all = append(all, spec)
 	}
 	l := build(t, all...)
-	for _, u := range all {
-		n, _ := network.Find(u.Network)
+	for _, spec := range all {
+		n, _ := network.Find(spec.Network)
 		for _, path := range n.Paths {
-			carries(t, l, built(t, l, u.Name), path, wire.InnerMTU(1500, n.Stack))
+			carries(t, l, built(t, l, spec.Name), path, wire.InnerMTU(1500, n.Stack))
 		}
 		// The third host is reached from both others.
-		server := u.Name + ".h3/c2"
+		server := spec.Name + ".h3/c2"
 		address, _, _ := strings.Cut(link(t, l, server, "eth0").Addresses[0], "/")
 		for _, client := range []string{".h1/c1", ".h2/c1"} {
-			want, _, _ := strings.Cut(link(t, l, u.Name+client, "eth0").Addresses[0], "/")
-			if got := seenAs(t, l, u.Name+client, address+":99", server, address+":99"); got != want {
-				t.Errorf("%s sees %s%s as %s, want %s", server, u.Name, client, got, want)
+			want, _, _ := strings.Cut(link(t, l, spec.Name+client, "eth0").Addresses[0], "/")
+			if got := seenAs(t, l, spec.Name+client, address+":99", server, address+":99"); got != want {
+				t.Errorf("%s sees %s%s as %s, want %s", server, spec.Name, client, got, want)
 			}
 		}
 	}
@@ -105,9 +105,9 @@ func TestLabThreeHosts(t *testing.T) {
 
 func TestLabLinkLimits(t *testing.T) {
 	const rate = 100e6
-	u := on("route")
-	u.Link = rate
-	l := build(t, u)
+	spec := on("route")
+	spec.Link = rate
+	l := build(t, spec)
 	out := measure(t, l, built(t, l, "route"), network.CrossHost, "tcp_stream",
 		workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: 700 * time.Millisecond})
 	got := out.Server.Metrics["throughput"] + out.Client.Metrics["throughput"] // one end measures it

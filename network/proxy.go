@@ -24,17 +24,17 @@ func proxy() Network {
 		Outside:  true,
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			b := ownSubnet(u.Spec.MTU)
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			b := ownSubnet(cluster.Spec.MTU)
 			// Containers reach the other host's published port unmasqueraded.
-			if err := errors.Join(eachHost(u, b.lay), routeBetweenHosts(u)); err != nil {
+			if err := errors.Join(eachHost(cluster, b.setUp), routeBetweenHosts(cluster)); err != nil {
 				return err
 			}
-			return l.populate(u, func(c *lab.Container) error {
+			return setup.populate(cluster, func(c *lab.Container) error {
 				if err := b.plug(c); err != nil {
 					return err
 				}
-				return startRelay(c, l.published(c))
+				return startRelay(c, setup.published(c))
 			})
 		},
 	}

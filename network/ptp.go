@@ -21,11 +21,11 @@ func ptp() Network {
 		Outside:  true,
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := errors.Join(eachHost(u, routeElsewhere), routeBetweenHosts(u)); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := errors.Join(eachHost(cluster, routeElsewhere), routeBetweenHosts(cluster)); err != nil {
 				return err
 			}
-			return l.populate(u, func(c *lab.Container) error { return proxyARPPair(c, u.Spec.MTU) })
+			return setup.populate(cluster, func(c *lab.Container) error { return proxyARPPair(c, cluster.Spec.MTU) })
 		},
 	}
 }

@@ -19,9 +19,9 @@ type portMap struct {
 
 // published are the ports at which a container is: the first has those of all
 // servers, one that joins later has one of its own, the others have none.
-func (l *Laying) published(c *lab.Container) []portMap {
+func (setup *Setup) published(c *lab.Container) []portMap {
 	switch {
-	case c.Number > l.Containers:
+	case c.Number > setup.Containers:
 		return []portMap{{"udp", attachedPort(c), Port}}
 	case c.Number == 1:
 		all := []portMap{{"udp", Port, Port}}

@@ -15,11 +15,11 @@ func route() Network {
 		Outside:  true,
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := layBridge(u, l); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := setUpBridge(cluster, setup); err != nil {
 				return err
 			}
-			return routeBetweenHosts(u)
+			return routeBetweenHosts(cluster)
 		},
 	}
 }

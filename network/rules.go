@@ -24,29 +24,29 @@ const (
 	byIptables = "iptables"
 )
 
-// layRules lays rules on the host's way in, out and through that every routed
+// addRules lays rules on the host's way in, out and through that every routed
 // packet passes and none matches, as a policy of many services does. A bridged
 // packet passes them where br_netfilter hands it over.
-func layRules(h *lab.Host, l *Laying) error {
-	count := l.Params[Rules]
+func addRules(h *lab.Host, setup *Setup) error {
+	count := setup.Params[Rules]
 	rules, err := strconv.Atoi(count)
 	switch {
 	case count == "" || err == nil && rules == 0:
 		return nil
 	case err != nil:
 		return fmt.Errorf("lay rules in %s: %w", h.Name, err)
-	case l.Params[RulesBy] == byIptables:
-		return layIptables(h, rules, l)
+	case setup.Params[RulesBy] == byIptables:
+		return addIptables(h, rules, setup)
 	}
-	return layNftables(h, rules)
+	return addNftables(h, rules)
 }
 
 // rulesAtOnce is how many rules one transaction lays: the answers to each must
 // fit the socket's buffer.
 const rulesAtOnce = 50
 
-// layNftables lays one chain of the rules, to which every hook's jumps.
-func layNftables(h *lab.Host, rules int) error {
+// addNftables lays one chain of the rules, to which every hook's jumps.
+func addNftables(h *lab.Host, rules int) error {
 	table := &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare-rules"}
 	every := &nftables.Chain{Name: "every", Table: table}
 	for first := 0; first < rules; first += rulesAtOnce {
@@ -73,9 +73,9 @@ func layNftables(h *lab.Host, rules int) error {
 	})
 }
 
-// layIptables lays the rules with the machine's iptables, before those that
+// addIptables lays the rules with the machine's iptables, before those that
 // stand there already.
-func layIptables(h *lab.Host, rules int, l *Laying) error {
+func addIptables(h *lab.Host, rules int, setup *Setup) error {
 	need := program("iptables-restore", "iptables", "--version")
 	path, err := need.Find()
 	if err != nil {
@@ -101,7 +101,7 @@ func layIptables(h *lab.Host, rules int, l *Laying) error {
 	if _, after, found := strings.Cut(strings.TrimSpace(version), " v"); found {
 		version = after
 	}
-	l.part()[byIptables] = version
+	setup.part()[byIptables] = version
 	return nil
 }
 

@@ -28,34 +28,34 @@ func srIOV() Network {
 		Params: []Param{{
 			Name: vfParam, Doc: "PCI addresses of the virtual functions for the containers: h1/c1, h2/c1, h1/c2 and so on",
 		}},
-		Lay: laySRIOV,
+		SetUp: setUpSRIOV,
 	}
 }
 
-// laySRIOV deals the functions to hosts in turn. A host has no more containers
+// setUpSRIOV deals the functions to hosts in turn. A host has no more containers
 // than functions; paths that need more are not served.
-func laySRIOV(u *lab.Underlay, l *Laying) error {
-	if l.Params[vfParam] == "" {
+func setUpSRIOV(cluster *lab.Cluster, setup *Setup) error {
+	if setup.Params[vfParam] == "" {
 		return errors.New("no virtual function is named: give one for each host with --vf PCI,PCI (lspci -D shows them)")
 	}
-	functions := strings.Split(l.Params[vfParam], ",")
-	if len(functions) < len(u.Hosts) {
+	functions := strings.Split(setup.Params[vfParam], ",")
+	if len(functions) < len(cluster.Hosts) {
 		return errors.New("fewer virtual functions than hosts: give one for each host with --vf PCI,PCI")
 	}
-	l.Note("the adapter of the virtual functions is between the containers: --link, --nic and --mtu are not of it")
+	setup.Note("the adapter of the virtual functions is between the containers: --link, --nic and --mtu are not of it")
 	free := map[*lab.Host][]string{} // by host, in the order of its containers
 	for n, pci := range functions {
-		h := u.Hosts[n%len(u.Hosts)]
+		h := cluster.Hosts[n%len(cluster.Hosts)]
 		free[h] = append(free[h], strings.TrimSpace(pci))
 	}
-	l.attach = func(c *lab.Container) error {
+	setup.attach = func(c *lab.Container) error {
 		own := free[c.Host]
 		if c.Number > len(own) {
 			return fmt.Errorf("every virtual function of %s is in use: name more with --vf than there are --containers", c.Host.Short)
 		}
 		return takeVF(c, own[c.Number-1])
 	}
-	return eachHost(u, func(h *lab.Host) error { return l.add(h, min(l.Containers, len(free[h]))) })
+	return eachHost(cluster, func(h *lab.Host) error { return setup.add(h, min(setup.Containers, len(free[h]))) })
 }
 
 // takeVF gives a container a virtual function with an address.

@@ -23,7 +23,7 @@ func TestEveryNetworkIsWhole(t *testing.T) {
 			t.Errorf("%s: its parent %q does not come before it", n.Name, n.Parent)
 		}
 		before[n.Name] = true
-		if n.Doc == "" || n.Lay == nil || len(n.Paths) == 0 {
+		if n.Doc == "" || n.SetUp == nil || len(n.Paths) == 0 {
 			t.Errorf("%s lacks a sentence, a way to be laid or a path", n.Name)
 		}
 		if n.Name != network.Baseline && (n.Missing == "" || n.Get == "") {

@@ -32,24 +32,24 @@ func tunUDP() Network {
 		Needs:    []Need{tunNeed()},
 		Missing:  "TUN devices",
 		Get:      "modprobe tun",
-		Lay:      layTunnel,
+		SetUp:    setUpTunnel,
 	}
 }
 
-func layTunnel(u *lab.Underlay, l *Laying) error {
-	mtu := wire.InnerMTU(u.Spec.MTU, wire.UDP())
+func setUpTunnel(cluster *lab.Cluster, setup *Setup) error {
+	mtu := wire.InnerMTU(cluster.Spec.MTU, wire.UDP())
 	b := ownSubnet(mtu)
-	err := eachHost(u, func(h *lab.Host) error {
-		if err := b.lay(h); err != nil {
+	err := eachHost(cluster, func(h *lab.Host) error {
+		if err := b.setUp(h); err != nil {
 			return err
 		}
 		t := Tunnel{Device: tunnelDevice, MTU: mtu, Listen: netip.AddrPortFrom(h.Addr, tunUDPPort)}
-		for _, other := range u.Hosts {
+		for _, other := range cluster.Hosts {
 			if other != h {
 				t.Peers = append(t.Peers, TunnelPeer{Subnet: other.Subnet(), Host: netip.AddrPortFrom(other.Addr, tunUDPPort)})
 			}
 		}
-		if err := startTunnel(u, h, t); err != nil {
+		if err := startTunnel(cluster, h, t); err != nil {
 			return err
 		}
 		for _, peer := range t.Peers {
@@ -64,16 +64,16 @@ func layTunnel(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	return l.populate(u, b.plug)
+	return setup.populate(cluster, b.plug)
 }
 
 // startTunnel starts the process and brings its device up.
-func startTunnel(u *lab.Underlay, h *lab.Host, t Tunnel) error {
+func startTunnel(cluster *lab.Cluster, h *lab.Host, t Tunnel) error {
 	spec, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("describe tunnel: %w", err)
 	}
-	if err := h.StartSelf(&u.Undo, TunnelVerb, string(spec)); err != nil {
+	if err := h.StartSelf(&cluster.Undo, TunnelVerb, string(spec)); err != nil {
 		return err
 	}
 	return h.SetUp(t.Device)

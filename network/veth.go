@@ -18,8 +18,8 @@ func veth() Network {
 		Paths:    []string{SameHost, ContainerToOwnHost},
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			return l.populate(u, func(c *lab.Container) error { return routedPair(c, u.Spec.MTU) })
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setup.populate(cluster, func(c *lab.Container) error { return routedPair(c, cluster.Spec.MTU) })
 		},
 	}
 }

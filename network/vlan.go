@@ -27,11 +27,11 @@ func vlan() Network {
 		Needs:    needsVLAN(),
 		Missing:  "VLAN devices",
 		Get:      "modprobe 8021q",
-		Lay: func(u *lab.Underlay, l *Laying) error {
-			if err := eachHost(u, func(h *lab.Host) error { return addVLAN(u, h, l) }); err != nil {
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := eachHost(cluster, func(h *lab.Host) error { return addVLAN(cluster, h, setup) }); err != nil {
 				return err
 			}
-			return l.populate(u, func(c *lab.Container) error {
+			return setup.populate(cluster, func(c *lab.Container) error {
 				return addMacvlan(c, vlanDevice, overlayAddr(c.Host, c.Number))
 			})
 		},
@@ -51,15 +51,15 @@ func needsVLAN() []Need {
 
 // addVLAN gives a host its interface to the VLAN. All that the host then sends
 // has a tag, which a link must count.
-func addVLAN(u *lab.Underlay, h *lab.Host, l *Laying) error {
-	if u.Spec.Link > 0 {
-		if err := h.SetLink(lab.Device, u.Spec.Link, wire.VLANTag); err != nil {
+func addVLAN(cluster *lab.Cluster, h *lab.Host, setup *Setup) error {
+	if cluster.Spec.Link > 0 {
+		if err := h.SetLink(lab.Device, cluster.Spec.Link, wire.VLANTag); err != nil {
 			return err
 		}
 	}
-	isKernels, err := h.AddVLAN(lab.VLAN{Name: vlanDevice, ID: vlanID, Device: lab.Device, MTU: u.Spec.MTU})
+	isKernels, err := h.AddVLAN(lab.VLAN{Name: vlanDevice, ID: vlanID, Device: lab.Device, MTU: cluster.Spec.MTU})
 	if err == nil && !isKernels {
-		l.standIn("tags are pushed and popped by BPF: the kernel has no VLAN devices (modprobe 8021q)")
+		setup.standIn("tags are pushed and popped by BPF: the kernel has no VLAN devices (modprobe 8021q)")
 	}
 	return err
 }

@@ -22,7 +22,7 @@ import (
 func tagged() []string { return []string{"vlan", "bridge-vlan", "macnat"} }
 
 func TestVLANCarriesTraffic(t *testing.T) {
-	var all []site.UnderlaySpec
+	var all []site.ClusterSpec
 	for _, name := range tagged() {
 		all = append(all, on(name))
 	}
@@ -140,9 +140,9 @@ func interfaceIndex(device string) (int, error) {
 // With macnat nobody sees another's MAC address over the wire, and each host
 // has a rule for every container, the measured one's last.
 func TestMACNATHidesEveryContainer(t *testing.T) {
-	u := on("macnat")
-	u.Containers = 5
-	l := build(t, u)
+	spec := on("macnat")
+	spec.Containers = 5
+	l := build(t, spec)
 	b := built(t, l, "macnat")
 	for path, want := range map[string]string{
 		network.SameHost: "h1/c1 h1/c2", network.CrossHost: "h1/c5 h2/c5", network.HostToContainer: "h1 h2/c5",

@@ -28,7 +28,7 @@ func vxlan() Network {
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Missing:  "VXLAN devices",
 		Get:      "modprobe vxlan",
-		Lay:      layVXLAN,
+		SetUp:    setUpVXLAN,
 	}
 }
 
@@ -52,11 +52,11 @@ func oneSubnet(mtu int) bridged {
 	}
 }
 
-func layVXLAN(u *lab.Underlay, l *Laying) error {
-	mtu := wire.InnerMTU(u.Spec.MTU, wire.VXLAN())
+func setUpVXLAN(cluster *lab.Cluster, setup *Setup) error {
+	mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
 	b := oneSubnet(mtu)
-	err := eachHost(u, func(h *lab.Host) error {
-		if err := b.lay(h); err != nil {
+	err := eachHost(cluster, func(h *lab.Host) error {
+		if err := b.setUp(h); err != nil {
 			return err
 		}
 		err := h.AddVXLAN(lab.VXLAN{Name: vxlanDevice, VNI: vxlanVNI, Port: vxlanPort, Local: h.Addr, Device: lab.Device, MTU: mtu})
@@ -71,17 +71,17 @@ func layVXLAN(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range u.Hosts {
+	for _, h := range cluster.Hosts {
 		addr := b.gateway(h).Addr()
-		if err := eachOther(u, h, func(other *lab.Host) error { return learn(other, addr, h) }); err != nil {
+		if err := eachOther(cluster, h, func(other *lab.Host) error { return learn(other, addr, h) }); err != nil {
 			return err
 		}
 	}
-	return l.populate(u, func(c *lab.Container) error {
+	return setup.populate(cluster, func(c *lab.Container) error {
 		if err := b.plug(c); err != nil {
 			return err
 		}
-		return eachOther(u, c.Host, func(other *lab.Host) error {
+		return eachOther(cluster, c.Host, func(other *lab.Host) error {
 			c.Detach.Push(func() error { return unlearn(other, c.Addr, c.Host) })
 			return learn(other, c.Addr, c.Host)
 		})

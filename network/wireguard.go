@@ -33,25 +33,25 @@ func wireguard() Network {
 		},
 		Missing: "WireGuard devices",
 		Get:     "modprobe wireguard",
-		Lay:     layWireguard,
+		SetUp:   setUpWireguard,
 	}
 }
 
-func layWireguard(u *lab.Underlay, l *Laying) error {
+func setUpWireguard(cluster *lab.Cluster, setup *Setup) error {
 	keys := map[*lab.Host]*ecdh.PrivateKey{}
-	for _, h := range u.Hosts {
+	for _, h := range cluster.Hosts {
 		key, err := ecdh.X25519().GenerateKey(rand.Reader)
 		if err != nil {
 			return fmt.Errorf("make key of %s: %w", h.Name, err)
 		}
 		keys[h] = key
 	}
-	mtu := wire.InnerMTU(u.Spec.MTU, wire.Wireguard())
-	err := eachHost(u, func(h *lab.Host) error {
+	mtu := wire.InnerMTU(cluster.Spec.MTU, wire.Wireguard())
+	err := eachHost(cluster, func(h *lab.Host) error {
 		if err := h.AddWireGuard(wireguardDevice, mtu); err != nil {
 			return err
 		}
-		if err := setPeers(u, h, keys); err != nil {
+		if err := setPeers(cluster, h, keys); err != nil {
 			return err
 		}
 		return h.SetUp(wireguardDevice)
@@ -59,13 +59,13 @@ func layWireguard(u *lab.Underlay, l *Laying) error {
 	if err != nil {
 		return err
 	}
-	return layTunnels(u, l, mtu, func(*lab.Host, *lab.Host) (lab.Route, error) {
+	return setUpTunnels(cluster, setup, mtu, func(*lab.Host, *lab.Host) (lab.Route, error) {
 		return lab.Route{Device: wireguardDevice}, nil
 	})
 }
 
 // setPeers gives a host's device its key, and every other host as a peer.
-func setPeers(u *lab.Underlay, h *lab.Host, keys map[*lab.Host]*ecdh.PrivateKey) error {
+func setPeers(cluster *lab.Cluster, h *lab.Host, keys map[*lab.Host]*ecdh.PrivateKey) error {
 	wg, err := Program("wg")
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func setPeers(u *lab.Underlay, h *lab.Host, keys map[*lab.Host]*ecdh.PrivateKey)
 		return err
 	}
 	command := []string{wg, "set", wireguardDevice, "listen-port", wireguardPort, "private-key", key}
-	for _, other := range u.Hosts {
+	for _, other := range cluster.Hosts {
 		if other != h {
 			command = append(command, "peer", wireguardKey(keys[other].PublicKey().Bytes()),
 				"endpoint", other.Addr.String()+":"+wireguardPort, "allowed-ips", other.Subnet().String())

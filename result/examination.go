@@ -3,7 +3,7 @@ package result
 // Examination is what was tried between two ends, and what the places on the
 // way said meanwhile. It is no part of a result: findings are made from it.
 type Examination struct {
-	Underlay string // "vxlan", of which the places are
+	Cluster  string // "vxlan", of which the places are
 	Network  string
 	Fidelity string // "stand-in": another data path than the network's own
 	Path     string // empty: two ends of the user's choice

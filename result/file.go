@@ -175,7 +175,7 @@ func (c *Cell) fillArrays() {
 	c.Metrics = notNil(c.Metrics)
 	c.Samples = notNil(c.Samples)
 	c.Findings = notNil(c.Findings)
-	c.Underlays = notNil(c.Underlays)
+	c.Clusters = notNil(c.Clusters)
 	c.Params = notNilMap(c.Params)
 	for i := range c.Metrics {
 		c.Metrics[i].Warnings = notNil(c.Metrics[i].Warnings)

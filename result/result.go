@@ -97,13 +97,13 @@ type Cell struct {
 	Reason   string `json:"reason"` // why it is not ok
 	// Underlays are where it stands, by the names that the places of states
 	// begin with; of a baseline there are two, layout "a" and "b".
-	Underlays []string  `json:"underlays"`
-	Client    *End      `json:"client,omitempty"`
-	Server    *End      `json:"server,omitempty"`
-	Metrics   []Metric  `json:"metrics"`
-	Samples   []Sample  `json:"samples"`
-	Findings  []Finding `json:"findings"`
-	Trace     *Trace    `json:"trace,omitempty"` // where it was traced
+	Clusters []string  `json:"underlays"`
+	Client   *End      `json:"client,omitempty"`
+	Server   *End      `json:"server,omitempty"`
+	Metrics  []Metric  `json:"metrics"`
+	Samples  []Sample  `json:"samples"`
+	Findings []Finding `json:"findings"`
+	Trace    *Trace    `json:"trace,omitempty"` // where it was traced
 }
 
 // End is one of the two that talk.

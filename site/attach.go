@@ -14,9 +14,9 @@ import (
 
 // standing is a network as it was laid.
 type standing struct {
-	network  network.Network
-	underlay *lab.Underlay
-	laying   *network.Laying
+	network network.Network
+	cluster *lab.Cluster
+	setup   *network.Setup
 }
 
 // begin finds a network in which to make a container. Until end is called the
@@ -48,13 +48,13 @@ func (k *keeper) operate(req request) (op workload.Operation, err error) {
 // attach makes a container on a path of a network, waits for the first packet
 // answered, and removes it, all on the CPUs of the container's host.
 func (s standing) attach(path string) (op workload.Operation, err error) {
-	h, err := s.network.AttachHost(s.underlay, path)
+	h, err := s.network.AttachHost(s.cluster, path)
 	if err != nil {
 		return op, err
 	}
 	err = h.CPUs.Do(func() (err error) {
 		begun := time.Now()
-		c, err := s.network.Join(h, s.laying)
+		c, err := s.network.Join(h, s.setup)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (s standing) attach(path string) (op workload.Operation, err error) {
 				op.Remove = time.Since(begun)
 			}
 		}()
-		ends, err := s.network.AttachEnds(s.underlay, path, c)
+		ends, err := s.network.AttachEnds(s.cluster, path, c)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s standing) attach(path string) (op workload.Operation, err error) {
 // network's containers; where nothing does, a process in namespaces of its own
 // is the least that a container is.
 func (s standing) lifecycle(name string) (op workload.Operation, err error) {
-	h := s.underlay.Hosts[0]
+	h := s.cluster.Hosts[0]
 	make := s.network.Runtime.Cycle
 	if make == nil {
 		make = startApart

@@ -32,21 +32,21 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	config.Machine = k.machine
 	begun := time.Now()
 	k.lab = lab.New(config)
-	k.topology = Topology{Spec: *spec, Privilege: "user namespace", Underlays: make([]Built, len(spec.Underlays)), Namespaces: []string{}}
+	k.topology = Topology{Spec: *spec, Privilege: "user namespace", Clusters: make([]Built, len(spec.Clusters)), Namespaces: []string{}}
 	if lab.IsRoot() {
 		k.topology.Privilege = "root"
 	}
-	laid := make([]standing, len(spec.Underlays))
+	laid := make([]standing, len(spec.Clusters))
 	var wait sync.WaitGroup
-	for _, together := range byEngine(spec.Underlays, network.Find) {
-		wait.Go(func() { k.layTogether(spec.Underlays, together, laid) })
+	for _, together := range byEngine(spec.Clusters, network.Find) {
+		wait.Go(func() { k.setUpTogether(spec.Clusters, together, laid) })
 	}
 	wait.Wait()
 	k.standing = map[string]standing{}
 	for i, s := range laid {
-		if s.underlay != nil {
-			k.describe(&k.topology.Underlays[i], s.underlay)
-			k.standing[spec.Underlays[i].Name] = s
+		if s.cluster != nil {
+			k.describe(&k.topology.Clusters[i], s.cluster)
+			k.standing[spec.Clusters[i].Name] = s
 		}
 	}
 	k.topology.Up = time.Since(begun).Seconds()
@@ -58,7 +58,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 // same hosts stand on one set of them; all that need no real part are laid in
 // turn. Parameters are of the hosts, so networks that differ in them stand
 // apart.
-func byEngine(specs []UnderlaySpec, find func(name string) (network.Network, bool)) [][]int {
+func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool)) [][]int {
 	type hosts struct {
 		engine, name, nic string
 		params            result.Settings
@@ -86,16 +86,16 @@ func byEngine(specs []UnderlaySpec, find func(name string) (network.Network, boo
 	return groups
 }
 
-// layTogether lays underlays one after another, on the hosts of their engine
+// setUpTogether lays underlays one after another, on the hosts of their engine
 // where they have one. An engine that no network stands on does not stay.
-func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []standing) {
+func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, laid []standing) {
 	e := &engine{spec: specs[indices[0]]}
 	for _, i := range indices {
 		begun := time.Now()
-		l := &network.Laying{Containers: specs[i].Containers, Params: specs[i].Params}
-		u, err := e.layUnderlay(k.lab, specs[i], l)
+		setup := &network.Setup{Containers: specs[i].Containers, Params: specs[i].Params}
+		cluster, err := e.setUpCluster(k.lab, specs[i], setup)
 		built := Built{
-			UnderlaySpec: specs[i], Fidelity: l.Fidelity, Parts: l.Parts, Notes: l.Notes, Unserved: l.Unserved,
+			ClusterSpec: specs[i], Fidelity: setup.Fidelity, Parts: setup.Parts, Notes: setup.Notes, Unserved: setup.Unserved,
 			Seconds: time.Since(begun).Seconds(),
 			CPUs:    map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
 		}
@@ -108,18 +108,18 @@ func (k *keeper) layTogether(specs []UnderlaySpec, indices []int, laid []standin
 			e.used, built.Engine = true, e.hosts.Spec.Name
 		}
 		n, _ := network.Find(specs[i].Network)
-		laid[i], k.topology.Underlays[i] = standing{n, u, l}, built
+		laid[i], k.topology.Clusters[i] = standing{n, cluster, setup}, built
 	}
 	if err := e.end(k.lab); err != nil {
-		last := &k.topology.Underlays[indices[len(indices)-1]]
+		last := &k.topology.Clusters[indices[len(indices)-1]]
 		last.Error = errors.Join(errors.New(last.Error), err).Error()
 	}
 }
 
 // engine is one set of hosts that networks share, with what was started there.
 type engine struct {
-	spec  UnderlaySpec  // of the first network
-	hosts *lab.Underlay // nil: not laid
+	spec  ClusterSpec  // of the first network
+	hosts *lab.Cluster // nil: not laid
 	parts map[string]string
 	err   error // why not
 	tried bool
@@ -127,24 +127,24 @@ type engine struct {
 }
 
 // lay makes the hosts of an engine and starts its daemons, once.
-func (e *engine) lay(l *lab.Lab, of network.Engine) (*lab.Underlay, error) {
+func (e *engine) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error) {
 	if e.tried {
 		return e.hosts, e.err
 	}
 	e.tried = true
 	// The name tells it from the same engine on other hosts.
-	u, err := l.NewUnderlay(e.spec.hosts("engine-" + e.spec.Name))
+	cluster, err := l.NewCluster(e.spec.hosts("engine-" + e.spec.Name))
 	if err != nil {
 		e.err = err
 		return nil, err
 	}
-	laying := &network.Laying{Params: e.spec.Params}
-	if err := of.Lay(u, laying); err != nil {
-		e.err = errors.Join(err, l.Remove(u))
+	setup := &network.Setup{Params: e.spec.Params}
+	if err := of.SetUp(cluster, setup); err != nil {
+		e.err = errors.Join(err, l.Remove(cluster))
 		return nil, e.err
 	}
-	e.hosts, e.parts = u, laying.Parts
-	return u, nil
+	e.hosts, e.parts = cluster, setup.Parts
+	return cluster, nil
 }
 
 // end takes an engine back that nothing stands on.
@@ -156,47 +156,47 @@ func (e *engine) end(l *lab.Lab) error {
 }
 
 // hosts is what the lab makes of the spec, under a name.
-func (s UnderlaySpec) hosts(name string) lab.UnderlaySpec {
-	return lab.UnderlaySpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: s.Link, Switch: s.Switch}
+func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
+	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: s.Link, Switch: s.Switch}
 }
 
-// layUnderlay makes the hosts, or takes those of the network's engine, and lays
+// setUpCluster makes the hosts, or takes those of the network's engine, and lays
 // the network on them. A network that lacks a part has no hosts made.
-func (e *engine) layUnderlay(l *lab.Lab, spec UnderlaySpec, laying *network.Laying) (*lab.Underlay, error) {
+func (e *engine) setUpCluster(l *lab.Lab, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
 	n, known := network.Find(spec.Network)
 	if !known {
 		return nil, fmt.Errorf("lay network %q: unknown", spec.Network)
 	}
-	return e.layNetwork(l, n, spec, laying)
+	return e.setUpNetwork(l, n, spec, setup)
 }
 
-func (e *engine) layNetwork(l *lab.Lab, n network.Network, spec UnderlaySpec, laying *network.Laying) (*lab.Underlay, error) {
+func (e *engine) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
 	err := n.Lacks()
 	if err != nil {
 		return nil, err
 	}
-	var u *lab.Underlay
+	var cluster *lab.Cluster
 	if n.Engine.Name == "" {
-		u, err = l.NewUnderlay(spec.hosts(spec.Name))
-	} else if u, err = e.lay(l, n.Engine); err == nil {
-		laying.Parts = maps.Clone(e.parts)
-		u, err = l.Share(u, spec.Name)
+		cluster, err = l.NewCluster(spec.hosts(spec.Name))
+	} else if cluster, err = e.setUp(l, n.Engine); err == nil {
+		setup.Parts = maps.Clone(e.parts)
+		cluster, err = l.Share(cluster, spec.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := n.Build(u, laying); err != nil {
-		return nil, errors.Join(fmt.Errorf("lay network %s: %w", n.Name, err), l.Remove(u))
+	if err := n.Build(cluster, setup); err != nil {
+		return nil, errors.Join(fmt.Errorf("lay network %s: %w", n.Name, err), l.Remove(cluster))
 	}
-	return u, nil
+	return cluster, nil
 }
 
 // describe fills in what the underlay turned out to be.
-func (k *keeper) describe(built *Built, u *lab.Underlay) {
-	built.RPS = u.RPS
-	built.Warnings = append(built.Warnings, u.Warnings...)
+func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
+	built.RPS = cluster.RPS
+	built.Warnings = append(built.Warnings, cluster.Warnings...)
 	built.Warnings = append(built.Warnings, built.Notes...)
-	for _, h := range u.Hosts {
+	for _, h := range cluster.Hosts {
 		built.CPUs[h.Short] = h.CPUs.String()
 		k.topology.Namespaces = append(k.topology.Namespaces, h.Name)
 		for _, c := range h.Containers() {
@@ -216,12 +216,12 @@ func (k *keeper) describe(built *Built, u *lab.Underlay) {
 			continue
 		}
 		// A path that needs more hosts or containers than there are is not served.
-		if ends, err := n.EndsOf(u, path); err == nil {
+		if ends, err := n.EndsOf(cluster, path); err == nil {
 			built.Paths[path] = ends
 		}
 	}
-	if h := u.Hosts[0]; n.Outside && len(u.Hosts) > 1 && len(h.Containers()) > 0 {
-		other := u.Hosts[1]
+	if h := cluster.Hosts[0]; n.Outside && len(cluster.Hosts) > 1 && len(h.Containers()) > 0 {
+		other := cluster.Hosts[1]
 		built.Outside = &network.Ends{Client: h.Short + "/" + h.Containers()[0].Short, Server: other.Short, Bind: other.Addr, Dial: other.Addr}
 	}
 }
@@ -242,12 +242,12 @@ func (k *keeper) probe() (probed []Availability, err error) {
 	defer func() { err = errors.Join(err, scratch.Close()) }()
 	for _, n := range network.All() {
 		a := Availability{Name: n.Name, Fidelity: n.Fidelity}
-		spec := UnderlaySpec{Name: n.Name, Network: n.Name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1}
-		l := &network.Laying{Containers: spec.Containers}
-		u, err := scratch.NewUnderlay(spec.hosts(n.Name))
+		spec := ClusterSpec{Name: n.Name, Network: n.Name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1}
+		setup := &network.Setup{Containers: spec.Containers}
+		cluster, err := scratch.NewCluster(spec.hosts(n.Name))
 		if err == nil {
-			err = n.Probe(u, l)
-			err = errors.Join(err, scratch.Remove(u))
+			err = n.Probe(cluster, setup)
+			err = errors.Join(err, scratch.Remove(cluster))
 		}
 		if err != nil {
 			a.Error, a.Missing, a.Get = err.Error(), n.Missing, n.Get
@@ -255,8 +255,8 @@ func (k *keeper) probe() (probed []Availability, err error) {
 				a.Missing, a.Get, a.Error = missing.What, missing.Get, missing.Err.Error()
 			}
 		}
-		if l.Fidelity != "" {
-			a.Fidelity = l.Fidelity
+		if setup.Fidelity != "" {
+			a.Fidelity = setup.Fidelity
 		}
 		probed = append(probed, a)
 	}

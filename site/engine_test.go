@@ -25,19 +25,19 @@ func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 		}
 		return network.Network{Name: name, Engine: network.Engine{Name: engine}}, true
 	}
-	two := func(name string, change ...func(*UnderlaySpec)) UnderlaySpec {
-		s := UnderlaySpec{Name: name, Network: name, NIC: "full", MTU: 1500, Hosts: 2}
+	two := func(name string, change ...func(*ClusterSpec)) ClusterSpec {
+		s := ClusterSpec{Name: name, Network: name, NIC: "full", MTU: 1500, Hosts: 2}
 		for _, c := range change {
 			c(&s)
 		}
 		return s
 	}
-	specs := []UnderlaySpec{
+	specs := []ClusterSpec{
 		two("plain:a"), two("docker:a"), two("own:a"), two("docker:b"), two("plain:b"), two("own:b"), two("ovs:a"),
-		two("docker:a", func(s *UnderlaySpec) { s.NIC = "tso" }),
-		two("docker:a", func(s *UnderlaySpec) { s.Hosts = 3 }),
-		two("docker:a", func(s *UnderlaySpec) { s.Params = map[string]string{"rules": "9"} }),
-		two("docker:b", func(s *UnderlaySpec) { s.Params = map[string]string{"rules": "9"} }),
+		two("docker:a", func(s *ClusterSpec) { s.NIC = "tso" }),
+		two("docker:a", func(s *ClusterSpec) { s.Hosts = 3 }),
+		two("docker:a", func(s *ClusterSpec) { s.Params = map[string]string{"rules": "9"} }),
+		two("docker:b", func(s *ClusterSpec) { s.Params = map[string]string{"rules": "9"} }),
 	}
 	want := "[[0 4] [1 3] [2] [5] [6] [7] [8] [9 10]]"
 	if got := fmt.Sprint(byEngine(specs, find)); got != want {
@@ -51,7 +51,7 @@ func engineTests() error {
 		return err
 	}
 	l := lab.New(lab.Config{CC: "cubic", Pin: lab.PinNone})
-	return errors.Join(halfLaid(l), engineThatFails(l), missingPart(l), l.Close())
+	return errors.Join(halfSetUp(l), engineThatFails(l), missingPart(l), l.Close())
 }
 
 // Engines tells the verbs of the test binary about engineTests.
@@ -66,9 +66,9 @@ func daemonIn(started *[]*lab.Process) func(h *lab.Host) error {
 	}
 }
 
-func onEach(do func(h *lab.Host) error) func(u *lab.Underlay) error {
-	return func(u *lab.Underlay) error {
-		for _, h := range u.Hosts {
+func onEach(do func(h *lab.Host) error) func(cluster *lab.Cluster) error {
+	return func(cluster *lab.Cluster) error {
+		for _, h := range cluster.Hosts {
 			if err := do(h); err != nil {
 				return err
 			}
@@ -78,14 +78,14 @@ func onEach(do func(h *lab.Host) error) func(u *lab.Underlay) error {
 }
 
 // container adds one to each host.
-func container(u *lab.Underlay, _ *network.Laying) error {
+func container(cluster *lab.Cluster, _ *network.Setup) error {
 	return onEach(func(h *lab.Host) error {
 		c, err := h.AddContainer()
 		if err != nil {
 			return err
 		}
 		return c.Create()
-	})(u)
+	})(cluster)
 }
 
 func runs(p *lab.Process) bool {
@@ -97,8 +97,8 @@ func runs(p *lab.Process) bool {
 	}
 }
 
-func specNamed(name string) UnderlaySpec {
-	return UnderlaySpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2}
+func specNamed(name string) ClusterSpec {
+	return ClusterSpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2}
 }
 
 // says is an error unless err says the text.
@@ -109,21 +109,21 @@ func says(err error, text string) error {
 	return nil
 }
 
-// halfLaid has a network that fails after it made a container and a daemon: its
+// halfSetUp has a network that fails after it made a container and a daemon: its
 // own are gone, its engine and its neighbour stand.
-func halfLaid(l *lab.Lab) error {
+func halfSetUp(l *lab.Lab) error {
 	var engines, own []*lab.Process
 	of := network.Engine{Name: "e", Start: onEach(daemonIn(&engines))}
-	whole := network.Network{Name: "whole", Engine: of, Lay: container}
-	half := network.Network{Name: "half", Engine: of, Lay: func(u *lab.Underlay, laying *network.Laying) error {
-		if err := errors.Join(container(u, laying), onEach(daemonIn(&own))(u)); err != nil {
+	whole := network.Network{Name: "whole", Engine: of, SetUp: container}
+	half := network.Network{Name: "half", Engine: of, SetUp: func(cluster *lab.Cluster, setup *network.Setup) error {
+		if err := errors.Join(container(cluster, setup), onEach(daemonIn(&own))(cluster)); err != nil {
 			return err
 		}
 		return errors.New("add route: no such device")
 	}}
 	e := &engine{spec: specNamed("half")}
-	_, errHalf := e.layNetwork(l, half, specNamed("half"), &network.Laying{})
-	u, err := e.layNetwork(l, whole, specNamed("whole"), &network.Laying{})
+	_, errHalf := e.setUpNetwork(l, half, specNamed("half"), &network.Setup{})
+	cluster, err := e.setUpNetwork(l, whole, specNamed("whole"), &network.Setup{})
 	errs := []error{says(errHalf, "lay network half: add route: no such device"), err}
 	if len(engines) != 2 || !runs(engines[0]) || !runs(engines[1]) {
 		errs = append(errs, fmt.Errorf("%d daemons of the engine, or they do not run", len(engines)))
@@ -136,13 +136,13 @@ func halfLaid(l *lab.Lab) error {
 			errs = append(errs, fmt.Errorf("%s is there: %t", at, err == nil))
 		}
 	}
-	e.used = u != nil
+	e.used = cluster != nil
 	if errs = append(errs, e.end(l)); !runs(engines[0]) {
 		errs = append(errs, errors.New("an engine that is used was ended"))
 	}
 	// The last network goes, and nothing stands on the engine.
 	e.used = false
-	errs = append(errs, l.Remove(u), e.end(l))
+	errs = append(errs, l.Remove(cluster), e.end(l))
 	for _, p := range engines {
 		<-p.Done
 	}
@@ -163,7 +163,7 @@ func engineThatFails(l *lab.Lab) error {
 	e := &engine{spec: specNamed("first")}
 	var errs []error
 	for _, name := range []string{"first", "second"} {
-		_, err := e.layNetwork(l, network.Network{Name: name, Engine: of, Lay: container}, specNamed(name), &network.Laying{})
+		_, err := e.setUpNetwork(l, network.Network{Name: name, Engine: of, SetUp: container}, specNamed(name), &network.Setup{})
 		errs = append(errs, says(err, "start engine e: no socket yet"))
 	}
 	if len(started) != 1 {
@@ -182,12 +182,12 @@ func engineThatFails(l *lab.Lab) error {
 // it, and the error says how to get it.
 func missingPart(l *lab.Lab) error {
 	n := network.Network{
-		Name: "n", Lay: container,
-		Engine: network.Engine{Name: "e", Start: func(*lab.Underlay) error { return errors.New("it was started") }},
+		Name: "n", SetUp: container,
+		Engine: network.Engine{Name: "e", Start: func(*lab.Cluster) error { return errors.New("it was started") }},
 		Needs:  []network.Need{{What: "d", Get: "apt-get install d", Find: func() (string, error) { return "", errors.New("absent") }}},
 	}
 	e := &engine{spec: specNamed("n")}
-	_, err := e.layNetwork(l, n, specNamed("n"), &network.Laying{})
+	_, err := e.setUpNetwork(l, n, specNamed("n"), &network.Setup{})
 	if missing := new(network.MissingError); !errors.As(err, &missing) || missing.Get != "apt-get install d" {
 		return fmt.Errorf("a network without its part: %w", err)
 	}

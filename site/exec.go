@@ -64,7 +64,7 @@ func (t Topology) Addresses() []string {
 // the baseline's, or the baseline's first where nothing else stands.
 func (t Topology) only() string {
 	name, count := "", 0
-	for _, u := range t.Underlays {
+	for _, u := range t.Clusters {
 		if !u.Baseline {
 			name, count = u.Name, count+1
 		}
@@ -72,8 +72,8 @@ func (t Topology) only() string {
 	switch {
 	case count == 1:
 		return name
-	case count == 0 && len(t.Underlays) > 0:
-		return t.Underlays[0].Name
+	case count == 0 && len(t.Clusters) > 0:
+		return t.Clusters[0].Name
 	}
 	return ""
 }

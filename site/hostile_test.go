@@ -120,7 +120,7 @@ func idleDescriptors(t *testing.T, l *site.Lab) int {
 // A spec that can't be laid says why, in the topology or as an error, and the
 // keeper lives on.
 func TestLabSurvivesHostileSpecs(t *testing.T) {
-	for _, c := range []struct{ about, underlay, says string }{
+	for _, c := range []struct{ about, cluster, says string }{
 		{"no host", `{"name":"x","network":"host","nic":"full","mtu":1500,"hosts":0}`, "use 1 to"},
 		{"less than none", `{"name":"x","network":"bridge","nic":"full","mtu":1500,"hosts":-5,"containers":-5}`, "use 1 to"},
 		{"too many", `{"name":"x","network":"bridge","nic":"full","mtu":1500,"hosts":1000000000}`, "use 1 to"},
@@ -131,12 +131,12 @@ func TestLabSurvivesHostileSpecs(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			l := start(t)
-			answer := say(t, l, `{"do":"build","spec":{"cc":"cubic","pin":"apart","underlays":[`+c.underlay+`]}}`+"\n", 0)
+			answer := say(t, l, `{"do":"build","spec":{"cc":"cubic","pin":"apart","underlays":[`+c.cluster+`]}}`+"\n", 0)
 			var built struct{ Topology site.Topology }
-			if err := json.Unmarshal([]byte(answer), &built); err != nil || len(built.Topology.Underlays) != 1 {
+			if err := json.Unmarshal([]byte(answer), &built); err != nil || len(built.Topology.Clusters) != 1 {
 				t.Fatalf("answered %q, %v", answer, err)
 			}
-			if got := built.Topology.Underlays[0].Error; !strings.Contains(got, c.says) {
+			if got := built.Topology.Clusters[0].Error; !strings.Contains(got, c.says) {
 				t.Errorf("failed with %q, want %q", got, c.says)
 			}
 			if got := say(t, l, `{"do":"show"}`+"\n", 0); !strings.Contains(got, "topology") {

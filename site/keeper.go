@@ -200,7 +200,7 @@ func (k *keeper) takeDown() error {
 	k.standing = nil
 	k.making.Wait()
 	err := errors.Join(k.closeReaders(), k.lab.Close())
-	k.lab, k.topology.Underlays = nil, nil
+	k.lab, k.topology.Clusters = nil, nil
 	return err
 }
 

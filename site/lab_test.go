@@ -19,9 +19,9 @@ import (
 
 // specOf is a lab of networks, each on two hosts with a container each.
 func specOf(networks ...string) site.Spec {
-	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Underlays: []site.UnderlaySpec{}}
+	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Clusters: []site.ClusterSpec{}}
 	for _, name := range networks {
-		spec.Underlays = append(spec.Underlays, site.UnderlaySpec{
+		spec.Clusters = append(spec.Clusters, site.ClusterSpec{
 			Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1,
 		})
 	}
@@ -51,7 +51,7 @@ func build(t *testing.T, networks ...string) *site.Lab {
 	if err := l.Build(t.Context(), specOf(networks...)); err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range l.Topology.Underlays {
+	for _, b := range l.Topology.Clusters {
 		if b.Error != "" {
 			t.Fatalf("%s: %s", b.Name, b.Error)
 		}
@@ -169,7 +169,7 @@ func TestLabInterruptedBuildEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := specOf("bridge")
-	spec.Underlays[0].Hosts, spec.Underlays[0].Containers = 40, 1000
+	spec.Clusters[0].Hosts, spec.Clusters[0].Containers = 40, 1000
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begun := time.Now()

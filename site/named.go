@@ -102,9 +102,9 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	// Written before the keeper starts, so that one whose starter is killed
 	// at the worst moment can still be listed and taken down.
 	entry := Entry{Name: spec.Name, Networks: []string{}, Created: time.Now().UTC()}
-	for _, u := range spec.Underlays {
-		if !u.Baseline {
-			entry.Networks = append(entry.Networks, u.Network)
+	for _, spec := range spec.Clusters {
+		if !spec.Baseline {
+			entry.Networks = append(entry.Networks, spec.Network)
 		}
 	}
 	if err := write(dir, entry); err != nil {

@@ -34,7 +34,7 @@ func up(t *testing.T, name string) *site.Lab {
 	t.Helper()
 	labtest.NoLeaks(t)
 	spec := specOf("host", "bridge")
-	spec.Name, spec.Underlays[0].Baseline = name, true
+	spec.Name, spec.Clusters[0].Baseline = name, true
 	l, err := site.Up(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)

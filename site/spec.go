@@ -15,17 +15,17 @@ import (
 
 // Spec is a lab as data.
 type Spec struct {
-	Name      string            `json:"name"`
-	Cgroup    string            `json:"cgroup,omitempty"` // under which real engines make theirs
-	CC        string            `json:"cc"`
-	Pin       string            `json:"pin"`
-	CPUs      map[string]string `json:"cpus,omitempty"`
-	RPS       bool              `json:"rps"` // steer arriving packets to the host's own CPUs
-	Underlays []UnderlaySpec    `json:"underlays"`
+	Name     string            `json:"name"`
+	Cgroup   string            `json:"cgroup,omitempty"` // under which real engines make theirs
+	CC       string            `json:"cc"`
+	Pin      string            `json:"pin"`
+	CPUs     map[string]string `json:"cpus,omitempty"`
+	RPS      bool              `json:"rps"` // steer arriving packets to the host's own CPUs
+	Clusters []ClusterSpec     `json:"underlays"`
 }
 
-// UnderlaySpec is one underlay with the network on it.
-type UnderlaySpec struct {
+// ClusterSpec is one underlay with the network on it.
+type ClusterSpec struct {
 	Name       string  `json:"name"`
 	Network    string  `json:"network"`
 	NIC        string  `json:"nic"`
@@ -44,7 +44,7 @@ type Topology struct {
 	Spec       Spec     `json:"spec"`
 	Privilege  string   `json:"privilege"` // "root" or "user namespace"
 	PID        int      `json:"pid"`       // of the keeper, as its namespace's parent sees it; 0: unknown
-	Underlays  []Built  `json:"underlays"`
+	Clusters   []Built  `json:"underlays"`
 	Namespaces []string `json:"namespaces"`
 	Up         float64  `json:"up"`           // s that it took to build
 	Memory     uint64   `json:"memory_bytes"` // that its processes held once it was built; 0: unknown
@@ -52,7 +52,7 @@ type Topology struct {
 
 // Built is one underlay as built, or why it is not.
 type Built struct {
-	UnderlaySpec
+	ClusterSpec
 	Error    string                  `json:"error,omitempty"`
 	Missing  string                  `json:"missing,omitempty"` // what this machine lacks, where that is why
 	Get      string                  `json:"get,omitempty"`     // how to get it
@@ -86,8 +86,8 @@ func (s Spec) config() (lab.Config, error) {
 
 // needsEngines tells whether a network of the lab is made of real parts.
 func (s Spec) needsEngines() bool {
-	return slices.ContainsFunc(s.Underlays, func(u UnderlaySpec) bool {
-		n, known := network.Find(u.Network)
+	return slices.ContainsFunc(s.Clusters, func(spec ClusterSpec) bool {
+		n, known := network.Find(spec.Network)
 		return known && len(n.Needs) > 0
 	})
 }

@@ -130,7 +130,7 @@ func TestAddressesAreAsShortAsTheyCanBe(t *testing.T) {
 	of := func(baselines, others []string) Topology {
 		var topology Topology
 		add := func(name string, baseline bool) {
-			topology.Underlays = append(topology.Underlays, Built{UnderlaySpec: UnderlaySpec{Name: name, Baseline: baseline}})
+			topology.Clusters = append(topology.Clusters, Built{ClusterSpec: ClusterSpec{Name: name, Baseline: baseline}})
 			topology.Namespaces = append(topology.Namespaces, name+".h1", name+".h1/c1")
 		}
 		for _, name := range baselines {

@@ -20,7 +20,7 @@ import (
 
 // What things may take.
 const (
-	layWait   = 2 * time.Minute
+	setUpWait = 2 * time.Minute
 	typeWait  = time.Minute
 	clearWait = time.Minute
 )
@@ -64,7 +64,7 @@ func open(ctx context.Context, tare string, at spot) (_ *stage, err error) {
 	if err := s.guard(); err != nil {
 		return nil, err
 	}
-	if err := s.lay(ctx, at); err != nil {
+	if err := s.setUp(ctx, at); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
@@ -106,8 +106,8 @@ func (s *stage) close() error {
 	}
 }
 
-func (s *stage) lay(ctx context.Context, at spot) error {
-	ctx, cancel := context.WithTimeout(ctx, layWait)
+func (s *stage) setUp(ctx context.Context, at spot) error {
+	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()
 	if _, err := s.call(ctx, "lab", "up", at.network, "--name", s.name); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *stage) lay(ctx context.Context, at spot) error {
 	if err != nil {
 		return err
 	}
-	for _, u := range l.Topology.Underlays {
+	for _, u := range l.Topology.Clusters {
 		if ends, serves := u.Paths[at.path]; u.Network == at.network && serves {
 			s.ends = ends
 		}

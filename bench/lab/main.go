@@ -121,7 +121,7 @@ func bridge(hosts, perHost int) (func() error, error) {
 		return nil, err
 	}
 	l := lab.New(lab.Config{CC: "cubic", Pin: lab.PinApart, All: usable})
-	u, err := l.NewUnderlay(lab.UnderlaySpec{Name: "bench", Hosts: hosts, MTU: 1500, NIC: lab.NICFull})
+	cluster, err := l.NewCluster(lab.ClusterSpec{Name: "bench", Hosts: hosts, MTU: 1500, NIC: lab.NICFull})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -129,7 +129,7 @@ func bridge(hosts, perHost int) (func() error, error) {
 	if !known {
 		return nil, errors.Join(errors.New("no network bridge"), l.Close())
 	}
-	if err := n.Build(u, &network.Laying{Containers: perHost}); err != nil {
+	if err := n.Build(cluster, &network.Setup{Containers: perHost}); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l.Close, nil

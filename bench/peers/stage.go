@@ -71,7 +71,7 @@ func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 	spec := site.Spec{
 		CC: congestion, Pin: string(lab.PinApart), RPS: true,
 		CPUs: map[string]string{"h1": cpus[0], "h2": cpus[1]},
-		Underlays: []site.UnderlaySpec{{
+		Clusters: []site.ClusterSpec{{
 			Name: "peers", Network: o.network, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2,
 		}},
 	}
@@ -81,7 +81,7 @@ func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 	if err := s.lab.Build(ctx, spec); err != nil {
 		return err
 	}
-	built := s.lab.Topology.Underlays[0]
+	built := s.lab.Topology.Clusters[0]
 	if built.Error != "" {
 		return errors.New(built.Error)
 	}

@@ -111,7 +111,7 @@ func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, u
 		return nil, nil, err
 	}
 	for _, one := range all {
-		e := &diagnose.Evidence{Examination: one, Lab: f.lab, Prefix: l.Topology.Prefix(one.Underlay)}
+		e := &diagnose.Evidence{Examination: one, Lab: f.lab, Prefix: l.Topology.Prefix(one.Cluster)}
 		for _, finding := range diagnose.Find(e) {
 			finding.Paths = []string{pathName(one)}
 			found = append(found, finding)

@@ -34,9 +34,9 @@ func explain(ctx context.Context, l *site.Lab, res *result.Result, labName strin
 // brokenPath gives the ends of a cell that failed though its network stands. A
 // path from a host to itself has nothing on it that could be broken.
 func brokenPath(t site.Topology, cell *result.Cell) (experiment.Pair, bool) {
-	for _, built := range t.Underlays {
+	for _, built := range t.Clusters {
 		ends, served := built.Paths[cell.Path]
-		if cell.Status == result.StatusFailed && served && ends.Client != ends.Server && built.Error == "" && len(cell.Underlays) > 0 && built.Name == cell.Underlays[0] {
+		if cell.Status == result.StatusFailed && served && ends.Client != ends.Server && built.Error == "" && len(cell.Clusters) > 0 && built.Name == cell.Clusters[0] {
 			return experiment.Pair{From: built.Name + "." + ends.Client, To: built.Name + "." + ends.Server, Path: cell.Path}, true
 		}
 	}
@@ -51,7 +51,7 @@ func examinePath(ctx context.Context, l *site.Lab, pair experiment.Pair, labName
 	var found []result.Finding
 	for _, one := range all {
 		found = append(found, diagnose.Find(&diagnose.Evidence{
-			Examination: one, Lab: labName, Prefix: l.Topology.Prefix(one.Underlay), CC: cc,
+			Examination: one, Lab: labName, Prefix: l.Topology.Prefix(one.Cluster), CC: cc,
 		})...)
 	}
 	return found, nil

@@ -119,7 +119,7 @@ func labUp(c *cobra.Command, s streams, spec site.Spec) error {
 	if err != nil {
 		return labError(err)
 	}
-	for _, u := range l.Topology.Underlays {
+	for _, u := range l.Topology.Clusters {
 		if u.Error == "" {
 			continue
 		}

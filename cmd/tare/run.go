@@ -211,7 +211,7 @@ func (f runFlags) lab(ctx context.Context, plan result.Plan, progress *progress)
 		return nil, plan, err
 	}
 	spec := experiment.Spec(plan, labHosts, labContainers)
-	progress.say(fmt.Sprintf("building the lab: %d underlays", len(spec.Underlays)))
+	progress.say(fmt.Sprintf("building the lab: %d underlays", len(spec.Clusters)))
 	if err := l.Build(ctx, spec); err != nil {
 		return nil, plan, errors.Join(err, l.Close())
 	}
@@ -229,7 +229,7 @@ func built(t site.Topology) string {
 	if t.Memory > 0 {
 		text += fmt.Sprintf(" and holds %d MB", t.Memory>>20)
 	}
-	longest := slices.MaxFunc(t.Underlays, func(a, b site.Built) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	longest := slices.MaxFunc(t.Clusters, func(a, b site.Built) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	if longest.Seconds >= 1 {
 		text += fmt.Sprintf("; %s took %.1f s of it", longest.Name, longest.Seconds)
 	}
@@ -245,7 +245,7 @@ const (
 // available leaves out networks that could not be laid here and came with
 // "all"; one that was asked for by name is an error.
 func (f runFlags) available(plan result.Plan, topology site.Topology) (result.Plan, error) {
-	for _, built := range topology.Underlays {
+	for _, built := range topology.Clusters {
 		if built.Error == "" {
 			continue
 		}

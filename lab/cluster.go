@@ -21,9 +21,9 @@ const MaxHosts = 63
 
 // Underlay is a set of hosts joined by one link layer. Every network has an
 // underlay of its own, all alike (design, decision 2).
-type Underlay struct {
+type Cluster struct {
 	Undo
-	Spec     UnderlaySpec
+	Spec     ClusterSpec
 	Hosts    []*Host
 	Warnings []string // for every number measured here
 	RPS      bool     // arriving packets are steered to the host's CPUs
@@ -32,8 +32,8 @@ type Underlay struct {
 	fabric *Namespace // the switch that joins the hosts; nil: they are joined directly
 }
 
-// UnderlaySpec is an underlay as data.
-type UnderlaySpec struct {
+// ClusterSpec is an underlay as data.
+type ClusterSpec struct {
 	Name  string  // the lab's name for it: "vxlan"
 	Hosts int     // 2 or more; 1 is a host without neighbours
 	MTU   int     // bytes
@@ -47,32 +47,32 @@ type UnderlaySpec struct {
 // Host is a namespace that plays a machine.
 type Host struct {
 	*Namespace
-	Short    string // "h1"
-	Number   int    // from 1
-	Addr     netip.Addr
-	underlay *Underlay
-	shared   bool // an engine's, on which other networks stand too
+	Short   string // "h1"
+	Number  int    // from 1
+	Addr    netip.Addr
+	cluster *Cluster
+	shared  bool // an engine's, on which other networks stand too
 
 	mu         sync.Mutex // of what follows
 	taken      map[int]bool
 	containers []*Container
 }
 
-// NewUnderlay makes hosts and joins them: two by a veth pair, unless a switch
+// NewCluster makes hosts and joins them: two by a veth pair, unless a switch
 // is asked for, more by a bridge in a namespace of its own.
 //
 // It is the lab's once it is whole; one that fails half-way is removed.
-func (l *Lab) NewUnderlay(spec UnderlaySpec) (*Underlay, error) {
-	u := &Underlay{Spec: spec, lab: l, RPS: l.Steer && l.Pin != PinNone}
-	if err := u.build(); err != nil {
-		return nil, errors.Join(fmt.Errorf("build underlay %s: %w", spec.Name, err), u.Close())
+func (l *Lab) NewCluster(spec ClusterSpec) (*Cluster, error) {
+	cluster := &Cluster{Spec: spec, lab: l, RPS: l.Steer && l.Pin != PinNone}
+	if err := cluster.build(); err != nil {
+		return nil, errors.Join(fmt.Errorf("build underlay %s: %w", spec.Name, err), cluster.Close())
 	}
-	l.add(u)
-	return u, nil
+	l.add(cluster)
+	return cluster, nil
 }
 
 // check refuses what the lab has no addresses or no model for.
-func (s UnderlaySpec) check() error {
+func (s ClusterSpec) check() error {
 	if s.Hosts < 1 || s.Hosts > MaxHosts {
 		return fmt.Errorf("%d hosts: use 1 to %d", s.Hosts, MaxHosts)
 	}
@@ -82,102 +82,102 @@ func (s UnderlaySpec) check() error {
 	return nil
 }
 
-func (u *Underlay) build() error {
-	if err := u.Spec.check(); err != nil {
+func (cluster *Cluster) build() error {
+	if err := cluster.Spec.check(); err != nil {
 		return err
 	}
-	if u.Spec.Link > 0 && LinkIsInexact(u.Spec.Link) {
-		u.Warnings = append(u.Warnings, "link-inexact: at this rate the link lets whole GSO packets pass")
+	if cluster.Spec.Link > 0 && LinkIsInexact(cluster.Spec.Link) {
+		cluster.Warnings = append(cluster.Warnings, "link-inexact: at this rate the link lets whole GSO packets pass")
 	}
-	for n := range u.Spec.Hosts {
-		if err := u.addHost(n); err != nil {
+	for n := range cluster.Spec.Hosts {
+		if err := cluster.addHost(n); err != nil {
 			return err
 		}
 	}
-	if err := u.join(); err != nil {
+	if err := cluster.join(); err != nil {
 		return err
 	}
-	for _, h := range u.Hosts {
-		if err := u.configure(h); err != nil {
+	for _, h := range cluster.Hosts {
+		if err := cluster.configure(h); err != nil {
 			return err
 		}
 	}
-	return u.settle()
+	return cluster.settle()
 }
 
 // settle waits until every link of the underlay sends.
-func (u *Underlay) settle() error {
+func (cluster *Cluster) settle() error {
 	var errs []error
-	for _, h := range u.Hosts {
+	for _, h := range cluster.Hosts {
 		errs = append(errs, h.SettleCarriers())
 	}
-	if u.fabric != nil {
-		errs = append(errs, u.fabric.SettleCarriers())
+	if cluster.fabric != nil {
+		errs = append(errs, cluster.fabric.SettleCarriers())
 	}
 	return errors.Join(errs...)
 }
 
 // addHost makes the n-th host, from 0.
-func (u *Underlay) addHost(n int) error {
+func (cluster *Cluster) addHost(n int) error {
 	short := fmt.Sprintf("h%d", n+1)
-	cpus, shared := u.lab.place(short, n, u.Spec.Hosts)
+	cpus, shared := cluster.lab.place(short, n, cluster.Spec.Hosts)
 	if shared {
-		u.warnOnce("shared-cpu: hosts share CPUs: the machine has fewer than the lab has hosts")
+		cluster.warnOnce("shared-cpu: hosts share CPUs: the machine has fewer than the lab has hosts")
 	}
-	ns, err := newNamespace(u.Spec.Name+"."+short, u.lab.CC)
+	ns, err := newNamespace(cluster.Spec.Name+"."+short, cluster.lab.CC)
 	if err != nil {
 		return err
 	}
-	u.Push(ns.Close)
+	cluster.Push(ns.Close)
 	ns.CPUs = cpus
-	u.hold(&Host{Namespace: ns, Short: short, Number: n + 1, Addr: UnderlayAddr(0, n+1)})
+	cluster.hold(&Host{Namespace: ns, Short: short, Number: n + 1, Addr: UnderlayAddr(0, n+1)})
 	return nil
 }
 
 // hold makes a host the underlay's.
-func (u *Underlay) hold(h *Host) {
-	h.underlay, h.taken = u, map[int]bool{}
-	u.Push(h.closeContainers)
-	u.Hosts = append(u.Hosts, h)
+func (cluster *Cluster) hold(h *Host) {
+	h.cluster, h.taken = cluster, map[int]bool{}
+	cluster.Push(h.closeContainers)
+	cluster.Hosts = append(cluster.Hosts, h)
 }
 
-func (u *Underlay) warnOnce(text string) {
-	for _, had := range u.Warnings {
+func (cluster *Cluster) warnOnce(text string) {
+	for _, had := range cluster.Warnings {
 		if had == text {
 			return
 		}
 	}
-	u.Warnings = append(u.Warnings, text)
+	cluster.Warnings = append(cluster.Warnings, text)
 }
 
 // join lays the link layer between the hosts.
-func (u *Underlay) join() error {
-	if len(u.Hosts) != 2 || u.Spec.Switch {
-		return u.joinBySwitch()
+func (cluster *Cluster) join() error {
+	if len(cluster.Hosts) != 2 || cluster.Spec.Switch {
+		return cluster.joinBySwitch()
 	}
-	a, b := u.Hosts[0], u.Hosts[1]
-	return AddVeth(End{a.Namespace, Device, MAC(a.Addr)}, End{b.Namespace, Device, MAC(b.Addr)}, u.Spec.MTU)
+	a, b := cluster.Hosts[0], cluster.Hosts[1]
+	return AddVeth(End{a.Namespace, Device, MAC(a.Addr)}, End{b.Namespace, Device, MAC(b.Addr)}, cluster.Spec.MTU)
 }
 
-func (u *Underlay) joinBySwitch() error {
-	ns, err := newNamespace(u.Spec.Name+".switch", u.lab.CC)
+func (cluster *Cluster) joinBySwitch() error {
+	ns, err := newNamespace(cluster.Spec.Name+".switch", cluster.lab.CC)
 	if err != nil {
 		return err
 	}
-	u.Push(ns.Close)
-	u.fabric = ns
-	if err := ns.AddBridge("br0", u.Spec.MTU, nil); err != nil {
+	cluster.Push(ns.Close)
+	cluster.fabric = ns
+	if err := ns.AddBridge("br0", cluster.Spec.MTU, nil); err != nil {
 		return err
 	}
-	for _, h := range u.Hosts {
+	for _, h := range cluster.Hosts {
 		port := "to-" + h.Short
-		if err := AddVeth(End{h.Namespace, Device, MAC(h.Addr)}, End{ns, port, nil}, u.Spec.MTU); err != nil {
+		if err := AddVeth(End{h.Namespace, Device, MAC(h.Addr)}, End{ns, port, nil}, cluster.Spec.MTU); err != nil {
 			return err
 		}
 		if err := ns.SetMaster(port, "br0"); err != nil {
 			return err
 		}
-		if err := ns.SetFeatures(port, u.nic().features()); err != nil {
+		if err := ns.SetFeatures(port, cluster.nic().features()); err != nil {
 			return err
 		}
 		if err := ns.SetUp(port); err != nil {
@@ -189,16 +189,16 @@ func (u *Underlay) joinBySwitch() error {
 
 // nic is the model in force: a link counts each wire frame, so it carries
 // frames.
-func (u *Underlay) nic() NIC {
-	if u.Spec.Link > 0 {
+func (cluster *Cluster) nic() NIC {
+	if cluster.Spec.Link > 0 {
 		return NICFrames
 	}
-	return u.Spec.NIC
+	return cluster.Spec.NIC
 }
 
 // configure gives a joined host its offloads, address, link and steering.
-func (u *Underlay) configure(h *Host) error {
-	if err := h.SetFeatures(Device, u.nic().features()); err != nil {
+func (cluster *Cluster) configure(h *Host) error {
+	if err := h.SetFeatures(Device, cluster.nic().features()); err != nil {
 		return err
 	}
 	if err := h.SetUp(Device); err != nil {
@@ -210,12 +210,12 @@ func (u *Underlay) configure(h *Host) error {
 	if err := h.Sysctl("net/ipv4/ip_forward", "1"); err != nil {
 		return err
 	}
-	if u.Spec.Link > 0 {
-		if err := h.SetLink(Device, u.Spec.Link, 0); err != nil {
+	if cluster.Spec.Link > 0 {
+		if err := h.SetLink(Device, cluster.Spec.Link, 0); err != nil {
 			return err
 		}
 	}
-	if len(h.CPUs) == 0 || !u.lab.Steer {
+	if len(h.CPUs) == 0 || !cluster.lab.Steer {
 		return nil
 	}
 	steered, err := h.steer(Device)
@@ -223,8 +223,8 @@ func (u *Underlay) configure(h *Host) error {
 		return err
 	}
 	if !steered {
-		u.RPS = false
-		u.warnOnce("no-rps: arriving packets are not steered to the host's CPUs: that needs root")
+		cluster.RPS = false
+		cluster.warnOnce("no-rps: arriving packets are not steered to the host's CPUs: that needs root")
 	}
 	return nil
 }

@@ -14,16 +14,16 @@ import (
 // hosts, on each of which one daemon runs.
 type Engine struct {
 	Name  string // "docker"; "": none
-	Start func(u *lab.Underlay) error
+	Start func(cluster *lab.Cluster) error
 }
 
 // Lay starts the engine's daemons on hosts that are its own, and lays the rules
 // that all its networks have there.
-func (e Engine) Lay(u *lab.Underlay, l *Laying) error {
-	if err := e.Start(u); err != nil {
+func (e Engine) SetUp(cluster *lab.Cluster, setup *Setup) error {
+	if err := e.Start(cluster); err != nil {
 		return fmt.Errorf("start engine %s: %w", e.Name, err)
 	}
-	return eachHost(u, func(h *lab.Host) error { return layRules(h, l) })
+	return eachHost(cluster, func(h *lab.Host) error { return addRules(h, setup) })
 }
 
 // Runtime is the engine that runs a network's containers; without a name they
@@ -95,8 +95,8 @@ func Params() []Param {
 	return all
 }
 
-// Laying is one network being laid: what is asked of it, and what came of it.
-type Laying struct {
+// Setup is one network being laid: what is asked of it, and what came of it.
+type Setup struct {
 	Containers int               // per host
 	Params     map[string]string // by name; the network's defaults included
 
@@ -109,23 +109,23 @@ type Laying struct {
 }
 
 // Note adds a note for every number of the network.
-func (l *Laying) Note(format string, args ...any) {
-	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
+func (setup *Setup) Note(format string, args ...any) {
+	setup.Notes = append(setup.Notes, fmt.Sprintf(format, args...))
 }
 
 // part gives the real parts, to add to.
-func (l *Laying) part() map[string]string {
-	if l.Parts == nil {
-		l.Parts = map[string]string{}
+func (setup *Setup) part() map[string]string {
+	if setup.Parts == nil {
+		setup.Parts = map[string]string{}
 	}
-	return l.Parts
+	return setup.Parts
 }
 
 // standIn says that another data path had to be used, and why.
-func (l *Laying) standIn(why string) {
-	l.Fidelity = StandIn
-	if !slices.Contains(l.Notes, why) {
-		l.Notes = append(l.Notes, why)
+func (setup *Setup) standIn(why string) {
+	setup.Fidelity = StandIn
+	if !slices.Contains(setup.Notes, why) {
+		setup.Notes = append(setup.Notes, why)
 	}
 }
 
@@ -178,22 +178,22 @@ func (n Network) complete(set map[string]string) map[string]string {
 // netfilter or not as the network declares, whatever the machine does, and
 // every route has the lab's congestion control, whoever laid it. What the
 // network lacks is the caller's to ask before it makes hosts.
-func (n Network) Build(u *lab.Underlay, l *Laying) error {
-	l.Fidelity, l.Params = n.Fidelity, n.complete(l.Params)
-	if err := n.Lay(u, l); err != nil {
+func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
+	setup.Fidelity, setup.Params = n.Fidelity, n.complete(setup.Params)
+	if err := n.SetUp(cluster, setup); err != nil {
 		return err
 	}
-	parts, err := n.versions(u.Hosts[0])
+	parts, err := n.versions(cluster.Hosts[0])
 	if err != nil {
 		return err
 	}
-	maps.Copy(l.part(), parts)
-	return eachHost(u, func(h *lab.Host) error {
+	maps.Copy(setup.part(), parts)
+	return eachHost(cluster, func(h *lab.Host) error {
 		if err := n.settleNetfilter(h); err != nil {
 			return err
 		}
 		if n.Engine.Name == "" { // else they were laid with the engine
-			if err := layRules(h, l); err != nil {
+			if err := addRules(h, setup); err != nil {
 				return err
 			}
 		}
@@ -210,13 +210,13 @@ func (n Network) Build(u *lab.Underlay, l *Laying) error {
 }
 
 // Probe tells whether the network can be laid, on hosts that are thrown away.
-func (n Network) Probe(u *lab.Underlay, l *Laying) error {
+func (n Network) Probe(cluster *lab.Cluster, setup *Setup) error {
 	if err := n.Lacks(); err != nil {
 		return err
 	}
-	l.Fidelity = n.Fidelity
+	setup.Fidelity = n.Fidelity
 	if n.Try != nil {
-		return n.Try(u, l)
+		return n.Try(cluster, setup)
 	}
-	return n.Build(u, l)
+	return n.Build(cluster, setup)
 }
