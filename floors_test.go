@@ -15,7 +15,7 @@ var floors = [][]string{
 	{"result", "stats", "wire", "traffic", "foreign"},
 	{"lab", "workload", "probe", "trace", "iperf3"},
 	{"network", "agent"},
-	{"site"},
+	{"site", "weigh"},
 	{"experiment", "report", "diagnose", "cases"},
 	{"cmd/tare"},
 }

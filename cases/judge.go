@@ -9,6 +9,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // Judge joins the results of a case's experiments, by name, and says what came of
@@ -49,7 +50,7 @@ func (c Case) Judge(results map[string]*result.Result, refereed *result.Result) 
 func (c Case) recommend(e evidence) (name, because string) {
 	type ranked struct {
 		at   spot
-		toll weighed
+		toll weigh.Weighing
 	}
 	var all []ranked
 	var without []string
@@ -72,14 +73,14 @@ func (c Case) recommend(e evidence) (name, because string) {
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.toll.Value, b.toll.Value) })
 	first, best := all[0], []string{all[0].at.network}
-	texts := []string{fmt.Sprintf("%s costs %s on %s (%s)", first.at.network, first.toll.interval(), first.at.metric, first.at.path)}
+	texts := []string{fmt.Sprintf("%s costs %s on %s (%s)", first.at.network, interval(first.toll), first.at.metric, first.at.path)}
 	for _, next := range all[1:] {
 		behind := e.weigh(next.at, first.at)
-		text := fmt.Sprintf("%s costs %s", next.at.network, next.toll.interval())
+		text := fmt.Sprintf("%s costs %s", next.at.network, interval(next.toll))
 		if next.at.path != first.at.path {
 			text += " (" + next.at.path + ")"
 		}
-		if behind.verdict != stats.Slower {
+		if behind.Verdict != stats.Slower {
 			text += ", no measurable difference"
 			best = append(best, next.at.network)
 		}

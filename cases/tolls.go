@@ -5,6 +5,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // widest is how wide an interval may be, of the toll that it is held against, to
@@ -18,19 +19,20 @@ type span struct {
 }
 
 // costs claims that a network's toll is the one that the text names. It is, where
-// the interval measured here comes within the declared margin of it and is above zero; it is not, where even the
-// interval widened by the margin does not meet it.
+// the interval measured here comes within the declared margin of it and is above
+// zero; it is not, where even the interval widened by the least toll that counts
+// does not meet it.
 func costs(s span) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s.spot, s.host()}, func() answer {
 			w := e.weigh(s.spot, s.host())
-			text := fmt.Sprintf("the toll of %s on its %s (%s%s) is %s; published: %s", s.network, s.metric, s.path, sized(s.spot), w.interval(), s.text())
-			margin := w.margins.Used()
-			if w.whole && (w.High+margin < s.low || w.Low-margin > s.high) {
+			text := fmt.Sprintf("the toll of %s on its %s (%s%s) is %s; published: %s", s.network, s.metric, s.path, sized(s.spot), interval(w), s.text())
+			margin := w.Least
+			if w.Whole && (w.High+margin < s.low || w.Low-margin > s.high) {
 				return told(false, text)
 			}
 			meets := w.High+stats.DeclaredMargin >= s.low && w.Low-stats.DeclaredMargin <= s.high
-			if !w.whole || !meets || w.Low <= 0 || w.High-w.Low > max(widest*s.high, 2*stats.DeclaredMargin) {
+			if !w.Told() || !meets || w.Low <= 0 || w.High-w.Low > max(widest*s.high, 2*stats.DeclaredMargin) {
 				return untestable("not told: " + text + ", margin " + percent(margin))
 			}
 			return told(true, text)
@@ -61,8 +63,8 @@ func atMost(s spot, most float64) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s, s.host()}, func() answer {
 			w := e.weigh(s, s.host())
-			text := fmt.Sprintf("the toll of %s on its %s is %s, where %s would still be taken for that", s.network, s.metric, w.interval(), percent(most))
-			if !w.whole || w.Low <= most && w.High > most {
+			text := fmt.Sprintf("the toll of %s on its %s is %s, where %s would still be taken for that", s.network, s.metric, interval(w), percent(most))
+			if !w.Told() || w.Low <= most && w.High > most {
 				return untestable("not told: " + text)
 			}
 			return told(w.High <= most, text)
@@ -118,18 +120,20 @@ func widens(s spot, links ...result.BitsPerSecond) judge {
 			spots = append(spots, s.over(link), s.over(link).host())
 		}
 		return e.judged(spots, func() answer {
-			var tolls []weighed
+			var tolls []weigh.Weighing
 			text := "the toll of " + s.network
 			for _, link := range links {
 				w := e.weigh(s.over(link), s.over(link).host())
 				tolls = append(tolls, w)
-				text += fmt.Sprintf(", %s over %s", w.interval(), link)
+				text += fmt.Sprintf(", %s over %s", interval(w), link)
 			}
 			first, last := tolls[0], tolls[len(tolls)-1]
 			switch {
-			case last.Low > first.High+last.margins.Declared:
+			case !first.Told() || !last.Told():
+				return untestable("not told: " + text)
+			case last.Low > first.High+stats.DeclaredMargin:
 				return told(true, text)
-			case last.High < first.Low || last.verdict == stats.Equal:
+			case last.High < first.Low || last.Verdict == stats.Equal:
 				return told(false, text)
 			}
 			return untestable("not told: " + text)

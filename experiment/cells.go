@@ -9,13 +9,14 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
+	"tare/weigh"
 	"tare/workload"
 )
 
 // The layouts of the baseline: it is measured twice, on two pairs of hosts.
 const (
-	layoutA = "a"
-	layoutB = "b"
+	layoutA = weigh.LayoutA
+	layoutB = weigh.LayoutB
 )
 
 // group is what is compared with each other: the cells of one path under one
@@ -24,7 +25,7 @@ type group struct {
 	path     string
 	workload result.WorkloadPlan
 	nic      string
-	cells    []place
+	cells    []place // the two baselines first
 }
 
 // between is what lies between the hosts of an underlay.

@@ -172,7 +172,7 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 			all = append(all, w)
 		}
 	}
-	for _, below := range []string{layer4RoundTrip, layer4Bulk} {
+	for _, below := range []string{workload.RoundTrips, workload.Bulk} {
 		if applications && !slices.ContainsFunc(all, func(w result.WorkloadPlan) bool { return w.Name == below }) {
 			all = append(all, result.WorkloadPlan{Name: below})
 		}

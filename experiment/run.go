@@ -17,6 +17,7 @@ import (
 	"tare/probe"
 	"tare/result"
 	"tare/site"
+	"tare/weigh"
 )
 
 // seriesStep is the step of the series within a window.
@@ -97,7 +98,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	r.weigh()
 	Referee(r.res)
 	if len(plan.Needs) > 0 {
-		r.res.Rankings = Recommend(r.res)
+		r.res.Rankings = weigh.Rank(r.res)
 	}
 	return r.res, errors.Join(err, o.Save(r.res))
 }
@@ -179,6 +180,8 @@ func (r *runner) makeCells() {
 		}
 	}
 	for n, g := range r.groups {
+		mode := runOf(r.plan, g.workload).Mode
+		group := result.GroupKey(g.path, g.workload.Name, mode, params(r.plan, g, g.cells[0], r.rps[g.cells[0].cluster]))
 		for _, c := range g.cells {
 			key := keyOf(n, c)
 			if cell, made := r.cells[key]; made {
@@ -187,8 +190,8 @@ func (r *runner) makeCells() {
 			}
 			cell := &result.Cell{
 				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: or(fidelity[c.cluster], c.network.Fidelity),
-				Clusters: []string{c.cluster},
-				Params:   params(r.plan, g, c, r.rps[c.cluster]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
+				Clusters: []string{c.cluster}, Group: group,
+				Params: params(r.plan, g, c, r.rps[c.cluster]), Mode: mode, Status: result.StatusOK,
 			}
 			if why, absent := missing[c.cluster]; absent {
 				cell.Status, cell.Reason = result.StatusFailed, why

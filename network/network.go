@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"tare/lab"
+	"tare/result"
 	"tare/wire"
 )
 
@@ -46,8 +48,20 @@ func Within(path string) bool {
 	return path == SamePod || path == SameHost || path == ContainerToOwnHost
 }
 
+// Unpublished is the path between the same two ends as one to a published port,
+// without it; empty: the path leads to none.
+func Unpublished(path string) string {
+	switch path {
+	case PublishedPort:
+		return HostToContainer
+	case ContainerToPublishedPort:
+		return CrossHost
+	}
+	return ""
+}
+
 // Baseline is the network that all others are weighed against.
-const Baseline = "host"
+const Baseline = result.BaselineName
 
 // Port is where servers listen, HTTPPort and MySQLPort where real ones do.
 // OutsidePort is one that nothing publishes.
@@ -119,6 +133,15 @@ func Find(name string) (Network, bool) {
 		}
 	}
 	return Network{}, false
+}
+
+// Order is a network's place in the tables; those that are not known come last.
+func Order(name string) int {
+	all := All()
+	if at := slices.IndexFunc(all, func(n Network) bool { return n.Name == name }); at >= 0 {
+		return at
+	}
+	return len(all)
 }
 
 // Encapsulates tells whether packets travel inside others. A VLAN's tag is no

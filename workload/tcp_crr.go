@@ -11,7 +11,7 @@ import (
 func tcpCRR() Workload {
 	return Workload{
 		Name: "tcp_crr", Doc: "connect, one request, one response, FIN: connections per second", TCP: true,
-		Modes: []string{finishing, resetting}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{finishing, resetting}, Camel: "TCPCRR", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 1, Least: 1, Most: 16 << 10}, Flows: 1,
 		Serve: serveTCP(traffic.ServeTCPCRR),
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {

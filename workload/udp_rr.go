@@ -11,7 +11,7 @@ import (
 func udpRR() Workload {
 	return Workload{
 		Name: "udp_rr", Doc: "round trips over UDP, a closed loop on each socket, or an open loop at a rate",
-		Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Headline: "rtt_p50", Work: PerTransaction,
+		Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Camel: "UDPRR", Headline: "rtt_p50", Work: PerTransaction,
 		Size: Bounds{Default: traffic.HeaderBytes, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1024,
 		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
 			token, err := run.token()
