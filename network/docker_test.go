@@ -115,7 +115,7 @@ func noCgroup(t *testing.T, group string) {
 }
 
 // As root every network of Docker's can be laid here, and is tried quickly.
-func TestDockerIsListed(t *testing.T) {
+func TestRealDockerIsListed(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -136,7 +136,7 @@ func TestDockerIsListed(t *testing.T) {
 	}
 }
 
-func TestDockerEveryPathCarriesTraffic(t *testing.T) {
+func TestRealDockerEveryPathCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -188,7 +188,7 @@ func TestDockerEveryPathCarriesTraffic(t *testing.T) {
 
 // What leaves is masqueraded, and the published port is reached by Docker's own
 // rule.
-func TestDockerNATRewritesBothAddresses(t *testing.T) {
+func TestRealDockerNATRewritesBothAddresses(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -212,7 +212,7 @@ func TestDockerNATRewritesBothAddresses(t *testing.T) {
 }
 
 // Docker's own process carries what goes through the published port.
-func TestDockerProxyCarriesTheBytes(t *testing.T) {
+func TestRealDockerProxyCarriesTheBytes(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -255,7 +255,7 @@ func ofProxy(t *testing.T, l *site.Lab, protocol, awk, files string) float64 {
 
 // Between hosts each packet has the stack's 50 bytes more, and Docker's name
 // server knows the containers of the other host.
-func TestDockerOverlayEncapsulates(t *testing.T) {
+func TestRealDockerOverlayEncapsulates(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -278,7 +278,7 @@ func TestDockerOverlayEncapsulates(t *testing.T) {
 }
 
 // A third host joins the swarm, and reaches the others by name and address.
-func TestDockerOverlayOfThreeHosts(t *testing.T) {
+func TestRealDockerOverlayOfThreeHosts(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -298,7 +298,7 @@ func TestDockerOverlayOfThreeHosts(t *testing.T) {
 	}
 }
 
-func TestDockerMacvlanRewritesNothing(t *testing.T) {
+func TestRealDockerMacvlanRewritesNothing(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
