@@ -28,9 +28,9 @@ func said(t *testing.T, l *site.Lab, at string, argv ...string) string {
 	return text
 }
 
-// flannel builds one of flannel's networks and sends what every path must
+// buildFlannel builds one of flannel's networks and sends what every path must
 // carry.
-func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, site.Built) {
+func buildFlannel(t *testing.T, name string, params map[string]string) (*site.Lab, site.Built) {
 	t.Helper()
 	spec := on(name)
 	spec.Params = params
@@ -59,7 +59,7 @@ func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, si
 
 // Routes between hosts are flanneld's, by the leases in etcd.
 func TestFlannelHostGWRoutes(t *testing.T) {
-	l, _ := flannel(t, "flannel-host-gw", nil)
+	l, _ := buildFlannel(t, "flannel-host-gw", nil)
 	if routes := said(t, l, "h1", "ip", "route"); !strings.Contains(routes, "10.244.8.0/22 via 10.0.0.2 dev eth0 congctl cubic") {
 		t.Errorf("h1 routes:\n%s", routes)
 	}
@@ -93,7 +93,7 @@ func TestFlannelMasquerades(t *testing.T) {
 // VXLAN on flannel's port and network identifier, and each host by its own
 // address in the overlay.
 func TestFlannelVXLANEncapsulates(t *testing.T) {
-	l, b := flannel(t, "flannel-vxlan", nil)
+	l, b := buildFlannel(t, "flannel-vxlan", nil)
 	encapsulates(t, l, b, "flannel.1", wire.VXLAN())
 	if device := said(t, l, "h1", "ip", "-d", "link", "show", "flannel.1"); !strings.Contains(device, "vxlan id 1 local 10.0.0.1 dev eth0") || !strings.Contains(device, "dstport 8472") {
 		t.Errorf("flannel.1 is\n%s", device)
@@ -106,7 +106,7 @@ func TestFlannelVXLANEncapsulates(t *testing.T) {
 // Between hosts of one subnet direct routing needs no VXLAN, and the numbers
 // say so.
 func TestFlannelDirectRouting(t *testing.T) {
-	l, b := flannel(t, "flannel-vxlan", map[string]string{"direct_routing": "on"})
+	l, b := buildFlannel(t, "flannel-vxlan", map[string]string{"direct_routing": "on"})
 	if packets := link(t, l, "h1", "flannel.1").TxPackets; packets > 0 {
 		t.Errorf("%d packets crossed flannel.1", packets)
 	}
@@ -117,7 +117,7 @@ func TestFlannelDirectRouting(t *testing.T) {
 
 // flanneld itself carries the packets, and nothing passes without it.
 func TestFlannelUDPEncapsulates(t *testing.T) {
-	l, b := flannel(t, "flannel-udp", nil)
+	l, b := buildFlannel(t, "flannel-udp", nil)
 	encapsulates(t, l, b, "flannel0", wire.UDP())
 	said(t, l, "h1/c1", "ping", "-c", "1", "-W", "2", flannel2)
 	endAll(t, l, "h2")
