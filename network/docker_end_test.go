@@ -18,7 +18,7 @@ import (
 
 // What is written into /etc of a host with an engine stays there, and of the
 // sysctls only those of the network namespace can be set.
-func TestDockerHostsAreSealed(t *testing.T) {
+func TestRealDockerHostsAreSealed(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -38,7 +38,7 @@ func TestDockerHostsAreSealed(t *testing.T) {
 
 // What is started in a container ends with its own status, when it is
 // interrupted, and when nobody speaks to it any more.
-func TestDockerProcessesEnd(t *testing.T) {
+func TestRealDockerProcessesEnd(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -106,7 +106,7 @@ func ownDocker() error {
 
 // Killed with its engines up, a lab leaves empty control groups at most, and
 // these until the next.
-func TestDockerOwnerKilledLeavesNothing(t *testing.T) {
+func TestRealDockerOwnerKilledLeavesNothing(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}

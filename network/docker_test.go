@@ -116,7 +116,7 @@ func noCgroup(t *testing.T, group string) {
 }
 
 // As root every network of Docker's can be laid here, and is tried quickly.
-func TestDockerIsListed(t *testing.T) {
+func TestRealDockerIsListed(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -137,7 +137,7 @@ func TestDockerIsListed(t *testing.T) {
 	}
 }
 
-func TestDockerEveryPathCarriesTraffic(t *testing.T) {
+func TestRealDockerEveryPathCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -189,7 +189,7 @@ func TestDockerEveryPathCarriesTraffic(t *testing.T) {
 
 // What leaves is masqueraded, and the published port is reached by Docker's own
 // rule.
-func TestDockerNATRewritesBothAddresses(t *testing.T) {
+func TestRealDockerNATRewritesBothAddresses(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -213,7 +213,7 @@ func TestDockerNATRewritesBothAddresses(t *testing.T) {
 }
 
 // Docker's own process carries what goes through the published port.
-func TestDockerProxyCarriesTheBytes(t *testing.T) {
+func TestRealDockerProxyCarriesTheBytes(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -256,7 +256,7 @@ func ofProxy(t *testing.T, l *site.Lab, protocol, awk, files string) float64 {
 
 // Between hosts each packet has the stack's 50 bytes more, and Docker's name
 // server knows the containers of the other host.
-func TestDockerOverlayEncapsulates(t *testing.T) {
+func TestRealDockerOverlayEncapsulates(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -279,7 +279,7 @@ func TestDockerOverlayEncapsulates(t *testing.T) {
 }
 
 // A third host joins the swarm, and reaches the others by name and address.
-func TestDockerOverlayOfThreeHosts(t *testing.T) {
+func TestRealDockerOverlayOfThreeHosts(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -299,7 +299,7 @@ func TestDockerOverlayOfThreeHosts(t *testing.T) {
 	}
 }
 
-func TestDockerMacvlanRewritesNothing(t *testing.T) {
+func TestRealDockerMacvlanRewritesNothing(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}

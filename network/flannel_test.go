@@ -28,9 +28,9 @@ func said(t *testing.T, l *site.Lab, at string, argv ...string) string {
 	return text
 }
 
-// buildFlannel builds one of flannel's networks and sends what every path must
+// flannel builds one of flannel's networks and sends what every path must
 // carry.
-func buildFlannel(t *testing.T, name string, params map[string]string) (*site.Lab, site.Built) {
+func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, site.Built) {
 	t.Helper()
 	spec := on(name)
 	spec.Params = params
@@ -58,8 +58,8 @@ func buildFlannel(t *testing.T, name string, params map[string]string) (*site.La
 }
 
 // Routes between hosts are flanneld's, by the leases in etcd.
-func TestFlannelHostGWRoutes(t *testing.T) {
-	l, _ := buildFlannel(t, "flannel-host-gw", nil)
+func TestRealFlannelHostGWRoutes(t *testing.T) {
+	l, _ := flannel(t, "flannel-host-gw", nil)
 	if routes := said(t, l, "h1", "ip", "route"); !strings.Contains(routes, "10.244.8.0/22 via 10.0.0.2 dev eth0 congctl cubic") {
 		t.Errorf("h1 routes:\n%s", routes)
 	}
@@ -75,7 +75,7 @@ func TestFlannelHostGWRoutes(t *testing.T) {
 }
 
 // What leaves flannel's network has its host's address, unless that is off.
-func TestFlannelMasquerades(t *testing.T) {
+func TestRealFlannelMasquerades(t *testing.T) {
 	for value, want := range map[string]string{"on": host1, "off": flannel1} {
 		spec := on("flannel-host-gw")
 		spec.Params = map[string]string{"ip_masq": value}
@@ -92,8 +92,8 @@ func TestFlannelMasquerades(t *testing.T) {
 
 // VXLAN on flannel's port and network identifier, and each host by its own
 // address in the overlay.
-func TestFlannelVXLANEncapsulates(t *testing.T) {
-	l, b := buildFlannel(t, "flannel-vxlan", nil)
+func TestRealFlannelVXLANEncapsulates(t *testing.T) {
+	l, b := flannel(t, "flannel-vxlan", nil)
 	encapsulates(t, l, b, "flannel.1", wire.VXLAN())
 	if device := said(t, l, "h1", "ip", "-d", "link", "show", "flannel.1"); !strings.Contains(device, "vxlan id 1 local 10.0.0.1 dev eth0") || !strings.Contains(device, "dstport 8472") {
 		t.Errorf("flannel.1 is\n%s", device)
@@ -105,8 +105,8 @@ func TestFlannelVXLANEncapsulates(t *testing.T) {
 
 // Between hosts of one subnet direct routing needs no VXLAN, and the numbers
 // say so.
-func TestFlannelDirectRouting(t *testing.T) {
-	l, b := buildFlannel(t, "flannel-vxlan", map[string]string{"direct_routing": "on"})
+func TestRealFlannelDirectRouting(t *testing.T) {
+	l, b := flannel(t, "flannel-vxlan", map[string]string{"direct_routing": "on"})
 	if packets := link(t, l, "h1", "flannel.1").TxPackets; packets > 0 {
 		t.Errorf("%d packets crossed flannel.1", packets)
 	}
@@ -116,8 +116,8 @@ func TestFlannelDirectRouting(t *testing.T) {
 }
 
 // flanneld itself carries the packets, and nothing passes without it.
-func TestFlannelUDPEncapsulates(t *testing.T) {
-	l, b := buildFlannel(t, "flannel-udp", nil)
+func TestRealFlannelUDPEncapsulates(t *testing.T) {
+	l, b := flannel(t, "flannel-udp", nil)
 	encapsulates(t, l, b, "flannel0", wire.UDP())
 	said(t, l, "h1/c1", "ping", "-c", "1", "-W", "2", flannel2)
 	endAll(t, l, "h2")
@@ -126,7 +126,7 @@ func TestFlannelUDPEncapsulates(t *testing.T) {
 	}
 }
 
-func TestFlannelThreeHosts(t *testing.T) {
+func TestRealFlannelThreeHosts(t *testing.T) {
 	var all []site.ClusterSpec
 	for _, name := range []string{"flannel-host-gw", "flannel-vxlan", "flannel-udp"} {
 		spec := on(name)
@@ -145,7 +145,7 @@ func TestFlannelThreeHosts(t *testing.T) {
 }
 
 // A flanneld on the PATH is taken, and one that fails is quoted.
-func TestFlannelOnThePathFails(t *testing.T) {
+func TestRealFlannelOnThePathFails(t *testing.T) {
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho the moon stands wrong >&2\nexit 1\n"
 	if err := os.WriteFile(filepath.Join(dir, "flanneld"), []byte(script), 0o755); err != nil {

@@ -46,7 +46,7 @@ func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 	}
 }
 
-// engineTests run as the init of a lab: TestLabEngines starts it.
+// engineTests run as the init of a lab: TestLabUserEngines starts it.
 func engineTests() error {
 	if err := lab.Enter(); err != nil {
 		return err

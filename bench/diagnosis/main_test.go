@@ -48,11 +48,11 @@ func TestEveryCauseIsInjected(t *testing.T) {
 	}
 }
 
-// TestPublishedFaultsAreMended brings about the faults that published
+// TestRealPublishedFaultsAreMended brings about the faults that published
 // measurements ran into: doctor and run name each before all others, and its fix
 // as it is given takes the symptom away, by the kernel's own tools. An overlay
 // must be joined again, which no command of one host does.
-func TestPublishedFaultsAreMended(t *testing.T) {
+func TestRealPublishedFaultsAreMended(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for _, one := range []struct{ cause, wording, network, mended string }{
 		{"mtu-black-hole", "far-underlay", "vxlan", mended},
@@ -91,9 +91,9 @@ func built(t *testing.T) string {
 	return tare
 }
 
-// TestInjectionsBite makes a handful of injections, one of each kind of place,
+// TestRealInjectionsBite makes a handful of injections, one of each kind of place,
 // and looks for their symptoms with the kernel's own tools.
-func TestInjectionsBite(t *testing.T) {
+func TestRealInjectionsBite(t *testing.T) {
 	b := bench{tare: built(t)}
 	for _, one := range []struct{ cause, wording, network string }{
 		{"wrong-mac", "client", "bridge"},
@@ -109,9 +109,9 @@ func TestInjectionsBite(t *testing.T) {
 	}
 }
 
-// TestToothlessInjection makes sure that an injection which does nothing fails
+// TestRealToothlessInjection makes sure that an injection which does nothing fails
 // as such, and one whose symptom is there without it too.
-func TestToothlessInjection(t *testing.T) {
+func TestRealToothlessInjection(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for check, want := range map[string]string{`false`: "does not bite", `true`: "before the injection"} {
 		w := wording{inject: []step{{client, `true`}}, bites: []step{{client, check}}, ask: []question{doctor()}}
@@ -122,9 +122,9 @@ func TestToothlessInjection(t *testing.T) {
 	}
 }
 
-// TestKilledBenchLeavesNoLab kills the bench as nothing can be told of, while
+// TestRealKilledBenchLeavesNoLab kills the bench as nothing can be told of, while
 // its lab stands.
-func TestKilledBenchLeavesNoLab(t *testing.T) {
+func TestRealKilledBenchLeavesNoLab(t *testing.T) {
 	folder := t.TempDir()
 	tare, bench := filepath.Join(folder, "tare"), filepath.Join(folder, "bench")
 	for path, source := range map[string]string{tare: "tare/cmd/tare", bench: "tare/bench/diagnosis"} {

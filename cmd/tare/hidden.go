@@ -13,11 +13,11 @@ import (
 	"tare/site"
 )
 
-// agentCommand is the end of a site.
+// agentCommand runs the agent of one end of a site.
 func agentCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    site.AgentVerb,
-		Short:  "The end of a site: takes orders on standard input; not for people",
+		Short:  "The agent of a site: takes requests on standard input; started by tare itself",
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -26,11 +26,11 @@ func agentCommand(s streams) *cobra.Command {
 	}
 }
 
-// keeperCommand holds a lab.
+// keeperCommand keeps a lab's namespaces alive.
 func keeperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    site.KeeperVerb,
-		Short:  "Holds a lab; started by tare itself",
+		Short:  "Keeps a lab alive; started by tare itself",
 		Hidden: true,
 		Args:   noArgs,
 		RunE:   func(*cobra.Command, []string) error { return site.Keep() },
@@ -59,7 +59,7 @@ func tunnelCommand(s streams) *cobra.Command {
 	}
 }
 
-// waitCommand keeps a real engine's container there.
+// waitCommand keeps a real engine's container running.
 func waitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    engine.WaitVerb,
@@ -70,8 +70,8 @@ func waitCommand() *cobra.Command {
 	}
 }
 
-// errandCommand starts a process in a real engine's container.
-func errandCommand() *cobra.Command {
+// launchCommand starts a process in a real engine's container.
+func launchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                lab.ErrandVerb,
 		Short:              "Starts a process in a container; started by tare itself",
@@ -88,7 +88,7 @@ func errandCommand() *cobra.Command {
 	}
 }
 
-// lookUpCommand asks a container's name server.
+// lookUpCommand queries a container's name server.
 func lookUpCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    docker.LookUpVerb,

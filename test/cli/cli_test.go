@@ -22,7 +22,7 @@ import (
 // patience bounds every wait for something that should happen soon.
 const patience = 20 * time.Second
 
-func TestScripts(t *testing.T) {
+func TestLabScripts(t *testing.T) {
 	// Scripts run one after another: those that measure would disturb others.
 	if err := flag.Set("test.parallel", "1"); err != nil {
 		t.Fatal(err)

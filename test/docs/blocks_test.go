@@ -78,9 +78,9 @@ func stepsOf(text string) []step {
 	return steps
 }
 
-// TestConsoleBlocks runs every command of every console block, in order, in a
+// TestRealConsoleBlocks runs every command of every console block, in order, in a
 // copy of the repository, and compares the shape of what it prints.
-func TestConsoleBlocks(t *testing.T) {
+func TestRealConsoleBlocks(t *testing.T) {
 	clone, path := fresh(t)
 	for _, file := range documents(t) {
 		for _, b := range blocksOf(t, file) {

@@ -25,9 +25,9 @@ ip link set wire up
 ip link set eth0 up
 `
 
-// TestNetworkCommands types what the pages say of the networks that this
+// TestLabNetworkCommands types what the pages say of the networks that this
 // kernel has by itself, and asks whether the container then reaches its host.
-func TestNetworkCommands(t *testing.T) {
+func TestLabNetworkCommands(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "tare")
 	if err := build(binary); err != nil {
 		t.Fatal(err)
@@ -79,9 +79,9 @@ func asDeclared(t *testing.T, binary string) map[string]bool {
 // spoil the windows of one try.
 const tries = 3
 
-// TestKnownToll weighs a network that was given 80 % of the others' link: the
+// TestLabKnownToll weighs a network that was given 80 % of the others' link: the
 // whole way from a plan to a toll, against a truth from outside.
-func TestKnownToll(t *testing.T) {
+func TestLabKnownToll(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "tare")
 	if err := build(binary); err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"tare/result"
 )
 
-// TestContainersAreMade by real engines and by none: those of an engine tell
+// TestRealContainersAreMade by real engines and by none: those of an engine tell
 // the network's share, and the machine is as before.
-func TestContainersAreMade(t *testing.T) {
+func TestRealContainersAreMade(t *testing.T) {
 	tare := build(t)
 	before := look(t)
 	var out, progress bytes.Buffer
@@ -63,9 +63,9 @@ func TestContainersAreMade(t *testing.T) {
 	}
 }
 
-// TestKillWhileContainersComeAndGo leaves nothing: what only the ledger knows is
+// TestRealKillWhileContainersComeAndGo leaves nothing: what only the ledger knows is
 // gone with the next command.
-func TestKillWhileContainersComeAndGo(t *testing.T) {
+func TestRealKillWhileContainersComeAndGo(t *testing.T) {
 	tare := build(t)
 	before := look(t)
 	said := &progressOf{begins: make(chan struct{}), when: "of 50, run"}

@@ -49,7 +49,7 @@ func unchanged(t *testing.T, before machine, wait time.Duration) {
 	}
 }
 
-func TestEveryNetworkIsWeighed(t *testing.T) {
+func TestRealEveryNetworkIsWeighed(t *testing.T) {
 	tare := build(t)
 	before := look(t)
 	var out, progress bytes.Buffer
@@ -92,9 +92,9 @@ func TestEveryNetworkIsWeighed(t *testing.T) {
 	}
 }
 
-// TestKillLeavesNothing kills the tool while everything is up. What only the
+// TestRealKillLeavesNothing kills the tool while everything is up. What only the
 // ledger knows is gone with the next command.
-func TestKillLeavesNothing(t *testing.T) {
+func TestRealKillLeavesNothing(t *testing.T) {
 	tare := build(t)
 	before := look(t)
 	var progress bytes.Buffer
