@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tare/agent"
+	"tare/engine"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -48,7 +49,7 @@ func everyLab() Verbs {
 		site.AgentVerb: func([]string) error {
 			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
 		},
-		network.WaitVerb:  func([]string) error { network.Wait(); return nil },
+		engine.WaitVerb:   func([]string) error { engine.Wait(); return nil },
 		network.RelayVerb: func(a []string) error { return network.RunRelay(context.Background(), a, os.Stdout) },
 	}
 }
