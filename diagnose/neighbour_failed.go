@@ -49,6 +49,7 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 		Cause:      fmt.Sprintf("%s gets no answer to ARP for %s on %s", at, address, device),
 		Evidence:   []result.Evidence{seen(name, e.word(at, neighbours, name), at, neighbours), e.trialFailed()},
 		Remedy:     remedy(at, "ip neighbour flush dev "+device),
+		Fix:        "if it fails again, check that " + address + " is configured, up and connected to " + device,
 		Confidence: 0.7,
 	}
 	if owner == "" {
@@ -61,7 +62,7 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 		if ignores := e.number(owner, sysctls, setting); ignores > 0 {
 			f.Cause += ", which is configured to ignore it"
 			f.Evidence = append(f.Evidence, seen(setting, ignores, owner, sysctls))
-			f.Remedy, f.Confidence = remedy(owner, "sysctl -w "+sysctlName(setting)+"=0"), 0.97
+			f.Remedy, f.Fix, f.Confidence = remedy(owner, "sysctl -w "+sysctlName(setting)+"=0"), "", 0.97
 		}
 	}
 	return f

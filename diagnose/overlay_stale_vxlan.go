@@ -44,7 +44,7 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 	f.Evidence = append(f.Evidence, seen(device+".vni", vni, other, links), seen(device+".port", port, other, links), e.trialFailed())
 	if len(own) == 0 {
 		f.Cause = fmt.Sprintf("%s has no VXLAN device and %s has one of VNI %v: the join failed, or a device with this VNI exists in another namespace", at, other, vni)
-		f.Fix = e.run(at, fmt.Sprintf("sh -c 'ip -all netns exec ip -o link show type vxlan; ss -uln sport = :%v'", port))
+		f.Fix = e.run(at, fmt.Sprintf("sh -c 'ip -all netns exec ip -o link show type vxlan; ss -uln sport = :%v'", port)) + "  # delete the device of this VNI, then join the network again"
 		return f, true
 	}
 	device = own[0]

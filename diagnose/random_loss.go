@@ -48,7 +48,7 @@ func randomLoss() Rule {
 			return []result.Finding{{
 				Cause:      fmt.Sprintf("the path from %s to %s loses %.1f %% of small datagrams", e.Client, e.Server, 100*lost),
 				Evidence:   []result.Evidence{seen("loss of "+trainName, lost, "", trials)},
-				Fix:        e.run(hostOf(e.Client), "ip -s -s link"),
+				Fix:        e.run(hostOf(e.Client), "ip -s -s link") + "  # if no device counts them, find the hop that loses them: tare trace",
 				Confidence: 0.8,
 			}}
 		},
