@@ -83,7 +83,7 @@ func compared(s, than spot, holds func(stats.Verdict) bool) judge {
 		return e.judged([]spot{s, than}, func() answer {
 			w := e.weigh(s, than)
 			if w.Verdict == stats.Inconclusive {
-				return untestable(fmt.Sprintf("not told: %s, margin %s", textOf(w, s, than), percent(w.Least)))
+				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", textOf(w, s, than), percent(w.Least)))
 			}
 			return told(holds(w.Verdict), textOf(w, s, than))
 		})
@@ -119,10 +119,10 @@ func whose(s, below spot, theirs, ours string) judge {
 			switch {
 			case added.Verdict == stats.Slower:
 				return told(false, ours+": "+text)
-			case own.Told() && added.Told() && own.Low > 0 && added.High < own.Value:
+			case own.Trusted() && added.Trusted() && own.Low > 0 && added.High < own.Value:
 				return told(true, theirs+": "+text)
 			}
-			return untestable("not told: " + text)
+			return untestable("inconclusive: " + text)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/result"
 	"tare/wire"
@@ -89,11 +90,11 @@ type Network struct {
 	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
-	Outside         bool   // a container reaches what lies beyond its host, as the other host itself
-	Needs           []Need // beside the kernel
-	Missing         string // what a kernel lacks on which Lay fails
-	Get             string // how to get it
-	Engine          Engine // whose hosts it shares with the engine's other networks
+	Outside         bool          // a container reaches what lies beyond its host, as the other host itself
+	Needs           []engine.Need // beside the kernel
+	Missing         string        // what a kernel lacks on which Lay fails
+	Get             string        // how to get it
+	Engine          Engine        // whose hosts it shares with the engine's other networks
 	Runtime         Runtime
 	Params          []Param
 

@@ -69,9 +69,9 @@ func Unsteady(m stats.Margins) bool {
 	return differ && !math.IsInf(apart(m), 0) && apart(m) > m.Declared
 }
 
-// Told reports whether the interval says anything: it is one, and lies beyond
+// Trusted reports whether the interval can be used: it is one, and lies beyond
 // what the baselines differ by, where they do.
-func (w Weighing) Told() bool { return w.Whole && !(w.unsteady && w.Verdict == stats.Inconclusive) }
+func (w Weighing) Trusted() bool { return w.Whole && !(w.unsteady && w.Verdict == stats.Inconclusive) }
 
 // Change is the weighing as a file holds it; nil: nothing was weighed.
 func (w Weighing) Change() *result.Change {

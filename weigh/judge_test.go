@@ -62,7 +62,7 @@ func TestEveryGroupMustAgree(t *testing.T) {
 			t.Errorf("margins %+v: %s by %v, want %s by %v", one.margins, w.Verdict, w.Margin, one.want, one.margin)
 		}
 	}
-	if w := judged(toll, false, quiet); w.Verdict != stats.Inconclusive || w.Told() {
+	if w := judged(toll, false, quiet); w.Verdict != stats.Inconclusive || w.Trusted() {
 		t.Errorf("without an interval: %+v", w)
 	}
 }
