@@ -116,7 +116,7 @@ func TestTheGapOverLinks(t *testing.T) {
 		results := measuredBy(c, nil, network.Product)
 		for n := range results[overLinks].Cells {
 			cell := &results[overLinks].Cells[n]
-			if link := cell.Params["link"].(float64); cell.Network == "vxlan" && link > gbit {
+			if link := cell.Params.Number("link"); cell.Network == "vxlan" && link > gbit {
 				for _, s := range cell.Samples {
 					s.Metrics["throughput"] *= 1 - one.grows
 				}

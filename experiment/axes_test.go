@@ -53,12 +53,12 @@ func TestEveryParameterIsDeclared(t *testing.T) {
 			plan.Networks[n].Params = result.MakeSettings(settings)
 		}
 		for _, g := range groupsOf(plan) {
-			for _, cell := range g.cells {
+			for _, cell := range g.places {
 				maps.Copy(seen, declared(t, params(plan, g, cell, true)))
 			}
 		}
 	}
-	foreign := []string{"tool_version", "file", "side", "direction", "url", "threads", "pipelining"}
+	foreign := []string{"tool_version", "file", "side", "direction", "url", "threads", "pipelining", "test"}
 	for _, a := range result.Axes() {
 		if !seen[a.Name] && !slices.Contains(foreign, a.Name) {
 			t.Errorf("no plan gives a cell the axis %s: leave it out, or let this test set it", a.Name)

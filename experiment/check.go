@@ -33,7 +33,7 @@ func AAPlan(p result.Plan, span time.Duration) result.Plan {
 func blockTime(p result.Plan) time.Duration {
 	runs := 0
 	for _, g := range groupsOf(p) {
-		runs += len(g.cells)
+		runs += len(g.places)
 	}
 	return time.Duration(runs) * (p.Warmup.Duration() + p.Duration.Duration() + runOverhead)
 }

@@ -137,7 +137,7 @@ func (r *runner) preciseEnough(blocks int) bool {
 		return false
 	}
 	for _, cell := range r.res.Cells {
-		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].cells) > 2 {
+		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].places) > 2 {
 			continue
 		}
 		m := weigh.Headline(&cell)

@@ -181,8 +181,8 @@ func (r *runner) makeCells() {
 	}
 	for n, g := range r.groups {
 		mode := runOf(r.plan, g.workload).Mode
-		group := result.GroupKey(g.path, g.workload.Name, mode, params(r.plan, g, g.cells[0], r.rps[g.cells[0].cluster]))
-		for _, c := range g.cells {
+		group := result.GroupKey(g.path, g.workload.Name, mode, params(r.plan, g, g.places[0], r.rps[g.places[0].cluster]))
+		for _, c := range g.places {
 			key := keyOf(n, c)
 			if cell, made := r.cells[key]; made {
 				cell.Clusters = append(cell.Clusters, c.cluster)
@@ -309,7 +309,7 @@ func (r *runner) shuffled(block int) []visit {
 	rng := mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block)))
 	var visits []visit
 	for _, n := range rng.Perm(len(r.groups)) {
-		cells := slices.Clone(r.groups[n].cells)
+		cells := slices.Clone(r.groups[n].places)
 		rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
 		for _, c := range cells {
 			visits = append(visits, visit{n, c})

@@ -8,6 +8,8 @@ type Facts struct {
 	Policy   bool   // it can hold containers to policies of its own
 	Encrypts bool   // what passes between hosts is encrypted
 	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers take its routes
+	NAT      bool   // addresses are rewritten on some of its paths
+	Relays   bool   // a process relays what comes to its published ports
 	Kernel   string // the module of the kernel that it takes beside veth and bridge; empty: none
 }
 

@@ -90,6 +90,7 @@ type Network struct {
 	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
+	Least           bool          // the least that any namespace costs: a second reference where the baseline is a loopback
 	Outside         bool          // a container reaches what lies beyond its host, as the other host itself
 	Needs           []engine.Need // beside the kernel
 	Missing         string        // what a kernel lacks on which Lay fails

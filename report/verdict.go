@@ -189,11 +189,14 @@ func matches(g *weigh.Group, aa result.AA) bool {
 
 func halfWidthOf(aa result.AA) float64 { return math.Abs(aa.High-aa.Low) / 2 }
 
-// hasVethReference tells whether the baseline is a loopback and veth stands
-// beside it.
+// hasVethReference reports whether the baseline is a loopback, and the least that
+// any namespace costs was measured too.
 func (t *table) hasVethReference() bool {
 	if !network.Within(t.groups[0].Path) {
 		return false
 	}
-	return slices.ContainsFunc(t.rows, func(r row) bool { return r.network == "veth" })
+	return slices.ContainsFunc(t.rows, func(r row) bool {
+		n, _ := network.Find(r.network)
+		return n.Least
+	})
 }

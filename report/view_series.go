@@ -195,7 +195,7 @@ func stepEnds(c *result.Cell, s result.Sample, steps int) []float64 {
 	}
 	ends := make([]float64, steps)
 	for n := range ends {
-		ends[n] = numberParam(c, "duration") * float64(n+1) / float64(steps)
+		ends[n] = c.Params.Number("duration") * float64(n+1) / float64(steps)
 	}
 	return ends
 }

@@ -64,6 +64,7 @@ func Axes() []Axis {
 		{Name: "url", Of: OfWorkload},
 		{Name: "threads", Of: OfWorkload},
 		{Name: "pipelining", Of: OfWorkload},
+		{Name: "test", Of: OfWorkload},
 
 		{Name: "warmup", Unit: "s", Of: OfTime},
 		{Name: "duration", Unit: "s", Of: OfTime},

@@ -40,6 +40,11 @@ func GroupKey(path, workload, mode string, params Params) string {
 	return strings.Join(words, " ")
 }
 
+// GroupIn is the key of a group of one of several experiments in a result.
+func GroupIn(experiment, key string) string {
+	return InExperiment + "=" + inKey.Replace(experiment) + " " + key
+}
+
 // inKey writes a value as one word.
 var inKey = strings.NewReplacer("%", "%25", " ", "%20", "\t", "%09", "\n", "%0A", "\r", "%0D")
 

@@ -8,10 +8,10 @@ import (
 	"tare/workload"
 )
 
-// explainApplications says of every application's toll what the network's layer 4
+// predictApplications says of every application's toll what the network's layer 4
 // predicts: a transaction waits for one round trip and for its bytes, and both
 // take longer by what the bare workloads measured in the same blocks.
-func explainApplications(groups []*Group) {
+func predictApplications(groups []*Group) {
 	for _, g := range groups {
 		if kind, _ := workload.Find(g.Workload); !kind.Application() || g.Params.Number("rate") > 0 {
 			continue // an open loop waits for nothing

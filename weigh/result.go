@@ -28,7 +28,7 @@ func Result(cells []*result.Cell, o Options) []result.AA {
 			aa = append(aa, g.weigh(o)...)
 		}
 	}
-	explainApplications(groups)
+	predictApplications(groups)
 	return aa
 }
 

@@ -107,8 +107,8 @@ func sysbenchTally(said []string) (Tally, error) {
 	}
 	sample := cell.Samples[0]
 	events := sample.Counters["events"]
-	took, told := cell.Params["duration"].(float64)
-	if !told || took <= 0 || events <= 0 {
+	took := cell.Params.Number("duration")
+	if took <= 0 || events <= 0 {
 		return Tally{}, fmt.Errorf("sysbench did %.0f events and told no time: see whether the server answers", events)
 	}
 	t := Tally{
