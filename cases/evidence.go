@@ -77,7 +77,24 @@ func (e evidence) values(s spot) weigh.Blocks {
 	if c == nil || c.Status != result.StatusOK {
 		return nil
 	}
+	return s.blocks(c)
+}
+
+// blocks are the values of the spot's quantity in a cell.
+func (s spot) blocks(c *result.Cell) weigh.Blocks {
 	return weigh.BlocksBy(c, func(sample result.Sample) (float64, bool) { return valueOf(sample, s) })
+}
+
+// margins are what a difference at a spot is held against: the two baselines of
+// its own group.
+func (e evidence) margins(s spot, q result.Quantity) stats.Margins {
+	var baseline weigh.Blocks
+	if c := e.cell(s); c != nil {
+		if g := weigh.Of(weigh.Groups(e[s.experiment]), c); g.Baseline != nil {
+			baseline = s.blocks(g.Baseline)
+		}
+	}
+	return weigh.MarginsOf(baseline, q, stats.DeclaredMargin)
 }
 
 func valueOf(sample result.Sample, s spot) (float64, bool) {
@@ -123,8 +140,5 @@ func (e evidence) weigh(s, than spot) weigh.Weighing {
 	if !known {
 		q = result.Quantity{Name: s.metric, Better: result.Higher}
 	}
-	margins := func(s spot) stats.Margins {
-		return weigh.MarginsOf(e.values(s.host()), q, stats.DeclaredMargin)
-	}
-	return weigh.Against(e.values(s), e.values(than), s.experiment == than.experiment, q, margins(s), margins(than))
+	return weigh.Against(e.values(s), e.values(than), s.experiment == than.experiment, q, e.margins(s, q), e.margins(than, q))
 }
