@@ -21,11 +21,11 @@ type Demand struct {
 // Demands lists all.
 func Demands() []Demand {
 	return []Demand{
-		{"policy", "it can enforce network policies", func(n Network) bool { return n.Facts.Policy }},
+		{"policy", "it can enforce network policies on containers", func(n Network) bool { return n.Facts.Policy }},
 		{"encryption", "traffic between hosts is encrypted", func(n Network) bool { return n.Facts.Encrypts }},
 		{"no-l2", "hosts need not be neighbours on one link", func(n Network) bool { return !n.Facts.NeedsL2 }},
 		{"no-encapsulation", "packets do not travel inside others", func(n Network) bool { return !n.Encapsulates() }},
-		{"no-module", "it needs no kernel module but veth and bridge", func(n Network) bool { return n.Facts.Kernel == "" }},
+		{"no-module", "it needs no kernel module besides veth and bridge", func(n Network) bool { return n.Facts.Kernel == "" }},
 		{"cross-host", "containers of different hosts reach each other by their own addresses", func(n Network) bool { return n.Serves(CrossHost) }},
 		{"published-port", "it publishes ports of containers at their host", func(n Network) bool { return n.Serves(PublishedPort) }},
 	}
