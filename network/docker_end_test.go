@@ -22,7 +22,7 @@ func TestRealDockerHostsAreSealed(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-host")
+	l := buildDocker(t, "docker-host")
 	shell(t, l, "h1", "echo h1 >/etc/tare-test && test -d /etc/docker && sysctl -qw net.ipv4.ip_forward=1")
 	if got := shell(t, l, "h2", "cat /etc/tare-test || true"); got != "" {
 		t.Errorf("h2 sees what h1 has written: %q", got)
@@ -42,7 +42,7 @@ func TestRealDockerProcessesEnd(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-bridge")
+	l := buildDocker(t, "docker-bridge")
 	if _, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", "call", "nonsense"); err != nil || status != 1 {
 		t.Errorf("a command that fails: status %d, %v, want 1", status, err)
 	}

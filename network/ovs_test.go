@@ -283,7 +283,7 @@ func TestRealDockerOVSCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-ovs")
+	l := buildDocker(t, "docker-ovs")
 	b := built(t, l, "docker-ovs")
 	n, _ := network.Find("docker-ovs")
 	for _, path := range n.Paths {

@@ -18,10 +18,10 @@ const promptly = 5 * time.Second
 
 func TestLabFailedAgentsAreTold(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
-		{"exec sleep 100", "it said nothing"},
-		{"echo nonsense; exec sleep 100", "it talks nonsense"},
-		{"exit 1", "it died before it said hello"},
-		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `it speaks "tare.agent/0"`},
+		{"exec sleep 100", "it sent nothing"},
+		{"echo nonsense; exec sleep 100", "what no agent sends"},
+		{"exit 1", "wait for its hello: it died"},
+		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `its protocol is "tare.agent/0"`},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			labtest.NoLeaks(t)

@@ -78,15 +78,10 @@ func TestRealPublishedFaultsAreMended(t *testing.T) {
 	}
 }
 
-// built is tare, as a user builds it.
+// built returns the path of tare and holds the test to leave nothing behind.
 func built(t *testing.T) string {
 	t.Helper()
-	tare := filepath.Join(t.TempDir(), "tare")
-	build := exec.Command("go", "build", "-o", tare, "tare/cmd/tare")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build tare: %v: %s", err, out)
-	}
+	tare := labtest.Tare(t)
 	labtest.NoLeaks(t)
 	return tare
 }
@@ -125,14 +120,11 @@ func TestRealToothlessInjection(t *testing.T) {
 // TestRealKilledBenchLeavesNoLab kills the bench as nothing can be told of, while
 // its lab stands.
 func TestRealKilledBenchLeavesNoLab(t *testing.T) {
-	folder := t.TempDir()
-	tare, bench := filepath.Join(folder, "tare"), filepath.Join(folder, "bench")
-	for path, source := range map[string]string{tare: "tare/cmd/tare", bench: "tare/bench/diagnosis"} {
-		if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v: %s", source, err, out)
-		}
+	bench := filepath.Join(t.TempDir(), "bench")
+	if out, err := exec.Command("go", "build", "-o", bench, "tare/bench/diagnosis").CombinedOutput(); err != nil {
+		t.Fatalf("build the bench: %v: %s", err, out)
 	}
-	labtest.NoLeaks(t)
+	tare := built(t)
 	cmd := exec.Command(bench, "-tare", tare, "-bites", "-causes", "forward-drop", "-networks", "route", "-wording", "policy")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

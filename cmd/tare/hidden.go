@@ -4,6 +4,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tare/agent"
+	"tare/engine"
+	"tare/engine/cniplugin"
+	"tare/engine/containerd"
+	"tare/engine/docker"
 	"tare/lab"
 	"tare/network"
 	"tare/site"
@@ -58,11 +62,11 @@ func tunnelCommand(s streams) *cobra.Command {
 // waitCommand keeps a real engine's container running.
 func waitCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    network.WaitVerb,
+		Use:    engine.WaitVerb,
 		Short:  "Waits in a container; started by tare itself",
 		Hidden: true,
 		Args:   noArgs,
-		Run:    func(*cobra.Command, []string) { network.Wait() },
+		Run:    func(*cobra.Command, []string) { engine.Wait() },
 	}
 }
 
@@ -87,12 +91,12 @@ func launchCommand() *cobra.Command {
 // lookUpCommand queries a container's name server.
 func lookUpCommand(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:    network.LookUpVerb,
+		Use:    docker.LookUpVerb,
 		Short:  "Looks up a name in a container; started by tare itself",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return network.LookUp(c.Context(), args[0], s.out)
+			return docker.LookUp(c.Context(), args[0], s.out)
 		},
 	}
 }
@@ -100,23 +104,23 @@ func lookUpCommand(s streams) *cobra.Command {
 // podExecCommand starts a process in a pod's container.
 func podExecCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    network.PodExecVerb + " CONTAINER COMMAND...",
+		Use:    containerd.ExecVerb + " CONTAINER COMMAND...",
 		Short:  "Starts a process in a pod's container; started by tare itself",
 		Hidden: true,
 		Args:   cobra.MinimumNArgs(2),
-		RunE:   func(_ *cobra.Command, args []string) error { return network.PodExec(args[0], args[1:]) },
+		RunE:   func(_ *cobra.Command, args []string) error { return containerd.Exec(args[0], args[1:]) },
 	}
 }
 
 // cniCommand attaches or detaches a container by CNI plugins.
 func cniCommand(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:    network.CNIVerb + " REQUEST",
+		Use:    cniplugin.Verb + " REQUEST",
 		Short:  "Attaches or detaches a container by CNI plugins; started by tare itself",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return network.RunCNI(c.Context(), args[0], s.out)
+			return cniplugin.Run(c.Context(), args[0], s.out)
 		},
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tare/engine"
 	"tare/experiment"
-	"tare/network"
 	"tare/report"
 	"tare/result"
 	"tare/site"
@@ -92,7 +92,7 @@ func (f *runFlags) equip(plan result.Plan) (result.Plan, error) {
 	if err == nil {
 		f.open, err = experiment.Equip(f.open) // from which the plan of a running lab is made
 	}
-	if missing := new(network.MissingError); errors.As(err, &missing) {
+	if missing := new(engine.MissingError); errors.As(err, &missing) {
 		return plan, &exitError{exitMissing, err}
 	}
 	return plan, err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tare/test/labtest"
 )
 
 // root is the repository.
@@ -139,7 +141,7 @@ func fresh(t *testing.T) (clone, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := build(filepath.Join(bin, "tare")); err != nil {
+	if err := os.Symlink(labtest.Tare(t), filepath.Join(bin, "tare")); err != nil {
 		t.Fatal(err)
 	}
 	return clone, bin + ":" + os.Getenv("PATH") + ":/usr/sbin:/sbin"

@@ -12,6 +12,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // machine makes, in namespaces of its own, the host that the commands of a
@@ -28,10 +29,7 @@ ip link set eth0 up
 // TestLabNetworkCommands types what the pages say of the networks that this
 // kernel has by itself, and asks whether the container then reaches its host.
 func TestLabNetworkCommands(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "tare")
-	if err := build(binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := labtest.Tare(t)
 	here := asDeclared(t, binary)
 	for _, n := range network.All() {
 		commands := firstOf(t, page(n), "sh")
@@ -82,10 +80,7 @@ const tries = 3
 // TestLabKnownToll weighs a network that was given 80 % of the others' link: the
 // whole way from a plan to a toll, against a truth from outside.
 func TestLabKnownToll(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "tare")
-	if err := build(binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := labtest.Tare(t)
 	var off []string
 	for range tries {
 		off = nil

@@ -16,7 +16,7 @@ import (
 // nobody's choice but theirs. What is not broken is measured, and what the
 // daemons use meanwhile is counted.
 func TestRealBrokenEnginesNameTheHop(t *testing.T) {
-	tare, name := build(t), "broken-engines"
+	tare, name := asRoot(t), "broken-engines"
 	for _, step := range [][]string{
 		{"lab", "up", "docker-bridge", "docker-nat", "containerd-bridge", "flannel-vxlan", "--name", name},
 		{"lab", "exec", "--name", name, "docker-nat.h2", "--", "iptables", "-I", "FORWARD", "-p", "tcp", "--dport", "5210", "-j", "DROP"},

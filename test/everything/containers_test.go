@@ -15,7 +15,7 @@ import (
 // TestRealContainersAreMade by real engines and by none: those of an engine tell
 // the network's share, and the machine is as before.
 func TestRealContainersAreMade(t *testing.T) {
-	tare := build(t)
+	tare := asRoot(t)
 	before := look(t)
 	var out, progress bytes.Buffer
 	cmd := exec.Command(tare, "run", "--networks", "host,docker-bridge,containerd-bridge,bgp", "--paths", "same-host",
@@ -66,7 +66,7 @@ func TestRealContainersAreMade(t *testing.T) {
 // TestRealKillWhileContainersComeAndGo leaves nothing: what only the ledger knows is
 // gone with the next command.
 func TestRealKillWhileContainersComeAndGo(t *testing.T) {
-	tare := build(t)
+	tare := asRoot(t)
 	before := look(t)
 	said := &progressOf{begins: make(chan struct{}), when: "of 50, run"}
 	cmd := exec.Command(tare, "run", "--networks", "docker-nat,containerd-bridge,vxlan", "--paths", "host-to-container,published-port",
