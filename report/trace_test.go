@@ -54,7 +54,7 @@ vxlan, cross-host, nic full, mtu 1500: udp_rr (block)
    wake-up        h2/c1          10.00   50.0   11.00    20.00         ███████████████
   response
    wake-up        h1/c1           5.00   25.0    6.00     9.00                        ███████▌
-  the traced hops of 1000 one-way trips add up to 24.00 us; the workload's clock has 25.00 us (96.0 %)
+  traced hops of 1000 one-way trips add up to 24.00 us; the workload's clock has 25.00 us (96.0 %)
 
   toll by hop    added  share  traced
                     us      %  here us  host us
