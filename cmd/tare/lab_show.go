@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tare/experiment"
-	"tare/lab"
+	"tare/probe"
 	"tare/site"
 )
 
@@ -40,17 +40,17 @@ func labShowCommand(s streams) *cobra.Command {
 					return experiment.Unknown("place", at, l.Topology.Addresses())
 				}
 			}
-			laid, err := l.Look(c.Context(), at)
+			places, err := l.Look(c.Context(), at)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				enc := json.NewEncoder(s.out)
 				enc.SetIndent("", " ")
-				return enc.Encode(laid)
+				return enc.Encode(shown(places))
 			}
-			for _, one := range laid {
-				printLaid(s.out, one)
+			for _, place := range shown(places) {
+				place.print(s.out)
 			}
 			return nil
 		},
@@ -60,8 +60,40 @@ func labShowCommand(s streams) *cobra.Command {
 	return c
 }
 
-// printLaid writes what stands in a namespace, a line each.
-func printLaid(w io.Writer, l lab.Laid) {
+// shownPlace is a namespace as people and scripts see it: what has a line of
+// its own is text.
+type shownPlace struct {
+	Namespace  string        `json:"namespace"`
+	Inode      uint64        `json:"inode"` // of the network namespace
+	CPUs       string        `json:"cpus,omitempty"`
+	Links      []probe.Link  `json:"links"`
+	Routes     []string      `json:"routes"`
+	Neighbours []string      `json:"neighbours"`
+	FDB        []string      `json:"fdb"`
+	Rules      []probe.Chain `json:"rules"`
+}
+
+func shown(places []probe.Inventory) []shownPlace {
+	all := make([]shownPlace, len(places))
+	for n, p := range places {
+		all[n] = shownPlace{
+			Namespace: p.Namespace, Inode: p.Inode, CPUs: p.CPUs, Links: p.Links,
+			Routes: texts(p.Routes), Neighbours: texts(p.Neighbours), FDB: texts(p.FDB), Rules: p.Rules,
+		}
+	}
+	return all
+}
+
+func texts[T fmt.Stringer](values []T) []string {
+	all := make([]string, len(values))
+	for n, value := range values {
+		all[n] = value.String()
+	}
+	return all
+}
+
+// print writes what the namespace holds, a line each.
+func (l shownPlace) print(w io.Writer) {
 	fmt.Fprint(w, l.Namespace)
 	if l.CPUs != "" {
 		fmt.Fprintf(w, " (CPUs %s)", l.CPUs)
@@ -77,7 +109,7 @@ func printLaid(w io.Writer, l lab.Laid) {
 			fmt.Fprintf(w, " on %s", link.Bridge)
 		}
 		if len(link.Addresses) > 0 {
-			fmt.Fprintf(w, " addr %s", strings.Join(link.Addresses, " "))
+			fmt.Fprintf(w, " addr %s", strings.Join(texts(link.Addresses), " "))
 		}
 		fmt.Fprintln(w)
 	}
