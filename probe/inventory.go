@@ -47,68 +47,82 @@ func (v *view) inspect() (Inventory, error) {
 	if err != nil {
 		return i, err
 	}
-	var errs [5]error
-	i.Links, errs[0] = v.inspectLinks()
-	i.Routes, errs[1] = v.inspectRoutes(names)
-	i.Neighbours, errs[2] = v.neighbours(unix.AF_INET, names)
+	for _, inspect := range []func(*Inventory, map[uint32]string) error{
+		v.inspectLinks, v.inspectRoutes, v.inspectNeighbours, v.inspectFDB, v.inspectRules,
+	} {
+		if err := inspect(&i, names); err != nil {
+			return i, err
+		}
+	}
+	return i, nil
+}
+
+func (v *view) inspectLinks(i *Inventory, _ map[uint32]string) error {
+	dumped, err := v.links()
+	if err != nil {
+		return err
+	}
+	devices, err := parseDevices(dumped)
+	if err != nil {
+		return err
+	}
+	dumped, err = v.dump(unix.NETLINK_ROUTE, unix.RTM_GETADDR, familyOnly(unix.SizeofIfAddrmsg, unix.AF_INET))
+	if err != nil {
+		return fmt.Errorf("list addresses: %w", err)
+	}
+	addresses, err := parseAddresses(dumped)
+	if err != nil {
+		return err
+	}
+	i.Links = make([]Link, len(devices))
+	for n, d := range devices {
+		i.Links[n] = d.Link
+		i.Links[n].Addresses = append([]netip.Prefix{}, addresses[uint32(d.Index)]...)
+		switch d.Kind {
+		case "":
+			i.Links[n].Kind = "device"
+		case "tun":
+			i.Links[n].Kind = "tuntap"
+		}
+	}
+	return nil
+}
+
+func (v *view) inspectRoutes(i *Inventory, names map[uint32]string) error {
+	dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETROUTE, familyOnly(unix.SizeofRtMsg, unix.AF_INET))
+	if err != nil {
+		return fmt.Errorf("list routes: %w", err)
+	}
+	i.Routes, err = parseRoutes(dumped, names)
+	return err
+}
+
+func (v *view) inspectNeighbours(i *Inventory, names map[uint32]string) (err error) {
+	if i.Neighbours, err = v.neighbours(unix.AF_INET, names); err != nil {
+		return fmt.Errorf("list neighbours: %w", err)
+	}
+	return nil
+}
+
+func (v *view) inspectFDB(i *Inventory, names map[uint32]string) error {
 	entries, err := v.neighbours(unix.AF_BRIDGE, names)
-	errs[3] = err
+	if err != nil {
+		return fmt.Errorf("list forwarding databases: %w", err)
+	}
 	i.FDB = make([]FDBEntry, len(entries))
 	for n, entry := range entries {
 		i.FDB[n] = FDBEntry(entry)
 	}
-	i.Rules, errs[4] = v.inspectRules()
-	return i, errors.Join(errs[:]...)
+	return nil
 }
 
-func (v *view) inspectLinks() ([]Link, error) {
-	dumped, err := v.links()
-	if err != nil {
-		return nil, err
-	}
-	devices, err := parseDevices(dumped)
-	if err != nil {
-		return nil, err
-	}
-	dumped, err = v.dump(unix.NETLINK_ROUTE, unix.RTM_GETADDR, familyOnly(unix.SizeofIfAddrmsg, unix.AF_INET))
-	if err != nil {
-		return nil, fmt.Errorf("list addresses: %w", err)
-	}
-	addresses, err := parseAddresses(dumped)
-	if err != nil {
-		return nil, err
-	}
-	links := make([]Link, len(devices))
-	for n, d := range devices {
-		links[n] = d.Link
-		links[n].Addresses = append([]netip.Prefix{}, addresses[uint32(d.Index)]...)
-		switch d.Kind {
-		case "":
-			links[n].Kind = "device"
-		case "tun":
-			links[n].Kind = "tuntap"
-		}
-	}
-	return links, nil
-}
-
-func (v *view) inspectRoutes(names map[uint32]string) ([]result.Route, error) {
-	dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETROUTE, familyOnly(unix.SizeofRtMsg, unix.AF_INET))
-	if err != nil {
-		return nil, fmt.Errorf("list routes: %w", err)
-	}
-	return parseRoutes(dumped, names)
-}
-
-func (v *view) inspectRules() ([]Chain, error) {
+func (v *view) inspectRules(i *Inventory, _ map[uint32]string) error {
 	dumped, err := v.ruleset(math.MaxInt)
-	if errors.Is(err, unix.EPROTONOSUPPORT) {
-		return []Chain{}, nil
+	if err != nil && !errors.Is(err, unix.EPROTONOSUPPORT) {
+		return fmt.Errorf("list nftables rules: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("list nftables rules: %w", err)
-	}
-	return parseChains(dumped), nil
+	i.Rules = parseChains(dumped)
+	return nil
 }
 
 // familyOnly is the body of a request that names only an address family.

@@ -18,7 +18,7 @@ func linkStats() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseLinkStats(dumped)
+			return parseLinkStats(dumped)
 		},
 	}
 }
@@ -32,7 +32,7 @@ func links() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseLinks(dumped)
+			return parseLinks(dumped)
 		},
 	}
 }
@@ -50,9 +50,9 @@ func linkCounters() []string {
 	}
 }
 
-// ParseLinkStats reads the answer to RTM_GETLINK. A name is the device's and
+// parseLinkStats reads the answer to RTM_GETLINK. A name is the device's and
 // the counter's: "eth0.rx_dropped". Zeros are left out.
-func ParseLinkStats(dumped []byte) (map[string]float64, error) {
+func parseLinkStats(dumped []byte) (map[string]float64, error) {
 	counters, devices := map[string]float64{}, 0
 	names := linkCounters()
 	for m := range messages(dumped) {
@@ -109,11 +109,11 @@ type device struct {
 	settings map[string]any
 }
 
-// ParseLinks reads the settings of each device: "eth0.mtu" (bytes), "eth0.kind",
+// parseLinks reads the settings of each device: "eth0.mtu" (bytes), "eth0.kind",
 // "eth0.up", "eth0.running", "eth0.master", "eth0.qdisc", "eth0.txqueuelen"
 // (packets), "eth0.rx_queues", "eth0.tx_queues", "eth0.gso_max_size" (bytes),
 // "eth0.gso_max_segs", "eth0.mac"; of a VXLAN "vxlan0.vni", "vxlan0.port".
-func ParseLinks(dumped []byte) (map[string]any, error) {
+func parseLinks(dumped []byte) (map[string]any, error) {
 	devices, err := parseDevices(dumped)
 	if err != nil {
 		return nil, err

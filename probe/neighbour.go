@@ -12,7 +12,7 @@ import (
 func neighbours() Probe {
 	return Probe{
 		Name: "neighbours", Doc: "link address and state of each neighbour", Scope: Namespace, Source: "ip neighbour",
-		look: func(v *view) (map[string]any, error) { return dumpNeighbours(v, unix.AF_INET) },
+		look: func(v *view) (map[string]any, error) { return lookAtNeighbours(v, unix.AF_INET) },
 	}
 }
 
@@ -20,27 +20,27 @@ func neighbours() Probe {
 func forwarding() Probe {
 	return Probe{
 		Name: "fdb", Doc: "where bridges and VXLAN send each link address", Scope: Namespace, Source: "bridge fdb",
-		look: func(v *view) (map[string]any, error) { return dumpNeighbours(v, unix.AF_BRIDGE) },
+		look: func(v *view) (map[string]any, error) { return lookAtNeighbours(v, unix.AF_BRIDGE) },
 	}
 }
 
-func dumpNeighbours(v *view, family byte) (map[string]any, error) {
-	dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETNEIGH, familyOnly(unix.SizeofNdMsg, family))
-	if err != nil {
-		return nil, err
-	}
+func lookAtNeighbours(v *view, family byte) (map[string]any, error) {
 	names, err := v.names()
 	if err != nil {
 		return nil, err
 	}
-	return ParseNeighbours(dumped, names)
+	all, err := v.neighbours(family, names)
+	if err != nil {
+		return nil, err
+	}
+	return neighbourValues(all), nil
 }
 
 // neighbours lists the neighbours of an address family.
 func (v *view) neighbours(family byte, names map[uint32]string) ([]Neighbour, error) {
 	dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETNEIGH, familyOnly(unix.SizeofNdMsg, family))
 	if err != nil {
-		return nil, fmt.Errorf("list neighbours: %w", err)
+		return nil, err
 	}
 	return parseNeighbours(dumped, names)
 }
@@ -73,17 +73,13 @@ func (e FDBEntry) String() string {
 	return text + " " + e.State
 }
 
-// ParseNeighbours reads the answer to RTM_GETNEIGH: "10.0.0.2 dev eth0" is
+// neighbourValues gives neighbours by name: "10.0.0.2 dev eth0" is
 // "02:00:00:00:00:02 reachable"; of a forwarding database
 // "02:00:00:00:00:02 dev vxlan0" is "10.0.0.2 permanent"; where an address is
 // sent to several, all of them.
-func ParseNeighbours(dumped []byte, names map[uint32]string) (map[string]any, error) {
-	neighbours, err := parseNeighbours(dumped, names)
-	if err != nil {
-		return nil, err
-	}
+func neighbourValues(all []Neighbour) map[string]any {
 	values := map[string]any{}
-	for _, n := range neighbours {
+	for _, n := range all {
 		key, value := n.Address, n.MAC
 		if n.forwards {
 			key, value = n.MAC, n.Address
@@ -98,9 +94,10 @@ func ParseNeighbours(dumped []byte, names map[uint32]string) (map[string]any, er
 		}
 		values[key] = value
 	}
-	return values, nil
+	return values
 }
 
+// parseNeighbours reads the answer to RTM_GETNEIGH.
 func parseNeighbours(dumped []byte, names map[uint32]string) ([]Neighbour, error) {
 	all := []Neighbour{}
 	for m := range messages(dumped) {

@@ -19,7 +19,7 @@ func ruleCounters() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseRuleCounters(dumped), nil
+			return parseRuleCounters(dumped), nil
 		},
 	}
 }
@@ -33,7 +33,7 @@ func rules() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseRules(dumped), nil
+			return parseRules(dumped), nil
 		},
 	}
 }
@@ -76,10 +76,10 @@ func (v *view) ruleset(most int) ([]byte, error) {
 
 var errManyRules = fmt.Errorf("a place has more than %d rules: too many to read around each window", mostCounted)
 
-// ParseRuleCounters reads chains and rules. The name of a rule's counter is its
+// parseRuleCounters reads chains and rules. The name of a rule's counter is its
 // chain's, its handle and what becomes of the packet: "ip filter FORWARD 7
 // drop"; that of a policy "ip filter FORWARD policy drop".
-func ParseRuleCounters(dumped []byte) map[string]float64 {
+func parseRuleCounters(dumped []byte) map[string]float64 {
 	counters := map[string]float64{}
 	for m := range messages(dumped) {
 		switch m.kind {
@@ -96,12 +96,12 @@ func ParseRuleCounters(dumped []byte) map[string]float64 {
 	return counters
 }
 
-// ParseRules reads how chains stand: "ip filter FORWARD.rules" and, of a chain
+// parseRules reads how chains stand: "ip filter FORWARD.rules" and, of a chain
 // that packets come to by themselves, ".hook", ".policy" and whether it
 // ".counts" what comes to its policy. Of the rules that end a packet ".random"
 // are the handles of those that draw lots, ".drop" and ".reject" of the others
 // that do not count it.
-func ParseRules(dumped []byte) map[string]any {
+func parseRules(dumped []byte) map[string]any {
 	values, count, handles := map[string]any{}, map[string]int{}, map[string][]string{}
 	for m := range messages(dumped) {
 		switch m.kind {
