@@ -20,7 +20,7 @@ func labShowCommand(s streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show [HOST|HOST/CONTAINER]",
-		Short: "Links, addresses, routes, neighbours, FDB and rules, as they stand",
+		Short: "Show links, addresses, routes, neighbours, FDB and firewall rules",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return wrong("show one place at a time: %q is too many", args[1])
@@ -40,17 +40,17 @@ func labShowCommand(s streams) *cobra.Command {
 					return experiment.Unknown("place", at, l.Topology.Addresses())
 				}
 			}
-			places, err := l.Look(c.Context(), at)
+			namespaces, err := l.Look(c.Context(), at)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				enc := json.NewEncoder(s.out)
 				enc.SetIndent("", " ")
-				return enc.Encode(shown(places))
+				return enc.Encode(shown(namespaces))
 			}
-			for _, place := range shown(places) {
-				place.print(s.out)
+			for _, one := range shown(namespaces) {
+				one.print(s.out)
 			}
 			return nil
 		},
@@ -60,9 +60,9 @@ func labShowCommand(s streams) *cobra.Command {
 	return c
 }
 
-// shownPlace is a namespace as people and scripts see it: what has a line of
-// its own is text.
-type shownPlace struct {
+// shownNamespace is a namespace as the command prints it: routes, neighbours and
+// FDB entries are text.
+type shownNamespace struct {
 	Namespace  string        `json:"namespace"`
 	Inode      uint64        `json:"inode"` // of the network namespace
 	CPUs       string        `json:"cpus,omitempty"`
@@ -73,12 +73,12 @@ type shownPlace struct {
 	Rules      []probe.Chain `json:"rules"`
 }
 
-func shown(places []probe.Inventory) []shownPlace {
-	all := make([]shownPlace, len(places))
-	for n, p := range places {
-		all[n] = shownPlace{
-			Namespace: p.Namespace, Inode: p.Inode, CPUs: p.CPUs, Links: p.Links,
-			Routes: texts(p.Routes), Neighbours: texts(p.Neighbours), FDB: texts(p.FDB), Rules: p.Rules,
+func shown(namespaces []probe.Inventory) []shownNamespace {
+	all := make([]shownNamespace, len(namespaces))
+	for n, ns := range namespaces {
+		all[n] = shownNamespace{
+			Namespace: ns.Namespace, Inode: ns.Inode, CPUs: ns.CPUs, Links: ns.Links,
+			Routes: texts(ns.Routes), Neighbours: texts(ns.Neighbours), FDB: texts(ns.FDB), Rules: ns.Rules,
 		}
 	}
 	return all
@@ -92,8 +92,8 @@ func texts[T fmt.Stringer](values []T) []string {
 	return all
 }
 
-// print writes what the namespace holds, a line each.
-func (l shownPlace) print(w io.Writer) {
+// print writes what the namespace holds, one line for each object.
+func (l shownNamespace) print(w io.Writer) {
 	fmt.Fprint(w, l.Namespace)
 	if l.CPUs != "" {
 		fmt.Fprintf(w, " (CPUs %s)", l.CPUs)
@@ -158,7 +158,7 @@ func labExecCommand(s streams) *cobra.Command {
 	return c
 }
 
-// command is what follows the place, and the dashes between them.
+// command is the command that follows the place, without the dashes between them.
 func command(args []string) []string {
 	if len(args) > 1 && args[1] == "--" {
 		return args[2:]
