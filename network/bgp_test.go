@@ -73,11 +73,15 @@ func TestRealUserBGP(t *testing.T) {
 // routes are a host's, as the kernel has them.
 func routes(t *testing.T, l *site.Lab, at string) []string {
 	t.Helper()
-	laid, err := l.Look(t.Context(), at)
+	held, err := l.Look(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return laid[0].Routes
+	var texts []string
+	for _, route := range held[0].Routes {
+		texts = append(texts, route.String())
+	}
+	return texts
 }
 
 // becomes waits until a host's routes are as wanted.

@@ -1,6 +1,7 @@
 package network_test
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,16 +74,16 @@ func TestRealCNIPlugins(t *testing.T) {
 		}
 	})
 	t.Run("macvlan has an address on the underlay", func(t *testing.T) {
-		if got := link(t, l, "cni-macvlan.h1/c1", "eth0"); got.Kind != "macvlan" || !slices.Equal(got.Addresses, []string{"10.0.4.1/16"}) {
+		if got := link(t, l, "cni-macvlan.h1/c1", "eth0"); got.Kind != "macvlan" || !slices.Equal(got.Addresses, []netip.Prefix{netip.MustParsePrefix("10.0.4.1/16")}) {
 			t.Errorf("eth0 %+v", got)
 		}
 	})
 	t.Run("ptp has no bridge", func(t *testing.T) {
-		laid, err := l.Look(t.Context(), "cni-ptp.h1")
+		held, err := l.Look(t.Context(), "cni-ptp.h1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, link := range laid[0].Links {
+		for _, link := range held[0].Links {
 			if link.Kind == "bridge" {
 				t.Errorf("%s is a bridge", link.Name)
 			}

@@ -292,7 +292,7 @@ func TestRealDockerOverlayOfThreeHosts(t *testing.T) {
 			t.Fatalf("look up h3/c1 from %s: status %d, %v", client, status, err)
 		}
 		server := strings.TrimSpace(printed) + ":99"
-		own, _, _ := strings.Cut(link(t, l, client+"/c1", lab.Device).Addresses[0], "/")
+		own := link(t, l, client+"/c1", lab.Device).Addresses[0].Addr().String()
 		if got := seenAs(t, l, client+"/c1", server, "h3/c1", server); got != own {
 			t.Errorf("h3/c1 sees %s/c1 as %s, want %s", client, got, own)
 		}

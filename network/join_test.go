@@ -140,23 +140,28 @@ func state(t *testing.T, l *site.Lab, b site.Built) []string {
 		if !strings.HasPrefix(at, b.Name+".") {
 			continue
 		}
-		laid, err := l.Look(t.Context(), at)
+		held, err := l.Look(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		add := func(format string, args ...any) { lines = append(lines, at+" "+fmt.Sprintf(format, args...)) }
-		for _, link := range laid[0].Links {
+		for _, link := range held[0].Links {
 			add("%s %s %d %v %s %v", link.Name, link.Kind, link.MTU, link.Up, link.Bridge, link.Addresses)
 		}
-		for _, route := range laid[0].Routes {
+		for _, route := range held[0].Routes {
 			add("%s", route)
 		}
-		for _, entry := range slices.Concat(laid[0].Neighbours, laid[0].FDB) {
-			if strings.HasSuffix(entry, "permanent") && !strings.Contains(entry, "dev br") {
-				add("%s", entry)
+		for _, n := range held[0].Neighbours {
+			if n.State == "permanent" && !strings.HasPrefix(n.Device, "br") {
+				add("%s", n)
 			}
 		}
-		for _, rules := range laid[0].Rules {
+		for _, e := range held[0].FDB {
+			if e.State == "permanent" && !strings.HasPrefix(e.Device, "br") {
+				add("%s", e)
+			}
+		}
+		for _, rules := range held[0].Rules {
 			add("%s %s %d", rules.Table, rules.Chain, rules.Rules)
 		}
 		if os.Geteuid() == 0 && !strings.Contains(at, "/") {

@@ -13,6 +13,7 @@ import (
 	"tare/agent"
 	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/workload"
@@ -103,19 +104,19 @@ func measure(t *testing.T, l *site.Lab, b site.Built, path, name string, run wor
 }
 
 // link reads a device of a host or container.
-func link(t *testing.T, l *site.Lab, at, name string) lab.LaidLink {
+func link(t *testing.T, l *site.Lab, at, name string) probe.Link {
 	t.Helper()
-	laid, err := l.Look(t.Context(), at)
+	held, err := l.Look(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, link := range laid[0].Links {
+	for _, link := range held[0].Links {
 		if link.Name == name {
 			return link
 		}
 	}
 	t.Fatalf("%s has no %s", at, name)
-	return lab.LaidLink{}
+	return probe.Link{}
 }
 
 // exec runs a command at a place and returns its output and its exit status.

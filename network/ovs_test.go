@@ -261,9 +261,9 @@ func TestRealOpenVSwitchThreeHosts(t *testing.T) {
 	l := build(t, all...)
 	for _, spec := range all {
 		server := spec.Name + ".h3/c2"
-		address, _, _ := strings.Cut(link(t, l, server, lab.Device).Addresses[0], "/")
+		address := link(t, l, server, lab.Device).Addresses[0].Addr().String()
 		for _, client := range []string{".h1/c1", ".h2/c1"} {
-			want, _, _ := strings.Cut(link(t, l, spec.Name+client, lab.Device).Addresses[0], "/")
+			want := link(t, l, spec.Name+client, lab.Device).Addresses[0].Addr().String()
 			if got := seenAs(t, l, spec.Name+client, address+":99", server, address+":99"); got != want {
 				t.Errorf("%s sees %s%s as %s, want %s", server, spec.Name, client, got, want)
 			}

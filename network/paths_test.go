@@ -93,9 +93,9 @@ func TestLabUserThreeHosts(t *testing.T) {
 		}
 		// The third host is reached from both others.
 		server := spec.Name + ".h3/c2"
-		address, _, _ := strings.Cut(link(t, l, server, "eth0").Addresses[0], "/")
+		address := link(t, l, server, "eth0").Addresses[0].Addr().String()
 		for _, client := range []string{".h1/c1", ".h2/c1"} {
-			want, _, _ := strings.Cut(link(t, l, spec.Name+client, "eth0").Addresses[0], "/")
+			want := link(t, l, spec.Name+client, "eth0").Addresses[0].Addr().String()
 			if got := seenAs(t, l, spec.Name+client, address+":99", server, address+":99"); got != want {
 				t.Errorf("%s sees %s%s as %s, want %s", server, spec.Name, client, got, want)
 			}

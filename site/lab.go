@@ -18,6 +18,7 @@ import (
 
 	"tare/agent"
 	"tare/lab"
+	"tare/probe"
 )
 
 // AgentVerb is the command by which the binary is an agent.
@@ -183,10 +184,10 @@ func (l *Lab) Probe(ctx context.Context) ([]Availability, error) {
 	return rep.Probed, err
 }
 
-// Look reads what stands in a namespace, or in all of them.
-func (l *Lab) Look(ctx context.Context, at string) ([]lab.Laid, error) {
+// Look reads what a namespace holds, or all of them.
+func (l *Lab) Look(ctx context.Context, at string) ([]probe.Inventory, error) {
 	rep, err := l.ask(ctx, request{Do: doLook, At: at})
-	return rep.Laid, err
+	return rep.Inventory, err
 }
 
 // Agent gives the agent of a role at a place, and starts one where there is

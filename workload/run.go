@@ -178,5 +178,5 @@ const shortfall = 0.01
 
 // answered is the serving end's tally of a closed loop.
 func answered(s traffic.Served) Tally {
-	return Tally{CC: s.Congestion, Warnings: strangers(s.Strangers)}
+	return Tally{CC: s.Congestion, Warnings: strangers(s.Unauthenticated)}
 }

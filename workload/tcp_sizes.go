@@ -68,7 +68,7 @@ func sweep(run Run) (traffic.TCPSizes, error) {
 func sizesServed(served traffic.TCPSizesServed) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{},
-		CC: served.Congestion, Warnings: strangers(served.Strangers),
+		CC: served.Congestion, Warnings: strangers(served.Unauthenticated),
 	}
 	var points []point
 	for _, s := range served.Sizes {

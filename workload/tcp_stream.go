@@ -70,7 +70,7 @@ const backwards = "_reverse"
 func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate traffic.BitsPerSecond) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{},
-		CC: end.Congestion, Warnings: strangers(end.Strangers),
+		CC: end.Congestion, Warnings: strangers(end.Unauthenticated),
 	}
 	switch {
 	case end.Received == nil:

@@ -54,7 +54,7 @@ func loadReceived(got traffic.UDPLoadReceived) Tally {
 	t := Tally{
 		Series:   map[string][]float64{"cpu": got.CPU},
 		Counters: map[string]float64{"duplicates": float64(got.Duplicates), "receive_buffer": float64(got.ReceiveBuffer)},
-		Warnings: strangers(got.Strangers),
+		Warnings: strangers(got.Unauthenticated),
 	}
 	for n, shares := range got.Softirq {
 		t.Series[fmt.Sprintf("softirq_cpu%d", n)] = shares

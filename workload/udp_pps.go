@@ -106,7 +106,7 @@ func received(got traffic.UDPReceived) Tally {
 			"reordered": float64(got.Reordered), "receive_buffer": float64(got.ReceiveBuffer),
 			"receiver_drops": float64(got.BufferDrops), "path_drops": float64(got.Lost - got.BufferDrops),
 		},
-		Warnings: strangers(got.Strangers), Window: got.Elapsed,
+		Warnings: strangers(got.Unauthenticated), Window: got.Elapsed,
 	}
 	t.addSteps("rate", got.Series, 1)
 	return t
