@@ -93,6 +93,19 @@ func Read(name string, data []byte) ([]result.Cell, error) {
 	return nil, fmt.Errorf("read %s: no tool's output: %q: give the output of %s", name, firstLine(lines), strings.Join(Tools(), ", "))
 }
 
+// ReadRun returns the first run in the output of one tool. A run that failed is
+// an error with the tool's own words.
+func ReadRun(tool string, data []byte) (result.Cell, error) {
+	cells, err := Read(tool, data)
+	if err != nil {
+		return result.Cell{}, err
+	}
+	if cells[0].Status != result.StatusOK {
+		return result.Cell{}, fmt.Errorf("%s: %s", tool, cells[0].Reason)
+	}
+	return cells[0], nil
+}
+
 // firstLine is the first that is not blank, shortened.
 func firstLine(lines []string) string {
 	const most = 80

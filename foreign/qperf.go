@@ -181,7 +181,7 @@ func (run *qperfRun) metrics(b *builder) {
 }
 
 var (
-	quantityText = regexp.MustCompile(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
+	quantityText = regexp.MustCompile(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
 	costText     = regexp.MustCompile(`^([\d.,]+)\s*(sec|ms|us|ns)/GB$`)
 )
 
@@ -211,7 +211,7 @@ func quantity(text string) (unit string, value float64, ok bool) {
 	switch m[4] {
 	case "B/sec":
 		return "bit/s", value * 8, ok
-	case "b/sec":
+	case "b/sec", "bits/sec": // the latter with -ub
 		return "bit/s", value, ok
 	case "/sec":
 		return "1/s", value, ok

@@ -45,14 +45,8 @@ func (c client) drive(ctx context.Context, run Run) (cell result.Cell, window ti
 	if window, err = c.press(ctx, run, child); err != nil {
 		return cell, 0, errors.Join(err, child.Stop())
 	}
-	cells, err := foreign.Read(c.program.Name, []byte(strings.Join(said, "\n")))
-	if err != nil {
-		return cell, 0, err
-	}
-	if cell = cells[0]; cell.Status != result.StatusOK {
-		return cell, 0, fmt.Errorf("%s: %s", c.program.Name, cell.Reason)
-	}
-	return cell, window, nil
+	cell, err = foreign.ReadRun(c.program.Name, []byte(strings.Join(said, "\n")))
+	return cell, window, err
 }
 
 // press lets the program work for the run's time, waits for its end and gives

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tare/foreign"
-	"tare/result"
 	"tare/traffic"
 )
 
@@ -97,13 +96,9 @@ func sysbenchArguments(run Run, to netip.AddrPort, events int) []string {
 // sysbenchTally is what sysbench told. The rate is of its total time: what it
 // calls per second counts the end of its threads as well.
 func sysbenchTally(said []string) (Tally, error) {
-	cells, err := foreign.Read("sysbench", []byte(strings.Join(said, "\n")))
+	cell, err := foreign.ReadRun("sysbench", []byte(strings.Join(said, "\n")))
 	if err != nil {
 		return Tally{}, err
-	}
-	cell := cells[0]
-	if cell.Status != result.StatusOK {
-		return Tally{}, fmt.Errorf("sysbench: %s", cell.Reason)
 	}
 	sample := cell.Samples[0]
 	events := sample.Counters["events"]
