@@ -1,9 +1,6 @@
 package workload
 
 import (
-	"context"
-	"net/netip"
-
 	"tare/result"
 	"tare/traffic"
 )
@@ -27,29 +24,8 @@ func tcpSizes() Workload {
 		Modes: []string{modeNoDelay, modeNagle}, Headline: "throughput", Work: PerGbit,
 		Size: Bounds{Default: 256 << 10, Least: 1, Most: 16 << 20}, Sizes: sweptSizes, Flows: 1,
 		Takes: []Extra{TakesSizes, TakesCC},
-		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
-			s, err := sweep(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			served, err := serve(ready, run.listenTCP(bind),
-				func(l *traffic.Listener) (traffic.TCPSizesServed, error) { return traffic.ServeTCPSizes(ctx, l, s) })
-			if err != nil {
-				return Tally{}, err
-			}
-			return sizesServed(served), nil
-		},
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			s, err := sweep(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			driven, err := traffic.SendTCPSizes(ctx, to, s)
-			if err != nil {
-				return Tally{}, err
-			}
-			return sizesDriven(driven), nil
-		},
+		Serve: serving(sweep, listenTCP, traffic.ServeTCPSizes, sizesServed),
+		Send:  sending(sweep, traffic.SendTCPSizes, sizesDriven),
 	}
 }
 
@@ -65,7 +41,7 @@ func sweep(run Run) (traffic.TCPSizes, error) {
 
 // sizesServed is what the bulk phases told: a step of the series is a size, in
 // rising order. The window, and with it the CPU, is that of the largest.
-func sizesServed(served traffic.TCPSizesServed) Tally {
+func sizesServed(_ Run, served traffic.TCPSizesServed) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{},
 		CC: served.Congestion, Warnings: strangers(served.Strangers),
@@ -89,7 +65,7 @@ func sizesServed(served traffic.TCPSizesServed) Tally {
 
 // sizesDriven is what the ping-pong phases told, of the smaller sizes only:
 // they are the first of the series.
-func sizesDriven(driven traffic.TCPSizesDriven) Tally {
+func sizesDriven(_ Run, driven traffic.TCPSizesDriven) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"retransmits": float64(driven.Retransmits)}, Series: map[string][]float64{},
 		CC: driven.Congestion,

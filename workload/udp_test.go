@@ -25,7 +25,7 @@ func TestPPSSaysWhatItsRateIs(t *testing.T) {
 		{traffic.Mmsg, 1000, ""}, {traffic.Msg, 951, ""}, {traffic.Mmsg, 940, "joined"}, {traffic.Msg, 0, "joined"},
 		{traffic.GSO, 16, "gso"}, {traffic.GSO, 1000, "gso"},
 	} {
-		got := ppsReceived(traffic.UDPPPS{Mode: test.mode}, traffic.UDPReceived{
+		got := ppsReceived(Run{Mode: string(test.mode)}, traffic.UDPReceived{
 			Datagrams: 1000, Packets: test.packets, Elapsed: time.Second, Expected: 1010, Lost: 10, BufferDrops: 4,
 		})
 		for _, name := range []string{"gso", "joined"} {
@@ -66,7 +66,7 @@ func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
 
 func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
 	flat := []traffic.Trial{{Offered: 100, Received: 100}, {Offered: 200, Received: 150, Loss: 0.25}, {Offered: 300, Received: 60, Loss: 0.8}}
-	got := loadSent(traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
+	got := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
 	if c := got.Counters; c["collapse"] != 0.6 || c["knee"] != 150 || c["received_most"] != 150 || c["received_at_twice_knee"] != 60 || len(got.Warnings) > 0 {
 		t.Errorf("counters %v, warnings %q", c, got.Warnings)
 	}
@@ -77,11 +77,11 @@ func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
 		"twice-knee":     {Trials: flat[:2], NoDropLow: 145, NoDropHigh: 155},
 		"no-lower-bound": {Trials: flat, NoDropHigh: 100},
 	} {
-		if got := loadSent(sent); !warned(got, name) || warned(got, "tester-limited") {
+		if got := loadSent(Run{}, sent); !warned(got, name) || warned(got, "tester-limited") {
 			t.Errorf("%s: %q", name, got.Warnings)
 		}
 	}
-	free := loadSent(traffic.UDPLoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
+	free := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
 	if _, told := free.Counters["knee"]; told || !warned(free, "tester-limited") || free.Metrics["rate"] != 100 {
 		t.Errorf("without loss: %+v", free)
 	}
