@@ -16,7 +16,7 @@ import (
 // promptly is how soon an agent's failure must be told.
 const promptly = 5 * time.Second
 
-func TestFailedAgentsAreTold(t *testing.T) {
+func TestLabFailedAgentsAreTold(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
 		{"exec sleep 100", "it sent nothing"},
 		{"echo nonsense; exec sleep 100", "wait for its hello: it sent what no agent sends"},
@@ -86,7 +86,7 @@ func measure(t *testing.T, server, client *agent.Handle, window time.Duration) e
 
 // Agents that are killed or stopped during a run are told in time, and the
 // next request starts others.
-func TestLabAgentsThatFailInARun(t *testing.T) {
+func TestLabUserAgentsThatFailInARun(t *testing.T) {
 	for _, c := range []struct{ signal, says string }{
 		{"KILL", "it died"},
 		{"STOP", "it hangs"},
