@@ -67,8 +67,8 @@ func requested(run Run, calls traffic.HTTPCalls) Tally {
 	return t
 }
 
-// addOffered tells what an open loop sent, and whether that is what was asked
-// for.
+// addOffered adds what an open loop sent, and warns where that is less than was
+// asked for.
 func addOffered(t *Tally, calls traffic.HTTPCalls, rate float64) {
 	t.Metrics["offered_rate"] = float64(calls.Sent) / calls.Elapsed.Seconds()
 	t.Counters["unanswered"] = float64(calls.Unanswered)

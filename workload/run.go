@@ -134,12 +134,12 @@ func addQuantiles(metrics map[string]float64, of string, h *traffic.Histogram, a
 	}
 }
 
-// strangers warns of peers without the token.
-func strangers(n int64) []string {
+// unknownPeers warns of peers without the token.
+func unknownPeers(n int64) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{"strangers: peers without the run's token knocked at the data port"}
+	return []string{"strangers: peers without the run's token sent to the data port"}
 }
 
 // called is the driving end's tally of a closed loop.
@@ -181,8 +181,8 @@ const (
 	resetting = "rst"   // the client resets
 )
 
-// addOpenLoop adds what only a run at a rate tells. A rate that was not
-// reached is said, and nothing is scaled to it.
+// addOpenLoop adds what only a run at a rate measures. A rate that was not
+// reached is a warning, and nothing is scaled to it.
 func addOpenLoop(t *Tally, run Run, done traffic.Transactions) {
 	if run.Rate == 0 {
 		return
@@ -196,10 +196,10 @@ func addOpenLoop(t *Tally, run Run, done traffic.Transactions) {
 }
 
 // shortfall is the share of an asked rate that may be missing before it is
-// said.
+// a warning.
 const shortfall = 0.01
 
 // answered is the serving end's tally of a closed loop.
 func answered(_ Run, s traffic.Served) Tally {
-	return Tally{CC: s.Congestion, Warnings: strangers(s.Strangers)}
+	return Tally{CC: s.Congestion, Warnings: unknownPeers(s.Strangers)}
 }

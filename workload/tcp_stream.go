@@ -45,13 +45,13 @@ func stream(run Run) (traffic.TCPStream, error) {
 // that of the serving end's receiver.
 const backwards = "_reverse"
 
-// streamTally is what an end tells. Where both ends send, the metrics are those
-// of what the driving end sent: receives and sends say whether this end's
-// halves belong to them.
+// streamTally is what an end measured. Where both ends send, the metrics are those
+// of what the driving end sent: receives and sends name the halves of this
+// end that belong to them.
 func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate float64) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{},
-		CC: end.Congestion, Warnings: strangers(end.Strangers),
+		CC: end.Congestion, Warnings: unknownPeers(end.Strangers),
 	}
 	switch {
 	case end.Received == nil:

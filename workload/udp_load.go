@@ -23,12 +23,12 @@ func load(run Run) (traffic.UDPLoad, error) {
 	return traffic.UDPLoad{Token: token, Window: run.window(), Size: run.Size, Spin: run.Spin}, err
 }
 
-// loadReceived tells what the receiver's machine did in each trial.
+// loadReceived is what the receiver's machine did in each trial.
 func loadReceived(_ Run, got traffic.UDPLoadReceived) Tally {
 	t := Tally{
 		Series:   map[string][]float64{"cpu": got.CPU},
 		Counters: map[string]float64{"duplicates": float64(got.Duplicates), "receive_buffer": float64(got.ReceiveBuffer)},
-		Warnings: strangers(got.Strangers),
+		Warnings: unknownPeers(got.Strangers),
 	}
 	for n, shares := range got.Softirq {
 		t.Series[fmt.Sprintf("softirq_cpu%d", n)] = shares
@@ -36,7 +36,7 @@ func loadReceived(_ Run, got traffic.UDPLoadReceived) Tally {
 	return t
 }
 
-// loadSent tells the curve, trial by trial, and what can be read from it. All
+// loadSent is the curve, trial by trial, and what can be read from it. All
 // counters but trials and trial_duration (s) are datagrams per second;
 // collapse is the share of the most received that is missing at twice the knee.
 func loadSent(_ Run, sent traffic.UDPLoadSent) Tally {

@@ -39,8 +39,8 @@ func pps(run Run) (traffic.UDPPPS, error) {
 	}, err
 }
 
-// ppsReceived tells the rate, and by the receiver's device whether it is one
-// of packets.
+// ppsReceived is the rate, and by the receiver's device whether it is one of
+// packets.
 func ppsReceived(run Run, got traffic.UDPReceived) Tally {
 	t := received(got)
 	t.Metrics["rate"] = got.Rate()
@@ -56,7 +56,7 @@ func ppsReceived(run Run, got traffic.UDPReceived) Tally {
 	return t
 }
 
-// ppsSent tells what was offered, and where that is not what was asked for.
+// ppsSent is what was offered, with a warning where it is less than was asked for.
 func ppsSent(run Run, sent traffic.UDPSent) Tally {
 	t := packetsSent(sent)
 	t.Counters = map[string]float64{"sender_threads": float64(sent.Threads)}
@@ -71,7 +71,7 @@ func ppsSent(run Run, sent traffic.UDPSent) Tally {
 	return t
 }
 
-// received is what every run of datagrams tells at the receiver.
+// received is what every run of datagrams measures at the receiver.
 func received(got traffic.UDPReceived) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"loss": got.Loss()},
@@ -80,13 +80,13 @@ func received(got traffic.UDPReceived) Tally {
 			"reordered": float64(got.Reordered), "receive_buffer": float64(got.ReceiveBuffer),
 			"receiver_drops": float64(got.BufferDrops), "path_drops": float64(got.Lost - got.BufferDrops),
 		},
-		Warnings: strangers(got.Strangers), Window: got.Elapsed,
+		Warnings: unknownPeers(got.Strangers), Window: got.Elapsed,
 	}
 	t.addSteps("rate", got.Series, 1)
 	return t
 }
 
-// packetsSent is what every run of datagrams tells at the sender.
+// packetsSent is what every run of datagrams measures at the sender.
 func packetsSent(sent traffic.UDPSent) Tally {
 	t := Tally{Metrics: map[string]float64{"sender_drops": float64(sent.Drops)}}
 	if span := sent.Elapsed.Seconds(); span > 0 {

@@ -6,7 +6,7 @@ import (
 	"tare/traffic"
 )
 
-// lateShare is the share of slots that may be late before it is said.
+// lateShare is the share of slots that may be late before it is a warning.
 const lateShare = 0.01
 
 // udpStream is datagrams at a constant bit rate: loss and jitter.

@@ -11,7 +11,7 @@ import (
 	"tare/traffic"
 )
 
-// warned tells whether a warning of that name is among them.
+// warned reports whether a warning of that name is among them.
 func warned(t Tally, name string) bool {
 	return slices.ContainsFunc(t.Warnings, func(w string) bool { return strings.HasPrefix(w, name+":") })
 }
@@ -39,7 +39,7 @@ func TestPPSSaysWhatItsRateIs(t *testing.T) {
 	}
 }
 
-// A rate that no machine reaches: both figures are told and nothing is scaled.
+// A rate that no machine reaches: both figures are reported and nothing is scaled.
 func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
 	w, _ := Find("udp_pps")
 	run := runOf(w, "mmsg")
@@ -56,7 +56,7 @@ func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
 	}
 	text := strings.Join(client.Warnings, " ")
 	if !strings.Contains(text, "1.2e+09 were asked for") {
-		t.Errorf("the rate that was asked for is not told: %q", text)
+		t.Errorf("the rate that was asked for is not reported: %q", text)
 	}
 	run.Rate = 0
 	if _, client, _, _ := both(w, run, run); warned(client, "offered-rate") {
@@ -82,12 +82,12 @@ func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
 		}
 	}
 	free := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
-	if _, told := free.Counters["knee"]; told || !warned(free, "tester-limited") || free.Metrics["rate"] != 100 {
+	if _, known := free.Counters["knee"]; known || !warned(free, "tester-limited") || free.Metrics["rate"] != 100 {
 		t.Errorf("without loss: %+v", free)
 	}
 }
 
-// TestOneWayDelayNeedsOneClock: it is told where both ends have one, and not
+// TestOneWayDelayNeedsOneClock: it is reported where both ends have one, and not
 // where they may have two.
 func TestOneWayDelayNeedsOneClock(t *testing.T) {
 	w, _ := Find("udp_stream")
@@ -98,8 +98,8 @@ func TestOneWayDelayNeedsOneClock(t *testing.T) {
 		if err := errors.Join(serverErr, clientErr); err != nil {
 			t.Fatal(err)
 		}
-		if delay, told := server.Metrics["latency_one_way"]; told != shared || told && (delay <= 0 || delay > 1) {
-			t.Errorf("one clock: %t, one-way delay %v (%t)", shared, delay, told)
+		if delay, known := server.Metrics["latency_one_way"]; known != shared || known && (delay <= 0 || delay > 1) {
+			t.Errorf("one clock: %t, one-way delay %v (%t)", shared, delay, known)
 		}
 	}
 }

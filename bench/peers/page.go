@@ -137,7 +137,7 @@ func (p page) versions(ctx context.Context) []string {
 // version is what the program prints as its version, or else its package's.
 func version(ctx context.Context, p workload.Program) string {
 	if len(p.Version) > 0 {
-		if told, err := p.Told(ctx); told != "" {
+		if told, err := p.PrintedVersion(ctx); told != "" {
 			return told
 		} else if err != nil {
 			return "unknown version: " + err.Error()
