@@ -68,9 +68,6 @@ func startContainerd(h *lab.Host, conflist []byte) (*pods, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.WeighCgroup(); err != nil {
-		return nil, err
-	}
 	// It keeps the results of CNI plugins in /var/lib/cni, and nothing else tells
 	// it where.
 	if err := seal(h, "/var/lib"); err != nil {

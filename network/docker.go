@@ -65,9 +65,6 @@ func startDocker(h *lab.Host, flags ...string) error {
 	if err := seal(h, "/etc", "/var/lib"); err != nil {
 		return err
 	}
-	if err := h.WeighCgroup(); err != nil {
-		return err
-	}
 	path, err := dockerPath(h)
 	if err != nil {
 		return err

@@ -151,12 +151,16 @@ func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conver
 // Build lays the spec. An underlay that could not be laid says so in the
 // topology; the others stand.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
-	if l.owned != nil && l.owned.name != "" && spec.needsEngines() {
+	if l.owned != nil && l.owned.name != "" {
 		claim, err := claimCgroups(l.owned.name)
-		if err != nil {
+		if err != nil && spec.needsEngines() {
 			return fmt.Errorf("build lab: %w", err)
 		}
-		l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
+		// All that runs in a lab without engines is of one session: it is measured as
+		// well without a control group.
+		if claim != nil {
+			l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
+		}
 	}
 	rep, err := l.ask(ctx, request{Do: doBuild, Spec: &spec})
 	if err != nil {
