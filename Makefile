@@ -1,27 +1,36 @@
 # make test is all that CI does; the other targets are parts of it, or tools.
+# docs/testing.md says what each tier of tests holds and needs.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(PATH):/usr/sbin:/sbin
+export TARE_BINARY := $(CURDIR)/dist/tare
 
 LINT_VERSION := v2.15.0
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/tools
 LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 
-# Packages whose tests are quick under the race detector: they are run under it
-# alone.
+# Tests whose names match are not quick (test/labtest/tier.go).
+NOT_QUICK := ^Test(Lab|Real)
+
+# Packages whose quick tests run under the race detector, which costs them little:
+# those where goroutines share the most.
 RACE := ./agent ./result ./test/verdict ./wire
 
-# Packages whose tests measure nothing and build no lab: they are run beside each
-# other.
-CALM := ./cases ./cmd/tare ./diagnose ./foreign ./report ./stats
+.PHONY: quick lab test lint fuzz build bench diagnosis packages parts bpf web
 
-.PHONY: test lint fuzz build bench diagnosis packages parts bpf web
+# Needs Go only. It leaves out what touches the kernel, measures or needs a package.
+quick:
+	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
+	go test -skip '$(NOT_QUICK)' ./...
 
-# One package at a time: tests that measure must not disturb each other.
-test: packages parts lint
-	{ go test -count=1 -race -json $(RACE); \
-		go test -count=1 -json $(CALM); \
-		go test -count=1 -p 1 -timeout 9m -json $$(go list ./... | grep -vxF "$$(go list $(RACE) $(CALM))"); } | go run ./test/verdict
+# Needs root. Tests that measure must not disturb each other: one package at a time.
+lab: build
+	go test -count=1 -p 1 -timeout 9m -run '^TestLab' -json ./... | go run ./test/verdict
+
+test: packages parts lint build
+	{ go test -count=1 -race -skip '$(NOT_QUICK)' -json $(RACE); \
+		go test -count=1 -skip '$(NOT_QUICK)' -json $$(go list ./... | grep -vxF "$$(go list $(RACE))"); \
+		go test -count=1 -p 1 -timeout 9m -run '$(NOT_QUICK)' -json ./...; } | go run ./test/verdict
 
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
@@ -53,6 +62,7 @@ bpf:
 web: packages
 	@cd report/web && node build.mjs
 
+# The binary that tests run, once for all of them, is that of a release.
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
 

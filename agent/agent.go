@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,35 +16,37 @@ import (
 
 // Agent is the process at an end.
 type Agent struct {
-	out  *json.Encoder
-	mu   sync.Mutex // guards out and stop
-	stop map[int]context.CancelFunc
-	jobs sync.WaitGroup
+	lines *lines
+	mu    sync.Mutex // guards stop
+	stop  map[int]context.CancelFunc
+	jobs  sync.WaitGroup
 
 	servers servers
 }
 
-// Serve answers orders until in ends, and ends what it started. Nothing is collected or printed while a
-// window is open: the collector runs between runs only.
+// Serve answers orders until in ends, and then ends what it started. Nothing is
+// collected or printed while a window is open: the collector runs only between
+// runs.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) (err error) {
 	prepare()
-	a := &Agent{out: json.NewEncoder(out), stop: map[int]context.CancelFunc{}, servers: servers{all: map[string]*running{}}}
-	if err := a.out.Encode(Hello{Schema: Schema, Version: version, Boot: probe.BootID("/"), Confinement: probe.Confined("/")}); err != nil {
-		return fmt.Errorf("say hello: %w", err)
+	a := &Agent{lines: newLines(in, out, maxLine), stop: map[int]context.CancelFunc{}, servers: servers{all: map[string]*running{}}}
+	if err := a.lines.write(Hello{Schema: Schema, Version: version, Boot: probe.BootID("/"), Confinement: probe.Confined("/")}); err != nil {
+		return fmt.Errorf("send hello: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() { err = errors.Join(err, a.servers.stop()) }()
 	defer a.jobs.Wait()
 	defer cancel()
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
+	for {
 		var o order
-		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
+		switch err := a.lines.read(&o); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return fmt.Errorf("read order: %w", err)
 		}
 		a.take(ctx, o)
 	}
-	return lines.Err()
 }
 
 // take starts or stops a job.
@@ -68,14 +69,14 @@ func (a *Agent) take(ctx context.Context, o order) {
 		tally, err := a.do(ctx, o)
 		a.ended(o.ID)
 		if err != nil {
-			a.say(answer{ID: o.ID, Error: err.Error()})
+			a.answer(answer{ID: o.ID, Error: err.Error()})
 		} else {
-			a.say(answer{ID: o.ID, Tally: &tally})
+			a.answer(answer{ID: o.ID, Tally: &tally})
 		}
 	})
 }
 
-// ended forgets a job. The collector runs when there is no other: it would wait
+// ended removes a job. The collector runs when there is no other: it would wait
 // for the data threads, and they for their peers.
 func (a *Agent) ended(id int) {
 	a.mu.Lock()
@@ -85,15 +86,13 @@ func (a *Agent) ended(id int) {
 	}
 }
 
-// say writes a line; a tally that JSON has no words for is an error. A line
-// that can't be written has no reader left: the input ends too, and with it
-// the agent.
-func (a *Agent) say(line answer) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	err := a.out.Encode(line)
-	if unspoken := new(json.UnsupportedValueError); errors.As(err, &unspoken) {
-		err = a.out.Encode(answer{ID: line.ID, Error: "encode tally: " + unspoken.Error()})
+// answer sends an answer. A tally that JSON cannot represent becomes an error.
+// Where the answer cannot be written there is no reader any more: the input
+// ends too, and with it the agent.
+func (a *Agent) answer(an answer) {
+	err := a.lines.write(an)
+	if unsupported := new(json.UnsupportedValueError); errors.As(err, &unsupported) {
+		err = a.lines.write(answer{ID: an.ID, Error: "encode tally: " + unsupported.Error()})
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tare agent: answer: %v\n", err)
@@ -108,7 +107,7 @@ func (a *Agent) do(ctx context.Context, o order) (workload.Tally, error) {
 	switch o.Do {
 	case doServe:
 		return o.Job.serve(ctx, func(at netip.AddrPort) error {
-			a.say(answer{ID: o.ID, Listening: at.String()})
+			a.answer(answer{ID: o.ID, Listening: at.String()})
 			return nil
 		})
 	case doSend:

@@ -107,7 +107,7 @@ func ask(t *testing.T, line string) answer {
 	lines := bufio.NewScanner(p.ourOut)
 	for _, what := range []string{"hello", "answer"} {
 		if !lines.Scan() {
-			t.Fatalf("it says no %s", what)
+			t.Fatalf("it sends no %s", what)
 		}
 	}
 	var a answer
@@ -154,7 +154,7 @@ func TestWholeRun(t *testing.T) {
 			least = 1
 		}
 		if owner.CPU == nil || other.CPU != nil || owner.Window < least || owner.Work <= 0 {
-			t.Errorf("%s: the window's owner says %+v, the other end %+v", kind.Name, owner, other)
+			t.Errorf("%s: the window's owner reports %+v, the other end %+v", kind.Name, owner, other)
 		}
 	}
 }
@@ -186,19 +186,19 @@ func TestWrongOrders(t *testing.T) {
 	}
 	err := Serve(context.Background(), strings.NewReader("well?\n"), io.Discard, "1.2.3")
 	if err == nil || !strings.Contains(err.Error(), "read order") {
-		t.Errorf("nonsense for an order: %v", err)
+		t.Errorf("a malformed order: %v", err)
 	}
 }
 
-// TestTallyWithoutAWord holds that what JSON can't carry is an answer still.
-func TestTallyWithoutAWord(t *testing.T) {
+// TestTallyThatJSONCannotRepresent holds that such a tally still gets an answer.
+func TestTallyThatJSONCannotRepresent(t *testing.T) {
 	var out strings.Builder
-	a := &Agent{out: json.NewEncoder(&out)}
+	a := &Agent{lines: newLines(strings.NewReader(""), &out, maxLine)}
 	zero := 0.0
-	a.say(answer{ID: 3, Tally: &workload.Tally{Work: 1 / zero}})
+	a.answer(answer{ID: 3, Tally: &workload.Tally{Work: 1 / zero}})
 	var got answer
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got.ID != 3 || got.Error == "" {
-		t.Errorf("it says %q", out.String())
+		t.Errorf("it answers %q", out.String())
 	}
 }
 

@@ -1,10 +1,7 @@
 package agent
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,19 +32,14 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	lines := bufio.NewReaderSize(conn, maxRequest)
-
-	line, err := json.Marshal(request{Schema: PortSchema, Secret: secret, Job: job})
-	if err != nil {
-		return out, fmt.Errorf("encode request: %w", err)
-	}
-	if _, err := conn.Write(append(line, '\n')); err != nil {
+	l := newLines(conn, conn, maxLine)
+	if err := l.write(request{Schema: PortSchema, Secret: secret, Job: job}); err != nil {
 		return out, fmt.Errorf("ask %v for a run: %w", to, err)
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return out, err
 	}
-	first, err := hearReply(lines, to)
+	first, err := readReply(l, to)
 	if err != nil {
 		return out, err
 	}
@@ -61,7 +53,19 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	if first.Port != 0 {
 		job.Address = netip.AddrPortFrom(to.Addr(), uint16(first.Port)).String()
 	}
-	return drive(ctx, job, lines, to)
+	served := func(ctx context.Context) (workload.Tally, error) {
+		stop := context.AfterFunc(ctx, func() { conn.Close() })
+		defer stop()
+		last, err := readReply(l, to)
+		if err != nil {
+			return workload.Tally{}, err
+		}
+		if last.Tally == nil {
+			return workload.Tally{}, fmt.Errorf("the server at %v ended the run without a tally", to)
+		}
+		return *last.Tally, nil
+	}
+	return join(ctx, served, job.send)
 }
 
 // Ask does the driving end of a run against a server that is not ours.
@@ -73,7 +77,7 @@ func Ask(ctx context.Context, to netip.AddrPort, name string, run workload.Run) 
 	return Outcome{Client: tally}, err
 }
 
-// starting is how long a server that is about to listen is waited for.
+// starting is how long a caller waits for a server that is about to listen.
 const starting = time.Second
 
 // dial connects to the server.
@@ -87,64 +91,18 @@ func dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	}
 }
 
-// drive runs the driving end and hears what the server measured. When one end
-// fails the other can't succeed: the first error is the better one.
-func drive(ctx context.Context, job Job, lines *bufio.Reader, to netip.AddrPort) (out Outcome, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type ended struct {
-		tally workload.Tally
-		err   error
-		sent  bool
-	}
-	both := make(chan ended, 2)
-	go func() {
-		last, err := hearReply(lines, to)
-		if err == nil && last.Tally == nil {
-			err = fmt.Errorf("the server at %v ended the run without a tally", to)
-		}
-		if err != nil {
-			both <- ended{err: err}
-			return
-		}
-		both <- ended{tally: *last.Tally}
-	}()
-	go func() {
-		tally, err := job.send(ctx)
-		both <- ended{tally, err, true}
-	}()
-	for n := range 2 {
-		e := <-both
-		if e.err != nil {
-			cancel()
-			if n == 0 && !e.sent {
-				<-both // the driving end stops by the context
-			}
-			return out, e.err
-		}
-		if e.sent {
-			out.Client = e.tally
-		} else {
-			out.Server = e.tally
-		}
-	}
-	return out, nil
-}
-
-// hearReply reads a line of the server.
-func hearReply(lines *bufio.Reader, to netip.AddrPort) (reply, error) {
+// readReply receives a line of the server.
+func readReply(l *lines, to netip.AddrPort) (reply, error) {
 	var r reply
-	line, err := lines.ReadBytes('\n')
-	switch {
-	case err != nil && len(line) == 0 && errors.Is(err, io.EOF):
-		return r, fmt.Errorf("the server at %v closed the connection: see whether it is tare serve, and what it said", to)
+	err := l.read(&r)
+	switch malformed := new(malformedError); {
+	case errors.Is(err, io.EOF):
+		return r, fmt.Errorf("the server at %v closed the connection: see whether it is tare serve, and what it printed", to)
+	case errors.As(err, &malformed):
+		return r, fmt.Errorf("the server at %v is no tare serve: it sent %.60q", to, malformed.line)
 	case err != nil:
-		return r, fmt.Errorf("hear the server at %v: %w: see whether it is tare serve, and what it said", to, err)
-	}
-	if json.Unmarshal(line, &r) != nil {
-		return r, fmt.Errorf("what stands at %v is no tare serve: it said %.60q", to, bytes.TrimSpace(line))
-	}
-	if r.Error != "" {
+		return r, fmt.Errorf("read from the server at %v: %w: see whether it is tare serve, and what it printed", to, err)
+	case r.Error != "":
 		return r, fmt.Errorf("the server at %v: %s", to, r.Error)
 	}
 	return r, nil

@@ -14,7 +14,7 @@ import (
 // iperf3's CPU figure is that of its own process (esnet/iperf #1552): what
 // others spend for its packets, softirq and kernel threads included, is not in
 // it. Here another process spends, while the run itself hardly does.
-func TestIperf3CPUIsOfItsOwnProcess(t *testing.T) {
+func TestLabIperf3CPUIsOfItsOwnProcess(t *testing.T) {
 	burner := exec.Command("/bin/sh", "-c", "while :; do :; done")
 	if err := burner.Start(); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,17 +13,14 @@ import (
 )
 
 const (
-	// patience is how long an agent may take to say hello, and to do a job
-	// beyond what the job takes. It is longer than that of the workloads, which
-	// can tell better what they waited for.
+	// patience is how long an agent may take to send its hello, and to do a job
+	// beyond what the job takes. It is longer than that of the workloads, whose
+	// errors name better what they waited for.
 	patience = 3500 * time.Millisecond
 	// stopWait is how long a job may take to stop before its agent counts as
 	// hung.
 	stopWait = time.Second
 )
-
-// maxLine bounds a line of an agent.
-const maxLine = 16 << 20
 
 // Handle is the near side of an agent. One that has failed stays failed: start
 // another.
@@ -34,26 +29,29 @@ type Handle struct {
 	Version           string
 	probe.Confinement // of the agent
 
-	boot   string
-	in     io.Writer
-	end    func() error
-	hangUp func() error // closes in, once
-	mu     sync.Mutex
-	next   int
-	jobs   map[int]*job  // that have not ended
-	err    error         // why it is broken
-	gone   chan struct{} // closed when broken
+	boot       string
+	lines      *lines
+	end        func() error
+	closeInput func() error // of the agent, once
+	mu         sync.Mutex
+	next       int
+	jobs       map[int]*job  // that have not ended
+	err        error         // why it is broken
+	gone       chan struct{} // closed when broken
 
 	servers bool // it was asked to start real ones
 }
 
-// Open takes over a started agent's standard input and output and hears it
-// out. end kills the process at the other side; it is called when the agent
-// breaks and again when it is closed, and gives the same error each time.
+// Open takes over a started agent's standard input and output and waits for its
+// hello. end kills the process at the other side; it is called when the agent
+// breaks and again when it is closed, and returns the same error each time.
 func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*Handle, error) {
-	h := &Handle{Name: name, in: in, hangUp: sync.OnceValue(in.Close), end: end, jobs: map[int]*job{}, gone: make(chan struct{})}
+	h := &Handle{
+		Name: name, lines: newLines(out, in, maxLine), closeInput: sync.OnceValue(in.Close), end: end,
+		jobs: map[int]*job{}, gone: make(chan struct{}),
+	}
 	hello := make(chan error, 1)
-	go h.listen(out, hello)
+	go h.receive(hello)
 	select {
 	case err := <-hello:
 		if err != nil {
@@ -61,42 +59,46 @@ func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, en
 		}
 		return h, nil
 	case <-time.After(patience):
-		return nil, errors.Join(fmt.Errorf("agent at %s: it said nothing for %s", name, patience), h.Close())
+		return nil, errors.Join(fmt.Errorf("agent at %s: it sent nothing for %s", name, patience), h.Close())
 	case <-ctx.Done():
 		return nil, errors.Join(ctx.Err(), h.Close())
 	}
 }
 
-// listen reads the agent's lines until they end or make no sense.
-func (h *Handle) listen(out io.Reader, hello chan<- error) {
-	lines := bufio.NewScanner(out)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	if err := h.hear(lines); err != nil {
-		h.fail(err)
-		hello <- err
-		return
-	}
-	hello <- nil
-	for lines.Scan() {
+// receive reads the agent's lines until they end or one is not understood.
+func (h *Handle) receive(hello chan<- error) {
+	err := h.readHello()
+	hello <- err
+	for err == nil {
 		var a answer
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			h.fail(fmt.Errorf("it talks nonsense: %w", err))
-			return
-		}
-		if err := h.deliver(a); err != nil {
-			h.fail(err)
-			return
+		if err = h.read(&a); err == nil {
+			err = h.deliver(a)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		h.fail(fmt.Errorf("read its answers: %w", err))
-		return
-	}
-	h.fail(errors.New("it died"))
+	h.fail(err)
 }
 
-// deliver hands an answer to its job. One to a job that nobody waits for any
-// more is dropped.
+// read receives a line of the agent.
+func (h *Handle) read(v any) error {
+	err := h.lines.read(v)
+	switch malformed := new(malformedError); {
+	case errors.Is(err, io.EOF):
+		return errors.New("it died")
+	case errors.As(err, &malformed):
+		return misunderstood(malformed.Error())
+	case err != nil:
+		return fmt.Errorf("read from it: %w", err)
+	}
+	return nil
+}
+
+// misunderstood is the error of an agent that does not keep to the protocol.
+func misunderstood(what string) error {
+	return errors.New("it sent what no agent sends: " + what)
+}
+
+// deliver passes an answer to its job. An answer to a job that nobody waits for
+// any more is dropped.
 func (h *Handle) deliver(a answer) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +109,7 @@ func (h *Handle) deliver(a answer) error {
 	select {
 	case j.answers <- a:
 	default:
-		return fmt.Errorf("it talks nonsense: too many answers to job %d", a.ID)
+		return misunderstood(fmt.Sprintf("too many answers to job %d", a.ID))
 	}
 	if a.Tally != nil || a.Error != "" {
 		delete(h.jobs, a.ID)
@@ -116,23 +118,20 @@ func (h *Handle) deliver(a answer) error {
 	return nil
 }
 
-// hear reads the first line.
-func (h *Handle) hear(lines *bufio.Scanner) error {
-	if !lines.Scan() {
-		return errors.Join(errors.New("it died before it said hello"), lines.Err())
-	}
+// readHello reads the first line.
+func (h *Handle) readHello() error {
 	var hello Hello
-	if err := json.Unmarshal(lines.Bytes(), &hello); err != nil {
-		return fmt.Errorf("it talks nonsense: %w", err)
+	if err := h.read(&hello); err != nil {
+		return fmt.Errorf("wait for its hello: %w", err)
 	}
 	if hello.Schema != Schema {
-		return fmt.Errorf("it speaks %q and this tare speaks %q: use the same version at both ends", hello.Schema, Schema)
+		return fmt.Errorf("its protocol is %q and that of this tare is %q: use the same version at both ends", hello.Schema, Schema)
 	}
 	h.Version, h.boot, h.Confinement = hello.Version, hello.Boot, hello.Confinement
 	return nil
 }
 
-// BrokenError says that an agent itself failed, not a run between two: it
+// BrokenError reports that an agent itself failed, not a run between two: it
 // takes no more jobs.
 type BrokenError struct{ Err error }
 
@@ -150,7 +149,7 @@ func (h *Handle) fail(err error) {
 	}
 }
 
-// Broken tells why the agent takes no more jobs; nil while it does.
+// Broken returns why the agent takes no more jobs; nil while it does.
 func (h *Handle) Broken() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,7 +159,7 @@ func (h *Handle) Broken() error {
 // Close ends the agent.
 func (h *Handle) Close() error {
 	h.fail(errors.New("closed"))
-	return errors.Join(h.hangUp(), h.end())
+	return errors.Join(h.closeInput(), h.end())
 }
 
 // job is one end of a run under way.
@@ -171,7 +170,7 @@ type job struct {
 	ended   chan struct{} // closed when it has
 }
 
-// start gives an order.
+// start sends an order.
 func (h *Handle) start(do string, j Job) (*job, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,18 +180,14 @@ func (h *Handle) start(do string, j Job) (*job, error) {
 	h.next++
 	// Two answers at most: where it listens, and how it ended.
 	started := &job{h: h, id: h.next, answers: make(chan answer, 2), ended: make(chan struct{})}
-	line, err := json.Marshal(order{ID: started.id, Do: do, Job: &j})
-	if err != nil {
-		return nil, fmt.Errorf("agent at %s: encode job: %w", h.Name, err)
-	}
-	if _, err := h.in.Write(append(line, '\n')); err != nil {
-		return nil, fmt.Errorf("agent at %s: give order: %w", h.Name, err)
+	if err := h.lines.write(order{ID: started.id, Do: do, Job: &j}); err != nil {
+		return nil, fmt.Errorf("agent at %s: send order: %w", h.Name, err)
 	}
 	h.jobs[started.id] = started
 	return started, nil
 }
 
-// wait gives the job's next answer.
+// wait returns the job's next answer.
 func (j *job) wait(ctx context.Context) (answer, error) {
 	select {
 	case a := <-j.answers:
@@ -210,13 +205,25 @@ func (j *job) wait(ctx context.Context) (answer, error) {
 	}
 }
 
-// nonsense is the end of an agent that answers out of turn.
-func (j *job) nonsense(what string) error {
-	j.h.fail(errors.New("it talks nonsense: " + what))
+// tally waits for what the job measured.
+func (j *job) tally(ctx context.Context) (workload.Tally, error) {
+	a, err := j.wait(ctx)
+	if err == nil && a.Tally == nil {
+		err = j.misunderstood("an answer without a tally")
+	}
+	if err != nil {
+		return workload.Tally{}, err
+	}
+	return *a.Tally, nil
+}
+
+// misunderstood ends an agent that answers out of turn.
+func (j *job) misunderstood(what string) error {
+	j.h.fail(misunderstood(what))
 	return j.h.Broken()
 }
 
-// done forgets the job. One that still runs is stopped and waited for, so that
+// done ends the job. One that still runs is stopped and waited for, so that
 // the next run finds the port free.
 func (j *job) done() error {
 	running, err := j.stop()
@@ -240,11 +247,7 @@ func (j *job) stop() (running bool, err error) {
 	if _, running := j.h.jobs[j.id]; !running || j.h.err != nil {
 		return false, nil
 	}
-	line, err := json.Marshal(order{ID: j.id, Do: doStop})
-	if err == nil {
-		_, err = j.h.in.Write(append(line, '\n'))
-	}
-	if err != nil {
+	if err := j.h.lines.write(order{ID: j.id, Do: doStop}); err != nil {
 		return true, fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
 	}
 	return true, nil
@@ -267,17 +270,17 @@ func Measure(ctx context.Context, server, client *Handle, name string, run workl
 		return out, err
 	}
 	if first.Listening == "" {
-		return out, serving.nonsense("an end before it listened")
+		return out, serving.misunderstood("an end before it listened")
 	}
 	sending, err := client.start(doSend, Job{Workload: name, Run: run, Address: dial})
 	if err != nil {
 		return out, err
 	}
 	ends = append(ends, sending)
-	return collectBoth(ctx, serving, sending)
+	return join(ctx, serving.tally, sending.tally)
 }
 
-// doneAll is done with all jobs at once: two that hang take no longer than one.
+// doneAll ends all jobs at once: two that hang take no longer than one.
 func doneAll(jobs []*job) error {
 	errs := make([]error, len(jobs))
 	var all sync.WaitGroup
@@ -286,37 +289,4 @@ func doneAll(jobs []*job) error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
-}
-
-// collectBoth waits for both ends. When one fails the other can't succeed:
-// its error is the better one only if it comes first.
-func collectBoth(ctx context.Context, serving, sending *job) (Outcome, error) {
-	type ended struct {
-		tally *workload.Tally
-		err   error
-		sent  bool
-	}
-	both := make(chan ended, 2)
-	for _, j := range []*job{serving, sending} {
-		go func() {
-			a, err := j.wait(ctx)
-			if err == nil && a.Tally == nil {
-				err = j.nonsense("an answer without a tally")
-			}
-			both <- ended{a.Tally, err, j == sending}
-		}()
-	}
-	var out Outcome
-	for range 2 {
-		e := <-both
-		switch {
-		case e.err != nil:
-			return out, e.err
-		case e.sent:
-			out.Client = *e.tally
-		default:
-			out.Server = *e.tally
-		}
-	}
-	return out, nil
 }

@@ -51,17 +51,17 @@ func wantSoon(t *testing.T, started time.Time, err error, want string) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	for name, test := range map[string]struct{ says, want string }{
-		"dead at once":      {"", "it died before it said hello"},
+	for name, test := range map[string]struct{ sends, want string }{
+		"dead at once":      {"", "wait for its hello: it died"},
 		"another protocol":  {`{"schema":"tare.agent/0","version":"0.1"}` + "\n", "use the same version at both ends"},
-		"another program":   {"Welcome to BusyBox\n", "it talks nonsense"},
+		"another program":   {"Welcome to BusyBox\n", "what no agent sends"},
 		"an endless line":   {strings.Repeat("x", maxLine+1), "too long"},
-		"JSON of any other": {"{}\n", `it speaks ""`},
+		"JSON of any other": {"{}\n", `its protocol is ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			started := time.Now()
 			_, err := open(t, "h1", func(in io.Reader, out io.Writer) error {
-				_, err := io.WriteString(out, test.says)
+				_, err := io.WriteString(out, test.sends)
 				if errors.Is(err, io.ErrClosedPipe) || err != nil && test.want == "too long" {
 					return nil // nobody reads the end of it
 				}
@@ -96,7 +96,7 @@ func TestSilentAgents(t *testing.T) {
 			_, err := io.Copy(io.Discard, in)
 			return err
 		})
-		wantSoon(t, started, err, "it said nothing")
+		wantSoon(t, started, err, "it sent nothing")
 	})
 	t.Run("in a job", func(t *testing.T) {
 		t.Parallel()
@@ -138,19 +138,19 @@ func TestFailedServer(t *testing.T) {
 	tally := `{"id":1,"tally":{}}` + "\n"
 	for name, test := range map[string]struct {
 		ends  bool
-		says  []string
+		sends []string
 		wants string
 	}{
 		"dies at once":                {true, []string{""}, "agent at h1: it died"},
 		"dies in the run":             {true, []string{listening(1, "x")}, "agent at h1: it died"},
-		"talks nonsense":              {false, []string{"segmentation fault\n"}, "it talks nonsense"},
+		"sends no JSON":               {false, []string{"segmentation fault\n"}, "what no agent sends"},
 		"answers nobody, then fails":  {false, []string{listening(99, "x") + `{"id":1,"error":"on fire"}` + "\n"}, "at h1: on fire"},
 		"answers over and over":       {false, []string{strings.Repeat(listening(1, "x"), 9)}, "too many answers to job 1"},
-		"tells no tally":              {false, []string{listening(1, "x") + `{"id":1}` + "\n"}, "without a tally"},
-		"tells a tally before it can": {false, []string{tally}, "an end before it listened"},
+		"sends no tally":              {false, []string{listening(1, "x") + `{"id":1}` + "\n"}, "without a tally"},
+		"sends a tally before it can": {false, []string{tally}, "an end before it listened"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server, err := open(t, "h1", scripted(test.ends, test.says...))
+			server, err := open(t, "h1", scripted(test.ends, test.sends...))
 			if err != nil {
 				t.Fatal(err)
 			}

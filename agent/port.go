@@ -1,12 +1,10 @@
 package agent
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,13 +22,14 @@ import (
 	"tare/workload"
 )
 
-// PortSchema names what is spoken at a serving port: the sender connects and
-// says a request in one JSON line, is told when it may begin and at which port,
-// and at the end what was measured. While a run lasts neither side speaks.
+// PortSchema names the protocol of a serving port: the sender connects and sends
+// a request in one line of JSON, receives a line when it may begin, with the
+// port, and at the end one with what was measured. During a run neither side
+// sends anything here.
 const PortSchema = "tare.serve/1"
 
-// request is the first line to a serving port. The schema stands first in it,
-// so that its beginning tells a request from the flows of a run.
+// request is the first line to a serving port. The schema is its first field, so
+// that its beginning distinguishes a request from the flows of a run.
 type request struct {
 	Schema string `json:"schema"`
 	Secret string `json:"secret,omitempty"`
@@ -54,14 +53,14 @@ const maxRequest = 64 << 10
 // Port serves the runs that senders ask for, all at one address.
 type Port struct {
 	Secret string               // what a sender must know; empty: nothing
-	Tell   func(text string)    // says what happens, a line each
+	Log    func(text string)    // is called for what happens, a line each
 	Ready  func(netip.AddrPort) // is called when the port is open
 
-	ctx       context.Context
-	listener  *traffic.Listener
-	address   netip.AddrPort
-	requests  sync.WaitGroup
-	strangers atomic.Int64 // connections that asked for no run, and belonged to none
+	ctx      context.Context
+	listener *traffic.Listener
+	address  netip.AddrPort
+	requests sync.WaitGroup
+	unknown  atomic.Int64 // connections that asked for no run, and belonged to none
 
 	mu      sync.Mutex
 	running int           // runs under way
@@ -140,21 +139,21 @@ func (p *Port) takeBack() {
 	p.back <- struct{}{}
 }
 
-// keep takes a connection that begins as a request does.
+// keep takes a connection that begins like a request.
 func (p *Port) keep(fd int, first []byte) bool {
 	if p.ctx.Err() != nil || !bytes.HasPrefix([]byte(greeting), first) {
-		p.strangers.Add(1)
+		p.unknown.Add(1)
 		return false
 	}
-	said := bytes.Clone(first)
+	begun := bytes.Clone(first)
 	p.requests.Go(func() {
 		conn, err := connOf(fd)
 		if err != nil {
-			p.Tell(err.Error())
+			p.Log(err.Error())
 			return
 		}
 		defer conn.Close()
-		p.answer(conn, io.MultiReader(bytes.NewReader(said), conn))
+		p.answer(conn, io.MultiReader(bytes.NewReader(begun), conn))
 	})
 	return true
 }
@@ -173,42 +172,32 @@ func connOf(fd int) (net.Conn, error) {
 	return conn, nil
 }
 
-// answer hears a request out and serves it.
+// answer reads a request and serves it.
 func (p *Port) answer(conn net.Conn, in io.Reader) {
-	say := func(r reply) error {
-		line, err := json.Marshal(r)
-		if err == nil {
-			_, err = conn.Write(append(line, '\n'))
-		}
-		return err
-	}
+	l := newLines(in, conn, maxRequest)
 	who := conn.RemoteAddr().String()
-	tally, err := p.run(conn, in, who, say)
+	tally, err := p.run(conn, l, who)
 	if err != nil {
-		p.Tell(fmt.Sprintf("%s: %v", who, err))
-		err = say(reply{Error: err.Error()})
+		p.Log(fmt.Sprintf("%s: %v", who, err))
+		err = l.write(reply{Error: err.Error()})
 	} else {
-		err = say(reply{Tally: &tally})
+		err = l.write(reply{Tally: &tally})
 	}
 	if err != nil {
-		p.Tell(fmt.Sprintf("%s: answer: %v", who, err))
+		p.Log(fmt.Sprintf("%s: answer: %v", who, err))
 	}
 }
 
-// run serves one run. It ends when the sender goes.
-func (p *Port) run(conn net.Conn, in io.Reader, who string, say func(reply) error) (tally workload.Tally, err error) {
+// run serves one run. It ends when the sender disconnects.
+func (p *Port) run(conn net.Conn, l *lines, who string) (tally workload.Tally, err error) {
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return tally, err
 	}
-	line, err := bufio.NewReader(io.LimitReader(in, maxRequest)).ReadBytes('\n')
+	job, err := p.receiveJob(l)
 	if err != nil {
-		return tally, fmt.Errorf("read request: %w", err)
-	}
-	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return tally, err
 	}
-	job, err := p.check(line)
-	if err != nil {
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return tally, err
 	}
 	if err := p.begin(job); err != nil {
@@ -217,14 +206,14 @@ func (p *Port) run(conn net.Conn, in io.Reader, who string, say func(reply) erro
 	defer p.end(job)
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
-	go func() { // the sender says no more: whatever comes is its end
+	go func() { // the sender sends no more: whatever comes is its end
 		_, _ = conn.Read(make([]byte, 1))
 		cancel()
 	}()
-	p.Tell(fmt.Sprintf("%s: %s, %d flows, %v", who, job.Workload, job.Run.Flows, job.Run.Duration))
-	before := p.strangers.Load()
-	tally, err = p.serve(ctx, job, say)
-	if n := p.strangers.Load() - before; n > 0 {
+	p.Log(fmt.Sprintf("%s: %s, %d flows, %v", who, job.Workload, job.Run.Flows, job.Run.Duration))
+	before := p.unknown.Load()
+	tally, err = p.serve(ctx, job, l)
+	if n := p.unknown.Load() - before; n > 0 {
 		tally.Warnings = append(tally.Warnings, fmt.Sprintf("strangers: %d connections to the port asked for no run", n))
 	}
 	return tally, err
@@ -232,13 +221,13 @@ func (p *Port) run(conn net.Conn, in io.Reader, who string, say func(reply) erro
 
 // serve listens for the run at the port itself where it is free, and at one of
 // the kernel's choice where another run has it.
-func (p *Port) serve(ctx context.Context, job Job, say func(reply) error) (workload.Tally, error) {
+func (p *Port) serve(ctx context.Context, job Job, l *lines) (workload.Tally, error) {
 	ready := func(at netip.AddrPort) error {
 		r := reply{Ready: true}
 		if at.Port() != p.address.Port() {
 			r.Port = int(at.Port())
 		}
-		return say(r)
+		return l.write(r)
 	}
 	kind, _ := workload.Find(job.Workload)
 	own := netip.AddrPortFrom(p.address.Addr(), 0).String()
@@ -260,10 +249,10 @@ func (p *Port) serve(ctx context.Context, job Job, say func(reply) error) (workl
 	return job.serve(ctx, ready)
 }
 
-// check reads a request and refuses what this port does not serve.
-func (p *Port) check(line []byte) (Job, error) {
+// receiveJob reads a request and refuses what this port does not serve.
+func (p *Port) receiveJob(l *lines) (Job, error) {
 	var r request
-	if err := json.Unmarshal(line, &r); err != nil {
+	if err := l.read(&r); err != nil {
 		return Job{}, fmt.Errorf("read request: %w", err)
 	}
 	given, want := sha256.Sum256([]byte(r.Secret)), sha256.Sum256([]byte(p.Secret))
@@ -295,7 +284,7 @@ func (p *Port) begin(job Job) error {
 	if p.running == 0 {
 		room(flows)
 	} else if !hasRoom(flows) {
-		return fmt.Errorf("%d flows beside %d of other runs: try again when they are over", job.Run.Flows, p.flows)
+		return fmt.Errorf("%d flows in addition to %d of other runs: try again when those have ended", job.Run.Flows, p.flows)
 	}
 	p.running++
 	p.flows = flows

@@ -15,15 +15,15 @@ import (
 )
 
 // openPort serves at a port of the kernel's choice until the test ends, and
-// gives its address and what it says.
+// returns its address and what it logs.
 func openPort(t *testing.T, secret string) (netip.AddrPort, func() string) {
 	t.Helper()
 	var mu sync.Mutex
-	var said []string
+	var logged []string
 	opened := make(chan netip.AddrPort, 1)
 	p := &Port{
 		Secret: secret,
-		Tell:   func(text string) { mu.Lock(); defer mu.Unlock(); said = append(said, text) },
+		Log:    func(text string) { mu.Lock(); defer mu.Unlock(); logged = append(logged, text) },
 		Ready:  func(at netip.AddrPort) { opened <- at },
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -35,7 +35,7 @@ func openPort(t *testing.T, secret string) (netip.AddrPort, func() string) {
 			t.Error(err)
 		}
 	})
-	return <-opened, func() string { mu.Lock(); defer mu.Unlock(); return strings.Join(said, "\n") }
+	return <-opened, func() string { mu.Lock(); defer mu.Unlock(); return strings.Join(logged, "\n") }
 }
 
 func shortRun(mode string) workload.Run {
@@ -45,9 +45,9 @@ func shortRun(mode string) workload.Run {
 	}
 }
 
-// TestStrangersAtThePortDisturbNoRun: garbage, silence and half a request
+// TestUnknownPeersDisturbNoRun: garbage, silence and half a request
 // before and during a run are dropped, counted, and the run goes on.
-func TestStrangersAtThePortDisturbNoRun(t *testing.T) {
+func TestUnknownPeersDisturbNoRun(t *testing.T) {
 	at, _ := openPort(t, "")
 	for _, words := range []string{"", "GET / HTTP/1.1\r\n\r\n", `{"schema":"tare.ser`, strings.Repeat("x", 1<<16)} {
 		c, err := net.Dial("tcp", at.String())
@@ -60,8 +60,8 @@ func TestStrangersAtThePortDisturbNoRun(t *testing.T) {
 		}
 	}
 	stop := make(chan struct{})
-	var knocking sync.WaitGroup
-	knocking.Go(func() {
+	var probing sync.WaitGroup
+	probing.Go(func() {
 		for {
 			select {
 			case <-stop:
@@ -81,15 +81,15 @@ func TestStrangersAtThePortDisturbNoRun(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if warned := strings.Join(out.Sample().Warnings, "\n"); !strings.Contains(warned, "strangers") {
-			t.Errorf("%s: the warnings %q do not name the strangers", name, warned)
+			t.Errorf("%s: the warnings %q do not name the unknown peers", name, warned)
 		}
 	}
 	close(stop)
-	knocking.Wait()
+	probing.Wait()
 }
 
-func TestPortRefusesInWords(t *testing.T) {
-	at, said := openPort(t, "sesame")
+func TestPortExplainsRefusals(t *testing.T) {
+	at, logged := openPort(t, "sesame")
 	good := shortRun("block")
 	long := good
 	long.Duration = 1000 * time.Hour
@@ -102,10 +102,10 @@ func TestPortRefusesInWords(t *testing.T) {
 		"a window of 1000h": {"sesame", "tcp_rr", long},
 	} {
 		if _, err := Call(t.Context(), at, try.secret, try.name, try.run); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
+			t.Errorf("error %v, want one that holds %q", err, want)
 		}
-		if !strings.Contains(said(), want) {
-			t.Errorf("the server said %q, not %q", said(), want)
+		if !strings.Contains(logged(), want) {
+			t.Errorf("the server logged %q, not %q", logged(), want)
 		}
 	}
 	if _, err := Call(t.Context(), at, "sesame", "tcp_rr", good); err != nil {
@@ -122,14 +122,14 @@ func TestPortChecksRequests(t *testing.T) {
 		"0 flows":         `{"job":{"workload":"tcp_rr"}}`,
 		"a window of -1":  `{"job":{"workload":"tcp_rr","run":{"flows":1,"duration":-1}}}`,
 	} {
-		if _, err := p.check([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want one that says %q", line, err, want)
+		if _, err := p.receiveJob(newLines(strings.NewReader(line), io.Discard, maxRequest)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that holds %q", line, err, want)
 		}
 	}
 }
 
-// TestASenderThatGoesFreesThePort: its run ends, and the next has the port.
-func TestASenderThatGoesFreesThePort(t *testing.T) {
+// TestDisconnectedSenderFreesThePort: its run ends, and the next has the port.
+func TestDisconnectedSenderFreesThePort(t *testing.T) {
 	at, _ := openPort(t, "")
 	run := shortRun("block")
 	run.Duration = time.Hour
@@ -159,8 +159,8 @@ func TestASenderThatGoesFreesThePort(t *testing.T) {
 	}
 }
 
-// TestCallNamesWhatStandsThere: somebody else's server, and one that is silent.
-func TestCallNamesWhatStandsThere(t *testing.T) {
+// TestCallNamesWhatListensThere: somebody else's server, and one that is silent.
+func TestCallNamesWhatListensThere(t *testing.T) {
 	for words, want := range map[string]string{
 		"220 mail ready\r\n": "is no tare serve",
 		"":                   "see whether it is tare serve",
@@ -181,10 +181,10 @@ func TestCallNamesWhatStandsThere(t *testing.T) {
 		begun := time.Now()
 		_, err = Call(t.Context(), l.Addr().(*net.TCPAddr).AddrPort(), "", "tcp_rr", shortRun("block"))
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one that says %q", err, want)
+			t.Errorf("error %v, want one that holds %q", err, want)
 		}
 		if took := time.Since(begun); took > 5*time.Second {
-			t.Errorf("it took %v to say so", took)
+			t.Errorf("the error took %v", took)
 		}
 		l.Close()
 	}

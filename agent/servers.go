@@ -18,7 +18,8 @@ import (
 const startWait = 60 * time.Second
 
 // servers are the real ones that an agent keeps, by workload, name and address.
-// One that has ended stays known: why it ended is what its next run is told.
+// One that has ended stays in the list: its next run gets why it ended as its
+// error.
 type servers struct {
 	mu  sync.Mutex
 	all map[string]*running
@@ -78,8 +79,8 @@ func (r *running) start(ctx context.Context, server workload.Server, j Job) (err
 	return err
 }
 
-// free tells whether a server can listen at an address. What already listens
-// there would answer in its place while it still tries.
+// free returns an error where a server cannot listen at an address. What already
+// listens there would answer in its place while it still tries.
 func free(at netip.AddrPort) error {
 	l, err := net.Listen("tcp", at.String())
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -110,8 +111,8 @@ func (s *servers) stop() error {
 
 // Ready has the agent start the real server of a job, where it does not run
 // yet, and make it ready for the job's run. The server stays until the agent
-// ends. A server that ended by itself is an error, with its last words, from
-// then on.
+// ends. A server that ended by itself is an error from then on, with the last
+// lines that it printed.
 func (h *Handle) Ready(ctx context.Context, j Job) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startWait+patience)
 	defer cancel()
@@ -137,21 +138,15 @@ func (h *Handle) Drive(ctx context.Context, j Job) (out Outcome, err error) {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, sending.done()) }()
-	a, err := sending.wait(ctx)
-	if err == nil && a.Tally == nil {
-		err = sending.nonsense("an answer without a tally")
-	}
-	if err != nil {
-		return out, err
-	}
-	return Outcome{Client: *a.Tally}, nil
+	out.Client, err = sending.tally(ctx)
+	return out, err
 }
 
 // endPatience is how long an agent may take to end the servers that it started.
 const endPatience = 5 * time.Second
 
-// End lets the agent end the real servers that it started, and their folders
-// with them, before it is closed: where its host stays, they must not.
+// End has the agent end the real servers that it started and remove their
+// folders before it is closed: where its host stays, they must not stay.
 func (h *Handle) End() error {
 	h.mu.Lock()
 	started := h.servers
@@ -159,7 +154,7 @@ func (h *Handle) End() error {
 	if !started {
 		return h.Close()
 	}
-	err := h.hangUp()
+	err := h.closeInput()
 	select {
 	case <-h.gone:
 	case <-time.After(endPatience):

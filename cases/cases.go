@@ -1,15 +1,15 @@
 // Package cases holds published measurements of container networks: their
-// figures and claims as data, plans that repeat the experiments, and how each
-// claim is judged by what is measured here.
+// figures and claims as data, plans that repeat the experiments, and a rule by which
+// the results of these plans judge each claim.
 //
-//   - cases.go: what a case is, and the list of them
-//   - published.go, published/: the figures and claims as they were published
-//   - spot.go: where the like of a figure is measured here
-//   - evidence.go: what was measured, and one spot weighed against another
+//   - cases.go: the type of a case, and the list of cases
+//   - published.go, published/: the figures and claims as published
+//   - spot.go: which measured value corresponds to a published figure
+//   - evidence.go: the measured values, and one spot weighed against another
 //   - judges.go, tolls.go, softirq.go: the ways to judge a claim
-//   - figures.go: published and measured figures side by side
-//   - odd.go: what of the published figures can't be true together
-//   - judge.go: all of it for one case, in one result, and what tare recommends
+//   - figures.go: published figures with the measured ones
+//   - odd.go: published figures that contradict each other
+//   - judge.go: one result for all experiments of a case, and what tare recommends
 //   - one file for each case
 package cases
 
@@ -24,16 +24,17 @@ type Case struct {
 	ID          string // of its file in published/
 	Doc         string
 	Experiments []Experiment
-	// Place moves a published figure's spot to where it is measured here, beyond
-	// what names and metrics tell; nil: nothing is to be moved.
+	// Place changes a published figure's spot to the one measured here, where names and
+	// metrics do not determine it; nil: they do.
 	Place func(f figure, s *spot)
-	// Claims are judged in the order in which they were published.
+	// Claims are in the order in which they were published.
 	Claims []claim
-	// Candidates are what tare recommends one of, by their tolls.
+	// Candidates are the spots from which tare recommends one, by their tolls.
 	Candidates []spot
 }
 
-// Experiment is one run of a case. What its plan leaves open is that of tare run.
+// Experiment is one run of a case. What its plan leaves open has the defaults of
+// tare run.
 type Experiment struct {
 	Name string
 	Doc  string
@@ -51,7 +52,7 @@ func All() []Case {
 	}
 }
 
-// Find gives the case of an ID.
+// Find returns the case with an ID, and reports whether there is one.
 func Find(id string) (Case, bool) {
 	all := All()
 	n := slices.IndexFunc(all, func(c Case) bool { return c.ID == id })
@@ -92,8 +93,8 @@ func networksOf(names ...string) []result.NetworkPlan {
 	return plans
 }
 
-// Rates of links in bit/s. The articles' processors fill 10 Gbit/s in frames of an
-// MTU; fast is what one CPU of today fills so.
+// Rates of links in bit/s. The articles' processors fill 10 Gbit/s with MTU-sized
+// frames; fast is what one CPU of the lab fills in the same way.
 const (
 	mbit = 1e6
 	gbit = 1e9

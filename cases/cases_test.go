@@ -36,8 +36,8 @@ func TestEveryClaimIsJudged(t *testing.T) {
 	}
 }
 
-// TestEveryFigureHasItsPlace: the like of each published figure is in a plan, but
-// for what tare has no such metric of.
+// TestEveryFigureHasItsPlace checks that the plans measure each published figure,
+// except those of metrics that tare does not have.
 func TestEveryFigureHasItsPlace(t *testing.T) {
 	for _, c := range All() {
 		p, err := c.read()
@@ -70,7 +70,7 @@ func TestEveryFigureHasItsPlace(t *testing.T) {
 	}
 }
 
-// TestPlansAreOfWhatThereIs: every word of a plan is one that tare knows.
+// TestPlansAreOfWhatThereIs checks that tare knows every name in a plan.
 func TestPlansAreOfWhatThereIs(t *testing.T) {
 	for _, c := range All() {
 		for _, x := range c.Experiments {
@@ -94,7 +94,7 @@ func TestPlansAreOfWhatThereIs(t *testing.T) {
 }
 
 // TestEveryClaimLooksAtWhatIsMeasured judges all claims by results that hold all
-// that the plans measure: nothing may be missing but a network that nobody has.
+// that the plans measure: only a network that no machine can run may be missing.
 func TestEveryClaimLooksAtWhatIsMeasured(t *testing.T) {
 	for _, c := range All() {
 		whole := judged(t, c, nil)
@@ -122,14 +122,14 @@ func TestEveryClaimLooksAtWhatIsMeasured(t *testing.T) {
 	}
 }
 
-// unmeasurable tells of a published figure whose like no metric of tare's is.
+// unmeasurable reports whether tare has no metric for a published figure.
 func unmeasurable(f result.Figure) bool {
 	_, known := result.QuantityOf(f.Metric)
 	large := f.Workload == sweep && f.Metric != "throughput" && f.Metric != "throughput_steady" // round trips are of small messages
 	return !known && f.Metric != "throughput_steady" || large || f.Metric == "offered_rate"
 }
 
-// tolls are what networks cost in a made-up machine, as ratios of throughput.
+// tolls are the tolls of networks on a made-up machine, as ratios of throughput.
 type tolls map[string]float64
 
 // judged runs a case on a made-up machine of ten blocks.

@@ -82,7 +82,7 @@ func compared(s, than spot, holds func(stats.Verdict) bool) judge {
 		return e.judged([]spot{s, than}, func() answer {
 			w := e.weigh(s, than)
 			if w.verdict == stats.Inconclusive {
-				return untestable(fmt.Sprintf("not told: %s, margin %s", w.text(s, than), percent(w.margins.Used())))
+				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", w.text(s, than), percent(w.margins.Used())))
 			}
 			return told(holds(w.verdict), w.text(s, than))
 		})
@@ -121,7 +121,7 @@ func whose(s, below spot, theirs, ours string) judge {
 			case own.whole && own.Low > 0 && added.High < own.Value:
 				return told(true, theirs+": "+text)
 			}
-			return untestable("not told: " + text)
+			return untestable("inconclusive: " + text)
 		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"tare/result"
 )
 
-// Published is what an article measured as a result, for whoever judges one.
-// Figures of the same network and setting are one cell of one block.
+// Published returns an article's figures as a result, for a referee. Figures of the
+// same network and setting are one cell with one block.
 func (c Case) Published() (*result.Result, error) {
 	p, err := c.read()
 	if err != nil {
@@ -32,7 +32,7 @@ func (c Case) Published() (*result.Result, error) {
 			cell.Params["connections"] = f.Connections
 		}
 		key := strings.Join([]string{cell.Network, cell.Path, cell.Workload, cell.Params.Key()}, "\n")
-		if _, stands := at[key]; !stands {
+		if _, known := at[key]; !known {
 			at[key] = len(res.Cells)
 			res.Cells = append(res.Cells, cell)
 		}
@@ -46,8 +46,8 @@ func (c Case) Published() (*result.Result, error) {
 	return res, nil
 }
 
-// odd lists what of the published figures can't be true together: what a referee
-// warned of, and what only the whole table shows.
+// odd lists the published figures that contradict each other: the referee's
+// warnings, and what only the whole table shows.
 func (c Case) odd(p published, refereed *result.Result) []string {
 	all := []string{}
 	for _, cell := range refereed.Cells {
@@ -57,12 +57,13 @@ func (c Case) odd(p published, refereed *result.Result) []string {
 			}
 		}
 	}
-	return slices.Concat(all, underWay(refereed), p.fasterThanHost(), c.againstItself(p))
+	return slices.Concat(all, inProgress(refereed), p.fasterThanHost(), c.againstItself(p))
 }
 
-// underWay is how many transactions the tables imply to be under way at once,
-// where they name no number of connections: rate times mean time (Little, 1961).
-func underWay(refereed *result.Result) []string {
+// inProgress is how many transactions the tables imply to be in progress at the same
+// time, where they give no number of connections: rate times mean time (Little,
+// 1961).
+func inProgress(refereed *result.Result) []string {
 	type bounds struct {
 		least, most float64
 		rows        int
@@ -92,13 +93,13 @@ func underWay(refereed *result.Result) []string {
 	var all []string
 	for _, name := range order {
 		b := found[name]
-		all = append(all, fmt.Sprintf("%s: rate times mean time is from %.1f to %.1f in its %d rows: so many were under way at once, which the article does not say", name, b.least, b.most, b.rows))
+		all = append(all, fmt.Sprintf("%s: rate times mean time is from %.1f to %.1f in its %d rows: this many transactions were in progress at the same time, a number that the article does not give", name, b.least, b.most, b.rows))
 	}
 	return all
 }
 
-// noisy is by how much a container may be published as faster than its host before
-// that is odd: one run each tells no better.
+// noisy is by how much, as a ratio, a container may be published as faster than its
+// host before that is odd: single runs are no more precise.
 const noisy = 0.05
 
 // fasterThanHost counts the figures in which a container beats its own host.
@@ -130,20 +131,21 @@ func (p published) fasterThanHost() []string {
 	var all []string
 	for _, name := range order {
 		if n := found[name]; n.faster > 0 {
-			all = append(all, fmt.Sprintf("%s is better than its host's in %d of %d figures, by %s at most: a container has all of its host's way to go, so that is the noise of single runs, or two set-ups", name, n.faster, n.of, percent(n.most)))
+			all = append(all, fmt.Sprintf("%s is better than its host's in %d of %d figures, by at most %s: a container's packets take the whole path of its host's, so this is the noise of single runs, or the two set-ups differ", name, n.faster, n.of, percent(n.most)))
 		}
 	}
 	return all
 }
 
-// apart is by how much a text may differ from its own table, as a ratio of the two
-// and in itself.
+// By how much a toll in the text may differ from that of the article's own table: as
+// a ratio, and as a difference on top of it.
 const (
 	apartRatio = 1.25
 	apartToll  = 0.02
 )
 
-// againstItself sets the tolls that the text names beside those of its own table.
+// againstItself compares the tolls that the text names with those of the article's
+// own table.
 func (c Case) againstItself(p published) []string {
 	var all []string
 	for _, claim := range c.Claims {

@@ -5,11 +5,11 @@ import (
 	"tare/result"
 )
 
-// openshiftCalicoOVS is Calico's BGP beside OpenShift's switch on virtual machines,
-// by iperf3 and qperf, without a host to compare with.
+// openshiftCalicoOVS is Calico's BGP compared with OpenShift's switch on virtual
+// machines, by iperf3 and qperf, without a host as baseline.
 func openshiftCalicoOVS() Case {
 	const small, ovs = 64, "ovs-multitable"
-	// calledLossless is by how much the article's own figure is below what the wire
+	// calledLossless is by which share the article's own figure is below what the wire
 	// carries.
 	const calledLossless = 0.11
 	bulk := spot{experiment: "cloud", network: "bgp", path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
@@ -17,7 +17,7 @@ func openshiftCalicoOVS() Case {
 	return Case{
 		ID: "openshift-calico-bgp-ovs", Doc: "Calico's BGP against OpenShift's Open vSwitch, by message size",
 		Experiments: []Experiment{
-			{"cloud", "two hosts on a link that bulk data fills, messages as qperf sends them", result.Plan{
+			{"cloud", "two hosts on a link that bulk data fills, messages sent as by qperf", result.Plan{
 				Networks: networksOf(network.Baseline, "bgp", ovs), Paths: []string{network.CrossHost},
 				Workloads: []result.WorkloadPlan{
 					{Name: "tcp_stream"}, {Name: sweep, Mode: "nagle", Sizes: "8:256K:*2"},

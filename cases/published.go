@@ -9,8 +9,8 @@ import (
 //go:embed published/*.json
 var files embed.FS
 
-// published is one file of published/: figures in SI units, and sentences of the
-// article in other words.
+// published is one file of published/: figures in SI units, and the article's claims
+// in other words.
 type published struct {
 	Title      string           `json:"title"`
 	Claims     []publishedClaim `json:"claims"`
@@ -27,7 +27,7 @@ type publishedClaim struct {
 
 // figure is one published number.
 type figure struct {
-	Experiment  string  `json:"experiment"` // empty where the article has one only
+	Experiment  string  `json:"experiment"` // empty where the article has only one
 	Network     string  `json:"network"`
 	Path        string  `json:"path"`
 	Workload    string  `json:"workload"`
@@ -50,7 +50,7 @@ type figure struct {
 	Note        string  `json:"note"`
 }
 
-// read decodes what was published of a case.
+// read decodes the published file of a case.
 func (c Case) read() (published, error) {
 	text, err := files.ReadFile("published/" + c.ID + ".json")
 	if err != nil {

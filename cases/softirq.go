@@ -6,29 +6,30 @@ import (
 	"tare/result"
 )
 
-// cpuTimes is where the kernel says what each CPU did.
+// cpuTimes is where the kernel reports the time that each CPU spent on what
+// (proc(5)).
 const cpuTimes = "/proc/stat"
 
-// severalCPUs is from how many CPUs a machine's two hosts have more than one each,
-// so that one can be full of receiving beside others.
+// severalCPUs is the least number of CPUs of a machine on which each of two hosts has
+// more than one, so that receiving can fill one while another runs the application.
 const severalCPUs = 4
 
-// fillsCPU claims that receiving fills one CPU of the machine, or that it does not.
+// fillsCPU judges whether receiving fills one CPU of the machine, or does not.
 func fillsCPU(s spot, fills bool) judge {
 	const full = 0.9 // of a CPU's time
 	return func(e evidence) answer {
 		return e.judged([]spot{s}, func() answer {
 			cpu, share := busiest(e.cell(s))
-			text := fmt.Sprintf("receiving takes %s of CPU %d, the most of any, under %s on %s", percent(share), cpu, s.network, s.path)
+			text := fmt.Sprintf("receiving takes %s of CPU %d, the most of all CPUs, with %s on %s", percent(share), cpu, s.network, s.path)
 			if e[s.experiment].Environment.CPUs < severalCPUs {
-				return untestable("each host has one CPU here, which its application needs too: " + text)
+				return untestable("each host has one CPU here, which its application uses too: " + text)
 			}
 			return told(share >= full == fills, text)
 		})
 	}
 }
 
-// busiest is the CPU that receives for the largest share of its time.
+// busiest is the CPU that spends the largest share of its time receiving.
 func busiest(c *result.Cell) (cpu int, share float64) {
 	for n := 0; ; n++ {
 		softirq, busy, idle := counted(c, n, "softirq"), counted(c, n, "busy"), counted(c, n, "idle")
@@ -41,7 +42,7 @@ func busiest(c *result.Cell) (cpu int, share float64) {
 	}
 }
 
-// counted is what a CPU spent on something over all windows of a cell, in s.
+// counted is the time that a CPU spent on something in all windows of a cell, in s.
 func counted(c *result.Cell, cpu int, what string) float64 {
 	sum := 0.0
 	for _, sample := range c.Samples {

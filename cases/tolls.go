@@ -7,8 +7,8 @@ import (
 	"tare/stats"
 )
 
-// widest is how wide an interval may be, of the toll that it is held against, to
-// tell that it was reproduced: wider, it would hold many tolls.
+// widest is how wide an interval may be, as a multiple of the published toll, for the
+// toll to be reproduced: a wider interval agrees with many tolls.
 const widest = 2.0
 
 // span is a toll that a text names: from low to high, where it names two.
@@ -17,9 +17,10 @@ type span struct {
 	low, high float64
 }
 
-// costs claims that a network's toll is the one that the text names. It is, where
-// the interval measured here comes within the declared margin of it and is above zero; it is not, where even the
-// interval widened by the margin does not meet it.
+// costs judges whether a network's toll is the one that the text names. It is
+// reproduced if the measured interval comes within the declared margin of it, is
+// above zero and no wider than widest; it is not if even the interval widened by the
+// margin does not meet it; else it is inconclusive.
 func costs(s span) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s.spot, s.host()}, func() answer {
@@ -31,7 +32,7 @@ func costs(s span) judge {
 			}
 			meets := w.High+stats.DeclaredMargin >= s.low && w.Low-stats.DeclaredMargin <= s.high
 			if !w.whole || !meets || w.Low <= 0 || w.High-w.Low > max(widest*s.high, 2*stats.DeclaredMargin) {
-				return untestable("not told: " + text + ", margin " + percent(margin))
+				return untestable("inconclusive: " + text + ", margin " + percent(margin))
 			}
 			return told(true, text)
 		})
@@ -52,26 +53,27 @@ func (s span) text() string {
 	return fmt.Sprintf("%.1f to %s", 100*s.low, percent(s.high))
 }
 
-// nearlyNothing is a toll that "nearly without loss" still covers: what the 50 bytes
-// of VXLAN's headers take of a frame of 1538, and the declared margin.
+// nearlyNothing is the largest toll that "nearly without loss" covers: the cost of
+// the 50 bytes of VXLAN's headers in each packet of a 1500 byte MTU, and the declared
+// margin.
 const nearlyNothing = 50.0/1448 + stats.DeclaredMargin
 
-// atMost claims that a toll is no more than so much: "nearly lossless".
+// atMost judges whether a toll is at most a value: "nearly lossless".
 func atMost(s spot, most float64) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s, s.host()}, func() answer {
 			w := e.weigh(s, s.host())
-			text := fmt.Sprintf("the toll of %s on its %s is %s, where %s would still be taken for that", s.network, s.metric, w.interval(), percent(most))
+			text := fmt.Sprintf("the toll of %s on its %s is %s; the claim allows up to %s", s.network, s.metric, w.interval(), percent(most))
 			if !w.whole || w.Low <= most && w.High > most {
-				return untestable("not told: " + text)
+				return untestable("inconclusive: " + text)
 			}
 			return told(w.High <= most, text)
 		})
 	}
 }
 
-// heldByLink claims that the link is what holds a throughput: it is within a
-// hundredth of the most that the wire carries.
+// heldByLink judges whether the link limits a throughput: it is at least 99 % of what
+// the wire can carry.
 func heldByLink(s spot) judge {
 	const enough = 0.99
 	return func(e evidence) answer {
@@ -81,16 +83,17 @@ func heldByLink(s spot) judge {
 				return untestable(s.network + " has no ceiling or no interval here")
 			}
 			low, high := *m.Low/m.Ceiling.Value, *m.High/m.Ceiling.Value
-			text := fmt.Sprintf("%s reaches %s [%.1f, %.1f] of what the wire carries under its headers", s.network, percent(m.Ceiling.Ratio), 100*low, 100*high)
+			text := fmt.Sprintf("%s reaches %s [%.1f, %.1f] of what the wire can carry with its headers", s.network, percent(m.Ceiling.Ratio), 100*low, 100*high)
 			if low < enough && high >= enough {
-				return untestable("not told: " + text)
+				return untestable("inconclusive: " + text)
 			}
 			return told(low >= enough, text)
 		})
 	}
 }
 
-// mostSizes claims that the toll lies within the span at most message sizes.
+// mostSizes judges whether the toll is within the span at more than half of the
+// message sizes.
 func mostSizes(s span, sizes ...int) judge {
 	return func(e evidence) answer {
 		first := s.at(sizes[0])
@@ -104,13 +107,13 @@ func mostSizes(s span, sizes ...int) judge {
 				}
 				least, most = min(least, w.Value), max(most, w.Value)
 			}
-			return told(2*within > len(sizes), fmt.Sprintf("at %d of %d sizes the toll of %s lies from %s; all lie from %.1f to %s",
+			return told(2*within > len(sizes), fmt.Sprintf("at %d of %d sizes the toll of %s is within %s; over all sizes it is from %.1f to %s",
 				within, len(sizes), s.network, s.text(), 100*least, percent(most)))
 		})
 	}
 }
 
-// widens claims that a toll grows from one link to the next.
+// widens judges whether a toll grows from the first link to the last.
 func widens(s spot, links ...result.BitsPerSecond) judge {
 	return func(e evidence) answer {
 		var spots []spot
@@ -132,7 +135,7 @@ func widens(s spot, links ...result.BitsPerSecond) judge {
 			case last.High < first.Low || last.verdict == stats.Equal:
 				return told(false, text)
 			}
-			return untestable("not told: " + text)
+			return untestable("inconclusive: " + text)
 		})
 	}
 }

@@ -16,8 +16,8 @@ const (
 	packets      = "pps"
 )
 
-// slow is about the link of the article's virtual machines: its fastest figures
-// over it are 0.42 (iperf3) and 0.46 (qperf) Gbit/s.
+// slow is about the rate of the link between the article's virtual machines: its
+// highest figures are 0.42 (iperf3) and 0.46 (qperf) Gbit/s.
 const slow = 400 * mbit
 
 // withinHost is the network that carries VXLAN's containers on one host.
@@ -45,14 +45,14 @@ func vxlanExperiments() []Experiment {
 	vxlan, bridged := networksOf(network.Baseline, "vxlan"), networksOf(network.Baseline, withinHost, "vxlan")
 	bulk := []result.WorkloadPlan{{Name: "tcp_stream"}}
 	return []Experiment{
-		{overSlowLink, "VXLAN on a slow link, by messages as qperf sends them", result.Plan{
+		{overSlowLink, "VXLAN on a slow link, by message size, sent as by qperf", result.Plan{
 			Networks: bridged, Paths: []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.HostToContainer},
 			Workloads: append(bulk, result.WorkloadPlan{Name: sweep, Mode: "nagle", Sizes: "1:4K:*2"}), Link: slow, Duration: 0.7,
 		}},
-		{overLinks, "VXLAN on three links: does the gap widen on a faster one", result.Plan{
+		{overLinks, "VXLAN on three links, to see whether a faster link widens the gap", result.Plan{
 			Networks: vxlan, Paths: []string{network.CrossHost}, Workloads: bulk, Links: []result.BitsPerSecond{slow, gbit, 10 * gbit}, Duration: 0.3,
 		}},
-		{dockerModes, "Docker's modes, round trips with forty under way", result.Plan{
+		{dockerModes, "Docker's modes, forty round trips at the same time", result.Plan{
 			Networks: networksOf(network.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
 			Paths:    []string{network.CrossHost, network.PublishedPort}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr", Flows: 40}}, Blocks: 20, Duration: 0.4,
 		}},
@@ -61,17 +61,19 @@ func vxlanExperiments() []Experiment {
 			Workloads: []result.WorkloadPlan{{Name: sweep, Mode: "nagle", Sizes: "64,512,1024,2048,4096,16384,32678,64512,65507"}},
 			Link:      fast, Blocks: 16, Duration: 0.9,
 		}},
-		{packets, "datagrams as small as tare sends them", result.Plan{
+		{packets, "datagrams of the smallest size that tare sends", result.Plan{
 			Networks: networksOf(network.Baseline), Paths: []string{network.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "udp_pps", Size: leastDatagram, Flows: 16}, {Name: "udp_load", Size: leastDatagram}}, Duration: 0.5,
 		}},
 	}
 }
 
-// leastDatagram is tare's, in bytes; the article's datagrams hold 16.
+// leastDatagram is the smallest datagram that tare sends, in bytes; the article's
+// have 16.
 const leastDatagram = 32
 
-// crowded are the baseline and networks with as many containers as were published.
+// crowded are the baseline and networks with as many containers as published, and
+// macnat also with one container for each node.
 func crowded(names ...string) []result.NetworkPlan {
 	plans := networksOf(append([]string{network.Baseline}, names...)...)
 	for n := range plans[1:] {
@@ -83,7 +85,7 @@ func crowded(names ...string) []result.NetworkPlan {
 
 func manyPods() result.Settings { return pods(podsPerNode) }
 
-// onePod is the fewest that has a way between hosts.
+// onePod is the smallest number with a path between hosts.
 func onePod() result.Settings { return pods(1) }
 
 func pods(n int) result.Settings {
@@ -156,9 +158,9 @@ func vxlanClaims() []claim {
 		{text: "MAC NAT's cost depends on the number of pods per node", judge: worse(plugIn("macnat"), lonely)},
 		{
 			text:  "1.6 M packets/s leaves softirq almost idle, 3.2 M drives it to 100 % with heavy loss; so on every kernel tried",
-			judge: never("one CPU for each host carries less than that, and the article's instance is rated at 6 M packets/s", knee, knee.with("udp_pps")),
+			judge: never("one CPU for each host carries fewer packets, and the article's instance is rated at 6 M packets/s", knee, knee.with("udp_pps")),
 		},
-		{text: "SR-IOV is left for later", judge: never("nothing is claimed of it: tare weighs sr-iov where an adapter has virtual functions (--vf)")},
+		{text: "SR-IOV is left for later", judge: never("it claims nothing: tare weighs sr-iov if an adapter has virtual functions (--vf)")},
 	}
 }
 

@@ -7,12 +7,12 @@ import (
 	"tare/result"
 )
 
-// bgpWrongInterface knows hosts whose BGP speakers chose an interface that the
-// others are not behind: no route comes, or one that leads elsewhere.
+// bgpWrongInterface finds hosts whose BGP speakers use an interface that does not
+// lead to the others: no route arrives, or one that leads elsewhere.
 func bgpWrongInterface() Rule {
 	return Rule{
 		ID: "bgp-wrong-interface", Grave: true, Doc: doc("bgp-wrong-interface"),
-		Cause: "BGP speaks by the wrong interface: the route to the other host's containers is missing or leads elsewhere",
+		Cause: "BGP uses the wrong interface: the route to the other host's containers is missing or leads elsewhere",
 		Fix:   "bind the speaker to the interface between the hosts",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() || !strings.HasPrefix(e.Network, "bgp") || hostOf(e.Client) == hostOf(e.Server) {
@@ -29,7 +29,8 @@ func bgpWrongInterface() Rule {
 	}
 }
 
-// wrongWay looks at a host's route to the containers of another.
+// wrongWay checks a host's route to the containers of another, and reports whether
+// it is missing or leads elsewhere.
 func (e *Evidence) wrongWay(at, end string) (result.Finding, bool) {
 	address := e.addressOn(end, "eth0")
 	if address == "" || end == hostOf(end) {
@@ -41,14 +42,14 @@ func (e *Evidence) wrongWay(at, end string) (result.Finding, bool) {
 		return result.Finding{}, false
 	}
 	f := result.Finding{
-		Cause:      fmt.Sprintf("BGP brings %s no route to %s (%s): the speakers do not meet on the interface between the hosts", at, end, address),
-		Evidence:   []result.Evidence{seen("route to "+address, "none", at, result.SourceRoutes), e.said()},
+		Cause:      fmt.Sprintf("%s receives no route to %s (%s) by BGP: the speakers have no session on the interface between the hosts", at, end, address),
+		Evidence:   []result.Evidence{seen("route to "+address, "none", at, result.SourceRoutes), e.trialFailed()},
 		Remedy:     remedy(at, "ip route replace "+address+" via "+e.addressOn(hostOf(end), "eth0")),
-		Fix:        "until the BGP speaker is bound to the interface and address by which this host is reached",
+		Fix:        "temporary; then bind the BGP speaker to the interface and address at which the other hosts reach this one",
 		Confidence: 0.96,
 	}
 	if routed && to != "0.0.0.0/0" {
-		f.Cause = fmt.Sprintf("%s sends to %s (%s) by %q, where the other host is not: BGP speaks by the wrong interface", at, end, address, way)
+		f.Cause = fmt.Sprintf("%s sends to %s (%s) by %q, which does not lead to the other host: BGP uses the wrong interface", at, end, address, way)
 		f.Evidence[0].Value = to + " " + way
 	}
 	return f, true

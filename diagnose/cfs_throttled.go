@@ -6,15 +6,15 @@ import (
 	"tare/result"
 )
 
-// throttledShare is the share of a control group's periods from which being
-// throttled shows in a measurement.
+// throttledShare is the least share of a control group's periods, throttled, that
+// affects a measurement.
 const throttledShare = 0.01
 
-// cfsThrottled knows an end whose control group used up its share of the CPUs.
+// cfsThrottled finds an end whose control group used up its CPU quota.
 func cfsThrottled() Rule {
 	return Rule{
 		ID: "cfs-throttled", Doc: doc("cfs-throttled"),
-		Cause: "an end's CPU quota is used up: it stands still for the rest of each period",
+		Cause: "an end's CPU quota is used up: its processes stop for the rest of each period",
 		Fix:   "raise or remove the CPU limit of its control group",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
@@ -24,7 +24,7 @@ func cfsThrottled() Rule {
 					continue
 				}
 				found = append(found, result.Finding{
-					Cause: fmt.Sprintf("what runs in %s was throttled in %.0f of %.0f periods: its CPU quota is used up", at, throttled, periods),
+					Cause: fmt.Sprintf("the processes in %s were throttled in %.0f of %.0f periods: their CPU quota is used up", at, throttled, periods),
 					Evidence: []result.Evidence{
 						seen("throttled", throttled, at, cpuStat), seen("periods", periods, at, cpuStat),
 						seen("throttled_time", e.counted(at, cpuStat, "throttled_time"), at, cpuStat),

@@ -6,15 +6,15 @@ import (
 	"tare/result"
 )
 
-// fullTable is the share of its room from which a table of connections counts
-// as full: bursts fill the rest.
+// fullTable is the fill level from which the connection tracking table counts as
+// full: bursts fill the rest.
 const fullTable = 0.95
 
-// conntrackFull knows a table of connections that has no room for new ones.
+// conntrackFull finds a connection tracking table that has no room for new entries.
 func conntrackFull() Rule {
 	return Rule{
 		ID: "conntrack-full", Grave: true, Doc: doc("conntrack-full"),
-		Cause: "the table of tracked connections is full: new connections are lost",
+		Cause: "the connection tracking table is full: packets of new connections are dropped",
 		Fix:   "sysctl -w net.netfilter.nf_conntrack_max=NUMBER",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
@@ -25,12 +25,12 @@ func conntrackFull() Rule {
 					continue
 				}
 				found = append(found, result.Finding{
-					Cause: fmt.Sprintf("the table of tracked connections of %s holds %.0f of %.0f: new connections are lost", at, count, most),
+					Cause: fmt.Sprintf("the connection tracking table of %s holds %.0f of %.0f entries: packets of new connections are dropped", at, count, most),
 					Evidence: []result.Evidence{
 						seen("nf_conntrack_count", count, at, conntrack), seen("nf_conntrack_max", most, at, conntrack),
 						seen("drop and early_drop", lost, at, tracked),
 					},
-					Fix:        fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f  # on the machine itself: it holds for all its namespaces, which can't set it", 2*most),
+					Fix:        fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f  # on the machine itself: it applies to all network namespaces, which can't set it", 2*most),
 					Confidence: 0.95,
 				})
 			}

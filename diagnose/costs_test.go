@@ -7,12 +7,12 @@ import (
 	"tare/result"
 )
 
-// counts is a sample in which a place counted so much.
+// counts is a reading of a place's counters.
 func counts(at, source string, values map[string]float64) result.Reading {
 	return result.Reading{At: at, Source: source, Counts: values}
 }
 
-// costs weighs a cell beside its baseline, and tells what is found in it.
+// costs weighs a cell against its baseline, and returns the IDs of its findings.
 func costs(t *testing.T, cell result.Cell, baseline *result.Cell, states ...result.State) []string {
 	t.Helper()
 	res := &result.Result{Cells: []result.Cell{cell}, States: states}
@@ -30,8 +30,8 @@ func wantOnly(t *testing.T, found []string, id string, is bool) {
 	}
 }
 
-// TestReorderingIsNoLoss tells segments that were sent again for nothing, since
-// others overtook them, from those that were lost, and from a timer's.
+// TestReorderingIsNoLoss distinguishes needless retransmissions of segments that
+// others overtook from those of lost segments, and from those of a timer.
 func TestReorderingIsNoLoss(t *testing.T) {
 	for _, one := range []struct {
 		had, overtaken, sent float64
@@ -46,8 +46,8 @@ func TestReorderingIsNoLoss(t *testing.T) {
 	}
 }
 
-// TestCollapseTakesLossPastTheKneeAndSoftirq is of a receiver that keeps its
-// rate past saturation, and of one that does not.
+// TestCollapseTakesLossPastTheKneeAndSoftirq has a receiver that keeps its rate past
+// saturation, and one that does not.
 func TestCollapseTakesLossPastTheKneeAndSoftirq(t *testing.T) {
 	for collapse, is := range map[float64]bool{0.4: true, 0.02: false} {
 		cell := measured("bridge", network.CrossHost, "udp_load", 0)

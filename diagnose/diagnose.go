@@ -1,6 +1,6 @@
-// Package diagnose names causes: each rule looks at what was measured and at
-// what the kernel said of the places on the way, and gives a finding where that
-// supports it. It takes evidence and runs nothing.
+// Package diagnose names causes: each rule examines what was measured and what the
+// kernel reports of the places on the path, and gives a finding where this evidence
+// supports it. The package runs nothing.
 package diagnose
 
 import (
@@ -12,23 +12,23 @@ import (
 	"tare/result"
 )
 
-// Rule knows one cause.
+// Rule recognises one cause.
 type Rule struct {
 	ID    string
 	Cause string // in general
 	Fix   string // in general
 	Doc   string // the page that explains it
-	// Match gives a finding for each instance that the evidence supports. It
-	// need not fill in the ID, and leaves the severity to Grave. Beside a remedy,
-	// its fix is what remains to be said.
+	// Match gives a finding for each instance that the evidence supports. Find fills
+	// in the ID, the severity (from Grave) and, from a remedy, the fix's command; the
+	// fix of a finding with a remedy is only the comment that follows the command.
 	Match func(e *Evidence) []result.Finding
-	Grave bool // packets are lost or refused; else they are slow
-	Last  bool // it speaks only where no grave one does
+	Grave bool // packets are lost or refused; else they are only slow
+	Last  bool // it is tried only where no grave rule found anything
 }
 
-// All lists the rules. Of findings of equal confidence the first rule's stands
-// first: what explains a loss by its own counter comes before what explains it
-// by a setting.
+// All lists the rules for a path. Of findings of equal confidence that of the first
+// rule comes first: rules that explain a loss by its own counter precede those that
+// explain it by a setting.
 func All() []Rule {
 	return []Rule{
 		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
@@ -39,9 +39,8 @@ func All() []Rule {
 	}
 }
 
-// Costs lists the rules that look at what was measured: what is slow, beside
-// the faults that counters and settings show and those that slow down what
-// still passes.
+// Costs lists the rules for a measured cell: those that explain slowness, and the
+// faults by which packets still pass, but fewer or more slowly.
 func Costs() []Rule {
 	return []Rule{
 		dockerChainMissing(), userlandProxy(), natCost(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
@@ -50,13 +49,13 @@ func Costs() []Rule {
 	}
 }
 
-// Making lists the rules that look at how containers were made.
+// Making lists the rules for cells that create containers.
 func Making() []Rule { return []Rule{lifecycleDiskLimited()} }
 
-// Traced lists the rules that look at what the tracer saw of a cell.
+// Traced lists the rules for what the tracer recorded of a cell.
 func Traced() []Rule { return []Rule{lockContention()} }
 
-// Machine lists the rules that look at the machine on which all was measured.
+// Machine lists the rules for the machine on which the cells were measured.
 func Machine() []Rule { return []Rule{noisyNeighbour()} }
 
 // Find gives the findings of all rules for one path, the worst first. A clean
@@ -100,7 +99,7 @@ func Rank(found []result.Finding) {
 	})
 }
 
-// Join makes one finding of those that say the same of several paths.
+// Join merges the findings of several paths with the same cause and fix into one.
 func Join(found []result.Finding) []result.Finding {
 	joined := []result.Finding{}
 	for _, f := range found {

@@ -11,7 +11,7 @@ import (
 	"tare/result"
 )
 
-// captured reads what a real lab said with a fault laid into it; testdata has
+// captured reads the examination of a real lab with an injected fault; testdata has
 // one for each rule that a lab of namespaces can show, by its ID.
 func captured(t *testing.T, name string) *Evidence {
 	t.Helper()
@@ -27,7 +27,7 @@ func captured(t *testing.T, name string) *Evidence {
 }
 
 // TestFaultsAreNamed holds that the first finding of a faulty lab is its fault,
-// with a fix that would undo what was laid in.
+// with a fix that would remove it.
 func TestFaultsAreNamed(t *testing.T) {
 	fixes := map[string]string{
 		"link-down":            "tare lab exec --name demo h2 -- ip link set dev eth0 up",
@@ -116,7 +116,7 @@ func TestEveryCauseHasASection(t *testing.T) {
 	}
 	for _, rule := range slices.Concat(All(), Costs(), Making(), Traced(), Machine()) {
 		if slices.Contains(ids, rule.ID) {
-			continue // it looks at a live path and at a measured one
+			continue // it is in the list for a path and in that for a cell
 		}
 		ids = append(ids, rule.ID)
 		if rule.Cause == "" || rule.Fix == "" || rule.Doc != "docs/causes.md#"+rule.ID {

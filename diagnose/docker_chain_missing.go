@@ -9,22 +9,22 @@ import (
 	"tare/result"
 )
 
-// dockerChainMissing knows that somebody flushed the firewall under a running
-// Docker: what it publishes is not reached, and starting a container fails with
-// "No chain/target/match by that name".
+// dockerChainMissing finds that the firewall was flushed while Docker was running:
+// its published ports can't be reached, and starting a container fails with "No
+// chain/target/match by that name".
 func dockerChainMissing() Rule {
 	return Rule{
 		ID: "docker-chain-missing", Grave: true, Doc: doc("docker-chain-missing"),
-		Cause: "Docker's firewall rules are gone: a reload or a flush removed them under the running engine",
+		Cause: "Docker's firewall rules are missing: a reload or a flush removed them while the engine was running",
 		Fix:   "systemctl restart docker",
 		Match: func(e *Evidence) []result.Finding {
 			if !slices.Contains([]string{"docker-bridge", "docker-nat", "docker-overlay"}, e.Network) {
-				return nil // the others pass by Docker's rules
+				return nil // the others do not use Docker's rules
 			}
 			var found []result.Finding
 			for _, at := range e.Places {
 				if at != hostOf(at) || len(e.state(at, legacyTables)) > 0 || e.state(at, links) == nil || e.unread(rules) {
-					continue // its rules are elsewhere, or nobody could read them
+					continue // its rules are in the legacy tables, or can't be read
 				}
 				var missing []string
 				for _, chain := range []string{"ip nat DOCKER", "ip filter DOCKER", "ip filter FORWARD", "ip nat PREROUTING", "ip nat POSTROUTING"} {
@@ -37,15 +37,15 @@ func dockerChainMissing() Rule {
 					continue
 				}
 				f := result.Finding{
-					Cause: fmt.Sprintf("Docker's firewall rules are gone in %s: %s", at, strings.Join(missing, ", ")),
+					Cause: fmt.Sprintf("Docker's firewall rules are missing in %s: %s", at, strings.Join(missing, ", ")),
 					Evidence: []result.Evidence{
-						seen("chains that are missing or empty", strings.Join(missing, ", "), at, rules), e.said(),
+						seen("chains that are missing or empty", strings.Join(missing, ", "), at, rules), e.trialFailed(),
 					},
 					Fix:        "systemctl restart docker  # in " + at,
 					Confidence: 0.98,
 				}
 				if kind, _ := network.Find(e.Network); e.Lab != "" && kind.DockerRestart() != "" {
-					f.Remedy, f.Fix = remedy(at, kind.DockerRestart()), "as systemctl restart docker on a machine"
+					f.Remedy, f.Fix = remedy(at, kind.DockerRestart()), "on a machine: systemctl restart docker"
 				}
 				found = append(found, f)
 			}

@@ -8,12 +8,12 @@ import (
 	"tare/result"
 )
 
-// encapsulationCost knows what packets inside packets cost.
+// encapsulationCost finds a toll that a tunnel causes: packets inside packets.
 func encapsulationCost() Rule {
 	return Rule{
 		ID: "encapsulation-cost", Doc: doc("encapsulation-cost"),
-		Cause: "each packet is put into another, and taken out again",
-		Fix:   "routes between the hosts instead of a tunnel, a larger MTU, or an interface that segments tunnels",
+		Cause: "each packet is encapsulated in another and decapsulated again",
+		Fix:   "routes between the hosts instead of a tunnel, a larger MTU, or an interface that segments tunnelled packets",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow || network.Within(e.Path) {
@@ -28,23 +28,23 @@ func encapsulationCost() Rule {
 	}
 }
 
-// encapsulates is the finding of a network that is a tunnel by its nature.
+// encapsulates is the finding of a network that always encapsulates.
 func (e *Evidence) encapsulates(m result.Metric) result.Finding {
 	return result.Finding{
-		Cause:      fmt.Sprintf("%s puts each packet into another: %d bytes of headers, and a second way through the host's stack", e.Network, e.MTU-e.Inner),
+		Cause:      fmt.Sprintf("%s encapsulates each packet: %d bytes of headers, and a second pass through the host's stack", e.Network, e.MTU-e.Inner),
 		Evidence:   append(e.tolled(m), result.Evidence{Name: "bytes of headers around each packet", Value: e.MTU - e.Inner, Source: "the network's headers"}),
-		Fix:        "ip route add CONTAINERS via HOST  # a network of routes, as route or bgp; or raise the hosts' MTU",
+		Fix:        "ip route add CONTAINERS via HOST  # a network of routes, such as route or bgp; or raise the hosts' MTU",
 		Confidence: e.attributed(0.85), Share: e.added(m),
 	}
 }
 
-// wraps tells whether devices of a kind (rtnetlink's IFLA_INFO_KIND) put packets
-// into others.
+// wraps reports whether devices of a kind (rtnetlink's IFLA_INFO_KIND) encapsulate
+// packets.
 func wraps(kind string) bool {
 	return slices.Contains([]string{"vxlan", "geneve", "gre", "gretap", "ipip", "sit", "ip6tnl", "wireguard", "tun"}, kind)
 }
 
-// detours are tunnels that carried what a network without any sent.
+// detours are tunnels that carried the packets of a network that needs none.
 func (e *Evidence) detours(m result.Metric) []result.Finding {
 	var found []result.Finding
 	for _, at := range []string{hostOf(e.Client), hostOf(e.Server)} {
@@ -54,11 +54,11 @@ func (e *Evidence) detours(m result.Metric) []result.Finding {
 				continue
 			}
 			found = append(found, result.Finding{
-				Cause: fmt.Sprintf("%s in %s, a %s, puts each packet of %s into another, and %s needs none", device, at, kind, e.Path, e.Network),
+				Cause: fmt.Sprintf("%s in %s, a %s device, encapsulates each packet on path %s, and network %s needs no tunnel", device, at, kind, e.Path, e.Network),
 				Evidence: append(e.tolled(m), seen(device+".kind", kind, at, links),
 					seen("packets of "+device, e.counted(at, linkStats, device+".tx_packets")+e.counted(at, linkStats, device+".rx_packets"), at, linkStats)),
 				Remedy:     remedy(at, "ip route flush dev "+device),
-				Fix:        "if nothing else goes by it",
+				Fix:        "if nothing else uses it",
 				Confidence: 0.9, Share: e.added(m),
 			})
 		}

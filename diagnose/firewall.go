@@ -8,18 +8,19 @@ import (
 	"tare/result"
 )
 
-// verdict is what in a firewall ended packets, or may have.
+// verdict is a rule or policy of a firewall that dropped or rejected packets, or may
+// have done so.
 type verdict struct {
 	at      string
 	chain   string // "inet filter forward"
-	hook    string // by which packets come to the chain; empty: another chain sends them
+	hook    string // through which packets enter the chain; empty: another chain jumps to it
 	handle  string // of the rule; empty: the chain's policy
 	rejects bool
-	counted float64 // packets that it ended meanwhile; 0: it does not count
+	counted float64 // packets that it dropped or rejected during the trials; 0: it does not count
 }
 
-// verdicts are the rules and policies that counted ended packets at places, or
-// that end packets without counting them.
+// verdicts are the rules and policies of places that counted packets which they
+// dropped or rejected, or that do so without counting.
 func (e *Evidence) verdicts(places []string) []verdict {
 	var found []verdict
 	for _, at := range places {
@@ -29,7 +30,7 @@ func (e *Evidence) verdicts(places []string) []verdict {
 	return found
 }
 
-// countedVerdicts are known by their counters: "ip filter FORWARD 7 drop",
+// countedVerdicts are those whose counters grew: "ip filter FORWARD 7 drop",
 // "ip filter FORWARD policy drop".
 func (e *Evidence) countedVerdicts(at string) []verdict {
 	sums := e.ruleCounts(at)
@@ -55,7 +56,7 @@ func (e *Evidence) countedVerdicts(at string) []verdict {
 	return found
 }
 
-// ruleCounts are the packets that met each rule and policy of a place that
+// ruleCounts are the packets that matched each rule and policy of a place that
 // counts.
 func (e *Evidence) ruleCounts(at string) map[string]float64 {
 	sums := map[string]float64{}
@@ -69,7 +70,7 @@ func (e *Evidence) ruleCounts(at string) map[string]float64 {
 	return sums
 }
 
-// silentVerdicts do not count: rules that end a packet, and policies.
+// silentVerdicts are rules and policies that drop or reject without counting.
 func (e *Evidence) silentVerdicts(at string) []verdict {
 	var found []verdict
 	for _, chain := range e.names(at, rules, ".rules") {
@@ -87,11 +88,11 @@ func (e *Evidence) silentVerdicts(at string) []verdict {
 	return found
 }
 
-// ofEnd tells whether the chain is for what a place itself sends and receives,
-// not for what it passes on.
+// ofEnd reports whether the chain is for what a place itself sends and receives, not
+// for what it forwards.
 func (v verdict) ofEnd() bool { return v.hook == "input" || v.hook == "output" }
 
-// finding is that of a verdict.
+// finding is the finding of a verdict; what completes the sentence of its cause.
 func (v verdict) finding(e *Evidence, what string) result.Finding {
 	name, value := "a rule of "+v.chain, any("handle "+v.handle)
 	fix := "nft delete rule " + v.chain + " handle " + v.handle
@@ -101,13 +102,13 @@ func (v verdict) finding(e *Evidence, what string) result.Finding {
 	}
 	f := result.Finding{
 		Cause:      fmt.Sprintf("%s in %s %s", name, v.at, what),
-		Evidence:   []result.Evidence{seen(name, value, v.at, rules), e.said()},
+		Evidence:   []result.Evidence{seen(name, value, v.at, rules), e.trialFailed()},
 		Remedy:     remedy(v.at, fix),
 		Confidence: 0.75,
 	}
 	if v.counted > 0 {
 		f.Confidence = 0.95
-		f.Evidence = append(f.Evidence, seen("packets that it ended", v.counted, v.at, rules))
+		f.Evidence = append(f.Evidence, seen("packets that it dropped or rejected", v.counted, v.at, rules))
 	}
 	return f
 }

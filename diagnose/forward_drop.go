@@ -2,12 +2,12 @@ package diagnose
 
 import "tare/result"
 
-// forwardDrop knows a firewall that drops what a host should pass on.
+// forwardDrop finds a firewall that drops packets which a host should forward.
 func forwardDrop() Rule {
 	return Rule{
 		ID: "forward-drop", Grave: true, Doc: doc("forward-drop"),
-		Cause: "a firewall on the way drops what the host should pass on",
-		Fix:   "delete the rule, or let the chain's policy accept",
+		Cause: "a firewall on the path drops packets that the host should forward",
+		Fix:   "delete the rule, or set the chain's policy to accept",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() {
 				return nil
@@ -15,7 +15,7 @@ func forwardDrop() Rule {
 			var found []result.Finding
 			for _, v := range e.verdicts(e.suspects()) {
 				if !v.rejects && !v.ofEnd() {
-					found = append(found, v.finding(e, "drops what it should pass on"))
+					found = append(found, v.finding(e, "drops packets that it should forward"))
 				}
 			}
 			return found

@@ -6,11 +6,11 @@ import (
 	"tare/result"
 )
 
-// forwardingOff knows a host that does not pass on what is not its own.
+// forwardingOff finds a host that does not forward packets for others.
 func forwardingOff() Rule {
 	return Rule{
 		ID: "forwarding-off", Grave: true, Doc: doc("forwarding-off"),
-		Cause: "a host on the way does not forward",
+		Cause: "a host on the path does not forward",
 		Fix:   "sysctl -w net.ipv4.ip_forward=1",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() {
@@ -26,7 +26,7 @@ func forwardingOff() Rule {
 					found = append(found, result.Finding{
 						Cause: fmt.Sprintf("%s does not forward: %s is 0, and the path leads through it", at, name),
 						Evidence: []result.Evidence{
-							seen(name, 0, at, sysctls), seen("Ip.InAddrErrors", refused, at, snmp), e.said(),
+							seen(name, 0, at, sysctls), seen("Ip.InAddrErrors", refused, at, snmp), e.trialFailed(),
 						},
 						Remedy:     remedy(at, "sysctl -w "+sysctlName(name)+"=1"),
 						Confidence: 0.97,
@@ -38,8 +38,8 @@ func forwardingOff() Rule {
 	}
 }
 
-// forwardingAt are the settings of a place that keep it from forwarding: the
-// one for all, or those of the devices by which packets came in.
+// forwardingAt are the settings that keep a place from forwarding: the one for all
+// devices, or those of the devices on which packets arrived.
 func (e *Evidence) forwardingAt(at string) []string {
 	settings := e.state(at, sysctls)
 	if value, there := settings["ipv4/ip_forward"]; there && asNumber(value) == 0 {

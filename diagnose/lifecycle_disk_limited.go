@@ -6,16 +6,17 @@ import (
 	"tare/result"
 )
 
-// diskWaits is the share of the time in which a task waited for a disk, from
-// which containers are made at its pace.
+// diskWaits is the least share of the time with a task waiting for a disk from which
+// the disk limits how fast containers are created.
 const diskWaits = 0.2
 
-// lifecycleDiskLimited knows an engine whose containers wait for the disk.
+// lifecycleDiskLimited finds an engine that waits for the disk when it creates
+// containers.
 func lifecycleDiskLimited() Rule {
 	return Rule{
 		ID: "lifecycle-disk-limited", Doc: doc("lifecycle-disk-limited"),
-		Cause: "making containers waits for the disk",
-		Fix:   "put the engine's data folder on a faster disk",
+		Cause: "creating containers waits for the disk",
+		Fix:   "put the engine's data directory on a faster disk",
 		Match: func(e *Evidence) []result.Finding {
 			waited := e.counted("", pressure, "io.some")
 			lasted := e.counted("", cpuTimes, "cpu0.busy") + e.counted("", cpuTimes, "cpu0.idle")
@@ -23,11 +24,11 @@ func lifecycleDiskLimited() Rule {
 				return nil
 			}
 			return []result.Finding{{
-				Cause: fmt.Sprintf("while containers were made, some task waited for a disk in %.0f %% of the time", 100*waited/lasted),
+				Cause: fmt.Sprintf("while containers were created, at least one task waited for a disk %.0f %% of the time", 100*waited/lasted),
 				Evidence: []result.Evidence{
 					{Name: "io.some (s)", Value: waited, Source: pressure}, {Name: "measured (s)", Value: lasted, Source: cpuTimes},
 				},
-				Fix:        "docker info -f '{{.DockerRootDir}}'  # put that folder on a faster disk: data-root in /etc/docker/daemon.json",
+				Fix:        "docker info -f '{{.DockerRootDir}}'  # put this directory on a faster disk: data-root in /etc/docker/daemon.json",
 				Confidence: 0.8,
 			}}
 		},

@@ -7,11 +7,11 @@ import (
 	"tare/result"
 )
 
-// linkDown knows a device that somebody laid and that is down.
+// linkDown finds a configured device that is down.
 func linkDown() Rule {
 	return Rule{
 		ID: "link-down", Grave: true, Doc: doc("link-down"),
-		Cause: "a device on the way is down",
+		Cause: "a device on the path is down",
 		Fix:   "ip link set dev DEVICE up",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() {
@@ -20,12 +20,12 @@ func linkDown() Rule {
 			var found []result.Finding
 			for _, at := range e.Places {
 				for _, device := range e.names(at, links, ".up") {
-					if up, _ := e.state(at, links)[device+".up"].(bool); up || !e.laid(at, device) {
+					if up, _ := e.state(at, links)[device+".up"].(bool); up || !e.configured(at, device) {
 						continue
 					}
 					found = append(found, result.Finding{
 						Cause:      fmt.Sprintf("%s in %s is down", device, at),
-						Evidence:   []result.Evidence{seen(device+".up", false, at, links), e.said()},
+						Evidence:   []result.Evidence{seen(device+".up", false, at, links), e.trialFailed()},
 						Remedy:     remedy(at, "ip link set dev "+device+" up"),
 						Confidence: 0.97,
 					})
@@ -36,9 +36,9 @@ func linkDown() Rule {
 	}
 }
 
-// laid tells whether somebody laid the device: a kernel with tunnels puts one
-// of each kind into every namespace, without an address and down.
-func (e *Evidence) laid(at, device string) bool {
+// configured reports whether the device was configured: a kernel with tunnel modules
+// adds one device of each kind to every namespace, down and without an address.
+func (e *Evidence) configured(at, device string) bool {
 	if e.word(at, links, device+".master") != "" {
 		return true
 	}

@@ -6,11 +6,11 @@ import (
 	"tare/result"
 )
 
-// listenOverflow knows a server that accepts more slowly than clients connect.
+// listenOverflow finds a server that accepts more slowly than clients connect.
 func listenOverflow() Rule {
 	return Rule{
 		ID: "listen-overflow", Grave: true, Doc: doc("listen-overflow"),
-		Cause: "a server's queue of connections to accept is full: clients wait for seconds",
+		Cause: "a server's accept queue is full: clients wait for seconds",
 		Fix:   "a longer backlog in the server, and sysctl -w net.core.somaxconn=NUMBER",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
@@ -22,12 +22,12 @@ func listenOverflow() Rule {
 				}
 				most := e.number(at, sysctls, "core/somaxconn")
 				f := result.Finding{
-					Cause: fmt.Sprintf("a server in %s does not take connections as fast as they come: its queue of those to accept is full", at),
+					Cause: fmt.Sprintf("a server in %s does not accept connections as fast as they arrive: its accept queue is full", at),
 					Evidence: []result.Evidence{
 						seen("TcpExt.ListenOverflows", overflows, at, netstat), seen("core/somaxconn", most, at, sysctls),
 					},
 					Remedy:     remedy(at, fmt.Sprintf("sysctl -w net.core.somaxconn=%.0f", max(4096, 2*most))),
-					Fix:        "and listen with a backlog as long in the server",
+					Fix:        "and listen with the same backlog in the server",
 					Confidence: 0.95,
 				}
 				for _, name := range full {
@@ -41,8 +41,8 @@ func listenOverflow() Rule {
 	}
 }
 
-// fullListeners are the sockets of a place whose queue holds more than their
-// backlog, as it does when it is full.
+// fullListeners are the sockets of a place whose accept queue holds more than their
+// backlog: a full queue does.
 func (e *Evidence) fullListeners(at string) []string {
 	var full []string
 	for _, name := range e.names(at, listening, ".queue") {

@@ -6,11 +6,11 @@ import (
 	"tare/result"
 )
 
-// lockWaits is the share of the path's CPU time that goes into waiting for
-// locks from which it limits.
+// lockWaits is the least share of the path's CPU time spent waiting for locks from
+// which locks limit the path.
 const lockWaits = 0.1
 
-// lockContention knows CPUs that wait for each other.
+// lockContention finds CPUs that wait for each other.
 func lockContention() Rule {
 	return Rule{
 		ID: "lock-contention", Doc: doc("lock-contention"),
@@ -25,9 +25,9 @@ func lockContention() Rule {
 					continue
 				}
 				return []result.Finding{{
-					Cause:      fmt.Sprintf("%.0f %% of the CPU time of %s goes into waiting for locks", 100*kind.Share, e.Network),
+					Cause:      fmt.Sprintf("%.0f %% of the CPU time of %s is spent waiting for locks", 100*kind.Share, e.Network),
 					Evidence:   []result.Evidence{{Name: kind.Name + ", share of the samples", Value: kind.Share, Source: "CPU sampling"}},
-					Fix:        e.run(hostOf(e.Client), "tc -s qdisc show") + "  # one root queue for all senders is one lock: tc qdisc replace dev DEVICE root mq",
+					Fix:        e.run(hostOf(e.Client), "tc -s qdisc show") + "  # a single root queue means a single lock for all senders: tc qdisc replace dev DEVICE root mq",
 					Confidence: 0.8,
 				}}
 			}

@@ -7,19 +7,19 @@ import (
 	"tare/result"
 )
 
-// loss is where the packets of a failed trial ended.
+// loss is where the packets of a failed trial were lost.
 type loss struct {
 	at     string // the last place that saw one
-	device string // the last device; empty: it left by none
-	out    bool   // it had left by the device
-	reply  bool   // it was the answer
-	server bool   // the request had come in at the server, and nothing answered
-	// refused tells that the server's end answered that it takes nothing.
+	device string // the last device; empty: no device saw it
+	out    bool   // the device had sent it
+	reply  bool   // it was a reply
+	server bool   // the request reached the server, which sent no reply
+	// refused is set where the server's end refused the request.
 	refused bool
-	known   bool // somebody looked
+	known   bool // devices were watched
 }
 
-// lost finds where the packets of a trial ended.
+// lost finds where the packets of a trial were lost.
 func (e *Evidence) lost(t result.Trial) loss {
 	if t.Seen == nil {
 		return loss{}
@@ -53,9 +53,9 @@ func (e *Evidence) lost(t result.Trial) loss {
 	return answer
 }
 
-// suspects are the places that may have lost what was lost: where it was seen
-// last and, if it had left there, the next on its way. Where nobody looked all
-// are.
+// suspects are the places that may have lost the packet: the place that saw it last
+// and, if it left there, the next on the path. Where no device was watched, all
+// places are suspects.
 func (e *Evidence) suspects() []string {
 	t, failed := e.failed()
 	if !failed {
@@ -76,23 +76,23 @@ func (e *Evidence) suspects() []string {
 	return found
 }
 
-// where says in words where a trial's packets ended.
+// where describes where a trial's packets were lost.
 func (l loss) where() string {
 	what := "the request"
 	if l.reply {
-		what = "the answer"
+		what = "the reply"
 	}
 	switch {
 	case !l.known:
-		return what + " was lost on the way"
+		return what + " was lost on the path"
 	case l.refused:
-		return "the request reached " + l.at + " by " + l.device + " and was refused"
+		return "the request reached " + l.at + " on " + l.device + " and was refused"
 	case l.server:
-		return "the request reached " + l.at + " by " + l.device + " and nothing answered"
+		return "the request reached " + l.at + " on " + l.device + " and got no reply"
 	case l.device == "":
-		return what + " left " + l.at + " by no device"
+		return what + " did not leave " + l.at + " by any device"
 	case l.out:
-		return what + " left " + l.at + " by " + l.device + " and was seen no more"
+		return what + " left " + l.at + " by " + l.device + " and was not seen again"
 	}
-	return what + " came into " + l.at + " by " + l.device + " and was seen no more"
+	return what + " entered " + l.at + " by " + l.device + " and was not seen again"
 }

@@ -6,15 +6,15 @@ import (
 	"tare/result"
 )
 
-// ruleLimit is how many rules a chain may hold before it shows: at some 5 ns
-// each, these take a microsecond of every packet.
+// ruleLimit is how many rules a chain may hold before they affect a measurement: at
+// about 5 ns each, these add a microsecond to every packet.
 const ruleLimit = 200
 
-// manyRules knows a chain that packets walk rule by rule.
+// manyRules finds a chain with many rules that each packet is compared with.
 func manyRules() Rule {
 	return Rule{
 		ID: "many-rules", Doc: doc("many-rules"),
-		Cause: "every packet walks hundreds of firewall rules",
+		Cause: "every packet is compared with hundreds of firewall rules",
 		Fix:   "nft sets or maps, ipset, or a data path without chains",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
@@ -26,9 +26,9 @@ func manyRules() Rule {
 						continue
 					}
 					found = append(found, result.Finding{
-						Cause:      fmt.Sprintf("packets walk the %.0f rules of %s in %s", count, chain, at),
+						Cause:      fmt.Sprintf("each packet is compared with the %.0f rules of %s in %s", count, chain, at),
 						Evidence:   []result.Evidence{seen(chain+".rules", count, at, rules), seen(chain+".hook", hook, at, rules)},
-						Fix:        e.run(at, "nft list chain "+chain) + "  # replace rules that differ in an address or port by one with a set",
+						Fix:        e.run(at, "nft list chain "+chain) + "  # replace rules that differ only in an address or port by one rule with a set",
 						Confidence: 0.9,
 					})
 				}
@@ -38,7 +38,7 @@ func manyRules() Rule {
 	}
 }
 
-// passes tells whether the trials' packets came by a hook.
+// passes reports whether the trials' packets passed a hook.
 func (e *Evidence) passes(at, hook string) bool {
 	switch hook {
 	case "forward":

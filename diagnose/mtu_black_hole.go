@@ -13,16 +13,16 @@ const (
 	datagramHeaders = 20 + 8
 )
 
-// mtuBlackHole knows a path that small packets pass and large ones do not, and
-// nobody tells the sender.
+// mtuBlackHole finds a path that passes small packets and drops large ones without
+// telling the sender (RFC 2923).
 func mtuBlackHole() Rule {
 	return Rule{
 		ID: "mtu-black-hole", Grave: true, Doc: doc("mtu-black-hole"),
-		Cause: "small packets pass and large ones vanish: ping works, bulk transfers stand still",
+		Cause: "small packets pass and large ones are dropped silently: ping works, bulk transfers hang",
 		Fix:   "ip link set dev DEVICE mtu BYTES",
 		Match: func(e *Evidence) []result.Finding {
 			t, failed := e.failed()
-			if !failed || t.Size <= smallest || t.Workload == "tcp_stream" { // a stream's messages are no packets
+			if !failed || t.Size <= smallest || t.Workload == "tcp_stream" { // a stream's message is not one packet
 				return nil
 			}
 			packet := t.Size + segmentHeaders
@@ -30,8 +30,8 @@ func mtuBlackHole() Rule {
 				packet = t.Size + datagramHeaders
 			}
 			f := result.Finding{
-				Cause:      fmt.Sprintf("packets of %d bytes vanish between %s and %s, small ones pass", packet, e.Client, e.Server),
-				Evidence:   []result.Evidence{said(t), e.said()},
+				Cause:      fmt.Sprintf("packets of %d bytes are lost between %s and %s, small ones pass", packet, e.Client, e.Server),
+				Evidence:   []result.Evidence{said(t), e.trialFailed()},
 				Remedy:     remedy(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", least(e.Inner, packet)-leastRoom)),
 				Confidence: 0.9,
 			}
@@ -45,15 +45,15 @@ func mtuBlackHole() Rule {
 				f.Remedy = remedy(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", e.Inner))
 				f.Confidence = 0.95
 			} else {
-				f.Fix = "and allow ICMP \"fragmentation needed\" on the way"
+				f.Fix = "and allow ICMP \"fragmentation needed\" along the path"
 			}
 			return []result.Finding{f}
 		},
 	}
 }
 
-// leastRoom is by how much a sender's MTU is lowered where nobody knows what
-// the path takes: the headers of any tunnel.
+// leastRoom is by how many bytes a sender's MTU is lowered where the path's MTU is
+// unknown: room for the headers of any tunnel.
 const leastRoom = 100
 
 // least is the smaller of two lengths, of which the first may be unknown.
@@ -64,8 +64,8 @@ func least(inner, packet int) int {
 	return packet
 }
 
-// narrow is the device of the way with the least MTU of those that can't take
-// a packet, and what it would need.
+// narrow finds the device on the path whose MTU is most below what a packet needs,
+// and the MTU that it would need; an empty device: all MTUs suffice.
 func (e *Evidence) narrow(packet int) (at, device string, mtu, need int) {
 	for _, place := range e.Places {
 		for _, d := range e.names(place, links, ".mtu") {
@@ -90,8 +90,8 @@ func (e *Evidence) narrow(packet int) (at, device string, mtu, need int) {
 	return at, device, mtu, need
 }
 
-// onWay tells whether packets of the trials pass a device, or the bridge that
-// it is a port of.
+// onWay reports whether packets of the trials pass a device, or the bridge that it
+// is a port of.
 func (e *Evidence) onWay(at, device string) bool {
 	for _, d := range e.devices(at) {
 		if d == device || e.word(at, links, d+".master") == device {
@@ -101,5 +101,5 @@ func (e *Evidence) onWay(at, device string) bool {
 	return false
 }
 
-// ofUnderlay tells whether a device is a host's interface to the others.
+// ofUnderlay reports whether a device is a host's interface to the other hosts.
 func (e *Evidence) ofUnderlay(at, device string) bool { return at == hostOf(at) && device == "eth0" }

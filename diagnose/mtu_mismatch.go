@@ -6,12 +6,12 @@ import (
 	"tare/result"
 )
 
-// mtuMismatch knows a device whose MTU is not that of its path: all arrives,
-// after a first packet that was refused, in smaller packets or in fragments.
+// mtuMismatch finds a device whose MTU is below that of its path: all data arrives,
+// but in smaller packets or fragments, and the first packet may be refused.
 func mtuMismatch() Rule {
 	return Rule{
 		ID: "mtu-mismatch", Doc: doc("mtu-mismatch"),
-		Cause: "a device's MTU is not that of the path: packets are smaller than they could be, refused once or cut into fragments",
+		Cause: "a device's MTU is below that of the path: packets are smaller than they could be, are refused once, or are fragmented",
 		Fix:   "ip link set dev DEVICE mtu BYTES",
 		Match: func(e *Evidence) []result.Finding {
 			if _, failed := e.failed(); failed || e.Inner <= 0 {
@@ -29,7 +29,7 @@ func mtuMismatch() Rule {
 						continue
 					}
 					found = append(found, result.Finding{
-						Cause: fmt.Sprintf("%s in %s has MTU %d, the path takes %d", device, at, mtu, need),
+						Cause: fmt.Sprintf("%s in %s has MTU %d, the path allows %d", device, at, mtu, need),
 						Evidence: []result.Evidence{
 							seen(device+".mtu", mtu, at, links), seen("Ip.FragCreates and Ip.FragFails", cut, at, snmp),
 						},

@@ -8,12 +8,12 @@ import (
 	"tare/result"
 )
 
-// natCost knows paths on which addresses are rewritten.
+// natCost finds paths on which addresses are rewritten.
 func natCost() Rule {
 	return Rule{
 		ID: "nat-cost", Doc: doc("nat-cost"),
 		Cause: "addresses are rewritten and connections tracked",
-		Fix:   "reach containers without NAT, or do not track what needs none",
+		Fix:   "reach containers without NAT, or do not track connections that need no NAT",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow || e.relayed() {
@@ -27,7 +27,8 @@ func natCost() Rule {
 	}
 }
 
-// publishes is the finding of a published port that is reached by rewriting.
+// publishes is the finding of a published port that is reached by rewriting
+// addresses.
 func (e *Evidence) publishes(m result.Metric) []result.Finding {
 	at := hostOf(e.Server)
 	var chains []string
@@ -40,25 +41,25 @@ func (e *Evidence) publishes(m result.Metric) []result.Finding {
 		return nil
 	}
 	return []result.Finding{{
-		Cause:      fmt.Sprintf("the published port of %s is reached by rewriting addresses, connection by connection and packet by packet", at),
+		Cause:      fmt.Sprintf("the published port of %s is reached by NAT: addresses are rewritten in each packet", at),
 		Evidence:   append(e.tolled(m), seen("chains that rewrite addresses", strings.Join(chains, ", "), at, rules)),
 		Fix:        "docker run --network host IMAGE  # or reach the container by a route instead of a published port",
 		Confidence: e.attributed(0.7), Share: e.added(m),
 	}}
 }
 
-// translations are the rules of the hosts that rewrote addresses of what was
-// measured. A chain of NAT sees the first packet of each connection only; the
-// rest of the cost is the tracking.
+// translations are the findings of the hosts' rules that rewrote addresses of the
+// measured packets. A NAT chain sees only the first packet of each connection; the
+// rest of the cost is connection tracking.
 func (e *Evidence) translations(m result.Metric) []result.Finding {
 	var found []result.Finding
 	for _, at := range e.Places {
 		for _, r := range e.rewriting(at) {
 			found = append(found, result.Finding{
-				Cause:      fmt.Sprintf("a rule of %s in %s rewrites addresses of what is measured: each packet is looked up in the connection table and rewritten", r.chain, at),
+				Cause:      fmt.Sprintf("a rule of %s in %s rewrites addresses of the measured packets: each is looked up in the connection table and rewritten", r.chain, at),
 				Evidence:   append(e.tolled(m), seen("connections that rule "+r.handle+" of "+r.chain+" rewrote", r.counted, at, rules)),
 				Remedy:     remedy(at, "nft delete rule "+r.chain+" handle "+r.handle),
-				Fix:        "if the other side can answer the address that it then sees",
+				Fix:        "if the other end can reply to the address that it then sees",
 				Confidence: 0.8, Share: e.added(m),
 			})
 		}
@@ -84,7 +85,7 @@ func (e *Evidence) rewriting(at string) []verdict {
 	return found
 }
 
-// published tells whether a path leads to a published port.
+// published reports whether a path leads to a published port.
 func published(path string) bool {
 	return path == network.PublishedPort || path == network.ContainerToPublishedPort
 }

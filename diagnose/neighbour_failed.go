@@ -8,12 +8,12 @@ import (
 	"tare/result"
 )
 
-// neighbourFailed knows a neighbour on the way that does not answer ARP.
+// neighbourFailed finds a neighbour on the path that does not answer ARP.
 func neighbourFailed() Rule {
 	return Rule{
 		ID: "neighbour-failed", Grave: true, Doc: doc("neighbour-failed"),
 		Cause: "a neighbour does not answer ARP",
-		Fix:   "sysctl -w net.ipv4.conf.DEVICE.arp_ignore=0 at the neighbour, or mend what lies between",
+		Fix:   "sysctl -w net.ipv4.conf.DEVICE.arp_ignore=0 at the neighbour, or repair the link between",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() {
 				return nil
@@ -29,8 +29,7 @@ func neighbourFailed() Rule {
 	}
 }
 
-// unanswered are the entries of a place's neighbours that were asked for and
-// did not answer.
+// unanswered are the neighbour entries of a place whose ARP requests got no answer.
 func (e *Evidence) unanswered(at string) []string {
 	var names []string
 	for _, name := range keys(e.state(at, neighbours)) {
@@ -42,13 +41,15 @@ func (e *Evidence) unanswered(at string) []string {
 	return names
 }
 
+// silentNeighbour is the finding of a neighbour that does not answer ARP.
 func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 	address, device, _ := strings.Cut(name, " dev ")
 	owner := e.owner(address)
 	f := result.Finding{
 		Cause:      fmt.Sprintf("%s gets no answer to ARP for %s on %s", at, address, device),
-		Evidence:   []result.Evidence{seen(name, e.word(at, neighbours, name), at, neighbours), e.said()},
+		Evidence:   []result.Evidence{seen(name, e.word(at, neighbours, name), at, neighbours), e.trialFailed()},
 		Remedy:     remedy(at, "ip neighbour flush dev "+device),
+		Fix:        "if it fails again, check that " + address + " is configured, up and connected to " + device,
 		Confidence: 0.7,
 	}
 	if owner == "" {
@@ -59,9 +60,9 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 	for _, scope := range slices.Compact([]string{mute, "all"}) {
 		setting := "ipv4/conf/" + scope + "/arp_ignore"
 		if ignores := e.number(owner, sysctls, setting); ignores > 0 {
-			f.Cause += ", which is told to ignore it"
+			f.Cause += ", which is configured to ignore it"
 			f.Evidence = append(f.Evidence, seen(setting, ignores, owner, sysctls))
-			f.Remedy, f.Confidence = remedy(owner, "sysctl -w "+sysctlName(setting)+"=0"), 0.97
+			f.Remedy, f.Fix, f.Confidence = remedy(owner, "sysctl -w "+sysctlName(setting)+"=0"), "", 0.97
 		}
 	}
 	return f

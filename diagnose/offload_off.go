@@ -9,15 +9,16 @@ import (
 	"tare/result"
 )
 
-// offloadOff knows a device on the way that leaves to the CPU what it need not.
+// offloadOff finds a device on the path with an offload switched off: the CPU does
+// its work.
 func offloadOff() Rule {
 	return Rule{
 		ID: "offload-off", Doc: doc("offload-off"),
-		Cause: "a device on the way has an offload switched off: the CPU cuts, sums or merges each packet",
+		Cause: "a device on the path has an offload switched off: the CPU segments, checksums or merges each packet",
 		Fix:   "ethtool -K DEVICE gro on gso on tso on tx on",
 		Match: func(e *Evidence) []result.Finding {
 			if e.Fidelity == network.StandIn {
-				return nil // it may have to carry each frame as it is on a wire
+				return nil // its data path may need single frames
 			}
 			var found []result.Finding
 			for _, at := range e.Places {
@@ -25,7 +26,7 @@ func offloadOff() Rule {
 					var off []string
 					var evidence []result.Evidence
 					for _, feature := range e.expected(at, device) {
-						if on, told := e.state(at, offloads)[device+"."+feature]; told && on == false {
+						if on, known := e.state(at, offloads)[device+"."+feature]; known && on == false {
 							off = append(off, feature)
 							evidence = append(evidence, seen(device+"."+feature, false, at, offloads))
 						}
@@ -46,8 +47,8 @@ func offloadOff() Rule {
 	}
 }
 
-// expected are the offloads that a device has as it comes, or as its model of
-// interface says: what is off then, somebody switched off.
+// expected are the offloads that a device has by default, or by its model of
+// interface: one that is off was switched off.
 func (e *Evidence) expected(at, device string) []string {
 	kind := e.word(at, links, device+".kind")
 	features := []string{"tx-tcp-segmentation", "tx-generic-segmentation", "tx-checksum-ip-generic", "tx-scatter-gather"}

@@ -7,13 +7,13 @@ import (
 	"tare/result"
 )
 
-// overlayStaleVXLAN knows an overlay one of whose hosts has lost its VXLAN
-// device, or holds one that is not the other's: a join that failed, or state
-// that outlived its network.
+// overlayStaleVXLAN finds an overlay with a host that has no VXLAN device, or one
+// whose settings differ from the other host's: after a failed join, or left over from
+// a removed network.
 func overlayStaleVXLAN() Rule {
 	return Rule{
 		ID: "overlay-stale-vxlan", Grave: true, Doc: doc("overlay-stale-vxlan"),
-		Cause: "a host's VXLAN device is gone, is another network's, or does not know the other host: a join that failed, or state that outlived its network",
+		Cause: "a host's VXLAN device is missing, belongs to another network, or has no entry for the other host: a failed join, or state left over from a removed network",
 		Fix:   "ip link del DEVICE, also in other namespaces, then join again",
 		Match: func(e *Evidence) []result.Finding {
 			a, b := hostOf(e.Client), hostOf(e.Server)
@@ -31,7 +31,8 @@ func overlayStaleVXLAN() Rule {
 	}
 }
 
-// staleVXLAN compares the VXLAN of a host with that of the other.
+// staleVXLAN compares the VXLAN device of a host with that of the other, and reports
+// whether it is missing or stale.
 func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 	own, theirs := e.vxlans(at), e.vxlans(other)
 	if len(theirs) == 0 {
@@ -40,17 +41,17 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 	device := theirs[0]
 	vni, port := e.number(other, links, device+".vni"), e.number(other, links, device+".port")
 	f := result.Finding{Confidence: 0.98}
-	f.Evidence = append(f.Evidence, seen(device+".vni", vni, other, links), seen(device+".port", port, other, links), e.said())
+	f.Evidence = append(f.Evidence, seen(device+".vni", vni, other, links), seen(device+".port", port, other, links), e.trialFailed())
 	if len(own) == 0 {
-		f.Cause = fmt.Sprintf("%s has no VXLAN device and %s has one of VNI %v: the join failed, or one of that VNI stands in another namespace", at, other, vni)
-		f.Fix = e.run(at, fmt.Sprintf("sh -c 'ip -all netns exec ip -o link show type vxlan; ss -uln sport = :%v'", port))
+		f.Cause = fmt.Sprintf("%s has no VXLAN device and %s has one of VNI %v: the join failed, or a device with this VNI exists in another namespace", at, other, vni)
+		f.Fix = e.run(at, fmt.Sprintf("sh -c 'ip -all netns exec ip -o link show type vxlan; ss -uln sport = :%v'", port)) + "  # delete the device of this VNI, then join the network again"
 		return f, true
 	}
 	device = own[0]
 	ownVNI, ownPort := e.number(at, links, device+".vni"), e.number(at, links, device+".port")
 	if ownVNI != vni || ownPort != port {
 		if at > other {
-			return f, false // once is enough
+			return f, false // the other direction reports it
 		}
 		f.Cause = fmt.Sprintf("%s of %s has VNI %v and port %v, that of %s VNI %v and port %v", device, at, ownVNI, ownPort, other, vni, port)
 		f.Evidence = append(f.Evidence, seen(device+".vni", ownVNI, at, links), seen(device+".port", ownPort, at, links))
@@ -69,9 +70,9 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 	l := e.lost(t)
 	stuck := l.at == at && l.device == device && l.out && e.counted(at, linkStats, device+".tx_dropped") > 0
 	if known > 0 && (!stuck || len(e.wrongNeighbours(e.Client))+len(e.wrongNeighbours(e.Server)) > 0) {
-		return f, false // or it drops what nobody has an entry for, rightly
+		return f, false // it drops packets without an entry, as it should
 	}
-	f.Cause = fmt.Sprintf("%s of %s knows no way to %s: its forwarding database lacks an entry", device, at, other)
+	f.Cause = fmt.Sprintf("%s of %s has no entry for %s in its forwarding database", device, at, other)
 	f.Evidence = append(f.Evidence,
 		seen("entries of "+device+" that lead to "+other, known, at, fdb),
 		seen(device+".tx_dropped", e.counted(at, linkStats, device+".tx_dropped"), at, linkStats))

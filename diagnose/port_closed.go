@@ -7,13 +7,13 @@ import (
 	"tare/result"
 )
 
-// portClosed knows a port that nobody serves, or that a firewall keeps from
-// those who would reach it.
+// portClosed finds a port that no process serves, or that a firewall of its end
+// closes.
 func portClosed() Rule {
 	return Rule{
 		ID: "port-closed", Grave: true, Doc: doc("port-closed"),
-		Cause: "the port is closed: a firewall at the end keeps it, or nothing listens or is published there",
-		Fix:   "delete the rule, publish the port, or start what serves it",
+		Cause: "the port is closed: a firewall at the server's end blocks it, or nothing listens or is published there",
+		Fix:   "delete the rule, publish the port, or start its server",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() {
 				return nil
@@ -32,20 +32,21 @@ func portClosed() Rule {
 	}
 }
 
-// unpublished is the finding that a host refuses a port of a container's.
-func (e *Evidence) unpublished() (result.Finding, bool) {
+// unpublished is the finding that a host refuses a port at which a container should
+// be published; closed reports whether it does.
+func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	t, _ := e.failed()
 	at := e.owner(e.Dial)
 	if !strings.Contains(t.Error, "connection refused") || at == "" || at == e.Server {
 		return result.Finding{}, false
 	}
 	return result.Finding{
-		Cause: fmt.Sprintf("%s refuses the port that %s should be published at: no rule leads to it and nothing listens", at, e.Server),
+		Cause: fmt.Sprintf("%s refuses the published port of %s: no rule forwards it and nothing listens", at, e.Server),
 		Evidence: []result.Evidence{
 			said(t), seen("Tcp.OutRsts", e.counted(at, snmp, "Tcp.OutRsts"), at, snmp),
 			seen("Icmp.OutDestUnreachs", e.counted(at, snmp, "Icmp.OutDestUnreachs"), at, snmp),
 		},
-		Fix:        e.run(at, "nft list table ip nat") + "  # then publish the port again, with the engine that did",
+		Fix:        e.run(at, "nft list table ip nat") + "  # then publish the port again with the container engine",
 		Confidence: 0.85,
 	}, true
 }

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// trainLoss is the share of datagrams lost in each of leastTrains trains from
-	// which a loss is the path's, not a moment's.
+	// trainLoss is the share of datagrams lost in each of leastTrains trains from which
+	// the path loses packets permanently, not for a moment.
 	trainLoss   = 0.002
 	leastTrains = 3
 	trainName   = "udp_stream"
 )
 
-// randomLoss knows a path that loses packets by chance.
+// randomLoss finds a path that loses packets at random.
 func randomLoss() Rule {
 	return Rule{
 		ID: "random-loss", Grave: true, Doc: doc("random-loss"),
-		Cause: "the path loses packets by chance",
+		Cause: "the path loses packets at random",
 		Fix:   "find the hop that loses them: tare trace",
 		Match: func(e *Evidence) []result.Finding {
 			lost, loses := e.loses()
@@ -32,9 +32,9 @@ func randomLoss() Rule {
 				for _, chain := range e.names(at, rules, ".random") {
 					handle, _, _ := strings.Cut(e.word(at, rules, chain+".random"), " ")
 					found = append(found, result.Finding{
-						Cause: fmt.Sprintf("a rule of %s in %s drops packets by chance", chain, at),
+						Cause: fmt.Sprintf("a rule of %s in %s drops packets at random", chain, at),
 						Evidence: []result.Evidence{
-							seen("rules of "+chain+" that draw lots", "handle "+handle, at, rules),
+							seen("rules of "+chain+" that match at random", "handle "+handle, at, rules),
 							e.lossOf(lost),
 						},
 						Remedy:     remedy(at, "nft delete rule "+chain+" handle "+handle),
@@ -48,15 +48,15 @@ func randomLoss() Rule {
 			return []result.Finding{{
 				Cause:      fmt.Sprintf("the path from %s to %s loses %.1f %% of small datagrams", e.Client, e.Server, 100*lost),
 				Evidence:   []result.Evidence{seen("loss of "+trainName, lost, "", trials)},
-				Fix:        e.run(hostOf(e.Client), "ip -s -s link"),
+				Fix:        e.run(hostOf(e.Client), "ip -s -s link") + "  # if no device counts them, find the hop that loses them: tare trace",
 				Confidence: 0.8,
 			}}
 		},
 	}
 }
 
-// loses tells the least loss of the trains of datagrams: more than one were
-// sent only where each lost some.
+// loses returns the least loss of the trains of datagrams, and reports whether the
+// path loses packets. More than one train was sent only where each lost some.
 func (e *Evidence) loses() (float64, bool) {
 	if e.Cell != nil {
 		return e.cellLoses()
@@ -79,10 +79,10 @@ func (e *Evidence) lossOf(lost float64) result.Evidence {
 	for _, s := range e.Cell.Samples {
 		again += s.Metrics["retransmits"]
 	}
-	return seen("loss, and segments sent again", fmt.Sprintf("%.4f, %.0f", lost, again), "", "this result")
+	return seen("loss, and segments retransmitted", fmt.Sprintf("%.4f, %.0f", lost, again), "", "this result")
 }
 
-// shapes tells whether a queueing discipline of the way drops.
+// shapes reports whether a queueing discipline on the path drops packets.
 func (e *Evidence) shapes() bool {
 	for _, at := range e.Places {
 		if len(e.dropping(at)) > 0 {

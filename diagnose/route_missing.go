@@ -7,12 +7,11 @@ import (
 	"tare/result"
 )
 
-// routeMissing knows a place that has no route to where packets go, there or
-// back.
+// routeMissing finds a place that has no route to one of the ends.
 func routeMissing() Rule {
 	return Rule{
 		ID: "route-missing", Grave: true, Doc: doc("route-missing"),
-		Cause: "a place on the way has no route to the other end",
+		Cause: "a place on the path has no route to the other end",
 		Fix:   "ip route add NETWORK via ROUTER",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() {
@@ -30,7 +29,7 @@ func routeMissing() Rule {
 					found = append(found, result.Finding{
 						Cause: fmt.Sprintf("%s has no route to %s (%s)", at, end, address),
 						Evidence: []result.Evidence{
-							seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.said(),
+							seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.trialFailed(),
 						},
 						Remedy:     remedy(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))),
 						Confidence: 0.94,

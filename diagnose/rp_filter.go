@@ -7,13 +7,13 @@ import (
 	"tare/result"
 )
 
-// rpFilter knows a reverse-path filter that drops what comes in by another way
-// than its answer would take.
+// rpFilter finds a reverse-path filter that drops packets which arrive on another
+// device than their replies would leave by (RFC 3704).
 func rpFilter() Rule {
 	return Rule{
 		ID: "rp-filter", Grave: true, Doc: doc("rp-filter"),
-		Cause: "a reverse-path filter drops packets that come in by another device than their answers would leave by",
-		Fix:   "sysctl -w net.ipv4.conf.DEVICE.rp_filter=2, or mend the route back",
+		Cause: "a reverse-path filter drops packets that arrive on another device than their replies would leave by",
+		Fix:   "sysctl -w net.ipv4.conf.DEVICE.rp_filter=2, or correct the route back",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {
@@ -22,8 +22,8 @@ func rpFilter() Rule {
 					continue
 				}
 				finding := result.Finding{
-					Cause:      fmt.Sprintf("the reverse-path filter of %s drops packets whose answers would leave by another device", at),
-					Evidence:   []result.Evidence{seen("TcpExt.IPReversePathFilter", dropped, at, netstat), e.said()},
+					Cause:      fmt.Sprintf("the reverse-path filter of %s drops packets whose replies would leave by another device", at),
+					Evidence:   []result.Evidence{seen("TcpExt.IPReversePathFilter", dropped, at, netstat), e.trialFailed()},
 					Confidence: 0.97,
 				}
 				var loose []string

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	migrationsPerSecond = 5.0  // from which a worker counts as one that wanders
-	spread              = 0.05 // between windows, relative, from which that shows
-	foreignCPUs         = 0.5  // cores busy with other work from which they disturb
+	migrationsPerSecond = 5.0  // from which a thread counts as one that migrates
+	spread              = 0.05 // between windows, relative, from which that affects the result
+	foreignCPUs         = 0.5  // CPUs busy with other work, from which they affect the result
 )
 
-// coreMigration knows workers that wander between CPUs.
+// coreMigration finds threads that move between CPUs.
 func coreMigration() Rule {
 	return Rule{
 		ID: "core-migration", Doc: doc("core-migration"),
-		Cause: "what sends or receives wanders between CPUs",
+		Cause: "the sender or receiver moves between CPUs",
 		Fix:   "taskset, or a cpuset",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
@@ -27,7 +27,7 @@ func coreMigration() Rule {
 					continue
 				}
 				found = append(found, result.Finding{
-					Cause: fmt.Sprintf("what runs in %s changed its CPU %.0f times a second, and windows differ by %.0f %%", at, moved/seconds, 100*e.varies()),
+					Cause: fmt.Sprintf("the threads in %s changed their CPU %.0f times per second, and windows differ by %.0f %%", at, moved/seconds, 100*e.varies()),
 					Evidence: []result.Evidence{
 						seen("migrations", moved, at, "/proc/self/task/*/sched"),
 						{Name: "relative spread of the windows", Value: e.varies(), Source: "this result"},
@@ -41,7 +41,7 @@ func coreMigration() Rule {
 	}
 }
 
-// seconds is how long a cell was measured in all, warm-ups included.
+// seconds is how long a cell was measured in total, warm-ups included.
 func (e *Evidence) seconds() float64 {
 	return float64(len(e.Cell.Samples)) * (asNumber(e.Cell.Params["duration"]) + asNumber(e.Cell.Params["warmup"]))
 }
@@ -78,12 +78,12 @@ func (e *Evidence) varies() float64 {
 	return off / sum
 }
 
-// noisyNeighbour knows a machine whose CPUs do other work too.
+// noisyNeighbour finds a machine whose CPUs do other work too.
 func noisyNeighbour() Rule {
 	return Rule{
 		ID: "noisy-neighbour", Doc: doc("noisy-neighbour"),
-		Cause: "other work keeps the CPUs busy: all is slower, with a long tail",
-		Fix:   "stop it, or keep it to other CPUs",
+		Cause: "other work keeps the CPUs busy: everything is slower, with a long tail",
+		Fix:   "stop it, or bind it to other CPUs",
 		Match: func(e *Evidence) []result.Finding {
 			if e.Noise.ForeignCPU < foreignCPUs {
 				return nil
@@ -95,7 +95,7 @@ func noisyNeighbour() Rule {
 					{Name: "pressure", Value: e.Noise.Pressure, Source: "/proc/pressure/cpu"},
 				},
 				Fix:        "top -b -n 1 -o %CPU | head -12  # then stop it, or bind it to CPUs that the lab does not use",
-				Confidence: 0.75, // which of the numbers it touched is not known
+				Confidence: 0.75, // which of the numbers it affected is unknown
 			}}
 		},
 	}

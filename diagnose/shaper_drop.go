@@ -8,8 +8,8 @@ import (
 	"tare/result"
 )
 
-// shaperDrop knows a queueing discipline that was set to limit a rate and
-// drops what exceeds it.
+// shaperDrop finds a queueing discipline that limits a rate and drops what exceeds
+// it.
 func shaperDrop() Rule {
 	return Rule{
 		ID: "shaper-drop", Grave: true, Doc: doc("shaper-drop"),
@@ -20,7 +20,7 @@ func shaperDrop() Rule {
 			for _, at := range e.Places {
 				for device, kind := range e.dropping(at) {
 					if e.Link && kind == "tbf" && e.ofUnderlay(at, device) {
-						continue // the rate that the lab was asked for
+						continue // the lab's own --link
 					}
 					name := device + "." + kind + ".dropped"
 					parent := "root"
@@ -43,9 +43,9 @@ func shaperDrop() Rule {
 	}
 }
 
-// dropping are the devices of a place whose queueing discipline dropped
-// packets, and its kind. What devices have by themselves is no shaper: its
-// drops are how TCP finds the path's rate.
+// dropping are the devices of a place whose queueing discipline dropped packets, and
+// its kind. The kernel's default disciplines are not shapers: by their drops TCP
+// finds the path's rate.
 func (e *Evidence) dropping(at string) map[string]string {
 	found := map[string]string{}
 	for _, r := range e.Readings {

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	smallMessage = 1 << 10  // bytes up to which a message is a small one
-	largeMessage = 64 << 10 // bytes from which it is a large one
+	smallMessage = 1 << 10  // bytes up to which a message is small
+	largeMessage = 64 << 10 // bytes from which it is large
 	// rankApart is by how much the tolls of small and large messages differ, in
 	// their logarithm, from which their ranks do.
 	rankApart = 0.2
 )
 
-// sizeRank knows a network whose toll depends on the size of messages: what it
-// costs for each message, or packet, large ones share among their bytes; what
-// it costs for each byte is no matter to small ones.
+// sizeRank finds a network whose toll depends on the size of messages: a cost for
+// each message or packet matters less to large ones, a cost for each byte less to
+// small ones.
 func sizeRank() Rule {
 	return Rule{
 		ID: "size-rank", Doc: doc("size-rank"),
-		Cause: "small and large messages disagree about what the network costs",
-		Fix:   "choose by the size that your application sends",
+		Cause: "the network's toll on small messages differs from that on large ones",
+		Fix:   "choose a network by the message size of your application",
 		Match: func(e *Evidence) []result.Finding {
 			small, large := e.perBlock(0, smallMessage), e.perBlock(largeMessage, math.MaxInt)
 			var apart, ofSmall, ofLarge []float64
@@ -44,7 +44,7 @@ func sizeRank() Rule {
 					{Name: "toll of messages of up to 1 KiB", Value: tollSmall.Value, Source: "this result"},
 					{Name: "toll of messages of 64 KiB and more", Value: tollLarge.Value, Source: "this result"},
 				},
-				Fix:        "tare run --workloads tcp_sizes --sizes BYTES  # with the size that your application sends",
+				Fix:        "tare run --workloads tcp_sizes --sizes BYTES  # with the message size of your application",
 				Confidence: 0.95, // measured by itself
 			}}
 		},

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// collapsed is the share of the most received that is missing at twice the
-	// load at which loss begins, from which receiving collapses.
+	// collapsed is by which share of its maximum the received rate must have fallen, at
+	// twice the load at which loss begins, for a collapse.
 	collapsed = 0.1
 	// collapseSoftirq is the share of a CPU's time at the highest load.
 	collapseSoftirq = 0.3
 )
 
-// softirqCollapse knows a receiver that gets less the more is sent to it, since
-// taking packets in leaves its application no time to read them (receive
-// livelock: Mogul and Ramakrishnan, 1997).
+// softirqCollapse finds a receiver that receives less the more is sent to it, since
+// softirqs leave its application no time to read packets (receive livelock: Mogul
+// and Ramakrishnan, 1997).
 func softirqCollapse() Rule {
 	return Rule{
 		ID: "softirq-collapse", Doc: doc("softirq-collapse"),
-		Cause: "past saturation more load means fewer packets received: soft interrupts take the CPU",
-		Fix:   "limit what is offered, or receive on another CPU than the application's",
+		Cause: "past saturation more load means fewer packets received: softirqs use the CPU up",
+		Fix:   "limit the offered load, or receive on another CPU than the application's",
 		Match: func(e *Evidence) []result.Finding {
 			lost := e.mean("collapse")
 			cpu, share := e.busiest("softirq_cpu")
@@ -30,7 +30,7 @@ func softirqCollapse() Rule {
 				return nil
 			}
 			return []result.Finding{{
-				Cause: fmt.Sprintf("at twice the load at which loss begins %s receives %.0f %% less than its most: CPU %d takes packets in for %.0f %% of its time", e.Server, 100*lost, cpu, 100*share),
+				Cause: fmt.Sprintf("at twice the load at which loss begins %s receives %.0f %% less than its maximum: CPU %d spends %.0f %% of its time in softirqs", e.Server, 100*lost, cpu, 100*share),
 				Evidence: []result.Evidence{
 					{Name: "knee (1/s)", Value: e.mean("knee"), Source: "this result"},
 					{Name: "received at most (1/s)", Value: e.mean("received_most"), Source: "this result"},

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	softirqShare = 0.6 // of a CPU's time from which receiving is what fills it
-	fullCPU      = 0.9 // share of the time from which a CPU is full
-	idleCPU      = 0.4 // share of the time from which another has room
+	softirqShare = 0.6 // of a CPU's time, from which receiving is what fills it
+	fullCPU      = 0.9 // share of the time, busy, from which a CPU is full
+	idleCPU      = 0.4 // share of the time, idle, from which another has room
 )
 
-// softirqOneCore knows packets that one CPU receives while another idles.
+// softirqOneCore finds packets that one full CPU receives while another is idle.
 func softirqOneCore() Rule {
 	return Rule{
 		ID: "softirq-one-core", Doc: doc("softirq-one-core"),
-		Cause: "one CPU receives all packets and is full, while another idles",
+		Cause: "one CPU receives all packets and is full, while another is idle",
 		Fix:   "echo MASK > /sys/class/net/DEVICE/queues/rx-0/rps_cpus, more flows, or more queues",
 		Match: func(e *Evidence) []result.Finding {
 			full, free := -1, -1
@@ -41,22 +41,22 @@ func softirqOneCore() Rule {
 				return nil
 			}
 			return []result.Finding{{
-				Cause: fmt.Sprintf("CPU %d receives packets for %.0f %% of its time and is full, while CPU %d idles", full, 100*softirq, free),
+				Cause: fmt.Sprintf("CPU %d spends %.0f %% of its time receiving packets and is full, while CPU %d is idle", full, 100*softirq, free),
 				Evidence: []result.Evidence{
 					{Name: fmt.Sprintf("cpu%d.softirq, share of its time", full), Value: softirq, Source: cpuTimes},
 					{Name: fmt.Sprintf("cpu%d.idle, share of its time", free), Value: idle, Source: cpuTimes},
 				},
 				Remedy: remedy(hostOf(e.Server), fmt.Sprintf("sh -c 'echo %x > /sys/class/net/eth0/queues/rx-0/rps_cpus'", 1<<free)),
-				// What the full CPU does beside receiving then is its own, and the larger part
-				// is the limit.
+				// The fix moves receiving to the other CPU; the rest stays. The larger of the two
+				// is then the limit.
 				Confidence: 0.85, Share: e.ofGap(1 / max(softirq, rest)),
 			}}
 		},
 	}
 }
 
-// mayUse tells whether the server's host may use a CPU: those of its neighbours
-// are no room of its own. Where nobody says, it may use all.
+// mayUse reports whether the server's host may use a CPU: the CPUs of other hosts are
+// not its own. Where its CPUs are unknown, it may use all.
 func (e *Evidence) mayUse(cpu int) bool {
 	if e.Cell == nil || e.Cell.Server == nil || e.Cell.Server.CPUs == "" {
 		return true

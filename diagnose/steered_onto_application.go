@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	steeredSoftirq = 0.3 // of the application's CPU from which receiving takes its time
+	steeredSoftirq = 0.3 // of the application's CPU time, from which receiving slows the application
 	steeredLoss    = 0.01
 )
 
-// steeredOntoApplication knows packets that are steered to the very CPU on which
-// the application reads them, though its host has another that idles.
+// steeredOntoApplication finds packets that are steered to the CPU on which the
+// application reads them, although another CPU of its host is idle.
 func steeredOntoApplication() Rule {
 	return Rule{
 		ID: "steered-onto-application", Doc: doc("steered-onto-application"),
@@ -38,7 +38,7 @@ func steeredOntoApplication() Rule {
 					continue
 				}
 				found = append(found, result.Finding{
-					Cause: fmt.Sprintf("%s in %s hands packets to CPU %d, on which %s reads them: receiving takes %.0f %% of it, while CPU %d idles", device, hostOf(e.Server), own[0], e.Server, 100*softirq, free),
+					Cause: fmt.Sprintf("%s in %s steers packets to CPU %d, on which %s reads them: receiving takes %.0f %% of its time, while CPU %d is idle", device, hostOf(e.Server), own[0], e.Server, 100*softirq, free),
 					Evidence: []result.Evidence{
 						seen(device+".rx-0.rps_cpus", mask, hostOf(e.Server), steering),
 						{Name: fmt.Sprintf("cpu%d.softirq, share of its time", own[0]), Value: softirq, Source: cpuTimes},
@@ -53,8 +53,8 @@ func steeredOntoApplication() Rule {
 	}
 }
 
-// cpuShares are the shares of a CPU's time in which it took packets in, and in
-// which it idled; both 0: nobody counted.
+// cpuShares are the shares of a CPU's time that it spent in softirqs, and idle; both
+// 0: they were not counted.
 func (e *Evidence) cpuShares(cpu int) (softirq, idle float64) {
 	name := fmt.Sprintf("cpu%d", cpu)
 	idle = e.counted("", cpuTimes, name+".idle")
@@ -65,7 +65,7 @@ func (e *Evidence) cpuShares(cpu int) (softirq, idle float64) {
 	return e.counted("", cpuTimes, name+".softirq") / total, idle / total
 }
 
-// idleBut is a CPU that idles beside another.
+// idleBut finds an idle CPU other than busy.
 func (e *Evidence) idleBut(busy int) (cpu int, idles bool) {
 	for cpu := 0; ; cpu++ {
 		softirq, idle := e.cpuShares(cpu)

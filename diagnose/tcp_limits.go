@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// limitedShare is the share of the time with something to send from which
-	// what held it up limits the flow, where the setting is small too: below
-	// smallBuffer bytes. mostShare tells without the setting, where what is on the
-	// way at once does not fill one packet: on a busy machine every receiver falls
-	// behind now and then.
+	// limitedShare is the share of the time with data to send, spent waiting, from which
+	// the wait limits the flow, if the setting is also small: below smallBuffer bytes.
+	// mostShare is that share for a larger setting, if the window is also below
+	// smallWindow bytes: on a busy machine every receiver falls behind from time to
+	// time.
 	limitedShare = 0.15
 	mostShare    = 0.5
 	smallBuffer  = 1 << 20
 	smallWindow  = 128 << 10
-	// idleShare is the share of a window with something to send below which the
-	// application is what limits it: a sender that does what it can has something in
-	// 85 to 100 % of it.
+	// idleShare is the share of a measured window with data to send below which the
+	// application limits the flow: a sender at its limit has data to send in 85 to 100 %
+	// of it.
 	idleShare = 0.7
 )
 
-// windowScaling is the setting without which no window is larger than 64 KiB
+// windowScaling is the setting without which no TCP window exceeds 64 KiB
 // (RFC 7323).
 const windowScaling = "ipv4/tcp_window_scaling"
 
-// tcpReceiveWindow knows flows that wait for the receiver's window.
+// tcpReceiveWindow finds flows that wait for the receiver's window.
 func tcpReceiveWindow() Rule {
 	return Rule{
 		ID: "tcp-receive-window", Doc: doc("tcp-receive-window"),
@@ -40,7 +40,7 @@ func tcpReceiveWindow() Rule {
 	}
 }
 
-// sendBuffer knows flows that wait for room in the sender's own buffer.
+// sendBuffer finds flows that wait for room in the sender's own buffer.
 func sendBuffer() Rule {
 	return Rule{
 		ID: "send-buffer", Doc: doc("send-buffer"),
@@ -52,7 +52,8 @@ func sendBuffer() Rule {
 	}
 }
 
-// limited is the finding that flows waited for something of TCP's.
+// limited is the finding that flows waited for a limit of TCP, by one of TCP_INFO's
+// counters.
 func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 	busy, waited := e.mean("busy"), e.mean(counter)
 	limits := strings.Fields(e.word(at, sysctls, setting))
@@ -61,8 +62,7 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 		most, err := strconv.Atoi(limits[2])
 		small = err == nil && most < smallBuffer
 	}
-	// What is on the way at once is then the window. A receiver that is busy keeps
-	// a large one full.
+	// What is in flight is then the window. A busy receiver keeps a large one full.
 	window := e.headline() / 8 * e.mean("rtt") / max(1, asNumber(e.Cell.Params["flows"]))
 	if waited == 0 || waited < limitedShare*busy || !small && (waited < mostShare*busy || window > smallWindow || e.relayed()) {
 		return nil
@@ -82,11 +82,11 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 	}}
 }
 
-// applicationLimited knows flows whose sender has nothing to send.
+// applicationLimited finds flows whose sender often has nothing to send.
 func applicationLimited() Rule {
 	return Rule{
 		ID: "application-limited", Doc: doc("application-limited"),
-		Cause: "the application sends less than the path would take",
+		Cause: "the application sends less than the path can carry",
 		Fix:   "a faster sender, or more flows",
 		Match: func(e *Evidence) []result.Finding {
 			duration, busy := e.mean("window"), e.mean("busy")
@@ -95,11 +95,11 @@ func applicationLimited() Rule {
 				return nil
 			}
 			return []result.Finding{{
-				Cause: fmt.Sprintf("the sender had something to send in %.0f %% of the window", 100*busy/duration/flows),
+				Cause: fmt.Sprintf("the sender had data to send in only %.0f %% of the window", 100*busy/duration/flows),
 				Evidence: []result.Evidence{
 					{Name: "busy", Value: busy, Source: "TCP_INFO"}, {Name: "app_limited", Value: e.mean("app_limited"), Source: "TCP_INFO"},
 				},
-				Fix:        "tare run --flows 4  # or ask for a higher rate",
+				Fix:        "tare run --flows 4  # or send at a higher rate",
 				Confidence: 0.9, Share: e.ofToll(1 - busy/duration/flows),
 			}}
 		},

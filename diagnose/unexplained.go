@@ -2,13 +2,13 @@ package diagnose
 
 import "tare/result"
 
-// lostUnexplained says of a path that carries nothing where that ends, when no
-// other rule knows why.
+// lostUnexplained reports where the packets of a path that carries nothing are lost,
+// if no other rule explains it.
 func lostUnexplained() Rule {
 	return Rule{
 		ID: "lost-unexplained", Grave: true, Last: true, Doc: doc("lost-unexplained"),
 		Cause: "packets are lost, and no known cause fits",
-		Fix:   "look at the last place that saw them",
+		Fix:   "examine the last place that saw them",
 		Match: func(e *Evidence) []result.Finding {
 			t, failed := e.failed()
 			if !failed || !e.dead() {
@@ -20,9 +20,9 @@ func lostUnexplained() Rule {
 				at = e.Client
 			}
 			return []result.Finding{{
-				Cause:      "from " + e.Client + " to " + e.Server + " nothing passes: " + l.where(),
+				Cause:      "no packet passes from " + e.Client + " to " + e.Server + ": " + l.where(),
 				Evidence:   []result.Evidence{said(t)},
-				Fix:        e.run(at, "ip -s -s link") + "  # look at what drops there, at its routes and its firewall",
+				Fix:        e.run(at, "ip -s -s link") + "  # then check the drop counters, the routes and the firewall there",
 				Confidence: 0.3,
 			}}
 		},

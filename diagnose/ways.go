@@ -10,7 +10,7 @@ import (
 	"tare/result"
 )
 
-// doc is the page of a cause.
+// doc is the page that explains a cause.
 func doc(id string) string { return "docs/causes.md#" + id }
 
 // keys are those of a map, in order.
@@ -22,9 +22,9 @@ func sorted(list []string) []string {
 	return list
 }
 
-// said is the evidence of the first trial that failed, and where it ended; none
-// where all passed.
-func (e *Evidence) said() result.Evidence {
+// trialFailed is the evidence of the first trial that failed, and where its packets
+// were lost; empty where all trials passed.
+func (e *Evidence) trialFailed() result.Evidence {
 	t, failed := e.failed()
 	if !failed {
 		return result.Evidence{}
@@ -36,8 +36,8 @@ func (e *Evidence) said() result.Evidence {
 	return evidence
 }
 
-// devices are those of a place that saw packets of the trials, in their order;
-// where nobody watched, those that carried what was measured.
+// devices are those of a place that saw packets of the trials, in this order; of a
+// measured cell, those that carried its packets.
 func (e *Evidence) devices(at string) []string {
 	if e.Cell != nil {
 		return e.carriers(at)
@@ -53,7 +53,7 @@ func (e *Evidence) devices(at string) []string {
 	return found
 }
 
-// owner is the place on the way that has an address; empty: none.
+// owner is the place on the path that has an address; empty: none.
 func (e *Evidence) owner(address string) string {
 	for _, at := range e.Places {
 		if e.deviceOf(at, address) != "" {
@@ -74,8 +74,8 @@ func (e *Evidence) deviceOf(at, address string) string {
 	return ""
 }
 
-// route is how a place would send to an address: the text of its route, by the
-// longest prefix.
+// route is how a place would send to an address: the destination and the text of its
+// route with the longest prefix.
 func (e *Evidence) route(at, address string) (to, way string, found bool) {
 	addr, err := netip.ParseAddr(address)
 	longest := -1
@@ -101,11 +101,11 @@ func wordAfter(text, word string) string {
 	return ""
 }
 
-// carrierShare is the share of a place's packets from which a device carried
-// what was measured: the others had a neighbour's question or two.
+// carrierShare is the least share of the packets of a place's busiest device from
+// which a device carried the measured packets: others see a few ARP requests only.
 const carrierShare = 0.2
 
-// carriers are the devices of a place that carried much of its packets.
+// carriers are the devices of a place that carried the measured packets.
 func (e *Evidence) carriers(at string) []string {
 	carried, most := map[string]float64{}, 0.0
 	for _, r := range e.Readings {

@@ -7,12 +7,12 @@ import (
 	"tare/result"
 )
 
-// wrongMAC knows a neighbour entry, or one of a forwarding database, that leads
-// to another link address than the neighbour has.
+// wrongMAC finds a neighbour entry, or one of a forwarding database, with another
+// link address than the neighbour has.
 func wrongMAC() Rule {
 	return Rule{
 		ID: "wrong-mac", Grave: true, Doc: doc("wrong-mac"),
-		Cause: "packets go to a link address that is not the receiver's: a stale or wrong neighbour or FDB entry",
+		Cause: "packets are sent to a link address that is not the receiver's: a stale or wrong neighbour or FDB entry",
 		Fix:   "ip neighbour del ADDRESS dev DEVICE",
 		Match: func(e *Evidence) []result.Finding {
 			if !e.dead() {
@@ -28,8 +28,8 @@ func wrongMAC() Rule {
 	}
 }
 
-// wrongNeighbours are the entries of a place for addresses of others on the
-// way, whose devices have other link addresses.
+// wrongNeighbours are the findings of a place's neighbour entries for addresses of
+// other places on the path whose devices have other link addresses.
 func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 	var found []result.Finding
 	for _, name := range keys(e.state(at, neighbours)) {
@@ -44,10 +44,10 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 			continue
 		}
 		found = append(found, result.Finding{
-			Cause: fmt.Sprintf("%s sends what is for %s (%s) to %s; the device there has %s", at, address, owner, mac, theirs),
+			Cause: fmt.Sprintf("%s sends packets for %s (%s) to %s; the device there has %s", at, address, owner, mac, theirs),
 			Evidence: []result.Evidence{
 				seen(name, mac+" "+state, at, neighbours), seen(e.deviceOf(owner, address)+".mac", theirs, owner, links),
-				seen("rx_otherhost_dropped of all devices", e.otherHost(), "", linkStats), e.said(),
+				seen("rx_otherhost_dropped of all devices", e.otherHost(), "", linkStats), e.trialFailed(),
 			},
 			Remedy:     remedy(at, "ip neighbour del "+address+" dev "+device),
 			Confidence: 0.96,
@@ -56,10 +56,10 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 	return found
 }
 
-// hasMAC tells whether a device of a place has a link address. A host answers
-// for all its addresses with that of the device which it was asked by, and for
-// those of others too where it forwards and is told to (arp_ignore, proxy_arp:
-// the kernel's ip-sysctl).
+// hasMAC reports whether a device of a place has a link address. A host answers ARP
+// for all its addresses with that of the device on which the request arrived, and
+// with proxy_arp also for addresses that it forwards to (arp_ignore, proxy_arp: the
+// kernel's ip-sysctl).
 func (e *Evidence) hasMAC(at, mac string) bool {
 	for name, value := range e.state(at, links) {
 		if strings.HasSuffix(name, ".mac") && value == mac {
@@ -69,7 +69,7 @@ func (e *Evidence) hasMAC(at, mac string) bool {
 	return false
 }
 
-// otherHost is how many packets came to devices that they were not for.
+// otherHost is how many packets arrived at devices with another link address.
 func (e *Evidence) otherHost() float64 {
 	var sum float64
 	for _, r := range e.Readings {
@@ -82,8 +82,8 @@ func (e *Evidence) otherHost() float64 {
 	return sum
 }
 
-// pinnedPorts are static entries of a bridge for a link address of one of the
-// ends that lead to a port which the end's packets do not come from.
+// pinnedPorts are the findings of static entries of a bridge for a link address of one
+// of the ends that lead to a port behind which the end is not.
 func (e *Evidence) pinnedPorts(at string) []result.Finding {
 	var found []result.Finding
 	for _, end := range []string{e.Client, e.Server} {
@@ -96,8 +96,8 @@ func (e *Evidence) pinnedPorts(at string) []result.Finding {
 				continue
 			}
 			found = append(found, result.Finding{
-				Cause:      fmt.Sprintf("the bridge of %s sends what is for %s (%s) to %s, where it is not", at, end, mac, port),
-				Evidence:   []result.Evidence{seen(name, state, at, fdb), e.said()},
+				Cause:      fmt.Sprintf("the bridge of %s sends packets for %s (%s) to port %s, behind which it is not", at, end, mac, port),
+				Evidence:   []result.Evidence{seen(name, state, at, fdb), e.trialFailed()},
 				Remedy:     remedy(at, "bridge fdb del "+mac+" dev "+port+" master"),
 				Confidence: 0.9,
 			})

@@ -21,9 +21,9 @@ func drop(hook, match string) string {
 	return "nft add table ip t && nft add chain ip t c '{ type filter hook " + hook + " priority 0; }' && nft add rule ip t c " + match + " drop"
 }
 
-// TestBrokenHopIsNamed breaks networks at one place each, and reads where the
+// TestLabBrokenHopIsNamed breaks networks at one place each, and reads where the
 // functional check says that it lost the packet.
-func TestBrokenHopIsNamed(t *testing.T) {
+func TestLabBrokenHopIsNamed(t *testing.T) {
 	breaks := map[string]struct {
 		network, path, at, breaks string
 		says                      []string
@@ -76,8 +76,8 @@ func TestBrokenHopIsNamed(t *testing.T) {
 	wait.Wait()
 }
 
-// TestBrokenOutsideIsAWarning: what is not measured fails no cell.
-func TestBrokenOutsideIsAWarning(t *testing.T) {
+// TestLabBrokenOutsideIsAWarning: what is not measured fails no cell.
+func TestLabBrokenOutsideIsAWarning(t *testing.T) {
 	labtest.NoLeaks(t)
 	cell, err := broken(t.Context(), "nat", network.PublishedPort, "nat.h1", drop("forward", "tcp dport 5211"))
 	if err != nil {

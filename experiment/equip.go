@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/engine"
 	"tare/result"
 	"tare/workload"
 )
 
 // Equip chooses the real servers and clients of a checked plan: those that it
 // names, else those that this machine has. A workload whose server is missing
-// and has no other gives a *network.MissingError.
+// and has no other gives a *engine.MissingError.
 func Equip(p result.Plan) (result.Plan, error) {
 	p.Workloads = slices.Clone(p.Workloads)
 	for i := range p.Workloads {
@@ -33,7 +33,7 @@ func equipServer(w *result.WorkloadPlan, kind workload.Workload) error {
 	if w.Server == workload.Ours || len(kind.Servers) == 0 {
 		return nil
 	}
-	var missing *network.MissingError
+	var missing *engine.MissingError
 	for _, s := range kind.Servers {
 		if w.Server != "" && w.Server != s.Name {
 			continue
@@ -81,8 +81,8 @@ func does(t workload.Tool, w result.WorkloadPlan, kind workload.Workload) bool {
 	return w.Rate.Value == 0 && slices.Contains(t.Modes, or(w.Mode, kind.Modes[0]))
 }
 
-func lacking(p workload.Program, err error) *network.MissingError {
-	return &network.MissingError{What: p.Name, Get: p.Get, Err: err}
+func lacking(p workload.Program, err error) *engine.MissingError {
+	return &engine.MissingError{What: p.Name, Get: p.Get, Err: err}
 }
 
 // checkEquipment refuses servers and tools that the workload does not have.

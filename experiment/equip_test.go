@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/engine"
 	"tare/result"
 	"tare/workload"
 )
@@ -39,7 +39,7 @@ func TestEquipNamesWhatIsMissing(t *testing.T) {
 	for _, kind := range workload.All() {
 		for _, tool := range kind.Tools {
 			_, err := Equip(result.Plan{Workloads: []result.WorkloadPlan{{Name: kind.Name, Tool: tool.Name}}})
-			missing := new(network.MissingError)
+			missing := new(engine.MissingError)
 			if !errors.As(err, &missing) || missing.Get == "" || !strings.Contains(err.Error(), missing.Get) {
 				t.Errorf("%s with %s: %v: want what is missing and how to get it", kind.Name, tool.Name, err)
 			}

@@ -26,11 +26,11 @@ const killServer = `for p in $(pgrep -x nginx); do
 	kill $p || [ ! -d /proc/$p ]
 done`
 
-// TestServersThatFailEndTheirCells weighs five networks with the real server.
+// TestRealServersThatFailEndTheirCells weighs five networks with the real server.
 // That of one dies in the run, another finds its port taken, a third has no room
 // for what it should send: their cells end with the reason, and all others are
 // measured.
-func TestServersThatFailEndTheirCells(t *testing.T) {
+func TestRealServersThatFailEndTheirCells(t *testing.T) {
 	labtest.NoLeaks(t)
 	ctx := t.Context()
 	const path = network.SameHost

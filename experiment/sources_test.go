@@ -43,10 +43,10 @@ func state(res *result.Result, at, source, name string) any {
 	return nil
 }
 
-// TestSamplesCountWhatWasLost lets large datagrams overflow a receive buffer,
+// TestLabSamplesCountWhatWasLost lets large datagrams overflow a receive buffer,
 // whose end shares its CPU with the sender: what was sent and not received is in
 // the sample's counters.
-func TestSamplesCountWhatWasLost(t *testing.T) {
+func TestLabSamplesCountWhatWasLost(t *testing.T) {
 	labtest.NoLeaks(t)
 	res, err := changed(t.Context(), floodPlan("host", network.SameHost, 60000), "host.h1", "true")
 	if err != nil {
@@ -87,9 +87,9 @@ func ran(s result.Sample, end string) bool {
 	return false
 }
 
-// TestReadingsShowWhatStandsOnThePath narrows a host's link and lays rules in
+// TestLabReadingsShowWhatStandsOnThePath narrows a host's link and lays rules in
 // it: the samples show what the link dropped, the states both.
-func TestReadingsShowWhatStandsOnThePath(t *testing.T) {
+func TestLabReadingsShowWhatStandsOnThePath(t *testing.T) {
 	labtest.NoLeaks(t)
 	const change = `tc qdisc replace dev eth0 root tbf rate 20mbit burst 8k limit 20k
 { echo 'table ip t { chain c { type filter hook forward priority 0;'

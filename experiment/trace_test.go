@@ -72,7 +72,7 @@ func hopsOf(tr *result.Trace, direction string) []string {
 	return names
 }
 
-func TestHopsAddUpToTheRoundTrip(t *testing.T) {
+func TestLabHopsAddUpToTheRoundTrip(t *testing.T) {
 	for _, c := range []struct {
 		network, path string
 		request       []string
@@ -143,7 +143,7 @@ func in(t testing.TB, l *site.Lab, at, line string) {
 }
 
 // Rules cost time where packets pass them, and nowhere else.
-func TestRulesShowInTheirHop(t *testing.T) {
+func TestLabRulesShowInTheirHop(t *testing.T) {
 	plan := tracePlan("ptp", network.SameHost, "udp_rr")
 	ruled := result.NetworkPlan{Name: "ptp", Params: result.MakeSettings(map[string]string{network.Rules: "2000"})}
 	plan.Networks = append(plan.Networks, ruled)
@@ -191,7 +191,7 @@ func moved(t *testing.T, before, after map[string]float64) (off []string) {
 
 // The ledger has as many packets as the workload misses, with the place that
 // drops them.
-func TestLedgerBalancesForRandomDrops(t *testing.T) {
+func TestLabLedgerBalancesForRandomDrops(t *testing.T) {
 	for _, c := range []struct{ network, path, at, hook string }{
 		{"bridge", network.SameHost, "h1/c2", "input"},
 		{"route", network.CrossHost, "h2", "forward"},

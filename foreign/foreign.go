@@ -6,6 +6,7 @@
 //   - split.go, document.go, command.go: whose line, document or command it is
 //   - cell.go, units.go: a run becomes a cell, in SI units
 //   - one file per tool; iperf_row.go is what iperf 2 and iperf3 share
+//   - iperf3_document.go: the model of iperf3's JSON, also for those who write it
 //
 // A number is taken only where the text has it. What a format does not say is
 // nil in the cell's params, and no metric.

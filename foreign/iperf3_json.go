@@ -8,82 +8,10 @@ import (
 	"tare/result"
 )
 
-// iperf3Document is what iperf3 -J writes, and what the events of
-// --json-stream amount to.
-type iperf3Document struct {
-	Start *struct {
-		Version    string            `json:"version"`
-		Connecting json.RawMessage   `json:"connecting_to"`
-		Accepted   json.RawMessage   `json:"accepted_connection"`
-		Connected  []json.RawMessage `json:"connected"`
-		Test       struct {
-			Protocol string  `json:"protocol"`
-			Streams  int     `json:"num_streams"`
-			Size     int     `json:"blksize"`
-			Reverse  int     `json:"reverse"`
-			Bidir    int     `json:"bidir"`
-			Target   float64 `json:"target_bitrate"`
-		} `json:"test_start"`
-	} `json:"start"`
-	Intervals []iperf3Interval `json:"intervals"`
-	End       struct {
-		Streams         []iperf3Stream `json:"streams"`
-		Sum             *iperf3Sum     `json:"sum"`
-		Sent            *iperf3Sum     `json:"sum_sent"`
-		Received        *iperf3Sum     `json:"sum_received"`
-		SentReverse     *iperf3Sum     `json:"sum_sent_bidir_reverse"`
-		ReceivedReverse *iperf3Sum     `json:"sum_received_bidir_reverse"`
-		CPU             *struct {
-			Host   float64 `json:"host_total"`
-			Remote float64 `json:"remote_total"`
-		} `json:"cpu_utilization_percent"`
-		SenderCC   string `json:"sender_tcp_congestion"`
-		ReceiverCC string `json:"receiver_tcp_congestion"`
-	} `json:"end"`
-	Error  string          `json:"error"`
-	Server json.RawMessage `json:"server_output_json"`
-}
-
-// iperf3Sum is what one direction carried, over the run or an interval.
-type iperf3Sum struct {
-	Start       float64  `json:"start"`
-	End         float64  `json:"end"`
-	Bits        *float64 `json:"bits_per_second"`
-	Retransmits *float64 `json:"retransmits"`
-	Jitter      *float64 `json:"jitter_ms"`
-	Lost        *float64 `json:"lost_packets"`
-	Packets     *float64 `json:"packets"`
-	Omitted     bool     `json:"omitted"`
-	Sender      *bool    `json:"sender"`
-	Cwnd        *float64 `json:"snd_cwnd"` // of a stream, as RTT: microseconds
-	RTT         *float64 `json:"rtt"`
-	Reorder     *float64 `json:"reorder"`
-}
-
-type iperf3Interval struct {
-	Streams []iperf3Sum `json:"streams"`
-	Sum     *iperf3Sum  `json:"sum"`
-	Reverse *iperf3Sum  `json:"sum_bidir_reverse"`
-}
-
-// iperf3Stream is one stream over the whole run.
-type iperf3Stream struct {
-	UDP *struct {
-		OutOfOrder float64 `json:"out_of_order"`
-	} `json:"udp"`
-	Sender *struct {
-		MeanRTT float64  `json:"mean_rtt"` // microseconds
-		MaxRTT  float64  `json:"max_rtt"`
-		MinRTT  float64  `json:"min_rtt"`
-		Reorder *float64 `json:"reorder"`
-		Sends   bool     `json:"sender"`
-	} `json:"sender"`
-}
-
 // readIperf3JSON reads iperf3 -J: a cell, and a second one where the server's
 // document came with it.
 func readIperf3JSON(doc []byte, cut bool) ([]result.Cell, bool) {
-	var d iperf3Document
+	var d Iperf3Document
 	if err := json.Unmarshal(doc, &d); err != nil || d.Start == nil {
 		return nil, false
 	}
@@ -105,7 +33,7 @@ func readIperf3JSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	return cells, true
 }
 
-func (d *iperf3Document) cell(cut bool) result.Cell {
+func (d *Iperf3Document) cell(cut bool) result.Cell {
 	b := newStream("iperf3", strings.ToLower(d.Start.Test.Protocol))
 	d.params(b)
 	if cut {
@@ -115,9 +43,9 @@ func (d *iperf3Document) cell(cut bool) result.Cell {
 	d.totals(b)
 	d.series(b)
 	if d.End.CPU != nil {
-		b.counter("cpu_local", d.End.CPU.Host/100)
+		b.counter("cpu_local", d.End.CPU.HostTotal/100)
 		if d.Start.Accepted == nil { // a server does not hear of it and writes 0
-			b.counter("cpu_remote", d.End.CPU.Remote/100)
+			b.counter("cpu_remote", d.End.CPU.RemoteTotal/100)
 		}
 	}
 	switch {
@@ -129,13 +57,13 @@ func (d *iperf3Document) cell(cut bool) result.Cell {
 	return b.done()
 }
 
-func (d *iperf3Document) params(b *builder) {
+func (d *Iperf3Document) params(b *builder) {
 	if version, ok := strings.CutPrefix(d.Start.Version, "iperf "); ok {
 		b.param("tool_version", version)
 	}
 	test := d.Start.Test
 	switch {
-	case d.Start.Connecting != nil:
+	case d.Start.ConnectingTo != nil:
 		b.param("side", client)
 	case d.Start.Accepted != nil:
 		b.param("side", server)
@@ -164,7 +92,7 @@ func (d *iperf3Document) params(b *builder) {
 		}
 	}
 	last := 0.0
-	for _, s := range []*iperf3Sum{d.End.Received, d.End.Sent} {
+	for _, s := range []*Iperf3Span{d.End.Received, d.End.Sent} {
 		if s != nil {
 			last = max(last, s.End)
 		}
@@ -179,24 +107,24 @@ func (d *iperf3Document) params(b *builder) {
 
 // bidir tells a run that went both ways; versions before 3.13 do not say so in
 // its start.
-func (d *iperf3Document) bidir() bool {
+func (d *Iperf3Document) bidir() bool {
 	return d.Start.Test.Bidir != 0 || d.End.ReceivedReverse != nil || len(d.Intervals) > 0 && d.Intervals[0].Reverse != nil
 }
 
 // parts are the intervals of one direction, without those that -O omits.
-func (d *iperf3Document) parts(back bool) []iperf3Sum {
-	var parts []iperf3Sum
+func (d *Iperf3Document) parts(back bool) []Iperf3Span {
+	var parts []Iperf3Span
 	for _, interval := range d.Intervals {
 		s := interval.Sum
 		if back {
 			s = interval.Reverse
 		}
-		if s == nil || s.Omitted || s.Bits == nil {
+		if s == nil || s.Omitted != nil && *s.Omitted || s.BitsPerSecond == nil {
 			continue
 		}
 		one := *s
 		if len(interval.Streams) == 1 {
-			one.Cwnd, one.RTT = interval.Streams[0].Cwnd, interval.Streams[0].RTT
+			one.SndCwnd, one.RTT = interval.Streams[0].SndCwnd, interval.Streams[0].RTT
 		}
 		parts = append(parts, one)
 	}
@@ -204,7 +132,7 @@ func (d *iperf3Document) parts(back bool) []iperf3Sum {
 }
 
 // throughput notes what each direction carried.
-func (d *iperf3Document) throughput(b *builder) {
+func (d *Iperf3Document) throughput(b *builder) {
 	sends := d.sends()
 	if bits, warning, ok := carried(d.End.Sent, d.End.Received, d.parts(false), sends); ok {
 		b.metric("throughput", bits, notes(warning)...)
@@ -224,12 +152,12 @@ func (d *iperf3Document) throughput(b *builder) {
 
 // sends tells whether this end sends in the first direction; nil where the
 // document breaks off before it says so.
-func (d *iperf3Document) sends() *bool {
+func (d *Iperf3Document) sends() *bool {
 	sends := false
 	switch {
 	case d.Start.Test.Protocol == "":
 		return nil
-	case d.Start.Connecting != nil:
+	case d.Start.ConnectingTo != nil:
 		sends = d.Start.Test.Reverse == 0
 	case d.Start.Accepted != nil:
 		sends = d.Start.Test.Reverse != 0
@@ -241,29 +169,29 @@ func (d *iperf3Document) sends() *bool {
 
 // carried is a direction's throughput in bit/s. A server's document holds
 // zeros for the end that is not its own: these are no figures.
-func carried(sent, received *iperf3Sum, parts []iperf3Sum, sends *bool) (bits float64, warning string, ok bool) {
+func carried(sent, received *Iperf3Span, parts []Iperf3Span, sends *bool) (bits float64, warning string, ok bool) {
 	var time float64
 	for _, p := range parts {
-		bits += *p.Bits * (p.End - p.Start)
+		bits += *p.BitsPerSecond * (p.End - p.Start)
 		time += p.End - p.Start
 	}
 	if time > 0 {
 		bits /= time
 	}
-	value := func(s *iperf3Sum) float64 {
-		if s == nil || s.Bits == nil {
+	value := func(s *Iperf3Span) float64 {
+		if s == nil || s.BitsPerSecond == nil {
 			return 0
 		}
-		return *s.Bits
+		return *s.BitsPerSecond
 	}
 	switch {
 	case value(received) > 0:
 		return value(received), "", true
-	case received != nil && received.Bits != nil && sends != nil && !*sends:
+	case received != nil && received.BitsPerSecond != nil && sends != nil && !*sends:
 		return 0, "", true // this end counted what arrived
 	case value(sent) > 0:
 		return value(sent), sendersFigure, true
-	case received != nil && received.Bits != nil && bits == 0:
+	case received != nil && received.BitsPerSecond != nil && bits == 0:
 		return 0, "", true
 	case time == 0:
 		return 0, "", false

@@ -8,14 +8,14 @@ import (
 
 // totals notes what the sums and streams of the end hold beside the
 // throughput.
-func (d *iperf3Document) totals(b *builder) {
+func (d *Iperf3Document) totals(b *builder) {
 	switch {
 	case d.Start.Test.Protocol == "UDP":
 		d.datagrams(b)
 	case d.End.Sent != nil && d.End.Sent.Retransmits != nil:
 		b.metric("retransmits", *d.End.Sent.Retransmits)
 	case d.End.Sent == nil:
-		if again, ok := sumOf(d.parts(false), func(s iperf3Sum) *float64 { return s.Retransmits }); ok {
+		if again, ok := sumOf(d.parts(false), func(s Iperf3Span) *float64 { return s.Retransmits }); ok {
 			b.metric("retransmits", again)
 		}
 	}
@@ -23,7 +23,7 @@ func (d *iperf3Document) totals(b *builder) {
 	counted, reordered := 0, false
 	for _, s := range d.End.Streams {
 		if s.UDP != nil {
-			unordered += s.UDP.OutOfOrder
+			unordered += orZero(s.UDP.OutOfOrder)
 		}
 		if s.Sender == nil {
 			continue
@@ -31,11 +31,11 @@ func (d *iperf3Document) totals(b *builder) {
 		if s.Sender.Reorder != nil {
 			reorder, reordered = reorder+*s.Sender.Reorder, true
 		}
-		if s.Sender.Sends && s.Sender.MeanRTT > 0 {
-			if counted == 0 || s.Sender.MinRTT < least {
-				least = s.Sender.MinRTT
+		if rtt := orZero(s.Sender.MeanRTT); s.Sender.Sender && rtt > 0 {
+			if lowest := orZero(s.Sender.MinRTT); counted == 0 || lowest < least {
+				least = lowest
 			}
-			mean, most, counted = mean+s.Sender.MeanRTT, max(most, s.Sender.MaxRTT), counted+1
+			mean, most, counted = mean+rtt, max(most, orZero(s.Sender.MaxRTT)), counted+1
 		}
 	}
 	if counted > 0 { // TCP's smoothed round trip under this load: no metric of a workload
@@ -51,18 +51,26 @@ func (d *iperf3Document) totals(b *builder) {
 	}
 }
 
+// orZero is the value of a field, and 0 where the document lacks it.
+func orZero(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}
+
 // datagrams notes loss and jitter: the receiver's, where it counted.
-func (d *iperf3Document) datagrams(b *builder) {
-	for _, s := range []*iperf3Sum{d.End.Received, d.End.Sum} {
-		if s != nil && s.Packets != nil && *s.Packets > 0 && s.Lost != nil && s.Jitter != nil {
+func (d *Iperf3Document) datagrams(b *builder) {
+	for _, s := range []*Iperf3Span{d.End.Received, d.End.Sum} {
+		if s != nil && s.Packets != nil && *s.Packets > 0 && s.Lost != nil && s.JitterMS != nil {
 			b.addDatagrams(s.arrived())
 			return
 		}
 	}
 	parts := d.parts(false)
-	lost, okLost := sumOf(parts, func(s iperf3Sum) *float64 { return s.Lost })
-	packets, okPackets := sumOf(parts, func(s iperf3Sum) *float64 { return s.Packets })
-	if okLost && okPackets && parts[len(parts)-1].Jitter != nil {
+	lost, okLost := sumOf(parts, func(s Iperf3Span) *float64 { return s.Lost })
+	packets, okPackets := sumOf(parts, func(s Iperf3Span) *float64 { return s.Packets })
+	if okLost && okPackets && parts[len(parts)-1].JitterMS != nil {
 		all := parts[len(parts)-1].arrived()
 		all.lost, all.total = lost, packets
 		b.addDatagrams(all)
@@ -70,12 +78,12 @@ func (d *iperf3Document) datagrams(b *builder) {
 }
 
 // arrived is the loss and jitter of a sum that has both.
-func (s *iperf3Sum) arrived() datagrams {
-	return datagrams{seconds(*s.Jitter, time.Millisecond), *s.Lost, *s.Packets, *s.Lost < 0}
+func (s *Iperf3Span) arrived() datagrams {
+	return datagrams{seconds(*s.JitterMS, time.Millisecond), *s.Lost, *s.Packets, *s.Lost < 0}
 }
 
 // sumOf adds up a column, where every interval has it.
-func sumOf(parts []iperf3Sum, of func(iperf3Sum) *float64) (float64, bool) {
+func sumOf(parts []Iperf3Span, of func(Iperf3Span) *float64) (float64, bool) {
 	total := 0.0
 	for _, p := range parts {
 		v := of(p)
@@ -88,9 +96,9 @@ func sumOf(parts []iperf3Sum, of func(iperf3Sum) *float64) (float64, bool) {
 }
 
 // series notes what the intervals hold.
-func (d *iperf3Document) series(b *builder) {
-	whole := func(parts []iperf3Sum) []iperf3Sum {
-		var kept []iperf3Sum
+func (d *Iperf3Document) series(b *builder) {
+	whole := func(parts []Iperf3Span) []Iperf3Span {
+		var kept []Iperf3Span
 		for _, p := range parts {
 			if first := parts[0]; p.End-p.Start >= 0.05*(first.End-first.Start) {
 				kept = append(kept, p)
@@ -102,28 +110,28 @@ func (d *iperf3Document) series(b *builder) {
 	for _, c := range []struct {
 		name  string
 		scale float64
-		of    func(iperf3Sum) *float64
+		of    func(Iperf3Span) *float64
 	}{
-		{"throughput", 1, func(s iperf3Sum) *float64 { return s.Bits }},
-		{"retransmits", 1, func(s iperf3Sum) *float64 { return s.Retransmits }},
-		{"cwnd", 1, func(s iperf3Sum) *float64 { return s.Cwnd }},
-		{"rtt", 1e6, func(s iperf3Sum) *float64 { return s.RTT }},
-		{"jitter", 1e3, func(s iperf3Sum) *float64 { return s.Jitter }},
-		{"lost", 1, func(s iperf3Sum) *float64 { return s.Lost }},
-		{"datagrams", 1, func(s iperf3Sum) *float64 { return s.Packets }},
+		{"throughput", 1, func(s Iperf3Span) *float64 { return s.BitsPerSecond }},
+		{"retransmits", 1, func(s Iperf3Span) *float64 { return s.Retransmits }},
+		{"cwnd", 1, func(s Iperf3Span) *float64 { return s.SndCwnd }},
+		{"rtt", 1e6, func(s Iperf3Span) *float64 { return s.RTT }},
+		{"jitter", 1e3, func(s Iperf3Span) *float64 { return s.JitterMS }},
+		{"lost", 1, func(s Iperf3Span) *float64 { return s.Lost }},
+		{"datagrams", 1, func(s Iperf3Span) *float64 { return s.Packets }},
 	} {
 		b.series(c.name, columnOf(parts, c.scale, c.of))
 	}
-	b.series(result.StepEnds, columnOf(parts, 1, func(s iperf3Sum) *float64 {
+	b.series(result.StepEnds, columnOf(parts, 1, func(s Iperf3Span) *float64 {
 		end := s.End - parts[0].Start
 		return &end
 	}))
-	b.series("throughput_reverse", columnOf(whole(d.parts(true)), 1, func(s iperf3Sum) *float64 { return s.Bits }))
+	b.series("throughput_reverse", columnOf(whole(d.parts(true)), 1, func(s Iperf3Span) *float64 { return s.BitsPerSecond }))
 }
 
 // columnOf gives a value per interval, so many of which make one in the SI
 // unit; nil where an interval lacks it.
-func columnOf(parts []iperf3Sum, perUnit float64, of func(iperf3Sum) *float64) []float64 {
+func columnOf(parts []Iperf3Span, perUnit float64, of func(Iperf3Span) *float64) []float64 {
 	var points []float64
 	for _, p := range parts {
 		v := of(p)

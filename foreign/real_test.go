@@ -40,9 +40,9 @@ kill $end
 wait $end || true
 `
 
-// TestToolsOfThisMachine reads what the tools print today: both ends of a run
+// TestRealToolsOfThisMachine reads what the tools print today: both ends of a run
 // tell of the same.
-func TestToolsOfThisMachine(t *testing.T) {
+func TestRealToolsOfThisMachine(t *testing.T) {
 	dir := t.TempDir()
 	shell := exec.Command("timeout", "60", "unshare", "-Urn", "sh", "-c", session)
 	shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")

@@ -12,7 +12,7 @@ import (
 )
 
 // Our client and the real server print the same of each of these tests.
-func TestCallsRealServer(t *testing.T) {
+func TestRealCallsRealServer(t *testing.T) {
 	const time1 = 600 * time.Millisecond
 	for name, test := range map[string]Test{
 		"tcp":            {Duration: time1},
@@ -70,7 +70,7 @@ func runReal(t testing.TB, test Test) (Outcome, report) {
 	return out, theirs
 }
 
-func TestCallsRealServerExactBytes(t *testing.T) {
+func TestRealCallsRealServerExactBytes(t *testing.T) {
 	const bytes = 20<<20 + 12345 // no multiple of a block
 	for name, test := range map[string]Test{
 		"forward": {Bytes: bytes}, "4 flows": {Bytes: bytes, Flows: 4},
@@ -93,7 +93,7 @@ func TestCallsRealServerExactBytes(t *testing.T) {
 	}
 }
 
-func TestCallsRealServerUDP(t *testing.T) {
+func TestRealCallsRealServerUDP(t *testing.T) {
 	const time1 = 600 * time.Millisecond
 	for name, test := range map[string]Test{
 		"forward":         {Duration: time1, Rate: 4e6, Size: 1000},
@@ -148,7 +148,7 @@ func holdsRate(t *testing.T, out Outcome) {
 	}
 }
 
-func TestCallsRealServerBothWays(t *testing.T) {
+func TestRealCallsRealServerBothWays(t *testing.T) {
 	out, _ := runReal(t, Test{Duration: 600 * time.Millisecond, Bidir: true, Rate: 50e6, Size: 8192})
 	if len(out.Flows) != 2 || out.Flows[0].Sends == out.Flows[1].Sends {
 		t.Fatalf("flows %+v", out.Flows)
@@ -162,7 +162,7 @@ func TestCallsRealServerBothWays(t *testing.T) {
 }
 
 // Our JSON has every key that the real client's has, with the same type.
-func TestJSONIsThatOfIperf3(t *testing.T) {
+func TestRealJSONIsThatOfIperf3(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		test Test
@@ -234,7 +234,7 @@ func sameShape(t *testing.T, where string, a, b any) {
 	}
 }
 
-func TestIntervalsAddUp(t *testing.T) {
+func TestRealIntervalsAddUp(t *testing.T) {
 	var seen []Interval
 	out, _ := runReal(t, Test{
 		Duration: 600 * time.Millisecond, Omit: time.Second, Interval: 200 * time.Millisecond, Flows: 2,
@@ -301,7 +301,7 @@ func TestRealServerRefuses(t *testing.T) {
 	}
 }
 
-func TestClientIsStopped(t *testing.T) {
+func TestRealClientIsStopped(t *testing.T) {
 	at, reports := realServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -337,7 +337,7 @@ func TestRealServerDiesInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestIPv6(t *testing.T) {
+func TestRealIPv6(t *testing.T) {
 	at, _ := ourServer(t, netip.MustParseAddrPort("[::1]:0"))
 	realClient(t, at, "-n", "1M")
 	realClient(t, at, "-u", "-n", "100K", "-b", "100M", "-l", "1000")
@@ -347,7 +347,7 @@ func TestIPv6(t *testing.T) {
 }
 
 // A server on the wildcard address answers from where it was called.
-func TestWildcardAddress(t *testing.T) {
+func TestRealWildcardAddress(t *testing.T) {
 	for _, bind := range []string{"[::]:0", "0.0.0.0:0"} {
 		at, _ := ourServer(t, netip.MustParseAddrPort(bind))
 		for _, called := range []string{"127.0.0.1", "127.0.0.7"} {

@@ -11,7 +11,7 @@ import (
 )
 
 // iperf3 catches up on all that it missed since the start, at full speed.
-func TestPacingDoesNotBurstAfterAStall(t *testing.T) {
+func TestLabPacingDoesNotBurstAfterAStall(t *testing.T) {
 	p := parameters{UDP: true, Len: 1000, Bandwidth: 8e6} // one block a millisecond
 	s := newPace(p)
 	now := time.Duration(0)
@@ -44,7 +44,7 @@ func TestPacingDoesNotBurstAfterAStall(t *testing.T) {
 	}
 }
 
-func TestPaceHoldsItsRate(t *testing.T) {
+func TestLabPaceHoldsItsRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := parameters{
 			Len:         number(rapid.IntRange(16, maxBlock).Draw(t, "len")),
@@ -78,7 +78,7 @@ func TestPaceHoldsItsRate(t *testing.T) {
 }
 
 // iperf3 takes a duplicate for a reordered datagram, and a lost one off.
-func TestDuplicatesAreCounted(t *testing.T) {
+func TestLabDuplicatesAreCounted(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 6, 1, 2, 2, 2, 5, 6)
 	if r.Streams[0].Errors != 2 || r.Streams[0].Packets != 6 {
@@ -87,7 +87,7 @@ func TestDuplicatesAreCounted(t *testing.T) {
 	told.await(t, "lost 2 of 6, 2 duplicates, 0 reordered")
 }
 
-func TestReorderedDatagramsAreNotLost(t *testing.T) {
+func TestLabReorderedDatagramsAreNotLost(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 5, 1, 4, 2, 3, 5)
 	if r.Streams[0].Errors != 0 {
@@ -97,7 +97,7 @@ func TestReorderedDatagramsAreNotLost(t *testing.T) {
 }
 
 // iperf3 sees only the gaps between those that arrive.
-func TestLossAtTheEndIsSeen(t *testing.T) {
+func TestLabLossAtTheEndIsSeen(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 10, 1, 2, 3)
 	if r.Streams[0].Errors != 7 || r.Streams[0].Packets != 10 {
@@ -107,7 +107,7 @@ func TestLossAtTheEndIsSeen(t *testing.T) {
 }
 
 // iperf3 says "0 lost" of a test of which nothing arrives.
-func TestLossOfAllIsSeen(t *testing.T) {
+func TestLabLossOfAllIsSeen(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 10)
 	if r.Streams[0].Errors != 10 {
@@ -118,7 +118,7 @@ func TestLossOfAllIsSeen(t *testing.T) {
 
 // Clients since 3.14 take the loss for nothing where a server does not tell
 // the omitted time apart (esnet/iperf#1984).
-func TestServerTellsOmittedDatagramsApart(t *testing.T) {
+func TestLabServerTellsOmittedDatagramsApart(t *testing.T) {
 	at, _ := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 3, 1, 3)
 	f := r.Streams[0]
@@ -181,7 +181,7 @@ func reverseUDP(t *testing.T, sent int64, numbers ...int64) Outcome {
 }
 
 // iperf3 -R prints a negative loss where datagrams come late or twice.
-func TestReverseUDPLossIsNeverNegative(t *testing.T) {
+func TestLabReverseUDPLossIsNeverNegative(t *testing.T) {
 	out := reverseUDP(t, 8, 3, 4, 1, 2, 2, 2, 2, 8, 5, 6)
 	f := out.Flows[0]
 	if f.Datagrams != 8 || f.Lost != 1 || f.Duplicates != 3 || f.Reordered != 4 {
@@ -192,14 +192,14 @@ func TestReverseUDPLossIsNeverNegative(t *testing.T) {
 	}
 }
 
-func TestReverseUDPSeesLossAtTheEnd(t *testing.T) {
+func TestLabReverseUDPSeesLossAtTheEnd(t *testing.T) {
 	if out := reverseUDP(t, 10, 1, 2, 3); out.Flows[0].Lost != 7 {
 		t.Errorf("7 of 10 are lost: got %+v", out.Flows[0])
 	}
 }
 
 // A server that sent less than arrived is not believed.
-func TestServersOwnCountIsNotBelievedBlindly(t *testing.T) {
+func TestLabServersOwnCountIsNotBelievedBlindly(t *testing.T) {
 	if f := reverseUDP(t, 1, 1, 2, 4).Flows[0]; f.Datagrams != 4 || f.Lost != 1 {
 		t.Errorf("3 of 4 came: got %+v", f)
 	}
@@ -245,7 +245,7 @@ func TestJitterIsThatOfRFC3550(t *testing.T) {
 	}
 }
 
-func TestServerRefusesStrangers(t *testing.T) {
+func TestLabServerRefusesStrangers(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	say := func(text string) *net.TCPConn {
 		conn, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(at))
@@ -288,7 +288,7 @@ func TestServerRefusesStrangers(t *testing.T) {
 }
 
 // A client that stops talking at any point is named, and the next is served.
-func TestServerOutlivesSilentClients(t *testing.T) {
+func TestLabServerOutlivesSilentClients(t *testing.T) {
 	t.Parallel()
 	at, told := ourServer(t, loopback)
 	s := dialScript(t, at)
@@ -323,7 +323,7 @@ func TestServerOutlivesSilentClients(t *testing.T) {
 }
 
 // The data of a client stops, but its control connection stays.
-func TestServerNoticesThatNothingPasses(t *testing.T) {
+func TestLabServerNoticesThatNothingPasses(t *testing.T) {
 	t.Parallel()
 	at, told := ourServer(t, loopback)
 	s := dialScript(t, at)
@@ -342,7 +342,7 @@ func TestServerNoticesThatNothingPasses(t *testing.T) {
 	told.await(t, "nothing passed on any flow for 5s")
 }
 
-func TestClientNamesWhatIsNoServer(t *testing.T) {
+func TestLabClientNamesWhatIsNoServer(t *testing.T) {
 	for words, play := range map[string]func(s *script, at netip.AddrPort){
 		"said 0x53 where iperf3 says 9: see what listens there": func(s *script, _ netip.AddrPort) { s.says([]byte("SSH-2.0-x\r\n")) },
 		"closed the control connection":                         func(*script, netip.AddrPort) {},
@@ -370,7 +370,7 @@ func TestClientNamesWhatIsNoServer(t *testing.T) {
 	}
 }
 
-func TestClientWaitsFiveSecondsForASilentServer(t *testing.T) {
+func TestLabClientWaitsFiveSecondsForASilentServer(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	at := serveScript(t, func(*script, netip.AddrPort) { <-hold })

@@ -54,7 +54,7 @@ func TestRealClientSeesTheLossOnThePath(t *testing.T) {
 	}
 }
 
-func TestClientSeesTheLossOnThePath(t *testing.T) {
+func TestRealOurClientSeesTheLossOnThePath(t *testing.T) {
 	for name, test := range map[string]Test{
 		"forward": {}, "reverse": {Reverse: true}, "omit": {Omit: time.Second}, "omit reverse": {Omit: time.Second, Reverse: true},
 	} {

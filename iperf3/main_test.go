@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/test/labtest"
 	"tare/traffic"
 )
 
@@ -20,8 +21,16 @@ import (
 const inNamespace = "IPERF3_TEST_NAMESPACE"
 
 // TestMain runs all tests in a network namespace of their own, whose loopback
-// is the only network they know.
+// is the only network they know. Quick tests alone do without.
 func TestMain(m *testing.M) {
+	quick, err := labtest.MarkQuickRun()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if quick {
+		os.Exit(m.Run())
+	}
 	if os.Getenv(inNamespace) == "" {
 		os.Exit(runInNamespace())
 	}
@@ -32,7 +41,6 @@ func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(traffic.Processors(100))
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(256 << 20)
-	flag.Parse()
 	// The parallel tests send little, and wait for the most part.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,59 +1,63 @@
 package iperf3
 
-import "time"
+import (
+	"time"
 
-// jsonEnd is the summary of iperf3's JSON.
-func (o Outcome) jsonEnd() jsonEnd {
-	end := jsonEnd{Streams: []jsonStream{}, CPU: jsonCPU{
-		o.CPU.Total, o.CPU.User, o.CPU.System, o.ServerCPU.Total, o.ServerCPU.User, o.ServerCPU.System,
+	"tare/foreign"
+)
+
+// endDocument is the summary of iperf3's JSON.
+func (o Outcome) endDocument() foreign.Iperf3End {
+	end := foreign.Iperf3End{Streams: []foreign.Iperf3Stream{}, CPU: &foreign.Iperf3CPU{
+		HostTotal: o.CPU.Total, HostUser: o.CPU.User, HostSystem: o.CPU.System,
+		RemoteTotal: o.ServerCPU.Total, RemoteUser: o.ServerCPU.User, RemoteSystem: o.ServerCPU.System,
 	}}
 	for n, sends := range o.directions() {
 		for _, f := range o.Flows {
 			if f.Sends == sends {
-				end.Streams = append(end.Streams, o.jsonFlow(f))
+				end.Streams = append(end.Streams, o.flowDocument(f))
 			}
 		}
-		sent, received, both := o.jsonSums(sends)
+		sent, received, both := o.sums(sends)
 		if n == 0 {
-			end.SumSent, end.SumReceived, end.Sum = sent, received, both
+			end.Sent, end.Received, end.Sum = &sent, &received, both
 		} else {
-			end.SumSentReverse, end.SumReceivedReverse, end.SumReverse = &sent, &received, both
+			end.SentReverse, end.ReceivedReverse, end.Reverse = &sent, &received, both
 		}
 	}
-	end.SenderCongestion, end.ReceiverCongestion = o.Congestion, o.ServerCongestion
+	end.SenderCC, end.ReceiverCC = o.Congestion, o.ServerCongestion
 	if o.Test.Reverse {
-		end.SenderCongestion, end.ReceiverCongestion = o.ServerCongestion, o.Congestion
+		end.SenderCC, end.ReceiverCC = o.ServerCongestion, o.Congestion
 	}
 	return end
 }
 
-// jsonFlow is one flow's summary.
-func (o Outcome) jsonFlow(f Flow) jsonStream {
+// flowDocument is one flow's summary.
+func (o Outcome) flowDocument(f Flow) foreign.Iperf3Stream {
 	sent := newSpan(0, f.SentTime, f.SentBytes, f.Sends)
 	sent.Socket = f.Socket
 	if o.Test.UDP {
-		sent.jsonDatagrams = newDatagrams(f.Jitter, f.Lost, f.Datagrams)
-		sent.Packets = &f.Datagrams
+		addDatagrams(&sent, f.Jitter, f.Lost, f.Datagrams)
+		sent.Packets = count(f.Datagrams)
 		if f.Reordered >= 0 {
-			sent.OutOfOrder = &f.Reordered
+			sent.OutOfOrder = count(f.Reordered)
 		}
-		return jsonStream{UDP: &sent}
+		return foreign.Iperf3Stream{UDP: &sent}
 	}
 	received := newSpan(0, f.ReceivedTime, f.ReceivedBytes, f.Sends)
 	received.Socket = f.Socket
 	if f.Retransmits >= 0 {
-		sent.jsonSender = &jsonSender{f.Retransmits}
-		sent.jsonTCPTotal = &jsonTCPTotal{
-			f.LargestCongestionWindow, f.LargestPeerWindow,
-			f.LargestRTT.Microseconds(), f.LeastRTT.Microseconds(), f.MeanRTT.Microseconds(),
-		}
+		sent.Retransmits = count(f.Retransmits)
+		sent.MaxSndCwnd, sent.MaxSndWnd = count(f.LargestCongestionWindow), count(f.LargestPeerWindow)
+		sent.MaxRTT, sent.MinRTT = count(f.LargestRTT.Microseconds()), count(f.LeastRTT.Microseconds())
+		sent.MeanRTT = count(f.MeanRTT.Microseconds())
 	}
-	return jsonStream{Sender: &sent, Receiver: &received}
+	return foreign.Iperf3Stream{Sender: &sent, Receiver: &received}
 }
 
-// jsonSums are the sums of one direction: of what was sent, of what was
+// sums are the sums of one direction: of what was sent, of what was
 // received, and UDP's older one of both.
-func (o Outcome) jsonSums(sends bool) (sent, received jsonSpan, both *jsonSpan) {
+func (o Outcome) sums(sends bool) (sent, received foreign.Iperf3Span, both *foreign.Iperf3Span) {
 	sentTime, receivedTime := o.times(sends)
 	sent = newSpan(0, sentTime, o.sum(sends, func(f Flow) int64 { return f.SentBytes }), sends)
 	received = newSpan(0, receivedTime, o.sum(sends, func(f Flow) int64 { return f.ReceivedBytes }), sends)
@@ -63,23 +67,27 @@ func (o Outcome) jsonSums(sends bool) (sent, received jsonSpan, both *jsonSpan) 
 			known = known && (f.Sends != sends || f.Retransmits >= 0)
 		}
 		if known {
-			sent.jsonSender = &jsonSender{o.sum(sends, func(f Flow) int64 { return f.Retransmits })}
+			sent.Retransmits = count(o.sum(sends, func(f Flow) int64 { return f.Retransmits }))
 		}
 		return sent, received, nil
 	}
 	datagrams := o.sum(sends, func(f Flow) int64 { return f.Datagrams })
 	lost := o.sum(sends, func(f Flow) int64 { return f.Lost })
 	jitter := time.Duration(o.sum(sends, func(f Flow) int64 { return int64(f.Jitter) }) / max(int64(o.Test.Flows), 1))
-	sent.jsonDatagrams, sent.Packets, sent.Sender = newDatagrams(0, 0, datagrams), &datagrams, true
-	received.jsonDatagrams, received.Packets, received.Sender = newDatagrams(jitter, lost, datagrams), &datagrams, false
-	all := newSpan(0, receivedTime, sent.Bytes, sends)
-	all.jsonDatagrams, all.Packets = received.jsonDatagrams, &datagrams
-	all.BitsPerSecond = sent.BitsPerSecond
+	addDatagrams(&sent, 0, 0, datagrams)
+	addDatagrams(&received, jitter, lost, datagrams)
+	all := newSpan(0, receivedTime, 0, sends)
+	addDatagrams(&all, jitter, lost, datagrams)
+	sent.Sender, received.Sender = true, false
+	all.Bytes, all.BitsPerSecond = sent.Bytes, sent.BitsPerSecond
+	for _, span := range []*foreign.Iperf3Span{&sent, &received, &all} {
+		span.Packets = count(datagrams)
+	}
 	return sent, received, &all
 }
 
-func (o Outcome) jsonTare() jsonTare {
-	t := jsonTare{Metrics: o.Metrics(), Series: o.Series(), Warnings: o.Warnings}
+func (o Outcome) extras() extras {
+	t := extras{Metrics: o.Metrics(), Series: o.Series(), Warnings: o.Warnings}
 	if t.Warnings == nil {
 		t.Warnings = []string{}
 	}

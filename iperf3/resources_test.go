@@ -11,7 +11,7 @@ import (
 )
 
 // A run costs what it sets up, however much passes.
-func TestAllocatesNothingPerBlock(t *testing.T) {
+func TestLabAllocatesNothingPerBlock(t *testing.T) {
 	at, _ := ourServer(t, loopback)
 	for name, c := range map[string]struct {
 		test   Test
@@ -44,7 +44,7 @@ func TestAllocatesNothingPerBlock(t *testing.T) {
 	}
 }
 
-func TestRunsLeakNothing(t *testing.T) {
+func TestLabRunsLeakNothing(t *testing.T) {
 	at, _ := ourServer(t, loopback)
 	pass := func() {
 		for _, test := range []Test{

@@ -33,7 +33,7 @@ func socketBuffers(t *testing.T) (sum int64) {
 }
 
 // The real client prints the same of each of these tests as our server.
-func TestServesRealClient(t *testing.T) {
+func TestRealServesRealClient(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	for name, c := range map[string]struct {
 		args  []string
@@ -81,7 +81,7 @@ func TestServesRealClient(t *testing.T) {
 	}
 }
 
-func TestServesRealClientExactBytes(t *testing.T) {
+func TestRealServesRealClientExactBytes(t *testing.T) {
 	at, _ := ourServer(t, loopback)
 	for name, args := range map[string][]string{
 		"bytes":           {"-n", "20M"},
@@ -101,7 +101,7 @@ func TestServesRealClientExactBytes(t *testing.T) {
 	}
 }
 
-func TestServesRealClientUDP(t *testing.T) {
+func TestRealServesRealClientUDP(t *testing.T) {
 	for name, args := range map[string][]string{
 		"forward":         {"-t", "1", "-b", "4M", "-l", "1000"},
 		"reverse":         {"-t", "1", "-b", "4M", "-l", "1000", "-R"},
@@ -143,7 +143,7 @@ func TestServesRealClientUDP(t *testing.T) {
 	}
 }
 
-func TestServesRealClientBothWays(t *testing.T) {
+func TestRealServesRealClientBothWays(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	r := realClient(t, at, "-t", "1", "--bidir", "-P", "2", "-b", "100M")
 	for name, sums := range map[string][2]realStream{
@@ -163,7 +163,7 @@ func TestServesRealClientBothWays(t *testing.T) {
 	told.await(t, "UDP, flows 2 both ways")
 }
 
-func TestServesRealClientsOneAfterAnother(t *testing.T) {
+func TestRealServesRealClientsOneAfterAnother(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	for range 8 {
 		realClient(t, at, "-n", "1M")
@@ -175,7 +175,7 @@ func TestServesRealClientsOneAfterAnother(t *testing.T) {
 	}
 }
 
-func TestSecondClientHearsThatTheServerIsBusy(t *testing.T) {
+func TestRealSecondClientHearsThatTheServerIsBusy(t *testing.T) {
 	at, told := ourServer(t, loopback)
 	first := dialScript(t, at)
 	first.wants(paramExchange)

@@ -13,7 +13,7 @@ import (
 	"tare/test/labtest"
 )
 
-// TestMain enters the lab where it is the init of one: see TestLab.
+// TestMain enters the lab where it is the init of one: see TestLabInside.
 func TestMain(m *testing.M) {
 	runtime.LockOSThread()
 	if os.Getpid() == 1 && os.Getenv(labtest.Mark) != "" {
@@ -28,9 +28,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLab runs the table inside as the init of a lab, which this process
+// TestLabInside runs the table inside as the init of a lab, which this process
 // starts: once as its own user, and, if that is root, once as an ordinary one.
-func TestLab(t *testing.T) {
+func TestLabInside(t *testing.T) {
 	if os.Getpid() == 1 {
 		for _, c := range inside {
 			t.Run(c.about, func(t *testing.T) {
@@ -49,9 +49,9 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// runInside runs TestLab as the init of a lab of that user's.
+// runInside runs TestLabInside as the init of a lab of that user's.
 func runInside(t *testing.T, binary string, uid int) {
-	arguments := []string{"-test.run=^TestLab$", "-test.v", "-test.timeout=60s"}
+	arguments := []string{"-test.run=^TestLabInside$", "-test.v", "-test.timeout=60s"}
 	var cmd *exec.Cmd
 	if uid == os.Geteuid() {
 		runtime.LockOSThread() // the parent-death signal is that of the thread
@@ -70,7 +70,7 @@ func runInside(t *testing.T, binary string, uid int) {
 		t.Fatal(Explain(err))
 	}
 	for _, c := range inside {
-		if !bytes.Contains(out, []byte("--- PASS: TestLab/"+strings.ReplaceAll(c.about, " ", "_")+" (")) {
+		if !bytes.Contains(out, []byte("--- PASS: TestLabInside/"+strings.ReplaceAll(c.about, " ", "_")+" (")) {
 			t.Errorf("%q did not run", c.about)
 		}
 	}

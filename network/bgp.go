@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"time"
 
+	"tare/engine"
+	"tare/engine/router"
 	"tare/lab"
 )
 
@@ -31,13 +33,20 @@ func bgp() Network {
 	}
 }
 
+// routerName is the parameter that chooses the BGP daemon.
+const routerName = "router"
+
+func routerParam() Param {
+	return Param{Name: routerName, Doc: "the BGP daemon that installs the routes", Values: []string{router.BIRD().Name, router.FRR().Name}}
+}
+
 // bgpNeeds are what each of these networks needs by default. BIRD runs in a
-// user namespace too. Another router is looked for when it is asked for.
-func bgpNeeds() []Need { return []Need{program("bird", "bird2")} }
+// user namespace too. Another router.Daemon is looked for when it is asked for.
+func bgpNeeds() []engine.Need { return []engine.Need{engine.NeedProgram("bird", "bird2")} }
 
 // fabric is how the hosts of a network of Calico's shape are joined.
 type fabric struct {
-	peers  func(of *lab.Host, hosts []*lab.Host) []peer
+	peers  func(of *lab.Host, hosts []*lab.Host) []router.Peer
 	tunnel string // the device through which other hosts' blocks are reached; empty: the underlay's
 	mtu    int    // of the containers
 }
@@ -53,13 +62,13 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 	if name == "" {
 		name = routerParam().Default()
 	}
-	r, err := findRouter(name)
+	r, err := router.Find(name)
 	if err != nil {
 		return err
 	}
 	b := newBlocks(cluster, setup.Containers)
 	started := time.Now()
-	err = eachHost(cluster, func(h *lab.Host) error { return r.start(h, f.speaker(cluster, h, b)) })
+	err = eachHost(cluster, func(h *lab.Host) error { return r.Start(h, f.speaker(cluster, h, b)) })
 	if err != nil {
 		return err
 	}
@@ -67,8 +76,8 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 		return err
 	}
 	setup.Note("routes converged in %.1f s", time.Since(started).Seconds())
-	version, err := r.version(cluster.Hosts[0])
-	setup.part()[r.name] = version
+	version, err := r.Version(cluster.Hosts[0])
+	setup.part()[r.Name] = version
 	if err != nil {
 		return err
 	}
@@ -80,7 +89,7 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 			return err
 		}
 		return b.claim(c, func(block netip.Prefix) error {
-			if err := r.announce(c.Host, f.speaker(cluster, c.Host, b), block); err != nil {
+			if err := r.Announce(c.Host, f.speaker(cluster, c.Host, b), block); err != nil {
 				return err
 			}
 			return b.converge(cluster, r)
@@ -89,8 +98,8 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 }
 
 // speaker is what a host's router is told.
-func (f fabric) speaker(cluster *lab.Cluster, h *lab.Host, b *blocks) speaker {
-	return speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, cluster.Hosts), Tunnel: f.tunnel}
+func (f fabric) speaker(cluster *lab.Cluster, h *lab.Host, b *blocks) router.Speaker {
+	return router.Speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, cluster.Hosts), Tunnel: f.tunnel}
 }
 
 // tryPool tells whether the kernel can do what is asked of it, without waiting
@@ -110,7 +119,7 @@ const (
 )
 
 // converge waits until every host has a route to each block of every other.
-func (b *blocks) converge(cluster *lab.Cluster, r router) error {
+func (b *blocks) converge(cluster *lab.Cluster, r router.Daemon) error {
 	deadline := time.Now().Add(convergeWait)
 	return eachHost(cluster, func(h *lab.Host) error {
 		for {
@@ -119,7 +128,7 @@ func (b *blocks) converge(cluster *lab.Cluster, r router) error {
 				return err
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("wait for BGP routes in %s: none to %s after %v: %s", h.Name, missing[0], convergeWait, r.why(h))
+				return fmt.Errorf("wait for BGP routes in %s: none to %s after %v: %s", h.Name, missing[0], convergeWait, r.Problem(h))
 			}
 			time.Sleep(convergeStep)
 		}

@@ -25,7 +25,7 @@ func with(name, of, param, value string) site.ClusterSpec {
 	return spec
 }
 
-func TestBGPCarriesTraffic(t *testing.T) {
+func TestRealBGPCarriesTraffic(t *testing.T) {
 	for _, spec := range []site.ClusterSpec{
 		with("mesh", "bgp", "", ""),
 		with("reflected", "bgp-rr", "", ""),
@@ -56,7 +56,7 @@ func TestBGPCarriesTraffic(t *testing.T) {
 }
 
 // BIRD runs for an ordinary user as well; FRR says that it does not.
-func TestLabBGP(t *testing.T) {
+func TestRealUserBGP(t *testing.T) {
 	l := tryBuild(t, with("bird", "bgp", "", ""), with("frr", "bgp", "router", "frr"))
 	b := built(t, l, "bird")
 	if b.Error != "" {
@@ -92,7 +92,7 @@ func becomes(t *testing.T, l *site.Lab, at, what string, wanted func(routes []st
 
 // The routes between hosts are the daemon's, in its name, and go with its
 // session.
-func TestBGPRoutesAreTheDaemons(t *testing.T) {
+func TestRealBGPRoutesAreTheDaemons(t *testing.T) {
 	for router, c := range map[string]struct{ proto, pid, blackhole string }{
 		"bird": {"bird", "/run/tare/bird.pid", "blackhole 10.101.0.0/26 proto bird"},
 		"frr":  {"bgp", "/run/tare/frr/bgpd.pid", "blackhole 10.101.0.0/26"},
@@ -115,7 +115,7 @@ func TestBGPRoutesAreTheDaemons(t *testing.T) {
 
 // The daemon leaves its routes as they were completed: BIRD reads the kernel's
 // routes every 2 s and corrects what is not as it wants.
-func TestBGPKeepsCongestionControl(t *testing.T) {
+func TestRealBGPKeepsCongestionControl(t *testing.T) {
 	l := build(t, with("bird", "bgp", "", ""), with("frr", "bgp", "router", "frr"))
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		for _, at := range []string{"bird.h1", "bird.h2", "frr.h1", "frr.h2"} {
@@ -129,7 +129,7 @@ func TestBGPKeepsCongestionControl(t *testing.T) {
 }
 
 // What leaves the pool is masqueraded, what stays in it is not.
-func TestBGPMasqueradesOnlyWhatLeaves(t *testing.T) {
+func TestRealBGPMasqueradesOnlyWhatLeaves(t *testing.T) {
 	l := build(t, on("bgp"))
 	if got := seenAs(t, l, "h1/c1", "10.0.0.2:99", "h2", "10.0.0.2:99"); got != host1 {
 		t.Errorf("h2 itself sees h1/c1 as %s, want its host %s", got, host1)
@@ -141,7 +141,7 @@ func TestBGPMasqueradesOnlyWhatLeaves(t *testing.T) {
 
 // The daemon's route leads through the tunnel's device, and every packet
 // between hosts travels with an outer header of 20 bytes.
-func TestBGPIPIPEncapsulates(t *testing.T) {
+func TestRealBGPIPIPEncapsulates(t *testing.T) {
 	l := build(t, on("bgp-ipip"))
 	b := built(t, l, "bgp-ipip")
 	learned := "10.102.0.0/26 via 10.0.0.2 dev ipip0 proto bird congctl cubic"
@@ -207,7 +207,7 @@ func packets(t *testing.T, l *site.Lab, at, chain string) []int {
 // Each packet between containers passes the chains of its sender and, on the
 // other host, of its receiver; a connection's first passes the policy. Chains
 // of endpoints that are not there see none.
-func TestBGPPolicyIsTraversed(t *testing.T) {
+func TestRealBGPPolicyIsTraversed(t *testing.T) {
 	l := build(t, with("bgp", "bgp", "policies", "100"))
 	out := measure(t, l, built(t, l, "bgp"), network.CrossHost, "tcp_rr", workload.Run{Size: 1, Duration: 100 * time.Millisecond})
 	for _, c := range []struct {
@@ -235,7 +235,7 @@ func TestBGPPolicyIsTraversed(t *testing.T) {
 }
 
 // An endpoint that has no chains gets nothing through.
-func TestBGPPolicyDropsUnknownEndpoints(t *testing.T) {
+func TestRealBGPPolicyDropsUnknownEndpoints(t *testing.T) {
 	l := build(t, with("bgp", "bgp", "policies", "1"))
 	argv := []string{"nft", "delete", "element", "ip", "tare", "cali-tw-dispatch", `{ "veth-c1" }`}
 	if _, status, err := exec(t.Context(), l, "h2", argv...); err != nil || status != 0 {
@@ -246,7 +246,7 @@ func TestBGPPolicyDropsUnknownEndpoints(t *testing.T) {
 	}
 }
 
-func TestBGPRefusesPoliciesThatAreNoNumber(t *testing.T) {
+func TestRealBGPRefusesPoliciesThatAreNoNumber(t *testing.T) {
 	for _, value := range []string{"many", "-1", "1001"} {
 		l := tryBuild(t, with("bgp", "bgp", "policies", value))
 		if got := built(t, l, "bgp").Error; !strings.Contains(got, "give a number up to 1000") {
@@ -256,7 +256,7 @@ func TestBGPRefusesPoliciesThatAreNoNumber(t *testing.T) {
 }
 
 // More containers than one block holds get more blocks, each with its route.
-func TestBGPAnnouncesEachBlock(t *testing.T) {
+func TestRealBGPAnnouncesEachBlock(t *testing.T) {
 	spec := on("bgp")
 	spec.Containers = 70
 	l := build(t, spec)
@@ -272,7 +272,7 @@ func TestBGPAnnouncesEachBlock(t *testing.T) {
 
 // On twenty hosts a mesh has 190 sessions, two reflectors have 37, and every
 // host learns the same routes.
-func TestBGPTwentyHosts(t *testing.T) {
+func TestRealBGPTwentyHosts(t *testing.T) {
 	const hosts = 20
 	for name, sessions := range map[string]int{"bgp": hosts * (hosts - 1) / 2, "bgp-rr": 2*(hosts-2) + 1} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 
 // The server listens on the container's address and is reached at its host's;
 // it sees a container as that container's host.
-func TestLabNATRewritesBothAddresses(t *testing.T) {
+func TestLabUserNATRewritesBothAddresses(t *testing.T) {
 	l := build(t, on("nat"))
 	for _, client := range []string{"h1/c1", "h1"} {
 		if got := seenAs(t, l, client, publishedAddress, "h2/c1", containerAddress); got != host1 {
@@ -42,7 +42,7 @@ func TestLabNATRewritesBothAddresses(t *testing.T) {
 
 // The server sees the relay on its own host; without the relay nothing
 // answers at the published port.
-func TestLabProxyRelays(t *testing.T) {
+func TestLabUserProxyRelays(t *testing.T) {
 	l := build(t, on("proxy"))
 	for _, client := range []string{"h1/c1", "h1"} {
 		if got := seenAs(t, l, client, publishedAddress, "h2/c1", containerAddress); got != gateway2 {
@@ -68,7 +68,7 @@ func TestLabProxyRelays(t *testing.T) {
 
 // Every packet between hosts crosses the VXLAN device, and leaves the host
 // with the stack's 50 bytes more.
-func TestLabVXLANEncapsulates(t *testing.T) {
+func TestLabUserVXLANEncapsulates(t *testing.T) {
 	l := build(t, on("vxlan"))
 	encapsulates(t, l, built(t, l, "vxlan"), "vxlan0", wire.VXLAN())
 }
@@ -96,7 +96,7 @@ func encapsulates(t *testing.T, l *site.Lab, b site.Built, device string, stack 
 }
 
 // A container on a bridge, a route or a pair is seen under its own address.
-func TestLabOthersRewriteNothing(t *testing.T) {
+func TestLabUserOthersRewriteNothing(t *testing.T) {
 	for name, address := range map[string]string{
 		"route": "10.101.0.2", "ptp": "10.101.0.2", "vxlan": "10.220.4.2", "macvlan": "10.0.4.1",
 	} {

@@ -1,23 +1,14 @@
 package network
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"net/netip"
 	"os"
-	"slices"
 
-	"github.com/containernetworking/cni/libcni"
-	cniresult "github.com/containernetworking/cni/pkg/types"
-	types "github.com/containernetworking/cni/pkg/types/100"
-
+	"tare/engine"
+	"tare/engine/cniplugin"
 	"tare/lab"
 )
 
-// cni is whatever a CNI configuration list lays, by the plugins that it names.
+// cni is what the plugins of a CNI configuration list make.
 func cni() Network {
 	return Network{
 		Name:     "cni",
@@ -26,8 +17,8 @@ func cni() Network {
 		Fidelity: Product,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
-		Needs:    []Need{root()},
-		Missing:  "what the CNI plugins ask of the kernel",
+		Needs:    []engine.Need{engine.NeedRoot()},
+		Missing:  "what the CNI plugins need of the kernel",
 		Get:      "modprobe -a bridge nft_compat xt_MASQUERADE xt_comment",
 		Params: []Param{
 			{Name: cniFile, Doc: "CNI configuration list, a template; a comma list weighs each", List: true},
@@ -44,7 +35,7 @@ const (
 	cniBin  = "cni_bin"
 )
 
-// cniConflist is laid where no list is given: a bridge without masquerade.
+// cniConflist is the list where none is given: a bridge without masquerade.
 const cniConflist = `{
   "cniVersion": "1.0.0",
   "name": "tare",
@@ -64,30 +55,17 @@ const cniConflist = `{
   ]
 }`
 
-// CNIVerb is the hidden command that attaches a container by CNI plugins, or
-// detaches it. They are processes of its own, which a lab's init must not wait
-// for.
-const CNIVerb = "cni"
-
-// cniRequest asks for one container to be attached or detached.
-type cniRequest struct {
-	Detach    bool
-	Conflist  string   // path, in the host
-	Folders   []string // of plugins
-	Container string
-	Namespace string           // path of its network namespace, in the host
-	Ports     []map[string]any // published on the host, as the plugins want to be told
-}
-
 func setUpCNI(cluster *lab.Cluster, setup *Setup) error {
 	var published bool
 	for _, h := range cluster.Hosts {
 		list, err := conflistFor(h, cluster.Spec.MTU, setup.Params[cniFile])
 		if err != nil {
-			return &MissingError{"CNI configuration list", "name a .conflist by --cni; docs/networks/cni.md says what may stand in it", err}
+			return &engine.MissingError{
+				What: "CNI configuration list", Get: "name a .conflist by --cni; docs/networks/cni.md describes what it may hold", Err: err,
+			}
 		}
-		published = list.published
-		if err := setUpConflist(h, setup, list); err != nil {
+		published = list.Publishes
+		if err := cniplugin.Install(h, list, setup.cniFolders()); err != nil {
 			return err
 		}
 	}
@@ -98,7 +76,7 @@ func setUpCNI(cluster *lab.Cluster, setup *Setup) error {
 	if err := routeBetweenHosts(cluster); err != nil {
 		return err
 	}
-	return setup.populate(cluster, func(c *lab.Container) error { return attachByCNI(c, setup) })
+	return setup.populate(cluster, func(c *lab.Container) error { return cniplugin.Attach(c, setup.cniFolders(), setup.published(c)) })
 }
 
 // tryCNI asks for what the default list needs.
@@ -107,134 +85,47 @@ func tryCNI(cluster *lab.Cluster, setup *Setup) error {
 	if err != nil {
 		return err
 	}
-	if err := list.whole(nil); err != nil {
+	if err := list.Check(nil); err != nil {
 		return err
 	}
 	return tryPlugins(cluster, setup)
 }
 
-// conflistFor is the list of the file, or the default, with what is the host's.
-func conflistFor(h *lab.Host, mtu int, file string) (conflist, error) {
+// tryPlugins asks the kernel for a bridge and for NAT by iptables.
+func tryPlugins(cluster *lab.Cluster, _ *Setup) error {
+	h := cluster.Hosts[0]
+	if err := h.AddBridge(bridgeName, cluster.Spec.MTU, nil); err != nil {
+		return err
+	}
+	iptables, err := engine.NeedProgram("iptables", "iptables").Require()
+	if err != nil {
+		return err
+	}
+	_, err = h.Run(iptables, "-t", "nat", "-A", "POSTROUTING", "-m", "comment", "--comment", "tare", "-j", "MASQUERADE")
+	return err
+}
+
+// conflistFor reads the list in a file, or the default, with a host's values
+// filled in.
+func conflistFor(h *lab.Host, mtu int, file string) (cniplugin.List, error) {
 	text := []byte(cniConflist)
 	if file != "" {
 		var err error
 		if text, err = os.ReadFile(file); err != nil {
-			return conflist{}, err
+			return cniplugin.List{}, err
 		}
 	}
-	filled, err := fillConflist(string(text), valuesOf(h, mtu))
+	filled, err := cniplugin.Fill(string(text), cniplugin.ValuesOf(h, mtu))
 	if err != nil {
-		return conflist{}, err
+		return cniplugin.List{}, err
 	}
-	return readConflist(filled)
+	return cniplugin.Read(filled)
 }
 
-// cniList is where a host's configuration list stands.
-const cniList = cniState + "/tare.conflist"
-
-// setUpConflist gives a host its configuration list, whose plugins must be there.
-func setUpConflist(h *lab.Host, setup *Setup, list conflist) error {
-	if err := list.whole(setup.cniFolders()); err != nil {
-		return err
-	}
-	return h.WriteFile(cniList, list.text, 0o644)
-}
-
-// cniFolders are those that are looked in for plugins before all others.
+// cniFolders are the folders that are searched for plugins before all others.
 func (setup *Setup) cniFolders() []string {
 	if own := setup.Params[cniBin]; own != "" {
 		return []string{own}
 	}
 	return nil
-}
-
-// attachByCNI has the plugins of the host's configuration list attach a
-// container.
-func attachByCNI(c *lab.Container, setup *Setup) error {
-	if err := c.Create(); err != nil {
-		return err
-	}
-	path, err := c.BindNamespace()
-	if err != nil {
-		return err
-	}
-	request := cniRequest{
-		Conflist: cniList, Folders: slices.Concat(setup.cniFolders(), cniFolders()), Container: c.Short, Namespace: path,
-	}
-	for _, port := range setup.published(c) {
-		request.Ports = append(request.Ports, map[string]any{"hostPort": port.host, "containerPort": port.container, "protocol": port.protocol})
-	}
-	c.Detach.Push(func() error {
-		request.Detach = true
-		_, err := runCNI(c, request)
-		return err
-	})
-	said, err := runCNI(c, request)
-	if err != nil {
-		return err
-	}
-	if c.Addr, err = netip.ParseAddr(said); err != nil {
-		return fmt.Errorf("read address of %s: %w", c.Name, err)
-	}
-	return nil
-}
-
-func runCNI(c *lab.Container, request cniRequest) (string, error) {
-	text, err := json.Marshal(request)
-	if err != nil {
-		return "", fmt.Errorf("ask for CNI plugins: %w", err)
-	}
-	return c.Host.Run(lab.Self, CNIVerb, string(text))
-}
-
-// RunCNI attaches one container, as CNIVerb, and writes its first IPv4 address,
-// or detaches it. What CNI keeps stays in the host's own memory.
-func RunCNI(ctx context.Context, text string, w io.Writer) error {
-	var request cniRequest
-	if err := json.Unmarshal([]byte(text), &request); err != nil {
-		return fmt.Errorf("attach by CNI: read request: %w", err)
-	}
-	conflist, err := os.ReadFile(request.Conflist)
-	if err != nil {
-		return fmt.Errorf("attach by CNI: %w", err)
-	}
-	list, err := libcni.NetworkConfFromBytes(conflist)
-	if err != nil {
-		return fmt.Errorf("attach by CNI: %w", err)
-	}
-	// Plugins look for iptables and their like.
-	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin"); err != nil {
-		return fmt.Errorf("attach by CNI: %w", err)
-	}
-	run := &libcni.RuntimeConf{ContainerID: request.Container, NetNS: request.Namespace, IfName: lab.Device}
-	if len(request.Ports) > 0 {
-		run.CapabilityArgs = map[string]any{"portMappings": request.Ports}
-	}
-	plugins := libcni.NewCNIConfigWithCacheDir(request.Folders, cniState, nil)
-	if request.Detach {
-		if err := plugins.DelNetworkList(ctx, list, run); err != nil {
-			return fmt.Errorf("detach by CNI: %w", err)
-		}
-		return nil
-	}
-	done, err := plugins.AddNetworkList(ctx, list, run)
-	if err != nil {
-		return fmt.Errorf("attach by CNI: %w", err)
-	}
-	return writeAddress(w, done)
-}
-
-// writeAddress writes the first IPv4 address of what CNI plugins did.
-func writeAddress(w io.Writer, done cniresult.Result) error {
-	result, err := types.NewResultFromResult(done)
-	if err != nil {
-		return fmt.Errorf("attach by CNI: read result: %w", err)
-	}
-	for _, ip := range result.IPs {
-		if addr, ok := netip.AddrFromSlice(ip.Address.IP); ok && addr.Unmap().Is4() {
-			_, err := fmt.Fprint(w, addr.Unmap())
-			return err
-		}
-	}
-	return errors.New("attach by CNI: the plugins gave no IPv4 address: a configuration list of a lab needs an ipam")
 }

@@ -42,7 +42,7 @@ func buildCNI(t *testing.T, lists ...string) *site.Lab {
 }
 
 // The plugins of the CNI project carry traffic on every path that they serve.
-func TestCNIPlugins(t *testing.T) {
+func TestRealCNIPlugins(t *testing.T) {
 	l := buildCNI(t, "", "ptp", "macvlan", "bandwidth", "firewall")
 	published := []string{network.PublishedPort, network.ContainerToPublishedPort}
 	routed := []string{network.SameHost, network.CrossHost, network.HostToContainer}
@@ -114,7 +114,7 @@ func testCNIRate(t *testing.T, l *site.Lab) {
 }
 
 // A plugin of one's own stands in --cni-bin.
-func TestCNITakesAFolderOfPlugins(t *testing.T) {
+func TestRealCNITakesAFolderOfPlugins(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Symlink("/usr/lib/cni/ptp", filepath.Join(folder, "own")); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestCNITakesAFolderOfPlugins(t *testing.T) {
 }
 
 // A list that fails says what it lacks; the others stand.
-func TestCNIErrorsSayWhatIsMissing(t *testing.T) {
+func TestRealCNIErrorsSayWhatIsMissing(t *testing.T) {
 	absent, missing := onCNI(t, "unknown"), on("cni")
 	missing.Name, missing.Params = "missing", map[string]string{"cni": filepath.Join(t.TempDir(), "no.conflist")}
 	l := tryBuild(t, absent, missing, on("cni"))

@@ -50,7 +50,7 @@ func buildPods(t *testing.T) *site.Lab {
 	return leavesNoCgroup(t, func() *site.Lab { return build(t, on("containerd-bridge"), off) })
 }
 
-func TestContainerdBridge(t *testing.T) {
+func TestRealContainerdBridge(t *testing.T) {
 	l := buildPods(t)
 	t.Run("every path carries traffic", func(t *testing.T) {
 		n, _ := network.Find("containerd-bridge")

@@ -1,6 +1,9 @@
 package network
 
-import "tare/lab"
+import (
+	"tare/engine/docker"
+	"tare/lab"
+)
 
 // dockerBridge is Docker's default network.
 func dockerBridge() Network {
@@ -12,14 +15,14 @@ func dockerBridge() Network {
 		BridgeNetfilter: true,
 		Paths:           []string{SameHost, ContainerToOwnHost},
 		Outside:         true,
-		Needs:           dockerNeeds(),
-		Missing:         "what dockerd takes of the kernel",
+		Needs:           docker.Needs(),
+		Missing:         "what dockerd needs of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			noteBridgeNetfilter(cluster.Hosts[0], setup)
-			return runOn(cluster, setup, func(*lab.Container) dockerRun { return dockerRun{} })
+			return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{} })
 		},
 		Try: tryDocker,
 	}

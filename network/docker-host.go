@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 
+	"tare/engine/docker"
 	"tare/lab"
 )
 
@@ -17,13 +18,13 @@ func dockerHost() Network {
 		BridgeNetfilter: true,
 		Paths:           []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
 		Outside:         true,
-		Needs:           dockerNeeds(),
-		Missing:         "what dockerd takes of the kernel",
+		Needs:           docker.Needs(),
+		Missing:         "what dockerd needs of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
-			return runOn(cluster, setup, func(*lab.Container) dockerRun { return dockerRun{Network: "host"} })
+			return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{Network: "host"} })
 		},
 		Try:  tryDocker,
 		Ends: dockerHostEnds,
@@ -59,26 +60,4 @@ func dockerHostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 		}
 	}
 	return ends, nil
-}
-
-// tryDocker tells whether the kernel has what dockerd takes of it.
-func tryDocker(cluster *lab.Cluster, setup *Setup) error {
-	if err := setUpBridge(cluster, setup); err != nil {
-		return err
-	}
-	return tryDockerd(cluster.Hosts[0])
-}
-
-// tryDockerd is tryDocker beside the bridge.
-func tryDockerd(h *lab.Host) error {
-	if err := seal(h, "/etc"); err != nil { // an overlay, as images are
-		return err
-	}
-	iptables, err := Program("iptables")
-	if err != nil {
-		return err
-	}
-	_, err = h.Run(iptables, "--table", "nat", "--append", "PREROUTING", "--match", "addrtype", "--dst-type", "LOCAL", "--protocol", "tcp",
-		"--dport", "1", "--jump", "DNAT", "--to-destination", h.Addr.String())
-	return err
 }

@@ -3,6 +3,7 @@ package network
 import (
 	"errors"
 
+	"tare/engine/docker"
 	"tare/lab"
 )
 
@@ -17,8 +18,8 @@ func dockerMacvlan() Network {
 		BridgeNetfilter: true,
 		Paths:           []string{SameHost, CrossHost},
 		Outside:         true,
-		Needs:           dockerNeeds(),
-		Missing:         "macvlan devices, or what dockerd takes of the kernel",
+		Needs:           docker.Needs(),
+		Missing:         "macvlan devices, or what dockerd needs of the kernel",
 		Get:             "modprobe -a macvlan overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
@@ -37,21 +38,21 @@ func dockerMacvlan() Network {
 func setUpDockerMacvlan(cluster *lab.Cluster, setup *Setup) error {
 	name := cluster.Spec.Name
 	err := allHosts(cluster, func(h *lab.Host) error {
-		_, err := docker(h, "network", "create", "--driver", "macvlan", "--opt", "parent="+lab.Device,
+		_, err := docker.Command(h, "network", "create", "--driver", "macvlan", "--opt", "parent="+lab.Device,
 			"--subnet", "10.0.0.0/16", "--gateway", lab.UnderlayAddr(lab.MaxHosts, 1022).String(), name)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = runOn(cluster, setup, func(c *lab.Container) dockerRun {
-		return dockerRun{Network: name, Addr: lab.UnderlayAddr(c.Host.Number, c.Number)}
+	err = runDockers(cluster, setup, func(c *lab.Container) docker.Container {
+		return docker.Container{Network: name, Addr: lab.UnderlayAddr(c.Host.Number, c.Number)}
 	})
 	if err == nil {
 		return nil
 	}
 	return errors.Join(err, allHosts(cluster, func(h *lab.Host) error {
-		_, err := docker(h, "network", "rm", name) // else it would stay on hosts that others share
+		_, err := docker.Command(h, "network", "rm", name) // else it would stay on hosts that others share
 		return err
 	}))
 }

@@ -3,6 +3,7 @@ package network
 import (
 	"net/netip"
 
+	"tare/engine/docker"
 	"tare/lab"
 )
 
@@ -16,8 +17,8 @@ func dockerNAT() Network {
 		BridgeNetfilter: true,
 		Paths:           []string{PublishedPort, ContainerToPublishedPort},
 		Outside:         true,
-		Needs:           dockerNeeds(),
-		Missing:         "what dockerd takes of the kernel",
+		Needs:           docker.Needs(),
+		Missing:         "what dockerd needs of the kernel",
 		Get:             "modprobe -a overlay bridge veth nft_compat",
 		Engine:          dockerEngine(),
 		Runtime:         dockerRuntime(),
@@ -43,8 +44,8 @@ func setUpDockerNAT(cluster *lab.Cluster, setup *Setup) error {
 	if err != nil {
 		return err
 	}
-	return runOn(cluster, setup, func(c *lab.Container) dockerRun {
-		return dockerRun{At: publishedAddr(c.Host), Ports: setup.published(c)}
+	return runDockers(cluster, setup, func(c *lab.Container) docker.Container {
+		return docker.Container{At: publishedAddr(c.Host), Ports: setup.published(c)}
 	})
 }
 

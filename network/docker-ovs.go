@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"tare/engine/docker"
+	"tare/engine/openvswitch"
 	"tare/lab"
 )
 
@@ -20,9 +22,9 @@ func dockerOVS() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Outside:  true,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
-		Needs:    slices.Concat(dockerNeeds(), needsOpenVSwitch()),
+		Needs:    slices.Concat(docker.Needs(), openvswitch.Needs()),
 		Runtime:  dockerRuntime(),
-		Missing:  "what dockerd takes of the kernel",
+		Missing:  "what dockerd needs of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",
 		Try: func(cluster *lab.Cluster, setup *Setup) error {
 			return errors.Join(tryOpenVSwitch(cluster, setup), tryDocker(cluster, setup))
@@ -32,12 +34,12 @@ func dockerOVS() Network {
 				return err
 			}
 			return setUpOpenVSwitch(cluster, setup,
-				func(s *openVSwitch) error { return s.addUplink(bridgeName) },
-				func(s *openVSwitch, c *lab.Container) error {
-					if err := runDocker(cluster, c, dockerRun{Network: "none"}); err != nil {
+				func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },
+				func(s *openvswitch.Switch, c *lab.Container) error {
+					if err := runDocker(cluster, c, docker.Container{Network: "none"}); err != nil {
 						return err
 					}
-					return s.hang(bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
+					return plugIn(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
 				})
 		},
 	}

@@ -1,6 +1,9 @@
 package network
 
-import "tare/lab"
+import (
+	"tare/engine/docker"
+	"tare/lab"
+)
 
 // dockerProxy is a port that Docker publishes by its own process alone.
 func dockerProxy() Network {
@@ -11,9 +14,9 @@ func dockerProxy() Network {
 		Fidelity: Product,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
-		Needs:    dockerNeeds(),
+		Needs:    docker.Needs(),
 		Runtime:  dockerRuntime(),
-		Missing:  "what dockerd takes of the kernel",
+		Missing:  "what dockerd needs of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := startDockers(cluster, "--iptables=false", "--userland-proxy=true"); err != nil {
@@ -23,7 +26,9 @@ func dockerProxy() Network {
 			if err := routeBetweenHosts(cluster); err != nil {
 				return err
 			}
-			return runOn(cluster, setup, func(c *lab.Container) dockerRun { return dockerRun{At: c.Host.Addr, Ports: setup.published(c)} })
+			return runDockers(cluster, setup, func(c *lab.Container) docker.Container {
+				return docker.Container{At: c.Host.Addr, Ports: setup.published(c)}
+			})
 		},
 		Try: tryDocker,
 	}

@@ -18,11 +18,11 @@ import (
 
 // What is written into /etc of a host with an engine stays there, and of the
 // sysctls only those of the network namespace can be set.
-func TestDockerHostsAreSealed(t *testing.T) {
+func TestRealDockerHostsAreSealed(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-host")
+	l := buildDocker(t, "docker-host")
 	shell(t, l, "h1", "echo h1 >/etc/tare-test && test -d /etc/docker && sysctl -qw net.ipv4.ip_forward=1")
 	if got := shell(t, l, "h2", "cat /etc/tare-test || true"); got != "" {
 		t.Errorf("h2 sees what h1 has written: %q", got)
@@ -38,11 +38,11 @@ func TestDockerHostsAreSealed(t *testing.T) {
 
 // What is started in a container ends with its own status, when it is
 // interrupted, and when nobody speaks to it any more.
-func TestDockerProcessesEnd(t *testing.T) {
+func TestRealDockerProcessesEnd(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-bridge")
+	l := buildDocker(t, "docker-bridge")
 	if _, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", "call", "nonsense"); err != nil || status != 1 {
 		t.Errorf("a command that fails: status %d, %v, want 1", status, err)
 	}
@@ -106,7 +106,7 @@ func ownDocker() error {
 
 // Killed with its engines up, a lab leaves empty control groups at most, and
 // these until the next.
-func TestDockerOwnerKilledLeavesNothing(t *testing.T) {
+func TestRealDockerOwnerKilledLeavesNothing(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/engine/docker"
 	"tare/lab"
 	"tare/network"
 	"tare/site"
@@ -46,9 +47,9 @@ func shell(t *testing.T, l *site.Lab, at, script string) string {
 	return said
 }
 
-// docker builds networks of Docker's side by side, and sees that they leave the
+// buildDocker builds networks of Docker's side by side, and sees that they leave the
 // machine as it was.
-func docker(t *testing.T, names ...string) *site.Lab {
+func buildDocker(t *testing.T, names ...string) *site.Lab {
 	t.Helper()
 	before := machine(t)
 	t.Cleanup(func() {
@@ -115,7 +116,7 @@ func noCgroup(t *testing.T, group string) {
 }
 
 // As root every network of Docker's can be laid here, and is tried quickly.
-func TestDockerIsListed(t *testing.T) {
+func TestRealDockerIsListed(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -136,11 +137,11 @@ func TestDockerIsListed(t *testing.T) {
 	}
 }
 
-func TestDockerEveryPathCarriesTraffic(t *testing.T) {
+func TestRealDockerEveryPathCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, dockers()...)
+	l := buildDocker(t, dockers()...)
 	for _, name := range dockers() {
 		n, known := network.Find(name)
 		if !known {
@@ -188,11 +189,11 @@ func TestDockerEveryPathCarriesTraffic(t *testing.T) {
 
 // What leaves is masqueraded, and the published port is reached by Docker's own
 // rule.
-func TestDockerNATRewritesBothAddresses(t *testing.T) {
+func TestRealDockerNATRewritesBothAddresses(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-nat")
+	l := buildDocker(t, "docker-nat")
 	b := built(t, l, "docker-nat")
 	ends := b.Paths[network.ContainerToPublishedPort]
 	dial, bind := fmt.Sprintf("%s:%d", ends.Dial, network.Port), fmt.Sprintf("%s:%d", ends.Bind, network.Port)
@@ -212,11 +213,11 @@ func TestDockerNATRewritesBothAddresses(t *testing.T) {
 }
 
 // Docker's own process carries what goes through the published port.
-func TestDockerProxyCarriesTheBytes(t *testing.T) {
+func TestRealDockerProxyCarriesTheBytes(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-proxy")
+	l := buildDocker(t, "docker-proxy")
 	for _, client := range []string{"h1/c1", "h1"} {
 		if got := seenAs(t, l, client, publishedAddress, "h2/c1", containerAddress); got != gateway2 {
 			t.Errorf("the server sees %s as %s, want the proxy at %s", client, got, gateway2)
@@ -255,11 +256,11 @@ func ofProxy(t *testing.T, l *site.Lab, protocol, awk, files string) float64 {
 
 // Between hosts each packet has the stack's 50 bytes more, and Docker's name
 // server knows the containers of the other host.
-func TestDockerOverlayEncapsulates(t *testing.T) {
+func TestRealDockerOverlayEncapsulates(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-overlay")
+	l := buildDocker(t, "docker-overlay")
 	b := built(t, l, "docker-overlay")
 	const iptables = "/run/tare/docker/bin/iptables -t raw "
 	inner := 1000 + udpHeaders + wire.VXLAN().Bytes()
@@ -271,14 +272,14 @@ func TestDockerOverlayEncapsulates(t *testing.T) {
 		t.Errorf("%s packets of %d bytes left for port 4789, %v, in %.0f transactions", hits, inner, err, out.Client.Work)
 	}
 	server := b.Paths[network.CrossHost].Dial.String()
-	said, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", network.LookUpVerb, "docker-overlay-h2-c1")
+	said, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", docker.LookUpVerb, "docker-overlay-h2-c1")
 	if err != nil || status != 0 || strings.TrimSpace(said) != server {
 		t.Errorf("Docker's name server gives %q for h2/c1, status %d, %v, want %s", said, status, err, server)
 	}
 }
 
 // A third host joins the swarm, and reaches the others by name and address.
-func TestDockerOverlayOfThreeHosts(t *testing.T) {
+func TestRealDockerOverlayOfThreeHosts(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -286,7 +287,7 @@ func TestDockerOverlayOfThreeHosts(t *testing.T) {
 	three.Hosts, three.Containers = 3, 1
 	l := build(t, three)
 	for _, client := range []string{"h1", "h2"} {
-		said, status, err := exec(t.Context(), l, client+"/c1", "/proc/self/exe", network.LookUpVerb, "docker-overlay-h3-c1")
+		said, status, err := exec(t.Context(), l, client+"/c1", "/proc/self/exe", docker.LookUpVerb, "docker-overlay-h3-c1")
 		if err != nil || status != 0 {
 			t.Fatalf("look up h3/c1 from %s: status %d, %v", client, status, err)
 		}
@@ -298,11 +299,11 @@ func TestDockerOverlayOfThreeHosts(t *testing.T) {
 	}
 }
 
-func TestDockerMacvlanRewritesNothing(t *testing.T) {
+func TestRealDockerMacvlanRewritesNothing(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-macvlan")
+	l := buildDocker(t, "docker-macvlan")
 	server := built(t, l, "docker-macvlan").Paths[network.CrossHost].Bind.String()
 	if got := seenAs(t, l, "h1/c1", server+":99", "h2/c1", server+":99"); got != "10.0.4.1" {
 		t.Errorf("the server sees h1/c1 as %s, want 10.0.4.1", got)

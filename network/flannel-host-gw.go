@@ -1,6 +1,7 @@
 package network
 
 import (
+	"tare/engine/flannel"
 	"tare/lab"
 	"tare/wire"
 )
@@ -20,8 +21,8 @@ func flannelHostGW() Network {
 		Get:      "modprobe -a br_netfilter nft_compat xt_comment xt_mark xt_MASQUERADE",
 		Params:   []Param{masqueradeParam()},
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
-			return setUpFlannel(cluster, setup, flannelBackend{Type: "host-gw"})
+			return setUpFlannel(cluster, setup, flannel.Backend{Type: "host-gw"})
 		},
-		Try: func(cluster *lab.Cluster, _ *Setup) error { return tryFlannelRules(cluster) },
+		Try: func(cluster *lab.Cluster, _ *Setup) error { return flannel.Try(cluster.Hosts[0]) },
 	}
 }

@@ -3,6 +3,7 @@ package network
 import (
 	"errors"
 
+	"tare/engine/flannel"
 	"tare/lab"
 	"tare/wire"
 )
@@ -28,14 +29,14 @@ func flannelVXLAN() Network {
 			Name: directRouting, Doc: "flannel routes between hosts of one subnet without VXLAN", Values: []string{"off", "on"}, List: true,
 		}},
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
-			backend := flannelBackend{Type: "vxlan", DirectRouting: setup.Params[directRouting] == "on"}
+			backend := flannel.Backend{Type: "vxlan", DirectRouting: setup.Params[directRouting] == "on"}
 			if backend.DirectRouting {
 				setup.Note("direct-routing: nothing is encapsulated between these hosts; the ceiling shown is that of VXLAN")
 			}
 			return setUpFlannel(cluster, setup, backend)
 		},
 		Try: func(cluster *lab.Cluster, _ *Setup) error {
-			return errors.Join(tryFlannelRules(cluster), cluster.Hosts[0].AddVXLAN(lab.VXLAN{
+			return errors.Join(flannel.Try(cluster.Hosts[0]), cluster.Hosts[0].AddVXLAN(lab.VXLAN{
 				Name: "flannel.1", VNI: 1, Port: 8472, Local: cluster.Hosts[0].Addr, Device: lab.Device, MTU: wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN()),
 			}))
 		},

@@ -58,7 +58,7 @@ func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, si
 }
 
 // Routes between hosts are flanneld's, by the leases in etcd.
-func TestFlannelHostGWRoutes(t *testing.T) {
+func TestRealFlannelHostGWRoutes(t *testing.T) {
 	l, _ := flannel(t, "flannel-host-gw", nil)
 	if routes := said(t, l, "h1", "ip", "route"); !strings.Contains(routes, "10.244.8.0/22 via 10.0.0.2 dev eth0 congctl cubic") {
 		t.Errorf("h1 routes:\n%s", routes)
@@ -75,7 +75,7 @@ func TestFlannelHostGWRoutes(t *testing.T) {
 }
 
 // What leaves flannel's network has its host's address, unless that is off.
-func TestFlannelMasquerades(t *testing.T) {
+func TestRealFlannelMasquerades(t *testing.T) {
 	for value, want := range map[string]string{"on": host1, "off": flannel1} {
 		spec := on("flannel-host-gw")
 		spec.Params = map[string]string{"ip_masq": value}
@@ -92,7 +92,7 @@ func TestFlannelMasquerades(t *testing.T) {
 
 // VXLAN on flannel's port and network identifier, and each host by its own
 // address in the overlay.
-func TestFlannelVXLANEncapsulates(t *testing.T) {
+func TestRealFlannelVXLANEncapsulates(t *testing.T) {
 	l, b := flannel(t, "flannel-vxlan", nil)
 	encapsulates(t, l, b, "flannel.1", wire.VXLAN())
 	if device := said(t, l, "h1", "ip", "-d", "link", "show", "flannel.1"); !strings.Contains(device, "vxlan id 1 local 10.0.0.1 dev eth0") || !strings.Contains(device, "dstport 8472") {
@@ -105,7 +105,7 @@ func TestFlannelVXLANEncapsulates(t *testing.T) {
 
 // Between hosts of one subnet direct routing needs no VXLAN, and the numbers
 // say so.
-func TestFlannelDirectRouting(t *testing.T) {
+func TestRealFlannelDirectRouting(t *testing.T) {
 	l, b := flannel(t, "flannel-vxlan", map[string]string{"direct_routing": "on"})
 	if packets := link(t, l, "h1", "flannel.1").TxPackets; packets > 0 {
 		t.Errorf("%d packets crossed flannel.1", packets)
@@ -116,7 +116,7 @@ func TestFlannelDirectRouting(t *testing.T) {
 }
 
 // flanneld itself carries the packets, and nothing passes without it.
-func TestFlannelUDPEncapsulates(t *testing.T) {
+func TestRealFlannelUDPEncapsulates(t *testing.T) {
 	l, b := flannel(t, "flannel-udp", nil)
 	encapsulates(t, l, b, "flannel0", wire.UDP())
 	said(t, l, "h1/c1", "ping", "-c", "1", "-W", "2", flannel2)
@@ -126,7 +126,7 @@ func TestFlannelUDPEncapsulates(t *testing.T) {
 	}
 }
 
-func TestFlannelThreeHosts(t *testing.T) {
+func TestRealFlannelThreeHosts(t *testing.T) {
 	var all []site.ClusterSpec
 	for _, name := range []string{"flannel-host-gw", "flannel-vxlan", "flannel-udp"} {
 		spec := on(name)
@@ -145,7 +145,7 @@ func TestFlannelThreeHosts(t *testing.T) {
 }
 
 // A flanneld on the PATH is taken, and one that fails is quoted.
-func TestFlannelOnThePathFails(t *testing.T) {
+func TestRealFlannelOnThePathFails(t *testing.T) {
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho the moon stands wrong >&2\nexit 1\n"
 	if err := os.WriteFile(filepath.Join(dir, "flanneld"), []byte(script), 0o755); err != nil {

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -21,7 +22,7 @@ func geneve() Network {
 		Facts:    Facts{Kernel: "geneve"},
 		Stack:    wire.Geneve(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs: []Need{kernel("Geneve devices", "modprobe geneve", func(ns *lab.Namespace) error {
+		Needs: []engine.Need{kernel("Geneve devices", "modprobe geneve", func(ns *lab.Namespace) error {
 			return ns.AddGeneve(lab.Tunnel{Name: "try", Remote: lab.UnderlayAddr(0, 2), VNI: geneveVNI, Port: genevePort, MTU: 1450})
 		})},
 		Missing: "Geneve devices",

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -15,7 +16,7 @@ func gre() Network {
 		Facts:    Facts{Kernel: "ip_gre"},
 		Stack:    wire.GRE(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs: []Need{kernel("GRE devices", "modprobe ip_gre", func(ns *lab.Namespace) error {
+		Needs: []engine.Need{kernel("GRE devices", "modprobe ip_gre", func(ns *lab.Namespace) error {
 			return ns.AddGRE(lab.Tunnel{Name: "try", Local: lab.UnderlayAddr(0, 1), Remote: lab.UnderlayAddr(0, 2), MTU: 1476})
 		})},
 		Missing: "GRE devices",

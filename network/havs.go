@@ -3,6 +3,7 @@ package network
 import (
 	"errors"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -10,7 +11,7 @@ import (
 // havs is a switch that can't be had: it is listed for its published figures,
 // which stand on its page.
 func havs() Network {
-	missing := &MissingError{
+	missing := &engine.MissingError{
 		What: "HAVS", Get: "nothing to get: docs/networks/havs.md has its published figures",
 		Err: errors.New("it is Huawei's and closed source"),
 	}
@@ -22,7 +23,7 @@ func havs() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{CrossHost},
-		Needs:    []Need{{What: missing.What, Get: missing.Get, Find: func() (string, error) { return "", missing.Err }}},
+		Needs:    []engine.Need{{What: missing.What, Get: missing.Get, Find: func() (string, error) { return "", missing.Err }}},
 		Missing:  missing.What,
 		Get:      missing.Get,
 		SetUp:    func(*lab.Cluster, *Setup) error { return missing },

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -15,7 +16,7 @@ func ipsec() Network {
 		Facts:    Facts{Encrypts: true, Kernel: "esp4"},
 		Stack:    wire.ESP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs:    []Need{kernel("ESP", "modprobe esp4", tryESP)},
+		Needs:    []engine.Need{kernel("ESP", "modprobe esp4", tryESP)},
 		Missing:  "ESP",
 		Get:      "modprobe esp4",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {

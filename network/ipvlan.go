@@ -1,6 +1,9 @@
 package network
 
-import "tare/lab"
+import (
+	"tare/engine"
+	"tare/lab"
+)
 
 // ipvlan gives containers addresses of the underlay itself, all behind the
 // host's MAC address.
@@ -13,7 +16,7 @@ func ipvlan() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "ipvlan"},
 		Paths:    []string{SameHost, CrossHost},
 		Outside:  true,
-		Needs: []Need{kernel("ipvlan devices", "modprobe ipvlan", func(ns *lab.Namespace) error {
+		Needs: []engine.Need{kernel("ipvlan devices", "modprobe ipvlan", func(ns *lab.Namespace) error {
 			if err := lab.AddVeth(lab.End{In: ns, Name: lab.Device}, lab.End{In: ns, Name: "wire"}, 1500); err != nil {
 				return err
 			}

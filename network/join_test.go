@@ -17,7 +17,7 @@ const atOnce = 4
 
 // On every network that can be laid here a container comes, is
 // reached and goes, alone and side by side, and what stood before stands after.
-func TestContainersComeAndGo(t *testing.T) {
+func TestRealContainersComeAndGo(t *testing.T) {
 	var kernel, parts, docker []site.ClusterSpec
 	var labs [][]site.ClusterSpec
 	for _, n := range network.All() {
@@ -93,7 +93,7 @@ func comingPaths(b site.Built) []string {
 }
 
 // One that can't be attached is gone, and the next one takes its place.
-func TestContainerThatFailsLeavesNothing(t *testing.T) {
+func TestRealContainerThatFailsLeavesNothing(t *testing.T) {
 	l := build(t, on("bridge"))
 	b := built(t, l, "bridge")
 	before := standing(t, l, b)

@@ -25,7 +25,7 @@ func modules() map[string]struct{ ask, get string } {
 
 // Each runs where iproute2 can make the same, and carries traffic; elsewhere it
 // names what is missing and how to get it.
-func TestNetworksOfModules(t *testing.T) {
+func TestLabNetworksOfModules(t *testing.T) {
 	all := []site.ClusterSpec{on("veth")}
 	for name := range modules() {
 		all = append(all, on(name))
@@ -54,7 +54,7 @@ func TestNetworksOfModules(t *testing.T) {
 	}
 }
 
-func TestSRIOVTakesWhatIsNamed(t *testing.T) {
+func TestLabSRIOVTakesWhatIsNamed(t *testing.T) {
 	for vf, says := range map[string]string{
 		"":                          "--vf",
 		"0000:3b:02.0":              "fewer virtual functions than hosts",
@@ -69,7 +69,7 @@ func TestSRIOVTakesWhatIsNamed(t *testing.T) {
 	}
 }
 
-func TestHAVSCannotBeHad(t *testing.T) {
+func TestLabHAVSCannotBeHad(t *testing.T) {
 	b := built(t, tryBuild(t, on("havs")), "havs")
 	if b.Missing != "HAVS" || !strings.Contains(b.Error, "closed source") || !strings.Contains(b.Get, "docs/networks/havs.md") {
 		t.Errorf("havs: %+v", b)

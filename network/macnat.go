@@ -10,6 +10,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -51,7 +52,7 @@ func macnat() Network {
 }
 
 // needsBridgeRules asks for a chain of nftables on bridged packets.
-func needsBridgeRules() Need {
+func needsBridgeRules() engine.Need {
 	return kernel("nftables rules of bridges", "modprobe nft_meta_bridge", func(ns *lab.Namespace) error {
 		return ns.Nftables(func(conn *nftables.Conn) {
 			table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyBridge, Name: "try"})

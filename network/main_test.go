@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"tare/engine/cniplugin"
+	"tare/engine/containerd"
+	"tare/engine/docker"
 	"tare/lab"
 	"tare/network"
 	"tare/test/labmain"
@@ -19,15 +22,15 @@ import (
 func TestMain(m *testing.M) {
 	labmain.Run(m, "network", labmain.Verbs{
 		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
-		network.LookUpVerb:  func(a []string) error { return network.LookUp(context.Background(), a[0], os.Stdout) },
+		docker.LookUpVerb:   func(a []string) error { return docker.LookUp(context.Background(), a[0], os.Stdout) },
 		lab.ErrandVerb:      errand,
 		"own-docker":        func([]string) error { return ownDocker() },
 		"greet":             func(a []string) error { return greet(a[0]) },
 		"call":              func(a []string) error { return call(a[0]) },
 		"refused":           func(a []string) error { return refused(a[0]) },
 		"sniff":             func(a []string) error { return sniff(a[0]) },
-		network.PodExecVerb: func(a []string) error { return network.PodExec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
-		network.CNIVerb:     func(a []string) error { return network.RunCNI(context.Background(), a[0], os.Stdout) },
+		containerd.ExecVerb: func(a []string) error { return containerd.Exec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
+		cniplugin.Verb:      func(a []string) error { return cniplugin.Run(context.Background(), a[0], os.Stdout) },
 		"confined":          func([]string) error { return confined() },
 	})
 }

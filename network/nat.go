@@ -8,6 +8,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"tare/engine"
 	"tare/lab"
 )
 
@@ -63,7 +64,7 @@ func setUpNAT(h *lab.Host) error {
 }
 
 // publish lays a rule for each port that leads to a container.
-func publish(c *lab.Container, ports []portMap) error {
+func publish(c *lab.Container, ports []engine.Port) error {
 	if len(ports) == 0 {
 		return nil
 	}
@@ -90,9 +91,9 @@ func masquerade(h *lab.Host) []expr.Any {
 }
 
 // publishOne is: iifname != "br0" PROTOCOL dport PORT dnat to CONTAINER:PORT.
-func publishOne(c *lab.Container, port portMap) []expr.Any {
+func publishOne(c *lab.Container, port engine.Port) []expr.Any {
 	container, protocol := c.Addr.As4(), byte(unix.IPPROTO_TCP)
-	if port.protocol == "udp" {
+	if port.Protocol == "udp" {
 		protocol = unix.IPPROTO_UDP
 	}
 	return []expr.Any{
@@ -101,9 +102,9 @@ func publishOne(c *lab.Container, port portMap) []expr.Any {
 		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{protocol}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2},
-		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(port.host)},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(port.Host)},
 		&expr.Immediate{Register: 1, Data: container[:]},
-		&expr.Immediate{Register: 2, Data: binaryutil.BigEndian.PutUint16(port.container)},
+		&expr.Immediate{Register: 2, Data: binaryutil.BigEndian.PutUint16(port.Container)},
 		&expr.NAT{Type: expr.NATTypeDestNAT, Family: unix.NFPROTO_IPV4, RegAddrMin: 1, RegProtoMin: 2, Specified: true},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -75,11 +76,11 @@ type Network struct {
 	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
-	Outside         bool   // a container reaches what lies beyond its host, as the other host itself
-	Needs           []Need // beside the kernel
-	Missing         string // what a kernel lacks on which Lay fails
-	Get             string // how to get it
-	Engine          Engine // whose hosts it shares with the engine's other networks
+	Outside         bool          // a container reaches what lies beyond its host, as the other host itself
+	Needs           []engine.Need // beside the kernel
+	Missing         string        // what a kernel lacks on which Lay fails
+	Get             string        // how to get it
+	Engine          Engine        // whose hosts it shares with the engine's other networks
 	Runtime         Runtime
 	Params          []Param
 

@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 
+	"tare/engine/openvswitch"
 	"tare/lab"
 	"tare/wire"
 )
@@ -22,27 +23,27 @@ func ovsMultitable() Network {
 		Facts:    Facts{Policy: true, Kernel: "openvswitch"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost},
-		Needs:    needsOpenVSwitch(),
+		Needs:    openvswitch.Needs(),
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
-			lay := func(s *openVSwitch) error {
-				if err := s.addOverlay(cluster); err != nil {
+			lay := func(s *openvswitch.Switch) error {
+				if err := addOverlay(s, cluster); err != nil {
 					return err
 				}
-				if err := s.addTunnel(vxlanDevice, tunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {
+				if err := s.AddVXLAN(bridgeName, vxlanDevice, openvswitch.TunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {
 					return err
 				}
-				return s.setFlows(bridgeName, pipeline(cluster, s.host))
+				return s.SetFlows(bridgeName, pipeline(cluster, s.Host))
 			}
-			return setUpOpenVSwitch(cluster, setup, lay, func(s *openVSwitch, c *lab.Container) error {
-				if err := s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
+			return setUpOpenVSwitch(cluster, setup, lay, func(s *openvswitch.Switch, c *lab.Container) error {
+				if err := plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
 					return err
 				}
-				c.Detach.Push(func() error { return s.ofctl("del-flows", bridgeName, fmt.Sprintf("cookie=%d/-1", c.Number)) })
-				return s.addFlows(bridgeName, c.Short, pipelineOf(c))
+				c.Detach.Push(func() error { return s.RemoveFlows(bridgeName, c.Number) })
+				return s.AddFlows(bridgeName, c.Short, pipelineOf(c))
 			})
 		},
 	}
@@ -57,9 +58,9 @@ func pipeline(cluster *lab.Cluster, h *lab.Host) []string {
 	all, own := overlayContainer(h, 0).Masked(), overlayShare(h)
 	flows := []string{
 		// Where from: the tunnel or a container.
-		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, all, own),
-		fmt.Sprintf("table=0,priority=200,in_port=%d,ip,nw_src=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", tunnelPort, all),
-		fmt.Sprintf("table=0,priority=150,in_port=%d,actions=drop", tunnelPort),
+		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", openvswitch.TunnelPort, all, own),
+		fmt.Sprintf("table=0,priority=200,in_port=%d,ip,nw_src=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", openvswitch.TunnelPort, all),
+		fmt.Sprintf("table=0,priority=150,in_port=%d,actions=drop", openvswitch.TunnelPort),
 		"table=0,priority=100,arp,actions=goto_table:20",
 		"table=0,priority=100,ip,actions=goto_table:20",
 		fmt.Sprintf("table=20,priority=300,udp,udp_dst=%d,actions=drop", vxlanPort),
@@ -76,7 +77,7 @@ func pipeline(cluster *lab.Cluster, h *lab.Host) []string {
 		if other == h {
 			continue
 		}
-		through := fmt.Sprintf("actions=move:NXM_NX_REG0[]->NXM_NX_TUN_ID[0..31],set_field:%s->tun_dst,output:%d", other.Addr, tunnelPort)
+		through := fmt.Sprintf("actions=move:NXM_NX_REG0[]->NXM_NX_TUN_ID[0..31],set_field:%s->tun_dst,output:%d", other.Addr, openvswitch.TunnelPort)
 		flows = append(flows,
 			fmt.Sprintf("table=10,priority=100,tun_src=%s,actions=goto_table:30", other.Addr),
 			fmt.Sprintf("table=50,priority=100,arp,nw_dst=%s,%s", overlayShare(other), through),

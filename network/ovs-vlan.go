@@ -3,6 +3,7 @@ package network
 import (
 	"strconv"
 
+	"tare/engine/openvswitch"
 	"tare/lab"
 	"tare/wire"
 )
@@ -19,20 +20,20 @@ func ovsVLAN() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost},
-		Needs:    needsOpenVSwitch(),
+		Needs:    openvswitch.Needs(),
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VLAN())
-			lay := func(s *openVSwitch) error {
-				if err := s.addUplink(bridgeName, "trunks=0,"+tag); err != nil {
+			lay := func(s *openvswitch.Switch) error {
+				if err := addUplink(s, bridgeName, "trunks=0,"+tag); err != nil {
 					return err
 				}
-				return s.vsctl("set", "Port", bridgeName, "tag=0")
+				return s.Configure("set", "Port", bridgeName, "tag=0")
 			}
-			return setUpOpenVSwitch(cluster, setup, lay, func(s *openVSwitch, c *lab.Container) error {
-				return s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number), "tag="+tag)
+			return setUpOpenVSwitch(cluster, setup, lay, func(s *openvswitch.Switch, c *lab.Container) error {
+				return plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number), "tag="+tag)
 			})
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"tare/engine/openvswitch"
 	"tare/lab"
 	"tare/wire"
 )
@@ -38,7 +39,7 @@ func ovsVXLAN() Network {
 		Facts:    Facts{Kernel: "openvswitch"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost},
-		Needs:    needsOpenVSwitch(),
+		Needs:    openvswitch.Needs(),
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",
 		Params: []Param{{
@@ -54,52 +55,45 @@ func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {
 	if rules := pairRules(len(cluster.Hosts), setup.Containers); setup.Params[Openflow] == openflowExplicit && rules > openflowMost {
 		return fmt.Errorf("%d containers on %d hosts take %d rules on each, the most is %d: use fewer --containers", setup.Containers, len(cluster.Hosts), rules, openflowMost)
 	}
-	lay := func(s *openVSwitch) error {
-		if err := s.addOverlay(cluster); err != nil {
+	all := make(switches, len(cluster.Hosts))
+	configure := func(s *openvswitch.Switch) error {
+		all[s.Host.Number-1] = s
+		if err := addOverlay(s, cluster); err != nil {
 			return err
 		}
-		for _, other := range cluster.Hosts {
-			if other == s.host {
-				continue
-			}
-			err := s.addTunnel("vxlan-"+other.Short, tunnelPort+other.Number,
+		return eachOther(cluster, s.Host, func(other *lab.Host) error {
+			return s.AddVXLAN(bridgeName, "vxlan-"+other.Short, openvswitch.TunnelPort+other.Number,
 				"options:remote_ip="+other.Addr.String(), "options:key="+strconv.Itoa(vxlanVNI))
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		})
 	}
 	mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
-	err := setUpOpenVSwitch(cluster, setup, lay, func(s *openVSwitch, c *lab.Container) error {
-		return s.plug(bridgeName, c, mtu, overlayContainer(c.Host, c.Number))
+	err := setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
+		return plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number))
 	})
 	if err != nil || setup.Params[Openflow] != openflowExplicit {
 		return err
 	}
-	return pairUp(cluster, setup)
+	return pairUp(cluster, setup, all)
 }
 
-// pairUp lays the rules of all pairs, and again with each container that comes
-// or goes.
-func pairUp(cluster *lab.Cluster, setup *Setup) error {
-	var one sync.Mutex // of two that read who is there, the later must lay later
-	lay := func() error {
+// pairUp sets the flows of all pairs, and again each time that a container is
+// attached or removed.
+func pairUp(cluster *lab.Cluster, setup *Setup, all switches) error {
+	var one sync.Mutex // else flows of an earlier state could be set last
+	update := func() error {
 		one.Lock()
 		defer one.Unlock()
-		return allHosts(cluster, func(h *lab.Host) error {
-			return (&openVSwitch{host: h}).setFlows(bridgeName, pairFlows(cluster, h))
-		})
+		return allHosts(cluster, func(h *lab.Host) error { return all.of(h).SetFlows(bridgeName, pairFlows(cluster, h)) })
 	}
-	plug := setup.attach
+	attach := setup.attach
 	setup.attach = func(c *lab.Container) error {
-		if err := plug(c); err != nil {
+		if err := attach(c); err != nil {
 			return err
 		}
-		c.Detach.Push(lay) // it is no longer among the host's by then
-		return lay()
+		c.Detach.Push(update) // by then the container is no longer one of its host
+		return update()
 	}
-	return lay()
+	return update()
 }
 
 // overlayContainer gives the address of the host's n-th container, from 1, in
@@ -110,32 +104,17 @@ func overlayContainer(h *lab.Host, n int) netip.Prefix {
 
 // addOverlay makes the bridge of the overlay. The userspace datapath sends what
 // it encapsulates through a second bridge, which holds the host's address.
-func (s *openVSwitch) addOverlay(cluster *lab.Cluster) error {
-	if err := s.addBridge(bridgeName, lab.MAC(overlayAddr(s.host, 1))); err != nil {
+func addOverlay(s *openvswitch.Switch, cluster *lab.Cluster) error {
+	if err := s.AddBridge(bridgeName, lab.MAC(overlayAddr(s.Host, 1))); err != nil {
 		return err
 	}
-	if s.datapath != ovsUserspace {
+	if s.Datapath != openvswitch.Userspace {
 		return nil
 	}
-	if err := s.addUplink(physicalBridge); err != nil {
+	if err := addUplink(s, physicalBridge); err != nil {
 		return err
 	}
-	for _, other := range cluster.Hosts {
-		if other == s.host {
-			continue
-		}
-		if err := s.knowHost(other); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addTunnel adds a VXLAN port to the bridge of the overlay. No packet passes
-// from one such port to another, so that a mesh of tunnels has no loop.
-func (s *openVSwitch) addTunnel(name string, port int, options ...string) error {
-	args := append(portOf(bridgeName, name, port, "protected=true"), "type=vxlan", "options:local_ip="+s.host.Addr.String())
-	return s.vsctl(append(args, options...)...)
+	return eachOther(cluster, s.Host, func(other *lab.Host) error { return s.AddNeighbour(physicalBridge, other) })
 }
 
 // pairRules is how many rules pairFlows gives a host.
@@ -158,7 +137,7 @@ func pairFlows(cluster *lab.Cluster, h *lab.Host) []string {
 			if other == h {
 				local = append(local, end{mac, c.Number})
 			} else {
-				remote = append(remote, end{mac, tunnelPort + other.Number})
+				remote = append(remote, end{mac, openvswitch.TunnelPort + other.Number})
 			}
 		}
 	}

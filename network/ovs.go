@@ -3,6 +3,7 @@ package network
 import (
 	"net/netip"
 
+	"tare/engine/openvswitch"
 	"tare/lab"
 )
 
@@ -21,15 +22,15 @@ func ovs() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Outside:  true,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
-		Needs:    needsOpenVSwitch(),
+		Needs:    openvswitch.Needs(),
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",
 		Try:      tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return setUpOpenVSwitch(cluster, setup,
-				func(s *openVSwitch) error { return s.addUplink(bridgeName) },
-				func(s *openVSwitch, c *lab.Container) error {
-					return s.plug(bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
+				func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },
+				func(s *openvswitch.Switch, c *lab.Container) error {
+					return plug(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
 				})
 		},
 	}

@@ -27,7 +27,7 @@ func openVSwitches() []site.ClusterSpec {
 	return []site.ClusterSpec{on("ovs"), on("ovs-vlan"), on("ovs-vxlan"), explicit(), on("ovs-multitable")}
 }
 
-func TestOpenVSwitchCarriesTraffic(t *testing.T) {
+func TestRealOpenVSwitchCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -61,7 +61,7 @@ func TestOpenVSwitchCarriesTraffic(t *testing.T) {
 }
 
 // Whatever ovs-vswitchd does, it does on its host's CPUs.
-func TestOpenVSwitchStaysOnItsCPUs(t *testing.T) {
+func TestRealOpenVSwitchStaysOnItsCPUs(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -103,7 +103,7 @@ func counted(t *testing.T, l *site.Lab, at, match string, run func()) float64 {
 
 // What containers of two hosts say to each other travels with the tag of VLAN
 // 701; the hosts' own packets without; and the two do not meet.
-func TestOVSVLANTagsTheTrunk(t *testing.T) {
+func TestRealOVSVLANTagsTheTrunk(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -130,7 +130,7 @@ func TestOVSVLANTagsTheTrunk(t *testing.T) {
 }
 
 // What crosses hosts is inside VXLAN, 50 bytes longer.
-func TestOVSVXLANEncapsulates(t *testing.T) {
+func TestRealOVSVXLANEncapsulates(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -164,7 +164,7 @@ func hits(t *testing.T, l *site.Lab, at string) (rules int, hit []string) {
 	return rules, hit
 }
 
-func TestOVSExplicitRulesAreTaken(t *testing.T) {
+func TestRealOVSExplicitRulesAreTaken(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -200,7 +200,7 @@ func TestOVSExplicitRulesAreTaken(t *testing.T) {
 
 // A packet to another host passes the tables that a packet of OpenShift's SDN
 // does; one that belongs to another tenant does not arrive.
-func TestOVSMultitableWalksItsTables(t *testing.T) {
+func TestRealOVSMultitableWalksItsTables(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -227,7 +227,7 @@ func TestOVSMultitableWalksItsTables(t *testing.T) {
 }
 
 // The rules on the network's page are those that are laid.
-func TestOVSMultitablePageShowsItsRules(t *testing.T) {
+func TestRealOVSMultitablePageShowsItsRules(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -249,7 +249,7 @@ func TestOVSMultitablePageShowsItsRules(t *testing.T) {
 }
 
 // Three hosts reach each other, and a mesh of tunnels has no loop.
-func TestOpenVSwitchThreeHosts(t *testing.T) {
+func TestRealOpenVSwitchThreeHosts(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
@@ -279,11 +279,11 @@ func TestOpenVSwitchThreeHosts(t *testing.T) {
 
 // Docker starts the containers and has no part in their network: they hang on
 // Open vSwitch.
-func TestDockerOVSCarriesTraffic(t *testing.T) {
+func TestRealDockerOVSCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := docker(t, "docker-ovs")
+	l := buildDocker(t, "docker-ovs")
 	b := built(t, l, "docker-ovs")
 	n, _ := network.Find("docker-ovs")
 	for _, path := range n.Paths {
@@ -319,7 +319,7 @@ func TestDockerOVSCarriesTraffic(t *testing.T) {
 
 // One that fails when its daemons run already takes them along, says which step
 // failed, and leaves the others.
-func TestOpenVSwitchFailureLeavesTheOthers(t *testing.T) {
+func TestRealOpenVSwitchFailureLeavesTheOthers(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}

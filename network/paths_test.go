@@ -21,7 +21,7 @@ func ofTheKernel() []network.Network {
 	return slices.DeleteFunc(network.All(), func(n network.Network) bool { return len(n.Needs) > 0 })
 }
 
-func TestLabEveryPathCarriesTraffic(t *testing.T) {
+func TestLabUserEveryPathCarriesTraffic(t *testing.T) {
 	for _, n := range ofTheKernel() {
 		t.Run(n.Name, func(t *testing.T) {
 			l := build(t, on(n.Name))
@@ -63,7 +63,7 @@ func carries(t *testing.T, l *site.Lab, b site.Built, path string, mtu int) {
 	}
 }
 
-func TestLabNineNetworksAtOnce(t *testing.T) {
+func TestLabUserNineNetworksAtOnce(t *testing.T) {
 	var all []site.ClusterSpec
 	for _, n := range ofTheKernel() {
 		all = append(all, on(n.Name))
@@ -78,7 +78,7 @@ func TestLabNineNetworksAtOnce(t *testing.T) {
 	}
 }
 
-func TestLabThreeHosts(t *testing.T) {
+func TestLabUserThreeHosts(t *testing.T) {
 	var all []site.ClusterSpec
 	for _, name := range []string{"route", "ptp", "vxlan", "macvlan"} {
 		spec := on(name)
@@ -103,7 +103,7 @@ func TestLabThreeHosts(t *testing.T) {
 	}
 }
 
-func TestLabLinkLimits(t *testing.T) {
+func TestLabUserLinkLimits(t *testing.T) {
 	const rate = 100e6
 	spec := on("route")
 	spec.Link = rate
@@ -117,7 +117,7 @@ func TestLabLinkLimits(t *testing.T) {
 	}
 }
 
-func TestLabFailureLeavesTheOthers(t *testing.T) {
+func TestLabUserFailureLeavesTheOthers(t *testing.T) {
 	absurd, half, much := on("bridge"), on("vxlan"), on("macvlan")
 	absurd.MTU = 1 << 20
 	half.MTU = 100 // the hosts stand, the containers' MTU of 50 is refused

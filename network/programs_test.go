@@ -9,7 +9,7 @@ import (
 
 // Real servers and clients run in the containers of real engines, which can
 // write where they must and nowhere that is the machine's.
-func TestContainersHaveTheMachinesPrograms(t *testing.T) {
+func TestRealContainersHaveTheMachinesPrograms(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}

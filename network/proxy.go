@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"tare/engine"
 	"tare/lab"
 )
 
@@ -41,14 +42,14 @@ func proxy() Network {
 }
 
 // startRelay starts a process that relays a container's published ports.
-func startRelay(c *lab.Container, ports []portMap) error {
+func startRelay(c *lab.Container, ports []engine.Port) error {
 	if len(ports) == 0 {
 		return nil
 	}
 	args := []string{RelayVerb}
 	for _, port := range ports {
 		args = append(args, fmt.Sprintf("%s/%s=%s",
-			netip.AddrPortFrom(c.Host.Addr, port.host), port.protocol, netip.AddrPortFrom(c.Addr, port.container)))
+			netip.AddrPortFrom(c.Host.Addr, port.Host), port.Protocol, netip.AddrPortFrom(c.Addr, port.Container)))
 	}
 	return c.Host.StartSelf(&c.Undo, args...)
 }

@@ -10,7 +10,7 @@ import (
 
 // Each server's port leads to the first container of a host, and the one that
 // nothing publishes leads nowhere.
-func TestServersPortsArePublished(t *testing.T) {
+func TestRealServersPortsArePublished(t *testing.T) {
 	var all []site.ClusterSpec
 	for _, n := range network.All() {
 		if n.Serves(network.PublishedPort) && n.Engine.Name == "" && (asRoot(t) || len(n.Needs) == 0) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"tare/engine"
 	"tare/lab"
 )
 
@@ -76,10 +77,9 @@ func addNftables(h *lab.Host, rules int) error {
 // addIptables lays the rules with the machine's iptables, before those that
 // stand there already.
 func addIptables(h *lab.Host, rules int, setup *Setup) error {
-	need := program("iptables-restore", "iptables", "--version")
-	path, err := need.Find()
+	path, err := engine.NeedProgram("iptables-restore", "iptables").Require()
 	if err != nil {
-		return &MissingError{need.What, need.Get, err}
+		return err
 	}
 	var text strings.Builder
 	text.WriteString("*filter\n:TARE - [0:0]\n")

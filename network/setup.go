@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tare/engine"
 	"tare/lab"
 )
 
@@ -183,7 +184,7 @@ func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 	if err := n.SetUp(cluster, setup); err != nil {
 		return err
 	}
-	parts, err := n.versions(cluster.Hosts[0])
+	parts, err := engine.Versions(cluster.Hosts[0], n.Needs)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"tare/engine"
 	"tare/lab"
 )
 
@@ -22,7 +23,7 @@ func srIOV() Network {
 		Fidelity: Product,
 		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost},
-		Needs:    []Need{root()},
+		Needs:    []engine.Need{engine.NeedRoot()},
 		Missing:  "virtual functions of an SR-IOV adapter",
 		Get:      "echo 2 > /sys/class/net/NIC/device/sriov_numvfs",
 		Params: []Param{{

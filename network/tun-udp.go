@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -29,7 +30,7 @@ func tunUDP() Network {
 		Facts:    Facts{Kernel: "tun"},
 		Stack:    wire.UDP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs:    []Need{tunNeed()},
+		Needs:    []engine.Need{tunNeed()},
 		Missing:  "TUN devices",
 		Get:      "modprobe tun",
 		SetUp:    setUpTunnel,

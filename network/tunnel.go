@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/engine"
 	"tare/wire"
 )
 
@@ -184,8 +185,8 @@ func (t Tunnel) receive(socket, tun int) error {
 }
 
 // tunNeed is the kernel's TUN, and the right to it.
-func tunNeed() Need {
-	return Need{What: tunDevice, Get: "modprobe tun; as an ordinary user also chmod 666 " + tunDevice, Find: func() (string, error) {
+func tunNeed() engine.Need {
+	return engine.Need{What: tunDevice, Get: "modprobe tun; as an ordinary user also chmod 666 " + tunDevice, Find: func() (string, error) {
 		file, err := os.OpenFile(tunDevice, os.O_RDWR, 0)
 		if err != nil {
 			return "", err

@@ -21,7 +21,7 @@ func mayTUN() error {
 // A tunnel carries every path between two and three hosts, each packet in a
 // datagram of its own, and nothing without its process. Where the user may not
 // have TUN devices the network says so.
-func TestLabTunnelCarries(t *testing.T) {
+func TestLabUserTunnelCarries(t *testing.T) {
 	three := on("tun-udp")
 	three.Name, three.Hosts = "three", 3
 	l := tryBuild(t, on("tun-udp"), three)

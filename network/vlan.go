@@ -3,6 +3,7 @@ package network
 import (
 	"strconv"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -39,8 +40,8 @@ func vlan() Network {
 }
 
 // needsVLAN asks for a VLAN device: the kernel's, or BPF's in its place.
-func needsVLAN() []Need {
-	return []Need{kernel("VLAN devices", "modprobe 8021q", func(ns *lab.Namespace) error {
+func needsVLAN() []engine.Need {
+	return []engine.Need{kernel("VLAN devices", "modprobe 8021q", func(ns *lab.Namespace) error {
 		if err := lab.AddVeth(lab.End{In: ns, Name: lab.Device}, lab.End{In: ns, Name: "wire"}, 1500); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 // tagged are the networks on a VLAN of the underlay.
 func tagged() []string { return []string{"vlan", "bridge-vlan", "macnat"} }
 
-func TestVLANCarriesTraffic(t *testing.T) {
+func TestLabVLANCarriesTraffic(t *testing.T) {
 	var all []site.ClusterSpec
 	for _, name := range tagged() {
 		all = append(all, on(name))
@@ -48,7 +48,7 @@ func TestVLANCarriesTraffic(t *testing.T) {
 
 // On the wire between the hosts each packet has the tag, and the MAC addresses
 // that its network shows.
-func TestVLANOnTheWire(t *testing.T) {
+func TestLabVLANOnTheWire(t *testing.T) {
 	const host1, host2 = "02:42:0a:00:00:01", "02:42:0a:00:00:02"
 	for name, want := range map[string]string{
 		"vlan":        "701 02:42:0a:dc:04:01 02:42:0a:dc:08:01",
@@ -139,7 +139,7 @@ func interfaceIndex(device string) (int, error) {
 
 // With macnat nobody sees another's MAC address over the wire, and each host
 // has a rule for every container, the measured one's last.
-func TestMACNATHidesEveryContainer(t *testing.T) {
+func TestLabMACNATHidesEveryContainer(t *testing.T) {
 	spec := on("macnat")
 	spec.Containers = 5
 	l := build(t, spec)
@@ -179,7 +179,7 @@ func TestMACNATHidesEveryContainer(t *testing.T) {
 
 // With one container there is no path within a host; with many the rules need
 // several transactions, and keep their order.
-func TestMACNATWithOneContainerAndMany(t *testing.T) {
+func TestLabMACNATWithOneContainerAndMany(t *testing.T) {
 	one, many := on("macnat"), on("macnat")
 	one.Name, one.Containers = "one", 1
 	many.Name, many.Containers = "many", 60
@@ -201,7 +201,7 @@ func TestMACNATWithOneContainerAndMany(t *testing.T) {
 
 // A link counts the tag, which the kernel keeps beside the frame, with the 24
 // bytes that it does not know of either.
-func TestVLANLinkCountsTheTag(t *testing.T) {
+func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	const rate = 100e6
 	tagged, plain := on("vlan"), on("macvlan")
 	tagged.Link, plain.Link = rate, rate
@@ -223,7 +223,7 @@ func TestVLANLinkCountsTheTag(t *testing.T) {
 
 // Root has VLANs wherever BPF is; who may load no programs needs the kernel's
 // own, and is told so.
-func TestLabVLANRunsOrSaysWhatIsMissing(t *testing.T) {
+func TestLabUserVLANRunsOrSaysWhatIsMissing(t *testing.T) {
 	l := tryBuild(t, on("vlan"), on("veth"))
 	said, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", "ip link add try link eth0 type vlan id 9 2>&1")
 	if err != nil {

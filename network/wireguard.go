@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
@@ -27,9 +28,9 @@ func wireguard() Network {
 		Facts:    Facts{Encrypts: true, Kernel: "wireguard"},
 		Stack:    wire.Wireguard(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs: []Need{
+		Needs: []engine.Need{
 			kernel("WireGuard devices", "modprobe wireguard", func(ns *lab.Namespace) error { return ns.AddWireGuard("try", 1440) }),
-			program("wg", "wireguard-tools", "--version"),
+			engine.NeedProgram("wg", "wireguard-tools", "--version"),
 		},
 		Missing: "WireGuard devices",
 		Get:     "modprobe wireguard",
@@ -66,7 +67,7 @@ func setUpWireguard(cluster *lab.Cluster, setup *Setup) error {
 
 // setPeers gives a host's device its key, and every other host as a peer.
 func setPeers(cluster *lab.Cluster, h *lab.Host, keys map[*lab.Host]*ecdh.PrivateKey) error {
-	wg, err := Program("wg")
+	wg, err := engine.Program("wg")
 	if err != nil {
 		return err
 	}

@@ -179,8 +179,8 @@ func TestOpenCPUFailsEarly(t *testing.T) {
 	}
 }
 
-// TestBusyTimeIsSeen burns CPU time of its own and finds it in the machine's.
-func TestBusyTimeIsSeen(t *testing.T) {
+// TestLabBusyTimeIsSeen burns CPU time of its own and finds it in the machine's.
+func TestLabBusyTimeIsSeen(t *testing.T) {
 	reader, err := OpenCPU("/")
 	if err != nil {
 		t.Fatal(err)

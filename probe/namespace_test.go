@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestCountersAreThoseOfTheNamespace overflows a UDP receive buffer in a
+// TestLabCountersAreThoseOfTheNamespace overflows a UDP receive buffer in a
 // network namespace of its own: the counters there account for each datagram.
-func TestCountersAreThoseOfTheNamespace(t *testing.T) {
+func TestLabCountersAreThoseOfTheNamespace(t *testing.T) {
 	failed := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the namespace

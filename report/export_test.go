@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/foreign"
 	"tare/result"
 )
 
@@ -119,20 +120,21 @@ func TestIperf3JSONAddsUp(t *testing.T) {
 	if len(left) != 1 || left[0] != "tcp_rr" {
 		t.Errorf("left out %q, want the cell that carries no bulk data", left)
 	}
-	var doc iperf3Doc
+	var extras iperf3Extras
+	doc := foreign.Iperf3Document{Tare: &extras}
 	if err := json.Unmarshal(text.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	bytes := int64(0)
+	bytes := 0.0
 	for _, interval := range doc.Intervals {
 		bytes += interval.Sum.Bytes
 	}
 	received := doc.End.Received
-	if len(doc.Intervals) != 3 || received.Bits != 12e9 || received.Seconds != 4 || received.Bytes != 6e9 || bytes != received.Bytes {
-		t.Errorf("%d intervals of %d bytes, in all %+v", len(doc.Intervals), bytes, received)
+	if len(doc.Intervals) != 3 || *received.BitsPerSecond != 12e9 || received.Seconds != 4 || received.Bytes != 6e9 || bytes != received.Bytes {
+		t.Errorf("%d intervals of %g bytes, in all %+v", len(doc.Intervals), bytes, received)
 	}
-	if doc.End.Sent.Retransmits == nil || *doc.End.Sent.Retransmits != 4 || doc.Start.Test.Streams != 2 || doc.Tare.Network != "vxlan" {
-		t.Errorf("got %+v, %+v, %+v", doc.End.Sent, doc.Start.Test, doc.Tare)
+	if doc.End.Sent.Retransmits == nil || *doc.End.Sent.Retransmits != 4 || doc.Start.Test.Streams != 2 || extras.Network != "vxlan" {
+		t.Errorf("got %+v, %+v, %+v", doc.End.Sent, doc.Start.Test, extras)
 	}
 }
 

@@ -173,9 +173,9 @@ func TestCataloguesAreComplete(t *testing.T) {
 	}
 }
 
-// TestBuiltPageIsOfItsSource builds the script and the style anew and compares
+// TestRealBuiltPageIsOfItsSource builds the script and the style anew and compares
 // them with those that stand in the repository.
-func TestBuiltPageIsOfItsSource(t *testing.T) {
+func TestRealBuiltPageIsOfItsSource(t *testing.T) {
 	out := t.TempDir()
 	command := exec.Command("node", "build.mjs", out)
 	command.Dir = "web"
@@ -193,10 +193,10 @@ func TestBuiltPageIsOfItsSource(t *testing.T) {
 	}
 }
 
-// TestPagesInChromium opens pages as their readers do (web/test): of a usual run,
+// TestRealPagesInChromium opens pages as their readers do (web/test): of a usual run,
 // of hostile names, of a thousand cells, and of real runs that hold one of each
 // thing that there is a chart of.
-func TestPagesInChromium(t *testing.T) {
+func TestRealPagesInChromium(t *testing.T) {
 	folder := t.TempDir()
 	results := map[string]*result.Result{"thousand": thousand()}
 	for _, name := range []string{"quick", "hostile", "sweep", "load", "traced", "links", "case"} {

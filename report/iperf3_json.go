@@ -4,17 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
+	"tare/foreign"
 	"tare/result"
 )
 
 // writeIperf3JSON writes the JSON of iperf3 -J for each cell that carried bulk
-// data. The samples stand end to end as intervals, all flows together. What the
-// schema does not know stands under x_tare.
+// data. Its samples become intervals, one after another, with all flows together.
+// What the schema has no field for is under x_tare.
 func writeIperf3JSON(w io.Writer, results []*result.Result, _ string) (left []string, err error) {
-	var docs []iperf3Doc
+	var docs []foreign.Iperf3Document
 	for _, res := range results {
 		for i := range res.Cells {
 			if doc, ok := iperf3Of(res, &res.Cells[i]); ok {
@@ -41,63 +43,7 @@ func writeIperf3JSON(w io.Writer, results []*result.Result, _ string) (left []st
 	return left, nil
 }
 
-// iperf3Doc is one document in the schema of iperf3 (esnet/iperf, iperf_api.c).
-type iperf3Doc struct {
-	Start     iperf3Start      `json:"start"`
-	Intervals []iperf3Interval `json:"intervals"`
-	End       iperf3End        `json:"end"`
-	Tare      iperf3Extras     `json:"x_tare"`
-}
-
-type iperf3Start struct {
-	Connected  []any  `json:"connected"`
-	Version    string `json:"version"`
-	SystemInfo string `json:"system_info"`
-	Timestamp  struct {
-		Time    string `json:"time"`
-		Seconds int64  `json:"timesecs"`
-	} `json:"timestamp"`
-	Test struct {
-		Protocol string  `json:"protocol"`
-		Streams  int     `json:"num_streams"`
-		Size     int     `json:"blksize"`
-		Omit     int     `json:"omit"`
-		Duration float64 `json:"duration"` // s
-		Bytes    int     `json:"bytes"`
-		Blocks   int     `json:"blocks"`
-		Reverse  int     `json:"reverse"`
-		Target   float64 `json:"target_bitrate"` // bit/s, 0 for as fast as it goes
-	} `json:"test_start"`
-}
-
-type iperf3Interval struct {
-	Streams []iperf3Sum `json:"streams"`
-	Sum     iperf3Sum   `json:"sum"`
-}
-
-type iperf3End struct {
-	Streams  []map[string]iperf3Sum `json:"streams"`
-	Sum      *iperf3Sum             `json:"sum,omitempty"` // UDP
-	Sent     iperf3Sum              `json:"sum_sent"`
-	Received iperf3Sum              `json:"sum_received"`
-	CC       string                 `json:"sender_tcp_congestion,omitempty"`
-}
-
-// iperf3Sum is what was carried from start to end, in seconds.
-type iperf3Sum struct {
-	Start       float64  `json:"start"`
-	End         float64  `json:"end"`
-	Seconds     float64  `json:"seconds"`
-	Bytes       int64    `json:"bytes"`
-	Bits        float64  `json:"bits_per_second"`
-	Retransmits *float64 `json:"retransmits,omitempty"`
-	JitterMS    *float64 `json:"jitter_ms,omitempty"`
-	LostPercent *float64 `json:"lost_percent,omitempty"`
-	Omitted     bool     `json:"omitted"`
-	Sender      bool     `json:"sender"`
-}
-
-// iperf3Extras say what the schema can't.
+// iperf3Extras is what iperf3's schema has no field for.
 type iperf3Extras struct {
 	Network string          `json:"network"`
 	Path    string          `json:"path"`
@@ -109,30 +55,28 @@ type iperf3Extras struct {
 
 // iperf3Of makes the document of a cell; false where it is no bulk transfer
 // with a throughput and a duration.
-func iperf3Of(res *result.Result, c *result.Cell) (iperf3Doc, bool) {
+func iperf3Of(res *result.Result, c *result.Cell) (doc foreign.Iperf3Document, ok bool) {
 	protocol, isStream := strings.CutSuffix(c.Workload, "_stream")
-	intervals := iperf3Intervals(c)
-	if !isStream || len(intervals) == 0 {
-		return iperf3Doc{}, false
+	doc.Intervals = iperf3Intervals(c)
+	if !isStream || len(doc.Intervals) == 0 {
+		return doc, false
 	}
-	var doc iperf3Doc
-	doc.Intervals = intervals
-	doc.Start.Connected = []any{}
-	doc.Start.Version = "tare " + res.Tool.Version
-	doc.Start.SystemInfo = res.Environment.Kernel
+	doc.Start = &foreign.Iperf3Start{
+		Connected: []foreign.Iperf3Connection{},
+		Version:   "tare " + res.Tool.Version, SystemInfo: res.Environment.Kernel,
+		Test: foreign.Iperf3Test{
+			Protocol: strings.ToUpper(protocol), Streams: int(max(1, numberParam(c, "flows"))),
+			Size: int(numberParam(c, "size")), Target: numberParam(c, "rate"),
+		},
+	}
 	if at, err := time.Parse(time.RFC3339, res.Started); err == nil {
-		doc.Start.Timestamp.Time, doc.Start.Timestamp.Seconds = at.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"), at.Unix()
+		doc.Start.Timestamp = foreign.Iperf3Time{Time: at.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"), Seconds: float64(at.Unix())}
 	}
-	test := &doc.Start.Test
-	test.Protocol = strings.ToUpper(protocol)
-	test.Streams = int(max(1, numberParam(c, "flows")))
-	test.Size = int(numberParam(c, "size"))
-	test.Target = numberParam(c, "rate")
 	if given(*c, "direction") == "reverse" {
-		test.Reverse = 1
+		doc.Start.Test.Reverse = 1
 	}
-	doc.End = iperf3Total(c, intervals, protocol == "udp")
-	test.Duration = doc.End.Received.Seconds
+	doc.End = iperf3Total(c, doc.Intervals, protocol == "udp")
+	doc.Start.Test.Duration = doc.End.Received.Seconds
 	doc.Tare = iperf3Extras{
 		Network: c.Network, Path: c.Path, Mode: c.Mode, Params: c.Params, Metrics: c.Metrics,
 		Notes: []string{
@@ -158,12 +102,12 @@ func numberParam(c *result.Cell, name string) float64 {
 
 // iperf3Intervals are the steps of each sample's series, or the sample as one
 // step where it has none.
-func iperf3Intervals(c *result.Cell) []iperf3Interval {
+func iperf3Intervals(c *result.Cell) []foreign.Iperf3Interval {
 	duration := numberParam(c, "duration")
 	if duration <= 0 {
 		return nil
 	}
-	var intervals []iperf3Interval
+	var intervals []foreign.Iperf3Interval
 	start := 0.0
 	for _, s := range c.Samples {
 		whole, measured := s.Metrics["throughput"]
@@ -179,20 +123,23 @@ func iperf3Intervals(c *result.Cell) []iperf3Interval {
 			if again := s.Series["retransmits"]; len(again) == len(steps) {
 				sum.Retransmits = &again[i]
 			}
-			intervals = append(intervals, iperf3Interval{Streams: []iperf3Sum{sum}, Sum: sum})
+			intervals = append(intervals, foreign.Iperf3Interval{Streams: []foreign.Iperf3Span{sum}, Sum: &sum})
 			start = sum.End
 		}
 	}
 	return intervals
 }
 
-func iperf3Step(start, seconds, bits float64) iperf3Sum {
-	return iperf3Sum{Start: start, End: start + seconds, Seconds: seconds, Bytes: int64(bits * seconds / 8), Bits: bits}
+func iperf3Step(start, seconds, bits float64) foreign.Iperf3Span {
+	return foreign.Iperf3Span{
+		Start: start, End: start + seconds, Seconds: seconds,
+		Bytes: math.Trunc(bits * seconds / 8), BitsPerSecond: &bits, Omitted: new(false),
+	}
 }
 
 // iperf3Total is the end of the document: means over the samples, and their
 // retransmits added up.
-func iperf3Total(c *result.Cell, intervals []iperf3Interval, udp bool) iperf3End {
+func iperf3Total(c *result.Cell, intervals []foreign.Iperf3Interval, udp bool) foreign.Iperf3End {
 	count, sums := map[string]float64{}, map[string]float64{}
 	for _, s := range c.Samples {
 		for name, v := range s.Metrics {
@@ -203,23 +150,20 @@ func iperf3Total(c *result.Cell, intervals []iperf3Interval, udp bool) iperf3End
 	sent := received
 	sent.Sender = true
 	if count["retransmits"] > 0 {
-		again := sums["retransmits"]
-		sent.Retransmits = &again
+		sent.Retransmits = new(sums["retransmits"])
 	}
 	if count["jitter"] > 0 {
-		jitter := 1e3 * sums["jitter"] / count["jitter"]
-		received.JitterMS = &jitter
+		received.JitterMS = new(1e3 * sums["jitter"] / count["jitter"])
 	}
 	if count["loss"] > 0 {
-		lost := 100 * sums["loss"] / count["loss"]
-		received.LostPercent = &lost
+		received.LostPercent = new(100 * sums["loss"] / count["loss"])
 	}
-	end := iperf3End{Sent: sent, Received: received}
+	end := foreign.Iperf3End{Sent: &sent, Received: &received}
 	if udp {
-		end.Sum, end.Streams = &received, []map[string]iperf3Sum{{"udp": received}}
+		end.Sum, end.Streams = &received, []foreign.Iperf3Stream{{UDP: &received}}
 		return end
 	}
-	end.Streams = []map[string]iperf3Sum{{"sender": sent, "receiver": received}}
-	end.CC = given(*c, "cc")
+	end.Streams = []foreign.Iperf3Stream{{Sender: &sent, Receiver: &received}}
+	end.SenderCC = given(*c, "cc")
 	return end
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // onSmallDisk makes this binary, run again in a namespace of its own, the
-// other half of TestFullDisk. It holds a folder.
+// other half of TestLabFullDisk. It holds a folder.
 const onSmallDisk = "TARE_TEST_SMALL_DISK"
 
 func TestMain(m *testing.M) {
@@ -198,8 +198,8 @@ func TestCheckWritable(t *testing.T) {
 	alone(t, dir)
 }
 
-// TestFullDisk fills a file system that only this test sees.
-func TestFullDisk(t *testing.T) {
+// TestLabFullDisk fills a file system that only this test sees.
+func TestLabFullDisk(t *testing.T) {
 	self := exec.Command("/proc/self/exe")
 	self.Env = append(os.Environ(), onSmallDisk+"="+t.TempDir())
 	self.SysProcAttr = &syscall.SysProcAttr{

@@ -16,12 +16,12 @@ import (
 // promptly is how soon an agent's failure must be told.
 const promptly = 5 * time.Second
 
-func TestFailedAgentsAreTold(t *testing.T) {
+func TestLabFailedAgentsAreTold(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
-		{"exec sleep 100", "it said nothing"},
-		{"echo nonsense; exec sleep 100", "it talks nonsense"},
-		{"exit 1", "it died before it said hello"},
-		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `it speaks "tare.agent/0"`},
+		{"exec sleep 100", "it sent nothing"},
+		{"echo nonsense; exec sleep 100", "what no agent sends"},
+		{"exit 1", "wait for its hello: it died"},
+		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `its protocol is "tare.agent/0"`},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			labtest.NoLeaks(t)
@@ -86,7 +86,7 @@ func measure(t *testing.T, server, client *agent.Handle, window time.Duration) e
 
 // Agents that are killed or stopped during a run are told in time, and the
 // next request starts others.
-func TestLabAgentsThatFailInARun(t *testing.T) {
+func TestLabUserAgentsThatFailInARun(t *testing.T) {
 	for _, c := range []struct{ signal, says string }{
 		{"KILL", "it died"},
 		{"STOP", "it hangs"},

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/network"
 	"tare/workload"
@@ -102,7 +103,7 @@ func (s standing) lifecycle(name string) (op workload.Operation, err error) {
 
 // startApart starts a process that waits in namespaces of its own.
 func startApart(h *lab.Host, _ string) (end func() error, err error) {
-	process, err := h.StartApart(network.WaitVerb)
+	process, err := h.StartApart(engine.WaitVerb)
 	if err != nil {
 		return nil, err
 	}

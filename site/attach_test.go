@@ -40,9 +40,9 @@ func stands(t *testing.T, l *site.Lab) []string {
 	return all
 }
 
-// TestLabContainersComeAndGo on every path of some networks, ten at once too,
+// TestLabUserContainersComeAndGo on every path of some networks, ten at once too,
 // and leave the lab as it was.
-func TestLabContainersComeAndGo(t *testing.T) {
+func TestLabUserContainersComeAndGo(t *testing.T) {
 	names := []string{network.Baseline, "veth", "bridge", "nat", "proxy", "vxlan"}
 	l := build(t, names...)
 	before := stands(t, l)
@@ -77,8 +77,8 @@ func TestLabContainersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestLabProcessWithoutEngine is the least that a container is.
-func TestLabProcessWithoutEngine(t *testing.T) {
+// TestLabUserProcessWithoutEngine is the least that a container is.
+func TestLabUserProcessWithoutEngine(t *testing.T) {
 	l := build(t, network.Baseline)
 	for range 3 {
 		op, err := l.Lifecycle(t.Context(), network.Baseline)
@@ -88,7 +88,7 @@ func TestLabProcessWithoutEngine(t *testing.T) {
 	}
 }
 
-func TestLabSaysWhereNoContainerCanBeMade(t *testing.T) {
+func TestLabUserSaysWhereNoContainerCanBeMade(t *testing.T) {
 	l := build(t, "bridge")
 	for _, c := range []struct {
 		at, path, says string
@@ -105,9 +105,9 @@ func TestLabSaysWhereNoContainerCanBeMade(t *testing.T) {
 	}
 }
 
-// TestLabAskedToGoWaitsForContainers ends a lab while containers come and go:
+// TestLabUserAskedToGoWaitsForContainers ends a lab while containers come and go:
 // the owner's Close leaves nothing, which NoLeaks sees.
-func TestLabAskedToGoWaitsForContainers(t *testing.T) {
+func TestLabUserAskedToGoWaitsForContainers(t *testing.T) {
 	labtest.NoLeaks(t)
 	l, err := site.Start(t.Context())
 	if err == nil {

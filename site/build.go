@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/network"
 	"tare/result"
@@ -92,7 +93,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 // setUpTogether lays underlays one after another, on the hosts of their engine
 // where they have one. An engine that no network stands on does not stay.
 func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, laid []standing) {
-	e := &engine{spec: specs[indices[0]]}
+	e := &sharedHosts{spec: specs[indices[0]]}
 	for _, i := range indices {
 		begun := time.Now()
 		setup := &network.Setup{Containers: specs[i].Containers, Params: specs[i].Params}
@@ -104,7 +105,7 @@ func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, laid []standi
 		}
 		if err != nil {
 			built.Error = err.Error()
-			if missing := new(network.MissingError); errors.As(err, &missing) {
+			if missing := new(engine.MissingError); errors.As(err, &missing) {
 				built.Missing, built.Get = missing.What, missing.Get
 			}
 		} else if e.hosts != nil {
@@ -119,8 +120,8 @@ func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, laid []standi
 	}
 }
 
-// engine is one set of hosts that networks share, with what was started there.
-type engine struct {
+// sharedHosts are a set of hosts that networks of one engine share, with what was started there.
+type sharedHosts struct {
 	spec  ClusterSpec  // of the first network
 	hosts *lab.Cluster // nil: not laid
 	parts map[string]string
@@ -130,7 +131,7 @@ type engine struct {
 }
 
 // lay makes the hosts of an engine and starts its daemons, once.
-func (e *engine) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error) {
+func (e *sharedHosts) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error) {
 	if e.tried {
 		return e.hosts, e.err
 	}
@@ -151,7 +152,7 @@ func (e *engine) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error) {
 }
 
 // end takes an engine back that nothing stands on.
-func (e *engine) end(l *lab.Lab) error {
+func (e *sharedHosts) end(l *lab.Lab) error {
 	if e.hosts == nil || e.used {
 		return nil
 	}
@@ -165,7 +166,7 @@ func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
 
 // setUpCluster makes the hosts, or takes those of the network's engine, and lays
 // the network on them. A network that lacks a part has no hosts made.
-func (e *engine) setUpCluster(l *lab.Lab, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
+func (e *sharedHosts) setUpCluster(l *lab.Lab, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
 	n, known := network.Find(spec.Network)
 	if !known {
 		return nil, fmt.Errorf("lay network %q: unknown", spec.Network)
@@ -173,7 +174,7 @@ func (e *engine) setUpCluster(l *lab.Lab, spec ClusterSpec, setup *network.Setup
 	return e.setUpNetwork(l, n, spec, setup)
 }
 
-func (e *engine) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
+func (e *sharedHosts) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
 	err := n.Lacks()
 	if err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func (k *keeper) probe() (probed []Availability, err error) {
 		}
 		if err != nil {
 			a.Error, a.Missing, a.Get = err.Error(), n.Missing, n.Get
-			if missing := new(network.MissingError); errors.As(err, &missing) {
+			if missing := new(engine.MissingError); errors.As(err, &missing) {
 				a.Missing, a.Get, a.Error = missing.What, missing.Get, missing.Err.Error()
 			}
 		}

@@ -18,8 +18,8 @@ import (
 	"tare/test/labtest"
 )
 
-// TestLabEngines runs the tests of engines as the init of a lab.
-func TestLabEngines(t *testing.T) {
+// TestLabUserEngines runs the tests of engines as the init of a lab.
+func TestLabUserEngines(t *testing.T) {
 	labtest.NoLeaks(t)
 	runtime.LockOSThread() // the parent-death signal is that of the thread
 	defer runtime.UnlockOSThread()
@@ -85,9 +85,9 @@ func claim(name string) error {
 	return site.ReleaseCgroups(file)
 }
 
-// TestCgroupsOfKilledOwners: groups stand while their owner lives, whoever
+// TestLabCgroupsOfKilledOwners: groups stand while their owner lives, whoever
 // sweeps, and are gone with the next command after it was killed.
-func TestCgroupsOfKilledOwners(t *testing.T) {
+func TestLabCgroupsOfKilledOwners(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Logf("uid %d makes no control groups", os.Geteuid())
 		return
@@ -128,9 +128,9 @@ func TestCgroupsOfKilledOwners(t *testing.T) {
 	}
 }
 
-// TestCgroupsAreReleased: an owner that ends in order takes its groups along,
+// TestLabCgroupsAreReleased: an owner that ends in order takes its groups along,
 // also those in which something still ends.
-func TestCgroupsAreReleased(t *testing.T) {
+func TestLabCgroupsAreReleased(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Logf("uid %d makes no control groups", os.Geteuid())
 		return

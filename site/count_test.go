@@ -18,9 +18,9 @@ func valueOf(c site.Counted, at, source, name string) float64 {
 	return 0
 }
 
-// TestCountTellsWhatEachPlaceDid pings through the lab: each place counts its
+// TestLabCountShowsWhatEachPlaceDid pings through the lab: each place counts its
 // own part, and one that was not asked for nothing.
-func TestCountTellsWhatEachPlaceDid(t *testing.T) {
+func TestLabCountShowsWhatEachPlaceDid(t *testing.T) {
 	l := build(t, "bridge")
 	places := []string{"bridge.h1/c1", "bridge.h1"}
 	stop, err := l.Count(t.Context(), places)
@@ -55,7 +55,7 @@ func TestCountTellsWhatEachPlaceDid(t *testing.T) {
 }
 
 // A place's state is its own: what /sys says is of its devices.
-func TestStatesAreThoseOfThePlace(t *testing.T) {
+func TestLabStatesAreThoseOfThePlace(t *testing.T) {
 	l := build(t, "vxlan")
 	all, err := l.States(t.Context(), []string{"vxlan.h1", "vxlan.h1/c1"})
 	if err != nil {

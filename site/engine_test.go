@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/engine"
 	"tare/lab"
 	"tare/network"
 )
@@ -16,14 +17,14 @@ const sleeps = "sleep"
 
 func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 	find := func(name string) (network.Network, bool) {
-		engine, _, _ := strings.Cut(name, ":")
-		switch engine {
+		of, _, _ := strings.Cut(name, ":")
+		switch of {
 		case "plain":
 			return network.Network{Name: name}, true
 		case "own":
-			return network.Network{Name: name, Needs: []network.Need{{What: "d"}}}, true
+			return network.Network{Name: name, Needs: []engine.Need{{What: "d"}}}, true
 		}
-		return network.Network{Name: name, Engine: network.Engine{Name: engine}}, true
+		return network.Network{Name: name, Engine: network.Engine{Name: of}}, true
 	}
 	two := func(name string, change ...func(*ClusterSpec)) ClusterSpec {
 		s := ClusterSpec{Name: name, Network: name, NIC: "full", MTU: 1500, Hosts: 2}
@@ -45,7 +46,7 @@ func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 	}
 }
 
-// engineTests run as the init of a lab: TestLabEngines starts it.
+// engineTests run as the init of a lab: TestLabUserEngines starts it.
 func engineTests() error {
 	if err := lab.Enter(); err != nil {
 		return err
@@ -121,7 +122,7 @@ func halfSetUp(l *lab.Lab) error {
 		}
 		return errors.New("add route: no such device")
 	}}
-	e := &engine{spec: specNamed("half")}
+	e := &sharedHosts{spec: specNamed("half")}
 	_, errHalf := e.setUpNetwork(l, half, specNamed("half"), &network.Setup{})
 	cluster, err := e.setUpNetwork(l, whole, specNamed("whole"), &network.Setup{})
 	errs := []error{says(errHalf, "lay network half: add route: no such device"), err}
@@ -160,7 +161,7 @@ func engineThatFails(l *lab.Lab) error {
 		}
 		return start(h)
 	})}
-	e := &engine{spec: specNamed("first")}
+	e := &sharedHosts{spec: specNamed("first")}
 	var errs []error
 	for _, name := range []string{"first", "second"} {
 		_, err := e.setUpNetwork(l, network.Network{Name: name, Engine: of, SetUp: container}, specNamed(name), &network.Setup{})
@@ -184,11 +185,11 @@ func missingPart(l *lab.Lab) error {
 	n := network.Network{
 		Name: "n", SetUp: container,
 		Engine: network.Engine{Name: "e", Start: func(*lab.Cluster) error { return errors.New("it was started") }},
-		Needs:  []network.Need{{What: "d", Get: "apt-get install d", Find: func() (string, error) { return "", errors.New("absent") }}},
+		Needs:  []engine.Need{{What: "d", Get: "apt-get install d", Find: func() (string, error) { return "", errors.New("absent") }}},
 	}
-	e := &engine{spec: specNamed("n")}
+	e := &sharedHosts{spec: specNamed("n")}
 	_, err := e.setUpNetwork(l, n, specNamed("n"), &network.Setup{})
-	if missing := new(network.MissingError); !errors.As(err, &missing) || missing.Get != "apt-get install d" {
+	if missing := new(engine.MissingError); !errors.As(err, &missing) || missing.Get != "apt-get install d" {
 		return fmt.Errorf("a network without its part: %w", err)
 	}
 	return says(err, "d: absent: apt-get install d")

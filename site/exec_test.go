@@ -10,7 +10,7 @@ import (
 	"tare/test/labtest"
 )
 
-func TestLabExecPassesStatusAndText(t *testing.T) {
+func TestLabUserExecPassesStatusAndText(t *testing.T) {
 	l := build(t, "veth")
 	for _, c := range []struct {
 		line, text, want string
@@ -31,7 +31,7 @@ func TestLabExecPassesStatusAndText(t *testing.T) {
 	}
 }
 
-func TestLabExecSaysWhatIsMissing(t *testing.T) {
+func TestLabUserExecSaysWhatIsMissing(t *testing.T) {
 	l := build(t, "veth")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestLabExecSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestLabExecIsInterrupted(t *testing.T) {
+func TestLabUserExecIsInterrupted(t *testing.T) {
 	l := build(t, "veth")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestLabExecIsInterrupted(t *testing.T) {
 
 // A daemon forks twice, leaves its session and minds no signal that can be
 // minded. It is there after its starter's end, and not after the lab's.
-func TestLabDaemonDiesWithTheLab(t *testing.T) {
+func TestLabUserDaemonDiesWithTheLab(t *testing.T) {
 	l := build(t, "veth")
 	before := len(labtest.Marked(t))
 	_, status := run(t, l, "h1", "", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 100; done' </dev/null >/dev/null 2>&1 &); exit 3`)

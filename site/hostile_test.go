@@ -56,7 +56,7 @@ func say(t *testing.T, l *site.Lab, bytes string, descriptors int) string {
 	return answer
 }
 
-func TestLabSurvivesHostileRequests(t *testing.T) {
+func TestLabUserSurvivesHostileRequests(t *testing.T) {
 	l := build(t, "veth")
 	run(t, l, "h1/c1", "", "exit") // mounts are made at first use
 	before := idleDescriptors(t, l)
@@ -119,7 +119,7 @@ func idleDescriptors(t *testing.T, l *site.Lab) int {
 
 // A spec that can't be laid says why, in the topology or as an error, and the
 // keeper lives on.
-func TestLabSurvivesHostileSpecs(t *testing.T) {
+func TestLabUserSurvivesHostileSpecs(t *testing.T) {
 	for _, c := range []struct{ about, cluster, says string }{
 		{"no host", `{"name":"x","network":"host","nic":"full","mtu":1500,"hosts":0}`, "use 1 to"},
 		{"less than none", `{"name":"x","network":"bridge","nic":"full","mtu":1500,"hosts":-5,"containers":-5}`, "use 1 to"},

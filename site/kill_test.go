@@ -84,7 +84,7 @@ func killed(t *testing.T, after time.Duration, arguments ...string) {
 const longest = 500 * time.Millisecond
 
 // Whatever a lab's owner is doing when it is killed, nothing stays.
-func TestLabOwnerKilledLeavesNothing(t *testing.T) {
+func TestLabUserOwnerKilledLeavesNothing(t *testing.T) {
 	for range 10 {
 		after := rand.N(longest)
 		t.Run(after.String(), func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestLabOwnerKilledLeavesNothing(t *testing.T) {
 
 // Whatever the maker of a named lab is doing when it is killed, what stays is
 // in the ledger and can be taken down.
-func TestLabMakerKilledLeavesWhatCanBeTakenDown(t *testing.T) {
+func TestLabUserMakerKilledLeavesWhatCanBeTakenDown(t *testing.T) {
 	name := labName("maker")
 	for range 10 {
 		after := rand.N(longest / 4)

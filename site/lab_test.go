@@ -89,7 +89,7 @@ func run(t *testing.T, l *site.Lab, at, text, line string) (string, int) {
 	return string(answer), status
 }
 
-func TestLabIsAsTheSpecSays(t *testing.T) {
+func TestLabUserLabIsAsTheSpecSays(t *testing.T) {
 	l := build(t, "host", "bridge")
 	want := "host.h1 host.h2 bridge.h1 bridge.h1/c1 bridge.h2 bridge.h2/c1"
 	if got := strings.Join(l.Topology.Namespaces, " "); got != want {
@@ -120,7 +120,7 @@ func TestLabIsAsTheSpecSays(t *testing.T) {
 	}
 }
 
-func TestLabProbeLeavesRoomForALab(t *testing.T) {
+func TestLabUserProbeLeavesRoomForALab(t *testing.T) {
 	l := start(t)
 	probed, err := l.Probe(t.Context())
 	if err != nil {
@@ -141,7 +141,7 @@ func TestLabProbeLeavesRoomForALab(t *testing.T) {
 
 // Only root can be somebody else; an ordinary user's keeper is tried with the
 // user's own process, which it obeys.
-func TestLabAnotherUserIsRefused(t *testing.T) {
+func TestLabUserAnotherUserIsRefused(t *testing.T) {
 	l := build(t, "veth")
 	if os.Geteuid() != 0 {
 		if got, _ := run(t, l, "h1", "", "echo mine"); got != "mine\n" {
@@ -162,7 +162,7 @@ func TestLabAnotherUserIsRefused(t *testing.T) {
 }
 
 // A build that is interrupted ends at once, however much is left of it.
-func TestLabInterruptedBuildEndsAtOnce(t *testing.T) {
+func TestLabUserInterruptedBuildEndsAtOnce(t *testing.T) {
 	labtest.NoLeaks(t)
 	l, err := site.Start(t.Context())
 	if err != nil {

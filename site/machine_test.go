@@ -8,7 +8,7 @@ import (
 )
 
 // The machine's network is that in which the socket was made.
-func TestMachineIsWhereTheSocketWasMade(t *testing.T) {
+func TestLabMachineIsWhereTheSocketWasMade(t *testing.T) {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@tare-machine-" + t.Name(), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)

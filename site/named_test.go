@@ -62,7 +62,7 @@ func entry(t *testing.T, name string) (site.Entry, bool) {
 	return site.Entry{}, false
 }
 
-func TestLabUpJoinListDown(t *testing.T) {
+func TestLabUserUpJoinListDown(t *testing.T) {
 	name := labName("life")
 	if err := up(t, name).Close(); err != nil { // it stands without this handle
 		t.Error(err)
@@ -97,7 +97,7 @@ func TestLabUpJoinListDown(t *testing.T) {
 	}
 }
 
-func TestLabUnknownNames(t *testing.T) {
+func TestLabUserUnknownNames(t *testing.T) {
 	for _, name := range []string{labName("none"), "../etc/passwd", ""} {
 		if err := site.Down(t.Context(), name); !errors.Is(err, site.ErrNoLab) {
 			t.Errorf("Down of %q: %v", name, err)
@@ -113,7 +113,7 @@ func TestLabUnknownNames(t *testing.T) {
 	}
 }
 
-func TestLabKilledKeeperIsForgotten(t *testing.T) {
+func TestLabUserKilledKeeperIsForgotten(t *testing.T) {
 	name := labName("killed")
 	up(t, name)
 	e, there := entry(t, name)
@@ -141,7 +141,7 @@ func TestLabKilledKeeperIsForgotten(t *testing.T) {
 }
 
 // A lab whose building is interrupted is not there at all.
-func TestLabInterruptedUpLeavesNothing(t *testing.T) {
+func TestLabUserInterruptedUpLeavesNothing(t *testing.T) {
 	labtest.NoLeaks(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -6,4 +6,4 @@ import (
 	"tare/test/labtest"
 )
 
-func TestAsOrdinaryUser(t *testing.T) { labtest.AsOrdinaryUser(t) }
+func TestLabAsOrdinaryUser(t *testing.T) { labtest.AsOrdinaryUser(t) }

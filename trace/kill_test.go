@@ -68,7 +68,7 @@ func programs(t *testing.T) map[ebpf.ProgramID]bool {
 	}
 }
 
-func TestKilledLeavesNothing(t *testing.T) {
+func TestLabKilledLeavesNothing(t *testing.T) {
 	before := programs(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), victim+"=1")

@@ -119,7 +119,7 @@ func flood(t *testing.T, sent, buffer int) (received int) {
 
 // The ledger has every datagram that did not arrive, with the kernel's reason
 // and function.
-func TestLedgerBalancesToThePacket(t *testing.T) {
+func TestLabLedgerBalancesToThePacket(t *testing.T) {
 	const sent = 1000
 	tracer := open(t)
 	for _, c := range []struct{ about, rules, reason, function string }{
@@ -219,7 +219,7 @@ func roundTrips(t *testing.T, count int) {
 	}
 }
 
-func TestHopsOfTheLoopback(t *testing.T) {
+func TestLabHopsOfTheLoopback(t *testing.T) {
 	tracer := open(t)
 	const rounds = 8000
 	within(t, func(n trace.Network) {
@@ -258,7 +258,7 @@ func TestHopsOfTheLoopback(t *testing.T) {
 
 // Another port's packets are nobody's, and neither are those of a namespace
 // that was not named.
-func TestOthersAreNotFollowed(t *testing.T) {
+func TestLabOthersAreNotFollowed(t *testing.T) {
 	tracer := open(t)
 	within(t, func(n trace.Network) {
 		for about, pass := range map[string]trace.Pass{
@@ -276,7 +276,7 @@ func TestOthersAreNotFollowed(t *testing.T) {
 	})
 }
 
-func TestProfileSeesTheLab(t *testing.T) {
+func TestLabProfileSeesTheLab(t *testing.T) {
 	tracer := open(t)
 	within(t, func(n trace.Network) {
 		profile, err := tracer.Profile([]trace.Network{n}, func() error {
@@ -307,7 +307,7 @@ func TestProfileSeesTheLab(t *testing.T) {
 }
 
 // No descriptor stays open: what was attached hangs on them alone.
-func TestCloseLeavesNothing(t *testing.T) {
+func TestLabCloseLeavesNothing(t *testing.T) {
 	count := func() int {
 		entries, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -20,7 +20,7 @@ const fewPorts = "TRAFFIC_TEST_FEW_PORTS"
 
 // A namespace with twenty ports to connect from, and many more
 // connections: they fit only if the client's ports are free at once.
-func TestTCPCRRDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "tcp_crr") }
+func TestLabTCPCRRDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "tcp_crr") }
 
 // runInNamespace runs a check in a child with a network namespace of its own.
 func runInNamespace(t *testing.T, check string) {

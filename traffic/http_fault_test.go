@@ -17,7 +17,7 @@ import (
 // The tests of this file are named after faults of other engines.
 
 // wrk adds the round trips that it thinks a stalled closed loop has missed.
-func TestWrkCorrectsAClosedLoopOfHTTP(t *testing.T) {
+func TestLabWrkCorrectsAClosedLoopOfHTTP(t *testing.T) {
 	const stall = 100 * time.Millisecond
 	var once sync.Once
 	calls := callServer(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func TestWrkCorrectsAClosedLoopOfHTTP(t *testing.T) {
 
 // wrk2 hangs or misbehaves when the rate is below the number of threads or
 // connections.
-func TestWrk2HangsBelowOneRequestAConnection(t *testing.T) {
+func TestLabWrk2HangsBelowOneRequestAConnection(t *testing.T) {
 	const rate, connections = 20, 60
 	for _, mode := range []HTTPMode{KeepAlive, CloseEach} {
 		_, calls := runHTTP(t, HTTP{Window: Window{Duration: 500 * time.Millisecond}, Rate: rate, Connections: connections, Mode: mode})
@@ -53,7 +53,7 @@ func TestWrk2HangsBelowOneRequestAConnection(t *testing.T) {
 // wrk2 sends bursts, since its connections start together; autocannon sends
 // each second's share at its beginning; hey's ticker drops what it is too late
 // for.
-func TestAutocannonFrontLoadsEachSecond(t *testing.T) {
+func TestLabAutocannonFrontLoadsEachSecond(t *testing.T) {
 	for _, rate := range []float64{1, 7, 999, 123456.7} {
 		a := newArrivals(rate)
 		if a.due() != unset {
@@ -81,7 +81,7 @@ func TestAutocannonFrontLoadsEachSecond(t *testing.T) {
 
 // hey keeps a million samples, divides the sum of all by their number, and
 // gives percentiles of the first ones only.
-func TestHeyInflatesTheMeanPastAMillion(t *testing.T) {
+func TestLabHeyInflatesTheMeanPastAMillion(t *testing.T) {
 	h := NewHistogram()
 	const each = 1_000_000
 	for _, latency := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 5 * time.Millisecond} {
@@ -103,7 +103,7 @@ func TestHeyInflatesTheMeanPastAMillion(t *testing.T) {
 }
 
 // oha's workers wait for slow responses and quietly lose the rate.
-func TestOhaLosesItsRateToSlowResponses(t *testing.T) {
+func TestLabOhaLosesItsRateToSlowResponses(t *testing.T) {
 	const rate, slow = 100, 50 * time.Millisecond
 	sleepy := func(http.ResponseWriter, *http.Request) { time.Sleep(slow) }
 	window := Window{Duration: 400 * time.Millisecond}
@@ -135,7 +135,7 @@ func TestOhaLosesItsRateToSlowResponses(t *testing.T) {
 }
 
 // A stall at the window's end is in the latencies of what was due meanwhile.
-func TestHTTPCountsWhatNobodyAnswered(t *testing.T) {
+func TestLabHTTPCountsWhatNobodyAnswered(t *testing.T) {
 	var begun time.Time
 	var once sync.Once
 	server := func(_ http.ResponseWriter, r *http.Request) {
@@ -195,10 +195,10 @@ func checkPortsUsed(l *Listener) error {
 	return nil
 }
 
-func TestHTTPDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "http") }
+func TestLabHTTPDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "http") }
 
 // A source address is taken from the device that the kernel chose only.
-func TestHTTPSourceAddresses(t *testing.T) {
+func TestLabHTTPSourceAddresses(t *testing.T) {
 	others, err := neighbours(loopback.Addr())
 	if err != nil || len(others) != 16 || !others[15].IsLoopback() || slices.Contains(others, loopback.Addr()) {
 		t.Errorf("loopback: %v, %v", others, err)

@@ -55,7 +55,7 @@ http {
 	}
 }
 
-func TestHTTPClientMeetsNginx(t *testing.T) {
+func TestRealHTTPClientMeetsNginx(t *testing.T) {
 	to := nginx(t)
 	for _, test := range []struct {
 		c      HTTP
@@ -89,7 +89,7 @@ func TestHTTPClientMeetsNginx(t *testing.T) {
 	}
 }
 
-func TestHTTPServerMeetsClients(t *testing.T) {
+func TestRealHTTPServerMeetsClients(t *testing.T) {
 	header := tokenHeader + ": " + testToken.hex()
 	for name, test := range map[string]struct {
 		command []string

@@ -24,7 +24,7 @@ func resources(t *testing.T) (fds, goroutines, threads int) {
 	return count("/proc/self/fd"), runtime.NumGoroutine(), count("/proc/self/task")
 }
 
-func TestRunsLeakNothing(t *testing.T) {
+func TestLabRunsLeakNothing(t *testing.T) {
 	window := Window{Warmup: 5 * time.Millisecond, Duration: 40 * time.Millisecond, Interval: 10 * time.Millisecond}
 	pass := func() {
 		for name, run := range everyWorkload(window) {
@@ -56,7 +56,7 @@ func TestRunsLeakNothing(t *testing.T) {
 }
 
 // A run that fails gives everything back too.
-func TestFailedRunsLeakNothing(t *testing.T) {
+func TestLabFailedRunsLeakNothing(t *testing.T) {
 	fail := func() {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
@@ -88,7 +88,7 @@ func TestFailedRunsLeakNothing(t *testing.T) {
 
 // A longer window moves more data and allocates no more. The count is taken
 // outside the run: it stops the world, and a data thread can't be stopped.
-func TestWindowAllocatesNothing(t *testing.T) {
+func TestLabWindowAllocatesNothing(t *testing.T) {
 	allocations := func(duration time.Duration) map[string]int64 {
 		window := Window{Warmup: 5 * time.Millisecond, Duration: duration}
 		counts := map[string]int64{}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestOpenLoopKeepsItsSchedule sends at a rate that any path carries: the rate
+// TestLabOpenLoopKeepsItsSchedule sends at a rate that any path carries: the rate
 // is the one asked for, and most responses come soon after they were due.
-func TestOpenLoopKeepsItsSchedule(t *testing.T) {
+func TestLabOpenLoopKeepsItsSchedule(t *testing.T) {
 	for name, run := range map[string]func(testing.TB, RequestResponse) (Served, Transactions){"tcp_rr": runTCPRR, "udp_rr": runUDPRR} {
 		for _, flows := range []int{1, 3} {
 			window := Window{Warmup: 20 * time.Millisecond, Duration: 400 * time.Millisecond}
@@ -22,9 +22,9 @@ func TestOpenLoopKeepsItsSchedule(t *testing.T) {
 	}
 }
 
-// TestWrk2HangsWhenThreadsExceedRate: fewer requests a second than connections
+// TestLabWrk2HangsWhenThreadsExceedRate: fewer requests a second than connections
 // must work, and each connection gets its turn.
-func TestWrk2HangsWhenThreadsExceedRate(t *testing.T) {
+func TestLabWrk2HangsWhenThreadsExceedRate(t *testing.T) {
 	window := Window{Warmup: 0, Duration: 500 * time.Millisecond}
 	served, got := runTCPRR(t, RequestResponse{Token: testToken, Window: window, Flows: 30, Rate: 20})
 	if got.Count < 8 || got.Count > 12 || served.Transactions < got.Count {
@@ -73,10 +73,10 @@ func callStallingServer(t *testing.T, c RequestResponse, stall time.Duration) Tr
 	return got
 }
 
-// TestWrkCorrectsAClosedLoop: a server that stalls once in a closed loop has
+// TestLabWrkCorrectsAClosedLoop: a server that stalls once in a closed loop has
 // stalled one request, and no others are invented. In an open loop all that
 // were due meanwhile have waited.
-func TestWrkCorrectsAClosedLoop(t *testing.T) {
+func TestLabWrkCorrectsAClosedLoop(t *testing.T) {
 	const stall = 200 * time.Millisecond
 	c := RequestResponse{Token: testToken, Window: Window{Duration: 500 * time.Millisecond}, Size: 1}
 	slow := func(h *Histogram) (n int64) {
@@ -100,10 +100,10 @@ func TestWrkCorrectsAClosedLoop(t *testing.T) {
 	}
 }
 
-// TestOhaHoldsTheRateBack: what could not be answered by the window's end
+// TestLabOhaHoldsTheRateBack: what could not be answered by the window's end
 // stands in the histogram with the time it has waited, and the shortfall in
 // the rate.
-func TestOhaHoldsTheRateBack(t *testing.T) {
+func TestLabOhaHoldsTheRateBack(t *testing.T) {
 	c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}, Size: 1, Rate: 1000}
 	got := callStallingServer(t, c, 600*time.Millisecond)
 	if got.Rate() > 500 {
@@ -114,7 +114,7 @@ func TestOhaHoldsTheRateBack(t *testing.T) {
 	}
 }
 
-func TestSpinningAndReset(t *testing.T) {
+func TestLabSpinningAndReset(t *testing.T) {
 	c := RequestResponse{Token: testToken, Window: shortWindow, Spin: true}
 	for _, flows := range []int{1, 3} {
 		c.Flows = flows

@@ -12,7 +12,7 @@ import (
 
 // neper printed percentiles as 0 where a value was beyond its histogram
 // (google/neper PR #98).
-func TestNeperPrintsZeroPastTheHistogram(t *testing.T) {
+func TestLabNeperPrintsZeroPastTheHistogram(t *testing.T) {
 	h := NewHistogram()
 	for range 100 {
 		h.Record(200 * time.Second)
@@ -53,7 +53,7 @@ func tcpCounter(t *testing.T, name string) (value int64) {
 
 // neper and ethr end their connections by RST without saying so, which saves
 // the handshake of the end. Here it is a mode of its own.
-func TestNeperClosesByReset(t *testing.T) {
+func TestLabNeperClosesByReset(t *testing.T) {
 	for _, reset := range []bool{false, true} {
 		p := newPath(t)
 		c := RequestResponse{Token: testToken, Window: shortWindow, Reset: reset}
@@ -87,7 +87,7 @@ func TestNeperClosesByReset(t *testing.T) {
 }
 
 // qperf takes its time from a clock of 10 ms.
-func TestQperfCountsInTicks(t *testing.T) {
+func TestLabQperfCountsInTicks(t *testing.T) {
 	inTicks := 0
 	const runs = 5
 	for range runs {
@@ -105,7 +105,7 @@ func TestQperfCountsInTicks(t *testing.T) {
 }
 
 // sockperf gives half of a round trip unless it is asked not to.
-func TestSockperfHalvesRoundTrips(t *testing.T) {
+func TestLabSockperfHalvesRoundTrips(t *testing.T) {
 	const delay = 5 * time.Millisecond
 	calls := callSlowServer(t, RequestResponse{Token: testToken, Size: HeaderBytes, Window: Window{Duration: 200 * time.Millisecond}}, func(int64) time.Duration { return delay })
 	if p50, ok := calls.RTT.Quantile(0.5); !ok || p50 < delay {
@@ -114,7 +114,7 @@ func TestSockperfHalvesRoundTrips(t *testing.T) {
 }
 
 // sockperf leaves lost and late replies out of its percentiles.
-func TestSockperfForgetsLostReplies(t *testing.T) {
+func TestLabSockperfForgetsLostReplies(t *testing.T) {
 	c := RequestResponse{Token: testToken, Size: HeaderBytes, Window: Window{Duration: 500 * time.Millisecond}, Timeout: 20 * time.Millisecond}
 	seen := map[int64]bool{}
 	calls := callSlowServer(t, c, func(sequence int64) time.Duration {
@@ -185,7 +185,7 @@ func callSlowServer(t *testing.T, c RequestResponse, delay func(sequence int64) 
 }
 
 // The two ends of ethr count differently (microsoft/ethr #171).
-func TestEthrEndsDisagree(t *testing.T) {
+func TestLabEthrEndsDisagree(t *testing.T) {
 	// No warm-up: all that the server answered lies in the window, but for the
 	// request that opened it and the one that its end cut off.
 	served, calls := runTCPRR(t, RequestResponse{Token: testToken, Window: Window{Duration: 50 * time.Millisecond}})

@@ -58,8 +58,8 @@ func bulkRuns() map[string]bulkRun {
 	}
 }
 
-// TestFaultsAreSaidInTime breaks the path, or an end, in the middle of a run.
-func TestFaultsAreSaidInTime(t *testing.T) {
+// TestLabFaultsAreSaidInTime breaks the path, or an end, in the middle of a run.
+func TestLabFaultsAreSaidInTime(t *testing.T) {
 	for name, run := range bulkRuns() {
 		for fault, strike := range map[string]func(t *testing.T, p *path, killFar, killNear func()){
 			"far end dies":      func(_ *testing.T, _ *path, killFar, _ func()) { killFar() },

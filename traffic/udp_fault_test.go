@@ -41,7 +41,7 @@ var slow = UDPPPS{Token: testToken, Window: Window{Warmup: 20 * time.Millisecond
 
 // iperf3 paces by the average since the start: after a stall it floods until
 // it has caught up.
-func TestIperf3BurstsAfterAStall(t *testing.T) {
+func TestLabIperf3BurstsAfterAStall(t *testing.T) {
 	l := listenUDP(t)
 	r := startRun(t.Context())
 	defer r.end()
@@ -77,7 +77,7 @@ func TestIperf3BurstsAfterAStall(t *testing.T) {
 
 // iperf3 reported a negative loss where datagrams came twice or from before
 // the interval.
-func TestIperf3NegativeLossInReverse(t *testing.T) {
+func TestLabIperf3NegativeLossInReverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arrivals := rapid.SliceOfN(rapid.Int64Range(0, 60), 1, 300).Draw(t, "arrivals")
 		openAt := rapid.IntRange(0, len(arrivals)-1).Draw(t, "open")
@@ -100,7 +100,7 @@ func TestIperf3NegativeLossInReverse(t *testing.T) {
 
 // iperf3 takes every datagram that came for one that was sent, so that a
 // duplicate hides a loss.
-func TestIperf3DuplicatesHideLoss(t *testing.T) {
+func TestLabIperf3DuplicatesHideLoss(t *testing.T) {
 	received, _, _ := throughRelay(t, slow, everyNth(2, func(p []byte) [][]byte { return [][]byte{p, p} }))
 	if received.Duplicates < received.Expected/3 || received.Lost != 0 || received.Loss() != 0 {
 		t.Errorf("every second datagram came twice: %d of %d lost, %d duplicates", received.Lost, received.Expected, received.Duplicates)
@@ -118,7 +118,7 @@ func TestIperf3DuplicatesHideLoss(t *testing.T) {
 }
 
 // iperf3 printed "0 lost" at the end of a lossy test.
-func TestIperf3ZeroLostOnALossyPath(t *testing.T) {
+func TestLabIperf3ZeroLostOnALossyPath(t *testing.T) {
 	received, _, _ := throughRelay(t, slow, everyNth(5, func([]byte) [][]byte { return nil }))
 	if loss := received.Loss(); loss < 0.18 || loss > 0.22 || received.BufferDrops > received.Lost/10 {
 		t.Errorf("one in five was eaten: loss %.3f; %d of %d lost in the socket's buffer", loss, received.BufferDrops, received.Lost)
@@ -126,7 +126,7 @@ func TestIperf3ZeroLostOnALossyPath(t *testing.T) {
 }
 
 // uperf and xfr count what was sent as throughput.
-func TestUperfCountsAtTheSender(t *testing.T) {
+func TestLabUperfCountsAtTheSender(t *testing.T) {
 	received, sent, _ := throughRelay(t, slow, everyNth(2, func([]byte) [][]byte { return nil }))
 	if ratio := received.Rate() / sent.Rate(); ratio < 0.4 || ratio > 0.6 {
 		t.Errorf("every second datagram was eaten, %.0f/s of %.0f/s were received", received.Rate(), sent.Rate())
@@ -135,7 +135,7 @@ func TestUperfCountsAtTheSender(t *testing.T) {
 
 // iperf3 receives joined datagrams by the size that was agreed on, not by that
 // which the kernel tells.
-func TestIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
+func TestLabIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
 	const size, count = 80, 10
 	l := listenUDP(t)
 	try(t, joinArrivals(l.fd, true))
@@ -172,7 +172,7 @@ func TestIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
 }
 
 // iperf3 counts the whole length of a datagram that it truncated.
-func TestIperf3CountsTruncatedLengths(t *testing.T) {
+func TestLabIperf3CountsTruncatedLengths(t *testing.T) {
 	for _, mode := range []Mode{Mmsg, Msg, GSO} {
 		for _, sizes := range [][2]int{{64, 1400}, {1400, 64}} {
 			l := listenUDP(t)
@@ -198,7 +198,7 @@ func deafen(l *PacketListener) {
 
 // iperf3 stamps all datagrams of a batch when the call for it returns, so that
 // its jitter is that of the batches.
-func TestIperf3JitterOfBatches(t *testing.T) {
+func TestLabIperf3JitterOfBatches(t *testing.T) {
 	l := listenUDP(t)
 	try(t, stampArrivals(l.fd, true))
 	c, err := net.Dial("udp", l.Addr().String())
@@ -245,7 +245,7 @@ func TestIperf3JitterOfBatches(t *testing.T) {
 
 // Many flows on a few sockets: each has a port of its own, keeps its own
 // numbers, and reaches the thread that waits for it.
-func TestUDPPPSManyFlows(t *testing.T) {
+func TestLabUDPPPSManyFlows(t *testing.T) {
 	for _, sockets := range []int{1, 2, 5} {
 		l, err := ListenUDPGroup(loopback, sockets)
 		try(t, err)
@@ -286,7 +286,7 @@ func TestUDPPPSManyFlows(t *testing.T) {
 	}
 }
 
-func TestUDPPPSRefusesMoreFlowsThanItServes(t *testing.T) {
+func TestLabUDPPPSRefusesMoreFlowsThanItServes(t *testing.T) {
 	l := listenUDP(t)
 	more := slow
 	more.Flows = 3

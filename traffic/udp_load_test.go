@@ -22,7 +22,7 @@ func runUDPLoad(t testing.TB, s UDPLoad) (UDPLoadReceived, UDPLoadSent) {
 
 // Through a relay, as through a NAT, whose other port the receiver sees: each
 // trial is accounted for, and a path that eats one in ten carries no load.
-func TestUDPLoadThroughARelay(t *testing.T) {
+func TestLabUDPLoadThroughARelay(t *testing.T) {
 	l := listenUDP(t)
 	count := 0
 	r := startRelay(t, l.Addr(), func(p []byte) [][]byte {

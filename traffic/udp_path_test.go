@@ -49,7 +49,7 @@ func runBetween(sender, receiver *machine, s UDPPPS, during func()) (received UD
 
 // At a rate that leaves no queue the device counts as many packets as
 // datagrams came, but with gso.
-func TestUDPPPSOneDatagramIsOnePacket(t *testing.T) {
+func TestLabUDPPPSOneDatagramIsOnePacket(t *testing.T) {
 	for _, mode := range []Mode{Mmsg, Msg, GSO} {
 		sender, receiver := pair(t)
 		s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 400 * time.Millisecond}, Mode: mode, Rate: 40000}
@@ -73,7 +73,7 @@ func TestUDPPPSOneDatagramIsOnePacket(t *testing.T) {
 
 // What the sender's own queue drops is no loss on the way, and what a router
 // drops is no drop of either end.
-func TestUDPPPSTellsDropsApart(t *testing.T) {
+func TestLabUDPPPSTellsDropsApart(t *testing.T) {
 	const rate, frame = 8e6, 64 + 20 + 8 + 14
 	s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 300 * time.Millisecond}, Rate: 20000}
 	sender, receiver := pair(t)
@@ -92,7 +92,7 @@ func TestUDPPPSTellsDropsApart(t *testing.T) {
 }
 
 // The path fails in the middle of a sweep: both ends say so within five seconds.
-func TestUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
+func TestLabUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
 	t.Parallel()
 	sender, receiver := pair(t)
 	l := receiver.listen(far, 1)
@@ -120,7 +120,7 @@ func TestUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
 	}
 }
 
-func TestUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
+func TestLabUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
 	sender, receiver := pair(t)
 	s := UDPPPS{Token: testToken, Window: shortWindow, Mode: GSO, Size: 2000} // of an MTU of 1500
 	_, _, _, err := runBetween(sender, receiver, s, nil)
@@ -131,7 +131,7 @@ func TestUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
 
 // The path fails in the middle of a long window: both ends say so within five
 // seconds.
-func TestUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
+func TestLabUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fail           func(t *testing.T, sender, receiver *machine)
@@ -172,7 +172,7 @@ func TestUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
 }
 
 // The receiving process is killed: its machine answers that nobody listens.
-func TestUDPPPSSaysThatTheFarEndDied(t *testing.T) {
+func TestLabUDPPPSSaysThatTheFarEndDied(t *testing.T) {
 	t.Parallel()
 	sender, receiver := pair(t)
 	l := receiver.listen(far, 1)
@@ -197,7 +197,7 @@ func TestUDPPPSSaysThatTheFarEndDied(t *testing.T) {
 // A router that passes a known rate on: no sweep finds a load carried that the
 // router does not pass, and one of a few finds the rate between its bounds: this
 // machine may be too busy for the others.
-func TestUDPLoadFindsTheRateOfALink(t *testing.T) {
+func TestLabUDPLoadFindsTheRateOfALink(t *testing.T) {
 	const rate, size, frame = 4000, 300, 300 + 20 + 8 + 14
 	sender, receiver := chain(t, rate*frame*8, 10*frame)
 	l := receiver.listen(far, 1)

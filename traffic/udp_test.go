@@ -142,7 +142,7 @@ func harm() func([]byte) [][]byte {
 	}
 }
 
-func TestUDPCountsWhatThePathDid(t *testing.T) {
+func TestLabUDPCountsWhatThePathDid(t *testing.T) {
 	l := listenUDP(t)
 	r := startRelay(t, l.Addr(), harm())
 	s := UDPStream{Token: testToken, Window: Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}, Rate: 8e6, Size: 200, Burst: 4}
@@ -175,7 +175,7 @@ func TestUDPCountsWhatThePathDid(t *testing.T) {
 	}
 }
 
-func TestUDPRRCountsLostRequests(t *testing.T) {
+func TestLabUDPRRCountsLostRequests(t *testing.T) {
 	for _, flows := range []int{1, 3} {
 		l := listenUDP(t)
 		count := 0
@@ -204,7 +204,7 @@ func TestUDPRRCountsLostRequests(t *testing.T) {
 	}
 }
 
-func TestUDPStream(t *testing.T) {
+func TestLabUDPStream(t *testing.T) {
 	for _, spin := range []bool{false, true} {
 		window := shortWindow
 		window.Interval = 10 * time.Millisecond
@@ -230,7 +230,7 @@ func TestUDPStream(t *testing.T) {
 	}
 }
 
-func TestUDPStreamTakesTheLargestDatagram(t *testing.T) {
+func TestLabUDPStreamTakesTheLargestDatagram(t *testing.T) {
 	s := UDPStream{Token: testToken, Window: shortWindow, Rate: 300e6, Size: MaxDatagram}
 	received, _ := runUDPStream(t, s)
 	if received.Datagrams < 2 || received.Lost != 0 {
@@ -239,7 +239,7 @@ func TestUDPStreamTakesTheLargestDatagram(t *testing.T) {
 }
 
 // A stalled sender catches up by Burst slots and gives up the rest.
-func TestScheduleNeverFloods(t *testing.T) {
+func TestLabScheduleNeverFloods(t *testing.T) {
 	for _, test := range []struct {
 		burst         int64
 		behind        float64 // slots
@@ -258,7 +258,7 @@ func TestScheduleNeverFloods(t *testing.T) {
 	}
 }
 
-func TestUDPPPS(t *testing.T) {
+func TestLabUDPPPS(t *testing.T) {
 	for _, mode := range []Mode{Mmsg, Msg, GSO} {
 		before := backlogDrops(t)
 		received, sent := runUDPPPS(t, UDPPPS{Token: testToken, Window: shortWindow, Mode: mode})
@@ -297,7 +297,7 @@ func backlogDrops(t *testing.T) (sum int64) {
 
 // The receiver's socket overflows while its window is held open: the drops
 // are lost datagrams, and the socket owns up to them.
-func TestUDPTellsBufferDropsApart(t *testing.T) {
+func TestLabUDPTellsBufferDropsApart(t *testing.T) {
 	l := listenUDP(t)
 	const buffer = 16 << 10
 	if err := unix.SetsockoptInt(l.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer); err != nil {
@@ -343,7 +343,7 @@ func TestUDPIsChecked(t *testing.T) {
 
 // A receiver that leaves is a failure, unless it said before that it has all
 // it wants: then it was this end that came too late.
-func TestUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
+func TestLabUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
 	for _, told := range []bool{false, true} {
 		server, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
 		if err != nil {

@@ -43,8 +43,8 @@ func realRun(mode, tool string) Run {
 	}
 }
 
-// TestClientsOfNginx drives the real server by each client in each of its modes.
-func TestClientsOfNginx(t *testing.T) {
+// TestRealClientsOfNginx drives the real server by each client in each of its modes.
+func TestRealClientsOfNginx(t *testing.T) {
 	kind := http()
 	_, place := startServer(t, nginx())
 	for _, tool := range append([]Tool{{Modes: kind.Modes}}, kind.Tools...) {
@@ -79,8 +79,8 @@ func TestClientsOfNginx(t *testing.T) {
 	}
 }
 
-// TestNginxSendsTheWholeBody reads what a run asks for.
-func TestNginxSendsTheWholeBody(t *testing.T) {
+// TestRealNginxSendsTheWholeBody reads what a run asks for.
+func TestRealNginxSendsTheWholeBody(t *testing.T) {
 	_, place := startServer(t, nginx())
 	for _, size := range []int{1, 1024, 1 << 20} {
 		run := realRun("keepalive", "")
@@ -96,8 +96,8 @@ func TestNginxSendsTheWholeBody(t *testing.T) {
 	}
 }
 
-// TestToolsSayWhyTheyFailed: the words are the tool's own.
-func TestToolsSayWhyTheyFailed(t *testing.T) {
+// TestRealToolsSayWhyTheyFailed: the words are the tool's own.
+func TestRealToolsSayWhyTheyFailed(t *testing.T) {
 	_, place := startServer(t, nginx())
 	unprepared := place.At
 	nobody := netip.MustParseAddrPort("127.0.0.1:1")
@@ -134,8 +134,8 @@ func TestToolsSayWhyTheyFailed(t *testing.T) {
 	}
 }
 
-// TestToolEndsWithItsRun: a run that is given up leaves no tool behind.
-func TestToolEndsWithItsRun(t *testing.T) {
+// TestRealToolEndsWithItsRun: a run that is given up leaves no tool behind.
+func TestRealToolEndsWithItsRun(t *testing.T) {
 	_, place := startServer(t, nginx())
 	for _, tool := range http().Tools {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -150,8 +150,8 @@ func TestToolEndsWithItsRun(t *testing.T) {
 	}
 }
 
-// TestNginxThatDies is killed in a run. Its worker goes too, and frees the port.
-func TestNginxThatDies(t *testing.T) {
+// TestRealNginxThatDies is killed in a run. Its worker goes too, and frees the port.
+func TestRealNginxThatDies(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		child, place := startServer(t, nginx())
 		run := realRun("keepalive", "wrk")
@@ -180,16 +180,16 @@ func TestNginxThatDies(t *testing.T) {
 	}
 }
 
-// TestNginxIsMisconfigured: its own words say what it does not like.
-func TestNginxIsMisconfigured(t *testing.T) {
+// TestRealNginxIsMisconfigured: its own words say what it does not like.
+func TestRealNginxIsMisconfigured(t *testing.T) {
 	_, err := nginx().Start(t.Context(), Place{At: netip.MustParseAddrPort("192.0.2.1:5212"), Dir: t.TempDir()}) // RFC 5737
 	if err == nil || !strings.Contains(err.Error(), "bind() to 192.0.2.1:5212 failed") {
 		t.Errorf("%v: want nginx's own words", err)
 	}
 }
 
-// TestNginxWithoutRoom has a folder that its body does not fit into.
-func TestNginxWithoutRoom(t *testing.T) {
+// TestRealNginxWithoutRoom has a folder that its body does not fit into.
+func TestRealNginxWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
 	failed := make(chan error)
 	go func() {

@@ -71,9 +71,9 @@ func onOneCPU(t *testing.T) {
 	t.Cleanup(func() { bind(&before) })
 }
 
-// TestMySQL measures with sysbench and with our own client, on one connection
+// TestRealMySQL measures with sysbench and with our own client, on one connection
 // and on several.
-func TestMySQL(t *testing.T) {
+func TestRealMySQL(t *testing.T) {
 	onOneCPU(t)
 	p, _ := startMariaDB(t)
 	w := mysql()
@@ -131,10 +131,10 @@ func driveWindow(t *testing.T, w Workload, run Run, p Place) Tally {
 	}
 }
 
-// TestMariaDBIsThatOfProduction holds what the page on applications says: the
+// TestRealMariaDBIsThatOfProduction holds what the page on applications says: the
 // account needs its password and may only read, the table is wholly in memory
 // and of sysbench's shape.
-func TestMariaDBIsThatOfProduction(t *testing.T) {
+func TestRealMariaDBIsThatOfProduction(t *testing.T) {
 	p, _ := startMariaDB(t)
 	for _, wrong := range [][2]string{{accountUser, ""}, {accountUser, "guess"}, {"root", ""}, {"", ""}} {
 		config := accountConfig(p.At)
@@ -183,8 +183,8 @@ func ask(t *testing.T, config *sqldriver.Config, question string, answer ...any)
 	return db.QueryRowContext(t.Context(), question).Scan(answer...)
 }
 
-// TestMariaDBDies kills it under each client.
-func TestMariaDBDies(t *testing.T) {
+// TestRealMariaDBDies kills it under each client.
+func TestRealMariaDBDies(t *testing.T) {
 	for _, tool := range []string{"", "sysbench"} {
 		p, c := startMariaDB(t)
 		run := runOf(mysql(), prepared)
@@ -208,8 +208,8 @@ func TestMariaDBDies(t *testing.T) {
 	}
 }
 
-// TestTooManyConnections asks for more than the server takes.
-func TestTooManyConnections(t *testing.T) {
+// TestRealTooManyConnections asks for more than the server takes.
+func TestRealTooManyConnections(t *testing.T) {
 	p, _ := startMariaDB(t)
 	for _, tool := range []string{"", "sysbench"} {
 		run := runOf(mysql(), prepared)
@@ -221,8 +221,8 @@ func TestTooManyConnections(t *testing.T) {
 	}
 }
 
-// TestMariaDBCannotStart holds what it says where it does not start.
-func TestMariaDBCannotStart(t *testing.T) {
+// TestRealMariaDBCannotStart holds what it says where it does not start.
+func TestRealMariaDBCannotStart(t *testing.T) {
 	start := func(p Place) error {
 		c, err := mariadb().Start(t.Context(), p)
 		if err == nil {
@@ -252,9 +252,9 @@ func TestMariaDBCannotStart(t *testing.T) {
 	})
 }
 
-// TestEventsFillTheWindow holds that sysbench's window is about as long as was
+// TestRealEventsFillTheWindow holds that sysbench's window is about as long as was
 // asked for, at any number of connections.
-func TestEventsFillTheWindow(t *testing.T) {
+func TestRealEventsFillTheWindow(t *testing.T) {
 	p, _ := startMariaDB(t)
 	run := runOf(mysql(), prepared)
 	run.Flows, run.Duration = 4, 400*time.Millisecond

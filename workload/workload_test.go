@@ -78,7 +78,7 @@ func eachMode(t *testing.T, test func(t *testing.T, w Workload, mode string)) {
 	}
 }
 
-func TestEveryWorkloadMeasures(t *testing.T) {
+func TestLabEveryWorkloadMeasures(t *testing.T) {
 	eachMode(t, func(t *testing.T, w Workload, mode string) {
 		run := runOf(w, mode)
 		var mu sync.Mutex

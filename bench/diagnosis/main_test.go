@@ -48,11 +48,11 @@ func TestEveryCauseIsInjected(t *testing.T) {
 	}
 }
 
-// TestPublishedFaultsAreMended brings about the faults that published
+// TestRealPublishedFaultsAreMended brings about the faults that published
 // measurements ran into: doctor and run name each before all others, and its fix
 // as it is given takes the symptom away, by the kernel's own tools. An overlay
 // must be joined again, which no command of one host does.
-func TestPublishedFaultsAreMended(t *testing.T) {
+func TestRealPublishedFaultsAreMended(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for _, one := range []struct{ cause, wording, network, mended string }{
 		{"mtu-black-hole", "far-underlay", "vxlan", mended},
@@ -78,22 +78,17 @@ func TestPublishedFaultsAreMended(t *testing.T) {
 	}
 }
 
-// built is tare, as a user builds it.
+// built returns the path of tare and holds the test to leave nothing behind.
 func built(t *testing.T) string {
 	t.Helper()
-	tare := filepath.Join(t.TempDir(), "tare")
-	build := exec.Command("go", "build", "-o", tare, "tare/cmd/tare")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build tare: %v: %s", err, out)
-	}
+	tare := labtest.Tare(t)
 	labtest.NoLeaks(t)
 	return tare
 }
 
-// TestInjectionsBite makes a handful of injections, one of each kind of place,
+// TestRealInjectionsBite makes a handful of injections, one of each kind of place,
 // and looks for their symptoms with the kernel's own tools.
-func TestInjectionsBite(t *testing.T) {
+func TestRealInjectionsBite(t *testing.T) {
 	b := bench{tare: built(t)}
 	for _, one := range []struct{ cause, wording, network string }{
 		{"wrong-mac", "client", "bridge"},
@@ -109,9 +104,9 @@ func TestInjectionsBite(t *testing.T) {
 	}
 }
 
-// TestToothlessInjection makes sure that an injection which does nothing fails
+// TestRealToothlessInjection makes sure that an injection which does nothing fails
 // as such, and one whose symptom is there without it too.
-func TestToothlessInjection(t *testing.T) {
+func TestRealToothlessInjection(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for check, want := range map[string]string{`false`: "does not bite", `true`: "before the injection"} {
 		w := wording{inject: []step{{client, `true`}}, bites: []step{{client, check}}, ask: []question{doctor()}}
@@ -122,17 +117,14 @@ func TestToothlessInjection(t *testing.T) {
 	}
 }
 
-// TestKilledBenchLeavesNoLab kills the bench as nothing can be told of, while
+// TestRealKilledBenchLeavesNoLab kills the bench as nothing can be told of, while
 // its lab stands.
-func TestKilledBenchLeavesNoLab(t *testing.T) {
-	folder := t.TempDir()
-	tare, bench := filepath.Join(folder, "tare"), filepath.Join(folder, "bench")
-	for path, source := range map[string]string{tare: "tare/cmd/tare", bench: "tare/bench/diagnosis"} {
-		if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v: %s", source, err, out)
-		}
+func TestRealKilledBenchLeavesNoLab(t *testing.T) {
+	bench := filepath.Join(t.TempDir(), "bench")
+	if out, err := exec.Command("go", "build", "-o", bench, "tare/bench/diagnosis").CombinedOutput(); err != nil {
+		t.Fatalf("build the bench: %v: %s", err, out)
 	}
-	labtest.NoLeaks(t)
+	tare := built(t)
 	cmd := exec.Command(bench, "-tare", tare, "-bites", "-causes", "forward-drop", "-networks", "route", "-wording", "policy")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -13,18 +13,18 @@ import (
 )
 
 // applicationFlags are the parameters of the workloads with real servers, and of
-// those that make containers. They change those only.
+// those that make containers. They change no other workload.
 type applicationFlags struct{ connections, workers, server, tool string }
 
 func (f *applicationFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.connections, "connections", "", "connections of http and mysql, a comma list (default 10; 1,16,64)")
 	flags.StringVar(&f.workers, "workers", "", "containers that lifecycle and attach make at once, a comma list (default 1,10; 1)")
-	flags.StringVar(&f.server, "server", "", "server of an application, or tare for ours: "+equipped(serverNames)+" (default: the real one where it is here)")
-	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for ours: "+equipped(toolNames))
+	flags.StringVar(&f.server, "server", "", "server of an application, or tare for tare's own: "+equipped(serverNames)+" (default: the real one if it is installed)")
+	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for tare's own: "+equipped(toolNames))
 }
 
-// apply gives each workload what was set for its kind; with a list of
-// connections or workers it stands once for each.
+// apply sets on each workload the flags of its kind. A list of connections or
+// workers repeats the workload once for each value.
 func (f *applicationFlags) apply(flags *pflag.FlagSet, plans []result.WorkloadPlan) ([]result.WorkloadPlan, error) {
 	taken := map[string]bool{}
 	var varied []result.WorkloadPlan
@@ -45,18 +45,18 @@ func (f *applicationFlags) apply(flags *pflag.FlagSet, plans []result.WorkloadPl
 		for _, count := range list(text, nil) {
 			var err error
 			if plan.Flows, err = strconv.Atoi(count); err != nil || plan.Flows < 1 {
-				return nil, fmt.Errorf("--%s %s: write numbers of at least 1, as 1,10", name, text)
+				return nil, fmt.Errorf("--%s %s: write numbers of at least 1, for example 1,10", name, text)
 			}
 			varied = append(varied, plan)
 		}
 	}
 	return varied, errors.Join(
-		untaken(flags, taken, "connections", "http and mysql do"), untaken(flags, taken, "workers", "lifecycle and attach do"),
+		untaken(flags, taken, "connections", "http or mysql with --workloads"), untaken(flags, taken, "workers", "lifecycle or attach with --workloads"),
 		untaken(flags, taken, "server", equipped(serverNames)), untaken(flags, taken, "tool", equipped(toolNames)))
 }
 
-// atOnce is the flag that says how much of a workload's kind goes on at once,
-// and what it was set to; none for most kinds.
+// atOnce is the flag that sets how many connections or workers a kind of workload
+// runs at once, and its value. Most kinds have none: both are empty.
 func (f *applicationFlags) atOnce(kind workload.Workload) (name, text string) {
 	switch {
 	case kind.Application():
@@ -67,12 +67,13 @@ func (f *applicationFlags) atOnce(kind workload.Workload) (name, text string) {
 	return "", ""
 }
 
-// untaken refuses a flag that no workload of the plan took.
-func untaken(flags *pflag.FlagSet, taken map[string]bool, name, takers string) error {
+// untaken is the error of a flag that no workload of the plan takes; nil: one
+// takes it, or it is not set. choices are what to give instead.
+func untaken(flags *pflag.FlagSet, taken map[string]bool, name, choices string) error {
 	if !flags.Changed(name) || taken[name] {
 		return nil
 	}
-	return fmt.Errorf("--%s %s: none of these workloads takes it: %s", name, flags.Lookup(name).Value, takers)
+	return fmt.Errorf("--%s %s: none of these workloads takes it: choose %s", name, flags.Lookup(name).Value, choices)
 }
 
 func serverNames(kind workload.Workload) (names []string) {
@@ -89,7 +90,7 @@ func toolNames(kind workload.Workload) (names []string) {
 	return names
 }
 
-// equipped says which workload has which, as "nginx (http), mariadb (mysql)".
+// equipped lists programs with their workloads, as "nginx (http), mariadb (mysql)".
 func equipped(of func(workload.Workload) []string) string {
 	var text string
 	for _, kind := range workload.All() {

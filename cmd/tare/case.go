@@ -15,7 +15,8 @@ import (
 	"tare/result"
 )
 
-// caseFlags are those that go with --case: the case itself says what is measured.
+// caseFlags are those that may be given with --case: the case itself sets what is
+// measured.
 func caseFlags() []string {
 	return []string{
 		"case", "blocks", "duration", "warmup", "max-time", "margin", "precision", "seed",
@@ -23,15 +24,14 @@ func caseFlags() []string {
 	}
 }
 
-// askedCase is a case to run: by the plans that a result of it holds, by the name
-// of the experiment, and by its own where there is none.
+// askedCase is a case to run: with the plans that a result of it holds, by the
+// name of the experiment, or with the case's own plan where it holds none.
 type askedCase struct {
 	id    string // "": none
 	plans map[string]result.Plan
 }
 
-// caseOf is the case that was asked for by its flag, or by a plan or result that
-// names one.
+// caseOf is the case that the flag or a plan or result file names.
 func (f *runFlags) caseOf(args []string) (askedCase, error) {
 	if len(args) == 0 {
 		return askedCase{id: f.caseID}, nil
@@ -46,12 +46,13 @@ func (f *runFlags) caseOf(args []string) (askedCase, error) {
 	return askedCase{plan.Case, plans}, nil
 }
 
-// casePlans are the plans of a case, by the flags, in the order of its experiments.
+// casePlans are the plans of a case with the flags applied, in the order of its
+// experiments.
 func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case, measured map[string]result.Plan) ([]result.Plan, error) {
 	var errs []error
 	flags.Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(caseFlags(), flag.Name) {
-			errs = append(errs, fmt.Errorf("--%s does not go with a case, whose plans say it: run one of those that tare run --case %s --dry-run prints", flag.Name, c.ID))
+			errs = append(errs, fmt.Errorf("--%s can't be combined with a case, whose plans set it: save a plan that tare run --case %s --dry-run prints, change it and run it", flag.Name, c.ID))
 		}
 	})
 	var plans []result.Plan
@@ -62,7 +63,7 @@ func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case, measured map[st
 		}
 		plan.Name = c.ID + ": " + x.Name
 		errs = append(errs, f.applyValues(flags, &plan))
-		if flags.Changed("max-time") { // it is that of all together
+		if flags.Changed("max-time") { // the time of all experiments together
 			plan.MaxTime /= result.Seconds(len(c.Experiments))
 		}
 		plan = experiment.Complete(plan)
@@ -103,8 +104,8 @@ func (f *runFlags) runCase(ctx context.Context, s streams, flags *pflag.FlagSet,
 	})
 }
 
-// measureCase measures the experiments one after the other; what was measured so
-// far is judged and saved after each block.
+// measureCase measures the experiments one after the other. After each block it
+// judges and saves what is measured so far.
 func (f *runFlags) measureCase(ctx context.Context, s streams, c cases.Case, plans []result.Plan, refereed *result.Result, save func(*result.Result) error) (*result.Result, error) {
 	results := map[string]*result.Result{}
 	var whole *result.Result
@@ -117,7 +118,7 @@ func (f *runFlags) measureCase(ctx context.Context, s streams, c cases.Case, pla
 			}
 			return save(whole)
 		}
-		newProgress(s.err).say(fmt.Sprintf("%s, experiment %d of %d: %s", c.ID, n+1, len(plans), x.Doc))
+		newProgress(s.err).print(fmt.Sprintf("%s, experiment %d of %d: %s", c.ID, n+1, len(plans), x.Doc))
 		res, err := measure(ctx, s, *f, plans[n], sofar)
 		if res != nil {
 			err = errors.Join(err, sofar(res))
@@ -151,7 +152,7 @@ func printPlans(s streams, plans []result.Plan) error {
 	return nil
 }
 
-// listCases says of each case whether all of its networks are here.
+// listCases lists each case with the networks that this machine lacks.
 func listCases(ctx context.Context) ([]listed, error) {
 	networks, err := listNetworks(ctx)
 	if err != nil {
@@ -170,7 +171,7 @@ func listCases(ctx context.Context) ([]listed, error) {
 			}
 		}
 		entry.Missing, entry.Get = strings.Join(missing, ", "), strings.Join(get, "; ")
-		entry.Available = len(missing)+1 < len(c.Networks()) // more is here than the host
+		entry.Available = len(missing)+1 < len(c.Networks()) // more than the host runs here
 		all = append(all, entry)
 	}
 	return all, nil

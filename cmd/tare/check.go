@@ -14,8 +14,8 @@ import (
 // checkTime is what `tare run --check` may take.
 const checkTime = 20 * time.Second
 
-// runCheck measures the baseline against itself and tells what toll this
-// machine can tell apart.
+// runCheck measures the baseline against itself and prints the smallest toll that
+// this machine can detect.
 func runCheck(ctx context.Context, s streams, f runFlags, plan result.Plan) (err error) {
 	aa := experiment.AAPlan(plan, checkTime)
 	l, err := site.Start(ctx)
@@ -41,13 +41,13 @@ func runCheck(ctx context.Context, s streams, f runFlags, plan result.Plan) (err
 	return printCheck(s, res, plan)
 }
 
-// checkTolls are the tolls that the answer is given for.
+// checkTolls are the tolls for which the time to detect them is printed.
 var checkTolls = [...]float64{0.05, 0.03, 0.02, 0.01}
 
 func printCheck(s streams, res *result.Result, plan result.Plan) error {
-	fmt.Fprintf(s.out, "%d blocks of the host against itself. This machine tells apart:\n", res.Plan.Blocks)
+	fmt.Fprintf(s.out, "%d blocks of the host against itself. This machine detects:\n", res.Plan.Blocks)
 	for _, p := range experiment.Detectable(res, plan) {
-		fmt.Fprintf(s.out, "  %s, %s %s: %s\n", p.Path, p.Workload, p.Metric, tellable(p))
+		fmt.Fprintf(s.out, "  %s, %s %s: %s\n", p.Path, p.Workload, p.Metric, detectable(p))
 	}
 	for _, w := range res.Warnings {
 		fmt.Fprintf(s.out, "  warning: %s\n", w)
@@ -57,11 +57,11 @@ func printCheck(s streams, res *result.Result, plan result.Plan) error {
 	return err
 }
 
-// tellable says which tolls can be told apart, and in how long: "tolls above
-// 3 % in 90 s, 1 % in 12 minutes".
-func tellable(p experiment.Power) string {
+// detectable is the text of which tolls can be detected, and in what time: "tolls
+// above 3 % in 90 s, 1 % in 12 minutes".
+func detectable(p experiment.Power) string {
 	if p.Toll >= 1 {
-		return "no toll in this plan's blocks: it is too noisy now"
+		return "no toll within this plan's blocks: the machine is too noisy now; stop other work on it or raise --blocks"
 	}
 	text := fmt.Sprintf("tolls above %.1f %% in %s", 100*p.Toll, short(p.Time))
 	for _, toll := range checkTolls {
@@ -77,7 +77,7 @@ func tellable(p experiment.Power) string {
 	return text
 }
 
-// short writes a time span as people say it.
+// short writes a time span in words: "90 s", "12 minutes", "1.5 hours".
 func short(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:

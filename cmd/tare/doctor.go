@@ -18,7 +18,7 @@ import (
 	"tare/site"
 )
 
-// doctorFlags are what a diagnosis is asked of.
+// doctorFlags choose what a diagnosis looks at and how it is printed.
 type doctorFlags struct {
 	lab, from, to string
 	docker, json  bool
@@ -30,14 +30,15 @@ func doctorCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for known faults on this machine or between two ends",
-		Long: `Looks for known faults, and prints each with its evidence and the command that
-mends it, the worst first. It changes nothing.
+		Long: `Looks for known faults and prints each with its evidence and the command that
+fixes it, the worst first. It changes nothing.
 
 In a lab it sends small and MTU-sized messages, a train of datagrams and a short
-stream over every path that the lab's network serves, or between two places, and
-watches which devices carry them. Of this machine it reads what the kernel says.
+stream over every path of the lab's network, or between two places, and records
+which devices carry them. On this machine it reads the kernel's counters and
+settings.
 
-The status is 1 where a finding is an error, and 0 where all is well.`,
+The exit status is 1 if a finding is an error, else 0.`,
 		Example: `  tare doctor --lab demo
   tare doctor --lab demo --from h1/c1 --to h2/c1
   tare doctor
@@ -62,10 +63,10 @@ The status is 1 where a finding is an error, and 0 where all is well.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&f.lab, "lab", "", "name of the lab to look at (default: this machine)")
-	c.Flags().StringVar(&f.from, "from", "", "place that sends, as h1/c1")
-	c.Flags().StringVar(&f.to, "to", "", "place that receives, as h2/c1")
-	c.Flags().BoolVar(&f.docker, "docker", false, "look at this machine's Docker too")
+	c.Flags().StringVar(&f.lab, "lab", "", "name of the lab to examine (default: this machine)")
+	c.Flags().StringVar(&f.from, "from", "", "place that sends, for example h1/c1")
+	c.Flags().StringVar(&f.to, "to", "", "place that receives, for example h2/c1")
+	c.Flags().BoolVar(&f.docker, "docker", false, "examine this machine's Docker too")
 	f.lang.register(c.Flags())
 	c.Flags().BoolVar(&f.json, "json", false, `write {"findings": [...]} to standard output`)
 	return c
@@ -78,7 +79,7 @@ func (f doctorFlags) check() error {
 	case f.from != "" && f.lab == "":
 		return wrong("--from and --to are places of a lab: name it with --lab")
 	case f.docker && f.lab != "":
-		return wrong("--docker looks at this machine, --lab at a lab: choose one")
+		return wrong("--docker examines this machine and --lab a lab: give one of the two")
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (f doctorFlags) diagnose(ctx context.Context) ([]result.Finding, []result.U
 	return f.diagnoseLab(ctx)
 }
 
-// diagnoseLab looks at a lab as it is now.
+// diagnoseLab examines a lab in its present state.
 func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, unread []result.Unread, err error) {
 	l, err := site.Join(ctx, f.lab)
 	if err != nil {

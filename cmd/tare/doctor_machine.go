@@ -11,15 +11,15 @@ import (
 	"tare/result"
 )
 
-// watchTime is how long this machine's counters are watched for what happens
-// now, not long ago.
+// watchTime is how long this machine's counters are watched: only what they count
+// in this time is evidence, since they also hold what happened long ago.
 const watchTime = time.Second
 
-// dockerSocket is where Docker's engine listens, as installed.
+// dockerSocket is where Docker's engine listens in a default installation.
 const dockerSocket = "/var/run/docker.sock"
 
-// diagnoseMachine looks at this machine as it is now, and at the rules of its
-// Docker.
+// diagnoseMachine examines this machine in its present state and, if docker is
+// set, the firewall rules of its Docker.
 func diagnoseMachine(ctx context.Context, docker bool) ([]result.Finding, []result.Unread, error) {
 	e := &diagnose.Evidence{Examination: result.Examination{Places: []string{""}}}
 	if docker {

@@ -4,16 +4,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"tare/agent"
+	"tare/engine"
+	"tare/engine/cniplugin"
+	"tare/engine/containerd"
+	"tare/engine/docker"
 	"tare/lab"
 	"tare/network"
 	"tare/site"
 )
 
-// agentCommand is the end of a site.
+// agentCommand runs the agent of one end of a site.
 func agentCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    site.AgentVerb,
-		Short:  "The end of a site: takes orders on standard input; not for people",
+		Short:  "The agent of a site: takes requests on standard input; started by tare itself",
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -22,11 +26,11 @@ func agentCommand(s streams) *cobra.Command {
 	}
 }
 
-// keeperCommand holds a lab.
+// keeperCommand keeps a lab's namespaces alive.
 func keeperCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    site.KeeperVerb,
-		Short:  "Holds a lab; started by tare itself",
+		Short:  "Keeps a lab alive; started by tare itself",
 		Hidden: true,
 		Args:   noArgs,
 		RunE:   func(*cobra.Command, []string) error { return site.Keep() },
@@ -55,19 +59,19 @@ func tunnelCommand(s streams) *cobra.Command {
 	}
 }
 
-// waitCommand keeps a real engine's container there.
+// waitCommand keeps a real engine's container running.
 func waitCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    network.WaitVerb,
+		Use:    engine.WaitVerb,
 		Short:  "Waits in a container; started by tare itself",
 		Hidden: true,
 		Args:   noArgs,
-		Run:    func(*cobra.Command, []string) { network.Wait() },
+		Run:    func(*cobra.Command, []string) { engine.Wait() },
 	}
 }
 
-// errandCommand starts a process in a real engine's container.
-func errandCommand() *cobra.Command {
+// launchCommand starts a process in a real engine's container.
+func launchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                lab.ErrandVerb,
 		Short:              "Starts a process in a container; started by tare itself",
@@ -84,15 +88,15 @@ func errandCommand() *cobra.Command {
 	}
 }
 
-// lookUpCommand asks a container's name server.
+// lookUpCommand queries a container's name server.
 func lookUpCommand(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:    network.LookUpVerb,
+		Use:    docker.LookUpVerb,
 		Short:  "Looks up a name in a container; started by tare itself",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return network.LookUp(c.Context(), args[0], s.out)
+			return docker.LookUp(c.Context(), args[0], s.out)
 		},
 	}
 }
@@ -100,23 +104,23 @@ func lookUpCommand(s streams) *cobra.Command {
 // podExecCommand starts a process in a pod's container.
 func podExecCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    network.PodExecVerb + " CONTAINER COMMAND...",
+		Use:    containerd.ExecVerb + " CONTAINER COMMAND...",
 		Short:  "Starts a process in a pod's container; started by tare itself",
 		Hidden: true,
 		Args:   cobra.MinimumNArgs(2),
-		RunE:   func(_ *cobra.Command, args []string) error { return network.PodExec(args[0], args[1:]) },
+		RunE:   func(_ *cobra.Command, args []string) error { return containerd.Exec(args[0], args[1:]) },
 	}
 }
 
 // cniCommand attaches or detaches a container by CNI plugins.
 func cniCommand(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:    network.CNIVerb + " REQUEST",
+		Use:    cniplugin.Verb + " REQUEST",
 		Short:  "Attaches or detaches a container by CNI plugins; started by tare itself",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return network.RunCNI(c.Context(), args[0], s.out)
+			return cniplugin.Run(c.Context(), args[0], s.out)
 		},
 	}
 }

@@ -60,7 +60,7 @@ func serving(t *testing.T) (netip.AddrPort, *buffer) {
 	return netip.AddrPort{}, nil
 }
 
-func TestIperf3BetweenTwoTares(t *testing.T) {
+func TestLabIperf3BetweenTwoTares(t *testing.T) {
 	to, served := serving(t)
 	asked := iperf3Test{
 		workload: result.WorkloadPlan{Name: "tcp_stream", Flows: 2},
@@ -85,7 +85,7 @@ func TestIperf3BetweenTwoTares(t *testing.T) {
 	}
 }
 
-func TestIperf3JSONHasTheMetricsOfAResult(t *testing.T) {
+func TestLabIperf3JSONHasTheMetricsOfAResult(t *testing.T) {
 	to, _ := serving(t)
 	asked := iperf3Test{
 		workload: result.WorkloadPlan{Name: "udp_pps", Size: 200, Rate: result.Rate{Value: 5000, Unit: "1/s"}},

@@ -20,7 +20,7 @@ import (
 func labCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lab",
-		Short: "Build a lab and stay in it",
+		Short: "Build, use and remove labs that stay up",
 		Long: `A lab is a set of hosts and containers made of namespaces on this machine.
 Hosts are h1, h2; their containers h1/c1, h1/c2. In a lab of several networks the
 network's name comes first: vxlan.h1/c1.`,
@@ -35,7 +35,7 @@ network's name comes first: vxlan.h1/c1.`,
 	return c
 }
 
-// nameFlag is the flag that every verb of a lab has.
+// nameFlag registers the flag that every verb of a lab has.
 func nameFlag(c *cobra.Command, name *string) {
 	c.Flags().StringVar(name, "name", "lab", "name of the lab")
 }
@@ -46,7 +46,7 @@ func labUpCommand(s streams) *cobra.Command {
 	networks := networkFlags{}
 	c := &cobra.Command{
 		Use:   "up NETWORK...",
-		Short: "Build a lab that stays until it is taken down",
+		Short: "Build a lab that stays up until it is taken down",
 		RunE: func(c *cobra.Command, args []string) error {
 			spec, err := labSpec(args, hosts, containers, func(p *result.Plan) error {
 				p.NIC, p.EncapNIC, p.MTU, p.Pin, p.CC = []string{nic}, nil, mtu, pin, cc
@@ -78,10 +78,10 @@ func labUpCommand(s streams) *cobra.Command {
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
 	networks.register(c.Flags(), network.Hosts, network.Containers)
 	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
-	c.Flags().StringVar(&link, "link", "", "rate of the link between hosts, as 10gbit (default: as fast as the CPU)")
+	c.Flags().StringVar(&link, "link", "", "rate of the link between hosts, for example 10gbit (default: limited by the CPU only)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
 	c.Flags().StringVar(&pin, "pin", lab.Pins()[0], "CPUs of the hosts: "+strings.Join(lab.Pins(), ", "))
-	c.Flags().StringVar(&cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
+	c.Flags().StringVar(&cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
 	c.Flags().StringVar(&cc, "cc", "cubic", "TCP congestion control of both ends")
 	return c
 }
@@ -89,7 +89,7 @@ func labUpCommand(s streams) *cobra.Command {
 // labSpec is the lab of the networks named, each with the baseline's pairs.
 func labSpec(names []string, hosts, containers int, adjust func(*result.Plan) error) (site.Spec, error) {
 	if len(names) == 0 {
-		return site.Spec{}, errors.New("name the networks to lay: tare lab up vxlan; tare list networks shows them")
+		return site.Spec{}, errors.New("name the networks to set up, for example tare lab up vxlan: tare list networks shows them")
 	}
 	if hosts < 1 || hosts > lab.MaxHosts {
 		return site.Spec{}, fmt.Errorf("--hosts %d: it must be from 1 to %d", hosts, lab.MaxHosts)
@@ -123,7 +123,7 @@ func labUp(c *cobra.Command, s streams, spec site.Spec) error {
 		if u.Error == "" {
 			continue
 		}
-		err := fmt.Errorf("%s can't be laid here: %s%s", u.Network, u.Error, getting(u))
+		err := fmt.Errorf("%s can't be set up here: %s%s", u.Network, u.Error, getting(u))
 		return &exitError{exitMissing, errors.Join(err, l.Close(), site.Down(c.Context(), spec.Name))}
 	}
 	fmt.Fprintf(s.out, "lab %s is up: %s\n", spec.Name, strings.Join(l.Topology.Addresses(), " "))
@@ -135,7 +135,7 @@ func labUp(c *cobra.Command, s streams, spec site.Spec) error {
 func labListCommand(s streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "The labs that stand", Args: noArgs,
+		Use: "list", Short: "List the labs", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			entries, err := site.List(c.Context())
 			if err != nil {
@@ -148,7 +148,7 @@ func labListCommand(s streams) *cobra.Command {
 			for _, e := range entries {
 				state := "up since " + e.Created.Local().Format("2006-01-02 15:04:05")
 				if !e.Running {
-					state = "its keeper has died: tare lab down --name " + e.Name + " forgets it"
+					state = "its keeper has died: remove it with tare lab down --name " + e.Name
 				}
 				fmt.Fprintf(table, "%s\t%s\t%s\n", e.Name, strings.Join(e.Networks, ","), state)
 			}
@@ -175,8 +175,8 @@ func labDownCommand(s streams) *cobra.Command {
 	return c
 }
 
-// labError gives a lab that is not there, or is there already, the status of
-// wrong input.
+// labError gives the errors of a lab that does not exist, or exists already, the
+// exit status of wrong input.
 func labError(err error) error {
 	if errors.Is(err, site.ErrNoLab) || errors.Is(err, site.ErrLabStands) {
 		return &exitError{exitWrong, err}

@@ -20,7 +20,7 @@ func labShowCommand(s streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show [HOST|HOST/CONTAINER]",
-		Short: "Links, addresses, routes, neighbours, FDB and rules, as they stand",
+		Short: "Show links, addresses, routes, neighbours, FDB and firewall rules",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return wrong("show one place at a time: %q is too many", args[1])
@@ -40,17 +40,17 @@ func labShowCommand(s streams) *cobra.Command {
 					return experiment.Unknown("place", at, l.Topology.Addresses())
 				}
 			}
-			laid, err := l.Look(c.Context(), at)
+			namespaces, err := l.Look(c.Context(), at)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				enc := json.NewEncoder(s.out)
 				enc.SetIndent("", " ")
-				return enc.Encode(laid)
+				return enc.Encode(namespaces)
 			}
-			for _, one := range laid {
-				printLaid(s.out, one)
+			for _, one := range namespaces {
+				printNamespace(s.out, one)
 			}
 			return nil
 		},
@@ -60,8 +60,8 @@ func labShowCommand(s streams) *cobra.Command {
 	return c
 }
 
-// printLaid writes what stands in a namespace, a line each.
-func printLaid(w io.Writer, l lab.Laid) {
+// printNamespace writes what a namespace holds, one line for each object.
+func printNamespace(w io.Writer, l lab.Laid) {
 	fmt.Fprint(w, l.Namespace)
 	if l.CPUs != "" {
 		fmt.Fprintf(w, " (CPUs %s)", l.CPUs)
@@ -126,7 +126,7 @@ func labExecCommand(s streams) *cobra.Command {
 	return c
 }
 
-// command is what follows the place, and the dashes between them.
+// command is the command that follows the place, without the dashes between them.
 func command(args []string) []string {
 	if len(args) > 1 && args[1] == "--" {
 		return args[2:]

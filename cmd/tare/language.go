@@ -13,14 +13,14 @@ import (
 	"tare/report"
 )
 
-// language is the flag --lang: the language that was asked for, "" for none.
+// language is the flag --lang: the language to write in, "" where it is not set.
 type language string
 
 func (l *language) register(flags *pflag.FlagSet) {
-	flags.Var(l, "lang", "language of the report: "+strings.Join(report.Languages(), ", ")+" (default: the environment's; a page follows its browser)")
+	flags.Var(l, "lang", "language of the report: "+strings.Join(report.Languages(), ", ")+" (default: that of the environment; a page uses the browser's)")
 }
 
-// Set takes the flag's value.
+// Set checks and stores the flag's value.
 func (l *language) Set(text string) error {
 	if !slices.Contains(report.Languages(), text) {
 		return fmt.Errorf("choose from %s", strings.Join(report.Languages(), ", "))
@@ -31,12 +31,12 @@ func (l *language) Set(text string) error {
 
 func (l *language) String() string { return string(*l) }
 
-// Type is the word for the value in the flag's help.
+// Type names the value in the flag's help.
 func (l *language) Type() string { return "language" }
 
-// spoken is the language of what a terminal shows: the one that was asked for,
-// else that of the environment.
-func (l language) spoken() string {
+// ofTerminal is the language of what a terminal shows: that of the flag, else that
+// of the environment.
+func (l language) ofTerminal() string {
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")) // as POSIX orders them
 	switch {
 	case l != "":
@@ -49,5 +49,5 @@ func (l language) spoken() string {
 
 // shownOn are the options of a report that is written to w.
 func (l language) shownOn(w io.Writer) report.Options {
-	return report.Options{Colour: colour(w), Lang: l.spoken()}
+	return report.Options{Colour: colour(w), Lang: l.ofTerminal()}
 }

@@ -27,8 +27,8 @@ type listed struct {
 	Missing   string `json:"missing"`
 	Get       string `json:"get"`
 
-	why  string   // as the machine said it
-	with []string // a workload's real servers and clients that are here
+	why  string   // the error of this machine
+	with []string // a workload's real servers and clients that are installed
 }
 
 func listCommand(s streams) *cobra.Command {
@@ -36,11 +36,11 @@ func listCommand(s streams) *cobra.Command {
 	kinds := []string{"networks", "workloads", "cases"}
 	c := &cobra.Command{
 		Use:   "list [networks|workloads|cases]",
-		Short: "What runs here, what is missing and how to get it",
+		Short: "List what runs on this machine, what is missing and how to get it",
 		Long: `Lists the networks, the workloads, and the published measurements that tare run
---case repeats. Each network is laid for a moment in a lab of its own: what it says
-of this machine has been tried, not guessed. Of a workload it says which of its real
-servers and clients are missing here, of a case which networks.`,
+--case repeats. It sets up each network for a moment in its own lab, so that the
+list shows what this machine can run. For a workload it names the real servers and
+clients that are missing, for a case the networks.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return wrong("list one kind at a time: %q is too many", args[1])
@@ -92,26 +92,27 @@ func printList(ctx context.Context, s streams, kind string, asJSON bool) error {
 	return nil
 }
 
-// printTable writes a line for each, folded to fit 100 columns: its name, what
-// it is here (a network's fidelity), and what it is or what is missing.
+// printTable writes an entry for each, folded to fit 100 columns: its name, its
+// state on this machine (a network's fidelity), its description and what is
+// missing.
 func printTable(w io.Writer, all []listed) {
 	name, state := 0, 0
 	for _, l := range all {
 		name, state = max(name, len(l.Name)), max(state, len(l.state()))
 	}
 	for _, l := range all {
-		said := fold(l.Doc, listWidth-name-state-4)
+		lines := fold(l.Doc, listWidth-name-state-4)
 		if len(l.with) > 0 {
-			said = append(said, fold("with "+strings.Join(l.with, ", "), listWidth-name-state-4)...)
+			lines = append(lines, fold("with "+strings.Join(l.with, ", "), listWidth-name-state-4)...)
 		}
 		switch {
 		case !l.Available:
-			said = append(said, fold("needs "+l.Missing+": "+l.Get, listWidth-name-state-4)...)
-			said = append(said, fold("("+l.why+")", listWidth-name-state-4)...)
+			lines = append(lines, fold("needs "+l.Missing+": "+l.Get, listWidth-name-state-4)...)
+			lines = append(lines, fold("("+l.why+")", listWidth-name-state-4)...)
 		case l.Missing != "":
-			said = append(said, fold("without "+l.Missing+": "+l.Get, listWidth-name-state-4)...)
+			lines = append(lines, fold("without "+l.Missing+": "+l.Get, listWidth-name-state-4)...)
 		}
-		for n, text := range said {
+		for n, text := range lines {
 			if n == 0 {
 				fmt.Fprintf(w, "%-*s  %-*s  %s\n", name, l.Name, state, l.state(), text)
 			} else {
@@ -121,7 +122,7 @@ func printTable(w io.Writer, all []listed) {
 	}
 }
 
-// state is what a kind is on this machine.
+// state is how an entry is available on this machine.
 func (l listed) state() string {
 	switch {
 	case !l.Available:
@@ -159,8 +160,8 @@ func listWorkloads() []listed {
 	return all
 }
 
-// listWorkload looks for the real servers and clients of a workload. It runs
-// without them where ours can stand in their place.
+// listWorkload looks for the real servers and clients of a workload. It is available
+// without them if tare has its own.
 func listWorkload(w workload.Workload) listed {
 	entry := listed{Name: w.Name, Doc: w.Doc, Available: true, Fidelity: network.Product}
 	var missing, get []string
@@ -185,7 +186,7 @@ func listWorkload(w workload.Workload) listed {
 	return entry
 }
 
-// listNetworks lays every network for a moment.
+// listNetworks sets up every network for a moment.
 func listNetworks(ctx context.Context) (all []listed, err error) {
 	l, err := site.Start(ctx)
 	if err != nil {
@@ -208,16 +209,16 @@ func listNetworks(ctx context.Context) (all []listed, err error) {
 	return all, nil
 }
 
-// getting says how to get what a network needs.
+// getting is the end of an error: how to get what a network needs.
 func getting(b site.Built) string {
 	if b.Get != "" {
-		return "" // its error says so
+		return "" // its error includes it
 	}
 	n, known := network.Find(b.Network)
 	if !known || n.Get == "" {
 		return ": tare list networks shows what runs here"
 	}
-	if len(n.Needs) > 0 { // a daemon of its own may have failed instead
+	if len(n.Needs) > 0 { // it may also be its daemon that failed
 		return fmt.Sprintf(" (if this machine lacks %s: %s)", n.Missing, n.Get)
 	}
 	return fmt.Sprintf(": it needs %s: %s", n.Missing, n.Get)

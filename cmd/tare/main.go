@@ -25,9 +25,9 @@ import (
 // The exit statuses.
 const (
 	exitDone        = 0
-	exitFailed      = 1 // a cell or more failed, or the tool did
+	exitFailed      = 1 // at least one cell failed, or tare itself
 	exitWrong       = 2 // the command, plan or input file is wrong
-	exitMissing     = 3 // something it needs is missing here
+	exitMissing     = 3 // something that it needs is missing on this machine
 	exitUnmet       = 4 // a limit was passed
 	exitInterrupted = 130
 )
@@ -42,7 +42,7 @@ type streams struct {
 	out, err io.Writer
 }
 
-// colour tells whether what is written to w may be coloured (no-color.org).
+// colour reports whether text written to w may be coloured (no-color.org).
 func colour(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && isTerminal(w)
 }
@@ -52,7 +52,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// run is the whole program: it gives the exit status.
+// run is the whole program and returns the exit status.
 func run(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -73,7 +73,7 @@ func run(args []string, s streams) int {
 	return statusOf(err)
 }
 
-// exitError carries an exit status; without an error all has been said.
+// exitError carries an exit status; without an error nothing more is printed.
 type exitError struct {
 	status int
 	err    error
@@ -88,7 +88,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// wrong is an error in what the user typed.
+// wrong is an error in the command line.
 func wrong(format string, args ...any) error {
 	return &exitError{exitWrong, fmt.Errorf(format, args...)}
 }
@@ -115,10 +115,10 @@ func rootCommand(s streams) *cobra.Command {
 		Short: "Weigh container networks: what each one costs against the host's own, and why",
 		Long: `tare weighs container networks against the host's own network.
 
-It builds hosts and containers out of namespaces on this machine, lays every
-container network across them from the same parts that production uses, measures
-each against the host in randomised interleaved blocks, and gives each toll with
-an interval. Nothing of the machine's own network is touched, and nothing stays.`,
+It builds hosts and containers from namespaces on this machine, sets up each
+container network between them with the parts that production uses, measures each
+against the host in randomised interleaved blocks, and reports each toll with an
+interval. It does not touch the machine's own network and leaves nothing behind.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
@@ -143,13 +143,13 @@ an interval. Nothing of the machine's own network is touched, and nothing stays.
 	root.AddCommand(
 		runCommand(s), doctorCommand(s), traceCommand(s), compareCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
 		serveCommand(s), sendCommand(s),
-		agentCommand(s), keeperCommand(), relayCommand(s), waitCommand(), errandCommand(),
+		agentCommand(s), keeperCommand(), relayCommand(s), waitCommand(), launchCommand(),
 		lookUpCommand(s), podExecCommand(), cniCommand(s), tunnelCommand(s),
 	)
 	return root
 }
 
-// tool is what this binary says of itself.
+// tool names this binary's version and commit.
 func tool() result.Tool {
 	t := result.Tool{Version: version, Commit: "unknown"}
 	info, ok := debug.ReadBuildInfo()

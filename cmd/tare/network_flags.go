@@ -11,11 +11,11 @@ import (
 	"tare/result"
 )
 
-// networkFlags are the parameters that networks have, one flag each, by the
-// parameter's name. A comma list weighs the network once with each value.
+// networkFlags are the parameters of networks, one flag each, by the parameter's
+// name. With a comma list the network is weighed once with each value.
 type networkFlags map[string]*string
 
-// register adds a flag for every parameter but those that the caller has.
+// register adds a flag for every parameter except those that the caller defines.
 func (f networkFlags) register(flags *pflag.FlagSet, without ...string) {
 	for _, p := range network.Params() {
 		if slices.Contains(without, p.Name) {
@@ -31,7 +31,7 @@ func (f networkFlags) register(flags *pflag.FlagSet, without ...string) {
 
 func flagName(param string) string { return strings.ReplaceAll(param, "_", "-") }
 
-// apply gives each network the parameters that were set and that it takes.
+// apply sets on each network the parameters of the flags that it takes.
 func (f networkFlags) apply(flags *pflag.FlagSet, plans []result.NetworkPlan) ([]result.NetworkPlan, error) {
 	for _, p := range network.Params() {
 		value, registered := f[p.Name]
@@ -44,16 +44,25 @@ func (f networkFlags) apply(flags *pflag.FlagSet, plans []result.NetworkPlan) ([
 		}
 		varied, taken := vary(plans, p, values)
 		if !taken {
-			return nil, fmt.Errorf("--%s: none of these networks has it: tare list networks shows which does", flagName(p.Name))
+			return nil, fmt.Errorf("--%s: none of these networks has it; choose from %s with --networks", flagName(p.Name), strings.Join(takers(p), ", "))
 		}
 		plans = varied
 	}
 	return plans, nil
 }
 
-// takeFlows takes --flows for --openflow where it says how a switch forwards
-// instead of how many connections there are: published comparisons call both
-// flows.
+// takers names the networks that take a parameter.
+func takers(p network.Param) (names []string) {
+	for _, n := range network.All() {
+		if n.Takes(p.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// takeFlows treats --flows as --openflow where its value is a way in which a switch
+// forwards, not a number of connections: published comparisons call both flows.
 func (f networkFlags) takeFlows(flags *pflag.FlagSet) error {
 	given, kinds := flags.Lookup("flows"), flags.Lookup(flagName(network.Openflow))
 	var known []string
@@ -73,7 +82,8 @@ func (f networkFlags) takeFlows(flags *pflag.FlagSet) error {
 	return flags.Set(kinds.Name, strings.Join(words, ","))
 }
 
-// vary puts each network that takes the parameter once for each value.
+// vary repeats each network that takes the parameter, once for each value; taken
+// reports whether any network does.
 func vary(plans []result.NetworkPlan, p network.Param, values []string) (varied []result.NetworkPlan, taken bool) {
 	for _, plan := range plans {
 		n, known := network.Find(plan.Name)
@@ -84,7 +94,7 @@ func vary(plans []result.NetworkPlan, p network.Param, values []string) (varied 
 		taken = true
 		for _, value := range values {
 			if value == p.Default() {
-				value = "" // what stands for itself needs no saying
+				value = "" // a default is left out of a plan
 			}
 			with := plan
 			with.Params = plan.Params.With(p.Name, value)

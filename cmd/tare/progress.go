@@ -8,8 +8,8 @@ import (
 	"tare/experiment"
 )
 
-// progress tells on standard error how far a run is: one line that is written
-// over on a terminal, a plain line now and then elsewhere.
+// progress shows on standard error how far a run is: on a terminal one line that
+// is overwritten, elsewhere a plain line from time to time.
 type progress struct {
 	out      io.Writer
 	live     bool
@@ -18,8 +18,8 @@ type progress struct {
 	checking bool
 }
 
-// liveStep and plainStep are how often it speaks: seldom enough to cost
-// nothing that a measurement would show.
+// liveStep and plainStep are the least time between two lines: so long that
+// printing does not disturb a measurement.
 const (
 	liveStep  = 200 * time.Millisecond
 	plainStep = 15 * time.Second
@@ -36,21 +36,21 @@ func (p *progress) show(now experiment.Progress) {
 	}
 	if now.Checking && !p.checking {
 		p.checking = true
-		p.say("checking that every path carries traffic")
+		p.print("checking that every path carries traffic")
 		return
 	}
 	if now.Starting > 0 {
-		p.say(fmt.Sprintf("starting %d servers", now.Starting))
+		p.print(fmt.Sprintf("starting %d servers", now.Starting))
 		return
 	}
 	if now.Checking || time.Since(p.last) < step {
 		return
 	}
-	p.say(fmt.Sprintf("block %d of %d, run %d of %d, %s left", min(now.Block+1, now.Blocks), now.Blocks, now.Done, now.Total, now.Left.Round(time.Second)))
+	p.print(fmt.Sprintf("block %d of %d, run %d of %d, %s left", min(now.Block+1, now.Blocks), now.Blocks, now.Done, now.Total, now.Left.Round(time.Second)))
 }
 
-// say writes a line. One that can't be written is nobody's loss.
-func (p *progress) say(text string) {
+// print writes a line. An error of writing is ignored: progress is not a result.
+func (p *progress) print(text string) {
 	p.last = time.Now()
 	if p.live {
 		fmt.Fprintf(p.out, "\r\x1b[K%s", text)

@@ -11,32 +11,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tare/engine"
 	"tare/experiment"
-	"tare/network"
 	"tare/report"
 	"tare/result"
 	"tare/site"
 )
 
-// resultBytes is about what a run's result takes, per sample.
+// resultBytes is about the size of a run's result, in bytes for each sample.
 const resultBytes = 6 << 10
 
 func runCommand(s streams) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run [PLAN.yaml|RESULT.json]",
-		Short: "Build, measure, explain",
+		Short: "Build a lab, measure networks in it, explain their tolls",
 		Long: `Builds a lab, measures every network of the plan against the host's own in
 randomised interleaved blocks, prints the tolls and writes the result file.
 
 Without an argument it runs the quick plan: every network that needs no package,
-under TCP throughput and round trips, in about a minute. A plan in YAML runs that
-plan; a result file runs its plan again. Flags change the plan: what they narrow
-gets longer windows.
+with TCP throughput and round trips, in about a minute. A YAML file is a plan to
+run; a result file runs its plan again. Flags change the plan: fewer networks,
+paths or workloads get longer windows.
 
-With --case it repeats a published measurement (tare list cases): its experiments
-one after the other, its figures beside those measured here, and a verdict on each
-of its claims.`,
+With --case it repeats a published measurement (tare list cases): it runs the
+experiments one after the other, compares their figures with the published ones,
+and gives a verdict on each claim.`,
 		Example: `  tare run
   tare run --networks host,vxlan --paths cross-host --workloads tcp_stream
   tare run --networks host,vxlan --workloads tcp_stream --link 1gbit
@@ -45,7 +45,7 @@ of its claims.`,
   tare run --case containerd-linux-bridge --out case.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return wrong("one plan or result at a time: %q is too many", args[1])
+				return wrong("run one plan or result at a time: %q is too many", args[1])
 			}
 			return nil
 		},
@@ -90,9 +90,9 @@ func printPlan(s streams, plan result.Plan) error {
 func (f *runFlags) equip(plan result.Plan) (result.Plan, error) {
 	plan, err := experiment.Equip(plan)
 	if err == nil {
-		f.open, err = experiment.Equip(f.open) // from which a standing lab's plan is made
+		f.open, err = experiment.Equip(f.open) // from which the plan of a running lab is made
 	}
-	if missing := new(network.MissingError); errors.As(err, &missing) {
+	if missing := new(engine.MissingError); errors.As(err, &missing) {
 		return plan, &exitError{exitMissing, err}
 	}
 	return plan, err
@@ -105,7 +105,8 @@ func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
 	})
 }
 
-// deliver has so many samples measured, into the result file and before the user.
+// deliver measures, writes the result file, and prints what the user asked for.
+// samples is how many the plan takes: the file must have room for them.
 func (f runFlags) deliver(s streams, samples int64, measure func(save func(*result.Result) error) (*result.Result, error)) error {
 	out := f.out
 	if out == "" && !f.json {
@@ -147,10 +148,10 @@ func (f runFlags) deliver(s streams, samples int64, measure func(save func(*resu
 	return nil
 }
 
-// reportBytes is what a report takes at least.
+// reportBytes is the least size of a report, in bytes.
 const reportBytes = 1 << 20
 
-// checkPage looks before a run whether its report can be written.
+// checkPage checks before a run that its report can be written.
 func (f runFlags) checkPage() error {
 	if f.page == "" {
 		return nil
@@ -164,14 +165,14 @@ func (f runFlags) checkPage() error {
 	return nil
 }
 
-// replaceable tells whether a file can be replaced after every block. A pipe or
-// a terminal can't: it gets the whole at the end.
+// replaceable reports whether a file can be replaced after every block. A pipe or
+// a terminal can't: the result is written to it once, at the end.
 func replaceable(path string) bool {
 	info, err := os.Stat(path)
 	return err != nil || info.Mode().IsRegular()
 }
 
-// measure runs the plan in a lab of its own, or in one that stands.
+// measure runs the plan in a new lab, or in the one that --lab names.
 func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save func(*result.Result) error) (res *result.Result, err error) {
 	progress := newProgress(s.err)
 	defer progress.end()
@@ -193,7 +194,7 @@ func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save 
 	return res, errors.Join(err, save(res))
 }
 
-// lab is the one that stands, or a new one for the plan.
+// lab joins the lab that --lab names, or builds a new one for the plan.
 func (f runFlags) lab(ctx context.Context, plan result.Plan, progress *progress) (*site.Lab, result.Plan, error) {
 	if f.labName != "" {
 		l, err := site.Join(ctx, f.labName)
@@ -211,11 +212,11 @@ func (f runFlags) lab(ctx context.Context, plan result.Plan, progress *progress)
 		return nil, plan, err
 	}
 	spec := experiment.Spec(plan, labHosts, labContainers)
-	progress.say(fmt.Sprintf("building the lab: %d underlays", len(spec.Clusters)))
+	progress.print(fmt.Sprintf("building the lab: %d clusters", len(spec.Clusters)))
 	if err := l.Build(ctx, spec); err != nil {
 		return nil, plan, errors.Join(err, l.Close())
 	}
-	progress.say(built(l.Topology))
+	progress.print(built(l.Topology))
 	plan, err = f.available(plan, l.Topology)
 	if err != nil {
 		return nil, plan, errors.Join(err, l.Close())
@@ -223,11 +224,12 @@ func (f runFlags) lab(ctx context.Context, plan result.Plan, progress *progress)
 	return l, plan, nil
 }
 
-// built says how long the lab took, and which network took longest.
+// built is the text of how long building the lab took, and which network took
+// longest.
 func built(t site.Topology) string {
 	text := fmt.Sprintf("the lab is up after %.1f s", t.Up)
 	if t.Memory > 0 {
-		text += fmt.Sprintf(" and holds %d MB", t.Memory>>20)
+		text += fmt.Sprintf(" and takes %d MB of memory", t.Memory>>20)
 	}
 	longest := slices.MaxFunc(t.Clusters, func(a, b site.Built) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	if longest.Seconds >= 1 {
@@ -236,28 +238,28 @@ func built(t site.Topology) string {
 	return text
 }
 
-// The lab of a run has what its paths need.
+// The size of a run's lab: what the paths need.
 const (
 	labHosts      = 2
 	labContainers = 2
 )
 
-// available leaves out networks that could not be laid here and came with
-// "all"; one that was asked for by name is an error.
+// available leaves out the networks of "all" that can't be set up here. A network
+// that the user named is an error instead.
 func (f runFlags) available(plan result.Plan, topology site.Topology) (result.Plan, error) {
 	for _, built := range topology.Clusters {
 		if built.Error == "" {
 			continue
 		}
 		if f.named(built.Network) || built.Baseline {
-			return plan, &exitError{exitMissing, fmt.Errorf("%s can't be laid here: %s%s", built.Network, built.Error, getting(built))}
+			return plan, &exitError{exitMissing, fmt.Errorf("%s can't be set up here: %s%s", built.Network, built.Error, getting(built))}
 		}
 		plan = experiment.Skip(plan, built.Network, built.Error)
 	}
 	return plan, nil
 }
 
-// print writes what the user asked to see, and names the file.
+// print writes the report, or the result as JSON, and names the files.
 func (f runFlags) print(s streams, res *result.Result, out string) error {
 	if f.json {
 		return res.Write(s.out)

@@ -18,8 +18,8 @@ import (
 	"tare/result"
 )
 
-// runFlags are those of `tare run`. The ones about the plan change it only
-// where they are given.
+// runFlags are the flags of `tare run`. Those that change the plan do so only where
+// they are given.
 type runFlags struct {
 	networks, paths, workloads string
 	nic, pin, rps, cc, cpus    string
@@ -33,8 +33,8 @@ type runFlags struct {
 	seed                       uint64
 	labName, out, need, page   string
 	caseID                     string
-	listed                     []string    // networks that the plan's file names
-	open                       result.Plan // as asked for, before it was completed
+	listed                     []string    // networks named in the plan's file
+	open                       result.Plan // with the flags applied, before it is completed
 	json, dryRun, check        bool
 	fixAndVerify               bool
 	lang                       language
@@ -42,16 +42,16 @@ type runFlags struct {
 
 func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.networks, "networks", "", "networks to weigh, a comma list or all")
-	flags.StringVar(&f.need, "need", "", "what a network must meet, a comma list; those that do are ranked: "+strings.Join(experiment.Demands(), ", "))
+	flags.StringVar(&f.need, "need", "", "demands on a network, a comma list; the networks that meet them are ranked: "+strings.Join(experiment.Demands(), ", "))
 	flags.StringVar(&f.caseID, "case", "", "repeat a published measurement: "+strings.Join(cases.IDs(), ", "))
-	flags.StringVar(&f.paths, "paths", "", "paths, a comma list or all: "+strings.Join(network.Paths(), ", "))
-	flags.StringVar(&f.workloads, "workloads", "", "workloads, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
+	flags.StringVar(&f.paths, "paths", "", "paths to measure, a comma list or all: "+strings.Join(network.Paths(), ", "))
+	flags.StringVar(&f.workloads, "workloads", "", "workloads to run, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
-	flags.StringVar(&f.link, "link", "", "rate of the link between hosts, as 10gbit, or a comma list (default: as fast as the CPU)")
+	flags.StringVar(&f.link, "link", "", "rate of the link between hosts, for example 10gbit, or a comma list (default: limited by the CPU only)")
 	flags.IntVar(&f.mtu, "mtu", 0, "MTU of the link between hosts, in bytes (default 1500)")
 	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
 	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
-	flags.StringVar(&f.cpus, "cpus", "", "CPUs by host, as h1=0,h2=1")
+	flags.StringVar(&f.cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
 	f.workload.register(flags)
 	f.application.register(flags)
@@ -59,23 +59,23 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	f.network.register(flags)
 	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(network.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
-	flags.StringVar(&f.duration, "duration", "", "length of a window, as 500ms (default: what fits a minute)")
-	flags.StringVar(&f.warmup, "warmup", "", "what precedes a window, as 100ms")
-	flags.StringVar(&f.maxTime, "max-time", "", "stop after this time, as 5m")
-	flags.StringVar(&f.precision, "precision", "", "stop when every toll is known to within this, as 2%")
+	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
+	flags.StringVar(&f.warmup, "warmup", "", "warm-up before each window, for example 100ms")
+	flags.StringVar(&f.maxTime, "max-time", "", "stop after this time, for example 5m")
+	flags.StringVar(&f.precision, "precision", "", "stop when every toll is known to within this, for example 2%")
 	flags.StringVar(&f.margin, "margin", "", "tolls below this do not matter (default 2%)")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order (default: drawn)")
-	flags.StringVar(&f.labName, "lab", "", "measure in this lab, as it stands (tare lab up)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the random order (default: random)")
+	flags.StringVar(&f.labName, "lab", "", "measure in this running lab (tare lab up)")
 	flags.StringVar(&f.out, "out", "", "result file (default tare-<date>-<time>.json)")
-	flags.StringVar(&f.page, "report", "", "also write a report: a page as FILE.html, tables as FILE.md or FILE.csv")
+	flags.StringVar(&f.page, "report", "", "also write a report: a page to FILE.html, tables to FILE.md or FILE.csv")
 	f.lang.register(flags)
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
-	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "carry out the worst finding's fix in the lab, measure again, and tell what that gave back")
-	flags.BoolVar(&f.check, "check", false, "tell what toll this machine can tell apart, and in how long")
+	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
+	flags.BoolVar(&f.check, "check", false, "report the smallest toll that this machine can detect, and in what time")
 }
 
-// plan reads the argument, applies the flags and completes what is open.
+// plan reads the file of the argument, applies the flags and completes the plan.
 func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error) {
 	plan := experiment.Quick()
 	narrowed := false
@@ -116,8 +116,8 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	return plan, experiment.Check(plan)
 }
 
-// readPlan reads a plan in YAML, or the plan of a result; of a case's result also
-// those of its experiments, by their names.
+// readPlan reads a plan in YAML, or the plan of a result. The result of a case also
+// has the plans of its experiments, by their names.
 func readPlan(path string) (plan result.Plan, experiments map[string]result.Plan, err error) {
 	if filepath.Ext(path) == ".json" {
 		res, err := result.ReadFile(path)
@@ -145,7 +145,7 @@ func readPlan(path string) (plan result.Plan, experiments map[string]result.Plan
 	return plan, nil, nil
 }
 
-// nearestKey names, for a key that no plan has, the nearest one that it has.
+// nearestKey adds to the error of an unknown key the nearest key that a plan has.
 func nearestKey(err error) error {
 	if err == nil {
 		return nil
@@ -157,13 +157,14 @@ func nearestKey(err error) error {
 	return fmt.Errorf("%s: %w", words[1], experiment.Unknown("key", words[2], result.PlanKeys()))
 }
 
-// applyLists applies the flags that choose what is measured.
+// applyLists applies the flags that select what is measured; narrowed is set where
+// one does.
 func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed *bool) error {
 	var errs []error
 	choose := func(name, text string, all []string) []string {
 		words := list(text, all)
 		if len(words) == 0 {
-			errs = append(errs, fmt.Errorf("--%s is empty: give a comma list or all", name))
+			errs = append(errs, fmt.Errorf("--%s is empty: write a comma list or all", name))
 		}
 		*narrowed = true
 		slices.SortFunc(words, func(a, b string) int { return slices.Index(all, a) - slices.Index(all, b) })
@@ -211,8 +212,8 @@ func (f *runFlags) applyWorkloads(flags *pflag.FlagSet, workloads []result.Workl
 	return nil
 }
 
-// named tells whether the user asked for this network by its name, on the
-// command line or in a plan's file.
+// named reports whether the user named this network on the command line or in the
+// plan's file.
 func (f *runFlags) named(name string) bool {
 	if f.networks != "" {
 		return slices.Contains(list(f.networks, nil), name)

@@ -12,7 +12,7 @@ import (
 	"tare/result"
 )
 
-// applyValues applies the flags that hold one value of the plan.
+// applyValues applies the flags that set one value of the plan each.
 func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	var errs []error
 	parse := func(name string, apply func() error) {
@@ -43,7 +43,7 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	parse("cc", func() error { plan.CC = f.cc; return nil })
 	parse("seed", func() error { plan.Seed = f.seed; return nil })
 	if flags.Changed("precision") && !flags.Changed("blocks") {
-		plan.Blocks = 0 // the cap of a plan with a precision
+		plan.Blocks = 0 // a plan with a precision has its own limit of blocks
 	}
 	return errors.Join(errs...)
 }
@@ -59,7 +59,7 @@ func parseLinks(text string) ([]result.BitsPerSecond, error) {
 		links = append(links, rate)
 	}
 	if len(links) == 0 {
-		return nil, errors.New("it is empty: write a rate, as 10gbit")
+		return nil, errors.New("it is empty: write a rate, for example 10gbit")
 	}
 	return links, nil
 }
@@ -94,7 +94,7 @@ func parsePlaces(text string) (map[string]string, error) {
 		case named && name != "":
 			host = strings.TrimSpace(name)
 			places[host] = cpus
-		case host != "": // a list goes on: h1=0,2
+		case host != "": // the list continues: h1=0,2
 			places[host] += "," + part
 		default:
 			return nil, fmt.Errorf("read CPUs %q: write them as h1=0,h2=1-3", text)

@@ -43,8 +43,8 @@ give the same one are served.`,
 				}
 				return errors.Join(serveIperf3(c.Context(), at, s), c.Context().Err())
 			}
-			say := func(text string) { fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
-			p := &agent.Port{Secret: token, Tell: say, Ready: func(at netip.AddrPort) { say(fmt.Sprintf("serving at %v", at)) }}
+			log := func(text string) { fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
+			p := &agent.Port{Secret: token, Log: log, Ready: func(at netip.AddrPort) { log(fmt.Sprintf("serving at %v", at)) }}
 			return errors.Join(p.Serve(c.Context(), at), c.Context().Err())
 		},
 	}

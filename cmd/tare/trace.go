@@ -16,18 +16,18 @@ import (
 	"tare/site"
 )
 
-// traceFlags are those of `tare trace`: of those of `tare run` the ones that
-// say what is measured.
+// traceFlags are the flags of `tare trace`: those of `tare run` that set what is
+// measured, and its own.
 type traceFlags struct {
 	runFlags
 	folded string
 }
 
-// traceDefaults are what the flags are where nobody says. A lab that stands
-// says by itself which networks it has.
-func traceDefaults(standing bool) map[string]string {
+// traceDefaults are the defaults of a trace's flags. A running lab has its own
+// networks, paths and model of interface.
+func traceDefaults(running bool) map[string]string {
 	defaults := map[string]string{"workloads": "tcp_rr", "blocks": "5", "duration": "200ms"}
-	if !standing {
+	if !running {
 		defaults["networks"], defaults["paths"], defaults["nic"] = "bridge,vxlan", "same-host,cross-host", "full"
 	}
 	return defaults
@@ -38,14 +38,14 @@ func traceCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace",
 		Short: "Follow packets hop by hop: latency, losses, CPU",
-		Long: `Measures each network as tare run does, and beside each window follows the
-packets of another one through the kernel: how long each hop takes and which one
-the toll is in, where packets are lost and why, and where the CPUs are meanwhile.
-Following slows what is followed: by how much is printed, and the hops are scaled
-to what was measured without it.
+		Long: `Measures each network as tare run does. After each window it measures a second
+one, in which it follows the packets through the kernel: how long each hop takes
+and which one adds the toll, where packets are lost and why, and what the CPUs
+execute. Tracing slows the packets: tare prints by how much, and scales the hops
+to the window without tracing.
 
-It takes root, and a kernel with BTF (Linux 6.3). Elsewhere it tells what the
-kernel's counters tell, and ends with status 3.`,
+It needs root and a kernel with BTF (Linux 6.3). Elsewhere it reports the kernel's
+counters only, and exits with status 3.`,
 		Example: `  tare trace
   tare trace --networks vxlan --paths cross-host
   tare trace --networks bridge --paths same-host --workloads udp_pps
@@ -78,14 +78,14 @@ func (f *traceFlags) register(flags *pflag.FlagSet) {
 	})
 	flags.Lookup("networks").Usage = "networks to trace, a comma list or all (default bridge,vxlan; with --lab the lab's)"
 	flags.Lookup("blocks").Usage = "passes over all cells (default 5)"
-	flags.Lookup("duration").Usage = "length of a window, as 500ms (default 200ms)"
-	flags.Lookup("lab").Usage = "trace in this lab, as it stands (tare lab up)"
+	flags.Lookup("duration").Usage = "length of a window, for example 500ms (default 200ms)"
+	flags.Lookup("lab").Usage = "trace in this running lab (tare lab up)"
 	flags.Lookup("out").Usage = "write the result to this file as well"
 	flags.Lookup("json").Usage = "write the result to standard output"
-	flags.StringVar(&f.folded, "folded", "", "write the stacks that CPUs were found in to this file, for flame graphs")
+	flags.StringVar(&f.folded, "folded", "", "write the sampled stacks of the CPUs to this file, for flame graphs")
 }
 
-// plan is that of `tare run`, with the defaults of a trace.
+// plan is the plan of `tare run` with the defaults of a trace.
 func (f *traceFlags) plan(flags *pflag.FlagSet) (result.Plan, error) {
 	for name, value := range traceDefaults(flags.Changed("lab")) {
 		if flags.Changed(name) {
@@ -130,7 +130,8 @@ func (f *traceFlags) trace(ctx context.Context, s streams, plan result.Plan) err
 	return traceStatus(res)
 }
 
-// traceStatus tells what a result without all that was asked for amounts to.
+// traceStatus is the exit status of a result in which a cell failed or no packet
+// was followed; nil: it is complete.
 func traceStatus(res *result.Result) error {
 	for _, cell := range res.Cells {
 		switch {
@@ -154,7 +155,7 @@ func (f *traceFlags) measure(ctx context.Context, s streams, plan result.Plan) (
 	return f.follow(ctx, l, plan, progress)
 }
 
-// follow traces in a lab that has been built, and writes the folded stacks.
+// follow traces in a lab and writes the folded stacks.
 func (f *traceFlags) follow(ctx context.Context, l *site.Lab, plan result.Plan, progress *progress) (res *result.Result, err error) {
 	o := experiment.Options{
 		Site: l, Topology: l.Topology, Tool: tool(), Progress: progress.show,

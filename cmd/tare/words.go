@@ -10,7 +10,7 @@ import (
 	"tare/experiment"
 )
 
-// noArgs refuses arguments, and takes a stray word for a mistyped verb.
+// noArgs refuses arguments. Of a command with verbs it names the nearest verb.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -24,10 +24,10 @@ func noArgs(c *cobra.Command, args []string) error {
 		}
 		return experiment.Unknown("command", args[0], verbs)
 	}
-	return wrong("%s takes no argument: %q", c.CommandPath(), args[0])
+	return wrong("%s takes no argument: leave out %q", c.CommandPath(), args[0])
 }
 
-// flagError names the flag nearest to one that is unknown.
+// flagError adds to the error of an unknown flag the nearest flag.
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
 	word, unknown := strings.CutPrefix(text, "unknown flag: --")
@@ -46,7 +46,7 @@ func flagError(c *cobra.Command, err error) error {
 	return nil
 }
 
-// list splits a comma list; "all" stands for every valid word.
+// list splits a comma list; the word all is replaced by every valid word.
 func list(text string, all []string) []string {
 	var words []string
 	for _, word := range strings.Split(text, ",") {

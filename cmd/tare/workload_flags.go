@@ -9,7 +9,7 @@ import (
 	"tare/result"
 )
 
-// workloadFlags are the parameters of a workload, alike for run and send. They
+// workloadFlags are the parameters of a workload, the same for run and send. They
 // change it only where they are given.
 type workloadFlags struct {
 	mode, rate, flows  string
@@ -19,10 +19,10 @@ type workloadFlags struct {
 
 func (f *workloadFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.flows, "flows", "", "connections at once (default: the workload's own, mostly 1)")
-	flags.StringVar(&f.size, "size", "", "bytes of a message or datagram, as 64 or 128K (default: the workload's own)")
-	flags.StringVar(&f.sizes, "sizes", "", "sizes of a sweep, as 8:256K:*2 (default: the workload's own)")
-	flags.StringVar(&f.rate, "rate", "", "rate to send at, as 100mbit, or 250kpps, or 5000/s (default: the workload's own)")
-	flags.StringVar(&f.bytes, "bytes", "", "end a run after so many bytes of payload, as 100G")
+	flags.StringVar(&f.size, "size", "", "bytes of a message or datagram, for example 64 or 128K (default: the workload's own)")
+	flags.StringVar(&f.sizes, "sizes", "", "message sizes of a sweep, for example 8:256K:*2 (default: the workload's own)")
+	flags.StringVar(&f.rate, "rate", "", "rate to send at, for example 100mbit, 250kpps or 5000/s (default: the workload's own)")
+	flags.StringVar(&f.bytes, "bytes", "", "end a run after this many bytes of payload, for example 100G")
 	flags.BoolVar(&f.reverse, "reverse", false, "the serving end sends")
 	flags.BoolVar(&f.bidir, "bidir", false, "both ends send")
 	flags.StringVar(&f.mode, "mode", "", "how the engine sends (default: the workload's headline mode)")
@@ -31,7 +31,7 @@ func (f *workloadFlags) register(flags *pflag.FlagSet) {
 func (f *workloadFlags) apply(flags *pflag.FlagSet, w *result.WorkloadPlan) (err error) {
 	if flags.Changed("flows") {
 		if w.Flows, err = strconv.Atoi(f.flows); err != nil || w.Flows < 1 {
-			return fmt.Errorf("--flows %s: it must be a number and at least 1", f.flows)
+			return fmt.Errorf("--flows %s: write a number of at least 1", f.flows)
 		}
 	}
 	if flags.Changed("size") {
@@ -44,7 +44,7 @@ func (f *workloadFlags) apply(flags *pflag.FlagSet, w *result.WorkloadPlan) (err
 	}
 	if flags.Changed("sizes") {
 		if w.Sizes = f.sizes; f.sizes == "" {
-			return fmt.Errorf("--sizes is empty: write it as 8:256K:*2")
+			return fmt.Errorf("--sizes is empty: write sizes, for example 8:256K:*2")
 		}
 	}
 	if flags.Changed("rate") {

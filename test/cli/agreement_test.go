@@ -10,6 +10,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/test/labtest"
 )
 
 // agreements ask the same servers by a real client and by our own, in turn and in
@@ -42,8 +43,8 @@ const agreementTries = 3
 // TestRealClientsAndOursAgree fails where the interval of their ratio lies wholly
 // beyond the bound.
 func TestRealClientsAndOursAgree(t *testing.T) {
-	root, binary := buildTare(t)
-	plan := filepath.Join(root, "agreement.yaml")
+	binary := labtest.Tare(t)
+	plan := filepath.Join(t.TempDir(), "agreement.yaml")
 	if err := os.WriteFile(plan, []byte(agreements), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,20 +17,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"tare/test/labtest"
 )
 
 // patience bounds every wait for something that should happen soon.
 const patience = 20 * time.Second
 
-func TestScripts(t *testing.T) {
+func TestLabScripts(t *testing.T) {
 	// Scripts run one after another: those that measure would disturb others.
 	if err := flag.Set("test.parallel", "1"); err != nil {
 		t.Fatal(err)
 	}
-	root, binary := buildTare(t)
+	binary := labtest.Tare(t)
 	testscript.Run(t, testscript.Params{
 		Dir:         "testdata",
-		WorkdirRoot: root,
+		WorkdirRoot: workFolder(t),
 		Setup:       func(env *testscript.Env) error { return setUp(env, binary) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    status,
@@ -42,25 +44,23 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// buildTare builds the binary in a folder of its own. An ordinary user must be
-// able to enter it, so t.TempDir won't do.
-func buildTare(t *testing.T) (root, binary string) {
+// workFolder returns a folder that an ordinary user can enter, so t.TempDir
+// won't do.
+func workFolder(t *testing.T) string {
 	t.Helper()
 	root, err := os.MkdirTemp("", "tare-cli-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(root) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	binary = filepath.Join(root, "tare")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "tare/cmd/tare")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build tare: %v\n%s", err, out)
-	}
-	return root, binary
+	return root
 }
 
 // setUp gives each script a binary of its own, so that its processes can be

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/test/labtest"
 	"tare/workload"
 )
 
@@ -41,16 +42,13 @@ func TestPlansInDocuments(t *testing.T) {
 	}
 }
 
-// TestExamples runs every example plan in short.
-func TestExamples(t *testing.T) {
+// TestLabExamples runs every example plan in short.
+func TestLabExamples(t *testing.T) {
 	plans, err := filepath.Glob(filepath.Join(root, "examples/*.yaml"))
 	if err != nil || len(plans) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
-	binary := filepath.Join(t.TempDir(), "tare")
-	if err := build(binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := labtest.Tare(t)
 	for _, plan := range plans {
 		t.Run(filepath.Base(plan), func(t *testing.T) {
 			once, err := exec.Command(binary, "run", "--dry-run", plan).Output()

@@ -12,6 +12,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // machine makes, in namespaces of its own, the host that the commands of a
@@ -25,13 +26,10 @@ ip link set wire up
 ip link set eth0 up
 `
 
-// TestNetworkCommands types what the pages say of the networks that this
+// TestLabNetworkCommands types what the pages say of the networks that this
 // kernel has by itself, and asks whether the container then reaches its host.
-func TestNetworkCommands(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "tare")
-	if err := build(binary); err != nil {
-		t.Fatal(err)
-	}
+func TestLabNetworkCommands(t *testing.T) {
+	binary := labtest.Tare(t)
 	here := asDeclared(t, binary)
 	for _, n := range network.All() {
 		commands := firstOf(t, page(n), "sh")
@@ -79,13 +77,10 @@ func asDeclared(t *testing.T, binary string) map[string]bool {
 // spoil the windows of one try.
 const tries = 3
 
-// TestKnownToll weighs a network that was given 80 % of the others' link: the
+// TestLabKnownToll weighs a network that was given 80 % of the others' link: the
 // whole way from a plan to a toll, against a truth from outside.
-func TestKnownToll(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "tare")
-	if err := build(binary); err != nil {
-		t.Fatal(err)
-	}
+func TestLabKnownToll(t *testing.T) {
+	binary := labtest.Tare(t)
 	var off []string
 	for range tries {
 		off = nil

@@ -11,12 +11,12 @@ import (
 	"tare/result"
 )
 
-// TestBrokenEnginesNameTheHop breaks networks of real parts, and reads where the
+// TestRealBrokenEnginesNameTheHop breaks networks of real parts, and reads where the
 // functional check says that it lost the packet: their devices' names are
 // nobody's choice but theirs. What is not broken is measured, and what the
 // daemons use meanwhile is counted.
-func TestBrokenEnginesNameTheHop(t *testing.T) {
-	tare, name := build(t), "broken-engines"
+func TestRealBrokenEnginesNameTheHop(t *testing.T) {
+	tare, name := asRoot(t), "broken-engines"
 	for _, step := range [][]string{
 		{"lab", "up", "docker-bridge", "docker-nat", "containerd-bridge", "flannel-vxlan", "--name", name},
 		{"lab", "exec", "--name", name, "docker-nat.h2", "--", "iptables", "-I", "FORWARD", "-p", "tcp", "--dport", "5210", "-j", "DROP"},

@@ -12,10 +12,10 @@ import (
 	"tare/result"
 )
 
-// TestContainersAreMade by real engines and by none: those of an engine tell
+// TestRealContainersAreMade by real engines and by none: those of an engine tell
 // the network's share, and the machine is as before.
-func TestContainersAreMade(t *testing.T) {
-	tare := build(t)
+func TestRealContainersAreMade(t *testing.T) {
+	tare := asRoot(t)
 	before := look(t)
 	var out, progress bytes.Buffer
 	cmd := exec.Command(tare, "run", "--networks", "host,docker-bridge,containerd-bridge,bgp", "--paths", "same-host",
@@ -63,10 +63,10 @@ func TestContainersAreMade(t *testing.T) {
 	}
 }
 
-// TestKillWhileContainersComeAndGo leaves nothing: what only the ledger knows is
+// TestRealKillWhileContainersComeAndGo leaves nothing: what only the ledger knows is
 // gone with the next command.
-func TestKillWhileContainersComeAndGo(t *testing.T) {
-	tare := build(t)
+func TestRealKillWhileContainersComeAndGo(t *testing.T) {
+	tare := asRoot(t)
 	before := look(t)
 	said := &progressOf{begins: make(chan struct{}), when: "of 50, run"}
 	cmd := exec.Command(tare, "run", "--networks", "docker-nat,containerd-bridge,vxlan", "--paths", "host-to-container,published-port",

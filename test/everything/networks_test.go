@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // absent are the networks that need what no package holds: a kernel's modules,
@@ -22,19 +22,13 @@ func absent() []string {
 	return []string{"ipvlan", "sr-iov", "gre", "geneve", "wireguard", "ipsec", "havs"}
 }
 
-// build makes the binary as it is released.
-func build(t *testing.T) string {
+// asRoot returns the path of tare, for tests that root alone can run.
+func asRoot(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Fatal("real engines need root: run the tests as root")
 	}
-	path := filepath.Join(t.TempDir(), "tare")
-	cmd := exec.Command("go", "build", "-o", path, "tare/cmd/tare")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
-	}
-	return path
+	return labtest.Tare(t)
 }
 
 // unchanged fails where the machine is not as it was within a moment.
@@ -49,8 +43,8 @@ func unchanged(t *testing.T, before machine, wait time.Duration) {
 	}
 }
 
-func TestEveryNetworkIsWeighed(t *testing.T) {
-	tare := build(t)
+func TestRealEveryNetworkIsWeighed(t *testing.T) {
+	tare := asRoot(t)
 	before := look(t)
 	var out, progress bytes.Buffer
 	cmd := exec.Command(tare, "run", "--networks", "all", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json")
@@ -92,10 +86,10 @@ func TestEveryNetworkIsWeighed(t *testing.T) {
 	}
 }
 
-// TestKillLeavesNothing kills the tool while everything is up. What only the
+// TestRealKillLeavesNothing kills the tool while everything is up. What only the
 // ledger knows is gone with the next command.
-func TestKillLeavesNothing(t *testing.T) {
-	tare := build(t)
+func TestRealKillLeavesNothing(t *testing.T) {
+	tare := asRoot(t)
 	before := look(t)
 	var progress bytes.Buffer
 	cmd := exec.Command(tare, "run", "--networks", "all", "--workloads", "tcp_rr", "--blocks", "50", "--duration", "60ms", "--json")

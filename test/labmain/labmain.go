@@ -5,6 +5,7 @@ package labmain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"tare/agent"
+	"tare/engine"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -39,18 +41,29 @@ func Run(m *testing.M, name string, more Verbs) {
 	if err := os.Setenv(labtest.Mark, fmt.Sprintf("%s-%d", name, os.Getpid())); err != nil {
 		exit(err)
 	}
+	if _, err := labtest.MarkQuickRun(); err != nil {
+		exit(err)
+	}
 	os.Exit(m.Run())
 }
 
 func everyLab() Verbs {
 	return Verbs{
-		site.KeeperVerb: func([]string) error { return site.Keep() },
+		site.KeeperVerb: func([]string) error { return keep() },
 		site.AgentVerb: func([]string) error {
 			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
 		},
-		network.WaitVerb:  func([]string) error { network.Wait(); return nil },
+		engine.WaitVerb:   func([]string) error { engine.Wait(); return nil },
 		network.RelayVerb: func(a []string) error { return network.RunRelay(context.Background(), a, os.Stdout) },
 	}
+}
+
+// keep refuses the lab of a test whose name says that it needs none.
+func keep() error {
+	if labtest.OfQuickRun() {
+		return errors.New("a quick test starts a lab: rename it TestLab... or TestReal... (docs/testing.md)")
+	}
+	return site.Keep()
 }
 
 func exit(err error) {

@@ -13,16 +13,21 @@ import (
 // Nobody is an ordinary user.
 const Nobody = 65534
 
-// AsOrdinaryUser runs the tests named TestLab... of the calling test binary once
-// more without root, in a user namespace. Where they are an ordinary user's
-// already they need not be repeated.
+// AsOrdinaryUser runs the tests of an ordinary user, which are named
+// TestLabUser... or TestRealUser..., of the calling test binary once more without
+// root, in a user namespace: those of the calling test's own tier. Where they are
+// an ordinary user's already they need not be repeated.
 func AsOrdinaryUser(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Logf("this process is uid %d's", os.Geteuid())
 		return
 	}
-	cmd := exec.Command(Readable(t), "-test.run=^TestLab", "-test.v", "-test.timeout=120s")
+	tests := "TestLabUser"
+	if strings.HasPrefix(t.Name(), "TestReal") {
+		tests = "TestRealUser"
+	}
+	cmd := exec.Command(Readable(t), "-test.run=^"+tests, "-test.v", "-test.timeout=120s")
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR=", "HOME=/")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: Nobody, Gid: Nobody}}
@@ -30,7 +35,7 @@ func AsOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatalf("as uid %d: %v\n%s", Nobody, err, out)
 	}
-	if passed := strings.Count(string(out), "\n--- PASS: TestLab"); passed == 0 {
+	if passed := strings.Count(string(out), "\n--- PASS: "+tests); passed == 0 {
 		t.Fatalf("as uid %d no test ran:\n%s", Nobody, out)
 	}
 }
@@ -38,6 +43,7 @@ func AsOrdinaryUser(t *testing.T) {
 // Readable copies the test binary to where every user may run it.
 func Readable(t *testing.T) string {
 	t.Helper()
+	needsTier(t)
 	dir, err := os.MkdirTemp("", "tare-test-")
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,47 @@
+package flannel
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/engine"
+	"tare/lab"
+)
+
+// rulesAdded fails until flanneld has added its iptables rules, which it does
+// concurrently with all its other work.
+func rulesAdded(h *lab.Host, masquerade bool) error {
+	want := [][2]string{{"filter", "FLANNEL-FWD"}}
+	if masquerade {
+		want = append(want, [2]string{"nat", "FLANNEL-POSTRTG"})
+	}
+	for _, rule := range want {
+		listed, err := iptables(h, "-t", rule[0], "-S")
+		if err != nil {
+			return err
+		}
+		// It adds the jump to its chain first, then the chain's rules.
+		if !strings.Contains(listed, "-j "+rule[1]) || !strings.Contains(listed, "-A "+rule[1]+" ") {
+			return fmt.Errorf("flanneld has not added its rules to %s yet", rule[1])
+		}
+	}
+	return nil
+}
+
+// Try adds a rule such as flanneld's, and so reports whether the kernel has the
+// netfilter that flannel needs.
+func Try(h *lab.Host) error {
+	_, err := iptables(h, "-t", "nat", "-A", "POSTROUTING", "-m", "mark", "--mark", "0x4000/0x4000",
+		"-m", "comment", "--comment", "flanneld masq", "-j", "MASQUERADE", "--random-fully")
+	return err
+}
+
+// iptables runs the command in a host. It waits for other processes that change
+// rules.
+func iptables(h *lab.Host, args ...string) (string, error) {
+	path, err := engine.Program("iptables")
+	if err != nil {
+		return "", err
+	}
+	return h.Run(append([]string{path, "-w"}, args...)...)
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"tare/lab"
+)
+
+// ImageName is the name of the image that holds this binary.
+const ImageName = "localhost/tare:lab"
+
+// writeRoot writes, as a tar archive, a root file system that holds this binary
+// as lab.SelfInImage and the files that the machine's programs expect outside
+// their own folders. Where the binary is linked dynamically, its loader and
+// libraries are included: a pod's sandbox, which runs it, has no mounts.
+func writeRoot(w io.Writer) error {
+	libraries, err := librariesOf(lab.Self)
+	if err != nil {
+		return fmt.Errorf("make root file system: %w", err)
+	}
+	archive := tar.NewWriter(w)
+	if err := addFile(archive, lab.SelfInImage, lab.Self); err != nil {
+		return fmt.Errorf("make root file system: %w", err)
+	}
+	if err := addSurroundings(archive); err != nil {
+		return fmt.Errorf("make root file system: %w", err)
+	}
+	for _, path := range libraries {
+		name, err := resolved(path)
+		if err == nil {
+			err = addFile(archive, name, path)
+		}
+		if err != nil {
+			return fmt.Errorf("make root file system: %w", err)
+		}
+	}
+	return archive.Close()
+}
+
+// addFile adds a file under an absolute name, less its first slash.
+func addFile(archive *tar.Writer, name, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name[1:], Mode: int64(info.Mode().Perm()), Size: info.Size()})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(archive, file)
+	return err
+}
+
+// librariesOf lists the loader of a program and the libraries that it loads, by
+// the paths at which the loader looks; a static program has none. The libraries
+// are in the loader's folder, as the C library itself is.
+func librariesOf(program string) ([]string, error) {
+	loader, needed, err := readDynamic(program)
+	if err != nil || loader == "" {
+		return nil, err
+	}
+	resolvedLoader, err := filepath.EvalSymlinks(loader)
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{loader}
+	for len(needed) > 0 {
+		path := filepath.Join(filepath.Dir(resolvedLoader), needed[0])
+		needed = needed[1:]
+		if path == resolvedLoader || slices.Contains(paths, path) {
+			continue // it is listed already: the C library names its loader
+		}
+		_, more, err := readDynamic(path)
+		if err != nil {
+			return nil, err
+		}
+		paths, needed = append(paths, path), append(needed, more...)
+	}
+	return paths, nil
+}
+
+// readDynamic reads which loader and libraries an ELF file names.
+func readDynamic(path string) (loader string, needed []string, err error) {
+	file, err := elf.Open(path)
+	if err != nil {
+		return "", nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for _, segment := range file.Progs {
+		if segment.Type == elf.PT_INTERP {
+			name, err := io.ReadAll(segment.Open())
+			if err != nil {
+				return "", nil, fmt.Errorf("read loader of %s: %w", path, err)
+			}
+			loader = string(bytes.TrimRight(name, "\x00"))
+		}
+	}
+	needed, err = file.ImportedLibraries()
+	if err != nil {
+		return "", nil, fmt.Errorf("read libraries of %s: %w", path, err)
+	}
+	return loader, needed, nil
+}
+
+// writeImage writes ImageName as an archive that `docker load` and `ctr images
+// import` accept: one layer, writeRoot's (docker's image specification 1.2). Its
+// default command is WaitVerb.
+func writeImage(w io.Writer) error {
+	// The root file system is written twice, first to compute its digest and size:
+	// it is too large to hold in memory for each host.
+	layer := sha256.New()
+	var size counter
+	if err := writeRoot(io.MultiWriter(layer, &size)); err != nil {
+		return err
+	}
+	config, err := json.Marshal(map[string]any{
+		"architecture": runtime.GOARCH,
+		"os":           runtime.GOOS,
+		"config":       map[string]any{"Cmd": []string{lab.SelfInImage, WaitVerb}},
+		"rootfs":       map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(layer.Sum(nil))}},
+	})
+	if err != nil {
+		return fmt.Errorf("make image: %w", err)
+	}
+	manifest, err := json.Marshal([]map[string]any{
+		{"Config": "config.json", "RepoTags": []string{ImageName}, "Layers": []string{"layer.tar"}},
+	})
+	if err != nil {
+		return fmt.Errorf("make image: %w", err)
+	}
+	archive := tar.NewWriter(w)
+	text := func(text []byte) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := w.Write(text); return err }
+	}
+	for _, file := range []struct {
+		name  string
+		size  int64
+		write func(io.Writer) error
+	}{
+		{"config.json", int64(len(config)), text(config)},
+		{"layer.tar", int64(size), writeRoot},
+		{"manifest.json", int64(len(manifest)), text(manifest)},
+	} {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: file.name, Mode: 0o644, Size: file.size}
+		if err := archive.WriteHeader(header); err != nil {
+			return fmt.Errorf("make image: %w", err)
+		}
+		if err := file.write(archive); err != nil {
+			return fmt.Errorf("make image: %w", err)
+		}
+	}
+	return archive.Close()
+}
+
+// counter counts the bytes written.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// WriteImage writes the image into a host's lab.Scratch and returns its path in
+// the host.
+func WriteImage(h *lab.Host) (path string, err error) {
+	path = filepath.Join(lab.Scratch, "image.tar")
+	err = h.Inside(func() error {
+		if err := os.MkdirAll(lab.Scratch, 0o755); err != nil {
+			return err
+		}
+		file, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeImage(file), file.Close())
+	})
+	if err != nil {
+		return "", fmt.Errorf("write image in %s: %w", h.Name, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// WaitVerb is the hidden command that a container's first process runs.
+const WaitVerb = "wait"
+
+// Wait waits for SIGTERM or SIGINT. As the init of a container it reaps the
+// processes whose parents have ended.
+func Wait() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGCHLD)
+	for signal := range signals {
+		if signal != unix.SIGCHLD {
+			return
+		}
+		for {
+			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 && err != unix.EINTR {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package network
+
+import (
+	"tare/engine"
+	"tare/engine/cniplugin"
+	"tare/engine/flannel"
+	"tare/lab"
+)
+
+// ipMasq is the parameter whether what leaves the containers' network is
+// masqueraded.
+const ipMasq = "ip_masq"
+
+func masqueradeParam() Param {
+	return Param{Name: ipMasq, Doc: "masquerade what leaves the containers' network", Values: []string{"on", "off"}, List: true}
+}
+
+func flannelNeeds() []engine.Need {
+	return append(flannel.Needs(), cniplugin.Need("bridge", "host-local"))
+}
+
+// flannelConflist is what flannel's CNI plugin makes of the list in flannel's
+// manifest for Kubernetes (kube-flannel.yml, cni-conf.json), less the masquerade,
+// which flanneld adds if at all.
+const flannelConflist = `{
+  "cniVersion": "1.0.0",
+  "name": "cbr0",
+  "plugins": [
+    {
+      "type": "bridge",
+      "bridge": "cni0",
+      "hairpinMode": true,
+      "isDefaultGateway": true,
+      "mtu": {{.MTU}},
+      "ipam": {
+        "type": "host-local",
+        "ranges": [[{"subnet": "{{.Subnet}}", "gateway": "{{.Gateway}}"}]],
+        "routes": [{"dst": "{{.Network}}"}]
+      }
+    }
+  ]
+}`
+
+// setUpFlannel starts etcd on the first host and flanneld on each, has CNI attach
+// the containers to a bridge in the subnet that flanneld got, and waits until
+// every host reaches every other through flannel.
+func setUpFlannel(cluster *lab.Cluster, setup *Setup, backend flannel.Backend) error {
+	store, err := flannel.StartStore(cluster.Hosts[0], backend)
+	if err != nil {
+		return err
+	}
+	leases := make([]flannel.Lease, len(cluster.Hosts)) // by host
+	err = allHosts(cluster, func(h *lab.Host) error {
+		lease, err := flannel.Start(h, store, setup.Params[ipMasq] == "on")
+		leases[h.Number-1] = lease
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = allHosts(cluster, func(h *lab.Host) error {
+		list, err := leaseConflist(leases[h.Number-1])
+		if err != nil {
+			return err
+		}
+		return cniplugin.Install(h, list, nil)
+	})
+	if err != nil {
+		return err
+	}
+	if err := setup.populate(cluster, func(c *lab.Container) error { return cniplugin.Attach(c, nil, setup.published(c)) }); err != nil {
+		return err
+	}
+	return allHosts(cluster, func(h *lab.Host) error { return flannel.Await(h, leases) })
+}
+
+// leaseConflist fills in flannelConflist for a host.
+func leaseConflist(l flannel.Lease) (cniplugin.List, error) {
+	text, err := cniplugin.Fill(flannelConflist, map[string]any{
+		"MTU": l.MTU, "Subnet": l.Gateway.Masked(), "Gateway": l.Gateway.Addr(), "Network": flannel.Network(),
+	})
+	if err != nil {
+		return cniplugin.List{}, err
+	}
+	return cniplugin.Read(text)
+}

@@ -1,0 +1,136 @@
+package network
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+
+	"tare/engine/router"
+	"tare/lab"
+)
+
+// blockBits is the length of a block's prefix: a host is given addresses for
+// its containers 64 at a time (Calico's IPAM, blockSize 26).
+const blockBits = 26
+
+// blocks are those that each host has claimed of its range. Claims come side by
+// side.
+type blocks struct {
+	mu sync.Mutex
+	of map[*lab.Host][]netip.Prefix
+}
+
+// newBlocks claims what so many containers of each host take.
+func newBlocks(cluster *lab.Cluster, containers int) *blocks {
+	b := &blocks{of: map[*lab.Host][]netip.Prefix{}}
+	for _, h := range cluster.Hosts {
+		b.of[h] = firstBlocks(h, containers)
+	}
+	return b
+}
+
+// firstBlocks are those of the host's range that hold so many containers.
+func firstBlocks(h *lab.Host, containers int) []netip.Prefix {
+	var all []netip.Prefix
+	for n := range containers + 1 { // 0 is the host's own, for its tunnel
+		if block := blockOf(h.ContainerAddr(n)); !slices.Contains(all, block) {
+			all = append(all, block)
+		}
+	}
+	return all
+}
+
+func blockOf(addr netip.Addr) netip.Prefix { return netip.PrefixFrom(addr, blockBits).Masked() }
+
+// claim has a block announced that holds a container's address, unless its host
+// has claimed that before. It stays claimed. Who needs the same block waits.
+func (b *blocks) claim(c *lab.Container, announce func(block netip.Prefix) error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	block := blockOf(c.Addr)
+	if slices.Contains(b.of[c.Host], block) {
+		return nil
+	}
+	b.of[c.Host] = append(b.of[c.Host], block)
+	return announce(block)
+}
+
+// missing are the blocks of other hosts that the router has laid no route to.
+func (b *blocks) missing(cluster *lab.Cluster, h *lab.Host, r router.Daemon) ([]netip.Prefix, error) {
+	learned, err := h.Learned(r.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	var missing []netip.Prefix
+	for _, other := range cluster.Hosts {
+		for _, block := range b.of[other] {
+			if other != h && !slices.Contains(learned, block) {
+				missing = append(missing, block)
+			}
+		}
+	}
+	return missing, nil
+}
+
+// knowHosts tells every host the others' MAC addresses. All namespaces of a
+// machine share one neighbour table, of 1024 entries by default (gc_thresh3),
+// which a mesh of 33 hosts fills; permanent entries don't count (Linux 5.0).
+func knowHosts(cluster *lab.Cluster) error {
+	return eachHost(cluster, func(h *lab.Host) error {
+		for _, other := range cluster.Hosts {
+			if other == h {
+				continue
+			}
+			if err := h.AddNeighbour(lab.Device, other.Addr, lab.MAC(other.Addr)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// addPool makes the hosts ready for containers, and masquerades what leaves the
+// pool of all containers' addresses.
+func addPool(cluster *lab.Cluster) error {
+	return eachHost(cluster, func(h *lab.Host) error { return errors.Join(routeElsewhere(h), natOutgoing(h, cluster.Hosts)) })
+}
+
+// natOutgoing is: ip saddr in the pool, ip daddr not in it, masquerade. It has
+// the shape and the names of Felix's rules: two sets, since not every pool
+// need be masqueraded.
+func natOutgoing(h *lab.Host, hosts []*lab.Host) error {
+	first, last := hosts[0].Subnet(), hosts[len(hosts)-1].Subnet()
+	end := last.Addr().As4()
+	end[1]++ // a /16
+	elements := []nftables.SetElement{{Key: first.Addr().AsSlice()}, {Key: end[:], IntervalEnd: true}}
+
+	var laid error
+	err := h.Nftables(func(conn *nftables.Conn) {
+		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"})
+		after := conn.AddChain(&nftables.Chain{
+			Name: "cali-POSTROUTING", Table: table, Type: nftables.ChainTypeNAT,
+			Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource,
+		})
+		outgoing := conn.AddChain(&nftables.Chain{Name: "cali-nat-outgoing", Table: table})
+		masq := &nftables.Set{Table: table, Name: "cali40masq-ipam-pools", ID: 1, KeyType: nftables.TypeIPAddr, Interval: true}
+		all := &nftables.Set{Table: table, Name: "cali40all-ipam-pools", ID: 2, KeyType: nftables.TypeIPAddr, Interval: true}
+		for _, set := range []*nftables.Set{masq, all} {
+			laid = errors.Join(laid, conn.AddSet(set, elements))
+		}
+		conn.AddRule(&nftables.Rule{Table: table, Chain: after, Exprs: []expr.Any{
+			&expr.Counter{}, &expr.Verdict{Kind: expr.VerdictJump, Chain: outgoing.Name},
+		}})
+		conn.AddRule(&nftables.Rule{Table: table, Chain: outgoing, Exprs: []expr.Any{
+			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: 12, Len: 4},
+			&expr.Lookup{SourceRegister: 1, SetName: masq.Name, SetID: masq.ID},
+			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: 16, Len: 4},
+			&expr.Lookup{SourceRegister: 1, SetName: all.Name, SetID: all.ID, Invert: true},
+			&expr.Counter{}, &expr.Masq{FullyRandom: true},
+		}})
+	})
+	return errors.Join(laid, err)
+}

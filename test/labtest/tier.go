@@ -1,0 +1,40 @@
+package labtest
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// NotQuick matches the names of the tests that `make quick` leaves out: those
+// that touch kernel objects, need root or measure (TestLab...), and those that
+// need a Debian package, a real engine, npm or a browser (TestReal...).
+const NotQuick = "^Test(Lab|Real)"
+
+// quickRun is the environment variable of a process that runs quick tests only.
+const quickRun = "TARE_TEST_QUICK"
+
+// MarkQuickRun reports whether this process runs quick tests only, as
+// `make quick` does, and marks the processes that it starts as such.
+func MarkQuickRun() (quick bool, err error) {
+	flag.Parse()
+	if flag.Lookup("test.skip").Value.String() != NotQuick {
+		return false, nil
+	}
+	return true, os.Setenv(quickRun, "1")
+}
+
+// OfQuickRun reports whether a test process that runs quick tests only started
+// this process.
+func OfQuickRun() bool { return os.Getenv(quickRun) != "" }
+
+// needsTier fails a test whose name claims that it is quick. Benchmarks and
+// fuzz targets are of no tier.
+func needsTier(t testing.TB) {
+	t.Helper()
+	if strings.HasPrefix(t.Name(), "Test") && !regexp.MustCompile(NotQuick).MatchString(t.Name()) {
+		t.Fatalf("%s is not quick: it starts a lab, an engine or tare itself; rename it TestLab... or TestReal... (docs/testing.md)", t.Name())
+	}
+}
