@@ -235,7 +235,7 @@ func ungrouped() error {
 
 // Where the lab can have no control group and autogroup is on, the numbers of
 // engines carry a warning, and only theirs.
-func TestLabWithoutControlGroupWarns(t *testing.T) {
+func TestRealEngineWithoutControlGroupWarns(t *testing.T) {
 	on, err := probe.Autogrouped("/")
 	if err != nil {
 		t.Fatal(err)
@@ -259,6 +259,17 @@ func TestLabWithoutControlGroupWarns(t *testing.T) {
 	for _, text := range []string{"docker-bridge: [", `"autogroup: `, "/sys/fs/cgroup", "sysctl kernel.sched_autogroup_enabled=0"} {
 		if !strings.Contains(engine, text) {
 			t.Errorf("a network with an engine: %s: want %s", engine, text)
+		}
+	}
+}
+
+// An ordinary user can make no control group. Kernel networks run in one session, and
+// their numbers carry no warning of it.
+func TestLabUserIsNotWarnedOfSessions(t *testing.T) {
+	l := build(t, "bridge", "proxy")
+	for _, b := range l.Topology.Clusters {
+		if strings.Contains(strings.Join(b.Warnings, "\n"), "autogroup") {
+			t.Errorf("%s carries %q", b.Name, b.Warnings)
 		}
 	}
 }
