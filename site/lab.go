@@ -151,14 +151,13 @@ func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conver
 // Build lays the spec. An underlay that could not be laid says so in the
 // topology; the others stand.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
-	if l.owned != nil && l.owned.name != "" {
+	if l.owned != nil && l.owned.name != "" && l.owned.claim == nil && makesCgroups() {
 		claim, err := claimCgroups(l.owned.name)
+		// A lab without engines is one session: it does without a control group.
 		if err != nil && spec.needsEngines() {
 			return fmt.Errorf("build lab: %w", err)
 		}
-		// All that runs in a lab without engines is of one session: it is measured as
-		// well without a control group.
-		if claim != nil {
+		if err == nil {
 			l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
 		}
 	}
