@@ -168,7 +168,7 @@ func TestRealDockerEveryPathCarriesTraffic(t *testing.T) {
 			}
 		}
 	}
-	// All containers of a CPU weigh as one process there, as on a machine of its own.
+	// On each CPU all that the lab runs weighs as one process of the machine.
 	if shares, err := os.ReadFile("/sys/fs/cgroup/cpu/" + l.Topology.Spec.Cgroup + "/cpu.shares"); err == nil {
 		usable, err := lab.UsableCPUs()
 		if err != nil || strings.TrimSpace(string(shares)) != strconv.Itoa(1024*len(usable)) {
