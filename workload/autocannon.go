@@ -31,7 +31,7 @@ func autocannon() Tool {
 			}
 			took := cell.Params.Number("duration")
 			if took <= 0 {
-				return Tally{}, errors.New("autocannon did not tell how long it ran: install its last version: " + program.Get)
+				return Tally{}, errors.New("autocannon did not print how long it ran: install its latest version: " + program.Get)
 			}
 			// Its own rate divides by the step, which it exceeds when it is busy.
 			return c.requests(cell, cell.Samples[0].Counters["requests"]/took, window)
