@@ -63,9 +63,9 @@ func received(tool string, text []byte) (values, error) {
 
 // rate is so many per second of a run.
 func rate(cell result.Cell, count float64) (values, error) {
-	duration, known := cell.Params["duration"].(float64)
-	if !known || duration <= 0 || count <= 0 {
-		return nil, fmt.Errorf("%v counted in %v s", count, cell.Params["duration"])
+	duration := cell.Params.Number("duration")
+	if duration <= 0 || count <= 0 {
+		return nil, fmt.Errorf("read a rate: %v counted in %v s", count, duration)
 	}
 	return values{"rate": count / duration}, nil
 }
