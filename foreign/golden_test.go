@@ -93,7 +93,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// differing gives the first lines that differ.
+// differing returns the first lines that differ.
 func differing(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for n := range min(len(a), len(b)) {

@@ -18,8 +18,8 @@ func attach() Workload {
 }
 
 // attachAndRemove measures a window of attaching. Where an engine makes the
-// containers, a window without a network stands beside it, before it or behind
-// it by chance: what attaching takes longer is the network's share.
+// containers, a window without a network comes before or after it, as chance
+// decides: what attaching takes longer is the network's share.
 func attachAndRemove(ctx context.Context, run Run, a Attacher) (Tally, error) {
 	var without operations
 	bare := func() (err error) {

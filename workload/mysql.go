@@ -40,7 +40,7 @@ const (
 )
 
 // account is how a client logs in, with the names that sysbench expects. The
-// password is no secret: who reaches the server is in the lab.
+// password is no secret: only the lab reaches the server.
 const (
 	accountUser     = "sbtest"
 	accountPassword = "sbtest"

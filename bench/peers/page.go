@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"tare/network"
 	"tare/probe"
 	"tare/result"
+	"tare/workload"
 )
 
 // mark parts the page: what stands below it is written by hand and kept.
@@ -43,8 +46,8 @@ func describeMachine() (machine, error) {
 }
 
 // write writes the page to its file, or to standard output.
-func (p page) write() error {
-	text := p.render()
+func (p page) write(ctx context.Context) error {
+	text := p.render(ctx)
 	if p.output == "-" {
 		_, err := io.WriteString(os.Stdout, text)
 		return err
@@ -60,13 +63,13 @@ func (p page) write() error {
 	return os.WriteFile(p.output, []byte(text+"\n"+mark+string(kept)), 0o644)
 }
 
-func (p page) render() string {
+func (p page) render(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Performance: tare's engine compared with the tools that people use\n\nWritten by `%s` on %s.\n\n", p.command(), p.machine.date)
 	b.WriteString(p.method())
 	fmt.Fprintf(&b, "\nThe machine: Linux %s, %d CPUs (%s), %s, clock %s; %.2f CPUs were busy with other work before the run.\n",
 		p.machine.Kernel, p.machine.CPUs, p.machine.CPUModel, p.machine.Virtualisation, p.machine.Clocksource, p.machine.foreign)
-	fmt.Fprintf(&b, "The tools: %s.\n\n", strings.Join(p.versions(), ", "))
+	fmt.Fprintf(&b, "The tools: %s.\n\n", strings.Join(p.versions(ctx), ", "))
 	b.WriteString("## How tare stands\n\n" + p.summary())
 	for n, out := range p.outcomes {
 		if n == 0 || p.outcomes[n-1].name != out.name {
@@ -113,20 +116,38 @@ and is read partly before its traffic begins, which is in its favour.
 `, p.network, p.path, congestion, apart, same, p.window, 100*meterFrom, 100*meterTo)
 }
 
-// versions are those of the tools that ran.
-func (p page) versions() []string {
+// versions are those of the programs that ran.
+func (p page) versions(ctx context.Context) []string {
 	var seen []string
 	for _, out := range p.outcomes {
 		for _, sub := range out.peers {
-			for _, t := range sub.tools() {
-				text := t.command + " " + t.installed()
-				if !t.missing() && !slices.Contains(seen, text) {
+			for _, program := range sub.programs() {
+				if _, err := program.Find(); err != nil {
+					continue
+				}
+				if text := program.Name + " " + version(ctx, program); !slices.Contains(seen, text) {
 					seen = append(seen, text)
 				}
 			}
 		}
 	}
 	return seen
+}
+
+// version is what the program prints as its version, or else its package's.
+func version(ctx context.Context, p workload.Program) string {
+	if len(p.Version) > 0 {
+		if told, err := p.PrintedVersion(ctx); told != "" {
+			return told
+		} else if err != nil {
+			return "unknown version: " + err.Error()
+		}
+	}
+	out, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Version}", p.Name).Output()
+	if err != nil {
+		return "unknown version: " + err.Error()
+	}
+	return string(out)
 }
 
 // summary is the table of all claims, the headline placement of a row first.
@@ -167,7 +188,7 @@ func (out *outcome) section() string {
 		b.WriteString("\n")
 	}
 	for _, t := range out.missing {
-		fmt.Fprintf(&b, "\n%s is not installed: %s\n", t.command, t.get)
+		fmt.Fprintf(&b, "\n%s is not installed: %s\n", t.Name, t.Get)
 	}
 	for _, label := range out.labels() {
 		if n := out.failed[label]; n > 0 {
@@ -204,7 +225,7 @@ func (out *outcome) metrics() []string {
 func (p page) nginxConfig() string {
 	for _, out := range p.outcomes {
 		for _, sub := range out.peers {
-			if sub.server.tool.command == nginx.command {
+			if sub.server.program.Name == nginx.Name {
 				return nginxConfiguration(call{addr: addressWord, folder: folderWord})
 			}
 		}
