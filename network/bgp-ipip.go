@@ -20,7 +20,7 @@ func bgpIPIP() Network {
 		Doc:      "bgp with IPIP between hosts, container MTU = underlay - 20 (Calico's ipipMode Always)",
 		Parent:   "bgp",
 		Fidelity: SamePath,
-		Facts:    Facts{Policy: true, Kernel: "ipip"},
+		Facts:    Facts{NAT: true, Policy: true, Kernel: "ipip"},
 		Stack:    wire.IPIP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Outside:  true,

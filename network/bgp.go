@@ -19,7 +19,7 @@ func bgp() Network {
 		Doc:      "veth, /32 routes, proxy ARP, NAT to the outside, routes from BGP in a full mesh (Calico's data path)",
 		Parent:   "ptp",
 		Fidelity: SamePath,
-		Facts:    Facts{Policy: true, NeedsL2: true},
+		Facts:    Facts{NAT: true, Policy: true, NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Outside:  true,
 		Needs:    bgpNeeds(),

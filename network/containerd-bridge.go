@@ -24,7 +24,7 @@ func containerdBridge() Network {
 		Doc:      "containerd, pods by the CRI API, CNI bridge (isGateway, ipMasq, promiscMode), static routes",
 		Parent:   "route",
 		Fidelity: Product,
-		Facts:    Facts{NeedsL2: true},
+		Facts:    Facts{NAT: true, NeedsL2: true},
 		Paths:    []string{SamePod, SameHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
 		Needs:    append(containerd.Needs(), podPlugins()),

@@ -13,6 +13,7 @@ func dockerNAT() Network {
 		Name:            "docker-nat",
 		Doc:             "a port published by Docker: DNAT in, masquerade out of docker0",
 		Parent:          "docker-bridge",
+		Facts:           Facts{NAT: true},
 		Fidelity:        Product,
 		BridgeNetfilter: true,
 		Paths:           []string{PublishedPort, ContainerToPublishedPort},

@@ -11,6 +11,7 @@ func dockerProxy() Network {
 		Name:     "docker-proxy",
 		Doc:      "a port published by docker-proxy: Docker with --iptables=false --userland-proxy=true",
 		Parent:   "docker-bridge",
+		Facts:    Facts{Relays: true},
 		Fidelity: Product,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,

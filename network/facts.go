@@ -8,6 +8,8 @@ type Facts struct {
 	Policy   bool   // it can enforce network policies
 	Encrypts bool   // traffic between hosts is encrypted
 	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers must know its routes
+	NAT      bool   // addresses are rewritten on some of its paths
+	Relays   bool   // a process relays traffic to its published ports
 	Kernel   string // the kernel module that it needs in addition to veth and bridge; empty: none
 }
 

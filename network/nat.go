@@ -19,6 +19,7 @@ func nat() Network {
 		Name:     "nat",
 		Doc:      "bridge + nftables masquerade and DNAT of a published port (what Docker does)",
 		Parent:   "bridge",
+		Facts:    Facts{NAT: true},
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,

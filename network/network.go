@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"tare/engine"
 	"tare/lab"
+	"tare/result"
 	"tare/wire"
 )
 
@@ -47,8 +49,20 @@ func Within(path string) bool {
 	return path == SamePod || path == SameHost || path == ContainerToOwnHost
 }
 
+// Unpublished is the path between the same two ends as one to a published port,
+// without it; empty: the path leads to none.
+func Unpublished(path string) string {
+	switch path {
+	case PublishedPort:
+		return HostToContainer
+	case ContainerToPublishedPort:
+		return CrossHost
+	}
+	return ""
+}
+
 // Baseline is the network that all others are compared with.
-const Baseline = "host"
+const Baseline = result.BaselineName
 
 // Servers listen on Port, real ones on HTTPPort and MySQLPort. Nothing publishes
 // OutsidePort.
@@ -76,6 +90,7 @@ type Network struct {
 	Stack           wire.Stack // the headers between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
+	Least           bool          // the least that any namespace costs: a second reference where the baseline is a loopback
 	Outside         bool          // a container reaches addresses beyond its host, as the other host's own
 	Needs           []engine.Need // in addition to the usual kernel
 	Missing         string        // what a kernel lacks if SetUp fails
@@ -120,6 +135,15 @@ func Find(name string) (Network, bool) {
 		}
 	}
 	return Network{}, false
+}
+
+// Order is a network's place in the tables; those that are not known come last.
+func Order(name string) int {
+	all := All()
+	if at := slices.IndexFunc(all, func(n Network) bool { return n.Name == name }); at >= 0 {
+		return at
+	}
+	return len(all)
 }
 
 // Encapsulates reports whether packets travel inside other packets. A VLAN tag is

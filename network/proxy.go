@@ -20,6 +20,7 @@ func proxy() Network {
 		Name:     "proxy",
 		Doc:      "bridge + a userspace relay of the published port (what docker-proxy does)",
 		Parent:   "bridge",
+		Facts:    Facts{Relays: true},
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,

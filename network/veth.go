@@ -10,10 +10,10 @@ import (
 // by its host.
 func veth() Network {
 	return Network{
-		Name:     "veth",
-		Doc:      "a namespace on one veth pair, routed: the least any container costs",
-		Parent:   Baseline,
-		Across:   "ptp",
+		Name:   "veth",
+		Doc:    "a namespace on one veth pair, routed: the least any container costs",
+		Parent: Baseline,
+		Across: "ptp", Least: true,
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, ContainerToOwnHost},
 		Missing:  "veth devices",

@@ -29,8 +29,8 @@ func autocannon() Tool {
 			if err != nil {
 				return Tally{}, err
 			}
-			took, known := cell.Params["duration"].(float64)
-			if !known {
+			took := cell.Params.Number("duration")
+			if took <= 0 {
 				return Tally{}, errors.New("autocannon did not print how long it ran: install its latest version: " + program.Get)
 			}
 			// Its own rate divides by the step, which it exceeds when it is busy.

@@ -13,7 +13,7 @@ import (
 func http() Workload {
 	return Workload{
 		Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
-		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Camel: "HTTP", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: []int{10}, RateUnit: PerSecond,
 		Servers: []Server{nginx()}, Tools: []Tool{wrk(), autocannon()},
 		Serve: serving(Run.http, listenTCP, traffic.ServeHTTP, answered),

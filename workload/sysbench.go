@@ -102,8 +102,8 @@ func sysbenchTally(printed []string) (Tally, error) {
 	}
 	sample := cell.Samples[0]
 	events := sample.Counters["events"]
-	took, known := cell.Params["duration"].(float64)
-	if !known || took <= 0 || events <= 0 {
+	took := cell.Params.Number("duration")
+	if took <= 0 || events <= 0 {
 		return Tally{}, fmt.Errorf("sysbench did %.0f events and printed no time: see whether the server answers", events)
 	}
 	t := Tally{

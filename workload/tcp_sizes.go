@@ -21,7 +21,7 @@ const sweptSizes = "1:4K:*2,8:256K:*2"
 func tcpSizes() Workload {
 	return Workload{
 		Name: "tcp_sizes", Doc: "message sizes over TCP: goodput and round trip of each, time per message and per byte", TCP: true,
-		Modes: []string{modeNoDelay, modeNagle}, Headline: "throughput", Work: PerGbit,
+		Modes: []string{modeNoDelay, modeNagle}, Camel: "TCPSizes", Headline: "throughput", Work: PerGbit,
 		Size: Bounds{Default: 256 << 10, Least: 1, Most: 16 << 20}, Sizes: sweptSizes, Flows: 1,
 		Takes: []Extra{TakesSizes, TakesCC},
 		Serve: serving(sweep, listenTCP, traffic.ServeTCPSizes, sizesServed),

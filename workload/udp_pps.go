@@ -19,7 +19,7 @@ const (
 func udpPPS() Workload {
 	return Workload{
 		Name: "udp_pps", Doc: "small datagrams as fast as they go: packets received per second",
-		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.GSO)}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.GSO)}, Camel: "UDPPPS", Headline: "rate", Work: PerTransaction,
 		Size:  Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram},
 		Flows: traffic.MaxUDPFlows, RateUnit: PerSecond,
 		Serve: serving(pps, listenPackets, traffic.ServeUDPPPS, ppsReceived),

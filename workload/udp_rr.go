@@ -8,7 +8,7 @@ import (
 func udpRR() Workload {
 	return Workload{
 		Name: "udp_rr", Doc: "round trips over UDP, a closed loop on each socket, or an open loop at a rate",
-		Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Headline: "rtt_p50", Work: PerTransaction,
+		Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Camel: "UDPRR", Headline: "rtt_p50", Work: PerTransaction,
 		Size: Bounds{Default: traffic.HeaderBytes, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1024,
 		Serve: serving(Run.requestResponse, listenUDP, traffic.ServeUDPRR, answered),
 		Send:  sending(Run.requestResponse, traffic.CallUDPRR, called),

@@ -13,7 +13,7 @@ const lateShare = 0.01
 func udpStream() Workload {
 	return Workload{
 		Name: "udp_stream", Doc: "datagrams at a constant bit rate: loss and jitter",
-		Modes: []string{"paced"}, Headline: "loss", Work: PerGbit, Rate: 100e6, RateUnit: PayloadBits,
+		Modes: []string{"paced"}, Camel: "UDPStream", Headline: "throughput", Work: PerGbit, Rate: 100e6, RateUnit: PayloadBits,
 		Size: Bounds{Default: 1400, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
 		Serve: serving(paced, listenUDP, traffic.ServeUDPStream, pacedReceived),
 		Send:  sending(paced, traffic.SendUDPStream, pacedSent),

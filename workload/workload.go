@@ -87,9 +87,18 @@ type Workload struct {
 	Modes    []string // the headline mode first
 	Headline string   // the metric that a table shows first
 	Work     string   // what CPU cost is counted per: "gbit" or "transaction"
-	Size     Bounds   // bytes of a message or datagram
-	Sizes    string   // of its sweep by default, as result.ParseSizes reads them
-	Flows    int      // the most flows; 1 where more make no sense
+
+	// How tables show it: the metrics next to the headline, nil for the usual ones;
+	// the workload whose numbers are in the same table; whether the baseline does
+	// something so unlike it that no ratio is shown.
+	Beside    []string
+	TableWith string
+	Unlike    bool
+	Camel     string // its name in Go's benchmark format
+
+	Size  Bounds // bytes of a message or datagram
+	Sizes string // of its sweep by default, as result.ParseSizes reads them
+	Flows int    // the most flows; 1 where more make no sense
 
 	// FlowsDefault is how many flows there are by default, one cell for
 	// each; nil: one flow.
@@ -135,6 +144,13 @@ const (
 	TakesReverse Extra = "reverse"
 	TakesBidir   Extra = "bidir"
 	TakesCC      Extra = "cc"
+)
+
+// RoundTrips and Bulk are the bare workloads by which the tolls of applications
+// are explained.
+const (
+	RoundTrips = "tcp_rr"
+	Bulk       = "tcp_stream"
 )
 
 // Units of work that CPU cost is counted per.
