@@ -107,7 +107,7 @@ func (f *sendFlags) find(ctx context.Context, run *experiment.Single) (err error
 	case err != nil:
 		return wrong("--to: %w", err)
 	case at.Scheme != "http" || at.Host == "":
-		return wrong("--to %q: write it as http://10.0.0.2:80/path: no other scheme is spoken here", f.to)
+		return wrong("--to %q: write it as http://10.0.0.2:80/path: no other scheme is supported", f.to)
 	case f.name != "http" || f.iperf3 || f.token != "":
 		return wrong("--to %q: a URL is for --workload http alone, without --token", f.to)
 	}
