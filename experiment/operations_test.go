@@ -113,8 +113,8 @@ func (s makingSite) Lifecycle(context.Context, string) (workload.Operation, erro
 	return workload.Operation{Create: time.Millisecond, Remove: time.Millisecond}, nil
 }
 
-// TestFailedContainerEndsItsCell with the engine's words; the others go on.
-func TestFailedContainerEndsItsCell(t *testing.T) {
+// TestLabFailedContainerEndsItsCell with the engine's words; the others go on.
+func TestLabFailedContainerEndsItsCell(t *testing.T) {
 	p := containersPlan([]string{"docker-nat", "nat"}, []string{"attach"}, network.PublishedPort)
 	p.Blocks, p.Duration = 2, 0.005
 	o := silent(p)

@@ -15,7 +15,7 @@ const (
 	podPromisc = "promisc_mode"
 )
 
-// containerdBridge is containerd with the CNI configuration of its own
+// containerdBridge is containerd with the CNI configuration in containerd's
 // documentation, and routes between hosts.
 func containerdBridge() Network {
 	onOff := []string{"on", "off"}

@@ -5,7 +5,7 @@ import (
 	"tare/lab"
 )
 
-// dockerProxy is a port that Docker publishes by its own process alone.
+// dockerProxy is a port that Docker publishes by docker-proxy alone.
 func dockerProxy() Network {
 	return Network{
 		Name:     "docker-proxy",
@@ -22,7 +22,7 @@ func dockerProxy() Network {
 			if err := startDockers(cluster, "--iptables=false", "--userland-proxy=true"); err != nil {
 				return err
 			}
-			// Without rules nothing is masqueraded, so hosts must know the way back.
+			// Without rules nothing is masqueraded, so hosts need routes for the replies.
 			if err := routeBetweenHosts(cluster); err != nil {
 				return err
 			}

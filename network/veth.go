@@ -6,8 +6,8 @@ import (
 	"tare/lab"
 )
 
-// veth is the least that a container can cost: a namespace on one veth pair,
-// routed by its host.
+// veth is the cheapest network of a container: a namespace on one veth pair, routed
+// by its host.
 func veth() Network {
 	return Network{
 		Name:     "veth",

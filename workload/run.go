@@ -201,5 +201,5 @@ const shortfall = 0.01
 
 // answered is the serving end's tally of a closed loop.
 func answered(_ Run, s traffic.Served) Tally {
-	return Tally{CC: s.Congestion, Warnings: unknownPeers(s.Strangers)}
+	return Tally{CC: s.Congestion, Warnings: unknownPeers(s.Unauthenticated)}
 }

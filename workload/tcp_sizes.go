@@ -44,7 +44,7 @@ func sweep(run Run) (traffic.TCPSizes, error) {
 func sizesServed(_ Run, served traffic.TCPSizesServed) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{},
-		CC: served.Congestion, Warnings: unknownPeers(served.Strangers),
+		CC: served.Congestion, Warnings: unknownPeers(served.Unauthenticated),
 	}
 	var points []point
 	for _, s := range served.Sizes {

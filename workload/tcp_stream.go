@@ -51,7 +51,7 @@ const backwards = "_reverse"
 func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate float64) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{},
-		CC: end.Congestion, Warnings: unknownPeers(end.Strangers),
+		CC: end.Congestion, Warnings: unknownPeers(end.Unauthenticated),
 	}
 	switch {
 	case end.Received == nil:

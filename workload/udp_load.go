@@ -28,7 +28,7 @@ func loadReceived(_ Run, got traffic.UDPLoadReceived) Tally {
 	t := Tally{
 		Series:   map[string][]float64{"cpu": got.CPU},
 		Counters: map[string]float64{"duplicates": float64(got.Duplicates), "receive_buffer": float64(got.ReceiveBuffer)},
-		Warnings: unknownPeers(got.Strangers),
+		Warnings: unknownPeers(got.Unauthenticated),
 	}
 	for n, shares := range got.Softirq {
 		t.Series[fmt.Sprintf("softirq_cpu%d", n)] = shares

@@ -80,7 +80,7 @@ func received(got traffic.UDPReceived) Tally {
 			"reordered": float64(got.Reordered), "receive_buffer": float64(got.ReceiveBuffer),
 			"receiver_drops": float64(got.BufferDrops), "path_drops": float64(got.Lost - got.BufferDrops),
 		},
-		Warnings: unknownPeers(got.Strangers), Window: got.Elapsed,
+		Warnings: unknownPeers(got.Unauthenticated), Window: got.Elapsed,
 	}
 	t.addSteps("rate", got.Series, 1)
 	return t

@@ -104,15 +104,15 @@ order, for %v. Figures are medians over the blocks; a ratio is tare / the other,
 interval (Hodges-Lehmann, exact signed-rank), and the other is the peer with the best median of that
 measure. A claim holds where the whole interval is on the right side of its bound.
 
-CPU time is the machine's, softirq, kernel threads and both ends included, without what the hypervisor
-stole: the CPUs busy from %.0f %% to %.0f %% of the window after the client's start, over the tool's own
-rate. All tools are read so, sockperf from when it has measured its clock; what takes long to start (autocannon) is read partly before its
-traffic, which is in its favour.
+CPU time is that of the whole machine, softirq, kernel threads and both ends included, without what the
+hypervisor took: the CPUs busy from %.0f %% to %.0f %% of the window after the client's start, over the tool's own
+rate. All tools are read in this way, sockperf from when it has measured its clock. autocannon takes long to start
+and is read partly before its traffic begins, which is in its favour.
 
-- tare warms up for a quarter of a window; iperf3 for a second, wrk, ab, hey, iperf, nuttcp and qperf not.
-- Throughput is the receiver's. Datagrams are those received: of sockperf as its server counts them.
+- tare warms up for a quarter of a window, iperf3 for a second; wrk, ab, hey, iperf, nuttcp and qperf do not.
+- Throughput is the receiver's. Datagrams are those received; sockperf's are those that its server counts.
 - qperf halves its round trips: they are doubled here. It prints no percentiles.
-- Tools that count in whole seconds run the next whole second.
+- Tools that count in whole seconds run until the next whole second.
 `, p.network, p.path, congestion, apart, same, p.window, 100*meterFrom, 100*meterTo)
 }
 
