@@ -22,8 +22,8 @@ type cpuMeter struct {
 	err    error
 }
 
-// Metered does a run in this process, with a meter of the machine's CPU time
-// beside it.
+// Metered does a run in this process and measures the machine's CPU time
+// meanwhile.
 func Metered(run workload.Run, do func(workload.Run) (workload.Tally, error)) (tally workload.Tally, err error) {
 	meter, err := newCPUMeter()
 	if err != nil {
