@@ -94,7 +94,9 @@ func answered(take func(result.Cell) (values, error)) func(result.Cell) (values,
 func printedRate(cell result.Cell) (values, error) { return metrics(cell, "rate") }
 
 // requests is the rate of all requests: autocannon's own is that of its samples.
-func requests(cell result.Cell) (values, error) { return rate(cell, cell.Samples[0].Counters["requests"]) }
+func requests(cell result.Cell) (values, error) {
+	return rate(cell, cell.Samples[0].Counters["requests"])
+}
 
 var sockperfHandled = regexp.MustCompile(`Total (\d+) messages received`)
 
