@@ -241,7 +241,7 @@ func (p *Port) serve(ctx context.Context, job Job, l *lines) (workload.Tally, er
 		return tally, err
 	}
 	if listener, ok := p.lend(); ok {
-		defer listener.Back()
+		defer listener.Return()
 		job.Run.Listener = listener
 	} else {
 		job.Address = own

@@ -7,6 +7,7 @@ import (
 
 	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/result"
 )
 
@@ -37,14 +38,14 @@ func TestLostAtNamesTheHop(t *testing.T) {
 }
 
 func TestTroubledDevices(t *testing.T) {
-	links := func(dropped uint64, up bool) []lab.Laid {
-		return []lab.Laid{{Namespace: "x.h1", Links: []lab.LaidLink{
+	links := func(dropped uint64, up bool) []probe.Inventory {
+		return []probe.Inventory{{Namespace: "x.h1", Links: []probe.Link{
 			{Name: "tunl0", Kind: "ipip"}, // the kernel's own, in every namespace
 			{Name: "eth0", Kind: "veth", Up: up, MTU: 1400, Dropped: dropped},
 		}}}
 	}
 	for _, c := range []struct {
-		before, after []lab.Laid
+		before, after []probe.Inventory
 		size          int
 		want          string
 	}{

@@ -32,6 +32,7 @@ type keeper struct {
 	making   sync.WaitGroup      // containers, while the lab must not end
 	made     atomic.Int64        // names for those without a network
 	listener *net.UnixListener
+	sessions string                           // the warning that the kernel weighs the lab's sessions against each other; empty: it does not
 	readers  map[*lab.Namespace]*probe.Reader // of the counters of places
 }
 
@@ -148,11 +149,11 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
 		k.mu.Unlock()
 		return c.send(reply{Topology: &topology})
 	case doLook:
-		laid, err := k.look(req.At)
+		held, err := k.look(req.At)
 		if err != nil {
 			return err
 		}
-		return c.send(reply{Laid: laid})
+		return c.send(reply{Inventory: held})
 	case doProbe:
 		probed, err := k.probe()
 		if err != nil {
@@ -205,7 +206,7 @@ func (k *keeper) takeDown() error {
 }
 
 // look reads one namespace, or all of them.
-func (k *keeper) look(at string) ([]lab.Laid, error) {
+func (k *keeper) look(at string) ([]probe.Inventory, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.lab == nil {
@@ -215,17 +216,18 @@ func (k *keeper) look(at string) ([]lab.Laid, error) {
 	if at != "" {
 		names = []string{at}
 	}
-	var all []lab.Laid
+	var all []probe.Inventory
 	for _, name := range names {
 		ns, err := k.lab.Find(k.topology.Full(name))
 		if err != nil {
 			return nil, err
 		}
-		laid, err := ns.Look()
-		if err != nil {
-			return nil, err
+		var held probe.Inventory
+		if err := ns.Do(func() (err error) { held, err = probe.Inspect("/"); return err }); err != nil {
+			return nil, fmt.Errorf("look at %s: %w", ns.Name, err)
 		}
-		all = append(all, laid)
+		held.Namespace, held.CPUs = ns.Name, ns.CPUs.String()
+		all = append(all, held)
 	}
 	return all, nil
 }

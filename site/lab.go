@@ -18,6 +18,7 @@ import (
 
 	"tare/agent"
 	"tare/lab"
+	"tare/probe"
 )
 
 // AgentVerb is the command by which the binary is an agent.
@@ -151,12 +152,15 @@ func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conver
 // Build lays the spec. An underlay that could not be laid says so in the
 // topology; the others stand.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
-	if l.owned != nil && l.owned.name != "" && spec.needsEngines() {
+	if l.owned != nil && l.owned.name != "" && l.owned.claim == nil && makesCgroups() {
 		claim, err := claimCgroups(l.owned.name)
-		if err != nil {
+		// A lab without engines is one session: it does without a control group.
+		if err != nil && spec.needsEngines() {
 			return fmt.Errorf("build lab: %w", err)
 		}
-		l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
+		if err == nil {
+			l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
+		}
 	}
 	rep, err := l.ask(ctx, request{Do: doBuild, Spec: &spec})
 	if err != nil {
@@ -183,10 +187,10 @@ func (l *Lab) Probe(ctx context.Context) ([]Availability, error) {
 	return rep.Probed, err
 }
 
-// Look reads what stands in a namespace, or in all of them.
-func (l *Lab) Look(ctx context.Context, at string) ([]lab.Laid, error) {
+// Look reads what a namespace holds, or all of them.
+func (l *Lab) Look(ctx context.Context, at string) ([]probe.Inventory, error) {
 	rep, err := l.ask(ctx, request{Do: doLook, At: at})
-	return rep.Laid, err
+	return rep.Inventory, err
 }
 
 // Agent gives the agent of a role at a place, and starts one where there is

@@ -69,7 +69,7 @@ func (r *relay) forward(t *testing.T) {
 		if err != nil {
 			return
 		}
-		back, err := r.back(from)
+		back, err := r.giveBack(from)
 		if err != nil {
 			t.Error(err)
 			return
@@ -96,7 +96,7 @@ func (r *relay) forward(t *testing.T) {
 }
 
 // back is the relay's socket for the client at from.
-func (r *relay) back(from netip.AddrPort) (*net.UDPConn, error) {
+func (r *relay) giveBack(from netip.AddrPort) (*net.UDPConn, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if back, ok := r.backs[from]; ok {
@@ -352,7 +352,7 @@ func TestUDPIsChecked(t *testing.T) {
 // A receiver that leaves is a failure, unless it said before that it has all
 // it wants: then it was this end that came too late.
 func TestLabUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
-	for _, told := range []bool{false, true} {
+	for _, stopped := range []bool{false, true} {
 		server, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
 		if err != nil {
 			t.Fatal(err)
@@ -364,22 +364,22 @@ func TestLabUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
 			if err != nil {
 				return
 			}
-			say := func(k kind) {
+			sendKind := func(k kind) {
 				header{kind: k}.put(p, &testToken)
 				_, _ = server.WriteToUDPAddrPort(p[:HeaderBytes], from)
 			}
-			say(kindWelcome)
+			sendKind(kindWelcome)
 			_, _, _ = server.ReadFromUDPAddrPort(p)
-			if told {
-				say(kindStop)
+			if stopped {
+				sendKind(kindStop)
 			}
 		}()
 		to := server.LocalAddr().(*net.UDPAddr).AddrPort()
 		_, err = SendUDPPPS(t.Context(), to, UDPPPS{Token: testToken, Window: shortWindow, Mode: Msg})
-		if told && err != nil {
+		if stopped && err != nil {
 			t.Errorf("the receiver said stop and left: %v", err)
 		}
-		if !told && (err == nil || !strings.Contains(err.Error(), "closed its port")) {
+		if !stopped && (err == nil || !strings.Contains(err.Error(), "closed its port")) {
 			t.Errorf("the receiver left without a word: %v", err)
 		}
 	}
