@@ -121,19 +121,19 @@ func (r *runner) chosen(ctx context.Context, pair Pair) (subject, error) {
 			return subject{built, path, ends}, nil
 		}
 	}
-	laid, err := r.Site.Look(ctx, to)
+	snapshots, err := r.Site.Look(ctx, to)
 	if err != nil {
 		return subject{}, err
 	}
-	addr, err := addressOf(laid[0])
+	addr, err := addressOf(snapshots[0])
 	return subject{built, "", network.Ends{Client: client, Server: server, Bind: addr, Dial: addr}}, err
 }
 
 // addressOf is the address at which others reach a place: that of its
 // interface, not of a bridge.
-func addressOf(laid lab.Laid) (netip.Addr, error) {
+func addressOf(snapshot lab.Snapshot) (netip.Addr, error) {
 	var found netip.Addr
-	for _, link := range laid.Links {
+	for _, link := range snapshot.Links {
 		for _, text := range link.Addresses {
 			prefix, err := netip.ParsePrefix(text)
 			if err != nil || prefix.Addr().IsLoopback() {
@@ -145,7 +145,7 @@ func addressOf(laid lab.Laid) (netip.Addr, error) {
 		}
 	}
 	if !found.IsValid() {
-		return found, &InputError{fmt.Sprintf("%s has no IPv4 address: nobody can reach it", laid.Namespace)}
+		return found, &InputError{fmt.Sprintf("%s has no IPv4 address: nobody can reach it", snapshot.Namespace)}
 	}
 	return found, nil
 }
@@ -186,11 +186,11 @@ func (r *runner) examine(ctx context.Context, s subject) (result.Examination, er
 		}
 		e.States, e.Unread = append(e.States, stands.States...), probe.Unread(e.Unread, stands.Unread)
 	}
-	laid, err := r.lookAt(ctx, places)
+	snapshots, err := r.lookAt(ctx, places)
 	if err != nil {
 		return e, err
 	}
-	e.States = append(e.States, addressing(laid)...)
+	e.States = append(e.States, addressing(snapshots)...)
 	for n := range e.Readings {
 		e.Readings[n].At = strings.TrimPrefix(e.Readings[n].At, s.built.Name+".")
 	}
@@ -246,11 +246,11 @@ func (r *runner) small(ctx context.Context, s subject, e *result.Examination, na
 func (r *runner) firstMTU(ctx context.Context, s subject, e *result.Examination) int {
 	mtu := e.Inner
 	seen := e.Trials[0].Seen
-	laid, err := r.Site.Look(ctx, s.built.Name+"."+s.ends.Client)
-	if len(seen) == 0 || err != nil || len(laid) == 0 {
+	snapshots, err := r.Site.Look(ctx, s.built.Name+"."+s.ends.Client)
+	if len(seen) == 0 || err != nil || len(snapshots) == 0 {
 		return mtu
 	}
-	for _, link := range laid[0].Links {
+	for _, link := range snapshots[0].Links {
 		if link.Name == seen[0].Device && link.MTU > 0 {
 			mtu = min(link.MTU, mostMTU)
 		}
@@ -313,9 +313,9 @@ func placed(readings []result.Reading, ends network.Ends) []result.Reading {
 
 // addressing tells the addresses and routes of places as other sources tell
 // theirs.
-func addressing(laid []lab.Laid) []result.State {
+func addressing(snapshots []lab.Snapshot) []result.State {
 	var states []result.State
-	for _, place := range laid {
+	for _, place := range snapshots {
 		addresses, routes := map[string]any{}, map[string]any{}
 		for _, link := range place.Links {
 			for _, address := range link.Addresses {

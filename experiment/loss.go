@@ -54,14 +54,14 @@ func placesOf(underlay string, ends network.Ends) []string {
 	return places
 }
 
-func (r *runner) lookAt(ctx context.Context, places []string) ([]lab.Laid, error) {
-	var all []lab.Laid
+func (r *runner) lookAt(ctx context.Context, places []string) ([]lab.Snapshot, error) {
+	var all []lab.Snapshot
 	for _, at := range places {
-		laid, err := r.Site.Look(ctx, at)
+		snapshots, err := r.Site.Look(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, laid...)
+		all = append(all, snapshots...)
 	}
 	return all, nil
 }
@@ -119,7 +119,7 @@ const mostTroubled = 4
 
 // troubled names the devices that are down, that take no packet of the size, or
 // that dropped packets meanwhile.
-func troubled(before, after []lab.Laid, size int) string {
+func troubled(before, after []lab.Snapshot, size int) string {
 	var found []string
 	for n, place := range after {
 		for _, l := range place.Links {
@@ -143,12 +143,12 @@ func troubled(before, after []lab.Laid, size int) string {
 
 // belongs tells whether somebody laid the device: a kernel with tunnels puts
 // one of each kind into every namespace, without an address and down.
-func belongs(l lab.LaidLink) bool {
+func belongs(l lab.LinkInfo) bool {
 	return len(l.Addresses) > 0 || l.Bridge != "" || l.Kind == "veth"
 }
 
-func droppedBy(laid lab.Laid, device string) uint64 {
-	for _, l := range laid.Links {
+func droppedBy(snapshot lab.Snapshot, device string) uint64 {
+	for _, l := range snapshot.Links {
 		if l.Name == device {
 			return l.Dropped
 		}

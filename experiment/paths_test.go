@@ -37,14 +37,14 @@ func TestLostAtNamesTheHop(t *testing.T) {
 }
 
 func TestTroubledDevices(t *testing.T) {
-	links := func(dropped uint64, up bool) []lab.Laid {
-		return []lab.Laid{{Namespace: "x.h1", Links: []lab.LaidLink{
+	links := func(dropped uint64, up bool) []lab.Snapshot {
+		return []lab.Snapshot{{Namespace: "x.h1", Links: []lab.LinkInfo{
 			{Name: "tunl0", Kind: "ipip"}, // the kernel's own, in every namespace
 			{Name: "eth0", Kind: "veth", Up: up, MTU: 1400, Dropped: dropped},
 		}}}
 	}
 	for _, c := range []struct {
-		before, after []lab.Laid
+		before, after []lab.Snapshot
 		size          int
 		want          string
 	}{

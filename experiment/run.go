@@ -25,7 +25,7 @@ const seriesStep = 100 * time.Millisecond
 // Site is what an experiment needs of the place where its ends live.
 type Site interface {
 	Agent(ctx context.Context, at, role string) (*agent.Handle, error)
-	Look(ctx context.Context, at string) ([]lab.Laid, error)
+	Look(ctx context.Context, at string) ([]lab.Snapshot, error)
 }
 
 // Options are what a run needs beside its plan.

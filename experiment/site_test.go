@@ -58,8 +58,8 @@ func (s *loopSite) Agent(ctx context.Context, at, role string) (*agent.Handle, e
 
 // Look sees a container's port, its host's end of it and the underlay, none of
 // which has carried anything.
-func (s *loopSite) Look(_ context.Context, at string) ([]lab.Laid, error) {
-	return []lab.Laid{{Namespace: at, Links: []lab.LaidLink{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
+func (s *loopSite) Look(_ context.Context, at string) ([]lab.Snapshot, error) {
+	return []lab.Snapshot{{Namespace: at, Links: []lab.LinkInfo{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
 }
 
 func startAgent(ctx context.Context, at string) (*agent.Handle, error) {

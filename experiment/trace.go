@@ -179,11 +179,11 @@ func (t *tracing) placesOf(ctx context.Context, underlay string) ([]trace.Networ
 	}
 	var places []trace.Network
 	for _, name := range t.namespacesOf(underlay) {
-		laid, err := t.Site.Look(ctx, underlay+"."+name)
+		snapshots, err := t.Site.Look(ctx, underlay+"."+name)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range laid {
+		for _, l := range snapshots {
 			places = append(places, networkOf(l, name))
 		}
 	}
@@ -202,7 +202,7 @@ func (t *tracing) namespacesOf(underlay string) []string {
 	return names
 }
 
-func networkOf(l lab.Laid, name string) trace.Network {
+func networkOf(l lab.Snapshot, name string) trace.Network {
 	n := trace.Network{Inode: uint32(l.Inode), At: name, Devices: map[uint32]trace.Device{}}
 	kinds := map[string]string{}
 	for _, link := range l.Links {

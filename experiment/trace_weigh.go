@@ -61,11 +61,11 @@ func (t *tracing) begin(ctx context.Context, underlay string) (end func(*sight) 
 // silent adds the neighbours of places that do not answer.
 func (t *tracing) silent(ctx context.Context, s *sight, places []string, underlay string) error {
 	for _, at := range places {
-		laid, err := t.Site.Look(ctx, at)
+		snapshots, err := t.Site.Look(ctx, at)
 		if err != nil {
 			return err
 		}
-		for _, l := range laid {
+		for _, l := range snapshots {
 			for _, text := range l.Neighbours {
 				if words := strings.Fields(text); strings.HasSuffix(text, " failed") || strings.HasSuffix(text, " incomplete") {
 					s.counted[countedAt{strings.TrimPrefix(at, underlay+"."), "neighbour " + strings.Join(words[:3], " ")}] = 1

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Routes are told by who laid them, and shown so.
+// Routes are distinguished by who added them, and shown so.
 func testLearned(t *testing.T) {
 	cluster := setUp(t, open(t), pairOf("x"))
 	h, far := cluster.Hosts[0], cluster.Hosts[1]
@@ -25,15 +25,15 @@ func testLearned(t *testing.T) {
 	if !slices.Equal(got, []netip.Prefix{learned}) {
 		t.Errorf("learned %v, want %v alone", got, learned)
 	}
-	laid, err := h.Look()
+	snapshot, err := h.Look()
 	must(t, err)
 	for _, want := range []string{
 		"10.102.0.0/26 via 10.0.0.2 dev eth0 proto bird congctl cubic",
 		"blackhole 10.101.0.0/26 proto bird",
 		"blackhole 10.101.0.0/16",
 	} {
-		if !slices.Contains(laid.Routes, want) {
-			t.Errorf("%q is not among %q", want, laid.Routes)
+		if !slices.Contains(snapshot.Routes, want) {
+			t.Errorf("%q is not among %q", want, snapshot.Routes)
 		}
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Laid is what stands in a namespace, as the kernel tells it.
-type Laid struct {
+// Snapshot is the configuration and state of a namespace, as the kernel reports it.
+type Snapshot struct {
 	Namespace  string      `json:"namespace"`
 	Inode      uint64      `json:"inode"` // of the network namespace
 	CPUs       string      `json:"cpus,omitempty"`
-	Links      []LaidLink  `json:"links"`
+	Links      []LinkInfo  `json:"links"`
 	Routes     []string    `json:"routes"`
 	Neighbours []string    `json:"neighbours"`
 	FDB        []string    `json:"fdb"`
-	Rules      []LaidRules `json:"rules"`
+	Rules      []ChainInfo `json:"rules"`
 }
 
-// LaidLink is one device.
-type LaidLink struct {
+// LinkInfo is one device.
+type LinkInfo struct {
 	Name      string   `json:"name"`
 	Index     int      `json:"index"`
 	Kind      string   `json:"kind"`
@@ -40,38 +40,38 @@ type LaidLink struct {
 	Dropped   uint64   `json:"dropped"` // packets, both ways, errors included
 }
 
-// LaidRules is one nftables chain and how many rules it holds.
-type LaidRules struct {
+// ChainInfo is one nftables chain and how many rules it holds.
+type ChainInfo struct {
 	Table string `json:"table"`
 	Chain string `json:"chain"`
 	Hook  string `json:"hook,omitempty"`
 	Rules int    `json:"rules"`
 }
 
-// Look reads what stands in the namespace.
-func (ns *Namespace) Look() (Laid, error) {
-	laid := Laid{
+// Look reads the namespace's devices, routes, neighbours and rules.
+func (ns *Namespace) Look() (Snapshot, error) {
+	snapshot := Snapshot{
 		Namespace: ns.Name, CPUs: ns.CPUs.String(),
-		Links: []LaidLink{}, Routes: []string{}, Neighbours: []string{}, FDB: []string{}, Rules: []LaidRules{},
+		Links: []LinkInfo{}, Routes: []string{}, Neighbours: []string{}, FDB: []string{}, Rules: []ChainInfo{},
 	}
 	names := map[int]string{}
 	err := errors.Join(
-		ns.lookInode(&laid),
-		ns.lookLinks(&laid, names),
-		ns.lookRoutes(&laid, names),
-		ns.lookNeighbours(&laid, names),
-		ns.lookRules(&laid),
+		ns.lookInode(&snapshot),
+		ns.lookLinks(&snapshot, names),
+		ns.lookRoutes(&snapshot, names),
+		ns.lookNeighbours(&snapshot, names),
+		ns.lookRules(&snapshot),
 	)
 	if err != nil {
-		return laid, fmt.Errorf("look at %s: %w", ns.Name, err)
+		return snapshot, fmt.Errorf("look at %s: %w", ns.Name, err)
 	}
-	return laid, nil
+	return snapshot, nil
 }
 
-func (ns *Namespace) lookInode(laid *Laid) error {
+func (ns *Namespace) lookInode(snapshot *Snapshot) error {
 	var stat unix.Stat_t
 	err := unix.Fstat(int(ns.net.Fd()), &stat)
-	laid.Inode = stat.Ino
+	snapshot.Inode = stat.Ino
 	return err
 }
 
@@ -92,7 +92,7 @@ func namesOf(links []netlink.Link) map[int]string {
 	return names
 }
 
-func (ns *Namespace) lookLinks(laid *Laid, names map[int]string) error {
+func (ns *Namespace) lookLinks(snapshot *Snapshot, names map[int]string) error {
 	links, err := retry(func() ([]netlink.Link, error) { return ns.links.LinkList() })
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (ns *Namespace) lookLinks(laid *Laid, names map[int]string) error {
 	maps.Copy(names, namesOf(links))
 	for _, link := range links {
 		a := link.Attrs()
-		shown := LaidLink{
+		shown := LinkInfo{
 			Name: a.Name, Index: a.Index, Kind: link.Type(), MAC: a.HardwareAddr.String(), MTU: a.MTU,
 			Up: a.Flags&net.FlagUp != 0, Bridge: names[a.MasterIndex], Addresses: []string{},
 		}
@@ -116,12 +116,12 @@ func (ns *Namespace) lookLinks(laid *Laid, names map[int]string) error {
 		for _, addr := range addresses {
 			shown.Addresses = append(shown.Addresses, addr.IPNet.String())
 		}
-		laid.Links = append(laid.Links, shown)
+		snapshot.Links = append(snapshot.Links, shown)
 	}
 	return nil
 }
 
-func (ns *Namespace) lookRoutes(laid *Laid, names map[int]string) error {
+func (ns *Namespace) lookRoutes(snapshot *Snapshot, names map[int]string) error {
 	routes, err := retry(func() ([]netlink.Route, error) { return ns.links.RouteList(nil, unix.AF_INET) })
 	if err != nil {
 		return err
@@ -145,18 +145,18 @@ func (ns *Namespace) lookRoutes(laid *Laid, names map[int]string) error {
 		if r.Congctl != "" {
 			text += " congctl " + r.Congctl
 		}
-		laid.Routes = append(laid.Routes, text)
+		snapshot.Routes = append(snapshot.Routes, text)
 	}
 	return nil
 }
 
-func (ns *Namespace) lookNeighbours(laid *Laid, names map[int]string) error {
+func (ns *Namespace) lookNeighbours(snapshot *Snapshot, names map[int]string) error {
 	neighbours, err := retry(func() ([]netlink.Neigh, error) { return ns.links.NeighList(0, unix.AF_INET) })
 	if err != nil {
 		return err
 	}
 	for _, n := range neighbours {
-		laid.Neighbours = append(laid.Neighbours, fmt.Sprintf("%s dev %s lladdr %s %s", n.IP, names[n.LinkIndex], n.HardwareAddr, neighbourState(n.State)))
+		snapshot.Neighbours = append(snapshot.Neighbours, fmt.Sprintf("%s dev %s lladdr %s %s", n.IP, names[n.LinkIndex], n.HardwareAddr, neighbourState(n.State)))
 	}
 	entries, err := retry(func() ([]netlink.Neigh, error) { return ns.links.NeighList(0, unix.AF_BRIDGE) })
 	if err != nil {
@@ -167,7 +167,7 @@ func (ns *Namespace) lookNeighbours(laid *Laid, names map[int]string) error {
 		if n.IP != nil {
 			text += " dst " + n.IP.String()
 		}
-		laid.FDB = append(laid.FDB, text+" "+neighbourState(n.State))
+		snapshot.FDB = append(snapshot.FDB, text+" "+neighbourState(n.State))
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func neighbourState(state int) string {
 }
 
 // lookRules reads the nftables chains. A kernel without nftables has none.
-func (ns *Namespace) lookRules(laid *Laid) error {
+func (ns *Namespace) lookRules(snapshot *Snapshot) error {
 	conn, err := nftables.New(nftables.WithNetNSFd(int(ns.net.Fd())), nftables.AsLasting())
 	if errors.Is(err, unix.EPROTONOSUPPORT) {
 		return nil
@@ -209,7 +209,7 @@ func (ns *Namespace) lookRules(laid *Laid) error {
 		if err != nil {
 			break
 		}
-		laid.Rules = append(laid.Rules, LaidRules{Table: chain.Table.Name, Chain: chain.Name, Hook: string(chain.Type), Rules: len(rules)})
+		snapshot.Rules = append(snapshot.Rules, ChainInfo{Table: chain.Table.Name, Chain: chain.Name, Hook: string(chain.Type), Rules: len(rules)})
 	}
 	return errors.Join(err, conn.CloseLasting())
 }

@@ -73,11 +73,11 @@ func TestRealUserBGP(t *testing.T) {
 // routes are a host's, as the kernel has them.
 func routes(t *testing.T, l *site.Lab, at string) []string {
 	t.Helper()
-	laid, err := l.Look(t.Context(), at)
+	snapshots, err := l.Look(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return laid[0].Routes
+	return snapshots[0].Routes
 }
 
 // becomes waits until a host's routes are as wanted.

@@ -31,12 +31,12 @@ func TestLabUserNATRewritesBothAddresses(t *testing.T) {
 			t.Errorf("the server sees %s as %s, want %s", client, got, host1)
 		}
 	}
-	laid, err := l.Look(t.Context(), "h1")
+	snapshots, err := l.Look(t.Context(), "h1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(laid[0].Rules) != 2 {
-		t.Errorf("chains %+v, want postrouting and prerouting", laid[0].Rules)
+	if len(snapshots[0].Rules) != 2 {
+		t.Errorf("chains %+v, want postrouting and prerouting", snapshots[0].Rules)
 	}
 }
 

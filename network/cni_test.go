@@ -78,11 +78,11 @@ func TestRealCNIPlugins(t *testing.T) {
 		}
 	})
 	t.Run("ptp has no bridge", func(t *testing.T) {
-		laid, err := l.Look(t.Context(), "cni-ptp.h1")
+		snapshots, err := l.Look(t.Context(), "cni-ptp.h1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, link := range laid[0].Links {
+		for _, link := range snapshots[0].Links {
 			if link.Kind == "bridge" {
 				t.Errorf("%s is a bridge", link.Name)
 			}

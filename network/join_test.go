@@ -140,23 +140,23 @@ func standing(t *testing.T, l *site.Lab, b site.Built) []string {
 		if !strings.HasPrefix(at, b.Name+".") {
 			continue
 		}
-		laid, err := l.Look(t.Context(), at)
+		snapshots, err := l.Look(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		add := func(format string, args ...any) { lines = append(lines, at+" "+fmt.Sprintf(format, args...)) }
-		for _, link := range laid[0].Links {
+		for _, link := range snapshots[0].Links {
 			add("%s %s %d %v %s %v", link.Name, link.Kind, link.MTU, link.Up, link.Bridge, link.Addresses)
 		}
-		for _, route := range laid[0].Routes {
+		for _, route := range snapshots[0].Routes {
 			add("%s", route)
 		}
-		for _, entry := range slices.Concat(laid[0].Neighbours, laid[0].FDB) {
+		for _, entry := range slices.Concat(snapshots[0].Neighbours, snapshots[0].FDB) {
 			if strings.HasSuffix(entry, "permanent") && !strings.Contains(entry, "dev br") {
 				add("%s", entry)
 			}
 		}
-		for _, rules := range laid[0].Rules {
+		for _, rules := range snapshots[0].Rules {
 			add("%s %s %d", rules.Table, rules.Chain, rules.Rules)
 		}
 		if os.Geteuid() == 0 && !strings.Contains(at, "/") {

@@ -103,19 +103,19 @@ func measure(t *testing.T, l *site.Lab, b site.Built, path, name string, run wor
 }
 
 // link reads a device of a host or container.
-func link(t *testing.T, l *site.Lab, at, name string) lab.LaidLink {
+func link(t *testing.T, l *site.Lab, at, name string) lab.LinkInfo {
 	t.Helper()
-	laid, err := l.Look(t.Context(), at)
+	snapshots, err := l.Look(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, link := range laid[0].Links {
+	for _, link := range snapshots[0].Links {
 		if link.Name == name {
 			return link
 		}
 	}
 	t.Fatalf("%s has no %s", at, name)
-	return lab.LaidLink{}
+	return lab.LinkInfo{}
 }
 
 // exec runs a command at a place and gives what it said and its exit status.

@@ -123,7 +123,7 @@ func TestLabUserFailureLeavesTheOthers(t *testing.T) {
 	half.MTU = 100 // the hosts stand, the containers' MTU of 50 is refused
 	much.Containers = 1001
 	l := tryBuild(t, on("veth"), absurd, half, much, on("route"))
-	for name, says := range map[string]string{"bridge": "build underlay bridge", "vxlan": "lay network vxlan", "macvlan": "1000, the most"} {
+	for name, says := range map[string]string{"bridge": "build cluster bridge", "vxlan": "set up network vxlan", "macvlan": "1000, the most"} {
 		if got := built(t, l, name).Error; !strings.Contains(got, says) {
 			t.Errorf("%s failed with %q, want %q", name, got, says)
 		}

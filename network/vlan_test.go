@@ -156,19 +156,19 @@ func TestLabMACNATHidesEveryContainer(t *testing.T) {
 	if got := seenAs(t, l, "h1/c5", "10.220.8.4:99", "h2/c3", "10.220.8.4:99"); got != "10.220.4.6" {
 		t.Errorf("the server sees h1/c5 as %s", got)
 	}
-	laid, err := l.Look(t.Context(), "h2/c3")
+	snapshots, err := l.Look(t.Context(), "h2/c3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(laid[0].Neighbours, "\n"); !strings.Contains(got, "10.220.4.6 dev eth0 lladdr 02:42:0a:00:00:01") {
+	if got := strings.Join(snapshots[0].Neighbours, "\n"); !strings.Contains(got, "10.220.4.6 dev eth0 lladdr 02:42:0a:00:00:01") {
 		t.Errorf("h2/c3 knows %q, want the MAC address of h1 for its container", got)
 	}
-	laid, err = l.Look(t.Context(), "h1")
+	snapshots, err = l.Look(t.Context(), "h1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := map[string]int{}
-	for _, chain := range laid[0].Rules {
+	for _, chain := range snapshots[0].Rules {
 		rules[chain.Chain] = chain.Rules
 	}
 	// One per container and one for the host, and what ARP needs.

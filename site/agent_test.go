@@ -13,7 +13,7 @@ import (
 	"tare/workload"
 )
 
-// promptly is how soon an agent's failure must be told.
+// promptly is how soon an agent's failure must be reported.
 const promptly = 5 * time.Second
 
 func TestLabFailedAgentsAreTold(t *testing.T) {
@@ -51,7 +51,7 @@ func TestLabFailedAgentsAreTold(t *testing.T) {
 				t.Errorf("%q: %v, want %q", c.line, err, c.says)
 			}
 			if took := time.Since(begun); took > promptly {
-				t.Errorf("%q is told after %s", c.line, took)
+				t.Errorf("%q is reported after %s", c.line, took)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func measure(t *testing.T, server, client *agent.Handle, window time.Duration) e
 	return err
 }
 
-// Agents that are killed or stopped during a run are told in time, and the
+// Agents that are killed or stopped during a run are reported in time, and the
 // next request starts others.
 func TestLabUserAgentsThatFailInARun(t *testing.T) {
 	for _, c := range []struct{ signal, says string }{
@@ -113,7 +113,7 @@ func TestLabUserAgentsThatFailInARun(t *testing.T) {
 				t.Errorf("a run whose agents get SIG%s: %v, want %q", c.signal, err, c.says)
 			}
 			if late := time.Since(begun) - window; late > promptly {
-				t.Errorf("it is told %s after the run should have ended", late)
+				t.Errorf("it is reported %s after the run should have ended", late)
 			}
 			for deadline := time.Now().Add(promptly); server.Broken() == nil || client.Broken() == nil; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {

@@ -31,25 +31,25 @@ type request struct {
 
 // What a keeper can be asked.
 const (
-	doBuild     = "build"     // lay the spec
+	doBuild     = "build"     // build the spec
 	doShow      = "show"      // the topology
-	doLook      = "look"      // what stands in the namespaces
+	doLook      = "look"      // devices, routes, neighbours and rules of the namespaces
 	doStart     = "start"     // start a process; three descriptors come along
 	doWatch     = "watch"     // which devices of the places see a flow, until the next line
 	doCount     = "count"     // the counters of places, from now until the next line
-	doStates    = "states"    // what stands at places
+	doStates    = "states"    // the states of places
 	doUsage     = "usage"     // the CPU time of what runs in the lab
-	doProbe     = "probe"     // which networks this machine can lay
+	doProbe     = "probe"     // which networks this machine can set up
 	doAttach    = "attach"    // make a container on a path, and remove it
 	doLifecycle = "lifecycle" // make a container without a network, and remove it
-	doDown      = "down"      // take everything back and end
+	doDown      = "down"      // remove everything and end
 )
 
 // reply is a keeper's line.
 type reply struct {
 	Error     string              `json:"error,omitempty"`
 	Topology  *Topology           `json:"topology,omitempty"`
-	Laid      []lab.Laid          `json:"laid,omitempty"`
+	Snapshots []lab.Snapshot      `json:"laid,omitempty"`
 	Probed    []Availability      `json:"probed,omitempty"`
 	Seen      []lab.Sighting      `json:"seen,omitempty"`
 	Usage     []lab.Usage         `json:"usage,omitempty"`
@@ -59,7 +59,7 @@ type reply struct {
 	Exit      *int                `json:"exit,omitempty"`
 }
 
-// Availability says whether a network can be laid on this machine.
+// Availability is whether a network can be set up on this machine.
 type Availability struct {
 	Name     string `json:"name"`
 	Fidelity string `json:"fidelity"`
@@ -71,10 +71,10 @@ type Availability struct {
 // conversation is one request and its replies.
 type conversation struct {
 	conn *net.UnixConn
-	rest []byte // read and not yet taken
+	rest []byte // received and not yet read
 }
 
-// maxLine bounds a line between a keeper and who speaks to it.
+// maxLine bounds a line between a keeper and its peer.
 const maxLine = 64 << 20
 
 // send writes one line, with descriptors where there are any.

@@ -61,7 +61,7 @@ func labShowCommand(s streams) *cobra.Command {
 }
 
 // printNamespace writes what a namespace holds, one line for each object.
-func printNamespace(w io.Writer, l lab.Laid) {
+func printNamespace(w io.Writer, l lab.Snapshot) {
 	fmt.Fprint(w, l.Namespace)
 	if l.CPUs != "" {
 		fmt.Fprintf(w, " (CPUs %s)", l.CPUs)
