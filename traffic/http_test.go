@@ -177,8 +177,15 @@ func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
 		}
 	}).Addr().(*net.TCPAddr).AddrPort()
 	calls, err := CallHTTP(t.Context(), to, HTTP{Window: shortWindow, Mode: CloseEach})
-	if err != nil || calls.Resets < calls.Count-defaultConnections || calls.Count == 0 || len(calls.Failures) > 0 {
-		t.Errorf("%+v, %v", calls, err)
+	switch {
+	case err != nil:
+		t.Errorf("err is %v, want nil; %+v, %v", err, calls, err)
+	case calls.Resets < calls.Count-defaultConnections:
+		t.Errorf("calls.Resets is %v, want at least %v; %+v, %v", calls.Resets, calls.Count-defaultConnections, calls, err)
+	case calls.Count == 0:
+		t.Errorf("calls.Count is 0; %+v, %v", calls, err)
+	case len(calls.Failures) > 0:
+		t.Errorf("len(calls.Failures) is %v, want at most 0; %+v, %v", len(calls.Failures), calls, err)
 	}
 }
 

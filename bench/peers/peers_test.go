@@ -182,8 +182,15 @@ func TestBestPeerByItsMedian(t *testing.T) {
 		out.blocks = append(out.blocks, block)
 	}
 	st := out.stand(claim{ours: "mode", metric: "throughput", bound: 1.5})
-	if st.other != "steady" || st.pairs != 7 || math.Abs(st.ratio.Value-2) > 1e-9 || st.verdict != holds {
-		t.Errorf("got %+v", st)
+	switch {
+	case st.other != "steady":
+		t.Errorf("st.other is %v, want \"steady\"; got %+v", st.other, st)
+	case st.pairs != 7:
+		t.Errorf("st.pairs is %v, want 7; got %+v", st.pairs, st)
+	case math.Abs(st.ratio.Value-2) > 1e-9:
+		t.Errorf("math.Abs(st.ratio.Value-2) is %v, want at most 1e-9; got %+v", math.Abs(st.ratio.Value-2), st)
+	case st.verdict != holds:
+		t.Errorf("st.verdict is %v, want %v; got %+v", st.verdict, holds, st)
 	}
 	st = out.stand(claim{ours: "mode", metric: "throughput", than: "absent", bound: 1})
 	if st.verdict != notToldApart || st.pairs != 0 || !math.IsNaN(st.theirs) {
