@@ -39,7 +39,7 @@ func TestArrivalsCountAfreshWhenReopened(t *testing.T) {
 	}
 }
 
-func TestAdoptedSocketBlocksForATick(t *testing.T) {
+func TestLabAdoptedSocketBlocksForATick(t *testing.T) {
 	l, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
 	if err != nil {
 		t.Fatal(err)

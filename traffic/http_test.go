@@ -38,7 +38,7 @@ func callServer(t *testing.T, handler http.HandlerFunc, c HTTP) HTTPCalls {
 	return calls
 }
 
-func TestHTTP(t *testing.T) {
+func TestLabHTTP(t *testing.T) {
 	window := shortWindow
 	window.Interval = 20 * time.Millisecond
 	for _, c := range []HTTP{
@@ -93,7 +93,7 @@ func TestHTTPIsChecked(t *testing.T) {
 }
 
 // Servers answer in many ways; each is understood.
-func TestHTTPUnderstandsServers(t *testing.T) {
+func TestLabHTTPUnderstandsServers(t *testing.T) {
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		check   func(HTTPCalls) bool
@@ -143,7 +143,7 @@ func TestHTTPUnderstandsServers(t *testing.T) {
 
 // One connection that the server cuts in the middle of a response is a failure
 // and no response; the others go on.
-func TestHTTPCountsFailures(t *testing.T) {
+func TestLabHTTPCountsFailures(t *testing.T) {
 	var asked atomic.Int64
 	calls := callServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1)%50 == 0 {
@@ -166,7 +166,7 @@ func TestHTTPCountsFailures(t *testing.T) {
 }
 
 // In mode close a server that keeps its connections open costs no ports.
-func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
+func TestLabHTTPResetsWhatTheServerKeeps(t *testing.T) {
 	to := badServer(t, func(c net.Conn) {
 		in := bufio.NewReader(c)
 		for {
@@ -225,7 +225,7 @@ type badHTTPServer struct {
 	want  string
 }
 
-func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
+func TestLabHTTPClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{0, 200} {
 		for name, bad := range badHTTPServers() {
@@ -261,7 +261,7 @@ func answerSome(c net.Conn, with string, served *atomic.Int64) {
 	}
 }
 
-func TestHTTPClientNamesAnAbsentServer(t *testing.T) {
+func TestLabHTTPClientNamesAnAbsentServer(t *testing.T) {
 	t.Parallel()
 	absent := listenUDP(t).Addr()
 	wantError(t, shortWindow, "connection refused", func(ctx context.Context) error {
