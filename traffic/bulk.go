@@ -81,7 +81,7 @@ func (s Socket) Local() netip.AddrPort { return localAddress(s.fd) }
 // Close frees the descriptor. No call may be under way.
 func (s Socket) Close() { closeSocket(s.fd) }
 
-// Waited tells a call that ended without an event from one that failed.
+// Waited reports whether a call ended without an event; else it failed.
 func Waited(errno syscall.Errno) bool { return again(errno) }
 
 // Sleep blocks the thread, outside the runtime's timers, for at most 10 ms.
@@ -116,7 +116,7 @@ func (d *Datagrams) Receive(s Socket) (int, syscall.Errno) {
 func (d *Datagrams) Packet(i int) []byte { return d.batch.packet(i) }
 
 // Arrived is when datagram i came, in nanoseconds since 1970; false if the
-// kernel did not say.
+// kernel gave no time.
 func (d *Datagrams) Arrived(i int) (int64, bool) { return d.batch.arrived(i) }
 
 // Arrivals sorts sequence numbers, from zero on, into first arrivals,
@@ -138,7 +138,7 @@ func (a Arrivals) Reopen() {
 	s.unique, s.duplicates, s.reordered, s.ancient = 0, 0, 0, 0
 }
 
-// See takes an arriving number and tells whether it came for the first time.
+// See takes an arriving number and reports whether it came for the first time.
 func (a Arrivals) See(n int64) bool { return a.sequences.see(n) }
 
 // Highest is the highest number so far; -1: none.

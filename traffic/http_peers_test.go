@@ -19,7 +19,7 @@ import (
 func nginx(t *testing.T) netip.AddrPort {
 	t.Helper()
 	free := listenTCP(t)
-	at := netip.AddrPortFrom(loopback.Addr().Next(), free.Addr().Port()) // nobody else has this port there
+	at := netip.AddrPortFrom(loopback.Addr().Next(), free.Addr().Port()) // no other process has this port there
 	dir := t.TempDir()
 	config := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
 events {}
@@ -93,7 +93,7 @@ func TestRealHTTPServerMeetsClients(t *testing.T) {
 	header := tokenHeader + ": " + testToken.hex()
 	for name, test := range map[string]struct {
 		command []string
-		counts  string // what it says of whole responses
+		counts  string // what it reports of complete responses
 		ill     string // and of others
 	}{
 		"wrk":       {[]string{"wrk", "-t1", "-c5", "-d1s", "-H", header}, `(\d+) requests in`, `Non-2xx|Socket errors`},
@@ -124,7 +124,7 @@ func TestRealHTTPServerMeetsClients(t *testing.T) {
 			// They first connect to see whether anybody is there, and break off
 			// in the end.
 			if counted == 0 || served.Transactions < counted || served.Transactions > counted+5 || served.Unauthenticated > 2+5 {
-				t.Errorf("it counted %d responses, the server %d and %d strangers", counted, served.Transactions, served.Unauthenticated)
+				t.Errorf("it counted %d responses, the server %d and %d unauthenticated", counted, served.Transactions, served.Unauthenticated)
 			}
 		})
 	}
