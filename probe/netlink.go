@@ -65,7 +65,7 @@ func (v *view) exchange(protocol int, kind, flags uint16, body []byte) ([]byte, 
 	}
 }
 
-// finished tells whether a datagram ends the answer to a request, and why there
+// finished reports whether a datagram ends the answer to a request, and why there
 // is none.
 func finished(datagram []byte, sequence uint32, flags uint16) (done bool, err error) {
 	for m := range messages(datagram) {

@@ -21,7 +21,7 @@ type wording struct {
 	on     []spot // where it is injected
 	inject []step // none: the lab as it is laid is the cause
 
-	// bites tells whether the symptom is there, by what tare has no part in: its
+	// bites reports whether the symptom is there, by what tare has no part in: its
 	// last step ends well if it is, and badly if not. It is asked before the
 	// injection too, where there must be none.
 	bites []step

@@ -208,7 +208,7 @@ func (b bench) available(ctx context.Context) ([]network.Network, error) {
 	return here, nil
 }
 
-// picks tells whether a network is asked for.
+// picks reports whether a network is asked for.
 func (o options) picks(name string) bool {
 	return o.networks == "" || slices.Contains(strings.Split(o.networks, ","), name)
 }

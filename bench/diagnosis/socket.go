@@ -137,7 +137,7 @@ func listenOverflow() cause {
 	}}
 }
 
-// controlled tells whether the load's socket obeys this control.
+// controlled reports whether the load's socket obeys this control.
 func controlled(by string) step {
 	return step{client, `
 		sleep 0.5

@@ -232,7 +232,7 @@ func (s *stage) words() []string {
 	}
 }
 
-// bitten tells whether the symptom is there.
+// bitten reports whether the symptom is there.
 func (s *stage) bitten(ctx context.Context, steps []step) (bool, error) {
 	if len(steps) == 0 {
 		return false, errors.New("look for the symptom: nothing says how")
