@@ -49,9 +49,9 @@ func cgroupCPU() Probe {
 	}
 }
 
-// cpuStatFiles are where the CPU account of a process's control group may
-// stand, and of those above it, for the lines of its /proc/PID/cgroup: version
-// 2, alone or beside version 1, and version 1 (cgroups(7)).
+// cpuStatFiles are the files that may hold the CPU account of a process's
+// control group and of those above it, for the lines of its /proc/PID/cgroup:
+// version 2, alone or together with version 1, and version 1 (cgroups(7)).
 func cpuStatFiles(groups []byte) []string {
 	var files []string
 	for line := range bytes.Lines(groups) {

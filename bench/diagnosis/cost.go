@@ -10,12 +10,12 @@ func encapsulationCost() cause {
 	}
 	return cause{id: "encapsulation-cost", wordings: []wording{
 		{
-			name: "as-laid", does: "the network puts each packet into another",
+			name: "as-built", does: "the network puts each packet into another",
 			on:    spots("cross-host", "vxlan", "flannel-vxlan"),
 			bites: wrapped,
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "detour", does: "somebody leads the containers' packets through a VXLAN between hosts that have routes",
+			name: "detour", does: "a route leads the containers' packets through a VXLAN between hosts that have routes",
 			on: routed(),
 			inject: []step{
 				{near, tunnel + `tunnel 192.0.2.1 192.0.2.2 "$(hop "$SERVER")" "$SERVER"`},
@@ -27,7 +27,7 @@ func encapsulationCost() cause {
 	}}
 }
 
-// tunnel lays one end of a VXLAN and a route into it.
+// tunnel sets up one end of a VXLAN and a route into it.
 const tunnel = `
 		tunnel() { # OWN-ADDRESS OTHER-ADDRESS OTHER-HOST CONTAINER
 			ip link add tun0 mtu 1450 type vxlan id 77 remote "$3" dstport 4789 dev eth0
@@ -57,7 +57,7 @@ func natCost() cause {
 			bites: append(translated, step{far, `conntrack -L -n 2>/dev/null | grep -q "$CLIENT"`}),
 			ask:   []question{run("tcp_rr")},
 		}, {
-			name: "as-laid", does: "the network publishes the port by DNAT",
+			name: "as-built", does: "the network publishes the port by DNAT",
 			on:    published(),
 			bites: append(translated[3:], step{far, `conntrack -L -g 2>/dev/null | grep -q "$CLIENT"`}),
 			ask:   []question{run("tcp_rr", "--blocks", "40")},
@@ -69,7 +69,7 @@ func userlandProxy() cause {
 	relayed := []step{{far, `ss -Hltnp "sport = :$PORT" | grep -q pid=`}}
 	return cause{id: "userland-proxy", wordings: []wording{
 		{
-			name: "as-laid", does: "the network publishes the port by a relay in user space",
+			name: "as-built", does: "the network publishes the port by a relay in user space",
 			on:    spots("published-port", "proxy", "docker-proxy"),
 			bites: relayed,
 			ask:   []question{run("tcp_rr")},

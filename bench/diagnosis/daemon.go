@@ -28,8 +28,8 @@ func dockerChainMissing() cause {
 	}}
 }
 
-// overlayStaleVXLAN leaves a VXLAN of a network's number where nobody looks for
-// it: no other of that number can be made.
+// overlayStaleVXLAN leaves a VXLAN with a network's number in a namespace that the
+// network does not use: no other of that number can be made.
 func overlayStaleVXLAN() cause {
 	// another namespace, which a process holds
 	const hide = `
@@ -100,7 +100,7 @@ func cfsThrottled() cause {
 	}}
 }
 
-// bgpWrongInterface has a router speak from the address of an interface that
+// bgpWrongInterface has a router use the address of an interface that
 // no peer reaches, as one that was found by itself.
 func bgpWrongInterface() cause {
 	const stray = `
@@ -116,7 +116,7 @@ func bgpWrongInterface() cause {
 	bites := []step{{client, `! small`}}
 	return cause{id: "bgp-wrong-interface", wordings: []wording{
 		{
-			name: "session", does: "the router of the client's host speaks from the address of another interface: no session",
+			name: "session", does: "the router of the client's host uses the address of another interface: no session",
 			on: spots("cross-host", "bgp", "bgp-rr"),
 			inject: []step{{near, stray + `
 		sed -i 's/local [0-9.]* as/local 192.0.2.1 as/' /run/tare/bird.conf` + reload}, dead},

@@ -7,7 +7,7 @@ func mtuBlackHole() cause {
 	ask := []question{doctor(), run("tcp_stream")}
 	return cause{id: "mtu-black-hole", wordings: []wording{
 		{
-			name: "far-underlay", does: "the server's host takes frames of 1400 bytes only, and says so to nobody",
+			name: "far-underlay", does: "the server's host takes frames of 1400 bytes only, and reports it to no sender",
 			on:     across(),
 			inject: []step{{far, `ip link set eth0 mtu 1400`}},
 			bites:  bites, ask: ask,

@@ -44,7 +44,7 @@ func (p page) render() string {
 	fmt.Fprintf(&b, "# Diagnosis: what tare names, and how often it is right\n\nWritten by `%s` on %s: Linux %s, %s, %d CPUs%s.\n\n",
 		p.command(), time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs, busy)
 	b.WriteString(`Each cause is brought about in labs of namespaces, in two wordings at least, on two networks where it can
-occur there. A check that tare has no part in makes sure that the symptom is not there before, and is
+occur there. A check without tare makes sure that the symptom is not there before, and is
 afterwards. Then tare is asked as a user asks it. Right is a verdict that names the cause before all others,
 in the order in which tare prints them.
 
@@ -53,7 +53,7 @@ in the order in which tare prints them.
 		b.WriteString("It was interrupted: causes and clean labs without a verdict below were not asked about.\n\n")
 	}
 	if p.again > 0 {
-		fmt.Fprintf(&b, "%d of %d trials were taken again, after a rule or an injection was mended; the last stands here.\n\n", p.again, len(p.trials))
+		fmt.Fprintf(&b, "%d of %d trials were taken again, after a rule or an injection was mended; this page holds the last.\n\n", p.again, len(p.trials))
 	}
 	p.summary(&b, board)
 	p.causes(&b, board)
@@ -197,7 +197,7 @@ func (p page) failures(b *strings.Builder) {
 	}
 }
 
-// injections tells what was done.
+// injections lists what was done.
 func (p page) injections(b *strings.Builder) {
 	b.WriteString("\n## What was injected\n\nScripts are typed at the ends of the path, client and server, and at their hosts, near and far, with the words\nof `bench/diagnosis/stage.go`.\n")
 	for _, c := range all() {

@@ -104,6 +104,6 @@ func softirqCollapse() cause {
 func steeredOntoApplication() cause {
 	return cause{
 		id:      "steered-onto-application",
-		notHere: "a host must have a CPU beside the application's to be steered to; on this machine's two, each host of a lab has one, and its clean state is this one",
+		notHere: "steering needs a CPU of the host besides the application's; on this machine's two, each host of a lab has one, and its clean state is this one",
 	}
 }

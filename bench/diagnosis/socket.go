@@ -1,6 +1,6 @@
 package main
 
-// reroute lays the path to an end with one more attribute, beside the
+// reroute sets the route to an end with one more attribute, in addition to the
 // congestion control that the lab gives it.
 const reroute = `
 		reroute() { # ADDRESS ATTRIBUTE...
@@ -36,7 +36,7 @@ func tcpReceiveWindow() cause {
 func sendBuffer() cause {
 	return cause{
 		id:      "send-buffer",
-		notHere: "a socket queues one packet of 64 kB whatever tcp_wmem allows, and no path of a lab is long enough to need more: 4 KiB left 0.8 to 3 % of the time limited, and tare run sets no buffer of its own",
+		notHere: "a socket queues one packet of 64 kB whatever tcp_wmem allows, and no path of a lab is long enough to need more: 4 KiB left 0.8 to 3 % of the time limited, and tare run sets no buffer size",
 	}
 }
 
@@ -147,14 +147,14 @@ func controlled(by string) step {
 func congestionControl() cause {
 	return cause{id: "congestion-control", wordings: []wording{
 		{
-			name: "bbr", does: "the client's route to the server says bbr",
+			name: "bbr", does: "the client's route to the server names bbr",
 			on: append(across(), within()...),
 			inject: []step{{client, reroute + `
 		reroute "$DIAL" congctl bbr`}},
 			bites: []step{{server, `serve`}, {client, `load`}, controlled("bbr")},
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "reno", does: "the client's route to the server says reno",
+			name: "reno", does: "the client's route to the server names reno",
 			on: append(across(), within()...),
 			inject: []step{{client, reroute + `
 		reroute "$DIAL" congctl reno`}},
