@@ -61,8 +61,8 @@ func TestTroubledDevices(t *testing.T) {
 	}
 }
 
-// TestFailedCheckSaysWhere holds that the reason names the size tried.
-func TestFailedCheckSaysWhere(t *testing.T) {
+// TestLabFailedCheckSaysWhere holds that the reason names the size tried.
+func TestLabFailedCheckSaysWhere(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	run.site.fault = func(at string) error {
@@ -95,7 +95,7 @@ func TestFailedCheckSaysWhere(t *testing.T) {
 
 // A network that turned out without a path is skipped there, before it is
 // checked or measured.
-func TestUnservedPathIsSkipped(t *testing.T) {
+func TestLabUnservedPathIsSkipped(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	for n := range run.Topology.Clusters {

@@ -17,6 +17,7 @@ import (
 	"tare/probe"
 	"tare/result"
 	"tare/site"
+	"tare/test/labtest"
 )
 
 // loopSite is a site whose places are all this process: agents behind pipes,
@@ -121,6 +122,7 @@ type loopRun struct {
 
 func newLoopRun(t testing.TB, plan result.Plan) *loopRun {
 	t.Helper()
+	labtest.NeedsTier(t)
 	run := &loopRun{site: newLoopSite(t)}
 	run.Options = Options{
 		Site: run.site, Topology: overLoopback(t, plan), Tool: result.Tool{Version: "1.2.3"},

@@ -53,7 +53,7 @@ func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (
 	r.finishNoise()
 	r.last = true
 	r.weigh()
-	t.explain()
+	t.fillTraces()
 	if folded != nil {
 		err = errors.Join(err, t.fold(folded))
 	}

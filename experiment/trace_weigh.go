@@ -108,9 +108,9 @@ func (s *sight) counts() []result.Count {
 	return counts
 }
 
-// explain puts what was seen into the cells, and beside each network's hops
+// fillTraces puts what was seen into the cells, and beside each network's hops
 // those of its baseline.
-func (t *tracing) explain() {
+func (t *tracing) fillTraces() {
 	for key, s := range t.seen {
 		t.cells[key].Trace = t.traceOf(t.cells[key], s)
 	}

@@ -51,8 +51,8 @@ type Config struct {
 	Steer bool   // arriving packets are steered to the host's own CPUs
 	CPUs  Places // host -> CPUs, where the plan chooses them
 	All   CPUSet // the CPUs that the lab may use
-	// Cgroup is the control group, by its path below the root of every
-	// hierarchy, under which real engines make theirs.
+	// Cgroup is the lab's control group, by its path below the root of every
+	// hierarchy. Real engines make theirs below it.
 	Cgroup string
 	// Machine opens the machine's own network namespace, from which a lab
 	// takes what the user names: see TakeVF. nil: it is out of reach.

@@ -15,7 +15,7 @@ import (
 // Headers of a datagram that fills a packet.
 const udpHeaders = wire.IPv4Header + wire.UDPHeader
 
-// ofTheKernel are the networks that need no real part beside the kernel: those
+// ofTheKernel are the networks that need no real part but the kernel: those
 // that an ordinary user has too.
 func ofTheKernel() []network.Network {
 	return slices.DeleteFunc(network.All(), func(n network.Network) bool { return len(n.Needs) > 0 })
@@ -120,17 +120,17 @@ func TestLabUserLinkLimits(t *testing.T) {
 func TestLabUserFailureLeavesTheOthers(t *testing.T) {
 	absurd, half, much := on("bridge"), on("vxlan"), on("macvlan")
 	absurd.MTU = 1 << 20
-	half.MTU = 100 // the hosts stand, the containers' MTU of 50 is refused
+	half.MTU = 100 // the hosts are made, the containers' MTU of 50 is refused
 	much.Containers = 1001
 	l := tryBuild(t, on("veth"), absurd, half, much, on("route"))
-	for name, says := range map[string]string{"bridge": "build underlay bridge", "vxlan": "lay network vxlan", "macvlan": "1000, the most"} {
-		if got := built(t, l, name).Error; !strings.Contains(got, says) {
-			t.Errorf("%s failed with %q, want %q", name, got, says)
+	for name, want := range map[string]string{"bridge": "build underlay bridge", "vxlan": "lay network vxlan", "macvlan": "1000, the most"} {
+		if got := built(t, l, name).Error; !strings.Contains(got, want) {
+			t.Errorf("%s failed with %q, want %q", name, got, want)
 		}
 	}
 	for _, at := range l.Topology.Namespaces {
 		if !strings.HasPrefix(at, "veth.") && !strings.HasPrefix(at, "route.") {
-			t.Errorf("%s stands although its network failed", at)
+			t.Errorf("%s exists although its network failed", at)
 		}
 	}
 	if _, err := l.Look(t.Context(), "vxlan.h1"); err == nil {

@@ -37,7 +37,7 @@ func TestLabVLANCarriesTraffic(t *testing.T) {
 		}
 		for _, at := range []string{"h1/c1", "h1/c2", "h2/c1", "h2/c2"} {
 			if got := link(t, l, name+"."+at, lab.Device).MTU; got != 1500 {
-				t.Errorf("%s: MTU at %s is %d: a tag takes nothing from it", name, at, got)
+				t.Errorf("%s: MTU at %s is %d: a tag does not reduce it", name, at, got)
 			}
 		}
 		// Where the kernel has VLAN devices, they are what it is made of.
@@ -62,8 +62,8 @@ func TestLabVLANOnTheWire(t *testing.T) {
 		defer cancel()
 		seen := make(chan string, 1)
 		go func() {
-			said, _, err := exec(ctx, l, "h2", "/proc/self/exe", "sniff", lab.Device)
-			seen <- fmt.Sprint(said, errText(err))
+			printed, _, err := exec(ctx, l, "h2", "/proc/self/exe", "sniff", lab.Device)
+			seen <- fmt.Sprint(printed, errText(err))
 		}()
 		var got string
 		for got == "" {
@@ -139,7 +139,7 @@ func interfaceIndex(device string) (int, error) {
 	return index, err
 }
 
-// With macnat nobody sees another's MAC address over the wire, and each host
+// With macnat no MAC address of a container is seen on the wire, and each host
 // has a rule for every container, the measured one's last.
 func TestLabMACNATHidesEveryContainer(t *testing.T) {
 	spec := on("macnat")
@@ -193,17 +193,17 @@ func TestLabMACNATWithOneContainerAndMany(t *testing.T) {
 		t.Errorf("paths %+v", b.Paths)
 	}
 	carries(t, l, built(t, l, "many"), network.CrossHost, 1500)
-	said, status, err := exec(t.Context(), l, "many.h2", "nft", "list", "chain", "bridge", "macnat", "prerouting")
+	printed, status, err := exec(t.Context(), l, "many.h2", "nft", "list", "chain", "bridge", "macnat", "prerouting")
 	if err != nil || status != 0 {
 		t.Fatalf("list rules: status %d, %v", status, err)
 	}
-	rules := strings.Split(strings.TrimRight(said, " \n\t}"), "\n")
+	rules := strings.Split(strings.TrimRight(printed, " \n\t}"), "\n")
 	if last := rules[len(rules)-1]; !strings.Contains(last, "ip daddr 10.220.8.61 ") {
 		t.Errorf("the last rule is %q, want that of the 60th container", last)
 	}
 }
 
-// A link counts the tag, which the kernel keeps beside the frame, with the 24
+// A link counts the tag, which the kernel keeps outside the frame, with the 24
 // bytes that it does not know of either.
 func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	const rate = 100e6
@@ -211,9 +211,9 @@ func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	tagged.Link, plain.Link = rate, rate
 	l := build(t, tagged, plain)
 	for name, want := range map[string]string{"vlan": "overhead 28", "macvlan": "overhead 24"} {
-		said, status, err := exec(t.Context(), l, name+".h1", "tc", "qdisc", "show", "dev", lab.Device)
-		if err != nil || status != 0 || !strings.Contains(said, "tbf") || !strings.Contains(said, want) {
-			t.Errorf("%s: the link is %q, want %s; status %d, %v", name, said, want, status, err)
+		printed, status, err := exec(t.Context(), l, name+".h1", "tc", "qdisc", "show", "dev", lab.Device)
+		if err != nil || status != 0 || !strings.Contains(printed, "tbf") || !strings.Contains(printed, want) {
+			t.Errorf("%s: the link is %q, want %s; status %d, %v", name, printed, want, status, err)
 		}
 	}
 	out := measure(t, l, built(t, l, "vlan"), network.CrossHost, "tcp_stream",
@@ -225,11 +225,11 @@ func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	}
 }
 
-// Root has VLANs wherever BPF is; who may load no programs needs the kernel's
-// own, and is told so.
+// Root has VLANs wherever the kernel has BPF. A user who may not load programs
+// needs the kernel's VLAN devices, and the network reports that.
 func TestLabUserVLANRunsOrSaysWhatIsMissing(t *testing.T) {
 	l := tryBuild(t, on("vlan"), on("veth"))
-	said, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", "ip link add try link eth0 type vlan id 9 2>&1")
+	printed, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", "ip link add try link eth0 type vlan id 9 2>&1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,6 +238,6 @@ func TestLabUserVLANRunsOrSaysWhatIsMissing(t *testing.T) {
 	case runs && b.Error != "":
 		t.Errorf("vlan: %s", b.Error)
 	case !runs && (b.Missing != "VLAN devices" || b.Get != "modprobe 8021q" || !strings.Contains(b.Error, "run tare as root")):
-		t.Errorf("vlan is missing (%s): %q, %q: %s", said, b.Missing, b.Get, b.Error)
+		t.Errorf("vlan is missing (%s): %q, %q: %s", printed, b.Missing, b.Get, b.Error)
 	}
 }

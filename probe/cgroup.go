@@ -49,37 +49,55 @@ func cgroupCPU() Probe {
 	}
 }
 
-// cpuStatFiles are the files that may hold the CPU account of a process's
-// control group and of those above it, for the lines of its /proc/PID/cgroup:
-// version 2, alone or together with version 1, and version 1 (cgroups(7)).
+// cpuStatFiles are where the CPU account of a process's control group may be, and
+// those of the groups above it, for the lines of its /proc/PID/cgroup.
 func cpuStatFiles(groups []byte) []string {
 	var files []string
-	for line := range bytes.Lines(groups) {
-		parts := strings.SplitN(strings.TrimSpace(string(line)), ":", 3)
-		if len(parts) != 3 {
-			continue
-		}
-		var mounts []string
-		switch controllers := strings.Split(parts[1], ","); {
-		case parts[1] == "":
-			mounts = []string{"", "unified"}
-		case slices.Contains(controllers, "cpu"):
-			mounts = []string{"cpu"} // a link, where cpuacct shares the mount
-		}
-		for _, mount := range mounts {
-			files = append(files, upwards(path.Join("sys/fs/cgroup", mount), parts[2])...)
+	for _, group := range cpuGroups(groups) {
+		for _, folder := range group.folders {
+			files = append(files, path.Join(folder, "cpu.stat"))
 		}
 	}
 	return files
 }
 
-// upwards are the accounts of a group and of every group above it.
+// cpuGroup is a process's control group in a hierarchy that may hold the cpu
+// controller.
+type cpuGroup struct {
+	version int
+	folders []string // of the group and of every group above it, the hierarchy's root last
+}
+
+// cpuGroups are those of a process, for the lines of its /proc/PID/cgroup: of
+// version 2, alone or in addition to version 1, and of version 1 (cgroups(7)).
+func cpuGroups(groups []byte) []cpuGroup {
+	var all []cpuGroup
+	for line := range bytes.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(string(line)), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		version, mounts := 1, []string(nil)
+		switch controllers := strings.Split(parts[1], ","); {
+		case parts[1] == "":
+			version, mounts = 2, []string{"", "unified"}
+		case slices.Contains(controllers, "cpu"):
+			mounts = []string{"cpu"} // a link, where cpuacct shares the mount
+		}
+		for _, mount := range mounts {
+			all = append(all, cpuGroup{version, upwards(path.Join("sys/fs/cgroup", mount), parts[2])})
+		}
+	}
+	return all
+}
+
+// upwards are the folders of a group and of every group above it.
 func upwards(mount, group string) []string {
-	var files []string
+	var folders []string
 	for at := path.Clean("/" + group); ; at = path.Dir(at) {
-		files = append(files, path.Join(mount, at, "cpu.stat"))
+		folders = append(folders, path.Join(mount, at))
 		if at == "/" {
-			return files
+			return folders
 		}
 	}
 }

@@ -37,6 +37,9 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if lab.IsRoot() {
 		k.topology.Privilege = "root"
 	}
+	if k.sessions, err = k.joinCgroup(spec.Cgroup); err != nil {
+		return k.topology, err
+	}
 	laid := make([]standing, len(spec.Clusters))
 	var wait sync.WaitGroup
 	for _, together := range byEngine(spec.Clusters, network.Find) {
@@ -207,6 +210,9 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 	n, known := network.Find(built.Network)
 	if !known {
 		return
+	}
+	if k.sessions != "" && n.Runtime.Name != "" {
+		built.Warnings = append(built.Warnings, k.sessions)
 	}
 	paths := n.Paths
 	if n.Name == network.Baseline {

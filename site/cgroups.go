@@ -14,12 +14,43 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/lab"
+	"tare/probe"
 )
 
-// Real engines make control groups, which no namespace holds: they are the one
-// thing of a lab that the kernel does not take back by itself. All of a lab's
-// stand below one group, whose name stands in the ledger before the first is
-// made. The file is locked for as long as the lab's owner lives.
+// What runs in a lab is in a control group, and engines make more of them. No
+// namespace holds them: they are the one thing of a lab that the kernel does not
+// remove by itself. All of a lab's are below one group, whose name is in the ledger
+// before the first is made. The file is locked for as long as the lab's owner lives.
+
+// joinCgroup makes the lab's control group and moves the keeper into it, and with
+// it all that the lab will run, so that the kernel does not weigh the lab's sessions
+// against each other. A keeper that is in a group already stays there: somebody
+// chose it, and its limits.
+//
+// Where that fails and the kernel weighs sessions, it gives a warning for the numbers
+// of networks whose containers a real engine runs: each container is a session, and
+// so is each helper that makes one, and a busy one can keep the others waiting. All
+// else in a lab is one session. So the usual lab of an ordinary user, who can make no
+// control group, needs no warning.
+func (k *keeper) joinCgroup(name string) (warning string, err error) {
+	refused := errors.New("only root can make one")
+	if name != "" {
+		inRoot, err := probe.InRootTaskGroup("/")
+		if err != nil {
+			return "", err
+		}
+		refused = k.lab.MakeCgroup()
+		if refused == nil && inRoot {
+			refused = k.lab.JoinCgroup()
+		}
+	}
+	weighed, err := probe.Autogrouped("/")
+	if err != nil || !weighed || refused == nil {
+		return "", err // engines report themselves that they can't make their groups
+	}
+	return fmt.Sprintf("autogroup: the kernel weighs the sessions of this network's engine against each other, and each may wait for minutes:"+
+		" the lab has no control group: %v; or run sysctl kernel.sched_autogroup_enabled=0", refused), nil
+}
 
 // cgroupSuffix is that of a lab's file in the ledger.
 const cgroupSuffix = ".cgroup"
@@ -34,12 +65,13 @@ func cgroupsOf(lab string) string { return "tare-" + lab }
 // away before it is locked.
 const claimTries = 10
 
+// makesCgroups reports whether a lab of this process's user has a control group: only
+// that of the machine's root.
+func makesCgroups() bool { return os.Geteuid() == 0 && lab.IsRoot() }
+
 // claimCgroups writes a lab to the ledger and gives the lock. It first removes
 // what labs left whose owners were killed.
 func claimCgroups(name string) (*os.File, error) {
-	if !lab.IsRoot() {
-		return nil, nil
-	}
 	if err := Sweep(); err != nil {
 		return nil, err
 	}
@@ -94,8 +126,8 @@ func releaseCgroups(file *os.File) error {
 // Sweep removes the control groups that labs left: of those that nobody locks,
 // and of named labs whose keepers do not answer.
 func Sweep() error {
-	if !lab.IsRoot() {
-		return nil // no engine runs without root
+	if !makesCgroups() {
+		return nil
 	}
 	dir, err := ledger()
 	if err != nil {

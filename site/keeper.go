@@ -32,6 +32,7 @@ type keeper struct {
 	making   sync.WaitGroup      // containers, while the lab must not end
 	made     atomic.Int64        // names for those without a network
 	listener *net.UnixListener
+	sessions string                           // the warning that the kernel weighs the lab's sessions against each other; empty: it does not
 	readers  map[*lab.Namespace]*probe.Reader // of the counters of places
 }
 

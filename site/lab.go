@@ -152,12 +152,15 @@ func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conver
 // Build lays the spec. An underlay that could not be laid says so in the
 // topology; the others stand.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
-	if l.owned != nil && l.owned.name != "" && spec.needsEngines() {
+	if l.owned != nil && l.owned.name != "" && l.owned.claim == nil && makesCgroups() {
 		claim, err := claimCgroups(l.owned.name)
-		if err != nil {
+		// A lab without engines is one session: it does without a control group.
+		if err != nil && spec.needsEngines() {
 			return fmt.Errorf("build lab: %w", err)
 		}
-		l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
+		if err == nil {
+			l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
+		}
 	}
 	rep, err := l.ask(ctx, request{Do: doBuild, Spec: &spec})
 	if err != nil {

@@ -17,6 +17,8 @@ func TestMain(m *testing.M) {
 		network.TunnelVerb: func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
 		"engines":          func([]string) error { return site.Engines() },
 		"claim":            func(a []string) error { return claim(a[0]) },
+		"hold":             func([]string) error { return hold() },
+		"ungrouped":        func([]string) error { return ungrouped() },
 		"own":              func([]string) error { return own() },
 		"up":               func(a []string) error { return upAgainAndAgain(a[0]) },
 		"stranger":         func(a []string) error { return stranger(a[0]) },

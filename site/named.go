@@ -114,7 +114,9 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err = errors.Join(err, listener.Close()); err != nil {
 		return nil, errors.Join(err, forget(dir, spec.Name))
 	}
-	spec.Cgroup = cgroupsOf("lab-" + spec.Name)
+	if makesCgroups() {
+		spec.Cgroup = cgroupsOf("lab-" + spec.Name)
+	}
 	l := &Lab{address: socket, owned: o, agents: map[string]*agent.Handle{}}
 	entry.PID = o.process.Process.Pid
 	if err := errors.Join(l.Build(ctx, spec), write(dir, entry)); err != nil {

@@ -16,7 +16,7 @@ import (
 // Spec is a lab as data.
 type Spec struct {
 	Name     string            `json:"name"`
-	Cgroup   string            `json:"cgroup,omitempty"` // under which real engines make theirs
+	Cgroup   string            `json:"cgroup,omitempty"` // of all that runs in the lab; real engines make theirs below it
 	CC       string            `json:"cc"`
 	Pin      string            `json:"pin"`
 	CPUs     map[string]string `json:"cpus,omitempty"`

@@ -51,13 +51,7 @@ func makeBlocking(fd int) error {
 	if err := unix.SetNonblock(fd, false); err != nil {
 		return err
 	}
-	timeout := unix.NsecToTimeval(int64(tick))
-	for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
-		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &timeout); err != nil {
-			return err
-		}
-	}
-	return nil
+	return setTimeout(fd, tick)
 }
 
 // Descriptor is for socket options.
@@ -143,9 +137,6 @@ func (a Arrivals) See(n int64) bool { return a.sequences.see(n) }
 
 // Highest is the highest number so far; -1: none.
 func (a Arrivals) Highest() int64 { return a.sequences.highest }
-
-// First is how many numbers arrived at least once.
-func (a Arrivals) First() int64 { return a.sequences.unique }
 
 // Duplicates is how many arrivals repeated a number.
 func (a Arrivals) Duplicates() int64 { return a.sequences.duplicates }

@@ -46,7 +46,7 @@ func inWindow(workers int, duration time.Duration, edges *int) Run {
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // TestEveryWorkerMakesOne also in a window that is over at once, and the parts
-// of an operation are told apart.
+// of an operation are distinguished.
 func TestEveryWorkerMakesOne(t *testing.T) {
 	for _, workers := range []int{1, 10} {
 		edges := 0

@@ -116,7 +116,7 @@ func value(s result.Sample, name string) float64 {
 
 // little is the median of how many requests were under way, by connection.
 func little(c result.Cell) float64 {
-	connections, _ := c.Params["connections"].(float64)
+	connections := c.Params.Number("connections")
 	var under []float64
 	for _, s := range c.Samples {
 		under = append(under, s.Metrics["rate"]*s.Metrics["latency_mean"]/connections)

@@ -9,8 +9,8 @@
 //
 // Each file is one idea:
 //   - rows.go: what is compared, as data
-//   - iperf3.go, iperf.go, ...: how a tool is called and its numbers are read
-//   - engine.go, own.go: tare's own runs; peer.go: those of the tools
+//   - tools.go: how a tool is called; read.go: how its numbers are read
+//   - engine.go, own.go: tare's own runs; peer.go: those of the tools; nginx.go: the server of HTTP
 //   - stage.go, process.go: the lab, and what runs in it
 //   - meter.go: the CPU time of a run
 //   - turns.go: blocks in random order
@@ -107,5 +107,5 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	page := page{options: o, machine: machine, outcomes: outcomes}
-	return errors.Join(err, page.write())
+	return errors.Join(err, page.write(context.WithoutCancel(ctx)))
 }

@@ -48,10 +48,8 @@ func recorded(on bool) own {
 	way := map[bool]string{true: "recording", false: "not recording"}[on]
 	return own{asked: fmt.Sprintf("workload tcp_rr, mode block, flows 1, size %d, %s", message, way), peer: peer{
 		way: way, read: readOwn,
-		server: server{port: network.Port, once: true, argv: func(c call) []string {
-			return []string{self(), serveRRVerb, c.addr, c.window.String(), way}
-		}},
-		argv: func(c call) []string { return []string{self(), callRRVerb, c.addr, c.window.String(), way} },
+		server: server{port: network.Port, once: true, argv: []string{self(), serveRRVerb, "ADDRESS", "WINDOW", way}},
+		argv:   []string{self(), callRRVerb, "ADDRESS", "WINDOW", way},
 	}}
 }
 
@@ -107,9 +105,7 @@ func callRR(addr, window, way string) error {
 func httpCaller(mode traffic.HTTPMode) own {
 	return own{asked: fmt.Sprintf("http, mode %s, connections %d", mode, connections), peer: peer{
 		way: string(mode), read: readOwn, server: nginxServer,
-		argv: func(c call) []string {
-			return []string{self(), callHTTPVerb, fmt.Sprintf("%s:%d", c.addr, nginxPort), c.window.String(), string(mode)}
-		},
+		argv: []string{self(), callHTTPVerb, fmt.Sprintf("ADDRESS:%d", nginxPort), "WINDOW", string(mode)},
 	}}
 }
 
@@ -142,11 +138,4 @@ func callHTTP(addr, window, mode string) error {
 func likeAnAgent() {
 	runtime.GOMAXPROCS(traffic.Processors(1))
 	debug.SetGCPercent(-1)
-}
-
-// readOwn reads the values that the client's process printed.
-func readOwn(out printed) (values, error) {
-	var v values
-	err := json.Unmarshal(out.client, &v)
-	return v, err
 }

@@ -54,7 +54,7 @@ func TestRealShortRun(t *testing.T) {
 			t.Errorf("%s: %s: %s", out.name, label, cause)
 		}
 		for _, missing := range out.missing {
-			t.Errorf("%s is not installed: %s", missing.command, missing.get)
+			t.Errorf("%s is not installed: %s", missing.Name, missing.Get)
 		}
 		for _, c := range out.claims {
 			st := out.stand(c)
@@ -71,7 +71,7 @@ func TestRealShortRun(t *testing.T) {
 			}
 		}
 	}
-	text := page{options: o, outcomes: outcomes}.render()
+	text := page{options: o, outcomes: outcomes}.render(t.Context())
 	for _, want := range []string{"-rows tcp,rr -pairs 2 -duration 100ms", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q:\n%s", want, text)
@@ -167,7 +167,7 @@ func TestJudge(t *testing.T) {
 func TestBestPeerByItsMedian(t *testing.T) {
 	out := outcome{row: row{
 		ours:  []subject{engine{way: "mode"}},
-		peers: []peer{{tool: tool{command: "lucky"}}, {tool: tool{command: "steady"}}, {tool: tool{command: "absent"}}},
+		peers: []peer{{program: workload.Program{Name: "lucky"}}, {program: workload.Program{Name: "steady"}}, {program: workload.Program{Name: "absent"}}},
 	}}
 	for n := range 8 {
 		block := map[string]values{
@@ -194,7 +194,7 @@ func TestBestPeerByItsMedian(t *testing.T) {
 // TestHandWrittenPartIsKept writes a page over another.
 func TestHandWrittenPartIsKept(t *testing.T) {
 	p := page{options: options{output: filepath.Join(t.TempDir(), "performance.md")}}
-	if err := p.write(); err != nil {
+	if err := p.write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	first, err := os.ReadFile(p.output)
@@ -208,7 +208,7 @@ func TestHandWrittenPartIsKept(t *testing.T) {
 	if err := os.WriteFile(p.output, []byte("an old page\n"+mark+byHand), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.write(); err != nil {
+	if err := p.write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(p.output)

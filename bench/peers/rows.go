@@ -62,7 +62,7 @@ func bulkRows() []row {
 			},
 		},
 		{
-			name: "limit", title: "TCP, one flow, beside what the path carries when the receiver does not copy", placements: []string{apart},
+			name: "limit", title: "TCP, one flow, compared with what the path carries when the receiver does not copy", placements: []string{apart},
 			ours: []subject{stream("rx-trunc", 1), stream("write128K", 1), stream("auto", 1)},
 			claims: []claim{
 				{ours: "write128K", metric: "throughput", than: ours("rx-trunc")},

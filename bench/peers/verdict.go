@@ -12,7 +12,7 @@ import (
 const (
 	holds        = "holds"
 	holdsNot     = "does not hold"
-	notToldApart = "not told apart"
+	notToldApart = "inconclusive"
 	shown        = ""
 )
 

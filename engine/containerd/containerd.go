@@ -70,9 +70,6 @@ func Start(h *lab.Host, plugins string, conflist []byte) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.WeighCgroup(); err != nil {
-		return nil, err
-	}
 	// It caches the results of CNI plugins in /var/lib/cni, which no setting
 	// changes.
 	if err := engine.Seal(h, "/var/lib"); err != nil {

@@ -70,9 +70,6 @@ func Start(h *lab.Host, mtu int, flags ...string) error {
 	if err := engine.Seal(h, "/etc", "/var/lib"); err != nil {
 		return err
 	}
-	if err := h.WeighCgroup(); err != nil {
-		return err
-	}
 	path, err := linkPrograms(h)
 	if err != nil {
 		return err

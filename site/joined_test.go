@@ -1,0 +1,275 @@
+package site_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/probe"
+	"tare/site"
+	"tare/test/labtest"
+)
+
+// cpuGroupOf is the control group with the cpu controller that a process is in.
+func cpuGroupOf(t *testing.T, pid string) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + pid + "/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unified := ""
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		for controller := range strings.SplitSeq(parts[1], ",") {
+			if controller == "cpu" {
+				return parts[2]
+			}
+		}
+		if parts[1] == "" {
+			unified = parts[2]
+		}
+	}
+	return unified
+}
+
+// inLab lists the processes of a lab by the PID namespace of its keeper.
+func inLab(t *testing.T, keeper int) []string {
+	t.Helper()
+	own, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", keeper))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := filepath.Glob("/proc/[0-9]*/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []string
+	for _, path := range all {
+		if ns, err := os.Readlink(path); err == nil && ns == own { // else it has just ended
+			pids = append(pids, strings.Split(path, "/")[2])
+		}
+	}
+	return pids
+}
+
+// grouped reports whether a lab of this test's moves into a control group.
+func grouped(t *testing.T) bool {
+	t.Helper()
+	inRoot, err := probe.InRootTaskGroup("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 || !inRoot {
+		t.Logf("uid %d, in the root task group: %t: the lab stays where it is", os.Geteuid(), inRoot)
+		return false
+	}
+	return true
+}
+
+// All that a lab runs is in its control group, so that autogroup does not apply,
+// and the group is removed with the lab.
+func TestLabRunsInItsControlGroup(t *testing.T) {
+	if !grouped(t) {
+		return
+	}
+	labtest.NoLeaks(t)
+	l, err := site.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Build(t.Context(), specOf("proxy", "tun-udp")); err != nil {
+		t.Fatal(errors.Join(err, l.Close()))
+	}
+	for _, at := range []string{"proxy.h1", "tun-udp.h2/c1"} {
+		if _, err := l.Agent(t.Context(), at, "server"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pids := inLab(t, l.KeeperPID())
+	if least := 1 + 2 + 2 + 2; len(pids) < least { // the keeper, agents, and a daemon on each host
+		t.Errorf("%d processes run in the lab, want %d or more", len(pids), least)
+	}
+	for _, pid := range pids {
+		if got := strings.Split(cpuGroupOf(t, pid), "/"); got[1] != l.Topology.Spec.Cgroup {
+			t.Errorf("process %s is in the control group %v, want %s", pid, got, l.Topology.Spec.Cgroup)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if left := groupsNamed(t, l.Topology.Spec.Cgroup); len(left) > 0 {
+		t.Errorf("left behind: %s", strings.Join(left, " "))
+	}
+}
+
+// groupsNamed are the control groups of this name, in all hierarchies.
+func groupsNamed(t *testing.T, name string) []string {
+	t.Helper()
+	var all []string
+	for _, root := range hierarchies(t) {
+		if dir := filepath.Join(root, name); exists(dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
+// hold builds a lab, prints the name of its control group and waits to be killed.
+func hold() error {
+	ctx := context.Background()
+	l, err := site.Start(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.Build(ctx, specOf("proxy")); err != nil {
+		return err
+	}
+	fmt.Println(l.Topology.Spec.Cgroup)
+	select {}
+}
+
+// Of a lab whose owner was killed, the control group is removed by the next command.
+func TestLabControlGroupOfKilledOwner(t *testing.T) {
+	if !grouped(t) {
+		return
+	}
+	labtest.NoLeaks(t)
+	cmd := exec.Command("/proc/self/exe", "hold")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	name := strings.TrimSpace(line)
+	if err != nil || len(groupsNamed(t, name)) == 0 {
+		t.Fatalf("the lab has no control group %q, %v", name, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if err := site.Sweep(); err != nil { // as any command does
+		t.Error(err)
+	}
+	if left := groupsNamed(t, name); len(left) > 0 {
+		t.Errorf("left behind: %s", strings.Join(left, " "))
+	}
+}
+
+// A named lab's control group lives as long as its keeper, whoever sweeps, and no
+// longer than until the next command.
+func TestLabControlGroupOfNamedLab(t *testing.T) {
+	if !grouped(t) {
+		return
+	}
+	name := labName("grouped")
+	if err := up(t, name).Close(); err != nil {
+		t.Error(err)
+	}
+	if err := site.Sweep(); err != nil {
+		t.Error(err)
+	}
+	e, _ := entry(t, name)
+	group := strings.Split(cpuGroupOf(t, strconv.Itoa(e.PID)), "/")[1]
+	if len(groupsNamed(t, group)) == 0 {
+		t.Fatalf("the lab has no control group %q", group)
+	}
+	if err := syscall.Kill(e.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(labtest.LeakWait); syscall.Kill(e.PID, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the killed keeper is still there")
+		}
+	}
+	if err := site.Sweep(); err != nil {
+		t.Error(err)
+	}
+	if left := groupsNamed(t, group); len(left) > 0 {
+		t.Errorf("left behind: %s", strings.Join(left, " "))
+	}
+	if err := site.Down(t.Context(), name); err != nil {
+		t.Error(err)
+	}
+}
+
+// ungrouped builds a lab where no control group with the cpu controller can be
+// made, and prints each network's warnings on a line.
+func ungrouped() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Unmount("/sys/fs/cgroup/cpu", unix.MNT_DETACH); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	l, err := site.Start(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.Build(ctx, specOf("bridge", "docker-bridge")); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	for _, b := range l.Topology.Clusters {
+		fmt.Printf("%s: %q %s\n", b.Name, b.Warnings, b.Error)
+	}
+	return l.Close()
+}
+
+// Where the lab can have no control group and autogroup is on, the numbers of
+// engines carry a warning, and only theirs.
+func TestRealEngineWithoutControlGroupWarns(t *testing.T) {
+	on, err := probe.Autogrouped("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/sys/fs/cgroup/cpu/cpu.shares"); err != nil || !grouped(t) || !on {
+		t.Logf("this machine weighs no sessions that it could be kept from weighing: autogroup %t, %v", on, err)
+		return
+	}
+	labtest.NoLeaks(t)
+	cmd := exec.Command("/proc/self/exe", "ungrouped")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	plain, engine, found := strings.Cut(string(out), "\n")
+	if !found || plain != "bridge: [] " {
+		t.Errorf("a network without an engine: %s", plain)
+	}
+	for _, text := range []string{"docker-bridge: [", `"autogroup: `, "/sys/fs/cgroup", "sysctl kernel.sched_autogroup_enabled=0"} {
+		if !strings.Contains(engine, text) {
+			t.Errorf("a network with an engine: %s: want %s", engine, text)
+		}
+	}
+}
+
+// An ordinary user can make no control group. Kernel networks run in one session, and
+// their numbers carry no warning of it.
+func TestLabUserIsNotWarnedOfSessions(t *testing.T) {
+	l := build(t, "bridge", "proxy")
+	for _, b := range l.Topology.Clusters {
+		if strings.Contains(strings.Join(b.Warnings, "\n"), "autogroup") {
+			t.Errorf("%s carries %q", b.Name, b.Warnings)
+		}
+	}
+}
