@@ -13,10 +13,10 @@ import (
 	"tare/workload"
 )
 
-// promptly is how soon an agent's failure must be told.
+// promptly is how soon an agent's failure must be reported.
 const promptly = 5 * time.Second
 
-func TestLabFailedAgentsAreTold(t *testing.T) {
+func TestLabFailedAgentsAreReported(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
 		{"exec sleep 100", "it sent nothing"},
 		{"echo nonsense; exec sleep 100", "wait for its hello: it sent what no agent sends"},
@@ -51,7 +51,7 @@ func TestLabFailedAgentsAreTold(t *testing.T) {
 				t.Errorf("%q: %v, want %q", c.line, err, c.says)
 			}
 			if took := time.Since(begun); took > promptly {
-				t.Errorf("%q is told after %s", c.line, took)
+				t.Errorf("%q is reported after %s", c.line, took)
 			}
 		})
 	}

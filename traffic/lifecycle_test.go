@@ -240,7 +240,7 @@ func TestServerWaitsAsLongAsTheContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := ServeTCPStream(ctx, listenTCP(t), TCPStream{Token: testToken, Window: shortWindow, Flows: 3})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "0 of 3 came") {
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "0 of 3 presented") {
 		t.Errorf("tcp: %v", err)
 	}
 	_, err = ServeUDPRR(ctx, listenUDP(t), RequestResponse{Token: testToken, Window: shortWindow})

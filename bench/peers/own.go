@@ -15,11 +15,11 @@ import (
 	"tare/traffic"
 )
 
-// own is tare's engine in processes of its own, as the peers are, for what an
+// own is tare's engine in separate processes, as the peers are, for what an
 // agent can't be asked.
 type own struct {
 	peer
-	asked string // what the page says of the call
+	asked string // how the page describes the call
 }
 
 func (o own) label() string { return ours(o.way) }
@@ -54,7 +54,7 @@ func recorded(on bool) own {
 }
 
 // loopOf is the loop that both ends of recorded are called with. Its token
-// keeps nobody out: the lab holds no strangers.
+// keeps nobody out: nobody else is in the lab.
 func loopOf(window, way string) (traffic.RequestResponse, error) {
 	span, err := time.ParseDuration(window)
 	return traffic.RequestResponse{

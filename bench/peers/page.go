@@ -19,7 +19,7 @@ import (
 	"tare/workload"
 )
 
-// mark parts the page: what stands below it is written by hand and kept.
+// mark divides the page: what is below it is written by hand and kept.
 const mark = "<!-- Below this line by hand: bench/peers keeps it. -->\n"
 
 // firstByHand is what a new page has there.
@@ -70,7 +70,7 @@ func (p page) render(ctx context.Context) string {
 	fmt.Fprintf(&b, "\nThe machine: Linux %s, %d CPUs (%s), %s, clock %s; %.2f CPUs were busy with other work before the run.\n",
 		p.machine.Kernel, p.machine.CPUs, p.machine.CPUModel, p.machine.Virtualisation, p.machine.Clocksource, p.machine.foreign)
 	fmt.Fprintf(&b, "The tools: %s.\n\n", strings.Join(p.versions(ctx), ", "))
-	b.WriteString("## How tare stands\n\n" + p.summary())
+	b.WriteString("## How tare compares\n\n" + p.summary())
 	for n, out := range p.outcomes {
 		if n == 0 || p.outcomes[n-1].name != out.name {
 			fmt.Fprintf(&b, "\n## `%s`: %s\n\n```text\n%s\n```\n", out.name, out.title, strings.Join(out.commands, "\n"))
@@ -137,8 +137,8 @@ func (p page) versions(ctx context.Context) []string {
 // version is what the program prints as its version, or else its package's.
 func version(ctx context.Context, p workload.Program) string {
 	if len(p.Version) > 0 {
-		if told, err := p.PrintedVersion(ctx); told != "" {
-			return told
+		if printed, err := p.PrintedVersion(ctx); printed != "" {
+			return printed
 		} else if err != nil {
 			return "unknown version: " + err.Error()
 		}
@@ -156,7 +156,7 @@ func (p page) summary() string {
 	b.WriteString("| row | ends | measure | tare | | other | | ratio | must be | verdict |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, out := range p.outcomes {
 		for _, c := range out.claims {
-			st := out.stand(c)
+			st := out.weigh(c)
 			ends := out.placement
 			if out.headline {
 				ends = "**" + ends + "**"

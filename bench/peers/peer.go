@@ -53,7 +53,7 @@ type peer struct {
 	way     string        // which of the tool's calls in a row this is, where it has several
 	server  server
 	argv    []string
-	read    func(out printed) (values, error)
+	read    reader
 }
 
 func (p peer) label() string { return strings.TrimSpace(p.program.Name + " " + p.way) }

@@ -15,68 +15,56 @@ import (
 // printed is what the two ends of a run printed on their standard output.
 type printed struct{ client, server []byte }
 
-// Package foreign reads the tools that it knows.
+// reader takes the values of one run from what its ends printed.
+type reader func(out printed) (values, error)
 
-func readIperf3TCP(out printed) (values, error) {
-	cell, err := foreign.ReadRun("iperf3", out.client)
-	if err != nil {
-		return nil, err
-	}
-	if cc := cell.Params["cc"]; cc != congestion {
-		return nil, fmt.Errorf("it sent with %v, not with %s", cc, congestion)
-	}
-	return metrics(cell, "throughput")
+// fromClient and fromServer have package foreign read what that end printed, and
+// take the values from the run in it.
+
+func fromClient(tool string, take func(result.Cell) (values, error)) reader {
+	return func(out printed) (values, error) { return fromRun(tool, out.client, take) }
 }
 
-// readIperfTCP takes the server's own figure, which is the sum where there are
-// several flows.
-func readIperfTCP(out printed) (values, error) {
-	cell, err := foreign.ReadRun("iperf", out.server)
-	if err != nil {
-		return nil, err
-	}
-	return metrics(cell, "throughput")
+func fromServer(tool string, take func(result.Cell) (values, error)) reader {
+	return func(out printed) (values, error) { return fromRun(tool, out.server, take) }
 }
 
-func readQperfTCP(out printed) (values, error) {
-	cell, err := foreign.ReadRun("qperf", out.client)
-	if err != nil {
-		return nil, err
-	}
-	return metrics(cell, "throughput")
-}
-
-func readIperf3UDP(out printed) (values, error) { return received("iperf3", out.client) }
-
-// readIperfUDP takes what the server reported to the client.
-func readIperfUDP(out printed) (values, error) { return received("iperf", out.client) }
-
-// received is the rate of the datagrams that arrived.
-func received(tool string, text []byte) (values, error) {
+func fromRun(tool string, text []byte, take func(result.Cell) (values, error)) (values, error) {
 	cell, err := foreign.ReadRun(tool, text)
 	if err != nil {
 		return nil, err
 	}
+	return take(cell)
+}
+
+func throughput(cell result.Cell) (values, error) { return metrics(cell, "throughput") }
+
+// throughputWithCC refuses a run with another congestion control than the lab's.
+func throughputWithCC(cell result.Cell) (values, error) {
+	if cc := cell.Params["cc"]; cc != congestion {
+		return nil, fmt.Errorf("it sent with %v, not with %s", cc, congestion)
+	}
+	return throughput(cell)
+}
+
+// received is the rate of the datagrams that arrived.
+func received(cell result.Cell) (values, error) {
 	counters := cell.Samples[0].Counters
 	return rate(cell, counters["datagrams"]-counters["lost"])
 }
 
 // rate is so many per second of a run.
 func rate(cell result.Cell, count float64) (values, error) {
-	duration, known := cell.Params["duration"].(float64)
-	if !known || duration <= 0 || count <= 0 {
-		return nil, fmt.Errorf("%v counted in %v s", count, cell.Params["duration"])
+	duration := cell.Params.Number("duration")
+	if duration <= 0 || count <= 0 {
+		return nil, fmt.Errorf("read a rate: %v counted in %v s", count, duration)
 	}
 	return values{"rate": count / duration}, nil
 }
 
-// readQperfRR doubles qperf's latency, which is half a round trip. qperf prints
-// only the mean.
-func readQperfRR(out printed) (values, error) {
-	cell, err := foreign.ReadRun("qperf", out.client)
-	if err != nil {
-		return nil, err
-	}
+// twice doubles qperf's latency, which is half a round trip. qperf prints only
+// the mean.
+func twice(cell result.Cell) (values, error) {
 	half, err := metrics(cell, "latency_one_way")
 	if err != nil {
 		return nil, err
@@ -85,12 +73,29 @@ func readQperfRR(out printed) (values, error) {
 	return values{"rtt_mean": mean, "rate": 1 / mean}, nil
 }
 
-func readSockperfRR(out printed) (values, error) {
-	cell, err := foreign.ReadRun("sockperf", out.client)
-	if err != nil {
-		return nil, err
-	}
+func roundTripTimes(cell result.Cell) (values, error) {
 	return metrics(cell, "rate", "rtt_mean", "rtt_p50", "rtt_p99")
+}
+
+// answered refuses a run of an HTTP client in which a request failed or got a
+// response with a status other than 200 to 299.
+func answered(take func(result.Cell) (values, error)) func(result.Cell) (values, error) {
+	return func(cell result.Cell) (values, error) {
+		for name, n := range cell.Samples[0].Counters {
+			if n > 0 && (name == "non_2xx" || strings.HasPrefix(name, "errors")) {
+				return nil, errors.New(strings.Join(cell.Samples[0].Warnings, "; "))
+			}
+		}
+		return take(cell)
+	}
+}
+
+// printedRate is the rate as the tool printed it.
+func printedRate(cell result.Cell) (values, error) { return metrics(cell, "rate") }
+
+// requests is the rate of all requests: autocannon's own is that of its samples.
+func requests(cell result.Cell) (values, error) {
+	return rate(cell, cell.Samples[0].Counters["requests"])
 }
 
 var sockperfHandled = regexp.MustCompile(`Total (\d+) messages received`)
@@ -102,44 +107,7 @@ func readSockperfUDP(out printed) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	cell, err := foreign.ReadRun("sockperf", out.client)
-	if err != nil {
-		return nil, err
-	}
-	return rate(cell, handled[0])
-}
-
-func readWrk(out printed) (values, error) {
-	cell, err := answered("wrk", out.client)
-	if err != nil {
-		return nil, err
-	}
-	return metrics(cell, "rate")
-}
-
-// readAutocannon divides by the run's time: autocannon's own rate is that of its
-// samples.
-func readAutocannon(out printed) (values, error) {
-	cell, err := answered("autocannon", out.client)
-	if err != nil {
-		return nil, err
-	}
-	return rate(cell, cell.Samples[0].Counters["requests"])
-}
-
-// answered is a run of an HTTP client in which every request got a response
-// with a status of 200 to 299.
-func answered(tool string, text []byte) (result.Cell, error) {
-	cell, err := foreign.ReadRun(tool, text)
-	if err != nil {
-		return cell, err
-	}
-	for name, n := range cell.Samples[0].Counters {
-		if n > 0 && (name == "non_2xx" || strings.HasPrefix(name, "errors")) {
-			return cell, errors.New(strings.Join(cell.Samples[0].Warnings, "; "))
-		}
-	}
-	return cell, nil
+	return fromRun("sockperf", out.client, func(cell result.Cell) (values, error) { return rate(cell, handled[0]) })
 }
 
 // metrics are those of a run that are asked for; each must be there.

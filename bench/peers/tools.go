@@ -42,15 +42,15 @@ func words(format string, values ...any) []string {
 // iperf3TCP omits its first second: it has no shorter warm-up.
 func iperf3TCP(write, flows int) peer {
 	return peer{
-		program: iperf3, way: bulk(write, flows), server: iperf3Server, read: readIperf3TCP,
+		program: iperf3, way: bulk(write, flows), server: iperf3Server, read: fromClient("iperf3", throughputWithCC),
 		argv: append(words("iperf3 -c ADDRESS -t SECONDS -O 1 -l %d -J", write), parallel(flows)...),
 	}
 }
 
-// iperfTCP counts what its server reports.
+// iperfTCP takes the figure of its server, which is the sum of several flows.
 func iperfTCP(write, flows int) peer {
 	return peer{
-		program: iperf, way: bulk(write, flows), server: iperfTCPServer, read: readIperfTCP,
+		program: iperf, way: bulk(write, flows), server: iperfTCPServer, read: fromServer("iperf", throughput),
 		argv: append(words("iperf -c ADDRESS -t FRACTION -l %d -f k", write), parallel(flows)...),
 	}
 }
@@ -65,7 +65,7 @@ func nuttcpTCP(write int) peer {
 // qperfTCP asks for all digits, in bits and in units that never change.
 func qperfTCP(write int) peer {
 	return peer{
-		program: qperf, way: bulk(write, 1), server: qperfServer, read: readQperfTCP,
+		program: qperf, way: bulk(write, 1), server: qperfServer, read: fromClient("qperf", throughput),
 		argv: words("qperf ADDRESS -t SECONDS -m %d -e 9 -ub -uu tcp_bw", write),
 	}
 }
@@ -74,15 +74,16 @@ func qperfTCP(write int) peer {
 
 func iperf3UDP(size int) peer {
 	return peer{
-		program: iperf3, server: iperf3Server, read: readIperf3UDP,
+		program: iperf3, server: iperf3Server, read: fromClient("iperf3", received),
 		argv: words("iperf3 -c ADDRESS -t SECONDS -u -b 0 -l %d -J", size),
 	}
 }
 
-// iperfUDP asks for a rate that no path carries.
+// iperfUDP asks for a rate that no path carries. What counts is what the server
+// reported to the client.
 func iperfUDP(size int) peer {
 	return peer{
-		program: iperf, server: iperfUDPServer, read: readIperfUDP,
+		program: iperf, server: iperfUDPServer, read: fromClient("iperf", received),
 		argv: words("iperf -c ADDRESS -t FRACTION -u -b 100g -l %d", size),
 	}
 }
@@ -121,14 +122,14 @@ func sockperfProtocol(protocol string) []string {
 
 func sockperfRR(protocol string, size int) peer {
 	return peer{
-		program: sockperf, lead: sockperfLead, way: "pp", server: sockperfServer(protocol), read: readSockperfRR,
+		program: sockperf, lead: sockperfLead, way: "pp", server: sockperfServer(protocol), read: fromClient("sockperf", roundTripTimes),
 		argv: append(words("sockperf pp -i ADDRESS -t SECONDS -m %d --full-rtt", size), sockperfProtocol(protocol)...),
 	}
 }
 
 func qperfRR(protocol string, size int) peer {
 	return peer{
-		program: qperf, server: qperfServer, read: readQperfRR,
+		program: qperf, server: qperfServer, read: fromClient("qperf", twice),
 		argv: words("qperf ADDRESS -t SECONDS -m %d -e 9 -ub -uu %s_lat", size, protocol),
 	}
 }
@@ -143,7 +144,7 @@ func wrkHTTP(keep bool) peer {
 	if !keep {
 		argv = append(argv, "-H", "Connection: close")
 	}
-	return peer{program: wrk, server: nginxServer, read: readWrk, argv: append(argv, "URL")}
+	return peer{program: wrk, server: nginxServer, read: fromClient("wrk", answered(printedRate)), argv: append(argv, "URL")}
 }
 
 // abHTTP uses HTTP/1.0: without -k the server closes. It allocates memory for
@@ -162,7 +163,7 @@ func heyHTTP() peer {
 
 func autocannonHTTP() peer {
 	return peer{
-		program: autocannon, server: nginxServer, read: readAutocannon,
+		program: autocannon, server: nginxServer, read: fromClient("autocannon", answered(requests)),
 		argv: words("autocannon -j -n -c %d -d SECONDS URL", connections),
 	}
 }

@@ -37,7 +37,7 @@ type outcome struct {
 	failure   map[string]string  // the last one's cause
 }
 
-// takeTurns measures every row at each of its placements. Interrupted, it gives
+// takeTurns measures every row at each of its placements. Interrupted, it returns
 // what it has.
 func takeTurns(ctx context.Context, chosen []row, o options) (outcomes []outcome, err error) {
 	stages := map[string]*stage{}

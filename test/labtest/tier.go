@@ -38,3 +38,7 @@ func NeedsTier(t testing.TB) {
 		t.Fatalf("%s is not quick: it measures, or starts a lab, an engine or tare itself; rename it TestLab... or TestReal... (docs/testing.md)", t.Name())
 	}
 }
+
+// NotTested begins what a test logs of a part that it could not test on this
+// machine. The verdict prints it, also of a test that passes.
+const NotTested = "NOT TESTED:"
