@@ -26,8 +26,17 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 	if len(empty.Networks) != len(bare) || len(empty.Paths) != len(network.Paths()) || len(empty.Workloads) != 2 {
 		t.Errorf("an empty plan becomes %+v", empty)
 	}
-	if empty.MTU != 1500 || empty.Pin != "apart" || empty.CC != "cubic" || empty.Margin != 0.02 || empty.Blocks != 10 {
-		t.Errorf("an empty plan becomes %+v", empty)
+	switch {
+	case empty.MTU != 1500:
+		t.Errorf("empty.MTU is %v, want 1500; an empty plan becomes %+v", empty.MTU, empty)
+	case empty.Pin != "apart":
+		t.Errorf("empty.Pin is %v, want \"apart\"; an empty plan becomes %+v", empty.Pin, empty)
+	case empty.CC != "cubic":
+		t.Errorf("empty.CC is %v, want \"cubic\"; an empty plan becomes %+v", empty.CC, empty)
+	case empty.Margin != 0.02:
+		t.Errorf("empty.Margin is %v, want 0.02; an empty plan becomes %+v", empty.Margin, empty)
+	case empty.Blocks != 10:
+		t.Errorf("empty.Blocks is %v, want 10; an empty plan becomes %+v", empty.Blocks, empty)
 	}
 	given := result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
