@@ -85,7 +85,7 @@ func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 		for _, c := range g.places {
 			layouts += c.layout
 			if underlays[c.cluster] {
-				t.Errorf("%s %s: %s stands twice", g.path, g.nic, c.cluster)
+				t.Errorf("%s %s: %s is there twice", g.path, g.nic, c.cluster)
 			}
 			underlays[c.cluster] = true
 			n := slices.IndexFunc(spec.Clusters, func(spec site.ClusterSpec) bool { return spec.Name == c.cluster })
@@ -196,7 +196,7 @@ func TestNarrowTakesTheLabAsItStands(t *testing.T) {
 	}
 	asked := Quick()
 	asked.Networks = []result.NetworkPlan{{Name: "host"}, {Name: "nat"}}
-	if _, err := Narrow(asked, standing); err == nil || !strings.Contains(err.Error(), "network nat does not stand in this lab") {
+	if _, err := Narrow(asked, standing); err == nil || !strings.Contains(err.Error(), "network nat is not in this lab") {
 		t.Errorf("a network that does not stand: %v", err)
 	}
 }

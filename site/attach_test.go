@@ -14,9 +14,9 @@ import (
 	"tare/test/labtest"
 )
 
-// stands lists what a lab's namespaces hold, by name: their devices, routes and
+// holds lists what a lab's namespaces hold, by name: their devices, routes and
 // rules.
-func stands(t *testing.T, l *site.Lab) []string {
+func holds(t *testing.T, l *site.Lab) []string {
 	t.Helper()
 	held, err := l.Look(t.Context(), "")
 	if err != nil {
@@ -48,7 +48,7 @@ func stands(t *testing.T, l *site.Lab) []string {
 func TestLabUserContainersComeAndGo(t *testing.T) {
 	names := []string{network.Baseline, "veth", "bridge", "nat", "proxy", "vxlan"}
 	l := build(t, names...)
-	before := stands(t, l)
+	before := holds(t, l)
 	for _, name := range names {
 		n, _ := network.Find(name)
 		for _, path := range n.Paths {
@@ -82,7 +82,7 @@ func TestLabUserContainersComeAndGo(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if after := stands(t, l); !slices.Equal(before, after) {
+	if after := holds(t, l); !slices.Equal(before, after) {
 		t.Errorf("the lab has\n%s\nbefore\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
 }
@@ -110,14 +110,14 @@ func TestLabUserSaysWhereNoContainerCanBeMade(t *testing.T) {
 	for _, c := range []struct {
 		at, path, says string
 	}{
-		{"vxlan", network.CrossHost, "does not stand"},
+		{"vxlan", network.CrossHost, "has no such network"},
 		{"bridge", network.SamePod, "a pod has its network before"},
 	} {
 		if _, err := l.Attach(t.Context(), c.at, c.path); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s on %s: %v", c.at, c.path, err)
 		}
 	}
-	if _, err := l.Lifecycle(t.Context(), "vxlan"); err == nil || !strings.Contains(err.Error(), "does not stand") {
+	if _, err := l.Lifecycle(t.Context(), "vxlan"); err == nil || !strings.Contains(err.Error(), "has no such network") {
 		t.Errorf("a container in no network: %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestLabUserAskedToGoWaitsForContainers(t *testing.T) {
 		wait.Go(func() {
 			for ctx.Err() == nil {
 				_, err := l.Attach(ctx, "bridge", network.SameHost)
-				if err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), "does not stand") {
+				if err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), "has no such network") {
 					t.Errorf("attach while the lab ends: %v", err)
 				}
 				if err != nil {
