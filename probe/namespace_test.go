@@ -12,7 +12,7 @@ import (
 )
 
 // TestLabCountersAreThoseOfTheNamespace overflows a UDP receive buffer in a
-// network namespace of its own: the counters there account for each datagram.
+// network namespace: the counters there account for each datagram.
 func TestLabCountersAreThoseOfTheNamespace(t *testing.T) {
 	failed := make(chan error)
 	go func() {
@@ -78,7 +78,7 @@ func loopbackUp() error {
 }
 
 // flood sends datagrams to a receiver with a small buffer, which reads only
-// when all have been sent, and tells how many it got.
+// when all have been sent, and returns how many it got.
 func flood(count, size int) (received int64, err error) {
 	receiver, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"tare/result"
 )
 
-// What changed between two reads is told by source; what did not, and a source
+// What changed between two reads is reported by source; what did not, and a source
 // that is not there, is not. What is not there is named once.
 func TestSinceTellsWhatChanged(t *testing.T) {
 	machine := func(squeezed, netRx string) string {
@@ -60,7 +60,7 @@ func TestRefusedSourceSaysWhatHelps(t *testing.T) {
 	}
 }
 
-// Every probe either counts or looks, and says where a person sees the same.
+// Every probe either counts or looks, and names where a person sees the same.
 func TestProbesAreWhole(t *testing.T) {
 	var names, counts []string
 	for _, p := range All() {

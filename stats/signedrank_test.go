@@ -15,7 +15,7 @@ func TestCriticalRankAgreesWithThePublishedTable(t *testing.T) {
 	}
 	for n, want := range published {
 		if got, _ := criticalRank(n); got != want {
-			t.Errorf("n = %d: rank %d, the table says %d", n, got, want)
+			t.Errorf("n = %d: rank %d, the table has %d", n, got, want)
 		}
 	}
 	for n := range MinBlocks {
@@ -160,7 +160,7 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// close says whether two intervals agree to a relative error.
+// close reports whether two intervals agree to a relative error.
 func close(a, b Interval, relative float64) bool {
 	near := func(x, y float64) bool { return math.Abs(x-y) <= relative*math.Max(math.Abs(x), math.Abs(y)) }
 	return near(a.Value, b.Value) && near(a.Low, b.Low) && near(a.High, b.High)

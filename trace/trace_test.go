@@ -19,7 +19,7 @@ import (
 
 const port = 5210
 
-// within runs f on a thread in a network namespace of its own, whose loopback
+// within runs f on a thread in its own network namespace, whose loopback
 // is up. The thread ends with it, and the namespace with the thread.
 func within(t *testing.T, f func(trace.Network)) {
 	t.Helper()
@@ -270,8 +270,8 @@ func TestLabHopsOfTheLoopback(t *testing.T) {
 	})
 }
 
-// Another port's packets are nobody's, and neither are those of a namespace
-// that was not named.
+// Packets of another port are not followed, and neither are those of a
+// namespace that was not named.
 func TestLabOthersAreNotFollowed(t *testing.T) {
 	tracer := open(t)
 	within(t, func(n trace.Network) {

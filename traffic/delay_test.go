@@ -72,7 +72,7 @@ func TestDelaysKeepTheirBound(t *testing.T) {
 	if n := delays.Variation.Count(); delays.Every != 4 || n < 3*maxTransits/4 || n > maxTransits {
 		t.Errorf("one in %d taken, %d in all; want one in 4 and at most %d", delays.Every, n, maxTransits)
 	}
-	// A delay below zero says that the clocks are not one.
+	// A delay below zero shows two clocks.
 	d = newDelayMeter(10, true)
 	if err := d.take(b, 0, int64(2*time.Second), true); err != nil {
 		t.Fatal(err)

@@ -176,7 +176,7 @@ func checkHTTPFewPorts() error {
 	return checkPortsUsed(l)
 }
 
-// checkPortsUsed asks for more than all addresses have: the run ends, and says
+// checkPortsUsed asks for more than all addresses have: the run ends, and reports
 // why and what to do.
 func checkPortsUsed(l *Listener) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -210,9 +210,9 @@ func TestLabHTTPSourceAddresses(t *testing.T) {
 	case slices.Contains(others, loopback.Addr()):
 		t.Errorf("slices.Contains(others, loopback.Addr()) holds; loopback: %v, %v", others, err)
 	}
-	for _, nobody := range []string{"192.0.2.77", "2001:db8::77"} { // RFC 5737, RFC 3849: documentation
-		if others, err := neighbours(netip.MustParseAddr(nobody)); err != nil || len(others) != 0 {
-			t.Errorf("%s, which no device has: %v, %v", nobody, others, err)
+	for _, foreign := range []string{"192.0.2.77", "2001:db8::77"} { // RFC 5737, RFC 3849: documentation
+		if others, err := neighbours(netip.MustParseAddr(foreign)); err != nil || len(others) != 0 {
+			t.Errorf("%s, which no device has: %v, %v", foreign, others, err)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 func nginx(t *testing.T) netip.AddrPort {
 	t.Helper()
 	free := listenTCP(t)
-	at := netip.AddrPortFrom(loopback.Addr().Next(), free.Addr().Port()) // nobody else has this port there
+	at := netip.AddrPortFrom(loopback.Addr().Next(), free.Addr().Port()) // no other process has this port there
 	dir := t.TempDir()
 	config := fmt.Sprintf(`daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/error.log;
 events {}
@@ -102,7 +102,7 @@ func TestRealHTTPServerMeetsClients(t *testing.T) {
 	header := tokenHeader + ": " + testToken.hex()
 	for name, test := range map[string]struct {
 		command []string
-		counts  string // what it says of whole responses
+		counts  string // what it reports of complete responses
 		ill     string // and of others
 	}{
 		"wrk":       {[]string{"wrk", "-t1", "-c5", "-d1s", "-H", header}, `(\d+) requests in`, `Non-2xx|Socket errors`},
@@ -134,13 +134,13 @@ func TestRealHTTPServerMeetsClients(t *testing.T) {
 			// in the end.
 			switch {
 			case counted == 0:
-				t.Errorf("counted is 0; it counted %d responses, the server %d and %d strangers", counted, served.Transactions, served.Unauthenticated)
+				t.Errorf("counted is 0; it counted %d responses, the server %d and %d unauthenticated", counted, served.Transactions, served.Unauthenticated)
 			case served.Transactions < counted:
-				t.Errorf("served.Transactions is %v, want at least %v; it counted %d responses, the server %d and %d strangers", served.Transactions, counted, counted, served.Transactions, served.Unauthenticated)
+				t.Errorf("served.Transactions is %v, want at least %v; it counted %d responses, the server %d and %d unauthenticated", served.Transactions, counted, counted, served.Transactions, served.Unauthenticated)
 			case served.Transactions > counted+5:
-				t.Errorf("served.Transactions is %v, want at most %v; it counted %d responses, the server %d and %d strangers", served.Transactions, counted+5, counted, served.Transactions, served.Unauthenticated)
+				t.Errorf("served.Transactions is %v, want at most %v; it counted %d responses, the server %d and %d unauthenticated", served.Transactions, counted+5, counted, served.Transactions, served.Unauthenticated)
 			case served.Unauthenticated > 2+5:
-				t.Errorf("served.Unauthenticated is %v, want at most %v; it counted %d responses, the server %d and %d strangers", served.Unauthenticated, 2+5, counted, served.Transactions, served.Unauthenticated)
+				t.Errorf("served.Unauthenticated is %v, want at most %v; it counted %d responses, the server %d and %d unauthenticated", served.Unauthenticated, 2+5, counted, served.Transactions, served.Unauthenticated)
 			}
 		})
 	}

@@ -50,7 +50,7 @@ func TestLabHTTP(t *testing.T) {
 		c.Window = window
 		served, calls := runHTTP(t, c)
 		if calls.Count == 0 || served.Transactions < calls.Count || served.Unauthenticated != 0 {
-			t.Errorf("%s: %d responses counted, %d sent, %d strangers", name, calls.Count, served.Transactions, served.Unauthenticated)
+			t.Errorf("%s: %d responses counted, %d sent, %d unauthenticated peers", name, calls.Count, served.Transactions, served.Unauthenticated)
 		}
 		if least := calls.Count * int64(max(c.Size, defaultBody)); calls.Bytes < least {
 			t.Errorf("%s: %d bytes, want %d or more", name, calls.Bytes, least)
@@ -189,7 +189,7 @@ func TestLabHTTPResetsWhatTheServerKeeps(t *testing.T) {
 	}
 }
 
-// badHTTPServers are servers that do something wrong, and what the client says.
+// badHTTPServers are servers that do something wrong, and what the client reports.
 func badHTTPServers() map[string]badHTTPServer {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	answer := func(text string) func(net.Conn) {
@@ -204,9 +204,9 @@ func badHTTPServers() map[string]badHTTPServer {
 	return map[string]badHTTPServer{
 		"closes":         {func(c net.Conn) { c.Close() }, "no request was answered"},
 		"never answers":  {answer(""), "whether a server of HTTP runs there"},
-		"speaks SSH":     {answer("SSH-2.0-OpenSSH_9.2\r\n"), `no status line of HTTP/1: "SSH-2.0-OpenSSH_9.2\r\n"; see what stands at this address`},
-		"speaks no line": {answer("\x4a\x00\x00\x00\x0a8.0.36"), "no status line of HTTP/1"},
-		"says too much":  {answer(ok + "ay"), `more came than was asked for: "ay"`},
+		"sends SSH":      {answer("SSH-2.0-OpenSSH_9.2\r\n"), `no status line of HTTP/1: "SSH-2.0-OpenSSH_9.2\r\n"; see what listens at this address`},
+		"sends no line":  {answer("\x4a\x00\x00\x00\x0a8.0.36"), "no status line of HTTP/1"},
+		"sends too much": {answer(ok + "ay"), `more came than was asked for: "ay"`},
 		"never ends":     {answer("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"), "answer"},
 		"dies later on":  {func(c net.Conn) { answerSome(c, ok, &served) }, "and then none for 3s"},
 		"wants no token": {answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"), "give both ends the same one"},

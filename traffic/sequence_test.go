@@ -68,7 +68,7 @@ func TestSequencesForgetWhatIsTooOld(t *testing.T) {
 	s.open()
 	s.see(1)
 	s.see(2 * span) // all between are unseen
-	s.see(2)        // too old to tell
+	s.see(2)        // too old to classify
 	s.see(2*span - 1)
 	s.see(2*span - 1)
 	s.see(span + 1)

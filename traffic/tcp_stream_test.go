@@ -44,7 +44,7 @@ func TestLabTCPStream(t *testing.T) {
 			t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
 		}
 		if received.Undrained != 0 || served.Unauthenticated != 0 {
-			t.Errorf("%d flows undrained, %d strangers", received.Undrained, served.Unauthenticated)
+			t.Errorf("%d flows undrained, %d unauthenticated peers", received.Undrained, served.Unauthenticated)
 		}
 		if open := edges[Closing].Sub(edges[Opening]); open < window.Duration/2 {
 			t.Errorf("the window was open for %v", open)

@@ -159,7 +159,7 @@ func TestLabUperfCountsAtTheSender(t *testing.T) {
 }
 
 // iperf3 receives joined datagrams by the size that was agreed on, not by that
-// which the kernel tells.
+// which the kernel reports.
 func TestLabIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
 	const size, count = 80, 10
 	l := listenUDP(t)
@@ -264,11 +264,11 @@ func TestLabIperf3JitterOfBatches(t *testing.T) {
 	}
 	// What a sender hands over in batches has no jitter at all.
 	if received, _ := runUDPPPS(t, slow); received.Jitter != 0 || received.Delays != nil {
-		t.Errorf("udp_pps tells a jitter of %v", received.Jitter)
+		t.Errorf("udp_pps reports a jitter of %v", received.Jitter)
 	}
 }
 
-// Many flows on a few sockets: each has a port of its own, keeps its own
+// Many flows on a few sockets: each has its own port, keeps its own
 // numbers, and reaches the thread that waits for it.
 func TestLabUDPPPSManyFlows(t *testing.T) {
 	for _, sockets := range []int{1, 2, 5} {

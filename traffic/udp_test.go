@@ -363,7 +363,7 @@ func TestUDPIsChecked(t *testing.T) {
 	}
 }
 
-// A receiver that leaves is a failure, unless it said before that it has all
+// A receiver that leaves is a failure, unless it reported before that it has all
 // it wants: then it was this end that came too late.
 func TestLabUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
@@ -391,7 +391,7 @@ func TestLabUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
 		to := server.LocalAddr().(*net.UDPAddr).AddrPort()
 		_, err = SendUDPPPS(t.Context(), to, UDPPPS{Token: testToken, Window: shortWindow, Mode: Msg})
 		if stopped && err != nil {
-			t.Errorf("the receiver said stop and left: %v", err)
+			t.Errorf("the receiver sent stop and left: %v", err)
 		}
 		if !stopped && (err == nil || !strings.Contains(err.Error(), "closed its port")) {
 			t.Errorf("the receiver left without a word: %v", err)

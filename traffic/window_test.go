@@ -67,7 +67,7 @@ func TestWindowEdges(t *testing.T) {
 			t.Errorf("%s: %d in events that lie inside, but %d counted", test.name, inside, m.counted)
 		}
 		if len(edges) != 2 || edges[0] != Opening || edges[1] != Closing {
-			t.Errorf("%s: the owner was told of edges %v", test.name, edges)
+			t.Errorf("%s: the owner got the edges %v", test.name, edges)
 		}
 	}
 }

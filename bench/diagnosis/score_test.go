@@ -59,21 +59,21 @@ func TestScore(t *testing.T) {
 		"| rp-filter server | vxlan | `tare doctor` | exit status 2 |",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q:\n%s", want, text[:4000])
+			t.Errorf("the page does not hold %q:\n%s", want, text[:4000])
 		}
 	}
 }
 
 // TestReadVerdicts reads what doctor and run print.
 func TestReadVerdicts(t *testing.T) {
-	for said, want := range map[string][]string{
+	for answer, want := range map[string][]string{
 		`{"findings":[{"id":"rp-filter"},{"id":"forward-drop"}]}`: {"rp-filter", "forward-drop"},
 		`{"findings":[]}`: nil,
 		`{"findings":[{"id":"a"}],"cells":[{"network":"host","findings":[{"id":"b"}]},{"network":"route","findings":[{"id":"c"},{"id":"d"}]}]}`: {"a", "c", "d"},
 	} {
 		var got verdict
-		if err := got.read([]byte(said), "route", nil); err != nil || !slices.Equal(got.Found, want) {
-			t.Errorf("%s: %v, %v; want %v", said, got.Found, err, want)
+		if err := got.read([]byte(answer), "route", nil); err != nil || !slices.Equal(got.Found, want) {
+			t.Errorf("%s: %v, %v; want %v", answer, got.Found, err, want)
 		}
 	}
 	if err := new(verdict).read([]byte("Usage:"), "route", nil); err == nil {
