@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestInventoryIsThatOfTheNamespace reads a new network namespace with its
+// TestLabInventoryIsThatOfTheNamespace reads a new network namespace with its
 // loopback up.
-func TestInventoryIsThatOfTheNamespace(t *testing.T) {
+func TestLabInventoryIsThatOfTheNamespace(t *testing.T) {
 	var held Inventory
 	failed := make(chan error)
 	go func() {

@@ -247,8 +247,9 @@ func fits(t interface{ Errorf(string, ...any) }, text string, columns int) {
 
 func TestGoldensFit(t *testing.T) {
 	for name, build := range scenarios() {
+		res := build()
 		for _, columns := range []int{0, 72, 80, 100, 200} {
-			text := render(t, build(), Options{Width: columns})
+			text := render(t, res, Options{Width: columns})
 			most := min(max(columns, 72), 100)
 			if columns == 0 {
 				most = 100
@@ -266,7 +267,8 @@ func TestGoldensFit(t *testing.T) {
 func TestColourChangesNothingElse(t *testing.T) {
 	escape := regexp.MustCompile("\x1b\\[[0-9]*m")
 	for name, build := range scenarios() {
-		coloured := render(t, build(), Options{Colour: true})
+		res := build()
+		coloured := render(t, res, Options{Colour: true})
 		if !strings.Contains(coloured, "\x1b[1m") {
 			t.Errorf("%s: nothing is bold", name)
 		}
@@ -275,7 +277,7 @@ func TestColourChangesNothingElse(t *testing.T) {
 				t.Errorf("%s: an escape that is not ours: %q", name, line)
 			}
 		}
-		if got := escape.ReplaceAllString(coloured, ""); dropBlanks(got) != dropBlanks(render(t, build(), Options{})) {
+		if got := escape.ReplaceAllString(coloured, ""); dropBlanks(got) != dropBlanks(render(t, res, Options{})) {
 			t.Errorf("%s: colour changes the text", name)
 		}
 	}

@@ -78,8 +78,12 @@ func TestLabFailedRunsLeakNothing(t *testing.T) {
 	for range passes {
 		fail()
 	}
-	time.Sleep(50 * time.Millisecond) // the clients' goroutines end on their own
 	fdsAfter, goroutinesAfter, _ := resources(t)
+	// The clients' goroutines end after the runs.
+	for end := time.Now().Add(10 * time.Second); goroutinesAfter > goroutines && time.Now().Before(end); {
+		runtime.Gosched()
+		fdsAfter, goroutinesAfter, _ = resources(t)
+	}
 	// Each listener is open until the test ends.
 	if fdsAfter > fds+passes || goroutinesAfter > goroutines {
 		t.Errorf("%d passes: %d descriptors became %d, %d goroutines became %d", passes, fds, fdsAfter, goroutines, goroutinesAfter)

@@ -63,8 +63,8 @@ func workFolder(t *testing.T) string {
 	return root
 }
 
-// setUp gives each script a binary of its own, so that its processes can be
-// told from everybody else's, and a folder that any user may write to.
+// setUp gives each script its own copy of the binary, so that its processes can
+// be distinguished from all others, and a folder that any user may write to.
 func setUp(env *testscript.Env, binary string) error {
 	own := filepath.Join(env.WorkDir, "bin", "tare")
 	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
@@ -138,7 +138,7 @@ func runs(binary string) ([]int, error) {
 	return pids, err
 }
 
-// startedBy tells whether the process of a link in /proc has the environment of
+// startedBy reports whether the process of a link in /proc has the environment of
 // a script with that binary.
 func startedBy(binary, link string) bool {
 	env, err := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
@@ -171,7 +171,7 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 
 // interrupt SIGNAL STATUS FILE COMMAND... starts a command, sends it the
 // signal as soon as FILE is there, and checks its exit status; 128 and more
-// stands for death by a signal.
+// means that a signal ended it.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: interrupt SIGNAL STATUS FILE COMMAND...")
@@ -297,7 +297,7 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 
 // nowhere runs a command where no namespace can be made, so that what ends
 // with status 2 has built nothing: what tried to build would end with 3. The
-// limits are those of a user namespace of its own, never the machine's.
+// limits are those of a new user namespace, never the machine's.
 const nowhere = `#!/bin/sh
 exec unshare -Ur sh -c '
 for limit in user net pid mnt; do

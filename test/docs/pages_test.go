@@ -84,10 +84,10 @@ func namedBy(n network.Network) []string {
 // flagOf is a parameter's flag.
 func flagOf(p network.Param) string { return "--" + strings.ReplaceAll(p.Name, "_", "-") }
 
-// TestOverviewNamesTheCommonParameters: what every network takes stands once.
+// TestOverviewNamesTheCommonParameters: what every network takes is described once.
 func TestOverviewNamesTheCommonParameters(t *testing.T) {
 	text := read(t, networksPage)
-	least, _ := network.Find("veth") // it has none of its own
+	least, _ := network.Find("veth") // it has no other parameters
 	for _, p := range network.Params() {
 		if least.Takes(p.Name) && (!strings.Contains(text, "`"+p.Name+"`") || !strings.Contains(text, "`"+flagOf(p))) {
 			t.Errorf("%s does not name %s and its flag", networksPage, p.Name)

@@ -9,7 +9,7 @@ import (
 	"tare/probe"
 )
 
-// TestEveryProbeIsInTheTable: who reads a result finds what each source tells.
+// TestEveryProbeIsInTheTable: readers of a result find what each source counts.
 func TestEveryProbeIsInTheTable(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs/result.md"))
 	if err != nil {

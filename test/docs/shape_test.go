@@ -42,8 +42,8 @@ func shape(text string) []string {
 	return strings.Fields(strings.Join(slices.Compact(paragraphs), "\n"))
 }
 
-// fits tells whether what a document shows is what was printed, in shape. A
-// line of three dots stands for anything.
+// fits reports whether what a document shows has the shape of what was printed. A
+// line of three dots matches anything.
 func fits(shown, printed string) (missing string, ok bool) {
 	words := shape(printed)
 	parts := regexp.MustCompile(`(?m)^\.\.\.$`).Split(shown, -1)

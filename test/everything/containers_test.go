@@ -12,7 +12,7 @@ import (
 	"tare/result"
 )
 
-// TestRealContainersAreMade by real engines and by none: those of an engine tell
+// TestRealContainersAreMade by real engines and by none: those of an engine have
 // the network's share, and the machine is as before.
 func TestRealContainersAreMade(t *testing.T) {
 	tare := asRoot(t)
@@ -47,7 +47,7 @@ func TestRealContainersAreMade(t *testing.T) {
 		}
 		n, _ := network.Find(c.Network)
 		if share := c.Workload == "attach" && n.Runtime.Name != ""; has["latency_network"] != share || has["latency_lifecycle"] != share {
-			t.Errorf("%s of %s tells the network's share: %t, want %t", c.Workload, c.Network, has["latency_network"], share)
+			t.Errorf("%s of %s has the network's share: %t, want %t", c.Workload, c.Network, has["latency_network"], share)
 		}
 		for _, s := range c.Samples {
 			for name := range s.Counters {
@@ -59,7 +59,7 @@ func TestRealContainersAreMade(t *testing.T) {
 		measured[c.Workload]++
 	}
 	if measured["attach"] != 2*4 || measured["lifecycle"] != 2*3 {
-		t.Errorf("measured %v: with one and three workers each four networks are attached to, and two engines stand beside the host", measured)
+		t.Errorf("measured %v: with one and three workers each four networks are attached to, and two engines and the host make containers", measured)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestRealKillWhileContainersComeAndGo(t *testing.T) {
 	killed(t, before, cmd, exec.Command(tare, "run", "--networks", "docker-bridge", "--paths", "same-host", "--workloads", "attach", "--blocks", "1", "--duration", "60ms", "--json"))
 }
 
-// progressOf tells when a command says that something begins.
+// progressOf closes begins when a command reports that something begins.
 type progressOf struct {
 	said   bytes.Buffer
 	when   string

@@ -121,7 +121,7 @@ func parts() []string {
 	return []string{"dockerd", "docker", "containerd", "runc", "ovs", "ovsdb", "etcd", "flanneld", "bird", "zebra", "bgpd", "tare"}
 }
 
-// differences tells what is not as it was, line by line.
+// differences lists what changed, line by line.
 func differences(before, after machine) []string {
 	var all []string
 	for name := range before {

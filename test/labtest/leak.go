@@ -18,11 +18,11 @@ import (
 )
 
 // Mark is the environment variable that every process of a test carries, so
-// that what it leaves behind is told from what others do on the machine. A
-// test's TestMain sets it to a word of its own.
+// that what it leaves behind is distinguished from what others do on the machine.
+// A test's TestMain sets it to a word that no other test uses.
 const Mark = "TARE_TEST"
 
-// LeakWait is how long the kernel gets to remove what nobody holds any more.
+// LeakWait is how long the kernel gets to remove what no process holds any more.
 const LeakWait = 2 * time.Second
 
 // footprint is what a lab must not leave behind.
@@ -30,7 +30,7 @@ type footprint struct {
 	Links       []string // of this process's network namespace
 	Mounts      string   // of its mount namespace
 	Processes   []string // that carry its mark
-	Namespaces  []string // network namespaces of those, and of its own threads
+	Namespaces  []string // network namespaces of those, and of this process's threads
 	Descriptors int      // that it holds open
 }
 
@@ -52,7 +52,7 @@ func NoLeaks(t testing.TB) {
 
 // beyond lists what f has more than an earlier footprint. What ended in
 // between, as the rest of an earlier test, is no leak; links and mounts must
-// be as they were.
+// be as before.
 func (f footprint) beyond(before footprint) []string {
 	var left []string
 	for what, lists := range map[string][2][]string{

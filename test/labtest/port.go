@@ -19,7 +19,7 @@ func FreePort(t testing.TB) netip.AddrPort {
 	}
 	t.Cleanup(func() {
 		if err := unix.Close(fd); err != nil {
-			t.Errorf("let go of a port: %v", err)
+			t.Errorf("release a port: %v", err)
 		}
 	})
 	loopback := [4]byte{127, 0, 0, 1}
