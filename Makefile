@@ -45,7 +45,7 @@ $(LINT):
 packages:
 	@.ci/packages
 
-# The real parts that are no package, into the cache where tare looks.
+# The real parts that are no Debian package, into the cache where tare looks.
 parts:
 	@parts/build
 
@@ -54,11 +54,11 @@ fuzz:
 		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime 10s "$$(dirname "$$file")" < /dev/null; \
 	done
 
-# The programs of tare trace, which stand in the repository as compiled.
+# The programs of tare trace; the repository holds them compiled.
 bpf:
 	@trace/bpf/build
 
-# The script and style of the HTML page, which stand in the repository as built.
+# The script and style of the HTML page; the repository holds them as built.
 web: packages
 	@cd report/web && node build.mjs
 
@@ -66,11 +66,11 @@ web: packages
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
 
-# What a lab costs, and the engine beside the tools that people use.
+# What a lab costs, and the engine compared with the tools that people use.
 bench:
 	go run ./bench/lab
 	go run ./bench/peers
 
-# How often tare names the cause that was brought about: docs/diagnosis.md.
+# How often tare names the fault that was injected: docs/diagnosis.md.
 diagnosis: packages parts build
 	go run ./bench/diagnosis

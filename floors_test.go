@@ -17,7 +17,7 @@ var floors = [][]string{
 	{"lab", "workload", "probe", "trace", "iperf3"},
 	{"engine"},
 	{"network", "agent"},
-	{"site"},
+	{"site", "weigh"},
 	{"experiment", "report", "diagnose", "cases"},
 	{"cmd/tare"},
 }

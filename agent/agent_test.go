@@ -95,7 +95,7 @@ func start(t *testing.T, name string) *Handle {
 	return h
 }
 
-// ask gives a running agent one line, and reads one line back.
+// ask sends a running agent one line, and reads one line back.
 func ask(t *testing.T, line string) answer {
 	t.Helper()
 	p := newPipes(t)
@@ -181,7 +181,7 @@ func TestWrongOrders(t *testing.T) {
 		`{"id":7,"do":"serve","job":{"workload":"tcp_rr","address":"192.0.2.1:1","run":{}}}`: "token",
 	} {
 		if a := ask(t, line); a.ID != 7 || a.Tally != nil || !strings.Contains(a.Error, want) {
-			t.Errorf("%s: answer %+v does not say %q", line, a, want)
+			t.Errorf("%s: answer %+v does not hold %q", line, a, want)
 		}
 	}
 	err := Serve(context.Background(), strings.NewReader("well?\n"), io.Discard, "1.2.3")

@@ -22,8 +22,8 @@ type cpuMeter struct {
 	err    error
 }
 
-// Metered does a run in this process, with a meter of the machine's CPU time
-// beside it.
+// Metered does a run in this process and measures the machine's CPU time
+// meanwhile.
 func Metered(run workload.Run, do func(workload.Run) (workload.Tally, error)) (tally workload.Tally, err error) {
 	meter, err := newCPUMeter()
 	if err != nil {
@@ -44,8 +44,8 @@ func (m *cpuMeter) around(run workload.Run, do func(workload.Run) (workload.Tall
 	return tally, err
 }
 
-// newCPUMeter reads once, so that later reads find their memory laid out. Each
-// job has a reader of its own: one that is being stopped may still read.
+// newCPUMeter reads once, so that later reads find their memory allocated. Each
+// job has a separate reader: one that is being stopped may still read.
 func newCPUMeter() (*cpuMeter, error) {
 	reader, err := probe.OpenCPU("/")
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *threadTime) read() error {
 
 // judge adds the share of the window that the data thread which owned it was
 // on its CPU, where both edges fell on one thread. One that spins is always
-// busy, which says nothing.
+// busy, which proves nothing.
 func (m *cpuMeter) judge(tally *workload.Tally) {
 	from, to := m.thread[0], m.thread[1]
 	if m.spins || m.seen < 2 || from.id != to.id || to.wall <= from.wall {

@@ -14,11 +14,11 @@ import (
 
 const hello = `{"schema":"` + Schema + `","version":"fake"}` + "\n"
 
-// soon is how long anything may take that goes wrong, beside the run.
+// soon is how long anything may take that goes wrong, in addition to the run.
 const soon = 5 * time.Second
 
-// scripted is an agent that says hello, and to its n-th order the n-th of the
-// lines; then it ends, or stays silent.
+// scripted is an agent that sends its hello, and for its n-th order the n-th of
+// the lines; then it ends, or stays silent.
 func scripted(ends bool, lines ...string) func(io.Reader, io.Writer) error {
 	return func(in io.Reader, out io.Writer) error {
 		if _, err := io.WriteString(out, hello); err != nil {
@@ -43,7 +43,7 @@ func scripted(ends bool, lines ...string) func(io.Reader, io.Writer) error {
 func wantSoon(t *testing.T, started time.Time, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v does not say %q", err, want)
+		t.Errorf("error %v does not hold %q", err, want)
 	}
 	if took := time.Since(started); took > soon {
 		t.Errorf("it took %s", took)
@@ -112,7 +112,7 @@ func TestSilentAgents(t *testing.T) {
 			t.Error("it still passes for a good one")
 		}
 	})
-	// A peer that is there and mute is the workload's to tell, since it knows
+	// A silent peer is the workload's to report, since it knows
 	// what it waited for; no agent hangs.
 	t.Run("peer", func(t *testing.T) {
 		t.Parallel()

@@ -51,7 +51,7 @@ func (j Job) threads() int {
 	return j.Run.Flows
 }
 
-// carry runs one end with a meter of the machine's CPU time beside it, and the
+// carry runs one end with a meter of the machine's CPU time, and the
 // end that receives with one of its packets.
 func (j Job) carry(receives bool, end func(workload.Workload, workload.Run, netip.AddrPort) (workload.Tally, error)) (tally workload.Tally, err error) {
 	kind, known := workload.Find(j.Workload)

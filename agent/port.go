@@ -68,7 +68,7 @@ type Port struct {
 	lent    bool          // a run has the listener
 	release func()        // ends the waiting for connections
 	back    chan struct{} // the listener was given back
-	waits   chan struct{} // nobody waits at the listener any more
+	waits   chan struct{} // the loop has left the listener to a run
 }
 
 // Serve opens the port and serves until the context ends.
@@ -93,7 +93,7 @@ func (p *Port) receive() error {
 	for p.ctx.Err() == nil {
 		waiting, release := context.WithCancel(p.ctx)
 		p.mu.Lock()
-		if p.release = release; p.lent { // by who asked before this began
+		if p.release = release; p.lent { // by a request that came before this
 			release()
 		}
 		p.mu.Unlock()
@@ -131,7 +131,7 @@ func (p *Port) lend() (*traffic.Listener, bool) {
 	}
 }
 
-// takeBack ends what lend began.
+// takeBack ends what lend started.
 func (p *Port) takeBack() {
 	p.mu.Lock()
 	p.lent = false
@@ -241,7 +241,7 @@ func (p *Port) serve(ctx context.Context, job Job, l *lines) (workload.Tally, er
 		return tally, err
 	}
 	if listener, ok := p.lend(); ok {
-		defer listener.Back()
+		defer listener.Return()
 		job.Run.Listener = listener
 	} else {
 		job.Address = own

@@ -159,7 +159,7 @@ func TestDisconnectedSenderFreesThePort(t *testing.T) {
 	}
 }
 
-// TestCallNamesWhatListensThere: somebody else's server, and one that is silent.
+// TestCallNamesWhatListensThere: another server, and one that is silent.
 func TestCallNamesWhatListensThere(t *testing.T) {
 	for words, want := range map[string]string{
 		"220 mail ready\r\n": "is no tare serve",

@@ -1,9 +1,9 @@
 // Package agent is the process at an end, and the handle to it.
 //
-// An agent is spoken to on its standard input and output, one JSON object a
-// line. It says who it is first; then it takes orders to serve or to send one
-// run at a time, and to stop it. It opens no control port and holds no
-// credentials: a site is only a way to start it.
+// An agent receives orders on its standard input and answers on its standard
+// output, one JSON object a line. First it sends a hello; then it takes orders
+// to serve or to send one run at a time, and to stop it. It opens no control
+// port and holds no credentials: a site is only a way to start it.
 package agent
 
 import (
@@ -11,10 +11,10 @@ import (
 	"tare/workload"
 )
 
-// Schema names the protocol; both sides must speak the same.
+// Schema names the protocol; both sides must use the same.
 const Schema = "tare.agent/1"
 
-// Hello is the first line an agent says.
+// Hello is the first line of an agent.
 type Hello struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"`
@@ -42,7 +42,7 @@ type order struct {
 type Job struct {
 	Workload string       `json:"workload"`
 	Run      workload.Run `json:"run"`
-	Address  string       `json:"address"`       // where to listen, or whom to send to
+	Address  string       `json:"address"`       // where to listen, or where to send to
 	Dir      string       `json:"dir,omitempty"` // below which a real server may write
 }
 

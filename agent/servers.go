@@ -60,7 +60,7 @@ func (s *servers) ready(ctx context.Context, j Job) error {
 	return server.Prepare(ctx, r.place, j.Run)
 }
 
-// start starts a server in a folder of its own.
+// start starts a server in a new folder.
 func (r *running) start(ctx context.Context, server workload.Server, j Job) (err error) {
 	if r.place.At, err = netip.ParseAddrPort(j.Address); err != nil {
 		return fmt.Errorf("read the job's address: %w", err)

@@ -1,13 +1,13 @@
 package cases
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // evidence is what was measured, by experiment.
@@ -24,7 +24,7 @@ func (e evidence) cell(s spot) *result.Cell {
 		if c.Network != s.network || c.Path != s.path || c.Workload != s.workload {
 			continue
 		}
-		if link, _ := c.Params["link"].(float64); s.link > 0 && result.BitsPerSecond(link) != s.link {
+		if s.link > 0 && result.BitsPerSecond(c.Params.Number("link")) != s.link {
 			continue
 		}
 		if has(c.Params, s.params) {
@@ -37,7 +37,7 @@ func (e evidence) cell(s spot) *result.Cell {
 // has tells whether a cell was measured with parameters of its network.
 func has(params result.Params, asked result.Settings) bool {
 	for name, value := range asked.Map() {
-		if fmt.Sprint(params[name]) != value {
+		if params.Text(name) != value {
 			return false
 		}
 	}
@@ -71,24 +71,30 @@ func (e evidence) standIn(s spot) bool {
 	return c != nil && c.Fidelity == network.StandIn
 }
 
-// values are those of a spot by block: two where the baseline stands in both
-// layouts, "a" first.
-func (e evidence) values(s spot) map[int][]float64 {
+// values are those of a spot by block.
+func (e evidence) values(s spot) weigh.Blocks {
 	c := e.cell(s)
 	if c == nil || c.Status != result.StatusOK {
 		return nil
 	}
-	values := map[int][]float64{}
-	for _, sample := range c.Samples {
-		if v, known := valueOf(sample, s); known {
-			at := len(values[sample.Block])
-			if sample.Layout == "a" {
-				at = 0
-			}
-			values[sample.Block] = slices.Insert(values[sample.Block], at, v)
+	return s.blocks(c)
+}
+
+// blocks are the values of the spot's quantity in a cell.
+func (s spot) blocks(c *result.Cell) weigh.Blocks {
+	return weigh.BlocksBy(c, func(sample result.Sample) (float64, bool) { return valueOf(sample, s) })
+}
+
+// margins are what a difference at a spot is held against: the two baselines of
+// its own group.
+func (e evidence) margins(s spot, q result.Quantity) stats.Margins {
+	var baseline weigh.Blocks
+	if c := e.cell(s); c != nil {
+		if g := weigh.Of(weigh.Groups(e[s.experiment]), c); g.Baseline != nil {
+			baseline = s.blocks(g.Baseline)
 		}
 	}
-	return values
+	return weigh.MarginsOf(baseline, q, stats.DeclaredMargin)
 }
 
 func valueOf(sample result.Sample, s spot) (float64, bool) {
@@ -111,11 +117,7 @@ func (e evidence) metric(s spot) *result.Metric {
 	if c == nil || c.Status != result.StatusOK || s.size > 0 {
 		return nil
 	}
-	n := slices.IndexFunc(c.Metrics, func(m result.Metric) bool { return m.Name == s.metric })
-	if n < 0 {
-		return nil
-	}
-	return &c.Metrics[n]
+	return weigh.Metric(c, s.metric)
 }
 
 // value is what the blocks amount to; NaN: nothing was measured.
@@ -123,92 +125,20 @@ func (e evidence) value(s spot) float64 {
 	if m := e.metric(s); m != nil {
 		return m.Value
 	}
-	var all []float64
-	for _, values := range e.values(s) {
-		all = append(all, values...)
+	at, measured := e.values(s).Value()
+	if !measured {
+		return math.NaN()
 	}
-	middle, _ := stats.HodgesLehmann(all)
-	return middle.Value
+	return at.Value
 }
 
-// weighed is by how much one spot is worse than another.
-type weighed struct {
-	stats.Interval
-	margins stats.Margins
-	verdict stats.Verdict // that the first is slower, faster, equal, or not told
-	whole   bool          // whether the interval is one of 95 %
-}
-
-// weigh sets one spot against another: block by block where both stood in the
-// blocks of one experiment, else without pairs.
-func (e evidence) weigh(s, than spot) weighed {
-	direction := stats.HigherIsBetter
-	if q, known := result.QuantityOf(s.metric); known && q.Better == result.Lower {
-		direction = stats.LowerIsBetter
+// weigh weighs one spot against another: block by block where both were measured
+// in the blocks of one experiment, else without pairs. The margins are those of
+// both spots' groups.
+func (e evidence) weigh(s, than spot) weigh.Weighing {
+	q, known := result.QuantityOf(s.metric)
+	if !known {
+		q = result.Quantity{Name: s.metric, Better: result.Higher}
 	}
-	own, other := e.values(s), e.values(than)
-	w := weighed{margins: stats.Margins{Declared: stats.DeclaredMargin, AA: wider(e.aa(s, direction), e.aa(than, direction))}}
-	if s.experiment == than.experiment {
-		w.Interval, w.whole = stats.Toll(stats.LogRatios(paired(own, other)), direction)
-	} else {
-		w.Interval, w.whole = stats.Change(logs(other), logs(own), direction)
-	}
-	w.verdict = stats.Inconclusive
-	if w.whole {
-		w.verdict = stats.Judge(w.Interval, w.margins)
-	}
-	return w
-}
-
-// aa is what the host shows against itself where the spot was measured.
-func (e evidence) aa(s spot, direction stats.Direction) stats.Interval {
-	var blocks []stats.Block
-	for _, both := range e.values(s.host()) {
-		if len(both) == 2 {
-			blocks = append(blocks, stats.Block{Cell: both[0], Baselines: both[1:]})
-		}
-	}
-	interval, _ := stats.Toll(stats.LogRatios(blocks), direction)
-	return interval
-}
-
-// wider is the wider of two intervals; one that is not known is the widest.
-func wider(a, b stats.Interval) stats.Interval {
-	for _, i := range []stats.Interval{a, b} {
-		if math.IsNaN(i.High - i.Low) {
-			return stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}
-		}
-	}
-	if a.High-a.Low > b.High-b.Low {
-		return a
-	}
-	return b
-}
-
-// paired joins the blocks of two spots; of two layouts of a cell the mean counts.
-func paired(own, other map[int][]float64) []stats.Block {
-	var blocks []stats.Block
-	for block, values := range own {
-		if baselines, stands := other[block]; stands {
-			blocks = append(blocks, stats.Block{Cell: mean(values), Baselines: baselines})
-		}
-	}
-	return blocks
-}
-
-func logs(values map[int][]float64) []float64 {
-	var all []float64
-	for _, v := range values {
-		all = append(all, math.Log(mean(v)))
-	}
-	return all
-}
-
-// mean is the geometric one.
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += math.Log(v)
-	}
-	return math.Exp(sum / float64(len(values)))
+	return weigh.Against(e.values(s), e.values(than), s.experiment == than.experiment, q, e.margins(s, q), e.margins(than, q))
 }

@@ -60,7 +60,7 @@ func (c Case) beside(f figure, p published, e evidence) result.Figure {
 		than.path = s.path
 	}
 	if row.Against != "" && e.lacks(than) == "" {
-		row.Toll = e.weigh(s, than).result()
+		row.Toll = e.weigh(s, than).Change()
 		if e.standIn(than) {
 			row.Fidelity = network.StandIn
 		}
@@ -69,21 +69,6 @@ func (c Case) beside(f figure, p published, e evidence) result.Figure {
 		row.Ceiling.Measured = &m.Ceiling.Ratio
 	}
 	return row
-}
-
-// result is the weighing in the form of a file; nil: nothing was weighed.
-func (w weighed) result() *result.Change {
-	if math.IsNaN(w.Value) {
-		return nil
-	}
-	t := &result.Change{Value: w.Value, Verdict: string(w.verdict), Margin: 1}
-	if used := w.margins.Used(); !math.IsInf(used, 0) && !math.IsNaN(used) {
-		t.Margin = used
-	}
-	if w.whole {
-		t.Low, t.High = &w.Low, &w.High
-	}
-	return t
 }
 
 func unitOf(metric string) string {

@@ -9,6 +9,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // Judge joins the results of a case's experiments, by name, and says what came of
@@ -49,7 +50,7 @@ func (c Case) Judge(results map[string]*result.Result, refereed *result.Result) 
 func (c Case) recommend(e evidence) (name, because string) {
 	type ranked struct {
 		at   spot
-		toll weighed
+		toll weigh.Weighing
 	}
 	var all []ranked
 	var without []string
@@ -72,14 +73,14 @@ func (c Case) recommend(e evidence) (name, because string) {
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.toll.Value, b.toll.Value) })
 	first, best := all[0], []string{all[0].at.network}
-	texts := []string{fmt.Sprintf("%s costs %s on %s (%s)", first.at.network, first.toll.interval(), first.at.metric, first.at.path)}
+	texts := []string{fmt.Sprintf("%s costs %s on %s (%s)", first.at.network, interval(first.toll), first.at.metric, first.at.path)}
 	for _, next := range all[1:] {
 		behind := e.weigh(next.at, first.at)
-		text := fmt.Sprintf("%s costs %s", next.at.network, next.toll.interval())
+		text := fmt.Sprintf("%s costs %s", next.at.network, interval(next.toll))
 		if next.at.path != first.at.path {
 			text += " (" + next.at.path + ")"
 		}
-		if behind.verdict != stats.Slower {
+		if behind.Verdict != stats.Slower {
 			text += ", no measurable difference"
 			best = append(best, next.at.network)
 		}
@@ -99,10 +100,11 @@ func (c Case) join(results map[string]*result.Result) *result.Result {
 		case whole == nil:
 			first := *res
 			whole = &first
+			whole.Cells = cellsIn(x.Name, res)
 			whole.Plan.Name, whole.Plan.Case = c.ID, c.ID
 			whole.Environment.Parts = maps.Clone(res.Environment.Parts)
 		default:
-			add(whole, res)
+			add(whole, res, x.Name)
 		}
 	}
 	if whole != nil && len(results) < len(c.Experiments) {
@@ -112,7 +114,7 @@ func (c Case) join(results map[string]*result.Result) *result.Result {
 }
 
 // add puts a later experiment behind the others.
-func add(whole, res *result.Result) {
+func add(whole, res *result.Result, experiment string) {
 	whole.Finished = res.Finished
 	whole.Plan = joinPlans(whole.Plan, res.Plan)
 	for part, version := range res.Environment.Parts {
@@ -122,7 +124,7 @@ func add(whole, res *result.Result) {
 	whole.Noise.Steal = max(whole.Noise.Steal, res.Noise.Steal)
 	whole.Noise.Pressure = max(whole.Noise.Pressure, res.Noise.Pressure)
 	whole.Noise.ForeignCPU = max(whole.Noise.ForeignCPU, res.Noise.ForeignCPU)
-	whole.Cells = slices.Concat(whole.Cells, res.Cells)
+	whole.Cells = slices.Concat(whole.Cells, cellsIn(experiment, res))
 	whole.Findings = slices.Concat(whole.Findings, res.Findings)
 	whole.States = slices.Concat(whole.States, res.States)
 	for _, u := range res.Unread {
@@ -135,6 +137,16 @@ func add(whole, res *result.Result) {
 			whole.Warnings = append(whole.Warnings, w)
 		}
 	}
+}
+
+// cellsIn are the cells of an experiment, whose groups are no other's.
+func cellsIn(experiment string, res *result.Result) []result.Cell {
+	res.SetGroups()
+	cells := slices.Clone(res.Cells)
+	for n := range cells {
+		cells[n].Group = result.GroupIn(experiment, cells[n].Group)
+	}
+	return cells
 }
 
 // joinPlans lists what either measures; what differs between them stands with

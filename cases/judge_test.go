@@ -44,6 +44,35 @@ func TestATollIsReproducedWhereItIsThat(t *testing.T) {
 	}
 }
 
+// TestBaselinesThatDifferDecideNothing takes a toll that is told, and one of the
+// two baselines away from the other by more than that.
+func TestBaselinesThatDifferDecideNothing(t *testing.T) {
+	c := find(t, "containerd-linux-bridge")
+	refereed, err := c.Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for apart, want := range map[float64]string{0: result.ClaimReproduced, 0.15: result.ClaimUntestable} {
+		results := measuredBy(c, tolls{"containerd-bridge": 0.07}, network.Product)
+		for _, res := range results {
+			for _, cell := range res.Cells {
+				for _, s := range cell.Samples {
+					if v, has := s.Metrics["throughput"]; has && s.Layout != "" {
+						s.Metrics["throughput"] = v * (1 + apart*map[string]float64{"a": 0.5, "b": -0.5}[s.Layout])
+					}
+				}
+			}
+		}
+		whole, err := c.Judge(results, refereed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := verdictOn(t, whole, "throughput toll"); got.Verdict != want {
+			t.Errorf("baselines apart by %v: %s because %s", apart, got.Verdict, got.Because)
+		}
+	}
+}
+
 func TestOrdersAreJudged(t *testing.T) {
 	c := find(t, "openshift-calico-bgp-ovs")
 	for _, one := range []struct {
@@ -116,7 +145,7 @@ func TestTheGapOverLinks(t *testing.T) {
 		results := measuredBy(c, nil, network.Product)
 		for n := range results[overLinks].Cells {
 			cell := &results[overLinks].Cells[n]
-			if link := cell.Params["link"].(float64); cell.Network == "vxlan" && link > gbit {
+			if link := cell.Params.Number("link"); cell.Network == "vxlan" && link > gbit {
 				for _, s := range cell.Samples {
 					s.Metrics["throughput"] *= 1 - one.grows
 				}

@@ -7,6 +7,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // claim is a sentence of the article and how it is judged. Where it names a toll
@@ -81,10 +82,10 @@ func compared(s, than spot, holds func(stats.Verdict) bool) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s, than}, func() answer {
 			w := e.weigh(s, than)
-			if w.verdict == stats.Inconclusive {
-				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", w.text(s, than), percent(w.margins.Used())))
+			if w.Verdict == stats.Inconclusive {
+				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", textOf(w, s, than), percent(w.Least)))
 			}
-			return told(holds(w.verdict), w.text(s, than))
+			return told(holds(w.Verdict), textOf(w, s, than))
 		})
 	}
 }
@@ -114,11 +115,11 @@ func whose(s, below spot, theirs, ours string) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s, below, below.host()}, func() answer {
 			own, added := e.weigh(below, below.host()), e.weigh(s, below)
-			text := fmt.Sprintf("%s costs %s, %s beside it %s more", below.network, own.interval(), s.network, added.interval())
+			text := fmt.Sprintf("%s costs %s, %s beside it %s more", below.network, interval(own), s.network, interval(added))
 			switch {
-			case added.verdict == stats.Slower:
+			case added.Verdict == stats.Slower:
 				return told(false, ours+": "+text)
-			case own.whole && own.Low > 0 && added.High < own.Value:
+			case own.Trusted() && added.Trusted() && own.Low > 0 && added.High < own.Value:
 				return told(true, theirs+": "+text)
 			}
 			return untestable("inconclusive: " + text)
@@ -153,8 +154,8 @@ func never(why string, shown ...spot) judge {
 }
 
 // text says by how much one spot is worse than another.
-func (w weighed) text(s, than spot) string {
-	return strings.TrimSpace(fmt.Sprintf("%s is %s of %s %s", s, w.words(), than.network, difference(s, than)))
+func textOf(w weigh.Weighing, s, than spot) string {
+	return strings.TrimSpace(fmt.Sprintf("%s is %s of %s %s", s, words(w), than.network, difference(s, than)))
 }
 
 // difference is what tells one spot from another beside its network.
@@ -173,17 +174,17 @@ func difference(s, than spot) string {
 }
 
 // words is a change with its interval: "12.0 % [10.1, 13.9] worse than that".
-func (w weighed) words() string {
+func words(w weigh.Weighing) string {
 	if w.Value >= 0 {
-		return w.interval() + " worse than that"
+		return interval(w) + " worse than that"
 	}
 	w.Value, w.Low, w.High = -w.Value, -w.High, -w.Low
-	return w.interval() + " better than that"
+	return interval(w) + " better than that"
 }
 
 // interval is a ratio in percent with its ends.
-func (w weighed) interval() string {
-	if !w.whole {
+func interval(w weigh.Weighing) string {
+	if !w.Whole {
 		return percent(w.Value)
 	}
 	return fmt.Sprintf("%s [%.1f, %.1f]", percent(w.Value), 100*w.Low, 100*w.High)

@@ -5,6 +5,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // widest is how wide an interval may be, as a multiple of the published toll, for the
@@ -20,18 +21,18 @@ type span struct {
 // costs judges whether a network's toll is the one that the text names. It is
 // reproduced if the measured interval comes within the declared margin of it, is
 // above zero and no wider than widest; it is not if even the interval widened by the
-// margin does not meet it; else it is inconclusive.
+// least toll that counts does not meet it; else it is inconclusive.
 func costs(s span) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s.spot, s.host()}, func() answer {
 			w := e.weigh(s.spot, s.host())
-			text := fmt.Sprintf("the toll of %s on its %s (%s%s) is %s; published: %s", s.network, s.metric, s.path, sized(s.spot), w.interval(), s.text())
-			margin := w.margins.Used()
-			if w.whole && (w.High+margin < s.low || w.Low-margin > s.high) {
+			text := fmt.Sprintf("the toll of %s on its %s (%s%s) is %s; published: %s", s.network, s.metric, s.path, sized(s.spot), interval(w), s.text())
+			margin := w.Least
+			if w.Whole && (w.High+margin < s.low || w.Low-margin > s.high) {
 				return told(false, text)
 			}
 			meets := w.High+stats.DeclaredMargin >= s.low && w.Low-stats.DeclaredMargin <= s.high
-			if !w.whole || !meets || w.Low <= 0 || w.High-w.Low > max(widest*s.high, 2*stats.DeclaredMargin) {
+			if !w.Trusted() || !meets || w.Low <= 0 || w.High-w.Low > max(widest*s.high, 2*stats.DeclaredMargin) {
 				return untestable("inconclusive: " + text + ", margin " + percent(margin))
 			}
 			return told(true, text)
@@ -63,8 +64,8 @@ func atMost(s spot, most float64) judge {
 	return func(e evidence) answer {
 		return e.judged([]spot{s, s.host()}, func() answer {
 			w := e.weigh(s, s.host())
-			text := fmt.Sprintf("the toll of %s on its %s is %s; the claim allows up to %s", s.network, s.metric, w.interval(), percent(most))
-			if !w.whole || w.Low <= most && w.High > most {
+			text := fmt.Sprintf("the toll of %s on its %s is %s; the claim allows up to %s", s.network, s.metric, interval(w), percent(most))
+			if !w.Trusted() || w.Low <= most && w.High > most {
 				return untestable("inconclusive: " + text)
 			}
 			return told(w.High <= most, text)
@@ -121,18 +122,20 @@ func widens(s spot, links ...result.BitsPerSecond) judge {
 			spots = append(spots, s.over(link), s.over(link).host())
 		}
 		return e.judged(spots, func() answer {
-			var tolls []weighed
+			var tolls []weigh.Weighing
 			text := "the toll of " + s.network
 			for _, link := range links {
 				w := e.weigh(s.over(link), s.over(link).host())
 				tolls = append(tolls, w)
-				text += fmt.Sprintf(", %s over %s", w.interval(), link)
+				text += fmt.Sprintf(", %s over %s", interval(w), link)
 			}
 			first, last := tolls[0], tolls[len(tolls)-1]
 			switch {
-			case last.Low > first.High+last.margins.Declared:
+			case !first.Trusted() || !last.Trusted():
+				return untestable("inconclusive: " + text)
+			case last.Low > first.High+stats.DeclaredMargin:
 				return told(true, text)
-			case last.High < first.Low || last.verdict == stats.Equal:
+			case last.High < first.Low || last.Verdict == stats.Equal:
 				return told(false, text)
 			}
 			return untestable("inconclusive: " + text)

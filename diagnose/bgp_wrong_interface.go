@@ -36,9 +36,10 @@ func (e *Evidence) wrongWay(at, end string) (result.Finding, bool) {
 	if address == "" || end == hostOf(end) {
 		return result.Finding{}, false
 	}
-	to, way, routed := e.route(at, address)
-	hop := wordAfter(way, "via")
-	if routed && to != "0.0.0.0/0" && (hop == "" && strings.Contains(way, "tunl") || e.deviceOf(hostOf(end), hop) != "") {
+	way, routed := e.route(at, address)
+	routed = routed && way.To.Bits() > 0 && !way.Blackhole // the default route is not BGP's
+	behind := e.deviceOf(hostOf(end), way.Via.String()) != "" || !way.Via.IsValid() && strings.HasPrefix(way.Device, "tunl")
+	if routed && behind {
 		return result.Finding{}, false
 	}
 	f := result.Finding{
@@ -48,9 +49,9 @@ func (e *Evidence) wrongWay(at, end string) (result.Finding, bool) {
 		Fix:        "temporary; then bind the BGP speaker to the interface and address at which the other hosts reach this one",
 		Confidence: 0.96,
 	}
-	if routed && to != "0.0.0.0/0" {
-		f.Cause = fmt.Sprintf("%s sends to %s (%s) by %q, which does not lead to the other host: BGP uses the wrong interface", at, end, address, way)
-		f.Evidence[0].Value = to + " " + way
+	if routed {
+		f.Cause = fmt.Sprintf("%s sends to %s (%s) by %q, which does not lead to the other host: BGP uses the wrong interface", at, end, address, way.Way())
+		f.Evidence[0].Value = way.To.String() + " " + way.Way()
 	}
 	return f, true
 }

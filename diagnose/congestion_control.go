@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"tare/result"
 )
@@ -17,18 +16,20 @@ func congestionControl() Rule {
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, way := range []struct{ from, to string }{{e.Client, e.Dial}, {e.Server, e.addressOn(e.Client, "eth0")}} {
-				to, route, _ := e.route(way.from, way.to)
-				rest, has, set := strings.Cut(route, " congctl ")
-				if e.CC == "" || !set || has == e.CC {
+				route, _ := e.route(way.from, way.to)
+				if e.CC == "" || route.CC == "" || route.CC == e.CC {
 					continue
 				}
-				if strings.Contains(rest, "via ") {
+				plain := route
+				plain.CC = ""
+				rest := plain.Way()
+				if route.Via.IsValid() {
 					rest += " onlink" // a gateway may be outside the place's own ranges
 				}
 				found = append(found, result.Finding{
-					Cause:      fmt.Sprintf("what %s sends to %s uses congestion control %s, not %s as planned", way.from, to, has, e.CC),
-					Evidence:   []result.Evidence{seen("route to "+to, route, way.from, result.SourceRoutes)},
-					Remedy:     remedy(way.from, fmt.Sprintf("ip route change %s %s congctl %s", to, rest, e.CC)),
+					Cause:      fmt.Sprintf("what %s sends to %s uses congestion control %s, not %s as planned", way.from, route.To, route.CC, e.CC),
+					Evidence:   []result.Evidence{seen("route to "+route.To.String(), route.Way(), way.from, result.SourceRoutes)},
+					Remedy:     remedy(way.from, fmt.Sprintf("ip route change %s %s congctl %s", route.To, rest, e.CC)),
 					Confidence: 0.97,
 				})
 			}

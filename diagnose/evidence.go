@@ -72,24 +72,7 @@ func (e *Evidence) unread(source string) bool {
 
 // number is a value of a state; 0: it has none.
 func (e *Evidence) number(at, source, name string) float64 {
-	return asNumber(e.state(at, source)[name])
-}
-
-// asNumber reads a number as a probe or a result file gives it.
-func asNumber(value any) float64 {
-	switch n := value.(type) {
-	case float64:
-		return n
-	case int:
-		return float64(n)
-	case int64:
-		return float64(n)
-	case uint32:
-		return float64(n)
-	case uint16:
-		return float64(n)
-	}
-	return 0
+	return result.Number(e.state(at, source)[name])
 }
 
 // word is a value of a state as a text; empty: it has none.

@@ -42,13 +42,13 @@ func forwardingOff() Rule {
 // devices, or those of the devices on which packets arrived.
 func (e *Evidence) forwardingAt(at string) []string {
 	settings := e.state(at, sysctls)
-	if value, there := settings["ipv4/ip_forward"]; there && asNumber(value) == 0 {
+	if value, there := settings["ipv4/ip_forward"]; there && result.Number(value) == 0 {
 		return []string{"ipv4/ip_forward"}
 	}
 	var found []string
 	for _, device := range e.devices(at) {
 		name := "ipv4/conf/" + device + "/forwarding"
-		if value, there := settings[name]; there && asNumber(value) == 0 {
+		if value, there := settings[name]; there && result.Number(value) == 0 {
 			found = append(found, name)
 		}
 	}

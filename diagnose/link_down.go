@@ -42,10 +42,8 @@ func (e *Evidence) configured(at, device string) bool {
 	if e.word(at, links, device+".master") != "" {
 		return true
 	}
-	for _, of := range e.state(at, result.SourceAddresses) {
-		if of == device {
-			return true
-		}
+	if e.addressOn(at, device) != "" {
+		return true
 	}
 	return slices.Contains([]string{"veth", "vxlan", "bridge", "macvlan", "ipvlan", "vlan", "wireguard"}, e.word(at, links, device+".kind"))
 }

@@ -85,10 +85,9 @@ func (e *Evidence) vxlans(at string) []string { return e.names(at, links, ".vni"
 
 // addressOn is an address of a device; empty: it has none.
 func (e *Evidence) addressOn(at, device string) string {
-	for _, prefix := range keys(e.state(at, result.SourceAddresses)) {
-		if e.state(at, result.SourceAddresses)[prefix] == device {
-			address, _, _ := strings.Cut(prefix, "/")
-			return address
+	for _, a := range e.Addresses {
+		if a.At == at && a.Device == device {
+			return a.Prefix.Addr().String()
 		}
 	}
 	return ""

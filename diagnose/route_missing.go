@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"tare/result"
 )
@@ -21,9 +20,9 @@ func routeMissing() Rule {
 			for _, at := range e.Places {
 				for _, end := range []string{e.Client, e.Server} {
 					address := e.addressOn(end, "eth0")
-					_, way, routed := e.route(at, address)
+					way, routed := e.route(at, address)
 					lacks := e.counted(at, netstat, "IpExt.InNoRoutes") + e.counted(at, snmp, "Ip.OutNoRoutes")
-					if end == at || address == "" || routed && !strings.HasPrefix(way, "blackhole") || lacks == 0 {
+					if end == at || address == "" || routed && !way.Blackhole || lacks == 0 {
 						continue
 					}
 					found = append(found, result.Finding{

@@ -28,7 +28,7 @@ func rpFilter() Rule {
 				}
 				var loose []string
 				for name, value := range e.state(at, sysctls) {
-					if strings.HasSuffix(name, "/rp_filter") && asNumber(value) == 1 {
+					if strings.HasSuffix(name, "/rp_filter") && result.Number(value) == 1 {
 						finding.Evidence = append(finding.Evidence, seen(name, value, at, sysctls))
 						loose = append(loose, sysctlName(name)+"=2")
 					}

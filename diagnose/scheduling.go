@@ -43,7 +43,7 @@ func coreMigration() Rule {
 
 // seconds is how long a cell was measured in total, warm-ups included.
 func (e *Evidence) seconds() float64 {
-	return float64(len(e.Cell.Samples)) * (asNumber(e.Cell.Params["duration"]) + asNumber(e.Cell.Params["warmup"]))
+	return float64(len(e.Cell.Samples)) * (e.Cell.Params.Number("duration") + e.Cell.Params.Number("warmup"))
 }
 
 // headline is the mean of the cell's first metric over its windows.

@@ -3,9 +3,11 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 const (
@@ -54,35 +56,39 @@ func sizeRank() Rule {
 // perBlock is how the goodput of messages from least to most bytes compares with
 // the baseline's, by block: the mean of the sizes' log ratios.
 func (e *Evidence) perBlock(least, most int) map[int]float64 {
-	ratios := map[int]float64{}
-	for _, s := range e.Cell.Samples {
-		var sum, n float64
-		for step, size := range s.Series["size"] {
-			if int(size) < least || int(size) > most {
-				continue
+	sum, sizes := map[int]float64{}, map[int]float64{}
+	if e.Baseline == nil {
+		return sum
+	}
+	for _, size := range e.sizes(least, most) {
+		at := func(s result.Sample) (float64, bool) {
+			step := slices.Index(s.Series["size"], size)
+			if step < 0 || step >= len(s.Series["throughput"]) {
+				return 0, false
 			}
-			b := stats.Block{Cell: s.Series["throughput"][step], Baselines: e.baselineAt(s.Block, step)}
-			if ratio, ok := b.LogRatio(); ok {
-				sum, n = sum+ratio, n+1
-			}
+			return s.Series["throughput"][step], true
 		}
-		if n > 0 {
-			ratios[s.Block] = sum / n
+		for _, b := range weigh.BlocksBy(e.Cell, at).Over(weigh.BlocksBy(e.Baseline, at)) {
+			if ratio := b.Mean(); ratio > 0 {
+				sum[b.N], sizes[b.N] = sum[b.N]+math.Log(ratio), sizes[b.N]+1
+			}
 		}
 	}
-	return ratios
+	for block := range sum {
+		sum[block] /= sizes[block]
+	}
+	return sum
 }
 
-// baselineAt is the goodput of the baseline in a block at a step of its series.
-func (e *Evidence) baselineAt(block, step int) []float64 {
-	var found []float64
-	if e.Baseline == nil {
-		return nil
-	}
-	for _, s := range e.Baseline.Samples {
-		if s.Block == block && step < len(s.Series["throughput"]) {
-			found = append(found, s.Series["throughput"][step])
+// sizes are those that the cell's sweeps visited, from least to most bytes.
+func (e *Evidence) sizes(least, most int) []float64 {
+	var all []float64
+	for _, s := range e.Cell.Samples {
+		for _, size := range s.Series["size"] {
+			if int(size) >= least && int(size) <= most && !slices.Contains(all, size) {
+				all = append(all, size)
+			}
 		}
 	}
-	return found
+	return all
 }

@@ -63,12 +63,12 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 		small = err == nil && most < smallBuffer
 	}
 	// What is in flight is then the window. A busy receiver keeps a large one full.
-	window := e.headline() / 8 * e.mean("rtt") / max(1, asNumber(e.Cell.Params["flows"]))
+	window := e.headline() / 8 * e.mean("rtt") / max(1, e.Cell.Params.Number("flows"))
 	if waited == 0 || waited < limitedShare*busy || !small && (waited < mostShare*busy || window > smallWindow || e.relayed()) {
 		return nil
 	}
 	fix := remedy(at, fmt.Sprintf("sysctl -w %s='4096 131072 67108864'", sysctlName(setting)))
-	if scaling, known := e.state(at, sysctls)[windowScaling]; known && asNumber(scaling) == 0 {
+	if scaling, known := e.state(at, sysctls)[windowScaling]; known && result.Number(scaling) == 0 {
 		fix = remedy(at, "sysctl -w "+sysctlName(windowScaling)+"=1")
 	}
 	return []result.Finding{{
@@ -90,7 +90,7 @@ func applicationLimited() Rule {
 		Fix:   "a faster sender, or more flows",
 		Match: func(e *Evidence) []result.Finding {
 			duration, busy := e.mean("window"), e.mean("busy")
-			flows := max(1, asNumber(e.Cell.Params["flows"]))
+			flows := max(1, e.Cell.Params.Number("flows"))
 			if e.Cell.Workload != "tcp_stream" || e.mean("app_limited") < flows || busy > idleShare*duration*flows {
 				return nil
 			}

@@ -1,15 +1,20 @@
 package diagnose
 
-import "tare/result"
+import (
+	"tare/result"
+	"tare/weigh"
+)
 
 // doubted is what remains of the confidence in a cause whose fix gave nothing
 // back.
 const doubted = 0.5
 
 // Verify writes into the cells of a result that have a finding what its fix gave
-// back, as the same cells show that were measured with the fix in place. A fix
-// that gave nothing back lowers the confidence in its cause.
-func Verify(before, after *result.Result, verified result.Finding) {
+// back, as the same cells show that were measured with the fix in place; axes are
+// those that the fix changed. A fix that gave nothing back lowers the confidence
+// in its cause.
+func Verify(before, after *result.Result, verified result.Finding, axes ...string) {
+	before.SetGroups()
 	for n := range before.Cells {
 		cell := &before.Cells[n]
 		for i := range cell.Findings {
@@ -18,7 +23,7 @@ func Verify(before, after *result.Result, verified result.Finding) {
 				continue
 			}
 			var better bool
-			f.Verified, better = gaveBack(cell, sameCell(after, cell))
+			f.Verified, better = gaveBack(cell, sameCell(after, cell, axes))
 			if f.Verified != nil && !better {
 				f.Confidence *= doubted
 			}
@@ -27,9 +32,10 @@ func Verify(before, after *result.Result, verified result.Finding) {
 	}
 }
 
-// sameCell is a cell of another run of the same plan; nil: it has none.
-func sameCell(res *result.Result, cell *result.Cell) *result.Cell {
-	again := measuredAs(res, cell, cell.Network)
+// sameCell is a cell of another run of the same plan but for some axes; nil: it
+// has none.
+func sameCell(res *result.Result, cell *result.Cell, but []string) *result.Cell {
+	again := weigh.Same(res, cell, but...)
 	if again == nil || again.Fidelity != cell.Fidelity {
 		return nil
 	}
@@ -53,21 +59,19 @@ func gaveBack(before, after *result.Cell) (*result.Verified, bool) {
 	if !tolls {
 		return nil, false
 	}
-	for _, now := range after.Metrics {
-		if now.Name != m.Name || now.Toll == nil {
-			continue
-		}
-		v := &result.Verified{Metric: m.Name, Before: &m.Toll.Value, After: &now.Toll.Value}
-		if m.Toll.Value > 0 {
-			v.Recovered = max(0, min(1, 1-now.Toll.Value/m.Toll.Value))
-		}
-		apart := now.Toll.Value < m.Toll.Value
-		if m.Toll.Low != nil && now.Toll.High != nil {
-			apart = *now.Toll.High < *m.Toll.Low
-		}
-		return v, apart
+	now := weigh.Metric(after, m.Name)
+	if now == nil || now.Toll == nil {
+		return nil, false
 	}
-	return nil, false
+	v := &result.Verified{Metric: m.Name, Before: &m.Toll.Value, After: &now.Toll.Value}
+	if m.Toll.Value > 0 {
+		v.Recovered = max(0, min(1, 1-now.Toll.Value/m.Toll.Value))
+	}
+	apart := now.Toll.Value < m.Toll.Value
+	if m.Toll.Low != nil && now.Toll.High != nil {
+		apart = *now.Toll.High < *m.Toll.Low
+	}
+	return v, apart
 }
 
 // tolling is the metric of a cell that shows its fault: the first that is slower,

@@ -65,40 +65,27 @@ func (e *Evidence) owner(address string) string {
 
 // deviceOf is the device of a place that has an address; empty: none.
 func (e *Evidence) deviceOf(at, address string) string {
-	for prefix, device := range e.state(at, result.SourceAddresses) {
-		if of, _, _ := strings.Cut(prefix, "/"); of == address {
-			name, _ := device.(string)
-			return name
+	for _, a := range e.Addresses {
+		if a.At == at && a.Prefix.Addr().String() == address {
+			return a.Device
 		}
 	}
 	return ""
 }
 
-// route is how a place would send to an address: the destination and the text of its
-// route with the longest prefix.
-func (e *Evidence) route(at, address string) (to, way string, found bool) {
-	addr, err := netip.ParseAddr(address)
-	longest := -1
-	for prefix, value := range e.state(at, result.SourceRoutes) {
-		text, _ := value.(string)
-		if prefix == "default" {
-			prefix = "0.0.0.0/0"
-		}
-		p, errPrefix := netip.ParsePrefix(prefix)
-		if err == nil && errPrefix == nil && p.Contains(addr) && p.Bits() > longest {
-			longest, to, way, found = p.Bits(), prefix, text, true
+// route is how a place would send to an address: its route with the longest
+// prefix.
+func (e *Evidence) route(at, address string) (way result.Route, found bool) {
+	to, err := netip.ParseAddr(address)
+	if err != nil {
+		return result.Route{}, false
+	}
+	for _, r := range e.Routes {
+		if r.At == at && r.To.Contains(to) && (!found || r.To.Bits() > way.To.Bits()) {
+			way, found = r, true
 		}
 	}
-	return to, way, found
-}
-
-// wordAfter is the word that follows another in a text; empty: none.
-func wordAfter(text, word string) string {
-	words := strings.Fields(text)
-	if at := slices.Index(words, word); at >= 0 && at+1 < len(words) {
-		return words[at+1]
-	}
-	return ""
+	return way, found
 }
 
 // carrierShare is the least share of the packets of a place's busiest device from

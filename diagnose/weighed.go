@@ -1,13 +1,13 @@
 package diagnose
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 	"tare/wire"
 	"tare/workload"
 )
@@ -17,6 +17,7 @@ import (
 // name of the lab that was measured, if it still stands; else empty.
 func Weigh(res *result.Result, lab string) {
 	res.Findings = append(res.Findings, find(&Evidence{Noise: res.Noise}, Machine())...)
+	groups := weigh.Groups(res)
 	for n := range res.Cells {
 		cell := &res.Cells[n]
 		if cell.Status != result.StatusOK || cell.Network == network.Baseline {
@@ -26,28 +27,28 @@ func Weigh(res *result.Result, lab string) {
 		if kind, _ := workload.Find(cell.Workload); kind.Cycle != nil {
 			rules = Making()
 		}
-		cell.Findings = append(cell.Findings, find(weighed(res, cell, lab), rules)...)
+		cell.Findings = append(cell.Findings, find(weighed(res, groups, cell, lab), rules)...)
 		Rank(cell.Findings)
 	}
 }
 
 // WeighTraces names the causes that the tracer saw in the cells of a result.
 func WeighTraces(res *result.Result, lab string) {
+	groups := weigh.Groups(res)
 	for n := range res.Cells {
 		if cell := &res.Cells[n]; cell.Trace != nil {
-			cell.Findings = append(cell.Findings, find(weighed(res, cell, lab), Traced())...)
+			cell.Findings = append(cell.Findings, find(weighed(res, groups, cell, lab), Traced())...)
 		}
 	}
 }
 
 // weighed is the evidence that a result holds of a cell.
-func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
+func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab string) *Evidence {
 	kind, _ := network.Find(cell.Network)
-	nic, _ := cell.Params["nic"].(string)
-	mtu, rules := int(asNumber(cell.Params["mtu"])), int(asNumber(cell.Params[network.Rules]))
+	mtu, group := cell.Params.Count("mtu"), weigh.Of(groups, cell)
 	e := &Evidence{
 		Lab: lab, Cell: cell, Noise: res.Noise,
-		Parent: measuredAs(res, cell, kind.Parent), Baseline: measuredAs(res, cell, network.Baseline),
+		Parent: group.Counterpart(cell, kind.Parent), Baseline: group.Counterpart(cell, network.Baseline),
 	}
 	if len(cell.Clusters) > 0 {
 		e.Prefix = cell.Clusters[0] + "."
@@ -55,7 +56,8 @@ func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
 	e.Examination = result.Examination{
 		Unread:  res.Unread,
 		Network: cell.Network, Fidelity: cell.Fidelity, Path: cell.Path,
-		NIC: nic, MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack), Link: asNumber(cell.Params["link"]) > 0, Rules: rules,
+		NIC: cell.Params.Text("nic"), MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack),
+		Link: cell.Params.Number("link") > 0, Rules: cell.Params.Count(network.Rules),
 	}
 	if cell.Client != nil && cell.Server != nil { // one that makes containers has no ends
 		e.Client, e.Server = cell.Client.At, cell.Server.At
@@ -76,22 +78,6 @@ func weighed(res *result.Result, cell *result.Cell, lab string) *Evidence {
 		e.Readings = append(e.Readings, sample.Readings...)
 	}
 	return e
-}
-
-// measuredAs is the cell of another network that was measured as this one was;
-// nil: none was.
-func measuredAs(res *result.Result, cell *result.Cell, other string) *result.Cell {
-	for n := range res.Cells {
-		c := &res.Cells[n]
-		if c.Network != other || c.Path != cell.Path || c.Workload != cell.Workload || c.Mode != cell.Mode || c.Status != result.StatusOK {
-			continue
-		}
-		differs := func(name string) bool { return !reflect.DeepEqual(c.Params[name], cell.Params[name]) }
-		if !slices.ContainsFunc([]string{"nic", "mtu", "pin", "flows", "size", "sizes", "rate", "server", "tool"}, differs) {
-			return c
-		}
-	}
-	return nil
 }
 
 // slower is the toll of a cell that is slower by its verdict, on the first metric
@@ -130,10 +116,8 @@ func (e *Evidence) added(metric result.Metric) float64 {
 	if e.Parent == nil {
 		return 0
 	}
-	for _, m := range e.Parent.Metrics {
-		if m.Name == metric.Name && m.Toll != nil {
-			return max(0, min(1, 1-m.Toll.Value/metric.Toll.Value))
-		}
+	if m := weigh.Metric(e.Parent, metric.Name); m != nil && m.Toll != nil {
+		return max(0, min(1, 1-m.Toll.Value/metric.Toll.Value))
 	}
 	return 0
 }
@@ -154,10 +138,8 @@ const unattributed = 0.65
 func (e *Evidence) tolled(m result.Metric) []result.Evidence {
 	all := []result.Evidence{{Name: "toll of " + e.Network + " on " + m.Name, Value: m.Toll.Value, Source: "this result"}}
 	if e.Parent != nil {
-		for _, p := range e.Parent.Metrics {
-			if p.Name == m.Name && p.Toll != nil {
-				all = append(all, result.Evidence{Name: "toll of " + e.Parent.Network + ", which it is built upon", Value: p.Toll.Value, Source: "this result"})
-			}
+		if p := weigh.Metric(e.Parent, m.Name); p != nil && p.Toll != nil {
+			all = append(all, result.Evidence{Name: "toll of " + e.Parent.Network + ", which it is built upon", Value: p.Toll.Value, Source: "this result"})
 		}
 	}
 	return all

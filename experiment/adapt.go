@@ -12,7 +12,7 @@ import (
 func SizeOf(p result.Plan) int64 {
 	var n int64
 	for _, g := range groupsOf(p) {
-		n += int64(len(g.cells))
+		n += int64(len(g.places))
 	}
 	return n * int64(p.Blocks)
 }

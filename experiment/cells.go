@@ -9,22 +9,23 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
+	"tare/weigh"
 	"tare/workload"
 )
 
 // The layouts of the baseline: it is measured twice, on two pairs of hosts.
 const (
-	layoutA = "a"
-	layoutB = "b"
+	layoutA = weigh.LayoutA
+	layoutB = weigh.LayoutB
 )
 
-// group is what is compared with each other: the cells of one path under one
-// workload, nic and link, the two baselines among them.
+// group is what a plan has compared with each other: a cell at each of its places,
+// the two baselines among them, on one path under one workload, nic and link.
 type group struct {
 	path     string
 	workload result.WorkloadPlan
 	nic      string
-	cells    []place
+	places   []place // the two baselines first
 }
 
 // between is what lies between the hosts of an underlay.
@@ -54,7 +55,7 @@ func groupsOf(p result.Plan) []group {
 			}
 			for _, w := range p.Workloads {
 				if kind, _ := workload.Find(w.Name); kind.Cycle == nil || attaches(kind, p, path, b) {
-					groups = append(groups, group{path: path, workload: w, nic: b.nic, cells: cells})
+					groups = append(groups, group{path: path, workload: w, nic: b.nic, places: cells})
 				}
 			}
 		}
@@ -169,7 +170,7 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, RPS: p.RPS == rpsOn, Clusters: []site.ClusterSpec{}}
 	seen := map[string]bool{}
 	for _, g := range groupsOf(p) {
-		for _, cell := range g.cells {
+		for _, cell := range g.places {
 			if seen[cell.cluster] {
 				continue
 			}

@@ -39,7 +39,7 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 	var b strings.Builder
 	for _, g := range groupsOf(p) {
 		fmt.Fprintf(&b, "%s %s nic %s\n", g.path, g.workload.Name, g.nic)
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %s on %s %s", c.network.Name, c.cluster, c.layout), " "))
 		}
 	}
@@ -60,7 +60,7 @@ func TestLinksAreAnAxis(t *testing.T) {
 	})
 	var got []string
 	for _, g := range groupsOf(p) {
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			got = append(got, fmt.Sprintf("%s %v", c.cluster, c.link))
 		}
 	}
@@ -82,7 +82,7 @@ func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 	spec := Spec(p, 2, 2)
 	for _, g := range groupsOf(p) {
 		layouts, underlays := "", map[string]bool{}
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			layouts += c.layout
 			if underlays[c.cluster] {
 				t.Errorf("%s %s: %s stands twice", g.path, g.nic, c.cluster)
@@ -104,8 +104,8 @@ func TestBaselineAlone(t *testing.T) {
 	paths := map[string]bool{}
 	for _, g := range groupsOf(p) {
 		paths[g.path] = true
-		if len(g.cells) != 2 {
-			t.Errorf("%s: %d cells", g.path, len(g.cells))
+		if len(g.places) != 2 {
+			t.Errorf("%s: %d cells", g.path, len(g.places))
 		}
 	}
 	if len(paths) != 2 || !paths[network.SameHost] || !paths[network.CrossHost] {
@@ -122,7 +122,7 @@ func TestParamsOfACell(t *testing.T) {
 		Workloads: []result.WorkloadPlan{{Name: "udp_stream", Rate: result.Rate{Value: 5e6}, Size: 200}},
 	})
 	g := groupsOf(p)[0]
-	got := params(p, g, g.cells[2], false)
+	got := params(p, g, g.places[2], false)
 	for name, want := range map[string]any{
 		"nic": "frames", "mtu": 9000, "pin": "apart", "rps": false, "cc": "cubic", "link": 1e9, "flows": 1, "size": 200, "rate": 5e6,
 		"warmup": float64(p.Warmup), "duration": float64(p.Duration),

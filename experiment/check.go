@@ -7,6 +7,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 	"tare/workload"
 )
 
@@ -32,7 +33,7 @@ func AAPlan(p result.Plan, span time.Duration) result.Plan {
 func blockTime(p result.Plan) time.Duration {
 	runs := 0
 	for _, g := range groupsOf(p) {
-		runs += len(g.cells)
+		runs += len(g.places)
 	}
 	return time.Duration(runs) * (p.Warmup.Duration() + p.Duration.Duration() + runOverhead)
 }
@@ -63,13 +64,9 @@ func Detectable(res *result.Result, plan result.Plan) []Power {
 	for i := range res.Cells {
 		cell := &res.Cells[i]
 		kind, _ := workload.Find(cell.Workload)
-		var pairs []pairOf
-		for _, t := range byBlock(cell, kind.Headline) {
-			pairs = append(pairs, pairOf{cell: t.a, baselines: []float64{t.b}})
-		}
 		// One baseline against the other differs by sqrt(2) of a cell's own
 		// spread, a cell against the mean of two by sqrt(1.5).
-		spread, ok := stats.Spread(logRatios(pairs))
+		spread, ok := stats.Spread(stats.LogRatios(weigh.BlocksOf(cell, kind.Headline).AA()))
 		if !ok {
 			continue
 		}

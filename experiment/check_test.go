@@ -15,8 +15,8 @@ func TestAAPlanFillsItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range groupsOf(aa) {
-		if len(g.cells) != 2 || g.cells[0].network.Name != "host" {
-			t.Errorf("%s holds %d cells", g.path, len(g.cells))
+		if len(g.places) != 2 || g.places[0].network.Name != "host" {
+			t.Errorf("%s holds %d cells", g.path, len(g.places))
 		}
 	}
 	if took := time.Duration(aa.Blocks) * blockTime(aa); took > 20*time.Second || took < 15*time.Second {

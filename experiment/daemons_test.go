@@ -62,8 +62,8 @@ func TestBusyDaemonsAreAWarning(t *testing.T) {
 	}
 }
 
-// TestLabsCostIsInTheResult: how long it took to build, and what it holds.
-func TestLabsCostIsInTheResult(t *testing.T) {
+// TestLabLabsCostIsInTheResult: how long it took to build, and what it holds.
+func TestLabLabsCostIsInTheResult(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 1
 	run := newLoopRun(t, plan)

@@ -9,7 +9,7 @@ import (
 )
 
 // Each cell says how its ends were confined.
-func TestRunWritesDownHowTheEndsAreConfined(t *testing.T) {
+func TestLabRunWritesDownHowTheEndsAreConfined(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 1
 	run := newLoopRun(t, plan)
@@ -28,7 +28,7 @@ func TestRunWritesDownHowTheEndsAreConfined(t *testing.T) {
 
 // An end that may run on other CPUs than its host's fails the cell, and the
 // error names both ends.
-func TestRunRefusesOtherCPUs(t *testing.T) {
+func TestLabRunRefusesOtherCPUs(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 1
 	run := newLoopRun(t, plan)

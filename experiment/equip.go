@@ -145,7 +145,7 @@ func equipment(ctx context.Context, p result.Plan) (map[string]string, error) {
 			programs = append(programs, t.Program)
 		}
 		for _, program := range programs {
-			version, err := program.Told(ctx)
+			version, err := program.PrintedVersion(ctx)
 			if err != nil {
 				return nil, err
 			}

@@ -121,22 +121,21 @@ func (r *runner) chosen(ctx context.Context, pair Pair) (subject, error) {
 			return subject{built, path, ends}, nil
 		}
 	}
-	snapshots, err := r.Site.Look(ctx, to)
+	held, err := r.Site.Look(ctx, to)
 	if err != nil {
 		return subject{}, err
 	}
-	addr, err := addressOf(snapshots[0])
+	addr, err := addressOf(held[0])
 	return subject{built, "", network.Ends{Client: client, Server: server, Bind: addr, Dial: addr}}, err
 }
 
 // addressOf is the address at which others reach a place: that of its
 // interface, not of a bridge.
-func addressOf(snapshot lab.Snapshot) (netip.Addr, error) {
+func addressOf(place probe.Inventory) (netip.Addr, error) {
 	var found netip.Addr
-	for _, link := range snapshot.Links {
-		for _, text := range link.Addresses {
-			prefix, err := netip.ParsePrefix(text)
-			if err != nil || prefix.Addr().IsLoopback() {
+	for _, link := range place.Links {
+		for _, prefix := range link.Addresses {
+			if prefix.Addr().IsLoopback() {
 				continue
 			}
 			if link.Name == lab.Device || !found.IsValid() {
@@ -145,7 +144,7 @@ func addressOf(snapshot lab.Snapshot) (netip.Addr, error) {
 		}
 	}
 	if !found.IsValid() {
-		return found, &InputError{fmt.Sprintf("%s has no IPv4 address: nobody can reach it", snapshot.Namespace)}
+		return found, &InputError{fmt.Sprintf("%s has no IPv4 address: nobody can reach it", place.Namespace)}
 	}
 	return found, nil
 }
@@ -186,11 +185,11 @@ func (r *runner) examine(ctx context.Context, s subject) (result.Examination, er
 		}
 		e.States, e.Unread = append(e.States, stands.States...), probe.Unread(e.Unread, stands.Unread)
 	}
-	snapshots, err := r.lookAt(ctx, places)
+	held, err := r.lookAt(ctx, places)
 	if err != nil {
 		return e, err
 	}
-	e.States = append(e.States, addressing(snapshots)...)
+	e.Addresses, e.Routes = addressing(s.built.Name, held)
 	for n := range e.Readings {
 		e.Readings[n].At = strings.TrimPrefix(e.Readings[n].At, s.built.Name+".")
 	}
@@ -246,11 +245,11 @@ func (r *runner) small(ctx context.Context, s subject, e *result.Examination, na
 func (r *runner) firstMTU(ctx context.Context, s subject, e *result.Examination) int {
 	mtu := e.Inner
 	seen := e.Trials[0].Seen
-	snapshots, err := r.Site.Look(ctx, s.built.Name+"."+s.ends.Client)
-	if len(seen) == 0 || err != nil || len(snapshots) == 0 {
+	held, err := r.Site.Look(ctx, s.built.Name+"."+s.ends.Client)
+	if len(seen) == 0 || err != nil || len(held) == 0 {
 		return mtu
 	}
-	for _, link := range snapshots[0].Links {
+	for _, link := range held[0].Links {
 		if link.Name == seen[0].Device && link.MTU > 0 {
 			mtu = min(link.MTU, mostMTU)
 		}
@@ -311,26 +310,19 @@ func placed(readings []result.Reading, ends network.Ends) []result.Reading {
 	return readings
 }
 
-// addressing tells the addresses and routes of places as other sources tell
-// theirs.
-func addressing(snapshots []lab.Snapshot) []result.State {
-	var states []result.State
-	for _, place := range snapshots {
-		addresses, routes := map[string]any{}, map[string]any{}
+// addressing lists the addresses and routes of places of a cluster.
+func addressing(cluster string, places []probe.Inventory) (addresses []result.Address, routes []result.Route) {
+	for _, place := range places {
+		at := strings.TrimPrefix(place.Namespace, cluster+".")
 		for _, link := range place.Links {
-			for _, address := range link.Addresses {
-				addresses[address] = link.Name
+			for _, prefix := range link.Addresses {
+				addresses = append(addresses, result.Address{At: at, Device: link.Name, Prefix: prefix})
 			}
 		}
 		for _, route := range place.Routes {
-			to, way, _ := strings.Cut(route, " ")
-			if _, better := routes[to]; !better { // the kernel lists the preferred one first
-				routes[to] = way
-			}
+			route.At = at
+			routes = append(routes, route)
 		}
-		states = append(states,
-			result.State{At: place.Namespace, Source: result.SourceAddresses, Values: addresses},
-			result.State{At: place.Namespace, Source: result.SourceRoutes, Values: routes})
 	}
-	return states
+	return addresses, routes
 }

@@ -9,6 +9,7 @@ import (
 
 	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/wire"
 )
 
@@ -54,14 +55,14 @@ func placesOf(underlay string, ends network.Ends) []string {
 	return places
 }
 
-func (r *runner) lookAt(ctx context.Context, places []string) ([]lab.Snapshot, error) {
-	var all []lab.Snapshot
+func (r *runner) lookAt(ctx context.Context, places []string) ([]probe.Inventory, error) {
+	var all []probe.Inventory
 	for _, at := range places {
-		snapshots, err := r.Site.Look(ctx, at)
+		held, err := r.Site.Look(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, snapshots...)
+		all = append(all, held...)
 	}
 	return all, nil
 }
@@ -119,7 +120,7 @@ const mostTroubled = 4
 
 // troubled names the devices that are down, that take no packet of the size, or
 // that dropped packets meanwhile.
-func troubled(before, after []lab.Snapshot, size int) string {
+func troubled(before, after []probe.Inventory, size int) string {
 	var found []string
 	for n, place := range after {
 		for _, l := range place.Links {
@@ -141,14 +142,14 @@ func troubled(before, after []lab.Snapshot, size int) string {
 	return "; " + strings.Join(found[:min(len(found), mostTroubled)], "; ")
 }
 
-// belongs tells whether somebody laid the device: a kernel with tunnels puts
+// belongs reports whether somebody added the device: a kernel with tunnels puts
 // one of each kind into every namespace, without an address and down.
-func belongs(l lab.LinkInfo) bool {
+func belongs(l probe.Link) bool {
 	return len(l.Addresses) > 0 || l.Bridge != "" || l.Kind == "veth"
 }
 
-func droppedBy(snapshot lab.Snapshot, device string) uint64 {
-	for _, l := range snapshot.Links {
+func droppedBy(at probe.Inventory, device string) uint64 {
+	for _, l := range at.Links {
 		if l.Name == device {
 			return l.Dropped
 		}

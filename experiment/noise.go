@@ -8,6 +8,7 @@ import (
 	"tare/network"
 	"tare/probe"
 	"tare/result"
+	"tare/weigh"
 	"tare/workload"
 )
 
@@ -92,11 +93,11 @@ func (r *runner) finishNoise() {
 	}
 }
 
-// warningsFor are what touches every number of a cell: the gates, the
-// underlay's own, and what its samples said.
-func (r *runner) warningsFor(cell *result.Cell, underlay string) []string {
+// warningsFor are what affects every number of a cell: the gates, those of its
+// hosts (the first of a baseline's two), and what its samples reported.
+func (r *runner) warningsFor(cell *result.Cell) []string {
 	warnings := slices.Clone(r.gates)
-	warnings = append(warnings, r.warned[underlay]...)
+	warnings = append(warnings, r.warned[cell.Clusters[0]]...)
 	warnings = append(warnings, r.missed[cell]...)
 	counted := map[string]int{}
 	for _, s := range cell.Samples {
@@ -136,11 +137,11 @@ func (r *runner) preciseEnough(blocks int) bool {
 		return false
 	}
 	for _, cell := range r.res.Cells {
-		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].cells) > 2 {
+		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].places) > 2 {
 			continue
 		}
-		m, ok := headline(cell)
-		if !ok || m.Toll == nil || m.Toll.Low == nil || (*m.Toll.High-*m.Toll.Low)/2 > r.plan.Precision {
+		m := weigh.Headline(&cell)
+		if m == nil || m.Toll == nil || m.Toll.Low == nil || (*m.Toll.High-*m.Toll.Low)/2 > r.plan.Precision {
 			return false
 		}
 	}

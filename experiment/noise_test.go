@@ -37,7 +37,7 @@ func TestStolenTimeIsSaid(t *testing.T) {
 	}
 }
 
-func TestGateLooksAtTheMachine(t *testing.T) {
+func TestLabGateLooksAtTheMachine(t *testing.T) {
 	r := synthetic(t, vxlanPlan("tcp_rr"))
 	if err := r.gateBefore(); err != nil {
 		t.Fatal(err)

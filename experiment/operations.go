@@ -25,7 +25,7 @@ func pathless(p result.Plan) []group {
 	for _, w := range p.Workloads {
 		kind, _ := workload.Find(w.Name)
 		if cells := enginesOf(p); kind.Pathless && (len(cells) > 0 || hasBaseline(p)) {
-			groups = append(groups, group{path: network.NoNetwork, workload: w, nic: p.NIC[0], cells: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
+			groups = append(groups, group{path: network.NoNetwork, workload: w, nic: p.NIC[0], places: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
 		}
 	}
 	return groups
@@ -47,7 +47,7 @@ func checkPathless(p result.Plan) error {
 
 // enginesOf are the places of the plan's engines.
 func enginesOf(p result.Plan) []place {
-	var cells []place
+	var places []place
 	seen := map[string]bool{}
 	for _, n := range network.All() {
 		at := slices.IndexFunc(p.Networks, func(np result.NetworkPlan) bool { return np.Name == n.Name })
@@ -55,9 +55,9 @@ func enginesOf(p result.Plan) []place {
 			continue
 		}
 		seen[n.Runtime.Name] = true
-		cells = append(cells, placeOf(p, at, n, betweenOf(p)[0]))
+		places = append(places, placeOf(p, at, n, betweenOf(p)[0]))
 	}
-	return cells
+	return places
 }
 
 // containers is a site that can make containers, on a path or without one.

@@ -26,7 +26,7 @@ func cellNames(p result.Plan) map[string]string {
 	names := map[string]string{}
 	for _, g := range groupsOf(p) {
 		var all []string
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			all = append(all, c.network.Name)
 		}
 		names[g.path] += strings.Join(all, " ") + ";"
@@ -64,7 +64,7 @@ func TestContainersAreMadeOnce(t *testing.T) {
 func TestWorkersAreParametersOfTheirCells(t *testing.T) {
 	p := containersPlan([]string{"vxlan"}, []string{"attach"}, network.CrossHost)
 	g := groupsOf(p)[0]
-	values := params(p, g, g.cells[0], true)
+	values := params(p, g, g.places[0], true)
 	if values["workers"] != 3 || values["flows"] != nil || values["size"] != nil || values["warmup"] != nil {
 		t.Errorf("params %v", values)
 	}
@@ -113,8 +113,8 @@ func (s makingSite) Lifecycle(context.Context, string) (workload.Operation, erro
 	return workload.Operation{Create: time.Millisecond, Remove: time.Millisecond}, nil
 }
 
-// TestFailedContainerEndsItsCell with the engine's words; the others go on.
-func TestFailedContainerEndsItsCell(t *testing.T) {
+// TestLabFailedContainerEndsItsCell with the engine's words; the others go on.
+func TestLabFailedContainerEndsItsCell(t *testing.T) {
 	p := containersPlan([]string{"docker-nat", "nat"}, []string{"attach"}, network.PublishedPort)
 	p.Blocks, p.Duration = 2, 0.005
 	o := silent(p)

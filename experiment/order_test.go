@@ -24,7 +24,7 @@ func TestBlocksArePermutations(t *testing.T) {
 	groups := groupsOf(plan)
 	var all []string
 	for n, g := range groups {
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			all = append(all, fmt.Sprint(n, " ", c.cluster))
 		}
 	}
@@ -67,7 +67,7 @@ func TestNoPlaceIsFavoured(t *testing.T) {
 	for block := range blocks {
 		first[r.shuffled(block)[0].place.cluster]++
 	}
-	fair := blocks / len(r.groups[0].cells)
+	fair := blocks / len(r.groups[0].places)
 	for underlay, n := range first {
 		if n < fair*3/4 || n > fair*5/4 {
 			t.Errorf("%s comes first in %d of %d blocks, fair were %d", underlay, n, blocks, fair)

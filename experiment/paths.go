@@ -27,7 +27,7 @@ const (
 func (r *runner) checkPaths(ctx context.Context) error {
 	checked := map[string]error{}
 	for n, g := range r.groups {
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (r *runner) checkEnds(ctx context.Context, c place, ends network.Ends, port
 func (r *runner) checkOutside(ctx context.Context) error {
 	done := map[string]bool{}
 	for _, g := range r.groups {
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			ends := r.outside[c.cluster]
 			if ends == nil || done[c.cluster] {
 				continue

@@ -7,6 +7,7 @@ import (
 
 	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/result"
 )
 
@@ -37,14 +38,14 @@ func TestLostAtNamesTheHop(t *testing.T) {
 }
 
 func TestTroubledDevices(t *testing.T) {
-	links := func(dropped uint64, up bool) []lab.Snapshot {
-		return []lab.Snapshot{{Namespace: "x.h1", Links: []lab.LinkInfo{
+	links := func(dropped uint64, up bool) []probe.Inventory {
+		return []probe.Inventory{{Namespace: "x.h1", Links: []probe.Link{
 			{Name: "tunl0", Kind: "ipip"}, // the kernel's own, in every namespace
 			{Name: "eth0", Kind: "veth", Up: up, MTU: 1400, Dropped: dropped},
 		}}}
 	}
 	for _, c := range []struct {
-		before, after []lab.Snapshot
+		before, after []probe.Inventory
 		size          int
 		want          string
 	}{
@@ -60,8 +61,8 @@ func TestTroubledDevices(t *testing.T) {
 	}
 }
 
-// TestFailedCheckSaysWhere holds that the reason names the size tried.
-func TestFailedCheckSaysWhere(t *testing.T) {
+// TestLabFailedCheckSaysWhere holds that the reason names the size tried.
+func TestLabFailedCheckSaysWhere(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	run.site.fault = func(at string) error {
@@ -94,7 +95,7 @@ func TestFailedCheckSaysWhere(t *testing.T) {
 
 // A network that turned out without a path is skipped there, before it is
 // checked or measured.
-func TestUnservedPathIsSkipped(t *testing.T) {
+func TestLabUnservedPathIsSkipped(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	for n := range run.Topology.Clusters {

@@ -172,7 +172,7 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 			all = append(all, w)
 		}
 	}
-	for _, below := range []string{layer4RoundTrip, layer4Bulk} {
+	for _, below := range []string{workload.RoundTrips, workload.Bulk} {
 		if applications && !slices.ContainsFunc(all, func(w result.WorkloadPlan) bool { return w.Name == below }) {
 			all = append(all, result.WorkloadPlan{Name: below})
 		}
@@ -193,7 +193,7 @@ func or[T comparable](value, fallback T) T {
 func window(p result.Plan) result.Seconds {
 	runs := 0
 	for _, g := range groupsOf(p) {
-		runs += len(g.cells)
+		runs += len(g.places)
 	}
 	each := quickBudget/float64(max(1, runs*p.Blocks))/1.25 - 0.010 // a quarter is warm-up; set-up and drain
 	each = math.Max(quickDuration, math.Min(longestWindow, each))

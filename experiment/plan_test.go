@@ -64,7 +64,7 @@ func TestLinkImpliesFrames(t *testing.T) {
 	p.Networks = []result.NetworkPlan{{Name: "vxlan", Link: 1e9}, {Name: "route"}}
 	seen := map[string]bool{}
 	for _, g := range groupsOf(Complete(p)) {
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			if c.network.Name != "vxlan" {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 const (
@@ -53,10 +54,8 @@ func warn(cell *result.Cell, metric, warning string) {
 
 // known is a metric's value; NaN: the cell has none.
 func known(cell *result.Cell, name string) float64 {
-	for _, m := range cell.Metrics {
-		if m.Name == name {
-			return m.Value
-		}
+	if m := weigh.Metric(cell, name); m != nil {
+		return m.Value
 	}
 	return math.NaN()
 }
@@ -91,27 +90,14 @@ func moreUnderWay(cell *result.Cell) (metric, warning string) {
 	if math.IsNaN(each) {
 		each = known(cell, "rtt_mean")
 	}
-	loops := connections(cell)
-	if math.IsNaN(rate*each) || loops == 0 || cell.Params["rate"] != nil {
+	loops := max(cell.Params.Number("connections"), cell.Params.Number("flows"))
+	if math.IsNaN(rate*each) || loops == 0 || cell.Params.Has("rate") {
 		return "", ""
 	}
 	if under := rate * each; under > loops*(1+overLoop) {
 		return "rate", fmt.Sprintf("too-many-under-way: rate and mean time imply %.1f at once on %.0f connections: one of the two is of something else", under, loops)
 	}
 	return "", ""
-}
-
-// connections are how many loops a cell had; 0: it does not say.
-func connections(cell *result.Cell) float64 {
-	for _, name := range []string{"connections", "flows"} {
-		switch n := cell.Params[name].(type) {
-		case float64:
-			return n
-		case int:
-			return float64(n)
-		}
-	}
-	return 0
 }
 
 func percentilesOutOfOrder(cell *result.Cell) (metric, warning string) {
@@ -159,9 +145,9 @@ func lessThanOneProcess(cell *result.Cell) (metric, warning string) {
 		whole += s.Counters["cpu_busy"]
 		thread += s.Counters["thread_busy"] * s.Counters["window"]
 	}
-	tick := cpuTick * float64(len(cell.Samples))
+	tick := weigh.CPUTick * float64(len(cell.Samples))
 	if whole > 0 && whole+tick < thread {
-		return costName(cell), fmt.Sprintf("cpu-of-the-whole: all CPUs together were busy for %.2f s, one thread alone for %.2f s", whole, thread)
+		return weigh.CostName(cell), fmt.Sprintf("cpu-of-the-whole: all CPUs together were busy for %.2f s, one thread alone for %.2f s", whole, thread)
 	}
 	return "", ""
 }

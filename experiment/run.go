@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"tare/agent"
-	"tare/lab"
 	"tare/network"
 	"tare/probe"
 	"tare/result"
 	"tare/site"
+	"tare/weigh"
 )
 
 // seriesStep is the step of the series within a window.
@@ -25,7 +25,7 @@ const seriesStep = 100 * time.Millisecond
 // Site is what an experiment needs of the place where its ends live.
 type Site interface {
 	Agent(ctx context.Context, at, role string) (*agent.Handle, error)
-	Look(ctx context.Context, at string) ([]lab.Snapshot, error)
+	Look(ctx context.Context, at string) ([]probe.Inventory, error)
 }
 
 // Options are what a run needs beside its plan.
@@ -97,7 +97,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	r.weigh()
 	Referee(r.res)
 	if len(plan.Needs) > 0 {
-		r.res.Rankings = Recommend(r.res)
+		r.res.Rankings = weigh.Rank(r.res)
 	}
 	return r.res, errors.Join(err, o.Save(r.res))
 }
@@ -179,7 +179,9 @@ func (r *runner) makeCells() {
 		}
 	}
 	for n, g := range r.groups {
-		for _, c := range g.cells {
+		mode := runOf(r.plan, g.workload).Mode
+		group := result.GroupKey(g.path, g.workload.Name, mode, params(r.plan, g, g.places[0], r.rps[g.places[0].cluster]))
+		for _, c := range g.places {
 			key := keyOf(n, c)
 			if cell, made := r.cells[key]; made {
 				cell.Clusters = append(cell.Clusters, c.cluster)
@@ -187,8 +189,8 @@ func (r *runner) makeCells() {
 			}
 			cell := &result.Cell{
 				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: or(fidelity[c.cluster], c.network.Fidelity),
-				Clusters: []string{c.cluster},
-				Params:   params(r.plan, g, c, r.rps[c.cluster]), Mode: runOf(r.plan, g.workload).Mode, Status: result.StatusOK,
+				Clusters: []string{c.cluster}, Group: group,
+				Params: params(r.plan, g, c, r.rps[c.cluster]), Mode: mode, Status: result.StatusOK,
 			}
 			if why, absent := missing[c.cluster]; absent {
 				cell.Status, cell.Reason = result.StatusFailed, why
@@ -306,7 +308,7 @@ func (r *runner) shuffled(block int) []visit {
 	rng := mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block)))
 	var visits []visit
 	for _, n := range rng.Perm(len(r.groups)) {
-		cells := slices.Clone(r.groups[n].cells)
+		cells := slices.Clone(r.groups[n].places)
 		rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
 		for _, c := range cells {
 			visits = append(visits, visit{n, c})

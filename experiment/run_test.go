@@ -26,7 +26,7 @@ func readable(t *testing.T, res *result.Result) *result.Result {
 	return back
 }
 
-func TestRunMeasuresEveryCell(t *testing.T) {
+func TestLabRunMeasuresEveryCell(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	res, err := Run(t.Context(), plan, run.Options)
@@ -68,9 +68,9 @@ func TestRunMeasuresEveryCell(t *testing.T) {
 	}
 }
 
-// TestFailedCellsDoNotStopARun has an underlay that could not be laid, and a
+// TestLabFailedCellsDoNotStopARun has an underlay that could not be laid, and a
 // network whose agent never starts.
-func TestFailedCellsDoNotStopARun(t *testing.T) {
+func TestLabFailedCellsDoNotStopARun(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Networks = named([]string{"veth", "bridge", "vxlan"})
 	run := newLoopRun(t, plan)
@@ -104,9 +104,9 @@ func TestFailedCellsDoNotStopARun(t *testing.T) {
 	}
 }
 
-// TestCellThatFailsLater keeps what was measured before; one that fails once
+// TestLabCellThatFailsLater keeps what was measured before; one that fails once
 // is measured again and says so.
-func TestCellThatFailsLater(t *testing.T) {
+func TestLabCellThatFailsLater(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	once := false
@@ -139,8 +139,8 @@ func TestCellThatFailsLater(t *testing.T) {
 	}
 }
 
-// TestDeadAgentIsReplaced kills every agent of a network after each block.
-func TestDeadAgentIsReplaced(t *testing.T) {
+// TestLabDeadAgentIsReplaced kills every agent of a network after each block.
+func TestLabDeadAgentIsReplaced(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	save := run.Save
@@ -163,7 +163,7 @@ func TestDeadAgentIsReplaced(t *testing.T) {
 	}
 }
 
-func TestOtherCongestionControlIsAnError(t *testing.T) {
+func TestLabOtherCongestionControlIsAnError(t *testing.T) {
 	plan := loopPlan(t)
 	plan.CC = "none-such"
 	run := newLoopRun(t, plan)
@@ -178,7 +178,7 @@ func TestOtherCongestionControlIsAnError(t *testing.T) {
 	}
 }
 
-func TestInterruptedRunIsReadable(t *testing.T) {
+func TestLabInterruptedRunIsReadable(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 1000
 	run := newLoopRun(t, plan)
@@ -213,8 +213,8 @@ func TestInterruptedRunIsReadable(t *testing.T) {
 	}
 }
 
-// TestInterruptedWindowEndsAtOnce stops a run inside a long window.
-func TestInterruptedWindowEndsAtOnce(t *testing.T) {
+// TestLabInterruptedWindowEndsAtOnce stops a run inside a long window.
+func TestLabInterruptedWindowEndsAtOnce(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Duration = 60
 	run := newLoopRun(t, plan)
@@ -235,7 +235,7 @@ func TestInterruptedWindowEndsAtOnce(t *testing.T) {
 	readable(t, res)
 }
 
-func TestRunStopsEarly(t *testing.T) {
+func TestLabRunStopsEarly(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func(*result.Plan)
 		least   int
@@ -265,7 +265,7 @@ func TestRunStopsEarly(t *testing.T) {
 	}
 }
 
-func TestRunStopsWhereItCanNotSave(t *testing.T) {
+func TestLabRunStopsWhereItCanNotSave(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	full := errors.New("disk full")

@@ -85,7 +85,7 @@ func (r *runner) realServers() []*realServer {
 		if !has {
 			continue
 		}
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			cell, ends := r.cells[keyOf(n, c)], r.ends[c.cluster][g.path]
 			if cell.Status != result.StatusOK {
 				continue

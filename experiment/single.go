@@ -8,6 +8,7 @@ import (
 
 	"tare/agent"
 	"tare/result"
+	"tare/weigh"
 	"tare/workload"
 )
 
@@ -86,8 +87,7 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 			cell.Params["cc"] = cc
 		}
 	}
-	for _, q := range quantitiesOf(&cell) {
-		m := metricOf(&cell, q)
+	for _, m := range weigh.Unweighed(&cell) {
 		m.Warnings = append(append(m.Warnings, cell.Samples[0].Warnings...), testerLimited(&cell)...)
 		cell.Metrics = append(cell.Metrics, m)
 	}

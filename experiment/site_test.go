@@ -14,8 +14,10 @@ import (
 	"tare/agent"
 	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/result"
 	"tare/site"
+	"tare/test/labtest"
 )
 
 // loopSite is a site whose places are all this process: agents behind pipes,
@@ -58,8 +60,8 @@ func (s *loopSite) Agent(ctx context.Context, at, role string) (*agent.Handle, e
 
 // Look sees a container's port, its host's end of it and the underlay, none of
 // which has carried anything.
-func (s *loopSite) Look(_ context.Context, at string) ([]lab.Snapshot, error) {
-	return []lab.Snapshot{{Namespace: at, Links: []lab.LinkInfo{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
+func (s *loopSite) Look(_ context.Context, at string) ([]probe.Inventory, error) {
+	return []probe.Inventory{{Namespace: at, Links: []probe.Link{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
 }
 
 func startAgent(ctx context.Context, at string) (*agent.Handle, error) {
@@ -120,6 +122,7 @@ type loopRun struct {
 
 func newLoopRun(t testing.TB, plan result.Plan) *loopRun {
 	t.Helper()
+	labtest.NeedsTier(t)
 	run := &loopRun{site: newLoopSite(t)}
 	run.Options = Options{
 		Site: run.site, Topology: overLoopback(t, plan), Tool: result.Tool{Version: "1.2.3"},

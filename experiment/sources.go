@@ -70,7 +70,7 @@ func (r *runner) readStates(ctx context.Context) {
 	var places []string
 	asked := map[string]bool{}
 	for _, g := range r.groups {
-		for _, c := range g.cells {
+		for _, c := range g.places {
 			ends, there := r.ends[c.cluster][g.path]
 			if !there {
 				continue

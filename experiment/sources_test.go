@@ -147,9 +147,9 @@ func (muteSite) States(context.Context, []string) (site.Counted, error) {
 	return site.Counted{}, errors.New("unknown request: use the same version of tare")
 }
 
-// TestWhatCannotBeReadIsNamedOnce: the run goes on, and what else there is to
+// TestLabWhatCannotBeReadIsNamedOnce: the run goes on, and what else there is to
 // read is read.
-func TestWhatCannotBeReadIsNamedOnce(t *testing.T) {
+func TestLabWhatCannotBeReadIsNamedOnce(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 2
 	run := newLoopRun(t, plan)

@@ -46,7 +46,7 @@ func synthetic(t testing.TB, plan result.Plan) *runner {
 func feed(r *runner, blocks int, make func(block int, g group, p place) (result.Sample, bool)) {
 	for block := range blocks {
 		for n, g := range r.groups {
-			for order, p := range g.cells {
+			for order, p := range g.places {
 				s, ok := make(block, g, p)
 				if !ok {
 					continue

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/result"
 	"tare/trace"
 	"tare/workload"
@@ -53,7 +53,7 @@ func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (
 	r.finishNoise()
 	r.last = true
 	r.weigh()
-	t.explain()
+	t.fillTraces()
 	if folded != nil {
 		err = errors.Join(err, t.fold(folded))
 	}
@@ -179,11 +179,11 @@ func (t *tracing) placesOf(ctx context.Context, underlay string) ([]trace.Networ
 	}
 	var places []trace.Network
 	for _, name := range t.namespacesOf(underlay) {
-		snapshots, err := t.Site.Look(ctx, underlay+"."+name)
+		held, err := t.Site.Look(ctx, underlay+"."+name)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range snapshots {
+		for _, l := range held {
 			places = append(places, networkOf(l, name))
 		}
 	}
@@ -202,7 +202,7 @@ func (t *tracing) namespacesOf(underlay string) []string {
 	return names
 }
 
-func networkOf(l lab.Snapshot, name string) trace.Network {
+func networkOf(l probe.Inventory, name string) trace.Network {
 	n := trace.Network{Inode: uint32(l.Inode), At: name, Devices: map[uint32]trace.Device{}}
 	kinds := map[string]string{}
 	for _, link := range l.Links {

@@ -61,14 +61,14 @@ func (t *tracing) begin(ctx context.Context, underlay string) (end func(*sight) 
 // silent adds the neighbours of places that do not answer.
 func (t *tracing) silent(ctx context.Context, s *sight, places []string, underlay string) error {
 	for _, at := range places {
-		snapshots, err := t.Site.Look(ctx, at)
+		held, err := t.Site.Look(ctx, at)
 		if err != nil {
 			return err
 		}
-		for _, l := range snapshots {
-			for _, text := range l.Neighbours {
-				if words := strings.Fields(text); strings.HasSuffix(text, " failed") || strings.HasSuffix(text, " incomplete") {
-					s.counted[countedAt{strings.TrimPrefix(at, underlay+"."), "neighbour " + strings.Join(words[:3], " ")}] = 1
+		for _, l := range held {
+			for _, n := range l.Neighbours {
+				if n.State == "failed" || n.State == "incomplete" {
+					s.counted[countedAt{strings.TrimPrefix(at, underlay+"."), "neighbour " + n.Address + " dev " + n.Device}] = 1
 				}
 			}
 		}
@@ -108,9 +108,9 @@ func (s *sight) counts() []result.Count {
 	return counts
 }
 
-// explain puts what was seen into the cells, and beside each network's hops
+// fillTraces puts what was seen into the cells, and beside each network's hops
 // those of its baseline.
-func (t *tracing) explain() {
+func (t *tracing) fillTraces() {
 	for key, s := range t.seen {
 		t.cells[key].Trace = t.traceOf(t.cells[key], s)
 	}

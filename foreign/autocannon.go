@@ -88,7 +88,7 @@ func readAutocannon(lines []string) []result.Cell {
 			continue
 		}
 		if m := cannonRow.FindStringSubmatch(line); m != nil {
-			if _, told := run.rows[rowName(m[1])]; told {
+			if _, found := run.rows[rowName(m[1])]; found {
 				end()
 			}
 		}
@@ -126,7 +126,7 @@ func rowName(text string) string {
 	return strings.TrimSpace(name)
 }
 
-// readRow takes a row of a table. Where cells are missing nobody knows which.
+// readRow takes a row of a table. Where cells are missing, it is unknown which.
 func (run *cannonRun) readRow(m []string) {
 	cells := cannonCell.FindAllStringSubmatch(m[2], -1)
 	if len(cells) != len(run.columns) {

@@ -64,13 +64,13 @@ func (b *builder) param(name string, value any) {
 }
 
 // metric notes a number of a name in result.Quantities, in its unit. The
-// warnings stand beside it.
+// warnings belong to it.
 func (b *builder) metric(name string, value float64, warnings ...string) {
 	q, known := result.QuantityOf(name)
 	if !known || !sound(value) {
 		return
 	}
-	if _, told := b.sample.Metrics[name]; told {
+	if _, found := b.sample.Metrics[name]; found {
 		return
 	}
 	b.sample.Metrics[name] = value
@@ -107,7 +107,7 @@ func (b *builder) fail(reason string) {
 	}
 }
 
-// done gives the cell.
+// done returns the cell.
 func (b *builder) done() result.Cell {
 	slices.SortStableFunc(b.cell.Metrics, func(a, c result.Metric) int { return rank(a.Name) - rank(c.Name) })
 	b.cell.Samples = []result.Sample{b.sample}

@@ -17,7 +17,7 @@ type command struct {
 
 var typed = regexp.MustCompile(`(?:^|[\s$#>%/\\])((?:iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress)(?:\.exe)?)\s+(\S.*)$`)
 
-// verbs are the words, beside flags, that show that a tool's name is followed
+// verbs are the words, in addition to flags, that show that a tool's name is followed
 // by its arguments and not by prose.
 var verbs = regexp.MustCompile(`^(?:-{1,2}[A-Za-z].*|https?://.*|[a-z]+_(?:bw|lat)|pp|ping-pong|ul|under-load|tp|throughput|sr|server)$`)
 
@@ -62,7 +62,7 @@ func (c command) flag(short, long string) (string, bool) {
 	return "", false
 }
 
-// has tells whether an option without a value is there.
+// has reports whether an option without a value is there.
 func (c command) has(short, long string) bool {
 	for _, arg := range c.args {
 		if arg == short || arg == long {

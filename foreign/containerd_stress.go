@@ -27,7 +27,7 @@ func claimsStress(ahead []string) claim {
 }
 
 // readStress reads containerd-stress: a run is the line that ends it, and what
-// was typed or said above.
+// was typed or printed above.
 func readStress(lines []string) []result.Cell {
 	var cells []result.Cell
 	var typed command
@@ -70,7 +70,7 @@ func readStress(lines []string) []result.Cell {
 
 var finishedWorker = regexp.MustCompile(`worker \d+ finished`)
 
-// newStress begins a run's cell; each worker says when it has finished.
+// newStress begins a run's cell; each worker prints when it has finished.
 func newStress(typed command, workers int) *builder {
 	b := newRun("containerd-stress", "lifecycle", "workers", "duration")
 	b.param("side", client)

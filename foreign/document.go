@@ -8,14 +8,14 @@ import (
 )
 
 // documents finds JSON documents among the lines of a text. What is
-// never closed is looked through to the end; after many of these it gives up.
+// never closed is searched to the end; after many of these it gives up.
 type documents struct{ futile int }
 
 // mostFutile bounds the time that a text full of braces takes.
 const mostFutile = 20
 
 // at finds the object that begins in a line, or the lines of a stream of
-// objects. after is the line behind it. A document whose end is missing is
+// objects. after is the line that follows it. A document whose end is missing is
 // closed where it last was whole: cut.
 func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool) {
 	start := bare(lines[at])
@@ -49,7 +49,7 @@ func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool)
 	return nil, at, false
 }
 
-// bare is a line without what may stand before an object: the bracket of a
+// bare is a line without what may come before an object: the bracket of a
 // list of them, or the number of a line that was too alone to be unnumbered.
 func bare(line string) string {
 	return lead.ReplaceAllString(line, "{")
@@ -60,7 +60,7 @@ var lead = regexp.MustCompile(`^\s*(?:\d+[:|.)]?)?[\s\[,]*\{`)
 // object is how every JSON object begins that is not empty.
 var object = regexp.MustCompile(`^\{\s*(?:"|$)`)
 
-// begins tells that the first of the lines begins something new, so that a
+// begins reports whether the first of the lines begins something new, so that a
 // document before it that is not whole was cut.
 func begins(lines []string) bool {
 	_, isCommand := commandIn(lines[0])
@@ -79,7 +79,7 @@ type scanner struct {
 	due      []byte // closing brackets that are due there
 }
 
-// feed looks at what is new, and gives the end of the document once its last
+// feed scans what is new, and returns the end of the document once its last
 // bracket is closed.
 func (s *scanner) feed(text []byte) (end int, whole bool) {
 	for ; s.read < len(text); s.read++ {
@@ -135,7 +135,7 @@ type streamed struct {
 	Data  json.RawMessage `json:"data"`
 }
 
-// streamAt makes the document that a stream of events stands for: the events
+// streamAt makes the document that a stream of events adds up to: the events
 // from a start, or from the first that is left, to an end.
 func streamAt(lines []string, at int) (doc []byte, after int) {
 	whole := map[string]any{}
@@ -165,7 +165,7 @@ loop:
 	if len(whole) == 0 && len(intervals) == 0 {
 		return nil, at
 	}
-	if _, told := whole["start"]; !told {
+	if _, found := whole["start"]; !found {
 		whole["start"] = struct{}{}
 	}
 	whole["intervals"] = append([]json.RawMessage{}, intervals...)

@@ -8,7 +8,7 @@
 //   - one file per tool; iperf_row.go is what iperf 2 and iperf3 share
 //   - iperf3_document.go: the model of iperf3's JSON, also for those who write it
 //
-// A number is taken only where the text has it. What a format does not say is
+// A number is taken only where the text has it. What a format does not hold is
 // nil in the cell's params, and no metric.
 package foreign
 
@@ -25,12 +25,12 @@ type parser struct {
 	// hints are words of which every line that is claimed holds one, so that
 	// most lines are passed over quickly.
 	hints []string
-	// claims tells whether the first of the lines is this tool's; those after it
+	// claims reports how surely the first of the lines is this tool's; those after it
 	// are there to look ahead.
 	claims func(ahead []string) claim
 	// text reads lines of which this tool claimed some: a cell per run.
 	text func(lines []string) []result.Cell
-	// document reads a JSON document, nil where the tool writes none. It gives
+	// document reads a JSON document, nil where the tool writes none. It returns
 	// false for a document of another tool.
 	document func(doc []byte, cut bool) (cells []result.Cell, mine bool)
 }
@@ -41,7 +41,7 @@ type claim int
 const (
 	none    claim = iota
 	weak          // it may be another's too
-	certain       // it is nobody else's
+	certain       // it can be no other tool's
 )
 
 // parsers are the tools that can be read.
@@ -67,7 +67,7 @@ func Tools() []string {
 	return names
 }
 
-// Read gives a cell for each run in the output of one or more tools, in the
+// Read returns a cell for each run in the output of one or more tools, in the
 // order of the text. The name of the text is used in errors only. Text without
 // a run is an error that carries its first line.
 func Read(name string, data []byte) ([]result.Cell, error) {
@@ -91,6 +91,19 @@ func Read(name string, data []byte) ([]result.Cell, error) {
 		return nil, fmt.Errorf("read %s: it is empty: give the output of %s", name, strings.Join(Tools(), ", "))
 	}
 	return nil, fmt.Errorf("read %s: no tool's output: %q: give the output of %s", name, firstLine(lines), strings.Join(Tools(), ", "))
+}
+
+// ReadRun returns the first run in the output of one tool. A run that failed is
+// an error with the tool's own words.
+func ReadRun(tool string, data []byte) (result.Cell, error) {
+	cells, err := Read(tool, data)
+	if err != nil {
+		return result.Cell{}, err
+	}
+	if cells[0].Status != result.StatusOK {
+		return result.Cell{}, fmt.Errorf("%s: %s", tool, cells[0].Reason)
+	}
+	return cells[0], nil
 }
 
 // firstLine is the first that is not blank, shortened.

@@ -11,7 +11,7 @@ import (
 )
 
 // fuzz feeds a parser with what its tool printed, and with what that becomes:
-// it must not panic, and what it gives must be numbers.
+// it must not panic, and what it returns must be numbers.
 func fuzz(f *testing.F, folder string, parse func(text string) []result.Cell) {
 	for _, path := range fixtures(f) {
 		if filepath.Base(filepath.Dir(path)) == folder {

@@ -93,7 +93,25 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// differing gives the first lines that differ.
+// TestParametersOfReadersAreAxes holds what readers note of a run to be declared:
+// what is not is taken for a parameter of a network.
+func TestParametersOfReadersAreAxes(t *testing.T) {
+	for _, path := range fixtures(t) {
+		cells, err := Read(filepath.Base(path), read(t, path))
+		if err != nil {
+			continue // TestFixtures holds its words
+		}
+		for _, c := range cells {
+			for name := range c.Params {
+				if _, is := result.AxisOf(name); !is {
+					t.Errorf("%s: parameter %s is declared nowhere: add it to result.Axes", path, name)
+				}
+			}
+		}
+	}
+}
+
+// differing returns the first lines that differ.
 func differing(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for n := range min(len(a), len(b)) {

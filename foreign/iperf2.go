@@ -9,7 +9,7 @@ import (
 	"tare/result"
 )
 
-// iperf2Words stand in the texts of iperf 2 alone.
+// iperf2Words occur only in the texts of iperf 2.
 var iperf2Words = regexp.MustCompile(`Client\s*connecting\s*to|Server\s*listening\s*on\s*(?:TCP|UDP)|local \S+ port \d+ connected with|Server\s*Report|` +
 	`(?:TCP|UDP)\s*(?:window|buffer)\s*size|(?:Write|Read)\s*buffer\s*size|Write/Err|Reads=Dist|Sending\s*\d+\s*byte\s*datagrams|` +
 	`^\s*\[[^\]]*\]\s*Sent\s*\d+\s*datagrams|tcp connect failed|did not receive ack of last datagram|^iperf version 2`)
@@ -79,7 +79,7 @@ var (
 	iperf2Failed = regexp.MustCompile(`((?:tcp )?connect failed: .*|bind failed: .*|write failed: .*|unable to connect.*)$`)
 )
 
-// isOver tells that a line belongs to the next run.
+// isOver reports whether a line belongs to the next run.
 func (run *iperf2Run) isOver(line string) bool {
 	if _, isCommand := commandIn(line); isCommand {
 		return true
@@ -100,7 +100,7 @@ func (run *iperf2Run) isOver(line string) bool {
 	return run.again(r)
 }
 
-// again tells that a row begins anew: its stream has its total already, or was
+// again reports whether a row begins another run: its stream has its total already, or was
 // there at this time.
 func (run *iperf2Run) again(r row) bool {
 	last, totals := 0.0, 0
@@ -116,7 +116,7 @@ func (run *iperf2Run) again(r row) bool {
 	return totals > 0 || last > 0 && r.end < last-0.05
 }
 
-// read takes what a line says.
+// read takes the facts of a line.
 func (run *iperf2Run) read(line string) {
 	if c, isCommand := commandIn(line); isCommand {
 		run.command = c

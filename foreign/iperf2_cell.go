@@ -55,8 +55,8 @@ func (run *iperf2Run) direction(b *builder) {
 	}
 }
 
-// receives tells whether this end's rows count what arrived; known is false
-// where the text does not say which end this is.
+// receives reports whether this end's rows count what arrived; known is false
+// where the text does not show which end this is.
 func (run *iperf2Run) receives() (here, known bool) {
 	return run.side == server != run.back, run.side != ""
 }
@@ -95,9 +95,9 @@ func (run *iperf2Run) transfer(b *builder, totals, parts []row) {
 	run.resent(b, totals, parts)
 }
 
-// parted gives the rows over the run by direction, client to server first. In
+// parted divides the rows over the run by direction, client to server first. In
 // a run that goes both ways a star marks the streams that the server sends; a
-// sum over both says nothing of either.
+// sum over both is that of neither.
 func (run *iperf2Run) parted(totals []row) (ahead, back []row) {
 	if !run.both {
 		return totals, nil
@@ -171,7 +171,7 @@ func (run *iperf2Run) resent(b *builder, totals, parts []row) {
 }
 
 // oneWay notes the latency that the receiver of -e sees. It is one clock's
-// only where both ends share it, which the text does not tell.
+// only where both ends share it, which the text does not show.
 func (run *iperf2Run) oneWay(b *builder, rows []row) {
 	for _, r := range rows {
 		m := oneWayTail.FindStringSubmatch(r.tail)

@@ -37,7 +37,7 @@ func (run *iperf3Run) cell() result.Cell {
 // flow is what one direction carried.
 type flow struct {
 	intervals, totals []row
-	local             string // what this end does in it: "TX", "RX", or "" where that is not told
+	local             string // what this end does in it: "TX", "RX", or "" where that is unknown
 }
 
 // directions parts the rows of a run that goes both ways. The first is the one
@@ -86,7 +86,7 @@ func (run *iperf3Run) local() string {
 	return ""
 }
 
-// sideIs is the end whose output this is, "" where it is not told.
+// sideIs is the end whose output this is, "" where that is unknown.
 func (run *iperf3Run) sideIs() string {
 	for _, rows := range [][]row{run.intervals, run.totals} {
 		for _, r := range rows {
@@ -109,20 +109,20 @@ func (run *iperf3Run) sideIs() string {
 	return ""
 }
 
-// protocol is "tcp" or "udp", and "" for a run that broke off before it told.
+// protocol is "tcp" or "udp", and "" for a run that broke off before it named it.
 func (run *iperf3Run) protocol() string {
 	switch {
 	case run.isUDP():
 		return "udp"
-	case run.told || len(run.intervals)+len(run.totals) > 0 || len(run.command.args) > 0:
+	case run.named || len(run.intervals)+len(run.totals) > 0 || len(run.command.args) > 0:
 		return "tcp"
 	}
 	return ""
 }
 
-// isUDP tells the protocol; without a heading the columns tell.
+// isUDP reports whether the run is UDP; without a heading the columns show it.
 func (run *iperf3Run) isUDP() bool {
-	if run.udp || run.told {
+	if run.udp || run.named {
 		return run.udp
 	}
 	if run.command.has("-u", "--udp") {
@@ -142,7 +142,7 @@ var (
 )
 
 // retransmits are those of a TCP sender's row, and its window in bytes. The
-// blank between them must be there: else nobody can tell where one ends.
+// blank between them must be there: else one cannot see where the first ends.
 func retransmits(r row) (again, window *float64) {
 	m := tcpSender.FindStringSubmatch(r.tail)
 	if m == nil {
@@ -217,7 +217,7 @@ func notes(text string) []string {
 	return []string{text}
 }
 
-// The warnings that stand beside a throughput.
+// The warnings of a throughput.
 const (
 	sendersFigure = "the sender's figure: the text has none of the receiver"
 	zeroReceived  = "the receiver's line says 0 and the sender's does not: nothing arrived, or the run was stopped before the receiver reported"
@@ -255,7 +255,7 @@ func (run *iperf3Run) throughput(f flow) (bits float64, warning string, ok bool)
 	return mean(parts), warning, true
 }
 
-// apart tells that a total is not what its intervals amount to.
+// apart reports whether a total differs from what its intervals add up to.
 func apart(total float64, parts []row) bool {
 	const allowed = 0.05 // the figures have three digits, and the last interval is short
 	return len(parts) > 0 && math.Abs(mean(parts)-total) > allowed*max(total, mean(parts))
@@ -325,7 +325,7 @@ func added(rows, all []row) (again float64, known bool) {
 }
 
 // datagrams notes loss and jitter: the receiver's, which in older versions
-// stand in the only total.
+// are in the only total.
 func (run *iperf3Run) datagrams(b *builder, f flow, parts []row) {
 	received := slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return r.sends })
 	d, ok := addUp(received)

@@ -44,7 +44,7 @@ func (d *Iperf3Document) cell(cut bool) result.Cell {
 	d.series(b)
 	if d.End.CPU != nil {
 		b.counter("cpu_local", d.End.CPU.HostTotal/100)
-		if d.Start.Accepted == nil { // a server does not hear of it and writes 0
+		if d.Start.Accepted == nil { // a server does not receive it and writes 0
 			b.counter("cpu_remote", d.End.CPU.RemoteTotal/100)
 		}
 	}
@@ -105,7 +105,7 @@ func (d *Iperf3Document) params(b *builder) {
 	}
 }
 
-// bidir tells a run that went both ways; versions before 3.13 do not say so in
+// bidir reports whether a run went both ways; versions before 3.13 do not write it in
 // its start.
 func (d *Iperf3Document) bidir() bool {
 	return d.Start.Test.Bidir != 0 || d.End.ReceivedReverse != nil || len(d.Intervals) > 0 && d.Intervals[0].Reverse != nil
@@ -150,8 +150,8 @@ func (d *Iperf3Document) throughput(b *builder) {
 	}
 }
 
-// sends tells whether this end sends in the first direction; nil where the
-// document breaks off before it says so.
+// sends reports whether this end sends in the first direction; nil where the
+// document breaks off before that.
 func (d *Iperf3Document) sends() *bool {
 	sends := false
 	switch {

@@ -6,7 +6,7 @@ import (
 	"tare/result"
 )
 
-// totals notes what the sums and streams of the end hold beside the
+// totals notes what the sums and streams of the end hold in addition to the
 // throughput.
 func (d *Iperf3Document) totals(b *builder) {
 	switch {
@@ -129,7 +129,7 @@ func (d *Iperf3Document) series(b *builder) {
 	b.series("throughput_reverse", columnOf(whole(d.parts(true)), 1, func(s Iperf3Span) *float64 { return s.BitsPerSecond }))
 }
 
-// columnOf gives a value per interval, so many of which make one in the SI
+// columnOf returns a value per interval, so many of which make one in the SI
 // unit; nil where an interval lacks it.
 func columnOf(parts []Iperf3Span, perUnit float64, of func(Iperf3Span) *float64) []float64 {
 	var points []float64

@@ -8,7 +8,7 @@ import (
 	"tare/result"
 )
 
-// iperf3Words stand in the texts of iperf3 alone.
+// iperf3Words occur only in the texts of iperf3.
 var iperf3Words = regexp.MustCompile(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf\s*3\.\d|` +
 	`local \S+ port \d+ connected to|Reverse\s*mode|\[\s*ID\]\s*(?:\[Role\])?\s*Interval\s*Transfer\s*Bitrate|Starting\s*Test: protocol|(?:snd|rcv)_tcp_congestion|` +
 	`CPU Utilization:|Setting UDP block|^\s*Cookie: |TCP MSS: |Control connection MSS|Target Bitrate: |Test Complete\. Summary|^Server output:`)
@@ -52,7 +52,7 @@ type iperf3Run struct {
 	started            bool // "Connecting to" or "Accepted" was read
 	finished           bool // "iperf Done"
 	reverse            bool
-	udp, told          bool // told: the lines say whether it is UDP
+	udp, named         bool // named: the lines name the protocol
 	opened             bool // the head of a client's output, or its command, was read
 	size, target       any
 	cc                 string
@@ -72,7 +72,7 @@ func readIperf3(lines []string) []result.Cell {
 		if !run.empty() {
 			cells = append(cells, run.cell())
 		} else {
-			next.interrupt = run.interrupt // it stood above its run
+			next.interrupt = run.interrupt // it was printed above its run
 		}
 		run = next
 	}
@@ -86,7 +86,7 @@ func readIperf3(lines []string) []result.Cell {
 	return cells
 }
 
-// empty tells that nothing of a run was read.
+// empty reports whether nothing of a run was read.
 func (run *iperf3Run) empty() bool {
 	return len(run.intervals) == 0 && len(run.totals) == 0 && run.failure == "" && !(run.started && run.connected > 0)
 }
@@ -99,13 +99,13 @@ var (
 	withoutRun = regexp.MustCompile(`unable to connect|busy|parameter|unable to start|must be|some option|unable to set`)
 )
 
-// isOver tells that a line belongs to the next run.
+// isOver reports whether a line belongs to the next run.
 func (run *iperf3Run) isOver(line string) bool {
 	if _, isCommand := commandIn(line); isCommand || listening.MatchString(line) {
 		return true
 	}
 	if beginning.MatchString(line) {
-		// What the tool says on standard error may stand above its run.
+		// What the tool prints on standard error may come above its run.
 		return run.started || len(run.intervals)+len(run.totals) > 0 || withoutRun.MatchString(run.failure)
 	}
 	if banner.MatchString(line) || strings.Contains(line, "Server output:") || complaint.MatchString(line) && withoutRun.MatchString(line) {
@@ -118,7 +118,7 @@ func (run *iperf3Run) isOver(line string) bool {
 	return len(run.totals) > 0 && run.totals[0].sends != run.totals[0].receives || run.again(r)
 }
 
-// again tells that an interval row begins anew: its stream was there at this
+// again reports whether an interval row begins another run: its stream was there at this
 // time already.
 func (run *iperf3Run) again(r row) bool {
 	seen, last := false, 0.0
@@ -135,7 +135,7 @@ func (run *iperf3Run) again(r row) bool {
 	return seen && r.end < last-0.05
 }
 
-// read takes what a line says.
+// read takes the facts of a line.
 func (run *iperf3Run) read(line string) {
 	if c, isCommand := commandIn(line); isCommand {
 		run.command = c
@@ -165,9 +165,9 @@ func (run *iperf3Run) read(line string) {
 	case strings.Contains(line, "connected to"):
 		run.connected++
 	case strings.Contains(line, "[") && (strings.Contains(line, "Datagrams") || strings.Contains(line, "Jitter")):
-		run.udp, run.told = true, true
+		run.udp, run.named = true, true
 	case strings.Contains(line, "[") && strings.Contains(line, "Retr"):
-		run.told = true
+		run.named = true
 	case complaint.MatchString(line):
 		run.complain(complaint.FindStringSubmatch(line)[1])
 	default:
@@ -188,7 +188,7 @@ func (run *iperf3Run) complain(text string) {
 }
 
 // readRow takes a row of figures. A row over all intervals is a total, whether
-// or not it says whose.
+// or not it names its end.
 func (run *iperf3Run) readRow(r row) {
 	switch {
 	case r.omitted:
@@ -208,7 +208,7 @@ func (run *iperf3Run) readRow(r row) {
 	run.udp = run.udp || isUDP
 }
 
-// spans tells that a row without a role covers the intervals before it: the
+// spans reports whether a row without a role covers the intervals before it: the
 // total of an iperf3 before 3.2 under UDP.
 func (run *iperf3Run) spans(r row) bool {
 	if r.start > 0.005 {
@@ -234,7 +234,7 @@ var (
 // readDetail takes what -V adds.
 func (run *iperf3Run) readDetail(line string) {
 	if m := blocks.FindStringSubmatch(line); m != nil {
-		run.udp, run.told = m[1] == "UDP", true
+		run.udp, run.named = m[1] == "UDP", true
 		run.connected = max(run.connected, int(count(m[2])))
 		run.size = int(count(m[3]))
 	}

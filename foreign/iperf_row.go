@@ -21,8 +21,8 @@ type row struct {
 	bits       float64 // bit/s
 	tail       string  // what follows the rate
 	omitted    bool    // iperf3 -O: not part of the run
-	sends      bool    // "sender" stands behind it
-	receives   bool    // "receiver" stands behind it
+	sends      bool    // followed by "sender"
+	receives   bool    // followed by "receiver"
 }
 
 var rowLine = regexp.MustCompile(`(?:\[\s*(\*?\s*\d+|SUM(?:-\d+)?)\s*\])?\s*(?:\[\s*([TR]X)-([CS])\s*\])?\s*` +
@@ -108,8 +108,8 @@ func (b *builder) addDatagrams(d datagrams) {
 // which is a running mean (RFC 3550).
 func addUp(rows []row) (all datagrams, ok bool) {
 	isSum := func(r row) bool {
-		_, told := parseDatagrams(r.tail)
-		return r.id == sum && told
+		_, found := parseDatagrams(r.tail)
+		return r.id == sum && found
 	}
 	wanted := slices.ContainsFunc(rows, isSum) // a sum may lack the columns of its streams
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return isSum(r) != wanted || !wanted && r.id == sum })
@@ -145,7 +145,7 @@ func (b *builder) datagramSeries(parts []row) {
 	}))
 }
 
-// whole are the rows that stand for all streams in each interval: those of SUM
+// whole are the rows of all streams together in each interval: those of SUM
 // where there are any, else one stream's, else the streams added up.
 func whole(rows []row) []row {
 	if sums := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.id != sum }); len(sums) > 0 {
@@ -172,7 +172,7 @@ func latest(rows []row) []row {
 	return rows[max(0, len(rows)-2*streams):]
 }
 
-// near tells that two times are of the same interval: streams end some
+// near reports whether two times are of the same interval: streams end some
 // milliseconds apart.
 func near(a, b float64) bool { return math.Abs(a-b) < 0.1 }
 
@@ -211,7 +211,7 @@ func streams(rows []row) int {
 	return len(ids)
 }
 
-// column gives a value per row, nil where a row lacks it.
+// column returns a value per row, nil where a row lacks it.
 func column(rows []row, of func(row) (float64, bool)) []float64 {
 	var points []float64
 	for _, r := range rows {

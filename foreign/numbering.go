@@ -11,7 +11,7 @@ var number = regexp.MustCompile(`^\s*(\d{1,6})(?:[:|.)]?\s|[:|)]|$)`)
 const chain = 3
 
 // unnumber takes off line numbers: leading numbers that count on from line to
-// line. A log has leading numbers of its own, which do not. It tells whether any
+// line. Other leading numbers of a log do not. It reports whether any
 // were there.
 func unnumber(lines []string) (some bool) {
 	var at, numbers, ends []int // of the lines that are not blank

@@ -16,7 +16,7 @@ var (
 	newline = regexp.MustCompile(`\r*(?:<br ?/?>)?\r*\n|<br ?/?>|\r+`)
 	entity  = regexp.MustCompile(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
 	mark    = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
-	// glued is a mark without a blank behind it, before what only output begins with.
+	// glued is a mark without a blank after it, before what only output begins with.
 	glued = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
 	// stamp is the time before each line, as kubectl logs and iperf3 --timestamps write it.
 	stamp  = regexp.MustCompile(`^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+`)
@@ -25,7 +25,7 @@ var (
 )
 
 // clean takes off what a paste adds to a log: encodings, colours, comment
-// marks, line numbers. It gives the lines that remain, each on its own.
+// marks, line numbers. It returns the lines that remain.
 func clean(data []byte) []string {
 	text := colour.ReplaceAllString(decode(data), "")
 	text = tag.ReplaceAllString(newline.ReplaceAllString(text, "\n"), "")
@@ -69,7 +69,7 @@ func unmark(line string) string {
 	}
 }
 
-// decode gives the text of UTF-8 or, as Windows shells write it, of UTF-16
+// decode returns the text of UTF-8 or, as Windows shells write it, of UTF-16
 // with a byte order mark.
 func decode(data []byte) string {
 	var order binary.ByteOrder

@@ -10,8 +10,8 @@ import (
 	"tare/result"
 )
 
-// say writes the cells in short: what a table of pastes compares.
-func say(cells []result.Cell) string {
+// brief writes the cells in short: what a table of pastes compares.
+func brief(cells []result.Cell) string {
 	var out []string
 	for _, c := range cells {
 		text := c.Mode + " " + c.Workload
@@ -143,7 +143,7 @@ Bytes/Sec    3.05 MB 150 kB 3.2 MB
 		cells, err := Read(c.name, []byte(c.paste))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
-		} else if got := say(cells); got != c.want {
+		} else if got := brief(cells); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -172,8 +172,8 @@ func TestWindowsShellsWriteUTF16(t *testing.T) {
 		data = binary.LittleEndian.AppendUint16(data, unit)
 	}
 	cells, err := Read("utf16", data)
-	if err != nil || say(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
-		t.Errorf("got %s, %v", say(cells), err)
+	if err != nil || brief(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
+		t.Errorf("got %s, %v", brief(cells), err)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestWhatIsNoToolsOutput(t *testing.T) {
 	} {
 		cells, err := Read("mail.txt", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "mail.txt") {
-			t.Errorf("%q: %s, %v; want an error with %s", c.text, say(cells), err, c.want)
+			t.Errorf("%q: %s, %v; want an error with %s", c.text, brief(cells), err, c.want)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestWhatIsNoToolsOutput(t *testing.T) {
 func TestTextsFullOfBracesEnd(t *testing.T) {
 	text := strings.Repeat("{\"a\": [\n", 20_000) + strings.Repeat("{\"a\": 1, \"b\":\n", 20_000) + "[  4]   0.00-1.00   sec   102 MBytes   856 Mbits/sec                  receiver\n"
 	cells, err := Read("braces", []byte(text))
-	if err != nil || say(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
-		t.Errorf("got %s, %v", say(cells), err)
+	if err != nil || brief(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
+		t.Errorf("got %s, %v", brief(cells), err)
 	}
 }

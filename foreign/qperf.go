@@ -63,7 +63,7 @@ func readQperf(lines []string) []result.Cell {
 			run.version = m[2]
 		case strings.HasPrefix(m[1], "loc_") && m[1] != "loc_cpus_used", strings.HasPrefix(m[1], "rem_") && m[1] != "rem_cpus_used":
 		default:
-			if _, told := run.values[m[1]]; told {
+			if _, found := run.values[m[1]]; found {
 				next("") // the name of its test is missing
 			}
 			run.values[m[1]] = m[2]
@@ -181,12 +181,12 @@ func (run *qperfRun) metrics(b *builder) {
 }
 
 var (
-	quantityText = regexp.MustCompile(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
+	quantityText = regexp.MustCompile(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
 	costText     = regexp.MustCompile(`^([\d.,]+)\s*(sec|ms|us|ns)/GB$`)
 )
 
 // quantity reads a value of qperf with its unit: its units are decimal but for
-// those with an i, and what stands in brackets is the same number in full.
+// those with an i, and the number in brackets is the same number in full.
 func quantity(text string) (unit string, value float64, ok bool) {
 	if m := costText.FindStringSubmatch(text); m != nil {
 		v, ok := parseNumber(m[1])
@@ -205,13 +205,13 @@ func quantity(text string) (unit string, value float64, ok bool) {
 	} else {
 		value *= kilo(m[2])
 	}
-	if full, told := parseNumber(m[5]); told {
+	if full, found := parseNumber(m[5]); found {
 		value = full
 	}
 	switch m[4] {
 	case "B/sec":
 		return "bit/s", value * 8, ok
-	case "b/sec":
+	case "b/sec", "bits/sec": // the latter with -ub
 		return "bit/s", value, ok
 	case "/sec":
 		return "1/s", value, ok

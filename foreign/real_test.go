@@ -11,7 +11,7 @@ import (
 )
 
 // session runs the tools of this machine against each other, over the loopback
-// of a network namespace of their own, and keeps what each end prints.
+// of a separate network namespace, and keeps what each end prints.
 const session = `set -eu
 ip link set lo up
 listening() { for i in $(seq 100); do ss -Hln "sport = :$1" | grep -q . && return; sleep 0.05; done; echo "nothing listens on $1" >&2; exit 1; }
@@ -64,7 +64,7 @@ func TestRealToolsOfThisMachine(t *testing.T) {
 			t.Errorf("the ends differ:\n%s%s", describe([]result.Cell{a}), describe([]result.Cell{b}))
 		}
 		if x, y := value(a, "throughput"), value(b, "throughput"); x <= 0 || math.Abs(x-y) > 0.02*x {
-			t.Errorf("%s says %g bit/s, %s %g", ends[0], x, ends[1], y)
+			t.Errorf("%s reports %g bit/s, %s %g", ends[0], x, ends[1], y)
 		}
 	}
 	if c := one("iperf.txt"); value(c, "throughput") <= 0 || c.Workload != "tcp_stream" {

@@ -17,7 +17,7 @@ type roughening struct {
 	do   func(text string) string
 }
 
-// roughenings stand in the order in which they befall a log: in its terminal,
+// roughenings are in the order in which they happen to a log: in its terminal,
 // in the hands of its owner, in the page that shows it.
 func roughenings() []roughening {
 	each := func(change func(n int, line string) string) func(string) string {
@@ -83,7 +83,7 @@ var (
 )
 
 // squeeze takes the blanks out of a line, but for those between two digits:
-// without these nobody can tell where one number ends.
+// without these one cannot see where a number ends.
 func squeeze(line string) string {
 	var out []rune
 	runes := []rune(line)

@@ -79,7 +79,7 @@ func readSockperf(lines []string) []result.Cell {
 	return cells
 }
 
-// read takes what a line says of the run.
+// read takes the facts of a line.
 func (run *sockperfRun) read(line string) {
 	if m := sockperfStart.FindStringSubmatch(line); m != nil {
 		run.version, run.begun = m[1], true
@@ -190,7 +190,7 @@ func (run *sockperfRun) sending(b *builder) {
 	b.counter("sent", run.sent)
 }
 
-// answers notes round trips, which sockperf halves unless told not to.
+// answers notes round trips, which sockperf halves by default.
 func (run *sockperfRun) answers(b *builder) {
 	scarce := func(percentile float64) []string {
 		if run.observations > 0 && run.observations*(1-percentile) < 10 {

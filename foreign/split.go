@@ -13,7 +13,7 @@ type part struct {
 	cells  []result.Cell
 }
 
-// split gives the lines to the tools that claim them. Lines that nobody claims
+// split assigns the lines to the tools that claim them. Lines that none claims
 // stay with those before them.
 func split(lines []string) []part {
 	all := parsers()

@@ -88,7 +88,7 @@ func (run *sysbenchRun) figures() bool {
 	return len(run.steps)+len(run.counts)+len(run.latencies) > 0 || run.events != nil || run.eventRate != nil
 }
 
-// read takes what a line says of the run.
+// read takes the facts of a line.
 func (run *sysbenchRun) read(line string) {
 	if m := sysbenchBanner.FindStringSubmatch(line); m != nil {
 		run.version = m[1]
@@ -227,10 +227,10 @@ func (run *sysbenchRun) rates(b *builder) {
 var percentile = regexp.MustCompile(`(\d+(?:\.\d+)?)(?:th|st|nd|rd)?\s*percentile`)
 
 func (run *sysbenchRun) latency(b *builder) {
-	// The sum tells the mean to more digits than the two of "avg".
-	sum, told := run.latencies["sum"]
+	// The sum has the mean to more digits than the two of "avg".
+	sum, found := run.latencies["sum"]
 	delete(run.latencies, "sum")
-	if told && run.events != nil && *run.events > 0 {
+	if found && run.events != nil && *run.events > 0 {
 		b.metric("latency_mean", sum / *run.events)
 	}
 	if len(run.histogram) > 0 {

@@ -15,7 +15,7 @@ func parseNumber(text string) (float64, bool) {
 	return value, err == nil && sound(value)
 }
 
-// sound tells that a number can stand in a result.
+// sound reports whether a number can be in a result.
 func sound(value float64) bool {
 	return !math.IsNaN(value) && !math.IsInf(value, 0) && value >= 0
 }
@@ -45,7 +45,7 @@ func parseSpan(text string) (float64, bool) {
 	return seconds(value, unitOf(m[2])), ok
 }
 
-// unitOf is the unit of time that a word stands for, 0 for any other word.
+// unitOf is the unit of time that a word names, 0 for any other word.
 func unitOf(word string) time.Duration {
 	switch word {
 	case "ns":

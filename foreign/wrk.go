@@ -23,7 +23,7 @@ var (
 	wrkOnly    = regexp.MustCompile(`^\s*Thread\s*Stats|Latency\s*Distribution|#?\[Mean\s*=|#?\[Max\s*=|#?\[Buckets\s*=`)
 )
 
-// within so many lines after its first a run says whose it is.
+// within so many lines after its first a run shows whose it is.
 const within = 12
 
 func hintsWrk() []string {
@@ -98,7 +98,7 @@ func (run *wrkRun) read(line string) {
 		"running": wrkRunning, "threads": wrkThreads, "latency": wrkLatency, "total": wrkTotal, "bad": wrkBad,
 		"sockets": wrkSockets, "rate": wrkRate, "bytes": wrkBytes, "refused": wrkRefused,
 	} {
-		if _, told := run.seen[name]; told {
+		if _, found := run.seen[name]; found {
 			continue
 		}
 		if m := pattern.FindStringSubmatch(line); m != nil {

@@ -35,7 +35,7 @@ func Run(ctx context.Context, to netip.AddrPort, test Test) (Outcome, error) {
 			c.transfer.stop()
 		}
 		if c.agreed {
-			err = errors.Join(err, ignoreClosed(c.control.say(clientTerminate)))
+			err = errors.Join(err, ignoreClosed(c.control.sendState(clientTerminate)))
 		}
 		return Outcome{}, fmt.Errorf("run iperf3 test with %v: %w", to, err)
 	}
@@ -73,7 +73,7 @@ func (c *client) run(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	c.out.Started = time.Now()
-	if err := c.expect(testRunning, "its word to send"); err != nil {
+	if err := c.expect(testRunning, "its signal to send"); err != nil {
 		return Outcome{}, err
 	}
 	if err := c.transfer.start(); err != nil {
@@ -121,7 +121,7 @@ func (c *client) agree(ctx context.Context) error {
 	return c.describe(mss)
 }
 
-// describe notes what the outcome says of the test's beginning.
+// describe notes what the outcome holds of the test's beginning.
 func (c *client) describe(mss int) (err error) {
 	c.out = Outcome{Test: c.test, Server: c.to, Cookie: c.cookie.String(), MSS: mss}
 	first := c.flows[0].socket
@@ -153,14 +153,14 @@ func segmentSize(conn *net.TCPConn) (mss int, err error) {
 
 // expect waits for the server's next state, which must be this one.
 func (c *client) expect(want state, what string) error {
-	got, err := c.control.hear(patience)
+	got, err := c.control.receiveState(patience)
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w", what, err)
 	}
 	return c.check(got, want)
 }
 
-// check says what a server means that does not say what it should.
+// check explains a state of the server that is not the expected one.
 func (c *client) check(got, want state) error {
 	switch got {
 	case want:
@@ -172,7 +172,7 @@ func (c *client) check(got, want state) error {
 	case serverError:
 		return c.serverError()
 	}
-	return fmt.Errorf("the server said %#x where iperf3 says %d: see what listens there", byte(got), want)
+	return fmt.Errorf("the server sent %#x where iperf3 sends %d: see what listens there", byte(got), want)
 }
 
 // measure lets the test run to its end.
@@ -194,8 +194,8 @@ func (c *client) measure(ctx context.Context) error {
 			return c.end(next)
 		case err := <-t.failure:
 			return c.explain(next, err)
-		case said := <-next:
-			return c.interrupted(said)
+		case got := <-next:
+			return c.interrupted(got)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -217,8 +217,8 @@ func (c *client) measure(ctx context.Context) error {
 	}
 }
 
-// nextReading gives when to read the counters next, and whether the figures
-// begin there. Steps count from the last beginning.
+// nextReading returns when to read the counters next, and whether the figures
+// begin there. Steps count from the last such time.
 func (c *client) nextReading(steps *int) (due time.Duration, opens bool) {
 	t := c.transfer
 	opening, _ := t.watched.window()
@@ -251,39 +251,39 @@ func (c *client) note() {
 	}
 }
 
-// heard is what the server said, or why it did not.
-type heard struct {
+// received is the server's next state, or why there is none.
+type received struct {
 	state state
 	err   error
 }
 
-// listen hears the server's next state beside the test.
-func (c *client) listen() <-chan heard {
-	next := make(chan heard, 1)
+// listen receives the server's next state during the test.
+func (c *client) listen() <-chan received {
+	next := make(chan received, 1)
 	go func() {
-		said, err := c.control.hear(0)
-		next <- heard{said, err}
+		got, err := c.control.receiveState(0)
+		next <- received{got, err}
 	}()
 	return next
 }
 
 // interrupted names what ended a test before its time.
-func (c *client) interrupted(said heard) error {
-	if said.err != nil {
-		return fmt.Errorf("the server went away in the middle of the test: %w", said.err)
+func (c *client) interrupted(got received) error {
+	if got.err != nil {
+		return fmt.Errorf("the server went away in the middle of the test: %w", got.err)
 	}
-	if err := c.check(said.state, testEnd); err != nil {
+	if err := c.check(got.state, testEnd); err != nil {
 		return err
 	}
 	return errors.New("the server ended the test, which is for the client to do: see whether it is iperf3")
 }
 
-// explain prefers what the server says to what that did to a flow.
-func (c *client) explain(next <-chan heard, err error) error {
+// explain prefers the server's own reason to what it did to a flow.
+func (c *client) explain(next <-chan received, err error) error {
 	select {
-	case said := <-next:
-		if said.err == nil {
-			return c.interrupted(said)
+	case got := <-next:
+		if got.err == nil {
+			return c.interrupted(got)
 		}
 	case <-time.After(patience / 50):
 	}
@@ -291,7 +291,7 @@ func (c *client) explain(next <-chan heard, err error) error {
 }
 
 // end ends the test, and waits for the server to have noticed.
-func (c *client) end(next <-chan heard) error {
+func (c *client) end(next <-chan received) error {
 	t := c.transfer
 	if t.limited && !c.test.UDP {
 		c.awaitAcknowledged()
@@ -310,21 +310,21 @@ func (c *client) end(next <-chan heard) error {
 		c.waited = quietTime(c.roundTrip())
 		time.Sleep(c.waited)
 	}
-	if err := c.control.say(testEnd); err != nil {
+	if err := c.control.sendState(testEnd); err != nil {
 		return err
 	}
 	select {
-	case said := <-next:
-		if said.err != nil {
-			return fmt.Errorf("wait for the server to end the test: %w", said.err)
+	case got := <-next:
+		if got.err != nil {
+			return fmt.Errorf("wait for the server to end the test: %w", got.err)
 		}
-		return c.check(said.state, exchangeResults)
+		return c.check(got.state, exchangeResults)
 	case <-time.After(exchangePatience):
 		return fmt.Errorf("wait for the server to end the test: %w within %v", errSilent, exchangePatience)
 	}
 }
 
-// roundTrip is that of the control connection; 0 if the kernel can't tell.
+// roundTrip is that of the control connection; 0 if the kernel does not report it.
 func (c *client) roundTrip() (rtt time.Duration) {
 	raw, err := c.control.conn.SyscallConn()
 	if err != nil {

@@ -84,7 +84,7 @@ func TestRealCallsRealServerExactBytes(t *testing.T) {
 			}
 			// A server on a busy machine may not have read the last of it.
 			if !test.Reverse && (received != theirs.End.SumReceived.Bytes || received > bytes || received < bytes*9/10) {
-				t.Errorf("asked for %d bytes: we say %d arrived, the server %d", int64(bytes), received, theirs.End.SumReceived.Bytes)
+				t.Errorf("asked for %d bytes: we report %d, the server %d", int64(bytes), received, theirs.End.SumReceived.Bytes)
 			}
 			if test.Reverse && (received < bytes || received > theirs.End.SumSent.Bytes) {
 				t.Errorf("asked for %d bytes: got %d of %d", int64(bytes), received, theirs.End.SumSent.Bytes)
@@ -112,7 +112,7 @@ func TestRealCallsRealServerUDP(t *testing.T) {
 			for _, f := range out.Flows {
 				sent, lost, received = sent+f.Datagrams, lost+f.Lost, received+f.ReceivedBytes
 			}
-			// What the server had not read when it heard of the end, it never read.
+			// What the server had not read when it received the end, it never read.
 			there, size := theirs.End.Sum, int64(out.Test.Size)
 			arrived := there.Packets - there.Lost
 			if !test.Reverse && (lost != sent-arrived || received != arrived*size) {
@@ -203,7 +203,7 @@ func sameShape(t *testing.T, where string, a, b any) {
 		}
 		for key, value := range a {
 			if _, has := b[key]; !has && key == "out_of_order" {
-				continue // what only the receiver knows; iperf3 says 0
+				continue // what only the receiver knows; iperf3 writes 0
 			} else if !has {
 				t.Errorf("%s.%s is missing", where, key)
 				continue
@@ -241,7 +241,7 @@ func TestRealIntervalsAddUp(t *testing.T) {
 		Each: func(i Interval) { seen = append(seen, i) },
 	})
 	if len(seen) != len(out.Intervals) || len(seen) != 8 {
-		t.Fatalf("%d intervals told of %d, want 5 omitted and 3", len(seen), len(out.Intervals))
+		t.Fatalf("%d intervals reported of %d, want 5 omitted and 3", len(seen), len(out.Intervals))
 	}
 	var sum, whole int64
 	for n, i := range out.Intervals {
@@ -310,7 +310,7 @@ func TestRealClientIsStopped(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 3*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
-	<-reports // the real server ends too: it was told
+	<-reports // the real server ends too: it was informed
 }
 
 func TestRealServerDiesInTheMiddle(t *testing.T) {

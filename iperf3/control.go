@@ -38,7 +38,7 @@ const (
 	maxMessage = 1 << 20
 	// patience is how long a peer may take for its next step.
 	patience = 5 * time.Second
-	// exchangePatience is for the end of a test: what is said then waits behind
+	// exchangePatience is for the end of a test: what is sent then waits behind
 	// the data in the queues of the path.
 	exchangePatience = 15 * time.Second
 )
@@ -57,7 +57,7 @@ func newCookie() (c cookie) {
 	return c
 }
 
-// valid tells an iperf3 client from any other peer by the first thing it says.
+// valid reports whether a peer is an iperf3 client, by the first bytes it sends.
 func (c cookie) valid() bool {
 	for _, b := range c[:cookieLen-1] {
 		if b <= ' ' || b > '~' {
@@ -76,7 +76,7 @@ type control struct {
 }
 
 // newControl ends the connection's reads when ctx ends; what is still to be
-// said can be written.
+// sent can be written.
 func newControl(ctx context.Context, conn *net.TCPConn) *control {
 	return &control{conn, context.AfterFunc(ctx, func() {
 		_ = conn.CloseRead() // it fails on a connection that is gone
@@ -88,15 +88,15 @@ func (c *control) close() {
 	c.conn.Close()
 }
 
-// say tells the peer the next state.
-func (c *control) say(s state) error {
+// sendState sends the next state to the peer.
+func (c *control) sendState(s state) error {
 	return c.write(s, []byte{byte(s)})
 }
 
-// sendError tells a client why its test is refused: iperf3's number and errno.
+// sendError sends a client why its test is refused: iperf3's number and errno.
 func (c *control) sendError(code int32) error {
-	said := serverError
-	text := binary.BigEndian.AppendUint32([]byte{byte(said)}, uint32(code))
+	refused := serverError
+	text := binary.BigEndian.AppendUint32([]byte{byte(refused)}, uint32(code))
 	return c.write(serverError, binary.BigEndian.AppendUint32(text, 0))
 }
 
@@ -120,20 +120,20 @@ func (c *control) write(about state, text []byte) error {
 	return nil
 }
 
-// hear waits for the peer's next state; 0: as long as it takes.
-func (c *control) hear(within time.Duration) (state, error) {
+// receiveState waits for the peer's next state; 0: as long as it takes.
+func (c *control) receiveState(within time.Duration) (state, error) {
 	var deadline time.Time
 	if within > 0 {
 		deadline = time.Now().Add(within)
 	}
-	var said [1]byte
+	var got [1]byte
 	if err := c.conn.SetReadDeadline(deadline); err != nil {
 		return 0, fmt.Errorf("wait for the peer: %w", err)
 	}
-	if _, err := io.ReadFull(c.conn, said[:]); err != nil {
+	if _, err := io.ReadFull(c.conn, got[:]); err != nil {
 		return 0, silent(err, within)
 	}
-	return state(said[0]), nil
+	return state(got[0]), nil
 }
 
 // readJSON reads one message's text.

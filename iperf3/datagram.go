@@ -65,7 +65,7 @@ func (j *jitter) take(arrived, sent int64) {
 func (j *jitter) duration() time.Duration { return time.Duration(j.value) }
 
 // The first datagram of a UDP flow and its answer, as text. Clients before
-// 3.11 say 123456789 and want 987654321 for an answer, in their machine's
+// 3.11 send 123456789 and expect 987654321 as the answer, in their machine's
 // byte order; those of Linux today are little-endian.
 var (
 	udpHello         = [4]byte{'9', '8', '7', '6'}
@@ -74,13 +74,13 @@ var (
 	udpLegacyWelcome = [4]byte{0xb1, 0x68, 0xde, 0x3a}
 )
 
-// answerTo gives the answer to a flow's first datagram; false if it is no
+// answerTo returns the answer to a flow's first datagram; false if it is no
 // client's.
-func answerTo(said []byte) ([4]byte, bool) {
-	if len(said) != 4 {
+func answerTo(got []byte) ([4]byte, bool) {
+	if len(got) != 4 {
 		return [4]byte{}, false
 	}
-	switch [4]byte(said) {
+	switch [4]byte(got) {
 	case udpHello:
 		return udpWelcome, true
 	case udpWelcome: // the same number on a big-endian machine

@@ -22,7 +22,7 @@ func (c *client) exchange() (Outcome, error) {
 	if err := c.expect(displayResults, "the end of the exchange"); err != nil {
 		return Outcome{}, err
 	}
-	if err := c.control.say(iperfDone); err != nil {
+	if err := c.control.sendState(iperfDone); err != nil {
 		return Outcome{}, err
 	}
 	if t.p.UDP {
@@ -41,7 +41,7 @@ func (c *client) exchange() (Outcome, error) {
 	return c.out, nil
 }
 
-// warn says what touches the figures.
+// warn adds what affects the figures.
 func (c *client) warn() {
 	var skipped, sent int64
 	allTime := false
@@ -54,13 +54,13 @@ func (c *client) warn() {
 		c.out.Warnings = append(c.out.Warnings, fmt.Sprintf("offered-rate: %d of %d blocks were given up, since this end was too late for them or the path too slow", skipped, sent+skipped))
 	}
 	if allTime {
-		c.out.Warnings = append(c.out.Warnings, "omitted-loss: this server does not tell the loss of the omitted time apart, so it is in the loss")
+		c.out.Warnings = append(c.out.Warnings, "omitted-loss: this server does not report the loss of the omitted time separately, so the loss includes it")
 	}
 }
 
-// results is what this end says of its flows. A receiver of datagrams tells
+// results is what this end sends about its flows. A receiver of datagrams sends
 // the loss of the time that counts alone, so that none is omitted. Where the
-// peer has said how much it sent, in theirs, and the threads have ended, the
+// peer has reported how much it sent, in theirs, and the threads have ended, the
 // loss is that of all it sent, and not only what is missing between others.
 func (t *transfer) results(cpu CPU, congestion string, theirs []flowResults) results {
 	r := results{CPUTotal: cpu.Total, CPUUser: cpu.User, CPUSystem: cpu.System, Congestion: congestion, HasRetransmits: unknown}
@@ -88,7 +88,7 @@ func (t *transfer) results(cpu CPU, congestion string, theirs []flowResults) res
 	return r
 }
 
-// drainDatagrams waits for the datagrams that the peer says it sent.
+// drainDatagrams waits for the datagrams that the peer reports to have sent.
 func (t *transfer) drainDatagrams(theirs []flowResults, quiet time.Duration) {
 	sent := map[*flow]number{}
 	for i, f := range t.flows {
@@ -106,7 +106,7 @@ func (t *transfer) outcome(i int, f *flow, theirs flowResults) Flow {
 	a, b := opens.flows[i], closes.flows[i]
 	ours, span := b.bytes-a.bytes, closes.at-opens.at
 	their, theirSpan := int64(theirs.Bytes), time.Duration((theirs.EndTime-theirs.StartTime)*float64(time.Second))
-	if theirSpan == 0 { // servers before 3.2 do not say
+	if theirSpan == 0 { // servers before 3.2 do not send it
 		theirSpan = span
 	}
 	out := Flow{
@@ -151,7 +151,7 @@ func (f *Flow) lossAtServer(sent, omitted int64, theirs flowResults) {
 	f.Jitter = time.Duration(theirs.Jitter * float64(time.Second))
 }
 
-// summarise gives the extremes of a sending TCP flow.
+// summarise computes the extremes of a sending TCP flow.
 func (t *transfer) summarise(i int, f *Flow) {
 	var sum time.Duration
 	var n time.Duration

@@ -79,44 +79,44 @@ func TestLabPaceHoldsItsRate(t *testing.T) {
 
 // iperf3 takes a duplicate for a reordered datagram, and a lost one off.
 func TestLabDuplicatesAreCounted(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 6, 1, 2, 2, 2, 5, 6)
 	if r.Streams[0].Errors != 2 || r.Streams[0].Packets != 6 {
 		t.Errorf("3 and 4 of 6 are lost: got %+v", r.Streams[0])
 	}
-	told.await(t, "lost 2 of 6, 2 duplicates, 0 reordered")
+	log.await(t, "lost 2 of 6, 2 duplicates, 0 reordered")
 }
 
 func TestLabReorderedDatagramsAreNotLost(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 5, 1, 4, 2, 3, 5)
 	if r.Streams[0].Errors != 0 {
 		t.Errorf("none of 5 is lost: got %+v", r.Streams[0])
 	}
-	told.await(t, "lost 0 of 5, 0 duplicates, 2 reordered")
+	log.await(t, "lost 0 of 5, 0 duplicates, 2 reordered")
 }
 
 // iperf3 sees only the gaps between those that arrive.
 func TestLabLossAtTheEndIsSeen(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 10, 1, 2, 3)
 	if r.Streams[0].Errors != 7 || r.Streams[0].Packets != 10 {
 		t.Errorf("7 of 10 are lost: got %+v", r.Streams[0])
 	}
-	told.await(t, "lost 7 of 10")
+	log.await(t, "lost 7 of 10")
 }
 
-// iperf3 says "0 lost" of a test of which nothing arrives.
+// iperf3 reports "0 lost" for a test of which nothing arrives.
 func TestLabLossOfAllIsSeen(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 10)
 	if r.Streams[0].Errors != 10 {
 		t.Errorf("all of 10 are lost: got %+v", r.Streams[0])
 	}
-	told.await(t, "lost 10 of 10")
+	log.await(t, "lost 10 of 10")
 }
 
-// Clients since 3.14 take the loss for nothing where a server does not tell
+// Clients since 3.14 take the loss for nothing where a server does not report
 // the omitted time apart (esnet/iperf#1984).
 func TestLabServerTellsOmittedDatagramsApart(t *testing.T) {
 	at, _ := ourServer(t, loopback)
@@ -128,40 +128,40 @@ func TestLabServerTellsOmittedDatagramsApart(t *testing.T) {
 }
 
 // reverseUDP plays a server that sends the datagrams of these numbers, and
-// says that it sent so many.
+// reports that it sent so many.
 func reverseUDP(t *testing.T, sent int64, numbers ...int64) Outcome {
 	t.Helper()
 	at := serveScript(t, func(s *script, at netip.AddrPort) {
-		s.saysState(paramExchange)
+		s.sendsState(paramExchange)
 		var p parameters
 		s.readsJSON(&p)
-		door, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
+		listener, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		defer door.Close()
-		s.saysState(createStreams)
-		var said [64]byte
-		n, client, err := door.ReadFromUDPAddrPort(said[:])
-		if err != nil || string(said[:n]) != string(udpHello[:]) {
-			s.t.Fatalf("the client said %q: %v", said[:n], err)
+		defer listener.Close()
+		s.sendsState(createStreams)
+		var got [64]byte
+		n, client, err := listener.ReadFromUDPAddrPort(got[:])
+		if err != nil || string(got[:n]) != string(udpHello[:]) {
+			s.t.Fatalf("the client sent %q: %v", got[:n], err)
 		}
 		send := func(p []byte) {
-			if _, err := door.WriteToUDPAddrPort(p, client); err != nil {
+			if _, err := listener.WriteToUDPAddrPort(p, client); err != nil {
 				s.t.Fatal(err)
 			}
 		}
 		send(udpWelcome[:])
-		s.saysState(testStart, testRunning)
+		s.sendsState(testStart, testRunning)
 		for _, n := range numbers {
 			send(datagram(n, 64))
 		}
 		s.wants(testEnd)
-		s.saysState(exchangeResults)
+		s.sendsState(exchangeResults)
 		var r results
 		s.readsJSON(&r)
 		s.saysJSON(resultsText(1, sent*64, sent, 0))
-		s.saysState(displayResults)
+		s.sendsState(displayResults)
 		s.wants(iperfDone)
 	})
 	out, err := Run(t.Context(), at, Test{
@@ -246,8 +246,8 @@ func TestJitterIsThatOfRFC3550(t *testing.T) {
 }
 
 func TestLabServerRefusesStrangers(t *testing.T) {
-	at, told := ourServer(t, loopback)
-	say := func(text string) *net.TCPConn {
+	at, log := ourServer(t, loopback)
+	send := func(text string) *net.TCPConn {
 		conn, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(at))
 		if err != nil {
 			t.Fatal(err)
@@ -258,12 +258,12 @@ func TestLabServerRefusesStrangers(t *testing.T) {
 		}
 		return conn
 	}
-	silent := say("")
-	say("GET / HTTP/1.1\r\nHost: somewhere.example\r\n\r\n")
-	short := say("short")
+	silent := send("")
+	send("GET / HTTP/1.1\r\nHost: somewhere.example\r\n\r\n")
+	short := send("short")
 	short.Close()
-	told.await(t, `no iperf3 client: it said "GET / HTTP/1.1\r\n"`)
-	told.await(t, `it said "short" and no more`)
+	log.await(t, `no iperf3 client: it sent "GET / HTTP/1.1\r\n"`)
+	log.await(t, `it sent "short" and no more`)
 	for name, text := range map[string]string{
 		"no JSON":        "hello",
 		"no protocol":    `{"parallel":1}`,
@@ -276,24 +276,24 @@ func TestLabServerRefusesStrangers(t *testing.T) {
 		s.wants(serverError)
 		client := s.conn.LocalAddr().String()
 		s.conn.Close()
-		told.await(t, client+": the test failed") // before the next one comes
+		log.await(t, client+": the test failed") // before the next one comes
 		t.Log(name, "was refused")
 	}
 	long := dialScript(t, at)
 	long.wants(paramExchange)
-	long.says([]byte{0xff, 0xff, 0xff, 0xff})
-	told.await(t, "a message of 4294967295 bytes")
-	realClient(t, at, "-n", "1K") // beside the silent one
+	long.sends([]byte{0xff, 0xff, 0xff, 0xff})
+	log.await(t, "a message of 4294967295 bytes")
+	realClient(t, at, "-n", "1K") // at the same time as the silent one
 	silent.Close()
 }
 
 // A client that stops talking at any point is named, and the next is served.
 func TestLabServerOutlivesSilentClients(t *testing.T) {
 	t.Parallel()
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	s := dialScript(t, at)
-	s.wants(paramExchange) // and says nothing more
-	told.await(t, "wait for the parameters: no answer within 5s")
+	s.wants(paramExchange) // and sends nothing more
+	log.await(t, "wait for the parameters: no answer within 5s")
 	s = dialScript(t, at)
 	s.wants(paramExchange)
 	s.saysJSON(`{"tcp":true,"parallel":2,"time":10}`)
@@ -306,26 +306,26 @@ func TestLabServerOutlivesSilentClients(t *testing.T) {
 	if _, err := flow.Write(s.c[:]); err != nil {
 		t.Fatal(err)
 	}
-	told.await(t, "1 of 2 came: no answer")
+	log.await(t, "1 of 2 came: no answer")
 	s = dialScript(t, at)
 	s.wants(paramExchange)
 	s.saysJSON(`{"tcp":true,"parallel":2,"time":10}`)
 	s.wants(createStreams)
 	s.conn.Close() // this one does not even wait
-	told.await(t, "0 of 2 came: the client went away")
+	log.await(t, "0 of 2 came: the client went away")
 	s = dialScript(t, at)
 	s.wants(paramExchange)
 	s.saysJSON(`{"udp":true,"parallel":2,"time":10}`)
 	s.wants(createStreams)
-	s.saysState(clientTerminate)
-	told.await(t, "0 of 2 came: the client was ended")
+	s.sendsState(clientTerminate)
+	log.await(t, "0 of 2 came: the client was ended")
 	realClient(t, at, "-n", "1K")
 }
 
 // The data of a client stops, but its control connection stays.
 func TestLabServerNoticesThatNothingPasses(t *testing.T) {
 	t.Parallel()
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	s := dialScript(t, at)
 	s.wants(paramExchange)
 	s.saysJSON(`{"tcp":true,"parallel":1,"time":60}`)
@@ -339,28 +339,28 @@ func TestLabServerNoticesThatNothingPasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wants(testStart, testRunning)
-	told.await(t, "nothing passed on any flow for 5s")
+	log.await(t, "nothing passed on any flow for 5s")
 }
 
 func TestLabClientNamesWhatIsNoServer(t *testing.T) {
 	for words, play := range map[string]func(s *script, at netip.AddrPort){
-		"said 0x53 where iperf3 says 9: see what listens there": func(s *script, _ netip.AddrPort) { s.says([]byte("SSH-2.0-x\r\n")) },
-		"closed the control connection":                         func(*script, netip.AddrPort) {},
-		"busy with another test: try again":                     func(s *script, _ netip.AddrPort) { s.saysState(accessDenied) },
-		"said 0x2 where iperf3 says 10":                         func(s *script, _ netip.AddrPort) { s.saysState(paramExchange, testRunning) },
+		"sent 0x53 where iperf3 sends 9: see what listens there": func(s *script, _ netip.AddrPort) { s.sends([]byte("SSH-2.0-x\r\n")) },
+		"closed the control connection":                          func(*script, netip.AddrPort) {},
+		"busy with another test: try again":                      func(s *script, _ netip.AddrPort) { s.sendsState(accessDenied) },
+		"sent 0x2 where iperf3 sends 10":                         func(s *script, _ netip.AddrPort) { s.sendsState(paramExchange, testRunning) },
 		"iperf3's error 142 (it wants a user name and password)": func(s *script, _ netip.AddrPort) {
-			s.saysState(paramExchange)
+			s.sendsState(paramExchange)
 			var p parameters
 			s.readsJSON(&p)
-			s.saysState(serverError)
-			s.says([]byte{0, 0, 0, 142}) // an old server ends here
+			s.sendsState(serverError)
+			s.sends([]byte{0, 0, 0, 142}) // an old server ends here
 		},
 		"error 27 (the rate is above its limit: ask for less): operation not permitted": func(s *script, _ netip.AddrPort) {
-			s.saysState(paramExchange)
+			s.sendsState(paramExchange)
 			var p parameters
 			s.readsJSON(&p)
-			s.saysState(serverError)
-			s.says([]byte{0, 0, 0, 27, 0, 0, 0, 1})
+			s.sendsState(serverError)
+			s.sends([]byte{0, 0, 0, 27, 0, 0, 0, 1})
 		},
 	} {
 		_, err := Run(t.Context(), serveScript(t, play), Test{Bytes: 1000})

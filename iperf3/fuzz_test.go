@@ -68,10 +68,10 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x02{}"))
 	f.Add([]byte("\xff\xff\xff\xff{}"))
 	f.Add([]byte("\x00\x00\x00\x09{}"))
-	f.Fuzz(func(t *testing.T, said []byte) {
-		text, err := readMessage(bytes.NewReader(said))
-		if err == nil && !bytes.Equal(said[4:4+len(text)], text) {
-			t.Errorf("read %q of %q", text, said)
+	f.Fuzz(func(t *testing.T, got []byte) {
+		text, err := readMessage(bytes.NewReader(got))
+		if err == nil && !bytes.Equal(got[4:4+len(text)], text) {
+			t.Errorf("read %q of %q", text, got)
 		}
 	})
 }
@@ -93,7 +93,7 @@ func FuzzDatagram(f *testing.F) {
 	})
 }
 
-// FuzzServerStates says anything to a server behind a cookie. The server must
+// FuzzServerStates sends anything to a server behind a cookie. The server must
 // end that test and take the next.
 func FuzzServerStates(f *testing.F) {
 	message := func(text string) []byte { return append([]byte{0, 0, 0, byte(len(text))}, text...) }
@@ -102,9 +102,9 @@ func FuzzServerStates(f *testing.F) {
 	f.Add(append(message(`{"tcp":true,"parallel":1}`), byte(clientTerminate)))
 	f.Add([]byte{byte(testEnd), 0, 0, 0, 0})
 	at, _ := ourServer(f, loopback)
-	f.Fuzz(func(t *testing.T, said []byte) {
+	f.Fuzz(func(t *testing.T, got []byte) {
 		s := dialScript(t, at)
-		_, _ = s.conn.Write(said) // the server may have closed already
+		_, _ = s.conn.Write(got) // the server may have closed already
 		_ = s.conn.CloseWrite()
 		if err := s.conn.SetReadDeadline(time.Now().Add(8 * time.Second)); err != nil {
 			t.Fatal(err)
@@ -117,12 +117,12 @@ func FuzzServerStates(f *testing.F) {
 	})
 }
 
-// FuzzClientStates says anything to a client.
+// FuzzClientStates sends anything to a client.
 func FuzzClientStates(f *testing.F) {
 	f.Add([]byte{byte(paramExchange), byte(createStreams)})
 	f.Add([]byte{byte(paramExchange), 0xfe, 0, 0, 0, 27})
 	f.Add([]byte("SSH-2.0-server"))
-	f.Fuzz(func(t *testing.T, said []byte) {
+	f.Fuzz(func(t *testing.T, got []byte) {
 		l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func FuzzClientStates(f *testing.F) {
 				if err != nil {
 					return // the test is over
 				}
-				_, _ = conn.Write(said)
+				_, _ = conn.Write(got)
 				conn.Close()
 			}
 		}()

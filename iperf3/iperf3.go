@@ -1,8 +1,8 @@
-// Package iperf3 speaks the protocol of iperf3 (esnet/iperf, 3.1 and later),
+// Package iperf3 implements the protocol of iperf3 (esnet/iperf, 3.1 and later),
 // as a client and as a server, so that either end can be the real one.
 //
-// A test has one control connection, on which one end tells the other the next
-// state in one byte, and data flows beside it: TCP connections to the same
+// A test has one control connection, on which one end sends the other the next
+// state in one byte, and separate data flows: TCP connections to the same
 // port that begin with the client's cookie, or UDP sockets. The client sends
 // its parameters before the test and both send their results after it, as
 // JSON behind its length. Sources: iperf_api.h, iperf_client_api.c,
@@ -63,7 +63,7 @@ type Test struct {
 	Each     func(Interval) // called after each step, on the goroutine of Run; may be nil
 }
 
-// checked fills in the defaults and refuses what iperf3 can't say.
+// checked fills in the defaults and refuses what iperf3 cannot express.
 func (t Test) checked() (Test, error) {
 	if t.Flows == 0 {
 		t.Flows = 1
@@ -94,7 +94,7 @@ func (t Test) checked() (Test, error) {
 	return t, checkSize(t.UDP, t.Size)
 }
 
-// checkSize refuses a block that iperf3 would not take; 0 stands for none.
+// checkSize refuses a block that iperf3 would not take; 0 means none.
 func checkSize(udp bool, size int) error {
 	least, most := 1, maxBlock
 	if udp {
@@ -106,7 +106,7 @@ func checkSize(udp bool, size int) error {
 	return nil
 }
 
-// parameters says the test in iperf3's words.
+// parameters is the test in iperf3's terms.
 func (t Test) parameters() parameters {
 	seconds := (t.Duration + time.Second - 1) / time.Second // the client itself ends the test in time
 	return parameters{

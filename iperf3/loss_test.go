@@ -43,12 +43,12 @@ func tenth(t *testing.T, lost, sent int64) {
 func TestRealClientSeesTheLossOnThePath(t *testing.T) {
 	for name, reverse := range map[string][]string{"forward": nil, "reverse": {"-R"}, "omit": {"-O", "1"}} {
 		t.Run(name, func(t *testing.T) {
-			at, told := ourServer(t, loopback)
+			at, log := ourServer(t, loopback)
 			dropTenth(t, at.Port())
 			r := realClient(t, at, append([]string{"-u", "-t", "1", "-b", "4M", "-l", "1000"}, reverse...)...)
 			tenth(t, r.End.Sum.Lost, r.End.Sum.Packets)
 			if len(reverse) != 1 {
-				told.await(t, fmt.Sprintf("lost %d of ", r.End.Sum.Lost))
+				log.await(t, fmt.Sprintf("lost %d of ", r.End.Sum.Lost))
 			}
 		})
 	}

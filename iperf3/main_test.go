@@ -20,7 +20,7 @@ import (
 // inNamespace marks the process that runs the tests.
 const inNamespace = "IPERF3_TEST_NAMESPACE"
 
-// TestMain runs all tests in a network namespace of their own, whose loopback
+// TestMain runs all tests in a separate network namespace, whose loopback
 // is the only network they know. Quick tests alone do without.
 func TestMain(m *testing.M) {
 	quick, err := labtest.MarkQuickRun()

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readings are what the counters said at the test's start, at the end of the
+// readings are the counters at the test's start, at the end of the
 // omitted time, at each interval, and at the end.
 type readings []reading
 
@@ -25,7 +25,7 @@ type gauges struct {
 	retransmits                                   int64
 }
 
-// TCPState is what a sending TCP flow says of itself at one moment.
+// TCPState is the state of a sending TCP flow at one moment.
 type TCPState struct {
 	CongestionWindow int64 // bytes
 	PeerWindow       int64 // bytes; 0 before Linux 5.4
@@ -34,10 +34,10 @@ type TCPState struct {
 	PathMTU          int64 // bytes
 }
 
-// read takes a reading. opens says that the figures begin here.
+// read takes a reading. opens: the figures begin here.
 func (t *transfer) read(opens bool) error { return t.readAt(t.now(), opens) }
 
-// readAt takes a reading that stands for this time.
+// readAt takes a reading that counts as one of this time.
 func (t *transfer) readAt(at time.Duration, opens bool) error {
 	r := reading{at: at, opens: opens, flows: make([]gauges, len(t.flows))}
 	for i, f := range t.flows {
@@ -66,7 +66,7 @@ func tcpState(info *unix.TCPInfo) TCPState {
 	}
 }
 
-// window gives the readings between which the figures stand.
+// window returns the readings between which the figures are.
 func (r readings) window() (opens, closes reading) {
 	for _, one := range r {
 		if one.opens {
@@ -161,7 +161,7 @@ func processUsage() (usage, error) {
 // counts it: the kernel's work outside the process is not in it.
 type CPU struct{ Total, User, System float64 }
 
-// since gives the CPU time between two readings.
+// since returns the CPU time between two readings.
 func (u usage) since(start usage) CPU {
 	span := u.at.Sub(start.at).Seconds() / 100
 	if span <= 0 {

@@ -94,7 +94,7 @@ func parseParameters(text []byte) (parameters, error) {
 	}
 	switch {
 	case bool(p.SCTP):
-		return p, refuse(errProtocol, "SCTP is not spoken here: use TCP or UDP")
+		return p, refuse(errProtocol, "SCTP is not supported here: use TCP or UDP")
 	case bool(p.TCP) == bool(p.UDP):
 		return p, refuse(errProtocol, "the parameters name neither TCP nor UDP, or both")
 	case p.Parallel < 1 || p.Parallel > MaxFlows:
@@ -148,7 +148,7 @@ type results struct {
 
 // flowResults are one flow's: what it sent, or what it received. Bytes leave
 // out the omitted time. Errors and Packets hold it, unless the second pair,
-// which 3.12 does not know, says how much of them is from that time.
+// which 3.12 does not know, is how much of them is from that time.
 type flowResults struct {
 	ID             number  `json:"id"`
 	Bytes          number  `json:"bytes"`
@@ -163,7 +163,7 @@ type flowResults struct {
 }
 
 // parseResults reads the results of the other end for the flows of these
-// numbers, and gives them in that order.
+// numbers, and returns them in that order.
 func parseResults(text []byte, ids []int) (results, error) {
 	var r results
 	if err := json.Unmarshal(text, &r); err != nil {

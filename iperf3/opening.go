@@ -26,35 +26,35 @@ func (s *session) takes(v visitor) bool {
 	}
 }
 
-// admit says whether connections with the test's cookie are taken.
+// admit sets whether connections with the test's cookie are taken.
 func (s *session) admit(may bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opening = may
 }
 
-// invite tells the client to open its flows, and hears what it says next: the
+// invite has the client open its flows, and receives its next state: the
 // end of the test, or of itself. The context ends with that.
 func (s *session) invite(ctx context.Context) (context.Context, error) {
-	if err := s.control.say(createStreams); err != nil {
+	if err := s.control.sendState(createStreams); err != nil {
 		return nil, err
 	}
 	present, leave := context.WithCancel(ctx)
-	s.next = make(chan heard, 1)
+	s.next = make(chan received, 1)
 	go func() {
 		defer leave()
-		said, err := s.control.hear(0)
-		s.next <- heard{said, err}
+		got, err := s.control.receiveState(0)
+		s.next <- received{got, err}
 	}()
 	return present, nil
 }
 
-// absent says why the client's flows are not waited for any more.
+// absent returns why the client's flows are not waited for any more.
 func (s *session) absent(came int) error {
 	wait := fmt.Sprintf("wait for flows, of which %d of %d came", came, s.p.flows())
 	select {
-	case said := <-s.next:
-		if err := s.ended(said); err != nil {
+	case got := <-s.next:
+		if err := s.ended(got); err != nil {
 			return fmt.Errorf("%s: %w", wait, err)
 		}
 		return fmt.Errorf("%s: the client ended the test before it began", wait)
@@ -107,7 +107,7 @@ func (s *session) openTCP(ctx context.Context) error {
 func (s *session) openUDP(ctx context.Context) error {
 	d := &udpDoor{
 		local: addressOf(s.control.conn.LocalAddr()), peer: addressOf(s.control.conn.RemoteAddr()).Addr(),
-		p: s.p, tell: func(line string) { s.server.say("%s", line) },
+		p: s.p, log: func(line string) { s.server.logf("%s", line) },
 	}
 	if err := d.open(ctx); err != nil {
 		return &refusal{errStreamListen, fmt.Errorf("listen for UDP flows: %w", err)}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Outcome is what a test amounted to, both ends' figures together.
+// Outcome is what a test measured, both ends' figures together.
 type Outcome struct {
 	Test       Test // as it was run, with the defaults filled in
 	Server     netip.AddrPort
@@ -19,7 +19,7 @@ type Outcome struct {
 	Intervals []Interval
 
 	CPU, ServerCPU               CPU
-	Congestion, ServerCongestion string // as read back; empty: UDP, or not told
+	Congestion, ServerCongestion string // as read back; empty: UDP, or unknown
 	ServerOutput                 string // what the server adds in words
 	Warnings                     []string
 }
@@ -36,7 +36,7 @@ type Flow struct {
 	ReceivedTime  time.Duration
 
 	// Of TCP.
-	Retransmits                   int64 // segments; -1: the sender did not tell
+	Retransmits                   int64 // segments; -1: the sender did not report them
 	LargestCongestionWindow       int64 // bytes; these of a sending end only
 	LargestPeerWindow             int64 // bytes
 	LeastRTT, MeanRTT, LargestRTT time.Duration
@@ -44,7 +44,7 @@ type Flow struct {
 	// Of UDP.
 	Datagrams  int64 // sent; with AllTime, those of the omitted time too
 	Lost       int64 // of these, what never arrived
-	AllTime    bool  // the server can't tell the loss of the omitted time apart
+	AllTime    bool  // the server does not report the loss of the omitted time separately
 	Duplicates int64 // -1: the receiver does not count them
 	Reordered  int64 // likewise
 	Jitter     time.Duration

@@ -39,7 +39,7 @@ func newPace(p parameters) *pace {
 	return s
 }
 
-// next gives how long after now the next block is due. Zero: it is due, and
+// next returns how long after now the next block is due. Zero: it is due, and
 // counts as sent.
 func (s *pace) next(now time.Duration) time.Duration {
 	if s.slot == 0 {

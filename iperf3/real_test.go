@@ -55,7 +55,7 @@ type realStream struct {
 	Omitted     bool
 }
 
-// realIperf3 finds iperf3, without which these tests tell nothing.
+// realIperf3 finds iperf3, without which these tests test nothing.
 func realIperf3(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("iperf3")
@@ -65,22 +65,22 @@ func realIperf3(t testing.TB) string {
 	return path
 }
 
-// lines are what our server told.
+// lines are what our server logged.
 type lines struct {
-	mu   sync.Mutex
-	said []string
+	mu     sync.Mutex
+	logged []string
 }
 
 func (l *lines) add(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.said = append(l.said, line)
+	l.logged = append(l.logged, line)
 }
 
 func (l *lines) all() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Join(l.said, "\n")
+	return strings.Join(l.logged, "\n")
 }
 
 // await waits until a line holds the words.
@@ -97,8 +97,8 @@ func (l *lines) await(t testing.TB, words string) {
 // ourServer serves until the test ends.
 func ourServer(t testing.TB, bind netip.AddrPort) (netip.AddrPort, *lines) {
 	t.Helper()
-	told := &lines{}
-	s, err := Listen(bind, told.add)
+	log := &lines{}
+	s, err := Listen(bind, log.add)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func ourServer(t testing.TB, bind netip.AddrPort) (netip.AddrPort, *lines) {
 			t.Error("the server did not end")
 		}
 	})
-	return s.Addr(), told
+	return s.Addr(), log
 }
 
 // realClient runs the real client with -J; it must exit 0.

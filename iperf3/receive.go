@@ -8,7 +8,7 @@ import (
 	"tare/traffic"
 )
 
-// receiveStream receives one TCP flow until it is told to stop. Its block does
+// receiveStream receives one TCP flow until it is stopped. Its block does
 // not follow that of the sender.
 func (t *transfer) receiveStream(f *flow) error {
 	buffer := traffic.Buffer(max(int(t.p.Len), defaultBlock))
@@ -44,10 +44,10 @@ type udpReceiver struct {
 	frozen counts
 }
 
-// counts are what the sequence numbers told up to the end of the omitted time.
+// counts are what the sequence numbers showed up to the end of the omitted time.
 type counts struct{ lost, duplicates, reordered int64 }
 
-// receiveDatagrams receives one UDP flow until it is told to stop.
+// receiveDatagrams receives one UDP flow until it is stopped.
 func (t *transfer) receiveDatagrams(f *flow) error {
 	batch, err := traffic.NewDatagrams(f.socket, int(t.p.Len))
 	if err != nil {
@@ -112,8 +112,8 @@ func (u *udpReceiver) take(n int) error {
 	return nil
 }
 
-// missing gives how many of the datagrams after the omitted time never came,
-// of those that the sender says it sent, or else up to the highest number.
+// missing returns how many of the datagrams after the omitted time never came,
+// of those that the sender reports to have sent, or else up to the highest number.
 // Valid once the flow's thread has ended.
 func (f *flow) missing(sent number) int64 {
 	return f.arrivals.Lost(max(int64(sent), f.arrivals.Highest()+1) - 1)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refusal is what a server says of a test that it does not run: the number is
+// refusal is a server's answer to a test that it does not run: the number is
 // iperf3's own (iperf_api.h), which the client prints as a sentence.
 type refusal struct {
 	code  int32
@@ -45,26 +45,26 @@ func refuse(code int32, format string, args ...any) error {
 // serverError reads why the server refused: two numbers, of which an old
 // server may leave out the second.
 func (c *client) serverError() error {
-	var said [8]byte
+	var got [8]byte
 	if err := c.control.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
-	n, err := io.ReadFull(c.control.conn, said[:])
+	n, err := io.ReadFull(c.control.conn, got[:])
 	if n < 4 {
-		return fmt.Errorf("the server refused the test and did not say why: %w", silent(err, patience))
+		return fmt.Errorf("the server refused the test without a reason: %w", silent(err, patience))
 	}
-	code := int32(binary.BigEndian.Uint32(said[:]))
+	code := int32(binary.BigEndian.Uint32(got[:]))
 	text := fmt.Sprintf("the server refused the test with iperf3's error %d", code)
 	if words := refusalWords(code); words != "" {
 		text += " (" + words + ")"
 	}
-	if errno := unix.Errno(binary.BigEndian.Uint32(said[4:])); errno > 0 {
+	if errno := unix.Errno(binary.BigEndian.Uint32(got[4:])); errno > 0 {
 		text += fmt.Sprintf(": %v", errno)
 	}
-	return errors.New(text + "; its own output says more")
+	return errors.New(text + "; see its own output")
 }
 
-// refusalWords says what the commoner of iperf3's error numbers mean.
+// refusalWords explains the common ones of iperf3's error numbers.
 func refusalWords(code int32) string {
 	switch code {
 	case errDuration:
@@ -78,7 +78,7 @@ func refusalWords(code int32) string {
 	case errTotalRate:
 		return "the rate is above its limit: ask for less"
 	case errProtocol:
-		return "it does not speak this protocol"
+		return "it does not support this protocol"
 	case errCongestion:
 		return "it lacks this congestion control"
 	case errUnauthorised:

@@ -36,7 +36,7 @@ func TestLabAllocatesNothingPerBlock(t *testing.T) {
 			blocks += f.SentBytes / int64(out.Test.Size)
 		}
 		if blocks < c.blocks {
-			t.Errorf("%s: %d blocks tell nothing", name, blocks)
+			t.Errorf("%s: %d blocks are too few", name, blocks)
 		}
 		if n := after.Mallocs - before.Mallocs; n > 4000 {
 			t.Errorf("%s: %d allocations at both ends for %d blocks", name, n, blocks)

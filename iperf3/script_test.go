@@ -26,36 +26,36 @@ func dialScript(t testing.TB, at netip.AddrPort) *script {
 	}
 	t.Cleanup(func() { conn.Close() })
 	s := &script{t, conn, newCookie()}
-	s.says(s.c[:])
+	s.sends(s.c[:])
 	return s
 }
 
-func (s *script) says(text []byte) {
+func (s *script) sends(text []byte) {
 	s.t.Helper()
 	if _, err := s.conn.Write(text); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *script) saysState(states ...state) {
+func (s *script) sendsState(states ...state) {
 	s.t.Helper()
 	for _, one := range states {
-		s.says([]byte{byte(one)})
+		s.sends([]byte{byte(one)})
 	}
 }
 
 func (s *script) saysJSON(text string) {
 	s.t.Helper()
-	s.says(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
+	s.sends(append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...))
 }
 
 func (s *script) wants(states ...state) {
 	s.t.Helper()
 	for _, want := range states {
-		var said [1]byte
-		s.reads(said[:])
-		if state(said[0]) != want {
-			s.t.Fatalf("the peer said %d, want %d", int8(said[0]), want)
+		var got [1]byte
+		s.reads(got[:])
+		if state(got[0]) != want {
+			s.t.Fatalf("the peer sent %d, want %d", int8(got[0]), want)
 		}
 	}
 }
@@ -92,8 +92,8 @@ func datagram(number int64, size int) []byte {
 	return p
 }
 
-// udpTest plays a client that sends the datagrams of these numbers and says
-// that it sent so many, and gives the server's results.
+// udpTest plays a client that sends the datagrams of these numbers and reports
+// that it sent so many, and returns the server's results.
 func udpTest(t testing.TB, at netip.AddrPort, sent int64, numbers ...int64) (results, *script) {
 	t.Helper()
 	s := dialScript(t, at)
@@ -121,13 +121,13 @@ func udpTest(t testing.TB, at netip.AddrPort, sent int64, numbers ...int64) (res
 			t.Fatal(err)
 		}
 	}
-	s.saysState(testEnd)
+	s.sendsState(testEnd)
 	s.wants(exchangeResults)
 	s.saysJSON(resultsText(1, sent*64, sent, 0))
 	var r results
 	s.readsJSON(&r)
 	s.wants(displayResults)
-	s.saysState(iperfDone)
+	s.sendsState(iperfDone)
 	return r, s
 }
 
@@ -149,7 +149,7 @@ func resultsText(id int, size, packets, errors int64) string {
 }
 
 // serveScript plays a server to one client of ours; play gets the control
-// connection once the client has said its cookie.
+// connection once the client has sent its cookie.
 func serveScript(t testing.TB, play func(s *script, at netip.AddrPort)) netip.AddrPort {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))

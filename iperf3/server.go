@@ -15,11 +15,11 @@ import (
 )
 
 // Server serves iperf3 clients, one test after another. A client that comes
-// while a test runs is told that the server is busy.
+// while a test runs is informed that the server is busy.
 type Server struct {
 	listener *net.TCPListener
-	tell     func(line string)
-	telling  sync.Mutex
+	log      func(line string)
+	logging  sync.Mutex
 
 	mu      sync.Mutex
 	current *session // the test under way
@@ -28,14 +28,14 @@ type Server struct {
 // maxVisitors is how many connections may be without a cookie at once.
 const maxVisitors = 256
 
-// Listen binds a server; port 0 lets the kernel choose. tell gets one line for
+// Listen binds a server; port 0 lets the kernel choose. log gets one line for
 // each test and for each peer that was refused, one after another.
-func Listen(bind netip.AddrPort, tell func(line string)) (*Server, error) {
+func Listen(bind netip.AddrPort, log func(line string)) (*Server, error) {
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(bind))
 	if err != nil {
 		return nil, fmt.Errorf("listen for iperf3 clients: %w; choose another address or port", err)
 	}
-	return &Server{listener: l, tell: tell}, nil
+	return &Server{listener: l, log: log}, nil
 }
 
 // Addr is the address with the port that the kernel chose.
@@ -60,7 +60,7 @@ func (s *Server) Serve(ctx context.Context) error {
 			}
 			return context.Cause(ctx)
 		case exhausted(err):
-			s.say("wait to accept connections: %v", err)
+			s.logf("wait to accept connections: %v", err)
 			time.Sleep(100 * time.Millisecond)
 			continue
 		case err != nil && errors.Is(err, net.ErrClosed):
@@ -71,7 +71,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		select {
 		case room <- struct{}{}:
 		default:
-			s.say("%v: refused, as %d connections wait already without saying who they are", conn.RemoteAddr(), maxVisitors)
+			s.logf("%v: refused, as %d connections wait already without identifying themselves", conn.RemoteAddr(), maxVisitors)
 			conn.Close()
 			continue
 		}
@@ -81,7 +81,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 }
 
-// exhausted tells a lack of descriptors or memory, which passes.
+// exhausted reports whether descriptors or memory lack, which passes.
 func exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
 		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
@@ -95,14 +95,14 @@ type visitor struct {
 }
 
 // receive finds out what a connection is: a flow of the test under way, a new
-// test, one too many, or no iperf3 client at all. heard is called once it has
-// said who it is.
-func (s *Server) receive(ctx context.Context, v visitor, heard func()) {
+// test, one too many, or no iperf3 client at all. identified is called once it has
+// sent its cookie.
+func (s *Server) receive(ctx context.Context, v visitor, identified func()) {
 	c, err := readCookie(ctx, v.conn)
-	heard()
+	identified()
 	if err != nil {
 		if ctx.Err() == nil {
-			s.say("%v: refused: %v", v.conn.RemoteAddr(), err)
+			s.logf("%v: refused: %v", v.conn.RemoteAddr(), err)
 		}
 		v.conn.Close()
 		return
@@ -122,13 +122,13 @@ func (s *Server) receive(ctx context.Context, v visitor, heard func()) {
 	default:
 		busy := newControl(ctx, v.conn)
 		defer busy.close()
-		if err := busy.say(accessDenied); err == nil {
-			s.say("%v: refused: a test is under way", v.conn.RemoteAddr())
+		if err := busy.sendState(accessDenied); err == nil {
+			s.logf("%v: refused: a test is under way", v.conn.RemoteAddr())
 		}
 	}
 }
 
-// readCookie hears who a connection is.
+// readCookie reads whose connection it is.
 func readCookie(ctx context.Context, conn *net.TCPConn) (c cookie, err error) {
 	release := context.AfterFunc(ctx, func() { _ = conn.CloseRead() }) // it fails on a connection that is gone
 	defer release()
@@ -138,16 +138,16 @@ func readCookie(ctx context.Context, conn *net.TCPConn) (c cookie, err error) {
 	n, err := io.ReadFull(conn, c[:])
 	switch {
 	case n > 0 && err != nil:
-		return c, fmt.Errorf("no iperf3 client: it said %.16q and no more", c[:n])
+		return c, fmt.Errorf("no iperf3 client: it sent %.16q and no more", c[:n])
 	case err != nil:
 		return c, fmt.Errorf("no iperf3 client: %w", silent(err, patience))
 	case !c.valid():
-		return c, fmt.Errorf("no iperf3 client: it said %.16q", c[:])
+		return c, fmt.Errorf("no iperf3 client: it sent %.16q", c[:])
 	}
 	return c, nil
 }
 
-// serve runs one test and says in one line what became of it.
+// serve runs one test and logs its result in one line.
 func (s *Server) serve(ctx context.Context, own *session) {
 	client := own.control.conn.RemoteAddr()
 	line, err := own.run(ctx)
@@ -155,11 +155,11 @@ func (s *Server) serve(ctx context.Context, own *session) {
 	own.end()
 	switch {
 	case ctx.Err() != nil:
-		s.say("%v: the test was ended with the server", client)
+		s.logf("%v: the test was ended with the server", client)
 	case err != nil:
-		s.say("%v: the test failed: %v", client, err)
+		s.logf("%v: the test failed: %v", client, err)
 	default:
-		s.say("%v: %s", client, line)
+		s.logf("%v: %s", client, line)
 	}
 }
 
@@ -172,10 +172,10 @@ func (s *Server) free(own *session) {
 	}
 }
 
-func (s *Server) say(format string, args ...any) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	s.tell(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "))
+func (s *Server) logf(format string, args ...any) {
+	s.logging.Lock()
+	defer s.logging.Unlock()
+	s.log(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "))
 }
 
 // inOrder sorts flows as their client opened them.

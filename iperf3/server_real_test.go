@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// within tells whether two counts agree up to a slack that the protocol
+// within reports whether two counts agree up to a slack that the protocol
 // leaves: the ends stop counting at different moments.
 func within(a, b, slack int64) bool { return max(a-b, b-a) <= slack }
 
@@ -34,7 +34,7 @@ func socketBuffers(t *testing.T) (sum int64) {
 
 // The real client prints the same of each of these tests as our server.
 func TestRealServesRealClient(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	for name, c := range map[string]struct {
 		args  []string
 		flows int
@@ -52,7 +52,7 @@ func TestRealServesRealClient(t *testing.T) {
 		"tcp options":      {[]string{"-t", "1", "-N", "-w", "256K", "-S", "8", "-Z", "-i", "0.5", "-M", "1400"}, 1, "TCP, flows 1 from the client"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer func() { t.Log(told.all()) }()
+			defer func() { t.Log(log.all()) }()
 			r := realClient(t, at, c.args...)
 			sent, received := r.End.SumSent, r.End.SumReceived
 			if received.Bytes == 0 || received.Bytes > sent.Bytes && !strings.Contains(name, "omit") {
@@ -76,7 +76,7 @@ func TestRealServesRealClient(t *testing.T) {
 			if strings.Contains(name, "paced") && sent.BitRate > 82e6 {
 				t.Errorf("sent at %.1f Mbit/s, want 80 at most", sent.BitRate/1e6)
 			}
-			told.await(t, c.line)
+			log.await(t, c.line)
 		})
 	}
 }
@@ -117,9 +117,9 @@ func TestRealServesRealClientUDP(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at, told := ourServer(t, loopback)
+			at, log := ourServer(t, loopback)
 			r := realClient(t, at, append([]string{"-u"}, args...)...)
-			told.await(t, "UDP, flows ")
+			log.await(t, "UDP, flows ")
 			sent, received := r.End.SumSent, r.End.SumReceived
 			if sent.Packets == 0 || received.Packets == 0 || received.Bytes == 0 {
 				t.Fatalf("sent %+v, received %+v", sent, received)
@@ -131,7 +131,7 @@ func TestRealServesRealClientUDP(t *testing.T) {
 				t.Errorf("lost %d of %d on loopback", lost, sent.Packets)
 			}
 			if !slices.Contains(args, "-R") {
-				told.await(t, fmt.Sprintf("lost %d of ", r.End.Sum.Lost))
+				log.await(t, fmt.Sprintf("lost %d of ", r.End.Sum.Lost))
 			}
 			if received.JitterMS < 0 || received.JitterMS > 50 {
 				t.Errorf("jitter %g ms", received.JitterMS)
@@ -144,7 +144,7 @@ func TestRealServesRealClientUDP(t *testing.T) {
 }
 
 func TestRealServesRealClientBothWays(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	r := realClient(t, at, "-t", "1", "--bidir", "-P", "2", "-b", "100M")
 	for name, sums := range map[string][2]realStream{
 		"forward": {r.End.SumSent, r.End.SumReceived},
@@ -160,32 +160,32 @@ func TestRealServesRealClientBothWays(t *testing.T) {
 	if r.End.Sum.Lost < 0 || r.End.SumSent.Packets < 500 || r.End.SumReceivedReverse.Packets < 500 {
 		t.Errorf("UDP both ways: %+v", r.End)
 	}
-	told.await(t, "UDP, flows 2 both ways")
+	log.await(t, "UDP, flows 2 both ways")
 }
 
 func TestRealServesRealClientsOneAfterAnother(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	for range 8 {
 		realClient(t, at, "-n", "1M")
 	}
-	for end := time.Now().Add(5 * time.Second); strings.Count(told.all(), "TCP, flows") < 8; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); strings.Count(log.all(), "TCP, flows") < 8; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("8 tests, and these lines:\n%s", told.all())
+			t.Fatalf("8 tests, and these lines:\n%s", log.all())
 		}
 	}
 }
 
 func TestRealSecondClientHearsThatTheServerIsBusy(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	first := dialScript(t, at)
 	first.wants(paramExchange)
 	second, _ := tryRealClient(t, at, "-n", "1K")
 	if !strings.Contains(second.Error, "server is busy") {
-		t.Errorf("the second client says %q", second.Error)
+		t.Errorf("the second client reports %q", second.Error)
 	}
-	told.await(t, "a test is under way")
+	log.await(t, "a test is under way")
 	first.conn.Close()
-	told.await(t, "the test failed")
+	log.await(t, "the test failed")
 	realClient(t, at, "-n", "1K")
 }
 
@@ -198,20 +198,20 @@ func TestRealClientGetsServerOutput(t *testing.T) {
 }
 
 func TestRealClientIsRefusedInItsOwnWords(t *testing.T) {
-	at, told := ourServer(t, loopback)
+	at, log := ourServer(t, loopback)
 	// The client itself can't set it either unless the kernel has it, so a
 	// congestion control that exists nowhere is refused at the client.
 	r, _ := tryRealClient(t, at, "-n", "1K", "--sctp")
 	if r.Error == "" {
 		t.Error("SCTP was accepted")
 	}
-	told.await(t, "SCTP is not spoken here")
+	log.await(t, "SCTP is not supported here")
 	realClient(t, at, "-n", "1K")
 }
 
 func TestRealClientDiesInTheMiddle(t *testing.T) {
 	for _, args := range [][]string{{"-t", "20"}, {"-t", "20", "-R"}, {"-u", "-t", "20"}, {"-u", "-t", "20", "-R"}} {
-		at, told := ourServer(t, loopback)
+		at, log := ourServer(t, loopback)
 		args = append([]string{"-c", at.Addr().String(), "-p", strconv.Itoa(int(at.Port())), "-b", "10M"}, args...)
 		client := exec.Command(realIperf3(t), args...)
 		if err := client.Start(); err != nil {
@@ -222,9 +222,9 @@ func TestRealClientDiesInTheMiddle(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = client.Wait()
-		told.await(t, "the test failed: ")
-		if text := told.all(); strings.Contains(text, "\n") || !strings.Contains(text, "went away") && !strings.Contains(text, "flow") {
-			t.Errorf("%v: the server says %q", args, text)
+		log.await(t, "the test failed: ")
+		if text := log.all(); strings.Contains(text, "\n") || !strings.Contains(text, "went away") && !strings.Contains(text, "flow") {
+			t.Errorf("%v: the server logs %q", args, text)
 		}
 		realClient(t, at, "-n", "1K")
 	}
@@ -232,16 +232,16 @@ func TestRealClientDiesInTheMiddle(t *testing.T) {
 
 // The server ends while a client is in the middle of a test.
 func TestRealClientHearsThatTheServerEnded(t *testing.T) {
-	heard := make(chan string, 1)
+	received := make(chan string, 1)
 	t.Run("server", func(t *testing.T) {
 		at, _ := ourServer(t, loopback)
 		go func() {
 			r, _ := tryRealClient(t, at, "-t", "20", "-b", "10M")
-			heard <- r.Error
+			received <- r.Error
 		}()
 		time.Sleep(400 * time.Millisecond)
 	})
-	if said := <-heard; !strings.Contains(said, "server has terminated") {
-		t.Errorf("the client says %q", said)
+	if got := <-received; !strings.Contains(got, "server has terminated") {
+		t.Errorf("the client reports %q", got)
 	}
 }

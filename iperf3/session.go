@@ -21,13 +21,13 @@ type session struct {
 
 	open     []*flow
 	transfer *transfer
-	next     chan heard // what the client says once it may open flows
+	next     chan received // what the client sends once it may open flows
 }
 
 // overtime is how long a test may take beyond its own time.
 const overtime = 15 * time.Second
 
-// run serves the test, and gives a line about it.
+// run serves the test, and returns a line about it.
 func (s *session) run(ctx context.Context) (string, error) {
 	err := s.agree(ctx)
 	if err == nil {
@@ -42,12 +42,12 @@ func (s *session) run(ctx context.Context) (string, error) {
 	return s.exchange()
 }
 
-// refuse tells the client what it can be told of an error.
+// refuse sends the client what iperf3 can express of an error.
 func (s *session) refuse(ctx context.Context, err error) error {
 	var why *refusal
 	switch {
 	case ctx.Err() != nil:
-		return ignoreClosed(s.control.say(serverTerminate))
+		return ignoreClosed(s.control.sendState(serverTerminate))
 	case errors.As(err, &why):
 		return ignoreClosed(s.control.sendError(why.code))
 	}
@@ -72,9 +72,9 @@ func (s *session) end() {
 	}
 }
 
-// agree hears what the client wants and waits for its flows.
+// agree receives what the client asks for and waits for its flows.
 func (s *session) agree(ctx context.Context) error {
-	if err := s.control.say(paramExchange); err != nil {
+	if err := s.control.sendState(paramExchange); err != nil {
 		return err
 	}
 	text, err := s.control.readJSON(patience)
@@ -106,10 +106,10 @@ func (s *session) start() error {
 	// only where all it sends is sure to arrive and to be counted.
 	exact := bool(!s.p.UDP && s.p.Reverse) && s.p.Omit == 0
 	s.transfer = newTransfer(s.p, s.open, exact)
-	if err := s.control.say(testStart); err != nil {
+	if err := s.control.sendState(testStart); err != nil {
 		return err
 	}
-	if err := s.control.say(testRunning); err != nil {
+	if err := s.control.sendState(testRunning); err != nil {
 		return err
 	}
 	return s.transfer.start()
@@ -133,10 +133,10 @@ func (s *session) measure(ctx context.Context) error {
 			if err := t.read(true); err != nil {
 				return err
 			}
-		case said := <-s.next:
-			return errors.Join(failure, s.ended(said))
+		case got := <-s.next:
+			return errors.Join(failure, s.ended(got))
 		case failure = <-failed:
-			failed = nil // the client says why, or is gone soon
+			failed = nil // the client sends why, or is gone soon
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-step.C:
@@ -153,19 +153,19 @@ func (s *session) measure(ctx context.Context) error {
 	}
 }
 
-// ended takes what the client said in the middle of the test.
-func (s *session) ended(said heard) error {
+// ended handles what the client sent in the middle of the test.
+func (s *session) ended(got received) error {
 	var moved int64
 	if s.transfer != nil {
 		moved = s.transfer.moved()
 	}
 	switch {
-	case said.err != nil:
-		return fmt.Errorf("the client went away after %d bytes: %w", moved, said.err)
-	case said.state == clientTerminate:
+	case got.err != nil:
+		return fmt.Errorf("the client went away after %d bytes: %w", moved, got.err)
+	case got.state == clientTerminate:
 		return fmt.Errorf("the client was ended after %d bytes", moved)
-	case said.state != testEnd:
-		return fmt.Errorf("the client said %#x where iperf3 says %d", byte(said.state), testEnd)
+	case got.state != testEnd:
+		return fmt.Errorf("the client sent %#x where iperf3 sends %d", byte(got.state), testEnd)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (s *session) exchange() (string, error) {
 	if err := t.closeSenders(); err != nil {
 		return "", err
 	}
-	if err := s.control.say(exchangeResults); err != nil {
+	if err := s.control.sendState(exchangeResults); err != nil {
 		return "", err
 	}
 	text, err := s.control.readJSON(exchangePatience)
@@ -212,14 +212,14 @@ func (s *session) exchange() (string, error) {
 	if err := s.control.sendJSON(ours); err != nil {
 		return "", err
 	}
-	s.server.free(s) // the client may come again as soon as it hears this
-	if err := s.control.say(displayResults); err != nil {
+	s.server.free(s) // the client may come again as soon as it receives this
+	if err := s.control.sendState(displayResults); err != nil {
 		return "", err
 	}
-	if said, err := s.control.hear(patience); err != nil {
-		return line + fmt.Sprintf("; the client did not say that it is done: %v", err), nil
-	} else if said != iperfDone {
-		return line + fmt.Sprintf("; the client said %d in the end", said), nil
+	if got, err := s.control.receiveState(patience); err != nil {
+		return line + fmt.Sprintf("; the client did not send that it is done: %v", err), nil
+	} else if got != iperfDone {
+		return line + fmt.Sprintf("; the client sent %d in the end", got), nil
 	}
 	return line, nil
 }

@@ -118,7 +118,7 @@ func addressOf(addr net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// number counts the flows as iperf3 does and says which of them send: with
+// number counts the flows as iperf3 does and sets which of them send: with
 // both directions, those from the client come first.
 func numberFlows(flows []*flow, p parameters, client bool) {
 	ids := flowIDs(len(flows))
@@ -183,12 +183,12 @@ func greet(conn *net.UDPConn) error {
 	if _, err := conn.Write(udpHello[:]); err != nil {
 		return err
 	}
-	var said [4]byte
-	if _, err := conn.Read(said[:]); err != nil {
+	var got [4]byte
+	if _, err := conn.Read(got[:]); err != nil {
 		return fmt.Errorf("wait for the answer to a UDP flow's greeting: %w; see whether UDP passes both ways", silent(err, patience))
 	}
-	if said != udpWelcome && said != udpHello && said != udpLegacyWelcome {
-		return fmt.Errorf("the server answered a UDP flow's greeting with %q", said[:])
+	if got != udpWelcome && got != udpHello && got != udpLegacyWelcome {
+		return fmt.Errorf("the server answered a UDP flow's greeting with %q", got[:])
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ type udpDoor struct {
 	local netip.AddrPort // where the client's control connection arrived
 	peer  netip.Addr
 	p     parameters
-	tell  func(string)
+	log   func(string)
 	next  *net.UDPConn
 }
 
@@ -230,16 +230,16 @@ func (d *udpDoor) accept(ctx context.Context, deadline time.Time, more bool) (*f
 		_ = conn.SetReadDeadline(time.Now()) // it fails on a socket that is a flow already
 	})
 	defer release()
-	var said [64]byte
+	var got [64]byte
 	for {
-		n, from, err := conn.ReadFromUDPAddrPort(said[:])
+		n, from, err := conn.ReadFromUDPAddrPort(got[:])
 		if err != nil {
 			return nil, silent(err, patience)
 		}
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-		answer, ok := answerTo(said[:n])
+		answer, ok := answerTo(got[:n])
 		if !ok || from.Addr() != d.peer {
-			d.tell(fmt.Sprintf("%v: refused a datagram of %d bytes that opens no flow of this test", from, n))
+			d.log(fmt.Sprintf("%v: refused a datagram of %d bytes that opens no flow of this test", from, n))
 			continue
 		}
 		d.next = nil
@@ -260,7 +260,7 @@ func (d *udpDoor) accept(ctx context.Context, deadline time.Time, more bool) (*f
 	}
 }
 
-// connectUDP makes a flow of a socket that heard from the peer.
+// connectUDP makes a flow of a socket that received from the peer.
 func connectUDP(conn *net.UDPConn, peer netip.AddrPort, p parameters) (*flow, error) {
 	f, err := adopt(conn, p)
 	if err != nil {

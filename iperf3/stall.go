@@ -8,7 +8,7 @@ import (
 // stallStep is how often a test under way is looked after.
 const stallStep = 500 * time.Millisecond
 
-// stall tells a test on whose flows nothing passes any more.
+// stall detects a test on whose flows nothing passes any more.
 type stall struct {
 	limit time.Duration
 	last  int64

@@ -64,7 +64,7 @@ type transfer struct {
 }
 
 // newTransfer prepares a test on these flows. Without limited it goes on until
-// it is ended, whatever the parameters say.
+// it is ended, whatever the parameters ask for.
 func newTransfer(p parameters, flows []*flow, limited bool) *transfer {
 	t := &transfer{
 		p: p, flows: flows, payload: traffic.RandomPayload(int(p.Len)), omit: time.Duration(p.Omit) * time.Second,
@@ -135,7 +135,7 @@ func (t *transfer) work(f *flow) error {
 	return t.receiveStream(f)
 }
 
-// sent says that one more sender has ended; well, if nothing is left to send.
+// sent notes that one more sender has ended; well, if nothing is left to send.
 func (t *transfer) sent(well bool) {
 	defer t.senders.Done()
 	if well && t.sending.Add(-1) == 0 && t.limited {
@@ -143,7 +143,7 @@ func (t *transfer) sent(well bool) {
 	}
 }
 
-// allot gives the size of the next block to send; zero: nothing is left. Only
+// allot returns the size of the next block to send; zero: nothing is left. Only
 // whole datagrams are sent.
 func (t *transfer) allot() int {
 	size := int64(t.p.Len)
@@ -185,7 +185,7 @@ func (t *transfer) await(s *pace) bool {
 
 // rest ends the test: it waits until the senders have stopped, and takes the
 // last reading. What a peer has received is then in it, even where this end's
-// thread had not counted it when the peer said so.
+// thread had not counted it when the peer reported it.
 func (t *transfer) rest() error {
 	at := t.now()
 	t.resting.Store(true)
@@ -226,7 +226,7 @@ func (t *transfer) moved() (sum int64) {
 }
 
 // drain lets receivers take what is still on its way, until all have all
-// that the peer sent, or nothing has come for so long. have tells whether a
+// that the peer sent, or nothing has come for so long. have reports whether a
 // receiving flow has all.
 func (t *transfer) drain(have func(f *flow) bool, quiet time.Duration) {
 	const most = 2 * time.Second
@@ -246,7 +246,7 @@ func (t *transfer) drain(have func(f *flow) bool, quiet time.Duration) {
 	}
 }
 
-// queued tells how many bytes of the sending TCP flows the peer has not
+// queued returns how many bytes of the sending TCP flows the peer has not
 // acknowledged yet (SIOCOUTQ).
 func (t *transfer) queued() (sum int) {
 	for _, f := range t.flows {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tare/result"
 )
 
 // testAdopt takes a process in a new network namespace for a container
@@ -41,11 +43,10 @@ func testAdopt(t *testing.T) {
 	if err := c.SettleCC(); err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := c.Look()
-	if err != nil || !slices.ContainsFunc(snapshot.Routes, func(r string) bool {
-		return strings.HasPrefix(r, "192.0.2.0/24") && strings.HasSuffix(r, "congctl cubic")
+	if routes := inspect(t, c.Namespace).Routes; !slices.ContainsFunc(routes, func(r result.Route) bool {
+		return r.To.String() == "192.0.2.0/24" && r.CC == "cubic"
 	}) {
-		t.Errorf("routes %q, %v", snapshot.Routes, err)
+		t.Errorf("routes %v", routes)
 	}
 	absent, err := h.AddContainer()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/nftables"
 
+	"tare/probe"
 	"tare/test/labtest"
 )
 
@@ -81,19 +82,26 @@ func pairOf(name string) ClusterSpec {
 }
 
 // linkOf is a device as the kernel shows it.
-func linkOf(t *testing.T, ns *Namespace, name string) LinkInfo {
+func linkOf(t *testing.T, ns *Namespace, name string) probe.Link {
 	t.Helper()
-	snapshot, err := ns.Look()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, link := range snapshot.Links {
+	links := inspect(t, ns).Links
+	for _, link := range links {
 		if link.Name == name {
 			return link
 		}
 	}
-	t.Fatalf("%s has no %s: %+v", ns.Name, name, snapshot.Links)
-	return LinkInfo{}
+	t.Fatalf("%s has no %s: %+v", ns.Name, name, links)
+	return probe.Link{}
+}
+
+// inspect reads what a namespace holds.
+func inspect(t *testing.T, ns *Namespace) probe.Inventory {
+	t.Helper()
+	var held probe.Inventory
+	if err := ns.Do(func() (err error) { held, err = probe.Inspect("/"); return err }); err != nil {
+		t.Fatalf("look at %s: %v", ns.Name, err)
+	}
+	return held
 }
 
 // create makes the host's next container.
@@ -124,19 +132,16 @@ func testHosts(t *testing.T) {
 	}
 	for n, want := range []string{"10.0.0.1/16", "10.0.0.2/16"} {
 		eth := linkOf(t, cluster.Hosts[n].Namespace, Device)
-		if !eth.Up || eth.MTU != 9000 || len(eth.Addresses) != 1 || eth.Addresses[0] != want {
+		if !eth.Up || eth.MTU != 9000 || len(eth.Addresses) != 1 || eth.Addresses[0].String() != want {
 			t.Errorf("%s: %+v", cluster.Hosts[n].Name, eth)
 		}
 	}
-	snapshot, err := cluster.Hosts[0].Look()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(snapshot.Routes) == 0 {
+	routes := inspect(t, cluster.Hosts[0].Namespace).Routes
+	if len(routes) == 0 {
 		t.Error("h1 has no route")
 	}
-	for _, route := range snapshot.Routes {
-		if !strings.HasSuffix(route, "congctl cubic") {
+	for _, route := range routes {
+		if route.CC != "cubic" {
 			t.Errorf("route %q carries no congestion control", route)
 		}
 	}
@@ -311,12 +316,11 @@ func testRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := cluster.Hosts[0].Look()
-	if err != nil || len(snapshot.Rules) != 1 || snapshot.Rules[0].Chain != "c" {
-		t.Errorf("rules %+v, %v", snapshot.Rules, err)
+	if rules := inspect(t, cluster.Hosts[0].Namespace).Rules; len(rules) != 1 || rules[0].Chain != "c" {
+		t.Errorf("rules %+v, want those of the chain c", rules)
 	}
-	if snapshot, err := cluster.Hosts[1].Look(); err != nil || len(snapshot.Rules) != 0 {
-		t.Errorf("the other host's rules %+v, %v", snapshot.Rules, err)
+	if rules := inspect(t, cluster.Hosts[1].Namespace).Rules; len(rules) != 0 {
+		t.Errorf("the other host's rules %+v, want none", rules)
 	}
 }
 

@@ -194,6 +194,19 @@ func (ns *Namespace) SettleCarriers() error {
 	return nil
 }
 
+// deviceNames are those of the namespace, by index.
+func (ns *Namespace) deviceNames() (map[int]string, error) {
+	links, err := retry(func() ([]netlink.Link, error) { return ns.links.LinkList() })
+	if err != nil {
+		return nil, fmt.Errorf("list devices in %s: %w", ns.Name, err)
+	}
+	names := map[int]string{}
+	for _, link := range links {
+		names[link.Attrs().Index] = link.Attrs().Name
+	}
+	return names, nil
+}
+
 // SetUp brings a device up. The loopback's routes get the lab's congestion
 // control at once.
 func (ns *Namespace) SetUp(name string) error {

@@ -9,23 +9,23 @@ import (
 	"tare/lab"
 )
 
-// bridgeName is the bridge of every network that has one.
+// bridgeName is the name of every network's bridge.
 const bridgeName = "br0"
 
-// bridged is a network whose containers hang on a Linux bridge per host.
+// bridged attaches containers to a Linux bridge on each host.
 type bridged struct {
 	gateway func(h *lab.Host) netip.Prefix      // the bridge's own address
 	addr    func(h *lab.Host, n int) netip.Addr // of the n-th container, from 1
 	mtu     int
 }
 
-// ownSubnet hangs the containers into their host's own range.
+// ownSubnet gives the containers addresses of their host's range.
 func ownSubnet(mtu int) bridged {
 	gateway := func(h *lab.Host) netip.Prefix { return netip.PrefixFrom(h.ContainerAddr(0), h.Subnet().Bits()) }
 	return bridged{gateway: gateway, addr: (*lab.Host).ContainerAddr, mtu: mtu}
 }
 
-// lay makes the bridge of a host.
+// setUp makes the bridge of a host.
 func (b bridged) setUp(h *lab.Host) error {
 	gateway := b.gateway(h)
 	if err := h.AddBridge(bridgeName, b.mtu, lab.MAC(gateway.Addr())); err != nil {
@@ -34,7 +34,7 @@ func (b bridged) setUp(h *lab.Host) error {
 	return h.AddAddress(bridgeName, gateway)
 }
 
-// plug hangs a container on its host's bridge.
+// plug attaches a container to its host's bridge.
 func (b bridged) plug(c *lab.Container) error {
 	h, addr, gateway := c.Host, b.addr(c.Host, c.Number), b.gateway(c.Host)
 	port, err := pair(c, addr, b.mtu, nil)
@@ -54,8 +54,8 @@ func (b bridged) plug(c *lab.Container) error {
 }
 
 // pair makes the container's namespace and a veth pair from it to its host. The
-// container's end is up; port is the host's end, left down, with the MAC address
-// given; nil: the kernel's choice.
+// container's end is up. port is the host's end, which is down and has the given
+// MAC address; nil: one that the kernel chooses.
 func pair(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (port string, err error) {
 	if err := c.Create(); err != nil {
 		return "", err
@@ -63,8 +63,7 @@ func pair(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (por
 	return join(c, addr, mtu, mac)
 }
 
-// join gives a container that has a namespace its address's veth pair to its
-// host, as pair does.
+// join makes the veth pair of pair for a container that has a namespace.
 func join(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (port string, err error) {
 	c.Addr, port = addr, "veth-"+c.Short
 	err = lab.AddVeth(
@@ -77,7 +76,7 @@ func join(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (por
 	return port, c.SetUp(lab.Device)
 }
 
-// routeBetweenHosts lays on each host a route to every other host's range.
+// routeBetweenHosts adds to each host a route to every other host's range.
 func routeBetweenHosts(cluster *lab.Cluster) error {
 	return eachHost(cluster, func(h *lab.Host) error {
 		return eachOther(cluster, h, func(other *lab.Host) error {
@@ -86,31 +85,31 @@ func routeBetweenHosts(cluster *lab.Cluster) error {
 	})
 }
 
-// eachOther runs lay for every host but one, in turn.
-func eachOther(cluster *lab.Cluster, but *lab.Host, lay func(other *lab.Host) error) error {
+// eachOther calls do for every host but one, in turn.
+func eachOther(cluster *lab.Cluster, but *lab.Host, do func(other *lab.Host) error) error {
 	return eachHost(cluster, func(h *lab.Host) error {
 		if h == but {
 			return nil
 		}
-		return lay(h)
+		return do(h)
 	})
 }
 
-// allHosts runs lay on every host at once: daemons take long to start.
-func allHosts(cluster *lab.Cluster, lay func(h *lab.Host) error) error {
+// allHosts calls do for every host at once: daemons take long to start.
+func allHosts(cluster *lab.Cluster, do func(h *lab.Host) error) error {
 	errs := make([]error, len(cluster.Hosts))
 	var wait sync.WaitGroup
 	for n, h := range cluster.Hosts {
-		wait.Go(func() { errs[n] = lay(h) })
+		wait.Go(func() { errs[n] = do(h) })
 	}
 	wait.Wait()
 	return errors.Join(errs...)
 }
 
-// eachHost runs lay on every host in turn.
-func eachHost(cluster *lab.Cluster, lay func(h *lab.Host) error) error {
+// eachHost calls do for every host in turn.
+func eachHost(cluster *lab.Cluster, do func(h *lab.Host) error) error {
 	for _, h := range cluster.Hosts {
-		if err := lay(h); err != nil {
+		if err := do(h); err != nil {
 			return err
 		}
 	}

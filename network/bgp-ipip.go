@@ -8,26 +8,26 @@ import (
 	"tare/wire"
 )
 
-// ipipDevice is the host's end of every tunnel. Calico takes the device tunl0
-// that the kernel's module makes by itself.
+// ipipDevice is the host's end of every tunnel. Calico uses the device tunl0, which
+// the kernel's module makes when it is loaded.
 const ipipDevice = "ipip0"
 
-// bgpIPIP is bgp whose learned routes lead through IPIP, so that the network
-// between the hosts need not know the containers' addresses.
+// bgpIPIP is bgp whose learned routes go through IPIP, so that the network between
+// the hosts need not route the containers' addresses.
 func bgpIPIP() Network {
 	return Network{
 		Name:     "bgp-ipip",
 		Doc:      "bgp with IPIP between hosts, container MTU = underlay - 20 (Calico's ipipMode Always)",
 		Parent:   "bgp",
 		Fidelity: SamePath,
-		Facts:    Facts{Policy: true, Kernel: "ipip"},
+		Facts:    Facts{NAT: true, Policy: true, Kernel: "ipip"},
 		Stack:    wire.IPIP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Outside:  true,
 		Needs:    bgpNeeds(),
-		Missing:  "IPIP devices, and tc-BPF to stand in",
+		Missing:  "IPIP devices, and tc-BPF as a stand-in",
 		Get:      "modprobe ipip",
-		Params:   []Param{policiesParam()}, // FRR gives a learned route no device
+		Params:   []Param{policiesParam()}, // FRR cannot set the device of a learned route
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := setUpIPIPMesh(cluster, setup); err != nil {
 				return err
@@ -42,8 +42,8 @@ func bgpIPIP() Network {
 
 func ipipMTU(cluster *lab.Cluster) int { return wire.InnerMTU(cluster.Spec.MTU, wire.IPIP()) }
 
-// setUpIPIPMesh gives each host a device for IPIP, with the first address of its
-// own range.
+// setUpIPIPMesh gives each host an IPIP device with the first address of the host's
+// range.
 func setUpIPIPMesh(cluster *lab.Cluster, setup *Setup) error {
 	return eachHost(cluster, func(h *lab.Host) error {
 		var peers []netip.Addr

@@ -2,8 +2,8 @@ package network
 
 import "tare/lab"
 
-// bgpRR is bgp where hosts learn each other's routes from route reflectors
-// (RFC 4456) that stand among them.
+// bgpRR is bgp in which the first hosts are route reflectors (RFC 4456), from which
+// all hosts learn each other's routes.
 func bgpRR() Network {
 	n := bgp()
 	n.Name, n.Parent = "bgp-rr", "bgp"

@@ -19,7 +19,7 @@ func bgp() Network {
 		Doc:      "veth, /32 routes, proxy ARP, NAT to the outside, routes from BGP in a full mesh (Calico's data path)",
 		Parent:   "ptp",
 		Fidelity: SamePath,
-		Facts:    Facts{Policy: true, NeedsL2: true},
+		Facts:    Facts{NAT: true, Policy: true, NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Outside:  true,
 		Needs:    bgpNeeds(),
@@ -41,21 +41,21 @@ func routerParam() Param {
 }
 
 // bgpNeeds are what each of these networks needs by default. BIRD runs in a
-// user namespace too. Another router.Daemon is looked for when it is asked for.
+// user namespace too. FRR is looked for when it is chosen.
 func bgpNeeds() []engine.Need { return []engine.Need{engine.NeedProgram("bird", "bird2")} }
 
-// fabric is how the hosts of a network of Calico's shape are joined.
+// fabric is how the hosts of a network of Calico's shape reach each other.
 type fabric struct {
 	peers  func(of *lab.Host, hosts []*lab.Host) []router.Peer
-	tunnel string // the device through which other hosts' blocks are reached; empty: the underlay's
+	tunnel string // the device that routes to other hosts' blocks go through; empty: the underlay's
 	mtu    int    // of the containers
 }
 
-// lay starts a router on each host, waits until all routes are there, and makes
-// the containers.
+// setUp starts a router on each host, waits until all routes are installed, and
+// attaches the containers.
 func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 	endpoints, err := addPolicies(cluster, setup)
-	if err = errors.Join(err, knowHosts(cluster), addPool(cluster)); err != nil {
+	if err = errors.Join(err, addNeighbours(cluster), addPool(cluster)); err != nil {
 		return err
 	}
 	name := setup.Params[routerName]
@@ -97,13 +97,13 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 	})
 }
 
-// speaker is what a host's router is told.
+// speaker is the configuration of a host's router.
 func (f fabric) speaker(cluster *lab.Cluster, h *lab.Host, b *blocks) router.Speaker {
 	return router.Speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, cluster.Hosts), Tunnel: f.tunnel}
 }
 
-// tryPool tells whether the kernel can do what is asked of it, without waiting
-// for routes.
+// tryPool reports whether the kernel can do what these networks need, without
+// waiting for routes.
 func tryPool(cluster *lab.Cluster, setup *Setup) error {
 	setup.Params = map[string]string{policiesName: "1"}
 	_, err := addPolicies(cluster, setup)

@@ -15,7 +15,7 @@ import (
 	"tare/workload"
 )
 
-// with is an underlay under a name of its own, and a network with a parameter.
+// with is a cluster under its own name, and a network with a parameter.
 func with(name, of, param, value string) site.ClusterSpec {
 	spec := on(of)
 	spec.Name = name
@@ -49,13 +49,13 @@ func TestRealBGPCarriesTraffic(t *testing.T) {
 				t.Errorf("made of %v, want a version of %s alone", b.Parts, router)
 			}
 			if !slices.ContainsFunc(b.Notes, func(note string) bool { return strings.HasPrefix(note, "routes converged in ") }) {
-				t.Errorf("notes %q do not say how long routes took", b.Notes)
+				t.Errorf("notes %q lack the time that routes took", b.Notes)
 			}
 		})
 	}
 }
 
-// BIRD runs for an ordinary user as well; FRR says that it does not.
+// BIRD runs for an ordinary user as well; FRR reports that it needs root.
 func TestRealUserBGP(t *testing.T) {
 	l := tryBuild(t, with("bird", "bgp", "", ""), with("frr", "bgp", "router", "frr"))
 	b := built(t, l, "bird")
@@ -73,11 +73,15 @@ func TestRealUserBGP(t *testing.T) {
 // routes are a host's, as the kernel has them.
 func routes(t *testing.T, l *site.Lab, at string) []string {
 	t.Helper()
-	snapshots, err := l.Look(t.Context(), at)
+	held, err := l.Look(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return snapshots[0].Routes
+	var texts []string
+	for _, route := range held[0].Routes {
+		texts = append(texts, route.String())
+	}
+	return texts
 }
 
 // becomes waits until a host's routes are as wanted.
@@ -90,8 +94,8 @@ func becomes(t *testing.T, l *site.Lab, at, what string, wanted func(routes []st
 	}
 }
 
-// The routes between hosts are the daemon's, in its name, and go with its
-// session.
+// The routes between hosts are the daemon's, marked as such, and are removed with
+// its session.
 func TestRealBGPRoutesAreTheDaemons(t *testing.T) {
 	for router, c := range map[string]struct{ proto, pid, blackhole string }{
 		"bird": {"bird", "/run/tare/bird.pid", "blackhole 10.101.0.0/26 proto bird"},
@@ -113,8 +117,8 @@ func TestRealBGPRoutesAreTheDaemons(t *testing.T) {
 	}
 }
 
-// The daemon leaves its routes as they were completed: BIRD reads the kernel's
-// routes every 2 s and corrects what is not as it wants.
+// The daemon does not undo the congestion control of its routes, although BIRD
+// reads the kernel's routes every 2 s and corrects those that differ from its own.
 func TestRealBGPKeepsCongestionControl(t *testing.T) {
 	l := build(t, with("bird", "bgp", "", ""), with("frr", "bgp", "router", "frr"))
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -153,7 +157,7 @@ func TestRealBGPIPIPEncapsulates(t *testing.T) {
 	before := link(t, l, "h1", lab.Device)
 	out := measure(t, l, b, network.CrossHost, "udp_rr", run)
 	after := link(t, l, "h1", lab.Device)
-	// What opens and closes the run is smaller and little.
+	// The packets that open and close the run are smaller and few.
 	want := float64(run.Size + udpHeaders + wire.IPIP().Bytes() + wire.EthernetHeader)
 	bytes, packets := float64(after.TxBytes-before.TxBytes), float64(after.TxPackets-before.TxPackets)
 	if bytes < out.Client.Work*want || bytes/packets > want {
@@ -167,7 +171,7 @@ func TestRealBGPIPIPEncapsulates(t *testing.T) {
 	if b.Fidelity != fidelity || len(b.Notes) != 1+why {
 		t.Errorf("by a device of kind %s the fidelity is %s and the notes are %q", kind, b.Fidelity, b.Notes)
 	}
-	// A host speaks to containers as its tunnel's address.
+	// A host sends to containers from its tunnel's address.
 	if got := seenAs(t, l, "h1", containerAddress, "h2/c1", containerAddress); got != "10.101.0.1" {
 		t.Errorf("h2/c1 sees h1 as %s, want 10.101.0.1", got)
 	}
@@ -206,7 +210,7 @@ func packets(t *testing.T, l *site.Lab, at, chain string) []int {
 
 // Each packet between containers passes the chains of its sender and, on the
 // other host, of its receiver; a connection's first passes the policy. Chains
-// of endpoints that are not there see none.
+// of endpoints without a container see none.
 func TestRealBGPPolicyIsTraversed(t *testing.T) {
 	l := build(t, with("bgp", "bgp", "policies", "100"))
 	out := measure(t, l, built(t, l, "bgp"), network.CrossHost, "tcp_rr", workload.Run{Size: 1, Duration: 100 * time.Millisecond})
@@ -216,7 +220,7 @@ func TestRealBGPPolicyIsTraversed(t *testing.T) {
 		least     float64
 	}{
 		{"h1", "cali-FORWARD", 1, out.Client.Work},
-		{"h1", "cali-fw-veth-c1", 0, out.Client.Work}, // of connections that stand
+		{"h1", "cali-fw-veth-c1", 0, out.Client.Work}, // of established connections
 		{"h1", "cali-po-default", 1, 1},
 		{"h2", "cali-tw-veth-c1", 0, out.Client.Work},
 		{"h2", "cali-pi-default", 1, 1},
@@ -241,8 +245,8 @@ func TestRealBGPPolicyDropsUnknownEndpoints(t *testing.T) {
 	if _, status, err := exec(t.Context(), l, "h2", argv...); err != nil || status != 0 {
 		t.Fatalf("forget the endpoint: status %d, %v", status, err)
 	}
-	if said, status, err := exec(t.Context(), l, "h1/c1", "ping", "-c", "1", "-W", "1", container2); err != nil || status == 0 {
-		t.Errorf("an unknown endpoint is reached: status %d, %v: %s", status, err, said)
+	if printed, status, err := exec(t.Context(), l, "h1/c1", "ping", "-c", "1", "-W", "1", container2); err != nil || status == 0 {
+		t.Errorf("an unknown endpoint is reached: status %d, %v: %s", status, err, printed)
 	}
 }
 
@@ -280,7 +284,7 @@ func TestRealBGPTwentyHosts(t *testing.T) {
 			spec.Hosts, spec.Containers = hosts, 1
 			began := time.Now()
 			l := build(t, spec)
-			t.Logf("%q, the whole lab stands after %v", built(t, l, name).Notes, time.Since(began))
+			t.Logf("%q, the whole lab is up after %v", built(t, l, name).Notes, time.Since(began))
 			ends, learned := 0, 0
 			for h := 1; h <= hosts; h++ {
 				for _, route := range routes(t, l, fmt.Sprintf("h%d", h)) {

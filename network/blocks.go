@@ -13,18 +13,18 @@ import (
 	"tare/lab"
 )
 
-// blockBits is the length of a block's prefix: a host is given addresses for
-// its containers 64 at a time (Calico's IPAM, blockSize 26).
+// blockBits is the length of a block's prefix: a host gets the addresses of its
+// containers in blocks of 64 (Calico's IPAM, blockSize 26).
 const blockBits = 26
 
-// blocks are those that each host has claimed of its range. Claims come side by
-// side.
+// blocks are those of its range that each host has claimed. It is safe for
+// concurrent use.
 type blocks struct {
 	mu sync.Mutex
 	of map[*lab.Host][]netip.Prefix
 }
 
-// newBlocks claims what so many containers of each host take.
+// newBlocks claims the blocks for a number of containers on each host.
 func newBlocks(cluster *lab.Cluster, containers int) *blocks {
 	b := &blocks{of: map[*lab.Host][]netip.Prefix{}}
 	for _, h := range cluster.Hosts {
@@ -33,7 +33,7 @@ func newBlocks(cluster *lab.Cluster, containers int) *blocks {
 	return b
 }
 
-// firstBlocks are those of the host's range that hold so many containers.
+// firstBlocks are the first blocks of a host's range, for a number of containers.
 func firstBlocks(h *lab.Host, containers int) []netip.Prefix {
 	var all []netip.Prefix
 	for n := range containers + 1 { // 0 is the host's own, for its tunnel
@@ -46,8 +46,9 @@ func firstBlocks(h *lab.Host, containers int) []netip.Prefix {
 
 func blockOf(addr netip.Addr) netip.Prefix { return netip.PrefixFrom(addr, blockBits).Masked() }
 
-// claim has a block announced that holds a container's address, unless its host
-// has claimed that before. It stays claimed. Who needs the same block waits.
+// claim claims the block of a container's address for its host and announces it,
+// unless the host has it already. A block is never given back. Concurrent calls
+// wait until the block is announced.
 func (b *blocks) claim(c *lab.Container, announce func(block netip.Prefix) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +60,7 @@ func (b *blocks) claim(c *lab.Container, announce func(block netip.Prefix) error
 	return announce(block)
 }
 
-// missing are the blocks of other hosts that the router has laid no route to.
+// missing are the blocks of other hosts that the router has installed no route to.
 func (b *blocks) missing(cluster *lab.Cluster, h *lab.Host, r router.Daemon) ([]netip.Prefix, error) {
 	learned, err := h.Learned(r.Protocol)
 	if err != nil {
@@ -76,10 +77,11 @@ func (b *blocks) missing(cluster *lab.Cluster, h *lab.Host, r router.Daemon) ([]
 	return missing, nil
 }
 
-// knowHosts tells every host the others' MAC addresses. All namespaces of a
-// machine share one neighbour table, of 1024 entries by default (gc_thresh3),
-// which a mesh of 33 hosts fills; permanent entries don't count (Linux 5.0).
-func knowHosts(cluster *lab.Cluster) error {
+// addNeighbours sets the MAC addresses of all other hosts on every host. All
+// namespaces of a machine share one neighbour table, of 1024 entries by default
+// (gc_thresh3), which a mesh of 33 hosts fills; permanent entries don't count
+// (Linux 5.0).
+func addNeighbours(cluster *lab.Cluster) error {
 	return eachHost(cluster, func(h *lab.Host) error {
 		for _, other := range cluster.Hosts {
 			if other == h {
@@ -93,22 +95,22 @@ func knowHosts(cluster *lab.Cluster) error {
 	})
 }
 
-// addPool makes the hosts ready for containers, and masquerades what leaves the
-// pool of all containers' addresses.
+// addPool prepares the hosts for containers, and masquerades what leaves the pool
+// of all containers' addresses.
 func addPool(cluster *lab.Cluster) error {
 	return eachHost(cluster, func(h *lab.Host) error { return errors.Join(routeElsewhere(h), natOutgoing(h, cluster.Hosts)) })
 }
 
 // natOutgoing is: ip saddr in the pool, ip daddr not in it, masquerade. It has
-// the shape and the names of Felix's rules: two sets, since not every pool
-// need be masqueraded.
+// the shape and the names of Felix's rules: two sets, since a pool can be left
+// unmasqueraded.
 func natOutgoing(h *lab.Host, hosts []*lab.Host) error {
 	first, last := hosts[0].Subnet(), hosts[len(hosts)-1].Subnet()
 	end := last.Addr().As4()
 	end[1]++ // a /16
 	elements := []nftables.SetElement{{Key: first.Addr().AsSlice()}, {Key: end[:], IntervalEnd: true}}
 
-	var laid error
+	var errs error
 	err := h.Nftables(func(conn *nftables.Conn) {
 		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"})
 		after := conn.AddChain(&nftables.Chain{
@@ -119,7 +121,7 @@ func natOutgoing(h *lab.Host, hosts []*lab.Host) error {
 		masq := &nftables.Set{Table: table, Name: "cali40masq-ipam-pools", ID: 1, KeyType: nftables.TypeIPAddr, Interval: true}
 		all := &nftables.Set{Table: table, Name: "cali40all-ipam-pools", ID: 2, KeyType: nftables.TypeIPAddr, Interval: true}
 		for _, set := range []*nftables.Set{masq, all} {
-			laid = errors.Join(laid, conn.AddSet(set, elements))
+			errs = errors.Join(errs, conn.AddSet(set, elements))
 		}
 		conn.AddRule(&nftables.Rule{Table: table, Chain: after, Exprs: []expr.Any{
 			&expr.Counter{}, &expr.Verdict{Kind: expr.VerdictJump, Chain: outgoing.Name},
@@ -132,5 +134,5 @@ func natOutgoing(h *lab.Host, hosts []*lab.Host) error {
 			&expr.Counter{}, &expr.Masq{FullyRandom: true},
 		}})
 	})
-	return errors.Join(laid, err)
+	return errors.Join(errs, err)
 }

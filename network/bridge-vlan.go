@@ -32,7 +32,7 @@ func setUpBridgeVLAN(cluster *lab.Cluster, setup *Setup) error {
 	return setup.populate(cluster, oneSubnet(cluster.Spec.MTU).plug)
 }
 
-// setUpVLANBridges lays all but the containers.
+// setUpVLANBridges sets up the hosts, without containers.
 func setUpVLANBridges(cluster *lab.Cluster, setup *Setup) error {
 	return eachHost(cluster, func(h *lab.Host) error {
 		if err := oneSubnet(cluster.Spec.MTU).setUp(h); err != nil {

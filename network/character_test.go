@@ -31,12 +31,12 @@ func TestLabUserNATRewritesBothAddresses(t *testing.T) {
 			t.Errorf("the server sees %s as %s, want %s", client, got, host1)
 		}
 	}
-	snapshots, err := l.Look(t.Context(), "h1")
+	held, err := l.Look(t.Context(), "h1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(snapshots[0].Rules) != 2 {
-		t.Errorf("chains %+v, want postrouting and prerouting", snapshots[0].Rules)
+	if len(held[0].Rules) != 2 {
+		t.Errorf("chains %+v, want postrouting and prerouting", held[0].Rules)
 	}
 }
 
@@ -55,14 +55,14 @@ func TestLabUserProxyRelays(t *testing.T) {
 		_, _, err := exec(t.Context(), l, "h2/c1", "/proc/self/exe", "greet", containerAddress)
 		ended <- err
 	}()
-	if said, status, err := exec(t.Context(), l, "h2", "/proc/self/exe", "call", containerAddress); err != nil || status != 0 || said == "" {
-		t.Fatalf("the container itself is not reached: %q, status %d, %v", said, status, err)
+	if printed, status, err := exec(t.Context(), l, "h2", "/proc/self/exe", "call", containerAddress); err != nil || status != 0 || printed == "" {
+		t.Fatalf("the container itself is not reached: %q, status %d, %v", printed, status, err)
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if said, status, err := exec(t.Context(), l, "h1", "/proc/self/exe", "call", publishedAddress); err != nil || status == 0 {
-		t.Errorf("the published port answers %q without its relay, status %d, %v", said, status, err)
+	if printed, status, err := exec(t.Context(), l, "h1", "/proc/self/exe", "call", publishedAddress); err != nil || status == 0 {
+		t.Errorf("the published port answers %q without its relay, status %d, %v", printed, status, err)
 	}
 }
 

@@ -14,6 +14,7 @@ func cni() Network {
 		Name:     "cni",
 		Doc:      "any CNI configuration list (--cni FILE), by its own plugins; without one: bridge and portmap",
 		Parent:   Baseline,
+		Facts:    Facts{NAT: true},
 		Fidelity: Product,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,

@@ -1,6 +1,7 @@
 package network_test
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,7 @@ import (
 	"tare/workload"
 )
 
-// onCNI is an underlay with a configuration list of testdata; "": the default.
+// onCNI is a cluster with a configuration list of testdata; "": the default.
 func onCNI(t *testing.T, list string) site.ClusterSpec {
 	t.Helper()
 	spec := on("cni")
@@ -72,17 +73,17 @@ func TestRealCNIPlugins(t *testing.T) {
 			t.Errorf("the server sees h1/c1 as %s", got)
 		}
 	})
-	t.Run("macvlan takes an address of the underlay", func(t *testing.T) {
-		if got := link(t, l, "cni-macvlan.h1/c1", "eth0"); got.Kind != "macvlan" || !slices.Equal(got.Addresses, []string{"10.0.4.1/16"}) {
+	t.Run("macvlan has an address on the underlay", func(t *testing.T) {
+		if got := link(t, l, "cni-macvlan.h1/c1", "eth0"); got.Kind != "macvlan" || !slices.Equal(got.Addresses, []netip.Prefix{netip.MustParsePrefix("10.0.4.1/16")}) {
 			t.Errorf("eth0 %+v", got)
 		}
 	})
 	t.Run("ptp has no bridge", func(t *testing.T) {
-		snapshots, err := l.Look(t.Context(), "cni-ptp.h1")
+		held, err := l.Look(t.Context(), "cni-ptp.h1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, link := range snapshots[0].Links {
+		for _, link := range held[0].Links {
 			if link.Kind == "bridge" {
 				t.Errorf("%s is a bridge", link.Name)
 			}
@@ -113,7 +114,7 @@ func testCNIRate(t *testing.T, l *site.Lab) {
 	}
 }
 
-// A plugin of one's own stands in --cni-bin.
+// A plugin is found in the folder of --cni-bin.
 func TestRealCNITakesAFolderOfPlugins(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Symlink("/usr/lib/cni/ptp", filepath.Join(folder, "own")); err != nil {
@@ -130,7 +131,7 @@ func TestRealCNITakesAFolderOfPlugins(t *testing.T) {
 	carries(t, l, built(t, l, "cni"), network.CrossHost, 1500)
 }
 
-// A list that fails says what it lacks; the others stand.
+// A list that fails reports what it lacks, and leaves the others.
 func TestRealCNIErrorsSayWhatIsMissing(t *testing.T) {
 	absent, missing := onCNI(t, "unknown"), on("cni")
 	missing.Name, missing.Params = "missing", map[string]string{"cni": filepath.Join(t.TempDir(), "no.conflist")}

@@ -15,7 +15,7 @@ const (
 	podPromisc = "promisc_mode"
 )
 
-// containerdBridge is containerd with the CNI configuration of its own
+// containerdBridge is containerd with the CNI configuration in containerd's
 // documentation, and routes between hosts.
 func containerdBridge() Network {
 	onOff := []string{"on", "off"}
@@ -24,7 +24,7 @@ func containerdBridge() Network {
 		Doc:      "containerd, pods by the CRI API, CNI bridge (isGateway, ipMasq, promiscMode), static routes",
 		Parent:   "route",
 		Fidelity: Product,
-		Facts:    Facts{NeedsL2: true},
+		Facts:    Facts{NAT: true, NeedsL2: true},
 		Paths:    []string{SamePod, SameHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
 		Needs:    append(containerd.Needs(), podPlugins()),

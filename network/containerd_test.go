@@ -12,8 +12,8 @@ import (
 	"tare/workload"
 )
 
-// leavesNoFile holds that a path of the machine is there after the test only if
-// it was before.
+// leavesNoFile checks that a path of the machine exists after the test only if it
+// did before.
 func leavesNoFile(t *testing.T, path string) {
 	t.Helper()
 	_, before := os.Lstat(path)
@@ -24,7 +24,7 @@ func leavesNoFile(t *testing.T, path string) {
 	})
 }
 
-// leavesNoCgroup holds that the groups of a lab go with it.
+// leavesNoCgroup checks that the control groups of a lab are removed with it.
 func leavesNoCgroup(t *testing.T, build func() *site.Lab) *site.Lab {
 	t.Helper()
 	var group string
@@ -60,7 +60,7 @@ func TestRealContainerdBridge(t *testing.T) {
 			}
 		}
 	})
-	t.Run("its parts tell their versions", func(t *testing.T) {
+	t.Run("its parts report their versions", func(t *testing.T) {
 		for _, part := range []string{"containerd", "runc", "iptables"} {
 			if version := built(t, l, "containerd-bridge").Parts[part]; !strings.Contains(version, ".") {
 				t.Errorf("version of %s is %q", part, version)
@@ -69,7 +69,7 @@ func TestRealContainerdBridge(t *testing.T) {
 	})
 	t.Run("containers of a pod share its loopback", func(t *testing.T) { testSamePod(t, l) })
 	t.Run("its settings show", func(t *testing.T) { testPodSettings(t, l) })
-	t.Run("containers have their host's CPUs and lie in the lab's group", func(t *testing.T) { testPodConfinement(t, l) })
+	t.Run("containers have their host's CPUs and are in the lab's group", func(t *testing.T) { testPodConfinement(t, l) })
 	t.Run("a command's exit status passes", func(t *testing.T) {
 		if _, status, err := exec(t.Context(), l, "containerd-bridge.h1/c1", "/proc/self/exe", "greet", "nowhere"); err != nil || status != 1 {
 			t.Errorf("status %d, %v", status, err)
@@ -77,8 +77,8 @@ func TestRealContainerdBridge(t *testing.T) {
 	})
 }
 
-// The last container of a host is in the pod of its first: what they say to
-// each other crosses the loopback and nothing else.
+// The last container of a host is in the pod of its first: what they send
+// to each other crosses the loopback and nothing else.
 func testSamePod(t *testing.T, l *site.Lab) {
 	b := built(t, l, "containerd-bridge")
 	ends := b.Paths[network.SamePod]
@@ -92,13 +92,13 @@ func testSamePod(t *testing.T, l *site.Lab) {
 	if crossed := float64(afterLo.TxPackets - beforeLo.TxPackets); crossed < work || work == 0 {
 		t.Errorf("%.0f packets crossed the loopback in %.0f transactions", crossed, work)
 	}
-	if after.TxPackets-before.TxPackets > 10 { // what the kernel says of itself
+	if after.TxPackets-before.TxPackets > 10 { // what the kernel sends by itself
 		t.Errorf("%d packets left the pod", after.TxPackets-before.TxPackets)
 	}
 }
 
 // With ipMasq a server on the other host sees the client's host, with
-// promiscMode the bridge takes every frame.
+// promiscMode the bridge accepts every frame.
 func testPodSettings(t *testing.T, l *site.Lab) {
 	const promiscuous = 0x100 // IFF_PROMISC, linux/if.h
 	for name, want := range map[string]struct {
@@ -133,7 +133,7 @@ func testPodConfinement(t *testing.T, l *site.Lab) {
 			t.Errorf("c1 of %s runs on %q, its host on %q; %v", host, cpus, b.CPUs[host], err)
 		}
 		if !strings.Contains(groups, "/"+l.Topology.Spec.Cgroup+"/") {
-			t.Errorf("c1 of %s lies in\n%s", host, groups)
+			t.Errorf("c1 of %s is in\n%s", host, groups)
 		}
 	}
 }

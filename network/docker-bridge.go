@@ -28,8 +28,8 @@ func dockerBridge() Network {
 	}
 }
 
-// noteBridgeNetfilter tells that bridged packets pass no rules where they do on
-// most hosts of Docker's: dockerd loads br_netfilter if it can.
+// noteBridgeNetfilter notes that bridged packets pass no rules here. On most hosts
+// they do, since dockerd loads br_netfilter if it can.
 func noteBridgeNetfilter(h *lab.Host, setup *Setup) {
 	if _, err := h.ReadSysctl(bridgeNetfilter); err != nil {
 		setup.Note("no-br-netfilter: bridged packets pass no rules here; on hosts where dockerd loads br_netfilter they do")

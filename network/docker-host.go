@@ -7,8 +7,7 @@ import (
 	"tare/lab"
 )
 
-// dockerHost is Docker without a network of its own: what the engine alone
-// costs.
+// dockerHost is Docker on the host's network: what the engine alone costs.
 func dockerHost() Network {
 	return Network{
 		Name:            "docker-host",
@@ -31,7 +30,7 @@ func dockerHost() Network {
 	}
 }
 
-// dockerHostEnds are the baseline's, with containers in the place of its hosts.
+// dockerHostEnds are the baseline's ends, with containers instead of hosts.
 func dockerHostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	ends, err := hostEnds(cluster, path)
 	if err != nil {
@@ -43,7 +42,7 @@ func dockerHostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 		server = 2
 	case ContainerToOwnHost:
 		server = 0
-		// The host's real servers stay beside its containers', on one network.
+		// The real servers of the host and of its containers share one network.
 		ends.Bind, ends.Dial = ends.Bind.Next(), ends.Dial.Next()
 	case HostToContainer:
 		client = 0

@@ -7,7 +7,7 @@ import (
 	"tare/lab"
 )
 
-// dockerMacvlan gives Docker's containers addresses of the underlay itself.
+// dockerMacvlan gives Docker's containers addresses on the underlay.
 func dockerMacvlan() Network {
 	return Network{
 		Name:            "docker-macvlan",
@@ -33,8 +33,8 @@ func dockerMacvlan() Network {
 	}
 }
 
-// setUpDockerMacvlan gives the engines one subnet, the underlay's. No engine
-// knows of the others, so each container is told its address.
+// setUpDockerMacvlan gives all engines the underlay's subnet. The engines know
+// nothing of each other, so we choose each container's address.
 func setUpDockerMacvlan(cluster *lab.Cluster, setup *Setup) error {
 	name := cluster.Spec.Name
 	err := allHosts(cluster, func(h *lab.Host) error {
@@ -52,7 +52,7 @@ func setUpDockerMacvlan(cluster *lab.Cluster, setup *Setup) error {
 		return nil
 	}
 	return errors.Join(err, allHosts(cluster, func(h *lab.Host) error {
-		_, err := docker.Command(h, "network", "rm", name) // else it would stay on hosts that others share
+		_, err := docker.Command(h, "network", "rm", name) // other networks share these hosts
 		return err
 	}))
 }

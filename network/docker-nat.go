@@ -13,6 +13,7 @@ func dockerNAT() Network {
 		Name:            "docker-nat",
 		Doc:             "a port published by Docker: DNAT in, masquerade out of docker0",
 		Parent:          "docker-bridge",
+		Facts:           Facts{NAT: true},
 		Fidelity:        Product,
 		BridgeNetfilter: true,
 		Paths:           []string{PublishedPort, ContainerToPublishedPort},
@@ -35,8 +36,8 @@ func dockerNAT() Network {
 	}
 }
 
-// setUpDockerNAT publishes at an address of its own: at the host's, containers on
-// the host's network listen.
+// setUpDockerNAT publishes at a second address of the host: on the first one,
+// containers on the host's network listen.
 func setUpDockerNAT(cluster *lab.Cluster, setup *Setup) error {
 	err := eachHost(cluster, func(h *lab.Host) error {
 		return h.AddAddress(lab.Device, netip.PrefixFrom(publishedAddr(h), 32))

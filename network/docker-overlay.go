@@ -9,7 +9,7 @@ import (
 // overlaySubnet is the network of the containers.
 const overlaySubnet = "10.220.0.0/16"
 
-// dockerOverlay is Swarm's overlay network, attached to by plain containers.
+// dockerOverlay is Swarm's overlay network with plain containers.
 func dockerOverlay() Network {
 	return Network{
 		Name:     "docker-overlay",

@@ -9,10 +9,10 @@ import (
 	"tare/lab"
 )
 
-// dockerOVS is ovs with Docker's containers: started without a network, each
-// gets a port of Open vSwitch afterwards, as ovs-docker does it. Its parent is
-// docker-host, so that the ladder shows the engine's share apart from the
-// switch's, as for Docker's own networks.
+// dockerOVS is ovs with Docker's containers, which start without a network and get
+// a port of Open vSwitch afterwards, as by ovs-docker. Its parent is docker-host,
+// so that the ladder separates the engine's share from the switch's, as it does for
+// Docker's own networks.
 func dockerOVS() Network {
 	return Network{
 		Name:     "docker-ovs",

@@ -5,12 +5,13 @@ import (
 	"tare/lab"
 )
 
-// dockerProxy is a port that Docker publishes by its own process alone.
+// dockerProxy is a port that Docker publishes by docker-proxy alone.
 func dockerProxy() Network {
 	return Network{
 		Name:     "docker-proxy",
 		Doc:      "a port published by docker-proxy: Docker with --iptables=false --userland-proxy=true",
 		Parent:   "docker-bridge",
+		Facts:    Facts{Relays: true},
 		Fidelity: Product,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
@@ -22,7 +23,7 @@ func dockerProxy() Network {
 			if err := startDockers(cluster, "--iptables=false", "--userland-proxy=true"); err != nil {
 				return err
 			}
-			// Without rules nothing is masqueraded, so hosts must know the way back.
+			// Without rules nothing is masqueraded, so hosts need routes for the replies.
 			if err := routeBetweenHosts(cluster); err != nil {
 				return err
 			}

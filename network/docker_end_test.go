@@ -37,7 +37,7 @@ func TestRealDockerHostsAreSealed(t *testing.T) {
 }
 
 // What is started in a container ends with its own status, when it is
-// interrupted, and when nobody speaks to it any more.
+// interrupted, and when its client is gone.
 func TestRealDockerProcessesEnd(t *testing.T) {
 	if !asRoot(t) {
 		return
@@ -73,15 +73,15 @@ func TestRealDockerProcessesEnd(t *testing.T) {
 		t.Errorf("an interrupted command: status %d", status)
 	}
 	await("/tare greet", 0)
-	// Killed while its input stands open: the engine closes that of the process.
+	// Its client is killed while the input is open: the engine closes the process's.
 	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	shell(t, l, "h1", "mkfifo /run/in; exec 1>/dev/null 2>&1; sleep 60 >/run/in & "+binary+" "+lab.ContainerExecVerb+" "+dockerIn+
-		"exec --interactive --env "+lab.ExecMark+" docker-bridge-h1-c1 /tare agent </run/in & echo $! >/run/exec")
+		"exec --interactive --env "+lab.ExecMark+" docker-bridge-h1-c1 /tare agent </run/in & echo $! >/run/client")
 	await("/tare agent", 1)
-	shell(t, l, "h1", "kill -KILL $(cat /run/exec)")
+	shell(t, l, "h1", "kill -KILL $(cat /run/client)")
 	await("/tare agent", 0)
 }
 

@@ -19,7 +19,7 @@ import (
 	"tare/workload"
 )
 
-// Where the engine of a host is (docker.go).
+// dockerIn is Docker's command line in a host (engine/docker).
 const dockerIn = "/run/tare/docker/bin/docker --config /run/tare/docker --host unix:///run/tare/docker/docker.sock "
 
 // dockers are the networks whose every part is Docker's.
@@ -27,7 +27,7 @@ func dockers() []string {
 	return []string{"docker-host", "docker-bridge", "docker-nat", "docker-macvlan", "docker-proxy", "docker-overlay"}
 }
 
-// asRoot tells whether this process may start real engines. CI's is root's.
+// asRoot reports whether this process may start real engines. CI runs as root.
 func asRoot(t *testing.T) bool {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -40,11 +40,11 @@ func asRoot(t *testing.T) bool {
 // shell runs a script in a host.
 func shell(t *testing.T, l *site.Lab, at, script string) string {
 	t.Helper()
-	said, status, err := exec(t.Context(), l, at, "sh", "-c", script)
+	printed, status, err := exec(t.Context(), l, at, "sh", "-c", script)
 	if err != nil || status != 0 {
-		t.Fatalf("%s: %s: status %d, %v: %s", at, script, status, err, said)
+		t.Fatalf("%s: %s: status %d, %v: %s", at, script, status, err, printed)
 	}
-	return said
+	return printed
 }
 
 // buildDocker builds networks of Docker's side by side, and sees that they leave the
@@ -95,12 +95,12 @@ func machine(t *testing.T) string {
 	return text.String()
 }
 
-// noCgroup holds a lab's control group to be gone, or about to be: another
-// command's clean-up may be at it.
+// noCgroup checks that a lab's control group is removed, or soon will be: another
+// command may be removing it.
 func noCgroup(t *testing.T, group string) {
 	t.Helper()
 	if group == "" {
-		return // the lab was not built, and the test has said why
+		return // the lab was not built, and the test has reported why
 	}
 	for deadline := time.Now().Add(labtest.LeakWait); ; time.Sleep(10 * time.Millisecond) {
 		left, err := filepath.Glob("/sys/fs/cgroup/*/" + group)
@@ -115,7 +115,7 @@ func noCgroup(t *testing.T, group string) {
 	}
 }
 
-// As root every network of Docker's can be laid here, and is tried quickly.
+// As root every network of Docker's can be set up here, and is tried quickly.
 func TestRealDockerIsListed(t *testing.T) {
 	if !asRoot(t) {
 		return
@@ -132,7 +132,7 @@ func TestRealDockerIsListed(t *testing.T) {
 	}
 	for _, a := range probed {
 		if slices.Contains(dockers(), a.Name) && (a.Error != "" || a.Fidelity != network.Product) {
-			t.Errorf("%s can't be laid as %s: %s: %s", a.Name, a.Fidelity, a.Missing, a.Error)
+			t.Errorf("%s can't be set up as %s: %s: %s", a.Name, a.Fidelity, a.Missing, a.Error)
 		}
 	}
 }
@@ -272,9 +272,9 @@ func TestRealDockerOverlayEncapsulates(t *testing.T) {
 		t.Errorf("%s packets of %d bytes left for port 4789, %v, in %.0f transactions", hits, inner, err, out.Client.Work)
 	}
 	server := b.Paths[network.CrossHost].Dial.String()
-	said, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", docker.LookUpVerb, "docker-overlay-h2-c1")
-	if err != nil || status != 0 || strings.TrimSpace(said) != server {
-		t.Errorf("Docker's name server gives %q for h2/c1, status %d, %v, want %s", said, status, err, server)
+	printed, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", docker.LookUpVerb, "docker-overlay-h2-c1")
+	if err != nil || status != 0 || strings.TrimSpace(printed) != server {
+		t.Errorf("Docker's name server gives %q for h2/c1, status %d, %v, want %s", printed, status, err, server)
 	}
 }
 
@@ -287,12 +287,12 @@ func TestRealDockerOverlayOfThreeHosts(t *testing.T) {
 	three.Hosts, three.Containers = 3, 1
 	l := build(t, three)
 	for _, client := range []string{"h1", "h2"} {
-		said, status, err := exec(t.Context(), l, client+"/c1", "/proc/self/exe", docker.LookUpVerb, "docker-overlay-h3-c1")
+		printed, status, err := exec(t.Context(), l, client+"/c1", "/proc/self/exe", docker.LookUpVerb, "docker-overlay-h3-c1")
 		if err != nil || status != 0 {
 			t.Fatalf("look up h3/c1 from %s: status %d, %v", client, status, err)
 		}
-		server := strings.TrimSpace(said) + ":99"
-		own, _, _ := strings.Cut(link(t, l, client+"/c1", lab.Device).Addresses[0], "/")
+		server := strings.TrimSpace(printed) + ":99"
+		own := link(t, l, client+"/c1", lab.Device).Addresses[0].Addr().String()
 		if got := seenAs(t, l, client+"/c1", server, "h3/c1", server); got != own {
 			t.Errorf("h3/c1 sees %s/c1 as %s, want %s", client, got, own)
 		}

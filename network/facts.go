@@ -2,16 +2,18 @@ package network
 
 import "slices"
 
-// Facts are what a network is chosen by beside its toll, where they are more than
-// the kernel's plain devices and bridges: those of the part that it stands for.
+// Facts are the properties, in addition to its toll, that a network is chosen by.
+// Those of a network that imitates a product are the product's.
 type Facts struct {
-	Policy   bool   // it can hold containers to policies of its own
-	Encrypts bool   // what passes between hosts is encrypted
-	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers take its routes
-	Kernel   string // the module of the kernel that it takes beside veth and bridge; empty: none
+	Policy   bool   // it can enforce network policies
+	Encrypts bool   // traffic between hosts is encrypted
+	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers must know its routes
+	NAT      bool   // addresses are rewritten on some of its paths
+	Relays   bool   // a process relays traffic to its published ports
+	Kernel   string // the kernel module that it needs in addition to veth and bridge; empty: none
 }
 
-// Demand is what somebody may ask of a network: `tare run --need`.
+// Demand is a property that a user can require of a network: `tare run --need`.
 type Demand struct {
 	Name string
 	Doc  string
@@ -21,11 +23,11 @@ type Demand struct {
 // Demands lists all.
 func Demands() []Demand {
 	return []Demand{
-		{"policy", "it can hold containers to policies of its own", func(n Network) bool { return n.Facts.Policy }},
-		{"encryption", "what passes between hosts is encrypted", func(n Network) bool { return n.Facts.Encrypts }},
+		{"policy", "it can enforce network policies on containers", func(n Network) bool { return n.Facts.Policy }},
+		{"encryption", "traffic between hosts is encrypted", func(n Network) bool { return n.Facts.Encrypts }},
 		{"no-l2", "hosts need not be neighbours on one link", func(n Network) bool { return !n.Facts.NeedsL2 }},
 		{"no-encapsulation", "packets do not travel inside others", func(n Network) bool { return !n.Encapsulates() }},
-		{"no-module", "it takes no module of the kernel beside veth and bridge", func(n Network) bool { return n.Facts.Kernel == "" }},
+		{"no-module", "it needs no kernel module besides veth and bridge", func(n Network) bool { return n.Facts.Kernel == "" }},
 		{"cross-host", "containers of different hosts reach each other by their own addresses", func(n Network) bool { return n.Serves(CrossHost) }},
 		{"published-port", "it publishes ports of containers at their host", func(n Network) bool { return n.Serves(PublishedPort) }},
 	}
@@ -40,8 +42,8 @@ func FindDemand(name string) (Demand, bool) {
 	return Demands()[at], true
 }
 
-// Meets tells whether a network meets demands, by name, and names the first
-// that it does not.
+// Meets reports whether a network meets all demands, given by name, and the first
+// that it does not meet.
 func (n Network) Meets(names []string) (lacks string, meets bool) {
 	for _, name := range names {
 		if d, known := FindDemand(name); !known || !d.Met(n) {

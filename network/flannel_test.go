@@ -18,8 +18,8 @@ const (
 	flannelVTEP1       = "10.244.4.0"
 )
 
-// said is what a command prints that must succeed.
-func said(t *testing.T, l *site.Lab, at string, argv ...string) string {
+// output is what a command prints, which must succeed.
+func output(t *testing.T, l *site.Lab, at string, argv ...string) string {
 	t.Helper()
 	text, status, err := exec(t.Context(), l, at, argv...)
 	if err != nil || status != 0 {
@@ -28,8 +28,7 @@ func said(t *testing.T, l *site.Lab, at string, argv ...string) string {
 	return text
 }
 
-// flannel builds one of flannel's networks and sends what every path must
-// carry.
+// flannel builds one of flannel's networks and sends traffic on every path.
 func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, site.Built) {
 	t.Helper()
 	spec := on(name)
@@ -60,10 +59,10 @@ func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, si
 // Routes between hosts are flanneld's, by the leases in etcd.
 func TestRealFlannelHostGWRoutes(t *testing.T) {
 	l, _ := flannel(t, "flannel-host-gw", nil)
-	if routes := said(t, l, "h1", "ip", "route"); !strings.Contains(routes, "10.244.8.0/22 via 10.0.0.2 dev eth0 congctl cubic") {
+	if routes := output(t, l, "h1", "ip", "route"); !strings.Contains(routes, "10.244.8.0/22 via 10.0.0.2 dev eth0 congctl cubic") {
 		t.Errorf("h1 routes:\n%s", routes)
 	}
-	leases := said(t, l, "h2", "etcdctl", "--endpoints", "http://10.0.0.1:2379", "get", "--prefix", "--keys-only", "/coreos.com/network/subnets")
+	leases := output(t, l, "h2", "etcdctl", "--endpoints", "http://10.0.0.1:2379", "get", "--prefix", "--keys-only", "/coreos.com/network/subnets")
 	for _, subnet := range []string{"10.244.4.0-22", "10.244.8.0-22"} {
 		if !strings.Contains(leases, subnet) {
 			t.Errorf("etcd holds no lease of %s:\n%s", subnet, leases)
@@ -83,7 +82,7 @@ func TestRealFlannelMasquerades(t *testing.T) {
 		if got := seenAs(t, l, "h1/c1", host2+":99", "h2", host2+":99"); got != want {
 			t.Errorf("ip_masq %s: h2 sees h1/c1 as %s, want %s", value, got, want)
 		}
-		rules := said(t, l, "h1", "iptables", "-t", "filter", "-S", "FLANNEL-FWD", "-v")
+		rules := output(t, l, "h1", "iptables", "-t", "filter", "-S", "FLANNEL-FWD", "-v")
 		if strings.Contains(rules, "-s 10.244.0.0/16 -m comment --comment \"flanneld forward\" -c 0 0") {
 			t.Errorf("ip_masq %s: nothing hit flannel's rules:\n%s", value, rules)
 		}
@@ -95,7 +94,7 @@ func TestRealFlannelMasquerades(t *testing.T) {
 func TestRealFlannelVXLANEncapsulates(t *testing.T) {
 	l, b := flannel(t, "flannel-vxlan", nil)
 	encapsulates(t, l, b, "flannel.1", wire.VXLAN())
-	if device := said(t, l, "h1", "ip", "-d", "link", "show", "flannel.1"); !strings.Contains(device, "vxlan id 1 local 10.0.0.1 dev eth0") || !strings.Contains(device, "dstport 8472") {
+	if device := output(t, l, "h1", "ip", "-d", "link", "show", "flannel.1"); !strings.Contains(device, "vxlan id 1 local 10.0.0.1 dev eth0") || !strings.Contains(device, "dstport 8472") {
 		t.Errorf("flannel.1 is\n%s", device)
 	}
 	if got := seenAs(t, l, "h1", flannel2+":99", "h2/c1", flannel2+":99"); got != flannelVTEP1 {
@@ -104,7 +103,7 @@ func TestRealFlannelVXLANEncapsulates(t *testing.T) {
 }
 
 // Between hosts of one subnet direct routing needs no VXLAN, and the numbers
-// say so.
+// carry a note.
 func TestRealFlannelDirectRouting(t *testing.T) {
 	l, b := flannel(t, "flannel-vxlan", map[string]string{"direct_routing": "on"})
 	if packets := link(t, l, "h1", "flannel.1").TxPackets; packets > 0 {
@@ -119,7 +118,7 @@ func TestRealFlannelDirectRouting(t *testing.T) {
 func TestRealFlannelUDPEncapsulates(t *testing.T) {
 	l, b := flannel(t, "flannel-udp", nil)
 	encapsulates(t, l, b, "flannel0", wire.UDP())
-	said(t, l, "h1/c1", "ping", "-c", "1", "-W", "2", flannel2)
+	output(t, l, "h1/c1", "ping", "-c", "1", "-W", "2", flannel2)
 	endAll(t, l, "h2")
 	if _, status, err := exec(t.Context(), l, "h1/c1", "ping", "-c", "1", "-W", "1", flannel2); err != nil || status == 0 {
 		t.Errorf("h2/c1 is reached without flanneld: status %d, %v", status, err)
@@ -144,23 +143,23 @@ func TestRealFlannelThreeHosts(t *testing.T) {
 	}
 }
 
-// A flanneld on the PATH is taken, and one that fails is quoted.
+// A flanneld on the PATH is used, and the output of one that fails is reported.
 func TestRealFlannelOnThePathFails(t *testing.T) {
 	dir := t.TempDir()
-	script := "#!/bin/sh\necho the moon stands wrong >&2\nexit 1\n"
+	script := "#!/bin/sh\necho the moon is in the wrong place >&2\nexit 1\n"
 	if err := os.WriteFile(filepath.Join(dir, "flanneld"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	l := tryBuild(t, on("flannel-vxlan"), on("bridge"))
 	b := built(t, l, "flannel-vxlan")
-	for _, says := range []string{"start flanneld in flannel-vxlan.h1", "the moon stands wrong"} {
-		if !strings.Contains(b.Error, says) {
-			t.Errorf("it says %q, not %q", b.Error, says)
+	for _, want := range []string{"start flanneld in flannel-vxlan.h1", "the moon is in the wrong place"} {
+		if !strings.Contains(b.Error, want) {
+			t.Errorf("the error is %q, want %q", b.Error, want)
 		}
 	}
 	if _, err := l.Look(t.Context(), "flannel-vxlan.h1"); err == nil {
 		t.Error("a host of a network that failed is there")
 	}
-	link(t, l, "bridge.h1/c1", lab.Device) // the other network stands
+	link(t, l, "bridge.h1/c1", lab.Device) // the other network is up
 }

@@ -36,8 +36,8 @@ func packetTo(address string) []byte {
 	return packet
 }
 
-// Each packet goes to the peer that has its subnet, what nobody has goes
-// nowhere, and none of it allocates.
+// Each packet is sent to the peer of its subnet, a packet for no subnet is dropped,
+// and neither allocates.
 func TestForwardByDestination(t *testing.T) {
 	from, _ := listenOnLoopback(t)
 	near, nearAddr := listenOnLoopback(t)
@@ -49,7 +49,7 @@ func TestForwardByDestination(t *testing.T) {
 	read := make([]byte, 64)
 	for _, test := range []struct {
 		packet []byte
-		to     int // 0: nobody
+		to     int // 0: none
 	}{
 		{packetTo("10.102.0.0"), near},
 		{packetTo("10.102.255.255"), near},

@@ -44,8 +44,8 @@ func geneve() Network {
 	}
 }
 
-// plugGeneve hangs a device for each other host on the bridge. They don't send
-// to each other: every host has one to each, and what is flooded would circle.
+// plugGeneve attaches a device for each other host to the bridge. The devices do
+// not forward to each other: in a full mesh, flooded frames would loop.
 func plugGeneve(cluster *lab.Cluster, h *lab.Host, mtu int) error {
 	for _, other := range cluster.Hosts {
 		if other == h {

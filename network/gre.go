@@ -35,17 +35,18 @@ func gre() Network {
 	}
 }
 
-// setUpTunnels lays a bridge per host, and on each host a route to every other
-// host's range: dig says which way. The host itself speaks from its address
-// among its containers, so that answers come back the same way.
-func setUpTunnels(cluster *lab.Cluster, setup *Setup, mtu int, dig func(h, other *lab.Host) (lab.Route, error)) error {
+// setUpTunnels makes a bridge on each host, and a tunnel and a route to every other
+// host's range: connect makes the tunnel and returns the route. The host itself
+// sends from its address on the bridge, so that replies come back through the
+// tunnel.
+func setUpTunnels(cluster *lab.Cluster, setup *Setup, mtu int, connect func(h, other *lab.Host) (lab.Route, error)) error {
 	b := ownSubnet(mtu)
 	err := eachHost(cluster, func(h *lab.Host) error {
 		if err := b.setUp(h); err != nil {
 			return err
 		}
 		return eachOther(cluster, h, func(other *lab.Host) error {
-			route, err := dig(h, other)
+			route, err := connect(h, other)
 			if err != nil {
 				return err
 			}

@@ -8,8 +8,8 @@ import (
 	"tare/wire"
 )
 
-// havs is a switch that can't be had: it is listed for its published figures,
-// which stand on its page.
+// havs is a switch that nobody can get. It is listed for its published figures,
+// which are on its page.
 func havs() Network {
 	missing := &engine.MissingError{
 		What: "HAVS", Get: "nothing to get: docs/networks/havs.md has its published figures",

@@ -27,7 +27,7 @@ func ipsec() Network {
 	}
 }
 
-// espMTU leaves room for the padding of a full packet.
+// espMTU leaves space for the padding of a full packet.
 func espMTU(underlay int) int {
 	mtu := wire.InnerMTU(underlay, wire.ESP())
 	return mtu - underlay%wire.ESPAlignment
@@ -42,7 +42,7 @@ func tryESP(ns *lab.Namespace) error {
 	return ns.AddESP(espFrom(a, b, key), true)
 }
 
-// addESP lays one direction in both of its hosts.
+// addESP adds one direction to both of its hosts.
 func addESP(from, to *lab.Host) error {
 	key, err := lab.NewESPKey()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"tare/lab"
 )
 
-// ipvlan gives containers addresses of the underlay itself, all behind the
-// host's MAC address.
+// ipvlan gives containers addresses on the underlay, all with the host's MAC
+// address.
 func ipvlan() Network {
 	return Network{
 		Name:     "ipvlan",

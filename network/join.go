@@ -8,17 +8,17 @@ import (
 	"tare/lab"
 )
 
-// populate remembers how the network attaches a container, and attaches those
-// asked for to each host. attach gives a new container its namespace and all
-// that joins it to the network; it pushes on Detach what must be taken back
-// outside that namespace. One that attach fails on is removed.
+// populate sets how the network attaches a container, and attaches the containers
+// of each host. attach gives a new container its namespace and connects it; it
+// pushes on Detach what removes that outside the namespace. A container is removed
+// if attach fails.
 func (setup *Setup) populate(cluster *lab.Cluster, attach func(c *lab.Container) error) error {
 	setup.attach = attach
 	return allHosts(cluster, func(h *lab.Host) error { return setup.add(h, setup.Containers) })
 }
 
-// add attaches so many containers to a host, one after another, so that their
-// addresses are those of every lab of the plan.
+// add attaches containers to a host, one after another, so that their addresses
+// are the same in every lab of a plan.
 func (setup *Setup) add(h *lab.Host, count int) error {
 	for range count {
 		if _, err := setup.addOne(h); err != nil {
@@ -39,9 +39,10 @@ func (setup *Setup) addOne(h *lab.Host) (*lab.Container, error) {
 	return c, nil
 }
 
-// Join attaches one more container to a host of a network that has been built,
-// as its first ones were; on the host's own network it is the host itself. The
-// host's RemoveContainer takes it back. Containers may join and go side by side.
+// Join attaches one more container to a host of a network that has been set up, in
+// the same way as the first ones. On the host's own network it is the host itself.
+// The host's RemoveContainer removes it. Join and RemoveContainer are safe for
+// concurrent use.
 func (n Network) Join(h *lab.Host, setup *Setup) (*lab.Container, error) {
 	if setup.attach == nil {
 		return h.Place(), nil
@@ -60,12 +61,11 @@ func (n Network) Join(h *lab.Host, setup *Setup) (*lab.Container, error) {
 	return c, nil
 }
 
-// AttachHost is the host on which a container joins that is to be reached, or
-// to reach, on a path.
+// AttachHost is the host to which a container is attached for a path.
 func (n Network) AttachHost(cluster *lab.Cluster, path string) (*lab.Host, error) {
 	switch {
 	case path == SamePod:
-		return nil, fmt.Errorf("path %s: a pod has its network before its containers come: leave it out for attach", path)
+		return nil, fmt.Errorf("path %s: a pod has its network before it has containers: leave this path out for attach", path)
 	case Within(path):
 		return cluster.Hosts[0], nil
 	case len(cluster.Hosts) < 2:
@@ -74,10 +74,10 @@ func (n Network) AttachHost(cluster *lab.Cluster, path string) (*lab.Host, error
 	return cluster.Hosts[1], nil
 }
 
-// AttachEnds gives the ends between which the first packet goes on a path, for a
-// container that joined on the path's AttachHost. It is the server, but for
-// container-to-own-host; the client is the first container of the first host, or
-// a host.
+// AttachEnds returns the ends of the first packet on a path, for a container that
+// was attached to the path's AttachHost. That container is the server, except on
+// container-to-own-host; the client is the first container of the first host, or a
+// host.
 func (n Network) AttachEnds(cluster *lab.Cluster, path string, c *lab.Container) (lab.Question, error) {
 	own := cluster.Hosts[0]
 	if path == ContainerToOwnHost {

@@ -15,8 +15,8 @@ import (
 // atOnce is how many containers come and go side by side.
 const atOnce = 4
 
-// On every network that can be laid here a container comes, is
-// reached and goes, alone and side by side, and what stood before stands after.
+// On every network that can be set up here a container is attached, reached and
+// removed, alone and concurrently, and the hosts are afterwards as before.
 func TestRealContainersComeAndGo(t *testing.T) {
 	var kernel, parts, docker []site.ClusterSpec
 	var labs [][]site.ClusterSpec
@@ -44,7 +44,7 @@ func TestRealContainersComeAndGo(t *testing.T) {
 			l := tryBuild(t, clusters...)
 			for _, b := range l.Topology.Clusters {
 				switch {
-				case b.Missing != "" && b.Network != "cni": // test/everything says which may be missing
+				case b.Missing != "" && b.Network != "cni": // test/everything lists which may be missing
 				case b.Error != "":
 					t.Errorf("%s: %s", b.Name, b.Error)
 				default:
@@ -61,7 +61,7 @@ func comeAndGo(t *testing.T, l *site.Lab, b site.Built) {
 		if _, err := l.Attach(t.Context(), b.Name, path); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		before := standing(t, l, b)
+		before := state(t, l, b)
 		var all sync.WaitGroup
 		for range atOnce {
 			all.Go(func() {
@@ -71,7 +71,7 @@ func comeAndGo(t *testing.T, l *site.Lab, b site.Built) {
 			})
 		}
 		all.Wait()
-		if after := standing(t, l, b); !slices.Equal(after, before) {
+		if after := state(t, l, b); !slices.Equal(after, before) {
 			t.Errorf("%s: there is\n%s\nand was\n%s", path, strings.Join(beyond(after, before), "\n"), strings.Join(beyond(before, after), "\n"))
 		}
 	}
@@ -92,21 +92,21 @@ func comingPaths(b site.Built) []string {
 	return served
 }
 
-// One that can't be attached is gone, and the next one takes its place.
+// A container that can't be attached is removed, and the next one gets its number.
 func TestRealContainerThatFailsLeavesNothing(t *testing.T) {
 	l := build(t, on("bridge"))
 	b := built(t, l, "bridge")
-	before := standing(t, l, b)
+	before := state(t, l, b)
 	if _, status, err := exec(t.Context(), l, "h1", "ip", "link", "add", "veth-c3", "type", "bridge"); err != nil || status != 0 {
 		t.Fatalf("take the device's name: status %d, %v", status, err)
 	}
 	if _, err := l.Attach(t.Context(), b.Name, network.SameHost); err == nil || !strings.Contains(err.Error(), "attach bridge.h1/c3: add veth veth-c3") {
-		t.Errorf("attaching says %v", err)
+		t.Errorf("attaching returns %v", err)
 	}
 	if _, status, err := exec(t.Context(), l, "h1", "ip", "link", "del", "veth-c3"); err != nil || status != 0 {
 		t.Fatalf("give the device's name back: status %d, %v", status, err)
 	}
-	if after := standing(t, l, b); !slices.Equal(after, before) {
+	if after := state(t, l, b); !slices.Equal(after, before) {
 		t.Errorf("there is\n%s\nand was\n%s", strings.Join(beyond(after, before), "\n"), strings.Join(beyond(before, after), "\n"))
 	}
 	if _, err := l.Attach(t.Context(), b.Name, network.SameHost); err != nil {
@@ -119,7 +119,7 @@ func beyond(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
-// counters are what the kernel and engines are asked for in a host beside its
+// counters lists the state of a host's engines and files, in addition to its
 // devices, routes and rules.
 const counters = `cd /run/tare 2>/dev/null || exit 0
 ls /run/netns 2>/dev/null
@@ -130,9 +130,9 @@ ls cni/results 2>/dev/null
 [ -S /run/openvswitch/db.sock ] && ovs-vsctl list-ports br0 && ovs-ofctl -O OpenFlow13 dump-flows --no-stats br0 2>/dev/null
 true`
 
-// standing is what a network has laid in its hosts and the containers that it
-// began with. What the kernel has learned by itself is left out.
-func standing(t *testing.T, l *site.Lab, b site.Built) []string {
+// state is what a network has added to its hosts and their first containers. What
+// the kernel has learned by itself is left out.
+func state(t *testing.T, l *site.Lab, b site.Built) []string {
 	t.Helper()
 	all := slices.Clone(l.Topology.Namespaces)
 	var lines []string
@@ -140,23 +140,28 @@ func standing(t *testing.T, l *site.Lab, b site.Built) []string {
 		if !strings.HasPrefix(at, b.Name+".") {
 			continue
 		}
-		snapshots, err := l.Look(t.Context(), at)
+		held, err := l.Look(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		add := func(format string, args ...any) { lines = append(lines, at+" "+fmt.Sprintf(format, args...)) }
-		for _, link := range snapshots[0].Links {
+		for _, link := range held[0].Links {
 			add("%s %s %d %v %s %v", link.Name, link.Kind, link.MTU, link.Up, link.Bridge, link.Addresses)
 		}
-		for _, route := range snapshots[0].Routes {
+		for _, route := range held[0].Routes {
 			add("%s", route)
 		}
-		for _, entry := range slices.Concat(snapshots[0].Neighbours, snapshots[0].FDB) {
-			if strings.HasSuffix(entry, "permanent") && !strings.Contains(entry, "dev br") {
-				add("%s", entry)
+		for _, n := range held[0].Neighbours {
+			if n.State == "permanent" && !strings.HasPrefix(n.Device, "br") {
+				add("%s", n)
 			}
 		}
-		for _, rules := range snapshots[0].Rules {
+		for _, e := range held[0].FDB {
+			if e.State == "permanent" && !strings.HasPrefix(e.Device, "br") {
+				add("%s", e)
+			}
+		}
+		for _, rules := range held[0].Rules {
 			add("%s %s %d", rules.Table, rules.Chain, rules.Rules)
 		}
 		if os.Geteuid() == 0 && !strings.Contains(at, "/") {

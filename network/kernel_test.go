@@ -34,7 +34,7 @@ func TestLabNetworksOfModules(t *testing.T) {
 	for name, module := range modules() {
 		n, _ := network.Find(name)
 		b := built(t, l, name)
-		said, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", module.ask+" 2>&1")
+		printed, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", module.ask+" 2>&1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,13 +49,13 @@ func TestLabNetworksOfModules(t *testing.T) {
 				t.Errorf("%s: MTU is %d", name, got)
 			}
 		case b.Missing != n.Missing || b.Get != module.get || !strings.Contains(b.Error, "try") && !strings.Contains(b.Error, "trial"):
-			t.Errorf("%s is missing (%s): %q, %q: %s", name, said, b.Missing, b.Get, b.Error)
+			t.Errorf("%s is missing (%s): %q, %q: %s", name, printed, b.Missing, b.Get, b.Error)
 		}
 	}
 }
 
 func TestLabSRIOVTakesWhatIsNamed(t *testing.T) {
-	for vf, says := range map[string]string{
+	for vf, want := range map[string]string{
 		"":                          "--vf",
 		"0000:3b:02.0":              "fewer virtual functions than hosts",
 		"eth0,eth1":                 "give its PCI address",
@@ -63,8 +63,8 @@ func TestLabSRIOVTakesWhatIsNamed(t *testing.T) {
 	} {
 		spec := on("sr-iov")
 		spec.Params = map[string]string{"vf": vf}
-		if got := built(t, tryBuild(t, spec), "sr-iov").Error; !strings.Contains(got, says) {
-			t.Errorf("--vf %q: %q, want %q", vf, got, says)
+		if got := built(t, tryBuild(t, spec), "sr-iov").Error; !strings.Contains(got, want) {
+			t.Errorf("--vf %q: %q, want %q", vf, got, want)
 		}
 	}
 }

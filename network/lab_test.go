@@ -13,18 +13,19 @@ import (
 	"tare/agent"
 	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/workload"
 )
 
-// on is an underlay of two hosts with two containers each, and a network.
+// on is a cluster of two hosts with two containers each, and its network.
 func on(name string) site.ClusterSpec {
 	return site.ClusterSpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2}
 }
 
-// build starts a lab that ends with the test and leaves nothing. Every
-// underlay must stand.
+// build starts a lab that ends with the test and leaves nothing. It fails the test
+// unless every network is set up.
 func build(t *testing.T, clusters ...site.ClusterSpec) *site.Lab {
 	t.Helper()
 	l := tryBuild(t, clusters...)
@@ -36,7 +37,7 @@ func build(t *testing.T, clusters ...site.ClusterSpec) *site.Lab {
 	return l
 }
 
-// tryBuild is build where underlays may fail.
+// tryBuild is build where networks may fail.
 func tryBuild(t *testing.T, clusters ...site.ClusterSpec) *site.Lab {
 	t.Helper()
 	labtest.NoLeaks(t)
@@ -55,7 +56,7 @@ func tryBuild(t *testing.T, clusters ...site.ClusterSpec) *site.Lab {
 	return l
 }
 
-// built gives an underlay by name.
+// built returns a cluster by name.
 func built(t *testing.T, l *site.Lab, name string) site.Built {
 	t.Helper()
 	for _, b := range l.Topology.Clusters {
@@ -63,7 +64,7 @@ func built(t *testing.T, l *site.Lab, name string) site.Built {
 			return b
 		}
 	}
-	t.Fatalf("no underlay %s", name)
+	t.Fatalf("no cluster %s", name)
 	return site.Built{}
 }
 
@@ -103,43 +104,43 @@ func measure(t *testing.T, l *site.Lab, b site.Built, path, name string, run wor
 }
 
 // link reads a device of a host or container.
-func link(t *testing.T, l *site.Lab, at, name string) lab.LinkInfo {
+func link(t *testing.T, l *site.Lab, at, name string) probe.Link {
 	t.Helper()
-	snapshots, err := l.Look(t.Context(), at)
+	held, err := l.Look(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, link := range snapshots[0].Links {
+	for _, link := range held[0].Links {
 		if link.Name == name {
 			return link
 		}
 	}
 	t.Fatalf("%s has no %s", at, name)
-	return lab.LinkInfo{}
+	return probe.Link{}
 }
 
-// exec runs a command at a place and gives what it said and its exit status.
+// exec runs a command at a place and returns its output and its exit status.
 func exec(ctx context.Context, l *site.Lab, at string, argv ...string) (string, int, error) {
-	said, says, err := os.Pipe()
+	reader, writer, err := os.Pipe()
 	if err != nil {
 		return "", 0, err
 	}
-	defer said.Close()
+	defer reader.Close()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return "", 0, err
 	}
 	defer null.Close()
-	status, err := l.Exec(ctx, at, argv, null, says, os.Stderr)
-	says.Close()
+	status, err := l.Exec(ctx, at, argv, null, writer, os.Stderr)
+	writer.Close()
 	if err != nil {
 		return "", status, err
 	}
-	text, err := io.ReadAll(said)
+	text, err := io.ReadAll(reader)
 	return string(text), status, err
 }
 
-// seenAs gives a client's address as a server sees it: the server listens at
+// seenAs returns a client's address as a server sees it: the server listens at
 // bind, the client calls dial.
 func seenAs(t *testing.T, l *site.Lab, client, dial, server, bind string) string {
 	t.Helper()
@@ -149,12 +150,12 @@ func seenAs(t *testing.T, l *site.Lab, client, dial, server, bind string) string
 		_, _, err := exec(ctx, l, server, "/proc/self/exe", "greet", bind)
 		ended <- err
 	}()
-	said, status, err := exec(t.Context(), l, client, "/proc/self/exe", "call", dial)
-	cancel() // a server that nobody called waits no longer
+	printed, status, err := exec(t.Context(), l, client, "/proc/self/exe", "call", dial)
+	cancel() // ends a server that no client has called
 	if errServer := <-ended; err != nil || errServer != nil || status != 0 {
 		t.Fatalf("call %s from %s: status %d, %v; server: %v", dial, client, status, err, errServer)
 	}
-	addr, err := netip.ParseAddrPort(said)
+	addr, err := netip.ParseAddrPort(printed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 	"tare/wire"
 )
 
-// macnat is bridge-vlan behind one MAC address per host, for switches and
-// clouds that let a port have no more: a rule per container puts the host's
-// address in the place of the container's on the way out, and the container's
-// in again by its IP address on the way in.
+// macnat is bridge-vlan behind one MAC address per host, for switches and clouds
+// that allow one for each port. A rule per container replaces the container's
+// address by the host's on the way out, and the host's by the container's, which
+// the IP address determines, on the way in.
 func macnat() Network {
 	return Network{
 		Name:     "macnat",
@@ -64,8 +64,8 @@ func needsBridgeRules() engine.Need {
 	})
 }
 
-// lastEnds are the containers whose rule comes last, on the paths that rules
-// are on.
+// lastEnds are the containers whose rule comes last, on the paths that pass the
+// rules.
 func lastEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	ends, err := Network{}.EndsOf(cluster, path)
 	if err != nil || path == SameHost {
@@ -87,7 +87,7 @@ const (
 	bridgeNATSource = 300
 )
 
-// macNAT is the table that rewrites what passes a host's uplink.
+// macNAT is the table that rewrites the frames on a host's uplink.
 type macNAT struct {
 	host         *lab.Host
 	table        *nftables.Table
@@ -110,7 +110,7 @@ func macNATOf(h *lab.Host) macNAT {
 	}
 }
 
-// setUpMACNAT lays the table, with the host's own address on the bridge as the
+// setUpMACNAT adds the table, with the host's own address on the bridge as the
 // first of those rewritten.
 func setUpMACNAT(h *lab.Host) error {
 	m := macNATOf(h)
@@ -128,7 +128,7 @@ func setUpMACNAT(h *lab.Host) error {
 	return m.add(overlayAddr(h, 1), h.Short)
 }
 
-// add lays the rules of an address, which bear its owner's name.
+// add adds the rules of an address, marked with its owner's name.
 func (m macNAT) add(addr netip.Addr, owner string) error {
 	return m.host.Nftables(func(conn *nftables.Conn) {
 		for _, rule := range []nftables.Rule{
@@ -147,7 +147,7 @@ func (m macNAT) drop(owner string) error {
 	return errors.Join(m.host.DropRules(m.out, owner), m.host.DropRules(m.in, owner), m.host.DropRules(m.arp, owner))
 }
 
-// field is a part of a header: where it starts, and its length in bytes.
+// field is a part of a header: its offset and its length in bytes.
 type field struct {
 	base        expr.PayloadBase
 	offset, len uint32
@@ -205,7 +205,7 @@ func toARP(arp *nftables.Chain) []expr.Any {
 }
 
 // find is: iifname "eth0.701" ether type PROTOCOL, and the field that names the
-// owner is ADDR: ether daddr set OWN accept. ARP holds the address once more.
+// owner is ADDR: ether daddr set OWN accept. ARP holds the address a second time.
 func find(protocol uint16, owner field, addr netip.Addr, macs ...field) []expr.Any {
 	b := addr.As4()
 	exprs := append(passes(expr.MetaKeyIIFNAME, protocol), owner.is(b[:])...)

@@ -6,7 +6,7 @@ import (
 	"tare/lab"
 )
 
-// macvlan gives containers addresses of the underlay itself.
+// macvlan gives containers addresses on the underlay.
 func macvlan() Network {
 	return Network{
 		Name:     "macvlan",
@@ -33,8 +33,8 @@ func addMacvlan(c *lab.Container, device string, addr netip.Addr) error {
 	})
 }
 
-// addSlave gives a container a device that add makes on one of its host's, and
-// an address of a /16 of all hosts.
+// addSlave gives a container a device that add makes on a device of its host, and
+// an address of a /16 that all hosts share.
 func addSlave(c *lab.Container, addr netip.Addr, add func() error) error {
 	if err := c.Create(); err != nil {
 		return err
@@ -43,8 +43,8 @@ func addSlave(c *lab.Container, addr netip.Addr, add func() error) error {
 		return err
 	}
 	c.Addr = addr
-	// By itself it would go some time after its namespace, and keep its MAC
-	// address until then.
+	// The kernel would remove it some time after its namespace, and its MAC address
+	// would be in use until then.
 	c.Detach.Push(func() error { return c.RemoveLink(lab.Device) })
 	if err := c.SetUp(lab.Device); err != nil {
 		return err

@@ -55,11 +55,11 @@ func confined() error {
 	return err
 }
 
-// callWait bounds how long two ends look for each other.
+// callWait is how long call tries.
 const callWait = 5 * time.Second
 
-// greet accepts one connection and tells the caller its address as the server
-// sees it.
+// greet accepts one connection and sends the caller its address as the server sees
+// it.
 func greet(address string) error {
 	listener, err := net.Listen("tcp4", address)
 	if err != nil {
@@ -75,22 +75,21 @@ func greet(address string) error {
 	return err
 }
 
-// call prints what the server says. A server that is not there yet is tried
-// again.
+// call prints what the server sends. It tries again while there is no server.
 func call(address string) error {
 	for deadline := time.Now().Add(callWait); ; time.Sleep(10 * time.Millisecond) {
-		said, err := callOnce(address)
-		if err == nil && said != "" {
-			fmt.Print(said)
+		printed, err := callOnce(address)
+		if err == nil && printed != "" {
+			fmt.Print(printed)
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("call %s: nobody greets: %w", address, err)
+			return fmt.Errorf("call %s: no greeting: %w", address, err)
 		}
 	}
 }
 
-// refused holds that nobody listens at an address.
+// refused fails unless connections to an address are refused.
 func refused(address string) error {
 	conn, err := net.DialTimeout("tcp4", address, time.Second)
 	if errors.Is(err, syscall.ECONNREFUSED) {
@@ -111,6 +110,6 @@ func callOnce(address string) (string, error) {
 	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
 		return "", err
 	}
-	said, err := io.ReadAll(conn)
-	return string(said), err
+	printed, err := io.ReadAll(conn)
+	return string(printed), err
 }

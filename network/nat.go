@@ -12,13 +12,14 @@ import (
 	"tare/lab"
 )
 
-// nat is a bridge behind the host's address: what leaves is masqueraded, and
-// published ports lead to containers. It is what Docker does.
+// nat is a bridge behind the host's address: packets that leave are masqueraded,
+// and published ports are forwarded to containers, as by Docker.
 func nat() Network {
 	return Network{
 		Name:     "nat",
 		Doc:      "bridge + nftables masquerade and DNAT of a published port (what Docker does)",
 		Parent:   "bridge",
+		Facts:    Facts{NAT: true},
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
@@ -39,7 +40,7 @@ func nat() Network {
 	}
 }
 
-// The table of rules for NAT, and its chain that publishes.
+// The table of NAT rules, and its chain for published ports.
 func natTable() *nftables.Table {
 	return &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"}
 }
@@ -63,7 +64,7 @@ func setUpNAT(h *lab.Host) error {
 	})
 }
 
-// publish lays a rule for each port that leads to a container.
+// publish adds a rule for each published port of a container.
 func publish(c *lab.Container, ports []engine.Port) error {
 	if len(ports) == 0 {
 		return nil
@@ -109,7 +110,7 @@ func publishOne(c *lab.Container, port engine.Port) []expr.Any {
 	}
 }
 
-// interfaceName is a device's name as the kernel compares it: 16 bytes.
+// interfaceName is a device's name in the form that the kernel compares: 16 bytes.
 func interfaceName(name string) []byte {
 	padded := make([]byte, unix.IFNAMSIZ)
 	copy(padded, name)

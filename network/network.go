@@ -1,17 +1,19 @@
-// Package network knows the ways to connect containers: one small file each,
+// Package network describes the ways to connect containers: one small file each,
 // and one line in All.
 //
-// A network is data and one function that lays it over the hosts of an
-// underlay. Setup looks at the machine; everything else is fixed.
+// A network is data and one function that sets it up on the hosts of a cluster.
+// Only a Setup depends on the machine.
 package network
 
 import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"tare/engine"
 	"tare/lab"
+	"tare/result"
 	"tare/wire"
 )
 
@@ -19,7 +21,7 @@ import (
 const (
 	Product  = "product"   // the real daemon and data path
 	SamePath = "same-path" // the same kernel path, configured by us
-	StandIn  = "stand-in"  // another data path, since the real one is absent here
+	StandIn  = "stand-in"  // another data path, since this machine lacks the real one
 )
 
 // The paths: which two ends talk.
@@ -33,7 +35,7 @@ const (
 	ContainerToPublishedPort = "container-to-published-port"
 )
 
-// NoNetwork stands for the path of a workload that takes none.
+// NoNetwork is the path of a workload that uses no network.
 const NoNetwork = "no-network"
 
 // Paths lists every path in the order of the tables.
@@ -41,17 +43,29 @@ func Paths() []string {
 	return []string{SamePod, SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort}
 }
 
-// Within tells whether both ends of a path are on one host: nothing of it
-// leaves the host, and the baseline is the host's loopback.
+// Within reports whether both ends of a path are on one host: no packet leaves the
+// host, and the baseline is the host's loopback.
 func Within(path string) bool {
 	return path == SamePod || path == SameHost || path == ContainerToOwnHost
 }
 
-// Baseline is the network that all others are weighed against.
-const Baseline = "host"
+// Unpublished is the path between the same two ends as one to a published port,
+// without it; empty: the path leads to none.
+func Unpublished(path string) string {
+	switch path {
+	case PublishedPort:
+		return HostToContainer
+	case ContainerToPublishedPort:
+		return CrossHost
+	}
+	return ""
+}
 
-// Port is where servers listen, HTTPPort and MySQLPort where real ones do.
-// OutsidePort is one that nothing publishes.
+// Baseline is the network that all others are compared with.
+const Baseline = result.BaselineName
+
+// Servers listen on Port, real ones on HTTPPort and MySQLPort. Nothing publishes
+// OutsidePort.
 const (
 	Port        = 5210
 	OutsidePort = 5211
@@ -59,8 +73,8 @@ const (
 	MySQLPort   = 5213
 )
 
-// ServerPorts are the TCP ports that a network which publishes ports publishes;
-// of Port it publishes UDP too.
+// ServerPorts are the TCP ports that a network with published ports publishes. It
+// publishes Port for UDP, too.
 func ServerPorts() []uint16 { return []uint16{Port, HTTPPort, MySQLPort} }
 
 // Network is one way to connect containers.
@@ -68,33 +82,34 @@ type Network struct {
 	Name   string
 	Doc    string
 	Parent string // the network that it is built upon: the rung below
-	// Across names the network that lays the same parts on the paths between
-	// hosts, where this one does not reach.
+	// Across names the network that does the same on the paths between hosts, which
+	// this one lacks; empty: none.
 	Across          string
 	Fidelity        string
 	Facts           Facts
-	Stack           wire.Stack // what it puts between the underlay's frame and the container's packet
+	Stack           wire.Stack // the headers between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
-	Outside         bool          // a container reaches what lies beyond its host, as the other host itself
-	Needs           []engine.Need // beside the kernel
-	Missing         string        // what a kernel lacks on which Lay fails
+	Least           bool          // the least that any namespace costs: a second reference where the baseline is a loopback
+	Outside         bool          // a container reaches addresses beyond its host, as the other host's own
+	Needs           []engine.Need // in addition to the usual kernel
+	Missing         string        // what a kernel lacks if SetUp fails
 	Get             string        // how to get it
 	Engine          Engine        // whose hosts it shares with the engine's other networks
 	Runtime         Runtime
 	Params          []Param
 
-	// Lay attaches containers to each host, by populate. What it makes goes with
-	// the underlay.
+	// SetUp attaches containers to each host, by populate. What it makes is removed
+	// with the cluster.
 	SetUp func(cluster *lab.Cluster, setup *Setup) error
-	// Try tells on hosts of its own whether the network can be laid, where
-	// laying it takes long; nil: Lay tells.
+	// Try reports, on a cluster that is removed afterwards, whether SetUp would
+	// succeed. It is for networks that take long to set up; nil: SetUp itself.
 	Try func(cluster *lab.Cluster, setup *Setup) error
-	// Ends gives the ends of a path where they are not the containers that
-	// EndsOf takes; nil: they are.
+	// Ends returns the ends of a path if they are not the containers that EndsOf
+	// chooses; nil: they are.
 	Ends func(cluster *lab.Cluster, path string) (Ends, error)
-	// PublishedAt is the address of a host at which it publishes ports; nil: its
-	// own.
+	// PublishedAt is the address at which a host publishes ports; nil: the host's
+	// first.
 	PublishedAt func(h *lab.Host) netip.Addr
 }
 
@@ -112,7 +127,7 @@ func All() []Network {
 	}
 }
 
-// Find gives a network by name.
+// Find returns a network by name.
 func Find(name string) (Network, bool) {
 	for _, n := range All() {
 		if n.Name == name {
@@ -122,11 +137,20 @@ func Find(name string) (Network, bool) {
 	return Network{}, false
 }
 
-// Encapsulates tells whether packets travel inside others. A VLAN's tag is no
-// packet around them.
+// Order is a network's place in the tables; those that are not known come last.
+func Order(name string) int {
+	all := All()
+	if at := slices.IndexFunc(all, func(n Network) bool { return n.Name == name }); at >= 0 {
+		return at
+	}
+	return len(all)
+}
+
+// Encapsulates reports whether packets travel inside other packets. A VLAN tag is
+// no packet.
 func (n Network) Encapsulates() bool { return wire.InnerMTU(0, n.Stack) < 0 }
 
-// Serves tells whether the network has the path.
+// Serves reports whether the network has the path.
 func (n Network) Serves(path string) bool {
 	for _, p := range n.Paths {
 		if p == path {
@@ -145,7 +169,7 @@ type Ends struct {
 	Dial   netip.Addr // where the client connects to
 }
 
-// EndsOf gives the ends of a path on an underlay that has been laid.
+// EndsOf returns the ends of a path on a cluster that has been set up.
 func (n Network) EndsOf(cluster *lab.Cluster, path string) (Ends, error) {
 	if n.Ends != nil {
 		return n.Ends(cluster, path)
@@ -184,11 +208,11 @@ func (n Network) EndsOf(cluster *lab.Cluster, path string) (Ends, error) {
 	return Ends{}, fmt.Errorf("path %q: unknown", path)
 }
 
-// loopback is the address of a namespace's own.
+// loopback is the loopback address.
 func loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
 
-// hostEnds are those of the baseline, which stands in for every path: over
-// the loopback for paths within a host, from h1 to h2 for all others.
+// hostEnds are the baseline's for every path: over the loopback for paths within a
+// host, from h1 to h2 for all others.
 func hostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	if Within(path) {
 		return Ends{cluster.Hosts[0].Short, cluster.Hosts[0].Short, loopback(), loopback()}, nil

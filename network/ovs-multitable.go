@@ -11,9 +11,8 @@ import (
 // tenant is the VNID of every container of ovs-multitable.
 const tenant = vxlanVNI
 
-// ovsMultitable is ovs-vxlan with a pipeline of OpenFlow tables: where a packet
-// comes from, whose it is, where it goes, whether it may, and through which
-// tunnel.
+// ovsMultitable is ovs-vxlan with a pipeline of OpenFlow tables, which determine a
+// packet's source, tenant, destination, permission and tunnel.
 func ovsMultitable() Network {
 	return Network{
 		Name:     "ovs-multitable",
@@ -29,7 +28,7 @@ func ovsMultitable() Network {
 		Try:      tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
-			lay := func(s *openvswitch.Switch) error {
+			configure := func(s *openvswitch.Switch) error {
 				if err := addOverlay(s, cluster); err != nil {
 					return err
 				}
@@ -38,7 +37,7 @@ func ovsMultitable() Network {
 				}
 				return s.SetFlows(bridgeName, pipeline(cluster, s.Host))
 			}
-			return setUpOpenVSwitch(cluster, setup, lay, func(s *openvswitch.Switch, c *lab.Container) error {
+			return setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
 				if err := plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
 					return err
 				}
@@ -49,15 +48,15 @@ func ovsMultitable() Network {
 	}
 }
 
-// pipeline is the rules of one host, but for those of its containers. The numbers of the tables, what each looks
-// at and what it leaves in the registers (reg0: the sender's VNID, reg1: the
-// receiver's, reg2: its port) are those of OpenShift's SDN
-// (github.com/openshift/sdn, pkg/network/node/ovscontroller.go); its services,
-// multicast and ways out are left away.
+// pipeline is the flows of one host, without those of its containers. The table
+// numbers, what each table matches and what it stores in the registers (reg0: the
+// sender's VNID, reg1: the receiver's, reg2: its port) are those of OpenShift's SDN
+// (github.com/openshift/sdn, pkg/network/node/ovscontroller.go), without its
+// services, multicast and egress.
 func pipeline(cluster *lab.Cluster, h *lab.Host) []string {
 	all, own := overlayContainer(h, 0).Masked(), overlayShare(h)
 	flows := []string{
-		// Where from: the tunnel or a container.
+		// Source: the tunnel or a container.
 		fmt.Sprintf("table=0,priority=200,in_port=%d,arp,nw_src=%s,nw_dst=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", openvswitch.TunnelPort, all, own),
 		fmt.Sprintf("table=0,priority=200,in_port=%d,ip,nw_src=%s,actions=move:NXM_NX_TUN_ID[0..31]->NXM_NX_REG0[],goto_table:10", openvswitch.TunnelPort, all),
 		fmt.Sprintf("table=0,priority=150,in_port=%d,actions=drop", openvswitch.TunnelPort),
@@ -65,12 +64,12 @@ func pipeline(cluster *lab.Cluster, h *lab.Host) []string {
 		"table=0,priority=100,ip,actions=goto_table:20",
 		fmt.Sprintf("table=20,priority=300,udp,udp_dst=%d,actions=drop", vxlanPort),
 		"table=21,priority=0,actions=goto_table:30",
-		// Where to: ARP or IP, here or on another host.
+		// Destination: ARP or IP, on this host or another.
 		fmt.Sprintf("table=30,priority=200,arp,nw_dst=%s,actions=goto_table:40", own),
 		fmt.Sprintf("table=30,priority=100,arp,nw_dst=%s,actions=goto_table:50", all),
 		fmt.Sprintf("table=30,priority=200,ip,nw_dst=%s,actions=goto_table:70", own),
 		fmt.Sprintf("table=30,priority=100,ip,nw_dst=%s,actions=goto_table:90", all),
-		// Whether it may: within a tenant only.
+		// Permission: only within a tenant.
 		fmt.Sprintf("table=80,priority=100,reg0=%d,reg1=%d,actions=output:NXM_NX_REG2[]", tenant, tenant),
 	}
 	for _, other := range cluster.Hosts {
@@ -86,7 +85,7 @@ func pipeline(cluster *lab.Cluster, h *lab.Host) []string {
 	return flows
 }
 
-// pipelineOf is the rules of one container, which bear its number as cookie.
+// pipelineOf is the flows of one container. Their cookie is its number.
 func pipelineOf(c *lab.Container) []string {
 	n, addr := c.Number, c.Addr
 	return []string{

@@ -26,13 +26,13 @@ func ovsVLAN() Network {
 		Try:      tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VLAN())
-			lay := func(s *openvswitch.Switch) error {
+			configure := func(s *openvswitch.Switch) error {
 				if err := addUplink(s, bridgeName, "trunks=0,"+tag); err != nil {
 					return err
 				}
 				return s.Configure("set", "Port", bridgeName, "tag=0")
 			}
-			return setUpOpenVSwitch(cluster, setup, lay, func(s *openvswitch.Switch, c *lab.Container) error {
+			return setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
 				return plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number), "tag="+tag)
 			})
 		},

@@ -12,20 +12,20 @@ import (
 	"tare/wire"
 )
 
-// Openflow is the parameter by which Open vSwitch learns addresses, or has a
-// rule for each pair of them.
+// Openflow is the parameter that chooses whether Open vSwitch learns addresses or
+// has a rule for each pair of them.
 const Openflow = "openflow"
 
 const (
 	openflowNormal   = "normal"
 	openflowExplicit = "explicit"
-	// openflowMost bounds the rules of a bridge: they grow with the square of
-	// the containers.
+	// openflowMost limits the rules of a bridge, whose number grows with the square
+	// of the containers.
 	openflowMost = 200_000
 )
 
-// physicalBridge holds the underlay's interface where the userspace datapath
-// sends its tunnels.
+// physicalBridge holds the interface on the underlay if the datapath is in user
+// space. The tunnels use it.
 const physicalBridge = "br-phys"
 
 // ovsVXLAN is a bridge of Open vSwitch per host with a VXLAN port to every
@@ -53,7 +53,7 @@ func ovsVXLAN() Network {
 
 func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {
 	if rules := pairRules(len(cluster.Hosts), setup.Containers); setup.Params[Openflow] == openflowExplicit && rules > openflowMost {
-		return fmt.Errorf("%d containers on %d hosts take %d rules on each, the most is %d: use fewer --containers", setup.Containers, len(cluster.Hosts), rules, openflowMost)
+		return fmt.Errorf("%d containers on %d hosts need %d rules on each, the limit is %d: use fewer --containers", setup.Containers, len(cluster.Hosts), rules, openflowMost)
 	}
 	all := make(switches, len(cluster.Hosts))
 	configure := func(s *openvswitch.Switch) error {
@@ -96,14 +96,14 @@ func pairUp(cluster *lab.Cluster, setup *Setup, all switches) error {
 	return update()
 }
 
-// overlayContainer gives the address of the host's n-th container, from 1, in
+// overlayContainer returns the address of the host's n-th container, from 1, in
 // the overlay.
 func overlayContainer(h *lab.Host, n int) netip.Prefix {
 	return netip.PrefixFrom(overlayAddr(h, n+1), underlayBits)
 }
 
-// addOverlay makes the bridge of the overlay. The userspace datapath sends what
-// it encapsulates through a second bridge, which holds the host's address.
+// addOverlay makes the bridge of the overlay. The userspace datapath sends
+// encapsulated packets through a second bridge, which has the host's address.
 func addOverlay(s *openvswitch.Switch, cluster *lab.Cluster) error {
 	if err := s.AddBridge(bridgeName, lab.MAC(overlayAddr(s.Host, 1))); err != nil {
 		return err
@@ -117,14 +117,15 @@ func addOverlay(s *openvswitch.Switch, cluster *lab.Cluster) error {
 	return eachOther(cluster, s.Host, func(other *lab.Host) error { return s.AddNeighbour(physicalBridge, other) })
 }
 
-// pairRules is how many rules pairFlows gives a host.
+// pairRules is the number of flows that pairFlows returns for a host.
 func pairRules(hosts, containers int) int {
 	remote := (hosts - 1) * containers
 	return containers*(containers-1) + 2*containers*remote + containers + remote
 }
 
-// pairFlows are the rules of a host that name both addresses and the port of
-// each pair that talks, and of each that asks for an address.
+// pairFlows are the flows of a host: one for each direction of each pair of
+// containers, by their MAC addresses and ports, and one for the broadcasts (ARP) of
+// each container.
 func pairFlows(cluster *lab.Cluster, h *lab.Host) []string {
 	type end struct {
 		mac  string

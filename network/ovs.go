@@ -10,9 +10,9 @@ import (
 // underlayBits is the length of the underlay's prefix, 10.0.0.0/16.
 const underlayBits = 16
 
-// ovs is a bridge of Open vSwitch per host that holds the underlay's interface,
-// so that the containers of all hosts, and the hosts, are on one link. Its
-// parent is veth, not bridge: the switch takes the Linux bridge's place.
+// ovs is a bridge of Open vSwitch on each host with the interface on the underlay
+// in it, so that the containers of all hosts, and the hosts, are on one link. Its
+// parent is veth, not bridge: the switch replaces the Linux bridge.
 func ovs() Network {
 	return Network{
 		Name:     "ovs",
@@ -36,7 +36,7 @@ func ovs() Network {
 	}
 }
 
-// underlayContainer gives a container's address on the underlay.
+// underlayContainer returns a container's address on the underlay.
 func underlayContainer(c *lab.Container) netip.Prefix {
 	return netip.PrefixFrom(lab.UnderlayAddr(c.Host.Number, c.Number), underlayBits)
 }

@@ -51,7 +51,7 @@ func TestRealOpenVSwitchCarriesTraffic(t *testing.T) {
 			if !strings.HasPrefix(b.Parts["ovs-vswitchd"], "3.") && !strings.HasPrefix(b.Parts["ovs-vswitchd"], "2.") {
 				t.Errorf("parts %v", b.Parts)
 			}
-			// The userspace datapath stands in for the kernel's, and says so.
+			// The userspace datapath is a stand-in for the kernel's, and is reported as such.
 			isStandIn := b.Fidelity == network.StandIn && strings.Contains(strings.Join(b.Warnings, " "), "userspace-datapath")
 			if isProduct := b.Fidelity == network.Product && len(b.Notes) == 0; isStandIn != (noKernel != 0) || isProduct == isStandIn {
 				t.Errorf("fidelity %s, warnings %q; the kernel's datapath: status %d", b.Fidelity, b.Warnings, noKernel)
@@ -101,7 +101,7 @@ func counted(t *testing.T, l *site.Lab, at, match string, run func()) float64 {
 	return packets
 }
 
-// What containers of two hosts say to each other travels with the tag of VLAN
+// What containers of two hosts send to each other travels with the tag of VLAN
 // 701; the hosts' own packets without; and the two do not meet.
 func TestRealOVSVLANTagsTheTrunk(t *testing.T) {
 	if !asRoot(t) {
@@ -122,7 +122,7 @@ func TestRealOVSVLANTagsTheTrunk(t *testing.T) {
 		}
 	})
 	if tagged > 4 { // late neighbour discovery of the containers
-		t.Errorf("%.0f frames of VLAN 701 arrived while the hosts talked", tagged)
+		t.Errorf("%.0f frames of VLAN 701 arrived with the hosts' own packets", tagged)
 	}
 	if access := shell(t, l, "h1", "ovs-vsctl get Port veth-c1 tag"); strings.TrimSpace(access) != "701" {
 		t.Errorf("the port of c1 has the tag %s", access)
@@ -185,7 +185,7 @@ func TestRealOVSExplicitRulesAreTaken(t *testing.T) {
 			t.Errorf("no packet from %s to %s took a rule of theirs:\n%s", pair[0], pair[1], strings.Join(hit, "\n"))
 		}
 	}
-	// Without its rule a pair no longer talks; the others do.
+	// Without its rule a pair cannot communicate; the others can.
 	shell(t, l, "explicit.h1", fmt.Sprintf("ovs-ofctl --strict del-flows br0 in_port=1,dl_src=%s,dl_dst=%s", mac("h1/c1"), mac("h2/c1")))
 	address := b.Paths[network.CrossHost].Bind.String() + ":99"
 	if text, status, err := exec(t.Context(), l, "explicit.h1/c1", "/proc/self/exe", "call", address); err != nil || status == 0 {
@@ -194,7 +194,7 @@ func TestRealOVSExplicitRulesAreTaken(t *testing.T) {
 	measure(t, l, b, network.SameHost, "tcp_rr", workload.Run{Size: 1})
 
 	if rules, _ := hits(t, l, "ovs-vxlan.h1"); rules != 1 {
-		t.Errorf("a bridge that learns has %d rules, want the one that says NORMAL", rules)
+		t.Errorf("a bridge that learns has %d rules, want only NORMAL", rules)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestRealOVSMultitableWalksItsTables(t *testing.T) {
 	}
 }
 
-// The rules on the network's page are those that are laid.
+// The rules on the network's page are those that are set.
 func TestRealOVSMultitablePageShowsItsRules(t *testing.T) {
 	if !asRoot(t) {
 		return
@@ -237,14 +237,14 @@ func TestRealOVSMultitablePageShowsItsRules(t *testing.T) {
 	}
 	spec := on("ovs-multitable")
 	spec.Containers = 1
-	laid := shell(t, build(t, spec), "h1", "cat /run/tare/br0-*.flows")
-	for line := range strings.Lines(laid) {
+	set := shell(t, build(t, spec), "h1", "cat /run/tare/br0-*.flows")
+	for line := range strings.Lines(set) {
 		if !strings.Contains(string(page), "\n"+line) {
 			t.Errorf("the page does not show %s", line)
 		}
 	}
-	if want := strings.Count(laid, "\n"); strings.Count(string(page), "\ntable=") != want {
-		t.Errorf("the page shows %d rules, %d are laid", strings.Count(string(page), "\ntable="), want)
+	if want := strings.Count(set, "\n"); strings.Count(string(page), "\ntable=") != want {
+		t.Errorf("the page shows %d rules, %d are set", strings.Count(string(page), "\ntable="), want)
 	}
 }
 
@@ -261,9 +261,9 @@ func TestRealOpenVSwitchThreeHosts(t *testing.T) {
 	l := build(t, all...)
 	for _, spec := range all {
 		server := spec.Name + ".h3/c2"
-		address, _, _ := strings.Cut(link(t, l, server, lab.Device).Addresses[0], "/")
+		address := link(t, l, server, lab.Device).Addresses[0].Addr().String()
 		for _, client := range []string{".h1/c1", ".h2/c1"} {
-			want, _, _ := strings.Cut(link(t, l, spec.Name+client, lab.Device).Addresses[0], "/")
+			want := link(t, l, spec.Name+client, lab.Device).Addresses[0].Addr().String()
 			if got := seenAs(t, l, spec.Name+client, address+":99", server, address+":99"); got != want {
 				t.Errorf("%s sees %s%s as %s, want %s", server, spec.Name, client, got, want)
 			}
@@ -277,8 +277,8 @@ func TestRealOpenVSwitchThreeHosts(t *testing.T) {
 	}
 }
 
-// Docker starts the containers and has no part in their network: they hang on
-// Open vSwitch.
+// Docker starts the containers and has no part in their network: they are on ports
+// of Open vSwitch.
 func TestRealDockerOVSCarriesTraffic(t *testing.T) {
 	if !asRoot(t) {
 		return
@@ -317,8 +317,8 @@ func TestRealDockerOVSCarriesTraffic(t *testing.T) {
 	}
 }
 
-// One that fails when its daemons run already takes them along, says which step
-// failed, and leaves the others.
+// A network that fails once its daemons run stops them, reports which step failed,
+// and leaves the others.
 func TestRealOpenVSwitchFailureLeavesTheOthers(t *testing.T) {
 	if !asRoot(t) {
 		return
@@ -327,13 +327,13 @@ func TestRealOpenVSwitchFailureLeavesTheOthers(t *testing.T) {
 	half.MTU = 100 // the containers' MTU of 50 is refused
 	many.Containers = 400
 	l := tryBuild(t, on("ovs"), half, many)
-	for name, says := range map[string]string{"ovs-vxlan": "add veth veth-c1", "explicit": "use fewer --containers"} {
-		if got := built(t, l, name).Error; !strings.Contains(got, "set up network ovs-vxlan") || !strings.Contains(got, says) {
-			t.Errorf("%s failed with %q, want %q", name, got, says)
+	for name, want := range map[string]string{"ovs-vxlan": "add veth veth-c1", "explicit": "use fewer --containers"} {
+		if got := built(t, l, name).Error; !strings.Contains(got, "set up network ovs-vxlan") || !strings.Contains(got, want) {
+			t.Errorf("%s failed with %q, want %q", name, got, want)
 		}
 	}
 	for _, program := range []string{"ovs-vswitchd", "ovsdb-server"} {
-		// They were killed; the kernel takes its time.
+		// They were killed, but the kernel needs some time to end them.
 		running := shell(t, l, "ovs.h1", `for wait in $(seq 100); do
 			count=$(cat /proc/[0-9]*/comm 2>/dev/null | grep -cx `+program+`); [ $count -gt 2 ] || break; sleep 0.05
 		done; echo $count`)

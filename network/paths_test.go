@@ -15,7 +15,7 @@ import (
 // Headers of a datagram that fills a packet.
 const udpHeaders = wire.IPv4Header + wire.UDPHeader
 
-// ofTheKernel are the networks that need no real part beside the kernel: those
+// ofTheKernel are the networks that need no real part but the kernel: those
 // that an ordinary user has too.
 func ofTheKernel() []network.Network {
 	return slices.DeleteFunc(network.All(), func(n network.Network) bool { return len(n.Needs) > 0 })
@@ -93,9 +93,9 @@ func TestLabUserThreeHosts(t *testing.T) {
 		}
 		// The third host is reached from both others.
 		server := spec.Name + ".h3/c2"
-		address, _, _ := strings.Cut(link(t, l, server, "eth0").Addresses[0], "/")
+		address := link(t, l, server, "eth0").Addresses[0].Addr().String()
 		for _, client := range []string{".h1/c1", ".h2/c1"} {
-			want, _, _ := strings.Cut(link(t, l, spec.Name+client, "eth0").Addresses[0], "/")
+			want := link(t, l, spec.Name+client, "eth0").Addresses[0].Addr().String()
 			if got := seenAs(t, l, spec.Name+client, address+":99", server, address+":99"); got != want {
 				t.Errorf("%s sees %s%s as %s, want %s", server, spec.Name, client, got, want)
 			}
@@ -103,34 +103,45 @@ func TestLabUserThreeHosts(t *testing.T) {
 	}
 }
 
+// linkTries is how often a machine that does other work may leave a link idle.
+const linkTries = 3
+
+// No run passes more than the link carries, and one of a few fills it.
 func TestLabUserLinkLimits(t *testing.T) {
 	const rate = 100e6
 	spec := on("route")
 	spec.Link = rate
 	l := build(t, spec)
-	out := measure(t, l, built(t, l, "route"), network.CrossHost, "tcp_stream",
-		workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: 700 * time.Millisecond})
-	got := out.Server.Metrics["throughput"] + out.Client.Metrics["throughput"] // one end measures it
 	ceiling := rate * (1500 - 52) / 1538
-	if got < 0.7*ceiling || got > 1.01*ceiling {
-		t.Errorf("%.1f Mbit/s pass a link of 100; its ceiling is %.1f", got/1e6, ceiling/1e6)
+	for n := range linkTries {
+		out := measure(t, l, built(t, l, "route"), network.CrossHost, "tcp_stream",
+			workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: 700 * time.Millisecond})
+		got := out.Server.Metrics["throughput"] + out.Client.Metrics["throughput"] // one end measures it
+		if got > 1.01*ceiling {
+			t.Fatalf("%.1f Mbit/s pass a link of 100; its ceiling is %.1f", got/1e6, ceiling/1e6)
+		}
+		if got > 0.7*ceiling {
+			return
+		}
+		t.Logf("run %d of %d: %.1f Mbit/s pass a link whose ceiling is %.1f", n+1, linkTries, got/1e6, ceiling/1e6)
 	}
+	t.Errorf("none of %d runs filled the link", linkTries)
 }
 
 func TestLabUserFailureLeavesTheOthers(t *testing.T) {
 	absurd, half, much := on("bridge"), on("vxlan"), on("macvlan")
 	absurd.MTU = 1 << 20
-	half.MTU = 100 // the hosts stand, the containers' MTU of 50 is refused
+	half.MTU = 100 // the hosts are made, the containers' MTU of 50 is refused
 	much.Containers = 1001
 	l := tryBuild(t, on("veth"), absurd, half, much, on("route"))
-	for name, says := range map[string]string{"bridge": "build cluster bridge", "vxlan": "set up network vxlan", "macvlan": "1000, the most"} {
-		if got := built(t, l, name).Error; !strings.Contains(got, says) {
-			t.Errorf("%s failed with %q, want %q", name, got, says)
+	for name, want := range map[string]string{"bridge": "build cluster bridge", "vxlan": "set up network vxlan", "macvlan": "1000, the most"} {
+		if got := built(t, l, name).Error; !strings.Contains(got, want) {
+			t.Errorf("%s failed with %q, want %q", name, got, want)
 		}
 	}
 	for _, at := range l.Topology.Namespaces {
 		if !strings.HasPrefix(at, "veth.") && !strings.HasPrefix(at, "route.") {
-			t.Errorf("%s stands although its network failed", at)
+			t.Errorf("%s exists although its network failed", at)
 		}
 	}
 	if _, err := l.Look(t.Context(), "vxlan.h1"); err == nil {

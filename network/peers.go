@@ -6,8 +6,8 @@ import (
 )
 
 // mesh peers each host with every other. Of two hosts the one with the higher
-// address connects, as in Calico's mesh: two connections that meet would cost
-// a round.
+// address connects, as in Calico's mesh: if both connected at once, one connection
+// would be closed, and the session would need another try.
 func mesh(of *lab.Host, hosts []*lab.Host) []router.Peer {
 	var peers []router.Peer
 	for _, h := range hosts {
@@ -18,8 +18,8 @@ func mesh(of *lab.Host, hosts []*lab.Host) []router.Peer {
 	return peers
 }
 
-// reflectors is how many hosts of so many reflect routes to the others: two, so
-// that one may fail, where that leaves anybody to reflect to.
+// reflectors is the number of route reflectors among a number of hosts: two, so
+// that one can fail, if any other host remains.
 func reflectors(hosts int) int {
 	if hosts < 3 {
 		return 1
@@ -27,8 +27,8 @@ func reflectors(hosts int) int {
 	return 2
 }
 
-// reflected peers each host with the reflectors only, which are the first
-// hosts, and those with each other.
+// reflected peers each host with the reflectors, which are the first hosts and peer
+// with all.
 func reflected(of *lab.Host, hosts []*lab.Host) []router.Peer {
 	count := reflectors(len(hosts))
 	reflects := of.Number <= count

@@ -13,33 +13,34 @@ import (
 	"tare/lab"
 )
 
-// policiesName is the parameter that says for how many endpoints of each host
-// there are policy chains.
+// policiesName is the parameter for how many endpoints of each host there are
+// policy chains.
 const policiesName = "policies"
 
 func policiesParam() Param {
 	return Param{Name: policiesName, Doc: "endpoints of each host with policy chains shaped like Felix's (default 0: no policy at all)", List: true}
 }
 
-// Bits of the packet mark by which Felix's chains tell each other the verdict.
+// Bits of the packet mark by which Felix's chains pass on the verdict.
 const (
 	markAccept = 0x10000
 	markPass   = 0x20000
 )
 
-// policyBatch is how many endpoints' chains one transaction lays: the kernel answers
-// each rule, and more answers would not fit a netlink socket of default size.
+// policyBatch is the number of endpoints whose chains one transaction adds: the
+// kernel acknowledges each rule, and more acknowledgements would not fit into a
+// netlink socket of default size.
 const policyBatch = 4
 
 // endpointPort is the host's end of the n-th container's pair, from 1.
 func endpointPort(n int) string { return fmt.Sprintf("veth-c%d", n) }
 
-// endpoints is for how many containers of each host there are policy chains; 0:
-// for none, and those that come later get none either.
+// endpoints is the number of containers of each host that have policy chains from
+// the start; 0: none, and containers that are attached later get none either.
 type endpoints int
 
-// addPolicies lays policy chains for each container, and further ones, which
-// no packet meets, up to the number asked for.
+// addPolicies adds policy chains for each container, and further chains, which no
+// packet passes, up to the number that the parameter sets.
 func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
 	asked := setup.Params[policiesName]
 	count, err := strconv.Atoi(asked)
@@ -47,13 +48,13 @@ func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
 	case asked == "" || err == nil && count == 0:
 		return 0, nil
 	case err != nil || count < 0 || count > lab.MaxContainers:
-		return 0, fmt.Errorf("lay policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
+		return 0, fmt.Errorf("add policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
 	}
 	count = max(count, setup.Containers)
 	return endpoints(count), eachHost(cluster, func(h *lab.Host) error { return policiesOf(h).setUp(count) })
 }
 
-// add lays the chains of a container that has none yet.
+// add adds the chains of a container that has none yet.
 func (e endpoints) add(c *lab.Container) error {
 	if e == 0 || c.Number <= int(e) {
 		return nil
@@ -67,7 +68,7 @@ func (e endpoints) add(c *lab.Container) error {
 
 // policies are the filter chains of one host. Their shape and names are those
 // of Felix in its nftables mode (felix/rules/static.go, dispatch.go and
-// endpoints.go); they are laid by us, not by Felix.
+// endpoints.go); we add them, not Felix.
 //
 //	cali-FORWARD                 by direction
 //	  cali-from-wl-dispatch        by device, in a verdict map
@@ -118,7 +119,8 @@ func (p policies) setUp(endpoints int) error {
 	return nil
 }
 
-// addEndpoint adds the chains of the n-th container, and leads its packets there.
+// addEndpoint adds the chains of the n-th container, and directs its packets to
+// them.
 func (p policies) addEndpoint(conn *nftables.Conn, n int) error {
 	for id, s := range sides() {
 		p.addChains(conn, s, s.endpoint+endpointPort(n))
@@ -129,7 +131,7 @@ func (p policies) addEndpoint(conn *nftables.Conn, n int) error {
 	return nil
 }
 
-// dropEndpoint takes back what addEndpoint laid.
+// dropEndpoint removes what addEndpoint added.
 func (p policies) dropEndpoint(conn *nftables.Conn, n int) error {
 	for id, s := range sides() {
 		if err := conn.SetDeleteElements(p.verdicts(s, id), s.element(n)); err != nil {
@@ -140,14 +142,14 @@ func (p policies) dropEndpoint(conn *nftables.Conn, n int) error {
 	return nil
 }
 
-// element leads from the n-th container's device to its chain.
+// element maps the n-th container's device to its chain.
 func (s side) element(n int) []nftables.SetElement {
 	return []nftables.SetElement{{
 		Key: interfaceName(endpointPort(n)), VerdictData: verdict(expr.VerdictGoto, s.endpoint+endpointPort(n)),
 	}}
 }
 
-// inOne lays what add adds in one transaction.
+// inOne runs add in one transaction.
 func (p policies) inOne(add func(*nftables.Conn) error) error {
 	var errAdd error
 	err := p.host.Nftables(func(conn *nftables.Conn) {
@@ -157,8 +159,8 @@ func (p policies) inOne(add func(*nftables.Conn) error) error {
 	return errors.Join(errAdd, err)
 }
 
-// verdicts is the map from a device to the chain of its endpoint. Its number
-// is ours: the library would count for all threads at once.
+// verdicts is the map from a device to the chain of its endpoint. We set
+// its ID: the library's own counter is shared by all threads.
 func (p policies) verdicts(s side, id int) *nftables.Set {
 	return &nftables.Set{
 		Table: p.table, Name: s.verdicts, ID: uint32(id + 1),
@@ -180,15 +182,15 @@ func (p policies) addPolicy(conn *nftables.Conn, s side) {
 	p.rule(conn, s.policy, marked(expr.CmpOpNeq, markAccept), verdict(expr.VerdictReturn, ""))
 }
 
-// addChains adds an endpoint's chains of one direction. The packets of a
-// connection that stands meet its first rule only.
+// addChains adds an endpoint's chains of one direction. The packets of an
+// established connection pass only the first rule.
 func (p policies) addChains(conn *nftables.Conn, s side, chain string) {
 	drop, back := verdict(expr.VerdictDrop, ""), verdict(expr.VerdictReturn, "")
 	conn.AddChain(&nftables.Chain{Name: chain, Table: p.table})
 	p.rule(conn, chain, inState(expr.CtStateBitRELATED|expr.CtStateBitESTABLISHED), verdict(expr.VerdictAccept, ""))
 	p.rule(conn, chain, inState(expr.CtStateBitINVALID), drop)
 	p.rule(conn, chain, nil, setMark(markAccept|markPass, 0)...)
-	if s.device == expr.MetaKeyIIFNAME { // containers may not encapsulate by themselves
+	if s.device == expr.MetaKeyIIFNAME { // containers must not send encapsulated packets
 		p.rule(conn, chain, append(ofProtocol(unix.IPPROTO_UDP),
 			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2},
 			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(vxlanPort)}), drop)
@@ -200,8 +202,8 @@ func (p policies) addChains(conn *nftables.Conn, s side, chain string) {
 	p.rule(conn, chain, marked(expr.CmpOpEq, markPass), drop)
 }
 
-// addDispatch leads the packets of every endpoint to its chains, and drops
-// those of devices that it does not know.
+// addDispatch directs the packets of every endpoint to its chains, and drops those
+// of unknown devices.
 func (p policies) addDispatch(conn *nftables.Conn) error {
 	forward := conn.AddChain(&nftables.Chain{
 		Name: "cali-FORWARD", Table: p.table, Type: nftables.ChainTypeFilter,
@@ -222,7 +224,7 @@ func (p policies) addDispatch(conn *nftables.Conn) error {
 		p.rule(conn, s.dispatch, nil, verdict(expr.VerdictDrop, ""))
 		p.rule(conn, forward.Name, []expr.Any{
 			&expr.Meta{Key: s.device, Register: 1},
-			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte("veth-")}, // any name that begins so
+			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte("veth-")}, // a prefix: matches every name that begins with it
 		}, verdict(expr.VerdictJump, s.dispatch))
 	}
 	p.rule(conn, forward.Name, marked(expr.CmpOpNeq, markAccept), verdict(expr.VerdictAccept, ""))

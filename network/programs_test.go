@@ -15,7 +15,7 @@ func TestRealContainersHaveTheMachinesPrograms(t *testing.T) {
 	}
 	l := build(t, on("docker-bridge"), on("containerd-bridge"))
 	for _, at := range []string{"docker-bridge.h1/c1", "containerd-bridge.h1/c1"} {
-		for _, says := range []struct{ script, want string }{
+		for _, c := range []struct{ script, want string }{
 			{"/usr/sbin/nginx -v 2>&1", "nginx version"},
 			{"/usr/sbin/mariadbd --version", "MariaDB"},
 			{"wrk -v 2>&1; true", "wrk"},
@@ -24,9 +24,9 @@ func TestRealContainersHaveTheMachinesPrograms(t *testing.T) {
 			{"grep ' /usr ' /proc/mounts | cut -d' ' -f4 | cut -d, -f1", "ro"},
 			{"touch /usr/tare /opt/tare 2>&1 || true", "Read-only file system"},
 		} {
-			said, status, err := exec(t.Context(), l, at, "/bin/sh", "-c", says.script)
-			if err != nil || status != 0 || !strings.Contains(said, says.want) {
-				t.Errorf("%s in %s: status %d, %v, %q, want %q", says.script, at, status, err, said, says.want)
+			printed, status, err := exec(t.Context(), l, at, "/bin/sh", "-c", c.script)
+			if err != nil || status != 0 || !strings.Contains(printed, c.want) {
+				t.Errorf("%s in %s: status %d, %v, %q, want %q", c.script, at, status, err, printed, c.want)
 			}
 		}
 	}

@@ -13,13 +13,14 @@ import (
 // RelayVerb LISTEN/PROTOCOL=TO...
 const RelayVerb = "relay"
 
-// proxy is a bridge and a process per published container that relays its ports: what
-// docker-proxy does.
+// proxy is a bridge, and for each container with published ports a process that
+// relays them, as docker-proxy does.
 func proxy() Network {
 	return Network{
 		Name:     "proxy",
 		Doc:      "bridge + a userspace relay of the published port (what docker-proxy does)",
 		Parent:   "bridge",
+		Facts:    Facts{Relays: true},
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,

@@ -30,21 +30,21 @@ func ptp() Network {
 	}
 }
 
-// routeElsewhere gives a host a default route: it answers by proxy only for what
-// it would route elsewhere.
+// routeElsewhere gives a host a default route: proxy ARP answers only for addresses
+// that the host would route to another device.
 func routeElsewhere(h *lab.Host) error {
 	return h.AddRoute(lab.Route{To: lab.Default(), Device: lab.Device})
 }
 
-// linkLocalGateway is the next hop of every container: the host answers ARP
-// for it, as for anything else, by proxy.
+// linkLocalGateway is the next hop of every container: proxy ARP on the host
+// answers for it, as for every address.
 func linkLocalGateway() netip.Addr { return netip.AddrFrom4([4]byte{169, 254, 1, 1}) }
 
-// hostMAC is that of every container's gateway.
+// hostMAC is the MAC address of every container's gateway.
 func hostMAC() net.HardwareAddr { return net.HardwareAddr{0xee, 0xee, 0xee, 0xee, 0xee, 0xee} }
 
 // proxyARPPair gives a container a veth pair on whose other end its host answers
-// ARP for whatever is asked.
+// every ARP request.
 func proxyARPPair(c *lab.Container, mtu int) error {
 	h, addr := c.Host, c.Host.ContainerAddr(c.Number)
 	port, err := pair(c, addr, mtu, hostMAC())
@@ -57,8 +57,8 @@ func proxyARPPair(c *lab.Container, mtu int) error {
 	if err := h.Sysctl("net/ipv4/conf/"+port+"/proxy_arp", "1"); err != nil {
 		return err
 	}
-	// By default an answer by proxy waits up to 0.8 s. User namespaces don't
-	// see this sysctl: there the first packet waits.
+	// By default proxy ARP delays a reply by up to 0.8 s. User namespaces don't have
+	// this sysctl: there the first packet waits.
 	err = h.Sysctl("net/ipv4/neigh/"+port+"/proxy_delay", "0")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -5,17 +5,18 @@ import (
 	"tare/lab"
 )
 
-// attachedPorts is the first of a host's ports for containers that join a
-// network once it is built: below those that a kernel takes for clients, and
-// unused by all else in a lab.
+// attachedPorts is the first of a host's ports for containers that are attached
+// after the network is set up: below the kernel's ephemeral ports, and otherwise
+// unused in a lab.
 const attachedPorts = 20000
 
-// attachedPort is the port of its host at which a container is published that
-// joined the network once it was built.
+// attachedPort is the published port of a container that was attached after the
+// network was set up.
 func attachedPort(c *lab.Container) uint16 { return attachedPorts + uint16(c.Number) }
 
-// published are the ports at which a container is: the first has those of all
-// servers, one that joins later has one of its own, the others have none.
+// published are the published ports of a container: the first container of a host
+// has those of all servers, one that is attached later has one port, the others
+// have none.
 func (setup *Setup) published(c *lab.Container) []engine.Port {
 	switch {
 	case c.Number > setup.Containers:

@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// relayIdle is how long a relayed UDP peer may be silent.
+// relayIdle is how long a relayed UDP peer may be idle.
 const relayIdle = 90 * time.Second
 
-// RunRelay passes what arrives at addresses on to others, as RelayVerb, as
-// docker-proxy does: a connection or a socket of its own per peer, and the bytes
-// copied in user space. Each argument is LISTEN/PROTOCOL=TO, as
-// 10.0.0.1:5210/udp=10.101.0.2:5210. It writes a line once it listens at all,
-// and ends with the context.
+// RunRelay does the work of RelayVerb. As docker-proxy does, it opens a connection
+// or a socket for each peer and copies the bytes in user space. Each argument is
+// LISTEN/PROTOCOL=TO, as 10.0.0.1:5210/udp=10.101.0.2:5210. It writes a line once
+// it listens on all addresses, and returns when the context ends.
 func RunRelay(ctx context.Context, relays []string, w io.Writer) (err error) {
 	ended := make(chan error, len(relays))
 	for _, text := range relays {
@@ -31,7 +30,7 @@ func RunRelay(ctx context.Context, relays []string, w io.Writer) (err error) {
 		go func() { ended <- relay.run() }()
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
-		return fmt.Errorf("tell that relays listen: %w", err)
+		return fmt.Errorf("report that the relays listen: %w", err)
 	}
 	select {
 	case <-ctx.Done():
@@ -41,13 +40,13 @@ func RunRelay(ctx context.Context, relays []string, w io.Writer) (err error) {
 	}
 }
 
-// relay is one port that is passed on.
+// relay is one relayed port.
 type relay struct {
 	front io.Closer
 	run   func() error
 }
 
-// listenFor listens as an argument of RunRelay says.
+// listenFor listens on the address of an argument of RunRelay.
 func listenFor(text string) (relay, error) {
 	at, back, _ := strings.Cut(text, "=")
 	at, protocol, _ := strings.Cut(at, "/")
@@ -77,8 +76,8 @@ func relayTCP(listener *net.TCPListener, to netip.AddrPort) error {
 	}
 }
 
-// relayConnection copies both ways until both sides have closed. An error on
-// one side is passed to the other as the close that it is.
+// relayConnection copies in both directions until both ends have closed. An error
+// on one connection closes the other.
 func relayConnection(client *net.TCPConn, to netip.AddrPort) {
 	defer client.Close()
 	server, err := net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(to))
@@ -103,7 +102,7 @@ func relayConnection(client *net.TCPConn, to netip.AddrPort) {
 	both.Wait()
 }
 
-// relayUDP gives each peer a socket towards the server, for the answers.
+// relayUDP opens a socket to the server for each peer, for the replies.
 func relayUDP(front *net.UDPConn, to netip.AddrPort) error {
 	var mu sync.Mutex
 	peers := map[netip.AddrPort]*net.UDPConn{}
@@ -125,22 +124,22 @@ func relayUDP(front *net.UDPConn, to netip.AddrPort) error {
 			peers[from] = back
 			mu.Unlock()
 			go func() {
-				relayAnswers(front, back, from)
+				relayReplies(front, back, from)
 				mu.Lock()
 				delete(peers, from)
 				mu.Unlock()
 				back.Close()
 			}()
 		}
-		// A datagram that the server refuses is lost, as on any path.
+		// A datagram that the server refuses is lost, as on every path.
 		if _, err := back.Write(datagram[:n]); errors.Is(err, net.ErrClosed) {
 			continue
 		}
 	}
 }
 
-// relayAnswers passes a server's answers back until it is silent for long.
-func relayAnswers(front, back *net.UDPConn, peer netip.AddrPort) {
+// relayReplies passes a server's replies back until it is idle.
+func relayReplies(front, back *net.UDPConn, peer netip.AddrPort) {
 	datagram := make([]byte, 64<<10)
 	for {
 		if err := back.SetReadDeadline(time.Now().Add(relayIdle)); err != nil {

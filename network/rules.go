@@ -15,8 +15,8 @@ import (
 	"tare/lab"
 )
 
-// unusedPort is the destination of the first rule that matches nothing; each
-// further rule has the next.
+// unusedPort is the destination port of the first rule, which matches nothing. Each
+// further rule has the next port.
 const unusedPort = 40000
 
 // The kinds of rules.
@@ -25,9 +25,9 @@ const (
 	byIptables = "iptables"
 )
 
-// addRules lays rules on the host's way in, out and through that every routed
-// packet passes and none matches, as a policy of many services does. A bridged
-// packet passes them where br_netfilter hands it over.
+// addRules adds rules to the input, output and forward hooks of a host. Every
+// routed packet passes them and none matches, as with the policies of many
+// services. Bridged packets pass them if br_netfilter is on.
 func addRules(h *lab.Host, setup *Setup) error {
 	count := setup.Params[Rules]
 	rules, err := strconv.Atoi(count)
@@ -35,18 +35,18 @@ func addRules(h *lab.Host, setup *Setup) error {
 	case count == "" || err == nil && rules == 0:
 		return nil
 	case err != nil:
-		return fmt.Errorf("lay rules in %s: %w", h.Name, err)
+		return fmt.Errorf("add rules in %s: %w", h.Name, err)
 	case setup.Params[RulesBy] == byIptables:
 		return addIptables(h, rules, setup)
 	}
 	return addNftables(h, rules)
 }
 
-// rulesAtOnce is how many rules one transaction lays: the answers to each must
-// fit the socket's buffer.
+// rulesAtOnce is the number of rules that one transaction adds: the kernel's
+// acknowledgements must fit into the socket's buffer.
 const rulesAtOnce = 50
 
-// addNftables lays one chain of the rules, to which every hook's jumps.
+// addNftables adds one chain with the rules, and a jump to it at every hook.
 func addNftables(h *lab.Host, rules int) error {
 	table := &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare-rules"}
 	every := &nftables.Chain{Name: "every", Table: table}
@@ -74,8 +74,7 @@ func addNftables(h *lab.Host, rules int) error {
 	})
 }
 
-// addIptables lays the rules with the machine's iptables, before those that
-// stand there already.
+// addIptables adds the rules by the machine's iptables, before all existing rules.
 func addIptables(h *lab.Host, rules int, setup *Setup) error {
 	path, err := engine.NeedProgram("iptables-restore", "iptables").Require()
 	if err != nil {
@@ -92,7 +91,7 @@ func addIptables(h *lab.Host, rules int, setup *Setup) error {
 		return err
 	}
 	if _, err := h.Run(path, "--noflush", file); err != nil {
-		return fmt.Errorf("lay %d rules: %w", rules, err)
+		return fmt.Errorf("add %d rules: %w", rules, err)
 	}
 	version, err := h.Run(path, "--version") // "iptables-restore v1.8.9 (nf_tables)"
 	if err != nil {
@@ -105,13 +104,13 @@ func addIptables(h *lab.Host, rules int, setup *Setup) error {
 	return nil
 }
 
-// unusedAddr is the n-th address of 198.18.0.0/15, which no lab has (RFC 2544).
+// unusedAddr is the n-th address of 198.18.0.0/15, which no lab uses (RFC 2544).
 func unusedAddr(n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{198, byte(18 + n>>16&1), byte(n >> 8), byte(n)})
 }
 
 // dropUnused is: th dport PORT meta l4proto udplite drop. Nothing here sends
-// UDP-Lite, so a port that happens to match is not dropped either.
+// UDP-Lite, so packets to a port that happens to match are not dropped either.
 func dropUnused(port uint16) []expr.Any {
 	return []expr.Any{
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2},

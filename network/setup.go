@@ -11,15 +11,15 @@ import (
 	"tare/lab"
 )
 
-// Engine is the daemons that several networks share: they stand on one set of
-// hosts, on each of which one daemon runs.
+// Engine is the daemons that several networks share: those networks share one set
+// of hosts, with one daemon on each.
 type Engine struct {
 	Name  string // "docker"; "": none
 	Start func(cluster *lab.Cluster) error
 }
 
-// Lay starts the engine's daemons on hosts that are its own, and lays the rules
-// that all its networks have there.
+// SetUp starts the engine's daemons on a cluster, and adds the rules that all its
+// networks have there.
 func (e Engine) SetUp(cluster *lab.Cluster, setup *Setup) error {
 	if err := e.Start(cluster); err != nil {
 		return fmt.Errorf("start engine %s: %w", e.Name, err)
@@ -27,25 +27,25 @@ func (e Engine) SetUp(cluster *lab.Cluster, setup *Setup) error {
 	return eachHost(cluster, func(h *lab.Host) error { return addRules(h, setup) })
 }
 
-// Runtime is the engine that runs a network's containers; without a name they
-// are namespaces, which no engine runs.
+// Runtime is the engine that runs a network's containers. Without a name they are
+// mere namespaces.
 type Runtime struct {
 	Name string // "docker"
 	// Cycle creates and starts a container without a network, under a name that is
-	// free, on a host where the engine runs; remove deletes it again. What is half
-	// made is gone when it fails.
+	// free, on a host where the engine runs. remove deletes it. If Cycle fails, no
+	// container is left.
 	Cycle func(h *lab.Host, name string) (remove func() error, err error)
 }
 
 // Param is a parameter that a network has.
 type Param struct {
-	Name   string // as a file and a cell name it: "ip_masq"
+	Name   string // as in a plan and a cell: "ip_masq"
 	Doc    string
 	Values []string // the default first; nil: any text
-	List   bool     // a list of values weighs the network with each
+	List   bool     // a list of values weighs the network with each of them
 }
 
-// Default is the value that need not be said.
+// Default is the value where none is given.
 func (p Param) Default() string {
 	if len(p.Values) > 0 {
 		return p.Values[0]
@@ -62,17 +62,17 @@ const (
 )
 
 // common are the parameters of every network but the baseline. Those without
-// values are numbers.
+// Values are numbers.
 func common() []Param {
 	return []Param{
 		{Name: Hosts, Doc: "hosts of each network (default 2)", List: true},
 		{Name: Containers, Doc: "containers of each host (default 2)", List: true},
 		{Name: Rules, Doc: "rules on the path of routed packets that match nothing (default 0)", List: true},
-		{Name: RulesBy, Doc: "what lays those rules", Values: []string{byNftables, byIptables}, List: true},
+		{Name: RulesBy, Doc: "what adds those rules", Values: []string{byNftables, byIptables}, List: true},
 	}
 }
 
-// bounds are the least and the largest value of a number.
+// bounds are the limits of a parameter that is a number.
 func bounds(name string) (least, most int) {
 	switch name {
 	case Hosts:
@@ -96,17 +96,17 @@ func Params() []Param {
 	return all
 }
 
-// Setup is one network being laid: what is asked of it, and what came of it.
+// Setup is one network as it is set up: the request, and the outcome.
 type Setup struct {
 	Containers int               // per host
 	Params     map[string]string // by name; the network's defaults included
 
-	Fidelity string            // as it turned out
+	Fidelity string            // the actual one
 	Parts    map[string]string // real part -> version
 	Notes    []string          // what a reader of the numbers should know
-	Unserved []string          // paths that it does not have with these parameters
+	Unserved []string          // paths that it lacks with these parameters
 
-	attach func(c *lab.Container) error // one more container; nil: the host's own network is all there is
+	attach func(c *lab.Container) error // one more container; nil: there is only the host's own network
 }
 
 // Note adds a note for every number of the network.
@@ -114,7 +114,7 @@ func (setup *Setup) Note(format string, args ...any) {
 	setup.Notes = append(setup.Notes, fmt.Sprintf(format, args...))
 }
 
-// part gives the real parts, to add to.
+// part returns Parts, to add to.
 func (setup *Setup) part() map[string]string {
 	if setup.Parts == nil {
 		setup.Parts = map[string]string{}
@@ -122,7 +122,7 @@ func (setup *Setup) part() map[string]string {
 	return setup.Parts
 }
 
-// standIn says that another data path had to be used, and why.
+// standIn records that another data path is used, and why.
 func (setup *Setup) standIn(why string) {
 	setup.Fidelity = StandIn
 	if !slices.Contains(setup.Notes, why) {
@@ -130,7 +130,7 @@ func (setup *Setup) standIn(why string) {
 	}
 }
 
-// param finds a parameter of the network.
+// param returns a parameter of the network.
 func (n Network) param(name string) (Param, bool) {
 	all := n.Params
 	if n.Name != Baseline {
@@ -143,11 +143,11 @@ func (n Network) param(name string) (Param, bool) {
 	return all[at], true
 }
 
-// Takes tells whether the network has the parameter.
+// Takes reports whether the network has the parameter.
 func (n Network) Takes(name string) bool { _, has := n.param(name); return has }
 
-// CheckParam refuses a parameter that the network does not have, or a value
-// that the parameter does not take.
+// CheckParam fails if the network does not have the parameter, or the parameter
+// does not accept the value.
 func (n Network) CheckParam(name, value string) error {
 	p, has := n.param(name)
 	isNumber := p.Values == nil && slices.ContainsFunc(common(), func(p Param) bool { return p.Name == name })
@@ -165,7 +165,7 @@ func (n Network) CheckParam(name, value string) error {
 	return nil
 }
 
-// complete adds the defaults of the network's own parameters to those set.
+// complete adds the defaults of the network's parameters to the values that are set.
 func (n Network) complete(set map[string]string) map[string]string {
 	params := map[string]string{}
 	for _, p := range n.Params {
@@ -175,10 +175,10 @@ func (n Network) complete(set map[string]string) map[string]string {
 	return params
 }
 
-// Build lays the network over the underlay's hosts. Bridged packets pass
-// netfilter or not as the network declares, whatever the machine does, and
-// every route has the lab's congestion control, whoever laid it. What the
-// network lacks is the caller's to ask before it makes hosts.
+// Build sets the network up on a cluster's hosts. Bridged packets pass netfilter
+// if the network declares so, whatever the machine's setting is, and every route
+// has the lab's congestion control, whatever added it. The caller must have called
+// Lacks before it made the hosts.
 func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 	setup.Fidelity, setup.Params = n.Fidelity, n.complete(setup.Params)
 	if err := n.SetUp(cluster, setup); err != nil {
@@ -193,7 +193,7 @@ func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 		if err := n.settleNetfilter(h); err != nil {
 			return err
 		}
-		if n.Engine.Name == "" { // else they were laid with the engine
+		if n.Engine.Name == "" { // else they were added with the engine
 			if err := addRules(h, setup); err != nil {
 				return err
 			}
@@ -210,7 +210,8 @@ func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 	})
 }
 
-// Probe tells whether the network can be laid, on hosts that are thrown away.
+// Probe reports whether the network can be set up, on hosts that the caller then
+// removes.
 func (n Network) Probe(cluster *lab.Cluster, setup *Setup) error {
 	if err := n.Lacks(); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // vfParam holds the PCI addresses of the virtual functions.
 const vfParam = "vf"
 
-// srIOV gives each container a virtual function of a real adapter: the only
-// network that takes something of the machine's own, which the user names.
+// srIOV gives each container a virtual function of a real adapter. It is the only
+// network that uses a device of the machine, which the user names.
 func srIOV() Network {
 	return Network{
 		Name:     "sr-iov",
@@ -33,8 +33,8 @@ func srIOV() Network {
 	}
 }
 
-// setUpSRIOV deals the functions to hosts in turn. A host has no more containers
-// than functions; paths that need more are not served.
+// setUpSRIOV distributes the functions to the hosts in turn. A host has no more
+// containers than functions; paths that need more are not served.
 func setUpSRIOV(cluster *lab.Cluster, setup *Setup) error {
 	if setup.Params[vfParam] == "" {
 		return errors.New("no virtual function is named: give one for each host with --vf PCI,PCI (lspci -D shows them)")
@@ -43,7 +43,7 @@ func setUpSRIOV(cluster *lab.Cluster, setup *Setup) error {
 	if len(functions) < len(cluster.Hosts) {
 		return errors.New("fewer virtual functions than hosts: give one for each host with --vf PCI,PCI")
 	}
-	setup.Note("the adapter of the virtual functions is between the containers: --link, --nic and --mtu are not of it")
+	setup.Note("the adapter of the virtual functions is between the containers: --link, --nic and --mtu do not apply to it")
 	free := map[*lab.Host][]string{} // by host, in the order of its containers
 	for n, pci := range functions {
 		h := cluster.Hosts[n%len(cluster.Hosts)]

@@ -14,7 +14,7 @@ func TestEveryNetworkIsWhole(t *testing.T) {
 	before := map[string]bool{}
 	for _, n := range network.All() {
 		if before[n.Name] {
-			t.Errorf("%s stands twice", n.Name)
+			t.Errorf("%s is listed twice", n.Name)
 		}
 		switch {
 		case n.Name == network.Baseline && n.Parent != "":
@@ -24,10 +24,10 @@ func TestEveryNetworkIsWhole(t *testing.T) {
 		}
 		before[n.Name] = true
 		if n.Doc == "" || n.SetUp == nil || len(n.Paths) == 0 {
-			t.Errorf("%s lacks a sentence, a way to be laid or a path", n.Name)
+			t.Errorf("%s lacks a sentence, a setup or a path", n.Name)
 		}
 		if n.Name != network.Baseline && (n.Missing == "" || n.Get == "") {
-			t.Errorf("%s does not say what it may lack and how to get it", n.Name)
+			t.Errorf("%s does not name what it may lack and how to get it", n.Name)
 		}
 		if !slices.Contains([]string{network.Product, network.SamePath, network.StandIn}, n.Fidelity) {
 			t.Errorf("%s: fidelity %q", n.Name, n.Fidelity)
@@ -61,7 +61,7 @@ func TestAcrossReachesTheOtherHost(t *testing.T) {
 	}
 }
 
-// A network's function has its name, as Go writes names, and stands in the file
+// A network's function has its name, as Go writes names, and is in the file
 // of that name.
 func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
 	for _, n := range network.All() {
@@ -77,7 +77,7 @@ func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
 	}
 }
 
-// Networks of one engine stand on the same hosts, where one setting holds for
+// Networks of one engine share hosts, where one setting holds for
 // all of them.
 func TestNetworksOfAnEngineAgree(t *testing.T) {
 	first := map[string]network.Network{}

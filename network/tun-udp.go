@@ -10,17 +10,17 @@ import (
 	"tare/wire"
 )
 
-// TunnelVerb is the hidden command by which the binary runs a Tunnel, given as
-// one JSON object.
+// TunnelVerb is the hidden command that runs a Tunnel: TunnelVerb SPEC, a JSON
+// object.
 const TunnelVerb = "tunnel"
 
 const (
 	tunnelDevice = "tun0"
-	tunUDPPort   = 8285 // that of flannel's udp backend
+	tunUDPPort   = 8285 // as flannel's udp backend
 )
 
-// tunUDP is a bridge per host, and between hosts a process that carries each
-// packet in a datagram.
+// tunUDP is a bridge on each host, and between hosts a process that sends each
+// packet in a UDP datagram.
 func tunUDP() Network {
 	return Network{
 		Name:     "tun-udp",
@@ -54,8 +54,8 @@ func setUpTunnel(cluster *lab.Cluster, setup *Setup) error {
 			return err
 		}
 		for _, peer := range t.Peers {
-			// From the bridge's address: answers to the host's own would not come
-			// back through the tunnel.
+			// From the bridge's address: replies to the host's first address would not
+			// come back through the tunnel.
 			if err := h.AddRoute(lab.Route{To: peer.Subnet, Device: tunnelDevice, From: b.gateway(h).Addr()}); err != nil {
 				return err
 			}

@@ -17,8 +17,8 @@ import (
 	"tare/wire"
 )
 
-// Tunnel is a TUN device whose packets travel in UDP datagrams, each in one of
-// its own: what flannel's udp backend and weave's sleeve do.
+// Tunnel is a TUN device whose packets travel in UDP datagrams, one in each, as with
+// flannel's udp backend and weave's sleeve.
 type Tunnel struct {
 	Device string // to make, in the network namespace that it runs in
 	MTU    int    // of the device, bytes
@@ -26,17 +26,17 @@ type Tunnel struct {
 	Peers  []TunnelPeer
 }
 
-// TunnelPeer is the other end for the packets to a subnet.
+// TunnelPeer is the other end of the packets to a subnet.
 type TunnelPeer struct {
 	Subnet netip.Prefix
 	Host   netip.AddrPort
 }
 
-// tunDevice is where TUN devices are asked for.
+// tunDevice is the file by which TUN devices are made.
 const tunDevice = "/dev/net/tun"
 
-// RunTunnel runs a tunnel that is given as one JSON object, as TunnelVerb, and
-// writes a line once it carries.
+// RunTunnel does the work of TunnelVerb, and writes a line once the tunnel carries
+// packets.
 func RunTunnel(ctx context.Context, text string, w io.Writer) error {
 	var t Tunnel
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
@@ -48,8 +48,8 @@ func RunTunnel(ctx context.Context, text string, w io.Writer) error {
 	})
 }
 
-// run makes the device, calls ready, and carries packets until the context
-// ends. Its threads stay in the kernel: the process must end with it.
+// run makes the device, calls ready, and carries packets until the context ends.
+// Its threads are blocked in system calls then: the process must exit.
 func (t Tunnel) run(ctx context.Context, ready func() error) error {
 	tun, err := t.openDevice()
 	if err != nil {
@@ -73,8 +73,8 @@ func (t Tunnel) run(ctx context.Context, ready func() error) error {
 	}
 }
 
-// openDevice makes the TUN device without a header of its own on each packet
-// (IFF_NO_PI) and sets its MTU; it is left down.
+// openDevice makes the TUN device without the extra header on each packet
+// (IFF_NO_PI) and sets its MTU. The device is down.
 func (t Tunnel) openDevice() (int, error) {
 	tun, err := unix.Open(tunDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -114,7 +114,7 @@ func sockaddr(a netip.AddrPort) *unix.SockaddrInet4 {
 	return &unix.SockaddrInet4{Addr: a.Addr().As4(), Port: int(a.Port())}
 }
 
-// way is a peer as the loop compares and calls it.
+// way is a peer in the form that the loop compares and sends to.
 type way struct {
 	subnet, mask uint32
 	to           unix.Sockaddr
@@ -129,10 +129,10 @@ func (t Tunnel) ways() []way {
 	return ways
 }
 
-// destination is where an IPv4 header holds the address it is for (RFC 791).
+// destination is the offset of the destination address in an IPv4 header (RFC 791).
 const destination = 16
 
-// send passes on what is routed into the device.
+// send sends what is routed into the device.
 func (t Tunnel) send(tun, socket int) error {
 	runtime.LockOSThread()
 	ways, packet := t.ways(), make([]byte, t.MTU)
@@ -150,8 +150,8 @@ func (t Tunnel) send(tun, socket int) error {
 	}
 }
 
-// forward sends an IPv4 packet to the peer of its subnet. What nobody wants, as
-// what the kernel can't send, is lost, as on any path.
+// forward sends an IPv4 packet to the peer of its subnet. A packet for no subnet, or
+// one that the kernel can't send, is lost, as on every path.
 func forward(socket int, packet []byte, ways []way) error {
 	if len(packet) < wire.IPv4Header {
 		return nil
@@ -165,8 +165,8 @@ func forward(socket int, packet []byte, ways []way) error {
 	return nil
 }
 
-// receive passes what arrives in datagrams to the device. The kernel drops
-// what is no IP packet.
+// receive writes what arrives in datagrams to the device. The kernel drops what is
+// no IP packet.
 func (t Tunnel) receive(socket, tun int) error {
 	runtime.LockOSThread()
 	packet := make([]byte, t.MTU)
@@ -184,7 +184,7 @@ func (t Tunnel) receive(socket, tun int) error {
 	}
 }
 
-// tunNeed is the kernel's TUN, and the right to it.
+// tunNeed is the kernel's TUN, and the right to use it.
 func tunNeed() engine.Need {
 	return engine.Need{What: tunDevice, Get: "modprobe tun; as an ordinary user also chmod 666 " + tunDevice, Find: func() (string, error) {
 		file, err := os.OpenFile(tunDevice, os.O_RDWR, 0)

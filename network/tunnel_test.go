@@ -9,7 +9,7 @@ import (
 	"tare/wire"
 )
 
-// mayTUN tells whether this user may have TUN devices.
+// mayTUN fails unless this user may make TUN devices.
 func mayTUN() error {
 	file, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)
 	if err != nil {
@@ -20,7 +20,7 @@ func mayTUN() error {
 
 // A tunnel carries every path between two and three hosts, each packet in a
 // datagram of its own, and nothing without its process. Where the user may not
-// have TUN devices the network says so.
+// have TUN devices the network reports so.
 func TestLabUserTunnelCarries(t *testing.T) {
 	three := on("tun-udp")
 	three.Name, three.Hosts = "three", 3
@@ -28,7 +28,7 @@ func TestLabUserTunnelCarries(t *testing.T) {
 	b := built(t, l, "tun-udp")
 	if err := mayTUN(); err != nil {
 		if b.Missing != "/dev/net/tun" || b.Get == "" || b.Error == "" {
-			t.Errorf("without TUN devices (%v) it says: missing %q, get %q: %s", err, b.Missing, b.Get, b.Error)
+			t.Errorf("without TUN devices (%v) it reports: missing %q, get %q: %s", err, b.Missing, b.Get, b.Error)
 		}
 		return
 	}

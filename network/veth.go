@@ -6,14 +6,14 @@ import (
 	"tare/lab"
 )
 
-// veth is the least that a container can cost: a namespace on one veth pair,
-// routed by its host.
+// veth is the cheapest network of a container: a namespace on one veth pair, routed
+// by its host.
 func veth() Network {
 	return Network{
-		Name:     "veth",
-		Doc:      "a namespace on one veth pair, routed: the least any container costs",
-		Parent:   Baseline,
-		Across:   "ptp",
+		Name:   "veth",
+		Doc:    "a namespace on one veth pair, routed: the least any container costs",
+		Parent: Baseline,
+		Across: "ptp", Least: true,
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, ContainerToOwnHost},
 		Missing:  "veth devices",

@@ -11,11 +11,11 @@ import (
 // vlanID is the VLAN of every network that has one.
 const vlanID = 701
 
-// vlanDevice is the host's interface to the VLAN, as ip-link(8) names one.
+// vlanDevice is the host's interface on the VLAN, named as ip-link(8) does.
 const vlanDevice = lab.Device + ".701"
 
-// vlan gives containers addresses of a VLAN of the underlay: what Docker's
-// macvlan driver does in 802.1Q trunk mode.
+// vlan gives containers addresses on a VLAN of the underlay, as Docker's macvlan
+// driver does in 802.1Q trunk mode.
 func vlan() Network {
 	return Network{
 		Name:     "vlan",
@@ -39,7 +39,7 @@ func vlan() Network {
 	}
 }
 
-// needsVLAN asks for a VLAN device: the kernel's, or BPF's in its place.
+// needsVLAN is a VLAN device: the kernel's, or one by BPF.
 func needsVLAN() []engine.Need {
 	return []engine.Need{kernel("VLAN devices", "modprobe 8021q", func(ns *lab.Namespace) error {
 		if err := lab.AddVeth(lab.End{In: ns, Name: lab.Device}, lab.End{In: ns, Name: "wire"}, 1500); err != nil {
@@ -50,8 +50,8 @@ func needsVLAN() []engine.Need {
 	})}
 }
 
-// addVLAN gives a host its interface to the VLAN. All that the host then sends
-// has a tag, which a link must count.
+// addVLAN gives a host its interface on the VLAN. Every frame that the host then
+// sends has a tag, which a link must count.
 func addVLAN(cluster *lab.Cluster, h *lab.Host, setup *Setup) error {
 	if cluster.Spec.Link > 0 {
 		if err := h.SetLink(lab.Device, cluster.Spec.Link, wire.VLANTag); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"tare/lab"
 	"tare/network"
+	"tare/probe"
 	"tare/site"
 	"tare/wire"
 	"tare/workload"
@@ -35,7 +37,7 @@ func TestLabVLANCarriesTraffic(t *testing.T) {
 		}
 		for _, at := range []string{"h1/c1", "h1/c2", "h2/c1", "h2/c2"} {
 			if got := link(t, l, name+"."+at, lab.Device).MTU; got != 1500 {
-				t.Errorf("%s: MTU at %s is %d: a tag takes nothing from it", name, at, got)
+				t.Errorf("%s: MTU at %s is %d: a tag does not reduce it", name, at, got)
 			}
 		}
 		// Where the kernel has VLAN devices, they are what it is made of.
@@ -60,8 +62,8 @@ func TestLabVLANOnTheWire(t *testing.T) {
 		defer cancel()
 		seen := make(chan string, 1)
 		go func() {
-			said, _, err := exec(ctx, l, "h2", "/proc/self/exe", "sniff", lab.Device)
-			seen <- fmt.Sprint(said, errText(err))
+			printed, _, err := exec(ctx, l, "h2", "/proc/self/exe", "sniff", lab.Device)
+			seen <- fmt.Sprint(printed, errText(err))
 		}()
 		var got string
 		for got == "" {
@@ -137,7 +139,7 @@ func interfaceIndex(device string) (int, error) {
 	return index, err
 }
 
-// With macnat nobody sees another's MAC address over the wire, and each host
+// With macnat no MAC address of a container is seen on the wire, and each host
 // has a rule for every container, the measured one's last.
 func TestLabMACNATHidesEveryContainer(t *testing.T) {
 	spec := on("macnat")
@@ -156,19 +158,21 @@ func TestLabMACNATHidesEveryContainer(t *testing.T) {
 	if got := seenAs(t, l, "h1/c5", "10.220.8.4:99", "h2/c3", "10.220.8.4:99"); got != "10.220.4.6" {
 		t.Errorf("the server sees h1/c5 as %s", got)
 	}
-	snapshots, err := l.Look(t.Context(), "h2/c3")
+	held, err := l.Look(t.Context(), "h2/c3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(snapshots[0].Neighbours, "\n"); !strings.Contains(got, "10.220.4.6 dev eth0 lladdr 02:42:0a:00:00:01") {
-		t.Errorf("h2/c3 knows %q, want the MAC address of h1 for its container", got)
+	if !slices.ContainsFunc(held[0].Neighbours, func(n probe.Neighbour) bool {
+		return n.Address == "10.220.4.6" && n.Device == "eth0" && n.MAC == "02:42:0a:00:00:01"
+	}) {
+		t.Errorf("h2/c3 knows %v, want the MAC address of h1 for its container", held[0].Neighbours)
 	}
-	snapshots, err = l.Look(t.Context(), "h1")
+	held, err = l.Look(t.Context(), "h1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := map[string]int{}
-	for _, chain := range snapshots[0].Rules {
+	for _, chain := range held[0].Rules {
 		rules[chain.Chain] = chain.Rules
 	}
 	// One per container and one for the host, and what ARP needs.
@@ -189,17 +193,17 @@ func TestLabMACNATWithOneContainerAndMany(t *testing.T) {
 		t.Errorf("paths %+v", b.Paths)
 	}
 	carries(t, l, built(t, l, "many"), network.CrossHost, 1500)
-	said, status, err := exec(t.Context(), l, "many.h2", "nft", "list", "chain", "bridge", "macnat", "prerouting")
+	printed, status, err := exec(t.Context(), l, "many.h2", "nft", "list", "chain", "bridge", "macnat", "prerouting")
 	if err != nil || status != 0 {
 		t.Fatalf("list rules: status %d, %v", status, err)
 	}
-	rules := strings.Split(strings.TrimRight(said, " \n\t}"), "\n")
+	rules := strings.Split(strings.TrimRight(printed, " \n\t}"), "\n")
 	if last := rules[len(rules)-1]; !strings.Contains(last, "ip daddr 10.220.8.61 ") {
 		t.Errorf("the last rule is %q, want that of the 60th container", last)
 	}
 }
 
-// A link counts the tag, which the kernel keeps beside the frame, with the 24
+// A link counts the tag, which the kernel keeps outside the frame, with the 24
 // bytes that it does not know of either.
 func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	const rate = 100e6
@@ -207,9 +211,9 @@ func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	tagged.Link, plain.Link = rate, rate
 	l := build(t, tagged, plain)
 	for name, want := range map[string]string{"vlan": "overhead 28", "macvlan": "overhead 24"} {
-		said, status, err := exec(t.Context(), l, name+".h1", "tc", "qdisc", "show", "dev", lab.Device)
-		if err != nil || status != 0 || !strings.Contains(said, "tbf") || !strings.Contains(said, want) {
-			t.Errorf("%s: the link is %q, want %s; status %d, %v", name, said, want, status, err)
+		printed, status, err := exec(t.Context(), l, name+".h1", "tc", "qdisc", "show", "dev", lab.Device)
+		if err != nil || status != 0 || !strings.Contains(printed, "tbf") || !strings.Contains(printed, want) {
+			t.Errorf("%s: the link is %q, want %s; status %d, %v", name, printed, want, status, err)
 		}
 	}
 	out := measure(t, l, built(t, l, "vlan"), network.CrossHost, "tcp_stream",
@@ -221,11 +225,11 @@ func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	}
 }
 
-// Root has VLANs wherever BPF is; who may load no programs needs the kernel's
-// own, and is told so.
+// Root has VLANs wherever the kernel has BPF. A user who may not load programs
+// needs the kernel's VLAN devices, and the network reports that.
 func TestLabUserVLANRunsOrSaysWhatIsMissing(t *testing.T) {
 	l := tryBuild(t, on("vlan"), on("veth"))
-	said, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", "ip link add try link eth0 type vlan id 9 2>&1")
+	printed, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", "ip link add try link eth0 type vlan id 9 2>&1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +238,6 @@ func TestLabUserVLANRunsOrSaysWhatIsMissing(t *testing.T) {
 	case runs && b.Error != "":
 		t.Errorf("vlan: %s", b.Error)
 	case !runs && (b.Missing != "VLAN devices" || b.Get != "modprobe 8021q" || !strings.Contains(b.Error, "run tare as root")):
-		t.Errorf("vlan is missing (%s): %q, %q: %s", said, b.Missing, b.Get, b.Error)
+		t.Errorf("vlan is missing (%s): %q, %q: %s", printed, b.Missing, b.Get, b.Error)
 	}
 }

@@ -14,9 +14,9 @@ const (
 	vxlanPort   = 4789 // RFC 7348
 )
 
-// vxlan is one layer-2 network over all hosts: a bridge per host, and between
-// them VXLAN whose FDB and neighbour entries are laid beforehand, as an
-// overlay's control plane does.
+// vxlan is one layer-2 network over all hosts: a bridge on each host, and VXLAN
+// between them, with FDB and neighbour entries set in advance, as by the control
+// plane of an overlay.
 func vxlan() Network {
 	return Network{
 		Name:     "vxlan",
@@ -32,7 +32,7 @@ func vxlan() Network {
 	}
 }
 
-// overlayShare is where the addresses of a host in the overlay are.
+// overlayShare is the part of the overlay that holds a host's addresses.
 func overlayShare(h *lab.Host) netip.Prefix {
 	return netip.PrefixFrom(overlayAddr(h, 0), 22)
 }
@@ -43,7 +43,7 @@ func overlayAddr(h *lab.Host, n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 220, byte(h.Number<<2 | n>>8), byte(n)})
 }
 
-// oneSubnet hangs the containers of all hosts into one range.
+// oneSubnet gives the containers of all hosts addresses of one range.
 func oneSubnet(mtu int) bridged {
 	return bridged{
 		gateway: func(h *lab.Host) netip.Prefix { return netip.PrefixFrom(overlayAddr(h, 1), 16) },
@@ -88,7 +88,7 @@ func setUpVXLAN(cluster *lab.Cluster, setup *Setup) error {
 	})
 }
 
-// learn tells a host that an address of the overlay lives on another.
+// learn sets on a host that an address of the overlay is on another host.
 func learn(h *lab.Host, addr netip.Addr, on *lab.Host) error {
 	if err := h.AddNeighbour(vxlanDevice, addr, lab.MAC(addr)); err != nil {
 		return err
@@ -96,7 +96,7 @@ func learn(h *lab.Host, addr netip.Addr, on *lab.Host) error {
 	return h.AddFDB(vxlanDevice, lab.MAC(addr), on.Addr)
 }
 
-// unlearn takes back what learn told.
+// unlearn removes what learn set.
 func unlearn(h *lab.Host, addr netip.Addr, on *lab.Host) error {
 	return errors.Join(h.DropFDB(vxlanDevice, lab.MAC(addr), on.Addr), h.DropNeighbour(vxlanDevice, addr))
 }

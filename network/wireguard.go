@@ -14,7 +14,7 @@ import (
 
 const (
 	wireguardDevice = "wg0"
-	wireguardPort   = "51820" // that of the project's own examples
+	wireguardPort   = "51820" // as in the project's examples
 )
 
 // wireguard is route with WireGuard between hosts: one device, on which every
@@ -86,5 +86,5 @@ func setPeers(cluster *lab.Cluster, h *lab.Host, keys map[*lab.Host]*ecdh.Privat
 	return err
 }
 
-// wireguardKey is a key as wg(8) reads it.
+// wireguardKey is a key in the form that wg(8) reads.
 func wireguardKey(key []byte) string { return base64.StdEncoding.EncodeToString(key) }

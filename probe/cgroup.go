@@ -32,7 +32,7 @@ func cgroupCPU() Probe {
 				if err != nil {
 					return nil, err
 				}
-				counted, err := ParseCPUStat(text)
+				counted, err := parseCPUStat(text)
 				if err != nil {
 					return nil, fmt.Errorf("read %s: %w", file, err)
 				}
@@ -102,10 +102,10 @@ func upwards(mount, group string) []string {
 	}
 }
 
-// ParseCPUStat reads cpu.stat of a control group: "periods", "throttled"
+// parseCPUStat reads cpu.stat of a control group: "periods", "throttled"
 // (periods) and "throttled_time". Version 1 counts in ns, version 2 in us; a
 // group without a quota may have none.
-func ParseCPUStat(data []byte) (map[string]float64, error) {
+func parseCPUStat(data []byte) (map[string]float64, error) {
 	counters := map[string]float64{}
 	for line := range bytes.Lines(data) {
 		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")

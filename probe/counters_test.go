@@ -43,17 +43,17 @@ func TestCapturedCounters(t *testing.T) {
 
 func TestParseSoftnet(t *testing.T) {
 	old := "00000001 00000002 00000003 00000000 00000000 00000000 00000000 00000000 00000000 00000004\n"
-	got, err := ParseSoftnet([]byte(old + old))
+	got, err := parseSoftnet([]byte(old + old))
 	if err != nil {
 		t.Fatal(err)
 	}
 	has(t, got, map[string]float64{"cpu0.processed": 1, "cpu0.dropped": 2, "cpu0.squeezed": 3, "cpu1.received_rps": 4})
 	gap := "1 0 0 0 0 0 0 0 0 0 0 0 7\n" // CPU 7 is the first that is online
-	if got, err := ParseSoftnet([]byte(gap)); err != nil || got["cpu7.processed"] != 1 {
+	if got, err := parseSoftnet([]byte(gap)); err != nil || got["cpu7.processed"] != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, text := range []string{"", "1 2\n", "x 0 0\n", "\n", "100000000 0 0\n"} {
-		if got, err := ParseSoftnet([]byte(text)); err == nil {
+		if got, err := parseSoftnet([]byte(text)); err == nil {
 			t.Errorf("%q gave %v", text, got)
 		}
 	}
@@ -62,7 +62,7 @@ func TestParseSoftnet(t *testing.T) {
 func FuzzParseSoftnet(f *testing.F) {
 	captured(f, "proc/net/softnet_stat")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if counters, err := ParseSoftnet(data); err == nil && len(counters) == 0 {
+		if counters, err := parseSoftnet(data); err == nil && len(counters) == 0 {
 			t.Fatal("no counter and no error")
 		}
 	})
@@ -70,7 +70,7 @@ func FuzzParseSoftnet(f *testing.F) {
 
 func TestParseSoftirqs(t *testing.T) {
 	for _, text := range []string{"", "CPU0 CPU1\nHI: 1\n", "CPU0\nHI: x\n", "CPU0\nHI: -1\n", "CPU0\n\n"} {
-		if got, err := ParseSoftirqs([]byte(text)); err == nil {
+		if got, err := parseSoftirqs([]byte(text)); err == nil {
 			t.Errorf("%q gave %v", text, got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestParseSoftirqs(t *testing.T) {
 func FuzzParseSoftirqs(f *testing.F) {
 	captured(f, "proc/softirqs")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		counters, err := ParseSoftirqs(data)
+		counters, err := parseSoftirqs(data)
 		for name, value := range counters {
 			if err == nil && (!strings.Contains(name, ".") || value < 0) {
 				t.Fatalf("%q is %v", name, value)
@@ -89,12 +89,12 @@ func FuzzParseSoftirqs(f *testing.F) {
 }
 
 func TestParseStatTable(t *testing.T) {
-	got, err := ParseStatTable([]byte("entries a b\n9 1 f\n9 2 1\n"))
+	got, err := parseStatTable([]byte("entries a b\n9 1 f\n9 2 1\n"))
 	if want := map[string]float64{"a": 3, "b": 16}; err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 	for _, text := range []string{"", "\n", "a b\n1\n", "a\nx\n"} {
-		if got, err := ParseStatTable([]byte(text)); err == nil {
+		if got, err := parseStatTable([]byte(text)); err == nil {
 			t.Errorf("%q gave %v", text, got)
 		}
 	}
@@ -104,7 +104,7 @@ func FuzzParseStatTable(f *testing.F) {
 	captured(f, "proc/net/stat/arp_cache")
 	captured(f, "proc/thread-self/net/stat/nf_conntrack")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if counters, err := ParseStatTable(data); err == nil && counters == nil {
+		if counters, err := parseStatTable(data); err == nil && counters == nil {
 			t.Fatal("no table and no error")
 		}
 	})
@@ -112,12 +112,12 @@ func FuzzParseStatTable(f *testing.F) {
 
 func TestParseSched(t *testing.T) {
 	for _, text := range []string{"", "1 2\n", "1 2 3 4\n", "1 -2 3\n"} {
-		if got, err := ParseSchedstat([]byte(text)); err == nil {
+		if got, err := parseSchedstat([]byte(text)); err == nil {
 			t.Errorf("%q gave %v", text, got)
 		}
 	}
 	for _, text := range []string{"", "se.vruntime : 1\n", "se.nr_migrations : x\n"} {
-		if got, err := ParseSched([]byte(text)); err == nil {
+		if got, err := parseSched([]byte(text)); err == nil {
 			t.Errorf("%q gave %v", text, got)
 		}
 	}
@@ -127,11 +127,11 @@ func FuzzParseSched(f *testing.F) {
 	captured(f, "proc/self/task/1/sched")
 	captured(f, "proc/self/task/1/schedstat")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		counters, err := ParseSched(data)
+		counters, err := parseSched(data)
 		if err == nil && len(counters) == 0 {
 			t.Fatal("no counter and no error")
 		}
-		times, err := ParseSchedstat(data)
+		times, err := parseSchedstat(data)
 		if err == nil && (times["run_time"] < 0 || times["run_delay"] < 0) {
 			t.Fatalf("%v", times)
 		}
@@ -169,7 +169,7 @@ func FuzzParseCPUStat(f *testing.F) {
 	captured(f, "sys/fs/cgroup/cpu/cpu.stat")
 	f.Add([]byte("nr_throttled 1\nthrottled_usec 5\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		counters, err := ParseCPUStat(data)
+		counters, err := parseCPUStat(data)
 		for name, value := range counters {
 			if err == nil && value < 0 {
 				t.Fatalf("%s is %v", name, value)

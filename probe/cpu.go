@@ -42,7 +42,7 @@ func cpuTimes() Probe {
 			if err != nil {
 				return nil, err
 			}
-			cpu, err := ParseCPU(data)
+			cpu, err := parseCPU(data)
 			if err != nil {
 				return nil, err
 			}
@@ -72,8 +72,8 @@ const (
 	columns
 )
 
-// ParseCPU reads the cpu lines of /proc/stat, which stand first in the file.
-func ParseCPU(data []byte) (CPU, error) {
+// parseCPU reads the cpu lines of /proc/stat, which stand first in the file.
+func parseCPU(data []byte) (CPU, error) {
 	var c CPU
 	err := c.parse(data)
 	return c, err

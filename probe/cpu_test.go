@@ -29,7 +29,7 @@ func TestParseCPU(t *testing.T) {
 			"cpu 0 0 100 0 0 0 0 0\ncpu0 0 0 40 0 0 0 0 0\ncpu2 0 0 60 0 0 0 0 0\n",
 			CPU{CPUTimes{Busy: 1, Total: 1}, []CPUTimes{{Busy: 0.4, Total: 0.4}, {}, {Busy: 0.6, Total: 0.6}}}},
 	} {
-		got, err := ParseCPU([]byte(test.text))
+		got, err := parseCPU([]byte(test.text))
 		if err != nil || !sameCPU(got, test.want) {
 			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
 		}
@@ -48,7 +48,7 @@ func TestParseCPURefuses(t *testing.T) {
 		"cpu 1 2 3 4 5 6 7 8\ncpu8192 1 2 3 4 5 6 7 8\n",
 		"cpu 1 2 3 4 5 6 7 8\ncpufreq 1 2 3 4 5 6 7 8\n",
 	} {
-		if got, err := ParseCPU([]byte(text)); err == nil {
+		if got, err := parseCPU([]byte(text)); err == nil {
 			t.Errorf("%q gave %+v", text, got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestCapturedCPU(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseCPU(data)
+	got, err := parseCPU(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func line10(columns []uint64) string {
 }
 
 func parse(t *rapid.T, text string) CPU {
-	c, err := ParseCPU([]byte(text))
+	c, err := parseCPU([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func FuzzParseCPU(f *testing.F) {
 	f.Add([]byte("cpu 1 2 3 4 5 6 7 8 9 10\ncpu7 1 2 3 4 5 6 7 8\n"))
 	f.Add([]byte("cpu 18446744073709551615 0 0 18446744073709551615 0 0 1 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := ParseCPU(data)
+		c, err := parseCPU(data)
 		if err != nil {
 			return
 		}

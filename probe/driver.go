@@ -104,13 +104,8 @@ func askDriver(fd int, device string, request []byte) error {
 	return nil
 }
 
-// ParseDriver reads the names and numbers of a device's counters; those of one
-// name are one sum, zeros are left out.
-func ParseDriver(device string, words, numbers []byte) (map[string]float64, error) {
-	counters := map[string]float64{}
-	return counters, parseDriver(counters, device, words, numbers)
-}
-
+// parseDriver adds the counters of a device by their names and numbers; those
+// of one name are one sum, zeros are left out.
 func parseDriver(into map[string]float64, device string, words, numbers []byte) error {
 	if len(words)/driverWord != len(numbers)/8 {
 		return fmt.Errorf("parse driver of %s: %d names and %d numbers", device, len(words)/driverWord, len(numbers)/8)

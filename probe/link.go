@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,7 +18,7 @@ func linkStats() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseLinkStats(dumped)
+			return parseLinkStats(dumped)
 		},
 	}
 }
@@ -31,7 +32,7 @@ func links() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseLinks(dumped)
+			return parseLinks(dumped)
 		},
 	}
 }
@@ -49,9 +50,9 @@ func linkCounters() []string {
 	}
 }
 
-// ParseLinkStats reads the answer to RTM_GETLINK. A name is the device's and
+// parseLinkStats reads the answer to RTM_GETLINK. A name is the device's and
 // the counter's: "eth0.rx_dropped". Zeros are left out.
-func ParseLinkStats(dumped []byte) (map[string]float64, error) {
+func parseLinkStats(dumped []byte) (map[string]float64, error) {
 	counters, devices := map[string]float64{}, 0
 	names := linkCounters()
 	for m := range messages(dumped) {
@@ -83,18 +84,57 @@ func ParseLinkStats(dumped []byte) (map[string]float64, error) {
 	return counters, nil
 }
 
-// device is what a message tells of one.
-type device struct {
-	index, master uint32
-	name          string
-	values        map[string]any
+// Link is one device.
+type Link struct {
+	Name      string         `json:"name"`
+	Index     int            `json:"index"`
+	Kind      string         `json:"kind"`
+	MAC       string         `json:"mac"`
+	MTU       int            `json:"mtu"`
+	Up        bool           `json:"up"`
+	Bridge    string         `json:"bridge,omitempty"` // that it is a port of
+	Addresses []netip.Prefix `json:"addresses"`        // IPv4
+	RxPackets uint64         `json:"rx_packets"`
+	TxPackets uint64         `json:"tx_packets"`
+	RxBytes   uint64         `json:"rx_bytes"`
+	TxBytes   uint64         `json:"tx_bytes"`
+	Dropped   uint64         `json:"dropped"` // packets, both ways, errors included
 }
 
-// ParseLinks reads how each device stands: "eth0.mtu" (bytes), "eth0.kind",
+// device is what a message reports of one: the link without its addresses, and
+// further settings by name.
+type device struct {
+	Link
+	master   uint32
+	settings map[string]any
+}
+
+// parseLinks reads the settings of each device: "eth0.mtu" (bytes), "eth0.kind",
 // "eth0.up", "eth0.running", "eth0.master", "eth0.qdisc", "eth0.txqueuelen"
 // (packets), "eth0.rx_queues", "eth0.tx_queues", "eth0.gso_max_size" (bytes),
 // "eth0.gso_max_segs", "eth0.mac"; of a VXLAN "vxlan0.vni", "vxlan0.port".
-func ParseLinks(dumped []byte) (map[string]any, error) {
+func parseLinks(dumped []byte) (map[string]any, error) {
+	devices, err := parseDevices(dumped)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	for _, d := range devices {
+		for name, value := range d.settings {
+			values[d.Name+"."+name] = value
+		}
+		values[d.Name+".mtu"], values[d.Name+".up"] = uint32(d.MTU), d.Up
+		for name, text := range map[string]string{"kind": d.Kind, "mac": d.MAC, "master": d.Bridge} {
+			if text != "" {
+				values[d.Name+"."+name] = text
+			}
+		}
+	}
+	return values, nil
+}
+
+// parseDevices reads the answer to RTM_GETLINK.
+func parseDevices(dumped []byte) ([]device, error) {
 	var devices []device
 	names := map[uint32]string{}
 	for m := range messages(dumped) {
@@ -102,70 +142,82 @@ func ParseLinks(dumped []byte) (map[string]any, error) {
 			continue
 		}
 		d := parseLink(m.body)
-		if d.name == "" {
+		if d.Name == "" {
 			return nil, errors.New("parse devices: one has no name")
 		}
-		names[d.index] = d.name
+		names[uint32(d.Index)] = d.Name
 		devices = append(devices, d)
 	}
 	if len(devices) == 0 {
 		return nil, errNoDevices
 	}
-	values := map[string]any{}
-	for _, d := range devices {
-		for name, value := range d.values {
-			values[d.name+"."+name] = value
-		}
-		if master := names[d.master]; master != "" {
-			values[d.name+".master"] = master
-		}
+	for n := range devices {
+		devices[n].Bridge = names[devices[n].master]
 	}
-	return values, nil
+	return devices, nil
 }
 
 func parseLink(body []byte) device {
 	flags := number32(body[8:])
-	d := device{index: number32(body[4:]), values: map[string]any{
-		"up": flags&unix.IFF_UP != 0, "running": flags&unix.IFF_RUNNING != 0,
-	}}
+	d := device{
+		Link:     Link{Index: int(number32(body[4:])), Up: flags&unix.IFF_UP != 0},
+		settings: map[string]any{"running": flags&unix.IFF_RUNNING != 0},
+	}
 	for kind, value := range attributes(body, unix.SizeofIfInfomsg) {
 		switch kind {
 		case unix.IFLA_IFNAME:
-			d.name = word(value)
+			d.Name = word(value)
 		case unix.IFLA_MASTER:
 			d.master = number32(value)
 		case unix.IFLA_MTU:
-			d.values["mtu"] = number32(value)
+			d.MTU = int(number32(value))
 		case unix.IFLA_ADDRESS:
-			d.values["mac"] = net.HardwareAddr(value).String()
+			d.MAC = net.HardwareAddr(value).String()
 		case unix.IFLA_QDISC:
-			d.values["qdisc"] = word(value)
+			d.settings["qdisc"] = word(value)
 		case unix.IFLA_TXQLEN:
-			d.values["txqueuelen"] = number32(value)
+			d.settings["txqueuelen"] = number32(value)
 		case unix.IFLA_NUM_RX_QUEUES:
-			d.values["rx_queues"] = number32(value)
+			d.settings["rx_queues"] = number32(value)
 		case unix.IFLA_NUM_TX_QUEUES:
-			d.values["tx_queues"] = number32(value)
+			d.settings["tx_queues"] = number32(value)
 		case unix.IFLA_GSO_MAX_SIZE:
-			d.values["gso_max_size"] = number32(value)
+			d.settings["gso_max_size"] = number32(value)
 		case unix.IFLA_GSO_MAX_SEGS:
-			d.values["gso_max_segs"] = number32(value)
+			d.settings["gso_max_segs"] = number32(value)
+		case unix.IFLA_STATS64:
+			d.addStats(value)
 		case unix.IFLA_LINKINFO:
-			var data []byte
-			for inner, text := range attributes(value, 0) {
-				switch inner {
-				case unix.IFLA_INFO_KIND:
-					d.values["kind"] = word(text)
-				case unix.IFLA_INFO_DATA:
-					data = text
-				}
-			}
-			if d.values["kind"] == "vxlan" {
-				parseVXLAN(d.values, data)
-			}
+			d.addInfo(value)
 		}
 	}
 	return d
+}
+
+// addStats takes the counters of struct rtnl_link_stats64.
+func (d *device) addStats(stats []byte) {
+	var counts [8]uint64
+	for n := 0; n < len(counts) && 8*n+8 <= len(stats); n++ {
+		counts[n] = binary.NativeEndian.Uint64(stats[8*n:])
+	}
+	d.RxPackets, d.TxPackets, d.RxBytes, d.TxBytes = counts[0], counts[1], counts[2], counts[3]
+	d.Dropped = counts[4] + counts[5] + counts[6] + counts[7]
+}
+
+// addInfo takes the device's kind, and what only its kind has.
+func (d *device) addInfo(info []byte) {
+	var data []byte
+	for kind, value := range attributes(info, 0) {
+		switch kind {
+		case unix.IFLA_INFO_KIND:
+			d.Kind = word(value)
+		case unix.IFLA_INFO_DATA:
+			data = value
+		}
+	}
+	if d.Kind == "vxlan" {
+		parseVXLAN(d.settings, data)
+	}
 }
 
 // parseVXLAN adds the network and the UDP port of a VXLAN.

@@ -21,7 +21,7 @@ func listeners() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseListeners(dumped)
+			return parseListeners(dumped)
 		},
 	}
 }
@@ -33,10 +33,10 @@ const (
 	tcpListen   = 10 // TCP_LISTEN
 )
 
-// ParseListeners reads the answer to SOCK_DIAG_BY_FAMILY for listening sockets
+// parseListeners reads the answer to SOCK_DIAG_BY_FAMILY for listening sockets
 // over IPv4: "0.0.0.0:80.queue" is how many connections wait, ".backlog" beyond
 // how many none is let in.
-func ParseListeners(dumped []byte) (map[string]any, error) {
+func parseListeners(dumped []byte) (map[string]any, error) {
 	values := map[string]any{}
 	for m := range messages(dumped) {
 		if m.kind != unix.SOCK_DIAG_BY_FAMILY {

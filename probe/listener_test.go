@@ -42,7 +42,7 @@ func FuzzParseListeners(f *testing.F) {
 	message = append(message, make([]byte, unix.SizeofNlMsghdr-6)...)
 	f.Add(append(append(message, unix.AF_INET, tcpListen), make([]byte, diagMessage-2)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if values, err := ParseListeners(data); err == nil && values == nil {
+		if values, err := parseListeners(data); err == nil && values == nil {
 			t.Fatal("no table")
 		}
 	})

@@ -12,7 +12,7 @@ import (
 func neighbours() Probe {
 	return Probe{
 		Name: "neighbours", Doc: "link address and state of each neighbour", Scope: Namespace, Source: "ip neighbour",
-		look: func(v *view) (map[string]any, error) { return dumpNeighbours(v, unix.AF_INET) },
+		look: func(v *view) (map[string]any, error) { return lookAtNeighbours(v, unix.AF_INET) },
 	}
 }
 
@@ -20,30 +20,86 @@ func neighbours() Probe {
 func forwarding() Probe {
 	return Probe{
 		Name: "fdb", Doc: "where bridges and VXLAN send each link address", Scope: Namespace, Source: "bridge fdb",
-		look: func(v *view) (map[string]any, error) { return dumpNeighbours(v, unix.AF_BRIDGE) },
+		look: func(v *view) (map[string]any, error) { return lookAtNeighbours(v, unix.AF_BRIDGE) },
 	}
 }
 
-func dumpNeighbours(v *view, family byte) (map[string]any, error) {
-	request := make([]byte, unix.SizeofNdMsg)
-	request[0] = family
-	dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETNEIGH, request)
-	if err != nil {
-		return nil, err
-	}
+func lookAtNeighbours(v *view, family byte) (map[string]any, error) {
 	names, err := v.names()
 	if err != nil {
 		return nil, err
 	}
-	return ParseNeighbours(dumped, names)
+	all, err := v.neighbours(family, names)
+	if err != nil {
+		return nil, err
+	}
+	return neighbourValues(all), nil
 }
 
-// ParseNeighbours reads the answer to RTM_GETNEIGH: "10.0.0.2 dev eth0" is
+// neighbours lists the neighbours of an address family.
+func (v *view) neighbours(family byte, names map[uint32]string) ([]Neighbour, error) {
+	dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETNEIGH, familyOnly(unix.SizeofNdMsg, family))
+	if err != nil {
+		return nil, err
+	}
+	return parseNeighbours(dumped, names)
+}
+
+// Neighbour is an entry of the ARP table.
+type Neighbour struct {
+	Address string `json:"address"`
+	MAC     string `json:"mac"` // empty: not known
+	Device  string `json:"device"`
+	State   string `json:"state"` // as iproute2 names it: "reachable"
+
+	forwards bool // it is of a forwarding database
+}
+
+// String writes the entry as iproute2 does.
+func (n Neighbour) String() string {
+	return fmt.Sprintf("%s dev %s lladdr %s %s", n.Address, n.Device, n.MAC, n.State)
+}
+
+// FDBEntry is an entry of a bridge's or a VXLAN's forwarding database. Its
+// address is the tunnel endpoint; empty: none.
+type FDBEntry Neighbour
+
+// String writes the entry as iproute2 does.
+func (e FDBEntry) String() string {
+	text := e.MAC + " dev " + e.Device
+	if e.Address != "" {
+		text += " dst " + e.Address
+	}
+	return text + " " + e.State
+}
+
+// neighbourValues gives neighbours by name: "10.0.0.2 dev eth0" is
 // "02:00:00:00:00:02 reachable"; of a forwarding database
 // "02:00:00:00:00:02 dev vxlan0" is "10.0.0.2 permanent"; where an address is
 // sent to several, all of them.
-func ParseNeighbours(dumped []byte, names map[uint32]string) (map[string]any, error) {
+func neighbourValues(all []Neighbour) map[string]any {
 	values := map[string]any{}
+	for _, n := range all {
+		key, value := n.Address, n.MAC
+		if n.forwards {
+			key, value = n.MAC, n.Address
+		}
+		if value != "" {
+			value += " "
+		}
+		key += " dev " + n.Device
+		value += n.State
+		if other, had := values[key]; had {
+			value = fmt.Sprintf("%s, %s", other, value)
+		}
+		values[key] = value
+	}
+	return values
+}
+
+// parseNeighbours reads the answer to RTM_GETNEIGH.
+func parseNeighbours(dumped []byte, names map[uint32]string) ([]Neighbour, error) {
+	all := []Neighbour{}
 	for m := range messages(dumped) {
 		if m.kind != unix.RTM_NEWNEIGH {
 			continue
@@ -51,30 +107,20 @@ func ParseNeighbours(dumped []byte, names map[uint32]string) (map[string]any, er
 		if len(m.body) < unix.SizeofNdMsg {
 			return nil, fmt.Errorf("parse neighbours: a message of %d bytes", len(m.body))
 		}
-		address, lladdr := "", ""
+		n := Neighbour{
+			Device: names[number32(m.body[4:])], State: neighbourState(uint16(number32(m.body[8:]))), forwards: m.body[0] == unix.AF_BRIDGE,
+		}
 		for kind, value := range attributes(m.body, unix.SizeofNdMsg) {
 			switch kind {
 			case unix.NDA_DST:
-				address = net.IP(value).String()
+				n.Address = net.IP(value).String()
 			case unix.NDA_LLADDR:
-				lladdr = net.HardwareAddr(value).String()
+				n.MAC = net.HardwareAddr(value).String()
 			}
 		}
-		key, value := address, lladdr
-		if m.body[0] == unix.AF_BRIDGE {
-			key, value = lladdr, address
-		}
-		if value != "" {
-			value += " "
-		}
-		key += " dev " + names[number32(m.body[4:])]
-		value += neighbourState(uint16(number32(m.body[8:])))
-		if other, had := values[key]; had {
-			value = fmt.Sprintf("%s, %s", other, value)
-		}
-		values[key] = value
+		all = append(all, n)
 	}
-	return values, nil
+	return all, nil
 }
 
 // neighbourState names a state as iproute2 does. An entry of VXLAN's may be

@@ -20,26 +20,26 @@ type NetDevice struct {
 // NetDevices reads the counters of each device, by name, in the network
 // namespace of the calling thread: lock the thread where that matters.
 func NetDevices(root string) (map[string]NetDevice, error) {
-	return NetDevicesAt(filepath.Join(root, "proc/thread-self/net/dev"))
+	return netDevicesAt(filepath.Join(root, "proc/thread-self/net/dev"))
 }
 
-// NetDevicesAt reads the counters at a path, as /proc/PID/net/dev of a process
+// netDevicesAt reads the counters at a path, as /proc/PID/net/dev of a process
 // in another network namespace.
-func NetDevicesAt(path string) (map[string]NetDevice, error) {
+func netDevicesAt(path string) (map[string]NetDevice, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	devices, err := ParseNetDev(data)
+	devices, err := parseNetDev(data)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return devices, nil
 }
 
-// ParseNetDev reads /proc/net/dev: two lines of titles, then a line of a name
+// parseNetDev reads /proc/net/dev: two lines of titles, then a line of a name
 // and 16 counters for each device (net/core/net-procfs.c).
-func ParseNetDev(data []byte) (map[string]NetDevice, error) {
+func parseNetDev(data []byte) (map[string]NetDevice, error) {
 	devices := map[string]NetDevice{}
 	titles := 2
 	for line := range bytes.Lines(data) {

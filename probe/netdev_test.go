@@ -23,7 +23,7 @@ func TestParseNetDev(t *testing.T) {
 			"veth0123456789a:18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 			map[string]NetDevice{"veth0123456789a": {RxBytes: 1<<64 - 1}}},
 	} {
-		got, err := ParseNetDev([]byte(netDevTitles + test.lines))
+		got, err := parseNetDev([]byte(netDevTitles + test.lines))
 		if err != nil || !maps.Equal(got, test.want) {
 			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
 		}
@@ -36,7 +36,7 @@ func TestParseNetDev(t *testing.T) {
 		netDevTitles + "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n",
 		netDevTitles + "eth0: 1 2 3 4 5 6 7 8 -9 10 11 12 13 14 15 16\n",
 	} {
-		if got, err := ParseNetDev([]byte(text)); err == nil {
+		if got, err := parseNetDev([]byte(text)); err == nil {
 			t.Errorf("%q gave %+v", text, got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestCapturedNetDevices(t *testing.T) {
 	if len(got) != 4 || lo.RxPackets == 0 || lo.RxBytes != lo.TxBytes || got["eth0"].RxBytes == 0 {
 		t.Errorf("%+v", got)
 	}
-	if _, err := NetDevicesAt(filepath.Join(vm, "proc/2/net/dev")); err == nil {
+	if _, err := netDevicesAt(filepath.Join(vm, "proc/2/net/dev")); err == nil {
 		t.Error("no file, no error")
 	}
 }
@@ -60,7 +60,7 @@ func FuzzParseNetDev(f *testing.F) {
 	captured(f, "proc/thread-self/net/dev")
 	f.Add([]byte("\n\nx:1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		devices, err := ParseNetDev(data)
+		devices, err := parseNetDev(data)
 		if _, unnamed := devices[""]; err == nil && (devices == nil || unnamed) {
 			t.Fatalf("%+v", devices)
 		}

@@ -19,7 +19,7 @@ func ruleCounters() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseRuleCounters(dumped), nil
+			return parseRuleCounters(dumped), nil
 		},
 	}
 }
@@ -33,7 +33,7 @@ func rules() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseRules(dumped), nil
+			return parseRules(dumped), nil
 		},
 	}
 }
@@ -76,10 +76,10 @@ func (v *view) ruleset(most int) ([]byte, error) {
 
 var errManyRules = fmt.Errorf("a place has more than %d rules: too many to read around each window", mostCounted)
 
-// ParseRuleCounters reads chains and rules. The name of a rule's counter is its
+// parseRuleCounters reads chains and rules. The name of a rule's counter is its
 // chain's, its handle and what becomes of the packet: "ip filter FORWARD 7
 // drop"; that of a policy "ip filter FORWARD policy drop".
-func ParseRuleCounters(dumped []byte) map[string]float64 {
+func parseRuleCounters(dumped []byte) map[string]float64 {
 	counters := map[string]float64{}
 	for m := range messages(dumped) {
 		switch m.kind {
@@ -96,12 +96,12 @@ func ParseRuleCounters(dumped []byte) map[string]float64 {
 	return counters
 }
 
-// ParseRules reads how chains stand: "ip filter FORWARD.rules" and, of a chain
+// parseRules reads how chains stand: "ip filter FORWARD.rules" and, of a chain
 // that packets come to by themselves, ".hook", ".policy" and whether it
 // ".counts" what comes to its policy. Of the rules that end a packet ".random"
 // are the handles of those that draw lots, ".drop" and ".reject" of the others
 // that do not count it.
-func ParseRules(dumped []byte) map[string]any {
+func parseRules(dumped []byte) map[string]any {
 	values, count, handles := map[string]any{}, map[string]int{}, map[string][]string{}
 	for m := range messages(dumped) {
 		switch m.kind {
@@ -133,9 +133,36 @@ func ParseRules(dumped []byte) map[string]any {
 	return values
 }
 
+// Chain is one nftables chain and how many rules it holds.
+type Chain struct {
+	Table string `json:"table"`
+	Chain string `json:"chain"`
+	Type  string `json:"hook,omitempty"` // "filter", "nat"; empty: packets come only from other chains
+	Rules int    `json:"rules"`
+}
+
+// parseChains reads chains and counts their rules.
+func parseChains(dumped []byte) []Chain {
+	chains, at := []Chain{}, map[string]int{}
+	for m := range messages(dumped) {
+		switch m.kind {
+		case nftNewChain:
+			c := parseChain(m.body)
+			at[c.name] = len(chains)
+			chains = append(chains, c.listed)
+		case nftNewRule:
+			if n, known := at[parseRule(m.body).chain]; known {
+				chains[n].Rules++
+			}
+		}
+	}
+	return chains
+}
+
 // chain is what a message tells of one.
 type chain struct {
 	name         string // "ip filter FORWARD"
+	listed       Chain  // without its number of rules
 	hook, policy string
 	uses         int // its rules, and the jumps to it
 	counts       bool
@@ -144,13 +171,14 @@ type chain struct {
 
 func parseChain(body []byte) chain {
 	var c chain
-	table, name := "", ""
 	for kind, value := range attributes(body, nfgenSize) {
 		switch kind {
 		case unix.NFTA_CHAIN_TABLE:
-			table = word(value)
+			c.listed.Table = word(value)
 		case unix.NFTA_CHAIN_NAME:
-			name = word(value)
+			c.listed.Chain = word(value)
+		case unix.NFTA_CHAIN_TYPE:
+			c.listed.Type = word(value)
 		case unix.NFTA_CHAIN_HOOK:
 			c.hook = hookName(body, value)
 		case unix.NFTA_CHAIN_POLICY:
@@ -161,7 +189,7 @@ func parseChain(body []byte) chain {
 			c.counts, c.packets = true, counted(value)
 		}
 	}
-	c.name = family(body) + " " + table + " " + name
+	c.name = family(body) + " " + c.listed.Table + " " + c.listed.Chain
 	return c
 }
 

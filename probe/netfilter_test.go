@@ -8,7 +8,7 @@ import (
 
 // The capture has rules of nft and of iptables, which refused 46 datagrams.
 func TestParseRules(t *testing.T) {
-	got := ParseRules(netlink(t, "ruleset"))
+	got := parseRules(netlink(t, "ruleset"))
 	want := map[string]any{
 		"inet t forward.rules": 3, "inet t forward.hook": "forward", "inet t forward.policy": "drop", "inet t forward.counts": false, "inet t mine.rules": 0,
 		"ip filter FORWARD.rules": 1, "ip filter FORWARD.hook": "forward", "ip filter FORWARD.policy": "drop", "ip filter FORWARD.counts": true,
@@ -21,7 +21,7 @@ func TestParseRules(t *testing.T) {
 
 func TestParseRuleCounters(t *testing.T) {
 	got := map[string]float64{}
-	for name, packets := range ParseRuleCounters(netlink(t, "ruleset")) {
+	for name, packets := range parseRuleCounters(netlink(t, "ruleset")) {
 		// Handles are the kernel's to choose.
 		words := strings.Fields(name)
 		got[strings.Join(append(words[:3:3], words[4:]...), " ")] = packets
@@ -36,12 +36,12 @@ func TestParseRuleCounters(t *testing.T) {
 func FuzzParseRules(f *testing.F) {
 	f.Add(netlink(f, "ruleset"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for name, packets := range ParseRuleCounters(data) {
+		for name, packets := range parseRuleCounters(data) {
 			if name == "" || packets < 0 {
 				t.Fatalf("%q counted %v", name, packets)
 			}
 		}
-		for name := range ParseRules(data) {
+		for name := range parseRules(data) {
 			if !strings.Contains(name, ".") {
 				t.Fatalf("value %q", name)
 			}

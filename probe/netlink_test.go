@@ -90,7 +90,7 @@ func FuzzMessages(f *testing.F) {
 }
 
 func TestParseLinks(t *testing.T) {
-	got, err := ParseLinks(netlink(t, "links"))
+	got, err := parseLinks(netlink(t, "links"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,18 +102,18 @@ func TestParseLinks(t *testing.T) {
 	if _, has := got["eth0.master"]; has {
 		t.Error("eth0 is no port of a bridge")
 	}
-	if got, err := ParseLinks(nil); err == nil {
+	if got, err := parseLinks(nil); err == nil {
 		t.Errorf("nothing gave %v", got)
 	}
 }
 
 func TestParseLinkStats(t *testing.T) {
-	got, err := ParseLinkStats(netlink(t, "links"))
+	got, err := parseLinkStats(netlink(t, "links"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	has(t, got, map[string]float64{"eth0.tx_packets": 65, "eth0.tx_bytes": 47772, "eth0.rx_packets": 10, "eth0.rx_bytes": 844})
-	if got, err := ParseLinkStats(nil); err == nil {
+	if got, err := parseLinkStats(nil); err == nil {
 		t.Errorf("nothing gave %v", got)
 	}
 }
@@ -121,8 +121,8 @@ func TestParseLinkStats(t *testing.T) {
 func FuzzParseLinks(f *testing.F) {
 	f.Add(netlink(f, "links"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		values, err := ParseLinks(data)
-		_, errStats := ParseLinkStats(data)
+		values, err := parseLinks(data)
+		_, errStats := parseLinkStats(data)
 		if (err == nil) != (errStats == nil) || err == nil && len(values) == 0 {
 			t.Fatalf("devices: %v; their counters: %v", err, errStats)
 		}
@@ -130,7 +130,7 @@ func FuzzParseLinks(f *testing.F) {
 }
 
 func TestParseQdiscs(t *testing.T) {
-	got, err := ParseQdiscs(netlink(t, "qdiscs"), namesOf(t))
+	got, err := parseQdiscs(netlink(t, "qdiscs"), namesOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func FuzzParseQdiscs(f *testing.F) {
 	f.Add(netlink(f, "qdiscs"))
 	names := map[uint32]string{1: "lo", 2: "eth0", 3: "veth-c1"}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		counters, err := ParseQdiscs(data, names)
+		counters, err := parseQdiscs(data, names)
 		if _, unnamed := counters[""]; err == nil && unnamed {
 			t.Fatal("a counter without a name")
 		}
@@ -155,37 +155,46 @@ func FuzzParseQdiscs(f *testing.F) {
 
 func TestParseNeighbours(t *testing.T) {
 	names := namesOf(t)
-	table, err := ParseNeighbours(netlink(t, "neighbours"), names)
-	if err != nil {
-		t.Fatal(err)
+	values := func(dumped []byte) map[string]any {
+		all, err := parseNeighbours(dumped, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return neighbourValues(all)
 	}
-	has(t, table, map[string]any{"10.0.0.2 dev eth0": "02:00:00:00:00:02 permanent", "10.0.0.77 dev eth0": "incomplete"})
-	fdb, err := ParseNeighbours(netlink(t, "fdb"), names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	has(t, fdb, map[string]any{
+	has(t, values(netlink(t, "neighbours")), map[string]any{"10.0.0.2 dev eth0": "02:00:00:00:00:02 permanent", "10.0.0.77 dev eth0": "incomplete"})
+	has(t, values(netlink(t, "fdb")), map[string]any{
 		"02:00:00:00:00:09 dev vxlan0": "10.0.0.9 permanent", "00:00:00:00:00:00 dev vxlan0": "10.0.0.2 permanent",
 	})
-	twice, err := ParseNeighbours(append(netlink(t, "fdb"), netlink(t, "fdb")...), names)
-	if err != nil {
-		t.Fatal(err)
+	has(t, values(append(netlink(t, "fdb"), netlink(t, "fdb")...)), map[string]any{"02:00:00:00:00:09 dev vxlan0": "10.0.0.9 permanent, 10.0.0.9 permanent"})
+}
+
+func TestNeighbourText(t *testing.T) {
+	n := Neighbour{Address: "10.0.0.9", MAC: "02:00:00:00:00:09", Device: "vxlan0", State: "permanent"}
+	if got := n.String(); got != "10.0.0.9 dev vxlan0 lladdr 02:00:00:00:00:09 permanent" {
+		t.Errorf("neighbour %q", got)
 	}
-	has(t, twice, map[string]any{"02:00:00:00:00:09 dev vxlan0": "10.0.0.9 permanent, 10.0.0.9 permanent"})
+	if got := FDBEntry(n).String(); got != "02:00:00:00:00:09 dev vxlan0 dst 10.0.0.9 permanent" {
+		t.Errorf("entry %q", got)
+	}
+	if got := (FDBEntry{MAC: n.MAC, Device: "veth-c1", State: "reachable"}).String(); got != "02:00:00:00:00:09 dev veth-c1 reachable" {
+		t.Errorf("entry without an endpoint %q", got)
+	}
 }
 
 func FuzzParseNeighbours(f *testing.F) {
 	f.Add(netlink(f, "neighbours"))
 	f.Add(netlink(f, "fdb"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if values, err := ParseNeighbours(data, nil); err == nil && values == nil {
+		all, err := parseNeighbours(data, nil)
+		if err == nil && (all == nil || len(neighbourValues(all)) > len(all)) {
 			t.Fatal("no table")
 		}
 	})
 }
 
 func TestParseFeatures(t *testing.T) {
-	got := ParseFeatures(netlink(t, "features"), wantedFeatures())
+	got := parseFeatures(netlink(t, "features"), wantedFeatures())
 	has(t, got, map[string]any{
 		"eth0.tx-tcp-segmentation": true, "eth0.rx-gro": false, "eth0.rx-lro": false, "eth0.tx-udp_tnl-segmentation": true,
 		"vxlan0.tx-udp_tnl-segmentation": false, "lo.rx-gro": true,
@@ -195,7 +204,7 @@ func TestParseFeatures(t *testing.T) {
 func FuzzParseFeatures(f *testing.F) {
 	f.Add(netlink(f, "features"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for name, value := range ParseFeatures(data, []string{"rx-gro"}) {
+		for name, value := range parseFeatures(data, []string{"rx-gro"}) {
 			if _, is := value.(bool); !is || name == ".rx-gro" {
 				t.Fatalf("%q is %v", name, value)
 			}
@@ -204,14 +213,14 @@ func FuzzParseFeatures(f *testing.F) {
 }
 
 func TestParseDriver(t *testing.T) {
-	got, err := ParseDriver("eth0", netlink(t, "driver_names"), netlink(t, "driver_numbers"))
-	if err != nil {
+	got := map[string]float64{}
+	if err := parseDriver(got, "eth0", netlink(t, "driver_names"), netlink(t, "driver_numbers")); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 1 || got["eth0.peer_ifindex"] == 0 { // a veth counts what XDP did, which is nothing
 		t.Errorf("a veth's counters: %v", got)
 	}
-	if got, err := ParseDriver("eth0", make([]byte, 64), make([]byte, 8)); err == nil {
+	if err := parseDriver(got, "eth0", make([]byte, 64), make([]byte, 8)); err == nil {
 		t.Errorf("two names and one number gave %v", got)
 	}
 }
@@ -219,7 +228,8 @@ func TestParseDriver(t *testing.T) {
 func FuzzParseDriver(f *testing.F) {
 	f.Add(netlink(f, "driver_names"), netlink(f, "driver_numbers"))
 	f.Fuzz(func(t *testing.T, words, numbers []byte) {
-		counters, err := ParseDriver("eth0", words, numbers)
+		counters := map[string]float64{}
+		err := parseDriver(counters, "eth0", words, numbers)
 		if err == nil && len(counters) > len(numbers)/8 {
 			t.Fatalf("%d counters of %d numbers", len(counters), len(numbers)/8)
 		}

@@ -21,7 +21,7 @@ func offloads() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseFeatures(dumped, wantedFeatures()), nil
+			return parseFeatures(dumped, wantedFeatures()), nil
 		},
 	}
 }
@@ -56,10 +56,10 @@ func (v *view) genericFamily(name string) (uint16, error) {
 	return 0, fmt.Errorf("find netlink family %s: %w", name, unix.EOPNOTSUPP)
 }
 
-// ParseFeatures reads the answer to ETHTOOL_MSG_FEATURES_GET (Linux 5.6): which
+// parseFeatures reads the answer to ETHTOOL_MSG_FEATURES_GET (Linux 5.6): which
 // of the wanted features are on, "eth0.rx-gro". One that a device does not name
 // is off.
-func ParseFeatures(dumped []byte, wanted []string) map[string]any {
+func parseFeatures(dumped []byte, wanted []string) map[string]any {
 	values := map[string]any{}
 	for m := range messages(dumped) {
 		if len(m.body) < genericSize || m.body[0] != unix.ETHTOOL_MSG_FEATURES_GET_REPLY {

@@ -51,12 +51,9 @@ func CPUPressure(root string) (waited time.Duration, ok bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	waited, err = ParsePressure(data)
+	waited, err = parsePressure(data, "some")
 	return waited, err == nil, err
 }
-
-// ParsePressure reads "some total" of a file of /proc/pressure.
-func ParsePressure(data []byte) (time.Duration, error) { return parsePressure(data, "some") }
 
 // parsePressure reads the total of the line that begins with who.
 func parsePressure(data []byte, who string) (time.Duration, error) {

@@ -11,7 +11,7 @@ func TestParsePressure(t *testing.T) {
 		"some avg10=100.00 avg60=1.81 avg300=2.70 total=1\n":                                             time.Microsecond,
 		"full avg10=9.00 avg60=0.00 avg300=0.00 total=7\nsome avg10=75.25 avg60=0 avg300=0 total=2500\n": 2500 * time.Microsecond,
 	} {
-		if got, err := ParsePressure([]byte(text)); err != nil || got != want {
+		if got, err := parsePressure([]byte(text), "some"); err != nil || got != want {
 			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
 		}
 	}
@@ -19,7 +19,7 @@ func TestParsePressure(t *testing.T) {
 		"", "some", "full avg10=1.00 total=1\n", "some avg60=1.00\n", "some avg10=1 total=\n",
 		"some avg10=1 total=-1\n", "some avg10=1 total=1.5\n", "some avg10=1 total=9223372036854775807\n",
 	} {
-		if got, err := ParsePressure([]byte(text)); err == nil {
+		if got, err := parsePressure([]byte(text), "some"); err == nil {
 			t.Errorf("%q gave %v", text, got)
 		}
 	}
@@ -45,7 +45,7 @@ func FuzzParsePressure(f *testing.F) {
 	captured(f, "proc/pressure/cpu")
 	f.Add([]byte("some avg10=NaN total=9223372036854775807\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if waited, err := ParsePressure(data); err == nil && waited < 0 {
+		if waited, err := parsePressure(data, "some"); err == nil && waited < 0 {
 			t.Fatalf("waited %v", waited)
 		}
 	})

@@ -21,7 +21,7 @@ func qdiscs() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseQdiscs(dumped, names)
+			return parseQdiscs(dumped, names)
 		},
 	}
 }
@@ -36,10 +36,10 @@ const (
 	tcmsgSize     = 20 // struct tcmsg
 )
 
-// ParseQdiscs reads the answer to RTM_GETQDISC. A name is that of the device,
+// parseQdiscs reads the answer to RTM_GETQDISC. A name is that of the device,
 // of the kind and of the counter: "eth0.tbf.dropped". Several of a kind on one
 // device are one sum. A device without a queue counts nothing.
-func ParseQdiscs(dumped []byte, names map[uint32]string) (map[string]float64, error) {
+func parseQdiscs(dumped []byte, names map[uint32]string) (map[string]float64, error) {
 	counters := map[string]float64{}
 	for m := range messages(dumped) {
 		if m.kind != unix.RTM_NEWQDISC {

@@ -17,7 +17,7 @@ import (
 func schedstat() Probe {
 	return ofThreads(Probe{
 		Name: "schedstat", Doc: "time on a CPU, and waiting for one", Scope: Process, Source: "/proc/self/task/*/schedstat",
-	}, "schedstat", ParseSchedstat)
+	}, "schedstat", parseSchedstat)
 }
 
 // sched counts how often the process's threads changed their CPU, and were
@@ -25,7 +25,7 @@ func schedstat() Probe {
 func sched() Probe {
 	return ofThreads(Probe{
 		Name: "sched", Doc: "migrations between CPUs, and context switches", Scope: Process, Source: "/proc/self/task/*/sched",
-	}, "sched", ParseSched)
+	}, "sched", parseSched)
 }
 
 // ofThreads completes a probe that sums a file over the threads of the calling
@@ -60,9 +60,9 @@ func ofThreads(p Probe, name string, parse func([]byte) (map[string]float64, err
 	return p
 }
 
-// ParseSchedstat reads /proc/PID/schedstat: ns on a CPU, ns runnable without
+// parseSchedstat reads /proc/PID/schedstat: ns on a CPU, ns runnable without
 // one, and how often it was given one (proc_pid_schedstat in fs/proc/base.c).
-func ParseSchedstat(data []byte) (map[string]float64, error) {
+func parseSchedstat(data []byte) (map[string]float64, error) {
 	fields := bytes.Fields(data)
 	if len(fields) != 3 {
 		return nil, fmt.Errorf("parse schedstat: %d numbers, want 3", len(fields))
@@ -81,9 +81,9 @@ func ParseSchedstat(data []byte) (map[string]float64, error) {
 	}, nil
 }
 
-// ParseSched reads what it knows of /proc/PID/sched, which has a line "name :
+// parseSched reads what it knows of /proc/PID/sched, which has a line "name :
 // value" for each number (proc_sched_show_task in kernel/sched/debug.c).
-func ParseSched(data []byte) (map[string]float64, error) {
+func parseSched(data []byte) (map[string]float64, error) {
 	counters := map[string]float64{}
 	for line := range bytes.Lines(data) {
 		name, value, _ := bytes.Cut(line, []byte(":"))

@@ -39,23 +39,12 @@ func protocols(p Probe, name string) Probe {
 	return p
 }
 
-// ParseProtocols reads /proc/net/snmp or /proc/net/netstat by group and name:
-// "Udp.RcvbufErrors", "TcpExt.ListenOverflows". The files have pairs of lines
-// "Group: names..." and "Group: values..." (net/ipv4/proc.c); a group may come
-// in several pairs. A counter that this kernel does not have is absent. A few
-// are gauges or limits ("Tcp.CurrEstab", "Tcp.MaxConn"), and may be negative.
-func ParseProtocols(data []byte) (map[string]int64, error) {
-	counters := map[string]int64{}
-	err := eachProtocol(data, func(group, name []byte, value int64) {
-		counters[string(group)+"."+string(name)] = value
-	})
-	if err != nil {
-		return nil, err
-	}
-	return counters, nil
-}
-
-// eachProtocol visits every counter.
+// eachProtocol visits every counter of /proc/net/snmp or /proc/net/netstat:
+// "Udp" and "RcvbufErrors", "TcpExt" and "ListenOverflows". The files have pairs
+// of lines "Group: names..." and "Group: values..." (net/ipv4/proc.c); a group
+// may come in several pairs. A counter that this kernel does not have is absent.
+// A few are gauges or limits ("Tcp.CurrEstab", "Tcp.MaxConn"), and may be
+// negative.
 func eachProtocol(data []byte, visit func(group, name []byte, value int64)) error {
 	for len(data) > 0 {
 		var names, values []byte

@@ -18,14 +18,14 @@ func softirqs() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseSoftirqs(data)
+			return parseSoftirqs(data)
 		},
 	}
 }
 
-// ParseSoftirqs reads /proc/softirqs: a line of CPUs, then a line of each kind
+// parseSoftirqs reads /proc/softirqs: a line of CPUs, then a line of each kind
 // (show_softirqs in fs/proc/softirqs.c). A name is "cpu0.NET_RX".
-func ParseSoftirqs(data []byte) (map[string]float64, error) {
+func parseSoftirqs(data []byte) (map[string]float64, error) {
 	counters := map[string]float64{}
 	var cpus []string
 	for line := range bytes.Lines(data) {

@@ -17,15 +17,15 @@ func softnet() Probe {
 			if err != nil {
 				return nil, err
 			}
-			return ParseSoftnet(data)
+			return parseSoftnet(data)
 		},
 	}
 }
 
-// ParseSoftnet reads /proc/net/softnet_stat: hexadecimal columns, a line for
+// parseSoftnet reads /proc/net/softnet_stat: hexadecimal columns, a line for
 // each CPU that is online (softnet_seq_show in net/core/net-procfs.c). Before
 // Linux 5.10 a line does not say which CPU's it is: its place does.
-func ParseSoftnet(data []byte) (map[string]float64, error) {
+func parseSoftnet(data []byte) (map[string]float64, error) {
 	const cpuColumn = 12
 	counters := map[string]float64{}
 	line := 0

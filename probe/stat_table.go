@@ -15,15 +15,15 @@ func statTable(p Probe, path string) Probe {
 		if err != nil {
 			return nil, err
 		}
-		return ParseStatTable(data)
+		return parseStatTable(data)
 	}
 	return p
 }
 
-// ParseStatTable reads a table of /proc/net/stat: a line of names, then one of
+// parseStatTable reads a table of /proc/net/stat: a line of names, then one of
 // hexadecimal numbers for each CPU, which are summed. The column "entries" is
 // left out: it is the same in every line and no counter.
-func ParseStatTable(data []byte) (map[string]float64, error) {
+func parseStatTable(data []byte) (map[string]float64, error) {
 	counters := map[string]float64{}
 	var names [][]byte
 	for line := range bytes.Lines(data) {

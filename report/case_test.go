@@ -61,7 +61,7 @@ func TestCaseInMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"**1 reproduced, 1 not reproduced, 1 cannot be tested here.** Again: `tare run --case a-case --blocks 4`",
+		"**1 reproduced, 1 not reproduced, 1 cannot be tested here.** Repeat: `tare run --case a-case --blocks 4`",
 		"| small messages cost nothing (its own table says 20 %) | **not reproduced** | 12.0 % \\[10.0, 15.0\\] worse |",
 		"| rama -&gt; bridge-vlan \\* | 64 bytes, qperf | 850 | +10.0 |",
 		"The article recommends: VXLAN. On this machine tare recommends vxlan, because it costs 5.0 %",

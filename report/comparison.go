@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -96,19 +95,13 @@ func comparedMetrics() []string {
 func tablesOf(w words, c result.Comparison) []*comparisonTable {
 	var tables []*comparisonTable
 	for _, cell := range c.Cells {
-		setting, own := split(cell.Params)
-		for _, name := range []string{"duration", "warmup"} {
-			delete(own, name)
-		}
 		load := cell.Workload
 		if cell.Mode != "" {
 			load += " (" + cell.Mode + ")"
 		}
 		title := w.of(cell.Path, load)
-		for _, more := range []result.Params{setting, own} {
-			for _, name := range slices.Sorted(maps.Keys(more)) {
-				title = w.join(title, name+" "+paramText(more[name]))
-			}
+		for _, owner := range []result.Owner{result.OfLab, result.OfWorkload} {
+			title = w.join(append([]string{title}, alongAxes(cell.Params, owner)...)...)
 		}
 		at := slices.IndexFunc(tables, func(t *comparisonTable) bool { return t.title == title })
 		if at < 0 {
@@ -121,7 +114,7 @@ func tablesOf(w words, c result.Comparison) []*comparisonTable {
 				t.differ = append(t.differ, d)
 			}
 		}
-		name := row{network: cell.Network, settings: settingsOf(&result.Cell{Params: cell.Params})}.name()
+		name := row{network: cell.Network, settings: settingsOf(cell.Params)}.name()
 		for _, m := range cell.Metrics {
 			if slices.Contains(comparedMetrics(), m.Name) {
 				t.rows = append(t.rows, comparedRow{name, m})
@@ -129,6 +122,20 @@ func tablesOf(w words, c result.Comparison) []*comparisonTable {
 		}
 	}
 	return slices.DeleteFunc(tables, func(t *comparisonTable) bool { return len(t.rows) == 0 })
+}
+
+// alongAxes are the parameters of an owner, by name.
+func alongAxes(params result.Params, owner result.Owner) []string {
+	names := result.NamesOf(func(a result.Axis) bool { return a.Of == owner })
+	slices.Sort(names)
+	var texts []string
+	for _, name := range names {
+		axis, _ := result.AxisOf(name)
+		if text := axisText(axis, params); text != "" {
+			texts = append(texts, name+" "+text)
+		}
+	}
+	return texts
 }
 
 // columns lay a table out.

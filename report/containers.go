@@ -2,16 +2,17 @@ package report
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"tare/network"
+	"tare/workload"
 )
 
-// containers tells whether the table is of containers that were made: one takes
+// containers reports whether the table is of containers that were made: one takes
 // a thousand times as long as the baseline, a socket or a process.
 func (t *table) containers() bool {
-	return len(t.loads) == 1 && slices.Contains([]string{"lifecycle", "attach"}, t.loads[0].key.workload)
+	kind, _ := workload.Find(t.groups[0].Workload)
+	return len(t.groups) == 1 && kind.Cycle != nil
 }
 
 // withoutBaseline are the sizes of a metric's values of the networks alone, in whose unit
@@ -51,7 +52,7 @@ func (t *table) containersFoot() (lines []string) {
 	if !t.containers() {
 		return nil
 	}
-	if t.loads[0].has("latency_network") {
+	if has(t.groups[0], "latency_network") {
 		lines = append(lines, t.say("share_text"))
 	}
 	if len(t.withoutBaseline(0, "latency_p99")) > 0 {

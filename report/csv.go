@@ -63,7 +63,7 @@ func csvHead(res *result.Result, c *result.Cell) []string {
 	}
 	var lab []string
 	for _, name := range []string{"nic", "link", "mtu", "pin", "cc"} {
-		lab = append(lab, csvText(paramText(c.Params[name])))
+		lab = append(lab, csvText(c.Params.Text(name)))
 		delete(own, name)
 	}
 	head := []string{

@@ -146,7 +146,7 @@ func evidenceText(value any) string {
 	if v, ok := value.(float64); ok && v != math.Trunc(v) {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
-	return paramText(value)
+	return result.Text(value)
 }
 
 // warnings prints what touches the whole run, and what was left out of it.

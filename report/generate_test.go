@@ -7,6 +7,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 	"tare/wire"
 )
 
@@ -283,7 +284,7 @@ func (w *world) toll(m *result.Metric, c, baseline *result.Cell, q result.Quanti
 	margins.AA, _ = baselineAgain(baseline, q)
 	verdict := stats.Judge(value, margins)
 	delta, _ := stats.HodgesLehmann(differences)
-	m.Baseline = &result.Baseline{Network: network.Baseline, Value: metricOf(baseline, q.Name).Value}
+	m.Baseline = &result.Baseline{Network: network.Baseline, Value: weigh.Metric(baseline, q.Name).Value}
 	m.Toll = &result.Toll{Value: value.Value, Verdict: string(verdict), Margin: w.plan.Margin}
 	if used := margins.Used(); !math.IsInf(used, 0) && !math.IsNaN(used) {
 		m.Toll.Margin = used
@@ -294,4 +295,23 @@ func (w *world) toll(m *result.Metric, c, baseline *result.Cell, q result.Quanti
 	if verdict == stats.Inconclusive {
 		m.Toll.BlocksToSay, _ = stats.BlocksNeeded(ratios, margins, direction(q))
 	}
+}
+
+// perBlock are the values of a metric by block: two of a baseline.
+func perBlock(c *result.Cell, metric string) map[int][]float64 {
+	values := map[int][]float64{}
+	for _, s := range c.Samples {
+		if v, ok := s.Metrics[metric]; ok {
+			values[s.Block] = append(values[s.Block], v)
+		}
+	}
+	return values
+}
+
+// parentOf is a network's parent; that of one that is not known is the baseline.
+func parentOf(name string) string {
+	if n, ok := network.Find(name); ok && n.Parent != "" {
+		return n.Parent
+	}
+	return network.Baseline
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"tare/result"
+	"tare/workload"
 )
 
 // writeGoBench writes the Go benchmark format (golang.org/design/14313-benchmark-format):
@@ -88,7 +90,7 @@ func benchName(c *result.Cell) string {
 	add("path", c.Path)
 	add("mode", c.Mode)
 	for _, key := range slices.Sorted(maps.Keys(c.Params)) {
-		if !slices.Contains([]string{"warmup", "duration", "file"}, key) {
+		if axis, _ := result.AxisOf(key); axis.Of != result.OfTime && key != "file" {
 			add(key, given(*c, key))
 		}
 	}
@@ -96,21 +98,17 @@ func benchName(c *result.Cell) string {
 }
 
 // benchWorkload writes a workload as a benchmark's name: TCPStream, HTTP.
-func benchWorkload(workload string) string {
-	if workload == "" {
-		return "Unknown"
+func benchWorkload(name string) string {
+	if kind, known := workload.Find(name); known {
+		return kind.Camel
 	}
-	name := ""
-	for _, word := range strings.Split(benchWord(workload), "_") {
-		switch {
-		case word == "":
-		case slices.Contains([]string{"tcp", "udp", "rr", "crr", "pps", "http"}, word):
-			name += strings.ToUpper(word)
-		default:
-			name += strings.ToUpper(word[:1]) + word[1:]
+	camel := ""
+	for word := range strings.SplitSeq(benchWord(name), "_") {
+		if word != "" {
+			camel += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}
-	return name
+	return cmp.Or(camel, "Unknown")
 }
 
 var (

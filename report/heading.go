@@ -10,11 +10,12 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // top begins a report.
-func (p *page) top(res *result.Result, loads []*load) {
-	p.head(res, loads)
+func (p *page) top(res *result.Result, groups []*weigh.Group) {
+	p.head(res, groups)
 	if hasToll(res) {
 		p.item("", p.say("toll_is", "baseline", network.Baseline))
 	}
@@ -24,22 +25,22 @@ func (p *page) top(res *result.Result, loads []*load) {
 }
 
 // head says what was weighed, where, how, and how quiet the machine was.
-func (p *page) head(res *result.Result, loads []*load) {
-	p.line(p.paint(clip(p.weighed(res, loads), p.columns), bold))
+func (p *page) head(res *result.Result, groups []*weigh.Group) {
+	p.line(p.paint(clip(p.weighed(res, groups), p.columns), bold))
 	p.item("", p.machine(res.Environment))
 	p.item("", p.setUp(res.Plan))
-	if text := p.applications(loads, res.Environment.Parts); text != "" {
+	if text := p.applications(groups, res.Environment.Parts); text != "" {
 		p.item("", text)
 	}
-	p.item("", p.quiet(res, loads))
+	p.item("", p.quiet(res, groups))
 }
 
 // weighed counts what was measured.
-func (w words) weighed(res *result.Result, loads []*load) string {
+func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
 	networks, paths := map[string]bool{}, map[string]bool{}
 	var workloads []string
-	for _, l := range loads {
-		for _, c := range l.cells {
+	for _, g := range groups {
+		for _, c := range g.Cells {
 			if c.Status != result.StatusOK {
 				continue
 			}
@@ -163,18 +164,17 @@ func (w words) setUp(plan result.Plan) string {
 }
 
 // applications says which programs stood at the two ends of each application.
-func (w words) applications(loads []*load, versions map[string]string) string {
-	program := func(name any) string {
-		text, _ := name.(string)
+func (w words) applications(groups []*weigh.Group, versions map[string]string) string {
+	program := func(text string) string {
 		return strings.TrimSpace(clip(clean(text), 20) + " " + clip(clean(versions[text]), 20))
 	}
 	var said []string
-	for _, l := range loads {
-		for _, c := range l.cells {
-			if c.Params["server"] == nil || c.Params["tool"] == nil {
+	for _, g := range groups {
+		for _, c := range g.Cells {
+			if !c.Params.Has("server") || !c.Params.Has("tool") {
 				continue
 			}
-			text := w.say("application", "workload", clip(clean(c.Workload), 20), "server", program(c.Params["server"]), "tool", program(c.Params["tool"]))
+			text := w.say("application", "workload", clip(clean(c.Workload), 20), "server", program(c.Params.Text("server")), "tool", program(c.Params.Text("tool")))
 			if !slices.Contains(said, text) {
 				said = append(said, text)
 			}
@@ -187,9 +187,9 @@ func (w words) applications(loads []*load, versions map[string]string) string {
 }
 
 // quiet says in words how much the machine disturbed the run.
-func (w words) quiet(res *result.Result, loads []*load) string {
+func (w words) quiet(res *result.Result, groups []*weigh.Group) string {
 	noise, margin := res.Noise, res.Plan.Margin
-	text, halfWidth, differ := w.baselinesApart(judged(noise.AA, loads))
+	text, halfWidth, differ := w.baselinesApart(judged(noise.AA, groups))
 	parts := []string{text, w.say("stolen", "share", percent(noise.Steal))}
 	if noise.Pressure >= 0 {
 		parts = append(parts, w.say("pressure", "share", percent(noise.Pressure)))
@@ -235,9 +235,9 @@ func (w words) idleDaemons(used *result.Daemons) string {
 }
 
 // judged are the A/A comparisons of the metrics that verdicts are about.
-func judged(list []result.AA, loads []*load) []result.AA {
+func judged(list []result.AA, groups []*weigh.Group) []result.AA {
 	return slices.DeleteFunc(slices.Clone(list), func(aa result.AA) bool {
-		return !slices.ContainsFunc(loads, func(l *load) bool { return l.matches(aa) && headline(l) == aa.Metric })
+		return !slices.ContainsFunc(groups, func(g *weigh.Group) bool { return matches(g, aa) && headline(g) == aa.Metric })
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/weigh"
 )
 
 func TestIdleDaemonsAreSaidWhereTheyMatter(t *testing.T) {
@@ -44,11 +45,11 @@ func TestProgramsOfApplicationsAreSaid(t *testing.T) {
 		return &result.Cell{Workload: "http", Params: result.Params{"server": server, "tool": tool}}
 	}
 	versions := map[string]string{"nginx": "1.22.1", "wrk": "4.1.0", "dockerd": "20.10"}
-	loads := []*load{{cells: []*result.Cell{cell("nginx", "tare"), cell("nginx", "tare")}}, {cells: []*result.Cell{cell("nginx", "wrk")}}}
+	loads := []*weigh.Group{{Cells: []*result.Cell{cell("nginx", "tare"), cell("nginx", "tare")}}, {Cells: []*result.Cell{cell("nginx", "wrk")}}}
 	if got, want := wordsOf(English).applications(loads, versions), "Applications: http of nginx 1.22.1 by tare, http of nginx 1.22.1 by wrk 4.1.0."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := wordsOf(English).applications([]*load{{cells: []*result.Cell{{Workload: "tcp_rr"}}}}, versions); got != "" {
+	if got := wordsOf(English).applications([]*weigh.Group{{Cells: []*result.Cell{{Workload: "tcp_rr"}}}}, versions); got != "" {
 		t.Errorf("without applications: %q", got)
 	}
 }

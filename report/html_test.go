@@ -19,6 +19,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
 // pageOf is the page of results.
@@ -54,7 +55,7 @@ func TestPageHoldsTheResult(t *testing.T) {
 	for _, g := range views[0].Groups {
 		for _, row := range g.Rows {
 			cell := cellIn(res, row.Network, g.Path, g.Workload)
-			want := metricOf(cell, g.Metric)
+			want := weigh.Metric(cell, g.Metric)
 			if row.Metric == nil || row.Metric.Value != want.Value || row.Metric.Toll != nil && row.Metric.Toll.Value != want.Toll.Value {
 				t.Errorf("%s %s %s: drawn %+v, the result has %+v", row.Network, g.Path, g.Workload, row.Metric, want)
 			}

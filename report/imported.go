@@ -3,10 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"tare/result"
+	"tare/weigh"
+	"tare/workload"
 )
 
 // Imported writes cells that were read from other tools' outputs as tables: one
@@ -71,12 +72,8 @@ func (w words) importedGrid(cells []result.Cell, n *notes) grid {
 // given is the first of the params that is known.
 func given(c result.Cell, names ...string) string {
 	for _, name := range names {
-		switch v := c.Params[name].(type) {
-		case nil:
-		case float64:
-			return strconv.FormatFloat(v, 'f', -1, 64)
-		default:
-			return fmt.Sprint(v)
+		if c.Params.Has(name) {
+			return c.Params.Text(name)
 		}
 	}
 	return ""
@@ -93,17 +90,18 @@ func orDash(text string) string {
 func (w words) measured(c result.Cell, n *notes) string {
 	throughput, rate := []string{"throughput"}, []string{"rate", "offered_rate"}
 	latency := []string{"rtt_p50", "rtt_mean", "latency_one_way", "latency_mean"}
+	kind, _ := workload.Find(c.Workload)
 	order := [][]string{rate, latency} // of requests: bytes are not what they are about
 	switch {
-	case strings.HasSuffix(c.Workload, "_rr"):
+	case strings.HasPrefix(kind.Headline, "rtt_"):
 		order = [][]string{latency, rate}
-	case metricOf(&c, "rate") == nil:
+	case weigh.Metric(&c, "rate") == nil:
 		order = [][]string{throughput, rate, latency}
 	}
 	var texts []string
 	for _, names := range order {
 		for _, name := range names {
-			if m := metricOf(&c, name); m != nil {
+			if m := weigh.Metric(&c, name); m != nil {
 				text := w.called(name, scaleFor(m.Unit, m.Value).withUnit(m.Value))
 				if m.Ceiling != nil {
 					text += w.aside(w.say("of_wire", "value", percent(m.Ceiling.Ratio)))
@@ -128,7 +126,7 @@ func (w words) measured(c result.Cell, n *notes) string {
 // that is not known.
 func (w words) framing(cells []result.Cell) string {
 	for _, c := range cells {
-		if m := metricOf(&c, "throughput"); m != nil && m.Ceiling != nil && m.Ceiling.Framing > 0 {
+		if m := weigh.Metric(&c, "throughput"); m != nil && m.Ceiling != nil && m.Ceiling.Framing > 0 {
 			return w.say("headers_take", "network", clip(clean(c.Network), 40), "value", percent(m.Ceiling.Framing))
 		}
 	}
@@ -137,10 +135,10 @@ func (w words) framing(cells []result.Cell) string {
 
 // lost is what did not arrive, or had to be sent again.
 func (w words) lost(c result.Cell, n *notes) string {
-	if m := metricOf(&c, "loss"); m != nil {
+	if m := weigh.Metric(&c, "loss"); m != nil {
 		return scaleFor(m.Unit, m.Value).withUnit(m.Value) + n.mark(m.Warnings)
 	}
-	if m := metricOf(&c, "retransmits"); m != nil {
+	if m := weigh.Metric(&c, "retransmits"); m != nil {
 		return w.say("resent", "value", scaleFor(m.Unit, m.Value).withUnit(m.Value)) + n.mark(m.Warnings)
 	}
 	return ""

@@ -65,8 +65,8 @@ func iperf3Of(res *result.Result, c *result.Cell) (doc foreign.Iperf3Document, o
 		Connected: []foreign.Iperf3Connection{},
 		Version:   "tare " + res.Tool.Version, SystemInfo: res.Environment.Kernel,
 		Test: foreign.Iperf3Test{
-			Protocol: strings.ToUpper(protocol), Streams: int(max(1, numberParam(c, "flows"))),
-			Size: int(numberParam(c, "size")), Target: numberParam(c, "rate"),
+			Protocol: strings.ToUpper(protocol), Streams: max(1, c.Params.Count("flows")),
+			Size: c.Params.Count("size"), Target: c.Params.Number("rate"),
 		},
 	}
 	if at, err := time.Parse(time.RFC3339, res.Started); err == nil {
@@ -87,23 +87,10 @@ func iperf3Of(res *result.Result, c *result.Cell) (doc foreign.Iperf3Document, o
 	return doc, true
 }
 
-// numberParam is a param that counts, 0 where it is not known.
-func numberParam(c *result.Cell, name string) float64 {
-	switch v := c.Params[name].(type) {
-	case float64:
-		return v
-	case int:
-		return float64(v)
-	case int64:
-		return float64(v)
-	}
-	return 0
-}
-
 // iperf3Intervals are the steps of each sample's series, or the sample as one
 // step where it has none.
 func iperf3Intervals(c *result.Cell) []foreign.Iperf3Interval {
-	duration := numberParam(c, "duration")
+	duration := c.Params.Number("duration")
 	if duration <= 0 {
 		return nil
 	}

@@ -1,80 +1,58 @@
 package report
 
 import (
-	"maps"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 
-	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
-// step is what a rung adds to the one below it.
-type step struct {
-	value    stats.Interval // seconds where the metric is a time, else a toll
-	interval bool           // whether its ends are known
-	pairs    int            // blocks that hold both rungs
-	blocks   int            // blocks that hold the upper one
+// ladder is what each network of a section adds to the one that it is built upon,
+// as people read it.
+type ladder struct {
+	words
+	*weigh.Ladder
 }
 
-// step compares a rung with the one below it, block by block: a time by its
-// difference, all else by its toll. ok is false where no block holds both.
-func (l *ladder) step(r *rung, slot int) (s step, ok bool) {
-	if r.parent == nil || r.cells[slot] == nil || r.parent.cells[slot] == nil {
-		return step{}, false
+// newLadder is the ladder of some groups; all are those of the result.
+func newLadder(w words, groups, all []*weigh.Group) ladder {
+	var headlines []string
+	for _, g := range groups {
+		headlines = append(headlines, headline(g))
 	}
-	metric := l.headlines[slot]
-	upper, lower := perBlock(r.cells[slot], metric), perBlock(r.parent.cells[slot], metric)
-	var ratios, differences []float64
-	for _, block := range slices.Sorted(maps.Keys(upper)) {
-		pair := stats.Block{Cell: upper[block][0], Baselines: lower[block]}
-		if ratio, ok := pair.LogRatio(); ok {
-			ratios = append(ratios, ratio)
-			differences = append(differences, -pair.Cell*math.Expm1(-ratio))
-		}
-	}
-	s.pairs, s.blocks = len(ratios), len(upper)
-	if l.quantity(slot).Unit == "s" {
-		s.value, s.interval = stats.HodgesLehmann(differences)
-		return s, s.pairs > 0
-	}
-	direction := stats.HigherIsBetter
-	if l.quantity(slot).Better == result.Lower {
-		direction = stats.LowerIsBetter
-	}
-	s.value, s.interval = stats.Toll(ratios, direction)
-	return s, s.pairs > 0
+	return ladder{w, weigh.NewLadder(groups, headlines, all)}
 }
 
-// quantity is the unit and direction of a headline.
-func (l *ladder) quantity(slot int) result.Quantity {
-	for _, c := range l.loads[slot].cells {
-		if m := metricOf(c, l.headlines[slot]); m != nil {
-			return result.Quantity{Name: m.Name, Unit: m.Unit, Better: m.Better}
-		}
+// label is how the rung is called: "bridge (as route, host-to-container)".
+func (l ladder) label(r *weigh.Rung) string {
+	name, details := clip(clean(r.Key.Network), 24), []string{}
+	if r.As != "" {
+		name, details = r.As, []string{l.say("rung_as", "name", name)}
 	}
-	q, _ := result.QuantityOf(l.headlines[slot])
-	return q
-}
-
-// tallerThanOne tells whether any rung stands on another than the baseline.
-func (r *rung) tallerThanOne() bool {
-	return slices.ContainsFunc(r.children, func(child *rung) bool { return len(child.children) > 0 })
+	if r.Key.Twin {
+		details = append(details, l.Twin)
+	}
+	if r.Key.Settings != "" {
+		details = append(details, clip(clean(r.Key.Settings.String()), mostLabel))
+	}
+	if len(details) > 0 {
+		name += l.aside(l.join(details...))
+	}
+	return name
 }
 
 // branch is a rung with the lines of the tree that lead to it.
 type branch struct {
-	*rung
+	*weigh.Rung
 	lines string
 }
 
 // tree lists a rung and all above it, each with its lines.
-func tree(r *rung, lines, below string) []branch {
+func tree(r *weigh.Rung, lines, below string) []branch {
 	list := []branch{{r, lines}}
-	for i, child := range r.children {
-		if i+1 < len(r.children) {
+	for i, child := range r.Children {
+		if i+1 < len(r.Children) {
 			list = append(list, tree(child, below+"├ ", below+"│ ")...)
 		} else {
 			list = append(list, tree(child, below+"└ ", below+"  ")...)
@@ -84,22 +62,22 @@ func tree(r *rung, lines, below string) []branch {
 }
 
 // ladder prints what each rung adds, where there is more than one rung.
-func (p *page) ladder(g group, all []*load) {
-	l, root := newLadder(p.words, g, all)
-	if root == nil || !root.tallerThanOne() {
+func (p *page) ladder(groups, all []*weigh.Group) {
+	l := newLadder(p.words, groups, all)
+	if l.Root == nil || !l.Root.TallerThanOne() {
 		return
 	}
 	var marks notes
-	branches := tree(root, "", "")
+	branches := tree(l.Root, "", "")
 	names := column{unit: p.say("ladder"), cells: make([]cell, len(branches))}
 	texts := make([][]string, len(branches))
 	for i, b := range branches {
-		names.cells[i].text = b.lines + l.label(b.rung)
-		texts[i] = l.standIn(b.rung)
+		names.cells[i].text = b.lines + l.label(b.Rung)
+		texts[i] = l.standIn(b.Rung)
 	}
 	marks.annotate(&names, texts)
 	lines := grid{names}
-	for slot := range l.loads {
+	for slot := range l.Groups {
 		lines = append(lines, l.steps(branches, slot, &marks)...)
 	}
 	p.line("")
@@ -108,8 +86,8 @@ func (p *page) ladder(g group, all []*load) {
 }
 
 // standIn marks a rung that is another data path.
-func (l *ladder) standIn(r *rung) []string {
-	for _, c := range r.cells {
+func (l ladder) standIn(r *weigh.Rung) []string {
+	for _, c := range r.Cells {
 		if c != nil && l.fidelityNote(c) != "" {
 			return []string{l.fidelityNote(c)}
 		}
@@ -119,33 +97,33 @@ func (l *ladder) standIn(r *rung) []string {
 
 // steps is what the rungs add under one load: a column of numbers and one of
 // their intervals; the baseline shows its own value.
-func (l *ladder) steps(branches []branch, slot int, marks *notes) []column {
-	steps := make([]step, len(branches))
+func (l ladder) steps(branches []branch, slot int, marks *notes) []column {
+	steps := make([]weigh.Step, len(branches))
 	var sizes []float64
 	for i, b := range branches {
-		if s, ok := l.step(b.rung, slot); ok {
+		if s, ok := l.Step(b.Rung, slot); ok {
 			steps[i] = s
-			sizes = append(sizes, s.value.Value)
+			sizes = append(sizes, s.Value)
 		}
 	}
 	s, unit := differenceScale("ratio", sizes...), l.say("toll_percent")
-	if l.quantity(slot).Unit == "s" {
+	if l.Quantity(slot).Unit == "s" {
 		s = differenceScale("s", sizes...)
 		unit = l.say("added_unit", "unit", s.unit)
 	}
-	value := column{head: l.heading(l.headlines[slot]), unit: unit, right: true, cells: make([]cell, len(branches))}
+	value := column{head: l.heading(l.Metrics[slot]), unit: unit, right: true, cells: make([]cell, len(branches))}
 	ends := column{joined: true, cells: make([]cell, len(branches))}
 	texts := make([][]string, len(branches))
 	for i, b := range branches {
 		switch {
-		case b.parent == nil:
-			ends.cells[i].text = l.own(b.rung, slot)
-		case steps[i].pairs == 0:
+		case b.Parent == nil:
+			ends.cells[i].text = l.own(b.Rung, slot)
+		case steps[i].Pairs == 0:
 			value.cells[i].text = "-" + marks.mark([]string{
-				l.say("no_pair", "workload", clean(l.loads[slot].key.workload))})
+				l.say("no_pair", "workload", clean(l.Groups[slot].Workload))})
 		default:
-			value.cells[i].text, ends.cells[i].text = steps[i].write(s)
-			texts[i] = steps[i].notes(l.words)
+			value.cells[i].text, ends.cells[i].text = writeStep(steps[i], s)
+			texts[i] = l.stepNotes(steps[i])
 		}
 	}
 	marks.annotate(&value, texts)
@@ -153,32 +131,32 @@ func (l *ladder) steps(branches []branch, slot int, marks *notes) []column {
 }
 
 // own is the value of a rung itself.
-func (l *ladder) own(r *rung, slot int) string {
-	if r.cells[slot] == nil {
+func (l ladder) own(r *weigh.Rung, slot int) string {
+	if r.Cells[slot] == nil {
 		return "-"
 	}
-	m := metricOf(r.cells[slot], l.headlines[slot])
+	m := weigh.Metric(r.Cells[slot], l.Metrics[slot])
 	if m == nil {
 		return "-"
 	}
 	return strings.TrimSpace(scaleFor(m.Unit, m.Value).withUnit(m.Value))
 }
 
-func (s step) write(in scale) (number, ends string) {
-	if !s.interval {
-		return in.difference(s.value.Value, nil, nil)
+func writeStep(s weigh.Step, in scale) (number, ends string) {
+	if !s.Whole {
+		return in.difference(s.Value, nil, nil)
 	}
-	return in.difference(s.value.Value, &s.value.Low, &s.value.High)
+	return in.difference(s.Value, &s.Low, &s.High)
 }
 
-// notes says what weakens a step.
-func (s step) notes(w words) []string {
+// stepNotes say what weakens a step.
+func (w words) stepNotes(s weigh.Step) []string {
 	texts := []string{}
-	if s.pairs < s.blocks {
-		texts = append(texts, w.say("unpaired_blocks", "blocks", w.count("block", s.blocks-s.pairs), "n", strconv.Itoa(s.blocks)))
+	if s.Pairs < s.Blocks {
+		texts = append(texts, w.say("unpaired_blocks", "blocks", w.count("block", s.Blocks-s.Pairs), "n", strconv.Itoa(s.Blocks)))
 	}
-	if !s.interval && s.pairs < stats.MinBlocks {
-		texts = append(texts, w.say("few_pairs", "pairs", w.count("pair", s.pairs), "n", strconv.Itoa(stats.MinBlocks)))
+	if !s.Whole && s.Pairs < stats.MinBlocks {
+		texts = append(texts, w.say("few_pairs", "pairs", w.count("pair", s.Pairs), "n", strconv.Itoa(stats.MinBlocks)))
 	}
 	return texts
 }

@@ -6,12 +6,13 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
 // chain is how the rung of a network leads down to the baseline.
-func chain(l *ladder, name string) []string {
+func chain(l ladder, name string) []string {
 	var labels []string
-	for r := l.rungs[rungKey{network: name}]; r != nil; r = r.parent {
+	for r := l.Rung(weigh.RungKey{Network: name}); r != nil; r = r.Parent {
 		labels = append(labels, l.label(r))
 	}
 	return labels
@@ -46,14 +47,14 @@ func TestLadderFindsTheParent(t *testing.T) {
 	} {
 		w := newWorld(plan(), 1)
 		w.networks, w.paths, w.loads = test.measured, network.Paths(), streamAndTrip()
-		loads := loadsOf(w.result())
-		for _, g := range groupsOf(loads) {
-			if g.loads[0].key.path != test.path {
+		groups := groupsOf(w.result())
+		for _, g := range sectionsOf(groups) {
+			if g[0].Path != test.path {
 				continue
 			}
-			l, root := newLadder(wordsOf(English), g, loads)
+			l := newLadder(wordsOf(English), g, groups)
 			got := chain(l, test.network)
-			if root == nil || len(got) != len(test.want) {
+			if l.Root == nil || len(got) != len(test.want) {
 				t.Errorf("%s of %v on %s: %q, want %q", test.network, test.measured, test.path, got, test.want)
 				continue
 			}
@@ -68,16 +69,16 @@ func TestLadderFindsTheParent(t *testing.T) {
 
 // TestLadderHoldsEveryNetwork: each measured network is a rung of the tree.
 func TestLadderHoldsEveryNetwork(t *testing.T) {
-	loads := loadsOf(quick())
-	for _, g := range groupsOf(loads) {
-		l, root := newLadder(wordsOf(English), g, loads)
-		inTree := map[rungKey]bool{}
-		for _, b := range tree(root, "", "") {
-			inTree[b.key] = true
+	groups := groupsOf(quick())
+	for _, g := range sectionsOf(groups) {
+		l := newLadder(wordsOf(English), g, groups)
+		inTree := map[weigh.RungKey]bool{}
+		for _, b := range tree(l.Root, "", "") {
+			inTree[b.Key] = true
 		}
-		for _, c := range g.loads[0].cells {
-			if !inTree[rungKey{network: c.Network}] {
-				t.Errorf("%s is not on the ladder of %s", c.Network, l.path)
+		for _, c := range g[0].Cells {
+			if !inTree[weigh.RungKey{Network: c.Network}] {
+				t.Errorf("%s is not on the ladder of %s", c.Network, l.Path)
 			}
 		}
 	}
@@ -86,21 +87,21 @@ func TestLadderHoldsEveryNetwork(t *testing.T) {
 // TestFirstRungIsTheToll: what a network adds to the baseline is its toll, so
 // the ladder must give what the table gives.
 func TestFirstRungIsTheToll(t *testing.T) {
-	loads := loadsOf(quick())
-	g := groupsOf(loads)[0]
-	l, _ := newLadder(wordsOf(English), g, loads)
-	veth := l.rungs[rungKey{network: "veth"}]
+	groups := groupsOf(quick())
+	g := sectionsOf(groups)[0]
+	l := newLadder(wordsOf(English), g, groups)
+	veth := l.Rung(weigh.RungKey{Network: "veth"})
 	for slot, want := range []func(*result.Toll) [3]float64{
 		func(toll *result.Toll) [3]float64 { return [3]float64{toll.Value, *toll.Low, *toll.High} },
 		func(toll *result.Toll) [3]float64 {
 			return [3]float64{toll.Delta.Value, *toll.Delta.Low, *toll.Delta.High}
 		},
 	} {
-		s, ok := l.step(veth, slot)
-		table := want(metricOf(veth.cells[slot], l.headlines[slot]).Toll)
-		for i, got := range []float64{s.value.Value, s.value.Low, s.value.High} {
+		s, ok := l.Step(veth, slot)
+		table := want(weigh.Metric(veth.Cells[slot], l.Metrics[slot]).Toll)
+		for i, got := range []float64{s.Value, s.Low, s.High} {
 			if !ok || math.Abs(got-table[i]) > 1e-9*math.Abs(table[i]) {
-				t.Errorf("load %d: the first rung is %v, the table has %v", slot, s.value, table)
+				t.Errorf("load %d: the first rung is %v, the table has %v", slot, s.Interval, table)
 			}
 		}
 	}
@@ -109,9 +110,9 @@ func TestFirstRungIsTheToll(t *testing.T) {
 // TestStepPairsByBlock: a drift that all share from block to block is no part
 // of a rung.
 func TestStepPairsByBlock(t *testing.T) {
-	loads := loadsOf(quick())
-	for _, l := range loads {
-		for _, c := range l.cells {
+	groups := groupsOf(quick())
+	for _, l := range groups {
+		for _, c := range l.Cells {
 			for i := range c.Samples {
 				drift := math.Pow(3, float64(c.Samples[i].Block))
 				for name := range c.Samples[i].Metrics {
@@ -120,16 +121,16 @@ func TestStepPairsByBlock(t *testing.T) {
 			}
 		}
 	}
-	l, _ := newLadder(wordsOf(English), groupsOf(loads)[0], loads)
-	s, ok := l.step(l.rungs[rungKey{network: "bridge"}], 0)
-	if !ok || !s.interval || s.pairs != 10 || s.value.Low < 0.01 || s.value.High > 0.03 {
+	l := newLadder(wordsOf(English), sectionsOf(groups)[0], groups)
+	s, ok := l.Step(l.Rung(weigh.RungKey{Network: "bridge"}), 0)
+	if !ok || !s.Whole || s.Pairs != 10 || s.Low < 0.01 || s.High > 0.03 {
 		t.Errorf("with drift, the bridge adds %+v; without, 2 %%", s)
 	}
-	cell := l.rungs[rungKey{network: "bridge"}].cells[0]
+	cell := l.Rung(weigh.RungKey{Network: "bridge"}).Cells[0]
 	cell.Samples = cell.Samples[:7]
 	cell.Samples[0].Metrics = map[string]float64{"throughput": 0}
-	s, ok = l.step(l.rungs[rungKey{network: "bridge"}], 0)
-	if !ok || s.pairs != 6 || s.blocks != 7 || len(s.notes(wordsOf(English))) != 1 {
-		t.Errorf("a block without a ratio: %+v, %q", s, s.notes(wordsOf(English)))
+	s, ok = l.Step(l.Rung(weigh.RungKey{Network: "bridge"}), 0)
+	if !ok || s.Pairs != 6 || s.Blocks != 7 || len(wordsOf(English).stepNotes(s)) != 1 {
+		t.Errorf("a block without a ratio: %+v, %q", s, wordsOf(English).stepNotes(s))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
 // writeMarkdown writes tables for a pull request: on each path and for each
@@ -16,15 +17,15 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 	var b strings.Builder
 	words := wordsOf(lang)
 	for _, res := range results {
-		loads := loadsOf(res)
-		fmt.Fprintf(&b, "## %s\n\n%s\n", markdownText(words.weighed(res, loads)), markdownText(words.machine(res.Environment)))
+		groups := groupsOf(res)
+		fmt.Fprintf(&b, "## %s\n\n%s\n", markdownText(words.weighed(res, groups)), markdownText(words.machine(res.Environment)))
 		if res.Finished == "" {
 			fmt.Fprintf(&b, "\n%s\n", words.say("interrupted_markdown"))
 		}
 		markdownCase(&b, words, res.Case)
-		for _, l := range loads {
-			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(group{loads: []*load{l}}.describe(words, loads)))
-			markdownTable(&b, words, l)
+		for _, g := range groups {
+			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(section{g}.describe(words, groups)))
+			markdownTable(&b, words, g)
 		}
 		markdownFindings(&b, words, res)
 	}
@@ -34,17 +35,17 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 	return nil, nil
 }
 
-// markdownTable is one load: its networks by the metric that it is judged by.
-func markdownTable(b *strings.Builder, w words, l *load) {
-	name := headline(l)
-	rows := rowsOf([]*load{l})
+// markdownTable is one group: its networks by the metric that it is judged by.
+func markdownTable(b *strings.Builder, w words, g *weigh.Group) {
+	name := headline(g)
+	rows := rowsOf([]*weigh.Group{g})
 	most := 0.0
 	for _, r := range rows {
 		if toll := r.toll(0, name); toll != nil && r.network != network.Baseline {
 			most = max(most, math.Abs(toll.Value))
 		}
 	}
-	s := (&table{loads: []*load{l}, rows: rows}).scale(0, name)
+	s := (&table{groups: []*weigh.Group{g}, rows: rows}).scale(0, name)
 	fmt.Fprintf(b, "| %s | %s | %s | | | %s |\n|---|---:|---:|---|---|---|\n",
 		w.say("network"), markdownText(w.join(w.heading(name), s.unit)), w.say("toll_percent"), w.say("verdict"))
 	for _, r := range rows {

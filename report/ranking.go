@@ -17,8 +17,8 @@ func (p *page) rankings(res *result.Result) {
 	p.title(p.say("recommended", "needs", p.list(res.Plan.Needs)))
 	for _, r := range res.Rankings {
 		path := r.Path
-		if nic, given := r.Params["nic"]; given {
-			path = p.join(path, "nic "+paramText(nic))
+		if nic := r.Params.Text("nic"); nic != "" {
+			path = p.join(path, "nic "+nic)
 		}
 		p.line("")
 		p.item("  ", p.say("ranked_by", "path", path, "workload", r.Workload, "metric", p.heading(r.Metric)))

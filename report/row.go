@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
-// row is one network of a table: its cell under each of the table's loads, nil
+// row is one network of a table: its cell under each of the table's groups, nil
 // where there is none.
 type row struct {
 	network  string
@@ -19,45 +19,40 @@ type row struct {
 	cells    []*result.Cell
 }
 
-// rowsOf joins the cells of the loads by network, in the order of the tables.
-func rowsOf(loads []*load) []row {
+// rowsOf joins the cells of groups by network, in the order of the tables.
+func rowsOf(groups []*weigh.Group) []row {
 	type identity struct {
 		network, link, settings string
 		again                   int
 	}
 	var rows []row
 	at := map[identity]int{}
-	for slot, l := range loads {
+	for slot, g := range groups {
 		seen := map[identity]int{}
-		for _, c := range l.cells {
-			id := identity{network: c.Network, link: l.ownLink(c), settings: settingsOf(c)}
+		for _, c := range g.Cells {
+			id := identity{network: c.Network, link: linkOf(g, c), settings: settingsOf(c.Params)}
 			again := seen[id]
 			seen[id]++
 			id.again = again
 			if _, ok := at[id]; !ok {
 				at[id] = len(rows)
-				rows = append(rows, row{c.Network, id.link, id.settings, make([]*result.Cell, len(loads))})
+				rows = append(rows, row{c.Network, id.link, id.settings, make([]*result.Cell, len(groups))})
 			}
 			rows[at[id]].cells[slot] = c
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Compare(networkOrder(a.network), networkOrder(b.network))
+		return cmp.Compare(network.Order(a.network), network.Order(b.network))
 	})
 	return rows
 }
 
-// ownLink is the link of a cell where it is not its baseline's.
-func (l *load) ownLink(c *result.Cell) string {
-	value, ok := c.Params["link"]
-	text := paramText(value)
-	if !ok || text == l.key.link {
-		return ""
+// linkOf is the link of a cell where it is not its baseline's.
+func linkOf(g *weigh.Group, c *result.Cell) string {
+	if link := g.OwnLink(c); link > 0 {
+		return link.String()
 	}
-	if rate, err := strconv.ParseFloat(text, 64); err == nil {
-		return result.BitsPerSecond(rate).String()
-	}
-	return text
+	return ""
 }
 
 // mostLabel is what a row's label may take of a table.
@@ -80,15 +75,14 @@ func (r row) name() string {
 	return clip("  "+settings, mostLabel)
 }
 
-// settingsOf are the network's own parameters of a cell, as text.
-func settingsOf(c *result.Cell) string {
-	params := map[string]string{}
-	for _, p := range network.Params() {
-		if value, set := c.Params[p.Name]; set {
-			params[p.Name] = paramText(value)
-		}
-	}
-	return result.MakeSettings(params).String()
+// settingsOf are the network's own parameters, as text; those that no network
+// declares are left out.
+func settingsOf(params result.Params) string {
+	own := params.Settings().Map()
+	maps.DeleteFunc(own, func(name, _ string) bool {
+		return !slices.ContainsFunc(network.Params(), func(p network.Param) bool { return p.Name == name })
+	})
+	return result.MakeSettings(own).String()
 }
 
 // metric is a metric of one of the row's cells, nil where it was not measured.
@@ -96,16 +90,7 @@ func (r row) metric(slot int, name string) *result.Metric {
 	if r.cells[slot] == nil || r.cells[slot].Status != result.StatusOK {
 		return nil
 	}
-	return metricOf(r.cells[slot], name)
-}
-
-func metricOf(c *result.Cell, name string) *result.Metric {
-	for i := range c.Metrics {
-		if c.Metrics[i].Name == name {
-			return &c.Metrics[i]
-		}
-	}
-	return nil
+	return weigh.Metric(r.cells[slot], name)
 }
 
 // measured tells whether any of the headlines was.

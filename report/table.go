@@ -6,55 +6,53 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
+	"tare/workload"
 )
 
-// table is one group laid out in columns.
+// table is one section in columns.
 type table struct {
 	words
-	loads     []*load
-	headlines []string // the metric that each load is judged by
+	groups    []*weigh.Group
+	headlines []string // the metric that each group is judged by
 	rows      []row    // those that hold a number
 	notes     notes
 }
 
-// headline is the metric that a load is judged by: the first of the usual
-// ones that was measured.
-func headline(l *load) string {
-	order := []string{"throughput", "rate", "rtt_p50", "latency_p50", "rtt_mean", "latency_mean", "latency_one_way"}
-	switch l.key.workload {
-	case "tcp_rr", "udp_rr":
-		order = slices.Insert(order, 0, "rtt_p50")
-	case "attach":
-		order = slices.Insert(order, 0, "latency_p50")
-	}
+// headline is the metric that a group is judged by: its workload's, else the
+// first of the usual ones that was measured.
+func headline(g *weigh.Group) string {
+	kind, _ := workload.Find(g.Workload)
+	order := []string{kind.Headline, "throughput", "rate", "rtt_p50", "latency_p50", "rtt_mean", "latency_mean", "latency_one_way"}
 	for _, name := range order {
-		if l.has(name) {
+		if has(g, name) {
 			return name
 		}
 	}
-	for _, c := range l.cells {
+	for _, c := range g.Cells {
 		if c.Status == result.StatusOK && len(c.Metrics) > 0 {
 			return c.Metrics[0].Name
 		}
 	}
-	return order[0]
+	return slices.DeleteFunc(order, func(name string) bool { return name == "" })[0]
 }
 
-// has tells whether a metric was measured in any cell.
-func (l *load) has(metric string) bool {
-	return slices.ContainsFunc(l.cells, func(c *result.Cell) bool {
-		return c.Status == result.StatusOK && metricOf(c, metric) != nil
+// has reports whether a metric was measured in any cell.
+func has(g *weigh.Group, metric string) bool {
+	return slices.ContainsFunc(g.Cells, func(c *result.Cell) bool {
+		return c.Status == result.StatusOK && weigh.Metric(c, metric) != nil
 	})
 }
 
-// beside are the metrics that stand beside a load's headline, in their order.
-func beside(l *load, headline string) []string {
+// beside are the metrics that are shown next to a group's headline, in their
+// order.
+func beside(g *weigh.Group, headline string) []string {
 	all := []string{
 		"rtt_p50", "rtt_p99", "latency_p50", "latency_p99", "latency_remove", "loss", "jitter", "sender_drops",
 		"cpu_per_gbit", "cpu_per_transaction",
 	}
-	if l.key.workload == "attach" {
-		all = []string{"latency_network", "latency_p99", "latency_remove", "rate", "cpu_per_transaction"}
+	if kind, _ := workload.Find(g.Workload); kind.Beside != nil {
+		all = slices.Clone(kind.Beside)
 	}
 	return slices.DeleteFunc(all, func(name string) bool { return name == headline })
 }
@@ -82,20 +80,20 @@ func (w words) heading(metric string) string {
 	return clip(clean(metric), 16)
 }
 
-// layOut makes the table of some loads and its grid.
-func layOut(w words, loads []*load) (*table, grid) {
-	t := &table{words: w, loads: loads}
-	for _, l := range loads {
-		t.headlines = append(t.headlines, headline(l))
+// newTable makes the table of some groups and its grid.
+func newTable(w words, groups []*weigh.Group) (*table, grid) {
+	t := &table{words: w, groups: groups}
+	for _, g := range groups {
+		t.headlines = append(t.headlines, headline(g))
 	}
-	for _, r := range rowsOf(loads) {
+	for _, r := range rowsOf(groups) {
 		if r.measured(t.headlines) {
 			t.rows = append(t.rows, r)
 		}
 	}
 	names := t.names()
 	var columns []column
-	if len(loads) == 2 {
+	if len(groups) == 2 {
 		columns = slices.Concat(
 			t.value(0, t.headlines[0]), t.packet(), t.toll(0), t.value(1, t.headlines[1]), t.delta(1),
 			t.value(0, "cpu_per_gbit"), t.ceiling())
@@ -104,10 +102,10 @@ func layOut(w words, loads []*load) (*table, grid) {
 		if t.unit(0, t.headlines[0]) == "s" {
 			columns = append(columns, t.delta(0)...)
 		}
-		if loads[0].key.workload != "attach" { // a socket is no measure of a container
+		if kind, _ := workload.Find(groups[0].Workload); !kind.Unlike {
 			columns = append(columns, t.toll(0)...)
 		}
-		for _, metric := range beside(loads[0], t.headlines[0]) {
+		for _, metric := range beside(groups[0], t.headlines[0]) {
 			if !t.containers() || metric != "latency_p99" || len(t.withoutBaseline(0, metric)) > 0 {
 				columns = append(columns, t.value(0, metric)...)
 			}
@@ -118,12 +116,12 @@ func layOut(w words, loads []*load) (*table, grid) {
 	return t, slices.Concat(grid{names}, columns, grid{t.verdicts()})
 }
 
-// shown are the metrics of each load that have a column.
+// shown are the metrics of each group that have a column.
 func (t *table) shown() [][]string {
-	if len(t.loads) == 2 {
+	if len(t.groups) == 2 {
 		return [][]string{{t.headlines[0], "cpu_per_gbit"}, {t.headlines[1]}}
 	}
-	return [][]string{append(beside(t.loads[0], t.headlines[0]), t.headlines[0])}
+	return [][]string{append(beside(t.groups[0], t.headlines[0]), t.headlines[0])}
 }
 
 func (t *table) names() column {

@@ -23,6 +23,7 @@ import (
 	"io"
 
 	"tare/result"
+	"tare/weigh"
 )
 
 // The widths that a report can have, in columns.
@@ -44,10 +45,10 @@ type Options struct {
 // w.
 func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	p := newPage(opts)
-	loads := loadsOf(res)
-	p.top(res, loads)
-	for _, g := range groupsOf(loads) {
-		p.group(res, g, loads)
+	groups := groupsOf(res)
+	p.top(res, groups)
+	for _, s := range sectionsOf(groups) {
+		p.section(res, s, groups)
 	}
 	p.rankings(res)
 	p.findings(res)
@@ -73,32 +74,32 @@ func Files(w io.Writer, res, page string, opts Options) error {
 	return nil
 }
 
-// group prints the table of a group, or one table for each of its loads where
+// section prints the table of a section, or one table for each of its groups where
 // that is too wide, and its ladder.
-func (p *page) group(res *result.Result, g group, all []*load) {
-	tables := []group{g}
-	if _, columns := layOut(p.words, g.loads); len(g.loads) > 1 && columns.width() > p.columns {
+func (p *page) section(res *result.Result, s section, all []*weigh.Group) {
+	tables := []section{s}
+	if _, columns := newTable(p.words, s); len(s) > 1 && columns.width() > p.columns {
 		tables = nil
-		for _, l := range g.loads {
-			tables = append(tables, group{loads: []*load{l}})
+		for _, g := range s {
+			tables = append(tables, section{g})
 		}
 	}
 	for _, one := range tables {
 		p.title(one.describe(p.words, all))
-		p.table(res, one.loads)
+		p.table(res, one)
 	}
-	p.ladder(g, all)
+	p.ladder(s, all)
 }
 
 // table prints one table and what is to be said below it.
-func (p *page) table(res *result.Result, loads []*load) {
-	t, columns := layOut(p.words, loads)
+func (p *page) table(res *result.Result, groups []*weigh.Group) {
+	t, columns := newTable(p.words, groups)
 	if len(t.rows) > 0 {
 		p.print(columns)
 	}
 	p.legend(&t.notes)
-	for _, a := range absences(p.words, rowsOf(t.loads), t.headlines) {
-		p.item("  ", a.text(p.words, len(t.loads)))
+	for _, a := range absences(p.words, rowsOf(t.groups), t.headlines) {
+		p.item("  ", a.text(p.words, len(t.groups)))
 	}
 	for _, text := range t.foot(res) {
 		p.item("  ", text)

@@ -15,7 +15,7 @@ import (
 // were. The only error is that of w.
 func Trace(w io.Writer, res *result.Result, opts Options) error {
 	p := newPage(opts)
-	p.head(res, loadsOf(res))
+	p.head(res, groupsOf(res))
 	for n := range res.Cells {
 		p.traced(&res.Cells[n])
 	}
@@ -28,7 +28,7 @@ func Trace(w io.Writer, res *result.Result, opts Options) error {
 }
 
 func (p *page) traced(c *result.Cell) {
-	p.title(p.of(p.join(c.Network, c.Path, fmt.Sprintf("nic %v", c.Params["nic"]), fmt.Sprintf("mtu %v", c.Params["mtu"])), c.Workload+" ("+c.Mode+")"))
+	p.title(p.of(p.join(c.Network, c.Path, "nic "+c.Params.Text("nic"), "mtu "+c.Params.Text("mtu")), c.Workload+" ("+c.Mode+")"))
 	t := c.Trace
 	if t == nil {
 		p.item("  ", or(c.Reason, p.say("untraced")))

@@ -54,7 +54,7 @@ vxlan, cross-host, nic full, mtu 1500: udp_rr (block)
    wake-up        h2/c1          10.00   50.0   11.00    20.00         ███████████████
   response
    wake-up        h1/c1           5.00   25.0    6.00     9.00                        ███████▌
-  hops of 1000 ways, traced, add up to 24.00 us; the workload's clock has 25.00 us (96.0 %)
+  traced hops of 1000 one-way trips add up to 24.00 us; the workload's clock has 25.00 us (96.0 %)
 
   toll by hop    added  share  traced
                     us      %  here us  host us
@@ -67,7 +67,7 @@ vxlan, cross-host, nic full, mtu 1500: udp_rr (block)
   NETFILTER_DROP       40  h2  eth0    nft_do_chain
   counters: h1/c1 Ip.FragFails +1
 
-  CPU: 0.50 CPUs busy with it, by 100 samples
+  CPU: 0.50 CPUs busy with the workload, from 100 samples
   context  %    layer  %   kind  %
   softirq  100  udp    60  copy  100
                 vxlan  40
@@ -89,10 +89,10 @@ func TestTraceWithoutPackets(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-  tier 0: the kernel's counters alone; hops and losses: run it as root
+  tier 0: the kernel's counters only; hops and losses: run it as root
 
-  lost: where and why is not seen
-  counters: none of those that tell of lost packets has grown
+  lost: where and why is unknown
+  counters: no counter of lost packets increased
 `
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("printed\n%s\nwant it to end in\n%s", out.String(), want)

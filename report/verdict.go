@@ -8,13 +8,14 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // verdicts is the last column: the verdict on the first headline, and that on
 // the round trip behind it where it differs.
 func (t *table) verdicts() column {
 	c := column{unit: t.say("verdict"), cells: make([]cell, len(t.rows))}
-	if len(t.loads) == 2 {
+	if len(t.groups) == 2 {
 		c.unit += "/rtt"
 	}
 	for i, r := range t.rows {
@@ -23,7 +24,7 @@ func (t *table) verdicts() column {
 			continue
 		}
 		first := r.toll(0, t.headlines[0])
-		if len(t.loads) == 2 {
+		if len(t.groups) == 2 {
 			c.cells[i] = t.bothVerdicts(first, r.toll(1, t.headlines[1]))
 		} else {
 			c.cells[i] = cell{t.verdictText(first), verdictStyle(first)}
@@ -111,7 +112,7 @@ func (t *table) foot(res *result.Result) []string {
 		if n, text := t.margin(res, slot, metric); n > 0 {
 			comparisons += n
 			margins = append(margins, text)
-		} else if aa, ok := t.loads[slot].widestAA(res, metric); ok {
+		} else if aa, ok := widestAA(t.groups[slot], res, metric); ok {
 			lines = append(lines, t.of(t.heading(metric), t.say("aa", "share", percent(aa))))
 		}
 	}
@@ -155,7 +156,7 @@ func (t *table) margin(res *result.Result, slot int, metric string) (tolls int, 
 	if len(margins) == 0 {
 		return 0, ""
 	}
-	if len(t.loads) > 1 {
+	if len(t.groups) > 1 {
 		text = t.heading(metric) + " "
 	}
 	least, most := percent(slices.Min(margins)), percent(slices.Max(margins))
@@ -164,35 +165,38 @@ func (t *table) margin(res *result.Result, slot int, metric string) (tolls int, 
 	} else {
 		text += t.say("margins", "low", least, "high", most)
 	}
-	if aa, ok := t.loads[slot].widestAA(res, metric); ok {
+	if aa, ok := widestAA(t.groups[slot], res, metric); ok {
 		return len(margins), text + t.aside("A/A "+percent(aa))
 	}
 	return len(margins), text + t.aside(t.say("no_aa_interval"))
 }
 
 // widestAA is the half-width of the widest interval between the two baselines
-// of a load. ok is false where there is none.
-func (l *load) widestAA(res *result.Result, metric string) (halfWidth float64, ok bool) {
+// of a group. ok is false where there is none.
+func widestAA(g *weigh.Group, res *result.Result, metric string) (halfWidth float64, ok bool) {
 	for _, aa := range res.Noise.AA {
-		if aa.Metric == metric && l.matches(aa) {
+		if aa.Metric == metric && matches(g, aa) {
 			halfWidth = max(halfWidth, halfWidthOf(aa))
 		}
 	}
 	return halfWidth, halfWidth > 0
 }
 
-// matches tells whether an A/A comparison is one of the load's.
-func (l *load) matches(aa result.AA) bool {
-	return aa.Path == l.key.path && aa.Workload == l.key.workload && agree(l.cells[0].Params, aa.Params)
+// matches reports whether an A/A comparison is one of the group's.
+func matches(g *weigh.Group, aa result.AA) bool {
+	return aa.Path == g.Path && aa.Workload == g.Workload && g.Params.Number("link") == aa.Params.Number("link") && g.Params.Agree(aa.Params)
 }
 
 func halfWidthOf(aa result.AA) float64 { return math.Abs(aa.High-aa.Low) / 2 }
 
-// hasVethReference tells whether the baseline is a loopback and veth stands
-// beside it.
+// hasVethReference reports whether the baseline is a loopback, and the least that
+// any namespace costs was measured too.
 func (t *table) hasVethReference() bool {
-	if !network.Within(t.loads[0].key.path) {
+	if !network.Within(t.groups[0].Path) {
 		return false
 	}
-	return slices.ContainsFunc(t.rows, func(r row) bool { return r.network == "veth" })
+	return slices.ContainsFunc(t.rows, func(r row) bool {
+		n, _ := network.Find(r.network)
+		return n.Least
+	})
 }

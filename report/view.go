@@ -2,11 +2,11 @@ package report
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
 // view is what the page draws: the comparisons of a result, ready to be shown.
@@ -84,11 +84,11 @@ type viewFinding struct {
 // viewsOf takes from results what is drawn, on one page.
 func viewsOf(results []*result.Result) []view {
 	views := []view{}
-	var all []*load
+	var all []*weigh.Group
 	for _, res := range results {
-		loads := loadsOf(res)
-		views = append(views, viewOf(res, loads))
-		all = append(all, loads...)
+		groups := groupsOf(res)
+		views = append(views, viewOf(res, groups))
+		all = append(all, groups...)
 	}
 	links := spansOver(all, "link") // a run has one link: what several tell stands together
 	for n, at := 0, 0; n < len(views); n++ {
@@ -101,7 +101,7 @@ func viewsOf(results []*result.Result) []view {
 }
 
 // viewOf takes from a result what is drawn of it alone.
-func viewOf(res *result.Result, loads []*load) view {
+func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
@@ -109,16 +109,16 @@ func viewOf(res *result.Result, loads []*load) view {
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {
-		v.Titles[language] = wordsOf(language).weighed(res, loads)
+		v.Titles[language] = wordsOf(language).weighed(res, groups)
 	}
 	for _, q := range result.Quantities() {
 		v.Units[q.Name] = q.Unit
 	}
-	nics := spansOver(loads, "nic")
-	for _, l := range loads {
-		g := groupView(l, loads)
-		g.Ladder, g.NICs = ladderView(l, loads), nics[l]
-		v.Groups = append(v.Groups, g)
+	nics := spansOver(groups, "nic")
+	for _, g := range groups {
+		shown := groupView(g, groups)
+		shown.Ladder, shown.NICs = ladderView(g, groups), nics[g]
+		v.Groups = append(v.Groups, shown)
 	}
 	for _, c := range causes(res) {
 		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where})
@@ -139,23 +139,19 @@ func noiseOf(res *result.Result) viewNoise {
 	return n
 }
 
-func groupView(l *load, loads []*load) viewGroup {
-	setting, _ := split(l.cells[0].Params)
-	name := headline(l)
+func groupView(of *weigh.Group, groups []*weigh.Group) viewGroup {
+	name := headline(of)
 	g := viewGroup{
-		Path: l.key.path, Title: l.describe(loads), Workload: l.key.workload, Metric: name, Rows: []viewRow{},
+		Path: of.Path, Title: describe(of, groups), Workload: of.Workload, Metric: name, Rows: []viewRow{},
 	}
 	var set []string
-	for _, of := range settings() {
-		if text := paramText(setting[of]); text != "" {
-			set = append(set, of+" "+text)
+	for _, axis := range result.Axes() {
+		if text := axisText(axis, of.Params); axis.Of == result.OfLab && text != "" {
+			set = append(set, axis.Name+" "+text)
 		}
 	}
-	if rate, err := strconv.ParseFloat(l.key.link, 64); err == nil && rate > 0 {
-		set = append(set, "link "+scaleFor("bit/s", rate).withUnit(rate))
-	}
 	g.Setting = strings.Join(set, ", ")
-	for _, r := range rowsOf([]*load{l}) {
+	for _, r := range rowsOf([]*weigh.Group{of}) {
 		c := r.cells[0]
 		if c == nil {
 			continue

@@ -3,10 +3,10 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
 // viewSpan is one network that was weighed several times, all alike but for one
@@ -25,74 +25,54 @@ type viewDot struct {
 }
 
 // spansOver finds what networks cost over a parameter of the lab, "nic" or
-// "link": by the first of the loads that differ in it alone.
-func spansOver(loads []*load, over string) map[*load][]viewSpan {
-	found := map[*load][]viewSpan{}
-	first := map[loadKey]*load{}
-	for _, l := range loads {
-		key := l.but(over)
+// "link": by the first of the groups that differ in it alone.
+func spansOver(groups []*weigh.Group, over string) map[*weigh.Group][]viewSpan {
+	found := map[*weigh.Group][]viewSpan{}
+	first := map[string]*weigh.Group{}
+	for _, g := range groups {
+		key := g.Without(over)
 		if first[key] == nil {
-			first[key] = l
+			first[key] = g
 		}
-		for _, r := range rowsOf([]*load{l}) {
-			found[first[key]] = addDots(found[first[key]], l, r, over)
+		for _, r := range rowsOf([]*weigh.Group{g}) {
+			found[first[key]] = addDots(found[first[key]], g, r, over)
 		}
 	}
-	for l, spans := range found {
-		found[l] = slices.DeleteFunc(spans, func(s viewSpan) bool { return len(s.Dots) < 2 })
-		for _, s := range found[l] {
+	for g, spans := range found {
+		found[g] = slices.DeleteFunc(spans, func(s viewSpan) bool { return len(s.Dots) < 2 })
+		for _, s := range found[g] {
 			slices.SortStableFunc(s.Dots, func(a, b viewDot) int { return compareAt(a.At, b.At) })
 		}
 	}
 	return found
 }
 
-// but is what a load shares with those that differ in a parameter alone.
-func (l *load) but(over string) loadKey {
-	key := l.key
-	if over == "link" {
-		key.link = ""
-		return key
-	}
-	setting, _ := split(l.cells[0].Params)
-	delete(setting, over)
-	key.setting = setting.Key()
-	return key
-}
-
 // addDots adds the toll of a row to its network's span. A network with a link of
 // its own is weighed against a baseline on another: it spans what it was weighed
 // at against that one.
-func addDots(spans []viewSpan, l *load, r row, over string) []viewSpan {
-	m := r.metric(0, headline(l))
+func addDots(spans []viewSpan, g *weigh.Group, r row, over string) []viewSpan {
+	m := r.metric(0, headline(g))
 	if r.network == network.Baseline || m == nil || m.Toll == nil {
 		return spans
 	}
-	dot := viewDot{At: r.cells[0].Params[over], N: m.N, Toll: *m.Toll}
+	dot := viewDot{At: r.cells[0].Params.Text(over), N: m.N, Toll: *m.Toll}
 	if over != "link" {
-		dot.At = paramText(dot.At)
 		return addDot(spans, r.name(), r.cells[0].Fidelity, dot)
 	}
-	if rate, ok := dot.At.(float64); !ok || rate <= 0 {
+	link := r.cells[0].Params.Number(over)
+	if link <= 0 {
 		return spans
 	}
+	dot.At = link
 	bare := r
 	bare.link = ""
 	if r.link == "" {
 		spans = addDot(spans, bare.name(), r.cells[0].Fidelity, dot)
 	}
-	if slices.ContainsFunc(l.cells, func(c *result.Cell) bool { return c.Network == r.network && l.ownLink(c) != "" }) {
-		spans = addDot(spans, bare.name()+" ("+network.Baseline+"@"+linkOf(l)+")", r.cells[0].Fidelity, dot)
+	if slices.ContainsFunc(g.Cells, func(c *result.Cell) bool { return c.Network == r.network && g.OwnLink(c) > 0 }) {
+		spans = addDot(spans, bare.name()+" ("+network.Baseline+"@"+g.Link().String()+")", r.cells[0].Fidelity, dot)
 	}
 	return spans
-}
-
-// linkOf is the link of a load's baseline, as a plan writes it.
-func linkOf(l *load) string {
-	if rate, err := strconv.ParseFloat(l.key.link, 64); err == nil {
-		return result.BitsPerSecond(rate).String()
-	}
-	return l.key.link
 }
 
 // addDot adds a dot to the span of a label, the first at each place.

@@ -5,6 +5,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // viewRung is one network on the ladder of a group.
@@ -28,30 +29,30 @@ type viewStep struct {
 	ToHigh *float64 `json:"to_high,omitempty"` // the levels that the interval's ends lead to
 }
 
-// ladderView is the ladder of a load, from the baseline up; none where no rung
-// stands on another than the baseline, or a level is not known.
-func ladderView(l *load, loads []*load) []viewRung {
-	ladder, root := newLadder(wordsOf(English), group{loads: []*load{l}}, loads)
-	if root == nil || !root.tallerThanOne() || root.cells[0] == nil {
+// ladderView is the ladder of a group, from the baseline up; none where every rung
+// is built upon the baseline, or a level is not known.
+func ladderView(g *weigh.Group, groups []*weigh.Group) []viewRung {
+	l := newLadder(wordsOf(English), []*weigh.Group{g}, groups)
+	if l.Root == nil || !l.Root.TallerThanOne() || l.Root.Cells[0] == nil {
 		return nil
 	}
-	base := metricOf(root.cells[0], ladder.headlines[0])
+	base := weigh.Metric(l.Root.Cells[0], l.Metrics[0])
 	if base == nil || !finite(base.Value) {
 		return nil
 	}
-	return ladder.climb(root, viewRung{Label: ladder.label(root), Fidelity: root.cells[0].Fidelity, Level: base.Value})
+	return l.climb(l.Root, viewRung{Label: l.label(l.Root), Fidelity: l.Root.Cells[0].Fidelity, Level: base.Value})
 }
 
 // climb lists a rung and all above it.
-func (l *ladder) climb(r *rung, shown viewRung) []viewRung {
+func (l ladder) climb(r *weigh.Rung, shown viewRung) []viewRung {
 	list := []viewRung{shown}
-	for _, child := range r.children {
+	for _, child := range r.Children {
 		above := viewRung{Label: l.label(child), Parent: shown.Label, Level: shown.Level}
-		if c := child.cells[0]; c != nil {
+		if c := child.Cells[0]; c != nil {
 			above.Fidelity = c.Fidelity
 		}
-		if s, ok := l.step(child, 0); ok {
-			above.climbs(s, l.quantity(0))
+		if s, ok := l.Step(child, 0); ok {
+			above.climbs(s, l.Quantity(0))
 		}
 		list = append(list, l.climb(child, above)...)
 	}
@@ -59,7 +60,7 @@ func (l *ladder) climb(r *rung, shown viewRung) []viewRung {
 }
 
 // climbs takes the rung to its level, from that of the rung below.
-func (v *viewRung) climbs(s step, q result.Quantity) {
+func (v *viewRung) climbs(s weigh.Step, q result.Quantity) {
 	from := v.Level
 	level := func(added float64) float64 {
 		switch {
@@ -70,17 +71,17 @@ func (v *viewRung) climbs(s step, q result.Quantity) {
 		}
 		return from * (1 - added)
 	}
-	if !finite(s.value.Value, level(s.value.Value)) {
+	if !finite(s.Value, level(s.Value)) {
 		return
 	}
-	v.Level = level(s.value.Value)
-	v.Step = &viewStep{N: s.pairs, Value: s.value.Value, From: from}
-	if low, high := level(s.value.Low), level(s.value.High); s.interval && s.pairs >= stats.MinBlocks && finite(s.value.Low, s.value.High, low, high) {
-		v.Step.Low, v.Step.High, v.Step.ToLow, v.Step.ToHigh = &s.value.Low, &s.value.High, &low, &high
+	v.Level = level(s.Value)
+	v.Step = &viewStep{N: s.Pairs, Value: s.Value, From: from}
+	if low, high := level(s.Low), level(s.High); s.Whole && s.Pairs >= stats.MinBlocks && finite(s.Low, s.High, low, high) {
+		v.Step.Low, v.Step.High, v.Step.ToLow, v.Step.ToHigh = &s.Low, &s.High, &low, &high
 	}
 }
 
-// finite tells whether JSON has a word for all the values.
+// finite reports whether JSON has a word for all the values.
 func finite(values ...float64) bool {
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tare/result"
+	"tare/weigh"
 )
 
 // viewSize is what one message size took, the medians over the blocks.
@@ -39,10 +40,12 @@ type viewWithin struct {
 // blocksOf are the values of a metric with their blocks; of both layouts of a
 // baseline the mean.
 func blocksOf(c *result.Cell, name string) [][2]float64 {
-	by := perBlock(c, name)
 	blocks := [][2]float64{}
-	for _, block := range slices.Sorted(maps.Keys(by)) {
-		blocks = append(blocks, [2]float64{float64(block), mean(by[block])})
+	if c.Status != result.StatusOK {
+		return blocks
+	}
+	for _, b := range weigh.BlocksOf(c, name) {
+		blocks = append(blocks, [2]float64{float64(b.N), b.Mean()})
 	}
 	return blocks
 }
@@ -192,7 +195,7 @@ func stepEnds(c *result.Cell, s result.Sample, steps int) []float64 {
 	}
 	ends := make([]float64, steps)
 	for n := range ends {
-		ends[n] = numberParam(c, "duration") * float64(n+1) / float64(steps)
+		ends[n] = c.Params.Number("duration") * float64(n+1) / float64(steps)
 	}
 	return ends
 }

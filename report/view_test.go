@@ -7,6 +7,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
 // viewIn is the view of a result of testdata.
@@ -22,25 +23,25 @@ func viewIn(t *testing.T, name string) view {
 // TestViewLadderIsTheTerminals holds the page's rungs to the steps that the
 // terminal prints, each from its parent's level to its own.
 func TestViewLadderIsTheTerminals(t *testing.T) {
-	loads := loadsOf(quick())
+	groups := groupsOf(quick())
 	rungs := 0
-	for _, l := range loads {
+	for _, l := range groups {
 		shown := map[string]viewRung{}
-		for _, v := range ladderView(l, loads) {
+		for _, v := range ladderView(l, groups) {
 			shown[v.Label] = v
 		}
-		ladder, root := newLadder(wordsOf(English), group{loads: []*load{l}}, loads)
+		ladder := newLadder(wordsOf(English), []*weigh.Group{l}, groups)
 		if len(shown) == 0 {
-			if root != nil && root.tallerThanOne() {
-				t.Errorf("%v: no ladder", l.key)
+			if ladder.Root != nil && ladder.Root.TallerThanOne() {
+				t.Errorf("%v: no ladder", l.Key)
 			}
 			continue
 		}
-		for _, b := range tree(root, "", "") {
-			v, has := shown[ladder.label(b.rung)]
-			s, ok := ladder.step(b.rung, 0)
+		for _, b := range tree(ladder.Root, "", "") {
+			v, has := shown[ladder.label(b.Rung)]
+			s, ok := ladder.Step(b.Rung, 0)
 			if !has || ok != (v.Step != nil) {
-				t.Errorf("%s: shown %v, with a step %v", ladder.label(b.rung), has, ok)
+				t.Errorf("%s: shown %v, with a step %v", ladder.label(b.Rung), has, ok)
 				continue
 			}
 			if !ok {
@@ -48,11 +49,11 @@ func TestViewLadderIsTheTerminals(t *testing.T) {
 			}
 			rungs++
 			below := shown[v.Parent].Level
-			want := below * (1 - s.value.Value)
-			if ladder.quantity(0).Unit == "s" {
-				want = below + s.value.Value
+			want := below * (1 - s.Value)
+			if ladder.Quantity(0).Unit == "s" {
+				want = below + s.Value
 			}
-			if v.Step.Value != s.value.Value || v.Step.N != s.pairs || v.Step.From != below || math.Abs(v.Level-want) > 1e-12*math.Abs(want) {
+			if v.Step.Value != s.Value || v.Step.N != s.Pairs || v.Step.From != below || math.Abs(v.Level-want) > 1e-12*math.Abs(want) {
 				t.Errorf("%s: %+v at %v, want %+v at %v", v.Label, v.Step, v.Level, s, want)
 			}
 		}

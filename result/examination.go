@@ -17,10 +17,12 @@ type Examination struct {
 	Link     bool     // the hosts' interfaces were laid with a rate
 	Rules    int      // firewall rules that the network was asked to have
 
-	Trials   []Trial
-	States   []State   // after the trials, At as Places
-	Readings []Reading // from before the trials to after them, At as Places
-	Unread   []Unread
+	Trials    []Trial
+	States    []State   // after the trials, At as Places
+	Addresses []Address // likewise
+	Routes    []Route   // likewise, of one place the preferred ones first
+	Readings  []Reading // from before the trials to after them, At as Places
+	Unread    []Unread
 }
 
 // Trial is one exchange of messages that was tried on a path.
@@ -40,8 +42,5 @@ type Sighting struct {
 	Reply  bool   `json:"reply"` // it came from the server
 }
 
-// The sources of an examination that are no probes.
-const (
-	SourceAddresses = "ip address" // "10.0.0.1/24": "eth0"
-	SourceRoutes    = "ip route"   // "10.0.1.0/24": "via 10.0.0.2 dev eth0"
-)
+// SourceRoutes names the source of the routes where they are evidence.
+const SourceRoutes = "ip route"

@@ -159,6 +159,7 @@ func (res *Result) fillArrays() {
 	for i := range res.Cells {
 		res.Cells[i].fillArrays()
 	}
+	res.SetGroups()
 	for i := range res.Findings {
 		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)
 	}

@@ -90,6 +90,7 @@ type Cell struct {
 	Network  string `json:"network"`
 	Path     string `json:"path"`
 	Workload string `json:"workload"`
+	Group    string `json:"group"` // its group's key: cells that share it are compared with each other
 	Params   Params `json:"params"`
 	Mode     string `json:"mode"`
 	Fidelity string `json:"fidelity"`
@@ -112,10 +113,6 @@ type End struct {
 	Seccomp string `json:"seccomp"` // "none", "strict" or "filter" (seccomp(2)); empty: unknown
 	CPUs    string `json:"cpus"`    // that it may run on, as a CPU list
 }
-
-// Params are what a cell was measured with: nic, link (bit/s), mtu (bytes),
-// pin, rps, cc, flows, size (bytes), rate (bit/s), warmup and duration (s).
-type Params map[string]any
 
 // Metric is a number with all that it needs to be read.
 type Metric struct {

@@ -16,10 +16,10 @@ import (
 // promptly is how soon an agent's failure must be reported.
 const promptly = 5 * time.Second
 
-func TestLabFailedAgentsAreTold(t *testing.T) {
+func TestLabFailedAgentsAreReported(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
 		{"exec sleep 100", "it sent nothing"},
-		{"echo nonsense; exec sleep 100", "what no agent sends"},
+		{"echo nonsense; exec sleep 100", "wait for its hello: it sent what no agent sends"},
 		{"exit 1", "wait for its hello: it died"},
 		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `its protocol is "tare.agent/0"`},
 	} {

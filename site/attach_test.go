@@ -18,18 +18,21 @@ import (
 // rules.
 func holds(t *testing.T, l *site.Lab) []string {
 	t.Helper()
-	snapshots, err := l.Look(t.Context(), "")
+	held, err := l.Look(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, in := range snapshots {
+	for _, in := range held {
 		for _, link := range in.Links {
 			all = append(all, in.Namespace+" "+link.Name)
 		}
-		for _, text := range slices.Concat(in.Routes, in.FDB) {
-			if !strings.HasSuffix(text, " reachable") { // what a bridge has learnt of those that stay
-				all = append(all, in.Namespace+" "+text)
+		for _, route := range in.Routes {
+			all = append(all, in.Namespace+" "+route.String())
+		}
+		for _, entry := range in.FDB {
+			if entry.State != "reachable" { // a bridge learns those of containers that stay
+				all = append(all, in.Namespace+" "+entry.String())
 			}
 		}
 		for _, rules := range in.Rules {

@@ -149,11 +149,11 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
 		k.mu.Unlock()
 		return c.send(reply{Topology: &topology})
 	case doLook:
-		snapshots, err := k.look(req.At)
+		held, err := k.look(req.At)
 		if err != nil {
 			return err
 		}
-		return c.send(reply{Snapshots: snapshots})
+		return c.send(reply{Inventory: held})
 	case doProbe:
 		probed, err := k.probe()
 		if err != nil {
@@ -206,7 +206,7 @@ func (k *keeper) takeDown() error {
 }
 
 // look reads one namespace, or all of them.
-func (k *keeper) look(at string) ([]lab.Snapshot, error) {
+func (k *keeper) look(at string) ([]probe.Inventory, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.lab == nil {
@@ -216,17 +216,18 @@ func (k *keeper) look(at string) ([]lab.Snapshot, error) {
 	if at != "" {
 		names = []string{at}
 	}
-	var all []lab.Snapshot
+	var all []probe.Inventory
 	for _, name := range names {
 		ns, err := k.lab.Find(k.topology.Full(name))
 		if err != nil {
 			return nil, err
 		}
-		snapshot, err := ns.Look()
-		if err != nil {
-			return nil, err
+		var held probe.Inventory
+		if err := ns.Do(func() (err error) { held, err = probe.Inspect("/"); return err }); err != nil {
+			return nil, fmt.Errorf("look at %s: %w", ns.Name, err)
 		}
-		all = append(all, snapshot)
+		held.Namespace, held.CPUs = ns.Name, ns.CPUs.String()
+		all = append(all, held)
 	}
 	return all, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"tare/agent"
 	"tare/lab"
+	"tare/probe"
 )
 
 // AgentVerb is the command by which the binary is an agent.
@@ -186,10 +187,10 @@ func (l *Lab) Probe(ctx context.Context) ([]Availability, error) {
 	return rep.Probed, err
 }
 
-// Look reads the devices, routes, neighbours and rules of a namespace, or of all.
-func (l *Lab) Look(ctx context.Context, at string) ([]lab.Snapshot, error) {
+// Look reads what a namespace holds, or all of them.
+func (l *Lab) Look(ctx context.Context, at string) ([]probe.Inventory, error) {
 	rep, err := l.ask(ctx, request{Do: doLook, At: at})
-	return rep.Snapshots, err
+	return rep.Inventory, err
 }
 
 // Agent returns the agent of a role at a place. It starts one where none works. An

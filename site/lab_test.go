@@ -102,9 +102,9 @@ func TestLabUserLabIsAsTheSpecSays(t *testing.T) {
 	if l.Topology.Privilege != privilege {
 		t.Errorf("privilege %q, want %q", l.Topology.Privilege, privilege)
 	}
-	snapshots, err := l.Look(t.Context(), "")
-	if err != nil || len(snapshots) != len(l.Topology.Namespaces) {
-		t.Errorf("Look at all returns %d of %d, %v", len(snapshots), len(l.Topology.Namespaces), err)
+	held, err := l.Look(t.Context(), "")
+	if err != nil || len(held) != len(l.Topology.Namespaces) {
+		t.Errorf("Look at all gives %d of %d, %v", len(held), len(l.Topology.Namespaces), err)
 	}
 	if _, err := l.Look(t.Context(), "bridge.h9"); err == nil {
 		t.Error("Look at a host that is not there gives no error")

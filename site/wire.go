@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/lab"
+	"tare/probe"
 	"tare/workload"
 )
 
@@ -33,7 +34,7 @@ type request struct {
 const (
 	doBuild     = "build"     // build the spec
 	doShow      = "show"      // the topology
-	doLook      = "look"      // devices, routes, neighbours and rules of the namespaces
+	doLook      = "look"      // what the namespaces hold
 	doStart     = "start"     // start a process; three descriptors come along
 	doWatch     = "watch"     // which devices of the places see a flow, until the next line
 	doCount     = "count"     // the counters of places, from now until the next line
@@ -49,7 +50,7 @@ const (
 type reply struct {
 	Error     string              `json:"error,omitempty"`
 	Topology  *Topology           `json:"topology,omitempty"`
-	Snapshots []lab.Snapshot      `json:"laid,omitempty"`
+	Inventory []probe.Inventory   `json:"inventory,omitempty"`
 	Probed    []Availability      `json:"probed,omitempty"`
 	Seen      []lab.Sighting      `json:"seen,omitempty"`
 	Usage     []lab.Usage         `json:"usage,omitempty"`

@@ -19,7 +19,7 @@ func tcpPair(b *testing.B) (near, far int) {
 		}
 		dialled <- err
 	}()
-	fds, err := openDoor(r, l, testToken, greetingLen).admitFlows(1)
+	fds, err := newAcceptor(r, l, testToken, greetingLen).acceptFlows(1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func tcpPair(b *testing.B) (near, far int) {
 // drain receives what the other end sends until it is stopped.
 func drain(r *run, fd, flags int) (stop func()) {
 	done := make(chan struct{})
-	buffer := touched(defaultRead)
+	buffer := prefaulted(defaultRead)
 	go func() {
 		defer close(done)
 		for !r.stopped.Load() {

@@ -21,7 +21,7 @@ func benchSender(b *testing.B, size int) *udpSender {
 	try(b, err)
 	b.Cleanup(func() { closeSocket(fd) })
 	try(b, unix.Connect(fd, &unix.SockaddrInet4{Port: int(l.Addr().Port()), Addr: l.Addr().Addr().As4()}))
-	u := &udpSender{sending: newSending(r, l.Addr(), testToken, shortWindow, size, 1), flow: []outflow{{fd: fd}}, heard: make([]byte, HeaderBytes)}
+	u := &udpSender{sending: newSending(r, l.Addr(), testToken, shortWindow, size, 1), flow: []outflow{{fd: fd}}, control: make([]byte, HeaderBytes)}
 	u.meter = newMeter(u.table)
 	return u
 }

@@ -95,7 +95,7 @@ func SharpenSleep() (restore func() error, err error) { return sharpenSleep() }
 func RandomPayload(n int) []byte { return randomBytes(n) }
 
 // Buffer makes n bytes whose memory is mapped.
-func Buffer(n int) []byte { return touched(n) }
+func Buffer(n int) []byte { return prefaulted(n) }
 
 // Datagrams is a set of datagrams that one call receives, each with the time
 // at which the kernel got it.

@@ -15,7 +15,7 @@ type dialogue interface {
 	ask(r *run) error
 	// hear receives once, and tells whether the response is now whole. A wait
 	// that ended without data is errQuiet.
-	hear(flags int) (bool, error)
+	receive(flags int) (bool, error)
 	// exchange hears and asks in turn, as long as each call brings just one
 	// whole response inside the open window, and gives what it heard last.
 	exchange(c *closedLoop, l *loop) (bool, error)
@@ -58,7 +58,7 @@ func callLoops(r *run, c RequestResponse, loops []loop, flows []openFlow) (Trans
 // call runs the dialogues through the window, on a thread for each CPU that
 // there is, as far as there are flows.
 func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
-	dealt := shares(loops, min(len(loops), cpus()))
+	dealt := distribute(loops, min(len(loops), cpus()))
 	table := newTimetable(c.Window, len(dealt))
 	limit := r.now() + table.limit()
 	parts := make([]*closedLoop, len(dealt))
@@ -152,7 +152,7 @@ func (c *closedLoop) together() error {
 		}
 		for _, event := range ready {
 			l := &c.loops[event.Fd]
-			whole, err := l.hear(unix.MSG_DONTWAIT)
+			whole, err := l.receive(unix.MSG_DONTWAIT)
 			if err := c.turn(l, whole, err); err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func openDeviceCounter() (*deviceCounter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	return &deviceCounter{fd: fd, text: [2][]byte{touched(devicesText), touched(devicesText)}}, nil
+	return &deviceCounter{fd: fd, text: [2][]byte{prefaulted(devicesText), prefaulted(devicesText)}}, nil
 }
 
 func (d *deviceCounter) close() { closeSocket(d.fd) }

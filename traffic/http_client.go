@@ -76,14 +76,14 @@ type httpClient struct {
 	conns    []httpConn
 	free     queue // connections that may take a request
 
-	calls    HTTPCalls
-	statuses [1000]int64
-	failures failures
-	heard    time.Duration // when the server last said something, or nothing was asked
-	limit    time.Duration // of the whole run
-	looked   time.Duration
-	trouble  error // the last failure
-	broken   error // what ends the run
+	calls        HTTPCalls
+	statuses     [1000]int64
+	failures     failures
+	lastReceived time.Duration // when the server last said something, or nothing was asked
+	limit        time.Duration // of the whole run
+	looked       time.Duration
+	trouble      error // the last failure
+	broken       error // what ends the run
 }
 
 func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
@@ -99,7 +99,7 @@ func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
 	h := &httpClient{
 		run: r, to: netip.AddrPortFrom(to.Addr().Unmap(), to.Port()), dialer: dialer, mode: c.Mode, token: c.Token != nil,
 		request: c.request("GET", to, c.Mode == CloseEach),
-		table:   table, meter: newMeter(table), set: set, buffer: touched(64 << 10),
+		table:   table, meter: newMeter(table), set: set, buffer: prefaulted(64 << 10),
 		conns: make([]httpConn, c.Connections), free: newQueue(c.Connections),
 	}
 	h.calls.Latency = NewHistogram()
@@ -117,7 +117,7 @@ func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
 // or fell due inside it, are answered.
 func (h *httpClient) work() error {
 	now := h.run.now()
-	h.heard, h.looked, h.limit = now, now, now+h.table.limit()
+	h.lastReceived, h.looked, h.limit = now, now, now+h.table.limit()
 	for i := range h.conns {
 		h.begin(&h.conns[i], now)
 	}
@@ -266,16 +266,16 @@ func (h *httpClient) look(now time.Duration) {
 			h.fail(c, "connect", errSilent, now)
 		case c.state == asking && now-c.since > httpStall:
 			h.fail(c, h.step(c, "receive"), errSilent, now)
-		case c.state == ending && now-c.since > patience:
+		case c.state == ending && now-c.since > greetingLimit:
 			h.reset(c, now)
 		}
 	}
 	if !waits {
-		h.heard = now
+		h.lastReceived = now
 	}
 	switch {
 	case h.broken != nil:
-	case now-h.heard > httpStall:
+	case now-h.lastReceived > httpStall:
 		h.broken = h.stalled()
 	case now > h.limit && h.meter.phase == idle:
 		h.broken = fmt.Errorf("the server began to answer, but no response was whole within %v; ask for smaller ones, or measure for longer", h.table.limit())
@@ -295,7 +295,7 @@ func (h *httpClient) stalled() error {
 }
 
 // nonsense says that what came is no response.
-func (h *httpClient) nonsense(err error, came []byte) error {
+func (h *httpClient) notHTTP(err error, came []byte) error {
 	const enough = 24
 	return fmt.Errorf("response %d is not HTTP/1.1: %w: %.*q; see what stands at this address", h.meter.sum+1, err, enough+2, came[:min(len(came), enough)])
 }

@@ -158,7 +158,7 @@ func (h *httpClient) turn(c *httpConn, events uint32) {
 		h.flush(c)
 	}
 	if c.fd >= 0 && events&^toSend != 0 {
-		h.hear(c, events&unix.EPOLLRDHUP != 0)
+		h.receive(c, events&unix.EPOLLRDHUP != 0)
 	}
 }
 
@@ -178,7 +178,7 @@ func (h *httpClient) connected(c *httpConn) {
 }
 
 // hear receives once. fin says that the server's FIN has come, too.
-func (h *httpClient) hear(c *httpConn, fin bool) {
+func (h *httpClient) receive(c *httpConn, fin bool) {
 	n, errno := recv(c.fd, h.buffer, unix.MSG_DONTWAIT)
 	came := h.buffer[:n]
 	switch {
@@ -204,12 +204,12 @@ func (h *httpClient) hear(c *httpConn, fin bool) {
 		// of the connection are this one (RFC 9293, 3.5, figure 7).
 		h.fail(c, "connect", unix.ECONNREFUSED, h.run.now())
 	case err != nil:
-		h.broken = h.nonsense(err, came)
+		h.broken = h.notHTTP(err, came)
 	case whole:
 		h.answered(c, fin && n < len(h.buffer))
 	default:
 		c.since = h.run.now()
-		h.heard = c.since
+		h.lastReceived = c.since
 	}
 }
 
@@ -231,7 +231,7 @@ func (h *httpClient) unasked(c *httpConn) {
 // answered takes a whole response and goes on.
 func (h *httpClient) answered(c *httpConn, fin bool) {
 	now := h.run.now()
-	h.heard = now
+	h.lastReceived = now
 	h.record(c, now)
 	if h.token && c.parser.status == 403 {
 		h.broken = errRefused

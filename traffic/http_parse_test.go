@@ -14,7 +14,7 @@ import (
 )
 
 // heardResponse is what the parser made of one response.
-type heardResponse struct {
+type parsedResponse struct {
 	status int
 	size   int64
 	keeps  bool
@@ -22,57 +22,57 @@ type heardResponse struct {
 
 // hearAll feeds pieces of one connection, then its end, and gives the
 // responses up to the first one after which nothing can follow.
-func hearAll(pieces [][]byte) (heard []heardResponse, err error) {
+func parseAll(pieces [][]byte) (parsed []parsedResponse, err error) {
 	var p httpParser
 	for _, piece := range pieces {
 		for len(piece) > 0 {
 			rest, whole, err := p.feed(piece)
 			if err != nil {
-				return heard, err
+				return parsed, err
 			}
 			if !whole {
 				break
 			}
-			heard = append(heard, heardResponse{p.status, p.size, p.keeps()})
+			parsed = append(parsed, parsedResponse{p.status, p.size, p.keeps()})
 			if !p.keeps() {
-				return heard, nil
+				return parsed, nil
 			}
 			piece = rest
 			p.reset()
 		}
 	}
 	if p.ended() {
-		heard = append(heard, heardResponse{p.status, p.size, p.keeps()})
+		parsed = append(parsed, parsedResponse{p.status, p.size, p.keeps()})
 	} else if p.size > 0 {
 		err = io.ErrUnexpectedEOF
 	}
-	return heard, err
+	return parsed, err
 }
 
 func TestHTTPParser(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for name, test := range map[string]struct {
 		text string
-		want []heardResponse
+		want []parsedResponse
 		err  string
 	}{
-		"length":                 {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", []heardResponse{{200, 43, true}}, ""},
-		"bare line feeds":        {"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello", []heardResponse{{200, 40, true}}, ""},
-		"no reason":              {"HTTP/1.1 200\r\ncontent-length:\t0 \r\n\r\n", []heardResponse{{200, 36, true}}, ""},
-		"two":                    {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", []heardResponse{{200, 39, true}, {404, 38, true}}, ""},
-		"204 has no body":        {"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n", []heardResponse{{204, 46, true}}, ""},
-		"304 has no body":        {"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n", []heardResponse{{304, 57, true}}, ""},
-		"1xx comes before":       {"HTTP/1.1 100 Continue\r\nConnection: close\r\n\r\nHTTP/1.1 103 Early\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", []heardResponse{{200, 113, true}}, ""},
-		"chunked":                {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwiki\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n", []heardResponse{{200, 80, true}}, ""},
-		"trailer":                {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n1\r\nx\r\n0\r\nContent-Length: 5\r\n\r\n", []heardResponse{{200, 83, true}}, ""},
-		"chunked wins":           {"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", []heardResponse{{200, 72, false}}, ""},
-		"coded without chunks":   {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: gzip\r\n\r\nabc", []heardResponse{{200, 66, false}}, ""},
-		"close":                  {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Upgrade, Close\r\n\r\n", []heardResponse{{200, 66, false}}, ""},
-		"until close":            {"HTTP/1.1 200 OK\r\n\r\nall of it", []heardResponse{{200, 28, false}}, ""},
-		"1.0":                    {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", []heardResponse{{200, 38, false}}, ""},
-		"1.0 that stays":         {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n", []heardResponse{{200, 62, true}}, ""},
-		"same length twice":      {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", []heardResponse{{200, 58, true}}, ""},
-		"long lines that say no": {"HTTP/1.1 200 OK\r\nCookie: " + long + "\r\n" + long + "\r\nContent-Length: 0\r\n\r\n", []heardResponse{{200, 650, true}}, ""},
+		"length":                 {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", []parsedResponse{{200, 43, true}}, ""},
+		"bare line feeds":        {"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello", []parsedResponse{{200, 40, true}}, ""},
+		"no reason":              {"HTTP/1.1 200\r\ncontent-length:\t0 \r\n\r\n", []parsedResponse{{200, 36, true}}, ""},
+		"two":                    {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", []parsedResponse{{200, 39, true}, {404, 38, true}}, ""},
+		"204 has no body":        {"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n", []parsedResponse{{204, 46, true}}, ""},
+		"304 has no body":        {"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n", []parsedResponse{{304, 57, true}}, ""},
+		"1xx comes before":       {"HTTP/1.1 100 Continue\r\nConnection: close\r\n\r\nHTTP/1.1 103 Early\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", []parsedResponse{{200, 113, true}}, ""},
+		"chunked":                {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwiki\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n", []parsedResponse{{200, 80, true}}, ""},
+		"trailer":                {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n1\r\nx\r\n0\r\nContent-Length: 5\r\n\r\n", []parsedResponse{{200, 83, true}}, ""},
+		"chunked wins":           {"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", []parsedResponse{{200, 72, false}}, ""},
+		"coded without chunks":   {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: gzip\r\n\r\nabc", []parsedResponse{{200, 66, false}}, ""},
+		"close":                  {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Upgrade, Close\r\n\r\n", []parsedResponse{{200, 66, false}}, ""},
+		"until close":            {"HTTP/1.1 200 OK\r\n\r\nall of it", []parsedResponse{{200, 28, false}}, ""},
+		"1.0":                    {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", []parsedResponse{{200, 38, false}}, ""},
+		"1.0 that stays":         {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n", []parsedResponse{{200, 62, true}}, ""},
+		"same length twice":      {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", []parsedResponse{{200, 58, true}}, ""},
+		"long lines that say no": {"HTTP/1.1 200 OK\r\nCookie: " + long + "\r\n" + long + "\r\nContent-Length: 0\r\n\r\n", []parsedResponse{{200, 650, true}}, ""},
 
 		"nothing":              {"", nil, ""},
 		"SSH":                  {"SSH-2.0-OpenSSH_9.2\r\n", nil, "no status line"},
@@ -98,9 +98,9 @@ func TestHTTPParser(t *testing.T) {
 		"long chunk":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", nil, "longer than its size"},
 		"cut off":              {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", nil, "unexpected EOF"},
 	} {
-		heard, err := hearAll([][]byte{[]byte(test.text)})
-		if fmt.Sprint(heard) != fmt.Sprint(test.want) || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
-			t.Errorf("%s: %v, %v; want %v, %q", name, heard, err, test.want, test.err)
+		parsed, err := parseAll([][]byte{[]byte(test.text)})
+		if fmt.Sprint(parsed) != fmt.Sprint(test.want) || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %v, %v; want %v, %q", name, parsed, err, test.want, test.err)
 		}
 	}
 }
@@ -131,8 +131,8 @@ func FuzzHTTPParser(f *testing.F) {
 		f.Add([]byte(seed), uint64(7))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
-		whole, wholeErr := hearAll([][]byte{text})
-		split, splitErr := hearAll(splits(text, seed))
+		whole, wholeErr := parseAll([][]byte{text})
+		split, splitErr := parseAll(splits(text, seed))
 		if fmt.Sprint(whole) != fmt.Sprint(split) || (wholeErr == nil) != (splitErr == nil) {
 			t.Errorf("whole: %v, %v; split: %v, %v", whole, wholeErr, split, splitErr)
 		}
@@ -164,10 +164,10 @@ func TestHTTPParserAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heard, err := hearAll(splits(text.Bytes(), rapid.Uint64().Draw(t, "splits")))
-		want := heardResponse{read.StatusCode, int64(text.Len()), !read.Close}
-		if err != nil || len(heard) != 1 || heard[0] != want {
-			t.Fatalf("%q: %v, %v; want %v", text.String(), heard, err, want)
+		parsed, err := parseAll(splits(text.Bytes(), rapid.Uint64().Draw(t, "splits")))
+		want := parsedResponse{read.StatusCode, int64(text.Len()), !read.Close}
+		if err != nil || len(parsed) != 1 || parsed[0] != want {
+			t.Fatalf("%q: %v, %v; want %v", text.String(), parsed, err, want)
 		}
 	})
 }

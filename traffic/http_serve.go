@@ -30,7 +30,7 @@ func ServeHTTP(ctx context.Context, l *Listener, c HTTP) (Served, error) {
 	}
 	defer s.close()
 	if err := s.work(); err != nil {
-		return Served{}, fmt.Errorf("serve http: %d answers given, %d strangers refused: %w", s.served.Transactions, s.served.Strangers, r.cause(err))
+		return Served{}, fmt.Errorf("serve http: %d answers given, %d unauthenticated peers refused: %w", s.served.Transactions, s.served.Unauthenticated, r.cause(err))
 	}
 	s.close()
 	return s.served, nil
@@ -46,7 +46,7 @@ const (
 type httpServer struct {
 	run      *run
 	listener int
-	aside    Aside // may be nil; no request of HTTP begins as what it keeps
+	fallback Fallback // may be nil; no request of HTTP begins as what it keeps
 	set      *httpPoll
 	token    []byte
 	keeping  []byte // the response on a connection that goes on
@@ -60,13 +60,13 @@ type httpServer struct {
 	last     []byte
 	lastRead httpRequest
 
-	window Window
-	served Served
-	proven int           // connections with the token that are open
-	heard  time.Duration // when one of them last was
-	limit  time.Duration // of the whole run; unset before the first request
-	looked time.Duration
-	over   bool
+	window       Window
+	served       Served
+	proven       int           // connections with the token that are open
+	lastReceived time.Duration // when one of them last was
+	limit        time.Duration // of the whole run; unset before the first request
+	looked       time.Duration
+	over         bool
 }
 
 // httpVisit is one connection of the server, or the place of one.
@@ -83,7 +83,7 @@ type httpVisit struct {
 }
 
 func newHTTPServer(r *run, l *Listener, c HTTP) (*httpServer, error) {
-	places := c.Connections + maxVisitors
+	places := c.Connections + maxPending
 	set, err := openHTTPPoll(places)
 	if err != nil {
 		return nil, err
@@ -99,11 +99,11 @@ func newHTTPServer(r *run, l *Listener, c HTTP) (*httpServer, error) {
 	}
 	body := randomBytes(c.Size)
 	s := &httpServer{
-		run: r, listener: l.fd, aside: l.aside, set: set, token: []byte(c.Token.hex()), window: c.Window,
+		run: r, listener: l.fd, fallback: l.fallback, set: set, token: []byte(c.Token.hex()), window: c.Window,
 		keeping: response("200 OK", "keep-alive", body), closing: response("200 OK", "close", body),
 		refusal: response("403 Forbidden", "close", []byte("This port answers one run of tare only.\n")),
 		visits:  make([]httpVisit, places), free: newQueue(places), last: make([]byte, 0, maxHTTPRequest),
-		heard: unset, limit: unset,
+		lastReceived: unset, limit: unset,
 	}
 	for i := range s.visits {
 		s.visits[i] = httpVisit{index: i, fd: -1, request: make([]byte, maxHTTPRequest)}
@@ -204,7 +204,7 @@ func (s *httpServer) turn(v *httpVisit) error {
 	}
 	v.got += n
 	came := v.request[:v.got]
-	if !v.proven && s.aside != nil && came[0] == '{' && s.aside(v.fd, came) {
+	if !v.proven && s.fallback != nil && came[0] == '{' && s.fallback(v.fd, came) {
 		return s.give(v)
 	}
 	switch {
@@ -258,9 +258,9 @@ func (s *httpServer) answer(v *httpVisit, request httpRequest) error {
 
 // meet takes the first request of a connection that has the token.
 func (s *httpServer) meet(v *httpVisit) (err error) {
-	s.heard = s.run.now()
+	s.lastReceived = s.run.now()
 	if s.limit == unset {
-		s.limit = s.heard + s.window.limit() + drainLimit
+		s.limit = s.lastReceived + s.window.limit() + drainLimit
 		s.served.Congestion, err = congestion(v.fd)
 	}
 	return err
@@ -299,7 +299,7 @@ func (s *httpServer) end(v *httpVisit) {
 	if v.proven {
 		s.proven--
 	} else {
-		s.served.Strangers++
+		s.served.Unauthenticated++
 	}
 	closeQuickly(v.fd)
 	v.fd = -1
@@ -321,14 +321,14 @@ func (s *httpServer) give(v *httpVisit) error {
 // look ends, once a tick, what has lasted too long.
 func (s *httpServer) look(now time.Duration) error {
 	for i := range s.visits {
-		if v := &s.visits[i]; v.fd >= 0 && !v.proven && now-v.since > patience {
+		if v := &s.visits[i]; v.fd >= 0 && !v.proven && now-v.since > greetingLimit {
 			s.end(v)
 		}
 	}
 	if s.proven > 0 {
-		s.heard = now
+		s.lastReceived = now
 	}
-	if s.limit != unset && (now > s.limit || now-s.heard > drainLimit) {
+	if s.limit != unset && (now > s.limit || now-s.lastReceived > drainLimit) {
 		return fmt.Errorf("the client did not end the run; see whether it still runs")
 	}
 	return nil

@@ -51,8 +51,8 @@ func TestHTTPStrangersAreRefusedAndCounted(t *testing.T) {
 	served, calls := mustRun(t,
 		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
 		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
-	if want := int64(silent + len(strange)); served.Strangers != want || calls.Count == 0 {
-		t.Errorf("%d strangers, want %d; %d responses", served.Strangers, want, calls.Count)
+	if want := int64(silent + len(strange)); served.Unauthenticated != want || calls.Count == 0 {
+		t.Errorf("%d strangers, want %d; %d responses", served.Unauthenticated, want, calls.Count)
 	}
 	for i, stranger := range refused {
 		if answer, _ := io.ReadAll(stranger); !strings.HasPrefix(string(answer), "HTTP/1.1 403 Forbidden\r\n") {
@@ -64,7 +64,7 @@ func TestHTTPStrangersAreRefusedAndCounted(t *testing.T) {
 // More silent strangers than there is room for do not keep the run out.
 func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
 	l := listenTCP(t)
-	const crowd = maxVisitors + 2*defaultConnections
+	const crowd = maxPending + 2*defaultConnections
 	for range crowd {
 		asks(t, l, "")
 	}
@@ -72,8 +72,8 @@ func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
 	served, calls := mustRun(t,
 		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
 		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
-	if served.Strangers != crowd || len(calls.Failures) > 0 || calls.Count == 0 {
-		t.Errorf("%d strangers, want %d; %d responses, failures %v", served.Strangers, crowd, calls.Count, calls.Failures)
+	if served.Unauthenticated != crowd || len(calls.Failures) > 0 || calls.Count == 0 {
+		t.Errorf("%d strangers, want %d; %d responses, failures %v", served.Unauthenticated, crowd, calls.Count, calls.Failures)
 	}
 }
 
@@ -85,8 +85,8 @@ func TestHTTPServerAnswersOthersWithTheToken(t *testing.T) {
 	served, asked := mustRun(t,
 		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
 		func(ctx context.Context) (int64, error) { return askInManyWays(ctx, l, c) })
-	if served.Transactions != asked || served.Strangers != 0 {
-		t.Errorf("%d requests, %d answered, %d strangers", asked, served.Transactions, served.Strangers)
+	if served.Transactions != asked || served.Unauthenticated != 0 {
+		t.Errorf("%d requests, %d answered, %d strangers", asked, served.Transactions, served.Unauthenticated)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestHTTPServerNamesWhatTheClientDid(t *testing.T) {
 			l := listenTCP(t)
 			asks(t, l, "GET / HTTP/1.1\r\n"+text+"X-Tare-Token: "+testToken.hex()+"\r\n\r\n")
 			begun := time.Now()
-			wantError(t, shortWindow, "1 answers given, 0 strangers refused: the client did not end the run", func(ctx context.Context) error {
+			wantError(t, shortWindow, "1 answers given, 0 unauthenticated peers refused: the client did not end the run", func(ctx context.Context) error {
 				_, err := ServeHTTP(ctx, l, c)
 				return err
 			})

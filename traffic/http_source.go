@@ -167,16 +167,3 @@ func bindAddress(fd int, at *rawAddress) syscall.Errno {
 	_, errno = blocking(unix.SYS_BIND, uintptr(fd), uintptr(unsafe.Pointer(&at.bytes)), at.length, 0, 0, 0)
 	return errno
 }
-
-// closeQuickly is closeSocket for a hot loop: what closing sends does not
-// bring the runtime's monitor in (see blocking).
-func closeQuickly(fd int) {
-	_, _ = blocking(unix.SYS_CLOSE, uintptr(fd), 0, 0, 0, 0, 0)
-}
-
-// abort closes fd with a reset, which leaves no port in TIME_WAIT.
-func abort(fd int) {
-	// An error leaves an ordinary close.
-	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
-	closeQuickly(fd)
-}

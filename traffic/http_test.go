@@ -49,8 +49,8 @@ func TestHTTP(t *testing.T) {
 		name := fmt.Sprintf("%s of %d on %d at %v", c.Mode, c.Size, c.Connections, c.Rate)
 		c.Window = window
 		served, calls := runHTTP(t, c)
-		if calls.Count == 0 || served.Transactions < calls.Count || served.Strangers != 0 {
-			t.Errorf("%s: %d responses counted, %d sent, %d strangers", name, calls.Count, served.Transactions, served.Strangers)
+		if calls.Count == 0 || served.Transactions < calls.Count || served.Unauthenticated != 0 {
+			t.Errorf("%s: %d responses counted, %d sent, %d strangers", name, calls.Count, served.Transactions, served.Unauthenticated)
 		}
 		if least := calls.Count * int64(max(c.Size, defaultBody)); calls.Bytes < least {
 			t.Errorf("%s: %d bytes, want %d or more", name, calls.Bytes, least)

@@ -75,7 +75,7 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 		client func(*testing.T, *Listener)
 		want   string
 	}{
-		"stream closes at once": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "hear what flow 1 is for: the peer closed"},
+		"stream closes at once": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "receive the role of flow 1: the peer closed"},
 		"stream closes later": {serveStream, func(t *testing.T, l *Listener) {
 			c := dialFlowTo(t, l)
 			_, _ = c.Write(append([]byte{roleForwardLead}, make([]byte, 1000)...))
@@ -86,7 +86,7 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 			_ = c.SetLinger(0)
 			c.Close()
 		}, "connection reset"},
-		"stream is silent": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "hear what flow 1 is for: no answer in time"},
+		"stream is silent": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "receive the role of flow 1: no answer in time"},
 		"stream never starts": {serveStream, func(t *testing.T, l *Listener) {
 			_, _ = dialFlowTo(t, l).Write([]byte{roleForwardLead})
 		}, "after 0 bytes: the sender stopped, or the path eats its packets"},
@@ -240,7 +240,7 @@ func TestServerWaitsAsLongAsTheContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := ServeTCPStream(ctx, listenTCP(t), TCPStream{Token: testToken, Window: shortWindow, Flows: 3})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "0 of 3 came") {
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "0 of 3 presented") {
 		t.Errorf("tcp: %v", err)
 	}
 	_, err = ServeUDPRR(ctx, listenUDP(t), RequestResponse{Token: testToken, Window: shortWindow})
@@ -313,10 +313,10 @@ func TestAcceptedSocketsKeepTheTimeouts(t *testing.T) {
 	l := listenTCP(t)
 	r := startRun(t.Context())
 	defer r.end()
-	d := openDoor(r, l, testToken, greetingLen)
+	a := newAcceptor(r, l, testToken, greetingLen)
 	done := make(chan struct{})
 	go func() { defer close(done); dialFlowTo(t, l) }()
-	fds, err := d.admitFlows(1)
+	fds, err := a.acceptFlows(1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type openFlow struct {
 
 func newOpenFlow(fd int, token *Token, request []byte) openFlow {
 	return openFlow{
-		fd: fd, token: token, request: request, response: touched(len(request)),
+		fd: fd, token: token, request: request, response: prefaulted(len(request)),
 		due: make([]time.Duration, maxOpen), went: make([]time.Duration, maxOpen), settled: make([]bool, maxOpen),
 	}
 }
@@ -44,21 +44,21 @@ func newOpenFlow(fd int, token *Token, request []byte) openFlow {
 // that the loop itself sent late has waited like any other. No response time is
 // corrected afterwards.
 type openLoop struct {
-	run      *run
-	flows    []openFlow
-	polls    []unix.PollFd
-	meter    *meter
-	gap      float64 // ns between two requests
-	begun    time.Duration
-	asked    int64 // requests that went
-	atOpen   int64 // of them before the window
-	timeout  time.Duration
-	spin     bool
-	response *Histogram // from when it was due
-	service  *Histogram // from when it went
-	lost     int64
-	heard    time.Duration // when a response last came
-	limit    time.Duration
+	run          *run
+	flows        []openFlow
+	polls        []unix.PollFd
+	meter        *meter
+	gap          float64 // ns between two requests
+	begun        time.Duration
+	asked        int64 // requests that went
+	atOpen       int64 // of them before the window
+	timeout      time.Duration
+	spin         bool
+	response     *Histogram // from when it was due
+	service      *Histogram // from when it went
+	lost         int64
+	lastReceived time.Duration // when a response last came
+	limit        time.Duration
 }
 
 // callAtRate runs an open loop over the flows at c.Rate requests a second.
@@ -72,7 +72,7 @@ func callAtRate(r *run, c RequestResponse, flows []openFlow) (Transactions, erro
 		o.polls[i] = unix.PollFd{Fd: int32(f.fd), Events: unix.POLLIN}
 	}
 	series := startSampler(r, table, o.meter)
-	o.begun, o.heard, o.limit = r.now(), r.now(), r.now()+table.limit()+time.Duration(o.gap)
+	o.begun, o.lastReceived, o.limit = r.now(), r.now(), r.now()+table.limit()+time.Duration(o.gap)
 	err := onThreads(r, 1, func(int) error { return o.work() })
 	t := Transactions{Series: series.finish()}
 	if err != nil {
@@ -95,14 +95,14 @@ func (o *openLoop) work() error {
 			return err
 		}
 		for i := range o.flows {
-			if err := o.hear(&o.flows[i]); err != nil {
+			if err := o.receive(&o.flows[i]); err != nil {
 				return err
 			}
 		}
 		switch {
 		case o.run.stopped.Load():
 			return context.Canceled
-		case now > o.limit || now-o.heard > grace+time.Duration(o.gap):
+		case now > o.limit || now-o.lastReceived > grace+time.Duration(o.gap):
 			return fmt.Errorf("the server answered %d requests and then no more; see whether it still runs and whether the path still carries packets", o.meter.sum)
 		}
 		o.meter.step(event{at: now})
@@ -151,7 +151,7 @@ func (o *openLoop) ask(now time.Duration) error {
 }
 
 // hear takes all that has come on a flow.
-func (o *openLoop) hear(f *openFlow) error {
+func (o *openLoop) receive(f *openFlow) error {
 	for {
 		n, errno := recv(f.fd, f.response[f.got:], unix.MSG_DONTWAIT)
 		switch {
@@ -184,7 +184,7 @@ func (o *openLoop) hear(f *openFlow) error {
 func (o *openLoop) count(f *openFlow, request int64) {
 	at, now := request%maxOpen, o.run.now()
 	f.settled[at] = true
-	o.heard = now
+	o.lastReceived = now
 	if o.meter.step(event{at: now, n: 1}) {
 		o.response.Record(now - f.due[at])
 		o.service.Record(now - f.went[at])

@@ -41,8 +41,8 @@ func callStallingServer(t *testing.T, c RequestResponse, stall time.Duration) Tr
 		defer close(done)
 		r := startRun(t.Context())
 		defer r.end()
-		d := openDoor(r, l, c.Token, greetingLen)
-		fds, err := d.admitFlows(1)
+		a := newAcceptor(r, l, c.Token, greetingLen)
+		fds, err := a.acceptFlows(1)
 		if err != nil {
 			t.Error(err)
 			return

@@ -197,9 +197,9 @@ func hello(r *run, fd int, token *Token, lane uint16) error {
 			sleep(tick)
 			continue
 		}
-		said, errno := recvKind(fd, in[:], token, 0)
+		got, errno := recvKind(fd, in[:], token, 0)
 		switch {
-		case errno == 0 && said == kindWelcome:
+		case errno == 0 && got == kindWelcome:
 			return nil
 		case errno != 0 && !again(errno):
 			last = errno
@@ -225,35 +225,35 @@ func recvKind(fd int, in []byte, token *Token, flags int) (kind, syscall.Errno) 
 
 // answerHello waits, as long as the context allows, for the first hello, and
 // answers it.
-func answerHello(r *run, fd int, token *Token, from *address) (strangers int64, err error) {
-	_, strangers, err = awaitHello(r, fd, token, from, unset)
-	return strangers, err
+func answerHello(r *run, fd int, token *Token, from *address) (unauthenticated int64, err error) {
+	_, unauthenticated, err = awaitHello(r, fd, token, from, unset)
+	return unauthenticated, err
 }
 
 // awaitHello waits for a hello until the limit on the run's clock, answers it
 // and gives its lane.
-func awaitHello(r *run, fd int, token *Token, from *address, limit time.Duration) (lane uint16, strangers int64, err error) {
+func awaitHello(r *run, fd int, token *Token, from *address, limit time.Duration) (lane uint16, unauthenticated int64, err error) {
 	var in [HeaderBytes]byte
 	for !r.stopped.Load() && r.now() < limit {
 		n, errno := recvFrom(fd, in[:], 0, from)
 		if errno != 0 && !again(errno) {
-			return 0, strangers, fmt.Errorf("wait for the sender: %w", errno)
+			return 0, unauthenticated, fmt.Errorf("wait for the sender: %w", errno)
 		}
 		if errno != 0 {
 			continue
 		}
 		if h, ok := parseHeader(in[:n], token); !ok {
-			strangers++
+			unauthenticated++
 		} else if h.kind == kindHello {
-			return h.lane, strangers, tell(fd, kindWelcome, token, from)
+			return h.lane, unauthenticated, sendKind(fd, kindWelcome, token, from)
 		}
 	}
 	err = r.cause(errSilent)
-	return 0, strangers, fmt.Errorf("wait for the sender: none came with the run's token, %d strangers were refused: %w", strangers, err)
+	return 0, unauthenticated, fmt.Errorf("wait for the sender: none came with the run's token, %d unauthenticated peers were refused: %w", unauthenticated, err)
 }
 
 // tell sends a header alone.
-func tell(fd int, k kind, token *Token, to *address) error {
+func sendKind(fd int, k kind, token *Token, to *address) error {
 	var out [HeaderBytes]byte
 	header{kind: k}.put(out[:], token)
 	if errno := sendTo(fd, out[:], to); errno != 0 && !again(errno) && errno != unix.ENOBUFS {

@@ -30,7 +30,7 @@ func openCPUReader() (*cpuReader, cpuTicks, error) {
 		return nil, cpuTicks{}, fmt.Errorf("open /proc/stat: %w", err)
 	}
 	// The lines of the CPUs come first, and no machine has more than 8192.
-	c := &cpuReader{fd: fd, text: touched(1 << 20)}
+	c := &cpuReader{fd: fd, text: prefaulted(1 << 20)}
 	ticks := cpuTicks{softirq: make([]int64, 0, 8192)}
 	if err := c.read(&ticks); err != nil {
 		c.close()

@@ -71,9 +71,9 @@ func (t Transactions) Rate() float64 { return float64(t.Count) / t.Elapsed.Secon
 
 // Served is the server's outcome: all that it answered, window or not.
 type Served struct {
-	Transactions int64
-	Strangers    int64  // connections or datagrams without the token
-	Congestion   string // of TCP, the congestion control read back
+	Transactions    int64
+	Unauthenticated int64  // connections or datagrams without the token
+	Congestion      string // of TCP, the congestion control read back
 }
 
 const (

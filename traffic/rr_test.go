@@ -32,8 +32,8 @@ func TestRequestResponse(t *testing.T) {
 		if served.Transactions < calls.Count {
 			t.Errorf("%s: %d transactions, but the server answered %d", name, calls.Count, served.Transactions)
 		}
-		if calls.Lost != 0 || len(calls.Failures) != 0 || served.Strangers != 0 {
-			t.Errorf("%s: %d lost, failures %v, %d strangers", name, calls.Lost, calls.Failures, served.Strangers)
+		if calls.Lost != 0 || len(calls.Failures) != 0 || served.Unauthenticated != 0 {
+			t.Errorf("%s: %d lost, failures %v, %d strangers", name, calls.Lost, calls.Failures, served.Unauthenticated)
 		}
 		// A loop has one request open at a time, so its round trips fit into
 		// the window, but for the one that was open when the window opened.

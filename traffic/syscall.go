@@ -1,7 +1,6 @@
 package traffic
 
 import (
-	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -35,15 +34,6 @@ func sleep(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(min(d, tick)))
 	// It fails only by a signal.
 	_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
-}
-
-// cpus is how many CPUs the calling thread may run on.
-func cpus() int {
-	var set unix.CPUSet
-	if unix.SchedGetaffinity(0, &set) != nil {
-		return runtime.NumCPU()
-	}
-	return max(1, set.Count())
 }
 
 // spins counts the empty tries of a thread that spins.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,14 +21,14 @@ func ServeTCPCRR(ctx context.Context, l *Listener, c RequestResponse) (Served, e
 	}
 	r := startRun(ctx)
 	defer r.end()
-	d := openDoor(r, l, c.Token, greetingLen+c.Size)
-	defer d.shut()
-	served, err := answerConnections(d, c)
+	a := newAcceptor(r, l, c.Token, greetingLen+c.Size)
+	defer a.close()
+	served, err := answerConnections(a, c)
 	if err != nil {
 		return Served{}, fmt.Errorf("serve tcp_crr: %w", err)
 	}
-	d.shut()
-	served.Strangers = d.strangers
+	a.close()
+	served.Unauthenticated = a.unauthenticated
 	return served, nil
 }
 
@@ -44,7 +43,7 @@ func (c RequestResponse) checkedCRR() (RequestResponse, error) {
 	return c.checked(1, maxShared)
 }
 
-func answerConnections(d *door, c RequestResponse) (Served, error) {
+func answerConnections(a *acceptor, c RequestResponse) (Served, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var served Served
@@ -56,20 +55,20 @@ func answerConnections(d *door, c RequestResponse) (Served, error) {
 		}
 	}()
 	limit := time.Duration(unset) // until the first connection: as long as the context allows
-	heard := limit
-	for !d.run.stopped.Load() {
-		fd, first, err := d.admit()
+	lastReceived := limit
+	for !a.run.stopped.Load() {
+		fd, first, err := a.admit()
 		if err != nil {
 			return served, err
 		}
-		now := d.run.now()
+		now := a.run.now()
 		if fd < 0 {
-			if limit != unset && (now > limit || now-heard > drainLimit) {
+			if limit != unset && (now > limit || now-lastReceived > drainLimit) {
 				return served, fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", served.Transactions)
 			}
 			continue
 		}
-		if heard = now; limit == unset {
+		if lastReceived = now; limit == unset {
 			limit = now + c.Window.limit()
 			if served.Congestion, err = congestion(fd); err != nil {
 				closeSocket(fd)
@@ -89,7 +88,7 @@ func answerConnections(d *door, c RequestResponse) (Served, error) {
 		}
 		served.Transactions++
 	}
-	return served, fmt.Errorf("wait for the client: %d answers given, %d strangers refused: %w", served.Transactions, d.strangers, d.run.cause(context.Canceled))
+	return served, fmt.Errorf("wait for the client: %d answers given, %d unauthenticated peers refused: %w", served.Transactions, a.unauthenticated, a.run.cause(context.Canceled))
 }
 
 // CallTCPCRR runs one tcp_crr against a ServeTCPCRR: connect, one request, one
@@ -144,7 +143,7 @@ func newCRRClient(r *run, to netip.AddrPort, c RequestResponse) (*crrClient, err
 	return &crrClient{
 		run: r, family: family, to: sa, table: table, meter: newMeter(table), rtt: NewHistogram(),
 		request:  append(greeting(c.Token, verbFlow), randomBytes(c.Size)...),
-		response: touched(c.Size + 1), // the FIN may come in the same call
+		response: prefaulted(c.Size + 1), // the FIN may come in the same call
 		reset:    c.Reset,
 	}, nil
 }
@@ -207,13 +206,13 @@ func (k *crrClient) transact() (answered time.Duration, step string, err error) 
 	if err := sendAll(k.run, fd, k.request); err != nil {
 		return 0, "send", err
 	}
-	return k.hear(fd)
+	return k.receive(fd)
 }
 
 var errTooMuch = errors.New("more than the response came")
 
 // hear reads the response and the server's FIN.
-func (k *crrClient) hear(fd int) (answered time.Duration, step string, err error) {
+func (k *crrClient) receive(fd int) (answered time.Duration, step string, err error) {
 	limit := k.run.now() + grace
 	size := len(k.response) - 1
 	for got := 0; ; {
@@ -249,48 +248,4 @@ func resetOnClose(fd int) error {
 		return fmt.Errorf("set linger: %w", err)
 	}
 	return nil
-}
-
-// failures counts failed connections by step and cause.
-type failures struct {
-	kinds  [16]failure
-	used   int
-	others int64 // causes for which there was no room
-}
-
-type failure struct {
-	step  string
-	cause error
-	count int64
-}
-
-func (f *failures) add(step string, err error) {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		err = errno
-	}
-	for i := range f.used {
-		if f.kinds[i].step == step && errors.Is(f.kinds[i].cause, err) {
-			f.kinds[i].count++
-			return
-		}
-	}
-	if f.used == len(f.kinds) {
-		f.others++
-		return
-	}
-	f.kinds[f.used] = failure{step, err, 1}
-	f.used++
-}
-
-// named gives the counts by "step: cause".
-func (f *failures) named() map[string]int64 {
-	names := map[string]int64{}
-	for _, kind := range f.kinds[:f.used] {
-		names[kind.step+": "+kind.cause.Error()] += kind.count
-	}
-	if f.others > 0 {
-		names["other causes"] = f.others
-	}
-	return names
 }

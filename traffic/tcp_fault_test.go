@@ -10,7 +10,7 @@ import (
 )
 
 // sayWithin is how soon both ends must tell of a fault.
-const sayWithin = 5 * time.Second
+const reportWithin = 5 * time.Second
 
 // bulkRun is one of the bulk workloads, far longer than any fault takes.
 type bulkRun struct {
@@ -110,8 +110,8 @@ func TestLabFaultsAreSaidInTime(t *testing.T) {
 						if !killed && !strings.Contains(err.Error(), "see ") && !strings.Contains(err.Error(), "stopped") {
 							t.Errorf("the %s end says not what to do: %v", end, err)
 						}
-					case <-time.After(sayWithin - time.Since(struck)):
-						t.Errorf("the %s end said nothing for %v", end, sayWithin)
+					case <-time.After(reportWithin - time.Since(struck)):
+						t.Errorf("the %s end said nothing for %v", end, reportWithin)
 						killFar()
 						killNear()
 						<-errs

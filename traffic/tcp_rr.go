@@ -24,9 +24,9 @@ func ServeTCPRR(ctx context.Context, l *Listener, c RequestResponse) (Served, er
 	}
 	r := startRun(ctx)
 	defer r.end()
-	d := openDoor(r, l, c.Token, greetingLen)
-	defer d.shut()
-	fds, err := d.admitFlows(c.Flows)
+	a := newAcceptor(r, l, c.Token, greetingLen)
+	defer a.close()
+	fds, err := a.acceptFlows(c.Flows)
 	if err != nil {
 		return Served{}, fmt.Errorf("serve tcp_rr: %w", err)
 	}
@@ -39,8 +39,8 @@ func ServeTCPRR(ctx context.Context, l *Listener, c RequestResponse) (Served, er
 	if err != nil {
 		return Served{}, fmt.Errorf("serve tcp_rr: %w", r.cause(err))
 	}
-	d.shut()
-	return Served{Transactions: answered, Strangers: d.strangers, Congestion: name}, nil
+	a.close()
+	return Served{Transactions: answered, Unauthenticated: a.unauthenticated, Congestion: name}, nil
 }
 
 // answerer is a thread of the server of tcp_rr, with its share of the flows.
@@ -64,13 +64,13 @@ type answerFlow struct {
 // answer serves the flows on a thread for each CPU that there is.
 func answer(r *run, fds []int, c RequestResponse) (answered int64, err error) {
 	var threads []*answerer
-	for _, share := range shares(fds, min(len(fds), cpus())) {
+	for _, share := range distribute(fds, min(len(fds), cpus())) {
 		a := &answerer{run: r, response: randomBytes(c.Size), limit: r.now() + c.Window.limit()}
 		if c.Spin {
 			a.flags = unix.MSG_DONTWAIT
 		}
 		for _, fd := range share {
-			a.flows = append(a.flows, answerFlow{fd: fd, request: touched(c.Size)})
+			a.flows = append(a.flows, answerFlow{fd: fd, request: prefaulted(c.Size)})
 		}
 		threads = append(threads, a)
 	}
@@ -237,7 +237,7 @@ func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 			flows = append(flows, newOpenFlow(fd, nil, request))
 			continue
 		}
-		loops = append(loops, loop{fd: fd, dialogue: &tcpDialogue{fd: fd, request: request, response: touched(c.Size)}})
+		loops = append(loops, loop{fd: fd, dialogue: &tcpDialogue{fd: fd, request: request, response: prefaulted(c.Size)}})
 	}
 	c.Timeout = 0
 	t, err := callLoops(r, c, loops, flows)
@@ -279,11 +279,11 @@ type tcpDialogue struct {
 
 func (d *tcpDialogue) ask(r *run) error { return sendAll(r, d.fd, d.request) }
 
-func (d *tcpDialogue) hear(flags int) (bool, error) {
-	return d.heard(recv(d.fd, d.response[d.got:], flags))
+func (d *tcpDialogue) receive(flags int) (bool, error) {
+	return d.received(recv(d.fd, d.response[d.got:], flags))
 }
 
-func (d *tcpDialogue) heard(n int, errno syscall.Errno) (bool, error) {
+func (d *tcpDialogue) received(n int, errno syscall.Errno) (bool, error) {
 	switch {
 	case again(errno):
 		return false, errQuiet
@@ -303,7 +303,7 @@ func (d *tcpDialogue) exchange(c *closedLoop, l *loop) (bool, error) {
 	for {
 		n, errno := recv(d.fd, d.response[d.got:], c.flags)
 		if n < len(d.response) || !c.pass(l, c.run.now()) {
-			return d.heard(n, errno)
+			return d.received(n, errno)
 		}
 		if n, errno := send(d.fd, d.request, 0); n < len(d.request) {
 			if errno != 0 && !again(errno) {

@@ -45,9 +45,9 @@ func (s SizeReceived) Goodput() BitsPerSecond {
 
 // TCPSizesServed is the serving end's outcome.
 type TCPSizesServed struct {
-	Sizes      []SizeReceived // in the order of TCPSizes
-	Congestion string
-	Strangers  int64
+	Sizes           []SizeReceived // in the order of TCPSizes
+	Congestion      string
+	Unauthenticated int64
 }
 
 // SizeDriven is the ping-pong phase of one size.
@@ -117,7 +117,7 @@ const (
 	phaseBulk  = 'b'
 	phasePing  = 'p'
 	phaseEnd   = 'e' // the sweep is over
-	phaseHeard = 'h'
+	phaseReady = 'h'
 	phaseOver  = 'o'
 
 	announcementLen = 1 + 4
@@ -143,10 +143,10 @@ func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (TCPSizesServed
 	}
 	r := startRun(ctx)
 	defer r.end()
-	d := openDoor(r, l, s.Token, greetingLen)
-	fds, err := d.admitFlows(1)
+	a := newAcceptor(r, l, s.Token, greetingLen)
+	fds, err := a.acceptFlows(1)
 	if err != nil {
-		d.shut()
+		a.close()
 		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", err)
 	}
 	defer closeSockets(fds)
@@ -155,11 +155,11 @@ func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (TCPSizesServed
 	if served.Congestion, err = prepareSizes(fds, s); err == nil {
 		err = onThreads(r, 1, func(int) error { return w.work() })
 	}
-	d.shut()
+	a.close()
 	if err != nil {
 		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", r.cause(err))
 	}
-	served.Strangers = d.strangers
+	served.Unauthenticated = a.unauthenticated
 	for _, size := range s.Sizes {
 		m := w.meters[size]
 		if m.phase != closed {
@@ -235,4 +235,18 @@ func (d *deadline) check(now time.Duration) error {
 		return errors.New("the sweep did not end in time: its round trips take too long for so many sizes; take fewer sizes or a longer duration")
 	}
 	return nil
+}
+
+// hearOnce reads once into p, and gives 0 for a wait that ended without data.
+func receiveOnce(d *deadline, fd int, p []byte) (int, error) {
+	n, errno := recv(fd, p, 0)
+	switch {
+	case errno == 0 && n == 0:
+		return 0, errPeerClosed
+	case errno == 0:
+		return n, nil
+	case !again(errno):
+		return 0, errno
+	}
+	return 0, d.check(d.run.now())
 }

@@ -25,7 +25,7 @@ type sizesDriver struct {
 func newSizesDriver(r *run, fds []int, s TCPSizes) *sizesDriver {
 	w := &sizesDriver{
 		run: r, fds: fds, sweep: s, pings: map[int]*Histogram{},
-		payload: randomBytes(s.largest()), answer: touched(LargestPing), deadline: newDeadline(r, s.Window),
+		payload: randomBytes(s.largest()), answer: prefaulted(LargestPing), deadline: newDeadline(r, s.Window),
 	}
 	w.payload[0] = requestByte
 	for _, size := range s.Sizes {
@@ -53,16 +53,16 @@ func (w *sizesDriver) work() error {
 	if err := tcpInfo(w.fds[0], &w.info); err != nil {
 		return err
 	}
-	return w.say(phaseEnd, 0)
+	return w.announce(phaseEnd, 0)
 }
 
 // phase announces a phase and goes through it. What the ends say between two
 // phases leaves at once in both modes.
 func (w *sizesDriver) phase(which byte, size int, through func(size int) error) error {
-	if err := w.say(which, size); err != nil {
+	if err := w.announce(which, size); err != nil {
 		return err
 	}
-	if err := w.hear(phaseHeard); err != nil {
+	if err := w.await(phaseReady); err != nil {
 		return err
 	}
 	if err := noDelay(w.fds, w.sweep.NoDelay); err != nil {
@@ -71,7 +71,7 @@ func (w *sizesDriver) phase(which byte, size int, through func(size int) error) 
 	return through(size)
 }
 
-func (w *sizesDriver) say(which byte, size int) error {
+func (w *sizesDriver) announce(which byte, size int) error {
 	a := announce(which, size)
 	if err := noDelay(w.fds, true); err != nil {
 		return err
@@ -83,15 +83,15 @@ func (w *sizesDriver) say(which byte, size int) error {
 }
 
 // hear waits until the serving end says what is wanted.
-func (w *sizesDriver) hear(want byte) error {
-	var said [1]byte
+func (w *sizesDriver) await(want byte) error {
+	var answer [1]byte
 	for {
-		n, err := hearOnce(w.deadline, w.fds[0], said[:])
+		n, err := receiveOnce(w.deadline, w.fds[0], answer[:])
 		switch {
 		case err != nil:
 			return fmt.Errorf("wait for the server: %w; see what it reported", err)
-		case n > 0 && said[0] != want:
-			return fmt.Errorf("the server told %#x, which means nothing", said[0])
+		case n > 0 && answer[0] != want:
+			return fmt.Errorf("the server told %#x, which means nothing", answer[0])
 		case n > 0:
 			w.passed(w.run.now())
 			return nil
@@ -118,7 +118,7 @@ func (w *sizesDriver) bulk(size int) error {
 	if err := sendAll(w.run, w.fds[0], w.sweep.Token[:]); err != nil {
 		return fmt.Errorf("end the bulk: %w; see what the server reported", err)
 	}
-	return w.hear(phaseOver)
+	return w.await(phaseOver)
 }
 
 // flood sends the message again and again.
@@ -138,15 +138,15 @@ func (w *sizesDriver) flood(message []byte, enough *atomic.Bool) error {
 // awaitOver waits for the end of the bulk beside the thread that sends it.
 func (w *sizesDriver) awaitOver() error {
 	alive := acknowledged{at: w.run.now()}
-	said, infos := make([]byte, 1), make([]unix.TCPInfo, 1)
+	answer, infos := make([]byte, 1), make([]unix.TCPInfo, 1)
 	for {
-		n, errno := recv(w.fds[0], said, 0)
+		n, errno := recv(w.fds[0], answer, 0)
 		now := w.run.now()
 		switch {
 		case errno == 0 && n == 0:
 			return fmt.Errorf("wait for the server: %w; see what it reported", errPeerClosed)
-		case errno == 0 && said[0] != phaseOver:
-			return fmt.Errorf("the server told %#x, which means nothing", said[0])
+		case errno == 0 && answer[0] != phaseOver:
+			return fmt.Errorf("the server told %#x, which means nothing", answer[0])
 		case errno == 0:
 			w.passed(now)
 			return nil
@@ -174,7 +174,7 @@ func (w *sizesDriver) ping(size int) error {
 			return fmt.Errorf("send ping: %w; see what the server reported", err)
 		}
 		for got := 0; got < size; {
-			n, err := hearOnce(w.deadline, w.fds[0], w.answer[got:size])
+			n, err := receiveOnce(w.deadline, w.fds[0], w.answer[got:size])
 			if err != nil {
 				return fmt.Errorf("wait for answer: %w; see what the server reported", err)
 			}
@@ -193,5 +193,5 @@ func (w *sizesDriver) ping(size int) error {
 	if err := sendAll(w.run, w.fds[0], []byte{endByte}); err != nil {
 		return fmt.Errorf("end the pings: %w; see what the server reported", err)
 	}
-	return w.hear(phaseOver)
+	return w.await(phaseOver)
 }

@@ -8,20 +8,20 @@ import (
 // sizesServer is the serving end of tcp_sizes: it receives the bulk and returns
 // the pings.
 type sizesServer struct {
-	run    *run
-	fd     int
-	sweep  TCPSizes
-	meters map[int]*meter // by size
-	buffer []byte
-	answer []byte
-	heard  announcement
+	run     *run
+	fd      int
+	sweep   TCPSizes
+	meters  map[int]*meter // by size
+	buffer  []byte
+	answer  []byte
+	current announcement
 	*deadline
 }
 
 func newSizesServer(r *run, fd int, s TCPSizes) *sizesServer {
 	w := &sizesServer{
 		run: r, fd: fd, sweep: s, meters: map[int]*meter{},
-		buffer: touched(max(defaultBlock, LargestPing)), answer: randomBytes(LargestPing), deadline: newDeadline(r, s.Window),
+		buffer: prefaulted(max(defaultBlock, LargestPing)), answer: randomBytes(LargestPing), deadline: newDeadline(r, s.Window),
 	}
 	w.answer[0] = requestByte
 	for _, size := range s.Sizes {
@@ -32,31 +32,31 @@ func newSizesServer(r *run, fd int, s TCPSizes) *sizesServer {
 
 func (w *sizesServer) work() error {
 	for {
-		if err := w.fill(w.heard[:]); err != nil {
+		if err := w.fill(w.current[:]); err != nil {
 			return fmt.Errorf("hear of the next phase: %w; see what the driving end reported", err)
 		}
-		m, known := w.meters[w.heard.size()]
+		m, known := w.meters[w.current.size()]
 		var err error
 		switch {
-		case w.heard.phase() == phaseEnd:
+		case w.current.phase() == phaseEnd:
 			return nil
 		case !known:
-			err = fmt.Errorf("the driving end announced %d bytes, which this end knows nothing of: give both ends the same sizes", w.heard.size())
-		case w.heard.phase() == phaseBulk && m.phase == idle:
+			err = fmt.Errorf("the driving end announced %d bytes, which this end knows nothing of: give both ends the same sizes", w.current.size())
+		case w.current.phase() == phaseBulk && m.phase == idle:
 			err = w.bulk(m)
-		case w.heard.phase() == phasePing && w.heard.size() <= LargestPing:
-			err = w.pong(w.heard.size())
+		case w.current.phase() == phasePing && w.current.size() <= LargestPing:
+			err = w.pong(w.current.size())
 		default:
-			err = fmt.Errorf("the driving end announced phase %q, which means nothing here", w.heard.phase())
+			err = fmt.Errorf("the driving end announced phase %q, which means nothing here", w.current.phase())
 		}
 		if err != nil {
-			return fmt.Errorf("messages of %d bytes: %w", w.heard.size(), err)
+			return fmt.Errorf("messages of %d bytes: %w", w.current.size(), err)
 		}
 	}
 }
 
 // say tells the driving end how far this end is.
-func (w *sizesServer) say(what byte) error {
+func (w *sizesServer) reply(what byte) error {
 	if err := sendAll(w.run, w.fd, []byte{what}); err != nil {
 		return fmt.Errorf("tell the driving end %q: %w; see what it reported", what, err)
 	}
@@ -64,21 +64,7 @@ func (w *sizesServer) say(what byte) error {
 }
 
 // receive reads once into p, and gives 0 for a wait that ended without data.
-func (w *sizesServer) receive(p []byte) (int, error) { return hearOnce(w.deadline, w.fd, p) }
-
-// hearOnce reads once into p, and gives 0 for a wait that ended without data.
-func hearOnce(d *deadline, fd int, p []byte) (int, error) {
-	n, errno := recv(fd, p, 0)
-	switch {
-	case errno == 0 && n == 0:
-		return 0, errPeerClosed
-	case errno == 0:
-		return n, nil
-	case !again(errno):
-		return 0, errno
-	}
-	return 0, d.check(d.run.now())
-}
+func (w *sizesServer) receive(p []byte) (int, error) { return receiveOnce(w.deadline, w.fd, p) }
 
 // fill reads the whole of p.
 func (w *sizesServer) fill(p []byte) error {
@@ -96,12 +82,12 @@ func (w *sizesServer) fill(p []byte) error {
 
 // bulk receives one bulk phase.
 func (w *sizesServer) bulk(m *meter) error {
-	if err := w.say(phaseHeard); err != nil {
+	if err := w.reply(phaseReady); err != nil {
 		return err
 	}
 	token := w.sweep.Token[:]
 	kept := 0 // bytes at the buffer's start that may be the token's beginning
-	for told := false; ; {
+	for replied := false; ; {
 		n, err := w.receive(w.buffer[kept:])
 		if err != nil {
 			return fmt.Errorf("receive after %d bytes: %w; see what the driving end reported", m.sum, err)
@@ -116,10 +102,10 @@ func (w *sizesServer) bulk(m *meter) error {
 		if n == 0 && m.phase == open && m.sum == m.base {
 			continue // no window closes on nothing
 		}
-		if !told {
+		if !replied {
 			m.step(event{now, int64(n), n == len(w.buffer)})
-			if told = m.phase == closed; told {
-				if err := w.say(phaseOver); err != nil {
+			if replied = m.phase == closed; replied {
+				if err := w.reply(phaseOver); err != nil {
 					return err
 				}
 			}
@@ -127,7 +113,7 @@ func (w *sizesServer) bulk(m *meter) error {
 		}
 		got := w.buffer[:kept+n]
 		if bytes.HasSuffix(got, token) {
-			return w.say(phaseOver)
+			return w.reply(phaseOver)
 		}
 		if keep := len(token) - 1; len(got) > keep {
 			copy(w.buffer, got[len(got)-keep:])
@@ -140,7 +126,7 @@ func (w *sizesServer) bulk(m *meter) error {
 
 // pong returns each message of size bytes.
 func (w *sizesServer) pong(size int) error {
-	if err := w.say(phaseHeard); err != nil {
+	if err := w.reply(phaseReady); err != nil {
 		return err
 	}
 	request, answer := w.buffer[:size], w.answer[:size]
@@ -153,7 +139,7 @@ func (w *sizesServer) pong(size int) error {
 			continue
 		}
 		if got += n; request[0] == endByte {
-			return w.say(phaseOver)
+			return w.reply(phaseOver)
 		}
 		if got < size {
 			continue

@@ -60,7 +60,7 @@ func TestNoDelayIsTheModes(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		l := badServer(t, func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, greetingLen))
-			_, _ = c.Write([]byte{welcome, phaseHeard})
+			_, _ = c.Write([]byte{welcome, phaseReady})
 			_, _ = io.Copy(io.Discard, c)
 		})
 		r := startRun(t.Context())
@@ -82,7 +82,7 @@ func TestNoDelayIsTheModes(t *testing.T) {
 		if err := w.phase(phaseBulk, 1, func(int) error { during = option(); return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.say(phaseEnd, 0); err != nil {
+		if err := w.announce(phaseEnd, 0); err != nil {
 			t.Fatal(err)
 		}
 		if during != on || !option() {
@@ -109,7 +109,7 @@ func TestTCPSizesIsChecked(t *testing.T) {
 func TestSizesServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
 	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
-	say := func(phase byte, size int) func(*testing.T, net.Conn) {
+	announce := func(phase byte, size int) func(*testing.T, net.Conn) {
 		return func(_ *testing.T, c net.Conn) {
 			a := announce(phase, size)
 			_, _ = c.Write(a[:])
@@ -122,12 +122,12 @@ func TestSizesServerNamesWhatTheClientDid(t *testing.T) {
 	}{
 		"closes":            {func(_ *testing.T, c net.Conn) { c.Close() }, "hear of the next phase"},
 		"says nothing":      {func(_ *testing.T, c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "nothing passed for 3s"},
-		"unknown size":      {say(phaseBulk, 65), "messages of 65 bytes: the driving end announced 65 bytes"},
-		"ping of 8 KiB":     {say(phasePing, 8<<10), "means nothing here"},
-		"nonsense":          {say('x', 64), "means nothing here"},
-		"bulk of nothing":   {say(phaseBulk, 64), "nothing passed for 3s"},
-		"ping of nothing":   {say(phasePing, 64), "nothing passed for 3s"},
-		"ends before bulks": {say(phaseEnd, 0), "ended without its messages of 64 bytes"},
+		"unknown size":      {announce(phaseBulk, 65), "messages of 65 bytes: the driving end announced 65 bytes"},
+		"ping of 8 KiB":     {announce(phasePing, 8<<10), "means nothing here"},
+		"nonsense":          {announce('x', 64), "means nothing here"},
+		"bulk of nothing":   {announce(phaseBulk, 64), "nothing passed for 3s"},
+		"ping of nothing":   {announce(phasePing, 64), "nothing passed for 3s"},
+		"ends before bulks": {announce(phaseEnd, 0), "ended without its messages of 64 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

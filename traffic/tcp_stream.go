@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // TCPStream is bulk data over TCP. The receiver owns the window; with both
@@ -66,10 +63,10 @@ const (
 
 // TCPStreamEnd is the outcome of one end.
 type TCPStreamEnd struct {
-	Received   *TCPStreamReceived // nil where this end only sent
-	Sent       *TCPStreamSent     // nil where this end only received
-	Congestion string             // the congestion control read back
-	Strangers  int64              // connections without the token, at the serving end
+	Received        *TCPStreamReceived // nil where this end only sent
+	Sent            *TCPStreamSent     // nil where this end only received
+	Congestion      string             // the congestion control read back
+	Unauthenticated int64              // connections without the token, at the serving end
 }
 
 const (
@@ -111,13 +108,6 @@ func (s TCPStream) checked() (TCPStream, error) {
 	return s, s.Window.check(threads)
 }
 
-func orDefault[T int | time.Duration](value, fallback T) T {
-	if value == 0 {
-		return fallback
-	}
-	return value
-}
-
 // The first byte that the driving end sends on each welcomed flow says what
 // the flow is for, since flows may be accepted in another order than dialled.
 // The receiver of a direction talks to its sender on the leading flow.
@@ -151,21 +141,21 @@ func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (TCPStreamEnd
 	}
 	r := startRun(ctx)
 	defer r.end()
-	d := openDoor(r, l, s.Token, greetingLen)
+	a := newAcceptor(r, l, s.Token, greetingLen)
 	roles := s.roles()
-	fds, err := d.admitFlows(len(roles))
+	fds, err := a.acceptFlows(len(roles))
 	if err != nil {
-		d.shut()
+		a.close()
 		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", err)
 	}
 	defer closeSockets(fds)
 	var end TCPStreamEnd
-	forward, reverse, err := hearRoles(r, fds, roles)
+	forward, reverse, err := receiveRoles(r, fds, roles)
 	if err == nil {
 		end, err = s.move(r, forward, reverse)
 	}
-	d.shut()
-	end.Strangers = d.strangers
+	a.close()
+	end.Unauthenticated = a.unauthenticated
 	if err != nil {
 		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", r.cause(err))
 	}
@@ -203,40 +193,23 @@ func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (TCPStre
 	return end, nil
 }
 
-// hearRoles reads what each accepted flow is for.
-func hearRoles(r *run, fds []int, want []byte) (forward, reverse []int, err error) {
+// receiveRoles reads what each accepted flow is for.
+func receiveRoles(r *run, fds []int, want []byte) (forward, reverse []int, err error) {
 	limit := r.now() + grace
-	heard := make([]byte, len(fds))
+	announced := make([]byte, len(fds))
 	for i, fd := range fds {
-		if err := hearRole(r, fd, heard[i:i+1], limit); err != nil {
-			return nil, nil, fmt.Errorf("hear what flow %d is for: %w; see what the driving end reported", i+1, err)
+		role, err := awaitByte(r, fd, limit)
+		if err != nil {
+			return nil, nil, fmt.Errorf("receive the role of flow %d: %w; see what the driving end reported", i+1, err)
 		}
+		announced[i] = role
 	}
 	inOrder := func(roles []byte) []byte { return slices.Sorted(slices.Values(roles)) }
-	if !slices.Equal(inOrder(heard), inOrder(want)) {
-		return nil, nil, fmt.Errorf("the driving end announced flows %q, not %q: give both ends the same direction and flows", heard, want)
+	if !slices.Equal(inOrder(announced), inOrder(want)) {
+		return nil, nil, fmt.Errorf("the driving end announced flows %q, not %q: give both ends the same direction and flows", announced, want)
 	}
-	forward, reverse = divide(fds, heard)
+	forward, reverse = divide(fds, announced)
 	return forward, reverse, nil
-}
-
-// hearRole reads the byte that a flow begins with.
-func hearRole(r *run, fd int, role []byte, limit time.Duration) error {
-	for {
-		n, errno := recv(fd, role, 0)
-		switch {
-		case errno == 0 && n == 0:
-			return errPeerClosed
-		case errno == 0:
-			return nil
-		case !again(errno):
-			return errno
-		case r.stopped.Load():
-			return r.cause(errSilent)
-		case r.now() > limit:
-			return errSilent
-		}
-	}
 }
 
 // divide gives the flows of each direction, the leading one first.
@@ -255,9 +228,6 @@ func divide(fds []int, roles []byte) (forward, reverse []int) {
 	}
 	return forward, reverse
 }
-
-// errAnother says that a thread ended because another one failed.
-var errAnother = errors.New("another flow failed")
 
 // move receives on the flows in and sends on the flows out. While both are
 // under way neither stops before both windows have closed, so that each is
@@ -288,18 +258,4 @@ func (s TCPStream) move(r *run, in, out []int) (end TCPStreamEnd, err error) {
 		return end, sending
 	}
 	return end, receiving
-}
-
-// setCongestion sets the congestion control of all flows, if one is named, and
-// reads it back.
-func setCongestion(fds []int, name string) (string, error) {
-	if name != "" {
-		for _, fd := range fds {
-			if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
-				return "", fmt.Errorf("set congestion control %q: %w; net.ipv4.tcp_available_congestion_control lists what the kernel has, "+
-					"tcp_allowed_congestion_control what an ordinary user may set", name, err)
-			}
-		}
-	}
-	return congestion(fds[0])
 }

@@ -36,7 +36,7 @@ func TestLabIperf3SendsZeros(t *testing.T) {
 		go func() {
 			r := startRun(ctx)
 			defer r.end()
-			fds, err := openDoor(r, l, testToken, greetingLen).admitFlows(1)
+			fds, err := newAcceptor(r, l, testToken, greetingLen).acceptFlows(1)
 			if err == nil {
 				s := TCPStream{Token: testToken, Window: Window{Duration: time.Minute}, Mode: mode, Direction: Reverse}
 				s, err = s.checked()

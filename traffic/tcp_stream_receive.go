@@ -3,8 +3,6 @@ package traffic
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -58,12 +56,9 @@ func (r *TCPStreamReceived) Elapsed() time.Duration {
 // What the receiver tells the sender on the leading flow: that flow's window
 // has opened, and all windows have closed.
 const (
-	toldOpen  = 'o'
-	toldClose = 'c'
+	signalOpen   = 'o'
+	signalClosed = 'c'
 )
-
-// stallLimit is how long a path may carry nothing at all before the run ends.
-const stallLimit = 3 * time.Second
 
 // streamReceiver is the receiving half of an end: a thread per flow.
 type streamReceiver struct {
@@ -112,7 +107,7 @@ func newStreamReceiver(r *run, fds []int, s TCPStream) *streamReceiver {
 	for i, fd := range fds {
 		m := newMeter(table)
 		w.meters = append(w.meters, m)
-		w.flows = append(w.flows, &streamFlow{streamReceiver: w, fd: fd, index: i, flags: flags, meter: m, read: s.ReadBytes, buffer: newVector(touched(memory), s.ReadBytes), limit: r.now() + s.Window.limit()})
+		w.flows = append(w.flows, &streamFlow{streamReceiver: w, fd: fd, index: i, flags: flags, meter: m, read: s.ReadBytes, buffer: newVector(prefaulted(memory), s.ReadBytes), limit: r.now() + s.Window.limit()})
 	}
 	return w
 }
@@ -120,7 +115,7 @@ func newStreamReceiver(r *run, fds []int, s TCPStream) *streamReceiver {
 // work receives through the window and then to the flows' end.
 func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 	series := startSampler(w.run, w.meters[0].table, w.meters...)
-	groups := shares(w.flows, min(len(w.flows), cpus()))
+	groups := distribute(w.flows, min(len(w.flows), cpus()))
 	err := onThreads(w.run, len(groups), func(i int) error {
 		if len(groups[i]) == 1 {
 			return groups[i][0].receive()
@@ -145,7 +140,7 @@ func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 
 // tell makes an edge of the window known to the sender, by one byte into an
 // empty send buffer. If the connection has failed, the next receive says so.
-func (f *streamFlow) tell(edge byte) {
+func (f *streamFlow) signal(edge byte) {
 	_, _ = send(f.flows[0].fd, []byte{edge}, unix.MSG_DONTWAIT)
 }
 
@@ -245,12 +240,12 @@ func (f *streamFlow) edges(now time.Duration, n int) error {
 	switch {
 	case !f.opened && f.meter.phase >= open:
 		if f.opened = true; f.index == 0 {
-			f.tell(toldOpen)
+			f.signal(signalOpen)
 		}
 	case !f.draining && f.meter.phase == closed:
 		f.draining, f.limit = true, now+drainLimit
 		if f.unclosed.Add(-1) == 0 {
-			f.tell(toldClose)
+			f.signal(signalClosed)
 		}
 	case now > f.limit && f.draining:
 		f.undrained, f.done = true, true
@@ -294,42 +289,4 @@ func (q *quota) spend(m *meter, e *event) {
 	if at := time.Duration(q.spent.Load()); at < m.closes {
 		m.closes, e.more = max(at, m.from), false
 	}
-}
-
-// shares deals things out to so many threads.
-func shares[T any](all []T, threads int) [][]T {
-	dealt := make([][]T, threads)
-	for i, one := range all {
-		dealt[i%threads] = append(dealt[i%threads], one)
-	}
-	return dealt
-}
-
-// touched makes a buffer whose memory is already mapped.
-func touched(size int) []byte {
-	p := make([]byte, size)
-	for i := 0; i < len(p); i += 4096 {
-		p[i] = 1
-	}
-	return p
-}
-
-// onThreads runs work(0) to work(n-1) on a locked thread each and gives the
-// first error, which stops the others.
-func onThreads(r *run, n int, work func(int) error) error {
-	var all sync.WaitGroup
-	var first sync.Once
-	var failure error
-	for i := range n {
-		all.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			if err := work(i); err != nil {
-				first.Do(func() { failure = err })
-				r.stop()
-			}
-		})
-	}
-	all.Wait()
-	return failure
 }

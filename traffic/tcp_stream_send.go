@@ -13,7 +13,7 @@ import (
 )
 
 // TCPStreamSent is the outcome of sending, over the receiver's window as the
-// sender was told of it.
+// sender was signals of it.
 type TCPStreamSent struct {
 	Flows      []FlowSent
 	Elapsed    time.Duration
@@ -115,27 +115,13 @@ func sendStream(r *run, fds []int, s TCPStream, receiving *atomic.Int32) (*TCPSt
 	return sent, nil
 }
 
-// noDelay sets TCP_NODELAY on all flows or clears it.
-func noDelay(fds []int, on bool) error {
-	value := 0
-	if on {
-		value = 1
-	}
-	for _, fd := range fds {
-		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value); err != nil {
-			return fmt.Errorf("set TCP_NODELAY to %d: %w", value, err)
-		}
-	}
-	return nil
-}
-
 // work sends until the receiver's window has closed and all has arrived.
 func (w *streamSender) work() error {
 	flows := make([]int, len(w.fds))
 	for i := range flows {
 		flows[i] = i
 	}
-	groups := shares(flows, w.threads())
+	groups := distribute(flows, w.threads())
 	var barrier sync.WaitGroup
 	barrier.Add(len(groups))
 	done := make(chan error, 1)
@@ -171,7 +157,7 @@ func (w *streamSender) watch() error {
 	limit := w.run.now() + w.window.limit()
 	w.alive.at = w.run.now()
 	waits := []unix.PollFd{{Fd: int32(w.fds[0]), Events: unix.POLLIN}}
-	var told [8]byte
+	var signals [8]byte
 	var timeout unix.Timespec
 	for {
 		timeout = unix.NsecToTimespec(int64(w.untilNext()))
@@ -179,7 +165,7 @@ func (w *streamSender) watch() error {
 		if errno != 0 && errno != unix.EINTR {
 			return fmt.Errorf("wait for the receiver: %w", errno)
 		}
-		n, errno := recv(w.fds[0], told[:], unix.MSG_DONTWAIT)
+		n, errno := recv(w.fds[0], signals[:], unix.MSG_DONTWAIT)
 		now := w.run.now()
 		switch {
 		case errno == 0 && n == 0:
@@ -191,7 +177,7 @@ func (w *streamSender) watch() error {
 		case now > limit:
 			return fmt.Errorf("the receiver did not close its window within %v", w.window.limit())
 		}
-		for _, b := range told[:n] {
+		for _, b := range signals[:n] {
 			if over, err := w.edge(b); over || err != nil {
 				return err
 			}
@@ -222,19 +208,19 @@ func (w *streamSender) total() int64 {
 	return sum
 }
 
-// edge takes what the receiver told; over says that its window has closed.
-func (w *streamSender) edge(told byte) (over bool, err error) {
+// edge takes what the receiver signals; over says that its window has closed.
+func (w *streamSender) edge(signal byte) (over bool, err error) {
 	infos, counts, at := w.first, w.atOpening, &w.from
-	switch told {
-	case toldOpen:
+	switch signal {
+	case signalOpen:
 		w.opened = true
-	case toldClose:
+	case signalClosed:
 		if !w.opened {
 			return false, errors.New("the receiver closed a window that it had not opened")
 		}
 		infos, counts, at = w.last, w.atClosing, &w.to
 	default:
-		return false, fmt.Errorf("the receiver told %#x, which means nothing", told)
+		return false, fmt.Errorf("the receiver signals %#x, which means nothing", signal)
 	}
 	*at = w.run.now()
 	for i := range w.counters {
@@ -244,10 +230,10 @@ func (w *streamSender) edge(told byte) (over bool, err error) {
 		return false, err
 	}
 	// The last point is due as the window closes, and either comes first.
-	for told == toldClose && w.due(w.to+w.window.Interval/2) {
+	for signal == signalClosed && w.due(w.to+w.window.Interval/2) {
 		w.addPoint(w.to)
 	}
-	return told == toldClose, nil
+	return signal == signalClosed, nil
 }
 
 // untilNext is how long to wait for the receiver: up to what is due next.

@@ -3,7 +3,6 @@ package traffic
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"syscall"
 	"unsafe"
 
@@ -71,12 +70,4 @@ func (w *writer) write(fd, n, flags int) (int, syscall.Errno) {
 	}
 	w.offset = 0
 	return blocking(unix.SYS_SENDFILE, uintptr(fd), uintptr(w.source.file), uintptr(unsafe.Pointer(&w.offset)), uintptr(n), 0, 0)
-}
-
-// randomBytes makes a payload that no device on the way can compress.
-func randomBytes(n int) []byte {
-	p := make([]byte, n)
-	generator := rand.NewChaCha8([32]byte{})
-	_, _ = generator.Read(p) // never fails
-	return p
 }

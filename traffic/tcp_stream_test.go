@@ -43,8 +43,8 @@ func TestTCPStream(t *testing.T) {
 		if served.Congestion == "" || served.Congestion != driven.Congestion {
 			t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
 		}
-		if received.Undrained != 0 || served.Strangers != 0 {
-			t.Errorf("%d flows undrained, %d strangers", received.Undrained, served.Strangers)
+		if received.Undrained != 0 || served.Unauthenticated != 0 {
+			t.Errorf("%d flows undrained, %d strangers", received.Undrained, served.Unauthenticated)
 		}
 		if open := edges[Closing].Sub(edges[Opening]); open < window.Duration/2 {
 			t.Errorf("the window was open for %v", open)
@@ -119,18 +119,18 @@ func TestTCPStreamModesAndDirections(t *testing.T) {
 	}
 }
 
-// TestOneEdgeEachWay holds that the window whose edges are told is the serving
+// TestOneEdgeEachWay holds that the window whose edges are reported is the serving
 // end's where both send, and the receiver's else.
 func TestOneEdgeEachWay(t *testing.T) {
 	for direction, want := range map[Direction]string{Forward: "serving", Reverse: "driving", Bidirectional: "serving"} {
-		told := map[string]int{}
+		reported := map[string]int{}
 		var mu sync.Mutex
 		window := func(end string) Window {
 			w := shortWindow
 			w.Edge = func(Edge) {
 				mu.Lock()
 				defer mu.Unlock()
-				told[end]++
+				reported[end]++
 			}
 			return w
 		}
@@ -147,8 +147,8 @@ func TestOneEdgeEachWay(t *testing.T) {
 				s.Window = window("driving")
 				return SendTCPStream(ctx, l.Addr(), s)
 			})
-		if len(told) != 1 || told[want] != 2 {
-			t.Errorf("direction %d: edges told %v, want two at the %s end", direction, told, want)
+		if len(reported) != 1 || reported[want] != 2 {
+			t.Errorf("direction %d: edges reported %v, want two at the %s end", direction, reported, want)
 		}
 	}
 }

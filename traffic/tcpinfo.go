@@ -33,15 +33,6 @@ func tcpInfos(fds []int, infos []unix.TCPInfo) error {
 	return nil
 }
 
-// congestion reads back the name of the congestion control that fd uses.
-func congestion(fd int) (string, error) {
-	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
-	if err != nil {
-		return "", fmt.Errorf("read TCP_CONGESTION: %w", err)
-	}
-	return name, nil
-}
-
 // FlowSent is what one sending TCP flow says of itself, in the window unless
 // noted. Source: TCP_INFO.
 type FlowSent struct {

@@ -82,10 +82,16 @@ const (
 	// drainLimit is how long a receiver empties the path after its window.
 	drainLimit = 2 * time.Second
 
+	// stallLimit is how long a path may carry nothing at all before the run ends.
+	stallLimit = 3 * time.Second
+
 	maxFlows = 1024
 )
 
-var errSilent = errors.New("no answer in time")
+var (
+	errSilent  = errors.New("no answer in time")
+	errAnother = errors.New("another flow failed") // of a thread that ends for it
+)
 
 // Processors is the least GOMAXPROCS for an end of so many flows; with less,
 // its calls fail. A data thread keeps its processor while it is blocked in the
@@ -151,4 +157,11 @@ func (r *run) cause(err error) error {
 		return fmt.Errorf("stopped: %w", context.Cause(r.ctx))
 	}
 	return err
+}
+
+func orDefault[T int | time.Duration](value, fallback T) T {
+	if value == 0 {
+		return fallback
+	}
+	return value
 }

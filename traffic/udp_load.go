@@ -100,12 +100,12 @@ func (s UDPLoadSent) AtTwiceKnee() (float64, bool) {
 // UDPLoadReceived is the receiver's outcome: what its machine did in each
 // trial, in their order.
 type UDPLoadReceived struct {
-	CPU           []float64   // CPUs that were busy, of all
-	Softirq       [][]float64 // of each CPU, the share of the trial that it spent in softirq
-	Datagrams     int64
-	Duplicates    int64
-	ReceiveBuffer int // bytes, as the kernel counts them
-	Strangers     int64
+	CPU             []float64   // CPUs that were busy, of all
+	Softirq         [][]float64 // of each CPU, the share of the trial that it spent in softirq
+	Datagrams       int64
+	Duplicates      int64
+	ReceiveBuffer   int // bytes, as the kernel counts them
+	Unauthenticated int64
 }
 
 func (s UDPLoad) checked() (UDPLoad, error) {

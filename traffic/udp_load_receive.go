@@ -34,8 +34,8 @@ func serveUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (out UDPLoa
 	}
 	defer u.cpu.close()
 	u.room(s.trials(), len(first.softirq))
-	strangers, err := answerHello(r, u.fd, &u.token, &u.from)
-	u.strangers = strangers
+	unauthenticated, err := answerHello(r, u.fd, &u.token, &u.from)
+	u.unauthenticated = unauthenticated
 	if err != nil {
 		return out, err
 	}
@@ -65,11 +65,11 @@ type loadReceiver struct {
 	points []cpuPoint // the last before the window, then one after each trial
 	count  int        // of the trials in points
 
-	total      int64
-	duplicates int64
-	strangers  int64
-	ended      bool
-	failure    error
+	total           int64
+	duplicates      int64
+	unauthenticated int64
+	ended           bool
+	failure         error
 }
 
 // cpuPoint is what the CPUs had spent when a trial was reported.
@@ -120,9 +120,9 @@ func (u *loadReceiver) take(i int, now time.Duration) {
 	h, ok := parseHeader(p, &u.token)
 	switch {
 	case !ok:
-		u.strangers++
+		u.unauthenticated++
 	case h.kind == kindHello: // the welcome was lost
-		u.fail(tell(u.fd, kindWelcome, &u.token, &u.from))
+		u.fail(sendKind(u.fd, kindWelcome, &u.token, &u.from))
 	case h.kind == kindEnd:
 		u.ended = true
 	case h.kind == kindData && (len(p) != u.size || u.intake.batch.truncated(i)):
@@ -192,7 +192,7 @@ func (u *loadReceiver) close(counts bool) {
 }
 
 func (u *loadReceiver) outcome() (UDPLoadReceived, error) {
-	out := UDPLoadReceived{Datagrams: u.total, Duplicates: u.duplicates, Strangers: u.strangers}
+	out := UDPLoadReceived{Datagrams: u.total, Duplicates: u.duplicates, Unauthenticated: u.unauthenticated}
 	cpus := len(u.points[0].ticks.softirq)
 	out.Softirq = make([][]float64, cpus)
 	for i := range u.count {

@@ -160,7 +160,7 @@ func (l *loadSender) ask(t *Trial, counts bool) (time.Duration, error) {
 			}
 		}
 		for again := l.run.now() + time.Millisecond; ; {
-			h, err := l.hearReport()
+			h, err := l.receiveReport()
 			if err != nil {
 				return 0, err
 			}
@@ -183,7 +183,7 @@ func (l *loadSender) ask(t *Trial, counts bool) (time.Duration, error) {
 
 // hearReport reads what the receiver said, after a short sleep if it said
 // nothing.
-func (l *loadSender) hearReport() (header, error) {
+func (l *loadSender) receiveReport() (header, error) {
 	n, errno := recv(l.flow[0].fd, l.answer, unix.MSG_DONTWAIT)
 	switch {
 	case again(errno):

@@ -13,13 +13,19 @@ const far = "10.9.0.2:5210"
 // runBetween runs both ends of a udp_pps on two machines. during is called
 // when the window has opened.
 func runBetween(sender, receiver *machine, s UDPPPS, during func()) (received UDPReceived, sent UDPSent, serveErr, sendErr error) {
-	l := receiver.listen(far, 1)
+	return runOn(sender, receiver, receiver.listen(far, 1), s, during)
+}
+
+// runOn is runBetween on a socket of the receiver, which it closes.
+func runOn(sender, receiver *machine, l *PacketListener, s UDPPPS, during func()) (received UDPReceived, sent UDPSent, serveErr, sendErr error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	opened := make(chan struct{}, 1)
-	s.Window.Edge = func(e Edge) {
-		if e == Opening {
-			opened <- struct{}{}
+	if during != nil {
+		s.Window.Edge = func(e Edge) {
+			if e == Opening {
+				opened <- struct{}{}
+			}
 		}
 	}
 	done := make(chan struct{})
@@ -204,7 +210,7 @@ func TestLabUDPLoadFindsTheRateOfALink(t *testing.T) {
 	defer func() { try(t, l.Close()) }()
 	s := UDPLoad{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 2 * time.Second}, Size: size}
 	const tries = 5
-	for range tries {
+	for n := range tries {
 		sent := sweepBetween(t, sender, receiver, l, s)
 		if sent.NoDropLow > 1.1*rate || math.IsInf(sent.NoDropHigh, 1) || sent.NoDropHigh < sent.NoDropLow || sent.Most() > 1.3*rate {
 			t.Fatalf("the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
@@ -213,7 +219,7 @@ func TestLabUDPLoadFindsTheRateOfALink(t *testing.T) {
 		if sent.NoDropLow > 0.8*rate && sent.NoDropHigh < 1.2*rate && offered && twice > 0.8*rate {
 			return
 		}
-		t.Logf("the link carries %d/s, the bounds are %.0f and %.0f, at twice the knee came %.0f", rate, sent.NoDropLow, sent.NoDropHigh, twice)
+		t.Logf("sweep %d of %d: the link carries %d/s, the bounds are %.0f and %.0f, at twice the knee came %.0f", n+1, tries, rate, sent.NoDropLow, sent.NoDropHigh, twice)
 	}
 	t.Errorf("none of %d sweeps found the rate", tries)
 }

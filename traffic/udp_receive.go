@@ -29,13 +29,13 @@ type udpReceiver struct {
 	intake *intake
 	flow   []inflow // lane n is at n/threads
 
-	meter     *meter
-	delays    *delayMeter // nil: not measured
-	strangers int64
-	messages  int64 // that brought something; with UDP_GRO each may hold several datagrams
+	meter           *meter
+	delays          *delayMeter // nil: not measured
+	unauthenticated int64
+	messages        int64 // that brought something; with UDP_GRO each may hold several datagrams
 
 	ended      int           // flows that the sender has ended
-	tellAt     time.Duration // when to tell the sender something next
+	notifyAt   time.Duration // when to tell the sender something next
 	quietSince time.Duration
 	failure    error
 	drops      [2]uint32 // of the socket, at the window's edges
@@ -73,8 +73,8 @@ func (u *udpReceiver) meet() error {
 	limit := time.Duration(unset)
 	var from address
 	for missing := len(u.flow); missing > 0; {
-		lane, strangers, err := awaitHello(u.run, u.fd, &u.token, &from, limit)
-		u.strangers += strangers
+		lane, unauthenticated, err := awaitHello(u.run, u.fd, &u.token, &from, limit)
+		u.unauthenticated += unauthenticated
 		if err != nil && limit != unset {
 			return fmt.Errorf("wait for all flows: %d of %d did not say hello: %w", missing, len(u.flow), err)
 		}
@@ -163,7 +163,7 @@ func (u *udpReceiver) step(e event) {
 	}
 	u.drops[Closing] = drops
 	u.unclosed.Add(-1)
-	u.tellAt = e.at
+	u.notifyAt = e.at
 }
 
 // more tells whether the socket may hold more than the n messages that came.
@@ -196,7 +196,7 @@ func (u *udpReceiver) account(n int) (data int64) {
 func (u *udpReceiver) one(p []byte, i int) int64 {
 	h, ok := parseHeader(p, &u.token)
 	if !ok {
-		u.strangers++
+		u.unauthenticated++
 		return 0
 	}
 	at := int(h.lane) / u.threads
@@ -218,7 +218,7 @@ func (u *udpReceiver) one(p []byte, i int) int64 {
 		}
 		return 1
 	case kindHello: // the welcome was lost
-		u.tell(kindWelcome, &u.flow[at])
+		u.sendKind(kindWelcome, &u.flow[at])
 	case kindEnd:
 		if f := &u.flow[at]; !f.ended {
 			f.ended = true
@@ -228,8 +228,8 @@ func (u *udpReceiver) one(p []byte, i int) int64 {
 	return 0
 }
 
-func (u *udpReceiver) tell(k kind, f *inflow) {
-	if err := tell(u.fd, k, &u.token, &f.from); err != nil {
+func (u *udpReceiver) sendKind(k kind, f *inflow) {
+	if err := sendKind(u.fd, k, &u.token, &f.from); err != nil {
 		u.fail(err)
 	}
 }
@@ -238,7 +238,7 @@ func (u *udpReceiver) tell(k kind, f *inflow) {
 func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 	const settle = 10 * tick // longer than a queue on the path holds a datagram
 	quiet := now - u.quietSince
-	u.tellSender(now)
+	u.notifySender(now)
 	if u.meter.phase == closed {
 		switch {
 		case u.ended == len(u.flow) && (u.complete() || quiet >= tick):
@@ -273,21 +273,21 @@ func (u *udpReceiver) complete() bool {
 
 // tellSender tells the sender, now and again until it ends, that all windows
 // have closed, and before that a few times a second that this end is there.
-func (u *udpReceiver) tellSender(now time.Duration) {
-	if now < u.tellAt {
+func (u *udpReceiver) notifySender(now time.Duration) {
+	if now < u.notifyAt {
 		return
 	}
 	what := kindWelcome
-	u.tellAt = now + lifeSign
+	u.notifyAt = now + lifeSign
 	if u.meter.phase == closed {
-		u.tellAt = now + tick/2
+		u.notifyAt = now + tick/2
 	}
 	if u.unclosed.Load() == 0 {
 		what = kindStop
 	}
 	for i := range u.flow {
 		if f := &u.flow[i]; !f.ended {
-			u.tell(what, f)
+			u.sendKind(what, f)
 		}
 	}
 }

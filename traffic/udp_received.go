@@ -24,11 +24,11 @@ type UDPReceived struct {
 	Reordered  int64 // arrived first after a later one (RFC 4737)
 	Ancient    int64 // came so late that nobody can tell, and are in Lost
 
-	BufferDrops   int64 // of Lost, those that the receiver's own socket dropped (RcvbufErrors); inexact by what came while it was read, and an estimate for GSO
-	ReceiveBuffer int   // bytes of each socket, as the kernel counts them
-	Threads       int
-	Strangers     int64 // datagrams without the token
-	Series        []Point
+	BufferDrops     int64 // of Lost, those that the receiver's own socket dropped (RcvbufErrors); inexact by what came while it was read, and an estimate for GSO
+	ReceiveBuffer   int   // bytes of each socket, as the kernel counts them
+	Threads         int
+	Unauthenticated int64 // datagrams without the token
+	Series          []Point
 
 	// Packets is how many the busiest device of the receiver's namespace
 	// received in the window. Of udp_pps only.
@@ -98,28 +98,8 @@ func (u *udpReceiver) addTo(r *UDPReceived) {
 	drops := int64(u.drops[Closing] - u.drops[Opening])
 	each := math.Ceil(float64(u.meter.sum) / float64(max(u.messages, 1)))
 	r.BufferDrops += min(drops*max(int64(each), 1), lost)
-	r.Strangers += u.strangers
+	r.Unauthenticated += u.unauthenticated
 	if u.delays != nil {
 		r.Jitter, r.Delays = u.delays.outcome()
 	}
-}
-
-// elapsedOf is the time over which all meters together had the sum of their
-// rates. Their windows differ by a tick at most.
-func elapsedOf(meters []*meter) time.Duration {
-	if len(meters) == 1 {
-		return meters[0].elapsed()
-	}
-	var count, rate, longest float64
-	for _, m := range meters {
-		longest = max(longest, float64(m.elapsed()))
-		if m.counted > 0 {
-			count += float64(m.counted)
-			rate += float64(m.counted) / float64(m.elapsed())
-		}
-	}
-	if count == 0 {
-		return time.Duration(longest)
-	}
-	return time.Duration(count / rate)
 }

@@ -18,40 +18,40 @@ func ServeUDPRR(ctx context.Context, l *PacketListener, c RequestResponse) (Serv
 	}
 	r := startRun(ctx)
 	defer r.end()
-	e := &echoer{run: r, fd: l.fd, token: c.Token, window: c.Window, packet: touched(c.Size)}
+	e := &echoer{run: r, fd: l.fd, token: c.Token, window: c.Window, packet: prefaulted(c.Size)}
 	if c.Spin {
 		e.flags = unix.MSG_DONTWAIT
 	}
 	if err := e.work(); err != nil {
 		return Served{}, fmt.Errorf("serve udp_rr: %w", r.cause(err))
 	}
-	return Served{Transactions: e.answered, Strangers: e.strangers}, nil
+	return Served{Transactions: e.answered, Unauthenticated: e.unauthenticated}, nil
 }
 
 // echoer is the server of udp_rr.
 type echoer struct {
-	run       *run
-	fd        int
-	token     Token
-	window    Window
-	flags     int // of each receive call
-	spins     spins
-	packet    []byte
-	from      address
-	answered  int64
-	strangers int64
+	run             *run
+	fd              int
+	token           Token
+	window          Window
+	flags           int // of each receive call
+	spins           spins
+	packet          []byte
+	from            address
+	answered        int64
+	unauthenticated int64
 }
 
 func (e *echoer) work() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	strangers, err := answerHello(e.run, e.fd, &e.token, &e.from)
-	e.strangers = strangers
+	unauthenticated, err := answerHello(e.run, e.fd, &e.token, &e.from)
+	e.unauthenticated = unauthenticated
 	if err != nil {
 		return err
 	}
 	begun := e.run.now()
-	heard := begun // when the client was last heard
+	lastReceived := begun // when the client was last heard
 	for !e.run.stopped.Load() {
 		before := e.answered
 		n, errno := e.exchange()
@@ -68,13 +68,13 @@ func (e *echoer) work() error {
 				return err
 			}
 			if ours {
-				heard = now
+				lastReceived = now
 			}
 		}
 		if e.answered > before {
-			heard = now
+			lastReceived = now
 		}
-		if now-heard > drainLimit || now-begun > e.window.limit() {
+		if now-lastReceived > drainLimit || now-begun > e.window.limit() {
 			return fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", e.answered)
 		}
 	}
@@ -108,9 +108,9 @@ func (e *echoer) answer(n int) (ours, done bool, err error) {
 	h, ok := parseHeader(e.packet[:n], &e.token)
 	switch {
 	case !ok:
-		e.strangers++
+		e.unauthenticated++
 	case h.kind == kindHello:
-		err = tell(e.fd, kindWelcome, &e.token, &e.from)
+		err = sendKind(e.fd, kindWelcome, &e.token, &e.from)
 	case h.kind == kindEnd:
 		done = true
 	case h.kind == kindData:
@@ -147,7 +147,7 @@ func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 			continue
 		}
 		loops = append(loops, loop{fd: fd, dialogue: &udpDialogue{
-			fd: fd, token: c.Token, request: randomBytes(c.Size), response: touched(c.Size),
+			fd: fd, token: c.Token, request: randomBytes(c.Size), response: prefaulted(c.Size),
 		}})
 	}
 	t, err := callLoops(r, c, loops, flows)
@@ -182,11 +182,11 @@ func (d *udpDialogue) ask(*run) error {
 }
 
 // hear passes over answers that come too late: their request counts as lost.
-func (d *udpDialogue) hear(flags int) (bool, error) {
-	return d.heard(recv(d.fd, d.response, flags))
+func (d *udpDialogue) receive(flags int) (bool, error) {
+	return d.received(recv(d.fd, d.response, flags))
 }
 
-func (d *udpDialogue) heard(n int, errno syscall.Errno) (bool, error) {
+func (d *udpDialogue) received(n int, errno syscall.Errno) (bool, error) {
 	switch {
 	case again(errno):
 		return false, errQuiet
@@ -208,7 +208,7 @@ func (d *udpDialogue) exchange(c *closedLoop, l *loop) (bool, error) {
 	for {
 		n, errno := recv(d.fd, d.response, c.flags)
 		if errno != 0 || !d.answered(n) || !c.pass(l, c.run.now()) {
-			return d.heard(n, errno)
+			return d.received(n, errno)
 		}
 		l.last = l.first
 		if err := d.ask(c.run); err != nil {

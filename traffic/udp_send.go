@@ -50,11 +50,11 @@ type udpSender struct {
 	flow  []outflow
 	meter *meter
 
-	drops  int64 // inside the window
-	told   bool  // the receiver said that all windows have closed
-	lookAt time.Duration
-	heard  []byte        // what the receiver said last
-	heAt   time.Duration // when it said so
+	drops     int64 // inside the window
+	allClosed bool  // the receiver said that all windows have closed
+	lookAt    time.Duration
+	control   []byte        // what the receiver said last
+	controlAt time.Duration // when it said so
 }
 
 // outflow is one flow as it leaves.
@@ -79,7 +79,7 @@ func newSending(r *run, to netip.AddrPort, token Token, w Window, size, threads 
 func (s *sending) dial(flows, threads int) ([]*udpSender, error) {
 	all := make([]*udpSender, threads)
 	for i := range all {
-		all[i] = &udpSender{sending: s, meter: newMeter(s.table), heard: make([]byte, HeaderBytes)}
+		all[i] = &udpSender{sending: s, meter: newMeter(s.table), control: make([]byte, HeaderBytes)}
 	}
 	for lane := range flows {
 		fd, err := dialLane(s.run, s.to, &s.token, uint16(lane))
@@ -138,8 +138,8 @@ func (u *udpSender) work(p pacing) (err error) {
 }
 
 func (u *udpSender) loop(p pacing) error {
-	u.heAt = u.run.now()
-	limit := u.heAt + u.table.limit()
+	u.controlAt = u.run.now()
+	limit := u.controlAt + u.table.limit()
 	for !u.run.stopped.Load() {
 		n, now, err := p.pass(u)
 		if err != nil {
@@ -149,13 +149,13 @@ func (u *udpSender) loop(p pacing) error {
 		if err := u.look(now); err != nil {
 			return err
 		}
-		if u.told && u.meter.phase == closed {
+		if u.allClosed && u.meter.phase == closed {
 			return nil
 		}
 		switch {
 		case now > limit && u.meter.sum == 0:
 			return errors.New("this machine refused every datagram: its queue or buffer stays full")
-		case now-u.heAt > grace:
+		case now-u.controlAt > grace:
 			return fmt.Errorf("the receiver was not heard for %v, after %d datagrams: it died, or the path passes nothing any more; see what it reported", grace, u.meter.sum)
 		case now > limit:
 			return fmt.Errorf("the receiver did not close its window within %v; see what it reported", u.table.limit())
@@ -171,22 +171,22 @@ func (u *udpSender) look(now time.Duration) error {
 		return nil
 	}
 	u.lookAt = now + time.Millisecond
-	return u.refused(u.hear(now), 1)
+	return u.refused(u.receiveControl(now), 1)
 }
 
 // hear reads all that the receiver has said, up to the first error.
-func (u *udpSender) hear(now time.Duration) syscall.Errno {
+func (u *udpSender) receiveControl(now time.Duration) syscall.Errno {
 	for {
-		k, errno := recvKind(u.flow[0].fd, u.heard, &u.token, unix.MSG_DONTWAIT)
+		k, errno := recvKind(u.flow[0].fd, u.control, &u.token, unix.MSG_DONTWAIT)
 		switch {
 		case again(errno):
 			return 0
 		case errno != 0:
 			return errno
 		case k != 0:
-			u.heAt = now
+			u.controlAt = now
 		}
-		u.told = u.told || k == kindStop
+		u.allClosed = u.allClosed || k == kindStop
 	}
 }
 
@@ -205,7 +205,7 @@ func (u *udpSender) refused(errno syscall.Errno, datagrams int64) error {
 	case unix.ECONNREFUSED:
 		// A receiver that waited in vain for this end may be gone, but it has
 		// said so before.
-		if u.hear(u.heAt); u.told { //nolint:errcheck // what was heard is in told; an error changes nothing here
+		if u.receiveControl(u.controlAt); u.allClosed { //nolint:errcheck // what was heard is in told; an error changes nothing here
 			return nil
 		}
 		return errors.New("the receiver closed its port before the run was over; see what it reported")

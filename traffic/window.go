@@ -10,11 +10,11 @@ import (
 // timetable is a window as the data threads of one end share it.
 type timetable struct {
 	Window
-	absent atomic.Int32 // threads that have passed no data yet
-	opens  atomic.Int64 // time.Duration on the run's clock; unset before
-	opened atomic.Int64 // when the first thread did open its window; unset before
-	called [2]atomic.Bool
-	told   atomic.Bool // the call for the opening has returned
+	absent   atomic.Int32 // threads that have passed no data yet
+	opens    atomic.Int64 // time.Duration on the run's clock; unset before
+	opened   atomic.Int64 // when the first thread did open its window; unset before
+	called   [2]atomic.Bool
+	returned atomic.Bool // the call for the opening has returned
 }
 
 const unset = math.MaxInt64
@@ -40,12 +40,12 @@ func (t *timetable) call(e Edge) {
 	if t.Edge == nil || !t.called[e].CompareAndSwap(false, true) {
 		return
 	}
-	for e == Closing && !t.told.Load() { // another thread is still in it
+	for e == Closing && !t.returned.Load() { // another thread is still in it
 		sleep(tick / 100)
 	}
 	t.Edge(e)
 	if e == Opening {
-		t.told.Store(true)
+		t.returned.Store(true)
 	}
 }
 
@@ -236,4 +236,24 @@ func (s *sampler) finish() []Point {
 	s.over.Store(true)
 	<-s.done
 	return s.points
+}
+
+// elapsedOf is the time over which all meters together had the sum of their
+// rates. Their windows differ by a tick at most.
+func elapsedOf(meters []*meter) time.Duration {
+	if len(meters) == 1 {
+		return meters[0].elapsed()
+	}
+	var count, rate, longest float64
+	for _, m := range meters {
+		longest = max(longest, float64(m.elapsed()))
+		if m.counted > 0 {
+			count += float64(m.counted)
+			rate += float64(m.counted) / float64(m.elapsed())
+		}
+	}
+	if count == 0 {
+		return time.Duration(longest)
+	}
+	return time.Duration(count / rate)
 }

@@ -71,7 +71,7 @@ func TestRealClientsOfNginx(t *testing.T) {
 					t.Errorf("work %.0f in a window of %v, at %.0f a second", tally.Work, tally.Window, rate)
 				}
 				p50 := tally.Metrics["latency_p50"]
-				if p99, told := tally.Metrics["latency_p99"]; told && p99 < p50 || tool.Name != "autocannon" && p50 <= 0 {
+				if p99, known := tally.Metrics["latency_p99"]; known && p99 < p50 || tool.Name != "autocannon" && p50 <= 0 {
 					t.Errorf("latencies %v", tally.Metrics)
 				}
 			})
@@ -112,7 +112,7 @@ func TestRealToolsSayWhyTheyFailed(t *testing.T) {
 	for name, c := range map[string]struct {
 		tool, path string
 		to         netip.AddrPort
-		says       string
+		want       string
 	}{
 		"wrk, nobody listens":        {"wrk", "", nobody, "Connection refused"},
 		"autocannon, nobody listens": {"autocannon", "", nobody, "autocannon had no response"},
@@ -127,8 +127,8 @@ func TestRealToolsSayWhyTheyFailed(t *testing.T) {
 			}
 			run := realRun("keepalive", c.tool)
 			run.Edge = func(bool) {}
-			if tally, err := http().Drive(t.Context(), run, c.to); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, %+v: want %q", err, tally, c.says)
+			if tally, err := http().Drive(t.Context(), run, c.to); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, %+v: want %q", err, tally, c.want)
 			}
 		})
 	}
@@ -180,7 +180,7 @@ func TestRealNginxThatDies(t *testing.T) {
 	}
 }
 
-// TestRealNginxIsMisconfigured: its own words say what it does not like.
+// TestRealNginxIsMisconfigured: its own message names what it refuses.
 func TestRealNginxIsMisconfigured(t *testing.T) {
 	_, err := nginx().Start(t.Context(), Place{At: netip.MustParseAddrPort("192.0.2.1:5212"), Dir: t.TempDir()}) // RFC 5737
 	if err == nil || !strings.Contains(err.Error(), "bind() to 192.0.2.1:5212 failed") {

@@ -12,14 +12,16 @@ import (
 func attach() Workload {
 	return Workload{
 		Name: "attach", Doc: "create a container, attach it, first packet answered, remove it: how long until it can be used",
-		Modes: []string{closedLoop}, Headline: "latency_p50", Work: PerTransaction, Flows: mostWorkers,
+		Modes: []string{closedLoop}, Camel: "Attach", Unlike: true,
+		Beside:   []string{"latency_network", "latency_p99", "latency_remove", "rate", "cpu_per_transaction"}, // its baseline is a socket
+		Headline: "latency_p50", Work: PerTransaction, Flows: mostWorkers,
 		Cycle: attachAndRemove,
 	}
 }
 
 // attachAndRemove measures a window of attaching. Where an engine makes the
-// containers, a window without a network stands beside it, before it or behind
-// it by chance: what attaching takes longer is the network's share.
+// containers, a window without a network comes before or after it, as chance
+// decides: what attaching takes longer is the network's share.
 func attachAndRemove(ctx context.Context, run Run, a Attacher) (Tally, error) {
 	var without operations
 	bare := func() (err error) {

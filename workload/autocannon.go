@@ -29,9 +29,9 @@ func autocannon() Tool {
 			if err != nil {
 				return Tally{}, err
 			}
-			took, told := cell.Params["duration"].(float64)
-			if !told {
-				return Tally{}, errors.New("autocannon did not tell how long it ran: install its last version: " + program.Get)
+			took := cell.Params.Number("duration")
+			if took <= 0 {
+				return Tally{}, errors.New("autocannon did not print how long it ran: install its latest version: " + program.Get)
 			}
 			// Its own rate divides by the step, which it exceeds when it is busy.
 			return c.requests(cell, cell.Samples[0].Counters["requests"]/took, window)

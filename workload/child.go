@@ -18,7 +18,7 @@ import (
 const (
 	// quotedLines is how many of its last lines an error quotes of a program.
 	quotedLines = 6
-	// endWait is how long a program may take to end when it is told to.
+	// endWait is how long a program may take to end after a signal.
 	endWait = 2 * time.Second
 	// readyStep is how often a server that starts is asked whether it answers.
 	readyStep = 10 * time.Millisecond
@@ -34,60 +34,60 @@ type Child struct {
 	err   error         // how it ended; may be read from then on
 }
 
-// startChild starts a program in a folder, with variables beside the agent's
-// own. Each line of its standard output goes to heard, where that is not nil;
-// the last lines of that and of its standard error are kept.
-func startChild(dir string, env []string, heard func(line string), path string, args ...string) (*Child, error) {
+// startChild starts a program in a folder, with variables in addition to the
+// agent's. eachLine, where it is not nil, receives each line of its standard
+// output and error; the last lines are kept.
+func startChild(dir string, env []string, eachLine func(line string), path string, args ...string) (*Child, error) {
 	c := &Child{name: path[strings.LastIndex(path, "/")+1:], cmd: exec.Command(path, args...), done: make(chan struct{})}
 	c.cmd.Dir, c.cmd.Env = dir, append(os.Environ(), env...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	said, says, err := os.Pipe()
+	output, input, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	c.cmd.Stdout, c.cmd.Stderr = says, says
+	c.cmd.Stdout, c.cmd.Stderr = input, input
 	started := make(chan error, 1)
-	go c.live(started, said, says, heard)
+	go c.run(started, output, input, eachLine)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	return c, nil
 }
 
-// live starts the program and waits for its end on one thread: the kernel ends
+// run starts the program and waits for its end on one thread: the kernel ends
 // the program with the thread that started it.
-func (c *Child) live(started chan<- error, said, says *os.File, heard func(string)) {
+func (c *Child) run(started chan<- error, output, input *os.File, eachLine func(string)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := c.cmd.Start()
-	if err = errors.Join(err, says.Close()); err != nil {
-		started <- errors.Join(err, said.Close())
+	if err = errors.Join(err, input.Close()); err != nil {
+		started <- errors.Join(err, output.Close())
 		return
 	}
 	started <- nil
-	var listening sync.WaitGroup
-	listening.Go(func() { c.listen(said, heard) })
+	var reading sync.WaitGroup
+	reading.Go(func() { c.read(output, eachLine) })
 	c.err = c.cmd.Wait()
 	// Workers that have lost their master would keep its port.
 	if err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		c.err = errors.Join(c.err, fmt.Errorf("end what %s left running: %w", c.name, err))
 	}
 	// What has left its group may hold the pipe open.
-	quiet := time.AfterFunc(endWait, func() { said.Close() })
-	listening.Wait()
+	quiet := time.AfterFunc(endWait, func() { output.Close() })
+	reading.Wait()
 	quiet.Stop()
-	said.Close()
+	output.Close()
 	close(c.done)
 }
 
-func (c *Child) listen(said io.Reader, heard func(string)) {
-	lines := bufio.NewReader(said)
+func (c *Child) read(output io.Reader, eachLine func(string)) {
+	lines := bufio.NewReader(output)
 	for {
 		line, err := lines.ReadString('\n')
 		if line = strings.TrimRight(line, "\r\n"); line != "" {
 			c.lines.add(line)
-			if heard != nil {
-				heard(line)
+			if eachLine != nil {
+				eachLine(line)
 			}
 		}
 		if err != nil {
@@ -96,7 +96,7 @@ func (c *Child) listen(said io.Reader, heard func(string)) {
 	}
 }
 
-// await asks until the program is ready, has ended or has taken too long.
+// await polls until the program is ready, has ended or has taken too long.
 func (c *Child) await(ctx context.Context, within time.Duration, ready func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -115,8 +115,8 @@ func (c *Child) await(ctx context.Context, within time.Duration, ready func() er
 	}
 }
 
-// Ended tells how a program ended that should have stayed, and what it said
-// last; nil while it runs.
+// Ended returns how a program ended that should have stayed, with the last lines
+// that it printed; nil while it runs.
 func (c *Child) Ended() error {
 	select {
 	case <-c.done:
@@ -130,7 +130,7 @@ func (c *Child) Ended() error {
 	return fmt.Errorf("%s ended (%s): %s", c.name, how, c.lastWords())
 }
 
-// lastWords quotes what the program said last.
+// lastWords quotes the last lines that the program printed.
 func (c *Child) lastWords() string {
 	if text := c.lines.text(); text != "" {
 		return "its log ends: " + text
@@ -153,10 +153,10 @@ func (c *Child) Stop() error {
 	return fmt.Errorf("end %s: it still runs after SIGKILL", c.name)
 }
 
-// runChild runs a program to its end and gives an error that quotes its last
+// runChild runs a program to its end and returns an error that quotes its last
 // lines where it failed. It ends with the context.
-func runChild(ctx context.Context, dir string, heard func(line string), path string, args ...string) error {
-	c, err := startChild(dir, nil, heard, path, args...)
+func runChild(ctx context.Context, dir string, eachLine func(line string), path string, args ...string) error {
+	c, err := startChild(dir, nil, eachLine, path, args...)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func runChild(ctx context.Context, dir string, heard func(line string), path str
 	return nil
 }
 
-// lastLines keeps the last lines that a program said.
+// lastLines keeps the last lines that a program printed.
 type lastLines struct {
 	mu   sync.Mutex
 	last []string

@@ -15,49 +15,43 @@ import (
 	"tare/result"
 )
 
-// client is one run of a tool: a program that keeps a server busy and tells at
-// its end what it saw.
+// client is one run of a tool: a program that keeps a server busy and prints at
+// its end what it measured.
 type client struct {
 	program Program
 	args    []string
-	// interrupted says that it goes on until it is interrupted, and tells then
-	// what it saw; else it ends by itself, with the run.
+	// interrupted: it goes on until it is interrupted, and then prints what it
+	// measured; else it ends by itself, with the run.
 	interrupted bool
 }
 
 // startStep is how often a tool that starts is asked whether it is connected.
 const startStep = time.Millisecond
 
-// drive runs the tool for the run's warm-up and window and gives the cell that
+// drive runs the tool for the run's warm-up and window and returns the cell that
 // it printed, which is of both. The edges are those of the window: from the
-// warm-up after its first connection, so that the CPU time of its own start is
+// warm-up after its first connection, so that the CPU time of the tool's start is
 // not counted.
 func (c client) drive(ctx context.Context, run Run) (cell result.Cell, window time.Duration, err error) {
 	path, err := c.program.Find()
 	if err != nil {
 		return cell, 0, fmt.Errorf("find %s: %w: %s", c.program.Name, err, c.program.Get)
 	}
-	var said []string
-	child, err := startChild("/", nil, func(line string) { said = append(said, line) }, path, c.args...)
+	var printed []string
+	child, err := startChild("/", nil, func(line string) { printed = append(printed, line) }, path, c.args...)
 	if err != nil {
 		return cell, 0, err
 	}
-	if window, err = c.press(ctx, run, child); err != nil {
+	if window, err = c.work(ctx, run, child); err != nil {
 		return cell, 0, errors.Join(err, child.Stop())
 	}
-	cells, err := foreign.Read(c.program.Name, []byte(strings.Join(said, "\n")))
-	if err != nil {
-		return cell, 0, err
-	}
-	if cell = cells[0]; cell.Status != result.StatusOK {
-		return cell, 0, fmt.Errorf("%s: %s", c.program.Name, cell.Reason)
-	}
-	return cell, window, nil
+	cell, err = foreign.ReadRun(c.program.Name, []byte(strings.Join(printed, "\n")))
+	return cell, window, err
 }
 
-// press lets the program work for the run's time, waits for its end and gives
+// work lets the program work for the run's time, waits for its end and returns
 // the length of the window.
-func (c client) press(ctx context.Context, run Run, child *Child) (window time.Duration, err error) {
+func (c client) work(ctx context.Context, run Run, child *Child) (window time.Duration, err error) {
 	for !child.connected() {
 		if err := child.stays(ctx, startStep); err != nil {
 			return 0, err
@@ -103,7 +97,7 @@ func (c *Child) stays(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// connected tells whether the program has opened a socket. One that has ended
+// connected reports whether the program has opened a socket. One that has ended
 // has no files any more.
 func (c *Child) connected() bool {
 	dir := fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid)
@@ -120,7 +114,7 @@ func (c *Child) connected() bool {
 }
 
 // requests is the tally of a run of http by a tool, which had so many responses
-// a second. A percentile below what the tool can tell is left out.
+// a second. A percentile below the tool's resolution is left out.
 func (c client) requests(cell result.Cell, rate float64, window time.Duration) (Tally, error) {
 	seen := cell.Samples[0]
 	t := Tally{
@@ -140,7 +134,7 @@ func (c client) requests(cell result.Cell, rate float64, window time.Duration) (
 			t.Warnings = append(t.Warnings, strings.TrimSpace("failed-connections: "+c.program.Name+" counted errors "+cause))
 		}
 	}
-	if _, told := t.Counters["non_2xx"]; !told {
+	if _, known := t.Counters["non_2xx"]; !known {
 		t.Counters["non_2xx"] = 0
 	}
 	if others := t.Counters["non_2xx"]; others >= t.Counters["requests"] {

@@ -1,10 +1,8 @@
 package workload
 
 import (
-	"context"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -15,29 +13,11 @@ import (
 func http() Workload {
 	return Workload{
 		Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
-		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Camel: "HTTP", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: []int{10}, RateUnit: PerSecond,
 		Servers: []Server{nginx()}, Tools: []Tool{wrk(), autocannon()},
-		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
-			c, err := run.http()
-			if err != nil {
-				return Tally{}, err
-			}
-			served, err := serve(ready, run.listenTCP(bind),
-				func(l *traffic.Listener) (traffic.Served, error) { return traffic.ServeHTTP(ctx, l, c) })
-			return answered(served), err
-		},
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			c, err := run.http()
-			if err != nil {
-				return Tally{}, err
-			}
-			calls, err := traffic.CallHTTP(ctx, to, c)
-			if err != nil {
-				return Tally{}, err
-			}
-			return requested(calls, run.Rate), nil
-		},
+		Serve: serving(Run.http, listenTCP, traffic.ServeHTTP, answered),
+		Send:  sending(Run.http, traffic.CallHTTP, requested),
 	}
 }
 
@@ -59,8 +39,8 @@ func (r Run) http() (traffic.HTTP, error) {
 	return c, err
 }
 
-// requested is the client's tally, which was asked for a rate, or for none.
-func requested(calls traffic.HTTPCalls, rate float64) Tally {
+// requested is the client's tally, at a rate or without one.
+func requested(run Run, calls traffic.HTTPCalls) Tally {
 	t := Tally{
 		Metrics:  map[string]float64{"rate": calls.Rate()},
 		Counters: map[string]float64{"non_2xx": 0, "reconnects": float64(calls.Reconnects)},
@@ -81,14 +61,14 @@ func requested(calls traffic.HTTPCalls, rate float64) Tally {
 	if calls.Resets > 0 {
 		t.Counters["resets"] = float64(calls.Resets)
 	}
-	if rate > 0 {
-		addOffered(&t, calls, rate)
+	if run.Rate > 0 {
+		addOffered(&t, calls, run.Rate)
 	}
 	return t
 }
 
-// addOffered tells what an open loop sent, and whether that is what was asked
-// for.
+// addOffered adds what an open loop sent, and warns where that is less than was
+// asked for.
 func addOffered(t *Tally, calls traffic.HTTPCalls, rate float64) {
 	t.Metrics["offered_rate"] = float64(calls.Sent) / calls.Elapsed.Seconds()
 	t.Counters["unanswered"] = float64(calls.Unanswered)

@@ -39,30 +39,30 @@ func mariadb() Server {
 			if err != nil {
 				return nil, fmt.Errorf("find %s: %w: %s", program.Name, err, program.Get)
 			}
-			if err := furnish(p); err != nil {
-				return nil, fmt.Errorf("furnish %s: %w", program.Name, err)
+			if err := configure(p); err != nil {
+				return nil, fmt.Errorf("configure %s: %w", program.Name, err)
 			}
-			return startFurnished(ctx, path, p)
+			return startConfigured(ctx, path, p)
 		},
 	}
 }
 
-// startFurnished starts MariaDB in a folder that is ready for it. Where that
+// startConfigured starts MariaDB in a folder that is ready for it. Where that
 // fails, the first error that it logged is the cause of those after it.
-func startFurnished(ctx context.Context, path string, p Place) (*Child, error) {
+func startConfigured(ctx context.Context, path string, p Place) (*Child, error) {
 	fault := ""
-	heard := func(line string) {
+	eachLine := func(line string) {
 		if fault == "" && strings.Contains(line, "ERROR") {
 			fault = line
 		}
 	}
-	c, err := startChild(p.Dir, nil, heard, path, "--defaults-file="+filepath.Join(p.Dir, "my.cnf"))
+	c, err := startChild(p.Dir, nil, eachLine, path, "--defaults-file="+filepath.Join(p.Dir, "my.cnf"))
 	if err != nil {
 		return nil, err
 	}
 	err = c.await(ctx, mariadbReady, func() error {
 		_, err := countRows(ctx, p.At)
-		if answer := new(sqldriver.MySQLError); errors.As(err, &answer) { // its first SQL is behind it
+		if answer := new(sqldriver.MySQLError); errors.As(err, &answer) { // its first SQL is done
 			return nil
 		}
 		return err
@@ -80,9 +80,9 @@ func startFurnished(ctx context.Context, path string, p Place) (*Child, error) {
 	return c, err
 }
 
-// furnish writes the settings and what the server does first, and makes the
+// configure writes the settings and what the server does first, and makes the
 // folder of its data.
-func furnish(p Place) error {
+func configure(p Place) error {
 	found, err := filepath.Glob(systemTables)
 	if err != nil || len(found) == 0 {
 		return errors.Join(fmt.Errorf("no %s: is mariadb-server's package whole?", systemTables), err)

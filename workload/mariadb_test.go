@@ -20,7 +20,7 @@ import (
 	"tare/test/labtest"
 )
 
-// startMariaDB starts a real one on the loopback, at a port of its own.
+// startMariaDB starts a real one on the loopback, at a separate port.
 func startMariaDB(t *testing.T) (Place, *Child) {
 	t.Helper()
 	p := Place{At: labtest.FreePort(t), Dir: t.TempDir()}
@@ -131,7 +131,7 @@ func driveWindow(t *testing.T, w Workload, run Run, p Place) Tally {
 	}
 }
 
-// TestRealMariaDBIsThatOfProduction holds what the page on applications says: the
+// TestRealMariaDBIsThatOfProduction holds what the page on applications claims: the
 // account needs its password and may only read, the table is wholly in memory
 // and of sysbench's shape.
 func TestRealMariaDBIsThatOfProduction(t *testing.T) {
@@ -221,7 +221,7 @@ func TestRealTooManyConnections(t *testing.T) {
 	}
 }
 
-// TestRealMariaDBCannotStart holds what it says where it does not start.
+// TestRealMariaDBCannotStart holds its error where it does not start.
 func TestRealMariaDBCannotStart(t *testing.T) {
 	start := func(p Place) error {
 		c, err := mariadb().Start(t.Context(), p)

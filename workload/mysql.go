@@ -12,7 +12,7 @@ import (
 func mysql() Workload {
 	return Workload{
 		Name: "mysql", Doc: "selects of one row by its key, on lasting connections to MariaDB", TCP: true,
-		Modes: []string{prepared}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{prepared}, Camel: "Mysql", Headline: "rate", Work: PerTransaction,
 		Flows: mostSessions, FlowsDefault: []int{1, 16, 64},
 		Servers: []Server{mariadb()}, Tools: []Tool{sysbench()},
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
@@ -40,7 +40,7 @@ const (
 )
 
 // account is how a client logs in, with the names that sysbench expects. The
-// password is no secret: who reaches the server is in the lab.
+// password is no secret: only the lab reaches the server.
 const (
 	accountUser     = "sbtest"
 	accountPassword = "sbtest"

@@ -25,7 +25,7 @@ import (
 const clientMemory = 256 << 20
 
 // selectPoints opens the run's connections and lets each select one row after
-// another, on a thread of its own as sysbench does, until the window closes.
+// another, each on its own thread as in sysbench, until the window closes.
 func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, error) {
 	done := points{latency: traffic.NewHistogram()}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(clientMemory))
@@ -69,7 +69,7 @@ func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, erro
 	return done, err
 }
 
-// together does what each session has to do on a thread of its own, and gives
+// together does what each session has to do on a separate thread, and returns
 // one of the errors.
 func together(sessions []*session, do func(n int) error) error {
 	failed := make(chan error, len(sessions))
@@ -96,17 +96,17 @@ type pointTable struct {
 	run   Run
 	opens time.Time
 	mu    sync.Mutex
-	told  int // edges
+	edges int // that the run knows of
 }
 
-// edge tells the run of the window's opening, and with 2 of its closing too,
+// edge reports the window's opening to the run, and with 2 its closing too,
 // each once.
 func (t *pointTable) edge(upTo int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for ; t.told < upTo; t.told++ {
+	for ; t.edges < upTo; t.edges++ {
 		if t.run.Edge != nil {
-			t.run.Edge(t.told == 1)
+			t.run.Edge(t.edges == 1)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func accountConfig(to netip.AddrPort) *sqldriver.Config {
 	c := sqldriver.NewConfig()
 	c.Net, c.Addr = "tcp", to.String()
 	c.User, c.Passwd, c.DBName = accountUser, accountPassword, accountDatabase
-	c.CheckConnLiveness = false // it is for connections that lay idle
+	c.CheckConnLiveness = false // it is for connections that were idle
 	c.Logger = &sqldriver.NopLogger{}
 	return c
 }
@@ -246,7 +246,7 @@ func (s *session) congestion() (string, error) { return s.socket.Congestion() }
 func (s *session) interrupt() { _ = unix.Shutdown(s.socket.Descriptor(), unix.SHUT_RDWR) }
 
 // close logs out; nil, a session that was never opened, has nothing to close.
-// The driver's error tells only that the server was faster.
+// The driver's error means only that the server was faster.
 func (s *session) close() {
 	if s != nil {
 		_ = s.conn.Close()

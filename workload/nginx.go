@@ -105,7 +105,7 @@ func writeBody(path string, size int) error {
 	return nil
 }
 
-// lackOfRoom says what to do where an error is that of a full disk.
+// lackOfRoom adds what to do where an error is that of a full disk.
 func lackOfRoom(err error) error {
 	if errors.Is(err, unix.ENOSPC) {
 		return fmt.Errorf("%w: the folder is in memory: free some, or ask for less", err)

@@ -10,15 +10,15 @@ import (
 	"tare/traffic"
 )
 
-// Attacher makes one more container and takes it back, of a network that has
-// been laid. Several may ask at once.
+// Attacher makes one more container and takes it back, of a network that is set up.
+// Several may ask at once.
 type Attacher interface {
 	// Attach makes a container, attaches it to the network, waits for the first
 	// packet answered, and removes it.
 	Attach(ctx context.Context) (Operation, error)
 	// Lifecycle makes a container of the network's engine without a network,
-	// and removes it; where the network has no engine, a process in namespaces
-	// of its own.
+	// and removes it; where the network has no engine, a process in new
+	// namespaces.
 	Lifecycle(ctx context.Context) (Operation, error)
 }
 
@@ -39,7 +39,7 @@ const closedLoop = "closed-loop"
 // mostWorkers is how many containers are made at once at most.
 const mostWorkers = 10
 
-// failuresInRow is after how many failures one after another a worker gives its
+// failuresInRow is after how many consecutive failures a worker gives its
 // window up: what refuses at once would else be asked all the time.
 const failuresInRow = 3
 
@@ -48,11 +48,11 @@ type operations struct {
 	done     []Operation
 	failures map[string]int // by cause
 	last     error          // of them
-	took     time.Duration  // from the first one's begin to the last one's end
+	took     time.Duration  // from the first one's start to the last one's end
 }
 
 // operate has the run's workers do one operation after another, each at least
-// one; none is begun after the window's end.
+// one; none is started after the window's end.
 func operate(ctx context.Context, run Run, once func(context.Context) (Operation, error)) (operations, error) {
 	all := operations{failures: map[string]int{}}
 	var mu sync.Mutex
@@ -95,7 +95,7 @@ func metered(ctx context.Context, run Run, once func(context.Context) (Operation
 }
 
 // tally is what a window of operations comes to. The latencies of a window that
-// holds too few for a percentile stand in its series, one by one.
+// holds too few for a percentile are in its series, one by one.
 func (o operations) tally() Tally {
 	t := Tally{
 		Metrics:  map[string]float64{"rate": float64(len(o.done)) / o.took.Seconds()},

@@ -32,13 +32,15 @@ func (r Run) window() traffic.Window {
 }
 
 // listenTCP opens the run's port, unless it was given one.
-func (r Run) listenTCP(bind netip.AddrPort) func() (*traffic.Listener, error) {
-	return func() (*traffic.Listener, error) {
-		if r.Listener != nil {
-			return r.Listener, nil
-		}
-		return traffic.ListenTCP(bind)
+func listenTCP(run Run, bind netip.AddrPort) (*traffic.Listener, error) {
+	if run.Listener != nil {
+		return run.Listener, nil
 	}
+	return traffic.ListenTCP(bind)
+}
+
+func listenUDP(_ Run, bind netip.AddrPort) (*traffic.PacketListener, error) {
+	return traffic.ListenUDP(bind)
 }
 
 // listening is what both kinds of listener have.
@@ -47,17 +49,48 @@ type listening interface {
 	Close() error
 }
 
-// serve listens, says so, and serves one run.
-func serve[L listening, O any](ready func(netip.AddrPort) error, listen func() (L, error), run func(L) (O, error)) (out O, err error) {
-	l, err := listen()
-	if err != nil {
-		return out, err
+// serving makes the Serve of a workload out of a loop of package traffic: ask
+// translates the run for the loop, and tally what the loop measured.
+func serving[L listening, A, O any](
+	ask func(Run) (A, error), listen func(Run, netip.AddrPort) (L, error),
+	loop func(context.Context, L, A) (O, error), tally func(Run, O) Tally,
+) func(context.Context, Run, netip.AddrPort, func(netip.AddrPort) error) (Tally, error) {
+	return func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (t Tally, err error) {
+		asked, err := ask(run)
+		if err != nil {
+			return t, err
+		}
+		l, err := listen(run, bind)
+		if err != nil {
+			return t, err
+		}
+		defer func() { err = errors.Join(err, l.Close()) }()
+		if err := ready(l.Addr()); err != nil {
+			return t, err
+		}
+		out, err := loop(ctx, l, asked)
+		if err != nil {
+			return t, err
+		}
+		return tally(run, out), nil
 	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	if err := ready(l.Addr()); err != nil {
-		return out, err
+}
+
+// sending makes the Send of a workload, as serving makes its Serve.
+func sending[A, O any](
+	ask func(Run) (A, error), loop func(context.Context, netip.AddrPort, A) (O, error), tally func(Run, O) Tally,
+) func(context.Context, Run, netip.AddrPort) (Tally, error) {
+	return func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
+		asked, err := ask(run)
+		if err != nil {
+			return Tally{}, err
+		}
+		out, err := loop(ctx, to, asked)
+		if err != nil {
+			return Tally{}, err
+		}
+		return tally(run, out), nil
 	}
-	return run(l)
 }
 
 // addSteps adds a series over time: a running count as a rate in each step, in
@@ -101,27 +134,16 @@ func addQuantiles(metrics map[string]float64, of string, h *traffic.Histogram, a
 	}
 }
 
-// strangers warns of peers without the token.
-func strangers(n int64) []string {
+// unknownPeers warns of peers without the token.
+func unknownPeers(n int64) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{"strangers: peers without the run's token knocked at the data port"}
+	return []string{"strangers: peers without the run's token sent to the data port"}
 }
 
-// caller is one of the closed loops' client ends.
-type caller func(context.Context, netip.AddrPort, traffic.RequestResponse) (traffic.Transactions, error)
-
-// call runs a closed loop and tells what it measured.
-func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, error) {
-	token, err := run.token()
-	if err != nil {
-		return Tally{}, err
-	}
-	done, err := loop(ctx, to, run.requestResponse(token))
-	if err != nil {
-		return Tally{}, err
-	}
+// called is the driving end's tally of a closed loop.
+func called(run Run, done traffic.Transactions) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"rate": done.Rate()},
 		CC:      done.Congestion, Window: done.Elapsed, Work: float64(done.Count),
@@ -139,15 +161,16 @@ func call(ctx context.Context, run Run, to netip.AddrPort, loop caller) (Tally, 
 		t.Counters["failed: "+cause] = float64(n)
 		t.Warnings = append(t.Warnings, "failed-connections: "+cause)
 	}
-	return t, nil
+	return t
 }
 
 // requestResponse is the loop that a run asks for.
-func (r Run) requestResponse(token traffic.Token) traffic.RequestResponse {
+func (r Run) requestResponse() (traffic.RequestResponse, error) {
+	token, err := r.token()
 	return traffic.RequestResponse{
 		Token: token, Window: r.window(), Flows: r.Flows, Size: r.Size,
 		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == Spinning, Reset: r.Mode == resetting,
-	}
+	}, err
 }
 
 // Modes of the loops.
@@ -158,8 +181,8 @@ const (
 	resetting = "rst"   // the client resets
 )
 
-// addOpenLoop adds what only a run at a rate tells. A rate that was not
-// reached is said, and nothing is scaled to it.
+// addOpenLoop adds what only a run at a rate measures. A rate that was not
+// reached is a warning, and nothing is scaled to it.
 func addOpenLoop(t *Tally, run Run, done traffic.Transactions) {
 	if run.Rate == 0 {
 		return
@@ -173,10 +196,10 @@ func addOpenLoop(t *Tally, run Run, done traffic.Transactions) {
 }
 
 // shortfall is the share of an asked rate that may be missing before it is
-// said.
+// a warning.
 const shortfall = 0.01
 
 // answered is the serving end's tally of a closed loop.
-func answered(s traffic.Served) Tally {
-	return Tally{CC: s.Congestion, Warnings: strangers(s.Strangers)}
+func answered(_ Run, s traffic.Served) Tally {
+	return Tally{CC: s.Congestion, Warnings: unknownPeers(s.Unauthenticated)}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Ours is how a plan and a cell's parameters name this binary's own server or
-// client, where a real one could stand in its place.
+// client, where a real one could be used instead.
 const Ours = "tare"
 
 // Program is a program of a Debian package or of npm, by the name under which
@@ -20,11 +20,11 @@ const Ours = "tare"
 type Program struct {
 	Name    string
 	Get     string   // the one command that installs it
-	Version []string // the arguments by which it tells its version
+	Version []string // the arguments by which it prints its version
 }
 
-// Find tells where the program is: on the PATH, or where administrators'
-// programs stand.
+// Find returns where the program is: on the PATH, or in the folders of
+// administrators' programs.
 func (p Program) Find() (string, error) {
 	for _, at := range []string{p.Name, "/usr/sbin/" + p.Name, "/usr/local/sbin/" + p.Name} {
 		if path, err := exec.LookPath(at); err == nil {
@@ -34,19 +34,19 @@ func (p Program) Find() (string, error) {
 	return "", errors.New("it is not on the PATH")
 }
 
-// versionNumber is what stands for a version in what a program prints.
+// versionNumber is what looks like a version in what a program prints.
 var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
 
-// Told gives the version that the program tells of itself; empty: it tells none.
-func (p Program) Told(ctx context.Context) (string, error) {
+// PrintedVersion returns the version that the program prints; empty: it prints none.
+func (p Program) PrintedVersion(ctx context.Context) (string, error) {
 	path, err := p.Find()
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", p.Name, err)
 	}
-	var said []string
-	err = runChild(ctx, "/", func(line string) { said = append(said, line) }, path, p.Version...)
-	version := versionNumber.FindString(strings.Join(said, "\n"))
-	if version == "" && err != nil { // some end with 1 after they have told it
+	var printed []string
+	err = runChild(ctx, "/", func(line string) { printed = append(printed, line) }, path, p.Version...)
+	version := versionNumber.FindString(strings.Join(printed, "\n"))
+	if version == "" && err != nil { // some end with 1 after they have printed it
 		return "", err
 	}
 	return version, nil
@@ -67,32 +67,32 @@ type Server struct {
 	Prepare func(ctx context.Context, p Place, run Run) error
 }
 
-// Place is where a server stands.
+// Place is where a server runs.
 type Place struct {
 	At  netip.AddrPort // where it listens
-	Dir string         // a folder of its own, empty at its start and in memory
+	Dir string         // for this server alone, empty at its start and in memory
 }
 
-// Tool is a real client that can drive the runs of a workload in the engine's
-// place. It goes to real servers only.
+// Tool is a real client that can drive the runs of a workload instead of
+// the engine. It measures real servers only.
 type Tool struct {
 	Name    string // as a plan and a cell's parameters name it: "wrk"
 	Program Program
 	Modes   []string // of the workload's, those that it can do
-	// Preferred says that it drives the runs where nobody says and it is here.
+	// Preferred: it drives the runs where the plan names none and it is installed.
 	Preferred bool
-	// Least is the shortest window that it can tell of on so many connections; runs
-	// of a plan with shorter ones last as long. nil: it can tell of any.
+	// Least is the shortest window that it can measure on so many connections; runs
+	// of a plan with shorter ones last as long. nil: it can measure any.
 	Least func(connections int) time.Duration
 
 	Send func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error)
 }
 
-// Application tells whether the workload is a real application's, with
+// Application reports whether the workload is a real application's, with
 // connections to a server that stays.
 func (w Workload) Application() bool { return len(w.Servers) > 0 }
 
-// FindServer gives a workload's server by name.
+// FindServer returns a workload's server by name.
 func (w Workload) FindServer(name string) (Server, bool) {
 	for _, s := range w.Servers {
 		if s.Name == name {
@@ -102,7 +102,7 @@ func (w Workload) FindServer(name string) (Server, bool) {
 	return Server{}, false
 }
 
-// FindTool gives a workload's tool by name.
+// FindTool returns a workload's tool by name.
 func (w Workload) FindTool(name string) (Tool, bool) {
 	for _, t := range w.Tools {
 		if t.Name == name {

@@ -7,14 +7,14 @@ import (
 
 const (
 	// leastSteps is how many intervals a window must have for its steadiness to
-	// be told.
+	// be computed.
 	leastSteps = 5
 	// steady is the largest coefficient of variation, and the largest change of
 	// level, of a window that counts as stable.
 	steady = 0.1
 )
 
-// addSteadiness tells how steady the throughput was over a window's intervals:
+// addSteadiness adds how steady the throughput was over a window's intervals:
 // throughput_min, throughput_max and throughput_cv, the standard deviation
 // over the mean. The window is unstable if the cv is above 0.1, or if the level
 // changed by more than 0.1 of the mean, once and clearly.
@@ -36,7 +36,7 @@ func addSteadiness(t *Tally, steps []float64) {
 	}
 }
 
-// changed tells whether the steps fall into two parts, of two at least, whose
+// changed reports whether the steps fall into two parts, of two at least, whose
 // means differ by more than least and by more than three times the standard
 // error of that difference.
 func changed(steps []float64, least float64) bool {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tare/foreign"
-	"tare/result"
 	"tare/traffic"
 )
 
@@ -47,9 +46,9 @@ func sysbench() Tool {
 // runSysbench has it do so many events. The window is from the start of its
 // threads to their end.
 func runSysbench(ctx context.Context, path string, run Run, to netip.AddrPort, events int) (Tally, error) {
-	var said []string
-	heard := func(line string) {
-		said = append(said, line)
+	var printed []string
+	eachLine := func(line string) {
+		printed = append(printed, line)
 		switch {
 		case strings.HasPrefix(line, "Threads started!"):
 			run.Edge(false)
@@ -57,10 +56,10 @@ func runSysbench(ctx context.Context, path string, run Run, to netip.AddrPort, e
 			run.Edge(true)
 		}
 	}
-	if err := runChild(ctx, "/", heard, path, sysbenchArguments(run, to, events)...); err != nil {
+	if err := runChild(ctx, "/", eachLine, path, sysbenchArguments(run, to, events)...); err != nil {
 		return Tally{}, err
 	}
-	return sysbenchTally(said)
+	return sysbenchTally(printed)
 }
 
 // eventsOf is how many selects fill the window, which sysbench itself can end
@@ -80,7 +79,7 @@ func eventsOf(ctx context.Context, run Run, to netip.AddrPort) (int, error) {
 	return max(run.Flows, int(rate*run.Duration.Seconds())), nil
 }
 
-// leastWarmup tells the rate of a run without one.
+// leastWarmup is enough to find the rate of a run without a warm-up.
 const leastWarmup = 30 * time.Millisecond
 
 func sysbenchArguments(run Run, to netip.AddrPort, events int) []string {
@@ -94,32 +93,28 @@ func sysbenchArguments(run Run, to netip.AddrPort, events int) []string {
 	}
 }
 
-// sysbenchTally is what sysbench told. The rate is of its total time: what it
+// sysbenchTally is what sysbench measured. The rate is of its total time: what it
 // calls per second counts the end of its threads as well.
-func sysbenchTally(said []string) (Tally, error) {
-	cells, err := foreign.Read("sysbench", []byte(strings.Join(said, "\n")))
+func sysbenchTally(printed []string) (Tally, error) {
+	cell, err := foreign.ReadRun("sysbench", []byte(strings.Join(printed, "\n")))
 	if err != nil {
 		return Tally{}, err
 	}
-	cell := cells[0]
-	if cell.Status != result.StatusOK {
-		return Tally{}, fmt.Errorf("sysbench: %s", cell.Reason)
-	}
 	sample := cell.Samples[0]
 	events := sample.Counters["events"]
-	took, told := cell.Params["duration"].(float64)
-	if !told || took <= 0 || events <= 0 {
-		return Tally{}, fmt.Errorf("sysbench did %.0f events and told no time: see whether the server answers", events)
+	took := cell.Params.Number("duration")
+	if took <= 0 || events <= 0 {
+		return Tally{}, fmt.Errorf("sysbench did %.0f events and printed no time: see whether the server answers", events)
 	}
 	t := Tally{
 		Metrics: map[string]float64{"rate": events / took}, Counters: map[string]float64{},
 		Window: time.Duration(took * float64(time.Second)), Work: events,
 	}
-	if mean, told := sample.Metrics["latency_mean"]; told {
+	if mean, known := sample.Metrics["latency_mean"]; known {
 		t.Metrics["latency_mean"] = mean
 	}
 	for name, q := range map[string]float64{"latency_p50": 0.5, "latency_p95": 0.95, "latency_p99": 0.99} {
-		if v, told := sample.Metrics[name]; told && traffic.Supports(int64(events), q) {
+		if v, known := sample.Metrics[name]; known && traffic.Supports(int64(events), q) {
 			t.Metrics[name] = v
 		}
 	}

@@ -1,9 +1,6 @@
 package workload
 
 import (
-	"context"
-	"net/netip"
-
 	"tare/traffic"
 )
 
@@ -11,11 +8,9 @@ import (
 func tcpCRR() Workload {
 	return Workload{
 		Name: "tcp_crr", Doc: "connect, one request, one response, FIN: connections per second", TCP: true,
-		Modes: []string{finishing, resetting}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{finishing, resetting}, Camel: "TCPCRR", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 1, Least: 1, Most: 16 << 10}, Flows: 1,
-		Serve: serveTCP(traffic.ServeTCPCRR),
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			return call(ctx, run, to, traffic.CallTCPCRR)
-		},
+		Serve: serving(Run.requestResponse, listenTCP, traffic.ServeTCPCRR, answered),
+		Send:  sending(Run.requestResponse, traffic.CallTCPCRR, called),
 	}
 }

@@ -1,17 +1,14 @@
 package workload
 
 import (
-	"context"
-	"net/netip"
-
 	"tare/result"
 	"tare/traffic"
 )
 
 // The modes of tcp_sizes. The headline is noDelay: every message then leaves on
 // its own, as those of most servers do, so that what the path costs for each
-// shows; with Nagle's rule small ones travel joined, and the sweep tells more
-// of system calls than of the path.
+// shows; with Nagle's rule small ones travel joined, and the sweep shows
+// system calls more than the path.
 const (
 	modeNoDelay = "nodelay"
 	modeNagle   = "nagle"
@@ -24,32 +21,11 @@ const sweptSizes = "1:4K:*2,8:256K:*2"
 func tcpSizes() Workload {
 	return Workload{
 		Name: "tcp_sizes", Doc: "message sizes over TCP: goodput and round trip of each, time per message and per byte", TCP: true,
-		Modes: []string{modeNoDelay, modeNagle}, Headline: "throughput", Work: PerGbit,
+		Modes: []string{modeNoDelay, modeNagle}, Camel: "TCPSizes", Headline: "throughput", Work: PerGbit,
 		Size: Bounds{Default: 256 << 10, Least: 1, Most: 16 << 20}, Sizes: sweptSizes, Flows: 1,
 		Takes: []Extra{TakesSizes, TakesCC},
-		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
-			s, err := sweep(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			served, err := serve(ready, run.listenTCP(bind),
-				func(l *traffic.Listener) (traffic.TCPSizesServed, error) { return traffic.ServeTCPSizes(ctx, l, s) })
-			if err != nil {
-				return Tally{}, err
-			}
-			return sizesServed(served), nil
-		},
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			s, err := sweep(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			driven, err := traffic.SendTCPSizes(ctx, to, s)
-			if err != nil {
-				return Tally{}, err
-			}
-			return sizesDriven(driven), nil
-		},
+		Serve: serving(sweep, listenTCP, traffic.ServeTCPSizes, sizesServed),
+		Send:  sending(sweep, traffic.SendTCPSizes, sizesDriven),
 	}
 }
 
@@ -63,12 +39,12 @@ func sweep(run Run) (traffic.TCPSizes, error) {
 	return traffic.TCPSizes{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == modeNoDelay, CC: run.CC}, err
 }
 
-// sizesServed is what the bulk phases told: a step of the series is a size, in
+// sizesServed is what the bulk phases measured: a step of the series is a size, in
 // rising order. The window, and with it the CPU, is that of the largest.
-func sizesServed(served traffic.TCPSizesServed) Tally {
+func sizesServed(_ Run, served traffic.TCPSizesServed) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{},
-		CC: served.Congestion, Warnings: strangers(served.Strangers),
+		CC: served.Congestion, Warnings: unknownPeers(served.Unauthenticated),
 	}
 	var points []point
 	for _, s := range served.Sizes {
@@ -87,9 +63,9 @@ func sizesServed(served traffic.TCPSizesServed) Tally {
 	return t
 }
 
-// sizesDriven is what the ping-pong phases told, of the smaller sizes only:
+// sizesDriven is what the ping-pong phases measured, of the smaller sizes only:
 // they are the first of the series.
-func sizesDriven(driven traffic.TCPSizesDriven) Tally {
+func sizesDriven(_ Run, driven traffic.TCPSizesDriven) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"retransmits": float64(driven.Retransmits)}, Series: map[string][]float64{},
 		CC: driven.Congestion,
@@ -107,7 +83,7 @@ type point struct{ size, time float64 }
 
 // fitLine fits time = perMessage + perByte x size. It makes the sum of the
 // squared relative errors least, since what disturbs a phase disturbs small and
-// large messages in proportion. It gives false for fewer than three sizes, or
+// large messages in proportion. It returns false for fewer than three sizes, or
 // if either part is not above zero: then the times lie on no such line.
 func fitLine(points []point) (perMessage, perByte float64, ok bool) {
 	var w, x, xx, y, xy float64

@@ -1,9 +1,7 @@
 package workload
 
 import (
-	"context"
 	"fmt"
-	"net/netip"
 
 	"tare/traffic"
 )
@@ -14,33 +12,16 @@ const gigabit = 1e9
 func tcpStream() Workload {
 	return Workload{
 		Name: "tcp_stream", Doc: "bulk data over TCP: goodput at the receiver", TCP: true,
-		Modes:    []string{string(traffic.StreamWrite), string(traffic.StreamAuto), string(traffic.StreamSendfile), string(traffic.StreamTrunc)},
-		Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
+		Modes: []string{string(traffic.StreamWrite), string(traffic.StreamAuto), string(traffic.StreamSendfile), string(traffic.StreamTrunc)},
+		Camel: "TCPStream", TableWith: RoundTrips, Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
 		Size: Bounds{Default: 128 << 10, Least: 1, Most: 16 << 20}, Flows: 1000,
 		Takes: []Extra{TakesBytes, TakesReverse, TakesBidir, TakesCC},
-		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
-			s, err := stream(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			end, err := serve(ready, run.listenTCP(bind),
-				func(l *traffic.Listener) (traffic.TCPStreamEnd, error) { return traffic.ServeTCPStream(ctx, l, s) })
-			if err != nil {
-				return Tally{}, err
-			}
-			return streamTally(end, true, !run.Bidir, s.Rate), nil
-		},
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			s, err := stream(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			end, err := traffic.SendTCPStream(ctx, to, s)
-			if err != nil {
-				return Tally{}, err
-			}
-			return streamTally(end, !run.Bidir, true, s.Rate), nil
-		},
+		Serve: serving(stream, listenTCP, traffic.ServeTCPStream, func(run Run, end traffic.TCPStreamEnd) Tally {
+			return streamTally(end, true, !run.Bidir, run.Rate)
+		}),
+		Send: sending(stream, traffic.SendTCPStream, func(run Run, end traffic.TCPStreamEnd) Tally {
+			return streamTally(end, !run.Bidir, true, run.Rate)
+		}),
 	}
 }
 
@@ -64,13 +45,13 @@ func stream(run Run) (traffic.TCPStream, error) {
 // that of the serving end's receiver.
 const backwards = "_reverse"
 
-// streamTally is what an end tells. Where both ends send, the metrics are those
-// of what the driving end sent: receives and sends say whether this end's
-// halves belong to them.
-func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate traffic.BitsPerSecond) Tally {
+// streamTally is what an end measured. Where both ends send, the metrics are those
+// of what the driving end sent: receives and sends name the halves of this
+// end that belong to them.
+func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate float64) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{},
-		CC: end.Congestion, Warnings: strangers(end.Strangers),
+		CC: end.Congestion, Warnings: unknownPeers(end.Unauthenticated),
 	}
 	switch {
 	case end.Received == nil:
@@ -96,8 +77,8 @@ func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate traffic.Bi
 	if end.Received != nil && receives { // the CPU worked for both directions
 		t.Work += float64(end.Sent.OfferedRate()) * t.Window.Seconds() / gigabit
 	}
-	if float64(end.Sent.OfferedRate()) < (1-shortfall)*float64(rate) {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: less than %.0f Mbit/s as asked for", float64(rate)/1e6))
+	if float64(end.Sent.OfferedRate()) < (1-shortfall)*rate {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: less than %.0f Mbit/s as asked for", rate/1e6))
 	}
 	return t
 }

@@ -13,7 +13,7 @@ import (
 	"tare/result"
 )
 
-// directed runs tcp_stream and gives both tallies.
+// directed runs tcp_stream and returns both tallies.
 func directed(t *testing.T, change func(*Run)) (server, client Tally) {
 	t.Helper()
 	w, _ := Find("tcp_stream")
@@ -37,14 +37,14 @@ func TestThroughputIsCountedAtTheReceiver(t *testing.T) {
 			receiver, sender = sender, receiver
 		}
 		if _, ok := sender.Metrics["throughput"]; ok || sender.Work != 0 || sender.Window != 0 {
-			t.Errorf("reverse %t: the sender tells %+v", reverse, sender)
+			t.Errorf("reverse %t: the sender reports %+v", reverse, sender)
 		}
 		want := receiver.Counters["bytes"] * 8 / receiver.Window.Seconds()
 		if got := receiver.Metrics["throughput"]; got <= 0 || got < want*0.999 || got > want*1.001 {
 			t.Errorf("reverse %t: throughput %g, from what arrived %g", reverse, got, want)
 		}
 		if _, ok := sender.Metrics["retransmits"]; !ok {
-			t.Errorf("reverse %t: the sender tells no retransmits: %v", reverse, sender.Metrics)
+			t.Errorf("reverse %t: the sender reports no retransmits: %v", reverse, sender.Metrics)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestBothWays(t *testing.T) {
 	}
 	for name := range server.Metrics {
 		if _, both := client.Metrics[name]; both {
-			t.Errorf("both ends tell %s: one would hide the other", name)
+			t.Errorf("both ends report %s: one would hide the other", name)
 		}
 	}
 	for name := range server.Counters {
@@ -112,11 +112,11 @@ func TestSteadiness(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tally := Tally{Metrics: map[string]float64{}}
 			addSteadiness(&tally, test.steps)
-			cv, told := tally.Metrics["throughput_cv"]
-			if told != (test.cv >= 0) || told && (cv < test.cv*0.99 || cv > test.cv*1.01) {
+			cv, known := tally.Metrics["throughput_cv"]
+			if known != (test.cv >= 0) || known && (cv < test.cv*0.99 || cv > test.cv*1.01) {
 				t.Errorf("cv %v, want %v", cv, test.cv)
 			}
-			if told && (tally.Metrics["throughput_min"] != slices.Min(test.steps) || tally.Metrics["throughput_max"] != slices.Max(test.steps)) {
+			if known && (tally.Metrics["throughput_min"] != slices.Min(test.steps) || tally.Metrics["throughput_max"] != slices.Max(test.steps)) {
 				t.Errorf("metrics %v", tally.Metrics)
 			}
 			all := strings.Join(tally.Warnings, "; ")

@@ -1,9 +1,7 @@
 package workload
 
 import (
-	"context"
 	"fmt"
-	"net/netip"
 
 	"tare/traffic"
 )
@@ -13,34 +11,10 @@ import (
 func udpLoad() Workload {
 	return Workload{
 		Name: "udp_load", Doc: "small datagrams at rising loads: the rate at which loss begins, and what comes past it",
-		Modes: []string{string(traffic.Mmsg)}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{string(traffic.Mmsg)}, Camel: "UDPLoad", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
-		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
-			s, err := load(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			got, err := serve(ready,
-				func() (*traffic.PacketListener, error) { return traffic.ListenUDP(bind) },
-				func(l *traffic.PacketListener) (traffic.UDPLoadReceived, error) {
-					return traffic.ServeUDPLoad(ctx, l, s)
-				})
-			if err != nil {
-				return Tally{}, err
-			}
-			return loadReceived(got), nil
-		},
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			s, err := load(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			sent, err := traffic.SendUDPLoad(ctx, to, s)
-			if err != nil {
-				return Tally{}, err
-			}
-			return loadSent(sent), nil
-		},
+		Serve: serving(load, listenUDP, traffic.ServeUDPLoad, loadReceived),
+		Send:  sending(load, traffic.SendUDPLoad, loadSent),
 	}
 }
 
@@ -49,12 +23,12 @@ func load(run Run) (traffic.UDPLoad, error) {
 	return traffic.UDPLoad{Token: token, Window: run.window(), Size: run.Size, Spin: run.Spin}, err
 }
 
-// loadReceived tells what the receiver's machine did in each trial.
-func loadReceived(got traffic.UDPLoadReceived) Tally {
+// loadReceived is what the receiver's machine did in each trial.
+func loadReceived(_ Run, got traffic.UDPLoadReceived) Tally {
 	t := Tally{
 		Series:   map[string][]float64{"cpu": got.CPU},
 		Counters: map[string]float64{"duplicates": float64(got.Duplicates), "receive_buffer": float64(got.ReceiveBuffer)},
-		Warnings: strangers(got.Strangers),
+		Warnings: unknownPeers(got.Unauthenticated),
 	}
 	for n, shares := range got.Softirq {
 		t.Series[fmt.Sprintf("softirq_cpu%d", n)] = shares
@@ -62,10 +36,10 @@ func loadReceived(got traffic.UDPLoadReceived) Tally {
 	return t
 }
 
-// loadSent tells the curve, trial by trial, and what can be read from it. All
+// loadSent is the curve, trial by trial, and what can be read from it. All
 // counters but trials and trial_duration (s) are datagrams per second;
 // collapse is the share of the most received that is missing at twice the knee.
-func loadSent(sent traffic.UDPLoadSent) Tally {
+func loadSent(_ Run, sent traffic.UDPLoadSent) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"rate": sent.NoDropLow},
 		Series:  map[string][]float64{},

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 
@@ -20,36 +19,16 @@ const (
 func udpPPS() Workload {
 	return Workload{
 		Name: "udp_pps", Doc: "small datagrams as fast as they go: packets received per second",
-		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.GSO)}, Headline: "rate", Work: PerTransaction,
+		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.GSO)}, Camel: "UDPPPS", Headline: "rate", Work: PerTransaction,
 		Size:  Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram},
 		Flows: traffic.MaxUDPFlows, RateUnit: PerSecond,
-		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
-			s, err := pps(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			got, err := serve(ready,
-				func() (*traffic.PacketListener, error) {
-					return traffic.ListenUDPGroup(bind, traffic.PacketThreads(s.Flows))
-				},
-				func(l *traffic.PacketListener) (traffic.UDPReceived, error) { return traffic.ServeUDPPPS(ctx, l, s) })
-			if err != nil {
-				return Tally{}, err
-			}
-			return ppsReceived(s, got), nil
-		},
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			s, err := pps(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			sent, err := traffic.SendUDPPPS(ctx, to, s)
-			if err != nil {
-				return Tally{}, err
-			}
-			return ppsSent(s, sent), nil
-		},
+		Serve: serving(pps, listenPackets, traffic.ServeUDPPPS, ppsReceived),
+		Send:  sending(pps, traffic.SendUDPPPS, ppsSent),
 	}
+}
+
+func listenPackets(run Run, bind netip.AddrPort) (*traffic.PacketListener, error) {
+	return traffic.ListenUDPGroup(bind, traffic.PacketThreads(run.Flows))
 }
 
 func pps(run Run) (traffic.UDPPPS, error) {
@@ -60,16 +39,16 @@ func pps(run Run) (traffic.UDPPPS, error) {
 	}, err
 }
 
-// ppsReceived tells the rate, and by the receiver's device whether it is one
-// of packets.
-func ppsReceived(s traffic.UDPPPS, got traffic.UDPReceived) Tally {
+// ppsReceived is the rate, and by the receiver's device whether it is one of
+// packets.
+func ppsReceived(run Run, got traffic.UDPReceived) Tally {
 	t := received(got)
 	t.Metrics["rate"] = got.Rate()
 	t.Work = float64(got.Datagrams)
 	t.Counters["packets"] = float64(got.Packets)
 	t.Counters["receiver_threads"] = float64(got.Threads)
 	switch {
-	case s.Mode == traffic.GSO:
+	case traffic.Mode(run.Mode) == traffic.GSO:
 		t.Warnings = append(t.Warnings, warnGSO)
 	case float64(got.Packets) < joinedShare*float64(got.Datagrams):
 		t.Warnings = append(t.Warnings, warnJoined)
@@ -77,27 +56,22 @@ func ppsReceived(s traffic.UDPPPS, got traffic.UDPReceived) Tally {
 	return t
 }
 
-// ppsSent tells what was offered, and where that is not what was asked for.
-func ppsSent(s traffic.UDPPPS, sent traffic.UDPSent) Tally {
+// ppsSent is what was offered, with a warning where it is less than was asked for.
+func ppsSent(run Run, sent traffic.UDPSent) Tally {
 	t := packetsSent(sent)
 	t.Counters = map[string]float64{"sender_threads": float64(sent.Threads)}
-	if s.Rate == 0 {
+	if run.Rate == 0 {
 		return t
 	}
 	t.Counters["late"], t.Counters["skipped"] = float64(sent.Late), float64(sent.Skipped)
 	t.Warnings = append(t.Warnings, lateSender(sent)...)
-	if want := s.Rate * float64(s.Flows); sent.Rate() < (1-shortfall)*want {
+	if want := run.Rate * float64(run.Flows); sent.Rate() < (1-shortfall)*want {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: %.3g datagrams per second were sent, where %.3g were asked for", sent.Rate(), want))
 	}
 	return t
 }
 
-// servePackets listens for datagrams and receives one run.
-func servePackets(ready func(netip.AddrPort) error, bind netip.AddrPort, run func(*traffic.PacketListener) (traffic.UDPReceived, error)) (traffic.UDPReceived, error) {
-	return serve(ready, func() (*traffic.PacketListener, error) { return traffic.ListenUDP(bind) }, run)
-}
-
-// received is what every run of datagrams tells at the receiver.
+// received is what every run of datagrams measures at the receiver.
 func received(got traffic.UDPReceived) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"loss": got.Loss()},
@@ -106,13 +80,13 @@ func received(got traffic.UDPReceived) Tally {
 			"reordered": float64(got.Reordered), "receive_buffer": float64(got.ReceiveBuffer),
 			"receiver_drops": float64(got.BufferDrops), "path_drops": float64(got.Lost - got.BufferDrops),
 		},
-		Warnings: strangers(got.Strangers), Window: got.Elapsed,
+		Warnings: unknownPeers(got.Unauthenticated), Window: got.Elapsed,
 	}
 	t.addSteps("rate", got.Series, 1)
 	return t
 }
 
-// packetsSent is what every run of datagrams tells at the sender.
+// packetsSent is what every run of datagrams measures at the sender.
 func packetsSent(sent traffic.UDPSent) Tally {
 	t := Tally{Metrics: map[string]float64{"sender_drops": float64(sent.Drops)}}
 	if span := sent.Elapsed.Seconds(); span > 0 {

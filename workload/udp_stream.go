@@ -1,60 +1,46 @@
 package workload
 
 import (
-	"context"
 	"fmt"
-	"net/netip"
 
 	"tare/traffic"
 )
 
-// lateShare is the share of slots that may be late before it is said.
+// lateShare is the share of slots that may be late before it is a warning.
 const lateShare = 0.01
 
 // udpStream is datagrams at a constant bit rate: loss and jitter.
 func udpStream() Workload {
 	return Workload{
 		Name: "udp_stream", Doc: "datagrams at a constant bit rate: loss and jitter",
-		Modes: []string{"paced"}, Headline: "loss", Work: PerGbit, Rate: 100e6, RateUnit: PayloadBits,
+		Modes: []string{"paced"}, Camel: "UDPStream", Headline: "throughput", Work: PerGbit, Rate: 100e6, RateUnit: PayloadBits,
 		Size: Bounds{Default: 1400, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
-		Serve: func(ctx context.Context, run Run, bind netip.AddrPort, ready func(netip.AddrPort) error) (Tally, error) {
-			s, err := paced(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			got, err := servePackets(ready, bind, func(l *traffic.PacketListener) (traffic.UDPReceived, error) {
-				return traffic.ServeUDPStream(ctx, l, s)
-			})
-			if err != nil {
-				return Tally{}, err
-			}
-			t := received(got)
-			t.Metrics["throughput"] = float64(got.Goodput())
-			t.Metrics["jitter"] = got.Jitter.Seconds()
-			if !run.Spin { // a sender that spins uses a CPU whatever the path costs
-				t.Work = float64(got.Bytes) * 8 / gigabit
-			}
-			addVariation(t.Metrics, got.Delays)
-			return t, nil
-		},
-		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			s, err := paced(run)
-			if err != nil {
-				return Tally{}, err
-			}
-			sent, err := traffic.SendUDPStream(ctx, to, s)
-			if err != nil {
-				return Tally{}, err
-			}
-			t := packetsSent(sent)
-			t.Counters = map[string]float64{"late": float64(sent.Late), "skipped": float64(sent.Skipped)}
-			t.Warnings = append(t.Warnings, lateSender(sent)...)
-			if want, got := float64(s.Rate), float64(sent.OfferedRate()); got < (1-shortfall)*want {
-				t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: %.3g Mbit/s were sent, where %.3g were asked for", got/1e6, want/1e6))
-			}
-			return t, nil
-		},
+		Serve: serving(paced, listenUDP, traffic.ServeUDPStream, pacedReceived),
+		Send:  sending(paced, traffic.SendUDPStream, pacedSent),
 	}
+}
+
+// pacedReceived is what the receiver measured.
+func pacedReceived(run Run, got traffic.UDPReceived) Tally {
+	t := received(got)
+	t.Metrics["throughput"] = float64(got.Goodput())
+	t.Metrics["jitter"] = got.Jitter.Seconds()
+	if !run.Spin { // a sender that spins uses a CPU whatever the path costs
+		t.Work = float64(got.Bytes) * 8 / gigabit
+	}
+	addVariation(t.Metrics, got.Delays)
+	return t
+}
+
+// pacedSent is what the sender offered.
+func pacedSent(run Run, sent traffic.UDPSent) Tally {
+	t := packetsSent(sent)
+	t.Counters = map[string]float64{"late": float64(sent.Late), "skipped": float64(sent.Skipped)}
+	t.Warnings = append(t.Warnings, lateSender(sent)...)
+	if want, got := run.Rate, float64(sent.OfferedRate()); got < (1-shortfall)*want {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: %.3g Mbit/s were sent, where %.3g were asked for", got/1e6, want/1e6))
+	}
+	return t
 }
 
 // lateSender warns of a sender that did not keep its schedule.

@@ -11,7 +11,7 @@ import (
 	"tare/traffic"
 )
 
-// warned tells whether a warning of that name is among them.
+// warned reports whether a warning of that name is among them.
 func warned(t Tally, name string) bool {
 	return slices.ContainsFunc(t.Warnings, func(w string) bool { return strings.HasPrefix(w, name+":") })
 }
@@ -25,7 +25,7 @@ func TestPPSSaysWhatItsRateIs(t *testing.T) {
 		{traffic.Mmsg, 1000, ""}, {traffic.Msg, 951, ""}, {traffic.Mmsg, 940, "joined"}, {traffic.Msg, 0, "joined"},
 		{traffic.GSO, 16, "gso"}, {traffic.GSO, 1000, "gso"},
 	} {
-		got := ppsReceived(traffic.UDPPPS{Mode: test.mode}, traffic.UDPReceived{
+		got := ppsReceived(Run{Mode: string(test.mode)}, traffic.UDPReceived{
 			Datagrams: 1000, Packets: test.packets, Elapsed: time.Second, Expected: 1010, Lost: 10, BufferDrops: 4,
 		})
 		for _, name := range []string{"gso", "joined"} {
@@ -39,7 +39,7 @@ func TestPPSSaysWhatItsRateIs(t *testing.T) {
 	}
 }
 
-// A rate that no machine reaches: both figures are told and nothing is scaled.
+// A rate that no machine reaches: both figures are reported and nothing is scaled.
 func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
 	w, _ := Find("udp_pps")
 	run := runOf(w, "mmsg")
@@ -56,7 +56,7 @@ func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
 	}
 	text := strings.Join(client.Warnings, " ")
 	if !strings.Contains(text, "1.2e+09 were asked for") {
-		t.Errorf("the rate that was asked for is not told: %q", text)
+		t.Errorf("the rate that was asked for is not reported: %q", text)
 	}
 	run.Rate = 0
 	if _, client, _, _ := both(w, run, run); warned(client, "offered-rate") {
@@ -66,7 +66,7 @@ func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
 
 func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
 	flat := []traffic.Trial{{Offered: 100, Received: 100}, {Offered: 200, Received: 150, Loss: 0.25}, {Offered: 300, Received: 60, Loss: 0.8}}
-	got := loadSent(traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
+	got := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
 	if c := got.Counters; c["collapse"] != 0.6 || c["knee"] != 150 || c["received_most"] != 150 || c["received_at_twice_knee"] != 60 || len(got.Warnings) > 0 {
 		t.Errorf("counters %v, warnings %q", c, got.Warnings)
 	}
@@ -77,17 +77,17 @@ func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
 		"twice-knee":     {Trials: flat[:2], NoDropLow: 145, NoDropHigh: 155},
 		"no-lower-bound": {Trials: flat, NoDropHigh: 100},
 	} {
-		if got := loadSent(sent); !warned(got, name) || warned(got, "tester-limited") {
+		if got := loadSent(Run{}, sent); !warned(got, name) || warned(got, "tester-limited") {
 			t.Errorf("%s: %q", name, got.Warnings)
 		}
 	}
-	free := loadSent(traffic.UDPLoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
-	if _, told := free.Counters["knee"]; told || !warned(free, "tester-limited") || free.Metrics["rate"] != 100 {
+	free := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
+	if _, known := free.Counters["knee"]; known || !warned(free, "tester-limited") || free.Metrics["rate"] != 100 {
 		t.Errorf("without loss: %+v", free)
 	}
 }
 
-// TestOneWayDelayNeedsOneClock: it is told where both ends have one, and not
+// TestOneWayDelayNeedsOneClock: it is reported where both ends have one, and not
 // where they may have two.
 func TestOneWayDelayNeedsOneClock(t *testing.T) {
 	w, _ := Find("udp_stream")
@@ -98,8 +98,8 @@ func TestOneWayDelayNeedsOneClock(t *testing.T) {
 		if err := errors.Join(serverErr, clientErr); err != nil {
 			t.Fatal(err)
 		}
-		if delay, told := server.Metrics["latency_one_way"]; told != shared || told && (delay <= 0 || delay > 1) {
-			t.Errorf("one clock: %t, one-way delay %v (%t)", shared, delay, told)
+		if delay, known := server.Metrics["latency_one_way"]; known != shared || known && (delay <= 0 || delay > 1) {
+			t.Errorf("one clock: %t, one-way delay %v (%t)", shared, delay, known)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // each, and one line in All.
 //
 // A workload is a table entry over the loops of package traffic. It runs in
-// the agent at each end; the two ends share nothing but the run's description.
+// the agent at each end; the two ends share only the run's description.
 package workload
 
 import (
@@ -39,11 +39,11 @@ type Run struct {
 	Share     bool          `json:"share,omitempty"`      // of attach: measure the network's share of a container's start as well
 	SharedCPU bool          `json:"shared_cpu,omitempty"` // both ends run on the same CPUs, and share their caches
 
-	// SharedClock says that the driving end runs on this machine.
+	// SharedClock: the driving end runs on this machine.
 	SharedClock bool `json:"-"`
 
 	// Listener is the TCP port to serve on, where it is shared with others; nil:
-	// one of its own.
+	// it opens one.
 	Listener *traffic.Listener `json:"-"`
 
 	// Edge is called by the end that owns the window, at its start and at its
@@ -87,17 +87,26 @@ type Workload struct {
 	Modes    []string // the headline mode first
 	Headline string   // the metric that a table shows first
 	Work     string   // what CPU cost is counted per: "gbit" or "transaction"
-	Size     Bounds   // bytes of a message or datagram
-	Sizes    string   // of its sweep by default, as result.ParseSizes reads them
-	Flows    int      // the most flows; 1 where more make no sense
 
-	// FlowsDefault is how many flows there are where nobody says, one cell for
+	// How tables show it: the metrics next to the headline, nil for the usual ones;
+	// the workload whose numbers are in the same table; whether the baseline does
+	// something so unlike it that no ratio is shown.
+	Beside    []string
+	TableWith string
+	Unlike    bool
+	Camel     string // its name in Go's benchmark format
+
+	Size  Bounds // bytes of a message or datagram
+	Sizes string // of its sweep by default, as result.ParseSizes reads them
+	Flows int    // the most flows; 1 where more make no sense
+
+	// FlowsDefault is how many flows there are by default, one cell for
 	// each; nil: one flow.
 	FlowsDefault []int
 
 	Rate     float64 // in RateUnit by default, where a rate belongs to the workload
 	RateUnit string  // PayloadBits or PerSecond, where the workload takes a rate
-	Takes    []Extra // what else of a Run it heeds
+	Takes    []Extra // what else of a Run it uses
 
 	Servers []Server // real ones, the one to prefer first
 	Tools   []Tool   // real clients
@@ -110,10 +119,9 @@ type Workload struct {
 	Send func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error)
 
 	// Cycle makes containers and removes them for a window, Flows at a time. It
-	// stands in the place of Serve and Send, and runs at neither end.
+	// replaces Serve and Send, and runs at neither end.
 	Cycle func(ctx context.Context, run Run, a Attacher) (Tally, error)
-	// Pathless says that it sends nothing: an engine is all that it needs of a
-	// network.
+	// Pathless: it sends nothing, and needs only the engine of a network.
 	Pathless bool
 }
 
@@ -126,7 +134,7 @@ const (
 	PerSecond   = "1/s"
 )
 
-// Extra is a parameter that only some workloads heed.
+// Extra is a parameter that only some workloads use.
 type Extra string
 
 // The extra parameters.
@@ -136,6 +144,13 @@ const (
 	TakesReverse Extra = "reverse"
 	TakesBidir   Extra = "bidir"
 	TakesCC      Extra = "cc"
+)
+
+// RoundTrips and Bulk are the bare workloads by which the tolls of applications
+// are explained.
+const (
+	RoundTrips = "tcp_rr"
+	Bulk       = "tcp_stream"
 )
 
 // Units of work that CPU cost is counted per.
@@ -152,7 +167,7 @@ func All() []Workload {
 	}
 }
 
-// Find gives a workload by name.
+// Find returns a workload by name.
 func Find(name string) (Workload, bool) {
 	for _, w := range All() {
 		if w.Name == name {

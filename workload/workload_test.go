@@ -17,7 +17,7 @@ import (
 	"tare/traffic"
 )
 
-// TestMain gives both ends, which share this process, their processors.
+// TestMain reserves processors for both ends, which share this process.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(64)
 	debug.SetGCPercent(-1)
@@ -39,7 +39,7 @@ func runOf(w Workload, mode string) Run {
 	}
 }
 
-// served are the workloads that one of our own ends serves.
+// served are the workloads that an end of ours serves.
 func served() []Workload {
 	return slices.DeleteFunc(All(), func(w Workload) bool { return w.Serve == nil })
 }
@@ -124,7 +124,7 @@ func TestLabEveryWorkloadMeasures(t *testing.T) {
 				_, atServer := server.Metrics[name]
 				_, atClient := client.Metrics[name]
 				if atServer && atClient {
-					t.Errorf("both ends tell %s: one would hide the other", name)
+					t.Errorf("both ends report %s: one would hide the other", name)
 				}
 			}
 		}
@@ -222,11 +222,11 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 	for _, w := range served() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			stranger := runOf(w, w.Modes[0])
-			stranger.Token = otherToken
-			_, client, serverErr, clientErr := both(w, runOf(w, w.Modes[0]), stranger)
+			unknown := runOf(w, w.Modes[0])
+			unknown.Token = otherToken
+			_, client, serverErr, clientErr := both(w, runOf(w, w.Modes[0]), unknown)
 			if clientErr == nil || serverErr == nil {
-				t.Errorf("a stranger measured %v; server: %v, client: %v", client.Metrics, serverErr, clientErr)
+				t.Errorf("an unknown peer measured %v; server: %v, client: %v", client.Metrics, serverErr, clientErr)
 			}
 			for _, bad := range []string{"", "abc", "xy" + token[2:], token[2:]} {
 				run := runOf(w, w.Modes[0])
@@ -255,9 +255,9 @@ func TestServeListensOnlyDuringTheRun(t *testing.T) {
 		var at netip.AddrPort
 		_, err := w.Serve(t.Context(), runOf(w, w.Modes[0]), loopback, func(addr netip.AddrPort) error {
 			at = addr
-			return errors.New("nobody hears")
+			return errors.New("nobody listens")
 		})
-		if err == nil || !strings.Contains(err.Error(), "nobody hears") {
+		if err == nil || !strings.Contains(err.Error(), "nobody listens") {
 			t.Errorf("%s: %v", w.Name, err)
 		}
 		// The port is free: it can be listened at again.

@@ -3,7 +3,7 @@
 //	go run ./cmd/tare run examples/http.yaml --out clients.json
 //	go run ./bench/clients clients.json
 //
-// For each network and number of connections it prints a row per client beside
+// For each network and number of connections it prints a row per client other than
 // the engine and per measure: the medians, and the ratio of the engine to the
 // other with its 95 % interval, in pairs of the same server in the same block.
 // The last column is the rate times the mean latency, over the connections: 1
@@ -34,7 +34,7 @@ func main() {
 
 func compare(w io.Writer, files []string) error {
 	if len(files) != 1 {
-		return errors.New("give one result in which the same workload stands with several tools")
+		return errors.New("give one result in which several tools drove the same workload")
 	}
 	res, err := result.ReadFile(files[0])
 	if err != nil {
@@ -55,7 +55,7 @@ func compare(w io.Writer, files []string) error {
 	return nil
 }
 
-// alike tells cells that differ by their client alone, the first by ours.
+// alike reports whether cells differ by their client alone, the first by ours.
 func alike(ours, theirs result.Cell) bool {
 	if ours.Params["tool"] != workload.Ours || theirs.Params["tool"] == workload.Ours || theirs.Params["tool"] == nil {
 		return false
@@ -91,7 +91,7 @@ type sampleKey struct {
 	layout string
 }
 
-// pair gives what both measured at the same server in the same block.
+// pair returns what both measured at the same server in the same block.
 func pair(ours, theirs result.Cell, name string) (pairs [][2]float64) {
 	other := map[sampleKey]float64{}
 	for _, s := range theirs.Samples {
@@ -116,7 +116,7 @@ func value(s result.Sample, name string) float64 {
 
 // little is the median of how many requests were under way, by connection.
 func little(c result.Cell) float64 {
-	connections, _ := c.Params["connections"].(float64)
+	connections := c.Params.Number("connections")
 	var under []float64
 	for _, s := range c.Samples {
 		under = append(under, s.Metrics["rate"]*s.Metrics["latency_mean"]/connections)

@@ -87,10 +87,10 @@ func ownCosts(networkName string) []string {
 	if known && n.Encapsulates() {
 		costs = append(costs, "encapsulation-cost", "size-rank")
 	}
-	switch networkName {
-	case "nat", "docker-nat", "cni", "containerd-bridge", "bgp", "bgp-rr", "bgp-ipip":
+	if n.Facts.NAT {
 		costs = append(costs, "nat-cost")
-	case "proxy", "docker-proxy":
+	}
+	if n.Facts.Relays {
 		costs = append(costs, "userland-proxy")
 	}
 	return costs

@@ -10,12 +10,12 @@ func encapsulationCost() cause {
 	}
 	return cause{id: "encapsulation-cost", wordings: []wording{
 		{
-			name: "as-laid", does: "the network puts each packet into another",
+			name: "as-built", does: "the network puts each packet into another",
 			on:    spots("cross-host", "vxlan", "flannel-vxlan"),
 			bites: wrapped,
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "detour", does: "somebody leads the containers' packets through a VXLAN between hosts that have routes",
+			name: "detour", does: "the containers' packets are routed through a VXLAN between hosts that have direct routes",
 			on: routed(),
 			inject: []step{
 				{near, tunnel + `tunnel 192.0.2.1 192.0.2.2 "$(hop "$SERVER")" "$SERVER"`},
@@ -42,14 +42,14 @@ func natCost() cause {
 	translated := []step{{near, forget}, {far, forget}, {client, `small`}, {server, `serve`}, {client, `answer >/dev/null`}}
 	return cause{id: "nat-cost", wordings: []wording{
 		{
-			name: "masquerade", does: "the client's host masquerades what the client sends, by nftables",
+			name: "masquerade", does: "the client's host masquerades the client's packets, with nftables",
 			on: routed(),
 			inject: []step{{near, `
 		nft "table ip extra { chain post { type nat hook postrouting priority srcnat; ip saddr $CLIENT counter masquerade; }; }"`}},
 			bites: append(translated, step{near, `conntrack -L -n 2>/dev/null | grep -q "$SERVER"`}),
 			ask:   []question{run("tcp_rr")},
 		}, {
-			name: "snat", does: "the server's host gives what it forwards to the server its own address, by iptables",
+			name: "snat", does: "the server's host replaces the source address of what it forwards to the server by its own, with iptables",
 			on: routed(),
 			inject: []step{{far, `
 		own=$(ip -o route get "$SERVER" | sed -n 's/.* src \([^ ]*\).*/\1/p')
@@ -57,7 +57,7 @@ func natCost() cause {
 			bites: append(translated, step{far, `conntrack -L -n 2>/dev/null | grep -q "$CLIENT"`}),
 			ask:   []question{run("tcp_rr")},
 		}, {
-			name: "as-laid", does: "the network publishes the port by DNAT",
+			name: "as-built", does: "the network publishes the port by DNAT",
 			on:    published(),
 			bites: append(translated[3:], step{far, `conntrack -L -g 2>/dev/null | grep -q "$CLIENT"`}),
 			ask:   []question{run("tcp_rr", "--blocks", "40")},
@@ -69,7 +69,7 @@ func userlandProxy() cause {
 	relayed := []step{{far, `ss -Hltnp "sport = :$PORT" | grep -q pid=`}}
 	return cause{id: "userland-proxy", wordings: []wording{
 		{
-			name: "as-laid", does: "the network publishes the port by a relay in user space",
+			name: "as-built", does: "the network publishes the port by a relay in user space",
 			on:    spots("published-port", "proxy", "docker-proxy"),
 			bites: relayed,
 			ask:   []question{run("tcp_rr")},
@@ -92,13 +92,13 @@ func userlandProxy() cause {
 func sizeRank() cause {
 	return cause{id: "size-rank", wordings: []wording{
 		{
-			name: "large-dear", does: "the client's device cuts segments itself, which costs large messages only",
+			name: "large-costly", does: "the client's device has no segmentation offload, which costs large messages only",
 			on:     across(),
 			inject: offloadOff().wordings[0].inject,
 			bites:  offloadOff().wordings[0].bites,
 			ask:    []question{run("tcp_sizes")},
 		}, {
-			name: "small-dear", does: "2000 rules in the client's host cost each packet the same, and large ones are few",
+			name: "small-costly", does: "2000 rules in the client's host cost each packet the same, and large messages need few packets",
 			on:     routed(),
 			inject: manyRules().wordings[0].inject,
 			bites:  manyRules().wordings[0].bites,

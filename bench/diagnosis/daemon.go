@@ -11,7 +11,7 @@ func dockerChainMissing() cause {
 		docker run --rm -d -p 7001:7001 localhost/tare:lab wait 2>&1 | grep -q 'No chain/target/match'`}}
 	return cause{id: "docker-chain-missing", wordings: []wording{
 		{
-			name: "all", does: "a reload flushes all chains of the server's host and removes those that are not built in",
+			name: "all", does: "a reload flushes all chains of the server's host and deletes those that are not built in",
 			on: spots("published-port", "docker-nat"),
 			inject: []step{{far, `
 		for table in nat filter; do iptables -t "$table" -F; iptables -t "$table" -X; done`}},
@@ -47,7 +47,7 @@ func overlayStaleVXLAN() cause {
 	ask := []question{doctor(), run("tcp_stream")}
 	return cause{id: "overlay-stale-vxlan", wordings: []wording{
 		{
-			name: "moved", does: "the VXLAN of the client's host is in another namespace, and none of its number can be made in its place",
+			name: "moved", does: "the VXLAN device of the client's host is in another namespace, and no other with its VNI can be created",
 			on: spots("cross-host", "vxlan", "flannel-vxlan"),
 			inject: []step{{near, hide + overlay + `
 		number=$(ip -o -d link show "$device" | grep -o 'vxlan id [0-9]* ' | cut -d' ' -f3)
@@ -56,7 +56,7 @@ func overlayStaleVXLAN() cause {
 		! ip link add again type vxlan id "$number" dstport "$port" 2>/dev/null`}},
 			bites: bites, ask: ask,
 		}, {
-			name: "left", does: "the server's host lost its VXLAN, and one of its number that an earlier life left elsewhere bars another",
+			name: "left", does: "the server's host lost its VXLAN device, and an old one with its VNI in another namespace prevents a new one",
 			on: spots("cross-host", "vxlan", "flannel-vxlan"),
 			inject: []step{{far, hide + overlay + `
 		number=$(ip -o -d link show "$device" | grep -o 'vxlan id [0-9]* ' | cut -d' ' -f3)
@@ -88,7 +88,7 @@ func cfsThrottled() cause {
 		[ "$(awk '$1 == "nr_throttled" { print $2 }' "$group/cpu.stat")" -gt 2 ]`}},
 			ask: []question{run("tcp_stream")},
 		}, {
-			name: "cgroup", does: "the cgroup of the server gets 15 ms of each 50",
+			name: "cgroup", does: "the cgroup of the server gets 15 ms of CPU time in every 50 ms",
 			on: append(spots("cross-host", "docker-overlay"), spots("published-port", "docker-nat")...),
 			inject: []step{{far, docker + throttled + `
 		echo 50000 >"$group/cpu.cfs_period_us"
@@ -116,7 +116,7 @@ func bgpWrongInterface() cause {
 	bites := []step{{client, `! small`}}
 	return cause{id: "bgp-wrong-interface", wordings: []wording{
 		{
-			name: "session", does: "the router of the client's host speaks from the address of another interface: no session",
+			name: "session", does: "the router of the client's host uses the address of another interface: there is no session",
 			on: spots("cross-host", "bgp", "bgp-rr"),
 			inject: []step{{near, stray + `
 		sed -i 's/local [0-9.]* as/local 192.0.2.1 as/' /run/tare/bird.conf` + reload}, dead},
@@ -137,6 +137,6 @@ func bgpWrongInterface() cause {
 func lifecycleDiskLimited() cause {
 	return cause{
 		id:      "lifecycle-disk-limited",
-		notHere: "the engines of a lab keep their containers in memory, so that nothing is left of them: no disk limits their life",
+		notHere: "the engines of a lab keep their containers in memory, so that nothing is left behind: no disk limits them",
 	}
 }

@@ -5,13 +5,13 @@ import "fmt"
 func forwardDrop() cause {
 	return cause{id: "forward-drop", wordings: []wording{
 		{
-			name: "policy", does: "the server's host drops by the policy of FORWARD",
+			name: "policy", does: "the policy of FORWARD drops in the server's host",
 			on:     routed(),
 			inject: []step{{far, `iptables -P FORWARD DROP`}},
 			bites:  []step{{client, `mute`}},
 			ask:    []question{doctor(), run("tcp_stream")},
 		}, {
-			name: "rule", does: "the client's host drops by a rule of nftables for the server's address",
+			name: "rule", does: "an nftables rule for the server's address drops in the client's host",
 			on: routed(),
 			inject: []step{{near, `
 		nft "table inet guard { chain passing { type filter hook forward priority -5; ip daddr $SERVER counter drop; }; }"`}},
@@ -25,13 +25,13 @@ func forwardReject() cause {
 	bites := []step{{client, `answer | grep -q "No route to host"`}}
 	return cause{id: "forward-reject", wordings: []wording{
 		{
-			name: "host-prohibited", does: "the server's host rejects all that it would forward, by iptables, as prohibited",
+			name: "host-prohibited", does: "the server's host rejects everything that it would forward, with iptables, as prohibited",
 			on:     routed(),
 			inject: []step{{far, `iptables -I FORWARD -j REJECT --reject-with icmp-host-prohibited`}},
 			bites:  bites,
 			ask:    []question{doctor(), run("tcp_stream")},
 		}, {
-			name: "admin-prohibited", does: "the client's host rejects TCP, by nftables, as administratively prohibited",
+			name: "admin-prohibited", does: "the client's host rejects TCP, with nftables, as administratively prohibited",
 			on: routed(),
 			inject: []step{{near, `
 		nft "table inet guard { chain passing { type filter hook forward priority 10; meta l4proto tcp reject with icmp type admin-prohibited; }; }"`}},
@@ -72,14 +72,14 @@ func randomLoss() cause {
 	}
 	return cause{id: "random-loss", wordings: []wording{
 		{
-			name: "underlay", does: "the server's host loses 2 % of what the underlay brings, by a random number of nftables",
+			name: "underlay", does: "the server's host drops 2 % of what arrives from the underlay at random, with nftables",
 			on: across(),
 			inject: []step{{far, `
 		nft "table inet thin { chain arriving { type filter hook prerouting priority raw; iifname eth0 numgen random mod 100 < 2 counter drop; }; }"`}},
 			bites: bites(far, "inet thin"),
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "container", does: "the server's container loses 5 % of its packets, by the statistic match of iptables",
+			name: "container", does: "the server's container drops 5 % of its packets at random, with the statistic match of iptables",
 			on:     append(across(), within()...),
 			inject: []step{{server, `iptables -A INPUT -p tcp -m statistic --mode random --probability 0.05 -j DROP`}},
 			bites:  bites(server, "ip filter"),
@@ -92,7 +92,7 @@ func manyRules() cause {
 	const last = `nft list table inet heap 2>/dev/null | awk '/packets/ { seen = $3 } END { exit !(seen > 0) }'`
 	return cause{id: "many-rules", wordings: []wording{
 		{
-			name: "forward", does: "2000 rules of iptables in FORWARD of the client's host match nothing",
+			name: "forward", does: "2000 iptables rules in FORWARD of the client's host match nothing",
 			on: routed(),
 			inject: []step{{near, `
 		{
@@ -105,7 +105,7 @@ func manyRules() cause {
 		iptables -nvxL FORWARD | awk 'END { exit !(NR > 2000 && $1 + 0 > 0) }'`}},
 			ask: []question{run("tcp_rr")},
 		}, {
-			name: "prerouting", does: "3000 rules of nftables where the server's host receives match nothing",
+			name: "prerouting", does: "3000 nftables rules in prerouting of the server's host match nothing",
 			on: across(),
 			inject: []step{{far, `
 		{

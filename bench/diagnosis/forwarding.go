@@ -9,7 +9,7 @@ func forwardingOff() cause {
 			bites:  []step{{client, `mute`}},
 			ask:    []question{doctor()},
 		}, {
-			name: "one-device", does: "the server's host forwards nothing of what the underlay brings",
+			name: "one-device", does: "the server's host does not forward what arrives from the underlay",
 			on:     routed(),
 			inject: []step{{far, `sysctl -qw net.ipv4.conf.eth0.forwarding=0`}},
 			bites:  []step{{client, `mute`}},
@@ -39,7 +39,7 @@ func rpFilter() cause {
 	const works = `answer | grep -q refused`
 	return cause{id: "rp-filter", wordings: []wording{
 		{
-			name: "server-host", does: "strict on all devices of the server's host, replies led home by a mark",
+			name: "server-host", does: "strict on all devices of the server's host, replies routed back by a mark",
 			on: routed(),
 			inject: []step{
 				{far, detour + `
@@ -52,7 +52,7 @@ func rpFilter() cause {
 			bites: filtered(far),
 			ask:   []question{doctor()},
 		}, {
-			name: "server", does: "strict on the device of the server itself, replies led home by a mark",
+			name: "server", does: "strict on the device of the server itself, replies routed back by a mark",
 			on: across(),
 			inject: []step{
 				{server, detour + `

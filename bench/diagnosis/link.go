@@ -7,12 +7,12 @@ func mtuBlackHole() cause {
 	ask := []question{doctor(), run("tcp_stream")}
 	return cause{id: "mtu-black-hole", wordings: []wording{
 		{
-			name: "far-underlay", does: "the server's host takes frames of 1400 bytes only, and says so to nobody",
+			name: "far-underlay", does: "the server's host accepts only packets of up to 1400 bytes, and reports it to nobody",
 			on:     across(),
 			inject: []step{{far, `ip link set eth0 mtu 1400`}},
 			bites:  bites, ask: ask,
 		}, {
-			name: "icmp-filtered", does: "the underlay of the client's host is narrower, and the client drops the news of it",
+			name: "icmp-filtered", does: "the underlay of the client's host has a smaller MTU, and the client drops the ICMP message about it",
 			on: routed(),
 			inject: []step{
 				{near, `ip link set eth0 mtu 1300`},
@@ -29,13 +29,13 @@ func mtuMismatch() cause {
 		ping -n -c 3 -i 0.01 -W 1 -M do -s 1472 "$DIAL" 2>&1 | grep -q 'mtu *= *1[34]'`}}
 	return cause{id: "mtu-mismatch", wordings: []wording{
 		{
-			name: "underlay", does: "the underlay's devices carry 1400 bytes, the containers believe in 1500",
+			name: "underlay", does: "the underlay's devices have an MTU of 1400, the containers 1500",
 			on:     routed(),
 			inject: []step{{near, `ip link set eth0 mtu 1400`}, {far, `ip link set eth0 mtu 1400`}},
 			bites:  bites,
 			ask:    []question{doctor()},
 		}, {
-			name: "last-link", does: "the server and what leads to it take 1300 bytes, the client believes in 1500",
+			name: "last-link", does: "the server and the link to it have an MTU of 1300, the client 1500",
 			on: routed(),
 			inject: []step{
 				{far, `ip link set "$(toward "$SERVER")" mtu 1300`},
@@ -50,7 +50,7 @@ func mtuMismatch() cause {
 func neighbourFailed() cause {
 	return cause{id: "neighbour-failed", wordings: []wording{
 		{
-			name: "deaf-server", does: "the server answers no ARP request",
+			name: "silent-server", does: "the server answers no ARP request",
 			on: spots("cross-host", "route", "ptp"),
 			inject: []step{
 				{server, `sysctl -qw net.ipv4.conf.all.arp_ignore=8`},
@@ -59,7 +59,7 @@ func neighbourFailed() cause {
 			bites: []step{{client, `answer || true`}, {far, `ip neigh show "$SERVER" | grep -qE 'FAILED|INCOMPLETE'`}},
 			ask:   []question{doctor()},
 		}, {
-			name: "deaf-host", does: "the server's host answers no ARP request on the underlay",
+			name: "silent-host", does: "the server's host answers no ARP request on the underlay",
 			on: across(),
 			inject: []step{
 				{far, `sysctl -qw net.ipv4.conf.eth0.arp_ignore=8`},
@@ -75,13 +75,13 @@ func wrongMAC() cause {
 	bites := []step{{client, `mute`}}
 	return cause{id: "wrong-mac", wordings: []wording{
 		{
-			name: "client", does: "the client holds a wrong address for its next hop, for good",
+			name: "client", does: "the client has a permanent wrong MAC address for its next hop",
 			on:     append(across(), within()[0]),
 			inject: []step{{client, `ip neigh replace "$(hop "$DIAL")" lladdr 02:00:5e:00:00:99 dev eth0 nud permanent`}},
 			bites:  bites,
 			ask:    []question{doctor()},
 		}, {
-			name: "last-hop", does: "the server's host holds a wrong address for the server, as after it moved",
+			name: "last-hop", does: "the server's host has a wrong MAC address for the server, as after the server moved",
 			on:     routed(),
 			inject: []step{{far, `ip neigh replace "$SERVER" lladdr 02:42:ac:11:00:63 dev "$(toward "$SERVER")" nud permanent`}},
 			bites:  bites,
@@ -100,13 +100,13 @@ func offloadOff() cause {
 		[ $((($(sent bytes) - bytes) / ($(sent packets) - packets + 1))) -lt 3000 ]`
 	return cause{id: "offload-off", wordings: []wording{
 		{
-			name: "container", does: "the client's device leaves nothing to be segmented later: TSO, GSO and checksums are off",
+			name: "container", does: "TSO, GSO and checksum offload are off on the client's device",
 			on:     append(across(), within()...),
 			inject: []step{{client, `ethtool -K eth0 tso off gso off tx off >/dev/null`}},
 			bites:  []step{{server, `serve`}, {client, `load`}, {client, cut}},
 			ask:    []question{run("tcp_stream")},
 		}, {
-			name: "underlay", does: "the underlay's device of the client's host cuts segments itself, and the other joins none",
+			name: "underlay", does: "segmentation offload is off on the underlay's device of the client's host, and GRO on the other",
 			on: across(),
 			inject: []step{
 				{near, `ethtool -K eth0 tso off gso off tx off >/dev/null`},

@@ -43,17 +43,17 @@ func (p page) render() string {
 	}
 	fmt.Fprintf(&b, "# Diagnosis: what tare names, and how often it is right\n\nWritten by `%s` on %s: Linux %s, %s, %d CPUs%s.\n\n",
 		p.command(), time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs, busy)
-	b.WriteString(`Each cause is brought about in labs of namespaces, in two wordings at least, on two networks where it can
-occur there. A check that tare has no part in makes sure that the symptom is not there before, and is
-afterwards. Then tare is asked as a user asks it. Right is a verdict that names the cause before all others,
-in the order in which tare prints them.
+	b.WriteString(`Each cause is injected in labs of namespaces, in at least two variants, on two networks where it can occur. A
+check that does not involve tare verifies that the symptom is absent before the injection and present after it. Then
+tare is called as a user calls it. A verdict is right if it names the cause before all others, in the order in which
+tare prints them.
 
 `)
 	if p.interrupted {
-		b.WriteString("It was interrupted: causes and clean labs without a verdict below were not asked about.\n\n")
+		b.WriteString("It was interrupted: causes and clean labs without a verdict below were not tested.\n\n")
 	}
 	if p.again > 0 {
-		fmt.Fprintf(&b, "%d of %d trials were taken again, after a rule or an injection was mended; the last stands here.\n\n", p.again, len(p.trials))
+		fmt.Fprintf(&b, "%d of %d trials were repeated after a rule or an injection was corrected; the last attempt counts here.\n\n", p.again, len(p.trials))
 	}
 	p.summary(&b, board)
 	p.causes(&b, board)
@@ -83,13 +83,13 @@ func (p page) summary(b *strings.Builder, board scoreboard) {
 	b.WriteString("| | | wanted |\n|---|---:|---:|\n")
 	fmt.Fprintf(b, "| named first, of all verdicts on injections | %s | 95 %% |\n", share(total.first, total.asked))
 	fmt.Fprintf(b, "| named at all | %s | |\n", share(total.found, total.asked))
-	fmt.Fprintf(b, "| named first, first wordings | %s | |\n", share(board.byWording[0].first, board.byWording[0].asked))
-	fmt.Fprintf(b, "| named first, the other wordings, which were looked at only where they had been missed | %s | |\n", share(board.byWording[1].first, board.byWording[1].asked))
-	fmt.Fprintf(b, "| silent on a clean lab, but for what its network costs of itself | %s | 98 %% |\n", share(board.clean.first, board.clean.asked))
-	fmt.Fprintf(b, "| mended by the fix as it was given, of those that have one which can be typed | %s | |\n", share(sum(board.mends), sum(board.fixes)))
+	fmt.Fprintf(b, "| named first, first variants | %s | |\n", share(board.byWording[0].first, board.byWording[0].asked))
+	fmt.Fprintf(b, "| named first, the other variants, which were examined only where they had been missed | %s | |\n", share(board.byWording[1].first, board.byWording[1].asked))
+	fmt.Fprintf(b, "| no false finding on a clean lab, apart from what its network costs by itself | %s | 98 %% |\n", share(board.clean.first, board.clean.asked))
+	fmt.Fprintf(b, "| fixed by the fix as printed, of those whose fix can be carried out | %s | |\n", share(sum(board.mends), sum(board.fixes)))
 	for _, verb := range []string{doctorVerb, runVerb} {
 		if took := p.seconds(verb); len(took) > 0 {
-			fmt.Fprintf(b, "| time to verdict of `tare %s`: median, most | %.1f s, %.1f s | |\n", verb, middle(took), slices.Max(took))
+			fmt.Fprintf(b, "| time to verdict of `tare %s`: median, maximum | %.1f s, %.1f s | |\n", verb, middle(took), slices.Max(took))
 		}
 	}
 }
@@ -108,8 +108,8 @@ func (p page) seconds(verb string) []float64 {
 }
 
 func (p page) causes(b *strings.Builder, board scoreboard) {
-	b.WriteString("\n## By cause\n\nPrecision: of the verdicts that named it first, those that were right. Recall: of its injections, those that\nwere named first. Mended: of the injections after which the fix was carried out as it was given, those whose\nsymptom was gone then; a fix that must be completed first can't be.\n\n")
-	b.WriteString("| cause | verdicts | recall | named at all | precision | named first instead | mended | median time |\n|---|---:|---:|---:|---:|---|---:|---:|\n")
+	b.WriteString("\n## By cause\n\nPrecision: of the verdicts that named it first, those that were right. Recall: of its injections, those that\nwere named first. Fixed: of the injections after which the fix was carried out as printed, those whose\nsymptom was gone afterwards; a fix that must be completed first is not carried out.\n\n")
+	b.WriteString("| cause | verdicts | recall | named at all | precision | named first instead | fixed | median time |\n|---|---:|---:|---:|---:|---|---:|---:|\n")
 	for _, c := range all() {
 		s := board.scores[c.id]
 		switch {
@@ -156,7 +156,7 @@ func matrix(b *strings.Builder, board scoreboard) {
 }
 
 func (p page) cleanLabs(b *strings.Builder, board scoreboard) {
-	fmt.Fprintf(b, "\n## Clean labs\n\n%s verdicts named nothing that the network does not cost of itself.\n", share(board.clean.first, board.clean.asked))
+	fmt.Fprintf(b, "\n## Clean labs\n\n%s verdicts named nothing beyond what the network costs by itself.\n", share(board.clean.first, board.clean.asked))
 	if len(board.alarms) == 0 {
 		return
 	}
@@ -190,10 +190,10 @@ func (p page) failures(b *strings.Builder) {
 		}
 	}
 	if len(stays) > 0 {
-		fmt.Fprintf(b, "\n## Not mended\n\nThe fix was carried out as it was given, and the symptom stayed, or it could not be carried out.\n\n| injection | network | why |\n|---|---|---|\n%s\n", strings.Join(stays, "\n"))
+		fmt.Fprintf(b, "\n## Not fixed\n\nThe fix was carried out as printed and the symptom remained, or it could not be carried out.\n\n| injection | network | why |\n|---|---|---|\n%s\n", strings.Join(stays, "\n"))
 	}
 	if len(rows) > 0 {
-		fmt.Fprintf(b, "\n## Without a verdict\n\nAn injection that could not be made, or did not bite, is in no figure above; a question without an answer\ncounts as not right.\n\n| injection | network | asked | why |\n|---|---|---|---|\n%s\n", strings.Join(rows, "\n"))
+		fmt.Fprintf(b, "\n## Without a verdict\n\nAn injection that could not be made, or had no effect, is in no figure above; a call without an answer\ncounts as not right.\n\n| injection | network | asked | why |\n|---|---|---|---|\n%s\n", strings.Join(rows, "\n"))
 	}
 }
 

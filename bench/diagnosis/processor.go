@@ -17,7 +17,7 @@ func noisyNeighbour() cause {
 			bites: []step{{far, busy}},
 			ask:   []question{run("tcp_rr")},
 		}, {
-			name: "client-host", does: "two copies without end share the CPU of the client's host",
+			name: "client-host", does: "two endless copies share the CPU of the client's host",
 			on: across(),
 			inject: []step{{near, `
 		for one in 1 2; do setsid dd if=/dev/zero of=/dev/null bs=64k >/dev/null 2>&1 & done`}},
@@ -79,13 +79,13 @@ func softirqOneCore() cause {
 		echo $before $(received) | awk '{ for (n = NF / 2; n > 0; n--) { d = $(n + NF / 2) - $n; all += d; if (n == 1) first = d } exit !(first > 0.75 * all) }'`}}
 	return cause{id: "softirq-one-core", wordings: []wording{
 		{
-			name: "steered", does: "the server's host has what arrives handled on the CPU of the client's",
+			name: "steered", does: "the server's host steers what arrives to the CPU of the client's host",
 			on:     across(),
 			inject: []step{{far, `echo 1 >/sys/class/net/eth0/queues/rx-0/rps_cpus`}},
 			bites:  bites,
 			ask:    []question{run("udp_pps")},
 		}, {
-			name: "unsteered", does: "the server's host steers nothing: what arrives is handled where it was sent",
+			name: "unsteered", does: "the server's host steers nothing: what arrives is processed on the sender's CPU",
 			on:     across(),
 			inject: []step{{far, `echo 0 >/sys/class/net/eth0/queues/rx-0/rps_cpus`}},
 			bites:  bites,
@@ -97,13 +97,13 @@ func softirqOneCore() cause {
 func softirqCollapse() cause {
 	return cause{
 		id:      "softirq-collapse",
-		notHere: "it takes twice the load at which a receiver begins to lose, and a sender has one of this machine's two CPUs: udp_load could not offer that on route, ptp, macvlan or vxlan (twice-knee), and mostly lost nothing at its most (tester-limited)",
+		notHere: "it needs twice the load at which a receiver begins to lose packets, and a sender has one of this machine's two CPUs: udp_load could not offer that on route, ptp, macvlan or vxlan (twice-knee), and mostly lost nothing at its highest load (tester-limited)",
 	}
 }
 
 func steeredOntoApplication() cause {
 	return cause{
 		id:      "steered-onto-application",
-		notHere: "a host must have a CPU beside the application's to be steered to; on this machine's two, each host of a lab has one, and its clean state is this one",
+		notHere: "a host needs a second CPU to steer packets to; with this machine's two CPUs each host of a lab has one, so that its clean state is this one",
 	}
 }

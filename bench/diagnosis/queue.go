@@ -18,7 +18,7 @@ func reordering() cause {
 		[ $(($(counter TcpExtTCPDSACKRecv) - before)) -gt 20 ]`}}
 	return cause{id: "reordering", wordings: []wording{
 		{
-			name: "underlay", does: "every 40th packet of the client's host takes a slower queue of the underlay",
+			name: "underlay", does: "every 40th packet of the client's host uses a slower queue of the underlay",
 			on: routed(),
 			inject: []step{{near, slow + `
 		slow eth0 100mbit
@@ -26,7 +26,7 @@ func reordering() cause {
 			bites: bites,
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "container", does: "one packet in thirty of the client, drawn, takes a slower queue of its own device",
+			name: "container", does: "one in thirty of the client's packets, at random, uses a slower queue of its own device",
 			on: append(routed(), within()...),
 			inject: []step{{client, slow + `
 		slow eth0 800mbit
@@ -40,13 +40,13 @@ func reordering() cause {
 func shaperDrop() cause {
 	return cause{id: "shaper-drop", wordings: []wording{
 		{
-			name: "tbf", does: "the underlay's device of the client's host lets 50 Mbit/s through, and drops the rest",
+			name: "tbf", does: "the underlay's device of the client's host passes 50 Mbit/s and drops the rest",
 			on:     across(),
 			inject: []step{{near, `tc qdisc add dev eth0 root tbf rate 50mbit burst 16k limit 20k`}},
 			bites:  []step{{server, `serve`}, {client, `load`}, {near, dropped}},
 			ask:    []question{run("tcp_stream")},
 		}, {
-			name: "htb", does: "the client's own device has a class of 80 Mbit/s with room for ten packets",
+			name: "htb", does: "the client's own device has a class of 80 Mbit/s with a queue of ten packets",
 			on: append(across(), within()...),
 			inject: []step{{client, `
 		tc qdisc add dev eth0 root handle 1: htb default 1
@@ -67,6 +67,6 @@ const dropped = `
 func lockContention() cause {
 	return cause{
 		id:      "lock-contention",
-		notHere: "senders contend for a lock only on CPUs of their own, and a host of the lab has one of this machine's two",
+		notHere: "senders contend for a lock only if each has its own CPU, and a host of the lab has one of this machine's two",
 	}
 }

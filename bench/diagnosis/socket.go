@@ -18,13 +18,13 @@ func tcpReceiveWindow() cause {
 		carrier | grep rwnd_limited | sed -n 's/.* snd_wnd:\([0-9]*\).*/\1/p' | awk '{ met = $1 < 100000 } END { exit !met }'`}}
 	return cause{id: "tcp-receive-window", wordings: []wording{
 		{
-			name: "buffer", does: "sockets of the server get 16 KiB to receive into at most",
+			name: "buffer", does: "the server's sockets have receive buffers of at most 16 KiB",
 			on:     append(across(), within()...),
 			inject: []step{{server, `sysctl -qw net.ipv4.tcp_rmem="4096 8192 16384"`}},
 			bites:  bites,
 			ask:    []question{run("tcp_stream")},
 		}, {
-			name: "unscaled", does: "the server scales no window: none is larger than 64 KiB",
+			name: "unscaled", does: "window scaling is off at the server: no window is larger than 64 KiB",
 			on:     append(across(), within()...),
 			inject: []step{{server, `sysctl -qw net.ipv4.tcp_window_scaling=0`}},
 			bites:  bites,
@@ -36,7 +36,7 @@ func tcpReceiveWindow() cause {
 func sendBuffer() cause {
 	return cause{
 		id:      "send-buffer",
-		notHere: "a socket queues one packet of 64 kB whatever tcp_wmem allows, and no path of a lab is long enough to need more: 4 KiB left 0.8 to 3 % of the time limited, and tare run sets no buffer of its own",
+		notHere: "a socket queues one packet of 64 kB whatever tcp_wmem allows, and no path of a lab is long enough to need more: with 4 KiB the sender was limited for 0.8 to 3 % of the time, and tare run sets no buffer itself",
 	}
 }
 
@@ -64,14 +64,14 @@ func applicationLimited() cause {
 	bites := []step{{server, `serve`}, {client, `load`}, idle}
 	return cause{id: "application-limited", wordings: []wording{
 		{
-			name: "pauses", does: "the sending process is stopped for 60 ms, and again after 5",
+			name: "pauses", does: "the sending process is stopped for 60 ms, again and again, with 5 ms between",
 			on: across(),
 			inject: []step{{client, pausing + `
 		pausing "dport = :$PORT" 0.06 0.005`}},
 			bites: bites,
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "long-pauses", does: "the sending process is stopped for 120 ms, and again after 10",
+			name: "long-pauses", does: "the sending process is stopped for 120 ms, again and again, with 10 ms between",
 			on: within(),
 			inject: []step{{client, pausing + `
 		pausing "dport = :$PORT" 0.12 0.01`}},
@@ -88,14 +88,14 @@ func udpReceiveBuffer() cause {
 		[ $(($(counter UdpRcvbufErrors) - before)) -gt 5000 ]`}}
 	return cause{id: "udp-receive-buffer", wordings: []wording{
 		{
-			name: "pauses", does: "the receiving process does not read for 300 ms of each 400",
+			name: "pauses", does: "the receiving process does not read for 300 ms of every 400",
 			on: across(),
 			inject: []step{{server, pausing + `
 		pausing "sport = :$PORT" 0.3 0.1`}},
 			bites: bites,
 			ask:   []question{run("udp_stream", "--rate", "600mbit", "--duration", "1s")},
 		}, {
-			name: "long-pauses", does: "the receiving process does not read for 600 ms of each 700",
+			name: "long-pauses", does: "the receiving process does not read for 600 ms of every 700",
 			on: within(),
 			inject: []step{{server, pausing + `
 		pausing "sport = :$PORT" 0.6 0.1`}},
@@ -128,7 +128,7 @@ func listenOverflow() cause {
 			bites:  bites,
 			ask:    []question{run("http", "--connections", "32")},
 		}, {
-			name: "resetting", does: "the server's container lets two connections wait, and resets those that find no room",
+			name: "resetting", does: "the server's container lets two connections wait, and resets those beyond",
 			on:     across(),
 			inject: []step{{server, `sysctl -qw net.core.somaxconn=2 net.ipv4.tcp_abort_on_overflow=1`}},
 			bites:  bites,
@@ -147,14 +147,14 @@ func controlled(by string) step {
 func congestionControl() cause {
 	return cause{id: "congestion-control", wordings: []wording{
 		{
-			name: "bbr", does: "the client's route to the server says bbr",
+			name: "bbr", does: "the client's route to the server sets bbr",
 			on: append(across(), within()...),
 			inject: []step{{client, reroute + `
 		reroute "$DIAL" congctl bbr`}},
 			bites: []step{{server, `serve`}, {client, `load`}, controlled("bbr")},
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "reno", does: "the client's route to the server says reno",
+			name: "reno", does: "the client's route to the server sets reno",
 			on: append(across(), within()...),
 			inject: []step{{client, reroute + `
 		reroute "$DIAL" congctl reno`}},

@@ -21,7 +21,7 @@ const (
 )
 
 // waitUntilGone waits until the kernel has freed every namespace but the
-// bench's own, and tells when it had.
+// bench's own, and returns when it had.
 func waitUntilGone() (time.Time, error) {
 	if err := allow(held + 1); err != nil {
 		return time.Time{}, err

@@ -7,10 +7,9 @@
 // network namespaces with a veth pair each, up, by bare netlink.
 //
 // Removed means gone: closing the last descriptor only asks the kernel to
-// begin, and it unregisters devices and frees namespaces from a queue of its
-// own. The kernel gives a namespace back to its owner's allowance at the very
+// begin, and it unregisters devices and frees namespaces later, from a queue. The kernel gives a namespace back to its owner's allowance at the very
 // end of that (net/core/net_namespace.c, cleanup_net: dec_net_namespaces after
-// the last rcu_barrier). So the bench runs in a user namespace of its own,
+// the last rcu_barrier). So the bench runs in a new user namespace,
 // whose allowance, user.max_net_namespaces, is one more than what it holds
 // without a lab: the moment a new namespace is granted, every other is gone.
 package main

@@ -19,7 +19,7 @@ import (
 
 // engine is tare itself, in one mode of one workload.
 type engine struct {
-	way      string // how this row's runs are told apart
+	way      string // distinguishes this row's runs
 	workload string
 	run      workload.Run // mode, flows, size and what else is asked for
 }
@@ -77,7 +77,7 @@ func (e engine) measure(ctx context.Context, s *stage) (values, error) {
 	return v, nil
 }
 
-// agent gives the agent at an end, bound to the end's CPU. It stays for the
+// agent returns the agent at an end, bound to the end's CPU. It stays for the
 // runs that follow.
 func (s *stage) agent(ctx context.Context, at end) (*agent.Handle, error) {
 	if h, there := s.agents[at]; there && h.Broken() == nil {

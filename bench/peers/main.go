@@ -1,20 +1,20 @@
-// Command peers measures tare's engine beside the tools that people use, in
+// Command peers compares tare's engine with the tools that people use, in
 // turn, in one lab, and writes docs/performance.md.
 //
 //	go run ./bench/peers [-rows tcp,udp,rr] [-pairs 10] [-duration 1s] [-o docs/performance.md]
 //
 // It needs root, or user namespaces, and the tools; a tool that is not there is
-// left out, and the page says which package has it. autocannon, which Debian
+// left out, and the page names its package. autocannon, which Debian
 // does not have, is looked for on the PATH (npm install autocannon).
 //
 // Each file is one idea:
 //   - rows.go: what is compared, as data
-//   - iperf3.go, iperf.go, ...: how a tool is called and its numbers are read
-//   - engine.go, own.go: tare's own runs; peer.go: those of the tools
+//   - tools.go: how a tool is called; read.go: how its numbers are read
+//   - engine.go, own.go: tare's own runs; peer.go: those of the tools; nginx.go: the server of HTTP
 //   - stage.go, process.go: the lab, and what runs in it
 //   - meter.go: the CPU time of a run
 //   - turns.go: blocks in random order
-//   - verdict.go: ratios and what they say; page.go: the document
+//   - verdict.go: ratios and their verdicts; page.go: the document
 package main
 
 import (
@@ -53,7 +53,7 @@ func main() {
 	flag.DurationVar(&o.window, "duration", time.Second, "length of a run; tools that count in whole seconds round it up")
 	flag.StringVar(&o.network, "network", "veth", "network of the lab")
 	flag.StringVar(&o.path, "path", network.SameHost, "path between the two ends")
-	flag.StringVar(&o.output, "o", "docs/performance.md", "file to write; what stands below its mark is kept; - for standard output")
+	flag.StringVar(&o.output, "o", "docs/performance.md", "file to write; what is below its mark is kept; - for standard output")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -107,5 +107,5 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	page := page{options: o, machine: machine, outcomes: outcomes}
-	return errors.Join(err, page.write())
+	return errors.Join(err, page.write(context.WithoutCancel(ctx)))
 }

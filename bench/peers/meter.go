@@ -49,7 +49,7 @@ func startMeter(lead, window time.Duration) (*meter, error) {
 	return m, nil
 }
 
-// cores ends the meter and tells how many CPUs were busy on average.
+// cores ends the meter and returns how many CPUs were busy on average.
 func (m *meter) cores() (float64, error) {
 	close(m.stop)
 	<-m.done

@@ -2,10 +2,7 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 )
-
-var nginx = tool{command: "nginx", get: "apt-get install nginx-light", version: []string{"-v"}}
 
 // nginxFile is the name of the configuration, nginxPort where it listens.
 const (
@@ -18,11 +15,6 @@ const (
 	folderWord  = "FOLDER"
 	addressWord = "ADDRESS"
 )
-
-// nginxServer is the fixed server that HTTP clients call: one process.
-var nginxServer = server{tool: nginx, port: nginxPort, argv: func(c call) []string {
-	return []string{"nginx", "-p", c.folder, "-c", filepath.Join(c.folder, nginxFile)}
-}}
 
 // nginxConfiguration answers every request with 16 bytes from memory, and never
 // ends a connection by itself. Its user is root because that is the only one in
@@ -48,6 +40,3 @@ http {
 }
 `, c.addr, nginxPort)
 }
-
-// url is where nginx answers.
-func (c call) url() string { return fmt.Sprintf("http://%s:%d/", c.addr, nginxPort) }

@@ -15,11 +15,11 @@ import (
 	"tare/traffic"
 )
 
-// own is tare's engine in processes of its own, as the peers are, for what an
+// own is tare's engine in separate processes, as the peers are, for what an
 // agent can't be asked.
 type own struct {
 	peer
-	asked string // what the page says of the call
+	asked string // how the page describes the call
 }
 
 func (o own) label() string { return ours(o.way) }
@@ -48,15 +48,13 @@ func recorded(on bool) own {
 	way := map[bool]string{true: "recording", false: "not recording"}[on]
 	return own{asked: fmt.Sprintf("workload tcp_rr, mode block, flows 1, size %d, %s", message, way), peer: peer{
 		way: way, read: readOwn,
-		server: server{port: network.Port, once: true, argv: func(c call) []string {
-			return []string{self(), serveRRVerb, c.addr, c.window.String(), way}
-		}},
-		argv: func(c call) []string { return []string{self(), callRRVerb, c.addr, c.window.String(), way} },
+		server: server{port: network.Port, once: true, argv: []string{self(), serveRRVerb, "ADDRESS", "WINDOW", way}},
+		argv:   []string{self(), callRRVerb, "ADDRESS", "WINDOW", way},
 	}}
 }
 
 // loopOf is the loop that both ends of recorded are called with. Its token
-// keeps nobody out: the lab holds no strangers.
+// keeps nobody out: nobody else is in the lab.
 func loopOf(window, way string) (traffic.RequestResponse, error) {
 	span, err := time.ParseDuration(window)
 	return traffic.RequestResponse{
@@ -107,9 +105,7 @@ func callRR(addr, window, way string) error {
 func httpCaller(mode traffic.HTTPMode) own {
 	return own{asked: fmt.Sprintf("http, mode %s, connections %d", mode, connections), peer: peer{
 		way: string(mode), read: readOwn, server: nginxServer,
-		argv: func(c call) []string {
-			return []string{self(), callHTTPVerb, fmt.Sprintf("%s:%d", c.addr, nginxPort), c.window.String(), string(mode)}
-		},
+		argv: []string{self(), callHTTPVerb, fmt.Sprintf("ADDRESS:%d", nginxPort), "WINDOW", string(mode)},
 	}}
 }
 
@@ -142,11 +138,4 @@ func callHTTP(addr, window, mode string) error {
 func likeAnAgent() {
 	runtime.GOMAXPROCS(traffic.Processors(1))
 	debug.SetGCPercent(-1)
-}
-
-// readOwn reads the values that the client's process printed.
-func readOwn(out printed) (values, error) {
-	var v values
-	err := json.Unmarshal(out.client, &v)
-	return v, err
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -14,9 +16,10 @@ import (
 	"tare/network"
 	"tare/probe"
 	"tare/result"
+	"tare/workload"
 )
 
-// mark parts the page: what stands below it is written by hand and kept.
+// mark divides the page: what is below it is written by hand and kept.
 const mark = "<!-- Below this line by hand: bench/peers keeps it. -->\n"
 
 // firstByHand is what a new page has there.
@@ -43,8 +46,8 @@ func describeMachine() (machine, error) {
 }
 
 // write writes the page to its file, or to standard output.
-func (p page) write() error {
-	text := p.render()
+func (p page) write(ctx context.Context) error {
+	text := p.render(ctx)
 	if p.output == "-" {
 		_, err := io.WriteString(os.Stdout, text)
 		return err
@@ -60,14 +63,14 @@ func (p page) write() error {
 	return os.WriteFile(p.output, []byte(text+"\n"+mark+string(kept)), 0o644)
 }
 
-func (p page) render() string {
+func (p page) render(ctx context.Context) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Performance: tare's engine beside the tools that people use\n\nWritten by `%s` on %s.\n\n", p.command(), p.machine.date)
+	fmt.Fprintf(&b, "# Performance: tare's engine compared with the tools that people use\n\nWritten by `%s` on %s.\n\n", p.command(), p.machine.date)
 	b.WriteString(p.method())
 	fmt.Fprintf(&b, "\nThe machine: Linux %s, %d CPUs (%s), %s, clock %s; %.2f CPUs were busy with other work before the run.\n",
 		p.machine.Kernel, p.machine.CPUs, p.machine.CPUModel, p.machine.Virtualisation, p.machine.Clocksource, p.machine.foreign)
-	fmt.Fprintf(&b, "The tools: %s.\n\n", strings.Join(p.versions(), ", "))
-	b.WriteString("## How tare stands\n\n" + p.summary())
+	fmt.Fprintf(&b, "The tools: %s.\n\n", strings.Join(p.versions(ctx), ", "))
+	b.WriteString("## How tare compares\n\n" + p.summary())
 	for n, out := range p.outcomes {
 		if n == 0 || p.outcomes[n-1].name != out.name {
 			fmt.Fprintf(&b, "\n## `%s`: %s\n\n```text\n%s\n```\n", out.name, out.title, strings.Join(out.commands, "\n"))
@@ -101,26 +104,28 @@ order, for %v. Figures are medians over the blocks; a ratio is tare / the other,
 interval (Hodges-Lehmann, exact signed-rank), and the other is the peer with the best median of that
 measure. A claim holds where the whole interval is on the right side of its bound.
 
-CPU time is the machine's, softirq, kernel threads and both ends included, without what the hypervisor
-stole: the CPUs busy from %.0f %% to %.0f %% of the window after the client's start, over the tool's own
-rate. All tools are read so, sockperf from when it has measured its clock; what takes long to start (autocannon) is read partly before its
-traffic, which is in its favour.
+CPU time is that of the whole machine, softirq, kernel threads and both ends included, without what the
+hypervisor took: the CPUs busy from %.0f %% to %.0f %% of the window after the client's start, over the tool's own
+rate. All tools are read in this way, sockperf from when it has measured its clock. autocannon takes long to start
+and is read partly before its traffic begins, which is in its favour.
 
-- tare warms up for a quarter of a window; iperf3 for a second, wrk, ab, hey, iperf, nuttcp and qperf not.
-- Throughput is the receiver's. Datagrams are those received: of sockperf as its server counts them.
-- qperf halves its round trips: they are doubled here. It tells no percentiles.
-- Tools that count in whole seconds run the next whole second.
+- tare warms up for a quarter of a window, iperf3 for a second; wrk, ab, hey, iperf, nuttcp and qperf do not.
+- Throughput is the receiver's. Datagrams are those received; sockperf's are those that its server counts.
+- qperf halves its round trips: they are doubled here. It prints no percentiles.
+- Tools that count in whole seconds run until the next whole second.
 `, p.network, p.path, congestion, apart, same, p.window, 100*meterFrom, 100*meterTo)
 }
 
-// versions are those of the tools that ran.
-func (p page) versions() []string {
+// versions are those of the programs that ran.
+func (p page) versions(ctx context.Context) []string {
 	var seen []string
 	for _, out := range p.outcomes {
 		for _, sub := range out.peers {
-			for _, t := range sub.tools() {
-				text := t.command + " " + t.installed()
-				if !t.missing() && !slices.Contains(seen, text) {
+			for _, program := range sub.programs() {
+				if _, err := program.Find(); err != nil {
+					continue
+				}
+				if text := program.Name + " " + version(ctx, program); !slices.Contains(seen, text) {
 					seen = append(seen, text)
 				}
 			}
@@ -129,13 +134,29 @@ func (p page) versions() []string {
 	return seen
 }
 
+// version is what the program prints as its version, or else its package's.
+func version(ctx context.Context, p workload.Program) string {
+	if len(p.Version) > 0 {
+		if printed, err := p.PrintedVersion(ctx); printed != "" {
+			return printed
+		} else if err != nil {
+			return "unknown version: " + err.Error()
+		}
+	}
+	out, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Version}", p.Name).Output()
+	if err != nil {
+		return "unknown version: " + err.Error()
+	}
+	return string(out)
+}
+
 // summary is the table of all claims, the headline placement of a row first.
 func (p page) summary() string {
 	var b strings.Builder
 	b.WriteString("| row | ends | measure | tare | | other | | ratio | must be | verdict |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, out := range p.outcomes {
 		for _, c := range out.claims {
-			st := out.stand(c)
+			st := out.weigh(c)
 			ends := out.placement
 			if out.headline {
 				ends = "**" + ends + "**"
@@ -167,7 +188,7 @@ func (out *outcome) section() string {
 		b.WriteString("\n")
 	}
 	for _, t := range out.missing {
-		fmt.Fprintf(&b, "\n%s is not installed: %s\n", t.command, t.get)
+		fmt.Fprintf(&b, "\n%s is not installed: %s\n", t.Name, t.Get)
 	}
 	for _, label := range out.labels() {
 		if n := out.failed[label]; n > 0 {
@@ -204,7 +225,7 @@ func (out *outcome) metrics() []string {
 func (p page) nginxConfig() string {
 	for _, out := range p.outcomes {
 		for _, sub := range out.peers {
-			if sub.server.tool.command == nginx.command {
+			if sub.server.program.Name == nginx.Name {
 				return nginxConfiguration(call{addr: addressWord, folder: folderWord})
 			}
 		}

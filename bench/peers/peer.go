@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"tare/workload"
 )
 
 // values are what one run measured, by the metric's name in a result, in SI
@@ -22,54 +23,58 @@ type call struct {
 	folder string        // with the configurations of servers
 }
 
-// seconds is the window in whole seconds, rounded up, for tools that know no
-// other.
-func (c call) seconds() string {
-	return strconv.Itoa(int((c.window + time.Second - 1) / time.Second))
+// fill puts the call in the place of the words in capitals: SECONDS is the
+// window in whole seconds, rounded up, for tools that take no others.
+func (c call) fill(argv []string) []string {
+	in := strings.NewReplacer(
+		"ADDRESS", c.addr, "FOLDER", c.folder, "URL", fmt.Sprintf("http://%s:%d/", c.addr, nginxPort), "WINDOW", c.window.String(),
+		"SECONDS", strconv.Itoa(int((c.window+time.Second-1)/time.Second)),
+		"FRACTION", strconv.FormatFloat(c.window.Seconds(), 'f', -1, 64),
+	)
+	filled := make([]string, len(argv))
+	for n, word := range argv {
+		filled[n] = in.Replace(word)
+	}
+	return filled
 }
-
-// fraction is the window in seconds.
-func (c call) fraction() string { return strconv.FormatFloat(c.window.Seconds(), 'f', -1, 64) }
 
 // server is the other end of a peer.
 type server struct {
-	tool tool
-	port int  // where it listens for the client
-	once bool // it ends by itself after one client
-	argv func(c call) []string
+	program workload.Program
+	port    int  // where it listens for the client
+	once    bool // it ends by itself after one client
+	argv    []string
 }
-
-// printed is what the two ends of a run printed on their standard output.
-type printed struct{ client, server []byte }
 
 // peer is another tool, called in one way.
 type peer struct {
-	tool   tool
-	way    string // which of the tool's calls in a row this is, where it has several
-	server server
-	argv   func(c call) []string
-	read   func(out printed) (values, error)
+	program workload.Program
+	lead    time.Duration // from its start to its traffic, where that is long
+	way     string        // which of the tool's calls in a row this is, where it has several
+	server  server
+	argv    []string
+	read    reader
 }
 
-func (p peer) label() string { return strings.TrimSpace(p.tool.command + " " + p.way) }
+func (p peer) label() string { return strings.TrimSpace(p.program.Name + " " + p.way) }
 
-// tools are the programs that it needs, other than this one.
-func (p peer) tools() []tool {
-	return slices.DeleteFunc([]tool{p.tool, p.server.tool}, func(t tool) bool { return t.command == "" })
+// programs are those that it needs, other than this one.
+func (p peer) programs() []workload.Program {
+	return slices.DeleteFunc([]workload.Program{p.program, p.server.program}, func(w workload.Program) bool { return w.Name == "" })
 }
 
 func (p peer) commands(s *stage) []string {
 	c := s.call()
 	c.folder = folderWord
 	return []string{
-		"server$ " + typed(s.server.bound(p.server.argv(c))),
-		"client$ " + typed(s.client.bound(p.argv(c))),
+		"server$ " + typed(s.server.bound(c.fill(p.server.argv))),
+		"client$ " + typed(s.client.bound(c.fill(p.argv))),
 	}
 }
 
 // measure starts the server, runs the client and reads what they printed.
 func (p peer) measure(ctx context.Context, s *stage) (values, error) {
-	serving, err := s.start(ctx, s.server, p.server.argv(s.call()))
+	serving, err := s.start(ctx, s.server, s.call().fill(p.server.argv))
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +82,8 @@ func (p peer) measure(ctx context.Context, s *stage) (values, error) {
 		return nil, errors.Join(err, serving.stop(0))
 	}
 	var out printed
-	cores, err := s.metered(p.tool.lead, func() error {
-		calling, err := s.start(ctx, s.client, p.argv(s.call()))
+	cores, err := s.metered(p.lead, func() error {
+		calling, err := s.start(ctx, s.client, s.call().fill(p.argv))
 		if err != nil {
 			return err
 		}
@@ -102,24 +107,6 @@ func (p peer) measure(ctx context.Context, s *stage) (values, error) {
 	return v, nil
 }
 
-// bulk names a way to send bulk data: the bytes of a write, and the flows where
-// they are several.
-func bulk(write, flows int) string {
-	way := fmt.Sprintf("%dK", write>>10)
-	if flows > 1 {
-		way += fmt.Sprintf(", %d flows", flows)
-	}
-	return way
-}
-
-// parallel are the arguments that iperf takes for several flows.
-func parallel(flows int) []string {
-	if flows == 1 {
-		return nil
-	}
-	return []string{"-P", strconv.Itoa(flows)}
-}
-
 // typed is a command as a person types it.
 func typed(argv []string) string {
 	words := make([]string, len(argv))
@@ -130,30 +117,4 @@ func typed(argv []string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// number reads the first group of the last match.
-func number(pattern *regexp.Regexp, text []byte) (float64, error) {
-	all := pattern.FindAllSubmatch(text, -1)
-	if len(all) == 0 {
-		return 0, fmt.Errorf("no %s", pattern)
-	}
-	return strconv.ParseFloat(string(all[len(all)-1][1]), 64)
-}
-
-// numbers reads the groups of the last match.
-func numbers(pattern *regexp.Regexp, text []byte) ([]float64, error) {
-	all := pattern.FindAllSubmatch(text, -1)
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no %s", pattern)
-	}
-	var found []float64
-	for _, group := range all[len(all)-1][1:] {
-		value, err := strconv.ParseFloat(string(group), 64)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, value)
-	}
-	return found, nil
 }

@@ -54,27 +54,27 @@ func TestRealShortRun(t *testing.T) {
 			t.Errorf("%s: %s: %s", out.name, label, cause)
 		}
 		for _, missing := range out.missing {
-			t.Errorf("%s is not installed: %s", missing.command, missing.get)
+			t.Errorf("%s is not installed: %s", missing.Name, missing.Get)
 		}
 		for _, c := range out.claims {
-			st := out.stand(c)
+			st := out.weigh(c)
 			// A p99 takes 1000 round trips and a CPU time many steps of 10 ms: more
 			// than a slow machine has in these windows.
 			if c.metric == "rtt_p99" || c.metric == perGbit || c.metric == perTransaction {
 				continue
 			}
 			if st.pairs != o.pairs || !(st.mine > 0) || !(st.theirs > 0) {
-				t.Errorf("%s, %s: %v beside %v of %s in %d blocks", out.name, c.metric, st.mine, st.theirs, st.other, st.pairs)
+				t.Errorf("%s, %s: %v against %v of %s in %d blocks", out.name, c.metric, st.mine, st.theirs, st.other, st.pairs)
 			}
-			if st.verdict != notToldApart {
-				t.Errorf("%s, %s: two blocks say %q", out.name, c.metric, st.verdict)
+			if st.verdict != inconclusive {
+				t.Errorf("%s, %s: two blocks give %q", out.name, c.metric, st.verdict)
 			}
 		}
 	}
-	text := page{options: o, outcomes: outcomes}.render()
+	text := page{options: o, outcomes: outcomes}.render(t.Context())
 	for _, want := range []string{"-rows tcp,rr -pairs 2 -duration 100ms", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q:\n%s", want, text)
+			t.Errorf("the page does not hold %q:\n%s", want, text)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestRowsAreSound(t *testing.T) {
 		for _, sub := range r.ours {
 			e, runs := sub.(engine)
 			if !runs {
-				continue // one of its own, which no workload bounds
+				continue // a separate process, which no workload bounds
 			}
 			kind, known := workload.Find(e.workload)
 			if !known || !slices.Contains(kind.Modes, e.run.Mode) {
@@ -131,7 +131,7 @@ func TestChooseRows(t *testing.T) {
 	if err != nil || len(chosen) != 2 || chosen[0].name != "udp" {
 		t.Errorf("got %v, %v", chosen, err)
 	}
-	if _, err := chooseRows("tcp,nonsense"); err == nil || !strings.Contains(err.Error(), `"nonsense"`) {
+	if _, err := chooseRows("tcp,unknown"); err == nil || !strings.Contains(err.Error(), `"unknown"`) {
 		t.Errorf("an unknown row gives %v", err)
 	}
 }
@@ -143,16 +143,16 @@ func TestJudge(t *testing.T) {
 		want             string
 	}{
 		{0.97, 1.2, 0.97, result.Higher, holds},
-		{0.96, 1.2, 0.97, result.Higher, notToldApart},
+		{0.96, 1.2, 0.97, result.Higher, inconclusive},
 		{0.90, 0.969, 0.97, result.Higher, holdsNot},
 		{0.5, 1.0, 1, result.Lower, holds},
-		{0.5, 1.01, 1, result.Lower, notToldApart},
+		{0.5, 1.01, 1, result.Lower, inconclusive},
 		{1.01, 1.5, 1, result.Lower, holdsNot},
 		{1.01, 1.09, 1.1, result.Lower, holds},
-		{0, math.Inf(1), 1, result.Higher, notToldApart}, // too few blocks
-		{0, math.Inf(1), 1, result.Lower, notToldApart},
-		{math.NaN(), math.NaN(), 1, result.Higher, notToldApart}, // nothing measured
-		{math.NaN(), math.NaN(), 1, result.Lower, notToldApart},
+		{0, math.Inf(1), 1, result.Higher, inconclusive}, // too few blocks
+		{0, math.Inf(1), 1, result.Lower, inconclusive},
+		{math.NaN(), math.NaN(), 1, result.Higher, inconclusive}, // nothing measured
+		{math.NaN(), math.NaN(), 1, result.Lower, inconclusive},
 		{1.3, 1.5, 0, result.Higher, shown},
 		{1.3, 1.5, 0, result.Lower, shown},
 	} {
@@ -167,7 +167,7 @@ func TestJudge(t *testing.T) {
 func TestBestPeerByItsMedian(t *testing.T) {
 	out := outcome{row: row{
 		ours:  []subject{engine{way: "mode"}},
-		peers: []peer{{tool: tool{command: "lucky"}}, {tool: tool{command: "steady"}}, {tool: tool{command: "absent"}}},
+		peers: []peer{{program: workload.Program{Name: "lucky"}}, {program: workload.Program{Name: "steady"}}, {program: workload.Program{Name: "absent"}}},
 	}}
 	for n := range 8 {
 		block := map[string]values{
@@ -181,12 +181,12 @@ func TestBestPeerByItsMedian(t *testing.T) {
 		}
 		out.blocks = append(out.blocks, block)
 	}
-	st := out.stand(claim{ours: "mode", metric: "throughput", bound: 1.5})
+	st := out.weigh(claim{ours: "mode", metric: "throughput", bound: 1.5})
 	if st.other != "steady" || st.pairs != 7 || math.Abs(st.ratio.Value-2) > 1e-9 || st.verdict != holds {
 		t.Errorf("got %+v", st)
 	}
-	st = out.stand(claim{ours: "mode", metric: "throughput", than: "absent", bound: 1})
-	if st.verdict != notToldApart || st.pairs != 0 || !math.IsNaN(st.theirs) {
+	st = out.weigh(claim{ours: "mode", metric: "throughput", than: "absent", bound: 1})
+	if st.verdict != inconclusive || st.pairs != 0 || !math.IsNaN(st.theirs) {
 		t.Errorf("against nobody: %+v", st)
 	}
 }
@@ -194,7 +194,7 @@ func TestBestPeerByItsMedian(t *testing.T) {
 // TestHandWrittenPartIsKept writes a page over another.
 func TestHandWrittenPartIsKept(t *testing.T) {
 	p := page{options: options{output: filepath.Join(t.TempDir(), "performance.md")}}
-	if err := p.write(); err != nil {
+	if err := p.write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	first, err := os.ReadFile(p.output)
@@ -208,7 +208,7 @@ func TestHandWrittenPartIsKept(t *testing.T) {
 	if err := os.WriteFile(p.output, []byte("an old page\n"+mark+byHand), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.write(); err != nil {
+	if err := p.write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(p.output)

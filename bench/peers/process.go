@@ -90,7 +90,7 @@ func (p *process) wait() error {
 }
 
 // stop gives a server some time to end by itself, and then interrupts it. Its
-// exit status says nothing.
+// exit status does not matter.
 func (p *process) stop(grace time.Duration) error {
 	select {
 	case <-p.done:

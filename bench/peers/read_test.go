@@ -13,9 +13,9 @@ const (
 		"sum_sent": {"seconds": 1.0, "bits_per_second": 36e9, "retransmits": 3},
 		"sum_received": {"start": 0, "end": 1.000036, "seconds": 1.000036, "bits_per_second": 35.5e9},
 		"sender_tcp_congestion": "cubic", "receiver_tcp_congestion": "cubic"}}`
-	iperf3UDPOutput = `{"end": {
-		"sum_received": {"seconds": 2.0, "bits_per_second": 227774456.1, "lost_packets": 10377, "packets": 455265}}}`
-	iperf3Refused = `{"start": {"connected": []}, "error": "unable to connect to server: Connection refused"}`
+	iperf3UDPOutput = `{"start": {"version": "iperf 3.12", "test_start": {"protocol": "UDP"}}, "end": {
+		"sum_received": {"end": 2.0, "seconds": 2.0, "bits_per_second": 227774456.1, "jitter_ms": 0.01, "lost_packets": 10377, "packets": 455265}}}`
+	iperf3Refused = `{"start": {"connected": [], "version": "iperf 3.12"}, "error": "unable to connect to server: Connection refused"}`
 
 	iperfFlowsOutput = `[ ID] Interval       Transfer     Bandwidth
 [  7] 0.0000-0.9949 sec  353024 KBytes  2862028 Kbits/sec
@@ -35,6 +35,7 @@ const (
 	sockperfTPServer = "sockperf: Test end (interrupted by user)\nsockperf: Total 407320 messages received and handled\n"
 	sockperfPPOutput = `sockperf: [Total Run] RunTime=1.000 sec; Warm up time=400 msec; SentMessages=13159; ReceivedMessages=13158
 sockperf: [Valid Duration] RunTime=0.500 sec; SentMessages=7031; ReceivedMessages=7030
+sockperf: ====> avg-rtt=78.169 (std-dev=9.000)
 sockperf: Summary: Round trip is 78.169 usec
 sockperf: ---> percentile 99.900 =  306.455
 sockperf: ---> percentile 99.000 =  200.475
@@ -48,8 +49,8 @@ sockperf: ---> percentile 50.000 =   66.648
 	heyOutput        = "Summary:\n  Total:\t1.0004 secs\n  Requests/sec:\t43849.0148\n\nStatus code distribution:\n  [200]\t43866 responses\n"
 	heyWrong         = heyOutput + "\nError distribution:\n  [3]\tGet http://10.0.0.1/: dial tcp: connection refused\n"
 	heyNotFound      = "Summary:\n  Requests/sec:\t43849.0148\n\nStatus code distribution:\n  [404]\t43866 responses\n"
-	autocannonOutput = `{"duration":2,"errors":0,"timeouts":0,"non2xx":0,"2xx":59118}`
-	autocannonWrong  = `{"duration":2,"errors":0,"timeouts":0,"non2xx":4,"2xx":59118}`
+	autocannonOutput = `{"url":"http://10.0.0.1/","duration":2,"errors":0,"timeouts":0,"non2xx":0,"2xx":59118,"latency":{"average":0.2},"requests":{"average":29500,"total":59118}}`
+	autocannonWrong  = `{"url":"http://10.0.0.1/","duration":2,"errors":0,"timeouts":0,"non2xx":4,"2xx":59118,"latency":{"average":0.2},"requests":{"average":29500,"total":59122}}`
 )
 
 func TestReadTools(t *testing.T) {
@@ -82,8 +83,8 @@ func TestReadTools(t *testing.T) {
 	}
 }
 
-// TestReadToolsThatFailed: a tool that says that something went wrong gives no
-// number, and neither does one that said nothing.
+// TestReadToolsThatFailed: a tool that reports that something went wrong gives no
+// number, and neither does one that printed nothing.
 func TestReadToolsThatFailed(t *testing.T) {
 	reno := strings.ReplaceAll(iperf3TCPOutput, `"cubic"`, `"reno"`)
 	for _, c := range []struct {
@@ -94,12 +95,12 @@ func TestReadToolsThatFailed(t *testing.T) {
 	}{
 		{"iperf3 refused", iperf3TCP(bulkWrite, 1), iperf3Refused, "Connection refused"},
 		{"iperf3 with another control", iperf3TCP(bulkWrite, 1), reno, "reno"},
-		{"wrk with wrong answers", wrkHTTP(true), wrkWrong, "Non-2xx"},
+		{"wrk with wrong answers", wrkHTTP(true), wrkWrong, "neither 2xx nor 3xx"},
 		{"wrk with broken connections", wrkHTTP(true), wrkBroken, "read 3"},
 		{"ab with failures", abHTTP(true), abWrong, "7 requests failed"},
 		{"hey with failures", heyHTTP(), heyWrong, "connection refused"},
 		{"hey with wrong answers", heyHTTP(), heyNotFound, "404"},
-		{"autocannon with wrong answers", autocannonHTTP(), autocannonWrong, "4 answers"},
+		{"autocannon with wrong answers", autocannonHTTP(), autocannonWrong, "4 responses"},
 	} {
 		if got, err := c.peer.read(printed{client: []byte(c.out)}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want an error with %q", c.name, got, err, c.want)

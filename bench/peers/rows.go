@@ -18,7 +18,7 @@ type row struct {
 	claims      []claim
 }
 
-// claim says how tare should stand in one metric of a row.
+// claim is how tare should compare in one metric of a row.
 type claim struct {
 	ours   string  // the way of tare's run
 	metric string  // by its name in a result
@@ -62,7 +62,7 @@ func bulkRows() []row {
 			},
 		},
 		{
-			name: "limit", title: "TCP, one flow, beside what the path carries when the receiver does not copy", placements: []string{apart},
+			name: "limit", title: "TCP, one flow, compared with what the path carries when the receiver does not copy", placements: []string{apart},
 			ours: []subject{stream("rx-trunc", 1), stream("write128K", 1), stream("auto", 1)},
 			claims: []claim{
 				{ours: "write128K", metric: "throughput", than: ours("rx-trunc")},
@@ -141,8 +141,8 @@ func packets(mode string) engine {
 	return engine{way: mode, workload: "udp_pps", run: workload.Run{Mode: mode, Size: smallPacket}}
 }
 
-// roundTrips compares the closed loops over "tcp" or "udp". qperf tells only a
-// mean, so means are a claim of their own.
+// roundTrips compares the closed loops over "tcp" or "udp". qperf prints only a
+// mean, so means are a separate claim.
 func roundTrips(name, title, protocol string) row {
 	return row{
 		name: name, title: title, placements: []string{apart, same},

@@ -18,11 +18,11 @@ import (
 
 // The placements of the two ends on CPUs.
 const (
-	apart = "apart" // each end has a CPU of its own
+	apart = "apart" // each end has a separate CPU
 	same  = "same"  // both ends share one
 )
 
-// congestion is the control of both ends, laid by the lab's routes.
+// congestion is the control of both ends, set by the lab's routes.
 const congestion = "cubic"
 
 // end is one end of the path: where it is and the CPU it is bound to.
@@ -65,7 +65,7 @@ func openStage(ctx context.Context, o options, placement string) (_ *stage, err 
 	return s, nil
 }
 
-// build lays the network and finds the ends. A host that holds both has both
+// build sets up the network and finds the ends. A host that holds both has both
 // CPUs; hosts apart have those of their end, and receive there.
 func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 	spec := site.Spec{

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"tare/workload"
 )
 
 // patience is what a run may take beyond its windows.
@@ -21,7 +23,7 @@ type subject interface {
 }
 
 // needy is a subject that needs other programs.
-type needy interface{ tools() []tool }
+type needy interface{ programs() []workload.Program }
 
 // outcome is a row at one placement as measured.
 type outcome struct {
@@ -30,12 +32,12 @@ type outcome struct {
 	headline  bool
 	blocks    []map[string]values // by label; a run that failed has none
 	commands  []string
-	missing   []tool            // not installed
-	failed    map[string]int    // runs, by label
-	failure   map[string]string // the last one's cause
+	missing   []workload.Program // not installed
+	failed    map[string]int     // runs, by label
+	failure   map[string]string  // the last one's cause
 }
 
-// takeTurns measures every row at each of its placements. Interrupted, it gives
+// takeTurns measures every row at each of its placements. Interrupted, it returns
 // what it has.
 func takeTurns(ctx context.Context, chosen []row, o options) (outcomes []outcome, err error) {
 	stages := map[string]*stage{}
@@ -107,24 +109,24 @@ func (out *outcome) subjects() []subject {
 		all = append(all, p)
 	}
 	for _, sub := range all {
-		if needs, some := sub.(needy); !some || out.installed(needs.tools()) {
+		if needs, some := sub.(needy); !some || out.installed(needs.programs()) {
 			present = append(present, sub)
 		}
 	}
 	return present
 }
 
-// installed tells whether all are, and notes those that are not.
-func (out *outcome) installed(tools []tool) bool {
+// installed reports whether all programs are, and notes those that are not.
+func (out *outcome) installed(programs []workload.Program) bool {
 	all := true
-	for _, t := range tools {
-		if !t.missing() {
+	for _, p := range programs {
+		if _, err := p.Find(); err == nil {
 			continue
 		}
 		all = false
-		if !slices.ContainsFunc(out.missing, func(m tool) bool { return m.command == t.command }) {
-			out.missing = append(out.missing, t)
-			fmt.Fprintf(os.Stderr, "%s: %s is not installed: %s\n", out.name, t.command, t.get)
+		if !slices.ContainsFunc(out.missing, func(m workload.Program) bool { return m.Name == p.Name }) {
+			out.missing = append(out.missing, p)
+			fmt.Fprintf(os.Stderr, "%s: %s is not installed: %s\n", out.name, p.Name, p.Get)
 		}
 	}
 	return all

@@ -8,7 +8,7 @@ import (
 	"tare/stats"
 )
 
-// none stands for a figure that there is not.
+// none is printed where there is no figure.
 const none = "–"
 
 // measureName is a metric as the page calls it.

@@ -12,25 +12,25 @@ import (
 const (
 	holds        = "holds"
 	holdsNot     = "does not hold"
-	notToldApart = "not told apart"
+	inconclusive = "inconclusive"
 	shown        = ""
 )
 
-// standing is how tare stands in one claim.
-type standing struct {
+// comparison is how tare compares in one claim.
+type comparison struct {
 	claim
 	quantity     result.Quantity
-	other        string         // whom it is compared with; empty: nobody measured it
+	other        string         // what it is compared with; empty: no tool measured it
 	mine, theirs float64        // medians
 	ratio        stats.Interval // of tare to the other
 	pairs        int            // blocks that measured both
 	verdict      string
 }
 
-// stand weighs one claim of an outcome.
-func (out *outcome) stand(c claim) standing {
+// weigh weighs one claim of an outcome.
+func (out *outcome) weigh(c claim) comparison {
 	quantity, _ := result.QuantityOf(c.metric)
-	st := standing{claim: c, quantity: quantity, other: c.than, verdict: notToldApart}
+	st := comparison{claim: c, quantity: quantity, other: c.than, verdict: inconclusive}
 	if c.than == "" {
 		st.other = out.best(quantity)
 	}
@@ -62,7 +62,7 @@ func judge(ratio stats.Interval, bound float64, better result.Better) string {
 	case most < bound:
 		return holdsNot
 	}
-	return notToldApart
+	return inconclusive
 }
 
 // best is the peer with the best median of a metric.

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tare/experiment"
 	"tare/report"
 	"tare/result"
+	"tare/weigh"
 )
 
 // compareFlags are those of `tare compare`.
@@ -63,8 +63,8 @@ func (f *compareFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print for programs: one comparison for each newer result")
 }
 
-func (f *compareFlags) gates() (experiment.Gates, error) {
-	var g experiment.Gates
+func (f *compareFlags) gates() (weigh.Gates, error) {
+	var g weigh.Gates
 	for _, one := range []struct {
 		flag, text string
 		to         **float64
@@ -96,14 +96,14 @@ func parseLimit(text string) (float64, error) {
 
 // compare prints each comparison, and tells by its status whether the limits were
 // kept.
-func (f *compareFlags) compare(s streams, files []string, gates experiment.Gates) error {
+func (f *compareFlags) compare(s streams, files []string, gates weigh.Gates) error {
 	results, err := readResults(files)
 	if err != nil {
 		return err
 	}
 	all, unmet := []result.Comparison{}, false
 	for n, recent := range results[1:] {
-		c := experiment.Compare(results[0], recent, gates)
+		c := weigh.Compare(results[0], recent, gates)
 		c.Old.File, c.New.File = files[0], files[n+1]
 		all, unmet = append(all, c), unmet || len(c.Unmet) > 0
 	}

@@ -31,10 +31,10 @@ func importCommand(s streams) *cobra.Command {
 
 Logs may be pasted: prompts, comment marks, line numbers, colours, lost blanks,
 cut-off and repeated runs and several tools in one file do no harm. What an
-output does not say is null, never guessed. "-" reads standard input.
+output does not contain is null, never guessed. "-" reads standard input.
 
 Numbers that can't be true together are marked. With --link each throughput
-stands beside the most that the wire carries.`,
+is shown with the most that the wire can carry.`,
 		Example: `  tare import iperf3.log
   iperf3 -c 10.0.0.2 | tare import - --json
   tare import host.log vxlan.log --out imported.json
@@ -74,22 +74,22 @@ stands beside the most that the wire carries.`,
 	return c
 }
 
-// boundFlags say over what wire the imported runs went.
+// boundFlags describe the wire that carried the imported runs.
 type boundFlags struct {
 	link, network string
 	mtu           int
 }
 
 func (f *boundFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.link, "link", "", "rate of the link that they went over, as 1gbit: each throughput gets its ceiling")
+	flags.StringVar(&f.link, "link", "", "rate of the link that carried them, as 1gbit: each throughput gets its ceiling")
 	flags.IntVar(&f.mtu, "mtu", 1500, "MTU of that link, in bytes")
-	flags.StringVar(&f.network, "network", "", "network that they went over, whose headers take their share")
+	flags.StringVar(&f.network, "network", "", "network that carried them, whose headers take their share")
 }
 
 func (f *boundFlags) apply(res *result.Result) error {
 	if f.link == "" {
 		if f.network != "" {
-			return wrong("--network %s: its share is known with --link only", f.network)
+			return wrong("--network %s: its share is known only with --link", f.network)
 		}
 		return nil
 	}
@@ -107,7 +107,7 @@ func (f *boundFlags) apply(res *result.Result) error {
 }
 
 // imported reads the files into one result. Its environment and plan are
-// empty: no output of a tool tells them.
+// empty: no output of a tool contains them.
 func imported(in io.Reader, files []string) (*result.Result, error) {
 	id := make([]byte, 8)
 	if _, err := rand.Read(id); err != nil {

@@ -67,7 +67,7 @@ func sendIperf3(ctx context.Context, to netip.AddrPort, asked iperf3Test, s stre
 	return nil
 }
 
-// test says in iperf3's terms what was asked for, or what of it iperf3 lacks.
+// test is what was asked for in iperf3's terms, or an error for what iperf3 lacks.
 func (a iperf3Test) test() (iperf3.Test, error) {
 	w := a.workload
 	t := iperf3.Test{

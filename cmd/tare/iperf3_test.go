@@ -34,7 +34,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// serving runs serveIperf3 until the test ends, and gives where.
+// serving runs serveIperf3 until the test ends, and returns where.
 func serving(t *testing.T) (netip.AddrPort, *buffer) {
 	t.Helper()
 	var out buffer
@@ -56,7 +56,7 @@ func serving(t *testing.T) (netip.AddrPort, *buffer) {
 			return netip.MustParseAddrPort(found[1]), &out
 		}
 	}
-	t.Fatalf("the server does not say where it listens: %q", out.String())
+	t.Fatalf("the server does not print where it listens: %q", out.String())
 	return netip.AddrPort{}, nil
 }
 
@@ -80,7 +80,7 @@ func TestLabIperf3BetweenTwoTares(t *testing.T) {
 	}
 	for end := time.Now().Add(5 * time.Second); !strings.Contains(served.String(), "TCP, flows 2 from the client"); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("the server said nothing of the test: %q", served.String())
+			t.Fatalf("the server printed nothing about the test: %q", served.String())
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tare/experiment"
-	"tare/lab"
+	"tare/probe"
 	"tare/site"
 )
 
@@ -47,10 +47,10 @@ func labShowCommand(s streams) *cobra.Command {
 			if asJSON {
 				enc := json.NewEncoder(s.out)
 				enc.SetIndent("", " ")
-				return enc.Encode(namespaces)
+				return enc.Encode(shown(namespaces))
 			}
-			for _, one := range namespaces {
-				printNamespace(s.out, one)
+			for _, one := range shown(namespaces) {
+				one.print(s.out)
 			}
 			return nil
 		},
@@ -60,8 +60,40 @@ func labShowCommand(s streams) *cobra.Command {
 	return c
 }
 
-// printNamespace writes what a namespace holds, one line for each object.
-func printNamespace(w io.Writer, l lab.Snapshot) {
+// shownNamespace is a namespace as the command prints it: routes, neighbours and
+// FDB entries are text.
+type shownNamespace struct {
+	Namespace  string        `json:"namespace"`
+	Inode      uint64        `json:"inode"` // of the network namespace
+	CPUs       string        `json:"cpus,omitempty"`
+	Links      []probe.Link  `json:"links"`
+	Routes     []string      `json:"routes"`
+	Neighbours []string      `json:"neighbours"`
+	FDB        []string      `json:"fdb"`
+	Rules      []probe.Chain `json:"rules"`
+}
+
+func shown(namespaces []probe.Inventory) []shownNamespace {
+	all := make([]shownNamespace, len(namespaces))
+	for n, ns := range namespaces {
+		all[n] = shownNamespace{
+			Namespace: ns.Namespace, Inode: ns.Inode, CPUs: ns.CPUs, Links: ns.Links,
+			Routes: texts(ns.Routes), Neighbours: texts(ns.Neighbours), FDB: texts(ns.FDB), Rules: ns.Rules,
+		}
+	}
+	return all
+}
+
+func texts[T fmt.Stringer](values []T) []string {
+	all := make([]string, len(values))
+	for n, value := range values {
+		all[n] = value.String()
+	}
+	return all
+}
+
+// print writes what the namespace holds, one line for each object.
+func (l shownNamespace) print(w io.Writer) {
 	fmt.Fprint(w, l.Namespace)
 	if l.CPUs != "" {
 		fmt.Fprintf(w, " (CPUs %s)", l.CPUs)
@@ -77,7 +109,7 @@ func printNamespace(w io.Writer, l lab.Snapshot) {
 			fmt.Fprintf(w, " on %s", link.Bridge)
 		}
 		if len(link.Addresses) > 0 {
-			fmt.Fprintf(w, " addr %s", strings.Join(link.Addresses, " "))
+			fmt.Fprintf(w, " addr %s", strings.Join(texts(link.Addresses), " "))
 		}
 		fmt.Fprintln(w)
 	}

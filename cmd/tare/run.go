@@ -70,7 +70,7 @@ and gives a verdict on each claim.`,
 			if f.check {
 				return runCheck(c.Context(), s, f, plan)
 			}
-			return weigh(c.Context(), s, f, plan)
+			return runInLab(c.Context(), s, f, plan)
 		},
 	}
 	f.register(c.Flags())
@@ -98,8 +98,8 @@ func (f *runFlags) equip(plan result.Plan) (result.Plan, error) {
 	return plan, err
 }
 
-// weigh builds the lab, measures, and reports.
-func weigh(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
+// runInLab builds the lab, measures, and reports.
+func runInLab(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
 	return f.deliver(s, experiment.SizeOf(plan), func(save func(*result.Result) error) (*result.Result, error) {
 		return measure(ctx, s, f, plan, save)
 	})

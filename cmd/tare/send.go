@@ -30,17 +30,17 @@ type sendFlags struct {
 	json, iperf3               bool
 }
 
-// sendCommand is the engine's driving end on its own.
+// sendCommand is the engine's driving end without a lab.
 func sendCommand(s streams) *cobra.Command {
 	var f sendFlags
 	c := &cobra.Command{
 		Use:   "send",
 		Short: "Do one run against a tare serve, or against iperf3",
-		Long: `Does one run against a tare serve and tells what both ends measured: no lab, no
+		Long: `Does one run against a tare serve and prints what both ends measured: no lab, no
 baseline, no toll. Nothing is printed while the window is open; --interval adds
 a line for each step of the series afterwards. With --iperf3 the server is that
-of iperf3, the warm-up is none unless given, and a line is printed each second. With
---workload http and a URL the server is any of HTTP/1.1.`,
+of iperf3, there is no warm-up by default, and a line is printed each second. With
+--workload http and a URL it is any server of HTTP/1.1.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.send(c.Context(), s, c.Flags())
@@ -52,7 +52,7 @@ of iperf3, the warm-up is none unless given, and a line is printed each second. 
 	f.workload.register(flags)
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control (default: the route's or the machine's)")
 	flags.StringVar(&f.duration, "duration", "5s", "length of the window")
-	flags.StringVar(&f.warmup, "warmup", "200ms", "what precedes the window")
+	flags.StringVar(&f.warmup, "warmup", "200ms", "time before the window, not measured")
 	flags.StringVar(&f.interval, "interval", "", "step of the series, printed a line each, as 1s")
 	flags.StringVar(&f.pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
 	flags.StringVar(&f.token, "token", "", "the server's token")
@@ -107,7 +107,7 @@ func (f *sendFlags) find(ctx context.Context, run *experiment.Single) (err error
 	case err != nil:
 		return wrong("--to: %w", err)
 	case at.Scheme != "http" || at.Host == "":
-		return wrong("--to %q: write it as http://10.0.0.2:80/path: no other scheme is spoken here", f.to)
+		return wrong("--to %q: write it as http://10.0.0.2:80/path: no other scheme is supported", f.to)
 	case f.name != "http" || f.iperf3 || f.token != "":
 		return wrong("--to %q: a URL is for --workload http alone, without --token", f.to)
 	}
@@ -120,7 +120,7 @@ func (f *sendFlags) find(ctx context.Context, run *experiment.Single) (err error
 // iperf3 calls omit.
 func (f *sendFlags) sendIperf3(ctx context.Context, run experiment.Single, flags *pflag.FlagSet, s streams) error {
 	if f.token != "" || f.out != "" {
-		return wrong("--token and --out: iperf3 has no such thing: leave them out")
+		return wrong("--token and --out: iperf3 has neither: leave them out")
 	}
 	asked := iperf3Test{workload: run.Workload, duration: run.Duration.Duration(), interval: run.Interval, json: f.json}
 	if flags.Changed("warmup") {

@@ -13,7 +13,7 @@ import (
 	"tare/network"
 )
 
-// serveCommand is the engine's serving end on its own.
+// serveCommand is the engine's serving end without a lab.
 func serveCommand(s streams) *cobra.Command {
 	var bind, pin, token string
 	var asIperf3 bool
@@ -22,9 +22,9 @@ func serveCommand(s streams) *cobra.Command {
 		Short: "Serve the runs of tare send, at one port",
 		Long: `Serves the runs that tare send asks for, one after another or side by side, until
 it is interrupted. One port takes requests and data; a second run at the same
-time gets a port of its own, which the sender is told. Who connects without a
-run's token is dropped and counted. With --iperf3 it is a server for iperf3's
-own clients instead.
+time uses another port, whose number the sender receives. A peer that connects
+without a run's token is dropped and counted. With --iperf3 it is a server for
+iperf3's own clients instead.
 
 Bind it to the address of the path under test. With --token only senders that
 give the same one are served.`,
@@ -55,7 +55,7 @@ give the same one are served.`,
 	return c
 }
 
-// portOf is the port where none is given: iperf3 has one of its own.
+// portOf is the port where none is given: iperf3 has another.
 func portOf(iperf3 bool) uint16 {
 	if iperf3 {
 		return 5201

@@ -41,7 +41,11 @@ func (f runFlags) verify(ctx context.Context, l *site.Lab, plan result.Plan, res
 	if again == nil {
 		return err
 	}
-	diagnose.Verify(res, again, chosen.finding)
+	var changed []string
+	if chosen.pinned {
+		changed = []string{"pin"}
+	}
+	diagnose.Verify(res, again, chosen.finding, changed...)
 	return err
 }
 

@@ -1,6 +1,6 @@
 // Command flanneld is flannel's daemon over flannel's own packages: the backends
 // vxlan, host-gw and udp, etcd as the store, rules by iptables or nftables. It
-// has no backends of clouds, whose modules are large or not to be had, and takes
+// has no backends of clouds, whose modules are large or not available, and has
 // those of flanneld's flags that a lab needs.
 package main
 

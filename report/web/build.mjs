@@ -1,5 +1,5 @@
-// Makes dist/report.js and dist/report.css, which stand in the repository: the
-// page's script with what it takes of ECharts, and its style.
+// Builds dist/report.js and dist/report.css, which are kept in the repository: the
+// page's script with the parts of ECharts that it uses, and its style.
 import { build } from "esbuild";
 
 const out = process.argv[2] ?? "dist";

@@ -37,7 +37,7 @@ type footprint struct {
 // NoLeaks compares the footprint before and after a test.
 func NoLeaks(t testing.TB) {
 	t.Helper()
-	needsTier(t)
+	NeedsTier(t)
 	before := look(t)
 	t.Cleanup(func() {
 		left := look(t).beyond(before)

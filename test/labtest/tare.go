@@ -17,7 +17,7 @@ const Binary = "TARE_BINARY"
 // test of each process that asks builds it into the user's cache.
 func Tare(t testing.TB) string {
 	t.Helper()
-	needsTier(t)
+	NeedsTier(t)
 	path := os.Getenv(Binary)
 	if path == "" {
 		var err error

@@ -30,11 +30,15 @@ func MarkQuickRun() (quick bool, err error) {
 // this process.
 func OfQuickRun() bool { return os.Getenv(quickRun) != "" }
 
-// needsTier fails a test whose name claims that it is quick. Benchmarks and
+// NeedsTier fails a test whose name claims that it is quick. Benchmarks and
 // fuzz targets are of no tier.
-func needsTier(t testing.TB) {
+func NeedsTier(t testing.TB) {
 	t.Helper()
 	if strings.HasPrefix(t.Name(), "Test") && !regexp.MustCompile(NotQuick).MatchString(t.Name()) {
-		t.Fatalf("%s is not quick: it starts a lab, an engine or tare itself; rename it TestLab... or TestReal... (docs/testing.md)", t.Name())
+		t.Fatalf("%s is not quick: it measures, or starts a lab, an engine or tare itself; rename it TestLab... or TestReal... (docs/testing.md)", t.Name())
 	}
 }
+
+// NotTested begins what a test logs of a part that it could not test on this
+// machine. The verdict prints it, also of a test that passes.
+const NotTested = "NOT TESTED:"

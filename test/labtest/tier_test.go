@@ -33,7 +33,7 @@ func TestQuickTestsStartNoLab(t *testing.T) {
 		"TestQuick": true, "TestQuick/lab": true, "TestLaboratory": false, "TestLabUserX/y": false, "TestRealX": false, "BenchmarkX": false, "FuzzX": false,
 	} {
 		one := &nameOnly{name: name}
-		if needsTier(one); one.failed != refused {
+		if NeedsTier(one); one.failed != refused {
 			t.Errorf("%s: refused %t, want %t", name, one.failed, refused)
 		}
 	}

@@ -43,7 +43,7 @@ func AsOrdinaryUser(t *testing.T) {
 // Readable copies the test binary to where every user may run it.
 func Readable(t *testing.T) string {
 	t.Helper()
-	needsTier(t)
+	NeedsTier(t)
 	dir, err := os.MkdirTemp("", "tare-test-")
 	if err != nil {
 		t.Fatal(err)

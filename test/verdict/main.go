@@ -13,6 +13,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"tare/test/labtest"
 )
 
 func main() {
@@ -63,6 +65,7 @@ func judge(in io.Reader, out io.Writer) error {
 			delete(said, key)
 		case e.Action == "pass":
 			passed++
+			notTested(said[key], out)
 			delete(said, key)
 		}
 	}
@@ -70,6 +73,16 @@ func judge(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("read test output: %w", err)
 	}
 	return sentence(passed, failed, skipped)
+}
+
+// notTested prints the lines in which a test that passed says what it could not
+// test on this machine.
+func notTested(said string, out io.Writer) {
+	for line := range strings.Lines(said) {
+		if _, what, found := strings.Cut(line, labtest.NotTested); found {
+			fmt.Fprint(out, labtest.NotTested, what)
+		}
+	}
 }
 
 // unended names the tests of a package that began and never ended, as where they

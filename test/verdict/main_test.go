@@ -20,6 +20,9 @@ func TestJudge(t *testing.T) {
 		err      string // part of the error; "": none
 	}{
 		{"passed", pass + okay, "ok  \tp\t0.1s\n", ""},
+		{"passed but for a part", `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: NOT TESTED: gre: no module\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"noise\n"}
+` + pass + okay, "NOT TESTED: gre: no module\nok  \tp\t0.1s\n", ""},
 		{"failed", pass + `{"Action":"output","Package":"p","Test":"TestB","Output":"why B failed\n"}
 {"Action":"fail","Package":"p","Test":"TestB"}
 {"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}

@@ -1,7 +1,7 @@
 import { copyButton, el } from "./dom.js";
 import { percent } from "./units.js";
 
-// machine says what was measured on, and whether it was quiet enough.
+// machine shows the machine of the measurement, and whether it was quiet enough.
 export function machine(t, view) {
   const { environment: e, noise } = view.about;
   const lines = [];
@@ -22,10 +22,10 @@ export function machine(t, view) {
     el("p", { class: "quiet" }, t("lab")));
 }
 
-// command repeats what a result's plan says; the result is what the page saves.
+// command runs a result's plan again, from the file that the page saves.
 const command = "tare run tare-result.json";
 
-// about is all that it takes to measure again, and the samples.
+// about shows all that is needed to repeat the measurement, and saves the samples.
 export function about(t, views) {
   const samples = el("button", { type: "button", id: "download" }, t("download"));
   samples.addEventListener("click", async () => {
@@ -47,7 +47,7 @@ export function about(t, views) {
 
 const json = (label, value) => el("pre", { tabindex: "0", role: "group", "aria-label": label }, JSON.stringify(value, null, 1));
 
-// unpacked is the results as the run wrote them, one after the other.
+// unpacked returns the results as the run wrote them, one after the other.
 export async function unpacked() {
   const packed = Uint8Array.from(atob(JSON.parse(document.getElementById("result").textContent)), (c) => c.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();

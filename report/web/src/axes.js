@@ -9,8 +9,8 @@ export const legend = (page, names) => ({
   textStyle: { color: page.text }, pageTextStyle: { color: page.text }, pageIconColor: page.text, inactiveColor: page.line,
 });
 
-// zoom is by the slider below, by dragging, and by the wheel with Ctrl, so that
-// the wheel alone scrolls the page. What is past an end is cut, not left out.
+// zoom is by the slider below, by dragging, and by the wheel with Ctrl, so that the
+// wheel alone scrolls the page. What is beyond an end is clipped, not left out.
 export const zoom = (page) => [
   { type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl" },
   { type: "slider", show: !page.paper, xAxisIndex: 0, filterMode: "none", height: 14, bottom: 4, borderColor: page.line, showDetail: false, showDataShadow: false, brushSelect: false, textStyle: { color: page.text } },
@@ -25,10 +25,11 @@ export const valueAxis = (page, name, { log = false, label = tick, ...more } = {
 
 const tick = (v) => trim(figure(v, 4));
 
-// trim takes off the zeros that end a fraction.
+// trim removes trailing zeros of a fraction.
 export const trim = (text) => (text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text);
 
-// inUnit writes a value on an axis whose values are far apart, each in its unit.
+// inUnit writes a value of an axis that spans many powers of ten, each in its own
+// unit.
 export function inUnit(value, unit) {
   const [name, size] = scaleFor(unit, [value]);
   return `${trim(figure(value / size))} ${name}`.trim();
@@ -45,20 +46,20 @@ export function logButton(t, scale, drawing) {
   return button;
 }
 
-// namesAxis is an axis of names from above to below.
+// namesAxis is an axis of names from top to bottom.
 export const namesAxis = (page, names, width = page.narrow ? 120 : 260) => ({
   type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { lineStyle: { color: page.line } },
   axisLabel: { interval: 0, color: page.text, width, overflow: "truncate" },
 });
 
-// rowTip is a tooltip for a whole row, since what is drawn in it may be thin; told
-// writes it from the data of one that is drawn there.
-export const rowTip = (told) => ({
+// rowTip is a tooltip for a whole row, since the marks in it may be thin; text writes
+// it from the data of a mark.
+export const rowTip = (text) => ({
   trigger: "axis", axisPointer: { type: "shadow" },
-  formatter: (points) => [...new Set(points.filter((p) => p.data?.of).map((p) => told(p.data.of)))].join("<br>"),
+  formatter: (points) => [...new Set(points.filter((p) => p.data?.of).map((p) => text(p.data.of)))].join("<br>"),
 });
 
-// errorBar is an interval with its ends, across a row at y.
+// errorBar is an interval with its ends, in the row at.
 export function errorBar(api, at, low, high, stroke) {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return [];
   const [from, y] = api.coord([low, at]);
@@ -67,7 +68,7 @@ export function errorBar(api, at, low, high, stroke) {
   return [line(from, y, to, y), line(from, y - 4, from, y + 4), line(to, y - 4, to, y + 4)];
 }
 
-// errorBars are the intervals of rows, over all else. Each is {at, low, high}.
+// errorBars are the intervals of rows, on top of everything. Each is {at, low, high}.
 export const errorBars = (rows, colour) => ({
   type: "custom", silent: true, clip: true, z: 6, data: rows.map((r, n) => [r.low ?? NaN, r.high ?? NaN, r.at ?? n]), encode: { x: [0, 1], y: 2 },
   renderItem: (p, api) => ({ type: "group", children: errorBar(api, api.value(2), api.value(0), api.value(1), colour) }),

@@ -3,9 +3,9 @@ import { chart } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { figure, scaleFor } from "./units.js";
 
-// bars draws a bar for each row, {label, parts, at, low, high, n}: parts by name,
-// one behind the other, and the interval of their sum. names are those of the
-// parts, in order; side by side where apart is set. log is as for lines.
+// bars draws a bar for each row, {label, parts, at, low, high, n}: its parts by name,
+// stacked, and the interval of their sum. names are those of the parts, in order. With
+// apart the parts are side by side. log is as for lines.
 export function bars(t, { title, first, names, unit, rows, apart, log }) {
   const [name, size] = scaleFor(unit, rows.flatMap((r) => [r.high, ...names.map((n) => r.parts[n])]));
   const scale = { log };
@@ -29,7 +29,7 @@ export function bars(t, { title, first, names, unit, rows, apart, log }) {
 const summary = (title, names, rows, unit, size) =>
   `${title}: ${rows.map((r) => `${r.label} ${names.filter((n) => r.parts[n] !== undefined).map((n) => `${n} ${figure(r.parts[n] / size)} ${unit}`).join(", ")}`).join("; ")}`;
 
-// least is the power of ten below all bars: one of logarithms has no zero.
+// least is the power of ten below all bars: a logarithmic axis has no zero.
 const least = (rows, names, size) => {
   const above = rows.flatMap((r) => [r.low, ...names.map((n) => r.parts[n])]).filter((v) => v > 0);
   return above.length ? 10 ** Math.floor(Math.log10(Math.min(...above) / size)) : undefined;

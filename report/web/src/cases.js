@@ -5,8 +5,8 @@ import { lines } from "./lines.js";
 import { figureWithTable, table } from "./table.js";
 import { figure, interval, percent, scaleFor } from "./units.js";
 
-// published sets a published measurement beside what was measured: a verdict on
-// each claim, the recommendations, and figure by figure the tolls.
+// published compares a published measurement with the measured one: a verdict on each
+// claim, the recommendations, and the tolls figure by figure.
 export function published(t, view) {
   const one = view.case;
   if (!one) return undefined;
@@ -23,7 +23,7 @@ const claim = (t, c) => el("li", { class: `claim ${c.verdict.split(" ")[0]}` },
 
 const list = (title, texts) => (texts?.length ? [el("h3", {}, title), el("ul", {}, texts.map((text) => el("li", {}, text)))] : undefined);
 
-// tablesOf sorts figures by experiment, workload and metric.
+// tablesOf groups figures by experiment, workload and metric.
 function tablesOf(all) {
   const tables = new Map();
   for (const f of all) {
@@ -36,7 +36,7 @@ function tablesOf(all) {
 
 const label = (f) => [f.network, f.setting].filter(Boolean).join(", ");
 
-// figures draws a table's tolls: over the message size where it is one of several.
+// figures draws a table's tolls: over the message size if there are more than two.
 function figures(t, { title, rows }) {
   const compared = rows.filter((f) => f.published_toll !== undefined);
   if (compared.length === 0) return el("article", {}, el("p", { class: "caption" }, title), table(title, columns(t, rows), rows));
@@ -63,8 +63,8 @@ function bySize(t, title, rows) {
   return lines(t, { title, x: { name: t("size_bytes"), key: "size (bytes)", log: true, base: 2 }, unit: "ratio", series });
 }
 
-// dots draws each figure's two tolls on a row of its own: a ring as published, a
-// dot with its interval as measured.
+// dots draws the two tolls of each figure in one row: a ring as published, a dot with
+// its interval as measured.
 function dots(t, rows, page) {
   const mark = (ratio, f) => ({ value: [100 * ratio, label(f)], of: f, itemStyle: { opacity: f.fidelity === "stand-in" ? 0.4 : 1 } });
   return {

@@ -11,10 +11,10 @@ echarts.use([
   MarkLineComponent, ScatterChart, SVGRenderer, TooltipComponent,
 ]);
 
-// Colours that keep apart for those who see few (Okabe and Ito, 2008).
+// Colours that remain distinguishable with colour blindness (Okabe and Ito, 2008).
 export const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d00", "#7a7a7a"];
 
-// tints follow where a chart has more parts than that.
+// tints follow if a chart has more parts.
 const tints = ["#80b8d9", "#eaae80", "#80ceb9", "#e5bcd3", "#f2cf80", "#aad9f4", "#c5b680", "#bcbcbc"];
 
 // verdicts are in the order of the legend, each with its colour.
@@ -23,8 +23,8 @@ export const verdicts = { slower: "#d55e00", equal: "#0072b2", faster: "#009e73"
 const root = document.documentElement;
 const alive = new Set();
 
-// chart draws an option once it comes into view, and anew when the page's colours
-// or width change. option is given the colours of the page.
+// chart draws an option once it comes into view, and again when the page's colours or
+// width change. option receives the colours of the page.
 export function chart(label, height, option) {
   const box = el("div", { class: "chart", role: "img", "aria-label": label, style: `height:${height}px` });
   const one = { box, drawn: undefined, draw: undefined };
@@ -55,7 +55,7 @@ const watch = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "300px" });
 
-// forget lets go of all charts, before the page is drawn anew.
+// forget disposes of all charts before the page is drawn again.
 export function forget() {
   alive.forEach((one) => one.drawn?.dispose());
   alive.clear();
@@ -71,8 +71,8 @@ addEventListener("resize", () => {
   });
 });
 
-// Paper is white and of its own width: all charts are drawn for it, those that
-// were not come upon yet too, and drawn back afterwards.
+// Paper is white and has its own width: before printing all charts are drawn for it,
+// also those not yet scrolled into view, and afterwards for the screen again.
 let theme;
 function refit() {
   for (const one of alive) {

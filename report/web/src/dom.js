@@ -1,5 +1,5 @@
-// el makes an element. Texts are nodes of their own, so that no name from a
-// result is ever read as markup.
+// el creates an element. Texts become text nodes, so that no name from a result is
+// parsed as markup.
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -14,7 +14,7 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-// copyButton copies what text gives, and says so.
+// copyButton copies what text returns, and confirms it.
 export function copyButton(label, done, text) {
   const button = el("button", { type: "button", class: "small" }, label);
   button.addEventListener("click", async () => {
@@ -28,7 +28,7 @@ export function copyButton(label, done, text) {
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-  } catch { // a page opened from a file may not be let at the clipboard
+  } catch { // a page opened from a file may have no access to the clipboard
     const area = el("textarea", { "aria-hidden": "true", class: "hidden" });
     area.value = text;
     document.body.append(area);

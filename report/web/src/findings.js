@@ -15,7 +15,7 @@ export function findings(t, view) {
     f.verified?.before !== undefined && f.verified?.after !== undefined && el("p", {}, t("verified", { metric: f.verified.metric, before: `${percent(f.verified.before)} %`, after: `${percent(f.verified.after)} %` })))));
 }
 
-// rankings lists the networks that meet what was asked for, at their places.
+// rankings lists the networks that meet the demands, by rank.
 export function rankings(t, view) {
   return view.rankings?.map((r) => el("div", {},
     el("h3", {}, `${r.path}: ${r.workload}, ${r.metric}`),

@@ -4,16 +4,16 @@ import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
 import { figure, percent, scaleFor, withUnit } from "./units.js";
 
-// hops draws the way of a packet through each network as a waterfall: each hop
-// begins where the one before it ends. All have one scale, the baseline first.
+// hops draws the path of a packet through each network as a waterfall: each hop begins
+// where the one before it ends. All have the same scale, the baseline first.
 export function hops(t, view, group) {
   const ways = group.rows.map((r) => ({ row: r, hops: way(r.trace) })).filter((w) => w.hops.length > 0);
   const longest = Math.max(...ways.map((w) => w.hops.at(-1).begin + w.hops.at(-1).long));
   return ways.length > 0 && el("div", { class: "charts whole" }, ways.map((w) => waterfall(t, w.row, w.hops, longest)));
 }
 
-// way is the hops with where they begin: as long as they take without being
-// followed or, where that is not known of all, as they took while they were.
+// way is the hops with where they begin: with the times without tracing or, if those
+// are not known for all hops, with the times while traced.
 function way(trace) {
   const known = trace?.hops ?? [];
   const clean = known.every((h) => h.clean !== undefined);
@@ -55,8 +55,8 @@ function waterfall(t, row, all, longest) {
     { name: "p99", key: "p99 (s)", right: true, text: (h) => figure(h.p99 / size), value: (h) => h.p99 },
   ];
   const { sum, traced, ways: n } = row.trace;
-  const told = all[0].scaled ? t("hops_text", { sum: withUnit(sum, "s"), total: withUnit(traced, "s"), n }) : t("hops_followed", { sum: withUnit(sum, "s"), n });
-  return el("div", {}, figureWithTable(t, title, drawing, columns, all), el("p", { class: "quiet" }, told));
+  const note = all[0].scaled ? t("hops_text", { sum: withUnit(sum, "s"), total: withUnit(traced, "s"), n }) : t("hops_followed", { sum: withUnit(sum, "s"), n });
+  return el("div", {}, figureWithTable(t, title, drawing, columns, all), el("p", { class: "quiet" }, note));
 }
 
 const tip = (h, unit, size) =>

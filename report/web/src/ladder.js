@@ -3,15 +3,15 @@ import { chart } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { figure, percent, scaleFor } from "./units.js";
 
-// ladder draws what each network adds to the one that it is built upon: a bar
-// from the level of the one below to its own, in the unit of the metric.
+// ladder draws what each network adds to its parent: a bar from the parent's level to
+// its own, in the unit of the metric.
 export function ladder(t, view, group) {
   if (!group.ladder?.length) return undefined;
   const rungs = group.ladder;
   const [unit, size] = scaleFor(group.unit, rungs.map((r) => r.level));
   const title = t("ladder_title", { metric: group.metric });
   const words = rungs.map((r) => `${r.label} ${added(group, r)}`).join("; ");
-  const kinds = [["adds", "#d55e00"], ["gives_back", "#009e73"], ["untold", "#7a7a7a"]].filter(([kind]) => rungs.some((r) => r.step && kindOf(r.step) === kind));
+  const kinds = [["adds", "#d55e00"], ["gives_back", "#009e73"], ["unclear", "#7a7a7a"]].filter(([kind]) => rungs.some((r) => r.step && kindOf(r.step) === kind));
   const drawing = chart(`${title}: ${words}`, 110 + 24 * rungs.length, (page) => ({
     grid: { left: 8, right: page.narrow ? 20 : 150, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, kinds.map(([kind]) => t(kind))), dataZoom: zoom(page),
@@ -32,13 +32,13 @@ export function ladder(t, view, group) {
   return figureWithTable(t, title, drawing, columns(t, group, rungs, unit, size), rungs);
 }
 
-// kindOf is what an interval tells of a step.
-const kindOf = (step) => (step.low > 0 ? "adds" : step.high < 0 ? "gives_back" : "untold");
+// kindOf classifies a step by its interval.
+const kindOf = (step) => (step.low > 0 ? "adds" : step.high < 0 ? "gives_back" : "unclear");
 
-// dots are the rungs without a bar: the baseline, and what no block could pair.
+// dots are the rungs without a bar: the baseline, and those that no block pairs.
 const dots = (data) => ({ type: "scatter", symbol: "diamond", symbolSize: 10, data });
 
-// bar is a step with the line that it hangs on, clipped to what is in view.
+// bar is a step with the line that connects it to its parent, clipped to the view.
 function bar(p, api, page, fill, words) {
   const { x: left, width } = p.coordSys;
   const clip = (x) => Math.min(Math.max(x, left), left + width);
@@ -51,12 +51,12 @@ function bar(p, api, page, fill, words) {
   return { type: "group", children };
 }
 
-// added is a step in the unit in which it is told: a time, or percent.
+// added is the text of a step, as a time or in percent.
 function added(group, rung) {
   if (!rung.step) return "";
   const { value, low, high } = rung.step;
   if (group.unit !== "s") return `${percent(value, true)} % ${low === undefined ? "" : `[${percent(low)}, ${percent(high)}]`}`.trim();
-  const [unit, size] = scaleFor("s", group.ladder.map((r) => r.step?.value)); // one for all, to be compared
+  const [unit, size] = scaleFor("s", group.ladder.map((r) => r.step?.value)); // one unit for all, so that they can be compared
   const shown = (v) => trim(figure(v / size));
   return `${value > 0 ? "+" : ""}${shown(value)} ${unit} ${low === undefined ? "" : `[${shown(low)}, ${shown(high)}]`}`.trim();
 }

@@ -1,7 +1,6 @@
 import { bars } from "./bars.js";
 
-// layers draws in which layer of the kernel the CPUs were, of each network that
-// was traced.
+// layers draws the CPU time of each layer of the kernel, for each traced network.
 export function layers(t, view, group) {
   const traced = group.rows.filter((r) => r.trace?.cpu?.layers?.length);
   if (traced.length === 0) return undefined;

@@ -3,13 +3,12 @@ import { chart, palette } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { figure, scaleFor, withUnit } from "./units.js";
 
-// lines draws networks over something, a line each. A series is {name, points,
-// limit}: its points are {x, y, low, high, n}, all but x and y where there are
-// such, and limit a height that it can't pass, drawn dashed. log is whether the
-// height is logarithmic at first; undefined where it may be below zero. A guide is
-// no network, and not in the table. second are series
-// of the same names in another unit, {name, unit, series}, against an axis of
-// their own: thin and dotted, or as bars.
+// lines draws networks over x, a line each. A series is {name, points, limit, guide}:
+// its points are {x, y, low, high, n}, of which only x and y are required; limit is a
+// value that it cannot exceed, drawn dashed; a guide is a line that is no network, and
+// is not in the table. log is whether y is logarithmic at first; undefined if y may be
+// below zero. second are series of the same names in another unit, {name, unit,
+// series}, on their own axis: thin and dotted, or as bars.
 export function lines(t, { title, x, unit, log, series, second }) {
   const [name, size] = scaleFor(unit, series.flatMap((s) => s.points.map((p) => p.y)));
   const scale = { log };
@@ -21,7 +20,7 @@ export function lines(t, { title, x, unit, log, series, second }) {
     if (second) {
       const [by, per] = scaleFor(second.unit, second.series.flatMap((s) => s.points.map((p) => p.y)));
       axes.push(valueAxis(page, [second.name, by].filter(Boolean).join(", "), { nameGap: 40, min: 0, splitLine: { show: false } }));
-      all.push(...second.series.map((s, n) => beside(s, n, second, { unit: by, size: per })));
+      all.push(...second.series.map((s, n) => secondary(s, n, second, { unit: by, size: per })));
     }
     return {
       grid: { left: 34, right: second ? 34 : 20, top: 40, bottom: 62, containLabel: true },
@@ -41,20 +40,21 @@ export function lines(t, { title, x, unit, log, series, second }) {
 const summary = (title, series, unit) =>
   `${title}: ${series.map((s) => `${s.name} ${withUnit(s.points[0].y, unit)} – ${withUnit(s.points.at(-1).y, unit)}`).join("; ")}`;
 
-// farApart tells whether values differ so much that logarithms show them better.
+// farApart reports whether values span so much that a logarithmic axis shows them
+// better.
 export function farApart(series) {
   const all = series.flatMap((s) => s.points.map((p) => p.y)).filter((y) => y > 0);
   return Math.max(...all) > 10 * Math.min(...all);
 }
 
-// floor is the power of ten below all that is above zero: an axis of logarithms
-// has no zero.
+// floor is the power of ten below all values above zero: a logarithmic axis has no
+// zero.
 const floor = (series, size) => {
   const above = series.flatMap((s) => s.points.map((p) => p.y / size)).filter((y) => y > 0);
   return above.length ? 10 ** Math.floor(Math.log10(Math.min(...above))) : undefined;
 };
 
-// drawn is a network's line; those past the palette's end are dashed.
+// drawn is a network's line; those beyond the palette's end are dashed.
 function drawn(t, s, n, upper, page) {
   return {
     type: "line", name: s.name, showSymbol: s.points.length < 40 && !s.guide, lineStyle: { type: n < 8 && !s.guide ? "solid" : "dashed" }, color: s.guide && page.text,
@@ -66,7 +66,7 @@ function drawn(t, s, n, upper, page) {
   };
 }
 
-// intervals are those of a line's points, upright.
+// intervals are those of a line's points, drawn vertically.
 const intervals = (s, upper) => ({
   type: "custom", name: s.name, silent: true, clip: true,
   data: s.points.filter((p) => p.low !== undefined && (!upper.log || p.low > 0)).map((p) => [p.x, p.low / upper.size, p.high / upper.size]), encode: { x: 0, y: [1, 2] },
@@ -77,7 +77,8 @@ const intervals = (s, upper) => ({
   },
 });
 
-const beside = (s, n, second, by) => ({
+// secondary is a series on the second axis.
+const secondary = (s, n, second, by) => ({
   type: second.bars ? "bar" : "line", name: s.name, yAxisIndex: 1, showSymbol: false, lineStyle: { type: "dotted", width: 1.5 }, barMaxWidth: 6, itemStyle: { opacity: 0.6 },
   data: s.points.map((p) => ({ value: [p.x, p.y / by.size], point: { ...p, ...by, what: second.name } })),
 });

@@ -1,8 +1,8 @@
 import { inUnit } from "./axes.js";
 import { lines } from "./lines.js";
 
-// load draws what was received of what was offered, and how busy softirqs kept
-// the receiver's busiest CPU.
+// load draws the received over the offered rate, and the softirq share of the
+// receiver's busiest CPU.
 export function load(t, view, group) {
   const rows = group.rows.filter((r) => r.load?.length > 1);
   if (rows.length === 0) return undefined;
@@ -15,7 +15,7 @@ export function load(t, view, group) {
   });
 }
 
-// diagonal is where all that is offered is received.
+// diagonal is where everything offered is received.
 const diagonal = (rows) => {
   const all = rows.flatMap((r) => r.load.map((l) => l.offered));
   return [Math.min(...all), Math.max(...all)].map((x) => ({ x, y: x }));

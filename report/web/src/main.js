@@ -20,16 +20,16 @@ import { alikes, fidelities, tolls } from "./tolls.js";
 import { within } from "./within.js";
 import { other, preferred, wordsOf } from "./words.js";
 
-// What is drawn of a group, in this order: each takes (t, view, group) and gives
-// what it draws, or undefined where the group holds nothing of it. The wide ones
-// need the page's whole width.
+// The charts of a group, in this order: each takes (t, view, group) and returns what it
+// draws, or undefined if the group has no data for it. The wide ones need the page's
+// whole width.
 const wide = [tolls, fidelities, alikes, ladder];
 const charts = [nics, links, parts, percentiles, sizes, sizeTrips, load, cpu, within, blocks, hops, hopTolls, layers];
 
 const views = JSON.parse(document.getElementById("view").textContent);
 const shown = { language: preferred(), path: "", workload: "" };
 
-// page draws everything in the language that is chosen.
+// page draws everything in the chosen language.
 function page() {
   const t = wordsOf(shown.language);
   document.documentElement.lang = shown.language;
@@ -78,7 +78,7 @@ function recommended(t, view) {
   return el("section", {}, el("h2", {}, t("recommended", { needs: view.needs.join(", ") })), rankings(t, view));
 }
 
-// answer is the first that is looked for: which network costs what, on each path.
+// answer is what readers look for first: what each network costs, on each path.
 function answer(t, view, n) {
   const groups = el("div", {});
   const fill = () => groups.replaceChildren(...view.groups

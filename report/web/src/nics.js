@@ -4,8 +4,8 @@ import { figureWithTable } from "./table.js";
 import { verdictText } from "./tolls.js";
 import { interval, percent } from "./units.js";
 
-// nics draws from which toll to which a network goes with the interface's model,
-// with a dot for each.
+// nics draws the range of a network's tolls over the models of the interface, with a
+// dot for each.
 export function nics(t, view, group) {
   if (!group.nics?.length) return undefined;
   const spans = group.nics;

@@ -1,8 +1,8 @@
 import { bars } from "./bars.js";
 import { measuredRows } from "./tolls.js";
 
-// parts splits tolls into what is explained and the rest: by headers where there
-// is a ceiling, by its layer 4 where an application is weighed.
+// parts splits tolls into an explained part and the rest: explained by headers if there
+// is a ceiling, by layer 4 if an application is weighed.
 export const parts = (t, view, group) => [
   { title: t("parts_title"), explained: t("framing"), rest: t("processing"), of: ({ toll_parts: p }) => p && [p.framing, p.processing] },
   { title: t("layer4_title"), explained: t("layer4"), rest: t("rest"), of: ({ layer4: l }) => l && [l.predicted, l.rest] },

@@ -1,11 +1,11 @@
 import { farApart, lines } from "./lines.js";
 
-// The x axis counts nines, so that the tail has room: 90 % is 1, 99 % is 2.
+// The x axis counts nines, so that the tail has space: 90 % is 1, 99 % is 2.
 const nines = (share) => -Math.log10(1 - share);
 const shares = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 };
 const label = (x) => `${Number((100 * (1 - 10 ** -x)).toFixed(2))} %`;
 
-// percentiles draws how long the slow ones take, of each network.
+// percentiles draws the latency percentiles of each network.
 export function percentiles(t, view, group) {
   const series = group.rows.map((r) => ({ name: r.label, points: points(r) })).filter((s) => s.points.length > 1);
   if (series.length === 0) return undefined;

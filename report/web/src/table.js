@@ -1,7 +1,7 @@
 import { copyButton, el } from "./dom.js";
 
-// table shows rows of texts and numbers; csv is the same with numbers in full,
-// each in a column of its own.
+// table shows rows of texts and numbers; csv has the same with unrounded numbers, each
+// in its own column.
 export function table(caption, all, rows) {
   const columns = all.filter((c) => !c.csvOnly);
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption },
@@ -21,16 +21,16 @@ export function table(caption, all, rows) {
 export function csv(columns, rows) {
   const field = (value) => {
     let text = value === undefined || value === null ? "" : String(value);
-    if (typeof value === "string" && /^[=+\-@]/.test(text)) text = `'${text}`; // no formula of a spreadsheet
+    if (typeof value === "string" && /^[=+\-@]/.test(text)) text = `'${text}`; // a spreadsheet must not run it as a formula
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return [columns.map((c) => c.key ?? c.name), ...rows.map((row) => columns.map((c) => (c.value ?? c.text)(row)))]
     .map((line) => line.map(field).join(",")).join("\n") + "\n";
 }
 
-// figureWithTable is a chart, and the table of the same numbers in its place.
+// figureWithTable is a chart that can be replaced by the table of its numbers.
 export function figureWithTable(t, title, drawing, columns, rows, controls = []) {
-  let numbers; // made when it is asked for: a page may hold hundreds
+  let numbers; // created on demand: a page may hold hundreds
   const toggle = el("button", { type: "button", class: "small", "aria-pressed": "false" }, t("table"));
   toggle.addEventListener("click", () => {
     if (!numbers) drawing.after((numbers = table(title, columns, rows)));

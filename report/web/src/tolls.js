@@ -10,17 +10,18 @@ export function verdictText(t, toll) {
   return t(toll.verdict);
 }
 
-// measuredRows are the networks of a group with a toll, the least first; the
-// baseline is what they are reckoned against, not one of them.
+// measuredRows are the networks of a group with a toll, the smallest first, without
+// the baseline.
 export const measuredRows = (group, baseline) =>
   group.rows.filter((r) => r.network !== baseline && r.metric?.toll).sort((a, b) => a.metric.toll.value - b.metric.toll.value);
 
-// marks say how real a network's data path is: the fuller, the more so.
+// marks show the fidelity of a network's data path: the fuller, the closer to the real
+// one.
 const marks = { "product": "●", "same-path": "◐", "stand-in": "○" };
 
-// tolls draws what each network costs: a bar to the estimate, a line over the
-// interval, a dot at the estimate; behind them what the machine can't tell, and
-// at the right a bracket around those that can't be told apart.
+// tolls draws what each network costs: a bar to the estimate, a line over the interval,
+// a dot at the estimate; behind them the band in which the machine detects no
+// difference, and at the right a bracket around those that cannot be distinguished.
 export function tolls(t, view, group) {
   const rows = measuredRows(group, view.baseline);
   if (rows.length === 0) return undefined;
@@ -41,7 +42,7 @@ export const fidelities = (t, view, group) => {
 export const alikes = (t, view, group) => alike(group, view.baseline)
   .map((set) => el("p", { class: "quiet" }, `] ${t("alike", { names: set.map((r) => r.label).join(", ") })}`));
 
-const step = 8; // between brackets that stand beside each other, in pixels
+const step = 8; // between adjacent brackets, in pixels
 
 function option(t, group, rows, sets, page) {
   const brackets = page.narrow ? sets.slice(0, 4) : sets;
@@ -74,8 +75,8 @@ const whiskers = (t, kind, own, page) => ({
 
 const label = (t, row) => `${percent(row.metric.toll.value, true)} %  ${verdictText(t, row.metric.toll)}`;
 
-// whisker is a bar to the estimate, pale for a stand-in, and the interval over it,
-// with words beside where there is room.
+// whisker is a bar to the estimate, pale for a stand-in, and the interval over it, with
+// its text to the right if there is space.
 function whisker(p, api, { row, stroke, words, text }) {
   const { x: left, width } = p.coordSys;
   const clip = (x) => Math.min(Math.max(x, left), left + width);
@@ -98,7 +99,7 @@ function whisker(p, api, { row, stroke, words, text }) {
   return { type: "group", children };
 }
 
-// bracket stands around the rows of a set, with a tick at each.
+// bracket joins the rows of a set, with a tick at each.
 function bracket(p, api, brackets, page) {
   const x = p.coordSys.x + p.coordSys.width + (page.narrow ? 16 : 222) + step * p.dataIndex;
   const ys = brackets[p.dataIndex].map((n) => api.coord([0, n])[1]);
@@ -119,8 +120,8 @@ function tip(t, row) {
   return lines.join("<br>");
 }
 
-// columns are those of the table of a group: its metric, its toll, and all that
-// was measured beside it.
+// columns are those of the table of a group: its metric, its toll, and all other
+// metrics.
 function columns(t, view, group) {
   const [unit, size] = scaleFor(group.unit, group.rows.map((r) => r.metric?.value));
   const all = [
@@ -142,8 +143,8 @@ function columns(t, view, group) {
   return all;
 }
 
-// alike lists the sets of networks whose intervals all meet: those that nobody can
-// tell apart by them. A network may be of several.
+// alike lists the sets of networks whose intervals all overlap: those that cannot be
+// distinguished. A network may be in several sets.
 function alike(group, baseline) {
   const rows = measuredRows(group, baseline).filter((r) => r.metric.toll.low !== undefined && r.fidelity !== "stand-in");
   const at = (x) => rows.filter(({ metric: { toll } }) => toll.low <= x && x <= toll.high);

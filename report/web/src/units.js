@@ -1,5 +1,5 @@
-// Numbers as people read them: three significant digits, in the unit in which
-// the largest is at least 1.
+// Numbers for readers: three significant digits, in the unit in which the largest is at
+// least 1.
 const scales = {
   "bit/s": [["Tbit/s", 1e12], ["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3], ["bit/s", 1]],
   s: [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]],
@@ -28,7 +28,7 @@ export const withUnit = (value, unit) => {
   return `${figure(value / size)} ${name}`.trim();
 };
 
-// percent is a ratio in percent; one that may be of either sign has it.
+// percent is a ratio in percent; with its sign if signed is set.
 export function percent(ratio, signed = false) {
   if (!Number.isFinite(ratio)) return "-";
   const value = 100 * ratio;

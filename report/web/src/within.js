@@ -1,7 +1,7 @@
 import { lines } from "./lines.js";
 
-// within draws the intervals of the windows, one window after the other, and
-// what was sent again in each.
+// within draws the values of the windows interval by interval, one window after the
+// other, and the retransmits in each.
 export function within(t, view, group) {
   const rows = group.rows.filter((r) => r.within);
   if (rows.length === 0) return undefined;

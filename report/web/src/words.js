@@ -3,8 +3,8 @@ import zh from "../../words/zh.json";
 
 const catalogues = { en, zh };
 
-// preferred is the language that was chosen on this page before, else the one it
-// was written to open in, else the browser's, else English.
+// preferred is the language chosen by the address, else the one that the page was
+// written to open in, else the browser's, else English.
 export function preferred() {
   const chosen = new URLSearchParams(location.search).get("lang") ?? location.hash.match(/lang=(\w+)/)?.[1];
   for (const language of [chosen, document.documentElement.dataset.lang, ...(navigator.languages ?? [navigator.language])]) {
@@ -16,8 +16,8 @@ export function preferred() {
 
 export const other = (language) => (language === "en" ? "zh" : "en");
 
-// wordsOf gives a function that finds a text of a language and fills in what
-// stands in braces.
+// wordsOf returns a function that finds a text of a language and fills in the values in
+// braces.
 export function wordsOf(language) {
   const catalogue = catalogues[language];
   return (key, values = {}) =>

@@ -1,6 +1,5 @@
-// Opens pages that tare wrote in Chromium, as their readers do: reads numbers off
-// them and sets them against the result, clicks every control, in both languages,
-// narrow and wide.
+// Opens pages that tare wrote in Chromium, as their readers do: compares their numbers
+// with the result, clicks every control, in both languages, narrow and wide.
 //
 //   TARE_PAGES=FOLDER node --test test/
 //
@@ -21,8 +20,8 @@ before(async () => {
 });
 after(() => browser.close());
 
-// open gives a page on which nothing may go wrong unsaid, and which may ask nobody
-// for anything.
+// open opens a page. Closing it fails on any error, message of the console or request
+// to the network.
 async function open(name, { width = 1400, locale = "en-GB", colorScheme = "light" } = {}) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, locale, colorScheme, permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
@@ -36,8 +35,8 @@ async function open(name, { width = 1400, locale = "en-GB", colorScheme = "light
   return { page, close: async () => { await context.close(); assert.deepEqual(wrong, []); } };
 }
 
-// showTables has every chart replaced by its table: the buttons then say "Chart".
-// That they can be clicked by a hand is for the test of the controls.
+// showTables replaces every chart by its table: the buttons are then labelled "Chart".
+// Another test checks that they can be clicked.
 const showTables = (page) => page.evaluate(() => {
   for (const button of document.querySelectorAll("figure button")) if (button.textContent === "Table") button.click();
 });
@@ -129,8 +128,8 @@ for (const name of names.filter((n) => n !== "thousand")) {
   }
 }
 
-// drawn are the charts of a page beside the tolls, each with what a result holds
-// where it must be there; where it does not, there must be none.
+// drawn are the charts of a page in addition to the tolls, each with what a result must
+// hold for it; if the result does not, the chart must be absent.
 const series = (c, name) => (c.samples ?? []).some((s) => s.series?.[name]?.length > 0);
 const measured = (res) => res.cells.filter((c) => c.status === "ok");
 const traced = (res, what) => measured(res).some((c) => what(c.trace ?? {}));
@@ -147,12 +146,12 @@ const drawn = {
   "CPU time per transaction, both ends": (res) => measured(res).some((c) => c.metrics.some((m) => m.name === "cpu_per_transaction")),
   "Interval by interval": (res) => measured(res).some((c) => !series(c, "size") && (series(c, "throughput") || series(c, "rate"))),
   "host: Hop by hop": (res) => traced(res, (t) => t.hops?.length > 0),
-  "vxlan: hops beside those of host": (res) => traced(res, (t) => t.tolls?.length > 0),
+  "vxlan: hops compared with those of host": (res) => traced(res, (t) => t.tolls?.length > 0),
   "CPU time by layer": (res) => traced(res, (t) => t.cpu?.layers?.length > 0),
 };
 
 for (const name of names.filter((n) => n !== "thousand" && n !== "hostile")) {
-  test(`${name}: a chart is there where its numbers are, and nowhere else`, async () => {
+  test(`${name}: a chart is shown if the result has its numbers, and only then`, async () => {
     const { page, close } = await open(name);
     const captions = await page.locator("figure .caption").allInnerTexts();
     for (const [caption, holds] of Object.entries(drawn)) {
@@ -162,8 +161,8 @@ for (const name of names.filter((n) => n !== "thousand" && n !== "hostile")) {
   });
 }
 
-// numbers gives the CSV of each chart with a caption, a list of rows for each: in
-// the units of files.
+// numbers returns the CSV of each chart with a caption, a list of rows for each, in the
+// units of files.
 async function numbers(page, caption) {
   const all = [];
   for (const figure of await page.locator("figure").filter({ has: page.getByText(caption, { exact: true }) }).all()) {
@@ -232,10 +231,10 @@ test("the ladder takes each network from its parent's level to its own", async (
   await close();
 });
 
-test("networks whose intervals all meet are said to be alike, others are not", async () => {
+test("networks whose intervals all overlap are shown as indistinguishable, others are not", async () => {
   const { page, close } = await open("sweep");
   const article = page.locator("article", { hasText: "cross-host: tcp_stream" }).first();
-  const sets = (await article.getByText("Can't be told apart: ").allInnerTexts()).map((text) => text.split(": ")[1].split(", "));
+  const sets = (await article.getByText("Cannot be distinguished: ").allInnerTexts()).map((text) => text.split(": ")[1].split(", "));
   const tollOf = (network) => metricOf(cellOf("sweep", network, "tcp_stream", { nic: "full" }), "throughput").toll;
   const real = ["route", "vxlan"]; // tun-udp is a stand-in
   const [a, b] = real.map(tollOf);
@@ -260,7 +259,7 @@ test("a load's curve is that of its trials", async () => {
 test("hops, their tolls and layers are those of the trace", async () => {
   const { page, close } = await open("traced");
   const { trace } = cellOf("traced", "vxlan", "tcp_rr");
-  const [tolls] = await numbers(page, "vxlan: hops beside those of host");
+  const [tolls] = await numbers(page, "vxlan: hops compared with those of host");
   assert.deepEqual(tolls.map((r) => [r.hop, Number(r["vxlan (s)"]), Number(r["host (s)"])]), trace.tolls.map((h) => [h.name, h.value, h.baseline]));
   const hops = await numbers(page, "vxlan: Hop by hop");
   assert.ok(hops.some((rows) => rows.length === trace.hops.length && rows.every((r, n) => Number(r["clean (s)"]) === trace.hops[n].clean)));
@@ -286,7 +285,7 @@ test("tolls over the link's rate, and what headers explain of them", async () =>
   await close();
 });
 
-test("a chart tells more of what is pointed at, and hides what is switched off", async () => {
+test("a chart shows details under the pointer, and hides a series that is switched off", async () => {
   const { page, close } = await open("sweep");
   const chart = page.locator("figure", { has: page.getByText("CPU time per Gbit, both ends", { exact: true }) }).locator(".chart").first();
   await chart.scrollIntoViewIfNeeded();
@@ -300,7 +299,7 @@ test("a chart tells more of what is pointed at, and hides what is switched off",
   await close();
 });
 
-test("a published measurement stands beside what was measured, with its verdicts", async () => {
+test("a published measurement is shown with the measured one, with its verdicts", async () => {
   const { page, close } = await open("case");
   const { claims, figures, recommends, odd } = result("case").case;
   const shown = await page.locator(".claim").allInnerTexts();
@@ -308,7 +307,7 @@ test("a published measurement stands beside what was measured, with its verdicts
   claims.forEach((c, n) => assert.ok(shown[n].startsWith(`${c.verdict} ${c.text}`) && shown[n].includes(c.because), shown[n]));
   const section = page.locator("section", { hasText: "Published: " });
   const text = await section.innerText();
-  for (const said of [`The article recommends: ${recommends}.`, ...odd]) assert.ok(text.includes(said), said);
+  for (const line of [`The article recommends: ${recommends}.`, ...odd]) assert.ok(text.includes(line), line);
   await showTables(page);
   for (const summary of await section.locator("summary").all()) await summary.click();
   const rows = await section.locator("tbody tr").allInnerTexts();
@@ -319,14 +318,14 @@ test("a published measurement stands beside what was measured, with its verdicts
   await close();
 });
 
-test("the browser's language is taken", async () => {
+test("the page is in the browser's language", async () => {
   const { page, close } = await open(names[0], { locale: "zh-CN" });
   assert.equal(await page.locator("html").getAttribute("lang"), "zh");
   await close();
 });
 
-// What a page of 1,000 cells may take. Other work on the machine only makes it
-// slower: the best of three is what the page takes.
+// Limits of a page of 1,000 cells. Other work on the machine only makes it slower: the
+// best of three is the page's own time.
 const limits = { bytes: 5e6, paint: 1000, interaction: 100 };
 
 test("1,000 cells are quick", async () => {

@@ -41,8 +41,8 @@ func TestStrangersAreRefusedAndCounted(t *testing.T) {
 	served, _ := mustRun(t,
 		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, s) },
 		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), s) })
-	if want := int64(silent + talking + 2*late); served.Strangers != want {
-		t.Errorf("%d strangers, want %d", served.Strangers, want)
+	if want := int64(silent + talking + 2*late); served.Unauthenticated != want {
+		t.Errorf("%d strangers, want %d", served.Unauthenticated, want)
 	}
 	if served.Received.Goodput() == 0 {
 		t.Error("the strangers stopped the run")
@@ -69,7 +69,7 @@ func TestStrangeDatagramsAreCounted(t *testing.T) {
 	received, _ := mustRun(t,
 		func(ctx context.Context) (UDPReceived, error) { return ServeUDPStream(ctx, l, s) },
 		func(ctx context.Context) (UDPSent, error) { return SendUDPStream(ctx, l.Addr(), s) })
-	if received.Strangers != 6 || received.Lost != 0 {
-		t.Errorf("%d strangers, want 6; %d lost", received.Strangers, received.Lost)
+	if received.Unauthenticated != 6 || received.Lost != 0 {
+		t.Errorf("%d strangers, want 6; %d lost", received.Unauthenticated, received.Lost)
 	}
 }

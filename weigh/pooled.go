@@ -1,4 +1,4 @@
-package experiment
+package weigh
 
 import (
 	"slices"

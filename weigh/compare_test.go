@@ -1,4 +1,4 @@
-package experiment
+package weigh
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func measuredRun(seed uint64, host, toll float64, change func(*result.Cell)) *re
 		value := func(mean float64) map[string]float64 {
 			return map[string]float64{"throughput": mean * drift * math.Exp(0.005*random.NormFloat64())}
 		}
-		for _, layout := range []string{layoutA, layoutB} {
+		for _, layout := range []string{LayoutA, LayoutB} {
 			cells[network.Baseline].Samples = append(cells[network.Baseline].Samples, result.Sample{Block: block, Layout: layout, Metrics: value(host)})
 		}
 		cells["bridge"].Samples = append(cells["bridge"].Samples, result.Sample{Block: block, Metrics: value(host * (1 - toll))})
@@ -49,7 +49,7 @@ func measuredRun(seed uint64, host, toll float64, change func(*result.Cell)) *re
 }
 
 func testToll(cell, baseline *result.Cell, q result.Quantity) *result.Toll {
-	return toll(pair(cell, baseline, q.Name), q, stats.Margins{Declared: stats.DeclaredMargin})
+	return toll(Pairs(BlocksOf(cell, q.Name), BlocksOf(baseline, q.Name)), q, stats.Margins{Declared: stats.DeclaredMargin}, cell, Options{})
 }
 
 // theChange is the change of the bridge's throughput.

@@ -1,4 +1,4 @@
-package experiment
+package weigh
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func rankedNames(r result.Ranking) []string {
 // TestNetworksThatAreAlikeShareAPlace has two that differ by less than anybody
 // could tell, and one that is clearly worse.
 func TestNetworksThatAreAlikeShareAPlace(t *testing.T) {
-	rankings := Recommend(rankedRun(map[string]float64{"route": 0.20, "ptp": 0.205, "vxlan": 0.40}))
+	rankings := Rank(rankedRun(map[string]float64{"route": 0.20, "ptp": 0.205, "vxlan": 0.40}))
 	if len(rankings) != 1 {
 		t.Fatalf("%d rankings, want that of one path under one workload", len(rankings))
 	}
@@ -58,7 +58,7 @@ func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
 			cell.Status, cell.Reason, cell.Metrics = result.StatusFailed, "no route to host", nil
 		}
 	}
-	r := Recommend(res)[0]
+	r := Rank(res)[0]
 	reasons := map[string]string{}
 	for _, u := range r.Unranked {
 		reasons[u.Network] = u.Reason
@@ -70,31 +70,5 @@ func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
 	}
 	if len(r.Ranked) != 0 {
 		t.Errorf("ranked %v, want none", rankedNames(r))
-	}
-}
-
-func TestMeetingLeavesWhatMeets(t *testing.T) {
-	var plan result.Plan
-	for _, name := range Everything() {
-		plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
-	}
-	meeting := func(needs ...string) (result.Plan, error) {
-		asks := plan
-		asks.Needs = needs
-		return Meeting(asks)
-	}
-	met, err := meeting("encryption", "no-l2")
-	var names []string
-	for _, n := range met.Networks {
-		names = append(names, n.Name)
-	}
-	if err != nil || !slices.Equal(names, []string{"host", "wireguard", "ipsec"}) || len(met.Skipped) != len(plan.Networks)-3 {
-		t.Errorf("left %v, skipped %d, error %v", names, len(met.Skipped), err)
-	}
-	if _, err := meeting("encryption", "policy"); err == nil || !strings.Contains(err.Error(), "policy is met by bgp, bgp-rr, bgp-ipip") {
-		t.Errorf("nothing meets both, and says %v", err)
-	}
-	if _, err := meeting("encrypted"); err == nil || !strings.Contains(err.Error(), `did you mean "encryption"`) {
-		t.Errorf("a word that is none: %v", err)
 	}
 }

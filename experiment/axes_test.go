@@ -1,0 +1,122 @@
+package experiment
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+
+	"tare/lab"
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// everyPlan is a plan in which everything is set that a cell can be measured with,
+// for a workload.
+func everyPlan(kind workload.Workload) result.Plan {
+	w := result.WorkloadPlan{Name: kind.Name, Flows: 1, Size: kind.Size.Most, Sizes: kind.Sizes, Rate: result.Rate{Value: kind.Rate + 1}}
+	for _, extra := range kind.Takes {
+		switch extra {
+		case workload.TakesSizes:
+			w.Sizes = "64"
+		case workload.TakesBytes:
+			w.Bytes = 1
+		case workload.TakesReverse:
+			w.Reverse = true
+		case workload.TakesBidir:
+			w.Bidir = true
+		case workload.TakesCC:
+			w.CC = "bbr"
+		}
+	}
+	return Complete(result.Plan{
+		Networks: named([]string{network.Baseline, "bridge"}), Links: []result.BitsPerSecond{1e8, 1e9},
+		NIC: []string{string(lab.NICFull), string(lab.NICTSO)}, Workloads: []result.WorkloadPlan{w},
+	})
+}
+
+// TestEveryParameterIsDeclared holds every parameter that a plan can give a cell to
+// be an axis, or one that a network declares, and never both.
+func TestEveryParameterIsDeclared(t *testing.T) {
+	settings := map[string]string{}
+	for _, p := range network.Params() {
+		settings[p.Name] = "1"
+		if _, is := result.AxisOf(p.Name); is {
+			t.Errorf("%s is an axis and a parameter of networks", p.Name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, kind := range workload.All() {
+		plan := everyPlan(kind)
+		for n := range plan.Networks {
+			plan.Networks[n].Params = result.MakeSettings(settings)
+		}
+		for _, g := range groupsOf(plan) {
+			for _, cell := range g.places {
+				maps.Copy(seen, declared(t, params(plan, g, cell, true)))
+			}
+		}
+	}
+	foreign := []string{"tool_version", "file", "side", "direction", "url", "threads", "pipelining", "test"}
+	for _, a := range result.Axes() {
+		if !seen[a.Name] && !slices.Contains(foreign, a.Name) {
+			t.Errorf("no plan gives a cell the axis %s: leave it out, or let this test set it", a.Name)
+		}
+	}
+}
+
+func declared(t *testing.T, params result.Params) map[string]bool {
+	t.Helper()
+	seen := map[string]bool{}
+	for name := range params {
+		_, axis := result.AxisOf(name)
+		own := slices.ContainsFunc(network.Params(), func(p network.Param) bool { return p.Name == name })
+		if !axis && !own {
+			t.Errorf("parameter %s is declared nowhere: add it to result.Axes", name)
+		}
+		seen[name] = true
+	}
+	return seen
+}
+
+// TestFileIsWeighedAsItWas weighs a run again that was written and read: what
+// layer 4 predicts and what the wire can carry come out the same.
+func TestFileIsWeighedAsItWas(t *testing.T) {
+	plan := Complete(result.Plan{
+		Networks: named([]string{"host", "vxlan"}), Paths: []string{"cross-host"}, Link: 1e9, Blocks: 6,
+		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1000, Flows: 4}, {Name: "udp_stream"}},
+	})
+	r := synthetic(t, plan)
+	feed(r, plan.Blocks, func(block int, _ group, p place) (result.Sample, bool) {
+		slow := 1.0
+		if p.layout == "" {
+			slow = 1.3
+		}
+		return result.Sample{Counters: map[string]float64{}, Metrics: map[string]float64{
+			"rtt_p50": 30e-6 * slow, "throughput": 1e8 / slow, "rate": 4e4 / slow, "latency_p50": 1e-4 * slow,
+		}}, true
+	})
+	r.weigh()
+	var before, after bytes.Buffer
+	if err := r.res.Write(&before); err != nil {
+		t.Fatal(err)
+	}
+	again, err := result.Read(bytes.NewReader(before.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range again.Cells { // weighed by what the file holds
+		*r.cells[r.order[n]] = again.Cells[n]
+	}
+	r.weigh()
+	if err := r.res.Write(&after); err != nil {
+		t.Fatal(err)
+	}
+	if before.String() != after.String() {
+		t.Error("a result that was read is weighed otherwise than as it was measured")
+	}
+	if !bytes.Contains(before.Bytes(), []byte(`"layer4"`)) || !bytes.Contains(before.Bytes(), []byte(`"ceiling"`)) {
+		t.Error("nothing was predicted, or nothing has a ceiling")
+	}
+}

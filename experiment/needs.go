@@ -1,0 +1,61 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+)
+
+// Meeting leaves the networks of a plan that meet what it needs of them, and says
+// of the others what they lack. The baseline stays: it is what tolls are reckoned
+// against.
+func Meeting(p result.Plan) (result.Plan, error) {
+	for _, name := range p.Needs {
+		if _, known := network.FindDemand(name); !known {
+			return p, Unknown("need", name, Demands())
+		}
+	}
+	left := 0
+	for _, planned := range slices.Clone(p.Networks) {
+		n, _ := network.Find(planned.Name)
+		if n.Name == network.Baseline {
+			continue
+		}
+		if lacks, meets := n.Meets(p.Needs); !meets {
+			p = Skip(p, n.Name, "does not meet "+lacks)
+		} else {
+			left++
+		}
+	}
+	if len(p.Needs) > 0 && left == 0 {
+		return p, &InputError{"no network meets all of that: " + whoMeets(p.Needs)}
+	}
+	return p, nil
+}
+
+// Demands names what may be asked of a network.
+func Demands() []string {
+	var names []string
+	for _, d := range network.Demands() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// whoMeets lists for each demand the networks that meet it.
+func whoMeets(demands []string) string {
+	var texts []string
+	for _, name := range demands {
+		d, _ := network.FindDemand(name)
+		var found []string
+		for _, n := range network.All() {
+			if n.Name != network.Baseline && d.Met(n) {
+				found = append(found, n.Name)
+			}
+		}
+		texts = append(texts, name+" is met by "+strings.Join(found, ", "))
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,124 @@
+package result
+
+import (
+	"slices"
+	"strings"
+)
+
+// BaselineName is the network that all others are weighed against.
+const BaselineName = "host"
+
+// The words of a group's key that are no axes.
+const (
+	InExperiment = "experiment" // of a case, which holds several
+	OnPath       = "path"
+	UnderLoad    = "workload"
+	InMode       = "mode"
+)
+
+// GroupKey names the group of the cells that are compared with each other: the
+// same path, workload and mode, and the same parameters but those of the network
+// and how long it was measured. params are the baseline's, since a network may
+// have a link of its own. The key is words of the form name=value, in the order of
+// Axes; an axis at the value that its absence stands for is left out, so that an
+// axis that is new changes no older key.
+func GroupKey(path, workload, mode string, params Params) string {
+	words := []string{}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, name+"="+inKey.Replace(value))
+		}
+	}
+	add(OnPath, path)
+	add(UnderLoad, workload)
+	add(InMode, mode)
+	for _, a := range Axes() {
+		if text := params.Text(a.Name); a.Of != OfTime && text != Text(a.Absent) {
+			add(a.Name, text)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// GroupIn is the key of a group of one of several experiments in a result.
+func GroupIn(experiment, key string) string {
+	return InExperiment + "=" + inKey.Replace(experiment) + " " + key
+}
+
+// inKey writes a value as one word.
+var inKey = strings.NewReplacer("%", "%25", " ", "%20", "\t", "%09", "\n", "%0A", "\r", "%0D")
+
+// Without is a group's key without the words of some names: equal texts, groups
+// that differ in nothing else.
+func Without(key string, names ...string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(key), func(word string) bool {
+		name, _, _ := strings.Cut(word, "=")
+		return slices.Contains(names, name)
+	}), " ")
+}
+
+// SetGroups gives each cell that has none the key of its group, as files of
+// earlier versions lack it. A network with a link of its own is in the group of
+// the baseline that it agrees with otherwise; a cell that failed before its mode
+// or parameters were known is in the first group that it does not contradict.
+func (res *Result) SetGroups() {
+	var late []*Cell
+	for i := range res.Cells {
+		switch c := &res.Cells[i]; {
+		case c.Group != "":
+		case c.Status == StatusOK || c.Network == BaselineName:
+			c.Group = GroupKey(c.Path, c.Workload, c.Mode, c.Params)
+		default:
+			late = append(late, c)
+		}
+	}
+	for i := range res.Cells {
+		if c := &res.Cells[i]; c.Network != BaselineName && c.Params.Has("link") && c.Group != "" {
+			c.Group = res.baselinesGroup(c.Group)
+		}
+	}
+	for _, c := range late {
+		c.Group = res.agreeingGroup(c)
+	}
+}
+
+// baselinesGroup is the group of the first baseline that agrees with a key in all
+// but the link, and the nic that a link implies; the key itself where a baseline
+// has it, or none agrees.
+func (res *Result) baselinesGroup(key string) string {
+	for _, but := range [][]string{nil, {"link"}, {"link", "nic"}} {
+		for i := range res.Cells {
+			if c := &res.Cells[i]; c.Network == BaselineName && Without(c.Group, but...) == Without(key, but...) {
+				return c.Group
+			}
+		}
+	}
+	return key
+}
+
+// agreeingGroup is the group of the first cell that differs from one in nothing
+// that both name, links and the networks' own parameters aside.
+func (res *Result) agreeingGroup(c *Cell) string {
+	own := GroupKey(c.Path, c.Workload, c.Mode, c.Params)
+	if slices.ContainsFunc(res.Cells, func(other Cell) bool { return other.Group == own }) {
+		return own
+	}
+	for i := range res.Cells {
+		other := &res.Cells[i]
+		if other.Group != "" && other.Path == c.Path && other.Workload == c.Workload && (c.Mode == "" || c.Mode == other.Mode) && other.Params.Agree(c.Params) {
+			return other.Group
+		}
+	}
+	return own
+}
+
+// Agree reports whether two sets of parameters differ in no axis that both name,
+// links and times aside.
+func (p Params) Agree(other Params) bool {
+	for _, a := range Axes() {
+		if a.Name != "link" && a.Of != OfTime && p.Has(a.Name) && other.Has(a.Name) && p.Text(a.Name) != other.Text(a.Name) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,96 @@
+package traffic
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A connection begins with a greeting: the token and one verb. The server
+// answers a flow's greeting with the welcome, once all flows are accepted.
+const (
+	verbFlow    = 'f' // a flow of the run; tcp_crr: one request
+	verbEnd     = 'e' // the run is over
+	welcome     = 'w'
+	greetingLen = len(Token{}) + 1
+)
+
+func greeting(token Token, verb byte) []byte {
+	return append(token[:len(token):len(token)], verb)
+}
+
+// dialFlows opens n flows and waits until the server has welcomed all.
+func dialFlows(r *run, to netip.AddrPort, token Token, n int) ([]int, error) {
+	var fds []int
+	fail := func(err error) ([]int, error) {
+		closeSockets(fds)
+		return nil, err
+	}
+	for range n {
+		fd, err := dialFlow(r, to, token)
+		if err != nil {
+			return fail(err)
+		}
+		fds = append(fds, fd)
+	}
+	limit := r.now() + grace
+	for i, fd := range fds {
+		if err := awaitWelcome(r, fd, limit); err != nil {
+			return fail(fmt.Errorf("wait for the server at %v to welcome flow %d of %d: %w; see what listens there and whether its token is the same", to, i+1, n, err))
+		}
+	}
+	return fds, nil
+}
+
+func dialFlow(r *run, to netip.AddrPort, token Token) (int, error) {
+	family, sa, err := socketAddress(to)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := openSocket(family, unix.SOCK_STREAM)
+	if err != nil {
+		return -1, err
+	}
+	err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	if err == nil {
+		err = connect(r, fd, sa)
+	}
+	if err == nil {
+		err = sendAll(r, fd, greeting(token, verbFlow))
+	}
+	if err != nil {
+		closeSocket(fd)
+		return -1, fmt.Errorf("connect to %v: %w", to, err)
+	}
+	return fd, nil
+}
+
+func awaitWelcome(r *run, fd int, limit time.Duration) error {
+	answer, err := awaitByte(r, fd, limit)
+	if err == nil && answer != welcome {
+		err = fmt.Errorf("it answered with byte %#x", answer)
+	}
+	return err
+}
+
+// awaitByte receives one byte until the limit on the run's clock.
+func awaitByte(r *run, fd int, limit time.Duration) (byte, error) {
+	var in [1]byte
+	for {
+		n, errno := recv(fd, in[:], 0)
+		switch {
+		case errno == 0 && n == 0:
+			return 0, errPeerClosed
+		case errno == 0:
+			return in[0], nil
+		case !again(errno):
+			return 0, errno
+		case r.stopped.Load():
+			return 0, r.cause(errSilent)
+		case r.now() > limit:
+			return 0, errSilent
+		}
+	}
+}

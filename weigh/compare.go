@@ -1,0 +1,162 @@
+package weigh
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"tare/result"
+	"tare/stats"
+)
+
+// Gates are the limits of a comparison, as ratios; nil: none.
+type Gates struct {
+	MaxToll       *float64 // of a network in the newer result
+	MaxRegression *float64 // of what both measured
+}
+
+// Compare compares a result with an older one, cell by cell: of the same network,
+// path, workload, mode and parameters, but for the MTU and congestion control,
+// which it names where they differ. Two files of one experiment are paired by
+// block. Where the machines differ what counts is what a network costs beside
+// its own host.
+func Compare(old, recent *result.Result, gates Gates) result.Comparison {
+	c := result.Comparison{
+		Old: compared(old), New: compared(recent), Paired: old.ID != "" && old.ID == recent.ID, Judged: result.JudgedByValue,
+		Differ: machines(old, recent), Cells: []result.ComparedCell{}, Single: []result.SingleCell{}, Unmet: []result.Unmet{},
+	}
+	if len(c.Differ) > 0 {
+		c.Judged = result.JudgedByToll
+	}
+	p := pairing{sideOf(old), sideOf(recent), c.Paired}
+	matched := matches(old, recent)
+	for n := range recent.Cells {
+		cell := &recent.Cells[n]
+		if before := matched[cell]; before != nil && cell.Status == result.StatusOK && before.Status == result.StatusOK {
+			c.Cells = append(c.Cells, p.compare(before, cell))
+		}
+	}
+	c.Single = single(old, recent, matched)
+	c.Unmet = append(heavy(recent, gates), regressions(c, gates)...)
+	return c
+}
+
+func compared(r *result.Result) result.Compared {
+	return result.Compared{ID: r.ID, Started: r.Started, Version: r.Tool.Version}
+}
+
+// machines are the differences of the environments and of how the plans set
+// them up.
+func machines(old, recent *result.Result) []result.Difference {
+	found := []result.Difference{}
+	add := func(name, a, b string) {
+		if a != b {
+			found = append(found, result.Difference{Name: name, Old: a, New: b})
+		}
+	}
+	a, b := old.Environment, recent.Environment
+	add("kernel", a.Kernel, b.Kernel)
+	add("CPU", a.CPUModel, b.CPUModel)
+	add("CPUs", fmt.Sprint(a.CPUs), fmt.Sprint(b.CPUs))
+	add("virtualisation", a.Virtualisation, b.Virtualisation)
+	add("clock", a.Clocksource, b.Clocksource)
+	add("privilege", a.Privilege, b.Privilege)
+	for _, part := range partsOf(a.Parts, b.Parts) {
+		add(part, a.Parts[part], b.Parts[part])
+	}
+	return found
+}
+
+// partsOf are the real parts that both have, in order.
+func partsOf(a, b map[string]string) []string {
+	names := slices.Sorted(maps.Keys(a))
+	return slices.DeleteFunc(names, func(name string) bool { _, both := b[name]; return !both })
+}
+
+// matches finds for each newer cell the older one: alike in all, else the only
+// one that is alike but for what may differ.
+func matches(old, recent *result.Result) map[*result.Cell]*result.Cell {
+	found, taken := map[*result.Cell]*result.Cell{}, map[*result.Cell]bool{}
+	for _, without := range [][]string{nil, append(result.LooseAxes(), result.InExperiment)} {
+		alike := map[string][]*result.Cell{}
+		for n := range old.Cells {
+			if before := &old.Cells[n]; !taken[before] {
+				key := cellKey(before, without...)
+				alike[key] = append(alike[key], before)
+			}
+		}
+		for n := range recent.Cells {
+			cell := &recent.Cells[n]
+			if found[cell] != nil {
+				continue
+			}
+			if same := alike[cellKey(cell, without...)]; len(same) == 1 && !taken[same[0]] {
+				found[cell], taken[same[0]] = same[0], true
+			}
+		}
+	}
+	return found
+}
+
+// compareSide is one of two results that are compared.
+type compareSide struct {
+	groups []*Group
+	margin float64 // declared
+}
+
+func sideOf(res *result.Result) compareSide {
+	s := compareSide{Groups(res), res.Plan.Margin}
+	if s.margin == 0 {
+		s.margin = stats.DeclaredMargin
+	}
+	return s
+}
+
+// margins are what a change of a cell's metric is held against.
+func (s compareSide) margins(cell *result.Cell, q result.Quantity) stats.Margins {
+	g := Of(s.groups, cell)
+	m := g.Margins(q, s.margin)
+	if t := Metric(cell, q.Name); math.IsInf(m.AA.High, 1) && t != nil && t.Toll != nil && t.Toll.Margin < 1 {
+		m.AA = stats.Interval{Low: -t.Toll.Margin, High: t.Toll.Margin} // that its toll was held against
+	}
+	return m
+}
+
+// pairing is two results and whether their blocks are the same.
+type pairing struct {
+	old, recent compareSide
+	paired      bool
+}
+
+func (p pairing) compare(before, cell *result.Cell) result.ComparedCell {
+	c := result.ComparedCell{
+		Network: cell.Network, Path: cell.Path, Workload: cell.Workload, Mode: cell.Mode, Params: cell.Params,
+		Differ: []result.Difference{}, Metrics: []result.ComparedMetric{},
+	}
+	for _, name := range result.LooseAxes() {
+		if a, b := before.Params.Text(name), cell.Params.Text(name); a != b {
+			c.Differ = append(c.Differ, result.Difference{Name: name, Old: a, New: b})
+		}
+	}
+	base, baseBefore := Of(p.recent.groups, cell).Baseline, Of(p.old.groups, before).Baseline
+	for _, m := range cell.Metrics {
+		was := Metric(before, m.Name)
+		if was == nil {
+			continue
+		}
+		q := quantityOf(m)
+		margins := []stats.Margins{p.old.margins(before, q), p.recent.margins(cell, q)}
+		own, ownBefore := BlocksOf(cell, q.Name), BlocksOf(before, q.Name)
+		compared := result.ComparedMetric{
+			Name: m.Name, Unit: m.Unit, Better: m.Better, Old: was.Value, New: m.Value, OldToll: was.Toll, NewToll: m.Toll,
+			Change: Against(own, ownBefore, p.paired, q, margins...).Change(),
+		}
+		if base != nil && base != cell && baseBefore != nil {
+			over, overBefore := own.Over(BlocksOf(base, q.Name)), ownBefore.Over(BlocksOf(baseBefore, q.Name))
+			compared.TollChange = Against(over, overBefore, p.paired, q, margins...).Change()
+		}
+		c.Metrics = append(c.Metrics, compared)
+	}
+	return c
+}

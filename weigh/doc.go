@@ -1,0 +1,16 @@
+// Package weigh makes of a result's samples what people read: values, tolls and
+// verdicts. It alone knows which cells are compared with each other, how their
+// blocks are paired, and when a difference counts; experiment, report, diagnose
+// and cases ask it.
+//
+//   - group.go: the groups of a result, and a cell's counterparts in them
+//   - block.go: a quantity's values block by block, and pairs of them
+//   - judge.go: the one judge of a difference, and what it is held against
+//   - result.go, metric.go: all groups of a result weighed, cell by cell
+//   - pooled.go: percentiles over the windows of a cell
+//   - ceiling.go: what the wire can carry
+//   - layer4.go: what round trips and bulk predict of an application
+//   - ladder.go: what each network adds to the one that it is built upon
+//   - compare.go, gates.go: a result compared with an older one, and limits
+//   - rank.go: networks in the order of their tolls
+package weigh

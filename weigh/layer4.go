@@ -1,0 +1,86 @@
+package weigh
+
+import (
+	"slices"
+
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// predictApplications says of every application's toll what the network's layer 4
+// predicts: a transaction waits for one round trip and for its bytes, and both
+// take longer by what the bare workloads measured in the same blocks.
+func predictApplications(groups []*Group) {
+	for _, g := range groups {
+		if kind, _ := workload.Find(g.Workload); !kind.Application() || g.Params.Number("rate") > 0 {
+			continue // an open loop waits for nothing
+		}
+		rr, bulk := beside(groups, g, workload.RoundTrips), beside(groups, g, workload.Bulk)
+		if rr == nil || bulk == nil {
+			continue
+		}
+		for _, cell := range g.Cells {
+			if cell == g.Baseline {
+				continue
+			}
+			waits, ok := added(rr.Counterpart(cell, cell.Network), bulk.Counterpart(cell, cell.Network), cell)
+			if !ok {
+				continue
+			}
+			for i := range cell.Metrics {
+				cell.Metrics[i].Layer4 = predict(cell.Metrics[i], waits, cell.Params.AtOnce())
+			}
+		}
+	}
+}
+
+// beside finds the group of a workload that was measured on the same path of the
+// same lab; nil: there is none.
+func beside(groups []*Group, g *Group, name string) *Group {
+	lab := g.OfLab()
+	n := slices.IndexFunc(groups, func(other *Group) bool { return other.Workload == name && other.OfLab() == lab })
+	if n < 0 {
+		return nil
+	}
+	return groups[n]
+}
+
+// added is by how much longer a transaction waits than on the baseline, in
+// seconds, by what the round trips and the bulk of the same network cost.
+func added(rr, bulk, application *result.Cell) (waits result.Layer4, ok bool) {
+	if rr == nil || bulk == nil || rr.Network == network.Baseline {
+		return waits, false
+	}
+	trip, throughput := Metric(rr, "rtt_p50"), Metric(bulk, "throughput")
+	if trip == nil || throughput == nil || trip.Toll == nil || throughput.Baseline == nil || throughput.Value <= 0 || throughput.Baseline.Value <= 0 {
+		return waits, false
+	}
+	waits.RoundTrip = trip.Toll.Delta.Value
+	waits.Bytes = 8 * application.Params.Number("size") * (1/throughput.Value - 1/throughput.Baseline.Value)
+	return waits, true
+}
+
+// predict turns longer waits into the toll of a metric: a time grows by them,
+// and each connection of a closed loop has fewer transactions by them. nil: the
+// metric is not about the usual transaction.
+func predict(m result.Metric, waits result.Layer4, connections float64) *result.Layer4 {
+	if m.Toll == nil || m.Baseline == nil || m.Baseline.Value <= 0 {
+		return nil
+	}
+	longer := waits.RoundTrip + waits.Bytes
+	switch m.Name {
+	case "latency_mean", "latency_p50":
+		waits.Predicted = longer / m.Baseline.Value
+	case "rate":
+		each := connections / m.Baseline.Value
+		if each+longer <= 0 {
+			return nil
+		}
+		waits.Predicted = longer / (each + longer)
+	default:
+		return nil
+	}
+	waits.Rest = m.Toll.Value - waits.Predicted
+	return &waits
+}

@@ -1,0 +1,157 @@
+package weigh
+
+import (
+	"math"
+	"slices"
+
+	"tare/result"
+	"tare/stats"
+	"tare/workload"
+)
+
+// leastCPUWindow is how much window CPU cost needs, in seconds: the kernel
+// counts CPU time in ticks.
+const leastCPUWindow = 0.5
+
+// CPUTick is what CPU time is counted in (USER_HZ, proc_stat(5)), in seconds.
+const CPUTick = 0.010
+
+// Metric finds a metric of a cell by name; nil: it has none.
+func Metric(cell *result.Cell, name string) *result.Metric {
+	n := slices.IndexFunc(cell.Metrics, func(m result.Metric) bool { return m.Name == name })
+	if n < 0 {
+		return nil
+	}
+	return &cell.Metrics[n]
+}
+
+// Headline is the metric by which a cell's workload is judged first; nil: it has
+// none.
+func Headline(cell *result.Cell) *result.Metric {
+	kind, _ := workload.Find(cell.Workload)
+	return Metric(cell, kind.Headline)
+}
+
+// Unweighed are the metrics that a cell's samples hold, without a baseline.
+func Unweighed(cell *result.Cell) []result.Metric {
+	var metrics []result.Metric
+	for _, q := range quantitiesOf(cell) {
+		metrics = append(metrics, metricOf(cell, q))
+	}
+	return metrics
+}
+
+// metricOf is a cell's value over its blocks, not yet weighed.
+func metricOf(cell *result.Cell, q result.Quantity) result.Metric {
+	m := result.Metric{Name: q.Name, Unit: q.Unit, Better: q.Better, Warnings: []string{}}
+	m.N = len(BlocksOf(cell, q.Name))
+	if value, ok := location(cell, q); ok {
+		m.Value = value.Value
+		m.Low, m.High = ends(value)
+	}
+	return m
+}
+
+// quantitiesOf are the metrics that a cell's samples hold, in the catalogue's
+// order, with the CPU cost that they give.
+func quantitiesOf(cell *result.Cell) []result.Quantity {
+	cpu := CostName(cell)
+	var found []result.Quantity
+	for _, q := range result.Quantities() {
+		has := slices.ContainsFunc(cell.Samples, func(s result.Sample) bool {
+			_, ok := s.Metrics[q.Name]
+			return ok
+		})
+		if has && enough(len(BlocksOf(cell, q.Name)), cell) || q.Name == cpu && windowSeconds(cell) >= leastCPUWindow {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+// quantityOf is what a metric is one of.
+func quantityOf(m result.Metric) result.Quantity {
+	return result.Quantity{Name: m.Name, Unit: m.Unit, Better: m.Better}
+}
+
+// enough reports whether so many of a cell's blocks can represent it: six, or all
+// where there are fewer. A percentile that only a few windows had the samples
+// for is that of those windows.
+func enough(blocks int, cell *result.Cell) bool {
+	all := map[int]bool{}
+	for _, s := range cell.Samples {
+		all[s.Block] = true
+	}
+	return blocks >= min(stats.MinBlocks, len(all))
+}
+
+// CostName is the metric of CPU cost that a cell's workload has.
+func CostName(cell *result.Cell) string {
+	kind, _ := workload.Find(cell.Workload)
+	if kind.Work == workload.PerTransaction {
+		return "cpu_per_transaction"
+	}
+	return "cpu_per_gbit"
+}
+
+// windowSeconds is how long the windows were in which work was done that CPU
+// can be counted for.
+func windowSeconds(cell *result.Cell) float64 {
+	var sum float64
+	for _, s := range cell.Samples {
+		if s.Counters["work"] > 0 {
+			sum += s.Counters["window"]
+		}
+	}
+	return sum
+}
+
+// value of a metric in a sample; CPU cost is a ratio of two of its counters. NaN:
+// the sample has none.
+func value(cell *result.Cell, s result.Sample, name string) float64 {
+	if name == CostName(cell) && s.Counters["work"] > 0 {
+		return s.Counters["cpu_busy"] / s.Counters["work"]
+	}
+	if v, ok := s.Metrics[name]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// location is a metric's value over blocks. CPU cost is a ratio of sums, since
+// a window holds too few ticks for one of its own.
+func location(cell *result.Cell, q result.Quantity) (stats.Interval, bool) {
+	if q.Name == CostName(cell) {
+		return costOf(cell)
+	}
+	return BlocksOf(cell, q.Name).Value()
+}
+
+func costOf(cell *result.Cell) (stats.Interval, bool) {
+	var busy, work []float64
+	last := -1
+	for _, s := range cell.Samples {
+		if s.Block != last { // both layouts of a block are one
+			busy, work, last = append(busy, 0), append(work, 0), s.Block
+		}
+		busy[len(busy)-1] += s.Counters["cpu_busy"]
+		work[len(work)-1] += s.Counters["work"]
+	}
+	at, _ := stats.RatioOfSums(busy, work)
+	return at, !math.IsNaN(at.Value)
+}
+
+// coarse widens the A/A interval of a CPU cost to what a tick is of a window's
+// CPU time: ticks may fall alike in every window of one baseline, so a smaller
+// difference does not count however often it shows.
+func coarse(aa stats.Interval, cell *result.Cell) stats.Interval {
+	var busy float64
+	for _, s := range cell.Samples {
+		busy += s.Counters["cpu_busy"]
+	}
+	if busy > 0 {
+		tick := CPUTick * float64(len(cell.Samples)) / busy
+		aa.Low, aa.High = min(aa.Low, -tick), max(aa.High, tick)
+	}
+	return aa
+}

@@ -1,0 +1,113 @@
+package weigh
+
+import (
+	"cmp"
+	"slices"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+)
+
+// Rank ranks the networks of a result that meet what its plan asks of them, by
+// their tolls, on each path under each workload: a network opens a new place where
+// it is worse than the first of the one before by more than the margin, in the
+// blocks that both were measured in. A stand-in has no place.
+func Rank(res *result.Result) []result.Ranking {
+	var rankings []result.Ranking
+	for _, g := range Groups(res) {
+		base := g.Baseline
+		if base == nil || base.Status != result.StatusOK {
+			continue
+		}
+		r := result.Ranking{
+			Path: base.Path, Workload: base.Workload, Mode: base.Mode, Params: base.Params,
+			Ranked: []result.Ranked{}, Unranked: []result.Unqualified{},
+		}
+		var list []*result.Cell
+		for _, cell := range g.Cells {
+			if cell.Network == network.Baseline {
+				continue
+			}
+			if reason := unqualified(cell, res.Plan.Needs); reason != "" {
+				r.Unranked = append(r.Unranked, result.Unqualified{Network: cell.Network, Reason: reason})
+				continue
+			}
+			list = append(list, cell)
+		}
+		if len(list)+len(r.Unranked) == 0 {
+			continue
+		}
+		r.Metric = rankedBy(base)
+		r.Ranked = g.places(list, r.Metric, res.Plan.Margin)
+		rankings = append(rankings, r)
+	}
+	return rankings
+}
+
+// unqualified is why a cell has no place; empty: it has one.
+func unqualified(cell *result.Cell, demands []string) string {
+	n, known := network.Find(cell.Network)
+	lacks, meets := n.Meets(demands)
+	switch {
+	case cell.Status != result.StatusOK:
+		return cell.Status + ": " + cell.Reason
+	case known && !meets:
+		return "does not meet " + lacks
+	case cell.Fidelity == network.StandIn:
+		return "a stand-in here, whose toll is not the real one's"
+	}
+	return ""
+}
+
+// rankedBy is the metric by which the networks of a group are ranked: that of its
+// workload, else the first that networks are judged by.
+func rankedBy(base *result.Cell) string {
+	if m := Headline(base); m != nil && result.Judged(m.Name) {
+		return m.Name
+	}
+	for _, m := range base.Metrics {
+		if result.Judged(m.Name) {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// places ranks cells by their toll on a metric.
+func (g *Group) places(list []*result.Cell, name string, declared float64) []result.Ranked {
+	type weighed struct {
+		cell   *result.Cell
+		metric result.Metric
+	}
+	var all []weighed
+	for _, cell := range list {
+		if m := Metric(cell, name); m != nil && m.Toll != nil {
+			all = append(all, weighed{cell, *m})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Compare(a.metric.Toll.Value, b.metric.Toll.Value) })
+	ranked := []result.Ranked{}
+	place, first := 1, 0 // of the place that is being filled
+	for n, w := range all {
+		r := result.Ranked{Place: place, Network: w.cell.Network, Params: w.cell.Params.Settings(), Toll: *w.metric.Toll}
+		if n > 0 {
+			r.Behind, r.Than = g.behind(w.cell, all[first].cell, quantityOf(w.metric), declared), all[first].cell.Network
+			if r.Behind != nil && r.Behind.Verdict == string(stats.Slower) {
+				place, first = place+1, n
+				r.Place = place
+			}
+		}
+		ranked = append(ranked, r)
+	}
+	return ranked
+}
+
+// behind is by how much one cell is worse than another, in the blocks of both.
+func (g *Group) behind(cell, than *result.Cell, q result.Quantity, declared float64) *result.Change {
+	if declared == 0 {
+		declared = stats.DeclaredMargin
+	}
+	margins := g.Margins(q, declared)
+	return Against(BlocksOf(cell, q.Name), BlocksOf(than, q.Name), true, q, margins).Change()
+}
