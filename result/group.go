@@ -62,34 +62,44 @@ func Without(key string, names ...string) string {
 // the baseline that it agrees with otherwise; a cell that failed before its mode
 // or parameters were known is in the first group that it does not contradict.
 func (res *Result) SetGroups() {
-	var late []*Cell
+	var measured, late []*Cell
+	var baselines []string
 	for i := range res.Cells {
 		switch c := &res.Cells[i]; {
 		case c.Group != "":
-		case c.Status == StatusOK || c.Network == BaselineName:
+		case c.Network == BaselineName:
 			c.Group = GroupKey(c.Path, c.Workload, c.Mode, c.Params)
+			baselines = append(baselines, c.Group)
+		case c.Status == StatusOK:
+			c.Group = GroupKey(c.Path, c.Workload, c.Mode, c.Params)
+			measured = append(measured, c)
 		default:
 			late = append(late, c)
 		}
 	}
-	for i := range res.Cells {
-		if c := &res.Cells[i]; c.Network != BaselineName && c.Params.Has("link") && c.Group != "" {
-			c.Group = res.baselinesGroup(c.Group)
-		}
+	for _, c := range measured {
+		c.Group = baselinesGroup(c.Group, baselines)
 	}
 	for _, c := range late {
 		c.Group = res.agreeingGroup(c)
 	}
 }
 
-// baselinesGroup is the group of the first baseline that agrees with a key in all
-// but the link, and the nic that a link implies; the key itself where a baseline
-// has it, or none agrees.
-func (res *Result) baselinesGroup(key string) string {
-	for _, but := range [][]string{nil, {"link"}, {"link", "nic"}} {
-		for i := range res.Cells {
-			if c := &res.Cells[i]; c.Network == BaselineName && Without(c.Group, but...) == Without(key, but...) {
-				return c.Group
+// baselinesGroup is the first of the baselines' groups that agrees with a key in
+// all but the link, and the nic that a link implies; the key itself where a
+// baseline has it, or none agrees.
+func baselinesGroup(key string, baselines []string) string {
+	if slices.Contains(baselines, key) {
+		return key
+	}
+	for _, but := range [][]string{{"link"}, {"link", "nic"}} {
+		if len(but) > 1 && Without(key, "link") == key {
+			break // it has no link that would imply a nic
+		}
+		bare := Without(key, but...)
+		for _, baseline := range baselines {
+			if bare == Without(baseline, but...) {
+				return baseline
 			}
 		}
 	}

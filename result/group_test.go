@@ -26,6 +26,7 @@ func TestOlderFilesGetGroups(t *testing.T) {
 		cell("nat", "prepared", Params{"nic": "frames", "mtu": 1500, "connections": 16, "link": 1e9, "rules": 100.0, "duration": 9.0}),
 		cell("route", "prepared", Params{"nic": "frames", "mtu": 1500, "connections": 64, "link": 1e9}),
 		cell("bridge", "", Params{}),
+		cell("veth", "prepared", Params{"nic": "tso", "mtu": 1500, "connections": 16}),
 	}}
 	const group = "path=cross-host workload=mysql mode=prepared nic=frames mtu=1500 "
 	want := []string{
@@ -35,6 +36,7 @@ func TestOlderFilesGetGroups(t *testing.T) {
 		group + "link=1000000000 connections=16",
 		group + "link=1000000000 connections=64",
 		group + "link=400000000 connections=16",
+		"path=cross-host workload=mysql mode=prepared nic=tso mtu=1500 connections=16", // another nic, and no link that implies one
 	}
 	check := func(how string, res *Result) {
 		for n, c := range res.Cells {
