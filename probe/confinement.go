@@ -6,7 +6,7 @@ import (
 
 // Confinement is what holds a process: a filter of its system calls, and CPUs.
 type Confinement struct {
-	Seccomp string `json:"seccomp,omitempty"` // "none", "strict" or "filter" (seccomp(2)); empty: the kernel does not say
+	Seccomp string `json:"seccomp,omitempty"` // "none", "strict" or "filter" (seccomp(2)); empty: the kernel does not report it
 	CPUs    string `json:"cpus,omitempty"`    // that it may run on, as a CPU list
 }
 

@@ -11,7 +11,7 @@ func conntrack() Probe {
 	}, "proc/thread-self/net/stat/nf_conntrack")
 }
 
-// conntrackTable tells how full the connection table is.
+// conntrackTable reads how full the connection table is.
 func conntrackTable() Probe {
 	return Probe{
 		Name: "conntrack_table", Doc: "how many connections are tracked, and how many may be", Scope: Namespace, Source: "/proc/sys/net/netfilter",

@@ -72,7 +72,7 @@ const (
 	columns
 )
 
-// parseCPU reads the cpu lines of /proc/stat, which stand first in the file.
+// parseCPU reads the cpu lines of /proc/stat, which come first in the file.
 func parseCPU(data []byte) (CPU, error) {
 	var c CPU
 	err := c.parse(data)

@@ -179,7 +179,7 @@ func TestOpenCPUFailsEarly(t *testing.T) {
 	}
 }
 
-// TestLabBusyTimeIsSeen burns CPU time of its own and finds it in the machine's.
+// TestLabBusyTimeIsSeen uses CPU time and finds it in the machine's.
 func TestLabBusyTimeIsSeen(t *testing.T) {
 	reader, err := OpenCPU("/")
 	if err != nil {

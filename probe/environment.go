@@ -11,11 +11,11 @@ import (
 	"tare/result"
 )
 
-// unknown stands for what no file says.
+// unknown is the value that no file has.
 const unknown = "unknown"
 
 // Environment describes the machine: all but Privilege and Parts, which the
-// caller knows. What no file says, or says wrongly, is "unknown" or zero.
+// caller knows. What no file has, or has in a wrong form, is "unknown" or zero.
 func Environment(root string) result.Environment {
 	info := parseCPUInfo(contents(root, "proc/cpuinfo"))
 	return result.Environment{
@@ -29,7 +29,7 @@ func Environment(root string) result.Environment {
 }
 
 // BootID names this boot of this machine: what has the same runs on it, and by
-// its clock. It is empty where the kernel does not say.
+// its clock. It is empty where the kernel does not report it.
 func BootID(root string) string {
 	if id := line(root, "proc/sys/kernel/random/boot_id"); id != unknown {
 		return id
@@ -90,11 +90,11 @@ func parseMemTotal(data []byte) uint64 {
 	return 0
 }
 
-// cpuInfo is what /proc/cpuinfo says of the first CPU.
+// cpuInfo is what /proc/cpuinfo holds for the first CPU.
 type cpuInfo struct {
 	model             string
 	implementer, part string // arm64, which names no model
-	flags             bool   // x86, where the hypervisor flag tells a guest from a machine
+	flags             bool   // x86, where the hypervisor flag marks a guest
 	hypervisor        bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -57,6 +58,8 @@ func (v *view) inspect() (Inventory, error) {
 	return i, nil
 }
 
+// inspectLinks names kinds as lab show has always printed them: a device without
+// a kind is a "device", a TUN device is a "tuntap".
 func (v *view) inspectLinks(i *Inventory, _ map[uint32]string) error {
 	dumped, err := v.links()
 	if err != nil {
@@ -78,6 +81,9 @@ func (v *view) inspectLinks(i *Inventory, _ map[uint32]string) error {
 	for n, d := range devices {
 		i.Links[n] = d.Link
 		i.Links[n].Addresses = append([]netip.Prefix{}, addresses[uint32(d.Index)]...)
+		if strings.Trim(d.MAC, "0:") == "" {
+			i.Links[n].MAC = "" // a loopback's, or that of a tunnel without an address
+		}
 		switch d.Kind {
 		case "":
 			i.Links[n].Kind = "device"

@@ -23,7 +23,7 @@ func linkStats() Probe {
 	}
 }
 
-// links tells how each device stands.
+// links reads the settings of each device.
 func links() Probe {
 	return Probe{
 		Name: "links", Doc: "kind, MTU, state, queue and bridge of each device", Scope: Namespace, Source: "ip -d link",

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listeners tells how many connections wait to be accepted.
+// listeners reads how many connections wait to be accepted.
 func listeners() Probe {
 	return Probe{
 		Name: "listeners", Doc: "connections that wait to be accepted, and how many may", Scope: Namespace, Source: "ss -ltn",
@@ -35,7 +35,7 @@ const (
 
 // parseListeners reads the answer to SOCK_DIAG_BY_FAMILY for listening sockets
 // over IPv4: "0.0.0.0:80.queue" is how many connections wait, ".backlog" beyond
-// how many none is let in.
+// how many none is queued.
 func parseListeners(dumped []byte) (map[string]any, error) {
 	values := map[string]any{}
 	for m := range messages(dumped) {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestListenersTellTheirQueue connects twice to a socket that nobody accepts
+// TestListenersReportTheirQueue connects twice to a socket that no process accepts
 // from.
-func TestListenersTellTheirQueue(t *testing.T) {
+func TestListenersReportTheirQueue(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -30,8 +30,8 @@ func TestListenersTellTheirQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := listener.Addr().String()
-	backlog, told := got[at+".backlog"].(uint32)
-	if got[at+".queue"] != uint32(2) || !told || backlog < 2 {
+	backlog, reported := got[at+".backlog"].(uint32)
+	if got[at+".queue"] != uint32(2) || !reported || backlog < 2 {
 		t.Errorf("queue %v of %v, want 2 of more", got[at+".queue"], got[at+".backlog"])
 	}
 }

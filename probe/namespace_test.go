@@ -12,7 +12,7 @@ import (
 )
 
 // TestLabCountersAreThoseOfTheNamespace overflows a UDP receive buffer in a
-// network namespace of its own: the counters there account for each datagram.
+// network namespace: the counters there account for each datagram.
 func TestLabCountersAreThoseOfTheNamespace(t *testing.T) {
 	failed := make(chan error)
 	go func() {
@@ -51,8 +51,15 @@ func overflow(t *testing.T) error {
 	}
 	lo := devices["lo"]
 	const packet = 20 + 8 + size // IPv4 and UDP headers; loopback leaves Ethernet's out
-	if lo.TxPackets != sent || lo.TxBytes != sent*packet || lo.RxPackets != sent || lo.RxBytes != sent*packet {
-		t.Errorf("sent %d packets of %d bytes, lo counted %+v", sent, packet, lo)
+	switch {
+	case lo.TxPackets != sent:
+		t.Errorf("lo.TxPackets is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.TxPackets, sent, sent, packet, lo)
+	case lo.TxBytes != sent*packet:
+		t.Errorf("lo.TxBytes is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.TxBytes, sent*packet, sent, packet, lo)
+	case lo.RxPackets != sent:
+		t.Errorf("lo.RxPackets is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.RxPackets, sent, sent, packet, lo)
+	case lo.RxBytes != sent*packet:
+		t.Errorf("lo.RxBytes is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.RxBytes, sent*packet, sent, packet, lo)
 	}
 	return nil
 }
@@ -71,7 +78,7 @@ func loopbackUp() error {
 }
 
 // flood sends datagrams to a receiver with a small buffer, which reads only
-// when all have been sent, and tells how many it got.
+// when all have been sent, and returns how many it got.
 func flood(count, size int) (received int64, err error) {
 	receiver, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {

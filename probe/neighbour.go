@@ -123,7 +123,7 @@ func parseNeighbours(dumped []byte, names map[uint32]string) ([]Neighbour, error
 	return all, nil
 }
 
-// neighbourState names a state as iproute2 does. An entry of VXLAN's may be
+// neighbourState names a state as iproute2 does. A VXLAN's entry may be
 // permanent and without ARP.
 func neighbourState(state uint16) string {
 	for _, is := range []struct {
@@ -140,7 +140,7 @@ func neighbourState(state uint16) string {
 	return "none"
 }
 
-// neighbourCache counts what became of the machine's neighbours: one table
+// neighbourCache counts the fate of the machine's neighbour entries: one table
 // holds those of all namespaces.
 func neighbourCache() Probe {
 	return statTable(Probe{
@@ -148,7 +148,7 @@ func neighbourCache() Probe {
 	}, "proc/net/stat/arp_cache")
 }
 
-// neighbourLimits tells how many neighbours the machine's table has and may
+// neighbourLimits reads how many neighbours the machine's table has and may
 // have.
 func neighbourLimits() Probe {
 	return Probe{

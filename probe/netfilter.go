@@ -24,7 +24,7 @@ func ruleCounters() Probe {
 	}
 }
 
-// rules tells how many rules each nftables chain holds.
+// rules reads how many rules each nftables chain holds.
 func rules() Probe {
 	return Probe{
 		Name: "rules", Doc: "rules, hook and policy of each nftables chain", Scope: Namespace, Source: "nft list ruleset",
@@ -96,10 +96,10 @@ func parseRuleCounters(dumped []byte) map[string]float64 {
 	return counters
 }
 
-// parseRules reads how chains stand: "ip filter FORWARD.rules" and, of a chain
+// parseRules reads the settings of chains: "ip filter FORWARD.rules" and, of a chain
 // that packets come to by themselves, ".hook", ".policy" and whether it
 // ".counts" what comes to its policy. Of the rules that end a packet ".random"
-// are the handles of those that draw lots, ".drop" and ".reject" of the others
+// are the handles of those that match at random, ".drop" and ".reject" of the others
 // that do not count it.
 func parseRules(dumped []byte) map[string]any {
 	values, count, handles := map[string]any{}, map[string]int{}, map[string][]string{}
@@ -159,7 +159,7 @@ func parseChains(dumped []byte) []Chain {
 	return chains
 }
 
-// chain is what a message tells of one.
+// chain is what a message reports of one.
 type chain struct {
 	name         string // "ip filter FORWARD"
 	listed       Chain  // without its number of rules
@@ -193,11 +193,11 @@ func parseChain(body []byte) chain {
 	return c
 }
 
-// rule is what a message tells of one.
+// rule is what a message reports of one.
 type rule struct {
 	chain   string
 	handle  uint64
-	fate    string // "drop", "jump DOCKER", "masq"; "" where the packet goes on
+	fate    string // "drop", "jump DOCKER", "masq"; "" where the next rule follows
 	counts  bool
 	random  bool // it takes packets by chance
 	packets uint64

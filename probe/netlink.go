@@ -29,7 +29,7 @@ func (v *view) dump(protocol int, kind uint16, body []byte) ([]byte, error) {
 	return nil, errInterrupted
 }
 
-// exchange sends one request and reads until the kernel says that it is done.
+// exchange sends one request and reads until the kernel reports the end.
 func (v *view) exchange(protocol int, kind, flags uint16, body []byte) ([]byte, error) {
 	fd, err := v.open(source{family: unix.AF_NETLINK, protocol: protocol})
 	if err != nil {
@@ -50,7 +50,7 @@ func (v *view) exchange(protocol int, kind, flags uint16, body []byte) ([]byte, 
 	for {
 		n, _, err := unix.Recvfrom(fd, v.buffer(), 0)
 		if err != nil {
-			return nil, fmt.Errorf("hear netlink: %w", err)
+			return nil, fmt.Errorf("receive from netlink: %w", err)
 		}
 		answer = append(answer, v.room[:n]...)
 		done, err := finished(v.room[:n], v.sequence, flags)
@@ -65,7 +65,7 @@ func (v *view) exchange(protocol int, kind, flags uint16, body []byte) ([]byte, 
 	}
 }
 
-// finished tells whether a datagram ends the answer to a request, and why there
+// finished reports whether a datagram ends the answer to a request, and why there
 // is none.
 func finished(datagram []byte, sequence uint32, flags uint16) (done bool, err error) {
 	for m := range messages(datagram) {
@@ -135,7 +135,7 @@ func attributes(body []byte, header int) iter.Seq2[uint16, []byte] {
 	}
 }
 
-// aligned is a size as netlink lays it: whole words of four bytes.
+// aligned is a size as netlink pads it: to whole words of four bytes.
 func aligned(size int) int { return (size + 3) &^ 3 }
 
 // attribute makes one attribute.

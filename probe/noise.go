@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ForeignCPU tells how many CPUs are busy with other work than ours, in cores:
+// ForeignCPU measures how many CPUs are busy with other work than ours, in cores:
 // it sleeps for span and takes what was busy meanwhile, stolen time included.
 // It is right only while tare itself idles. Times come in ticks of 10 ms, so
 // 200 ms resolve 0.05 cores.

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// offloads tells what each device takes off the CPU.
+// offloads reads what each device takes off the CPU.
 func offloads() Probe {
 	return Probe{
 		Name: "offloads", Doc: "segmentation, checksum and merging of each device", Scope: Namespace, Source: "ethtool -k",

@@ -44,7 +44,7 @@ func pressure() Probe {
 // where the kernel keeps no such account.
 func CPUPressure(root string) (waited time.Duration, ok bool, err error) {
 	data, err := os.ReadFile(filepath.Join(root, "proc/pressure/cpu"))
-	// With PSI off at boot the file may stand there and refuse (psi_show in kernel/sched/psi.c).
+	// With PSI off at boot the file may exist and refuse reads (psi_show in kernel/sched/psi.c).
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EOPNOTSUPP) {
 		return 0, false, nil
 	}

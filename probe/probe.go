@@ -5,7 +5,7 @@
 // a run cost is the difference of two reads.
 package probe
 
-// Scope is what a source tells of.
+// Scope is what a source covers.
 type Scope string
 
 // The scopes.
@@ -15,8 +15,8 @@ const (
 	Process   Scope = "process"   // the calling process, all its threads
 )
 
-// Probe is one source of the kernel's numbers. It either counts or stands: one
-// of count and look is nil.
+// Probe is one source of the kernel's numbers. It is either a counter or a
+// state: one of count and look is nil.
 type Probe struct {
 	Name   string
 	Doc    string
@@ -29,7 +29,7 @@ type Probe struct {
 	// seconds. A counter of a device begins with its name: "eth0.tx_dropped".
 	// Zeros may be left out.
 	count func(*view) (map[string]float64, error)
-	// look reads what stands: numbers, words, true and false.
+	// look reads the state: numbers, words, true and false.
 	look func(*view) (map[string]any, error)
 }
 

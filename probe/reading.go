@@ -19,7 +19,7 @@ type Counts struct {
 }
 
 // Read reads every counter of a scope once. A source that can't be read is
-// named and does not hinder the others.
+// named and does not affect the others.
 func Read(root string, scope Scope) Counts {
 	r := NewReader(root, scope)
 	counts := r.Read()
@@ -98,7 +98,7 @@ func (c Counts) Since(earlier Counts) ([]result.Reading, []result.Unread) {
 	return all, Unread(earlier.unread, c.unread)
 }
 
-// Look reads what stands in a scope.
+// Look reads the states of a scope.
 func Look(root string, scope Scope) ([]result.State, []result.Unread) {
 	var states []result.State
 	var unread []result.Unread
@@ -132,7 +132,7 @@ func Unread(lists ...[]result.Unread) []result.Unread {
 	return all
 }
 
-// reason says why a source could not be read, and what would help.
+// reason is why a source could not be read, and what would help.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrPermission):

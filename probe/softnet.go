@@ -24,7 +24,7 @@ func softnet() Probe {
 
 // parseSoftnet reads /proc/net/softnet_stat: hexadecimal columns, a line for
 // each CPU that is online (softnet_seq_show in net/core/net-procfs.c). Before
-// Linux 5.10 a line does not say which CPU's it is: its place does.
+// Linux 5.10 a line does not name its CPU: its position does.
 func parseSoftnet(data []byte) (map[string]float64, error) {
 	const cpuColumn = 12
 	counters := map[string]float64{}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// steering tells which CPUs each queue's packets are handed to.
+// steering reads which CPUs each queue's packets are handed to.
 func steering() Probe {
 	return Probe{
 		Name: "steering", Doc: "CPUs that receive (RPS) and send (XPS) each queue's packets", Scope: Namespace, Source: "/sys/class/net/*/queues",
@@ -22,7 +22,7 @@ func steering() Probe {
 				for _, path := range found {
 					text, err := os.ReadFile(path)
 					if err != nil {
-						continue // a device with one queue has no XPS, and says so by an error
+						continue // a device with one queue has no XPS, and returns an error
 					}
 					queue := filepath.Dir(path)
 					device := filepath.Base(filepath.Dir(filepath.Dir(queue)))

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// sysctls tells the settings of the namespace that decide whether and how fast
+// sysctls reads the settings of the namespace that decide whether and how fast
 // packets pass.
 func sysctls() Probe {
 	return Probe{

@@ -3,7 +3,7 @@ package probe
 import "strings"
 
 // virtualisation names the hypervisor below this machine, or "none". On x86
-// the CPU itself says whether there is one, and DMI gives its name; elsewhere
+// the CPU itself reports whether there is one, and DMI gives its name; elsewhere
 // there is only DMI.
 func virtualisation(root string, info cpuInfo) string {
 	if kind := line(root, "sys/hypervisor/type"); kind != unknown {

@@ -58,8 +58,15 @@ func TestLabUserContainersComeAndGo(t *testing.T) {
 				continue
 			}
 			made := name != network.Baseline
-			if op.Create <= 0 || op.Answer <= 0 || made != (op.Remove > 0) || made && op.Create < 100*time.Microsecond {
-				t.Errorf("%s on %s: %+v", name, path, op)
+			switch {
+			case op.Create <= 0:
+				t.Errorf("op.Create is %v, want more than 0; %s on %s: %+v", op.Create, name, path, op)
+			case op.Answer <= 0:
+				t.Errorf("op.Answer is %v, want more than 0; %s on %s: %+v", op.Answer, name, path, op)
+			case made != (op.Remove > 0):
+				t.Errorf("made is %v, want %v; %s on %s: %+v", made, (op.Remove > 0), name, path, op)
+			case made && op.Create < 100*time.Microsecond:
+				t.Errorf("made && op.Create < 100*time.Microsecond holds; %s on %s: %+v", name, path, op)
 			}
 		}
 	}
@@ -85,8 +92,15 @@ func TestLabUserProcessWithoutEngine(t *testing.T) {
 	l := build(t, network.Baseline)
 	for range 3 {
 		op, err := l.Lifecycle(t.Context(), network.Baseline)
-		if err != nil || op.Create <= 0 || op.Remove <= 0 || op.Answer != 0 {
-			t.Errorf("%+v, %v", op, err)
+		switch {
+		case err != nil:
+			t.Errorf("err is %v, want nil; %+v, %v", err, op, err)
+		case op.Create <= 0:
+			t.Errorf("op.Create is %v, want more than 0; %+v, %v", op.Create, op, err)
+		case op.Remove <= 0:
+			t.Errorf("op.Remove is %v, want more than 0; %+v, %v", op.Remove, op, err)
+		case op.Answer != 0:
+			t.Errorf("op.Answer is %v, want 0; %+v, %v", op.Answer, op, err)
 		}
 	}
 }

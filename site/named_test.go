@@ -68,8 +68,15 @@ func TestLabUserUpJoinListDown(t *testing.T) {
 		t.Error(err)
 	}
 	e, there := entry(t, name)
-	if !there || !e.Running || e.PID == 0 || strings.Join(e.Networks, " ") != "bridge" {
-		t.Errorf("the ledger has %+v, %t", e, there)
+	switch {
+	case !there:
+		t.Errorf("there is false; the ledger has %+v, %t", e, there)
+	case !e.Running:
+		t.Errorf("e.Running is false; the ledger has %+v, %t", e, there)
+	case e.PID == 0:
+		t.Errorf("e.PID is 0; the ledger has %+v, %t", e, there)
+	case strings.Join(e.Networks, " ") != "bridge":
+		t.Errorf("strings.Join(e.Networks, \" \") is %v, want \"bridge\"; the ledger has %+v, %t", strings.Join(e.Networks, " "), e, there)
 	}
 	l, err := site.Join(t.Context(), name)
 	if err != nil {

@@ -41,13 +41,13 @@ func ExampleBlocksFor() {
 		if blocks, ok := stats.BlocksFor(spread, toll, stats.DeclaredMargin); ok {
 			fmt.Printf("a toll of %.0f %% takes %d blocks\n", 100*toll, blocks)
 		} else {
-			fmt.Printf("a toll of %.0f %% can't be told apart\n", 100*toll)
+			fmt.Printf("a toll of %.0f %% cannot be distinguished\n", 100*toll)
 		}
 	}
 	// Output:
 	// a toll of 5 % takes 7 blocks
 	// a toll of 3 % takes 29 blocks
-	// a toll of 2 % can't be told apart
+	// a toll of 2 % cannot be distinguished
 }
 
 func ExampleRatioOfSums() {

@@ -37,10 +37,10 @@ func TestBlocksNeededTell(t *testing.T) {
 		if !ok || blocks <= 10 {
 			t.Fatalf("toll %v: %d, %v", test.toll, blocks, ok)
 		}
-		told := share(test.want, HigherIsBetter, blocks, test.toll, test.sigma)
-		t.Logf("toll %v, sigma %v: %d blocks find %s in %.3f", test.toll, test.sigma, blocks, test.want, told)
-		if told < 0.65 || told > 0.9 {
-			t.Errorf("toll %v, sigma %v: %d blocks find %s in %.3f", test.toll, test.sigma, blocks, test.want, told)
+		found := share(test.want, HigherIsBetter, blocks, test.toll, test.sigma)
+		t.Logf("toll %v, sigma %v: %d blocks find %s in %.3f", test.toll, test.sigma, blocks, test.want, found)
+		if found < 0.65 || found > 0.9 {
+			t.Errorf("toll %v, sigma %v: %d blocks find %s in %.3f", test.toll, test.sigma, blocks, test.want, found)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestBlocksNeededTell(t *testing.T) {
 func TestBlocksNeededIsMoreThanAtPresent(t *testing.T) {
 	margins := Margins{Declared: DeclaredMargin, AA: around(0, 0.01)}
 	if blocks, ok := BlocksNeeded(sample(10, 0.5, 0.01), margins, LowerIsBetter); !ok || blocks != 11 {
-		t.Errorf("ten blocks that tell already: %d, %v", blocks, ok)
+		t.Errorf("ten blocks with a verdict already: %d, %v", blocks, ok)
 	}
 }
 

@@ -14,7 +14,7 @@ func values() *rapid.Generator[[]float64] {
 
 func ordered(i Interval) bool { return i.Low <= i.Value && i.Value <= i.High }
 
-// moved says whether got is i taken through f, to rounding.
+// moved reports whether got is i taken through f, to rounding.
 func moved(i, got Interval, f func(float64) float64) bool {
 	near := func(x, y float64) bool { return x == y || math.Abs(x-y) < 1e-6 }
 	return near(f(i.Value), got.Value) && near(f(i.Low), got.Low) && near(f(i.High), got.High)

@@ -39,7 +39,7 @@ func TestQuantileCovers(t *testing.T) {
 }
 
 // TestQuantileNeedsValues holds the least that a percentile takes to what the
-// documents say.
+// documents state.
 func TestQuantileNeedsValues(t *testing.T) {
 	for q, least := range map[float64]int{0.5: 6, 0.9: 36, 0.975: 146, 0.99: 368} {
 		x := make([]float64, least)

@@ -65,14 +65,14 @@ func TestEqualNetworksAreNotToldApart(t *testing.T) {
 	for name, noise := range noises() {
 		for _, blocks := range []int{MinBlocks, 10, 20} {
 			random := rand.New(rand.NewPCG(3, 4))
-			told := 0
+			distinguished := 0
 			for range experiments {
 				if verdict := judged(experiment(random, blocks, 0, noise)); verdict == Slower || verdict == Faster {
-					told++
+					distinguished++
 				}
 			}
-			if share := float64(told) / experiments; share >= 0.005 {
-				t.Errorf("%s, %d blocks: %.4f of equal pairs are told apart", name, blocks, share)
+			if share := float64(distinguished) / experiments; share >= 0.005 {
+				t.Errorf("%s, %d blocks: %.4f of equal pairs are distinguished", name, blocks, share)
 			}
 		}
 	}

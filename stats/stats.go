@@ -3,7 +3,7 @@
 //
 // A block measures a cell and its baseline (twice) within seconds, so that
 // what disturbs the machine for longer disturbs both. The unit of analysis is
-// the block: its log ratio of cell to baseline. Over the blocks stand the
+// the block: its log ratio of cell to baseline. Over the blocks it computes the
 // Hodges-Lehmann estimate and the signed-rank interval (Hollander, Wolfe and
 // Chicken, Nonparametric Statistical Methods, 3rd edition, sections 3.2 and
 // 3.3), which neither an outlier nor an unknown spread misleads.
@@ -12,7 +12,7 @@
 //   - ranksum.go: the same for two runs that have no pairs
 //   - toll.go: blocks to log ratios to a toll
 //   - verdict.go: a toll and its margins to a verdict
-//   - plan.go: how many blocks it takes to tell
+//   - plan.go: how many blocks a verdict takes
 //   - quantile.go: a percentile of single values
 //   - sums.go: a ratio of sums, for cost per work
 //   - student.go: percent points of Student's t
@@ -29,7 +29,7 @@ const MinBlocks = 6
 //
 // Where the data hold too little for an interval, its ends are as far away as
 // the quantity can be; where they hold no estimate, all three are NaN. The
-// function that made it then says ok = false. Such an interval claims nothing,
+// function that made it then returns ok = false. Such an interval claims nothing,
 // makes every verdict inconclusive, and can't be written as JSON.
 type Interval struct{ Value, Low, High float64 }
 

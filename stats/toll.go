@@ -2,7 +2,7 @@ package stats
 
 import "math"
 
-// Direction says which way a metric is better.
+// Direction is which way a metric is better.
 type Direction int
 
 // The two directions.
@@ -12,7 +12,7 @@ const (
 )
 
 // Block is what one block measured of one metric: the value of the cell and of
-// its baselines, all in one unit. NaN stands for a value that is missing.
+// its baselines, all in one unit. NaN is a value that is missing.
 type Block struct {
 	Cell      float64
 	Baselines []float64 // one or two
@@ -36,7 +36,7 @@ func (b Block) LogRatio() (ratio float64, ok bool) {
 }
 
 // LogRatios are the log ratios of the blocks that have one, in their order.
-// Those left out are len(blocks) - len(LogRatios(blocks)); the caller says so.
+// Those left out are len(blocks) - len(LogRatios(blocks)); the caller reports them.
 func LogRatios(blocks []Block) []float64 {
 	ratios := make([]float64, 0, len(blocks))
 	for _, block := range blocks {

@@ -6,7 +6,7 @@ import "math"
 // another: 2 %.
 const DeclaredMargin = 0.02
 
-// Verdict is what a toll's interval says against its margins.
+// Verdict is the judgement of a toll's interval against its margins.
 type Verdict string
 
 // The four verdicts.
@@ -14,7 +14,7 @@ const (
 	Slower       Verdict = "slower"       // the whole interval is above the margin used
 	Faster       Verdict = "faster"       // the whole interval is below minus the margin used
 	Equal        Verdict = "equal"        // the whole interval is within the declared margin
-	Inconclusive Verdict = "inconclusive" // more blocks, or less noise, would tell
+	Inconclusive Verdict = "inconclusive" // more blocks, or less noise, would decide
 )
 
 // Margins are what a toll must exceed to count.

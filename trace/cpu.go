@@ -61,7 +61,7 @@ func (t *Tracer) Profile(networks []Network, run func() error) (p Profile, err e
 	return p, err
 }
 
-// tryClock tells whether this machine has the clock.
+// tryClock reports whether this machine has the clock.
 func (t *Tracer) tryClock() error {
 	clocks, err := t.startClocks()
 	if err != nil {

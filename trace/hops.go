@@ -49,7 +49,7 @@ type hop struct {
 }
 
 // Hops names the legs of a path, in the order in which a packet meets them. A
-// leg that is rare and short stands with others under "other". Clean is left
+// leg that is rare and short is joined with others as "other". Clean is left
 // open.
 //
 // Means are of the middle fifth of the ways, so that they add up and a way that
@@ -111,7 +111,7 @@ func inOrder(left []hop) []hop {
 	return chain
 }
 
-// A leg stands for itself if it has this share of the whole, or if so many of
+// A leg is listed by itself if it has this share of the whole, or if so many of
 // the ways lead over it.
 const (
 	leastShare = 0.005
@@ -166,7 +166,7 @@ func label(leg Leg) (name, at, device string) {
 	return hopOther, to.At, to.Device.Name
 }
 
-// below is the leg from a device to the one that it stands upon.
+// below is the leg from a device to the one below it.
 func below(from Stop) (name, at, device string) {
 	if slices.Contains(tunnels, from.Device.Kind) {
 		return hopEncapsulate, from.At, from.Device.Name
@@ -174,7 +174,7 @@ func below(from Stop) (name, at, device string) {
 	return kindOf(from.Device), from.At, from.Device.Name
 }
 
-// above is the leg from a device to one that stands upon it.
+// above is the leg from a device to the one above it.
 func above(to Stop) (name, at, device string) {
 	if slices.Contains(tunnels, to.Device.Kind) {
 		return hopDecapsulate, to.At, to.Device.Name

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 }
 
 // programs are those of ours that the kernel holds, by a name that no other has.
-// One that was let go stays until no CPU can be in it any more.
+// One that was released stays until no CPU can be in it any more.
 func programs(t *testing.T) map[ebpf.ProgramID]bool {
 	t.Helper()
 	held := map[ebpf.ProgramID]bool{}
@@ -81,7 +81,7 @@ func TestLabKilledLeavesNothing(t *testing.T) {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || line != "tracing\n" {
-		t.Fatalf("it says %q, %v", line, err)
+		t.Fatalf("it printed %q, %v", line, err)
 	}
 	its := programs(t)
 	maps.DeleteFunc(its, func(id ebpf.ProgramID, _ bool) bool { return before[id] })

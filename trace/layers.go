@@ -67,7 +67,7 @@ const code = "code"
 // softirqFrames are on the stack of the network's softirqs.
 var softirqFrames = []string{"net_rx_action", "net_tx_action"}
 
-// concerns tells whether a tick is the lab's: its processes', or the network's
+// concerns reports whether a tick is the lab's: its processes', or the network's
 // softirqs, which run on whatever process they interrupt.
 func (s Stack) concerns() bool {
 	return s.Lab || s.softirq()

@@ -7,8 +7,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// Loss is how packets were lost. The same packets may be told by counters of
-// the kernel too; here each packet stands once.
+// Loss is how packets were lost. Counters of the kernel may
+// report the same packets; here each packet is counted once.
 type Loss struct {
 	Reason   string // the kernel's, as NETFILTER_DROP (enum skb_drop_reason)
 	At       string // "h1/c1"
@@ -17,8 +17,8 @@ type Loss struct {
 	Mine     bool   // of the workload, by its port
 }
 
-// Harmless tells of a reason by which nothing is lost that somebody waits for:
-// duplicates, and what nobody read before its socket was closed.
+// Harmless reports whether nothing was lost that an end waits for: duplicates,
+// and data that was not read before its socket was closed.
 func (l Loss) Harmless() bool {
 	switch l.Reason {
 	case "QUEUE_PURGE", "TCP_OLD_DATA", "TCP_OLD_SEQUENCE", "TCP_OLD_ACK", "SOCKET_CLOSE", "TCP_CLOSE", "TCP_ABORT_ON_DATA":

@@ -42,7 +42,7 @@ type Leg struct {
 // alone.
 type Span struct{ All, Like Times }
 
-// Path is what one pass or several told of the ways of packets.
+// Path is what one or several passes saw of the ways of packets.
 type Path struct {
 	Legs    map[Leg]*Span
 	Whole   Span   // from the first stop to the last
@@ -124,7 +124,7 @@ const (
 	countJoined
 )
 
-// Pass says what to follow.
+// Pass is what to follow.
 type Pass struct {
 	Networks []Network
 	Port     uint16 // where the workload's server listens

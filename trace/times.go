@@ -64,7 +64,7 @@ func bounds(n int) (low, high float64) {
 	return low, low + step
 }
 
-// bucketOf is the bucket of a duration in ns, as the programs reckon it.
+// bucketOf is the bucket of a duration in ns, as the programs compute it.
 func bucketOf(ns uint32) int {
 	if ns < 64 {
 		return int(ns >> 3)

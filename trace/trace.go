@@ -1,11 +1,11 @@
 // Package trace follows packets through the kernel: the toll of each hop of
-// their way, what became of those that were lost, and where the CPUs were
+// their way, where and why packets were lost, and what the CPUs executed
 // meanwhile.
 //
 // It attaches BPF programs to tracepoints that the kernel types by BTF, and
 // never to functions of the kernel, so that it works where probes are refused.
-// What is attached is held by file descriptors alone and goes with the process,
-// however that ends. The programs add up in the kernel: no packet is copied.
+// What is attached is held by file descriptors alone and is removed with the
+// process, however that ends. The programs add up in the kernel: no packet is copied.
 package trace
 
 import (
@@ -63,7 +63,8 @@ type Tracer struct {
 	symbols   symbols
 }
 
-// Open loads the programs that this machine takes. What it does not take lowers the tier and is told in Lacks.
+// Open loads the programs that this machine accepts. Each one that it refuses
+// lowers the tier and is listed in Lacks.
 func Open() (*Tracer, error) {
 	t := &Tracer{}
 	var err error
@@ -112,7 +113,7 @@ func load(object []byte) (*ebpf.Collection, error) {
 	return c, nil
 }
 
-// lack says what is missing for programs to load, and what to do.
+// lack is what is missing for programs to load, and what to do.
 func lack(err error) string {
 	switch {
 	case errors.Is(err, os.ErrPermission) && os.Geteuid() != 0:

@@ -43,7 +43,7 @@ func drain(r *run, fd, flags int) (stop func()) {
 	return func() { r.stop(); <-done }
 }
 
-// BenchmarkTCPStreamSend is one block of each mode, its receiver beside it.
+// BenchmarkTCPStreamSend is one block of each mode, its receiver on another thread.
 func BenchmarkTCPStreamSend(b *testing.B) {
 	for _, mode := range []StreamMode{StreamWrite, StreamSendfile} {
 		b.Run(string(mode), func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 // An operation of these benchmarks is one pass: a call that sends or receives
 // what a mode gives to one. They hold the loops to no allocation at all.
 
-// benchSender is a sending thread on a socket that nobody reads.
+// benchSender is a sending thread on a socket that no process reads.
 func benchSender(b *testing.B, size int) *udpSender {
 	b.Helper()
 	l := listenUDP(b)

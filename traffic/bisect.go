@@ -13,13 +13,13 @@ type bisection struct {
 	active  bool // a load is under trial
 	fine    int  // of its trials, those that the path carried
 	lossy   int
-	guess   float64 // what came of all that can be offered; the best load to try next
+	guess   float64 // the result of offering as much as possible; the best load to try next
 	carried int     // loads that were
 }
 
-// decision is a load and what its trials said.
+// decision is a load and the result of its trials.
 type decision struct {
-	asked  float64 // 1/s; 0: as fast as it goes
+	asked  float64 // 1/s; 0: as fast as possible
 	load   float64 // 1/s, the mean of what was offered
 	got    float64 // 1/s, the mean of what was received
 	trials float64

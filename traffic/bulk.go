@@ -51,13 +51,7 @@ func makeBlocking(fd int) error {
 	if err := unix.SetNonblock(fd, false); err != nil {
 		return err
 	}
-	timeout := unix.NsecToTimeval(int64(tick))
-	for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
-		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &timeout); err != nil {
-			return err
-		}
-	}
-	return nil
+	return setTimeout(fd, tick)
 }
 
 // Descriptor is for socket options.
@@ -81,7 +75,7 @@ func (s Socket) Local() netip.AddrPort { return localAddress(s.fd) }
 // Close frees the descriptor. No call may be under way.
 func (s Socket) Close() { closeSocket(s.fd) }
 
-// Waited tells a call that ended without an event from one that failed.
+// Waited reports whether a call ended without an event; else it failed.
 func Waited(errno syscall.Errno) bool { return again(errno) }
 
 // Sleep blocks the thread, outside the runtime's timers, for at most 10 ms.
@@ -116,7 +110,7 @@ func (d *Datagrams) Receive(s Socket) (int, syscall.Errno) {
 func (d *Datagrams) Packet(i int) []byte { return d.batch.packet(i) }
 
 // Arrived is when datagram i came, in nanoseconds since 1970; false if the
-// kernel did not say.
+// kernel gave no time.
 func (d *Datagrams) Arrived(i int) (int64, bool) { return d.batch.arrived(i) }
 
 // Arrivals sorts sequence numbers, from zero on, into first arrivals,
@@ -138,14 +132,11 @@ func (a Arrivals) Reopen() {
 	s.unique, s.duplicates, s.reordered, s.ancient = 0, 0, 0, 0
 }
 
-// See takes an arriving number and tells whether it came for the first time.
+// See takes an arriving number and reports whether it came for the first time.
 func (a Arrivals) See(n int64) bool { return a.sequences.see(n) }
 
 // Highest is the highest number so far; -1: none.
 func (a Arrivals) Highest() int64 { return a.sequences.highest }
-
-// First is how many numbers arrived at least once.
-func (a Arrivals) First() int64 { return a.sequences.unique }
 
 // Duplicates is how many arrivals repeated a number.
 func (a Arrivals) Duplicates() int64 { return a.sequences.duplicates }

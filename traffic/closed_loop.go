@@ -13,15 +13,15 @@ import (
 type dialogue interface {
 	// ask sends a new request.
 	ask(r *run) error
-	// hear receives once, and tells whether the response is now whole. A wait
+	// receive receives once, and reports whether the response is now whole. A wait
 	// that ended without data is errQuiet.
 	receive(flags int) (bool, error)
-	// exchange hears and asks in turn, as long as each call brings just one
-	// whole response inside the open window, and gives what it heard last.
+	// exchange receives and sends in turn, as long as each call brings just one
+	// whole response inside the open window, and returns the outcome of the last receive.
 	exchange(c *closedLoop, l *loop) (bool, error)
 }
 
-// errQuiet says that a wait ended without an event.
+// errQuiet is of a wait that ended without an event.
 var errQuiet = errors.New("nothing came")
 
 // loop is a flow: a dialogue and its open request.
@@ -190,7 +190,8 @@ func (c *closedLoop) pass(l *loop, now time.Duration) bool {
 	return true
 }
 
-// turn takes what was heard on a flow, and asks again if its response is whole.
+// turn handles what was received on a flow, and sends the next request if the
+// response is complete.
 func (c *closedLoop) turn(l *loop, whole bool, err error) error {
 	now := c.run.now()
 	switch {

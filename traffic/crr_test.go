@@ -22,7 +22,7 @@ const fewPorts = "TRAFFIC_TEST_FEW_PORTS"
 // connections: they fit only if the client's ports are free at once.
 func TestLabTCPCRRDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "tcp_crr") }
 
-// runInNamespace runs a check in a child with a network namespace of its own.
+// runInNamespace runs a check in a child with its own network namespace.
 func runInNamespace(t *testing.T, check string) {
 	t.Helper()
 	child := exec.Command("/proc/self/exe")
@@ -37,7 +37,7 @@ func runInNamespace(t *testing.T, check string) {
 	}
 }
 
-// runOnFewPorts is the child: it stands in a namespace of its own.
+// runOnFewPorts is the child: it runs in its own namespace.
 func runOnFewPorts(check string) int {
 	checks := map[string]func() error{"tcp_crr": checkFewPorts, "http": checkHTTPFewPorts}
 	if err := checks[check](); err != nil {
@@ -79,12 +79,12 @@ func checkFewPorts() error {
 		return fmt.Errorf("a connection took %v: its SYN was sent again", longest)
 	}
 	if served.Transactions < 3*ports {
-		return fmt.Errorf("%d connections from %d ports tell nothing", served.Transactions, ports)
+		return fmt.Errorf("%d connections from %d ports show nothing", served.Transactions, ports)
 	}
 	return checkNoPortLeft(l.Addr(), c, ports)
 }
 
-// checkNoPortLeft takes every port first: the run ends at once, and says why.
+// checkNoPortLeft takes every port first: the run ends at once, and reports why.
 func checkNoPortLeft(to netip.AddrPort, c RequestResponse, ports int) error {
 	for range ports {
 		conn, err := net.Dial("tcp", to.String())
@@ -115,7 +115,7 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
 }
 
-func TestTCPCRRNamesItsFailures(t *testing.T) {
+func TestLabTCPCRRNamesItsFailures(t *testing.T) {
 	var f failures
 	for range 3 {
 		f.add("connect", fmt.Errorf("open: %w", unix.ECONNREFUSED))

@@ -2,7 +2,7 @@ package traffic
 
 import "encoding/binary"
 
-// kind says what a datagram is for.
+// kind is the purpose of a datagram.
 type kind byte
 
 const (
@@ -22,7 +22,7 @@ const (
 // Little endian.
 const HeaderBytes = 32
 
-// laneByte is where the low byte of the lane stands.
+// laneByte is the offset of the low byte of the lane.
 const laneByte = 21
 
 // MaxDatagram is the largest UDP payload over IPv4.

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deviceCounter tells how many packets the busiest network device received
+// deviceCounter reads how many packets the busiest network device received
 // between the edges of a window. It reads without allocation.
 type deviceCounter struct {
 	fd   int

@@ -58,7 +58,7 @@ func (g *guard) watch(r *run, limit time.Duration, meters []*meter) bool {
 	}
 }
 
-// end ends the guard, and tells whether it ended the calls because they lasted
+// end ends the guard, and reports whether it ended the calls because they lasted
 // too long.
 func (g *guard) end() (late bool) {
 	close(g.done)

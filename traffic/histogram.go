@@ -100,7 +100,7 @@ func (h *Histogram) Min() (time.Duration, bool) { return h.min, h.count > 0 }
 // rounding is what floating point adds: 10/(1-0.9) is a little above 100.
 const rounding = 1e-6
 
-// Supports tells whether so many samples can support the quantile q: ten at
+// Supports reports whether so many samples can support the quantile q: ten at
 // least must lie beyond it.
 func Supports(samples int64, q float64) bool { return float64(samples)*(1-q) >= tailSamples-rounding }
 

@@ -23,7 +23,7 @@ const (
 //
 // Without a Rate it is a closed loop: a connection sends its next request when
 // its response is whole. With one it is an open loop: requests fall due at even
-// steps, whatever the server does, and each goes out on the first connection
+// steps, whatever the server does, and each is sent on the first connection
 // that is free.
 type HTTP struct {
 	Window      Window
@@ -31,7 +31,7 @@ type HTTP struct {
 	Connections int      // default 10, at most 1024
 
 	// Token is the run's. ServeHTTP answers no request without it. A client
-	// without one talks to any server, and does not tell it of the run's end.
+	// without one talks to any server, and does not report the end of the run to it.
 	Token *Token
 
 	Size int // bytes of a response's body; ServeHTTP only, at most MaxBody; default 1024
@@ -56,7 +56,7 @@ type HTTPCalls struct {
 	// arithmetic brings the missing requests back.
 	//
 	// In an open loop it is that of the requests that fell due inside the
-	// window, from the instant they were due. One that nobody answered within
+	// window, from the instant they were due. One that was not answered within
 	// two seconds after the window counts as having taken until then.
 	Latency *Histogram
 
@@ -114,7 +114,7 @@ func (c HTTP) checked() (HTTP, error) {
 	return c, c.Window.check(1)
 }
 
-// printable tells whether s can stand in a request line.
+// printable reports whether a request line can hold s.
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == 0x7f })
 }
@@ -128,7 +128,7 @@ const (
 	httpEnd = "DELETE"
 )
 
-// request is one request as it goes out.
+// request is the bytes of one request.
 func (c HTTP) request(method string, to netip.AddrPort, closes bool) []byte {
 	host := c.Host
 	if host == "" {

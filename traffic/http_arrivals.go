@@ -9,7 +9,7 @@ type arrivals struct {
 	step  float64       // ns; no time.Duration, since a fraction of one adds up
 	start time.Duration // unset before the first connection is there
 	stop  time.Duration // what would fall due from then on does not
-	next  int64         // the first request that nobody took
+	next  int64         // the first request that no connection has taken
 }
 
 func newArrivals(rate float64) *arrivals {

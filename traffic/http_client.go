@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// httpStall is how long the server may say nothing on any connection, which
+// httpStall is how long the server may send nothing on any connection, which
 // ends the run, or on a single one, which is a failure of its request.
 const httpStall = grace
 
@@ -79,7 +79,7 @@ type httpClient struct {
 	calls        HTTPCalls
 	statuses     [1000]int64
 	failures     failures
-	lastReceived time.Duration // when the server last said something, or nothing was asked
+	lastReceived time.Duration // when the server last sent something, or no request was open
 	limit        time.Duration // of the whole run
 	looked       time.Duration
 	trouble      error // the last failure
@@ -140,7 +140,7 @@ func (h *httpClient) work() error {
 	return h.broken
 }
 
-// over tells whether the run is: the window has closed, and what was asked is
+// over reports whether the run has ended: the window has closed, and what was asked is
 // answered, or will not be.
 func (h *httpClient) over() bool {
 	if h.run.stopped.Load() {
@@ -173,7 +173,7 @@ func (h *httpClient) due() time.Duration {
 	return 0
 }
 
-// asking tells whether a request waits for its response.
+// asking reports whether a request waits for its response.
 func (h *httpClient) asking() bool {
 	for i := range h.conns {
 		if h.conns[i].state == asking {
@@ -242,7 +242,7 @@ func (h *httpClient) record(c *httpConn, now time.Duration) {
 	}
 }
 
-// inWindow tells whether a request that has fallen due did so in the window.
+// inWindow reports whether a request that has fallen due did so in the window.
 func (h *httpClient) inWindow(due time.Duration) bool {
 	switch h.meter.phase {
 	case open:
@@ -282,7 +282,7 @@ func (h *httpClient) look(now time.Duration) {
 	}
 }
 
-// stalled says that the server answers no more.
+// stalled is the error of a server that answers no more.
 func (h *httpClient) stalled() error {
 	trouble := h.trouble
 	if trouble == nil {
@@ -294,10 +294,10 @@ func (h *httpClient) stalled() error {
 	return fmt.Errorf("the server answered %d requests and then none for %v: %w; see whether it still runs", h.meter.sum, httpStall, trouble)
 }
 
-// nonsense says that what came is no response.
+// notHTTP is the error of a server whose bytes are no response.
 func (h *httpClient) notHTTP(err error, came []byte) error {
 	const enough = 24
-	return fmt.Errorf("response %d is not HTTP/1.1: %w: %.*q; see what stands at this address", h.meter.sum+1, err, enough+2, came[:min(len(came), enough)])
+	return fmt.Errorf("response %d is not HTTP/1.1: %w: %.*q; see what listens at this address", h.meter.sum+1, err, enough+2, came[:min(len(came), enough)])
 }
 
 // notOK gives the counts of the statuses that are no success.
@@ -323,7 +323,7 @@ func (h *httpClient) close() {
 	h.set.close()
 }
 
-// endHTTP tells a server of ours that the run is over.
+// endHTTP reports the end of the run to a server of ours.
 func endHTTP(r *run, to netip.AddrPort, c HTTP) error {
 	family, sa, err := socketAddress(to)
 	if err != nil {

@@ -15,13 +15,13 @@ type httpConn struct {
 	fd     int // -1: none
 	events uint32
 	state  connState
-	once   bool // it has stood before
+	once   bool // it was established before
 	served int  // responses on it
 	unsent int  // bytes of the request
 	parser httpParser
 	due    time.Duration // when the open request of an open loop was due
 	begun  time.Duration // before its connect or send call
-	since  time.Duration // when the state began, or the server last said something in it
+	since  time.Duration // when the state began, or the server last sent something in it
 }
 
 type connState int
@@ -119,8 +119,8 @@ func (h *httpClient) watch(c *httpConn, events uint32) {
 	c.events = events
 }
 
-// flush sends what is left of the request. A connection that does not stand
-// yet takes nothing (EAGAIN).
+// flush sends what is left of the request. A connection that is not
+// established yet takes nothing (EAGAIN).
 func (h *httpClient) flush(c *httpConn) {
 	n, errno := send(c.fd, h.request[len(h.request)-c.unsent:], unix.MSG_DONTWAIT)
 	switch {
@@ -177,7 +177,7 @@ func (h *httpClient) connected(c *httpConn) {
 	h.next(c, now)
 }
 
-// hear receives once. fin says that the server's FIN has come, too.
+// receive receives once. fin: the server's FIN has arrived, too.
 func (h *httpClient) receive(c *httpConn, fin bool) {
 	n, errno := recv(c.fd, h.buffer, unix.MSG_DONTWAIT)
 	came := h.buffer[:n]
@@ -200,7 +200,7 @@ func (h *httpClient) receive(c *httpConn, fin bool) {
 	}
 	switch {
 	case err != nil && localAddress(c.fd) == h.to:
-		// Where nobody listens, a port of this host can meet itself: both ends
+		// Where no process listens, a port of this host can meet itself: both ends
 		// of the connection are this one (RFC 9293, 3.5, figure 7).
 		h.fail(c, "connect", unix.ECONNREFUSED, h.run.now())
 	case err != nil:
@@ -215,8 +215,8 @@ func (h *httpClient) receive(c *httpConn, fin bool) {
 
 var errUnasked = errors.New("more came than was asked for")
 
-// unasked takes what no request asked for: a server may say that it waits no
-// longer (status 408) before it ends a connection.
+// unasked handles bytes that answer no request: a server may report that it
+// waits no longer (status 408) before it ends a connection.
 func (h *httpClient) unasked(c *httpConn) {
 	if c.state == ending {
 		h.fail(c, "receive", errUnasked, h.run.now())
@@ -228,7 +228,7 @@ func (h *httpClient) unasked(c *httpConn) {
 	}
 }
 
-// answered takes a whole response and goes on.
+// answered handles a complete response and sends the next request.
 func (h *httpClient) answered(c *httpConn, fin bool) {
 	now := h.run.now()
 	h.lastReceived = now
@@ -246,8 +246,8 @@ func (h *httpClient) answered(c *httpConn, fin bool) {
 		h.reset(c, now)
 		return
 	default:
-		// Whoever closes first keeps the port for a minute (TIME_WAIT): it
-		// shall be the server, as it said.
+		// The end that closes first keeps the port for a minute (TIME_WAIT):
+		// leave that to the server, which announced that it closes.
 		c.state, c.since = ending, now
 		return
 	}
@@ -280,7 +280,7 @@ func (h *httpClient) ended(c *httpConn) {
 }
 
 // lose takes the loss of a connection. A server may end a lasting one at any
-// time; a request that met this end goes out again, once, on a new connection
+// time; a request that met this end is sent again, once, on a new connection
 // (RFC 9112, 9.3.1).
 func (h *httpClient) lose(c *httpConn, step string, err error) {
 	now := h.run.now()

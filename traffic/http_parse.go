@@ -40,7 +40,7 @@ const (
 
 const (
 	// maxHTTPLine is how much of a header line is looked at: the lines that
-	// say where a response ends are shorter.
+	// define where a response ends are shorter.
 	maxHTTPLine = 256
 	maxHTTPHead = 64 << 10
 )
@@ -50,7 +50,7 @@ func (p *httpParser) reset() {
 	p.state, p.partLen, p.head, p.size = atStatus, 0, 0, 0
 }
 
-// keeps tells whether the connection can carry another request after a whole
+// keeps reports whether the connection can carry another request after a whole
 // response (RFC 9112, 9.3).
 func (p *httpParser) keeps() bool {
 	delimited := p.state != untilClose && !(p.coded && p.length >= 0)
@@ -93,7 +93,7 @@ func (p *httpParser) feed(b []byte) (rest []byte, whole bool, err error) {
 	return b, whole, err
 }
 
-// ended takes the end of the connection, and tells whether the response is
+// ended takes the end of the connection, and reports whether the response is
 // whole with it.
 func (p *httpParser) ended() bool { return p.state == untilClose }
 
@@ -123,7 +123,7 @@ func (p *httpParser) cutLine(b []byte) (line, rest []byte, cut, ended bool) {
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest, false, true
 }
 
-// take takes a line, and tells whether the response is whole with it.
+// take takes a line, and reports whether the response is whole with it.
 func (p *httpParser) take(line []byte, cut bool) (whole bool, err error) {
 	switch p.state {
 	case atStatus:
@@ -175,8 +175,8 @@ var (
 	connectionHeader = []byte("connection")
 )
 
-// takeHeader heeds the lines that say where the response ends and whether the
-// connection goes on.
+// takeHeader evaluates the lines that define where the response ends and whether
+// the connection stays open.
 func (p *httpParser) takeHeader(line []byte, cut bool) error {
 	colon := bytes.IndexByte(line, ':')
 	if colon < 1 && !cut || bytes.IndexByte(line[:max(colon, 1)], ' ') >= 0 || line[0] == '\t' {
@@ -205,7 +205,7 @@ func (p *httpParser) takeHeader(line []byte, cut bool) error {
 		known = false
 	}
 	if known && cut {
-		return fmt.Errorf("a header line of more than %d bytes that has to be understood", maxHTTPLine)
+		return fmt.Errorf("a header line of more than %d bytes that the client must evaluate", maxHTTPLine)
 	}
 	return nil
 }
@@ -281,7 +281,7 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// hasToken tells whether a comma list holds the token, in any case.
+// hasToken reports whether a comma list holds the token, in any case.
 func hasToken(list, token []byte) bool {
 	for len(list) > 0 {
 		var each []byte

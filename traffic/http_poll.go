@@ -10,7 +10,7 @@ import (
 )
 
 // httpPoll waits for connections that come and go (epoll, level-triggered).
-// The Fd of an event is what watch was told.
+// The Fd of an event is the number that watch got.
 type httpPoll struct {
 	fd     int
 	events []unix.EpollEvent

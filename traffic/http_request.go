@@ -2,7 +2,7 @@ package traffic
 
 import "bytes"
 
-// httpRequest is what the server of http heeds in a request.
+// httpRequest is what the server of http evaluates in a request.
 type httpRequest struct {
 	known  bool // it has the run's token
 	ends   bool // it is the last one of the run

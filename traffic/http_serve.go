@@ -13,7 +13,7 @@ import (
 
 // ServeHTTP answers one http: a fixed body to every request that carries the
 // run's token, on one thread. All others get status 403 and are counted as
-// strangers, and so are connections that send no request within a second.
+// unauthenticated, and so are connections that send no request within a second.
 func ServeHTTP(ctx context.Context, l *Listener, c HTTP) (Served, error) {
 	c, err := c.checked()
 	if err == nil && c.Token == nil {
@@ -49,13 +49,13 @@ type httpServer struct {
 	fallback Fallback // may be nil; no request of HTTP begins as what it keeps
 	set      *httpPoll
 	token    []byte
-	keeping  []byte // the response on a connection that goes on
+	keeping  []byte // the response on a connection that stays open
 	closing  []byte // and on one that ends
 	refusal  []byte
 	visits   []httpVisit
 	free     queue
 
-	// A client says the same thing over and over: the last request with the
+	// A client sends the same request again and again: the last request with the
 	// token is read once.
 	last     []byte
 	lastRead httpRequest
@@ -88,7 +88,7 @@ func newHTTPServer(r *run, l *Listener, c HTTP) (*httpServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A connection that is gone before it is accepted keeps nobody waiting.
+	// A connection that is gone before it is accepted delays no other.
 	err = unix.SetNonblock(l.fd, true)
 	if err == nil {
 		err = set.watch(l.fd, listenerName, unix.EPOLLIN, true)
@@ -266,7 +266,7 @@ func (s *httpServer) meet(v *httpVisit) (err error) {
 	return err
 }
 
-// flush sends what is left of the response. A client that is gone is heard no
+// flush sends what is left of the response. A client that is gone sends no
 // more.
 func (s *httpServer) flush(v *httpVisit) error {
 	n, errno := send(v.fd, v.unsent, unix.MSG_DONTWAIT)
@@ -294,7 +294,7 @@ func (s *httpServer) watch(v *httpVisit, events uint32) error {
 	return s.set.watch(v.fd, v.index, events, isNew)
 }
 
-// end closes a connection. One without the token was a stranger.
+// end closes a connection. One without the token is counted as unauthenticated.
 func (s *httpServer) end(v *httpVisit) {
 	if v.proven {
 		s.proven--
@@ -334,7 +334,7 @@ func (s *httpServer) look(now time.Duration) error {
 	return nil
 }
 
-// close refuses who still waits, here or in the kernel's queue, and closes all
+// close refuses the connections that still wait, here or in the kernel's queue, and closes all
 // connections.
 func (s *httpServer) close() {
 	for range 4 * maxFlows / acceptRound {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// asks opens a connection and says something.
+// asks opens a connection and sends something.
 func asks(t *testing.T, l *Listener, text string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr().String())
@@ -25,7 +25,7 @@ func asks(t *testing.T, l *Listener, text string) net.Conn {
 	return c
 }
 
-func TestHTTPStrangersAreRefusedAndCounted(t *testing.T) {
+func TestLabHTTPUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
 	wrong := testToken
 	wrong[15]++
 	l := listenTCP(t)
@@ -52,17 +52,17 @@ func TestHTTPStrangersAreRefusedAndCounted(t *testing.T) {
 		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
 		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
 	if want := int64(silent + len(strange)); served.Unauthenticated != want || calls.Count == 0 {
-		t.Errorf("%d strangers, want %d; %d responses", served.Unauthenticated, want, calls.Count)
+		t.Errorf("%d unauthenticated peers, want %d; %d responses", served.Unauthenticated, want, calls.Count)
 	}
-	for i, stranger := range refused {
-		if answer, _ := io.ReadAll(stranger); !strings.HasPrefix(string(answer), "HTTP/1.1 403 Forbidden\r\n") {
+	for i, peer := range refused {
+		if answer, _ := io.ReadAll(peer); !strings.HasPrefix(string(answer), "HTTP/1.1 403 Forbidden\r\n") {
 			t.Errorf("%.40q was answered with %.40q", strange[i], answer)
 		}
 	}
 }
 
-// More silent strangers than there is room for do not keep the run out.
-func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
+// More silent peers than there is room for do not stop the run.
+func TestLabHTTPServerIsNotCrowdedOut(t *testing.T) {
 	l := listenTCP(t)
 	const crowd = maxPending + 2*defaultConnections
 	for range crowd {
@@ -73,20 +73,20 @@ func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
 		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
 		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
 	if served.Unauthenticated != crowd || len(calls.Failures) > 0 || calls.Count == 0 {
-		t.Errorf("%d strangers, want %d; %d responses, failures %v", served.Unauthenticated, crowd, calls.Count, calls.Failures)
+		t.Errorf("%d unauthenticated peers, want %d; %d responses, failures %v", served.Unauthenticated, crowd, calls.Count, calls.Failures)
 	}
 }
 
 // The standard library's client meets the server, in requests that come in
 // pieces, too.
-func TestHTTPServerAnswersOthersWithTheToken(t *testing.T) {
+func TestLabHTTPServerAnswersOthersWithTheToken(t *testing.T) {
 	l := listenTCP(t)
 	c := HTTP{Token: &testToken, Window: shortWindow, Size: 1_000_000}
 	served, asked := mustRun(t,
 		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
 		func(ctx context.Context) (int64, error) { return askInManyWays(ctx, l, c) })
 	if served.Transactions != asked || served.Unauthenticated != 0 {
-		t.Errorf("%d requests, %d answered, %d strangers", asked, served.Transactions, served.Unauthenticated)
+		t.Errorf("%d requests, %d answered, %d unauthenticated peers", asked, served.Transactions, served.Unauthenticated)
 	}
 }
 
@@ -120,7 +120,7 @@ func askInManyWays(ctx context.Context, l *Listener, c HTTP) (asked int64, err e
 	return asked, nil
 }
 
-// askSlowly sends a request in pieces, and hears what Connection says.
+// askSlowly sends a request in pieces, and reads the Connection header of each response.
 func askSlowly(l *Listener, c HTTP, closes bool) error {
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -137,13 +137,13 @@ func askSlowly(l *Listener, c HTTP, closes bool) error {
 	if _, err := io.ReadFull(conn, head); err != nil {
 		return err
 	}
-	if says := strings.Contains(string(head), "Connection: close"); says != closes {
-		return fmt.Errorf("close asked for: %t, answered: %t", closes, says)
+	if announced := strings.Contains(string(head), "Connection: close"); announced != closes {
+		return fmt.Errorf("close asked for: %t, answered: %t", closes, announced)
 	}
 	return nil
 }
 
-func TestHTTPServerNamesWhatTheClientDid(t *testing.T) {
+func TestLabHTTPServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
 	c := HTTP{Token: &testToken, Window: shortWindow}
 	for name, text := range map[string]string{"vanishes": "Connection: close\r\n", "is silent": ""} {

@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errPortsUsed says that no source address has a free port left.
+// errPortsUsed: no source address has a free port left.
 var errPortsUsed = errors.New("every local port towards the server is in use, at each address of the device: " +
 	"widen net.ipv4.ip_local_port_range, hold fewer connections, keep them, measure for a shorter time, or give the device more addresses")
 
 // dialer opens the connections of http without waiting. It lets the kernel
-// choose the source address as long as that has free ports, and goes on to the
+// choose the source address as long as that has free ports, and continues with the
 // device's other addresses when they are used up.
 type dialer struct {
 	family  int
 	to      rawAddress
-	sources []rawAddress // beside the kernel's choice
+	sources []rawAddress // in addition to the kernel's choice
 	source  int          // the one in use; 0: the kernel's choice
 }
 
@@ -123,7 +123,7 @@ func neighbours(used netip.Addr) ([]netip.Addr, error) {
 }
 
 // dial begins a connection. The kernel has sent its SYN; the socket becomes
-// writable when it stands.
+// writable when it is established.
 func (d *dialer) dial() (fd int, err error) {
 	for range len(d.sources) + 1 {
 		fd, errno := d.dialFrom(d.source)

@@ -38,7 +38,7 @@ func callServer(t *testing.T, handler http.HandlerFunc, c HTTP) HTTPCalls {
 	return calls
 }
 
-func TestHTTP(t *testing.T) {
+func TestLabHTTP(t *testing.T) {
 	window := shortWindow
 	window.Interval = 20 * time.Millisecond
 	for _, c := range []HTTP{
@@ -50,7 +50,7 @@ func TestHTTP(t *testing.T) {
 		c.Window = window
 		served, calls := runHTTP(t, c)
 		if calls.Count == 0 || served.Transactions < calls.Count || served.Unauthenticated != 0 {
-			t.Errorf("%s: %d responses counted, %d sent, %d strangers", name, calls.Count, served.Transactions, served.Unauthenticated)
+			t.Errorf("%s: %d responses counted, %d sent, %d unauthenticated peers", name, calls.Count, served.Transactions, served.Unauthenticated)
 		}
 		if least := calls.Count * int64(max(c.Size, defaultBody)); calls.Bytes < least {
 			t.Errorf("%s: %d bytes, want %d or more", name, calls.Bytes, least)
@@ -93,7 +93,7 @@ func TestHTTPIsChecked(t *testing.T) {
 }
 
 // Servers answer in many ways; each is understood.
-func TestHTTPUnderstandsServers(t *testing.T) {
+func TestLabHTTPUnderstandsServers(t *testing.T) {
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		check   func(HTTPCalls) bool
@@ -143,7 +143,7 @@ func TestHTTPUnderstandsServers(t *testing.T) {
 
 // One connection that the server cuts in the middle of a response is a failure
 // and no response; the others go on.
-func TestHTTPCountsFailures(t *testing.T) {
+func TestLabHTTPCountsFailures(t *testing.T) {
 	var asked atomic.Int64
 	calls := callServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1)%50 == 0 {
@@ -166,7 +166,7 @@ func TestHTTPCountsFailures(t *testing.T) {
 }
 
 // In mode close a server that keeps its connections open costs no ports.
-func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
+func TestLabHTTPResetsWhatTheServerKeeps(t *testing.T) {
 	to := badServer(t, func(c net.Conn) {
 		in := bufio.NewReader(c)
 		for {
@@ -177,12 +177,19 @@ func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
 		}
 	}).Addr().(*net.TCPAddr).AddrPort()
 	calls, err := CallHTTP(t.Context(), to, HTTP{Window: shortWindow, Mode: CloseEach})
-	if err != nil || calls.Resets < calls.Count-defaultConnections || calls.Count == 0 || len(calls.Failures) > 0 {
-		t.Errorf("%+v, %v", calls, err)
+	switch {
+	case err != nil:
+		t.Errorf("err is %v, want nil; %+v, %v", err, calls, err)
+	case calls.Resets < calls.Count-defaultConnections:
+		t.Errorf("calls.Resets is %v, want at least %v; %+v, %v", calls.Resets, calls.Count-defaultConnections, calls, err)
+	case calls.Count == 0:
+		t.Errorf("calls.Count is 0; %+v, %v", calls, err)
+	case len(calls.Failures) > 0:
+		t.Errorf("len(calls.Failures) is %v, want at most 0; %+v, %v", len(calls.Failures), calls, err)
 	}
 }
 
-// badHTTPServers are servers that do something wrong, and what the client says.
+// badHTTPServers are servers that do something wrong, and what the client reports.
 func badHTTPServers() map[string]badHTTPServer {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	answer := func(text string) func(net.Conn) {
@@ -197,9 +204,9 @@ func badHTTPServers() map[string]badHTTPServer {
 	return map[string]badHTTPServer{
 		"closes":         {func(c net.Conn) { c.Close() }, "no request was answered"},
 		"never answers":  {answer(""), "whether a server of HTTP runs there"},
-		"speaks SSH":     {answer("SSH-2.0-OpenSSH_9.2\r\n"), `no status line of HTTP/1: "SSH-2.0-OpenSSH_9.2\r\n"; see what stands at this address`},
-		"speaks no line": {answer("\x4a\x00\x00\x00\x0a8.0.36"), "no status line of HTTP/1"},
-		"says too much":  {answer(ok + "ay"), `more came than was asked for: "ay"`},
+		"sends SSH":      {answer("SSH-2.0-OpenSSH_9.2\r\n"), `no status line of HTTP/1: "SSH-2.0-OpenSSH_9.2\r\n"; see what listens at this address`},
+		"sends no line":  {answer("\x4a\x00\x00\x00\x0a8.0.36"), "no status line of HTTP/1"},
+		"sends too much": {answer(ok + "ay"), `more came than was asked for: "ay"`},
 		"never ends":     {answer("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"), "answer"},
 		"dies later on":  {func(c net.Conn) { answerSome(c, ok, &served) }, "and then none for 3s"},
 		"wants no token": {answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"), "give both ends the same one"},
@@ -218,7 +225,7 @@ type badHTTPServer struct {
 	want  string
 }
 
-func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
+func TestLabHTTPClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{0, 200} {
 		for name, bad := range badHTTPServers() {
@@ -254,7 +261,7 @@ func answerSome(c net.Conn, with string, served *atomic.Int64) {
 	}
 }
 
-func TestHTTPClientNamesAnAbsentServer(t *testing.T) {
+func TestLabHTTPClientNamesAnAbsentServer(t *testing.T) {
 	t.Parallel()
 	absent := listenUDP(t).Addr()
 	wantError(t, shortWindow, "connection refused", func(ctx context.Context) error {

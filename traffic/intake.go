@@ -18,9 +18,9 @@ type intake struct {
 }
 
 // gather is the rest of a receiver of small datagrams. While it sleeps on the
-// clock, an arriving datagram has nobody to wake, which costs the sending side
+// clock, an arriving datagram wakes no thread, which costs the sending side
 // up to a third of its time per packet: receive processing wakes a sleeper in
-// its own path. It is short beside what the socket's buffer holds.
+// its own path. It is short compared with what the socket's buffer holds.
 const gather = 200 * time.Microsecond
 
 const (

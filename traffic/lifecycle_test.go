@@ -49,21 +49,21 @@ func helloTo(t *testing.T, l *PacketListener) net.Conn {
 	return c
 }
 
-// wantError runs a call that must fail within its bound and say want.
+// wantError runs a call that must fail within its bound with an error that holds want.
 func wantError(t *testing.T, w Window, want string, run func(context.Context) error) {
 	t.Helper()
 	begun := time.Now()
 	err := run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want one that says %q", err, want)
+		t.Errorf("error %v, want one that holds %q", err, want)
 	}
 	if took := time.Since(begun); took > w.Warmup+w.Duration+grace+drainLimit+2*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }
 
-// A client that behaves in one of many wrong ways: the server says which.
-func TestServerNamesWhatTheClientDid(t *testing.T) {
+// A client that behaves in one of many wrong ways: the server reports which.
+func TestLabServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
 	stream := TCPStream{Token: testToken, Window: shortWindow}
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
@@ -89,7 +89,7 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 		"stream is silent": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l) }, "receive the role of flow 1: no answer in time"},
 		"stream never starts": {serveStream, func(t *testing.T, l *Listener) {
 			_, _ = dialFlowTo(t, l).Write([]byte{roleForwardLead})
-		}, "after 0 bytes: the sender stopped, or the path eats its packets"},
+		}, "after 0 bytes: the sender stopped, or the path drops its packets"},
 		"stream stops": {serveStream, func(t *testing.T, l *Listener) {
 			_, _ = dialFlowTo(t, l).Write(append([]byte{roleForwardLead}, make([]byte, 1000)...))
 		}, "nothing arrived for 3s, after 1000 bytes"},
@@ -117,7 +117,7 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 	}
 }
 
-func TestServerNamesWhatTheDatagramClientDid(t *testing.T) {
+func TestLabServerNamesWhatTheDatagramClientDid(t *testing.T) {
 	t.Parallel()
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
 	cbr := UDPStream{Token: testToken, Window: shortWindow, Rate: 1e6, Size: HeaderBytes}
@@ -168,7 +168,7 @@ func badServer(t *testing.T, do func(net.Conn)) *net.TCPListener {
 	return l
 }
 
-func TestClientNamesWhatTheServerDid(t *testing.T) {
+func TestLabClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	stream := TCPStream{Token: testToken, Window: shortWindow}
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
@@ -187,8 +187,8 @@ func TestClientNamesWhatTheServerDid(t *testing.T) {
 		stream, rr, crr string
 	}{
 		"closes":              {func(c net.Conn) { c.Close() }, "welcome flow 1 of 1", "welcome flow 1 of 1", "no connection succeeded"},
-		"says nothing":        {hang, "welcome flow 1 of 1", "welcome flow 1 of 1", "no connection succeeded"},
-		"speaks HTTP":         {garbage, "answered with byte 0x48", "answered with byte 0x48", "no connection succeeded"},
+		"sends nothing":       {hang, "welcome flow 1 of 1", "welcome flow 1 of 1", "no connection succeeded"},
+		"sends HTTP":          {garbage, "answered with byte 0x48", "answered with byte 0x48", "no connection succeeded"},
 		"closes when welcome": {welcomeThen(func(c net.Conn) { c.Close() }), "flow", "see what the server reported", ""},
 		"hangs when welcome":  {welcomeThen(hang), "did not close its window", "answered 0 requests", ""},
 		"swallows all":        {welcomeThen(swallow), "did not close its window", "answered 0 requests", ""},
@@ -217,7 +217,7 @@ func TestClientNamesWhatTheServerDid(t *testing.T) {
 	}
 }
 
-func TestClientNamesAnAbsentServer(t *testing.T) {
+func TestLabClientNamesAnAbsentServer(t *testing.T) {
 	t.Parallel()
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
 	for name, test := range map[string]struct {
@@ -236,7 +236,7 @@ func TestClientNamesAnAbsentServer(t *testing.T) {
 	}
 }
 
-func TestServerWaitsAsLongAsTheContext(t *testing.T) {
+func TestLabServerWaitsAsLongAsTheContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := ServeTCPStream(ctx, listenTCP(t), TCPStream{Token: testToken, Window: shortWindow, Flows: 3})
@@ -249,7 +249,7 @@ func TestServerWaitsAsLongAsTheContext(t *testing.T) {
 	}
 }
 
-func TestCancelEndsBothEnds(t *testing.T) {
+func TestLabCancelEndsBothEnds(t *testing.T) {
 	window := Window{Warmup: 30 * time.Millisecond, Duration: time.Minute}
 	rr := RequestResponse{Token: testToken, Window: window}
 	stream := TCPStream{Token: testToken, Window: window, Flows: 2}
@@ -309,7 +309,7 @@ func TestCancelEndsBothEnds(t *testing.T) {
 	}
 }
 
-func TestAcceptedSocketsKeepTheTimeouts(t *testing.T) {
+func TestLabAcceptedSocketsKeepTheTimeouts(t *testing.T) {
 	l := listenTCP(t)
 	r := startRun(t.Context())
 	defer r.end()

@@ -61,7 +61,7 @@ func (b *batch) packet(i int) []byte {
 }
 
 // send sends the first count datagrams with one call. It gives how many were
-// sent; the next one after those failed, and the kernel tells why only if none
+// sent; the next one after those failed, and the kernel reports why only if none
 // was sent.
 func (b *batch) send(fd, count int) (int, syscall.Errno) {
 	return blocking(unix.SYS_SENDMMSG, uintptr(fd),
@@ -94,7 +94,7 @@ func (b *batch) receiveOne(fd, flags int) (int, syscall.Errno) {
 	return 1, 0
 }
 
-// truncated tells that datagram i was longer than its buffer.
+// truncated reports whether datagram i was longer than its buffer.
 func (b *batch) truncated(i int) bool { return b.messages[i].header.Flags&unix.MSG_TRUNC != 0 }
 
 // control gives the data of message i's only control message, if it is of the

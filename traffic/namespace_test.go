@@ -34,7 +34,7 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// in runs f on a thread of its own in the namespace and waits for it.
+// in runs f on its own thread in the namespace and waits for it.
 func (p *place) in(t *testing.T, f func()) {
 	onOwnThread(func() {
 		if err := unix.Setns(int(p.ns.Fd()), unix.CLONE_NEWNET); err != nil {
@@ -111,7 +111,7 @@ func (p *path) cutLink(t *testing.T) {
 }
 
 // eatPackets makes the path swallow every packet: both ends send to addresses
-// of the Ethernet that nobody has.
+// of the Ethernet that no device has.
 func (p *path) eatPackets(t *testing.T) {
 	eat := func(name, cidr string) {
 		link, err := netlink.LinkByName(name)

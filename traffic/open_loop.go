@@ -39,7 +39,7 @@ func newOpenFlow(fd int, token *Token, request []byte) openFlow {
 	}
 }
 
-// openLoop sends requests when they are due, whatever became of the ones
+// openLoop sends requests when they are due, whatever happened to the ones
 // before, and counts a response time from when its request was due: a request
 // that the loop itself sent late has waited like any other. No response time is
 // corrected afterwards.
@@ -150,7 +150,7 @@ func (o *openLoop) ask(now time.Duration) error {
 	return nil
 }
 
-// hear takes all that has come on a flow.
+// receive takes all that has arrived on a flow.
 func (o *openLoop) receive(f *openFlow) error {
 	for {
 		n, errno := recv(f.fd, f.response[f.got:], unix.MSG_DONTWAIT)
@@ -191,7 +191,7 @@ func (o *openLoop) count(f *openFlow, request int64) {
 	}
 }
 
-// settle gives up datagrams that nobody answered in time, and passes over
+// settle gives up datagrams that were not answered in time, and passes over
 // those that were answered out of order.
 func (o *openLoop) settle(f *openFlow) {
 	if f.token == nil {

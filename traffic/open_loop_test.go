@@ -101,7 +101,7 @@ func TestLabWrkCorrectsAClosedLoop(t *testing.T) {
 }
 
 // TestLabOhaHoldsTheRateBack: what could not be answered by the window's end
-// stands in the histogram with the time it has waited, and the shortfall in
+// is in the histogram with the time it has waited, and the shortfall in
 // the rate.
 func TestLabOhaHoldsTheRateBack(t *testing.T) {
 	c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}, Size: 1, Rate: 1000}

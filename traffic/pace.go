@@ -8,7 +8,7 @@ import (
 )
 
 // pacer is an absolute schedule: slot k is due at start + k slots, whatever
-// became of those before it. So a stall never turns into a flood, nor does it
+// happened to those before it. So a stall never turns into a flood, nor does it
 // shift what follows.
 type pacer struct {
 	slot  float64 // nanoseconds; no time.Duration, since a fraction of one adds up

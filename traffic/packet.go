@@ -15,7 +15,7 @@ import (
 // PacketListener waits for the datagrams of one run at a time.
 type PacketListener struct {
 	fd   int
-	rest []int // of a group: the sockets beside fd, on the same port
+	rest []int // of a group: the other sockets on the same port
 }
 
 // receiveBuffer is asked for on each socket: enough for the time that a
@@ -60,7 +60,7 @@ func listenPackets(addr netip.AddrPort, shared bool) (int, error) {
 		return -1, err
 	}
 	// Force needs CAP_NET_ADMIN in the namespace; without it net.core.rmem_max
-	// is the most, and the outcome tells the size that it came to.
+	// is the most, and the outcome holds the size that the kernel granted.
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer); err != nil {
 			closeSocket(fd)
@@ -71,7 +71,7 @@ func listenPackets(addr netip.AddrPort, shared bool) (int, error) {
 }
 
 // openDatagram makes a socket bound to addr, which others of this user may
-// share if it says so.
+// share if it asks for that.
 func openDatagram(addr netip.AddrPort, shared bool) (int, error) {
 	if !shared {
 		return openBound(addr, unix.SOCK_DGRAM)
@@ -96,7 +96,7 @@ func openDatagram(addr netip.AddrPort, shared bool) (int, error) {
 }
 
 // steerLanes makes a group's sockets share the lanes. The program sees the
-// payload; what is too short for its load goes to the first socket.
+// payload; what is too short for its load is given to the first socket.
 func steerLanes(fd, sockets int) error {
 	program := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: laneByte},
@@ -144,7 +144,7 @@ func sendTo(fd int, p []byte, to *address) syscall.Errno {
 }
 
 // dialPackets makes a socket connected to the server, and waits until the
-// server says that it is there. The path has then resolved its neighbours.
+// server reports that it is there. The path has then resolved its neighbours.
 func dialPackets(r *run, to netip.AddrPort, token *Token) (int, error) {
 	return dialLane(r, to, token, 0)
 }
@@ -173,7 +173,7 @@ func dialLane(r *run, to netip.AddrPort, token *Token, lane uint16) (int, error)
 	return fd, nil
 }
 
-// reportDrops makes the kernel tell of a datagram that the machine's own
+// reportDrops makes the kernel report a datagram that the machine's own
 // queue dropped, which without it looks sent (net/ipv4/udp.c, udp_send_skb).
 func reportDrops(fd, family int) error {
 	level, option := unix.IPPROTO_IP, unix.IP_RECVERR
@@ -210,7 +210,7 @@ func hello(r *run, fd int, token *Token, lane uint16) error {
 }
 
 // recvKind receives one datagram into the memory given, of HeaderBytes, and
-// gives its kind, or zero for a stranger's.
+// gives its kind, or zero for that of an unknown sender.
 func recvKind(fd int, in []byte, token *Token, flags int) (kind, syscall.Errno) {
 	n, errno := recv(fd, in, flags)
 	if errno != 0 {
@@ -249,10 +249,10 @@ func awaitHello(r *run, fd int, token *Token, from *address, limit time.Duration
 		}
 	}
 	err = r.cause(errSilent)
-	return 0, unauthenticated, fmt.Errorf("wait for the sender: none came with the run's token, %d unauthenticated peers were refused: %w", unauthenticated, err)
+	return 0, unauthenticated, fmt.Errorf("wait for the sender: none presented the run's token, %d unauthenticated peers were refused: %w", unauthenticated, err)
 }
 
-// tell sends a header alone.
+// sendKind sends a header alone.
 func sendKind(fd int, k kind, token *Token, to *address) error {
 	var out [HeaderBytes]byte
 	header{kind: k}.put(out[:], token)
@@ -262,8 +262,8 @@ func sendKind(fd int, k kind, token *Token, to *address) error {
 	return nil
 }
 
-// end tells the server a few times that the run is over. A refusal says that
-// the server knows.
+// end reports to the server a few times that the run is over. A refusal means
+// that the server knows.
 func end(fd int, token *Token) error { return endLane(fd, 0, token) }
 
 // endLane is end for one flow of several.

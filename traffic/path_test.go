@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine is a network namespace with a thread that stands in it.
+// machine is a network namespace with a thread inside.
 type machine struct {
 	t    testing.TB
 	ns   netns.NsHandle

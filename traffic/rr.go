@@ -18,7 +18,7 @@ type RequestResponse struct {
 	Size int
 
 	// Spin makes both ends ask the kernel again and again instead of waiting in
-	// it: give each a CPU of its own.
+	// it: give each its own CPU.
 	Spin bool
 
 	// Rate makes it an open loop: so many requests a second over all flows
@@ -26,7 +26,7 @@ type RequestResponse struct {
 	// answered. Zero: a closed loop. Not for tcp_crr.
 	Rate float64
 
-	// OwnCPU says that the client has a CPU apart from the server's, so that an
+	// OwnCPU: the client has a CPU apart from the server's, so that an
 	// open loop may spin before a request is due.
 	OwnCPU bool
 
@@ -34,8 +34,8 @@ type RequestResponse struct {
 	// must agree on it.
 	Reset bool
 
-	// Unrecorded leaves the histogram and the series out, to tell what they
-	// cost. Only a single closed loop of tcp_rr heeds it.
+	// Unrecorded leaves the histogram and the series out, to measure what they
+	// cost. Only a single closed loop of tcp_rr supports it.
 	Unrecorded bool
 
 	// Timeout is how long a request of udp_rr may be unanswered before it is
@@ -60,7 +60,7 @@ type Transactions struct {
 	Service *Histogram // from before the request's send call
 	Offered float64    // requests sent per second inside the window
 
-	Lost       int64            // requests of udp_rr that nobody answered in time
+	Lost       int64            // requests of udp_rr that were not answered in time
 	Failures   map[string]int64 // connections of tcp_crr that failed, by cause
 	Congestion string           // of TCP, the congestion control read back
 	Series     []Point

@@ -52,7 +52,7 @@ func tcpCounter(t *testing.T, name string) (value int64) {
 }
 
 // neper and ethr end their connections by RST without saying so, which saves
-// the handshake of the end. Here it is a mode of its own.
+// the handshake of the end. Here it is a separate mode.
 func TestLabNeperClosesByReset(t *testing.T) {
 	for _, reset := range []bool{false, true} {
 		p := newPath(t)

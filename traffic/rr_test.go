@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestRequestResponse(t *testing.T) {
+func TestLabRequestResponse(t *testing.T) {
 	window := shortWindow
 	window.Interval = 20 * time.Millisecond
 	moved := int64(0)
@@ -33,7 +33,7 @@ func TestRequestResponse(t *testing.T) {
 			t.Errorf("%s: %d transactions, but the server answered %d", name, calls.Count, served.Transactions)
 		}
 		if calls.Lost != 0 || len(calls.Failures) != 0 || served.Unauthenticated != 0 {
-			t.Errorf("%s: %d lost, failures %v, %d strangers", name, calls.Lost, calls.Failures, served.Unauthenticated)
+			t.Errorf("%s: %d lost, failures %v, %d unauthenticated peers", name, calls.Lost, calls.Failures, served.Unauthenticated)
 		}
 		// A loop has one request open at a time, so its round trips fit into
 		// the window, but for the one that was open when the window opened.

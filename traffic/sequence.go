@@ -18,7 +18,7 @@ type sequences struct {
 	unique     int64 // arrived at least once
 	duplicates int64 // arrived again
 	reordered  int64 // arrived first after a higher one (RFC 4737, 3)
-	ancient    int64 // too old to tell which; not in unique
+	ancient    int64 // too old to classify; not in unique
 }
 
 const span = 1 << 18 // a power of two
@@ -42,7 +42,7 @@ func (s *sequences) open() { s.low = s.highest }
 // close ends the count with the highest number so far.
 func (s *sequences) close() { s.high = s.highest }
 
-// see takes an arriving number and tells whether it is the first of its kind.
+// see takes an arriving number and reports whether it is the first of its kind.
 func (s *sequences) see(n int64) bool {
 	counts := n > s.low && n <= s.high
 	if n > s.highest {
@@ -88,5 +88,5 @@ func (s *sequences) advance(n int64) {
 // expected is how many numbers the window holds; valid once closed.
 func (s *sequences) expected() int64 { return max(s.high-s.low, 0) }
 
-// lost is how many of them never arrived, as far as one can tell.
+// lost is how many of them never arrived, as far as is known.
 func (s *sequences) lost() int64 { return s.expected() - s.unique }

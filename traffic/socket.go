@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errPeerClosed says that the peer ended the connection in good order.
+// errPeerClosed: the peer closed the connection in good order.
 var errPeerClosed = errors.New("the peer closed the connection")
 
 // socketAddress is addr for the system calls, built once per run.
@@ -75,7 +75,7 @@ func openBound(addr netip.AddrPort, kind int) (int, error) {
 }
 
 // connect connects fd within the run's grace. With a timeout on the socket a
-// connect that was interrupted goes on in the kernel; calling again waits on.
+// connect that was interrupted continues in the kernel; calling again waits on.
 func connect(r *run, fd int, sa unix.Sockaddr) error {
 	limit := r.now() + grace
 	for {
@@ -93,7 +93,7 @@ func connect(r *run, fd int, sa unix.Sockaddr) error {
 	}
 }
 
-// pendingConnect tells a connect that goes on from one that failed.
+// pendingConnect reports whether a connect continues; else it failed.
 func pendingConnect(err error) bool {
 	return err == unix.EINPROGRESS || err == unix.EALREADY || err == unix.EINTR || err == unix.EAGAIN
 }
@@ -161,7 +161,7 @@ func sendAll(r *run, fd int, p []byte) error {
 	}
 }
 
-// again tells a wait that ended without an event from a failure. A signal of
+// again reports whether a wait ended without an event; else it failed. A signal of
 // the Go runtime ends a call with EINTR.
 func again(errno syscall.Errno) bool {
 	return errno == unix.EAGAIN || errno == unix.EINTR

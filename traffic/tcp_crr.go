@@ -75,7 +75,7 @@ func answerConnections(a *acceptor, c RequestResponse) (Served, error) {
 				return served, err
 			}
 		}
-		// A client that is gone is heard no more, and that ends the run.
+		// A client that is gone sends nothing more, and that ends the run.
 		_, _ = send(fd, response, 0)
 		if c.Reset { // the client has reset the one before by now
 			fd, last = last, fd
@@ -211,7 +211,7 @@ func (k *crrClient) transact() (answered time.Duration, step string, err error) 
 
 var errTooMuch = errors.New("more than the response came")
 
-// hear reads the response and the server's FIN.
+// receive reads the response and the server's FIN.
 func (k *crrClient) receive(fd int) (answered time.Duration, step string, err error) {
 	limit := k.run.now() + grace
 	size := len(k.response) - 1

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sayWithin is how soon both ends must tell of a fault.
+// reportWithin is how soon both ends must report a fault.
 const reportWithin = 5 * time.Second
 
 // bulkRun is one of the bulk workloads, far longer than any fault takes.
@@ -105,13 +105,13 @@ func TestLabFaultsAreSaidInTime(t *testing.T) {
 					case err := <-errs:
 						killed := errors.Is(err, context.Canceled)
 						if err == nil || killed != (fault == end+" end dies") {
-							t.Errorf("the %s end says: %v", end, err)
+							t.Errorf("the %s end reports: %v", end, err)
 						}
 						if !killed && !strings.Contains(err.Error(), "see ") && !strings.Contains(err.Error(), "stopped") {
-							t.Errorf("the %s end says not what to do: %v", end, err)
+							t.Errorf("the %s end does not say what to do: %v", end, err)
 						}
 					case <-time.After(reportWithin - time.Since(struck)):
-						t.Errorf("the %s end said nothing for %v", end, reportWithin)
+						t.Errorf("the %s end reported nothing for %v", end, reportWithin)
 						killFar()
 						killNear()
 						<-errs

@@ -181,7 +181,7 @@ func (a *answerer) turn(i, n int, errno syscall.Errno) error {
 	return nil
 }
 
-// end closes a flow whose client said that it is done. Closing takes it out
+// end closes a flow whose client reported that it is done. Closing takes it out
 // of the poll set.
 func (a *answerer) end(f *answerFlow) {
 	a.ended++
@@ -251,7 +251,7 @@ func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 	return t, nil
 }
 
-// endFlows tells the server that the run is over, after the requests that are
+// endFlows reports to the server that the run is over, after the requests that are
 // still open, and waits until it has closed.
 func endFlows(r *run, fds []int) error {
 	for _, fd := range fds {

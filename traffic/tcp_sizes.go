@@ -12,7 +12,7 @@ import (
 // TCPSizes is a sweep over message sizes on one connection. Each size has its
 // turn: a bulk phase, in which the driving end sends messages of that size as
 // fast as the path carries them, and up to LargestPing a ping-pong phase, in
-// which one message goes there and one of the same size comes back. The
+// which one message is sent and one of the same size comes back. The
 // serving end, which receives the bulk, owns the windows of the bulk phases.
 type TCPSizes struct {
 	Token Token
@@ -106,11 +106,11 @@ func (s TCPSizes) bulk(size int) Window {
 }
 
 // Each phase begins with an announcement of the driving end: what it is, and
-// the size of its messages. The serving end answers phaseHeard.
+// the size of its messages. The serving end answers phaseReady.
 //
-// A bulk phase ends so: the receiver says phaseOver; the sender, once it has
+// A bulk phase ends like this: the receiver sends phaseOver; the sender, once it has
 // seen it, sends the token, which no payload contains, and nothing more; and
-// the receiver, which has read on to the token, says phaseOver again. A
+// the receiver, which has read on to the token, sends phaseOver again. A
 // ping-pong phase ends with a message of endByte alone, which the receiver
 // answers with phaseOver; the other messages begin with requestByte.
 const (
@@ -209,7 +209,7 @@ func prepareSizes(fds []int, s TCPSizes) (string, error) {
 	return setCongestion(fds, s.CC)
 }
 
-// deadline ends a sweep whose peer says nothing more. It is renewed whenever
+// deadline ends a sweep whose peer sends nothing more. It is renewed whenever
 // something passes.
 type deadline struct {
 	run   *run
@@ -230,7 +230,7 @@ func (d *deadline) check(now time.Duration) error {
 	case d.run.stopped.Load():
 		return d.run.cause(errAnother)
 	case now-d.since > stallLimit:
-		return fmt.Errorf("nothing passed for %v: the other end stopped, or the path eats packets; see what it reported, the links and the MTU of the path", stallLimit)
+		return fmt.Errorf("nothing passed for %v: the other end stopped, or the path drops packets; see what it reported, the links and the MTU of the path", stallLimit)
 	case now > d.limit:
 		return errors.New("the sweep did not end in time: its round trips take too long for so many sizes; take fewer sizes or a longer duration")
 	}

@@ -56,8 +56,8 @@ func (w *sizesDriver) work() error {
 	return w.announce(phaseEnd, 0)
 }
 
-// phase announces a phase and goes through it. What the ends say between two
-// phases leaves at once in both modes.
+// phase announces a phase and runs it. What the ends send between two phases
+// leaves at once in both modes.
 func (w *sizesDriver) phase(which byte, size int, through func(size int) error) error {
 	if err := w.announce(which, size); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (w *sizesDriver) announce(which byte, size int) error {
 	return nil
 }
 
-// hear waits until the serving end says what is wanted.
+// await waits until the serving end sends what is wanted.
 func (w *sizesDriver) await(want byte) error {
 	var answer [1]byte
 	for {
@@ -91,7 +91,7 @@ func (w *sizesDriver) await(want byte) error {
 		case err != nil:
 			return fmt.Errorf("wait for the server: %w; see what it reported", err)
 		case n > 0 && answer[0] != want:
-			return fmt.Errorf("the server told %#x, which means nothing", answer[0])
+			return fmt.Errorf("the server sent %#x, which is not part of the protocol", answer[0])
 		case n > 0:
 			w.passed(w.run.now())
 			return nil
@@ -135,7 +135,7 @@ func (w *sizesDriver) flood(message []byte, enough *atomic.Bool) error {
 	return nil
 }
 
-// awaitOver waits for the end of the bulk beside the thread that sends it.
+// awaitOver waits for the end of the bulk while another thread sends it.
 func (w *sizesDriver) awaitOver() error {
 	alive := acknowledged{at: w.run.now()}
 	answer, infos := make([]byte, 1), make([]unix.TCPInfo, 1)
@@ -146,7 +146,7 @@ func (w *sizesDriver) awaitOver() error {
 		case errno == 0 && n == 0:
 			return fmt.Errorf("wait for the server: %w; see what it reported", errPeerClosed)
 		case errno == 0 && answer[0] != phaseOver:
-			return fmt.Errorf("the server told %#x, which means nothing", answer[0])
+			return fmt.Errorf("the server sent %#x, which is not part of the protocol", answer[0])
 		case errno == 0:
 			w.passed(now)
 			return nil

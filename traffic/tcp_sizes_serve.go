@@ -33,7 +33,7 @@ func newSizesServer(r *run, fd int, s TCPSizes) *sizesServer {
 func (w *sizesServer) work() error {
 	for {
 		if err := w.fill(w.current[:]); err != nil {
-			return fmt.Errorf("hear of the next phase: %w; see what the driving end reported", err)
+			return fmt.Errorf("receive the next announcement: %w; see what the driving end reported", err)
 		}
 		m, known := w.meters[w.current.size()]
 		var err error
@@ -41,13 +41,13 @@ func (w *sizesServer) work() error {
 		case w.current.phase() == phaseEnd:
 			return nil
 		case !known:
-			err = fmt.Errorf("the driving end announced %d bytes, which this end knows nothing of: give both ends the same sizes", w.current.size())
+			err = fmt.Errorf("the driving end announced %d bytes, which this end does not expect: give both ends the same sizes", w.current.size())
 		case w.current.phase() == phaseBulk && m.phase == idle:
 			err = w.bulk(m)
 		case w.current.phase() == phasePing && w.current.size() <= LargestPing:
 			err = w.pong(w.current.size())
 		default:
-			err = fmt.Errorf("the driving end announced phase %q, which means nothing here", w.current.phase())
+			err = fmt.Errorf("the driving end announced phase %q, which this end does not expect", w.current.phase())
 		}
 		if err != nil {
 			return fmt.Errorf("messages of %d bytes: %w", w.current.size(), err)
@@ -55,10 +55,10 @@ func (w *sizesServer) work() error {
 	}
 }
 
-// say tells the driving end how far this end is.
+// reply reports to the driving end how far this end is.
 func (w *sizesServer) reply(what byte) error {
 	if err := sendAll(w.run, w.fd, []byte{what}); err != nil {
-		return fmt.Errorf("tell the driving end %q: %w; see what it reported", what, err)
+		return fmt.Errorf("send the driving end %q: %w; see what it reported", what, err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func runTCPSizes(t testing.TB, s TCPSizes) (TCPSizesServed, TCPSizesDriven) {
 		func(ctx context.Context) (TCPSizesDriven, error) { return SendTCPSizes(ctx, l.Addr(), s) })
 }
 
-func TestTCPSizes(t *testing.T) {
+func TestLabTCPSizes(t *testing.T) {
 	sizes := []int{1, 17, 1448, LargestPing, LargestPing + 1, 256 << 10}
 	for _, noDelay := range []bool{true, false} {
 		var edges []Edge
@@ -54,9 +54,9 @@ func TestTCPSizes(t *testing.T) {
 	}
 }
 
-// TestNoDelayIsTheModes reads the socket's option in the middle of a phase, and
-// of what is said between two.
-func TestNoDelayIsTheModes(t *testing.T) {
+// TestLabNoDelayIsTheModes reads the socket's option in the middle of a phase, and
+// of what is sent between two.
+func TestLabNoDelayIsTheModes(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		l := badServer(t, func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, greetingLen))
@@ -105,8 +105,8 @@ func TestTCPSizesIsChecked(t *testing.T) {
 	}
 }
 
-// A client that behaves in one of many wrong ways: the server says which.
-func TestSizesServerNamesWhatTheClientDid(t *testing.T) {
+// A client that behaves in one of many wrong ways: the server reports which.
+func TestLabSizesServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
 	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
 	announce := func(phase byte, size int) func(*testing.T, net.Conn) {
@@ -120,11 +120,11 @@ func TestSizesServerNamesWhatTheClientDid(t *testing.T) {
 		client func(*testing.T, net.Conn)
 		want   string
 	}{
-		"closes":            {func(_ *testing.T, c net.Conn) { c.Close() }, "hear of the next phase"},
-		"says nothing":      {func(_ *testing.T, c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "nothing passed for 3s"},
+		"closes":            {func(_ *testing.T, c net.Conn) { c.Close() }, "receive the next announcement"},
+		"sends nothing":     {func(_ *testing.T, c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "nothing passed for 3s"},
 		"unknown size":      {announce(phaseBulk, 65), "messages of 65 bytes: the driving end announced 65 bytes"},
-		"ping of 8 KiB":     {announce(phasePing, 8<<10), "means nothing here"},
-		"nonsense":          {announce('x', 64), "means nothing here"},
+		"ping of 8 KiB":     {announce(phasePing, 8<<10), "this end does not expect"},
+		"nonsense":          {announce('x', 64), "this end does not expect"},
 		"bulk of nothing":   {announce(phaseBulk, 64), "nothing passed for 3s"},
 		"ping of nothing":   {announce(phasePing, 64), "nothing passed for 3s"},
 		"ends before bulks": {announce(phaseEnd, 0), "ended without its messages of 64 bytes"},
@@ -152,8 +152,8 @@ func dialLater(t *testing.T, l *Listener) net.Conn {
 	return c
 }
 
-// A server that behaves in one of many wrong ways: the client says which.
-func TestSizesClientNamesWhatTheServerDid(t *testing.T) {
+// A server that behaves in one of many wrong ways: the client reports which.
+func TestLabSizesClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
 	for name, test := range map[string]struct {
@@ -161,8 +161,8 @@ func TestSizesClientNamesWhatTheServerDid(t *testing.T) {
 		want    string
 	}{
 		"closes when welcome": {"", "the peer closed the connection"},
-		"talks nonsense":      {"x", "the server told 0x78, which means nothing"},
-		"nonsense in bulk":    {"hx", "the server told 0x78, which means nothing"},
+		"sends nonsense":      {"x", "the server sent 0x78, which is not part of the protocol"},
+		"nonsense in bulk":    {"hx", "the server sent 0x78, which is not part of the protocol"},
 		"closes in bulk":      {"h", "see what"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ type TCPStream struct {
 	WriteBytes int // of one send; default 128 KiB; StreamAuto begins with it
 	ReadBytes  int // of one receive, which need not equal WriteBytes; default 1 MiB
 
-	// SharedCPU says that both ends run on the same CPUs: the receiver then reads
+	// SharedCPU: both ends run on the same CPUs: the receiver then reads
 	// into less memory, so that it leaves the sender's in the cache they share.
 	SharedCPU bool
 
@@ -51,7 +51,7 @@ const (
 	StreamTrunc    StreamMode = "rx-trunc"  // StreamWrite to a receiver that discards (MSG_TRUNC): the path without the last copy
 )
 
-// Direction says which end of a tcp_stream sends.
+// Direction is which end of a tcp_stream sends.
 type Direction int
 
 // The directions.
@@ -108,7 +108,7 @@ func (s TCPStream) checked() (TCPStream, error) {
 	return s, s.Window.check(threads)
 }
 
-// The first byte that the driving end sends on each welcomed flow says what
+// The first byte that the driving end sends on each welcomed flow is what
 // the flow is for, since flows may be accepted in another order than dialled.
 // The receiver of a direction talks to its sender on the leading flow.
 const (

@@ -10,7 +10,7 @@ import (
 )
 
 // threads is how many send: one for each CPU, as far as there are flows. A
-// flow that is paced, or sent from a file, has one of its own: its calls wait.
+// flow that is paced, or sent from a file, has its own: its calls wait.
 func (w *streamSender) threads() int {
 	if w.paces[0].slot > 0 || w.source.file >= 0 {
 		return len(w.fds)

@@ -35,7 +35,7 @@ func (s TCPStream) paces() []pace {
 }
 
 // pace is an absolute schedule: write k is due at start + lag + k slots,
-// whatever became of those before it. The zero pace is always due.
+// whatever happened to those before it. The zero pace is always due.
 type pace struct {
 	slot    float64 // nanoseconds; no time.Duration, since a fraction of one adds up
 	lag     float64
@@ -45,7 +45,7 @@ type pace struct {
 	_       [64]byte
 }
 
-// due waits for the next slot, a tick at most, and tells whether it has come.
+// due waits for the next slot, a tick at most, and reports whether it has come.
 func (p *pace) due(r *run) bool {
 	if p.slot == 0 {
 		return true

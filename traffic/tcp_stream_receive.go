@@ -53,7 +53,7 @@ func (r *TCPStreamReceived) Elapsed() time.Duration {
 	return longest
 }
 
-// What the receiver tells the sender on the leading flow: that flow's window
+// What the receiver sends to the sender on the leading flow: that flow's window
 // has opened, and all windows have closed.
 const (
 	signalOpen   = 'o'
@@ -138,8 +138,8 @@ func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 	return received, nil
 }
 
-// tell makes an edge of the window known to the sender, by one byte into an
-// empty send buffer. If the connection has failed, the next receive says so.
+// signal reports an edge of the window to the sender, by one byte into an
+// empty send buffer. If the connection has failed, the next receive reports it.
 func (f *streamFlow) signal(edge byte) {
 	_, _ = send(f.flows[0].fd, []byte{edge}, unix.MSG_DONTWAIT)
 }
@@ -206,7 +206,7 @@ func (w *streamReceiver) receiveMany(flows []*streamFlow) error {
 	return nil
 }
 
-// turn takes what one call brought.
+// turn handles the outcome of one call.
 func (f *streamFlow) turn(n int, errno syscall.Errno) error {
 	now := f.run.now()
 	switch {
@@ -234,7 +234,7 @@ func (f *streamFlow) turn(n int, errno syscall.Errno) error {
 	return f.edges(now, n)
 }
 
-// edges tells the sender of the window's edges, and ends what has lasted too
+// edges reports the window's edges to the sender, and ends what has lasted too
 // long.
 func (f *streamFlow) edges(now time.Duration, n int) error {
 	switch {
@@ -268,7 +268,7 @@ func (w *streamReceiver) stalled(now time.Duration) error {
 	case sum != w.carried:
 		w.carried, w.since = sum, now
 	case now-w.since > stallLimit:
-		return fmt.Errorf("nothing arrived for %v, after %d bytes: the sender stopped, or the path eats its packets; see what it reported, the links and the MTU of the path", stallLimit, sum)
+		return fmt.Errorf("nothing arrived for %v, after %d bytes: the sender stopped, or the path drops its packets; see what it reported, the links and the MTU of the path", stallLimit, sum)
 	}
 	return nil
 }

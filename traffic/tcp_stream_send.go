@@ -71,7 +71,7 @@ type streamSender struct {
 	series      []SenderPoint
 }
 
-// sentCounter stands on cache lines of its own.
+// sentCounter has its own cache lines.
 type sentCounter struct {
 	bytes atomic.Int64
 	_     [120]byte
@@ -144,12 +144,12 @@ func (w *streamSender) work() error {
 	return watched
 }
 
-// wanted tells whether a window still needs the flows' data.
+// wanted reports whether a window still needs the flows' data.
 func (w *streamSender) wanted() bool {
 	return !w.run.stopped.Load() && (!w.enough.Load() || w.receiving.Load() > 0)
 }
 
-// watch reads what the receiver tells of its window, and takes TCP_INFO at
+// watch reads what the receiver reports of its window, and takes TCP_INFO at
 // both edges and at each interval.
 func (w *streamSender) watch() error {
 	runtime.LockOSThread()
@@ -171,7 +171,7 @@ func (w *streamSender) watch() error {
 		case errno == 0 && n == 0:
 			return errors.New("the receiver closed the first flow before its window closed; see what it reported")
 		case errno != 0 && !again(errno):
-			return fmt.Errorf("hear from the receiver on flow 1: %w; see what it reported", errno)
+			return fmt.Errorf("receive from the receiver on flow 1: %w; see what it reported", errno)
 		case w.run.stopped.Load():
 			return w.run.cause(errAnother)
 		case now > limit:
@@ -188,7 +188,7 @@ func (w *streamSender) watch() error {
 	}
 }
 
-// look does what is due beside waiting.
+// look does what is due between two waits.
 func (w *streamSender) look(now time.Duration) error {
 	if w.tuner != nil {
 		w.block.Store(int64(w.tuner.step(now, w.total(), w.opened)))
@@ -208,7 +208,7 @@ func (w *streamSender) total() int64 {
 	return sum
 }
 
-// edge takes what the receiver signals; over says that its window has closed.
+// edge handles a signal of the receiver; over: its window has closed.
 func (w *streamSender) edge(signal byte) (over bool, err error) {
 	infos, counts, at := w.first, w.atOpening, &w.from
 	switch signal {
@@ -260,7 +260,7 @@ func (w *streamSender) sample(now time.Duration) error {
 	return nil
 }
 
-// due tells whether it is time for the series' next point.
+// due reports whether it is time for the series' next point.
 func (w *streamSender) due(now time.Duration) bool {
 	return len(w.series) < cap(w.series) && now >= w.from+time.Duration(len(w.series))*w.window.Interval
 }
@@ -300,7 +300,7 @@ func (a *acknowledged) look(now time.Duration, fds []int, infos []unix.TCPInfo) 
 	case sum != a.bytes:
 		a.bytes, a.at = sum, now
 	case now-a.at > stallLimit:
-		return fmt.Errorf("the receiver acknowledged nothing for %v, after %d bytes: the path eats packets or a link is down; see the links and the MTU of the path", stallLimit, sum)
+		return fmt.Errorf("the receiver acknowledged nothing for %v, after %d bytes: the path drops packets or a link is down; see the links and the MTU of the path", stallLimit, sum)
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ const (
 // warm-up is.
 type tuner struct {
 	slice  time.Duration // of one trial
-	next   time.Duration // when what goes on ends; unset before the first byte
-	trial  int           // that goes on: its number; -1 before the first
+	next   time.Duration // when the current trial ends; unset before the first byte
+	trial  int           // the number of the current one; -1 before the first
 	begun  time.Duration
 	before int64
 	bytes  [len(tunedSizes)]float64
@@ -44,7 +44,7 @@ func (t *tuner) until(now time.Duration) time.Duration {
 }
 
 // step takes how much all flows have sent until now, and gives the size of the
-// writes to come. Over says that the warm-up has ended.
+// writes to come. over: the warm-up has ended.
 func (t *tuner) step(now time.Duration, sent int64, over bool) int {
 	switch {
 	case t.done():
@@ -62,7 +62,7 @@ func (t *tuner) step(now time.Duration, sent int64, over bool) int {
 
 func (t *tuner) done() bool { return t.trial == tunePasses*len(tunedSizes) }
 
-// turn ends one trial and begins the next. Every second pass goes backwards,
+// turn ends one trial and begins the next. Every second pass runs backwards,
 // so that what changes steadily favours no size.
 func (t *tuner) turn(now time.Duration, sent int64) {
 	if t.trial >= 0 {
@@ -89,7 +89,7 @@ func (t *tuner) tried() int {
 }
 
 // tuneTie is how far below the fastest a larger size may stay and be kept all
-// the same: such short trials tell no closer, and fewer calls cost less CPU.
+// the same: such short trials are no more exact, and fewer calls cost less CPU.
 const tuneTie = 0.05
 
 // choose keeps the largest of the fastest sizes that were tried.

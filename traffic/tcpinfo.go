@@ -33,13 +33,13 @@ func tcpInfos(fds []int, infos []unix.TCPInfo) error {
 	return nil
 }
 
-// FlowSent is what one sending TCP flow says of itself, in the window unless
+// FlowSent is what the kernel reports of one sending TCP flow, in the window unless
 // noted. Source: TCP_INFO.
 type FlowSent struct {
 	Bytes       int64 // handed to the socket
 	Retransmits int64 // segments
 	Timeouts    int64 // of the retransmission timer (Linux 6.7)
-	Duplicates  int64 // segments that came twice, as the receiver says (DSACK, Linux 4.19)
+	Duplicates  int64 // segments that came twice, as the receiver reports (DSACK, Linux 4.19)
 	Reorderings int64 // segments that came out of order (Linux 4.19)
 
 	// How long the flow had something to send, and how much of that time it
@@ -59,7 +59,7 @@ type FlowSent struct {
 }
 
 // appLimited is the bit tcpi_delivery_rate_app_limited, which package unix
-// leaves out: it stands in the byte before Rto.
+// leaves out: it is in the byte before Rto.
 func appLimited(info *unix.TCPInfo) bool {
 	return *(*uint8)(unsafe.Add(unsafe.Pointer(info), unsafe.Offsetof(info.Rto)-1))&1 != 0
 }

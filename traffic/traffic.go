@@ -3,9 +3,9 @@
 //
 // Each workload has a serving end (Serve...), which listens, and a driving end
 // (Send... or Call...), which connects. The ends share no memory and no clock
-// and may be on different machines; a NAT or a proxy may stand between them.
-// A peer is whoever presents the run's token. All others are dropped and
-// counted as strangers.
+// and may be on different machines; a NAT or a proxy may be between them.
+// A peer authenticates by the run's token. Connections and datagrams without it
+// are dropped and counted as unauthenticated.
 //
 // Every call runs in the namespace and on the CPUs of its process. It ends
 // within warm-up + duration + a few seconds, whatever the peer does. Waiting
@@ -38,7 +38,7 @@ type Token [16]byte
 // BitsPerSecond counts payload bits, without any header.
 type BitsPerSecond float64
 
-// Window says when an end measures. The end that owns the window opens it
+// Window is when an end measures. The end that owns the window opens it
 // Warmup after the first data passed on all flows. Both ends get the same
 // Warmup and Duration; the other end bounds its waiting with them.
 type Window struct {
@@ -95,7 +95,7 @@ var (
 
 // Processors is the least GOMAXPROCS for an end of so many flows; with less,
 // its calls fail. A data thread keeps its processor while it is blocked in the
-// kernel; the sampler, the caller and the runtime need theirs beside.
+// kernel; the sampler, the caller and the runtime need more.
 func Processors(flows int) int { return flows + 4 }
 
 // check refuses a window that can't be measured, or not on so many flows.
@@ -116,7 +116,7 @@ func (w Window) check(flows int) error {
 	return nil
 }
 
-// collecting tells whether the garbage collector may start by itself.
+// collecting reports whether the garbage collector may start by itself.
 func collecting() bool {
 	percent := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	metrics.Read(percent)

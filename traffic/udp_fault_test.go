@@ -159,7 +159,7 @@ func TestLabUperfCountsAtTheSender(t *testing.T) {
 }
 
 // iperf3 receives joined datagrams by the size that was agreed on, not by that
-// which the kernel tells.
+// which the kernel reports.
 func TestLabIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
 	const size, count = 80, 10
 	l := listenUDP(t)
@@ -264,11 +264,11 @@ func TestLabIperf3JitterOfBatches(t *testing.T) {
 	}
 	// What a sender hands over in batches has no jitter at all.
 	if received, _ := runUDPPPS(t, slow); received.Jitter != 0 || received.Delays != nil {
-		t.Errorf("udp_pps tells a jitter of %v", received.Jitter)
+		t.Errorf("udp_pps reports a jitter of %v", received.Jitter)
 	}
 }
 
-// Many flows on a few sockets: each has a port of its own, keeps its own
+// Many flows on a few sockets: each has its own port, keeps its own
 // numbers, and reaches the thread that waits for it.
 func TestLabUDPPPSManyFlows(t *testing.T) {
 	for _, sockets := range []int{1, 2, 5} {
@@ -301,8 +301,15 @@ func TestLabUDPPPSManyFlows(t *testing.T) {
 		if len(ports) != s.Flows || flows != s.Flows {
 			t.Errorf("%d sockets: %d flows from %d ports, want %d", sockets, flows, len(ports), s.Flows)
 		}
-		if received.Lost != 0 || received.Duplicates != 0 || received.Reordered != 0 || received.Threads != sockets {
-			t.Errorf("%d sockets: %+v", sockets, received)
+		switch {
+		case received.Lost != 0:
+			t.Errorf("received.Lost is %v, want 0; %d sockets: %+v", received.Lost, sockets, received)
+		case received.Duplicates != 0:
+			t.Errorf("received.Duplicates is %v, want 0; %d sockets: %+v", received.Duplicates, sockets, received)
+		case received.Reordered != 0:
+			t.Errorf("received.Reordered is %v, want 0; %d sockets: %+v", received.Reordered, sockets, received)
+		case received.Threads != sockets:
+			t.Errorf("received.Threads is %v, want %v; %d sockets: %+v", received.Threads, sockets, sockets, received)
 		}
 		if whole := s.Rate * float64(s.Flows); received.Rate() > 1.05*whole || sent.Rate() > 1.05*whole {
 			t.Errorf("%d sockets: sent %.0f/s, received %.0f/s, asked for %.0f", sockets, sent.Rate(), received.Rate(), whole)

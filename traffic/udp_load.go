@@ -33,13 +33,13 @@ const (
 	longestTrial = 2 * time.Second
 )
 
-// knees are the shares of the knee that the curve goes through, and where it
+// knees are the shares of the knee at which the curve is measured, and where it
 // ends.
 func knees() [6]float64 { return [...]float64{0.25, 0.5, 0.75, 1.25, 1.5, twice} }
 
 // Trial is one step of a sweep.
 type Trial struct {
-	Asked    float64       // 1/s; 0: as fast as it goes
+	Asked    float64       // 1/s; 0: as fast as possible
 	Offered  float64       // 1/s, what the sender tried to send, its own machine's drops included
 	Received float64       // 1/s, what came, over the time that the sender sent or the receiver needed, the longer
 	Loss     float64       // ratio, the sender's own drops included
@@ -135,7 +135,7 @@ func newSweep() *sweep {
 	return &sweep{search: bisection{decided: make([]decision, 0, mostLoads)}}
 }
 
-// next gives the rate to ask for; 0 is as fast as it goes.
+// next gives the rate to ask for; 0 is as fast as possible.
 func (s *sweep) next() float64 {
 	if load, ok := s.search.next(); ok {
 		return load
@@ -153,7 +153,7 @@ func (s *sweep) next() float64 {
 	return load
 }
 
-// take takes what came of the load that next gave.
+// take takes the result of the load that next gave.
 func (s *sweep) take(t Trial) {
 	switch {
 	case s.search.active:

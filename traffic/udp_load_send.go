@@ -50,7 +50,7 @@ func sendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoad
 	return out, end(l.flow[0].fd, &s.Token)
 }
 
-// loadSender sends the trials of a sweep, and hears after each what came of it.
+// loadSender sends the trials of a sweep, and receives the result of each.
 type loadSender struct {
 	*udpSender
 	volley *volley
@@ -94,7 +94,7 @@ func (l *loadSender) sweep(s UDPLoad) (UDPLoadSent, error) {
 	return out, nil
 }
 
-// trial offers a load for the time given, and asks what came of it.
+// trial offers a load for the time given, and asks for the result.
 func (l *loadSender) trial(rate float64, length time.Duration, counts bool) (Trial, error) {
 	l.step++
 	l.flow[0].lane, l.flow[0].next = l.step, 0
@@ -149,7 +149,7 @@ func (l *loadSender) offer(t *Trial, length time.Duration) error {
 	return nil
 }
 
-// ask tells the receiver that the trial is over, until it answers. It gives
+// ask reports the end of the trial to the receiver until it answers. It gives
 // the time over which the receiver received.
 func (l *loadSender) ask(t *Trial, counts bool) (time.Duration, error) {
 	header{kind: kindMark, lane: l.step, sequence: t.sent, sent: int64(asInt(counts))}.put(l.mark, &l.token)
@@ -181,7 +181,7 @@ func (l *loadSender) ask(t *Trial, counts bool) (time.Duration, error) {
 	}
 }
 
-// hearReport reads what the receiver said, after a short sleep if it said
+// receiveReport reads what the receiver sent, after a short sleep if it sent
 // nothing.
 func (l *loadSender) receiveReport() (header, error) {
 	n, errno := recv(l.flow[0].fd, l.answer, unix.MSG_DONTWAIT)

@@ -21,7 +21,7 @@ func runUDPLoad(t testing.TB, s UDPLoad) (UDPLoadReceived, UDPLoadSent) {
 }
 
 // Through a relay, as through a NAT, whose other port the receiver sees: each
-// trial is accounted for, and a path that eats one in ten carries no load.
+// trial is accounted for, and a path that drops one in ten carries no load.
 func TestLabUDPLoadThroughARelay(t *testing.T) {
 	l := listenUDP(t)
 	count := 0

@@ -97,7 +97,7 @@ func TestLabUDPPPSTellsDropsApart(t *testing.T) {
 	}
 }
 
-// The path fails in the middle of a sweep: both ends say so within five seconds.
+// The path fails in the middle of a sweep: both ends report it within five seconds.
 func TestLabUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
 	t.Parallel()
 	sender, receiver := pair(t)
@@ -119,10 +119,10 @@ func TestLabUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	if sendErr == nil || !strings.Contains(sendErr.Error(), "did not answer") {
-		t.Errorf("the sender says %v", sendErr)
+		t.Errorf("the sender reports %v", sendErr)
 	}
 	if serveErr == nil || !strings.Contains(serveErr.Error(), "fell silent") {
-		t.Errorf("the receiver says %v", serveErr)
+		t.Errorf("the receiver reports %v", serveErr)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestLabUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// The path fails in the middle of a long window: both ends say so within five
+// The path fails in the middle of a long window: both ends report it within five
 // seconds.
 func TestLabUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
 	t.Parallel()
@@ -143,14 +143,14 @@ func TestLabUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
 		fail           func(t *testing.T, sender, receiver *machine)
 		serve, deliver string
 	}{
-		"the path eats every packet": {func(t *testing.T, sender, receiver *machine) {
+		"the path drops every packet": {func(t *testing.T, sender, receiver *machine) {
 			// A frame to another station is dropped without a word.
 			misdirect(sender, "va", "10.9.0.2")
 			misdirect(receiver, "vb", "10.9.0.1")
-		}, "fell silent", "was not heard"},
+		}, "fell silent", "sent nothing"},
 		"the receiver's link goes down": {func(t *testing.T, _, receiver *machine) {
 			try(t, receiver.link.LinkSetDown(receiver.device("vb")))
-		}, "", "was not heard"},
+		}, "", "sent nothing"},
 		"the sender's link goes down": {func(t *testing.T, sender, _ *machine) {
 			try(t, sender.link.LinkSetDown(sender.device("va")))
 		}, "fell silent", "unreachable"},
@@ -168,16 +168,16 @@ func TestLabUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			if serveErr == nil || !strings.Contains(serveErr.Error(), test.serve) {
-				t.Errorf("the receiver says %v", serveErr)
+				t.Errorf("the receiver reports %v", serveErr)
 			}
 			if sendErr == nil || !strings.Contains(sendErr.Error(), test.deliver) {
-				t.Errorf("the sender says %v", sendErr)
+				t.Errorf("the sender reports %v", sendErr)
 			}
 		})
 	}
 }
 
-// The receiving process is killed: its machine answers that nobody listens.
+// The receiving process is killed: its machine answers that no process listens.
 func TestLabUDPPPSSaysThatTheFarEndDied(t *testing.T) {
 	t.Parallel()
 	sender, receiver := pair(t)
@@ -196,7 +196,7 @@ func TestLabUDPPPSSaysThatTheFarEndDied(t *testing.T) {
 	sender.jobs <- func() error { _, err := SendUDPPPS(context.Background(), l.Addr(), s); return err }
 	err := <-sender.done
 	if took := time.Since(<-died); err == nil || !strings.Contains(err.Error(), "closed its port") || took > 5*time.Second {
-		t.Errorf("%v after it died the sender says %v", took, err)
+		t.Errorf("%v after it died the sender reports %v", took, err)
 	}
 }
 
@@ -212,8 +212,15 @@ func TestLabUDPLoadFindsTheRateOfALink(t *testing.T) {
 	const tries = 5
 	for n := range tries {
 		sent := sweepBetween(t, sender, receiver, l, s)
-		if sent.NoDropLow > 1.1*rate || math.IsInf(sent.NoDropHigh, 1) || sent.NoDropHigh < sent.NoDropLow || sent.Most() > 1.3*rate {
-			t.Fatalf("the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
+		switch {
+		case sent.NoDropLow > 1.1*rate:
+			t.Fatalf("sent.NoDropLow is %v, want at most %v; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", sent.NoDropLow, 1.1*rate, rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
+		case math.IsInf(sent.NoDropHigh, 1):
+			t.Fatalf("math.IsInf(sent.NoDropHigh, 1) holds; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
+		case sent.NoDropHigh < sent.NoDropLow:
+			t.Fatalf("sent.NoDropHigh is %v, want at least %v; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", sent.NoDropHigh, sent.NoDropLow, rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
+		case sent.Most() > 1.3*rate:
+			t.Fatalf("sent.Most() is %v, want at most %v; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", sent.Most(), 1.3*rate, rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
 		}
 		twice, offered := sent.AtTwiceKnee()
 		if sent.NoDropLow > 0.8*rate && sent.NoDropHigh < 1.2*rate && offered && twice > 0.8*rate {

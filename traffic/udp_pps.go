@@ -13,7 +13,7 @@ import (
 // Mode is how many datagrams one system call carries.
 type Mode string
 
-// The modes. In the first two each datagram is a packet of its own; in the
+// The modes. In the first two each datagram is its own packet; in the
 // third the kernel carries up to 64 as one packet, as far as the path lets it,
 // so that its results are datagrams per second and no packets per second.
 const (

@@ -35,7 +35,7 @@ type udpReceiver struct {
 	messages        int64 // that brought something; with UDP_GRO each may hold several datagrams
 
 	ended      int           // flows that the sender has ended
-	notifyAt   time.Duration // when to tell the sender something next
+	notifyAt   time.Duration // when to send the sender something next
 	quietSince time.Duration
 	failure    error
 	drops      [2]uint32 // of the socket, at the window's edges
@@ -45,10 +45,10 @@ type udpReceiver struct {
 type inflow struct {
 	from      address
 	sequences *sequences
-	ended     bool // the sender said so
+	ended     bool // the sender reported it
 }
 
-// lifeSign is how often a receiver lets its sender hear that it is there.
+// lifeSign is how often a receiver shows its sender that it is there.
 const lifeSign = 250 * time.Millisecond
 
 func newReceiving(r *run, token Token, w Window, size, flows, threads int) *receiving {
@@ -76,7 +76,7 @@ func (u *udpReceiver) meet() error {
 		lane, unauthenticated, err := awaitHello(u.run, u.fd, &u.token, &from, limit)
 		u.unauthenticated += unauthenticated
 		if err != nil && limit != unset {
-			return fmt.Errorf("wait for all flows: %d of %d did not say hello: %w", missing, len(u.flow), err)
+			return fmt.Errorf("wait for all flows: %d of %d sent no hello: %w", missing, len(u.flow), err)
 		}
 		if err != nil {
 			return err
@@ -166,8 +166,8 @@ func (u *udpReceiver) step(e event) {
 	u.notifyAt = e.at
 }
 
-// more tells whether the socket may hold more than the n messages that came.
-// One datagram at a time says nothing about it, so at an edge it looks.
+// more reports whether the socket may hold more than the n messages that came.
+// A call for one datagram does not show it, so at an edge it looks.
 func (u *udpReceiver) more(n int, now time.Duration) bool {
 	if full := u.intake.full(); n < full || full > 1 || !u.meter.atEdge(now) {
 		return n == full
@@ -234,7 +234,7 @@ func (u *udpReceiver) sendKind(k kind, f *inflow) {
 	}
 }
 
-// over tells whether the run is over at now, or what is wrong with it.
+// over reports whether the run is over at now, or what is wrong with it.
 func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 	const settle = 10 * tick // longer than a queue on the path holds a datagram
 	quiet := now - u.quietSince
@@ -252,7 +252,7 @@ func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 	case u.ended > 0:
 		return false, errors.New("the sender ended before the window closed; see what it reported")
 	case quiet > grace && u.meter.sum == 0:
-		return false, fmt.Errorf("the sender said hello, but none of its datagrams of %d bytes came within %v; see whether the path carries that size, and what the sender reported", u.size, grace)
+		return false, fmt.Errorf("the sender sent its hello, but none of its datagrams of %d bytes came within %v; see whether the path carries that size, and what the sender reported", u.size, grace)
 	case quiet > drainLimit && u.meter.sum > 0:
 		return false, fmt.Errorf("the sender fell silent after %d datagrams; see whether it still runs and whether the path still passes packets", u.meter.sum)
 	case now > limit:
@@ -261,7 +261,7 @@ func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 	return false, nil
 }
 
-// complete tells that nothing of the window is missing.
+// complete reports whether nothing of the window is missing.
 func (u *udpReceiver) complete() bool {
 	for i := range u.flow {
 		if u.flow[i].sequences.lost() > 0 {
@@ -271,7 +271,7 @@ func (u *udpReceiver) complete() bool {
 	return true
 }
 
-// tellSender tells the sender, now and again until it ends, that all windows
+// notifySender reports to the sender, again and again until it ends, that all windows
 // have closed, and before that a few times a second that this end is there.
 func (u *udpReceiver) notifySender(now time.Duration) {
 	if now < u.notifyAt {

@@ -9,7 +9,7 @@ import (
 )
 
 // UDPReceived is the receiver's outcome of udp_stream and udp_pps. Datagrams,
-// Bytes and Elapsed say what arrived inside the window. Lost, Duplicates and
+// Bytes and Elapsed are what arrived inside the window. Lost, Duplicates and
 // Reordered sort the sequence numbers of the window, of which Expected were
 // sent; those that arrived after it closed are not lost. They are disjoint: a
 // reordered datagram is neither lost nor a duplicate.
@@ -22,7 +22,7 @@ type UDPReceived struct {
 	Lost       int64
 	Duplicates int64
 	Reordered  int64 // arrived first after a later one (RFC 4737)
-	Ancient    int64 // came so late that nobody can tell, and are in Lost
+	Ancient    int64 // came too late to be classified, and are in Lost
 
 	BufferDrops     int64 // of Lost, those that the receiver's own socket dropped (RcvbufErrors); inexact by what came while it was read, and an estimate for GSO
 	ReceiveBuffer   int   // bytes of each socket, as the kernel counts them

@@ -51,7 +51,7 @@ func (e *echoer) work() error {
 		return err
 	}
 	begun := e.run.now()
-	lastReceived := begun // when the client was last heard
+	lastReceived := begun // when the client last sent something
 	for !e.run.stopped.Load() {
 		before := e.answered
 		n, errno := e.exchange()
@@ -102,7 +102,7 @@ func (e *echoer) exchange() (int, syscall.Errno) {
 	return 0, unix.EAGAIN
 }
 
-// answer takes the datagram that came, and tells whether it is of the run and
+// answer takes the datagram that came, and reports whether it is of the run and
 // whether the run is over.
 func (e *echoer) answer(n int) (ours, done bool, err error) {
 	h, ok := parseHeader(e.packet[:n], &e.token)
@@ -181,7 +181,7 @@ func (d *udpDialogue) ask(*run) error {
 	return nil
 }
 
-// hear passes over answers that come too late: their request counts as lost.
+// receive skips answers that come too late: their request counts as lost.
 func (d *udpDialogue) receive(flags int) (bool, error) {
 	return d.received(recv(d.fd, d.response, flags))
 }
@@ -198,7 +198,7 @@ func (d *udpDialogue) received(n int, errno syscall.Errno) (bool, error) {
 	return d.answered(n), nil
 }
 
-// answered tells whether the datagram that came is the open request's answer.
+// answered reports whether the datagram that came is the open request's answer.
 func (d *udpDialogue) answered(n int) bool {
 	h, ok := parseHeader(d.response[:n], &d.token)
 	return ok && h.kind == kindAnswer && h.sequence == d.sequence

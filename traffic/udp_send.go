@@ -51,10 +51,10 @@ type udpSender struct {
 	meter *meter
 
 	drops     int64 // inside the window
-	allClosed bool  // the receiver said that all windows have closed
+	allClosed bool  // the receiver reported that all windows have closed
 	lookAt    time.Duration
-	control   []byte        // what the receiver said last
-	controlAt time.Duration // when it said so
+	control   []byte        // what the receiver sent last
+	controlAt time.Duration // when it sent that
 }
 
 // outflow is one flow as it leaves.
@@ -156,7 +156,7 @@ func (u *udpSender) loop(p pacing) error {
 		case now > limit && u.meter.sum == 0:
 			return errors.New("this machine refused every datagram: its queue or buffer stays full")
 		case now-u.controlAt > grace:
-			return fmt.Errorf("the receiver was not heard for %v, after %d datagrams: it died, or the path passes nothing any more; see what it reported", grace, u.meter.sum)
+			return fmt.Errorf("the receiver sent nothing for %v, after %d datagrams: it died, or the path carries nothing any more; see what it reported", grace, u.meter.sum)
 		case now > limit:
 			return fmt.Errorf("the receiver did not close its window within %v; see what it reported", u.table.limit())
 		}
@@ -164,7 +164,7 @@ func (u *udpSender) loop(p pacing) error {
 	return context.Canceled
 }
 
-// look reads, once a millisecond at most, what the receiver says. It says the
+// look reads, once a millisecond at most, what the receiver sends. It sends the
 // same on all flows.
 func (u *udpSender) look(now time.Duration) error {
 	if now < u.lookAt {
@@ -174,7 +174,7 @@ func (u *udpSender) look(now time.Duration) error {
 	return u.refused(u.receiveControl(now), 1)
 }
 
-// hear reads all that the receiver has said, up to the first error.
+// receiveControl reads all that the receiver has sent, up to the first error.
 func (u *udpSender) receiveControl(now time.Duration) syscall.Errno {
 	for {
 		k, errno := recvKind(u.flow[0].fd, u.control, &u.token, unix.MSG_DONTWAIT)
@@ -204,8 +204,8 @@ func (u *udpSender) refused(errno syscall.Errno, datagrams int64) error {
 		return nil
 	case unix.ECONNREFUSED:
 		// A receiver that waited in vain for this end may be gone, but it has
-		// said so before.
-		if u.receiveControl(u.controlAt); u.allClosed { //nolint:errcheck // what was heard is in told; an error changes nothing here
+		// reported that before.
+		if u.receiveControl(u.controlAt); u.allClosed { //nolint:errcheck // what it received is in allClosed; an error changes nothing here
 			return nil
 		}
 		return errors.New("the receiver closed its port before the run was over; see what it reported")

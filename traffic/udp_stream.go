@@ -23,7 +23,7 @@ type UDPStream struct {
 	// where the sender has a CPU to itself.
 	Spin bool
 
-	// SharedClock says that both ends run on one machine, so that the one-way
+	// SharedClock: both ends run on one machine, so that the one-way
 	// delay can be given.
 	SharedClock bool
 }

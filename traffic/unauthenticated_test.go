@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestStrangersAreRefusedAndCounted(t *testing.T) {
+func TestLabUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
 	wrong := testToken
 	wrong[15]++
 	l := listenTCP(t)
@@ -42,26 +42,26 @@ func TestStrangersAreRefusedAndCounted(t *testing.T) {
 		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, s) },
 		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), s) })
 	if want := int64(silent + talking + 2*late); served.Unauthenticated != want {
-		t.Errorf("%d strangers, want %d", served.Unauthenticated, want)
+		t.Errorf("%d unauthenticated, want %d", served.Unauthenticated, want)
 	}
 	if served.Received.Goodput() == 0 {
-		t.Error("the strangers stopped the run")
+		t.Error("the unauthenticated peers stopped the run")
 	}
 }
 
-func TestStrangeDatagramsAreCounted(t *testing.T) {
+func TestLabUnauthenticatedDatagramsAreCounted(t *testing.T) {
 	l := listenUDP(t)
-	stranger, err := net.Dial("udp", l.Addr().String())
+	peer, err := net.Dial("udp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stranger.Close()
+	defer peer.Close()
 	wrong := testToken
 	wrong[0]++
 	p := make([]byte, 200)
 	header{kind: kindHello}.put(p, &wrong)
 	short := p[:5]
-	before := func() { _, _ = stranger.Write(p); _, _ = stranger.Write(short) }
+	before := func() { _, _ = peer.Write(p); _, _ = peer.Write(short) }
 	before()
 	window := shortWindow
 	window.Edge = func(Edge) { before() }
@@ -70,6 +70,6 @@ func TestStrangeDatagramsAreCounted(t *testing.T) {
 		func(ctx context.Context) (UDPReceived, error) { return ServeUDPStream(ctx, l, s) },
 		func(ctx context.Context) (UDPSent, error) { return SendUDPStream(ctx, l.Addr(), s) })
 	if received.Unauthenticated != 6 || received.Lost != 0 {
-		t.Errorf("%d strangers, want 6; %d lost", received.Unauthenticated, received.Lost)
+		t.Errorf("%d unauthenticated, want 6; %d lost", received.Unauthenticated, received.Lost)
 	}
 }

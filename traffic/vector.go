@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// payloadBytes is after how much a payload repeats: beyond the reach of what
+// payloadBytes is the period after which a payload repeats: beyond the reach of what
 // compresses on a path (deflate looks 32 KiB back, LZ4 64), and small enough to
 // stay in a CPU's cache.
 const payloadBytes = 128 << 10

@@ -27,14 +27,14 @@ func newTimetable(w Window, threads int) *timetable {
 	return t
 }
 
-// arrive says that one more thread has passed its first data at now.
+// arrive counts one more thread that has passed its first data at now.
 func (t *timetable) arrive(now time.Duration) {
 	if t.absent.Add(-1) == 0 {
 		t.opens.Store(int64(now + t.Warmup))
 	}
 }
 
-// call tells the window's owner of an edge, once for all threads and one edge
+// call reports an edge to the window's owner, once for all threads and one edge
 // after the other.
 func (t *timetable) call(e Edge) {
 	if t.Edge == nil || !t.called[e].CompareAndSwap(false, true) {
@@ -85,14 +85,14 @@ type meter struct {
 
 func newMeter(t *timetable) *meter { return &meter{table: t} }
 
-// event is what one call brought.
+// event is the outcome of one call.
 type event struct {
 	at   time.Duration
 	n    int64 // units that passed; 0 if a wait ended without any
 	more bool  // the call took all that it could, so more may be queued
 }
 
-// step takes an event and tells whether it lies inside the window.
+// step takes an event and reports whether it lies inside the window.
 func (m *meter) step(e event) bool {
 	m.sum += e.n
 	if e.n > 0 {
@@ -126,7 +126,7 @@ func (m *meter) pass(at time.Duration) bool {
 	return true
 }
 
-// atEdge tells whether an edge of the window waits for an event.
+// atEdge reports whether an edge of the window waits for an event.
 func (m *meter) atEdge(now time.Duration) bool {
 	switch m.phase {
 	case warming:
@@ -137,7 +137,7 @@ func (m *meter) atEdge(now time.Duration) bool {
 	return false
 }
 
-// due tells whether an edge is at e: not before its time, and not while more
+// due reports whether an edge is at e: not before its time, and not while more
 // is queued, unless the thread does not catch up within a tick.
 func (m *meter) due(e event, edge time.Duration) bool {
 	if e.at < edge {
@@ -179,7 +179,7 @@ func (m *meter) tryClose(e event) {
 // elapsed is the time between the two edges of the count.
 func (m *meter) elapsed() time.Duration { return m.to - m.from }
 
-// sampler takes the series of a window on a thread of its own.
+// sampler takes the series of a window on its own thread.
 type sampler struct {
 	points []Point
 	over   atomic.Bool

@@ -25,8 +25,8 @@ type Datagrams struct {
 
 // UDPCeiling is the most that a link of the given rate can carry in UDP
 // datagrams of so many bytes of payload over IPv4. A datagram above the inner
-// MTU travels in IP fragments, each in a frame and a stack of its own. Where
-// Fragments says 0, nothing is carried.
+// MTU travels in IP fragments, each with its own frame and stack headers. Where
+// Fragments is 0, nothing is carried.
 func UDPCeiling(link BitsPerSecond, payload, innerMTU int, s Stack) Datagrams {
 	fragments := Fragments(payload, innerMTU)
 	if fragments == 0 {

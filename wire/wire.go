@@ -1,4 +1,4 @@
-// Package wire says how much of a link the headers leave: the stacks that
+// Package wire computes how much of a link the headers leave: the stacks that
 // container networks put around a packet, the MTU that remains, and the
 // ceilings of TCP and UDP that follow.
 //

@@ -64,7 +64,7 @@ func TestTCPCeilingAgreesWithPublishedFigures(t *testing.T) {
 			t.Errorf("%s: got %v bit/s, want %v", test.name, got, test.want)
 		}
 	}
-	// An inner MTU below the largest, as Docker may be told to set.
+	// An inner MTU below the largest, as Docker may be configured to set.
 	if got := TCPCeiling(1438, 1400, None()); math.Abs(float64(got-1348)) > 1e-9 {
 		t.Errorf("MTU 1400 on a 1500 underlay: %v of 1438", got)
 	}

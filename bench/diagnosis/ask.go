@@ -15,9 +15,9 @@ import (
 	"tare/result"
 )
 
-// What a run is asked for with, unless its question says otherwise.
+// The flags of a run, unless its question sets others.
 const (
-	askBlocks   = "15" // six give an interval, and leave much untold on a noisy machine
+	askBlocks   = "15" // six give an interval, and leave much undecided on a noisy machine
 	askDuration = "150ms"
 	askWait     = 3 * time.Minute
 )
@@ -65,18 +65,18 @@ func (s *stage) ask(ctx context.Context, q question) verdict {
 // Of the whole run and the network's cells those come first that tare prints
 // first: errors, then by the share that they explain, then by confidence.
 func (v *verdict) read(out []byte, networkName string, problem error) error {
-	var said struct {
+	var answer struct {
 		Findings []result.Finding `json:"findings"`
 		Cells    []struct {
 			Network  string           `json:"network"`
 			Findings []result.Finding `json:"findings"`
 		} `json:"cells"`
 	}
-	if err := json.Unmarshal(out, &said); err != nil {
+	if err := json.Unmarshal(out, &answer); err != nil {
 		return fmt.Errorf("read the verdict: %w", errors.Join(err, problem))
 	}
-	found := said.Findings
-	for _, c := range said.Cells {
+	found := answer.Findings
+	for _, c := range answer.Cells {
 		if c.Network == networkName {
 			found = append(found, c.Findings...)
 		}

@@ -19,9 +19,9 @@ type wording struct {
 	name   string
 	does   string // in a sentence
 	on     []spot // where it is injected
-	inject []step // none: the lab as it is laid is the cause
+	inject []step // none: the lab as it was set up is the cause
 
-	// bites tells whether the symptom is there, by what tare has no part in: its
+	// bites reports whether the symptom is there, by what tare has no part in: its
 	// last step ends well if it is, and badly if not. It is asked before the
 	// injection too, where there must be none.
 	bites []step

@@ -27,7 +27,7 @@ func encapsulationCost() cause {
 	}}
 }
 
-// tunnel lays one end of a VXLAN and a route into it.
+// tunnel sets up one end of a VXLAN and a route into it.
 const tunnel = `
 		tunnel() { # OWN-ADDRESS OTHER-ADDRESS OTHER-HOST CONTAINER
 			ip link add tun0 mtu 1450 type vxlan id 77 remote "$3" dstport 4789 dev eth0

@@ -28,8 +28,8 @@ func dockerChainMissing() cause {
 	}}
 }
 
-// overlayStaleVXLAN leaves a VXLAN of a network's number where nobody looks for
-// it: no other of that number can be made.
+// overlayStaleVXLAN leaves a VXLAN with a network's number in a namespace that the
+// network does not use: no other of that number can be made.
 func overlayStaleVXLAN() cause {
 	// another namespace, which a process holds
 	const hide = `
@@ -100,7 +100,7 @@ func cfsThrottled() cause {
 	}}
 }
 
-// bgpWrongInterface has a router speak from the address of an interface that
+// bgpWrongInterface has a router use the address of an interface that
 // no peer reaches, as one that was found by itself.
 func bgpWrongInterface() cause {
 	const stray = `

@@ -7,7 +7,7 @@ func mtuBlackHole() cause {
 	ask := []question{doctor(), run("tcp_stream")}
 	return cause{id: "mtu-black-hole", wordings: []wording{
 		{
-			name: "far-underlay", does: "the server's host accepts only packets of up to 1400 bytes, and reports it to nobody",
+			name: "far-underlay", does: "the server's host accepts only packets of up to 1400 bytes, and reports it to no sender",
 			on:     across(),
 			inject: []step{{far, `ip link set eth0 mtu 1400`}},
 			bites:  bites, ask: ask,

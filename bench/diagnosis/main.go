@@ -55,7 +55,7 @@ func main() {
 	flag.BoolVar(&o.bites, "bites", false, "only make sure that the injections bite, and ask nothing")
 	flag.BoolVar(&o.json, "json", false, "write every trial to standard output too")
 	flag.StringVar(&o.tare, "tare", "dist/tare", "the tare to ask")
-	flag.StringVar(&o.from, "from", "", "ask nothing, and write the page from the trials that -json printed into these files, a comma list: what stands in a later one replaces what was taken before")
+	flag.StringVar(&o.from, "from", "", "ask nothing, and write the page from the trials that -json printed into these files, a comma list: trials in a later file replace earlier ones")
 	flag.StringVar(&o.output, "o", "docs/diagnosis.md", "file to write; - for standard output, empty for none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -208,7 +208,7 @@ func (b bench) available(ctx context.Context) ([]network.Network, error) {
 	return here, nil
 }
 
-// picks tells whether a network is asked for.
+// picks reports whether a network is asked for.
 func (o options) picks(name string) bool {
 	return o.networks == "" || slices.Contains(strings.Split(o.networks, ","), name)
 }

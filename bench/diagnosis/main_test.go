@@ -24,20 +24,29 @@ func TestMain(m *testing.M) {
 }
 
 // TestEveryCauseIsInjected holds the list: each cause comes in two wordings, on
-// paths that the networks have, and is asked about; or it says why not.
+// paths that the networks have, and has a question; or it names why not.
 func TestEveryCauseIsInjected(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range all() {
 		if seen[c.id] {
-			t.Errorf("%s stands twice", c.id)
+			t.Errorf("%s is listed twice", c.id)
 		}
 		seen[c.id] = true
 		if (c.notHere != "") != (len(c.wordings) == 0) || len(c.wordings) == 1 {
-			t.Errorf("%s has %d wordings and says %q", c.id, len(c.wordings), c.notHere)
+			t.Errorf("%s has %d wordings and the reason %q", c.id, len(c.wordings), c.notHere)
 		}
 		for _, w := range c.wordings {
-			if w.name == "" || w.does == "" || len(w.on) == 0 || len(w.bites) == 0 || len(w.ask) == 0 {
-				t.Errorf("%s %s lacks something: %+v", c.id, w.name, w)
+			switch {
+			case w.name == "":
+				t.Errorf("w.name is empty; %s %s lacks something: %+v", c.id, w.name, w)
+			case w.does == "":
+				t.Errorf("w.does is empty; %s %s lacks something: %+v", c.id, w.name, w)
+			case len(w.on) == 0:
+				t.Errorf("len(w.on) is 0; %s %s lacks something: %+v", c.id, w.name, w)
+			case len(w.bites) == 0:
+				t.Errorf("len(w.bites) is 0; %s %s lacks something: %+v", c.id, w.name, w)
+			case len(w.ask) == 0:
+				t.Errorf("len(w.ask) is 0; %s %s lacks something: %+v", c.id, w.name, w)
 			}
 			for _, at := range w.on {
 				if n, known := network.Find(at.network); !known || !n.Serves(at.path) {
@@ -105,20 +114,20 @@ func TestRealInjectionsBite(t *testing.T) {
 }
 
 // TestRealToothlessInjection makes sure that an injection which does nothing fails
-// as such, and one whose symptom is there without it too.
+// as such, and one whose symptom exists without it too.
 func TestRealToothlessInjection(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for check, want := range map[string]string{`false`: "does not bite", `true`: "before the injection"} {
 		w := wording{inject: []step{{client, `true`}}, bites: []step{{client, check}}, ask: []question{doctor()}}
 		trial := b.take(context.Background(), cause{}, w, spot{"veth", network.SameHost})
 		if !strings.Contains(trial.Error, want) || len(trial.Verdicts) > 0 {
-			t.Errorf("a check that says %s: error %q and %d verdicts, want %q and none", check, trial.Error, len(trial.Verdicts), want)
+			t.Errorf("a check that returns %s: error %q and %d verdicts, want %q and none", check, trial.Error, len(trial.Verdicts), want)
 		}
 	}
 }
 
-// TestRealKilledBenchLeavesNoLab kills the bench as nothing can be told of, while
-// its lab stands.
+// TestRealKilledBenchLeavesNoLab kills the bench by a signal that it can't catch,
+// while its lab is up.
 func TestRealKilledBenchLeavesNoLab(t *testing.T) {
 	bench := filepath.Join(t.TempDir(), "bench")
 	if out, err := exec.Command("go", "build", "-o", bench, "tare/bench/diagnosis").CombinedOutput(); err != nil {
@@ -130,21 +139,21 @@ func TestRealKilledBenchLeavesNoLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := fmt.Sprintf("diagnosis-%d ", cmd.Process.Pid)
-	stands := func() bool {
+	up := func() bool {
 		out, err := exec.Command(tare, "lab", "list").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.Contains(string(out), name)
 	}
-	await(t, "the lab stands", stands)
+	await(t, "the lab is up", up)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("the bench was done before it was killed")
 	}
-	await(t, "the lab is gone", func() bool { return !stands() })
+	await(t, "the lab is gone", func() bool { return !up() })
 }
 
 // await waits until something is so, in bounded time.

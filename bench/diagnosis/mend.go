@@ -7,7 +7,7 @@ import (
 	"tare/result"
 )
 
-// What came of carrying out the fixes that were given.
+// The outcomes of carrying out the fixes that were given.
 const (
 	mended    = "mended"     // the symptom is gone
 	notMended = "not mended" // it is not; a reason follows

@@ -197,7 +197,7 @@ func (p page) failures(b *strings.Builder) {
 	}
 }
 
-// injections tells what was done.
+// injections lists what was done.
 func (p page) injections(b *strings.Builder) {
 	b.WriteString("\n## What was injected\n\nScripts are typed at the ends of the path, client and server, and at their hosts, near and far, with the words\nof `bench/diagnosis/stage.go`.\n")
 	for _, c := range all() {

@@ -1,6 +1,6 @@
 package main
 
-// busy tells whether other processes of the lab take a fifth of a CPU.
+// busy reports whether other processes of the lab take a fifth of a CPU.
 const busy = `
 		ticks() { cat /proc/[0-9]*/stat 2>/dev/null | sed 's/.*) //' | awk '{ all += $12 + $13 } END { print all }'; }
 		before=$(ticks)

@@ -58,7 +58,7 @@ func shaperDrop() cause {
 	}}
 }
 
-// dropped tells whether a queue of the underlay's or container's device drops
+// dropped reports whether a queue of the underlay's or container's device drops
 // under load.
 const dropped = `
 		sleep 1

@@ -26,7 +26,7 @@ type scoreboard struct {
 	byWording [2]score       // of the first wordings, and of all others
 	claims    map[string]int // verdicts that named a cause first, clean labs included
 	clean     score          // of clean labs: first counts those that named nothing
-	mends     map[string]int // injections whose symptom went with the fix, by cause
+	mends     map[string]int // injections whose symptom ended with the fix, by cause
 	fixes     map[string]int // injections whose fix was carried out, by cause
 	alarms    []alarm
 }

@@ -31,11 +31,25 @@ func TestScore(t *testing.T) {
 	if board.claims["rp-filter"] != 2 || board.claims["forward-drop"] != 1 {
 		t.Errorf("claims %v: want rp-filter twice, once of them on a clean lab, and forward-drop once", board.claims)
 	}
-	if board.clean.asked != 3 || board.clean.first != 2 || len(board.alarms) != 1 || !slices.Equal(board.alarms[0].found, []string{"rp-filter"}) {
-		t.Errorf("clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean, board.alarms)
+	switch {
+	case board.clean.asked != 3:
+		t.Errorf("board.clean.asked is %v, want 3; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean.asked, board.clean, board.alarms)
+	case board.clean.first != 2:
+		t.Errorf("board.clean.first is %v, want 2; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean.first, board.clean, board.alarms)
+	case len(board.alarms) != 1:
+		t.Errorf("len(board.alarms) is %v, want 1; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", len(board.alarms), board.clean, board.alarms)
+	case !slices.Equal(board.alarms[0].found, []string{"rp-filter"}):
+		t.Errorf("slices.Equal(board.alarms[0].found, []string{\"rp-filter\"}) is false; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean, board.alarms)
 	}
-	if first, other := board.byWording[0], board.byWording[1]; first.asked != 2 || first.first != 1 || other.asked != 2 || other.first != 0 {
-		t.Errorf("by wording: %+v: want one of two, and none of two", board.byWording)
+	switch first, other := board.byWording[0], board.byWording[1]; {
+	case first.asked != 2:
+		t.Errorf("first.asked is %v, want 2; by wording: %+v: want one of two, and none of two", first.asked, board.byWording)
+	case first.first != 1:
+		t.Errorf("first.first is %v, want 1; by wording: %+v: want one of two, and none of two", first.first, board.byWording)
+	case other.asked != 2:
+		t.Errorf("other.asked is %v, want 2; by wording: %+v: want one of two, and none of two", other.asked, board.byWording)
+	case other.first != 0:
+		t.Errorf("other.first is %v, want 0; by wording: %+v: want one of two, and none of two", other.first, board.byWording)
 	}
 	text := page{trials: trials}.render()
 	for _, want := range []string{
@@ -45,21 +59,21 @@ func TestScore(t *testing.T) {
 		"| rp-filter server | vxlan | `tare doctor` | exit status 2 |",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q:\n%s", want, text[:4000])
+			t.Errorf("the page does not hold %q:\n%s", want, text[:4000])
 		}
 	}
 }
 
 // TestReadVerdicts reads what doctor and run print.
 func TestReadVerdicts(t *testing.T) {
-	for said, want := range map[string][]string{
+	for answer, want := range map[string][]string{
 		`{"findings":[{"id":"rp-filter"},{"id":"forward-drop"}]}`: {"rp-filter", "forward-drop"},
 		`{"findings":[]}`: nil,
 		`{"findings":[{"id":"a"}],"cells":[{"network":"host","findings":[{"id":"b"}]},{"network":"route","findings":[{"id":"c"},{"id":"d"}]}]}`: {"a", "c", "d"},
 	} {
 		var got verdict
-		if err := got.read([]byte(said), "route", nil); err != nil || !slices.Equal(got.Found, want) {
-			t.Errorf("%s: %v, %v; want %v", said, got.Found, err, want)
+		if err := got.read([]byte(answer), "route", nil); err != nil || !slices.Equal(got.Found, want) {
+			t.Errorf("%s: %v, %v; want %v", answer, got.Found, err, want)
 		}
 	}
 	if err := new(verdict).read([]byte("Usage:"), "route", nil); err == nil {

@@ -1,6 +1,6 @@
 package main
 
-// reroute lays the path to an end with one more attribute, beside the
+// reroute sets the route to an end with one more attribute, in addition to the
 // congestion control that the lab gives it.
 const reroute = `
 		reroute() { # ADDRESS ATTRIBUTE...
@@ -137,7 +137,7 @@ func listenOverflow() cause {
 	}}
 }
 
-// controlled tells whether the load's socket obeys this control.
+// controlled reports whether the load's socket obeys this control.
 func controlled(by string) step {
 	return step{client, `
 		sleep 0.5

@@ -25,7 +25,7 @@ const (
 	clearWait = time.Minute
 )
 
-// prelude are the words that the scripts have beside the shell's.
+// prelude are the commands that the scripts have in addition to the shell's.
 const prelude = `
 counter() { nstat -asz "$1" | awk -v name="$1" '$1 == name { print $2 }'; }
 remember() { mkdir -p /run/tare; counter "$1" >"/run/tare/$1"; }
@@ -54,11 +54,11 @@ type stage struct {
 	roles      map[string]place
 	ends       network.Ends
 	source     string         // the client's address
-	clear      io.WriteCloser // closed, the lab goes
+	clear      io.WriteCloser // when it is closed the lab is taken down
 	cleared    chan error
 }
 
-// open lays a lab. It goes with this program, however that ends.
+// open builds a lab. It is taken down when this program ends, however that happens.
 func open(ctx context.Context, tare string, at spot) (_ *stage, err error) {
 	s := &stage{tare: tare, name: "diagnosis-" + strconv.Itoa(os.Getpid())}
 	if err := s.guard(); err != nil {
@@ -70,9 +70,9 @@ func open(ctx context.Context, tare string, at spot) (_ *stage, err error) {
 	return s, nil
 }
 
-// guard starts what takes the lab down once this program lets go of a pipe,
-// which it does at the latest when it dies. One that is being laid then stands
-// before it is taken down.
+// guard starts what takes the lab down once this program closes a pipe,
+// which it does at the latest when it ends. A lab that is being built then is
+// completed before it is taken down.
 func (s *stage) guard() error {
 	const wait = `
 		read -r _
@@ -157,14 +157,14 @@ func (s *stage) enter(ctx context.Context, role, end string) error {
 	if err != nil {
 		return err
 	}
-	var laid []struct {
+	var places []struct {
 		Links []struct{ MAC string }
 	}
-	if err := json.Unmarshal(out, &laid); err != nil {
-		return fmt.Errorf("read what stands at %s: %w", end, err)
+	if err := json.Unmarshal(out, &places); err != nil {
+		return fmt.Errorf("read the links of %s: %w", end, err)
 	}
 	macs := []string{}
-	for _, l := range laid[0].Links {
+	for _, l := range places[0].Links {
 		if l.MAC != "" {
 			macs = append(macs, l.MAC)
 		}
@@ -232,10 +232,10 @@ func (s *stage) words() []string {
 	}
 }
 
-// bitten tells whether the symptom is there.
+// bitten reports whether the symptom is there.
 func (s *stage) bitten(ctx context.Context, steps []step) (bool, error) {
 	if len(steps) == 0 {
-		return false, errors.New("look for the symptom: nothing says how")
+		return false, errors.New("look for the symptom: its injection has no check")
 	}
 	last := len(steps) - 1
 	for _, one := range steps[:last] {

@@ -45,7 +45,7 @@ func (v verdict) first() string {
 	return v.Found[0]
 }
 
-// take lays the lab, injects, makes sure of the symptom and asks.
+// take builds the lab, injects, makes sure of the symptom and asks.
 func (b bench) take(ctx context.Context, c cause, w wording, at spot) trial {
 	t := trial{Cause: c.id, Wording: w.name, Network: at.network, Path: at.path, Verdicts: []verdict{}}
 	fmt.Fprintf(os.Stderr, "%s %s on %s %s\n", c.id, w.name, at.network, at.path)
@@ -66,7 +66,7 @@ func (b bench) onStage(ctx context.Context, s *stage, w wording, t *trial) error
 		case err != nil:
 			return err
 		case there:
-			return errors.New("the symptom is there before the injection: its check tells nothing")
+			return errors.New("the symptom is there before the injection: its check proves nothing")
 		}
 	}
 	for _, one := range w.inject {
@@ -87,7 +87,7 @@ func (b bench) onStage(ctx context.Context, s *stage, w wording, t *trial) error
 	for _, q := range w.ask {
 		t.Verdicts = append(t.Verdicts, s.ask(ctx, q))
 	}
-	if len(w.inject) == 0 { // the network as it is laid has nothing to undo
+	if len(w.inject) == 0 { // the network as it was built has nothing to undo
 		return nil
 	}
 	var err error

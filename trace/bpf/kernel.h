@@ -1,5 +1,5 @@
 /* What the programs need of the kernel's types: the fields that they read, and
- * no others. The loader finds where each stands in the running kernel by its
+ * no others. The loader finds the offset of each in the running kernel by its
  * BTF, so that one object serves all. */
 #pragma once
 

@@ -38,7 +38,7 @@ struct ipv4 {
 	__u8 protocol;
 };
 
-/* carries tells whether the IPv4 packet at an offset of the buffer has the
+/* carries reports whether the IPv4 packet at an offset of the buffer has the
  * workload's port at either end. */
 static __always_inline bool carries(struct sk_buff *skb, __u16 offset)
 {
@@ -62,8 +62,8 @@ static __always_inline bool carries_workload(struct sk_buff *skb)
 	return carries(skb, skb->network_header) || carries(skb, skb->inner_network_header);
 }
 
-/* has_payload tells a packet with data from a bare acknowledgement, whose way
- * nobody waits for. */
+/* has_payload reports whether a packet has data; it is not a bare
+ * acknowledgement, for whose way no end waits. */
 static __always_inline bool has_payload(struct sk_buff *skb)
 {
 	struct ipv4 ip;

@@ -1,16 +1,16 @@
 /* Follows the workload's packets from the system call that sends them to the
- * one that receives them, and books those that are lost.
+ * one that receives them, and counts those that are lost.
  *
  * A packet is known by the address of its sk_buff, which stays the same through
  * every device of one kernel. At each point of its way the time since the last
- * one is noted. Where requests are answered the notes go on with the answer.
- * When a way has ended, its notes are added to what is known of each hop, by
- * how long the whole way took: so the hops of the ways that are like most can
- * be told from those of the few that were interrupted. Nothing leaves the
- * kernel but sums and histograms. */
+ * one is noted. Where requests are answered, the notes pass to the answer. When
+ * a way has ended, its notes are added to the histograms of each hop, by how
+ * long the whole way took: so the hops of ordinary ways can be distinguished
+ * from those of the few that were interrupted. Nothing leaves the kernel but
+ * sums and histograms. */
 #include "packet.h"
 
-/* Points of a packet's way, in trace/point.go as well. */
+/* Points of a packet's way, in trace/path.go as well. */
 enum point {
 	SEND = 1,    /* the system call that sends it begins */
 	QUEUE = 2,   /* it is given to a device's queueing discipline */
@@ -222,7 +222,7 @@ static __always_inline void note(struct trip *t, __u32 point, __u32 device, __u3
 	t->last = now;
 }
 
-/* answer lets the notes of a request go on with its answer. */
+/* answer passes the notes of a request to its answer. */
 static __always_inline void answer(__u64 sock, __u64 key, __u64 call, __u32 point, __u32 device, __u32 network, __u64 now)
 {
 	struct trip *t = bpf_map_lookup_elem(&held, &sock);
