@@ -328,7 +328,7 @@ func TestRealOpenVSwitchFailureLeavesTheOthers(t *testing.T) {
 	many.Containers = 400
 	l := tryBuild(t, on("ovs"), half, many)
 	for name, want := range map[string]string{"ovs-vxlan": "add veth veth-c1", "explicit": "use fewer --containers"} {
-		if got := built(t, l, name).Error; !strings.Contains(got, "lay network ovs-vxlan") || !strings.Contains(got, want) {
+		if got := built(t, l, name).Error; !strings.Contains(got, "set up network ovs-vxlan") || !strings.Contains(got, want) {
 			t.Errorf("%s failed with %q, want %q", name, got, want)
 		}
 	}

@@ -134,7 +134,7 @@ func TestLabUserFailureLeavesTheOthers(t *testing.T) {
 	half.MTU = 100 // the hosts are made, the containers' MTU of 50 is refused
 	much.Containers = 1001
 	l := tryBuild(t, on("veth"), absurd, half, much, on("route"))
-	for name, want := range map[string]string{"bridge": "build underlay bridge", "vxlan": "lay network vxlan", "macvlan": "1000, the most"} {
+	for name, want := range map[string]string{"bridge": "build cluster bridge", "vxlan": "set up network vxlan", "macvlan": "1000, the most"} {
 		if got := built(t, l, name).Error; !strings.Contains(got, want) {
 			t.Errorf("%s failed with %q, want %q", name, got, want)
 		}
