@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
+func TestLabUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
 	wrong := testToken
 	wrong[15]++
 	l := listenTCP(t)
@@ -49,7 +49,7 @@ func TestUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
 	}
 }
 
-func TestUnauthenticatedDatagramsAreCounted(t *testing.T) {
+func TestLabUnauthenticatedDatagramsAreCounted(t *testing.T) {
 	l := listenUDP(t)
 	peer, err := net.Dial("udp", l.Addr().String())
 	if err != nil {
