@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// UDPLoad is a sweep of loads: many short trials, each of datagrams at a rate
-// of its own. The sender owns the window, which holds them all.
+// UDPLoad is a sweep of loads: many short trials, each with its own rate of
+// datagrams. The sender owns the window, which holds them all.
 type UDPLoad struct {
 	Token  Token
 	Window Window // without a series
