@@ -153,8 +153,15 @@ func TestWholeRun(t *testing.T) {
 		if kind.Sizes != "" { // the window is that of one size
 			least = 1
 		}
-		if owner.CPU == nil || other.CPU != nil || owner.Window < least || owner.Work <= 0 {
-			t.Errorf("%s: the window's owner reports %+v, the other end %+v", kind.Name, owner, other)
+		switch {
+		case owner.CPU == nil:
+			t.Errorf("owner.CPU is nil; %s: the window's owner reports %+v, the other end %+v", kind.Name, owner, other)
+		case other.CPU != nil:
+			t.Errorf("other.CPU is %v, want nil; %s: the window's owner reports %+v, the other end %+v", other.CPU, kind.Name, owner, other)
+		case owner.Window < least:
+			t.Errorf("owner.Window is %v, want at least %v; %s: the window's owner reports %+v, the other end %+v", owner.Window, least, kind.Name, owner, other)
+		case owner.Work <= 0:
+			t.Errorf("owner.Work is %v, want more than 0; %s: the window's owner reports %+v, the other end %+v", owner.Work, kind.Name, owner, other)
 		}
 	}
 }

@@ -40,8 +40,15 @@ func TestCostIsWhatTheParentHasNot(t *testing.T) {
 	if found := res.Cells[0].Findings; len(found) != 0 {
 		t.Errorf("a bridge encapsulates nothing, found %+v", found)
 	}
-	if found := res.Cells[1].Findings; len(found) != 1 || found[0].ID != "encapsulation-cost" || found[0].Share < 0.74 || found[0].Share > 0.76 {
-		t.Errorf("found %+v, want encapsulation-cost with three quarters of the toll", found)
+	switch found := res.Cells[1].Findings; {
+	case len(found) != 1:
+		t.Errorf("len(found) is %v, want 1; found %+v, want encapsulation-cost with three quarters of the toll", len(found), found)
+	case found[0].ID != "encapsulation-cost":
+		t.Errorf("found[0].ID is %v, want \"encapsulation-cost\"; found %+v, want encapsulation-cost with three quarters of the toll", found[0].ID, found)
+	case found[0].Share < 0.74:
+		t.Errorf("found[0].Share is %v, want at least 0.74; found %+v, want encapsulation-cost with three quarters of the toll", found[0].Share, found)
+	case found[0].Share > 0.76:
+		t.Errorf("found[0].Share is %v, want at most 0.76; found %+v, want encapsulation-cost with three quarters of the toll", found[0].Share, found)
 	}
 }
 

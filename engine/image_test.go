@@ -104,8 +104,15 @@ func TestImageNamesItsLayer(t *testing.T) {
 	if err := json.Unmarshal(files["manifest.json"], &manifest); err != nil {
 		t.Fatal(err)
 	}
-	if len(manifest) != 1 || len(manifest[0].Layers) != 1 || len(manifest[0].RepoTags) != 1 || manifest[0].RepoTags[0] != ImageName {
-		t.Fatalf("manifest %+v", manifest)
+	switch {
+	case len(manifest) != 1:
+		t.Fatalf("len(manifest) is %v, want 1; manifest %+v", len(manifest), manifest)
+	case len(manifest[0].Layers) != 1:
+		t.Fatalf("len(manifest[0].Layers) is %v, want 1; manifest %+v", len(manifest[0].Layers), manifest)
+	case len(manifest[0].RepoTags) != 1:
+		t.Fatalf("len(manifest[0].RepoTags) is %v, want 1; manifest %+v", len(manifest[0].RepoTags), manifest)
+	case manifest[0].RepoTags[0] != ImageName:
+		t.Fatalf("manifest[0].RepoTags[0] is %v, want %v; manifest %+v", manifest[0].RepoTags[0], ImageName, manifest)
 	}
 	var config struct {
 		Config struct{ Cmd []string }

@@ -27,7 +27,7 @@ func Skip(p result.Plan, name, reason string) result.Plan {
 	return p
 }
 
-// Narrow fits a plan to a lab that stands: its networks, its nic, link, MTU,
+// Narrow fits a plan to a lab that exists: its networks, its nic, link, MTU,
 // placement and congestion control. The plan is one that is not completed yet.
 func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	asked := p.Networks
@@ -36,35 +36,35 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	if t.Spec.RPS {
 		p.RPS = rpsOn
 	}
-	stand := []result.NetworkPlan{{Name: network.Baseline}}
+	there := []result.NetworkPlan{{Name: network.Baseline}}
 	for _, u := range t.Clusters {
 		if u.Error != "" {
 			continue
 		}
 		p.NIC, p.MTU, p.Link, p.Links = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil
 		if !u.Baseline {
-			stand = append(stand, result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)})
+			there = append(there, result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)})
 		}
 	}
 	all := len(asked) == 0 || sameNames(asked, Plain()) || sameNames(asked, Everything())
 	is := func(name string) func(n result.NetworkPlan) bool {
 		return func(n result.NetworkPlan) bool { return n.Name == name }
 	}
-	for _, n := range stand {
+	for _, n := range there {
 		if all || slices.ContainsFunc(asked, is(n.Name)) {
 			p.Networks = append(p.Networks, n)
 		}
 	}
 	for _, n := range asked {
-		if !all && !slices.ContainsFunc(stand, is(n.Name)) {
-			return p, &InputError{"network " + n.Name + " does not stand in this lab: tare lab show lists what does"}
+		if !all && !slices.ContainsFunc(there, is(n.Name)) {
+			return p, &InputError{"network " + n.Name + " is not in this lab: tare lab show lists those that are"}
 		}
 	}
 	p = Complete(p)
 	return p, Check(p)
 }
 
-// sameNames tells that the networks are those of the names, in their order.
+// sameNames reports whether the networks are those of the names, in their order.
 func sameNames(networks []result.NetworkPlan, names []string) bool {
 	return slices.EqualFunc(networks, names, func(n result.NetworkPlan, name string) bool { return n.Name == name })
 }

@@ -85,7 +85,7 @@ func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 		for _, c := range g.places {
 			layouts += c.layout
 			if underlays[c.cluster] {
-				t.Errorf("%s %s: %s stands twice", g.path, g.nic, c.cluster)
+				t.Errorf("%s %s: %s is there twice", g.path, g.nic, c.cluster)
 			}
 			underlays[c.cluster] = true
 			n := slices.IndexFunc(spec.Clusters, func(spec site.ClusterSpec) bool { return spec.Name == c.cluster })
@@ -131,8 +131,15 @@ func TestParamsOfACell(t *testing.T) {
 			t.Errorf("%s is %v (%T), want %v", name, got[name], got[name], want)
 		}
 	}
-	if run := runOf(p, result.WorkloadPlan{Name: "udp_pps"}); run.Mode != "mmsg" || run.Size != 64 || run.Flows != 1 || run.Rate != 0 {
-		t.Errorf("the defaults of udp_pps: %+v", run)
+	switch run := runOf(p, result.WorkloadPlan{Name: "udp_pps"}); {
+	case run.Mode != "mmsg":
+		t.Errorf("run.Mode is %v, want \"mmsg\"; the defaults of udp_pps: %+v", run.Mode, run)
+	case run.Size != 64:
+		t.Errorf("run.Size is %v, want 64; the defaults of udp_pps: %+v", run.Size, run)
+	case run.Flows != 1:
+		t.Errorf("run.Flows is %v, want 1; the defaults of udp_pps: %+v", run.Flows, run)
+	case run.Rate != 0:
+		t.Errorf("run.Rate is %v, want 0; the defaults of udp_pps: %+v", run.Rate, run)
 	}
 }
 
@@ -172,15 +179,24 @@ func TestNarrowTakesTheLabAsItStands(t *testing.T) {
 	if len(p.Networks) != 2 || p.Networks[0].Name != "host" || p.Networks[1].Name != "vxlan" {
 		t.Errorf("networks %+v", p.Networks)
 	}
-	if p.CC != "reno" || p.Pin != "same" || p.RPS != rpsOff || p.MTU != 1400 || p.Link != 1e9 {
-		t.Errorf("the plan does not fit the lab: %+v", p)
+	switch {
+	case p.CC != "reno":
+		t.Errorf("p.CC is %v, want \"reno\"; the plan does not fit the lab: %+v", p.CC, p)
+	case p.Pin != "same":
+		t.Errorf("p.Pin is %v, want \"same\"; the plan does not fit the lab: %+v", p.Pin, p)
+	case p.RPS != rpsOff:
+		t.Errorf("p.RPS is %v, want %v; the plan does not fit the lab: %+v", p.RPS, rpsOff, p)
+	case p.MTU != 1400:
+		t.Errorf("p.MTU is %v, want 1400; the plan does not fit the lab: %+v", p.MTU, p)
+	case p.Link != 1e9:
+		t.Errorf("p.Link is %v, want 1e9; the plan does not fit the lab: %+v", p.Link, p)
 	}
 	if quick := Complete(Quick()); p.Duration <= quick.Duration {
 		t.Errorf("two networks get windows of %v s", p.Duration)
 	}
 	asked := Quick()
 	asked.Networks = []result.NetworkPlan{{Name: "host"}, {Name: "nat"}}
-	if _, err := Narrow(asked, standing); err == nil || !strings.Contains(err.Error(), "network nat does not stand in this lab") {
+	if _, err := Narrow(asked, standing); err == nil || !strings.Contains(err.Error(), "network nat is not in this lab") {
 		t.Errorf("a network that does not stand: %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func TimeOf(p result.Plan) time.Duration { return time.Duration(p.Blocks) * bloc
 type Power struct {
 	Path, Workload, Metric string
 	Spread                 float64       // standard deviation of a block's log ratio
-	Toll                   float64       // told apart by the plan's own blocks
+	Toll                   float64       // the smallest that the plan's own blocks find
 	Time                   time.Duration // that they take
 	block                  time.Duration
 	declared               float64

@@ -19,7 +19,7 @@ func hostOf(place string) string {
 	return host
 }
 
-// spins tells whether a paced sender may wait in a busy loop: its host has
+// spins reports whether a paced sender may wait in a busy loop: its host has
 // CPUs that the receiver's has not.
 func (r *runner) spins(underlay string, ends network.Ends) bool {
 	for _, u := range r.Topology.Clusters {

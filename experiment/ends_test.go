@@ -19,9 +19,15 @@ func TestLabRunWritesDownHowTheEndsAreConfined(t *testing.T) {
 	}
 	here := probe.Confined("/")
 	for _, cell := range readable(t, res).Cells {
-		if cell.Client == nil || *cell.Client != (result.End{At: "h1/c1", Seccomp: here.Seccomp, CPUs: here.CPUs}) ||
-			cell.Server == nil || *cell.Server != (result.End{At: "h1/c2", Seccomp: here.Seccomp, CPUs: here.CPUs}) {
-			t.Errorf("%s: client %+v, server %+v, want %+v", cell.Network, cell.Client, cell.Server, here)
+		switch {
+		case cell.Client == nil:
+			t.Errorf("cell.Client is nil; %s: client %+v, server %+v, want %+v", cell.Network, cell.Client, cell.Server, here)
+		case *cell.Client != (result.End{At: "h1/c1", Seccomp: here.Seccomp, CPUs: here.CPUs}):
+			t.Errorf("*cell.Client is %v, want %v; %s: client %+v, server %+v, want %+v", *cell.Client, (result.End{At: "h1/c1", Seccomp: here.Seccomp, CPUs: here.CPUs}), cell.Network, cell.Client, cell.Server, here)
+		case cell.Server == nil:
+			t.Errorf("cell.Server is nil; %s: client %+v, server %+v, want %+v", cell.Network, cell.Client, cell.Server, here)
+		case *cell.Server != (result.End{At: "h1/c2", Seccomp: here.Seccomp, CPUs: here.CPUs}):
+			t.Errorf("*cell.Server is %v, want %v; %s: client %+v, server %+v, want %+v", *cell.Server, (result.End{At: "h1/c2", Seccomp: here.Seccomp, CPUs: here.CPUs}), cell.Network, cell.Client, cell.Server, here)
 		}
 	}
 }

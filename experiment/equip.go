@@ -75,7 +75,7 @@ func equipTool(w *result.WorkloadPlan, kind workload.Workload) error {
 	return nil
 }
 
-// does tells whether a tool can do what the plan asks of the workload. All of
+// does reports whether a tool can do what the plan asks of the workload. All of
 // them are closed loops.
 func does(t workload.Tool, w result.WorkloadPlan, kind workload.Workload) bool {
 	return w.Rate.Value == 0 && slices.Contains(t.Modes, or(w.Mode, kind.Modes[0]))
@@ -125,7 +125,7 @@ func notOurs(name string) string {
 	return name
 }
 
-// addEquipment adds what stood at the two ends to a cell's parameters.
+// addEquipment adds the programs at the two ends to a cell's parameters.
 func addEquipment(values result.Params, name string, run workload.Run) {
 	if kind, _ := workload.Find(name); kind.Application() {
 		values["server"], values["tool"] = or(run.Server, workload.Ours), or(run.Tool, workload.Ours)

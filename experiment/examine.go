@@ -78,7 +78,7 @@ type subject struct {
 	ends  network.Ends
 }
 
-// subjects are the paths of every network that stands; those of the baseline
+// subjects are the paths of every network of the lab; those of the baseline
 // where nothing else does.
 func (r *runner) subjects(ctx context.Context, pair *Pair) ([]subject, error) {
 	if pair != nil {
@@ -179,11 +179,11 @@ func (r *runner) examine(ctx context.Context, s subject) (result.Examination, er
 		if r.sources.site == nil {
 			break
 		}
-		stands, err := r.sources.site.States(ctx, []string{at})
+		states, err := r.sources.site.States(ctx, []string{at})
 		if err != nil { // one of an engine's own may hide its mounts
-			stands.Unread = append(stands.Unread, result.Unread{Source: "settings of " + at, Reason: err.Error()})
+			states.Unread = append(states.Unread, result.Unread{Source: "settings of " + at, Reason: err.Error()})
 		}
-		e.States, e.Unread = append(e.States, stands.States...), probe.Unread(e.Unread, stands.Unread)
+		e.States, e.Unread = append(e.States, states.States...), probe.Unread(e.Unread, states.Unread)
 	}
 	held, err := r.lookAt(ctx, places)
 	if err != nil {
@@ -274,7 +274,7 @@ func (r *runner) trial(ctx context.Context, s subject, e *result.Examination, na
 	return t
 }
 
-// watched does one run and tells which devices saw its packets.
+// watched does one run and reports which devices saw its packets.
 func (r *runner) watched(ctx context.Context, s subject, name string, run workload.Run) (result.Sample, []result.Sighting, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialWait+run.Duration)
 	defer cancel()

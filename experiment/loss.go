@@ -86,7 +86,7 @@ func lostAt(seen []lab.Sighting, client, server string) string {
 	return "every device carried it: lost in the stack of " + client
 }
 
-// cameInto tells whether a packet arrived at a place.
+// cameInto reports whether a packet arrived at a place.
 func cameInto(seen []lab.Sighting, place string) bool {
 	return slices.ContainsFunc(seen, func(s lab.Sighting) bool { return s.Namespace == place && !s.Out })
 }

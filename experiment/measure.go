@@ -32,7 +32,7 @@ func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, erro
 	return second, nil
 }
 
-// final tells whether a run that failed so will fail again: its agent or its
+// final reports whether a run that failed so will fail again: its agent or its
 // server is gone.
 func final(err error) bool {
 	broken, ended := new(agent.BrokenError), new(serverError)

@@ -9,7 +9,7 @@ import (
 )
 
 // Meeting leaves the networks of a plan that meet what it needs of them, and says
-// of the others what they lack. The baseline stays: it is what tolls are reckoned
+// of the others what they lack. The baseline stays: it is what tolls are computed
 // against.
 func Meeting(p result.Plan) (result.Plan, error) {
 	for _, name := range p.Needs {

@@ -130,7 +130,7 @@ func testerLimited(cell *result.Cell) []string {
 	return []string{"tester-limited: the thread that measures was on its CPU nearly all the time: the path may carry more"}
 }
 
-// preciseEnough tells whether a plan with a precision may stop: the headline
+// preciseEnough reports whether a plan with a precision may stop: the headline
 // toll of every cell has an interval no wider than asked for, to each side.
 func (r *runner) preciseEnough(blocks int) bool {
 	if r.plan.Precision <= 0 || blocks < leastBlocks {

@@ -43,8 +43,15 @@ func TestLabGateLooksAtTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	noise := r.res.Noise
-	if noise.ForeignCPU < 0 || noise.Pressure < 0 && noise.Pressure != -1 || noise.Pressure > 1 || r.before.Total <= 0 {
-		t.Errorf("noise %+v", noise)
+	switch {
+	case noise.ForeignCPU < 0:
+		t.Errorf("noise.ForeignCPU is %v, want at least 0; noise %+v", noise.ForeignCPU, noise)
+	case noise.Pressure < 0 && noise.Pressure != -1:
+		t.Errorf("noise.Pressure < 0 && noise.Pressure != -1 holds; noise %+v", noise)
+	case noise.Pressure > 1:
+		t.Errorf("noise.Pressure is %v, want at most 1; noise %+v", noise.Pressure, noise)
+	case r.before.Total <= 0:
+		t.Errorf("r.before.Total is %v, want more than 0; noise %+v", r.before.Total, noise)
 	}
 	busy := noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds()
 	if said := slices.ContainsFunc(r.gates, func(w string) bool { return strings.HasPrefix(w, "foreign-cpu: ") }); said != busy {

@@ -11,7 +11,7 @@ import (
 	"tare/workload"
 )
 
-// attaches tells whether a workload that attaches containers has a group on the
+// attaches reports whether a workload that attaches containers has a group on the
 // path under the nic: one is enough, since a first packet is never segmented,
 // and what joins a pod is attached to nothing.
 func attaches(kind workload.Workload, p result.Plan, path string, b between) bool {

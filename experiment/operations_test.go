@@ -65,8 +65,15 @@ func TestWorkersAreParametersOfTheirCells(t *testing.T) {
 	p := containersPlan([]string{"vxlan"}, []string{"attach"}, network.CrossHost)
 	g := groupsOf(p)[0]
 	values := params(p, g, g.places[0], true)
-	if values["workers"] != 3 || values["flows"] != nil || values["size"] != nil || values["warmup"] != nil {
-		t.Errorf("params %v", values)
+	switch {
+	case values["workers"] != 3:
+		t.Errorf("values[\"workers\"] is %v, want 3; params %v", values["workers"], values)
+	case values["flows"] != nil:
+		t.Errorf("values[\"flows\"] is %v, want nil; params %v", values["flows"], values)
+	case values["size"] != nil:
+		t.Errorf("values[\"size\"] is %v, want nil; params %v", values["size"], values)
+	case values["warmup"] != nil:
+		t.Errorf("values[\"warmup\"] is %v, want nil; params %v", values["warmup"], values)
 	}
 }
 
@@ -85,8 +92,19 @@ func TestPercentilesOfAllOperations(t *testing.T) {
 	})
 	r.weigh()
 	m := weighed(t, r, "bridge", "latency_p90")
-	if m.Value != 36 || m.N != 40 || m.Low == nil || *m.Low >= 36 || *m.High <= 36 || m.Toll != nil {
-		t.Errorf("p90 of 1 to 40: %+v", m)
+	switch {
+	case m.Value != 36:
+		t.Errorf("m.Value is %v, want 36; p90 of 1 to 40: %+v", m.Value, m)
+	case m.N != 40:
+		t.Errorf("m.N is %v, want 40; p90 of 1 to 40: %+v", m.N, m)
+	case m.Low == nil:
+		t.Errorf("m.Low is nil; p90 of 1 to 40: %+v", m)
+	case *m.Low >= 36:
+		t.Errorf("*m.Low is %v, want less than 36; p90 of 1 to 40: %+v", *m.Low, m)
+	case *m.High <= 36:
+		t.Errorf("*m.High is %v, want more than 36; p90 of 1 to 40: %+v", *m.High, m)
+	case m.Toll != nil:
+		t.Errorf("m.Toll is %v, want nil; p90 of 1 to 40: %+v", m.Toll, m)
 	}
 	if m, has := find(r, "bridge", "latency_p99"); has {
 		t.Errorf("40 operations have no p99, yet: %+v", m)

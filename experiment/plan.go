@@ -141,7 +141,7 @@ func Complete(p result.Plan) result.Plan {
 	return p
 }
 
-// Segments tells whether a workload of the plan sends more at once than fits a
+// Segments reports whether a workload of the plan sends more at once than fits a
 // segment: what does not is the same to every interface.
 func Segments(p result.Plan) bool {
 	room := wire.InnerMTU(or(p.MTU, Quick().MTU), wire.VXLAN()) - segmentHeaders - answerHeaders
@@ -219,7 +219,7 @@ func slowestLink(p result.Plan) result.BitsPerSecond {
 	return slowest
 }
 
-// Check tells what is wrong with a completed plan: an *InputError that names
+// Check reports what is wrong with a completed plan: an *InputError that names
 // the offending word and the nearest valid one.
 func Check(p result.Plan) error {
 	for _, np := range p.Networks {
@@ -274,13 +274,13 @@ func checkTwice(p result.Plan) error {
 	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": linkNames(p.Links)} {
 		for i, name := range names {
 			if slices.Contains(names[:i], name) {
-				return &InputError{kind + " " + name + " stands twice: keep one"}
+				return &InputError{kind + " " + name + " is there twice: keep one"}
 			}
 		}
 	}
 	for i, w := range p.Workloads {
 		if slices.Contains(p.Workloads[:i], w) {
-			return &InputError{"workload " + w.Name + " stands twice with the same parameters: keep one"}
+			return &InputError{"workload " + w.Name + " is there twice with the same parameters: keep one"}
 		}
 	}
 	return nil
@@ -318,7 +318,7 @@ func checkNumbers(p result.Plan) error {
 		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, mostLink, " bit/s"})
 	}
 	if p.Link > 0 && len(p.Links) > 0 {
-		return &InputError{"link and links both stand in the plan: keep links, which takes them all"}
+		return &InputError{"link and links are both in the plan: keep links, which takes them all"}
 	}
 	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
 		return err

@@ -26,8 +26,17 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 	if len(empty.Networks) != len(bare) || len(empty.Paths) != len(network.Paths()) || len(empty.Workloads) != 2 {
 		t.Errorf("an empty plan becomes %+v", empty)
 	}
-	if empty.MTU != 1500 || empty.Pin != "apart" || empty.CC != "cubic" || empty.Margin != 0.02 || empty.Blocks != 10 {
-		t.Errorf("an empty plan becomes %+v", empty)
+	switch {
+	case empty.MTU != 1500:
+		t.Errorf("empty.MTU is %v, want 1500; an empty plan becomes %+v", empty.MTU, empty)
+	case empty.Pin != "apart":
+		t.Errorf("empty.Pin is %v, want \"apart\"; an empty plan becomes %+v", empty.Pin, empty)
+	case empty.CC != "cubic":
+		t.Errorf("empty.CC is %v, want \"cubic\"; an empty plan becomes %+v", empty.CC, empty)
+	case empty.Margin != 0.02:
+		t.Errorf("empty.Margin is %v, want 0.02; an empty plan becomes %+v", empty.Margin, empty)
+	case empty.Blocks != 10:
+		t.Errorf("empty.Blocks is %v, want 10; an empty plan becomes %+v", empty.Blocks, empty)
 	}
 	given := result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
@@ -153,11 +162,11 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"link":       {func(p *result.Plan) { p.Link = -1 }, []string{"link -1"}},
 		"its link":   {func(p *result.Plan) { p.Networks[1].Link = -1 }, []string{"link of vxlan -1"}},
 		"no cell":    {func(p *result.Plan) { p.Networks, p.Paths = p.Networks[1:], []string{network.PublishedPort} }, []string{"none of these networks serves"}},
-		"twice":      {func(p *result.Plan) { p.Networks[0].Name = "vxlan" }, []string{"network vxlan stands twice"}},
-		"path twice": {func(p *result.Plan) { p.Paths = append(p.Paths, p.Paths[0]) }, []string{"path cross-host stands twice"}},
-		"link twice": {func(p *result.Plan) { p.Links = []result.BitsPerSecond{1e9, 1e9} }, []string{"link 1gbit stands twice"}},
-		"two links":  {func(p *result.Plan) { p.Link, p.Links = 1e8, []result.BitsPerSecond{1e9, 1e8} }, []string{"link and links both"}},
-		"load twice": {func(p *result.Plan) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workload tcp_stream stands twice"}},
+		"twice":      {func(p *result.Plan) { p.Networks[0].Name = "vxlan" }, []string{"network vxlan is there twice"}},
+		"path twice": {func(p *result.Plan) { p.Paths = append(p.Paths, p.Paths[0]) }, []string{"path cross-host is there twice"}},
+		"link twice": {func(p *result.Plan) { p.Links = []result.BitsPerSecond{1e9, 1e9} }, []string{"link 1gbit is there twice"}},
+		"two links":  {func(p *result.Plan) { p.Link, p.Links = 1e8, []result.BitsPerSecond{1e9, 1e8} }, []string{"link and links are both"}},
+		"load twice": {func(p *result.Plan) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workload tcp_stream is there twice"}},
 	} {
 		p := Complete(result.Plan{
 			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},

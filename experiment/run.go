@@ -54,7 +54,7 @@ type runner struct {
 	plan    result.Plan
 	groups  []group
 	cells   map[cellKey]*result.Cell
-	order   []cellKey // as the cells will stand in the result
+	order   []cellKey // of the cells in the result
 	rps     map[string]bool
 	ends    map[string]map[string]network.Ends // underlay -> path -> ends
 	cpus    map[string]map[string]string       // underlay -> host -> CPU list
@@ -256,7 +256,7 @@ func (r *runner) blocks(ctx context.Context) error {
 }
 
 // block visits every cell once, in an order of its own: the groups are
-// shuffled, and the cells within each, so that what is compared stands close
+// shuffled, and the cells within each, so that what is compared is measured close
 // together and drift falls on all alike.
 func (r *runner) block(ctx context.Context, block int) error {
 	visits := r.shuffled(block)

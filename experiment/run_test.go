@@ -34,26 +34,60 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 		t.Fatal(err)
 	}
 	res = readable(t, res)
-	if res.Finished == "" || res.Started == "" || res.ID == "" || res.Tool.Version != "1.2.3" || res.Plan.Seed == 0 || res.Environment.Privilege != "root" {
-		t.Errorf("result %+v", res)
+	switch {
+	case res.Finished == "":
+		t.Errorf("res.Finished is empty; result %+v", res)
+	case res.Started == "":
+		t.Errorf("res.Started is empty; result %+v", res)
+	case res.ID == "":
+		t.Errorf("res.ID is empty; result %+v", res)
+	case res.Tool.Version != "1.2.3":
+		t.Errorf("res.Tool.Version is %v, want \"1.2.3\"; result %+v", res.Tool.Version, res)
+	case res.Plan.Seed == 0:
+		t.Errorf("res.Plan.Seed is 0; result %+v", res)
+	case res.Environment.Privilege != "root":
+		t.Errorf("res.Environment.Privilege is %v, want \"root\"; result %+v", res.Environment.Privilege, res)
 	}
 	places := map[[2]int]bool{}
 	for net, each := range map[string]int{"host": 2, "veth": 1, "bridge": 1} {
 		cell := cellOf(t, res, net)
-		if cell.Status != result.StatusOK || len(cell.Samples) != each*plan.Blocks || cell.Mode != "block" || cell.Fidelity == "" {
-			t.Fatalf("%s: %s %s, %d samples", net, cell.Status, cell.Reason, len(cell.Samples))
+		switch {
+		case cell.Status != result.StatusOK:
+			t.Fatalf("cell.Status is %v, want %v; %s: %s %s, %d samples", cell.Status, result.StatusOK, net, cell.Status, cell.Reason, len(cell.Samples))
+		case len(cell.Samples) != each*plan.Blocks:
+			t.Fatalf("len(cell.Samples) is %v, want %v; %s: %s %s, %d samples", len(cell.Samples), each*plan.Blocks, net, cell.Status, cell.Reason, len(cell.Samples))
+		case cell.Mode != "block":
+			t.Fatalf("cell.Mode is %v, want \"block\"; %s: %s %s, %d samples", cell.Mode, net, cell.Status, cell.Reason, len(cell.Samples))
+		case cell.Fidelity == "":
+			t.Fatalf("cell.Fidelity is empty; %s: %s %s, %d samples", net, cell.Status, cell.Reason, len(cell.Samples))
 		}
 		for _, s := range cell.Samples {
 			place := [2]int{s.Block, s.Order}
-			if places[place] || s.Order >= 4 || (s.Layout == "") != (each == 1) || s.Metrics["rtt_mean"] <= 0 || s.Counters["work"] <= 0 {
-				t.Errorf("%s: sample %+v", net, s)
+			switch {
+			case places[place]:
+				t.Errorf("places[place] holds; %s: sample %+v", net, s)
+			case s.Order >= 4:
+				t.Errorf("s.Order is %v, want less than 4; %s: sample %+v", s.Order, net, s)
+			case (s.Layout == "") != (each == 1):
+				t.Errorf("(s.Layout == \"\") is %v, want %v; %s: sample %+v", (s.Layout == ""), (each == 1), net, s)
+			case s.Metrics["rtt_mean"] <= 0:
+				t.Errorf("s.Metrics[\"rtt_mean\"] is %v, want more than 0; %s: sample %+v", s.Metrics["rtt_mean"], net, s)
+			case s.Counters["work"] <= 0:
+				t.Errorf("s.Counters[\"work\"] is %v, want more than 0; %s: sample %+v", s.Counters["work"], net, s)
 			}
 			places[place] = true
 		}
 		// The headline needs more round trips than a stalled machine may give.
 		n := slices.IndexFunc(cell.Metrics, func(m result.Metric) bool { return m.Name == "rate" })
-		if n < 0 || cell.Metrics[n].N != plan.Blocks || cell.Metrics[n].Toll == nil || cell.Metrics[n].Toll.Low == nil {
-			t.Errorf("%s: %+v", net, cell.Metrics)
+		switch {
+		case n < 0:
+			t.Errorf("n is %v, want at least 0; %s: %+v", n, net, cell.Metrics)
+		case cell.Metrics[n].N != plan.Blocks:
+			t.Errorf("cell.Metrics[n].N is %v, want %v; %s: %+v", cell.Metrics[n].N, plan.Blocks, net, cell.Metrics)
+		case cell.Metrics[n].Toll == nil:
+			t.Errorf("cell.Metrics[n].Toll is nil; %s: %+v", net, cell.Metrics)
+		case cell.Metrics[n].Toll.Low == nil:
+			t.Errorf("cell.Metrics[n].Toll.Low is nil; %s: %+v", net, cell.Metrics)
 		}
 	}
 	if len(res.Noise.AA) == 0 {
@@ -63,8 +97,17 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 		t.Errorf("saved with finished %q", run.saved)
 	}
 	last := run.progress[len(run.progress)-1]
-	if !run.progress[0].Checking || last.Done != 24 || last.Total != 24 || last.Block != 6 || last.Left != 0 {
-		t.Errorf("progress from %+v to %+v", run.progress[0], last)
+	switch {
+	case !run.progress[0].Checking:
+		t.Errorf("run.progress[0].Checking is false; progress from %+v to %+v", run.progress[0], last)
+	case last.Done != 24:
+		t.Errorf("last.Done is %v, want 24; progress from %+v to %+v", last.Done, run.progress[0], last)
+	case last.Total != 24:
+		t.Errorf("last.Total is %v, want 24; progress from %+v to %+v", last.Total, run.progress[0], last)
+	case last.Block != 6:
+		t.Errorf("last.Block is %v, want 6; progress from %+v to %+v", last.Block, run.progress[0], last)
+	case last.Left != 0:
+		t.Errorf("last.Left is %v, want 0; progress from %+v to %+v", last.Left, run.progress[0], last)
 	}
 }
 
@@ -129,8 +172,15 @@ func TestLabCellThatFailsLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	veth := cellOf(t, res, "veth")
-	if veth.Status != result.StatusFailed || veth.Reason != "the agent is gone" || len(veth.Samples) != 3 || len(veth.Metrics) == 0 {
-		t.Errorf("veth: %s %q, %d samples", veth.Status, veth.Reason, len(veth.Samples))
+	switch {
+	case veth.Status != result.StatusFailed:
+		t.Errorf("veth.Status is %v, want %v; veth: %s %q, %d samples", veth.Status, result.StatusFailed, veth.Status, veth.Reason, len(veth.Samples))
+	case veth.Reason != "the agent is gone":
+		t.Errorf("veth.Reason is %v, want \"the agent is gone\"; veth: %s %q, %d samples", veth.Reason, veth.Status, veth.Reason, len(veth.Samples))
+	case len(veth.Samples) != 3:
+		t.Errorf("len(veth.Samples) is %v, want 3; veth: %s %q, %d samples", len(veth.Samples), veth.Status, veth.Reason, len(veth.Samples))
+	case len(veth.Metrics) == 0:
+		t.Errorf("len(veth.Metrics) is 0; veth: %s %q, %d samples", veth.Status, veth.Reason, len(veth.Samples))
 	}
 	bridge := cellOf(t, res, "bridge")
 	m := bridge.Metrics[0]
@@ -275,7 +325,14 @@ func TestLabRunStopsWhereItCanNotSave(t *testing.T) {
 		return full
 	}
 	res, err := Run(t.Context(), plan, run.Options)
-	if !errors.Is(err, full) || res == nil || saves != 2 || res.Finished != "" {
-		t.Errorf("%v after %d saves", err, saves)
+	switch {
+	case !errors.Is(err, full):
+		t.Errorf("errors.Is(err, full) is false; %v after %d saves", err, saves)
+	case res == nil:
+		t.Errorf("res is nil; %v after %d saves", err, saves)
+	case saves != 2:
+		t.Errorf("saves is %v, want 2; %v after %d saves", saves, err, saves)
+	case res.Finished != "":
+		t.Errorf("res.Finished is %v, want \"\"; %v after %d saves", res.Finished, err, saves)
 	}
 }

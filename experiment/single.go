@@ -13,7 +13,7 @@ import (
 )
 
 // Single is one run against a tare serve, without a lab around it: nothing is
-// laid, weighed or repeated.
+// set up, weighed or repeated.
 type Single struct {
 	To       netip.AddrPort
 	Secret   string // the server's token
@@ -34,7 +34,7 @@ func (s Single) Plan() result.Plan {
 	}
 }
 
-// Check tells what is wrong with the run: an *InputError.
+// Check reports what is wrong with the run: an *InputError.
 func (s Single) Check() error {
 	if err := checkWorkload(s.Workload); err != nil {
 		return err

@@ -61,7 +61,7 @@ func (r *runner) count(ctx context.Context, underlay string, ends network.Ends) 
 	}
 }
 
-// readStates reads what stands on the machine and at every place of the plan's
+// readStates reads the state of the machine and of every place of the plan's
 // paths, now that each has carried packets.
 func (r *runner) readStates(ctx context.Context) {
 	if r.sources.site == nil {

@@ -86,8 +86,17 @@ func TestCPUCost(t *testing.T) {
 		feed(r, 10, cpu(0.06, 0.5, dearer))
 		r.weigh()
 		m, toll := tolled(t, r, "vxlan", name)
-		if !near(m.Value, 0.12, 1e-9) || !near(m.Baseline.Value, 0.08, 1e-9) || m.Unit != "s" || m.Low == nil || !near(toll.Value, 0.5, 1e-9) {
-			t.Errorf("%s: %+v, toll %+v", name, m, toll)
+		switch {
+		case !near(m.Value, 0.12, 1e-9):
+			t.Errorf("near(m.Value, 0.12, 1e-9) is false; %s: %+v, toll %+v", name, m, toll)
+		case !near(m.Baseline.Value, 0.08, 1e-9):
+			t.Errorf("near(m.Baseline.Value, 0.08, 1e-9) is false; %s: %+v, toll %+v", name, m, toll)
+		case m.Unit != "s":
+			t.Errorf("m.Unit is %v, want \"s\"; %s: %+v, toll %+v", m.Unit, name, m, toll)
+		case m.Low == nil:
+			t.Errorf("m.Low is nil; %s: %+v, toll %+v", name, m, toll)
+		case !near(toll.Value, 0.5, 1e-9):
+			t.Errorf("near(toll.Value, 0.5, 1e-9) is false; %s: %+v, toll %+v", name, m, toll)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (t *tracing) blocks(ctx context.Context) error {
 
 // look repeats a window that could be measured, with the packets followed, and
 // once more with an eye on the CPUs. One that fails now is no reason to fail
-// the cell: it stands there without.
+// the cell: it is there without.
 func (t *tracing) look(ctx context.Context, v visit) error {
 	key := keyOf(v.group, v.place)
 	cell := t.cells[key]

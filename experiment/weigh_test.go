@@ -31,8 +31,15 @@ func TestTollIsRecovered(t *testing.T) {
 		feed(r, 20, noisy(3, test.metric, 1e4, 0.008, test.factor))
 		r.weigh()
 		m, toll := tolled(t, r, "vxlan", test.metric)
-		if !near(toll.Value, test.toll, 0.01) || toll.Low == nil || *toll.Low > toll.Value || *toll.High < toll.Value {
-			t.Errorf("%s x %v: toll %+v, want %v", test.metric, test.factor, toll, test.toll)
+		switch {
+		case !near(toll.Value, test.toll, 0.01):
+			t.Errorf("near(toll.Value, test.toll, 0.01) is false; %s x %v: toll %+v, want %v", test.metric, test.factor, toll, test.toll)
+		case toll.Low == nil:
+			t.Errorf("toll.Low is nil; %s x %v: toll %+v, want %v", test.metric, test.factor, toll, test.toll)
+		case *toll.Low > toll.Value:
+			t.Errorf("*toll.Low is %v, want at most %v; %s x %v: toll %+v, want %v", *toll.Low, toll.Value, test.metric, test.factor, toll, test.toll)
+		case *toll.High < toll.Value:
+			t.Errorf("*toll.High is %v, want at least %v; %s x %v: toll %+v, want %v", *toll.High, toll.Value, test.metric, test.factor, toll, test.toll)
 		}
 		if toll.Verdict != test.verdict || m.N != 20 {
 			t.Errorf("%s x %v: %s of %d blocks, want %s", test.metric, test.factor, toll.Verdict, m.N, test.verdict)
@@ -58,8 +65,17 @@ func TestDeltaIsInTheMetricsUnit(t *testing.T) {
 	if !near(toll.Delta.Value, 3, 1e-9) || !near(*toll.Delta.Low, 3, 1e-9) || !near(*toll.Delta.High, 3, 1e-9) {
 		t.Errorf("delta %+v, want 3", toll.Delta)
 	}
-	if !near(toll.Value, 0.3, 1e-9) || !near(m.Value, 13, 1e-9) || !near(m.Baseline.Value, 10, 1e-9) || m.Unit != "s" || m.Better != result.Lower {
-		t.Errorf("metric %+v, toll %+v", m, toll)
+	switch {
+	case !near(toll.Value, 0.3, 1e-9):
+		t.Errorf("near(toll.Value, 0.3, 1e-9) is false; metric %+v, toll %+v", m, toll)
+	case !near(m.Value, 13, 1e-9):
+		t.Errorf("near(m.Value, 13, 1e-9) is false; metric %+v, toll %+v", m, toll)
+	case !near(m.Baseline.Value, 10, 1e-9):
+		t.Errorf("near(m.Baseline.Value, 10, 1e-9) is false; metric %+v, toll %+v", m, toll)
+	case m.Unit != "s":
+		t.Errorf("m.Unit is %v, want \"s\"; metric %+v, toll %+v", m.Unit, m, toll)
+	case m.Better != result.Lower:
+		t.Errorf("m.Better is %v, want %v; metric %+v, toll %+v", m.Better, result.Lower, m, toll)
 	}
 }
 
@@ -75,11 +91,27 @@ func TestBaselineIsWeighedAgainstItself(t *testing.T) {
 		t.Fatalf("A/A: %+v", r.res.Noise.AA)
 	}
 	aa := r.res.Noise.AA[0]
-	if aa.Path != network.CrossHost || aa.Workload != "tcp_rr" || aa.Metric != "rtt_p50" || aa.Params["nic"] != "full" || aa.Verdict != own.Verdict {
-		t.Errorf("A/A entry %+v", aa)
+	switch {
+	case aa.Path != network.CrossHost:
+		t.Errorf("aa.Path is %v, want %v; A/A entry %+v", aa.Path, network.CrossHost, aa)
+	case aa.Workload != "tcp_rr":
+		t.Errorf("aa.Workload is %v, want \"tcp_rr\"; A/A entry %+v", aa.Workload, aa)
+	case aa.Metric != "rtt_p50":
+		t.Errorf("aa.Metric is %v, want \"rtt_p50\"; A/A entry %+v", aa.Metric, aa)
+	case aa.Params["nic"] != "full":
+		t.Errorf("aa.Params[\"nic\"] is %v, want \"full\"; A/A entry %+v", aa.Params["nic"], aa)
+	case aa.Verdict != own.Verdict:
+		t.Errorf("aa.Verdict is %v, want %v; A/A entry %+v", aa.Verdict, own.Verdict, aa)
 	}
-	if aa.Low != *own.Low || aa.High != *own.High || aa.Low > 0 || aa.High < 0 {
-		t.Errorf("A/A from %v to %v, the baseline's own toll %+v", aa.Low, aa.High, own)
+	switch {
+	case aa.Low != *own.Low:
+		t.Errorf("aa.Low is %v, want %v; A/A from %v to %v, the baseline's own toll %+v", aa.Low, *own.Low, aa.Low, aa.High, own)
+	case aa.High != *own.High:
+		t.Errorf("aa.High is %v, want %v; A/A from %v to %v, the baseline's own toll %+v", aa.High, *own.High, aa.Low, aa.High, own)
+	case aa.Low > 0:
+		t.Errorf("aa.Low is %v, want at most 0; A/A from %v to %v, the baseline's own toll %+v", aa.Low, aa.Low, aa.High, own)
+	case aa.High < 0:
+		t.Errorf("aa.High is %v, want at least 0; A/A from %v to %v, the baseline's own toll %+v", aa.High, aa.Low, aa.High, own)
 	}
 	half := (aa.High - aa.Low) / 2
 	if half < plan.Margin || !near(toll.Margin, half, 1e-12) {
@@ -128,8 +160,19 @@ func TestFewBlocksTellNothing(t *testing.T) {
 	feed(r, 5, noisy(8, "rtt_p50", 1, 0.001, 2))
 	r.weigh()
 	m, toll := tolled(t, r, "vxlan", "rtt_p50")
-	if m.N != 5 || m.Low != nil || toll.Low != nil || toll.High != nil || toll.Delta.Low != nil || toll.Verdict != "inconclusive" {
-		t.Errorf("of five blocks: %+v, toll %+v", m, toll)
+	switch {
+	case m.N != 5:
+		t.Errorf("m.N is %v, want 5; of five blocks: %+v, toll %+v", m.N, m, toll)
+	case m.Low != nil:
+		t.Errorf("m.Low is %v, want nil; of five blocks: %+v, toll %+v", m.Low, m, toll)
+	case toll.Low != nil:
+		t.Errorf("toll.Low is %v, want nil; of five blocks: %+v, toll %+v", toll.Low, m, toll)
+	case toll.High != nil:
+		t.Errorf("toll.High is %v, want nil; of five blocks: %+v, toll %+v", toll.High, m, toll)
+	case toll.Delta.Low != nil:
+		t.Errorf("toll.Delta.Low is %v, want nil; of five blocks: %+v, toll %+v", toll.Delta.Low, m, toll)
+	case toll.Verdict != "inconclusive":
+		t.Errorf("toll.Verdict is %v, want \"inconclusive\"; of five blocks: %+v, toll %+v", toll.Verdict, m, toll)
 	}
 	if !near(toll.Value, 1, 0.01) || len(r.res.Noise.AA) != 0 {
 		t.Errorf("toll %v, A/A %+v", toll.Value, r.res.Noise.AA)
@@ -150,8 +193,15 @@ func TestZeroBaselineHasNoToll(t *testing.T) {
 		"host a": {"retransmits": 0, "throughput": 9}, "host b": {"retransmits": 0, "throughput": 9}, "vxlan": {"retransmits": 3, "throughput": 8},
 	}))
 	r.weigh()
-	if m := weighed(t, r, "vxlan", "retransmits"); m.Toll != nil || !near(m.Value, 3, 1e-9) || m.Baseline == nil || m.Baseline.Value != 0 {
-		t.Errorf("retransmits: %+v", m)
+	switch m := weighed(t, r, "vxlan", "retransmits"); {
+	case m.Toll != nil:
+		t.Errorf("m.Toll is %v, want nil; retransmits: %+v", m.Toll, m)
+	case !near(m.Value, 3, 1e-9):
+		t.Errorf("near(m.Value, 3, 1e-9) is false; retransmits: %+v", m)
+	case m.Baseline == nil:
+		t.Errorf("m.Baseline is nil; retransmits: %+v", m)
+	case m.Baseline.Value != 0:
+		t.Errorf("m.Baseline.Value is %v, want 0; retransmits: %+v", m.Baseline.Value, m)
 	}
 	if _, toll := tolled(t, r, "vxlan", "throughput"); toll.Verdict != "slower" {
 		t.Errorf("throughput: %+v", toll)
@@ -173,8 +223,15 @@ func TestOneLayoutMissing(t *testing.T) {
 		if missing == 10 { // no A/A at all: nothing is told apart
 			want, aa = "inconclusive", 0
 		}
-		if m.N != 10 || !near(toll.Value, 0.3, 0.02) || toll.Verdict != want || len(r.res.Noise.AA) != aa {
-			t.Errorf("%d blocks without one baseline: %+v, toll %+v, A/A %+v", missing, m, toll, r.res.Noise.AA)
+		switch {
+		case m.N != 10:
+			t.Errorf("m.N is %v, want 10; %d blocks without one baseline: %+v, toll %+v, A/A %+v", m.N, missing, m, toll, r.res.Noise.AA)
+		case !near(toll.Value, 0.3, 0.02):
+			t.Errorf("near(toll.Value, 0.3, 0.02) is false; %d blocks without one baseline: %+v, toll %+v, A/A %+v", missing, m, toll, r.res.Noise.AA)
+		case toll.Verdict != want:
+			t.Errorf("toll.Verdict is %v, want %v; %d blocks without one baseline: %+v, toll %+v, A/A %+v", toll.Verdict, want, missing, m, toll, r.res.Noise.AA)
+		case len(r.res.Noise.AA) != aa:
+			t.Errorf("len(r.res.Noise.AA) is %v, want %v; %d blocks without one baseline: %+v, toll %+v, A/A %+v", len(r.res.Noise.AA), aa, missing, m, toll, r.res.Noise.AA)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"tare/workload"
 )
 
-// checkWorkload tells what is wrong with the parameters of a workload.
+// checkWorkload reports what is wrong with the parameters of a workload.
 func checkWorkload(w result.WorkloadPlan) error {
 	kind, known := workload.Find(w.Name)
 	if !known {
@@ -158,7 +158,7 @@ func atOnce(name string) string {
 }
 
 // addRun adds what a run of a workload was asked for to a cell's parameters. What belongs to
-// few workloads stands there only where it was asked for.
+// few workloads is there only where it was asked for.
 func addRun(values result.Params, name string, run workload.Run) {
 	values[atOnce(name)] = run.Flows
 	if kind, _ := workload.Find(name); kind.Cycle != nil {

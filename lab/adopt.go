@@ -16,11 +16,11 @@ const (
 	SelfInImage = "/tare"
 )
 
-// Cgroup is the control group under which the host's engines make theirs.
+// Cgroup is the lab's control group. The host's engines make theirs below it.
 func (h *Host) Cgroup() string { return h.cluster.lab.Cgroup }
 
-// command is how a command line starts in the namespace, and where: a real
-// engine's container is entered by the engine.
+// command is how a command line starts in the namespace, and in which namespace
+// that happens: the engine itself starts processes in its containers.
 func (ns *Namespace) command(argv []string) (*Namespace, []string) {
 	if len(ns.via) == 0 {
 		return ns, argv
@@ -32,14 +32,14 @@ func (ns *Namespace) command(argv []string) (*Namespace, []string) {
 	return ns.from, slices.Concat(ns.via, inside)
 }
 
-// Share gives the hosts of an underlay once more, under another name and with
-// containers of its own: for the networks of one engine. It is the lab's, and
-// must end before the underlay that it shares.
+// Share gives the hosts of a cluster under a second name and with separate
+// containers, for the networks of one engine. The lab owns the new cluster, which
+// must end before the one whose hosts it shares.
 func (l *Lab) Share(of *Cluster, name string) (*Cluster, error) {
 	cluster := &Cluster{Spec: of.Spec, Warnings: slices.Clone(of.Warnings), RPS: of.RPS, lab: l}
 	cluster.Spec.Name = name
 	for _, h := range of.Hosts {
-		// Mounts are made now, so that both names mean the same.
+		// Mounts are made now, so that both names have the same.
 		if err := onThread(h.enter); err != nil {
 			return nil, fmt.Errorf("share hosts of %s: %w", of.Spec.Name, err)
 		}
@@ -55,8 +55,8 @@ func (l *Lab) Share(of *Cluster, name string) (*Cluster, error) {
 	return cluster, nil
 }
 
-// SettleCC lays the lab's congestion control on every route that a real part
-// laid without.
+// SettleCC sets the lab's congestion control on every route that a real part
+// added without it.
 func (ns *Namespace) SettleCC() error {
 	if ns.CC == "" {
 		return nil
@@ -73,13 +73,13 @@ func (ns *Namespace) SettleCC() error {
 			continue
 		}
 		route.Congctl = ns.CC
-		route.Flags &= int(netlink.FLAG_ONLINK) // the kernel sets the others, and takes them from nobody
+		route.Flags &= int(netlink.FLAG_ONLINK) // the kernel sets the others itself and refuses them
 		err := ns.links.RouteReplace(&route)
 		if errors.Is(err, unix.ENODEV) {
-			continue // its device went meanwhile, with a container
+			continue // its device was removed meanwhile, with a container
 		}
 		if err != nil {
-			return fmt.Errorf("lay congestion control %s on route %s in %s: %w", ns.CC, route.Dst, ns.Name, err)
+			return fmt.Errorf("set congestion control %s on route %s in %s: %w", ns.CC, route.Dst, ns.Name, err)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"tare/result"
 )
 
-// testAdopt takes a process in a network namespace of its own for a container
+// testAdopt takes a process in a new network namespace for a container
 // that an engine made.
 func testAdopt(t *testing.T) {
 	l := open(t)
@@ -36,9 +36,9 @@ func testAdopt(t *testing.T) {
 	if value, err := c.ReadSysctl("net/ipv4/tcp_no_metrics_save"); err != nil || value != "1" {
 		t.Errorf("its metrics are kept: %q, %v", value, err)
 	}
-	// A route that the engine laid gets the lab's congestion control.
+	// A route that the engine added gets the lab's congestion control.
 	if _, status := run(t, l, c.Namespace, "ip link add d type dummy && ip link set d up && ip route add 192.0.2.0/24 dev d || ip route add 192.0.2.0/24 dev lo"); status != 0 {
-		t.Fatalf("lay a route: status %d", status)
+		t.Fatalf("add a route: status %d", status)
 	}
 	if err := c.SettleCC(); err != nil {
 		t.Fatal(err)
@@ -48,11 +48,11 @@ func testAdopt(t *testing.T) {
 	}) {
 		t.Errorf("routes %v", routes)
 	}
-	stranger, err := h.AddContainer()
+	absent, err := h.AddContainer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stranger.Adopt(1<<22, "true"); err == nil || !strings.Contains(err.Error(), "adopt container x.h1/c2") {
+	if err := absent.Adopt(1<<22, "true"); err == nil || !strings.Contains(err.Error(), "adopt container x.h1/c2") {
 		t.Errorf("a process that is not there: %v", err)
 	}
 	if got := len(h.Containers()); got != 1 {
@@ -89,7 +89,7 @@ func TestCommandOfAnAdoptedContainer(t *testing.T) {
 	}
 }
 
-// testShare has two networks on one engine's hosts: what one makes goes with
+// testShare has two networks on one engine's hosts: what one makes is removed with
 // it, what the engine made stays.
 func testShare(t *testing.T) {
 	l := open(t)

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// askStep is how often a datagram is sent that nobody has answered yet.
+	// askStep is how often the datagram is sent until it is answered.
 	askStep = 500 * time.Microsecond
-	// answerWait is how long the first answer may take: an address that is asked
-	// for too early is asked for again after a second.
+	// answerWait is how long the first answer may take: the kernel repeats an ARP
+	// request that came too early after a second.
 	answerWait = 10 * time.Second
 )
 
@@ -26,8 +26,8 @@ type Question struct {
 }
 
 // Ask opens a socket at each end, sends datagrams from the client to the server
-// until the first is answered, and tells how long that took. One thread does
-// what both ends have to do.
+// until the first is answered, and returns how long that took. One thread does
+// the work of both ends.
 func (q Question) Ask() (took time.Duration, err error) {
 	err = onThread(func() (err error) {
 		begun := time.Now()
@@ -84,7 +84,7 @@ func (q Question) listen() (fd, port int, err error) {
 }
 
 // exchange sends from the client and answers at the server until the client has
-// an answer. What a network that is not whole yet refuses is tried again.
+// an answer. It repeats what a network refuses that is not ready yet.
 func exchange(server, client int, to *unix.SockaddrInet4, deadline time.Time) error {
 	poll := []unix.PollFd{{Fd: int32(server), Events: unix.POLLIN}, {Fd: int32(client), Events: unix.POLLIN}}
 	buf := make([]byte, 64)
@@ -96,7 +96,7 @@ func exchange(server, client int, to *unix.SockaddrInet4, deadline time.Time) er
 			return errors.Join(fmt.Errorf("no answer within %v: %w", answerWait, os.ErrDeadlineExceeded), refused)
 		}
 		if !now.Before(next) {
-			if !connected { // answers of others are not taken
+			if !connected { // it accepts answers from the server only
 				refused = unix.Connect(client, to)
 				connected = refused == nil
 			}
@@ -110,7 +110,7 @@ func exchange(server, client int, to *unix.SockaddrInet4, deadline time.Time) er
 			return fmt.Errorf("wait for answer: %w", err)
 		}
 		if n, from, err := unix.Recvfrom(server, buf, 0); err == nil {
-			// One that is lost is asked for again.
+			// A lost datagram is sent again.
 			if err := unix.Sendto(server, buf[:n], 0, from); err != nil {
 				refused = err
 			}

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apart are the namespaces that a container has of its own.
+// apart are the namespaces that a container does not share with its host.
 const apart = unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 
-// StartApart starts this binary with the arguments given in namespaces of its
-// own, on the host's CPUs: the least that any container is.
+// StartApart starts this binary with the arguments given in new namespaces, on the
+// host's CPUs: the least that any container is.
 func (h *Host) StartApart(args ...string) (*Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

@@ -46,7 +46,7 @@ const redirectIngress = 1
 var errRoot = errors.New("only the machine's root may load BPF programs (CAP_BPF outside user namespaces): run tare as root")
 
 // attach loads a program and lets it see every packet that enters or leaves by
-// a device, for as long as the namespace stands: by tcx (Linux 6.6), or as a
+// a device, for as long as the namespace exists: by tcx (Linux 6.6), or as a
 // classifier of the clsact queueing discipline.
 func (ns *Namespace) attach(device, name string, at ebpf.AttachType, code asm.Instructions) error {
 	index, err := ns.index(device)
@@ -120,8 +120,8 @@ func addrOrder(addr netip.Addr) int32 {
 	return int32(binary.NativeEndian.Uint32(b[:]))
 }
 
-// arrive is the end of a program that takes packets: what got here arrives at
-// the device, "next" lets it go on as it is, "drop" drops it.
+// arrive is the end of a program that takes packets: a packet that reaches it
+// arrives at the device, "next" passes it on unchanged, "drop" drops it.
 func arrive(device int) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Imm(asm.R1, int32(device)),

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused tells whether the kernel lacks the device and this user may load no
+// refused reports whether the kernel lacks the device and this user may load no
 // program in its place; that the error says so is part of the test.
 func refused(t *testing.T, err error) bool {
 	t.Helper()
@@ -28,7 +28,7 @@ func refused(t *testing.T, err error) bool {
 	return true
 }
 
-// tunnel lays a container on each host, and IPIP between the hosts. It is
+// tunnel makes a container on each host, and IPIP between the hosts. It is
 // false where this user may not.
 func tunnel(t *testing.T, cluster *Cluster, peers func(h *Host) []netip.Addr) bool {
 	t.Helper()
@@ -101,7 +101,7 @@ func testIPIP(t *testing.T) {
 	}
 }
 
-// A host that is no peer is not heard.
+// Packets of a host that is not a peer are dropped.
 func testIPIPStranger(t *testing.T) {
 	cluster := setUp(t, open(t), pairOf("x"))
 	none := func(h *Host) []netip.Addr {
@@ -123,8 +123,8 @@ func testIPIPStranger(t *testing.T) {
 		return err
 	})
 	timeout := net.Error(nil)
-	if heard := !errors.As(err, &timeout) || !timeout.Timeout(); heard != (kind == "ipip") {
-		t.Errorf("%s: a stranger's packet: %v", kind, err)
+	if received := !errors.As(err, &timeout) || !timeout.Timeout(); received != (kind == "ipip") {
+		t.Errorf("%s: a packet of a host that is not a peer: %v", kind, err)
 	}
 }
 
@@ -259,7 +259,7 @@ func checkOuter(t *testing.T, frames []frame, from, to netip.Addr, inner int) {
 			continue // perhaps a late segment of the stream before
 		}
 		if length := int(binary.BigEndian.Uint16(ip[ipLength:])); length != inner+ipv4Header || len(ip) != length {
-			t.Errorf("the outer packet says %d bytes and has %d, want %d", length, len(ip), inner+ipv4Header)
+			t.Errorf("the outer header has a length of %d bytes, the packet has %d, want %d", length, len(ip), inner+ipv4Header)
 		}
 		sum := 0
 		for n := 0; n < ipv4Header; n += 2 {

@@ -44,7 +44,7 @@ func hierarchies(root string) ([]hierarchy, error) {
 
 // MakeCgroup makes the control group of Config.Cgroup before engines make theirs
 // below it. On each CPU it weighs as one process of the machine: it holds what
-// all hosts of the lab run, each of which has CPUs of its own. Its removal is in
+// all hosts of the lab run, each of which has its own CPUs. Its removal is in
 // the ledger.
 func (l *Lab) MakeCgroup() error { return makeCgroup("/", l.Cgroup, len(l.All)) }
 
@@ -84,7 +84,7 @@ const leaf = "lab"
 //
 // A container of an engine is a group below the lab's, next to the lab's
 // processes. In version 1 it weighs as one of them; in version 2 they are a group
-// too. Hosts have CPUs of their own, so it is rare that both want one CPU: a
+// too. Each host has its own CPUs, so it is rare that both want one CPU: a
 // container and its own host do, and then share it evenly.
 func (l *Lab) JoinCgroup() error { return joinCgroup("/", l.Cgroup, len(l.All)) }
 

@@ -16,31 +16,31 @@ const Device = "eth0"
 // LoopbackMTU is the MTU of a namespace's loopback (drivers/net/loopback.c).
 const LoopbackMTU = 64 << 10
 
-// MaxHosts bounds the hosts of an underlay: an address has six bits for them.
+// MaxHosts bounds the hosts of a cluster: an address has six bits for them.
 const MaxHosts = 63
 
-// Underlay is a set of hosts joined by one link layer. Every network has an
-// underlay of its own, all alike (design, decision 2).
+// Cluster is a set of hosts joined by one link layer, the underlay. Every network
+// has its own cluster, and all are built in the same way (design, decision 2).
 type Cluster struct {
 	Undo
 	Spec     ClusterSpec
 	Hosts    []*Host
-	Warnings []string // for every number measured here
+	Warnings []string // for every number that is measured here
 	RPS      bool     // arriving packets are steered to the host's CPUs
 
 	lab    *Lab
 	fabric *Namespace // the switch that joins the hosts; nil: they are joined directly
 }
 
-// ClusterSpec is an underlay as data.
+// ClusterSpec is a cluster as data.
 type ClusterSpec struct {
 	Name  string  // the lab's name for it: "vxlan"
 	Hosts int     // 2 or more; 1 is a host without neighbours
 	MTU   int     // bytes
 	NIC   NIC     // model of the interfaces' offloads
 	Link  float64 // bit/s; 0: as fast as the CPU
-	// Switch joins two hosts by a switch too: a lab in which some underlay has
-	// more is only weighed fairly if all are joined alike.
+	// Switch joins two hosts by a switch too: where a cluster of the lab has more
+	// hosts, the comparison is fair only if all are joined in the same way.
 	Switch bool
 }
 
@@ -51,7 +51,7 @@ type Host struct {
 	Number  int    // from 1
 	Addr    netip.Addr
 	cluster *Cluster
-	shared  bool // an engine's, on which other networks stand too
+	shared  bool // an engine's, which other networks use too
 
 	mu         sync.Mutex // of what follows
 	taken      map[int]bool
@@ -59,13 +59,13 @@ type Host struct {
 }
 
 // NewCluster makes hosts and joins them: two by a veth pair, unless a switch
-// is asked for, more by a bridge in a namespace of its own.
+// is asked for, more by a bridge in a separate namespace.
 //
-// It is the lab's once it is whole; one that fails half-way is removed.
+// The lab owns it once it is complete; one that fails half-way is removed.
 func (l *Lab) NewCluster(spec ClusterSpec) (*Cluster, error) {
 	cluster := &Cluster{Spec: spec, lab: l, RPS: l.Steer && l.Pin != PinNone}
 	if err := cluster.build(); err != nil {
-		return nil, errors.Join(fmt.Errorf("build underlay %s: %w", spec.Name, err), cluster.Close())
+		return nil, errors.Join(fmt.Errorf("build cluster %s: %w", spec.Name, err), cluster.Close())
 	}
 	l.add(cluster)
 	return cluster, nil
@@ -105,7 +105,7 @@ func (cluster *Cluster) build() error {
 	return cluster.settle()
 }
 
-// settle waits until every link of the underlay sends.
+// settle waits until every link of the cluster sends.
 func (cluster *Cluster) settle() error {
 	var errs []error
 	for _, h := range cluster.Hosts {
@@ -134,7 +134,7 @@ func (cluster *Cluster) addHost(n int) error {
 	return nil
 }
 
-// hold makes a host the underlay's.
+// hold adds a host to the cluster.
 func (cluster *Cluster) hold(h *Host) {
 	h.cluster, h.taken = cluster, map[int]bool{}
 	cluster.Push(h.closeContainers)
@@ -150,7 +150,7 @@ func (cluster *Cluster) warnOnce(text string) {
 	cluster.Warnings = append(cluster.Warnings, text)
 }
 
-// join lays the link layer between the hosts.
+// join makes the link layer between the hosts.
 func (cluster *Cluster) join() error {
 	if len(cluster.Hosts) != 2 || cluster.Spec.Switch {
 		return cluster.joinBySwitch()

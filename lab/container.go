@@ -20,15 +20,15 @@ type Container struct {
 	Number int        // among its host's, from 1; 0: it is the host itself
 	Addr   netip.Addr // its address in its network, once attached
 	Host   *Host
-	// Detach takes back what attaching it made outside its namespace. Only
+	// Detach removes what attaching it made outside its namespace. Only
 	// RemoveContainer runs it: when the lab ends, all of that ends anyway.
 	Detach Undo
 }
 
-// AddContainer gives the next container of the host, by the lowest number that
-// is free. It has no namespace yet: Create makes it one, Adopt takes a real
-// engine's. Whoever can't attach it removes it. Containers may come and go side
-// by side.
+// AddContainer returns the next container of the host, by the lowest number that
+// is free. It has no namespace yet: Create makes one for it, Adopt takes a real
+// engine's. A caller that can't attach it removes it. Containers may be added and
+// removed concurrently.
 func (h *Host) AddContainer() (*Container, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,8 +46,8 @@ func (h *Host) AddContainer() (*Container, error) {
 	return &Container{Namespace: ns, Short: short, Number: number, Host: h}, nil
 }
 
-// Place is the host itself where a container is asked for: nothing is made for
-// it, and nothing removed.
+// Place is the host itself in the role of a container: nothing is made for it,
+// and nothing removed.
 func (h *Host) Place() *Container {
 	return &Container{Namespace: h.Namespace, Short: h.Short, Addr: h.Addr, Host: h}
 }
@@ -61,9 +61,9 @@ func (c *Container) Create() error {
 	return nil
 }
 
-// Adopt takes the network namespace of a real engine's container, known by a
-// process in it. The engine's own command line enter starts a process in the
-// container, as {"docker", "exec", "-i", "ID"}; it runs in the host.
+// Adopt takes the network namespace of a real engine's container, found by a
+// process in it. enter is the engine's command line that starts a process in the
+// container, such as {"docker", "exec", "-i", "ID"}; it runs in the host.
 func (c *Container) Adopt(pid int, enter ...string) error {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Container) Adopt(pid int, enter ...string) error {
 	return nil
 }
 
-// list makes a container with a namespace one of those that others find.
+// list adds a container that has a namespace to those that Containers returns.
 func (h *Host) list(c *Container) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,9 +93,9 @@ func (h *Host) Containers() []*Container {
 	return slices.Clone(h.containers)
 }
 
-// RemoveContainer takes one container back: what attaching it made, the last
-// first, and its namespace. Its number, and so its address, is given again,
-// unless that failed.
+// RemoveContainer removes one container: what attaching it made, in reverse
+// order, and its namespace. Its number, and so its address, is free again, unless
+// that failed.
 func (h *Host) RemoveContainer(c *Container) error {
 	if c.Number == 0 {
 		return nil
@@ -112,7 +112,7 @@ func (h *Host) RemoveContainer(c *Container) error {
 	return nil
 }
 
-// closeContainers lets go of every container when the host ends.
+// closeContainers closes every container when the host ends.
 func (h *Host) closeContainers() error {
 	var errs []error
 	for _, c := range h.Containers() {

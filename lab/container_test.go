@@ -22,7 +22,7 @@ func testComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{"last", "first"}; !slices.Equal(undone, want) {
-		t.Errorf("taken back: %q, want %q", undone, want)
+		t.Errorf("removed: %q, want %q", undone, want)
 	}
 	if _, err := l.Find("x.h1/c2"); err == nil {
 		t.Error("a container that went is found")
@@ -32,10 +32,10 @@ func testComeAndGo(t *testing.T) {
 		t.Errorf("the next is c%d", again.Number)
 	}
 
-	// What could not be taken back is in nobody's way.
+	// What could not be removed does not hinder the next container.
 	third.Detach.Push(func() error { return errors.New("it sticks") })
 	if err := h.RemoveContainer(third); err == nil || !strings.Contains(err.Error(), "remove container x.h1/c3: it sticks") {
-		t.Errorf("removing says %v", err)
+		t.Errorf("removing: %v", err)
 	}
 	if next := create(t, h); next.Number != 4 {
 		t.Errorf("the next is c%d, want c4", next.Number)

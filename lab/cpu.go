@@ -136,8 +136,8 @@ func UsableCPUs() (CPUSet, error) {
 	return set, nil
 }
 
-// place gives the n-th of count hosts (from 0) its CPUs, and tells whether it
-// shares them with another although the hosts should stand apart.
+// place returns the CPUs of the n-th of count hosts (from 0). shared reports
+// whether it shares them with another host although each should have its own.
 func (c Config) place(name string, n, count int) (cpus CPUSet, shared bool) {
 	if chosen, ok := c.CPUs[name]; ok {
 		return chosen, false

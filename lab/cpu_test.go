@@ -37,7 +37,7 @@ func TestParseCPUSet(t *testing.T) {
 			t.Errorf("ParseCPUSet(%q) = %v, %v; want %v", c.text, got, err, c.want)
 		}
 		if err != nil && !strings.Contains(err.Error(), "0-3,8") {
-			t.Errorf("ParseCPUSet(%q): %v: it does not say how to write a list", c.text, err)
+			t.Errorf("ParseCPUSet(%q): %v: the error does not explain how to write a list", c.text, err)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestPlace(t *testing.T) {
 		for n, want := range c.want {
 			got, shared := c.config.place("h"+strconv.Itoa(n+1), n, c.count)
 			if !reflect.DeepEqual(got, want) || shared != c.shared {
-				t.Errorf("%s: host %d stands on %v, shared %t; want %v, %t", c.about, n+1, got, shared, want, c.shared)
+				t.Errorf("%s: host %d has CPUs %v, shared %t; want %v, %t", c.about, n+1, got, shared, want, c.shared)
 			}
 		}
 	}

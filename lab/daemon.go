@@ -13,28 +13,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Scratch is the folder of a host's own for state, sockets and logs. It is in
-// memory, belongs to the host's mounts, and is gone with them.
+// Scratch is a host's folder for state, sockets and logs. It is in memory, belongs
+// to the host's mounts, and is removed with them.
 const Scratch = "/run/tare"
 
 const (
 	readyWait  = 30 * time.Second      // how long a daemon may take
-	readyStep  = 10 * time.Millisecond // how often it is asked
+	readyStep  = 10 * time.Millisecond // how often Ready is called
 	runWait    = 60 * time.Second      // how long a command may take
 	quotedText = 600                   // bytes of a log that an error quotes
 )
 
-// Daemon is a real part that runs in a host for as long as the lab stands.
+// Daemon is a real part that runs in a host for as long as the lab exists.
 type Daemon struct {
 	Name string // of its log: Scratch/NAME.log
 	Argv []string
-	Env  []string // beside the lab's own, or in its place
-	// Ready is asked on a thread inside the host, mounts included, until it
-	// gives nil; its last error says what was missing. It must not wait long
-	// itself. nil: the daemon is ready as soon as it is started.
+	Env  []string // in addition to the lab's own; of a variable in both, this one counts
+	// Ready is called on a thread inside the host, mounts included, until it
+	// returns nil; its last error names what was missing. It must not block for
+	// long. nil: the daemon is ready as soon as it is started.
 	Ready  func() error
 	Within time.Duration // how long it may take to be ready; 0: 30 s
-	// Restarts starts it again when it ends while the lab stands, so that ending it
+	// Restarts starts it again when it ends while the lab exists, so that to end it
 	// is what "systemctl restart" is on a machine.
 	Restarts bool
 }
@@ -73,13 +73,13 @@ func (h *Host) startLogged(d Daemon, log *os.File) (*Process, error) {
 	})
 }
 
-// environ is the lab's environment with some variables set: of two of a name a
-// program takes the first.
+// environ is the lab's environment with some variables set: of two with one name
+// a program takes the first.
 func environ(set []string) []string {
 	return slices.Concat(set, os.Environ())
 }
 
-// await asks until the daemon is ready, has ended or has taken too long.
+// await polls until the daemon is ready, has ended or has taken too long.
 func (h *Host) await(process *Process, d Daemon) error {
 	if d.Ready == nil {
 		return nil
@@ -116,7 +116,7 @@ func (ns *Namespace) Inside(work func() error) error {
 	})
 }
 
-// WriteFile writes a file below the host's own Scratch, and its folders.
+// WriteFile writes a file below the host's Scratch, and its folders.
 func (h *Host) WriteFile(path string, text []byte, mode os.FileMode) error {
 	return h.Inside(func() error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -143,15 +143,15 @@ func (h *Host) openLog(name string) (log *os.File, err error) {
 	return log, nil
 }
 
-// Run runs a command in the host to its end and gives what it wrote on its
-// standard output. Its errors quote what it wrote on the other.
+// Run runs a command in the host to its end and returns its standard output. Its
+// errors quote its standard error.
 func (h *Host) Run(argv ...string) (string, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return "", err
 	}
 	defer null.Close()
-	// Files, not pipes: what a command leaves running may hold them open.
+	// Files, not pipes: a process that the command leaves behind may hold them open.
 	var said [2]*os.File
 	for i := range said {
 		fd, err := unix.MemfdCreate("tare "+argv[0], unix.MFD_CLOEXEC)
@@ -184,7 +184,7 @@ func (h *Host) Run(argv ...string) (string, error) {
 	return text, err
 }
 
-// howEnded says how a process ended.
+// howEnded describes how a process ended.
 func howEnded(status syscall.WaitStatus) string {
 	if status.Signaled() {
 		return "killed by " + unix.SignalName(status.Signal())

@@ -22,7 +22,7 @@ func testStartDaemon(t *testing.T) {
 	l := open(t)
 	cluster := setUp(t, l, pairOf("x"))
 	var daemons []*Process
-	for _, h := range cluster.Hosts { // each has a Scratch of its own
+	for _, h := range cluster.Hosts { // each has its own Scratch
 		begun := time.Now()
 		p, err := h.StartDaemon(Daemon{
 			Name: "d", Argv: []string{"sh", "-c", "sleep 0.1; echo $WORD > " + Scratch + "/up; exec sleep 100"},
@@ -46,13 +46,13 @@ func testStartDaemon(t *testing.T) {
 		select {
 		case <-p.Done:
 		case <-time.After(5 * time.Second):
-			t.Error("a daemon outlives its underlay")
+			t.Error("a daemon outlives its cluster")
 		}
 	}
 }
 
-// testDaemonStartsAgain ends a daemon: another takes its place, and is gone with
-// the underlay.
+// testDaemonStartsAgain ends a daemon: another takes its place, and ends with the
+// cluster.
 func testDaemonStartsAgain(t *testing.T) {
 	l := open(t)
 	cluster := setUp(t, l, pairOf("x"))
@@ -86,7 +86,7 @@ func testDaemonStartsAgain(t *testing.T) {
 	}
 	for _, path := range lines {
 		if line, err := os.ReadFile(path); err == nil && strings.HasPrefix(string(line), "sleep\x00100") {
-			t.Errorf("%s outlives its underlay", path)
+			t.Errorf("%s outlives its cluster", path)
 		}
 	}
 }
@@ -108,10 +108,10 @@ func testDaemonThatFails(t *testing.T) {
 		_, err := h.StartDaemon(Daemon{Name: "d", Argv: []string{"sh", "-c", c.line}, Ready: c.ready, Within: 200 * time.Millisecond})
 		for _, text := range c.says {
 			if err == nil || !strings.Contains(err.Error(), text) {
-				t.Errorf("%q: %v does not say %q", c.line, err, text)
+				t.Errorf("%q: %v, want %q", c.line, err, text)
 			}
 		}
-		if err := h.WriteFile(Scratch+"/d.log", nil, 0o644); err != nil { // the next begins anew
+		if err := h.WriteFile(Scratch+"/d.log", nil, 0o644); err != nil { // the next begins with an empty log
 			t.Error(err)
 		}
 	}
@@ -147,7 +147,7 @@ func testRemains(t *testing.T) {
 	l := open(t)
 	stays, goes := setUp(t, l, pairOf("stays")), setUp(t, l, pairOf("goes"))
 	// As an engine does: what holds a container outlives the engine, and the
-	// container is in a network namespace of its own.
+	// container is in a separate network namespace.
 	const engine = "setsid sh -c 'unshare -n sleep 100 & wait' & sleep 0.05; echo > /run/tare/started; exec sleep 100"
 	for _, cluster := range []*Cluster{stays, goes} {
 		_, err := cluster.Hosts[0].StartDaemon(Daemon{
@@ -194,7 +194,7 @@ func testEnd(t *testing.T) {
 	endsAlone(t, process)
 }
 
-// A program in groups of its own, as a server is that an agent starts, goes with
+// A program in separate process groups, as a server that an agent starts, ends with
 // what started it.
 func testEndOfKin(t *testing.T) {
 	l := open(t)

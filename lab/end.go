@@ -15,12 +15,12 @@ func (h *Host) endDaemon(daemon *Process) error {
 	return errors.Join(h.endProcesses(daemon), daemon.Signal(syscall.SIGKILL))
 }
 
-// endProcesses kills every process in the host's network namespace, and all
-// that those have started, wherever it is: a daemon that is killed leaves what
-// holds its containers, and the containers. On an engine's hosts, which others
-// share, it kills only the daemon and what that has started.
+// endProcesses kills every process in the host's network namespace and all their
+// descendants, wherever they are: a daemon that is killed leaves its containers and
+// their shims. On an engine's hosts, which others share, it kills only the daemon
+// and its descendants.
 func (h *Host) endProcesses(daemon *Process) error {
-	// Where /proc is not that of the lab's PID namespace its numbers are others'.
+	// Where /proc is not that of the lab's PID namespace, its numbers mean other processes.
 	if self, err := os.Readlink("/proc/self"); err != nil || self != "1" || os.Getpid() != 1 {
 		return err
 	}

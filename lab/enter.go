@@ -12,15 +12,15 @@ import (
 
 // Attributes are those with which the lab's init must be started: new
 // namespaces of every kind that the lab changes, and, without root, a user
-// namespace in which the caller is root. With dieWithParent the kernel kills
-// it when the starting thread ends, so that thread must be locked and kept.
+// namespace in which the caller is root. With dieWithParent the kernel kills it
+// when the starting thread ends, so that thread must be locked and kept alive.
 func Attributes(dieWithParent bool) *syscall.SysProcAttr {
 	sys := &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 	}
 	if dieWithParent {
 		sys.Pdeathsig = syscall.SIGKILL
-		sys.Setpgid = true // Ctrl-C is for the tool, which then takes the lab down
+		sys.Setpgid = true // Ctrl-C reaches the tool only, which then takes the lab down
 	} else {
 		sys.Setsid = true
 	}
@@ -32,7 +32,7 @@ func Attributes(dieWithParent bool) *syscall.SysProcAttr {
 	return sys
 }
 
-// Privileged tells whether this process may make namespaces without a user
+// Privileged reports whether this process may make namespaces without a user
 // namespace: it has CAP_SYS_ADMIN and CAP_NET_ADMIN.
 func Privileged() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -44,8 +44,8 @@ func Privileged() bool {
 	return data[0].Effective&need == need
 }
 
-// IsRoot tells, inside the lab, whether it belongs to the machine's root: its
-// user namespace is the first, which maps every user to itself.
+// IsRoot reports, inside the lab, whether it belongs to the machine's root: its
+// user namespace is the initial one, which maps every user to itself.
 func IsRoot() bool {
 	text, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
@@ -55,7 +55,7 @@ func IsRoot() bool {
 	return len(fields) == 3 && fields[0] == "0" && fields[1] == "0" && fields[2] == "4294967295"
 }
 
-// ErrNamespaces says that this machine gives no namespaces to this user.
+// ErrNamespaces means that this machine refuses namespaces to this user.
 var ErrNamespaces = errors.New("namespaces are refused")
 
 // Explain turns a failure to start the lab's init into what is missing and
@@ -70,9 +70,9 @@ func Explain(err error) error {
 	return err
 }
 
-// Enter readies the lab's init: its mounts are its own, and /proc shows its
-// PID namespace. A /proc that the kernel refuses to a user namespace (one
-// partly masked, as in a container) stays as it was.
+// Enter prepares the lab's init: its mounts become private, and /proc shows its
+// PID namespace. Where the kernel refuses a new /proc to a user namespace (the old
+// one is partly masked, as in a container), /proc stays as it was.
 func Enter() error {
 	if os.Getpid() != 1 {
 		return errors.New("enter lab: not the init of a PID namespace: this command is started by tare itself")

@@ -36,8 +36,8 @@ func NewESPKey() ([]byte, error) {
 	return key, nil
 }
 
-// AddESP lays the direction in one of its two hosts: outgoing where it starts,
-// else incoming and forwarded, so that nothing comes from there in clear.
+// AddESP configures the direction in one of its two hosts: outgoing where it starts,
+// else incoming and forwarded, so that nothing from there is accepted unencrypted.
 func (ns *Namespace) AddESP(e ESP, starts bool) error {
 	directions := []netlink.Dir{netlink.XFRM_DIR_IN, netlink.XFRM_DIR_FWD}
 	if starts {

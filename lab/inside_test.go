@@ -24,18 +24,18 @@ var inside = []struct {
 	{"a host without neighbours and a switch", testSwitch},
 	{"sysctls are the lab's", testSysctls},
 	{"an unknown congestion control is refused", testUnknownCC},
-	{"one underlay goes and the others stand", testRemove},
+	{"one cluster is removed and the others stay", testRemove},
 	{"a host holds so many containers", testMostContainers},
 	{"containers come and go", testComeAndGo},
 	{"a command runs in its host", testCommand},
-	{"a host has files of its own", testMounts},
+	{"a host has its own files", testMounts},
 	{"a daemon ends with the lab", testDaemon},
 	{"what a daemon leaves ends with its host", testRemains},
 	{"an engine's client passes the end on", testEnd},
-	{"what a process started in other groups goes with it", testEndOfKin},
-	{"rules are laid and seen", testRules},
-	{"routes are told by who laid them", testLearned},
-	{"packets are steered or it says so", testSteering},
+	{"what a process started in other groups ends with it", testEndOfKin},
+	{"rules are added and shown", testRules},
+	{"routes of a daemon are distinguished", testLearned},
+	{"packets are steered or a warning is given", testSteering},
 	{"a daemon is started and waited for", testStartDaemon},
 	{"a daemon that ends is started again", testDaemonStartsAgain},
 	{"a daemon that fails is quoted", testDaemonThatFails},
@@ -76,7 +76,7 @@ func setUp(t *testing.T, l *Lab, spec ClusterSpec) *Cluster {
 	return cluster
 }
 
-// pairOf is an underlay of two hosts.
+// pairOf is a cluster of two hosts.
 func pairOf(name string) ClusterSpec {
 	return ClusterSpec{Name: name, Hosts: 2, MTU: 1500, NIC: NICFull}
 }
@@ -128,12 +128,19 @@ func testHosts(t *testing.T) {
 		t.Errorf("Find = %v, %v", found, err)
 	}
 	if _, err := l.Find("x.h3"); err == nil || !strings.Contains(err.Error(), "tare lab show") {
-		t.Errorf("Find of a stranger: %v", err)
+		t.Errorf("Find of an unknown name: %v", err)
 	}
 	for n, want := range []string{"10.0.0.1/16", "10.0.0.2/16"} {
 		eth := linkOf(t, cluster.Hosts[n].Namespace, Device)
-		if !eth.Up || eth.MTU != 9000 || len(eth.Addresses) != 1 || eth.Addresses[0].String() != want {
-			t.Errorf("%s: %+v", cluster.Hosts[n].Name, eth)
+		switch {
+		case !eth.Up:
+			t.Errorf("eth.Up is false; %s: %+v", cluster.Hosts[n].Name, eth)
+		case eth.MTU != 9000:
+			t.Errorf("eth.MTU is %v, want 9000; %s: %+v", eth.MTU, cluster.Hosts[n].Name, eth)
+		case len(eth.Addresses) != 1:
+			t.Errorf("len(eth.Addresses) is %v, want 1; %s: %+v", len(eth.Addresses), cluster.Hosts[n].Name, eth)
+		case eth.Addresses[0].String() != want:
+			t.Errorf("eth.Addresses[0].String() is %v, want %v; %s: %+v", eth.Addresses[0].String(), want, cluster.Hosts[n].Name, eth)
 		}
 	}
 	routes := inspect(t, cluster.Hosts[0].Namespace).Routes
@@ -187,7 +194,7 @@ func testUnknownCC(t *testing.T) {
 		t.Errorf("congestion control nosuch: %v", err)
 	}
 	if len(l.clusters) != 0 {
-		t.Error("an underlay that failed is the lab's")
+		t.Error("the lab keeps a cluster that failed")
 	}
 }
 
@@ -207,7 +214,7 @@ func testRemove(t *testing.T) {
 		t.Error("a removed host is found")
 	}
 	if !linkOf(t, stays.Hosts[0].Namespace, Device).Up {
-		t.Error("the other underlay's link is down")
+		t.Error("the other cluster's link is down")
 	}
 }
 
@@ -224,25 +231,25 @@ func testMostContainers(t *testing.T) {
 	}
 }
 
-// run runs a shell line and gives what it said and how it ended.
+// run runs a shell line and returns its output and how it ended.
 func run(t *testing.T, l *Lab, in *Namespace, line string) (string, syscall.WaitStatus) {
 	t.Helper()
-	said, says, err := os.Pipe()
+	readEnd, writeEnd, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer said.Close()
+	defer readEnd.Close()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	p, err := l.Processes.Start(in, Command{Argv: []string{"sh", "-c", line}, Env: os.Environ(), Files: [3]*os.File{null, says, os.Stderr}})
-	says.Close()
+	p, err := l.Processes.Start(in, Command{Argv: []string{"sh", "-c", line}, Env: os.Environ(), Files: [3]*os.File{null, writeEnd, os.Stderr}})
+	writeEnd.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(said)
+	text, err := io.ReadAll(readEnd)
 	if err != nil {
 		t.Fatal(err)
 	}

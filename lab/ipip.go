@@ -18,7 +18,7 @@ type IPIP struct {
 	Local  netip.Addr   // source of the outer header
 	Device string       // towards the peers
 	MTU    int          // of the inner packets
-	Peers  []netip.Addr // the hosts whose packets are taken
+	Peers  []netip.Addr // the hosts whose packets are accepted
 }
 
 const (
@@ -30,8 +30,8 @@ const (
 )
 
 // AddIPIP adds a device for IPIP, up: the kernel's where it has one, which
-// takes packets from every host, else one made by BPF programs (Linux 5.12),
-// which takes those of the peers. kernel tells which. Both speak to each other.
+// accepts packets from every host, else one made by BPF programs (Linux 5.12),
+// which accepts those of the peers. kernel reports which. The two interoperate.
 func (ns *Namespace) AddIPIP(t IPIP) (kernel bool, err error) {
 	err = ns.add(&netlink.Iptun{
 		LinkAttrs: attrs(t.Name, t.MTU, nil), Local: t.Local.AsSlice(), Ttl: tunnelTTL, PMtuDisc: 1, Proto: protocolIPIP,

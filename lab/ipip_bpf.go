@@ -154,7 +154,7 @@ func outerHeader(local netip.Addr) asm.Instructions {
 	}
 }
 
-// sumHeader lays the checksum of the header on the stack (RFC 1071).
+// sumHeader writes the checksum into the header on the stack (RFC 1071).
 func sumHeader() asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Imm(asm.R1, 0),
@@ -178,7 +178,7 @@ func sumHeader() asm.Instructions {
 }
 
 // decapsulateIPIP takes the outer header off packets of the peers, and lets
-// them arrive at the device. All others go on.
+// them arrive at the device. All others pass on.
 func decapsulateIPIP(local netip.Addr, peers *ebpf.Map, device int) asm.Instructions {
 	code := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),

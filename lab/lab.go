@@ -1,10 +1,10 @@
 // Package lab builds hosts and containers out of namespaces on one machine.
 //
-// Everything lives in fresh namespaces that file descriptors hold; nothing is
-// named in the machine's own. The process that builds a lab must be the init
-// of a PID namespace of its own (see Enter): what is started in the lab dies
-// with it, and the kernel removes namespaces, links, rules and mounts when the
-// last descriptor closes. Linux 4.15 or newer.
+// Everything lives in new namespaces that file descriptors hold; nothing gets a
+// name in the machine's own. The process that builds a lab must be the init of a
+// new PID namespace (see Enter): what it starts in the lab dies with it, and the
+// kernel removes namespaces, links, rules and mounts when the last descriptor
+// closes. Linux 4.15 or newer.
 package lab
 
 import (
@@ -15,9 +15,9 @@ import (
 	"sync"
 )
 
-// Undo is a stack of what must be taken back. Whoever creates something
-// pushes its removal; Close removes in reverse order. Hosts whose daemons start
-// at once may push at once.
+// Undo is a stack of clean-up steps. Code that creates something pushes its
+// removal; Close removes in reverse order. Push may be called concurrently, by
+// hosts whose daemons start at the same time.
 type Undo struct {
 	mu    sync.Mutex
 	steps []func() error
@@ -44,9 +44,9 @@ func (u *Undo) Close() error {
 	return errors.Join(errs...)
 }
 
-// Config is what all hosts and containers of a lab have alike.
+// Config is what all hosts and containers of a lab have in common.
 type Config struct {
-	CC    string // TCP congestion control, laid by the route attribute congctl
+	CC    string // TCP congestion control, set by the route attribute congctl
 	Pin   Pin    // which CPUs the hosts get
 	Steer bool   // arriving packets are steered to the host's own CPUs
 	CPUs  Places // host -> CPUs, where the plan chooses them
@@ -55,18 +55,18 @@ type Config struct {
 	// hierarchy. Real engines make theirs below it.
 	Cgroup string
 	// Machine opens the machine's own network namespace, from which a lab
-	// takes what the user names: see TakeVF. nil: it is out of reach.
+	// takes what the user names: see TakeVF. nil: it can't be reached.
 	Machine func() (*os.File, error)
 }
 
-// Lab is a set of underlays with their hosts and containers, and what runs in
+// Lab is a set of clusters with their hosts and containers, and what runs in
 // them.
 type Lab struct {
 	Undo
 	Config
 	Processes *Processes
 
-	mu       sync.Mutex // of what follows: underlays are laid side by side
+	mu       sync.Mutex // of what follows: clusters are built concurrently
 	clusters []*Cluster
 }
 
@@ -102,7 +102,7 @@ func (h *Host) namespaces() []*Namespace {
 	return all
 }
 
-// add makes an underlay the lab's.
+// add adds a cluster to the lab.
 func (l *Lab) add(cluster *Cluster) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +110,7 @@ func (l *Lab) add(cluster *Cluster) {
 	l.clusters = append(l.clusters, cluster)
 }
 
-// Remove takes one underlay back; the others stand.
+// Remove removes one cluster; the others stay.
 func (l *Lab) Remove(cluster *Cluster) error {
 	l.mu.Lock()
 	l.clusters = slices.DeleteFunc(l.clusters, func(other *Cluster) bool { return other == cluster })

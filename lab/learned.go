@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Learned are the destinations of the routes through other hosts that a
-// routing daemon laid. The kernel knows the daemon by its protocol number
+// Learned are the destinations of the routes through other hosts that a routing
+// daemon added. The kernel identifies the daemon by its protocol number
 // (iproute2's rt_protos).
 func (ns *Namespace) Learned(protocol int) ([]netip.Prefix, error) {
 	routes, err := retry(func() ([]netlink.Route, error) {

@@ -32,15 +32,15 @@ func burst(bitsPerSecond float64) uint32 {
 	return uint32(math.Max(leastBurst, bitsPerSecond/8*burstSeconds))
 }
 
-// LinkIsInexact tells whether a link of this rate lets whole GSO packets
+// LinkIsInexact reports whether a link of this rate lets whole GSO packets
 // pass, so that it may carry a little more than a wire would.
 func LinkIsInexact(bitsPerSecond float64) bool { return burst(bitsPerSecond) > gsoBytes }
 
 // SetLink makes a device's transmit side a link of the given rate: a token
 // bucket that counts each frame with all that it takes on the wire. A tag is
-// what the kernel keeps beside a frame and does not count, in bytes: that of a
+// what the kernel keeps outside a frame and does not count, in bytes: that of a
 // VLAN. The netlink library's own type lacks the overhead, so the attributes
-// are laid raw (linux/pkt_sched.h, struct tc_tbf_qopt).
+// are written raw (linux/pkt_sched.h, struct tc_tbf_qopt).
 func (ns *Namespace) SetLink(device string, bitsPerSecond float64, tag int) error {
 	index, err := ns.index(device)
 	if err != nil {

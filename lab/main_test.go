@@ -59,7 +59,7 @@ func runInside(t *testing.T, binary string, uid int) {
 		cmd = exec.Command(binary, arguments...)
 		cmd.SysProcAttr = Attributes(true)
 	} else {
-		// That user's process starts a lab of its own.
+		// That user's process starts its own lab.
 		cmd = exec.Command(binary, arguments...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}

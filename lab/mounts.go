@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enter moves the calling thread into the namespace, its mounts included. The
-// thread must be onThread's.
+// enter moves the calling thread into the namespace, its mounts included. It must
+// be called inside onThread.
 func (ns *Namespace) enter() error {
 	if err := ns.ensureMounts(); err != nil {
 		return err
 	}
-	// A thread shares its root and working folder with the process until it
-	// says otherwise, and the kernel lets no sharer change its mounts.
+	// A thread shares its root and working folder with the process until it unshares
+	// them, and the kernel refuses setns to one that shares.
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return fmt.Errorf("enter %s: %w", ns.Name, err)
 	}
@@ -39,9 +39,9 @@ func (ns *Namespace) ensureMounts() error {
 	return ns.makeMounts()
 }
 
-// makeMounts gives the namespace mounts of its own: /sys shows its links,
-// /run and /var/run of a host are its own, so that two daemons of a kind can
-// run side by side. A container starts from its host's.
+// makeMounts gives the namespace its own mounts: /sys shows its links, and a host
+// has its own /run and /var/run, so that each host can run the same daemon. A
+// container starts from its host's mounts.
 func (ns *Namespace) makeMounts() error {
 	return onThread(func() error {
 		if ns.from != nil {
@@ -74,7 +74,7 @@ func (ns *Namespace) makeMounts() error {
 }
 
 // BindNamespace names the container's network namespace in its host, as
-// `ip netns` does, and gives the path. The name goes with the container.
+// `ip netns` does, and returns the path. The name is removed with the container.
 func (c *Container) BindNamespace() (path string, err error) {
 	path = filepath.Join("/run/netns", c.Short)
 	err = c.Host.Inside(func() error {

@@ -22,15 +22,15 @@ type Namespace struct {
 	CC   string // congestion control of every route in it
 
 	net      *os.File
-	mounting sync.Mutex // whoever is first makes the mounts
-	mount    *os.File   // nil until something needs files of its own
+	mounting sync.Mutex // the first user makes the mounts
+	mount    *os.File   // nil until something runs in it
 	links    *netlink.Handle
 	devices  *devices
 	from     *Namespace // whose mounts it starts from; nil: the lab's
-	via      []string   // the command line by which a real engine enters it, in from; nil: it is entered
+	via      []string   // the engine's command line that starts a process in it, run in from; nil: setns enters it
 }
 
-// emptyNamespace is one that nothing has been made for yet.
+// emptyNamespace is one for which nothing has been created in the kernel yet.
 func emptyNamespace(name, cc string) *Namespace {
 	return &Namespace{Name: name, CC: cc, devices: &devices{index: map[string]int{}}}
 }
@@ -63,8 +63,8 @@ func newNamespace(name, cc string) (*Namespace, error) {
 	return ns, nil
 }
 
-// create makes the network namespace, its loopback up. What is half made goes
-// when the namespace is closed.
+// create makes the network namespace, its loopback up. After a failure Close
+// removes what was made.
 func (ns *Namespace) create() error {
 	err := onThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
@@ -89,7 +89,7 @@ func (ns *Namespace) create() error {
 	return ns.openLinks()
 }
 
-// Try asks the kernel for something in a namespace that is thrown away.
+// Try tries something in a namespace that is then thrown away.
 func Try(ask func(ns *Namespace) error) error {
 	ns, err := newNamespace("a trial", "")
 	if err != nil {
@@ -119,9 +119,9 @@ func (ns *Namespace) Do(work func() error) error {
 	})
 }
 
-// onThread runs work on a thread of its own, on the CPUs of the calling one. The
-// thread is never unlocked: having entered other namespaces it must not serve
-// anyone else, and dies with its goroutine.
+// onThread runs work on a new thread, on the CPUs of the calling one. The thread is
+// never unlocked: having entered other namespaces it must not run other
+// goroutines, and ends with its own.
 func onThread(work func() error) error {
 	var cpus unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &cpus); err != nil {
@@ -155,8 +155,9 @@ func (ns *Namespace) ReadSysctl(path string) (string, error) {
 	return value, err
 }
 
-// writeSysctl writes a value for the namespace of the calling thread. IPv6
-// compiled out or switched off is as good as switched off by us.
+// writeSysctl writes a value for the namespace of the calling thread. A setting of
+// IPv6 may be absent: IPv6 is then compiled out or switched off, which is what the
+// lab asks for.
 func writeSysctl(path, value string) error {
 	err := os.WriteFile("/proc/sys/"+path, []byte(value), 0)
 	if errors.Is(err, os.ErrNotExist) && strings.HasPrefix(path, "net/ipv6/") {

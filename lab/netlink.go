@@ -57,8 +57,8 @@ func (d *devices) forget(name string) {
 	delete(d.index, name)
 }
 
-// index finds a device by name. It is asked for once: what the lab names nobody
-// else makes, renames or removes, and a lookup costs as much as a change.
+// index finds a device by name. The kernel is asked once: nothing but the lab makes,
+// renames or removes its devices, and a lookup costs as much as a change.
 func (ns *Namespace) index(name string) (int, error) {
 	if index, known := ns.devices.find(name); known {
 		return index, nil
@@ -71,21 +71,21 @@ func (ns *Namespace) index(name string) (int, error) {
 	return found.Attrs().Index, nil
 }
 
-// link is a device as the netlink library wants to be told of it.
+// link is a device as the netlink library takes it.
 func (ns *Namespace) link(name string) (netlink.Link, error) {
 	index, err := ns.index(name)
 	return &netlink.Device{LinkAttrs: netlink.LinkAttrs{Name: name, Index: index}}, err
 }
 
 // attrs are those of a new device. Its address is chosen, not random, so that
-// two labs of a plan are alike.
+// two labs of a plan are the same.
 func attrs(name string, mtu int, mac net.HardwareAddr) netlink.LinkAttrs {
 	a := netlink.NewLinkAttrs()
 	a.Name, a.MTU, a.TxQLen, a.HardwareAddr = name, mtu, txQueueLen, mac
 	return a
 }
 
-// add creates a device. It goes with its namespace, unless it is removed.
+// add creates a device. It is removed with its namespace at the latest.
 func (ns *Namespace) add(link netlink.Link) error {
 	if err := ns.links.LinkAdd(link); err != nil {
 		return fmt.Errorf("add %s %s to %s: %w", link.Type(), link.Attrs().Name, ns.Name, err)
@@ -136,7 +136,7 @@ func (ns *Namespace) AddBridge(name string, mtu int, mac net.HardwareAddr) error
 	return ns.SetUp(name)
 }
 
-// VXLAN is a VXLAN device as an overlay's control plane lays it: no learning,
+// VXLAN is a VXLAN device as an overlay's control plane configures it: no learning,
 // answers ARP from its neighbour table, sends where its FDB says.
 type VXLAN struct {
 	Name   string
@@ -176,11 +176,10 @@ func (ns *Namespace) AddMacvlan(lowerName string, into *Namespace, name string, 
 	return ns.add(&netlink.Macvlan{LinkAttrs: a, Mode: netlink.MACVLAN_MODE_BRIDGE})
 }
 
-// SettleCarriers waits until devices whose carrier has just come send. The
-// kernel lets them send later, on a thread of its own, unless it is asked about
-// each (rtnl_getlink calls linkwatch_sync_dev, Linux 6.8 or newer). What
-// is sent before is lost, and a lost ARP reply is asked for again only after a
-// second.
+// SettleCarriers waits until devices whose carrier has just come up send. The
+// kernel activates them later, in a worker thread, unless it is asked about each
+// (rtnl_getlink calls linkwatch_sync_dev, Linux 6.8 or newer). A packet that is sent
+// before is lost, and a lost ARP reply is requested again only after a second.
 func (ns *Namespace) SettleCarriers() error {
 	names, err := ns.deviceNames()
 	if err != nil {
@@ -260,19 +259,19 @@ func (ns *Namespace) AddNeighbour(device string, addr netip.Addr, mac net.Hardwa
 	})
 }
 
-// DropNeighbour takes an IP address back that AddNeighbour pinned.
+// DropNeighbour removes an entry that AddNeighbour added.
 func (ns *Namespace) DropNeighbour(device string, addr netip.Addr) error {
 	return ns.neighbour("drop neighbour "+addr.String(), device, ns.links.NeighDel, netlink.Neigh{
 		Family: unix.AF_INET, IP: addr.AsSlice(),
 	})
 }
 
-// AddFDB tells a VXLAN device behind which host a MAC address lives.
+// AddFDB adds an entry to a VXLAN device: behind which host a MAC address is.
 func (ns *Namespace) AddFDB(device string, mac net.HardwareAddr, host netip.Addr) error {
 	return ns.neighbour("add FDB entry "+mac.String(), device, ns.links.NeighAppend, fdbEntry(mac, host))
 }
 
-// DropFDB takes back what AddFDB told.
+// DropFDB removes an entry that AddFDB added.
 func (ns *Namespace) DropFDB(device string, mac net.HardwareAddr, host netip.Addr) error {
 	return ns.neighbour("drop FDB entry "+mac.String(), device, ns.links.NeighDel, fdbEntry(mac, host))
 }

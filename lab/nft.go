@@ -7,8 +7,8 @@ import (
 	"github.com/google/nftables"
 )
 
-// Nftables changes the namespace's ruleset: what rules adds to the connection
-// is laid in one transaction.
+// Nftables changes the namespace's ruleset: what rules adds to the connection is
+// applied in one transaction.
 func (ns *Namespace) Nftables(rules func(*nftables.Conn)) error {
 	conn, err := nftables.New(nftables.WithNetNSFd(int(ns.net.Fd())), nftables.AsLasting())
 	if err != nil {
@@ -17,12 +17,12 @@ func (ns *Namespace) Nftables(rules func(*nftables.Conn)) error {
 	rules(conn)
 	err = conn.Flush()
 	if err != nil {
-		err = fmt.Errorf("lay nftables rules in %s: %w", ns.Name, err)
+		err = fmt.Errorf("add nftables rules in %s: %w", ns.Name, err)
 	}
 	return errors.Join(err, conn.CloseLasting())
 }
 
-// DropRules removes the rules of a chain that bear a mark: those that were laid
+// DropRules removes the rules of a chain that carry a mark: those that were added
 // with it as their user data.
 func (ns *Namespace) DropRules(chain *nftables.Chain, mark string) error {
 	var listed error

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Processes are what runs in a lab. The lab's init reaps them, and with them
-// every orphan that a daemon leaves behind.
+// Processes are what runs in a lab. The lab's init reaps them, and every orphan
+// that a daemon leaves behind.
 type Processes struct {
 	mu      sync.Mutex
 	running map[int]*Process
@@ -27,7 +27,7 @@ type Command struct {
 	Env   []string
 	Dir   string      // empty: /
 	Files [3]*os.File // its standard input, output and error
-	apart bool        // in namespaces of its own
+	apart bool        // in new namespaces
 }
 
 // Process is a started command. Done is closed when it has ended; Status may
@@ -36,7 +36,7 @@ type Process struct {
 	PID    int
 	Done   chan struct{}
 	Status syscall.WaitStatus
-	client bool // an engine's, which passes signals on to what it started elsewhere
+	client bool // of an engine: it forwards signals to the process that the engine started for it
 }
 
 func newProcesses() *Processes {
@@ -78,8 +78,7 @@ func (p *Processes) reap() {
 	}
 }
 
-// Start starts a command in a namespace, bound to its CPUs, in a process
-// group of its own.
+// Start starts a command in a namespace, bound to its CPUs, in a new process group.
 func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 	process := &Process{Done: make(chan struct{}), client: len(in.via) > 0}
 	in, c.Argv = in.command(c.Argv)
@@ -106,7 +105,7 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 		if c.apart {
 			attr.Cloneflags = apart
 		}
-		// Held over the fork, so that a child that ends at once is known.
+		// The lock is held over the fork, so that reap finds a child that ends at once.
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		process.PID, err = syscall.ForkExec(path, c.Argv, &syscall.ProcAttr{
@@ -127,28 +126,28 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 func LookPath(program string) (string, error) { return exec.LookPath(program) }
 
 // StartSelf starts this binary in the host with the arguments given and waits
-// until it writes on its standard output that it is ready. It ends with what
-// the undo belongs to: the underlay, or a container.
+// until it writes on its standard output that it is ready. It ends with the owner
+// of the undo: the cluster, or a container.
 func (h *Host) StartSelf(with *Undo, args ...string) error {
-	said, says, err := os.Pipe()
+	readEnd, writeEnd, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("start %s in %s: %w", args[0], h.Name, err)
 	}
-	defer said.Close()
+	defer readEnd.Close()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return errors.Join(err, says.Close())
+		return errors.Join(err, writeEnd.Close())
 	}
 	process, err := h.cluster.lab.Processes.Start(h.Namespace, Command{
 		Argv:  append([]string{Self}, args...),
 		Env:   os.Environ(),
-		Files: [3]*os.File{null, says, os.Stderr},
+		Files: [3]*os.File{null, writeEnd, os.Stderr},
 	})
-	if err = errors.Join(err, null.Close(), says.Close()); err != nil {
+	if err = errors.Join(err, null.Close(), writeEnd.Close()); err != nil {
 		return err
 	}
 	with.Push(func() error { return process.Signal(syscall.SIGKILL) })
-	if n, err := said.Read(make([]byte, 1)); n != 1 {
+	if n, err := readEnd.Read(make([]byte, 1)); n != 1 {
 		return fmt.Errorf("start %s in %s: it ended before it was ready: %w", args[0], h.Name, err)
 	}
 	return nil
@@ -163,9 +162,9 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// End kills the process and all that it started, in whatever group. An engine's
-// client is told to end first: only by it hears of this what it started, which
-// would outlive it.
+// End kills the process and all its descendants, in whatever group. An engine's
+// client first gets SIGTERM, which it forwards: the process that the engine started
+// for it is not a descendant and would outlive it.
 func (p *Process) End() error {
 	if p.client {
 		if err := p.Signal(syscall.SIGTERM); err != nil {
@@ -190,8 +189,8 @@ func (p *Process) End() error {
 // endWait is how long a lab's processes get to end by themselves.
 const endWait = 500 * time.Millisecond
 
-// close ends every process of the lab, adopted ones too: kill(-1) by a
-// namespace's init reaches all in it but itself.
+// close ends every process of the lab, orphans included: kill(-1) by a namespace's
+// init reaches all in it but itself.
 func (p *Processes) close() error {
 	err := p.endAll(syscall.SIGTERM, endWait)
 	if errors.Is(err, errStillRunning) {
@@ -216,7 +215,7 @@ func (p *Processes) endAll(sig syscall.Signal, wait time.Duration) error {
 			return fmt.Errorf("end the lab's processes: %w", err)
 		}
 		p.reap()
-		sig = 0 // once is enough: from here on only ask whether any is left
+		sig = 0 // once is enough: from here on kill(2) only checks whether any is left
 		if time.Now().After(deadline) {
 			return errStillRunning
 		}

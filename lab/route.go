@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AddAddress gives a device an address and lays the route to its subnet
-// itself: the kernel's own would carry no congestion control.
+// AddAddress gives a device an address and adds the route to its subnet itself:
+// the one that the kernel adds would carry no congestion control.
 func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
 	link, err := ns.link(device)
 	if err != nil {
@@ -29,8 +29,8 @@ func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
 	return ns.AddRoute(Route{To: prefix.Masked(), Device: device, From: prefix.Addr()})
 }
 
-// DropAddress takes an address from a device; the kernel takes the routes from
-// it along.
+// DropAddress removes an address from a device; the kernel removes the routes from
+// it too.
 func (ns *Namespace) DropAddress(device string, prefix netip.Prefix) error {
 	link, err := ns.link(device)
 	if err != nil {
@@ -54,7 +54,7 @@ type Route struct {
 // Default is the default route's destination.
 func Default() netip.Prefix { return netip.PrefixFrom(netip.IPv4Unspecified(), 0) }
 
-// AddRoute lays a route with the lab's congestion control.
+// AddRoute adds a route with the lab's congestion control.
 func (ns *Namespace) AddRoute(r Route) error {
 	route := &netlink.Route{Dst: ipNet(r.To), Congctl: ns.CC, Scope: netlink.SCOPE_LINK}
 	if r.Via.IsValid() {
@@ -92,7 +92,7 @@ func (ns *Namespace) localRoutes() ([]netlink.Route, error) {
 	return routes, nil
 }
 
-// chooseLocalCC lays the lab's congestion control on the routes to the
+// chooseLocalCC sets the lab's congestion control on the routes to the
 // namespace's own addresses, which the kernel adds with each address.
 func (ns *Namespace) chooseLocalCC() error {
 	if ns.CC == "" {
@@ -108,7 +108,7 @@ func (ns *Namespace) chooseLocalCC() error {
 		}
 		route.Congctl = ns.CC
 		if err := ns.links.RouteReplace(&route); err != nil {
-			return fmt.Errorf("lay congestion control %s on local route %s in %s: %w: choose one of /proc/sys/net/ipv4/tcp_available_congestion_control with --cc, or load the module tcp_%s",
+			return fmt.Errorf("set congestion control %s on local route %s in %s: %w: choose one of /proc/sys/net/ipv4/tcp_available_congestion_control with --cc, or load the module tcp_%s",
 				ns.CC, route.Dst, ns.Name, err, ns.CC)
 		}
 	}

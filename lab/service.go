@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// restartWait is how long a daemon that ended stays down: systemd's RestartSec,
-// where a unit does not set it.
+// restartWait is how long a daemon that ended stays down: systemd's default for
+// RestartSec.
 const restartWait = 100 * time.Millisecond
 
-// service is a daemon and the process that is it now.
+// service is a daemon and the process that it is now.
 type service struct {
 	host   *Host
 	daemon Daemon
 
 	mu      sync.Mutex
 	process *Process
-	over    bool  // the lab is taken down
+	over    bool  // the lab is being taken down
 	err     error // why it could not be started again
 }
 
-// keep starts the daemon again whenever it ends, until the lab goes.
+// keep starts the daemon again whenever it ends, until the lab ends.
 func (s *service) keep() {
 	for {
 		s.mu.Lock()
@@ -30,14 +30,14 @@ func (s *service) keep() {
 		s.mu.Unlock()
 		<-process.Done
 		time.Sleep(restartWait)
-		if !s.again() {
+		if !s.restart() {
 			return
 		}
 	}
 }
 
-// again starts the daemon anew, and tells whether there is one to keep.
-func (s *service) again() bool {
+// restart starts the daemon again. It reports whether there is one to keep.
+func (s *service) restart() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {

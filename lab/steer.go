@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 )
 
-// steer lets the host pay for its own receive work: packets that arrive on
-// the device are handed to the host's CPUs (RPS, scaling.rst), as they would
-// be on a machine of its own. steered is false where only the machine's root
-// may ask for it.
+// steer makes the host pay for its own receive work: packets that arrive on the
+// device are handed to the host's CPUs (RPS, scaling.rst), as they would be on a
+// separate machine. steered is false where only the machine's root may set it.
 func (h *Host) steer(device string) (steered bool, err error) {
 	err = onThread(func() error {
 		if err := h.enter(); err != nil {

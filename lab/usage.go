@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usage is what the processes of one name have used of the CPUs, for one
-// underlay: those in its namespaces.
+// Usage is the CPU time of the processes of one name in the namespaces of one
+// cluster.
 type Usage struct {
 	Cluster string        `json:"underlay"` // empty: of the lab itself
 	Name    string        `json:"name"`     // of the program, as the kernel has it: 15 bytes
 	CPU     time.Duration `json:"cpu"`      // of those that still run, since they started
 }
 
-// Usage tells what every process of the lab but its init has used of the CPUs.
-// Shared hosts are their engine's.
+// Usage returns the CPU time of the lab's processes, without its init. Those in
+// shared hosts count as their engine's.
 func (l *Lab) Usage() ([]Usage, error) {
 	owners, err := l.owners()
 	if err != nil {
@@ -50,7 +50,7 @@ func (l *Lab) Usage() ([]Usage, error) {
 	return all, nil
 }
 
-// owners gives the underlay that each network namespace belongs to: the first
+// owners maps each network namespace to the cluster that it belongs to: the first
 // that has it.
 func (l *Lab) owners() (map[uint64]string, error) {
 	l.mu.Lock()
@@ -84,8 +84,8 @@ func inodeOf(file *os.File) (uint64, error) {
 	return stat.Ino, err
 }
 
-// processes lists those of the lab, its init left out. Where the kernel refused
-// the lab a /proc of its own there are none to be seen.
+// processes lists those of the lab without its init. It is empty where the kernel
+// refused the lab its own /proc.
 func processes() ([]int, error) {
 	if self, err := os.Readlink("/proc/self"); err != nil || self != "1" {
 		return nil, err
@@ -116,7 +116,7 @@ func cpuTime(pid int) (time.Duration, error) {
 
 // Memory is what the processes of the lab hold, its init included: the sum of
 // their proportional shares (Pss of smaps_rollup, Linux 4.14), in bytes; 0
-// where they can't be seen.
+// where /proc does not show them.
 func Memory() (uint64, error) {
 	pids, err := processes()
 	if err != nil || pids == nil {

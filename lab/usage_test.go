@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// spinning is the CPU time of the shells of an underlay.
-func spinning(t *testing.T, l *Lab, underlay string) time.Duration {
+// spinning is the CPU time of the shells of a cluster.
+func spinning(t *testing.T, l *Lab, cluster string) time.Duration {
 	t.Helper()
 	usage, err := l.Usage()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, u := range usage {
-		if u.Cluster == underlay && u.Name == "sh" {
+		if u.Cluster == cluster && u.Name == "sh" {
 			return u.CPU
 		}
 	}
@@ -31,7 +31,7 @@ func testUsage(t *testing.T) {
 	}
 	if self, err := os.Readlink("/proc/self"); err != nil || self != "1" {
 		if usage, err := l.Usage(); err != nil || len(usage) > 0 {
-			t.Errorf("without a /proc of its own the lab sees %v, %v", usage, err)
+			t.Errorf("without its own /proc the lab sees %v, %v", usage, err)
 		}
 		return
 	}

@@ -15,18 +15,18 @@ import (
 // pciAddress is a function's as lspci -D writes it.
 var pciAddress = regexp.MustCompile(`^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 
-// TakeVF moves the interface of an SR-IOV virtual function, known by its PCI
+// TakeVF moves the interface of an SR-IOV virtual function, given by its PCI
 // address, from the machine's own network into the container, up and under the
 // name that it has. It is the one thing of the machine's network that a lab
-// touches, and only since the user named it. The kernel gives it back to the
-// machine's first network namespace, under its name, when the container ends.
+// touches, and only because the user named it. The kernel returns it to the
+// machine's initial network namespace, under its name, when the container ends.
 func (c *Container) TakeVF(pci string) (device string, err error) {
 	device, err = vfDevice("/sys/bus/pci/devices", pci)
 	if err != nil {
 		return "", err
 	}
 	if c.Host.cluster.lab.Machine == nil {
-		return "", errors.New("take VF " + pci + ": the machine's network is out of reach")
+		return "", errors.New("take VF " + pci + ": this lab can't reach the machine's network")
 	}
 	machine, err := c.Host.cluster.lab.Machine()
 	if err != nil {
@@ -67,14 +67,14 @@ func vfDevice(devices, pci string) (string, error) {
 		return "", fmt.Errorf("VF %s: no such PCI device: %w: lspci -D lists them", pci, err)
 	}
 	if _, err := os.Stat(filepath.Join(at, "physfn")); err != nil {
-		return "", fmt.Errorf("VF %s: it is no virtual function, and a whole interface is not taken: %w: echo 2 > /sys/class/net/NIC/device/sriov_numvfs makes two", pci, err)
+		return "", fmt.Errorf("VF %s: it is not a virtual function, and tare takes no whole interface: %w: echo 2 > /sys/class/net/NIC/device/sriov_numvfs makes two", pci, err)
 	}
 	interfaces, err := os.ReadDir(filepath.Join(at, "net"))
 	if err == nil && len(interfaces) != 1 {
 		err = fmt.Errorf("it has %d", len(interfaces))
 	}
 	if err != nil {
-		return "", fmt.Errorf("VF %s: it has no network interface of its own: %w: bind it to its kernel driver", pci, err)
+		return "", fmt.Errorf("VF %s: it has no network interface: %w: bind it to its kernel driver", pci, err)
 	}
 	return interfaces[0].Name(), nil
 }

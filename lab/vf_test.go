@@ -23,7 +23,7 @@ func TestVFDevice(t *testing.T) {
 	}
 	for pci, want := range map[string]string{
 		"0000:3b:02.0": "ens1v0",
-		"0000:3b:00.0": "no virtual function",
+		"0000:3b:00.0": "not a virtual function",
 		"0000:3b:02.1": "bind it to its kernel driver",
 		"0000:3b:02.2": "it has 2",
 		"0000:3b:02.7": "lspci -D",
@@ -47,6 +47,6 @@ func testTakeFrom(t *testing.T) {
 		t.Errorf("the device is %+v", got)
 	}
 	if err := c.takeFrom(other.net, "vf0"); err == nil || !strings.Contains(err.Error(), "find vf0") {
-		t.Errorf("a device that has gone: %v", err)
+		t.Errorf("a device that is no longer there: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ type VLAN struct {
 const vlanMask = 0xfff
 
 // AddVLAN adds a VLAN device, up: the kernel's where it has one, else one made
-// by BPF programs that push and pop the tag. kernel tells which.
+// by BPF programs that push and pop the tag. kernel reports which.
 func (ns *Namespace) AddVLAN(v VLAN) (kernel bool, err error) {
 	lower, err := ns.index(v.Device)
 	if err != nil {
@@ -74,7 +74,7 @@ func pushTag(id, lower int) asm.Instructions {
 }
 
 // popTag takes the tag off packets that have it, and lets them arrive at the
-// device. All others go on.
+// device. All others pass on.
 func popTag(id, device int) asm.Instructions {
 	code := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),

@@ -161,7 +161,7 @@ func (f Flow) find(frame []byte) (reply, found bool) {
 	return false, false
 }
 
-// sound tells whether the checksum of an IPv4 header is right (RFC 791).
+// sound reports whether the checksum of an IPv4 header is right (RFC 791).
 func sound(header []byte) bool {
 	var sum uint32
 	for at := 0; at < len(header); at += 2 {
@@ -170,7 +170,7 @@ func sound(header []byte) bool {
 	return uint16(sum)+uint16(sum>>16) == 0xffff
 }
 
-// Stop ends the watch and gives what was seen, the earliest first.
+// Stop ends the watch and returns what was seen, the earliest first.
 func (w *Watch) Stop() ([]Sighting, error) {
 	w.over.Store(true)
 	w.wait.Wait()

@@ -92,8 +92,15 @@ func TestRealCNIPlugins(t *testing.T) {
 	t.Run("bandwidth limits the rate", func(t *testing.T) { testCNIRate(t, l) })
 	t.Run("firewall accepts by address", func(t *testing.T) {
 		rules, status, err := exec(t.Context(), l, "cni-firewall.h1", "iptables", "-S", "CNI-FORWARD")
-		if err != nil || status != 0 || !strings.Contains(rules, "-s 10.101.0.2/32 -j ACCEPT") || !strings.Contains(rules, "-d 10.101.0.2/32") {
-			t.Errorf("rules\n%s%v", rules, err)
+		switch {
+		case err != nil:
+			t.Errorf("err is %v, want nil; rules\n%s%v", err, rules, err)
+		case status != 0:
+			t.Errorf("status is %v, want 0; rules\n%s%v", status, rules, err)
+		case !strings.Contains(rules, "-s 10.101.0.2/32 -j ACCEPT"):
+			t.Errorf("strings.Contains(rules, \"-s 10.101.0.2/32 -j ACCEPT\") is false; rules\n%s%v", rules, err)
+		case !strings.Contains(rules, "-d 10.101.0.2/32"):
+			t.Errorf("strings.Contains(rules, \"-d 10.101.0.2/32\") is false; rules\n%s%v", rules, err)
 		}
 	})
 	t.Run("iproute2 knows the containers", func(t *testing.T) {

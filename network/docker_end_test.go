@@ -78,8 +78,8 @@ func TestRealDockerProcessesEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shell(t, l, "h1", "mkfifo /run/in; exec 1>/dev/null 2>&1; sleep 60 >/run/in & "+binary+" "+lab.ErrandVerb+" "+dockerIn+
-		"exec --interactive --env "+lab.ErrandMark+" docker-bridge-h1-c1 /tare agent </run/in & echo $! >/run/client")
+	shell(t, l, "h1", "mkfifo /run/in; exec 1>/dev/null 2>&1; sleep 60 >/run/in & "+binary+" "+lab.ContainerExecVerb+" "+dockerIn+
+		"exec --interactive --env "+lab.ExecMark+" docker-bridge-h1-c1 /tare agent </run/in & echo $! >/run/client")
 	await("/tare agent", 1)
 	shell(t, l, "h1", "kill -KILL $(cat /run/client)")
 	await("/tare agent", 0)

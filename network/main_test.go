@@ -21,23 +21,23 @@ import (
 
 func TestMain(m *testing.M) {
 	labmain.Run(m, "network", labmain.Verbs{
-		network.TunnelVerb:  func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
-		docker.LookUpVerb:   func(a []string) error { return docker.LookUp(context.Background(), a[0], os.Stdout) },
-		lab.ErrandVerb:      errand,
-		"own-docker":        func([]string) error { return ownDocker() },
-		"greet":             func(a []string) error { return greet(a[0]) },
-		"call":              func(a []string) error { return call(a[0]) },
-		"refused":           func(a []string) error { return refused(a[0]) },
-		"sniff":             func(a []string) error { return sniff(a[0]) },
-		containerd.ExecVerb: func(a []string) error { return containerd.Exec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
-		cniplugin.Verb:      func(a []string) error { return cniplugin.Run(context.Background(), a[0], os.Stdout) },
-		"confined":          func([]string) error { return confined() },
+		network.TunnelVerb:    func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
+		docker.LookUpVerb:     func(a []string) error { return docker.LookUp(context.Background(), a[0], os.Stdout) },
+		lab.ContainerExecVerb: containerExec,
+		"own-docker":          func([]string) error { return ownDocker() },
+		"greet":               func(a []string) error { return greet(a[0]) },
+		"call":                func(a []string) error { return call(a[0]) },
+		"refused":             func(a []string) error { return refused(a[0]) },
+		"sniff":               func(a []string) error { return sniff(a[0]) },
+		containerd.ExecVerb:   func(a []string) error { return containerd.Exec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
+		cniplugin.Verb:        func(a []string) error { return cniplugin.Run(context.Background(), a[0], os.Stdout) },
+		"confined":            func([]string) error { return confined() },
 	})
 }
 
-// errand ends this process as the command ended.
-func errand(argv []string) error {
-	status, err := lab.Errand(argv)
+// containerExec runs an engine's command and exits with its status.
+func containerExec(argv []string) error {
+	status, err := lab.ExecInContainer(argv)
 	if err == nil {
 		os.Exit(status)
 	}

@@ -212,8 +212,15 @@ func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	l := build(t, tagged, plain)
 	for name, want := range map[string]string{"vlan": "overhead 28", "macvlan": "overhead 24"} {
 		printed, status, err := exec(t.Context(), l, name+".h1", "tc", "qdisc", "show", "dev", lab.Device)
-		if err != nil || status != 0 || !strings.Contains(printed, "tbf") || !strings.Contains(printed, want) {
-			t.Errorf("%s: the link is %q, want %s; status %d, %v", name, printed, want, status, err)
+		switch {
+		case err != nil:
+			t.Errorf("err is %v, want nil; %s: the link is %q, want %s; status %d, %v", err, name, printed, want, status, err)
+		case status != 0:
+			t.Errorf("status is %v, want 0; %s: the link is %q, want %s; status %d, %v", status, name, printed, want, status, err)
+		case !strings.Contains(printed, "tbf"):
+			t.Errorf("strings.Contains(printed, \"tbf\") is false; %s: the link is %q, want %s; status %d, %v", name, printed, want, status, err)
+		case !strings.Contains(printed, want):
+			t.Errorf("strings.Contains(printed, want) is false; %s: the link is %q, want %s; status %d, %v", name, printed, want, status, err)
 		}
 	}
 	out := measure(t, l, built(t, l, "vlan"), network.CrossHost, "tcp_stream",

@@ -51,8 +51,15 @@ func overflow(t *testing.T) error {
 	}
 	lo := devices["lo"]
 	const packet = 20 + 8 + size // IPv4 and UDP headers; loopback leaves Ethernet's out
-	if lo.TxPackets != sent || lo.TxBytes != sent*packet || lo.RxPackets != sent || lo.RxBytes != sent*packet {
-		t.Errorf("sent %d packets of %d bytes, lo counted %+v", sent, packet, lo)
+	switch {
+	case lo.TxPackets != sent:
+		t.Errorf("lo.TxPackets is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.TxPackets, sent, sent, packet, lo)
+	case lo.TxBytes != sent*packet:
+		t.Errorf("lo.TxBytes is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.TxBytes, sent*packet, sent, packet, lo)
+	case lo.RxPackets != sent:
+		t.Errorf("lo.RxPackets is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.RxPackets, sent, sent, packet, lo)
+	case lo.RxBytes != sent*packet:
+		t.Errorf("lo.RxBytes is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.RxBytes, sent*packet, sent, packet, lo)
 	}
 	return nil
 }

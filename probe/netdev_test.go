@@ -48,8 +48,15 @@ func TestCapturedNetDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	lo := got["lo"]
-	if len(got) != 4 || lo.RxPackets == 0 || lo.RxBytes != lo.TxBytes || got["eth0"].RxBytes == 0 {
-		t.Errorf("%+v", got)
+	switch {
+	case len(got) != 4:
+		t.Errorf("len(got) is %v, want 4; %+v", len(got), got)
+	case lo.RxPackets == 0:
+		t.Errorf("lo.RxPackets is 0; %+v", got)
+	case lo.RxBytes != lo.TxBytes:
+		t.Errorf("lo.RxBytes is %v, want %v; %+v", lo.RxBytes, lo.TxBytes, got)
+	case got["eth0"].RxBytes == 0:
+		t.Errorf("got[\"eth0\"].RxBytes is 0; %+v", got)
 	}
 	if _, err := netDevicesAt(filepath.Join(vm, "proc/2/net/dev")); err == nil {
 		t.Error("no file, no error")

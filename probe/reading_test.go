@@ -20,8 +20,15 @@ func TestSinceTellsWhatChanged(t *testing.T) {
 	}
 	before := Read(machine("00000001", "10"), Machine)
 	readings, unread := Read(machine("0000000b", "10"), Machine).Since(before)
-	if len(readings) != 1 || readings[0].Source != "/proc/net/softnet_stat" || len(readings[0].Counts) != 1 || readings[0].Counts["cpu0.squeezed"] != 10 {
-		t.Errorf("readings %+v", readings)
+	switch {
+	case len(readings) != 1:
+		t.Errorf("len(readings) is %v, want 1; readings %+v", len(readings), readings)
+	case readings[0].Source != "/proc/net/softnet_stat":
+		t.Errorf("readings[0].Source is %v, want \"/proc/net/softnet_stat\"; readings %+v", readings[0].Source, readings)
+	case len(readings[0].Counts) != 1:
+		t.Errorf("len(readings[0].Counts) is %v, want 1; readings %+v", len(readings[0].Counts), readings)
+	case readings[0].Counts["cpu0.squeezed"] != 10:
+		t.Errorf("readings[0].Counts[\"cpu0.squeezed\"] is %v, want 10; readings %+v", readings[0].Counts["cpu0.squeezed"], readings)
 	}
 	var named []string
 	for _, u := range unread {
@@ -57,8 +64,17 @@ func TestRefusedSourceSaysWhatHelps(t *testing.T) {
 func TestProbesAreWhole(t *testing.T) {
 	var names, counts []string
 	for _, p := range All() {
-		if p.Name == "" || p.Doc == "" || p.Source == "" || (p.count == nil) == (p.look == nil) || slices.Contains(names, p.Name) {
-			t.Errorf("probe %+v", p)
+		switch {
+		case p.Name == "":
+			t.Errorf("p.Name is empty; probe %+v", p)
+		case p.Doc == "":
+			t.Errorf("p.Doc is empty; probe %+v", p)
+		case p.Source == "":
+			t.Errorf("p.Source is empty; probe %+v", p)
+		case (p.count == nil) == (p.look == nil):
+			t.Errorf("(p.count == nil) is (p.look == nil); probe %+v", p)
+		case slices.Contains(names, p.Name):
+			t.Errorf("slices.Contains(names, p.Name) holds; probe %+v", p)
 		}
 		if p.count != nil && slices.Contains(counts, p.Source) {
 			t.Errorf("%s counts from the source of another", p.Name)

@@ -9,7 +9,7 @@ import (
 // mostFigures is how many a table in a terminal holds.
 const mostFigures = 16
 
-// published prints what came of a published measurement that was repeated: its
+// published prints the outcome of a published measurement that was repeated: its
 // figures beside those measured here, a verdict on each claim, and what tare
 // recommends.
 func (p *page) published(res *result.Result) {
@@ -73,7 +73,7 @@ func (w words) tally(claims []result.Claim) string {
 	return w.join(texts...)
 }
 
-// claimed is the word for a verdict on a claim; one that is not known stands as it
+// claimed is the word for a verdict on a claim; one that is not known is shown as it
 // is.
 func (w words) claimed(verdict string) string {
 	switch verdict {

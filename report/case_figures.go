@@ -7,7 +7,7 @@ import (
 	"tare/result"
 )
 
-// widestText is where a name or a setting is cut, in columns: two of them stand in
+// widestText is where a name or a setting is cut, in columns: two of them are in
 // the narrowest report.
 const widestText = 33
 
@@ -33,7 +33,7 @@ func figureTables(figures []result.Figure) []figureTable {
 }
 
 // figureColumn is a column of a table of figures: what it is, and what of a figure
-// stands in it.
+// is in it.
 type figureColumn struct {
 	head, unit    string
 	right, joined bool
@@ -87,7 +87,7 @@ func (t figureTable) layOut(w words) []figureColumn {
 	}
 }
 
-// columns lay a table out for a terminal; what says nothing is left out.
+// columns arrange a table for a terminal; what says nothing is left out.
 func (t figureTable) columns(w words) grid {
 	var g grid
 	for _, c := range t.layOut(w) {

@@ -58,7 +58,7 @@ func markdownList(b *strings.Builder, title string, texts []string) {
 	}
 }
 
-// markdown writes a table of figures; an interval stands with its toll.
+// markdown writes a table of figures; an interval is with its toll.
 func (t figureTable) markdown(b *strings.Builder, w words) {
 	fmt.Fprintf(b, "\n%s\n\n", markdownText(t.title))
 	var columns []figureColumn

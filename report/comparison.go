@@ -138,7 +138,7 @@ func alongAxes(params result.Params, owner result.Owner) []string {
 	return texts
 }
 
-// columns lay a table out.
+// columns are those of a table.
 func (t *comparisonTable) columns(w words, judged string) grid {
 	names := column{unit: w.say("network")}
 	metrics := column{unit: w.say("metric")}

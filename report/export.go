@@ -21,7 +21,7 @@ type Format struct {
 }
 
 // MostCells is how many cells are shown to people: more would not be read, and take
-// minutes to lay out.
+// minutes to arrange.
 const MostCells = 20000
 
 // Formats lists the formats.

@@ -17,7 +17,7 @@ type column struct {
 	cells      []cell
 }
 
-// empty tells whether no cell says anything.
+// empty reports whether no cell has a text.
 func (c column) empty() bool {
 	for _, cell := range c.cells {
 		if cell.text != "" && cell.text != "-" {

@@ -163,7 +163,7 @@ func (w words) setUp(plan result.Plan) string {
 	return w.say("set_up", "text", w.join(parts...))
 }
 
-// applications says which programs stood at the two ends of each application.
+// applications names the programs at the two ends of each application.
 func (w words) applications(groups []*weigh.Group, versions map[string]string) string {
 	program := func(text string) string {
 		return strings.TrimSpace(clip(clean(text), 20) + " " + clip(clean(versions[text]), 20))

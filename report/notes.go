@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// notes are what must be said about single numbers: a mark stands beside the
+// notes are what must be said about single numbers: a mark is next to the
 // number, its text below the table. Numbers with the same texts share a mark.
 type notes struct {
 	legend []string
@@ -27,7 +27,7 @@ func (n *notes) mark(texts []string) string {
 }
 
 // annotate marks the numbers of a column with the texts that touch each; nil
-// stands for a cell without a number. What touches them all is marked once, on
+// is a cell without a number. What touches them all is marked once, on
 // the column's unit.
 func (n *notes) annotate(c *column, texts [][]string) {
 	common := inAll(texts)
@@ -48,7 +48,7 @@ func (n *notes) annotate(c *column, texts [][]string) {
 	}
 }
 
-// inAll are the texts that stand in every list, where there are several; nil
+// inAll are the texts that are in every list, where there are several; nil
 // lists do not count.
 func inAll(lists [][]string) []string {
 	lists = slices.DeleteFunc(slices.Clone(lists), func(list []string) bool { return list == nil })

@@ -59,7 +59,7 @@ func linkOf(g *weigh.Group, c *result.Cell) string {
 const mostLabel = 32
 
 // name is the row's label. Parameters that do not fit beside the network's name
-// stand alone, indented: the row follows its network's own.
+// are alone, indented: the row follows its network's own.
 func (r row) name() string {
 	label := clean(r.network)
 	if r.link != "" {
@@ -93,7 +93,7 @@ func (r row) metric(slot int, name string) *result.Metric {
 	return weigh.Metric(r.cells[slot], name)
 }
 
-// measured tells whether any of the headlines was.
+// measured reports whether any of the headlines was.
 func (r row) measured(headlines []string) bool {
 	for slot, name := range headlines {
 		if r.metric(slot, name) != nil {
@@ -103,7 +103,7 @@ func (r row) measured(headlines []string) bool {
 	return false
 }
 
-// everywhere are the texts that stand at every number of the row, where it has
+// everywhere are the texts that are at every number of the row, where it has
 // several.
 func (r row) everywhere(shown [][]string) []string {
 	var lists [][]string

@@ -83,7 +83,7 @@ func (p *page) sweep(series map[string][]float64) bool {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(steps[a], steps[b]) })
 		for _, step := range order {
 			at := scaleFor(over.Unit, steps[step]).withUnit(steps[step])
-			if over.Name == "size" { // in powers of two, which no decimal unit tells apart
+			if over.Name == "size" { // in powers of two, which no decimal unit distinguishes
 				at = fmt.Sprintf("%.0f bytes", steps[step])
 			}
 			p.line(fmt.Sprintf("  %s %12s", over.Name, at) + wordsAt(series, quantities, step))

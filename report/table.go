@@ -135,7 +135,7 @@ func (t *table) names() column {
 	return c
 }
 
-// rowNotes are the texts that stand at every number of a row and not of all
+// rowNotes are the texts that are at every number of a row and not of all
 // rows: they are marked once, at the row's name.
 func (t *table) rowNotes(i int) []string {
 	shown := t.shown()
@@ -208,7 +208,7 @@ func (t *table) value(slot int, metric string) []column {
 	return []column{c}
 }
 
-// missing stands where a row lacks a number; a headline's says why.
+// missing is shown where a row lacks a number; a headline's says why.
 func (t *table) missing(c *result.Cell, headline bool) cell {
 	if c == nil || !headline {
 		return cell{text: "-"}

@@ -1,9 +1,9 @@
 // Package report renders a result for people, and writes it for other tools.
 //
 //   - terminal.go: the report that a terminal shows, section by section
-//   - heading.go, findings.go: what stands before and after the tables
+//   - heading.go, findings.go: what is before and after the tables
 //   - group.go, row.go, absence.go: which cells share a table, and its rows
-//   - table.go, verdict.go: the columns of a table and what stands below it
+//   - table.go, verdict.go: the columns of a table and what is below it
 //   - containers.go: what differs where containers are made
 //   - rungs.go, ladder.go: what each network adds to the one it is built upon
 //   - comparison.go, ranking.go: a result beside an older one, networks in order
@@ -34,9 +34,9 @@ const (
 
 // Options say where a report is shown.
 type Options struct {
-	Width  int    // columns: 72 to 100; 0, or more, stands for 100
+	Width  int    // columns: 72 to 100; 0, or more, means 100
 	Colour bool   // with SGR escapes
-	Lang   string // one of Languages; any other stands for English
+	Lang   string // one of Languages; any other means English
 }
 
 // Terminal writes the report that a person reads in a terminal: a heading, for

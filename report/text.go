@@ -45,7 +45,7 @@ func width(text string) int {
 	return columns
 }
 
-// clip shortens text to at most so many columns; "…" stands for what is cut.
+// clip shortens text to at most so many columns; "…" marks what is cut.
 func clip(text string, most int) string {
 	if width(text) <= most {
 		return text

@@ -74,7 +74,7 @@ const (
 	longestName = 32 // where names of devices, functions and reasons are cut
 )
 
-// waterfall is a row for each hop, its bar where it stands on the packet's way.
+// waterfall is a row for each hop, its bar where it is on the packet's way.
 func (w words) waterfall(t *result.Trace) grid {
 	columns := grid{
 		{head: w.say("hop")}, {head: w.say("at")}, {head: w.say("device")},

@@ -76,7 +76,7 @@ func (s scale) withUnit(stored float64) string {
 	return strings.TrimSpace(s.show(stored) + " " + s.unit)
 }
 
-// figure writes a number with three significant digits; "-" stands for one
+// figure writes a number with three significant digits; "-" is shown for one
 // that is not finite.
 func figure(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -90,7 +90,7 @@ func viewsOf(results []*result.Result) []view {
 		views = append(views, viewOf(res, groups))
 		all = append(all, groups...)
 	}
-	links := spansOver(all, "link") // a run has one link: what several tell stands together
+	links := spansOver(all, "link") // a run has one link: that of several is together
 	for n, at := 0, 0; n < len(views); n++ {
 		for i := range views[n].Groups {
 			views[n].Groups[i].Links = links[all[at]]

@@ -13,7 +13,7 @@ type viewRung struct {
 	Label    string    `json:"label"`
 	Parent   string    `json:"parent"` // the label of the rung below, "" for the baseline
 	Fidelity string    `json:"fidelity"`
-	Level    float64   `json:"level"`          // where it stands, in the metric's unit: the baseline's value and all steps up to here
+	Level    float64   `json:"level"`          // where it is, in the metric's unit: the baseline's value and all steps up to here
 	Step     *viewStep `json:"step,omitempty"` // absent for the baseline, and where no block holds both rungs
 }
 

@@ -19,7 +19,7 @@ type viewSize struct {
 	N     int      `json:"n"`             // windows
 }
 
-// viewLoad is what came of the trials at about one offered load.
+// viewLoad is the outcome of the trials at about one offered load.
 type viewLoad struct {
 	Offered  float64  `json:"offered"`           // 1/s, the median
 	Received float64  `json:"received"`          // 1/s, the median

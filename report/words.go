@@ -28,7 +28,7 @@ type words struct {
 	texts    map[string]string
 }
 
-// wordsOf reads the catalogue of a language; English stands for one that is
+// wordsOf reads the catalogue of a language; English is taken for one that is
 // not known.
 func wordsOf(language string) words {
 	if !slices.Contains(Languages(), language) {
@@ -66,7 +66,7 @@ func (w words) count(noun string, n int) string {
 }
 
 // state is the word for a verdict or a status, which results write in English;
-// one that is not known stands as it is.
+// one that is not known is shown as it is.
 func (w words) state(word string) string {
 	switch word {
 	case "slower", "faster", "equal", "failed", "skipped":
@@ -86,5 +86,5 @@ func (w words) list(names []string) string { return strings.Join(names, w.say("l
 // of puts what is said of a subject behind it: "failed: no route to host".
 func (w words) of(subject, text string) string { return subject + w.say("colon") + text }
 
-// aside is what stands in brackets behind a text.
+// aside is what is in brackets after a text.
 func (w words) aside(text string) string { return w.say("brackets", "text", text) }

@@ -28,7 +28,7 @@ const (
 	ClaimUntestable    = "cannot be tested here"
 )
 
-// Claim is a sentence of the article, and what came of it here.
+// Claim is a sentence of the article, and the verdict on it here.
 type Claim struct {
 	Text    string `json:"text"`
 	Kind    string `json:"kind"` // "stated", "inferred", "conjectured", "open question"
@@ -42,7 +42,7 @@ type Claim struct {
 type Figure struct {
 	Experiment string   `json:"experiment"`
 	Network    string   `json:"network"` // as published
-	As         string   `json:"as"`      // the network here that stands for it
+	As         string   `json:"as"`      // the network that was measured here in its place
 	Path       string   `json:"path"`    // that was measured here
 	Workload   string   `json:"workload"`
 	Metric     string   `json:"metric"`
@@ -52,7 +52,7 @@ type Figure struct {
 	Published  *float64 `json:"published,omitempty"`
 	Measured   *float64 `json:"measured,omitempty"`
 	Fidelity   string   `json:"fidelity"` // a stand-in where either network of the toll is one
-	Against    string   `json:"against"`  // as published: what the tolls are reckoned over; empty: this is it
+	Against    string   `json:"against"`  // as published: what the tolls are computed against; empty: this is it
 	// The tolls; where a link sets the figures, Ceiling holds both shares of it.
 	PublishedToll *float64       `json:"published_toll,omitempty"`
 	Toll          *Change        `json:"toll,omitempty"`

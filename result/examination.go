@@ -12,9 +12,9 @@ type Examination struct {
 	Dial     string   // the address at which the client reaches the server
 	Places   []string // the ends and their hosts, the client's first
 	NIC      string   // model of the hosts' interfaces
-	MTU      int      // bytes, that the hosts' interfaces were laid with; 0: unknown
+	MTU      int      // bytes, that the hosts' interfaces were set up with; 0: unknown
 	Inner    int      // bytes that the network's headers leave of it
-	Link     bool     // the hosts' interfaces were laid with a rate
+	Link     bool     // the hosts' interfaces were set up with a rate
 	Rules    int      // firewall rules that the network was asked to have
 
 	Trials    []Trial

@@ -229,8 +229,15 @@ func TestNumbersWithoutAWordStayOut(t *testing.T) {
 		}
 		c := back.Cells[0]
 		s := c.Samples[0]
-		if len(s.Metrics) != 1 || len(s.Counters) != 1 || len(s.Series) != 1 || len(s.Series["good"]) != 2 {
-			t.Errorf("%v in a sample: %+v", bad, s)
+		switch {
+		case len(s.Metrics) != 1:
+			t.Errorf("len(s.Metrics) is %v, want 1; %v in a sample: %+v", len(s.Metrics), bad, s)
+		case len(s.Counters) != 1:
+			t.Errorf("len(s.Counters) is %v, want 1; %v in a sample: %+v", len(s.Counters), bad, s)
+		case len(s.Series) != 1:
+			t.Errorf("len(s.Series) is %v, want 1; %v in a sample: %+v", len(s.Series), bad, s)
+		case len(s.Series["good"]) != 2:
+			t.Errorf("len(s.Series[\"good\"]) is %v, want 2; %v in a sample: %+v", len(s.Series["good"]), bad, s)
 		}
 		if len(back.Noise.AA) != 1 || len(back.Findings) != 1 || len(back.Findings[0].Evidence) != 1 {
 			t.Errorf("%v: A/A %+v, findings %+v", bad, back.Noise.AA, back.Findings)
@@ -238,9 +245,23 @@ func TestNumbersWithoutAWordStayOut(t *testing.T) {
 		if len(c.Metrics) != 2 {
 			t.Fatalf("%v: metrics %+v", bad, c.Metrics)
 		}
-		if m := c.Metrics[0]; m.Low != nil || m.High != nil || m.Ceiling != nil || m.TollParts != nil ||
-			m.Toll == nil || m.Toll.Low != nil || m.Toll.High != nil || m.Toll.Delta.High != nil {
-			t.Errorf("%v in what hangs on a metric: %+v", bad, m)
+		switch m := c.Metrics[0]; {
+		case m.Low != nil:
+			t.Errorf("m.Low is %v, want nil; %v in what hangs on a metric: %+v", m.Low, bad, m)
+		case m.High != nil:
+			t.Errorf("m.High is %v, want nil; %v in what hangs on a metric: %+v", m.High, bad, m)
+		case m.Ceiling != nil:
+			t.Errorf("m.Ceiling is %v, want nil; %v in what hangs on a metric: %+v", m.Ceiling, bad, m)
+		case m.TollParts != nil:
+			t.Errorf("m.TollParts is %v, want nil; %v in what hangs on a metric: %+v", m.TollParts, bad, m)
+		case m.Toll == nil:
+			t.Errorf("m.Toll is nil; %v in what hangs on a metric: %+v", bad, m)
+		case m.Toll.Low != nil:
+			t.Errorf("m.Toll.Low is %v, want nil; %v in what hangs on a metric: %+v", m.Toll.Low, bad, m)
+		case m.Toll.High != nil:
+			t.Errorf("m.Toll.High is %v, want nil; %v in what hangs on a metric: %+v", m.Toll.High, bad, m)
+		case m.Toll.Delta.High != nil:
+			t.Errorf("m.Toll.Delta.High is %v, want nil; %v in what hangs on a metric: %+v", m.Toll.Delta.High, bad, m)
 		}
 		if m := c.Metrics[1]; m.Toll != nil || m.TollParts != nil {
 			t.Errorf("a toll of %v: %+v", bad, m)

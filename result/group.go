@@ -20,7 +20,7 @@ const (
 // same path, workload and mode, and the same parameters but those of the network
 // and how long it was measured. params are the baseline's, since a network may
 // have a link of its own. The key is words of the form name=value, in the order of
-// Axes; an axis at the value that its absence stands for is left out, so that an
+// Axes; an axis at the value that its absence means is left out, so that an
 // axis that is new changes no older key.
 func GroupKey(path, workload, mode string, params Params) string {
 	words := []string{}

@@ -65,7 +65,7 @@ func QuantityOf(name string) (Quantity, bool) {
 	return Quantity{}, false
 }
 
-// Judged tells whether networks are told apart by a metric: by rates and medians,
+// Judged reports whether networks are judged by a metric: by rates and medians,
 // not by tails, counts and costs.
 func Judged(metric string) bool {
 	return slices.Contains([]string{"throughput", "rate", "rtt_p50", "latency_p50"}, metric)

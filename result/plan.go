@@ -32,7 +32,7 @@ type Plan struct {
 	Needs []string `json:"needs,omitempty" yaml:"needs,omitempty"`
 
 	// Case is the published measurement that this repeats: all of its experiments,
-	// whose own plans stand in the result's case.
+	// whose own plans are in the result's case.
 	Case string `json:"case,omitempty" yaml:"case,omitempty"`
 
 	// Skipped holds what "all" left out and why; the tool writes it.
@@ -40,7 +40,7 @@ type Plan struct {
 }
 
 // NetworkPlan is one network of a plan; a zero Link means the plan's own. The
-// same network may stand more than once with other parameters.
+// same network may be there more than once with other parameters.
 type NetworkPlan struct {
 	Name   string        `json:"name" yaml:"name"`
 	Link   BitsPerSecond `json:"link,omitempty" yaml:"link,omitempty"`

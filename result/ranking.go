@@ -12,7 +12,7 @@ type Ranking struct {
 	Unranked []Unqualified `json:"unranked"` // measured, or meant to be, and without a place
 }
 
-// Ranked is a network at its place. Networks that can't be told apart share
+// Ranked is a network at its place. Networks that cannot be distinguished share
 // one.
 type Ranked struct {
 	Place   int      `json:"place"` // from 1

@@ -60,7 +60,7 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(r.Value, 'f', -1, 64)
 }
 
-// IsZero tells that no rate was given.
+// IsZero reports whether no rate was given.
 func (r Rate) IsZero() bool { return r.Value == 0 }
 
 // MarshalJSON writes the number alone: the workload says what it counts.

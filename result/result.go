@@ -23,7 +23,7 @@ type Result struct {
 	Findings    []Finding   `json:"findings"`
 	Rankings    []Ranking   `json:"rankings,omitempty"` // where the plan asks something of the networks
 	Case        *Case       `json:"case,omitempty"`     // where it repeats a published measurement
-	States      []State     `json:"states"`             // what stood on the machine and at each place before the first window
+	States      []State     `json:"states"`             // the machine and each place before the first window
 	Unread      []Unread    `json:"unread"`             // sources that could not be read, each once
 	Warnings    []string    `json:"warnings"`
 }
@@ -96,7 +96,7 @@ type Cell struct {
 	Fidelity string `json:"fidelity"`
 	Status   string `json:"status"`
 	Reason   string `json:"reason"` // why it is not ok
-	// Underlays are where it stands, by the names that the places of states
+	// Underlays are where it was measured, by the names that the places of states
 	// begin with; of a baseline there are two, layout "a" and "b".
 	Clusters []string  `json:"underlays"`
 	Client   *End      `json:"client,omitempty"`
@@ -253,8 +253,7 @@ type Reading struct {
 	Counts map[string]float64 `json:"counts"`        // times in s
 }
 
-// State is what one source says of one place, as it stood before the first
-// window.
+// State is what one source reports of one place before the first window.
 type State struct {
 	At     string         `json:"at,omitempty"` // "vxlan.h1/c1"; empty: the whole machine
 	Source string         `json:"source"`

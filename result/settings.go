@@ -70,7 +70,7 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 // MarshalYAML writes a mapping.
 func (s Settings) MarshalYAML() (any, error) { return s.Map(), nil }
 
-// UnmarshalYAML reads a mapping; numbers may stand without quotes.
+// UnmarshalYAML reads a mapping; numbers need no quotes.
 func (s *Settings) UnmarshalYAML(decode func(any) error) error {
 	var params map[string]string
 	if err := decode(&params); err != nil {

@@ -42,7 +42,7 @@ type HopToll struct {
 	Delta    float64 `json:"delta"`    // its share of the toll without the tracer
 }
 
-// Ledger says what became of the packets that did not arrive.
+// Ledger is where the packets were lost that did not arrive.
 type Ledger struct {
 	Lost     *uint64 `json:"lost,omitempty"` // by the workload's own count; absent where it has none
 	Found    uint64  `json:"found"`          // packets of the workload whose end was seen

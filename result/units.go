@@ -91,7 +91,7 @@ func (s Seconds) Duration() time.Duration {
 // MarshalYAML writes the time span with its unit.
 func (s Seconds) MarshalYAML() (any, error) { return s.Duration().String(), nil }
 
-// UnmarshalYAML reads a time span with its unit; "0s" stands for none.
+// UnmarshalYAML reads a time span with its unit; "0s" means none.
 func (s *Seconds) UnmarshalYAML(node *yaml.Node) error {
 	if node.Value == "0s" || node.Value == "0" {
 		*s = 0

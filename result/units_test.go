@@ -102,8 +102,17 @@ func TestQuantitiesAreNamedOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, q := range Quantities() {
 		found, ok := QuantityOf(q.Name)
-		if seen[q.Name] || !ok || found != q || q.Unit == "" || q.Better != Higher && q.Better != Lower {
-			t.Errorf("%+v, found as %+v", q, found)
+		switch {
+		case seen[q.Name]:
+			t.Errorf("seen[q.Name] holds; %+v, found as %+v", q, found)
+		case !ok:
+			t.Errorf("ok is false; %+v, found as %+v", q, found)
+		case found != q:
+			t.Errorf("found is %v, want %v; %+v, found as %+v", found, q, q, found)
+		case q.Unit == "":
+			t.Errorf("q.Unit is empty; %+v, found as %+v", q, found)
+		case q.Better != Higher && q.Better != Lower:
+			t.Errorf("q.Better != Higher && q.Better != Lower holds; %+v, found as %+v", q, found)
 		}
 		seen[q.Name] = true
 	}

@@ -84,7 +84,7 @@ func measure(t *testing.T, server, client *agent.Handle, window time.Duration) e
 	return err
 }
 
-// Agents that are killed or stopped during a run are told in time, and the
+// Agents that are killed or stopped during a run are reported in time, and the
 // next request starts others.
 func TestLabUserAgentsThatFailInARun(t *testing.T) {
 	for _, c := range []struct{ signal, says string }{
@@ -113,7 +113,7 @@ func TestLabUserAgentsThatFailInARun(t *testing.T) {
 				t.Errorf("a run whose agents get SIG%s: %v, want %q", c.signal, err, c.says)
 			}
 			if late := time.Since(begun) - window; late > promptly {
-				t.Errorf("it is told %s after the run should have ended", late)
+				t.Errorf("it is reported %s after the run should have ended", late)
 			}
 			for deadline := time.Now().Add(promptly); server.Broken() == nil || client.Broken() == nil; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {

@@ -13,8 +13,8 @@ import (
 	"tare/workload"
 )
 
-// standing is a network as it was laid.
-type standing struct {
+// running is a network that has been set up.
+type running struct {
 	network network.Network
 	cluster *lab.Cluster
 	setup   *network.Setup
@@ -22,12 +22,12 @@ type standing struct {
 
 // begin finds a network in which to make a container. Until end is called the
 // lab stays.
-func (k *keeper) begin(name string) (s standing, end func(), err error) {
+func (k *keeper) begin(name string) (s running, end func(), err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s, stands := k.standing[name]
-	if k.lab == nil || !stands {
-		return s, nil, fmt.Errorf("make container in %s: it does not stand: tare lab show lists what does", name)
+	s, found := k.running[name]
+	if k.lab == nil || !found {
+		return s, nil, fmt.Errorf("make container in %s: the lab has no such network: tare lab show lists those that it has", name)
 	}
 	k.making.Add(1)
 	return s, k.making.Done, nil
@@ -48,7 +48,7 @@ func (k *keeper) operate(req request) (op workload.Operation, err error) {
 
 // attach makes a container on a path of a network, waits for the first packet
 // answered, and removes it, all on the CPUs of the container's host.
-func (s standing) attach(path string) (op workload.Operation, err error) {
+func (s running) attach(path string) (op workload.Operation, err error) {
 	h, err := s.network.AttachHost(s.cluster, path)
 	if err != nil {
 		return op, err
@@ -77,10 +77,10 @@ func (s standing) attach(path string) (op workload.Operation, err error) {
 	return op, err
 }
 
-// lifecycle makes a container without a network and removes it, by what runs the
-// network's containers; where nothing does, a process in namespaces of its own
-// is the least that a container is.
-func (s standing) lifecycle(name string) (op workload.Operation, err error) {
+// lifecycle makes a container without a network and removes it, by the engine of the
+// network. A network without an engine gets a process in new namespaces, which is
+// the least that a container is.
+func (s running) lifecycle(name string) (op workload.Operation, err error) {
 	h := s.cluster.Hosts[0]
 	make := s.network.Runtime.Cycle
 	if make == nil {
@@ -101,7 +101,7 @@ func (s standing) lifecycle(name string) (op workload.Operation, err error) {
 	return op, err
 }
 
-// startApart starts a process that waits in namespaces of its own.
+// startApart starts a process that waits in new namespaces.
 func startApart(h *lab.Host, _ string) (end func() error, err error) {
 	process, err := h.StartApart(engine.WaitVerb)
 	if err != nil {
@@ -121,7 +121,7 @@ func (l *Lab) Attach(ctx context.Context, underlay, path string) (workload.Opera
 }
 
 // Lifecycle makes a container of a network's engine without a network and
-// removes it; without an engine, a process in namespaces of its own.
+// removes it; without an engine, a process in new namespaces.
 func (l *Lab) Lifecycle(ctx context.Context, underlay string) (workload.Operation, error) {
 	return l.operation(ctx, request{Do: doLifecycle, At: underlay})
 }
@@ -132,7 +132,7 @@ func (l *Lab) operation(ctx context.Context, req request) (workload.Operation, e
 		return workload.Operation{}, err
 	}
 	if rep.Operation == nil {
-		return workload.Operation{}, errors.New("hear keeper: a reply without an operation")
+		return workload.Operation{}, errors.New("read keeper's reply: it has no operation")
 	}
 	return *rep.Operation, nil
 }

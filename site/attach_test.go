@@ -14,9 +14,9 @@ import (
 	"tare/test/labtest"
 )
 
-// stands lists what a lab's namespaces hold, by name: their devices, routes and
+// holds lists what a lab's namespaces hold, by name: their devices, routes and
 // rules.
-func stands(t *testing.T, l *site.Lab) []string {
+func holds(t *testing.T, l *site.Lab) []string {
 	t.Helper()
 	held, err := l.Look(t.Context(), "")
 	if err != nil {
@@ -48,7 +48,7 @@ func stands(t *testing.T, l *site.Lab) []string {
 func TestLabUserContainersComeAndGo(t *testing.T) {
 	names := []string{network.Baseline, "veth", "bridge", "nat", "proxy", "vxlan"}
 	l := build(t, names...)
-	before := stands(t, l)
+	before := holds(t, l)
 	for _, name := range names {
 		n, _ := network.Find(name)
 		for _, path := range n.Paths {
@@ -58,8 +58,15 @@ func TestLabUserContainersComeAndGo(t *testing.T) {
 				continue
 			}
 			made := name != network.Baseline
-			if op.Create <= 0 || op.Answer <= 0 || made != (op.Remove > 0) || made && op.Create < 100*time.Microsecond {
-				t.Errorf("%s on %s: %+v", name, path, op)
+			switch {
+			case op.Create <= 0:
+				t.Errorf("op.Create is %v, want more than 0; %s on %s: %+v", op.Create, name, path, op)
+			case op.Answer <= 0:
+				t.Errorf("op.Answer is %v, want more than 0; %s on %s: %+v", op.Answer, name, path, op)
+			case made != (op.Remove > 0):
+				t.Errorf("made is %v, want %v; %s on %s: %+v", made, (op.Remove > 0), name, path, op)
+			case made && op.Create < 100*time.Microsecond:
+				t.Errorf("made && op.Create < 100*time.Microsecond holds; %s on %s: %+v", name, path, op)
 			}
 		}
 	}
@@ -75,7 +82,7 @@ func TestLabUserContainersComeAndGo(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if after := stands(t, l); !slices.Equal(before, after) {
+	if after := holds(t, l); !slices.Equal(before, after) {
 		t.Errorf("the lab has\n%s\nbefore\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
 }
@@ -85,8 +92,15 @@ func TestLabUserProcessWithoutEngine(t *testing.T) {
 	l := build(t, network.Baseline)
 	for range 3 {
 		op, err := l.Lifecycle(t.Context(), network.Baseline)
-		if err != nil || op.Create <= 0 || op.Remove <= 0 || op.Answer != 0 {
-			t.Errorf("%+v, %v", op, err)
+		switch {
+		case err != nil:
+			t.Errorf("err is %v, want nil; %+v, %v", err, op, err)
+		case op.Create <= 0:
+			t.Errorf("op.Create is %v, want more than 0; %+v, %v", op.Create, op, err)
+		case op.Remove <= 0:
+			t.Errorf("op.Remove is %v, want more than 0; %+v, %v", op.Remove, op, err)
+		case op.Answer != 0:
+			t.Errorf("op.Answer is %v, want 0; %+v, %v", op.Answer, op, err)
 		}
 	}
 }
@@ -96,14 +110,14 @@ func TestLabUserSaysWhereNoContainerCanBeMade(t *testing.T) {
 	for _, c := range []struct {
 		at, path, says string
 	}{
-		{"vxlan", network.CrossHost, "does not stand"},
+		{"vxlan", network.CrossHost, "has no such network"},
 		{"bridge", network.SamePod, "a pod has its network before"},
 	} {
 		if _, err := l.Attach(t.Context(), c.at, c.path); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s on %s: %v", c.at, c.path, err)
 		}
 	}
-	if _, err := l.Lifecycle(t.Context(), "vxlan"); err == nil || !strings.Contains(err.Error(), "does not stand") {
+	if _, err := l.Lifecycle(t.Context(), "vxlan"); err == nil || !strings.Contains(err.Error(), "has no such network") {
 		t.Errorf("a container in no network: %v", err)
 	}
 }
@@ -125,7 +139,7 @@ func TestLabUserAskedToGoWaitsForContainers(t *testing.T) {
 		wait.Go(func() {
 			for ctx.Err() == nil {
 				_, err := l.Attach(ctx, "bridge", network.SameHost)
-				if err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), "does not stand") {
+				if err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), "has no such network") {
 					t.Errorf("attach while the lab ends: %v", err)
 				}
 				if err != nil {

@@ -14,9 +14,9 @@ import (
 	"tare/result"
 )
 
-// build lays every underlay of the spec, side by side where real parts make it
-// slow. One that fails is removed and says so in the topology; the others
-// stand.
+// build builds every cluster of the spec and sets up its network, concurrently where
+// real parts make it slow. One that fails is removed and has its error in the
+// topology; the others stay.
 func (k *keeper) build(spec *Spec) (Topology, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -24,7 +24,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 		return Topology{}, errors.New("build: no spec")
 	}
 	if k.lab != nil {
-		return Topology{}, errors.New("build: the lab stands already")
+		return Topology{}, errors.New("build: the lab is built already")
 	}
 	config, err := spec.config()
 	if err != nil {
@@ -40,17 +40,17 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if k.sessions, err = k.joinCgroup(spec.Cgroup); err != nil {
 		return k.topology, err
 	}
-	laid := make([]standing, len(spec.Clusters))
+	networks := make([]running, len(spec.Clusters))
 	var wait sync.WaitGroup
 	for _, together := range byEngine(spec.Clusters, network.Find) {
-		wait.Go(func() { k.setUpTogether(spec.Clusters, together, laid) })
+		wait.Go(func() { k.setUpTogether(spec.Clusters, together, networks) })
 	}
 	wait.Wait()
-	k.standing = map[string]standing{}
-	for i, s := range laid {
+	k.running = map[string]running{}
+	for i, s := range networks {
 		if s.cluster != nil {
 			k.describe(&k.topology.Clusters[i], s.cluster)
-			k.standing[spec.Clusters[i].Name] = s
+			k.running[spec.Clusters[i].Name] = s
 		}
 	}
 	k.topology.Up = time.Since(begun).Seconds()
@@ -58,10 +58,9 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	return k.topology, err
 }
 
-// byEngine groups the indices of underlays: those of one engine that want the
-// same hosts stand on one set of them; all that need no real part are laid in
-// turn. Parameters are of the hosts, so networks that differ in them stand
-// apart.
+// byEngine groups the indices of clusters: those of one engine that want the same
+// hosts share one set of hosts; all that need no real part are built one after
+// another. Parameters belong to the hosts, so networks that differ in them share none.
 func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool)) [][]int {
 	type hosts struct {
 		engine, name, nic string
@@ -90,9 +89,9 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 	return groups
 }
 
-// setUpTogether lays underlays one after another, on the hosts of their engine
-// where they have one. An engine that no network stands on does not stay.
-func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, laid []standing) {
+// setUpTogether builds clusters one after another, on the hosts of their engine where
+// they have one. An engine that no network uses is removed.
+func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, networks []running) {
 	e := &sharedHosts{spec: specs[indices[0]]}
 	for _, i := range indices {
 		begun := time.Now()
@@ -112,7 +111,7 @@ func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, laid []standi
 			e.used, built.Engine = true, e.hosts.Spec.Name
 		}
 		n, _ := network.Find(specs[i].Network)
-		laid[i], k.topology.Clusters[i] = standing{n, cluster, setup}, built
+		networks[i], k.topology.Clusters[i] = running{n, cluster, setup}, built
 	}
 	if err := e.end(k.lab); err != nil {
 		last := &k.topology.Clusters[indices[len(indices)-1]]
@@ -123,20 +122,20 @@ func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, laid []standi
 // sharedHosts are a set of hosts that networks of one engine share, with what was started there.
 type sharedHosts struct {
 	spec  ClusterSpec  // of the first network
-	hosts *lab.Cluster // nil: not laid
+	hosts *lab.Cluster // nil: not built
 	parts map[string]string
 	err   error // why not
 	tried bool
-	used  bool // a network stands on it
+	used  bool // by a network
 }
 
-// lay makes the hosts of an engine and starts its daemons, once.
+// setUp makes the hosts of an engine and starts its daemons, once.
 func (e *sharedHosts) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error) {
 	if e.tried {
 		return e.hosts, e.err
 	}
 	e.tried = true
-	// The name tells it from the same engine on other hosts.
+	// The name distinguishes it from the same engine on other hosts.
 	cluster, err := l.NewCluster(e.spec.hosts("engine-" + e.spec.Name))
 	if err != nil {
 		e.err = err
@@ -151,7 +150,7 @@ func (e *sharedHosts) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error)
 	return cluster, nil
 }
 
-// end takes an engine back that nothing stands on.
+// end removes an engine that no network uses.
 func (e *sharedHosts) end(l *lab.Lab) error {
 	if e.hosts == nil || e.used {
 		return nil
@@ -164,12 +163,12 @@ func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
 	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: s.Link, Switch: s.Switch}
 }
 
-// setUpCluster makes the hosts, or takes those of the network's engine, and lays
-// the network on them. A network that lacks a part has no hosts made.
+// setUpCluster makes the hosts, or takes those of the network's engine, and sets up
+// the network on them. It makes no hosts for a network that lacks a part.
 func (e *sharedHosts) setUpCluster(l *lab.Lab, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
 	n, known := network.Find(spec.Network)
 	if !known {
-		return nil, fmt.Errorf("lay network %q: unknown", spec.Network)
+		return nil, fmt.Errorf("set up network %q: unknown", spec.Network)
 	}
 	return e.setUpNetwork(l, n, spec, setup)
 }
@@ -190,12 +189,12 @@ func (e *sharedHosts) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSp
 		return nil, err
 	}
 	if err := n.Build(cluster, setup); err != nil {
-		return nil, errors.Join(fmt.Errorf("lay network %s: %w", n.Name, err), l.Remove(cluster))
+		return nil, errors.Join(fmt.Errorf("set up network %s: %w", n.Name, err), l.Remove(cluster))
 	}
 	return cluster, nil
 }
 
-// describe fills in what the underlay turned out to be.
+// describe fills in what the cluster turned out to be.
 func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 	built.RPS = cluster.RPS
 	built.Warnings = append(built.Warnings, cluster.Warnings...)
@@ -216,13 +215,13 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 	}
 	paths := n.Paths
 	if n.Name == network.Baseline {
-		paths = network.Paths() // it stands in for every path
+		paths = network.Paths() // every path is compared with it
 	}
 	for _, path := range paths {
 		if slices.Contains(built.Unserved, path) {
 			continue
 		}
-		// A path that needs more hosts or containers than there are is not served.
+		// A path that needs more hosts or containers than there are is left out.
 		if ends, err := n.EndsOf(cluster, path); err == nil {
 			built.Paths[path] = ends
 		}
@@ -233,13 +232,13 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 	}
 }
 
-// probe tries to lay every network, and takes it back. It does so in a lab of
-// its own, whose end is that of every process, so none may stand beside it.
+// probe tries to set up every network, and removes it. It does so in a separate lab,
+// whose end kills every process of the keeper, so the keeper must have no other lab.
 func (k *keeper) probe() (probed []Availability, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.lab != nil {
-		return nil, errors.New("probe: the lab stands already")
+		return nil, errors.New("probe: the lab is built already")
 	}
 	config, err := Spec{Pin: string(lab.PinNone)}.config()
 	if err != nil {

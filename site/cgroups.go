@@ -69,7 +69,7 @@ const claimTries = 10
 // that of the machine's root.
 func makesCgroups() bool { return os.Geteuid() == 0 && lab.IsRoot() }
 
-// claimCgroups writes a lab to the ledger and gives the lock. It first removes
+// claimCgroups writes a lab to the ledger and returns the lock. It first removes
 // what labs left whose owners were killed.
 func claimCgroups(name string) (*os.File, error) {
 	if err := Sweep(); err != nil {
@@ -81,11 +81,11 @@ func claimCgroups(name string) (*os.File, error) {
 			return file, err
 		}
 	}
-	return nil, fmt.Errorf("lock ledger: the file of %s does not stay", name)
+	return nil, fmt.Errorf("lock ledger: other processes keep removing the file of %s", name)
 }
 
-// lockClaim makes a lab's file and locks it; nil: somebody removed it before it
-// was locked.
+// lockClaim makes a lab's file and locks it; nil: another process removed it before
+// it was locked.
 func lockClaim(name string) (*os.File, error) {
 	dir, err := openLedger()
 	if err != nil {
@@ -94,7 +94,7 @@ func lockClaim(name string) (*os.File, error) {
 	path := filepath.Join(dir, name+cgroupSuffix)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the ledger went with its last lab
+		return nil, nil // the ledger was removed with its last lab
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write ledger: %w", err)
@@ -110,7 +110,7 @@ func lockClaim(name string) (*os.File, error) {
 	return nil, file.Close()
 }
 
-// releaseCgroups removes a lab's groups and strikes it from the ledger.
+// releaseCgroups removes a lab's groups and its file in the ledger.
 func releaseCgroups(file *os.File) error {
 	if file == nil {
 		return nil
@@ -123,8 +123,8 @@ func releaseCgroups(file *os.File) error {
 	return errors.Join(err, file.Close(), leave(filepath.Dir(file.Name())))
 }
 
-// Sweep removes the control groups that labs left: of those that nobody locks,
-// and of named labs whose keepers do not answer.
+// Sweep removes the control groups that labs left: of labs whose file no process
+// locks, and of named labs whose keepers do not answer.
 func Sweep() error {
 	if !makesCgroups() {
 		return nil
@@ -156,7 +156,7 @@ func Sweep() error {
 }
 
 // sweepNamed removes the groups of named labs whose keepers were killed. The
-// labs stay in the ledger, so that they can be seen and taken down.
+// labs stay in the ledger, so that they can be listed and taken down.
 func sweepNamed(dir string) error {
 	sockets, err := filepath.Glob(filepath.Join(dir, "*.sock"))
 	if err != nil {
@@ -175,7 +175,7 @@ func sweepNamed(dir string) error {
 }
 
 // removeCgroups removes the group of this name, and those in it, from every
-// hierarchy. What was killed in them gets a moment to end.
+// hierarchy. Processes that were killed in them get a moment to end.
 func removeCgroups(name string) error {
 	var groups []string
 	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/"} {

@@ -46,7 +46,7 @@ func hierarchies(t *testing.T) []string {
 	return found
 }
 
-// groups are those of a lab that stand, in all hierarchies.
+// groups are those of a lab that exist, in all hierarchies.
 func groups(t *testing.T, name string) []string {
 	t.Helper()
 	var all []string
@@ -74,7 +74,7 @@ func makeGroups(t *testing.T, name string) {
 	}
 }
 
-// claim claims a lab's groups, says so, and waits to be killed.
+// claim claims a lab's groups, prints that, and waits to be killed.
 func claim(name string) error {
 	file, err := site.ClaimCgroups(name)
 	if err != nil {
@@ -85,8 +85,8 @@ func claim(name string) error {
 	return site.ReleaseCgroups(file)
 }
 
-// TestLabCgroupsOfKilledOwners: groups stand while their owner lives, whoever
-// sweeps, and are gone with the next command after it was killed.
+// TestLabCgroupsOfKilledOwners: groups exist while their owner lives, even if
+// another command sweeps, and the next command after it was killed removes them.
 func TestLabCgroupsOfKilledOwners(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Logf("uid %d makes no control groups", os.Geteuid())
@@ -94,14 +94,14 @@ func TestLabCgroupsOfKilledOwners(t *testing.T) {
 	}
 	name := labName("killed-groups")
 	cmd := exec.Command("/proc/self/exe", "claim", name)
-	said, err := cmd.StdoutPipe()
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil {
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
 	makeGroups(t, name)
@@ -115,7 +115,7 @@ func TestLabCgroupsOfKilledOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
-		t.Error("a killed owner ends well")
+		t.Error("a killed owner ends without an error")
 	}
 	if err := site.Sweep(); err != nil { // as any command does
 		t.Error(err)

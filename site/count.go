@@ -11,15 +11,14 @@ import (
 	"tare/result"
 )
 
-// Counted is what the counters of some places say, and what could not be read.
+// Counted holds the counters of some places, and what could not be read.
 type Counted struct {
 	Readings []result.Reading `json:"readings,omitempty"`
 	States   []result.State   `json:"states,omitempty"`
 	Unread   []result.Unread  `json:"unread,omitempty"`
 }
 
-// count reads the counters of places, and again when the other side says
-// something.
+// count reads the counters of places, and again when the other side sends a line.
 func (k *keeper) count(c *conversation, req request) error {
 	places, err := k.places(req.Places)
 	if err != nil {
@@ -70,9 +69,9 @@ func (k *keeper) places(addresses []string) ([]*lab.Namespace, error) {
 	return places, nil
 }
 
-// reader gives the reader of a place's counters. It is opened at first use, in
-// the namespace, and held as long as the lab stands: to enter and to open costs
-// more than to read.
+// reader returns the reader of a place's counters. It is opened at first use, in
+// the namespace, and stays open as long as the lab exists: to enter and to open
+// costs more than to read.
 func (k *keeper) reader(ns *lab.Namespace) (*probe.Reader, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,7 +89,7 @@ func (k *keeper) reader(ns *lab.Namespace) (*probe.Reader, error) {
 	return r, nil
 }
 
-// closeReaders closes what counts.
+// closeReaders closes the readers of all places.
 func (k *keeper) closeReaders() error {
 	var errs []error
 	for _, r := range k.readers {
@@ -111,7 +110,7 @@ func readAll(readers []*probe.Reader) []probe.Counts {
 	return counts
 }
 
-// states reads what stands at places.
+// states reads the states of places.
 func (k *keeper) states(addresses []string) (Counted, error) {
 	var all Counted
 	places, err := k.places(addresses)
@@ -145,8 +144,8 @@ func (k *keeper) inside(ns *lab.Namespace, work func()) error {
 	})
 }
 
-// Count begins to count at places of the lab; stop gives what was counted
-// since, place by place.
+// Count begins to count at places of the lab; stop returns what was counted since,
+// by place.
 func (l *Lab) Count(ctx context.Context, places []string) (stop func() (Counted, error), err error) {
 	c, err := l.open(ctx, request{Do: doCount, Places: places})
 	if err != nil {
@@ -169,7 +168,7 @@ func (l *Lab) Count(ctx context.Context, places []string) (stop func() (Counted,
 	}, nil
 }
 
-// States tells what stands at places of the lab.
+// States reads the states of places of the lab.
 func (l *Lab) States(ctx context.Context, places []string) (Counted, error) {
 	rep, err := l.ask(ctx, request{Do: doStates, Places: places})
 	if rep.Counted == nil {

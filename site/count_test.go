@@ -54,7 +54,7 @@ func TestLabCountShowsWhatEachPlaceDid(t *testing.T) {
 	}
 }
 
-// A place's state is its own: what /sys says is of its devices.
+// A place's state is its own: /sys shows its devices.
 func TestLabStatesAreThoseOfThePlace(t *testing.T) {
 	l := build(t, "vxlan")
 	all, err := l.States(t.Context(), []string{"vxlan.h1", "vxlan.h1/c1"})

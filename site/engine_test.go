@@ -52,10 +52,10 @@ func engineTests() error {
 		return err
 	}
 	l := lab.New(lab.Config{CC: "cubic", Pin: lab.PinNone})
-	return errors.Join(halfSetUp(l), engineThatFails(l), missingPart(l), l.Close())
+	return errors.Join(failsHalfway(l), engineThatFails(l), missingPart(l), l.Close())
 }
 
-// Engines tells the verbs of the test binary about engineTests.
+// Engines makes engineTests a verb of the test binary.
 func Engines() error { return engineTests() }
 
 // daemonIn starts a daemon in a host and remembers it.
@@ -102,17 +102,17 @@ func specNamed(name string) ClusterSpec {
 	return ClusterSpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2}
 }
 
-// says is an error unless err says the text.
+// says returns an error unless err contains the text.
 func says(err error, text string) error {
 	if err == nil || !strings.Contains(err.Error(), text) {
-		return fmt.Errorf("want %q, it said: %w", text, err)
+		return fmt.Errorf("want %q, got: %w", text, err)
 	}
 	return nil
 }
 
-// halfSetUp has a network that fails after it made a container and a daemon: its
-// own are gone, its engine and its neighbour stand.
-func halfSetUp(l *lab.Lab) error {
+// failsHalfway has a network that fails after it made a container and a daemon: its
+// own are removed, its engine and its neighbour stay.
+func failsHalfway(l *lab.Lab) error {
 	var engines, own []*lab.Process
 	of := network.Engine{Name: "e", Start: onEach(daemonIn(&engines))}
 	whole := network.Network{Name: "whole", Engine: of, SetUp: container}
@@ -125,7 +125,7 @@ func halfSetUp(l *lab.Lab) error {
 	e := &sharedHosts{spec: specNamed("half")}
 	_, errHalf := e.setUpNetwork(l, half, specNamed("half"), &network.Setup{})
 	cluster, err := e.setUpNetwork(l, whole, specNamed("whole"), &network.Setup{})
-	errs := []error{says(errHalf, "lay network half: add route: no such device"), err}
+	errs := []error{says(errHalf, "set up network half: add route: no such device"), err}
 	if len(engines) != 2 || !runs(engines[0]) || !runs(engines[1]) {
 		errs = append(errs, fmt.Errorf("%d daemons of the engine, or they do not run", len(engines)))
 	}
@@ -141,7 +141,7 @@ func halfSetUp(l *lab.Lab) error {
 	if errs = append(errs, e.end(l)); !runs(engines[0]) {
 		errs = append(errs, errors.New("an engine that is used was ended"))
 	}
-	// The last network goes, and nothing stands on the engine.
+	// The last network is removed, and none uses the engine.
 	e.used = false
 	errs = append(errs, l.Remove(cluster), e.end(l))
 	for _, p := range engines {
@@ -150,7 +150,7 @@ func halfSetUp(l *lab.Lab) error {
 	return errors.Join(errs...)
 }
 
-// engineThatFails starts on one host only: both networks hear of it, it is not
+// engineThatFails starts on one host only: both networks get the error, it is not
 // tried twice, and what was started is gone.
 func engineThatFails(l *lab.Lab) error {
 	var started []*lab.Process
@@ -180,7 +180,7 @@ func engineThatFails(l *lab.Lab) error {
 }
 
 // missingPart has a network whose part is not here: no engine is started for
-// it, and the error says how to get it.
+// it, and the error names how to get it.
 func missingPart(l *lab.Lab) error {
 	n := network.Network{
 		Name: "n", SetUp: container,

@@ -38,13 +38,13 @@ func (l *Lab) Exec(ctx context.Context, at string, argv []string, files ...*os.F
 		return 0, err
 	}
 	if rep.Exit == nil {
-		return 0, fmt.Errorf("run %s at %s: the keeper did not say how it ended", argv[0], at)
+		return 0, fmt.Errorf("run %s at %s: the keeper did not report how it ended", argv[0], at)
 	}
 	return *rep.Exit, nil
 }
 
 // Addresses are those of a lab's hosts and containers, as a person writes
-// them: without the network's name where there is but one beside the baseline.
+// them: without the network's name where there is only one besides the baseline.
 func (t Topology) Addresses() []string {
 	short := t.only()
 	var all []string
@@ -60,8 +60,8 @@ func (t Topology) Addresses() []string {
 	return all
 }
 
-// only is the underlay that an address without a name means: the one beside
-// the baseline's, or the baseline's first where nothing else stands.
+// only is the cluster that an address without a name means: the one besides the
+// baseline's, or the baseline's first where there is no other.
 func (t Topology) only() string {
 	name, count := "", 0
 	for _, u := range t.Clusters {
@@ -78,7 +78,7 @@ func (t Topology) only() string {
 	return ""
 }
 
-// Has tells whether the lab has a host or container of this address.
+// Has reports whether the lab has a host or container of this address.
 func (t Topology) Has(at string) bool {
 	return slices.Contains(t.Namespaces, t.Full(at))
 }
@@ -91,8 +91,8 @@ func (t Topology) Full(at string) string {
 	return t.only() + "." + at
 }
 
-// Prefix is what completes a place of an underlay to an address of the lab:
-// empty where the lab has but one.
+// Prefix is what completes a place of a cluster to an address of the lab: empty
+// where the lab has only one.
 func (t Topology) Prefix(underlay string) string {
 	if t.only() == underlay {
 		return ""

@@ -15,9 +15,9 @@ import (
 	"tare/site"
 )
 
-// say sends raw bytes and some descriptors to a keeper and gives its answer;
-// one that hears nothing whole gives none.
-func say(t *testing.T, l *site.Lab, bytes string, descriptors int) string {
+// sendRaw sends raw bytes and some descriptors to a keeper and returns its answer.
+// A keeper that receives no complete line answers nothing.
+func sendRaw(t *testing.T, l *site.Lab, bytes string, descriptors int) string {
 	t.Helper()
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: l.Address(), Net: "unix"})
 	if err != nil {
@@ -87,12 +87,12 @@ func TestLabUserSurvivesHostileRequests(t *testing.T) {
 		{`{"do":"start","at":"h1","argv":["a\u0000b"]}` + "\n", 3, "start"},
 		{`{"do":"start","at":"h1","argv":["true"]}` + "\n" + `{"signal":9999}` + "\n" + `nonsense`, 3, "started"},
 	} {
-		if got := say(t, l, c.bytes, c.descriptors); !strings.Contains(got, c.says) {
+		if got := sendRaw(t, l, c.bytes, c.descriptors); !strings.Contains(got, c.says) {
 			t.Errorf("%.60q with %d descriptors is answered %q, want %q", c.bytes, c.descriptors, got, c.says)
 		}
 	}
 	if got, status := run(t, l, "h1/c1", "", "echo alive"); got != "alive\n" || status != 0 {
-		t.Errorf("after it the lab says %q, status %d", got, status)
+		t.Errorf("after it the lab prints %q, status %d", got, status)
 	}
 	if after := idleDescriptors(t, l); after != before {
 		t.Errorf("the keeper holds %d descriptors, %d before", after, before)
@@ -117,7 +117,7 @@ func idleDescriptors(t *testing.T, l *site.Lab) int {
 	return least
 }
 
-// A spec that can't be laid says why, in the topology or as an error, and the
+// A spec that can't be built has its reason in the topology or in an error, and the
 // keeper lives on.
 func TestLabUserSurvivesHostileSpecs(t *testing.T) {
 	for _, c := range []struct{ about, cluster, says string }{
@@ -126,12 +126,12 @@ func TestLabUserSurvivesHostileSpecs(t *testing.T) {
 		{"too many", `{"name":"x","network":"bridge","nic":"full","mtu":1500,"hosts":1000000000}`, "use 1 to"},
 		{"unknown network", `{"name":"x","network":"token-ring","nic":"full","mtu":1500,"hosts":2}`, "unknown"},
 		{"unknown NIC", `{"name":"x","network":"bridge","nic":"ne2000","mtu":1500,"hosts":2}`, "NIC model"},
-		{"no MTU to speak of", `{"name":"x","network":"bridge","nic":"full","mtu":-1,"hosts":2}`, "build underlay x"},
+		{"a negative MTU", `{"name":"x","network":"bridge","nic":"full","mtu":-1,"hosts":2}`, "build cluster x"},
 		{"no network", `{}`, "unknown"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			l := start(t)
-			answer := say(t, l, `{"do":"build","spec":{"cc":"cubic","pin":"apart","underlays":[`+c.cluster+`]}}`+"\n", 0)
+			answer := sendRaw(t, l, `{"do":"build","spec":{"cc":"cubic","pin":"apart","underlays":[`+c.cluster+`]}}`+"\n", 0)
 			var built struct{ Topology site.Topology }
 			if err := json.Unmarshal([]byte(answer), &built); err != nil || len(built.Topology.Clusters) != 1 {
 				t.Fatalf("answered %q, %v", answer, err)
@@ -139,13 +139,13 @@ func TestLabUserSurvivesHostileSpecs(t *testing.T) {
 			if got := built.Topology.Clusters[0].Error; !strings.Contains(got, c.says) {
 				t.Errorf("failed with %q, want %q", got, c.says)
 			}
-			if got := say(t, l, `{"do":"show"}`+"\n", 0); !strings.Contains(got, "topology") {
-				t.Errorf("after it the keeper says %q", got)
+			if got := sendRaw(t, l, `{"do":"show"}`+"\n", 0); !strings.Contains(got, "topology") {
+				t.Errorf("after it the keeper answers %q", got)
 			}
 		})
 	}
 	l := start(t)
-	if got := say(t, l, `{"do":"build","spec":{"cpus":{"h1":"all"}}}`+"\n", 0); !strings.Contains(got, "read CPU list") {
+	if got := sendRaw(t, l, `{"do":"build","spec":{"cpus":{"h1":"all"}}}`+"\n", 0); !strings.Contains(got, "read CPU list") {
 		t.Errorf("a CPU list that is none: %q", got)
 	}
 }

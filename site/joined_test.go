@@ -173,8 +173,8 @@ func TestLabControlGroupOfKilledOwner(t *testing.T) {
 	}
 }
 
-// A named lab's control group lives as long as its keeper, whoever sweeps, and no
-// longer than until the next command.
+// A named lab's control group exists as long as its keeper, even if another command
+// sweeps; after that the next command removes it.
 func TestLabControlGroupOfNamedLab(t *testing.T) {
 	if !grouped(t) {
 		return

@@ -28,16 +28,16 @@ type keeper struct {
 	mu       sync.Mutex // one change at a time
 	lab      *lab.Lab
 	topology Topology
-	standing map[string]standing // by the underlay's name
-	making   sync.WaitGroup      // containers, while the lab must not end
-	made     atomic.Int64        // names for those without a network
+	running  map[string]running // by the cluster's name
+	making   sync.WaitGroup     // containers, while the lab must not end
+	made     atomic.Int64       // names for those without a network
 	listener *net.UnixListener
 	sessions string                           // the warning that the kernel weighs the lab's sessions against each other; empty: it does not
 	readers  map[*lab.Namespace]*probe.Reader // of the counters of places
 }
 
-// Keep is the keeper's life: it enters its namespaces, answers on the socket
-// that it was started with, and takes everything back at the end.
+// Keep runs the keeper: it enters its namespaces, answers on the socket that it was
+// started with, and removes everything at the end.
 func Keep() error {
 	// The first thread leads the process: its namespaces are the ones that
 	// others see, so it must never enter another.
@@ -59,12 +59,12 @@ func Keep() error {
 	return errors.Join(k.accept(), k.takeDown())
 }
 
-// endAtSignal ends the keeper in order when it is told to end: an init gets no
-// signal that it does not ask for.
+// endAtSignal ends the keeper in order at a signal: an init receives only signals
+// for which it has a handler.
 func (k *keeper) endAtSignal() {
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	<-told
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	<-signals
 	if err := k.listener.Close(); err != nil {
 		fmt.Fprintf(os.Stderr, "tare keeper: %v\n", err)
 	}
@@ -84,8 +84,8 @@ func (k *keeper) accept() error {
 	}
 }
 
-// converse answers one request. The keeper trusts its own user only; that
-// the other side goes away is no error of the keeper's.
+// converse answers one request. The keeper trusts its own user only. It is no error
+// if the other side hangs up.
 func (k *keeper) converse(c *conversation) {
 	defer c.conn.Close()
 	if err := sameUser(c.conn); err != nil {
@@ -108,14 +108,14 @@ func (k *keeper) converse(c *conversation) {
 	}
 }
 
-// refuse tells the other side why; one that has gone needs no reason.
+// refuse sends the other side the reason, unless it has hung up.
 func (k *keeper) refuse(c *conversation, err error) {
 	if sendErr := c.send(reply{Error: err.Error()}); sendErr != nil && !errors.Is(sendErr, unix.EPIPE) {
-		fmt.Fprintf(os.Stderr, "tare keeper: %v; and could not say so: %v\n", err, sendErr)
+		fmt.Fprintf(os.Stderr, "tare keeper: %v; and could not send that: %v\n", err, sendErr)
 	}
 }
 
-// sameUser refuses peers that are not the keeper's own user.
+// sameUser refuses peers of another user than the keeper's.
 func sameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -191,14 +191,14 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
 	return fmt.Errorf("unknown request %q", req.Do)
 }
 
-// takeDown removes what was built. A second call finds nothing to remove.
+// takeDown removes what was built. A second call does nothing.
 func (k *keeper) takeDown() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.lab == nil {
 		return nil
 	}
-	k.standing = nil
+	k.running = nil
 	k.making.Wait()
 	err := errors.Join(k.closeReaders(), k.lab.Close())
 	k.lab, k.topology.Clusters = nil, nil
@@ -232,8 +232,8 @@ func (k *keeper) look(at string) ([]probe.Inventory, error) {
 	return all, nil
 }
 
-// start starts a process, waits for its end and passes signals on. When the
-// other side goes away the process is killed.
+// start starts a process, waits for its end and forwards signals to it. When the
+// other side hangs up the process is killed.
 func (k *keeper) start(c *conversation, req request, files []*os.File) error {
 	if len(files) != 3 || len(req.Argv) == 0 {
 		return errors.New("start: a command and three descriptors are needed")
@@ -269,8 +269,8 @@ func (k *keeper) startIn(req request, files [3]*os.File) (*lab.Process, error) {
 	return k.lab.Processes.Start(ns, lab.Command{Argv: req.Argv, Env: req.Env, Dir: req.Dir, Files: files})
 }
 
-// passSignals sends the process what the other side asks for, and kills it
-// when that side is gone.
+// passSignals sends the process the signals that the other side asks for, and kills
+// it when that side hangs up.
 func passSignals(c *conversation, process *lab.Process) {
 	for {
 		var req request

@@ -32,7 +32,7 @@ type Lab struct {
 	Topology Topology
 
 	address string // of the keeper's socket
-	owned   *owned // nil: somebody else's lab
+	owned   *owned // nil: another process's lab
 	mu      sync.Mutex
 	agents  map[string]*agent.Handle
 }
@@ -42,9 +42,9 @@ type owned struct {
 	name    string
 	process *exec.Cmd
 	claim   *os.File      // of the control groups; nil: none were made
-	release chan struct{} // lets the starting thread go
+	release chan struct{} // ends the starting thread
 	ended   chan error
-	killed  bool // by us: the kernel takes back what it held
+	killed  bool // by us: the kernel removes what it held
 }
 
 // Start starts a keeper that dies with this process. Nothing is built yet.
@@ -80,7 +80,7 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 	cmd.Args[0] = "tare"
 	cmd.SysProcAttr = lab.Attributes(dieWithParent)
 	cmd.ExtraFiles = []*os.File{file}
-	if dieWithParent { // else whoever reads our errors would wait for the lab's end
+	if dieWithParent { // else a reader of our errors would wait for the lab's end
 		cmd.Stderr = os.Stderr
 	}
 	o := &owned{process: cmd, release: make(chan struct{}), ended: make(chan error, 1)}
@@ -123,7 +123,7 @@ func (c *conversation) reply() (reply, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it ended")
 		}
-		return rep, fmt.Errorf("hear keeper: %w", err)
+		return rep, fmt.Errorf("read keeper's reply: %w", err)
 	}
 	if rep.Error != "" {
 		return rep, errors.New(rep.Error)
@@ -136,21 +136,21 @@ func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conver
 	dialer := net.Dialer{Timeout: dialWait}
 	conn, err := dialer.DialContext(ctx, "unix", l.address)
 	if err != nil {
-		return nil, fmt.Errorf("speak to keeper: %w", err)
+		return nil, fmt.Errorf("connect to keeper: %w", err)
 	}
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(errors.New("speak to keeper: not a unix socket"), conn.Close())
+		return nil, errors.Join(errors.New("connect to keeper: not a unix socket"), conn.Close())
 	}
 	c := &conversation{conn: socket}
 	if err := c.send(req, files...); err != nil {
-		return nil, errors.Join(fmt.Errorf("speak to keeper: %w", err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("send to keeper: %w", err), conn.Close())
 	}
 	return c, nil
 }
 
-// Build lays the spec. An underlay that could not be laid says so in the
-// topology; the others stand.
+// Build builds the spec's clusters and sets up their networks. One that fails has its
+// error in the topology; the others stay.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
 	if l.owned != nil && l.owned.name != "" && l.owned.claim == nil && makesCgroups() {
 		claim, err := claimCgroups(l.owned.name)
@@ -175,13 +175,13 @@ func (l *Lab) Build(ctx context.Context, spec Spec) error {
 
 func (l *Lab) adopt(rep reply) error {
 	if rep.Topology == nil {
-		return errors.New("hear keeper: a reply without a topology")
+		return errors.New("read keeper's reply: it has no topology")
 	}
 	l.Topology = *rep.Topology
 	return nil
 }
 
-// Probe tells which networks this machine can lay.
+// Probe reports which networks this machine can set up.
 func (l *Lab) Probe(ctx context.Context) ([]Availability, error) {
 	rep, err := l.ask(ctx, request{Do: doProbe})
 	return rep.Probed, err
@@ -193,8 +193,8 @@ func (l *Lab) Look(ctx context.Context, at string) ([]probe.Inventory, error) {
 	return rep.Inventory, err
 }
 
-// Agent gives the agent of a role at a place, and starts one where there is
-// none that works. An idle agent costs nothing.
+// Agent returns the agent of a role at a place. It starts one where none works. An
+// idle agent costs nothing.
 func (l *Lab) Agent(ctx context.Context, at, role string) (*agent.Handle, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -234,7 +234,7 @@ func (l *Lab) startAgent(ctx context.Context, at string) (*agent.Handle, error) 
 	if err = errors.Join(err, theirIn.Close(), theirOut.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("start agent at %s: %w", at, err), ourIn.Close(), ourOut.Close())
 	}
-	// To hang up is to kill: the keeper kills what nobody waits for.
+	// The keeper kills a process when the conversation that started it is closed.
 	end := sync.OnceValue(func() error { return errors.Join(c.conn.Close(), ourOut.Close()) })
 	return agent.Open(ctx, at, ourIn, ourOut, end)
 }
@@ -259,8 +259,8 @@ func (l *Lab) Close() error {
 	return errors.Join(errs...)
 }
 
-// closeAgents ends the agents, all at once. Those in a lab that stays are let
-// end what they started; in one of ours it ends with the lab.
+// closeAgents ends all agents concurrently. Agents in a lab that stays end what they
+// started; in a lab that this process owns that ends with the lab.
 func (l *Lab) closeAgents() []error {
 	handles := slices.Collect(maps.Values(l.agents))
 	errs := make([]error, len(handles))

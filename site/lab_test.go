@@ -44,7 +44,7 @@ func start(t *testing.T) *site.Lab {
 	return l
 }
 
-// build is start with networks laid.
+// build is start with networks set up.
 func build(t *testing.T, networks ...string) *site.Lab {
 	t.Helper()
 	l := start(t)
@@ -67,22 +67,22 @@ func run(t *testing.T, l *site.Lab, at, text, line string) (string, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, says, err := os.Pipe()
+	readEnd, writeEnd, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer said.Close()
+	defer readEnd.Close()
 	if _, err := io.WriteString(writes, text); err != nil {
 		t.Fatal(err)
 	}
 	writes.Close()
-	status, err := l.Exec(t.Context(), at, []string{"sh", "-c", line}, reads, says, os.Stderr)
+	status, err := l.Exec(t.Context(), at, []string{"sh", "-c", line}, reads, writeEnd, os.Stderr)
 	reads.Close()
-	says.Close()
+	writeEnd.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := io.ReadAll(said)
+	answer, err := io.ReadAll(readEnd)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +109,14 @@ func TestLabUserLabIsAsTheSpecSays(t *testing.T) {
 	if _, err := l.Look(t.Context(), "bridge.h9"); err == nil {
 		t.Error("Look at a host that is not there gives no error")
 	}
-	if err := l.Build(t.Context(), specOf("veth")); err == nil || !strings.Contains(err.Error(), "stands already") {
+	if err := l.Build(t.Context(), specOf("veth")); err == nil || !strings.Contains(err.Error(), "is built already") {
 		t.Errorf("a second Build: %v", err)
 	}
-	if _, err := l.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "stands already") {
-		t.Errorf("a probe beside a lab that stands: %v", err)
+	if _, err := l.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "is built already") {
+		t.Errorf("a probe next to a lab that is built: %v", err)
 	}
 	if got, _ := run(t, l, "bridge.h1", "", "echo alive"); got != "alive\n" {
-		t.Errorf("after it the lab says %q", got)
+		t.Errorf("after it the lab prints %q", got)
 	}
 }
 
@@ -128,10 +128,10 @@ func TestLabUserProbeLeavesRoomForALab(t *testing.T) {
 	}
 	for _, a := range probed {
 		if a.Error != "" && (a.Missing == "" || a.Get == "") {
-			t.Errorf("%s can't be laid, and what is missing is not said: %s", a.Name, a.Error)
+			t.Errorf("%s can't be set up, and the error does not name what is missing: %s", a.Name, a.Error)
 		}
 		if a.Name == network.Baseline && a.Error != "" {
-			t.Errorf("%s can't be laid: %s", a.Name, a.Error)
+			t.Errorf("%s can't be set up: %s", a.Name, a.Error)
 		}
 	}
 	if err := l.Build(t.Context(), specOf("veth")); err != nil {
@@ -139,25 +139,25 @@ func TestLabUserProbeLeavesRoomForALab(t *testing.T) {
 	}
 }
 
-// Only root can be somebody else; an ordinary user's keeper is tried with the
+// Only root can become another user; an ordinary user's keeper is tried with the
 // user's own process, which it obeys.
 func TestLabUserAnotherUserIsRefused(t *testing.T) {
 	l := build(t, "veth")
 	if os.Geteuid() != 0 {
 		if got, _ := run(t, l, "h1", "", "echo mine"); got != "mine\n" {
-			t.Errorf("the lab's own user hears %q", got)
+			t.Errorf("the lab's own user receives %q", got)
 		}
 		return
 	}
-	cmd := exec.Command(labtest.Readable(t), "stranger", l.Address())
+	cmd := exec.Command(labtest.Readable(t), "unauthenticated", l.Address())
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: labtest.Nobody, Gid: labtest.Nobody}}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "belongs to another user") {
-		t.Errorf("a stranger hears %q, %v", out, err)
+		t.Errorf("another user receives %q, %v", out, err)
 	}
 	if got, _ := run(t, l, "h1", "", "echo alive"); got != "alive\n" {
-		t.Errorf("after it the lab says %q", got)
+		t.Errorf("after it the lab prints %q", got)
 	}
 }
 

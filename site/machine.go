@@ -8,7 +8,7 @@ import (
 )
 
 // machine opens the machine's own network namespace: that in which the
-// keeper's listening socket was made, before the keeper had one of its own
+// keeper's listening socket was made, before the keeper got a new one
 // (SIOCGSKNS, Linux 4.10). Only root may.
 func (k *keeper) machine() (*os.File, error) {
 	raw, err := k.listener.SyscallConn()

@@ -21,12 +21,12 @@ func TestMain(m *testing.M) {
 		"ungrouped":        func([]string) error { return ungrouped() },
 		"own":              func([]string) error { return own() },
 		"up":               func(a []string) error { return upAgainAndAgain(a[0]) },
-		"stranger":         func(a []string) error { return stranger(a[0]) },
+		"unauthenticated":  func(a []string) error { return unauthenticated(a[0]) },
 	})
 }
 
-// stranger calls a keeper and prints what it says before it has been asked.
-func stranger(address string) error {
+// unauthenticated connects to a keeper and prints what it sends before any request.
+func unauthenticated(address string) error {
 	conn, err := net.Dial("unix", address)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 
 // A named lab outlives the command that made it. Its keeper listens on a
 // socket in the user's ledger, a folder that holds one socket and one entry
-// per lab; what stands in the ledger is what clean-up may remove.
+// per lab; clean-up may remove only what is in the ledger.
 
 // Entry is one lab in the ledger.
 type Entry struct {
@@ -30,15 +30,15 @@ type Entry struct {
 	Running  bool      `json:"running"`
 }
 
-// ErrNoLab says that no lab has the name, ErrLabStands that one has it already.
+// ErrNoLab means that no lab has the name, ErrLabExists that one has it already.
 var (
 	ErrNoLab     = errors.New("no such lab")
-	ErrLabStands = errors.New("such a lab stands already")
+	ErrLabExists = errors.New("such a lab exists already")
 )
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
-// CheckName refuses names that are no file names.
+// CheckName refuses names that are not plain file names.
 func CheckName(name string) error {
 	if !validName.MatchString(name) {
 		return fmt.Errorf("name %q: use letters, digits, dot, dash and underscore, at most 32, a letter or digit first", name)
@@ -46,7 +46,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// ledger is the user's own folder for labs. It is there while labs stand.
+// ledger is the user's folder for labs. It exists while the user has labs.
 func ledger() (string, error) {
 	dir := "/run/tare"
 	if os.Geteuid() != 0 {
@@ -62,7 +62,7 @@ func ledger() (string, error) {
 	return dir, ownFolder(dir)
 }
 
-// openLedger makes the ledger where there is none.
+// openLedger makes the ledger if it does not exist.
 func openLedger() (string, error) {
 	dir, err := ledger()
 	if err != nil {
@@ -74,7 +74,7 @@ func openLedger() (string, error) {
 	return dir, ownFolder(dir)
 }
 
-// Up starts a keeper that outlives this process, lays the spec and writes it
+// Up starts a keeper that outlives this process, builds the spec and writes the lab
 // to the ledger.
 func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err := CheckName(spec.Name); err != nil {
@@ -89,7 +89,7 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	}
 	socket := filepath.Join(dir, spec.Name+".sock")
 	if l, err := dial(ctx, socket); err == nil {
-		return nil, errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabStands, spec.Name, spec.Name), l.Close())
+		return nil, errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabExists, spec.Name, spec.Name), l.Close())
 	}
 	if err := remove(dir, spec.Name); err != nil {
 		return nil, err
@@ -98,9 +98,9 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen for keeper: %w", err), leave(dir))
 	}
-	listener.SetUnlinkOnClose(false) // it is the keeper's from here on
-	// Written before the keeper starts, so that one whose starter is killed
-	// at the worst moment can still be listed and taken down.
+	listener.SetUnlinkOnClose(false) // from here on the keeper owns it
+	// Written before the keeper starts, so that a keeper can be listed and taken down
+	// even if its starter is killed at the worst moment.
 	entry := Entry{Name: spec.Name, Networks: []string{}, Created: time.Now().UTC()}
 	for _, spec := range spec.Clusters {
 		if !spec.Baseline {
@@ -127,7 +127,7 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	return l, nil
 }
 
-// Join speaks to a named lab.
+// Join connects to a named lab.
 func Join(ctx context.Context, name string) (*Lab, error) {
 	if err := CheckName(name); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoLab, err)
@@ -138,7 +138,7 @@ func Join(ctx context.Context, name string) (*Lab, error) {
 	}
 	l, err := dial(ctx, filepath.Join(dir, name+".sock"))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %q: tare lab list shows those that stand", ErrNoLab, name)
+		return nil, fmt.Errorf("%w: %q: tare lab list shows those that exist", ErrNoLab, name)
 	}
 	return l, nil
 }
@@ -152,8 +152,8 @@ func dial(ctx context.Context, socket string) (*Lab, error) {
 	return l, l.adopt(rep)
 }
 
-// Down takes a named lab down. One whose keeper has died is only forgotten:
-// the kernel has removed the rest.
+// Down takes a named lab down. One whose keeper has died is only removed from the
+// ledger: the kernel has removed the rest.
 func Down(ctx context.Context, name string) error {
 	if err := CheckName(name); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoLab, err)
@@ -163,14 +163,14 @@ func Down(ctx context.Context, name string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(dir, name+".json")); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: %q: tare lab list shows those that stand", ErrNoLab, name)
+		return fmt.Errorf("%w: %q: tare lab list shows those that exist", ErrNoLab, name)
 	}
 	l, err := dial(ctx, filepath.Join(dir, name+".sock"))
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, downWait)
 		defer cancel()
 		if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
-			// Somebody else may have taken it down meanwhile.
+			// Another process may have taken it down meanwhile.
 			if _, still := dial(ctx, l.address); still == nil {
 				return fmt.Errorf("take lab %s down: %w", name, err)
 			}
@@ -198,7 +198,7 @@ func List(ctx context.Context) ([]Entry, error) {
 		}
 		var e Entry
 		if err := json.Unmarshal(text, &e); err != nil {
-			return nil, fmt.Errorf("read ledger: %s: %w: remove the file if nobody else wrote it", file, err)
+			return nil, fmt.Errorf("read ledger: %s: %w: remove the file if tare did not write it", file, err)
 		}
 		if l, err := dial(ctx, strings.TrimSuffix(file, ".json")+".sock"); err == nil {
 			e.Running = true
@@ -222,8 +222,7 @@ func write(dir string, e Entry) error {
 	return nil
 }
 
-// remove strikes a lab from the ledger, whatever of it is there, and removes
-// its control groups.
+// remove removes a lab from the ledger, complete or not, and its control groups.
 func remove(dir, name string) error {
 	errs := []error{removeCgroups(cgroupsOf("lab-" + name))}
 	for _, suffix := range []string{".sock", ".json"} {
@@ -235,10 +234,10 @@ func remove(dir, name string) error {
 	return errors.Join(errs...)
 }
 
-// forget strikes a lab from the ledger, and the ledger with its last.
+// forget removes a lab from the ledger, and the ledger with its last lab.
 func forget(dir, name string) error { return errors.Join(remove(dir, name), leave(dir)) }
 
-// leave removes the ledger with its last lab; while others stand it stays.
+// leave removes the ledger with its last lab; while it has others it stays.
 func leave(dir string) error {
 	err := os.Remove(dir)
 	if err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, os.ErrNotExist) {

@@ -29,7 +29,7 @@ func TestCheckName(t *testing.T) {
 // labName is one that nobody else uses.
 func labName(about string) string { return fmt.Sprintf("t%d-%s", os.Getpid(), about) }
 
-// up makes a named lab that is gone with the test.
+// up makes a named lab that ends with the test.
 func up(t *testing.T, name string) *site.Lab {
 	t.Helper()
 	labtest.NoLeaks(t)
@@ -64,26 +64,33 @@ func entry(t *testing.T, name string) (site.Entry, bool) {
 
 func TestLabUserUpJoinListDown(t *testing.T) {
 	name := labName("life")
-	if err := up(t, name).Close(); err != nil { // it stands without this handle
+	if err := up(t, name).Close(); err != nil { // the lab stays without this handle
 		t.Error(err)
 	}
 	e, there := entry(t, name)
-	if !there || !e.Running || e.PID == 0 || strings.Join(e.Networks, " ") != "bridge" {
-		t.Errorf("the ledger has %+v, %t", e, there)
+	switch {
+	case !there:
+		t.Errorf("there is false; the ledger has %+v, %t", e, there)
+	case !e.Running:
+		t.Errorf("e.Running is false; the ledger has %+v, %t", e, there)
+	case e.PID == 0:
+		t.Errorf("e.PID is 0; the ledger has %+v, %t", e, there)
+	case strings.Join(e.Networks, " ") != "bridge":
+		t.Errorf("strings.Join(e.Networks, \" \") is %v, want \"bridge\"; the ledger has %+v, %t", strings.Join(e.Networks, " "), e, there)
 	}
 	l, err := site.Join(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, status := run(t, l, "h2/c1", "", "echo here"); got != "here\n" || status != 0 {
-		t.Errorf("h2/c1 says %q, status %d", got, status)
+		t.Errorf("h2/c1 prints %q, status %d", got, status)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
 	spec := specOf("veth")
 	spec.Name = name
-	if _, err := site.Up(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "stands already") {
+	if _, err := site.Up(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second Up: %v", err)
 	}
 	if err := site.Down(t.Context(), name); err != nil {

@@ -1,9 +1,9 @@
 // Package site is where the two ends live: a way to start an agent at each,
-// place it and clean up. Now that is the lab.
+// place it and clean up. The lab is the only site so far.
 //
 // A lab is built and held by its keeper, a process that is the init of the
-// lab's PID namespace. Everybody else speaks to the keeper over a unix socket,
-// since a Go program can't join a user namespace.
+// lab's PID namespace. Other processes send requests to the keeper over a unix
+// socket, since a Go program can't join a user namespace.
 package site
 
 import (
@@ -24,7 +24,7 @@ type Spec struct {
 	Clusters []ClusterSpec     `json:"underlays"`
 }
 
-// ClusterSpec is one underlay with the network on it.
+// ClusterSpec is one cluster with the network on it.
 type ClusterSpec struct {
 	Name       string  `json:"name"`
 	Network    string  `json:"network"`
@@ -36,7 +36,7 @@ type ClusterSpec struct {
 	Switch     bool    `json:"switch,omitempty"` // two hosts are joined by a switch too, as more than two always are
 	// Params are the network's own, by name.
 	Params   map[string]string `json:"params,omitempty"`
-	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are weighed against
+	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are compared with
 }
 
 // Topology is a lab as built.
@@ -50,14 +50,14 @@ type Topology struct {
 	Memory     uint64   `json:"memory_bytes"` // that its processes held once it was built; 0: unknown
 }
 
-// Built is one underlay as built, or why it is not.
+// Built is one cluster as built, or why it is not.
 type Built struct {
 	ClusterSpec
 	Error    string                  `json:"error,omitempty"`
 	Missing  string                  `json:"missing,omitempty"` // what this machine lacks, where that is why
 	Get      string                  `json:"get,omitempty"`     // how to get it
-	Seconds  float64                 `json:"seconds"`           // that laying it took, its engine's start included where it is the first on it
-	Engine   string                  `json:"engine,omitempty"`  // the underlay whose hosts it shares with others
+	Seconds  float64                 `json:"seconds"`           // that setting it up took, with its engine's start where it is the first network of it
+	Engine   string                  `json:"engine,omitempty"`  // the cluster whose hosts it shares with others
 	Fidelity string                  `json:"fidelity"`
 	Parts    map[string]string       `json:"parts,omitempty"` // real part -> version
 	Notes    []string                `json:"notes,omitempty"`
@@ -84,7 +84,7 @@ func (s Spec) config() (lab.Config, error) {
 	return config, err
 }
 
-// needsEngines tells whether a network of the lab is made of real parts.
+// needsEngines reports whether a network of the lab is made of real parts.
 func (s Spec) needsEngines() bool {
 	return slices.ContainsFunc(s.Clusters, func(spec ClusterSpec) bool {
 		n, known := network.Find(spec.Network)

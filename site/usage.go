@@ -16,7 +16,7 @@ func (k *keeper) usage() ([]lab.Usage, error) {
 	return k.lab.Usage()
 }
 
-// Usage tells what each program of the lab has used of the CPUs so far.
+// Usage returns the CPU time that each program of the lab has used so far.
 func (l *Lab) Usage(ctx context.Context) ([]lab.Usage, error) {
 	rep, err := l.ask(ctx, request{Do: doUsage})
 	return rep.Usage, err

@@ -7,7 +7,7 @@ import (
 	"tare/lab"
 )
 
-// watch watches a flow until the other side says something, or goes away.
+// watch watches a flow until the other side sends a line, or hangs up.
 func (k *keeper) watch(c *conversation, req request) error {
 	w, err := k.startWatch(req)
 	if err != nil {
@@ -34,7 +34,7 @@ func (k *keeper) startWatch(req request) (*lab.Watch, error) {
 }
 
 // Watch begins to watch which devices of the places see a flow; stop ends it
-// and gives what was seen, the earliest first.
+// and returns what was seen, the earliest first.
 func (l *Lab) Watch(ctx context.Context, places []string, flow lab.Flow) (stop func() ([]lab.Sighting, error), err error) {
 	c, err := l.open(ctx, request{Do: doWatch, Places: places, Flow: flow})
 	if err != nil {

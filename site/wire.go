@@ -32,18 +32,18 @@ type request struct {
 
 // What a keeper can be asked.
 const (
-	doBuild     = "build"     // lay the spec
+	doBuild     = "build"     // build the spec
 	doShow      = "show"      // the topology
 	doLook      = "look"      // what the namespaces hold
 	doStart     = "start"     // start a process; three descriptors come along
 	doWatch     = "watch"     // which devices of the places see a flow, until the next line
 	doCount     = "count"     // the counters of places, from now until the next line
-	doStates    = "states"    // what stands at places
+	doStates    = "states"    // the states of places
 	doUsage     = "usage"     // the CPU time of what runs in the lab
-	doProbe     = "probe"     // which networks this machine can lay
+	doProbe     = "probe"     // which networks this machine can set up
 	doAttach    = "attach"    // make a container on a path, and remove it
 	doLifecycle = "lifecycle" // make a container without a network, and remove it
-	doDown      = "down"      // take everything back and end
+	doDown      = "down"      // remove everything and end
 )
 
 // reply is a keeper's line.
@@ -60,7 +60,7 @@ type reply struct {
 	Exit      *int                `json:"exit,omitempty"`
 }
 
-// Availability says whether a network can be laid on this machine.
+// Availability is whether a network can be set up on this machine.
 type Availability struct {
 	Name     string `json:"name"`
 	Fidelity string `json:"fidelity"`
@@ -72,10 +72,10 @@ type Availability struct {
 // conversation is one request and its replies.
 type conversation struct {
 	conn *net.UnixConn
-	rest []byte // read and not yet taken
+	rest []byte // received and not yet read
 }
 
-// maxLine bounds a line between a keeper and who speaks to it.
+// maxLine bounds a line between a keeper and its peer.
 const maxLine = 64 << 20
 
 // send writes one line, with descriptors where there are any.

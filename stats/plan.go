@@ -5,13 +5,13 @@ import "math"
 const (
 	// efficiency is that of the signed-rank interval against Student's under
 	// normal noise: 3/pi. Under heavier tails it is larger, so that the
-	// reckonings here err towards more blocks.
+	// estimates here err towards more blocks.
 	efficiency = 0.955
 
 	// power is how often a comparison is to tell what it is said to tell.
 	power = 0.8
 
-	// mostBlocks is where reckoning ends: hours for a run of any use.
+	// mostBlocks is where the search ends: hours for a run of any use.
 	mostBlocks = 1000
 )
 
@@ -29,7 +29,7 @@ func Spread(logRatios []float64) (spread float64, ok bool) {
 // more blocks its interval and that of the A/A comparison shrink about their
 // centres. Simulated with normal noise, they do so in 70 to 80 % of
 // experiments. ok is false where it can't be said: below MinBlocks log ratios;
-// where a toll stands against an A/A comparison of too few blocks; and where
+// where a toll is held against an A/A comparison of too few blocks; and where
 // 1000 blocks would not do, since the estimate lies on a margin.
 func BlocksNeeded(logRatios []float64, margins Margins, direction Direction) (blocks int, ok bool) {
 	centre, ok := HodgesLehmann(logRatios)
@@ -55,11 +55,11 @@ func BlocksNeeded(logRatios []float64, margins Margins, direction Direction) (bl
 // times in five, where the log ratios of the A/A comparison have the given
 // spread and a cell is as noisy as its two baselines. The interval of such a
 // toll must clear the margin used, so it is never below the declared margin;
-// with a declared margin of 0 it is the smallest toll that can be told apart
+// with a declared margin of 0 it is the smallest toll that can be distinguished
 // from the A/A noise alone.
 //
 // Simulated with normal noise, 7 to 40 blocks find it in 76 to 83 % of
-// experiments, and 6 blocks in 65 to 73 %. It is reckoned for a metric where
+// experiments, and 6 blocks in 65 to 73 %. It is computed for a metric where
 // lower is better; where higher is better the same noise hides a little less,
 // and a large toll is found more often. ok is false below MinBlocks blocks,
 // for a spread that is negative or not finite, and for a negative margin.

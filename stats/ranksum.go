@@ -6,7 +6,7 @@ import (
 )
 
 // exactPairs is the largest product of two sample sizes whose rank-sum
-// distribution is reckoned exactly.
+// distribution is computed exactly.
 const exactPairs = 2500
 
 // Shift estimates by how much y lies above x, two samples that have no pairs, by
@@ -83,7 +83,7 @@ func rankSumDistribution(m, n int) []float64 {
 	return p
 }
 
-// Change is what became of a metric from one run to another, both as logarithms
+// Change is how a metric changed from one run to another, both as logarithms
 // of its values: as Toll, with the first run in place of the baseline, and
 // without pairs.
 func Change(before, after []float64, direction Direction) (Interval, bool) {

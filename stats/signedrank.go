@@ -6,7 +6,7 @@ import (
 )
 
 // exactBlocks is the largest sample whose signed-rank distribution is
-// reckoned exactly. Above it the normal approximation picks the same rank, or
+// computed exactly. Above it the normal approximation picks the same rank, or
 // its neighbour.
 const exactBlocks = 60
 

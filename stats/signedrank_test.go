@@ -148,8 +148,15 @@ func TestLocation(t *testing.T) {
 	if got, ok := Location(zeros, true); !ok || got != plain {
 		t.Errorf("with zeros: got %v, want %v", got, plain)
 	}
-	if got, ok := Location([]float64{2, 8}, true); ok || !close(Interval{got.Value, 0, 0}, Interval{4, 0, 0}, 1e-9) || got.Low != 0 || !math.IsInf(got.High, 1) {
-		t.Errorf("two values: got %v, %v", got, ok)
+	switch got, ok := Location([]float64{2, 8}, true); {
+	case ok:
+		t.Errorf("ok holds; two values: got %v, %v", got, ok)
+	case !close(Interval{got.Value, 0, 0}, Interval{4, 0, 0}, 1e-9):
+		t.Errorf("close(Interval{got.Value, 0, 0}, Interval{4, 0, 0}, 1e-9) is false; two values: got %v, %v", got, ok)
+	case got.Low != 0:
+		t.Errorf("got.Low is %v, want 0; two values: got %v, %v", got.Low, got, ok)
+	case !math.IsInf(got.High, 1):
+		t.Errorf("math.IsInf(got.High, 1) is false; two values: got %v, %v", got, ok)
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 // A block measures a cell and its baseline (twice) within seconds, so that
 // what disturbs the machine for longer disturbs both. The unit of analysis is
-// the block: its log ratio of cell to baseline. Over the blocks stand the
+// the block: its log ratio of cell to baseline. Over the blocks it gives the
 // Hodges-Lehmann estimate and the signed-rank interval (Hollander, Wolfe and
 // Chicken, Nonparametric Statistical Methods, 3rd edition, sections 3.2 and
 // 3.3), which neither an outlier nor an unknown spread misleads.

@@ -12,7 +12,7 @@ const (
 )
 
 // Block is what one block measured of one metric: the value of the cell and of
-// its baselines, all in one unit. NaN stands for a value that is missing.
+// its baselines, all in one unit. NaN is a value that is missing.
 type Block struct {
 	Cell      float64
 	Baselines []float64 // one or two

@@ -93,8 +93,15 @@ func TestMeansAreOfTheMiddle(t *testing.T) {
 		ways[wayLeg{bucket, Leg{To: Stop{Point: pointWhole}}}] = took(count, ns, 0)
 	}
 	hops, whole := Hops(typical(ways))
-	if len(hops) != 1 || whole.Ways != 100 || whole.Like != 80 || hops[0].Mean != 1e-6 {
-		t.Fatalf("hops %+v, %+v", hops, whole)
+	switch {
+	case len(hops) != 1:
+		t.Fatalf("len(hops) is %v, want 1; hops %+v, %+v", len(hops), hops, whole)
+	case whole.Ways != 100:
+		t.Fatalf("whole.Ways is %v, want 100; hops %+v, %+v", whole.Ways, hops, whole)
+	case whole.Like != 80:
+		t.Fatalf("whole.Like is %v, want 80; hops %+v, %+v", whole.Like, hops, whole)
+	case hops[0].Mean != 1e-6:
+		t.Fatalf("hops[0].Mean is %v, want 1e-6; hops %+v, %+v", hops[0].Mean, hops, whole)
 	}
 	if hops[0].P50 < 0.9e-6 || hops[0].P50 > 1.1e-6 || hops[0].P99 < 0.9e-3 {
 		t.Errorf("quantiles %v %v", hops[0].P50, hops[0].P99)
@@ -114,8 +121,15 @@ func TestBuckets(t *testing.T) {
 	for ns := uint64(1); ns < 1<<32; ns += 1 + ns/50 {
 		n := bucketOf(uint32(ns))
 		low, high := bounds(n)
-		if n < last || n >= buckets || float64(ns) < low || float64(ns) >= high {
-			t.Fatalf("%d ns in bucket %d, %v to %v, after bucket %d", ns, n, low, high, last)
+		switch {
+		case n < last:
+			t.Fatalf("n is %v, want at least %v; %d ns in bucket %d, %v to %v, after bucket %d", n, last, ns, n, low, high, last)
+		case n >= buckets:
+			t.Fatalf("n is %v, want less than %v; %d ns in bucket %d, %v to %v, after bucket %d", n, buckets, ns, n, low, high, last)
+		case float64(ns) < low:
+			t.Fatalf("float64(ns) is %v, want at least %v; %d ns in bucket %d, %v to %v, after bucket %d", float64(ns), low, ns, n, low, high, last)
+		case float64(ns) >= high:
+			t.Fatalf("float64(ns) is %v, want less than %v; %d ns in bucket %d, %v to %v, after bucket %d", float64(ns), high, ns, n, low, high, last)
 		}
 		last = n
 	}
@@ -153,10 +167,15 @@ func TestStacksAreSortedOut(t *testing.T) {
 		{Frames: []string{"do_sys_openat2"}, Ticks: 50},
 	}}
 	use := Use([]Profile{p})
-	if use.Samples != 6 || fmt.Sprint(use.Layers) != "[{udp 0.5} {socket 0.3333333333333333} {user code 0.16666666666666666}]" ||
-		fmt.Sprint(use.Kinds) != "[{copy 0.5} {code 0.3333333333333333} {user code 0.16666666666666666}]" ||
-		fmt.Sprint(use.Contexts) != "[{system calls 0.5} {softirq 0.3333333333333333} {user code 0.16666666666666666}]" {
-		t.Errorf("%+v", use)
+	switch {
+	case use.Samples != 6:
+		t.Errorf("use.Samples is %v, want 6; %+v", use.Samples, use)
+	case fmt.Sprint(use.Layers) != "[{udp 0.5} {socket 0.3333333333333333} {user code 0.16666666666666666}]":
+		t.Errorf("fmt.Sprint(use.Layers) is %v, want \"[{udp 0.5} {socket 0.3333333333333333} {user code 0.16666666666666666}]\"; %+v", fmt.Sprint(use.Layers), use)
+	case fmt.Sprint(use.Kinds) != "[{copy 0.5} {code 0.3333333333333333} {user code 0.16666666666666666}]":
+		t.Errorf("fmt.Sprint(use.Kinds) is %v, want \"[{copy 0.5} {code 0.3333333333333333} {user code 0.16666666666666666}]\"; %+v", fmt.Sprint(use.Kinds), use)
+	case fmt.Sprint(use.Contexts) != "[{system calls 0.5} {softirq 0.3333333333333333} {user code 0.16666666666666666}]":
+		t.Errorf("fmt.Sprint(use.Contexts) is %v, want \"[{system calls 0.5} {softirq 0.3333333333333333} {user code 0.16666666666666666}]\"; %+v", fmt.Sprint(use.Contexts), use)
 	}
 	var folded strings.Builder
 	if err := Fold(&folded, "vxlan tcp_rr", []Profile{p}); err != nil {

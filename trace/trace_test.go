@@ -141,8 +141,15 @@ func TestLabLedgerBalancesToThePacket(t *testing.T) {
 				received = flood(t, sent, buffer)
 				return nil
 			})
-			if err != nil || received == 0 || received == sent || len(path.Lost) != 1 {
-				t.Errorf("%s: %d of %d datagrams received, ledger %v, %v", c.about, received, sent, path.Lost, err)
+			switch {
+			case err != nil:
+				t.Errorf("err is %v, want nil; %s: %d of %d datagrams received, ledger %v, %v", err, c.about, received, sent, path.Lost, err)
+			case received == 0:
+				t.Errorf("received is 0; %s: %d of %d datagrams received, ledger %v, %v", c.about, received, sent, path.Lost, err)
+			case received == sent:
+				t.Errorf("received is sent; %s: %d of %d datagrams received, ledger %v, %v", c.about, received, sent, path.Lost, err)
+			case len(path.Lost) != 1:
+				t.Errorf("len(path.Lost) is %v, want 1; %s: %d of %d datagrams received, ledger %v, %v", len(path.Lost), c.about, received, sent, path.Lost, err)
 			}
 			for loss, packets := range path.Lost {
 				known := strings.Contains(loss.Function, c.function) // which of udp's depends on the kernel's version
@@ -243,8 +250,15 @@ func TestLabHopsOfTheLoopback(t *testing.T) {
 			if hop.Name != want[i%len(want)] || hop.Direction != direction || hop.At != "h1" {
 				t.Errorf("hop %d is %+v, want %s of the %s at h1", i, hop, want[i%len(want)], direction)
 			}
-			if hop.P50 <= 0 || hop.P99 < hop.P50 || hop.Visits < 0.9 || hop.Visits > 1.1 {
-				t.Errorf("hop %d is %+v", i, hop)
+			switch {
+			case hop.P50 <= 0:
+				t.Errorf("hop.P50 is %v, want more than 0; hop %d is %+v", hop.P50, i, hop)
+			case hop.P99 < hop.P50:
+				t.Errorf("hop.P99 is %v, want at least %v; hop %d is %+v", hop.P99, hop.P50, i, hop)
+			case hop.Visits < 0.9:
+				t.Errorf("hop.Visits is %v, want at least 0.9; hop %d is %+v", hop.Visits, i, hop)
+			case hop.Visits > 1.1:
+				t.Errorf("hop.Visits is %v, want at most 1.1; hop %d is %+v", hop.Visits, i, hop)
 			}
 		}
 		if whole.Ways < rounds/16 || whole.Sum < 0.999*whole.Mean || whole.Sum > 1.001*whole.Mean {
@@ -269,8 +283,15 @@ func TestLabOthersAreNotFollowed(t *testing.T) {
 				roundTrips(t, 100)
 				return nil
 			})
-			if err != nil || path.Began > 0 || len(path.Legs) > 0 || len(path.Lost) > 0 {
-				t.Errorf("%s: %+v, %v", about, path, err)
+			switch {
+			case err != nil:
+				t.Errorf("err is %v, want nil; %s: %+v, %v", err, about, path, err)
+			case path.Began > 0:
+				t.Errorf("path.Began is %v, want at most 0; %s: %+v, %v", path.Began, about, path, err)
+			case len(path.Legs) > 0:
+				t.Errorf("len(path.Legs) is %v, want at most 0; %s: %+v, %v", len(path.Legs), about, path, err)
+			case len(path.Lost) > 0:
+				t.Errorf("len(path.Lost) is %v, want at most 0; %s: %+v, %v", len(path.Lost), about, path, err)
 			}
 		}
 	})

@@ -13,19 +13,33 @@ func TestArrivalsCountAfreshWhenReopened(t *testing.T) {
 	for _, n := range []int64{0, 1, 3, 3, 2, 6} { // 4 and 5 are missing
 		a.See(n)
 	}
-	if a.Lost(a.Highest()) != 2 || a.Duplicates() != 1 || a.Reordered() != 1 || a.First() != 5 {
-		t.Errorf("lost %d, %d duplicates, %d reordered, %d came", a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.First())
+	switch {
+	case a.Lost(a.Highest()) != 2:
+		t.Errorf("a.Lost(a.Highest()) is %v, want 2; lost %d, %d duplicates, %d reordered, %d came", a.Lost(a.Highest()), a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.First())
+	case a.Duplicates() != 1:
+		t.Errorf("a.Duplicates() is %v, want 1; lost %d, %d duplicates, %d reordered, %d came", a.Duplicates(), a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.First())
+	case a.Reordered() != 1:
+		t.Errorf("a.Reordered() is %v, want 1; lost %d, %d duplicates, %d reordered, %d came", a.Reordered(), a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.First())
+	case a.First() != 5:
+		t.Errorf("a.First() is %v, want 5; lost %d, %d duplicates, %d reordered, %d came", a.First(), a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.First())
 	}
 	a.Reopen()
 	for _, n := range []int64{4, 7, 9} { // 4 is late, but of the time before
 		a.See(n)
 	}
-	if a.Lost(a.Highest()) != 1 || a.Lost(11) != 3 || a.Reordered() != 0 || a.First() != 2 {
-		t.Errorf("lost %d, or %d of 12; %d reordered, %d came", a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.First())
+	switch {
+	case a.Lost(a.Highest()) != 1:
+		t.Errorf("a.Lost(a.Highest()) is %v, want 1; lost %d, or %d of 12; %d reordered, %d came", a.Lost(a.Highest()), a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.First())
+	case a.Lost(11) != 3:
+		t.Errorf("a.Lost(11) is %v, want 3; lost %d, or %d of 12; %d reordered, %d came", a.Lost(11), a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.First())
+	case a.Reordered() != 0:
+		t.Errorf("a.Reordered() is %v, want 0; lost %d, or %d of 12; %d reordered, %d came", a.Reordered(), a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.First())
+	case a.First() != 2:
+		t.Errorf("a.First() is %v, want 2; lost %d, or %d of 12; %d reordered, %d came", a.First(), a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.First())
 	}
 }
 
-func TestAdoptedSocketBlocksForATick(t *testing.T) {
+func TestLabAdoptedSocketBlocksForATick(t *testing.T) {
 	l, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
 	if err != nil {
 		t.Fatal(err)

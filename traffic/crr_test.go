@@ -115,7 +115,7 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
 }
 
-func TestTCPCRRNamesItsFailures(t *testing.T) {
+func TestLabTCPCRRNamesItsFailures(t *testing.T) {
 	var f failures
 	for range 3 {
 		f.add("connect", fmt.Errorf("open: %w", unix.ECONNREFUSED))

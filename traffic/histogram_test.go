@@ -66,9 +66,17 @@ func TestMergeIsTheSameAsRecordingAll(t *testing.T) {
 			}
 		}
 		left.Merge(right)
-		if !slices.Equal(left.buckets, all.buckets) || left.count != all.count ||
-			left.sum != all.sum || left.min != all.min || left.max != all.max {
-			t.Fatal("the merged histogram differs from that of all samples")
+		switch {
+		case !slices.Equal(left.buckets, all.buckets):
+			t.Fatalf("slices.Equal(left.buckets, all.buckets) is false; the merged histogram differs from that of all samples")
+		case left.count != all.count:
+			t.Fatalf("left.count is %v, want %v; the merged histogram differs from that of all samples", left.count, all.count)
+		case left.sum != all.sum:
+			t.Fatalf("left.sum is %v, want %v; the merged histogram differs from that of all samples", left.sum, all.sum)
+		case left.min != all.min:
+			t.Fatalf("left.min is %v, want %v; the merged histogram differs from that of all samples", left.min, all.min)
+		case left.max != all.max:
+			t.Fatalf("left.max is %v, want %v; the merged histogram differs from that of all samples", left.max, all.max)
 		}
 	})
 }

@@ -200,8 +200,15 @@ func TestLabHTTPDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "http") }
 // A source address is taken from the device that the kernel chose only.
 func TestLabHTTPSourceAddresses(t *testing.T) {
 	others, err := neighbours(loopback.Addr())
-	if err != nil || len(others) != 16 || !others[15].IsLoopback() || slices.Contains(others, loopback.Addr()) {
-		t.Errorf("loopback: %v, %v", others, err)
+	switch {
+	case err != nil:
+		t.Errorf("err is %v, want nil; loopback: %v, %v", err, others, err)
+	case len(others) != 16:
+		t.Errorf("len(others) is %v, want 16; loopback: %v, %v", len(others), others, err)
+	case !others[15].IsLoopback():
+		t.Errorf("others[15].IsLoopback() is false; loopback: %v, %v", others, err)
+	case slices.Contains(others, loopback.Addr()):
+		t.Errorf("slices.Contains(others, loopback.Addr()) holds; loopback: %v, %v", others, err)
 	}
 	for _, nobody := range []string{"192.0.2.77", "2001:db8::77"} { // RFC 5737, RFC 3849: documentation
 		if others, err := neighbours(netip.MustParseAddr(nobody)); err != nil || len(others) != 0 {

@@ -73,8 +73,17 @@ func TestRealHTTPClientMeetsNginx(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", test.c, err)
 		}
-		if calls.Count == 0 || calls.Bytes < calls.Count*test.bytes || len(calls.Failures) > 0 || calls.Resets > 0 || calls.Unanswered > 0 {
-			t.Errorf("%+v: %+v", test.c, calls)
+		switch {
+		case calls.Count == 0:
+			t.Errorf("calls.Count is 0; %+v: %+v", test.c, calls)
+		case calls.Bytes < calls.Count*test.bytes:
+			t.Errorf("calls.Bytes is %v, want at least %v; %+v: %+v", calls.Bytes, calls.Count*test.bytes, test.c, calls)
+		case len(calls.Failures) > 0:
+			t.Errorf("len(calls.Failures) is %v, want at most 0; %+v: %+v", len(calls.Failures), test.c, calls)
+		case calls.Resets > 0:
+			t.Errorf("calls.Resets is %v, want at most 0; %+v: %+v", calls.Resets, test.c, calls)
+		case calls.Unanswered > 0:
+			t.Errorf("calls.Unanswered is %v, want at most 0; %+v: %+v", calls.Unanswered, test.c, calls)
 		}
 		if (test.status == 200) != (len(calls.NotOK) == 0) || test.status != 200 && calls.NotOK[test.status] != calls.Count {
 			t.Errorf("%+v: %d responses, by status %v", test.c, calls.Count, calls.NotOK)
@@ -123,8 +132,15 @@ func TestRealHTTPServerMeetsClients(t *testing.T) {
 				})
 			// They first connect to see whether anybody is there, and break off
 			// in the end.
-			if counted == 0 || served.Transactions < counted || served.Transactions > counted+5 || served.Unauthenticated > 2+5 {
-				t.Errorf("it counted %d responses, the server %d and %d strangers", counted, served.Transactions, served.Unauthenticated)
+			switch {
+			case counted == 0:
+				t.Errorf("counted is 0; it counted %d responses, the server %d and %d strangers", counted, served.Transactions, served.Unauthenticated)
+			case served.Transactions < counted:
+				t.Errorf("served.Transactions is %v, want at least %v; it counted %d responses, the server %d and %d strangers", served.Transactions, counted, counted, served.Transactions, served.Unauthenticated)
+			case served.Transactions > counted+5:
+				t.Errorf("served.Transactions is %v, want at most %v; it counted %d responses, the server %d and %d strangers", served.Transactions, counted+5, counted, served.Transactions, served.Unauthenticated)
+			case served.Unauthenticated > 2+5:
+				t.Errorf("served.Unauthenticated is %v, want at most %v; it counted %d responses, the server %d and %d strangers", served.Unauthenticated, 2+5, counted, served.Transactions, served.Unauthenticated)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func asks(t *testing.T, l *Listener, text string) net.Conn {
 	return c
 }
 
-func TestHTTPStrangersAreRefusedAndCounted(t *testing.T) {
+func TestLabHTTPStrangersAreRefusedAndCounted(t *testing.T) {
 	wrong := testToken
 	wrong[15]++
 	l := listenTCP(t)
@@ -62,7 +62,7 @@ func TestHTTPStrangersAreRefusedAndCounted(t *testing.T) {
 }
 
 // More silent strangers than there is room for do not keep the run out.
-func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
+func TestLabHTTPServerIsNotCrowdedOut(t *testing.T) {
 	l := listenTCP(t)
 	const crowd = maxPending + 2*defaultConnections
 	for range crowd {
@@ -79,7 +79,7 @@ func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
 
 // The standard library's client meets the server, in requests that come in
 // pieces, too.
-func TestHTTPServerAnswersOthersWithTheToken(t *testing.T) {
+func TestLabHTTPServerAnswersOthersWithTheToken(t *testing.T) {
 	l := listenTCP(t)
 	c := HTTP{Token: &testToken, Window: shortWindow, Size: 1_000_000}
 	served, asked := mustRun(t,
@@ -143,7 +143,7 @@ func askSlowly(l *Listener, c HTTP, closes bool) error {
 	return nil
 }
 
-func TestHTTPServerNamesWhatTheClientDid(t *testing.T) {
+func TestLabHTTPServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
 	c := HTTP{Token: &testToken, Window: shortWindow}
 	for name, text := range map[string]string{"vanishes": "Connection: close\r\n", "is silent": ""} {

@@ -38,7 +38,7 @@ func callServer(t *testing.T, handler http.HandlerFunc, c HTTP) HTTPCalls {
 	return calls
 }
 
-func TestHTTP(t *testing.T) {
+func TestLabHTTP(t *testing.T) {
 	window := shortWindow
 	window.Interval = 20 * time.Millisecond
 	for _, c := range []HTTP{
@@ -93,7 +93,7 @@ func TestHTTPIsChecked(t *testing.T) {
 }
 
 // Servers answer in many ways; each is understood.
-func TestHTTPUnderstandsServers(t *testing.T) {
+func TestLabHTTPUnderstandsServers(t *testing.T) {
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		check   func(HTTPCalls) bool
@@ -143,7 +143,7 @@ func TestHTTPUnderstandsServers(t *testing.T) {
 
 // One connection that the server cuts in the middle of a response is a failure
 // and no response; the others go on.
-func TestHTTPCountsFailures(t *testing.T) {
+func TestLabHTTPCountsFailures(t *testing.T) {
 	var asked atomic.Int64
 	calls := callServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1)%50 == 0 {
@@ -166,7 +166,7 @@ func TestHTTPCountsFailures(t *testing.T) {
 }
 
 // In mode close a server that keeps its connections open costs no ports.
-func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
+func TestLabHTTPResetsWhatTheServerKeeps(t *testing.T) {
 	to := badServer(t, func(c net.Conn) {
 		in := bufio.NewReader(c)
 		for {
@@ -177,8 +177,15 @@ func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
 		}
 	}).Addr().(*net.TCPAddr).AddrPort()
 	calls, err := CallHTTP(t.Context(), to, HTTP{Window: shortWindow, Mode: CloseEach})
-	if err != nil || calls.Resets < calls.Count-defaultConnections || calls.Count == 0 || len(calls.Failures) > 0 {
-		t.Errorf("%+v, %v", calls, err)
+	switch {
+	case err != nil:
+		t.Errorf("err is %v, want nil; %+v, %v", err, calls, err)
+	case calls.Resets < calls.Count-defaultConnections:
+		t.Errorf("calls.Resets is %v, want at least %v; %+v, %v", calls.Resets, calls.Count-defaultConnections, calls, err)
+	case calls.Count == 0:
+		t.Errorf("calls.Count is 0; %+v, %v", calls, err)
+	case len(calls.Failures) > 0:
+		t.Errorf("len(calls.Failures) is %v, want at most 0; %+v, %v", len(calls.Failures), calls, err)
 	}
 }
 
@@ -218,7 +225,7 @@ type badHTTPServer struct {
 	want  string
 }
 
-func TestHTTPClientNamesWhatTheServerDid(t *testing.T) {
+func TestLabHTTPClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{0, 200} {
 		for name, bad := range badHTTPServers() {
@@ -254,7 +261,7 @@ func answerSome(c net.Conn, with string, served *atomic.Int64) {
 	}
 }
 
-func TestHTTPClientNamesAnAbsentServer(t *testing.T) {
+func TestLabHTTPClientNamesAnAbsentServer(t *testing.T) {
 	t.Parallel()
 	absent := listenUDP(t).Addr()
 	wantError(t, shortWindow, "connection refused", func(ctx context.Context) error {

@@ -63,7 +63,7 @@ func wantError(t *testing.T, w Window, want string, run func(context.Context) er
 }
 
 // A client that behaves in one of many wrong ways: the server says which.
-func TestServerNamesWhatTheClientDid(t *testing.T) {
+func TestLabServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
 	stream := TCPStream{Token: testToken, Window: shortWindow}
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
@@ -117,7 +117,7 @@ func TestServerNamesWhatTheClientDid(t *testing.T) {
 	}
 }
 
-func TestServerNamesWhatTheDatagramClientDid(t *testing.T) {
+func TestLabServerNamesWhatTheDatagramClientDid(t *testing.T) {
 	t.Parallel()
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
 	cbr := UDPStream{Token: testToken, Window: shortWindow, Rate: 1e6, Size: HeaderBytes}
@@ -168,7 +168,7 @@ func badServer(t *testing.T, do func(net.Conn)) *net.TCPListener {
 	return l
 }
 
-func TestClientNamesWhatTheServerDid(t *testing.T) {
+func TestLabClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	stream := TCPStream{Token: testToken, Window: shortWindow}
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
@@ -217,7 +217,7 @@ func TestClientNamesWhatTheServerDid(t *testing.T) {
 	}
 }
 
-func TestClientNamesAnAbsentServer(t *testing.T) {
+func TestLabClientNamesAnAbsentServer(t *testing.T) {
 	t.Parallel()
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
 	for name, test := range map[string]struct {
@@ -236,7 +236,7 @@ func TestClientNamesAnAbsentServer(t *testing.T) {
 	}
 }
 
-func TestServerWaitsAsLongAsTheContext(t *testing.T) {
+func TestLabServerWaitsAsLongAsTheContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := ServeTCPStream(ctx, listenTCP(t), TCPStream{Token: testToken, Window: shortWindow, Flows: 3})
@@ -249,7 +249,7 @@ func TestServerWaitsAsLongAsTheContext(t *testing.T) {
 	}
 }
 
-func TestCancelEndsBothEnds(t *testing.T) {
+func TestLabCancelEndsBothEnds(t *testing.T) {
 	window := Window{Warmup: 30 * time.Millisecond, Duration: time.Minute}
 	rr := RequestResponse{Token: testToken, Window: window}
 	stream := TCPStream{Token: testToken, Window: window, Flows: 2}
@@ -309,7 +309,7 @@ func TestCancelEndsBothEnds(t *testing.T) {
 	}
 }
 
-func TestAcceptedSocketsKeepTheTimeouts(t *testing.T) {
+func TestLabAcceptedSocketsKeepTheTimeouts(t *testing.T) {
 	l := listenTCP(t)
 	r := startRun(t.Context())
 	defer r.end()

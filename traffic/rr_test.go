@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestRequestResponse(t *testing.T) {
+func TestLabRequestResponse(t *testing.T) {
 	window := shortWindow
 	window.Interval = 20 * time.Millisecond
 	moved := int64(0)

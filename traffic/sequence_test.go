@@ -73,7 +73,14 @@ func TestSequencesForgetWhatIsTooOld(t *testing.T) {
 	s.see(2*span - 1)
 	s.see(span + 1)
 	s.close()
-	if s.unique != 4 || s.duplicates != 1 || s.reordered != 2 || s.ancient != 1 {
-		t.Errorf("unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.unique, s.duplicates, s.reordered, s.ancient)
+	switch {
+	case s.unique != 4:
+		t.Errorf("s.unique is %v, want 4; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.unique, s.unique, s.duplicates, s.reordered, s.ancient)
+	case s.duplicates != 1:
+		t.Errorf("s.duplicates is %v, want 1; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.duplicates, s.unique, s.duplicates, s.reordered, s.ancient)
+	case s.reordered != 2:
+		t.Errorf("s.reordered is %v, want 2; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.reordered, s.unique, s.duplicates, s.reordered, s.ancient)
+	case s.ancient != 1:
+		t.Errorf("s.ancient is %v, want 1; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.ancient, s.unique, s.duplicates, s.reordered, s.ancient)
 	}
 }

@@ -19,7 +19,7 @@ func runTCPSizes(t testing.TB, s TCPSizes) (TCPSizesServed, TCPSizesDriven) {
 		func(ctx context.Context) (TCPSizesDriven, error) { return SendTCPSizes(ctx, l.Addr(), s) })
 }
 
-func TestTCPSizes(t *testing.T) {
+func TestLabTCPSizes(t *testing.T) {
 	sizes := []int{1, 17, 1448, LargestPing, LargestPing + 1, 256 << 10}
 	for _, noDelay := range []bool{true, false} {
 		var edges []Edge
@@ -54,9 +54,9 @@ func TestTCPSizes(t *testing.T) {
 	}
 }
 
-// TestNoDelayIsTheModes reads the socket's option in the middle of a phase, and
+// TestLabNoDelayIsTheModes reads the socket's option in the middle of a phase, and
 // of what is said between two.
-func TestNoDelayIsTheModes(t *testing.T) {
+func TestLabNoDelayIsTheModes(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		l := badServer(t, func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, greetingLen))
@@ -106,7 +106,7 @@ func TestTCPSizesIsChecked(t *testing.T) {
 }
 
 // A client that behaves in one of many wrong ways: the server says which.
-func TestSizesServerNamesWhatTheClientDid(t *testing.T) {
+func TestLabSizesServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
 	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
 	announce := func(phase byte, size int) func(*testing.T, net.Conn) {
@@ -153,7 +153,7 @@ func dialLater(t *testing.T, l *Listener) net.Conn {
 }
 
 // A server that behaves in one of many wrong ways: the client says which.
-func TestSizesClientNamesWhatTheServerDid(t *testing.T) {
+func TestLabSizesClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
 	for name, test := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTCPStream(t *testing.T) {
+func TestLabTCPStream(t *testing.T) {
 	for _, flows := range []int{1, 4} {
 		edges := map[Edge]time.Time{}
 		window := shortWindow
@@ -90,7 +90,7 @@ func TestTCPStreamIsChecked(t *testing.T) {
 	}
 }
 
-func TestTCPStreamModesAndDirections(t *testing.T) {
+func TestLabTCPStreamModesAndDirections(t *testing.T) {
 	window := Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}
 	for _, mode := range []StreamMode{StreamWrite, StreamAuto, StreamSendfile, StreamTrunc} {
 		for _, direction := range []Direction{Forward, Reverse, Bidirectional} {
@@ -119,9 +119,9 @@ func TestTCPStreamModesAndDirections(t *testing.T) {
 	}
 }
 
-// TestOneEdgeEachWay holds that the window whose edges are reported is the serving
+// TestLabOneEdgeEachWay holds that the window whose edges are reported is the serving
 // end's where both send, and the receiver's else.
-func TestOneEdgeEachWay(t *testing.T) {
+func TestLabOneEdgeEachWay(t *testing.T) {
 	for direction, want := range map[Direction]string{Forward: "serving", Reverse: "driving", Bidirectional: "serving"} {
 		reported := map[string]int{}
 		var mu sync.Mutex
@@ -153,7 +153,7 @@ func TestOneEdgeEachWay(t *testing.T) {
 	}
 }
 
-func TestBytesEndTheWindow(t *testing.T) {
+func TestLabBytesEndTheWindow(t *testing.T) {
 	const bytes = 3 << 20
 	for _, flows := range []int{1, 3} {
 		s := TCPStream{Token: testToken, Window: Window{Warmup: time.Millisecond, Duration: time.Minute, Interval: time.Second}, Flows: flows, Bytes: bytes, ReadBytes: 64 << 10}
@@ -168,14 +168,14 @@ func TestBytesEndTheWindow(t *testing.T) {
 	}
 }
 
-func TestBytesBeyondTheDuration(t *testing.T) {
+func TestLabBytesBeyondTheDuration(t *testing.T) {
 	served, _ := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Bytes: 1 << 50})
 	if got := served.Received.Elapsed(); got < shortWindow.Duration/2 || got > time.Second {
 		t.Errorf("the window took %v", got)
 	}
 }
 
-func TestCongestionControlIsSet(t *testing.T) {
+func TestLabCongestionControlIsSet(t *testing.T) {
 	served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, CC: "reno"})
 	if served.Congestion != "reno" || driven.Congestion != "reno" {
 		t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
@@ -192,8 +192,8 @@ func TestCongestionControlIsSet(t *testing.T) {
 	}
 }
 
-// TestFlowsMayBeAcceptedInAnyOrder announces the leading flow last.
-func TestFlowsMayBeAcceptedInAnyOrder(t *testing.T) {
+// TestLabFlowsMayBeAcceptedInAnyOrder announces the leading flow last.
+func TestLabFlowsMayBeAcceptedInAnyOrder(t *testing.T) {
 	forward, reverse := divide([]int{3, 4, 5, 6}, []byte{roleForward, roleReverseLead, roleReverse, roleForwardLead})
 	if !slices.Equal(forward, []int{6, 3}) || !slices.Equal(reverse, []int{4, 5}) {
 		t.Errorf("forward %v, reverse %v", forward, reverse)

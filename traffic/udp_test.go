@@ -180,8 +180,15 @@ func TestLabUDPCountsWhatThePathDid(t *testing.T) {
 	if received.BufferDrops != 0 {
 		t.Errorf("%d datagrams dropped by the receiver's socket", received.BufferDrops)
 	}
-	if sent.Datagrams == 0 || received.Datagrams == 0 || received.Loss() < 0.05 || received.Loss() > 0.15 {
-		t.Errorf("sent %d, received %d, loss %.3f, want about 0.1", sent.Datagrams, received.Datagrams, received.Loss())
+	switch {
+	case sent.Datagrams == 0:
+		t.Errorf("sent.Datagrams is 0; sent %d, received %d, loss %.3f, want about 0.1", sent.Datagrams, received.Datagrams, received.Loss())
+	case received.Datagrams == 0:
+		t.Errorf("received.Datagrams is 0; sent %d, received %d, loss %.3f, want about 0.1", sent.Datagrams, received.Datagrams, received.Loss())
+	case received.Loss() < 0.05:
+		t.Errorf("received.Loss() is %v, want at least 0.05; sent %d, received %d, loss %.3f, want about 0.1", received.Loss(), sent.Datagrams, received.Datagrams, received.Loss())
+	case received.Loss() > 0.15:
+		t.Errorf("received.Loss() is %v, want at most 0.15; sent %d, received %d, loss %.3f, want about 0.1", received.Loss(), sent.Datagrams, received.Datagrams, received.Loss())
 	}
 }
 
@@ -227,8 +234,15 @@ func TestLabUDPStream(t *testing.T) {
 		if sent.Lateness.Count() != sent.Datagrams || sent.Late > sent.Datagrams {
 			t.Errorf("spin %v: %d sent, %d with a lateness, %d late", spin, sent.Datagrams, sent.Lateness.Count(), sent.Late)
 		}
-		if received.Lost != 0 || received.Duplicates != 0 || received.Reordered != 0 || received.Bytes != received.Datagrams*500 {
-			t.Errorf("spin %v: %+v", spin, received)
+		switch {
+		case received.Lost != 0:
+			t.Errorf("received.Lost is %v, want 0; spin %v: %+v", received.Lost, spin, received)
+		case received.Duplicates != 0:
+			t.Errorf("received.Duplicates is %v, want 0; spin %v: %+v", received.Duplicates, spin, received)
+		case received.Reordered != 0:
+			t.Errorf("received.Reordered is %v, want 0; spin %v: %+v", received.Reordered, spin, received)
+		case received.Bytes != received.Datagrams*500:
+			t.Errorf("received.Bytes is %v, want %v; spin %v: %+v", received.Bytes, received.Datagrams*500, spin, received)
 		}
 		if n := received.Delays.Variation.Count(); n != received.Datagrams || received.Delays.OneWay == nil {
 			t.Errorf("spin %v: %d delays of %d datagrams", spin, n, received.Datagrams)

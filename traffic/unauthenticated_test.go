@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestStrangersAreRefusedAndCounted(t *testing.T) {
+func TestLabStrangersAreRefusedAndCounted(t *testing.T) {
 	wrong := testToken
 	wrong[15]++
 	l := listenTCP(t)
@@ -49,7 +49,7 @@ func TestStrangersAreRefusedAndCounted(t *testing.T) {
 	}
 }
 
-func TestStrangeDatagramsAreCounted(t *testing.T) {
+func TestLabStrangeDatagramsAreCounted(t *testing.T) {
 	l := listenUDP(t)
 	stranger, err := net.Dial("udp", l.Addr().String())
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 )
 
 // Block is what one block measured of one quantity of a cell: both layouts of a
-// baseline, or the one value of any other. NaN stands for what is missing.
+// baseline, or the one value of any other. NaN is what is missing.
 type Block struct {
 	N    int
 	A, B float64

@@ -42,8 +42,15 @@ func TestNetworksThatAreAlikeShareAPlace(t *testing.T) {
 		t.Errorf("ranked %v, want %v", got, want)
 	}
 	last := rankings[0].Ranked[2]
-	if last.Than != "route" || last.Behind == nil || last.Behind.Low == nil || *last.Behind.Low < 0.2 {
-		t.Errorf("the evidence of the last place: %+v than %s", last.Behind, last.Than)
+	switch {
+	case last.Than != "route":
+		t.Errorf("last.Than is %v, want \"route\"; the evidence of the last place: %+v than %s", last.Than, last.Behind, last.Than)
+	case last.Behind == nil:
+		t.Errorf("last.Behind is nil; the evidence of the last place: %+v than %s", last.Behind, last.Than)
+	case last.Behind.Low == nil:
+		t.Errorf("last.Behind.Low is nil; the evidence of the last place: %+v than %s", last.Behind, last.Than)
+	case *last.Behind.Low < 0.2:
+		t.Errorf("*last.Behind.Low is %v, want at least 0.2; the evidence of the last place: %+v than %s", *last.Behind.Low, last.Behind, last.Than)
 	}
 }
 

@@ -126,8 +126,15 @@ func TestShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !near(tally.Metrics["latency_lifecycle"], 0.025) || !near(tally.Metrics["latency_network"], 0.015) || tally.Work != 1 || edges != 2 {
-			t.Errorf("%+v, %d edges", tally, edges)
+		switch {
+		case !near(tally.Metrics["latency_lifecycle"], 0.025):
+			t.Errorf("near(tally.Metrics[\"latency_lifecycle\"], 0.025) is false; %+v, %d edges", tally, edges)
+		case !near(tally.Metrics["latency_network"], 0.015):
+			t.Errorf("near(tally.Metrics[\"latency_network\"], 0.015) is false; %+v, %d edges", tally, edges)
+		case tally.Work != 1:
+			t.Errorf("tally.Work is %v, want 1; %+v, %d edges", tally.Work, tally, edges)
+		case edges != 2:
+			t.Errorf("edges is %v, want 2; %+v, %d edges", edges, tally, edges)
 		}
 		first[s.asked[0]] = true
 	}

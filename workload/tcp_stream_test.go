@@ -52,8 +52,15 @@ func TestThroughputIsCountedAtTheReceiver(t *testing.T) {
 func TestBothWays(t *testing.T) {
 	server, client := directed(t, func(r *Run) { r.Bidir = true })
 	forward, reverse := server.Metrics["throughput"], client.Counters["throughput_reverse"]
-	if forward <= 0 || reverse <= 0 || len(server.Series["throughput"]) == 0 || len(client.Series["throughput_reverse"]) == 0 {
-		t.Errorf("forward %g, reverse %g; series %v and %v", forward, reverse, server.Series, client.Series)
+	switch {
+	case forward <= 0:
+		t.Errorf("forward is %v, want more than 0; forward %g, reverse %g; series %v and %v", forward, forward, reverse, server.Series, client.Series)
+	case reverse <= 0:
+		t.Errorf("reverse is %v, want more than 0; forward %g, reverse %g; series %v and %v", reverse, forward, reverse, server.Series, client.Series)
+	case len(server.Series["throughput"]) == 0:
+		t.Errorf("len(server.Series[\"throughput\"]) is 0; forward %g, reverse %g; series %v and %v", forward, reverse, server.Series, client.Series)
+	case len(client.Series["throughput_reverse"]) == 0:
+		t.Errorf("len(client.Series[\"throughput_reverse\"]) is 0; forward %g, reverse %g; series %v and %v", forward, reverse, server.Series, client.Series)
 	}
 	for name := range server.Metrics {
 		if _, both := client.Metrics[name]; both {
@@ -86,9 +93,27 @@ func TestOfferedRateIsMarkedNotScaled(t *testing.T) {
 func TestStreamTakesWhatARunAsksFor(t *testing.T) {
 	run := Run{Token: token, Mode: "rx-trunc", Flows: 3, Size: 1448, Rate: 5e6, Bytes: 77, CC: "reno", Warmup: time.Second, Duration: time.Minute}
 	s, err := stream(run)
-	if err != nil || string(s.Mode) != run.Mode || s.Flows != 3 || s.WriteBytes != 1448 || s.ReadBytes != 0 || float64(s.Rate) != run.Rate ||
-		s.Bytes != 77 || s.CC != "reno" || s.Window.Warmup != time.Second || s.Window.Duration != time.Minute {
-		t.Errorf("%+v of %+v: %v", s, run, err)
+	switch {
+	case err != nil:
+		t.Errorf("err is %v, want nil; %+v of %+v: %v", err, s, run, err)
+	case string(s.Mode) != run.Mode:
+		t.Errorf("string(s.Mode) is %v, want %v; %+v of %+v: %v", string(s.Mode), run.Mode, s, run, err)
+	case s.Flows != 3:
+		t.Errorf("s.Flows is %v, want 3; %+v of %+v: %v", s.Flows, s, run, err)
+	case s.WriteBytes != 1448:
+		t.Errorf("s.WriteBytes is %v, want 1448; %+v of %+v: %v", s.WriteBytes, s, run, err)
+	case s.ReadBytes != 0:
+		t.Errorf("s.ReadBytes is %v, want 0; %+v of %+v: %v", s.ReadBytes, s, run, err)
+	case float64(s.Rate) != run.Rate:
+		t.Errorf("float64(s.Rate) is %v, want %v; %+v of %+v: %v", float64(s.Rate), run.Rate, s, run, err)
+	case s.Bytes != 77:
+		t.Errorf("s.Bytes is %v, want 77; %+v of %+v: %v", s.Bytes, s, run, err)
+	case s.CC != "reno":
+		t.Errorf("s.CC is %v, want \"reno\"; %+v of %+v: %v", s.CC, s, run, err)
+	case s.Window.Warmup != time.Second:
+		t.Errorf("s.Window.Warmup is %v, want %v; %+v of %+v: %v", s.Window.Warmup, time.Second, s, run, err)
+	case s.Window.Duration != time.Minute:
+		t.Errorf("s.Window.Duration is %v, want %v; %+v of %+v: %v", s.Window.Duration, time.Minute, s, run, err)
 	}
 	if _, client := directed(t, func(r *Run) { r.Bytes = 1 << 20; r.Duration = time.Minute; r.Interval = 0 }); client.CC == "" {
 		t.Errorf("client %+v", client)
@@ -166,9 +191,15 @@ func TestSizesOfTheSeries(t *testing.T) {
 	if err := errors.Join(serverErr, clientErr); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(server.Series["size"], []float64{1, 1024, 8192, 65536}) || len(server.Series["throughput"]) != 4 ||
-		len(server.Series["rate"]) != 4 || len(client.Series["rtt_p50"]) != 2 {
-		t.Errorf("series %v and %v", server.Series, client.Series)
+	switch {
+	case !slices.Equal(server.Series["size"], []float64{1, 1024, 8192, 65536}):
+		t.Errorf("slices.Equal(server.Series[\"size\"], []float64{1, 1024, 8192, 65536}) is false; series %v and %v", server.Series, client.Series)
+	case len(server.Series["throughput"]) != 4:
+		t.Errorf("len(server.Series[\"throughput\"]) is %v, want 4; series %v and %v", len(server.Series["throughput"]), server.Series, client.Series)
+	case len(server.Series["rate"]) != 4:
+		t.Errorf("len(server.Series[\"rate\"]) is %v, want 4; series %v and %v", len(server.Series["rate"]), server.Series, client.Series)
+	case len(client.Series["rtt_p50"]) != 2:
+		t.Errorf("len(client.Series[\"rtt_p50\"]) is %v, want 2; series %v and %v", len(client.Series["rtt_p50"]), server.Series, client.Series)
 	}
 	if last := server.Series["throughput"][3]; server.Metrics["throughput"] != last {
 		t.Errorf("headline %g, the largest size has %g", server.Metrics["throughput"], last)

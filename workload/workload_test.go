@@ -271,15 +271,29 @@ func TestServeListensOnlyDuringTheRun(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range All() {
-		if found, ok := Find(w.Name); seen[w.Name] || !ok || found.Doc != w.Doc || w.Doc == "" {
-			t.Errorf("%s: found as %q", w.Name, found.Doc)
+		switch found, ok := Find(w.Name); {
+		case seen[w.Name]:
+			t.Errorf("seen[w.Name] holds; %s: found as %q", w.Name, found.Doc)
+		case !ok:
+			t.Errorf("ok is false; %s: found as %q", w.Name, found.Doc)
+		case found.Doc != w.Doc:
+			t.Errorf("found.Doc is %v, want %v; %s: found as %q", found.Doc, w.Doc, w.Name, found.Doc)
+		case w.Doc == "":
+			t.Errorf("w.Doc is empty; %s: found as %q", w.Name, found.Doc)
 		}
 		seen[w.Name] = true
 		if w.Serve != nil && w.Size.Least < 1 || w.Size.Least > w.Size.Default || w.Size.Default > w.Size.Most {
 			t.Errorf("%s: sizes %+v", w.Name, w.Size)
 		}
-		if w.Flows < 1 || len(w.Modes) == 0 || w.Rate < 0 || w.Work != PerGbit && w.Work != PerTransaction {
-			t.Errorf("%s: %+v", w.Name, w)
+		switch {
+		case w.Flows < 1:
+			t.Errorf("w.Flows is %v, want at least 1; %s: %+v", w.Flows, w.Name, w)
+		case len(w.Modes) == 0:
+			t.Errorf("len(w.Modes) is 0; %s: %+v", w.Name, w)
+		case w.Rate < 0:
+			t.Errorf("w.Rate is %v, want at least 0; %s: %+v", w.Rate, w.Name, w)
+		case w.Work != PerGbit && w.Work != PerTransaction:
+			t.Errorf("w.Work != PerGbit && w.Work != PerTransaction holds; %s: %+v", w.Name, w)
 		}
 		if _, ok := result.QuantityOf(w.Headline); !ok {
 			t.Errorf("%s: its headline %q is not in the catalogue", w.Name, w.Headline)

@@ -36,8 +36,17 @@ func TestEveryCauseIsInjected(t *testing.T) {
 			t.Errorf("%s has %d wordings and says %q", c.id, len(c.wordings), c.notHere)
 		}
 		for _, w := range c.wordings {
-			if w.name == "" || w.does == "" || len(w.on) == 0 || len(w.bites) == 0 || len(w.ask) == 0 {
-				t.Errorf("%s %s lacks something: %+v", c.id, w.name, w)
+			switch {
+			case w.name == "":
+				t.Errorf("w.name is empty; %s %s lacks something: %+v", c.id, w.name, w)
+			case w.does == "":
+				t.Errorf("w.does is empty; %s %s lacks something: %+v", c.id, w.name, w)
+			case len(w.on) == 0:
+				t.Errorf("len(w.on) is 0; %s %s lacks something: %+v", c.id, w.name, w)
+			case len(w.bites) == 0:
+				t.Errorf("len(w.bites) is 0; %s %s lacks something: %+v", c.id, w.name, w)
+			case len(w.ask) == 0:
+				t.Errorf("len(w.ask) is 0; %s %s lacks something: %+v", c.id, w.name, w)
 			}
 			for _, at := range w.on {
 				if n, known := network.Find(at.network); !known || !n.Serves(at.path) {

@@ -73,13 +73,13 @@ func waitCommand() *cobra.Command {
 // launchCommand starts a process in a real engine's container.
 func launchCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:                lab.ErrandVerb,
+		Use:                lab.ContainerExecVerb,
 		Short:              "Starts a process in a container; started by tare itself",
 		Hidden:             true,
 		DisableFlagParsing: true, // they are the command's
 		Args:               cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, argv []string) error {
-			status, err := lab.Errand(argv)
+			status, err := lab.ExecInContainer(argv)
 			if err == nil && status != 0 {
 				return &exitError{status: status}
 			}

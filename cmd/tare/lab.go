@@ -178,7 +178,7 @@ func labDownCommand(s streams) *cobra.Command {
 // labError gives the errors of a lab that does not exist, or exists already, the
 // exit status of wrong input.
 func labError(err error) error {
-	if errors.Is(err, site.ErrNoLab) || errors.Is(err, site.ErrLabStands) {
+	if errors.Is(err, site.ErrNoLab) || errors.Is(err, site.ErrLabExists) {
 		return &exitError{exitWrong, err}
 	}
 	return err

@@ -149,5 +149,5 @@ func remove(h *lab.Host, name string) error {
 
 // enter is the command that starts a process in a container of the engine.
 func enter(name string) []string {
-	return append([]string{lab.Self, lab.ErrandVerb}, client("exec", "--interactive", "--env", lab.ErrandMark, name)...)
+	return append([]string{lab.Self, lab.ContainerExecVerb}, client("exec", "--interactive", "--env", lab.ExecMark, name)...)
 }

@@ -84,7 +84,14 @@ Neighbor        EstdCnt DropCnt ResetTime Reason
 
 Displayed neighbors 1
 `)
-	if len(bird) != 1 || bird[0] != "h3" || len(frr) != 1 || frr[0] != "10.0.0.2" {
-		t.Errorf("BIRD: %q, FRR: %q", bird, frr)
+	switch {
+	case len(bird) != 1:
+		t.Errorf("len(bird) is %v, want 1; BIRD: %q, FRR: %q", len(bird), bird, frr)
+	case bird[0] != "h3":
+		t.Errorf("bird[0] is %v, want \"h3\"; BIRD: %q, FRR: %q", bird[0], bird, frr)
+	case len(frr) != 1:
+		t.Errorf("len(frr) is %v, want 1; BIRD: %q, FRR: %q", len(frr), bird, frr)
+	case frr[0] != "10.0.0.2":
+		t.Errorf("frr[0] is %v, want \"10.0.0.2\"; BIRD: %q, FRR: %q", frr[0], bird, frr)
 	}
 }

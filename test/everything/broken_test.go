@@ -69,8 +69,15 @@ func TestRealBrokenEnginesNameTheHop(t *testing.T) {
 	for missing := range lost {
 		t.Errorf("no cell of %s", missing)
 	}
-	if used := res.Noise.Daemons; used == nil || len(used.Each) == 0 || used.CPU <= 0 || used.Most < used.CPU {
-		t.Errorf("idle daemons: %+v", used)
+	switch used := res.Noise.Daemons; {
+	case used == nil:
+		t.Errorf("used is nil; idle daemons: %+v", used)
+	case len(used.Each) == 0:
+		t.Errorf("len(used.Each) is 0; idle daemons: %+v", used)
+	case used.CPU <= 0:
+		t.Errorf("used.CPU is %v, want more than 0; idle daemons: %+v", used.CPU, used)
+	case used.Most < used.CPU:
+		t.Errorf("used.Most is %v, want at least %v; idle daemons: %+v", used.Most, used.CPU, used)
 	}
 	if env := res.Environment; env.LabMemoryBytes == 0 || env.LabMemoryBytes > mostMemory || env.LabUp <= 0 {
 		t.Errorf("the lab took %v s and %d bytes", env.LabUp, env.LabMemoryBytes)

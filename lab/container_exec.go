@@ -17,28 +17,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrandVerb is the hidden command by which a real engine starts a process in
-// its container: ErrandVerb COMMAND... ErrandMark among the command's arguments
-// puts the mark into the environment of what it starts, as in
-// {"docker", "exec", "-e", ErrandMark, ...}.
+// ContainerExecVerb is the hidden command that runs an engine's command, which
+// starts a process in a container: ContainerExecVerb COMMAND... ExecMark among the
+// command's arguments becomes a mark in the environment of that process, as in
+// {"docker", "exec", "-e", ExecMark, ...}.
 const (
-	ErrandVerb = "errand"
-	ErrandMark = "TARE_ERRAND="
+	ContainerExecVerb = "container-exec"
+	ExecMark          = "TARE_EXEC="
 )
 
-// Errand runs an engine's command that starts a process in a container, and
-// passes on to that process the signals that it is sent: `docker exec` passes
-// none. The process is known by its mark. The status is the command's own.
-func Errand(argv []string) (status int, err error) {
-	mark := ErrandMark + rand.Text()
+// ExecInContainer runs an engine's command that starts a process in a container,
+// and forwards the signals that it receives to that process: `docker exec`
+// forwards none. The process is found by its mark. status is the command's exit
+// status.
+func ExecInContainer(argv []string) (status int, err error) {
+	mark := ExecMark + rand.Text()
 	argv = slices.Clone(argv)
-	if at := slices.Index(argv, ErrandMark); at >= 0 {
+	if at := slices.Index(argv, ExecMark); at >= 0 {
 		argv[at] = mark
 	}
-	told := make(chan os.Signal, 4)
-	signal.Notify(told, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
-	defer signal.Stop(told)
-	// The kernel ends the command with this process; that is the thread's.
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	defer signal.Stop(signals)
+	// The parent-death signal, which ends the command with this process, is that of the thread.
 	runtime.LockOSThread()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -50,7 +51,7 @@ func Errand(argv []string) (status int, err error) {
 	go func() { ended <- cmd.Wait() }()
 	for {
 		select {
-		case sig := <-told:
+		case sig := <-signals:
 			reached, err := signalMarked(mark, sig.(syscall.Signal))
 			if err == nil && !reached { // it has not started yet
 				err = cmd.Process.Signal(sig)
@@ -71,7 +72,7 @@ func Errand(argv []string) (status int, err error) {
 }
 
 // signalMarked sends a signal to every process that has the mark in its
-// environment, and tells whether there is one.
+// environment. reached reports whether there is one.
 func signalMarked(mark string, sig syscall.Signal) (reached bool, err error) {
 	environments, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
