@@ -118,7 +118,7 @@ func TestLabLossOfAllIsSeen(t *testing.T) {
 
 // Clients since 3.14 take the loss for nothing where a server does not report
 // the omitted time apart (esnet/iperf#1984).
-func TestLabServerTellsOmittedDatagramsApart(t *testing.T) {
+func TestLabServerReportsOmittedDatagramsSeparately(t *testing.T) {
 	at, _ := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 3, 1, 3)
 	f := r.Streams[0]
@@ -245,7 +245,7 @@ func TestJitterIsThatOfRFC3550(t *testing.T) {
 	}
 }
 
-func TestLabServerRefusesStrangers(t *testing.T) {
+func TestLabServerRefusesOtherProtocols(t *testing.T) {
 	at, log := ourServer(t, loopback)
 	send := func(text string) *net.TCPConn {
 		conn, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(at))

@@ -175,7 +175,7 @@ func TestRealServesRealClientsOneAfterAnother(t *testing.T) {
 	}
 }
 
-func TestRealSecondClientHearsThatTheServerIsBusy(t *testing.T) {
+func TestRealSecondClientIsRefusedWhileAnotherRuns(t *testing.T) {
 	at, log := ourServer(t, loopback)
 	first := dialScript(t, at)
 	first.wants(paramExchange)
@@ -197,7 +197,7 @@ func TestRealClientGetsServerOutput(t *testing.T) {
 	}
 }
 
-func TestRealClientIsRefusedInItsOwnWords(t *testing.T) {
+func TestRealClientReportsWhyItIsRefused(t *testing.T) {
 	at, log := ourServer(t, loopback)
 	// The client itself can't set it either unless the kernel has it, so a
 	// congestion control that exists nowhere is refused at the client.
@@ -231,7 +231,7 @@ func TestRealClientDiesInTheMiddle(t *testing.T) {
 }
 
 // The server ends while a client is in the middle of a test.
-func TestRealClientHearsThatTheServerEnded(t *testing.T) {
+func TestRealClientReportsThatTheServerEnded(t *testing.T) {
 	received := make(chan string, 1)
 	t.Run("server", func(t *testing.T) {
 		at, _ := ourServer(t, loopback)

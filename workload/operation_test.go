@@ -143,9 +143,9 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestFailuresStandApart: what failed is counted by its cause and is in no
+// TestFailuresAreCountedSeparately: what failed is counted by its cause and is in no
 // latency.
-func TestFailuresStandApart(t *testing.T) {
+func TestFailuresAreCountedSeparately(t *testing.T) {
 	edges := 0
 	s := &scripted{attach: func(n int) (Operation, error) {
 		time.Sleep(time.Millisecond)

@@ -16,7 +16,7 @@ func warned(t Tally, name string) bool {
 	return slices.ContainsFunc(t.Warnings, func(w string) bool { return strings.HasPrefix(w, name+":") })
 }
 
-func TestPPSSaysWhatItsRateIs(t *testing.T) {
+func TestPPSWarnsWhereItsRateIsNotOfPackets(t *testing.T) {
 	for _, test := range []struct {
 		mode    traffic.Mode
 		packets int64
@@ -40,7 +40,7 @@ func TestPPSSaysWhatItsRateIs(t *testing.T) {
 }
 
 // A rate that no machine reaches: both figures are reported and nothing is scaled.
-func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
+func TestPPSWarnsWhereItsRateWasNotReached(t *testing.T) {
 	w, _ := Find("udp_pps")
 	run := runOf(w, "mmsg")
 	run.Flows, run.Rate = 24, 50e6
@@ -64,7 +64,7 @@ func TestPPSSaysThatItsRateWasNotReached(t *testing.T) {
 	}
 }
 
-func TestLoadSaysWhatItCouldNotFind(t *testing.T) {
+func TestLoadWarnsOfWhatItCouldNotFind(t *testing.T) {
 	flat := []traffic.Trial{{Offered: 100, Received: 100}, {Offered: 200, Received: 150, Loss: 0.25}, {Offered: 300, Received: 60, Loss: 0.8}}
 	got := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
 	switch c := got.Counters; {

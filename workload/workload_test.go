@@ -216,9 +216,9 @@ func TestSeveralFlows(t *testing.T) {
 	}
 }
 
-// TestStrangersAreTurnedAway runs with another token at each end, and with
+// TestUnknownPeersAreRefused runs with another token at each end, and with
 // what is none.
-func TestStrangersAreTurnedAway(t *testing.T) {
+func TestUnknownPeersAreRefused(t *testing.T) {
 	for _, w := range served() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()

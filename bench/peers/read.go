@@ -41,8 +41,8 @@ func throughput(cell result.Cell) (values, error) { return metrics(cell, "throug
 
 // throughputWithCC refuses a run with another congestion control than the lab's.
 func throughputWithCC(cell result.Cell) (values, error) {
-	if cc := cell.Params["cc"]; cc != congestion {
-		return nil, fmt.Errorf("it sent with %v, not with %s", cc, congestion)
+	if cc := cell.Params.Text("cc"); cc != congestion {
+		return nil, fmt.Errorf("it sent with %s, not with %s", cc, congestion)
 	}
 	return throughput(cell)
 }

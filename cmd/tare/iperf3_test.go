@@ -120,7 +120,7 @@ func TestLabIperf3JSONHasTheMetricsOfAResult(t *testing.T) {
 	}
 }
 
-func TestIperf3SaysWhatItLacks(t *testing.T) {
+func TestIperf3ReportsWhatItLacks(t *testing.T) {
 	to := netip.MustParseAddrPort("127.0.0.1:1")
 	for words, asked := range map[string]iperf3Test{
 		"iperf3 has no tcp_rr":     {workload: result.WorkloadPlan{Name: "tcp_rr"}, duration: time.Second},
