@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // cell is one field of a grid.
 type cell struct {
@@ -19,12 +22,7 @@ type column struct {
 
 // empty reports whether no cell has a text.
 func (c column) empty() bool {
-	for _, cell := range c.cells {
-		if cell.text != "" && cell.text != "-" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.cells, func(c cell) bool { return c.text != "" && c.text != "-" })
 }
 
 // grid is a table; its first column names the rows.
