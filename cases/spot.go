@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -109,15 +110,13 @@ const sweep = "tcp_sizes"
 // spotOf is where the like of a figure is measured here.
 func (c Case) spotOf(f figure) spot {
 	s := spot{
-		experiment: f.Experiment, network: or(names()[f.Network], f.Network), path: f.Path,
-		workload: or(workloads()[f.Workload], f.Workload), metric: or(metrics()[f.Metric], f.Metric),
+		experiment: f.Experiment, network: cmp.Or(names()[f.Network], f.Network), path: f.Path,
+		workload: cmp.Or(workloads()[f.Workload], f.Workload), metric: cmp.Or(metrics()[f.Metric], f.Metric),
 	}
 	if f.Metric == toll {
 		s.metric = f.Of
 	}
-	if s.experiment == "" {
-		s.experiment = c.Experiments[0].Name
-	}
+	s.experiment = cmp.Or(s.experiment, c.Experiments[0].Name)
 	if f.Size > 0 && strings.HasPrefix(s.workload, "tcp_") {
 		s.workload, s.size = sweep, f.Size
 		if s.metric != "throughput" {
@@ -132,11 +131,3 @@ func (c Case) spotOf(f figure) spot {
 
 // toll is the name of a published ratio.
 const toll = "toll"
-
-func or[T comparable](value, fallback T) T {
-	var none T
-	if value == none {
-		return fallback
-	}
-	return value
-}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -31,7 +32,7 @@ func (p *page) traced(c *result.Cell) {
 	p.title(p.of(p.join(c.Network, c.Path, "nic "+c.Params.Text("nic"), "mtu "+c.Params.Text("mtu")), c.Workload+" ("+c.Mode+")"))
 	t := c.Trace
 	if t == nil {
-		p.item("  ", or(c.Reason, p.say("untraced")))
+		p.item("  ", cmp.Or(c.Reason, p.say("untraced")))
 		return
 	}
 	p.item("  ", p.say("tier", "n", strconv.Itoa(t.Tier), "text", p.tier(t)))
@@ -44,13 +45,6 @@ func (p *page) traced(c *result.Cell) {
 	p.tolls(t)
 	p.ledger(t)
 	p.cpu(t.CPU)
-}
-
-func or(text, fallback string) string {
-	if text == "" {
-		return fallback
-	}
-	return text
 }
 
 // tier says what could be seen, and what kept the rest from it.
@@ -180,7 +174,7 @@ func (p *page) ledger(t *result.Trace) {
 	for _, c := range l.Counters {
 		texts = append(texts, fmt.Sprintf("%s %s +%d", c.At, c.Name, c.Value))
 	}
-	p.item("  "+p.say("lead_counters"), or(p.join(texts...), p.say("no_counter")))
+	p.item("  "+p.say("lead_counters"), cmp.Or(p.join(texts...), p.say("no_counter")))
 }
 
 // balance says whether every packet that the workload misses was seen to be
