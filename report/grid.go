@@ -25,8 +25,23 @@ func (c column) empty() bool {
 	return !slices.ContainsFunc(c.cells, func(c cell) bool { return c.text != "" && c.text != "-" })
 }
 
+// filled are the columns with a text, none where the first has none.
+func filled(columns ...column) []column {
+	if columns[0].empty() {
+		return nil
+	}
+	return slices.DeleteFunc(columns, column.empty)
+}
+
 // grid is a table; its first column names the rows.
 type grid []column
+
+// add appends a row: the text of each column.
+func (g grid) add(texts ...string) {
+	for n, text := range texts {
+		g[n].cells = append(g[n].cells, cell{text: text})
+	}
+}
 
 // indent is the room left of every grid.
 const indent = 2

@@ -22,10 +22,7 @@ func Trace(w io.Writer, res *result.Result, opts Options) error {
 	}
 	p.findings(res)
 	p.warnings(res)
-	if _, err := w.Write(p.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return p.to(w, "report")
 }
 
 func (p *page) traced(c *result.Cell) {
@@ -75,23 +72,18 @@ func (w words) waterfall(t *result.Trace) grid {
 		{head: w.say("clean"), unit: "us", right: true}, {head: w.say("share"), unit: "%", right: true},
 		{head: w.say("traced"), unit: "p50 us", right: true}, {unit: "p99 us", right: true}, {head: ""},
 	}
-	add := func(texts ...string) {
-		for n, text := range texts {
-			columns[n].cells = append(columns[n].cells, cell{text: text})
-		}
-	}
 	name := func(text string) string { return clip(clean(text), longestName) }
 	begin, direction := 0.0, ""
 	for _, h := range t.Hops {
 		if h.Direction != direction {
 			direction = h.Direction
-			add(name(direction), "", "", "", "", "", "", "")
+			columns.add(name(direction), "", "", "", "", "", "", "")
 		}
 		scaled := ""
 		if h.Clean != nil {
 			scaled = fixed(*h.Clean*1e6, 2)
 		}
-		add(" "+name(h.Name), name(h.At), name(h.Device), scaled, fixed(100*h.Share, 1), fixed(h.P50*1e6, 2), fixed(h.P99*1e6, 2), bar(begin, h.Share))
+		columns.add(" "+name(h.Name), name(h.At), name(h.Device), scaled, fixed(100*h.Share, 1), fixed(h.P50*1e6, 2), fixed(h.P99*1e6, 2), bar(begin, h.Share))
 		begin += h.Share
 	}
 	if t.Hops[0].Clean == nil {
@@ -143,9 +135,7 @@ func (p *page) tolls(t *result.Trace) {
 	whole := result.HopToll{Name: p.say("all")}
 	add := func(h result.HopToll) {
 		added, _ := scale{unit: "us", size: 1e-6}.difference(h.Delta, nil, nil)
-		for n, text := range []string{clip(clean(h.Name), longestName), added, fixed(100*h.Share, 0), fixed(h.Value*1e6, 2), fixed(h.Baseline*1e6, 2)} {
-			columns[n].cells = append(columns[n].cells, cell{text: text})
-		}
+		columns.add(clip(clean(h.Name), longestName), added, fixed(100*h.Share, 0), fixed(h.Value*1e6, 2), fixed(h.Baseline*1e6, 2))
 	}
 	for _, h := range t.Tolls {
 		add(h)
