@@ -22,40 +22,22 @@ type spot struct {
 }
 
 // on is the same of another network.
-func (s spot) on(name string) spot {
-	s.network = name
-	return s
-}
+func (s spot) on(name string) spot { s.network = name; return s }
 
 // along is the same on another path.
-func (s spot) along(path string) spot {
-	s.path = path
-	return s
-}
+func (s spot) along(path string) spot { s.path = path; return s }
 
 // of is another quantity of the same cell.
-func (s spot) of(metric string) spot {
-	s.metric = metric
-	return s
-}
+func (s spot) of(metric string) spot { s.metric = metric; return s }
 
 // with is the same under another workload.
-func (s spot) with(workload string) spot {
-	s.workload = workload
-	return s
-}
+func (s spot) with(workload string) spot { s.workload = workload; return s }
 
 // at is the same of messages of so many bytes.
-func (s spot) at(size int) spot {
-	s.size = size
-	return s
-}
+func (s spot) at(size int) spot { s.size = size; return s }
 
 // over is the same over a link of so many bit/s.
-func (s spot) over(link result.BitsPerSecond) spot {
-	s.link = link
-	return s
-}
+func (s spot) over(link result.BitsPerSecond) spot { s.link = link; return s }
 
 // host is what the spot is weighed against.
 func (s spot) host() spot {
