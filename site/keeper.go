@@ -135,31 +135,20 @@ func sameUser(conn *net.UnixConn) error {
 	return nil
 }
 
-func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
+func (k *keeper) answer(c *conversation, req request, files []*os.File) (err error) {
+	var r reply
 	switch req.Do {
 	case doBuild:
-		topology, err := k.build(req.Spec)
-		if err != nil {
-			return err
-		}
-		return c.send(reply{Topology: &topology})
+		topology, failed := k.build(req.Spec)
+		r.Topology, err = &topology, failed
 	case doShow:
 		k.mu.Lock()
-		topology := k.topology
+		r.Topology = new(k.topology)
 		k.mu.Unlock()
-		return c.send(reply{Topology: &topology})
 	case doLook:
-		held, err := k.look(req.At)
-		if err != nil {
-			return err
-		}
-		return c.send(reply{Inventory: held})
+		r.Inventory, err = k.look(req.At)
 	case doProbe:
-		probed, err := k.probe()
-		if err != nil {
-			return err
-		}
-		return c.send(reply{Probed: probed})
+		r.Probed, err = k.probe()
 	case doStart:
 		return k.start(c, req, files)
 	case doWatch:
@@ -167,28 +156,23 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) error {
 	case doCount:
 		return k.count(c, req)
 	case doStates:
-		states, err := k.states(req.Places)
-		if err != nil {
-			return err
-		}
-		return c.send(reply{Counted: &states})
+		states, failed := k.states(req.Places)
+		r.Counted, err = &states, failed
 	case doUsage:
-		usage, err := k.usage()
-		if err != nil {
-			return err
-		}
-		return c.send(reply{Usage: usage})
+		r.Usage, err = k.usage()
 	case doAttach, doLifecycle:
-		operation, err := k.operate(req)
-		if err != nil {
-			return err
-		}
-		return c.send(reply{Operation: &operation})
+		operation, failed := k.operate(req)
+		r.Operation, err = &operation, failed
 	case doDown:
 		err := errors.Join(k.takeDown(), c.send(reply{}))
 		return errors.Join(err, k.listener.Close())
+	default:
+		return fmt.Errorf("unknown request %q", req.Do)
 	}
-	return fmt.Errorf("unknown request %q", req.Do)
+	if err != nil {
+		return err
+	}
+	return c.send(r)
 }
 
 // takeDown removes what was built. A second call does nothing.
