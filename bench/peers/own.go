@@ -53,28 +53,25 @@ func recorded(on bool) own {
 	}}
 }
 
-// loopOf is the loop that both ends of recorded are called with. Its token
-// keeps nobody out: nobody else is in the lab.
-func loopOf(window, way string) (traffic.RequestResponse, error) {
-	span, err := time.ParseDuration(window)
-	return traffic.RequestResponse{
+// loopOf is the loop that both ends of recorded are called with, and where the
+// server is. Its token keeps nobody out: nobody else is in the lab.
+func loopOf(addr, window, way string) (netip.AddrPort, traffic.RequestResponse, error) {
+	at, errAddr := netip.ParseAddr(addr)
+	span, errSpan := time.ParseDuration(window)
+	return netip.AddrPortFrom(at, network.Port), traffic.RequestResponse{
 		Size: message, Unrecorded: way != recorded(true).way,
 		Window: traffic.Window{Warmup: span / 4, Duration: span, Interval: 100 * time.Millisecond},
-	}, err
+	}, errors.Join(errAddr, errSpan)
 }
 
 // serveRR is the answering end of recorded.
 func serveRR(addr, window, way string) (err error) {
 	likeAnAgent()
-	loop, err := loopOf(window, way)
+	at, loop, err := loopOf(addr, window, way)
 	if err != nil {
 		return err
 	}
-	at, err := netip.ParseAddr(addr)
-	if err != nil {
-		return err
-	}
-	l, err := traffic.ListenTCP(netip.AddrPortFrom(at, network.Port))
+	l, err := traffic.ListenTCP(at)
 	if err != nil {
 		return err
 	}
@@ -86,15 +83,11 @@ func serveRR(addr, window, way string) (err error) {
 // callRR is the asking end of recorded.
 func callRR(addr, window, way string) error {
 	likeAnAgent()
-	loop, err := loopOf(window, way)
+	at, loop, err := loopOf(addr, window, way)
 	if err != nil {
 		return err
 	}
-	at, err := netip.ParseAddr(addr)
-	if err != nil {
-		return err
-	}
-	done, err := traffic.CallTCPRR(context.Background(), netip.AddrPortFrom(at, network.Port), loop)
+	done, err := traffic.CallTCPRR(context.Background(), at, loop)
 	if err != nil {
 		return err
 	}
