@@ -86,10 +86,5 @@ func (r *Rate) UnmarshalYAML(node *yaml.Node) error {
 		*r = Rate{Value: value}
 		return nil
 	}
-	parsed, err := ParseRate(node.Value)
-	if err != nil {
-		return fmt.Errorf("line %d: %w", node.Line, err)
-	}
-	*r = parsed
-	return nil
+	return parseNode(node, r, ParseRate)
 }

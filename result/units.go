@@ -62,11 +62,14 @@ func (r BitsPerSecond) MarshalYAML() (any, error) { return r.String(), nil }
 
 // UnmarshalYAML reads a rate with its unit.
 func (r *BitsPerSecond) UnmarshalYAML(node *yaml.Node) error {
-	parsed, err := ParseBitsPerSecond(node.Value)
-	if err != nil {
+	return parseNode(node, r, ParseBitsPerSecond)
+}
+
+// parseNode reads a value of YAML by its parser. An error names the line.
+func parseNode[T any](node *yaml.Node, into *T, parse func(text string) (T, error)) (err error) {
+	if *into, err = parse(node.Value); err != nil {
 		return fmt.Errorf("line %d: %w", node.Line, err)
 	}
-	*r = parsed
 	return nil
 }
 
@@ -97,10 +100,5 @@ func (s *Seconds) UnmarshalYAML(node *yaml.Node) error {
 		*s = 0
 		return nil
 	}
-	parsed, err := ParseSeconds(node.Value)
-	if err != nil {
-		return fmt.Errorf("line %d: %w", node.Line, err)
-	}
-	*s = parsed
-	return nil
+	return parseNode(node, s, ParseSeconds)
 }
