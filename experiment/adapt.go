@@ -9,12 +9,14 @@ import (
 )
 
 // SizeOf is how many samples a plan takes at most.
-func SizeOf(p result.Plan) int64 {
-	var n int64
+func SizeOf(p result.Plan) int64 { return int64(runsOf(p)) * int64(p.Blocks) }
+
+// runsOf is how many runs a block of a plan has.
+func runsOf(p result.Plan) (runs int) {
 	for _, g := range groupsOf(p) {
-		n += int64(len(g.places))
+		runs += len(g.places)
 	}
-	return n * int64(p.Blocks)
+	return runs
 }
 
 // Skip leaves a network out of a plan and says why in it.

@@ -31,11 +31,7 @@ func AAPlan(p result.Plan, span time.Duration) result.Plan {
 
 // blockTime is about what one block of a plan takes.
 func blockTime(p result.Plan) time.Duration {
-	runs := 0
-	for _, g := range groupsOf(p) {
-		runs += len(g.places)
-	}
-	return time.Duration(runs) * (p.Warmup.Duration() + p.Duration.Duration() + runOverhead)
+	return time.Duration(runsOf(p)) * (p.Warmup.Duration() + p.Duration.Duration() + runOverhead)
 }
 
 // TimeOf is about what a plan takes.

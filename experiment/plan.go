@@ -182,11 +182,7 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 // window divides the budget among the runs: few cells get long windows. A slow
 // link gets what its frames need, whatever it takes.
 func window(p result.Plan) result.Seconds {
-	runs := 0
-	for _, g := range groupsOf(p) {
-		runs += len(g.places)
-	}
-	each := quickBudget/float64(max(1, runs*p.Blocks))/1.25 - 0.010 // a quarter is warm-up; set-up and drain
+	each := quickBudget/float64(max(1, runsOf(p)*p.Blocks))/1.25 - 0.010 // a quarter is warm-up; set-up and drain
 	each = math.Max(quickDuration, math.Min(longestWindow, each))
 	if link := slowestLink(p); link > 0 {
 		frame := float64((p.MTU + wire.Ethernet) * 8)
