@@ -1,6 +1,7 @@
 package weigh
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -106,11 +107,7 @@ type compareSide struct {
 }
 
 func sideOf(res *result.Result) compareSide {
-	s := compareSide{Groups(res), res.Plan.Margin}
-	if s.margin == 0 {
-		s.margin = stats.DeclaredMargin
-	}
-	return s
+	return compareSide{Groups(res), cmp.Or(res.Plan.Margin, stats.DeclaredMargin)}
 }
 
 // margins are what a change of a cell's metric is held against.
