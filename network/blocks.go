@@ -83,15 +83,9 @@ func (b *blocks) missing(cluster *lab.Cluster, h *lab.Host, r router.Daemon) ([]
 // (Linux 5.0).
 func addNeighbours(cluster *lab.Cluster) error {
 	return eachHost(cluster, func(h *lab.Host) error {
-		for _, other := range cluster.Hosts {
-			if other == h {
-				continue
-			}
-			if err := h.AddNeighbour(lab.Device, other.Addr, lab.MAC(other.Addr)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return eachOther(cluster, h, func(other *lab.Host) error {
+			return h.AddNeighbour(lab.Device, other.Addr, lab.MAC(other.Addr))
+		})
 	})
 }
 
