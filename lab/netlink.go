@@ -77,6 +77,18 @@ func (ns *Namespace) link(name string) (netlink.Link, error) {
 	return &netlink.Device{LinkAttrs: netlink.LinkAttrs{Name: name, Index: index}}, err
 }
 
+// change changes a device; what names the change in its error.
+func (ns *Namespace) change(name, what string, do func(netlink.Link) error) error {
+	link, err := ns.link(name)
+	if err != nil {
+		return err
+	}
+	if err := do(link); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
 // attrs are those of a new device. Its address is chosen, not random, so that
 // two labs of a plan are the same.
 func attrs(name string, mtu int, mac net.HardwareAddr) netlink.LinkAttrs {
@@ -98,15 +110,10 @@ func (ns *Namespace) add(link netlink.Link) error {
 
 // RemoveLink removes a device: of a veth pair both ends.
 func (ns *Namespace) RemoveLink(name string) error {
-	link, err := ns.link(name)
-	if err != nil {
-		return err
-	}
-	ns.devices.forget(name)
-	if err := ns.links.LinkDel(link); err != nil {
-		return fmt.Errorf("remove %s from %s: %w", name, ns.Name, err)
-	}
-	return nil
+	return ns.change(name, "remove "+name+" from "+ns.Name, func(link netlink.Link) error {
+		ns.devices.forget(name)
+		return ns.links.LinkDel(link)
+	})
 }
 
 // End is one end of a veth pair.
@@ -210,46 +217,28 @@ func (ns *Namespace) deviceNames() (map[int]string, error) {
 // SetUp brings a device up. The loopback's routes get the lab's congestion
 // control at once.
 func (ns *Namespace) SetUp(name string) error {
-	link, err := ns.link(name)
-	if err != nil {
+	err := ns.change(name, "bring up "+name+" in "+ns.Name, ns.links.LinkSetUp)
+	if err != nil || name != "lo" {
 		return err
 	}
-	if err := ns.links.LinkSetUp(link); err != nil {
-		return fmt.Errorf("bring up %s in %s: %w", name, ns.Name, err)
-	}
-	if name == "lo" {
-		return ns.chooseLocalCC()
-	}
-	return nil
+	return ns.chooseLocalCC()
 }
 
 // SetMaster makes a device a port of a bridge.
 func (ns *Namespace) SetMaster(name, bridge string) error {
-	link, err := ns.link(name)
-	if err != nil {
-		return err
-	}
 	master, err := ns.index(bridge)
 	if err != nil {
 		return err
 	}
-	if err := ns.links.LinkSetMasterByIndex(link, master); err != nil {
-		return fmt.Errorf("add %s to bridge %s in %s: %w", name, bridge, ns.Name, err)
-	}
-	return nil
+	return ns.change(name, "add "+name+" to bridge "+bridge+" in "+ns.Name, func(link netlink.Link) error {
+		return ns.links.LinkSetMasterByIndex(link, master)
+	})
 }
 
 // Isolate lets a bridge's port send to those of its ports only that are not
 // isolated too (Linux 4.18).
 func (ns *Namespace) Isolate(name string) error {
-	link, err := ns.link(name)
-	if err != nil {
-		return err
-	}
-	if err := ns.links.LinkSetIsolated(link, true); err != nil {
-		return fmt.Errorf("isolate %s in %s: %w", name, ns.Name, err)
-	}
-	return nil
+	return ns.change(name, "isolate "+name+" in "+ns.Name, func(link netlink.Link) error { return ns.links.LinkSetIsolated(link, true) })
 }
 
 // AddNeighbour pins an IP address to a MAC address on a device.

@@ -12,13 +12,11 @@ import (
 // AddAddress gives a device an address and adds the route to its subnet itself:
 // the one that the kernel adds would carry no congestion control.
 func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
-	link, err := ns.link(device)
+	err := ns.change(device, "add address "+prefix.String()+" to "+device+" in "+ns.Name, func(link netlink.Link) error {
+		return ns.links.AddrAdd(link, &netlink.Addr{IPNet: ipNet(prefix), Flags: unix.IFA_F_NOPREFIXROUTE})
+	})
 	if err != nil {
 		return err
-	}
-	addr := &netlink.Addr{IPNet: ipNet(prefix), Flags: unix.IFA_F_NOPREFIXROUTE}
-	if err := ns.links.AddrAdd(link, addr); err != nil {
-		return fmt.Errorf("add address %s to %s in %s: %w", prefix, device, ns.Name, err)
 	}
 	if err := ns.chooseLocalCC(); err != nil {
 		return err
@@ -32,14 +30,9 @@ func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
 // DropAddress removes an address from a device; the kernel removes the routes from
 // it too.
 func (ns *Namespace) DropAddress(device string, prefix netip.Prefix) error {
-	link, err := ns.link(device)
-	if err != nil {
-		return err
-	}
-	if err := ns.links.AddrDel(link, &netlink.Addr{IPNet: ipNet(prefix)}); err != nil {
-		return fmt.Errorf("drop address %s from %s in %s: %w", prefix, device, ns.Name, err)
-	}
-	return nil
+	return ns.change(device, "drop address "+prefix.String()+" from "+device+" in "+ns.Name, func(link netlink.Link) error {
+		return ns.links.AddrDel(link, &netlink.Addr{IPNet: ipNet(prefix)})
+	})
 }
 
 // Route is a route to a subnet: through a gateway, or on the device itself.
