@@ -14,18 +14,8 @@ func dockerEngine() Engine {
 	return Engine{Name: "docker", Start: func(cluster *lab.Cluster) error { return startDockers(cluster, docker.LiveRestore) }}
 }
 
-// dockerNetwork is what all networks of Docker's have in common.
-func dockerNetwork() Network {
-	return Network{
-		Fidelity: Product,
-		Outside:  true,
-		Needs:    docker.Needs(),
-		Missing:  "what dockerd needs of the kernel",
-		Get:      "modprobe -a overlay bridge veth nft_compat",
-		Runtime:  Runtime{Name: "docker", Cycle: docker.Cycle},
-		Try:      tryDocker,
-	}
-}
+// dockerRuntime runs the containers of every network of Docker's.
+func dockerRuntime() Runtime { return Runtime{Name: "docker", Cycle: docker.Cycle} }
 
 // DockerRestart is a shell command that does in a host of a lab what "systemctl
 // restart docker" does on a machine. It is empty if the network's containers would

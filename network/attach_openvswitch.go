@@ -17,17 +17,6 @@ func datapath(h *lab.Host, setup *Setup) (string, error) {
 	return chosen, err
 }
 
-// ovsNetwork is what all networks of Open vSwitch have in common.
-func ovsNetwork() Network {
-	return Network{
-		Fidelity: Product,
-		Needs:    openvswitch.Needs(),
-		Missing:  "Open vSwitch",
-		Get:      "apt-get install openvswitch-switch",
-		Try:      tryOpenVSwitch,
-	}
-}
-
 // tryOpenVSwitch reports which datapath this machine has, without the daemons.
 func tryOpenVSwitch(cluster *lab.Cluster, setup *Setup) error {
 	_, err := datapath(cluster.Hosts[0], setup)

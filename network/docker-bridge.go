@@ -7,16 +7,25 @@ import (
 
 // dockerBridge is Docker's default network.
 func dockerBridge() Network {
-	n := dockerNetwork()
-	n.Name, n.Parent = "docker-bridge", "docker-host"
-	n.BridgeNetfilter, n.Engine = true, dockerEngine()
-	n.Doc = "Docker's default bridge docker0"
-	n.Paths = []string{SameHost, ContainerToOwnHost}
-	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
-		noteBridgeNetfilter(cluster.Hosts[0], setup)
-		return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{} })
+	return Network{
+		Name:            "docker-bridge",
+		Doc:             "Docker's default bridge docker0",
+		Parent:          "docker-host",
+		Fidelity:        Product,
+		BridgeNetfilter: true,
+		Paths:           []string{SameHost, ContainerToOwnHost},
+		Outside:         true,
+		Needs:           docker.Needs(),
+		Missing:         "what dockerd needs of the kernel",
+		Get:             "modprobe -a overlay bridge veth nft_compat",
+		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			noteBridgeNetfilter(cluster.Hosts[0], setup)
+			return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{} })
+		},
+		Try: tryDocker,
 	}
-	return n
 }
 
 // noteBridgeNetfilter notes that bridged packets pass no rules here. On most hosts

@@ -9,16 +9,25 @@ import (
 
 // dockerHost is Docker on the host's network: what the engine alone costs.
 func dockerHost() Network {
-	n := dockerNetwork()
-	n.Name, n.Parent = "docker-host", Baseline
-	n.BridgeNetfilter, n.Engine = true, dockerEngine()
-	n.Doc = "Docker containers on the host's own network: the engine's share (seccomp, cgroups, its rules)"
-	n.Paths = []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer}
-	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
-		return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{Network: "host"} })
+	return Network{
+		Name:            "docker-host",
+		Doc:             "Docker containers on the host's own network: the engine's share (seccomp, cgroups, its rules)",
+		Parent:          Baseline,
+		Fidelity:        Product,
+		BridgeNetfilter: true,
+		Paths:           []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		Outside:         true,
+		Needs:           docker.Needs(),
+		Missing:         "what dockerd needs of the kernel",
+		Get:             "modprobe -a overlay bridge veth nft_compat",
+		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{Network: "host"} })
+		},
+		Try:  tryDocker,
+		Ends: dockerHostEnds,
 	}
-	n.Ends = dockerHostEnds
-	return n
 }
 
 // dockerHostEnds are the baseline's ends, with containers instead of hosts.

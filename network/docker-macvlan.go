@@ -9,22 +9,28 @@ import (
 
 // dockerMacvlan gives Docker's containers addresses on the underlay.
 func dockerMacvlan() Network {
-	n := dockerNetwork()
-	n.Name, n.Parent = "docker-macvlan", "docker-host"
-	n.BridgeNetfilter, n.Engine = true, dockerEngine()
-	n.Doc = "Docker's macvlan driver on the underlay, bridge mode"
-	n.Facts = Facts{NeedsL2: true}
-	n.Paths = []string{SameHost, CrossHost}
-	n.Missing = "macvlan devices, or what dockerd needs of the kernel"
-	n.Get = "modprobe -a macvlan overlay bridge veth nft_compat"
-	n.SetUp = setUpDockerMacvlan
-	n.Try = func(cluster *lab.Cluster, setup *Setup) error {
-		if err := macvlan().SetUp(cluster, setup); err != nil {
-			return err
-		}
-		return tryDocker(cluster, setup)
+	return Network{
+		Name:            "docker-macvlan",
+		Doc:             "Docker's macvlan driver on the underlay, bridge mode",
+		Parent:          "docker-host",
+		Fidelity:        Product,
+		Facts:           Facts{NeedsL2: true},
+		BridgeNetfilter: true,
+		Paths:           []string{SameHost, CrossHost},
+		Outside:         true,
+		Needs:           docker.Needs(),
+		Missing:         "macvlan devices, or what dockerd needs of the kernel",
+		Get:             "modprobe -a macvlan overlay bridge veth nft_compat",
+		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
+		SetUp:           setUpDockerMacvlan,
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := macvlan().SetUp(cluster, setup); err != nil {
+				return err
+			}
+			return tryDocker(cluster, setup)
+		},
 	}
-	return n
 }
 
 // setUpDockerMacvlan gives all engines the underlay's subnet. The engines know

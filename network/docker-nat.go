@@ -9,22 +9,31 @@ import (
 
 // dockerNAT is a port that Docker publishes by DNAT.
 func dockerNAT() Network {
-	n := dockerNetwork()
-	n.Name, n.Parent = "docker-nat", "docker-bridge"
-	n.BridgeNetfilter, n.Engine = true, dockerEngine()
-	n.Doc = "a port published by Docker: DNAT in, masquerade out of docker0"
-	n.Facts = Facts{NAT: true}
-	n.Paths = []string{PublishedPort, ContainerToPublishedPort}
-	n.SetUp = setUpDockerNAT
-	n.Ends = func(cluster *lab.Cluster, path string) (Ends, error) {
-		ends, err := Network{}.EndsOf(cluster, path)
-		if err == nil {
-			ends.Dial = publishedAddr(cluster.Hosts[1])
-		}
-		return ends, err
+	return Network{
+		Name:            "docker-nat",
+		Doc:             "a port published by Docker: DNAT in, masquerade out of docker0",
+		Parent:          "docker-bridge",
+		Facts:           Facts{NAT: true},
+		Fidelity:        Product,
+		BridgeNetfilter: true,
+		Paths:           []string{PublishedPort, ContainerToPublishedPort},
+		Outside:         true,
+		Needs:           docker.Needs(),
+		Missing:         "what dockerd needs of the kernel",
+		Get:             "modprobe -a overlay bridge veth nft_compat",
+		Engine:          dockerEngine(),
+		Runtime:         dockerRuntime(),
+		SetUp:           setUpDockerNAT,
+		Try:             tryDocker,
+		Ends: func(cluster *lab.Cluster, path string) (Ends, error) {
+			ends, err := Network{}.EndsOf(cluster, path)
+			if err == nil {
+				ends.Dial = publishedAddr(cluster.Hosts[1])
+			}
+			return ends, err
+		},
+		PublishedAt: publishedAddr,
 	}
-	n.PublishedAt = publishedAddr
-	return n
 }
 
 // setUpDockerNAT publishes at a second address of the host: on the first one,

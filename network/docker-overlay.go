@@ -11,22 +11,27 @@ const overlaySubnet = "10.220.0.0/16"
 
 // dockerOverlay is Swarm's overlay network with plain containers.
 func dockerOverlay() Network {
-	n := dockerNetwork()
-	n.Name, n.Parent = "docker-overlay", "docker-bridge"
-	n.Doc = "Docker Swarm's attachable overlay: bridge + VXLAN in a namespace of Docker's, container MTU = underlay - 50"
-	n.Facts = Facts{Kernel: "vxlan"}
-	n.Stack = wire.VXLAN()
-	n.Paths = []string{SameHost, CrossHost}
-	n.Missing = "VXLAN devices, or what dockerd needs of the kernel"
-	n.Get = "modprobe -a vxlan overlay bridge veth nft_compat"
-	n.SetUp = setUpDockerOverlay
-	n.Try = func(cluster *lab.Cluster, setup *Setup) error {
-		if err := vxlan().SetUp(cluster, setup); err != nil {
-			return err
-		}
-		return docker.Try(cluster.Hosts[0])
+	return Network{
+		Name:     "docker-overlay",
+		Doc:      "Docker Swarm's attachable overlay: bridge + VXLAN in a namespace of Docker's, container MTU = underlay - 50",
+		Parent:   "docker-bridge",
+		Fidelity: Product,
+		Facts:    Facts{Kernel: "vxlan"},
+		Stack:    wire.VXLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Outside:  true,
+		Needs:    docker.Needs(),
+		Runtime:  dockerRuntime(),
+		Missing:  "VXLAN devices, or what dockerd needs of the kernel",
+		Get:      "modprobe -a vxlan overlay bridge veth nft_compat",
+		SetUp:    setUpDockerOverlay,
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := vxlan().SetUp(cluster, setup); err != nil {
+				return err
+			}
+			return docker.Try(cluster.Hosts[0])
+		},
 	}
-	return n
 }
 
 func setUpDockerOverlay(cluster *lab.Cluster, setup *Setup) error {

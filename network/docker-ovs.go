@@ -14,27 +14,33 @@ import (
 // so that the ladder separates the engine's share from the switch's, as it does for
 // Docker's own networks.
 func dockerOVS() Network {
-	n := dockerNetwork()
-	n.Name, n.Parent = "docker-ovs", "docker-host"
-	n.Doc = "Docker containers without a network, on ports of Open vSwitch as ovs-docker adds them"
-	n.Facts = Facts{NeedsL2: true, Kernel: "openvswitch"}
-	n.Paths = []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer}
-	n.Needs = slices.Concat(docker.Needs(), openvswitch.Needs())
-	n.Try = func(cluster *lab.Cluster, setup *Setup) error {
-		return errors.Join(tryOpenVSwitch(cluster, setup), tryDocker(cluster, setup))
+	return Network{
+		Name:     "docker-ovs",
+		Doc:      "Docker containers without a network, on ports of Open vSwitch as ovs-docker adds them",
+		Parent:   "docker-host",
+		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
+		Outside:  true,
+		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		Needs:    slices.Concat(docker.Needs(), openvswitch.Needs()),
+		Runtime:  dockerRuntime(),
+		Missing:  "what dockerd needs of the kernel",
+		Get:      "modprobe -a overlay bridge veth nft_compat",
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			return errors.Join(tryOpenVSwitch(cluster, setup), tryDocker(cluster, setup))
+		},
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := startDockers(cluster); err != nil {
+				return err
+			}
+			return setUpOpenVSwitch(cluster, setup,
+				func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },
+				func(s *openvswitch.Switch, c *lab.Container) error {
+					if err := runDocker(cluster, c, docker.Container{Network: "none"}); err != nil {
+						return err
+					}
+					return plugIn(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
+				})
+		},
 	}
-	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
-		if err := startDockers(cluster); err != nil {
-			return err
-		}
-		return setUpOpenVSwitch(cluster, setup,
-			func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },
-			func(s *openvswitch.Switch, c *lab.Container) error {
-				if err := runDocker(cluster, c, docker.Container{Network: "none"}); err != nil {
-					return err
-				}
-				return plugIn(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
-			})
-	}
-	return n
 }

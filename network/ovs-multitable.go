@@ -14,32 +14,38 @@ const tenant = vxlanVNI
 // ovsMultitable is ovs-vxlan with a pipeline of OpenFlow tables, which determine a
 // packet's source, tenant, destination, permission and tunnel.
 func ovsMultitable() Network {
-	n := ovsNetwork()
-	n.Name, n.Parent = "ovs-multitable", "ovs-vxlan"
-	n.Doc = "Open vSwitch and VXLAN, tables of OpenFlow rules in the shape of OpenShift's SDN"
-	n.Facts = Facts{Policy: true, Kernel: "openvswitch"}
-	n.Stack = wire.VXLAN()
-	n.Paths = []string{SameHost, CrossHost}
-	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
-		mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
-		configure := func(s *openvswitch.Switch) error {
-			if err := addOverlay(s, cluster); err != nil {
-				return err
+	return Network{
+		Name:     "ovs-multitable",
+		Doc:      "Open vSwitch and VXLAN, tables of OpenFlow rules in the shape of OpenShift's SDN",
+		Parent:   "ovs-vxlan",
+		Fidelity: Product,
+		Facts:    Facts{Policy: true, Kernel: "openvswitch"},
+		Stack:    wire.VXLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Needs:    openvswitch.Needs(),
+		Missing:  "Open vSwitch",
+		Get:      "apt-get install openvswitch-switch",
+		Try:      tryOpenVSwitch,
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
+			configure := func(s *openvswitch.Switch) error {
+				if err := addOverlay(s, cluster); err != nil {
+					return err
+				}
+				if err := s.AddVXLAN(bridgeName, vxlanDevice, openvswitch.TunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {
+					return err
+				}
+				return s.SetFlows(bridgeName, pipeline(cluster, s.Host))
 			}
-			if err := s.AddVXLAN(bridgeName, vxlanDevice, openvswitch.TunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {
-				return err
-			}
-			return s.SetFlows(bridgeName, pipeline(cluster, s.Host))
-		}
-		return setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
-			if err := plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
-				return err
-			}
-			c.Detach.Push(func() error { return s.RemoveFlows(bridgeName, c.Number) })
-			return s.AddFlows(bridgeName, c.Short, pipelineOf(c))
-		})
+			return setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
+				if err := plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
+					return err
+				}
+				c.Detach.Push(func() error { return s.RemoveFlows(bridgeName, c.Number) })
+				return s.AddFlows(bridgeName, c.Short, pipelineOf(c))
+			})
+		},
 	}
-	return n
 }
 
 // pipeline is the flows of one host, without those of its containers. The table

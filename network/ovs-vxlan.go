@@ -31,18 +31,24 @@ const physicalBridge = "br-phys"
 // ovsVXLAN is a bridge of Open vSwitch per host with a VXLAN port to every
 // other.
 func ovsVXLAN() Network {
-	n := ovsNetwork()
-	n.Name, n.Parent = "ovs-vxlan", "ovs"
-	n.Doc = "Open vSwitch per host, VXLAN between them, container MTU = underlay - 50"
-	n.Facts = Facts{Kernel: "openvswitch"}
-	n.Stack = wire.VXLAN()
-	n.Paths = []string{SameHost, CrossHost}
-	n.Params = []Param{{
-		Name: Openflow, Doc: "how Open vSwitch forwards: as a switch, or by a rule for each pair of addresses",
-		Values: []string{openflowNormal, openflowExplicit}, List: true,
-	}}
-	n.SetUp = setUpOVSVXLAN
-	return n
+	return Network{
+		Name:     "ovs-vxlan",
+		Doc:      "Open vSwitch per host, VXLAN between them, container MTU = underlay - 50",
+		Parent:   "ovs",
+		Fidelity: Product,
+		Facts:    Facts{Kernel: "openvswitch"},
+		Stack:    wire.VXLAN(),
+		Paths:    []string{SameHost, CrossHost},
+		Needs:    openvswitch.Needs(),
+		Missing:  "Open vSwitch",
+		Get:      "apt-get install openvswitch-switch",
+		Params: []Param{{
+			Name: Openflow, Doc: "how Open vSwitch forwards: as a switch, or by a rule for each pair of addresses",
+			Values: []string{openflowNormal, openflowExplicit}, List: true,
+		}},
+		Try:   tryOpenVSwitch,
+		SetUp: setUpOVSVXLAN,
+	}
 }
 
 func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {

@@ -14,20 +14,26 @@ const underlayBits = 16
 // in it, so that the containers of all hosts, and the hosts, are on one link. Its
 // parent is veth, not bridge: the switch replaces the Linux bridge.
 func ovs() Network {
-	n := ovsNetwork()
-	n.Name, n.Parent = "ovs", "veth"
-	n.Doc = "Open vSwitch per host, with the underlay's interface in it"
-	n.Facts = Facts{NeedsL2: true, Kernel: "openvswitch"}
-	n.Outside = true
-	n.Paths = []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer}
-	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
-		return setUpOpenVSwitch(cluster, setup,
-			func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },
-			func(s *openvswitch.Switch, c *lab.Container) error {
-				return plug(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
-			})
+	return Network{
+		Name:     "ovs",
+		Doc:      "Open vSwitch per host, with the underlay's interface in it",
+		Parent:   "veth",
+		Fidelity: Product,
+		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
+		Outside:  true,
+		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		Needs:    openvswitch.Needs(),
+		Missing:  "Open vSwitch",
+		Get:      "apt-get install openvswitch-switch",
+		Try:      tryOpenVSwitch,
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setUpOpenVSwitch(cluster, setup,
+				func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },
+				func(s *openvswitch.Switch, c *lab.Container) error {
+					return plug(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
+				})
+		},
 	}
-	return n
 }
 
 // underlayContainer returns a container's address on the underlay.
