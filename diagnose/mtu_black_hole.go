@@ -14,7 +14,7 @@ const (
 )
 
 // mtuBlackHole finds a path that passes small packets and drops large ones without
-// telling the sender (RFC 2923).
+// an ICMP message to the sender (RFC 2923).
 func mtuBlackHole() Rule {
 	return Rule{
 		ID: "mtu-black-hole", Grave: true, Doc: doc("mtu-black-hole"),

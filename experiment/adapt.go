@@ -17,7 +17,7 @@ func SizeOf(p result.Plan) int64 {
 	return n * int64(p.Blocks)
 }
 
-// Skip leaves a network out of a plan and says why in it.
+// Skip leaves a network out of a plan, and records the reason in the plan.
 func Skip(p result.Plan, name, reason string) result.Plan {
 	kept := slices.Clone(p.Networks)
 	p.Networks = slices.DeleteFunc(kept, func(n result.NetworkPlan) bool { return n.Name == name })

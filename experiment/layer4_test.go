@@ -46,7 +46,7 @@ func TestLayer4PredictsAnApplicationsToll(t *testing.T) {
 			}[m.Name]
 			if !has || cell.Workload != "http" || cell.Network != "vxlan" {
 				if m.Layer4 != nil {
-					t.Errorf("%s of %s under %s: layer 4 predicts %+v of what it says nothing about", m.Name, cell.Network, cell.Workload, *m.Layer4)
+					t.Errorf("%s of %s under %s: layer 4 predicts %+v of a metric that it does not affect", m.Name, cell.Network, cell.Workload, *m.Layer4)
 				}
 				continue
 			}

@@ -102,7 +102,7 @@ func testIPIP(t *testing.T) {
 }
 
 // Packets of a host that is not a peer are dropped.
-func testIPIPStranger(t *testing.T) {
+func testIPIPUnknownSender(t *testing.T) {
 	cluster := setUp(t, open(t), pairOf("x"))
 	none := func(h *Host) []netip.Addr {
 		if h == cluster.Hosts[1] {

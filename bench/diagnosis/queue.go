@@ -26,7 +26,7 @@ func reordering() cause {
 			bites: bites,
 			ask:   []question{run("tcp_stream")},
 		}, {
-			name: "container", does: "one in thirty of the client's packets, at random, uses a slower queue of its own device",
+			name: "container", does: "one in thirty of the client's packets, at random, uses a slower queue of the client's device",
 			on: append(routed(), within()...),
 			inject: []step{{client, slow + `
 		slow eth0 800mbit

@@ -16,8 +16,8 @@ import (
 	"tare/site"
 )
 
-// wandering is the cause that a run with its ends bound to CPUs of their own
-// verifies.
+// wandering is the cause that is verified by a run whose ends are bound to separate
+// CPUs.
 const wandering = "core-migration"
 
 // mend is the finding whose fix is verified, and how it is.
