@@ -180,8 +180,8 @@ func TestWhatPublishedFiguresCannotBe(t *testing.T) {
 	}
 }
 
-// TestExperimentsAreJoined: one result holds the cells of all, and says where some
-// are missing that it is not finished.
+// TestExperimentsAreJoined: one result holds the cells of all experiments, and is not
+// finished while some are missing.
 func TestExperimentsAreJoined(t *testing.T) {
 	c := find(t, "docker-bridge-ovs-overlay")
 	results := measuredBy(c, nil, network.Product)

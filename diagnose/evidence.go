@@ -152,8 +152,8 @@ func (e *Evidence) dead() bool {
 	return failed && t.Size <= smallest
 }
 
-// said is the evidence that a trial failed.
-func said(t result.Trial) result.Evidence {
+// errorOf is the evidence that a trial failed.
+func errorOf(t result.Trial) result.Evidence {
 	return seen(fmt.Sprintf("%s with %d bytes", t.Workload, t.Size), t.Error, "", trials)
 }
 

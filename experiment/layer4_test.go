@@ -21,7 +21,7 @@ func TestLayer4PredictsAnApplicationsToll(t *testing.T) {
 		names = append(names, w.Name)
 	}
 	if !slices.Equal(names, []string{"http", "tcp_rr", "tcp_stream"}) {
-		t.Fatalf("the plan measures %v: layer 4 is to be measured beside an application", names)
+		t.Fatalf("the plan measures %v: layer 4 must be measured with an application", names)
 	}
 	r := synthetic(t, plan)
 	// The network adds 20 us to a round trip and 2 us to 1000 bytes; the

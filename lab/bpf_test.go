@@ -16,7 +16,7 @@ import (
 )
 
 // refused reports whether the kernel lacks the device and this user may load no
-// program in its place; that the error says so is part of the test.
+// program in its place. The error must include this reason.
 func refused(t *testing.T, err error) bool {
 	t.Helper()
 	if err == nil {

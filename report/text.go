@@ -130,8 +130,8 @@ func piecesOf(word string) []string {
 	var pieces []string
 	begin, before := 0, rune(0)
 	for i, r := range word {
-		beside := i > 0 && max(runeWidth(before), runeWidth(r)) > 1
-		if beside && !unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi) {
+		wide := i > 0 && max(runeWidth(before), runeWidth(r)) > 1
+		if wide && !unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi) {
 			pieces = append(pieces, word[begin:i])
 			begin = i
 		}

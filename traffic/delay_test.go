@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamped makes a batch whose only datagram arrived at stamp, as the kernel
-// would say it.
+// stamped makes a batch whose only datagram arrived at stamp, in the form of the
+// kernel.
 func stamped(stamp time.Duration) *batch {
 	b := newBatch(1, HeaderBytes, true)
 	h := &b.messages[0].header

@@ -104,10 +104,10 @@ func carryOut(ctx context.Context, l *site.Lab, r *result.Remedy) (err error) {
 	// Debian has some tools where an ordinary user's PATH does not reach.
 	status, err := l.Exec(ctx, r.At, []string{"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + r.Command}, null, to, to)
 	err = errors.Join(err, null.Close(), to.Close())
-	said, errRead := io.ReadAll(from)
+	output, errRead := io.ReadAll(from)
 	err = errors.Join(err, errRead, from.Close())
 	if err == nil && status != 0 {
-		err = fmt.Errorf("it ended with status %d: %s", status, strings.TrimSpace(string(said)))
+		err = fmt.Errorf("it ended with status %d: %s", status, strings.TrimSpace(string(output)))
 	}
 	if err != nil {
 		return fmt.Errorf("carry out %q in %s: %w", r.Command, r.At, err)
