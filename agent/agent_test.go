@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/test/labtest"
 	"tare/workload"
 )
 
@@ -153,16 +154,10 @@ func TestWholeRun(t *testing.T) {
 		if kind.Sizes != "" { // the window is that of one size
 			least = 1
 		}
-		switch {
-		case owner.CPU == nil:
-			t.Errorf("owner.CPU is nil; %s: the window's owner reports %+v, the other end %+v", kind.Name, owner, other)
-		case other.CPU != nil:
-			t.Errorf("other.CPU is %v, want nil; %s: the window's owner reports %+v, the other end %+v", other.CPU, kind.Name, owner, other)
-		case owner.Window < least:
-			t.Errorf("owner.Window is %v, want at least %v; %s: the window's owner reports %+v, the other end %+v", owner.Window, least, kind.Name, owner, other)
-		case owner.Work <= 0:
-			t.Errorf("owner.Work is %v, want more than 0; %s: the window's owner reports %+v, the other end %+v", owner.Work, kind.Name, owner, other)
-		}
+		labtest.NotEqual(t, kind.Name+": CPU of the window's owner", owner.CPU, nil)
+		labtest.Equal(t, kind.Name+": CPU of the other end", other.CPU, nil)
+		labtest.AtLeast(t, kind.Name+": window", owner.Window, least)
+		labtest.MoreThan(t, kind.Name+": work", owner.Work, 0)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -161,6 +162,6 @@ func (c Case) ceiling(f figure) (share, framing float64, known bool) {
 	link := wire.BitsPerSecond(f.Link)
 	own := wire.TCPCeiling(link, wire.InnerMTU(mtu, n.Stack), n.Stack)
 	framing, _ = wire.FramingToll(own, wire.TCPCeiling(link, mtu, wire.None()))
-	most := or(f.Ceiling, float64(own))
+	most := cmp.Or(f.Ceiling, float64(own))
 	return f.Value / most, framing, true
 }

@@ -117,9 +117,7 @@ func (c Case) join(results map[string]*result.Result) *result.Result {
 func add(whole, res *result.Result, experiment string) {
 	whole.Finished = res.Finished
 	whole.Plan = joinPlans(whole.Plan, res.Plan)
-	for part, version := range res.Environment.Parts {
-		whole.Environment.Parts[part] = version
-	}
+	maps.Copy(whole.Environment.Parts, res.Environment.Parts)
 	whole.Noise.AA = slices.Concat(whole.Noise.AA, res.Noise.AA)
 	whole.Noise.Steal = max(whole.Noise.Steal, res.Noise.Steal)
 	whole.Noise.Pressure = max(whole.Noise.Pressure, res.Noise.Pressure)
@@ -127,16 +125,8 @@ func add(whole, res *result.Result, experiment string) {
 	whole.Cells = slices.Concat(whole.Cells, cellsIn(experiment, res))
 	whole.Findings = slices.Concat(whole.Findings, res.Findings)
 	whole.States = slices.Concat(whole.States, res.States)
-	for _, u := range res.Unread {
-		if !slices.Contains(whole.Unread, u) {
-			whole.Unread = append(whole.Unread, u)
-		}
-	}
-	for _, w := range res.Warnings {
-		if !slices.Contains(whole.Warnings, w) {
-			whole.Warnings = append(whole.Warnings, w)
-		}
-	}
+	whole.Unread = union(whole.Unread, res.Unread)
+	whole.Warnings = union(whole.Warnings, res.Warnings)
 }
 
 // cellsIn are the cells of an experiment, whose groups are no other's.

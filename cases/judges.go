@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -133,7 +134,7 @@ func only(word string, then judge) judge {
 		a := then(e)
 		for _, res := range e {
 			if model := res.Environment.CPUModel; !strings.Contains(strings.ToLower(model), strings.ToLower(word)) {
-				return untestable(fmt.Sprintf("it is about %s, and this machine has %s; its numbers: %s", word, or(model, "another CPU"), a.because))
+				return untestable(fmt.Sprintf("it is about %s, and this machine has %s; its numbers: %s", word, cmp.Or(model, "another CPU"), a.because))
 			}
 		}
 		return a

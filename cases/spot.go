@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,40 +22,22 @@ type spot struct {
 }
 
 // on is the same of another network.
-func (s spot) on(name string) spot {
-	s.network = name
-	return s
-}
+func (s spot) on(name string) spot { s.network = name; return s }
 
 // along is the same on another path.
-func (s spot) along(path string) spot {
-	s.path = path
-	return s
-}
+func (s spot) along(path string) spot { s.path = path; return s }
 
 // of is another quantity of the same cell.
-func (s spot) of(metric string) spot {
-	s.metric = metric
-	return s
-}
+func (s spot) of(metric string) spot { s.metric = metric; return s }
 
 // with is the same under another workload.
-func (s spot) with(workload string) spot {
-	s.workload = workload
-	return s
-}
+func (s spot) with(workload string) spot { s.workload = workload; return s }
 
 // at is the same of messages of so many bytes.
-func (s spot) at(size int) spot {
-	s.size = size
-	return s
-}
+func (s spot) at(size int) spot { s.size = size; return s }
 
 // over is the same over a link of so many bit/s.
-func (s spot) over(link result.BitsPerSecond) spot {
-	s.link = link
-	return s
-}
+func (s spot) over(link result.BitsPerSecond) spot { s.link = link; return s }
 
 // host is what the spot is weighed against.
 func (s spot) host() spot {
@@ -109,15 +92,13 @@ const sweep = "tcp_sizes"
 // spotOf is where the like of a figure is measured here.
 func (c Case) spotOf(f figure) spot {
 	s := spot{
-		experiment: f.Experiment, network: or(names()[f.Network], f.Network), path: f.Path,
-		workload: or(workloads()[f.Workload], f.Workload), metric: or(metrics()[f.Metric], f.Metric),
+		experiment: f.Experiment, network: cmp.Or(names()[f.Network], f.Network), path: f.Path,
+		workload: cmp.Or(workloads()[f.Workload], f.Workload), metric: cmp.Or(metrics()[f.Metric], f.Metric),
 	}
 	if f.Metric == toll {
 		s.metric = f.Of
 	}
-	if s.experiment == "" {
-		s.experiment = c.Experiments[0].Name
-	}
+	s.experiment = cmp.Or(s.experiment, c.Experiments[0].Name)
 	if f.Size > 0 && strings.HasPrefix(s.workload, "tcp_") {
 		s.workload, s.size = sweep, f.Size
 		if s.metric != "throughput" {
@@ -132,11 +113,3 @@ func (c Case) spotOf(f figure) spot {
 
 // toll is the name of a published ratio.
 const toll = "toll"
-
-func or[T comparable](value, fallback T) T {
-	var none T
-	if value == none {
-		return fallback
-	}
-	return value
-}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"testing"
 
 	"tare/network"
@@ -25,8 +26,12 @@ func costs(t *testing.T, cell result.Cell, baseline *result.Cell, states ...resu
 
 func wantOnly(t *testing.T, found []string, id string, is bool) {
 	t.Helper()
-	if is && (len(found) != 1 || found[0] != id) || !is && len(found) != 0 {
-		t.Errorf("found %v, want %s: %v", found, id, is)
+	var want []string
+	if is {
+		want = []string{id}
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("found %v, want %v", found, want)
 	}
 }
 

@@ -23,6 +23,7 @@ type Rule struct {
 	// fix of a finding with a remedy is only the comment that follows the command.
 	Match func(e *Evidence) []result.Finding
 	Grave bool // packets are lost or refused; else they are only slow
+	Dead  bool // it is tried only where not even small messages pass
 	Last  bool // it is tried only where no grave rule found anything
 }
 
@@ -66,7 +67,7 @@ func find(e *Evidence, list []Rule) []result.Finding {
 	found := []result.Finding{}
 	graves := 0
 	for _, rule := range list {
-		if rule.Last && graves > 0 {
+		if rule.Dead && !e.dead() || rule.Last && graves > 0 {
 			continue
 		}
 		for _, f := range rule.Match(e) {

@@ -5,13 +5,10 @@ import "tare/result"
 // forwardDrop finds a firewall that drops packets which a host should forward.
 func forwardDrop() Rule {
 	return Rule{
-		ID: "forward-drop", Grave: true, Doc: doc("forward-drop"),
+		ID: "forward-drop", Grave: true, Dead: true, Doc: doc("forward-drop"),
 		Cause: "a firewall on the path drops packets that the host should forward",
 		Fix:   "delete the rule, or set the chain's policy to accept",
 		Match: func(e *Evidence) []result.Finding {
-			if !e.dead() {
-				return nil
-			}
 			var found []result.Finding
 			for _, v := range e.verdicts(e.suspects()) {
 				if !v.rejects && !v.ofEnd() {

@@ -6,13 +6,10 @@ import "tare/result"
 // and reports this to the sender.
 func forwardReject() Rule {
 	return Rule{
-		ID: "forward-reject", Grave: true, Doc: doc("forward-reject"),
+		ID: "forward-reject", Grave: true, Dead: true, Doc: doc("forward-reject"),
 		Cause: "a firewall on the path rejects packets that the host should forward (ICMP host prohibited, TCP reset)",
 		Fix:   "delete the rule",
 		Match: func(e *Evidence) []result.Finding {
-			if !e.dead() {
-				return nil
-			}
 			var found []result.Finding
 			for _, v := range e.verdicts(e.Places) {
 				refusals := e.counted(v.at, snmp, "Icmp.OutDestUnreachs") + e.counted(v.at, snmp, "Tcp.OutRsts")

@@ -9,13 +9,10 @@ import (
 // forwardingOff finds a host that does not forward packets for others.
 func forwardingOff() Rule {
 	return Rule{
-		ID: "forwarding-off", Grave: true, Doc: doc("forwarding-off"),
+		ID: "forwarding-off", Grave: true, Dead: true, Doc: doc("forwarding-off"),
 		Cause: "a host on the path does not forward",
 		Fix:   "sysctl -w net.ipv4.ip_forward=1",
 		Match: func(e *Evidence) []result.Finding {
-			if !e.dead() {
-				return nil
-			}
 			var found []result.Finding
 			for _, at := range e.Places {
 				refused := e.counted(at, snmp, "Ip.InAddrErrors")

@@ -10,13 +10,10 @@ import (
 // linkDown finds a configured device that is down.
 func linkDown() Rule {
 	return Rule{
-		ID: "link-down", Grave: true, Doc: doc("link-down"),
+		ID: "link-down", Grave: true, Dead: true, Doc: doc("link-down"),
 		Cause: "a device on the path is down",
 		Fix:   "ip link set dev DEVICE up",
 		Match: func(e *Evidence) []result.Finding {
-			if !e.dead() {
-				return nil
-			}
 			var found []result.Finding
 			for _, at := range e.Places {
 				for _, device := range e.names(at, links, ".up") {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"tare/result"
 )
@@ -93,12 +94,7 @@ func (e *Evidence) narrow(packet int) (at, device string, mtu, need int) {
 // onWay reports whether packets of the trials pass a device, or the bridge that it
 // is a port of.
 func (e *Evidence) onWay(at, device string) bool {
-	for _, d := range e.devices(at) {
-		if d == device || e.word(at, links, d+".master") == device {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.devices(at), func(d string) bool { return d == device || e.word(at, links, d+".master") == device })
 }
 
 // ofUnderlay reports whether a device is a host's interface to the other hosts.

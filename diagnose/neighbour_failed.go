@@ -11,13 +11,10 @@ import (
 // neighbourFailed finds a neighbour on the path that does not answer ARP.
 func neighbourFailed() Rule {
 	return Rule{
-		ID: "neighbour-failed", Grave: true, Doc: doc("neighbour-failed"),
+		ID: "neighbour-failed", Grave: true, Dead: true, Doc: doc("neighbour-failed"),
 		Cause: "a neighbour does not answer ARP",
 		Fix:   "sysctl -w net.ipv4.conf.DEVICE.arp_ignore=0 at the neighbour, or repair the link between",
 		Match: func(e *Evidence) []result.Finding {
-			if !e.dead() {
-				return nil
-			}
 			var found []result.Finding
 			for _, at := range e.Places {
 				for _, name := range e.unanswered(at) {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -84,10 +85,5 @@ func (e *Evidence) lossOf(lost float64) result.Evidence {
 
 // shapes reports whether a queueing discipline on the path drops packets.
 func (e *Evidence) shapes() bool {
-	for _, at := range e.Places {
-		if len(e.dropping(at)) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Places, func(at string) bool { return len(e.dropping(at)) > 0 })
 }

@@ -9,13 +9,10 @@ import (
 // routeMissing finds a place that has no route to one of the ends.
 func routeMissing() Rule {
 	return Rule{
-		ID: "route-missing", Grave: true, Doc: doc("route-missing"),
+		ID: "route-missing", Grave: true, Dead: true, Doc: doc("route-missing"),
 		Cause: "a place on the path has no route to the other end",
 		Fix:   "ip route add NETWORK via ROUTER",
 		Match: func(e *Evidence) []result.Finding {
-			if !e.dead() {
-				return nil
-			}
 			var found []result.Finding
 			for _, at := range e.Places {
 				for _, end := range []string{e.Client, e.Server} {

@@ -1,24 +1,22 @@
 package diagnose
 
-import "tare/result"
+import (
+	"cmp"
+
+	"tare/result"
+)
 
 // lostUnexplained reports where the packets of a path that carries nothing are lost,
 // if no other rule explains it.
 func lostUnexplained() Rule {
 	return Rule{
-		ID: "lost-unexplained", Grave: true, Last: true, Doc: doc("lost-unexplained"),
+		ID: "lost-unexplained", Grave: true, Dead: true, Last: true, Doc: doc("lost-unexplained"),
 		Cause: "packets are lost, and no known cause fits",
 		Fix:   "examine the last place that saw them",
 		Match: func(e *Evidence) []result.Finding {
-			t, failed := e.failed()
-			if !failed || !e.dead() {
-				return nil
-			}
+			t, _ := e.failed()
 			l := e.lost(t)
-			at := l.at
-			if at == "" {
-				at = e.Client
-			}
+			at := cmp.Or(l.at, e.Client)
 			return []result.Finding{{
 				Cause:      "no packet passes from " + e.Client + " to " + e.Server + ": " + l.where(),
 				Evidence:   []result.Evidence{errorOf(t)},

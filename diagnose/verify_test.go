@@ -5,6 +5,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // between gives a toll its interval.
@@ -30,16 +31,12 @@ func TestFixIsBelievedWhereItGivesBack(t *testing.T) {
 		before := &result.Result{Cells: []result.Cell{cell}}
 		Verify(before, &result.Result{Cells: []result.Cell{c.after}}, found)
 		got := before.Cells[0].Findings[0]
-		switch v := got.Verified; {
-		case v == nil:
-			t.Errorf("v is nil; %s: verified %+v, confidence %v; want %v of it back and %v", name, v, got.Confidence, c.recovered, c.confidence)
-		case v.Recovered < c.recovered-0.01:
-			t.Errorf("v.Recovered is %v, want at least %v; %s: verified %+v, confidence %v; want %v of it back and %v", v.Recovered, c.recovered-0.01, name, v, got.Confidence, c.recovered, c.confidence)
-		case v.Recovered > c.recovered+0.01:
-			t.Errorf("v.Recovered is %v, want at most %v; %s: verified %+v, confidence %v; want %v of it back and %v", v.Recovered, c.recovered+0.01, name, v, got.Confidence, c.recovered, c.confidence)
-		case got.Confidence != c.confidence:
-			t.Errorf("got.Confidence is %v, want %v; %s: verified %+v, confidence %v; want %v of it back and %v", got.Confidence, c.confidence, name, v, got.Confidence, c.recovered, c.confidence)
+		v := got.Verified
+		if v == nil {
+			t.Fatalf("%s: not verified, confidence %v", name, got.Confidence)
 		}
+		labtest.Between(t, name+": recovered", v.Recovered, c.recovered-0.01, c.recovered+0.01)
+		labtest.Equal(t, name+": confidence", got.Confidence, c.confidence)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/test/labtest"
 )
 
 // measured is a cell with one metric that tolls so much.
@@ -40,16 +41,12 @@ func TestCostIsWhatTheParentHasNot(t *testing.T) {
 	if found := res.Cells[0].Findings; len(found) != 0 {
 		t.Errorf("a bridge encapsulates nothing, found %+v", found)
 	}
-	switch found := res.Cells[1].Findings; {
-	case len(found) != 1:
-		t.Errorf("len(found) is %v, want 1; found %+v, want encapsulation-cost with three quarters of the toll", len(found), found)
-	case found[0].ID != "encapsulation-cost":
-		t.Errorf("found[0].ID is %v, want \"encapsulation-cost\"; found %+v, want encapsulation-cost with three quarters of the toll", found[0].ID, found)
-	case found[0].Share < 0.74:
-		t.Errorf("found[0].Share is %v, want at least 0.74; found %+v, want encapsulation-cost with three quarters of the toll", found[0].Share, found)
-	case found[0].Share > 0.76:
-		t.Errorf("found[0].Share is %v, want at most 0.76; found %+v, want encapsulation-cost with three quarters of the toll", found[0].Share, found)
+	found := res.Cells[1].Findings
+	if len(found) != 1 {
+		t.Fatalf("found %+v, want one", found)
 	}
+	labtest.Equal(t, "finding", found[0].ID, "encapsulation-cost")
+	labtest.Between(t, "share of the toll", found[0].Share, 0.74, 0.76)
 }
 
 func TestNoTollHasNoCause(t *testing.T) {

@@ -11,13 +11,10 @@ import (
 // link address than the neighbour has.
 func wrongMAC() Rule {
 	return Rule{
-		ID: "wrong-mac", Grave: true, Doc: doc("wrong-mac"),
+		ID: "wrong-mac", Grave: true, Dead: true, Doc: doc("wrong-mac"),
 		Cause: "packets are sent to a link address that is not the receiver's: a stale or wrong neighbour or FDB entry",
 		Fix:   "ip neighbour del ADDRESS dev DEVICE",
 		Match: func(e *Evidence) []result.Finding {
-			if !e.dead() {
-				return nil
-			}
 			var found []result.Finding
 			for _, at := range e.Places {
 				found = append(found, e.wrongNeighbours(at)...)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tare/lab"
+	"tare/test/labtest"
 )
 
 // filesOf unpacks an archive: name -> content.
@@ -104,16 +105,10 @@ func TestImageNamesItsLayer(t *testing.T) {
 	if err := json.Unmarshal(files["manifest.json"], &manifest); err != nil {
 		t.Fatal(err)
 	}
-	switch {
-	case len(manifest) != 1:
-		t.Fatalf("len(manifest) is %v, want 1; manifest %+v", len(manifest), manifest)
-	case len(manifest[0].Layers) != 1:
-		t.Fatalf("len(manifest[0].Layers) is %v, want 1; manifest %+v", len(manifest[0].Layers), manifest)
-	case len(manifest[0].RepoTags) != 1:
-		t.Fatalf("len(manifest[0].RepoTags) is %v, want 1; manifest %+v", len(manifest[0].RepoTags), manifest)
-	case manifest[0].RepoTags[0] != ImageName:
-		t.Fatalf("manifest[0].RepoTags[0] is %v, want %v; manifest %+v", manifest[0].RepoTags[0], ImageName, manifest)
+	if len(manifest) != 1 || len(manifest[0].Layers) != 1 || len(manifest[0].RepoTags) != 1 {
+		t.Fatalf("manifest %+v, want one image of one layer with one tag", manifest)
 	}
+	labtest.Equal(t, "tag", manifest[0].RepoTags[0], ImageName)
 	var config struct {
 		Config struct{ Cmd []string }
 		RootFS struct {

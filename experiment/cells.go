@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -122,7 +123,7 @@ func cellsOn(p result.Plan, path string, b between) []place {
 func placeOf(p result.Plan, at int, n network.Network, b between) place {
 	return place{
 		network: n, cluster: clusterName(p, variantName(p, at), b, ""),
-		link: or(p.Networks[at].Link, b.link), settings: p.Networks[at].Params,
+		link: cmp.Or(p.Networks[at].Link, b.link), settings: p.Networks[at].Params,
 	}
 }
 

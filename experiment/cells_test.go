@@ -12,6 +12,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
+	"tare/test/labtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -131,16 +132,11 @@ func TestParamsOfACell(t *testing.T) {
 			t.Errorf("%s is %v (%T), want %v", name, got[name], got[name], want)
 		}
 	}
-	switch run := runOf(p, result.WorkloadPlan{Name: "udp_pps"}); {
-	case run.Mode != "mmsg":
-		t.Errorf("run.Mode is %v, want \"mmsg\"; the defaults of udp_pps: %+v", run.Mode, run)
-	case run.Size != 64:
-		t.Errorf("run.Size is %v, want 64; the defaults of udp_pps: %+v", run.Size, run)
-	case run.Flows != 1:
-		t.Errorf("run.Flows is %v, want 1; the defaults of udp_pps: %+v", run.Flows, run)
-	case run.Rate != 0:
-		t.Errorf("run.Rate is %v, want 0; the defaults of udp_pps: %+v", run.Rate, run)
-	}
+	run := runOf(p, result.WorkloadPlan{Name: "udp_pps"})
+	labtest.Equal(t, "mode of udp_pps", run.Mode, "mmsg")
+	labtest.Equal(t, "size of udp_pps", run.Size, 64)
+	labtest.Equal(t, "flows of udp_pps", run.Flows, 1)
+	labtest.Equal(t, "rate of udp_pps", run.Rate, 0)
 }
 
 func TestSkipLeavesOutAndSaysSo(t *testing.T) {
@@ -179,18 +175,11 @@ func TestNarrowTakesTheLabAsItIs(t *testing.T) {
 	if len(p.Networks) != 2 || p.Networks[0].Name != "host" || p.Networks[1].Name != "vxlan" {
 		t.Errorf("networks %+v", p.Networks)
 	}
-	switch {
-	case p.CC != "reno":
-		t.Errorf("p.CC is %v, want \"reno\"; the plan does not fit the lab: %+v", p.CC, p)
-	case p.Pin != "same":
-		t.Errorf("p.Pin is %v, want \"same\"; the plan does not fit the lab: %+v", p.Pin, p)
-	case p.RPS != rpsOff:
-		t.Errorf("p.RPS is %v, want %v; the plan does not fit the lab: %+v", p.RPS, rpsOff, p)
-	case p.MTU != 1400:
-		t.Errorf("p.MTU is %v, want 1400; the plan does not fit the lab: %+v", p.MTU, p)
-	case p.Link != 1e9:
-		t.Errorf("p.Link is %v, want 1e9; the plan does not fit the lab: %+v", p.Link, p)
-	}
+	labtest.Equal(t, "CC", p.CC, "reno")
+	labtest.Equal(t, "pin", p.Pin, "same")
+	labtest.Equal(t, "RPS", p.RPS, rpsOff)
+	labtest.Equal(t, "MTU", p.MTU, 1400)
+	labtest.Equal(t, "link", p.Link, 1e9)
 	if quick := Complete(Quick()); p.Duration <= quick.Duration {
 		t.Errorf("two networks get windows of %v s", p.Duration)
 	}

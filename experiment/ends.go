@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,7 +64,7 @@ func (r *runner) meet(ctx context.Context, p place, path string, cell *result.Ce
 		}
 		*end.into = &result.End{At: end.at, Seccomp: h.Seccomp, CPUs: h.CPUs}
 		host := r.cpus[p.cluster][hostOf(end.at)]
-		seen = append(seen, fmt.Sprintf("%s on %s, its host on %s", end.at, h.CPUs, or(host, "any")))
+		seen = append(seen, fmt.Sprintf("%s on %s, its host on %s", end.at, h.CPUs, cmp.Or(host, "any")))
 		apart = apart || host != "" && host != h.CPUs
 	}
 	if apart {

@@ -6,6 +6,7 @@ import (
 
 	"tare/probe"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // Each cell records how its ends were confined.
@@ -19,16 +20,11 @@ func TestLabRunWritesDownHowTheEndsAreConfined(t *testing.T) {
 	}
 	here := probe.Confined("/")
 	for _, cell := range readable(t, res).Cells {
-		switch {
-		case cell.Client == nil:
-			t.Errorf("cell.Client is nil; %s: client %+v, server %+v, want %+v", cell.Network, cell.Client, cell.Server, here)
-		case *cell.Client != (result.End{At: "h1/c1", Seccomp: here.Seccomp, CPUs: here.CPUs}):
-			t.Errorf("*cell.Client is %v, want %v; %s: client %+v, server %+v, want %+v", *cell.Client, (result.End{At: "h1/c1", Seccomp: here.Seccomp, CPUs: here.CPUs}), cell.Network, cell.Client, cell.Server, here)
-		case cell.Server == nil:
-			t.Errorf("cell.Server is nil; %s: client %+v, server %+v, want %+v", cell.Network, cell.Client, cell.Server, here)
-		case *cell.Server != (result.End{At: "h1/c2", Seccomp: here.Seccomp, CPUs: here.CPUs}):
-			t.Errorf("*cell.Server is %v, want %v; %s: client %+v, server %+v, want %+v", *cell.Server, (result.End{At: "h1/c2", Seccomp: here.Seccomp, CPUs: here.CPUs}), cell.Network, cell.Client, cell.Server, here)
+		if cell.Client == nil || cell.Server == nil {
+			t.Fatalf("%s: client %+v, server %+v, want both", cell.Network, cell.Client, cell.Server)
 		}
+		labtest.Equal(t, cell.Network+": client", *cell.Client, result.End{At: "h1/c1", Seccomp: here.Seccomp, CPUs: here.CPUs})
+		labtest.Equal(t, cell.Network+": server", *cell.Server, result.End{At: "h1/c2", Seccomp: here.Seccomp, CPUs: here.CPUs})
 	}
 }
 

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,7 +79,7 @@ func equipTool(w *result.WorkloadPlan, kind workload.Workload) error {
 // does reports whether a tool can do what the plan asks of the workload. All of
 // them are closed loops.
 func does(t workload.Tool, w result.WorkloadPlan, kind workload.Workload) bool {
-	return w.Rate.Value == 0 && slices.Contains(t.Modes, or(w.Mode, kind.Modes[0]))
+	return w.Rate.Value == 0 && slices.Contains(t.Modes, cmp.Or(w.Mode, kind.Modes[0]))
 }
 
 func lacking(p workload.Program, err error) *engine.MissingError {
@@ -112,7 +113,7 @@ func checkEquipment(w result.WorkloadPlan, kind workload.Workload) error {
 	case w.Rate.Value != 0:
 		return &InputError{fmt.Sprintf("rate %v of %s: %s asks as fast as it is answered: leave one of the two out", w.Rate, w.Name, w.Tool)}
 	case !does(tool, w, kind):
-		return &InputError{fmt.Sprintf("mode %s of %s: %s does only %s", or(w.Mode, kind.Modes[0]), w.Name, w.Tool, strings.Join(tool.Modes, ", "))}
+		return &InputError{fmt.Sprintf("mode %s of %s: %s does only %s", cmp.Or(w.Mode, kind.Modes[0]), w.Name, w.Tool, strings.Join(tool.Modes, ", "))}
 	}
 	return nil
 }
@@ -128,7 +129,7 @@ func notOurs(name string) string {
 // addEquipment adds the programs at the two ends to a cell's parameters.
 func addEquipment(values result.Params, name string, run workload.Run) {
 	if kind, _ := workload.Find(name); kind.Application() {
-		values["server"], values["tool"] = or(run.Server, workload.Ours), or(run.Tool, workload.Ours)
+		values["server"], values["tool"] = cmp.Or(run.Server, workload.Ours), cmp.Or(run.Tool, workload.Ours)
 	}
 }
 

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -261,9 +262,7 @@ func (r *runner) firstMTU(ctx context.Context, s subject, e *result.Examination)
 func (r *runner) trial(ctx context.Context, s subject, e *result.Examination, name string, run workload.Run) result.Trial {
 	kind, _ := workload.Find(name)
 	run.Mode, run.Flows = kind.Modes[0], 1
-	if run.Size == 0 {
-		run.Size = kind.Size.Default
-	}
+	run.Size = cmp.Or(run.Size, kind.Size.Default)
 	run.Size = max(kind.Size.Least, min(run.Size, kind.Size.Most))
 	sample, seen, err := r.watched(ctx, s, name, run)
 	t := result.Trial{Workload: name, Size: run.Size, Metrics: sample.Metrics, Seen: seen}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,7 @@ func (r *runner) between(ctx context.Context, cluster string, ends network.Ends,
 		if err != nil {
 			return sample, err
 		}
-		return r.sample(out, or(run.CC, r.plan.CC))
+		return r.sample(out, cmp.Or(run.CC, r.plan.CC))
 	}
 	server, err := r.Site.Agent(ctx, cluster+"."+ends.Server, "server")
 	if err != nil {
@@ -90,7 +91,7 @@ func (r *runner) between(ctx context.Context, cluster string, ends network.Ends,
 	if err != nil {
 		return sample, err
 	}
-	return r.sample(out, or(run.CC, r.plan.CC))
+	return r.sample(out, cmp.Or(run.CC, r.plan.CC))
 }
 
 // sample joins the tallies of both ends. A connection under another

@@ -9,6 +9,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 	"tare/workload"
 )
 
@@ -65,16 +66,10 @@ func TestWorkersAreParametersOfTheirCells(t *testing.T) {
 	p := containersPlan([]string{"vxlan"}, []string{"attach"}, network.CrossHost)
 	g := groupsOf(p)[0]
 	values := params(p, g, g.places[0], true)
-	switch {
-	case values["workers"] != 3:
-		t.Errorf("values[\"workers\"] is %v, want 3; params %v", values["workers"], values)
-	case values["flows"] != nil:
-		t.Errorf("values[\"flows\"] is %v, want nil; params %v", values["flows"], values)
-	case values["size"] != nil:
-		t.Errorf("values[\"size\"] is %v, want nil; params %v", values["size"], values)
-	case values["warmup"] != nil:
-		t.Errorf("values[\"warmup\"] is %v, want nil; params %v", values["warmup"], values)
-	}
+	labtest.Equal(t, "workers", values["workers"], 3)
+	labtest.Equal(t, "flows", values["flows"], nil)
+	labtest.Equal(t, "size", values["size"], nil)
+	labtest.Equal(t, "warmup", values["warmup"], nil)
 }
 
 // TestPercentilesOfAllOperations: if no window holds enough operations for a
@@ -93,20 +88,14 @@ func TestPercentilesOfAllOperations(t *testing.T) {
 	})
 	r.weigh()
 	m := weighed(t, r, "bridge", "latency_p90")
-	switch {
-	case m.Value != 36:
-		t.Errorf("m.Value is %v, want 36; p90 of 1 to 40: %+v", m.Value, m)
-	case m.N != 40:
-		t.Errorf("m.N is %v, want 40; p90 of 1 to 40: %+v", m.N, m)
-	case m.Low == nil:
-		t.Errorf("m.Low is nil; p90 of 1 to 40: %+v", m)
-	case *m.Low >= 36:
-		t.Errorf("*m.Low is %v, want less than 36; p90 of 1 to 40: %+v", *m.Low, m)
-	case *m.High <= 36:
-		t.Errorf("*m.High is %v, want more than 36; p90 of 1 to 40: %+v", *m.High, m)
-	case m.Toll != nil:
-		t.Errorf("m.Toll is %v, want nil; p90 of 1 to 40: %+v", m.Toll, m)
+	labtest.Equal(t, "p90 of 1 to 40", m.Value, 36)
+	labtest.Equal(t, "operations of the p90", m.N, 40)
+	labtest.Equal(t, "toll of the p90", m.Toll, nil)
+	if m.Low == nil {
+		t.Fatalf("the p90 has no interval: %+v", m)
 	}
+	labtest.LessThan(t, "low end of the p90", *m.Low, 36)
+	labtest.MoreThan(t, "high end of the p90", *m.High, 36)
 	if m, has := find(r, "bridge", "latency_p99"); has {
 		t.Errorf("40 operations have no p99, yet: %+v", m)
 	}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -121,11 +122,11 @@ func Complete(p result.Plan) result.Plan {
 	if p.Link > 0 || len(p.Links) > 0 { // a link counts each wire frame, so it implies frames
 		p.NIC, p.EncapNIC = []string{string(lab.NICFrames)}, nil
 	}
-	p.MTU = or(p.MTU, quick.MTU)
-	p.Pin = or(p.Pin, quick.Pin)
-	p.RPS = or(p.RPS, quick.RPS)
-	p.CC = or(p.CC, quick.CC)
-	p.Margin = or(p.Margin, quick.Margin)
+	p.MTU = cmp.Or(p.MTU, quick.MTU)
+	p.Pin = cmp.Or(p.Pin, quick.Pin)
+	p.RPS = cmp.Or(p.RPS, quick.RPS)
+	p.CC = cmp.Or(p.CC, quick.CC)
+	p.Margin = cmp.Or(p.Margin, quick.Margin)
 	if p.Blocks == 0 {
 		p.Blocks = quick.Blocks
 		if p.Precision > 0 {
@@ -135,19 +136,17 @@ func Complete(p result.Plan) result.Plan {
 	if p.Duration == 0 {
 		p.Duration = window(p)
 	}
-	if p.Warmup == 0 {
-		p.Warmup = result.Seconds(math.Round(1e3*math.Max(quickWarmup, float64(p.Duration)/4)) / 1e3)
-	}
+	p.Warmup = cmp.Or(p.Warmup, result.Seconds(math.Round(1e3*math.Max(quickWarmup, float64(p.Duration)/4))/1e3))
 	return p
 }
 
 // Segments reports whether a workload of the plan sends more in one write than fits
 // into a segment: other workloads are the same to every interface.
 func Segments(p result.Plan) bool {
-	room := wire.InnerMTU(or(p.MTU, Quick().MTU), wire.VXLAN()) - segmentHeaders - answerHeaders
+	room := wire.InnerMTU(cmp.Or(p.MTU, Quick().MTU), wire.VXLAN()) - segmentHeaders - answerHeaders
 	return slices.ContainsFunc(p.Workloads, func(w result.WorkloadPlan) bool {
 		kind, _ := workload.Find(w.Name)
-		return kind.Cycle == nil && (!kind.Application() || or(w.Size, kind.Size.Default) > room)
+		return kind.Cycle == nil && (!kind.Application() || cmp.Or(w.Size, kind.Size.Default) > room)
 	})
 }
 
@@ -178,14 +177,6 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 		}
 	}
 	return all
-}
-
-func or[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 // window divides the budget between the runs: few cells get long windows. On a slow

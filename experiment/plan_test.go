@@ -9,6 +9,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 	"tare/wire"
 	"tare/workload"
 )
@@ -26,18 +27,11 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 	if len(empty.Networks) != len(bare) || len(empty.Paths) != len(network.Paths()) || len(empty.Workloads) != 2 {
 		t.Errorf("an empty plan becomes %+v", empty)
 	}
-	switch {
-	case empty.MTU != 1500:
-		t.Errorf("empty.MTU is %v, want 1500; an empty plan becomes %+v", empty.MTU, empty)
-	case empty.Pin != "apart":
-		t.Errorf("empty.Pin is %v, want \"apart\"; an empty plan becomes %+v", empty.Pin, empty)
-	case empty.CC != "cubic":
-		t.Errorf("empty.CC is %v, want \"cubic\"; an empty plan becomes %+v", empty.CC, empty)
-	case empty.Margin != 0.02:
-		t.Errorf("empty.Margin is %v, want 0.02; an empty plan becomes %+v", empty.Margin, empty)
-	case empty.Blocks != 10:
-		t.Errorf("empty.Blocks is %v, want 10; an empty plan becomes %+v", empty.Blocks, empty)
-	}
+	labtest.Equal(t, "MTU of an empty plan", empty.MTU, 1500)
+	labtest.Equal(t, "pin of an empty plan", empty.Pin, "apart")
+	labtest.Equal(t, "CC of an empty plan", empty.CC, "cubic")
+	labtest.Equal(t, "margin of an empty plan", empty.Margin, 0.02)
+	labtest.Equal(t, "blocks of an empty plan", empty.Blocks, 10)
 	given := result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
 		NIC: []string{"plain"}, MTU: 9000, Pin: "same", RPS: rpsOff, CC: "reno", Blocks: 7, Warmup: 0.1, Duration: 0.2, Margin: 0.05,

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -188,7 +189,7 @@ func (r *runner) makeCells() {
 				continue
 			}
 			cell := &result.Cell{
-				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: or(fidelity[c.cluster], c.network.Fidelity),
+				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: cmp.Or(fidelity[c.cluster], c.network.Fidelity),
 				Clusters: []string{c.cluster}, Group: group,
 				Params: params(r.plan, g, c, r.rps[c.cluster]), Mode: mode, Status: result.StatusOK,
 			}

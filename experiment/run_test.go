@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // readable writes a result and reads it back.
@@ -34,61 +36,38 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 		t.Fatal(err)
 	}
 	res = readable(t, res)
-	switch {
-	case res.Finished == "":
-		t.Errorf("res.Finished is empty; result %+v", res)
-	case res.Started == "":
-		t.Errorf("res.Started is empty; result %+v", res)
-	case res.ID == "":
-		t.Errorf("res.ID is empty; result %+v", res)
-	case res.Tool.Version != "1.2.3":
-		t.Errorf("res.Tool.Version is %v, want \"1.2.3\"; result %+v", res.Tool.Version, res)
-	case res.Plan.Seed == 0:
-		t.Errorf("res.Plan.Seed is 0; result %+v", res)
-	case res.Environment.Privilege != "root":
-		t.Errorf("res.Environment.Privilege is %v, want \"root\"; result %+v", res.Environment.Privilege, res)
-	}
+	labtest.NotEqual(t, "finished", res.Finished, "")
+	labtest.NotEqual(t, "started", res.Started, "")
+	labtest.NotEqual(t, "ID", res.ID, "")
+	labtest.Equal(t, "tool's version", res.Tool.Version, "1.2.3")
+	labtest.NotEqual(t, "seed", res.Plan.Seed, 0)
+	labtest.Equal(t, "privilege", res.Environment.Privilege, "root")
 	places := map[[2]int]bool{}
 	for net, each := range map[string]int{"host": 2, "veth": 1, "bridge": 1} {
 		cell := cellOf(t, res, net)
-		switch {
-		case cell.Status != result.StatusOK:
-			t.Fatalf("cell.Status is %v, want %v; %s: %s %s, %d samples", cell.Status, result.StatusOK, net, cell.Status, cell.Reason, len(cell.Samples))
-		case len(cell.Samples) != each*plan.Blocks:
-			t.Fatalf("len(cell.Samples) is %v, want %v; %s: %s %s, %d samples", len(cell.Samples), each*plan.Blocks, net, cell.Status, cell.Reason, len(cell.Samples))
-		case cell.Mode != "block":
-			t.Fatalf("cell.Mode is %v, want \"block\"; %s: %s %s, %d samples", cell.Mode, net, cell.Status, cell.Reason, len(cell.Samples))
-		case cell.Fidelity == "":
-			t.Fatalf("cell.Fidelity is empty; %s: %s %s, %d samples", net, cell.Status, cell.Reason, len(cell.Samples))
+		if cell.Status != result.StatusOK {
+			t.Fatalf("%s: %s %s", net, cell.Status, cell.Reason)
 		}
+		labtest.Equal(t, net+": number of samples", len(cell.Samples), each*plan.Blocks)
+		labtest.Equal(t, net+": mode", cell.Mode, "block")
+		labtest.NotEqual(t, net+": fidelity", cell.Fidelity, "")
 		for _, s := range cell.Samples {
 			place := [2]int{s.Block, s.Order}
-			switch {
-			case places[place]:
-				t.Errorf("places[place] holds; %s: sample %+v", net, s)
-			case s.Order >= 4:
-				t.Errorf("s.Order is %v, want less than 4; %s: sample %+v", s.Order, net, s)
-			case (s.Layout == "") != (each == 1):
-				t.Errorf("(s.Layout == \"\") is %v, want %v; %s: sample %+v", (s.Layout == ""), (each == 1), net, s)
-			case s.Metrics["rtt_mean"] <= 0:
-				t.Errorf("s.Metrics[\"rtt_mean\"] is %v, want more than 0; %s: sample %+v", s.Metrics["rtt_mean"], net, s)
-			case s.Counters["work"] <= 0:
-				t.Errorf("s.Counters[\"work\"] is %v, want more than 0; %s: sample %+v", s.Counters["work"], net, s)
-			}
+			at := fmt.Sprintf("%s: block %d, order %d", net, s.Block, s.Order)
+			labtest.Equal(t, at+": measured before", places[place], false)
+			labtest.LessThan(t, at+": order", s.Order, 4)
+			labtest.Equal(t, at+": no layout", s.Layout == "", each == 1)
+			labtest.MoreThan(t, at+": rtt_mean", s.Metrics["rtt_mean"], 0)
+			labtest.MoreThan(t, at+": work", s.Counters["work"], 0)
 			places[place] = true
 		}
 		// The headline needs more round trips than a stalled machine may give.
 		n := slices.IndexFunc(cell.Metrics, func(m result.Metric) bool { return m.Name == "rate" })
-		switch {
-		case n < 0:
-			t.Errorf("n is %v, want at least 0; %s: %+v", n, net, cell.Metrics)
-		case cell.Metrics[n].N != plan.Blocks:
-			t.Errorf("cell.Metrics[n].N is %v, want %v; %s: %+v", cell.Metrics[n].N, plan.Blocks, net, cell.Metrics)
-		case cell.Metrics[n].Toll == nil:
-			t.Errorf("cell.Metrics[n].Toll is nil; %s: %+v", net, cell.Metrics)
-		case cell.Metrics[n].Toll.Low == nil:
-			t.Errorf("cell.Metrics[n].Toll.Low is nil; %s: %+v", net, cell.Metrics)
+		if n < 0 || cell.Metrics[n].Toll == nil {
+			t.Fatalf("%s: no rate with a toll: %+v", net, cell.Metrics)
 		}
+		labtest.Equal(t, net+": blocks of the rate", cell.Metrics[n].N, plan.Blocks)
+		labtest.NotEqual(t, net+": low end of the rate's toll", cell.Metrics[n].Toll.Low, nil)
 	}
 	if len(res.Noise.AA) == 0 {
 		t.Error("no A/A")
@@ -97,18 +76,11 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 		t.Errorf("saved with finished %q", run.saved)
 	}
 	last := run.progress[len(run.progress)-1]
-	switch {
-	case !run.progress[0].Checking:
-		t.Errorf("run.progress[0].Checking is false; progress from %+v to %+v", run.progress[0], last)
-	case last.Done != 24:
-		t.Errorf("last.Done is %v, want 24; progress from %+v to %+v", last.Done, run.progress[0], last)
-	case last.Total != 24:
-		t.Errorf("last.Total is %v, want 24; progress from %+v to %+v", last.Total, run.progress[0], last)
-	case last.Block != 6:
-		t.Errorf("last.Block is %v, want 6; progress from %+v to %+v", last.Block, run.progress[0], last)
-	case last.Left != 0:
-		t.Errorf("last.Left is %v, want 0; progress from %+v to %+v", last.Left, run.progress[0], last)
-	}
+	labtest.Equal(t, "first progress: checking", run.progress[0].Checking, true)
+	labtest.Equal(t, "last progress: done", last.Done, 24)
+	labtest.Equal(t, "last progress: total", last.Total, 24)
+	labtest.Equal(t, "last progress: block", last.Block, 6)
+	labtest.Equal(t, "last progress: left", last.Left, 0)
 }
 
 // TestLabFailedCellsDoNotStopARun has a network that could not be set up, and one
@@ -172,16 +144,10 @@ func TestLabCellThatFailsLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	veth := cellOf(t, res, "veth")
-	switch {
-	case veth.Status != result.StatusFailed:
-		t.Errorf("veth.Status is %v, want %v; veth: %s %q, %d samples", veth.Status, result.StatusFailed, veth.Status, veth.Reason, len(veth.Samples))
-	case veth.Reason != "the agent is gone":
-		t.Errorf("veth.Reason is %v, want \"the agent is gone\"; veth: %s %q, %d samples", veth.Reason, veth.Status, veth.Reason, len(veth.Samples))
-	case len(veth.Samples) != 3:
-		t.Errorf("len(veth.Samples) is %v, want 3; veth: %s %q, %d samples", len(veth.Samples), veth.Status, veth.Reason, len(veth.Samples))
-	case len(veth.Metrics) == 0:
-		t.Errorf("len(veth.Metrics) is 0; veth: %s %q, %d samples", veth.Status, veth.Reason, len(veth.Samples))
-	}
+	labtest.Equal(t, "status of veth", veth.Status, result.StatusFailed)
+	labtest.Equal(t, "reason of veth", veth.Reason, "the agent is gone")
+	labtest.Equal(t, "number of veth's samples", len(veth.Samples), 3)
+	labtest.AtLeast(t, "number of veth's metrics", len(veth.Metrics), 1)
 	bridge := cellOf(t, res, "bridge")
 	m := bridge.Metrics[0]
 	if bridge.Status != result.StatusOK || len(bridge.Samples) != plan.Blocks || !strings.Contains(strings.Join(m.Warnings, "\n"), "repeated: the first try failed: it stumbles") {
@@ -325,14 +291,9 @@ func TestLabRunStopsWhereItCanNotSave(t *testing.T) {
 		return full
 	}
 	res, err := Run(t.Context(), plan, run.Options)
-	switch {
-	case !errors.Is(err, full):
-		t.Errorf("errors.Is(err, full) is false; %v after %d saves", err, saves)
-	case res == nil:
-		t.Errorf("res is nil; %v after %d saves", err, saves)
-	case saves != 2:
-		t.Errorf("saves is %v, want 2; %v after %d saves", saves, err, saves)
-	case res.Finished != "":
-		t.Errorf("res.Finished is %v, want \"\"; %v after %d saves", res.Finished, err, saves)
+	if !errors.Is(err, full) || res == nil {
+		t.Fatalf("a result: %t, error %v; want a result and %v", res != nil, err, full)
 	}
+	labtest.Equal(t, "number of saves", saves, 2)
+	labtest.Equal(t, "finished", res.Finished, "")
 }

@@ -5,6 +5,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 func TestCeilingsAndTollParts(t *testing.T) {
@@ -86,18 +87,11 @@ func TestCPUCost(t *testing.T) {
 		feed(r, 10, cpu(0.06, 0.5, dearer))
 		r.weigh()
 		m, toll := tolled(t, r, "vxlan", name)
-		switch {
-		case !near(m.Value, 0.12, 1e-9):
-			t.Errorf("near(m.Value, 0.12, 1e-9) is false; %s: %+v, toll %+v", name, m, toll)
-		case !near(m.Baseline.Value, 0.08, 1e-9):
-			t.Errorf("near(m.Baseline.Value, 0.08, 1e-9) is false; %s: %+v, toll %+v", name, m, toll)
-		case m.Unit != "s":
-			t.Errorf("m.Unit is %v, want \"s\"; %s: %+v, toll %+v", m.Unit, name, m, toll)
-		case m.Low == nil:
-			t.Errorf("m.Low is nil; %s: %+v, toll %+v", name, m, toll)
-		case !near(toll.Value, 0.5, 1e-9):
-			t.Errorf("near(toll.Value, 0.5, 1e-9) is false; %s: %+v, toll %+v", name, m, toll)
-		}
+		labtest.Near(t, name, m.Value, 0.12, 1e-9)
+		labtest.Near(t, name+" of the baseline", m.Baseline.Value, 0.08, 1e-9)
+		labtest.Equal(t, "unit of "+name, m.Unit, "s")
+		labtest.NotEqual(t, "low end of "+name, m.Low, nil)
+		labtest.Near(t, "toll of "+name, toll.Value, 0.5, 1e-9)
 	}
 }
 

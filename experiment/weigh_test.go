@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 func near(got, want, within float64) bool { return math.Abs(got-want) <= within }
@@ -31,25 +33,21 @@ func TestTollIsRecovered(t *testing.T) {
 		feed(r, 20, noisy(3, test.metric, 1e4, 0.008, test.factor))
 		r.weigh()
 		m, toll := tolled(t, r, "vxlan", test.metric)
-		switch {
-		case !near(toll.Value, test.toll, 0.01):
-			t.Errorf("near(toll.Value, test.toll, 0.01) is false; %s x %v: toll %+v, want %v", test.metric, test.factor, toll, test.toll)
-		case toll.Low == nil:
-			t.Errorf("toll.Low is nil; %s x %v: toll %+v, want %v", test.metric, test.factor, toll, test.toll)
-		case *toll.Low > toll.Value:
-			t.Errorf("*toll.Low is %v, want at most %v; %s x %v: toll %+v, want %v", *toll.Low, toll.Value, test.metric, test.factor, toll, test.toll)
-		case *toll.High < toll.Value:
-			t.Errorf("*toll.High is %v, want at least %v; %s x %v: toll %+v, want %v", *toll.High, toll.Value, test.metric, test.factor, toll, test.toll)
+		of := fmt.Sprintf("%s x %v: ", test.metric, test.factor)
+		if toll.Low == nil || toll.Delta.Low == nil {
+			t.Fatalf("%sno interval: toll %+v", of, toll)
 		}
-		if toll.Verdict != test.verdict || m.N != 20 {
-			t.Errorf("%s x %v: %s of %d blocks, want %s", test.metric, test.factor, toll.Verdict, m.N, test.verdict)
-		}
+		labtest.Near(t, of+"toll", toll.Value, test.toll, 0.01)
+		labtest.Between(t, of+"toll", toll.Value, *toll.Low, *toll.High)
+		labtest.Equal(t, of+"verdict", toll.Verdict, test.verdict)
+		labtest.Equal(t, of+"number of blocks", m.N, 20)
 		if m.Baseline == nil || m.Baseline.Network != "host" || !near(m.Value/m.Baseline.Value, test.factor, 0.02) {
-			t.Errorf("%s x %v: value %v, baseline %+v", test.metric, test.factor, m.Value, m.Baseline)
+			t.Errorf("%svalue %v, baseline %+v", of, m.Value, m.Baseline)
 		}
-		if d := toll.Delta; test.factor != 1 && (d.Value > 0) != (test.factor > 1) || d.Low == nil || *d.Low > *d.High {
-			t.Errorf("%s x %v: delta %+v", test.metric, test.factor, toll.Delta)
+		if test.factor != 1 {
+			labtest.Equal(t, of+"delta above 0", toll.Delta.Value > 0, test.factor > 1)
 		}
+		labtest.AtMost(t, of+"low end of the delta", *toll.Delta.Low, *toll.Delta.High)
 	}
 }
 
@@ -65,18 +63,11 @@ func TestDeltaIsInTheMetricsUnit(t *testing.T) {
 	if !near(toll.Delta.Value, 3, 1e-9) || !near(*toll.Delta.Low, 3, 1e-9) || !near(*toll.Delta.High, 3, 1e-9) {
 		t.Errorf("delta %+v, want 3", toll.Delta)
 	}
-	switch {
-	case !near(toll.Value, 0.3, 1e-9):
-		t.Errorf("near(toll.Value, 0.3, 1e-9) is false; metric %+v, toll %+v", m, toll)
-	case !near(m.Value, 13, 1e-9):
-		t.Errorf("near(m.Value, 13, 1e-9) is false; metric %+v, toll %+v", m, toll)
-	case !near(m.Baseline.Value, 10, 1e-9):
-		t.Errorf("near(m.Baseline.Value, 10, 1e-9) is false; metric %+v, toll %+v", m, toll)
-	case m.Unit != "s":
-		t.Errorf("m.Unit is %v, want \"s\"; metric %+v, toll %+v", m.Unit, m, toll)
-	case m.Better != result.Lower:
-		t.Errorf("m.Better is %v, want %v; metric %+v, toll %+v", m.Better, result.Lower, m, toll)
-	}
+	labtest.Near(t, "toll", toll.Value, 0.3, 1e-9)
+	labtest.Near(t, "median RTT", m.Value, 13, 1e-9)
+	labtest.Near(t, "median RTT of the baseline", m.Baseline.Value, 10, 1e-9)
+	labtest.Equal(t, "unit", m.Unit, "s")
+	labtest.Equal(t, "better", m.Better, result.Lower)
 }
 
 func TestBaselineIsWeighedAgainstItself(t *testing.T) {
@@ -91,28 +82,15 @@ func TestBaselineIsWeighedAgainstItself(t *testing.T) {
 		t.Fatalf("A/A: %+v", r.res.Noise.AA)
 	}
 	aa := r.res.Noise.AA[0]
-	switch {
-	case aa.Path != network.CrossHost:
-		t.Errorf("aa.Path is %v, want %v; A/A entry %+v", aa.Path, network.CrossHost, aa)
-	case aa.Workload != "tcp_rr":
-		t.Errorf("aa.Workload is %v, want \"tcp_rr\"; A/A entry %+v", aa.Workload, aa)
-	case aa.Metric != "rtt_p50":
-		t.Errorf("aa.Metric is %v, want \"rtt_p50\"; A/A entry %+v", aa.Metric, aa)
-	case aa.Params["nic"] != "full":
-		t.Errorf("aa.Params[\"nic\"] is %v, want \"full\"; A/A entry %+v", aa.Params["nic"], aa)
-	case aa.Verdict != own.Verdict:
-		t.Errorf("aa.Verdict is %v, want %v; A/A entry %+v", aa.Verdict, own.Verdict, aa)
-	}
-	switch {
-	case aa.Low != *own.Low:
-		t.Errorf("aa.Low is %v, want %v; A/A from %v to %v, the baseline's own toll %+v", aa.Low, *own.Low, aa.Low, aa.High, own)
-	case aa.High != *own.High:
-		t.Errorf("aa.High is %v, want %v; A/A from %v to %v, the baseline's own toll %+v", aa.High, *own.High, aa.Low, aa.High, own)
-	case aa.Low > 0:
-		t.Errorf("aa.Low is %v, want at most 0; A/A from %v to %v, the baseline's own toll %+v", aa.Low, aa.Low, aa.High, own)
-	case aa.High < 0:
-		t.Errorf("aa.High is %v, want at least 0; A/A from %v to %v, the baseline's own toll %+v", aa.High, aa.Low, aa.High, own)
-	}
+	labtest.Equal(t, "path of the A/A", aa.Path, network.CrossHost)
+	labtest.Equal(t, "workload of the A/A", aa.Workload, "tcp_rr")
+	labtest.Equal(t, "metric of the A/A", aa.Metric, "rtt_p50")
+	labtest.Equal(t, "nic of the A/A", aa.Params["nic"], "full")
+	labtest.Equal(t, "verdict of the A/A", aa.Verdict, own.Verdict)
+	labtest.Equal(t, "low end of the A/A", aa.Low, *own.Low)
+	labtest.Equal(t, "high end of the A/A", aa.High, *own.High)
+	labtest.AtMost(t, "low end of the A/A", aa.Low, 0)
+	labtest.AtLeast(t, "high end of the A/A", aa.High, 0)
 	half := (aa.High - aa.Low) / 2
 	if half < plan.Margin || !near(toll.Margin, half, 1e-12) {
 		t.Errorf("the margin used is %v, half of A/A is %v", toll.Margin, half)
@@ -160,20 +138,12 @@ func TestFewBlocksDecideNothing(t *testing.T) {
 	feed(r, 5, noisy(8, "rtt_p50", 1, 0.001, 2))
 	r.weigh()
 	m, toll := tolled(t, r, "vxlan", "rtt_p50")
-	switch {
-	case m.N != 5:
-		t.Errorf("m.N is %v, want 5; of five blocks: %+v, toll %+v", m.N, m, toll)
-	case m.Low != nil:
-		t.Errorf("m.Low is %v, want nil; of five blocks: %+v, toll %+v", m.Low, m, toll)
-	case toll.Low != nil:
-		t.Errorf("toll.Low is %v, want nil; of five blocks: %+v, toll %+v", toll.Low, m, toll)
-	case toll.High != nil:
-		t.Errorf("toll.High is %v, want nil; of five blocks: %+v, toll %+v", toll.High, m, toll)
-	case toll.Delta.Low != nil:
-		t.Errorf("toll.Delta.Low is %v, want nil; of five blocks: %+v, toll %+v", toll.Delta.Low, m, toll)
-	case toll.Verdict != "inconclusive":
-		t.Errorf("toll.Verdict is %v, want \"inconclusive\"; of five blocks: %+v, toll %+v", toll.Verdict, m, toll)
-	}
+	labtest.Equal(t, "number of blocks", m.N, 5)
+	labtest.Equal(t, "low end of five blocks", m.Low, nil)
+	labtest.Equal(t, "low end of the toll", toll.Low, nil)
+	labtest.Equal(t, "high end of the toll", toll.High, nil)
+	labtest.Equal(t, "low end of the delta", toll.Delta.Low, nil)
+	labtest.Equal(t, "verdict", toll.Verdict, "inconclusive")
 	if !near(toll.Value, 1, 0.01) || len(r.res.Noise.AA) != 0 {
 		t.Errorf("toll %v, A/A %+v", toll.Value, r.res.Noise.AA)
 	}
@@ -193,16 +163,13 @@ func TestZeroBaselineHasNoToll(t *testing.T) {
 		"host a": {"retransmits": 0, "throughput": 9}, "host b": {"retransmits": 0, "throughput": 9}, "vxlan": {"retransmits": 3, "throughput": 8},
 	}))
 	r.weigh()
-	switch m := weighed(t, r, "vxlan", "retransmits"); {
-	case m.Toll != nil:
-		t.Errorf("m.Toll is %v, want nil; retransmits: %+v", m.Toll, m)
-	case !near(m.Value, 3, 1e-9):
-		t.Errorf("near(m.Value, 3, 1e-9) is false; retransmits: %+v", m)
-	case m.Baseline == nil:
-		t.Errorf("m.Baseline is nil; retransmits: %+v", m)
-	case m.Baseline.Value != 0:
-		t.Errorf("m.Baseline.Value is %v, want 0; retransmits: %+v", m.Baseline.Value, m)
+	m := weighed(t, r, "vxlan", "retransmits")
+	if m.Baseline == nil {
+		t.Fatalf("retransmits have no baseline: %+v", m)
 	}
+	labtest.Equal(t, "toll of retransmits", m.Toll, nil)
+	labtest.Near(t, "retransmits", m.Value, 3, 1e-9)
+	labtest.Equal(t, "retransmits of the baseline", m.Baseline.Value, 0)
 	if _, toll := tolled(t, r, "vxlan", "throughput"); toll.Verdict != "slower" {
 		t.Errorf("throughput: %+v", toll)
 	}
@@ -224,16 +191,11 @@ func TestOneLayoutMissing(t *testing.T) {
 		if missing == 10 { // no A/A at all: nothing can be decided
 			want, aa = "inconclusive", 0
 		}
-		switch {
-		case m.N != 10:
-			t.Errorf("m.N is %v, want 10; %d blocks without one baseline: %+v, toll %+v, A/A %+v", m.N, missing, m, toll, r.res.Noise.AA)
-		case !near(toll.Value, 0.3, 0.02):
-			t.Errorf("near(toll.Value, 0.3, 0.02) is false; %d blocks without one baseline: %+v, toll %+v, A/A %+v", missing, m, toll, r.res.Noise.AA)
-		case toll.Verdict != want:
-			t.Errorf("toll.Verdict is %v, want %v; %d blocks without one baseline: %+v, toll %+v, A/A %+v", toll.Verdict, want, missing, m, toll, r.res.Noise.AA)
-		case len(r.res.Noise.AA) != aa:
-			t.Errorf("len(r.res.Noise.AA) is %v, want %v; %d blocks without one baseline: %+v, toll %+v, A/A %+v", len(r.res.Noise.AA), aa, missing, m, toll, r.res.Noise.AA)
-		}
+		of := fmt.Sprintf("%d blocks without one baseline: ", missing)
+		labtest.Equal(t, of+"number of blocks", m.N, 10)
+		labtest.Near(t, of+"toll", toll.Value, 0.3, 0.02)
+		labtest.Equal(t, of+"verdict", toll.Verdict, want)
+		labtest.Equal(t, of+"number of A/A", len(r.res.Noise.AA), aa)
 	}
 }
 

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -119,14 +120,14 @@ func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
 		return workload.Run{}
 	}
 	run := workload.Run{
-		Mode: or(w.Mode, kind.Modes[0]), Flows: or(w.Flows, flowsDefault(kind)[0]), Size: or(w.Size, kind.Size.Default),
-		Rate: or(w.Rate.Value, kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
+		Mode: cmp.Or(w.Mode, kind.Modes[0]), Flows: cmp.Or(w.Flows, flowsDefault(kind)[0]), Size: cmp.Or(w.Size, kind.Size.Default),
+		Rate: cmp.Or(w.Rate.Value, kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
 		Bytes: w.Bytes, Reverse: w.Reverse, Bidir: w.Bidir, CC: w.CC, Server: notOurs(w.Server), Tool: notOurs(w.Tool),
 	}
 	if tool, has := kind.FindTool(run.Tool); has && tool.Least != nil {
 		run.Duration = max(run.Duration, tool.Least(run.Flows))
 	}
-	if spec := or(w.Sizes, kind.Sizes); spec != "" {
+	if spec := cmp.Or(w.Sizes, kind.Sizes); spec != "" {
 		run.Sizes, _ = result.ParseSizes(spec) // checked; those of the table are tested
 	}
 	if run.Duration >= 2*seriesStep {

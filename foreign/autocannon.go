@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,24 +31,17 @@ func hintsAutocannon() []string {
 
 func claimsAutocannon(ahead []string) claim {
 	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "autocannon")
-	}
 	if wrkRunning.MatchString(line) {
-		for _, next := range ahead[1:min(len(ahead), within)] {
-			if cannonSetup.MatchString(next) {
-				return certain
-			}
+		if slices.ContainsFunc(ahead[1:min(len(ahead), within)], cannonSetup.MatchString) {
+			return certain
 		}
 		return weak
 	}
 	if cannonRow.MatchString(line) && !strings.ContainsAny(line, "│|") {
 		return weak // without its frame a row may be wrk's
 	}
-	for _, own := range []*regexp.Regexp{cannonSetup, cannonHead, cannonRow, cannonRanks, cannonBad, cannonErrors, cannonWords, cannonFrame} {
-		if own.MatchString(line) {
-			return certain
-		}
+	if matchesAny(line, cannonSetup, cannonHead, cannonRow, cannonRanks, cannonBad, cannonErrors, cannonWords, cannonFrame) {
+		return certain
 	}
 	if cannonTotal.MatchString(line) {
 		return weak

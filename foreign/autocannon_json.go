@@ -34,14 +34,10 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 		return nil, false
 	}
 	b := newCannon()
-	if d.URL != "" {
-		b.param("url", d.URL)
-	}
-	for name, value := range map[string]int{"connections": d.Connections, "pipelining": d.Pipelining, "workers": d.Workers} {
-		if value > 0 {
-			b.param(name, value)
-		}
-	}
+	b.known("url", d.URL)
+	b.known("connections", d.Connections)
+	b.known("pipelining", d.Pipelining)
+	b.known("workers", d.Workers)
 	if took := d.Finish.Sub(d.Start); !d.Start.IsZero() && took > 0 {
 		b.param("duration", took.Seconds())
 	} else if d.Duration > 0 {

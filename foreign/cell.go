@@ -63,6 +63,14 @@ func (b *builder) param(name string, value any) {
 	}
 }
 
+// known notes a parameter that the text may lack: then it is empty or not above 0.
+func (b *builder) known(name string, value any) {
+	if n, isInt := value.(int); isInt && n <= 0 || value == 0.0 || value == "" {
+		return
+	}
+	b.param(name, value)
+}
+
 // metric notes a number of a name in result.Quantities, in its unit. The
 // warnings belong to it.
 func (b *builder) metric(name string, value float64, warnings ...string) {
@@ -100,9 +108,9 @@ func (b *builder) warn(text string) {
 	}
 }
 
-// fail notes that the tool gave up, in its own words.
+// fail notes that the tool gave up, in its own words; empty: it did not.
 func (b *builder) fail(reason string) {
-	if b.cell.Status == result.StatusOK {
+	if reason != "" && b.cell.Status == result.StatusOK {
 		b.cell.Status, b.cell.Reason = result.StatusFailed, reason
 	}
 }

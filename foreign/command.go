@@ -3,6 +3,7 @@ package foreign
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func commandIn(line string) (command, bool) {
 	c := command{tool: path.Base(strings.TrimSuffix(m[1], ".exe"))}
 	likely := false
 	for _, word := range strings.Fields(m[2]) {
-		if word == "|" || word == ">" || word == "&" || word == ";" || word == "&&" || word == "2>&1" || word == ">>" {
+		if slices.Contains([]string{"|", ">", "&", ";", "&&", "2>&1", ">>"}, word) {
 			break
 		}
 		likely = likely || verbs.MatchString(word)
@@ -64,12 +65,7 @@ func (c command) flag(short, long string) (string, bool) {
 
 // has reports whether an option without a value is there.
 func (c command) has(short, long string) bool {
-	for _, arg := range c.args {
-		if arg == short || arg == long {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.args, short) || slices.Contains(c.args, long)
 }
 
 // number is the value of an option that counts something.

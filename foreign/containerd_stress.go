@@ -19,11 +19,7 @@ func hintsStress() []string {
 }
 
 func claimsStress(ahead []string) claim {
-	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "containerd-stress")
-	}
-	return sure(stressDone.MatchString(line) || stressWords.MatchString(line))
+	return sure(matchesAny(ahead[0], stressDone, stressWords))
 }
 
 // readStress reads containerd-stress: a run is the line that ends it, and what
@@ -74,9 +70,7 @@ var finishedWorker = regexp.MustCompile(`worker \d+ finished`)
 func newStress(typed command, workers int) *builder {
 	b := newRun("containerd-stress", "lifecycle", "workers", "duration")
 	b.param("side", client)
-	if workers > 0 {
-		b.param("workers", workers)
-	}
+	b.known("workers", workers)
 	b.param("workers", typed.number("-c", "--concurrent"))
 	return b
 }
@@ -85,9 +79,7 @@ func newStress(typed command, workers int) *builder {
 func (b *builder) lifecycles(total, took, rate float64) {
 	b.metric("rate", rate)
 	b.counter("containers", total)
-	if took > 0 {
-		b.param("duration", took)
-	}
+	b.known("duration", took)
 	if total > 0 {
 		b.counter("seconds_per_container", took/total)
 	}

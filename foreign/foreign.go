@@ -25,8 +25,8 @@ type parser struct {
 	// hints are words of which every line that is claimed holds one, so that
 	// most lines are passed over quickly.
 	hints []string
-	// claims reports how surely the first of the lines is this tool's; those after it
-	// are there to look ahead.
+	// claims reports how surely the first of the lines, which is no command, is this
+	// tool's; those after it are there to look ahead.
 	claims func(ahead []string) claim
 	// text reads lines of which this tool claimed some: a cell per run.
 	text func(lines []string) []result.Cell

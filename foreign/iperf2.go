@@ -20,9 +20,6 @@ func hintsIperf2() []string {
 
 func claimsIperf2(ahead []string) claim {
 	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "iperf")
-	}
 	if iperf2Words.MatchString(line) {
 		return certain
 	}
@@ -232,8 +229,6 @@ func (run *iperf2Run) cell() result.Cell {
 	if run.sent > 0 {
 		b.counter("sent", run.sent)
 	}
-	if run.failure != "" {
-		b.fail(run.failure)
-	}
+	b.fail(run.failure)
 	return b.done()
 }

@@ -18,12 +18,8 @@ func (run *iperf2Run) begin() *builder {
 	default:
 		b = newStream("iperf", "tcp")
 	}
-	if run.version != "" {
-		b.param("tool_version", run.version)
-	}
-	if run.side != "" {
-		b.param("side", run.side)
-	}
+	b.known("tool_version", run.version)
+	b.known("side", run.side)
 	if !run.bounce {
 		run.direction(b)
 	}
@@ -38,9 +34,7 @@ func (run *iperf2Run) begin() *builder {
 	for _, r := range append(slices.Clone(run.rows), run.reported...) {
 		last = max(last, r.end)
 	}
-	if last > 0 {
-		b.param("duration", last)
-	}
+	b.known("duration", last)
 	return b
 }
 

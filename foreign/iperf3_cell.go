@@ -28,9 +28,7 @@ func (run *iperf3Run) cell() result.Cell {
 	if run.interrupt != "" {
 		b.warn("interrupted: " + run.interrupt)
 	}
-	if run.failure != "" {
-		b.fail(run.failure)
-	}
+	b.fail(run.failure)
 	return b.done()
 }
 
@@ -128,12 +126,8 @@ func (run *iperf3Run) isUDP() bool {
 	if run.command.has("-u", "--udp") {
 		return true
 	}
-	for _, r := range run.intervals {
-		if r.id != sum && loneNumber.MatchString(r.tail) {
-			return true // sent datagrams; a TCP sender's row ends in its window
-		}
-	}
-	return false
+	// A row of sent datagrams ends in their number, a TCP sender's in its window.
+	return slices.ContainsFunc(run.intervals, func(r row) bool { return r.id != sum && loneNumber.MatchString(r.tail) })
 }
 
 var (
@@ -157,13 +151,9 @@ func retransmits(r row) (again, window *float64) {
 }
 
 func (run *iperf3Run) params(b *builder, both bool) {
-	if run.version != "" {
-		b.param("tool_version", run.version)
-	}
+	b.known("tool_version", run.version)
 	side := run.sideIs()
-	if side != "" {
-		b.param("side", side)
-	}
+	b.known("side", side)
 	flows := max(run.connected, streams(run.intervals), streams(run.totals))
 	switch {
 	case both || run.command.has("--bidir", "--bidir"):
@@ -174,18 +164,14 @@ func (run *iperf3Run) params(b *builder, both bool) {
 	case run.reverse, side == server && run.local() == "TX":
 		b.param("direction", reverse)
 	}
-	if flows > 0 {
-		b.param("flows", flows)
-	}
+	b.known("flows", flows)
 	b.param("size", run.size)
 	b.param("size", run.command.size("-l", "--length"))
 	if target, ok := run.target.(float64); ok && target > 0 {
 		b.param("rate", target)
 	}
 	b.param("rate", run.command.rate("-b", "--bitrate"))
-	if run.cc != "" {
-		b.param("cc", run.cc)
-	}
+	b.known("cc", run.cc)
 	b.param("cc", run.command.word("-C", "--congestion"))
 	last := 0.0
 	for _, rows := range [][]row{run.intervals, run.totals} {
@@ -193,9 +179,7 @@ func (run *iperf3Run) params(b *builder, both bool) {
 			last = max(last, r.end)
 		}
 	}
-	if last > 0 {
-		b.param("duration", last)
-	}
+	b.known("duration", last)
 }
 
 // rates notes the throughput of a direction: the receiver's where it is there.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -52,7 +53,7 @@ func (d *Iperf3Document) cell(cut bool) result.Cell {
 	case strings.Contains(d.Error, "interrupt"), strings.Contains(d.Error, "has terminated"):
 		b.warn("interrupted: " + d.Error)
 	case d.Error != "":
-		b.fail(strings.TrimPrefix(d.Error, "error - "))
+		b.fail(cmp.Or(strings.TrimPrefix(d.Error, "error - "), d.Error))
 	}
 	return b.done()
 }
@@ -77,20 +78,11 @@ func (d *Iperf3Document) params(b *builder) {
 	default:
 		b.param("direction", forward)
 	}
-	if test.Streams > 0 {
-		b.param("flows", test.Streams)
-	}
-	if test.Size > 0 {
-		b.param("size", test.Size)
-	}
-	if test.Target > 0 {
-		b.param("rate", test.Target)
-	}
-	for _, cc := range []string{d.End.SenderCC, d.End.ReceiverCC} {
-		if cc != "" {
-			b.param("cc", cc)
-		}
-	}
+	b.known("flows", test.Streams)
+	b.known("size", test.Size)
+	b.known("rate", test.Target)
+	b.known("cc", d.End.SenderCC)
+	b.known("cc", d.End.ReceiverCC)
 	last := 0.0
 	for _, s := range []*Iperf3Span{d.End.Received, d.End.Sent} {
 		if s != nil {
@@ -100,9 +92,7 @@ func (d *Iperf3Document) params(b *builder) {
 	if parts := d.parts(false); last == 0 && len(parts) > 0 {
 		last = parts[len(parts)-1].End
 	}
-	if last > 0 {
-		b.param("duration", last)
-	}
+	b.known("duration", last)
 }
 
 // bidir reports whether a run went both ways; versions before 3.13 do not write it in

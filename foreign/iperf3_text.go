@@ -19,9 +19,6 @@ func hintsIperf3() []string {
 
 func claimsIperf3(ahead []string) claim {
 	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "iperf3")
-	}
 	if iperf3Words.MatchString(line) {
 		return certain
 	}
@@ -32,14 +29,6 @@ func claimsIperf3(ahead []string) claim {
 		if r.decimals == 2 {
 			return weak
 		}
-	}
-	return none
-}
-
-// sure makes a certainty a claim.
-func sure(mine bool) claim {
-	if mine {
-		return certain
 	}
 	return none
 }

@@ -18,11 +18,7 @@ func hintsQperf() []string {
 }
 
 func claimsQperf(ahead []string) claim {
-	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "qperf")
-	}
-	return sure(qperfTest.MatchString(line) || qperfValue.MatchString(line))
+	return sure(matchesAny(ahead[0], qperfTest, qperfValue))
 }
 
 // qperfRun is one test as far as its lines were read.
@@ -120,9 +116,7 @@ func (run *qperfRun) cell(loopSize any) result.Cell {
 	default:
 		b = newPair("qperf", run.test)
 	}
-	if run.version != "" {
-		b.param("tool_version", run.version)
-	}
+	b.known("tool_version", run.version)
 	b.param("side", client) // its server prints nothing
 	if transfer {
 		b.param("direction", forward)
@@ -142,9 +136,7 @@ func (run *qperfRun) cell(loopSize any) result.Cell {
 	if len(b.cell.Metrics) == 0 && run.failure == "" {
 		b.warn("no figures: the text breaks off before them")
 	}
-	if run.failure != "" {
-		b.fail(run.failure)
-	}
+	b.fail(run.failure)
 	return b.done()
 }
 

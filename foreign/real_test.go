@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // session runs the tools of this machine against each other, over the loopback
@@ -60,16 +61,11 @@ func TestRealToolsOfThisMachine(t *testing.T) {
 	value := func(c result.Cell, name string) float64 { return c.Samples[0].Metrics[name] }
 	for _, ends := range [][2]string{{"client.txt", "server.json"}, {"udp-client.json", "udp-server.txt"}} {
 		a, b := one(ends[0]), one(ends[1])
-		switch {
-		case a.Workload != b.Workload:
-			t.Errorf("a.Workload is %v, want %v; the ends differ:\n%s%s", a.Workload, b.Workload, describe([]result.Cell{a}), describe([]result.Cell{b}))
-		case a.Params["flows"] != b.Params["flows"]:
-			t.Errorf("a.Params[\"flows\"] is %v, want %v; the ends differ:\n%s%s", a.Params["flows"], b.Params["flows"], describe([]result.Cell{a}), describe([]result.Cell{b}))
-		case a.Params["side"] == b.Params["side"]:
-			t.Errorf("a.Params[\"side\"] is b.Params[\"side\"]; the ends differ:\n%s%s", describe([]result.Cell{a}), describe([]result.Cell{b}))
-		case a.Params["direction"] != b.Params["direction"]:
-			t.Errorf("a.Params[\"direction\"] is %v, want %v; the ends differ:\n%s%s", a.Params["direction"], b.Params["direction"], describe([]result.Cell{a}), describe([]result.Cell{b}))
-		}
+		of := ends[0] + " and " + ends[1] + ": "
+		labtest.Equal(t, of+"workload", a.Workload, b.Workload)
+		labtest.Equal(t, of+"flows", a.Params["flows"], b.Params["flows"])
+		labtest.NotEqual(t, of+"side", a.Params["side"], b.Params["side"])
+		labtest.Equal(t, of+"direction", a.Params["direction"], b.Params["direction"])
 		if x, y := value(a, "throughput"), value(b, "throughput"); x <= 0 || math.Abs(x-y) > 0.02*x {
 			t.Errorf("%s reports %g bit/s, %s %g", ends[0], x, ends[1], y)
 		}
@@ -78,16 +74,11 @@ func TestRealToolsOfThisMachine(t *testing.T) {
 		t.Errorf("iperf: %s", describe([]result.Cell{c}))
 	}
 	cells, err := Read("qperf.txt", read(t, filepath.Join(dir, "qperf.txt")))
-	switch {
-	case err != nil:
-		t.Errorf("err is %v, want nil; qperf: %v\n%s", err, err, describe(cells))
-	case len(cells) != 2:
-		t.Errorf("len(cells) is %v, want 2; qperf: %v\n%s", len(cells), err, describe(cells))
-	case value(cells[0], "throughput") <= 0:
-		t.Errorf("value(cells[0], \"throughput\") is %v, want more than 0; qperf: %v\n%s", value(cells[0], "throughput"), err, describe(cells))
-	case value(cells[1], "latency_one_way") <= 0:
-		t.Errorf("value(cells[1], \"latency_one_way\") is %v, want more than 0; qperf: %v\n%s", value(cells[1], "latency_one_way"), err, describe(cells))
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("qperf: %v, want two cells, got\n%s", err, describe(cells))
 	}
+	labtest.MoreThan(t, "qperf's throughput", value(cells[0], "throughput"), 0)
+	labtest.MoreThan(t, "qperf's latency", value(cells[1], "latency_one_way"), 0)
 	if c := one("sockperf.txt"); value(c, "rtt_p50") <= 0 || value(c, "rtt_p99") < value(c, "rtt_p50") || value(c, "rate") <= 0 {
 		t.Errorf("sockperf: %s", describe([]result.Cell{c}))
 	}

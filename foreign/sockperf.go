@@ -13,11 +13,7 @@ func hintsSockperf() []string {
 }
 
 func claimsSockperf(ahead []string) claim {
-	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "sockperf")
-	}
-	return sure(sockperfLine.MatchString(line))
+	return sure(sockperfLine.MatchString(ahead[0]))
 }
 
 var (
@@ -156,26 +152,20 @@ func (run *sockperfRun) cell() result.Cell {
 	if protocol == "" {
 		b.warn("the text does not say whether this is TCP or UDP")
 	}
-	if run.version != "" {
-		b.param("tool_version", run.version)
-	}
+	b.known("tool_version", run.version)
 	b.param("side", client)
 	b.param("size", run.size)
 	b.param("size", run.command.size("-m", "--msg-size"))
 	b.param("rate", run.offered)
 	b.param("rate", run.command.rate("--mps", "--mps"))
-	if run.duration > 0 {
-		b.param("duration", run.duration)
-	}
+	b.known("duration", run.duration)
 	if run.throughput {
 		b.param("direction", forward)
 		run.sending(b)
 	} else {
 		run.answers(b)
 	}
-	if run.failure != "" {
-		b.fail(run.failure)
-	}
+	b.fail(run.failure)
 	return b.done()
 }
 

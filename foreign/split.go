@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -81,17 +83,24 @@ func ofDocument(all []parser, doc []byte, cut bool) (part, bool) {
 
 // claim asks whether the first of the lines is the parser's.
 func (p parser) claim(ahead []string) claim {
-	if !holdsAny(ahead[0], p.hints) {
+	if !slices.ContainsFunc(p.hints, func(word string) bool { return strings.Contains(ahead[0], word) }) {
 		return none
+	}
+	if c, ok := commandIn(ahead[0]); ok {
+		return sure(c.tool == p.tool || c.tool == p.tool+"2") // wrk2 is wrk's
 	}
 	return p.claims(ahead)
 }
 
-func holdsAny(line string, words []string) bool {
-	for _, word := range words {
-		if strings.Contains(line, word) {
-			return true
-		}
+// matchesAny reports whether one of the patterns is found in a line.
+func matchesAny(line string, patterns ...*regexp.Regexp) bool {
+	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(line) })
+}
+
+// sure makes a certainty a claim.
+func sure(mine bool) claim {
+	if mine {
+		return certain
 	}
-	return false
+	return none
 }

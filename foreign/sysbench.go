@@ -28,16 +28,7 @@ func hintsSysbench() []string {
 }
 
 func claimsSysbench(ahead []string) claim {
-	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "sysbench")
-	}
-	for _, own := range []*regexp.Regexp{sysbenchBanner, sysbenchNumber, sysbenchStep, sysbenchEvents, sysbenchCount, sysbenchTime, sysbenchTotal, sysbenchFatal, sysbenchWords} {
-		if own.MatchString(line) {
-			return certain
-		}
-	}
-	return none
+	return sure(matchesAny(ahead[0], sysbenchBanner, sysbenchNumber, sysbenchStep, sysbenchEvents, sysbenchCount, sysbenchTime, sysbenchTotal, sysbenchFatal, sysbenchWords))
 }
 
 // sysbenchRun is one run as far as its lines were read.
@@ -150,18 +141,10 @@ func (run *sysbenchRun) cell() result.Cell {
 	}
 	b := newRun("sysbench", workload, "threads", "rate", "duration", "test")
 	b.param("side", client)
-	if run.version != "" {
-		b.param("tool_version", run.version)
-	}
-	if run.threads > 0 {
-		b.param("threads", run.threads)
-	}
-	if run.target > 0 {
-		b.param("rate", run.target)
-	}
-	if run.took > 0 {
-		b.param("duration", run.took)
-	}
+	b.known("tool_version", run.version)
+	b.known("threads", run.threads)
+	b.known("rate", run.target)
+	b.known("duration", run.took)
 	b.param("threads", run.command.number("--threads", "--num-threads"))
 	for _, arg := range run.command.args {
 		if strings.HasPrefix(arg, "oltp_") || arg == "cpu" {
@@ -170,9 +153,7 @@ func (run *sysbenchRun) cell() result.Cell {
 	}
 	run.rates(b)
 	run.latency(b)
-	if run.failure != "" {
-		b.fail(run.failure)
-	}
+	b.fail(run.failure)
 	return b.done()
 }
 

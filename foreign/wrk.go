@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -32,23 +33,16 @@ func hintsWrk() []string {
 
 func claimsWrk(ahead []string) claim {
 	line := ahead[0]
-	if c, ok := commandIn(line); ok {
-		return sure(c.tool == "wrk" || c.tool == "wrk2")
-	}
 	if wrkRunning.MatchString(line) {
-		for _, next := range ahead[1:min(len(ahead), within)] {
-			if wrkThreads.MatchString(next) {
-				return certain
-			}
+		if slices.ContainsFunc(ahead[1:min(len(ahead), within)], wrkThreads.MatchString) {
+			return certain
 		}
 		return weak
 	}
-	for _, own := range []*regexp.Regexp{wrkThreads, wrkLatency, wrkBad, wrkSockets, wrkRate, wrkBytes, wrk2Words, wrkOnly, wrkRefused} {
-		if own.MatchString(line) {
-			return certain
-		}
+	if matchesAny(line, wrkThreads, wrkLatency, wrkBad, wrkSockets, wrkRate, wrkBytes, wrk2Words, wrkOnly, wrkRefused) {
+		return certain
 	}
-	if wrkTotal.MatchString(line) || wrkSpread.MatchString(line) || wrkRank.MatchString(line) {
+	if matchesAny(line, wrkTotal, wrkSpread, wrkRank) {
 		return weak
 	}
 	return none

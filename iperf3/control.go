@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -59,12 +60,8 @@ func newCookie() (c cookie) {
 
 // valid reports whether a peer is an iperf3 client, by the first bytes it sends.
 func (c cookie) valid() bool {
-	for _, b := range c[:cookieLen-1] {
-		if b <= ' ' || b > '~' {
-			return false
-		}
-	}
-	return c[cookieLen-1] == 0
+	unprintable := func(b byte) bool { return b <= ' ' || b > '~' }
+	return !slices.ContainsFunc(c[:cookieLen-1], unprintable) && c[cookieLen-1] == 0
 }
 
 func (c cookie) String() string { return string(c[:cookieLen-1]) }

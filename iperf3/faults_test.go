@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 // iperf3 catches up on all that it missed since the start, at full speed.
@@ -100,9 +102,8 @@ func TestLabReorderedDatagramsAreNotLost(t *testing.T) {
 func TestLabLossAtTheEndIsSeen(t *testing.T) {
 	at, log := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 10, 1, 2, 3)
-	if r.Streams[0].Errors != 7 || r.Streams[0].Packets != 10 {
-		t.Errorf("7 of 10 are lost: got %+v", r.Streams[0])
-	}
+	labtest.Equal(t, "errors", r.Streams[0].Errors, 7)
+	labtest.Equal(t, "packets", r.Streams[0].Packets, 10)
 	log.await(t, "lost 7 of 10")
 }
 
@@ -122,9 +123,11 @@ func TestLabServerReportsOmittedDatagramsSeparately(t *testing.T) {
 	at, _ := ourServer(t, loopback)
 	r, _ := udpTest(t, at, 3, 1, 3)
 	f := r.Streams[0]
-	if f.OmittedErrors == nil || f.OmittedPackets == nil || *f.OmittedErrors != 0 || *f.OmittedPackets != 0 {
-		t.Errorf("got %+v", f)
+	if f.OmittedErrors == nil || f.OmittedPackets == nil {
+		t.Fatalf("no omitted datagrams: %+v", f)
 	}
+	labtest.Equal(t, "omitted errors", *f.OmittedErrors, 0)
+	labtest.Equal(t, "omitted packets", *f.OmittedPackets, 0)
 }
 
 // reverseUDP plays a server that sends the datagrams of these numbers, and
@@ -172,7 +175,7 @@ func reverseUDP(t *testing.T, sent int64, numbers ...int64) Outcome {
 	}
 	for _, i := range out.Intervals {
 		for _, s := range i.Steps {
-			if s.Lost < 0 || s.Datagrams < 0 || s.Duplicates < 0 || s.Reordered < 0 {
+			if min(s.Lost, s.Datagrams, s.Duplicates, s.Reordered) < 0 {
 				t.Errorf("interval from %v has %+v", i.From, s)
 			}
 		}
@@ -182,20 +185,17 @@ func reverseUDP(t *testing.T, sent int64, numbers ...int64) Outcome {
 
 // iperf3 -R prints a negative loss where datagrams come late or twice.
 func TestLabReverseUDPLossIsNeverNegative(t *testing.T) {
-	out := reverseUDP(t, 8, 3, 4, 1, 2, 2, 2, 2, 8, 5, 6)
+	out := reverseUDP(t, 8, 3, 4, 1, 2, 2, 2, 2, 8, 5, 6) // 7 is lost, 2 comes four times, 1 2 5 6 come late
 	f := out.Flows[0]
-	if f.Datagrams != 8 || f.Lost != 1 || f.Duplicates != 3 || f.Reordered != 4 {
-		t.Errorf("7 of 8 is lost, 2 came four times, 1 2 5 6 came late: got %+v", f)
-	}
-	if out.Loss() != 1.0/8 {
-		t.Errorf("loss %g, want 1/8", out.Loss())
-	}
+	labtest.Equal(t, "datagrams", f.Datagrams, 8)
+	labtest.Equal(t, "lost", f.Lost, 1)
+	labtest.Equal(t, "duplicates", f.Duplicates, 3)
+	labtest.Equal(t, "reordered", f.Reordered, 4)
+	labtest.Equal(t, "loss", out.Loss(), 1.0/8)
 }
 
 func TestLabReverseUDPSeesLossAtTheEnd(t *testing.T) {
-	if out := reverseUDP(t, 10, 1, 2, 3); out.Flows[0].Lost != 7 {
-		t.Errorf("7 of 10 are lost: got %+v", out.Flows[0])
-	}
+	labtest.Equal(t, "lost of 10", reverseUDP(t, 10, 1, 2, 3).Flows[0].Lost, 7)
 }
 
 // A server that sent less than arrived is not believed.

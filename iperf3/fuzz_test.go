@@ -8,6 +8,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 func FuzzParameters(f *testing.F) {
@@ -24,18 +26,12 @@ func FuzzParameters(f *testing.F) {
 			return
 		}
 		p.fill(1448)
-		switch {
-		case p.Parallel < 1:
-			t.Errorf("p.Parallel is %v, want at least 1; accepted %+v", p.Parallel, p)
-		case p.Parallel > MaxFlows:
-			t.Errorf("p.Parallel is %v, want at most %v; accepted %+v", p.Parallel, MaxFlows, p)
-		case p.Len < 1:
-			t.Errorf("p.Len is %v, want at least 1; accepted %+v", p.Len, p)
-		case p.Len > maxBlock:
-			t.Errorf("p.Len is %v, want at most %v; accepted %+v", p.Len, maxBlock, p)
-		case bool(p.UDP) && p.Len < minDatagram:
-			t.Errorf("bool(p.UDP) && p.Len < minDatagram holds; accepted %+v", p)
+		labtest.Between(t, "parallel", p.Parallel, 1, MaxFlows)
+		least := number(1)
+		if p.UDP {
+			least = minDatagram
 		}
+		labtest.Between(t, "len", p.Len, least, maxBlock)
 		if n := p.flows(); n > 2*MaxFlows || len(flowIDs(n)) != n {
 			t.Errorf("%d flows", n)
 		}
@@ -67,16 +63,9 @@ func FuzzResults(f *testing.F) {
 		}
 		var flow Flow
 		flow.lossAtServer(100, 10, r.Streams[0])
-		switch {
-		case flow.Lost < 0:
-			t.Errorf("flow.Lost is %v, want at least 0; %+v of %+v", flow.Lost, flow, r.Streams[0])
-		case flow.Lost > flow.Datagrams:
-			t.Errorf("flow.Lost is %v, want at most %v; %+v of %+v", flow.Lost, flow.Datagrams, flow, r.Streams[0])
-		case r.Streams[0].Bytes < 0:
-			t.Errorf("r.Streams[0].Bytes is %v, want at least 0; %+v of %+v", r.Streams[0].Bytes, flow, r.Streams[0])
-		case r.Streams[0].Retransmits < unknown:
-			t.Errorf("r.Streams[0].Retransmits is %v, want at least %v; %+v of %+v", r.Streams[0].Retransmits, unknown, flow, r.Streams[0])
-		}
+		labtest.Between(t, "lost", flow.Lost, 0, flow.Datagrams)
+		labtest.AtLeast(t, "bytes", r.Streams[0].Bytes, 0)
+		labtest.AtLeast(t, "retransmits", r.Streams[0].Retransmits, unknown)
 	})
 }
 

@@ -16,6 +16,7 @@
 package iperf3
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -65,12 +66,8 @@ type Test struct {
 
 // checked fills in the defaults and refuses what iperf3 cannot express.
 func (t Test) checked() (Test, error) {
-	if t.Flows == 0 {
-		t.Flows = 1
-	}
-	if t.Interval == 0 {
-		t.Interval = defaultInterval
-	}
+	t.Flows = cmp.Or(t.Flows, 1)
+	t.Interval = cmp.Or(t.Interval, defaultInterval)
 	switch {
 	case t.Flows < 1 || t.Flows > MaxFlows:
 		return t, fmt.Errorf("%d flows: iperf3 takes 1 to %d", t.Flows, MaxFlows)

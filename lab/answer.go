@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -37,9 +38,7 @@ func (q Question) Ask() (took time.Duration, err error) {
 		}
 		defer func() { err = errors.Join(err, unix.Close(server)) }()
 		to := &unix.SockaddrInet4{Addr: q.Dial.Addr().As4(), Port: int(q.Dial.Port())}
-		if to.Port == 0 {
-			to.Port = port
-		}
+		to.Port = cmp.Or(to.Port, port)
 		client, err := q.Client.datagramSocket()
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -84,10 +85,7 @@ func (h *Host) await(process *Process, d Daemon) error {
 	if d.Ready == nil {
 		return nil
 	}
-	within := d.Within
-	if within == 0 {
-		within = readyWait
-	}
+	within := cmp.Or(d.Within, readyWait)
 	return h.Inside(func() error {
 		for deadline := time.Now().Add(within); ; time.Sleep(readyStep) {
 			err := d.Ready()
@@ -175,10 +173,7 @@ func (h *Host) Run(argv ...string) (string, error) {
 	}
 	text, err := whole(output[0])
 	if process.Status != 0 {
-		why := tail(output[1])
-		if why == "" {
-			why = tail(output[0])
-		}
+		why := cmp.Or(tail(output[1]), tail(output[0]))
 		return text, fmt.Errorf("run %s in %s: %s: %s", strings.Join(argv, " "), h.Name, howEnded(process.Status), why)
 	}
 	return text, err

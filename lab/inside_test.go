@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -132,16 +133,10 @@ func testHosts(t *testing.T) {
 	}
 	for n, want := range []string{"10.0.0.1/16", "10.0.0.2/16"} {
 		eth := linkOf(t, cluster.Hosts[n].Namespace, Device)
-		switch {
-		case !eth.Up:
-			t.Errorf("eth.Up is false; %s: %+v", cluster.Hosts[n].Name, eth)
-		case eth.MTU != 9000:
-			t.Errorf("eth.MTU is %v, want 9000; %s: %+v", eth.MTU, cluster.Hosts[n].Name, eth)
-		case len(eth.Addresses) != 1:
-			t.Errorf("len(eth.Addresses) is %v, want 1; %s: %+v", len(eth.Addresses), cluster.Hosts[n].Name, eth)
-		case eth.Addresses[0].String() != want:
-			t.Errorf("eth.Addresses[0].String() is %v, want %v; %s: %+v", eth.Addresses[0].String(), want, cluster.Hosts[n].Name, eth)
-		}
+		name := cluster.Hosts[n].Name + ": " + Device
+		labtest.Equal(t, name+" up", eth.Up, true)
+		labtest.Equal(t, name+" MTU", eth.MTU, 9000)
+		labtest.Equal(t, name+" addresses", fmt.Sprint(eth.Addresses), "["+want+"]")
 	}
 	routes := inspect(t, cluster.Hosts[0].Namespace).Routes
 	if len(routes) == 0 {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -93,10 +94,7 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 		if err != nil {
 			return err
 		}
-		dir := c.Dir
-		if dir == "" {
-			dir = "/"
-		}
+		dir := cmp.Or(c.Dir, "/")
 		files := make([]uintptr, len(c.Files))
 		for n, file := range c.Files {
 			files[n] = file.Fd()

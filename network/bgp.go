@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -58,10 +59,7 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 	if err = errors.Join(err, addNeighbours(cluster), addPool(cluster)); err != nil {
 		return err
 	}
-	name := setup.Params[routerName]
-	if name == "" {
-		name = routerParam().Default()
-	}
+	name := cmp.Or(setup.Params[routerName], routerParam().Default())
 	r, err := router.Find(name)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"tare/network"
 	"tare/site"
+	"tare/test/labtest"
 	"tare/workload"
 )
 
@@ -92,16 +93,11 @@ func TestRealCNIPlugins(t *testing.T) {
 	t.Run("bandwidth limits the rate", func(t *testing.T) { testCNIRate(t, l) })
 	t.Run("firewall accepts by address", func(t *testing.T) {
 		rules, status, err := exec(t.Context(), l, "cni-firewall.h1", "iptables", "-S", "CNI-FORWARD")
-		switch {
-		case err != nil:
-			t.Errorf("err is %v, want nil; rules\n%s%v", err, rules, err)
-		case status != 0:
-			t.Errorf("status is %v, want 0; rules\n%s%v", status, rules, err)
-		case !strings.Contains(rules, "-s 10.101.0.2/32 -j ACCEPT"):
-			t.Errorf("strings.Contains(rules, \"-s 10.101.0.2/32 -j ACCEPT\") is false; rules\n%s%v", rules, err)
-		case !strings.Contains(rules, "-d 10.101.0.2/32"):
-			t.Errorf("strings.Contains(rules, \"-d 10.101.0.2/32\") is false; rules\n%s%v", rules, err)
+		if err != nil || status != 0 {
+			t.Errorf("list rules: status %d, %v", status, err)
 		}
+		labtest.Contains(t, "chain CNI-FORWARD", rules, "-s 10.101.0.2/32 -j ACCEPT")
+		labtest.Contains(t, "chain CNI-FORWARD", rules, "-d 10.101.0.2/32")
 	})
 	t.Run("iproute2 knows the containers", func(t *testing.T) {
 		text, status, err := exec(t.Context(), l, "cni.h1", "ip", "-n", "c1", "-o", "-4", "addr", "show", "dev", "eth0")

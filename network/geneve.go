@@ -47,10 +47,7 @@ func geneve() Network {
 // plugGeneve attaches a device for each other host to the bridge. The devices do
 // not forward to each other: in a full mesh, flooded frames would loop.
 func plugGeneve(cluster *lab.Cluster, h *lab.Host, mtu int) error {
-	for _, other := range cluster.Hosts {
-		if other == h {
-			continue
-		}
+	return eachOther(cluster, h, func(other *lab.Host) error {
 		device := "geneve-" + other.Short
 		err := h.AddGeneve(lab.Tunnel{Name: device, Remote: other.Addr, VNI: geneveVNI, Port: genevePort, MTU: mtu})
 		if err != nil {
@@ -62,9 +59,6 @@ func plugGeneve(cluster *lab.Cluster, h *lab.Host, mtu int) error {
 		if err := h.Isolate(device); err != nil {
 			return err
 		}
-		if err := h.SetUp(device); err != nil {
-			return err
-		}
-	}
-	return nil
+		return h.SetUp(device)
+	})
 }

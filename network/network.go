@@ -151,14 +151,7 @@ func Order(name string) int {
 func (n Network) Encapsulates() bool { return wire.InnerMTU(0, n.Stack) < 0 }
 
 // Serves reports whether the network has the path.
-func (n Network) Serves(path string) bool {
-	for _, p := range n.Paths {
-		if p == path {
-			return true
-		}
-	}
-	return false
-}
+func (n Network) Serves(path string) bool { return slices.Contains(n.Paths, path) }
 
 // Ends are the two places that talk on a path, and how the client reaches the
 // server.

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"tare/engine/router"
 	"tare/lab"
+	"tare/test/labtest"
 )
 
 // hostsOf makes so many hosts that exist on paper.
@@ -41,8 +43,11 @@ func TestPeersAgree(t *testing.T) {
 			if !known || pair[0] == pair[1] {
 				t.Fatalf("%v: only one end knows of the session", pair)
 			}
-			if meshed && (p.Passive == back.Passive || p.Client || back.Client) || p.Client && back.Client {
-				t.Fatalf("%v: %+v and %+v", pair, p, back)
+			of := fmt.Sprintf("session of %v: ", pair)
+			labtest.Equal(t, of+"clients at both ends", p.Client && back.Client, false)
+			if meshed {
+				labtest.NotEqual(t, of+"passive", p.Passive, back.Passive)
+				labtest.Equal(t, of+"a client in a mesh", p.Client || back.Client, false)
 			}
 		}
 		sessions := count * (count - 1) / 2

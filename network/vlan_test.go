@@ -16,6 +16,7 @@ import (
 	"tare/network"
 	"tare/probe"
 	"tare/site"
+	"tare/test/labtest"
 	"tare/wire"
 	"tare/workload"
 )
@@ -212,16 +213,11 @@ func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	l := build(t, tagged, plain)
 	for name, want := range map[string]string{"vlan": "overhead 28", "macvlan": "overhead 24"} {
 		printed, status, err := exec(t.Context(), l, name+".h1", "tc", "qdisc", "show", "dev", lab.Device)
-		switch {
-		case err != nil:
-			t.Errorf("err is %v, want nil; %s: the link is %q, want %s; status %d, %v", err, name, printed, want, status, err)
-		case status != 0:
-			t.Errorf("status is %v, want 0; %s: the link is %q, want %s; status %d, %v", status, name, printed, want, status, err)
-		case !strings.Contains(printed, "tbf"):
-			t.Errorf("strings.Contains(printed, \"tbf\") is false; %s: the link is %q, want %s; status %d, %v", name, printed, want, status, err)
-		case !strings.Contains(printed, want):
-			t.Errorf("strings.Contains(printed, want) is false; %s: the link is %q, want %s; status %d, %v", name, printed, want, status, err)
+		if err != nil || status != 0 {
+			t.Errorf("%s: show the link's qdisc: status %d, %v", name, status, err)
 		}
+		labtest.Contains(t, name+": the link's qdisc", printed, "tbf")
+		labtest.Contains(t, name+": the link's qdisc", printed, want)
 	}
 	out := measure(t, l, built(t, l, "vlan"), network.CrossHost, "tcp_stream",
 		workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: 700 * time.Millisecond})

@@ -37,11 +37,7 @@ const (
 func cpuTimes() Probe {
 	return Probe{
 		Name: "cpu", Doc: "busy, softirq, stolen and idle time of each CPU", Scope: Machine, Source: "/proc/stat",
-		count: func(v *view) (map[string]float64, error) {
-			data, err := v.read("proc/stat")
-			if err != nil {
-				return nil, err
-			}
+		count: parsed("proc/stat", func(data []byte) (map[string]float64, error) {
 			cpu, err := parseCPU(data)
 			if err != nil {
 				return nil, err
@@ -53,7 +49,7 @@ func cpuTimes() Probe {
 				times[name+".steal"], times[name+".idle"] = float64(each.Steal), float64(each.Idle)
 			}
 			return times, nil
-		},
+		}),
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // TestLabInventoryIsThatOfTheNamespace reads a new network namespace with its
@@ -33,9 +35,11 @@ func TestLabInventoryIsThatOfTheNamespace(t *testing.T) {
 			lo = link
 		}
 	}
-	if lo.Kind != "device" || lo.MAC != "" || !lo.Up || lo.MTU != 65536 || fmt.Sprint(lo.Addresses) != "[127.0.0.1/8]" {
-		t.Errorf("lo is %+v, want a device of MTU 65536 without a MAC, up, with 127.0.0.1/8", lo)
-	}
+	labtest.Equal(t, "kind of lo", lo.Kind, "device")
+	labtest.Equal(t, "MAC of lo", lo.MAC, "")
+	labtest.Equal(t, "up, of lo", lo.Up, true)
+	labtest.Equal(t, "MTU of lo", lo.MTU, 65536)
+	labtest.Equal(t, "addresses of lo", fmt.Sprint(lo.Addresses), "[127.0.0.1/8]")
 	if held.Inode == 0 || len(held.Routes)+len(held.Neighbours)+len(held.FDB)+len(held.Rules) > 0 {
 		t.Errorf("a new namespace holds %+v", held)
 	}

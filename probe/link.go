@@ -13,13 +13,7 @@ import (
 func linkStats() Probe {
 	return Probe{
 		Name: "link", Doc: "packets, bytes, drops and errors of each device", Scope: Namespace, Source: "ip -s -s link",
-		count: func(v *view) (map[string]float64, error) {
-			dumped, err := v.links()
-			if err != nil {
-				return nil, err
-			}
-			return parseLinkStats(dumped)
-		},
+		count: parsedFrom((*view).links, parseLinkStats),
 	}
 }
 
@@ -27,13 +21,7 @@ func linkStats() Probe {
 func links() Probe {
 	return Probe{
 		Name: "links", Doc: "kind, MTU, state, queue and bridge of each device", Scope: Namespace, Source: "ip -d link",
-		look: func(v *view) (map[string]any, error) {
-			dumped, err := v.links()
-			if err != nil {
-				return nil, err
-			}
-			return parseLinks(dumped)
-		},
+		look: parsedFrom((*view).links, parseLinks),
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // TestLabCountersAreThoseOfTheNamespace overflows a UDP receive buffer in a
@@ -51,16 +53,10 @@ func overflow(t *testing.T) error {
 	}
 	lo := devices["lo"]
 	const packet = 20 + 8 + size // IPv4 and UDP headers; loopback leaves Ethernet's out
-	switch {
-	case lo.TxPackets != sent:
-		t.Errorf("lo.TxPackets is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.TxPackets, sent, sent, packet, lo)
-	case lo.TxBytes != sent*packet:
-		t.Errorf("lo.TxBytes is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.TxBytes, sent*packet, sent, packet, lo)
-	case lo.RxPackets != sent:
-		t.Errorf("lo.RxPackets is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.RxPackets, sent, sent, packet, lo)
-	case lo.RxBytes != sent*packet:
-		t.Errorf("lo.RxBytes is %v, want %v; sent %d packets of %d bytes, lo counted %+v", lo.RxBytes, sent*packet, sent, packet, lo)
-	}
+	labtest.Equal(t, "packets that lo sent", lo.TxPackets, sent)
+	labtest.Equal(t, "bytes that lo sent", lo.TxBytes, sent*packet)
+	labtest.Equal(t, "packets that lo received", lo.RxPackets, sent)
+	labtest.Equal(t, "bytes that lo received", lo.RxBytes, sent*packet)
 	return nil
 }
 

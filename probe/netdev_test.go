@@ -4,6 +4,8 @@ import (
 	"maps"
 	"path/filepath"
 	"testing"
+
+	"tare/test/labtest"
 )
 
 const netDevTitles = `Inter-|   Receive                                                |  Transmit
@@ -48,16 +50,10 @@ func TestCapturedNetDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	lo := got["lo"]
-	switch {
-	case len(got) != 4:
-		t.Errorf("len(got) is %v, want 4; %+v", len(got), got)
-	case lo.RxPackets == 0:
-		t.Errorf("lo.RxPackets is 0; %+v", got)
-	case lo.RxBytes != lo.TxBytes:
-		t.Errorf("lo.RxBytes is %v, want %v; %+v", lo.RxBytes, lo.TxBytes, got)
-	case got["eth0"].RxBytes == 0:
-		t.Errorf("got[\"eth0\"].RxBytes is 0; %+v", got)
-	}
+	labtest.Equal(t, "number of devices", len(got), 4)
+	labtest.NotEqual(t, "packets that lo received", lo.RxPackets, 0)
+	labtest.Equal(t, "bytes that lo received", lo.RxBytes, lo.TxBytes)
+	labtest.NotEqual(t, "bytes that eth0 received", got["eth0"].RxBytes, 0)
 	if _, err := netDevicesAt(filepath.Join(vm, "proc/2/net/dev")); err == nil {
 		t.Error("no file, no error")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // What changed between two reads is reported by source; what did not, and a source
@@ -20,16 +21,12 @@ func TestSinceReportsWhatChanged(t *testing.T) {
 	}
 	before := Read(machine("00000001", "10"), Machine)
 	readings, unread := Read(machine("0000000b", "10"), Machine).Since(before)
-	switch {
-	case len(readings) != 1:
-		t.Errorf("len(readings) is %v, want 1; readings %+v", len(readings), readings)
-	case readings[0].Source != "/proc/net/softnet_stat":
-		t.Errorf("readings[0].Source is %v, want \"/proc/net/softnet_stat\"; readings %+v", readings[0].Source, readings)
-	case len(readings[0].Counts) != 1:
-		t.Errorf("len(readings[0].Counts) is %v, want 1; readings %+v", len(readings[0].Counts), readings)
-	case readings[0].Counts["cpu0.squeezed"] != 10:
-		t.Errorf("readings[0].Counts[\"cpu0.squeezed\"] is %v, want 10; readings %+v", readings[0].Counts["cpu0.squeezed"], readings)
+	if len(readings) != 1 {
+		t.Fatalf("readings %+v, want one", readings)
 	}
+	labtest.Equal(t, "source", readings[0].Source, "/proc/net/softnet_stat")
+	labtest.Equal(t, "number of counts", len(readings[0].Counts), 1)
+	labtest.Equal(t, "cpu0.squeezed", readings[0].Counts["cpu0.squeezed"], 10)
 	var named []string
 	for _, u := range unread {
 		named = append(named, u.Source)
@@ -64,18 +61,11 @@ func TestRefusedSourceSaysWhatHelps(t *testing.T) {
 func TestProbesAreWhole(t *testing.T) {
 	var names, counts []string
 	for _, p := range All() {
-		switch {
-		case p.Name == "":
-			t.Errorf("p.Name is empty; probe %+v", p)
-		case p.Doc == "":
-			t.Errorf("p.Doc is empty; probe %+v", p)
-		case p.Source == "":
-			t.Errorf("p.Source is empty; probe %+v", p)
-		case (p.count == nil) == (p.look == nil):
-			t.Errorf("(p.count == nil) is (p.look == nil); probe %+v", p)
-		case slices.Contains(names, p.Name):
-			t.Errorf("slices.Contains(names, p.Name) holds; probe %+v", p)
-		}
+		labtest.NotEqual(t, "name of a probe", p.Name, "")
+		labtest.NotEqual(t, p.Name+": doc", p.Doc, "")
+		labtest.NotEqual(t, p.Name+": source", p.Source, "")
+		labtest.Equal(t, p.Name+": looks, as it does not count", p.look != nil, p.count == nil)
+		labtest.Equal(t, p.Name+": named before", slices.Contains(names, p.Name), false)
 		if p.count != nil && slices.Contains(counts, p.Source) {
 			t.Errorf("%s counts from the source of another", p.Name)
 		}

@@ -91,41 +91,15 @@ func parseRoute(body []byte, names map[uint32]string) result.Route {
 // routeProtocol names the routing daemon that a route is from, as iproute2's
 // rt_protos does; empty: it is the kernel's or a user's.
 func routeProtocol(number byte) string {
-	switch number {
-	case unix.RTPROT_UNSPEC, unix.RTPROT_REDIRECT, unix.RTPROT_KERNEL, unix.RTPROT_BOOT, unix.RTPROT_STATIC:
-		return ""
-	case unix.RTPROT_GATED:
-		return "gated"
-	case unix.RTPROT_RA:
-		return "ra"
-	case unix.RTPROT_MRT:
-		return "mrt"
-	case unix.RTPROT_ZEBRA:
-		return "zebra"
-	case unix.RTPROT_BIRD:
-		return "bird"
-	case unix.RTPROT_DNROUTED:
-		return "dnrouted"
-	case unix.RTPROT_XORP:
-		return "xorp"
-	case unix.RTPROT_NTK:
-		return "ntk"
-	case unix.RTPROT_DHCP:
-		return "dhcp"
-	case unix.RTPROT_MROUTED:
-		return "mrouted"
-	case unix.RTPROT_BABEL:
-		return "babel"
-	case unix.RTPROT_BGP:
-		return "bgp"
-	case unix.RTPROT_ISIS:
-		return "isis"
-	case unix.RTPROT_OSPF:
-		return "ospf"
-	case unix.RTPROT_RIP:
-		return "rip"
-	case unix.RTPROT_EIGRP:
-		return "eigrp"
+	names := map[byte]string{
+		unix.RTPROT_UNSPEC: "", unix.RTPROT_REDIRECT: "", unix.RTPROT_KERNEL: "", unix.RTPROT_BOOT: "", unix.RTPROT_STATIC: "",
+		unix.RTPROT_GATED: "gated", unix.RTPROT_RA: "ra", unix.RTPROT_MRT: "mrt", unix.RTPROT_ZEBRA: "zebra", unix.RTPROT_BIRD: "bird",
+		unix.RTPROT_DNROUTED: "dnrouted", unix.RTPROT_XORP: "xorp", unix.RTPROT_NTK: "ntk", unix.RTPROT_DHCP: "dhcp", unix.RTPROT_MROUTED: "mrouted",
+		unix.RTPROT_BABEL: "babel", unix.RTPROT_BGP: "bgp", unix.RTPROT_ISIS: "isis", unix.RTPROT_OSPF: "ospf", unix.RTPROT_RIP: "rip",
+		unix.RTPROT_EIGRP: "eigrp",
+	}
+	if name, known := names[number]; known {
+		return name
 	}
 	return strconv.Itoa(int(number))
 }

@@ -23,19 +23,15 @@ func netstat() Probe {
 // protocols completes a probe of a file of protocol counters. Nine of ten are
 // zero in most namespaces: they are left out, since each takes time to name.
 func protocols(p Probe, name string) Probe {
-	p.count = func(v *view) (map[string]float64, error) {
-		data, err := v.read("proc/thread-self/net/" + name)
-		if err != nil {
-			return nil, err
-		}
+	p.count = parsed("proc/thread-self/net/"+name, func(data []byte) (map[string]float64, error) {
 		values := map[string]float64{}
-		err = eachProtocol(data, func(group, name []byte, value int64) {
+		err := eachProtocol(data, func(group, name []byte, value int64) {
 			if value != 0 {
 				values[string(group)+"."+string(name)] = float64(value)
 			}
 		})
 		return values, err
-	}
+	})
 	return p
 }
 

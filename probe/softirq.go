@@ -13,13 +13,7 @@ func softirqs() Probe {
 	return Probe{
 		Name: "softirqs", Doc: "soft interrupts of each CPU, by kind", Scope: Machine, Source: "/proc/softirqs",
 		wraps: width32,
-		count: func(v *view) (map[string]float64, error) {
-			data, err := v.read("proc/softirqs")
-			if err != nil {
-				return nil, err
-			}
-			return parseSoftirqs(data)
-		},
+		count: parsed("proc/softirqs", parseSoftirqs),
 	}
 }
 

@@ -12,13 +12,7 @@ func softnet() Probe {
 	return Probe{
 		Name: "softnet", Doc: "packets that each CPU processed, dropped, left for later or was steered", Scope: Machine, Source: "/proc/net/softnet_stat",
 		wraps: width32,
-		count: func(v *view) (map[string]float64, error) {
-			data, err := v.read("proc/net/softnet_stat")
-			if err != nil {
-				return nil, err
-			}
-			return parseSoftnet(data)
-		},
+		count: parsed("proc/net/softnet_stat", parseSoftnet),
 	}
 }
 

@@ -10,13 +10,7 @@ import (
 // statTable completes a probe whose source is a table of /proc/net/stat.
 func statTable(p Probe, path string) Probe {
 	p.wraps = width32
-	p.count = func(v *view) (map[string]float64, error) {
-		data, err := v.read(path)
-		if err != nil {
-			return nil, err
-		}
-		return parseStatTable(data)
-	}
+	p.count = parsed(path, parseStatTable)
 	return p
 }
 

@@ -144,3 +144,20 @@ func (v *view) names() (map[uint32]string, error) {
 	}
 	return names, nil
 }
+
+// parsed is a reading of a file below the root by its parser.
+func parsed[T any](path string, parse func([]byte) (T, error)) func(*view) (T, error) {
+	return parsedFrom(func(v *view) ([]byte, error) { return v.read(path) }, parse)
+}
+
+// parsedFrom is a reading of what a source gives, by its parser.
+func parsedFrom[T any](read func(*view) ([]byte, error), parse func([]byte) (T, error)) func(*view) (T, error) {
+	return func(v *view) (T, error) {
+		data, err := read(v)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return parse(data)
+	}
+}

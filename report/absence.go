@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"tare/result"
@@ -52,9 +53,7 @@ func (w words) reasonOf(c *result.Cell) string {
 	if c.Status == result.StatusOK {
 		status = w.say("nothing_measured")
 	}
-	if reason == "" {
-		reason = w.say("no_reason")
-	}
+	reason = cmp.Or(reason, w.say("no_reason"))
 	return w.of(status, reason)
 }
 

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -24,10 +24,7 @@ func Comparison(w io.Writer, c result.Comparison, opts Options) error {
 	}
 	p.single(c.Single)
 	p.unmet(c.Unmet)
-	if _, err := w.Write(p.Bytes()); err != nil {
-		return fmt.Errorf("write comparison: %w", err)
-	}
-	return nil
+	return p.to(w, "comparison")
 }
 
 // compared prints which results are compared, and how they are judged.
@@ -65,13 +62,7 @@ func (w words) side(c result.Compared) string {
 }
 
 func (w words) difference(d result.Difference) string {
-	name := func(s string) string {
-		if s == "" {
-			return w.say("unknown")
-		}
-		return s
-	}
-	return w.of(d.Name, name(d.Old)+" -> "+name(d.New))
+	return w.of(d.Name, cmp.Or(d.Old, w.say("unknown"))+" -> "+cmp.Or(d.New, w.say("unknown")))
 }
 
 // comparisonTable is what was compared on one path under one workload.
@@ -209,10 +200,7 @@ func (p *page) unmet(list []result.Unmet) {
 	}
 	p.title(p.say("limits_passed"))
 	for _, u := range list {
-		why := u.Reason
-		if why == "" {
-			why = p.say("at_least", "value", percent(u.Value), "low", percent(u.Low))
-		}
+		why := cmp.Or(u.Reason, p.say("at_least", "value", percent(u.Value), "low", percent(u.Low)))
 		p.item("  --"+u.Gate+" "+percent(u.Limit)+"  ", p.of(strings.TrimSpace(u.Cell+" "+u.Metric), why))
 	}
 }

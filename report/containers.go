@@ -41,10 +41,10 @@ func (t *table) operations() []column {
 			c.cells[i].text = strconv.FormatFloat(made, 'f', 0, 64)
 		}
 	}
-	if !t.containers() || c.empty() {
+	if !t.containers() {
 		return nil
 	}
-	return []column{c}
+	return filled(c)
 }
 
 // containersFoot explains how to read such a table.

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,7 @@ func writeCSV(w io.Writer, results []*result.Result, _ string) (left []string, e
 
 // csvHead identifies the cell of a row.
 func csvHead(res *result.Result, c *result.Cell) []string {
-	own := result.Params{}
-	for name, value := range c.Params {
-		own[name] = value
-	}
+	own := maps.Clone(c.Params)
 	var lab []string
 	for _, name := range []string{"nic", "link", "mtu", "pin", "cc"} {
 		lab = append(lab, csvText(c.Params.Text(name)))

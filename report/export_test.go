@@ -11,6 +11,7 @@ import (
 
 	"tare/foreign"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // benchLine is a line of the Go benchmark format: a name, a count, and pairs
@@ -130,28 +131,17 @@ func TestIperf3JSONAddsUp(t *testing.T) {
 		bytes += interval.Sum.Bytes
 	}
 	received := doc.End.Received
-	switch {
-	case len(doc.Intervals) != 3:
-		t.Errorf("len(doc.Intervals) is %v, want 3; %d intervals of %g bytes, in all %+v", len(doc.Intervals), len(doc.Intervals), bytes, received)
-	case *received.BitsPerSecond != 12e9:
-		t.Errorf("*received.BitsPerSecond is %v, want 12e9; %d intervals of %g bytes, in all %+v", *received.BitsPerSecond, len(doc.Intervals), bytes, received)
-	case received.Seconds != 4:
-		t.Errorf("received.Seconds is %v, want 4; %d intervals of %g bytes, in all %+v", received.Seconds, len(doc.Intervals), bytes, received)
-	case received.Bytes != 6e9:
-		t.Errorf("received.Bytes is %v, want 6e9; %d intervals of %g bytes, in all %+v", received.Bytes, len(doc.Intervals), bytes, received)
-	case bytes != received.Bytes:
-		t.Errorf("bytes is %v, want %v; %d intervals of %g bytes, in all %+v", bytes, received.Bytes, len(doc.Intervals), bytes, received)
+	labtest.Equal(t, "number of intervals", len(doc.Intervals), 3)
+	labtest.Equal(t, "bit/s received", *received.BitsPerSecond, 12e9)
+	labtest.Equal(t, "seconds", received.Seconds, 4)
+	labtest.Equal(t, "bytes received", received.Bytes, 6e9)
+	labtest.Equal(t, "bytes of all intervals", bytes, received.Bytes)
+	if doc.End.Sent.Retransmits == nil {
+		t.Fatalf("no retransmits: %+v", doc.End.Sent)
 	}
-	switch {
-	case doc.End.Sent.Retransmits == nil:
-		t.Errorf("doc.End.Sent.Retransmits is nil; got %+v, %+v, %+v", doc.End.Sent, doc.Start.Test, extras)
-	case *doc.End.Sent.Retransmits != 4:
-		t.Errorf("*doc.End.Sent.Retransmits is %v, want 4; got %+v, %+v, %+v", *doc.End.Sent.Retransmits, doc.End.Sent, doc.Start.Test, extras)
-	case doc.Start.Test.Streams != 2:
-		t.Errorf("doc.Start.Test.Streams is %v, want 2; got %+v, %+v, %+v", doc.Start.Test.Streams, doc.End.Sent, doc.Start.Test, extras)
-	case extras.Network != "vxlan":
-		t.Errorf("extras.Network is %v, want \"vxlan\"; got %+v, %+v, %+v", extras.Network, doc.End.Sent, doc.Start.Test, extras)
-	}
+	labtest.Equal(t, "retransmits", *doc.End.Sent.Retransmits, 4)
+	labtest.Equal(t, "streams", doc.Start.Test.Streams, 2)
+	labtest.Equal(t, "network", extras.Network, "vxlan")
 }
 
 // importedRuns are runs of other tools.

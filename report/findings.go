@@ -31,10 +31,7 @@ func Findings(w io.Writer, found []result.Finding, unread []result.Unread, opts 
 	for _, u := range unread {
 		p.item("  "+p.say("lead_unread"), u.Source+": "+u.Reason)
 	}
-	if _, err := w.Write(p.Bytes()); err != nil {
-		return fmt.Errorf("write findings: %w", err)
-	}
-	return nil
+	return p.to(w, "findings")
 }
 
 // causes lists the findings of a result and of its cells, each once.

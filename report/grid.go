@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // cell is one field of a grid.
 type cell struct {
@@ -19,16 +22,26 @@ type column struct {
 
 // empty reports whether no cell has a text.
 func (c column) empty() bool {
-	for _, cell := range c.cells {
-		if cell.text != "" && cell.text != "-" {
-			return false
-		}
+	return !slices.ContainsFunc(c.cells, func(c cell) bool { return c.text != "" && c.text != "-" })
+}
+
+// filled are the columns with a text, none where the first has none.
+func filled(columns ...column) []column {
+	if columns[0].empty() {
+		return nil
 	}
-	return true
+	return slices.DeleteFunc(columns, column.empty)
 }
 
 // grid is a table; its first column names the rows.
 type grid []column
+
+// add appends a row: the text of each column.
+func (g grid) add(texts ...string) {
+	for n, text := range texts {
+		g[n].cells = append(g[n].cells, cell{text: text})
+	}
+}
 
 // indent is the room left of every grid.
 const indent = 2

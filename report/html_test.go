@@ -19,6 +19,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 	"tare/weigh"
 )
 
@@ -56,8 +57,13 @@ func TestPageHoldsTheResult(t *testing.T) {
 		for _, row := range g.Rows {
 			cell := cellIn(res, row.Network, g.Path, g.Workload)
 			want := weigh.Metric(cell, g.Metric)
-			if row.Metric == nil || row.Metric.Value != want.Value || row.Metric.Toll != nil && row.Metric.Toll.Value != want.Toll.Value {
-				t.Errorf("%s %s %s: drawn %+v, the result has %+v", row.Network, g.Path, g.Workload, row.Metric, want)
+			of := row.Network + " " + g.Path + " " + g.Workload + ": "
+			if row.Metric == nil {
+				t.Fatalf("%snothing is drawn, the result has %+v", of, want)
+			}
+			labtest.Equal(t, of+"value", row.Metric.Value, want.Value)
+			if row.Metric.Toll != nil {
+				labtest.Equal(t, of+"toll", row.Metric.Toll.Value, want.Toll.Value)
 			}
 			if len(row.Blocks) != res.Plan.Blocks || len(row.Others) != len(cell.Metrics)-1 {
 				t.Errorf("%s %s: %d blocks and %d other metrics", row.Network, g.Path, len(row.Blocks), len(row.Others))

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -35,10 +36,7 @@ func Imported(w io.Writer, res *result.Result, opts Options) error {
 		p.item("  ", text)
 	}
 	p.item("  ", p.say("import_more"))
-	if _, err := w.Write(p.Bytes()); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
+	return p.to(w, "table")
 }
 
 // importedGrid is the table of a file, with the columns that some run fills.
@@ -53,20 +51,16 @@ func (w words) importedGrid(cells []result.Cell, n *notes) grid {
 			load += " " + way
 		}
 		measured := w.measured(c, n) + n.mark(aboutRun(c))
-		for i, text := range []string{
+		row := []string{
 			clean(c.Mode), clean(load), clean(given(c, "side")), given(c, "flows", "connections", "threads", "workers"), given(c, "size"),
 			measured, w.lost(c, n),
-		} {
-			all[i].cells = append(all[i].cells, cell{text: clip(orDash(text), 40)})
 		}
-	}
-	g := all[:1]
-	for _, c := range all[1:] {
-		if !c.empty() {
-			g = append(g, c)
+		for i, text := range row {
+			row[i] = clip(cmp.Or(text, "-"), 40)
 		}
+		all.add(row...)
 	}
-	return g
+	return append(all[:1], slices.DeleteFunc(all[1:], column.empty)...)
 }
 
 // given is the first of the params that is known.
@@ -77,13 +71,6 @@ func given(c result.Cell, names ...string) string {
 		}
 	}
 	return ""
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // measured is what a run found: the number of its workload first.
@@ -146,17 +133,11 @@ func (w words) lost(c result.Cell, n *notes) string {
 
 // called is a value with the name of its metric.
 func (w words) called(metric, value string) string {
-	switch metric {
-	case "offered_rate":
-		return w.say("sent", "value", value)
-	case "rtt_p50":
-		return w.say("rtt_p50", "value", value)
-	case "rtt_mean":
-		return w.say("rtt_mean", "value", value)
-	case "latency_one_way":
-		return w.say("one_way", "value", value)
-	case "latency_mean":
-		return w.say("mean", "value", value)
+	keys := map[string]string{
+		"offered_rate": "sent", "rtt_p50": "rtt_p50", "rtt_mean": "rtt_mean", "latency_one_way": "one_way", "latency_mean": "mean",
+	}
+	if key, has := keys[metric]; has {
+		return w.say(key, "value", value)
 	}
 	return value
 }

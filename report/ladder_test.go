@@ -6,6 +6,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 	"tare/weigh"
 )
 
@@ -123,30 +124,17 @@ func TestStepPairsByBlock(t *testing.T) {
 	}
 	l := newLadder(wordsOf(English), sectionsOf(groups)[0], groups)
 	s, ok := l.Step(l.Rung(weigh.RungKey{Network: "bridge"}), 0)
-	switch {
-	case !ok:
-		t.Errorf("ok is false; with drift, the bridge adds %+v; without, 2 %%", s)
-	case !s.Whole:
-		t.Errorf("s.Whole is false; with drift, the bridge adds %+v; without, 2 %%", s)
-	case s.Pairs != 10:
-		t.Errorf("s.Pairs is %v, want 10; with drift, the bridge adds %+v; without, 2 %%", s.Pairs, s)
-	case s.Low < 0.01:
-		t.Errorf("s.Low is %v, want at least 0.01; with drift, the bridge adds %+v; without, 2 %%", s.Low, s)
-	case s.High > 0.03:
-		t.Errorf("s.High is %v, want at most 0.03; with drift, the bridge adds %+v; without, 2 %%", s.High, s)
-	}
+	labtest.Equal(t, "a step of the bridge, with drift,", ok, true)
+	labtest.Equal(t, "whole, of the step", s.Whole, true)
+	labtest.Equal(t, "pairs of the step", s.Pairs, 10)
+	labtest.AtLeast(t, "low end of the step, which is 0.02 without drift", s.Low, 0.01)
+	labtest.AtMost(t, "high end of the step, which is 0.02 without drift", s.High, 0.03)
 	cell := l.Rung(weigh.RungKey{Network: "bridge"}).Cells[0]
 	cell.Samples = cell.Samples[:7]
 	cell.Samples[0].Metrics = map[string]float64{"throughput": 0}
 	s, ok = l.Step(l.Rung(weigh.RungKey{Network: "bridge"}), 0)
-	switch {
-	case !ok:
-		t.Errorf("ok is false; a block without a ratio: %+v, %q", s, wordsOf(English).stepNotes(s))
-	case s.Pairs != 6:
-		t.Errorf("s.Pairs is %v, want 6; a block without a ratio: %+v, %q", s.Pairs, s, wordsOf(English).stepNotes(s))
-	case s.Blocks != 7:
-		t.Errorf("s.Blocks is %v, want 7; a block without a ratio: %+v, %q", s.Blocks, s, wordsOf(English).stepNotes(s))
-	case len(wordsOf(English).stepNotes(s)) != 1:
-		t.Errorf("len(wordsOf(English).stepNotes(s)) is %v, want 1; a block without a ratio: %+v, %q", len(wordsOf(English).stepNotes(s)), s, wordsOf(English).stepNotes(s))
-	}
+	labtest.Equal(t, "a step of the bridge, with a block without a ratio,", ok, true)
+	labtest.Equal(t, "pairs of the step", s.Pairs, 6)
+	labtest.Equal(t, "blocks of the step", s.Blocks, 7)
+	labtest.Equal(t, "number of notes on the step", len(wordsOf(English).stepNotes(s)), 1)
 }

@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"strings"
 )
 
@@ -42,6 +44,14 @@ func (p *page) paint(text string, s style) string {
 
 // longest is where a text from a result is cut, in columns.
 const longest = 1000
+
+// to writes the page; what names it in the error.
+func (p *page) to(w io.Writer, what string) error {
+	if _, err := w.Write(p.Bytes()); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	return nil
+}
 
 func (p *page) line(text string) {
 	p.WriteString(strings.TrimRight(text, " "))

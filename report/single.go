@@ -36,10 +36,7 @@ func Single(w io.Writer, res *result.Result, steps bool, opts Options) error {
 			p.item("  ! ", text)
 		}
 	}
-	if _, err := w.Write(p.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return p.to(w, "report")
 }
 
 // paramsText is what a run was asked for, in a few words.

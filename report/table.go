@@ -259,13 +259,7 @@ func (t *table) interval(slot int, unit string, write func(*result.Toll) (number
 			value.cells[i].text, ends.cells[i].text = write(m.Toll)
 		}
 	}
-	switch {
-	case value.empty():
-		return nil
-	case ends.empty():
-		return []column{value}
-	}
-	return []column{value, ends}
+	return filled(value, ends)
 }
 
 // packet is the mean size of the packets that carried a throughput: what a
@@ -287,10 +281,7 @@ func (t *table) packet() []column {
 			c.cells[i].text = s.show(size)
 		}
 	}
-	if c.empty() {
-		return nil
-	}
-	return []column{c}
+	return filled(c)
 }
 
 // medianCounter is the median of a counter over a cell's samples, 0 where none
@@ -319,8 +310,5 @@ func (t *table) ceiling() []column {
 			c.cells[i].text = strings.TrimSuffix(percent(m.Ceiling.Ratio), " %")
 		}
 	}
-	if c.empty() {
-		return nil
-	}
-	return []column{c}
+	return filled(c)
 }

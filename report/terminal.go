@@ -54,10 +54,7 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	p.findings(res)
 	p.warnings(res)
 	p.published(res)
-	if _, err := w.Write(p.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return p.to(w, "report")
 }
 
 // Files prints, below a report, the names of the files that were written: a result,

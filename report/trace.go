@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -21,17 +22,14 @@ func Trace(w io.Writer, res *result.Result, opts Options) error {
 	}
 	p.findings(res)
 	p.warnings(res)
-	if _, err := w.Write(p.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return p.to(w, "report")
 }
 
 func (p *page) traced(c *result.Cell) {
 	p.title(p.of(p.join(c.Network, c.Path, "nic "+c.Params.Text("nic"), "mtu "+c.Params.Text("mtu")), c.Workload+" ("+c.Mode+")"))
 	t := c.Trace
 	if t == nil {
-		p.item("  ", or(c.Reason, p.say("untraced")))
+		p.item("  ", cmp.Or(c.Reason, p.say("untraced")))
 		return
 	}
 	p.item("  ", p.say("tier", "n", strconv.Itoa(t.Tier), "text", p.tier(t)))
@@ -44,13 +42,6 @@ func (p *page) traced(c *result.Cell) {
 	p.tolls(t)
 	p.ledger(t)
 	p.cpu(t.CPU)
-}
-
-func or(text, fallback string) string {
-	if text == "" {
-		return fallback
-	}
-	return text
 }
 
 // tier is what could be seen, and why not more.
@@ -81,23 +72,18 @@ func (w words) waterfall(t *result.Trace) grid {
 		{head: w.say("clean"), unit: "us", right: true}, {head: w.say("share"), unit: "%", right: true},
 		{head: w.say("traced"), unit: "p50 us", right: true}, {unit: "p99 us", right: true}, {head: ""},
 	}
-	add := func(texts ...string) {
-		for n, text := range texts {
-			columns[n].cells = append(columns[n].cells, cell{text: text})
-		}
-	}
 	name := func(text string) string { return clip(clean(text), longestName) }
 	begin, direction := 0.0, ""
 	for _, h := range t.Hops {
 		if h.Direction != direction {
 			direction = h.Direction
-			add(name(direction), "", "", "", "", "", "", "")
+			columns.add(name(direction), "", "", "", "", "", "", "")
 		}
 		scaled := ""
 		if h.Clean != nil {
 			scaled = fixed(*h.Clean*1e6, 2)
 		}
-		add(" "+name(h.Name), name(h.At), name(h.Device), scaled, fixed(100*h.Share, 1), fixed(h.P50*1e6, 2), fixed(h.P99*1e6, 2), bar(begin, h.Share))
+		columns.add(" "+name(h.Name), name(h.At), name(h.Device), scaled, fixed(100*h.Share, 1), fixed(h.P50*1e6, 2), fixed(h.P99*1e6, 2), bar(begin, h.Share))
 		begin += h.Share
 	}
 	if t.Hops[0].Clean == nil {
@@ -149,9 +135,7 @@ func (p *page) tolls(t *result.Trace) {
 	whole := result.HopToll{Name: p.say("all")}
 	add := func(h result.HopToll) {
 		added, _ := scale{unit: "us", size: 1e-6}.difference(h.Delta, nil, nil)
-		for n, text := range []string{clip(clean(h.Name), longestName), added, fixed(100*h.Share, 0), fixed(h.Value*1e6, 2), fixed(h.Baseline*1e6, 2)} {
-			columns[n].cells = append(columns[n].cells, cell{text: text})
-		}
+		columns.add(clip(clean(h.Name), longestName), added, fixed(100*h.Share, 0), fixed(h.Value*1e6, 2), fixed(h.Baseline*1e6, 2))
 	}
 	for _, h := range t.Tolls {
 		add(h)
@@ -180,7 +164,7 @@ func (p *page) ledger(t *result.Trace) {
 	for _, c := range l.Counters {
 		texts = append(texts, fmt.Sprintf("%s %s +%d", c.At, c.Name, c.Value))
 	}
-	p.item("  "+p.say("lead_counters"), or(p.join(texts...), p.say("no_counter")))
+	p.item("  "+p.say("lead_counters"), cmp.Or(p.join(texts...), p.say("no_counter")))
 }
 
 // balance is whether every packet that the workload misses was seen to be lost.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"tare/result"
 	"tare/stats"
@@ -83,10 +84,5 @@ func (v *viewRung) climbs(s weigh.Step, q result.Quantity) {
 
 // finite reports whether JSON can represent all the values.
 func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

@@ -7,6 +7,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 	"tare/weigh"
 )
 
@@ -53,16 +54,10 @@ func TestViewLadderIsTheTerminals(t *testing.T) {
 			if ladder.Quantity(0).Unit == "s" {
 				want = below + s.Value
 			}
-			switch {
-			case v.Step.Value != s.Value:
-				t.Errorf("v.Step.Value is %v, want %v; %s: %+v at %v, want %+v at %v", v.Step.Value, s.Value, v.Label, v.Step, v.Level, s, want)
-			case v.Step.N != s.Pairs:
-				t.Errorf("v.Step.N is %v, want %v; %s: %+v at %v, want %+v at %v", v.Step.N, s.Pairs, v.Label, v.Step, v.Level, s, want)
-			case v.Step.From != below:
-				t.Errorf("v.Step.From is %v, want %v; %s: %+v at %v, want %+v at %v", v.Step.From, below, v.Label, v.Step, v.Level, s, want)
-			case math.Abs(v.Level-want) > 1e-12*math.Abs(want):
-				t.Errorf("math.Abs(v.Level-want) is %v, want at most %v; %s: %+v at %v, want %+v at %v", math.Abs(v.Level-want), 1e-12*math.Abs(want), v.Label, v.Step, v.Level, s, want)
-			}
+			labtest.Equal(t, v.Label+": step", v.Step.Value, s.Value)
+			labtest.Equal(t, v.Label+": pairs", v.Step.N, s.Pairs)
+			labtest.Equal(t, v.Label+": level below", v.Step.From, below)
+			labtest.Near(t, v.Label+": level", v.Level, want, 1e-12*math.Abs(want))
 		}
 	}
 	if rungs == 0 {
@@ -116,16 +111,11 @@ func TestSpanOfOwnLinks(t *testing.T) {
 	}
 	res := &result.Result{Cells: []result.Cell{cell("host", 1e10), cell("vxlan", 1e10), cell("vxlan", 1e9), cell("route", 1e10)}}
 	spans := viewsOf([]*result.Result{res})[0].Groups[0].Links
-	switch {
-	case len(spans) != 1:
-		t.Errorf("len(spans) is %v, want 1; spans %+v", len(spans), spans)
-	case spans[0].Label != "vxlan (host@10gbit)":
-		t.Errorf("spans[0].Label is %v, want \"vxlan (host@10gbit)\"; spans %+v", spans[0].Label, spans)
-	case len(spans[0].Dots) != 2:
-		t.Errorf("len(spans[0].Dots) is %v, want 2; spans %+v", len(spans[0].Dots), spans)
-	case spans[0].Dots[0].At != 1e9:
-		t.Errorf("spans[0].Dots[0].At is %v, want 1e9; spans %+v", spans[0].Dots[0].At, spans)
+	if len(spans) != 1 || len(spans[0].Dots) != 2 {
+		t.Fatalf("spans %+v, want one of two dots", spans)
 	}
+	labtest.Equal(t, "label", spans[0].Label, "vxlan (host@10gbit)")
+	labtest.Equal(t, "place of the first dot", spans[0].Dots[0].At, 1e9)
 }
 
 // TestWithinJoinsNeighbours keeps the page small where a run was long: rates are
@@ -141,16 +131,10 @@ func TestWithinJoinsNeighbours(t *testing.T) {
 		c.Samples = append(c.Samples, s)
 	}
 	v := withinOf(&c)
-	switch {
-	case v == nil:
-		t.Fatalf("v is nil; %+v", v)
-	case math.Abs(v.Step-0.3) > 1e-12:
-		t.Fatalf("math.Abs(v.Step-0.3) is %v, want at most 1e-12; %+v", math.Abs(v.Step-0.3), v)
-	case len(v.Values) != 334:
-		t.Fatalf("len(v.Values) is %v, want 334; %+v", len(v.Values), v)
-	case len(v.Retransmits) != 334:
-		t.Fatalf("len(v.Retransmits) is %v, want 334; %+v", len(v.Retransmits), v)
+	if v == nil || len(v.Values) != 334 || len(v.Retransmits) != 334 {
+		t.Fatalf("%+v, want 334 values and retransmits", v)
 	}
+	labtest.Near(t, "step", v.Step, 0.3, 1e-12)
 	if math.Abs(v.Values[0]/2e9-1) > 1e-12 || math.Abs(v.Retransmits[0]-3) > 1e-12 {
 		t.Errorf("%v bit/s and %v retransmits, want 2e9 and 3", v.Values[0], v.Retransmits[0])
 	}

@@ -92,9 +92,6 @@ func NamesOf(holds func(Axis) bool) []string {
 	return names
 }
 
-// LabAxes names the axes of the lab.
-func LabAxes() []string { return NamesOf(func(a Axis) bool { return a.Of == OfLab }) }
-
 // WorkloadAxes names the axes of workloads.
 func WorkloadAxes() []string { return NamesOf(func(a Axis) bool { return a.Of == OfWorkload }) }
 

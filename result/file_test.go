@@ -2,12 +2,15 @@ package result
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 // texts are short, so that rapid spends its time on shapes.
@@ -229,40 +232,29 @@ func TestNumbersWithoutAWordStayOut(t *testing.T) {
 		}
 		c := back.Cells[0]
 		s := c.Samples[0]
-		switch {
-		case len(s.Metrics) != 1:
-			t.Errorf("len(s.Metrics) is %v, want 1; %v in a sample: %+v", len(s.Metrics), bad, s)
-		case len(s.Counters) != 1:
-			t.Errorf("len(s.Counters) is %v, want 1; %v in a sample: %+v", len(s.Counters), bad, s)
-		case len(s.Series) != 1:
-			t.Errorf("len(s.Series) is %v, want 1; %v in a sample: %+v", len(s.Series), bad, s)
-		case len(s.Series["good"]) != 2:
-			t.Errorf("len(s.Series[\"good\"]) is %v, want 2; %v in a sample: %+v", len(s.Series["good"]), bad, s)
-		}
+		of := fmt.Sprintf("%v in a sample: ", bad)
+		labtest.Equal(t, of+"number of metrics", len(s.Metrics), 1)
+		labtest.Equal(t, of+"number of counters", len(s.Counters), 1)
+		labtest.Equal(t, of+"number of series", len(s.Series), 1)
+		labtest.Equal(t, of+"length of the good series", len(s.Series["good"]), 2)
 		if len(back.Noise.AA) != 1 || len(back.Findings) != 1 || len(back.Findings[0].Evidence) != 1 {
 			t.Errorf("%v: A/A %+v, findings %+v", bad, back.Noise.AA, back.Findings)
 		}
 		if len(c.Metrics) != 2 {
 			t.Fatalf("%v: metrics %+v", bad, c.Metrics)
 		}
-		switch m := c.Metrics[0]; {
-		case m.Low != nil:
-			t.Errorf("m.Low is %v, want nil; %v in what hangs on a metric: %+v", m.Low, bad, m)
-		case m.High != nil:
-			t.Errorf("m.High is %v, want nil; %v in what hangs on a metric: %+v", m.High, bad, m)
-		case m.Ceiling != nil:
-			t.Errorf("m.Ceiling is %v, want nil; %v in what hangs on a metric: %+v", m.Ceiling, bad, m)
-		case m.TollParts != nil:
-			t.Errorf("m.TollParts is %v, want nil; %v in what hangs on a metric: %+v", m.TollParts, bad, m)
-		case m.Toll == nil:
-			t.Errorf("m.Toll is nil; %v in what hangs on a metric: %+v", bad, m)
-		case m.Toll.Low != nil:
-			t.Errorf("m.Toll.Low is %v, want nil; %v in what hangs on a metric: %+v", m.Toll.Low, bad, m)
-		case m.Toll.High != nil:
-			t.Errorf("m.Toll.High is %v, want nil; %v in what hangs on a metric: %+v", m.Toll.High, bad, m)
-		case m.Toll.Delta.High != nil:
-			t.Errorf("m.Toll.Delta.High is %v, want nil; %v in what hangs on a metric: %+v", m.Toll.Delta.High, bad, m)
+		m := c.Metrics[0]
+		if m.Toll == nil {
+			t.Fatalf("%v in a metric: no toll: %+v", bad, m)
 		}
+		of = fmt.Sprintf("%v in a metric: ", bad)
+		labtest.Equal(t, of+"low end", m.Low, nil)
+		labtest.Equal(t, of+"high end", m.High, nil)
+		labtest.Equal(t, of+"ceiling", m.Ceiling, nil)
+		labtest.Equal(t, of+"parts of the toll", m.TollParts, nil)
+		labtest.Equal(t, of+"low end of the toll", m.Toll.Low, nil)
+		labtest.Equal(t, of+"high end of the toll", m.Toll.High, nil)
+		labtest.Equal(t, of+"high end of the delta", m.Toll.Delta.High, nil)
 		if m := c.Metrics[1]; m.Toll != nil || m.TollParts != nil {
 			t.Errorf("a toll of %v: %+v", bad, m)
 		}

@@ -125,10 +125,7 @@ func (res *Result) agreeingGroup(c *Cell) string {
 // Agree reports whether two sets of parameters differ in no axis that both name,
 // links and times aside.
 func (p Params) Agree(other Params) bool {
-	for _, a := range Axes() {
-		if a.Name != "link" && a.Of != OfTime && p.Has(a.Name) && other.Has(a.Name) && p.Text(a.Name) != other.Text(a.Name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(Axes(), func(a Axis) bool {
+		return a.Name != "link" && a.Of != OfTime && p.Has(a.Name) && other.Has(a.Name) && p.Text(a.Name) != other.Text(a.Name)
+	})
 }

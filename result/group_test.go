@@ -3,6 +3,8 @@ package result
 import (
 	"bytes"
 	"testing"
+
+	"tare/test/labtest"
 )
 
 // TestOlderFilesGetGroups reads a file of a version that had none: two links, a
@@ -83,16 +85,11 @@ func TestNumbersAreReadFromMemoryAndFromFiles(t *testing.T) {
 			t.Errorf("%T: %v, %d, %q", value, p.Number("size"), p.Count("size"), p.Text("size"))
 		}
 	}
-	switch p := (Params{"nic": "full", "cc": nil}); {
-	case p.Number("nic") != 0:
-		t.Errorf("p.Number(\"nic\") is %v, want 0; what is no number, or not there", p.Number("nic"))
-	case p.Text("mtu") != "":
-		t.Errorf("p.Text(\"mtu\") is %v, want \"\"; what is no number, or not there", p.Text("mtu"))
-	case p.Has("cc"):
-		t.Errorf("p.Has(\"cc\") holds; what is no number, or not there")
-	case !p.Has("nic"):
-		t.Errorf("p.Has(\"nic\") is false; what is no number, or not there")
-	}
+	p := Params{"nic": "full", "cc": nil}
+	labtest.Equal(t, "number of a text", p.Number("nic"), 0)
+	labtest.Equal(t, "text of what is not there", p.Text("mtu"), "")
+	labtest.Equal(t, "has what is nil", p.Has("cc"), false)
+	labtest.Equal(t, "has a text", p.Has("nic"), true)
 	if p := (Params{"flows": 4, "rules": 100, "rules_by": "nftables", "nic": "full"}); p.Settings().String() != "rules=100 rules_by=nftables" || p.AtOnce() != 4 {
 		t.Errorf("settings %q, concurrent %v", p.Settings(), p.AtOnce())
 	}

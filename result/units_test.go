@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 func TestParseBitsPerSecond(t *testing.T) {
@@ -102,17 +104,12 @@ func TestQuantitiesAreNamedOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, q := range Quantities() {
 		found, ok := QuantityOf(q.Name)
-		switch {
-		case seen[q.Name]:
-			t.Errorf("seen[q.Name] holds; %+v, found as %+v", q, found)
-		case !ok:
-			t.Errorf("ok is false; %+v, found as %+v", q, found)
-		case found != q:
-			t.Errorf("found is %v, want %v; %+v, found as %+v", found, q, q, found)
-		case q.Unit == "":
-			t.Errorf("q.Unit is empty; %+v, found as %+v", q, found)
-		case q.Better != Higher && q.Better != Lower:
-			t.Errorf("q.Better != Higher && q.Better != Lower holds; %+v, found as %+v", q, found)
+		labtest.Equal(t, q.Name+": named before", seen[q.Name], false)
+		labtest.Equal(t, q.Name+": found", ok, true)
+		labtest.Equal(t, "what is found as "+q.Name, found, q)
+		labtest.NotEqual(t, q.Name+": unit", q.Unit, "")
+		if q.Better != Higher && q.Better != Lower {
+			t.Errorf("%s: better is %q", q.Name, q.Better)
 		}
 		seen[q.Name] = true
 	}

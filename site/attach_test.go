@@ -58,15 +58,12 @@ func TestLabUserContainersComeAndGo(t *testing.T) {
 				continue
 			}
 			made := name != network.Baseline
-			switch {
-			case op.Create <= 0:
-				t.Errorf("op.Create is %v, want more than 0; %s on %s: %+v", op.Create, name, path, op)
-			case op.Answer <= 0:
-				t.Errorf("op.Answer is %v, want more than 0; %s on %s: %+v", op.Answer, name, path, op)
-			case made != (op.Remove > 0):
-				t.Errorf("made is %v, want %v; %s on %s: %+v", made, (op.Remove > 0), name, path, op)
-			case made && op.Create < 100*time.Microsecond:
-				t.Errorf("made && op.Create < 100*time.Microsecond holds; %s on %s: %+v", name, path, op)
+			of := name + " on " + path
+			labtest.MoreThan(t, of+": create", op.Create, 0)
+			labtest.MoreThan(t, of+": answer", op.Answer, 0)
+			labtest.Equal(t, of+": removed", op.Remove > 0, made)
+			if made {
+				labtest.AtLeast(t, of+": create", op.Create, 100*time.Microsecond)
 			}
 		}
 	}
@@ -92,16 +89,12 @@ func TestLabUserProcessWithoutEngine(t *testing.T) {
 	l := build(t, network.Baseline)
 	for range 3 {
 		op, err := l.Lifecycle(t.Context(), network.Baseline)
-		switch {
-		case err != nil:
-			t.Errorf("err is %v, want nil; %+v, %v", err, op, err)
-		case op.Create <= 0:
-			t.Errorf("op.Create is %v, want more than 0; %+v, %v", op.Create, op, err)
-		case op.Remove <= 0:
-			t.Errorf("op.Remove is %v, want more than 0; %+v, %v", op.Remove, op, err)
-		case op.Answer != 0:
-			t.Errorf("op.Answer is %v, want 0; %+v, %v", op.Answer, op, err)
+		if err != nil {
+			t.Fatal(err)
 		}
+		labtest.MoreThan(t, "create", op.Create, 0)
+		labtest.MoreThan(t, "remove", op.Remove, 0)
+		labtest.Equal(t, "answer", op.Answer, 0)
 	}
 }
 

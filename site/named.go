@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,10 +51,7 @@ func CheckName(name string) error {
 func ledger() (string, error) {
 	dir := "/run/tare"
 	if os.Geteuid() != 0 {
-		base := os.Getenv("XDG_RUNTIME_DIR")
-		if base == "" {
-			base = os.TempDir()
-		}
+		base := cmp.Or(os.Getenv("XDG_RUNTIME_DIR"), os.TempDir())
 		dir = filepath.Join(base, fmt.Sprintf("tare-%d", os.Geteuid()))
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {

@@ -68,16 +68,10 @@ func TestLabUserUpJoinListDown(t *testing.T) {
 		t.Error(err)
 	}
 	e, there := entry(t, name)
-	switch {
-	case !there:
-		t.Errorf("there is false; the ledger has %+v, %t", e, there)
-	case !e.Running:
-		t.Errorf("e.Running is false; the ledger has %+v, %t", e, there)
-	case e.PID == 0:
-		t.Errorf("e.PID is 0; the ledger has %+v, %t", e, there)
-	case strings.Join(e.Networks, " ") != "bridge":
-		t.Errorf("strings.Join(e.Networks, \" \") is %v, want \"bridge\"; the ledger has %+v, %t", strings.Join(e.Networks, " "), e, there)
-	}
+	labtest.Equal(t, "in the ledger", there, true)
+	labtest.Equal(t, "running", e.Running, true)
+	labtest.NotEqual(t, "PID", e.PID, 0)
+	labtest.Equal(t, "networks", strings.Join(e.Networks, " "), "bridge")
 	l, err := site.Join(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"strings"
@@ -86,15 +87,11 @@ func TestDescriptorsArriveWithTheirLine(t *testing.T) {
 	go func() { sent <- near.send(request{Do: doStart, At: long}, reads, writes) }()
 	var got request
 	files, err := far.receive(&got)
-	switch errSend := <-sent; {
-	case err != nil:
-		t.Fatalf("err is %v, want nil; %d files, %d bytes, %v, %v", err, len(files), len(got.At), err, errSend)
-	case errSend != nil:
-		t.Fatalf("errSend is %v, want nil; %d files, %d bytes, %v, %v", errSend, len(files), len(got.At), err, errSend)
-	case len(files) != 2:
-		t.Fatalf("len(files) is %v, want 2; %d files, %d bytes, %v, %v", len(files), len(files), len(got.At), err, errSend)
-	case got.At != long:
-		t.Fatalf("got.At is %v, want %v; %d files, %d bytes, %v, %v", got.At, long, len(files), len(got.At), err, errSend)
+	if err := errors.Join(err, <-sent); err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 2 || got.At != long {
+		t.Fatalf("%d files, %d bytes, want 2 and %d", len(files), len(got.At), len(long))
 	}
 	writes.Close()
 	if _, err := files[1].WriteString("through"); err != nil {

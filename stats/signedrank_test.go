@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"testing"
+
+	"tare/test/labtest"
 )
 
 // Wilcoxon's table of critical values: two-sided, 5 %.
@@ -148,16 +150,13 @@ func TestLocation(t *testing.T) {
 	if got, ok := Location(zeros, true); !ok || got != plain {
 		t.Errorf("with zeros: got %v, want %v", got, plain)
 	}
-	switch got, ok := Location([]float64{2, 8}, true); {
-	case ok:
-		t.Errorf("ok holds; two values: got %v, %v", got, ok)
-	case !close(Interval{got.Value, 0, 0}, Interval{4, 0, 0}, 1e-9):
-		t.Errorf("close(Interval{got.Value, 0, 0}, Interval{4, 0, 0}, 1e-9) is false; two values: got %v, %v", got, ok)
-	case got.Low != 0:
-		t.Errorf("got.Low is %v, want 0; two values: got %v, %v", got.Low, got, ok)
-	case !math.IsInf(got.High, 1):
-		t.Errorf("math.IsInf(got.High, 1) is false; two values: got %v, %v", got, ok)
+	got, ok := Location([]float64{2, 8}, true)
+	labtest.Equal(t, "two values have an interval", ok, false)
+	if !close(Interval{got.Value, 0, 0}, Interval{4, 0, 0}, 1e-9) {
+		t.Errorf("location of two values is %v, want 4", got.Value)
 	}
+	labtest.Equal(t, "low end of two values", got.Low, 0)
+	labtest.Equal(t, "high end of two values", got.High, math.Inf(1))
 }
 
 // close reports whether two intervals agree to a relative error.

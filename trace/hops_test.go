@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // took is Times of so many visits of so many ns each, at a place on the way.
@@ -93,16 +95,12 @@ func TestMeansAreOfTheMiddle(t *testing.T) {
 		ways[wayLeg{bucket, Leg{To: Stop{Point: pointWhole}}}] = took(count, ns, 0)
 	}
 	hops, whole := Hops(typical(ways))
-	switch {
-	case len(hops) != 1:
-		t.Fatalf("len(hops) is %v, want 1; hops %+v, %+v", len(hops), hops, whole)
-	case whole.Ways != 100:
-		t.Fatalf("whole.Ways is %v, want 100; hops %+v, %+v", whole.Ways, hops, whole)
-	case whole.Like != 80:
-		t.Fatalf("whole.Like is %v, want 80; hops %+v, %+v", whole.Like, hops, whole)
-	case hops[0].Mean != 1e-6:
-		t.Fatalf("hops[0].Mean is %v, want 1e-6; hops %+v, %+v", hops[0].Mean, hops, whole)
+	if len(hops) != 1 {
+		t.Fatalf("hops %+v, want one", hops)
 	}
+	labtest.Equal(t, "ways", whole.Ways, 100)
+	labtest.Equal(t, "ways like the median", whole.Like, 80)
+	labtest.Equal(t, "mean of the hop", hops[0].Mean, 1e-6)
 	if hops[0].P50 < 0.9e-6 || hops[0].P50 > 1.1e-6 || hops[0].P99 < 0.9e-3 {
 		t.Errorf("quantiles %v %v", hops[0].P50, hops[0].P99)
 	}
@@ -121,15 +119,13 @@ func TestBuckets(t *testing.T) {
 	for ns := uint64(1); ns < 1<<32; ns += 1 + ns/50 {
 		n := bucketOf(uint32(ns))
 		low, high := bounds(n)
-		switch {
-		case n < last:
-			t.Fatalf("n is %v, want at least %v; %d ns in bucket %d, %v to %v, after bucket %d", n, last, ns, n, low, high, last)
-		case n >= buckets:
-			t.Fatalf("n is %v, want less than %v; %d ns in bucket %d, %v to %v, after bucket %d", n, buckets, ns, n, low, high, last)
-		case float64(ns) < low:
-			t.Fatalf("float64(ns) is %v, want at least %v; %d ns in bucket %d, %v to %v, after bucket %d", float64(ns), low, ns, n, low, high, last)
-		case float64(ns) >= high:
-			t.Fatalf("float64(ns) is %v, want less than %v; %d ns in bucket %d, %v to %v, after bucket %d", float64(ns), high, ns, n, low, high, last)
+		of := fmt.Sprintf("%d ns: ", ns)
+		labtest.AtLeast(t, of+"bucket", n, last)
+		labtest.LessThan(t, of+"bucket", n, buckets)
+		labtest.AtMost(t, of+"low bound", low, float64(ns))
+		labtest.MoreThan(t, of+"high bound", high, float64(ns))
+		if t.Failed() {
+			return
 		}
 		last = n
 	}
@@ -167,16 +163,10 @@ func TestStacksAreSortedOut(t *testing.T) {
 		{Frames: []string{"do_sys_openat2"}, Ticks: 50},
 	}}
 	use := Use([]Profile{p})
-	switch {
-	case use.Samples != 6:
-		t.Errorf("use.Samples is %v, want 6; %+v", use.Samples, use)
-	case fmt.Sprint(use.Layers) != "[{udp 0.5} {socket 0.3333333333333333} {user code 0.16666666666666666}]":
-		t.Errorf("fmt.Sprint(use.Layers) is %v, want \"[{udp 0.5} {socket 0.3333333333333333} {user code 0.16666666666666666}]\"; %+v", fmt.Sprint(use.Layers), use)
-	case fmt.Sprint(use.Kinds) != "[{copy 0.5} {code 0.3333333333333333} {user code 0.16666666666666666}]":
-		t.Errorf("fmt.Sprint(use.Kinds) is %v, want \"[{copy 0.5} {code 0.3333333333333333} {user code 0.16666666666666666}]\"; %+v", fmt.Sprint(use.Kinds), use)
-	case fmt.Sprint(use.Contexts) != "[{system calls 0.5} {softirq 0.3333333333333333} {user code 0.16666666666666666}]":
-		t.Errorf("fmt.Sprint(use.Contexts) is %v, want \"[{system calls 0.5} {softirq 0.3333333333333333} {user code 0.16666666666666666}]\"; %+v", fmt.Sprint(use.Contexts), use)
-	}
+	labtest.Equal(t, "samples", use.Samples, 6)
+	labtest.Equal(t, "layers", fmt.Sprint(use.Layers), "[{udp 0.5} {socket 0.3333333333333333} {user code 0.16666666666666666}]")
+	labtest.Equal(t, "kinds", fmt.Sprint(use.Kinds), "[{copy 0.5} {code 0.3333333333333333} {user code 0.16666666666666666}]")
+	labtest.Equal(t, "contexts", fmt.Sprint(use.Contexts), "[{system calls 0.5} {softirq 0.3333333333333333} {user code 0.16666666666666666}]")
 	var folded strings.Builder
 	if err := Fold(&folded, "vxlan tcp_rr", []Profile{p}); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/result"
+	"tare/test/labtest"
 	"tare/trace"
 )
 
@@ -141,16 +142,12 @@ func TestLabLedgerBalancesToThePacket(t *testing.T) {
 				received = flood(t, sent, buffer)
 				return nil
 			})
-			switch {
-			case err != nil:
-				t.Errorf("err is %v, want nil; %s: %d of %d datagrams received, ledger %v, %v", err, c.about, received, sent, path.Lost, err)
-			case received == 0:
-				t.Errorf("received is 0; %s: %d of %d datagrams received, ledger %v, %v", c.about, received, sent, path.Lost, err)
-			case received == sent:
-				t.Errorf("received is sent; %s: %d of %d datagrams received, ledger %v, %v", c.about, received, sent, path.Lost, err)
-			case len(path.Lost) != 1:
-				t.Errorf("len(path.Lost) is %v, want 1; %s: %d of %d datagrams received, ledger %v, %v", len(path.Lost), c.about, received, sent, path.Lost, err)
+			if err != nil {
+				t.Errorf("%s: %v", c.about, err)
 			}
+			labtest.NotEqual(t, c.about+": datagrams received", received, 0)
+			labtest.NotEqual(t, c.about+": datagrams received", received, sent)
+			labtest.Equal(t, c.about+": kinds of loss", len(path.Lost), 1)
 			for loss, packets := range path.Lost {
 				known := strings.Contains(loss.Function, c.function) // which of udp's depends on the kernel's version
 				loss.Function = ""
@@ -250,16 +247,10 @@ func TestLabHopsOfTheLoopback(t *testing.T) {
 			if hop.Name != want[i%len(want)] || hop.Direction != direction || hop.At != "h1" {
 				t.Errorf("hop %d is %+v, want %s of the %s at h1", i, hop, want[i%len(want)], direction)
 			}
-			switch {
-			case hop.P50 <= 0:
-				t.Errorf("hop.P50 is %v, want more than 0; hop %d is %+v", hop.P50, i, hop)
-			case hop.P99 < hop.P50:
-				t.Errorf("hop.P99 is %v, want at least %v; hop %d is %+v", hop.P99, hop.P50, i, hop)
-			case hop.Visits < 0.9:
-				t.Errorf("hop.Visits is %v, want at least 0.9; hop %d is %+v", hop.Visits, i, hop)
-			case hop.Visits > 1.1:
-				t.Errorf("hop.Visits is %v, want at most 1.1; hop %d is %+v", hop.Visits, i, hop)
-			}
+			of := hop.Direction + " " + hop.Name
+			labtest.MoreThan(t, of+": P50", hop.P50, 0)
+			labtest.AtLeast(t, of+": P99", hop.P99, hop.P50)
+			labtest.Between(t, of+": visits", hop.Visits, 0.9, 1.1)
 		}
 		if whole.Ways < rounds/16 || whole.Sum < 0.999*whole.Mean || whole.Sum > 1.001*whole.Mean {
 			t.Errorf("of %d rounds %+v", rounds, whole)
@@ -283,16 +274,12 @@ func TestLabOthersAreNotFollowed(t *testing.T) {
 				roundTrips(t, 100)
 				return nil
 			})
-			switch {
-			case err != nil:
-				t.Errorf("err is %v, want nil; %s: %+v, %v", err, about, path, err)
-			case path.Began > 0:
-				t.Errorf("path.Began is %v, want at most 0; %s: %+v, %v", path.Began, about, path, err)
-			case len(path.Legs) > 0:
-				t.Errorf("len(path.Legs) is %v, want at most 0; %s: %+v, %v", len(path.Legs), about, path, err)
-			case len(path.Lost) > 0:
-				t.Errorf("len(path.Lost) is %v, want at most 0; %s: %+v, %v", len(path.Lost), about, path, err)
+			if err != nil {
+				t.Errorf("%s: %v", about, err)
 			}
+			labtest.Equal(t, about+": packets begun", path.Began, 0)
+			labtest.Equal(t, about+": legs", len(path.Legs), 0)
+			labtest.Equal(t, about+": losses", len(path.Lost), 0)
 		}
 	})
 }

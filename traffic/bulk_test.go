@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 func TestArrivalsCountAfreshWhenReopened(t *testing.T) {
@@ -13,30 +15,18 @@ func TestArrivalsCountAfreshWhenReopened(t *testing.T) {
 	for _, n := range []int64{0, 1, 3, 3, 2, 6} { // 4 and 5 are missing
 		a.See(n)
 	}
-	switch {
-	case a.Lost(a.Highest()) != 2:
-		t.Errorf("a.Lost(a.Highest()) is %v, want 2; lost %d, %d duplicates, %d reordered, %d came", a.Lost(a.Highest()), a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.sequences.unique)
-	case a.Duplicates() != 1:
-		t.Errorf("a.Duplicates() is %v, want 1; lost %d, %d duplicates, %d reordered, %d came", a.Duplicates(), a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.sequences.unique)
-	case a.Reordered() != 1:
-		t.Errorf("a.Reordered() is %v, want 1; lost %d, %d duplicates, %d reordered, %d came", a.Reordered(), a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.sequences.unique)
-	case a.sequences.unique != 5:
-		t.Errorf("a.sequences.unique is %v, want 5; lost %d, %d duplicates, %d reordered, %d came", a.sequences.unique, a.Lost(a.Highest()), a.Duplicates(), a.Reordered(), a.sequences.unique)
-	}
+	labtest.Equal(t, "lost", a.Lost(a.Highest()), 2)
+	labtest.Equal(t, "duplicates", a.Duplicates(), 1)
+	labtest.Equal(t, "reordered", a.Reordered(), 1)
+	labtest.Equal(t, "unique", a.sequences.unique, 5)
 	a.Reopen()
 	for _, n := range []int64{4, 7, 9} { // 4 is late, but of the time before
 		a.See(n)
 	}
-	switch {
-	case a.Lost(a.Highest()) != 1:
-		t.Errorf("a.Lost(a.Highest()) is %v, want 1; lost %d, or %d of 12; %d reordered, %d came", a.Lost(a.Highest()), a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.sequences.unique)
-	case a.Lost(11) != 3:
-		t.Errorf("a.Lost(11) is %v, want 3; lost %d, or %d of 12; %d reordered, %d came", a.Lost(11), a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.sequences.unique)
-	case a.Reordered() != 0:
-		t.Errorf("a.Reordered() is %v, want 0; lost %d, or %d of 12; %d reordered, %d came", a.Reordered(), a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.sequences.unique)
-	case a.sequences.unique != 2:
-		t.Errorf("a.sequences.unique is %v, want 2; lost %d, or %d of 12; %d reordered, %d came", a.sequences.unique, a.Lost(a.Highest()), a.Lost(11), a.Reordered(), a.sequences.unique)
-	}
+	labtest.Equal(t, "lost after reopening", a.Lost(a.Highest()), 1)
+	labtest.Equal(t, "lost of 12", a.Lost(11), 3)
+	labtest.Equal(t, "reordered after reopening", a.Reordered(), 0)
+	labtest.Equal(t, "unique after reopening", a.sequences.unique, 2)
 }
 
 func TestLabAdoptedSocketBlocksForATick(t *testing.T) {

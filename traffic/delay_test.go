@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // stamped makes a batch whose only datagram arrived at stamp, in the form of the
@@ -44,16 +46,10 @@ func TestDelaysAndJitter(t *testing.T) {
 		p90, _ := delays.Variation.Quantile(0.9)
 		least, _ := delays.Variation.Min()
 		mean, _ := delays.Variation.Mean()
-		switch n := delays.Variation.Count(); {
-		case n != 800:
-			t.Errorf("n is %v, want 800; %d variations: least %v, mean %v, p90 %v", n, n, least, mean, p90)
-		case least != 0:
-			t.Errorf("least is %v, want 0; %d variations: least %v, mean %v, p90 %v", least, n, least, mean, p90)
-		case mean != swing/2:
-			t.Errorf("mean is %v, want %v; %d variations: least %v, mean %v, p90 %v", mean, swing/2, n, least, mean, p90)
-		case math.Abs(float64(p90-swing)) > 0.001*float64(swing):
-			t.Errorf("math.Abs(float64(p90-swing)) is %v, want at most %v; %d variations: least %v, mean %v, p90 %v", math.Abs(float64(p90-swing)), 0.001*float64(swing), n, least, mean, p90)
-		}
+		labtest.Equal(t, "number of variations", delays.Variation.Count(), 800)
+		labtest.Equal(t, "least variation", least, 0)
+		labtest.Equal(t, "mean variation", mean, swing/2)
+		labtest.Near(t, "p90 of the variation in ns", float64(p90), float64(swing), 0.001*float64(swing))
 		if (delays.OneWay != nil) != shared {
 			t.Errorf("shared clock %v, one-way delay %v", shared, delays.OneWay)
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 // durations draws over the whole range, as likely small as large.
@@ -66,18 +68,13 @@ func TestMergeIsTheSameAsRecordingAll(t *testing.T) {
 			}
 		}
 		left.Merge(right)
-		switch {
-		case !slices.Equal(left.buckets, all.buckets):
-			t.Fatalf("slices.Equal(left.buckets, all.buckets) is false; the merged histogram differs from that of all samples")
-		case left.count != all.count:
-			t.Fatalf("left.count is %v, want %v; the merged histogram differs from that of all samples", left.count, all.count)
-		case left.sum != all.sum:
-			t.Fatalf("left.sum is %v, want %v; the merged histogram differs from that of all samples", left.sum, all.sum)
-		case left.min != all.min:
-			t.Fatalf("left.min is %v, want %v; the merged histogram differs from that of all samples", left.min, all.min)
-		case left.max != all.max:
-			t.Fatalf("left.max is %v, want %v; the merged histogram differs from that of all samples", left.max, all.max)
+		if !slices.Equal(left.buckets, all.buckets) {
+			t.Fatal("the merged buckets differ from those of all samples")
 		}
+		labtest.Equal(t, "count", left.count, all.count)
+		labtest.Equal(t, "sum", left.sum, all.sum)
+		labtest.Equal(t, "min", left.min, all.min)
+		labtest.Equal(t, "max", left.max, all.max)
 	})
 }
 

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -87,14 +88,10 @@ const (
 
 // checked fills the defaults in and refuses what can't be asked.
 func (c HTTP) checked() (HTTP, error) {
-	c.Connections = orDefault(c.Connections, defaultConnections)
-	c.Size = orDefault(c.Size, defaultBody)
-	if c.Mode == "" {
-		c.Mode = KeepAlive
-	}
-	if c.Path == "" {
-		c.Path = "/"
-	}
+	c.Connections = cmp.Or(c.Connections, defaultConnections)
+	c.Size = cmp.Or(c.Size, defaultBody)
+	c.Mode = cmp.Or(c.Mode, KeepAlive)
+	c.Path = cmp.Or(c.Path, "/")
 	switch {
 	case c.Mode != KeepAlive && c.Mode != CloseEach:
 		return c, fmt.Errorf("mode %q: want %s or %s", c.Mode, KeepAlive, CloseEach)
@@ -130,10 +127,7 @@ const (
 
 // request is the bytes of one request.
 func (c HTTP) request(method string, to netip.AddrPort, closes bool) []byte {
-	host := c.Host
-	if host == "" {
-		host = to.String()
-	}
+	host := cmp.Or(c.Host, to.String())
 	text := method + " " + c.Path + " HTTP/1.1\r\nHost: " + host + "\r\n"
 	if c.Token != nil {
 		text += tokenHeader + ": " + c.Token.hex() + "\r\n"

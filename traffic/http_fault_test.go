@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // The tests of this file are named after faults of other engines.
@@ -200,16 +202,11 @@ func TestLabHTTPDoesNotRunOutOfPorts(t *testing.T) { runInNamespace(t, "http") }
 // A source address is taken from the device that the kernel chose only.
 func TestLabHTTPSourceAddresses(t *testing.T) {
 	others, err := neighbours(loopback.Addr())
-	switch {
-	case err != nil:
-		t.Errorf("err is %v, want nil; loopback: %v, %v", err, others, err)
-	case len(others) != 16:
-		t.Errorf("len(others) is %v, want 16; loopback: %v, %v", len(others), others, err)
-	case !others[15].IsLoopback():
-		t.Errorf("others[15].IsLoopback() is false; loopback: %v, %v", others, err)
-	case slices.Contains(others, loopback.Addr()):
-		t.Errorf("slices.Contains(others, loopback.Addr()) holds; loopback: %v, %v", others, err)
+	if err != nil || len(others) != 16 {
+		t.Fatalf("loopback: %v, %v, want 16 addresses", others, err)
 	}
+	labtest.Equal(t, "loopback, of the last address", others[15].IsLoopback(), true)
+	labtest.Equal(t, "the address itself among its neighbours", slices.Contains(others, loopback.Addr()), false)
 	for _, foreign := range []string{"192.0.2.77", "2001:db8::77"} { // RFC 5737, RFC 3849: documentation
 		if others, err := neighbours(netip.MustParseAddr(foreign)); err != nil || len(others) != 0 {
 			t.Errorf("%s, which no device has: %v, %v", foreign, others, err)

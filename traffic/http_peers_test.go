@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // nginx runs Debian's nginx until the test ends. It ends a connection after
@@ -73,18 +75,12 @@ func TestRealHTTPClientMeetsNginx(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", test.c, err)
 		}
-		switch {
-		case calls.Count == 0:
-			t.Errorf("calls.Count is 0; %+v: %+v", test.c, calls)
-		case calls.Bytes < calls.Count*test.bytes:
-			t.Errorf("calls.Bytes is %v, want at least %v; %+v: %+v", calls.Bytes, calls.Count*test.bytes, test.c, calls)
-		case len(calls.Failures) > 0:
-			t.Errorf("len(calls.Failures) is %v, want at most 0; %+v: %+v", len(calls.Failures), test.c, calls)
-		case calls.Resets > 0:
-			t.Errorf("calls.Resets is %v, want at most 0; %+v: %+v", calls.Resets, test.c, calls)
-		case calls.Unanswered > 0:
-			t.Errorf("calls.Unanswered is %v, want at most 0; %+v: %+v", calls.Unanswered, test.c, calls)
-		}
+		of := fmt.Sprintf("%+v: ", test.c)
+		labtest.NotEqual(t, of+"responses", calls.Count, 0)
+		labtest.AtLeast(t, of+"bytes", calls.Bytes, calls.Count*test.bytes)
+		labtest.Equal(t, of+"kinds of failure", len(calls.Failures), 0)
+		labtest.Equal(t, of+"resets", calls.Resets, 0)
+		labtest.Equal(t, of+"unanswered", calls.Unanswered, 0)
 		if (test.status == 200) != (len(calls.NotOK) == 0) || test.status != 200 && calls.NotOK[test.status] != calls.Count {
 			t.Errorf("%+v: %d responses, by status %v", test.c, calls.Count, calls.NotOK)
 		}
@@ -132,16 +128,9 @@ func TestRealHTTPServerMeetsClients(t *testing.T) {
 				})
 			// They first connect to see whether anybody is there, and break off
 			// in the end.
-			switch {
-			case counted == 0:
-				t.Errorf("counted is 0; it counted %d responses, the server %d and %d unauthenticated", counted, served.Transactions, served.Unauthenticated)
-			case served.Transactions < counted:
-				t.Errorf("served.Transactions is %v, want at least %v; it counted %d responses, the server %d and %d unauthenticated", served.Transactions, counted, counted, served.Transactions, served.Unauthenticated)
-			case served.Transactions > counted+5:
-				t.Errorf("served.Transactions is %v, want at most %v; it counted %d responses, the server %d and %d unauthenticated", served.Transactions, counted+5, counted, served.Transactions, served.Unauthenticated)
-			case served.Unauthenticated > 2+5:
-				t.Errorf("served.Unauthenticated is %v, want at most %v; it counted %d responses, the server %d and %d unauthenticated", served.Unauthenticated, 2+5, counted, served.Transactions, served.Unauthenticated)
-			}
+			labtest.NotEqual(t, "responses that the client counted", counted, 0)
+			labtest.Between(t, "responses that the server counted", served.Transactions, counted, counted+5)
+			labtest.AtMost(t, "unauthenticated peers", served.Unauthenticated, 2+5)
 		})
 	}
 }

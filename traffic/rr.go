@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -88,9 +89,9 @@ const (
 
 // checked fills the defaults in, for requests of least to most bytes.
 func (c RequestResponse) checked(least, most int) (RequestResponse, error) {
-	c.Flows = orDefault(c.Flows, 1)
-	c.Size = orDefault(c.Size, least)
-	c.Timeout = orDefault(c.Timeout, defaultTimeout)
+	c.Flows = cmp.Or(c.Flows, 1)
+	c.Size = cmp.Or(c.Size, least)
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
 	if c.Flows > 1 {
 		most = min(most, maxShared)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // neper printed percentiles as 0 where a value was beyond its histogram
@@ -57,7 +59,6 @@ func TestLabNeperClosesByReset(t *testing.T) {
 	for _, reset := range []bool{false, true} {
 		p := newPath(t)
 		c := RequestResponse{Token: testToken, Window: shortWindow, Reset: reset}
-		var served Served
 		var calls Transactions
 		var serveErr, callErr error
 		var resets int64
@@ -69,7 +70,7 @@ func TestLabNeperClosesByReset(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			p.far.in(t, func() { served, serveErr = ServeTCPCRR(t.Context(), l, c) })
+			p.far.in(t, func() { _, serveErr = ServeTCPCRR(t.Context(), l, c) })
 		}()
 		p.near.in(t, func() {
 			calls, callErr = CallTCPCRR(t.Context(), l.Addr(), c)
@@ -80,8 +81,10 @@ func TestLabNeperClosesByReset(t *testing.T) {
 		if serveErr != nil || callErr != nil {
 			t.Fatalf("serving end: %v; driving end: %v", serveErr, callErr)
 		}
-		if reset && resets < calls.Count || !reset && resets != 0 {
-			t.Errorf("reset %t: %d resets for %d connections of %d answered", reset, resets, calls.Count, served.Transactions)
+		if reset {
+			labtest.AtLeast(t, "resets", resets, calls.Count)
+		} else {
+			labtest.Equal(t, "resets of connections that are closed without one", resets, 0)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 // tally sorts arrivals the slow way: it remembers all.
@@ -73,14 +75,8 @@ func TestSequencesForgetWhatIsTooOld(t *testing.T) {
 	s.see(2*span - 1)
 	s.see(span + 1)
 	s.close()
-	switch {
-	case s.unique != 4:
-		t.Errorf("s.unique is %v, want 4; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.unique, s.unique, s.duplicates, s.reordered, s.ancient)
-	case s.duplicates != 1:
-		t.Errorf("s.duplicates is %v, want 1; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.duplicates, s.unique, s.duplicates, s.reordered, s.ancient)
-	case s.reordered != 2:
-		t.Errorf("s.reordered is %v, want 2; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.reordered, s.unique, s.duplicates, s.reordered, s.ancient)
-	case s.ancient != 1:
-		t.Errorf("s.ancient is %v, want 1; unique %d, duplicates %d, reordered %d, ancient %d; want 4, 1, 2, 1", s.ancient, s.unique, s.duplicates, s.reordered, s.ancient)
-	}
+	labtest.Equal(t, "unique", s.unique, 4)
+	labtest.Equal(t, "duplicates", s.duplicates, 1)
+	labtest.Equal(t, "reordered", s.reordered, 2)
+	labtest.Equal(t, "ancient", s.ancient, 1)
 }

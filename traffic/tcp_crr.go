@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func ServeTCPCRR(ctx context.Context, l *Listener, c RequestResponse) (Served, e
 }
 
 func (c RequestResponse) checkedCRR() (RequestResponse, error) {
-	c.Flows = orDefault(c.Flows, 1)
+	c.Flows = cmp.Or(c.Flows, 1)
 	switch {
 	case c.Flows != 1:
 		return c, fmt.Errorf("%d flows: tcp_crr is one loop", c.Flows)

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,12 +77,10 @@ const (
 )
 
 func (s TCPStream) checked() (TCPStream, error) {
-	if s.Mode == "" {
-		s.Mode = StreamWrite
-	}
-	s.Flows = orDefault(s.Flows, 1)
-	s.WriteBytes = orDefault(s.WriteBytes, defaultBlock)
-	s.ReadBytes = orDefault(s.ReadBytes, defaultRead)
+	s.Mode = cmp.Or(s.Mode, StreamWrite)
+	s.Flows = cmp.Or(s.Flows, 1)
+	s.WriteBytes = cmp.Or(s.WriteBytes, defaultBlock)
+	s.ReadBytes = cmp.Or(s.ReadBytes, defaultRead)
 	threads := s.Flows
 	if s.Direction == Bidirectional {
 		threads *= 2

@@ -3,6 +3,8 @@ package traffic
 import (
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // A sender that is held at a rate is limited by its application and knows
@@ -15,16 +17,9 @@ func TestLabTCPInfoShowsWhoLimits(t *testing.T) {
 			t.Errorf("at a rate: %+v", f)
 		}
 		const loopbackMTU = 65536
-		switch {
-		case f.PathMTU < loopbackMTU-1:
-			t.Errorf("f.PathMTU is %v, want at least %v; the path: %+v", f.PathMTU, loopbackMTU-1, f)
-		case f.PathMTU > loopbackMTU:
-			t.Errorf("f.PathMTU is %v, want at most %v; the path: %+v", f.PathMTU, loopbackMTU, f)
-		case f.MinRTT <= 0:
-			t.Errorf("f.MinRTT is %v, want more than 0; the path: %+v", f.MinRTT, f)
-		case f.MinRTT > f.RTT:
-			t.Errorf("f.MinRTT is %v, want at most %v; the path: %+v", f.MinRTT, f.RTT, f)
-		}
+		labtest.Between(t, "path MTU", f.PathMTU, loopbackMTU-1, loopbackMTU)
+		labtest.MoreThan(t, "least RTT", f.MinRTT, 0)
+		labtest.AtMost(t, "least RTT", f.MinRTT, f.RTT)
 		if f.Timeouts != 0 || f.Duplicates != 0 || f.Reorderings != 0 {
 			t.Errorf("trouble on the loopback: %+v", f)
 		}

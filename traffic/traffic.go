@@ -158,10 +158,3 @@ func (r *run) cause(err error) error {
 	}
 	return err
 }
-
-func orDefault[T int | time.Duration](value, fallback T) T {
-	if value == 0 {
-		return fallback
-	}
-	return value
-}

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net"
 	"net/netip"
@@ -12,6 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 // Each test here is a fault that another engine had or has.
@@ -301,16 +304,11 @@ func TestLabUDPPPSManyFlows(t *testing.T) {
 		if len(ports) != s.Flows || flows != s.Flows {
 			t.Errorf("%d sockets: %d flows from %d ports, want %d", sockets, flows, len(ports), s.Flows)
 		}
-		switch {
-		case received.Lost != 0:
-			t.Errorf("received.Lost is %v, want 0; %d sockets: %+v", received.Lost, sockets, received)
-		case received.Duplicates != 0:
-			t.Errorf("received.Duplicates is %v, want 0; %d sockets: %+v", received.Duplicates, sockets, received)
-		case received.Reordered != 0:
-			t.Errorf("received.Reordered is %v, want 0; %d sockets: %+v", received.Reordered, sockets, received)
-		case received.Threads != sockets:
-			t.Errorf("received.Threads is %v, want %v; %d sockets: %+v", received.Threads, sockets, sockets, received)
-		}
+		of := fmt.Sprintf("%d sockets: ", sockets)
+		labtest.Equal(t, of+"lost", received.Lost, 0)
+		labtest.Equal(t, of+"duplicates", received.Duplicates, 0)
+		labtest.Equal(t, of+"reordered", received.Reordered, 0)
+		labtest.Equal(t, of+"threads", received.Threads, sockets)
 		if whole := s.Rate * float64(s.Flows); received.Rate() > 1.05*whole || sent.Rate() > 1.05*whole {
 			t.Errorf("%d sockets: sent %.0f/s, received %.0f/s, asked for %.0f", sockets, sent.Rate(), received.Rate(), whole)
 		}

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -109,7 +110,7 @@ type UDPLoadReceived struct {
 }
 
 func (s UDPLoad) checked() (UDPLoad, error) {
-	s.Size = orDefault(s.Size, defaultSmall)
+	s.Size = cmp.Or(s.Size, defaultSmall)
 	if s.Size < HeaderBytes || s.Size > MaxDatagram {
 		return s, fmt.Errorf("datagrams of %d bytes: want %d to %d", s.Size, HeaderBytes, MaxDatagram)
 	}

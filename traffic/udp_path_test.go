@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 const far = "10.9.0.2:5210"
@@ -212,15 +214,12 @@ func TestLabUDPLoadFindsTheRateOfALink(t *testing.T) {
 	const tries = 5
 	for n := range tries {
 		sent := sweepBetween(t, sender, receiver, l, s)
-		switch {
-		case sent.NoDropLow > 1.1*rate:
-			t.Fatalf("sent.NoDropLow is %v, want at most %v; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", sent.NoDropLow, 1.1*rate, rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
-		case math.IsInf(sent.NoDropHigh, 1):
-			t.Fatalf("math.IsInf(sent.NoDropHigh, 1) holds; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
-		case sent.NoDropHigh < sent.NoDropLow:
-			t.Fatalf("sent.NoDropHigh is %v, want at least %v; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", sent.NoDropHigh, sent.NoDropLow, rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
-		case sent.Most() > 1.3*rate:
-			t.Fatalf("sent.Most() is %v, want at most %v; the link carries %d/s, the bounds are %.0f and %.0f, the most received %.0f", sent.Most(), 1.3*rate, rate, sent.NoDropLow, sent.NoDropHigh, sent.Most())
+		labtest.AtMost(t, "low bound", sent.NoDropLow, 1.1*rate)
+		labtest.LessThan(t, "high bound", sent.NoDropHigh, math.Inf(1))
+		labtest.AtLeast(t, "high bound", sent.NoDropHigh, sent.NoDropLow)
+		labtest.AtMost(t, "the most received", sent.Most(), 1.3*rate)
+		if t.Failed() {
+			return
 		}
 		twice, offered := sent.AtTwiceKnee()
 		if sent.NoDropLow > 0.8*rate && sent.NoDropHigh < 1.2*rate && offered && twice > 0.8*rate {

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,11 +53,9 @@ const (
 )
 
 func (s UDPPPS) checked() (UDPPPS, error) {
-	s.Size = orDefault(s.Size, defaultSmall)
-	s.Flows = orDefault(s.Flows, 1)
-	if s.Mode == "" {
-		s.Mode = Mmsg
-	}
+	s.Size = cmp.Or(s.Size, defaultSmall)
+	s.Flows = cmp.Or(s.Flows, 1)
+	s.Mode = cmp.Or(s.Mode, Mmsg)
 	switch {
 	case s.Size < HeaderBytes || s.Size > MaxDatagram:
 		return s, fmt.Errorf("datagrams of %d bytes: want %d to %d", s.Size, HeaderBytes, MaxDatagram)

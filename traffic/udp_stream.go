@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,8 @@ const (
 )
 
 func (s UDPStream) checked() (UDPStream, error) {
-	s.Size = orDefault(s.Size, defaultDatagram)
-	s.Burst = orDefault(s.Burst, 1)
+	s.Size = cmp.Or(s.Size, defaultDatagram)
+	s.Burst = cmp.Or(s.Burst, 1)
 	switch {
 	case s.Size < HeaderBytes || s.Size > MaxDatagram:
 		return s, fmt.Errorf("datagrams of %d bytes: want %d to %d", s.Size, HeaderBytes, MaxDatagram)

@@ -3,6 +3,7 @@ package traffic
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // relay passes datagrams between one client port after another and a server.
@@ -180,16 +183,9 @@ func TestLabUDPCountsWhatThePathDid(t *testing.T) {
 	if received.BufferDrops != 0 {
 		t.Errorf("%d datagrams dropped by the receiver's socket", received.BufferDrops)
 	}
-	switch {
-	case sent.Datagrams == 0:
-		t.Errorf("sent.Datagrams is 0; sent %d, received %d, loss %.3f, want about 0.1", sent.Datagrams, received.Datagrams, received.Loss())
-	case received.Datagrams == 0:
-		t.Errorf("received.Datagrams is 0; sent %d, received %d, loss %.3f, want about 0.1", sent.Datagrams, received.Datagrams, received.Loss())
-	case received.Loss() < 0.05:
-		t.Errorf("received.Loss() is %v, want at least 0.05; sent %d, received %d, loss %.3f, want about 0.1", received.Loss(), sent.Datagrams, received.Datagrams, received.Loss())
-	case received.Loss() > 0.15:
-		t.Errorf("received.Loss() is %v, want at most 0.15; sent %d, received %d, loss %.3f, want about 0.1", received.Loss(), sent.Datagrams, received.Datagrams, received.Loss())
-	}
+	labtest.NotEqual(t, "datagrams sent", sent.Datagrams, 0)
+	labtest.NotEqual(t, "datagrams received", received.Datagrams, 0)
+	labtest.Between(t, "loss", received.Loss(), 0.05, 0.15)
 }
 
 func TestLabUDPRRCountsLostRequests(t *testing.T) {
@@ -234,16 +230,11 @@ func TestLabUDPStream(t *testing.T) {
 		if sent.Lateness.Count() != sent.Datagrams || sent.Late > sent.Datagrams {
 			t.Errorf("spin %v: %d sent, %d with a lateness, %d late", spin, sent.Datagrams, sent.Lateness.Count(), sent.Late)
 		}
-		switch {
-		case received.Lost != 0:
-			t.Errorf("received.Lost is %v, want 0; spin %v: %+v", received.Lost, spin, received)
-		case received.Duplicates != 0:
-			t.Errorf("received.Duplicates is %v, want 0; spin %v: %+v", received.Duplicates, spin, received)
-		case received.Reordered != 0:
-			t.Errorf("received.Reordered is %v, want 0; spin %v: %+v", received.Reordered, spin, received)
-		case received.Bytes != received.Datagrams*500:
-			t.Errorf("received.Bytes is %v, want %v; spin %v: %+v", received.Bytes, received.Datagrams*500, spin, received)
-		}
+		of := fmt.Sprintf("spin %t: ", spin)
+		labtest.Equal(t, of+"lost", received.Lost, 0)
+		labtest.Equal(t, of+"duplicates", received.Duplicates, 0)
+		labtest.Equal(t, of+"reordered", received.Reordered, 0)
+		labtest.Equal(t, of+"bytes", received.Bytes, received.Datagrams*500)
 		if n := received.Delays.Variation.Count(); n != received.Datagrams || received.Delays.OneWay == nil {
 			t.Errorf("spin %v: %d delays of %d datagrams", spin, n, received.Datagrams)
 		}

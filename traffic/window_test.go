@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 // A link of constant rate hands over chunks of any size; the window must give
@@ -85,16 +87,10 @@ func TestWindowWaitsForAllFlows(t *testing.T) {
 	b.step(event{at: 112, n: 1})
 	a.step(event{at: 131, n: 4})
 	b.step(event{at: 135, n: 6})
-	switch {
-	case a.counted != 4:
-		t.Errorf("a.counted is %v, want 4; flows counted %d in %d and %d in %d", a.counted, a.counted, a.elapsed(), b.counted, b.elapsed())
-	case b.counted != 6:
-		t.Errorf("b.counted is %v, want 6; flows counted %d in %d and %d in %d", b.counted, a.counted, a.elapsed(), b.counted, b.elapsed())
-	case a.elapsed() != 20:
-		t.Errorf("a.elapsed() is %v, want 20; flows counted %d in %d and %d in %d", a.elapsed(), a.counted, a.elapsed(), b.counted, b.elapsed())
-	case b.elapsed() != 23:
-		t.Errorf("b.elapsed() is %v, want 23; flows counted %d in %d and %d in %d", b.elapsed(), a.counted, a.elapsed(), b.counted, b.elapsed())
-	}
+	labtest.Equal(t, "counted by flow a", a.counted, 4)
+	labtest.Equal(t, "counted by flow b", b.counted, 6)
+	labtest.Equal(t, "window of flow a", a.elapsed(), 20)
+	labtest.Equal(t, "window of flow b", b.elapsed(), 23)
 }
 
 func TestWindowIsChecked(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/test/labtest"
 )
 
 // measuredRun is a result in which the host carries so much and a bridge less by
@@ -71,16 +72,12 @@ func TestMachineIsNotTheNetwork(t *testing.T) {
 	old, recent := measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 2e10, 0.2, nil)
 	recent.Environment.Kernel = "6.18"
 	c := Compare(old, recent, Gates{MaxRegression: &limit})
-	switch {
-	case c.Judged != result.JudgedByToll:
-		t.Errorf("c.Judged is %v, want %v; judged by %s, paired %v, differences %+v", c.Judged, result.JudgedByToll, c.Judged, c.Paired, c.Differ)
-	case c.Paired:
-		t.Errorf("c.Paired holds; judged by %s, paired %v, differences %+v", c.Judged, c.Paired, c.Differ)
-	case len(c.Differ) != 1:
-		t.Errorf("len(c.Differ) is %v, want 1; judged by %s, paired %v, differences %+v", len(c.Differ), c.Judged, c.Paired, c.Differ)
-	case c.Differ[0].Name != "kernel":
-		t.Errorf("c.Differ[0].Name is %v, want \"kernel\"; judged by %s, paired %v, differences %+v", c.Differ[0].Name, c.Judged, c.Paired, c.Differ)
+	labtest.Equal(t, "judged", c.Judged, result.JudgedByToll)
+	labtest.Equal(t, "paired", c.Paired, false)
+	if len(c.Differ) != 1 {
+		t.Fatalf("differences %+v, want one", c.Differ)
 	}
+	labtest.Equal(t, "difference", c.Differ[0].Name, "kernel")
 	if change := theChange(t, c, c.Judged); change.Low == nil || math.Abs(change.Value) > 0.02 || change.Verdict != string(stats.Equal) {
 		t.Errorf("the toll changed by %+v, want nothing", change)
 	}
@@ -105,16 +102,10 @@ func TestRegressionPassesTheGate(t *testing.T) {
 			t.Errorf("toll %v, limit %v: %+v, want %d", one.toll, one.limit, c.Unmet, one.unmet)
 		}
 		for _, u := range c.Unmet {
-			switch {
-			case u.Gate != "max-regression":
-				t.Errorf("u.Gate is %v, want \"max-regression\"; unmet %+v", u.Gate, u)
-			case u.Metric != "throughput":
-				t.Errorf("u.Metric is %v, want \"throughput\"; unmet %+v", u.Metric, u)
-			case u.Cell != "bridge cross-host tcp_stream":
-				t.Errorf("u.Cell is %v, want \"bridge cross-host tcp_stream\"; unmet %+v", u.Cell, u)
-			case u.Low <= one.limit:
-				t.Errorf("u.Low is %v, want more than %v; unmet %+v", u.Low, one.limit, u)
-			}
+			labtest.Equal(t, "gate", u.Gate, "max-regression")
+			labtest.Equal(t, "metric", u.Metric, "throughput")
+			labtest.Equal(t, "cell", u.Cell, "bridge cross-host tcp_stream")
+			labtest.MoreThan(t, "low end", u.Low, one.limit)
 		}
 	}
 }
@@ -127,16 +118,10 @@ func TestOneExperimentIsPaired(t *testing.T) {
 	recent.ID = "another"
 	unpaired := Compare(old, recent, Gates{})
 	a, b := theChange(t, paired, result.JudgedByValue), theChange(t, unpaired, result.JudgedByValue)
-	switch {
-	case !paired.Paired:
-		t.Errorf("paired.Paired is false; paired %+v, unpaired %+v", a, b)
-	case unpaired.Paired:
-		t.Errorf("unpaired.Paired holds; paired %+v, unpaired %+v", a, b)
-	case *a.High-*a.Low > (*b.High-*b.Low)/5:
-		t.Errorf("*a.High-*a.Low is %v, want at most %v; paired %+v, unpaired %+v", *a.High-*a.Low, (*b.High-*b.Low)/5, a, b)
-	case math.Abs(a.Value-0.0375) > 0.005:
-		t.Errorf("math.Abs(a.Value-0.0375) is %v, want at most 0.005; paired %+v, unpaired %+v", math.Abs(a.Value-0.0375), a, b)
-	}
+	labtest.Equal(t, "paired, with the same ID", paired.Paired, true)
+	labtest.Equal(t, "paired, with another ID", unpaired.Paired, false)
+	labtest.AtMost(t, "width of the paired interval", *a.High-*a.Low, (*b.High-*b.Low)/5)
+	labtest.Near(t, "paired change", a.Value, 0.0375, 0.005)
 }
 
 // TestOnlyWhatIsAlikeIsCompared changes one thing at a time.
@@ -177,16 +162,12 @@ func TestCellThatFailsNowIsARegression(t *testing.T) {
 	}
 	limit := 0.03
 	c := Compare(measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 4e10, 0.2, fails), Gates{MaxRegression: &limit})
-	switch {
-	case len(c.Single) != 1:
-		t.Errorf("len(c.Single) is %v, want 1; alone %+v, unmet %+v", len(c.Single), c.Single, c.Unmet)
-	case c.Single[0].In != "old":
-		t.Errorf("c.Single[0].In is %v, want \"old\"; alone %+v, unmet %+v", c.Single[0].In, c.Single, c.Unmet)
-	case c.Single[0].Reason != "failed: no route to host":
-		t.Errorf("c.Single[0].Reason is %v, want \"failed: no route to host\"; alone %+v, unmet %+v", c.Single[0].Reason, c.Single, c.Unmet)
-	case len(c.Unmet) != 1:
-		t.Errorf("len(c.Unmet) is %v, want 1; alone %+v, unmet %+v", len(c.Unmet), c.Single, c.Unmet)
+	if len(c.Single) != 1 {
+		t.Fatalf("cells of one result %+v, want one", c.Single)
 	}
+	labtest.Equal(t, "result that has the cell", c.Single[0].In, "old")
+	labtest.Equal(t, "reason", c.Single[0].Reason, "failed: no route to host")
+	labtest.Equal(t, "number of gates unmet", len(c.Unmet), 1)
 }
 
 func TestTollIsHeldToItsLimit(t *testing.T) {

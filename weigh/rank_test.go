@@ -8,6 +8,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // rankedRun is a result with networks of the given tolls and their host.
@@ -42,16 +43,11 @@ func TestNetworksThatAreAlikeShareAPlace(t *testing.T) {
 		t.Errorf("ranked %v, want %v", got, want)
 	}
 	last := rankings[0].Ranked[2]
-	switch {
-	case last.Than != "route":
-		t.Errorf("last.Than is %v, want \"route\"; the evidence of the last place: %+v than %s", last.Than, last.Behind, last.Than)
-	case last.Behind == nil:
-		t.Errorf("last.Behind is nil; the evidence of the last place: %+v than %s", last.Behind, last.Than)
-	case last.Behind.Low == nil:
-		t.Errorf("last.Behind.Low is nil; the evidence of the last place: %+v than %s", last.Behind, last.Than)
-	case *last.Behind.Low < 0.2:
-		t.Errorf("*last.Behind.Low is %v, want at least 0.2; the evidence of the last place: %+v than %s", *last.Behind.Low, last.Behind, last.Than)
+	labtest.Equal(t, "what the last place is compared with", last.Than, "route")
+	if last.Behind == nil || last.Behind.Low == nil {
+		t.Fatalf("the last place has no interval: %+v", last.Behind)
 	}
+	labtest.AtLeast(t, "low end of how far the last is behind", *last.Behind.Low, 0.2)
 }
 
 func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {

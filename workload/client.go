@@ -105,12 +105,10 @@ func (c *Child) connected() bool {
 	if err != nil {
 		return false
 	}
-	for _, file := range files {
-		if target, err := os.Readlink(dir + "/" + file.Name()); err == nil && strings.HasPrefix(target, "socket:") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files, func(file os.DirEntry) bool {
+		target, err := os.Readlink(dir + "/" + file.Name())
+		return err == nil && strings.HasPrefix(target, "socket:")
+	})
 }
 
 // requests is the tally of a run of http by a tool, which had so many responses

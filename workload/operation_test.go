@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // scripted answers with operations of chosen lengths, and errors in between.
@@ -126,16 +128,13 @@ func TestShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch {
-		case !near(tally.Metrics["latency_lifecycle"], 0.025):
-			t.Errorf("near(tally.Metrics[\"latency_lifecycle\"], 0.025) is false; %+v, %d edges", tally, edges)
-		case !near(tally.Metrics["latency_network"], 0.015):
-			t.Errorf("near(tally.Metrics[\"latency_network\"], 0.015) is false; %+v, %d edges", tally, edges)
-		case tally.Work != 1:
-			t.Errorf("tally.Work is %v, want 1; %+v, %d edges", tally.Work, tally, edges)
-		case edges != 2:
-			t.Errorf("edges is %v, want 2; %+v, %d edges", edges, tally, edges)
+		for metric, want := range map[string]float64{"latency_lifecycle": 0.025, "latency_network": 0.015} {
+			if got := tally.Metrics[metric]; !near(got, want) {
+				t.Errorf("%s is %v, want %v", metric, got, want)
+			}
 		}
+		labtest.Equal(t, "work", tally.Work, 1)
+		labtest.Equal(t, "number of edges", edges, 2)
 		first[s.asked[0]] = true
 	}
 	if !first["attach"] || !first["lifecycle"] {

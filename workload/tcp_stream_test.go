@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // directed runs tcp_stream and returns both tallies.
@@ -52,16 +54,10 @@ func TestThroughputIsCountedAtTheReceiver(t *testing.T) {
 func TestBothWays(t *testing.T) {
 	server, client := directed(t, func(r *Run) { r.Bidir = true })
 	forward, reverse := server.Metrics["throughput"], client.Counters["throughput_reverse"]
-	switch {
-	case forward <= 0:
-		t.Errorf("forward is %v, want more than 0; forward %g, reverse %g; series %v and %v", forward, forward, reverse, server.Series, client.Series)
-	case reverse <= 0:
-		t.Errorf("reverse is %v, want more than 0; forward %g, reverse %g; series %v and %v", reverse, forward, reverse, server.Series, client.Series)
-	case len(server.Series["throughput"]) == 0:
-		t.Errorf("len(server.Series[\"throughput\"]) is 0; forward %g, reverse %g; series %v and %v", forward, reverse, server.Series, client.Series)
-	case len(client.Series["throughput_reverse"]) == 0:
-		t.Errorf("len(client.Series[\"throughput_reverse\"]) is 0; forward %g, reverse %g; series %v and %v", forward, reverse, server.Series, client.Series)
-	}
+	labtest.MoreThan(t, "throughput forward", forward, 0)
+	labtest.MoreThan(t, "throughput in reverse", reverse, 0)
+	labtest.AtLeast(t, "intervals forward", len(server.Series["throughput"]), 1)
+	labtest.AtLeast(t, "intervals in reverse", len(client.Series["throughput_reverse"]), 1)
 	for name := range server.Metrics {
 		if _, both := client.Metrics[name]; both {
 			t.Errorf("both ends report %s: one would hide the other", name)
@@ -93,28 +89,18 @@ func TestOfferedRateIsMarkedNotScaled(t *testing.T) {
 func TestStreamTakesWhatARunAsksFor(t *testing.T) {
 	run := Run{Token: token, Mode: "rx-trunc", Flows: 3, Size: 1448, Rate: 5e6, Bytes: 77, CC: "reno", Warmup: time.Second, Duration: time.Minute}
 	s, err := stream(run)
-	switch {
-	case err != nil:
-		t.Errorf("err is %v, want nil; %+v of %+v: %v", err, s, run, err)
-	case string(s.Mode) != run.Mode:
-		t.Errorf("string(s.Mode) is %v, want %v; %+v of %+v: %v", string(s.Mode), run.Mode, s, run, err)
-	case s.Flows != 3:
-		t.Errorf("s.Flows is %v, want 3; %+v of %+v: %v", s.Flows, s, run, err)
-	case s.WriteBytes != 1448:
-		t.Errorf("s.WriteBytes is %v, want 1448; %+v of %+v: %v", s.WriteBytes, s, run, err)
-	case s.ReadBytes != 0:
-		t.Errorf("s.ReadBytes is %v, want 0; %+v of %+v: %v", s.ReadBytes, s, run, err)
-	case float64(s.Rate) != run.Rate:
-		t.Errorf("float64(s.Rate) is %v, want %v; %+v of %+v: %v", float64(s.Rate), run.Rate, s, run, err)
-	case s.Bytes != 77:
-		t.Errorf("s.Bytes is %v, want 77; %+v of %+v: %v", s.Bytes, s, run, err)
-	case s.CC != "reno":
-		t.Errorf("s.CC is %v, want \"reno\"; %+v of %+v: %v", s.CC, s, run, err)
-	case s.Window.Warmup != time.Second:
-		t.Errorf("s.Window.Warmup is %v, want %v; %+v of %+v: %v", s.Window.Warmup, time.Second, s, run, err)
-	case s.Window.Duration != time.Minute:
-		t.Errorf("s.Window.Duration is %v, want %v; %+v of %+v: %v", s.Window.Duration, time.Minute, s, run, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	labtest.Equal(t, "mode", string(s.Mode), run.Mode)
+	labtest.Equal(t, "flows", s.Flows, 3)
+	labtest.Equal(t, "write bytes", s.WriteBytes, 1448)
+	labtest.Equal(t, "read bytes", s.ReadBytes, 0)
+	labtest.Equal(t, "rate", float64(s.Rate), run.Rate)
+	labtest.Equal(t, "bytes", s.Bytes, 77)
+	labtest.Equal(t, "CC", s.CC, "reno")
+	labtest.Equal(t, "warmup", s.Window.Warmup, time.Second)
+	labtest.Equal(t, "duration", s.Window.Duration, time.Minute)
 	if _, client := directed(t, func(r *Run) { r.Bytes = 1 << 20; r.Duration = time.Minute; r.Interval = 0 }); client.CC == "" {
 		t.Errorf("client %+v", client)
 	}
@@ -138,8 +124,9 @@ func TestSteadiness(t *testing.T) {
 			tally := Tally{Metrics: map[string]float64{}}
 			addSteadiness(&tally, test.steps)
 			cv, known := tally.Metrics["throughput_cv"]
-			if known != (test.cv >= 0) || known && (cv < test.cv*0.99 || cv > test.cv*1.01) {
-				t.Errorf("cv %v, want %v", cv, test.cv)
+			labtest.Equal(t, "throughput_cv known", known, test.cv >= 0)
+			if known {
+				labtest.Between(t, "throughput_cv", cv, test.cv*0.99, test.cv*1.01)
 			}
 			if known && (tally.Metrics["throughput_min"] != slices.Min(test.steps) || tally.Metrics["throughput_max"] != slices.Max(test.steps)) {
 				t.Errorf("metrics %v", tally.Metrics)
@@ -191,16 +178,10 @@ func TestSizesOfTheSeries(t *testing.T) {
 	if err := errors.Join(serverErr, clientErr); err != nil {
 		t.Fatal(err)
 	}
-	switch {
-	case !slices.Equal(server.Series["size"], []float64{1, 1024, 8192, 65536}):
-		t.Errorf("slices.Equal(server.Series[\"size\"], []float64{1, 1024, 8192, 65536}) is false; series %v and %v", server.Series, client.Series)
-	case len(server.Series["throughput"]) != 4:
-		t.Errorf("len(server.Series[\"throughput\"]) is %v, want 4; series %v and %v", len(server.Series["throughput"]), server.Series, client.Series)
-	case len(server.Series["rate"]) != 4:
-		t.Errorf("len(server.Series[\"rate\"]) is %v, want 4; series %v and %v", len(server.Series["rate"]), server.Series, client.Series)
-	case len(client.Series["rtt_p50"]) != 2:
-		t.Errorf("len(client.Series[\"rtt_p50\"]) is %v, want 2; series %v and %v", len(client.Series["rtt_p50"]), server.Series, client.Series)
-	}
+	labtest.Equal(t, "sizes", fmt.Sprint(server.Series["size"]), "[1 1024 8192 65536]")
+	labtest.Equal(t, "number of throughputs", len(server.Series["throughput"]), 4)
+	labtest.Equal(t, "number of rates", len(server.Series["rate"]), 4)
+	labtest.Equal(t, "number of medians", len(client.Series["rtt_p50"]), 2)
 	if last := server.Series["throughput"][3]; server.Metrics["throughput"] != last {
 		t.Errorf("headline %g, the largest size has %g", server.Metrics["throughput"], last)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/test/labtest"
 	"tare/traffic"
 )
 
@@ -67,17 +68,11 @@ func TestPPSWarnsWhereItsRateWasNotReached(t *testing.T) {
 func TestLoadWarnsOfWhatItCouldNotFind(t *testing.T) {
 	flat := []traffic.Trial{{Offered: 100, Received: 100}, {Offered: 200, Received: 150, Loss: 0.25}, {Offered: 300, Received: 60, Loss: 0.8}}
 	got := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
-	switch c := got.Counters; {
-	case c["collapse"] != 0.6:
-		t.Errorf("c[\"collapse\"] is %v, want 0.6; counters %v, warnings %q", c["collapse"], c, got.Warnings)
-	case c["knee"] != 150:
-		t.Errorf("c[\"knee\"] is %v, want 150; counters %v, warnings %q", c["knee"], c, got.Warnings)
-	case c["received_most"] != 150:
-		t.Errorf("c[\"received_most\"] is %v, want 150; counters %v, warnings %q", c["received_most"], c, got.Warnings)
-	case c["received_at_twice_knee"] != 60:
-		t.Errorf("c[\"received_at_twice_knee\"] is %v, want 60; counters %v, warnings %q", c["received_at_twice_knee"], c, got.Warnings)
-	case len(got.Warnings) > 0:
-		t.Errorf("len(got.Warnings) is %v, want at most 0; counters %v, warnings %q", len(got.Warnings), c, got.Warnings)
+	for name, want := range map[string]float64{"collapse": 0.6, "knee": 150, "received_most": 150, "received_at_twice_knee": 60} {
+		labtest.Equal(t, name, got.Counters[name], want)
+	}
+	if len(got.Warnings) > 0 {
+		t.Errorf("warnings %q, want none", got.Warnings)
 	}
 	if got.Metrics["rate"] != 145 || !slices.Equal(got.Series["offered"], []float64{100, 200, 300}) {
 		t.Errorf("%+v", got)
@@ -107,8 +102,11 @@ func TestOneWayDelayNeedsOneClock(t *testing.T) {
 		if err := errors.Join(serverErr, clientErr); err != nil {
 			t.Fatal(err)
 		}
-		if delay, known := server.Metrics["latency_one_way"]; known != shared || known && (delay <= 0 || delay > 1) {
-			t.Errorf("one clock: %t, one-way delay %v (%t)", shared, delay, known)
+		delay, known := server.Metrics["latency_one_way"]
+		labtest.Equal(t, "one-way delay known", known, shared)
+		if known {
+			labtest.MoreThan(t, "one-way delay", delay, 0)
+			labtest.AtMost(t, "one-way delay", delay, 1)
 		}
 	}
 }

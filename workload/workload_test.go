@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tare/result"
+	"tare/test/labtest"
 	"tare/traffic"
 )
 
@@ -271,29 +272,21 @@ func TestServeListensOnlyDuringTheRun(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range All() {
-		switch found, ok := Find(w.Name); {
-		case seen[w.Name]:
-			t.Errorf("seen[w.Name] holds; %s: found as %q", w.Name, found.Doc)
-		case !ok:
-			t.Errorf("ok is false; %s: found as %q", w.Name, found.Doc)
-		case found.Doc != w.Doc:
-			t.Errorf("found.Doc is %v, want %v; %s: found as %q", found.Doc, w.Doc, w.Name, found.Doc)
-		case w.Doc == "":
-			t.Errorf("w.Doc is empty; %s: found as %q", w.Name, found.Doc)
-		}
+		found, ok := Find(w.Name)
+		labtest.Equal(t, w.Name+": named before", seen[w.Name], false)
+		labtest.Equal(t, w.Name+": found", ok, true)
+		labtest.Equal(t, w.Name+": doc of what is found", found.Doc, w.Doc)
+		labtest.NotEqual(t, w.Name+": doc", w.Doc, "")
 		seen[w.Name] = true
-		if w.Serve != nil && w.Size.Least < 1 || w.Size.Least > w.Size.Default || w.Size.Default > w.Size.Most {
-			t.Errorf("%s: sizes %+v", w.Name, w.Size)
+		if w.Serve != nil {
+			labtest.AtLeast(t, w.Name+": least size", w.Size.Least, 1)
 		}
-		switch {
-		case w.Flows < 1:
-			t.Errorf("w.Flows is %v, want at least 1; %s: %+v", w.Flows, w.Name, w)
-		case len(w.Modes) == 0:
-			t.Errorf("len(w.Modes) is 0; %s: %+v", w.Name, w)
-		case w.Rate < 0:
-			t.Errorf("w.Rate is %v, want at least 0; %s: %+v", w.Rate, w.Name, w)
-		case w.Work != PerGbit && w.Work != PerTransaction:
-			t.Errorf("w.Work != PerGbit && w.Work != PerTransaction holds; %s: %+v", w.Name, w)
+		labtest.Between(t, w.Name+": default size", w.Size.Default, w.Size.Least, w.Size.Most)
+		labtest.AtLeast(t, w.Name+": flows", w.Flows, 1)
+		labtest.AtLeast(t, w.Name+": number of modes", len(w.Modes), 1)
+		labtest.AtLeast(t, w.Name+": rate", w.Rate, 0)
+		if w.Work != PerGbit && w.Work != PerTransaction {
+			t.Errorf("%s: work is counted per %v", w.Name, w.Work)
 		}
 		if _, ok := result.QuantityOf(w.Headline); !ok {
 			t.Errorf("%s: its headline %q is not in the catalogue", w.Name, w.Headline)

@@ -7,7 +7,9 @@ import "tare/network"
 type cause struct {
 	id       string
 	wordings []wording
-	notHere  string // why it can't be brought about on this machine
+	bites    []step     // of the wordings without their own
+	ask      []question // likewise
+	notHere  string     // why it can't be brought about on this machine
 }
 
 // wording is one way to bring a cause about.
@@ -66,7 +68,7 @@ func run(workload string, flags ...string) question {
 
 // all lists the causes: those of published measurements, then the catalogue's.
 func all() []cause {
-	return []cause{
+	list := []cause{
 		coreMigration(), softirqOneCore(), softirqCollapse(), mtuBlackHole(), dockerChainMissing(),
 		overlayStaleVXLAN(), userlandProxy(), encapsulationCost(), sizeRank(), lockContention(),
 		forwardReject(), portClosed(), bgpWrongInterface(), lifecycleDiskLimited(),
@@ -77,6 +79,18 @@ func all() []cause {
 		applicationLimited(), listenOverflow(), reordering(), congestionControl(), shaperDrop(),
 		randomLoss(),
 	}
+	for _, c := range list {
+		for n := range c.wordings {
+			w := &c.wordings[n]
+			if w.bites == nil {
+				w.bites = c.bites
+			}
+			if w.ask == nil {
+				w.ask = c.ask
+			}
+		}
+	}
+	return list
 }
 
 // ownCosts are the causes that a network of itself gives rise to: tare run

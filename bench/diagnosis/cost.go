@@ -8,12 +8,10 @@ func encapsulationCost() cause {
 		{client, `small`},
 		{near, `[ $(($(` + sent + `) - $(cat /run/tare/before))) -gt 2 ]`},
 	}
-	return cause{id: "encapsulation-cost", wordings: []wording{
+	return cause{id: "encapsulation-cost", bites: wrapped, ask: []question{run("tcp_stream")}, wordings: []wording{
 		{
 			name: "as-built", does: "the network puts each packet into another",
-			on:    spots("cross-host", "vxlan", "flannel-vxlan"),
-			bites: wrapped,
-			ask:   []question{run("tcp_stream")},
+			on: spots("cross-host", "vxlan", "flannel-vxlan"),
 		}, {
 			name: "detour", does: "the containers' packets are routed through a VXLAN between hosts that have direct routes",
 			on: routed(),
@@ -21,8 +19,6 @@ func encapsulationCost() cause {
 				{near, tunnel + `tunnel 192.0.2.1 192.0.2.2 "$(hop "$SERVER")" "$SERVER"`},
 				{far, tunnel + `tunnel 192.0.2.2 192.0.2.1 "$(hop "$CLIENT")" "$CLIENT"`},
 			},
-			bites: wrapped,
-			ask:   []question{run("tcp_stream")},
 		},
 	}}
 }
@@ -67,12 +63,10 @@ func natCost() cause {
 
 func userlandProxy() cause {
 	relayed := []step{{far, `ss -Hltnp "sport = :$PORT" | grep -q pid=`}}
-	return cause{id: "userland-proxy", wordings: []wording{
+	return cause{id: "userland-proxy", bites: relayed, ask: []question{run("tcp_rr")}, wordings: []wording{
 		{
 			name: "as-built", does: "the network publishes the port by a relay in user space",
-			on:    spots("published-port", "proxy", "docker-proxy"),
-			bites: relayed,
-			ask:   []question{run("tcp_rr")},
+			on: spots("published-port", "proxy", "docker-proxy"),
 		}, {
 			name: "socat", does: "the rules that publish the port are gone, and a relay takes their place",
 			on: spots("published-port", "nat"),
@@ -80,8 +74,6 @@ func userlandProxy() cause {
 		nft flush ruleset
 		setsid socat "TCP-LISTEN:$PORT,fork,reuseaddr,nodelay" "TCP:$SERVER:$PORT,nodelay" >/dev/null 2>&1 &
 		until [ "$(ss -Hltn "sport = :$PORT" | wc -l)" -gt 0 ]; do sleep 0.01; done`}},
-			bites: relayed,
-			ask:   []question{run("tcp_rr")},
 		},
 	}}
 }
@@ -90,19 +82,17 @@ func userlandProxy() cause {
 // per byte is no matter to the small, and what costs per packet is divided
 // among the many that travel as one.
 func sizeRank() cause {
-	return cause{id: "size-rank", wordings: []wording{
+	return cause{id: "size-rank", ask: []question{run("tcp_sizes")}, wordings: []wording{
 		{
 			name: "large-costly", does: "the client's device has no segmentation offload, which costs large messages only",
 			on:     across(),
 			inject: offloadOff().wordings[0].inject,
 			bites:  offloadOff().wordings[0].bites,
-			ask:    []question{run("tcp_sizes")},
 		}, {
 			name: "small-costly", does: "2000 rules in the client's host cost each packet the same, and large messages need few packets",
 			on:     routed(),
 			inject: manyRules().wordings[0].inject,
 			bites:  manyRules().wordings[0].bites,
-			ask:    []question{run("tcp_sizes")},
 		},
 	}}
 }

@@ -9,21 +9,17 @@ const docker = `
 func dockerChainMissing() cause {
 	bites := []step{{far, docker + `
 		docker run --rm -d -p 7001:7001 localhost/tare:lab wait 2>&1 | grep -q 'No chain/target/match'`}}
-	return cause{id: "docker-chain-missing", wordings: []wording{
+	return cause{id: "docker-chain-missing", bites: bites, ask: []question{doctor(), run("tcp_rr")}, wordings: []wording{
 		{
 			name: "all", does: "a reload flushes all chains of the server's host and deletes those that are not built in",
 			on: spots("published-port", "docker-nat"),
 			inject: []step{{far, `
 		for table in nat filter; do iptables -t "$table" -F; iptables -t "$table" -X; done`}},
-			bites: bites,
-			ask:   []question{doctor(), run("tcp_rr")},
 		}, {
 			name: "nat", does: "a script of the server's host restores its own nat table, without Docker's chain",
 			on: spots("published-port", "docker-nat"),
 			inject: []step{{far, `
 		printf '*nat\n:PREROUTING ACCEPT\n:POSTROUTING ACCEPT\nCOMMIT\n' | iptables-restore`}},
-			bites: bites,
-			ask:   []question{doctor(), run("tcp_rr")},
 		},
 	}}
 }
@@ -44,8 +40,7 @@ func overlayStaleVXLAN() cause {
 		device=$(ip -o link show type vxlan | cut -d' ' -f2 | tr -d ':' | head -n 1)
 		`
 	bites := []step{{client, `! small`}}
-	ask := []question{doctor(), run("tcp_stream")}
-	return cause{id: "overlay-stale-vxlan", wordings: []wording{
+	return cause{id: "overlay-stale-vxlan", bites: bites, ask: []question{doctor(), run("tcp_stream")}, wordings: []wording{
 		{
 			name: "moved", does: "the VXLAN device of the client's host is in another namespace, and no other with its VNI can be created",
 			on: spots("cross-host", "vxlan", "flannel-vxlan"),
@@ -54,7 +49,6 @@ func overlayStaleVXLAN() cause {
 		port=$(ip -o -d link show "$device" | grep -o 'dstport [0-9]*' | cut -d' ' -f2)
 		ip link set "$device" netns "$holder"
 		! ip link add again type vxlan id "$number" dstport "$port" 2>/dev/null`}},
-			bites: bites, ask: ask,
 		}, {
 			name: "left", does: "the server's host lost its VXLAN device, and an old one with its VNI in another namespace prevents a new one",
 			on: spots("cross-host", "vxlan", "flannel-vxlan"),
@@ -65,7 +59,6 @@ func overlayStaleVXLAN() cause {
 		ip link add vx-left type vxlan id "$number" dstport "$port"
 		ip link set vx-left netns "$holder"
 		! ip link add again type vxlan id "$number" dstport "$port" 2>/dev/null`}},
-			bites: bites, ask: ask,
 		},
 	}}
 }
@@ -114,22 +107,18 @@ func bgpWrongInterface() cause {
 	// routers take a moment to believe it
 	dead := step{client, `while small; do sleep 0.1; done`}
 	bites := []step{{client, `! small`}}
-	return cause{id: "bgp-wrong-interface", wordings: []wording{
+	return cause{id: "bgp-wrong-interface", bites: bites, ask: []question{doctor(), run("tcp_stream")}, wordings: []wording{
 		{
 			name: "session", does: "the router of the client's host uses the address of another interface: there is no session",
 			on: spots("cross-host", "bgp", "bgp-rr"),
 			inject: []step{{near, stray + `
 		sed -i 's/local [0-9.]* as/local 192.0.2.1 as/' /run/tare/bird.conf` + reload}, dead},
-			bites: bites,
-			ask:   []question{doctor(), run("tcp_stream")},
 		}, {
 			name: "next-hop", does: "the router of the server's host announces its blocks with the address of another interface",
 			on: spots("cross-host", "bgp", "bgp-rr"),
 			inject: []step{{far, stray + `
 		sed -i 's/add paths on;/add paths on; next hop address 192.0.2.1;/' /run/tare/bird.conf` + reload + `
 		birdc -s /run/tare/bird.ctl restart all >/dev/null`}, dead},
-			bites: bites,
-			ask:   []question{doctor(), run("tcp_stream")},
 		},
 	}}
 }

@@ -1,19 +1,15 @@
 package main
 
 func forwardingOff() cause {
-	return cause{id: "forwarding-off", wordings: []wording{
+	return cause{id: "forwarding-off", bites: []step{{client, `mute`}}, ask: []question{doctor()}, wordings: []wording{
 		{
 			name: "whole-host", does: "the client's host forwards nothing",
 			on:     routed(),
 			inject: []step{{near, `sysctl -qw net.ipv4.ip_forward=0`}},
-			bites:  []step{{client, `mute`}},
-			ask:    []question{doctor()},
 		}, {
 			name: "one-device", does: "the server's host does not forward what arrives from the underlay",
 			on:     routed(),
 			inject: []step{{far, `sysctl -qw net.ipv4.conf.eth0.forwarding=0`}},
-			bites:  []step{{client, `mute`}},
-			ask:    []question{doctor()},
 		},
 	}}
 }
@@ -37,7 +33,7 @@ func rpFilter() cause {
 		}
 	}
 	const works = `answer | grep -q refused`
-	return cause{id: "rp-filter", wordings: []wording{
+	return cause{id: "rp-filter", ask: []question{doctor()}, wordings: []wording{
 		{
 			name: "server-host", does: "strict on all devices of the server's host, replies routed back by a mark",
 			on: routed(),
@@ -50,7 +46,6 @@ func rpFilter() cause {
 				{far, `sysctl -qw net.ipv4.conf.all.rp_filter=1`},
 			},
 			bites: filtered(far),
-			ask:   []question{doctor()},
 		}, {
 			name: "server", does: "strict on the device of the server itself, replies routed back by a mark",
 			on: across(),
@@ -63,7 +58,6 @@ func rpFilter() cause {
 				{server, `sysctl -qw net.ipv4.conf.eth0.rp_filter=1`},
 			},
 			bites: filtered(server),
-			ask:   []question{doctor()},
 		},
 	}}
 }

@@ -4,13 +4,11 @@ func mtuBlackHole() cause {
 	bites := []step{{client, `
 		full=$(($(cat /sys/class/net/eth0/mtu) - 28))
 		small && ! large "$full" && ! ping -n -c 2 -W 1 -M do -s "$full" "$DIAL" 2>&1 | grep -q mtu`}}
-	ask := []question{doctor(), run("tcp_stream")}
-	return cause{id: "mtu-black-hole", wordings: []wording{
+	return cause{id: "mtu-black-hole", bites: bites, ask: []question{doctor(), run("tcp_stream")}, wordings: []wording{
 		{
 			name: "far-underlay", does: "the server's host accepts only packets of up to 1400 bytes, and reports it to no sender",
 			on:     across(),
 			inject: []step{{far, `ip link set eth0 mtu 1400`}},
-			bites:  bites, ask: ask,
 		}, {
 			name: "icmp-filtered", does: "the underlay of the client's host has a smaller MTU, and the client drops the ICMP message about it",
 			on: routed(),
@@ -18,7 +16,6 @@ func mtuBlackHole() cause {
 				{near, `ip link set eth0 mtu 1300`},
 				{client, `nft "table inet guard { chain in { type filter hook input priority 0; icmp type destination-unreachable drop; }; }"`},
 			},
-			bites: bites, ask: ask,
 		},
 	}}
 }
@@ -27,13 +24,11 @@ func mtuMismatch() cause {
 	bites := []step{{client, `
 		ip route flush cache
 		ping -n -c 3 -i 0.01 -W 1 -M do -s 1472 "$DIAL" 2>&1 | grep -q 'mtu *= *1[34]'`}}
-	return cause{id: "mtu-mismatch", wordings: []wording{
+	return cause{id: "mtu-mismatch", bites: bites, ask: []question{doctor()}, wordings: []wording{
 		{
 			name: "underlay", does: "the underlay's devices have an MTU of 1400, the containers 1500",
 			on:     routed(),
 			inject: []step{{near, `ip link set eth0 mtu 1400`}, {far, `ip link set eth0 mtu 1400`}},
-			bites:  bites,
-			ask:    []question{doctor()},
 		}, {
 			name: "last-link", does: "the server and the link to it have an MTU of 1300, the client 1500",
 			on: routed(),
@@ -41,14 +36,12 @@ func mtuMismatch() cause {
 				{far, `ip link set "$(toward "$SERVER")" mtu 1300`},
 				{server, `ip link set eth0 mtu 1300`},
 			},
-			bites: bites,
-			ask:   []question{doctor()},
 		},
 	}}
 }
 
 func neighbourFailed() cause {
-	return cause{id: "neighbour-failed", wordings: []wording{
+	return cause{id: "neighbour-failed", ask: []question{doctor()}, wordings: []wording{
 		{
 			name: "silent-server", does: "the server answers no ARP request",
 			on: spots("cross-host", "route", "ptp"),
@@ -57,7 +50,6 @@ func neighbourFailed() cause {
 				{far, `ip neigh flush to "$SERVER" nud all`},
 			},
 			bites: []step{{client, `answer || true`}, {far, `ip neigh show "$SERVER" | grep -qE 'FAILED|INCOMPLETE'`}},
-			ask:   []question{doctor()},
 		}, {
 			name: "silent-host", does: "the server's host answers no ARP request on the underlay",
 			on: across(),
@@ -66,26 +58,20 @@ func neighbourFailed() cause {
 				{near, `ip neigh flush dev eth0 nud all`},
 			},
 			bites: []step{{client, `answer || true`}, {near, `ip neigh show dev eth0 | grep -qE 'FAILED|INCOMPLETE'`}},
-			ask:   []question{doctor()},
 		},
 	}}
 }
 
 func wrongMAC() cause {
-	bites := []step{{client, `mute`}}
-	return cause{id: "wrong-mac", wordings: []wording{
+	return cause{id: "wrong-mac", bites: []step{{client, `mute`}}, ask: []question{doctor()}, wordings: []wording{
 		{
 			name: "client", does: "the client has a permanent wrong MAC address for its next hop",
 			on:     append(across(), within()[0]),
 			inject: []step{{client, `ip neigh replace "$(hop "$DIAL")" lladdr 02:00:5e:00:00:99 dev eth0 nud permanent`}},
-			bites:  bites,
-			ask:    []question{doctor()},
 		}, {
 			name: "last-hop", does: "the server's host has a wrong MAC address for the server, as after the server moved",
 			on:     routed(),
 			inject: []step{{far, `ip neigh replace "$SERVER" lladdr 02:42:ac:11:00:63 dev "$(toward "$SERVER")" nud permanent`}},
-			bites:  bites,
-			ask:    []question{doctor()},
 		},
 	}}
 }
@@ -98,13 +84,12 @@ func offloadOff() cause {
 		bytes=$(sent bytes) packets=$(sent packets)
 		sleep 0.5
 		[ $((($(sent bytes) - bytes) / ($(sent packets) - packets + 1))) -lt 3000 ]`
-	return cause{id: "offload-off", wordings: []wording{
+	return cause{id: "offload-off", ask: []question{run("tcp_stream")}, wordings: []wording{
 		{
 			name: "container", does: "TSO, GSO and checksum offload are off on the client's device",
 			on:     append(across(), within()...),
 			inject: []step{{client, `ethtool -K eth0 tso off gso off tx off >/dev/null`}},
 			bites:  []step{{server, `serve`}, {client, `load`}, {client, cut}},
-			ask:    []question{run("tcp_stream")},
 		}, {
 			name: "underlay", does: "segmentation offload is off on the underlay's device of the client's host, and GRO on the other",
 			on: across(),
@@ -113,7 +98,6 @@ func offloadOff() cause {
 				{far, `ethtool -K eth0 gro off >/dev/null`},
 			},
 			bites: []step{{server, `serve`}, {client, `load`}, {near, cut}},
-			ask:   []question{run("tcp_stream")},
 		},
 	}}
 }

@@ -36,18 +36,12 @@ func TestEveryCauseIsInjected(t *testing.T) {
 			t.Errorf("%s has %d wordings and the reason %q", c.id, len(c.wordings), c.notHere)
 		}
 		for _, w := range c.wordings {
-			switch {
-			case w.name == "":
-				t.Errorf("w.name is empty; %s %s lacks something: %+v", c.id, w.name, w)
-			case w.does == "":
-				t.Errorf("w.does is empty; %s %s lacks something: %+v", c.id, w.name, w)
-			case len(w.on) == 0:
-				t.Errorf("len(w.on) is 0; %s %s lacks something: %+v", c.id, w.name, w)
-			case len(w.bites) == 0:
-				t.Errorf("len(w.bites) is 0; %s %s lacks something: %+v", c.id, w.name, w)
-			case len(w.ask) == 0:
-				t.Errorf("len(w.ask) is 0; %s %s lacks something: %+v", c.id, w.name, w)
-			}
+			of := c.id + " " + w.name
+			labtest.NotEqual(t, of+": name", w.name, "")
+			labtest.NotEqual(t, of+": does", w.does, "")
+			labtest.AtLeast(t, of+": number of places", len(w.on), 1)
+			labtest.AtLeast(t, of+": steps that show the symptom", len(w.bites), 1)
+			labtest.AtLeast(t, of+": number of questions", len(w.ask), 1)
 			for _, at := range w.on {
 				if n, known := network.Find(at.network); !known || !n.Serves(at.path) {
 					t.Errorf("%s %s: no path %s of network %s", c.id, w.name, at.path, at.network)

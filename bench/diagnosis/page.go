@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -170,10 +171,7 @@ func (p page) cleanLabs(b *strings.Builder, board scoreboard) {
 func (p page) failures(b *strings.Builder) {
 	var rows []string
 	for _, t := range p.trials {
-		what := strings.TrimSpace(t.Cause + " " + t.Wording)
-		if what == "" {
-			what = "clean"
-		}
+		what := cmp.Or(strings.TrimSpace(t.Cause+" "+t.Wording), "clean")
 		if t.Error != "" {
 			rows = append(rows, fmt.Sprintf("| %s | %s | | %s |", what, t.Network, oneLine(t.Error)))
 		}

@@ -50,21 +50,19 @@ func coreMigration() cause {
 		sleep 1
 		[ $(($(moves) - before)) -gt 5 ]`
 	}
-	return cause{id: "core-migration", wordings: []wording{
+	return cause{id: "core-migration", ask: []question{run("tcp_stream")}, wordings: []wording{
 		{
 			name: "sender", does: "the sending process is moved to another CPU every 4 ms",
 			on: across(),
 			inject: []step{{client, moving + `
 		moving "dport = :$PORT" 0.004`}},
 			bites: []step{{server, `serve`}, {client, `load`}, {client, moved("dport = :$PORT")}},
-			ask:   []question{run("tcp_stream")},
 		}, {
 			name: "receiver", does: "the receiving process is moved to another CPU every 10 ms",
 			on: across(),
 			inject: []step{{server, moving + `
 		moving "sport = :$PORT" 0.01`}},
 			bites: []step{{server, `serve`}, {client, `load`}, {server, moved("sport = :$PORT")}},
-			ask:   []question{run("tcp_stream")},
 		},
 	}}
 }
@@ -77,18 +75,16 @@ func softirqOneCore() cause {
 		before=$(received)
 		sleep 0.7
 		echo $before $(received) | awk '{ for (n = NF / 2; n > 0; n--) { d = $(n + NF / 2) - $n; all += d; if (n == 1) first = d } exit !(first > 0.75 * all) }'`}}
-	return cause{id: "softirq-one-core", wordings: []wording{
+	return cause{id: "softirq-one-core", bites: bites, wordings: []wording{
 		{
 			name: "steered", does: "the server's host steers what arrives to the CPU of the client's host",
 			on:     across(),
 			inject: []step{{far, `echo 1 >/sys/class/net/eth0/queues/rx-0/rps_cpus`}},
-			bites:  bites,
 			ask:    []question{run("udp_pps")},
 		}, {
 			name: "unsteered", does: "the server's host steers nothing: what arrives is processed on the sender's CPU",
 			on:     across(),
 			inject: []step{{far, `echo 0 >/sys/class/net/eth0/queues/rx-0/rps_cpus`}},
-			bites:  bites,
 			ask:    []question{run("udp_pps", "--flows", "2")},
 		},
 	}}

@@ -16,23 +16,19 @@ func reordering() cause {
 		before=$(counter TcpExtTCPDSACKRecv)
 		timeout 8 iperf3 -c "$DIAL" -p "$PORT" -t 1 >/dev/null
 		[ $(($(counter TcpExtTCPDSACKRecv) - before)) -gt 20 ]`}}
-	return cause{id: "reordering", wordings: []wording{
+	return cause{id: "reordering", bites: bites, ask: []question{run("tcp_stream")}, wordings: []wording{
 		{
 			name: "underlay", does: "every 40th packet of the client's host uses a slower queue of the underlay",
 			on: routed(),
 			inject: []step{{near, slow + `
 		slow eth0 100mbit
 		nft "table inet lanes { chain leaving { type filter hook postrouting priority 300; oifname eth0 numgen inc mod 40 == 0 meta priority set 0x10002; }; }"`}},
-			bites: bites,
-			ask:   []question{run("tcp_stream")},
 		}, {
 			name: "container", does: "one in thirty of the client's packets, at random, uses a slower queue of the client's device",
 			on: append(routed(), within()...),
 			inject: []step{{client, slow + `
 		slow eth0 800mbit
 		nft "table inet lanes { chain leaving { type filter hook output priority 300; meta l4proto tcp numgen random mod 30 == 0 meta priority set 0x10002; }; }"`}},
-			bites: bites,
-			ask:   []question{run("tcp_stream")},
 		},
 	}}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tare/test/labtest"
 )
 
 // TestScore counts verdicts of which each kind is known.
@@ -31,26 +33,16 @@ func TestScore(t *testing.T) {
 	if board.claims["rp-filter"] != 2 || board.claims["forward-drop"] != 1 {
 		t.Errorf("claims %v: want rp-filter twice, once of them on a clean lab, and forward-drop once", board.claims)
 	}
-	switch {
-	case board.clean.asked != 3:
-		t.Errorf("board.clean.asked is %v, want 3; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean.asked, board.clean, board.alarms)
-	case board.clean.first != 2:
-		t.Errorf("board.clean.first is %v, want 2; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean.first, board.clean, board.alarms)
-	case len(board.alarms) != 1:
-		t.Errorf("len(board.alarms) is %v, want 1; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", len(board.alarms), board.clean, board.alarms)
-	case !slices.Equal(board.alarms[0].found, []string{"rp-filter"}):
-		t.Errorf("slices.Equal(board.alarms[0].found, []string{\"rp-filter\"}) is false; clean: %+v, alarms %+v: want two of three silent, and one alarm of rp-filter", board.clean, board.alarms)
+	labtest.Equal(t, "verdicts on clean labs", board.clean.asked, 3)
+	labtest.Equal(t, "verdicts without a finding on clean labs", board.clean.first, 2)
+	if len(board.alarms) != 1 || !slices.Equal(board.alarms[0].found, []string{"rp-filter"}) {
+		t.Errorf("alarms %+v, want one of rp-filter", board.alarms)
 	}
-	switch first, other := board.byWording[0], board.byWording[1]; {
-	case first.asked != 2:
-		t.Errorf("first.asked is %v, want 2; by wording: %+v: want one of two, and none of two", first.asked, board.byWording)
-	case first.first != 1:
-		t.Errorf("first.first is %v, want 1; by wording: %+v: want one of two, and none of two", first.first, board.byWording)
-	case other.asked != 2:
-		t.Errorf("other.asked is %v, want 2; by wording: %+v: want one of two, and none of two", other.asked, board.byWording)
-	case other.first != 0:
-		t.Errorf("other.first is %v, want 0; by wording: %+v: want one of two, and none of two", other.first, board.byWording)
-	}
+	first, other := board.byWording[0], board.byWording[1]
+	labtest.Equal(t, "verdicts on the first wording", first.asked, 2)
+	labtest.Equal(t, "named first, of the first wording", first.first, 1)
+	labtest.Equal(t, "verdicts on the other wording", other.asked, 2)
+	labtest.Equal(t, "named first, of the other wording", other.first, 0)
 	text := page{trials: trials}.render()
 	for _, want := range []string{
 		"| named first, of all verdicts on injections | 1 of 4, 25 % |",

@@ -16,19 +16,15 @@ func tcpReceiveWindow() cause {
 	bites := []step{{server, `serve`}, {client, `load`}, {client, `
 		sleep 1
 		carrier | grep rwnd_limited | sed -n 's/.* snd_wnd:\([0-9]*\).*/\1/p' | awk '{ met = $1 < 100000 } END { exit !met }'`}}
-	return cause{id: "tcp-receive-window", wordings: []wording{
+	return cause{id: "tcp-receive-window", bites: bites, ask: []question{run("tcp_stream")}, wordings: []wording{
 		{
 			name: "buffer", does: "the server's sockets have receive buffers of at most 16 KiB",
 			on:     append(across(), within()...),
 			inject: []step{{server, `sysctl -qw net.ipv4.tcp_rmem="4096 8192 16384"`}},
-			bites:  bites,
-			ask:    []question{run("tcp_stream")},
 		}, {
 			name: "unscaled", does: "window scaling is off at the server: no window is larger than 64 KiB",
 			on:     append(across(), within()...),
 			inject: []step{{server, `sysctl -qw net.ipv4.tcp_window_scaling=0`}},
-			bites:  bites,
-			ask:    []question{run("tcp_stream")},
 		},
 	}}
 }
@@ -62,21 +58,17 @@ func applicationLimited() cause {
 			sleep 0.013
 		done | awk '$1 == "T" { stopped++ } END { exit !(stopped > NR / 4) }'`}
 	bites := []step{{server, `serve`}, {client, `load`}, idle}
-	return cause{id: "application-limited", wordings: []wording{
+	return cause{id: "application-limited", bites: bites, ask: []question{run("tcp_stream")}, wordings: []wording{
 		{
 			name: "pauses", does: "the sending process is stopped for 60 ms, again and again, with 5 ms between",
 			on: across(),
 			inject: []step{{client, pausing + `
 		pausing "dport = :$PORT" 0.06 0.005`}},
-			bites: bites,
-			ask:   []question{run("tcp_stream")},
 		}, {
 			name: "long-pauses", does: "the sending process is stopped for 120 ms, again and again, with 10 ms between",
 			on: within(),
 			inject: []step{{client, pausing + `
 		pausing "dport = :$PORT" 0.12 0.01`}},
-			bites: bites,
-			ask:   []question{run("tcp_stream")},
 		},
 	}}
 }
@@ -86,21 +78,19 @@ func udpReceiveBuffer() cause {
 		before=$(counter UdpRcvbufErrors)
 		sleep 1
 		[ $(($(counter UdpRcvbufErrors) - before)) -gt 5000 ]`}}
-	return cause{id: "udp-receive-buffer", wordings: []wording{
+	return cause{id: "udp-receive-buffer", bites: bites, wordings: []wording{
 		{
 			name: "pauses", does: "the receiving process does not read for 300 ms of every 400",
 			on: across(),
 			inject: []step{{server, pausing + `
 		pausing "sport = :$PORT" 0.3 0.1`}},
-			bites: bites,
-			ask:   []question{run("udp_stream", "--rate", "600mbit", "--duration", "1s")},
+			ask: []question{run("udp_stream", "--rate", "600mbit", "--duration", "1s")},
 		}, {
 			name: "long-pauses", does: "the receiving process does not read for 600 ms of every 700",
 			on: within(),
 			inject: []step{{server, pausing + `
 		pausing "sport = :$PORT" 0.6 0.1`}},
-			bites: bites,
-			ask:   []question{run("udp_stream", "--rate", "400mbit", "--duration", "1s")},
+			ask: []question{run("udp_stream", "--rate", "400mbit", "--duration", "1s")},
 		},
 	}}
 }
@@ -120,18 +110,16 @@ func listenOverflow() cause {
 		kill -KILL $(ss -Hltnp "sport = :$PORT" | grep -o "pid=[0-9]*" | cut -d= -f2)
 		grown TcpExtListenOverflows`},
 	}
-	return cause{id: "listen-overflow", wordings: []wording{
+	return cause{id: "listen-overflow", bites: bites, wordings: []wording{
 		{
 			name: "silent", does: "the server's container lets one connection wait to be accepted",
 			on:     across(),
 			inject: []step{{server, `sysctl -qw net.core.somaxconn=1`}},
-			bites:  bites,
 			ask:    []question{run("http", "--connections", "32")},
 		}, {
 			name: "resetting", does: "the server's container lets two connections wait, and resets those beyond",
 			on:     across(),
 			inject: []step{{server, `sysctl -qw net.core.somaxconn=2 net.ipv4.tcp_abort_on_overflow=1`}},
-			bites:  bites,
 			ask:    []question{run("http", "--connections", "64")},
 		},
 	}}
@@ -145,21 +133,19 @@ func controlled(by string) step {
 }
 
 func congestionControl() cause {
-	return cause{id: "congestion-control", wordings: []wording{
+	return cause{id: "congestion-control", ask: []question{run("tcp_stream")}, wordings: []wording{
 		{
 			name: "bbr", does: "the client's route to the server sets bbr",
 			on: append(across(), within()...),
 			inject: []step{{client, reroute + `
 		reroute "$DIAL" congctl bbr`}},
 			bites: []step{{server, `serve`}, {client, `load`}, controlled("bbr")},
-			ask:   []question{run("tcp_stream")},
 		}, {
 			name: "reno", does: "the client's route to the server sets reno",
 			on: append(across(), within()...),
 			inject: []step{{client, reroute + `
 		reroute "$DIAL" congctl reno`}},
 			bites: []step{{server, `serve`}, {client, `load`}, controlled("reno")},
-			ask:   []question{run("tcp_stream")},
 		},
 	}}
 }

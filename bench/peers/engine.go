@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"sync"
@@ -67,9 +68,7 @@ func (e engine) measure(ctx context.Context, s *stage) (values, error) {
 	}
 	v := values{"cores": cores}
 	for _, tally := range []workload.Tally{out.Server, out.Client} {
-		for name, value := range tally.Metrics {
-			v[name] = value
-		}
+		maps.Copy(v, tally.Metrics)
 		if kind.TCP && tally.CC != congestion {
 			return nil, fmt.Errorf("%s: congestion control %q, not %s", e.label(), tally.CC, congestion)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,7 +163,7 @@ func (p page) summary() string {
 				ends = "**" + ends + "**"
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", out.name, ends, measureName(c.metric),
-				c.ours, scaled(st.mine, st.quantity), orNobody(st.other), scaled(st.theirs, st.quantity),
+				c.ours, scaled(st.mine, st.quantity), cmp.Or(st.other, "nobody"), scaled(st.theirs, st.quantity),
 				ratioText(st.ratio), boundText(c.bound, st.quantity.Better), st.verdict)
 		}
 	}
@@ -236,11 +237,4 @@ func (p page) nginxConfig() string {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
-}
-
-func orNobody(label string) string {
-	if label == "" {
-		return "nobody"
-	}
-	return label
 }

@@ -182,9 +182,10 @@ func TestBestPeerByItsMedian(t *testing.T) {
 		out.blocks = append(out.blocks, block)
 	}
 	st := out.weigh(claim{ours: "mode", metric: "throughput", bound: 1.5})
-	if st.other != "steady" || st.pairs != 7 || math.Abs(st.ratio.Value-2) > 1e-9 || st.verdict != holds {
-		t.Errorf("got %+v", st)
-	}
+	labtest.Equal(t, "other", st.other, "steady")
+	labtest.Equal(t, "number of pairs", st.pairs, 7)
+	labtest.Near(t, "ratio", st.ratio.Value, 2, 1e-9)
+	labtest.Equal(t, "verdict", st.verdict, holds)
 	st = out.weigh(claim{ours: "mode", metric: "throughput", than: "absent", bound: 1})
 	if st.verdict != inconclusive || st.pairs != 0 || !math.IsNaN(st.theirs) {
 		t.Errorf("against nobody: %+v", st)

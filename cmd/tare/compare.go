@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"strconv"
@@ -117,9 +116,7 @@ func (f *compareFlags) compare(s streams, files []string, gates weigh.Gates) err
 
 func (f *compareFlags) print(s streams, all []result.Comparison) error {
 	if f.json {
-		enc := json.NewEncoder(s.out)
-		enc.SetIndent("", " ")
-		return enc.Encode(map[string]any{"comparisons": all})
+		return writeJSON(s.out, map[string]any{"comparisons": all})
 	}
 	for n, c := range all {
 		if n > 0 {

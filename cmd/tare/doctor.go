@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -130,9 +129,7 @@ func pathName(e result.Examination) string {
 // print writes the findings for people, or for programs.
 func (f doctorFlags) print(w io.Writer, found []result.Finding, unread []result.Unread) error {
 	if f.json {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", " ")
-		return enc.Encode(struct {
+		return writeJSON(w, struct {
 			Findings []result.Finding `json:"findings"`
 			Unread   []result.Unread  `json:"unread"`
 		}{found, append([]result.Unread{}, probe.Unread(unread)...)})

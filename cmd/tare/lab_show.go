@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,9 +44,7 @@ func labShowCommand(s streams) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				enc := json.NewEncoder(s.out)
-				enc.SetIndent("", " ")
-				return enc.Encode(shown(namespaces))
+				return writeJSON(s.out, shown(namespaces))
 			}
 			for _, one := range shown(namespaces) {
 				one.print(s.out)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -84,9 +83,7 @@ func printList(ctx context.Context, s streams, kind string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		enc := json.NewEncoder(s.out)
-		enc.SetIndent("", " ")
-		return enc.Encode(all)
+		return writeJSON(s.out, all)
 	}
 	printTable(s.out, all)
 	return nil

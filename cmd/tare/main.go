@@ -143,9 +143,8 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	root.AddCommand(
 		runCommand(s), doctorCommand(s), traceCommand(s), compareCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
 		serveCommand(s), sendCommand(s),
-		agentCommand(s), keeperCommand(), relayCommand(s), waitCommand(), launchCommand(),
-		lookUpCommand(s), podExecCommand(), cniCommand(s), tunnelCommand(s),
 	)
+	root.AddCommand(hiddenCommands(s)...)
 	return root
 }
 

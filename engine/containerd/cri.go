@@ -20,9 +20,8 @@ const (
 	// namespace is containerd's namespace of all that its CRI service makes.
 	namespace = "k8s.io"
 
-	requestTimeout = 4 * time.Minute       // of one request: twice what kubelet allows
-	statusTimeout  = 2 * time.Second       // of a service that is starting
-	imageStep      = 10 * time.Millisecond // between two looks for the image
+	statusTimeout = 2 * time.Second       // of a service that is starting
+	imageStep     = 10 * time.Millisecond // between two looks for the image
 )
 
 // Client is a client of a host's containerd by the Container Runtime Interface
@@ -84,7 +83,7 @@ func (c *Client) addImage() error {
 	if err := c.host.Inside(func() error { return os.Remove(path) }); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), engine.RequestTimeout)
 	defer cancel()
 	for ; ; time.Sleep(imageStep) {
 		reply, err := c.images.ImageStatus(ctx, &cri.ImageStatusRequest{Image: &cri.ImageSpec{Image: engine.ImageName}})

@@ -70,7 +70,7 @@ func (c *Client) run(name string, network cri.NamespaceMode, ports []engine.Port
 			Protocol: protocol, ContainerPort: int32(port.Container), HostPort: int32(port.Host),
 		})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), engine.RequestTimeout)
 	defer cancel()
 	started, err := c.runtime.RunPodSandbox(ctx, &cri.RunPodSandboxRequest{Config: config})
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Client) run(name string, network cri.NamespaceMode, ports []engine.Port
 // remove stops and removes a pod with its containers: first its network, by the
 // plugins that made it.
 func (c *Client) remove(p Pod) error {
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), engine.RequestTimeout)
 	defer cancel()
 	if _, err := c.runtime.StopPodSandbox(ctx, &cri.StopPodSandboxRequest{PodSandboxId: p.id}); err != nil {
 		return fmt.Errorf("stop %s in %s: %w", p.name(), c.host.Name, err)
@@ -116,7 +116,7 @@ func (c *Client) add(p Pod, name string) (id string, err error) {
 	for _, folder := range folders {
 		mounts = append(mounts, &cri.Mount{ContainerPath: folder, HostPath: folder, Readonly: true})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), engine.RequestTimeout)
 	defer cancel()
 	created, err := c.runtime.CreateContainer(ctx, &cri.CreateContainerRequest{
 		PodSandboxId: p.id, SandboxConfig: p.config,
@@ -144,7 +144,7 @@ func (c *Client) add(p Pod, name string) (id string, err error) {
 
 // adopt adopts a container that add started.
 func (c *Client) adopt(in *lab.Container, p Pod, id string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), engine.RequestTimeout)
 	defer cancel()
 	pid, err := c.processOf(ctx, id)
 	if err != nil {

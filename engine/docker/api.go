@@ -9,14 +9,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"time"
 
 	"tare/engine"
 	"tare/lab"
 )
-
-// requestTimeout is how long a request to an engine may take.
-const requestTimeout = 60 * time.Second
 
 // refusal is an error that an engine answers a request with.
 type refusal struct {
@@ -41,7 +37,7 @@ func ask(h *lab.Host, method, path string, request, reply any) (err error) {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), engine.RequestTimeout)
 	defer cancel()
 	sent, err := http.NewRequestWithContext(ctx, method, "http://docker"+path, &body)
 	if err != nil {

@@ -5,7 +5,10 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"tare/test/labtest"
 )
 
 var update = flag.Bool("update", false, "write testdata again")
@@ -84,14 +87,6 @@ Neighbor        EstdCnt DropCnt ResetTime Reason
 
 Displayed neighbors 1
 `)
-	switch {
-	case len(bird) != 1:
-		t.Errorf("len(bird) is %v, want 1; BIRD: %q, FRR: %q", len(bird), bird, frr)
-	case bird[0] != "h3":
-		t.Errorf("bird[0] is %v, want \"h3\"; BIRD: %q, FRR: %q", bird[0], bird, frr)
-	case len(frr) != 1:
-		t.Errorf("len(frr) is %v, want 1; BIRD: %q, FRR: %q", len(frr), bird, frr)
-	case frr[0] != "10.0.0.2":
-		t.Errorf("frr[0] is %v, want \"10.0.0.2\"; BIRD: %q, FRR: %q", frr[0], bird, frr)
-	}
+	labtest.Equal(t, "BIRD's sessions that are not up", strings.Join(bird, " "), "h3")
+	labtest.Equal(t, "FRR's sessions that are not up", strings.Join(frr, " "), "10.0.0.2")
 }

@@ -9,6 +9,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // TestRealBrokenEnginesNameTheHop breaks networks of real parts, and reads where the
@@ -69,16 +70,13 @@ func TestRealBrokenEnginesNameTheHop(t *testing.T) {
 	for missing := range lost {
 		t.Errorf("no cell of %s", missing)
 	}
-	switch used := res.Noise.Daemons; {
-	case used == nil:
-		t.Errorf("used is nil; idle daemons: %+v", used)
-	case len(used.Each) == 0:
-		t.Errorf("len(used.Each) is 0; idle daemons: %+v", used)
-	case used.CPU <= 0:
-		t.Errorf("used.CPU is %v, want more than 0; idle daemons: %+v", used.CPU, used)
-	case used.Most < used.CPU:
-		t.Errorf("used.Most is %v, want at least %v; idle daemons: %+v", used.Most, used.CPU, used)
+	used := res.Noise.Daemons
+	if used == nil {
+		t.Fatal("nothing is known of idle daemons")
 	}
+	labtest.AtLeast(t, "number of idle daemons", len(used.Each), 1)
+	labtest.MoreThan(t, "CPU of idle daemons", used.CPU, 0)
+	labtest.AtLeast(t, "most CPU of idle daemons", used.Most, used.CPU)
 	if env := res.Environment; env.LabMemoryBytes == 0 || env.LabMemoryBytes > mostMemory || env.LabUp <= 0 {
 		t.Errorf("the lab took %v s and %d bytes", env.LabUp, env.LabMemoryBytes)
 	}

@@ -1,6 +1,6 @@
-// Package labtest is what the tests of labs share: the footprint that a lab
-// must not leave behind, a port for a server, and running the tests again as
-// an ordinary user.
+// Package labtest is what tests share: checks of single values, the footprint
+// that a lab must not leave behind, a port for a server, and running the tests
+// again as an ordinary user.
 package labtest
 
 import (
