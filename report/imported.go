@@ -133,11 +133,17 @@ func (w words) lost(c result.Cell, n *notes) string {
 
 // called is a value with the name of its metric.
 func (w words) called(metric, value string) string {
-	keys := map[string]string{
-		"offered_rate": "sent", "rtt_p50": "rtt_p50", "rtt_mean": "rtt_mean", "latency_one_way": "one_way", "latency_mean": "mean",
-	}
-	if key, has := keys[metric]; has {
-		return w.say(key, "value", value)
+	switch metric {
+	case "offered_rate":
+		return w.say("sent", "value", value)
+	case "rtt_p50":
+		return w.say("rtt_p50", "value", value)
+	case "rtt_mean":
+		return w.say("rtt_mean", "value", value)
+	case "latency_one_way":
+		return w.say("one_way", "value", value)
+	case "latency_mean":
+		return w.say("mean", "value", value)
 	}
 	return value
 }
