@@ -22,8 +22,8 @@ var floors = [][]string{
 	{"cmd/tare"},
 }
 
-// outside are the folders that stand beside the house: they may import any
-// floor and no floor may import them.
+// outside are the folders next to the house: they may import any floor, and no
+// floor may import them.
 var outside = []string{"bench", "parts", "test"}
 
 // sideways lists the only arrows allowed within a floor.

@@ -80,7 +80,7 @@ func TestUnknownPeersDisturbNoRun(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if warned := strings.Join(out.Sample().Warnings, "\n"); !strings.Contains(warned, "strangers") {
+		if warned := strings.Join(out.Sample().Warnings, "\n"); !strings.Contains(warned, "strangers: ") {
 			t.Errorf("%s: the warnings %q do not name the unknown peers", name, warned)
 		}
 	}

@@ -34,7 +34,7 @@ func (e evidence) cell(s spot) *result.Cell {
 	return nil
 }
 
-// has tells whether a cell was measured with parameters of its network.
+// has reports whether a cell was measured with the given parameters of its network.
 func has(params result.Params, asked result.Settings) bool {
 	for name, value := range asked.Map() {
 		if params.Text(name) != value {
@@ -65,7 +65,8 @@ func (e evidence) lacks(s spot) string {
 	return ""
 }
 
-// standIn tells whether another data path stood for the spot's network.
+// standIn reports whether the spot's network was a stand-in: another data path than
+// the real one.
 func (e evidence) standIn(s spot) bool {
 	c := e.cell(s)
 	return c != nil && c.Fidelity == network.StandIn
@@ -102,7 +103,7 @@ func valueOf(sample result.Sample, s spot) (float64, bool) {
 		v, known := sample.Metrics[s.metric]
 		return v, known
 	}
-	// A sweep tells round trips of the smaller sizes only: the first of its series.
+	// A sweep has round trips of the smaller sizes only: the first of its series.
 	at, series := slices.Index(sample.Series["size"], float64(s.size)), sample.Series[s.metric]
 	if at < 0 || at >= len(series) {
 		return 0, false

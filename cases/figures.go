@@ -15,18 +15,18 @@ import (
 // mtu is that of the hosts in every article, in bytes.
 const mtu = 1500
 
-// figures sets every published number beside what was measured of its like.
+// figures compares every published number with what was measured for it.
 func (c Case) figures(p published, e evidence) []result.Figure {
 	all := []result.Figure{}
 	for _, f := range p.Figures {
-		all = append(all, c.beside(f, p, e))
+		all = append(all, c.compare(f, p, e))
 	}
 	return all
 }
 
-// beside is one published number and what was measured of its like. A value is
-// compared where a link sets it; else what the network costs is.
-func (c Case) beside(f figure, p published, e evidence) result.Figure {
+// compare compares one published number with what was measured for it: the value
+// itself where a link limits it, else the toll.
+func (c Case) compare(f figure, p published, e evidence) result.Figure {
 	s := c.spotOf(f)
 	row := result.Figure{
 		Experiment: s.experiment, Network: f.Network, As: s.network, Path: s.path, Workload: s.workload,
@@ -77,11 +77,11 @@ func unitOf(metric string) string {
 	return q.Unit
 }
 
-// setting is what tells a figure from others of its network.
+// setting is what distinguishes a figure from others of its network.
 func (f figure) setting() string {
 	var words []string
-	add := func(said bool, format string, values ...any) {
-		if said {
+	add := func(known bool, format string, values ...any) {
+		if known {
 			words = append(words, fmt.Sprintf(format, values...))
 		}
 	}
@@ -102,15 +102,16 @@ func (f figure) setting() string {
 	return strings.Join(words, ", ")
 }
 
-// apart tells of a figure that a sweep visits too, and that was measured without.
+// apart reports whether a figure that a sweep also measures was measured in a run
+// without the sweep.
 func (f figure) apart() bool { return strings.Contains(f.Note, "run apart") }
 
-// alike tells whether two figures differ in their networks alone.
+// alike reports whether two figures differ only in their networks.
 func (f figure) alike(g figure) bool {
 	return f.Experiment == g.Experiment && f.Path == g.Path && f.Workload == g.Workload && f.Metric == g.Metric && f.setting() == g.setting()
 }
 
-// reference is the figure that another is compared with: the host's of its own
+// reference is the figure that another is compared with: the host's in the same
 // table, else that of the first network there. The reference itself has none.
 func (p published) reference(f figure) (figure, bool) {
 	first := slices.IndexFunc(p.Figures, f.alike)
@@ -134,7 +135,8 @@ func (f figure) tollOver(reference figure) *float64 {
 	return &t
 }
 
-// lowerIsBetter tells it of metrics too that tare has not, as latency_p975.
+// lowerIsBetter reports whether a lower value is better, also for metrics that tare
+// does not have, such as latency_p975.
 func (f figure) lowerIsBetter() bool {
 	if q, known := result.QuantityOf(f.Metric); known {
 		return q.Better == result.Lower
@@ -142,7 +144,7 @@ func (f figure) lowerIsBetter() bool {
 	return f.Unit == "s"
 }
 
-// tollOf is a figure's toll over the host of its own table; nil: that has none.
+// tollOf is a figure's toll over the host of the same table; nil: there is no host.
 func (p published) tollOf(f figure) *float64 {
 	if of, compared := p.reference(f); compared && of.Network == network.Baseline {
 		return f.tollOver(of)

@@ -12,41 +12,41 @@ import (
 	"tare/weigh"
 )
 
-// Judge joins the results of a case's experiments, by name, and says what came of
-// its claims. refereed is Published after a referee has seen it. Experiments that
-// are not there yet leave their claims open.
+// Judge joins the results of a case's experiments, by name, and gives a verdict on
+// each claim. refereed is Published after a referee has checked it. Claims about
+// experiments that were not measured yet stay open.
 func (c Case) Judge(results map[string]*result.Result, refereed *result.Result) (*result.Result, error) {
 	p, err := c.read()
 	if err != nil {
 		return nil, err
 	}
 	e := evidence(results)
-	told := &result.Case{
+	judged := &result.Case{
 		ID: c.ID, Title: p.Title, Experiments: []result.CaseExperiment{}, Claims: []result.Claim{},
 		Figures: c.figures(p, e), Odd: c.odd(p, refereed), Defects: append([]string{}, p.Defects...), Recommends: p.Recommends,
 	}
 	for n, claim := range c.Claims {
 		a := claim.judgeIt(e)
-		told.Claims = append(told.Claims, result.Claim{
+		judged.Claims = append(judged.Claims, result.Claim{
 			Text: claim.text, Kind: p.Claims[n].Kind, Note: p.Claims[n].Note, Verdict: a.verdict, Because: a.because,
 		})
 	}
-	told.Ours, told.Because = c.recommend(e)
+	judged.Ours, judged.Because = c.recommend(e)
 	whole := c.join(results)
 	for _, x := range c.Experiments {
 		if res := results[x.Name]; res != nil {
-			told.Experiments = append(told.Experiments, result.CaseExperiment{Name: x.Name, Doc: x.Doc, Plan: res.Plan})
+			judged.Experiments = append(judged.Experiments, result.CaseExperiment{Name: x.Name, Doc: x.Doc, Plan: res.Plan})
 		}
 	}
 	if whole != nil {
-		whole.Case = told
+		whole.Case = judged
 	}
 	return whole, nil
 }
 
-// recommend names the candidate that costs least and those that are not worse as
-// far as this machine tells, and why; those that a stand-in stands for, or that
-// were not measured, are none.
+// recommend names the candidate that costs least, those that are not measurably
+// worse on this machine, and the reason. Stand-ins and networks that were not
+// measured are no candidates.
 func (c Case) recommend(e evidence) (name, because string) {
 	type ranked struct {
 		at   spot
@@ -139,8 +139,8 @@ func cellsIn(experiment string, res *result.Result) []result.Cell {
 	return cells
 }
 
-// joinPlans lists what either measures; what differs between them stands with
-// each cell.
+// joinPlans lists what either plan measures. Each cell has the parameters in which
+// they differ.
 func joinPlans(a, b result.Plan) result.Plan {
 	a.Networks = union(a.Networks, b.Networks)
 	a.Paths = union(a.Paths, b.Paths)

@@ -9,7 +9,7 @@ import (
 	"tare/result"
 )
 
-// verdictOn finds what came of a claim that begins so.
+// verdictOn finds the verdict on the claim that begins with a text.
 func verdictOn(t *testing.T, res *result.Result, begins string) result.Claim {
 	t.Helper()
 	for _, c := range res.Case.Claims {
@@ -44,8 +44,8 @@ func TestATollIsReproducedWhereItIsThat(t *testing.T) {
 	}
 }
 
-// TestBaselinesThatDifferDecideNothing takes a toll that is told, and one of the
-// two baselines away from the other by more than that.
+// TestBaselinesThatDifferDecideNothing has a toll that is detected, and then two
+// baselines that differ by more than the toll.
 func TestBaselinesThatDifferDecideNothing(t *testing.T) {
 	c := find(t, "containerd-linux-bridge")
 	refereed, err := c.Published()
@@ -180,8 +180,8 @@ func TestWhatPublishedFiguresCannotBe(t *testing.T) {
 	}
 }
 
-// TestExperimentsAreJoined: one result holds the cells of all, and says where some
-// are missing that it is not finished.
+// TestExperimentsAreJoined: one result holds the cells of all experiments, and is not
+// finished while some are missing.
 func TestExperimentsAreJoined(t *testing.T) {
 	c := find(t, "docker-bridge-ovs-overlay")
 	results := measuredBy(c, nil, network.Product)

@@ -23,7 +23,7 @@ type claim struct {
 	ofLink float64
 }
 
-// judgeIt judges a claim by what was measured.
+// judgeIt gives the verdict on a claim by what was measured.
 func (c claim) judgeIt(e evidence) answer {
 	if c.judge != nil {
 		return c.judge(e)
@@ -31,7 +31,7 @@ func (c claim) judgeIt(e evidence) answer {
 	return costs(*c.toll)(e)
 }
 
-// judge tells what becomes of a claim.
+// judge gives the verdict on a claim.
 type judge func(e evidence) answer
 
 // answer is a verdict of result.Claim, and the numbers for it.
@@ -39,22 +39,22 @@ type answer struct{ verdict, because string }
 
 func untestable(because string) answer { return answer{result.ClaimUntestable, because} }
 
-func told(holds bool, because string) answer {
+func reproducedIf(holds bool, because string) answer {
 	if holds {
 		return answer{result.ClaimReproduced, because}
 	}
 	return answer{result.ClaimNotReproduced, because}
 }
 
-// judged asks for a verdict where all spots were measured on their real data
-// path; a stand-in decides nothing, and shows its numbers.
-func (e evidence) judged(spots []spot, tell func() answer) answer {
+// onRealPaths asks for a verdict if all spots were measured on their real data path.
+// A stand-in decides nothing: the answer only has its numbers.
+func (e evidence) onRealPaths(spots []spot, decide func() answer) answer {
 	for _, s := range spots {
 		if missing := e.lacks(s); missing != "" {
 			return untestable(missing)
 		}
 	}
-	a := tell()
+	a := decide()
 	for _, s := range spots {
 		if e.standIn(s) {
 			return untestable(s.network + " is a stand-in here, which decides nothing; its numbers: " + a.because)
@@ -78,21 +78,21 @@ func noBetter(s, than spot) judge {
 	return compared(s, than, func(v stats.Verdict) bool { return v != stats.Faster })
 }
 
-// compared claims what holds of the verdict on one spot beside another.
+// compared claims something about the verdict on one spot compared with another.
 func compared(s, than spot, holds func(stats.Verdict) bool) judge {
 	return func(e evidence) answer {
-		return e.judged([]spot{s, than}, func() answer {
+		return e.onRealPaths([]spot{s, than}, func() answer {
 			w := e.weigh(s, than)
 			if w.Verdict == stats.Inconclusive {
 				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", textOf(w, s, than), percent(w.Least)))
 			}
-			return told(holds(w.Verdict), textOf(w, s, than))
+			return reproducedIf(holds(w.Verdict), textOf(w, s, than))
 		})
 	}
 }
 
-// every joins claims: one that is not reproduced settles it, and one that can't be
-// tested leaves it open.
+// every joins claims: if one is not reproduced the whole is not; else, if one can't
+// be tested, the whole can't be tested.
 func every(parts ...judge) judge {
 	return func(e evidence) answer {
 		all := answer{verdict: result.ClaimReproduced}
@@ -109,19 +109,19 @@ func every(parts ...judge) judge {
 	}
 }
 
-// whose answers whether a network's toll is that of the one below it, which has its
-// data path without its engine: where that one costs, and what the engine adds is
-// not worse and less than that.
+// whose claims that a network's toll is that of the network below it, which has the
+// same data path without the engine. It is reproduced if the one below has a toll,
+// and what the engine adds is not worse and less than that.
 func whose(s, below spot, theirs, ours string) judge {
 	return func(e evidence) answer {
-		return e.judged([]spot{s, below, below.host()}, func() answer {
+		return e.onRealPaths([]spot{s, below, below.host()}, func() answer {
 			own, added := e.weigh(below, below.host()), e.weigh(s, below)
-			text := fmt.Sprintf("%s costs %s, %s beside it %s more", below.network, interval(own), s.network, interval(added))
+			text := fmt.Sprintf("%s costs %s, and %s %s more", below.network, interval(own), s.network, interval(added))
 			switch {
 			case added.Verdict == stats.Slower:
-				return told(false, ours+": "+text)
+				return reproducedIf(false, ours+": "+text)
 			case own.Trusted() && added.Trusted() && own.Low > 0 && added.High < own.Value:
-				return told(true, theirs+": "+text)
+				return reproducedIf(true, theirs+": "+text)
 			}
 			return untestable("inconclusive: " + text)
 		})
@@ -141,7 +141,8 @@ func only(word string, then judge) judge {
 	}
 }
 
-// never is for what no measurement here can tell; spots are shown beside.
+// never is for claims that no measurement here can test; the numbers of the spots
+// are shown with it.
 func never(why string, shown ...spot) judge {
 	return func(e evidence) answer {
 		why := why
@@ -154,12 +155,12 @@ func never(why string, shown ...spot) judge {
 	}
 }
 
-// text says by how much one spot is worse than another.
+// textOf is by how much one spot is worse than another.
 func textOf(w weigh.Weighing, s, than spot) string {
 	return strings.TrimSpace(fmt.Sprintf("%s is %s of %s %s", s, words(w), than.network, difference(s, than)))
 }
 
-// difference is what tells one spot from another beside its network.
+// difference is in what else than its network one spot differs from another.
 func difference(s, than spot) string {
 	var words []string
 	if s.params != than.params && than.params != "" {

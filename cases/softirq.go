@@ -18,13 +18,13 @@ const severalCPUs = 4
 func fillsCPU(s spot, fills bool) judge {
 	const full = 0.9 // of a CPU's time
 	return func(e evidence) answer {
-		return e.judged([]spot{s}, func() answer {
+		return e.onRealPaths([]spot{s}, func() answer {
 			cpu, share := busiest(e.cell(s))
 			text := fmt.Sprintf("receiving takes %s of CPU %d, the most of all CPUs, with %s on %s", percent(share), cpu, s.network, s.path)
 			if e[s.experiment].Environment.CPUs < severalCPUs {
 				return untestable("each host has one CPU here, which its application uses too: " + text)
 			}
-			return told(share >= full == fills, text)
+			return reproducedIf(share >= full == fills, text)
 		})
 	}
 }

@@ -64,7 +64,7 @@ func bytesText(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// names are those of networks here that published ones stand for.
+// names gives the network here that is measured for each published one.
 func names() map[string]string {
 	return map[string]string{
 		"calico":        "bgp",
@@ -77,11 +77,11 @@ func names() map[string]string {
 	}
 }
 
-// workloads are those here that published ones stand for.
+// workloads gives the workload here that is measured for each published one.
 func workloads() map[string]string { return map[string]string{"mysql_point_select": "mysql"} }
 
-// metrics are those here that published ones stand for; qperf's one way is half a
-// round trip, and the ratio of halves is that of the whole.
+// metrics gives the metric here that is measured for each published one. qperf's
+// one-way latency is half a round trip, and the ratio of halves is that of the whole.
 func metrics() map[string]string {
 	return map[string]string{"throughput_steady": "throughput", "latency_one_way": "rtt_mean"}
 }

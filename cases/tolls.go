@@ -24,18 +24,18 @@ type span struct {
 // least toll that counts does not meet it; else it is inconclusive.
 func costs(s span) judge {
 	return func(e evidence) answer {
-		return e.judged([]spot{s.spot, s.host()}, func() answer {
+		return e.onRealPaths([]spot{s.spot, s.host()}, func() answer {
 			w := e.weigh(s.spot, s.host())
 			text := fmt.Sprintf("the toll of %s on its %s (%s%s) is %s; published: %s", s.network, s.metric, s.path, sized(s.spot), interval(w), s.text())
 			margin := w.Least
 			if w.Whole && (w.High+margin < s.low || w.Low-margin > s.high) {
-				return told(false, text)
+				return reproducedIf(false, text)
 			}
 			meets := w.High+stats.DeclaredMargin >= s.low && w.Low-stats.DeclaredMargin <= s.high
 			if !w.Trusted() || !meets || w.Low <= 0 || w.High-w.Low > max(widest*s.high, 2*stats.DeclaredMargin) {
 				return untestable("inconclusive: " + text + ", margin " + percent(margin))
 			}
-			return told(true, text)
+			return reproducedIf(true, text)
 		})
 	}
 }
@@ -62,13 +62,13 @@ const nearlyNothing = 50.0/1448 + stats.DeclaredMargin
 // atMost judges whether a toll is at most a value: "nearly lossless".
 func atMost(s spot, most float64) judge {
 	return func(e evidence) answer {
-		return e.judged([]spot{s, s.host()}, func() answer {
+		return e.onRealPaths([]spot{s, s.host()}, func() answer {
 			w := e.weigh(s, s.host())
 			text := fmt.Sprintf("the toll of %s on its %s is %s; the claim allows up to %s", s.network, s.metric, interval(w), percent(most))
 			if !w.Trusted() || w.Low <= most && w.High > most {
 				return untestable("inconclusive: " + text)
 			}
-			return told(w.High <= most, text)
+			return reproducedIf(w.High <= most, text)
 		})
 	}
 }
@@ -78,7 +78,7 @@ func atMost(s spot, most float64) judge {
 func heldByLink(s spot) judge {
 	const enough = 0.99
 	return func(e evidence) answer {
-		return e.judged([]spot{s}, func() answer {
+		return e.onRealPaths([]spot{s}, func() answer {
 			m := e.metric(s)
 			if m == nil || m.Ceiling == nil || m.Low == nil {
 				return untestable(s.network + " has no ceiling or no interval here")
@@ -88,7 +88,7 @@ func heldByLink(s spot) judge {
 			if low < enough && high >= enough {
 				return untestable("inconclusive: " + text)
 			}
-			return told(low >= enough, text)
+			return reproducedIf(low >= enough, text)
 		})
 	}
 }
@@ -98,7 +98,7 @@ func heldByLink(s spot) judge {
 func mostSizes(s span, sizes ...int) judge {
 	return func(e evidence) answer {
 		first := s.at(sizes[0])
-		return e.judged([]spot{first, first.host()}, func() answer {
+		return e.onRealPaths([]spot{first, first.host()}, func() answer {
 			within, least, most := 0, 1.0, -1.0
 			for _, size := range sizes {
 				at := s.at(size)
@@ -108,7 +108,7 @@ func mostSizes(s span, sizes ...int) judge {
 				}
 				least, most = min(least, w.Value), max(most, w.Value)
 			}
-			return told(2*within > len(sizes), fmt.Sprintf("at %d of %d sizes the toll of %s is within %s; over all sizes it is from %.1f to %s",
+			return reproducedIf(2*within > len(sizes), fmt.Sprintf("at %d of %d sizes the toll of %s is within %s; over all sizes it is from %.1f to %s",
 				within, len(sizes), s.network, s.text(), 100*least, percent(most)))
 		})
 	}
@@ -121,7 +121,7 @@ func widens(s spot, links ...result.BitsPerSecond) judge {
 		for _, link := range links {
 			spots = append(spots, s.over(link), s.over(link).host())
 		}
-		return e.judged(spots, func() answer {
+		return e.onRealPaths(spots, func() answer {
 			var tolls []weigh.Weighing
 			text := "the toll of " + s.network
 			for _, link := range links {
@@ -134,9 +134,9 @@ func widens(s spot, links ...result.BitsPerSecond) judge {
 			case !first.Trusted() || !last.Trusted():
 				return untestable("inconclusive: " + text)
 			case last.Low > first.High+stats.DeclaredMargin:
-				return told(true, text)
+				return reproducedIf(true, text)
 			case last.High < first.Low || last.Verdict == stats.Equal:
-				return told(false, text)
+				return reproducedIf(false, text)
 			}
 			return untestable("inconclusive: " + text)
 		})

@@ -9,8 +9,8 @@ import (
 	"tare/result"
 )
 
-// variant is one setting of an axis, and the tolls of a tunnel and of the
-// bridge that it is built upon under it.
+// variant is one setting of an axis, and under it the tolls of a tunnel and of the
+// bridge, its parent.
 type variant struct {
 	value         any
 	tunnel, below float64

@@ -13,7 +13,7 @@ type Evidence struct {
 	result.Examination
 
 	// Lab names the lab whose places these are, for the commands of fixes; empty:
-	// none stands.
+	// it no longer exists.
 	Lab string
 	// Prefix completes a place to an address of the lab: "vxlan.".
 	Prefix string
@@ -22,9 +22,8 @@ type Evidence struct {
 	// for one.
 	CC string
 
-	// Where a measurement stands behind it: the cell, that of its baseline and that
-	// of the network which this one is built upon, on the same path, and how quiet
-	// the machine was.
+	// If a measurement is explained: its cell, that of the baseline and that of the
+	// parent network, on the same path, and how quiet the machine was.
 	Cell     *result.Cell
 	Baseline *result.Cell
 	Parent   *result.Cell
@@ -54,7 +53,7 @@ const (
 	legacyTables = "/proc/net/ip_tables_names"
 )
 
-// state is what a source says of a place; nil: nothing.
+// state is what a source reports about a place; nil: nothing.
 func (e *Evidence) state(at, source string) map[string]any {
 	for _, s := range e.States {
 		if s.At == at && s.Source == source {
@@ -64,8 +63,8 @@ func (e *Evidence) state(at, source string) map[string]any {
 	return nil
 }
 
-// unread tells whether a source could not be read at some place. One that could
-// and has no state holds nothing.
+// unread reports whether a source could not be read at some place. A source that
+// was read and gave no state is empty.
 func (e *Evidence) unread(source string) bool {
 	return slices.ContainsFunc(e.Unread, func(u result.Unread) bool { return u.Source == source })
 }
@@ -147,14 +146,14 @@ func (e *Evidence) failed() (result.Trial, bool) {
 // smallest is how large a message still counts as a small one.
 const smallest = 128
 
-// dead tells that not even small messages pass.
+// dead reports whether not even small messages pass.
 func (e *Evidence) dead() bool {
 	t, failed := e.failed()
 	return failed && t.Size <= smallest
 }
 
-// said is the evidence that a trial failed.
-func said(t result.Trial) result.Evidence {
+// errorOf is the evidence that a trial failed.
+func errorOf(t result.Trial) result.Evidence {
 	return seen(fmt.Sprintf("%s with %d bytes", t.Workload, t.Size), t.Error, "", trials)
 }
 

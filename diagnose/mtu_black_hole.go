@@ -15,7 +15,7 @@ const (
 )
 
 // mtuBlackHole finds a path that passes small packets and drops large ones without
-// telling the sender (RFC 2923).
+// an ICMP message to the sender (RFC 2923).
 func mtuBlackHole() Rule {
 	return Rule{
 		ID: "mtu-black-hole", Grave: true, Doc: doc("mtu-black-hole"),
@@ -32,7 +32,7 @@ func mtuBlackHole() Rule {
 			}
 			f := result.Finding{
 				Cause:      fmt.Sprintf("packets of %d bytes are lost between %s and %s, small ones pass", packet, e.Client, e.Server),
-				Evidence:   []result.Evidence{said(t), e.trialFailed()},
+				Evidence:   []result.Evidence{errorOf(t), e.trialFailed()},
 				Remedy:     remedy(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", least(e.Inner, packet)-leastRoom)),
 				Confidence: 0.9,
 			}

@@ -40,7 +40,7 @@ func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	return result.Finding{
 		Cause: fmt.Sprintf("%s refuses the published port of %s: no rule forwards it and nothing listens", at, e.Server),
 		Evidence: []result.Evidence{
-			said(t), seen("Tcp.OutRsts", e.counted(at, snmp, "Tcp.OutRsts"), at, snmp),
+			errorOf(t), seen("Tcp.OutRsts", e.counted(at, snmp, "Tcp.OutRsts"), at, snmp),
 			seen("Icmp.OutDestUnreachs", e.counted(at, snmp, "Icmp.OutDestUnreachs"), at, snmp),
 		},
 		Fix:        e.run(at, "nft list table ip nat") + "  # then publish the port again with the container engine",

@@ -19,7 +19,7 @@ func lostUnexplained() Rule {
 			at := cmp.Or(l.at, e.Client)
 			return []result.Finding{{
 				Cause:      "no packet passes from " + e.Client + " to " + e.Server + ": " + l.where(),
-				Evidence:   []result.Evidence{said(t)},
+				Evidence:   []result.Evidence{errorOf(t)},
 				Fix:        e.run(at, "ip -s -s link") + "  # then check the drop counters, the routes and the firewall there",
 				Confidence: 0.3,
 			}}

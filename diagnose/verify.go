@@ -42,9 +42,9 @@ func sameCell(res *result.Result, cell *result.Cell, but []string) *result.Cell 
 	return again
 }
 
-// gaveBack compares a cell before and after a fix, and tells whether it is
-// better by more than its intervals. A cell that failed is given back whole
-// where it is measured now.
+// gaveBack compares a cell before and after a fix, and reports whether it is better
+// by more than its intervals. A cell that failed before and is measured now has
+// recovered all of it.
 func gaveBack(before, after *result.Cell) (*result.Verified, bool) {
 	if before.Status == result.StatusFailed {
 		if after == nil {

@@ -29,7 +29,7 @@ func (e *Evidence) trialFailed() result.Evidence {
 	if !failed {
 		return result.Evidence{}
 	}
-	evidence := said(t)
+	evidence := errorOf(t)
 	if l := e.lost(t); l.known {
 		evidence.Value = l.where()
 	}

@@ -14,7 +14,7 @@ import (
 
 // Weigh names the causes of a result's tolls: those of each cell that was
 // measured, and of the machine. Findings that a cell has already stay. lab is the
-// name of the lab that was measured, if it still stands; else empty.
+// name of the lab that was measured, if it still exists; else empty.
 func Weigh(res *result.Result, lab string) {
 	res.Findings = append(res.Findings, find(&Evidence{Noise: res.Noise}, Machine())...)
 	groups := weigh.Groups(res)
@@ -80,8 +80,8 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 	return e
 }
 
-// slower is the toll of a cell that is slower by its verdict, on the first metric
-// that says so: the headline stands first.
+// slower is the toll of a cell whose verdict is slower, on the first metric that
+// has this verdict: the headline comes first.
 func slower(cell *result.Cell) (result.Metric, bool) {
 	for _, m := range cell.Metrics {
 		if m.Toll != nil && m.Toll.Verdict == string(stats.Slower) {
@@ -139,7 +139,7 @@ func (e *Evidence) tolled(m result.Metric) []result.Evidence {
 	all := []result.Evidence{{Name: "toll of " + e.Network + " on " + m.Name, Value: m.Toll.Value, Source: "this result"}}
 	if e.Parent != nil {
 		if p := weigh.Metric(e.Parent, m.Name); p != nil && p.Toll != nil {
-			all = append(all, result.Evidence{Name: "toll of " + e.Parent.Network + ", which it is built upon", Value: p.Toll.Value, Source: "this result"})
+			all = append(all, result.Evidence{Name: "toll of " + e.Parent.Network + ", its parent", Value: p.Toll.Value, Source: "this result"})
 		}
 	}
 	return all
@@ -159,8 +159,8 @@ func (e *Evidence) mean(counter string) float64 {
 	return sum / n
 }
 
-// cellLoses tells whether what was measured lost packets, and the share where that
-// is known.
+// cellLoses reports whether the measurement lost packets, and the share if that is
+// known.
 func (e *Evidence) cellLoses() (float64, bool) {
 	var loss, again float64
 	for _, s := range e.Cell.Samples {

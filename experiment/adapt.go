@@ -19,7 +19,7 @@ func runsOf(p result.Plan) (runs int) {
 	return runs
 }
 
-// Skip leaves a network out of a plan and says why in it.
+// Skip leaves a network out of a plan, and records the reason in the plan.
 func Skip(p result.Plan, name, reason string) result.Plan {
 	kept := slices.Clone(p.Networks)
 	p.Networks = slices.DeleteFunc(kept, func(n result.NetworkPlan) bool { return n.Name == name })

@@ -36,8 +36,8 @@ func everyPlan(kind workload.Workload) result.Plan {
 	})
 }
 
-// TestEveryParameterIsDeclared holds every parameter that a plan can give a cell to
-// be an axis, or one that a network declares, and never both.
+// TestEveryParameterIsDeclared checks that every parameter that a plan can give a
+// cell is an axis, or is declared by a network, and never both.
 func TestEveryParameterIsDeclared(t *testing.T) {
 	settings := map[string]string{}
 	for _, p := range network.Params() {

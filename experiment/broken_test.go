@@ -21,12 +21,12 @@ func drop(hook, match string) string {
 	return "nft add table ip t && nft add chain ip t c '{ type filter hook " + hook + " priority 0; }' && nft add rule ip t c " + match + " drop"
 }
 
-// TestLabBrokenHopIsNamed breaks networks at one place each, and reads where the
-// functional check says that it lost the packet.
+// TestLabBrokenHopIsNamed breaks each network at one place, and checks at which hop
+// the functional check reports that the packet was lost.
 func TestLabBrokenHopIsNamed(t *testing.T) {
 	breaks := map[string]struct {
 		network, path, at, breaks string
-		says                      []string
+		want                      []string
 	}{
 		"the container's own link": {"route", network.CrossHost, "route.h1/c1", "ip link set eth0 down",
 			[]string{"lost in route.h1/c1", "eth0 in route.h1/c1 is down"}},
@@ -66,9 +66,9 @@ func TestLabBrokenHopIsNamed(t *testing.T) {
 				return
 			}
 			t.Logf("%s: %s %s", name, cell.Status, cell.Reason)
-			for _, text := range c.says {
+			for _, text := range c.want {
 				if cell.Status != result.StatusFailed || !strings.Contains(cell.Reason, text) {
-					t.Errorf("%s: %s %q does not say %q", name, cell.Status, cell.Reason, text)
+					t.Errorf("%s: %s %q does not contain %q", name, cell.Status, cell.Reason, text)
 				}
 			}
 		})
@@ -76,7 +76,7 @@ func TestLabBrokenHopIsNamed(t *testing.T) {
 	wait.Wait()
 }
 
-// TestLabBrokenOutsideIsAWarning: what is not measured fails no cell.
+// TestLabBrokenOutsideIsAWarning: a path that is not measured fails no cell.
 func TestLabBrokenOutsideIsAWarning(t *testing.T) {
 	labtest.NoLeaks(t)
 	cell, err := broken(t.Context(), "nat", network.PublishedPort, "nat.h1", drop("forward", "tcp dport 5211"))
@@ -86,10 +86,10 @@ func TestLabBrokenOutsideIsAWarning(t *testing.T) {
 	if cell.Status != result.StatusOK || len(cell.Metrics) == 0 {
 		t.Fatalf("%s: %s", cell.Status, cell.Reason)
 	}
-	said := strings.Join(cell.Metrics[0].Warnings, "\n")
+	warned := strings.Join(cell.Metrics[0].Warnings, "\n")
 	for _, text := range []string{"outside: a container does not reach the other host", "lost behind br0 in nat.h1"} {
-		if !strings.Contains(said, text) {
-			t.Errorf("%q does not say %q", said, text)
+		if !strings.Contains(warned, text) {
+			t.Errorf("%q does not contain %q", warned, text)
 		}
 	}
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // group is what a plan has compared with each other: a cell at each of its places,
-// the two baselines among them, on one path under one workload, nic and link.
+// including the two baselines, on one path under one workload, nic and link.
 type group struct {
 	path     string
 	workload result.WorkloadPlan
@@ -29,13 +29,13 @@ type group struct {
 	places   []place // the two baselines first
 }
 
-// between is what lies between the hosts of an underlay.
+// between is what connects the hosts of a cluster.
 type between struct {
 	nic  string
 	link result.BitsPerSecond // 0: as fast as the CPU
 }
 
-// place is where one run happens: a network on an underlay.
+// place is where one run happens: a network on its cluster.
 type place struct {
 	network  network.Network
 	cluster  string
@@ -75,7 +75,7 @@ func betweenOf(p result.Plan) []between {
 	return all
 }
 
-// linksOf are the links that every network runs under.
+// linksOf are the link rates that every network is measured at.
 func linksOf(p result.Plan) []result.BitsPerSecond {
 	if len(p.Links) > 0 {
 		return p.Links
@@ -83,7 +83,7 @@ func linksOf(p result.Plan) []result.BitsPerSecond {
 	return []result.BitsPerSecond{p.Link}
 }
 
-// extraNICs are the models that only encapsulating networks run under.
+// extraNICs are the models that only encapsulating networks are measured with.
 func extraNICs(p result.Plan) []string {
 	var extra []string
 	for _, nic := range p.EncapNIC {
@@ -119,7 +119,7 @@ func cellsOn(p result.Plan, path string, b between) []place {
 	return append(baselinesOn(p, b), cells...)
 }
 
-// placeOf is where the plan's network of that place runs.
+// placeOf is the place of the plan's network with that index.
 func placeOf(p result.Plan, at int, n network.Network, b between) place {
 	return place{
 		network: n, cluster: clusterName(p, variantName(p, at), b, ""),
@@ -151,7 +151,7 @@ func variantName(p result.Plan, at int) string {
 	return fmt.Sprintf("%s-%d", p.Networks[at].Name, again)
 }
 
-// clusterName is the network's own name, with what sets it apart.
+// clusterName is the network's name with the parameters that distinguish it.
 func clusterName(p result.Plan, name string, b between, layout string) string {
 	if len(p.NIC) == 0 || b.nic != p.NIC[0] {
 		name += "-" + b.nic
@@ -165,7 +165,7 @@ func clusterName(p result.Plan, name string, b between, layout string) string {
 	return name
 }
 
-// Spec is the lab that a plan needs: one underlay per network, nic and link, two
+// Spec is the lab that a plan needs: one cluster per network, nic and link, two
 // for the baseline.
 func Spec(p result.Plan, hosts, containers int) site.Spec {
 	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, RPS: p.RPS == rpsOn, Clusters: []site.ClusterSpec{}}
@@ -187,8 +187,8 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 	return spec
 }
 
-// joinAlike joins the hosts of every underlay by a switch where one has more
-// than two: they are weighed against each other.
+// joinAlike connects the hosts of every cluster by a switch if any cluster has more
+// than two hosts: what is compared is then connected alike.
 func joinAlike(clusters []site.ClusterSpec) {
 	if !slices.ContainsFunc(clusters, func(spec site.ClusterSpec) bool { return spec.Hosts > 2 }) {
 		return
@@ -198,7 +198,7 @@ func joinAlike(clusters []site.ClusterSpec) {
 	}
 }
 
-// withSettings gives an underlay the parameters of its network. Check has seen
+// withSettings gives a cluster the parameters of its network. Check has seen
 // that those of number are numbers.
 func withSettings(settings result.Settings, spec site.ClusterSpec) site.ClusterSpec {
 	if settings == "" {
@@ -213,7 +213,7 @@ func withSettings(settings result.Settings, spec site.ClusterSpec) site.ClusterS
 	return spec
 }
 
-// params identify a cell beside network, path and workload.
+// params identify a cell, together with its network, path and workload.
 func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	nic := g.nic
 	if cell.link > 0 {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden holds text against a file in testdata.
+// golden compares text with a file in testdata.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -52,8 +52,8 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 	golden(t, "quick_underlays.txt", b.String())
 }
 
-// TestLinksAreAnAxis: every network stands under every link beside the host under
-// the same one, but for a network with a link of its own.
+// TestLinksAreAnAxis: every network is measured on every link rate, and so is its
+// host; a network with its own link only on that.
 func TestLinksAreAnAxis(t *testing.T) {
 	p := Complete(result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}, {Name: "route", Link: 5e7}}, Paths: []string{network.CrossHost},
@@ -73,7 +73,7 @@ func TestLinksAreAnAxis(t *testing.T) {
 		t.Errorf("cells %q, want %q", got, want)
 	}
 	if spec := Spec(p, 2, 2); len(spec.Clusters) != len(want) {
-		t.Errorf("%d underlays, want %d", len(spec.Clusters), len(want))
+		t.Errorf("%d clusters, want %d", len(spec.Clusters), len(want))
 	}
 }
 
@@ -82,16 +82,16 @@ func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 	p.NIC = []string{"full", "frames"}
 	spec := Spec(p, 2, 2)
 	for _, g := range groupsOf(p) {
-		layouts, underlays := "", map[string]bool{}
+		layouts, clusters := "", map[string]bool{}
 		for _, c := range g.places {
 			layouts += c.layout
-			if underlays[c.cluster] {
+			if clusters[c.cluster] {
 				t.Errorf("%s %s: %s is there twice", g.path, g.nic, c.cluster)
 			}
-			underlays[c.cluster] = true
+			clusters[c.cluster] = true
 			n := slices.IndexFunc(spec.Clusters, func(spec site.ClusterSpec) bool { return spec.Name == c.cluster })
 			if n < 0 || spec.Clusters[n].Network != c.network.Name || spec.Clusters[n].NIC != g.nic {
-				t.Errorf("%s is not laid for %s under nic %s", c.cluster, c.network.Name, g.nic)
+				t.Errorf("%s is not set up for %s under nic %s", c.cluster, c.network.Name, g.nic)
 			}
 		}
 		if layouts != layoutA+layoutB {
@@ -157,18 +157,18 @@ func TestSkipLeavesOutAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestNarrowTakesTheLabAsItStands(t *testing.T) {
+func TestNarrowTakesTheLabAsItIs(t *testing.T) {
 	built := func(name, net string, baseline bool, err string) site.Built {
 		return site.Built{ClusterSpec: site.ClusterSpec{Name: name, Network: net, NIC: "tso", MTU: 1400, Link: 1e9, Baseline: baseline}, Error: err}
 	}
-	standing := site.Topology{
+	set := site.Topology{
 		Spec: site.Spec{CC: "reno", Pin: "same"},
 		Clusters: []site.Built{
 			built("vxlan", "vxlan", false, ""), built("nat", "nat", false, "no nftables"),
 			built("host", "host", true, ""), built("host-b", "host", true, ""),
 		},
 	}
-	p, err := Narrow(Quick(), standing)
+	p, err := Narrow(Quick(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestNarrowTakesTheLabAsItStands(t *testing.T) {
 	}
 	asked := Quick()
 	asked.Networks = []result.NetworkPlan{{Name: "host"}, {Name: "nat"}}
-	if _, err := Narrow(asked, standing); err == nil || !strings.Contains(err.Error(), "network nat is not in this lab") {
-		t.Errorf("a network that does not stand: %v", err)
+	if _, err := Narrow(asked, set); err == nil || !strings.Contains(err.Error(), "network nat is not in this lab") {
+		t.Errorf("a network that the lab does not have: %v", err)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"tare/workload"
 )
 
-// MostBlocks is how many blocks a comparison is ever said to need.
+// MostBlocks is the largest number of blocks that a comparison is reported to need.
 const MostBlocks = 1000
 
-// runOverhead is what a run takes beside warm-up and window.
+// runOverhead is what a run takes in addition to warm-up and window.
 const runOverhead = 10 * time.Millisecond
 
 // AAPlan is the baseline of a plan alone, in as many blocks as fit the time.
@@ -37,24 +37,25 @@ func blockTime(p result.Plan) time.Duration {
 // TimeOf is about what a plan takes.
 func TimeOf(p result.Plan) time.Duration { return time.Duration(p.Blocks) * blockTime(p) }
 
-// Power is what a plan's comparisons can tell apart on one metric.
+// Power is what difference a plan's comparisons can detect on one metric.
 type Power struct {
 	Path, Workload, Metric string
 	Spread                 float64       // standard deviation of a block's log ratio
-	Toll                   float64       // the smallest that the plan's own blocks find
+	Toll                   float64       // the smallest that the plan's own blocks detect
 	Time                   time.Duration // that they take
 	block                  time.Duration
 	declared               float64
 }
 
-// For tells how many blocks of the plan, and how long, a toll takes.
+// For gives how many blocks of the plan, and how much time, it takes to detect a
+// toll. ok is false if more than MostBlocks would be needed.
 func (p Power) For(toll float64) (blocks int, took time.Duration, ok bool) {
-	// A toll below the declared margin is told only with a smaller one.
+	// A toll below the declared margin is detected only with a smaller margin.
 	blocks, ok = stats.BlocksFor(p.Spread, toll, math.Min(p.declared, toll/2))
 	return blocks, time.Duration(blocks) * p.block, ok && blocks <= MostBlocks
 }
 
-// Detectable reads from an A/A run what the plan can tell apart.
+// Detectable computes from an A/A run what differences the plan can detect.
 func Detectable(res *result.Result, plan result.Plan) []Power {
 	var all []Power
 	for i := range res.Cells {

@@ -49,7 +49,7 @@ func TestDetectable(t *testing.T) {
 			t.Errorf("sigma %v: spread %v", sigma, p.Spread)
 		}
 		if p.Toll <= plan.Margin || p.Toll >= before {
-			t.Errorf("sigma %v: tolls above %v are told, with more noise %v", sigma, p.Toll, before)
+			t.Errorf("sigma %v: tolls above %v are detected, with more noise those above %v", sigma, p.Toll, before)
 		}
 		before = p.Toll
 		if p.Time != time.Duration(plan.Blocks)*blockTime(plan) {
@@ -64,7 +64,7 @@ func TestDetectable(t *testing.T) {
 			last = blocks
 		}
 		if _, _, ok := p.For(0.001); ok && sigma > 0.1 {
-			t.Error("a noisy machine tells a thousandth")
+			t.Error("a noisy machine detects a thousandth")
 		}
 	}
 }
@@ -82,11 +82,11 @@ func TestDetectableWithoutSamples(t *testing.T) {
 	}
 }
 
-// TestEqualNetworksAreNotToldApart runs 200 experiments whose network is the
+// TestEqualNetworksAreJudgedEqual runs 200 experiments whose network is the
 // baseline: none may be slower or faster, at any level of noise.
-func TestEqualNetworksAreNotToldApart(t *testing.T) {
+func TestEqualNetworksAreJudgedEqual(t *testing.T) {
 	const runs = 200
-	told, equal := 0, 0
+	decided, equal := 0, 0
 	for n := range uint64(runs) {
 		sigma := []float64{0.002, 0.01, 0.05, 0.2}[n%4]
 		r := synthetic(t, vxlanPlan("tcp_stream"))
@@ -95,14 +95,14 @@ func TestEqualNetworksAreNotToldApart(t *testing.T) {
 		for _, net := range []string{"host", "vxlan"} {
 			switch _, toll := tolled(t, r, net, "throughput"); toll.Verdict {
 			case "slower", "faster":
-				told++
+				decided++
 				t.Logf("run %d, noise %v: %s is %s: %+v", n, sigma, net, toll.Verdict, toll)
 			case "equal":
 				equal++
 			}
 		}
 	}
-	if told > 0 || equal < runs/2 {
-		t.Errorf("of %d comparisons %d were told apart and %d equal", 2*runs, told, equal)
+	if decided > 0 || equal < runs/2 {
+		t.Errorf("of %d comparisons %d were judged different and %d equal", 2*runs, decided, equal)
 	}
 }

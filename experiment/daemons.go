@@ -11,7 +11,7 @@ import (
 	"tare/site"
 )
 
-// meter is a site that can tell what its processes have used of the CPUs.
+// meter is a site that can report the CPU time of its processes.
 type meter interface {
 	Usage(ctx context.Context) ([]lab.Usage, error)
 }
@@ -20,7 +20,7 @@ type meter interface {
 // is measured.
 type daemons struct {
 	site    meter             // nil: no network has any
-	engines map[string]string // underlay -> that whose hosts it shares
+	engines map[string]string // cluster -> the one whose hosts it shares
 	span    time.Duration     // of all runs
 	most    float64           // in cores
 	each    map[string]time.Duration
@@ -47,21 +47,21 @@ func (d *daemons) read(ctx context.Context) []lab.Usage {
 	}
 	usage, err := d.site.Usage(ctx)
 	if err != nil {
-		return nil // the run itself says what is wrong with the site
+		return nil // the run itself reports what is wrong with the site
 	}
 	return usage
 }
 
-// add counts one run on an underlay, by what was used before and after it.
-func (d *daemons) add(underlay string, before, after []lab.Usage, took time.Duration) {
+// add counts one run on a cluster, by the CPU time used before and after it.
+func (d *daemons) add(cluster string, before, after []lab.Usage, took time.Duration) {
 	if before == nil || after == nil || took <= 0 {
 		return
 	}
-	engine := d.engines[underlay]
+	engine := d.engines[cluster]
 	var sum time.Duration
 	for _, now := range after {
 		at := slices.IndexFunc(before, func(b lab.Usage) bool { return b.Cluster == now.Cluster && b.Name == now.Name })
-		own := now.Cluster == underlay || engine != "" && now.Cluster == engine
+		own := now.Cluster == cluster || engine != "" && now.Cluster == engine
 		if at < 0 || own {
 			continue // one that has just been started, or the network's
 		}

@@ -44,7 +44,7 @@ func TestIdleDaemonsAreCounted(t *testing.T) {
 	}
 }
 
-// TestBusyDaemonsAreAWarning puts it next to every number that they touch.
+// TestBusyDaemonsAreAWarning: every number that they affect has the warning.
 func TestBusyDaemonsAreAWarning(t *testing.T) {
 	for busy, want := range map[time.Duration]bool{100 * time.Millisecond: true, 10 * time.Millisecond: false} {
 		r := synthetic(t, vxlanPlan("tcp_rr"))
@@ -55,14 +55,14 @@ func TestBusyDaemonsAreAWarning(t *testing.T) {
 		r.daemons.add("host", []lab.Usage{{Name: "bird"}}, []lab.Usage{{Name: "bird", CPU: busy}}, time.Second)
 		r.finishNoise()
 		r.weigh()
-		said := slices.ContainsFunc(weighed(t, r, "vxlan", "rtt_p50").Warnings, func(w string) bool { return strings.HasPrefix(w, "daemons: ") })
-		if said != want || r.res.Noise.Daemons == nil {
-			t.Errorf("%v of a second: said %t, want %t; %+v", busy, said, want, r.res.Noise.Daemons)
+		warned := slices.ContainsFunc(weighed(t, r, "vxlan", "rtt_p50").Warnings, func(w string) bool { return strings.HasPrefix(w, "daemons: ") })
+		if warned != want || r.res.Noise.Daemons == nil {
+			t.Errorf("%v of a second: warned %t, want %t; %+v", busy, warned, want, r.res.Noise.Daemons)
 		}
 	}
 }
 
-// TestLabLabsCostIsInTheResult: how long it took to build, and what it holds.
+// TestLabLabsCostIsInTheResult: how long the lab took to build, and its memory.
 func TestLabLabsCostIsInTheResult(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 1

@@ -22,9 +22,9 @@ func hostOf(place string) string {
 
 // spins reports whether a paced sender may wait in a busy loop: its host has
 // CPUs that the receiver's has not.
-func (r *runner) spins(underlay string, ends network.Ends) bool {
+func (r *runner) spins(cluster string, ends network.Ends) bool {
 	for _, u := range r.Topology.Clusters {
-		if u.Name != underlay {
+		if u.Name != cluster {
 			continue
 		}
 		sender, err1 := lab.ParseCPUSet(u.CPUs[hostOf(ends.Client)])
@@ -48,8 +48,8 @@ func (r *runner) fragments(p place, path, name string, run workload.Run) (int, b
 	return wire.Fragments(run.Size, mtu), true
 }
 
-// meet writes down how a cell's two ends are confined. It refuses a cell an end
-// of which may run on other CPUs than its host's: its toll would be theirs.
+// meet records how a cell's two ends are confined. It refuses a cell if one of its
+// ends may run on other CPUs than its host's: the toll would be that of the CPUs.
 func (r *runner) meet(ctx context.Context, p place, path string, cell *result.Cell) error {
 	ends := r.ends[p.cluster][path]
 	var seen []string

@@ -9,7 +9,7 @@ import (
 	"tare/test/labtest"
 )
 
-// Each cell says how its ends were confined.
+// Each cell records how its ends were confined.
 func TestLabRunWritesDownHowTheEndsAreConfined(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Blocks = 1
@@ -51,9 +51,9 @@ func TestLabRunRefusesOtherCPUs(t *testing.T) {
 		}
 	}
 	veth := cellOf(t, res, "veth")
-	for _, says := range []string{"other CPUs than their hosts", "h1/c1 on ", "h1/c2 on ", "its host on 1023"} {
-		if !strings.Contains(veth.Reason, says) {
-			t.Errorf("%q does not say %q", veth.Reason, says)
+	for _, text := range []string{"other CPUs than their hosts", "h1/c1 on ", "h1/c2 on ", "its host on 1023"} {
+		if !strings.Contains(veth.Reason, text) {
+			t.Errorf("%q does not contain %q", veth.Reason, text)
 		}
 	}
 }

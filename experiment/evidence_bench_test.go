@@ -18,7 +18,7 @@ import (
 //
 //	go test -run NONE -bench 'Probes|HopsSum|Ledger' -benchtime 1x ./experiment
 
-// unread is a site of which only what the agents say of themselves is read.
+// unread is a site of which only what the agents report about themselves is read.
 type unread struct{ Site }
 
 // BenchmarkProbes measures the same windows with the counters of machine and
@@ -100,7 +100,7 @@ func reportRatio(b *testing.B, ratios []float64) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// evidenceTries is how many traces the exactness is told of.
+// evidenceTries is over how many traces the exactness is measured.
 const evidenceTries = 10
 
 // BenchmarkHopsSum traces round trips again and again: how much of the round trip

@@ -35,7 +35,7 @@ const (
 	trainRate  = 3000
 	trainSize  = 64
 	mostTrains = 3
-	// mostMTU is where a larger message tells nothing: of the loopback.
+	// mostMTU is the MTU of the loopback: a larger message would test nothing more.
 	mostMTU = 9000
 )
 
@@ -47,7 +47,7 @@ type Pair struct {
 
 // Examine tries every path of a lab's networks, or a pair of its places, with
 // small and full-sized messages, a train of datagrams and a stream, and reads
-// what the places on the way say. It changes nothing.
+// counters and states of the places on the way. It changes nothing.
 func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []result.Examination, err error) {
 	plan, err := Narrow(Quick(), t)
 	if err != nil {
@@ -79,8 +79,8 @@ type subject struct {
 	ends  network.Ends
 }
 
-// subjects are the paths of every network of the lab; those of the baseline
-// where nothing else does.
+// subjects are the paths of every network of the lab; the baseline's only if there
+// is no other network.
 func (r *runner) subjects(ctx context.Context, pair *Pair) ([]subject, error) {
 	if pair != nil {
 		s, err := r.chosen(ctx, *pair)
@@ -105,11 +105,11 @@ func (r *runner) subjects(ctx context.Context, pair *Pair) ([]subject, error) {
 // as they are.
 func (r *runner) chosen(ctx context.Context, pair Pair) (subject, error) {
 	from, to := r.Topology.Full(pair.From), r.Topology.Full(pair.To)
-	underlay, client, _ := strings.Cut(from, ".")
+	cluster, client, _ := strings.Cut(from, ".")
 	other, server, _ := strings.Cut(to, ".")
-	at := slices.IndexFunc(r.Topology.Clusters, func(b site.Built) bool { return b.Name == underlay })
+	at := slices.IndexFunc(r.Topology.Clusters, func(b site.Built) bool { return b.Name == cluster })
 	switch {
-	case at < 0 || other != underlay:
+	case at < 0 || other != cluster:
 		return subject{}, &InputError{fmt.Sprintf("%s and %s: name two places of one network", pair.From, pair.To)}
 	case client == server:
 		return subject{}, &InputError{fmt.Sprintf("%s: name two places that differ", pair.From)}
@@ -241,8 +241,8 @@ func (r *runner) small(ctx context.Context, s subject, e *result.Examination, na
 	return r.trial(ctx, s, e, name, workload.Run{Duration: trialWindow})
 }
 
-// firstMTU is that of the device by which the client's packets leave, as it
-// stands: a container may believe in more than the path carries.
+// firstMTU is the current MTU of the device by which the client's packets leave: a
+// container's own may be larger than the path carries.
 func (r *runner) firstMTU(ctx context.Context, s subject, e *result.Examination) int {
 	mtu := e.Inner
 	seen := e.Trials[0].Seen
@@ -258,7 +258,7 @@ func (r *runner) firstMTU(ctx context.Context, s subject, e *result.Examination)
 	return mtu
 }
 
-// trial tries one run, with an eye on the devices that carry it.
+// trial tries one run, and watches the devices that carry it.
 func (r *runner) trial(ctx context.Context, s subject, e *result.Examination, name string, run workload.Run) result.Trial {
 	kind, _ := workload.Find(name)
 	run.Mode, run.Flows = kind.Modes[0], 1
@@ -300,7 +300,7 @@ func (r *runner) watched(ctx context.Context, s subject, name string, run worklo
 	return sample, seen, errors.Join(err, errSeen)
 }
 
-// placed says of readings of an end where that is.
+// placed sets the place of readings that belong to an end.
 func placed(readings []result.Reading, ends network.Ends) []result.Reading {
 	at := map[string]string{result.AtClient: ends.Client, result.AtServer: ends.Server}
 	for n := range readings {

@@ -21,7 +21,7 @@ func TestLayer4PredictsAnApplicationsToll(t *testing.T) {
 		names = append(names, w.Name)
 	}
 	if !slices.Equal(names, []string{"http", "tcp_rr", "tcp_stream"}) {
-		t.Fatalf("the plan measures %v: layer 4 is to be measured beside an application", names)
+		t.Fatalf("the plan measures %v: layer 4 must be measured with an application", names)
 	}
 	r := synthetic(t, plan)
 	// The network adds 20 us to a round trip and 2 us to 1000 bytes; the
@@ -46,7 +46,7 @@ func TestLayer4PredictsAnApplicationsToll(t *testing.T) {
 			}[m.Name]
 			if !has || cell.Workload != "http" || cell.Network != "vxlan" {
 				if m.Layer4 != nil {
-					t.Errorf("%s of %s under %s: layer 4 predicts %+v of what it says nothing about", m.Name, cell.Network, cell.Workload, *m.Layer4)
+					t.Errorf("%s of %s under %s: layer 4 predicts %+v of a metric that it does not affect", m.Name, cell.Network, cell.Workload, *m.Layer4)
 				}
 				continue
 			}

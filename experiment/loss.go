@@ -13,19 +13,19 @@ import (
 	"tare/wire"
 )
 
-// watcher is a site that can tell which devices see a packet.
+// watcher is a site that can report which devices see a packet.
 type watcher interface {
 	Watch(ctx context.Context, places []string, flow lab.Flow) (stop func() ([]lab.Sighting, error), err error)
 }
 
-// witness repeats a check that has failed, with an eye on the devices between
-// its ends. nil: this time it did not fail.
-func (r *runner) witness(ctx context.Context, underlay string, ends network.Ends, flow lab.Flow, again func() error) error {
+// witness repeats a check that has failed, and watches the devices between its
+// ends. nil: this time it did not fail.
+func (r *runner) witness(ctx context.Context, cluster string, ends network.Ends, flow lab.Flow, again func() error) error {
 	w, can := r.Site.(watcher)
 	if !can {
 		return again()
 	}
-	places := placesOf(underlay, ends)
+	places := placesOf(cluster, ends)
 	before, errBefore := r.lookAt(ctx, places)
 	stop, err := w.Watch(ctx, places, flow)
 	if err != nil {
@@ -40,15 +40,15 @@ func (r *runner) witness(ctx context.Context, underlay string, ends network.Ends
 	if errSeen = errors.Join(errBefore, errSeen, errAfter); errSeen != nil {
 		return fmt.Errorf("%w; and where it was lost can't be seen: %w", err, errSeen)
 	}
-	client, server := underlay+"."+ends.Client, underlay+"."+ends.Server
+	client, server := cluster+"."+ends.Client, cluster+"."+ends.Server
 	return fmt.Errorf("%w; %s%s", err, lostAt(seen, client, server), troubled(before, after, flow.Least+segmentHeaders))
 }
 
 // placesOf are the ends and their hosts, each once, the client's first.
-func placesOf(underlay string, ends network.Ends) []string {
+func placesOf(cluster string, ends network.Ends) []string {
 	var places []string
 	for _, place := range []string{ends.Client, hostOf(ends.Client), hostOf(ends.Server), ends.Server} {
-		if at := underlay + "." + place; !slices.Contains(places, at) {
+		if at := cluster + "." + place; !slices.Contains(places, at) {
 			places = append(places, at)
 		}
 	}
@@ -68,8 +68,8 @@ func (r *runner) lookAt(ctx context.Context, places []string) ([]probe.Inventory
 }
 
 // lostAt names the last device that saw the request, or the reply, by the time
-// at which each saw the first. A device whose network hides it (an engine's
-// own namespace) lies behind the last that is seen.
+// at which each saw the first. A device in a namespace that the lab cannot enter
+// (an engine's own) is behind the last that is seen.
 func lostAt(seen []lab.Sighting, client, server string) string {
 	request := slices.DeleteFunc(slices.Clone(seen), func(s lab.Sighting) bool { return s.Reply })
 	reply := slices.DeleteFunc(slices.Clone(seen), func(s lab.Sighting) bool { return !s.Reply })
@@ -91,7 +91,7 @@ func cameInto(seen []lab.Sighting, place string) bool {
 	return slices.ContainsFunc(seen, func(s lab.Sighting) bool { return s.Namespace == place && !s.Out })
 }
 
-// lostBehind writes the way as the networks' pages draw it.
+// lostBehind writes the packet's way as the pages in docs/networks draw it.
 func lostBehind(seen []lab.Sighting) string {
 	var way strings.Builder
 	at := ""
@@ -115,7 +115,8 @@ func lostBehind(seen []lab.Sighting) string {
 // segmentHeaders are those of a TCP segment.
 const segmentHeaders = wire.IPv4Header + wire.TCPHeader + wire.TCPTimestamps
 
-// mostTroubled bounds the devices that a loss names beside its own.
+// mostTroubled bounds the devices that a loss names in addition to the one that
+// lost the packet.
 const mostTroubled = 4
 
 // troubled names the devices that are down, that take no packet of the size, or

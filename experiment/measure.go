@@ -58,27 +58,27 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	return sample, err
 }
 
-func noEnds(path, underlay string) error {
-	return fmt.Errorf("path %s of %s: the lab has no such ends", path, underlay)
+func noEnds(path, cluster string) error {
+	return fmt.Errorf("path %s of %s: the lab has no such ends", path, cluster)
 }
 
 // between does one run between two ends and joins what both saw.
-func (r *runner) between(ctx context.Context, underlay string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
+func (r *runner) between(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
 	var sample result.Sample
-	run.Spin = r.spins(underlay, ends)
+	run.Spin = r.spins(cluster, ends)
 	run.SharedCPU = !run.Spin
 	if run.Server != "" {
-		out, err := r.against(ctx, underlay, ends, name, run)
+		out, err := r.against(ctx, cluster, ends, name, run)
 		if err != nil {
 			return sample, err
 		}
 		return r.sample(out, cmp.Or(run.CC, r.plan.CC))
 	}
-	server, err := r.Site.Agent(ctx, underlay+"."+ends.Server, "server")
+	server, err := r.Site.Agent(ctx, cluster+"."+ends.Server, "server")
 	if err != nil {
 		return sample, err
 	}
-	client, err := r.Site.Agent(ctx, underlay+"."+ends.Client, "client")
+	client, err := r.Site.Agent(ctx, cluster+"."+ends.Client, "client")
 	if err != nil {
 		return sample, err
 	}

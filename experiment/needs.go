@@ -8,9 +8,8 @@ import (
 	"tare/result"
 )
 
-// Meeting leaves the networks of a plan that meet what it needs of them, and says
-// of the others what they lack. The baseline stays: it is what tolls are computed
-// against.
+// Meeting keeps the networks of a plan that meet its needs, and records what the
+// others lack. The baseline stays: tolls are computed against it.
 func Meeting(p result.Plan) (result.Plan, error) {
 	for _, name := range p.Needs {
 		if _, known := network.FindDemand(name); !known {

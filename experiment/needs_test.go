@@ -27,7 +27,7 @@ func TestMeetingLeavesWhatMeets(t *testing.T) {
 		t.Errorf("left %v, skipped %d, error %v", names, len(met.Skipped), err)
 	}
 	if _, err := meeting("encryption", "policy"); err == nil || !strings.Contains(err.Error(), "policy is met by bgp, bgp-rr, bgp-ipip") {
-		t.Errorf("nothing meets both, and says %v", err)
+		t.Errorf("nothing meets both: the error is %v", err)
 	}
 	if _, err := meeting("encrypted"); err == nil || !strings.Contains(err.Error(), `did you mean "encryption"`) {
 		t.Errorf("a word that is none: %v", err)

@@ -53,9 +53,9 @@ func (r *runner) gateBefore() error {
 	return r.stat.Read(&r.before)
 }
 
-// lastingCPU is what other work keeps busy for longer than a moment: an engine may
-// still be at what the command before this one asked of it. Where much is busy it
-// looks again, and the least counts.
+// lastingCPU is how many CPUs other work keeps busy for longer than a moment: an
+// engine may still be working for the previous command. If many are busy it
+// measures again, and takes the least.
 func lastingCPU() (cores float64, err error) {
 	for look := range foreignLooks {
 		busy, err := probe.ForeignCPU("/", foreignSample)

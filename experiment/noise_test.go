@@ -10,9 +10,9 @@ import (
 	"tare/workload"
 )
 
-// TestStolenTimeIsSaid puts the run's beginning back, as if the hypervisor had
+// TestStolenTimeIsAWarning puts the run's beginning back, as if the hypervisor had
 // taken half of all CPU time since.
-func TestStolenTimeIsSaid(t *testing.T) {
+func TestStolenTimeIsAWarning(t *testing.T) {
 	for _, test := range []struct {
 		stolen float64 // s of 10000
 		want   bool
@@ -30,9 +30,9 @@ func TestStolenTimeIsSaid(t *testing.T) {
 			t.Errorf("steal %v", share)
 		}
 		for _, net := range []string{"host", "vxlan"} {
-			said := slices.ContainsFunc(weighed(t, r, net, "rtt_p50").Warnings, func(w string) bool { return strings.HasPrefix(w, "steal: ") })
-			if said != test.want {
-				t.Errorf("%v of 10000 s stolen: said of %s: %t", test.stolen, net, said)
+			warned := slices.ContainsFunc(weighed(t, r, net, "rtt_p50").Warnings, func(w string) bool { return strings.HasPrefix(w, "steal: ") })
+			if warned != test.want {
+				t.Errorf("%v of 10000 s stolen: %s has the warning: %t", test.stolen, net, warned)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func TestLabGateLooksAtTheMachine(t *testing.T) {
 	}
 	labtest.MoreThan(t, "CPU time before", r.before.Total, 0)
 	busy := noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds()
-	if said := slices.ContainsFunc(r.gates, func(w string) bool { return strings.HasPrefix(w, "foreign-cpu: ") }); said != busy {
+	if warned := slices.ContainsFunc(r.gates, func(w string) bool { return strings.HasPrefix(w, "foreign-cpu: ") }); warned != busy {
 		t.Errorf("%v CPUs busy, warnings %q", noise.ForeignCPU, r.gates)
 	}
 }

@@ -13,12 +13,12 @@ import (
 
 // attaches reports whether a workload that attaches containers has a group on the
 // path under the nic: one is enough, since a first packet is never segmented,
-// and what joins a pod is attached to nothing.
+// and a container that joins a pod is not attached to a network.
 func attaches(kind workload.Workload, p result.Plan, path string, b between) bool {
 	return !kind.Pathless && b == betweenOf(p)[0] && path != network.SamePod
 }
 
-// pathless are the groups of the workloads that take no path: on each engine of
+// pathless are the groups of the workloads that have no path: on each engine of
 // the plan once, on the first of its networks in the order of the tables.
 func pathless(p result.Plan) []group {
 	var groups []group
@@ -62,8 +62,8 @@ func enginesOf(p result.Plan) []place {
 
 // containers is a site that can make containers, on a path or without one.
 type containers interface {
-	Attach(ctx context.Context, underlay, path string) (workload.Operation, error)
-	Lifecycle(ctx context.Context, underlay string) (workload.Operation, error)
+	Attach(ctx context.Context, cluster, path string) (workload.Operation, error)
+	Lifecycle(ctx context.Context, cluster string) (workload.Operation, error)
 }
 
 // attacher makes containers in one place.
@@ -85,7 +85,7 @@ func (a attacher) Lifecycle(ctx context.Context) (workload.Operation, error) {
 func (r *runner) operate(ctx context.Context, p place, path string, kind workload.Workload, run workload.Run) (result.Sample, error) {
 	site, can := r.Site.(containers)
 	if !can {
-		return result.Sample{}, errors.New("make containers: this site has none of its own")
+		return result.Sample{}, errors.New("make containers: this site cannot make any")
 	}
 	run.Share = p.network.Runtime.Name != ""
 	stop := r.count(ctx, p.cluster, r.ends[p.cluster][path]) // no ends where it takes no path

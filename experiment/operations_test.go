@@ -72,8 +72,9 @@ func TestWorkersAreParametersOfTheirCells(t *testing.T) {
 	labtest.Equal(t, "warmup", values["warmup"], nil)
 }
 
-// TestPercentilesOfAllOperations stand where no window holds enough for them,
-// with how many operations they are of, an interval and no toll.
+// TestPercentilesOfAllOperations: if no window holds enough operations for a
+// percentile, it is taken over those of all windows, with their number, an interval
+// and no toll.
 func TestPercentilesOfAllOperations(t *testing.T) {
 	r := synthetic(t, containersPlan([]string{"bridge"}, []string{"attach"}, network.SameHost))
 	feed(r, 8, func(block int, _ group, p place) (result.Sample, bool) {
@@ -106,27 +107,27 @@ func TestPercentilesOfAllOperations(t *testing.T) {
 	}
 }
 
-// makingSite makes containers, and one that fails says why.
+// makingSite makes containers; where one fails, fault is the reason.
 type makingSite struct {
 	*loopSite
-	fault func(underlay string) error
+	fault func(cluster string) error
 }
 
-func (s makingSite) Attach(_ context.Context, underlay, _ string) (workload.Operation, error) {
-	return workload.Operation{Create: 2 * time.Millisecond, Answer: time.Millisecond, Remove: time.Millisecond}, s.fault(underlay)
+func (s makingSite) Attach(_ context.Context, cluster, _ string) (workload.Operation, error) {
+	return workload.Operation{Create: 2 * time.Millisecond, Answer: time.Millisecond, Remove: time.Millisecond}, s.fault(cluster)
 }
 
 func (s makingSite) Lifecycle(context.Context, string) (workload.Operation, error) {
 	return workload.Operation{Create: time.Millisecond, Remove: time.Millisecond}, nil
 }
 
-// TestLabFailedContainerEndsItsCell with the engine's words; the others go on.
+// TestLabFailedContainerEndsItsCell with the engine's error; the other cells go on.
 func TestLabFailedContainerEndsItsCell(t *testing.T) {
 	p := containersPlan([]string{"docker-nat", "nat"}, []string{"attach"}, network.PublishedPort)
 	p.Blocks, p.Duration = 2, 0.005
 	o := silent(p)
-	o.Site = makingSite{newLoopSite(t), func(underlay string) error {
-		if underlay == "docker-nat" {
+	o.Site = makingSite{newLoopSite(t), func(cluster string) error {
+		if cluster == "docker-nat" {
 			return errors.New("port is already allocated")
 		}
 		return nil

@@ -10,7 +10,7 @@ import (
 	"tare/result"
 )
 
-// named gives each visit of a block a name of its own.
+// named gives each visit of a block its own name.
 func visitNames(visits []visit) []string {
 	var names []string
 	for _, v := range visits {
@@ -50,7 +50,7 @@ func TestBlocksArePermutations(t *testing.T) {
 			order = append(order, v.group)
 		}
 		if compact := slices.Compact(order); len(compact) != len(groups) {
-			t.Fatalf("%d groups stand in %d pieces", len(groups), len(compact))
+			t.Fatalf("%d groups are split into %d pieces", len(groups), len(compact))
 		}
 		if slices.Sort(names); !slices.Equal(names, all) {
 			t.Fatal("a block does not visit every cell once")
@@ -68,9 +68,9 @@ func TestNoPlaceIsFavoured(t *testing.T) {
 		first[r.shuffled(block)[0].place.cluster]++
 	}
 	fair := blocks / len(r.groups[0].places)
-	for underlay, n := range first {
+	for cluster, n := range first {
 		if n < fair*3/4 || n > fair*5/4 {
-			t.Errorf("%s comes first in %d of %d blocks, fair were %d", underlay, n, blocks, fair)
+			t.Errorf("%s comes first in %d of %d blocks, fair were %d", cluster, n, blocks, fair)
 		}
 	}
 }

@@ -64,8 +64,8 @@ func (r *runner) checkPaths(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// checkPath tries one path with a small and a full-sized message. What fails
-// is tried once more, with an eye on the devices.
+// checkPath tries one path with a small and a full-sized message. If that fails it
+// tries once more, and watches the devices.
 func (r *runner) checkPath(ctx context.Context, c place, path, name string) error {
 	ends, served := r.ends[c.cluster][path]
 	if !served {

@@ -61,8 +61,8 @@ func TestTroubledDevices(t *testing.T) {
 	}
 }
 
-// TestLabFailedCheckSaysWhere holds that the reason names the size tried.
-func TestLabFailedCheckSaysWhere(t *testing.T) {
+// TestLabFailedCheckNamesTheSize: the reason includes the size that was tried.
+func TestLabFailedCheckNamesTheSize(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
 	run.site.fault = func(at string) error {

@@ -23,7 +23,7 @@ const (
 	// quickBudget is what the windows of a plan may take together, in seconds,
 	// where the plan sets no duration.
 	quickBudget = 55
-	// longestWindow is where more length adds nothing but time.
+	// longestWindow is the length beyond which a window becomes no more precise.
 	longestWindow = 2.0
 	// longestOnLink is the same for a window that a slow link asks for.
 	longestOnLink = 10.0
@@ -71,7 +71,7 @@ func Everything() []string {
 	return names
 }
 
-// Plain names every network that needs nothing but the kernel.
+// Plain names every network that needs only the kernel.
 func Plain() []string {
 	var names []string
 	for _, n := range network.All() {
@@ -140,8 +140,8 @@ func Complete(p result.Plan) result.Plan {
 	return p
 }
 
-// Segments reports whether a workload of the plan sends more at once than fits a
-// segment: what does not is the same to every interface.
+// Segments reports whether a workload of the plan sends more in one write than fits
+// into a segment: other workloads are the same to every interface.
 func Segments(p result.Plan) bool {
 	room := wire.InnerMTU(cmp.Or(p.MTU, Quick().MTU), wire.VXLAN()) - segmentHeaders - answerHeaders
 	return slices.ContainsFunc(p.Workloads, func(w result.WorkloadPlan) bool {
@@ -155,7 +155,7 @@ const answerHeaders = 300
 
 // completeWorkloads gives a workload that is measured with several numbers of
 // connections a place for each, and every application the layer-4 workloads
-// that tell what of its toll its packets explain.
+// from which the share of its toll that its packets explain is computed.
 func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 	var all []result.WorkloadPlan
 	applications := false
@@ -179,8 +179,8 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 	return all
 }
 
-// window divides the budget among the runs: few cells get long windows. A slow
-// link gets what its frames need, whatever it takes.
+// window divides the budget between the runs: few cells get long windows. On a slow
+// link a window is as long as its frames need.
 func window(p result.Plan) result.Seconds {
 	each := quickBudget/float64(max(1, runsOf(p)*p.Blocks))/1.25 - 0.010 // a quarter is warm-up; set-up and drain
 	each = math.Max(quickDuration, math.Min(longestWindow, each))

@@ -177,7 +177,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		}
 		for _, want := range test.want {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q does not say %q", name, err, want)
+				t.Errorf("%s: %q does not contain %q", name, err, want)
 			}
 		}
 	}

@@ -18,13 +18,13 @@ const (
 	// overCount is what two counts of the same may differ by that were not taken at
 	// the same moment.
 	overCount = 0.05
-	// overLoop is by how much a closed loop may have more under way than it has
+	// overLoop is by how much a closed loop may have more in flight than it has
 	// connections: the first and last of a window are counted by halves.
 	overLoop = 0.05
 )
 
 // Referee marks numbers of a result that can't be true together, whoever
-// measured them, with a warning beside each. What is not known is not judged.
+// measured them, with a warning on each. What is not known is not checked.
 func Referee(res *result.Result) {
 	for n := range res.Cells {
 		cell := &res.Cells[n]
@@ -41,7 +41,7 @@ func Referee(res *result.Result) {
 	}
 }
 
-// warn puts a warning beside a metric, or the first where the cell lacks it, once.
+// warn adds a warning to a metric, once; to the first metric if the cell lacks it.
 func warn(cell *result.Cell, metric, warning string) {
 	if len(cell.Metrics) == 0 {
 		return
@@ -83,8 +83,8 @@ func fasterThanHost(cell *result.Cell) (metric, warning string) {
 	return "", ""
 }
 
-// moreUnderWay holds a closed loop to Little's law: its rate times its mean time
-// is how many are under way, and no more than there are connections.
+// moreUnderWay checks a closed loop by Little's law: its rate times its mean time
+// is how many requests are in flight, which cannot be more than connections.
 func moreUnderWay(cell *result.Cell) (metric, warning string) {
 	rate, each := known(cell, "rate"), known(cell, "latency_mean")
 	if math.IsNaN(each) {
@@ -95,7 +95,7 @@ func moreUnderWay(cell *result.Cell) (metric, warning string) {
 		return "", ""
 	}
 	if under := rate * each; under > loops*(1+overLoop) {
-		return "rate", fmt.Sprintf("too-many-under-way: rate and mean time imply %.1f at once on %.0f connections: one of the two is of something else", under, loops)
+		return "rate", fmt.Sprintf("too-many-under-way: rate and mean time imply %.1f in flight on %.0f connections: one of the two is wrong", under, loops)
 	}
 	return "", ""
 }
@@ -118,7 +118,7 @@ func percentilesOutOfOrder(cell *result.Cell) (metric, warning string) {
 	return "", ""
 }
 
-// moreThanWasSent sets what a receiver counted beside what its sender did, in
+// moreThanWasSent compares what a receiver counted with what its sender counted, in
 // each window.
 func moreThanWasSent(cell *result.Cell) (metric, warning string) {
 	for _, pair := range [][2]string{{"throughput", "offered_throughput"}, {"rate", "offered_rate"}} {
@@ -137,7 +137,7 @@ func moreThanWasSent(cell *result.Cell) (metric, warning string) {
 	return "", ""
 }
 
-// lessThanOneProcess sets the CPU time of the whole machine beside that of the
+// lessThanOneProcess compares the CPU time of the whole machine with that of the
 // thread that measured, which is part of it.
 func lessThanOneProcess(cell *result.Cell) (metric, warning string) {
 	var whole, thread float64

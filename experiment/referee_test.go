@@ -22,7 +22,7 @@ func judged(workload string, params result.Params, sample result.Sample, metrics
 	}
 	res := &result.Result{Cells: []result.Cell{cell}}
 	Referee(res)
-	Referee(res) // says nothing twice
+	Referee(res) // adds no warning twice
 	var all []string
 	for _, m := range res.Cells[0].Metrics {
 		all = append(all, m.Warnings...)
@@ -52,10 +52,10 @@ func TestNumbersThatCanNotBeTrueTogether(t *testing.T) {
 		{name: "all that the wire has", metrics: map[string]float64{"throughput": 909e6}, change: bounded(909e6)},
 		{name: "a container before its host", want: "faster-than-host", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, network.CrossHost)},
 		{name: "noise", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Inconclusive, network.CrossHost)},
-		{name: "a bridge beside the loopback", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, network.SameHost)},
-		{name: "46 at once on ten", want: "too-many-under-way: rate and mean time imply 46.0 at once on 10 connections", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}, params: result.Params{"connections": 10.0}},
-		{name: "ten at once on ten", metrics: map[string]float64{"rate": 10e3, "latency_mean": 1e-3}, params: result.Params{"connections": 10.0}},
-		{name: "nobody says how many", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}},
+		{name: "a bridge compared with the loopback", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, network.SameHost)},
+		{name: "46 in flight on ten", want: "too-many-under-way: rate and mean time imply 46.0 in flight on 10 connections", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}, params: result.Params{"connections": 10.0}},
+		{name: "ten in flight on ten", metrics: map[string]float64{"rate": 10e3, "latency_mean": 1e-3}, params: result.Params{"connections": 10.0}},
+		{name: "connections are not known", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}},
 		{name: "an open loop", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}, params: result.Params{"connections": 10.0, "rate": 10e3}},
 		{name: "p99 below p50", want: "percentiles-out-of-order: latency_p99 is below latency_p90", metrics: map[string]float64{"latency_p50": 1e-3, "latency_p90": 3e-3, "latency_p99": 2e-3}},
 		{name: "in order", metrics: map[string]float64{"latency_p50": 1e-3, "latency_p99": 1e-3, "rtt_p50": 5e-3, "rtt_p99": 9e-3}},

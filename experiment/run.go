@@ -23,13 +23,13 @@ import (
 // seriesStep is the step of the series within a window.
 const seriesStep = 100 * time.Millisecond
 
-// Site is what an experiment needs of the place where its ends live.
+// Site is what an experiment needs of the place where its ends run.
 type Site interface {
 	Agent(ctx context.Context, at, role string) (*agent.Handle, error)
 	Look(ctx context.Context, at string) ([]probe.Inventory, error)
 }
 
-// Options are what a run needs beside its plan.
+// Options are what a run needs in addition to its plan.
 type Options struct {
 	Site     Site
 	Topology site.Topology
@@ -40,7 +40,7 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress says how far a run is.
+// Progress is how far a run is.
 type Progress struct {
 	Block, Blocks int // blocks done, blocks planned
 	Done, Total   int // runs
@@ -57,10 +57,10 @@ type runner struct {
 	cells   map[cellKey]*result.Cell
 	order   []cellKey // of the cells in the result
 	rps     map[string]bool
-	ends    map[string]map[string]network.Ends // underlay -> path -> ends
-	cpus    map[string]map[string]string       // underlay -> host -> CPU list
-	outside map[string]*network.Ends           // underlay -> a container and the other host
-	warned  map[string][]string                // underlay -> warnings for its numbers
+	ends    map[string]map[string]network.Ends // cluster -> path -> ends
+	cpus    map[string]map[string]string       // cluster -> host -> CPU list
+	outside map[string]*network.Ends           // cluster -> a container and the other host
+	warned  map[string][]string                // cluster -> warnings for its numbers
 	daemons daemons
 	res     *result.Result
 	started time.Time
@@ -166,8 +166,8 @@ func newID() (string, error) {
 	return hex.EncodeToString(id), nil
 }
 
-// makeCells makes every cell of the plan, fails those whose underlay is not
-// there and skips those whose path the network turned out not to have.
+// makeCells makes every cell of the plan, fails those whose cluster is not set up
+// and skips those whose path the network turned out not to have.
 func (r *runner) makeCells() {
 	missing, fidelity, unserved := map[string]string{}, map[string]string{}, map[string][]string{}
 	for _, b := range r.Topology.Clusters {
@@ -256,9 +256,9 @@ func (r *runner) blocks(ctx context.Context) error {
 	return nil
 }
 
-// block visits every cell once, in an order of its own: the groups are
-// shuffled, and the cells within each, so that what is compared is measured close
-// together and drift falls on all alike.
+// block visits every cell once, in a random order: the groups are shuffled, and the
+// cells within each, so that what is compared is measured close together and drift
+// affects all cells equally.
 func (r *runner) block(ctx context.Context, block int) error {
 	visits := r.shuffled(block)
 	for order, v := range visits {

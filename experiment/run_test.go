@@ -83,8 +83,8 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 	labtest.Equal(t, "last progress: left", last.Left, 0)
 }
 
-// TestLabFailedCellsDoNotStopARun has an underlay that could not be laid, and a
-// network whose agent never starts.
+// TestLabFailedCellsDoNotStopARun has a network that could not be set up, and one
+// whose agent never starts.
 func TestLabFailedCellsDoNotStopARun(t *testing.T) {
 	plan := loopPlan(t)
 	plan.Networks = named([]string{"veth", "bridge", "vxlan"})
@@ -120,7 +120,7 @@ func TestLabFailedCellsDoNotStopARun(t *testing.T) {
 }
 
 // TestLabCellThatFailsLater keeps what was measured before; one that fails once
-// is measured again and says so.
+// is measured again, with a warning.
 func TestLabCellThatFailsLater(t *testing.T) {
 	plan := loopPlan(t)
 	run := newLoopRun(t, plan)
@@ -201,9 +201,9 @@ func TestLabInterruptedRunIsReadable(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stopped time.Time
-	told := run.Progress
+	report := run.Progress
 	run.Progress = func(p Progress) {
-		told(p)
+		report(p)
 		if p.Done == 30 { // in the middle of the eighth block
 			stopped = time.Now()
 			cancel()
@@ -236,9 +236,9 @@ func TestLabInterruptedWindowEndsAtOnce(t *testing.T) {
 	run := newLoopRun(t, plan)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	told := run.Progress
+	report := run.Progress
 	run.Progress = func(p Progress) {
-		told(p)
+		report(p)
 		if !p.Checking {
 			time.AfterFunc(50*time.Millisecond, cancel)
 		}

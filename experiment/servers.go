@@ -14,8 +14,8 @@ import (
 	"tare/workload"
 )
 
-// serverError says that a real server could not be started, or has ended: the
-// cells that need it have no use for a second try.
+// serverError is the error of a real server that could not be started or has ended:
+// a second try of the cells that need it would fail too.
 type serverError struct{ err error }
 
 func (e *serverError) Error() string { return e.err.Error() }
@@ -30,8 +30,8 @@ func serverOf(name string, run workload.Run) (workload.Server, bool) {
 	return kind.FindServer(run.Server)
 }
 
-// startAtOnce is how many servers start at a time.
-const startAtOnce = 4
+// startTogether is how many servers start at the same time.
+const startTogether = 4
 
 // realServer is one at an end and the cells that need it.
 type realServer struct {
@@ -54,7 +54,7 @@ func (r *runner) startServers(ctx context.Context) error {
 	r.Progress(Progress{Starting: len(all)})
 	begun := time.Now()
 	var wait sync.WaitGroup
-	room := make(chan struct{}, startAtOnce)
+	room := make(chan struct{}, startTogether)
 	for _, s := range all {
 		wait.Go(func() {
 			room <- struct{}{}
@@ -103,9 +103,9 @@ func (r *runner) realServers() []*realServer {
 
 // ready has the serving end's agent start the run's real server, unless it
 // runs, and make it ready for the run.
-func (r *runner) ready(ctx context.Context, underlay string, ends network.Ends, name string, run workload.Run) error {
+func (r *runner) ready(ctx context.Context, cluster string, ends network.Ends, name string, run workload.Run) error {
 	server, _ := serverOf(name, run)
-	h, err := r.Site.Agent(ctx, underlay+"."+ends.Server, "server")
+	h, err := r.Site.Agent(ctx, cluster+"."+ends.Server, "server")
 	if err != nil {
 		return err
 	}
@@ -119,23 +119,23 @@ func (r *runner) ready(ctx context.Context, underlay string, ends network.Ends, 
 	return err
 }
 
-// against does one run against a real server. Where that has ended, its last
-// words are the better error, and what was measured until then is no sample.
-func (r *runner) against(ctx context.Context, underlay string, ends network.Ends, name string, run workload.Run) (out agent.Outcome, err error) {
+// against does one run against a real server. If the server has ended, its last
+// output is the better error, and what was measured until then is no sample.
+func (r *runner) against(ctx context.Context, cluster string, ends network.Ends, name string, run workload.Run) (out agent.Outcome, err error) {
 	server, known := serverOf(name, run)
 	if !known {
 		return out, fmt.Errorf("server %q of %s: unknown", run.Server, name)
 	}
-	if err := r.ready(ctx, underlay, ends, name, run); err != nil {
+	if err := r.ready(ctx, cluster, ends, name, run); err != nil {
 		return out, err
 	}
-	client, err := r.Site.Agent(ctx, underlay+"."+ends.Client, "client")
+	client, err := r.Site.Agent(ctx, cluster+"."+ends.Client, "client")
 	if err != nil {
 		return out, err
 	}
 	out, err = client.Drive(ctx, agent.Job{Workload: name, Run: run, Address: netip.AddrPortFrom(ends.Dial, server.Port).String()})
 	if suspect := err != nil || len(out.Client.Warnings) > 0; suspect && ctx.Err() == nil {
-		if ended := r.ready(ctx, underlay, ends, name, run); ended != nil {
+		if ended := r.ready(ctx, cluster, ends, name, run); ended != nil {
 			return out, ended
 		}
 	}

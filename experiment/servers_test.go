@@ -78,13 +78,13 @@ func TestRealServersThatFailEndTheirCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says := map[string][]string{
+	reasons := map[string][]string{
 		"bridge":  {"nginx ended", "its log ends: ", "signal 15"},
 		"ptp":     {"port 5212 is in use", "ss -ltnp"},
 		"macvlan": {"write body", "no space left on device", "the folder is in memory"},
 	}
 	for _, cell := range res.Cells {
-		words, fails := says[cell.Network]
+		words, fails := reasons[cell.Network]
 		if cell.Workload != "http" || !fails {
 			if cell.Status != result.StatusOK || len(cell.Metrics) == 0 {
 				t.Errorf("%s under %s: %s %s", cell.Network, cell.Workload, cell.Status, cell.Reason)
@@ -93,7 +93,7 @@ func TestRealServersThatFailEndTheirCells(t *testing.T) {
 		}
 		for _, text := range words {
 			if cell.Status != result.StatusFailed || !strings.Contains(cell.Reason, text) {
-				t.Errorf("%s: %s %q does not say %q", cell.Network, cell.Status, cell.Reason, text)
+				t.Errorf("%s: %s %q does not contain %q", cell.Network, cell.Status, cell.Reason, text)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func listenFirst(t *testing.T, l *site.Lab, at string, bind netip.Addr) (end fun
 	t.Helper()
 	kind, _ := workload.Find("http")
 	listen := netip.AddrPortFrom(bind, kind.Servers[0].Port).String()
-	said, says, err := os.Pipe()
+	output, input, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,23 +112,23 @@ func listenFirst(t *testing.T, l *site.Lab, at string, bind netip.Addr) (end fun
 	var running sync.WaitGroup
 	running.Go(func() {
 		argv := []string{"/proc/self/exe", network.RelayVerb, listen + "/tcp=127.0.0.1:1"}
-		if _, err := l.Exec(ctx, at, argv, os.Stdin, says, os.Stderr); err != nil && ctx.Err() == nil {
+		if _, err := l.Exec(ctx, at, argv, os.Stdin, input, os.Stderr); err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}
 	})
-	if _, err := bufio.NewReader(said).ReadString('\n'); err != nil && err != io.EOF {
+	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil && err != io.EOF {
 		t.Fatal(fmt.Errorf("start what takes the port: %w", err))
 	}
 	return func() {
 		cancel()
 		running.Wait()
-		said.Close()
-		says.Close()
+		output.Close()
+		input.Close()
 	}
 }
 
-// TestServersListenWhereNetworksPublish holds two lists together that stand on
-// floors of their own.
+// TestServersListenWhereNetworksPublish compares two lists that are in packages
+// which may not import each other.
 func TestServersListenWhereNetworksPublish(t *testing.T) {
 	for _, kind := range workload.All() {
 		for _, server := range kind.Servers {

@@ -49,8 +49,8 @@ func (s Single) Check() error {
 	return checkBounds(windowBounds(s.Plan()))
 }
 
-// Run does it. The result holds one cell, of no network and no path: what lies
-// between the two ends is not known here. A run that failed is a failed cell.
+// Run does the run. The result holds one cell, of no network and no path: what
+// connects the two ends is not known here. A run that failed is a failed cell.
 func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environment) (*result.Result, error) {
 	plan := s.Plan()
 	run := runOf(plan, s.Workload)

@@ -37,8 +37,8 @@ func TestSingleAsksAnyServerOfHTTP(t *testing.T) {
 		if cell.Status != result.StatusOK || cell.Metrics[0].Name != "rate" || cell.Metrics[0].Value <= 0 {
 			t.Fatalf("%s: %s %s %+v", path, cell.Status, cell.Reason, cell.Metrics)
 		}
-		if said := strings.Join(cell.Metrics[0].Warnings, "\n"); !strings.Contains(said, want) || want == "" && said != "" {
-			t.Errorf("%s: warnings %q, want %q", path, said, want)
+		if warned := strings.Join(cell.Metrics[0].Warnings, "\n"); !strings.Contains(warned, want) || want == "" && warned != "" {
+			t.Errorf("%s: warnings %q, want %q", path, warned, want)
 		}
 	}
 }

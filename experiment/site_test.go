@@ -58,8 +58,8 @@ func (s *loopSite) Agent(ctx context.Context, at, role string) (*agent.Handle, e
 	return h, err
 }
 
-// Look sees a container's port, its host's end of it and the underlay, none of
-// which has carried anything.
+// Look sees a container's port, its host's end of it and the link between hosts,
+// none of which has carried anything.
 func (s *loopSite) Look(_ context.Context, at string) ([]probe.Inventory, error) {
 	return []probe.Inventory{{Namespace: at, Links: []probe.Link{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
 }
@@ -77,11 +77,11 @@ func startAgent(ctx context.Context, at string) (*agent.Handle, error) {
 	return agent.Open(ctx, at, ourIn, ourOut, end)
 }
 
-// overLoopback is the plan's lab on the loopback: an address for each
-// underlay, and this process's own, since tests run side by side.
+// overLoopback is the plan's lab on the loopback: an address for each cluster, which
+// differs between processes, since tests run in parallel.
 func overLoopback(t testing.TB, plan result.Plan) site.Topology {
 	t.Helper()
-	topology := standing(plan)
+	topology := emptyLab(plan)
 	pid := os.Getpid()
 	for n := range topology.Clusters {
 		u := &topology.Clusters[n]
@@ -112,7 +112,7 @@ func loopPlan(t testing.TB) result.Plan {
 	})
 }
 
-// loopRun is a run on the loopback, and what it told on its way.
+// loopRun is a run on the loopback, and the progress that it reported.
 type loopRun struct {
 	Options
 	site     *loopSite

@@ -10,7 +10,7 @@ import (
 	"tare/site"
 )
 
-// counter is a site that can read what the kernel says of its places.
+// counter is a site that can read what the kernel reports about its places.
 type counter interface {
 	Count(ctx context.Context, places []string) (stop func() (site.Counted, error), err error)
 	States(ctx context.Context, places []string) (site.Counted, error)
@@ -27,7 +27,7 @@ func sourcesOf(s Site) sources {
 	return sources{c, probe.NewReader("/", probe.Machine)}
 }
 
-// unreadable names the places of a site that did not tell their counters.
+// unreadable names the places of a site whose counters could not be read.
 func (r *runner) unreadable(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.res.Unread = probe.Unread(r.res.Unread, []result.Unread{{Source: "namespaces of the lab", Reason: err.Error()}})
@@ -36,13 +36,13 @@ func (r *runner) unreadable(ctx context.Context, err error) {
 
 // count begins to count on the machine and, where there are any, at the ends of a
 // path and their hosts; stop adds what was counted to a sample. Nothing is read in between.
-func (r *runner) count(ctx context.Context, underlay string, ends network.Ends) (stop func(*result.Sample)) {
+func (r *runner) count(ctx context.Context, cluster string, ends network.Ends) (stop func(*result.Sample)) {
 	if r.sources.site == nil {
 		return func(*result.Sample) {}
 	}
 	stopPlaces := func() (site.Counted, error) { return site.Counted{}, nil }
 	if ends.Client != "" {
-		stop, err := r.sources.site.Count(ctx, placesOf(underlay, ends))
+		stop, err := r.sources.site.Count(ctx, placesOf(cluster, ends))
 		r.unreadable(ctx, err)
 		if err == nil {
 			stopPlaces = stop
@@ -55,7 +55,7 @@ func (r *runner) count(ctx context.Context, underlay string, ends network.Ends) 
 		r.unreadable(ctx, err)
 		r.res.Unread = probe.Unread(r.res.Unread, unread, counted.Unread)
 		for n := range counted.Readings {
-			counted.Readings[n].At = strings.TrimPrefix(counted.Readings[n].At, underlay+".")
+			counted.Readings[n].At = strings.TrimPrefix(counted.Readings[n].At, cluster+".")
 		}
 		s.Readings = append(append(machine, counted.Readings...), placed(s.Readings, ends)...)
 	}

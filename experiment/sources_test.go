@@ -33,7 +33,7 @@ func counted(s result.Sample, at, source, name string) float64 {
 	return 0
 }
 
-// state gives one value of what stood at a place.
+// state gives one value of the state of a place.
 func state(res *result.Result, at, source, name string) any {
 	for _, s := range res.States {
 		if s.At == at && s.Source == source {
@@ -77,7 +77,7 @@ func TestLabSamplesCountWhatWasLost(t *testing.T) {
 	}
 }
 
-// ran tells whether the threads of an end were on a CPU.
+// ran reports whether the threads of an end were on a CPU.
 func ran(s result.Sample, end string) bool {
 	for _, r := range s.Readings {
 		if r.End == end && r.At == "h1" && r.Counts["run_time"] > 0 {
@@ -87,9 +87,9 @@ func ran(s result.Sample, end string) bool {
 	return false
 }
 
-// TestLabReadingsShowWhatStandsOnThePath narrows a host's link and lays rules in
-// it: the samples show what the link dropped, the states both.
-func TestLabReadingsShowWhatStandsOnThePath(t *testing.T) {
+// TestLabReadingsShowWhatIsOnThePath narrows a host's link and adds rules to the
+// host: the samples show what the link dropped, the states show both.
+func TestLabReadingsShowWhatIsOnThePath(t *testing.T) {
 	labtest.NoLeaks(t)
 	const change = `tc qdisc replace dev eth0 root tbf rate 20mbit burst 8k limit 20k
 { echo 'table ip t { chain c { type filter hook forward priority 0;'
@@ -114,7 +114,7 @@ printf '}\n}\n'; } > /run/rules && nft -f /run/rules`
 		}
 	}
 	if !slices.ContainsFunc(res.Unread, func(u result.Unread) bool { return strings.Contains(u.Reason, "more than 200 rules") }) {
-		t.Errorf("a thousand rules are not counted around each window, and nothing says so: %+v", res.Unread)
+		t.Errorf("a thousand rules are not counted around each window, and res.Unread does not name them: %+v", res.Unread)
 	}
 	for _, want := range []struct {
 		at, source, name string
@@ -131,12 +131,12 @@ printf '}\n}\n'; } > /run/rules && nft -f /run/rules`
 		{"host-b.h1", "ip -d link", "eth0.up", true},
 	} {
 		if got := state(res, want.at, want.source, want.name); got != want.value {
-			t.Errorf("%s: %s says of %s %v, want %v", want.at, want.source, want.name, got, want.value)
+			t.Errorf("%s: %s has %s %v, want %v", want.at, want.source, want.name, got, want.value)
 		}
 	}
 }
 
-// muteSite is a site whose places tell nothing.
+// muteSite is a site whose places report nothing.
 type muteSite struct{ *loopSite }
 
 func (muteSite) Count(context.Context, []string) (func() (site.Counted, error), error) {

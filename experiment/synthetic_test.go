@@ -13,12 +13,12 @@ import (
 // silent is what a run without a site and without a reader needs.
 func silent(plan result.Plan) Options {
 	return Options{
-		Topology: standing(plan), Progress: func(Progress) {}, Save: func(*result.Result) error { return nil },
+		Topology: emptyLab(plan), Progress: func(Progress) {}, Save: func(*result.Result) error { return nil },
 	}
 }
 
-// standing is the plan's lab with nothing in it.
-func standing(plan result.Plan) site.Topology {
+// emptyLab is the plan's lab with nothing in it.
+func emptyLab(plan result.Plan) site.Topology {
 	t := site.Topology{Privilege: "root"}
 	for _, spec := range Spec(plan, 2, 2).Clusters {
 		t.Clusters = append(t.Clusters, site.Built{ClusterSpec: spec, RPS: true})
@@ -61,7 +61,7 @@ func feed(r *runner, blocks int, make func(block int, g group, p place) (result.
 
 // noisy makes values of one metric around a level, with log-normal noise of
 // the given sigma; the cells that are no baseline have factor times as much.
-// Every block is disturbed as a whole, half as strong again.
+// Every block is also disturbed as a whole, with a sigma of 0.5.
 func noisy(seed uint64, name string, level, sigma, factor float64) func(int, group, place) (result.Sample, bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	disturbed, last := 1.0, -1

@@ -121,7 +121,7 @@ func TestCPUCostNeedsHalfASecond(t *testing.T) {
 		feed(r, 10, cpu(test.window, 0.5, func(place) float64 { return 0.02 }))
 		r.weigh()
 		if _, ok := find(r, "vxlan", "cpu_per_gbit"); ok != test.want {
-			t.Errorf("ten windows of %v s: cost told: %t", test.window, ok)
+			t.Errorf("ten windows of %v s: has a cost: %t", test.window, ok)
 		}
 	}
 }

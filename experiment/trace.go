@@ -19,7 +19,7 @@ import (
 type tracing struct {
 	*runner
 	tracer   *trace.Tracer
-	networks map[string][]trace.Network // underlay -> its namespaces
+	networks map[string][]trace.Network // cluster -> its namespaces
 	seen     map[cellKey]*sight
 }
 
@@ -31,9 +31,9 @@ type sight struct {
 	counted  map[countedAt]int64 // what counters grew by
 }
 
-// Trace measures a completed and checked plan as Run does, and follows what it
-// measures in windows of their own beside each. Folded, if there is one, gets
-// the stacks that CPUs were found in.
+// Trace measures a completed and checked plan as Run does, and traces packets and
+// CPUs in separate windows after each. Folded, if there is one, gets the stacks that
+// CPUs were found in.
 func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (res *result.Result, err error) {
 	r, err := equipped(ctx, plan, o)
 	if err != nil {
@@ -83,9 +83,9 @@ func (t *tracing) blocks(ctx context.Context) error {
 	return nil
 }
 
-// look repeats a window that could be measured, with the packets followed, and
-// once more with an eye on the CPUs. One that fails now is no reason to fail
-// the cell: it is there without.
+// look repeats a window that could be measured, with its packets followed, and once
+// more with the CPUs sampled. If one of these fails, the cell does not: it keeps
+// what was measured.
 func (t *tracing) look(ctx context.Context, v visit) error {
 	key := keyOf(v.group, v.place)
 	cell := t.cells[key]
@@ -144,7 +144,7 @@ func (t *tracing) follow(ctx context.Context, v visit, s *sight) error {
 // countedAt is a counter of a place.
 type countedAt struct{ at, name string }
 
-// passOf says what to follow of a run.
+// passOf is what to follow of a run.
 func passOf(places []trace.Network, name string, run workload.Run) trace.Pass {
 	kind, _ := workload.Find(name)
 	pass := trace.Pass{Networks: places, Port: network.Port, Rounds: kind.Headline == roundTrip}
@@ -171,15 +171,14 @@ func (t *tracing) profile(ctx context.Context, v visit, s *sight) error {
 	return err
 }
 
-// placesOf are the namespaces of an underlay, as they were when first asked
-// for.
-func (t *tracing) placesOf(ctx context.Context, underlay string) ([]trace.Network, error) {
-	if known := t.networks[underlay]; known != nil {
+// placesOf are the namespaces of a cluster, as they were at the first call.
+func (t *tracing) placesOf(ctx context.Context, cluster string) ([]trace.Network, error) {
+	if known := t.networks[cluster]; known != nil {
 		return known, nil
 	}
 	var places []trace.Network
-	for _, name := range t.namespacesOf(underlay) {
-		held, err := t.Site.Look(ctx, underlay+"."+name)
+	for _, name := range t.namespacesOf(cluster) {
+		held, err := t.Site.Look(ctx, cluster+"."+name)
 		if err != nil {
 			return nil, err
 		}
@@ -187,15 +186,15 @@ func (t *tracing) placesOf(ctx context.Context, underlay string) ([]trace.Networ
 			places = append(places, networkOf(l, name))
 		}
 	}
-	t.networks[underlay] = places
+	t.networks[cluster] = places
 	return places, nil
 }
 
-// namespacesOf are the places of an underlay: "h1", "h1/c1".
-func (t *tracing) namespacesOf(underlay string) []string {
+// namespacesOf are the places of a cluster: "h1", "h1/c1".
+func (t *tracing) namespacesOf(cluster string) []string {
 	var names []string
 	for _, full := range t.Topology.Namespaces {
-		if name, of := strings.CutPrefix(full, underlay+"."); of {
+		if name, of := strings.CutPrefix(full, cluster+"."); of {
 			names = append(names, name)
 		}
 	}

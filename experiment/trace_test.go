@@ -18,7 +18,7 @@ import (
 // work can spoil the windows of one try.
 const tries = 4
 
-// laid is a lab for a plan of two hosts.
+// setUp builds a lab for a plan of two hosts.
 func setUp(t testing.TB, plan result.Plan) *site.Lab {
 	t.Helper()
 	labtest.NoLeaks(t)
@@ -109,7 +109,7 @@ func TestLabHopsAddUpToTheRoundTrip(t *testing.T) {
 	}
 }
 
-// checkShares holds a trace to what its numbers must have in common.
+// checkShares checks that the numbers of a trace are consistent.
 func checkShares(t *testing.T, tr, baseline *result.Trace) {
 	t.Helper()
 	var share, clean, delta float64
@@ -128,7 +128,7 @@ func checkShares(t *testing.T, tr, baseline *result.Trace) {
 	}
 }
 
-// in runs a line of the shell's at a place of the lab.
+// in runs a shell line at a place of the lab.
 func in(t testing.TB, l *site.Lab, at, line string) {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -168,8 +168,7 @@ func TestLabRulesShowInTheirHop(t *testing.T) {
 	t.Errorf("with 2000 rules in the way of routed packets:\n%s", strings.Join(off, "\n"))
 }
 
-// moved tells which hops did not move as they should when what is routed got
-// slower: those that forward by some microseconds, all others by no more
+// moved lists the hops that did not change as expected when routing got slower: those that forward by some microseconds, all others by no more
 // than a tenth of that.
 func moved(t *testing.T, before, after map[string]float64) (off []string) {
 	t.Helper()
@@ -209,7 +208,7 @@ func TestLabLedgerBalancesForRandomDrops(t *testing.T) {
 			if ledger.Lost == nil || *ledger.Lost == 0 {
 				t.Fatalf("nothing is lost: %+v", ledger)
 			}
-			// What the sender sends on until it hears of the window's end is lost
+			// What the sender sends until it learns of the window's end is lost
 			// too, and the workload does not miss it.
 			if *ledger.Lost > ledger.Found {
 				t.Errorf("%d lost, of which the workload misses %d; others %+v", ledger.Found, *ledger.Lost, ledger.Others)

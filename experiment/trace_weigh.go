@@ -11,13 +11,13 @@ import (
 	"tare/trace"
 )
 
-// roundTrip is the metric that a way there and back is told by.
+// roundTrip is the metric that the hops of a round trip are scaled to.
 const roundTrip = "rtt_p50"
 
-// telling are the counters of the kernel that tell of packets that die without
-// being dropped anywhere, or of why they are dropped (RFC 2011, RFC 2012 and
+// lossCounters are the counters of the kernel that count packets which are lost
+// without being dropped anywhere, or why they are dropped (RFC 2011, RFC 2012 and
 // net/ipv4/proc.c).
-func telling() []string {
+func lossCounters() []string {
 	return []string{
 		"Ip.InHdrErrors", "Ip.InAddrErrors", "Ip.InUnknownProtos", "Ip.InDiscards",
 		"Ip.OutDiscards", "Ip.OutNoRoutes", "Ip.ReasmFails", "Ip.FragFails",
@@ -29,18 +29,17 @@ func telling() []string {
 	}
 }
 
-// begin begins to count at every place of an underlay; end adds to a sight what
-// grew there and tells of packets that die: the counters of the protocols, the
-// drops of devices ("eth0 dropped"), and neighbours that do not answer
+// begin begins to count at every place of a cluster; end adds to a sight the growth
+// of the counters that show lost packets: those of the protocols, the drops of devices ("eth0 dropped"), and neighbours that do not answer
 // ("neighbour 10.0.0.9 dev eth0", 1 for each).
-func (t *tracing) begin(ctx context.Context, underlay string) (end func(*sight) error, err error) {
+func (t *tracing) begin(ctx context.Context, cluster string) (end func(*sight) error, err error) {
 	c, can := t.Site.(counter)
 	if !can {
 		return func(*sight) error { return nil }, nil
 	}
 	var places []string
-	for _, name := range t.namespacesOf(underlay) {
-		places = append(places, underlay+"."+name)
+	for _, name := range t.namespacesOf(cluster) {
+		places = append(places, cluster+"."+name)
 	}
 	stop, err := c.Count(ctx, places)
 	if err != nil {
@@ -52,14 +51,14 @@ func (t *tracing) begin(ctx context.Context, underlay string) (end func(*sight) 
 			return err
 		}
 		for _, r := range counted.Readings {
-			s.grow(strings.TrimPrefix(r.At, underlay+"."), r.Counts)
+			s.grow(strings.TrimPrefix(r.At, cluster+"."), r.Counts)
 		}
-		return t.silent(ctx, s, places, underlay)
+		return t.silent(ctx, s, places, cluster)
 	}, nil
 }
 
 // silent adds the neighbours of places that do not answer.
-func (t *tracing) silent(ctx context.Context, s *sight, places []string, underlay string) error {
+func (t *tracing) silent(ctx context.Context, s *sight, places []string, cluster string) error {
 	for _, at := range places {
 		held, err := t.Site.Look(ctx, at)
 		if err != nil {
@@ -68,7 +67,7 @@ func (t *tracing) silent(ctx context.Context, s *sight, places []string, underla
 		for _, l := range held {
 			for _, n := range l.Neighbours {
 				if n.State == "failed" || n.State == "incomplete" {
-					s.counted[countedAt{strings.TrimPrefix(at, underlay+"."), "neighbour " + n.Address + " dev " + n.Device}] = 1
+					s.counted[countedAt{strings.TrimPrefix(at, cluster+"."), "neighbour " + n.Address + " dev " + n.Device}] = 1
 				}
 			}
 		}
@@ -76,14 +75,13 @@ func (t *tracing) silent(ctx context.Context, s *sight, places []string, underla
 	return nil
 }
 
-// grow adds what the counters of a place grew by, as far as they tell of packets
-// that die.
+// grow adds by how much the counters of a place grew that show lost packets.
 func (s *sight) grow(at string, counts map[string]float64) {
 	for name, by := range counts {
 		device, of, _ := strings.Cut(name, ".")
 		switch {
-		case slices.Contains(telling(), name):
-		case slices.Contains(dying(), of):
+		case slices.Contains(lossCounters(), name):
+		case slices.Contains(dropCounters(), of):
 			name = device + " dropped"
 		default:
 			continue
@@ -92,8 +90,8 @@ func (s *sight) grow(at string, counts map[string]float64) {
 	}
 }
 
-// dying are a device's counters of packets that it dropped.
-func dying() []string { return []string{"rx_dropped", "tx_dropped", "rx_errors", "tx_errors"} }
+// dropCounters are a device's counters of packets that it dropped.
+func dropCounters() []string { return []string{"rx_dropped", "tx_dropped", "rx_errors", "tx_errors"} }
 
 func (s *sight) counts() []result.Count {
 	counts := []result.Count{}
@@ -108,8 +106,8 @@ func (s *sight) counts() []result.Count {
 	return counts
 }
 
-// fillTraces puts what was seen into the cells, and beside each network's hops
-// those of its baseline.
+// fillTraces puts what was seen into the cells, and compares each network's hops
+// with those of its baseline.
 func (t *tracing) fillTraces() {
 	for key, s := range t.seen {
 		t.cells[key].Trace = t.traceOf(t.cells[key], s)
@@ -136,8 +134,8 @@ func (t *tracing) traceOf(cell *result.Cell, s *sight) *result.Trace {
 	return tr
 }
 
-// compare sets the windows in which packets were followed beside the clean
-// ones, and scales the hops of round trips to those.
+// compare compares the windows in which packets were followed with the clean ones,
+// and scales the hops of round trips to the clean ones.
 func compare(tr *result.Trace, clean, traced []result.Sample) {
 	for _, name := range []string{roundTrip, "throughput", "rate"} {
 		without, ok := typical(clean, name)
@@ -200,9 +198,9 @@ func ledger(s *sight) *result.Ledger {
 }
 
 // tolls are the hops of a network against its baseline's, by name, in the
-// order of the network's. Both are taken as they were traced, which slows like
-// hops alike; the toll without the tracer is shared out by their differences.
-// nil: there is no toll to share out.
+// order of the network's. Both are taken as traced: the tracer slows the same hops
+// by the same time. The toll without the tracer is divided by their differences.
+// nil: there is no toll to divide.
 func tolls(of, baseline *result.Trace) []result.HopToll {
 	toll, traced := of.Clean-baseline.Clean, of.Sum-baseline.Sum
 	if of.Metric != roundTrip || baseline.Metric != roundTrip || toll <= 0 || traced <= 0 {

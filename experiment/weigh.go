@@ -36,7 +36,7 @@ func (r *runner) weighSome(block time.Duration) {
 	}
 }
 
-// gather puts the cells as they are into the result.
+// gather copies the cells into the result.
 func (r *runner) gather() {
 	r.res.Cells = r.res.Cells[:0]
 	for _, key := range r.order {

@@ -51,7 +51,7 @@ func TestTollIsRecovered(t *testing.T) {
 	}
 }
 
-// TestDeltaIsInTheMetricsUnit holds exact numbers: no noise, and baselines
+// TestDeltaIsInTheMetricsUnit checks exact numbers: no noise, and baselines
 // whose geometric mean is 10.
 func TestDeltaIsInTheMetricsUnit(t *testing.T) {
 	r := synthetic(t, vxlanPlan("tcp_rr"))
@@ -109,8 +109,8 @@ func TestDeclaredMarginHoldsWhereNoiseIsSmall(t *testing.T) {
 	}
 }
 
-// TestBaselinesThatDiffer holds that a toll within what the two layouts differ
-// by is not told.
+// TestBaselinesThatDiffer: a toll smaller than the difference of the two layouts is
+// inconclusive.
 func TestBaselinesThatDiffer(t *testing.T) {
 	for factor, want := range map[float64]string{1.09: "inconclusive", 0.95: "inconclusive", 1.5: "slower", 0.5: "faster"} {
 		r := synthetic(t, vxlanPlan("tcp_rr"))
@@ -133,7 +133,7 @@ func TestBaselinesThatDiffer(t *testing.T) {
 	}
 }
 
-func TestFewBlocksTellNothing(t *testing.T) {
+func TestFewBlocksDecideNothing(t *testing.T) {
 	r := synthetic(t, vxlanPlan("tcp_rr"))
 	feed(r, 5, noisy(8, "rtt_p50", 1, 0.001, 2))
 	r.weigh()
@@ -175,7 +175,8 @@ func TestZeroBaselineHasNoToll(t *testing.T) {
 	}
 }
 
-// TestOneLayoutMissing weighs with the baseline that stands, block by block.
+// TestOneLayoutMissing: blocks without one of the baselines are weighed with the
+// other.
 func TestOneLayoutMissing(t *testing.T) {
 	for _, missing := range []int{3, 10} {
 		r := synthetic(t, vxlanPlan("tcp_rr"))
@@ -187,7 +188,7 @@ func TestOneLayoutMissing(t *testing.T) {
 		r.weigh()
 		m, toll := tolled(t, r, "vxlan", "rtt_p50")
 		want, aa := "slower", 1
-		if missing == 10 { // no A/A at all: nothing is told apart
+		if missing == 10 { // no A/A at all: nothing can be decided
 			want, aa = "inconclusive", 0
 		}
 		of := fmt.Sprintf("%d blocks without one baseline: ", missing)

@@ -73,7 +73,7 @@ func checkRate(w result.WorkloadPlan, kind workload.Workload) error {
 	return nil
 }
 
-// checkExtras refuses what the workload would not heed.
+// checkExtras refuses parameters that the workload would ignore.
 func checkExtras(w result.WorkloadPlan, kind workload.Workload) error {
 	for extra, asked := range map[workload.Extra]bool{
 		workload.TakesSizes: w.Sizes != "", workload.TakesBytes: w.Bytes != 0, workload.TakesReverse: w.Reverse,
@@ -104,7 +104,7 @@ func takers(takes func(workload.Workload) bool) []string {
 	return names
 }
 
-// flowsDefault is how many flows a workload has where nobody says.
+// flowsDefault is how many flows a workload has by default.
 func flowsDefault(kind workload.Workload) []int {
 	if len(kind.FlowsDefault) > 0 {
 		return kind.FlowsDefault

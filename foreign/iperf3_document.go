@@ -8,7 +8,7 @@ import "encoding/json"
 //
 // Names and order are those of iperf_api.c and iperf_print_* of iperf3 3.12. A
 // pointer is nil where the version, the protocol or the direction has no such
-// value. Rates are bit/s of payload; times are s where nothing else is said.
+// value. Rates are bit/s of payload; times are s unless noted.
 // Counts are float64, because iperf3 writes an unknown one as 2^64-1.
 type Iperf3Document struct {
 	Start     *Iperf3Start     `json:"start"`

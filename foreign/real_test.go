@@ -41,8 +41,8 @@ kill $end
 wait $end || true
 `
 
-// TestRealToolsOfThisMachine reads what the tools print today: both ends of a run
-// tell of the same.
+// TestRealToolsOfThisMachine reads what the installed tools print: both ends of a
+// run must agree.
 func TestRealToolsOfThisMachine(t *testing.T) {
 	dir := t.TempDir()
 	shell := exec.Command("timeout", "60", "unshare", "-Urn", "sh", "-c", session)

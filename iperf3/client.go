@@ -160,7 +160,7 @@ func (c *client) expect(want state, what string) error {
 	return c.check(got, want)
 }
 
-// check explains a state of the server that is not the expected one.
+// check returns an error for a state of the server that is not the expected one.
 func (c *client) check(got, want state) error {
 	switch got {
 	case want:
@@ -193,7 +193,7 @@ func (c *client) measure(ctx context.Context) error {
 		case <-t.spent:
 			return c.end(next)
 		case err := <-t.failure:
-			return c.explain(next, err)
+			return c.serverReason(next, err)
 		case got := <-next:
 			return c.interrupted(got)
 		case <-ctx.Done():
@@ -278,8 +278,9 @@ func (c *client) interrupted(got received) error {
 	return errors.New("the server ended the test, which is for the client to do: see whether it is iperf3")
 }
 
-// explain prefers the server's own reason to what it did to a flow.
-func (c *client) explain(next <-chan received, err error) error {
+// serverReason is the server's own reason if it sends one, else err: what happened to
+// a flow.
+func (c *client) serverReason(next <-chan received, err error) error {
 	select {
 	case got := <-next:
 		if got.err == nil {

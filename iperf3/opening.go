@@ -105,7 +105,7 @@ func (s *session) openTCP(ctx context.Context) error {
 
 // openUDP waits for the sockets that greet the server's.
 func (s *session) openUDP(ctx context.Context) error {
-	d := &udpDoor{
+	d := &udpAcceptor{
 		local: addressOf(s.control.conn.LocalAddr()), peer: addressOf(s.control.conn.RemoteAddr()).Addr(),
 		p: s.p, log: func(line string) { s.server.logf("%s", line) },
 	}

@@ -64,7 +64,7 @@ func (c *client) serverError() error {
 	return errors.New(text + "; see its own output")
 }
 
-// refusalWords explains the common ones of iperf3's error numbers.
+// refusalWords gives the meaning of the common ones of iperf3's error numbers.
 func refusalWords(code int32) string {
 	switch code {
 	case errDuration:

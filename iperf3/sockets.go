@@ -193,9 +193,9 @@ func greet(conn *net.UDPConn) error {
 	return nil
 }
 
-// udpDoor takes the UDP flows of one test, one after another: each socket
+// udpAcceptor accepts the UDP flows of one test, one after another: each socket
 // becomes a flow once its client is known.
-type udpDoor struct {
+type udpAcceptor struct {
 	local netip.AddrPort // where the client's control connection arrived
 	peer  netip.Addr
 	p     parameters
@@ -203,7 +203,7 @@ type udpDoor struct {
 	next  *net.UDPConn
 }
 
-func (d *udpDoor) open(ctx context.Context) error {
+func (d *udpAcceptor) open(ctx context.Context) error {
 	config := net.ListenConfig{Control: func(network, address string, raw syscall.RawConn) error {
 		var err error
 		failed := raw.Control(func(fd uintptr) {
@@ -221,7 +221,7 @@ func (d *udpDoor) open(ctx context.Context) error {
 
 // accept waits for the next flow's first datagram. With more to come, their
 // socket is open before this one is answered.
-func (d *udpDoor) accept(ctx context.Context, deadline time.Time, more bool) (*flow, error) {
+func (d *udpAcceptor) accept(ctx context.Context, deadline time.Time, more bool) (*flow, error) {
 	conn := d.next
 	if err := conn.SetReadDeadline(deadline); err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func connectUDP(conn *net.UDPConn, peer netip.AddrPort, p parameters) (*flow, er
 	return f, nil
 }
 
-func (d *udpDoor) close() {
+func (d *udpAcceptor) close() {
 	if d.next != nil {
 		d.next.Close()
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // refused reports whether the kernel lacks the device and this user may load no
-// program in its place; that the error says so is part of the test.
+// program in its place. The error must include this reason.
 func refused(t *testing.T, err error) bool {
 	t.Helper()
 	if err == nil {
@@ -102,7 +102,7 @@ func testIPIP(t *testing.T) {
 }
 
 // Packets of a host that is not a peer are dropped.
-func testIPIPStranger(t *testing.T) {
+func testIPIPUnknownSender(t *testing.T) {
 	cluster := setUp(t, open(t), pairOf("x"))
 	none := func(h *Host) []netip.Addr {
 		if h == cluster.Hosts[1] {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pin says which CPUs the hosts of a lab get.
+// Pin is which CPUs the hosts of a lab get.
 type Pin string
 
 // The three ways to place hosts on CPUs.

@@ -150,17 +150,17 @@ func (h *Host) Run(argv ...string) (string, error) {
 	}
 	defer null.Close()
 	// Files, not pipes: a process that the command leaves behind may hold them open.
-	var said [2]*os.File
-	for i := range said {
+	var output [2]*os.File
+	for i := range output {
 		fd, err := unix.MemfdCreate("tare "+argv[0], unix.MFD_CLOEXEC)
 		if err != nil {
 			return "", fmt.Errorf("make file in memory: %w", err)
 		}
-		said[i] = os.NewFile(uintptr(fd), argv[0])
-		defer said[i].Close()
+		output[i] = os.NewFile(uintptr(fd), argv[0])
+		defer output[i].Close()
 	}
 	process, err := h.cluster.lab.Processes.Start(h.Namespace, Command{
-		Argv: argv, Env: os.Environ(), Files: [3]*os.File{null, said[0], said[1]},
+		Argv: argv, Env: os.Environ(), Files: [3]*os.File{null, output[0], output[1]},
 	})
 	if err != nil {
 		return "", err
@@ -171,9 +171,9 @@ func (h *Host) Run(argv ...string) (string, error) {
 		err := fmt.Errorf("run %s in %s: no end after %v", strings.Join(argv, " "), h.Name, runWait)
 		return "", errors.Join(err, process.Signal(syscall.SIGKILL))
 	}
-	text, err := whole(said[0])
+	text, err := whole(output[0])
 	if process.Status != 0 {
-		why := cmp.Or(tail(said[1]), tail(said[0]))
+		why := cmp.Or(tail(output[1]), tail(output[0]))
 		return text, fmt.Errorf("run %s in %s: %s: %s", strings.Join(argv, " "), h.Name, howEnded(process.Status), why)
 	}
 	return text, err

@@ -46,7 +46,7 @@ var inside = []struct {
 	{"a container of another's is adopted", testAdopt},
 	{"hosts are shared", testShare},
 	{"IPv4 travels in IPv4", testIPIP},
-	{"only the peers' IPIP is taken", testIPIPStranger},
+	{"only the peers' IPIP is taken", testIPIPUnknownSender},
 	{"a VLAN's packets travel with its tag", testVLAN},
 	{"a program attaches as a classifier too", testClassifier},
 	{"a device is taken from another namespace", testTakeFrom},

@@ -81,7 +81,7 @@ func ServerPorts() []uint16 { return []uint16{Port, HTTPPort, MySQLPort} }
 type Network struct {
 	Name   string
 	Doc    string
-	Parent string // the network that it is built upon: the rung below
+	Parent string // the network that it extends: the rung below
 	// Across names the network that does the same on the paths between hosts, which
 	// this one lacks; empty: none.
 	Across          string

@@ -18,8 +18,8 @@ func mayTUN() error {
 	return file.Close()
 }
 
-// A tunnel carries every path between two and three hosts, each packet in a
-// datagram of its own, and nothing without its process. Where the user may not
+// A tunnel carries every path between two and three hosts, each packet in its
+// own datagram, and nothing without its process. Where the user may not
 // have TUN devices the network reports so.
 func TestLabUserTunnelCarries(t *testing.T) {
 	three := on("tun-udp")

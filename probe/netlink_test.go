@@ -41,7 +41,7 @@ func has[V comparable](t *testing.T, got map[string]V, want map[string]V) {
 	}
 }
 
-func TestFinishedTellsWhyThereIsNoAnswer(t *testing.T) {
+func TestFinishedReportsWhyThereIsNoAnswer(t *testing.T) {
 	refused := attributeless(unix.NLMSG_ERROR, 0, []byte{0xff, 0xff, 0xff, 0xff}) // -EPERM
 	if _, err := finished(refused, 0, unix.NLM_F_DUMP); err == nil || reason(err) != "this user may not read it: run as root" {
 		t.Errorf("a refusal: %v", err)

@@ -12,7 +12,7 @@ import (
 
 // What changed between two reads is reported by source; what did not, and a source
 // that is not there, is not. What is not there is named once.
-func TestSinceTellsWhatChanged(t *testing.T) {
+func TestSinceReportsWhatChanged(t *testing.T) {
 	machine := func(squeezed, netRx string) string {
 		return tree(t, map[string]string{
 			"proc/net/softnet_stat": "00000001 00000000 " + squeezed + "\n",

@@ -47,7 +47,7 @@ func absences(w words, rows []row, headlines []string) []absence {
 	return list
 }
 
-// reasonOf says why a cell has no number.
+// reasonOf is why a cell has no number.
 func (w words) reasonOf(c *result.Cell) string {
 	status, reason := w.state(c.Status), clean(c.Reason)
 	if c.Status == result.StatusOK {

@@ -10,7 +10,7 @@ import (
 const mostFigures = 16
 
 // published prints the outcome of a published measurement that was repeated: its
-// figures beside those measured here, a verdict on each claim, and what tare
+// figures compared with those measured here, a verdict on each claim, and what tare
 // recommends.
 func (p *page) published(res *result.Result) {
 	c := res.Case

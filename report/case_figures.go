@@ -32,8 +32,8 @@ func figureTables(figures []result.Figure) []figureTable {
 	return tables
 }
 
-// figureColumn is a column of a table of figures: what it is, and what of a figure
-// is in it.
+// figureColumn is a column of a table of figures: its heading, and which value of a
+// figure it shows.
 type figureColumn struct {
 	head, unit    string
 	right, joined bool
@@ -41,8 +41,8 @@ type figureColumn struct {
 	text          func(f result.Figure) string
 }
 
-// layOut lists the columns of a table.
-func (t figureTable) layOut(w words) []figureColumn {
+// allColumns lists the columns of a table.
+func (t figureTable) allColumns(w words) []figureColumn {
 	var values []float64
 	for _, f := range t.figures {
 		for _, v := range []*float64{f.Published, f.Measured} {
@@ -87,10 +87,10 @@ func (t figureTable) layOut(w words) []figureColumn {
 	}
 }
 
-// columns arrange a table for a terminal; what says nothing is left out.
+// columns arrange a table for a terminal; empty columns are left out.
 func (t figureTable) columns(w words) grid {
 	var g grid
-	for _, c := range t.layOut(w) {
+	for _, c := range t.allColumns(w) {
 		if c.wide {
 			continue
 		}

@@ -62,7 +62,7 @@ func markdownList(b *strings.Builder, title string, texts []string) {
 func (t figureTable) markdown(b *strings.Builder, w words) {
 	fmt.Fprintf(b, "\n%s\n\n", markdownText(t.title))
 	var columns []figureColumn
-	for _, c := range t.layOut(w) {
+	for _, c := range t.allColumns(w) {
 		if n := len(columns); c.joined && n > 0 {
 			before := columns[n-1].text
 			ends := c.text

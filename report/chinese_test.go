@@ -102,7 +102,7 @@ func made() *result.Result {
 	return &result.Result{Cells: []result.Cell{cell("host"), cell("veth")}}
 }
 
-// compared is a comparison with all that one can hold.
+// compared is a comparison with everything that one can have.
 func compared() result.Comparison {
 	low, high := 0.08, 0.12
 	change := &result.Change{Value: 0.1, Low: &low, High: &high, Verdict: "slower"}
@@ -131,7 +131,7 @@ func compared() result.Comparison {
 	}
 }
 
-// TestChinese holds some reports to what was read and found good.
+// TestChinese compares some reports with those that were reviewed.
 func TestChinese(t *testing.T) {
 	reports := inChinese(t, 0)
 	for _, name := range []string{"quick", "broken", "ranked", "compared", "traced", "made", "imported"} {
@@ -154,7 +154,7 @@ func TestChinese(t *testing.T) {
 func TestChineseFits(t *testing.T) {
 	for _, columns := range []int{72, 100} {
 		for name, report := range inChinese(t, columns) {
-			if name != "found" { // where a fix stands on one line, to paste
+			if name != "found" { // where a fix is on one line, to paste
 				fits(t, report.text, columns)
 			}
 		}
@@ -165,7 +165,7 @@ func TestChineseFits(t *testing.T) {
 func latin(text string) []string { return regexp.MustCompile(`[A-Za-z]{2,}`).FindAllString(text, -1) }
 
 // TestChineseIsNoEnglish: what is English in a Chinese report comes from its
-// result, is a name, a unit or a flag, or stands in the Chinese catalogue.
+// result, is a name, a unit or a flag, or is in the Chinese catalogue.
 func TestChineseIsNoEnglish(t *testing.T) {
 	names := []string{"tare", "max-toll max-regression", "nic link mtu pin rps cc seed", "rtt bytes Tbit Gbit Mbit kbit bit ms us ns kB MB GB"}
 	for _, text := range wordsOf(Chinese).texts {

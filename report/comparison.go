@@ -10,8 +10,8 @@ import (
 	"tare/result"
 )
 
-// Comparison writes how a result differs from an older one: what the machines
-// differ in first. The only error is that of w.
+// Comparison writes how a result differs from an older one: the differences between
+// the machines first. The only error is that of w.
 func Comparison(w io.Writer, c result.Comparison, opts Options) error {
 	p := newPage(opts)
 	p.compared(c)
@@ -27,7 +27,7 @@ func Comparison(w io.Writer, c result.Comparison, opts Options) error {
 	return p.to(w, "comparison")
 }
 
-// compared says what is set beside what, and by what it is judged.
+// compared prints which results are compared, and how they are judged.
 func (p *page) compared(c result.Comparison) {
 	p.item(p.say("lead_old"), p.side(c.Old))
 	p.item(p.say("lead_new"), p.side(c.New))
@@ -163,7 +163,7 @@ func (t *comparisonTable) columns(w words, judged string) grid {
 	return append(grid{names}, rest...)
 }
 
-// tollsText is a toll then and now, which the host itself has not.
+// tollsText is the old toll and the new one; the host itself has none.
 func tollsText(r comparedRow) string {
 	if r.network == network.Baseline || r.metric.OldToll == nil || r.metric.NewToll == nil {
 		return ""
@@ -175,7 +175,7 @@ func tollsText(r comparedRow) string {
 	return show(r.metric.OldToll) + " -> " + show(r.metric.NewToll)
 }
 
-// single lists the cells that one result alone has.
+// single lists the cells that only one result has.
 func (p *page) single(cells []result.SingleCell) {
 	if len(cells) == 0 {
 		return
@@ -193,7 +193,7 @@ func (p *page) single(cells []result.SingleCell) {
 	}
 }
 
-// unmet lists the limits that were passed.
+// unmet lists the limits that were exceeded.
 func (p *page) unmet(list []result.Unmet) {
 	if len(list) == 0 {
 		return

@@ -47,7 +47,7 @@ func (t *table) operations() []column {
 	return filled(c)
 }
 
-// containersFoot says how to read such a table.
+// containersFoot explains how to read such a table.
 func (t *table) containersFoot() (lines []string) {
 	if !t.containers() {
 		return nil

@@ -25,7 +25,7 @@ func csvColumns() []string {
 }
 
 // writeCSV writes RFC 4180: one header for all results. A cell without a metric
-// has a row that says why.
+// has a row with the reason.
 func writeCSV(w io.Writer, results []*result.Result, _ string) (left []string, err error) {
 	table := csv.NewWriter(w)
 	if err := table.Write(csvColumns()); err != nil {
@@ -56,7 +56,7 @@ func writeCSV(w io.Writer, results []*result.Result, _ string) (left []string, e
 	return nil, nil
 }
 
-// csvHead says which cell a row is of.
+// csvHead identifies the cell of a row.
 func csvHead(res *result.Result, c *result.Cell) []string {
 	own := maps.Clone(c.Params)
 	var lab []string
@@ -104,7 +104,7 @@ func csvNumber(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-// csvText is a text that a spreadsheet takes for no formula.
+// csvText is a text that a spreadsheet does not read as a formula.
 func csvText(text string) string {
 	text = clean(text)
 	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {

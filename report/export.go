@@ -12,10 +12,10 @@ import (
 type Format struct {
 	Name string
 	Doc  string // one line
-	Ends string // of the files that hold it, as ".csv"; empty: they have none of their own
+	Ends string // of the files that hold it, as ".csv"; empty: there is none
 	Most int    // cells that it is written of; 0: any number
-	// Write writes the results, in a language where there are words for people;
-	// "" leaves it to the reader, or is English. left names the cells that the format can't hold;
+	// Write writes the results, with the words of a language where people read them;
+	// "" leaves the choice to the reader, or is English. left names the cells that the format can't hold;
 	// where it holds none, nothing is written.
 	Write func(w io.Writer, results []*result.Result, lang string) (left []string, err error)
 }
@@ -64,7 +64,7 @@ func FormatOf(file string) (Format, bool) {
 	return Format{}, false
 }
 
-// nameOf says which cell it is: "vxlan cross-host tcp_stream".
+// nameOf identifies a cell: "vxlan cross-host tcp_stream".
 func nameOf(c *result.Cell) string {
 	text := strings.Join(strings.Fields(c.Network+" "+c.Path+" "+c.Workload+" "+c.Mode), " ")
 	if c.Status != result.StatusOK {

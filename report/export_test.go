@@ -93,7 +93,7 @@ func TestGoBenchHoldsEverySample(t *testing.T) {
 	}
 }
 
-// TestBenchNamesAreOneWord holds hostile names to the format.
+// TestBenchNamesAreOneWord checks that hostile names follow the format.
 func TestBenchNamesAreOneWord(t *testing.T) {
 	c := &result.Cell{Workload: "tcp_crr", Network: "a b/c\n", Mode: "x", Params: result.Params{"nic": "full-8", "flows": 4.0, "duration": 2.0, "cc": nil}}
 	if got, want := benchName(c), "BenchmarkTCPCRR/network=a_b_c/mode=x/flows=4/nic=full_8"; got != want {
@@ -101,7 +101,7 @@ func TestBenchNamesAreOneWord(t *testing.T) {
 	}
 }
 
-// TestIperf3JSONAddsUp holds the sums of a document to its intervals and to
+// TestIperf3JSONAddsUp compares the sums of a document with its intervals and with
 // the cell.
 func TestIperf3JSONAddsUp(t *testing.T) {
 	again := []float64{1, 2}
@@ -160,8 +160,8 @@ func importedRuns() *result.Result {
 	}}
 }
 
-// TestImportedShowsEveryRun holds the table of imported runs to its width and
-// to all that was read.
+// TestImportedShowsEveryRun checks that the table of imported runs fits its width
+// and shows everything that was read.
 func TestImportedShowsEveryRun(t *testing.T) {
 	var text bytes.Buffer
 	if err := Imported(&text, importedRuns(), Options{}); err != nil {

@@ -83,7 +83,7 @@ func (p *page) findings(res *result.Result) {
 	}
 }
 
-// verified says what a fix gave back when it was carried out.
+// verified is what a fix changed when it was applied.
 func (w words) verified(v *result.Verified) string {
 	switch {
 	case v.Metric == "" && v.Recovered == 0:
@@ -128,7 +128,7 @@ func (p *page) finding(i int, c cause) {
 	}
 }
 
-// confidence says how sure a finding is, and how much of the toll it explains.
+// confidence is how sure a finding is, and how much of the toll it explains.
 func (w words) confidence(f result.Finding) string {
 	text := w.say("confidence", "value", percent(f.Confidence))
 	if f.Share > 0 {
@@ -146,7 +146,7 @@ func evidenceText(value any) string {
 	return result.Text(value)
 }
 
-// warnings prints what touches the whole run, and what was left out of it.
+// warnings prints what affects the whole run, and what was left out of it.
 func (p *page) warnings(res *result.Result) {
 	if len(res.Warnings) > 0 {
 		p.title(p.say("general_warnings"))

@@ -11,8 +11,8 @@ import (
 	"tare/wire"
 )
 
-// world is what a generated result pretends: how each network does on each
-// path. It stands in for an experiment.
+// world generates results without an experiment: it has how fast each network is
+// on each path.
 type world struct {
 	plan     result.Plan
 	noise    float64 // standard deviation of the log of a window

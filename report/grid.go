@@ -11,8 +11,8 @@ type cell struct {
 	style style
 }
 
-// column is one column of a grid. Its headings may reach over the columns
-// beside it whose own heading is empty.
+// column is one column of a grid. Its headings may extend over the next columns if
+// their headings are empty.
 type column struct {
 	head, unit string // the two lines of its heading
 	right      bool   // flush right
@@ -79,7 +79,7 @@ func (g grid) offsets() (starts, widths []int, total int) {
 	return starts, widths, total
 }
 
-// reach is where a heading ends; one that says nothing ends nowhere.
+// reach is where a heading ends; 0 for an empty one.
 func reach(start int, heading string) int {
 	if heading == "" {
 		return 0
@@ -142,7 +142,7 @@ func (p *page) print(g grid) {
 	}
 }
 
-// headLine writes one line of headings. A line that says nothing is left out.
+// headLine writes one line of headings. An empty line is left out.
 func (p *page) headLine(texts []string, starts []int) {
 	line := ""
 	for i, text := range texts {

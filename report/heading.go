@@ -24,7 +24,7 @@ func (p *page) top(res *result.Result, groups []*weigh.Group) {
 	}
 }
 
-// head says what was weighed, where, how, and how quiet the machine was.
+// head prints what was weighed, where, how, and how quiet the machine was.
 func (p *page) head(res *result.Result, groups []*weigh.Group) {
 	p.line(p.paint(clip(p.weighed(res, groups), p.columns), bold))
 	p.item("", p.machine(res.Environment))
@@ -117,7 +117,7 @@ func (w words) orUnknown(text string) string {
 	return clip(text, 60)
 }
 
-// linkText is what the hosts are joined by.
+// linkText is the link between the hosts.
 func (w words) linkText(plan result.Plan) string {
 	var rates []string
 	for _, link := range append([]result.BitsPerSecond{plan.Link}, plan.Links...) {
@@ -168,25 +168,25 @@ func (w words) applications(groups []*weigh.Group, versions map[string]string) s
 	program := func(text string) string {
 		return strings.TrimSpace(clip(clean(text), 20) + " " + clip(clean(versions[text]), 20))
 	}
-	var said []string
+	var programs []string
 	for _, g := range groups {
 		for _, c := range g.Cells {
 			if !c.Params.Has("server") || !c.Params.Has("tool") {
 				continue
 			}
 			text := w.say("application", "workload", clip(clean(c.Workload), 20), "server", program(c.Params.Text("server")), "tool", program(c.Params.Text("tool")))
-			if !slices.Contains(said, text) {
-				said = append(said, text)
+			if !slices.Contains(programs, text) {
+				programs = append(programs, text)
 			}
 		}
 	}
-	if len(said) == 0 {
+	if len(programs) == 0 {
 		return ""
 	}
-	return w.say("applications", "text", w.join(said...))
+	return w.say("applications", "text", w.join(programs...))
 }
 
-// quiet says in words how much the machine disturbed the run.
+// quiet describes how much the machine disturbed the run.
 func (w words) quiet(res *result.Result, groups []*weigh.Group) string {
 	noise, margin := res.Noise, res.Plan.Margin
 	text, halfWidth, differ := w.baselinesApart(judged(noise.AA, groups))
@@ -200,20 +200,21 @@ func (w words) quiet(res *result.Result, groups []*weigh.Group) string {
 	if text := w.idleDaemons(noise.Daemons); text != "" {
 		parts = append(parts, text)
 	}
-	said := w.join(parts...)
+	noisiness := w.join(parts...)
 	switch {
 	case differ, halfWidth > 3*margin, noise.Steal > 0.05, noise.Pressure > 0.3:
-		return w.say("machine_noisy", "text", said)
+		return w.say("machine_noisy", "text", noisiness)
 	case !(halfWidth > 0 && halfWidth <= margin), noise.Steal > 0.01, noise.Pressure > 0.1:
-		return w.say("machine_fairly_quiet", "text", said)
+		return w.say("machine_fairly_quiet", "text", noisiness)
 	}
-	return w.say("machine_quiet", "text", said)
+	return w.say("machine_quiet", "text", noisiness)
 }
 
-// leastDaemons is the share of a CPU from which idle daemons are worth a word.
+// leastDaemons is the share of a CPU from which idle daemons are mentioned.
 const leastDaemons = 0.001
 
-// idleDaemons says what the daemons of other networks took, the greatest first.
+// idleDaemons is the CPU time that the daemons of other networks took, the most
+// first.
 func (w words) idleDaemons(used *result.Daemons) string {
 	if used == nil || !(used.CPU >= leastDaemons) {
 		return ""
@@ -241,8 +242,8 @@ func judged(list []result.AA, groups []*weigh.Group) []result.AA {
 	})
 }
 
-// baselinesApart tells the widest interval of a baseline against itself, and
-// whether any of them differ. halfWidth is 0 where there is no interval.
+// baselinesApart gives the widest interval of a baseline against itself, and whether
+// any of them differ. halfWidth is 0 where there is no interval.
 func (w words) baselinesApart(list []result.AA) (text string, halfWidth float64, differ bool) {
 	apart := 0
 	var widest result.AA

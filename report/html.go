@@ -21,8 +21,8 @@ var (
 	builtStyle string
 )
 
-// shell is the page without its data. The script draws all that is shown; who
-// has none is told where the numbers are.
+// shell is the page without its data. The script draws everything; without scripts
+// the page shows where the numbers are.
 const shell = `<!doctype html>
 <html lang="en"{{with .Lang}} data-lang="{{.}}"{{end}}>
 <head>
@@ -35,7 +35,7 @@ const shell = `<!doctype html>
 </head>
 <body>
 <main id="report"></main>
-<noscript><p>{{.Title}}</p><p>This page draws its numbers by a script of its own, which is switched off here. The same numbers: tare report RESULT.json --format markdown</p></noscript>
+<noscript><p>{{.Title}}</p><p>This page draws its numbers with JavaScript, which is switched off here. The same numbers: tare report RESULT.json --format markdown</p></noscript>
 <script type="application/json" id="view">{{.View}}</script>
 <script type="application/json" id="result">{{.Result}}</script>
 <script>{{.Script}}</script>
@@ -43,11 +43,10 @@ const shell = `<!doctype html>
 </html>
 `
 
-// writeHTML writes a page of its own: it asks nobody for anything, and holds the
-// results that it shows. It opens in the language that is given, else in the
-// browser's.
+// writeHTML writes a self-contained page: it loads nothing, and holds the results
+// that it shows. It opens in the given language, else in the browser's.
 func writeHTML(w io.Writer, results []*result.Result, lang string) (left []string, err error) {
-	packed, err := pack(results) // which leaves nothing in them that JSON has no word for
+	packed, err := pack(results) // which removes what JSON cannot represent
 	if err != nil {
 		return nil, err
 	}

@@ -102,8 +102,8 @@ func cellIn(res *result.Result, name, path, load string) *result.Cell {
 	return nil
 }
 
-// TestAnyResultIsAPage renders whatever the schema allows: nothing of it ends a
-// script or begins a tag, and nothing is asked of anybody.
+// TestAnyResultIsAPage renders whatever the schema allows: nothing in it ends a
+// script or begins a tag, and the page loads nothing.
 func TestAnyResultIsAPage(t *testing.T) {
 	outside := regexp.MustCompile(`(?i)(src|href)\s*=\s*["']?(https?:)?//`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,8 +125,8 @@ func TestAnyResultIsAPage(t *testing.T) {
 	})
 }
 
-// TestCataloguesAreComplete holds both languages to the same words with the same
-// places to fill in, and the page to words that there are.
+// TestCataloguesAreComplete checks that both languages have the same keys with the
+// same places to fill in, and that the page uses only keys that exist.
 func TestCataloguesAreComplete(t *testing.T) {
 	words := map[string]map[string]string{}
 	for _, language := range []string{"en", "zh"} {
@@ -180,22 +180,22 @@ func TestCataloguesAreComplete(t *testing.T) {
 	}
 }
 
-// TestRealBuiltPageIsOfItsSource builds the script and the style anew and compares
-// them with those that stand in the repository.
+// TestRealBuiltPageIsOfItsSource builds the script and the style again and compares
+// them with those in the repository.
 func TestRealBuiltPageIsOfItsSource(t *testing.T) {
 	out := t.TempDir()
 	command := exec.Command("node", "build.mjs", out)
 	command.Dir = "web"
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("build the page: %v: %s: make packages installs what it takes", err, said)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("build the page: %v: %s: make packages installs what it takes", err, output)
 	}
-	for name, stands := range map[string]string{"report.js": builtScript, "report.css": builtStyle} {
+	for name, committed := range map[string]string{"report.js": builtScript, "report.css": builtStyle} {
 		fresh, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(fresh) != stands {
-			t.Errorf("web/dist/%s is not of its source: make web builds it", name)
+		if string(fresh) != committed {
+			t.Errorf("web/dist/%s was not built from its source: run make web", name)
 		}
 	}
 }
@@ -224,12 +224,12 @@ func TestRealPagesInChromium(t *testing.T) {
 	command := exec.Command("node", "--test", "--test-reporter=spec", "test/")
 	command.Dir = "web"
 	command.Env = append(os.Environ(), "TARE_PAGES="+folder)
-	said, err := command.CombinedOutput()
+	output, err := command.CombinedOutput()
 	if err != nil {
-		t.Errorf("%v\n%s", err, said)
+		t.Errorf("%v\n%s", err, output)
 	}
-	if regexp.MustCompile(`skipped [1-9]`).Match(said) {
-		t.Errorf("a test was skipped:\n%s", said)
+	if regexp.MustCompile(`skipped [1-9]`).Match(output) {
+		t.Errorf("a test was skipped:\n%s", output)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Imported writes cells that were read from other tools' outputs as tables: one
-// per file, a line per run, and what touches the numbers below. The only error
+// per file, a line per run, and what affects the numbers below. The only error
 // is that of w.
 func Imported(w io.Writer, res *result.Result, opts Options) error {
 	p := newPage(opts)
@@ -99,7 +99,7 @@ func (w words) measured(c result.Cell, n *notes) string {
 		}
 	}
 	for _, s := range c.Samples {
-		if back, told := s.Counters["throughput_reverse"]; told {
+		if back, known := s.Counters["throughput_reverse"]; known {
 			texts = append(texts, w.say("back", "value", scaleFor("bit/s", back).withUnit(back)))
 		}
 	}
@@ -131,7 +131,7 @@ func (w words) lost(c result.Cell, n *notes) string {
 	return ""
 }
 
-// called is a value with what its metric is, in a word.
+// called is a value with the name of its metric.
 func (w words) called(metric, value string) string {
 	switch metric {
 	case "offered_rate":
@@ -148,7 +148,7 @@ func (w words) called(metric, value string) string {
 	return value
 }
 
-// aboutRun is what touches a run as a whole.
+// aboutRun is what affects a run as a whole.
 func aboutRun(run result.Cell) []string {
 	var texts []string
 	if run.Status != result.StatusOK {

@@ -80,7 +80,7 @@ func iperf3Of(res *result.Result, c *result.Cell) (doc foreign.Iperf3Document, o
 	doc.Tare = iperf3Extras{
 		Network: c.Network, Path: c.Path, Mode: c.Mode, Params: c.Params, Metrics: c.Metrics,
 		Notes: []string{
-			"blocks stand end to end as intervals, all flows added up in one stream",
+			"each block is an interval, one after another; all flows are added up in one stream",
 			"bytes are goodput at the receiver; sum_sent repeats them, since what was sent is not recorded",
 		},
 	}

@@ -8,8 +8,7 @@ import (
 	"tare/weigh"
 )
 
-// ladder is what each network of a section adds to the one that it is built upon,
-// as people read it.
+// ladder is what each network of a section adds to its parent, as people read it.
 type ladder struct {
 	words
 	*weigh.Ladder
@@ -85,7 +84,7 @@ func (p *page) ladder(groups, all []*weigh.Group) {
 	p.legend(&marks)
 }
 
-// standIn marks a rung that is another data path.
+// standIn marks a rung that is not the real data path.
 func (l ladder) standIn(r *weigh.Rung) []string {
 	for _, c := range r.Cells {
 		if c != nil && l.fidelityNote(c) != "" {
@@ -149,7 +148,7 @@ func writeStep(s weigh.Step, in scale) (number, ends string) {
 	return in.difference(s.Value, &s.Low, &s.High)
 }
 
-// stepNotes say what weakens a step.
+// stepNotes are the reasons to trust a step less.
 func (w words) stepNotes(s weigh.Step) []string {
 	texts := []string{}
 	if s.Pairs < s.Blocks {

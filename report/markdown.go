@@ -98,7 +98,7 @@ func markdownFindings(b *strings.Builder, w words, res *result.Result) {
 	}
 }
 
-// markdownText is a text in which Markdown and HTML see nothing of theirs.
+// markdownText escapes what is special in Markdown and HTML.
 func markdownText(text string) string {
 	return strings.NewReplacer(
 		"\\", "\\\\", "&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "\n", " ",

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// notes are what must be said about single numbers: a mark is next to the
-// number, its text below the table. Numbers with the same texts share a mark.
+// notes are remarks on single numbers: the mark is next to the number, its text
+// below the table. Numbers with the same texts share a mark.
 type notes struct {
 	legend []string
 }
@@ -26,9 +26,9 @@ func (n *notes) mark(texts []string) string {
 	return "*" + strconv.Itoa(at+1)
 }
 
-// annotate marks the numbers of a column with the texts that touch each; nil
-// is a cell without a number. What touches them all is marked once, on
-// the column's unit.
+// annotate marks the numbers of a column with the texts that concern each; nil is a
+// cell without a number. What concerns all of them is marked once, on the column's
+// unit.
 func (n *notes) annotate(c *column, texts [][]string) {
 	common := inAll(texts)
 	c.unit += n.mark(common)

@@ -8,8 +8,8 @@ import (
 	"tare/result"
 )
 
-// rankings prints which networks are recommended for what was asked of them, and
-// what speaks for each place.
+// rankings prints which networks are recommended for the needs of the plan, and the
+// reason for each rank.
 func (p *page) rankings(res *result.Result) {
 	if len(res.Rankings) == 0 {
 		return
@@ -34,7 +34,7 @@ func (p *page) rankings(res *result.Result) {
 	}
 }
 
-// ranked is a network at its place, and why it is there.
+// ranked is a network with the reason for its rank.
 func (w words) ranked(r result.Ranked, shared bool) string {
 	text := r.Network
 	if params := strings.ReplaceAll(string(r.Params), "&", " "); params != "" {

@@ -58,8 +58,8 @@ func linkOf(g *weigh.Group, c *result.Cell) string {
 // mostLabel is what a row's label may take of a table.
 const mostLabel = 32
 
-// name is the row's label. Parameters that do not fit beside the network's name
-// are alone, indented: the row follows its network's own.
+// name is the row's label. Parameters that do not fit next to the network's name are
+// alone, indented: the row follows the one of the network without parameters.
 func (r row) name() string {
 	label := clean(r.network)
 	if r.link != "" {
@@ -121,7 +121,7 @@ func (r row) everywhere(shown [][]string) []string {
 	return inAll(lists)
 }
 
-// nameNotes is what is to be said about the row as a whole.
+// nameNotes are the remarks on the row as a whole.
 func (r row) nameNotes(w words, shown [][]string) []string {
 	var texts []string
 	add := func(text string) {
@@ -134,28 +134,28 @@ func (r row) nameNotes(w words, shown [][]string) []string {
 			continue
 		}
 		add(w.fidelityNote(c))
-		told := map[string]bool{}
+		noted := map[string]bool{}
 		for _, m := range c.Metrics {
 			for _, text := range m.Warnings {
 				if slices.Contains(shown[slot], m.Name) {
-					told[text] = true
+					noted[text] = true
 				}
 			}
 		}
 		for _, m := range c.Metrics {
 			for _, text := range m.Warnings {
-				if !told[text] {
+				if !noted[text] {
 					add(clean(m.Name + ": " + text))
 				}
-				told[text] = true
+				noted[text] = true
 			}
 		}
-		add(w.windowNote(c, told))
+		add(w.windowNote(c, noted))
 	}
 	return texts
 }
 
-// fidelityNote says where a cell is not the real data path.
+// fidelityNote remarks that a cell is not on the real data path; empty: it is.
 func (w words) fidelityNote(c *result.Cell) string {
 	switch c.Fidelity {
 	case network.Product, network.SamePath:
@@ -168,12 +168,12 @@ func (w words) fidelityNote(c *result.Cell) string {
 	return w.say("fidelity_is", "value", clean(c.Fidelity))
 }
 
-// windowNote says what the samples warn of and the metrics do not.
-func (w words) windowNote(c *result.Cell, told map[string]bool) string {
+// windowNote is about warnings of samples that were not noted yet.
+func (w words) windowNote(c *result.Cell, noted map[string]bool) string {
 	windows := map[string]int{}
 	for _, s := range c.Samples {
 		for _, text := range s.Warnings {
-			if !told[text] {
+			if !noted[text] {
 				windows[text]++
 			}
 		}

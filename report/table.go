@@ -44,15 +44,15 @@ func has(g *weigh.Group, metric string) bool {
 	})
 }
 
-// beside are the metrics that are shown next to a group's headline, in their
+// otherMetrics are the metrics that are shown next to a group's headline, in their
 // order.
-func beside(g *weigh.Group, headline string) []string {
+func otherMetrics(g *weigh.Group, headline string) []string {
 	all := []string{
 		"rtt_p50", "rtt_p99", "latency_p50", "latency_p99", "latency_remove", "loss", "jitter", "sender_drops",
 		"cpu_per_gbit", "cpu_per_transaction",
 	}
-	if kind, _ := workload.Find(g.Workload); kind.Beside != nil {
-		all = slices.Clone(kind.Beside)
+	if kind, _ := workload.Find(g.Workload); kind.Columns != nil {
+		all = slices.Clone(kind.Columns)
 	}
 	return slices.DeleteFunc(all, func(name string) bool { return name == headline })
 }
@@ -105,7 +105,7 @@ func newTable(w words, groups []*weigh.Group) (*table, grid) {
 		if kind, _ := workload.Find(groups[0].Workload); !kind.Unlike {
 			columns = append(columns, t.toll(0)...)
 		}
-		for _, metric := range beside(groups[0], t.headlines[0]) {
+		for _, metric := range otherMetrics(groups[0], t.headlines[0]) {
 			if !t.containers() || metric != "latency_p99" || len(t.withoutBaseline(0, metric)) > 0 {
 				columns = append(columns, t.value(0, metric)...)
 			}
@@ -121,7 +121,7 @@ func (t *table) shown() [][]string {
 	if len(t.groups) == 2 {
 		return [][]string{{t.headlines[0], "cpu_per_gbit"}, {t.headlines[1]}}
 	}
-	return [][]string{append(beside(t.groups[0], t.headlines[0]), t.headlines[0])}
+	return [][]string{append(otherMetrics(t.groups[0], t.headlines[0]), t.headlines[0])}
 }
 
 func (t *table) names() column {
@@ -208,7 +208,7 @@ func (t *table) value(slot int, metric string) []column {
 	return []column{c}
 }
 
-// missing is shown where a row lacks a number; a headline's says why.
+// missing is shown where a row lacks a number; for a headline with the reason.
 func (t *table) missing(c *result.Cell, headline bool) cell {
 	if c == nil || !headline {
 		return cell{text: "-"}

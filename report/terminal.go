@@ -5,9 +5,9 @@
 //   - group.go, row.go, absence.go: which cells share a table, and its rows
 //   - table.go, verdict.go: the columns of a table and what is below it
 //   - containers.go: what differs where containers are made
-//   - rungs.go, ladder.go: what each network adds to the one it is built upon
-//   - comparison.go, ranking.go: a result beside an older one, networks in order
-//   - case.go: published figures and claims beside what was measured
+//   - ladder.go: what each network adds to its parent
+//   - comparison.go, ranking.go: a result compared with an older one, networks in order
+//   - case.go: published figures and claims compared with what was measured
 //   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - imported.go: the table of what other tools measured
 //   - html.go, view.go, web/: the page with charts, and what it is given to draw
@@ -32,7 +32,7 @@ const (
 	maxWidth = 100
 )
 
-// Options say where a report is shown.
+// Options are how a report is shown.
 type Options struct {
 	Width  int    // columns: 72 to 100; 0, or more, means 100
 	Colour bool   // with SGR escapes
@@ -57,8 +57,8 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	return p.to(w, "report")
 }
 
-// Files names below a report the files that were written: a result, and a
-// rendered report where page is not empty. The only error is that of w.
+// Files prints, below a report, the names of the files that were written: a result,
+// and a rendered report where page is not empty. The only error is that of w.
 func Files(w io.Writer, res, page string, opts Options) error {
 	words := wordsOf(opts.Lang)
 	text := "\n" + words.say("lead_result") + res + "\n"
@@ -88,7 +88,7 @@ func (p *page) section(res *result.Result, s section, all []*weigh.Group) {
 	p.ladder(s, all)
 }
 
-// table prints one table and what is to be said below it.
+// table prints one table and the remarks below it.
 func (p *page) table(res *result.Result, groups []*weigh.Group) {
 	t, columns := newTable(p.words, groups)
 	if len(t.rows) > 0 {

@@ -66,7 +66,7 @@ func link() *result.Result {
 	return res
 }
 
-// ownLink is a run in which one network has a link of its own.
+// ownLink is a run in which one network has its own link.
 func ownLink() *result.Result {
 	p := plan()
 	p.Link, p.NIC = 10e9, []string{"frames"}
@@ -86,7 +86,7 @@ func onlyAA() *result.Result {
 	return res
 }
 
-// datagrams holds the workloads that have tables of their own.
+// datagrams holds the workloads that have their own tables.
 func datagrams() *result.Result {
 	w := newWorld(plan(), 4)
 	w.noise = 0.03
@@ -136,7 +136,7 @@ func few() *result.Result {
 	return w.result()
 }
 
-// hostile is a file that wants to harm the terminal that shows it.
+// hostile is a file that tries to harm the terminal that shows it.
 func hostile() *result.Result {
 	w := newWorld(plan(), 7)
 	evil := "\x1b]0;owned\x07\x1b[2J\x1b[31mred\r\n\u202eesrever\u0000\u0301"
@@ -283,7 +283,7 @@ func TestColourChangesNothingElse(t *testing.T) {
 	}
 }
 
-// dropBlanks removes what stands at the ends of lines.
+// dropBlanks removes the blanks at the ends of lines.
 func dropBlanks(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -308,16 +308,16 @@ func TestNothingIsSilent(t *testing.T) {
 		res := scenarios()[name]()
 		text := strings.Join(strings.Fields(render(t, res, Options{})), " ")
 		for _, c := range res.Cells {
-			told := []string{c.Reason}
+			texts := []string{c.Reason}
 			for _, m := range c.Metrics {
-				told = append(told, m.Warnings...)
+				texts = append(texts, m.Warnings...)
 			}
 			for _, s := range c.Samples {
-				told = append(told, s.Warnings...)
+				texts = append(texts, s.Warnings...)
 			}
-			for _, want := range told {
+			for _, want := range texts {
 				if !strings.Contains(text, want) {
-					t.Errorf("%s: %s %s says nothing of %q", name, c.Network, c.Workload, want)
+					t.Errorf("%s: %s %s does not mention %q", name, c.Network, c.Workload, want)
 				}
 			}
 		}

@@ -90,13 +90,13 @@ func wrap(text string, most int, chinese bool) []string {
 	return append(lines, line)
 }
 
-// unit is what no line breaks, and what parts it from the one before.
+// unit is a text that is never broken, and the space before it.
 type unit struct {
 	space, text string
 }
 
 // unitsOf are the words of a text. In Chinese a number keeps its per cent sign,
-// and a wide mark, which has room of its own, has no space behind it.
+// and a wide mark, which includes its own space, has none behind it.
 func unitsOf(text string, chinese bool) []unit {
 	var units []unit
 	for _, word := range strings.Fields(text) {
@@ -124,14 +124,14 @@ func endsInWideMark(text string) bool {
 	return runeWidth(last) > 1 && unicode.IsPunct(last)
 }
 
-// piecesOf splits a word where a line may end: beside a wide character, but not
+// piecesOf splits a word where a line may end: next to a wide character, but not
 // before a mark that ends something or behind one that begins it.
 func piecesOf(word string) []string {
 	var pieces []string
 	begin, before := 0, rune(0)
 	for i, r := range word {
-		beside := i > 0 && max(runeWidth(before), runeWidth(r)) > 1
-		if beside && !unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi) {
+		wide := i > 0 && max(runeWidth(before), runeWidth(r)) > 1
+		if wide && !unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi) {
 			pieces = append(pieces, word[begin:i])
 			begin = i
 		}

@@ -11,7 +11,7 @@ import (
 	"tare/result"
 )
 
-// Trace writes what following packets told: for each cell the hops as a
+// Trace writes what was seen by following packets: for each cell the hops as a
 // waterfall, which of them the toll is in, what was lost, and where the CPUs
 // were. The only error is that of w.
 func Trace(w io.Writer, res *result.Result, opts Options) error {
@@ -44,7 +44,7 @@ func (p *page) traced(c *result.Cell) {
 	p.cpu(t.CPU)
 }
 
-// tier says what could be seen, and what kept the rest from it.
+// tier is what could be seen, and why not more.
 func (w words) tier(t *result.Trace) string {
 	seen := [...]string{w.say("tier_counters"), w.say("tier_hops"), w.say("tier_cpu")}[t.Tier]
 	return strings.Join(append([]string{seen}, t.Lacks...), w.say("semicolon"))
@@ -97,7 +97,7 @@ func (w words) waterfall(t *result.Trace) grid {
 const cleanColumn = 3
 
 // bar is a hop's own, between the shares of the way where it begins and ends;
-// eighths of a column are told.
+// it is exact to an eighth of a column.
 func bar(begin, share float64) string {
 	const eighths = 8
 	first := int(begin*barColumns*eighths + 0.5)
@@ -113,7 +113,7 @@ func bar(begin, share float64) string {
 	return strings.Repeat(" ", lead) + text
 }
 
-// sum is what the hops add up to, beside the time that the workload has.
+// sum is what the hops add up to, compared with the time that the workload measured.
 func (w words) sum(t *result.Trace) string {
 	us := func(s float64) string { return fixed(s*1e6, 2) + " us" }
 	text := w.say("hops_sum", "n", strconv.FormatUint(t.Ways, 10), "sum", us(t.Sum))
@@ -123,7 +123,7 @@ func (w words) sum(t *result.Trace) string {
 	return text
 }
 
-// tolls says which hop the toll is in.
+// tolls prints which hop the toll is in.
 func (p *page) tolls(t *result.Trace) {
 	if len(t.Tolls) == 0 {
 		return
@@ -167,8 +167,7 @@ func (p *page) ledger(t *result.Trace) {
 	p.item("  "+p.say("lead_counters"), cmp.Or(p.join(texts...), p.say("no_counter")))
 }
 
-// balance says whether every packet that the workload misses was seen to be
-// lost.
+// balance is whether every packet that the workload misses was seen to be lost.
 func (w words) balance(l *result.Ledger) string {
 	found := strconv.FormatUint(l.Found, 10)
 	switch {

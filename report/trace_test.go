@@ -54,7 +54,7 @@ vxlan, cross-host, nic full, mtu 1500: udp_rr (block)
    wake-up        h2/c1          10.00   50.0   11.00    20.00         ███████████████
   response
    wake-up        h1/c1           5.00   25.0    6.00     9.00                        ███████▌
-  traced hops of 1000 one-way trips add up to 24.00 us; the workload's clock has 25.00 us (96.0 %)
+  traced hops of 1000 trips add up to 24.00 us; the workload's clock has 25.00 us (96.0 %)
 
   toll by hop    added  share  traced
                     us      %  here us  host us
@@ -77,7 +77,8 @@ vxlan, cross-host, nic full, mtu 1500: udp_rr (block)
 	}
 }
 
-// What could not be seen is said, and no figure stands for it.
+// TestTraceWithoutPackets: the report names what could not be seen, and has no
+// figure for it.
 func TestTraceWithoutPackets(t *testing.T) {
 	res := tracedResult()
 	res.Cells[0].Trace = &result.Trace{
@@ -100,7 +101,7 @@ func TestTraceWithoutPackets(t *testing.T) {
 }
 
 // However long the names, no line is wider than a terminal, and a cell that
-// failed says why.
+// failed has its reason.
 func TestTraceFitsTheTerminal(t *testing.T) {
 	res := tracedResult()
 	tr := res.Cells[0].Trace
@@ -117,6 +118,6 @@ func TestTraceFitsTheTerminal(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out.String(), "no path no path") {
-		t.Error("the cell that failed does not say why")
+		t.Error("the cell that failed is shown without its reason")
 	}
 }

@@ -51,7 +51,7 @@ func (w words) bothVerdicts(first, roundTrip *result.Toll) cell {
 	case roundTrip == nil, first.Verdict != roundTrip.Verdict:
 		return cell{w.shortVerdict(first) + "/" + w.shortVerdict(roundTrip), verdictStyle(first)}
 	}
-	later := first // what takes more blocks to tell
+	later := first // what takes more blocks to decide
 	if roundTrip.BlocksToSay == 0 || first.BlocksToSay > 0 && roundTrip.BlocksToSay > first.BlocksToSay {
 		later = roundTrip
 	}
@@ -103,7 +103,7 @@ func styleOf(verdict string) style {
 	return yellow
 }
 
-// foot says how far the table can be trusted: its comparisons, margins and
+// foot is how far the table can be trusted: its comparisons, margins and
 // blocks.
 func (t *table) foot(res *result.Result) []string {
 	var lines, margins []string

@@ -46,7 +46,7 @@ type viewNoise struct {
 // viewGroup is one comparison: the networks on one path under one workload.
 type viewGroup struct {
 	Path     string        `json:"path"`
-	Title    string        `json:"title"` // the workload with what tells it from others
+	Title    string        `json:"title"` // the workload with what distinguishes it from others
 	Setting  string        `json:"setting"`
 	Workload string        `json:"workload"`
 	Metric   string        `json:"metric"` // that it is judged by

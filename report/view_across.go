@@ -47,8 +47,8 @@ func spansOver(groups []*weigh.Group, over string) map[*weigh.Group][]viewSpan {
 	return found
 }
 
-// addDots adds the toll of a row to its network's span. A network with a link of
-// its own is weighed against a baseline on another: it spans what it was weighed
+// addDots adds the toll of a row to its network's span. A network with its own link
+// is weighed against a baseline on another: it spans what it was weighed
 // at against that one.
 func addDots(spans []viewSpan, g *weigh.Group, r row, over string) []viewSpan {
 	m := r.metric(0, headline(g))

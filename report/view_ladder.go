@@ -31,7 +31,7 @@ type viewStep struct {
 }
 
 // ladderView is the ladder of a group, from the baseline up; none where every rung
-// is built upon the baseline, or a level is not known.
+// has the baseline as its parent, or a level is not known.
 func ladderView(g *weigh.Group, groups []*weigh.Group) []viewRung {
 	l := newLadder(wordsOf(English), []*weigh.Group{g}, groups)
 	if l.Root == nil || !l.Root.TallerThanOne() || l.Root.Cells[0] == nil {
@@ -44,7 +44,7 @@ func ladderView(g *weigh.Group, groups []*weigh.Group) []viewRung {
 	return l.climb(l.Root, viewRung{Label: l.label(l.Root), Fidelity: l.Root.Cells[0].Fidelity, Level: base.Value})
 }
 
-// climb lists a rung and all above it.
+// climb lists a rung and all rungs above it.
 func (l ladder) climb(r *weigh.Rung, shown viewRung) []viewRung {
 	list := []viewRung{shown}
 	for _, child := range r.Children {
@@ -82,7 +82,7 @@ func (v *viewRung) climbs(s weigh.Step, q result.Quantity) {
 	}
 }
 
-// finite reports whether JSON has a word for all the values.
+// finite reports whether JSON can represent all the values.
 func finite(values ...float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

@@ -24,7 +24,7 @@ type viewLoad struct {
 	Offered  float64  `json:"offered"`           // 1/s, the median
 	Received float64  `json:"received"`          // 1/s, the median
 	Loss     float64  `json:"loss"`              // a ratio, the mean
-	Softirq  *float64 `json:"softirq,omitempty"` // share of the time of the CPU that is busiest with it, the mean; absent where the trials were too short to tell
+	Softirq  *float64 `json:"softirq,omitempty"` // share of the time of the CPU that is busiest with it, the mean; absent where the trials were too short to measure it
 	N        int      `json:"n"`                 // trials
 }
 
@@ -121,11 +121,11 @@ func trialsOf(s result.Sample) []trial {
 	return trials
 }
 
-// leastTold is the time over which a share of CPU time is told, s: the clock that
-// tells it ticks each 10 ms at worst, a trial may be shorter.
-const leastTold = 0.1
+// leastForShare is the shortest time over which a share of CPU time is shown, s: its
+// clock ticks every 10 ms at worst, and a trial may be shorter.
+const leastForShare = 0.1
 
-// together is what several trials tell.
+// together is the result of several trials.
 func together(trials []trial) viewLoad {
 	length := 0.0
 	var offered, received, loss []float64
@@ -138,7 +138,7 @@ func together(trials []trial) viewLoad {
 		}
 	}
 	v := viewLoad{Offered: median(offered), Received: median(received), Loss: mean(loss), N: len(trials)}
-	if length < leastTold {
+	if length < leastForShare {
 		return v
 	}
 	for _, shares := range softirq {
@@ -178,7 +178,7 @@ func withinOf(c *result.Cell) *viewWithin {
 	}
 	by := (len(v.Values) + mostSteps - 1) / mostSteps
 	v.Step = twoFigures(lasted/float64(len(v.Values))) * float64(by)
-	if !(v.Step > 0) || math.IsInf(v.Step, 1) { // no times, or such as no clock tells
+	if !(v.Step > 0) || math.IsInf(v.Step, 1) { // no times, or impossible ones
 		return nil
 	}
 	v.Values = joined(v.Values, by, mean)
@@ -186,9 +186,9 @@ func withinOf(c *result.Cell) *viewWithin {
 	return &v
 }
 
-// stepEnds says when each step of a sample's series over time ended, in s from the
-// window's opening: where the result does not tell, the window in equal parts, or
-// zeroes where that has no length either.
+// stepEnds is when each step of a sample's series over time ended, in s from the
+// window's opening. If the result does not have these times, the window is divided
+// into equal parts; zeroes if its length is unknown too.
 func stepEnds(c *result.Cell, s result.Sample, steps int) []float64 {
 	if ends := s.Series[result.StepEnds]; len(ends) >= steps {
 		return ends[:steps]

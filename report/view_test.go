@@ -21,7 +21,7 @@ func viewIn(t *testing.T, name string) view {
 	return viewsOf([]*result.Result{res})[0]
 }
 
-// TestViewLadderIsTheTerminals holds the page's rungs to the steps that the
+// TestViewLadderIsTheTerminals compares the page's rungs with the steps that the
 // terminal prints, each from its parent's level to its own.
 func TestViewLadderIsTheTerminals(t *testing.T) {
 	groups := groupsOf(quick())
@@ -96,8 +96,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestSpanOfOwnLinks weighs a network on links of its own against one baseline:
-// a span that says so.
+// TestSpanOfOwnLinks weighs a network on its own links against one baseline: its
+// span has the links.
 func TestSpanOfOwnLinks(t *testing.T) {
 	cell := func(name string, link float64) result.Cell {
 		m := result.Metric{Name: "throughput", Unit: "bit/s", Better: result.Higher, N: 6, Value: link}

@@ -77,14 +77,14 @@ func (w words) state(word string) string {
 	return clean(word)
 }
 
-// join puts texts behind each other, as parts of a sentence.
+// join joins texts as parts of a sentence.
 func (w words) join(texts ...string) string { return strings.Join(texts, w.say("comma")) }
 
 // list names things of a kind.
 func (w words) list(names []string) string { return strings.Join(names, w.say("listed")) }
 
-// of puts what is said of a subject behind it: "failed: no route to host".
+// of joins a subject and a remark on it: "failed: no route to host".
 func (w words) of(subject, text string) string { return subject + w.say("colon") + text }
 
-// aside is what is in brackets after a text.
+// aside puts a text in brackets, as after another.
 func (w words) aside(text string) string { return w.say("brackets", "text", text) }

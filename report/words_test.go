@@ -13,7 +13,7 @@ import (
 )
 
 // askedInGo are the words that the terminal asks for. Each must be in the
-// catalogue, and be given what its places need.
+// catalogue, and all of its places must be filled in.
 func askedInGo(t *testing.T, catalogue map[string]string) map[string]bool {
 	t.Helper()
 	sources, err := filepath.Glob("*.go")

@@ -24,9 +24,9 @@ type Axis struct {
 type Owner int
 
 // The owners. Cells are compared with each other where they agree in the axes
-// of the first two; how long something was measured does not set cells apart.
+// of the first two; cells that were measured for different times are compared.
 const (
-	OfLab      Owner = iota // the hosts and what joins them
+	OfLab      Owner = iota // the hosts and what connects them
 	OfWorkload              // what is sent, by which programs
 	OfTime                  // how long it is measured
 )
@@ -41,15 +41,15 @@ func Axes() []Axis {
 		{Name: "cc", Of: OfLab, Loose: true},
 		{Name: "link", Unit: "bit/s", Of: OfLab, Absent: 0.0, Titled: true},
 
-		// How much a workload does at once is one of three, which are different
-		// things: streams that the engine keeps full, connections of an
+		// How much a workload does at the same time is one of three axes, which
+		// are different things: streams that the engine keeps full, connections of an
 		// application's client, makers of containers. A plan sets each as flows.
 		{Name: "flows", Of: OfWorkload},
 		{Name: "connections", Of: OfWorkload},
 		{Name: "workers", Of: OfWorkload},
 		{Name: "size", Unit: "bytes", Of: OfWorkload},
 		{Name: "sizes", Unit: "bytes", Of: OfWorkload},
-		{Name: "rate", Of: OfWorkload}, // bit/s or 1/s: the workload says which
+		{Name: "rate", Of: OfWorkload}, // bit/s or 1/s, by workload
 		{Name: "bytes", Unit: "bytes", Of: OfWorkload},
 		{Name: "reverse", Of: OfWorkload, Absent: false},
 		{Name: "bidir", Of: OfWorkload, Absent: false},

@@ -1,13 +1,13 @@
 package result
 
-// Case is a published measurement beside what was measured here.
+// Case is a published measurement, and what was measured here for it.
 type Case struct {
 	ID          string           `json:"id"`
 	Title       string           `json:"title"`
 	Experiments []CaseExperiment `json:"experiments"`
 	Claims      []Claim          `json:"claims"`
 	Figures     []Figure         `json:"figures"`
-	Odd         []string         `json:"odd"`        // what of the published figures and claims can't be true together
+	Odd         []string         `json:"odd"`        // published figures and claims that contradict each other
 	Defects     []string         `json:"defects"`    // of the source, as its readers found them
 	Recommends  string           `json:"recommends"` // what the article does; empty: nothing
 	Ours        string           `json:"ours"`       // what tare recommends on this machine; empty: nothing
@@ -37,7 +37,7 @@ type Claim struct {
 	Because string `json:"because"` // the numbers, or what is missing
 }
 
-// Figure is one published number beside what was measured here. A toll is
+// Figure is one published number, and what was measured here for it. A toll is
 // against a network of the same table, positive is worse.
 type Figure struct {
 	Experiment string   `json:"experiment"`
@@ -47,7 +47,7 @@ type Figure struct {
 	Workload   string   `json:"workload"`
 	Metric     string   `json:"metric"`
 	Unit       string   `json:"unit"`
-	Setting    string   `json:"setting"`        // what else tells it from others: "64 bytes, kunpeng-920"
+	Setting    string   `json:"setting"`        // what else distinguishes it: "64 bytes, kunpeng-920"
 	Size       int      `json:"size,omitempty"` // bytes of a message, where it is one of several
 	Published  *float64 `json:"published,omitempty"`
 	Measured   *float64 `json:"measured,omitempty"`

@@ -1,6 +1,6 @@
 package result
 
-// Comparison sets a result beside an older one.
+// Comparison compares a result with an older one.
 type Comparison struct {
 	Old    Compared       `json:"old"`
 	New    Compared       `json:"new"`
@@ -9,7 +9,7 @@ type Comparison struct {
 	Differ []Difference   `json:"differ"` // the machines and how they were set up
 	Cells  []ComparedCell `json:"cells"`  // that both have
 	Single []SingleCell   `json:"single"` // that one of them has measured
-	Unmet  []Unmet        `json:"unmet"`  // limits that were passed
+	Unmet  []Unmet        `json:"unmet"`  // limits that were exceeded
 }
 
 // What a comparison is judged by.
@@ -26,7 +26,7 @@ type Compared struct {
 	Version string `json:"version"` // of tare
 }
 
-// Difference is what is not alike.
+// Difference is one thing in which the two differ.
 type Difference struct {
 	Name string `json:"name"`
 	Old  string `json:"old"`
@@ -53,13 +53,13 @@ type ComparedMetric struct {
 	New     float64 `json:"new"`
 	OldToll *Toll   `json:"old_toll,omitempty"`
 	NewToll *Toll   `json:"new_toll,omitempty"`
-	// Change is that of the value, TollChange that of the value beside its own
+	// Change is that of the value, TollChange that of the value relative to its own
 	// baseline; absent where there is none.
 	Change     *Change `json:"change,omitempty"`
 	TollChange *Change `json:"toll_change,omitempty"`
 }
 
-// Judged is the change that a comparison goes by; nil: there is none, as of a
+// Judged is the change that gets the verdict; nil: there is none, as of a
 // host on another machine.
 func (m ComparedMetric) Judged(by string) *Change {
 	if by == JudgedByToll {
@@ -82,10 +82,10 @@ type Change struct {
 type SingleCell struct {
 	Cell   string `json:"cell"`   // "vxlan cross-host tcp_rr"
 	In     string `json:"in"`     // "old" or "new"
-	Reason string `json:"reason"` // why the other has not, where it says
+	Reason string `json:"reason"` // why the other has not; empty: unknown
 }
 
-// Unmet is a limit that was passed by more than the interval leaves open.
+// Unmet is a limit that was exceeded by the whole interval.
 type Unmet struct {
 	Gate   string  `json:"gate"` // "max-toll" or "max-regression"
 	Cell   string  `json:"cell"`

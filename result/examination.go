@@ -1,7 +1,7 @@
 package result
 
-// Examination is what was tried between two ends, and what the places on the
-// way said meanwhile. It is no part of a result: findings are made from it.
+// Examination is what was tried between two ends, and the counters and states of
+// the places on the way. It is no part of a result: findings are made from it.
 type Examination struct {
 	Cluster  string // "vxlan", of which the places are
 	Network  string

@@ -43,8 +43,8 @@ func ReadFile(path string) (*Result, error) {
 	return res, nil
 }
 
-// Write writes the result as indented JSON. Numbers that are not finite, for
-// which JSON has no word, are left out of it and of the result.
+// Write writes the result as indented JSON. Numbers that are not finite, which JSON
+// cannot represent, are left out of it and of the result.
 func (res *Result) Write(w io.Writer) error {
 	res.fillArrays()
 	res.keepFinite()
@@ -115,8 +115,8 @@ func (res *Result) writeDirectly(path string) error {
 	return nil
 }
 
-// CheckWritable tells beforehand whether WriteFile can write to path, and
-// whether a result of about size bytes has room there. It opens nothing that
+// CheckWritable returns an error if WriteFile could not write to path, or if a
+// result of about size bytes has no room there. It opens nothing that
 // somebody may be reading: a pipe's reader would see its end.
 func CheckWritable(path string, size int64) error {
 	if info, err := os.Stat(path); err == nil {

@@ -124,8 +124,8 @@ func written(t interface {
 	return buf.Bytes()
 }
 
-// TestWhatIsWrittenReadsBack holds also that a result written twice is the
-// same text.
+// TestWhatIsWrittenReadsBack checks also that a result written twice is the same
+// text.
 func TestWhatIsWrittenReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		res := results().Draw(t, "result")
@@ -148,7 +148,7 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 	})
 }
 
-// TestArraysAreNeverNull holds for what is in memory only as a zero value, too.
+// TestArraysAreNeverNull, also for what is a zero value in memory.
 func TestArraysAreNeverNull(t *testing.T) {
 	full := &Result{
 		Schema: Schema, Findings: make([]Finding, 1),
@@ -181,7 +181,7 @@ func TestReadRefuses(t *testing.T) {
 		"something after it": {whole + "and so on", "one result per file"},
 	} {
 		if _, err := Read(strings.NewReader(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error %v does not say %q", name, err, test.want)
+			t.Errorf("%s: error %v does not contain %q", name, err, test.want)
 		}
 	}
 }

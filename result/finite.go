@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// keepFinite drops what JSON has no word for, NaN and the infinities, and what
-// hangs on it: a metric without a value says nothing, nor does a toll, and a
-// series with a gap would be read out of step.
+// keepFinite drops what JSON cannot represent, NaN and the infinities, and what
+// depends on it: a metric or a toll without its value, and a whole series, since the
+// steps after a gap would be read at the wrong times.
 func (res *Result) keepFinite() {
 	res.Noise.AA = slices.DeleteFunc(res.Noise.AA, func(aa AA) bool { return !finite(aa.Low, aa.High) })
 	res.Findings = findingsOfNumbers(res.Findings)

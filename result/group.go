@@ -19,7 +19,7 @@ const (
 // GroupKey names the group of the cells that are compared with each other: the
 // same path, workload and mode, and the same parameters but those of the network
 // and how long it was measured. params are the baseline's, since a network may
-// have a link of its own. The key is words of the form name=value, in the order of
+// have its own link. The key is words of the form name=value, in the order of
 // Axes; an axis at the value that its absence means is left out, so that an
 // axis that is new changes no older key.
 func GroupKey(path, workload, mode string, params Params) string {
@@ -58,7 +58,7 @@ func Without(key string, names ...string) string {
 }
 
 // SetGroups gives each cell that has none the key of its group, as files of
-// earlier versions lack it. A network with a link of its own is in the group of
+// earlier versions lack it. A network with its own link is in the group of
 // the baseline that it agrees with otherwise; a cell that failed before its mode
 // or parameters were known is in the first group that it does not contradict.
 func (res *Result) SetGroups() {

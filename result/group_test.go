@@ -8,7 +8,7 @@ import (
 )
 
 // TestOlderFilesGetGroups reads a file of a version that had none: two links, a
-// network with a link of its own, one with parameters of its own, and one that
+// network with its own link, one with its own parameters, and one that
 // failed before anything was known of it.
 func TestOlderFilesGetGroups(t *testing.T) {
 	cell := func(network, mode string, params Params) Cell {
@@ -64,8 +64,8 @@ func TestOlderFilesGetGroups(t *testing.T) {
 	check("read from an older file", older)
 }
 
-// TestKeysAreOfWords holds that a key can be taken apart, whatever its values,
-// and that what its absence stands for changes no key.
+// TestKeysAreOfWords checks that a key can be split into its words, whatever its
+// values, and that a parameter with its default value changes no key.
 func TestKeysAreOfWords(t *testing.T) {
 	params := Params{"nic": "a b=c\n%", "link": 0.0, "reverse": false, "bidir": nil, "rules": 7, "duration": 1.0}
 	key := GroupKey("cross-host", "tcp_rr", "wait", params)
@@ -91,6 +91,6 @@ func TestNumbersAreReadFromMemoryAndFromFiles(t *testing.T) {
 	labtest.Equal(t, "has what is nil", p.Has("cc"), false)
 	labtest.Equal(t, "has a text", p.Has("nic"), true)
 	if p := (Params{"flows": 4, "rules": 100, "rules_by": "nftables", "nic": "full"}); p.Settings().String() != "rules=100 rules_by=nftables" || p.AtOnce() != 4 {
-		t.Errorf("settings %q, at once %v", p.Settings(), p.AtOnce())
+		t.Errorf("settings %q, concurrent %v", p.Settings(), p.AtOnce())
 	}
 }

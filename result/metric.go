@@ -2,7 +2,7 @@ package result
 
 import "slices"
 
-// Better says which way a metric is better.
+// Better is the direction in which a metric is better.
 type Better string
 
 // The two directions.

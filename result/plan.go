@@ -12,7 +12,7 @@ type Plan struct {
 
 	NIC      []string          `json:"nic" yaml:"nic"`                                 // every network runs under each of these
 	EncapNIC []string          `json:"encap_nic,omitempty" yaml:"encap_nic,omitempty"` // encapsulating networks run under these too
-	MTU      int               `json:"mtu" yaml:"mtu"`                                 // bytes, of the underlay
+	MTU      int               `json:"mtu" yaml:"mtu"`                                 // bytes, of the links between hosts
 	Link     BitsPerSecond     `json:"link,omitempty" yaml:"link,omitempty"`           // 0: as fast as the CPU
 	Links    []BitsPerSecond   `json:"links,omitempty" yaml:"links,omitempty"`         // instead of Link: every network runs under each of these
 	Pin      string            `json:"pin" yaml:"pin"`                                 // apart, same, none
@@ -54,7 +54,7 @@ type WorkloadPlan struct {
 	Mode    string `json:"mode,omitempty" yaml:"mode,omitempty"`
 	Server  string `json:"server,omitempty" yaml:"server,omitempty"` // nginx, mariadb; tare: ours. Empty: the real one where it is here
 	Tool    string `json:"tool,omitempty" yaml:"tool,omitempty"`     // what drives it: wrk, sysbench; tare: the engine
-	Flows   int    `json:"flows,omitempty" yaml:"flows,omitempty"`   // connections at once
+	Flows   int    `json:"flows,omitempty" yaml:"flows,omitempty"`   // connections at the same time
 	Size    int    `json:"size,omitempty" yaml:"size,omitempty"`     // bytes of a message or datagram
 	Sizes   string `json:"sizes,omitempty" yaml:"sizes,omitempty"`   // of a sweep, as 8:256K:*2
 	Rate    Rate   `json:"rate,omitzero" yaml:"rate,omitempty"`      // payload bits, packets, transactions or requests per second
@@ -64,7 +64,7 @@ type WorkloadPlan struct {
 	CC      string `json:"cc,omitempty" yaml:"cc,omitempty"` // TCP congestion control of the sockets; the plan's where empty
 }
 
-// SkippedNetwork is a network that was asked for by "all" and is not here.
+// SkippedNetwork is a network that "all" would include but that cannot run here.
 type SkippedNetwork struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`

@@ -141,7 +141,7 @@ func TestDecodePlanRefuses(t *testing.T) {
 		}
 		for _, want := range test.want {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: error %q does not say %q", name, err, want)
+				t.Errorf("%s: error %q does not contain %q", name, err, want)
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func FuzzDecodePlan(f *testing.F) {
 		}
 		back, err := DecodePlan(bytes.NewReader(again))
 		if err != nil {
-			t.Fatalf("%v in\n%s\nwhich came of %q", err, again, text)
+			t.Fatalf("%v in\n%s\nwhich was encoded from %q", err, again, text)
 		}
 		third, err := back.EncodeYAML()
 		if err != nil || !bytes.Equal(again, third) {

@@ -55,7 +55,7 @@ func (n *NetworkPlan) UnmarshalYAML(decode func(any) error) error {
 	return decode((*network)(n))
 }
 
-// MarshalYAML writes a network that has nothing but its name as that name.
+// MarshalYAML writes a network that has only a name as that name.
 func (n NetworkPlan) MarshalYAML() (any, error) {
 	if n == (NetworkPlan{Name: n.Name}) {
 		return n.Name, nil
@@ -73,7 +73,7 @@ func (w *WorkloadPlan) UnmarshalYAML(decode func(any) error) error {
 	return decode((*workload)(w))
 }
 
-// MarshalYAML writes a workload that has nothing but its name as that name.
+// MarshalYAML writes a workload that has only a name as that name.
 func (w WorkloadPlan) MarshalYAML() (any, error) {
 	if w == (WorkloadPlan{Name: w.Name}) {
 		return w.Name, nil

@@ -63,7 +63,7 @@ func (r Rate) String() string {
 // IsZero reports whether no rate was given.
 func (r Rate) IsZero() bool { return r.Value == 0 }
 
-// MarshalJSON writes the number alone: the workload says what it counts.
+// MarshalJSON writes the number alone: what it counts depends on the workload.
 func (r Rate) MarshalJSON() ([]byte, error) { return json.Marshal(r.Value) }
 
 // UnmarshalJSON reads the number alone.

@@ -49,7 +49,7 @@ type Environment struct {
 	LabMemoryBytes uint64            `json:"lab_memory_bytes,omitempty"` // that its processes held once it was built
 }
 
-// Noise says how quiet the machine was.
+// Noise is how quiet the machine was.
 type Noise struct {
 	AA         []AA    `json:"aa"`
 	Steal      float64 `json:"steal"`       // share of all CPU time that the hypervisor took during the run
@@ -107,14 +107,14 @@ type Cell struct {
 	Trace    *Trace    `json:"trace,omitempty"` // where it was traced
 }
 
-// End is one of the two that talk.
+// End is one of the two processes that exchange the traffic.
 type End struct {
 	At      string `json:"at"`      // "h1/c1"
 	Seccomp string `json:"seccomp"` // "none", "strict" or "filter" (seccomp(2)); empty: unknown
 	CPUs    string `json:"cpus"`    // that it may run on, as a CPU list
 }
 
-// Metric is a number with all that it needs to be read.
+// Metric is a number with its unit, interval and baseline.
 type Metric struct {
 	Name      string     `json:"name"`
 	Unit      string     `json:"unit"`
@@ -156,7 +156,7 @@ type Toll struct {
 	High        *float64 `json:"high,omitempty"`
 	Verdict     string   `json:"verdict"`
 	Margin      float64  `json:"margin"`                  // the margin used
-	BlocksToSay int      `json:"blocks_needed,omitempty"` // with an inconclusive verdict: how many blocks would tell
+	BlocksToSay int      `json:"blocks_needed,omitempty"` // with an inconclusive verdict: how many blocks would decide
 	Delta       Delta    `json:"delta"`
 }
 
@@ -234,8 +234,8 @@ type Evidence struct {
 	Source string `json:"source"`
 }
 
-// StepEnds names the series of a sample that says when each step of its others
-// ended, in s from the window's opening. A sweep has "size" or "offered" instead.
+// StepEnds names the series of a sample with the times at which each step of its
+// other series ended, in s from the window's opening. A sweep has "size" or "offered" instead.
 const StepEnds = "time"
 
 // The ends of a run.

@@ -1,8 +1,8 @@
 package result
 
-// Trace is what following a cell's packets told. They are followed in passes
-// of their own, since that slows them: the clean figure is that of passes
-// without it, in the same blocks.
+// Trace is what was seen by following a cell's packets. Following slows packets, so
+// it has separate passes: the clean figure is that of passes without it, in the same
+// blocks.
 type Trace struct {
 	Tier     int       `json:"tier"`               // 0: counters only, 1: hops and losses, 2: CPU by layer too
 	Lacks    []string  `json:"lacks"`              // what a higher tier would take
@@ -48,7 +48,7 @@ type Ledger struct {
 	Found    uint64  `json:"found"`          // packets of the workload whose end was seen
 	Losses   []Loss  `json:"losses"`
 	Others   []Loss  `json:"others"`   // packets that are not the workload's, or that nobody waits for
-	Counters []Count `json:"counters"` // of the kernel, that tell of packets that die unseen
+	Counters []Count `json:"counters"` // of the kernel, that show lost packets which were not seen
 }
 
 // Loss is packets that were lost in the same way.
@@ -67,7 +67,7 @@ type Count struct {
 	Value int64  `json:"value"`
 }
 
-// CPUUse is where the CPUs were while packets went their way.
+// CPUUse is where the CPUs spent their time while packets were sent.
 type CPUUse struct {
 	Samples  uint64  `json:"samples"` // in the lab's processes and in the network's softirqs
 	CPUs     float64 `json:"cpus"`    // busy with it on average

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onSmallDisk makes this binary, run again in a namespace of its own, the
-// other half of TestLabFullDisk. It holds a folder.
+// onSmallDisk makes this binary, run again in its own namespace, the other half of
+// TestLabFullDisk. It holds a folder.
 const onSmallDisk = "TARE_TEST_SMALL_DISK"
 
 func TestMain(m *testing.M) {
@@ -111,7 +111,7 @@ func TestWriteFileFollowsALink(t *testing.T) {
 	alone(t, far, "target.json")
 }
 
-// TestPipe also holds that a check leaves the pipe's reader alone: it would
+// TestPipe checks also that CheckWritable does not open the pipe: its reader would
 // take the close for the end.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
@@ -192,7 +192,7 @@ func TestCheckWritable(t *testing.T) {
 		"no room":          {filepath.Join(dir, "r.json"), math.MaxInt64, "make room or choose another place"},
 	} {
 		if err := CheckWritable(test.path, test.size); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error %v does not say %q", name, err, test.want)
+			t.Errorf("%s: error %v does not contain %q", name, err, test.want)
 		}
 	}
 	alone(t, dir)

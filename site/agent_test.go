@@ -17,13 +17,13 @@ import (
 const promptly = 5 * time.Second
 
 func TestLabFailedAgentsAreReported(t *testing.T) {
-	for _, c := range []struct{ line, says string }{
+	for _, c := range []struct{ line, want string }{
 		{"exec sleep 100", "it sent nothing"},
 		{"echo nonsense; exec sleep 100", "wait for its hello: it sent what no agent sends"},
 		{"exit 1", "wait for its hello: it died"},
 		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `its protocol is "tare.agent/0"`},
 	} {
-		t.Run(c.says, func(t *testing.T) {
+		t.Run(c.want, func(t *testing.T) {
 			labtest.NoLeaks(t)
 			cmd := exec.Command("sh", "-c", c.line)
 			in, err := cmd.StdinPipe()
@@ -47,8 +47,8 @@ func TestLabFailedAgentsAreReported(t *testing.T) {
 				}
 				return out.Close()
 			}))
-			if err == nil || !strings.Contains(err.Error(), "agent at h1: "+c.says) {
-				t.Errorf("%q: %v, want %q", c.line, err, c.says)
+			if err == nil || !strings.Contains(err.Error(), "agent at h1: "+c.want) {
+				t.Errorf("%q: %v, want %q", c.line, err, c.want)
 			}
 			if took := time.Since(begun); took > promptly {
 				t.Errorf("%q is reported after %s", c.line, took)
@@ -87,7 +87,7 @@ func measure(t *testing.T, server, client *agent.Handle, window time.Duration) e
 // Agents that are killed or stopped during a run are reported in time, and the
 // next request starts others.
 func TestLabUserAgentsThatFailInARun(t *testing.T) {
-	for _, c := range []struct{ signal, says string }{
+	for _, c := range []struct{ signal, want string }{
 		{"KILL", "it died"},
 		{"STOP", "it hangs"},
 	} {
@@ -109,8 +109,8 @@ func TestLabUserAgentsThatFailInARun(t *testing.T) {
 			// kill(-1) reaches every process of the lab but its init and the caller.
 			run(t, l, "h1", "", "kill -"+c.signal+" -1")
 			err := <-ended
-			if err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("a run whose agents get SIG%s: %v, want %q", c.signal, err, c.says)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("a run whose agents get SIG%s: %v, want %q", c.signal, err, c.want)
 			}
 			if late := time.Since(begun) - window; late > promptly {
 				t.Errorf("it is reported %s after the run should have ended", late)

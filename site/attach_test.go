@@ -101,12 +101,12 @@ func TestLabUserProcessWithoutEngine(t *testing.T) {
 func TestLabUserSaysWhereNoContainerCanBeMade(t *testing.T) {
 	l := build(t, "bridge")
 	for _, c := range []struct {
-		at, path, says string
+		at, path, want string
 	}{
 		{"vxlan", network.CrossHost, "has no such network"},
 		{"bridge", network.SamePod, "a pod has its network before"},
 	} {
-		if _, err := l.Attach(t.Context(), c.at, c.path); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := l.Attach(t.Context(), c.at, c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s on %s: %v", c.at, c.path, err)
 		}
 	}

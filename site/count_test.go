@@ -27,8 +27,8 @@ func TestLabCountShowsWhatEachPlaceDid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, status := run(t, l, "bridge.h1/c1", "", "ping -q -c 3 -i 0.01 $(ip -4 route | sed -n 's/default via \\([^ ]*\\).*/\\1/p')"); status != 0 {
-		t.Fatal(said)
+	if output, status := run(t, l, "bridge.h1/c1", "", "ping -q -c 3 -i 0.01 $(ip -4 route | sed -n 's/default via \\([^ ]*\\).*/\\1/p')"); status != 0 {
+		t.Fatal(output)
 	}
 	counted, err := stop()
 	if err != nil {

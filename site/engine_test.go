@@ -102,8 +102,8 @@ func specNamed(name string) ClusterSpec {
 	return ClusterSpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2}
 }
 
-// says returns an error unless err contains the text.
-func says(err error, text string) error {
+// mentions returns an error unless err contains the text.
+func mentions(err error, text string) error {
 	if err == nil || !strings.Contains(err.Error(), text) {
 		return fmt.Errorf("want %q, got: %w", text, err)
 	}
@@ -125,7 +125,7 @@ func failsHalfway(l *lab.Lab) error {
 	e := &sharedHosts{spec: specNamed("half")}
 	_, errHalf := e.setUpNetwork(l, half, specNamed("half"), &network.Setup{})
 	cluster, err := e.setUpNetwork(l, whole, specNamed("whole"), &network.Setup{})
-	errs := []error{says(errHalf, "set up network half: add route: no such device"), err}
+	errs := []error{mentions(errHalf, "set up network half: add route: no such device"), err}
 	if len(engines) != 2 || !runs(engines[0]) || !runs(engines[1]) {
 		errs = append(errs, fmt.Errorf("%d daemons of the engine, or they do not run", len(engines)))
 	}
@@ -165,7 +165,7 @@ func engineThatFails(l *lab.Lab) error {
 	var errs []error
 	for _, name := range []string{"first", "second"} {
 		_, err := e.setUpNetwork(l, network.Network{Name: name, Engine: of, SetUp: container}, specNamed(name), &network.Setup{})
-		errs = append(errs, says(err, "start engine e: no socket yet"))
+		errs = append(errs, mentions(err, "start engine e: no socket yet"))
 	}
 	if len(started) != 1 {
 		errs = append(errs, fmt.Errorf("%d daemons were started", len(started)))
@@ -192,5 +192,5 @@ func missingPart(l *lab.Lab) error {
 	if missing := new(engine.MissingError); !errors.As(err, &missing) || missing.Get != "apt-get install d" {
 		return fmt.Errorf("a network without its part: %w", err)
 	}
-	return says(err, "d: absent: apt-get install d")
+	return mentions(err, "d: absent: apt-get install d")
 }

@@ -38,14 +38,14 @@ func TestLabUserExecSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	for at, c := range map[string]struct{ program, says string }{
+	for at, c := range map[string]struct{ program, want string }{
 		"h1":    {"no-such-program", "start no-such-program in veth.h1"},
 		"h9":    {"true", "tare lab show"},
 		"h1/c2": {"true", "tare lab show"},
 	} {
 		_, err := l.Exec(t.Context(), at, []string{c.program}, null, null, null)
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s at %s: %v, want %q", c.program, at, err, c.says)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s at %s: %v, want %q", c.program, at, err, c.want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestLabUserSurvivesHostileRequests(t *testing.T) {
 	for _, c := range []struct {
 		bytes       string
 		descriptors int
-		says        string
+		want        string
 	}{
 		{"", 0, ""},
 		{"{", 0, "EOF"},
@@ -87,8 +87,8 @@ func TestLabUserSurvivesHostileRequests(t *testing.T) {
 		{`{"do":"start","at":"h1","argv":["a\u0000b"]}` + "\n", 3, "start"},
 		{`{"do":"start","at":"h1","argv":["true"]}` + "\n" + `{"signal":9999}` + "\n" + `nonsense`, 3, "started"},
 	} {
-		if got := sendRaw(t, l, c.bytes, c.descriptors); !strings.Contains(got, c.says) {
-			t.Errorf("%.60q with %d descriptors is answered %q, want %q", c.bytes, c.descriptors, got, c.says)
+		if got := sendRaw(t, l, c.bytes, c.descriptors); !strings.Contains(got, c.want) {
+			t.Errorf("%.60q with %d descriptors is answered %q, want %q", c.bytes, c.descriptors, got, c.want)
 		}
 	}
 	if got, status := run(t, l, "h1/c1", "", "echo alive"); got != "alive\n" || status != 0 {
@@ -120,7 +120,7 @@ func idleDescriptors(t *testing.T, l *site.Lab) int {
 // A spec that can't be built has its reason in the topology or in an error, and the
 // keeper lives on.
 func TestLabUserSurvivesHostileSpecs(t *testing.T) {
-	for _, c := range []struct{ about, cluster, says string }{
+	for _, c := range []struct{ about, cluster, want string }{
 		{"no host", `{"name":"x","network":"host","nic":"full","mtu":1500,"hosts":0}`, "use 1 to"},
 		{"less than none", `{"name":"x","network":"bridge","nic":"full","mtu":1500,"hosts":-5,"containers":-5}`, "use 1 to"},
 		{"too many", `{"name":"x","network":"bridge","nic":"full","mtu":1500,"hosts":1000000000}`, "use 1 to"},
@@ -136,8 +136,8 @@ func TestLabUserSurvivesHostileSpecs(t *testing.T) {
 			if err := json.Unmarshal([]byte(answer), &built); err != nil || len(built.Topology.Clusters) != 1 {
 				t.Fatalf("answered %q, %v", answer, err)
 			}
-			if got := built.Topology.Clusters[0].Error; !strings.Contains(got, c.says) {
-				t.Errorf("failed with %q, want %q", got, c.says)
+			if got := built.Topology.Clusters[0].Error; !strings.Contains(got, c.want) {
+				t.Errorf("failed with %q, want %q", got, c.want)
 			}
 			if got := sendRaw(t, l, `{"do":"show"}`+"\n", 0); !strings.Contains(got, "topology") {
 				t.Errorf("after it the keeper answers %q", got)

@@ -14,7 +14,7 @@ func sample(blocks int, centre, spread float64) []float64 {
 	return x
 }
 
-func TestBlocksNeededTell(t *testing.T) {
+func TestBlocksNeededDecide(t *testing.T) {
 	for _, test := range []struct {
 		toll, sigma float64
 		want        Verdict

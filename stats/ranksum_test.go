@@ -55,7 +55,7 @@ func TestShiftCovers(t *testing.T) {
 	}
 }
 
-func TestShiftOfWhatTellsNothing(t *testing.T) {
+func TestShiftOfTooFewValues(t *testing.T) {
 	if shift, ok := Shift([]float64{1, 2, 3}, []float64{2, 3, 4}); ok || shift.Value != 1 || !math.IsInf(shift.Low, -1) {
 		t.Errorf("three and three: %+v, %v", shift, ok)
 	}

@@ -60,7 +60,7 @@ func TestTollIntervalCovers(t *testing.T) {
 	}
 }
 
-func TestEqualNetworksAreNotToldApart(t *testing.T) {
+func TestEqualNetworksAreJudgedEqual(t *testing.T) {
 	const experiments = 4_000
 	for name, noise := range noises() {
 		for _, blocks := range []int{MinBlocks, 10, 20} {

@@ -11,8 +11,8 @@ import (
 	"tare/test/labtest"
 )
 
-// stamped makes a batch whose only datagram arrived at stamp, as the kernel
-// would say it.
+// stamped makes a batch whose only datagram arrived at stamp, in the form of the
+// kernel.
 func stamped(stamp time.Duration) *batch {
 	b := newBatch(1, HeaderBytes, true)
 	h := &b.messages[0].header

@@ -34,11 +34,11 @@ const (
 	failed                      // waits before it tries again
 )
 
-// The events of a connection (epoll_ctl(2)): what came and the server's FIN,
+// The events of a connection (epoll_ctl(2)): received bytes and the server's FIN,
 // and while there is something to send, room for it.
 const (
-	toHear = unix.EPOLLIN | unix.EPOLLRDHUP
-	toSend = unix.EPOLLOUT
+	toReceive = unix.EPOLLIN | unix.EPOLLRDHUP
+	toSend    = unix.EPOLLOUT
 )
 
 // begin makes a place ready: an open loop first opens its lasting connections,
@@ -53,7 +53,7 @@ func (h *httpClient) begin(c *httpConn, now time.Duration) {
 		h.fail(c, "connect", err, now)
 		return
 	}
-	h.watch(c, toHear|toSend)
+	h.watch(c, toReceive|toSend)
 }
 
 // next makes a connection free for its next request.
@@ -130,10 +130,10 @@ func (h *httpClient) flush(c *httpConn) {
 		return
 	}
 	if c.unsent -= n; c.unsent > 0 {
-		h.watch(c, toHear|toSend)
+		h.watch(c, toReceive|toSend)
 		return
 	}
-	h.watch(c, toHear)
+	h.watch(c, toReceive)
 }
 
 // step names what a connection failed at: what seems to be another step is
@@ -173,7 +173,7 @@ func (h *httpClient) connected(c *httpConn) {
 		h.fail(c, "connect", err, now)
 		return
 	}
-	h.watch(c, toHear)
+	h.watch(c, toReceive)
 	h.next(c, now)
 }
 

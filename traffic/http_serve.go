@@ -306,7 +306,8 @@ func (s *httpServer) end(v *httpVisit) {
 	s.free.push(v.index)
 }
 
-// give lets go of a connection that was kept aside.
+// give releases a connection that was kept aside, for the caller to serve. It stays
+// open.
 func (s *httpServer) give(v *httpVisit) error {
 	if v.events != 0 {
 		if err := unix.EpollCtl(s.set.fd, unix.EPOLL_CTL_DEL, v.fd, nil); err != nil {

@@ -59,7 +59,7 @@ type Direction int
 const (
 	Forward       Direction = iota // the driving end
 	Reverse                        // the serving end
-	Bidirectional                  // both, on connections of their own
+	Bidirectional                  // both, on separate connections
 )
 
 // TCPStreamEnd is the outcome of one end.

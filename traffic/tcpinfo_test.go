@@ -9,7 +9,7 @@ import (
 
 // A sender that is held at a rate is limited by its application and knows
 // the path.
-func TestLabTCPInfoTellsWhoLimits(t *testing.T) {
+func TestLabTCPInfoShowsWhoLimits(t *testing.T) {
 	window := Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}
 	_, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Rate: 20e6, WriteBytes: 4 << 10})
 	for _, f := range driven.Sent.Flows {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(runOnFewPorts(check))
 	}
 	flag.Parse()
-	// The parallel tests wait for timeouts and need no processor of their own.
+	// The parallel tests wait for timeouts and need no processor each.
 	if err := flag.Set("test.parallel", "64"); err != nil {
 		panic(err)
 	}

@@ -81,7 +81,7 @@ func TestLabUDPPPSOneDatagramIsOnePacket(t *testing.T) {
 
 // What the sender's own queue drops is no loss on the way, and what a router
 // drops is no drop of either end.
-func TestLabUDPPPSTellsDropsApart(t *testing.T) {
+func TestLabUDPPPSDistinguishesDrops(t *testing.T) {
 	const rate, frame = 8e6, 64 + 20 + 8 + 14
 	s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 300 * time.Millisecond}, Rate: 20000}
 	sender, receiver := pair(t)

@@ -20,8 +20,8 @@ type Gates struct {
 // Compare compares a result with an older one, cell by cell: of the same network,
 // path, workload, mode and parameters, but for the MTU and congestion control,
 // which it names where they differ. Two files of one experiment are paired by
-// block. Where the machines differ what counts is what a network costs beside
-// its own host.
+// block. Where the machines differ, tolls are compared: what a network costs
+// compared with its own host.
 func Compare(old, recent *result.Result, gates Gates) result.Comparison {
 	c := result.Comparison{
 		Old: compared(old), New: compared(recent), Paired: old.ID != "" && old.ID == recent.ID, Judged: result.JudgedByValue,
@@ -75,8 +75,8 @@ func partsOf(a, b map[string]string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { _, both := b[name]; return !both })
 }
 
-// matches finds for each newer cell the older one: alike in all, else the only
-// one that is alike but for what may differ.
+// matches finds the older cell of each newer one: the one with equal parameters,
+// else the only one that differs only in what may differ.
 func matches(old, recent *result.Result) map[*result.Cell]*result.Cell {
 	found, taken := map[*result.Cell]*result.Cell{}, map[*result.Cell]bool{}
 	for _, without := range [][]string{nil, append(result.LooseAxes(), result.InExperiment)} {

@@ -13,7 +13,7 @@ import (
 )
 
 // measuredRun is a result in which the host carries so much and a bridge less by
-// the toll, with noise that the blocks of a run share and noise of its own.
+// the toll, with noise that the blocks of a run share and noise of each value.
 func measuredRun(seed uint64, host, toll float64, change func(*result.Cell)) *result.Result {
 	random := rand.New(rand.NewPCG(seed, 1))
 	res := &result.Result{ID: fmt.Sprint(seed), Environment: result.Environment{Kernel: "6.1", CPUs: 2}}
@@ -65,7 +65,7 @@ func theChange(t *testing.T, c result.Comparison, by string) *result.Change {
 	return nil
 }
 
-// TestMachineIsNotTheNetwork sets a machine of half the speed beside one: the
+// TestMachineIsNotTheNetwork compares a machine with one of half its speed: the
 // network's toll has not changed, and that is what is judged.
 func TestMachineIsNotTheNetwork(t *testing.T) {
 	limit := 0.03
@@ -110,8 +110,8 @@ func TestRegressionPassesTheGate(t *testing.T) {
 	}
 }
 
-// TestOneExperimentIsPaired compares two networks that stood in the same blocks:
-// the drift that they share is gone.
+// TestOneExperimentIsPaired compares two networks that were measured in the same
+// blocks: the drift that they share cancels out.
 func TestOneExperimentIsPaired(t *testing.T) {
 	old, recent := measuredRun(4, 4e10, 0.2, nil), measuredRun(4, 4e10, 0.23, nil)
 	paired := Compare(old, recent, Gates{})

@@ -1,5 +1,5 @@
-// Package weigh makes of a result's samples what people read: values, tolls and
-// verdicts. It alone knows which cells are compared with each other, how their
+// Package weigh turns the samples of a result into what people read: values, tolls
+// and verdicts. It alone knows which cells are compared with each other, how their
 // blocks are paired, and when a difference counts; experiment, report, diagnose
 // and cases ask it.
 //
@@ -10,7 +10,7 @@
 //   - pooled.go: percentiles over the windows of a cell
 //   - ceiling.go: what the wire can carry
 //   - layer4.go: what round trips and bulk predict of an application
-//   - ladder.go: what each network adds to the one that it is built upon
+//   - ladder.go: what each network adds to its parent
 //   - compare.go, gates.go: a result compared with an older one, and limits
 //   - rank.go: networks in the order of their tolls
 package weigh

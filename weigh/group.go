@@ -15,7 +15,7 @@ type Group struct {
 	Mode     string
 	Params   result.Params  // what its cells share: those of the baseline where it has one
 	Baseline *result.Cell   // nil: it has none
-	Cells    []*result.Cell // in the order of the result, the baseline among them
+	Cells    []*result.Cell // in the order of the result, including the baseline
 }
 
 // Groups sorts the cells of a result into groups, in the order of their first
@@ -69,8 +69,7 @@ func (g *Group) Link() result.BitsPerSecond {
 	return result.BitsPerSecond(g.Params.Number("link"))
 }
 
-// OwnLink is the link of a cell where it is not that of its baseline; 0: it has
-// none of its own.
+// OwnLink is the link of a cell if it is not that of its baseline; 0: it is.
 func (g *Group) OwnLink(c *result.Cell) result.BitsPerSecond {
 	if link := result.BitsPerSecond(c.Params.Number("link")); link != g.Link() {
 		return link
@@ -150,8 +149,8 @@ func Same(res *result.Result, c *result.Cell, but ...string) *result.Cell {
 	return &res.Cells[n]
 }
 
-// cellKey is what a cell is in its result: its group, its network and what that
-// has of its own. The words of some axes are left out.
+// cellKey identifies a cell in its result: its group, its network and the network's
+// own parameters. The words of some axes are left out.
 func cellKey(c *result.Cell, without ...string) string {
 	own := string(c.Params.Settings())
 	if link := c.Params.Text("link"); link != "" {

@@ -7,7 +7,7 @@ import (
 	"tare/stats"
 )
 
-// Weighing is by how much one thing is worse than another, as a ratio.
+// Weighing is by how much one quantity is worse than another, as a ratio.
 type Weighing struct {
 	stats.Interval
 	Whole   bool // whether the interval is one of 95 %
@@ -19,8 +19,8 @@ type Weighing struct {
 }
 
 // judged gives a difference its verdict: the only place where one is made. The
-// margins are those of the groups that it comes from, two where what is compared
-// was measured apart; a difference must count in each.
+// margins are those of the groups that it comes from, two if the compared cells were
+// measured in different groups; a difference must count in each.
 func judged(toll stats.Interval, whole bool, margins ...stats.Margins) Weighing {
 	w := Weighing{Interval: toll, Whole: whole, Verdict: stats.Inconclusive}
 	for n, m := range margins {
@@ -37,9 +37,9 @@ func judged(toll stats.Interval, whole bool, margins ...stats.Margins) Weighing 
 	return w
 }
 
-// verdict is the design's, but where the two baselines themselves differ a
-// network must differ by more than they do: half their interval's width says
-// nothing of how far they are apart.
+// verdict is that of stats, but where the two baselines themselves differ a
+// network must differ by more than they do: half the width of their interval
+// does not include how far they are apart.
 func verdict(toll stats.Interval, m stats.Margins) stats.Verdict {
 	v := stats.Judge(toll, m)
 	if !Unsteady(m) || v == stats.Equal {
@@ -104,7 +104,7 @@ func MarginsOf(baseline Blocks, q result.Quantity, declared float64) stats.Margi
 	return m
 }
 
-// Against says by how much some blocks are worse than others: by pairs where both
+// Against is by how much some blocks are worse than others: by pairs where both
 // were measured in the same blocks of one run, else without.
 func Against(of, than Blocks, paired bool, q result.Quantity, margins ...stats.Margins) Weighing {
 	if paired {

@@ -68,7 +68,7 @@ func TestEveryGroupMustAgree(t *testing.T) {
 }
 
 // TestCellsTakeTheirOwnCounterparts has networks measured under several parameters
-// of theirs, and one on a link of its own.
+// of theirs, and one on its own link.
 func TestCellsTakeTheirOwnCounterparts(t *testing.T) {
 	cell := func(name string, own result.Params) result.Cell {
 		params := result.Params{"nic": "full", "mtu": 1500}
@@ -96,6 +96,6 @@ func TestCellsTakeTheirOwnCounterparts(t *testing.T) {
 		t.Errorf("the baseline is %+v", got)
 	}
 	if link := g.OwnLink(&res.Cells[7]); link != 1e9 || g.OwnLink(&res.Cells[1]) != 0 {
-		t.Errorf("links of their own: %v and %v", link, g.OwnLink(&res.Cells[1]))
+		t.Errorf("own links: %v and %v", link, g.OwnLink(&res.Cells[1]))
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"tare/stats"
 )
 
-// Ladder is what each network of some groups adds to the one that it is built
-// upon, on one path.
+// Ladder is what each network of some groups adds to its parent, on one path.
 type Ladder struct {
 	Path    string
 	Twin    string   // the same two ends without the published port; empty for other paths
@@ -30,7 +29,7 @@ type RungKey struct {
 // Rung is one network on a ladder.
 type Rung struct {
 	Key      RungKey
-	As       string         // the network whose part it plays; empty: its own
+	As       string         // the network that it represents here; empty: itself
 	Cells    []*result.Cell // one for each group, nil where there is none
 	Parent   *Rung          // nil for the baseline
 	Children []*Rung
@@ -107,7 +106,7 @@ func (l *Ladder) measured(key RungKey) bool {
 	return slices.ContainsFunc(l.cells(key), func(c *result.Cell) bool { return c != nil })
 }
 
-// add puts a network, and whatever it is built upon, on the ladder.
+// add puts a network and its ancestors on the ladder.
 func (l *Ladder) add(key RungKey) *Rung {
 	if r := l.rungs[key]; r != nil {
 		return r
@@ -126,7 +125,7 @@ func (l *Ladder) add(key RungKey) *Rung {
 	return r
 }
 
-// below finds what a network is built upon: the nearest of its ancestors that was
+// below finds the rung below a network: the nearest of its ancestors that was
 // measured, in the end the baseline. Where the ancestor does not serve the path,
 // the network that sets up the same parts between hosts takes its place. as is the
 // ancestor's name.
@@ -170,8 +169,7 @@ func (l *Ladder) counterpart(r *Rung, name string, twin bool) (key RungKey, foun
 	return key, false
 }
 
-// parentOf is a network's parent; one that is not known is built upon the
-// baseline.
+// parentOf is a network's parent; that of an unknown network is the baseline.
 func parentOf(name string) string {
 	if n, ok := network.Find(name); ok && n.Parent != "" {
 		return n.Parent
@@ -222,7 +220,7 @@ func (l *Ladder) Quantity(slot int) result.Quantity {
 	return q
 }
 
-// TallerThanOne reports whether any rung is built upon another than the baseline.
+// TallerThanOne reports whether any rung has another parent than the baseline.
 func (r *Rung) TallerThanOne() bool {
 	return slices.ContainsFunc(r.Children, func(child *Rung) bool { return len(child.Children) > 0 })
 }

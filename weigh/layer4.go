@@ -8,15 +8,15 @@ import (
 	"tare/workload"
 )
 
-// predictApplications says of every application's toll what the network's layer 4
-// predicts: a transaction waits for one round trip and for its bytes, and both
+// predictApplications adds to every application's toll what the network's layer 4
+// predicts of it: a transaction waits for one round trip and for its bytes, and both
 // take longer by what the bare workloads measured in the same blocks.
 func predictApplications(groups []*Group) {
 	for _, g := range groups {
 		if kind, _ := workload.Find(g.Workload); !kind.Application() || g.Params.Number("rate") > 0 {
 			continue // an open loop waits for nothing
 		}
-		rr, bulk := beside(groups, g, workload.RoundTrips), beside(groups, g, workload.Bulk)
+		rr, bulk := groupUnder(groups, g, workload.RoundTrips), groupUnder(groups, g, workload.Bulk)
 		if rr == nil || bulk == nil {
 			continue
 		}
@@ -35,9 +35,9 @@ func predictApplications(groups []*Group) {
 	}
 }
 
-// beside finds the group of a workload that was measured on the same path of the
-// same lab; nil: there is none.
-func beside(groups []*Group, g *Group, name string) *Group {
+// groupUnder finds the group of another workload on the same path of the same lab;
+// nil: there is none.
+func groupUnder(groups []*Group, g *Group, name string) *Group {
 	lab := g.OfLab()
 	n := slices.IndexFunc(groups, func(other *Group) bool { return other.Workload == name && other.OfLab() == lab })
 	if n < 0 {

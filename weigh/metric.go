@@ -119,7 +119,7 @@ func value(cell *result.Cell, s result.Sample, name string) float64 {
 }
 
 // location is a metric's value over blocks. CPU cost is a ratio of sums, since
-// a window holds too few ticks for one of its own.
+// a window holds too few ticks for its own ratio.
 func location(cell *result.Cell, q result.Quantity) (stats.Interval, bool) {
 	if q.Name == CostName(cell) {
 		return costOf(cell)
@@ -141,9 +141,9 @@ func costOf(cell *result.Cell) (stats.Interval, bool) {
 	return at, !math.IsNaN(at.Value)
 }
 
-// coarse widens the A/A interval of a CPU cost to what a tick is of a window's
-// CPU time: ticks may fall alike in every window of one baseline, so a smaller
-// difference does not count however often it shows.
+// coarse widens the A/A interval of a CPU cost to one tick of a window's CPU time:
+// the ticks may be counted the same way in every window of one baseline, so a
+// smaller difference does not count, however often it is seen.
 func coarse(aa stats.Interval, cell *result.Cell) stats.Interval {
 	var busy float64
 	for _, s := range cell.Samples {

@@ -9,8 +9,8 @@ import (
 )
 
 // addPooled adds the percentiles for which no window of a cell that makes
-// containers holds enough, from the operations of all its windows. They have an
-// interval of their own, count operations and have no toll: no block has a value
+// containers holds enough, from the operations of all its windows. They have their
+// own interval, count operations and have no toll: no block has a value
 // to be paired.
 func addPooled(cell *result.Cell) {
 	if kind, _ := workload.Find(cell.Workload); kind.Cycle == nil {

@@ -11,7 +11,7 @@ import (
 	"tare/test/labtest"
 )
 
-// rankedRun is a result with networks of the given tolls beside their host.
+// rankedRun is a result with networks of the given tolls and their host.
 func rankedRun(tolls map[string]float64) *result.Result {
 	res := measuredRun(9, 4e10, 0, nil)
 	base := res.Cells[0]
@@ -32,8 +32,8 @@ func rankedNames(r result.Ranking) []string {
 	return names
 }
 
-// TestNetworksThatAreAlikeShareAPlace has two that differ by less than anybody
-// could tell, and one that is clearly worse.
+// TestNetworksThatAreAlikeShareAPlace has two that cannot be distinguished, and one
+// that is clearly worse.
 func TestNetworksThatAreAlikeShareAPlace(t *testing.T) {
 	rankings := Rank(rankedRun(map[string]float64{"route": 0.20, "ptp": 0.205, "vxlan": 0.40}))
 	if len(rankings) != 1 {

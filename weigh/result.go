@@ -13,8 +13,8 @@ type Options struct {
 	Margin float64 // declared by the plan
 	// Warnings are what affects every number of a cell.
 	Warnings func(*result.Cell) []string
-	// Last says that nothing more will be measured: an inconclusive toll then says
-	// how many blocks would decide it, which takes long to compute.
+	// Last: nothing more will be measured. An inconclusive toll then includes how
+	// many blocks would decide it, which takes long to compute.
 	Last bool
 }
 
@@ -48,7 +48,7 @@ func (g *Group) weigh(o Options) []result.AA {
 				m.Toll = toll(Pairs(BlocksOf(cell, q.Name), BlocksOf(g.Baseline, q.Name)), q, margins, cell, o)
 			}
 			if m.Toll != nil && Unsteady(margins) {
-				m.Warnings = append(m.Warnings, "aa-differs: the two baselines of this group differ by more than the margin: a smaller toll is not told")
+				m.Warnings = append(m.Warnings, "aa-differs: the two baselines of this group differ by more than the margin: smaller tolls are inconclusive")
 			}
 			m.Warnings = append(m.Warnings, o.Warnings(cell)...)
 			cell.Metrics = append(cell.Metrics, m)
@@ -60,7 +60,7 @@ func (g *Group) weigh(o Options) []result.AA {
 }
 
 // weighBaseline weighs the two baselines against each other: A/A, which is judged
-// by what is declared and its own width.
+// by the declared margin and its own width.
 func (g *Group) weighBaseline(o Options) (all []result.AA) {
 	cell := g.Baseline
 	cell.Metrics = nil

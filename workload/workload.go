@@ -91,7 +91,7 @@ type Workload struct {
 	// How tables show it: the metrics next to the headline, nil for the usual ones;
 	// the workload whose numbers are in the same table; whether the baseline does
 	// something so unlike it that no ratio is shown.
-	Beside    []string
+	Columns   []string
 	TableWith string
 	Unlike    bool
 	Camel     string // its name in Go's benchmark format

@@ -24,7 +24,7 @@ func reordering() cause {
 		slow eth0 100mbit
 		nft "table inet lanes { chain leaving { type filter hook postrouting priority 300; oifname eth0 numgen inc mod 40 == 0 meta priority set 0x10002; }; }"`}},
 		}, {
-			name: "container", does: "one in thirty of the client's packets, at random, uses a slower queue of its own device",
+			name: "container", does: "one in thirty of the client's packets, at random, uses a slower queue of the client's device",
 			on: append(routed(), within()...),
 			inject: []step{{client, slow + `
 		slow eth0 800mbit

@@ -18,7 +18,7 @@ type applicationFlags struct{ connections, workers, server, tool string }
 
 func (f *applicationFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.connections, "connections", "", "connections of http and mysql, a comma list (default 10; 1,16,64)")
-	flags.StringVar(&f.workers, "workers", "", "containers that lifecycle and attach make at once, a comma list (default 1,10; 1)")
+	flags.StringVar(&f.workers, "workers", "", "containers that lifecycle and attach make concurrently, a comma list (default 1,10; 1)")
 	flags.StringVar(&f.server, "server", "", "server of an application, or tare for tare's own: "+equipped(serverNames)+" (default: the real one if it is installed)")
 	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for tare's own: "+equipped(toolNames))
 }

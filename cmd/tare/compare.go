@@ -25,12 +25,12 @@ func compareCommand(s streams) *cobra.Command {
 	var f compareFlags
 	c := &cobra.Command{
 		Use:   "compare OLD NEW...",
-		Short: "Set results beside an older one, and hold them to limits",
-		Long: `Sets each newer result beside the older one, cell by cell: the same network,
-path, workload, mode and parameters. What the machines differ in stands first;
-where they do, what is compared is the toll, what a network costs beside its own
-host, so that a change of machine is not read as one of the network. Two files of
-one experiment are paired by their blocks.
+		Short: "Compare results with an older one, and check limits",
+		Long: `Compares each newer result with the older one, cell by cell: the same network,
+path, workload, mode and parameters. What differs between the machines is shown
+first; if anything does, tolls are compared, what a network costs compared with its
+own host, so that a change of machine is not read as one of the network. Two files
+of one experiment are paired by their blocks.
 
 A limit is passed only where the whole 95 % interval lies beyond it, and is held
 to throughput, rates and medians. Then the exit status is 4.`,
@@ -93,8 +93,7 @@ func parseLimit(text string) (float64, error) {
 	return value, nil
 }
 
-// compare prints each comparison, and tells by its status whether the limits were
-// kept.
+// compare prints each comparison. Its error reports whether a limit was exceeded.
 func (f *compareFlags) compare(s streams, files []string, gates weigh.Gates) error {
 	results, err := readResults(files)
 	if err != nil {

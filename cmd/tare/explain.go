@@ -10,8 +10,8 @@ import (
 	"tare/site"
 )
 
-// explain names the causes of a result's tolls, and why the paths that carry
-// nothing do not, while their lab stands.
+// explain names the causes of a result's tolls and, while their lab exists, why
+// paths carry no packets.
 func explain(ctx context.Context, l *site.Lab, res *result.Result, labName string) error {
 	diagnose.Weigh(res, labName)
 	known := map[experiment.Pair][]result.Finding{}
@@ -31,8 +31,8 @@ func explain(ctx context.Context, l *site.Lab, res *result.Result, labName strin
 	return errors.Join(errs...)
 }
 
-// brokenPath gives the ends of a cell that failed though its network stands. A
-// path from a host to itself has nothing on it that could be broken.
+// brokenPath gives the ends of a cell that failed although its network was set up.
+// A path from a host to itself has nothing on it that could be broken.
 func brokenPath(t site.Topology, cell *result.Cell) (experiment.Pair, bool) {
 	for _, built := range t.Clusters {
 		ends, served := built.Paths[cell.Path]

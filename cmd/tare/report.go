@@ -13,7 +13,7 @@ import (
 	"tare/result"
 )
 
-// reportFlags say how results are rendered, and where to.
+// reportFlags are how results are rendered, and where they are written.
 type reportFlags struct {
 	format, out string
 	lang        language
@@ -77,7 +77,8 @@ func readResults(paths []string) ([]*result.Result, error) {
 	return results, nil
 }
 
-// fits tells whether a report holds all cells of the results; 0: any number.
+// fits returns an error if a report cannot hold all cells of the results; 0: any
+// number.
 func fits(results []*result.Result, most int) error {
 	cells := 0
 	for _, res := range results {
@@ -107,9 +108,9 @@ func showReports(s streams, results []*result.Result, lang language) error {
 	return nil
 }
 
-// writeReport renders the whole before it writes, so that a file that stood
-// there is replaced by a report or by nothing. Others read it: its language is
-// the one that was asked for, never the environment's.
+// writeReport renders the whole report before it writes, so that an existing file is
+// replaced by a whole report or not at all. Others read it: its language is the one
+// that was asked for, never the environment's.
 func writeReport(s streams, results []*result.Result, f reportFlags) error {
 	format, known := report.FindFormat(f.format)
 	if f.format == "" {

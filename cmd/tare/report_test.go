@@ -8,8 +8,9 @@ import (
 	"tare/result"
 )
 
-// TestTooManyCellsAreSaid: what nobody could read is not laid out for minutes.
-func TestTooManyCellsAreSaid(t *testing.T) {
+// TestTooManyCellsAreRefused: a report that nobody could read is refused, and not
+// rendered for minutes.
+func TestTooManyCellsAreRefused(t *testing.T) {
 	many := []*result.Result{{Cells: make([]result.Cell, report.MostCells)}, {Cells: make([]result.Cell, 1)}}
 	if err := fits(many[:1], report.MostCells); err != nil {
 		t.Errorf("%d cells: %v", report.MostCells, err)

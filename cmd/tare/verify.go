@@ -16,8 +16,8 @@ import (
 	"tare/site"
 )
 
-// wandering is the cause that a run with its ends bound to CPUs of their own
-// verifies.
+// wandering is the cause that is verified by a run whose ends are bound to separate
+// CPUs.
 const wandering = "core-migration"
 
 // mend is the finding whose fix is verified, and how it is.
@@ -104,10 +104,10 @@ func carryOut(ctx context.Context, l *site.Lab, r *result.Remedy) (err error) {
 	// Debian has some tools where an ordinary user's PATH does not reach.
 	status, err := l.Exec(ctx, r.At, []string{"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + r.Command}, null, to, to)
 	err = errors.Join(err, null.Close(), to.Close())
-	said, errRead := io.ReadAll(from)
+	output, errRead := io.ReadAll(from)
 	err = errors.Join(err, errRead, from.Close())
 	if err == nil && status != 0 {
-		err = fmt.Errorf("it ended with status %d: %s", status, strings.TrimSpace(string(said)))
+		err = fmt.Errorf("it ended with status %d: %s", status, strings.TrimSpace(string(output)))
 	}
 	if err != nil {
 		return fmt.Errorf("carry out %q in %s: %w", r.Command, r.At, err)

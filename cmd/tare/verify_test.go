@@ -9,11 +9,11 @@ import (
 
 // TestWhatIsMended chooses the worst finding that can be carried out: a remedy
 // where it has one, and for ends that wander a lab in which they are bound,
-// which only a run that laid its own can have.
+// which only a run that set up its own lab can have.
 func TestWhatIsMended(t *testing.T) {
 	wanders := result.Finding{ID: wandering, Severity: result.SeverityWarning, Confidence: 0.9}
 	typed := result.Finding{ID: "offload-off", Severity: result.SeverityWarning, Confidence: 0.8, Remedy: &result.Remedy{At: "vxlan.h1", Command: "true"}}
-	told := result.Finding{ID: "nat-cost", Severity: result.SeverityWarning, Confidence: 0.95}
+	manual := result.Finding{ID: "nat-cost", Severity: result.SeverityWarning, Confidence: 0.95}
 	for name, c := range map[string]struct {
 		findings []result.Finding
 		pin      lab.Pin
@@ -21,10 +21,10 @@ func TestWhatIsMended(t *testing.T) {
 		want     string
 		pinned   bool
 	}{
-		"wanders, free":             {[]result.Finding{told, wanders, typed}, lab.PinNone, "", wandering, true},
-		"wanders, bound already":    {[]result.Finding{wanders, typed}, lab.PinApart, "", "offload-off", false},
-		"wanders in a standing lab": {[]result.Finding{wanders, typed}, lab.PinNone, "demo", "offload-off", false},
-		"nothing can be typed":      {[]result.Finding{told}, lab.PinNone, "", "", false},
+		"wanders, free":          {[]result.Finding{manual, wanders, typed}, lab.PinNone, "", wandering, true},
+		"wanders, bound already": {[]result.Finding{wanders, typed}, lab.PinApart, "", "offload-off", false},
+		"wanders in a named lab": {[]result.Finding{wanders, typed}, lab.PinNone, "demo", "offload-off", false},
+		"nothing can be typed":   {[]result.Finding{manual}, lab.PinNone, "", "", false},
 	} {
 		f := runFlags{labName: c.lab}
 		res := &result.Result{Cells: []result.Cell{{Findings: c.findings}}}

@@ -18,7 +18,7 @@ type workloadFlags struct {
 }
 
 func (f *workloadFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.flows, "flows", "", "connections at once (default: the workload's own, mostly 1)")
+	flags.StringVar(&f.flows, "flows", "", "concurrent connections (default: the workload's own, mostly 1)")
 	flags.StringVar(&f.size, "size", "", "bytes of a message or datagram, for example 64 or 128K (default: the workload's own)")
 	flags.StringVar(&f.sizes, "sizes", "", "message sizes of a sweep, for example 8:256K:*2 (default: the workload's own)")
 	flags.StringVar(&f.rate, "rate", "", "rate to send at, for example 100mbit, 250kpps or 5000/s (default: the workload's own)")

@@ -1,5 +1,5 @@
-// Package containerd drives containerd by its Container Runtime Interface: a
-// daemon of its own for each host of a lab, and its pods.
+// Package containerd drives containerd by its Container Runtime Interface:
+// one daemon for each host of a lab, and its pods.
 package containerd
 
 import (

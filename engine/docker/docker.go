@@ -1,5 +1,5 @@
-// Package docker drives Docker Engine: a containerd and a dockerd of its own for
-// each host of a lab, their containers, and Docker Swarm.
+// Package docker drives Docker Engine: one containerd and one dockerd for each host
+// of a lab, their containers, and Docker Swarm.
 package docker
 
 import (

@@ -1,5 +1,5 @@
-// Package openvswitch drives Open vSwitch: a database and a switch of its own for
-// each host of a lab.
+// Package openvswitch drives Open vSwitch: one database and one switch for each host
+// of a lab.
 package openvswitch
 
 import (

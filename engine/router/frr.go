@@ -114,7 +114,7 @@ func vtysh(h *lab.Host, commands ...string) (string, error) {
 }
 
 // prepareFRR writes the daemons' settings into a folder that their user owns. They
-// also write to /var/tmp, so the host gets a /var/tmp of its own.
+// also write to /var/tmp, so the host gets its own /var/tmp.
 func prepareFRR(h *lab.Host, bgpd []byte) error {
 	// A user namespace has one user, and FRR's daemons switch to another.
 	if _, err := engine.NeedRoot().Require(); err != nil {

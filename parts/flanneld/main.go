@@ -106,7 +106,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("register network: %w", err)
 	}
-	if err := layRules(ctx, config, network, o.masquerade, previous); err != nil {
+	if err := addRules(ctx, config, network, o.masquerade, previous); err != nil {
 		return err
 	}
 	lease := network.Lease()
@@ -133,9 +133,9 @@ func configOf(ctx context.Context, manager subnet.Manager) (*subnet.Config, erro
 	}
 }
 
-// layRules lets the network's packets be forwarded, and masquerades what leaves
-// it where asked to, by iptables or nftables as the config says.
-func layRules(ctx context.Context, config *subnet.Config, network backend.Network, masquerade bool, previous ip.IP4Net) error {
+// addRules lets the network's packets be forwarded, and masquerades what leaves it
+// if asked to, by iptables or nftables as the config wants.
+func addRules(ctx context.Context, config *subnet.Config, network backend.Network, masquerade bool, previous ip.IP4Net) error {
 	var rules trafficmngr.TrafficManager = &iptables.IPTablesManager{}
 	if config.EnableNFTables {
 		rules = &nftables.NFTablesManager{}
@@ -147,7 +147,7 @@ func layRules(ctx context.Context, config *subnet.Config, network backend.Networ
 		err := rules.SetupAndEnsureMasqRules(ctx, config.Network, previous, config.Network,
 			config.IPv6Network, ip.IP6Net{}, ip.IP6Net{}, network.Lease(), resync, false)
 		if err != nil {
-			return fmt.Errorf("lay rules that masquerade: %w", err)
+			return fmt.Errorf("add rules that masquerade: %w", err)
 		}
 	}
 	rules.SetupAndEnsureForwardRules(ctx, config.Network, config.IPv6Network, resync)

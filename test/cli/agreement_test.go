@@ -68,12 +68,12 @@ func TestRealClientsAndOursAgree(t *testing.T) {
 // runPlan runs a plan and reads its result.
 func runPlan(t *testing.T, binary, plan string) *result.Result {
 	t.Helper()
-	var said bytes.Buffer
+	var output bytes.Buffer
 	run := exec.Command(binary, "run", plan, "--json")
-	run.Stderr = &said
+	run.Stderr = &output
 	out, err := run.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, said.String())
+		t.Fatalf("%v\n%s", err, output.String())
 	}
 	res, err := result.Read(bytes.NewReader(out))
 	if err != nil {

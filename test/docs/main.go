@@ -1,4 +1,4 @@
-// Command docs writes docs/cli.md: what every verb says of itself. Its tests
+// Command docs writes docs/cli.md: the help of every verb. Its tests
 // run what the documents show and check what they name. Run it as
 //
 //	go run ./test/docs > docs/cli.md

@@ -45,7 +45,8 @@ func lacks() map[string]string {
 	}
 }
 
-// incomplete says why the commands of a page alone make no container that works.
+// incomplete is why the commands of a page alone make no container that works, by
+// network.
 func incomplete() map[string]string {
 	return map[string]string{
 		"macnat":    "its rules are added to bridge-vlan",
@@ -64,9 +65,9 @@ func typed(commands string) ([]byte, error) {
 	return shell.CombinedOutput()
 }
 
-// TestLabNetworkCommands types what the pages say of the networks that are made
-// of the kernel alone, and asks whether the container then reaches its host. What
-// this kernel lacks it names, and holds to what iproute2 says of the same kernel.
+// TestLabNetworkCommands types the commands on the pages of networks that need only
+// the kernel, and checks that the container then reaches its host. If tare reports
+// that this kernel lacks a network, iproute2 must fail on it too.
 func TestLabNetworkCommands(t *testing.T) {
 	here, lacks := asDeclared(t, labtest.Tare(t)), lacks()
 	for _, n := range network.All() {
@@ -79,7 +80,7 @@ func TestLabNetworkCommands(t *testing.T) {
 			if mayLack {
 				out, err := typed(ask)
 				if has := err == nil; has != here[n.Name] {
-					t.Fatalf("tare says that the kernel has it: %t; %q: %v\n%s", here[n.Name], ask, err, out)
+					t.Fatalf("tare reports that the kernel has it: %t; %q: %v\n%s", here[n.Name], ask, err, out)
 				}
 			}
 			if !here[n.Name] {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestRealBrokenEnginesNameTheHop breaks networks of real parts, and reads where the
-// functional check says that it lost the packet: their devices' names are
+// functional check reports that it lost the packet: their devices' names are
 // nobody's choice but theirs. What is not broken is measured, and what the
 // daemons use meanwhile is counted.
 func TestRealBrokenEnginesNameTheHop(t *testing.T) {
@@ -53,16 +53,16 @@ func TestRealBrokenEnginesNameTheHop(t *testing.T) {
 		network.Baseline + " " + network.SameHost: nil,
 	}
 	for _, c := range res.Cells {
-		says, listed := lost[c.Network+" "+c.Path]
+		want, listed := lost[c.Network+" "+c.Path]
 		switch {
-		case listed && says == nil && c.Status != result.StatusOK:
+		case listed && want == nil && c.Status != result.StatusOK:
 			t.Errorf("%s on %s is not broken: %s", c.Network, c.Path, c.Reason)
-		case listed && says != nil && c.Status != result.StatusFailed:
+		case listed && want != nil && c.Status != result.StatusFailed:
 			t.Errorf("%s on %s: %s", c.Network, c.Path, c.Status)
 		}
-		for _, text := range says {
+		for _, text := range want {
 			if !strings.Contains(c.Reason, text) {
-				t.Errorf("%s on %s: %q does not say %q", c.Network, c.Path, c.Reason, text)
+				t.Errorf("%s on %s: %q does not contain %q", c.Network, c.Path, c.Reason, text)
 			}
 		}
 		delete(lost, c.Network+" "+c.Path)

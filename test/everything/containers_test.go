@@ -68,15 +68,15 @@ func TestRealContainersAreMade(t *testing.T) {
 func TestRealKillWhileContainersComeAndGo(t *testing.T) {
 	tare := asRoot(t)
 	before := look(t)
-	said := &progressOf{begins: make(chan struct{}), when: "of 50, run"}
+	progress := &progressOf{begins: make(chan struct{}), when: "of 50, run"}
 	cmd := exec.Command(tare, "run", "--networks", "docker-nat,containerd-bridge,vxlan", "--paths", "host-to-container,published-port",
 		"--workloads", "attach", "--workers", "3", "--blocks", "50", "--duration", "60ms", "--json")
-	cmd.Stderr = said
+	cmd.Stderr = progress
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case <-said.begins:
+	case <-progress.begins:
 	case <-time.After(2 * time.Minute):
 		t.Error("no block ever began")
 	}
@@ -92,15 +92,15 @@ func TestRealKillWhileContainersComeAndGo(t *testing.T) {
 
 // progressOf closes begins when a command reports that something begins.
 type progressOf struct {
-	said   bytes.Buffer
+	output bytes.Buffer
 	when   string
 	begins chan struct{}
 	begun  bool
 }
 
 func (p *progressOf) Write(text []byte) (int, error) {
-	n, err := p.said.Write(text)
-	if !p.begun && strings.Contains(p.said.String(), p.when) {
+	n, err := p.output.Write(text)
+	if !p.begun && strings.Contains(p.output.String(), p.when) {
 		p.begun = true
 		close(p.begins)
 	}

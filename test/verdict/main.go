@@ -37,7 +37,7 @@ type event struct {
 func judge(in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
-	said := map[[2]string]string{}
+	printed := map[[2]string]string{}
 	passed := 0
 	var failed, skipped []string
 	for lines.Scan() {
@@ -50,23 +50,23 @@ func judge(in io.Reader, out io.Writer) error {
 		switch {
 		case e.Test == "":
 			if e.Action == "fail" || e.Action == "build-fail" {
-				failed = append(failed, append(unended(said, e.Package, out), e.Package)...)
+				failed = append(failed, append(unended(printed, e.Package, out), e.Package)...)
 			}
 			fmt.Fprint(out, e.Output)
 		case e.Action == "output":
-			said[key] += e.Output
+			printed[key] += e.Output
 		case e.Action == "fail":
 			failed = append(failed, e.Package+" "+e.Test)
-			fmt.Fprint(out, said[key])
-			delete(said, key)
+			fmt.Fprint(out, printed[key])
+			delete(printed, key)
 		case e.Action == "skip":
 			skipped = append(skipped, e.Package+" "+e.Test)
-			fmt.Fprint(out, said[key])
-			delete(said, key)
+			fmt.Fprint(out, printed[key])
+			delete(printed, key)
 		case e.Action == "pass":
 			passed++
-			notTested(said[key], out)
-			delete(said, key)
+			notTested(printed[key], out)
+			delete(printed, key)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -75,10 +75,10 @@ func judge(in io.Reader, out io.Writer) error {
 	return sentence(passed, failed, skipped)
 }
 
-// notTested prints the lines in which a test that passed says what it could not
+// notTested prints the lines in which a test that passed reports what it could not
 // test on this machine.
-func notTested(said string, out io.Writer) {
-	for line := range strings.Lines(said) {
+func notTested(output string, out io.Writer) {
+	for line := range strings.Lines(output) {
 		if _, what, found := strings.Cut(line, labtest.NotTested); found {
 			fmt.Fprint(out, labtest.NotTested, what)
 		}
@@ -86,13 +86,13 @@ func notTested(said string, out io.Writer) {
 }
 
 // unended names the tests of a package that began and never ended, as where they
-// were killed or hung, and prints what they said: a stack of each goroutine, mostly.
-func unended(said map[[2]string]string, pkg string, out io.Writer) []string {
+// were killed or hung, and prints their output: a stack of each goroutine, mostly.
+func unended(printed map[[2]string]string, pkg string, out io.Writer) []string {
 	var names []string
-	for _, key := range slices.SortedFunc(maps.Keys(said), func(a, b [2]string) int { return strings.Compare(a[1], b[1]) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(printed), func(a, b [2]string) int { return strings.Compare(a[1], b[1]) }) {
 		if key[0] == pkg {
 			names = append(names, pkg+" "+key[1]+" (did not end)")
-			fmt.Fprint(out, said[key])
+			fmt.Fprint(out, printed[key])
 		}
 	}
 	return names
