@@ -22,31 +22,31 @@ import (
 // remove by itself. All of a lab's are below one group, whose name is in the ledger
 // before the first is made. The file is locked for as long as the lab's owner lives.
 
-// joinCgroup makes the lab's control group and moves the keeper into it, and with
-// it all that the lab will run, so that the kernel does not weigh the lab's sessions
-// against each other. A keeper that is in a group already stays there: somebody
-// chose it, and its limits.
+// joinCgroup makes the lab's control group and, where the kernel shares the CPUs
+// between sessions (autogroup), moves the keeper into it, and with it all that the
+// lab will run: else each session of the lab is a group, and Linux 6.18 lets one
+// group whose task spins in the kernel keep all others from a CPU. Where autogroup
+// is off, or the keeper is in a group already, it stays there.
 //
-// Where that fails and the kernel weighs sessions, it gives a warning for the numbers
-// of networks whose containers a real engine runs: each container is a session, and
-// so is each helper that makes one, and a busy one can keep the others waiting. All
-// else in a lab is one session. So the usual lab of an ordinary user, who can make no
-// control group, needs no warning.
+// Where that fails and the kernel groups by session, it gives a warning for the
+// numbers of networks whose containers a real engine runs: each container is a
+// session, and so is each helper that makes one. All else in a lab is one session.
+// So the usual lab of an ordinary user, who can make no control group, needs no
+// warning.
 func (k *keeper) joinCgroup(name string) (warning string, err error) {
+	bySession, err := probe.Autogrouped("/")
+	if err != nil {
+		return "", err
+	}
 	refused := errors.New("only root can make one")
 	if name != "" {
-		inRoot, err := probe.InRootTaskGroup("/")
-		if err != nil {
-			return "", err
-		}
 		refused = k.lab.MakeCgroup()
-		if refused == nil && inRoot {
+		if refused == nil && bySession {
 			refused = k.lab.JoinCgroup()
 		}
 	}
-	weighed, err := probe.Autogrouped("/")
-	if err != nil || !weighed || refused == nil {
-		return "", err // engines report themselves that they can't make their groups
+	if refused == nil || !bySession {
+		return "", nil // engines report themselves that they can't make their groups
 	}
 	return fmt.Sprintf("autogroup: the kernel weighs the sessions of this network's engine against each other, and each may wait for minutes:"+
 		" the lab has no control group: %v; or run sysctl kernel.sched_autogroup_enabled=0", refused), nil
