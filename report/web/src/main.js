@@ -24,7 +24,21 @@ import { other, preferred, wordsOf } from "./words.js";
 // draws, or undefined if the group has no data for it. The wide ones need the page's
 // whole width.
 const wide = [tolls, fidelities, alikes, ladder];
-const charts = [nics, links, parts, percentiles, sizes, sizeTrips, load, cpu, within, blocks, hops, hopTolls, layers];
+const charts = [
+  nics,
+  links,
+  parts,
+  percentiles,
+  sizes,
+  sizeTrips,
+  load,
+  cpu,
+  within,
+  blocks,
+  hops,
+  hopTolls,
+  layers,
+];
 
 const views = JSON.parse(document.getElementById("view").textContent);
 const shown = { language: preferred(), path: "", workload: "" };
