@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,8 +17,9 @@ const (
 	SelfInImage = "/tare"
 )
 
-// Cgroup is the lab's control group. The host's engines make theirs below it.
-func (h *Host) Cgroup() string { return h.cluster.lab.Cgroup }
+// Cgroup is the host's control group, by its path below the root of every
+// hierarchy. The host's engines make theirs below it.
+func (h *Host) Cgroup() string { return cmp.Or(h.cluster.lab.cgroupOf(h.CPUs), "/") }
 
 // command is how a command line starts in the namespace, and in which namespace
 // that happens: the engine itself starts processes in its containers.
@@ -45,7 +47,7 @@ func (l *Lab) Share(of *Cluster, name string) (*Cluster, error) {
 		}
 		cluster.hold(&Host{
 			Namespace: &Namespace{
-				Name: name + "." + h.Short, CPUs: h.CPUs, CC: h.CC,
+				Name: name + "." + h.Short, CPUs: h.CPUs, cgroup: h.cgroup, CC: h.CC,
 				net: h.net, mount: h.mount, links: h.links, devices: h.devices,
 			},
 			Short: h.Short, Number: h.Number, Addr: h.Addr, shared: true,

@@ -33,8 +33,10 @@ func testAdopt(t *testing.T) {
 	if got, _ := run(t, l, c.Namespace, "readlink /proc/self/ns/net"); got != want {
 		t.Errorf("a command runs in %s, the container is %s", got, want)
 	}
-	if value, err := c.ReadSysctl("net/ipv4/tcp_no_metrics_save"); err != nil || value != "1" {
-		t.Errorf("its metrics are kept: %q, %v", value, err)
+	for _, want := range connectionSysctls() {
+		if value, err := c.ReadSysctl(want.path); err != nil || value != want.value {
+			t.Errorf("%s = %q, %v; want %s", want.path, value, err, want.value)
+		}
 	}
 	// A route that the engine added gets the lab's congestion control.
 	if _, status := run(t, l, c.Namespace, "ip link add d type dummy && ip link set d up && ip route add 192.0.2.0/24 dev d || ip route add 192.0.2.0/24 dev lo"); status != 0 {

@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -29,6 +31,41 @@ func contents(t *testing.T, path string) string {
 	return string(text)
 }
 
+// join joins the group of a test: version 2 gives a descriptor of its leaf.
+func join(t *testing.T, root string, descriptor bool) {
+	t.Helper()
+	attr := new(syscall.SysProcAttr)
+	close, err := joinCgroup(root, "/tare-x", 2, attr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if attr.UseCgroupFD != descriptor {
+		t.Errorf("processes start by a group's descriptor: %t, want %t", attr.UseCgroupFD, descriptor)
+	}
+	if descriptor {
+		path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", attr.CgroupFD))
+		if err != nil || filepath.Base(path) != leaf {
+			t.Errorf("the descriptor is of %q, %v, want %s", path, err, leaf)
+		}
+	}
+	if err := close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A host's group is never below one with tasks on other CPUs.
+func TestControlGroupNames(t *testing.T) {
+	c := Config{Cgroup: "/tare-x"}
+	for name, cpus := range map[string]CPUSet{"/tare-x": nil, "/tare-x+0": {0}, "/tare-x+0-2,5": {0, 1, 2, 5}} {
+		if got := c.cgroupOf(cpus); got != name {
+			t.Errorf("CPUs %v: %s, want %s", cpus, got, name)
+		}
+	}
+	if got := (Config{}).cgroupOf(CPUSet{0}); got != "" {
+		t.Errorf("a lab without control groups has %s", got)
+	}
+}
+
 // The files of a machine's control groups, on two CPUs: what is written where. The
 // folders are ordinary ones, so the kernel's own refusals are not tested here.
 func TestControlGroupFiles(t *testing.T) {
@@ -37,15 +74,15 @@ func TestControlGroupFiles(t *testing.T) {
 		top := filepath.Join(root, "sys/fs/cgroup/cpu")
 		group := filepath.Join(top, "tare-x")
 		groupFiles(t, top, "cpu.shares")
-		groupFiles(t, group, "cpu.shares", "cgroup.procs")
+		groupFiles(t, group, "cpu.shares", "tasks")
 		if err := makeCgroup(root, "/tare-x", 2); err != nil {
 			t.Fatal(err)
 		}
-		if err := joinCgroup(root, "/tare-x", 2); err != nil {
-			t.Fatal(err)
-		}
-		if shares, procs := contents(t, group+"/cpu.shares"), contents(t, group+"/cgroup.procs"); shares != "2048" || procs != "0" {
-			t.Errorf("cpu.shares %q, cgroup.procs %q", shares, procs)
+		join(t, root, false)
+		for name, want := range map[string]string{"cpu.shares": "2048", "tasks": "0"} {
+			if got := contents(t, filepath.Join(group, name)); got != want {
+				t.Errorf("%s holds %q, want %q", name, got, want)
+			}
 		}
 	})
 	t.Run("version 2", func(t *testing.T) {
@@ -54,15 +91,13 @@ func TestControlGroupFiles(t *testing.T) {
 		group := filepath.Join(top, "tare-x")
 		groupFiles(t, top, "cgroup.controllers")
 		groupFiles(t, group, "cpu.weight", "cgroup.procs", "cgroup.subtree_control")
-		groupFiles(t, filepath.Join(group, leaf), "cpu.weight", "cgroup.procs")
+		groupFiles(t, filepath.Join(group, leaf), "cpu.weight")
 		if err := makeCgroup(root, "/tare-x", 2); err != nil {
 			t.Fatal(err)
 		}
-		if err := joinCgroup(root, "/tare-x", 2); err != nil {
-			t.Fatal(err)
-		}
+		join(t, root, true)
 		for path, want := range map[string]string{
-			"cpu.weight": "200", "cgroup.subtree_control": "+cpu", "cgroup.procs": "", leaf + "/cpu.weight": "200", leaf + "/cgroup.procs": "0",
+			"cpu.weight": "200", "cgroup.subtree_control": "+cpu", "cgroup.procs": "", leaf + "/cpu.weight": "200",
 		} {
 			if got := contents(t, filepath.Join(group, path)); got != want {
 				t.Errorf("%s holds %q, want %q", path, got, want)
@@ -75,7 +110,7 @@ func TestControlGroupFiles(t *testing.T) {
 		if err := makeCgroup(root, "/tare-x", 2); err != nil {
 			t.Errorf("an engine can't have its group: %v", err)
 		}
-		if err := joinCgroup(root, "/tare-x", 2); err == nil || !strings.Contains(err.Error(), "echo +cpu >") {
+		if _, err := joinCgroup(root, "/tare-x", 2, new(syscall.SysProcAttr)); err == nil || !strings.Contains(err.Error(), "echo +cpu >") {
 			t.Errorf("join: %v", err)
 		}
 	})
@@ -84,7 +119,7 @@ func TestControlGroupFiles(t *testing.T) {
 		if err := makeCgroup(root, "/tare-x", 2); err != nil {
 			t.Error(err)
 		}
-		if err := joinCgroup(root, "/tare-x", 2); err == nil || !strings.Contains(err.Error(), "mount -t cgroup2") {
+		if _, err := joinCgroup(root, "/tare-x", 2, new(syscall.SysProcAttr)); err == nil || !strings.Contains(err.Error(), "mount -t cgroup2") {
 			t.Errorf("join: %v", err)
 		}
 	})

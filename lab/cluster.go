@@ -130,6 +130,9 @@ func (cluster *Cluster) addHost(n int) error {
 	}
 	cluster.Push(ns.Close)
 	ns.CPUs = cpus
+	if ns.cgroup, err = cluster.lab.prepareCgroup(cpus); err != nil {
+		return err
+	}
 	cluster.hold(&Host{Namespace: ns, Short: short, Number: n + 1, Addr: UnderlayAddr(0, n+1)})
 	return nil
 }

@@ -42,7 +42,7 @@ func (h *Host) AddContainer() (*Container, error) {
 	h.taken[number] = true
 	short := fmt.Sprintf("c%d", number)
 	ns := emptyNamespace(h.Name+"/"+short, h.CC)
-	ns.CPUs, ns.from = h.CPUs, h.Namespace
+	ns.CPUs, ns.cgroup, ns.from = h.CPUs, h.cgroup, h.Namespace
 	return &Container{Namespace: ns, Short: short, Number: number, Host: h}, nil
 }
 
@@ -71,7 +71,11 @@ func (c *Container) Adopt(pid int, enter ...string) error {
 	}
 	c.net, c.via = file, enter
 	c.Push(file.Close)
-	if err := errors.Join(c.openLinks(), c.Sysctl("net/ipv4/tcp_no_metrics_save", "1")); err != nil {
+	err = c.openLinks()
+	for _, s := range connectionSysctls() {
+		err = errors.Join(err, c.Sysctl(s.path, s.value))
+	}
+	if err != nil {
 		return fmt.Errorf("adopt container %s: %w", c.Name, err)
 	}
 	c.Host.list(c)

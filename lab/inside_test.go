@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
 
 	"tare/probe"
 	"tare/test/labtest"
@@ -35,6 +39,7 @@ var inside = []struct {
 	{"an engine's client passes the end on", testEnd},
 	{"what a process started in other groups ends with it", testEndOfKin},
 	{"rules are added and shown", testRules},
+	{"owners remove their rules at the same time", testDropRules},
 	{"routes of a daemon are distinguished", testLearned},
 	{"packets are steered or a warning is given", testSteering},
 	{"a daemon is started and waited for", testStartDaemon},
@@ -170,7 +175,8 @@ func testSwitch(t *testing.T) {
 func testSysctls(t *testing.T) {
 	cluster := setUp(t, open(t), pairOf("x"))
 	for path, want := range map[string]string{
-		"net/ipv4/tcp_no_metrics_save": "1", "net/ipv4/ip_forward": "1", "net/ipv4/conf/eth0/rp_filter": "0",
+		"net/ipv4/tcp_no_metrics_save": "1", "net/ipv4/tcp_slow_start_after_idle": "0",
+		"net/ipv4/ip_forward": "1", "net/ipv4/conf/eth0/rp_filter": "0",
 	} {
 		if got, err := cluster.Hosts[0].ReadSysctl(path); err != nil || got != want {
 			t.Errorf("%s = %q, %v; want %s", path, got, err, want)
@@ -323,6 +329,40 @@ func testRules(t *testing.T) {
 	}
 	if rules := inspect(t, cluster.Hosts[1].Namespace).Rules; len(rules) != 0 {
 		t.Errorf("the other host's rules %+v, want none", rules)
+	}
+}
+
+// Owners remove their rules at the same time, in a chain that takes many messages to
+// list, and leave none.
+func testDropRules(t *testing.T) {
+	cluster := setUp(t, open(t), pairOf("x"))
+	h := cluster.Hosts[0]
+	table := &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "t"}
+	chain := &nftables.Chain{Name: "c", Table: table}
+	const owners, each = 16, 12
+	must(t, h.Nftables(func(conn *nftables.Conn) {
+		conn.AddTable(table)
+		conn.AddChain(chain)
+	}))
+	for range each {
+		must(t, h.Nftables(func(conn *nftables.Conn) {
+			for owner := range owners {
+				conn.AddRule(&nftables.Rule{Table: table, Chain: chain, UserData: fmt.Append(nil, owner),
+					Exprs: slices.Repeat([]expr.Any{&expr.Counter{}}, 16)})
+			}
+		}))
+	}
+	var all sync.WaitGroup
+	for owner := range owners {
+		all.Go(func() {
+			if err := h.DropRules(chain, strconv.Itoa(owner)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if rules := inspect(t, h.Namespace).Rules; len(rules) != 1 || rules[0].Rules != 0 {
+		t.Errorf("rules %+v, want an empty chain", rules)
 	}
 }
 

@@ -51,8 +51,8 @@ type Config struct {
 	Steer bool   // arriving packets are steered to the host's own CPUs
 	CPUs  Places // host -> CPUs, where the plan chooses them
 	All   CPUSet // the CPUs that the lab may use
-	// Cgroup is the lab's control group, by its path below the root of every
-	// hierarchy. Real engines make theirs below it.
+	// Cgroup is how the names of the lab's control groups begin, as "/tare-ID": see
+	// cgroupOf. Empty: the lab has none.
 	Cgroup string
 	// Machine opens the machine's own network namespace, from which a lab
 	// takes what the user names: see TakeVF. nil: it can't be reached.
@@ -65,6 +65,8 @@ type Lab struct {
 	Undo
 	Config
 	Processes *Processes
+
+	hasCgroups, joinsCgroups bool // see UseCgroups
 
 	mu       sync.Mutex // of what follows: clusters are built concurrently
 	clusters []*Cluster

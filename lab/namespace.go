@@ -21,7 +21,10 @@ type Namespace struct {
 	CPUs CPUSet // what runs in it is bound there; empty: not bound
 	CC   string // congestion control of every route in it
 
+	cgroup string // that what runs in it starts in; empty: that of the keeper
+
 	net      *os.File
+	nft      sync.Mutex // held while rules of nftables are changed
 	mounting sync.Mutex // the first user makes the mounts
 	mount    *os.File   // nil until something runs in it
 	links    *netlink.Handle
@@ -35,13 +38,18 @@ func emptyNamespace(name, cc string) *Namespace {
 	return &Namespace{Name: name, CC: cc, devices: &devices{index: map[string]int{}}}
 }
 
-// sysctls of every namespace of a lab: no state carried from one connection to
-// the next, no IPv6 autoconfiguration (most of the cost of a thousand
-// containers), and none of the machine's own settings, which a new namespace
+// connectionSysctls are those of every namespace with sockets: no state carried
+// from one connection to the next, and none lost in a connection's pauses, since
+// runs take turns.
+func connectionSysctls() []sysctl {
+	return []sysctl{{"net/ipv4/tcp_no_metrics_save", "1"}, {"net/ipv4/tcp_slow_start_after_idle", "0"}}
+}
+
+// sysctls of every namespace of a lab, besides those of connections: no IPv6
+// autoconfiguration (most of the cost of a thousand containers), and none of the machine's own settings, which a new namespace
 // inherits for IPv4.
 func sysctls() []sysctl {
 	return []sysctl{
-		{"net/ipv4/tcp_no_metrics_save", "1"},
 		{"net/ipv6/conf/default/disable_ipv6", "1"},
 		{"net/ipv6/conf/all/disable_ipv6", "1"},
 		{"net/ipv4/conf/all/rp_filter", "0"},
@@ -76,7 +84,7 @@ func (ns *Namespace) create() error {
 		}
 		ns.net = file
 		ns.Push(file.Close)
-		for _, s := range sysctls() {
+		for _, s := range append(connectionSysctls(), sysctls()...) {
 			if err := writeSysctl(s.path, s.value); err != nil {
 				return err
 			}

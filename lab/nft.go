@@ -8,8 +8,11 @@ import (
 )
 
 // Nftables changes the namespace's ruleset: what rules adds to the connection is
-// applied in one transaction.
+// applied in one transaction. One change waits for the other, since a rule that is
+// removed while a chain is listed moves the others up: the list then lacks one.
 func (ns *Namespace) Nftables(rules func(*nftables.Conn)) error {
+	ns.nft.Lock()
+	defer ns.nft.Unlock()
 	conn, err := nftables.New(nftables.WithNetNSFd(int(ns.net.Fd())), nftables.AsLasting())
 	if err != nil {
 		return fmt.Errorf("open nftables in %s: %w", ns.Name, err)

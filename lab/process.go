@@ -83,11 +83,19 @@ func (p *Processes) reap() {
 func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 	process := &Process{Done: make(chan struct{}), client: len(in.via) > 0}
 	in, c.Argv = in.command(c.Argv)
-	err := onThread(func() error {
-		if err := in.enter(); err != nil {
+	err := onThread(func() (err error) {
+		attr := &syscall.SysProcAttr{Setpgid: true}
+		if err := in.CPUs.bind(); err != nil {
 			return err
 		}
-		if err := in.CPUs.bind(); err != nil {
+		if in.cgroup != "" { // before it enters mounts that may have no control groups
+			close, err := joinCgroup("/", in.cgroup, max(1, len(in.CPUs)), attr)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, close()) }()
+		}
+		if err := in.enter(); err != nil {
 			return err
 		}
 		path, err := exec.LookPath(c.Argv[0])
@@ -99,7 +107,6 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 		for n, file := range c.Files {
 			files[n] = file.Fd()
 		}
-		attr := &syscall.SysProcAttr{Setpgid: true}
 		if c.apart {
 			attr.Cloneflags = apart
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/workload"
@@ -29,7 +30,7 @@ func leavesNoCgroup(t *testing.T, build func() *site.Lab) *site.Lab {
 	t.Helper()
 	var group string
 	t.Cleanup(func() {
-		left, err := filepath.Glob("/sys/fs/cgroup/*/" + group)
+		left, err := filepath.Glob("/sys/fs/cgroup/*/" + group + "*")
 		if err != nil || group == "" || len(left) > 0 {
 			t.Errorf("control groups of %q are left: %v, %v", group, left, err)
 		}
@@ -132,7 +133,7 @@ func testPodConfinement(t *testing.T, l *site.Lab) {
 		if err != nil || status != 0 || cpus != b.CPUs[host] {
 			t.Errorf("c1 of %s runs on %q, its host on %q; %v", host, cpus, b.CPUs[host], err)
 		}
-		if !strings.Contains(groups, "/"+l.Topology.Spec.Cgroup+"/") {
+		if !strings.Contains(groups, "/"+l.Topology.Spec.Cgroup+lab.CgroupMark+b.CPUs[host]+"/") {
 			t.Errorf("c1 of %s is in\n%s", host, groups)
 		}
 	}

@@ -95,7 +95,7 @@ func machine(t *testing.T) string {
 	return text.String()
 }
 
-// noCgroup checks that a lab's control group is removed, or soon will be: another
+// noCgroup checks that a lab's control groups are removed, or soon will be: another
 // command may be removing it.
 func noCgroup(t *testing.T, group string) {
 	t.Helper()
@@ -103,8 +103,8 @@ func noCgroup(t *testing.T, group string) {
 		return // the lab was not built, and the test has reported why
 	}
 	for deadline := time.Now().Add(labtest.LeakWait); ; time.Sleep(10 * time.Millisecond) {
-		left, err := filepath.Glob("/sys/fs/cgroup/*/" + group)
-		own, errOwn := filepath.Glob("/sys/fs/cgroup/" + group)
+		left, err := filepath.Glob("/sys/fs/cgroup/*/" + group + "*")
+		own, errOwn := filepath.Glob("/sys/fs/cgroup/" + group + "*")
 		if left = append(left, own...); err == nil && errOwn == nil && len(left) == 0 {
 			return
 		}
@@ -168,11 +168,15 @@ func TestRealDockerEveryPathCarriesTraffic(t *testing.T) {
 			}
 		}
 	}
-	// On each CPU all that the lab runs weighs as one process of the machine.
-	if shares, err := os.ReadFile("/sys/fs/cgroup/cpu/" + l.Topology.Spec.Cgroup + "/cpu.shares"); err == nil {
-		usable, err := lab.UsableCPUs()
-		if err != nil || strings.TrimSpace(string(shares)) != strconv.Itoa(1024*len(usable)) {
-			t.Errorf("the lab's control group weighs %s on %d CPUs, %v", shares, len(usable), err)
+	// On each CPU all that a host runs weighs as one process of the machine.
+	for host, list := range built(t, l, "docker-host").CPUs {
+		cpus, err := lab.ParseCPUSet(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares, err := os.ReadFile("/sys/fs/cgroup/cpu/" + l.Topology.Spec.Cgroup + lab.CgroupMark + list + "/cpu.shares")
+		if err == nil && strings.TrimSpace(string(shares)) != strconv.Itoa(1024*len(cpus)) {
+			t.Errorf("the control group of %s weighs %s on CPUs %s", host, shares, list)
 		}
 	}
 	// One engine holds the containers of four networks, and no others.

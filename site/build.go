@@ -37,7 +37,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	if lab.IsRoot() {
 		k.topology.Privilege = "root"
 	}
-	if k.sessions, err = k.joinCgroup(spec.Cgroup); err != nil {
+	if k.sessions, err = k.useCgroups(); err != nil {
 		return k.topology, err
 	}
 	networks := make([]running, len(spec.Clusters))

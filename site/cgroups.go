@@ -17,33 +17,30 @@ import (
 	"tare/probe"
 )
 
-// What runs in a lab is in a control group, and engines make more of them. No
+// What runs in a lab is in control groups, and engines make more of them below. No
 // namespace holds them: they are the one thing of a lab that the kernel does not
-// remove by itself. All of a lab's are below one group, whose name is in the ledger
-// before the first is made. The file is locked for as long as the lab's owner lives.
+// remove by itself. All names of a lab's begin with one that is in the ledger before
+// the first is made. The file is locked for as long as the lab's owner lives.
 
-// joinCgroup makes the lab's control group and, where the kernel shares the CPUs
-// between sessions (autogroup), moves the keeper into it, and with it all that the
-// lab will run: else each session of the lab is a group, and Linux 6.18 lets one
-// group whose task spins in the kernel keep all others from a CPU. Where autogroup
-// is off, or the keeper is in a group already, it stays there.
+// useCgroups has the lab make control groups and, where the kernel shares the CPUs
+// between sessions (autogroup), start in them what it will run: else each session of
+// the lab is a group with tasks on several CPUs, and Linux 6.18 lets such a group
+// whose task spins in the kernel keep all others from a CPU. Where autogroup is off,
+// or the keeper is in a group already, they stay there.
 //
 // Where that fails and the kernel groups by session, it gives a warning for the
 // numbers of networks whose containers a real engine runs: each container is a
 // session, and so is each helper that makes one. All else in a lab is one session.
 // So the usual lab of an ordinary user, who can make no control group, needs no
 // warning.
-func (k *keeper) joinCgroup(name string) (warning string, err error) {
+func (k *keeper) useCgroups() (warning string, err error) {
 	bySession, err := probe.Autogrouped("/")
 	if err != nil {
 		return "", err
 	}
 	refused := errors.New("only root can make one")
-	if name != "" {
-		refused = k.lab.MakeCgroup()
-		if refused == nil && bySession {
-			refused = k.lab.JoinCgroup()
-		}
+	if k.lab.Cgroup != "" {
+		refused = k.lab.UseCgroups(bySession)
 	}
 	if refused == nil || !bySession {
 		return "", nil // engines report themselves that they can't make their groups
@@ -58,7 +55,7 @@ const cgroupSuffix = ".cgroup"
 // cgroupsWait is how long the kernel gets to end what was in a group.
 const cgroupsWait = 2 * time.Second
 
-// cgroupsOf names the group of a lab.
+// cgroupsOf is how the names of a lab's groups begin.
 func cgroupsOf(lab string) string { return "tare-" + lab }
 
 // claimTries bounds how often another command's clean-up may take the file
@@ -174,16 +171,18 @@ func sweepNamed(dir string) error {
 	return errors.Join(errs...)
 }
 
-// removeCgroups removes the group of this name, and those in it, from every
+// removeCgroups removes the groups of a lab, and those in them, from every
 // hierarchy. Processes that were killed in them get a moment to end.
 func removeCgroups(name string) error {
 	var groups []string
 	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/"} {
-		found, err := filepath.Glob(pattern + name)
-		if err != nil {
-			return err
+		for _, each := range []string{name, name + lab.CgroupMark + "*"} {
+			found, err := filepath.Glob(pattern + each)
+			if err != nil {
+				return err
+			}
+			groups = append(groups, found...)
 		}
-		groups = append(groups, found...)
 	}
 	for deadline := time.Now().Add(cgroupsWait); ; time.Sleep(10 * time.Millisecond) {
 		var errs []error

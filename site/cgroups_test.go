@@ -49,30 +49,41 @@ func hierarchies(t *testing.T) []string {
 // groups are those of a lab that exist, in all hierarchies.
 func groups(t *testing.T, name string) []string {
 	t.Helper()
+	return groupsNamed(t, site.CgroupsOf(name))
+}
+
+// groupsNamed are the control groups whose names begin so, in all hierarchies.
+func groupsNamed(t *testing.T, name string) []string {
+	t.Helper()
 	var all []string
 	for _, root := range hierarchies(t) {
-		if dir := filepath.Join(root, site.CgroupsOf(name)); exists(dir) {
-			all = append(all, dir)
+		found, err := filepath.Glob(filepath.Join(root, name+"*"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		all = append(all, found...)
 	}
 	return all
 }
 
-func exists(path string) bool { _, err := os.Stat(path); return err == nil }
-
-// makeGroups makes a lab's group in every hierarchy, with one in it, as an
-// engine does.
+// makeGroups makes groups of a lab in every hierarchy, that of a host with one in
+// it, as an engine does.
 func makeGroups(t *testing.T, name string) {
 	t.Helper()
 	for _, root := range hierarchies(t) {
-		if err := os.MkdirAll(filepath.Join(root, site.CgroupsOf(name), "docker", "c1"), 0o755); err != nil {
-			t.Fatal(err)
+		for _, group := range []string{site.CgroupsOf(name), hostGroup(name) + "/docker/c1"} {
+			if err := os.MkdirAll(filepath.Join(root, group), 0o755); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if len(groups(t, name)) == 0 {
 		t.Fatal("this machine has no control groups")
 	}
 }
+
+// hostGroup is the group of a lab's host that is bound to CPU 0.
+func hostGroup(name string) string { return site.CgroupsOf(name) + lab.CgroupMark + "0" }
 
 // claim claims a lab's groups, prints that, and waits to be killed.
 func claim(name string) error {
@@ -145,7 +156,7 @@ func TestLabCgroupsAreReleased(t *testing.T) {
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)
 	}
-	inside := filepath.Join(groups(t, name)[0], "docker", "c1", "cgroup.procs")
+	inside := filepath.Join(hierarchies(t)[0], hostGroup(name), "docker", "c1", "cgroup.procs")
 	if err := os.WriteFile(inside, fmt.Append(nil, sleeper.Process.Pid), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/lab"
 	"tare/probe"
 	"tare/site"
 	"tare/test/labtest"
@@ -40,6 +42,17 @@ func cpuGroupOf(t *testing.T, pid string) string {
 		}
 	}
 	return unified
+}
+
+// cpusOf lists the CPUs that a process may use.
+func cpusOf(t *testing.T, pid string) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "Cpus_allowed_list:")
+	return strings.Fields(list)[0]
 }
 
 // inLab lists the processes of a lab by the PID namespace of its keeper.
@@ -76,9 +89,10 @@ func grouped(t *testing.T) bool {
 	return true
 }
 
-// All that a lab runs is in its control group where the kernel groups by session,
-// else where this test runs; the group is removed with the lab.
-func TestLabRunsInItsControlGroup(t *testing.T) {
+// What runs in a host is in the control group of its CPUs where the kernel groups by
+// session, else where this test runs, as the keeper always is. The groups are removed
+// with the lab.
+func TestLabRunsInItsControlGroups(t *testing.T) {
 	if !grouped(t) {
 		return
 	}
@@ -99,13 +113,15 @@ func TestLabRunsInItsControlGroup(t *testing.T) {
 	if least := 1 + 2 + 2 + 2; len(pids) < least { // the keeper, agents, and a daemon on each host
 		t.Errorf("%d processes run in the lab, want %d or more", len(pids), least)
 	}
-	want := cpuGroupOf(t, "self")
-	if bySession, err := probe.Autogrouped("/"); err != nil {
+	bySession, err := probe.Autogrouped("/")
+	if err != nil {
 		t.Error(err)
-	} else if bySession {
-		want = "/" + l.Topology.Spec.Cgroup
 	}
 	for _, pid := range pids {
+		want := cpuGroupOf(t, "self")
+		if bySession && pid != strconv.Itoa(l.KeeperPID()) {
+			want = "/" + l.Topology.Spec.Cgroup + lab.CgroupMark + cpusOf(t, pid)
+		}
 		if got := cpuGroupOf(t, pid); got != want && !strings.HasPrefix(got, want+"/") {
 			t.Errorf("process %s is in the control group %s, want %s", pid, got, want)
 		}
@@ -116,18 +132,6 @@ func TestLabRunsInItsControlGroup(t *testing.T) {
 	if left := groupsNamed(t, l.Topology.Spec.Cgroup); len(left) > 0 {
 		t.Errorf("left behind: %s", strings.Join(left, " "))
 	}
-}
-
-// groupsNamed are the control groups of this name, in all hierarchies.
-func groupsNamed(t *testing.T, name string) []string {
-	t.Helper()
-	var all []string
-	for _, root := range hierarchies(t) {
-		if dir := filepath.Join(root, name); exists(dir) {
-			all = append(all, dir)
-		}
-	}
-	return all
 }
 
 // hold builds a lab, prints the name of its control group and waits to be killed.

@@ -16,7 +16,7 @@ import (
 // Spec is a lab as data.
 type Spec struct {
 	Name     string            `json:"name"`
-	Cgroup   string            `json:"cgroup,omitempty"` // of all that runs in the lab; real engines make theirs below it
+	Cgroup   string            `json:"cgroup,omitempty"` // how the names of the lab's control groups begin
 	CC       string            `json:"cc"`
 	Pin      string            `json:"pin"`
 	CPUs     map[string]string `json:"cpus,omitempty"`
@@ -71,7 +71,10 @@ type Built struct {
 
 // config reads the spec's CPU lists.
 func (s Spec) config() (lab.Config, error) {
-	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), Steer: s.RPS, CPUs: lab.Places{}, Cgroup: "/" + s.Cgroup}
+	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), Steer: s.RPS, CPUs: lab.Places{}}
+	if s.Cgroup != "" {
+		config.Cgroup = "/" + s.Cgroup
+	}
 	for name, list := range s.CPUs {
 		set, err := lab.ParseCPUSet(list)
 		if err != nil {
