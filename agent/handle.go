@@ -106,11 +106,10 @@ func (h *Handle) deliver(a answer) error {
 	if !waiting {
 		return nil
 	}
-	select {
-	case j.answers <- a:
-	default:
-		return misunderstood(fmt.Sprintf("too many answers to job %d", a.ID))
+	if err := j.accept(a); err != nil {
+		return err
 	}
+	j.answers <- a
 	if a.Tally != nil || a.Error != "" {
 		delete(h.jobs, a.ID)
 		close(j.ended)
@@ -166,8 +165,28 @@ func (h *Handle) Close() error {
 type job struct {
 	h       *Handle
 	id      int
-	answers chan answer
+	listens bool          // it has yet to answer where it listens
+	answers chan answer   // that were accepted
 	ended   chan struct{} // closed when it has
+}
+
+// accept refuses an answer that is out of turn. A job has two at most: where it
+// listens, if it does, and how it ended.
+func (j *job) accept(a answer) error {
+	switch {
+	case a.Error != "":
+		return nil
+	case a.Tally != nil && j.listens:
+		return misunderstood("an end before it listened")
+	case a.Tally != nil:
+		return nil
+	case a.Listening == "":
+		return misunderstood("an answer without a tally")
+	case !j.listens:
+		return misunderstood(fmt.Sprintf("too many answers to job %d", j.id))
+	}
+	j.listens = false
+	return nil
 }
 
 // start sends an order.
@@ -178,8 +197,7 @@ func (h *Handle) start(do string, j Job) (*job, error) {
 		return nil, h.err
 	}
 	h.next++
-	// Two answers at most: where it listens, and how it ended.
-	started := &job{h: h, id: h.next, answers: make(chan answer, 2), ended: make(chan struct{})}
+	started := &job{h: h, id: h.next, listens: do == doServe, answers: make(chan answer, 2), ended: make(chan struct{})}
 	if err := h.lines.write(order{ID: started.id, Do: do, Job: &j}); err != nil {
 		return nil, fmt.Errorf("agent at %s: send order: %w", h.Name, err)
 	}
@@ -208,19 +226,10 @@ func (j *job) wait(ctx context.Context) (answer, error) {
 // tally waits for what the job measured.
 func (j *job) tally(ctx context.Context) (workload.Tally, error) {
 	a, err := j.wait(ctx)
-	if err == nil && a.Tally == nil {
-		err = j.misunderstood("an answer without a tally")
-	}
 	if err != nil {
 		return workload.Tally{}, err
 	}
 	return *a.Tally, nil
-}
-
-// misunderstood ends an agent that answers out of turn.
-func (j *job) misunderstood(what string) error {
-	j.h.fail(misunderstood(what))
-	return j.h.Broken()
 }
 
 // done ends the job. One that still runs is stopped and waited for, so that
@@ -265,12 +274,8 @@ func Measure(ctx context.Context, server, client *Handle, name string, run workl
 	}
 	ends := []*job{serving}
 	defer func() { err = errors.Join(err, doneAll(ends)) }()
-	first, err := serving.wait(ctx)
-	if err != nil {
+	if _, err := serving.wait(ctx); err != nil {
 		return out, err
-	}
-	if first.Listening == "" {
-		return out, serving.misunderstood("an end before it listened")
 	}
 	sending, err := client.start(doSend, Job{Workload: name, Run: run, Address: dial})
 	if err != nil {

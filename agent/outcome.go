@@ -18,6 +18,9 @@ func (o Outcome) Sample() result.Sample {
 		maps.Copy(s.Metrics, tally.Metrics)
 		maps.Copy(s.Series, tally.Series)
 		maps.Copy(s.Counters, tally.Counters)
+		if len(tally.Slots) > 0 {
+			s.Slots = &result.Slots{Values: tally.Slots, Later: tally.Later}
+		}
 		s.Warnings = append(s.Warnings, tally.Warnings...)
 		for _, r := range tally.Readings {
 			r.End = []string{result.AtServer, result.AtClient}[n]
