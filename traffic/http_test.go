@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tare/test/labtest"
 )
 
@@ -263,12 +265,12 @@ func answerSome(c net.Conn, with string, served *atomic.Int64) {
 
 func TestLabHTTPClientNamesAnAbsentServer(t *testing.T) {
 	t.Parallel()
-	absent := listenUDP(t).Addr()
+	absent := closedPort(t, unix.SOCK_STREAM)
 	wantError(t, shortWindow, "connection refused", func(ctx context.Context) error {
 		_, err := CallHTTP(ctx, absent, HTTP{Window: shortWindow})
 		return err
 	})
-	nowhere := netip.MustParseAddrPort("[100::1]:80") // RFC 6666: discarded, if there is a way at all
+	nowhere := netip.MustParseAddrPort("255.255.255.255:80") // no host: the kernel refuses it
 	wantError(t, shortWindow, "see whether", func(ctx context.Context) error {
 		_, err := CallHTTP(ctx, nowhere, HTTP{Window: shortWindow})
 		return err

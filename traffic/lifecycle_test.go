@@ -222,16 +222,26 @@ func TestLabClientNamesAnAbsentServer(t *testing.T) {
 	rr := RequestResponse{Token: testToken, Window: shortWindow}
 	for name, test := range map[string]struct {
 		want string
-		call func(ctx context.Context, tcp, udp netip.AddrPort) error
+		at   func(t *testing.T) netip.AddrPort
+		call func(ctx context.Context, at netip.AddrPort) error
 	}{
-		"no TCP there": {"connection refused", func(ctx context.Context, _, udp netip.AddrPort) error { _, err := CallTCPRR(ctx, udp, rr); return err }},
-		"no UDP there": {"connection refused", func(ctx context.Context, tcp, _ netip.AddrPort) error { _, err := CallUDPRR(ctx, tcp, rr); return err }},
-		"no answer":    {"whether UDP passes both ways", func(ctx context.Context, _, udp netip.AddrPort) error { _, err := CallUDPRR(ctx, udp, rr); return err }},
+		"no TCP there": {
+			"connection refused", func(t *testing.T) netip.AddrPort { return closedPort(t, unix.SOCK_STREAM) },
+			func(ctx context.Context, at netip.AddrPort) error { _, err := CallTCPRR(ctx, at, rr); return err },
+		},
+		"no UDP there": {
+			"connection refused", func(t *testing.T) netip.AddrPort { return closedPort(t, unix.SOCK_DGRAM) },
+			func(ctx context.Context, at netip.AddrPort) error { _, err := CallUDPRR(ctx, at, rr); return err },
+		},
+		"no answer": { // it listens, but serves nothing
+			"whether UDP passes both ways", func(t *testing.T) netip.AddrPort { return listenUDP(t).Addr() },
+			func(ctx context.Context, at netip.AddrPort) error { _, err := CallUDPRR(ctx, at, rr); return err },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tcp, udp := listenTCP(t), listenUDP(t) // they listen, but serve nothing
-			wantError(t, shortWindow, test.want, func(ctx context.Context) error { return test.call(ctx, tcp.Addr(), udp.Addr()) })
+			at := test.at(t)
+			wantError(t, shortWindow, test.want, func(ctx context.Context) error { return test.call(ctx, at) })
 		})
 	}
 }

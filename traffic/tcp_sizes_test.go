@@ -170,9 +170,10 @@ func TestLabSizesClientNamesWhatTheServerDid(t *testing.T) {
 			l := badServer(t, func(c net.Conn) {
 				_, _ = io.ReadFull(c, make([]byte, greetingLen))
 				_, _ = c.Write(append([]byte{welcome}, test.answers...))
-				if strings.HasSuffix(test.answers, "x") {
-					_, _ = io.Copy(io.Discard, c)
+				if !strings.HasSuffix(test.answers, "x") {
+					_ = c.(*net.TCPConn).CloseWrite() // in good order, whether or not the client has sent more
 				}
+				_, _ = io.Copy(io.Discard, c)
 				c.Close()
 			})
 			wantError(t, shortWindow, test.want, func(ctx context.Context) error {

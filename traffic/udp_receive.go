@@ -236,17 +236,15 @@ func (u *udpReceiver) sendKind(k kind, f *inflow) {
 
 // over reports whether the run is over at now, or what is wrong with it.
 func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
-	const settle = 10 * tick // longer than a queue on the path holds a datagram
+	// Longer than a queue on the path holds a datagram, and than a CPU lets its
+	// backlog wait while another CPU has delivered what was sent later.
+	const settle = 10 * tick
 	quiet := now - u.quietSince
 	u.notifySender(now)
 	if u.meter.phase == closed {
-		switch {
-		case u.ended == len(u.flow) && (u.complete() || quiet >= tick):
-			return true, nil
-		case u.unclosed.Load() == 0 && quiet >= settle, now > u.meter.to+drainLimit:
-			return true, nil
-		}
-		return false, nil
+		ended := u.ended == len(u.flow)
+		settled := quiet >= settle && (ended || u.unclosed.Load() == 0)
+		return ended && u.complete() || settled || now > u.meter.to+drainLimit, nil
 	}
 	switch {
 	case u.ended > 0:

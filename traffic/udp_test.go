@@ -3,7 +3,6 @@ package traffic
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -214,42 +213,6 @@ func TestLabUDPRRCountsLostRequests(t *testing.T) {
 		if calls.Count != calls.RTT.Count() || served.Transactions == 0 {
 			t.Errorf("%d flows: %d transactions, %d round trips, %d served", flows, calls.Count, calls.RTT.Count(), served.Transactions)
 		}
-	}
-}
-
-func TestLabUDPStream(t *testing.T) {
-	for _, spin := range []bool{false, true} {
-		window := shortWindow
-		window.Interval = 10 * time.Millisecond
-		s := UDPStream{Token: testToken, Window: window, Rate: 10e6, Size: 500, Spin: spin, SharedClock: true}
-		received, sent := runUDPStream(t, s)
-		slots := sent.Elapsed.Seconds() * float64(s.Rate) / 8 / float64(s.Size)
-		if done := float64(sent.Datagrams + sent.Skipped); done < slots-3 || done > slots+3 {
-			t.Errorf("spin %v: %d sent and %d skipped in %v, want %.0f slots", spin, sent.Datagrams, sent.Skipped, sent.Elapsed, slots)
-		}
-		if sent.Lateness.Count() != sent.Datagrams || sent.Late > sent.Datagrams {
-			t.Errorf("spin %v: %d sent, %d with a lateness, %d late", spin, sent.Datagrams, sent.Lateness.Count(), sent.Late)
-		}
-		of := fmt.Sprintf("spin %t: ", spin)
-		labtest.Equal(t, of+"lost", received.Lost, 0)
-		labtest.Equal(t, of+"duplicates", received.Duplicates, 0)
-		labtest.Equal(t, of+"reordered", received.Reordered, 0)
-		labtest.Equal(t, of+"bytes", received.Bytes, received.Datagrams*500)
-		if n := received.Delays.Variation.Count(); n != received.Datagrams || received.Delays.OneWay == nil {
-			t.Errorf("spin %v: %d delays of %d datagrams", spin, n, received.Datagrams)
-		}
-		if least, _ := received.Delays.Variation.Min(); least != 0 {
-			t.Errorf("spin %v: the least delay variation is %v", spin, least)
-		}
-		checkSeries(t, received.Series, window)
-	}
-}
-
-func TestLabUDPStreamTakesTheLargestDatagram(t *testing.T) {
-	s := UDPStream{Token: testToken, Window: shortWindow, Rate: 300e6, Size: MaxDatagram}
-	received, _ := runUDPStream(t, s)
-	if received.Datagrams < 2 || received.Lost != 0 {
-		t.Errorf("%+v", received)
 	}
 }
 

@@ -70,7 +70,8 @@ func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, erro
 }
 
 // together does what each session has to do on a separate thread, and returns
-// one of the errors.
+// one of the errors: where the server gave a reason, that of one whose connection
+// broke says less.
 func together(sessions []*session, do func(n int) error) error {
 	failed := make(chan error, len(sessions))
 	var all sync.WaitGroup
@@ -83,12 +84,16 @@ func together(sessions []*session, do func(n int) error) error {
 	}
 	all.Wait()
 	close(failed)
+	var first error
 	for err := range failed {
-		if err != nil {
+		if refused := new(sqldriver.MySQLError); errors.As(err, &refused) {
 			return err
 		}
+		if first == nil {
+			first = err
+		}
 	}
-	return nil
+	return first
 }
 
 // pointTable is the window that all sessions share.
