@@ -52,9 +52,12 @@ func TestEveryParameterIsDeclared(t *testing.T) {
 		for n := range plan.Networks {
 			plan.Networks[n].Params = result.MakeSettings(settings)
 		}
-		for _, g := range groupsOf(plan) {
-			for _, cell := range g.places {
-				maps.Copy(seen, declared(t, params(plan, g, cell, true)))
+		inSlots := Complete(result.Plan{Design: result.DesignSlots, Workloads: []result.WorkloadPlan{{Name: kind.Name}}})
+		for _, plan := range []result.Plan{plan, inSlots} {
+			for _, g := range groupsOf(plan) {
+				for _, cell := range g.places {
+					maps.Copy(seen, declared(t, params(plan, g, cell, true)))
+				}
 			}
 		}
 	}

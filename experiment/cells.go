@@ -233,6 +233,9 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 			values[name] = float64(n)
 		}
 	}
+	if takesTurns(p, g) {
+		values["design"] = result.DesignSlots
+	}
 	addRun(values, g.workload.Name, run)
 	addEquipment(values, g.workload.Name, run)
 	return values

@@ -49,7 +49,7 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	if !served {
 		return result.Sample{}, noEnds(path, p.cluster)
 	}
-	stop := r.count(ctx, p.cluster, ends)
+	stop := r.count(ctx, p.cluster, ends, alone)
 	sample, err := r.between(ctx, p.cluster, ends, network.Port, name, run)
 	stop(&sample)
 	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
@@ -74,24 +74,40 @@ func (r *runner) between(ctx context.Context, cluster string, ends network.Ends,
 		}
 		return r.sample(out, cmp.Or(run.CC, r.plan.CC))
 	}
-	server, err := r.Site.Agent(ctx, cluster+"."+ends.Server, "server")
+	pair, err := r.pairOf(ctx, cluster, ends)
 	if err != nil {
 		return sample, err
 	}
-	client, err := r.Site.Agent(ctx, cluster+"."+ends.Client, "client")
-	if err != nil {
-		return sample, err
-	}
-	if err := drawToken(&run); err != nil {
-		return sample, err
-	}
-	bind := netip.AddrPortFrom(ends.Bind, port).String()
-	dial := netip.AddrPortFrom(ends.Dial, port).String()
-	out, err := agent.Measure(ctx, server, client, name, run, bind, dial)
+	out, err := pair.measure(ctx, port, name, run)
 	if err != nil {
 		return sample, err
 	}
 	return r.sample(out, cmp.Or(run.CC, r.plan.CC))
+}
+
+// pair is the agents at both ends of a path.
+type pair struct {
+	ends           network.Ends
+	server, client *agent.Handle
+}
+
+func (r *runner) pairOf(ctx context.Context, cluster string, ends network.Ends) (p pair, err error) {
+	p.ends = ends
+	if p.server, err = r.Site.Agent(ctx, cluster+"."+ends.Server, "server"); err != nil {
+		return p, err
+	}
+	p.client, err = r.Site.Agent(ctx, cluster+"."+ends.Client, "client")
+	return p, err
+}
+
+// measure does one run between the two. Several pairs may do so at once.
+func (p pair) measure(ctx context.Context, port uint16, name string, run workload.Run) (agent.Outcome, error) {
+	if err := drawToken(&run); err != nil {
+		return agent.Outcome{}, err
+	}
+	bind := netip.AddrPortFrom(p.ends.Bind, port).String()
+	dial := netip.AddrPortFrom(p.ends.Dial, port).String()
+	return agent.Measure(ctx, p.server, p.client, name, run, bind, dial)
 }
 
 // sample joins the tallies of both ends. A connection under another

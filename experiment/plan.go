@@ -59,6 +59,7 @@ func Quick() result.Plan {
 		CC:        "cubic",
 		Blocks:    quickBlocks,
 		Margin:    stats.DeclaredMargin,
+		Design:    result.DesignWindows,
 	}
 }
 
@@ -127,6 +128,7 @@ func Complete(p result.Plan) result.Plan {
 	p.RPS = cmp.Or(p.RPS, quick.RPS)
 	p.CC = cmp.Or(p.CC, quick.CC)
 	p.Margin = cmp.Or(p.Margin, quick.Margin)
+	p.Design = cmp.Or(p.Design, quick.Design)
 	if p.Blocks == 0 {
 		p.Blocks = quick.Blocks
 		if p.Precision > 0 {
@@ -240,6 +242,9 @@ func Check(p result.Plan) error {
 	}
 	if p.RPS != rpsOn && p.RPS != rpsOff {
 		return Unknown("rps", p.RPS, []string{rpsOn, rpsOff})
+	}
+	if designs := []string{result.DesignSlots, result.DesignWindows}; !slices.Contains(designs, p.Design) {
+		return Unknown("design", p.Design, designs)
 	}
 	for host, list := range p.CPUs {
 		if _, err := lab.ParseCPUSet(list); err != nil {

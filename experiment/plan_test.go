@@ -34,7 +34,7 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 	labtest.Equal(t, "blocks of an empty plan", empty.Blocks, 10)
 	given := result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
-		NIC: []string{"plain"}, MTU: 9000, Pin: "same", RPS: rpsOff, CC: "reno", Blocks: 7, Warmup: 0.1, Duration: 0.2, Margin: 0.05,
+		NIC: []string{"plain"}, MTU: 9000, Pin: "same", RPS: rpsOff, CC: "reno", Blocks: 7, Warmup: 0.1, Duration: 0.2, Margin: 0.05, Design: result.DesignSlots,
 	}
 	if got := Complete(given); !samePlan(t, got, given) {
 		t.Errorf("%+v becomes %+v", given, got)

@@ -261,14 +261,23 @@ func (r *runner) blocks(ctx context.Context) error {
 // affects all cells equally.
 func (r *runner) block(ctx context.Context, block int) error {
 	visits := r.shuffled(block)
-	for order, v := range visits {
+	for order := 0; order < len(visits); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		r.progress(block, len(visits))
-		if err := r.visit(ctx, v, block, order); err != nil {
+		v, together := visits[order], 1
+		var err error
+		if g := r.groups[v.group]; takesTurns(r.plan, g) {
+			together = len(g.places)
+			err = r.takeTurns(ctx, visits[order:order+together], block, order)
+		} else {
+			err = r.visit(ctx, v, block, order)
+		}
+		if err != nil {
 			return err
 		}
+		order += together
 	}
 	r.progress(block+1, len(visits))
 	return nil
@@ -293,16 +302,22 @@ func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	r.keep(v, sample, err, block, order)
+	return nil
+}
+
+// keep adds the sample of a run to its cell, or that the run failed.
+func (r *runner) keep(v visit, sample result.Sample, err error, block, order int) {
+	cell := r.cells[keyOf(v.group, v.place)]
 	if err == nil {
 		sample.Block, sample.Order, sample.Layout = block, order, v.place.layout
 		cell.Samples = append(cell.Samples, sample)
-		return nil
+		return
 	}
 	r.missed[cell] = append(r.missed[cell], fmt.Sprintf("missed: block %d has no window: %v", block+1, err))
 	if final(err) || len(r.missed[cell]) > mostMisses {
 		cell.Status, cell.Reason = result.StatusFailed, err.Error()
 	}
-	return nil
 }
 
 func (r *runner) shuffled(block int) []visit {

@@ -34,9 +34,18 @@ func (r *runner) unreadable(ctx context.Context, err error) {
 	}
 }
 
-// count begins to count on the machine and, where there are any, at the ends of a
-// path and their hosts; stop adds what was counted to a sample. Nothing is read in between.
-func (r *runner) count(ctx context.Context, cluster string, ends network.Ends) (stop func(*result.Sample)) {
+// company is whether a run has the machine to itself.
+type company bool
+
+const (
+	alone   company = true
+	inTurns company = false // what the machine counts is of others as well
+)
+
+// count begins to count on the machine, if the run is alone on it, and, where there
+// are any, at the ends of a path and their hosts; stop adds what was counted to a
+// sample. Nothing is read in between.
+func (r *runner) count(ctx context.Context, cluster string, ends network.Ends, with company) (stop func(*result.Sample)) {
 	if r.sources.site == nil {
 		return func(*result.Sample) {}
 	}
@@ -51,6 +60,9 @@ func (r *runner) count(ctx context.Context, cluster string, ends network.Ends) (
 	before := r.sources.machine.Read()
 	return func(s *result.Sample) {
 		machine, unread := r.sources.machine.Read().Since(before)
+		if with != alone {
+			machine = nil
+		}
 		counted, err := stopPlaces()
 		r.unreadable(ctx, err)
 		r.res.Unread = probe.Unread(r.res.Unread, unread, counted.Unread)

@@ -35,6 +35,7 @@ type sight struct {
 // CPUs in separate windows after each. Folded, if there is one, gets the stacks that
 // CPUs were found in.
 func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (res *result.Result, err error) {
+	plan.Design = result.DesignWindows // one run at a time is followed
 	r, err := equipped(ctx, plan, o)
 	if err != nil {
 		return nil, err

@@ -196,14 +196,17 @@ func TestLabLedgerBalancesForRandomDrops(t *testing.T) {
 		{"route", network.CrossHost, "h2", "forward"},
 	} {
 		t.Run(c.network, func(t *testing.T) {
-			plan := tracePlan(c.network, c.path, "udp_stream")
-			l := setUp(t, plan)
-			in(t, l, c.network+"."+c.at, "nft 'add table inet t; add chain inet t t { type filter hook "+c.hook+" priority 0; };"+
-				"add rule inet t t udp dport 5210 numgen random mod 100 < 10 drop'")
-			ledger := cellOf(t, traced(t, l, plan), c.network).Trace.Ledger
-			if ledger.Lost != nil && *ledger.Lost > ledger.Found { // a datagram that a stalled machine delivers after the end is missed, and lost by nobody
-				t.Logf("%d lost, of which the workload misses %d: once more", ledger.Found, *ledger.Lost)
-				ledger = cellOf(t, traced(t, l, plan), c.network).Trace.Ledger
+			drops := func() *result.Ledger {
+				plan := tracePlan(c.network, c.path, "udp_stream")
+				l := setUp(t, plan)
+				in(t, l, c.network+"."+c.at, "nft 'add table inet t; add chain inet t t { type filter hook "+c.hook+" priority 0; };"+
+					"add rule inet t t udp dport 5210 numgen random mod 100 < 10 drop'")
+				return cellOf(t, traced(t, l, plan), c.network).Trace.Ledger
+			}
+			ledger := drops()
+			if ledger.Lost != nil && *ledger.Lost > ledger.Found { // one that a stalled machine delivers 0.1 s after the end is missed, and lost by nobody
+				t.Logf("%d lost, of which the workload misses %d: once more, in another lab", ledger.Found, *ledger.Lost)
+				ledger = drops()
 			}
 			if ledger.Lost == nil || *ledger.Lost == 0 {
 				t.Fatalf("nothing is lost: %+v", ledger)
@@ -211,7 +214,7 @@ func TestLabLedgerBalancesForRandomDrops(t *testing.T) {
 			// What the sender sends until it learns of the window's end is lost
 			// too, and the workload does not miss it.
 			if *ledger.Lost > ledger.Found {
-				t.Errorf("%d lost, of which the workload misses %d; others %+v", ledger.Found, *ledger.Lost, ledger.Others)
+				t.Errorf("%d lost, of which the workload misses %d; %+v; others %+v; counters %+v", ledger.Found, *ledger.Lost, ledger.Losses, ledger.Others, ledger.Counters)
 			}
 			for _, loss := range ledger.Losses {
 				if loss.Reason != "NETFILTER_DROP" || loss.At != c.at || loss.Function != "nft_do_chain" {

@@ -19,6 +19,12 @@ func (r *runner) weigh() {
 		Margin: r.plan.Margin, Last: r.last,
 		Warnings: r.warningsFor,
 	})
+	if r.last {
+		r.res.Noise.CarryOver = weigh.CarryOvers(weigh.GroupsOf(cells))
+		for _, c := range r.res.Noise.CarryOver {
+			r.res.Warnings = append(r.res.Warnings, weigh.SlotWarnings(c)...)
+		}
+	}
 	r.gather()
 }
 

@@ -147,6 +147,9 @@ func (w words) setUp(plan result.Plan) string {
 	if plan.Duration > 0 {
 		say("window", scaleFor("s", float64(plan.Duration)).withUnit(float64(plan.Duration)))
 	}
+	if plan.Design == result.DesignSlots {
+		add("design", plan.Design)
+	}
 	add("nic", strings.Join(plan.NIC, w.say("and")))
 	if len(plan.EncapNIC) > 0 {
 		say("encap_nic", strings.Join(plan.EncapNIC, w.say("and")))

@@ -66,6 +66,7 @@ func Axes() []Axis {
 		{Name: "pipelining", Of: OfWorkload},
 		{Name: "test", Of: OfWorkload},
 
+		{Name: "design", Of: OfLab, Absent: DesignWindows},
 		{Name: "warmup", Unit: "s", Of: OfTime},
 		{Name: "duration", Unit: "s", Of: OfTime},
 	}

@@ -20,6 +20,7 @@ type Plan struct {
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
 	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
+	Design    string  `json:"design,omitempty" yaml:"design,omitempty"` // DesignSlots or DesignWindows; empty, as in older results: DesignWindows
 	Blocks    int     `json:"blocks" yaml:"blocks"`
 	Warmup    Seconds `json:"warmup" yaml:"warmup"`
 	Duration  Seconds `json:"duration" yaml:"duration"`                       // of a window
@@ -38,6 +39,12 @@ type Plan struct {
 	// Skipped holds what "all" left out and why; the tool writes it.
 	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`
 }
+
+// The designs: how the cells of a group take turns.
+const (
+	DesignSlots   = "slots"   // every few milliseconds, on connections that stay open for a block
+	DesignWindows = "windows" // once in each block, on new connections
+)
 
 // NetworkPlan is one network of a plan; a zero Link means the plan's own. The
 // same network may be there more than once with other parameters.

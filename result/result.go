@@ -57,6 +57,22 @@ type Noise struct {
 	ForeignCPU float64 `json:"foreign_cpu"` // CPUs busy with other work before the run, in cores
 	// Daemons is absent where the lab has none.
 	Daemons *Daemons `json:"daemons,omitempty"`
+	// CarryOver has an entry for each group whose runs took turns.
+	CarryOver []CarryOver `json:"carry_over,omitempty"`
+}
+
+// CarryOver is what a slot has of those around it: whether the run before matters,
+// and whether its beginning is like the rest.
+type CarryOver struct {
+	Path     string  `json:"path"`
+	Workload string  `json:"workload"`
+	Params   Params  `json:"params"`
+	Metric   string  `json:"metric"`
+	Effect   float64 `json:"effect"` // standard deviation of a slot's value by which run had the slot before, a ratio
+	Chance   float64 `json:"chance"` // of as much where it does not matter
+	Bias     float64 `json:"bias"`   // of the network whose value differs most, had only the second half of each slot counted; a ratio, against the baseline's
+	Slots    int     `json:"slots"`
+	Lost     int     `json:"lost"` // of them, those that were late or brought nothing
 }
 
 // Daemons is what the daemons of other networks used of the CPUs while one was
@@ -188,8 +204,16 @@ type Sample struct {
 	Metrics  map[string]float64   `json:"metrics"`
 	Series   map[string][]float64 `json:"series"`
 	Counters map[string]float64   `json:"counters"`
+	Slots    *Slots               `json:"slots,omitempty"` // where the cells of its group took turns
 	Readings []Reading            `json:"readings"`
 	Warnings []string             `json:"warnings"`
+}
+
+// Slots is what a sample's slots gave, one for each cycle of the block.
+type Slots struct {
+	Values map[string][]float64 `json:"values"`          // by metric; zero: the slot was late or lost
+	Later  map[string][]float64 `json:"later,omitempty"` // the second half of a slot as a ratio to all of it; zero: unknown
+	Places []int                `json:"places"`          // of the slot in its cycle, from 0
 }
 
 // Finding is a cause that the evidence supports.

@@ -37,12 +37,14 @@ type closedLoop struct {
 	run     *run
 	loops   []loop
 	meter   *meter
-	rtt     *Histogram // nil: not recorded
+	rtt     *Histogram // of the window, or of the slot under way; nil: not recorded
+	all     *Histogram // of all slots; nil: all of the window counts
 	flags   int        // of each receive call
 	spins   spins
 	timeout time.Duration // zero: requests are never lost
 	lost    int64
 	looked  time.Duration // when all flows were looked at
+	waits   int           // flows whose request is not answered
 	limit   time.Duration
 }
 
@@ -69,6 +71,14 @@ func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
 		if !c.Unrecorded {
 			parts[i].rtt = NewHistogram()
 		}
+		if c.Window.Slots != nil {
+			t, err := takeTurns(r, c.Window.Slots)
+			if err != nil {
+				return Transactions{}, err
+			}
+			meters[i].countSlots(t)
+			parts[i].all = NewHistogram()
+		}
 		if c.Spin {
 			parts[i].flags = unix.MSG_DONTWAIT
 		}
@@ -83,24 +93,46 @@ func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
 		t.Count += meters[i].counted
 		t.Elapsed = max(t.Elapsed, meters[i].elapsed())
 		t.Lost += part.lost
-		if part.rtt != nil {
+		switch {
+		case part.all != nil:
+			t.RTT.Merge(part.all)
+		case part.rtt != nil:
 			t.RTT.Merge(part.rtt)
 		}
+		t.Slots = addSlots(t.Slots, meters[i])
 	}
 	return t, nil
 }
 
-func (c *closedLoop) work() error {
+func (c *closedLoop) work() (err error) {
+	if c.meter.slots != nil {
+		restore, err := sharpenSleep()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, restore()) }()
+	}
+	if err := c.askAll(); err != nil {
+		return err
+	}
+	if len(c.loops) == 1 {
+		return c.alone()
+	}
+	return c.together()
+}
+
+// askAll sends a request on each flow: in a slot, where only slots count.
+func (c *closedLoop) askAll() error {
+	if c.meter.slots != nil {
+		c.meter.slots.rest(c.run)
+	}
 	now := c.run.now()
 	for i := range c.loops {
 		if err := c.ask(&c.loops[i], now); err != nil {
 			return err
 		}
 	}
-	if len(c.loops) == 1 {
-		return c.alone()
-	}
-	return c.together()
+	return nil
 }
 
 // alone waits in the receive call of the only flow. Requests that can't be
@@ -204,17 +236,39 @@ func (c *closedLoop) turn(l *loop, whole bool, err error) error {
 	case !whole:
 		return nil
 	}
+	c.waits--
 	if c.meter.step(event{at: now, n: 1}) && c.rtt != nil {
 		c.rtt.Record(now - l.first)
 	}
-	if c.meter.phase == closed {
+	switch {
+	case c.meter.phase == closed:
+		c.endSlot()
+		return nil
+	case !c.meter.atRest(now):
+		return c.ask(l, now)
+	case c.waits > 0:
 		return nil
 	}
-	return c.ask(l, now)
+	c.endSlot()
+	return c.askAll()
+}
+
+// endSlot moves the round trips of the slot that has closed to those of all.
+func (c *closedLoop) endSlot() {
+	if c.all == nil || c.rtt == nil {
+		return
+	}
+	if s := c.meter.slots.closed; s != nil {
+		s.Median, _ = c.rtt.Quantile(0.5)
+		c.all.Merge(c.rtt)
+		c.meter.slots.closed = nil
+	}
+	c.rtt.Reset()
 }
 
 func (c *closedLoop) ask(l *loop, now time.Duration) error {
 	l.first, l.last = now, now
+	c.waits++
 	return c.send(l)
 }
 

@@ -69,10 +69,28 @@ func middleOf(i int) time.Duration {
 	return time.Duration(low + uint64(1)<<octave/2)
 }
 
+// Reset empties it. It takes no longer than its values are far apart.
+func (h *Histogram) Reset() {
+	clear(h.used())
+	h.count, h.sum, h.min, h.max = 0, 0, math.MaxInt64, 0
+}
+
+// used are the buckets from the smallest value to the largest.
+func (h *Histogram) used() []uint64 {
+	if h.count == 0 {
+		return nil
+	}
+	return h.buckets[bucketOf(uint64(h.min)) : bucketOf(uint64(h.max))+1]
+}
+
 // Merge adds all that other holds.
 func (h *Histogram) Merge(other *Histogram) {
-	for i, n := range other.buckets {
-		h.buckets[i] += n
+	if other.count == 0 {
+		return
+	}
+	first := bucketOf(uint64(other.min))
+	for i, n := range other.used() {
+		h.buckets[first+i] += n
 	}
 	h.count += other.count
 	h.sum += other.sum

@@ -109,3 +109,23 @@ func BenchmarkRecord(b *testing.B) {
 		h.Record(time.Duration(20_000 + i&0xffff))
 	}
 }
+
+func TestHistogramIsEmptyAfterReset(t *testing.T) {
+	h, other := NewHistogram(), NewHistogram()
+	for n := range 1000 {
+		h.Record(time.Duration(n*n) * time.Microsecond)
+		other.Record(time.Millisecond)
+	}
+	h.Reset()
+	h.Merge(other)
+	other.Merge(NewHistogram())
+	for _, of := range []*Histogram{h, other} {
+		least, _ := of.Min()
+		most, _ := of.Max()
+		middle, _ := of.Quantile(0.5)
+		labtest.Equal(t, "count", of.Count(), 1000)
+		labtest.Equal(t, "smallest", least, time.Millisecond)
+		labtest.Equal(t, "largest", most, time.Millisecond)
+		labtest.Equal(t, "median", middle, time.Millisecond)
+	}
+}

@@ -20,25 +20,30 @@ func (w *streamSender) threads() int {
 
 // send is the thread of some flows.
 func (w *streamSender) send(flows []int) error {
-	if len(flows) > 1 {
-		return w.fillMany(flows)
-	}
 	restore, err := sharpenSleep()
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.fill(flows[0]), restore())
+	t, err := takeTurns(w.run, w.window.Slots)
+	switch {
+	case err != nil:
+	case len(flows) > 1:
+		err = w.fillMany(flows, t)
+	default:
+		err = w.fill(flows[0], t)
+	}
+	return errors.Join(err, restore())
 }
 
 // fillMany writes to flows in turn, as much as each takes, until no window
 // needs them, and then ends them.
-func (w *streamSender) fillMany(flows []int) error {
+func (w *streamSender) fillMany(flows []int, t *turns) error {
 	waits := make([]unix.PollFd, len(flows))
 	for n, i := range flows {
 		waits[n] = unix.PollFd{Fd: int32(w.fds[i]), Events: unix.POLLOUT}
 	}
 	out := w.source.writer()
-	for w.wanted() {
+	for w.wanted() && t.await(w.run) {
 		took := false
 		block := int(w.block.Load())
 		for _, i := range flows {
@@ -65,6 +70,7 @@ func (w *streamSender) fillMany(flows []int) error {
 			return fmt.Errorf("end flow %d: %w; see what the receiver reported", i+1, err)
 		}
 	}
+	w.awaitEnough()
 	limit := w.run.now() + drainLimit + drainLimit/4
 	for _, i := range flows {
 		awaitClose(w.run, w.fds[i], limit)
@@ -73,10 +79,10 @@ func (w *streamSender) fillMany(flows []int) error {
 }
 
 // fill writes to flow i until no window needs it, and then ends it.
-func (w *streamSender) fill(i int) error {
+func (w *streamSender) fill(i int, t *turns) error {
 	fd, counter, p, out := w.fds[i], &w.counters[i].bytes, &w.paces[i], w.source.writer()
 	var sum int64
-	for left := 0; w.wanted(); {
+	for left := 0; w.wanted() && t.await(w.run); {
 		if left == 0 && !p.due(w.run) {
 			continue
 		}
@@ -98,6 +104,15 @@ func (w *streamSender) fill(i int) error {
 	if err := unix.Shutdown(fd, unix.SHUT_WR); err != nil {
 		return fmt.Errorf("end flow %d: %w; see what the receiver reported", i+1, err)
 	}
+	w.awaitEnough()
 	awaitClose(w.run, fd, w.run.now()+drainLimit+drainLimit/4)
 	return nil
+}
+
+// awaitEnough waits for the receiver's signal after the last slot. The watch reads
+// it, so nothing else may read until then.
+func (w *streamSender) awaitEnough() {
+	for w.window.Slots != nil && w.wanted() {
+		sleep(tick / 10)
+	}
 }

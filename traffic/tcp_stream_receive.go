@@ -21,6 +21,7 @@ type FlowReceived struct {
 type TCPStreamReceived struct {
 	Flows     []FlowReceived
 	Series    []Point // bytes of all flows
+	Slots     []Slot  // of a run that takes turns, in bytes
 	Undrained int     // flows still not empty 2 s after the window: they may disturb what follows
 }
 
@@ -117,7 +118,10 @@ func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 	series := startSampler(w.run, w.meters[0].table, w.meters...)
 	groups := distribute(w.flows, min(len(w.flows), cpus()))
 	err := onThreads(w.run, len(groups), func(i int) error {
-		if len(groups[i]) == 1 {
+		switch {
+		case w.window.Slots != nil:
+			return w.receiveInSlots(groups[i])
+		case len(groups[i]) == 1:
 			return groups[i][0].receive()
 		}
 		return w.receiveMany(groups[i])
@@ -127,6 +131,7 @@ func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 		return nil, err
 	}
 	for _, f := range w.flows {
+		received.Slots = addSlots(received.Slots, f.meter)
 		received.Flows = append(received.Flows, FlowReceived{f.meter.counted, f.meter.elapsed()})
 		if f.undrained {
 			received.Undrained++
@@ -142,6 +147,28 @@ func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 // empty send buffer. If the connection has failed, the next receive reports it.
 func (f *streamFlow) signal(edge byte) {
 	_, _ = send(f.flows[0].fd, []byte{edge}, unix.MSG_DONTWAIT)
+}
+
+// receiveInSlots reads flows that are silent most of the time, without the ticks
+// that find the edges of a window.
+func (w *streamReceiver) receiveInSlots(flows []*streamFlow) (err error) {
+	for _, f := range flows {
+		t, err := takeTurns(w.run, w.window.Slots)
+		if err != nil {
+			return err
+		}
+		f.meter.countSlots(t)
+	}
+	if len(flows) > 1 {
+		return w.receiveMany(flows)
+	}
+	f := flows[0]
+	if err := setTimeout(f.fd, 0); err != nil {
+		return err
+	}
+	watch := startGuard(w.run, []int{f.fd}, f.limit)
+	defer watch.end()
+	return f.receive()
 }
 
 // receive reads the flow through the window and then to its end.
@@ -216,6 +243,8 @@ func (f *streamFlow) turn(n int, errno syscall.Errno) error {
 		_ = unix.Shutdown(f.fd, unix.SHUT_WR)
 		f.done = true
 		return nil
+	case errno == 0 && n == 0 && f.meter.endSlots(now):
+		return f.edges(now, n)
 	case errno == 0 && n == 0:
 		return fmt.Errorf("the sender closed flow %d before the window closed, after %d bytes; see what it reported", f.index+1, f.meter.sum)
 	case errno != 0 && !again(errno) && f.draining:

@@ -239,6 +239,9 @@ func (w *streamSender) edge(signal byte) (over bool, err error) {
 // untilNext is how long to wait for the receiver: up to what is due next.
 func (w *streamSender) untilNext() time.Duration {
 	now, wait := w.run.now(), tick
+	if w.window.Slots != nil { // whoever rests wakes for nothing
+		return stallLimit / 16
+	}
 	if w.opened && len(w.series) < cap(w.series) {
 		wait = w.from + time.Duration(len(w.series))*w.window.Interval - now
 	}

@@ -11,13 +11,32 @@ import (
 	"pgregory.net/rapid"
 )
 
+// seriesTries is how often a run may be disturbed: a sender that waits for a CPU
+// reads late that the window has opened, and its series then begins late.
+const seriesTries = 3
+
+// runWithSeries runs a tcp_stream whose sender's series is as long as the receiver's.
+func runWithSeries(t *testing.T, s TCPStream) (served, driven TCPStreamEnd) {
+	t.Helper()
+	for try := 1; ; try++ {
+		served, driven = runTCPStream(t, s)
+		if len(driven.Sent.Series) >= len(served.Received.Series) {
+			return served, driven
+		}
+		t.Logf("try %d of %d: sender's series %+v, the receiver has %d points", try, seriesTries, driven.Sent.Series, len(served.Received.Series))
+		if try == seriesTries {
+			t.Fatal("in no run was the sender's series as long as the receiver's")
+		}
+	}
+}
+
 func TestLabTCPStream(t *testing.T) {
 	for _, flows := range []int{1, 4} {
 		edges := map[Edge]time.Time{}
 		window := shortWindow
 		window.Interval = 10 * time.Millisecond
 		window.Edge = func(e Edge) { edges[e] = time.Now() }
-		served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
+		served, driven := runWithSeries(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
 		received, sent := served.Received, driven.Sent
 
 		if len(received.Flows) != flows || len(sent.Flows) != flows {
@@ -50,8 +69,8 @@ func TestLabTCPStream(t *testing.T) {
 			t.Errorf("the window was open for %v", open)
 		}
 		checkSeries(t, received.Series, window)
-		if len(sent.Series) < len(received.Series) || sent.Series[0].RTT <= 0 {
-			t.Errorf("sender's series %+v, the receiver has %d points", sent.Series, len(received.Series))
+		if sent.Series[0].RTT <= 0 {
+			t.Errorf("sender's series %+v", sent.Series)
 		}
 	}
 }

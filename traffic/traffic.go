@@ -48,6 +48,11 @@ type Window struct {
 	// Interval is the step of the series. Zero: no series.
 	Interval time.Duration
 
+	// Slots are those parts of the run that count, where it takes turns with
+	// others. Warmup and Duration are then those of the whole timetable. Nil: all
+	// of the window counts.
+	Slots *Slots
+
 	// Edge is called by the end that owns the window when it opens and, after
 	// that call has returned, when it closes: on a data thread, with several
 	// flows not always the same one. It must be cheap. It may be nil. A run
@@ -113,7 +118,7 @@ func (w Window) check(flows int) error {
 	case w.Interval > 0 && w.Duration/w.Interval > 1<<16:
 		return errors.New("the window's interval is too short for its duration")
 	}
-	return nil
+	return w.Slots.check()
 }
 
 // collecting reports whether the garbage collector may start by itself.

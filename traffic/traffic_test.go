@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -70,6 +72,34 @@ func listenTCP(t testing.TB) *Listener {
 		}
 	})
 	return l
+}
+
+// closedPort is an address of the loopback whose port refuses callers: it is held by a
+// socket that does not listen, or is connected to another, so that no other test
+// gets it.
+func closedPort(t testing.TB, kind int) netip.AddrPort {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, kind|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Close(fd); err != nil {
+			t.Error(err)
+		}
+	})
+	err = unix.Bind(fd, &unix.SockaddrInet4{Addr: loopback.Addr().As4()})
+	if err == nil && kind == unix.SOCK_DGRAM {
+		err = unix.Connect(fd, &unix.SockaddrInet4{Addr: loopback.Addr().As4(), Port: 1})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return netip.AddrPortFrom(loopback.Addr(), uint16(own.(*unix.SockaddrInet4).Port))
 }
 
 func listenUDP(t testing.TB) *PacketListener {

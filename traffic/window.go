@@ -55,6 +55,7 @@ const (
 	idle    phase = iota // nothing passed yet
 	warming              // the window is still closed
 	open
+	paused // a slot has closed, and another follows
 	closed
 )
 
@@ -76,7 +77,8 @@ type meter struct {
 	noticed  time.Duration // when the thread first ran after the last edge
 	from, to time.Duration
 	base     int64
-	counted  int64 // inside the window; valid once closed
+	counted  int64      // inside the window; valid once closed
+	slots    *slotMeter // nil: all of the window counts
 	sum      int64
 	_        [64]byte
 	total    atomic.Int64
@@ -97,6 +99,9 @@ func (m *meter) step(e event) bool {
 	m.sum += e.n
 	if e.n > 0 {
 		m.total.Store(m.sum)
+	}
+	if m.slots != nil {
+		return m.slots.step(m, e)
 	}
 	switch m.phase {
 	case idle:
@@ -176,8 +181,13 @@ func (m *meter) tryClose(e event) {
 	m.table.call(Closing)
 }
 
-// elapsed is the time between the two edges of the count.
-func (m *meter) elapsed() time.Duration { return m.to - m.from }
+// elapsed is the time between the two edges of the count, or of those of all slots.
+func (m *meter) elapsed() time.Duration {
+	if m.slots != nil {
+		return m.slots.elapsed
+	}
+	return m.to - m.from
+}
 
 // sampler takes the series of a window on its own thread.
 type sampler struct {

@@ -19,6 +19,10 @@ const (
 type Block struct {
 	N    int
 	A, B float64
+
+	// What each cycle of slots gave, of both layouts; nil: it was one window. Zero is
+	// what is missing.
+	a, b []float64
 }
 
 // Mean is the block's value: of two layouts, the mean in log where there is one,
@@ -45,10 +49,21 @@ type Blocks []Block
 
 // BlocksOf gathers a metric of a cell by block.
 func BlocksOf(cell *result.Cell, metric string) Blocks {
-	return BlocksBy(cell, func(s result.Sample) (float64, bool) {
+	all := BlocksBy(cell, func(s result.Sample) (float64, bool) {
 		v := value(cell, s, metric)
 		return v, !math.IsNaN(v)
 	})
+	for _, s := range cell.Samples {
+		n, there := all.find(s.Block)
+		switch {
+		case s.Slots == nil || !there:
+		case s.Layout == LayoutB:
+			all[n].b = s.Slots.Values[metric]
+		default:
+			all[n].a = s.Slots.Values[metric]
+		}
+	}
+	return all
 }
 
 // BlocksBy gathers any quantity of a cell's samples by block. A cell that failed
@@ -93,7 +108,11 @@ func (b Blocks) Value() (at stats.Interval, ok bool) {
 func (b Blocks) AA() []stats.Block {
 	var pairs []stats.Block
 	for _, one := range b {
-		pairs = append(pairs, stats.Block{Cell: one.A, Baselines: []float64{one.B}})
+		pair := stats.Block{Cell: one.A, Baselines: []float64{one.B}}
+		if one.a != nil && one.b != nil {
+			pair = inCycles(one.a, one.b)
+		}
+		pairs = append(pairs, pair)
 	}
 	return pairs
 }
@@ -126,7 +145,7 @@ func Pairs(of, than Blocks) []stats.Block {
 	var pairs []stats.Block
 	for _, one := range of {
 		if n, both := than.find(one.N); both {
-			pairs = append(pairs, stats.Block{Cell: one.Mean(), Baselines: than[n].values()})
+			pairs = append(pairs, one.against(than[n]))
 		}
 	}
 	return pairs

@@ -63,6 +63,7 @@ func machines(old, recent *result.Result) []result.Difference {
 	add("virtualisation", a.Virtualisation, b.Virtualisation)
 	add("clock", a.Clocksource, b.Clocksource)
 	add("privilege", a.Privilege, b.Privilege)
+	add("design", cmp.Or(old.Plan.Design, result.DesignWindows), cmp.Or(recent.Plan.Design, result.DesignWindows))
 	for _, part := range partsOf(a.Parts, b.Parts) {
 		add(part, a.Parts[part], b.Parts[part])
 	}

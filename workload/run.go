@@ -24,7 +24,7 @@ func (r Run) token() (traffic.Token, error) {
 
 // window is the run's, with the agent's hook.
 func (r Run) window() traffic.Window {
-	w := traffic.Window{Warmup: r.Warmup, Duration: r.Duration, Interval: r.Interval}
+	w := traffic.Window{Warmup: r.Warmup, Duration: r.Duration, Interval: r.Interval, Slots: r.Slots}
 	if r.Edge != nil {
 		w.Edge = func(e traffic.Edge) { r.Edge(e == traffic.Closing) }
 	}
@@ -134,6 +134,32 @@ func addQuantiles(metrics map[string]float64, of string, h *traffic.Histogram, a
 	}
 }
 
+// addSlots adds what the slots gave of a metric that is a rate, in units of each
+// count.
+func (t *Tally) addSlots(metric string, slots []traffic.Slot, each float64) {
+	if len(slots) == 0 {
+		return
+	}
+	t.Slots, t.Later = map[string][]float64{}, map[string][]float64{}
+	for _, s := range slots {
+		var rate, later float64
+		if s.Elapsed > 0 {
+			rate = float64(s.Count) * each / s.Elapsed.Seconds()
+		}
+		if rest := s.Elapsed - s.FirstElapsed; rate > 0 && s.FirstElapsed > 0 && rest > 0 {
+			later = float64(s.Count-s.FirstCount) * each / rest.Seconds() / rate
+		}
+		t.Slots[metric], t.Later[metric] = append(t.Slots[metric], rate), append(t.Later[metric], later)
+	}
+}
+
+// addMedians adds the median round trip of each slot.
+func (t *Tally) addMedians(metric string, slots []traffic.Slot) {
+	for _, s := range slots {
+		t.Slots[metric] = append(t.Slots[metric], s.Median.Seconds())
+	}
+}
+
 // unknownPeers warns of peers without the token.
 func unknownPeers(n int64) []string {
 	if n == 0 {
@@ -151,6 +177,8 @@ func called(run Run, done traffic.Transactions) Tally {
 	addPercentiles(t.Metrics, "rtt", done.RTT)
 	addOpenLoop(&t, run, done)
 	t.addSteps("rate", done.Series, 1)
+	t.addSlots("rate", done.Slots, 1)
+	t.addMedians("rtt_p50", done.Slots)
 	if done.Lost > 0 {
 		t.Metrics["loss"] = float64(done.Lost) / float64(done.Lost+done.Count)
 	}

@@ -39,6 +39,10 @@ type Run struct {
 	Share     bool          `json:"share,omitempty"`      // of attach: measure the network's share of a container's start as well
 	SharedCPU bool          `json:"shared_cpu,omitempty"` // both ends run on the same CPUs, and share their caches
 
+	// Slots are those of the window that count, where the run takes turns with
+	// others on the same machine.
+	Slots *traffic.Slots `json:"slots,omitempty"`
+
 	// SharedClock: the driving end runs on this machine.
 	SharedClock bool `json:"-"`
 
@@ -63,6 +67,11 @@ type Tally struct {
 	Window time.Duration `json:"window,omitempty"` // its exact length
 	Work   float64       `json:"work,omitempty"`   // Gbit or transactions inside it
 	CPU    *CPU          `json:"cpu,omitempty"`    // filled by the agent
+
+	// Of a run in slots: what each slot that counts gave, zero where it was late or
+	// lost, and that of its second half as a ratio to all of it.
+	Slots map[string][]float64 `json:"slots,omitempty"`
+	Later map[string][]float64 `json:"later,omitempty"`
 
 	// Filled by the agent: what its process counted, and what could not be read.
 	Readings []result.Reading `json:"readings,omitempty"`
@@ -103,6 +112,8 @@ type Workload struct {
 	// FlowsDefault is how many flows there are by default, one cell for
 	// each; nil: one flow.
 	FlowsDefault []int
+
+	Slot time.Duration // the least length of a slot; 0: it is measured in windows only
 
 	Rate     float64 // in RateUnit by default, where a rate belongs to the workload
 	RateUnit string  // PayloadBits or PerSecond, where the workload takes a rate

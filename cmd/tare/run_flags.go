@@ -24,7 +24,7 @@ type runFlags struct {
 	networks, paths, workloads string
 	nic, pin, rps, cc, cpus    string
 	link, duration, warmup     string
-	maxTime                    string
+	maxTime, design            string
 	blocks, mtu                int
 	precision, margin          string
 	workload                   workloadFlags
@@ -60,6 +60,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(network.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
+	flags.StringVar(&f.design, "design", "", "how cells take turns: slots (every few milliseconds, on open connections), windows (once in a pass) (default windows)")
 	flags.StringVar(&f.warmup, "warmup", "", "warm-up before each window, for example 100ms")
 	flags.StringVar(&f.maxTime, "max-time", "", "stop after this time, for example 5m")
 	flags.StringVar(&f.precision, "precision", "", "stop when every toll is known to within this, for example 2%")

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"tare/result"
+	"tare/test/labtest"
+)
+
+// weighedTo is a result with one toll of a network, and the baselines' own.
+func weighedTo(toll, half float64, verdict string) *result.Result {
+	low, high := toll-half, toll+half
+	return &result.Result{
+		Started: "2026-01-01T00:00:00Z", Finished: "2026-01-01T00:01:00Z",
+		Noise: result.Noise{AA: []result.AA{{Metric: "throughput", Low: -half / 2, High: half / 2, Verdict: "equal"}}},
+		Cells: []result.Cell{
+			{Network: "host", Metrics: []result.Metric{{Name: "throughput", Toll: &result.Toll{Value: 1, Low: &low, High: &high}}}},
+			{Network: "vxlan", Metrics: []result.Metric{
+				{Name: "throughput", Toll: &result.Toll{Value: toll, Low: &low, High: &high, Verdict: verdict}},
+				{Name: "rtt_p99", Toll: &result.Toll{Value: toll, Low: &low, High: &high, Verdict: verdict}},
+			}},
+		},
+	}
+}
+
+func TestPageShowsBothDesigns(t *testing.T) {
+	p := page{rounds: 2, plan: []string{"--networks", "vxlan"}, of: map[string][]figures{
+		result.DesignSlots:   {figuresOf(weighedTo(0.2, 0.02, "slower")), figuresOf(weighedTo(0.2, 0.04, "slower"))},
+		result.DesignWindows: {figuresOf(weighedTo(0.2, 0.1, "slower")), figuresOf(weighedTo(0.01, 0.3, "inconclusive")), figuresOf(weighedTo(0.2, 0.3, "inconclusive"))},
+	}}
+	text := p.render()
+	for _, line := range []string{
+		"Written by `go run ./bench/balance -rounds 2 -- --networks vxlan` on ",
+		"| time of a run | 60 s | 60 s |",
+		"| throughput: half-width of a toll, median | 30.0 % | 3.0 % |",
+		"| throughput: the widest | 30.0 % | 4.0 % |",
+		"| throughput: A/A, the widest | 15.0 % | 2.0 % |",
+		"| round trip p50: half-width of a toll, median | none | none |",
+		"| tolls beyond 5 % that are known | 1 of 2 | 2 of 2 |",
+		"| baselines that seem to differ from themselves | 0 | 0 |",
+	} {
+		labtest.Equal(t, "there is "+line, strings.Contains(text, line), true)
+	}
+}

@@ -1,0 +1,125 @@
+package traffic
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
+)
+
+// table is a timetable of two runs that begins at once.
+func table() *Slots {
+	return &Slots{Length: 10 * time.Millisecond, Guard: time.Millisecond, Runs: 2, Warmup: 1, Cycles: 3, Seed: 7}
+}
+
+func TestSlotsOfACycleDoNotOverlap(t *testing.T) {
+	for cycle := range 100 {
+		var places []int
+		for run := range 5 {
+			s := Slots{Runs: 5, Run: run, Seed: 3}
+			places = append(places, s.Place(cycle))
+		}
+		slices.Sort(places)
+		if !slices.Equal(places, []int{0, 1, 2, 3, 4}) {
+			t.Fatalf("cycle %d has the places %v", cycle, places)
+		}
+	}
+}
+
+// slotted is a meter of run 0 of a table, whose first slot begins at 0 on its clock.
+func slotted(t *testing.T) (*meter, func(cycle int) time.Duration) {
+	t.Helper()
+	s := table()
+	m := newMeter(newTimetable(Window{Slots: s}, 1))
+	own := &turns{Slots: s}
+	own.advance()
+	m.countSlots(own)
+	return m, func(cycle int) time.Duration {
+		return time.Duration(cycle)*s.cycle() + time.Duration(s.Place(cycle))*s.Length
+	}
+}
+
+func TestMeterCountsItsSlotsOnly(t *testing.T) {
+	const ms = time.Millisecond
+	for name, test := range map[string]struct {
+		events []event // of the first cycle that counts, from the slot's beginning
+		want   Slot
+	}{
+		"even": {
+			[]event{{at: 0, n: 1}, {at: ms, n: 1}, {at: 3 * ms, n: 2}, {at: 5 * ms, n: 2}, {at: 9 * ms, n: 4}},
+			Slot{Count: 8, Elapsed: 8 * ms, FirstCount: 4, FirstElapsed: 4 * ms},
+		},
+		"what comes long after the end is not counted": {
+			[]event{{at: ms, n: 1}, {at: 6 * ms, n: 3}, {at: 11 * ms, n: 9}},
+			Slot{Count: 3, Elapsed: 8 * ms, FirstCount: 3, FirstElapsed: 5 * ms},
+		},
+		"late":              {[]event{{at: 4 * ms, n: 1}, {at: 9 * ms, n: 1}}, Slot{}},
+		"nothing came":      {nil, Slot{}},
+		"only another slot": {[]event{{at: 12 * ms, n: 5}}, Slot{}},
+	} {
+		m, begins := slotted(t)
+		for _, e := range test.events {
+			e.at += begins(1)
+			m.step(e)
+		}
+		for !slices.Contains([]phase{closed}, m.phase) {
+			m.step(event{at: m.slots.closes + time.Second})
+		}
+		if got := m.slots.kept[0]; got != test.want {
+			t.Errorf("%s: the slot counted %+v, want %+v", name, got, test.want)
+		}
+		labtest.Equal(t, name+": counted", m.counted, test.want.Count)
+		labtest.Equal(t, name+": elapsed", m.elapsed(), test.want.Elapsed)
+	}
+}
+
+// soon is a timetable for runs that are about to be started.
+func soon(t *testing.T, runs, cycles int) Slots {
+	t.Helper()
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		t.Fatal(err)
+	}
+	return Slots{
+		Begin: time.Duration(now.Nano()) + 50*time.Millisecond, Length: 10 * time.Millisecond, Guard: time.Millisecond,
+		Runs: runs, Warmup: 1, Cycles: cycles, Seed: 1,
+	}
+}
+
+// A run whose slots are all of the time, so that none is missed for others.
+func TestLabRunsInSlots(t *testing.T) {
+	s := soon(t, 1, 10)
+	w := Window{Warmup: 50 * time.Millisecond, Duration: s.Span(), Slots: &s}
+	rr := RequestResponse{Token: testToken, Window: w}
+	l := listenTCP(t)
+	_, called := mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeTCPRR(ctx, l, rr) },
+		func(ctx context.Context) (Transactions, error) { return CallTCPRR(ctx, l.Addr(), rr) })
+	var sum int64
+	for _, slot := range called.Slots {
+		sum += slot.Count
+	}
+	labtest.Equal(t, "slots of tcp_rr", len(called.Slots), s.Cycles)
+	labtest.Equal(t, "transactions in them", sum, called.Count)
+	labtest.Equal(t, "round trips", called.RTT.Count(), called.Count)
+	labtest.NotEqual(t, "transactions", called.Count, 0)
+
+	s = soon(t, 1, 10)
+	stream := TCPStream{Token: testToken, Window: w}
+	l = listenTCP(t)
+	got, sent := mustRun(t,
+		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, stream) },
+		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), stream) })
+	sum = 0
+	for _, slot := range got.Received.Slots {
+		sum += slot.Count
+	}
+	labtest.Equal(t, "slots of tcp_stream", len(got.Received.Slots), s.Cycles)
+	labtest.Equal(t, "bytes in them", sum, got.Received.Bytes())
+	labtest.NotEqual(t, "bytes", sum, 0)
+	labtest.NotEqual(t, "sender", sent.Sent, nil)
+}

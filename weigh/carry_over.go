@@ -1,0 +1,204 @@
+package weigh
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"tare/network"
+	"tare/result"
+	"tare/workload"
+)
+
+// shuffles is how often the order of slots is drawn anew, to see how much an effect of
+// the run before is by chance.
+const shuffles = 200
+
+// CarryOvers looks in each group whose runs took turns for what a slot has of those
+// around it.
+func CarryOvers(groups []*Group) []result.CarryOver {
+	var all []result.CarryOver
+	for _, g := range groups {
+		kind, _ := workload.Find(g.Workload)
+		slots := slotsOf(g, kind.Headline)
+		if len(slots) == 0 {
+			continue
+		}
+		c := result.CarryOver{Path: g.Path, Workload: g.Workload, Params: g.Params, Metric: kind.Headline, Slots: len(slots)}
+		for _, s := range slots {
+			if s.value <= 0 {
+				c.Lost++
+			}
+		}
+		c.Effect, c.Chance = before(slots)
+		c.Bias = g.bias()
+		all = append(all, c)
+	}
+	return all
+}
+
+// What slots have of those around them is a warning from these on.
+const (
+	muchEffect = 0.01
+	byChance   = 0.01
+	muchLost   = 0.05
+)
+
+// SlotWarnings are what a user should know before trusting a group's tolls.
+func SlotWarnings(c result.CarryOver) []string {
+	at := c.Workload + " on " + c.Path
+	var warnings []string
+	if c.Effect > muchEffect && c.Chance < byChance {
+		warnings = append(warnings, fmt.Sprintf("carry-over: %s: a slot differs by %.1f %% with the network that had the one before: compare with --design windows", at, 100*c.Effect))
+	}
+	if math.Abs(c.Bias) > muchEffect {
+		warnings = append(warnings, fmt.Sprintf("slot-bias: %s: a toll differs by %.1f %% between all of its slots and their second halves: compare with --design windows and a long --duration", at, 100*math.Abs(c.Bias)))
+	}
+	if lost := float64(c.Lost) / float64(max(c.Slots, 1)); lost > muchLost {
+		warnings = append(warnings, fmt.Sprintf("lost-slots: %s: %.0f %% of the slots began late or brought nothing, and were left out", at, 100*lost))
+	}
+	return warnings
+}
+
+// slot is one slot of a group.
+type slot struct {
+	block, cycle, place int
+	run                 int // of the block, by cell and layout
+	value               float64
+}
+
+// slotsOf are the slots of a group in the order of time.
+func slotsOf(g *Group, metric string) []slot {
+	var all []slot
+	for n, cell := range g.Cells {
+		for _, s := range cell.Samples {
+			if s.Slots == nil {
+				continue
+			}
+			run := 2 * n
+			if s.Layout == LayoutB {
+				run++
+			}
+			for cycle, v := range s.Slots.Values[metric] {
+				all = append(all, slot{s.Block, cycle, s.Slots.Places[cycle], run, v})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b slot) int {
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.cycle, b.cycle), cmp.Compare(a.place, b.place))
+	})
+	return all
+}
+
+// before is how much a slot's value, without what its own run and its cycle explain,
+// differs by the run that had the slot before: the standard deviation of that effect,
+// and the chance of as much in an order drawn anew.
+func before(slots []slot) (effect, chance float64) {
+	rest := residuals(slots)
+	var values []float64
+	var after []int
+	for n := 1; n < len(slots); n++ {
+		if slots[n].block == slots[n-1].block && !math.IsNaN(rest[n]) {
+			values, after = append(values, rest[n]), append(after, slots[n-1].run)
+		}
+	}
+	if len(values) < 2 {
+		return 0, 1
+	}
+	seen := between(values, after)
+	order := rand.New(rand.NewPCG(1, uint64(len(values)))) // the same for the same result
+	as := 1
+	var sum float64
+	for range shuffles {
+		order.Shuffle(len(after), func(i, j int) { after[i], after[j] = after[j], after[i] })
+		by := between(values, after)
+		sum += by
+		if by >= seen {
+			as++
+		}
+	}
+	return math.Sqrt(max(0, seen-sum/shuffles)), float64(as) / (shuffles + 1)
+}
+
+// residuals are the logarithms of slots without the mean of their run in the block and
+// that of their cycle. NaN: the slot has no value.
+func residuals(slots []slot) []float64 {
+	rest := make([]float64, len(slots))
+	for n, s := range slots {
+		rest[n] = math.Log(s.value) // of zero it is infinite
+		if s.value <= 0 {
+			rest[n] = math.NaN()
+		}
+	}
+	for _, key := range []func(slot) [2]int{
+		func(s slot) [2]int { return [2]int{s.block, s.run} },
+		func(s slot) [2]int { return [2]int{s.block, s.cycle} },
+	} {
+		sums, counts := map[[2]int]float64{}, map[[2]int]float64{}
+		for n, s := range slots {
+			if !math.IsNaN(rest[n]) {
+				sums[key(s)] += rest[n]
+				counts[key(s)]++
+			}
+		}
+		for n, s := range slots {
+			rest[n] -= sums[key(s)] / counts[key(s)]
+		}
+	}
+	return rest
+}
+
+// between is the variance between the means of values of the same kind.
+func between(values []float64, kind []int) float64 {
+	sums, counts := map[int]float64{}, map[int]float64{}
+	for n, v := range values {
+		sums[kind[n]] += v
+		counts[kind[n]]++
+	}
+	var variance float64
+	for k, sum := range sums {
+		variance += sum / counts[k] * sum / counts[k] * counts[k] / float64(len(values))
+	}
+	return variance
+}
+
+// bias is what the toll of the network that it changes most would be more, had only
+// the second half of each slot counted.
+func (g *Group) bias() (most float64) {
+	if g.Baseline == nil {
+		return 0
+	}
+	own, known := later(g.Baseline)
+	for _, cell := range g.Cells {
+		if of, has := later(cell); cell.Network != network.Baseline && known && has {
+			if by := of/own - 1; math.Abs(by) > math.Abs(most) {
+				most = by
+			}
+		}
+	}
+	return most
+}
+
+// later is the second half of a cell's slots as a ratio to all of each: the median.
+func later(cell *result.Cell) (ratio float64, known bool) {
+	var all []float64
+	for _, s := range cell.Samples {
+		if s.Slots == nil {
+			continue
+		}
+		for _, ratios := range s.Slots.Later {
+			for _, v := range ratios {
+				if v > 0 {
+					all = append(all, v)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	if len(all) == 0 {
+		return 0, false
+	}
+	return all[len(all)/2], true
+}
