@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(PATH):/usr/sbin:/sbin
 export TARE_BINARY := $(CURDIR)/dist/tare
+# As in a release; then the tests and the binary share what is compiled.
+export CGO_ENABLED := 0
 
 LINT_VERSION := v2.15.0
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/tools
@@ -16,26 +18,37 @@ NOT_QUICK := ^Test(Lab|Real)
 # those where goroutines share the most.
 RACE := ./agent ./result ./test/verdict ./wire
 
+# Packages whose tests measure, or look at the whole machine: one at a time.
+ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/agreement ./test/everything ./traffic ./workload
+
+# make lint vets.
+GO_TEST := go test -count=1 -vet=off -ldflags='-s -w' -timeout 9m
+
 .PHONY: quick lab test lint fuzz build bench diagnosis packages parts bpf web
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick:
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
-	go test -skip '$(NOT_QUICK)' ./...
+	go test -vet=off -ldflags='-s -w' -skip '$(NOT_QUICK)' ./...
 
-# Needs root. Tests that measure must not disturb each other: one package at a time.
+# Needs root.
 lab: build
-	go test -count=1 -p 1 -timeout 9m -run '^TestLab' -json ./... | go run ./test/verdict
+	{ $(GO_TEST) -run '^TestLab' -json $(call having,Lab,-v); \
+		$(GO_TEST) -p 1 -run '^TestLab' -json $(call having,Lab,); } | go run ./test/verdict
 
 test: packages parts lint build
-	{ go test -count=1 -race -skip '$(NOT_QUICK)' -json $(RACE); \
-		go test -count=1 -skip '$(NOT_QUICK)' -json $$(go list ./... | grep -vxF "$$(go list $(RACE))"); \
-		go test -count=1 -p 1 -timeout 9m -run '$(NOT_QUICK)' -json ./...; } | go run ./test/verdict
+	{ CGO_ENABLED=1 $(GO_TEST) -race -skip '$(NOT_QUICK)' -json $(RACE); \
+		$(GO_TEST) -skip '$(NOT_QUICK)' -json $$(go list ./... | grep -vxF "$$(go list $(RACE))"); \
+		$(GO_TEST) -run '$(NOT_QUICK)' -json $(call having,(Lab|Real),-v); \
+		$(GO_TEST) -p 1 -run '$(NOT_QUICK)' -json $(call having,(Lab|Real),); } | go run ./test/verdict
+
+# The packages with tests of a tier: those that are tested alone, or with -v the others.
+having = $$(grep -rlE --include='*_test.go' '^func Test$(1)' . | xargs -n 1 dirname | sort -u | grep $(2) -xF "$$(printf '%s\n' $(ALONE))")
 
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
 	go vet ./...
-	for module in parts/*/go.mod; do go -C "$$(dirname "$$module")" vet -trimpath ./...; done
+	for module in parts/*/go.mod; do CGO_ENABLED=1 go -C "$$(dirname "$$module")" vet -trimpath ./...; done
 	$(LINT) run
 
 $(LINT):

@@ -1,6 +1,7 @@
 // Package test holds what drives the finished command as its users do, and what
 // tests share. No other package imports it.
 //
+//   - agreement: what is known from outside, weighed
 //   - cli: the command line, as testscripts
 //   - docs: what the documents show, executed; docs/cli.md is written by it
 //   - everything: all networks in one lab, and the machine as it was afterwards

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,14 +23,17 @@ import (
 // patience bounds every wait for something that should happen soon.
 const patience = 20 * time.Second
 
-func TestLabScripts(t *testing.T) {
-	// Scripts run one after another: those that measure would disturb others.
-	if err := flag.Set("test.parallel", "1"); err != nil {
-		t.Fatal(err)
-	}
+func TestLabScripts(t *testing.T) { runScripts(t, "testdata/lab") }
+
+// TestRealScripts runs those that need a Debian package.
+func TestRealScripts(t *testing.T) { runScripts(t, "testdata/real") }
+
+// runScripts runs the scripts of a folder, several at the same time: they ask for no
+// number that other work on the machine could change.
+func runScripts(t *testing.T, folder string) {
 	binary := labtest.Tare(t)
 	testscript.Run(t, testscript.Params{
-		Dir:         "testdata",
+		Dir:         folder,
 		WorkdirRoot: workFolder(t),
 		Setup:       func(env *testscript.Env) error { return setUp(env, binary) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -63,6 +65,18 @@ func workFolder(t *testing.T) string {
 	return root
 }
 
+// install writes a program by another process: had this one the file open, what
+// another script starts at the same time would hold it, and the kernel would refuse to
+// execute it (ETXTBSY).
+func install(path string, content []byte) error {
+	cmd := exec.Command("sh", "-c", `cat >"$1" && chmod 755 "$1"`, "sh", path)
+	cmd.Stdin = bytes.NewReader(content)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("install %s: %w: %s", path, err, out)
+	}
+	return nil
+}
+
 // setUp gives each script its own copy of the binary, so that its processes can
 // be distinguished from all others, and a folder that any user may write to.
 func setUp(env *testscript.Env, binary string) error {
@@ -74,10 +88,7 @@ func setUp(env *testscript.Env, binary string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(own, content, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(env.WorkDir, "bin", "nowhere"), []byte(nowhere), 0o755); err != nil {
+	if err := errors.Join(install(own, content), install(filepath.Join(env.WorkDir, "bin", "nowhere"), []byte(nowhere))); err != nil {
 		return err
 	}
 	env.Setenv("TARE", own)
@@ -88,7 +99,7 @@ func setUp(env *testscript.Env, binary string) error {
 	env.Setenv("TMPDIR", env.WorkDir)
 	// One short cell: enough for what is no question of numbers.
 	env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --duration=20ms --warmup=5ms")
-	env.Setenv("LAB", fmt.Sprintf("cli-test-%d", os.Getpid()))
+	env.Setenv("LAB", fmt.Sprintf("%d-%s", os.Getpid(), strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")))
 	user := ""
 	if os.Geteuid() == 0 {
 		user = "setpriv --reuid=65534 --regid=65534 --clear-groups"

@@ -2,17 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"tare/network"
-	"tare/result"
 	"tare/test/labtest"
 )
 
@@ -126,51 +121,4 @@ func asDeclared(t *testing.T, binary string) map[string]bool {
 		here[l.Name] = l.Available && l.Fidelity == n.Fidelity
 	}
 	return here
-}
-
-// tries is how often a toll may be weighed: a machine that does other work can
-// spoil the windows of one try.
-const tries = 3
-
-// TestLabKnownToll weighs a network that was given 80 % of the others' link: the
-// whole way from a plan to a toll, against a truth from outside.
-func TestLabKnownToll(t *testing.T) {
-	binary := labtest.Tare(t)
-	for n := range tries {
-		var off []string
-		tolls, text := knownTolls(t, binary)
-		for name, want := range map[string]float64{"route": 0.20, "ptp": 0} {
-			if got, ok := tolls[name]; !ok || math.Abs(got-want) > 0.03 {
-				off = append(off, fmt.Sprintf("toll of %s is %.3f, want %.2f\n%s", name, got, want, text))
-			}
-		}
-		if len(off) == 0 {
-			return
-		}
-		t.Logf("try %d of %d: %s", n+1, tries, strings.Join(off, "\n"))
-	}
-	t.Errorf("in none of %d tries were the tolls those of the links", tries)
-}
-
-// knownTolls runs the example and gives its tolls and what it printed.
-func knownTolls(t *testing.T, binary string) (tolls map[string]float64, printed string) {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), "result.json")
-	text, err := exec.Command(binary, "run", filepath.Join(root, "examples/known-toll.yaml"), "--duration", "400ms", "--out", out).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	res, err := result.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tolls = map[string]float64{}
-	for _, cell := range res.Cells {
-		for _, m := range cell.Metrics {
-			if m.Name == "throughput" && m.Toll != nil {
-				tolls[cell.Network] = m.Toll.Value
-			}
-		}
-	}
-	return tolls, string(text)
 }

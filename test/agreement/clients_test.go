@@ -1,11 +1,11 @@
-package cli
+package agreement
 
 import (
-	"bytes"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"tare/result"
@@ -25,8 +25,10 @@ workloads:
   - {name: mysql, tool: tare, flows: 1}
   - {name: mysql, tool: sysbench, flows: 16}
   - {name: mysql, tool: tare, flows: 16}
-  - {name: http, tool: wrk}
-  - {name: http, tool: tare}
+  - {name: http, tool: wrk, flows: 1}
+  - {name: http, tool: tare, flows: 1}
+  - {name: http, tool: wrk, flows: 10}
+  - {name: http, tool: tare, flows: 10}
 blocks: 8
 warmup: 30ms
 duration: 200ms
@@ -41,7 +43,9 @@ const agreementBound = 1.15
 const agreementTries = 3
 
 // TestRealClientsAndOursAgree fails where the interval of their ratio lies wholly
-// beyond the bound.
+// beyond the bound. On ten connections the client of http is as busy as the server, so
+// that the one that takes less time of its CPU reports the shorter latency: there
+// ours may be ahead of wrk by any ratio, and not behind.
 func TestRealClientsAndOursAgree(t *testing.T) {
 	binary := labtest.Tare(t)
 	plan := filepath.Join(t.TempDir(), "agreement.yaml")
@@ -50,11 +54,12 @@ func TestRealClientsAndOursAgree(t *testing.T) {
 	}
 	for try := 1; ; try++ {
 		agree := true
-		res := runPlan(t, binary, plan)
-		for _, one := range []asked{{"sysbench", 1}, {"sysbench", 16}, {"wrk", 10}} {
+		res, _ := runPlan(t, binary, plan)
+		for _, one := range []asked{{"sysbench", 1}, {"sysbench", 16}, {"wrk", 1}, {"wrk", 10}} {
 			ratio := medianRatio(t, res, one)
 			t.Logf("%g connections: tare / %s %.3f [%.3f, %.3f]", one.connections, one.tool, math.Exp(ratio.Value), math.Exp(ratio.Low), math.Exp(ratio.High))
-			agree = agree && ratio.Low < math.Log(agreementBound) && ratio.High > -math.Log(agreementBound)
+			ahead := one == asked{"wrk", 10}
+			agree = agree && ratio.Low < math.Log(agreementBound) && (ahead || ratio.High > -math.Log(agreementBound))
 		}
 		if agree {
 			return
@@ -65,21 +70,20 @@ func TestRealClientsAndOursAgree(t *testing.T) {
 	}
 }
 
-// runPlan runs a plan and reads its result.
-func runPlan(t *testing.T, binary, plan string) *result.Result {
+// runPlan runs a plan and returns its result, and what it printed.
+func runPlan(t *testing.T, binary, plan string, flags ...string) (*result.Result, string) {
 	t.Helper()
-	var output bytes.Buffer
-	run := exec.Command(binary, "run", plan, "--json")
-	run.Stderr = &output
-	out, err := run.Output()
+	out := filepath.Join(t.TempDir(), "result.json")
+	run := exec.Command(binary, slices.Concat([]string{"run", plan, "--out", out}, flags)...)
+	printed, err := run.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, output.String())
+		t.Fatalf("%v\n%s", err, printed)
 	}
-	res, err := result.Read(bytes.NewReader(out))
+	res, err := result.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res
+	return res, string(printed)
 }
 
 // asked is a tool and its number of connections.
