@@ -18,7 +18,8 @@ NOT_QUICK := ^Test(Lab|Real)
 # those where goroutines share the most.
 RACE := ./agent ./result ./test/verdict ./wire
 
-# Packages whose tests measure, or look at the whole machine: one at a time.
+# Packages whose tests measure, or look at the whole machine: one at a time. The tests
+# of the others mostly wait: three packages at a time.
 ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/agreement ./test/everything ./traffic ./workload
 
 # make lint vets.
@@ -33,13 +34,13 @@ quick:
 
 # Needs root.
 lab: build
-	{ $(GO_TEST) -run '^TestLab' -json $(call having,Lab,-v); \
+	{ $(GO_TEST) -p 3 -run '^TestLab' -json $(call having,Lab,-v); \
 		$(GO_TEST) -p 1 -run '^TestLab' -json $(call having,Lab,); } | go run ./test/verdict
 
 test: packages parts lint build
 	{ CGO_ENABLED=1 $(GO_TEST) -race -skip '$(NOT_QUICK)' -json $(RACE); \
 		$(GO_TEST) -skip '$(NOT_QUICK)' -json $$(go list ./... | grep -vxF "$$(go list $(RACE))"); \
-		$(GO_TEST) -run '$(NOT_QUICK)' -json $(call having,(Lab|Real),-v); \
+		$(GO_TEST) -p 3 -run '$(NOT_QUICK)' -json $(call having,(Lab|Real),-v); \
 		$(GO_TEST) -p 1 -run '$(NOT_QUICK)' -json $(call having,(Lab|Real),); } | go run ./test/verdict
 
 # The packages with tests of a tier: those that are tested alone, or with -v the others.

@@ -54,7 +54,8 @@ func TestEveryCauseIsInjected(t *testing.T) {
 // TestRealPublishedFaultsAreMended brings about the faults that published
 // measurements ran into: doctor and run name each before all others, and its fix
 // as it is given takes the symptom away, by the kernel's own tools. An overlay
-// must be joined again, which no command of one host does.
+// must be joined again, which no command of one host does. The trials mostly wait for
+// what does not arrive: they run at the same time.
 func TestRealPublishedFaultsAreMended(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for _, one := range []struct{ cause, wording, network, mended string }{
@@ -66,6 +67,7 @@ func TestRealPublishedFaultsAreMended(t *testing.T) {
 		{"overlay-stale-vxlan", "moved", "vxlan", ""},
 	} {
 		t.Run(one.cause, func(t *testing.T) {
+			t.Parallel()
 			c, w, at := listed(t, one.cause, one.wording, one.network)
 			w.ask = []question{doctor(), run("tcp_stream", "--blocks", "2")}
 			trial := b.take(t.Context(), c, w, at)
@@ -132,7 +134,7 @@ func TestRealKilledBenchLeavesNoLab(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("diagnosis-%d ", cmd.Process.Pid)
+	name := fmt.Sprintf("diagnosis-%d-", cmd.Process.Pid)
 	up := func() bool {
 		out, err := exec.Command(tare, "lab", "list").Output()
 		if err != nil {

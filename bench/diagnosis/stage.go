@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -60,7 +61,7 @@ type stage struct {
 
 // open builds a lab. It is taken down when this program ends, however that happens.
 func open(ctx context.Context, tare string, at spot) (_ *stage, err error) {
-	s := &stage{tare: tare, name: "diagnosis-" + strconv.Itoa(os.Getpid())}
+	s := &stage{tare: tare, name: fmt.Sprintf("diagnosis-%d-%06x", os.Getpid(), rand.IntN(1<<24))}
 	if err := s.guard(); err != nil {
 		return nil, err
 	}

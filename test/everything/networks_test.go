@@ -10,8 +10,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"tare/network"
+	"tare/report"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -61,6 +63,7 @@ func TestRealEveryNetworkIsWeighed(t *testing.T) {
 	if held := res.Environment.LabMemoryBytes; held == 0 || held > mostMemory {
 		t.Errorf("with everything up the lab holds %d bytes", held)
 	}
+	checkReport(t, &res)
 	weighed := map[string]int{}
 	for _, c := range res.Cells {
 		if c.Network == "cni" && c.Status == result.StatusSkipped {
@@ -82,6 +85,20 @@ func TestRealEveryNetworkIsWeighed(t *testing.T) {
 			t.Errorf("%s was neither weighed nor skipped", n.Name)
 		case !slices.Contains(absent(), n.Name):
 			t.Errorf("%s was skipped: %s", n.Name, res.Plan.Skipped[at].Reason)
+		}
+	}
+}
+
+// checkReport holds the report of every network to the terminal's width.
+func checkReport(t *testing.T, res *result.Result) {
+	t.Helper()
+	var text strings.Builder
+	if err := report.Terminal(&text, res, report.Options{}); err != nil {
+		t.Error(err)
+	}
+	for line := range strings.Lines(text.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }
