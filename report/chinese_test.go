@@ -51,7 +51,7 @@ func inChinese(t *testing.T, columns int) map[string]chinese {
 	add("imported", imported, func(b *strings.Builder) error { return Imported(b, imported, opts) })
 	add("found", []any{found, unread}, func(b *strings.Builder) error { return Findings(b, found, unread, opts) })
 	add("none", nil, func(b *strings.Builder) error { return Findings(b, nil, nil, opts) })
-	add("files", "run.json run.html", func(b *strings.Builder) error { return Files(b, "run.json", "run.html", opts) })
+	add("files", "run.json run.html", func(b *strings.Builder) error { return Files(b, "run.json", "run.html", false, opts) })
 	return reports
 }
 

@@ -22,6 +22,7 @@ type world struct {
 	warn     map[string][]string             // network -> warnings of its metrics
 	broken   map[string]string               // "network workload" -> why it failed
 	links    map[string]result.BitsPerSecond // of the networks that have their own
+	factor   map[string]float64              // throughput of a network, besides its cost
 	rnd      *rand.Rand
 }
 
@@ -158,6 +159,9 @@ func (w *world) jittered(value float64) float64 {
 // window is what one window measures.
 func (w *world) window(name, path string, load result.WorkloadPlan) map[string]float64 {
 	factor, added := cost(name, path)
+	if own := w.factor[name]; own > 0 {
+		factor *= own
+	}
 	base, trip := 38.2e9, 9.1e-6
 	if path == network.CrossHost || path == network.HostToContainer || path == network.PublishedPort || path == network.ContainerToPublishedPort {
 		base, trip = 30.4e9, 14.6e-6

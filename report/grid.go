@@ -14,9 +14,10 @@ type cell struct {
 // column is one column of a grid. Its headings may extend over the next columns if
 // their headings are empty.
 type column struct {
-	head, unit string // the two lines of its heading
-	right      bool   // flush right
-	joined     bool   // belongs to the column before it, one space away
+	above      []string // what is above the heading, line by line, in the column's own width
+	head, unit string   // the two lines of its heading
+	right      bool     // flush right
+	joined     bool     // belongs to the column before it, one space away
 	cells      []cell
 }
 
@@ -62,6 +63,9 @@ func (g grid) offsets() (starts, widths []int, total int) {
 		w := 0
 		for _, cell := range c.cells {
 			w = max(w, width(cell.text))
+		}
+		for _, line := range c.above {
+			w = max(w, width(line))
 		}
 		if short := width(c.head); short <= 7 {
 			w = max(w, short)
@@ -113,6 +117,15 @@ func (g grid) fold(most int) []grid {
 	return append(folded, part)
 }
 
+// above is how many lines are above the headings.
+func (g grid) above() int {
+	most := 0
+	for _, c := range g {
+		most = max(most, len(c.above))
+	}
+	return most
+}
+
 // print writes the grid, folded where it is too wide.
 func (p *page) print(g grid) {
 	for i, part := range g.fold(p.columns) {
@@ -126,6 +139,15 @@ func (p *page) print(g grid) {
 			if c.right && width(c.unit) < widths[i] {
 				units[i] = pad(c.unit, widths[i], true)
 			}
+		}
+		for n := range part.above() {
+			lines := make([]string, len(part))
+			for i, c := range part {
+				if n < len(c.above) {
+					lines[i] = c.above[n]
+				}
+			}
+			p.headLine(lines, starts)
 		}
 		p.headLine(heads, starts)
 		p.headLine(units, starts)

@@ -19,9 +19,6 @@ func (p *page) top(res *result.Result, groups []*weigh.Group) {
 	if hasToll(res) {
 		p.item("", p.say("toll_is", "baseline", network.Baseline))
 	}
-	if res.Finished == "" {
-		p.line(p.paint(p.say("interrupted"), yellow))
-	}
 }
 
 // head prints what was weighed, where, how, and how quiet the machine was.
@@ -33,6 +30,23 @@ func (p *page) head(res *result.Result, groups []*weigh.Group) {
 		p.item("", text)
 	}
 	p.item("", p.quiet(res, groups))
+	p.interrupted(res)
+}
+
+// brief is what an answer needs of the head: how it was measured is with the tables.
+func (p *page) brief(res *result.Result, groups []*weigh.Group) {
+	p.line(p.paint(clip(p.weighed(res, groups), p.columns), bold))
+	env := res.Environment
+	env.LabUp = 0
+	p.item("", p.machine(env))
+	p.item("", p.quiet(res, groups))
+	p.interrupted(res)
+}
+
+func (p *page) interrupted(res *result.Result) {
+	if res.Finished == "" {
+		p.line(p.paint(p.say("interrupted"), yellow))
+	}
 }
 
 // weighed counts what was measured.
@@ -64,19 +78,25 @@ func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
 
 // blocksDone is how many blocks were measured, and of how many.
 func (w words) blocksDone(res *result.Result) string {
+	done := measured(res)
+	switch planned := res.Plan.Blocks; {
+	case done == 0:
+		return w.say("no_samples")
+	case planned > done:
+		return w.say("blocks_done", "n", strconv.Itoa(done), "blocks", w.count("block", planned))
+	}
+	return w.count("block", done)
+}
+
+// measured counts the blocks with samples.
+func measured(res *result.Result) int {
 	done := map[int]bool{}
 	for _, c := range res.Cells {
 		for _, s := range c.Samples {
 			done[s.Block] = true
 		}
 	}
-	switch planned := res.Plan.Blocks; {
-	case len(done) == 0:
-		return w.say("no_samples")
-	case planned > len(done):
-		return w.say("blocks_done", "n", strconv.Itoa(len(done)), "blocks", w.count("block", planned))
-	}
-	return w.count("block", len(done))
+	return len(done)
 }
 
 // machine is where it was measured.

@@ -22,6 +22,9 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 		if res.Finished == "" {
 			fmt.Fprintf(&b, "\n%s\n", words.say("interrupted_markdown"))
 		}
+		if a, ok := answerOf(res, groups); ok {
+			markdownAnswer(&b, words, a)
+		}
 		markdownCase(&b, words, res.Case)
 		for _, g := range groups {
 			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(section{g}.describe(words, groups)))
@@ -33,6 +36,29 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 		return nil, fmt.Errorf("write report: %w", err)
 	}
 	return nil, nil
+}
+
+// markdownAnswer is the matrix and its sentences.
+func markdownAnswer(b *strings.Builder, w words, a answer) {
+	s := a.timeScale()
+	fmt.Fprintf(b, "\n### %s\n\n| %s |", markdownText(w.answerTitle(a)), w.say("network"))
+	for n, c := range a.columns {
+		ratios, added := a.textsOf(n, s)
+		fmt.Fprintf(b, " %s |", markdownText(w.join(strings.TrimSpace(c.path+" "+c.under), unitsOfField(ratios, added, s))))
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---:|", len(a.columns)) + "\n")
+	for _, r := range a.rows {
+		fmt.Fprintf(b, "| %s |", markdownText(r.label+when(r.standIn, "*")))
+		for _, f := range r.fields {
+			ratio, added := fieldTexts(f, s)
+			fmt.Fprintf(b, " %s |", strings.TrimSpace(ratio+" "+added))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "\n%s\n\n", markdownText(w.marks(a)))
+	for _, text := range w.sentences(a) {
+		fmt.Fprintf(b, "- %s\n", markdownText(text))
+	}
 }
 
 // markdownTable is one group: its networks by the metric that it is judged by.

@@ -1,6 +1,7 @@
 // Package report renders a result for people, and writes it for other tools.
 //
 //   - terminal.go: the report that a terminal shows, section by section
+//   - answer.go, matrix.go, answer_text.go, matrix_text.go: what every report says first, on one screen
 //   - heading.go, findings.go: what is before and after the tables
 //   - group.go, row.go, absence.go: which cells share a table, and its rows
 //   - table.go, verdict.go: the columns of a table and what is below it
@@ -39,14 +40,35 @@ type Options struct {
 	Lang   string // one of Languages; any other means English
 }
 
-// Terminal writes the report that a person reads in a terminal: a heading, for
-// each path its tables and ladders, findings and warnings. Text from the
-// result is printed without its control characters. The only error is that of
+// Answer writes what a person wants to know first, on one screen: what was weighed,
+// what each network costs, what costs most and why, and what is not known. A result
+// without tolls has its tables instead: tables reports that. The only error is that
+// of w.
+func Answer(w io.Writer, res *result.Result, opts Options) (tables bool, err error) {
+	p := newPage(opts)
+	groups := groupsOf(res)
+	a, ok := answerOf(res, groups)
+	if !ok {
+		return true, Terminal(w, res, opts)
+	}
+	p.brief(res, groups)
+	p.answer(a)
+	p.rankings(res)
+	p.reminders(res)
+	return false, p.to(w, "answer")
+}
+
+// Terminal writes the report that a person reads in a terminal: a heading, the
+// answer, for each path its tables and ladders, findings and warnings. Text from
+// the result is printed without its control characters. The only error is that of
 // w.
 func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	p := newPage(opts)
 	groups := groupsOf(res)
 	p.top(res, groups)
+	if a, ok := answerOf(res, groups); ok {
+		p.answer(a)
+	}
 	for _, s := range sectionsOf(groups) {
 		p.section(res, s, groups)
 	}
@@ -58,10 +80,14 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 }
 
 // Files prints, below a report, the names of the files that were written: a result,
-// and a rendered report where page is not empty. The only error is that of w.
-func Files(w io.Writer, res, page string, opts Options) error {
+// and a rendered report where page is not empty; below an answer also how to see the
+// tables. The only error is that of w.
+func Files(w io.Writer, res, page string, tables bool, opts Options) error {
 	words := wordsOf(opts.Lang)
 	text := "\n" + words.say("lead_result") + res + "\n"
+	if !tables {
+		text += words.say("lead_tables") + "tare report " + res + "\n"
+	}
 	if page != "" {
 		text += words.say("lead_report") + page + "\n"
 	}

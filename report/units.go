@@ -76,6 +76,15 @@ func (s scale) withUnit(stored float64) string {
 	return strings.TrimSpace(s.show(stored) + " " + s.unit)
 }
 
+// rough is a size with its unit and two significant digits.
+func (s scale) rough(stored float64) string {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(stored/s.size, 'g', 2, 64), 64)
+	if err != nil {
+		return s.withUnit(stored)
+	}
+	return strings.TrimSpace(strconv.FormatFloat(v, 'g', -1, 64) + " " + s.unit)
+}
+
 // figure writes a number with three significant digits; "-" is shown for one
 // that is not finite.
 func figure(v float64) string {

@@ -18,6 +18,7 @@ type view struct {
 	Version  string            `json:"version"`
 	Baseline string            `json:"baseline"`
 	About    viewAbout         `json:"about"`
+	Answer   *viewAnswer       `json:"answer,omitempty"`
 	Groups   []viewGroup       `json:"groups"`
 	Findings []viewFinding     `json:"findings"`
 	Rankings []result.Ranking  `json:"rankings"`
@@ -105,7 +106,7 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Needs: res.Plan.Needs,
+		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {

@@ -9,40 +9,44 @@ import (
 	"tare/stats"
 )
 
-// Rank ranks the networks of a result that meet what its plan asks of them, by
-// their tolls, on each path under each workload: a network opens a new place where
-// it is worse than the first of the one before by more than the margin, in the
-// blocks that both were measured in. A stand-in has no place.
+// Rank ranks the networks of a result that meet what its plan asks of them, on each
+// path under each workload.
 func Rank(res *result.Result) []result.Ranking {
 	var rankings []result.Ranking
 	for _, g := range Groups(res) {
-		base := g.Baseline
-		if base == nil || base.Status != result.StatusOK {
-			continue
+		if r := g.Rank(res.Plan.Needs, res.Plan.Margin); len(r.Ranked)+len(r.Unranked) > 0 {
+			rankings = append(rankings, r)
 		}
-		r := result.Ranking{
-			Path: base.Path, Workload: base.Workload, Mode: base.Mode, Params: base.Params,
-			Ranked: []result.Ranked{}, Unranked: []result.Unqualified{},
-		}
-		var list []*result.Cell
-		for _, cell := range g.Cells {
-			if cell.Network == network.Baseline {
-				continue
-			}
-			if reason := unqualified(cell, res.Plan.Needs); reason != "" {
-				r.Unranked = append(r.Unranked, result.Unqualified{Network: cell.Network, Reason: reason})
-				continue
-			}
-			list = append(list, cell)
-		}
-		if len(list)+len(r.Unranked) == 0 {
-			continue
-		}
-		r.Metric = rankedBy(base)
-		r.Ranked = g.places(list, r.Metric, res.Plan.Margin)
-		rankings = append(rankings, r)
 	}
 	return rankings
+}
+
+// Rank ranks the networks of a group that meet some demands, by their tolls: a
+// network opens a new place where it is worse than the first of the one before by
+// more than the margin, in the blocks that both were measured in. A stand-in has no
+// place, and nothing has one without a baseline.
+func (g *Group) Rank(demands []string, margin float64) result.Ranking {
+	r := result.Ranking{
+		Path: g.Path, Workload: g.Workload, Mode: g.Mode, Params: g.Params,
+		Ranked: []result.Ranked{}, Unranked: []result.Unqualified{},
+	}
+	if g.Baseline == nil || g.Baseline.Status != result.StatusOK {
+		return r
+	}
+	var list []*result.Cell
+	for _, cell := range g.Cells {
+		if cell.Network == network.Baseline {
+			continue
+		}
+		if reason := unqualified(cell, demands); reason != "" {
+			r.Unranked = append(r.Unranked, result.Unqualified{Network: cell.Network, Reason: reason})
+			continue
+		}
+		list = append(list, cell)
+	}
+	r.Metric = rankedBy(g.Baseline)
+	r.Ranked = g.places(list, r.Metric, margin)
+	return r
 }
 
 // unqualified is why a cell has no place; empty: it has one.

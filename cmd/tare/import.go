@@ -152,5 +152,5 @@ func printImported(s streams, res *result.Result, lang language, asJSON bool, ou
 	if out == "" {
 		return nil
 	}
-	return report.Files(s.out, out, "", lang.shownOn(s.out))
+	return report.Files(s.out, out, "", true, lang.shownOn(s.out))
 }

@@ -49,5 +49,5 @@ func (l language) ofTerminal() string {
 
 // shownOn are the options of a report that is written to w.
 func (l language) shownOn(w io.Writer) report.Options {
-	return report.Options{Colour: colour(w), Lang: l.ofTerminal()}
+	return report.Options{Colour: colour(w), Width: columns(w), Lang: l.ofTerminal()}
 }

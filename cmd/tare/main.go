@@ -52,6 +52,18 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// columns is how wide the terminal is; 0: unknown, or it is none.
+func columns(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	wide, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return wide
+}
+
 // run is the whole program and returns the exit status.
 func run(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

@@ -264,8 +264,15 @@ func (f runFlags) print(s streams, res *result.Result, out string) error {
 	if f.json {
 		return res.Write(s.out)
 	}
-	if err := report.Terminal(s.out, res, f.lang.shownOn(s.out)); err != nil {
+	shown := f.lang.shownOn(s.out)
+	tables, err := true, error(nil)
+	if f.tables || res.Case != nil {
+		err = report.Terminal(s.out, res, shown)
+	} else {
+		tables, err = report.Answer(s.out, res, shown)
+	}
+	if err != nil {
 		return err
 	}
-	return report.Files(s.out, out, f.page, f.lang.shownOn(s.out))
+	return report.Files(s.out, out, f.page, tables, shown)
 }

@@ -36,6 +36,7 @@ type runFlags struct {
 	listed                     []string    // networks named in the plan's file
 	open                       result.Plan // with the flags applied, before it is completed
 	json, dryRun, check        bool
+	tables                     bool
 	fixAndVerify               bool
 	lang                       language
 }
@@ -69,6 +70,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.labName, "lab", "", "measure in this running lab (tare lab up)")
 	flags.StringVar(&f.out, "out", "", "result file (default tare-<date>-<time>.json)")
 	flags.StringVar(&f.page, "report", "", "also write a report: a page to FILE.html, tables to FILE.md or FILE.csv")
+	flags.BoolVar(&f.tables, "tables", false, "print all tables below the answer, as tare report does")
 	f.lang.register(flags)
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")

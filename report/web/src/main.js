@@ -1,6 +1,7 @@
 import "./report.css";
 import { about, machine } from "./about.js";
 import { blocks } from "./blocks.js";
+import { brief } from "./brief.js";
 import { published } from "./cases.js";
 import { forget, redraw } from "./chart.js";
 import { el } from "./dom.js";
@@ -55,6 +56,7 @@ function page() {
     el("header", {}, el("h1", {}, document.title), el("div", { class: "controls" }, languageButton(t), themeButton(t))),
     ...views.flatMap((view, n) => [
       n > 0 && el("h1", {}, view.titles[shown.language]),
+      brief(view, shown.language),
       machine(t, view),
       recommended(t, view),
       published(t, view),

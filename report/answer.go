@@ -1,0 +1,275 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/weigh"
+)
+
+// answer is what a report says first: what every network costs on every path, and
+// what follows from that. Each of its facts is one of the matrix.
+type answer struct {
+	matrix
+	ratios, times resolution
+	most          *place // the largest toll of a network that is slower; nil: none is
+	cause         *result.Finding
+	least         []cheapest
+	without       *cheapest // the same for hosts that are not neighbours on one link, if other networks
+	faster        []gain
+	open          undecided
+	failed        []failure
+}
+
+// resolution is from which toll on a verdict is to be expected: the margin and half
+// an interval.
+type resolution struct {
+	median, worst float64        // of the metric's unit, or a ratio; 0: unknown
+	where         string         // the path of the worst
+	metric        *result.Metric // the first of those that it is of
+}
+
+// cheapest are the networks that cost least on some paths, and cannot be distinguished.
+type cheapest struct {
+	networks, paths []string
+}
+
+// failure is a network that could not be measured on a path.
+type failure struct {
+	network, path, reason string
+}
+
+// gain is a network that is faster than the baseline.
+type gain struct {
+	place
+	dearer bool // it takes more CPU for the same work
+}
+
+// undecided counts what was inconclusive, and what would change that.
+type undecided struct {
+	done      int // blocks
+	tolls, of int
+	blocks    int           // with which most of those that can have a verdict would; 0: none can
+	then      int           // how many those are
+	takes     time.Duration // that so many blocks take; 0: unknown
+}
+
+// answerOf finds the facts of a result; ok is false where it has no tolls.
+func answerOf(res *result.Result, groups []*weigh.Group) (a answer, ok bool) {
+	a.matrix = matrixOf(groups)
+	if len(a.rows) == 0 {
+		return a, false
+	}
+	a.resolve()
+	a.findOpen(res)
+	if a.ratios.median+a.times.median > 0 { // else nothing has an interval
+		a.findMost()
+		a.findLeast(res.Plan.Margin)
+		a.findFaster()
+	}
+	a.findFailed()
+	return a, true
+}
+
+// findFailed lists the cells that failed, one for each network and path.
+func (a *answer) findFailed() {
+	for _, r := range a.rows {
+		for n, f := range r.fields {
+			at := slices.IndexFunc(f.cells, func(c *result.Cell) bool { return c != nil && c.Status == result.StatusFailed })
+			if at >= 0 {
+				a.failed = append(a.failed, failure{r.label, a.columns[n].path, f.cells[at].Reason})
+			}
+		}
+	}
+}
+
+// resolve finds how finely the tolls of the matrix are known.
+func (a *answer) resolve() {
+	var ratios, times []float64
+	for p := range a.tolls() {
+		if p.metric.Unit == "s" && p.metric == p.field.added {
+			times = a.times.add(times, p, finestAdded(p.metric))
+		} else {
+			ratios = a.ratios.add(ratios, p, finestRatio(p.metric.Toll))
+		}
+	}
+	if len(ratios) > 0 {
+		a.ratios.median = median(ratios)
+	}
+	if len(times) > 0 {
+		a.times.median = median(times)
+	}
+}
+
+func (r *resolution) add(all []float64, p place, finest float64) []float64 {
+	if !(finest > 0) || math.IsInf(finest, 0) {
+		return all
+	}
+	if r.metric == nil {
+		r.metric = p.metric
+	}
+	r.worst = max(r.worst, finest)
+	return append(all, finest)
+}
+
+// finestRatio is the least toll with a verdict where this one was measured; 0:
+// it has no interval.
+func finestRatio(t *result.Toll) float64 {
+	if t.Low == nil || t.High == nil {
+		return 0
+	}
+	return t.Margin + math.Abs(*t.High-*t.Low)/2
+}
+
+// finestAdded is the same as a difference in the metric's unit.
+func finestAdded(m *result.Metric) float64 {
+	d := m.Toll.Delta
+	if d.Low == nil || d.High == nil || m.Baseline == nil {
+		return 0
+	}
+	return m.Toll.Margin*m.Baseline.Value + math.Abs(*d.High-*d.Low)/2
+}
+
+// findMost finds the largest toll, and the finding that explains most of it.
+func (a *answer) findMost() {
+	for p := range a.tolls() {
+		if p.metric.Toll.Verdict == string(stats.Slower) && !p.row.standIn && (a.most == nil || p.metric.Toll.Value > a.most.metric.Toll.Value) {
+			a.most = &p
+		}
+	}
+	if a.most == nil {
+		return
+	}
+	for _, c := range a.most.field.measured() {
+		for i, f := range c.Findings {
+			if a.cause == nil || f.Share > a.cause.Share || f.Share == a.cause.Share && f.Confidence > a.cause.Confidence {
+				a.cause = &c.Findings[i]
+			}
+		}
+	}
+}
+
+// mostLeast is up to how many networks are named as the cheapest: if more cannot be
+// distinguished, the run does not know it.
+const mostLeast = 2
+
+// findLeast finds the networks that cost least on each path.
+func (a *answer) findLeast(margin float64) {
+	for _, c := range a.columns {
+		if c.under != a.columns[0].under {
+			continue
+		}
+		networks := leastOf(c.groups, nil, margin)
+		if len(networks) == 0 || len(networks) > mostLeast || a.most.on(c.path, networks) {
+			continue
+		}
+		at := slices.IndexFunc(a.least, func(l cheapest) bool { return slices.Equal(l.networks, networks) })
+		if at < 0 {
+			at = len(a.least)
+			a.least = append(a.least, cheapest{networks: networks})
+		}
+		a.least[at].paths = append(a.least[at].paths, c.path)
+		if c.path == network.CrossHost {
+			if apart := leastOf(c.groups, []string{"no-l2"}, margin); len(apart) > 0 && len(apart) <= mostLeast && !slices.Equal(apart, networks) {
+				a.without = &cheapest{apart, []string{c.path}}
+			}
+		}
+	}
+}
+
+// on reports whether a toll is one of some networks on a path: what costs most in one
+// respect is not called the cheapest for another.
+func (p *place) on(path string, networks []string) bool {
+	return p != nil && p.column.path == path && slices.Contains(networks, p.row.network)
+}
+
+// leastOf are the networks that are in the first place of each group, where there is
+// any other network.
+func leastOf(groups []*weigh.Group, demands []string, margin float64) []string {
+	var least []string
+	for n, g := range groups {
+		first, several := firstOf(g.Rank(demands, margin))
+		switch {
+		case !several && len(demands) == 0:
+			return nil
+		case n == 0:
+			least = first
+		default:
+			least = slices.DeleteFunc(least, func(name string) bool { return !slices.Contains(first, name) })
+		}
+	}
+	return least
+}
+
+// firstOf are the networks in the first place of a ranking, and whether it has
+// several: containers without a network between them are no choice.
+func firstOf(r result.Ranking) (first []string, several bool) {
+	var all []string
+	place := 0
+	for _, one := range r.Ranked {
+		if n, _ := network.Find(one.Network); n.Least {
+			continue
+		}
+		if place == 0 {
+			place = one.Place
+		}
+		if one.Place == place && !slices.Contains(first, one.Network) {
+			first = append(first, one.Network)
+		}
+		if !slices.Contains(all, one.Network) {
+			all = append(all, one.Network)
+		}
+	}
+	return first, len(all) > 1
+}
+
+// findFaster finds the networks that were faster than the baseline.
+func (a *answer) findFaster() {
+	for p := range a.tolls() {
+		if p.metric.Toll.Verdict != string(stats.Faster) {
+			continue
+		}
+		g := gain{place: p}
+		for _, c := range p.field.measured() {
+			if m := weigh.Metric(c, weigh.CostName(c)); m != nil && m.Toll != nil && m.Toll.Value > 0 {
+				g.dearer = true
+			}
+		}
+		a.faster = append(a.faster, g)
+	}
+}
+
+// findOpen counts the inconclusive tolls, and finds how many blocks would decide
+// three in four of those that blocks can decide.
+func (a *answer) findOpen(res *result.Result) {
+	a.open.done = measured(res)
+	var needed []int
+	for p := range a.tolls() {
+		a.open.of++
+		if inconclusive(p.metric.Toll) {
+			a.open.tolls++
+			if n := p.metric.Toll.BlocksToSay; n > 0 {
+				needed = append(needed, n)
+			}
+		}
+	}
+	if len(needed) == 0 {
+		return
+	}
+	slices.Sort(needed)
+	a.open.blocks = needed[(3*len(needed)-1)/4]
+	for _, n := range needed {
+		if n <= a.open.blocks {
+			a.open.then++
+		}
+	}
+	begun, err := time.Parse(time.RFC3339, res.Started)
+	ended, err2 := time.Parse(time.RFC3339, res.Finished)
+	if done := a.open.done; err == nil && err2 == nil && done > 0 && ended.After(begun) {
+		a.open.takes = ended.Sub(begun) / time.Duration(done) * time.Duration(a.open.blocks)
+	}
+}

@@ -1,0 +1,260 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+)
+
+// answer prints the answer of a result.
+func (p *page) answer(a answer) {
+	p.title(p.answerTitle(a))
+	p.print(p.matrix(a.matrix))
+	p.item("  ", p.marks(a))
+	p.line("")
+	for _, text := range p.sentences(a) {
+		p.item("- ", text)
+	}
+}
+
+// mostReminders is how many warnings are below an answer, and how many networks that
+// were left out; the tables have all.
+const mostReminders = 2
+
+// reminders prints what fixes changed, the first warnings about the whole run, and
+// what was left out of it.
+func (p *page) reminders(res *result.Result) {
+	for _, c := range causes(res) {
+		if c.Verified != nil {
+			p.item("- ", p.join(c.ID, p.say("lead_verified")+p.verified(c.Verified)))
+		}
+	}
+	for n, text := range res.Warnings {
+		if n == mostReminders {
+			p.item("- ", p.say("answer_warnings", "warnings", p.count("other_warning", len(res.Warnings)-n)))
+			break
+		}
+		p.item("- ", p.say("answer_warning", "text", clip(clean(text), 200)))
+	}
+	left := res.Plan.Skipped
+	if len(left) > mostReminders {
+		p.item("- ", p.say("answer_left_out", "networks", p.count("network", len(left))))
+		return
+	}
+	for _, s := range left {
+		p.item("- ", p.say("answer_left", "network", clip(clean(s.Name), 24), "reason", clip(clean(s.Reason), 200)))
+	}
+}
+
+// answerTitle says what the numbers of the matrix are.
+func (w words) answerTitle(a answer) string {
+	return w.say("answer_title", "baseline", network.Baseline, "numbers", w.numbersOf(a))
+}
+
+// numbersOf names the two numbers of a field.
+func (w words) numbersOf(a answer) string {
+	var ratios, added []string
+	for p := range a.tolls() {
+		name := w.heading(p.metric.Name)
+		if p.metric == p.field.ratio && !slices.Contains(ratios, name) {
+			ratios = append(ratios, name)
+		}
+		if p.metric == p.field.added && !slices.Contains(added, name) {
+			added = append(added, name)
+		}
+	}
+	var texts []string
+	if len(ratios) > 0 {
+		texts = append(texts, w.say("answer_ratio", "metrics", w.list(ratios)))
+	}
+	if len(added) > 0 {
+		texts = append(texts, w.say("answer_added", "metrics", w.list(added), "unit", a.timeScale().unit))
+	}
+	return w.join(texts...)
+}
+
+// marks says what the marks of the matrix mean, and from which toll on there are
+// numbers.
+func (w words) marks(a answer) string {
+	texts := []string{w.say("answer_equal"), w.say("answer_dot")}
+	if slices.ContainsFunc(a.rows, func(r matrixRow) bool { return r.standIn }) {
+		texts = append(texts, w.say("answer_stand_in"))
+	}
+	if len(a.failed) > 0 {
+		texts = append(texts, w.say("answer_broken"))
+	}
+	return strings.Join(texts, w.say("semicolon")) + w.say("full_stop")
+}
+
+// sentences say what follows from the matrix.
+func (w words) sentences(a answer) []string {
+	var all []string
+	for _, text := range []string{w.finest(a), strings.TrimSpace(w.most(a) + " " + w.why(a)), w.cheapest(a), w.gains(a), w.inconclusive(a), w.failures(a)} {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// finest is how fine the run was.
+func (w words) finest(a answer) string {
+	var texts []string
+	for _, r := range []resolution{a.ratios, a.times} {
+		if !(r.median > 0) {
+			continue
+		}
+		unit := scaleFor("ratio")
+		if r.metric.Unit == "s" {
+			unit = a.timeScale()
+		}
+		worst := ""
+		if r.worst >= 1.5*r.median {
+			worst = w.aside(w.say("answer_worst", "worst", unit.rough(r.worst)))
+		}
+		texts = append(texts, w.say("answer_finest", "least", unit.rough(r.median), "metric", w.heading(r.metric.Name), "worst", worst))
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return w.say("answer_detects", "tolls", strings.Join(texts, w.say("and")))
+}
+
+// most is the largest toll.
+func (w words) most(a answer) string {
+	switch {
+	case a.ratios.median+a.times.median == 0:
+		return ""
+	case a.most == nil:
+		return w.say("answer_none", "baseline", network.Baseline)
+	}
+	var tolls []string
+	f := a.most.field
+	if f.ratio != nil && decided(f.ratio.Toll) {
+		t := f.ratio.Toll
+		tolls = append(tolls, w.say("answer_share", "share", shareText(t.Value, t.Low, t.High), "metric", w.heading(f.ratio.Name)))
+	}
+	if f.added != nil && decided(f.added.Toll) {
+		s, d := a.timeScale(), f.added.Toll.Delta
+		number, ends := s.difference(d.Value, d.Low, d.High)
+		tolls = append(tolls, w.say("answer_time", "time", strings.TrimSpace(number+" "+s.unit+" "+ends), "metric", w.heading(f.added.Name)))
+	}
+	return w.say("answer_most", "network", a.most.row.label, "path", clean(a.most.column.path), "tolls", strings.Join(tolls, w.say("and")))
+}
+
+// mostCause is where a cause and a fix are cut, in columns: the findings have all.
+const mostCause = 150
+
+// why is the cause of the largest toll and what to do about it.
+func (w words) why(a answer) string {
+	switch {
+	case a.most == nil:
+		return ""
+	case a.cause == nil:
+		return w.say("answer_trace", "network", clean(a.most.row.network), "path", clean(a.most.column.path))
+	}
+	cause := w.of(clean(a.cause.ID), clip(clean(a.cause.Cause), mostCause))
+	text := w.say("answer_cause", "cause", cause)
+	if a.cause.Share > 0 {
+		text = w.say("answer_share_cause", "cause", cause, "share", percent(a.cause.Share))
+	}
+	if a.cause.Fix != "" {
+		text += " " + w.say("answer_fix", "fix", clip(clean(a.cause.Fix), mostCause))
+	}
+	return text
+}
+
+// cheapest is which network to take.
+func (w words) cheapest(a answer) string {
+	var texts []string
+	for _, l := range a.least {
+		texts = append(texts, w.say("answer_on", "networks", w.list(clipped(l.networks)), "paths", w.list(clipped(l.paths))))
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	text := w.say("answer_least", "list", strings.Join(texts, w.say("semicolon")))
+	if a.without != nil {
+		text += w.say("answer_without", "networks", w.list(clipped(a.without.networks)))
+	}
+	return text
+}
+
+func clipped(names []string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, clip(clean(name), mostLabel))
+	}
+	return all
+}
+
+// gains are the networks that were faster than the baseline, and why that is no
+// gain.
+func (w words) gains(a answer) string {
+	if len(a.faster) == 0 {
+		return ""
+	}
+	dearer := false
+	var texts []string
+	for _, g := range a.faster {
+		t := g.metric.Toll
+		if text := w.say("answer_gain", "network", g.row.label, "share", percent(math.Abs(t.Value)), "path", clean(g.column.path)); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+		dearer = dearer || g.dearer
+	}
+	if more := len(texts) - 2; more > 0 {
+		texts = append(texts[:2], w.say("answer_more", "n", strconv.Itoa(more)))
+	}
+	text := w.say("answer_faster", "list", w.join(texts...), "baseline", network.Baseline)
+	if dearer {
+		text += w.say("answer_dearer")
+	}
+	return text
+}
+
+// inconclusive is what has no verdict, and what would change that.
+func (w words) inconclusive(a answer) string {
+	u := a.open
+	if u.tolls == 0 {
+		return w.say("answer_all_decided")
+	}
+	if a.ratios.median+a.times.median == 0 {
+		return w.say("few_blocks", "blocks", w.count("block", u.done), "n", strconv.Itoa(stats.MinBlocks)) + w.say("full_stop")
+	}
+	text := w.say("answer_inconclusive", "n", strconv.Itoa(u.tolls), "comparisons", w.count("comparison", u.of))
+	if u.blocks > 0 {
+		took := ""
+		if u.takes > 0 {
+			took = w.aside(w.say("answer_takes", "time", w.minutes(u.takes)))
+		}
+		text += w.say("answer_blocks", "n", strconv.Itoa(u.then), "blocks", strconv.Itoa(u.blocks), "takes", took)
+	}
+	return text + w.say("full_stop")
+}
+
+// minutes is a time that people wait for.
+func (w words) minutes(d time.Duration) string {
+	if d < 90*time.Second {
+		return scaleFor("s", 1).withUnit(math.Ceil(d.Seconds()))
+	}
+	return w.count("minute", int(math.Ceil(d.Minutes())))
+}
+
+// failures is why a network could not be measured, and how many others there are.
+func (w words) failures(a answer) string {
+	if len(a.failed) == 0 {
+		return ""
+	}
+	f, more := a.failed[0], ""
+	if n := len(a.failed) - 1; n > 0 {
+		more = w.aside(w.say("answer_more", "n", strconv.Itoa(n)))
+	}
+	return w.say("answer_failed", "network", f.network, "path", clean(f.path), "reason", clip(clean(f.reason), mostCause), "more", more)
+}
