@@ -29,7 +29,6 @@ type answer struct {
 // an interval.
 type resolution struct {
 	median, worst float64        // of the metric's unit, or a ratio; 0: unknown
-	where         string         // the path of the worst
 	metric        *result.Metric // the first of those that it is of
 }
 
