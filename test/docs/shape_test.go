@@ -16,15 +16,18 @@ var shaping = []struct {
 	{regexp.MustCompile(`(?m)^ +\*\d+ .*\n(     .*\n)*`), ""},                                   // footnotes
 	{regexp.MustCompile(`\*\d+`), ""},                                                           // and their marks
 	{regexp.MustCompile(`(?m)^ +\?: inconclusive.*\n`), ""},                                     // the legend of ?
-	{regexp.MustCompile(`(?s)Machine: .*?\nSet-up: `), "Machine: \nSet-up: "},                   // this machine
+	{regexp.MustCompile(`(?m)^- .*\n(  .*\n)*`), ""},                                            // what follows from the tolls
+	{regexp.MustCompile(`(?m)^  = no toll .*\n(  .*\n)*`), ""},                                  // the marks of a matrix
+	{regexp.MustCompile(`(?s)Machine: [^\n]*\n(?:[^\n]+\n)*?\nTolls`), "Tolls"},                 // this machine, above a matrix
+	{regexp.MustCompile(`(?s)Machine: .*?\nSet-up: `), "Machine: \nSet-up: "},                   // and above tables
 	{regexp.MustCompile(`(?s)(Quiet|Fairly quiet|Noisy) machine: .*?\nA toll`), "A toll"},       // its noise
 	{regexp.MustCompile(`(?s)(\d+ comparisons?), .*?(\n\n|\n  host is|\n  \d+ block)`), "$1$2"}, // margins
 	{regexp.MustCompile(`(?m)^(\S+, nic \w+, mtu \d+): .*$`), "$1"},
 	{regexp.MustCompile(`comparisons?\b`), "comparisons"},
-	{regexp.MustCompile(`(?m)^ {8,}.*\n( +network.*\n)?`), "columns\n"},                          // which columns fit
-	{regexp.MustCompile(`(?m)^( +(?:[├└│] ?)*)([a-z]+)( \(as [^)]*\))?  +[-+±\d].*$`), "$1$2$3"}, // rows
-	{regexp.MustCompile(`[-+±]?\d[\d.]*`), "N"},                                                  // numbers
-	{regexp.MustCompile(`\b[GMk]bit`), "bit"},                                                    // and units
+	{regexp.MustCompile(`(?m)^ {8,}.*\n( +network.*\n)?`), "columns\n"},                                              // which columns fit
+	{regexp.MustCompile(`(?m)^( +(?:[├└│] ?)*)([a-z]+(?:, nic [a-z]+)?)( \(as [^)]*\))?  +[-+±\d·=!].*$`), "$1$2$3"}, // rows
+	{regexp.MustCompile(`[-+±]?\d[\d.]*`), "N"},                                                                      // numbers
+	{regexp.MustCompile(`\b[GMk]bit`), "bit"},                                                                        // and units
 	{regexp.MustCompile(`\b(N?)[mun]?s\b`), "${1}s"},
 }
 
@@ -119,5 +122,52 @@ result: x.json
 		if missing, ok := fits(c.shown, printed); ok != c.ok {
 			t.Errorf("%s: %v, want %v (%s)", c.name, ok, c.ok, missing)
 		}
+	}
+}
+
+// An answer's matrix keeps its rows, whatever was inconclusive.
+func TestShapeOfAnAnswer(t *testing.T) {
+	const printed = `tare quick: 3 networks
+Machine: Linux 6.1, CPU A B,
+2 CPUs.
+Noisy machine: ±3 %.
+
+Tolls compared with host: throughput in %, round trip p50 in us; + is worse
+                  same host  cross
+                             host
+  network            %   us     %   us
+  bridge             =    ·
+  vxlan            +14 +1.6     · +5.0
+  vxlan, nic tso                !    !
+  = no toll beyond the margin; · inconclusive in this run; !
+  failed.
+
+- This run can detect tolls of 3 %
+  of throughput.
+
+result: x.json
+`
+	const other = `tare quick: 4 networks
+Machine: Linux 7.2.
+Quiet machine: ±0.1 %.
+
+Tolls compared with host: throughput in %, round trip p50 in us; + is worse
+           same host  cross
+                      host
+  network          %   us     %   us
+  bridge           ·    =
+  vxlan            ·    ·    +1   +5
+  vxlan, nic tso              ·    ·
+  = no toll beyond the margin; · inconclusive in this run.
+
+- No comparison is inconclusive.
+
+result: x.json
+`
+	if missing, ok := fits(other, printed); !ok {
+		t.Errorf("other numbers differ: %s", missing)
+	}
+	if _, ok := fits(strings.Replace(printed, "  bridge ", "  macvlan", 1), printed); ok {
+		t.Error("another row has the same shape")
 	}
 }
