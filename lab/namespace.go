@@ -24,9 +24,9 @@ type Namespace struct {
 	cgroup string // that what runs in it starts in; empty: that of the keeper
 
 	net      *os.File
-	nft      sync.Mutex // held while rules of nftables are changed
-	mounting sync.Mutex // the first user makes the mounts
-	mount    *os.File   // nil until something runs in it
+	nft      *sync.Mutex // held while rules of nftables are changed
+	mounting sync.Mutex  // the first user makes the mounts
+	mount    *os.File    // nil until something runs in it
 	links    *netlink.Handle
 	devices  *devices
 	from     *Namespace // whose mounts it starts from; nil: the lab's
@@ -35,7 +35,7 @@ type Namespace struct {
 
 // emptyNamespace is one for which nothing has been created in the kernel yet.
 func emptyNamespace(name, cc string) *Namespace {
-	return &Namespace{Name: name, CC: cc, devices: &devices{index: map[string]int{}}}
+	return &Namespace{Name: name, CC: cc, nft: new(sync.Mutex), devices: &devices{index: map[string]int{}}}
 }
 
 // connectionSysctls are those of every namespace with sockets: no state carried

@@ -19,7 +19,7 @@ type answer struct {
 	most          *place // the largest toll of a network that is slower; nil: none is
 	cause         *result.Finding
 	least         []cheapest
-	without       *cheapest // the same for hosts that are not neighbours on one link, if other networks
+	without       []string // the cheapest between hosts that are not neighbours on one link, if others
 	faster        []gain
 	open          undecided
 	failed        []failure
@@ -28,8 +28,8 @@ type answer struct {
 // resolution is from which toll on a verdict is to be expected: the margin and half
 // an interval.
 type resolution struct {
-	median, worst float64        // of the metric's unit, or a ratio; 0: unknown
-	metric        *result.Metric // the first of those that it is of
+	median, worst float64 // of the metrics' unit, or a ratio; 0: unknown
+	metrics       []string
 }
 
 // cheapest are the networks that cost least on some paths, and cannot be distinguished.
@@ -45,7 +45,7 @@ type failure struct {
 // gain is a network that is faster than the baseline.
 type gain struct {
 	place
-	dearer bool // it takes more CPU for the same work
+	dearer bool // it is known to take more CPU for the same work
 }
 
 // undecided counts what was inconclusive, and what would change that.
@@ -65,23 +65,26 @@ func answerOf(res *result.Result, groups []*weigh.Group) (a answer, ok bool) {
 	}
 	a.resolve()
 	a.findOpen(res)
-	if a.ratios.median+a.times.median > 0 { // else nothing has an interval
+	if a.hasIntervals() {
 		a.findMost()
 		a.findLeast(res.Plan.Margin)
 		a.findFaster()
 	}
-	a.findFailed()
+	a.findFailed(res)
 	return a, true
 }
 
-// findFailed lists the cells that failed, one for each network and path.
-func (a *answer) findFailed() {
-	for _, r := range a.rows {
-		for n, f := range r.fields {
-			at := slices.IndexFunc(f.cells, func(c *result.Cell) bool { return c != nil && c.Status == result.StatusFailed })
-			if at >= 0 {
-				a.failed = append(a.failed, failure{r.label, a.columns[n].path, f.cells[at].Reason})
-			}
+// hasIntervals reports whether any toll of the matrix has an interval, without which
+// nothing follows from it.
+func (a *answer) hasIntervals() bool { return a.ratios.median > 0 || a.times.median > 0 }
+
+// findFailed lists what failed, each network and path once, whether the matrix has
+// them or not.
+func (a *answer) findFailed(res *result.Result) {
+	for _, c := range res.Cells {
+		known := slices.ContainsFunc(a.failed, func(f failure) bool { return f.network == c.Network && f.path == c.Path })
+		if c.Status == result.StatusFailed && !known {
+			a.failed = append(a.failed, failure{c.Network, c.Path, c.Reason})
 		}
 	}
 }
@@ -108,8 +111,8 @@ func (r *resolution) add(all []float64, p place, finest float64) []float64 {
 	if !(finest > 0) || math.IsInf(finest, 0) {
 		return all
 	}
-	if r.metric == nil {
-		r.metric = p.metric
+	if !slices.Contains(r.metrics, p.metric.Name) {
+		r.metrics = append(r.metrics, p.metric.Name)
 	}
 	r.worst = max(r.worst, finest)
 	return append(all, finest)
@@ -174,7 +177,7 @@ func (a *answer) findLeast(margin float64) {
 		a.least[at].paths = append(a.least[at].paths, c.path)
 		if c.path == network.CrossHost {
 			if apart := leastOf(c.groups, []string{"no-l2"}, margin); len(apart) > 0 && len(apart) <= mostLeast && !slices.Equal(apart, networks) {
-				a.without = &cheapest{apart, []string{c.path}}
+				a.without = apart
 			}
 		}
 	}
@@ -234,7 +237,7 @@ func (a *answer) findFaster() {
 		}
 		g := gain{place: p}
 		for _, c := range p.field.measured() {
-			if m := weigh.Metric(c, weigh.CostName(c)); m != nil && m.Toll != nil && m.Toll.Value > 0 {
+			if m := weigh.Metric(c, weigh.CostName(c)); m != nil && m.Toll != nil && m.Toll.Verdict == string(stats.Slower) {
 				g.dearer = true
 			}
 		}

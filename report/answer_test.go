@@ -66,13 +66,38 @@ func links() *result.Result {
 	for i := range all.Cells {
 		c := &all.Cells[i]
 		if m := weigh.Metric(c, "cpu_per_gbit"); m != nil && c.Network == "route" {
-			m.Toll.Value = 0.1
+			m.Toll.Value, m.Toll.Verdict = 0.1, string(stats.Slower)
 		}
 		if c.Network == "vxlan" && c.Params.Text("nic") == "tso" {
 			c.Findings = []result.Finding{{ID: "encapsulation-cost", Cause: "the interface cannot segment a tunnel's packets", Fix: "raise the MTU", Confidence: 0.65, Share: 0.4}}
 		}
 	}
 	return all
+}
+
+// What failed is named, although nothing else was measured on its path.
+func TestAnswerNamesFailures(t *testing.T) {
+	res := few()
+	res.Cells = append(res.Cells, result.Cell{
+		Network: "vxlan", Path: network.CrossHost, Workload: "tcp_rr", Status: result.StatusFailed, Reason: "no route to host",
+	})
+	text := renderAnswer(t, res, Options{})
+	if !strings.Contains(text, "Failed: vxlan on cross-host: no route to host") {
+		t.Errorf("the failure is missing:\n%s", text)
+	}
+}
+
+// Without a cost that is known to be higher, nothing is said of CPUs.
+func TestAnswerClaimsNoCPU(t *testing.T) {
+	res := links()
+	for i := range res.Cells {
+		if m := weigh.Metric(&res.Cells[i], "cpu_per_gbit"); m != nil && m.Toll != nil {
+			m.Toll.Verdict = string(stats.Inconclusive)
+		}
+	}
+	if text := renderAnswer(t, res, Options{}); !strings.Contains(text, "Faster than host: route by") || strings.Contains(text, "ore CPU") {
+		t.Errorf("the answer is\n%s", text)
+	}
 }
 
 // A result without tolls has its tables.

@@ -106,20 +106,22 @@ func (w words) sentences(a answer) []string {
 // finest is how fine the run was.
 func (w words) finest(a answer) string {
 	var texts []string
-	for _, r := range []resolution{a.ratios, a.times} {
+	add := func(r resolution, unit scale) {
 		if !(r.median > 0) {
-			continue
-		}
-		unit := scaleFor("ratio")
-		if r.metric.Unit == "s" {
-			unit = a.timeScale()
+			return
 		}
 		worst := ""
 		if r.worst >= 1.5*r.median {
 			worst = w.aside(w.say("answer_worst", "worst", unit.rough(r.worst)))
 		}
-		texts = append(texts, w.say("answer_finest", "least", unit.rough(r.median), "metric", w.heading(r.metric.Name), "worst", worst))
+		var names []string
+		for _, name := range r.metrics {
+			names = append(names, w.heading(name))
+		}
+		texts = append(texts, w.say("answer_finest", "least", unit.rough(r.median), "metric", w.list(names), "worst", worst))
 	}
+	add(a.ratios, scaleFor("ratio"))
+	add(a.times, a.timeScale())
 	if len(texts) == 0 {
 		return ""
 	}
@@ -129,18 +131,18 @@ func (w words) finest(a answer) string {
 // most is the largest toll.
 func (w words) most(a answer) string {
 	switch {
-	case a.ratios.median+a.times.median == 0:
+	case !a.hasIntervals():
 		return ""
 	case a.most == nil:
 		return w.say("answer_none", "baseline", network.Baseline)
 	}
 	var tolls []string
 	f := a.most.field
-	if f.ratio != nil && decided(f.ratio.Toll) {
+	if f.ratio != nil && differs(f.ratio.Toll) {
 		t := f.ratio.Toll
 		tolls = append(tolls, w.say("answer_share", "share", shareText(t.Value, t.Low, t.High), "metric", w.heading(f.ratio.Name)))
 	}
-	if f.added != nil && decided(f.added.Toll) {
+	if f.added != nil && differs(f.added.Toll) {
 		s, d := a.timeScale(), f.added.Toll.Delta
 		number, ends := s.difference(d.Value, d.Low, d.High)
 		tolls = append(tolls, w.say("answer_time", "time", strings.TrimSpace(number+" "+s.unit+" "+ends), "metric", w.heading(f.added.Name)))
@@ -157,7 +159,7 @@ func (w words) why(a answer) string {
 	case a.most == nil:
 		return ""
 	case a.cause == nil:
-		return w.say("answer_trace", "network", clean(a.most.row.network), "path", clean(a.most.column.path))
+		return w.say("answer_trace", "flags", a.most.flags())
 	}
 	cause := w.of(clean(a.cause.ID), clip(clean(a.cause.Cause), mostCause))
 	text := w.say("answer_cause", "cause", cause)
@@ -166,6 +168,15 @@ func (w words) why(a answer) string {
 	}
 	if a.cause.Fix != "" {
 		text += " " + w.say("answer_fix", "fix", clip(clean(a.cause.Fix), mostCause))
+	}
+	return text
+}
+
+// flags choose the cell of a toll.
+func (p *place) flags() string {
+	text := "--networks " + clip(clean(p.row.network), mostLabel) + " --paths " + clean(p.column.path)
+	if nic := p.field.measured()[0].Params.Text("nic"); nic != "" {
+		text += " --nic " + clean(nic)
 	}
 	return text
 }
@@ -181,7 +192,7 @@ func (w words) cheapest(a answer) string {
 	}
 	text := w.say("answer_least", "list", strings.Join(texts, w.say("semicolon")))
 	if a.without != nil {
-		text += w.say("answer_without", "networks", w.list(clipped(a.without.networks)))
+		text += w.say("answer_without", "networks", w.list(clipped(a.without)))
 	}
 	return text
 }
@@ -194,23 +205,26 @@ func clipped(names []string) []string {
 	return all
 }
 
-// gains are the networks that were faster than the baseline, and why that is no
-// gain.
+// mostGains is how many of the networks that were faster are named.
+const mostGains = 2
+
+// gains are the networks that were faster than the baseline. Where that took more
+// CPU, it is said what it is worth.
 func (w words) gains(a answer) string {
 	if len(a.faster) == 0 {
 		return ""
 	}
-	dearer := false
 	var texts []string
-	for _, g := range a.faster {
-		t := g.metric.Toll
-		if text := w.say("answer_gain", "network", g.row.label, "share", percent(math.Abs(t.Value)), "path", clean(g.column.path)); !slices.Contains(texts, text) {
-			texts = append(texts, text)
+	dearer := false
+	for _, g := range a.faster[:min(len(a.faster), mostGains)] {
+		text := w.say("answer_gain", "network", g.row.label, "share", percent(math.Abs(g.metric.Toll.Value)), "path", clean(g.column.path))
+		if g.dearer {
+			dearer, text = true, text+w.aside(w.say("answer_more_cpu"))
 		}
-		dearer = dearer || g.dearer
+		texts = append(texts, text)
 	}
-	if more := len(texts) - 2; more > 0 {
-		texts = append(texts[:2], w.say("answer_more", "n", strconv.Itoa(more)))
+	if more := len(a.faster) - mostGains; more > 0 {
+		texts = append(texts, w.say("answer_more", "n", strconv.Itoa(more)))
 	}
 	text := w.say("answer_faster", "list", w.join(texts...), "baseline", network.Baseline)
 	if dearer {
@@ -225,7 +239,7 @@ func (w words) inconclusive(a answer) string {
 	if u.tolls == 0 {
 		return w.say("answer_all_decided")
 	}
-	if a.ratios.median+a.times.median == 0 {
+	if !a.hasIntervals() && u.done < stats.MinBlocks {
 		return w.say("few_blocks", "blocks", w.count("block", u.done), "n", strconv.Itoa(stats.MinBlocks)) + w.say("full_stop")
 	}
 	text := w.say("answer_inconclusive", "n", strconv.Itoa(u.tolls), "comparisons", w.count("comparison", u.of))
@@ -256,5 +270,5 @@ func (w words) failures(a answer) string {
 	if n := len(a.failed) - 1; n > 0 {
 		more = w.aside(w.say("answer_more", "n", strconv.Itoa(n)))
 	}
-	return w.say("answer_failed", "network", f.network, "path", clean(f.path), "reason", clip(clean(f.reason), mostCause), "more", more)
+	return w.say("answer_failed", "network", clip(clean(f.network), mostLabel), "path", clean(f.path), "reason", clip(clean(f.reason), mostCause), "more", more)
 }

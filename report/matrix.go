@@ -74,20 +74,14 @@ func matrixOf(groups []*weigh.Group) matrix {
 
 // hasTolls reports whether a network other than the baseline has a toll.
 func hasTolls(s section) bool {
-	return slices.ContainsFunc(rowsOf(s), func(r row) bool {
-		return r.network != network.Baseline && slices.ContainsFunc(s, func(g *weigh.Group) bool {
-			return slices.ContainsFunc(r.cells, func(c *result.Cell) bool {
-				return c != nil && slices.Contains(g.Cells, c) && tollOf(c, headline(g)) != nil
-			})
-		})
-	})
-}
-
-func tollOf(c *result.Cell, metric string) *result.Toll {
-	if m := weigh.Metric(c, metric); m != nil && c.Status == result.StatusOK {
-		return m.Toll
+	for _, r := range rowsOf(s) {
+		for slot, g := range s {
+			if r.network != network.Baseline && r.toll(slot, headline(g)) != nil {
+				return true
+			}
+		}
 	}
-	return nil
+	return false
 }
 
 // under names the workloads of a section.
@@ -110,6 +104,10 @@ func otherThan(first, g *weigh.Group) string {
 	return strings.Join(texts, ", ")
 }
 
+// mostRow is what a row's label may take of the matrix: a setting of the lab may
+// follow the network's name.
+const mostRow = mostLabel + 8
+
 // add puts a section into a column.
 func (m *matrix) add(column int, s section, setting string) {
 	for _, r := range rowsOf(s) {
@@ -120,7 +118,7 @@ func (m *matrix) add(column int, s section, setting string) {
 		if setting != "" {
 			label += ", " + clean(setting)
 		}
-		label = clip(label, mostLabel+8)
+		label = clip(label, mostRow)
 		at := slices.IndexFunc(m.rows, func(row matrixRow) bool {
 			return row.network == r.network && row.label == label && (len(row.fields) <= column || row.fields[column].cells == nil)
 		})
@@ -197,7 +195,7 @@ func (f matrixField) failedAt(slot int) bool {
 	return slot < len(f.cells) && f.cells[slot] != nil && f.cells[slot].Status == result.StatusFailed
 }
 
-// decided reports whether a toll has a verdict other than equal or inconclusive.
-func decided(t *result.Toll) bool {
+// differs reports whether a toll has the verdict slower or faster.
+func differs(t *result.Toll) bool {
 	return t.Verdict == string(stats.Slower) || t.Verdict == string(stats.Faster)
 }

@@ -114,7 +114,7 @@ func markOr(t *result.Toll, value float64) string {
 	switch {
 	case t.Verdict == string(stats.Equal):
 		return "="
-	case !decided(t):
+	case !differs(t):
 		return "·"
 	}
 	return brief(value)
@@ -154,7 +154,7 @@ func heat(f matrixField) style {
 func largest(f matrixField) float64 {
 	most := 0.0
 	for _, m := range []*result.Metric{f.ratio, f.added} {
-		if m != nil && decided(m.Toll) {
+		if m != nil && differs(m.Toll) {
 			most = max(most, m.Toll.Value)
 		}
 	}
