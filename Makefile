@@ -23,14 +23,14 @@ RACE := ./agent ./result ./test/verdict ./wire
 ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/agreement ./test/everything ./traffic ./workload
 
 # make lint vets.
-GO_TEST := go test -count=1 -vet=off -ldflags='-s -w' -timeout 9m
+GO_TEST := go test -count=1 -vet=off -trimpath -ldflags='-s -w' -timeout 9m
 
 .PHONY: quick lab test lint fuzz build bench diagnosis packages parts bpf web
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick:
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
-	go test -vet=off -ldflags='-s -w' -skip '$(NOT_QUICK)' ./...
+	go test -vet=off -trimpath -ldflags='-s -w' -skip '$(NOT_QUICK)' ./...
 
 # Needs root.
 lab: build
