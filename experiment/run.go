@@ -94,6 +94,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
 	}
 	r.finishNoise()
+	r.failUnmeasured()
 	r.last = true
 	r.weigh()
 	Referee(r.res)
@@ -317,6 +318,16 @@ func (r *runner) keep(v visit, sample result.Sample, err error, block, order int
 	r.missed[cell] = append(r.missed[cell], fmt.Sprintf("missed: block %d has no window: %v", block+1, err))
 	if final(err) || len(r.missed[cell]) > mostMisses {
 		cell.Status, cell.Reason = result.StatusFailed, err.Error()
+	}
+}
+
+// failUnmeasured fails the cells whose every run was missed, so that they have a reason:
+// a plan of one block misses too few for keep to do so.
+func (r *runner) failUnmeasured() {
+	for _, cell := range r.cells {
+		if missed := r.missed[cell]; cell.Status == result.StatusOK && len(cell.Samples) == 0 && len(missed) > 0 {
+			cell.Status, cell.Reason = result.StatusFailed, missed[len(missed)-1]
+		}
 	}
 }
 

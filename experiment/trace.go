@@ -52,6 +52,7 @@ func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
 	}
 	r.finishNoise()
+	r.failUnmeasured()
 	r.last = true
 	r.weigh()
 	t.fillTraces()

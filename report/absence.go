@@ -52,6 +52,9 @@ func (w words) reasonOf(c *result.Cell) string {
 	status, reason := w.state(c.Status), clean(c.Reason)
 	if c.Status == result.StatusOK {
 		status = w.say("nothing_measured")
+		if len(c.Samples) > 0 { // a median needs twenty in each window
+			reason = w.say("too_few_events")
+		}
 	}
 	reason = cmp.Or(reason, w.say("no_reason"))
 	return w.of(status, reason)

@@ -1,6 +1,10 @@
 package report
 
-import "testing"
+import (
+	"testing"
+
+	"tare/result"
+)
 
 func TestParametersOfANetworkStayReadable(t *testing.T) {
 	for want, r := range map[string]row{
@@ -12,6 +16,21 @@ func TestParametersOfANetworkStayReadable(t *testing.T) {
 	} {
 		if got := r.name(); got != want {
 			t.Errorf("%s with %q is labelled %q, want %q", r.network, r.settings, got, want)
+		}
+	}
+}
+
+func TestReasonOfACellWithoutANumber(t *testing.T) {
+	w := wordsOf("en")
+	for want, cell := range map[string]result.Cell{
+		"failed: no route to host":             {Status: result.StatusFailed, Reason: "no route to host"},
+		"nothing measured: no reason recorded": {Status: result.StatusOK},
+		"nothing measured: too few round trips or requests in a window for a median: use a longer --duration": {
+			Status: result.StatusOK, Samples: []result.Sample{{Metrics: map[string]float64{"rate": 100}}},
+		},
+	} {
+		if got := w.reasonOf(&cell); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
