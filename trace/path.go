@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/cilium/ebpf"
 )
@@ -146,11 +147,62 @@ func (t *Tracer) Follow(pass Pass, run func() error) (p Path, err error) {
 	if err != nil {
 		return p, err
 	}
-	err = errors.Join(during(t.path, run), detach())
+	err = errors.Join(during(t.path, func() error { return errors.Join(run(), t.settle()) }), detach())
 	if err != nil {
 		return p, err
 	}
 	return t.readPath()
+}
+
+// How long packets are waited for that are under way when a run has ended: at most, and
+// while none of them arrives. How often they are looked for.
+const (
+	settleMost  = 200 * time.Millisecond
+	settleStill = 30 * time.Millisecond
+	settleStep  = 2 * time.Millisecond
+)
+
+// trip is a value of the map trips.
+type trip struct {
+	Began, Last     uint64
+	Steps, Response uint32
+	Step            [64]struct{ Point, Device, Network, Took uint32 }
+}
+
+// settle waits until no packet is under way: on a busy machine some still wait in a
+// CPU's backlog when the run has ended, and may be lost there. Of TCP's packets some
+// seem to be under way for ever, since they were joined to others in the socket.
+func (t *Tracer) settle() error {
+	begun := time.Now()
+	for before, since := -1, begun; time.Since(begun) < settleMost && time.Since(since) < settleStill; time.Sleep(settleStep) {
+		under, err := t.underWay()
+		if err != nil || under == 0 {
+			return err
+		}
+		if under != before {
+			before, since = under, time.Now()
+		}
+	}
+	return nil
+}
+
+// underWay counts the packets between two points of their way: not yet in a socket.
+func (t *Tracer) underWay() (packets int, err error) {
+	var packet uint64
+	var on trip
+	entries := t.path.Maps["trips"].Iterate()
+	for entries.Next(&packet, &on) {
+		if n := on.Steps; n > 0 && n <= uint32(len(on.Step)) && Point(on.Step[n-1].Point) < pointReady {
+			packets++
+		}
+	}
+	switch err := entries.Err(); {
+	case errors.Is(err, ebpf.ErrIterationAborted): // entries came and went
+		return packets + 1, nil
+	case err != nil:
+		return packets, fmt.Errorf("read which packets are under way: %w", err)
+	}
+	return packets, nil
 }
 
 func number(is bool) uint32 {

@@ -78,7 +78,7 @@ func socket(t *testing.T) int {
 const patience = 10
 
 // pair is a server's socket on the port and a client's connected to it.
-func pair(t *testing.T) (server, client int) {
+func pair(t *testing.T, port int) (server, client int) {
 	at := &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
 	server, client = socket(t), socket(t)
 	if err := unix.Bind(server, at); err != nil {
@@ -95,12 +95,32 @@ func pair(t *testing.T) (server, client int) {
 	return server, client
 }
 
+// onOneCPU keeps the calling thread, which ends with the test, on one of its CPUs.
+func onOneCPU(t *testing.T) {
+	var may, one unix.CPUSet
+	err := unix.SchedGetaffinity(0, &may)
+	for cpu := 0; err == nil && one.Count() == 0; cpu++ {
+		if may.IsSet(cpu) {
+			one.Set(cpu)
+			err = unix.SchedSetaffinity(0, &one)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // flood sends datagrams to a socket that is read afterwards, and gives how many
-// it got.
+// it got. All are in the backlog of one CPU, and the kernel takes them in their order:
+// when one that goes to another socket after them has come, they are delivered or lost.
 func flood(t *testing.T, sent, buffer int) (received int) {
-	server, client := pair(t)
+	onOneCPU(t)
+	server, client := pair(t, port)
 	defer unix.Close(server)
 	defer unix.Close(client)
+	last, sender := pair(t, port+1)
+	defer unix.Close(last)
+	defer unix.Close(sender)
 	if err := unix.SetsockoptInt(server, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer); err != nil {
 		t.Error(err)
 	}
@@ -109,6 +129,12 @@ func flood(t *testing.T, sent, buffer int) (received int) {
 		if _, err := unix.Write(client, message); err != nil {
 			t.Error(err)
 		}
+	}
+	if _, err := unix.Write(sender, message); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := read(last, message); err != nil {
+		t.Errorf("wait for what was sent last: %v", err)
 	}
 	for {
 		if _, _, err := unix.Recvfrom(server, message, unix.MSG_DONTWAIT); err != nil {
@@ -203,7 +229,7 @@ func ask(client, count int) error {
 
 // roundTrips exchanges datagrams between two threads of this one's namespace.
 func roundTrips(t *testing.T, count int) {
-	server, client := pair(t)
+	server, client := pair(t, port)
 	defer unix.Close(server)
 	defer unix.Close(client)
 	here, err := os.Open("/proc/thread-self/ns/net")
