@@ -49,8 +49,9 @@ type Blocks []Block
 
 // BlocksOf gathers a metric of a cell by block.
 func BlocksOf(cell *result.Cell, metric string) Blocks {
+	cost := CostName(cell)
 	all := BlocksBy(cell, func(s result.Sample) (float64, bool) {
-		v := value(cell, s, metric)
+		v := value(s, metric, cost)
 		return v, !math.IsNaN(v)
 	})
 	for _, s := range cell.Samples {

@@ -106,10 +106,10 @@ func windowSeconds(cell *result.Cell) float64 {
 	return sum
 }
 
-// value of a metric in a sample; CPU cost is a ratio of two of its counters. NaN:
-// the sample has none.
-func value(cell *result.Cell, s result.Sample, name string) float64 {
-	if name == CostName(cell) && s.Counters["work"] > 0 {
+// value of a metric in a sample; that which is the CPU cost is a ratio of two of its
+// counters. NaN: the sample has none.
+func value(s result.Sample, name, cost string) float64 {
+	if name == cost && s.Counters["work"] > 0 {
 		return s.Counters["cpu_busy"] / s.Counters["work"]
 	}
 	if v, ok := s.Metrics[name]; ok {
