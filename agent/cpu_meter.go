@@ -8,18 +8,27 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/probe"
+	"tare/result"
 	"tare/workload"
 )
+
+// leastSlot is the shortest slot whose CPU time is taken. The kernel gives it in ticks
+// (USER_HZ, proc_stat(5)): of a slot shorter than one, most would be error.
+const leastSlot = 10 * time.Millisecond
 
 // cpuMeter reads the machine's CPU time at the edges of a window. Its reads
 // allocate nothing: they happen on the thread that moves the data.
 type cpuMeter struct {
 	reader *probe.CPUReader
-	edges  [2]probe.CPU // the window's start and end
+	edges  [2]probe.CPU // the start and end of the window, or of its slot under way
 	thread [2]threadTime
-	seen   int
 	spins  bool
 	err    error
+
+	// Of the window, or of all its slots that closed.
+	busy, steal   result.Seconds
+	onCPU, lasted time.Duration // of the thread that owns the window
+	moved         bool          // it was not always the same one
 }
 
 // Metered does a run in this process and measures the machine's CPU time
@@ -33,15 +42,25 @@ func Metered(run workload.Run, do func(workload.Run) (workload.Tally, error)) (t
 	return meter.around(run, do)
 }
 
-// around does a run and adds the CPU time of its window.
+// around does a run and adds the CPU time of its window, at the end that owns one.
 func (m *cpuMeter) around(run workload.Run, do func(workload.Run) (workload.Tally, error)) (workload.Tally, error) {
-	run.Edge = m.edge
+	if run.Slots == nil || run.Slots.Length >= leastSlot {
+		run.Edge = m.edge
+	}
 	tally, err := do(run)
 	if err != nil {
 		return tally, err
 	}
-	tally.CPU, err = m.used()
-	return tally, err
+	if m.err != nil || m.lasted <= 0 {
+		return tally, m.err
+	}
+	tally.CPU = &workload.CPU{Busy: float64(m.busy), Steal: float64(m.steal)}
+	if run.Slots != nil { // the end of a slot after which nothing came was not seen
+		part := tally.Window.Seconds() / m.lasted.Seconds()
+		tally.CPU.Busy *= part
+		tally.CPU.Steal *= part
+	}
+	return tally, nil
 }
 
 // newCPUMeter reads once, so that later reads find their memory allocated. Each
@@ -71,7 +90,21 @@ func (m *cpuMeter) edge(end bool) {
 	if m.err == nil {
 		m.err = m.thread[n].read()
 	}
-	m.seen++
+	if end && m.err == nil {
+		m.add()
+	}
+}
+
+// add adds what lies between the two edges.
+func (m *cpuMeter) add() {
+	from, to := m.thread[0], m.thread[1]
+	lasted := to.wall - from.wall
+	busy, steal := m.edges[1].UsedSince(&m.edges[0], result.Seconds(lasted.Seconds()))
+	m.busy += busy
+	m.steal += steal
+	m.onCPU += to.cpu - from.cpu
+	m.lasted += lasted
+	m.moved = m.moved || from.id != to.id
 }
 
 // threadTime is how much CPU time a thread has had, and when.
@@ -97,21 +130,11 @@ func (t *threadTime) read() error {
 // on its CPU, where both edges fell on one thread. One that spins is always
 // busy, which proves nothing.
 func (m *cpuMeter) judge(tally *workload.Tally) {
-	from, to := m.thread[0], m.thread[1]
-	if m.spins || m.seen < 2 || from.id != to.id || to.wall <= from.wall {
+	if m.spins || m.moved || m.lasted <= 0 {
 		return
 	}
 	if tally.Counters == nil {
 		tally.Counters = map[string]float64{}
 	}
-	tally.Counters[workload.ThreadBusy] = float64(to.cpu-from.cpu) / float64(to.wall-from.wall)
-}
-
-// used is nil at the end that owns no window.
-func (m *cpuMeter) used() (*workload.CPU, error) {
-	if m.err != nil || m.seen < 2 {
-		return nil, m.err
-	}
-	spent := m.edges[1].Since(m.edges[0])
-	return &workload.CPU{Busy: float64(spent.Busy - spent.Steal), Steal: float64(spent.Steal)}, nil
+	tally.Counters[workload.ThreadBusy] = float64(m.onCPU) / float64(m.lasted)
 }

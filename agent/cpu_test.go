@@ -3,11 +3,13 @@ package agent
 import (
 	"context"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"tare/traffic"
 	"tare/workload"
 )
 
@@ -37,6 +39,44 @@ func TestLabIperf3CPUIsOfOneProcess(t *testing.T) {
 	spent := burner.ProcessState.UserTime() + burner.ProcessState.SystemTime()
 	if cpu := out.Server.CPU; cpu == nil || cpu.Busy < own.Seconds()/2+spent.Seconds()/2 {
 		t.Errorf("%+v in the window, while this process spent %v and another one %v", cpu, own, spent)
+	}
+}
+
+// The CPU time of a run that takes turns is that of its slots, whoever used it.
+func TestLabCPUOfSlots(t *testing.T) {
+	burner := exec.Command("/bin/sh", "-c", "while :; do :; done")
+	if err := burner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := burner.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		_ = burner.Wait() // killed: its status is that
+	})
+	server, client := start(t, "h1"), start(t, "h2")
+	var clock unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
+		t.Fatal(err)
+	}
+	run := quick()
+	run.Slots = &traffic.Slots{
+		Begin: time.Duration(clock.Nano()) + 100*time.Millisecond, Length: 10 * time.Millisecond, Settle: time.Millisecond, Guard: time.Millisecond,
+		Runs: 2, Warmup: 1, Cycles: 40, Seed: 1,
+	}
+	run.Warmup, run.Duration = 100*time.Millisecond, run.Slots.Span()
+	at := address(5314)
+	out, err := Measure(context.Background(), server, client, "tcp_rr", run, at, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	window := out.Client.Window
+	if window <= 0 || window > 40*10*time.Millisecond {
+		t.Errorf("a window of %v in 40 slots of 10 ms", window)
+	}
+	cpus := float64(runtime.NumCPU())
+	if cpu := out.Client.CPU; cpu == nil || cpu.Busy+cpu.Steal < window.Seconds()/2 || cpu.Busy > 1.2*cpus*window.Seconds() {
+		t.Errorf("%+v in slots of %v altogether, on %.0f CPUs of which one was busy all the time", cpu, window, cpus)
 	}
 }
 

@@ -64,25 +64,26 @@ func noEnds(path, cluster string) error {
 
 // between does one run between two ends and joins what both saw.
 func (r *runner) between(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
-	var sample result.Sample
+	out, err := r.outcome(ctx, cluster, ends, port, name, run)
+	if err != nil {
+		return result.Sample{}, err
+	}
+	return r.sample(out, cmp.Or(run.CC, r.plan.CC))
+}
+
+// outcome does one run between two ends, or against the real server at one. Several
+// pairs of ends may do so at once.
+func (r *runner) outcome(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (agent.Outcome, error) {
 	run.Spin = r.spins(cluster, ends)
 	run.SharedCPU = !run.Spin
 	if run.Server != "" {
-		out, err := r.against(ctx, cluster, ends, name, run)
-		if err != nil {
-			return sample, err
-		}
-		return r.sample(out, cmp.Or(run.CC, r.plan.CC))
+		return r.against(ctx, cluster, ends, name, run)
 	}
 	pair, err := r.pairOf(ctx, cluster, ends)
 	if err != nil {
-		return sample, err
+		return agent.Outcome{}, err
 	}
-	out, err := pair.measure(ctx, port, name, run)
-	if err != nil {
-		return sample, err
-	}
-	return r.sample(out, cmp.Or(run.CC, r.plan.CC))
+	return pair.measure(ctx, port, name, run)
 }
 
 // pair is the agents at both ends of a path.
@@ -100,7 +101,7 @@ func (r *runner) pairOf(ctx context.Context, cluster string, ends network.Ends) 
 	return p, err
 }
 
-// measure does one run between the two. Several pairs may do so at once.
+// measure does one run between the two.
 func (p pair) measure(ctx context.Context, port uint16, name string, run workload.Run) (agent.Outcome, error) {
 	if err := drawToken(&run); err != nil {
 		return agent.Outcome{}, err

@@ -150,6 +150,23 @@ func (c CPU) Since(earlier CPU) CPU {
 	return spent
 }
 
+// UsedSince is how long CPUs were busy since an earlier read, so long ago: the time
+// of all CPUs without what they idled and without what was stolen. The kernel measures
+// idle time in microseconds where idle CPUs have no tick (get_cpu_idle_time_us in
+// kernel/time/tick-sched.c), and gives it in steps of 10 ms; Busy is what ticks have
+// found. So a short span is off by up to 10 ms, and the sum of many is not: it may be
+// slightly negative. It allocates nothing.
+func (c *CPU) UsedSince(earlier *CPU, elapsed result.Seconds) (busy, steal result.Seconds) {
+	spent := c.since(earlier.CPUTimes)
+	online := 0
+	for n := range min(len(c.Each), len(earlier.Each)) {
+		if c.Each[n].Total > 0 && earlier.Each[n].Total > 0 {
+			online++
+		}
+	}
+	return result.Seconds(online)*elapsed - spent.Idle - spent.Steal, spent.Steal
+}
+
 func (t CPUTimes) since(earlier CPUTimes) CPUTimes {
 	return CPUTimes{
 		Busy:    t.Busy - earlier.Busy,

@@ -126,6 +126,18 @@ func TestSinceLeavesOutCPUsThatWereOffline(t *testing.T) {
 	}
 }
 
+func TestUsedSinceIsWhatCPUsDidNotIdle(t *testing.T) {
+	at := func(idle, steal, busy result.Seconds) CPU {
+		online := CPUTimes{Total: 1}
+		return CPU{CPUTimes{Idle: idle, Steal: steal, Busy: busy}, []CPUTimes{online, {}, online}}
+	}
+	earlier, later := at(10, 1, 100), at(10.5, 1.25, 100.01)
+	busy, steal := later.UsedSince(&earlier, 0.5)
+	if busy != 0.25 || steal != 0.25 {
+		t.Errorf("two CPUs idled 0.5 s and missed 0.25 s of 0.5 s each: busy %v s, stolen %v s", busy, steal)
+	}
+}
+
 func TestCPUReaderAllocatesNothing(t *testing.T) {
 	for _, root := range []string{"/", vm} {
 		reader, err := OpenCPU(root)

@@ -76,7 +76,7 @@ func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
 			if err != nil {
 				return Transactions{}, err
 			}
-			meters[i].countSlots(t)
+			meters[i].countSlots(t, i == 0)
 			parts[i].all = NewHistogram()
 		}
 		if c.Spin {
@@ -242,28 +242,15 @@ func (c *closedLoop) turn(l *loop, whole bool, err error) error {
 	}
 	switch {
 	case c.meter.phase == closed:
-		c.endSlot()
+		c.meter.keepSlot(c.rtt, c.all)
 		return nil
 	case !c.meter.atRest(now):
 		return c.ask(l, now)
 	case c.waits > 0:
 		return nil
 	}
-	c.endSlot()
+	c.meter.keepSlot(c.rtt, c.all)
 	return c.askAll()
-}
-
-// endSlot moves the round trips of the slot that has closed to those of all.
-func (c *closedLoop) endSlot() {
-	if c.all == nil || c.rtt == nil {
-		return
-	}
-	if s := c.meter.slots.closed; s != nil {
-		s.Median, _ = c.rtt.Quantile(0.5)
-		c.all.Merge(c.rtt)
-		c.meter.slots.closed = nil
-	}
-	c.rtt.Reset()
 }
 
 func (c *closedLoop) ask(l *loop, now time.Duration) error {
@@ -296,7 +283,12 @@ func (c *closedLoop) quiet(l *loop, now time.Duration) error {
 	case c.timeout == 0 || now-l.last < c.timeout:
 		return nil
 	}
-	if c.meter.phase == open {
+	if c.meter.slots != nil { // whose slot it is sends now
+		c.meter.slots.rest(c.run)
+		now = c.run.now()
+		l.first = now
+		c.lost++
+	} else if c.meter.phase == open {
 		c.lost++
 	}
 	l.last = now

@@ -129,6 +129,20 @@ func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
 	if !(q > 0 && q < 1) || !Supports(h.count, q) {
 		return 0, false
 	}
+	return h.ranked(q)
+}
+
+// Median is the median of the samples, however few they are: it is for the values of
+// single slots, of which there are many. It gives false when there is no sample.
+func (h *Histogram) Median() (time.Duration, bool) {
+	if h.count == 0 {
+		return 0, false
+	}
+	return h.ranked(0.5)
+}
+
+// ranked is the duration of the sample at a quantile of one at least.
+func (h *Histogram) ranked(q float64) (time.Duration, bool) {
 	rank := int64(math.Ceil(q*float64(h.count) - rounding))
 	var seen uint64
 	for i, n := range h.buckets {

@@ -56,6 +56,9 @@ func callHTTP(ctx context.Context, to netip.AddrPort, c HTTP) (HTTPCalls, error)
 	}
 	calls := h.calls
 	calls.Count, calls.Elapsed, calls.Series = h.meter.counted, h.meter.elapsed(), points
+	if h.all != nil {
+		calls.Latency, calls.Slots = h.all, addSlots(nil, h.meter)
+	}
 	calls.Failures, calls.NotOK = h.failures.named(), h.notOK()
 	return calls, nil
 }
@@ -77,6 +80,7 @@ type httpClient struct {
 	free     queue // connections that may take a request
 
 	calls        HTTPCalls
+	all          *Histogram // latencies of all slots, those of calls being of the slot under way; nil: all of the window counts
 	statuses     [1000]int64
 	failures     failures
 	lastReceived time.Duration // when the server last sent something, or no request was open
@@ -110,6 +114,15 @@ func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
 	for i := range h.conns {
 		h.conns[i].fd, h.conns[i].index = -1, i
 	}
+	if c.Window.Slots != nil {
+		t, err := takeTurns(r, c.Window.Slots)
+		if err != nil {
+			set.close()
+			return nil, err
+		}
+		h.meter.countSlots(t, true)
+		h.all = NewHistogram()
+	}
 	return h, nil
 }
 
@@ -122,8 +135,8 @@ func (h *httpClient) work() error {
 		h.begin(&h.conns[i], now)
 	}
 	for h.broken == nil && !h.over() {
-		now = h.run.now()
-		h.dispatch(now)
+		h.awaitSlot()
+		h.dispatch(h.run.now())
 		ready, err := h.set.wait(h.pause())
 		if err != nil {
 			return err
@@ -137,7 +150,17 @@ func (h *httpClient) work() error {
 			h.meter.step(event{at: now})
 		}
 	}
+	h.meter.keepSlot(h.calls.Latency, h.all)
 	return h.broken
+}
+
+// awaitSlot waits for the run's turn, where it has turns and every request is
+// answered.
+func (h *httpClient) awaitSlot() {
+	if h.meter.atRest(h.run.now()) && !h.asking() {
+		h.meter.keepSlot(h.calls.Latency, h.all)
+		h.meter.slots.rest(h.run)
+	}
 }
 
 // over reports whether the run has ended: the window has closed, and what was asked is
@@ -162,13 +185,15 @@ func (h *httpClient) over() bool {
 }
 
 // due is when the next request falls due; unset after the last. In a closed
-// loop one is due whenever a connection is free.
+// loop one is due whenever a connection is free and it is the run's turn.
 func (h *httpClient) due() time.Duration {
 	switch {
 	case h.arrivals != nil:
 		return h.arrivals.due()
 	case h.meter.phase == closed:
 		return unset
+	case h.meter.slots != nil:
+		return h.meter.slots.from
 	}
 	return 0
 }

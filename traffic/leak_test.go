@@ -107,12 +107,12 @@ func TestLabWindowAllocatesNothing(t *testing.T) {
 		}
 		return counts
 	}
-	allocations(40 * time.Millisecond) // what is made once
-	short, long := allocations(40*time.Millisecond), allocations(240*time.Millisecond)
+	allocations(20 * time.Millisecond) // what is made once
+	short, long := allocations(20*time.Millisecond), allocations(120*time.Millisecond)
 	for name, n := range long {
 		// The runtime's own threads: a few, whatever the traffic.
 		if n > short[name]+60 {
-			t.Errorf("%s: %d allocations in a run of 40 ms, %d in one of 240 ms", name, short[name], n)
+			t.Errorf("%s: %d allocations in a run of 20 ms, %d in one of 120 ms", name, short[name], n)
 		}
 	}
 }

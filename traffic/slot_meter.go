@@ -10,13 +10,26 @@ type slotMeter struct {
 	elapsed time.Duration // of those
 	first   Slot          // of the slot under way, the part up to its middle
 	closed  *Slot         // the one that closed last; nil where it does not count
+	inTime  bool          // the slot under way
+	owns    bool          // the edges of its slots are those of the run's
 }
 
-// countSlots makes a meter count by slots. Without a timetable it changes nothing.
-func (m *meter) countSlots(t *turns) {
+// countSlots makes a meter count by slots; one of a run's meters owns its edges.
+// Without a timetable it changes nothing.
+func (m *meter) countSlots(t *turns, owns bool) {
 	if t != nil {
-		m.slots, m.phase = &slotMeter{turns: t, kept: make([]Slot, t.Cycles)}, paused
+		m.slots, m.phase = &slotMeter{turns: t, kept: make([]Slot, t.Cycles), owns: owns && m.table.Edge != nil}, paused
 	}
+}
+
+// opening calls the window's owner where the slot counts, and gives the time when that
+// has returned: what it takes is no part of the slot.
+func (s *slotMeter) opening(m *meter, at time.Duration) time.Duration {
+	if !s.owns || s.next <= s.Warmup {
+		return at
+	}
+	m.table.Edge(Opening)
+	return s.now()
 }
 
 // step takes an event, whose count is in m.sum already, and reports whether it
@@ -27,15 +40,15 @@ func (s *slotMeter) step(m *meter, e event) (inside bool) {
 	}
 	switch {
 	case m.phase == paused && e.at >= s.opens:
-		s.first = Slot{}
-		m.phase, m.from, m.base, m.closes = open, e.at, m.sum, s.middle()
+		s.first, s.inTime = Slot{}, e.at <= s.opens+s.Length/8
+		m.phase, m.from, m.base, m.closes = open, s.opening(m, e.at), m.sum, s.middle()
 	case m.phase == open:
 		if s.first.Elapsed == 0 && e.at >= s.middle() {
 			s.first = Slot{Count: m.sum - m.base, Elapsed: e.at - m.from}
 			m.closes = s.closes
 		}
-		if e.at >= s.closes {
-			s.close(m, e.at, m.sum)
+		if e.at >= s.closes && s.close(m, e.at, m.sum) && s.owns {
+			m.table.Edge(Closing)
 		}
 		return true
 	}
@@ -44,7 +57,7 @@ func (s *slotMeter) step(m *meter, e event) (inside bool) {
 
 // atRest reports whether the run sends nothing until its next slot begins.
 func (m *meter) atRest(now time.Duration) bool {
-	return m.slots != nil && now < m.slots.opens-m.slots.Guard
+	return m.slots != nil && now < m.slots.from
 }
 
 // endSlots closes the last slot where it is over, or nearly: its sender has ended.
@@ -54,6 +67,20 @@ func (m *meter) endSlots(now time.Duration) bool {
 	}
 	m.step(event{at: max(now, m.slots.closes)})
 	return m.phase == closed
+}
+
+// keepSlot moves the round trips of the slot that has closed to those of all slots
+// that count; those of a slot that does not are forgotten.
+func (m *meter) keepSlot(slot, all *Histogram) {
+	if m.slots == nil || slot == nil {
+		return
+	}
+	if s := m.slots.closed; s != nil {
+		s.Median, _ = slot.Median()
+		all.Merge(slot)
+		m.slots.closed = nil
+	}
+	slot.Reset()
 }
 
 // addSlots adds what a meter counted in each slot to what others did. A slot that one
@@ -82,11 +109,11 @@ func addSlots(sum []Slot, m *meter) []Slot {
 // middle is when half of what counts of the slot is over.
 func (s *slotMeter) middle() time.Duration { return s.opens + (s.closes-s.opens)/2 }
 
-// close ends the slot with what was passed until then, and goes to the next.
-func (s *slotMeter) close(m *meter, at time.Duration, sum int64) {
+// close ends the slot with what was passed until then, and goes to the next. It
+// reports whether the slot counts.
+func (s *slotMeter) close(m *meter, at time.Duration, sum int64) bool {
 	s.closed = nil
-	inTime := m.phase == open && m.from <= s.opens+s.Length/8
-	if n := s.next - 1 - s.Warmup; n >= 0 && inTime && sum > m.base {
+	if n := s.next - 1 - s.Warmup; n >= 0 && m.phase == open && s.inTime && sum > m.base {
 		s.closed = &s.kept[n]
 		*s.closed = Slot{Count: sum - m.base, Elapsed: at - m.from, FirstCount: s.first.Count, FirstElapsed: s.first.Elapsed}
 		m.counted += s.closed.Count
@@ -96,4 +123,5 @@ func (s *slotMeter) close(m *meter, at time.Duration, sum int64) {
 	if !s.advance() {
 		m.phase = closed
 	}
+	return s.closed != nil
 }

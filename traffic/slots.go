@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +18,8 @@ import (
 type Slots struct {
 	Begin  time.Duration // of the first cycle, by CLOCK_MONOTONIC
 	Length time.Duration // of a slot
-	Guard  time.Duration // at the beginning and at the end of a slot, where nothing is counted; in the latter nothing is sent
+	Settle time.Duration // at the beginning of a slot, where nothing is counted
+	Guard  time.Duration // at its end, where nothing is sent or counted
 	Runs   int           // that take turns
 	Run    int           // which of them this is, from 0
 	Warmup int           // cycles before those that count
@@ -24,7 +27,7 @@ type Slots struct {
 	Seed   uint64        // of the order
 }
 
-// Slot is what a slot counted: from the first event after its guard to the first
+// Slot is what a slot counted: from the first event once it has settled to the first
 // after its end. Elapsed is zero where it began late, by an eighth of its length, or
 // where nothing came.
 type Slot struct {
@@ -49,8 +52,8 @@ func (s *Slots) check() error {
 		return nil
 	case s.Runs < 1 || s.Run < 0 || s.Run >= s.Runs:
 		return fmt.Errorf("run %d of %d takes turns: want 0 to %d", s.Run, s.Runs, s.Runs-1)
-	case s.Length < leastSlot || s.Guard < 0 || s.Guard > s.Length/4:
-		return fmt.Errorf("slots of %v with a guard of %v: want %v or more, and a guard of up to a fourth", s.Length, s.Guard, leastSlot)
+	case s.Length < leastSlot || s.Settle < 0 || s.Settle > s.Length/2 || s.Guard < 0 || s.Guard > s.Length/4:
+		return fmt.Errorf("slots of %v, of which %v and %v do not count: want %v or more, up to a half and a fourth", s.Length, s.Settle, s.Guard, leastSlot)
 	case s.Warmup < 0 || s.Cycles < 1 || s.Warmup+s.Cycles > mostSlots/s.Runs:
 		return fmt.Errorf("%d and %d cycles: want up to %d", s.Warmup, s.Cycles, mostSlots/s.Runs)
 	}
@@ -73,10 +76,12 @@ func (s *Slots) Place(cycle int) int {
 // turns goes through a run's slots, by the run's own clock.
 type turns struct {
 	*Slots
+	now   func() time.Duration
 	begin time.Duration // of the first cycle
 	next  int           // cycle after the one whose slot was taken last
 
-	opens, closes time.Duration // of what counts of that slot
+	from          time.Duration // of that slot
+	opens, closes time.Duration // of what counts of it
 }
 
 // takeTurns is the run's way through its timetable; nil where it has none.
@@ -88,7 +93,7 @@ func takeTurns(r *run, s *Slots) (*turns, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &turns{Slots: s, begin: begun}
+	t := &turns{Slots: s, now: r.now, begin: begun}
 	if t.begin+s.Span() < r.now() {
 		return nil, errors.New("its slots are over: do both ends have the same clock?")
 	}
@@ -116,8 +121,8 @@ func (t *turns) advance() bool {
 	if t.next == t.Warmup+t.Cycles {
 		return false
 	}
-	from := t.begin + time.Duration(t.next)*t.cycle() + time.Duration(t.Place(t.next))*t.Length
-	t.opens, t.closes = from+t.Guard, from+t.Length-t.Guard
+	t.from = t.begin + time.Duration(t.next)*t.cycle() + time.Duration(t.Place(t.next))*t.Length
+	t.opens, t.closes = t.from+t.Settle, t.from+t.Length-t.Guard
 	t.next++
 	return true
 }
@@ -140,12 +145,13 @@ func (t *turns) await(r *run) bool {
 // restMost is how soon a run at rest notices a stop.
 const restMost = 100 * time.Millisecond
 
-// rest waits for the beginning of the slot. It lets the runtime have the thread's
-// processor meanwhile, so that a process at rest does nothing.
+// rest waits for the beginning of the slot. The thread keeps its processor of the
+// runtime (see blocking): had it given it up, the runtime's monitor would wake with the
+// slot and then look every 20 us for some milliseconds (runtime/proc.go, sysmon, Go
+// 1.26), which made round trips longer by a tenth to a fourth, in longer slots less.
 func (t *turns) rest(r *run) {
-	until := t.opens - t.Guard
-	for now := r.now(); now < until && !r.stopped.Load(); now = r.now() {
-		ts := unix.NsecToTimespec(int64(min(until-now, restMost)))
-		_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &ts, nil) // a signal ends it early
+	for now := r.now(); now < t.from && !r.stopped.Load(); now = r.now() {
+		ts := unix.NsecToTimespec(int64(min(t.from-now, restMost)))
+		_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // table is a timetable of two runs that begins at once.
 func table() *Slots {
-	return &Slots{Length: 10 * time.Millisecond, Guard: time.Millisecond, Runs: 2, Warmup: 1, Cycles: 3, Seed: 7}
+	return &Slots{Length: 10 * time.Millisecond, Settle: time.Millisecond, Guard: time.Millisecond, Runs: 2, Warmup: 1, Cycles: 3, Seed: 7}
 }
 
 func TestSlotsOfACycleDoNotOverlap(t *testing.T) {
@@ -37,7 +37,7 @@ func slotted(t *testing.T) (*meter, func(cycle int) time.Duration) {
 	m := newMeter(newTimetable(Window{Slots: s}, 1))
 	own := &turns{Slots: s}
 	own.advance()
-	m.countSlots(own)
+	m.countSlots(own, true)
 	return m, func(cycle int) time.Duration {
 		return time.Duration(cycle)*s.cycle() + time.Duration(s.Place(cycle))*s.Length
 	}
@@ -85,41 +85,57 @@ func soon(t *testing.T, runs, cycles int) Slots {
 		t.Fatal(err)
 	}
 	return Slots{
-		Begin: time.Duration(now.Nano()) + 50*time.Millisecond, Length: 10 * time.Millisecond, Guard: time.Millisecond,
+		Begin: time.Duration(now.Nano()) + 50*time.Millisecond, Length: 10 * time.Millisecond, Settle: time.Millisecond, Guard: time.Millisecond,
 		Runs: runs, Warmup: 1, Cycles: cycles, Seed: 1,
 	}
 }
 
 // A run whose slots are all of the time, so that none is missed for others.
 func TestLabRunsInSlots(t *testing.T) {
-	s := soon(t, 1, 10)
-	w := Window{Warmup: 50 * time.Millisecond, Duration: s.Span(), Slots: &s}
-	rr := RequestResponse{Token: testToken, Window: w}
-	l := listenTCP(t)
-	_, called := mustRun(t,
-		func(ctx context.Context) (Served, error) { return ServeTCPRR(ctx, l, rr) },
-		func(ctx context.Context) (Transactions, error) { return CallTCPRR(ctx, l.Addr(), rr) })
-	var sum int64
-	for _, slot := range called.Slots {
-		sum += slot.Count
+	const ms = time.Millisecond
+	opened := 0
+	window := func(s *Slots) Window {
+		opened = 0
+		return Window{Warmup: 50 * ms, Duration: s.Span(), Slots: s, Edge: func(e Edge) {
+			if e == Opening {
+				opened++
+			}
+		}}
 	}
-	labtest.Equal(t, "slots of tcp_rr", len(called.Slots), s.Cycles)
-	labtest.Equal(t, "transactions in them", sum, called.Count)
-	labtest.Equal(t, "round trips", called.RTT.Count(), called.Count)
-	labtest.NotEqual(t, "transactions", called.Count, 0)
+	check := func(name string, s Slots, slots []Slot, counted int64) {
+		t.Helper()
+		var sum int64
+		for _, slot := range slots {
+			sum += slot.Count
+		}
+		labtest.Equal(t, name+": slots", len(slots), s.Cycles)
+		labtest.Equal(t, name+": count in them", sum, counted)
+		labtest.NotEqual(t, name+": count", counted, 0)
+		if opened == 0 || opened > s.Cycles {
+			t.Errorf("%s: %d slots were opened of %d that count", name, opened, s.Cycles)
+		}
+	}
+	for _, loop := range []struct {
+		name string
+		run  func(testing.TB, RequestResponse) (Served, Transactions)
+	}{{"tcp_rr", runTCPRR}, {"udp_rr", runUDPRR}, {"tcp_crr", runTCPCRR}} {
+		s := soon(t, 1, 10)
+		_, called := loop.run(t, RequestResponse{Token: testToken, Window: window(&s)})
+		check(loop.name, s, called.Slots, called.Count)
+		labtest.Equal(t, loop.name+": round trips", called.RTT.Count(), called.Count)
+	}
+
+	s := soon(t, 1, 10)
+	_, calls := runHTTP(t, HTTP{Window: window(&s), Connections: 3})
+	check("http", s, calls.Slots, calls.Count)
+	labtest.Equal(t, "http: response times", calls.Latency.Count(), calls.Count)
 
 	s = soon(t, 1, 10)
-	stream := TCPStream{Token: testToken, Window: w}
-	l = listenTCP(t)
+	stream := TCPStream{Token: testToken, Window: window(&s)}
+	l := listenTCP(t)
 	got, sent := mustRun(t,
 		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, stream) },
 		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), stream) })
-	sum = 0
-	for _, slot := range got.Received.Slots {
-		sum += slot.Count
-	}
-	labtest.Equal(t, "slots of tcp_stream", len(got.Received.Slots), s.Cycles)
-	labtest.Equal(t, "bytes in them", sum, got.Received.Bytes())
-	labtest.NotEqual(t, "bytes", sum, 0)
+	check("tcp_stream", s, got.Received.Slots, got.Received.Bytes())
 	labtest.NotEqual(t, "sender", sent.Sent, nil)
 }

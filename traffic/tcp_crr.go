@@ -113,7 +113,10 @@ func CallTCPCRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Tran
 	if err != nil {
 		return Transactions{}, fmt.Errorf("call tcp_crr: %w", r.cause(err))
 	}
-	t.Count, t.Elapsed, t.RTT = k.meter.counted, k.meter.elapsed(), k.rtt
+	t.Count, t.Elapsed, t.RTT, t.Slots = k.meter.counted, k.meter.elapsed(), k.rtt, addSlots(nil, k.meter)
+	if k.all != nil {
+		t.RTT = k.all
+	}
 	t.Failures, t.Congestion = k.failures.named(), k.congestion
 	return t, nil
 }
@@ -125,7 +128,8 @@ type crrClient struct {
 	to       unix.Sockaddr
 	table    *timetable
 	meter    *meter
-	rtt      *Histogram
+	rtt      *Histogram // of the window, or of the slot under way
+	all      *Histogram // of all slots; nil: all of the window counts
 	request  []byte
 	response []byte
 	reset    bool
@@ -141,18 +145,33 @@ func newCRRClient(r *run, to netip.AddrPort, c RequestResponse) (*crrClient, err
 		return nil, err
 	}
 	table := newTimetable(c.Window, 1)
-	return &crrClient{
+	k := &crrClient{
 		run: r, family: family, to: sa, table: table, meter: newMeter(table), rtt: NewHistogram(),
 		request:  append(greeting(c.Token, verbFlow), randomBytes(c.Size)...),
 		response: prefaulted(c.Size + 1), // the FIN may come in the same call
 		reset:    c.Reset,
-	}, nil
+	}
+	if c.Window.Slots != nil {
+		t, err := takeTurns(r, c.Window.Slots)
+		if err != nil {
+			return nil, err
+		}
+		k.meter.countSlots(t, true)
+		k.all = NewHistogram()
+	}
+	return k, nil
 }
 
 // work runs transactions until the window has closed.
-func (k *crrClient) work() error {
+func (k *crrClient) work() (err error) {
+	restore, err := sharpenSleep()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, restore()) }()
 	k.succeeded = k.run.now()
 	for k.meter.phase != closed && !k.run.stopped.Load() {
+		k.awaitSlot()
 		begun := k.run.now()
 		answered, step, err := k.transact()
 		now := k.run.now()
@@ -175,6 +194,7 @@ func (k *crrClient) work() error {
 		}
 		sleep(time.Millisecond) // a refusal is quick: do not flood
 	}
+	k.meter.keepSlot(k.rtt, k.all)
 	if k.run.stopped.Load() {
 		return context.Canceled
 	}
@@ -183,6 +203,17 @@ func (k *crrClient) work() error {
 		return fmt.Errorf("end the run: %s: %w", step, err)
 	}
 	return nil
+}
+
+// awaitSlot waits for the run's turn, where it has turns.
+func (k *crrClient) awaitSlot() {
+	now := k.run.now()
+	if !k.meter.atRest(now) {
+		return
+	}
+	k.meter.keepSlot(k.rtt, k.all)
+	k.meter.slots.rest(k.run)
+	k.succeeded += k.run.now() - now
 }
 
 // transact runs one transaction. It gives when the response was whole, or

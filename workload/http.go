@@ -15,7 +15,7 @@ func http() Workload {
 		Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
 		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Camel: "HTTP", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: []int{10}, RateUnit: PerSecond,
-		Servers: []Server{nginx()}, Tools: []Tool{wrk(), autocannon()},
+		Slot: 10 * time.Millisecond, Servers: []Server{nginx()}, Tools: []Tool{wrk(), autocannon()},
 		Serve: serving(Run.http, listenTCP, traffic.ServeHTTP, answered),
 		Send:  sending(Run.http, traffic.CallHTTP, requested),
 	}
@@ -48,6 +48,8 @@ func requested(run Run, calls traffic.HTTPCalls) Tally {
 	}
 	addPercentiles(t.Metrics, "latency", calls.Latency)
 	t.addSteps("rate", calls.Series, 1)
+	t.addSlots("rate", calls.Slots, 1)
+	t.addMedians("latency_p50", calls.Slots)
 	for _, status := range slices.Sorted(maps.Keys(calls.NotOK)) {
 		n := calls.NotOK[status]
 		t.Counters["non_2xx"] += float64(n)

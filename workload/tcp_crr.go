@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"time"
+
 	"tare/traffic"
 )
 
@@ -8,7 +10,7 @@ import (
 func tcpCRR() Workload {
 	return Workload{
 		Name: "tcp_crr", Doc: "connect, one request, one response, FIN: connections per second", TCP: true,
-		Modes: []string{finishing, resetting}, Camel: "TCPCRR", Headline: "rate", Work: PerTransaction,
+		Slot: 10 * time.Millisecond, Modes: []string{finishing, resetting}, Camel: "TCPCRR", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 1, Least: 1, Most: 16 << 10}, Flows: 1,
 		Serve: serving(Run.requestResponse, listenTCP, traffic.ServeTCPCRR, answered),
 		Send:  sending(Run.requestResponse, traffic.CallTCPCRR, called),

@@ -10,7 +10,7 @@ import (
 func tcpRR() Workload {
 	return Workload{
 		Name: "tcp_rr", Doc: "round trips over TCP, a closed loop on each connection, or an open loop at a rate", TCP: true,
-		Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Slot: 10 * time.Millisecond, Camel: "TCPRR", Headline: "rtt_p50", Work: PerTransaction,
+		Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Slot: 3 * time.Millisecond, Camel: "TCPRR", Headline: "rtt_p50", Work: PerTransaction,
 		Size: Bounds{Default: 1, Least: 1, Most: 1 << 20}, Flows: 1024,
 		Serve: serving(Run.requestResponse, listenTCP, traffic.ServeTCPRR, answered),
 		Send:  sending(Run.requestResponse, traffic.CallTCPRR, called),

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"time"
+
 	"tare/traffic"
 )
 
@@ -8,7 +10,7 @@ import (
 func udpRR() Workload {
 	return Workload{
 		Name: "udp_rr", Doc: "round trips over UDP, a closed loop on each socket, or an open loop at a rate",
-		Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Camel: "UDPRR", Headline: "rtt_p50", Work: PerTransaction,
+		Slot: 3 * time.Millisecond, Modes: []string{waiting, Spinning}, RateUnit: PerSecond, Camel: "UDPRR", Headline: "rtt_p50", Work: PerTransaction,
 		Size: Bounds{Default: traffic.HeaderBytes, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1024,
 		Serve: serving(Run.requestResponse, listenUDP, traffic.ServeUDPRR, answered),
 		Send:  sending(Run.requestResponse, traffic.CallUDPRR, called),
