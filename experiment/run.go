@@ -71,6 +71,8 @@ type runner struct {
 	before  probe.CPU
 	weighed time.Duration // what the last weighing took
 	last    bool          // nothing more will be measured
+	turns   map[int]*turns
+	looks   looking
 	sources sources
 }
 
@@ -141,7 +143,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, warned: map[string][]string{},
-		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, started: time.Now(),
+		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
 	}
 	r.daemons = daemonsOf(o.Site, o.Topology)
 	r.sources = sourcesOf(o.Site)
@@ -236,7 +238,8 @@ func (r *runner) blocks(ctx context.Context) error {
 		return err
 	}
 	r.readStates(ctx)
-	for block := range r.plan.Blocks {
+	r.looks = looking{began: time.Now(), decided: map[*result.Cell]bool{}}
+	for block := 0; r.anyDue(block); block++ {
 		start := time.Now()
 		if err := r.block(ctx, block); err != nil {
 			return err
@@ -249,8 +252,15 @@ func (r *runner) blocks(ctx context.Context) error {
 			break
 		}
 		took := time.Since(start)
-		if limit := r.plan.MaxTime.Duration(); limit > 0 && time.Since(r.started)+took > limit && block+1 < r.plan.Blocks {
-			r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("max-time: stopped after %d of %d blocks", block+1, r.plan.Blocks))
+		more := r.inTime(block+1, took)
+		r.look()
+		if !more {
+			break
+		}
+		if limit := r.plan.MaxTime.Duration(); limit > 0 && time.Since(r.started)+took > limit && r.anyDue(block+1) {
+			if block+1 < r.plan.Blocks {
+				r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("max-time: stopped after %d of %d blocks", block+1, r.plan.Blocks))
+			}
 			break
 		}
 	}
@@ -261,16 +271,18 @@ func (r *runner) blocks(ctx context.Context) error {
 // cells within each, so that what is compared is measured close together and drift
 // affects all cells equally.
 func (r *runner) block(ctx context.Context, block int) error {
-	visits := r.shuffled(block)
+	visits := r.wanted(block)
 	for order := 0; order < len(visits); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r.progress(block, len(visits))
+		r.progress(block)
 		v, together := visits[order], 1
 		var err error
 		if g := r.groups[v.group]; takesTurns(r.plan, g) {
-			together = len(g.places)
+			for order+together < len(visits) && visits[order+together].group == v.group {
+				together++
+			}
 			err = r.takeTurns(ctx, visits[order:order+together], block, order)
 		} else {
 			err = r.visit(ctx, v, block, order)
@@ -280,7 +292,7 @@ func (r *runner) block(ctx context.Context, block int) error {
 		}
 		order += together
 	}
-	r.progress(block+1, len(visits))
+	r.progress(block + 1)
 	return nil
 }
 
@@ -344,8 +356,8 @@ func (r *runner) shuffled(block int) []visit {
 	return visits
 }
 
-func (r *runner) progress(block, perBlock int) {
-	p := Progress{Block: block, Blocks: r.plan.Blocks, Done: r.done, Total: perBlock * r.plan.Blocks}
+func (r *runner) progress(block int) {
+	p := Progress{Block: min(block, r.plan.Blocks), Blocks: r.plan.Blocks, Done: r.done, Total: max(r.done, int(SizeOf(r.plan)))}
 	if r.done > 0 {
 		p.Left = time.Duration(float64(time.Since(r.started)) / float64(r.done) * float64(p.Total-p.Done))
 	}

@@ -19,12 +19,16 @@ import (
 )
 
 const (
-	// slotWarmup is how many cycles of a block do not count: its connections are new.
-	slotWarmup = 2
+	// leastWarmup is how many cycles of a block at least do not count, since its
+	// connections are new: its slots have half of a window's warm-up.
+	leastWarmup = 2
 	// leastCycles is how many cycles of a block count at least.
 	leastCycles = 4
-	// slotGuard is the share of a slot at each of its ends where nothing is counted.
-	slotGuard = 0.1
+	// slotEnds is the share of a slot at each of its ends where nothing is counted.
+	slotEnds = 0.1
+	// leastSettle is how long at least a slot's beginning does not count: a run that
+	// has rested finds its caches cold.
+	leastSettle = 500 * time.Microsecond
 )
 
 // How long before the first slot a block's runs are started: for all of them, and
@@ -34,12 +38,12 @@ const (
 	slotLeadEach = 8 * time.Millisecond
 )
 
-// takesTurns reports whether the runs of a group alternate in slots. Servers and
-// tools of others do not, nor does what fills a link's bucket in the pauses.
+// takesTurns reports whether the runs of a group alternate in slots. Tools of others
+// do not, nor does what fills a link's bucket in the pauses.
 func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
-	plain := run.Server == "" && run.Tool == "" && run.Rate == 0 && run.Bytes == 0 && !run.Reverse && !run.Bidir
+	plain := run.Tool == "" && run.Rate == 0 && run.Bytes == 0 && !run.Reverse && !run.Bidir
 	linked := false
 	for _, at := range g.places {
 		linked = linked || at.link > 0
@@ -50,16 +54,19 @@ func takesTurns(p result.Plan, g group) bool {
 // arm is one run of a group whose runs take turns.
 type arm struct {
 	visit
-	pair
+	ends  network.Ends
 	run   workload.Run
 	count func(*result.Sample)
 	out   agent.Outcome
 	err   error
+
+	sample result.Sample
 }
 
 // takeTurns measures a block of a group: all of its cells, in alternation.
 func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int) error {
-	g := r.groups[visits[0].group]
+	n := visits[0].group
+	g := r.groups[n]
 	var arms []*arm
 	for _, v := range visits {
 		r.done++
@@ -67,60 +74,66 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 			continue
 		}
 		a := &arm{visit: v, run: runOf(r.plan, g.workload)}
-		if ends, served := r.ends[v.place.cluster][g.path]; !served {
+		var served bool
+		if a.ends, served = r.ends[v.place.cluster][g.path]; !served {
 			a.err = noEnds(g.path, v.place.cluster)
-		} else if a.pair, a.err = r.pairOf(ctx, v.place.cluster, ends); a.err == nil {
-			a.run.Spin = r.spins(v.place.cluster, ends)
-			a.run.SharedCPU = !a.run.Spin
-			a.count = r.count(ctx, v.place.cluster, ends, inTurns)
+		} else if _, a.err = r.pairOf(ctx, v.place.cluster, a.ends); a.err == nil { // now, not in its slots
+			a.count = r.count(ctx, v.place.cluster, a.ends, inTurns)
 		}
 		arms = append(arms, a)
 	}
-	if err := r.timetable(arms, g, block); err != nil {
+	slot := r.slotOf(n)
+	if err := r.timetable(arms, slot, block); err != nil {
 		return err
 	}
 	var all sync.WaitGroup
 	for _, a := range arms {
 		if a.err == nil {
-			all.Go(func() { a.out, a.err = a.measure(ctx, network.Port, g.workload.Name, a.run) })
+			all.Go(func() { a.out, a.err = r.outcome(ctx, a.place.cluster, a.ends, network.Port, g.workload.Name, a.run) })
 		}
 	}
 	all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	for n, a := range arms {
-		var sample result.Sample
+	for _, a := range arms {
 		if a.err == nil {
-			sample, a.err = r.sample(a.out, r.plan.CC)
-			a.count(&sample)
+			a.sample, a.err = r.sample(a.out, r.plan.CC)
+			a.count(&a.sample)
 		}
-		if a.err == nil && sample.Slots == nil {
+		if a.err == nil && a.sample.Slots == nil {
 			a.err = errors.New("the ends gave no slots")
 		}
 		if a.err == nil {
+			a.sample.Slots.Length = result.Seconds(slot.Seconds())
 			for cycle := range a.run.Slots.Cycles {
-				sample.Slots.Places = append(sample.Slots.Places, a.run.Slots.Place(a.run.Slots.Warmup+cycle))
+				a.sample.Slots.Places = append(a.sample.Slots.Places, a.run.Slots.Place(a.run.Slots.Warmup+cycle))
 			}
 		}
-		r.keep(a.visit, sample, a.err, block, order+n)
+	}
+	if r.lengthen(n, arms) {
+		return nil
+	}
+	for at, a := range arms {
+		r.keep(a.visit, a.sample, a.err, block, order+at)
 	}
 	return nil
 }
 
 // timetable gives each arm its slots.
-func (r *runner) timetable(arms []*arm, g group, block int) error {
-	kind, _ := workload.Find(g.workload.Name)
+func (r *runner) timetable(arms []*arm, slot time.Duration, block int) error {
 	var clock unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
 		return fmt.Errorf("read the clock: %w", err)
 	}
 	lead := slotLead + time.Duration(len(arms))*slotLeadEach
+	ends := time.Duration(float64(slot) * slotEnds)
 	common := traffic.Slots{
-		Begin: time.Duration(clock.Nano()) + lead, Length: kind.Slot, Guard: time.Duration(float64(kind.Slot) * slotGuard),
-		Runs: len(arms), Warmup: slotWarmup, Seed: mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block))).Uint64(),
-		Cycles: max(leastCycles, int(math.Ceil(float64(r.plan.Duration.Duration())/float64(kind.Slot)))),
+		Begin: time.Duration(clock.Nano()) + lead, Length: slot, Settle: max(ends, leastSettle), Guard: ends,
+		Runs: len(arms), Seed: mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block))).Uint64(),
 	}
+	common.Warmup = max(leastWarmup, slotsIn(r.plan.Warmup.Duration()/2, slot))
+	common.Cycles = max(leastCycles, slotsIn(r.plan.Duration.Duration(), slot-common.Settle-common.Guard))
 	for n, a := range arms {
 		own := common
 		own.Run = n
@@ -129,3 +142,6 @@ func (r *runner) timetable(arms []*arm, g group, block int) error {
 	}
 	return nil
 }
+
+// slotsIn is how many slots have so much time together.
+func slotsIn(time, slot time.Duration) int { return int(math.Ceil(time.Seconds() / slot.Seconds())) }

@@ -72,7 +72,7 @@ func (t *tracing) blocks(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			t.progress(block, len(visits))
+			t.progress(block)
 			if err := t.visit(ctx, v, block, order); err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (t *tracing) blocks(ctx context.Context) error {
 				return err
 			}
 		}
-		t.progress(block+1, len(visits))
+		t.progress(block + 1)
 	}
 	return nil
 }

@@ -248,7 +248,7 @@ func (a *answer) findFaster() {
 // findOpen counts the inconclusive tolls, and finds how many blocks would decide
 // three in four of those that blocks can decide.
 func (a *answer) findOpen(res *result.Result) {
-	a.open.done = measured(res)
+	_, a.open.done = measured(res)
 	var needed []int
 	for p := range a.tolls() {
 		a.open.of++

@@ -78,25 +78,33 @@ func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
 
 // blocksDone is how many blocks were measured, and of how many.
 func (w words) blocksDone(res *result.Result) string {
-	done := measured(res)
+	least, done := measured(res)
 	switch planned := res.Plan.Blocks; {
 	case done == 0:
 		return w.say("no_samples")
+	case res.Plan.Looks && least < done:
+		return w.say("blocks_from", "n", strconv.Itoa(least), "blocks", w.count("block", done))
 	case planned > done:
 		return w.say("blocks_done", "n", strconv.Itoa(done), "blocks", w.count("block", planned))
 	}
 	return w.count("block", done)
 }
 
-// measured counts the blocks with samples.
-func measured(res *result.Result) int {
-	done := map[int]bool{}
+// measured is how many blocks the cells have that have any, at least and at most.
+func measured(res *result.Result) (least, most int) {
 	for _, c := range res.Cells {
+		done := map[int]bool{}
 		for _, s := range c.Samples {
 			done[s.Block] = true
 		}
+		if n := len(done); n > 0 {
+			most = max(most, n)
+			if least == 0 || n < least {
+				least = n
+			}
+		}
 	}
-	return len(done)
+	return least, most
 }
 
 // machine is where it was measured.

@@ -22,6 +22,7 @@ type Plan struct {
 
 	Design    string  `json:"design,omitempty" yaml:"design,omitempty"` // DesignSlots or DesignWindows; empty, as in older results: DesignWindows
 	Blocks    int     `json:"blocks" yaml:"blocks"`
+	Looks     bool    `json:"looks,omitempty" yaml:"looks,omitempty"` // Blocks is the mean: a cell that is decided leaves its time to the others
 	Warmup    Seconds `json:"warmup" yaml:"warmup"`
 	Duration  Seconds `json:"duration" yaml:"duration"`                       // of a window
 	Precision float64 `json:"precision,omitempty" yaml:"precision,omitempty"` // stop early when every toll's interval is this narrow

@@ -71,6 +71,7 @@ type CarryOver struct {
 	Effect   float64 `json:"effect"` // standard deviation of a slot's value by which run had the slot before, a ratio
 	Chance   float64 `json:"chance"` // of as much where it does not matter
 	Bias     float64 `json:"bias"`   // of the network whose value differs most, had only the second half of each slot counted; a ratio, against the baseline's
+	Length   Seconds `json:"length"` // of a slot
 	Slots    int     `json:"slots"`
 	Lost     int     `json:"lost"` // of them, those that were late or brought nothing
 }
@@ -211,6 +212,7 @@ type Sample struct {
 
 // Slots is what a sample's slots gave, one for each cycle of the block.
 type Slots struct {
+	Length Seconds              `json:"length"`          // of a slot
 	Values map[string][]float64 `json:"values"`          // by metric; zero: the slot was late or lost
 	Later  map[string][]float64 `json:"later,omitempty"` // the second half of a slot as a ratio to all of it; zero: unknown
 	Places []int                `json:"places"`          // of the slot in its cycle, from 0

@@ -62,6 +62,12 @@ func Toll(logRatios []float64, direction Direction) (Interval, bool) {
 	return direction.toll(centre), ok
 }
 
+// TollAt is Toll with the interval of Student's t that misses at the given rate.
+func TollAt(logRatios []float64, direction Direction, rate float64) (Interval, bool) {
+	centre, ok := Student(logRatios, rate)
+	return direction.toll(centre), ok
+}
+
 // toll turns a log ratio with its interval into a toll.
 func (d Direction) toll(logRatio Interval) Interval {
 	change := logRatio.through(math.Expm1)

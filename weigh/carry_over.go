@@ -9,6 +9,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/stats"
 	"tare/workload"
 )
 
@@ -33,7 +34,7 @@ func CarryOvers(groups []*Group) []result.CarryOver {
 			}
 		}
 		c.Effect, c.Chance = before(slots)
-		c.Bias = g.bias()
+		c.Bias, c.Length = g.bias(), g.slot()
 		all = append(all, c)
 	}
 	return all
@@ -179,6 +180,42 @@ func (g *Group) bias() (most float64) {
 		}
 	}
 	return most
+}
+
+// slot is the length of the group's slots.
+func (g *Group) slot() (length result.Seconds) {
+	for _, cell := range g.Cells {
+		for _, s := range cell.Samples {
+			if s.Slots != nil {
+				length = max(length, s.Slots.Length)
+			}
+		}
+	}
+	return length
+}
+
+// Biased reports whether the slots of a block are too short: the second half of each
+// gives a run another toll than all of it does, by more than a hundredth, and not by
+// chance.
+func Biased(run result.Sample, baselines ...result.Sample) bool {
+	if run.Slots == nil {
+		return false
+	}
+	for metric, ratios := range run.Slots.Later {
+		var others [][]float64
+		for _, b := range baselines {
+			if b.Slots == nil {
+				return false
+			}
+			others = append(others, b.Slots.Later[metric])
+		}
+		each, _ := differences(ratios, others...)
+		by, whole := stats.HodgesLehmann(each)
+		if whole && (by.Low > muchEffect || by.High < -muchEffect) {
+			return true
+		}
+	}
+	return false
 }
 
 // later is the second half of a cell's slots as a ratio to all of each: the median.

@@ -30,8 +30,25 @@ func (b Block) against(than Block) stats.Block {
 // them: the baselines are their means in log, and the value differs from these as it
 // does within a cycle, in the location of all (Hodges-Lehmann). NaN: there are too few.
 func inCycles(of []float64, baselines ...[]float64) stats.Block {
-	var differences []float64
-	sums := make([]float64, len(baselines))
+	pair := stats.Block{Cell: math.NaN(), Baselines: slices.Repeat([]float64{math.NaN()}, len(baselines))}
+	each, means := differences(of, baselines...)
+	if len(each) < leastCycles {
+		return pair
+	}
+	base := 0.0
+	for n, at := range means {
+		pair.Baselines[n] = math.Exp(at)
+		base += at / float64(len(means))
+	}
+	by, _ := stats.HodgesLehmann(each)
+	pair.Cell = math.Exp(by.Value + base)
+	return pair
+}
+
+// differences are, for each cycle that has all values, by how much one differs in log
+// from the mean of its baselines; means are those of each baseline's logarithms.
+func differences(of []float64, baselines ...[]float64) (each, means []float64) {
+	means = make([]float64, len(baselines))
 	for cycle, v := range of {
 		logs, all := make([]float64, len(baselines)), v > 0
 		for n, b := range baselines {
@@ -45,22 +62,13 @@ func inCycles(of []float64, baselines ...[]float64) stats.Block {
 		}
 		mean := 0.0
 		for n, l := range logs {
-			sums[n] += l
+			means[n] += l
 			mean += l / float64(len(logs))
 		}
-		differences = append(differences, math.Log(v)-mean)
+		each = append(each, math.Log(v)-mean)
 	}
-	pair := stats.Block{Cell: math.NaN(), Baselines: slices.Repeat([]float64{math.NaN()}, len(baselines))}
-	if len(differences) < leastCycles {
-		return pair
+	for n := range means {
+		means[n] /= float64(len(each))
 	}
-	mean := 0.0
-	for n, sum := range sums {
-		at := sum / float64(len(differences))
-		pair.Baselines[n] = math.Exp(at)
-		mean += at / float64(len(sums))
-	}
-	at, _ := stats.HodgesLehmann(differences)
-	pair.Cell = math.Exp(at.Value + mean)
-	return pair
+	return each, means
 }

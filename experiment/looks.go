@@ -1,0 +1,96 @@
+package experiment
+
+import (
+	"slices"
+	"time"
+
+	"tare/result"
+	"tare/weigh"
+)
+
+// looking is a run that has no fixed number of blocks: it stops measuring what is
+// decided, and spends the time on the rest.
+type looking struct {
+	began   time.Time
+	each    time.Duration // that a block with all cells takes
+	decided map[*result.Cell]bool
+}
+
+// look lets the cells that are decided go, where a group has as many blocks as a look
+// needs. A group without others is done.
+func (r *runner) look() {
+	if !r.plan.Looks {
+		return
+	}
+	cells := make([]*result.Cell, len(r.order))
+	for n, key := range r.order {
+		cells[n] = r.cells[key]
+	}
+	for _, g := range weigh.GroupsOf(cells) {
+		if g.Baseline == nil {
+			continue
+		}
+		rate, due := weigh.Look(g.Measured())
+		if !due {
+			continue
+		}
+		open := false
+		for _, c := range g.Cells {
+			if c != g.Baseline && !r.looks.decided[c] {
+				r.looks.decided[c] = g.Decided(c, r.plan.Margin, rate)
+				open = open || !r.looks.decided[c]
+			}
+		}
+		r.looks.decided[g.Baseline] = !open && len(g.Cells) > 1
+	}
+}
+
+// wants reports whether a cell is still to be measured.
+func (r *runner) wants(n int, p place) bool { return !r.looks.decided[r.cells[keyOf(n, p)]] }
+
+// wanted are the runs of a block, in random order: those of cells that are still to be
+// measured.
+func (r *runner) wanted(block int) []visit {
+	return slices.DeleteFunc(r.shuffled(block), func(v visit) bool { return !r.due(v.group, block) || !r.wants(v.group, v.place) })
+}
+
+// blocksOf is how many blocks a group has at most.
+func (r *runner) blocksOf(n int) int {
+	blocks := r.plan.Blocks
+	if r.plan.Looks {
+		blocks = weigh.MostLooked
+	}
+	if t := r.turns[n]; t != nil {
+		blocks += t.again
+	}
+	return blocks
+}
+
+// due reports whether a group is to be measured in a block.
+func (r *runner) due(n, block int) bool {
+	return block < r.blocksOf(n) && slices.ContainsFunc(r.groups[n].places, func(p place) bool { return r.wants(n, p) })
+}
+
+// anyDue reports whether a group is.
+func (r *runner) anyDue(block int) bool {
+	for n := range r.groups {
+		if r.due(n, block) {
+			return true
+		}
+	}
+	return false
+}
+
+// inTime reports whether a run that looks has time for a block that takes as long as
+// the one before. In all it has as much as the plan's blocks would take with all cells;
+// a run with a most time has that.
+func (r *runner) inTime(blocks int, took time.Duration) bool {
+	if !r.plan.Looks || r.plan.MaxTime > 0 {
+		return true
+	}
+	since := time.Since(r.looks.began)
+	if len(r.looks.decided) == 0 {
+		r.looks.each = since / time.Duration(blocks)
+	}
+	return since+took <= time.Duration(r.plan.Blocks)*r.looks.each+took/2
+}

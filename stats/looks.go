@@ -1,0 +1,34 @@
+package stats
+
+import "math"
+
+// Spend is how much of an error rate may be spent by the time that a share of all that
+// may be measured has been (0 < share <= 1): hardly any at first, all of it at the
+// end. It gives nearly the bounds of O'Brien and Fleming (Lan and DeMets, Discrete
+// sequential boundaries for clinical trials, Biometrika 70, 1983).
+func Spend(rate, share float64) float64 {
+	return math.Erfc(normalQuantile(1-rate/2) / math.Sqrt(2*share))
+}
+
+// Student is the mean with the interval of Student's t that misses it at the given
+// rate. It is for rates that the signed-rank interval of so few values cannot have. ok
+// is false below MinBlocks values, and where one is NaN or infinite.
+func Student(x []float64, rate float64) (Interval, bool) {
+	n := float64(len(x))
+	if len(x) < MinBlocks {
+		return unknown(), false
+	}
+	var sum, squares float64
+	for _, v := range x {
+		sum += v
+	}
+	mean := sum / n
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	half := studentQuantile(1-rate/2, len(x)-1) * math.Sqrt(squares/(n-1)/n)
+	if notFinite(mean) || notFinite(half) {
+		return unknown(), false
+	}
+	return around(mean, half), true
+}

@@ -1,0 +1,92 @@
+package weigh
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/test/labtest"
+)
+
+// looked draws block after block of a group of one network, and looks as a run does,
+// until the network is decided or the last look is over.
+func looked(draw *rand.Rand, toll, noise float64) (g *Group, blocks int) {
+	host, net := &result.Cell{Network: network.Baseline}, &result.Cell{Network: "route"}
+	g = &Group{Baseline: host, Cells: []*result.Cell{host, net}, Workload: "tcp_rr"}
+	for _, c := range g.Cells {
+		c.Status, c.Workload = result.StatusOK, g.Workload
+	}
+	add := func(c *result.Cell, block int, layout string, shift float64) {
+		v := 50e-6 * math.Exp(shift+noise*tailed(draw))
+		c.Samples = append(c.Samples, result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"rtt_p50": v}})
+	}
+	for block := range MostLooked {
+		add(host, block, LayoutA, 0)
+		add(host, block, LayoutB, 0)
+		add(net, block, "", math.Log1p(toll))
+		if rate, due := Look(block + 1); due && g.Decided(net, stats.DeclaredMargin, rate) {
+			return g, block + 1
+		}
+	}
+	return g, MostLooked
+}
+
+// tailed is Student's t with five degrees of freedom, of variance one.
+func tailed(draw *rand.Rand) float64 {
+	var squares float64
+	for range 5 {
+		n := draw.NormFloat64()
+		squares += n * n
+	}
+	return draw.NormFloat64() / math.Sqrt(squares/5) / math.Sqrt(5.0/3)
+}
+
+// A run that stops as soon as it knows must not know too much: its intervals cover
+// what they claim to, and it finds no toll where there is none.
+func TestLookingKeepsWhatIntervalsClaim(t *testing.T) {
+	const runs = 1500
+	draw := rand.New(rand.NewPCG(11, 24))
+	q, _ := result.QuantityOf("rtt_p50")
+	for _, c := range []struct{ toll, noise float64 }{{0, 0.05}, {0.02, 0.03}, {0.1, 0.1}, {0.3, 0.1}, {0.3, 0.03}} {
+		covered, alarms, sum := 0, 0, 0
+		for range runs {
+			g, blocks := looked(draw, c.toll, c.noise)
+			sum += blocks
+			of, base := BlocksOf(g.Cells[1], q.Name), BlocksOf(g.Baseline, q.Name)
+			w := Against(of, base, true, q, g.Margins(q, stats.DeclaredMargin))
+			if w.Low <= c.toll && c.toll <= w.High {
+				covered++
+			}
+			if w.Verdict == stats.Slower || w.Verdict == stats.Faster {
+				alarms++
+			}
+		}
+		share := float64(covered) / runs
+		t.Logf("toll %.0f %%, noise %.0f %%: %.1f blocks, %.1f %% covered, %.1f %% with a difference",
+			100*c.toll, 100*c.noise, float64(sum)/runs, 100*share, 100*float64(alarms)/runs)
+		if share < 0.94 || share > 0.96 {
+			t.Errorf("a toll of %v with noise of %v: %.1f %% of the intervals cover it", c.toll, c.noise, 100*share)
+		}
+		if c.toll == 0 && float64(alarms)/runs > 0.02 {
+			t.Errorf("%.1f %% of runs find a difference where there is none", 100*float64(alarms)/runs)
+		}
+	}
+}
+
+// All looks together may be wrong as often as one interval.
+func TestLooksSpendTheErrorRate(t *testing.T) {
+	sum, looks := 0.0, 0
+	for blocks := range MostLooked + 1 {
+		if rate, due := Look(blocks); due {
+			sum += rate
+			looks++
+		}
+	}
+	labtest.Equal(t, "looks", looks, 5)
+	if math.Abs(sum-errorRate) > 1e-12 {
+		t.Errorf("they spend %v of %v", sum, errorRate)
+	}
+}
