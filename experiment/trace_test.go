@@ -196,16 +196,17 @@ func TestLabLedgerBalancesForRandomDrops(t *testing.T) {
 		{"route", network.CrossHost, "h2", "forward"},
 	} {
 		t.Run(c.network, func(t *testing.T) {
-			drops := func() *result.Ledger {
-				plan := tracePlan(c.network, c.path, "udp_stream")
-				l := setUp(t, plan)
-				in(t, l, c.network+"."+c.at, "nft 'add table inet t; add chain inet t t { type filter hook "+c.hook+" priority 0; };"+
-					"add rule inet t t udp dport 5210 numgen random mod 100 < 10 drop'")
-				return cellOf(t, traced(t, l, plan), c.network).Trace.Ledger
-			}
+			plan := tracePlan(c.network, c.path, "udp_stream")
+			plan.Blocks = 1
+			l := setUp(t, plan)
+			in(t, l, c.network+"."+c.at, "nft 'add table inet t; add chain inet t t { type filter hook "+c.hook+" priority 0; };"+
+				"add rule inet t t udp dport 5210 numgen random mod 100 < 10 drop'")
+			drops := func() *result.Ledger { return cellOf(t, traced(t, l, plan), c.network).Trace.Ledger }
 			ledger := drops()
-			if ledger.Lost != nil && *ledger.Lost > ledger.Found { // one that a stalled machine delivers 0.1 s after the end is missed, and lost by nobody
-				t.Logf("%d lost, of which the workload misses %d: once more, in another lab", ledger.Found, *ledger.Lost)
+			// Not every kernel runs BPF programs in an interrupt of every process: that of a
+			// VM may spare its init. What is dropped meanwhile is missed, and seen by nobody.
+			for n := 1; n < tries && ledger.Lost != nil && *ledger.Lost > ledger.Found; n++ {
+				t.Logf("%d lost, of which the workload misses %d: once more", ledger.Found, *ledger.Lost)
 				ledger = drops()
 			}
 			if ledger.Lost == nil || *ledger.Lost == 0 {
