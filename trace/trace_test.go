@@ -186,6 +186,42 @@ func TestLabLedgerBalancesToThePacket(t *testing.T) {
 	}
 }
 
+// leaveUnread closes a pair of sockets in which so many messages wait, which the kernel
+// then drops. Their buffers pass no device.
+func leaveUnread(messages int) error {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	for range messages {
+		_, errWrite := unix.Write(ends[0], make([]byte, 64))
+		err = errors.Join(err, errWrite)
+	}
+	return errors.Join(err, unix.Close(ends[1]), unix.Close(ends[0]))
+}
+
+// What is lost at the address of a packet that was read before is another packet.
+func TestLabLedgerLeavesOutOtherPackets(t *testing.T) {
+	const sent = 500
+	tracer := open(t)
+	within(t, func(n trace.Network) {
+		received := 0
+		path, err := tracer.Follow(trace.Pass{Networks: []trace.Network{n}, Port: port}, func() error {
+			received = flood(t, sent, 4<<20)
+			return leaveUnread(100)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		labtest.Equal(t, "datagrams received", received, sent)
+		for loss, packets := range path.Lost {
+			if loss.Mine {
+				t.Errorf("%d packets of the workload are lost by %s at %s, although all were received", packets, loss.Reason, loss.Function)
+			}
+		}
+	})
+}
+
 // read reads a datagram. Any signal interrupts a socket that has a timeout, and
 // Go's scheduler sends some.
 func read(socket int, message []byte) (length int, from unix.Sockaddr, err error) {

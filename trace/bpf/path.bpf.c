@@ -458,6 +458,12 @@ int BPF_PROG(lose, struct sk_buff *skb, void *location, int reason)
 
 	if (!on)
 		return 0;
+	/* The data of a packet that waited in a socket was read, and its address is
+	 * that of another buffer now. */
+	if (t && last_of(t)->point == READY && !carries_workload(skb)) {
+		bpf_map_delete_elem(&trips, &key);
+		t = 0;
+	}
 	l.location = (__u64)location;
 	l.reason = reason;
 	if (t) { /* where it was last is known: what the buffer says may be overwritten */
