@@ -76,8 +76,8 @@ func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
 			if err != nil {
 				return Transactions{}, err
 			}
-			meters[i].countSlots(t, i == 0)
 			parts[i].all = NewHistogram()
+			meters[i].countSlots(t, i == 0, parts[i].rtt, parts[i].all)
 		}
 		if c.Spin {
 			parts[i].flags = unix.MSG_DONTWAIT
@@ -90,6 +90,7 @@ func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
 		return Transactions{}, r.cause(err)
 	}
 	for i, part := range parts {
+		meters[i].keepSlot()
 		t.Count += meters[i].counted
 		t.Elapsed = max(t.Elapsed, meters[i].elapsed())
 		t.Lost += part.lost
@@ -242,14 +243,13 @@ func (c *closedLoop) turn(l *loop, whole bool, err error) error {
 	}
 	switch {
 	case c.meter.phase == closed:
-		c.meter.keepSlot(c.rtt, c.all)
 		return nil
 	case !c.meter.atRest(now):
 		return c.ask(l, now)
 	case c.waits > 0:
 		return nil
 	}
-	c.meter.keepSlot(c.rtt, c.all)
+	c.meter.keepSlot()
 	return c.askAll()
 }
 

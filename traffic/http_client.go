@@ -120,8 +120,8 @@ func newHTTPClient(r *run, to netip.AddrPort, c HTTP) (*httpClient, error) {
 			set.close()
 			return nil, err
 		}
-		h.meter.countSlots(t, true)
 		h.all = NewHistogram()
+		h.meter.countSlots(t, true, h.calls.Latency, h.all)
 	}
 	return h, nil
 }
@@ -150,7 +150,7 @@ func (h *httpClient) work() error {
 			h.meter.step(event{at: now})
 		}
 	}
-	h.meter.keepSlot(h.calls.Latency, h.all)
+	h.meter.keepSlot()
 	return h.broken
 }
 
@@ -158,7 +158,7 @@ func (h *httpClient) work() error {
 // answered.
 func (h *httpClient) awaitSlot() {
 	if h.meter.atRest(h.run.now()) && !h.asking() {
-		h.meter.keepSlot(h.calls.Latency, h.all)
+		h.meter.keepSlot()
 		h.meter.slots.rest(h.run)
 	}
 }

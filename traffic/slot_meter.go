@@ -9,16 +9,22 @@ type slotMeter struct {
 	kept    []Slot
 	elapsed time.Duration // of those
 	first   Slot          // of the slot under way, the part up to its middle
-	closed  *Slot         // the one that closed last; nil where it does not count
 	inTime  bool          // the slot under way
 	owns    bool          // the edges of its slots are those of the run's
+
+	ended    bool       // a slot has closed, and what it recorded is not kept yet
+	counts   *Slot      // that slot; nil where it does not count
+	recorded *Histogram // of the slot under way; nil: nothing is recorded
+	all      *Histogram // of all slots that count
 }
 
 // countSlots makes a meter count by slots; one of a run's meters owns its edges.
-// Without a timetable it changes nothing.
-func (m *meter) countSlots(t *turns, owns bool) {
+// Without a timetable it changes nothing. What the run records goes to recorded, and
+// is moved to all with each slot that counts.
+func (m *meter) countSlots(t *turns, owns bool, recorded, all *Histogram) {
 	if t != nil {
-		m.slots, m.phase = &slotMeter{turns: t, kept: make([]Slot, t.Cycles), owns: owns && m.table.Edge != nil}, paused
+		m.slots = &slotMeter{turns: t, kept: make([]Slot, t.Cycles), owns: owns && m.table.Edge != nil, recorded: recorded, all: all}
+		m.phase = paused
 	}
 }
 
@@ -35,8 +41,10 @@ func (s *slotMeter) opening(m *meter, at time.Duration) time.Duration {
 // step takes an event, whose count is in m.sum already, and reports whether it
 // lies inside a slot. One that comes long after a slot has closed is no part of it.
 func (s *slotMeter) step(m *meter, e event) (inside bool) {
+	s.keep()
 	for m.phase == open && e.at >= s.closes+s.Guard || m.phase == paused && e.at >= s.closes {
 		s.close(m, s.closes, m.sum-e.n)
+		s.keep()
 	}
 	switch {
 	case m.phase == paused && e.at >= s.opens:
@@ -69,18 +77,29 @@ func (m *meter) endSlots(now time.Duration) bool {
 	return m.phase == closed
 }
 
-// keepSlot moves the round trips of the slot that has closed to those of all slots
-// that count; those of a slot that does not are forgotten.
-func (m *meter) keepSlot(slot, all *Histogram) {
-	if m.slots == nil || slot == nil {
+// keepSlot keeps what a slot that has closed recorded, where the run has the time for
+// it: the next event would.
+func (m *meter) keepSlot() {
+	if m.slots != nil {
+		m.slots.keep()
+	}
+}
+
+// keep moves what the slot that has closed recorded to that of all slots. What a slot
+// that does not count recorded is forgotten.
+func (s *slotMeter) keep() {
+	if !s.ended {
 		return
 	}
-	if s := m.slots.closed; s != nil {
-		s.Median, _ = slot.Median()
-		all.Merge(slot)
-		m.slots.closed = nil
+	s.ended = false
+	if s.recorded == nil {
+		return
 	}
-	slot.Reset()
+	if s.counts != nil {
+		s.counts.Median, _ = s.recorded.Median()
+		s.all.Merge(s.recorded)
+	}
+	s.recorded.Reset()
 }
 
 // addSlots adds what a meter counted in each slot to what others did. A slot that one
@@ -112,16 +131,16 @@ func (s *slotMeter) middle() time.Duration { return s.opens + (s.closes-s.opens)
 // close ends the slot with what was passed until then, and goes to the next. It
 // reports whether the slot counts.
 func (s *slotMeter) close(m *meter, at time.Duration, sum int64) bool {
-	s.closed = nil
+	s.ended, s.counts = true, nil
 	if n := s.next - 1 - s.Warmup; n >= 0 && m.phase == open && s.inTime && sum > m.base {
-		s.closed = &s.kept[n]
-		*s.closed = Slot{Count: sum - m.base, Elapsed: at - m.from, FirstCount: s.first.Count, FirstElapsed: s.first.Elapsed}
-		m.counted += s.closed.Count
-		s.elapsed += s.closed.Elapsed
+		s.counts = &s.kept[n]
+		*s.counts = Slot{Count: sum - m.base, Elapsed: at - m.from, FirstCount: s.first.Count, FirstElapsed: s.first.Elapsed}
+		m.counted += s.counts.Count
+		s.elapsed += s.counts.Elapsed
 	}
 	m.phase = paused
 	if !s.advance() {
 		m.phase = closed
 	}
-	return s.closed != nil
+	return s.counts != nil
 }

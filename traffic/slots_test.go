@@ -37,7 +37,7 @@ func slotted(t *testing.T) (*meter, func(cycle int) time.Duration) {
 	m := newMeter(newTimetable(Window{Slots: s}, 1))
 	own := &turns{Slots: s}
 	own.advance()
-	m.countSlots(own, true)
+	m.countSlots(own, true, nil, nil)
 	return m, func(cycle int) time.Duration {
 		return time.Duration(cycle)*s.cycle() + time.Duration(s.Place(cycle))*s.Length
 	}
@@ -74,6 +74,33 @@ func TestMeterCountsItsSlotsOnly(t *testing.T) {
 		}
 		labtest.Equal(t, name+": counted", m.counted, test.want.Count)
 		labtest.Equal(t, name+": elapsed", m.elapsed(), test.want.Elapsed)
+	}
+}
+
+// A thread that was stopped for longer than a guard finds a slot over and the next one
+// under way in the same event.
+func TestSlotsKeepWhatEachRecorded(t *testing.T) {
+	const ms = time.Millisecond
+	s := &Slots{Length: 10 * ms, Settle: ms, Guard: ms, Runs: 1, Cycles: 6}
+	m := newMeter(newTimetable(Window{Slots: s}, 1))
+	own := &turns{Slots: s}
+	own.advance()
+	recorded, all := NewHistogram(), NewHistogram()
+	m.countSlots(own, true, recorded, all)
+	for at := time.Duration(0); m.phase != closed; at += 300 * time.Microsecond {
+		if at > 25*ms && at < 41*ms {
+			at = 41*ms + ms/2 // stopped, and one slot lost
+		}
+		if m.step(event{at: at, n: 1}) {
+			recorded.Record(ms)
+		}
+	}
+	m.keepSlot()
+	labtest.Equal(t, "what was recorded in slots that count", all.Count(), m.counted)
+	for n, slot := range m.slots.kept {
+		if lost := n == 3; (slot.Count == 0) != lost || (slot.Median == 0) != lost {
+			t.Errorf("slot %d: %+v", n, slot)
+		}
 	}
 }
 

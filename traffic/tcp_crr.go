@@ -156,8 +156,8 @@ func newCRRClient(r *run, to netip.AddrPort, c RequestResponse) (*crrClient, err
 		if err != nil {
 			return nil, err
 		}
-		k.meter.countSlots(t, true)
 		k.all = NewHistogram()
+		k.meter.countSlots(t, true, k.rtt, k.all)
 	}
 	return k, nil
 }
@@ -194,7 +194,7 @@ func (k *crrClient) work() (err error) {
 		}
 		sleep(time.Millisecond) // a refusal is quick: do not flood
 	}
-	k.meter.keepSlot(k.rtt, k.all)
+	k.meter.keepSlot()
 	if k.run.stopped.Load() {
 		return context.Canceled
 	}
@@ -211,7 +211,7 @@ func (k *crrClient) awaitSlot() {
 	if !k.meter.atRest(now) {
 		return
 	}
-	k.meter.keepSlot(k.rtt, k.all)
+	k.meter.keepSlot()
 	k.meter.slots.rest(k.run)
 	k.succeeded += k.run.now() - now
 }

@@ -157,7 +157,7 @@ func (w *streamReceiver) receiveInSlots(flows []*streamFlow) (err error) {
 		if err != nil {
 			return err
 		}
-		f.meter.countSlots(t, f.index == 0)
+		f.meter.countSlots(t, f.index == 0, nil, nil)
 	}
 	if len(flows) > 1 {
 		return w.receiveMany(flows)
