@@ -41,6 +41,15 @@ const showTables = (page) => page.evaluate(() => {
   for (const button of document.querySelectorAll("figure button")) if (button.textContent === "Table") button.click();
 });
 
+// untilTrue waits, 10 s at most, until a condition holds; act is what may bring it about.
+async function untilTrue(page, what, holds, act = () => {}) {
+  for (let n = 0; !(await holds()); n++) {
+    assert.ok(n < 200, `waited in vain until ${what}`);
+    await act(n);
+    await page.waitForTimeout(50);
+  }
+}
+
 const result = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, "utf8"));
 
 // judged are the tolls of a result that a table must show, in percent as the page
@@ -290,16 +299,14 @@ test("a chart shows details under the pointer, and hides a series that is switch
   const chart = page.locator("figure", { has: page.getByText("CPU time per Gbit, both ends", { exact: true }) }).locator(".chart").first();
   await chart.scrollIntoViewIfNeeded();
   const shows = () => page.evaluate(() => [...document.querySelectorAll(".chart > div")].some((d) => /n = 6/.test(d.innerText)));
-  for (let n = 0; !(await shows()); n++) { // charts above are drawn as they come into view, and may move this one
-    assert.ok(n < 100, "no details under the pointer");
+  await untilTrue(page, "details are under the pointer", shows, async (n) => { // charts above are drawn as they come into view, and may move this one
     const box = await chart.boundingBox();
     await page.mouse.move(box.x + box.width / 2 + (n % 2), box.y + 45);
-    await page.waitForTimeout(50);
-  }
+  });
   const bars = () => chart.locator('path[fill="#0072b2"]').count();
   const before = await bars();
   await chart.getByText("cpu_per_gbit", { exact: true }).click();
-  assert.ok(await bars() < before);
+  await untilTrue(page, "the series is hidden", async () => await bars() < before); // a chart is drawn in the next frame
   await close();
 });
 
