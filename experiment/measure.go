@@ -29,9 +29,12 @@ func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, erro
 	if errSecond != nil {
 		return second, err
 	}
-	second.Warnings = append(second.Warnings, "repeated: the first try failed: "+err.Error())
+	second.Warnings = append(second.Warnings, repeatedAfter(err))
 	return second, nil
 }
+
+// repeatedAfter is the warning of a run whose first try failed.
+func repeatedAfter(err error) string { return "repeated: the first try failed: " + err.Error() }
 
 // final reports whether a run that failed so will fail again: its agent or its
 // server is gone.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	mathrand "math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,13 +64,36 @@ type arm struct {
 	sample result.Sample
 }
 
-// takeTurns measures a block of a group: all of its cells, in alternation.
+// takeTurns measures a block of a group: all of its cells, in alternation. As a run in
+// a window has, the block has a second chance where one of them fails.
 func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int) error {
+	n := visits[0].group
+	r.done += len(visits)
+	arms, err := r.alternate(ctx, visits, block)
+	if err == nil && slices.ContainsFunc(arms, func(a *arm) bool { return a.err != nil && !final(a.err) }) {
+		first := arms
+		arms, err = r.alternate(ctx, visits, block)
+		for at, a := range arms {
+			if failed := first[at].err; failed != nil && a.err == nil {
+				a.sample.Warnings = append(a.sample.Warnings, repeatedAfter(failed))
+			}
+		}
+	}
+	if err != nil || r.lengthen(n, arms) {
+		return err
+	}
+	for at, a := range arms {
+		r.keep(a.visit, a.sample, a.err, block, order+at)
+	}
+	return nil
+}
+
+// alternate runs the cells of a group in alternation, once.
+func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*arm, error) {
 	n := visits[0].group
 	g := r.groups[n]
 	var arms []*arm
 	for _, v := range visits {
-		r.done++
 		if r.cells[keyOf(v.group, v.place)].Status != result.StatusOK {
 			continue
 		}
@@ -84,7 +108,7 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 	}
 	slot := r.slotOf(n)
 	if err := r.timetable(arms, slot, block); err != nil {
-		return err
+		return nil, err
 	}
 	var all sync.WaitGroup
 	for _, a := range arms {
@@ -94,7 +118,7 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 	}
 	all.Wait()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	for _, a := range arms {
 		if a.err == nil {
@@ -111,13 +135,7 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 			}
 		}
 	}
-	if r.lengthen(n, arms) {
-		return nil
-	}
-	for at, a := range arms {
-		r.keep(a.visit, a.sample, a.err, block, order+at)
-	}
-	return nil
+	return arms, nil
 }
 
 // timetable gives each arm its slots.
