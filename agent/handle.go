@@ -13,9 +13,12 @@ import (
 )
 
 const (
-	// patience is how long an agent may take to send its hello, and to do a job
-	// beyond what the job takes. It is longer than that of the workloads, whose
-	// errors name better what they waited for.
+	// helloWait is how long an agent may take to start and to send its hello: a machine
+	// on which containers are made can be busy for seconds.
+	helloWait = 10 * time.Second
+	// patience is how long an agent may take to do a job, beyond what the job takes.
+	// It is longer than that of the workloads, whose errors name better what they
+	// waited for.
 	patience = 3500 * time.Millisecond
 	// stopWait is how long a job may take to stop before its agent counts as
 	// hung.
@@ -58,8 +61,8 @@ func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, en
 			return nil, errors.Join(fmt.Errorf("agent at %s: %w", name, err), h.Close())
 		}
 		return h, nil
-	case <-time.After(patience):
-		return nil, errors.Join(fmt.Errorf("agent at %s: it sent nothing for %s", name, patience), h.Close())
+	case <-time.After(helloWait):
+		return nil, errors.Join(fmt.Errorf("agent at %s: it sent nothing for %s", name, helloWait), h.Close())
 	case <-ctx.Done():
 		return nil, errors.Join(ctx.Err(), h.Close())
 	}

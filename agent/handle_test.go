@@ -96,7 +96,7 @@ func TestSilentAgents(t *testing.T) {
 			_, err := io.Copy(io.Discard, in)
 			return err
 		})
-		wantSoon(t, started, err, "it sent nothing")
+		wantSoon(t, started.Add(helloWait), err, "it sent nothing for 10s")
 	})
 	t.Run("in a job", func(t *testing.T) {
 		t.Parallel()
