@@ -11,9 +11,7 @@ import (
 // lead to the others: no route arrives, or one that leads elsewhere.
 func bgpWrongInterface() Rule {
 	return Rule{
-		ID: "bgp-wrong-interface", Grave: true, Dead: true, Doc: doc("bgp-wrong-interface"),
-		Cause: "BGP uses the wrong interface: the route to the other host's containers is missing or leads elsewhere",
-		Fix:   "bind the speaker to the interface between the hosts",
+		ID: "bgp-wrong-interface", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			if !strings.HasPrefix(e.Network, "bgp") || hostOf(e.Client) == hostOf(e.Server) {
 				return nil

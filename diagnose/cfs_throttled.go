@@ -13,9 +13,7 @@ const throttledShare = 0.01
 // cfsThrottled finds an end whose control group used up its CPU quota.
 func cfsThrottled() Rule {
 	return Rule{
-		ID: "cfs-throttled", Doc: doc("cfs-throttled"),
-		Cause: "an end's CPU quota is used up: its processes stop for the rest of each period",
-		Fix:   "raise or remove the CPU limit of its control group",
+		ID: "cfs-throttled",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range []string{e.Client, e.Server} {

@@ -10,9 +10,7 @@ import (
 // than the plan does.
 func congestionControl() Rule {
 	return Rule{
-		ID: "congestion-control", Grave: true, Doc: doc("congestion-control"),
-		Cause: "a route sets another congestion control for its flows than the plan does",
-		Fix:   "ip route change NETWORK ... congctl NAME",
+		ID: "congestion-control", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, way := range []struct{ from, to string }{{e.Client, e.Dial}, {e.Server, e.addressOn(e.Client, "eth0")}} {

@@ -13,9 +13,7 @@ const fullTable = 0.95
 // conntrackFull finds a connection tracking table that has no room for new entries.
 func conntrackFull() Rule {
 	return Rule{
-		ID: "conntrack-full", Grave: true, Doc: doc("conntrack-full"),
-		Cause: "the connection tracking table is full: packets of new connections are dropped",
-		Fix:   "sysctl -w net.netfilter.nf_conntrack_max=NUMBER",
+		ID: "conntrack-full", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

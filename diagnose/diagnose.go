@@ -12,12 +12,10 @@ import (
 	"tare/result"
 )
 
-// Rule recognises one cause.
+// Rule recognises one cause. Its section in docs/causes.md gives the cause, the
+// evidence and the fix in general.
 type Rule struct {
-	ID    string
-	Cause string // in general
-	Fix   string // in general
-	Doc   string // the page that explains it
+	ID string
 	// Match gives a finding for each instance that the evidence supports. Find fills
 	// in the ID, the severity (from Grave) and, from a remedy, the fix's command; the
 	// fix of a finding with a remedy is only the comment that follows the command.

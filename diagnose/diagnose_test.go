@@ -119,9 +119,6 @@ func TestEveryCauseHasASection(t *testing.T) {
 			continue // it is in the list for a path and in that for a cell
 		}
 		ids = append(ids, rule.ID)
-		if rule.Cause == "" || rule.Fix == "" || rule.Doc != "docs/causes.md#"+rule.ID {
-			t.Errorf("rule %s lacks its cause, its fix or its page", rule.ID)
-		}
 	}
 	if !slices.Equal(sections, ids) {
 		t.Errorf("docs/causes.md has sections %v, the rules are %v", sections, ids)

@@ -14,9 +14,7 @@ import (
 // chain/target/match by that name".
 func dockerChainMissing() Rule {
 	return Rule{
-		ID: "docker-chain-missing", Grave: true, Doc: doc("docker-chain-missing"),
-		Cause: "Docker's firewall rules are missing: a reload or a flush removed them while the engine was running",
-		Fix:   "systemctl restart docker",
+		ID: "docker-chain-missing", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			if !slices.Contains([]string{"docker-bridge", "docker-nat", "docker-overlay"}, e.Network) {
 				return nil // the others do not use Docker's rules

@@ -11,9 +11,7 @@ import (
 // encapsulationCost finds a toll that a tunnel causes: packets inside packets.
 func encapsulationCost() Rule {
 	return Rule{
-		ID: "encapsulation-cost", Doc: doc("encapsulation-cost"),
-		Cause: "each packet is encapsulated in another and decapsulated again",
-		Fix:   "routes between the hosts instead of a tunnel, a larger MTU, or an interface that segments tunnelled packets",
+		ID: "encapsulation-cost",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow || network.Within(e.Path) {

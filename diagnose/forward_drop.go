@@ -5,9 +5,7 @@ import "tare/result"
 // forwardDrop finds a firewall that drops packets which a host should forward.
 func forwardDrop() Rule {
 	return Rule{
-		ID: "forward-drop", Grave: true, Dead: true, Doc: doc("forward-drop"),
-		Cause: "a firewall on the path drops packets that the host should forward",
-		Fix:   "delete the rule, or set the chain's policy to accept",
+		ID: "forward-drop", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, v := range e.verdicts(e.suspects()) {

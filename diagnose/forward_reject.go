@@ -6,9 +6,7 @@ import "tare/result"
 // and reports this to the sender.
 func forwardReject() Rule {
 	return Rule{
-		ID: "forward-reject", Grave: true, Dead: true, Doc: doc("forward-reject"),
-		Cause: "a firewall on the path rejects packets that the host should forward (ICMP host prohibited, TCP reset)",
-		Fix:   "delete the rule",
+		ID: "forward-reject", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, v := range e.verdicts(e.Places) {

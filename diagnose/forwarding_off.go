@@ -9,9 +9,7 @@ import (
 // forwardingOff finds a host that does not forward packets for others.
 func forwardingOff() Rule {
 	return Rule{
-		ID: "forwarding-off", Grave: true, Dead: true, Doc: doc("forwarding-off"),
-		Cause: "a host on the path does not forward",
-		Fix:   "sysctl -w net.ipv4.ip_forward=1",
+		ID: "forwarding-off", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

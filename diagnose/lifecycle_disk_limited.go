@@ -14,9 +14,7 @@ const diskWaits = 0.2
 // containers.
 func lifecycleDiskLimited() Rule {
 	return Rule{
-		ID: "lifecycle-disk-limited", Doc: doc("lifecycle-disk-limited"),
-		Cause: "creating containers waits for the disk",
-		Fix:   "put the engine's data directory on a faster disk",
+		ID: "lifecycle-disk-limited",
 		Match: func(e *Evidence) []result.Finding {
 			waited := e.counted("", pressure, "io.some")
 			lasted := e.counted("", cpuTimes, "cpu0.busy") + e.counted("", cpuTimes, "cpu0.idle")

@@ -10,9 +10,7 @@ import (
 // linkDown finds a configured device that is down.
 func linkDown() Rule {
 	return Rule{
-		ID: "link-down", Grave: true, Dead: true, Doc: doc("link-down"),
-		Cause: "a device on the path is down",
-		Fix:   "ip link set dev DEVICE up",
+		ID: "link-down", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

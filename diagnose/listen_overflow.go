@@ -9,9 +9,7 @@ import (
 // listenOverflow finds a server that accepts more slowly than clients connect.
 func listenOverflow() Rule {
 	return Rule{
-		ID: "listen-overflow", Grave: true, Doc: doc("listen-overflow"),
-		Cause: "a server's accept queue is full: clients wait for seconds",
-		Fix:   "a longer backlog in the server, and sysctl -w net.core.somaxconn=NUMBER",
+		ID: "listen-overflow", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

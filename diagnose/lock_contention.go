@@ -13,9 +13,7 @@ const lockWaits = 0.1
 // lockContention finds CPUs that wait for each other.
 func lockContention() Rule {
 	return Rule{
-		ID: "lock-contention", Doc: doc("lock-contention"),
-		Cause: "CPUs wait for each other at a lock",
-		Fix:   "a queue for each CPU, fewer senders to one queue, or a qdisc without a lock",
+		ID: "lock-contention",
 		Match: func(e *Evidence) []result.Finding {
 			if e.Cell.Trace == nil || e.Cell.Trace.CPU == nil {
 				return nil

@@ -13,9 +13,7 @@ const ruleLimit = 200
 // manyRules finds a chain with many rules that each packet is compared with.
 func manyRules() Rule {
 	return Rule{
-		ID: "many-rules", Doc: doc("many-rules"),
-		Cause: "every packet is compared with hundreds of firewall rules",
-		Fix:   "nft sets or maps, ipset, or a data path without chains",
+		ID: "many-rules",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

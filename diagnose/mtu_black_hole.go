@@ -18,9 +18,7 @@ const (
 // an ICMP message to the sender (RFC 2923).
 func mtuBlackHole() Rule {
 	return Rule{
-		ID: "mtu-black-hole", Grave: true, Doc: doc("mtu-black-hole"),
-		Cause: "small packets pass and large ones are dropped silently: ping works, bulk transfers hang",
-		Fix:   "ip link set dev DEVICE mtu BYTES",
+		ID: "mtu-black-hole", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			t, failed := e.failed()
 			if !failed || t.Size <= smallest || t.Workload == "tcp_stream" { // a stream's message is not one packet

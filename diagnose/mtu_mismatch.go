@@ -10,9 +10,7 @@ import (
 // but in smaller packets or fragments, and the first packet may be refused.
 func mtuMismatch() Rule {
 	return Rule{
-		ID: "mtu-mismatch", Doc: doc("mtu-mismatch"),
-		Cause: "a device's MTU is below that of the path: packets are smaller than they could be, are refused once, or are fragmented",
-		Fix:   "ip link set dev DEVICE mtu BYTES",
+		ID: "mtu-mismatch",
 		Match: func(e *Evidence) []result.Finding {
 			if _, failed := e.failed(); failed || e.Inner <= 0 {
 				return nil

@@ -11,9 +11,7 @@ import (
 // natCost finds paths on which addresses are rewritten.
 func natCost() Rule {
 	return Rule{
-		ID: "nat-cost", Doc: doc("nat-cost"),
-		Cause: "addresses are rewritten and connections tracked",
-		Fix:   "reach containers without NAT, or do not track connections that need no NAT",
+		ID: "nat-cost",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow || e.relayed() {

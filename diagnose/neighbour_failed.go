@@ -11,9 +11,7 @@ import (
 // neighbourFailed finds a neighbour on the path that does not answer ARP.
 func neighbourFailed() Rule {
 	return Rule{
-		ID: "neighbour-failed", Grave: true, Dead: true, Doc: doc("neighbour-failed"),
-		Cause: "a neighbour does not answer ARP",
-		Fix:   "sysctl -w net.ipv4.conf.DEVICE.arp_ignore=0 at the neighbour, or repair the link between",
+		ID: "neighbour-failed", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

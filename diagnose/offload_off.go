@@ -13,9 +13,7 @@ import (
 // its work.
 func offloadOff() Rule {
 	return Rule{
-		ID: "offload-off", Doc: doc("offload-off"),
-		Cause: "a device on the path has an offload switched off: the CPU segments, checksums or merges each packet",
-		Fix:   "ethtool -K DEVICE gro on gso on tso on tx on",
+		ID: "offload-off",
 		Match: func(e *Evidence) []result.Finding {
 			if e.Fidelity == network.StandIn {
 				return nil // its data path may need single frames

@@ -12,9 +12,7 @@ import (
 // a removed network.
 func overlayStaleVXLAN() Rule {
 	return Rule{
-		ID: "overlay-stale-vxlan", Grave: true, Dead: true, Doc: doc("overlay-stale-vxlan"),
-		Cause: "a host's VXLAN device is missing, belongs to another network, or has no entry for the other host: a failed join, or state left over from a removed network",
-		Fix:   "ip link del DEVICE, also in other namespaces, then join again",
+		ID: "overlay-stale-vxlan", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			a, b := hostOf(e.Client), hostOf(e.Server)
 			if a == b {

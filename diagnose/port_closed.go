@@ -11,9 +11,7 @@ import (
 // closes.
 func portClosed() Rule {
 	return Rule{
-		ID: "port-closed", Grave: true, Dead: true, Doc: doc("port-closed"),
-		Cause: "the port is closed: a firewall at the server's end blocks it, or nothing listens or is published there",
-		Fix:   "delete the rule, publish the port, or start its server",
+		ID: "port-closed", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, v := range e.verdicts(e.suspects()) {

@@ -19,9 +19,7 @@ const (
 // randomLoss finds a path that loses packets at random.
 func randomLoss() Rule {
 	return Rule{
-		ID: "random-loss", Grave: true, Doc: doc("random-loss"),
-		Cause: "the path loses packets at random",
-		Fix:   "find the hop that loses them: tare trace",
+		ID: "random-loss", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			lost, loses := e.loses()
 			_, failed := e.failed()

@@ -23,9 +23,7 @@ const (
 // reordering finds packets that overtake each other: TCP treats late ones as lost.
 func reordering() Rule {
 	return Rule{
-		ID: "reordering", Doc: doc("reordering"),
-		Cause: "packets arrive out of order, and TCP retransmits those that it treats as lost",
-		Fix:   "keep each flow in one queue and on one CPU",
+		ID: "reordering",
 		Match: func(e *Evidence) []result.Finding {
 			again := e.counted(e.Client, snmp, "Tcp.RetransSegs")
 			had := e.counted(e.Client, netstat, "TcpExt.TCPDSACKRecvSegs")

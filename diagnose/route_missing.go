@@ -9,9 +9,7 @@ import (
 // routeMissing finds a place that has no route to one of the ends.
 func routeMissing() Rule {
 	return Rule{
-		ID: "route-missing", Grave: true, Dead: true, Doc: doc("route-missing"),
-		Cause: "a place on the path has no route to the other end",
-		Fix:   "ip route add NETWORK via ROUTER",
+		ID: "route-missing", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

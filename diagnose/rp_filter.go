@@ -11,9 +11,7 @@ import (
 // device than their replies would leave by (RFC 3704).
 func rpFilter() Rule {
 	return Rule{
-		ID: "rp-filter", Grave: true, Doc: doc("rp-filter"),
-		Cause: "a reverse-path filter drops packets that arrive on another device than their replies would leave by",
-		Fix:   "sysctl -w net.ipv4.conf.DEVICE.rp_filter=2, or correct the route back",
+		ID: "rp-filter", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

@@ -15,9 +15,7 @@ const (
 // coreMigration finds threads that move between CPUs.
 func coreMigration() Rule {
 	return Rule{
-		ID: "core-migration", Doc: doc("core-migration"),
-		Cause: "the sender or receiver moves between CPUs",
-		Fix:   "taskset, or a cpuset",
+		ID: "core-migration",
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			seconds := e.seconds()
@@ -81,9 +79,7 @@ func (e *Evidence) varies() float64 {
 // noisyNeighbour finds a machine whose CPUs do other work too.
 func noisyNeighbour() Rule {
 	return Rule{
-		ID: "noisy-neighbour", Doc: doc("noisy-neighbour"),
-		Cause: "other work keeps the CPUs busy: everything is slower, with a long tail",
-		Fix:   "stop it, or bind it to other CPUs",
+		ID: "noisy-neighbour",
 		Match: func(e *Evidence) []result.Finding {
 			if e.Noise.ForeignCPU < foreignCPUs {
 				return nil

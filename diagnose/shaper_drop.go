@@ -12,9 +12,7 @@ import (
 // it.
 func shaperDrop() Rule {
 	return Rule{
-		ID: "shaper-drop", Grave: true, Doc: doc("shaper-drop"),
-		Cause: "a shaper or policer drops what exceeds its rate",
-		Fix:   "tc qdisc del dev DEVICE root",
+		ID: "shaper-drop", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {

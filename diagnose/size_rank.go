@@ -23,9 +23,7 @@ const (
 // small ones.
 func sizeRank() Rule {
 	return Rule{
-		ID: "size-rank", Doc: doc("size-rank"),
-		Cause: "the network's toll on small messages differs from that on large ones",
-		Fix:   "choose a network by the message size of your application",
+		ID: "size-rank",
 		Match: func(e *Evidence) []result.Finding {
 			small, large := e.perBlock(0, smallMessage), e.perBlock(largeMessage, math.MaxInt)
 			var apart, ofSmall, ofLarge []float64

@@ -20,9 +20,7 @@ const (
 // and Ramakrishnan, 1997).
 func softirqCollapse() Rule {
 	return Rule{
-		ID: "softirq-collapse", Doc: doc("softirq-collapse"),
-		Cause: "past saturation more load means fewer packets received: softirqs use the CPU up",
-		Fix:   "limit the offered load, or receive on another CPU than the application's",
+		ID: "softirq-collapse",
 		Match: func(e *Evidence) []result.Finding {
 			lost := e.mean("collapse")
 			cpu, share := e.busiest("softirq_cpu")

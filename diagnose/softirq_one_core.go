@@ -17,9 +17,7 @@ const (
 // softirqOneCore finds packets that one full CPU receives while another is idle.
 func softirqOneCore() Rule {
 	return Rule{
-		ID: "softirq-one-core", Doc: doc("softirq-one-core"),
-		Cause: "one CPU receives all packets and is full, while another is idle",
-		Fix:   "echo MASK > /sys/class/net/DEVICE/queues/rx-0/rps_cpus, more flows, or more queues",
+		ID: "softirq-one-core",
 		Match: func(e *Evidence) []result.Finding {
 			full, free := -1, -1
 			var softirq, rest, idle float64

@@ -16,9 +16,7 @@ const (
 // application reads them, although another CPU of its host is idle.
 func steeredOntoApplication() Rule {
 	return Rule{
-		ID: "steered-onto-application", Doc: doc("steered-onto-application"),
-		Cause: "packets are steered to the CPU of the application, which then has no time to read them",
-		Fix:   "steer to another CPU of the host, or move the application",
+		ID: "steered-onto-application",
 		Match: func(e *Evidence) []result.Finding {
 			if e.Cell.Server == nil {
 				return nil

@@ -31,9 +31,7 @@ const windowScaling = "ipv4/tcp_window_scaling"
 // tcpReceiveWindow finds flows that wait for the receiver's window.
 func tcpReceiveWindow() Rule {
 	return Rule{
-		ID: "tcp-receive-window", Doc: doc("tcp-receive-window"),
-		Cause: "the sender waits for the receiver's window",
-		Fix:   "sysctl -w net.ipv4.tcp_rmem='LEAST DEFAULT MOST', and no SO_RCVBUF of a fixed size",
+		ID: "tcp-receive-window",
 		Match: func(e *Evidence) []result.Finding {
 			return e.limited("rwnd_limited", "the receiver's window", "ipv4/tcp_rmem", e.Server)
 		},
@@ -43,9 +41,7 @@ func tcpReceiveWindow() Rule {
 // sendBuffer finds flows that wait for room in the sender's own buffer.
 func sendBuffer() Rule {
 	return Rule{
-		ID: "send-buffer", Doc: doc("send-buffer"),
-		Cause: "the sender waits for room in its own buffer",
-		Fix:   "sysctl -w net.ipv4.tcp_wmem='LEAST DEFAULT MOST', and no SO_SNDBUF of a fixed size",
+		ID: "send-buffer",
 		Match: func(e *Evidence) []result.Finding {
 			return e.limited("sndbuf_limited", "room in its send buffer", "ipv4/tcp_wmem", e.Client)
 		},
@@ -85,9 +81,7 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 // applicationLimited finds flows whose sender often has nothing to send.
 func applicationLimited() Rule {
 	return Rule{
-		ID: "application-limited", Doc: doc("application-limited"),
-		Cause: "the application sends less than the path can carry",
-		Fix:   "a faster sender, or more flows",
+		ID: "application-limited",
 		Match: func(e *Evidence) []result.Finding {
 			duration, busy := e.mean("window"), e.mean("busy")
 			flows := max(1, e.Cell.Params.Number("flows"))

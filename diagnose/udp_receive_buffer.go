@@ -10,9 +10,7 @@ import (
 // that arrive.
 func udpReceiveBuffer() Rule {
 	return Rule{
-		ID: "udp-receive-buffer", Grave: true, Doc: doc("udp-receive-buffer"),
-		Cause: "datagrams are dropped at the receiver: its socket buffer is full",
-		Fix:   "a larger SO_RCVBUF in the receiver, and sysctl -w net.core.rmem_max=BYTES",
+		ID: "udp-receive-buffer", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			dropped := e.counted(e.Server, snmp, "Udp.RcvbufErrors")
 			if e.Cell != nil && e.Cell.Workload != trainName {

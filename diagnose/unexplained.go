@@ -10,9 +10,7 @@ import (
 // if no other rule explains it.
 func lostUnexplained() Rule {
 	return Rule{
-		ID: "lost-unexplained", Grave: true, Dead: true, Last: true, Doc: doc("lost-unexplained"),
-		Cause: "packets are lost, and no known cause fits",
-		Fix:   "examine the last place that saw them",
+		ID: "lost-unexplained", Grave: true, Dead: true, Last: true,
 		Match: func(e *Evidence) []result.Finding {
 			t, _ := e.failed()
 			l := e.lost(t)

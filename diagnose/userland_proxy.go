@@ -10,9 +10,7 @@ import (
 // userlandProxy finds a published port behind a process that copies each byte.
 func userlandProxy() Rule {
 	return Rule{
-		ID: "userland-proxy", Doc: doc("userland-proxy"),
-		Cause: "a process relays the published port: each byte is copied to it and back",
-		Fix:   `"userland-proxy": false in Docker's daemon.json`,
+		ID: "userland-proxy",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow || !e.relayed() {

@@ -10,9 +10,6 @@ import (
 	"tare/result"
 )
 
-// doc is the page that explains a cause.
-func doc(id string) string { return "docs/causes.md#" + id }
-
 // keys are those of a map, in order.
 func keys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 

@@ -11,9 +11,7 @@ import (
 // link address than the neighbour has.
 func wrongMAC() Rule {
 	return Rule{
-		ID: "wrong-mac", Grave: true, Dead: true, Doc: doc("wrong-mac"),
-		Cause: "packets are sent to a link address that is not the receiver's: a stale or wrong neighbour or FDB entry",
-		Fix:   "ip neighbour del ADDRESS dev DEVICE",
+		ID: "wrong-mac", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.Places {
