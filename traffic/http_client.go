@@ -18,17 +18,9 @@ const httpStall = grace
 // CallHTTP runs one http against any server of HTTP/1.1, on one thread. It
 // fails within five seconds when the server does not answer, or answers with
 // something else than HTTP.
-func CallHTTP(ctx context.Context, to netip.AddrPort, c HTTP) (HTTPCalls, error) {
-	calls, err := callHTTP(ctx, to, c)
-	if err != nil {
-		return HTTPCalls{}, fmt.Errorf("call http at %v: %w", to, err)
-	}
-	return calls, nil
-}
-
-func callHTTP(ctx context.Context, to netip.AddrPort, c HTTP) (HTTPCalls, error) {
-	c, err := c.checked()
-	if err != nil {
+func CallHTTP(ctx context.Context, to netip.AddrPort, c HTTP) (_ HTTPCalls, err error) {
+	defer during(fmt.Sprintf("call http at %v", to), &err)
+	if c, err = c.checked(); err != nil {
 		return HTTPCalls{}, err
 	}
 	runtime.LockOSThread()

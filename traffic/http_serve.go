@@ -14,23 +14,24 @@ import (
 // ServeHTTP answers one http: a fixed body to every request that carries the
 // run's token, on one thread. All others get status 403 and are counted as
 // unauthenticated, and so are connections that send no request within a second.
-func ServeHTTP(ctx context.Context, l *Listener, c HTTP) (Served, error) {
-	c, err := c.checked()
+func ServeHTTP(ctx context.Context, l *Listener, c HTTP) (_ Served, err error) {
+	defer during("serve http", &err)
+	c, err = c.checked()
 	if err == nil && c.Token == nil {
 		err = errNoToken
 	}
 	if err != nil {
-		return Served{}, fmt.Errorf("serve http: %w", err)
+		return Served{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
 	s, err := newHTTPServer(r, l, c)
 	if err != nil {
-		return Served{}, fmt.Errorf("serve http: %w", err)
+		return Served{}, err
 	}
 	defer s.close()
 	if err := s.work(); err != nil {
-		return Served{}, fmt.Errorf("serve http: %d answers given, %d unauthenticated peers refused: %w", s.served.Transactions, s.served.Unauthenticated, r.cause(err))
+		return Served{}, fmt.Errorf("%d answers given, %d unauthenticated peers refused: %w", s.served.Transactions, s.served.Unauthenticated, r.cause(err))
 	}
 	s.close()
 	return s.served, nil

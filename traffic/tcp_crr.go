@@ -15,10 +15,10 @@ import (
 // ServeTCPCRR answers one tcp_crr. It closes each connection first, so that
 // the client keeps no port in TIME_WAIT and can reuse them all; a port that
 // this end keeps in TIME_WAIT takes a new SYN (tcp_timewait_state_process).
-func ServeTCPCRR(ctx context.Context, l *Listener, c RequestResponse) (Served, error) {
-	c, err := c.checkedCRR()
-	if err != nil {
-		return Served{}, fmt.Errorf("serve tcp_crr: %w", err)
+func ServeTCPCRR(ctx context.Context, l *Listener, c RequestResponse) (_ Served, err error) {
+	defer during("serve tcp_crr", &err)
+	if c, err = c.checkedCRR(); err != nil {
+		return Served{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
@@ -26,7 +26,7 @@ func ServeTCPCRR(ctx context.Context, l *Listener, c RequestResponse) (Served, e
 	defer a.close()
 	served, err := answerConnections(a, c)
 	if err != nil {
-		return Served{}, fmt.Errorf("serve tcp_crr: %w", err)
+		return Served{}, err
 	}
 	a.close()
 	served.Unauthenticated = a.unauthenticated
@@ -94,10 +94,10 @@ func answerConnections(a *acceptor, c RequestResponse) (Served, error) {
 
 // CallTCPCRR runs one tcp_crr against a ServeTCPCRR: connect, one request, one
 // response, FIN from the server, close; with Reset, RST from the client.
-func CallTCPCRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Transactions, error) {
-	c, err := c.checkedCRR()
-	if err != nil {
-		return Transactions{}, fmt.Errorf("call tcp_crr: %w", err)
+func CallTCPCRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (_ Transactions, err error) {
+	defer during("call tcp_crr", &err)
+	if c, err = c.checkedCRR(); err != nil {
+		return Transactions{}, err
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -105,13 +105,13 @@ func CallTCPCRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Tran
 	defer r.end()
 	k, err := newCRRClient(r, to, c)
 	if err != nil {
-		return Transactions{}, fmt.Errorf("call tcp_crr: %w", err)
+		return Transactions{}, err
 	}
 	series := startSampler(r, k.table, k.meter)
 	err = k.work()
 	t := Transactions{Series: series.finish()}
 	if err != nil {
-		return Transactions{}, fmt.Errorf("call tcp_crr: %w", r.cause(err))
+		return Transactions{}, r.cause(err)
 	}
 	t.Count, t.Elapsed, t.RTT, t.Slots = k.meter.counted, k.meter.elapsed(), k.rtt, addSlots(nil, k.meter)
 	if k.all != nil {

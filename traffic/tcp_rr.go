@@ -17,10 +17,10 @@ const (
 )
 
 // ServeTCPRR answers one tcp_rr.
-func ServeTCPRR(ctx context.Context, l *Listener, c RequestResponse) (Served, error) {
-	c, err := c.checked(1, maxRequest)
-	if err != nil {
-		return Served{}, fmt.Errorf("serve tcp_rr: %w", err)
+func ServeTCPRR(ctx context.Context, l *Listener, c RequestResponse) (_ Served, err error) {
+	defer during("serve tcp_rr", &err)
+	if c, err = c.checked(1, maxRequest); err != nil {
+		return Served{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
@@ -28,16 +28,16 @@ func ServeTCPRR(ctx context.Context, l *Listener, c RequestResponse) (Served, er
 	defer a.close()
 	fds, err := a.acceptFlows(c.Flows)
 	if err != nil {
-		return Served{}, fmt.Errorf("serve tcp_rr: %w", err)
+		return Served{}, err
 	}
 	name, err := congestion(fds[0])
 	if err != nil {
 		closeSockets(fds)
-		return Served{}, fmt.Errorf("serve tcp_rr: %w", err)
+		return Served{}, err
 	}
 	answered, err := answer(r, fds, c)
 	if err != nil {
-		return Served{}, fmt.Errorf("serve tcp_rr: %w", r.cause(err))
+		return Served{}, r.cause(err)
 	}
 	a.close()
 	return Served{Transactions: answered, Unauthenticated: a.unauthenticated, Congestion: name}, nil
@@ -213,21 +213,21 @@ func (a *answerer) quiet() error {
 }
 
 // CallTCPRR runs one tcp_rr against a ServeTCPRR.
-func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Transactions, error) {
-	c, err := c.checked(1, maxRequest)
-	if err != nil {
-		return Transactions{}, fmt.Errorf("call tcp_rr: %w", err)
+func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (_ Transactions, err error) {
+	defer during("call tcp_rr", &err)
+	if c, err = c.checked(1, maxRequest); err != nil {
+		return Transactions{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
 	fds, err := dialFlows(r, to, c.Token, c.Flows)
 	if err != nil {
-		return Transactions{}, fmt.Errorf("call tcp_rr: %w", err)
+		return Transactions{}, err
 	}
 	defer closeSockets(fds)
 	name, err := congestion(fds[0])
 	if err != nil {
-		return Transactions{}, fmt.Errorf("call tcp_rr: %w", err)
+		return Transactions{}, err
 	}
 	request := append([]byte{requestByte}, randomBytes(c.Size-1)...)
 	var loops []loop
@@ -245,7 +245,7 @@ func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 		err = endFlows(r, fds)
 	}
 	if err != nil {
-		return Transactions{}, fmt.Errorf("call tcp_rr: %w", err)
+		return Transactions{}, err
 	}
 	t.Congestion = name
 	return t, nil

@@ -136,10 +136,10 @@ func (a announcement) phase() byte { return a[0] }
 func (a announcement) size() int { return int(binary.BigEndian.Uint32(a[1:])) }
 
 // ServeTCPSizes serves one tcp_sizes.
-func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (TCPSizesServed, error) {
-	s, err := s.checked()
-	if err != nil {
-		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", err)
+func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (_ TCPSizesServed, err error) {
+	defer during("serve tcp_sizes", &err)
+	if s, err = s.checked(); err != nil {
+		return TCPSizesServed{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
@@ -147,7 +147,7 @@ func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (TCPSizesServed
 	fds, err := a.acceptFlows(1)
 	if err != nil {
 		a.close()
-		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", err)
+		return TCPSizesServed{}, err
 	}
 	defer closeSockets(fds)
 	w := newSizesServer(r, fds[0], s)
@@ -157,13 +157,13 @@ func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (TCPSizesServed
 	}
 	a.close()
 	if err != nil {
-		return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: %w", r.cause(err))
+		return TCPSizesServed{}, r.cause(err)
 	}
 	served.Unauthenticated = a.unauthenticated
 	for _, size := range s.Sizes {
 		m := w.meters[size]
 		if m.phase != closed {
-			return TCPSizesServed{}, fmt.Errorf("serve tcp_sizes: the sweep ended without its messages of %d bytes; see what the driving end reported", size)
+			return TCPSizesServed{}, fmt.Errorf("the sweep ended without its messages of %d bytes; see what the driving end reported", size)
 		}
 		served.Sizes = append(served.Sizes, SizeReceived{size, m.counted, m.elapsed()})
 	}
@@ -172,16 +172,16 @@ func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (TCPSizesServed
 
 // SendTCPSizes drives one tcp_sizes against a ServeTCPSizes. The sizes have
 // their turns in an order drawn from the token.
-func SendTCPSizes(ctx context.Context, to netip.AddrPort, s TCPSizes) (TCPSizesDriven, error) {
-	s, err := s.checked()
-	if err != nil {
-		return TCPSizesDriven{}, fmt.Errorf("send tcp_sizes: %w", err)
+func SendTCPSizes(ctx context.Context, to netip.AddrPort, s TCPSizes) (_ TCPSizesDriven, err error) {
+	defer during("send tcp_sizes", &err)
+	if s, err = s.checked(); err != nil {
+		return TCPSizesDriven{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
 	fds, err := dialFlows(r, to, s.Token, 1)
 	if err != nil {
-		return TCPSizesDriven{}, fmt.Errorf("send tcp_sizes: %w", err)
+		return TCPSizesDriven{}, err
 	}
 	defer closeSockets(fds)
 	w := newSizesDriver(r, fds, s)
@@ -190,7 +190,7 @@ func SendTCPSizes(ctx context.Context, to netip.AddrPort, s TCPSizes) (TCPSizesD
 		err = onThreads(r, 1, func(int) error { return w.work() })
 	}
 	if err != nil {
-		return TCPSizesDriven{}, fmt.Errorf("send tcp_sizes: %w", r.cause(err))
+		return TCPSizesDriven{}, r.cause(err)
 	}
 	driven.Retransmits = int64(w.info.Total_retrans)
 	for _, size := range s.Sizes {

@@ -133,10 +133,10 @@ func (s TCPStream) roles() []byte {
 }
 
 // ServeTCPStream serves one tcp_stream.
-func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (TCPStreamEnd, error) {
-	s, err := s.checked()
-	if err != nil {
-		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", err)
+func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (_ TCPStreamEnd, err error) {
+	defer during("serve tcp_stream", &err)
+	if s, err = s.checked(); err != nil {
+		return TCPStreamEnd{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
@@ -145,7 +145,7 @@ func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (TCPStreamEnd
 	fds, err := a.acceptFlows(len(roles))
 	if err != nil {
 		a.close()
-		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", err)
+		return TCPStreamEnd{}, err
 	}
 	defer closeSockets(fds)
 	var end TCPStreamEnd
@@ -156,17 +156,17 @@ func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (TCPStreamEnd
 	a.close()
 	end.Unauthenticated = a.unauthenticated
 	if err != nil {
-		return TCPStreamEnd{}, fmt.Errorf("serve tcp_stream: %w", r.cause(err))
+		return TCPStreamEnd{}, r.cause(err)
 	}
 	return end, nil
 }
 
 // SendTCPStream drives one tcp_stream against a ServeTCPStream. What it sends
 // and receives is a matter of the Direction.
-func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (TCPStreamEnd, error) {
-	s, err := s.checked()
-	if err != nil {
-		return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: %w", err)
+func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (_ TCPStreamEnd, err error) {
+	defer during("send tcp_stream", &err)
+	if s, err = s.checked(); err != nil {
+		return TCPStreamEnd{}, err
 	}
 	if s.Direction == Bidirectional {
 		s.Window.Edge = nil // the serving end's window is the run's
@@ -176,18 +176,18 @@ func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (TCPStre
 	roles := s.roles()
 	fds, err := dialFlows(r, to, s.Token, len(roles))
 	if err != nil {
-		return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: %w", err)
+		return TCPStreamEnd{}, err
 	}
 	defer closeSockets(fds)
 	for i := range fds {
 		if err := sendAll(r, fds[i], roles[i:i+1]); err != nil {
-			return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: announce flow %d: %w; see what the server reported", i+1, r.cause(err))
+			return TCPStreamEnd{}, fmt.Errorf("announce flow %d: %w; see what the server reported", i+1, r.cause(err))
 		}
 	}
 	forward, reverse := divide(fds, roles)
 	end, err := s.move(r, reverse, forward)
 	if err != nil {
-		return TCPStreamEnd{}, fmt.Errorf("send tcp_stream: %w", r.cause(err))
+		return TCPStreamEnd{}, r.cause(err)
 	}
 	return end, nil
 }

@@ -164,3 +164,10 @@ func (r *run) cause(err error) error {
 	}
 	return err
 }
+
+// during adds to an error what failed.
+func during(what string, err *error) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", what, *err)
+	}
+}

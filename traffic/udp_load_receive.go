@@ -11,15 +11,8 @@ import (
 )
 
 // ServeUDPLoad receives one sweep.
-func ServeUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (UDPLoadReceived, error) {
-	received, err := serveUDPLoad(ctx, l, s)
-	if err != nil {
-		return UDPLoadReceived{}, fmt.Errorf("serve udp_load: %w", err)
-	}
-	return received, nil
-}
-
-func serveUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (out UDPLoadReceived, err error) {
+func ServeUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (out UDPLoadReceived, err error) {
+	defer during("serve udp_load", &err)
 	if s, err = s.checked(); err != nil {
 		return out, err
 	}

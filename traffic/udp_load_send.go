@@ -12,15 +12,8 @@ import (
 )
 
 // SendUDPLoad sends one sweep to a ServeUDPLoad.
-func SendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (UDPLoadSent, error) {
-	sent, err := sendUDPLoad(ctx, to, s)
-	if err != nil {
-		return UDPLoadSent{}, fmt.Errorf("send udp_load: %w", err)
-	}
-	return sent, nil
-}
-
-func sendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoadSent, err error) {
+func SendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoadSent, err error) {
+	defer during("send udp_load", &err)
 	if s, err = s.checked(); err != nil {
 		return out, err
 	}

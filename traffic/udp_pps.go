@@ -80,15 +80,8 @@ func PacketThreads(flows int) int {
 }
 
 // ServeUDPPPS receives one udp_pps, with a thread for each socket of l.
-func ServeUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (UDPReceived, error) {
-	received, err := serveUDPPPS(ctx, l, s)
-	if err != nil {
-		return UDPReceived{}, fmt.Errorf("serve udp_pps: %w", err)
-	}
-	return received, nil
-}
-
-func serveUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (received UDPReceived, err error) {
+func ServeUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (received UDPReceived, err error) {
+	defer during("serve udp_pps", &err)
 	if s, err = s.checked(); err != nil {
 		return received, err
 	}
@@ -138,17 +131,9 @@ func joinAll(sockets []int, on bool) error {
 }
 
 // SendUDPPPS sends one udp_pps to a ServeUDPPPS.
-func SendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (UDPSent, error) {
-	sent, err := sendUDPPPS(ctx, to, s)
-	if err != nil {
-		return UDPSent{}, fmt.Errorf("send udp_pps: %w", err)
-	}
-	return sent, nil
-}
-
-func sendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (UDPSent, error) {
-	s, err := s.checked()
-	if err != nil {
+func SendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (_ UDPSent, err error) {
+	defer during("send udp_pps", &err)
+	if s, err = s.checked(); err != nil {
 		return UDPSent{}, err
 	}
 	r := startRun(ctx)

@@ -11,10 +11,10 @@ import (
 )
 
 // ServeUDPRR answers one udp_rr, from one socket for all flows.
-func ServeUDPRR(ctx context.Context, l *PacketListener, c RequestResponse) (Served, error) {
-	c, err := c.checked(HeaderBytes, MaxDatagram)
-	if err != nil {
-		return Served{}, fmt.Errorf("serve udp_rr: %w", err)
+func ServeUDPRR(ctx context.Context, l *PacketListener, c RequestResponse) (_ Served, err error) {
+	defer during("serve udp_rr", &err)
+	if c, err = c.checked(HeaderBytes, MaxDatagram); err != nil {
+		return Served{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
@@ -23,7 +23,7 @@ func ServeUDPRR(ctx context.Context, l *PacketListener, c RequestResponse) (Serv
 		e.flags = unix.MSG_DONTWAIT
 	}
 	if err := e.work(); err != nil {
-		return Served{}, fmt.Errorf("serve udp_rr: %w", r.cause(err))
+		return Served{}, r.cause(err)
 	}
 	return Served{Transactions: e.answered, Unauthenticated: e.unauthenticated}, nil
 }
@@ -125,10 +125,10 @@ func (e *echoer) answer(n int) (ours, done bool, err error) {
 }
 
 // CallUDPRR runs one udp_rr against a ServeUDPRR.
-func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Transactions, error) {
-	c, err := c.checked(HeaderBytes, MaxDatagram)
-	if err != nil {
-		return Transactions{}, fmt.Errorf("call udp_rr: %w", err)
+func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (_ Transactions, err error) {
+	defer during("call udp_rr", &err)
+	if c, err = c.checked(HeaderBytes, MaxDatagram); err != nil {
+		return Transactions{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
@@ -139,7 +139,7 @@ func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 	for range c.Flows {
 		fd, err := dialPackets(r, to, &c.Token)
 		if err != nil {
-			return Transactions{}, fmt.Errorf("call udp_rr: %w", err)
+			return Transactions{}, err
 		}
 		fds = append(fds, fd)
 		if c.Rate > 0 {
@@ -155,7 +155,7 @@ func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (Trans
 		err = end(fds[0], &c.Token)
 	}
 	if err != nil {
-		return Transactions{}, fmt.Errorf("call udp_rr: %w", err)
+		return Transactions{}, err
 	}
 	return t, nil
 }

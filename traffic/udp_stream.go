@@ -57,44 +57,44 @@ func (s UDPStream) slot() float64 {
 }
 
 // ServeUDPStream receives one udp_stream.
-func ServeUDPStream(ctx context.Context, l *PacketListener, s UDPStream) (UDPReceived, error) {
-	s, err := s.checked()
-	if err != nil {
-		return UDPReceived{}, fmt.Errorf("serve udp_stream: %w", err)
+func ServeUDPStream(ctx context.Context, l *PacketListener, s UDPStream) (_ UDPReceived, err error) {
+	defer during("serve udp_stream", &err)
+	if s, err = s.checked(); err != nil {
+		return UDPReceived{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
 	if err := stampArrivals(l.fd, true); err != nil {
-		return UDPReceived{}, fmt.Errorf("serve udp_stream: %w", err)
+		return UDPReceived{}, err
 	}
 	expected := int64(float64(s.Window.Duration) / s.slot())
 	all := newReceiving(r, s.Token, s.Window, s.Size, 1, 1)
 	received, err := all.serve([]*udpReceiver{all.thread(0, l.fd, newIntake("", s.Size, true), newDelayMeter(expected, s.SharedClock))})
 	if err = errors.Join(err, stampArrivals(l.fd, false)); err != nil {
-		return UDPReceived{}, fmt.Errorf("serve udp_stream: %w", err)
+		return UDPReceived{}, err
 	}
 	return received, nil
 }
 
 // SendUDPStream sends one udp_stream to a ServeUDPStream.
-func SendUDPStream(ctx context.Context, to netip.AddrPort, s UDPStream) (UDPSent, error) {
-	s, err := s.checked()
-	if err != nil {
-		return UDPSent{}, fmt.Errorf("send udp_stream: %w", err)
+func SendUDPStream(ctx context.Context, to netip.AddrPort, s UDPStream) (_ UDPSent, err error) {
+	defer during("send udp_stream", &err)
+	if s, err = s.checked(); err != nil {
+		return UDPSent{}, err
 	}
 	r := startRun(ctx)
 	defer r.end()
 	all := newSending(r, to, s.Token, s.Window, s.Size, 1)
 	senders, err := all.dial(1, 1)
 	if err != nil {
-		return UDPSent{}, fmt.Errorf("send udp_stream: %w", err)
+		return UDPSent{}, err
 	}
 	defer hangUp(senders)
 	p := &schedule{pacer: newPacer(s.slot(), int64(s.Burst), s.Spin), packet: randomBytes(s.Size)}
 	p.lateness = NewHistogram()
 	sent, err := all.send(senders, []pacing{p})
 	if err != nil {
-		return UDPSent{}, fmt.Errorf("send udp_stream: %w", err)
+		return UDPSent{}, err
 	}
 	sent.Late, sent.Skipped, sent.Lateness = p.late, p.skipped, p.lateness
 	return sent, nil
