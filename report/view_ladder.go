@@ -1,9 +1,6 @@
 package report
 
 import (
-	"math"
-	"slices"
-
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -38,7 +35,7 @@ func ladderView(g *weigh.Group, groups []*weigh.Group) []viewRung {
 		return nil
 	}
 	base := weigh.Metric(l.Root.Cells[0], l.Metrics[0])
-	if base == nil || !finite(base.Value) {
+	if base == nil || !result.Finite(base.Value) {
 		return nil
 	}
 	return l.climb(l.Root, viewRung{Label: l.label(l.Root), Fidelity: l.Root.Cells[0].Fidelity, Level: base.Value})
@@ -72,17 +69,12 @@ func (v *viewRung) climbs(s weigh.Step, q result.Quantity) {
 		}
 		return from * (1 - added)
 	}
-	if !finite(s.Value, level(s.Value)) {
+	if !result.Finite(s.Value, level(s.Value)) {
 		return
 	}
 	v.Level = level(s.Value)
 	v.Step = &viewStep{N: s.Pairs, Value: s.Value, From: from}
-	if low, high := level(s.Low), level(s.High); s.Whole && s.Pairs >= stats.MinBlocks && finite(s.Low, s.High, low, high) {
+	if low, high := level(s.Low), level(s.High); s.Whole && s.Pairs >= stats.MinBlocks && result.Finite(s.Low, s.High, low, high) {
 		v.Step.Low, v.Step.High, v.Step.ToLow, v.Step.ToHigh = &s.Low, &s.High, &low, &high
 	}
-}
-
-// finite reports whether JSON can represent all the values.
-func finite(values ...float64) bool {
-	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
