@@ -54,21 +54,12 @@ func All() []Case {
 
 // Find returns the case with an ID, and reports whether there is one.
 func Find(id string) (Case, bool) {
-	all := All()
-	n := slices.IndexFunc(all, func(c Case) bool { return c.ID == id })
-	if n < 0 {
-		return Case{}, false
-	}
-	return all[n], true
+	return result.First(All(), func(c Case) bool { return c.ID == id })
 }
 
 // IDs names every case.
 func IDs() []string {
-	var ids []string
-	for _, c := range All() {
-		ids = append(ids, c.ID)
-	}
-	return ids
+	return result.Names(All(), func(c Case) string { return c.ID })
 }
 
 // Networks names the networks that a case measures, each once.
@@ -82,15 +73,6 @@ func (c Case) Networks() []string {
 		}
 	}
 	return names
-}
-
-// networksOf are the networks of a plan by their names.
-func networksOf(names ...string) []result.NetworkPlan {
-	plans := make([]result.NetworkPlan, len(names))
-	for n, name := range names {
-		plans[n].Name = name
-	}
-	return plans
 }
 
 // Rates of links in bit/s. The articles' processors fill 10 Gbit/s with MTU-sized

@@ -15,11 +15,11 @@ func containerdBridge() Case {
 		ID: "containerd-linux-bridge", Doc: "containerd and CNI's bridge against the host: TCP, HTTP, containers per second",
 		Experiments: []Experiment{
 			{"nodes", "two nodes, TCP and ten HTTP connections", result.Plan{
-				Networks: networksOf(network.Baseline, name), Paths: []string{network.CrossHost},
+				Networks: result.NetworksNamed(network.Baseline, name), Paths: []string{network.CrossHost},
 				Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "http", Flows: 10}}, Blocks: 30, Duration: 0.5,
 			}},
 			{"stress", "ten workers that make containers without a network", result.Plan{
-				Networks: networksOf(network.Baseline, name), Paths: []string{network.SameHost},
+				Networks: result.NetworksNamed(network.Baseline, name), Paths: []string{network.SameHost},
 				Workloads: []result.WorkloadPlan{{Name: "lifecycle", Flows: 10}}, Blocks: 6, Duration: 2,
 			}},
 		},

@@ -16,7 +16,7 @@ func dockerBridgeOVSOverlay() Case {
 	loose := swing
 	loose.experiment = "unpinned"
 	onOneHost := result.Plan{
-		Networks: networksOf(network.Baseline, "docker-bridge", "ovs"), Paths: []string{network.SameHost},
+		Networks: result.NetworksNamed(network.Baseline, "docker-bridge", "ovs"), Paths: []string{network.SameHost},
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Duration: 1,
 	}
 	pinned, unpinned := onOneHost, onOneHost
@@ -27,7 +27,7 @@ func dockerBridgeOVSOverlay() Case {
 			{"pinned", "two containers of one host, their processes bound to CPUs", pinned},
 			{"unpinned", "the same, free to move between CPUs", unpinned},
 			{"overlay", "two hosts on a link of 1 Gbit/s", result.Plan{
-				Networks: networksOf(network.Baseline, "docker-overlay", "ovs-vxlan"), Paths: []string{network.CrossHost},
+				Networks: result.NetworksNamed(network.Baseline, "docker-overlay", "ovs-vxlan"), Paths: []string{network.CrossHost},
 				Workloads: []result.WorkloadPlan{
 					{Name: "tcp_stream"}, {Name: "udp_stream", Size: 8192, Rate: result.Rate{Value: 920 * mbit, Unit: workload.PayloadBits}},
 				},

@@ -15,7 +15,7 @@ func dockerSysbench() Case {
 		ID: "docker-multi-host-sysbench", Doc: "Docker's bridge, overlay, weave and Calico under MySQL selects",
 		Experiments: []Experiment{
 			{"selects", "MariaDB on one host, sixteen connections from the other", result.Plan{
-				Networks: networksOf(network.Baseline, "nat", "docker-nat", "docker-overlay", "bgp", "tun-udp"),
+				Networks: result.NetworksNamed(network.Baseline, "nat", "docker-nat", "docker-overlay", "bgp", "tun-udp"),
 				Paths:    []string{network.CrossHost, network.PublishedPort, network.ContainerToPublishedPort},
 				Workloads: []result.WorkloadPlan{
 					{Name: "mysql", Flows: 16},

@@ -18,7 +18,7 @@ func openshiftCalicoOVS() Case {
 		ID: "openshift-calico-bgp-ovs", Doc: "Calico's BGP against OpenShift's Open vSwitch, by message size",
 		Experiments: []Experiment{
 			{"cloud", "two hosts on a link that bulk data fills, messages sent as by qperf", result.Plan{
-				Networks: networksOf(network.Baseline, "bgp", ovs), Paths: []string{network.CrossHost},
+				Networks: result.NetworksNamed(network.Baseline, "bgp", ovs), Paths: []string{network.CrossHost},
 				Workloads: []result.WorkloadPlan{
 					{Name: "tcp_stream"}, {Name: sweep, Mode: "nagle", Sizes: "8:256K:*2"},
 				},

@@ -42,7 +42,7 @@ func vxlanAndClusterNetworks() Case {
 }
 
 func vxlanExperiments() []Experiment {
-	vxlan, bridged := networksOf(network.Baseline, "vxlan"), networksOf(network.Baseline, withinHost, "vxlan")
+	vxlan, bridged := result.NetworksNamed(network.Baseline, "vxlan"), result.NetworksNamed(network.Baseline, withinHost, "vxlan")
 	bulk := []result.WorkloadPlan{{Name: "tcp_stream"}}
 	return []Experiment{
 		{overSlowLink, "VXLAN on a slow link, by message size, sent as by qperf", result.Plan{
@@ -53,7 +53,7 @@ func vxlanExperiments() []Experiment {
 			Networks: vxlan, Paths: []string{network.CrossHost}, Workloads: bulk, Links: []result.BitsPerSecond{slow, gbit, 10 * gbit}, Duration: 0.3,
 		}},
 		{dockerModes, "Docker's modes, forty round trips at the same time", result.Plan{
-			Networks: networksOf(network.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
+			Networks: result.NetworksNamed(network.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
 			Paths:    []string{network.CrossHost, network.PublishedPort}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr", Flows: 40}}, Blocks: 20, Duration: 0.4,
 		}},
 		{plugIns, "plug-ins of a cluster by message size, fifty pods on two nodes", result.Plan{
@@ -62,7 +62,7 @@ func vxlanExperiments() []Experiment {
 			Link:      fast, Blocks: 16, Duration: 0.9,
 		}},
 		{packets, "datagrams of the smallest size that tare sends", result.Plan{
-			Networks: networksOf(network.Baseline), Paths: []string{network.CrossHost},
+			Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "udp_pps", Size: leastDatagram, Flows: 16}, {Name: "udp_load", Size: leastDatagram}}, Duration: 0.5,
 		}},
 	}
@@ -75,7 +75,7 @@ const leastDatagram = 32
 // crowded are the baseline and networks with as many containers as published, and
 // macnat also with one container for each node.
 func crowded(names ...string) []result.NetworkPlan {
-	plans := networksOf(append([]string{network.Baseline}, names...)...)
+	plans := result.NetworksNamed(append([]string{network.Baseline}, names...)...)
 	for n := range plans[1:] {
 		plans[n+1].Params = manyPods()
 	}

@@ -80,10 +80,5 @@ func tolling(cell *result.Cell) (result.Metric, bool) {
 	if m, slow := slower(cell); slow {
 		return m, true
 	}
-	for _, m := range cell.Metrics {
-		if m.Toll != nil {
-			return m, true
-		}
-	}
-	return result.Metric{}, false
+	return result.First(cell.Metrics, func(m result.Metric) bool { return m.Toll != nil })
 }

@@ -83,12 +83,7 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 // slower is the toll of a cell whose verdict is slower, on the first metric that
 // has this verdict: the headline comes first.
 func slower(cell *result.Cell) (result.Metric, bool) {
-	for _, m := range cell.Metrics {
-		if m.Toll != nil && m.Toll.Verdict == string(stats.Slower) {
-			return m, true
-		}
-	}
-	return result.Metric{}, false
+	return result.First(cell.Metrics, func(m result.Metric) bool { return m.Toll != nil && m.Toll.Verdict == string(stats.Slower) })
 }
 
 // ofToll is the share of a cell's toll that a cause explains which took so much of

@@ -31,7 +31,7 @@ func everyPlan(kind workload.Workload) result.Plan {
 		}
 	}
 	return Complete(result.Plan{
-		Networks: named([]string{network.Baseline, "bridge"}), Links: []result.BitsPerSecond{1e8, 1e9},
+		Networks: result.NetworksNamed(network.Baseline, "bridge"), Links: []result.BitsPerSecond{1e8, 1e9},
 		NIC: []string{string(lab.NICFull), string(lab.NICTSO)}, Workloads: []result.WorkloadPlan{w},
 	})
 }
@@ -87,7 +87,7 @@ func declared(t *testing.T, params result.Params) map[string]bool {
 // layer 4 predicts and what the wire can carry come out the same.
 func TestFileIsWeighedAsItWas(t *testing.T) {
 	plan := Complete(result.Plan{
-		Networks: named([]string{"host", "vxlan"}), Paths: []string{"cross-host"}, Link: 1e9, Blocks: 6,
+		Networks: result.NetworksNamed("host", "vxlan"), Paths: []string{"cross-host"}, Link: 1e9, Blocks: 6,
 		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1000, Flows: 4}, {Name: "udp_stream"}},
 	})
 	r := synthetic(t, plan)

@@ -102,7 +102,7 @@ func checkBrokenOutside(t *testing.T) {
 // measures one block of a path.
 func broken(ctx context.Context, name, path, at, line string) (*result.Cell, error) {
 	plan := Quick()
-	plan.Networks, plan.Paths, plan.Blocks, plan.Duration = named([]string{name}), []string{path}, 1, 0.02
+	plan.Networks, plan.Paths, plan.Blocks, plan.Duration = result.NetworksNamed(name), []string{path}, 1, 0.02
 	plan.Workloads, plan.NIC, plan.EncapNIC = []result.WorkloadPlan{{Name: "tcp_rr"}}, []string{"full"}, nil
 	res, err := changed(ctx, Complete(plan), at, line)
 	if err != nil {

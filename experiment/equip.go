@@ -92,12 +92,7 @@ func checkEquipment(w result.WorkloadPlan, kind workload.Workload) error {
 	if kind.Serve != nil {
 		servers = append(servers, workload.Ours)
 	}
-	for _, s := range kind.Servers {
-		servers = append(servers, s.Name)
-	}
-	for _, t := range kind.Tools {
-		tools = append(tools, t.Name)
-	}
+	servers, tools = append(servers, kind.ServerNames()...), append(tools, kind.ToolNames()...)
 	if w.Server != "" && !slices.Contains(servers, w.Server) {
 		return Unknown("server of "+w.Name, w.Server, servers)
 	}

@@ -31,7 +31,7 @@ func BenchmarkProbes(b *testing.B) {
 	}{{"tcp_rr", "rtt_p50", 0.3}, {"tcp_stream", "throughput", 0.3}, {"udp_pps", "rate", 0.3}} {
 		b.Run(c.load, func(b *testing.B) {
 			plan := Complete(result.Plan{
-				Networks: named([]string{"bridge"}), Paths: []string{network.SameHost}, Workloads: []result.WorkloadPlan{{Name: c.load}},
+				Networks: result.NetworksNamed("bridge"), Paths: []string{network.SameHost}, Workloads: []result.WorkloadPlan{{Name: c.load}},
 				NIC: []string{"full"}, Blocks: 3, Duration: c.duration,
 			})
 			l := setUp(b, plan)

@@ -13,7 +13,7 @@ import (
 // rest.
 func TestLayer4PredictsAnApplicationsToll(t *testing.T) {
 	plan := Complete(result.Plan{
-		Networks: named([]string{"host", "vxlan"}), Paths: []string{"cross-host"},
+		Networks: result.NetworksNamed("host", "vxlan"), Paths: []string{"cross-host"},
 		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1000, Flows: 4}}, Blocks: 6,
 	})
 	var names []string

@@ -36,11 +36,7 @@ func Meeting(p result.Plan) (result.Plan, error) {
 
 // Demands names what may be asked of a network.
 func Demands() []string {
-	var names []string
-	for _, d := range network.Demands() {
-		names = append(names, d.Name)
-	}
-	return names
+	return result.Names(network.Demands(), func(d network.Demand) string { return d.Name })
 }
 
 // whoMeets lists for each demand the networks that meet it.

@@ -48,7 +48,7 @@ const (
 func Quick() result.Plan {
 	return result.Plan{
 		Name:      "quick",
-		Networks:  named(Plain()),
+		Networks:  result.NetworksNamed(Plain()...),
 		Paths:     network.Paths(),
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "tcp_rr"}},
 		NIC:       []string{string(lab.NICFull)},
@@ -65,11 +65,7 @@ func Quick() result.Plan {
 
 // Everything names every network.
 func Everything() []string {
-	var names []string
-	for _, n := range network.All() {
-		names = append(names, n.Name)
-	}
-	return names
+	return result.Names(network.All(), func(n network.Network) string { return n.Name })
 }
 
 // Plain names every network that needs only the kernel.
@@ -85,19 +81,7 @@ func Plain() []string {
 
 // Workloads names every workload.
 func Workloads() []string {
-	var names []string
-	for _, w := range workload.All() {
-		names = append(names, w.Name)
-	}
-	return names
-}
-
-func named(names []string) []result.NetworkPlan {
-	plans := make([]result.NetworkPlan, len(names))
-	for n, name := range names {
-		plans[n].Name = name
-	}
-	return plans
+	return result.Names(workload.All(), func(w workload.Workload) string { return w.Name })
 }
 
 // Complete fills in what the plan leaves open from the quick plan, and the
@@ -263,7 +247,7 @@ func checkTwice(p result.Plan) error {
 	for i, n := range p.Networks {
 		networks[i] = strings.TrimSpace(n.Name + " " + n.Params.String())
 	}
-	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": linkNames(p.Links)} {
+	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": result.Names(p.Links, result.BitsPerSecond.String)} {
 		for i, name := range names {
 			if slices.Contains(names[:i], name) {
 				return &InputError{kind + " " + name + " is there twice: keep one"}
@@ -276,14 +260,6 @@ func checkTwice(p result.Plan) error {
 		}
 	}
 	return nil
-}
-
-func linkNames(links []result.BitsPerSecond) []string {
-	var names []string
-	for _, link := range links {
-		names = append(names, link.String())
-	}
-	return names
 }
 
 // bound is what a number of a plan must keep within.

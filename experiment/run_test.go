@@ -87,7 +87,7 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 // whose agent never starts.
 func TestLabFailedCellsDoNotStopARun(t *testing.T) {
 	plan := loopPlan(t)
-	plan.Networks = named([]string{"veth", "bridge", "vxlan"})
+	plan.Networks = result.NetworksNamed("veth", "bridge", "vxlan")
 	run := newLoopRun(t, plan)
 	for n := range run.Topology.Clusters {
 		if u := &run.Topology.Clusters[n]; u.Network == "vxlan" {

@@ -35,7 +35,7 @@ func TestRealServersThatFailEndTheirCells(t *testing.T) {
 	ctx := t.Context()
 	const path = network.SameHost
 	plan := Complete(result.Plan{
-		Networks: named([]string{"host", "veth", "bridge", "ptp", "macvlan"}), Paths: []string{path},
+		Networks: result.NetworksNamed("host", "veth", "bridge", "ptp", "macvlan"), Paths: []string{path},
 		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1 << 20}}, NIC: []string{"full"},
 		Blocks: 3, Duration: 0.05, Warmup: 0.01,
 	})

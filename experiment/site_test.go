@@ -106,7 +106,7 @@ func loopPlan(t testing.TB) result.Plan {
 		t.Fatal(err)
 	}
 	return Complete(result.Plan{
-		Networks: named([]string{"veth", "bridge"}), Paths: []string{network.SameHost},
+		Networks: result.NetworksNamed("veth", "bridge"), Paths: []string{network.SameHost},
 		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"},
 		CC: strings.TrimSpace(string(cc)), Blocks: 6, Warmup: 0.002, Duration: 0.020,
 	})

@@ -17,7 +17,7 @@ import (
 // floodPlan floods one path of a network with datagrams, block after block.
 func floodPlan(name, path string, size int) result.Plan {
 	plan := Quick()
-	plan.Networks, plan.Paths, plan.Blocks = named([]string{name}), []string{path}, 4
+	plan.Networks, plan.Paths, plan.Blocks = result.NetworksNamed(name), []string{path}, 4
 	plan.Warmup, plan.Duration = 0.001, 0.05
 	plan.Workloads, plan.NIC, plan.EncapNIC = []result.WorkloadPlan{{Name: "udp_pps", Size: size}}, []string{"full"}, nil
 	return Complete(plan)

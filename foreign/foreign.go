@@ -60,11 +60,7 @@ func parsers() []parser {
 
 // Tools names the tools whose output Read understands.
 func Tools() []string {
-	var names []string
-	for _, p := range parsers() {
-		names = append(names, p.tool)
-	}
-	return names
+	return result.Names(parsers(), func(p parser) string { return p.tool })
 }
 
 // Read returns a cell for each run in the output of one or more tools, in the

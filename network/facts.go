@@ -1,6 +1,6 @@
 package network
 
-import "slices"
+import "tare/result"
 
 // Facts are the properties, in addition to its toll, that a network is chosen by.
 // Those of a network that imitates a product are the product's.
@@ -35,11 +35,7 @@ func Demands() []Demand {
 
 // FindDemand gives a demand by name.
 func FindDemand(name string) (Demand, bool) {
-	at := slices.IndexFunc(Demands(), func(d Demand) bool { return d.Name == name })
-	if at < 0 {
-		return Demand{}, false
-	}
-	return Demands()[at], true
+	return result.First(Demands(), func(d Demand) bool { return d.Name == name })
 }
 
 // Meets reports whether a network meets all demands, given by name, and the first

@@ -129,12 +129,7 @@ func All() []Network {
 
 // Find returns a network by name.
 func Find(name string) (Network, bool) {
-	for _, n := range All() {
-		if n.Name == name {
-			return n, true
-		}
-	}
-	return Network{}, false
+	return result.First(All(), func(n Network) bool { return n.Name == name })
 }
 
 // Order is a network's place in the tables; those that are not known come last.

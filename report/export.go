@@ -37,31 +37,17 @@ func Formats() []Format {
 
 // FormatNames are the words for the formats.
 func FormatNames() []string {
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, f.Name)
-	}
-	return names
+	return result.Names(Formats(), func(f Format) string { return f.Name })
 }
 
 // FindFormat finds a format by its word.
 func FindFormat(name string) (Format, bool) {
-	for _, f := range Formats() {
-		if f.Name == name {
-			return f, true
-		}
-	}
-	return Format{}, false
+	return result.First(Formats(), func(f Format) bool { return f.Name == name })
 }
 
 // FormatOf finds the format that a file's name ends with.
 func FormatOf(file string) (Format, bool) {
-	for _, f := range Formats() {
-		if f.Ends != "" && strings.HasSuffix(file, f.Ends) {
-			return f, true
-		}
-	}
-	return Format{}, false
+	return result.First(Formats(), func(f Format) bool { return f.Ends != "" && strings.HasSuffix(file, f.Ends) })
 }
 
 // nameOf identifies a cell: "vxlan cross-host tcp_stream".

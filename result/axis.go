@@ -1,7 +1,5 @@
 package result
 
-import "slices"
-
 // Axis is a parameter that a cell was measured with. It is declared here, once:
 // what is not in the list is a parameter of the cell's network, which the
 // network's own file declares.
@@ -74,12 +72,7 @@ func Axes() []Axis {
 
 // AxisOf finds an axis by name.
 func AxisOf(name string) (Axis, bool) {
-	all := Axes()
-	n := slices.IndexFunc(all, func(a Axis) bool { return a.Name == name })
-	if n < 0 {
-		return Axis{}, false
-	}
-	return all[n], true
+	return First(Axes(), func(a Axis) bool { return a.Name == name })
 }
 
 // NamesOf names the axes of which something holds, in their order.

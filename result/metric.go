@@ -57,12 +57,7 @@ func Quantities() []Quantity {
 
 // QuantityOf finds a metric by name.
 func QuantityOf(name string) (Quantity, bool) {
-	for _, q := range Quantities() {
-		if q.Name == name {
-			return q, true
-		}
-	}
-	return Quantity{}, false
+	return First(Quantities(), func(q Quantity) bool { return q.Name == name })
 }
 
 // Judged reports whether networks are judged by a metric: by rates and medians,

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"tare/result"
 )
 
 // Ours is how a plan and a cell's parameters name this binary's own server or
@@ -92,24 +94,24 @@ type Tool struct {
 // connections to a server that stays.
 func (w Workload) Application() bool { return len(w.Servers) > 0 }
 
+// ServerNames names the workload's servers.
+func (w Workload) ServerNames() []string {
+	return result.Names(w.Servers, func(s Server) string { return s.Name })
+}
+
 // FindServer returns a workload's server by name.
 func (w Workload) FindServer(name string) (Server, bool) {
-	for _, s := range w.Servers {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return Server{}, false
+	return result.First(w.Servers, func(s Server) bool { return s.Name == name })
+}
+
+// ToolNames names the workload's tools.
+func (w Workload) ToolNames() []string {
+	return result.Names(w.Tools, func(t Tool) string { return t.Name })
 }
 
 // FindTool returns a workload's tool by name.
 func (w Workload) FindTool(name string) (Tool, bool) {
-	for _, t := range w.Tools {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return Tool{}, false
+	return result.First(w.Tools, func(t Tool) bool { return t.Name == name })
 }
 
 // Drive drives one run against a server, by the tool that the run names or by

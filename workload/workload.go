@@ -180,10 +180,5 @@ func All() []Workload {
 
 // Find returns a workload by name.
 func Find(name string) (Workload, bool) {
-	for _, w := range All() {
-		if w.Name == name {
-			return w, true
-		}
-	}
-	return Workload{}, false
+	return result.First(All(), func(w Workload) bool { return w.Name == name })
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/result"
 	"tare/traffic"
 	"tare/workload"
 )
@@ -156,11 +157,7 @@ func roundTrips(name, title, protocol string) row {
 }
 
 func rowNames() []string {
-	var names []string
-	for _, r := range rows() {
-		names = append(names, r.name)
-	}
-	return names
+	return result.Names(rows(), func(r row) string { return r.name })
 }
 
 // chooseRows finds rows by a comma list of their names; empty: all.

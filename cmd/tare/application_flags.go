@@ -19,8 +19,8 @@ type applicationFlags struct{ connections, workers, server, tool string }
 func (f *applicationFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.connections, "connections", "", "connections of http and mysql, a comma list (default 10; 1,16,64)")
 	flags.StringVar(&f.workers, "workers", "", "containers that lifecycle and attach make concurrently, a comma list (default 1,10; 1)")
-	flags.StringVar(&f.server, "server", "", "server of an application, or tare for tare's own: "+equipped(serverNames)+" (default: the real one if it is installed)")
-	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for tare's own: "+equipped(toolNames))
+	flags.StringVar(&f.server, "server", "", "server of an application, or tare for tare's own: "+equipped(workload.Workload.ServerNames)+" (default: the real one if it is installed)")
+	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for tare's own: "+equipped(workload.Workload.ToolNames))
 }
 
 // apply sets on each workload the flags of its kind. A list of connections or
@@ -30,10 +30,10 @@ func (f *applicationFlags) apply(flags *pflag.FlagSet, plans []result.WorkloadPl
 	var varied []result.WorkloadPlan
 	for _, plan := range plans {
 		kind, _ := workload.Find(plan.Name)
-		if flags.Changed("server") && kind.Application() && (f.server == workload.Ours || slices.Contains(serverNames(kind), f.server)) {
+		if flags.Changed("server") && kind.Application() && (f.server == workload.Ours || slices.Contains(kind.ServerNames(), f.server)) {
 			plan.Server, taken["server"] = f.server, true
 		}
-		if flags.Changed("tool") && kind.Application() && (f.tool == workload.Ours || slices.Contains(toolNames(kind), f.tool)) {
+		if flags.Changed("tool") && kind.Application() && (f.tool == workload.Ours || slices.Contains(kind.ToolNames(), f.tool)) {
 			plan.Tool, taken["tool"] = f.tool, true
 		}
 		name, text := f.atOnce(kind)
@@ -52,7 +52,7 @@ func (f *applicationFlags) apply(flags *pflag.FlagSet, plans []result.WorkloadPl
 	}
 	return varied, errors.Join(
 		untaken(flags, taken, "connections", "http or mysql with --workloads"), untaken(flags, taken, "workers", "lifecycle or attach with --workloads"),
-		untaken(flags, taken, "server", equipped(serverNames)), untaken(flags, taken, "tool", equipped(toolNames)))
+		untaken(flags, taken, "server", equipped(workload.Workload.ServerNames)), untaken(flags, taken, "tool", equipped(workload.Workload.ToolNames)))
 }
 
 // atOnce is the flag that sets how many connections or workers a kind of workload
@@ -74,20 +74,6 @@ func untaken(flags *pflag.FlagSet, taken map[string]bool, name, choices string) 
 		return nil
 	}
 	return fmt.Errorf("--%s %s: none of these workloads takes it: choose %s", name, flags.Lookup(name).Value, choices)
-}
-
-func serverNames(kind workload.Workload) (names []string) {
-	for _, s := range kind.Servers {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
-func toolNames(kind workload.Workload) (names []string) {
-	for _, t := range kind.Tools {
-		names = append(names, t.Name)
-	}
-	return names
 }
 
 // equipped lists programs with their workloads, as "nginx (http), mariadb (mysql)".

@@ -87,9 +87,7 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 		if plan, _, err = readPlan(args[0]); err != nil {
 			return plan, &exitError{exitWrong, err}
 		}
-		for _, n := range plan.Networks {
-			f.listed = append(f.listed, n.Name)
-		}
+		f.listed = result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })
 	}
 	if err := f.network.takeFlows(flags); err != nil {
 		return plan, &exitError{exitWrong, err}
@@ -174,17 +172,11 @@ func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed 
 		return slices.Compact(words)
 	}
 	if flags.Changed("networks") {
-		plan.Networks = nil
-		for _, name := range choose("networks", f.networks, experiment.Everything()) {
-			plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
-		}
+		plan.Networks = result.NetworksNamed(choose("networks", f.networks, experiment.Everything())...)
 	}
 	if flags.Changed("need") {
 		if !flags.Changed("networks") && len(f.listed) == 0 {
-			plan.Networks = nil
-			for _, name := range experiment.Everything() {
-				plan.Networks = append(plan.Networks, result.NetworkPlan{Name: name})
-			}
+			plan.Networks = result.NetworksNamed(experiment.Everything()...)
 		}
 		plan.Needs = choose("need", f.need, experiment.Demands())
 	}
