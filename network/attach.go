@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"tare/lab"
@@ -87,12 +88,17 @@ func routeBetweenHosts(cluster *lab.Cluster) error {
 
 // eachOther calls do for every host but one, in turn.
 func eachOther(cluster *lab.Cluster, but *lab.Host, do func(other *lab.Host) error) error {
-	return eachHost(cluster, func(h *lab.Host) error {
-		if h == but {
-			return nil
+	for _, h := range others(cluster, but) {
+		if err := do(h); err != nil {
+			return err
 		}
-		return do(h)
-	})
+	}
+	return nil
+}
+
+// others are the hosts but one.
+func others(cluster *lab.Cluster, but *lab.Host) []*lab.Host {
+	return slices.DeleteFunc(slices.Clone(cluster.Hosts), func(h *lab.Host) bool { return h == but })
 }
 
 // allHosts calls do for every host at once: daemons take long to start.

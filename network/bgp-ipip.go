@@ -47,10 +47,8 @@ func ipipMTU(cluster *lab.Cluster) int { return wire.InnerMTU(cluster.Spec.MTU, 
 func setUpIPIPMesh(cluster *lab.Cluster, setup *Setup) error {
 	return eachHost(cluster, func(h *lab.Host) error {
 		var peers []netip.Addr
-		for _, other := range cluster.Hosts {
-			if other != h {
-				peers = append(peers, other.Addr)
-			}
+		for _, other := range others(cluster, h) {
+			peers = append(peers, other.Addr)
 		}
 		kernel, err := h.AddIPIP(lab.IPIP{Name: ipipDevice, Local: h.Addr, Device: lab.Device, MTU: ipipMTU(cluster), Peers: peers})
 		if err != nil {

@@ -67,9 +67,9 @@ func (b *blocks) missing(cluster *lab.Cluster, h *lab.Host, r router.Daemon) ([]
 		return nil, err
 	}
 	var missing []netip.Prefix
-	for _, other := range cluster.Hosts {
+	for _, other := range others(cluster, h) {
 		for _, block := range b.of[other] {
-			if other != h && !slices.Contains(learned, block) {
+			if !slices.Contains(learned, block) {
 				missing = append(missing, block)
 			}
 		}

@@ -72,10 +72,7 @@ func pipeline(cluster *lab.Cluster, h *lab.Host) []string {
 		// Permission: only within a tenant.
 		fmt.Sprintf("table=80,priority=100,reg0=%d,reg1=%d,actions=output:NXM_NX_REG2[]", tenant, tenant),
 	}
-	for _, other := range cluster.Hosts {
-		if other == h {
-			continue
-		}
+	for _, other := range others(cluster, h) {
 		through := fmt.Sprintf("actions=move:NXM_NX_REG0[]->NXM_NX_TUN_ID[0..31],set_field:%s->tun_dst,output:%d", other.Addr, openvswitch.TunnelPort)
 		flows = append(flows,
 			fmt.Sprintf("table=10,priority=100,tun_src=%s,actions=goto_table:30", other.Addr),

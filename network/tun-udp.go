@@ -45,10 +45,8 @@ func setUpTunnel(cluster *lab.Cluster, setup *Setup) error {
 			return err
 		}
 		t := Tunnel{Device: tunnelDevice, MTU: mtu, Listen: netip.AddrPortFrom(h.Addr, tunUDPPort)}
-		for _, other := range cluster.Hosts {
-			if other != h {
-				t.Peers = append(t.Peers, TunnelPeer{Subnet: other.Subnet(), Host: netip.AddrPortFrom(other.Addr, tunUDPPort)})
-			}
+		for _, other := range others(cluster, h) {
+			t.Peers = append(t.Peers, TunnelPeer{Subnet: other.Subnet(), Host: netip.AddrPortFrom(other.Addr, tunUDPPort)})
 		}
 		if err := startTunnel(cluster, h, t); err != nil {
 			return err

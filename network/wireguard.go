@@ -76,11 +76,9 @@ func setPeers(cluster *lab.Cluster, h *lab.Host, keys map[*lab.Host]*ecdh.Privat
 		return err
 	}
 	command := []string{wg, "set", wireguardDevice, "listen-port", wireguardPort, "private-key", key}
-	for _, other := range cluster.Hosts {
-		if other != h {
-			command = append(command, "peer", wireguardKey(keys[other].PublicKey().Bytes()),
-				"endpoint", other.Addr.String()+":"+wireguardPort, "allowed-ips", other.Subnet().String())
-		}
+	for _, other := range others(cluster, h) {
+		command = append(command, "peer", wireguardKey(keys[other].PublicKey().Bytes()),
+			"endpoint", other.Addr.String()+":"+wireguardPort, "allowed-ips", other.Subnet().String())
 	}
 	_, err = h.Run(command...)
 	return err
