@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/network"
 	"tare/result"
 )
 
@@ -158,7 +159,4 @@ func errorOf(t result.Trial) result.Evidence {
 }
 
 // hostOf is the host of a place: "h1" of "h1/c1".
-func hostOf(at string) string {
-	host, _, _ := strings.Cut(at, "/")
-	return host
-}
+func hostOf(at string) string { return network.HostOf(at) }

@@ -61,11 +61,7 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 	}
 	if cell.Client != nil && cell.Server != nil { // one that makes containers has no ends
 		e.Client, e.Server = cell.Client.At, cell.Server.At
-		for _, at := range []string{e.Client, hostOf(e.Client), hostOf(e.Server), e.Server} {
-			if !slices.Contains(e.Places, at) {
-				e.Places = append(e.Places, at)
-			}
-		}
+		e.Places = network.Ends{Client: e.Client, Server: e.Server}.Places()
 	}
 	for _, s := range res.States {
 		underlay, at, of := strings.Cut(s.At, ".")

@@ -14,12 +14,6 @@ import (
 	"tare/workload"
 )
 
-// hostOf is the host of a place: "h1" of "h1/c1".
-func hostOf(place string) string {
-	host, _, _ := strings.Cut(place, "/")
-	return host
-}
-
 // spins reports whether a paced sender may wait in a busy loop: its host has
 // CPUs that the receiver's has not.
 func (r *runner) spins(cluster string, ends network.Ends) bool {
@@ -27,8 +21,8 @@ func (r *runner) spins(cluster string, ends network.Ends) bool {
 		if u.Name != cluster {
 			continue
 		}
-		sender, err1 := lab.ParseCPUSet(u.CPUs[hostOf(ends.Client)])
-		receiver, err2 := lab.ParseCPUSet(u.CPUs[hostOf(ends.Server)])
+		sender, err1 := lab.ParseCPUSet(u.CPUs[network.HostOf(ends.Client)])
+		receiver, err2 := lab.ParseCPUSet(u.CPUs[network.HostOf(ends.Server)])
 		shared := slices.ContainsFunc(sender, func(cpu int) bool { return slices.Contains(receiver, cpu) })
 		return err1 == nil && err2 == nil && !shared // an empty list is bound nowhere
 	}
@@ -63,7 +57,7 @@ func (r *runner) meet(ctx context.Context, p place, path string, cell *result.Ce
 			return err
 		}
 		*end.into = &result.End{At: end.at, Seccomp: h.Seccomp, CPUs: h.CPUs}
-		host := r.cpus[p.cluster][hostOf(end.at)]
+		host := r.cpus[p.cluster][network.HostOf(end.at)]
 		seen = append(seen, fmt.Sprintf("%s on %s, its host on %s", end.at, h.CPUs, cmp.Or(host, "any")))
 		apart = apart || host != "" && host != h.CPUs
 	}

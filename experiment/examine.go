@@ -157,11 +157,9 @@ func (r *runner) examine(ctx context.Context, s subject) (result.Examination, er
 	e := result.Examination{
 		Cluster: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),
 		NIC: s.built.NIC, MTU: s.built.MTU, Inner: wire.InnerMTU(s.built.MTU, kind.Stack), Link: s.built.Link > 0, Rules: rules,
+		Places: s.ends.Places(),
 	}
 	places := placesOf(s.built.Name, s.ends)
-	for _, at := range places {
-		e.Places = append(e.Places, strings.TrimPrefix(at, s.built.Name+"."))
-	}
 	stop := func() (site.Counted, error) { return site.Counted{}, nil }
 	var err error
 	if r.sources.site != nil {

@@ -10,6 +10,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/probe"
+	"tare/result"
 	"tare/wire"
 )
 
@@ -44,15 +45,9 @@ func (r *runner) witness(ctx context.Context, cluster string, ends network.Ends,
 	return fmt.Errorf("%w; %s%s", err, lostAt(seen, client, server), troubled(before, after, flow.Least+segmentHeaders))
 }
 
-// placesOf are the ends and their hosts, each once, the client's first.
+// placesOf are the places of a cluster's path, as the lab names them.
 func placesOf(cluster string, ends network.Ends) []string {
-	var places []string
-	for _, place := range []string{ends.Client, hostOf(ends.Client), hostOf(ends.Server), ends.Server} {
-		if at := cluster + "." + place; !slices.Contains(places, at) {
-			places = append(places, at)
-		}
-	}
-	return places
+	return result.Names(ends.Places(), func(at string) string { return cluster + "." + at })
 }
 
 func (r *runner) lookAt(ctx context.Context, places []string) ([]probe.Inventory, error) {

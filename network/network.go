@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"tare/engine"
 	"tare/lab"
@@ -155,6 +156,23 @@ type Ends struct {
 	Server string     // "h2/c1"
 	Bind   netip.Addr // where the server listens
 	Dial   netip.Addr // where the client connects to
+}
+
+// Places are the ends and their hosts, each once, the client's first.
+func (e Ends) Places() []string {
+	var places []string
+	for _, at := range []string{e.Client, HostOf(e.Client), HostOf(e.Server), e.Server} {
+		if !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return places
+}
+
+// HostOf is the host of a place: "h1" of "h1/c1".
+func HostOf(place string) string {
+	host, _, _ := strings.Cut(place, "/")
+	return host
 }
 
 // EndsOf returns the ends of a path on a cluster that has been set up.
