@@ -60,17 +60,17 @@ func addUplink(s *openvswitch.Switch, bridge string, settings ...string) error {
 	return s.AddUplink(bridge, underlayBits, settings...)
 }
 
-// plug creates a container and attaches it to a bridge.
-func plug(s *openvswitch.Switch, bridge string, c *lab.Container, mtu int, addr netip.Prefix, settings ...string) error {
+// plug creates a container and attaches it to the bridge.
+func plug(s *openvswitch.Switch, c *lab.Container, mtu int, addr netip.Prefix, settings ...string) error {
 	if err := c.Create(); err != nil {
 		return err
 	}
-	return plugIn(s, bridge, c, mtu, addr, settings...)
+	return plugIn(s, c, mtu, addr, settings...)
 }
 
-// plugIn attaches a container that has a namespace to a bridge, at the port of its
+// plugIn attaches a container that has a namespace to the bridge, at the port of its
 // number. The container reaches only what is on its link.
-func plugIn(s *openvswitch.Switch, bridge string, c *lab.Container, mtu int, addr netip.Prefix, settings ...string) error {
+func plugIn(s *openvswitch.Switch, c *lab.Container, mtu int, addr netip.Prefix, settings ...string) error {
 	port, err := join(c, addr.Addr(), mtu, nil)
 	if err != nil {
 		return err
@@ -78,5 +78,5 @@ func plugIn(s *openvswitch.Switch, bridge string, c *lab.Container, mtu int, add
 	if err := c.AddAddress(lab.Device, addr); err != nil {
 		return err
 	}
-	return s.Attach(bridge, c, port, settings...)
+	return s.Attach(bridgeName, c, port, settings...)
 }

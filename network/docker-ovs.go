@@ -39,7 +39,7 @@ func dockerOVS() Network {
 					if err := runDocker(cluster, c, docker.Container{Network: "none"}); err != nil {
 						return err
 					}
-					return plugIn(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
+					return plugIn(s, c, cluster.Spec.MTU, underlayContainer(c))
 				})
 		},
 	}

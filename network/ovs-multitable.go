@@ -38,7 +38,7 @@ func ovsMultitable() Network {
 				return s.SetFlows(bridgeName, pipeline(cluster, s.Host))
 			}
 			return setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
-				if err := plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
+				if err := plug(s, c, mtu, overlayContainer(c.Host, c.Number)); err != nil {
 					return err
 				}
 				c.Detach.Push(func() error { return s.RemoveFlows(bridgeName, c.Number) })

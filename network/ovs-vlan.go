@@ -33,7 +33,7 @@ func ovsVLAN() Network {
 				return s.Configure("set", "Port", bridgeName, "tag=0")
 			}
 			return setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
-				return plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number), "tag="+tag)
+				return plug(s, c, mtu, overlayContainer(c.Host, c.Number), "tag="+tag)
 			})
 		},
 	}

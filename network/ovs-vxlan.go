@@ -68,7 +68,7 @@ func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {
 	}
 	mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
 	err := setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
-		return plug(s, bridgeName, c, mtu, overlayContainer(c.Host, c.Number))
+		return plug(s, c, mtu, overlayContainer(c.Host, c.Number))
 	})
 	if err != nil || setup.Params[Openflow] != openflowExplicit {
 		return err

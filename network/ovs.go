@@ -30,7 +30,7 @@ func ovs() Network {
 			return setUpOpenVSwitch(cluster, setup,
 				func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },
 				func(s *openvswitch.Switch, c *lab.Container) error {
-					return plug(s, bridgeName, c, cluster.Spec.MTU, underlayContainer(c))
+					return plug(s, c, cluster.Spec.MTU, underlayContainer(c))
 				})
 		},
 	}

@@ -101,8 +101,8 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 }
 
 // ask has one conversation of one request and one reply.
-func (l *Lab) ask(ctx context.Context, req request, files ...*os.File) (reply, error) {
-	c, err := l.open(ctx, req, files...)
+func (l *Lab) ask(ctx context.Context, req request) (reply, error) {
+	c, err := l.open(ctx, req)
 	if err != nil {
 		return reply{}, err
 	}

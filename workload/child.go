@@ -34,12 +34,11 @@ type Child struct {
 	err   error         // how it ended; may be read from then on
 }
 
-// startChild starts a program in a folder, with variables in addition to the
-// agent's. eachLine, where it is not nil, receives each line of its standard
-// output and error; the last lines are kept.
-func startChild(dir string, env []string, eachLine func(line string), path string, args ...string) (*Child, error) {
+// startChild starts a program in a folder. eachLine, where it is not nil, receives
+// each line of its standard output and error; the last lines are kept.
+func startChild(dir string, eachLine func(line string), path string, args ...string) (*Child, error) {
 	c := &Child{name: path[strings.LastIndex(path, "/")+1:], cmd: exec.Command(path, args...), done: make(chan struct{})}
-	c.cmd.Dir, c.cmd.Env = dir, append(os.Environ(), env...)
+	c.cmd.Dir = dir
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	output, input, err := os.Pipe()
 	if err != nil {
@@ -156,7 +155,7 @@ func (c *Child) Stop() error {
 // runChild runs a program to its end and returns an error that quotes its last
 // lines where it failed. It ends with the context.
 func runChild(ctx context.Context, dir string, eachLine func(line string), path string, args ...string) error {
-	c, err := startChild(dir, nil, eachLine, path, args...)
+	c, err := startChild(dir, eachLine, path, args...)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c client) drive(ctx context.Context, run Run) (cell result.Cell, window ti
 		return cell, 0, fmt.Errorf("find %s: %w: %s", c.program.Name, err, c.program.Get)
 	}
 	var printed []string
-	child, err := startChild("/", nil, func(line string) { printed = append(printed, line) }, path, c.args...)
+	child, err := startChild("/", func(line string) { printed = append(printed, line) }, path, c.args...)
 	if err != nil {
 		return cell, 0, err
 	}

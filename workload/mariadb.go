@@ -56,7 +56,7 @@ func startConfigured(ctx context.Context, path string, p Place) (*Child, error) 
 			fault = line
 		}
 	}
-	c, err := startChild(p.Dir, nil, eachLine, path, "--defaults-file="+filepath.Join(p.Dir, "my.cnf"))
+	c, err := startChild(p.Dir, eachLine, path, "--defaults-file="+filepath.Join(p.Dir, "my.cnf"))
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func nginx() Server {
 			if err != nil {
 				return nil, lackOfRoom(fmt.Errorf("configure nginx: %w", err))
 			}
-			c, err := startChild(p.Dir, nil, nil, path, "-p", p.Dir, "-c", config)
+			c, err := startChild(p.Dir, nil, path, "-p", p.Dir, "-c", config)
 			if err != nil {
 				return nil, err
 			}
