@@ -14,8 +14,6 @@
 package cases
 
 import (
-	"slices"
-
 	"tare/result"
 )
 
@@ -67,9 +65,7 @@ func (c Case) Networks() []string {
 	var names []string
 	for _, e := range c.Experiments {
 		for _, n := range e.Plan.Networks {
-			if !slices.Contains(names, n.Name) {
-				names = append(names, n.Name)
-			}
+			names = result.AddOnce(names, n.Name)
 		}
 	}
 	return names

@@ -159,9 +159,7 @@ func joinPlans(a, b result.Plan) result.Plan {
 func union[T comparable](a, b []T) []T {
 	all := slices.Clone(a)
 	for _, v := range b {
-		if !slices.Contains(all, v) {
-			all = append(all, v)
-		}
+		all = result.AddOnce(all, v)
 	}
 	return all
 }

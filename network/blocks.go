@@ -11,6 +11,7 @@ import (
 
 	"tare/engine/router"
 	"tare/lab"
+	"tare/result"
 )
 
 // blockBits is the length of a block's prefix: a host gets the addresses of its
@@ -37,9 +38,7 @@ func newBlocks(cluster *lab.Cluster, containers int) *blocks {
 func firstBlocks(h *lab.Host, containers int) []netip.Prefix {
 	var all []netip.Prefix
 	for n := range containers + 1 { // 0 is the host's own, for its tunnel
-		if block := blockOf(h.ContainerAddr(n)); !slices.Contains(all, block) {
-			all = append(all, block)
-		}
+		all = result.AddOnce(all, blockOf(h.ContainerAddr(n)))
 	}
 	return all
 }

@@ -162,9 +162,7 @@ type Ends struct {
 func (e Ends) Places() []string {
 	var places []string
 	for _, at := range []string{e.Client, HostOf(e.Client), HostOf(e.Server), e.Server} {
-		if !slices.Contains(places, at) {
-			places = append(places, at)
-		}
+		places = result.AddOnce(places, at)
 	}
 	return places
 }

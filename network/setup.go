@@ -9,6 +9,7 @@ import (
 
 	"tare/engine"
 	"tare/lab"
+	"tare/result"
 )
 
 // Engine is the daemons that several networks share: those networks share one set
@@ -125,9 +126,7 @@ func (setup *Setup) part() map[string]string {
 // standIn records that another data path is used, and why.
 func (setup *Setup) standIn(why string) {
 	setup.Fidelity = StandIn
-	if !slices.Contains(setup.Notes, why) {
-		setup.Notes = append(setup.Notes, why)
-	}
+	setup.Notes = result.AddOnce(setup.Notes, why)
 }
 
 // param returns a parameter of the network.

@@ -125,9 +125,7 @@ func Look(root string, scope Scope) ([]result.State, []result.Unread) {
 func Unread(lists ...[]result.Unread) []result.Unread {
 	var all []result.Unread
 	for _, u := range slices.Concat(lists...) {
-		if !slices.Contains(all, u) {
-			all = append(all, u)
-		}
+		all = result.AddOnce(all, u)
 	}
 	return all
 }

@@ -111,9 +111,7 @@ func (r *resolution) add(all []float64, p place, finest float64) []float64 {
 	if !(finest > 0) || math.IsInf(finest, 0) {
 		return all
 	}
-	if !slices.Contains(r.metrics, p.metric.Name) {
-		r.metrics = append(r.metrics, p.metric.Name)
-	}
+	r.metrics = result.AddOnce(r.metrics, p.metric.Name)
 	r.worst = max(r.worst, finest)
 	return append(all, finest)
 }
@@ -222,9 +220,7 @@ func firstOf(r result.Ranking) (first []string, several bool) {
 		if one.Place == place && !slices.Contains(first, one.Network) {
 			first = append(first, one.Network)
 		}
-		if !slices.Contains(all, one.Network) {
-			all = append(all, one.Network)
-		}
+		all = result.AddOnce(all, one.Network)
 	}
 	return first, len(all) > 1
 }

@@ -101,9 +101,7 @@ func tablesOf(w words, c result.Comparison) []*comparisonTable {
 		}
 		t := tables[at]
 		for _, d := range cell.Differ {
-			if !slices.Contains(t.differ, d) {
-				t.differ = append(t.differ, d)
-			}
+			t.differ = result.AddOnce(t.differ, d)
 		}
 		name := row{network: cell.Network, settings: settingsOf(cell.Params)}.name()
 		for _, m := range cell.Metrics {

@@ -59,9 +59,7 @@ func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
 				continue
 			}
 			networks[c.Network], paths[c.Path] = true, true
-			if !slices.Contains(workloads, c.Workload) {
-				workloads = append(workloads, c.Workload)
-			}
+			workloads = result.AddOnce(workloads, c.Workload)
 		}
 	}
 	name := "tare"
@@ -206,9 +204,7 @@ func (w words) applications(groups []*weigh.Group, versions map[string]string) s
 				continue
 			}
 			text := w.say("application", "workload", clip(clean(c.Workload), 20), "server", program(c.Params.Text("server")), "tool", program(c.Params.Text("tool")))
-			if !slices.Contains(programs, text) {
-				programs = append(programs, text)
-			}
+			programs = result.AddOnce(programs, text)
 		}
 	}
 	if len(programs) == 0 {

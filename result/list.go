@@ -28,3 +28,11 @@ func NetworksNamed(names ...string) []NetworkPlan {
 	}
 	return plans
 }
+
+// AddOnce adds a value to a list that lacks it.
+func AddOnce[T comparable](list []T, value T) []T {
+	if slices.Contains(list, value) {
+		return list
+	}
+	return append(list, value)
+}

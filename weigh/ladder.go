@@ -69,9 +69,7 @@ func networksIn(groups []*Group) []string {
 	var names []string
 	for _, g := range groups {
 		for _, c := range g.Cells {
-			if !slices.Contains(names, c.Network) {
-				names = append(names, c.Network)
-			}
+			names = result.AddOnce(names, c.Network)
 		}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return network.Order(a) - network.Order(b) })

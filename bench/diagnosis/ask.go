@@ -88,9 +88,7 @@ func (v *verdict) read(out []byte, networkName string, problem error) error {
 		if len(v.Found) == 0 {
 			v.Remedy = f.Remedy
 		}
-		if !slices.Contains(v.Found, f.ID) {
-			v.Found = append(v.Found, f.ID)
-		}
+		v.Found = result.AddOnce(v.Found, f.ID)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -126,9 +125,7 @@ func (p page) versions(ctx context.Context) []string {
 				if _, err := program.Find(); err != nil {
 					continue
 				}
-				if text := program.Name + " " + version(ctx, program); !slices.Contains(seen, text) {
-					seen = append(seen, text)
-				}
+				seen = result.AddOnce(seen, program.Name+" "+version(ctx, program))
 			}
 		}
 	}
@@ -215,9 +212,7 @@ func (out *outcome) labels() []string {
 func (out *outcome) metrics() []string {
 	var all []string
 	for _, c := range out.claims {
-		if !slices.Contains(all, c.metric) {
-			all = append(all, c.metric)
-		}
+		all = result.AddOnce(all, c.metric)
 	}
 	return all
 }

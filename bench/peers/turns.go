@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"tare/result"
 	"tare/workload"
 )
 
@@ -74,9 +75,7 @@ func (out *outcome) take(ctx context.Context, s *stage, pairs int) error {
 	out.failed, out.failure = map[string]int{}, map[string]string{}
 	for _, sub := range subjects {
 		for _, line := range sub.commands(s) {
-			if !slices.Contains(out.commands, line) {
-				out.commands = append(out.commands, line)
-			}
+			out.commands = result.AddOnce(out.commands, line)
 		}
 	}
 	for n := range pairs {
