@@ -61,35 +61,14 @@ type cannonRun struct {
 
 // readAutocannon reads autocannon's tables, with frames or without.
 func readAutocannon(lines []string) []result.Cell {
-	var cells []result.Cell
-	fresh := func() *cannonRun {
-		return &cannonRun{seen: map[string][]string{}, rows: map[string]map[string]string{}, ranks: map[string]float64{}}
-	}
-	run := fresh()
-	end := func() {
-		if len(run.rows)+len(run.seen) > 0 {
-			cells = append(cells, run.cell())
-		}
-		run = fresh()
-	}
-	for _, line := range lines {
-		c, isCommand := commandIn(line)
-		if isCommand || wrkRunning.MatchString(line) {
-			end()
-		}
-		if isCommand {
-			run.command = c
-			continue
-		}
-		if m := cannonRow.FindStringSubmatch(line); m != nil {
-			if _, found := run.rows[rowName(m[1])]; found {
-				end()
-			}
-		}
-		run.read(line)
-	}
-	end()
-	return cells
+	return readRuns(lines, func(c command) *cannonRun {
+		return &cannonRun{command: c, seen: map[string][]string{}, rows: map[string]map[string]string{}, ranks: map[string]float64{}}
+	})
+}
+
+func (run *cannonRun) isOver(line string) bool {
+	m := cannonRow.FindStringSubmatch(line)
+	return wrkRunning.MatchString(line) || m != nil && run.rows[rowName(m[1])] != nil
 }
 
 func (run *cannonRun) read(line string) {
@@ -137,8 +116,11 @@ func (run *cannonRun) readRow(m []string) {
 	run.rows[rowName(m[1])] = row
 }
 
-// cell makes the run a cell.
-func (run *cannonRun) cell() result.Cell {
+// cells makes the run a cell.
+func (run *cannonRun) cells() []result.Cell {
+	if len(run.rows)+len(run.seen) == 0 {
+		return nil
+	}
 	b := newCannon()
 	if m := run.seen["running"]; m != nil {
 		b.param("url", m[2])
@@ -175,7 +157,7 @@ func (run *cannonRun) cell() result.Cell {
 	if len(b.cell.Metrics) == 0 {
 		b.warn("no figures: the text breaks off before them")
 	}
-	return b.done()
+	return []result.Cell{b.done()}
 }
 
 func newCannon() *builder {

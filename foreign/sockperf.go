@@ -51,28 +51,13 @@ type sockperfRun struct {
 
 // readSockperf reads sockperf's text: ping-pong, under-load and throughput.
 func readSockperf(lines []string) []result.Cell {
-	var cells []result.Cell
-	run := &sockperfRun{ranks: map[string]float64{}}
-	end := func() {
-		if !run.server && (run.figures || run.failure != "") {
-			cells = append(cells, run.cell())
-		}
-		run = &sockperfRun{ranks: map[string]float64{}}
-	}
-	for _, line := range lines {
-		c, isCommand := commandIn(line)
-		if isCommand || sockperfStart.MatchString(line) && run.begun || run.figures && strings.Contains(line, "[CLIENT] send on") {
-			end()
-		}
-		if isCommand {
-			run.command = c
-			continue
-		}
-		run.read(line)
-		run.figure(line)
-	}
-	end()
-	return cells
+	return readRuns(lines, func(c command) *sockperfRun {
+		return &sockperfRun{command: c, ranks: map[string]float64{}}
+	})
+}
+
+func (run *sockperfRun) isOver(line string) bool {
+	return sockperfStart.MatchString(line) && run.begun || run.figures && strings.Contains(line, "[CLIENT] send on")
 }
 
 // read takes the facts of a line.
@@ -95,6 +80,7 @@ func (run *sockperfRun) read(line string) {
 	if m := sockperfError.FindStringSubmatch(line); m != nil && run.failure == "" {
 		run.failure = m[1] + m[2]
 	}
+	run.figure(line)
 }
 
 // figure takes a number.
@@ -122,17 +108,18 @@ func (run *sockperfRun) figure(line string) {
 		run.sent, run.duration = count(m[1]), count(m[2])
 	}
 	if m := sockperfRate.FindStringSubmatch(line); m != nil {
-		rate := count(m[1])
-		run.figures, run.throughput, run.rate = true, true, &rate
+		run.figures, run.throughput, run.rate = true, true, new(count(m[1]))
 	}
 	if m := sockperfBits.FindStringSubmatch(line); m != nil {
-		bits := count(m[1]) * (8 << 20) // its MBps are of 2^20 bytes
-		run.figures, run.throughput, run.bits = true, true, &bits
+		run.figures, run.throughput, run.bits = true, true, new(count(m[1])*(8<<20)) // its MBps are of 2^20 bytes
 	}
 }
 
-// cell makes the run a cell.
-func (run *sockperfRun) cell() result.Cell {
+// cells makes the run a cell.
+func (run *sockperfRun) cells() []result.Cell {
+	if run.server || !run.figures && run.failure == "" {
+		return nil
+	}
 	protocol := strings.ToLower(run.protocol)
 	switch {
 	case protocol == "" && run.command.has("--tcp", "--tcp"):
@@ -166,7 +153,7 @@ func (run *sockperfRun) cell() result.Cell {
 		run.answers(b)
 	}
 	b.fail(run.failure)
-	return b.done()
+	return []result.Cell{b.done()}
 }
 
 // sending notes a throughput run: sockperf's server reports nothing back.

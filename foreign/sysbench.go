@@ -48,31 +48,13 @@ type sysbenchRun struct {
 
 // readSysbench reads sysbench's text, of version 1 and of those before it.
 func readSysbench(lines []string) []result.Cell {
-	var cells []result.Cell
-	fresh := func() *sysbenchRun {
-		return &sysbenchRun{counts: map[string][]string{}, latencies: map[string]float64{}}
-	}
-	run := fresh()
-	end := func() {
-		if run.figures() || run.failure != "" {
-			cells = append(cells, run.cell())
-		}
-		run = fresh()
-	}
-	for _, line := range lines {
-		c, isCommand := commandIn(line)
-		if isCommand || sysbenchBanner.MatchString(line) || sysbenchSQL.MatchString(line) && run.took > 0 {
-			end()
-		}
-		if isCommand {
-			run.command = c
-			continue
-		}
-		run.read(line)
-		run.figure(line)
-	}
-	end()
-	return cells
+	return readRuns(lines, func(c command) *sysbenchRun {
+		return &sysbenchRun{command: c, counts: map[string][]string{}, latencies: map[string]float64{}}
+	})
+}
+
+func (run *sysbenchRun) isOver(line string) bool {
+	return sysbenchBanner.MatchString(line) || sysbenchSQL.MatchString(line) && run.took > 0
 }
 
 func (run *sysbenchRun) figures() bool {
@@ -95,6 +77,7 @@ func (run *sysbenchRun) read(line string) {
 	}
 	run.sql = run.sql || sysbenchSQL.MatchString(line)
 	run.cpu = run.cpu || strings.Contains(line, "CPU speed") || strings.Contains(line, "Prime numbers limit")
+	run.figure(line)
 }
 
 // figure takes a number.
@@ -108,8 +91,7 @@ func (run *sysbenchRun) figure(line string) {
 		return
 	}
 	if m := sysbenchEvents.FindStringSubmatch(line); m != nil {
-		v := count(m[1])
-		run.eventRate = &v
+		run.eventRate = new(count(m[1]))
 	}
 	if m := sysbenchCount.FindStringSubmatch(line); m != nil {
 		run.counts[strings.Join(strings.Fields(m[1]), "")] = m
@@ -119,8 +101,7 @@ func (run *sysbenchRun) figure(line string) {
 		run.took = count(m[1])
 	}
 	if m := sysbenchTotal.FindStringSubmatch(line); m != nil {
-		v := count(m[1])
-		run.events = &v
+		run.events = new(count(m[1]))
 	}
 	if m := sysbenchValue.FindStringSubmatch(line); m != nil {
 		run.latencies[m[1]] = seconds(count(m[2]), time.Millisecond)
@@ -130,8 +111,11 @@ func (run *sysbenchRun) figure(line string) {
 	}
 }
 
-// cell makes the run a cell.
-func (run *sysbenchRun) cell() result.Cell {
+// cells makes the run a cell.
+func (run *sysbenchRun) cells() []result.Cell {
+	if !run.figures() && run.failure == "" {
+		return nil
+	}
 	workload := ""
 	switch {
 	case run.sql, strings.Contains(strings.Join(run.command.args, " "), "oltp"):
@@ -154,7 +138,7 @@ func (run *sysbenchRun) cell() result.Cell {
 	run.rates(b)
 	run.latency(b)
 	b.fail(run.failure)
-	return b.done()
+	return []result.Cell{b.done()}
 }
 
 // rates notes transactions, or events of a test without SQL, per second.

@@ -59,30 +59,14 @@ type wrkRun struct {
 
 // readWrk reads the text of wrk and of wrk2.
 func readWrk(lines []string) []result.Cell {
-	var cells []result.Cell
-	fresh := func() *wrkRun { return &wrkRun{seen: map[string][]string{}, ranks: map[string]float64{}} }
-	run := fresh()
-	end := func() {
-		if len(run.seen) > 0 {
-			cells = append(cells, run.cell())
-		}
-		run = fresh()
-	}
-	for _, line := range lines {
-		c, isCommand := commandIn(line)
-		_, finished := run.seen["bytes"]
-		again := wrkRunning.MatchString(line) || finished && wrkThreads.MatchString(line) || wrkRefused.MatchString(line)
-		if isCommand || again {
-			end()
-		}
-		if isCommand {
-			run.command = c
-			continue
-		}
-		run.read(line)
-	}
-	end()
-	return cells
+	return readRuns(lines, func(c command) *wrkRun {
+		return &wrkRun{command: c, seen: map[string][]string{}, ranks: map[string]float64{}}
+	})
+}
+
+func (run *wrkRun) isOver(line string) bool {
+	_, finished := run.seen["bytes"]
+	return wrkRunning.MatchString(line) || finished && wrkThreads.MatchString(line) || wrkRefused.MatchString(line)
 }
 
 func (run *wrkRun) read(line string) {
@@ -111,8 +95,11 @@ func (run *wrkRun) read(line string) {
 	}
 }
 
-// cell makes the run a cell.
-func (run *wrkRun) cell() result.Cell {
+// cells makes the run a cell.
+func (run *wrkRun) cells() []result.Cell {
+	if len(run.seen) == 0 {
+		return nil
+	}
 	tool := "wrk"
 	if run.wrk2 || run.command.tool == "wrk2" {
 		tool = "wrk2"
@@ -142,7 +129,7 @@ func (run *wrkRun) cell() result.Cell {
 	run.rates(b, took)
 	run.latencies(b)
 	run.errors(b)
-	return b.done()
+	return []result.Cell{b.done()}
 }
 
 // rates notes requests and bytes per second. wrk's units of bytes are binary.
