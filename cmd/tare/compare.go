@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,12 +35,7 @@ to throughput, rates and medians. Then the exit status is 4.`,
 		Example: `  tare compare old.json new.json
   tare compare old.json new.json --max-regression 3%
   tare compare old.json new.json --max-toll 25% --json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return wrong("compare needs two results at least: tare compare OLD.json NEW.json")
-			}
-			return nil
-		},
+		Args: atLeast(2, "compare needs two results at least: tare compare OLD.json NEW.json"),
 		RunE: func(c *cobra.Command, args []string) error {
 			gates, err := f.gates()
 			if err != nil {
@@ -82,11 +75,7 @@ func (f *compareFlags) gates() (weigh.Gates, error) {
 
 // parseLimit reads 5% or 0.05; a toll may be more than 100 %.
 func parseLimit(text string) (float64, error) {
-	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if percent {
-		value /= 100
-	}
+	value, err := parseRatio(text)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
 		return 0, errors.New("write it as 5% or 0.05, not below 0")
 	}

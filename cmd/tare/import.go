@@ -39,17 +39,10 @@ is shown with the most that the wire can carry.`,
   iperf3 -c 10.0.0.2 | tare import - --json
   tare import host.log vxlan.log --out imported.json
   tare import vxlan.log --link 1gbit --network vxlan`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return wrong("import needs a file: tare import iperf3.log, or - for standard input")
-			}
-			return nil
-		},
+		Args: atLeast(1, "import needs a file: tare import iperf3.log, or - for standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if out != "" {
-				if err := result.CheckWritable(out, resultBytes); err != nil {
-					return &exitError{exitWrong, err}
-				}
+			if err := checkWritable(out, resultBytes); err != nil {
+				return err
 			}
 			res, err := imported(s.in, args)
 			if err == nil {

@@ -20,12 +20,7 @@ func labShowCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [HOST|HOST/CONTAINER]",
 		Short: "Show links, addresses, routes, neighbours, FDB and firewall rules",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return wrong("show one place at a time: %q is too many", args[1])
-			}
-			return nil
-		},
+		Args:  atMostOne("show one place"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			l, err := site.Join(c.Context(), name)
 			if err != nil {

@@ -33,12 +33,7 @@ func reportCommand(s streams) *cobra.Command {
   tare report old.json --format gobench -o old.txt
   tare report new.json --format gobench -o new.txt; benchstat old.txt new.txt
   tare report run.json --format iperf3-json | jq .end.sum_received`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return wrong("report needs a result: tare report RESULT.json")
-			}
-			return nil
-		},
+		Args: atLeast(1, "report needs a result: tare report RESULT.json"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			results, err := readResults(args)
 			if err != nil {

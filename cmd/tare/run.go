@@ -43,12 +43,7 @@ and gives a verdict on each claim.`,
   tare run --dry-run > plan.yaml; tare run plan.yaml
   tare run --check
   tare run --case containerd-linux-bridge --out case.json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return wrong("run one plan or result at a time: %q is too many", args[1])
-			}
-			return nil
-		},
+		Args: atMostOne("run one plan or result"),
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := f.caseOf(args)
 			if err != nil {
@@ -112,14 +107,12 @@ func (f runFlags) deliver(s streams, samples int64, measure func(save func(*resu
 	if out == "" && !f.json {
 		out = time.Now().Format("tare-20060102-150405.json")
 	}
+	if err := checkWritable(out, samples*resultBytes); err != nil {
+		return err
+	}
 	save := func(*result.Result) error { return nil }
-	if out != "" {
-		if err := result.CheckWritable(out, samples*resultBytes); err != nil {
-			return &exitError{exitWrong, err}
-		}
-		if replaceable(out) {
-			save = func(res *result.Result) error { return res.WriteFile(out) }
-		}
+	if out != "" && replaceable(out) {
+		save = func(res *result.Result) error { return res.WriteFile(out) }
 	}
 	if err := f.checkPage(); err != nil {
 		return err
@@ -159,7 +152,15 @@ func (f runFlags) checkPage() error {
 	if _, known := report.FormatOf(f.page); !known {
 		return wrong("--report %s: the file's name must end in .html, .md or .csv", f.page)
 	}
-	if err := result.CheckWritable(f.page, reportBytes); err != nil {
+	return checkWritable(f.page, reportBytes)
+}
+
+// checkWritable checks before a run that a file can be written; empty: none is.
+func checkWritable(path string, size int64) error {
+	if path == "" {
+		return nil
+	}
+	if err := result.CheckWritable(path, size); err != nil {
 		return &exitError{exitWrong, err}
 	}
 	return nil

@@ -74,15 +74,21 @@ func positive(n int) error {
 
 // parseShare reads 2% or 0.02.
 func parseShare(text string) (float64, error) {
+	value, err := parseRatio(text)
+	if err != nil || math.IsNaN(value) || value <= 0 || value >= 1 {
+		return 0, fmt.Errorf("read share %q: write it as 2%% or 0.02, above 0 and below 100 %%", text)
+	}
+	return value, nil
+}
+
+// parseRatio reads any number, in percent or not.
+func parseRatio(text string) (float64, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 	if percent {
 		value /= 100
 	}
-	if err != nil || math.IsNaN(value) || value <= 0 || value >= 1 {
-		return 0, fmt.Errorf("read share %q: write it as 2%% or 0.02, above 0 and below 100 %%", text)
-	}
-	return value, nil
+	return value, err
 }
 
 // parsePlaces reads h1=0,h2=1-3.

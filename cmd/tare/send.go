@@ -67,10 +67,8 @@ func (f *sendFlags) send(ctx context.Context, s streams, flags *pflag.FlagSet) e
 	if err != nil {
 		return err
 	}
-	if f.out != "" {
-		if err := result.CheckWritable(f.out, resultBytes); err != nil {
-			return &exitError{exitWrong, err}
-		}
+	if err := checkWritable(f.out, resultBytes); err != nil {
+		return err
 	}
 	if err := f.find(ctx, &run); err != nil {
 		return err

@@ -104,11 +104,8 @@ func (f *traceFlags) plan(flags *pflag.FlagSet) (result.Plan, error) {
 
 func (f *traceFlags) trace(ctx context.Context, s streams, plan result.Plan) error {
 	for _, path := range []string{f.out, f.folded} {
-		if path == "" {
-			continue
-		}
-		if err := result.CheckWritable(path, experiment.SizeOf(plan)*resultBytes); err != nil {
-			return &exitError{exitWrong, err}
+		if err := checkWritable(path, experiment.SizeOf(plan)*resultBytes); err != nil {
+			return err
 		}
 	}
 	res, err := f.measure(ctx, s, plan)

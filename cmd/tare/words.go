@@ -12,6 +12,26 @@ import (
 	"tare/experiment"
 )
 
+// atLeast refuses fewer arguments than so many, in these words.
+func atLeast(least int, words string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least {
+			return wrong("%s", words)
+		}
+		return nil
+	}
+}
+
+// atMostOne refuses a second argument; one is what to do instead: "show one place".
+func atMostOne(one string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return wrong("%s at a time: %q is too many", one, args[1])
+		}
+		return nil
+	}
+}
+
 // noArgs refuses arguments. Of a command with verbs it names the nearest verb.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
