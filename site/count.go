@@ -147,32 +147,22 @@ func (k *keeper) inside(ns *lab.Namespace, work func()) error {
 // Count begins to count at places of the lab; stop returns what was counted since,
 // by place.
 func (l *Lab) Count(ctx context.Context, places []string) (stop func() (Counted, error), err error) {
-	c, err := l.open(ctx, request{Do: doCount, Places: places})
+	end, err := l.begin(ctx, request{Do: doCount, Places: places})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.reply(); err != nil {
-		return nil, errors.Join(err, c.conn.Close())
-	}
-	return func() (Counted, error) {
-		var counted Counted
-		rep := reply{}
-		err := c.send(request{})
-		if err == nil {
-			rep, err = c.reply()
-		}
-		if rep.Counted != nil {
-			counted = *rep.Counted
-		}
-		return counted, errors.Join(err, c.conn.Close())
-	}, nil
+	return func() (Counted, error) { return counted(end()) }, nil
 }
 
-// States reads the states of places of the lab.
-func (l *Lab) States(ctx context.Context, places []string) (Counted, error) {
-	rep, err := l.ask(ctx, request{Do: doStates, Places: places})
+// counted is what a reply counted.
+func counted(rep reply, err error) (Counted, error) {
 	if rep.Counted == nil {
 		return Counted{}, err
 	}
 	return *rep.Counted, err
+}
+
+// States reads the states of places of the lab.
+func (l *Lab) States(ctx context.Context, places []string) (Counted, error) {
+	return counted(l.ask(ctx, request{Do: doStates, Places: places}))
 }

@@ -116,6 +116,24 @@ func (l *Lab) ask(ctx context.Context, req request) (reply, error) {
 	return rep, err
 }
 
+// begin has one conversation about what lasts until end is called, which returns the
+// keeper's last reply.
+func (l *Lab) begin(ctx context.Context, req request) (end func() (reply, error), err error) {
+	c, err := l.open(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.reply(); err != nil {
+		return nil, errors.Join(err, c.conn.Close())
+	}
+	return func() (rep reply, err error) {
+		if err = c.send(request{}); err == nil {
+			rep, err = c.reply()
+		}
+		return rep, errors.Join(err, c.conn.Close())
+	}, nil
+}
+
 // reply reads the keeper's next line; its errors are ours.
 func (c *conversation) reply() (reply, error) {
 	var rep reply

@@ -36,19 +36,12 @@ func (k *keeper) startWatch(req request) (*lab.Watch, error) {
 // Watch begins to watch which devices of the places see a flow; stop ends it
 // and returns what was seen, the earliest first.
 func (l *Lab) Watch(ctx context.Context, places []string, flow lab.Flow) (stop func() ([]lab.Sighting, error), err error) {
-	c, err := l.open(ctx, request{Do: doWatch, Places: places, Flow: flow})
+	end, err := l.begin(ctx, request{Do: doWatch, Places: places, Flow: flow})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.reply(); err != nil {
-		return nil, errors.Join(err, c.conn.Close())
-	}
 	return func() ([]lab.Sighting, error) {
-		rep := reply{}
-		err := c.send(request{})
-		if err == nil {
-			rep, err = c.reply()
-		}
-		return rep.Seen, errors.Join(err, c.conn.Close())
+		rep, err := end()
+		return rep.Seen, err
 	}, nil
 }
