@@ -30,7 +30,7 @@ func (c *client) exchange() (Outcome, error) {
 	}
 	t.stop()
 	c.out.ServerCPU = CPU{theirs.CPUTotal, theirs.CPUUser, theirs.CPUSystem}
-	c.out.ServerCongestion, c.out.ServerOutput = theirs.Congestion, theirs.ServerOutput
+	c.out.ServerCongestion = theirs.Congestion
 	for i, f := range c.flows {
 		one := theirs.Streams[i]
 		// The server's time went on while this end waited with nothing to send.

@@ -20,7 +20,6 @@ type Outcome struct {
 
 	CPU, ServerCPU               CPU
 	Congestion, ServerCongestion string // as read back; empty: UDP, or unknown
-	ServerOutput                 string // what the server adds in words
 	Warnings                     []string
 }
 

@@ -20,12 +20,7 @@ type NetDevice struct {
 // NetDevices reads the counters of each device, by name, in the network
 // namespace of the calling thread: lock the thread where that matters.
 func NetDevices(root string) (map[string]NetDevice, error) {
-	return netDevicesAt(filepath.Join(root, "proc/thread-self/net/dev"))
-}
-
-// netDevicesAt reads the counters at a path, as /proc/PID/net/dev of a process
-// in another network namespace.
-func netDevicesAt(path string) (map[string]NetDevice, error) {
+	path := filepath.Join(root, "proc/thread-self/net/dev")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

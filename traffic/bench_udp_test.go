@@ -63,7 +63,6 @@ func BenchmarkUDPSend(b *testing.B) {
 	b.Run("stream", func(b *testing.B) {
 		u := benchSender(b, defaultDatagram)
 		p := &schedule{pacer: newPacer(1e4, 1, false), packet: randomBytes(defaultDatagram)}
-		p.lateness = NewHistogram()
 		benchPasses(b, u, p)
 	})
 }

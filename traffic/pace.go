@@ -18,8 +18,7 @@ type pacer struct {
 	start time.Duration
 	index int64 // of the next slot
 
-	late, skipped int64      // slots inside the window
-	lateness      *Histogram // of each slot; nil: not wanted
+	late, skipped int64 // slots inside the window
 }
 
 const (
@@ -58,9 +57,6 @@ func (p *pacer) count(lateness time.Duration, inside bool) {
 	p.skipped += skipped
 	if behind > 0 {
 		p.late++
-	}
-	if p.lateness != nil {
-		p.lateness.Record(lateness)
 	}
 }
 

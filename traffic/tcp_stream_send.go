@@ -42,7 +42,6 @@ func (s *TCPStreamSent) OfferedRate() BitsPerSecond {
 
 // SenderPoint is one step of the sender's series.
 type SenderPoint struct {
-	At               time.Duration // since the window opened
 	Retransmits      int64         // of all flows, since the window opened
 	CongestionWindow int64         // segments, of all flows
 	RTT              time.Duration // smoothed, the mean over the flows
@@ -231,7 +230,7 @@ func (w *streamSender) edge(signal byte) (over bool, err error) {
 	}
 	// The last point is due as the window closes, and either comes first.
 	for signal == signalClosed && w.due(w.to+w.window.Interval/2) {
-		w.addPoint(w.to)
+		w.addPoint()
 	}
 	return signal == signalClosed, nil
 }
@@ -259,7 +258,7 @@ func (w *streamSender) sample(now time.Duration) error {
 	if err := tcpInfos(w.fds, w.last); err != nil {
 		return err
 	}
-	w.addPoint(now)
+	w.addPoint()
 	return nil
 }
 
@@ -269,8 +268,8 @@ func (w *streamSender) due(now time.Duration) bool {
 }
 
 // addPoint adds a point to the series: what was last read.
-func (w *streamSender) addPoint(now time.Duration) {
-	p := SenderPoint{At: now - w.from}
+func (w *streamSender) addPoint() {
+	var p SenderPoint
 	for i := range w.last {
 		p.Retransmits += int64(w.last[i].Total_retrans - w.first[i].Total_retrans)
 		p.CongestionWindow += int64(w.last[i].Snd_cwnd)

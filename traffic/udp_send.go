@@ -24,7 +24,6 @@ type UDPSent struct {
 	Late    int64 // sent more than a slot after their time
 	Skipped int64 // given up, since the sender was too late for them
 
-	Lateness *Histogram // of udp_stream only: how long after its slot's time each datagram was sent
 }
 
 // OfferedRate is the payload that was really sent in the window.

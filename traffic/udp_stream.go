@@ -91,12 +91,11 @@ func SendUDPStream(ctx context.Context, to netip.AddrPort, s UDPStream) (_ UDPSe
 	}
 	defer hangUp(senders)
 	p := &schedule{pacer: newPacer(s.slot(), int64(s.Burst), s.Spin), packet: randomBytes(s.Size)}
-	p.lateness = NewHistogram()
 	sent, err := all.send(senders, []pacing{p})
 	if err != nil {
 		return UDPSent{}, err
 	}
-	sent.Late, sent.Skipped, sent.Lateness = p.late, p.skipped, p.lateness
+	sent.Late, sent.Skipped = p.late, p.skipped
 	return sent, nil
 }
 
