@@ -14,25 +14,21 @@ const fullTable = 0.95
 func conntrackFull() Rule {
 	return Rule{
 		ID: "conntrack-full", Grave: true,
-		Match: func(e *Evidence) []result.Finding {
-			var found []result.Finding
-			for _, at := range e.Places {
-				count, most := e.number(at, conntrack, "nf_conntrack_count"), e.number(at, conntrack, "nf_conntrack_max")
-				lost := e.counted(at, tracked, "drop") + e.counted(at, tracked, "early_drop")
-				if most == 0 || count < fullTable*most && lost == 0 {
-					continue
-				}
-				found = append(found, result.Finding{
-					Cause: fmt.Sprintf("the connection tracking table of %s holds %.0f of %.0f entries: packets of new connections are dropped", at, count, most),
-					Evidence: []result.Evidence{
-						seen("nf_conntrack_count", count, at, conntrack), seen("nf_conntrack_max", most, at, conntrack),
-						seen("drop and early_drop", lost, at, tracked),
-					},
-					Fix:        fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f  # on the machine itself: it applies to all network namespaces, which can't set it", 2*most),
-					Confidence: 0.95,
-				})
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
+			count, most := e.number(at, conntrack, "nf_conntrack_count"), e.number(at, conntrack, "nf_conntrack_max")
+			lost := e.counted(at, tracked, "drop") + e.counted(at, tracked, "early_drop")
+			if most == 0 || count < fullTable*most && lost == 0 {
+				return nil
 			}
-			return found
-		},
+			return []result.Finding{{
+				Cause: fmt.Sprintf("the connection tracking table of %s holds %.0f of %.0f entries: packets of new connections are dropped", at, count, most),
+				Evidence: []result.Evidence{
+					seen("nf_conntrack_count", count, at, conntrack), seen("nf_conntrack_max", most, at, conntrack),
+					seen("drop and early_drop", lost, at, tracked),
+				},
+				Fix:        fmt.Sprintf("sysctl -w net.netfilter.nf_conntrack_max=%.0f  # on the machine itself: it applies to all network namespaces, which can't set it", 2*most),
+				Confidence: 0.95,
+			}}
+		}),
 	}
 }

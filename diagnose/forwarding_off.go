@@ -10,26 +10,24 @@ import (
 func forwardingOff() Rule {
 	return Rule{
 		ID: "forwarding-off", Grave: true, Dead: true,
-		Match: func(e *Evidence) []result.Finding {
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for _, at := range e.Places {
-				refused := e.counted(at, snmp, "Ip.InAddrErrors")
-				if refused == 0 {
-					continue
-				}
-				for _, name := range e.forwardingAt(at) {
-					found = append(found, result.Finding{
-						Cause: fmt.Sprintf("%s does not forward: %s is 0, and the path leads through it", at, name),
-						Evidence: []result.Evidence{
-							seen(name, 0, at, sysctls), seen("Ip.InAddrErrors", refused, at, snmp), e.trialFailed(),
-						},
-						Remedy:     remedy(at, "sysctl -w "+sysctlName(name)+"=1"),
-						Confidence: 0.97,
-					})
-				}
+			refused := e.counted(at, snmp, "Ip.InAddrErrors")
+			if refused == 0 {
+				return nil
+			}
+			for _, name := range e.forwardingAt(at) {
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("%s does not forward: %s is 0, and the path leads through it", at, name),
+					Evidence: []result.Evidence{
+						seen(name, 0, at, sysctls), seen("Ip.InAddrErrors", refused, at, snmp), e.trialFailed(),
+					},
+					Remedy:     remedy(at, "sysctl -w "+sysctlName(name)+"=1"),
+					Confidence: 0.97,
+				})
 			}
 			return found
-		},
+		}),
 	}
 }
 

@@ -11,23 +11,21 @@ import (
 func linkDown() Rule {
 	return Rule{
 		ID: "link-down", Grave: true, Dead: true,
-		Match: func(e *Evidence) []result.Finding {
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for _, at := range e.Places {
-				for _, device := range e.names(at, links, ".up") {
-					if up, _ := e.state(at, links)[device+".up"].(bool); up || !e.configured(at, device) {
-						continue
-					}
-					found = append(found, result.Finding{
-						Cause:      fmt.Sprintf("%s in %s is down", device, at),
-						Evidence:   []result.Evidence{seen(device+".up", false, at, links), e.trialFailed()},
-						Remedy:     remedy(at, "ip link set dev "+device+" up"),
-						Confidence: 0.97,
-					})
+			for _, device := range e.names(at, links, ".up") {
+				if up, _ := e.state(at, links)[device+".up"].(bool); up || !e.configured(at, device) {
+					continue
 				}
+				found = append(found, result.Finding{
+					Cause:      fmt.Sprintf("%s in %s is down", device, at),
+					Evidence:   []result.Evidence{seen(device+".up", false, at, links), e.trialFailed()},
+					Remedy:     remedy(at, "ip link set dev "+device+" up"),
+					Confidence: 0.97,
+				})
 			}
 			return found
-		},
+		}),
 	}
 }
 

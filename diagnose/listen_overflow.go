@@ -10,32 +10,28 @@ import (
 func listenOverflow() Rule {
 	return Rule{
 		ID: "listen-overflow", Grave: true,
-		Match: func(e *Evidence) []result.Finding {
-			var found []result.Finding
-			for _, at := range e.Places {
-				overflows := e.counted(at, netstat, "TcpExt.ListenOverflows")
-				full := e.fullListeners(at)
-				if overflows == 0 && len(full) == 0 {
-					continue
-				}
-				most := e.number(at, sysctls, "core/somaxconn")
-				f := result.Finding{
-					Cause: fmt.Sprintf("a server in %s does not accept connections as fast as they arrive: its accept queue is full", at),
-					Evidence: []result.Evidence{
-						seen("TcpExt.ListenOverflows", overflows, at, netstat), seen("core/somaxconn", most, at, sysctls),
-					},
-					Remedy:     remedy(at, fmt.Sprintf("sysctl -w net.core.somaxconn=%.0f", max(4096, 2*most))),
-					Fix:        "and listen with the same backlog in the server",
-					Confidence: 0.95,
-				}
-				for _, name := range full {
-					f.Cause += fmt.Sprintf("; %s has %.0f of %.0f", name, e.number(at, listening, name+".queue"), e.number(at, listening, name+".backlog"))
-					f.Evidence = append(f.Evidence, seen(name+".queue", e.number(at, listening, name+".queue"), at, listening))
-				}
-				found = append(found, f)
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
+			overflows := e.counted(at, netstat, "TcpExt.ListenOverflows")
+			full := e.fullListeners(at)
+			if overflows == 0 && len(full) == 0 {
+				return nil
 			}
-			return found
-		},
+			most := e.number(at, sysctls, "core/somaxconn")
+			f := result.Finding{
+				Cause: fmt.Sprintf("a server in %s does not accept connections as fast as they arrive: its accept queue is full", at),
+				Evidence: []result.Evidence{
+					seen("TcpExt.ListenOverflows", overflows, at, netstat), seen("core/somaxconn", most, at, sysctls),
+				},
+				Remedy:     remedy(at, fmt.Sprintf("sysctl -w net.core.somaxconn=%.0f", max(4096, 2*most))),
+				Fix:        "and listen with the same backlog in the server",
+				Confidence: 0.95,
+			}
+			for _, name := range full {
+				f.Cause += fmt.Sprintf("; %s has %.0f of %.0f", name, e.number(at, listening, name+".queue"), e.number(at, listening, name+".backlog"))
+				f.Evidence = append(f.Evidence, seen(name+".queue", e.number(at, listening, name+".queue"), at, listening))
+			}
+			return []result.Finding{f}
+		}),
 	}
 }
 

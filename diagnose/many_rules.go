@@ -14,25 +14,23 @@ const ruleLimit = 200
 func manyRules() Rule {
 	return Rule{
 		ID: "many-rules",
-		Match: func(e *Evidence) []result.Finding {
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for _, at := range e.Places {
-				for _, chain := range e.names(at, rules, ".rules") {
-					count := e.number(at, rules, chain+".rules")
-					hook := e.word(at, rules, chain+".hook")
-					if count-float64(e.Rules) < ruleLimit || !e.passes(at, hook) {
-						continue
-					}
-					found = append(found, result.Finding{
-						Cause:      fmt.Sprintf("each packet is compared with the %.0f rules of %s in %s", count, chain, at),
-						Evidence:   []result.Evidence{seen(chain+".rules", count, at, rules), seen(chain+".hook", hook, at, rules)},
-						Fix:        e.run(at, "nft list chain "+chain) + "  # replace rules that differ only in an address or port by one rule with a set",
-						Confidence: 0.9,
-					})
+			for _, chain := range e.names(at, rules, ".rules") {
+				count := e.number(at, rules, chain+".rules")
+				hook := e.word(at, rules, chain+".hook")
+				if count-float64(e.Rules) < ruleLimit || !e.passes(at, hook) {
+					continue
 				}
+				found = append(found, result.Finding{
+					Cause:      fmt.Sprintf("each packet is compared with the %.0f rules of %s in %s", count, chain, at),
+					Evidence:   []result.Evidence{seen(chain+".rules", count, at, rules), seen(chain+".hook", hook, at, rules)},
+					Fix:        e.run(at, "nft list chain "+chain) + "  # replace rules that differ only in an address or port by one rule with a set",
+					Confidence: 0.9,
+				})
 			}
 			return found
-		},
+		}),
 	}
 }
 

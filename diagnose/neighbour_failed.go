@@ -12,15 +12,13 @@ import (
 func neighbourFailed() Rule {
 	return Rule{
 		ID: "neighbour-failed", Grave: true, Dead: true,
-		Match: func(e *Evidence) []result.Finding {
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for _, at := range e.Places {
-				for _, name := range e.unanswered(at) {
-					found = append(found, e.silentNeighbour(at, name))
-				}
+			for _, name := range e.unanswered(at) {
+				found = append(found, e.silentNeighbour(at, name))
 			}
 			return found
-		},
+		}),
 	}
 }
 

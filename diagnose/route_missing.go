@@ -10,27 +10,25 @@ import (
 func routeMissing() Rule {
 	return Rule{
 		ID: "route-missing", Grave: true, Dead: true,
-		Match: func(e *Evidence) []result.Finding {
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for _, at := range e.Places {
-				for _, end := range []string{e.Client, e.Server} {
-					address := e.addressOn(end, "eth0")
-					way, routed := e.route(at, address)
-					lacks := e.counted(at, netstat, "IpExt.InNoRoutes") + e.counted(at, snmp, "Ip.OutNoRoutes")
-					if end == at || address == "" || routed && !way.Blackhole || lacks == 0 {
-						continue
-					}
-					found = append(found, result.Finding{
-						Cause: fmt.Sprintf("%s has no route to %s (%s)", at, end, address),
-						Evidence: []result.Evidence{
-							seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.trialFailed(),
-						},
-						Remedy:     remedy(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))),
-						Confidence: 0.94,
-					})
+			for _, end := range []string{e.Client, e.Server} {
+				address := e.addressOn(end, "eth0")
+				way, routed := e.route(at, address)
+				lacks := e.counted(at, netstat, "IpExt.InNoRoutes") + e.counted(at, snmp, "Ip.OutNoRoutes")
+				if end == at || address == "" || routed && !way.Blackhole || lacks == 0 {
+					continue
 				}
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("%s has no route to %s (%s)", at, end, address),
+					Evidence: []result.Evidence{
+						seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.trialFailed(),
+					},
+					Remedy:     remedy(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))),
+					Confidence: 0.94,
+				})
 			}
 			return found
-		},
+		}),
 	}
 }

@@ -12,30 +12,26 @@ import (
 func rpFilter() Rule {
 	return Rule{
 		ID: "rp-filter", Grave: true,
-		Match: func(e *Evidence) []result.Finding {
-			var found []result.Finding
-			for _, at := range e.Places {
-				dropped := e.counted(at, netstat, "TcpExt.IPReversePathFilter")
-				if _, failed := e.failed(); !failed || dropped == 0 {
-					continue
-				}
-				finding := result.Finding{
-					Cause:      fmt.Sprintf("the reverse-path filter of %s drops packets whose replies would leave by another device", at),
-					Evidence:   []result.Evidence{seen("TcpExt.IPReversePathFilter", dropped, at, netstat), e.trialFailed()},
-					Confidence: 0.97,
-				}
-				var loose []string
-				for name, value := range e.state(at, sysctls) {
-					if strings.HasSuffix(name, "/rp_filter") && result.Number(value) == 1 {
-						finding.Evidence = append(finding.Evidence, seen(name, value, at, sysctls))
-						loose = append(loose, sysctlName(name)+"=2")
-					}
-				}
-				finding.Remedy = remedy(at, "sysctl -w "+strings.Join(sorted(loose), " "))
-				found = append(found, finding)
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
+			dropped := e.counted(at, netstat, "TcpExt.IPReversePathFilter")
+			if _, failed := e.failed(); !failed || dropped == 0 {
+				return nil
 			}
-			return found
-		},
+			finding := result.Finding{
+				Cause:      fmt.Sprintf("the reverse-path filter of %s drops packets whose replies would leave by another device", at),
+				Evidence:   []result.Evidence{seen("TcpExt.IPReversePathFilter", dropped, at, netstat), e.trialFailed()},
+				Confidence: 0.97,
+			}
+			var loose []string
+			for name, value := range e.state(at, sysctls) {
+				if strings.HasSuffix(name, "/rp_filter") && result.Number(value) == 1 {
+					finding.Evidence = append(finding.Evidence, seen(name, value, at, sysctls))
+					loose = append(loose, sysctlName(name)+"=2")
+				}
+			}
+			finding.Remedy = remedy(at, "sysctl -w "+strings.Join(sorted(loose), " "))
+			return []result.Finding{finding}
+		}),
 	}
 }
 

@@ -13,31 +13,29 @@ import (
 func shaperDrop() Rule {
 	return Rule{
 		ID: "shaper-drop", Grave: true,
-		Match: func(e *Evidence) []result.Finding {
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for _, at := range e.Places {
-				for device, kind := range e.dropping(at) {
-					if e.Link && kind == "tbf" && e.ofUnderlay(at, device) {
-						continue // the lab's own --link
-					}
-					name := device + "." + kind + ".dropped"
-					parent := "root"
-					if kind == "ingress" || kind == "clsact" {
-						parent = kind
-					}
-					found = append(found, result.Finding{
-						Cause: fmt.Sprintf("the %s on %s in %s drops packets", kind, device, at),
-						Evidence: []result.Evidence{
-							seen(name, e.counted(at, qdiscs, name), at, qdiscs),
-							seen(device+"."+kind+".overlimits", e.counted(at, qdiscs, device+"."+kind+".overlimits"), at, qdiscs),
-						},
-						Remedy:     remedy(at, fmt.Sprintf("tc qdisc del dev %s %s", device, parent)),
-						Confidence: 0.95,
-					})
+			for device, kind := range e.dropping(at) {
+				if e.Link && kind == "tbf" && e.ofUnderlay(at, device) {
+					continue // the lab's own --link
 				}
+				name := device + "." + kind + ".dropped"
+				parent := "root"
+				if kind == "ingress" || kind == "clsact" {
+					parent = kind
+				}
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("the %s on %s in %s drops packets", kind, device, at),
+					Evidence: []result.Evidence{
+						seen(name, e.counted(at, qdiscs, name), at, qdiscs),
+						seen(device+"."+kind+".overlimits", e.counted(at, qdiscs, device+"."+kind+".overlimits"), at, qdiscs),
+					},
+					Remedy:     remedy(at, fmt.Sprintf("tc qdisc del dev %s %s", device, parent)),
+					Confidence: 0.95,
+				})
 			}
 			return found
-		},
+		}),
 	}
 }
 

@@ -10,6 +10,17 @@ import (
 	"tare/result"
 )
 
+// atEach is the Match of a rule that examines each place on the path by itself.
+func atEach(match func(e *Evidence, at string) []result.Finding) func(*Evidence) []result.Finding {
+	return func(e *Evidence) []result.Finding {
+		var found []result.Finding
+		for _, at := range e.Places {
+			found = append(found, match(e, at)...)
+		}
+		return found
+	}
+}
+
 // keys are those of a map, in order.
 func keys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 

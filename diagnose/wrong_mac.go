@@ -12,14 +12,9 @@ import (
 func wrongMAC() Rule {
 	return Rule{
 		ID: "wrong-mac", Grave: true, Dead: true,
-		Match: func(e *Evidence) []result.Finding {
-			var found []result.Finding
-			for _, at := range e.Places {
-				found = append(found, e.wrongNeighbours(at)...)
-				found = append(found, e.pinnedPorts(at)...)
-			}
-			return found
-		},
+		Match: atEach(func(e *Evidence, at string) []result.Finding {
+			return append(e.wrongNeighbours(at), e.pinnedPorts(at)...)
+		}),
 	}
 }
 
