@@ -296,8 +296,7 @@ func medianCounter(c *result.Cell, name string) float64 {
 	if len(values) == 0 {
 		return 0
 	}
-	slices.Sort(values)
-	return values[len(values)/2]
+	return median(values)
 }
 
 // ceiling is the share of the ceiling that the first headline reached, none

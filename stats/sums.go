@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // RatioOfSums is the sum of the numerators over the sum of the denominators,
 // one of each per block: a cost per work (CPU seconds per Gbit) in which a
@@ -55,4 +58,14 @@ func sd(x []float64) float64 {
 		squares += (v - mean) * (v - mean)
 	}
 	return math.Sqrt(squares / float64(len(x)-1))
+}
+
+// Median is the middle of some values, or the mean of the two in the middle; NaN:
+// there are none.
+func Median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(x))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

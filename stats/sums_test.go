@@ -35,3 +35,14 @@ func TestRatioOfSums(t *testing.T) {
 		}
 	}
 }
+
+func TestMedian(t *testing.T) {
+	for want, x := range map[float64][]float64{3: {3}, 2: {3, 1, 2}, 2.5: {4, 1, 3, 2}} {
+		if got := Median(x); got != want {
+			t.Errorf("the median of %v is %v, want %v", x, got, want)
+		}
+	}
+	if got := Median(nil); !math.IsNaN(got) {
+		t.Errorf("the median of nothing is %v", got)
+	}
+}

@@ -70,16 +70,6 @@ func joined(all []figures) figures {
 	return sum
 }
 
-// median of values; NaN: there are none.
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
 // worst is the largest of values; NaN: there are none.
 func worst(values []float64) float64 {
 	if len(values) == 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tare/result"
+	"tare/stats"
 )
 
 // page is the document.
@@ -33,9 +34,9 @@ against the other. A toll is known if its verdict is not inconclusive.
 `, windows.took.Seconds(), slots.took.Seconds())
 	for n, m := range metrics() {
 		name := []string{"throughput", "round trip p50"}[n]
-		row(&b, name+": half-width of a toll, median", median(windows.tolls[m]), median(slots.tolls[m]))
+		row(&b, name+": half-width of a toll, median", stats.Median(windows.tolls[m]), stats.Median(slots.tolls[m]))
 		row(&b, name+": the widest", worst(windows.tolls[m]), worst(slots.tolls[m]))
-		row(&b, name+": A/A, median", median(windows.aa[m]), median(slots.aa[m]))
+		row(&b, name+": A/A, median", stats.Median(windows.aa[m]), stats.Median(slots.aa[m]))
 		row(&b, name+": A/A, the widest", worst(windows.aa[m]), worst(slots.aa[m]))
 	}
 	fmt.Fprintf(&b, "| tolls beyond %.0f %% that are known | %d of %d | %d of %d |\n", 100*matters, windows.known, windows.beyond, slots.known, slots.beyond)

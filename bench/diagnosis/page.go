@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tare/probe"
+	"tare/stats"
 )
 
 // page is the document.
@@ -90,7 +91,7 @@ func (p page) summary(b *strings.Builder, board scoreboard) {
 	fmt.Fprintf(b, "| fixed by the fix as printed, of those whose fix can be carried out | %s | |\n", share(sum(board.mends), sum(board.fixes)))
 	for _, verb := range []string{doctorVerb, runVerb} {
 		if took := p.seconds(verb); len(took) > 0 {
-			fmt.Fprintf(b, "| time to verdict of `tare %s`: median, maximum | %.1f s, %.1f s | |\n", verb, middle(took), slices.Max(took))
+			fmt.Fprintf(b, "| time to verdict of `tare %s`: median, maximum | %.1f s, %.1f s | |\n", verb, stats.Median(took), slices.Max(took))
 		}
 	}
 }
@@ -118,7 +119,7 @@ func (p page) causes(b *strings.Builder, board scoreboard) {
 			fmt.Fprintf(b, "| `%s` | not here | | | | %s | | |\n", c.id, c.notHere)
 		case s.asked > 0:
 			fmt.Fprintf(b, "| `%s` | %d | %s | %s | %s | %s | %s | %.1f s |\n", c.id, s.asked, share(s.first, s.asked), share(s.found, s.asked),
-				share(s.first, board.claims[c.id]), s.instead(c.id), share(board.mends[c.id], board.fixes[c.id]), middle(s.seconds))
+				share(s.first, board.claims[c.id]), s.instead(c.id), share(board.mends[c.id], board.fixes[c.id]), stats.Median(s.seconds))
 		}
 	}
 }
@@ -253,9 +254,4 @@ func times(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" ×%d", n)
-}
-
-func middle(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

@@ -96,9 +96,5 @@ func (out *outcome) column(label, metric string) []float64 {
 
 // median of those that are numbers; NaN where none is.
 func median(column []float64) float64 {
-	sorted := slices.DeleteFunc(slices.Sorted(slices.Values(column)), math.IsNaN)
-	if len(sorted) == 0 {
-		return math.NaN()
-	}
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	return stats.Median(slices.DeleteFunc(slices.Clone(column), math.IsNaN))
 }
