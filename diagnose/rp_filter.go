@@ -23,13 +23,14 @@ func rpFilter() Rule {
 				Confidence: 0.97,
 			}
 			var loose []string
-			for name, value := range e.state(at, sysctls) {
-				if strings.HasSuffix(name, "/rp_filter") && result.Number(value) == 1 {
+			settings := e.state(at, sysctls)
+			for _, name := range keys(settings) {
+				if value := settings[name]; strings.HasSuffix(name, "/rp_filter") && result.Number(value) == 1 {
 					finding.Evidence = append(finding.Evidence, seen(name, value, at, sysctls))
 					loose = append(loose, sysctlName(name)+"=2")
 				}
 			}
-			finding.Remedy = remedy(at, "sysctl -w "+strings.Join(sorted(loose), " "))
+			finding.Remedy = remedy(at, "sysctl -w "+strings.Join(loose, " "))
 			return []result.Finding{finding}
 		}),
 	}

@@ -15,7 +15,9 @@ func shaperDrop() Rule {
 		ID: "shaper-drop", Grave: true,
 		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for device, kind := range e.dropping(at) {
+			dropping := e.dropping(at)
+			for _, device := range keys(dropping) {
+				kind := dropping[device]
 				if e.Link && kind == "tbf" && e.ofUnderlay(at, device) {
 					continue // the lab's own --link
 				}

@@ -24,12 +24,6 @@ func atEach(match func(e *Evidence, at string) []result.Finding) func(*Evidence)
 // keys are those of a map, in order.
 func keys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// sorted is a list in order.
-func sorted(list []string) []string {
-	slices.Sort(list)
-	return list
-}
-
 // trialFailed is the evidence of the first trial that failed, and where its packets
 // were lost; empty where all trials passed.
 func (e *Evidence) trialFailed() result.Evidence {
