@@ -13,7 +13,7 @@ func tcpPair(b *testing.B) (near, far int) {
 	defer r.end()
 	dialled := make(chan error, 1)
 	go func() {
-		fds, err := dialFlows(r, l.Addr(), testToken, 1)
+		fds, err := dialFlows(r, l.Addr(), testToken, 1, "")
 		if err == nil {
 			near = fds[0]
 		}

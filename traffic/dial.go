@@ -21,15 +21,16 @@ func greeting(token Token, verb byte) []byte {
 	return append(token[:len(token):len(token)], verb)
 }
 
-// dialFlows opens n flows and waits until the server has welcomed all.
-func dialFlows(r *run, to netip.AddrPort, token Token, n int) ([]int, error) {
+// dialFlows opens n flows under a congestion control, or if none is named under the
+// machine's or the route's, and waits until the server has welcomed all.
+func dialFlows(r *run, to netip.AddrPort, token Token, n int, cc string) ([]int, error) {
 	var fds []int
 	fail := func(err error) ([]int, error) {
 		closeSockets(fds)
 		return nil, err
 	}
 	for range n {
-		fd, err := dialFlow(r, to, token)
+		fd, err := dialFlow(r, to, token, cc)
 		if err != nil {
 			return fail(err)
 		}
@@ -44,7 +45,7 @@ func dialFlows(r *run, to netip.AddrPort, token Token, n int) ([]int, error) {
 	return fds, nil
 }
 
-func dialFlow(r *run, to netip.AddrPort, token Token) (int, error) {
+func dialFlow(r *run, to netip.AddrPort, token Token, cc string) (int, error) {
 	family, sa, err := socketAddress(to)
 	if err != nil {
 		return -1, err
@@ -54,6 +55,9 @@ func dialFlow(r *run, to netip.AddrPort, token Token) (int, error) {
 		return -1, err
 	}
 	err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	if err == nil {
+		err = setCongestion(fd, cc)
+	}
 	if err == nil {
 		err = connect(r, fd, sa)
 	}

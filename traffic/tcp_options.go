@@ -1,23 +1,51 @@
 package traffic
 
 import (
+	"errors"
 	"fmt"
 
 	"golang.org/x/sys/unix"
 )
 
-// setCongestion sets the congestion control of all flows, if one is named, and
-// reads it back.
-func setCongestion(fds []int, name string) (string, error) {
-	if name != "" {
-		for _, fd := range fds {
-			if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
-				return "", fmt.Errorf("set congestion control %q: %w; net.ipv4.tcp_available_congestion_control lists what the kernel has, "+
-					"tcp_allowed_congestion_control what an ordinary user may set", name, err)
-			}
-		}
+// setCongestion sets the congestion control of a socket, if one is named. Set it
+// before the connection: what the one before began stays. BBR's pacing is kept by
+// whatever replaces it (bbr_init in net/ipv4/tcp_bbr.c sets sk_pacing_status, Linux
+// 4.13 to 6.18), and cubic is then paced too.
+func setCongestion(fd int, name string) error {
+	if name == "" {
+		return nil
 	}
-	return congestion(fds[0])
+	if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
+		return fmt.Errorf("set congestion control %q: %w; net.ipv4.tcp_available_congestion_control lists what the kernel has, "+
+			"tcp_allowed_congestion_control what an ordinary user may set", name, err)
+	}
+	return nil
+}
+
+// acceptUnder accepts n flows as acceptFlows does, under the named congestion control;
+// empty: the machine's, or the route's. Flows take it from the listener, which gets its
+// own back.
+func (a *acceptor) acceptUnder(name string, n int) ([]int, error) {
+	if name == "" {
+		return a.acceptFlows(n)
+	}
+	listener := a.listener
+	before, err := congestion(listener)
+	if err == nil {
+		err = setCongestion(listener, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	fds, err := a.acceptFlows(n)
+	for _, fd := range fds { // one that waited already has the machine's
+		err = errors.Join(err, setCongestion(fd, name))
+	}
+	if err = errors.Join(err, setCongestion(listener, before)); err != nil {
+		closeSockets(fds)
+		return nil, err
+	}
+	return fds, nil
 }
 
 // congestion reads back the name of the congestion control that fd uses.

@@ -220,7 +220,7 @@ func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (_ Tra
 	}
 	r := startRun(ctx)
 	defer r.end()
-	fds, err := dialFlows(r, to, c.Token, c.Flows)
+	fds, err := dialFlows(r, to, c.Token, c.Flows, "")
 	if err != nil {
 		return Transactions{}, err
 	}

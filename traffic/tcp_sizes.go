@@ -144,7 +144,7 @@ func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (_ TCPSizesServ
 	r := startRun(ctx)
 	defer r.end()
 	a := newAcceptor(r, l, s.Token, greetingLen)
-	fds, err := a.acceptFlows(1)
+	fds, err := a.acceptUnder(s.CC, 1)
 	if err != nil {
 		a.close()
 		return TCPSizesServed{}, err
@@ -179,7 +179,7 @@ func SendTCPSizes(ctx context.Context, to netip.AddrPort, s TCPSizes) (_ TCPSize
 	}
 	r := startRun(ctx)
 	defer r.end()
-	fds, err := dialFlows(r, to, s.Token, 1)
+	fds, err := dialFlows(r, to, s.Token, 1, s.CC)
 	if err != nil {
 		return TCPSizesDriven{}, err
 	}
@@ -206,7 +206,7 @@ func prepareSizes(fds []int, s TCPSizes) (string, error) {
 	if err := noDelay(fds, s.NoDelay); err != nil {
 		return "", err
 	}
-	return setCongestion(fds, s.CC)
+	return congestion(fds[0])
 }
 
 // deadline ends a sweep whose peer sends nothing more. It is renewed whenever

@@ -65,7 +65,7 @@ func TestLabNoDelayIsTheModes(t *testing.T) {
 		})
 		r := startRun(t.Context())
 		defer r.end()
-		fds, err := dialFlows(r, l.Addr().(*net.TCPAddr).AddrPort(), testToken, 1)
+		fds, err := dialFlows(r, l.Addr().(*net.TCPAddr).AddrPort(), testToken, 1, "")
 		if err != nil {
 			t.Fatal(err)
 		}

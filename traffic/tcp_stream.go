@@ -142,7 +142,7 @@ func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (_ TCPStreamE
 	defer r.end()
 	a := newAcceptor(r, l, s.Token, greetingLen)
 	roles := s.roles()
-	fds, err := a.acceptFlows(len(roles))
+	fds, err := a.acceptUnder(s.CC, len(roles))
 	if err != nil {
 		a.close()
 		return TCPStreamEnd{}, err
@@ -174,7 +174,7 @@ func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (_ TCPSt
 	r := startRun(ctx)
 	defer r.end()
 	roles := s.roles()
-	fds, err := dialFlows(r, to, s.Token, len(roles))
+	fds, err := dialFlows(r, to, s.Token, len(roles), s.CC)
 	if err != nil {
 		return TCPStreamEnd{}, err
 	}
@@ -232,7 +232,7 @@ func divide(fds []int, roles []byte) (forward, reverse []int) {
 // under way neither stops before both windows have closed, so that each is
 // measured under the load of the other to its end.
 func (s TCPStream) move(r *run, in, out []int) (end TCPStreamEnd, err error) {
-	if end.Congestion, err = setCongestion(append(slices.Clone(in), out...), s.CC); err != nil {
+	if end.Congestion, err = congestion(append(slices.Clone(in), out...)[0]); err != nil {
 		return end, err
 	}
 	receiver := newStreamReceiver(r, in, s)

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tare/test/labtest"
 )
 
 // seriesTries is how often a run may be disturbed: a sender that waits for a CPU
@@ -208,6 +211,46 @@ func TestLabCongestionControlIsSet(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `set congestion control "nosuch"`) || !strings.Contains(err.Error(), "tcp_available_congestion_control") {
 			t.Errorf("error %v", err)
 		}
+	}
+}
+
+// Flows begin under the congestion control that was asked for, and the listener has its
+// own afterwards.
+func TestLabFlowsBeginUnderTheirCongestionControl(t *testing.T) {
+	l := listenTCP(t)
+	own, err := congestion(l.fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := startRun(t.Context())
+	defer r.end()
+	a := newAcceptor(r, l, testToken, greetingLen)
+	defer a.close()
+	accepted := make(chan string, 1)
+	go func() {
+		fds, err := a.acceptUnder("reno", 1)
+		name := fmt.Sprint(err)
+		if err == nil {
+			name, err = congestion(fds[0])
+			defer closeSockets(fds)
+		}
+		if accepted <- name; err != nil {
+			t.Error(err)
+		}
+	}()
+	fds, err := dialFlows(r, l.Addr(), testToken, 1, "reno")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeSockets(fds)
+	name, err := congestion(fds[0])
+	if err != nil {
+		t.Error(err)
+	}
+	labtest.Equal(t, "dialled flow", name, "reno")
+	labtest.Equal(t, "accepted flow", <-accepted, "reno")
+	if after, err := congestion(l.fd); err != nil || after != own {
+		t.Errorf("the listener has %q afterwards, %v; it had %q", after, err, own)
 	}
 }
 

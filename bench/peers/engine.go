@@ -52,6 +52,9 @@ func (e engine) measure(ctx context.Context, s *stage) (values, error) {
 	run := e.run
 	run.Flows, run.Warmup, run.Duration = max(run.Flows, 1), s.window/4, s.window
 	run.SharedCPU = s.placement == same
+	if s.placement == plain {
+		run.CC = congestion
+	}
 	token := make([]byte, 16)
 	if _, err := rand.Read(token); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // TestRealShortRun measures the real tools, in short.
 func TestRealShortRun(t *testing.T) {
 	labtest.NoLeaks(t)
-	o := options{pairs: 2, window: 100 * time.Millisecond, network: "veth", path: network.SameHost, rows: "tcp,rr"}
+	o := options{pairs: 2, window: 100 * time.Millisecond, network: "veth", path: network.SameHost, rows: "tcp,plain,rr"}
 	chosen, err := chooseRows(o.rows)
 	if err != nil {
 		t.Fatal(err)

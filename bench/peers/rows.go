@@ -52,6 +52,12 @@ func bulkRows() []row {
 			claims: []claim{{ours: "write128K", metric: "throughput", bound: 0.97}, {ours: "write128K", metric: perGbit, bound: 1}},
 		},
 		{
+			name: "plain", title: "TCP, one flow, writes of 128 KiB, on a plain veth pair, with cubic instead of the machine's control", placements: []string{plain},
+			ours:   []subject{stream("write128K", 1)},
+			peers:  []peer{iperf3TCP(bulkWrite, 1).with("-C", congestion), iperfTCP(bulkWrite, 1).with("-Z", congestion)},
+			claims: []claim{{ours: "write128K", metric: "throughput", bound: 0.97}},
+		},
+		{
 			name: "auto", title: "TCP, one flow, each tool at its best write of 64 KiB to 1 MiB", placements: []string{apart},
 			ours: []subject{stream("auto", 1), stream("write128K", 1)},
 			peers: slices.Concat(

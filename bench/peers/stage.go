@@ -20,9 +20,14 @@ import (
 const (
 	apart = "apart" // each end has a separate CPU
 	same  = "same"  // both ends share one
+	// plain: each has a separate one, in two namespaces with nothing but a veth pair
+	// between them, no receive steering, and the machine's congestion control, which
+	// the tools replace.
+	plain = "plain"
 )
 
-// congestion is the control of both ends, set by the lab's routes.
+// congestion is the control of both ends, set by the lab's routes or, on a plain pair,
+// by the tools.
 const congestion = "cubic"
 
 // end is one end of the path: where it is and the CPU it is bound to.
@@ -46,7 +51,7 @@ func openStage(ctx context.Context, o options, placement string) (_ *stage, err 
 		return nil, err
 	}
 	cpus := [2]string{fmt.Sprint(usable[0]), fmt.Sprint(usable[0])}
-	if placement == apart {
+	if placement != same {
 		if len(usable) < 2 {
 			return nil, errors.New("place the ends apart: this process may use one CPU only: give it two")
 		}
@@ -59,6 +64,9 @@ func openStage(ctx context.Context, o options, placement string) (_ *stage, err 
 	if s.lab, err = site.Start(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.folder))
 	}
+	if placement == plain { // two hosts, and nothing but the pair between them
+		o.network, o.path = network.Baseline, network.CrossHost
+	}
 	if err := s.build(ctx, o, cpus); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -68,8 +76,12 @@ func openStage(ctx context.Context, o options, placement string) (_ *stage, err 
 // build sets up the network and finds the ends. A host that holds both has both
 // CPUs; hosts apart have those of their end, and receive there.
 func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
+	cc := congestion
+	if s.placement == plain {
+		cc = "" // the machine's
+	}
 	spec := site.Spec{
-		CC: congestion, Pin: string(lab.PinApart), RPS: true,
+		CC: cc, Pin: string(lab.PinApart), RPS: s.placement != plain,
 		CPUs: map[string]string{"h1": cpus[0], "h2": cpus[1]},
 		Clusters: []site.ClusterSpec{{
 			Name: "peers", Network: o.network, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,12 @@ func words(format string, values ...any) []string {
 }
 
 // Bulk data over TCP, in writes of so many bytes.
+
+// with is the tool with more words on its client's command line.
+func (p peer) with(words ...string) peer {
+	p.argv = append(slices.Clone(p.argv), words...)
+	return p
+}
 
 // iperf3TCP omits its first second: it has no shorter warm-up.
 func iperf3TCP(write, flows int) peer {
