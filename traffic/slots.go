@@ -80,6 +80,9 @@ type turns struct {
 	begin time.Duration // of the first cycle
 	next  int           // cycle after the one whose slot was taken last
 
+	early  time.Duration // before closes nothing more is sent, so that all has arrived by the slot's end
+	closed func()        // called when the run stops sending in a slot; may be nil
+
 	from          time.Duration // of that slot
 	opens, closes time.Duration // of what counts of it
 }
@@ -133,8 +136,12 @@ func (t *turns) await(r *run) bool {
 	if t == nil {
 		return true
 	}
-	for r.now() >= t.closes {
+	for r.now() >= t.closes-t.early {
+		if t.closed != nil {
+			t.closed()
+		}
 		if !t.advance() {
+			t.restUntil(r, t.closes) // what was sent last is still under way
 			return false
 		}
 		t.rest(r)
@@ -145,13 +152,16 @@ func (t *turns) await(r *run) bool {
 // restMost is how soon a run at rest notices a stop.
 const restMost = 100 * time.Millisecond
 
-// rest waits for the beginning of the slot. The thread keeps its processor of the
+// rest waits for the beginning of the slot.
+func (t *turns) rest(r *run) { t.restUntil(r, t.from) }
+
+// restUntil waits for a time on the run's clock. The thread keeps its processor of the
 // runtime (see blocking): had it given it up, the runtime's monitor would wake with the
 // slot and then look every 20 us for some milliseconds (runtime/proc.go, sysmon, Go
 // 1.26), which made round trips longer by a tenth to a fourth, in longer slots less.
-func (t *turns) rest(r *run) {
-	for now := r.now(); now < t.from && !r.stopped.Load(); now = r.now() {
-		ts := unix.NsecToTimespec(int64(min(t.from-now, restMost)))
+func (t *turns) restUntil(r *run, at time.Duration) {
+	for now := r.now(); now < at && !r.stopped.Load(); now = r.now() {
+		ts := unix.NsecToTimespec(int64(min(at-now, restMost)))
 		_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 	}
 }

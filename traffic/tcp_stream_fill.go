@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -82,6 +83,13 @@ func (w *streamSender) fillMany(flows []int, t *turns) error {
 func (w *streamSender) fill(i int, t *turns) error {
 	fd, counter, p, out := w.fds[i], &w.counters[i].bytes, &w.paces[i], w.source.writer()
 	var sum int64
+	if t != nil {
+		before := int64(0)
+		t.closed = func() {
+			t.makeRoom(fd, sum-before)
+			before = sum
+		}
+	}
 	for left := 0; w.wanted() && t.await(w.run); {
 		if left == 0 && !p.due(w.run) {
 			continue
@@ -107,6 +115,17 @@ func (w *streamSender) fill(i int, t *turns) error {
 	w.awaitEnough()
 	awaitClose(w.run, fd, w.run.now()+drainLimit+drainLimit/4)
 	return nil
+}
+
+// makeRoom makes a flow that sent so much in its slot end the next one earlier, where
+// what it left in its socket and on the path takes longer to arrive than the guard.
+func (t *turns) makeRoom(fd int, sent int64) {
+	left, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	if err != nil || sent <= 0 {
+		return // the next write names what is wrong
+	}
+	arrives := time.Duration(float64(left) / float64(sent) * float64(t.closes-t.early-t.from))
+	t.early = min(max(t.early/2+(arrives-t.Guard)/2, 0), (t.closes-t.opens)/2)
 }
 
 // awaitEnough waits for the receiver's signal after the last slot. The watch reads
