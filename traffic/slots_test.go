@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -117,6 +118,50 @@ func soon(t *testing.T, runs, cycles int) Slots {
 	}
 }
 
+// A sender that ends its slots early ends its last one with the slot: the receiver waits
+// for what is under way.
+func TestSlotsEndWithTheirTime(t *testing.T) {
+	s := soon(t, 1, 2)
+	r := startRun(t.Context())
+	defer r.end()
+	own, err := takeTurns(r, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := 0
+	own.early, own.closed = 4*time.Millisecond, func() { ends++ }
+	for own.await(r) {
+		sleep(100 * time.Microsecond)
+	}
+	labtest.Equal(t, "slots that ended", ends, s.Warmup+s.Cycles)
+	labtest.AtLeast(t, "time of the end", r.now(), own.closes)
+}
+
+// A client of another package takes its turns as the loops here do.
+func TestLabClientInSlots(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s := soon(t, 1, 10)
+	edges := 0
+	client, err := InSlots(t.Context(), Window{Warmup: 50 * time.Millisecond, Duration: s.Span(), Slots: &s, Edge: func(Edge) { edges++ }}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sent, mine := client.Await(); mine; sent, mine = client.Await() {
+		sleep(50 * time.Microsecond) // the answer
+		client.Count(sent)
+	}
+	if err := client.Close(); err != nil {
+		t.Fatal(err)
+	}
+	slots, count, elapsed := client.AddTo(nil)
+	labtest.Equal(t, "slots", len(slots), s.Cycles)
+	labtest.NotEqual(t, "count", count, 0)
+	labtest.Equal(t, "latencies", client.Latency().Count(), count)
+	labtest.AtMost(t, "time of the slots", elapsed, time.Duration(s.Cycles)*s.Length)
+	labtest.NotEqual(t, "edges", edges, 0)
+}
+
 // A run whose slots are all of the time, so that none is missed for others.
 func TestLabRunsInSlots(t *testing.T) {
 	const ms = time.Millisecond
@@ -165,4 +210,14 @@ func TestLabRunsInSlots(t *testing.T) {
 		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), stream) })
 	check("tcp_stream", s, got.Received.Slots, got.Received.Bytes())
 	labtest.NotEqual(t, "sender", sent.Sent, nil)
+
+	s = soon(t, 1, 10)
+	pps := UDPPPS{Token: testToken, Window: window(&s)}
+	port := listenUDP(t)
+	received, flooded := mustRun(t,
+		func(ctx context.Context) (UDPReceived, error) { return ServeUDPPPS(ctx, port, pps) },
+		func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, port.Addr(), pps) })
+	check("udp_pps", s, received.Slots, received.Datagrams)
+	labtest.NotEqual(t, "udp_pps: sent in slots", flooded.Datagrams, 0)
+	labtest.AtMost(t, "udp_pps: time of its slots", received.Elapsed, time.Duration(s.Cycles)*s.Length)
 }

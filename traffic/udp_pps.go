@@ -95,8 +95,12 @@ func ServeUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (received UDP
 	}
 	defer devices.close()
 	window := s.Window
+	opened := false
 	window.Edge = func(e Edge) {
-		devices.edge(e)
+		if e == Closing || !opened { // of slots the first opening: what came between them was received too
+			devices.edge(e)
+			opened = true
+		}
 		if s.Window.Edge != nil {
 			s.Window.Edge(e)
 		}

@@ -25,6 +25,7 @@ type receiving struct {
 // hands to it.
 type udpReceiver struct {
 	*receiving
+	number int // of the thread
 	fd     int
 	intake *intake
 	flow   []inflow // lane n is at n/threads
@@ -59,7 +60,7 @@ func newReceiving(r *run, token Token, w Window, size, flows, threads int) *rece
 
 // thread is the receiver of the lanes that fall to socket fd, number n.
 func (s *receiving) thread(n, fd int, in *intake, delays *delayMeter) *udpReceiver {
-	u := &udpReceiver{receiving: s, fd: fd, intake: in, delays: delays, meter: newMeter(s.table)}
+	u := &udpReceiver{receiving: s, number: n, fd: fd, intake: in, delays: delays, meter: newMeter(s.table)}
 	u.flow = make([]inflow, (s.flows-n+s.threads-1)/s.threads)
 	for i := range u.flow {
 		u.flow[i].sequences = newSequences()
@@ -109,6 +110,9 @@ func (u *udpReceiver) receive() error {
 	if err := u.meet(); err != nil {
 		return err
 	}
+	if err := u.beginSlots(); err != nil {
+		return err
+	}
 	u.quietSince = u.run.now()
 	limit := u.quietSince + u.table.limit()
 	for u.failure == nil && !u.run.stopped.Load() {
@@ -134,21 +138,50 @@ func (u *udpReceiver) receive() error {
 	return context.Canceled
 }
 
+// beginSlots makes the thread count by slots, where the run has them. It then waits
+// longer for data, so that it does not wake in the slots of others.
+func (u *udpReceiver) beginSlots() error {
+	if u.table.Slots == nil {
+		return nil
+	}
+	t, err := takeTurns(u.run, u.table.Slots)
+	if err != nil {
+		return err
+	}
+	u.meter.countSlots(t, u.number == 0, nil, nil)
+	for i := range u.flow { // lost is what is missing of all that was sent
+		u.flow[i].sequences.open()
+	}
+	if u.drops[Opening], err = socketDrops(u.fd); err != nil {
+		return err
+	}
+	return setTimeout(u.fd, stallLimit/16)
+}
+
 // step takes an event, and marks the window's edges for all that is counted
 // but by the meter. The socket's drops are read before the window's owner is
 // called, which takes its time.
 func (u *udpReceiver) step(e event) {
 	before := u.meter.phase
 	var drops uint32
-	if u.meter.atEdge(e.at) || before == idle && e.n > 0 {
+	read := func() {
 		var err error
 		if drops, err = socketDrops(u.fd); err != nil {
 			u.fail(err)
 		}
 	}
+	if u.meter.atEdge(e.at) || before == idle && e.n > 0 {
+		read()
+	}
 	u.meter.step(e)
 	if u.meter.phase == before || u.meter.phase < open {
 		return
+	}
+	if u.table.Slots != nil { // their edges are none of the run's but for the last
+		if u.meter.phase != closed {
+			return
+		}
+		read()
 	}
 	for i := range u.flow {
 		if u.meter.phase == open {

@@ -12,7 +12,8 @@ import (
 // Bytes and Elapsed are what arrived inside the window. Lost, Duplicates and
 // Reordered sort the sequence numbers of the window, of which Expected were
 // sent; those that arrived after it closed are not lost. They are disjoint: a
-// reordered datagram is neither lost nor a duplicate.
+// reordered datagram is neither lost nor a duplicate. Of a run that takes turns,
+// Datagrams and Elapsed are those of its slots, and the sequence numbers all.
 type UDPReceived struct {
 	Datagrams int64
 	Bytes     int64         // payload, the header of HeaderBytes included
@@ -29,6 +30,7 @@ type UDPReceived struct {
 	Threads         int
 	Unauthenticated int64 // datagrams without the token
 	Series          []Point
+	Slots           []Slot // of a run that takes turns, in datagrams
 
 	// Packets is how many the busiest device of the receiver's namespace
 	// received in the window. Of udp_pps only.
@@ -93,6 +95,7 @@ func (u *udpReceiver) addTo(r *UDPReceived) {
 		lost += s.lost()
 	}
 	r.Datagrams += u.meter.counted
+	r.Slots = addSlots(r.Slots, u.meter)
 	r.Lost += lost
 	// The socket counts messages, of which joined ones hold several datagrams.
 	drops := int64(u.drops[Closing] - u.drops[Opening])

@@ -139,8 +139,21 @@ func (u *udpSender) work(p pacing) (err error) {
 func (u *udpSender) loop(p pacing) error {
 	u.controlAt = u.run.now()
 	limit := u.controlAt + u.table.limit()
+	t, err := takeTurns(u.run, u.table.Slots)
+	if err != nil {
+		return err
+	}
+	if err := u.countSlots(); err != nil {
+		return err
+	}
 	for !u.run.stopped.Load() {
-		n, now, err := p.pass(u)
+		var n int64
+		now := u.run.now()
+		if t.await(u.run) {
+			n, now, err = p.pass(u)
+		} else {
+			sleep(tick / 10) // until the receiver has closed its last slot
+		}
 		if err != nil {
 			return err
 		}
@@ -161,6 +174,15 @@ func (u *udpSender) loop(p pacing) error {
 		}
 	}
 	return context.Canceled
+}
+
+// countSlots makes the sender count by slots, where the run has them.
+func (u *udpSender) countSlots() error {
+	t, err := takeTurns(u.run, u.table.Slots)
+	if err == nil {
+		u.meter.countSlots(t, false, nil, nil)
+	}
+	return err
 }
 
 // look reads, once a millisecond at most, what the receiver sends. It sends the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"tare/traffic"
 )
@@ -12,6 +13,7 @@ import (
 func mysql() Workload {
 	return Workload{
 		Name: "mysql", Doc: "selects of one row by its key, on lasting connections to MariaDB", TCP: true,
+		Slot:  10 * time.Millisecond,
 		Modes: []string{prepared}, Camel: "Mysql", Headline: "rate", Work: PerTransaction,
 		Flows: mostSessions, FlowsDefault: []int{1, 16, 64},
 		Servers: []Server{mariadb()}, Tools: []Tool{sysbench()},
@@ -21,11 +23,13 @@ func mysql() Workload {
 				return Tally{}, fmt.Errorf("mysql: %w", err)
 			}
 			t := Tally{
-				Metrics: map[string]float64{"rate": float64(done.count) / run.Duration.Seconds()},
-				CC:      done.congestion, Window: run.Duration, Work: float64(done.count),
+				Metrics: map[string]float64{"rate": float64(done.count) / done.elapsed.Seconds()},
+				CC:      done.congestion, Window: done.elapsed, Work: float64(done.count),
 			}
+			t.addSlots("rate", done.slots, 1)
+			t.addMedians("latency_p50", done.slots)
 			addQuantiles(t.Metrics, "latency", done.latency, quantiles{"_p50": 0.5, "_p95": 0.95, "_p99": 0.99})
-			return t, nil
+			return t.counted()
 		},
 	}
 }
@@ -49,7 +53,9 @@ const (
 
 // points is what our own client measured.
 type points struct {
-	count      int64 // selects that ended inside the window
+	count      int64         // selects that ended inside the window
+	elapsed    time.Duration // the window
+	slots      []traffic.Slot
 	latency    *traffic.Histogram
 	congestion string
 }

@@ -27,7 +27,7 @@ const clientMemory = 256 << 20
 // selectPoints opens the run's connections and lets each select one row after
 // another, each on its own thread as in sysbench, until the window closes.
 func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, error) {
-	done := points{latency: traffic.NewHistogram()}
+	done := points{latency: traffic.NewHistogram(), elapsed: run.Duration}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(clientMemory))
 	sessions := make([]*session, run.Flows)
 	defer func() {
@@ -57,8 +57,12 @@ func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, erro
 			<-interrupted // a descriptor that is closed may soon be another's
 		}
 	}()
-	table := &pointTable{run: run, opens: time.Now().Add(run.Warmup)}
-	err = together(sessions, func(n int) error { return sessions[n].loop(table) })
+	if run.Slots != nil {
+		err = done.inSlots(ctx, run, sessions)
+	} else {
+		table := &pointTable{run: run, opens: time.Now().Add(run.Warmup)}
+		err = together(sessions, func(n int) error { return sessions[n].loop(table) })
+	}
 	if ctx.Err() != nil {
 		return done, ctx.Err()
 	}
@@ -67,6 +71,29 @@ func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, erro
 		done.latency.Merge(s.latency)
 	}
 	return done, err
+}
+
+// inSlots lets each session select in the slots of the run.
+func (p *points) inSlots(ctx context.Context, run Run, sessions []*session) error {
+	clients := make([]*traffic.Client, len(sessions))
+	err := together(sessions, func(n int) (err error) {
+		if clients[n], err = traffic.InSlots(ctx, run.window(), n == 0); err != nil {
+			return err
+		}
+		return errors.Join(sessions[n].turns(clients[n]), clients[n].Close())
+	})
+	if err != nil {
+		return err
+	}
+	var longest time.Duration
+	for n, c := range clients {
+		var elapsed time.Duration
+		p.slots, sessions[n].count, elapsed = c.AddTo(p.slots)
+		sessions[n].latency = c.Latency()
+		longest = max(longest, elapsed)
+	}
+	p.elapsed = longest
+	return nil
 }
 
 // together does what each session has to do on a separate thread, and returns
@@ -233,6 +260,20 @@ func (s *session) loop(t *pointTable) error {
 		}
 		began = now
 	}
+}
+
+// turns selects in the session's slots.
+func (s *session) turns(c *traffic.Client) error {
+	id := []driver.NamedValue{{Ordinal: 1}}
+	row := make([]driver.Value, 1)
+	for began, mine := c.Await(); mine; began, mine = c.Await() {
+		id[0].Value = 1 + rand.Int64N(pointRows)
+		if err := s.point(id, row); err != nil {
+			return fmt.Errorf("select a row: %w; see what the server logged", err)
+		}
+		c.Count(began)
+	}
+	return nil
 }
 
 // point selects one row and takes it.

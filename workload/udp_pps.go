@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"net/netip"
+	"time"
 
 	"tare/traffic"
 )
@@ -21,7 +22,7 @@ func udpPPS() Workload {
 		Name: "udp_pps", Doc: "small datagrams as fast as they go: packets received per second",
 		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.GSO)}, Camel: "UDPPPS", Headline: "rate", Work: PerTransaction,
 		Size:  Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram},
-		Flows: traffic.MaxUDPFlows, RateUnit: PerSecond,
+		Flows: traffic.MaxUDPFlows, RateUnit: PerSecond, Slot: 10 * time.Millisecond,
 		Serve: serving(pps, listenPackets, traffic.ServeUDPPPS, ppsReceived),
 		Send:  sending(pps, traffic.SendUDPPPS, ppsSent),
 	}
@@ -44,6 +45,7 @@ func pps(run Run) (traffic.UDPPPS, error) {
 func ppsReceived(run Run, got traffic.UDPReceived) Tally {
 	t := received(got)
 	t.Metrics["rate"] = got.Rate()
+	t.addSlots("rate", got.Slots, 1)
 	t.Work = float64(got.Datagrams)
 	t.Counters["packets"] = float64(got.Packets)
 	t.Counters["receiver_threads"] = float64(got.Threads)

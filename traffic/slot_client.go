@@ -1,0 +1,70 @@
+package traffic
+
+import (
+	"context"
+	"time"
+)
+
+// Client is what a client that is no loop of this package does in its slots. All its
+// calls but AddTo are made by the thread that began it.
+type Client struct {
+	run     *run
+	meter   *meter
+	rtt     *Histogram // of the slot under way
+	all     *Histogram // of all slots
+	restore func() error
+}
+
+// InSlots begins a client's way through the timetable of a window. One of a run's
+// clients calls the window's Edge. Close ends it.
+func InSlots(ctx context.Context, w Window, edges bool) (*Client, error) {
+	r := startRun(ctx)
+	t, err := takeTurns(r, w.Slots)
+	if err != nil {
+		r.end()
+		return nil, err
+	}
+	c := &Client{run: r, meter: newMeter(newTimetable(w, 1)), rtt: NewHistogram(), all: NewHistogram()}
+	if c.restore, err = sharpenSleep(); err != nil {
+		r.end()
+		return nil, err
+	}
+	c.meter.countSlots(t, edges, c.rtt, c.all)
+	return c, nil
+}
+
+// Await waits until the client may send, and gives that time; false: its slots are
+// over, or the context is.
+func (c *Client) Await() (now time.Duration, mine bool) {
+	if now = c.run.now(); c.meter.atRest(now) {
+		c.meter.keepSlot()
+		c.meter.slots.rest(c.run)
+		now = c.run.now()
+	}
+	return now, c.meter.phase != closed && !c.run.stopped.Load()
+}
+
+// Count counts what the client sent at a time that Await gave, and what is answered
+// now.
+func (c *Client) Count(sent time.Duration) {
+	now := c.run.now()
+	if c.meter.step(event{at: now, n: 1}) {
+		c.rtt.Record(now - sent)
+	}
+}
+
+// Close ends the client's turns.
+func (c *Client) Close() error {
+	c.meter.keepSlot()
+	c.run.end()
+	return c.restore()
+}
+
+// Latency is that of all slots that count.
+func (c *Client) Latency() *Histogram { return c.all }
+
+// AddTo adds the client's slots to those of others, and gives how much it counted in
+// which time.
+func (c *Client) AddTo(slots []Slot) (sum []Slot, count int64, elapsed time.Duration) {
+	return addSlots(slots, c.meter), c.meter.counted, c.meter.elapsed()
+}
