@@ -42,9 +42,9 @@ func All() []Rule {
 // faults by which packets still pass, but fewer or more slowly.
 func Costs() []Rule {
 	return []Rule{
-		dockerChainMissing(), userlandProxy(), natCost(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
+		dockerChainMissing(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
-		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(),
+		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(), rungCost(),
 	}
 }
 
@@ -88,14 +88,23 @@ func find(e *Evidence, list []Rule) []result.Finding {
 }
 
 // Rank sorts findings, the worst first: errors before warnings, then by the
-// share that they explain, then by confidence.
+// share that they explain, then by confidence. What networks cost by themselves comes
+// last.
 func Rank(found []result.Finding) {
 	slices.SortStableFunc(found, func(a, b result.Finding) int {
 		if a.Severity != b.Severity {
 			return cmp.Compare(a.Severity, b.Severity) // "error" before "warning"
 		}
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Confidence, a.Confidence))
+		return cmp.Or(order(a)-order(b), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Confidence, a.Confidence))
 	})
+}
+
+// order puts findings of rules that every network meets after the others.
+func order(f result.Finding) int {
+	if f.ID == rungID {
+		return 1
+	}
+	return 0
 }
 
 // Join merges the findings of several paths with the same cause and fix into one.

@@ -28,12 +28,12 @@ func encapsulationCost() Rule {
 
 // encapsulates is the finding of a network that always encapsulates.
 func (e *Evidence) encapsulates(m result.Metric) result.Finding {
-	return result.Finding{
+	return e.adding(m, result.Finding{
 		Cause:      fmt.Sprintf("%s encapsulates each packet: %d bytes of headers, and a second pass through the host's stack", e.Network, e.MTU-e.Inner),
 		Evidence:   append(e.tolled(m), result.Evidence{Name: "bytes of headers around each packet", Value: e.MTU - e.Inner, Source: "the network's headers"}),
 		Fix:        "ip route add CONTAINERS via HOST  # a network of routes, such as route or bgp; or raise the hosts' MTU",
-		Confidence: e.attributed(0.85), Share: e.added(m),
-	}
+		Confidence: e.attributed(0.85),
+	})
 }
 
 // wraps reports whether devices of a kind (rtnetlink's IFLA_INFO_KIND) encapsulate

@@ -7,6 +7,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/weigh"
 )
 
 // Evidence is all that is known of one path.
@@ -28,6 +29,7 @@ type Evidence struct {
 	Cell     *result.Cell
 	Baseline *result.Cell
 	Parent   *result.Cell
+	Parts    []weigh.Part // of the cell's toll on the metric that is slower, as far as the run shows them
 	Noise    result.Noise
 }
 

@@ -38,12 +38,12 @@ func (e *Evidence) publishes(m result.Metric) []result.Finding {
 	if len(chains) == 0 {
 		return nil
 	}
-	return []result.Finding{{
+	return []result.Finding{e.adding(m, result.Finding{
 		Cause:      fmt.Sprintf("the published port of %s is reached by NAT: addresses are rewritten in each packet", at),
 		Evidence:   append(e.tolled(m), seen("chains that rewrite addresses", strings.Join(chains, ", "), at, rules)),
 		Fix:        "docker run --network host IMAGE  # or reach the container by a route instead of a published port",
-		Confidence: e.attributed(0.7), Share: e.added(m),
-	}}
+		Confidence: e.attributed(0.7),
+	})}
 }
 
 // translations are the findings of the hosts' rules that rewrote addresses of the

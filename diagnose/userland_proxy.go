@@ -21,13 +21,13 @@ func userlandProxy() Rule {
 			if strings.HasPrefix(e.Network, "docker") {
 				fix = `echo '{"userland-proxy": false}' > /etc/docker/daemon.json && systemctl restart docker`
 			}
-			return []result.Finding{{
+			return []result.Finding{e.adding(m, result.Finding{
 				Cause: fmt.Sprintf("a process in %s relays the published port: two connections instead of one, and each byte is copied twice more", host),
 				Evidence: append(e.tolled(m),
 					seen("segments and datagrams delivered to the host itself", e.taken(host), host, snmp),
 					seen("segments and datagrams delivered to the container", e.taken(e.Server), e.Server, snmp)),
-				Fix: fix, Confidence: 0.9, Share: e.added(m),
-			}}
+				Fix: fix, Confidence: 0.9,
+			})}
 		},
 	}
 }

@@ -73,6 +73,9 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 	for _, sample := range cell.Samples {
 		e.Readings = append(e.Readings, sample.Readings...)
 	}
+	if m, slow := slower(cell); slow {
+		e.Parts = weigh.Parts(groups, cell, m.Name)
+	}
 	return e
 }
 
@@ -111,6 +114,18 @@ func (e *Evidence) added(metric result.Metric) float64 {
 		return max(0, min(1, 1-m.Toll.Value/metric.Toll.Value))
 	}
 	return 0
+}
+
+// adding gives a finding about what the network itself adds its share of the toll: by
+// the blocks where the same run has what it is built upon.
+func (e *Evidence) adding(m result.Metric, f result.Finding) result.Finding {
+	for _, p := range e.Parts {
+		if p.Axis == "" && p.Direct && p.Cell.Network == e.Network {
+			return explaining(p, f)
+		}
+	}
+	f.Share = e.added(m)
+	return f
 }
 
 // attributed is the confidence that a cost which lies in the network's nature is

@@ -14,7 +14,7 @@ import (
 // cause is a finding and the cells that it was found in.
 type cause struct {
 	result.Finding
-	where []string
+	where []string // with the share of each cell's toll, where there are several
 }
 
 // Findings writes what a diagnosis found, the worst first, and what it could
@@ -37,6 +37,7 @@ func Findings(w io.Writer, found []result.Finding, unread []result.Unread, opts 
 // causes lists the findings of a result and of its cells, each once.
 func causes(res *result.Result) []cause {
 	var list []cause
+	shares := map[string][]float64{} // by cause, in the order of the cells
 	add := func(f result.Finding, where string) {
 		at := slices.IndexFunc(list, func(c cause) bool {
 			return c.ID == f.ID && c.Cause == f.Cause && c.Fix == f.Fix
@@ -47,6 +48,7 @@ func causes(res *result.Result) []cause {
 		}
 		if where != "" && !slices.Contains(list[at].where, where) {
 			list[at].where = append(list[at].where, where)
+			shares[f.ID+f.Cause+f.Fix] = append(shares[f.ID+f.Cause+f.Fix], f.Share)
 		}
 	}
 	for _, f := range res.Findings {
@@ -54,10 +56,36 @@ func causes(res *result.Result) []cause {
 	}
 	for _, c := range res.Cells {
 		for _, f := range c.Findings {
-			add(f, c.Network+" "+c.Path+" "+c.Workload)
+			add(f, cellName(c))
 		}
 	}
+	for n := range list {
+		list[n].shareOut(shares[list[n].ID+list[n].Cause+list[n].Fix])
+	}
 	return list
+}
+
+// cellName names a cell among those of a result.
+func cellName(c result.Cell) string {
+	name := c.Network + " " + c.Path + " " + c.Workload
+	if nic := c.Params.Text("nic"); nic != "" && nic != "full" {
+		name += " nic " + nic
+	}
+	return name
+}
+
+// shareOut names the share of each cell's toll where a cause was found in several:
+// there is none of all.
+func (c *cause) shareOut(shares []float64) {
+	if len(shares) < 2 {
+		return
+	}
+	c.Share, c.Low, c.High = 0, nil, nil
+	for n, share := range shares {
+		if share > 0 {
+			c.where[n] += " (" + percent(share) + ")"
+		}
+	}
 }
 
 // findings prints each cause with its evidence and its fix.
@@ -78,7 +106,7 @@ func (p *page) findings(res *result.Result) {
 	}
 	for _, c := range res.Cells {
 		if rest, partly := unexplained(c); partly {
-			p.item("  ", p.say("unexplained", "value", percent(rest), "cell", c.Network+" "+c.Path+" "+c.Workload))
+			p.item("  ", p.say("unexplained", "value", percent(rest), "cell", cellName(c)))
 		}
 	}
 }
@@ -132,7 +160,11 @@ func (p *page) finding(i int, c cause) {
 func (w words) confidence(f result.Finding) string {
 	text := w.say("confidence", "value", percent(f.Confidence))
 	if f.Share > 0 {
-		text = w.join(text, w.say("of_toll", "value", percent(f.Share)))
+		share := percent(f.Share)
+		if f.Low != nil && f.High != nil {
+			share += fmt.Sprintf(" [%.1f, %.1f]", 100**f.Low, 100**f.High)
+		}
+		text = w.join(text, w.say("of_toll", "value", share))
 	}
 	return text
 }

@@ -225,7 +225,9 @@ type Finding struct {
 	Evidence   []Evidence `json:"evidence"`
 	Fix        string     `json:"fix"`
 	Confidence float64    `json:"confidence"`
-	Share      float64    `json:"share"`
+	Share      float64    `json:"share"`         // of the toll that it explains; 0: unknown
+	Low        *float64   `json:"low,omitempty"` // 95 % interval of the share; absent where blocks give none
+	High       *float64   `json:"high,omitempty"`
 	Severity   string     `json:"severity"`        // SeverityError or SeverityWarning
 	Paths      []string   `json:"paths,omitempty"` // that it was found on, where several were looked at
 	Remedy     *Remedy    `json:"remedy,omitempty"`

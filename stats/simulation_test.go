@@ -150,3 +150,32 @@ func TestRatioOfSumsCovers(t *testing.T) {
 		}
 	}
 }
+
+// The share of a toll that a step explains, where each block disturbs what is above the
+// step and what is below it.
+func TestShareIntervalCovers(t *testing.T) {
+	const experiments, blocks, whole, part = 5_000, 10, 0.3, 0.2
+	for name, noise := range noises() {
+		random := rand.New(rand.NewPCG(3, 4))
+		covered := 0
+		for range experiments {
+			parts, wholes := map[int]float64{}, map[int]float64{}
+			var all, steps []float64
+			for block := range blocks {
+				above, below, baseline := noise(random), noise(random), noise(random)
+				wholes[block], parts[block] = whole+above-baseline, part+above-below
+				all, steps = append(all, wholes[block]), append(steps, parts[block])
+			}
+			of, _ := HodgesLehmann(all)
+			step, _ := HodgesLehmann(steps)
+			if got, ok := Share(step.Value/of.Value, of.Value, parts, wholes); ok && got.Low <= part/whole && part/whole <= got.High {
+				covered++
+			}
+		}
+		coverage := float64(covered) / experiments
+		t.Logf("%s: %.4f", name, coverage)
+		if coverage < 0.93 || coverage > 0.98 {
+			t.Errorf("%s: the interval covers %.4f", name, coverage)
+		}
+	}
+}

@@ -15,6 +15,7 @@
 //   - plan.go: how many blocks a verdict takes
 //   - quantile.go: a percentile of single values
 //   - sums.go: a ratio of sums, for cost per work
+//   - share.go: a share of a toll
 //   - looks.go: when a run that is looked at several times may stop
 //   - student.go: percent points of Student's t
 package stats

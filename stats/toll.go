@@ -68,6 +68,11 @@ func TollAt(logRatios []float64, direction Direction, rate float64) (Interval, b
 	return direction.toll(centre), ok
 }
 
+// Of is the toll of one log ratio.
+func (d Direction) Of(logRatio float64) float64 {
+	return d.toll(around(logRatio, 0)).Value
+}
+
 // toll turns a log ratio with its interval into a toll.
 func (d Direction) toll(logRatio Interval) Interval {
 	change := logRatio.through(math.Expm1)

@@ -97,9 +97,9 @@ func all() []cause {
 // names them on a clean lab too.
 func ownCosts(networkName string) []string {
 	n, known := network.Find(networkName)
-	var costs []string
+	costs := []string{"rung-cost"}
 	if known && n.Encapsulates() {
-		costs = append(costs, "encapsulation-cost", "size-rank")
+		costs = append(costs, "encapsulation-cost", "tunnel-segmentation", "size-rank")
 	}
 	if n.Facts.NAT {
 		costs = append(costs, "nat-cost")

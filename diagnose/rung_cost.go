@@ -1,0 +1,91 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/network"
+	"tare/result"
+	"tare/weigh"
+)
+
+// rungID is of the rule that every network meets: it comes after those that name
+// something particular.
+const rungID = "rung-cost"
+
+// leastExplained is the toll from which the networks that it comes from are named, and
+// the share of it.
+const leastExplained = 0.05
+
+// rungCost divides a toll among the networks that a network is built upon, as far as
+// the same run measured them.
+func rungCost() Rule {
+	return Rule{
+		ID: rungID,
+		Match: func(e *Evidence) []result.Finding {
+			m, slow := slower(e.Cell)
+			if !slow || m.Toll.Value < leastExplained {
+				return nil
+			}
+			var found []result.Finding
+			for _, p := range e.Parts {
+				if p.Axis == "" && p.Share.Value >= leastExplained && (p.Cell.Network != e.Network || p.Direct && !e.namedOtherwise()) {
+					found = append(found, e.rung(p, m.Name))
+				}
+			}
+			return found
+		},
+	}
+}
+
+// namedOtherwise reports whether another rule names what the network itself adds.
+func (e *Evidence) namedOtherwise() bool {
+	kind, known := network.Find(e.Network)
+	tunnels := known && kind.Encapsulates() && !network.Within(e.Path)
+	return tunnels || e.relayed() || published(e.Path) && kind.Facts.NAT
+}
+
+// rung is the finding of one network of those that a toll is made of.
+func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
+	kind, _ := network.Find(p.Cell.Network)
+	f := result.Finding{
+		Cause:    fmt.Sprintf("what %s adds to %s: %s", p.Cell.Network, p.Below.Network, kind.Doc),
+		Evidence: []result.Evidence{tollAs(p.Cell.Network, p.Cell, metric), tollAs(p.Below.Network, p.Below, metric)},
+		Fix:      fmt.Sprintf("tare run --networks %s,%s --paths %s  # take %s where it is enough", p.Below.Network, e.Network, e.Path, p.Below.Network),
+	}
+	if p.Below.Network == network.Baseline {
+		f.Fix = "docker run --network host IMAGE  # where the container needs no network of its own"
+	}
+	if p.Cell.Network != e.Network {
+		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this by itself: %s", e.Network, p.Cell.Network, kind.Doc)
+	}
+	return explaining(p, f)
+}
+
+// tollAs is the evidence of a cell's toll; that of the baseline is none.
+func tollAs(name string, c *result.Cell, metric string) result.Evidence {
+	toll := 0.0
+	if m := weigh.Metric(c, metric); m != nil && m.Toll != nil {
+		toll = m.Toll.Value
+	}
+	return result.Evidence{Name: "toll of " + name + " on " + metric, Value: toll, Source: "this result"}
+}
+
+// explaining gives a finding the share of a part of the toll. One whose interval leaves
+// zero out is shown by the run itself.
+func explaining(p weigh.Part, f result.Finding) result.Finding {
+	within := func(share float64) float64 { return max(0, min(1, share)) }
+	f.Share = within(p.Share.Value)
+	shown := p.Whole && p.Share.Low > 0
+	if p.Whole {
+		low, high := within(p.Share.Low), within(p.Share.High)
+		f.Low, f.High = &low, &high
+	}
+	switch {
+	case f.Confidence > 0:
+	case shown:
+		f.Confidence = 0.9
+	default:
+		f.Confidence = 0.6
+	}
+	return f
+}

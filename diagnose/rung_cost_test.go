@@ -1,0 +1,82 @@
+package diagnose
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/test/labtest"
+	"tare/weigh"
+)
+
+// steps is a run between hosts with the given tolls, by network and model of the
+// interface.
+func steps(tolls map[string]map[string]float64) *result.Result {
+	res := &result.Result{}
+	for _, nic := range []string{"full", "tso"} {
+		for _, name := range []string{network.Baseline, "ptp", "route", "vxlan"} {
+			toll, there := tolls[nic][name]
+			if !there {
+				continue
+			}
+			cell := measured(name, network.CrossHost, "tcp_stream", toll)
+			cell.Params["nic"] = nic
+			for block := range 10 {
+				for n, layout := range []string{weigh.LayoutA, weigh.LayoutB} {
+					noise := 1 + 0.004*float64((block*7+n*3+len(name))%5-2)
+					value := 4e10 * (1 - toll) * noise
+					cell.Samples = append(cell.Samples, result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"throughput": value}})
+				}
+			}
+			res.Cells = append(res.Cells, cell)
+		}
+	}
+	return res
+}
+
+// What a tunnel costs is what the interface cannot do, its headers, and what it is
+// built upon, in that order and with their shares.
+func TestTunnelIsExplainedByWhatWasMeasured(t *testing.T) {
+	res := steps(map[string]map[string]float64{
+		"full": {network.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.2},
+		"tso":  {network.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.7},
+	})
+	Weigh(res, "")
+	for n := range res.Cells {
+		cell := &res.Cells[n]
+		if cell.Network != "vxlan" || cell.Params.Text("nic") != "tso" {
+			continue
+		}
+		labtest.Equal(t, "causes", slices.Equal(ids(cell.Findings), []string{"tunnel-segmentation", "encapsulation-cost", rungID, rungID}), true)
+		var sum float64
+		for i, f := range cell.Findings {
+			want := []float64{0.5, 0.08, 0.06, 0.06}[i] / 0.7
+			sum += f.Share
+			if math.Abs(f.Share-want) > 1e-9 || f.Low == nil || *f.Low > want || *f.High < want {
+				t.Errorf("%s has a share of %v [%v, %v], want %v", f.ID, f.Share, f.Low, f.High, want)
+			}
+		}
+		labtest.Between(t, "sum of the shares", sum, 1-1e-9, 1+1e-9)
+		return
+	}
+	t.Fatal("the run has no such cell")
+}
+
+// A toll below a twentieth, and one whose network has nothing measured beside it, are
+// not divided.
+func TestSmallTollsAreNotDivided(t *testing.T) {
+	for name, tolls := range map[string]map[string]float64{
+		"small": {network.Baseline: 0, "ptp": 0.03},
+		"alone": {"ptp": 0.3},
+	} {
+		res := steps(map[string]map[string]float64{"full": tolls})
+		Weigh(res, "")
+		for _, cell := range res.Cells {
+			if len(cell.Findings) != 0 {
+				t.Errorf("%s: %s has the causes %v", name, cell.Network, ids(cell.Findings))
+			}
+		}
+	}
+}

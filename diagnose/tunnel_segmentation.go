@@ -1,0 +1,35 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"tare/result"
+)
+
+// tunnelSegmentation finds the part of a tunnel's toll that goes where the interface
+// segments tunnelled packets: the same network was measured with one that does.
+func tunnelSegmentation() Rule {
+	return Rule{
+		ID: "tunnel-segmentation",
+		Match: func(e *Evidence) []result.Finding {
+			m, slow := slower(e.Cell)
+			if !slow {
+				return nil
+			}
+			for _, p := range e.Parts {
+				if p.Axis != "nic" || p.Cell != e.Cell || p.Share.Value <= 0 {
+					continue
+				}
+				device := hostOf(e.Client)
+				return []result.Finding{explaining(p, result.Finding{
+					Cause: fmt.Sprintf("the interfaces of the hosts (nic %s) cannot segment what %s encapsulates: the CPU cuts each packet into frames, and handles each frame by itself", e.NIC, e.Network),
+					Evidence: []result.Evidence{
+						tollAs(e.Network+" with nic "+e.NIC, e.Cell, m.Name), tollAs(e.Network+" with nic "+p.Below.Params.Text("nic"), p.Below, m.Name),
+					},
+					Fix: e.run(device, "ethtool -k eth0 | grep udp_tnl") + "  # choose an interface that has tx-udp_tnl-segmentation; or raise the hosts' MTU, or route instead of a tunnel",
+				})}
+			}
+			return nil
+		},
+	}
+}

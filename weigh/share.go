@@ -1,0 +1,150 @@
+package weigh
+
+import (
+	"math"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+)
+
+// Part is one step from the baseline up to a network: what a toll has more than the
+// same toll one step below.
+type Part struct {
+	Cell   *result.Cell // above the step
+	Below  *result.Cell // below it: the baseline in the end
+	Axis   string       // in which the two differ that are of one network; empty: below is another network
+	Direct bool         // below is the network's parent, or what takes its place on the path
+	Points float64      // of the toll: those of all parts add up to it
+	Share  stats.Interval
+	Whole  bool // whether the share has an interval
+}
+
+// fullNIC is the model of the interface by which networks cost least.
+const fullNIC = "full"
+
+// Parts divides a cell's toll on a metric by what the same run measured besides: the
+// same network with an interface that does more, then each network that it is built
+// upon, down to the baseline. all are the groups of the result. Nil: the cell has no
+// toll, or no baseline.
+func Parts(all []*Group, c *result.Cell, metric string) []Part {
+	whole, known := tollOf(c, metric)
+	if !known || whole == 0 {
+		return nil
+	}
+	var parts []Part
+	own := perBlock(Of(all, c), c, metric)
+	direct := false
+	for above := c; above.Network != network.Baseline; {
+		var below *result.Cell
+		axis := ""
+		if below = fuller(all, above); below != nil {
+			axis = "nic"
+		} else if below, direct = rungBelow(all, above, metric); below == nil {
+			return nil
+		}
+		high, known := tollOf(above, metric)
+		low, knownBelow := tollOf(below, metric)
+		if !known || !knownBelow {
+			return nil
+		}
+		p := Part{Cell: above, Below: below, Axis: axis, Direct: direct && axis == "", Points: high - low}
+		p.Share, p.Whole = stats.Share((high-low)/whole, whole, less(perBlock(Of(all, above), above, metric), perBlock(Of(all, below), below, metric)), own)
+		parts = append(parts, p)
+		above = below
+	}
+	return parts
+}
+
+// tollOf is a cell's toll on a metric. The baseline has none.
+func tollOf(c *result.Cell, metric string) (toll float64, known bool) {
+	if c.Network == network.Baseline {
+		return 0, true
+	}
+	if m := Metric(c, metric); m != nil && m.Toll != nil {
+		return m.Toll.Value, true
+	}
+	return 0, false
+}
+
+// fuller is the cell of the same network that was measured with an interface that does
+// more; nil: there is none.
+func fuller(all []*Group, c *result.Cell) *result.Cell {
+	if c.Params.Text("nic") == fullNIC {
+		return nil
+	}
+	own := Of(all, c)
+	for _, g := range all {
+		if g.Params.Text("nic") == fullNIC && g.Without("nic") == own.Without("nic") && g.Baseline != nil {
+			return g.Counterpart(c, c.Network)
+		}
+	}
+	return nil
+}
+
+// rungBelow is the cell of the network below on the ladder; nil: there is none.
+// direct reports whether it is the parent, or what takes its place on the path.
+func rungBelow(all []*Group, c *result.Cell, metric string) (below *result.Cell, direct bool) {
+	g := Of(all, c)
+	ladder := NewLadder([]*Group{g}, []string{metric}, all)
+	rung := ladder.Rung(RungKey{Network: c.Network, Settings: c.Params.Settings()})
+	if rung == nil || rung.Parent == nil || rung.Parent.Cells[0] == nil {
+		return nil, false
+	}
+	below = rung.Parent.Cells[0]
+	return below, nothingBetween(c, below, g.Path)
+}
+
+// nothingBetween reports whether no network between two on a ladder has the path: then
+// all that the upper one adds is its own.
+func nothingBetween(c, below *result.Cell, path string) bool {
+	serves := func(name string) bool {
+		n, _ := network.Find(name)
+		return n.Serves(path) || n.Serves(network.Unpublished(path))
+	}
+	for name := parentOf(c.Network); name != below.Network; name = parentOf(name) {
+		n, _ := network.Find(name)
+		switch across := n.Across; {
+		case across == below.Network:
+			return true
+		case serves(name), across != "" && across != c.Network && serves(across):
+			return false
+		case name == network.Baseline:
+			return true
+		}
+	}
+	return true
+}
+
+// perBlock are a cell's tolls on a metric, by block. Those of the baseline are none.
+func perBlock(g *Group, c *result.Cell, metric string) map[int]float64 {
+	tolls := map[int]float64{}
+	if g.Baseline == nil {
+		return tolls
+	}
+	q, _ := result.QuantityOf(metric)
+	baseline := BlocksOf(g.Baseline, metric)
+	for _, block := range BlocksOf(c, metric) {
+		n, both := baseline.find(block.N)
+		if !both {
+			continue
+		}
+		if c == g.Baseline {
+			tolls[block.N] = 0
+		} else if ratio, whole := block.against(baseline[n]).LogRatio(); whole {
+			tolls[block.N] = Direction(q).Of(ratio)
+		}
+	}
+	return tolls
+}
+
+// less is what some tolls have more than others, in the blocks that have both.
+func less(above, below map[int]float64) map[int]float64 {
+	rest := map[int]float64{}
+	for block, toll := range above {
+		if lower, both := below[block]; both && !math.IsNaN(toll-lower) {
+			rest[block] = toll - lower
+		}
+	}
+	return rest
+}

@@ -1,0 +1,105 @@
+package weigh
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/test/labtest"
+)
+
+// stepsRun is a run of a tunnel, of routes and of what these are built upon, with two
+// models of the interface.
+func stepsRun() *result.Result {
+	random := rand.New(rand.NewPCG(20, 1))
+	tolls := map[string]map[string]float64{
+		"full": {network.Baseline: 0, "ptp": 0.05, "route": 0.1, "vxlan": 0.2},
+		"tso":  {network.Baseline: 0, "ptp": 0.05, "route": 0.1, "vxlan": 0.7},
+	}
+	res := &result.Result{}
+	for _, nic := range []string{"full", "tso"} {
+		for _, name := range []string{network.Baseline, "ptp", "route", "vxlan"} {
+			c := result.Cell{
+				Network: name, Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK, Params: result.Params{"nic": nic},
+			}
+			for block := range 10 {
+				for _, layout := range []string{LayoutA, LayoutB} {
+					value := 4e10 * (1 - tolls[nic][name]) * math.Exp(0.01*random.NormFloat64())
+					c.Samples = append(c.Samples, result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"throughput": value}})
+				}
+			}
+			res.Cells = append(res.Cells, c)
+		}
+	}
+	res.SetGroups()
+	cells := make([]*result.Cell, len(res.Cells))
+	for n := range cells {
+		cells[n] = &res.Cells[n]
+	}
+	Result(cells, Options{Margin: stats.DeclaredMargin, Warnings: func(*result.Cell) []string { return nil }})
+	return res
+}
+
+// A tunnel's toll consists of what its interface cannot do, of what it adds to routes,
+// and of what those cost.
+func TestTollIsDividedByWhatTheRunMeasured(t *testing.T) {
+	res := stepsRun()
+	for n := range res.Cells {
+		c := &res.Cells[n]
+		if c.Network != "vxlan" || c.Params.Text("nic") != "tso" {
+			continue
+		}
+		parts := Parts(Groups(res), c, "throughput")
+		if len(parts) != 4 {
+			t.Fatalf("%d parts, want four: %+v", len(parts), parts)
+		}
+		var points, share float64
+		for i, want := range []struct {
+			below, axis string
+			points      float64
+			direct      bool
+		}{{"vxlan", "nic", 0.5, false}, {"route", "", 0.1, true}, {"ptp", "", 0.05, true}, {network.Baseline, "", 0.05, true}} {
+			p := parts[i]
+			labtest.Equal(t, "below", p.Below.Network, want.below)
+			labtest.Equal(t, "axis", p.Axis, want.axis)
+			labtest.Equal(t, "direct", p.Direct, want.direct)
+			labtest.Between(t, "points", p.Points, want.points-0.02, want.points+0.02)
+			if !p.Whole || p.Share.Low > want.points/0.7 || p.Share.High < want.points/0.7 {
+				t.Errorf("share %+v, want about %v", p.Share, want.points/0.7)
+			}
+			points, share = points+p.Points, share+p.Share.Value
+		}
+		labtest.Between(t, "points of all parts less the toll", points-Metric(c, "throughput").Toll.Value, -1e-9, 1e-9)
+		labtest.Between(t, "shares of all parts", share, 1-1e-9, 1+1e-9)
+		return
+	}
+	t.Fatal("the run has no such cell")
+}
+
+// A part that no cell shows is not made up.
+func TestPartsNeedWhatTheyAreComparedWith(t *testing.T) {
+	res := stepsRun()
+	for n := range res.Cells {
+		c := &res.Cells[n]
+		if c.Network == "route" {
+			c.Status = result.StatusFailed
+		}
+	}
+	for n := range res.Cells {
+		c := &res.Cells[n]
+		if c.Network != "vxlan" {
+			continue
+		}
+		for _, p := range Parts(Groups(res), c, "throughput") {
+			if p.Cell.Network == "vxlan" && p.Axis == "" && p.Direct {
+				t.Errorf("what vxlan adds to %s is called its own, although its routes were not measured: %+v", p.Below.Network, p)
+			}
+		}
+	}
+	if parts := Parts(Groups(res), &res.Cells[0], "rtt_p50"); parts != nil {
+		t.Errorf("a metric that was not measured has parts: %+v", parts)
+	}
+}
