@@ -163,13 +163,23 @@ func (w words) why(a answer) string {
 	}
 	cause := w.of(clean(a.cause.ID), clip(clean(a.cause.Cause), mostCause))
 	text := w.say("answer_cause", "cause", cause)
-	if a.cause.Share > 0 {
+	if toll := a.most.field.ratio; a.cause.Share > 0 && toll != nil && toll.Toll.Verdict == string(stats.Slower) { // a share is one of the first metric that is slower
+		text = w.say("answer_points_cause", "cause", cause, "points", points(a.cause.Share*toll.Toll.Value), "of", points(toll.Toll.Value))
+	} else if a.cause.Share > 0 {
 		text = w.say("answer_share_cause", "cause", cause, "share", percent(a.cause.Share))
 	}
 	if a.cause.Fix != "" {
 		text += " " + w.say("answer_fix", "fix", clip(clean(a.cause.Fix), mostCause))
 	}
 	return text
+}
+
+// points are those of a ratio in percent: whole ones, or tenths where they are few.
+func points(ratio float64) string {
+	if math.Abs(ratio) >= 0.1 {
+		return strconv.FormatFloat(100*ratio, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(100*ratio, 'f', 1, 64)
 }
 
 // flags choose the cell of a toll.
