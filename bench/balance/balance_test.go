@@ -25,10 +25,11 @@ func weighedTo(toll, half float64, verdict string) *result.Result {
 }
 
 func TestPageShowsBothDesigns(t *testing.T) {
-	p := page{rounds: 2, plan: []string{"--networks", "vxlan"}, of: map[string][]figures{
-		result.DesignSlots:   {figuresOf(weighedTo(0.2, 0.02, "slower")), figuresOf(weighedTo(0.2, 0.04, "slower"))},
-		result.DesignWindows: {figuresOf(weighedTo(0.2, 0.1, "slower")), figuresOf(weighedTo(0.01, 0.3, "inconclusive")), figuresOf(weighedTo(0.2, 0.3, "inconclusive"))},
-	}}
+	flags := []string{"--networks", "vxlan"}
+	p := page{rounds: 2, flags: flags, sections: []section{{plan{title: "The plan", flags: flags}, map[string][]figures{
+		result.DesignSlots:   {figuresOf(weighedTo(0.2, 0.02, "slower"), ""), figuresOf(weighedTo(0.2, 0.04, "slower"), "")},
+		result.DesignWindows: {figuresOf(weighedTo(0.2, 0.1, "slower"), ""), figuresOf(weighedTo(0.01, 0.3, "inconclusive"), ""), figuresOf(weighedTo(0.2, 0.3, "inconclusive"), "")},
+	}}}}
 	text := p.render()
 	for _, line := range []string{
 		"Written by `go run ./bench/balance -rounds 2 -- --networks vxlan` on ",
@@ -36,7 +37,8 @@ func TestPageShowsBothDesigns(t *testing.T) {
 		"| throughput: half-width of a toll, median | 30.0 % | 3.0 % |",
 		"| throughput: the widest | 30.0 % | 4.0 % |",
 		"| throughput: A/A, the widest | 15.0 % | 2.0 % |",
-		"| round trip p50: half-width of a toll, median | none | none |",
+		"`tare run --networks vxlan`",
+		"| tolls that are known | 1 of 3 | 2 of 2 |",
 		"| tolls beyond 5 % that are known | 1 of 2 | 2 of 2 |",
 		"| baselines that seem to differ from themselves | 0 | 0 |",
 	} {

@@ -20,13 +20,16 @@ type figures struct {
 	aa      map[string][]float64 // and of the baselines against each other
 	known   int                  // tolls beyond what matters whose verdict is not inconclusive
 	beyond  int                  // tolls beyond what matters
+	told    int                  // tolls whose verdict is not inconclusive
+	all     int                  // tolls with a verdict
 	differs int                  // baselines that are shown to differ from themselves
+	added   []float64            // half-widths of what a network adds to the round trip, in s
 }
 
 // metrics are those that the page shows.
 func metrics() []string { return []string{"throughput", "rtt_p50"} }
 
-func figuresOf(res *result.Result) figures {
+func figuresOf(res *result.Result, added string) figures {
 	f := figures{tolls: map[string][]float64{}, aa: map[string][]float64{}}
 	began, err1 := time.Parse(time.RFC3339, res.Started)
 	ended, err2 := time.Parse(time.RFC3339, res.Finished)
@@ -35,8 +38,15 @@ func figuresOf(res *result.Result) figures {
 	}
 	for _, cell := range res.Cells {
 		for _, m := range cell.Metrics {
+			if d := m.Toll; cell.Network == added && m.Name == "rtt_p50" && d != nil && d.Delta.Low != nil {
+				f.added = append(f.added, (*d.Delta.High-*d.Delta.Low)/2)
+			}
 			if cell.Network == network.Baseline || m.Toll == nil || m.Toll.Low == nil || !slices.Contains(metrics(), m.Name) {
 				continue
+			}
+			f.all++
+			if m.Toll.Verdict != string(stats.Inconclusive) {
+				f.told++
 			}
 			f.tolls[m.Name] = append(f.tolls[m.Name], (*m.Toll.High-*m.Toll.Low)/2)
 			if math.Abs(m.Toll.Value) > matters {
@@ -62,6 +72,8 @@ func joined(all []figures) figures {
 	for _, f := range all {
 		sum.took += f.took / time.Duration(len(all))
 		sum.known, sum.beyond, sum.differs = sum.known+f.known, sum.beyond+f.beyond, sum.differs+f.differs
+		sum.told, sum.all = sum.told+f.told, sum.all+f.all
+		sum.added = append(sum.added, f.added...)
 		for _, m := range metrics() {
 			sum.tolls[m] = append(sum.tolls[m], f.tolls[m]...)
 			sum.aa[m] = append(sum.aa[m], f.aa[m]...)

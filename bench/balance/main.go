@@ -1,9 +1,10 @@
-// Command balance measures how finely tare weighs: it has the same plan weighed in
+// Command balance measures how finely tare weighs: it has the same plans weighed in
 // slots and in windows, in turn, and compares the widths of the intervals.
 //
 //	make build; go run ./bench/balance [-rounds 2] [-o docs/resolution.md] [-- --networks host,vxlan]
 //
-// What follows -- goes to tare run; without it the quick plan is weighed. The order of
+// What follows -- goes to tare run, as the only plan; without it those of plans.go are
+// weighed. The order of
 // the designs is drawn anew in each round, so that a machine that gets noisier
 // disturbs both. Run it on a machine that does nothing else, as root.
 package main
@@ -37,23 +38,31 @@ func main() {
 }
 
 // execute weighs and writes the page.
-func execute(ctx context.Context, tare string, rounds int, output string, plan []string) error {
+func execute(ctx context.Context, tare string, rounds int, output string, flags []string) error {
 	if rounds < 1 {
 		return fmt.Errorf("%d rounds: it must be one at least", rounds)
 	}
-	p := page{plan: plan, rounds: rounds, of: map[string][]figures{}}
-	for round := range rounds {
-		designs := []string{result.DesignSlots, result.DesignWindows}
-		rand.Shuffle(len(designs), func(i, j int) { designs[i], designs[j] = designs[j], designs[i] })
-		for _, design := range designs {
-			fmt.Fprintf(os.Stderr, "balance: round %d of %d, %s\n", round+1, rounds, design)
-			res, err := weighed(ctx, tare, design, plan)
-			if err != nil {
-				return err
+	p := page{flags: flags, rounds: rounds}
+	all := plans()
+	if len(flags) > 0 {
+		all = []plan{{title: "The plan", flags: flags}}
+	}
+	for _, one := range all {
+		s := section{plan: one, of: map[string][]figures{}}
+		for round := range rounds {
+			designs := []string{result.DesignSlots, result.DesignWindows}
+			rand.Shuffle(len(designs), func(i, j int) { designs[i], designs[j] = designs[j], designs[i] })
+			for _, design := range designs {
+				fmt.Fprintf(os.Stderr, "balance: %s: round %d of %d, %s\n", one.title, round+1, rounds, design)
+				res, err := weighed(ctx, tare, design, one.flags)
+				if err != nil {
+					return err
+				}
+				p.environment = res.Environment
+				s.of[design] = append(s.of[design], figuresOf(res, one.added))
 			}
-			p.environment = res.Environment
-			p.of[design] = append(p.of[design], figuresOf(res))
 		}
+		p.sections = append(p.sections, s)
 	}
 	if output == "-" {
 		_, err := io.WriteString(os.Stdout, p.render())
