@@ -72,7 +72,7 @@ func TestRealShortRun(t *testing.T) {
 		}
 	}
 	text := page{options: o, outcomes: outcomes}.render(t.Context())
-	for _, want := range []string{"-rows tcp,rr -pairs 2 -duration 100ms", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
+	for _, want := range []string{"-rows tcp,plain,rr -pairs 2 -duration 100ms", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not hold %q:\n%s", want, text)
 		}
