@@ -136,7 +136,8 @@ func (t *turns) await(r *run) bool {
 	if t == nil {
 		return true
 	}
-	for r.now() >= t.closes-t.early {
+	now := r.now()
+	for ; now >= t.closes-t.early; now = r.now() {
 		if t.closed != nil {
 			t.closed()
 		}
@@ -144,6 +145,9 @@ func (t *turns) await(r *run) bool {
 			t.restUntil(r, t.closes) // what was sent last is still under way
 			return false
 		}
+		t.rest(r)
+	}
+	if now < t.from { // of the first slot
 		t.rest(r)
 	}
 	return true

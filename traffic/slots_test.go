@@ -128,9 +128,12 @@ func TestSlotsEndWithTheirTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends := 0
+	ends, began := 0, own.from
 	own.early, own.closed = 4*time.Millisecond, func() { ends++ }
-	for own.await(r) {
+	for first := true; own.await(r); first = false {
+		if first {
+			labtest.AtLeast(t, "time of the beginning", r.now(), began)
+		}
 		sleep(100 * time.Microsecond)
 	}
 	labtest.Equal(t, "slots that ended", ends, s.Warmup+s.Cycles)

@@ -23,7 +23,6 @@ type UDPSent struct {
 	// Of a sender with a rate only, in datagrams.
 	Late    int64 // sent more than a slot after their time
 	Skipped int64 // given up, since the sender was too late for them
-
 }
 
 // OfferedRate is the payload that was really sent in the window.
