@@ -28,7 +28,7 @@ func rungCost() Rule {
 			}
 			var found []result.Finding
 			for _, p := range e.Parts {
-				if p.Axis == "" && p.Share.Value >= leastExplained && (p.Cell.Network != e.Network || p.Direct && !e.namedOtherwise()) {
+				if p.Axis == "" && p.Share.Value >= leastExplained && (p.Cell.Network != e.Network || p.Direct && !e.namedOtherwise(m)) {
 					found = append(found, e.rung(p, m.Name))
 				}
 			}
@@ -38,10 +38,20 @@ func rungCost() Rule {
 }
 
 // namedOtherwise reports whether another rule names what the network itself adds.
-func (e *Evidence) namedOtherwise() bool {
+func (e *Evidence) namedOtherwise(m result.Metric) bool {
+	if e.tunnels() || e.relayed() {
+		return true
+	}
+	if published(e.Path) {
+		return len(e.publishes(m)) > 0
+	}
+	return len(e.translations(m)) > 0 || len(e.detours(m)) > 0
+}
+
+// tunnels reports whether the network encapsulates packets on this path.
+func (e *Evidence) tunnels() bool {
 	kind, known := network.Find(e.Network)
-	tunnels := known && kind.Encapsulates() && !network.Within(e.Path)
-	return tunnels || e.relayed() || published(e.Path) && kind.Facts.NAT
+	return known && kind.Encapsulates() && !network.Within(e.Path)
 }
 
 // rung is the finding of one network of those that a toll is made of.
@@ -53,7 +63,7 @@ func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 		Fix:      fmt.Sprintf("tare run --networks %s,%s --paths %s  # take %s where it is enough", p.Below.Network, e.Network, e.Path, p.Below.Network),
 	}
 	if p.Below.Network == network.Baseline {
-		f.Fix = "docker run --network host IMAGE  # where the container needs no network of its own"
+		f.Fix = "docker run --network host IMAGE  # where the container needs no separate network"
 	}
 	if p.Cell.Network != e.Network {
 		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this by itself: %s", e.Network, p.Cell.Network, kind.Doc)

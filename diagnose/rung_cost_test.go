@@ -64,6 +64,20 @@ func TestTunnelIsExplainedByWhatWasMeasured(t *testing.T) {
 	t.Fatal("the run has no such cell")
 }
 
+// What has no tunnel has no segments that the interface cannot cut, and noise shows none.
+func TestOnlyTunnelsLackSegmentation(t *testing.T) {
+	res := steps(map[string]map[string]float64{
+		"full": {network.Baseline: 0, "ptp": 0.06, "route": 0.1, "vxlan": 0.3},
+		"tso":  {network.Baseline: 0, "ptp": 0.06, "route": 0.4, "vxlan": 0.3},
+	})
+	Weigh(res, "")
+	for _, cell := range res.Cells {
+		if slices.Contains(ids(cell.Findings), "tunnel-segmentation") {
+			t.Errorf("%s with nic %s has the causes %v", cell.Network, cell.Params.Text("nic"), ids(cell.Findings))
+		}
+	}
+}
+
 // A toll below a twentieth, and one whose network has nothing measured beside it, are
 // not divided.
 func TestSmallTollsAreNotDivided(t *testing.T) {

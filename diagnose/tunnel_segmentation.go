@@ -13,11 +13,11 @@ func tunnelSegmentation() Rule {
 		ID: "tunnel-segmentation",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
-			if !slow {
+			if !slow || !e.tunnels() {
 				return nil
 			}
 			for _, p := range e.Parts {
-				if p.Axis != "nic" || p.Cell != e.Cell || p.Share.Value <= 0 {
+				if p.Axis != "nic" || p.Cell != e.Cell || !p.Whole || p.Share.Low <= 0 {
 					continue
 				}
 				device := hostOf(e.Client)

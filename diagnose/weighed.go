@@ -6,7 +6,6 @@ import (
 
 	"tare/network"
 	"tare/result"
-	"tare/stats"
 	"tare/weigh"
 	"tare/wire"
 	"tare/workload"
@@ -79,10 +78,12 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 	return e
 }
 
-// slower is the toll of a cell whose verdict is slower, on the first metric that
-// has this verdict: the headline comes first.
+// slower is the metric by which a cell is slower, which shares are about.
 func slower(cell *result.Cell) (result.Metric, bool) {
-	return result.First(cell.Metrics, func(m result.Metric) bool { return m.Toll != nil && m.Toll.Verdict == string(stats.Slower) })
+	if m := weigh.Slower(cell); m != nil {
+		return *m, true
+	}
+	return result.Metric{}, false
 }
 
 // ofToll is the share of a cell's toll that a cause explains which took so much of

@@ -18,6 +18,7 @@ type answer struct {
 	ratios, times resolution
 	most          *place // the largest toll of a network that is slower; nil: none is
 	cause         *result.Finding
+	causeOf       *result.Metric // that the cause has a share of; nil: unknown
 	least         []cheapest
 	without       []string // the cheapest between hosts that are not neighbours on one link, if others
 	faster        []gain
@@ -144,13 +145,22 @@ func (a *answer) findMost() {
 	if a.most == nil {
 		return
 	}
-	for _, c := range a.most.field.measured() {
-		for i, f := range c.Findings {
-			if a.cause == nil || f.Share > a.cause.Share || f.Share == a.cause.Share && f.Confidence > a.cause.Confidence {
-				a.cause = &c.Findings[i]
-			}
+	cells := a.most.field.measured()
+	slices.SortStableFunc(cells, func(x, y *result.Cell) int { return a.most.without(x) - a.most.without(y) })
+	for _, c := range cells {
+		if len(c.Findings) > 0 { // the first is what costs most, or what is broken
+			a.cause, a.causeOf = &c.Findings[0], weigh.Slower(c)
+			return
 		}
 	}
+}
+
+// without is 0 for the cell of which the toll is, and 1 for others.
+func (p *place) without(c *result.Cell) int {
+	if weigh.Metric(c, p.metric.Name) == p.metric {
+		return 0
+	}
+	return 1
 }
 
 // mostLeast is up to how many networks are named as the cheapest: if more cannot be

@@ -163,7 +163,7 @@ func (w words) why(a answer) string {
 	}
 	cause := w.of(clean(a.cause.ID), clip(clean(a.cause.Cause), mostCause))
 	text := w.say("answer_cause", "cause", cause)
-	if toll := a.most.field.ratio; a.cause.Share > 0 && toll != nil && toll.Toll.Verdict == string(stats.Slower) { // a share is one of the first metric that is slower
+	if toll := a.most.field.ratio; a.cause.Share > 0 && toll != nil && toll == a.causeOf {
 		text = w.say("answer_points_cause", "cause", cause, "points", points(a.cause.Share*toll.Toll.Value), "of", points(toll.Toll.Value))
 	} else if a.cause.Share > 0 {
 		text = w.say("answer_share_cause", "cause", cause, "share", percent(a.cause.Share))

@@ -71,6 +71,11 @@ func cellName(c result.Cell) string {
 	if nic := c.Params.Text("nic"); nic != "" && nic != "full" {
 		name += " nic " + nic
 	}
+	for _, several := range []string{"connections", "workers"} {
+		if n := c.Params.Count(several); n > 0 {
+			name += fmt.Sprintf(" %s %d", several, n)
+		}
+	}
 	return name
 }
 

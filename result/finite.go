@@ -59,6 +59,7 @@ func dropInterval(low, high **float64) {
 func findingsOfNumbers(findings []Finding) []Finding {
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return !Finite(f.Confidence, f.Share) })
 	for i := range findings {
+		dropInterval(&findings[i].Low, &findings[i].High)
 		findings[i].Evidence = slices.DeleteFunc(findings[i].Evidence, func(e Evidence) bool {
 			v, isFloat := e.Value.(float64)
 			return isFloat && !Finite(v)

@@ -25,6 +25,23 @@ func Metric(cell *result.Cell, name string) *result.Metric {
 	return &cell.Metrics[n]
 }
 
+// Slower is the metric by which a cell is slower than its baseline: the headline, or the
+// first that has this verdict; nil: none has. What explains a toll explains this one.
+func Slower(cell *result.Cell) *result.Metric {
+	is := func(m *result.Metric) bool {
+		return m != nil && m.Toll != nil && m.Toll.Verdict == string(stats.Slower)
+	}
+	if m := Headline(cell); is(m) {
+		return m
+	}
+	for n := range cell.Metrics {
+		if m := &cell.Metrics[n]; is(m) {
+			return m
+		}
+	}
+	return nil
+}
+
 // Headline is the metric by which a cell's workload is judged first; nil: it has
 // none.
 func Headline(cell *result.Cell) *result.Metric {

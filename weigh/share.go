@@ -43,6 +43,9 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 		} else if below, direct = rungBelow(all, above, metric); below == nil {
 			return nil
 		}
+		if below == above {
+			return nil
+		}
 		high, known := tollOf(above, metric)
 		low, knownBelow := tollOf(below, metric)
 		if !known || !knownBelow {
@@ -70,12 +73,12 @@ func tollOf(c *result.Cell, metric string) (toll float64, known bool) {
 // fuller is the cell of the same network that was measured with an interface that does
 // more; nil: there is none.
 func fuller(all []*Group, c *result.Cell) *result.Cell {
-	if c.Params.Text("nic") == fullNIC {
+	own := Of(all, c)
+	if c.Params.Text("nic") == fullNIC || own.OwnLink(c) > 0 { // a link has its model of the interface
 		return nil
 	}
-	own := Of(all, c)
 	for _, g := range all {
-		if g.Params.Text("nic") == fullNIC && g.Without("nic") == own.Without("nic") && g.Baseline != nil {
+		if g != own && g.Params.Text("nic") == fullNIC && g.Without("nic") == own.Without("nic") && g.Baseline != nil {
 			return g.Counterpart(c, c.Network)
 		}
 	}
@@ -107,10 +110,10 @@ func nothingBetween(c, below *result.Cell, path string) bool {
 		switch across := n.Across; {
 		case across == below.Network:
 			return true
-		case serves(name), across != "" && across != c.Network && serves(across):
-			return false
 		case name == network.Baseline:
 			return true
+		case serves(name), across == "", across != c.Network && serves(across):
+			return false // measured or not, it costs something
 		}
 	}
 	return true

@@ -79,6 +79,42 @@ func TestTollIsDividedByWhatTheRunMeasured(t *testing.T) {
 	t.Fatal("the run has no such cell")
 }
 
+// A network with a link of its frames has no twin with a better interface: its link has
+// its model of it.
+func TestPartsOfNetworksWithTheirLink(t *testing.T) {
+	res := stepsRun()
+	for n := range res.Cells {
+		c := &res.Cells[n]
+		if c.Network == "vxlan" && c.Params.Text("nic") == "full" {
+			c.Params["nic"], c.Params["link"] = "frames", 1e9 // in the group of the others, as cells of a plan with such a link
+		}
+	}
+	for n := range res.Cells {
+		for _, p := range Parts(Groups(res), &res.Cells[n], "throughput") {
+			if p.Cell == p.Below || p.Axis != "" && p.Cell.Params.Text("nic") == "frames" {
+				t.Errorf("a part of %s with nic %s is what it has more than nic %s", p.Cell.Network, p.Cell.Params.Text("nic"), p.Below.Params.Text("nic"))
+			}
+		}
+	}
+}
+
+// What lies between two networks costs something, measured or not.
+func TestOwnPartsHaveNothingBetween(t *testing.T) {
+	for _, step := range []struct {
+		upper, lower, path string
+		direct             bool
+	}{
+		{"vxlan", "route", network.CrossHost, true}, {"route", "ptp", network.CrossHost, true}, {"veth", network.Baseline, network.SameHost, true},
+		{"nat", "route", network.PublishedPort, true}, {"vxlan", "ptp", network.CrossHost, false}, {"bridge", network.Baseline, network.SameHost, false},
+		{"docker-overlay", "docker-host", network.CrossHost, false},
+	} {
+		got := nothingBetween(&result.Cell{Network: step.upper}, &result.Cell{Network: step.lower}, step.path)
+		if got != step.direct {
+			t.Errorf("all that %s adds to %s on %s is its own: %v, want %v", step.upper, step.lower, step.path, got, step.direct)
+		}
+	}
+}
+
 // A part that no cell shows is not made up.
 func TestPartsNeedWhatTheyAreComparedWith(t *testing.T) {
 	res := stepsRun()
