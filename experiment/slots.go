@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,8 @@ func takesTurns(p result.Plan, g group) bool {
 	for _, at := range g.places {
 		linked = linked || at.link > 0
 	}
-	return p.Design == result.DesignSlots && kind.Slot > 0 && plain && !linked && run.Mode == kind.Modes[0]
+	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
+	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && run.Mode == kind.Modes[0]
 }
 
 // arm is one run of a group whose runs take turns.
@@ -122,7 +124,9 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 	}
 	for _, a := range arms {
 		if a.err == nil {
-			a.sample, a.err = r.sample(a.out, r.plan.CC)
+			a.sample, a.err = r.sample(a.out, cmp.Or(a.run.CC, r.plan.CC))
+		}
+		if a.count != nil {
 			a.count(&a.sample)
 		}
 		if a.err == nil && a.sample.Slots == nil {

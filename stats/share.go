@@ -8,8 +8,7 @@ import (
 // Share is a share of a whole, both of which are known, with the interval that blocks
 // give it: parts and wholes are what each block has of the part and of the whole, and a
 // block counts if it has both. The interval is the signed-rank interval of what the
-// blocks have of the part beyond that share of their whole (Fieller's way to the
-// interval of a ratio, by ranks). A share may be negative.
+// blocks have of the part beyond that share of their whole. A share may be negative.
 //
 // ok is false below MinBlocks blocks, and where the whole is not positive, with the
 // share and infinite ends.

@@ -116,11 +116,11 @@ func addSlots(sum []Slot, m *meter) []Slot {
 			sum[i] = Slot{}
 			continue
 		}
+		sum[i].Median = (sum[i].Median*time.Duration(sum[i].Count) + s.Median*time.Duration(s.Count)) / time.Duration(max(sum[i].Count+s.Count, 1))
 		sum[i].Count += s.Count
 		sum[i].Elapsed = max(sum[i].Elapsed, s.Elapsed)
 		sum[i].FirstCount += s.FirstCount
 		sum[i].FirstElapsed = max(sum[i].FirstElapsed, s.FirstElapsed)
-		sum[i].Median = (sum[i].Median + s.Median) / 2
 	}
 	return sum
 }

@@ -23,25 +23,18 @@ func setCongestion(fd int, name string) error {
 }
 
 // acceptUnder accepts n flows as acceptFlows does, under the named congestion control;
-// empty: the machine's, or the route's. Flows take it from the listener, which gets its
-// own back.
+// empty: the machine's, or the route's. Flows take it from the run's listener.
 func (a *acceptor) acceptUnder(name string, n int) ([]int, error) {
-	if name == "" {
-		return a.acceptFlows(n)
-	}
-	listener := a.listener
-	before, err := congestion(listener)
-	if err == nil {
-		err = setCongestion(listener, name)
-	}
-	if err != nil {
-		return nil, err
+	if a.lent == nil { // one that is lent is another run's, too
+		if err := setCongestion(a.listener, name); err != nil {
+			return nil, err
+		}
 	}
 	fds, err := a.acceptFlows(n)
 	for _, fd := range fds { // one that waited already has the machine's
 		err = errors.Join(err, setCongestion(fd, name))
 	}
-	if err = errors.Join(err, setCongestion(listener, before)); err != nil {
+	if err != nil {
 		closeSockets(fds)
 		return nil, err
 	}

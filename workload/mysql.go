@@ -13,7 +13,7 @@ import (
 func mysql() Workload {
 	return Workload{
 		Name: "mysql", Doc: "selects of one row by its key, on lasting connections to MariaDB", TCP: true,
-		Slot:  10 * time.Millisecond,
+		Slot: 10 * time.Millisecond, SlotFlows: 1,
 		Modes: []string{prepared}, Camel: "Mysql", Headline: "rate", Work: PerTransaction,
 		Flows: mostSessions, FlowsDefault: []int{1, 16, 64},
 		Servers: []Server{mariadb()}, Tools: []Tool{sysbench()},

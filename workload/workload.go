@@ -114,6 +114,9 @@ type Workload struct {
 	FlowsDefault []int
 
 	Slot time.Duration // the least length of a slot; 0: it is measured in windows only
+	// SlotFlows is the most flows that take turns; 0: any number does. Where each has its
+	// own thread and meter, many cannot all answer within one slot.
+	SlotFlows int
 
 	Rate     float64 // in RateUnit by default, where a rate belongs to the workload
 	RateUnit string  // PayloadBits or PerSecond, where the workload takes a rate
