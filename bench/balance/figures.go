@@ -20,7 +20,7 @@ type figures struct {
 	aa      map[string][]float64 // and of the baselines against each other
 	known   int                  // tolls beyond what matters whose verdict is not inconclusive
 	beyond  int                  // tolls beyond what matters
-	told    int                  // tolls whose verdict is not inconclusive
+	decided int                  // tolls whose verdict is not inconclusive
 	all     int                  // tolls with a verdict
 	differs int                  // baselines that are shown to differ from themselves
 	added   []float64            // half-widths of what a network adds to the round trip, in s
@@ -46,7 +46,7 @@ func figuresOf(res *result.Result, added string) figures {
 			}
 			f.all++
 			if m.Toll.Verdict != string(stats.Inconclusive) {
-				f.told++
+				f.decided++
 			}
 			f.tolls[m.Name] = append(f.tolls[m.Name], (*m.Toll.High-*m.Toll.Low)/2)
 			if math.Abs(m.Toll.Value) > matters {
@@ -72,7 +72,7 @@ func joined(all []figures) figures {
 	for _, f := range all {
 		sum.took += f.took / time.Duration(len(all))
 		sum.known, sum.beyond, sum.differs = sum.known+f.known, sum.beyond+f.beyond, sum.differs+f.differs
-		sum.told, sum.all = sum.told+f.told, sum.all+f.all
+		sum.decided, sum.all = sum.decided+f.decided, sum.all+f.all
 		sum.added = append(sum.added, f.added...)
 		for _, m := range metrics() {
 			sum.tolls[m] = append(sum.tolls[m], f.tolls[m]...)

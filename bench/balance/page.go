@@ -61,7 +61,7 @@ func (s section) render(b *strings.Builder) {
 		fmt.Fprintf(b, "| what %s adds to the round trip: half-width, median | %.2f us | %.2f us |\n", s.added, 1e6*stats.Median(windows.added), 1e6*stats.Median(slots.added))
 	}
 	fmt.Fprintf(b, "| tolls beyond %.0f %% that are known | %d of %d | %d of %d |\n", 100*matters, windows.known, windows.beyond, slots.known, slots.beyond)
-	fmt.Fprintf(b, "| tolls that are known | %d of %d | %d of %d |\n", windows.told, windows.all, slots.told, slots.all)
+	fmt.Fprintf(b, "| tolls that are known | %d of %d | %d of %d |\n", windows.decided, windows.all, slots.decided, slots.all)
 	fmt.Fprintf(b, "| baselines that seem to differ from themselves | %d | %d |\n", windows.differs, slots.differs)
 }
 
