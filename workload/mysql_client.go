@@ -24,6 +24,11 @@ import (
 // garbage, some 150 bytes for each select.
 const clientMemory = 256 << 20
 
+// mostDialling is how many sessions connect at the same time. More of them overflow the
+// server's queue of new connections: some then wait for seconds, or find theirs reset
+// before the server could give a reason.
+const mostDialling = 32
+
 // selectPoints opens the run's connections and lets each select one row after
 // another, each on its own thread as in sysbench, until the window closes.
 func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, error) {
@@ -35,7 +40,10 @@ func selectPoints(ctx context.Context, run Run, to netip.AddrPort) (points, erro
 			s.close()
 		}
 	}()
+	dialling := make(chan struct{}, mostDialling)
 	err := together(sessions, func(n int) (err error) {
+		dialling <- struct{}{}
+		defer func() { <-dialling }()
 		sessions[n], err = openSession(ctx, to)
 		return err
 	})
