@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/test/labtest"
+	"tare/traffic"
 )
 
 // startMariaDB starts a real one on the loopback, at a separate port.
@@ -205,6 +206,29 @@ func TestRealMariaDBDies(t *testing.T) {
 			!strings.Contains(ended.Error(), "ready for connections") {
 			t.Errorf("%q: %v", tool, ended)
 		}
+	}
+}
+
+// TestRealMySQLTakesTurns selects in ten slots that are all of the time.
+func TestRealMySQLTakesTurns(t *testing.T) {
+	p, _ := startMariaDB(t)
+	var clock unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
+		t.Fatal(err)
+	}
+	const ms = time.Millisecond
+	run := runOf(mysql(), prepared)
+	run.Tool, run.Flows = "", 1
+	run.Slots = &traffic.Slots{Begin: time.Duration(clock.Nano()) + 500*ms, Length: 20 * ms, Settle: ms, Guard: ms, Runs: 1, Warmup: 1, Cycles: 10}
+	run.Warmup, run.Duration = 500*ms, run.Slots.Span()
+	tally, err := mysql().Drive(t.Context(), run, p.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "slots", len(tally.Slots["rate"]), run.Slots.Cycles)
+	labtest.AtMost(t, "time of the slots", tally.Window, time.Duration(run.Slots.Cycles)*run.Slots.Length)
+	if tally.Metrics["rate"] <= 0 || tally.Metrics["latency_p50"] <= 0 {
+		t.Errorf("metrics %v", tally.Metrics)
 	}
 }
 
