@@ -87,6 +87,20 @@ func TestAnswerNamesFailures(t *testing.T) {
 	}
 }
 
+// A network without a number, as in a window with too few round trips for a median, is
+// there all the same.
+func TestAnswerHasEveryNetworkThatWasMeasured(t *testing.T) {
+	res := links()
+	for i := range res.Cells {
+		if c := &res.Cells[i]; c.Network == "route" {
+			c.Metrics = nil
+		}
+	}
+	if text := renderAnswer(t, res, Options{}); !regexp.MustCompile(`(?m)^ *route +·`).MatchString(text) {
+		t.Errorf("route is missing:\n%s", text)
+	}
+}
+
 // Without a cost that is known to be higher, nothing is said of CPUs.
 func TestAnswerClaimsNoCPU(t *testing.T) {
 	res := links()

@@ -35,8 +35,10 @@ type matrixRow struct {
 
 // matrixField is a network on a path: what is shown as a ratio, and what as a time.
 type matrixField struct {
-	ratio, added *result.Metric // nil: not measured
+	ratio, added *result.Metric // nil: not measured, or without a toll
 	cells        []*result.Cell // by the column's groups; nil: there is none
+
+	noRatio, noAdded bool // a cell that was measured has none
 }
 
 // matrixOf takes the tolls of all groups. Its columns and rows are in the order of
@@ -61,7 +63,7 @@ func matrixOf(groups []*weigh.Group) matrix {
 		m.add(at, s, otherThan(groups[0], s[0]))
 	}
 	m.rows = slices.DeleteFunc(m.rows, func(r matrixRow) bool {
-		return !slices.ContainsFunc(r.fields, func(f matrixField) bool { return f.ratio != nil || f.added != nil || f.failed() })
+		return !slices.ContainsFunc(r.fields, func(f matrixField) bool { return len(f.measured()) > 0 || f.failed() })
 	})
 	for i := range m.rows {
 		m.rows[i].fields = append(m.rows[i].fields, make([]matrixField, len(m.columns)-len(m.rows[i].fields))...)
@@ -140,14 +142,18 @@ func (m *matrix) add(column int, s section, setting string) {
 func fieldOf(r row, s section) matrixField {
 	f := matrixField{cells: r.cells}
 	for slot, g := range s {
-		m := r.metric(slot, headline(g))
+		m, c := r.metric(slot, headline(g)), r.cells[slot]
+		quantity, _ := result.QuantityOf(headline(g))
+		first, time := slot == 0, quantity.Unit == "s"
 		if m == nil || m.Toll == nil {
+			lacks := c != nil && c.Status == result.StatusOK
+			f.noRatio, f.noAdded = f.noRatio || lacks && first, f.noAdded || lacks && time
 			continue
 		}
-		if slot == 0 {
+		if first {
 			f.ratio = m
 		}
-		if m.Unit == "s" {
+		if time {
 			f.added = m
 		}
 	}
@@ -183,7 +189,7 @@ func (m matrix) tolls() iter.Seq[place] {
 	}
 }
 
-// measured are the field's cells that have numbers.
+// measured are the field's cells that were measured, with whatever numbers.
 func (f matrixField) measured() []*result.Cell {
 	return slices.DeleteFunc(slices.Clone(f.cells), func(c *result.Cell) bool { return c == nil || c.Status != result.StatusOK })
 }

@@ -100,13 +100,16 @@ func fieldTexts(f matrixField, s scale) (ratio, added string) {
 	if f.added != nil {
 		added = markOr(f.added.Toll, f.added.Toll.Delta.Value/s.size)
 	}
-	if ratio == "" && f.failedAt(0) {
-		ratio = "!"
+	mark := func(text string, slot int, none bool) string {
+		switch {
+		case text == "" && f.failedAt(slot):
+			return "!"
+		case text == "" && none:
+			return "·"
+		}
+		return text
 	}
-	if added == "" && f.failedAt(1) {
-		added = "!"
-	}
-	return ratio, added
+	return mark(ratio, 0, f.noRatio), mark(added, 1, f.noAdded)
 }
 
 // markOr is the number of a toll that has a verdict, or the mark of what it is.
