@@ -12,21 +12,22 @@ import (
 	"tare/workload"
 )
 
-// leastSlot is the shortest slot whose CPU time is taken. The kernel gives it in ticks
+// LeastSlot is the shortest slot whose CPU time is taken. The kernel gives it in ticks
 // (USER_HZ, proc_stat(5)): of a slot shorter than one, most would be error.
-const leastSlot = 10 * time.Millisecond
+const LeastSlot = 10 * time.Millisecond
 
 // cpuMeter reads the machine's CPU time at the edges of a window. Its reads
 // allocate nothing: they happen on the thread that moves the data.
 type cpuMeter struct {
 	reader *probe.CPUReader
-	edges  [2]probe.CPU // the start and end of the window, or of its slot under way
+	edges  [2]probe.CPU // the start and end of the window, or of the slot under way
 	thread [2]threadTime
 	spins  bool
 	err    error
 
 	// Of the window, or of all its slots that closed.
 	busy, steal   result.Seconds
+	each          []probe.CPUTimes
 	onCPU, lasted time.Duration // of the thread that owns the window
 	moved         bool          // it was not always the same one
 }
@@ -44,7 +45,7 @@ func Metered(run workload.Run, do func(workload.Run) (workload.Tally, error)) (t
 
 // around does a run and adds the CPU time of its window, at the end that owns one.
 func (m *cpuMeter) around(run workload.Run, do func(workload.Run) (workload.Tally, error)) (workload.Tally, error) {
-	if run.Slots == nil || run.Slots.Length >= leastSlot {
+	if run.Slots == nil || run.Slots.Window > 0 || run.Slots.Length >= LeastSlot {
 		run.Edge = m.edge
 	}
 	tally, err := do(run)
@@ -59,6 +60,7 @@ func (m *cpuMeter) around(run workload.Run, do func(workload.Run) (workload.Tall
 		part := tally.Window.Seconds() / m.lasted.Seconds()
 		tally.CPU.Busy *= part
 		tally.CPU.Steal *= part
+		tally.CPU.Each = probe.CPUCounts(m.each)
 	}
 	return tally, nil
 }
@@ -76,6 +78,7 @@ func newCPUMeter() (*cpuMeter, error) {
 			return nil, errors.Join(err, reader.Close())
 		}
 	}
+	m.each = make([]probe.CPUTimes, len(m.edges[0].Each))
 	return m, nil
 }
 
@@ -102,6 +105,7 @@ func (m *cpuMeter) add() {
 	busy, steal := m.edges[1].UsedSince(&m.edges[0], result.Seconds(lasted.Seconds()))
 	m.busy += busy
 	m.steal += steal
+	m.each = m.edges[1].AddSince(&m.edges[0], m.each)
 	m.onCPU += to.cpu - from.cpu
 	m.lasted += lasted
 	m.moved = m.moved || from.id != to.id

@@ -3,6 +3,7 @@ package agent
 import (
 	"maps"
 
+	"tare/probe"
 	"tare/result"
 	"tare/workload"
 )
@@ -31,6 +32,9 @@ func (o Outcome) Sample() result.Sample {
 			s.Counters["cpu_steal"] += tally.CPU.Steal
 			s.Counters["window"] = tally.Window.Seconds()
 			s.Counters["work"] = tally.Work
+			if tally.CPU.Each != nil {
+				s.Readings = append(s.Readings, result.Reading{Source: probe.CPUSource, Counts: tally.CPU.Each})
+			}
 		}
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"tare/agent"
 	"tare/network"
 	"tare/result"
 	"tare/stats"
@@ -17,6 +18,14 @@ const MostBlocks = 1000
 // runOverhead is what a run takes in addition to warm-up and window.
 const runOverhead = 10 * time.Millisecond
 
+// About what a run that takes turns needs: of its slots the share that counts, what a
+// block takes besides them, and all of its windows.
+const (
+	slotsCount    = 0.77
+	slotsOverhead = 20 * time.Millisecond
+	windowsTime   = 600 * time.Millisecond
+)
+
 // AAPlan is the baseline of a plan alone, in as many blocks as fit the time.
 func AAPlan(p result.Plan, span time.Duration) result.Plan {
 	p.Name = "check"
@@ -24,14 +33,24 @@ func AAPlan(p result.Plan, span time.Duration) result.Plan {
 	baseline, _ := network.Find(network.Baseline)
 	p.Paths = baseline.Paths
 	p.EncapNIC = nil
-	p.Precision = 0
+	p.Precision, p.Looks = 0, false
 	p.Blocks = max(leastBlocks, int(span/blockTime(p)))
 	return p
 }
 
 // blockTime is about what one block of a plan takes.
-func blockTime(p result.Plan) time.Duration {
-	return time.Duration(runsOf(p)) * (p.Warmup.Duration() + p.Duration.Duration() + runOverhead)
+func blockTime(p result.Plan) (block time.Duration) {
+	for _, g := range groupsOf(p) {
+		each := p.Warmup.Duration() + p.Duration.Duration() + runOverhead
+		if takesTurns(p, g) {
+			each = time.Duration(float64(p.Duration)/slotsCount*float64(time.Second)) + slotsOverhead
+			if kind, _ := workload.Find(g.workload.Name); kind.Slot < agent.LeastSlot && p.Duration >= windowsFrom {
+				each += windowsTime / time.Duration(max(p.Blocks, 1))
+			}
+		}
+		block += time.Duration(len(g.places)) * each
+	}
+	return block
 }
 
 // TimeOf is about what a plan takes.

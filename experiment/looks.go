@@ -12,7 +12,7 @@ import (
 // decided, and spends the time on the rest.
 type looking struct {
 	began   time.Time
-	each    time.Duration // that a block with all cells takes
+	in      time.Duration // that the plan's blocks would take with all cells
 	decided map[*result.Cell]bool
 }
 
@@ -37,12 +37,18 @@ func (r *runner) look() {
 		open := false
 		for _, c := range g.Cells {
 			if c != g.Baseline && !r.looks.decided[c] {
-				r.looks.decided[c] = g.Decided(c, r.plan.Margin, rate)
+				r.looks.decided[c] = g.Decided(c, r.plan.Margin, rate) && enoughCPU(c)
 				open = open || !r.looks.decided[c]
 			}
 		}
 		r.looks.decided[g.Baseline] = !open && len(g.Cells) > 1
 	}
+}
+
+// enoughCPU reports whether a cell's CPU cost will be known, if it is counted.
+func enoughCPU(c *result.Cell) bool {
+	counted := weigh.CPUWindow(c)
+	return counted == 0 || counted >= weigh.LeastCPUWindow
 }
 
 // wants reports whether a cell is still to be measured.
@@ -81,8 +87,8 @@ func (r *runner) anyDue(block int) bool {
 	return false
 }
 
-// inTime reports whether a run that looks has time for a block that takes as long as
-// the one before. In all it has as much as the plan's blocks would take with all cells;
+// inTime reports whether a run that looks has time for another block that takes as long
+// as the one before. In all it has as much as the plan's blocks would take with all cells;
 // a run with a most time has that.
 func (r *runner) inTime(blocks int, took time.Duration) bool {
 	if !r.plan.Looks || r.plan.MaxTime > 0 {
@@ -90,7 +96,7 @@ func (r *runner) inTime(blocks int, took time.Duration) bool {
 	}
 	since := time.Since(r.looks.began)
 	if len(r.looks.decided) == 0 {
-		r.looks.each = since / time.Duration(blocks)
+		r.looks.in = since + time.Duration(r.plan.Blocks-blocks)*took
 	}
-	return since+took <= time.Duration(r.plan.Blocks)*r.looks.each+took/2
+	return since+took/2 <= r.looks.in
 }

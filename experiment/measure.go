@@ -52,7 +52,7 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	if !served {
 		return result.Sample{}, noEnds(path, p.cluster)
 	}
-	stop := r.count(ctx, p.cluster, ends, alone)
+	stop := r.count(ctx, p.cluster, ends)
 	sample, err := r.between(ctx, p.cluster, ends, network.Port, name, run)
 	stop(&sample)
 	if count, ok := r.fragments(p, path, name, run); ok && err == nil {

@@ -88,7 +88,7 @@ func (r *runner) operate(ctx context.Context, p place, path string, kind workloa
 		return result.Sample{}, errors.New("make containers: this site cannot make any")
 	}
 	run.Share = p.network.Runtime.Name != ""
-	stop := r.count(ctx, p.cluster, r.ends[p.cluster][path], alone) // no ends where it takes no path
+	stop := r.count(ctx, p.cluster, r.ends[p.cluster][path]) // no ends where it takes no path
 	tally, err := agent.Metered(run, func(run workload.Run) (workload.Tally, error) {
 		return kind.Cycle(ctx, run, attacher{site, p.cluster, path})
 	})

@@ -20,9 +20,11 @@ const (
 	quickBlocks   = 10
 	quickWarmup   = 0.030 // s
 	quickDuration = 0.060 // s
-	// quickBudget is what the windows of a plan may take together, in seconds,
-	// where the plan sets no duration.
-	quickBudget = 55
+	quickSlots    = 0.040 // s, of a block's slots together
+	// quickBudget is what the runs of a plan may take together, in seconds, where the
+	// plan sets no duration. Slots need less.
+	quickBudget      = 55
+	quickSlotsBudget = 45
 	// longestWindow is the length beyond which a window becomes no more precise.
 	longestWindow = 2.0
 	// longestOnLink is the same for a window that a slow link asks for.
@@ -59,7 +61,8 @@ func Quick() result.Plan {
 		CC:        "cubic",
 		Blocks:    quickBlocks,
 		Margin:    stats.DeclaredMargin,
-		Design:    result.DesignWindows,
+		Design:    result.DesignSlots,
+		Looks:     true,
 	}
 }
 
@@ -168,13 +171,28 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 // window divides the budget between the runs: few cells get long windows. On a slow
 // link a window is as long as its frames need.
 func window(p result.Plan) result.Seconds {
-	each := quickBudget/float64(max(1, runsOf(p)*p.Blocks))/1.25 - 0.010 // a quarter is warm-up; set-up and drain
-	each = math.Max(quickDuration, math.Min(longestWindow, each))
+	runs := float64(max(1, runsOf(p)*p.Blocks))
+	each, least := quickBudget/runs/1.25-runOverhead.Seconds(), quickDuration // a quarter is warm-up
+	if p.Design == result.DesignSlots {
+		each, least = slotsFor(p, windowsFrom), quickSlots
+		if each < windowsFrom {
+			each = math.Min(slotsFor(p, 0), windowsFrom-0.001)
+		}
+	}
+	each = math.Max(least, math.Min(longestWindow, each))
 	if link := slowestLink(p); link > 0 {
 		frame := float64((p.MTU + wire.Ethernet) * 8)
 		each = math.Max(each, math.Min(longestOnLink, framesPerWindow*frame/float64(link)))
 	}
 	return result.Seconds(math.Round(each*1e3) / 1e3)
+}
+
+// slotsFor is how long the slots of a run in a block may be together, in seconds, where
+// what a run needs besides is that of a plan with such a duration.
+func slotsFor(p result.Plan, like result.Seconds) float64 {
+	p.Duration = like
+	runs := float64(max(1, runsOf(p)*p.Blocks))
+	return (quickSlotsBudget-TimeOf(p).Seconds())/runs*slotsCount + float64(like)
 }
 
 // slowestLink is 0 where nothing of the plan has a link.

@@ -84,22 +84,28 @@ func TestLinkImpliesFrames(t *testing.T) {
 }
 
 func TestWindowLengths(t *testing.T) {
-	few := Complete(result.Plan{
-		Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},
-		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, NIC: []string{"full"},
-	})
-	all := Complete(Quick())
-	one := few
-	one.Blocks, one.Duration, one.Warmup = 6, 0, 0
-	one = Complete(one)
-	if !(all.Duration < few.Duration && few.Duration <= one.Duration && one.Duration == longestWindow) {
-		t.Errorf("windows: everything %v s, two networks %v s, and six blocks of them %v s", all.Duration, few.Duration, one.Duration)
-	}
-	if all.Duration < quickDuration || all.Warmup < quickWarmup || few.Warmup < few.Duration/5 {
-		t.Errorf("everything: %v after %v s; few: %v after %v s", all.Duration, all.Warmup, few.Duration, few.Warmup)
-	}
-	if total := blockTime(few).Seconds() * float64(few.Blocks); total > 75 {
-		t.Errorf("two networks take %.0f s", total)
+	for design, least := range map[string]result.Seconds{result.DesignWindows: quickDuration, result.DesignSlots: quickSlots} {
+		few := Complete(result.Plan{
+			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},
+			Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, NIC: []string{"full"}, Design: design,
+		})
+		all := Quick()
+		all.Design = design
+		all = Complete(all)
+		one := few
+		one.Blocks, one.Duration, one.Warmup = 5, 0, 0
+		one = Complete(one)
+		if !(all.Duration < few.Duration && few.Duration <= one.Duration && one.Duration == longestWindow) {
+			t.Errorf("%s: everything %v s, two networks %v s, and five blocks of them %v s", design, all.Duration, few.Duration, one.Duration)
+		}
+		if all.Duration < least || all.Warmup < quickWarmup || few.Warmup < few.Duration/5 {
+			t.Errorf("%s: everything: %v after %v s; few: %v after %v s", design, all.Duration, all.Warmup, few.Duration, few.Warmup)
+		}
+		for name, p := range map[string]result.Plan{"everything": all, "two networks": few} {
+			if total := TimeOf(p).Seconds(); total > 75 {
+				t.Errorf("%s: %s: %.0f s", design, name, total)
+			}
+		}
 	}
 	for _, link := range []result.BitsPerSecond{1e7, 1e8, 1e9} {
 		for name, p := range map[string]result.Plan{

@@ -21,9 +21,10 @@ import (
 )
 
 const (
-	// leastWarmup is how many cycles of a block at least do not count, since its
-	// connections are new: its slots have half of a window's warm-up.
-	leastWarmup = 2
+	// leastWarmup is how many cycles of a block at least do not count. Where its runs
+	// have no window before them, and so new connections, its slots have half of a
+	// window's warm-up.
+	leastWarmup = 1
 	// leastCycles is how many cycles of a block count at least.
 	leastCycles = 4
 	// slotEnds is the share of a slot at each of its ends where nothing is counted.
@@ -36,8 +37,8 @@ const (
 // How long before the first slot a block's runs are started: for all of them, and
 // for each.
 const (
-	slotLead     = 40 * time.Millisecond
-	slotLeadEach = 8 * time.Millisecond
+	slotLead     = 30 * time.Millisecond
+	slotLeadEach = 6 * time.Millisecond
 )
 
 // takesTurns reports whether the runs of a group alternate in slots. Tools of others
@@ -104,7 +105,7 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 		if a.ends, served = r.ends[v.place.cluster][g.path]; !served {
 			a.err = noEnds(g.path, v.place.cluster)
 		} else if _, a.err = r.pairOf(ctx, v.place.cluster, a.ends); a.err == nil { // now, not in its slots
-			a.count = r.count(ctx, v.place.cluster, a.ends, inTurns)
+			a.count = r.countPlaces(ctx, v.place.cluster, a.ends)
 		}
 		arms = append(arms, a)
 	}
@@ -129,17 +130,24 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 		if a.count != nil {
 			a.count(&a.sample)
 		}
-		if a.err == nil && a.sample.Slots == nil {
-			a.err = errors.New("the ends gave no slots")
-		}
 		if a.err == nil {
-			a.sample.Slots.Length = result.Seconds(slot.Seconds())
-			for cycle := range a.run.Slots.Cycles {
-				a.sample.Slots.Places = append(a.sample.Slots.Places, a.run.Slots.Place(a.run.Slots.Warmup+cycle))
-			}
+			a.err = a.describe()
 		}
 	}
 	return arms, nil
+}
+
+// describe writes into an arm's sample how its slots were.
+func (a *arm) describe() error {
+	taken, table := a.sample.Slots, a.run.Slots
+	if taken == nil {
+		return errors.New("the ends gave no slots")
+	}
+	taken.Length, taken.Window = result.Seconds(table.Length.Seconds()), result.Seconds(table.Window.Seconds())
+	for cycle := range table.Cycles {
+		taken.Places = append(taken.Places, table.Place(table.Warmup+cycle))
+	}
+	return nil
 }
 
 // timetable gives each arm its slots.
@@ -150,11 +158,16 @@ func (r *runner) timetable(arms []*arm, slot time.Duration, block int) error {
 	}
 	lead := slotLead + time.Duration(len(arms))*slotLeadEach
 	ends := time.Duration(float64(slot) * slotEnds)
+	kind, _ := workload.Find(r.groups[arms[0].group].workload.Name)
 	common := traffic.Slots{
-		Begin: time.Duration(clock.Nano()) + lead, Length: slot, Settle: max(ends, leastSettle), Guard: ends,
+		Begin: time.Duration(clock.Nano()) + lead, Length: slot, Settle: max(ends, leastSettle, kind.Settle), Guard: ends,
 		Runs: len(arms), Seed: mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block))).Uint64(),
 	}
-	common.Warmup = max(leastWarmup, slotsIn(r.plan.Warmup.Duration()/2, slot))
+	common.Window = r.windowOf(arms, common)
+	common.Warmup = leastWarmup
+	if common.Window == 0 {
+		common.Warmup = max(leastWarmup, slotsIn(r.plan.Warmup.Duration()/2, slot))
+	}
 	common.Cycles = max(leastCycles, slotsIn(r.plan.Duration.Duration(), slot-common.Settle-common.Guard))
 	for n, a := range arms {
 		own := common

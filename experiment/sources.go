@@ -34,18 +34,24 @@ func (r *runner) unreadable(ctx context.Context, err error) {
 	}
 }
 
-// company is whether a run has the machine to itself.
-type company bool
+// count begins to count on the machine and, where there are any, at the ends of a path
+// and their hosts; stop adds what was counted to a sample. Nothing is read in between.
+func (r *runner) count(ctx context.Context, cluster string, ends network.Ends) (stop func(*result.Sample)) {
+	stopPlaces := r.countPlaces(ctx, cluster, ends)
+	if r.sources.site == nil {
+		return stopPlaces
+	}
+	before := r.sources.machine.Read()
+	return func(s *result.Sample) {
+		machine, unread := r.sources.machine.Read().Since(before)
+		stopPlaces(s)
+		s.Readings = append(machine, s.Readings...)
+		r.res.Unread = probe.Unread(r.res.Unread, unread)
+	}
+}
 
-const (
-	alone   company = true
-	inTurns company = false // what the machine counts is of others as well
-)
-
-// count begins to count on the machine, if the run is alone on it, and, where there
-// are any, at the ends of a path and their hosts; stop adds what was counted to a
-// sample. Nothing is read in between.
-func (r *runner) count(ctx context.Context, cluster string, ends network.Ends, with company) (stop func(*result.Sample)) {
+// countPlaces is count without the machine, which counts for all that run at the time.
+func (r *runner) countPlaces(ctx context.Context, cluster string, ends network.Ends) (stop func(*result.Sample)) {
 	if r.sources.site == nil {
 		return func(*result.Sample) {}
 	}
@@ -57,19 +63,14 @@ func (r *runner) count(ctx context.Context, cluster string, ends network.Ends, w
 			stopPlaces = stop
 		}
 	}
-	before := r.sources.machine.Read()
 	return func(s *result.Sample) {
-		machine, unread := r.sources.machine.Read().Since(before)
-		if with != alone {
-			machine = nil
-		}
 		counted, err := stopPlaces()
 		r.unreadable(ctx, err)
-		r.res.Unread = probe.Unread(r.res.Unread, unread, counted.Unread)
+		r.res.Unread = probe.Unread(r.res.Unread, counted.Unread)
 		for n := range counted.Readings {
 			counted.Readings[n].At = strings.TrimPrefix(counted.Readings[n].At, cluster+".")
 		}
-		s.Readings = append(append(machine, counted.Readings...), placed(s.Readings, ends)...)
+		s.Readings = append(counted.Readings, placed(s.Readings, ends)...)
 	}
 }
 

@@ -33,24 +33,32 @@ const (
 	maxCPUs = 8192 // the most that a Linux kernel is built for (NR_CPUS)
 )
 
+// CPUSource is where CPU times are read.
+const CPUSource = "/proc/stat"
+
 // cpuTimes counts how each CPU spent its time.
 func cpuTimes() Probe {
 	return Probe{
-		Name: "cpu", Doc: "busy, softirq, stolen and idle time of each CPU", Scope: Machine, Source: "/proc/stat",
+		Name: "cpu", Doc: "busy, softirq, stolen and idle time of each CPU", Scope: Machine, Source: CPUSource,
 		count: parsed("proc/stat", func(data []byte) (map[string]float64, error) {
 			cpu, err := parseCPU(data)
 			if err != nil {
 				return nil, err
 			}
-			times := map[string]float64{}
-			for n, each := range cpu.Each {
-				name := fmt.Sprintf("cpu%d", n)
-				times[name+".busy"], times[name+".softirq"] = float64(each.Busy), float64(each.Softirq)
-				times[name+".steal"], times[name+".idle"] = float64(each.Steal), float64(each.Idle)
-			}
-			return times, nil
+			return CPUCounts(cpu.Each), nil
 		}),
 	}
+}
+
+// CPUCounts names the times of each CPU as the results do.
+func CPUCounts(all []CPUTimes) map[string]float64 {
+	times := map[string]float64{}
+	for n, each := range all {
+		name := fmt.Sprintf("cpu%d", n)
+		times[name+".busy"], times[name+".softirq"] = float64(each.Busy), float64(each.Softirq)
+		times[name+".steal"], times[name+".idle"] = float64(each.Steal), float64(each.Idle)
+	}
+	return times
 }
 
 // The columns of a cpu line, proc_stat(5). The two that follow, guest and
@@ -165,6 +173,27 @@ func (c *CPU) UsedSince(earlier *CPU, elapsed result.Seconds) (busy, steal resul
 		}
 	}
 	return result.Seconds(online)*elapsed - spent.Idle - spent.Steal, spent.Steal
+}
+
+// AddSince adds to sums what each CPU spent since an earlier read. It allocates nothing
+// where sums has room for all CPUs.
+func (c *CPU) AddSince(earlier *CPU, sums []CPUTimes) []CPUTimes {
+	for len(sums) < len(c.Each) {
+		sums = append(sums, CPUTimes{})
+	}
+	for n := range min(len(c.Each), len(earlier.Each)) {
+		if c.Each[n].Total > 0 && earlier.Each[n].Total > 0 {
+			sums[n] = sums[n].plus(c.Each[n].since(earlier.Each[n]))
+		}
+	}
+	return sums
+}
+
+func (t CPUTimes) plus(o CPUTimes) CPUTimes {
+	return CPUTimes{
+		Busy: t.Busy + o.Busy, Softirq: t.Softirq + o.Softirq, Steal: t.Steal + o.Steal,
+		Idle: t.Idle + o.Idle, Total: t.Total + o.Total,
+	}
 }
 
 func (t CPUTimes) since(earlier CPUTimes) CPUTimes {

@@ -170,11 +170,12 @@ func (w words) setUp(plan result.Plan) string {
 			parts = append(parts, flag+" "+value)
 		}
 	}
-	if plan.Duration > 0 {
-		say("window", scaleFor("s", float64(plan.Duration)).withUnit(float64(plan.Duration)))
-	}
-	if plan.Design == result.DesignSlots {
-		add("design", plan.Design)
+	switch length := scaleFor("s", float64(plan.Duration)).withUnit(float64(plan.Duration)); {
+	case plan.Duration == 0:
+	case plan.Design == result.DesignSlots:
+		say("in_slots", length)
+	default:
+		say("window", length)
 	}
 	add("nic", strings.Join(plan.NIC, w.say("and")))
 	if len(plan.EncapNIC) > 0 {

@@ -64,7 +64,7 @@ func Axes() []Axis {
 		{Name: "pipelining", Of: OfWorkload},
 		{Name: "test", Of: OfWorkload},
 
-		{Name: "design", Of: OfLab, Absent: DesignWindows},
+		{Name: "design", Of: OfWorkload, Absent: DesignWindows},
 		{Name: "warmup", Unit: "s", Of: OfTime},
 		{Name: "duration", Unit: "s", Of: OfTime},
 	}

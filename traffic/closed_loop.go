@@ -100,7 +100,7 @@ func call(r *run, c RequestResponse, loops []loop) (Transactions, error) {
 		case part.rtt != nil:
 			t.RTT.Merge(part.rtt)
 		}
-		t.Slots = addSlots(t.Slots, meters[i])
+		t.Taken.add(meters[i])
 	}
 	return t, nil
 }

@@ -14,7 +14,8 @@ type guard struct {
 }
 
 // startGuard shuts the sockets down when the run is stopped, when limit has
-// passed on its clock, or when the meters have counted nothing for grace.
+// passed on its clock, or when the meters have counted nothing for grace, beyond
+// their rest.
 // Without meters silence is no reason.
 func startGuard(r *run, fds []int, limit time.Duration, meters ...*meter) *guard {
 	g := &guard{done: make(chan struct{}), gone: make(chan struct{})}
@@ -35,7 +36,10 @@ func (g *guard) watch(r *run, limit time.Duration, meters []*meter) bool {
 	look := time.NewTicker(grace / 8)
 	defer look.Stop()
 	var passed int64
-	moved := r.now()
+	moved, patience := r.now(), time.Duration(grace)
+	for _, m := range meters {
+		patience = grace + m.table.Slots.rest()
+	}
 	for {
 		select {
 		case <-g.done:
@@ -52,7 +56,7 @@ func (g *guard) watch(r *run, limit time.Duration, meters []*meter) bool {
 		if sum != passed || len(meters) == 0 {
 			passed, moved = sum, now
 		}
-		if g.late = now-moved > grace || now > limit; g.late || r.stopped.Load() {
+		if g.late = now-moved > patience || now > limit; g.late || r.stopped.Load() {
 			return true
 		}
 	}

@@ -72,7 +72,7 @@ type HTTPCalls struct {
 	Failures   map[string]int64 // requests and connections that failed, by cause
 	Congestion string           // the congestion control read back
 	Series     []Point
-	Slots      []Slot // of a run that takes turns
+	Taken
 }
 
 // Rate is the responses per second.

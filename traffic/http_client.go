@@ -49,7 +49,8 @@ func CallHTTP(ctx context.Context, to netip.AddrPort, c HTTP) (_ HTTPCalls, err 
 	calls := h.calls
 	calls.Count, calls.Elapsed, calls.Series = h.meter.counted, h.meter.elapsed(), points
 	if h.all != nil {
-		calls.Latency, calls.Slots = h.all, addSlots(nil, h.meter)
+		calls.Latency = h.all
+		calls.Taken.add(h.meter)
 	}
 	calls.Failures, calls.NotOK = h.failures.named(), h.notOK()
 	return calls, nil

@@ -65,7 +65,7 @@ type Transactions struct {
 	Failures   map[string]int64 // connections of tcp_crr that failed, by cause
 	Congestion string           // of TCP, the congestion control read back
 	Series     []Point
-	Slots      []Slot // of a run that takes turns
+	Taken
 }
 
 // Rate is the transactions per second.

@@ -63,8 +63,9 @@ func (c *Client) Close() error {
 // Latency is that of all slots that count.
 func (c *Client) Latency() *Histogram { return c.all }
 
-// AddTo adds the client's slots to those of others, and gives how much it counted in
-// which time.
-func (c *Client) AddTo(slots []Slot) (sum []Slot, count int64, elapsed time.Duration) {
-	return addSlots(slots, c.meter), c.meter.counted, c.meter.elapsed()
+// AddTo adds the client's turns to those of others, and gives how much it counted in
+// its slots, in which time.
+func (c *Client) AddTo(others *Taken) (count int64, elapsed time.Duration) {
+	others.add(c.meter)
+	return c.meter.counted, c.meter.elapsed()
 }

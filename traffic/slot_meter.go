@@ -7,6 +7,7 @@ import "time"
 type slotMeter struct {
 	*turns
 	kept    []Slot
+	window  Slot          // before them
 	elapsed time.Duration // of those
 	first   Slot          // of the slot under way, the part up to its middle
 	inTime  bool          // the slot under way
@@ -28,10 +29,16 @@ func (m *meter) countSlots(t *turns, owns bool, recorded, all *Histogram) {
 	}
 }
 
-// opening calls the window's owner where the slot counts, and gives the time when that
-// has returned: what it takes is no part of the slot.
+// edged reports whether the turn's edges are those of a window: of the one before the
+// slots or, where there is none, of each slot that counts.
+func (s *slotMeter) edged() bool {
+	return s.owns && s.inTime && (s.turn == window || s.Window == 0 && s.turn >= s.Warmup)
+}
+
+// opening calls the window's owner, and gives the time when that has returned: what it
+// takes is no part of the turn.
 func (s *slotMeter) opening(m *meter, at time.Duration) time.Duration {
-	if !s.owns || s.next <= s.Warmup {
+	if !s.edged() {
 		return at
 	}
 	m.table.Edge(Opening)
@@ -43,20 +50,26 @@ func (s *slotMeter) opening(m *meter, at time.Duration) time.Duration {
 func (s *slotMeter) step(m *meter, e event) (inside bool) {
 	s.keep()
 	for m.phase == open && e.at >= s.closes+s.Guard || m.phase == paused && e.at >= s.closes {
+		if m.phase == open && e.at < s.closes+s.late() && m.sum-e.n > m.base && s.edged() { // late, but no other has had its turn
+			m.table.Edge(Closing)
+		}
 		s.close(m, s.closes, m.sum-e.n)
 		s.keep()
 	}
 	switch {
 	case m.phase == paused && e.at >= s.opens:
-		s.first, s.inTime = Slot{}, e.at <= s.opens+s.Length/8
+		s.first, s.inTime = Slot{}, e.at <= s.opens+s.late()
 		m.phase, m.from, m.base, m.closes = open, s.opening(m, e.at), m.sum, s.middle()
 	case m.phase == open:
 		if s.first.Elapsed == 0 && e.at >= s.middle() {
 			s.first = Slot{Count: m.sum - m.base, Elapsed: e.at - m.from}
 			m.closes = s.closes
 		}
-		if e.at >= s.closes && s.close(m, e.at, m.sum) && s.owns {
-			m.table.Edge(Closing)
+		if e.at >= s.closes {
+			if m.sum > m.base && s.edged() {
+				m.table.Edge(Closing)
+			}
+			s.close(m, e.at, m.sum)
 		}
 		return true
 	}
@@ -70,7 +83,7 @@ func (m *meter) atRest(now time.Duration) bool {
 
 // endSlots closes the last slot where it is over, or nearly: its sender has ended.
 func (m *meter) endSlots(now time.Duration) bool {
-	if m.slots == nil || m.slots.next < m.slots.Warmup+m.slots.Cycles || now < m.slots.closes-m.slots.Guard {
+	if m.slots == nil || !m.slots.last() || now < m.slots.closes-m.slots.Guard {
 		return false
 	}
 	m.step(event{at: max(now, m.slots.closes)})
@@ -102,45 +115,68 @@ func (s *slotMeter) keep() {
 	s.recorded.Reset()
 }
 
-// addSlots adds what a meter counted in each slot to what others did. A slot that one
-// of them lost is lost.
-func addSlots(sum []Slot, m *meter) []Slot {
-	if m.slots == nil {
-		return nil
-	}
-	if sum == nil {
-		return m.slots.kept
-	}
-	for i, s := range m.slots.kept {
-		if sum[i].Elapsed == 0 || s.Elapsed == 0 {
-			sum[i] = Slot{}
-			continue
+// Taken is what a run that takes turns counted in those it has taken.
+type Taken struct {
+	Slots  []Slot // one for each cycle that counts; nil: it takes no turns
+	Window Slot   // zero: it had none, or it was late
+}
+
+// add adds what a meter counted to what others did.
+func (t *Taken) add(m *meter) {
+	switch {
+	case m.slots == nil:
+	case t.Slots == nil:
+		*t = Taken{m.slots.kept, m.slots.window}
+	default:
+		t.Window.add(m.slots.window)
+		for i, s := range m.slots.kept {
+			t.Slots[i].add(s)
 		}
-		sum[i].Median = (sum[i].Median*time.Duration(sum[i].Count) + s.Median*time.Duration(s.Count)) / time.Duration(max(sum[i].Count+s.Count, 1))
-		sum[i].Count += s.Count
-		sum[i].Elapsed = max(sum[i].Elapsed, s.Elapsed)
-		sum[i].FirstCount += s.FirstCount
-		sum[i].FirstElapsed = max(sum[i].FirstElapsed, s.FirstElapsed)
 	}
-	return sum
+}
+
+// add adds what another flow counted in the slot. What one of them lost is lost.
+func (s *Slot) add(o Slot) {
+	if s.Elapsed == 0 || o.Elapsed == 0 {
+		*s = Slot{}
+		return
+	}
+	*s = Slot{
+		Count: s.Count + o.Count, Elapsed: max(s.Elapsed, o.Elapsed),
+		Median:     (s.Median*time.Duration(s.Count) + o.Median*time.Duration(o.Count)) / time.Duration(max(s.Count+o.Count, 1)),
+		FirstCount: s.FirstCount + o.FirstCount, FirstElapsed: max(s.FirstElapsed, o.FirstElapsed),
+	}
+}
+
+// late is from when on a turn began late.
+func (s *slotMeter) late() time.Duration {
+	if s.turn == window {
+		return s.Window / 8
+	}
+	return s.Length / 8
 }
 
 // middle is when half of what counts of the slot is over.
 func (s *slotMeter) middle() time.Duration { return s.opens + (s.closes-s.opens)/2 }
 
-// close ends the slot with what was passed until then, and goes to the next. It
-// reports whether the slot counts.
-func (s *slotMeter) close(m *meter, at time.Duration, sum int64) bool {
+// close ends the slot, or the window, with what was passed until then, and goes to the
+// next turn.
+func (s *slotMeter) close(m *meter, at time.Duration, sum int64) {
 	s.ended, s.counts = true, nil
-	if n := s.next - 1 - s.Warmup; n >= 0 && m.phase == open && s.inTime && sum > m.base {
-		s.counts = &s.kept[n]
-		*s.counts = Slot{Count: sum - m.base, Elapsed: at - m.from, FirstCount: s.first.Count, FirstElapsed: s.first.Elapsed}
-		m.counted += s.counts.Count
-		s.elapsed += s.counts.Elapsed
+	if m.phase == open && s.inTime && sum > m.base {
+		counted := Slot{Count: sum - m.base, Elapsed: at - m.from, FirstCount: s.first.Count, FirstElapsed: s.first.Elapsed}
+		switch {
+		case s.turn == window:
+			s.window = counted
+		case s.turn >= s.Warmup:
+			s.counts = &s.kept[s.turn-s.Warmup]
+			*s.counts = counted
+			m.counted += counted.Count
+			s.elapsed += counted.Elapsed
+		}
 	}
 	m.phase = paused
 	if !s.advance() {
 		m.phase = closed
 	}
-	return s.counts != nil
 }

@@ -16,7 +16,8 @@ import (
 // same timetable and have the same clock, that of one machine. So what is compared
 // is measured within the same tenth of a second, on connections that stay open.
 type Slots struct {
-	Begin  time.Duration // of the first cycle, by CLOCK_MONOTONIC
+	Begin  time.Duration // of the windows, or else of the first cycle, by CLOCK_MONOTONIC
+	Window time.Duration // that each run has once before the cycles, where CPU time is counted; 0: it has none
 	Length time.Duration // of a slot
 	Settle time.Duration // at the beginning of a slot, where nothing is counted
 	Guard  time.Duration // at its end, where nothing is sent or counted
@@ -54,6 +55,8 @@ func (s *Slots) check() error {
 		return fmt.Errorf("run %d of %d takes turns: want 0 to %d", s.Run, s.Runs, s.Runs-1)
 	case s.Length < leastSlot || s.Settle < 0 || s.Settle > s.Length/2 || s.Guard < 0 || s.Guard > s.Length/4:
 		return fmt.Errorf("slots of %v, of which %v and %v do not count: want %v or more, up to a half and a fourth", s.Length, s.Settle, s.Guard, leastSlot)
+	case s.Window < 0 || s.Window > 0 && s.Window < s.Length:
+		return fmt.Errorf("windows of %v: want the length of a slot, %v, or more", s.Window, s.Length)
 	case s.Warmup < 0 || s.Cycles < 1 || s.Warmup+s.Cycles > mostSlots/s.Runs:
 		return fmt.Errorf("%d and %d cycles: want up to %d", s.Warmup, s.Cycles, mostSlots/s.Runs)
 	}
@@ -63,8 +66,33 @@ func (s *Slots) check() error {
 // cycle is how long each of the runs takes its turn once.
 func (s *Slots) cycle() time.Duration { return time.Duration(s.Runs) * s.Length }
 
-// Span is how long all cycles take.
-func (s *Slots) Span() time.Duration { return time.Duration(s.Warmup+s.Cycles) * s.cycle() }
+// windows is how long the windows of all runs take.
+func (s *Slots) windows() time.Duration { return time.Duration(s.Runs) * s.Window }
+
+// Span is how long all windows and cycles take.
+func (s *Slots) Span() time.Duration {
+	return s.windows() + time.Duration(s.Warmup+s.Cycles)*s.cycle()
+}
+
+// rest is the longest that a run may be silent between two of its turns.
+func (s *Slots) rest() time.Duration {
+	if s == nil {
+		return 0
+	}
+	return s.windows() + 2*s.cycle()
+}
+
+// window is the cycle of the windows.
+const window = -1
+
+// settles is how long the beginning of a run's turn does not count: of its window as
+// much of it as of a slot.
+func (s *Slots) settles(cycle int) time.Duration {
+	if cycle == window {
+		return time.Duration(float64(s.Settle) / float64(s.Length) * float64(s.Window))
+	}
+	return s.Settle
+}
 
 // Place is which slot of a cycle is the run's, from 0; the first cycle is 0, and
 // counts after Warmup others.
@@ -77,13 +105,13 @@ func (s *Slots) Place(cycle int) int {
 type turns struct {
 	*Slots
 	now   func() time.Duration
-	begin time.Duration // of the first cycle
-	next  int           // cycle after the one whose slot was taken last
+	begin time.Duration // of all
+	turn  int           // the cycle of the turn that was taken last
 
 	early  time.Duration // before closes nothing more is sent, so that all has arrived by the slot's end
 	closed func()        // called when the run stops sending in a slot; may be nil
 
-	from          time.Duration // of that slot
+	from          time.Duration // of that turn
 	opens, closes time.Duration // of what counts of it
 }
 
@@ -96,12 +124,22 @@ func takeTurns(r *run, s *Slots) (*turns, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &turns{Slots: s, now: r.now, begin: begun}
+	t := s.turns(begun)
+	t.now = r.now
 	if t.begin+s.Span() < r.now() {
 		return nil, errors.New("its slots are over: do both ends have the same clock?")
 	}
 	t.advance()
 	return t, nil
+}
+
+// turns are those of a run whose timetable begins then, before the first of them.
+func (s *Slots) turns(begin time.Duration) *turns {
+	first := 0
+	if s.Window > 0 {
+		first = window
+	}
+	return &turns{Slots: s, begin: begin, turn: first - 1}
 }
 
 // at converts a time by CLOCK_MONOTONIC to the run's clock. It reads both until
@@ -119,16 +157,23 @@ func (r *run) at(monotonic time.Duration) (time.Duration, error) {
 	}
 }
 
-// advance goes to the next slot; false: there is none.
+// advance goes to the next turn; false: there is none.
 func (t *turns) advance() bool {
-	if t.next == t.Warmup+t.Cycles {
+	if t.last() {
 		return false
 	}
-	t.from = t.begin + time.Duration(t.next)*t.cycle() + time.Duration(t.Place(t.next))*t.Length
-	t.opens, t.closes = t.from+t.Settle, t.from+t.Length-t.Guard
-	t.next++
+	t.turn++
+	begin, length := t.begin, t.Window
+	if t.turn != window {
+		begin, length = t.begin+t.windows()+time.Duration(t.turn)*t.cycle(), t.Length
+	}
+	t.from = begin + time.Duration(t.Place(t.turn))*length
+	t.opens, t.closes = t.from+t.settles(t.turn), t.from+length-t.Guard
 	return true
 }
+
+// last reports whether no turn follows.
+func (t *turns) last() bool { return t.turn == t.Warmup+t.Cycles-1 }
 
 // await waits until the run may send; false: its slots are over. Without a
 // timetable it always may.

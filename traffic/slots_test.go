@@ -31,12 +31,58 @@ func TestSlotsOfACycleDoNotOverlap(t *testing.T) {
 	}
 }
 
+func TestTurnsOfATimetableDoNotOverlap(t *testing.T) {
+	var all [][2]time.Duration
+	s := *table()
+	s.Window = 35 * time.Millisecond
+	for s.Run = range s.Runs {
+		own := s.turns(time.Second)
+		for own.advance() {
+			all = append(all, [2]time.Duration{own.from, own.closes})
+		}
+	}
+	slices.SortFunc(all, func(a, b [2]time.Duration) int { return int(a[0] - b[0]) })
+	labtest.Equal(t, "turns", len(all), s.Runs*(1+s.Warmup+s.Cycles))
+	at := time.Second
+	for _, turn := range all {
+		labtest.AtLeast(t, "beginning of a turn", turn[0], at)
+		at = turn[1]
+	}
+	labtest.Equal(t, "end of the last", at+s.Guard, time.Second+s.Span())
+}
+
+// What a run does in its window is no part of its slots.
+func TestMeterCountsTheWindowApart(t *testing.T) {
+	const ms = time.Millisecond
+	s := &Slots{Window: 50 * ms, Length: 10 * ms, Settle: ms, Guard: ms, Runs: 1, Cycles: 2}
+	var edges []Edge
+	m := newMeter(newTimetable(Window{Slots: s, Edge: func(e Edge) { edges = append(edges, e) }}, 1))
+	own := s.turns(0)
+	now := time.Duration(0)
+	own.now = func() time.Duration { return now }
+	own.advance()
+	recorded, all := NewHistogram(), NewHistogram()
+	m.countSlots(own, true, recorded, all)
+	for ; m.phase != closed; now += ms / 2 {
+		if m.step(event{at: now, n: 1}) {
+			recorded.Record(ms)
+		}
+	}
+	m.keepSlot()
+	labtest.Equal(t, "window", m.slots.window, Slot{Count: 88, Elapsed: 44 * ms, FirstCount: 44, FirstElapsed: 22 * ms})
+	labtest.Equal(t, "count of two slots", m.counted, 32)
+	labtest.Equal(t, "recorded", all.Count(), 32)
+	if !slices.Equal(edges, []Edge{Opening, Closing}) {
+		t.Errorf("edges %v", edges)
+	}
+}
+
 // slotted is a meter of run 0 of a table, whose first slot begins at 0 on its clock.
 func slotted(t *testing.T) (*meter, func(cycle int) time.Duration) {
 	t.Helper()
 	s := table()
 	m := newMeter(newTimetable(Window{Slots: s}, 1))
-	own := &turns{Slots: s}
+	own := s.turns(0)
 	own.advance()
 	m.countSlots(own, true, nil, nil)
 	return m, func(cycle int) time.Duration {
@@ -84,7 +130,7 @@ func TestSlotsKeepWhatEachRecorded(t *testing.T) {
 	const ms = time.Millisecond
 	s := &Slots{Length: 10 * ms, Settle: ms, Guard: ms, Runs: 1, Cycles: 6}
 	m := newMeter(newTimetable(Window{Slots: s}, 1))
-	own := &turns{Slots: s}
+	own := s.turns(0)
 	own.advance()
 	recorded, all := NewHistogram(), NewHistogram()
 	m.countSlots(own, true, recorded, all)
@@ -113,7 +159,7 @@ func soon(t *testing.T, runs, cycles int) Slots {
 		t.Fatal(err)
 	}
 	return Slots{
-		Begin: time.Duration(now.Nano()) + 50*time.Millisecond, Length: 10 * time.Millisecond, Settle: time.Millisecond, Guard: time.Millisecond,
+		Begin: time.Duration(now.Nano()) + 50*time.Millisecond, Window: 50 * time.Millisecond, Length: 10 * time.Millisecond, Settle: time.Millisecond, Guard: time.Millisecond,
 		Runs: runs, Warmup: 1, Cycles: cycles, Seed: 1,
 	}
 }
@@ -136,7 +182,7 @@ func TestSlotsEndWithTheirTime(t *testing.T) {
 		}
 		sleep(100 * time.Microsecond)
 	}
-	labtest.Equal(t, "slots that ended", ends, s.Warmup+s.Cycles)
+	labtest.Equal(t, "turns that ended", ends, 1+s.Warmup+s.Cycles)
 	labtest.AtLeast(t, "time of the end", r.now(), own.closes)
 }
 
@@ -157,12 +203,14 @@ func TestLabClientInSlots(t *testing.T) {
 	if err := client.Close(); err != nil {
 		t.Fatal(err)
 	}
-	slots, count, elapsed := client.AddTo(nil)
-	labtest.Equal(t, "slots", len(slots), s.Cycles)
+	var taken Taken
+	count, elapsed := client.AddTo(&taken)
+	labtest.Equal(t, "slots", len(taken.Slots), s.Cycles)
 	labtest.NotEqual(t, "count", count, 0)
 	labtest.Equal(t, "latencies", client.Latency().Count(), count)
 	labtest.AtMost(t, "time of the slots", elapsed, time.Duration(s.Cycles)*s.Length)
-	labtest.NotEqual(t, "edges", edges, 0)
+	labtest.NotEqual(t, "count of the window", taken.Window.Count, 0)
+	labtest.Equal(t, "edges", edges, 2)
 }
 
 // A run whose slots are all of the time, so that none is missed for others.
@@ -177,18 +225,17 @@ func TestLabRunsInSlots(t *testing.T) {
 			}
 		}}
 	}
-	check := func(name string, s Slots, slots []Slot, counted int64) {
+	check := func(name string, s Slots, taken Taken, counted int64) {
 		t.Helper()
 		var sum int64
-		for _, slot := range slots {
+		for _, slot := range taken.Slots {
 			sum += slot.Count
 		}
-		labtest.Equal(t, name+": slots", len(slots), s.Cycles)
+		labtest.Equal(t, name+": slots", len(taken.Slots), s.Cycles)
+		labtest.NotEqual(t, name+": count in the window", taken.Window.Count, 0)
 		labtest.Equal(t, name+": count in them", sum, counted)
 		labtest.NotEqual(t, name+": count", counted, 0)
-		if opened == 0 || opened > s.Cycles {
-			t.Errorf("%s: %d slots were opened of %d that count", name, opened, s.Cycles)
-		}
+		labtest.Equal(t, name+": windows that opened", opened, 1)
 	}
 	for _, loop := range []struct {
 		name string
@@ -196,13 +243,13 @@ func TestLabRunsInSlots(t *testing.T) {
 	}{{"tcp_rr", runTCPRR}, {"udp_rr", runUDPRR}, {"tcp_crr", runTCPCRR}} {
 		s := soon(t, 1, 10)
 		_, called := loop.run(t, RequestResponse{Token: testToken, Window: window(&s)})
-		check(loop.name, s, called.Slots, called.Count)
+		check(loop.name, s, called.Taken, called.Count)
 		labtest.Equal(t, loop.name+": round trips", called.RTT.Count(), called.Count)
 	}
 
 	s := soon(t, 1, 10)
 	_, calls := runHTTP(t, HTTP{Window: window(&s), Connections: 3})
-	check("http", s, calls.Slots, calls.Count)
+	check("http", s, calls.Taken, calls.Count)
 	labtest.Equal(t, "http: response times", calls.Latency.Count(), calls.Count)
 
 	s = soon(t, 1, 10)
@@ -211,7 +258,7 @@ func TestLabRunsInSlots(t *testing.T) {
 	got, sent := mustRun(t,
 		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, stream) },
 		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), stream) })
-	check("tcp_stream", s, got.Received.Slots, got.Received.Bytes())
+	check("tcp_stream", s, got.Received.Taken, got.Received.Bytes())
 	labtest.NotEqual(t, "sender", sent.Sent, nil)
 
 	s = soon(t, 1, 10)
@@ -220,7 +267,7 @@ func TestLabRunsInSlots(t *testing.T) {
 	received, flooded := mustRun(t,
 		func(ctx context.Context) (UDPReceived, error) { return ServeUDPPPS(ctx, port, pps) },
 		func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, port.Addr(), pps) })
-	check("udp_pps", s, received.Slots, received.Datagrams)
+	check("udp_pps", s, received.Taken, received.Datagrams)
 	labtest.NotEqual(t, "udp_pps: sent in slots", flooded.Datagrams, 0)
 	labtest.AtMost(t, "udp_pps: time of its slots", received.Elapsed, time.Duration(s.Cycles)*s.Length)
 }

@@ -64,7 +64,7 @@ func answerConnections(a *acceptor, c RequestResponse) (Served, error) {
 		}
 		now := a.run.now()
 		if fd < 0 {
-			if limit != unset && (now > limit || now-lastReceived > drainLimit) {
+			if limit != unset && (now > limit || now-lastReceived > drainLimit+c.Window.Slots.rest()) {
 				return served, fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", served.Transactions)
 			}
 			continue
@@ -113,7 +113,8 @@ func CallTCPCRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (_ Tr
 	if err != nil {
 		return Transactions{}, r.cause(err)
 	}
-	t.Count, t.Elapsed, t.RTT, t.Slots = k.meter.counted, k.meter.elapsed(), k.rtt, addSlots(nil, k.meter)
+	t.Count, t.Elapsed, t.RTT = k.meter.counted, k.meter.elapsed(), k.rtt
+	t.Taken.add(k.meter)
 	if k.all != nil {
 		t.RTT = k.all
 	}

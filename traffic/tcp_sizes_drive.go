@@ -157,7 +157,7 @@ func (w *sizesDriver) awaitOver() error {
 		case now > w.limit:
 			return errors.New("the server did not end the bulk in time; see what it reported")
 		}
-		if err := alive.look(now, w.fds, infos); err != nil {
+		if err := alive.look(now, w.fds, infos, 0); err != nil {
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ func (t *turns) makeRoom(fd int, sent int64) {
 		return // the next write names what is wrong
 	}
 	arrives := time.Duration(float64(left) / float64(sent) * float64(t.closes-t.early-t.from))
-	t.early = min(max(t.early/2+(arrives-t.Guard)/2, 0), (t.closes-t.opens)/2)
+	t.early = min(max(t.early/2+(arrives-t.Guard)/2, 0), (t.Length-t.Settle-t.Guard)/2)
 }
 
 // awaitEnough waits for the receiver's signal after the last slot. The watch reads

@@ -21,7 +21,7 @@ type FlowReceived struct {
 type TCPStreamReceived struct {
 	Flows     []FlowReceived
 	Series    []Point // bytes of all flows
-	Slots     []Slot  // of a run that takes turns, in bytes
+	Taken             // in bytes
 	Undrained int     // flows still not empty 2 s after the window: they may disturb what follows
 }
 
@@ -131,7 +131,7 @@ func (w *streamReceiver) work() (*TCPStreamReceived, error) {
 		return nil, err
 	}
 	for _, f := range w.flows {
-		received.Slots = addSlots(received.Slots, f.meter)
+		received.Taken.add(f.meter)
 		received.Flows = append(received.Flows, FlowReceived{f.meter.counted, f.meter.elapsed()})
 		if f.undrained {
 			received.Undrained++
@@ -296,7 +296,7 @@ func (w *streamReceiver) stalled(now time.Duration) error {
 	switch {
 	case sum != w.carried:
 		w.carried, w.since = sum, now
-	case now-w.since > stallLimit:
+	case now-w.since > stallLimit+w.window.Slots.rest():
 		return fmt.Errorf("nothing arrived for %v, after %d bytes: the sender stopped, or the path drops its packets; see what it reported, the links and the MTU of the path", stallLimit, sum)
 	}
 	return nil

@@ -192,7 +192,7 @@ func (w *streamSender) look(now time.Duration) error {
 	if w.tuner != nil {
 		w.block.Store(int64(w.tuner.step(now, w.total(), w.opened)))
 	}
-	if err := w.alive.look(now, w.fds, w.last); err != nil {
+	if err := w.alive.look(now, w.fds, w.last, w.window.Slots.rest()); err != nil {
 		return err
 	}
 	return w.sample(now)
@@ -285,8 +285,9 @@ type acknowledged struct {
 	at, next time.Duration
 }
 
-// look ends a run whose receiver acknowledges nothing any more.
-func (a *acknowledged) look(now time.Duration, fds []int, infos []unix.TCPInfo) error {
+// look ends a run whose receiver acknowledges nothing any more, though it rests for no
+// longer than that.
+func (a *acknowledged) look(now time.Duration, fds []int, infos []unix.TCPInfo, rest time.Duration) error {
 	if now < a.next {
 		return nil
 	}
@@ -301,7 +302,7 @@ func (a *acknowledged) look(now time.Duration, fds []int, infos []unix.TCPInfo) 
 	switch {
 	case sum != a.bytes:
 		a.bytes, a.at = sum, now
-	case now-a.at > stallLimit:
+	case now-a.at > stallLimit+rest:
 		return fmt.Errorf("the receiver acknowledged nothing for %v, after %d bytes: the path drops packets or a link is down; see the links and the MTU of the path", stallLimit, sum)
 	}
 	return nil

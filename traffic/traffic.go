@@ -55,9 +55,10 @@ type Window struct {
 
 	// Edge is called by the end that owns the window when it opens and, after
 	// that call has returned, when it closes: on a data thread, with several
-	// flows not always the same one. Where slots count it is called for each of
-	// these that does; one without an event after its end never closes. It must be
-	// cheap. It may be nil. A run that fails may never close its window.
+	// flows not always the same one. Where slots count it is called for the window
+	// before them or, without one, for each of them; one without an event after its
+	// end never closes. It must be cheap. It may be nil. A run that fails may never
+	// close its window.
 	Edge func(Edge)
 }
 

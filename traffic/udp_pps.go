@@ -95,14 +95,12 @@ func ServeUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (received UDP
 	}
 	defer devices.close()
 	window := s.Window
-	opened := false
-	window.Edge = func(e Edge) {
-		if e == Closing || !opened { // of slots the first opening: what came between them was received too
+	if window.Slots == nil {
+		window.Edge = func(e Edge) {
 			devices.edge(e)
-			opened = true
-		}
-		if s.Window.Edge != nil {
-			s.Window.Edge(e)
+			if s.Window.Edge != nil {
+				s.Window.Edge(e)
+			}
 		}
 	}
 	if s.Mode == GSO {
@@ -118,8 +116,12 @@ func ServeUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (received UDP
 	for i, fd := range sockets {
 		threads[i] = all.thread(i, fd, newIntake(s.Mode, s.Size, false), nil)
 	}
+	devices.edge(Opening)
 	if received, err = all.serve(threads); err != nil {
 		return received, err
+	}
+	if window.Slots != nil { // what came between them was received too
+		devices.edge(Closing)
 	}
 	received.Packets, err = devices.packets()
 	return received, err

@@ -273,9 +273,7 @@ func (u *udpReceiver) over(now, limit time.Duration) (bool, error) {
 	// backlog wait while another CPU has delivered what was sent later.
 	const settle = 10 * tick
 	quiet := now - u.quietSince
-	if u.table.Slots != nil { // a pause between two slots is no silence
-		quiet -= 2 * u.table.Slots.cycle()
-	}
+	quiet -= u.table.Slots.rest() // a pause between two slots is no silence
 	u.notifySender(now)
 	if u.meter.phase == closed {
 		ended := u.ended == len(u.flow)

@@ -30,7 +30,7 @@ type UDPReceived struct {
 	Threads         int
 	Unauthenticated int64 // datagrams without the token
 	Series          []Point
-	Slots           []Slot // of a run that takes turns, in datagrams
+	Taken
 
 	// Packets is how many the busiest device of the receiver's namespace
 	// received in the window. Of udp_pps only.
@@ -95,7 +95,7 @@ func (u *udpReceiver) addTo(r *UDPReceived) {
 		lost += s.lost()
 	}
 	r.Datagrams += u.meter.counted
-	r.Slots = addSlots(r.Slots, u.meter)
+	r.Taken.add(u.meter)
 	r.Lost += lost
 	// The socket counts messages, of which joined ones hold several datagrams.
 	drops := int64(u.drops[Closing] - u.drops[Opening])

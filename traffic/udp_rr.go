@@ -74,7 +74,7 @@ func (e *echoer) work() error {
 		if e.answered > before {
 			lastReceived = now
 		}
-		if now-lastReceived > drainLimit || now-begun > e.window.limit() {
+		if now-lastReceived > drainLimit+e.window.Slots.rest() || now-begun > e.window.limit() {
 			return fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", e.answered)
 		}
 	}

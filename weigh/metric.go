@@ -9,9 +9,9 @@ import (
 	"tare/workload"
 )
 
-// leastCPUWindow is how much window CPU cost needs, in seconds: the kernel
+// LeastCPUWindow is how much window CPU cost needs, in seconds: the kernel
 // counts CPU time in ticks.
-const leastCPUWindow = 0.5
+const LeastCPUWindow = 0.5
 
 // CPUTick is what CPU time is counted in (USER_HZ, proc_stat(5)), in seconds.
 const CPUTick = 0.010
@@ -79,7 +79,7 @@ func quantitiesOf(cell *result.Cell) []result.Quantity {
 			_, ok := s.Metrics[q.Name]
 			return ok
 		})
-		if has && enough(len(BlocksOf(cell, q.Name)), cell) || q.Name == cpu && windowSeconds(cell) >= leastCPUWindow {
+		if has && enough(len(BlocksOf(cell, q.Name)), cell) || q.Name == cpu && CPUWindow(cell) >= LeastCPUWindow {
 			found = append(found, q)
 		}
 	}
@@ -111,9 +111,9 @@ func CostName(cell *result.Cell) string {
 	return "cpu_per_gbit"
 }
 
-// windowSeconds is how long the windows were in which work was done that CPU
-// can be counted for.
-func windowSeconds(cell *result.Cell) float64 {
+// CPUWindow is how long the windows were in which work was done that CPU time was
+// counted for, in seconds.
+func CPUWindow(cell *result.Cell) float64 {
 	var sum float64
 	for _, s := range cell.Samples {
 		if s.Counters["work"] > 0 {
@@ -148,6 +148,9 @@ func costOf(cell *result.Cell) (stats.Interval, bool) {
 	var busy, work []float64
 	last := -1
 	for _, s := range cell.Samples {
+		if s.Counters["work"] == 0 { // slots without a window
+			continue
+		}
 		if s.Block != last { // both layouts of a block are one
 			busy, work, last = append(busy, 0), append(work, 0), s.Block
 		}
@@ -162,12 +165,14 @@ func costOf(cell *result.Cell) (stats.Interval, bool) {
 // the ticks may be counted the same way in every window of one baseline, so a
 // smaller difference does not count, however often it is seen.
 func coarse(aa stats.Interval, cell *result.Cell) stats.Interval {
-	var busy float64
+	var busy, windows float64
 	for _, s := range cell.Samples {
-		busy += s.Counters["cpu_busy"]
+		if s.Counters["work"] > 0 {
+			busy, windows = busy+s.Counters["cpu_busy"], windows+1
+		}
 	}
 	if busy > 0 {
-		tick := CPUTick * float64(len(cell.Samples)) / busy
+		tick := CPUTick * windows / busy
 		aa.Low, aa.High = min(aa.Low, -tick), max(aa.High, tick)
 	}
 	return aa

@@ -48,8 +48,8 @@ func requested(run Run, calls traffic.HTTPCalls) Tally {
 	}
 	addPercentiles(t.Metrics, "latency", calls.Latency)
 	t.addSteps("rate", calls.Series, 1)
-	t.addSlots("rate", calls.Slots, 1)
-	t.addMedians("latency_p50", calls.Slots)
+	t.addTaken("rate", calls.Taken, 1)
+	t.addMedians("latency_p50", calls.Taken)
 	for _, status := range slices.Sorted(maps.Keys(calls.NotOK)) {
 		n := calls.NotOK[status]
 		t.Counters["non_2xx"] += float64(n)

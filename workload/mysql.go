@@ -26,8 +26,8 @@ func mysql() Workload {
 				Metrics: map[string]float64{"rate": float64(done.count) / done.elapsed.Seconds()},
 				CC:      done.congestion, Window: done.elapsed, Work: float64(done.count),
 			}
-			t.addSlots("rate", done.slots, 1)
-			t.addMedians("latency_p50", done.slots)
+			t.addTaken("rate", done.taken, 1)
+			t.addMedians("latency_p50", done.taken)
 			addQuantiles(t.Metrics, "latency", done.latency, quantiles{"_p50": 0.5, "_p95": 0.95, "_p99": 0.99})
 			return t.counted()
 		},
@@ -55,7 +55,7 @@ const (
 type points struct {
 	count      int64         // selects that ended inside the window
 	elapsed    time.Duration // the window
-	slots      []traffic.Slot
+	taken      traffic.Taken
 	latency    *traffic.Histogram
 	congestion string
 }

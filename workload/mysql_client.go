@@ -96,7 +96,7 @@ func (p *points) inSlots(ctx context.Context, run Run, sessions []*session) erro
 	var longest time.Duration
 	for n, c := range clients {
 		var elapsed time.Duration
-		p.slots, sessions[n].count, elapsed = c.AddTo(p.slots)
+		sessions[n].count, elapsed = c.AddTo(&p.taken)
 		sessions[n].latency = c.Latency()
 		longest = max(longest, elapsed)
 	}

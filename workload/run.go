@@ -145,14 +145,17 @@ func addQuantiles(metrics map[string]float64, of string, h *traffic.Histogram, a
 	}
 }
 
-// addSlots adds what the slots gave of a metric that is a rate, in units of each
-// count.
-func (t *Tally) addSlots(metric string, slots []traffic.Slot, each float64) {
-	if len(slots) == 0 {
+// addTaken adds what the slots gave of a metric that is a rate, in units of each
+// count. Where they have a window before them, CPU time is counted there, and so is the
+// work.
+func (t *Tally) addTaken(metric string, taken traffic.Taken, each float64) {
+	if len(taken.Slots) == 0 {
 		return
 	}
+	var counted int64
 	t.Slots, t.Later = map[string][]float64{}, map[string][]float64{}
-	for _, s := range slots {
+	for _, s := range taken.Slots {
+		counted += s.Count
 		var rate, later float64
 		if s.Elapsed > 0 {
 			rate = float64(s.Count) * each / s.Elapsed.Seconds()
@@ -162,11 +165,15 @@ func (t *Tally) addSlots(metric string, slots []traffic.Slot, each float64) {
 		}
 		t.Slots[metric], t.Later[metric] = append(t.Slots[metric], rate), append(t.Later[metric], later)
 	}
+	if taken.Window.Elapsed > 0 {
+		t.Window = taken.Window.Elapsed
+		t.Work *= float64(taken.Window.Count) / float64(max(counted, 1))
+	}
 }
 
 // addMedians adds the median round trip of each slot.
-func (t *Tally) addMedians(metric string, slots []traffic.Slot) {
-	for _, s := range slots {
+func (t *Tally) addMedians(metric string, taken traffic.Taken) {
+	for _, s := range taken.Slots {
 		t.Slots[metric] = append(t.Slots[metric], s.Median.Seconds())
 	}
 }
@@ -188,8 +195,8 @@ func called(run Run, done traffic.Transactions) Tally {
 	addPercentiles(t.Metrics, "rtt", done.RTT)
 	addOpenLoop(&t, run, done)
 	t.addSteps("rate", done.Series, 1)
-	t.addSlots("rate", done.Slots, 1)
-	t.addMedians("rtt_p50", done.Slots)
+	t.addTaken("rate", done.Taken, 1)
+	t.addMedians("rtt_p50", done.Taken)
 	if done.Lost > 0 {
 		t.Metrics["loss"] = float64(done.Lost) / float64(done.Lost+done.Count)
 	}

@@ -14,7 +14,7 @@ func tcpStream() Workload {
 	return Workload{
 		Name: "tcp_stream", Doc: "bulk data over TCP: goodput at the receiver", TCP: true,
 		Modes: []string{string(traffic.StreamWrite), string(traffic.StreamAuto), string(traffic.StreamSendfile), string(traffic.StreamTrunc)},
-		Slot:  10 * time.Millisecond, Camel: "TCPStream", TableWith: RoundTrips, Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
+		Slot:  20 * time.Millisecond, Settle: 4 * time.Millisecond, Camel: "TCPStream", TableWith: RoundTrips, Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
 		Size: Bounds{Default: 128 << 10, Least: 1, Most: 16 << 20}, Flows: 1000,
 		Takes: []Extra{TakesBytes, TakesReverse, TakesBidir, TakesCC},
 		Serve: serving(stream, listenTCP, traffic.ServeTCPStream, func(run Run, end traffic.TCPStreamEnd) Tally {
@@ -91,7 +91,7 @@ func addReceived(t *Tally, got *traffic.TCPStreamReceived) {
 	t.Work = float64(got.Bytes()) * 8 / gigabit
 	t.Counters["bytes"] = float64(got.Bytes())
 	t.addSteps("throughput", got.Series, 8)
-	t.addSlots("throughput", got.Slots, 8)
+	t.addTaken("throughput", got.Taken, 8)
 	addSteadiness(t, t.Series["throughput"])
 }
 

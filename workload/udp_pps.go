@@ -45,8 +45,8 @@ func pps(run Run) (traffic.UDPPPS, error) {
 func ppsReceived(run Run, got traffic.UDPReceived) Tally {
 	t := received(got)
 	t.Metrics["rate"] = got.Rate()
-	t.addSlots("rate", got.Slots, 1)
 	t.Work = float64(got.Datagrams)
+	t.addTaken("rate", got.Taken, 1)
 	t.Counters["packets"] = float64(got.Packets)
 	t.Counters["receiver_threads"] = float64(got.Threads)
 	switch {

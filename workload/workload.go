@@ -86,6 +86,10 @@ const ThreadBusy = "thread_busy"
 type CPU struct {
 	Busy  float64 `json:"busy"`  // s of CPU, all CPUs, softirq and kernel threads included
 	Steal float64 `json:"steal"` // s that the hypervisor took
+
+	// Each is how each CPU spent its time, as probe.CPUSource counts it. Of a run that
+	// takes turns: for others it is read around the run.
+	Each map[string]float64 `json:"each,omitempty"`
 }
 
 // Workload is one kind of traffic.
@@ -113,7 +117,8 @@ type Workload struct {
 	// each; nil: one flow.
 	FlowsDefault []int
 
-	Slot time.Duration // the least length of a slot; 0: it is measured in windows only
+	Slot   time.Duration // the least length of a slot; 0: it is measured in windows only
+	Settle time.Duration // at the beginning of a slot, where nothing counts; 0: a tenth of it
 	// SlotFlows is the most flows that take turns; 0: any number does. Where each has its
 	// own thread and meter, many cannot all answer within one slot.
 	SlotFlows int

@@ -45,3 +45,26 @@ func TestPageShowsBothDesigns(t *testing.T) {
 		labtest.Equal(t, "there is "+line, strings.Contains(text, line), true)
 	}
 }
+
+func TestTruthShowsWhatDisagrees(t *testing.T) {
+	with := func(toll float64) *result.Result {
+		res := weighedTo(toll, 0.02, "slower")
+		res.Cells[1].Workload, res.Cells[1].Params = "tcp_stream", result.Params{"nic": "tso"}
+		return res
+	}
+	found := truth{
+		known: []result.Metric{{Toll: with(0.2).Cells[1].Metrics[0].Toll}},
+		pairs: append(pairsOf(with(0.5), with(0.53)), pairsOf(with(0.5), with(0.6))...),
+		aa:    80, differs: []string{"throughput of tcp_stream +2.1 to +5.0 %"},
+	}
+	var b strings.Builder
+	found.render(&b)
+	for _, line := range []string{
+		"its toll is 20 %. It was found to be +20.0 % [18.0, 22.0].",
+		"| vxlan, tso, throughput | +50.0 % [48.0, 52.0] | +53.0 % [51.0, 55.0] | yes |",
+		"| vxlan, tso, throughput | +50.0 % [48.0, 52.0] | +60.0 % [58.0, 62.0] | no |",
+		"1 of 80 comparisons found a difference (throughput of tcp_stream +2.1 to +5.0 %).",
+	} {
+		labtest.Contains(t, "page", b.String(), line)
+	}
+}

@@ -4,9 +4,10 @@
 //	make build; go run ./bench/balance [-rounds 2] [-o docs/resolution.md] [-- --networks host,vxlan]
 //
 // What follows -- goes to tare run, as the only plan; without it those of plans.go are
-// weighed. The order of
-// the designs is drawn anew in each round, so that a machine that gets noisier
-// disturbs both. Run it on a machine that does nothing else, as root.
+// weighed, and then those of truth.go, which show whether what is weighed is right. The
+// order of the designs is drawn anew in each round, so that a machine that gets noisier
+// disturbs both. Run it on a machine that does nothing else, as root, from the
+// repository's root.
 package main
 
 import (
@@ -63,6 +64,13 @@ func execute(ctx context.Context, tare string, rounds int, output string, flags 
 			}
 		}
 		p.sections = append(p.sections, s)
+	}
+	if len(flags) == 0 {
+		found, err := find(ctx, tare)
+		if err != nil {
+			return err
+		}
+		p.truth = &found
 	}
 	if output == "-" {
 		_, err := io.WriteString(os.Stdout, p.render())

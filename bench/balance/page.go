@@ -16,6 +16,7 @@ type page struct {
 	rounds      int
 	environment result.Environment
 	sections    []section
+	truth       *truth // nil: only a plan was weighed
 }
 
 // section is one plan as weighed in both designs.
@@ -35,6 +36,9 @@ against the other. A toll is known if its verdict is not inconclusive.
 `)
 	for _, s := range p.sections {
 		s.render(&b)
+	}
+	if p.truth != nil {
+		p.truth.render(&b)
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -61,7 +62,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(network.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
-	flags.StringVar(&f.design, "design", "", "how cells take turns: slots (every few milliseconds, on open connections), windows (once in a pass) (default windows)")
+	flags.StringVar(&f.design, "design", "", "how cells take turns: slots (every few milliseconds, on open connections), windows (once in a pass) (default slots)")
 	flags.StringVar(&f.warmup, "warmup", "", "warm-up before each window, for example 100ms")
 	flags.StringVar(&f.maxTime, "max-time", "", "stop after this time, for example 5m")
 	flags.StringVar(&f.precision, "precision", "", "stop when every toll is known to within this, for example 2%")
@@ -129,10 +130,12 @@ func readPlan(path string) (plan result.Plan, experiments map[string]result.Plan
 			experiments = map[string]result.Plan{}
 			for _, x := range res.Case.Experiments {
 				x.Plan.Skipped = nil
+				x.Plan.Design = cmp.Or(x.Plan.Design, result.DesignWindows)
 				experiments[x.Name] = x.Plan
 			}
 		}
 		res.Plan.Skipped = nil
+		res.Plan.Design = cmp.Or(res.Plan.Design, result.DesignWindows) // of an older result
 		return res.Plan, experiments, nil
 	}
 	file, err := os.Open(path)

@@ -46,6 +46,9 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	if flags.Changed("precision") && !flags.Changed("blocks") {
 		plan.Blocks = 0 // a plan with a precision has its own limit of blocks
 	}
+	if flags.Changed("precision") || flags.Changed("blocks") || flags.Changed("design") && plan.Design == result.DesignWindows {
+		plan.Looks = false // that many, no more and no fewer
+	}
 	return errors.Join(errs...)
 }
 
