@@ -226,6 +226,7 @@ func (w words) gains(a answer) string {
 	}
 	var texts []string
 	dearer := false
+	between := slices.ContainsFunc(a.faster, func(g gain) bool { return !g.dearer && !network.Within(g.column.path) })
 	for _, g := range a.faster[:min(len(a.faster), mostGains)] {
 		text := w.say("answer_gain", "network", g.row.label, "share", percent(math.Abs(g.metric.Toll.Value)), "path", clean(g.column.path))
 		if g.dearer {
@@ -239,6 +240,9 @@ func (w words) gains(a answer) string {
 	text := w.say("answer_faster", "list", w.join(texts...), "baseline", network.Baseline)
 	if dearer {
 		text += w.say("answer_dearer")
+	}
+	if between {
+		text += w.say("answer_no_gain")
 	}
 	return text
 }
