@@ -124,6 +124,7 @@ func (t truth) render(b *strings.Builder) {
 	for _, p := range t.pairs {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", p.of, interval(p.slots), interval(p.windows), map[bool]string{true: "yes", false: "no"}[p.overlaps()])
 	}
+	b.WriteString("\nThroughput between hosts depends on how long a connection has been open ([young connections](validity.md#young-connections)).\n")
 	fmt.Fprintf(b, "\nThe baseline against itself, %d times (`tare run %s`): %d of %d comparisons found a difference", againstSelf, strings.Join(selfPlan(), " "), len(t.differs), t.aa)
 	if len(t.differs) > 0 {
 		fmt.Fprintf(b, " (%s)", strings.Join(t.differs, "; "))

@@ -24,6 +24,7 @@ var shaping = []struct {
 	{regexp.MustCompile(`(?s)(\d+ comparisons?), .*?(\n\n|\n  host is|\n  \d+ block)`), "$1$2"}, // margins
 	{regexp.MustCompile(`(?m)^(\S+, nic \w+, mtu \d+): .*$`), "$1"},
 	{regexp.MustCompile(`comparisons?\b`), "comparisons"},
+	{regexp.MustCompile(`\d+ to (\d+ blocks)`), "$1"},                                                                // what is decided has fewer
 	{regexp.MustCompile(`(?m)^ {8,}.*\n( +network.*\n)?`), "columns\n"},                                              // which columns fit
 	{regexp.MustCompile(`(?m)^( +(?:[├└│] ?)*)([a-z]+(?:, nic [a-z]+)?)( \(as [^)]*\))?  +[-+±\d·=!].*$`), "$1$2$3"}, // rows
 	{regexp.MustCompile(`[-+±]?\d[\d.]*`), "N"},                                                                      // numbers
