@@ -81,12 +81,18 @@ func (m *meter) atRest(now time.Duration) bool {
 	return m.slots != nil && now < m.slots.from
 }
 
-// endSlots closes the last slot where it is over, or nearly: its sender has ended.
+// endSlots closes the last slot where it is over, or nearly: its sender has ended. Turns
+// before it in which nothing came are over too.
 func (m *meter) endSlots(now time.Duration) bool {
-	if m.slots == nil || !m.slots.last() || now < m.slots.closes-m.slots.Guard {
+	if m.slots == nil {
 		return false
 	}
-	m.step(event{at: max(now, m.slots.closes)})
+	if m.step(event{at: now}); m.phase != closed {
+		if !m.slots.last() || now < m.slots.closes-m.slots.Guard {
+			return false
+		}
+		m.step(event{at: max(now, m.slots.closes)})
+	}
 	return m.phase == closed
 }
 

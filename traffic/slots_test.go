@@ -124,6 +124,15 @@ func TestMeterCountsItsSlotsOnly(t *testing.T) {
 	}
 }
 
+// A sender that was too late for its last slots has ended all the same.
+func TestSlotsEndWithoutTheirLastEvents(t *testing.T) {
+	const ms = time.Millisecond
+	m, begins := slotted(t)
+	m.step(event{at: begins(1) + ms, n: 1})
+	labtest.Equal(t, "ended in its first slot", m.endSlots(begins(1)+2*ms), false)
+	labtest.Equal(t, "ended with the last", m.endSlots(begins(3)+9*ms), true)
+}
+
 // A thread that was stopped for longer than a guard finds a slot over and the next one
 // under way in the same event.
 func TestSlotsKeepWhatEachRecorded(t *testing.T) {
