@@ -149,13 +149,7 @@ func parseTimes(fields []byte) (CPUTimes, error) {
 // offline at either end has zero times. Idle, and Total with it, may come out
 // slightly negative over a short span: the kernel's iowait can fall.
 func (c CPU) Since(earlier CPU) CPU {
-	spent := CPU{CPUTimes: c.CPUTimes.since(earlier.CPUTimes), Each: make([]CPUTimes, len(c.Each))}
-	for n := range min(len(c.Each), len(earlier.Each)) {
-		if c.Each[n].Total > 0 && earlier.Each[n].Total > 0 {
-			spent.Each[n] = c.Each[n].since(earlier.Each[n])
-		}
-	}
-	return spent
+	return CPU{CPUTimes: c.CPUTimes.since(earlier.CPUTimes), Each: c.AddSince(&earlier, nil)}
 }
 
 // UsedSince is how long CPUs were busy since an earlier read, so long ago: the time

@@ -213,7 +213,7 @@ type Sample struct {
 // Slots is what a sample's slots gave, one for each cycle of the block.
 type Slots struct {
 	Length Seconds              `json:"length"`          // of a slot
-	Window Seconds              `json:"window"`          // that the cell had before them, where CPU time and the machine's counters are of; 0: none
+	Window Seconds              `json:"window"`          // that the cell had before its slots, in which its CPU time was counted; 0: none
 	Values map[string][]float64 `json:"values"`          // by metric; zero: the slot was late or lost
 	Later  map[string][]float64 `json:"later,omitempty"` // the second half of a slot as a ratio to all of it; zero: unknown
 	Places []int                `json:"places"`          // of the slot in its cycle, from 0

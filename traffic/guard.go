@@ -15,8 +15,7 @@ type guard struct {
 
 // startGuard shuts the sockets down when the run is stopped, when limit has
 // passed on its clock, or when the meters have counted nothing for grace, beyond
-// their rest.
-// Without meters silence is no reason.
+// their rest between two turns. Without meters silence is no reason.
 func startGuard(r *run, fds []int, limit time.Duration, meters ...*meter) *guard {
 	g := &guard{done: make(chan struct{}), gone: make(chan struct{})}
 	go func() {

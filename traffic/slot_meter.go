@@ -6,9 +6,9 @@ import "time"
 // edges of the count are events, and the elapsed time is that between them.
 type slotMeter struct {
 	*turns
-	kept    []Slot
-	window  Slot          // before them
-	elapsed time.Duration // of those
+	kept    []Slot        // those that count
+	elapsed time.Duration // of all kept slots together
+	window  Slot          // that the run had before its slots
 	first   Slot          // of the slot under way, the part up to its middle
 	inTime  bool          // the slot under way
 	owns    bool          // the edges of its slots are those of the run's
