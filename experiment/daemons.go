@@ -17,7 +17,7 @@ type meter interface {
 }
 
 // daemons adds up what the daemons of other networks use of the CPUs while one
-// is measured.
+// is measured, or before several take turns.
 type daemons struct {
 	site    meter             // nil: no network has any
 	engines map[string]string // cluster -> the one whose hosts it shares
@@ -50,6 +50,24 @@ func (d *daemons) read(ctx context.Context) []lab.Usage {
 		return nil // the run itself reports what is wrong with the site
 	}
 	return usage
+}
+
+// idleLook is how long the daemons are watched before runs take turns.
+const idleLook = 30 * time.Millisecond
+
+// watch counts what the daemons use while no run is under way. Of runs that take turns
+// all networks carry traffic at the time, so that no daemon is known to be idle; the
+// baseline has no daemon.
+func (d *daemons) watch(ctx context.Context) {
+	before, began := d.read(ctx), time.Now()
+	if before == nil {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(idleLook):
+		d.add(network.Baseline, before, d.read(ctx), time.Since(began))
+	}
 }
 
 // add counts one run on a cluster, by the CPU time used before and after it.

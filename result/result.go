@@ -70,14 +70,14 @@ type CarryOver struct {
 	Metric   string  `json:"metric"`
 	Effect   float64 `json:"effect"` // standard deviation of a slot's value by which run had the slot before, a ratio
 	Chance   float64 `json:"chance"` // of as much where it does not matter
-	Bias     float64 `json:"bias"`   // of the network whose value differs most, had only the second half of each slot counted; a ratio, against the baseline's
+	Bias     float64 `json:"bias"`   // how much the toll that differs most would differ at least, had only the second half of each slot counted; zero: by chance
 	Length   Seconds `json:"length"` // of a slot
 	Slots    int     `json:"slots"`
 	Lost     int     `json:"lost"` // of them, those that were late or brought nothing
 }
 
 // Daemons is what the daemons of other networks used of the CPUs while one was
-// measured, in cores.
+// measured, or before several took turns, in cores.
 type Daemons struct {
 	CPU  float64            `json:"cpu"`  // on average over all runs
 	Most float64            `json:"most"` // in the worst run
