@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -20,8 +21,8 @@ import (
 	"tare/test/labtest"
 )
 
-// loopSite is a site whose places are all this process: agents behind pipes,
-// with the real traffic over the loopback.
+// loopSite is a site whose places are all this host: agents with the real traffic over
+// the loopback.
 type loopSite struct {
 	t      testing.TB
 	fault  func(at string) error // why no agent starts at a place; nil: it does
@@ -64,17 +65,27 @@ func (s *loopSite) Look(_ context.Context, at string) ([]probe.Inventory, error)
 	return []probe.Inventory{{Namespace: at, Links: []probe.Link{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
 }
 
+// startAgent starts an agent in a process: runs that take turns can't share a
+// runtime, which would stop one for another.
 func startAgent(ctx context.Context, at string) (*agent.Handle, error) {
-	theirIn, ourIn := io.Pipe()
-	ourOut, theirOut := io.Pipe()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	served := make(chan error, 1)
-	go func() { served <- errors.Join(agent.Serve(ctx, theirIn, theirOut, "test"), theirOut.Close()) }()
-	end := sync.OnceValue(func() error {
-		cancel()
-		return errors.Join(ourIn.Close(), ourOut.Close(), <-served)
-	})
-	return agent.Open(ctx, at, ourIn, ourOut, end)
+	cmd := exec.Command("/proc/self/exe", site.AgentVerb)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return agent.Open(ctx, at, in, out, sync.OnceValue(func() error {
+		kill := cmd.Process.Kill()
+		_, err := cmd.Process.Wait() // which does not close out, as cmd.Wait does
+		return errors.Join(kill, err, out.Close())
+	}))
 }
 
 // overLoopback is the plan's lab on the loopback: an address for each cluster, which

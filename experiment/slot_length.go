@@ -1,9 +1,9 @@
 package experiment
 
 import (
+	"slices"
 	"time"
 
-	"tare/network"
 	"tare/result"
 	"tare/weigh"
 	"tare/workload"
@@ -33,36 +33,26 @@ func (r *runner) slotOf(n int) time.Duration {
 	return r.turns[n].slot
 }
 
-// lengthen doubles the slots of a group where those of a block that was measured were
-// too short, and reports whether it did. What was measured with them is forgotten, and
-// measured again.
-func (r *runner) lengthen(n int, arms []*arm) bool {
+// lengthen doubles the slots of a group where those of its first blocks were too short,
+// and reports whether it did. What was measured with them is forgotten, and measured
+// again.
+func (r *runner) lengthen(n int) bool {
 	t := r.turns[n]
 	t.measured++
-	if t.measured > tuning || t.slot >= mostSlot || !biased(arms) {
+	var cells []*result.Cell
+	for _, p := range r.groups[n].places {
+		if cell := r.cells[keyOf(n, p)]; !slices.Contains(cells, cell) { // a baseline has two places
+			cells = append(cells, cell)
+		}
+	}
+	if t.measured > tuning || t.slot >= mostSlot || !weigh.TooShort(cells) {
 		return false
 	}
 	t.slot = min(2*t.slot, mostSlot)
 	t.again += t.measured
 	t.measured = 0
-	for _, a := range arms {
-		r.cells[keyOf(a.group, a.place)].Samples = nil
+	for _, cell := range cells {
+		cell.Samples = nil
 	}
 	return true
-}
-
-// biased reports whether the slots of some network were too short for its toll.
-func biased(arms []*arm) bool {
-	var baselines []result.Sample
-	for _, a := range arms {
-		if a.err == nil && a.place.network.Name == network.Baseline {
-			baselines = append(baselines, a.sample)
-		}
-	}
-	for _, a := range arms {
-		if a.err == nil && a.place.network.Name != network.Baseline && len(baselines) > 0 && weigh.Biased(a.sample, baselines...) {
-			return true
-		}
-	}
-	return false
 }

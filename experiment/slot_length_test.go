@@ -9,37 +9,43 @@ import (
 	"tare/test/labtest"
 )
 
-// armsOf are a network and both baselines, whose second halves have these ratios to
-// all of each slot.
-func armsOf(r *runner, ratio float64) []*arm {
-	var arms []*arm
-	for n, layout := range []string{"", "a", "b"} {
-		name, later := network.Baseline, 1.0
-		if layout == "" {
-			name, later = "vxlan", ratio
+// turnsTaken adds a block of so many cycles to a network and both baselines, where the
+// second halves of the network's slots have this ratio to all of each.
+func turnsTaken(r *runner, ratio float64, cycles int) {
+	for n, p := range r.groups[0].places {
+		key, later := keyOf(0, p), ratio
+		if p.network.Name == network.Baseline {
+			later = 1
 		}
-		a := &arm{visit: visit{0, place{network: network.Network{Name: name}, layout: layout}}}
-		a.sample.Slots = &result.Slots{Later: map[string][]float64{"throughput": {}}}
-		for cycle := range 10 {
-			a.sample.Slots.Later["throughput"] = append(a.sample.Slots.Later["throughput"], later+0.001*float64((cycle+n)%3))
+		if r.cells[key] == nil {
+			r.cells[key] = &result.Cell{Network: p.network.Name}
 		}
-		if r.cells[keyOf(0, a.place)] == nil {
-			r.cells[keyOf(0, a.place)] = &result.Cell{}
+		s := result.Sample{Block: r.turns[0].measured, Layout: p.layout, Slots: &result.Slots{Later: map[string][]float64{}}}
+		for cycle := range cycles {
+			s.Slots.Later["throughput"] = append(s.Slots.Later["throughput"], later+0.001*float64((cycle+n)%3))
 		}
-		r.cells[keyOf(0, a.place)].Samples = make([]result.Sample, 2)
-		arms = append(arms, a)
+		r.cells[key].Samples = append(r.cells[key].Samples, s)
 	}
-	return arms
 }
 
 func TestSlotsGrowUntilTheirBeginningIsLikeTheRest(t *testing.T) {
+	baseline := network.Network{Name: network.Baseline}
 	r := &runner{
-		plan: result.Plan{Blocks: 6}, groups: []group{{workload: result.WorkloadPlan{Name: "tcp_stream"}, places: make([]place, 1)}, {places: make([]place, 1)}},
-		cells: map[cellKey]*result.Cell{}, turns: map[int]*turns{},
+		plan: result.Plan{Blocks: 6}, cells: map[cellKey]*result.Cell{}, turns: map[int]*turns{},
+		groups: []group{{
+			workload: result.WorkloadPlan{Name: "tcp_stream"},
+			places:   []place{{network: network.Network{Name: "vxlan"}}, {network: baseline, layout: "a"}, {network: baseline, layout: "b"}},
+		}, {places: make([]place, 1)}},
+	}
+	block := func(ratio float64, cycles int) bool {
+		turnsTaken(r, ratio, cycles)
+		return r.lengthen(0)
 	}
 	least := r.slotOf(0)
-	labtest.Equal(t, "a block with even slots is forgotten", r.lengthen(0, armsOf(r, 1.002)), false)
-	labtest.Equal(t, "one with a slow beginning is", r.lengthen(0, armsOf(r, 1.03)), true)
+	labtest.Equal(t, "a block with even slots is forgotten", block(1.002, 4), false)
+	r.cells, r.turns[0].measured = map[cellKey]*result.Cell{}, 0
+	labtest.Equal(t, "four cycles are enough to know", block(1.03, 4), false)
+	labtest.Equal(t, "those of two blocks are", block(1.03, 4), true)
 	labtest.Equal(t, "slot", r.slotOf(0), 2*least)
 	for key, cell := range r.cells {
 		labtest.Equal(t, "samples of "+key.network, len(cell.Samples), 0)
@@ -49,11 +55,11 @@ func TestSlotsGrowUntilTheirBeginningIsLikeTheRest(t *testing.T) {
 	labtest.Equal(t, "the others are due", r.due(1, 6), false)
 
 	for range tuning {
-		labtest.Equal(t, "even slots grow", r.lengthen(0, armsOf(r, 1)), false)
+		labtest.Equal(t, "even slots grow", block(1, 10), false)
 	}
-	labtest.Equal(t, "slots grow late", r.lengthen(0, armsOf(r, 1.03)), false)
+	labtest.Equal(t, "slots grow late", block(1.03, 100), false)
 	r.turns[0] = &turns{slot: mostSlot}
-	labtest.Equal(t, "slots grow for ever", r.lengthen(0, armsOf(r, 1.03)), false)
+	labtest.Equal(t, "slots grow for ever", block(1.03, 10), false)
 	if mostSlot > 100*time.Millisecond {
 		t.Errorf("slots of %v: noise changes between those of a cycle", mostSlot)
 	}

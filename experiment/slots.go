@@ -70,8 +70,12 @@ type arm struct {
 // takeTurns measures a block of a group: all of its cells, in alternation. As a run in
 // a window has, the block has a second chance where one of them fails.
 func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int) error {
-	n := visits[0].group
 	r.done += len(visits)
+	visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool { return r.cells[keyOf(v.group, v.place)].Status != result.StatusOK })
+	if len(visits) == 0 {
+		return nil
+	}
+	r.daemons.watch(ctx)
 	arms, err := r.alternate(ctx, visits, block)
 	if err == nil && slices.ContainsFunc(arms, func(a *arm) bool { return a.err != nil && !final(a.err) }) {
 		first := arms
@@ -82,12 +86,13 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 			}
 		}
 	}
-	if err != nil || r.lengthen(n, arms) {
+	if err != nil {
 		return err
 	}
 	for at, a := range arms {
 		r.keep(a.visit, a.sample, a.err, block, order+at)
 	}
+	r.lengthen(visits[0].group)
 	return nil
 }
 
@@ -97,9 +102,6 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 	g := r.groups[n]
 	var arms []*arm
 	for _, v := range visits {
-		if r.cells[keyOf(v.group, v.place)].Status != result.StatusOK {
-			continue
-		}
 		a := &arm{visit: v, run: runOf(r.plan, g.workload)}
 		var served bool
 		if a.ends, served = r.ends[v.place.cluster][g.path]; !served {

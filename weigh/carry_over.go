@@ -34,7 +34,7 @@ func CarryOvers(groups []*Group) []result.CarryOver {
 			}
 		}
 		c.Effect, c.Chance = before(slots)
-		c.Bias, c.Length = g.bias(), g.slot()
+		c.Bias, c.Length = Bias(g.Cells), g.slot()
 		all = append(all, c)
 	}
 	return all
@@ -55,7 +55,7 @@ func SlotWarnings(c result.CarryOver) []string {
 		warnings = append(warnings, fmt.Sprintf("carry-over: %s: a slot differs by %.1f %% with the network that had the one before: compare with --design windows", at, 100*c.Effect))
 	}
 	if math.Abs(c.Bias) > muchEffect {
-		warnings = append(warnings, fmt.Sprintf("slot-bias: %s: a toll differs by %.1f %% between all of its slots and their second halves: compare with --design windows and a long --duration", at, 100*math.Abs(c.Bias)))
+		warnings = append(warnings, fmt.Sprintf("slot-bias: %s: a toll differs by %.1f %% or more between all of its slots and their second halves: compare with --design windows and a long --duration", at, 100*math.Abs(c.Bias)))
 	}
 	if lost := float64(c.Lost) / float64(max(c.Slots, 1)); lost > muchLost {
 		warnings = append(warnings, fmt.Sprintf("lost-slots: %s: %.0f %% of the slots began late or brought nothing, and were left out", at, 100*lost))
@@ -165,23 +165,6 @@ func between(values []float64, kind []int) float64 {
 	return variance
 }
 
-// bias is what the toll of the network that it changes most would be more, had only
-// the second half of each slot counted.
-func (g *Group) bias() (most float64) {
-	if g.Baseline == nil {
-		return 0
-	}
-	own, known := later(g.Baseline)
-	for _, cell := range g.Cells {
-		if of, has := later(cell); cell.Network != network.Baseline && known && has {
-			if by := of/own - 1; math.Abs(by) > math.Abs(most) {
-				most = by
-			}
-		}
-	}
-	return most
-}
-
 // slot is the length of the group's slots.
 func (g *Group) slot() (length result.Seconds) {
 	for _, cell := range g.Cells {
@@ -194,48 +177,51 @@ func (g *Group) slot() (length result.Seconds) {
 	return length
 }
 
-// Biased reports whether the slots of a block are too short: the second half of each
-// gives a run another toll than all of it does, by more than a hundredth, and not by
-// chance.
-func Biased(run result.Sample, baselines ...result.Sample) bool {
-	if run.Slots == nil {
-		return false
+// Bias is how much a toll differs at least between all of its cell's slots and their
+// second halves, over the cycles of all blocks: of the network where that is most. Zero:
+// of none by more than chance. The cells are a group's.
+func Bias(cells []*result.Cell) (most float64) {
+	at := slices.IndexFunc(cells, func(c *result.Cell) bool { return c.Network == network.Baseline })
+	if at < 0 {
+		return 0
 	}
-	for metric, ratios := range run.Slots.Later {
-		var others [][]float64
-		for _, b := range baselines {
-			if b.Slots == nil {
-				return false
+	for _, cell := range cells {
+		if cell == cells[at] {
+			continue
+		}
+		for _, each := range laterTolls(cell.Samples, cells[at].Samples) {
+			by, whole := stats.Quantile(each, 0.5)
+			if least := math.Max(by.Low, 0) + math.Min(by.High, 0); whole && math.Abs(least) > math.Abs(most) {
+				most = least
 			}
-			others = append(others, b.Slots.Later[metric])
-		}
-		each, _ := differences(ratios, others...)
-		by, whole := stats.HodgesLehmann(each)
-		if whole && (by.Low > muchEffect || by.High < -muchEffect) {
-			return true
 		}
 	}
-	return false
+	return math.Expm1(most)
 }
 
-// later is the second half of a cell's slots as a ratio to all of each: the median.
-func later(cell *result.Cell) (ratio float64, known bool) {
-	var all []float64
-	for _, s := range cell.Samples {
+// TooShort reports whether a group's slots are too short for its tolls.
+func TooShort(cells []*result.Cell) bool { return math.Abs(Bias(cells)) > muchEffect }
+
+// laterTolls are by how much the second half of each slot is more in log than all of it,
+// against the baseline's in the same cycle, by metric.
+func laterTolls(run, baseline []result.Sample) map[string][]float64 {
+	all := map[string][]float64{}
+	for _, s := range run {
 		if s.Slots == nil {
 			continue
 		}
-		for _, ratios := range s.Slots.Later {
-			for _, v := range ratios {
-				if v > 0 {
-					all = append(all, v)
+		for metric, ratios := range s.Slots.Later {
+			var others [][]float64
+			for _, b := range baseline {
+				if b.Block == s.Block && b.Slots != nil {
+					others = append(others, b.Slots.Later[metric])
 				}
+			}
+			if len(others) > 0 {
+				each, _ := differences(ratios, others...)
+				all[metric] = append(all[metric], each...)
 			}
 		}
 	}
-	slices.Sort(all)
-	if len(all) == 0 {
-		return 0, false
-	}
-	return all[len(all)/2], true
+	return all
 }
