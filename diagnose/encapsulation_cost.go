@@ -48,8 +48,8 @@ func (e *Evidence) detours(m result.Metric) []result.Finding {
 	for _, at := range []string{hostOf(e.Client), hostOf(e.Server)} {
 		for _, device := range e.carriers(at) {
 			kind := e.word(at, links, device+".kind")
-			if !wraps(kind) {
-				continue
+			if !wraps(kind) || kind == "tun" && e.word(at, links, device+".mac") != "" {
+				continue // a tap is a port of a switch in user space as often
 			}
 			found = append(found, result.Finding{
 				Cause: fmt.Sprintf("%s in %s, a %s device, encapsulates each packet on path %s, and network %s needs no tunnel", device, at, kind, e.Path, e.Network),

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"tare/network"
 	"tare/result"
@@ -28,7 +29,7 @@ func rungCost() Rule {
 			}
 			var found []result.Finding
 			for _, p := range e.Parts {
-				if p.Axis == "" && p.Share.Value >= leastExplained && (p.Cell.Network != e.Network || p.Direct && !e.namedOtherwise(m)) {
+				if p.Axis == "" && p.Share.Value >= leastExplained && (p.Cell.Network != e.Network || !p.Own() || !e.namedOtherwise(m)) {
 					found = append(found, e.rung(p, m.Name))
 				}
 			}
@@ -65,7 +66,12 @@ func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 	if p.Below.Network == network.Baseline {
 		f.Fix = "docker run --network host IMAGE  # where the container needs no separate network"
 	}
-	if p.Cell.Network != e.Network {
+	switch together := strings.Join(p.Between, " and "); {
+	case p.Cell.Network != e.Network && together != "":
+		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this together with %s below it: no toll of the run divides them", e.Network, p.Cell.Network, together)
+	case together != "":
+		f.Cause = fmt.Sprintf("what %s and %s, which it is built upon, add to %s together: no toll of the run divides them", e.Network, together, p.Below.Network)
+	case p.Cell.Network != e.Network:
 		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this by itself: %s", e.Network, p.Cell.Network, kind.Doc)
 	}
 	return explaining(p, f)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"tare/network"
@@ -75,6 +76,24 @@ func TestOnlyTunnelsLackSegmentation(t *testing.T) {
 		if slices.Contains(ids(cell.Findings), "tunnel-segmentation") {
 			t.Errorf("%s with nic %s has the causes %v", cell.Network, cell.Params.Text("nic"), ids(cell.Findings))
 		}
+	}
+}
+
+// What two networks add together is named as such where the run measured only the upper
+// one: the share is of both.
+func TestWhatIsNotMeasuredApartIsNamedTogether(t *testing.T) {
+	res := steps(map[string]map[string]float64{"full": {network.Baseline: 0, "ptp": 0.06, "vxlan": 0.2}})
+	Weigh(res, "")
+	for _, cell := range res.Cells {
+		if cell.Network != "vxlan" {
+			continue
+		}
+		n := slices.IndexFunc(cell.Findings, func(f result.Finding) bool { return strings.Contains(f.Cause, "what vxlan and route") })
+		if n < 0 {
+			t.Fatalf("no cause names route: %+v", cell.Findings)
+		}
+		labtest.Equal(t, "rule", cell.Findings[n].ID, rungID)
+		labtest.Between(t, "share of both", cell.Findings[n].Share, 0.7-1e-9, 0.7+1e-9)
 	}
 }
 

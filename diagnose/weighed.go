@@ -121,7 +121,7 @@ func (e *Evidence) added(metric result.Metric) float64 {
 // the blocks where the same run has what it is built upon.
 func (e *Evidence) adding(m result.Metric, f result.Finding) result.Finding {
 	for _, p := range e.Parts {
-		if p.Axis == "" && p.Direct && p.Cell.Network == e.Network {
+		if p.Own() && p.Cell.Network == e.Network {
 			return explaining(p, f)
 		}
 	}

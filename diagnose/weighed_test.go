@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"testing"
 
 	"tare/network"
@@ -47,6 +48,21 @@ func TestCostIsWhatTheParentHasNot(t *testing.T) {
 	}
 	labtest.Equal(t, "finding", found[0].ID, "encapsulation-cost")
 	labtest.Between(t, "share of the toll", found[0].Share, 0.74, 0.76)
+}
+
+// A tap is a port of a switch in user space; a tun device takes packets and wraps them.
+func TestTapIsNoTunnel(t *testing.T) {
+	for mac, want := range map[string]bool{"": true, "02:00:00:00:00:01": false} {
+		cell := measured("route", network.CrossHost, "tcp_stream", 0.5)
+		cell.Samples = []result.Sample{{Readings: []result.Reading{{At: "h2", Source: linkStats, Counts: map[string]float64{"br0.rx_packets": 1e5}}}}}
+		values := map[string]any{"br0.kind": "tun"}
+		if mac != "" {
+			values["br0.mac"] = mac
+		}
+		res := &result.Result{Cells: []result.Cell{cell}, States: []result.State{{At: "route.h2", Source: links, Values: values}}}
+		Weigh(res, "")
+		labtest.Equal(t, "a tunnel is found with MAC address "+mac, slices.Contains(ids(res.Cells[0].Findings), "encapsulation-cost"), want)
+	}
 }
 
 func TestNoTollHasNoCause(t *testing.T) {

@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"math"
+	"slices"
 
 	"tare/network"
 	"tare/result"
@@ -11,14 +12,17 @@ import (
 // Part is one step from the baseline up to a network: what a toll has more than the
 // same toll one step below.
 type Part struct {
-	Cell   *result.Cell // above the step
-	Below  *result.Cell // below it: the baseline in the end
-	Axis   string       // in which the two differ that are of one network; empty: below is another network
-	Direct bool         // below is the network's parent, or what takes its place on the path
-	Points float64      // of the toll: those of all parts add up to it
-	Share  stats.Interval
-	Whole  bool // whether the share has an interval
+	Cell    *result.Cell // above the step
+	Below   *result.Cell // below it: the baseline in the end
+	Axis    string       // in which the two differ that are of one network; empty: below is another network
+	Between []string     // networks between the two, which the run has no toll of
+	Points  float64      // of the toll: those of all parts add up to it
+	Share   stats.Interval
+	Whole   bool // whether the share has an interval
 }
+
+// Own reports whether the part is what the network itself adds to another.
+func (p Part) Own() bool { return p.Axis == "" && len(p.Between) == 0 }
 
 // fullNIC is the model of the interface by which networks cost least.
 const fullNIC = "full"
@@ -34,13 +38,13 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 	}
 	var parts []Part
 	own := perBlock(Of(all, c), c, metric)
-	direct := false
 	for above := c; above.Network != network.Baseline; {
 		var below *result.Cell
-		axis := ""
+		var axis string
+		var between []string
 		if below = fuller(all, above); below != nil {
 			axis = "nic"
-		} else if below, direct = rungBelow(all, above, metric); below == nil {
+		} else if below, between = rungBelow(all, above, metric); below == nil {
 			return nil
 		}
 		if below == above {
@@ -51,7 +55,7 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 		if !known || !knownBelow {
 			return nil
 		}
-		p := Part{Cell: above, Below: below, Axis: axis, Direct: direct && axis == "", Points: high - low}
+		p := Part{Cell: above, Below: below, Axis: axis, Between: between, Points: high - low}
 		p.Share, p.Whole = stats.Share((high-low)/whole, whole, less(perBlock(Of(all, above), above, metric), perBlock(Of(all, below), below, metric)), own)
 		parts = append(parts, p)
 		above = below
@@ -85,38 +89,38 @@ func fuller(all []*Group, c *result.Cell) *result.Cell {
 	return nil
 }
 
-// rungBelow is the cell of the network below on the ladder; nil: there is none.
-// direct reports whether it is the parent, or what takes its place on the path.
-func rungBelow(all []*Group, c *result.Cell, metric string) (below *result.Cell, direct bool) {
+// rungBelow is the cell of the network below on the ladder; nil: there is none. between
+// are those that it skips.
+func rungBelow(all []*Group, c *result.Cell, metric string) (below *result.Cell, between []string) {
 	g := Of(all, c)
 	ladder := NewLadder([]*Group{g}, []string{metric}, all)
 	rung := ladder.Rung(RungKey{Network: c.Network, Settings: c.Params.Settings()})
 	if rung == nil || rung.Parent == nil || rung.Parent.Cells[0] == nil {
-		return nil, false
+		return nil, nil
 	}
 	below = rung.Parent.Cells[0]
-	return below, nothingBetween(c, below, g.Path)
+	return below, skipped(c.Network, below.Network, g.Path)
 }
 
-// nothingBetween reports whether no network between two on a ladder has the path: then
-// all that the upper one adds is its own.
-func nothingBetween(c, below *result.Cell, path string) bool {
+// skipped are the networks between two on a ladder, from the upper one down, that cost
+// something on the path: each that has it, or else the one that does the same there.
+func skipped(upper, lower, path string) (between []string) {
 	serves := func(name string) bool {
 		n, _ := network.Find(name)
 		return n.Serves(path) || n.Serves(network.Unpublished(path))
 	}
-	for name := parentOf(c.Network); name != below.Network; name = parentOf(name) {
+	for name := parentOf(upper); name != lower && name != network.Baseline; name = parentOf(name) {
 		n, _ := network.Find(name)
 		switch across := n.Across; {
-		case across == below.Network:
-			return true
-		case name == network.Baseline:
-			return true
-		case serves(name), across == "", across != c.Network && serves(across):
-			return false // measured or not, it costs something
+		case across == lower:
+			return between
+		case serves(name), across == "":
+			between = append(between, name)
+		case across != upper && serves(across) && !slices.Contains(between, across):
+			between = append(between, across)
 		}
 	}
-	return true
+	return between
 }
 
 // perBlock are a cell's tolls on a metric, by block. Those of the baseline are none.

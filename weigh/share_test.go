@@ -3,6 +3,7 @@ package weigh
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tare/network"
@@ -65,7 +66,7 @@ func TestTollIsDividedByWhatTheRunMeasured(t *testing.T) {
 			p := parts[i]
 			labtest.Equal(t, "below", p.Below.Network, want.below)
 			labtest.Equal(t, "axis", p.Axis, want.axis)
-			labtest.Equal(t, "direct", p.Direct, want.direct)
+			labtest.Equal(t, "its own", p.Own(), want.direct)
 			labtest.Between(t, "points", p.Points, want.points-0.02, want.points+0.02)
 			if !p.Whole || p.Share.Low > want.points/0.7 || p.Share.High < want.points/0.7 {
 				t.Errorf("share %+v, want about %v", p.Share, want.points/0.7)
@@ -99,19 +100,14 @@ func TestPartsOfNetworksWithTheirLink(t *testing.T) {
 }
 
 // What lies between two networks costs something, measured or not.
-func TestOwnPartsHaveNothingBetween(t *testing.T) {
-	for _, step := range []struct {
-		upper, lower, path string
-		direct             bool
-	}{
-		{"vxlan", "route", network.CrossHost, true}, {"route", "ptp", network.CrossHost, true}, {"veth", network.Baseline, network.SameHost, true},
-		{"nat", "route", network.PublishedPort, true}, {"vxlan", "ptp", network.CrossHost, false}, {"bridge", network.Baseline, network.SameHost, false},
-		{"docker-overlay", "docker-host", network.CrossHost, false},
+func TestNetworksBetweenAreNamed(t *testing.T) {
+	for _, step := range []struct{ upper, lower, path, between string }{
+		{"vxlan", "route", network.CrossHost, ""}, {"route", "ptp", network.CrossHost, ""}, {"veth", network.Baseline, network.SameHost, ""},
+		{"nat", "route", network.PublishedPort, ""}, {"vxlan", "ptp", network.CrossHost, "route"}, {"bridge", network.Baseline, network.SameHost, "veth"},
+		{"docker-overlay", "docker-host", network.CrossHost, "docker-bridge"}, {"vxlan", network.Baseline, network.CrossHost, "route ptp"},
 	} {
-		got := nothingBetween(&result.Cell{Network: step.upper}, &result.Cell{Network: step.lower}, step.path)
-		if got != step.direct {
-			t.Errorf("all that %s adds to %s on %s is its own: %v, want %v", step.upper, step.lower, step.path, got, step.direct)
-		}
+		got := strings.Join(skipped(step.upper, step.lower, step.path), " ")
+		labtest.Equal(t, "between "+step.upper+" and "+step.lower+" on "+step.path, got, step.between)
 	}
 }
 
@@ -130,7 +126,7 @@ func TestPartsNeedWhatTheyAreComparedWith(t *testing.T) {
 			continue
 		}
 		for _, p := range Parts(Groups(res), c, "throughput") {
-			if p.Cell.Network == "vxlan" && p.Axis == "" && p.Direct {
+			if p.Cell.Network == "vxlan" && p.Own() {
 				t.Errorf("what vxlan adds to %s is called its own, although its routes were not measured: %+v", p.Below.Network, p)
 			}
 		}
