@@ -17,6 +17,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/traffic"
+	"tare/weigh"
 	"tare/workload"
 )
 
@@ -68,7 +69,8 @@ type arm struct {
 }
 
 // takeTurns measures a block of a group: all of its cells, in alternation. As a run in
-// a window has, the block has a second chance where one of them fails.
+// a window has, the block has a second chance where one of them fails; also where one is
+// late for too many of its slots, in a plan that has just as many blocks as it needs.
 func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int) error {
 	r.done += len(visits)
 	visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool { return r.cells[keyOf(v.group, v.place)].Status != result.StatusOK })
@@ -77,7 +79,7 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 	}
 	r.daemons.watch(ctx)
 	arms, err := r.alternate(ctx, visits, block)
-	if err == nil && slices.ContainsFunc(arms, func(a *arm) bool { return a.err != nil && !final(a.err) }) {
+	if err == nil && (slices.ContainsFunc(arms, (*arm).failed) || !r.plan.Looks && late(arms, r.groups[visits[0].group].workload.Name)) {
 		first := arms
 		arms, err = r.alternate(ctx, visits, block)
 		for at, a := range arms {
@@ -94,6 +96,23 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 	}
 	r.lengthen(visits[0].group)
 	return nil
+}
+
+// failed reports whether an arm failed and may succeed in a second try.
+func (a *arm) failed() bool { return a.err != nil && !final(a.err) }
+
+// late reports whether a block gives some network no toll on its headline.
+func late(arms []*arm, name string) bool {
+	var baselines []result.Sample
+	for _, a := range arms {
+		if a.place.network.Name == network.Baseline && a.err == nil {
+			baselines = append(baselines, a.sample)
+		}
+	}
+	kind, _ := workload.Find(name)
+	return slices.ContainsFunc(arms, func(a *arm) bool {
+		return a.err == nil && a.place.network.Name != network.Baseline && !weigh.Paired(kind.Headline, a.sample, baselines...)
+	})
 }
 
 // alternate runs the cells of a group in alternation, once.

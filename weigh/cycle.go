@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"tare/result"
 	"tare/stats"
 )
 
@@ -24,6 +25,23 @@ func (b Block) against(than Block) stats.Block {
 		baselines = append(baselines, than.b)
 	}
 	return inCycles(of, baselines...)
+}
+
+// Paired reports whether a run that took turns with baselines in a block has as many
+// whole cycles with them as a toll on the metric needs.
+func Paired(metric string, run result.Sample, baselines ...result.Sample) bool {
+	if run.Slots == nil {
+		return false
+	}
+	var others [][]float64
+	for _, b := range baselines {
+		if b.Slots == nil {
+			return false
+		}
+		others = append(others, b.Slots.Values[metric])
+	}
+	each, _ := differences(run.Slots.Values[metric], others...)
+	return len(each) >= leastCycles
 }
 
 // inCycles is a block's value against baselines, from those cycles that have all of

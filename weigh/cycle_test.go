@@ -7,6 +7,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // turns is what a group of three runs that take turns is like.
@@ -89,6 +90,17 @@ func TestCyclesThatLackASlotAreLeftOut(t *testing.T) {
 	if pair := inCycles([]float64{2, 0, 2}, []float64{1, 1, 1}); !math.IsNaN(pair.Cell) {
 		t.Errorf("two whole cycles were enough: %+v", pair)
 	}
+}
+
+func TestRunsNeedWholeCyclesWithTheirBaselines(t *testing.T) {
+	run := func(values ...float64) result.Sample {
+		return result.Sample{Slots: &result.Slots{Values: map[string][]float64{"throughput": values}}}
+	}
+	base := run(1, 1, 1, 0, 1)
+	labtest.Equal(t, "three whole cycles are enough", Paired("throughput", run(0, 2, 2, 2, 2), base, run(1, 1, 1, 1, 1)), true)
+	labtest.Equal(t, "two are", Paired("throughput", run(0, 2, 2, 2, 2), base, run(1, 0, 1, 1, 1)), false)
+	labtest.Equal(t, "a window has any", Paired("throughput", run(1, 1, 1), result.Sample{}), false)
+	labtest.Equal(t, "or needs any", Paired("throughput", result.Sample{}, base), false)
 }
 
 func TestCarryOverIsFound(t *testing.T) {
