@@ -44,8 +44,10 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 			continue
 		}
 		p.NIC, p.MTU, p.Link, p.Links = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil
-		if !u.Baseline {
-			there = append(there, result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)})
+		n := result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)}
+		same := func(o result.NetworkPlan) bool { return o.Name == n.Name && o.Params.String() == n.Params.String() }
+		if !u.Baseline && !slices.ContainsFunc(there, same) { // a lab may have it with several interfaces
+			there = append(there, n)
 		}
 	}
 	all := len(asked) == 0 || sameNames(asked, Plain()) || sameNames(asked, Everything())

@@ -135,3 +135,36 @@ func changed(ctx context.Context, plan result.Plan, at, line string) (res *resul
 		Save: func(res *result.Result) error { return res.Write(io.Discard) },
 	})
 }
+
+// TestLabExamineChoosesAmongInterfaces: a lab of a plan has a tunnel once for each model
+// of the interface, and a path of either can be examined.
+func TestLabExamineChoosesAmongInterfaces(t *testing.T) {
+	labtest.NoLeaks(t)
+	plan := Quick()
+	plan.Networks, plan.Paths, plan.Blocks = result.NetworksNamed("vxlan"), []string{network.CrossHost}, 1
+	l, err := site.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := l.Build(t.Context(), Spec(Complete(plan), 2, 2)); err != nil {
+		t.Fatal(err)
+	}
+	examined := 0
+	for _, built := range l.Topology.Clusters {
+		if built.Baseline {
+			continue
+		}
+		ends := built.Paths[network.CrossHost]
+		all, err := Examine(t.Context(), l, l.Topology, &Pair{From: built.Name + "." + ends.Client, To: built.Name + "." + ends.Server, Path: network.CrossHost})
+		if err != nil || len(all) != 1 || all[0].NIC != built.NIC || len(all[0].Trials) == 0 || all[0].Trials[0].Error != "" {
+			t.Errorf("%s with nic %s: %+v: %v", built.Name, built.NIC, all, err)
+		}
+		examined++
+	}
+	labtest.Equal(t, "tunnels that were examined", examined, 2)
+}
