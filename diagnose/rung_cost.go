@@ -68,9 +68,9 @@ func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 	}
 	switch together := strings.Join(p.Between, " and "); {
 	case p.Cell.Network != e.Network && together != "":
-		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this together with %s below it: no toll of the run divides them", e.Network, p.Cell.Network, together)
+		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this together with %s below it: the run did not measure them apart", e.Network, p.Cell.Network, together)
 	case together != "":
-		f.Cause = fmt.Sprintf("what %s and %s, which it is built upon, add to %s together: no toll of the run divides them", e.Network, together, p.Below.Network)
+		f.Cause = fmt.Sprintf("what %s and %s, which it is built upon, add to %s together: the run did not measure them apart", e.Network, together, p.Below.Network)
 	case p.Cell.Network != e.Network:
 		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this by itself: %s", e.Network, p.Cell.Network, kind.Doc)
 	}

@@ -202,13 +202,16 @@ func TestLabInterruptedRunIsReadable(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stopped time.Time
+	reported := 0
 	report := run.Progress
 	run.Progress = func(p Progress) {
 		report(p)
-		if p.Done == 28 && stopped.IsZero() {
-			const inside = 50 * time.Millisecond // the eighth block
-			stopped = time.Now().Add(inside)
-			time.AfterFunc(inside, cancel)
+		if p.Done != 28 {
+			return
+		}
+		if reported++; reported == 2 { // first at the end of the seventh block, then as the eighth begins
+			stopped = time.Now()
+			cancel()
 		}
 	}
 	res, err := Run(ctx, plan, run.Options)
