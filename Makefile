@@ -34,6 +34,8 @@ quick:
 
 # Needs root.
 lab: build
+	@for tool in ip nft ping tc; do \
+		command -v $$tool >/dev/null || { echo "$$tool is missing: make packages installs what tests need" >&2; exit 1; }; done
 	{ $(GO_TEST) -p 3 -run '^TestLab' -json $(call having,Lab,-v); \
 		$(GO_TEST) -p 1 -run '^TestLab' -json $(call having,Lab,); } | go run ./test/verdict
 

@@ -44,7 +44,7 @@ func Costs() []Rule {
 	return []Rule{
 		dockerChainMissing(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
-		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(), rungCost(),
+		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(), labChanged(), rungCost(),
 	}
 }
 

@@ -13,10 +13,6 @@ import (
 // something particular.
 const rungID = "rung-cost"
 
-// leastExplained is the toll from which the networks that it comes from are named, and
-// the share of it.
-const leastExplained = 0.05
-
 // rungCost divides a toll among the networks that a network is built upon, as far as
 // the same run measured them.
 func rungCost() Rule {
@@ -24,12 +20,12 @@ func rungCost() Rule {
 		ID: rungID,
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
-			if !slow || m.Toll.Value < leastExplained {
+			if !slow || m.Toll.Value < weigh.LeastPart {
 				return nil
 			}
 			var found []result.Finding
 			for _, p := range e.Parts {
-				if p.Axis == "" && p.Share.Value >= leastExplained && (p.Cell.Network != e.Network || !p.Own() || !e.namedOtherwise(m)) {
+				if p.Axis == "" && p.Share.Value >= weigh.LeastPart && (p.Cell.Network != e.Network || !p.Own() || !e.namedOtherwise(m)) {
 					found = append(found, e.rung(p, m.Name))
 				}
 			}
@@ -77,13 +73,13 @@ func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 	return explaining(p, f)
 }
 
-// tollAs is the evidence of a cell's toll; that of the baseline is none.
+// tollAs is the evidence of a cell's toll. The baseline has none.
 func tollAs(name string, c *result.Cell, metric string) result.Evidence {
-	toll := 0.0
-	if m := weigh.Metric(c, metric); m != nil && m.Toll != nil {
-		toll = m.Toll.Value
+	m := weigh.Metric(c, metric)
+	if c.Network == network.Baseline || m == nil || m.Toll == nil {
+		return result.Evidence{}
 	}
-	return result.Evidence{Name: "toll of " + name + " on " + metric, Value: toll, Source: "this result"}
+	return result.Evidence{Name: "toll of " + name + " on " + metric, Value: m.Toll.Value, Source: "this result"}
 }
 
 // explaining gives a finding the share of a part of the toll. One whose interval leaves

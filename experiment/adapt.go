@@ -12,8 +12,10 @@ import (
 func SizeOf(p result.Plan) int64 { return int64(runsOf(p)) * int64(p.Blocks) }
 
 // runsOf is how many runs a block of a plan has.
-func runsOf(p result.Plan) (runs int) {
-	for _, g := range groupsOf(p) {
+func runsOf(p result.Plan) int { return runsIn(groupsOf(p)) }
+
+func runsIn(groups []group) (runs int) {
+	for _, g := range groups {
 		runs += len(g.places)
 	}
 	return runs

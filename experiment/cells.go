@@ -213,6 +213,12 @@ func withSettings(settings result.Settings, spec site.ClusterSpec) site.ClusterS
 	return spec
 }
 
+// key is the group's key in a result; rps has the clusters that steer what arrives.
+func (g group) key(p result.Plan, rps map[string]bool) string {
+	first := g.places[0]
+	return result.GroupKey(g.path, g.workload.Name, runOf(p, g.workload).Mode, params(p, g, first, rps[first.cluster]))
+}
+
 // params identify a cell, together with its network, path and workload.
 func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	nic := g.nic

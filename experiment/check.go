@@ -39,8 +39,11 @@ func AAPlan(p result.Plan, span time.Duration) result.Plan {
 }
 
 // blockTime is about what one block of a plan takes.
-func blockTime(p result.Plan) (block time.Duration) {
-	for _, g := range groupsOf(p) {
+func blockTime(p result.Plan) time.Duration { return blockTimeOf(p, groupsOf(p)) }
+
+// blockTimeOf is about what one block of some groups of a plan takes.
+func blockTimeOf(p result.Plan, groups []group) (block time.Duration) {
+	for _, g := range groups {
 		each := p.Warmup.Duration() + p.Duration.Duration() + runOverhead
 		if takesTurns(p, g) {
 			each = time.Duration(float64(p.Duration)/slotsCount*float64(time.Second)) + slotsOverhead

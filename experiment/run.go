@@ -38,6 +38,8 @@ type Options struct {
 	Save func(*result.Result) error
 	// Progress is called between windows, never inside one.
 	Progress func(Progress)
+
+	only []group // nil: all groups of the plan
 }
 
 // Progress is how far a run is.
@@ -140,10 +142,13 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		maps.Copy(env.Parts, b.Parts)
 	}
 	r := &runner{
-		Options: o, plan: plan, groups: groupsOf(plan), stat: stat,
+		Options: o, plan: plan, groups: o.only, stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, warned: map[string][]string{},
 		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
+	}
+	if r.groups == nil {
+		r.groups = groupsOf(plan)
 	}
 	r.daemons = daemonsOf(o.Site, o.Topology)
 	r.sources = sourcesOf(o.Site)
@@ -183,8 +188,7 @@ func (r *runner) makeCells() {
 		}
 	}
 	for n, g := range r.groups {
-		mode := runOf(r.plan, g.workload).Mode
-		group := result.GroupKey(g.path, g.workload.Name, mode, params(r.plan, g, g.places[0], r.rps[g.places[0].cluster]))
+		group, mode := g.key(r.plan, r.rps), runOf(r.plan, g.workload).Mode
 		for _, c := range g.places {
 			key := keyOf(n, c)
 			if cell, made := r.cells[key]; made {
@@ -361,7 +365,7 @@ func (r *runner) shuffled(block int) []visit {
 }
 
 func (r *runner) progress(block int) {
-	p := Progress{Block: min(block, r.plan.Blocks), Blocks: r.plan.Blocks, Done: r.done, Total: max(r.done, int(SizeOf(r.plan)))}
+	p := Progress{Block: min(block, r.plan.Blocks), Blocks: r.plan.Blocks, Done: r.done, Total: max(r.done, runsIn(r.groups)*r.plan.Blocks)}
 	if r.done > 0 {
 		p.Left = time.Duration(float64(time.Since(r.started)) / float64(r.done) * float64(p.Total-p.Done))
 	}

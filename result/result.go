@@ -21,10 +21,11 @@ type Result struct {
 	Noise       Noise       `json:"noise"`
 	Cells       []Cell      `json:"cells"`
 	Findings    []Finding   `json:"findings"`
-	Rankings    []Ranking   `json:"rankings,omitempty"` // where the plan asks something of the networks
-	Case        *Case       `json:"case,omitempty"`     // where it repeats a published measurement
-	States      []State     `json:"states"`             // the machine and each place before the first window
-	Unread      []Unread    `json:"unread"`             // sources that could not be read, each once
+	Contrasts   []Cell      `json:"contrasts,omitempty"` // what was measured besides, to divide the tolls of cells; without samples
+	Rankings    []Ranking   `json:"rankings,omitempty"`  // where the plan asks something of the networks
+	Case        *Case       `json:"case,omitempty"`      // where it repeats a published measurement
+	States      []State     `json:"states"`              // the machine and each place before the first window
+	Unread      []Unread    `json:"unread"`              // sources that could not be read, each once
 	Warnings    []string    `json:"warnings"`
 }
 

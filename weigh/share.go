@@ -14,7 +14,7 @@ import (
 type Part struct {
 	Cell    *result.Cell // above the step
 	Below   *result.Cell // below it: the baseline in the end
-	Axis    string       // in which the two differ that are of one network; empty: below is another network
+	Axis    string       // in which the two differ that are of one network, or Untouched; empty: below is another network
 	Between []string     // networks between the two, which the run has no toll of
 	Points  float64      // of the toll: those of all parts add up to it
 	Share   stats.Interval
@@ -24,13 +24,17 @@ type Part struct {
 // Own reports whether the part is what the network itself adds to another.
 func (p Part) Own() bool { return p.Axis == "" && len(p.Between) == 0 }
 
+// Untouched is the parameter of a cell whose network was set up anew next to a lab that
+// somebody may have changed.
+const Untouched = "untouched"
+
 // fullNIC is the model of the interface by which networks cost least.
 const fullNIC = "full"
 
 // Parts divides a cell's toll on a metric by what the same run measured besides: the
-// same network with an interface that does more, then each network that it is built
-// upon, down to the baseline. all are the groups of the result. Nil: the cell has no
-// toll, or no baseline.
+// same network in an untouched lab, the same with an interface that does more, then each
+// network that it is built upon, down to the baseline. all are the groups of the result.
+// Nil: the cell has no toll, or no baseline.
 func Parts(all []*Group, c *result.Cell, metric string) []Part {
 	whole, known := tollOf(c, metric)
 	if !known || whole == 0 {
@@ -42,7 +46,9 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 		var below *result.Cell
 		var axis string
 		var between []string
-		if below = fuller(all, above); below != nil {
+		if below = untouched(all, above); below != nil {
+			axis = Untouched
+		} else if below = fuller(all, above); below != nil {
 			axis = "nic"
 		} else if below, between = rungBelow(all, above, metric); below == nil {
 			return nil
@@ -72,6 +78,20 @@ func tollOf(c *result.Cell, metric string) (toll float64, known bool) {
 		return m.Toll.Value, true
 	}
 	return 0, false
+}
+
+// untouched is the cell of the same network in an untouched lab; nil: there is none.
+func untouched(all []*Group, c *result.Cell) *result.Cell {
+	if c.Params.Has(Untouched) {
+		return nil
+	}
+	settings := c.Params.Settings().With(Untouched, "true")
+	for _, other := range Of(all, c).Cells {
+		if other.Network == c.Network && other.Status == result.StatusOK && other.Params.Settings() == settings {
+			return other
+		}
+	}
+	return nil
 }
 
 // fuller is the cell of the same network that was measured with an interface that does

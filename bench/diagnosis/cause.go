@@ -77,7 +77,7 @@ func all() []cause {
 		forwardingOff(), forwardDrop(), rpFilter(), neighbourFailed(), wrongMAC(), manyRules(),
 		conntrackFull(), natCost(), udpReceiveBuffer(), tcpReceiveWindow(), sendBuffer(),
 		applicationLimited(), listenOverflow(), reordering(), congestionControl(), shaperDrop(),
-		randomLoss(),
+		randomLoss(), labChanged(),
 	}
 	for _, c := range list {
 		for n := range c.wordings {

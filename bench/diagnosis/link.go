@@ -101,3 +101,20 @@ func offloadOff() cause {
 		},
 	}}
 }
+
+// labChanged changes what no rule of tare knows: only a lab that nobody changed shows it.
+func labChanged() cause {
+	return cause{id: "lab-changed", ask: []question{run("tcp_stream")}, wordings: []wording{
+		{
+			name: "one-segment", does: "the interface of the client's host takes one segment at a time",
+			on:     across(),
+			inject: []step{{near, `ip link set dev eth0 gso_max_segs 1`}},
+			bites:  []step{{near, `ip -d link show dev eth0 | grep -q "gso_max_segs 1 "`}},
+		}, {
+			name: "output-limit", does: "a connection of the client may have one packet in the queues below it",
+			on:     across(),
+			inject: []step{{client, `sysctl -qw net.ipv4.tcp_limit_output_bytes=1`}},
+			bites:  []step{{client, `[ "$(sysctl -n net.ipv4.tcp_limit_output_bytes)" = 1 ]`}},
+		},
+	}}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"tare/diagnose"
 	"tare/experiment"
@@ -55,4 +56,43 @@ func examinePath(ctx context.Context, l *site.Lab, pair experiment.Pair, labName
 		})...)
 	}
 	return found, nil
+}
+
+// contrast measures besides what divides the tolls of a result further, in a second lab
+// next to its own. took is how long the result was measured. What fails there is a
+// warning: the result is whole without.
+func (f runFlags) contrast(ctx context.Context, l *site.Lab, res *result.Result, took time.Duration, progress *progress) error {
+	if limit := res.Plan.MaxTime.Duration(); limit > 0 {
+		took = min(took, limit-took)
+	}
+	c, due := experiment.ContrastOf(res, l.Topology, f.labName != "", took)
+	if !due {
+		return nil
+	}
+	progress.print("measuring besides what divides the tolls")
+	shown, err := besides(ctx, l, c, progress)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		res.Warnings = append(res.Warnings, "contrast: the tolls are not divided further: "+err.Error())
+		return nil
+	}
+	diagnose.Divide(res, shown, f.labName)
+	return nil
+}
+
+func besides(ctx context.Context, l *site.Lab, c experiment.Contrast, progress *progress) (shown *result.Result, err error) {
+	beside, err := site.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, beside.Close()) }()
+	if err := beside.Build(ctx, c.Spec); err != nil {
+		return nil, err
+	}
+	labs := site.Together{l, beside}
+	return c.Run(ctx, experiment.Options{
+		Site: labs, Topology: labs.Topology(), Tool: tool(), Save: func(*result.Result) error { return nil }, Progress: progress.show,
+	})
 }

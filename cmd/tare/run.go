@@ -182,13 +182,17 @@ func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	start := time.Now()
 	res, err = experiment.Run(ctx, plan, experiment.Options{
 		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show,
 	})
 	if res == nil || err != nil {
 		return res, err
 	}
-	err = explain(ctx, l, res, f.labName)
+	took := time.Since(start)
+	if err = explain(ctx, l, res, f.labName); err == nil {
+		err = f.contrast(ctx, l, res, took, progress)
+	}
 	if f.fixAndVerify && err == nil {
 		err = f.verify(ctx, l, plan, res, progress)
 	}

@@ -1,0 +1,93 @@
+package experiment
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/test/labtest"
+	"tare/weigh"
+)
+
+// tolledRun is a run of a plan in which each network but the baseline has a toll of half.
+func tolledRun(t *testing.T, plan result.Plan) *runner {
+	t.Helper()
+	r := synthetic(t, plan)
+	feed(r, 10, noisy(1, "throughput", 1e10, 0.005, 0.5))
+	r.last = true
+	r.weigh()
+	return r
+}
+
+// clusters names the clusters of a contrast that are to be built.
+func clusters(c Contrast) (names []string) {
+	for _, spec := range c.Spec.Clusters {
+		names = append(names, spec.Name)
+	}
+	return names
+}
+
+func TestContrastHasWhatThePlanLacks(t *testing.T) {
+	alone, tso := vxlanPlan("tcp_stream"), vxlanPlan("tcp_stream")
+	tso.NIC = []string{"tso"}
+	routes := vxlanPlan("tcp_stream")
+	routes.Networks = result.NetworksNamed("ptp", "route", "vxlan")
+	for name, c := range map[string]struct {
+		plan    result.Plan
+		changed bool
+		build   []string
+	}{
+		"a tunnel alone":          {alone, false, []string{"route", "ptp"}},
+		"with its ladder":         {routes, false, nil},
+		"a poor interface":        {tso, false, []string{"host-full", "host-full-b", "vxlan-full", "route-full", "ptp-full"}},
+		"in a lab of the user's":  {alone, true, []string{"vxlan-2", "route", "ptp"}},
+		"with its ladder, there":  {routes, true, []string{"vxlan-2", "route-2", "ptp-2"}},
+		"an encapsulation within": {result.Plan{Networks: alone.Networks, Paths: []string{network.SameHost}, Workloads: alone.Workloads, NIC: alone.NIC, Seed: 1}, false, []string{"bridge", "veth"}},
+	} {
+		r := tolledRun(t, Complete(c.plan))
+		got, due := ContrastOf(r.res, r.Topology, c.changed, time.Minute)
+		labtest.Equal(t, name+": due", due, len(c.build) > 0)
+		names := clusters(got)
+		slices.Sort(names)
+		slices.Sort(c.build)
+		if !slices.Equal(names, c.build) {
+			t.Errorf("%s: it builds %v, want %v", name, names, c.build)
+		}
+		if took := time.Duration(got.plan.Blocks) * blockTimeOf(got.plan, got.groups); took > contrastTime {
+			t.Errorf("%s: it takes %s", name, took)
+		}
+	}
+}
+
+// A contrast is measured no longer than its result was, and names what differs.
+func TestContrastKeepsToItsTime(t *testing.T) {
+	r := tolledRun(t, vxlanPlan("tcp_stream"))
+	if _, due := ContrastOf(r.res, r.Topology, false, time.Second); due {
+		t.Error("ten runs of seven blocks are measured in a second")
+	}
+	c, _ := ContrastOf(r.res, r.Topology, false, 8*time.Second)
+	if took := time.Duration(c.plan.Blocks) * blockTimeOf(c.plan, c.groups); took > 8*time.Second {
+		t.Errorf("it takes %s, want 8 s at most", took)
+	}
+	changed, _ := ContrastOf(r.res, r.Topology, true, time.Minute)
+	for _, p := range changed.groups[0].places {
+		besides := slices.Contains(clusters(changed), p.cluster)
+		labtest.Equal(t, p.cluster+" is untouched", p.settings.Map()[weigh.Untouched] == "true", besides)
+	}
+}
+
+// What costs nothing, or nothing that is known, has no contrast.
+func TestContrastNeedsAToll(t *testing.T) {
+	for name, sigma := range map[string]float64{"equal": 0.001, "inconclusive": 1} {
+		r := synthetic(t, vxlanPlan("tcp_stream"))
+		feed(r, 10, noisy(2, "throughput", 1e10, sigma, 1))
+		r.last = true
+		r.weigh()
+		_, due := ContrastOf(r.res, r.Topology, true, time.Minute)
+		labtest.Equal(t, name, due, false)
+	}
+	labtest.Equal(t, "the margin", stats.DeclaredMargin < weigh.LeastPart, true)
+}

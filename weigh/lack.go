@@ -1,0 +1,39 @@
+package weigh
+
+import (
+	"math"
+
+	"tare/network"
+	"tare/result"
+)
+
+// LeastPart is the toll, and the share of one, from which it is divided and its parts
+// are named.
+const LeastPart = 0.05
+
+// Lack is what a result has not measured of what a toll is made of.
+type Lack struct {
+	Networks []string // that the network is built upon, between two that were measured
+	NIC      bool     // the same network with an interface that cuts its tunnel's segments
+}
+
+// Lacking is what would divide a cell's toll on a metric further. all are the groups of
+// the result.
+func Lacking(all []*Group, c *result.Cell, metric string) (l Lack) {
+	parts := Parts(all, c, metric)
+	for _, p := range parts {
+		if math.Abs(p.Points) < LeastPart {
+			continue
+		}
+		for _, name := range p.Between {
+			if n, known := network.Find(name); known && n.Serves(c.Path) && len(n.Needs) == 0 {
+				l.Networks = result.AddOnce(l.Networks, name)
+			}
+		}
+	}
+	kind, known := network.Find(c.Network)
+	modelled := Of(all, c).OwnLink(c) > 0 || c.Params.Number("link") > 0
+	l.NIC = known && len(parts) > 0 && kind.Encapsulates() && !network.Within(c.Path) && !modelled &&
+		c.Params.Text("nic") != fullNIC && fuller(all, c) == nil
+	return l
+}
