@@ -3,6 +3,7 @@ package site
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -54,9 +55,34 @@ func Keep() error {
 	if !ok {
 		return errors.New("listen for requests: not a unix socket")
 	}
+	if err := endWithOwner(); err != nil {
+		return err
+	}
 	k := &keeper{listener: socket, readers: map[*lab.Namespace]*probe.Reader{}}
 	go k.endAtSignal()
 	return errors.Join(k.accept(), k.takeDown())
+}
+
+// endWithOwner ends the keeper, and the kernel all that it holds, once its owner has ended:
+// the parent-death signal is lost where the owner is killed before this process has asked
+// for it. A keeper with an owner has a pipe as its standard input, whose other end the
+// owner holds.
+func endWithOwner() error {
+	info, err := os.Stdin.Stat()
+	if err != nil {
+		return fmt.Errorf("look for the keeper's owner: %w", err)
+	}
+	if info.Mode()&os.ModeNamedPipe == 0 {
+		return nil
+	}
+	go func() {
+		_, err := io.Copy(io.Discard, os.Stdin) // nobody writes
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "tare keeper: look for its owner: %v\n", err)
+		}
+		os.Exit(1)
+	}()
+	return nil
 }
 
 // endAtSignal ends the keeper in order at a signal: an init receives only signals

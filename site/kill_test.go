@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
 
+	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -105,6 +107,54 @@ func TestLabUserMakerKilledLeavesWhatCanBeTakenDown(t *testing.T) {
 			killed(t, after, "up", name)
 			if err := site.Down(t.Context(), name); err != nil && !errors.Is(err, site.ErrNoLab) {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// A keeper whose owner was killed before the kernel knew that it should end with it ends
+// all the same; else it lives as long as the owner.
+func TestLabUserKeeperEndsWithItsOwner(t *testing.T) {
+	for name, lives := range map[string]time.Duration{"killed at once": 0, "killed later": 300 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			labtest.NoLeaks(t)
+			listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@" + labName("owner"), Net: "unix"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			file, err := listener.File()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			cmd := exec.Command("/proc/self/exe", site.KeeperVerb)
+			cmd.SysProcAttr = lab.Attributes(false) // as where its owner was gone before it asked
+			cmd.ExtraFiles = []*os.File{file}
+			owner, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case err := <-ended:
+				t.Fatalf("it ended before its owner: %v", err)
+			case <-time.After(lives):
+			}
+			if err := owner.Close(); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-ended: // with the status of a keeper that has lost its owner
+			case <-time.After(labtest.LeakWait):
+				t.Errorf("it lives %v after its owner", labtest.LeakWait)
+				if err := cmd.Process.Kill(); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}

@@ -43,6 +43,7 @@ type owned struct {
 	process *exec.Cmd
 	claim   *os.File      // of the control groups; nil: none were made
 	release chan struct{} // ends the starting thread
+	alive   *os.File      // the keeper ends when nobody holds it; nil: it outlives us
 	ended   chan error
 	killed  bool // by us: the kernel removes what it held
 }
@@ -80,10 +81,16 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 	cmd.Args[0] = "tare"
 	cmd.SysProcAttr = lab.Attributes(dieWithParent)
 	cmd.ExtraFiles = []*os.File{file}
-	if dieWithParent { // else a reader of our errors would wait for the lab's end
-		cmd.Stderr = os.Stderr
-	}
 	o := &owned{process: cmd, release: make(chan struct{}), ended: make(chan error, 1)}
+	if dieWithParent {
+		cmd.Stderr = os.Stderr // else a reader of our errors would wait for the lab's end
+		stdin, alive, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("start keeper: %w", err)
+		}
+		defer stdin.Close()
+		cmd.Stdin, o.alive = stdin, alive
+	}
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
@@ -94,7 +101,7 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 		}
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start keeper: %w", lab.Explain(err))
+		return nil, fmt.Errorf("start keeper: %w", errors.Join(lab.Explain(err), o.leave()))
 	}
 	go func() { o.ended <- cmd.Wait() }()
 	return o, nil
@@ -314,10 +321,18 @@ func (o *owned) wait() error {
 	select {
 	case err := <-o.ended:
 		if err != nil && !o.killed {
-			return fmt.Errorf("keeper: %w", err)
+			return errors.Join(fmt.Errorf("keeper: %w", err), o.leave())
 		}
-		return nil
+		return o.leave()
 	case <-time.After(downWait):
-		return errors.Join(errors.New("keeper did not end and was killed"), o.process.Process.Kill(), <-o.ended)
+		return errors.Join(errors.New("keeper did not end and was killed"), o.process.Process.Kill(), <-o.ended, o.leave())
 	}
+}
+
+// leave closes what shows the keeper that we live.
+func (o *owned) leave() error {
+	if o.alive == nil {
+		return nil
+	}
+	return o.alive.Close()
 }
