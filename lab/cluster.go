@@ -94,7 +94,7 @@ func (cluster *Cluster) build() error {
 			return err
 		}
 	}
-	if err := cluster.join(); err != nil {
+	if err := cluster.joinSteered(); err != nil {
 		return err
 	}
 	for _, h := range cluster.Hosts {
@@ -151,6 +151,21 @@ func (cluster *Cluster) warnOnce(text string) {
 		}
 	}
 	cluster.Warnings = append(cluster.Warnings, text)
+}
+
+// joinSteered joins the hosts by devices that steer what arrives to their host's CPUs, as
+// far as devices can begin with that. Other devices do not.
+func (cluster *Cluster) joinSteered() error {
+	steered := func(on bool) error {
+		var errs []error
+		for _, h := range cluster.Hosts {
+			if len(h.CPUs) > 0 && cluster.lab.Steer {
+				errs = append(errs, h.steerNew(on))
+			}
+		}
+		return errors.Join(errs...)
+	}
+	return errors.Join(steered(true), cluster.join(), steered(false))
 }
 
 // join makes the link layer between the hosts.
@@ -227,7 +242,7 @@ func (cluster *Cluster) configure(h *Host) error {
 	}
 	if !steered {
 		cluster.RPS = false
-		cluster.warnOnce("no-rps: arriving packets are not steered to the host's CPUs: that needs root")
+		cluster.warnOnce("no-rps: arriving packets are not steered to the host's CPUs, so that segments may overtake each other: that needs root or Linux 6.3")
 	}
 	return nil
 }

@@ -369,16 +369,24 @@ func testDropRules(t *testing.T) {
 func testSteering(t *testing.T) {
 	l := open(t)
 	cluster := setUp(t, l, pairOf("x"))
+	_, err := cluster.Hosts[0].ReadSysctl(defaultSteering)
 	if !cluster.RPS {
-		if IsRoot() || !strings.Contains(strings.Join(cluster.Warnings, "\n"), "no-rps") {
+		if IsRoot() || err == nil || !strings.Contains(strings.Join(cluster.Warnings, "\n"), "no-rps") {
 			t.Errorf("no steering (root %t), warnings %q", IsRoot(), cluster.Warnings)
 		}
 		return
 	}
 	for _, h := range cluster.Hosts {
 		got, _ := run(t, l, h.Namespace, "cat /sys/class/net/eth0/queues/rx-0/rps_cpus")
-		if strings.TrimLeft(got, "0,") != strings.TrimLeft(h.CPUs.mask(), "0,") {
+		if !sameMask(got, h.CPUs.mask()) {
 			t.Errorf("rps_cpus of %s is %q, want %q", h.Name, got, h.CPUs.mask())
+		}
+		// Only the underlay's device steers.
+		if err := h.AddBridge("later", 1500, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := run(t, l, h.Namespace, "cat /sys/class/net/later/queues/rx-0/rps_cpus"); !sameMask(got, "0") {
+			t.Errorf("rps_cpus of a later device of %s is %q", h.Name, got)
 		}
 	}
 }
