@@ -13,6 +13,7 @@ import (
 type looking struct {
 	began   time.Time
 	in      time.Duration // that the plan's blocks would take with all cells
+	most    int           // blocks in the plan's most time, where that is known; 0: it is not
 	decided map[*result.Cell]bool
 }
 
@@ -30,7 +31,7 @@ func (r *runner) look() {
 		if g.Baseline == nil {
 			continue
 		}
-		rate, due := weigh.Look(g.Measured())
+		rate, due := weigh.Look(g.Measured(), r.mostLooked())
 		if !due {
 			continue
 		}
@@ -64,12 +65,24 @@ func (r *runner) wanted(block int) []visit {
 func (r *runner) blocksOf(n int) int {
 	blocks := r.plan.Blocks
 	if r.plan.Looks {
-		blocks = weigh.MostLooked
+		blocks = r.mostLooked()
 	}
 	if t := r.turns[n]; t != nil {
 		blocks += t.again
 	}
 	return blocks
+}
+
+// mostLooked is after how many blocks the run has its last look.
+func (r *runner) mostLooked() int { return max(weigh.MostLooked, r.looks.most) }
+
+// planLooks spreads the looks of a run over the time that it may take, once it is known
+// what its blocks take: before the first look.
+func (r *runner) planLooks(blocks int) {
+	if limit := r.plan.MaxTime.Duration(); r.plan.Looks && limit > 0 && blocks == leastBlocks {
+		each := time.Since(r.looks.began) / leastBlocks
+		r.looks.most = int((limit - r.looks.began.Sub(r.started)) / max(each, 1))
+	}
 }
 
 // due reports whether a group is to be measured in a block.

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"testing"
+	"time"
 
 	"tare/network"
 	"tare/result"
@@ -38,7 +39,7 @@ func TestDecidedNetworksLeaveTheirTime(t *testing.T) {
 	}
 	first := 0
 	for block := range weigh.MostLooked {
-		if _, due := weigh.Look(block); due {
+		if _, due := weigh.Look(block, weigh.MostLooked); due {
 			first = block
 			break
 		}
@@ -64,4 +65,19 @@ func TestDecidedNetworksLeaveTheirTime(t *testing.T) {
 		r.look()
 	}
 	labtest.Equal(t, "a group without networks is measured", r.anyDue(first+1), false)
+}
+
+// A run with much time looks over all of it, one with little as often as any.
+func TestLooksAreSpreadOverTheTime(t *testing.T) {
+	for limit, want := range map[result.Seconds]int{0: weigh.MostLooked, 30: weigh.MostLooked, 600: 98} {
+		r := &runner{plan: result.Plan{Looks: true, MaxTime: limit}}
+		r.started = time.Now().Add(-48 * time.Second)
+		r.looks.began = r.started.Add(12 * time.Second) // six blocks in 36 s
+		for block := range leastBlocks {
+			r.planLooks(block + 1)
+		}
+		if got := r.mostLooked(); got < want-1 || got > want+1 {
+			t.Errorf("in %v s the last look is after %d blocks, want %d", limit, got, want)
+		}
+	}
 }

@@ -257,6 +257,7 @@ func (r *runner) blocks(ctx context.Context) error {
 		}
 		took := time.Since(start)
 		more := r.inTime(block+1, took)
+		r.planLooks(block + 1)
 		r.look()
 		if !more {
 			break

@@ -56,6 +56,7 @@ type undecided struct {
 	blocks    int           // with which most of those that can have a verdict would; 0: none can
 	then      int           // how many those are
 	takes     time.Duration // that so many blocks take; 0: unknown
+	looks     bool          // the run spends its time where it is needed: it needs time, not blocks
 }
 
 // answerOf finds the facts of a result; ok is false where it has no tolls.
@@ -255,6 +256,7 @@ func (a *answer) findFaster() {
 // three in four of those that blocks can decide.
 func (a *answer) findOpen(res *result.Result) {
 	_, a.open.done = measured(res)
+	a.open.looks = res.Plan.Looks
 	var needed []int
 	for p := range a.tolls() {
 		a.open.of++

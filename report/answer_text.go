@@ -257,7 +257,10 @@ func (w words) inconclusive(a answer) string {
 		return w.say("few_blocks", "blocks", w.count("block", u.done), "n", strconv.Itoa(stats.MinBlocks)) + w.say("full_stop")
 	}
 	text := w.say("answer_inconclusive", "n", strconv.Itoa(u.tolls), "comparisons", w.count("comparison", u.of))
-	if u.blocks > 0 {
+	switch {
+	case u.blocks > 0 && u.takes > 0 && u.looks:
+		text += w.say("answer_max_time", "n", strconv.Itoa(u.then), "time", strconv.Itoa(int(math.Ceil(u.takes.Minutes()))))
+	case u.blocks > 0:
 		took := ""
 		if u.takes > 0 {
 			took = w.aside(w.say("answer_takes", "time", w.minutes(u.takes)))

@@ -13,7 +13,7 @@ import (
 
 // looked draws block after block of a group of one network, and looks as a run does,
 // until the network is decided or the last look is over.
-func looked(draw *rand.Rand, toll, noise float64) (g *Group, blocks int) {
+func looked(draw *rand.Rand, toll, noise float64, most int) (g *Group, blocks int) {
 	host, net := &result.Cell{Network: network.Baseline}, &result.Cell{Network: "route"}
 	g = &Group{Baseline: host, Cells: []*result.Cell{host, net}, Workload: "tcp_rr"}
 	for _, c := range g.Cells {
@@ -23,15 +23,15 @@ func looked(draw *rand.Rand, toll, noise float64) (g *Group, blocks int) {
 		v := 50e-6 * math.Exp(shift+noise*tailed(draw))
 		c.Samples = append(c.Samples, result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"rtt_p50": v}})
 	}
-	for block := range MostLooked {
+	for block := range most {
 		add(host, block, LayoutA, 0)
 		add(host, block, LayoutB, 0)
 		add(net, block, "", math.Log1p(toll))
-		if rate, due := Look(block + 1); due && g.Decided(net, stats.DeclaredMargin, rate) {
+		if rate, due := Look(block+1, most); due && g.Decided(net, stats.DeclaredMargin, rate) {
 			return g, block + 1
 		}
 	}
-	return g, MostLooked
+	return g, most
 }
 
 // tailed is Student's t with five degrees of freedom, of variance one.
@@ -50,10 +50,13 @@ func TestLookingKeepsWhatIntervalsClaim(t *testing.T) {
 	const runs = 1500
 	draw := rand.New(rand.NewPCG(11, 24))
 	q, _ := result.QuantityOf("rtt_p50")
-	for _, c := range []struct{ toll, noise float64 }{{0, 0.05}, {0.02, 0.03}, {0.1, 0.1}, {0.3, 0.1}, {0.3, 0.03}} {
+	for _, c := range []struct {
+		toll, noise float64
+		most        int
+	}{{0, 0.05, 30}, {0.02, 0.03, 30}, {0.1, 0.1, 30}, {0.3, 0.1, 30}, {0.3, 0.03, 30}, {0, 0.1, 80}, {0.05, 0.1, 80}} {
 		covered, alarms, sum := 0, 0, 0
 		for range runs {
-			g, blocks := looked(draw, c.toll, c.noise)
+			g, blocks := looked(draw, c.toll, c.noise, c.most)
 			sum += blocks
 			of, base := BlocksOf(g.Cells[1], q.Name), BlocksOf(g.Baseline, q.Name)
 			w := Against(of, base, true, q, g.Margins(q, stats.DeclaredMargin))
@@ -78,15 +81,17 @@ func TestLookingKeepsWhatIntervalsClaim(t *testing.T) {
 
 // All looks together may be wrong as often as one interval.
 func TestLooksSpendTheErrorRate(t *testing.T) {
-	sum, looks := 0.0, 0
-	for blocks := range MostLooked + 1 {
-		if rate, due := Look(blocks); due {
-			sum += rate
-			looks++
+	for _, most := range []int{MostLooked, 47, 200} {
+		sum, looks := 0.0, 0
+		for blocks := range most + 1 {
+			if rate, due := Look(blocks, most); due {
+				sum += rate
+				looks++
+			}
 		}
-	}
-	labtest.Equal(t, "looks", looks, 5)
-	if math.Abs(sum-errorRate) > 1e-12 {
-		t.Errorf("they spend %v of %v", sum, errorRate)
+		labtest.Equal(t, "looks", looks, 5)
+		if math.Abs(sum-errorRate) > 1e-12 {
+			t.Errorf("with %d blocks they spend %v of %v", most, sum, errorRate)
+		}
 	}
 }
