@@ -159,6 +159,9 @@ func (res *Result) fillArrays() {
 	for i := range res.Cells {
 		res.Cells[i].fillArrays()
 	}
+	for i := range res.Contrasts {
+		res.Contrasts[i].fillArrays()
+	}
 	res.SetGroups()
 	for i := range res.Findings {
 		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)

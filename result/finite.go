@@ -13,17 +13,23 @@ func (res *Result) keepFinite() {
 	res.Noise.AA = slices.DeleteFunc(res.Noise.AA, func(aa AA) bool { return !Finite(aa.Low, aa.High) })
 	res.Findings = findingsOfNumbers(res.Findings)
 	for i := range res.Cells {
-		c := &res.Cells[i]
-		c.Findings = findingsOfNumbers(c.Findings)
-		c.Metrics = slices.DeleteFunc(c.Metrics, func(m Metric) bool { return !Finite(m.Value) })
-		for n := range c.Metrics {
-			c.Metrics[n].keepFinite()
-		}
-		for _, s := range c.Samples {
-			maps.DeleteFunc(s.Metrics, func(_ string, v float64) bool { return !Finite(v) })
-			maps.DeleteFunc(s.Counters, func(_ string, v float64) bool { return !Finite(v) })
-			maps.DeleteFunc(s.Series, func(_ string, points []float64) bool { return !Finite(points...) })
-		}
+		res.Cells[i].keepFinite()
+	}
+	for i := range res.Contrasts {
+		res.Contrasts[i].keepFinite()
+	}
+}
+
+func (c *Cell) keepFinite() {
+	c.Findings = findingsOfNumbers(c.Findings)
+	c.Metrics = slices.DeleteFunc(c.Metrics, func(m Metric) bool { return !Finite(m.Value) })
+	for n := range c.Metrics {
+		c.Metrics[n].keepFinite()
+	}
+	for _, s := range c.Samples {
+		maps.DeleteFunc(s.Metrics, func(_ string, v float64) bool { return !Finite(v) })
+		maps.DeleteFunc(s.Counters, func(_ string, v float64) bool { return !Finite(v) })
+		maps.DeleteFunc(s.Series, func(_ string, points []float64) bool { return !Finite(points...) })
 	}
 }
 

@@ -13,6 +13,7 @@
 //   - stage.go: a lab, and scripts typed in it
 //   - trial.go: inject, make sure that it bites, ask; ask.go: the questions
 //   - score.go: what was right; page.go: the document
+//   - shares.go: how much of a toll was injected, and how much was named
 package main
 
 import (
@@ -36,7 +37,7 @@ import (
 // options are what the command line asks for.
 type options struct {
 	causes, networks, wording string
-	clean, bites, json        bool
+	clean, bites, json, shares bool
 	tare, output, from        string
 }
 
@@ -53,6 +54,7 @@ func main() {
 	flag.StringVar(&o.wording, "wording", "", "only wordings of this name")
 	flag.BoolVar(&o.clean, "clean", true, "ask about clean labs too, one of each network")
 	flag.BoolVar(&o.bites, "bites", false, "only make sure that the injections bite, and ask nothing")
+	flag.BoolVar(&o.shares, "shares", false, "only weigh the injections that make a network slower, and write their shares into the page")
 	flag.BoolVar(&o.json, "json", false, "write every trial to standard output too")
 	flag.StringVar(&o.tare, "tare", "dist/tare", "the tare to ask")
 	flag.StringVar(&o.from, "from", "", "ask nothing, and write the page from the trials that -json printed into these files, a comma list: trials in a later file replace earlier ones")
@@ -92,6 +94,9 @@ func execute(ctx context.Context, o options) error {
 		return err
 	}
 	b := bench{tare: tare, asks: !o.bites}
+	if o.shares {
+		return writeShares(o, b.weighAll(ctx, chosen))
+	}
 	trials, err := b.all(ctx, chosen, o)
 	if o.json {
 		err = errors.Join(err, json.NewEncoder(os.Stdout).Encode(trials))

@@ -25,6 +25,11 @@ type page struct {
 // write writes the page to its file, or to standard output.
 func (p page) write() error {
 	text := p.render()
+	if old, err := os.ReadFile(p.output); err == nil { // the shares are weighed by themselves
+		_, shares, _ := sharesIn(string(old))
+		before, _, after := sharesIn(text)
+		text = before + shares + after
+	}
 	switch p.output {
 	case "":
 		return nil
