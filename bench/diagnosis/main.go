@@ -36,9 +36,9 @@ import (
 
 // options are what the command line asks for.
 type options struct {
-	causes, networks, wording string
+	causes, networks, wording  string
 	clean, bites, json, shares bool
-	tare, output, from        string
+	tare, output, from         string
 }
 
 // bench is what puts the questions.
