@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strings"
 
 	"tare/network"
 	"tare/result"
@@ -23,7 +22,7 @@ func Comparison(w io.Writer, c result.Comparison, opts Options) error {
 		}
 	}
 	p.single(c.Single)
-	p.unmet(c.Unmet)
+	p.gates(c)
 	return p.to(w, "comparison")
 }
 
@@ -188,17 +187,5 @@ func (p *page) single(cells []result.SingleCell) {
 			lead = p.say("lead_old")
 		}
 		p.item("  "+lead, text)
-	}
-}
-
-// unmet lists the limits that were exceeded.
-func (p *page) unmet(list []result.Unmet) {
-	if len(list) == 0 {
-		return
-	}
-	p.title(p.say("limits_passed"))
-	for _, u := range list {
-		why := cmp.Or(u.Reason, p.say("at_least", "value", percent(u.Value), "low", percent(u.Low)))
-		p.item("  --"+u.Gate+" "+percent(u.Limit)+"  ", p.of(strings.TrimSpace(u.Cell+" "+u.Metric), why))
 	}
 }

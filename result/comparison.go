@@ -9,7 +9,8 @@ type Comparison struct {
 	Differ []Difference   `json:"differ"` // the machines and how they were set up
 	Cells  []ComparedCell `json:"cells"`  // that both have
 	Single []SingleCell   `json:"single"` // that one of them has measured
-	Unmet  []Unmet        `json:"unmet"`  // limits that were exceeded
+	Held   []Held         `json:"held"`   // what was held against the limits
+	Unmet  []Unmet        `json:"unmet"`  // limits that were exceeded, or could not be held
 }
 
 // What a comparison is judged by.
@@ -85,13 +86,26 @@ type SingleCell struct {
 	Reason string `json:"reason"` // why the other has not; empty: unknown
 }
 
-// Unmet is a limit that was exceeded by the whole interval.
-type Unmet struct {
+// Held is what was held against a limit.
+type Held struct {
 	Gate   string  `json:"gate"` // "max-toll" or "max-regression"
 	Cell   string  `json:"cell"`
 	Metric string  `json:"metric"`
 	Limit  float64 `json:"limit"`
 	Value  float64 `json:"value"`
 	Low    float64 `json:"low"`
-	Reason string  `json:"reason,omitempty"`
+	High   float64 `json:"high"`
+	Met    bool    `json:"met"`
+}
+
+// Unmet is a limit that was exceeded by the whole interval, or that could not be held
+// against what the newer result lacks.
+type Unmet struct {
+	Gate   string  `json:"gate"`
+	Cell   string  `json:"cell"` // or a network; empty: nothing was compared
+	Metric string  `json:"metric"`
+	Limit  float64 `json:"limit"`
+	Value  float64 `json:"value"`
+	Low    float64 `json:"low"`
+	Reason string  `json:"reason,omitempty"` // why it could not be held
 }

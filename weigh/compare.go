@@ -15,6 +15,9 @@ import (
 type Gates struct {
 	MaxToll       *float64 // of a network in the newer result
 	MaxRegression *float64 // of what both measured
+	// AllowMissing names the networks and cells that the newer result may lack: what else
+	// is missing breaks each limit.
+	AllowMissing []string
 }
 
 // Compare compares a result with an older one, cell by cell: of the same network,
@@ -25,21 +28,22 @@ type Gates struct {
 func Compare(old, recent *result.Result, gates Gates) result.Comparison {
 	c := result.Comparison{
 		Old: compared(old), New: compared(recent), Paired: old.ID != "" && old.ID == recent.ID, Judged: result.JudgedByValue,
-		Differ: machines(old, recent), Cells: []result.ComparedCell{}, Single: []result.SingleCell{}, Unmet: []result.Unmet{},
+		Differ: machines(old, recent), Cells: []result.ComparedCell{}, Single: []result.SingleCell{}, Held: []result.Held{}, Unmet: []result.Unmet{},
 	}
 	if len(c.Differ) > 0 {
 		c.Judged = result.JudgedByToll
 	}
 	p := pairing{sideOf(old), sideOf(recent), c.Paired}
-	matched := matches(old, recent)
+	h := held{old: old, recent: recent, matched: matches(old, recent), c: &c, compared: map[*result.Cell]int{}}
 	for n := range recent.Cells {
 		cell := &recent.Cells[n]
-		if before := matched[cell]; before != nil && cell.Status == result.StatusOK && before.Status == result.StatusOK {
+		if before := h.matched[cell]; before != nil && cell.Status == result.StatusOK && before.Status == result.StatusOK {
+			h.compared[cell] = len(c.Cells)
 			c.Cells = append(c.Cells, p.compare(before, cell))
 		}
 	}
-	c.Single = single(old, recent, matched)
-	c.Unmet = append(heavy(recent, gates), regressions(c, gates)...)
+	c.Single = single(old, recent, h.matched)
+	h.gates(gates)
 	return c
 }
 

@@ -1,58 +1,184 @@
 package weigh
 
 import (
+	"slices"
+
 	"tare/network"
 	"tare/result"
 )
 
-func cellName(network, path, workload string) string { return network + " " + path + " " + workload }
+// The limits of a comparison.
+const (
+	maxToll       = "max-toll"
+	maxRegression = "max-regression"
+)
 
-// heavy are the tolls of a result that a limit excludes: by their whole interval.
-func heavy(res *result.Result, gates Gates) []result.Unmet {
-	found := []result.Unmet{}
-	if gates.MaxToll == nil {
-		return found
-	}
-	for _, cell := range res.Cells {
-		for _, m := range cell.Metrics {
-			if cell.Network == network.Baseline || m.Toll == nil || m.Toll.Low == nil || !result.Judged(m.Name) || *m.Toll.Low <= *gates.MaxToll {
-				continue
-			}
-			found = append(found, result.Unmet{
-				Gate: "max-toll", Cell: cellName(cell.Network, cell.Path, cell.Workload), Metric: m.Name,
-				Limit: *gates.MaxToll, Value: m.Toll.Value, Low: *m.Toll.Low,
-			})
-		}
-	}
-	return found
+// gate holds what two results have against one limit. What it can't hold, since the newer
+// result lacks it, counts against it.
+type gate struct {
+	name  string
+	limit float64
+	allow []string // networks and cells that may be missing
+	held  []result.Held
+	unmet []result.Unmet
 }
 
-// regressions are the changes for the worse that a limit excludes, and what was
-// measured and failed now.
-func regressions(c result.Comparison, gates Gates) []result.Unmet {
-	var found []result.Unmet
-	if gates.MaxRegression == nil {
-		return found
+// hold holds a value with its interval, of which the whole must exceed the limit to
+// break it.
+func (g *gate) hold(cell, metric string, value float64, low, high *float64) {
+	h := result.Held{Gate: g.name, Cell: cell, Metric: metric, Limit: g.limit, Value: value, Low: *low, High: *high, Met: *low <= g.limit}
+	g.held = append(g.held, h)
+	if !h.Met {
+		g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Cell: cell, Metric: metric, Limit: g.limit, Value: value, Low: *low})
 	}
-	for _, cell := range c.Cells {
-		for _, m := range cell.Metrics {
-			change := m.Judged(c.Judged)
-			if change == nil || change.Low == nil || !result.Judged(m.Name) || *change.Low <= *gates.MaxRegression {
-				continue
-			}
-			found = append(found, result.Unmet{
-				Gate: "max-regression", Cell: cellName(cell.Network, cell.Path, cell.Workload), Metric: m.Name,
-				Limit: *gates.MaxRegression, Value: change.Value, Low: *change.Low,
-			})
-		}
-	}
-	for _, s := range c.Single {
-		if s.In == inOld && s.Reason != "" {
-			found = append(found, result.Unmet{Gate: "max-regression", Cell: s.Cell, Limit: *gates.MaxRegression, Reason: s.Reason})
-		}
-	}
-	return found
 }
+
+// miss counts what could not be held, unless it may be missing.
+func (g *gate) miss(networkName, cell, reason string) {
+	if !slices.Contains(g.allow, networkName) && !slices.Contains(g.allow, cell) {
+		g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Cell: cell, Limit: g.limit, Reason: reason})
+	}
+}
+
+func (g *gate) missCell(c *result.Cell, reason string) {
+	g.miss(c.Network, CellName(c), reason)
+}
+
+// missPlanned counts the networks that the newer result's plan has and its cells have not.
+// What the older result could not have either is nothing that was lost.
+func (g *gate) missPlanned(old, recent *result.Result) {
+	for _, n := range recent.Plan.Networks {
+		if n.Name != network.Baseline && !slices.ContainsFunc(recent.Cells, func(c result.Cell) bool { return c.Network == n.Name }) {
+			g.miss(n.Name, n.Name, "absent, though its plan has it")
+		}
+	}
+	for _, s := range recent.Plan.Skipped {
+		if !slices.ContainsFunc(old.Plan.Skipped, func(before result.SkippedNetwork) bool { return before.Name == s.Name }) {
+			g.miss(s.Name, s.Name, result.StatusSkipped+": "+s.Reason)
+		}
+	}
+}
+
+// end counts a gate that held nothing and missed nothing.
+func (g *gate) end() {
+	if len(g.held)+len(g.unmet) == 0 {
+		g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Limit: g.limit, Reason: "nothing was compared"})
+	}
+}
+
+// held are two results as gates see them.
+type held struct {
+	old, recent *result.Result
+	matched     map[*result.Cell]*result.Cell // the older cell of each newer one
+	c           *result.Comparison
+	compared    map[*result.Cell]int // the place of a newer cell in the comparison
+}
+
+// gates holds the results against the limits.
+func (h held) gates(limits Gates) {
+	for _, g := range []*gate{h.tolls(limits), h.regressions(limits)} {
+		if g != nil {
+			g.end()
+			h.c.Held, h.c.Unmet = append(h.c.Held, g.held...), append(h.c.Unmet, g.unmet...)
+		}
+	}
+}
+
+// tolls holds what the networks of the newer result cost; nil: there is no such limit.
+func (h held) tolls(limits Gates) *gate {
+	if limits.MaxToll == nil {
+		return nil
+	}
+	g := &gate{name: maxToll, limit: *limits.MaxToll, allow: limits.AllowMissing}
+	for n := range h.recent.Cells {
+		cell := &h.recent.Cells[n]
+		before := h.matched[cell]
+		switch {
+		case cell.Network == network.Baseline:
+			continue
+		case cell.Status == result.StatusSkipped && before != nil && before.Status == result.StatusSkipped:
+			continue // the older result had it no more than this one
+		case cell.Status != result.StatusOK:
+			g.missCell(cell, lost(cell))
+			continue
+		}
+		holds := len(g.held)
+		for _, m := range cell.Metrics {
+			if m.Toll != nil && m.Toll.Low != nil && m.Toll.High != nil && result.Judged(m.Name) {
+				g.hold(CellName(cell), m.Name, m.Toll.Value, m.Toll.Low, m.Toll.High)
+			}
+		}
+		if len(g.held) == holds {
+			g.missCell(cell, "it has no toll with an interval")
+		}
+	}
+	for n := range h.old.Cells {
+		if before := &h.old.Cells[n]; before.Network != network.Baseline && before.Status == result.StatusOK && h.absent(before) {
+			g.missCell(before, "absent from the newer result")
+		}
+	}
+	g.missPlanned(h.old, h.recent)
+	return g
+}
+
+// regressions holds what became worse; nil: there is no such limit.
+func (h held) regressions(limits Gates) *gate {
+	if limits.MaxRegression == nil {
+		return nil
+	}
+	g := &gate{name: maxRegression, limit: *limits.MaxRegression, allow: limits.AllowMissing}
+	for n := range h.old.Cells {
+		before := &h.old.Cells[n]
+		if before.Status != result.StatusOK || before.Network == network.Baseline && h.c.Judged == result.JudgedByToll {
+			continue
+		}
+		now := h.now(before)
+		switch {
+		case now == nil:
+			g.missCell(before, "absent from the newer result")
+		case now.Status != result.StatusOK:
+			g.missCell(before, lost(now))
+		default:
+			h.changes(g, now)
+		}
+	}
+	g.missPlanned(h.old, h.recent)
+	return g
+}
+
+// changes holds the changes of a cell that both have.
+func (h held) changes(g *gate, now *result.Cell) {
+	cell := h.c.Cells[h.compared[now]]
+	holds := len(g.held)
+	for _, m := range cell.Metrics {
+		if change := m.Judged(h.c.Judged); change != nil && change.Low != nil && change.High != nil && result.Judged(m.Name) {
+			g.hold(CellName(now), m.Name, change.Value, change.Low, change.High)
+		}
+	}
+	if len(g.held) == holds {
+		g.missCell(now, "it has no change with an interval")
+	}
+}
+
+// now is the newer cell of an older one, or the one that failed in its place; nil: there
+// is none.
+func (h held) now(before *result.Cell) *result.Cell {
+	for now, was := range h.matched {
+		if was == before {
+			return now
+		}
+	}
+	return failedAs(before, h.recent.Cells)
+}
+
+// absent reports whether no newer cell is an older one's, not even one that failed.
+func (h held) absent(before *result.Cell) bool { return h.now(before) == nil }
+
+// lost is why a cell has nothing to be held.
+func lost(c *result.Cell) string { return c.Status + ": " + c.Reason }
+
+// CellName names a cell of a comparison: "vxlan cross-host tcp_rr".
+func CellName(c *result.Cell) string { return c.Network + " " + c.Path + " " + c.Workload }
 
 // Where a single cell is.
 const (
@@ -75,12 +201,12 @@ func single(old, recent *result.Result, matched map[*result.Cell]*result.Cell) [
 			if cell.Status != result.StatusOK || peer != nil && peer.Status == result.StatusOK {
 				continue
 			}
-			s := result.SingleCell{Cell: cellName(cell.Network, cell.Path, cell.Workload), In: in}
+			s := result.SingleCell{Cell: CellName(cell), In: in}
 			if peer == nil {
 				peer = failedAs(cell, theirs)
 			}
-			if peer != nil && peer.Status == result.StatusFailed {
-				s.Reason = "failed: " + peer.Reason
+			if peer != nil {
+				s.Reason = lost(peer)
 			}
 			found = append(found, s)
 		}
@@ -90,12 +216,12 @@ func single(old, recent *result.Result, matched map[*result.Cell]*result.Cell) [
 	return found
 }
 
-// failedAs is the cell that failed in place of one: it may have failed before its
-// mode was known.
+// failedAs is the cell that was not measured in place of one: it may have failed before
+// its mode was known.
 func failedAs(cell *result.Cell, among []result.Cell) *result.Cell {
 	for n := range among {
 		c := &among[n]
-		if c.Status == result.StatusFailed && c.Network == cell.Network && c.Path == cell.Path && c.Workload == cell.Workload {
+		if c.Status != result.StatusOK && c.Network == cell.Network && c.Path == cell.Path && c.Workload == cell.Workload {
 			return c
 		}
 	}

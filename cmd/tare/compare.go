@@ -2,11 +2,15 @@ package main
 
 import (
 	"errors"
+	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tare/experiment"
 	"tare/report"
 	"tare/result"
 	"tare/weigh"
@@ -15,6 +19,8 @@ import (
 // compareFlags are those of `tare compare`.
 type compareFlags struct {
 	maxToll, maxRegression string
+	allowMissing           string
+	junit, summary         string // files
 	json                   bool
 	lang                   language
 }
@@ -30,11 +36,14 @@ first; if anything does, tolls are compared, what a network costs compared with 
 own host, so that a change of machine is not read as one of the network. Two files
 of one experiment are paired by their blocks.
 
-A limit is passed only where the whole 95 % interval lies beyond it, and is held
-to throughput, rates and medians. Then the exit status is 4.`,
+A limit is broken where the whole 95 % interval lies beyond it, and is held to
+throughput, rates and medians. It is also broken by what can't be held against it:
+a network or cell that the older result has, or the newer one's plan, and that failed,
+was skipped or is absent; --allow-missing names what may be. Then the exit status is 4.`,
 		Example: `  tare compare old.json new.json
   tare compare old.json new.json --max-regression 3%
-  tare compare old.json new.json --max-toll 25% --json`,
+  tare compare old.json new.json --max-toll 25% --json
+  tare compare old.json new.json --max-regression 3% --allow-missing vxlan --junit gates.xml`,
 		Args: atLeast(2, "compare needs two results at least: tare compare OLD.json NEW.json"),
 		RunE: func(c *cobra.Command, args []string) error {
 			gates, err := f.gates()
@@ -51,6 +60,9 @@ to throughput, rates and medians. Then the exit status is 4.`,
 func (f *compareFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.maxToll, "max-toll", "", "exit 4 where a network of the newer result costs more than this, as 5%")
 	flags.StringVar(&f.maxRegression, "max-regression", "", "exit 4 where something is worse than before by more than this, as 3%")
+	flags.StringVar(&f.allowMissing, "allow-missing", "", "networks, or cells as \"vxlan cross-host tcp_rr\", that the newer result may lack: a comma list")
+	flags.StringVar(&f.junit, "junit", "", "write what was held against the limits as a JUnit report to this file")
+	flags.StringVar(&f.summary, "summary", "", "write it as Markdown to this file")
 	f.lang.register(flags)
 	flags.BoolVar(&f.json, "json", false, "print for programs: one comparison for each newer result")
 }
@@ -70,7 +82,55 @@ func (f *compareFlags) gates() (weigh.Gates, error) {
 		}
 		*one.to = &limit
 	}
+	for name := range strings.SplitSeq(f.allowMissing, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			g.AllowMissing = append(g.AllowMissing, name)
+		}
+	}
 	return g, nil
+}
+
+// checkGates refuses what would let a limit hold on nothing: a result that is not whole,
+// and a name that nothing has.
+func checkGates(gates weigh.Gates, files []string, results []*result.Result) error {
+	if gates.MaxToll == nil && gates.MaxRegression == nil {
+		if len(gates.AllowMissing) > 0 {
+			return wrong("--allow-missing: it goes with --max-toll or --max-regression: add one of them")
+		}
+		return nil
+	}
+	for n, res := range results {
+		samples := slices.ContainsFunc(res.Cells, func(c result.Cell) bool { return len(c.Samples) > 0 || len(c.Metrics) > 0 })
+		switch {
+		case !samples:
+			return wrong("%s: it has no samples, so that no limit can be held: measure again", files[n])
+		case res.Finished == "" && len(res.Plan.Networks) > 0:
+			return wrong("%s: its run was interrupted, so that no limit can be held: measure again", files[n])
+		}
+	}
+	for _, name := range gates.AllowMissing {
+		if err := checkMissing(name, results); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMissing refuses the name of what neither tare nor any result knows.
+func checkMissing(name string, results []*result.Result) error {
+	known := experiment.Everything()
+	for _, res := range results {
+		for _, c := range res.Cells {
+			known = result.AddOnce(known, c.Network)
+			if name == weigh.CellName(&c) {
+				return nil
+			}
+		}
+	}
+	if slices.Contains(known, name) {
+		return nil
+	}
+	return experiment.Unknown("network of --allow-missing", name, known)
 }
 
 // parseLimit reads 5% or 0.05; a toll may be more than 100 %.
@@ -88,17 +148,39 @@ func (f *compareFlags) compare(s streams, files []string, gates weigh.Gates) err
 	if err != nil {
 		return err
 	}
+	if err := checkGates(gates, files, results); err != nil {
+		return err
+	}
 	all, unmet := []result.Comparison{}, false
 	for n, recent := range results[1:] {
 		c := weigh.Compare(results[0], recent, gates)
 		c.Old.File, c.New.File = files[0], files[n+1]
 		all, unmet = append(all, c), unmet || len(c.Unmet) > 0
 	}
-	if err := f.print(s, all); err != nil {
+	if err := errors.Join(f.print(s, all), f.write(all)); err != nil {
 		return err
 	}
 	if unmet {
 		return &exitError{status: exitUnmet}
+	}
+	return nil
+}
+
+// write writes the files for CI systems.
+func (f *compareFlags) write(all []result.Comparison) error {
+	for _, one := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.junit, func(w io.Writer) error { return report.JUnit(w, all) }},
+		{f.summary, func(w io.Writer) error { return report.GatesMarkdown(w, all, string(f.lang)) }},
+	} {
+		if one.path == "" {
+			continue
+		}
+		if err := result.ReplaceFile(one.path, one.write); err != nil {
+			return wrong("%w: choose another file", err)
+		}
 	}
 	return nil
 }
