@@ -61,30 +61,53 @@ func (res *Result) Write(w io.Writer) error {
 	return nil
 }
 
-// WriteFile writes the result to path. A regular file is replaced in one
-// step, so that a reader never sees half of one; anything else (/dev/stdout, a
-// pipe) is written directly and never renamed over.
+// WriteFile writes the result to path, as ReplaceFile does.
 func (res *Result) WriteFile(path string) error {
+	if err := ReplaceFile(path, res.Write); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// ReplaceFile writes a file. A regular one is replaced in one step, once its text is on
+// the disk: a reader never sees half of it, and on a full disk the older file stays.
+// Anything else (/dev/stdout, a pipe) is written directly and never renamed over.
+func ReplaceFile(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return res.writeDirectly(path)
+		return writeDirectly(path, write)
 	}
 	path = behindLink(path)
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("write result: %w", err)
+		return err
 	}
-	err = res.Write(tmp)
+	err = write(tmp)
 	if err == nil {
 		err = tmp.Chmod(modeFor(path))
+	}
+	if err == nil {
+		err = tmp.Sync()
 	}
 	err = errors.Join(err, tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("write result: %w", errors.Join(err, os.Remove(tmp.Name())))
+		return errors.Join(err, os.Remove(tmp.Name()))
 	}
-	return nil
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a new name in a folder last, where its file system can.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil // it may be written and not read
+	}
+	if err := folder.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
+		return errors.Join(err, folder.Close())
+	}
+	return folder.Close()
 }
 
 // behindLink is what a link points to, since a link stays a link and its
@@ -104,15 +127,12 @@ func modeFor(path string) os.FileMode {
 	return 0o644
 }
 
-func (res *Result) writeDirectly(path string) error {
+func writeDirectly(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("write result: %w", err)
+		return err
 	}
-	if err := errors.Join(res.Write(file), file.Close()); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	return nil
+	return errors.Join(write(file), file.Close())
 }
 
 // CheckWritable returns an error if WriteFile could not write to path, or if a

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -135,8 +135,8 @@ func writeReport(s streams, results []*result.Result, f reportFlags) error {
 		_, err := s.out.Write(text.Bytes())
 		return err
 	}
-	if err := os.WriteFile(f.out, text.Bytes(), 0o644); err != nil {
-		return wrong("write report: %w: choose another file with -o", err)
+	if err := result.ReplaceFile(f.out, func(w io.Writer) error { _, err := text.WriteTo(w); return err }); err != nil {
+		return wrong("write report: %w: make room, or choose another file with -o", err)
 	}
 	return nil
 }
