@@ -70,15 +70,16 @@ func Explain(err error) error {
 	return err
 }
 
-// Enter prepares the lab's init: its mounts become private, and /proc shows its
+// Enter prepares the lab's init: its mounts follow the machine's, and /proc shows its
 // PID namespace. Where the kernel refuses a new /proc to a user namespace (the old
 // one is partly masked, as in a container), /proc stays as it was.
 func Enter() error {
 	if os.Getpid() != 1 {
 		return errors.New("enter lab: not the init of a PID namespace: this command is started by tare itself")
 	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("make mounts private: %w", err)
+	// What the machine unmounts goes here too, and nothing goes the other way.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("make mounts follow the machine's: %w", err)
 	}
 	err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if err != nil && !errors.Is(err, unix.EPERM) {

@@ -91,7 +91,8 @@ func (k *keeper) endAtSignal() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	<-signals
-	if err := k.listener.Close(); err != nil {
+	// Nobody listens only once all has gone: that is how others see the lab's end.
+	if err := errors.Join(k.takeDown(), k.listener.Close()); err != nil {
 		fmt.Fprintf(os.Stderr, "tare keeper: %v\n", err)
 	}
 }

@@ -150,8 +150,9 @@ func dial(ctx context.Context, socket string) (*Lab, error) {
 	return l, l.adopt(rep)
 }
 
-// Down takes a named lab down. One whose keeper has died is only removed from the
-// ledger: the kernel has removed the rest.
+// Down takes a named lab down, and removes it from the ledger once its keeper has ended. One
+// whose keeper has died is only removed from the ledger: the kernel has removed the rest. A
+// keeper that is busy or stopped is waited for, and then named.
 func Down(ctx context.Context, name string) error {
 	if err := CheckName(name); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoLab, err)
@@ -160,21 +161,59 @@ func Down(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, name+".json")); errors.Is(err, os.ErrNotExist) {
+	entry, err := read(filepath.Join(dir, name+".json"))
+	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %q: tare lab list shows those that exist", ErrNoLab, name)
 	}
-	l, err := dial(ctx, filepath.Join(dir, name+".sock"))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, downWait)
+	defer cancel()
+	socket := filepath.Join(dir, name+".sock")
+	l, err := dial(ctx, socket)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, downWait)
-		defer cancel()
-		if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
-			// Another process may have taken it down meanwhile.
-			if _, still := dial(ctx, l.address); still == nil {
-				return fmt.Errorf("take lab %s down: %w", name, err)
-			}
-		}
+		_, err = l.ask(ctx, request{Do: doDown})
+	}
+	// Another process may have taken it down meanwhile.
+	if still := awaitEnd(ctx, socket); still != nil {
+		return fmt.Errorf("take lab %s down: %w: %s", name, cmp.Or(err, still), busyKeeper(entry.PID))
 	}
 	return forget(dir, name)
+}
+
+// awaitEnd waits until nobody listens at a keeper's socket.
+func awaitEnd(ctx context.Context, socket string) error {
+	for {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		switch {
+		case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist):
+			return nil
+		case err == nil:
+			err = conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return cmp.Or(err, ctx.Err())
+		case <-time.After(endStep):
+		}
+	}
+}
+
+// endStep is how often a keeper that is to end is looked for.
+const endStep = 10 * time.Millisecond
+
+// busyKeeper is what to do about a keeper that does not answer.
+func busyKeeper(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if pid == 0 || err != nil {
+		return "its keeper does not answer: try again"
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	if strings.HasPrefix(rest, "T") {
+		return fmt.Sprintf("its keeper, process %d, is stopped: kill -CONT %[1]d, then try again", pid)
+	}
+	return fmt.Sprintf("its keeper, process %d, is busy: try again, or kill -9 %[1]d, which ends all of the lab", pid)
 }
 
 // List reads the ledger.
@@ -190,23 +229,34 @@ func List(ctx context.Context) ([]Entry, error) {
 	sort.Strings(files)
 	entries := []Entry{}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		e, err := read(file)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it has just gone
+		}
 		if err != nil {
-			return nil, fmt.Errorf("read ledger: %w", err)
+			return nil, err
 		}
-		var e Entry
-		if err := json.Unmarshal(text, &e); err != nil {
-			return nil, fmt.Errorf("read ledger: %s: %w: remove the file if tare did not write it", file, err)
-		}
-		if l, err := dial(ctx, strings.TrimSuffix(file, ".json")+".sock"); err == nil {
+		// One that does not answer, as it is busy, is running.
+		if conn, err := (&net.Dialer{Timeout: dialWait}).DialContext(ctx, "unix", strings.TrimSuffix(file, ".json")+".sock"); err == nil {
 			e.Running = true
-			if err := l.Close(); err != nil {
+			if err := conn.Close(); err != nil {
 				return nil, err
 			}
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+func read(file string) (e Entry, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return e, fmt.Errorf("read ledger: %w", err)
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, fmt.Errorf("read ledger: %s: %w: remove the file if tare did not write it", file, err)
+	}
+	return e, nil
 }
 
 func write(dir string, e Entry) error {
@@ -220,9 +270,12 @@ func write(dir string, e Entry) error {
 	return nil
 }
 
-// remove removes a lab from the ledger, complete or not, and its control groups.
+// remove removes a lab from the ledger, complete or not, once its control groups have gone.
 func remove(dir, name string) error {
-	errs := []error{removeCgroups(cgroupsOf("lab-" + name))}
+	if err := removeCgroups(cgroupsOf("lab-" + name)); err != nil {
+		return err
+	}
+	var errs []error
 	for _, suffix := range []string{".sock", ".json"} {
 		err := os.Remove(filepath.Join(dir, name+suffix))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

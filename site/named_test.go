@@ -155,3 +155,37 @@ func TestLabUserInterruptedUpLeavesNothing(t *testing.T) {
 		t.Errorf("the ledger has %+v", e)
 	}
 }
+
+// A lab whose keeper does not answer is still there: it stays in the ledger, and what to do
+// about it is named.
+func TestLabUserStoppedKeeperStaysInTheLedger(t *testing.T) {
+	name := labName("stopped")
+	up(t, name)
+	e, _ := entry(t, name)
+	if err := syscall.Kill(e.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	err := site.Down(short, name)
+	cancel()
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	errInterrupted := site.Down(interrupted, name)
+	e, there := entry(t, name)
+	if err := syscall.Kill(e.PID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d, is stopped: kill -CONT", e.PID)) {
+		t.Errorf("a stopped keeper: %v", err)
+	}
+	if !errors.Is(errInterrupted, context.Canceled) {
+		t.Errorf("an interrupted command: %v", errInterrupted)
+	}
+	labtest.Equal(t, "in the ledger", there, true)
+	labtest.Equal(t, "running", e.Running, true)
+	if err := site.Down(t.Context(), name); err != nil {
+		t.Error(err)
+	}
+	_, there = entry(t, name)
+	labtest.Equal(t, "in the ledger after its end", there, false)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,7 +125,7 @@ func labUp(c *cobra.Command, s streams, spec site.Spec) error {
 			continue
 		}
 		err := fmt.Errorf("%s can't be set up here: %s%s", u.Network, u.Error, getting(u))
-		return &exitError{exitMissing, errors.Join(err, l.Close(), site.Down(c.Context(), spec.Name))}
+		return &exitError{exitMissing, errors.Join(err, l.Close(), site.Down(context.WithoutCancel(c.Context()), spec.Name))}
 	}
 	fmt.Fprintf(s.out, "lab %s is up: %s\n", spec.Name, strings.Join(l.Topology.Addresses(), " "))
 	fmt.Fprintf(s.out, "  tare lab exec --name %s %s -- ip addr\n  tare run --lab %s\n  tare lab down --name %s\n",

@@ -68,6 +68,7 @@ func columns(w io.Writer) int {
 func run(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	root := rootCommand(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -141,7 +142,10 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 			if c.Hidden { // started by tare itself, inside a lab
 				return nil
 			}
-			return site.Sweep()
+			if err := site.Sweep(); err != nil { // of labs that others left: this command can do without
+				fmt.Fprintf(s.err, "tare: warning: %v\n", err)
+			}
+			return nil
 		},
 		Version:           tool().Version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
