@@ -22,8 +22,8 @@ func cni() Network {
 		Missing:  "what the CNI plugins need of the kernel",
 		Get:      "modprobe -a bridge nft_compat xt_MASQUERADE xt_comment",
 		Params: []Param{
-			{Name: cniFile, Doc: "CNI configuration list, a template; a comma list weighs each", List: true},
-			{Name: cniBin, Doc: "folder of CNI plugins, looked in first"},
+			{Name: cniFile, Doc: "CNI configuration list, a template; a comma list weighs each", List: true, Typed: true},
+			{Name: cniBin, Doc: "folder of CNI plugins, looked in first", Typed: true},
 		},
 		SetUp: setUpCNI,
 		Try:   tryCNI,

@@ -44,6 +44,7 @@ type Param struct {
 	Doc    string
 	Values []string // the default first; nil: any text
 	List   bool     // a list of values weighs the network with each of them
+	Typed  bool     // it names what is executed, or what is taken from the machine: a plan's file can't set it alone
 }
 
 // Default is the value where none is given.

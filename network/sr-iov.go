@@ -27,7 +27,7 @@ func srIOV() Network {
 		Missing:  "virtual functions of an SR-IOV adapter",
 		Get:      "echo 2 > /sys/class/net/NIC/device/sriov_numvfs",
 		Params: []Param{{
-			Name: vfParam, Doc: "PCI addresses of the virtual functions for the containers: h1/c1, h2/c1, h1/c2 and so on",
+			Name: vfParam, Doc: "PCI addresses of the virtual functions for the containers: h1/c1, h2/c1, h1/c2 and so on", Typed: true,
 		}},
 		SetUp: setUpSRIOV,
 	}

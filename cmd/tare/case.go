@@ -43,6 +43,11 @@ func (f *runFlags) caseOf(args []string) (askedCase, error) {
 	if f.caseID != "" {
 		return askedCase{}, wrong("--case %s and %s: a case has its own plans: leave one of them out", f.caseID, args[0])
 	}
+	for _, own := range plans { // no flag of networks goes with a case
+		if err := checkTyped(args[0], own.Networks, func(string) bool { return false }); err != nil {
+			return askedCase{}, &exitError{exitWrong, err}
+		}
+	}
 	return askedCase{plan.Case, plans}, nil
 }
 

@@ -51,6 +51,23 @@ func (f networkFlags) apply(flags *pflag.FlagSet, plans []result.NetworkPlan) ([
 	return plans, nil
 }
 
+// checkTyped refuses a plan from a file that names what would be executed, or taken from
+// the machine, unless the command line names it too: a file may be from anybody. typed
+// reports whether a flag was given.
+func checkTyped(file string, plans []result.NetworkPlan, typed func(flag string) bool) error {
+	for _, p := range network.Params() {
+		if !p.Typed || typed(flagName(p.Name)) {
+			continue
+		}
+		for _, plan := range plans {
+			if value := plan.Params.Map()[p.Name]; value != "" {
+				return fmt.Errorf("%s: network %s has %s=%s, which a file alone can't choose: if you trust it, add --%s %s", file, plan.Name, p.Name, value, flagName(p.Name), value)
+			}
+		}
+	}
+	return nil
+}
+
 // takers names the networks that take a parameter.
 func takers(p network.Param) (names []string) {
 	for _, n := range network.All() {

@@ -89,6 +89,9 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 			return plan, &exitError{exitWrong, err}
 		}
 		f.listed = result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })
+		if err := checkTyped(args[0], plan.Networks, flags.Changed); err != nil {
+			return plan, &exitError{exitWrong, err}
+		}
 	}
 	if err := f.network.takeFlows(flags); err != nil {
 		return plan, &exitError{exitWrong, err}
