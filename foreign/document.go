@@ -9,7 +9,10 @@ import (
 
 // documents finds JSON documents among the lines of a text. What is
 // never closed is searched to the end; after many of these it gives up.
-type documents struct{ futile int }
+type documents struct {
+	futile int
+	past   int // the line after the stream of events that was found last
+}
 
 // mostFutile bounds the time that a text full of braces takes.
 const mostFutile = 20
@@ -22,8 +25,11 @@ func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool)
 	if d.futile >= mostFutile || !object.MatchString(start) {
 		return nil, at, false
 	}
-	if doc, after := streamAt(lines, at); doc != nil {
-		return doc, after, false
+	if at >= d.past { // else it is of a stream that nobody took
+		if doc, after := streamAt(lines, at); doc != nil {
+			d.past = after
+			return doc, after, false
+		}
 	}
 	text := []byte(start)
 	depth := scanner{}

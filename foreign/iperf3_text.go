@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,13 +67,35 @@ func readIperf3(lines []string) []result.Cell {
 		run = next
 	}
 	for _, line := range lines {
-		if run.isOver(line) {
+		switch {
+		case run.repeats(line): // several runs under one head
+			cells = append(cells, run.cell())
+			run = run.sameHead()
+		case run.isOver(line):
 			end()
 		}
 		run.read(line)
 	}
 	end()
 	return cells
+}
+
+// repeats reports whether a line is the summary of a stream that the run has already: that
+// of another run, whose head was not printed again.
+func (run *iperf3Run) repeats(line string) bool {
+	r, isRow := parseRow(line)
+	return isRow && (r.sends || r.receives) && slices.ContainsFunc(run.totals, func(known row) bool {
+		return known.id == r.id && known.role == r.role && known.sends == r.sends && known.receives == r.receives
+	})
+}
+
+// sameHead is a run under the same head, of which nothing else is known.
+func (run *iperf3Run) sameHead() *iperf3Run {
+	return &iperf3Run{
+		command: run.command, version: run.version, side: run.side, server: run.server, started: run.started, reverse: run.reverse,
+		udp: run.udp, named: run.named, opened: run.opened, size: run.size, target: run.target, cc: run.cc, connected: run.connected,
+		counters: map[string]float64{},
+	}
 }
 
 // empty reports whether nothing of a run was read.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"tare/result"
@@ -133,6 +134,14 @@ Bytes/Sec    3.05 MB 150 kB 3.2 MB
 
 206k requests in 10s, 30.5 MB read`,
 			`autocannon http side=client throughput=2.44e+07! rate=20583.6 latency_mean=0.00451`},
+		{"three runs under one head", `Connecting to host 10.0.0.2, port 5201
+[ ID] Interval           Transfer     Bitrate
+[  4]   0.00-10.00  sec   469 MBytes   393 Mbits/sec                  receiver
+
+[  4]   0.00-10.00  sec   426 MBytes   357 Mbits/sec                  receiver
+
+[  4]   0.00-10.00  sec   427 MBytes   358 Mbits/sec                  receiver`,
+			"iperf3 tcp_stream side=client direction=forward flows=1 throughput=3.93e+08\niperf3 tcp_stream side=client direction=forward flows=1 throughput=3.57e+08\niperf3 tcp_stream side=client direction=forward flows=1 throughput=3.58e+08"},
 		{"sysbench 0.5", `    transactions:                        500243 (8336.94 per sec.)
     read/write requests:                 7003402 (116717.16 per sec.)
     total time:                          60.0032s
@@ -202,5 +211,18 @@ func TestTextsFullOfBracesEnd(t *testing.T) {
 	cells, err := Read("braces", []byte(text))
 	if err != nil || brief(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
 		t.Errorf("got %s, %v", brief(cells), err)
+	}
+}
+
+// TestStreamsOfEventsAreReadOnce reads in a bounded time a stream that no tool's is.
+func TestStreamsOfEventsAreReadOnce(t *testing.T) {
+	text := strings.Repeat("{\"event\":\"interval\",\"data\":[]}\n", 20_000) + "[  4]   0.00-1.00   sec   102 MBytes   856 Mbits/sec                  receiver\n"
+	begun := time.Now()
+	cells, err := Read("events", []byte(text))
+	if err != nil || brief(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
+		t.Errorf("got %s, %v", brief(cells), err)
+	}
+	if took := time.Since(begun); took > 5*time.Second { // it takes a tenth of a second; read anew for each line, minutes
+		t.Errorf("it took %v", took)
 	}
 }
