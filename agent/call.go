@@ -2,13 +2,16 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"tare/probe"
 	"tare/workload"
@@ -33,10 +36,11 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	l := newLines(conn, conn, maxLine)
-	if err := l.write(request{Schema: PortSchema, Secret: secret, Job: job}); err != nil {
-		return out, fmt.Errorf("ask %v for a run: %w", to, err)
-	}
+	l.clean = printable
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return out, err
+	}
+	if err := apply(l, to, secret, job); err != nil {
 		return out, err
 	}
 	first, err := readReply(l, to)
@@ -68,6 +72,36 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	return join(ctx, served, job.send)
 }
 
+// apply hails a server and asks it for a run.
+func apply(l *lines, to netip.AddrPort, secret string, job Job) error {
+	text, err := json.Marshal(job)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	own, err := newNonce()
+	if err != nil {
+		return err
+	}
+	if err := l.write(hail{Schema: PortSchema, Nonce: own}); err != nil {
+		return fmt.Errorf("ask %v for a run: %w", to, err)
+	}
+	var c challenge
+	if err := receive(l, to, &c); err != nil {
+		return err
+	}
+	if c.Error != "" {
+		return fmt.Errorf("the server at %v: %s", to, c.Error)
+	}
+	r := request{Job: text}
+	if secret != "" {
+		r.Proof = proofOf(secret, own, c.Nonce, text)
+	}
+	if err := l.write(r); err != nil {
+		return fmt.Errorf("ask %v for a run: %w", to, err)
+	}
+	return nil
+}
+
 // Ask does the driving end of a run against a server that is not ours.
 func Ask(ctx context.Context, to netip.AddrPort, name string, run workload.Run) (Outcome, error) {
 	prepare()
@@ -94,16 +128,41 @@ func dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 // readReply receives a line of the server.
 func readReply(l *lines, to netip.AddrPort) (reply, error) {
 	var r reply
-	err := l.read(&r)
-	switch malformed := new(malformedError); {
-	case errors.Is(err, io.EOF):
-		return r, fmt.Errorf("the server at %v closed the connection: see whether it is tare serve, and what it printed", to)
-	case errors.As(err, &malformed):
-		return r, fmt.Errorf("the server at %v is no tare serve: it sent %.60q", to, malformed.line)
-	case err != nil:
-		return r, fmt.Errorf("read from the server at %v: %w: see whether it is tare serve, and what it printed", to, err)
-	case r.Error != "":
+	if err := receive(l, to, &r); err != nil {
+		return r, err
+	}
+	if r.Error != "" {
 		return r, fmt.Errorf("the server at %v: %s", to, r.Error)
 	}
 	return r, nil
+}
+
+// receive receives a line of the server, which may be anybody.
+func receive(l *lines, to netip.AddrPort, v any) error {
+	err := l.read(v)
+	switch malformed := new(malformedError); {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("the server at %v closed the connection: see whether it is tare serve, of this version, and what it printed", to)
+	case errors.As(err, &malformed):
+		return fmt.Errorf("the server at %v is no tare serve: it sent %.60q", to, malformed.line)
+	case err != nil:
+		return fmt.Errorf("read from the server at %v: %w: see whether it is tare serve, and what it printed", to, err)
+	}
+	return nil
+}
+
+// mostText is how much of a text of a server's is shown, in bytes.
+const mostText = 500
+
+// printable is a text of a server's without what a terminal would act upon.
+func printable(text string) string {
+	if len(text) > mostText {
+		text = strings.ToValidUTF8(text[:mostText], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }

@@ -19,6 +19,10 @@ const (
 	threads = 64
 	// heapLeast is the heap that is worth collecting between two runs.
 	heapLeast = 16 << 20
+	// memoryOf is what a process that serves any peer may take, in bytes, and for each
+	// flow of its runs. Beyond it the collector works during runs too.
+	memoryOf     = 40 << 20
+	memoryOfFlow = 4 << 20
 )
 
 // prepare makes the process one that measures: nothing is collected while a
@@ -98,6 +102,10 @@ func room(flows int) {
 }
 
 func hasRoom(flows int) bool { return traffic.Processors(flows) <= runtime.GOMAXPROCS(0) }
+
+// bound bounds the memory of a process whose runs have so many flows together, whatever
+// else peers do: without a bound, what was refused would never be collected.
+func bound(flows int) { debug.SetMemoryLimit(memoryOf + int64(flows)*memoryOfFlow) }
 
 // collect runs the collector between two runs, when there is something worth
 // it. It stops the world as well.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,9 +16,10 @@ const maxLine = 16 << 20
 // standard input and output, or over a connection to a serving port. How
 // messages are framed is known here alone.
 type lines struct {
-	in  *bufio.Scanner
-	mu  sync.Mutex
-	out io.Writer
+	in    *bufio.Scanner
+	mu    sync.Mutex
+	out   io.Writer
+	clean func(string) string // is applied to every text that comes; nil: the peer is ours
 }
 
 // newLines takes both directions. A line of more than most bytes is an error.
@@ -48,10 +50,46 @@ func (l *lines) read(v any) error {
 		}
 		return io.EOF
 	}
-	if err := json.Unmarshal(l.in.Bytes(), v); err != nil {
+	text := l.in.Bytes()
+	if l.clean != nil {
+		var err error
+		if text, err = cleaned(text, l.clean); err != nil {
+			return &malformedError{l.in.Text(), err}
+		}
+	}
+	if err := json.Unmarshal(text, v); err != nil {
 		return &malformedError{l.in.Text(), err}
 	}
 	return nil
+}
+
+// cleaned is a JSON text with all its strings cleaned, names included.
+func cleaned(text []byte, clean func(string) string) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	var walk func(any) any
+	walk = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			return clean(v)
+		case []any:
+			for n := range v {
+				v[n] = walk(v[n])
+			}
+		case map[string]any:
+			all := make(map[string]any, len(v))
+			for name, one := range v {
+				all[clean(name)] = walk(one)
+			}
+			return all
+		}
+		return v
+	}
+	return json.Marshal(walk(v))
 }
 
 // malformedError reports a line that is not the object that was expected.

@@ -3,8 +3,6 @@ package agent
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
@@ -21,23 +19,6 @@ import (
 	"tare/traffic"
 	"tare/workload"
 )
-
-// PortSchema names the protocol of a serving port: the sender connects and sends
-// a request in one line of JSON, receives a line when it may begin, with the
-// port, and at the end one with what was measured. During a run neither side
-// sends anything here.
-const PortSchema = "tare.serve/1"
-
-// request is the first line to a serving port. The schema is its first field, so
-// that its beginning distinguishes a request from the flows of a run.
-type request struct {
-	Schema string `json:"schema"`
-	Secret string `json:"secret,omitempty"`
-	Job    Job    `json:"job"`
-}
-
-// greeting is how every request begins.
-const greeting = `{"schema":"` + PortSchema + `"`
 
 // reply is a line from a serving port.
 type reply struct {
@@ -60,7 +41,9 @@ type Port struct {
 	listener *traffic.Listener
 	address  netip.AddrPort
 	requests sync.WaitGroup
+	visitors visitors
 	unknown  atomic.Int64 // connections that asked for no run, and belonged to none
+	lines    quietly      // of the log
 
 	mu      sync.Mutex
 	running int           // runs under way
@@ -74,9 +57,13 @@ type Port struct {
 // Serve opens the port and serves until the context ends.
 func (p *Port) Serve(ctx context.Context, bind netip.AddrPort) error {
 	prepare()
+	bound(0)
 	listener, err := traffic.ListenTCP(bind)
 	if err != nil {
 		return err
+	}
+	listener.Exhausted = func(err error) {
+		p.log(fmt.Sprintf("wait to accept connections: %v: raise the limit of descriptors (ulimit -n) if it lasts", err))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	p.ctx, p.listener, p.address = ctx, listener, listener.Addr()
@@ -139,21 +126,25 @@ func (p *Port) takeBack() {
 	p.back <- struct{}{}
 }
 
-// keep takes a connection that begins like a request.
+// keep takes a connection that begins like a hail, of this version or another.
 func (p *Port) keep(fd int, first []byte) bool {
-	if p.ctx.Err() != nil || !bytes.HasPrefix([]byte(greeting), first) {
+	n := min(len(first), len(hailing))
+	peer := peerOf(fd)
+	if p.ctx.Err() != nil || string(first[:n]) != hailing[:n] || !p.visitors.enter(peer) {
 		p.unknown.Add(1)
 		return false
 	}
 	begun := bytes.Clone(first)
 	p.requests.Go(func() {
+		asked := sync.OnceFunc(func() { p.visitors.leave(peer) })
+		defer asked()
 		conn, err := connOf(fd)
 		if err != nil {
-			p.Log(err.Error())
+			p.log(err.Error())
 			return
 		}
 		defer conn.Close()
-		p.answer(conn, io.MultiReader(bytes.NewReader(begun), conn))
+		p.answer(&visit{conn: conn, in: io.MultiReader(bytes.NewReader(begun), conn), proven: p.Secret == ""}, asked)
 	})
 	return true
 }
@@ -172,45 +163,54 @@ func connOf(fd int) (net.Conn, error) {
 	return conn, nil
 }
 
-// answer reads a request and serves it.
-func (p *Port) answer(conn net.Conn, in io.Reader) {
-	l := newLines(in, conn, maxRequest)
-	who := conn.RemoteAddr().String()
-	tally, err := p.run(conn, l, who)
+// answer reads a request and serves it. asked is called once the request has come.
+func (p *Port) answer(v *visit, asked func()) {
+	who := v.conn.RemoteAddr().String()
+	l := newLines(v, v, maxRequest)
+	tally, err := p.run(v, l, who, asked)
 	if err != nil {
-		p.Log(fmt.Sprintf("%s: %v", who, err))
+		p.log(fmt.Sprintf("%s: %v", who, err))
 		err = l.write(reply{Error: err.Error()})
 	} else {
 		err = l.write(reply{Tally: &tally})
 	}
-	if err != nil {
-		p.Log(fmt.Sprintf("%s: answer: %v", who, err))
+	if err != nil && v.proven {
+		p.log(fmt.Sprintf("%s: answer: %v", who, err))
+	}
+}
+
+// log reports what happens, but no more than somebody can read.
+func (p *Port) log(text string) {
+	for _, line := range p.lines.say(time.Now(), text) {
+		p.Log(line)
 	}
 }
 
 // run serves one run. It ends when the sender disconnects.
-func (p *Port) run(conn net.Conn, l *lines, who string) (tally workload.Tally, err error) {
-	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		return tally, err
-	}
-	job, err := p.receiveJob(l)
+func (p *Port) run(v *visit, l *lines, who string, asked func()) (tally workload.Tally, err error) {
+	request, err := v.ask(p.Secret)
 	if err != nil {
 		return tally, err
 	}
-	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+	job, err := request.job()
+	if err == nil {
+		err = check(job)
+	}
+	if err != nil {
 		return tally, err
 	}
 	if err := p.begin(job); err != nil {
 		return tally, err
 	}
 	defer p.end(job)
+	asked()
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
 	go func() { // the sender sends no more: whatever comes is its end
-		_, _ = conn.Read(make([]byte, 1))
+		_, _ = v.conn.Read(make([]byte, 1))
 		cancel()
 	}()
-	p.Log(fmt.Sprintf("%s: %s, %d flows, %v", who, job.Workload, job.Run.Flows, job.Run.Duration))
+	p.log(fmt.Sprintf("%s: %s, %d flows, %v", who, job.Workload, job.Run.Flows, job.Run.Duration))
 	before := p.unknown.Load()
 	tally, err = p.serve(ctx, job, l)
 	if n := p.unknown.Load() - before; n > 0 {
@@ -249,27 +249,19 @@ func (p *Port) serve(ctx context.Context, job Job, l *lines) (workload.Tally, er
 	return job.serve(ctx, ready)
 }
 
-// receiveJob reads a request and refuses what this port does not serve.
-func (p *Port) receiveJob(l *lines) (Job, error) {
-	var r request
-	if err := l.read(&r); err != nil {
-		return Job{}, fmt.Errorf("read request: %w", err)
-	}
-	given, want := sha256.Sum256([]byte(r.Secret)), sha256.Sum256([]byte(p.Secret))
-	if p.Secret != "" && subtle.ConstantTimeCompare(given[:], want[:]) == 0 {
-		return Job{}, errors.New("the token is not this server's: give the same --token at both ends")
-	}
-	kind, known := workload.Find(r.Job.Workload)
-	run := r.Job.Run
+// check refuses what this port does not serve.
+func check(j Job) error {
+	kind, known := workload.Find(j.Workload)
+	run := j.Run
 	switch {
 	case !known || kind.Serve == nil:
-		return Job{}, fmt.Errorf("workload %q: unknown to this server: use the same version at both ends", r.Job.Workload)
+		return fmt.Errorf("workload %.40q: unknown to this server: use the same version at both ends", j.Workload)
 	case run.Flows < 1 || run.Flows > kind.Flows:
-		return Job{}, fmt.Errorf("%d flows of %s: want 1 to %d", run.Flows, kind.Name, kind.Flows)
+		return fmt.Errorf("%d flows of %s: want 1 to %d", run.Flows, kind.Name, kind.Flows)
 	case run.Duration <= 0 || run.Duration > longestRun || run.Warmup < 0 || run.Warmup > longestRun:
-		return Job{}, fmt.Errorf("a window of %v after %v: want up to %v each", run.Duration, run.Warmup, longestRun)
+		return fmt.Errorf("a window of %v after %v: want up to %v each", run.Duration, run.Warmup, longestRun)
 	}
-	return r.Job, nil
+	return nil
 }
 
 // longestRun bounds what a sender may ask for.
@@ -288,6 +280,7 @@ func (p *Port) begin(job Job) error {
 	}
 	p.running++
 	p.flows = flows
+	bound(flows)
 	return nil
 }
 
@@ -295,6 +288,7 @@ func (p *Port) end(job Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flows -= job.threads()
+	bound(p.flows)
 	if p.running--; p.running == 0 {
 		collect()
 	}

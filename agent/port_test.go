@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"net/netip"
@@ -114,18 +113,33 @@ func TestPortExplainsRefusals(t *testing.T) {
 }
 
 func TestPortChecksRequests(t *testing.T) {
-	p := &Port{}
-	for want, line := range map[string]string{
-		"read request":    "{",
-		"unknown to this": `{"job":{"workload":"smoke_signals"}}`,
-		"1048576 flows":   `{"job":{"workload":"tcp_rr","run":{"flows":1048576}}}`,
-		"0 flows":         `{"job":{"workload":"tcp_rr"}}`,
-		"a window of -1":  `{"job":{"workload":"tcp_rr","run":{"flows":1,"duration":-1}}}`,
+	for want, job := range map[string]Job{
+		"unknown to this": {Workload: "smoke_signals"},
+		"1048576 flows":   {Workload: "tcp_rr", Run: workload.Run{Flows: 1048576}},
+		"0 flows":         {Workload: "tcp_rr"},
+		"a window of -1":  {Workload: "tcp_rr", Run: workload.Run{Flows: 1, Duration: -1}},
 	} {
-		if _, err := p.receiveJob(newLines(strings.NewReader(line), io.Discard, maxRequest)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want one that holds %q", line, err, want)
+		if err := check(job); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want one that holds %q", job, err, want)
 		}
 	}
+}
+
+// begin asks a port for a run and receives the line that it may begin.
+func begin(t *testing.T, at netip.AddrPort, secret string, job Job) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", at.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLines(c, c, maxLine)
+	if err := apply(l, at, secret, job); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := readReply(l, at); err != nil || !r.Ready {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	return c
 }
 
 // TestDisconnectedSenderFreesThePort: its run ends, and the next has the port.
@@ -133,22 +147,8 @@ func TestDisconnectedSenderFreesThePort(t *testing.T) {
 	at, _ := openPort(t, "")
 	run := shortRun("block")
 	run.Duration = time.Hour
-	line, err := json.Marshal(request{Schema: PortSchema, Job: Job{Workload: "tcp_rr", Run: run}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for range 3 {
-		c, err := net.Dial("tcp", at.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Write(append(line, '\n')); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Read(make([]byte, 100)); err != nil {
-			t.Fatal(err)
-		}
-		c.Close()
+		begin(t, at, "", Job{Workload: "tcp_rr", Run: run}).Close()
 	}
 	begun := time.Now()
 	if _, err := Call(t.Context(), at, "", "tcp_rr", shortRun("block")); err != nil {

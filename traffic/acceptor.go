@@ -29,6 +29,7 @@ type pendingConn struct {
 type acceptor struct {
 	run             *run
 	listener        int
+	exhausted       func(error)   // is called where descriptors or memory lack; may be nil
 	lent            *Listener     // nil: the listener is the run's own
 	fallback        Fallback      // may be nil
 	poll            time.Duration // how long to wait at a time
@@ -43,7 +44,7 @@ type acceptor struct {
 // newAcceptor is for peers whose first want bytes begin with the greeting.
 func newAcceptor(r *run, l *Listener, token Token, want int) *acceptor {
 	a := &acceptor{
-		run: r, listener: l.fd, fallback: l.fallback, poll: tick, token: token, want: want,
+		run: r, listener: l.fd, exhausted: l.Exhausted, fallback: l.fallback, poll: tick, token: token, want: want,
 		pending: make([]pendingConn, 0, maxPending),
 		spare:   make([][]byte, 0, maxPending),
 		waits:   make([]unix.PollFd, maxPending+1),
@@ -98,8 +99,10 @@ func (a *acceptor) admit() (fd int, first []byte, err error) {
 func (a *acceptor) accept(now time.Duration) error {
 	n, _, errno := syscall.Syscall6(unix.SYS_ACCEPT4, uintptr(a.listener), 0, 0, unix.SOCK_CLOEXEC, 0, 0)
 	switch {
-	case errno == unix.EMFILE || errno == unix.ENFILE || errno == unix.ENOBUFS || errno == unix.ENOMEM ||
-		errno == unix.EINVAL || errno == unix.EBADF || errno == unix.ENOTSOCK:
+	case exhausted(errno):
+		a.starve(errno)
+		return nil
+	case errno == unix.EINVAL || errno == unix.EBADF || errno == unix.ENOTSOCK:
 		return fmt.Errorf("accept connection: %w", errno)
 	case errno != 0:
 		return nil // a connection that failed before it was accepted
@@ -115,6 +118,25 @@ func (a *acceptor) accept(now time.Duration) error {
 	}
 	a.pending = append(a.pending, pendingConn{fd: int(n), first: first, since: now})
 	return nil
+}
+
+// exhausted reports whether descriptors or memory lack, which passes.
+func exhausted(errno syscall.Errno) bool {
+	return errno == unix.EMFILE || errno == unix.ENFILE || errno == unix.ENOBUFS || errno == unix.ENOMEM
+}
+
+// starve makes room where descriptors or memory lack: the connection that has waited for
+// longest goes, and the next is accepted a little later.
+func (a *acceptor) starve(errno syscall.Errno) {
+	if a.exhausted != nil {
+		a.exhausted(errno)
+	}
+	if len(a.pending) > 0 {
+		a.unauthenticated++
+		closeSocket(a.pending[0].fd)
+		a.remove(0)
+	}
+	sleep(tick)
 }
 
 // readGreeting reads from pending connection i, without waiting. It returns the
@@ -157,11 +179,10 @@ func (a *acceptor) remove(i int) {
 	a.pending = append(a.pending[:i], a.pending[i+1:]...)
 }
 
-// acceptFlows accepts n flows of the run and then welcomes them. It waits for
-// the first one as long as the context allows.
+// acceptFlows accepts n flows of the run and then welcomes them.
 func (a *acceptor) acceptFlows(n int) ([]int, error) {
 	var fds []int
-	limit := time.Duration(unset)
+	limit := a.run.now() + firstFlow
 	for len(fds) < n {
 		fd, _, err := a.admit()
 		now := a.run.now()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -45,16 +46,17 @@ const (
 
 // httpServer is the server of http.
 type httpServer struct {
-	run      *run
-	listener int
-	fallback Fallback // may be nil; no request of HTTP begins as what it keeps
-	set      *httpPoll
-	token    []byte
-	keeping  []byte // the response on a connection that stays open
-	closing  []byte // and on one that ends
-	refusal  []byte
-	visits   []httpVisit
-	free     queue
+	run       *run
+	listener  int
+	fallback  Fallback // may be nil; no request of HTTP begins as what it keeps
+	set       *httpPoll
+	exhausted func(error) // may be nil
+	token     []byte
+	keeping   []byte // the response on a connection that stays open
+	closing   []byte // and on one that ends
+	refusal   []byte
+	visits    []httpVisit
+	free      queue
 
 	// A client sends the same request again and again: the last request with the
 	// token is read once.
@@ -67,6 +69,7 @@ type httpServer struct {
 	lastReceived time.Duration // when one of them last was
 	limit        time.Duration // of the whole run; unset before the first request
 	looked       time.Duration
+	until        time.Duration // the first request with the token must have come
 	over         bool
 }
 
@@ -100,11 +103,11 @@ func newHTTPServer(r *run, l *Listener, c HTTP) (*httpServer, error) {
 	}
 	body := randomBytes(c.Size)
 	s := &httpServer{
-		run: r, listener: l.fd, fallback: l.fallback, set: set, token: []byte(c.Token.hex()), window: c.Window,
+		run: r, listener: l.fd, fallback: l.fallback, exhausted: l.Exhausted, set: set, token: []byte(c.Token.hex()), window: c.Window,
 		keeping: response("200 OK", "keep-alive", body), closing: response("200 OK", "close", body),
 		refusal: response("403 Forbidden", "close", []byte("This port answers one run of tare only.\n")),
 		visits:  make([]httpVisit, places), free: newQueue(places), last: make([]byte, 0, maxHTTPRequest),
-		lastReceived: unset, limit: unset,
+		lastReceived: unset, limit: unset, until: r.now() + firstFlow,
 	}
 	for i := range s.visits {
 		s.visits[i] = httpVisit{index: i, fd: -1, request: make([]byte, maxHTTPRequest)}
@@ -159,7 +162,10 @@ func (s *httpServer) accept() error {
 		n, errno := blocking(unix.SYS_ACCEPT4, uintptr(s.listener), 0, 0, unix.SOCK_CLOEXEC, 0, 0)
 		switch errno {
 		case 0:
-		case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EINVAL, unix.EBADF, unix.ENOTSOCK:
+		case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM: // which passes
+			s.starve(errno)
+			return nil
+		case unix.EINVAL, unix.EBADF, unix.ENOTSOCK:
 			return fmt.Errorf("accept connection: %w", errno)
 		default:
 			return nil // none, or one that failed before it was accepted
@@ -185,6 +191,23 @@ func (s *httpServer) evict() {
 		}
 	}
 	s.end(oldest)
+}
+
+// starve makes room where descriptors or memory lack: the connection that has been without
+// the token for longest goes.
+func (s *httpServer) starve(errno syscall.Errno) {
+	if s.exhausted != nil {
+		s.exhausted(errno)
+	}
+	var oldest *httpVisit
+	for i := range s.visits {
+		if v := &s.visits[i]; v.fd >= 0 && !v.proven && (oldest == nil || v.since < oldest.since) {
+			oldest = v
+		}
+	}
+	if oldest != nil {
+		s.end(oldest)
+	}
 }
 
 // turn reads once from a connection, or sends on.
@@ -329,6 +352,9 @@ func (s *httpServer) look(now time.Duration) error {
 	}
 	if s.proven > 0 {
 		s.lastReceived = now
+	}
+	if s.limit == unset && now > s.until {
+		return fmt.Errorf("wait for the client: %w", errSilent)
 	}
 	if s.limit != unset && (now > s.limit || now-s.lastReceived > drainLimit) {
 		return fmt.Errorf("the client did not end the run; see whether it still runs")

@@ -12,6 +12,10 @@ import (
 
 // Listener accepts the TCP flows of one run at a time.
 type Listener struct {
+	// Exhausted is called where descriptors or memory lack, and the listener waits; nil:
+	// nothing is.
+	Exhausted func(error)
+
 	fd       int
 	lender   *Listener // of one that is lent
 	fallback Fallback
@@ -62,7 +66,7 @@ func (l *Listener) Close() error {
 // connections without its token, and calls giveBack when all its flows are
 // accepted. One run has the listener at a time.
 func (l *Listener) Lend(fallback Fallback, giveBack func()) *Listener {
-	return &Listener{fd: l.fd, lender: l, fallback: fallback, giveBack: giveBack}
+	return &Listener{Exhausted: l.Exhausted, fd: l.fd, lender: l, fallback: fallback, giveBack: giveBack}
 }
 
 // Return gives a listener that was lent back, if its run has not done so.

@@ -223,10 +223,9 @@ func recvKind(fd int, in []byte, token *Token, flags int) (kind, syscall.Errno) 
 	return h.kind, 0
 }
 
-// answerHello waits, as long as the context allows, for the first hello, and
-// answers it.
+// answerHello waits for the first hello, and answers it.
 func answerHello(r *run, fd int, token *Token, from *address) (unauthenticated int64, err error) {
-	_, unauthenticated, err = awaitHello(r, fd, token, from, unset)
+	_, unauthenticated, err = awaitHello(r, fd, token, from, r.now()+firstFlow)
 	return unauthenticated, err
 }
 

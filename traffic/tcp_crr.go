@@ -55,8 +55,8 @@ func answerConnections(a *acceptor, c RequestResponse) (Served, error) {
 			closeSocket(last)
 		}
 	}()
-	limit := time.Duration(unset) // until the first connection: as long as the context allows
-	lastReceived := limit
+	limit := time.Duration(unset) // until the first connection
+	lastReceived, until := limit, a.run.now()+firstFlow
 	for !a.run.stopped.Load() {
 		fd, first, err := a.admit()
 		if err != nil {
@@ -64,6 +64,9 @@ func answerConnections(a *acceptor, c RequestResponse) (Served, error) {
 		}
 		now := a.run.now()
 		if fd < 0 {
+			if limit == unset && now > until {
+				return served, fmt.Errorf("wait for the client: %d unauthenticated peers refused: %w", a.unauthenticated, errSilent)
+			}
 			if limit != unset && (now > limit || now-lastReceived > drainLimit+c.Window.Slots.rest()) {
 				return served, fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", served.Transactions)
 			}

@@ -83,6 +83,9 @@ const (
 	// notices a stop, and how long an edge of the window can be overlooked.
 	tick = 10 * time.Millisecond
 
+	// firstFlow is how long a serving end waits for the first of a run's flows, which its
+	// sender was asked to open at once.
+	firstFlow = 10 * time.Second
 	// grace is how long an end waits for a peer beyond what the run needs.
 	grace = 3 * time.Second
 

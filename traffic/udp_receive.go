@@ -68,15 +68,14 @@ func (s *receiving) thread(n, fd int, in *intake, delays *delayMeter) *udpReceiv
 	return u
 }
 
-// meet waits for the hello of each of the thread's flows: for the first as
-// long as the context allows.
+// meet waits for the hello of each of the thread's flows.
 func (u *udpReceiver) meet() error {
-	limit := time.Duration(unset)
+	limit, met := u.run.now()+firstFlow, false
 	var from address
 	for missing := len(u.flow); missing > 0; {
 		lane, unauthenticated, err := awaitHello(u.run, u.fd, &u.token, &from, limit)
 		u.unauthenticated += unauthenticated
-		if err != nil && limit != unset {
+		if err != nil && met {
 			return fmt.Errorf("wait for all flows: %d of %d sent no hello: %w", missing, len(u.flow), err)
 		}
 		if err != nil {
@@ -90,7 +89,7 @@ func (u *udpReceiver) meet() error {
 			missing--
 		}
 		u.flow[i].from = from
-		limit = u.run.now() + 2*grace
+		limit, met = u.run.now()+2*grace, true
 	}
 	return nil
 }

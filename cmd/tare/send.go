@@ -22,7 +22,8 @@ import (
 
 // sendFlags are those of `tare send`.
 type sendFlags struct {
-	to, pin, token             string
+	to, pin                    string
+	token                      tokenFlags
 	name, cc                   string
 	duration, warmup, interval string
 	out                        string
@@ -55,7 +56,7 @@ of iperf3, there is no warm-up by default, and a line is printed each second. Wi
 	flags.StringVar(&f.warmup, "warmup", "200ms", "time before the window, not measured")
 	flags.StringVar(&f.interval, "interval", "", "step of the series, printed a line each, as 1s")
 	flags.StringVar(&f.pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
-	flags.StringVar(&f.token, "token", "", "the server's token")
+	f.token.register(flags, "the server's token")
 	flags.StringVar(&f.out, "out", "", "write the result to this file as well")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; with --iperf3 in iperf3's own form")
 	flags.BoolVar(&f.iperf3, "iperf3", false, "the server is iperf3 -s")
@@ -106,7 +107,7 @@ func (f *sendFlags) find(ctx context.Context, run *experiment.Single) (err error
 		return wrong("--to: %w", err)
 	case at.Scheme != "http" || at.Host == "":
 		return wrong("--to %q: write it as http://10.0.0.2:80/path: no other scheme is supported", f.to)
-	case f.name != "http" || f.iperf3 || f.token != "":
+	case f.name != "http" || f.iperf3 || f.token != (tokenFlags{}):
 		return wrong("--to %q: a URL is for --workload http alone, without --token", f.to)
 	}
 	run.Host, run.Path = at.Host, at.RequestURI()
@@ -117,7 +118,7 @@ func (f *sendFlags) find(ctx context.Context, run *experiment.Single) (err error
 // sendIperf3 runs a test against iperf3's own server. Its warm-up is what
 // iperf3 calls omit.
 func (f *sendFlags) sendIperf3(ctx context.Context, run experiment.Single, flags *pflag.FlagSet, s streams) error {
-	if f.token != "" || f.out != "" {
+	if f.token != (tokenFlags{}) || f.out != "" {
 		return wrong("--token and --out: iperf3 has neither: leave them out")
 	}
 	asked := iperf3Test{workload: run.Workload, duration: run.Duration.Duration(), interval: run.Interval, json: f.json}
@@ -144,11 +145,15 @@ func (f *sendFlags) print(s streams, res *result.Result) error {
 
 // single reads the flags.
 func (f *sendFlags) single(flags *pflag.FlagSet) (experiment.Single, error) {
-	run := experiment.Single{Secret: f.token, Pin: f.pin, Workload: result.WorkloadPlan{Name: f.name, CC: f.cc}}
+	run := experiment.Single{Pin: f.pin, Workload: result.WorkloadPlan{Name: f.name, CC: f.cc}}
 	if f.to == "" {
 		return run, wrong("--to is missing: name the server, as in --to 10.0.0.2:%d", network.Port)
 	}
-	var err error
+	secret, err := f.token.read()
+	if err != nil {
+		return run, err
+	}
+	run.Secret = secret
 	if run.Duration, err = result.ParseSeconds(f.duration); err != nil {
 		return run, wrong("--duration: %w", err)
 	}

@@ -15,8 +15,9 @@ import (
 
 // serveCommand is the engine's serving end without a lab.
 func serveCommand(s streams) *cobra.Command {
-	var bind, pin, token string
-	var asIperf3 bool
+	var bind, pin string
+	var token tokenFlags
+	var asIperf3, open bool
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the runs of tare send, at one port",
@@ -26,11 +27,16 @@ time uses another port, whose number the sender receives. A peer that connects
 without a run's token is dropped and counted. With --iperf3 it is a server for
 iperf3's own clients instead.
 
-Bind it to the address of the path under test. With --token only senders that
-give the same one are served.`,
+Bind it to the address of the path under test. With a token only senders that
+have the same one are served; it does not cross the network. At an address beyond
+the loopback it needs a token, or --open.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			at, err := bindAddress(bind, portOf(asIperf3))
+			if err != nil {
+				return err
+			}
+			secret, err := token.read()
 			if err != nil {
 				return err
 			}
@@ -38,19 +44,26 @@ give the same one are served.`,
 				return err
 			}
 			if asIperf3 {
-				if token != "" {
+				if token.text != "" || token.file != "" {
 					return wrong("--token: iperf3 has none: leave it out")
+				}
+				if !open && !at.Addr().IsLoopback() {
+					return openness(at, "iperf3 has no token: give ")
 				}
 				return errors.Join(serveIperf3(c.Context(), at, s), c.Context().Err())
 			}
+			if secret == "" && !open && !at.Addr().IsLoopback() {
+				return openness(at, "give --token-file, or ")
+			}
 			log := func(text string) { fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
-			p := &agent.Port{Secret: token, Log: log, Ready: func(at netip.AddrPort) { log(fmt.Sprintf("serving at %v", at)) }}
+			p := &agent.Port{Secret: secret, Log: log, Ready: func(at netip.AddrPort) { log(fmt.Sprintf("serving at %v", at)) }}
 			return errors.Join(p.Serve(c.Context(), at), c.Context().Err())
 		},
 	}
 	c.Flags().StringVar(&bind, "bind", "", fmt.Sprintf("address to listen on, as 10.0.0.2:%d (default 127.0.0.1:%d)", network.Port, network.Port))
 	c.Flags().StringVar(&pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
-	c.Flags().StringVar(&token, "token", "", "serve only senders that give the same token")
+	token.register(c.Flags(), "serve only senders that have the same token")
+	c.Flags().BoolVar(&open, "open", false, "serve anybody who reaches an address beyond the loopback")
 	c.Flags().BoolVar(&asIperf3, "iperf3", false, "serve the clients of iperf3 instead")
 	return c
 }

@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What peers that have not asked for a run yet may take.
+const (
+	mostVisitors    = 64          // connections, of all peers
+	mostVisitorsOf  = 16          // of one peer
+	visitorPatience = time.Second // until its request is complete
+	maxHail         = 256         // bytes
+	replyPatience   = time.Second // that a peer may take to receive a line
+)
+
+// visitors counts the connections that have not asked for a run yet, so that no peer can
+// take what others need.
+type visitors struct {
+	mu  sync.Mutex
+	all int
+	of  map[netip.Addr]int
+}
+
+// enter counts one more connection of a peer; false: there are too many.
+func (v *visitors) enter(peer netip.Addr) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.of == nil {
+		v.of = map[netip.Addr]int{}
+	}
+	if v.all >= mostVisitors || v.of[peer] >= mostVisitorsOf {
+		return false
+	}
+	v.all++
+	v.of[peer]++
+	return true
+}
+
+func (v *visitors) leave(peer netip.Addr) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.all--
+	if v.of[peer]--; v.of[peer] == 0 {
+		delete(v.of, peer)
+	}
+}
+
+// peerOf is the address of a socket's other end.
+func peerOf(fd int) netip.Addr {
+	to, err := unix.Getpeername(fd)
+	if err != nil {
+		return netip.Addr{} // it is gone
+	}
+	switch to := to.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrFrom4(to.Addr)
+	case *unix.SockaddrInet6:
+		return netip.AddrFrom16(to.Addr).Unmap()
+	}
+	return netip.Addr{}
+}
+
+// visit is one connection to a serving port.
+type visit struct {
+	conn     net.Conn
+	in       io.Reader
+	received int  // bytes
+	proven   bool // it knows the token, or the port has none
+}
+
+// Read counts what came.
+func (v *visit) Read(p []byte) (n int, err error) {
+	n, err = v.in.Read(p)
+	v.received += n
+	return n, err
+}
+
+// Write gives the peer a line in time. One that has not shown the token receives no more
+// than it sent: a port that answers more could be used against others.
+func (v *visit) Write(line []byte) (int, error) {
+	if !v.proven && len(line) > v.received {
+		return 0, fmt.Errorf("a reply of %d bytes is more than the %d that it sent", len(line), v.received)
+	}
+	if err := v.conn.SetWriteDeadline(time.Now().Add(replyPatience)); err != nil {
+		return 0, err
+	}
+	return v.conn.Write(line)
+}
+
+// ask has the peer hail, and receives its request.
+func (v *visit) ask(token string) (r request, err error) {
+	if err := v.conn.SetReadDeadline(time.Now().Add(visitorPatience)); err != nil {
+		return r, err
+	}
+	var h hail
+	hails := newLines(v, v, maxHail)
+	if err := hails.read(&h); err != nil {
+		return r, fmt.Errorf("read its first line: %w", err)
+	}
+	if h.Schema != PortSchema {
+		return r, fmt.Errorf("it speaks %.32q and this server %s: use the same version of tare at both ends", h.Schema, PortSchema)
+	}
+	drawn, err := newNonce()
+	if err != nil {
+		return r, err
+	}
+	if err := hails.write(challenge{Nonce: drawn}); err != nil {
+		return r, fmt.Errorf("challenge it: %w", err)
+	}
+	if err := newLines(v, v, maxRequest).read(&r); err != nil {
+		return r, fmt.Errorf("read request: %w", err)
+	}
+	if !r.proves(token, h.Nonce, drawn) {
+		return r, errors.New("the token is not this server's: give the same --token or --token-file at both ends")
+	}
+	v.proven = true
+	return r, v.conn.SetReadDeadline(time.Time{})
+}
+
+// job is what a request asks for.
+func (r request) job() (j Job, err error) {
+	if err := json.Unmarshal(r.Job, &j); err != nil {
+		return j, fmt.Errorf("read request: %w", err)
+	}
+	return j, nil
+}

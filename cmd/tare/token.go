@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"unsafe"
+
+	"github.com/spf13/pflag"
+)
+
+// tokenVariable is the environment's token, where no flag gives one.
+const tokenVariable = "TARE_TOKEN"
+
+// tokenFlags are how the token of a server is given, at either end.
+type tokenFlags struct{ text, file string }
+
+func (f *tokenFlags) register(flags *pflag.FlagSet, what string) {
+	flags.StringVar(&f.text, "token", "", what+"; better in a file, or in $"+tokenVariable+", where no other user sees it")
+	flags.StringVar(&f.file, "token-file", "", "read the token from the first line of this file")
+}
+
+// read gives the token; empty: there is none.
+func (f *tokenFlags) read() (string, error) {
+	if f.text != "" && f.file != "" {
+		return "", wrong("--token and --token-file: give one of them")
+	}
+	if f.file == "" {
+		token := strings.Clone(f.text) // whose memory is the command line's
+		hide(f.text)
+		if token == "" {
+			token = os.Getenv(tokenVariable)
+		}
+		return token, nil
+	}
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return "", wrong("--token-file: %w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return "", wrong("--token-file %s: its first line is empty: write the token there", f.file)
+	}
+	return line, nil
+}
+
+// hide overwrites a word of the command line, which all users of the machine can read
+// (proc_pid_cmdline(5)). The runtime's arguments are that memory itself.
+func hide(word string) {
+	if word == "" {
+		return
+	}
+	for _, arg := range os.Args {
+		if at := strings.Index(arg, word); at >= 0 {
+			memory := unsafe.Slice(unsafe.StringData(arg), len(arg))
+			copy(memory[at:at+len(word)], strings.Repeat("*", len(word)))
+		}
+	}
+}
+
+// openness is why a port that anybody may use is not opened unasked.
+func openness(bind fmt.Stringer, what string) error {
+	return wrong("--bind %v: whoever reaches this address could have this machine send and receive at full speed, for a day: %s--open if that is what you want", bind, what)
+}
