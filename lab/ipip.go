@@ -30,9 +30,13 @@ const (
 )
 
 // AddIPIP adds a device for IPIP, up: the kernel's where it has one, which
-// accepts packets from every host, else one made by BPF programs (Linux 5.12),
-// which accepts those of the peers. kernel reports which. The two interoperate.
+// accepts packets from every host, else, or where it would load a module for that, one made
+// by BPF programs (Linux 5.12), which accepts those of the peers. kernel reports which. The
+// two interoperate.
 func (ns *Namespace) AddIPIP(t IPIP) (kernel bool, err error) {
+	if spared := new(ModuleError); errors.As(spare("/", "ipip", "tunl0"), &spared) {
+		return false, ns.addIPIPByBPF(t)
+	}
 	err = ns.add(&netlink.Iptun{
 		LinkAttrs: attrs(t.Name, t.MTU, nil), Local: t.Local.AsSlice(), Ttl: tunnelTTL, PMtuDisc: 1, Proto: protocolIPIP,
 	})

@@ -15,8 +15,12 @@ type Tunnel struct {
 	MTU           int // of the inner packets
 }
 
-// AddGRE adds a device that carries IPv4 in GRE (RFC 2784), left down.
+// AddGRE adds a device that carries IPv4 in GRE (RFC 2784), left down. Where the kernel
+// would load its module for that, the error is a *ModuleError.
 func (ns *Namespace) AddGRE(t Tunnel) error {
+	if err := spare("/", "ip_gre", "gre0, gretap0 and erspan0"); err != nil {
+		return err
+	}
 	return ns.add(&netlink.Gretun{
 		LinkAttrs: attrs(t.Name, t.MTU, nil), Local: t.Local.AsSlice(), Remote: t.Remote.AsSlice(), Ttl: tunnelTTL, PMtuDisc: 1,
 	})

@@ -44,6 +44,7 @@ func nameFlag(c *cobra.Command, name *string) {
 func labUpCommand(s streams) *cobra.Command {
 	var name, nic, link, pin, cc, cpus string
 	var hosts, containers, mtu int
+	var loading modules
 	networks := networkFlags{}
 	c := &cobra.Command{
 		Use:   "up NETWORK...",
@@ -71,10 +72,14 @@ func labUpCommand(s streams) *cobra.Command {
 				return &exitError{exitWrong, err}
 			}
 			spec.Name = name
+			if err := loading.load(c.Context(), result.Names(spec.Clusters, func(u site.ClusterSpec) string { return u.Network })); err != nil {
+				return err
+			}
 			return labUp(c, s, spec)
 		},
 	}
 	nameFlag(c, &name)
+	loading.register(c.Flags())
 	c.Flags().IntVar(&hosts, "hosts", labHosts, "hosts of each network")
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
 	networks.register(c.Flags(), network.Hosts, network.Containers)

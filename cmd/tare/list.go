@@ -32,6 +32,7 @@ type listed struct {
 
 func listCommand(s streams) *cobra.Command {
 	var asJSON bool
+	var loading modules
 	kinds := []string{"networks", "workloads", "cases"}
 	c := &cobra.Command{
 		Use:   "list [networks|workloads|cases]",
@@ -56,6 +57,9 @@ clients that are missing, for a case the networks.`,
 			if asJSON && len(kinds) > 1 {
 				return wrong("--json lists one kind: tare list networks --json")
 			}
+			if err := loading.load(c.Context(), experiment.Everything()); err != nil {
+				return err
+			}
 			for _, kind := range kinds {
 				if err := printList(c.Context(), s, kind, asJSON); err != nil {
 					return err
@@ -65,6 +69,7 @@ clients that are missing, for a case the networks.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write an array to standard output")
+	loading.register(c.Flags())
 	return c
 }
 

@@ -62,6 +62,9 @@ and gives a verdict on each claim.`,
 			if plan, err = f.equip(plan); err != nil {
 				return err
 			}
+			if err := f.modules.load(c.Context(), result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })); err != nil {
+				return err
+			}
 			if f.check {
 				return runCheck(c.Context(), s, f, plan)
 			}

@@ -39,6 +39,7 @@ type runFlags struct {
 	json, dryRun, check        bool
 	tables                     bool
 	fixAndVerify               bool
+	modules                    modules
 	lang                       language
 }
 
@@ -76,6 +77,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
+	f.modules.register(flags)
 	flags.BoolVar(&f.check, "check", false, "report the smallest toll that this machine can detect, and in what time")
 }
 
