@@ -232,3 +232,18 @@ func TestNothingStaysBehind(t *testing.T) {
 	stacks := make([]byte, 1<<16)
 	t.Errorf("%d goroutines before, %d now:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
 }
+
+// Of two machines, the CPU time is one's: which, is named.
+func TestCPUOfTwoMachinesIsNamed(t *testing.T) {
+	one := workload.Tally{CPU: &workload.CPU{Busy: 1}, Window: time.Second, Work: 1}
+	for want, out := range map[string]Outcome{
+		"":                       {Server: one},
+		"the server's machine a": {Server: one, Apart: true},
+		"the sender's machine a": {Client: one, Apart: true},
+	} {
+		warned := strings.Join(out.Sample().Warnings, "\n")
+		if (want == "") != (warned == "") || !strings.Contains(warned, want) {
+			t.Errorf("warnings %q, want one with %q", warned, want)
+		}
+	}
+}

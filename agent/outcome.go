@@ -9,10 +9,13 @@ import (
 )
 
 // Outcome is what both ends of a run measured.
-type Outcome struct{ Server, Client workload.Tally }
+type Outcome struct {
+	Server, Client workload.Tally
+	Apart          bool // the ends are on two machines
+}
 
-// Sample joins the tallies of both ends. The CPU time is the sum of both: on
-// one machine only one of them measured it.
+// Sample joins the tallies of both ends. The CPU time is that of the machine, of which one
+// end measures it; of two machines it is that of one, which a warning names.
 func (o Outcome) Sample() result.Sample {
 	s := result.Sample{Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{}}
 	for n, tally := range []workload.Tally{o.Server, o.Client} {
@@ -34,6 +37,10 @@ func (o Outcome) Sample() result.Sample {
 			s.Counters["work"] = tally.Work
 			if tally.CPU.Each != nil {
 				s.Readings = append(s.Readings, result.Reading{Source: probe.CPUSource, Counts: tally.CPU.Each})
+			}
+			if o.Apart {
+				whose := []string{"server", "sender"}[n]
+				s.Warnings = append(s.Warnings, "cpu-of-one-end: the CPU time is that of the "+whose+"'s machine alone, not of both")
 			}
 		}
 	}
