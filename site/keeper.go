@@ -55,35 +55,35 @@ func Keep() error {
 	if !ok {
 		return errors.New("listen for requests: not a unix socket")
 	}
-	if err := endWithOwner(); err != nil {
+	k := &keeper{listener: socket, readers: map[*lab.Namespace]*probe.Reader{}}
+	if err := k.endWithOwner(); err != nil {
 		return err
 	}
-	k := &keeper{listener: socket, readers: map[*lab.Namespace]*probe.Reader{}}
 	go k.endAtSignal()
 	return errors.Join(k.accept(), k.takeDown())
 }
 
-// endWithOwner ends the keeper, and the kernel all that it holds, once its owner has ended:
-// the parent-death signal is lost where the owner is killed before this process has asked
-// for it. A keeper with an owner has a pipe as its standard input, whose other end the
-// owner holds.
-func endWithOwner() error {
+// endWithOwner ends the keeper in order once its owner has ended: the parent-death signal is
+// lost where the owner is killed before this process has asked for it. A keeper with an owner
+// has a pipe as its standard input, whose other end the owner holds.
+func (k *keeper) endWithOwner() error {
 	info, err := os.Stdin.Stat()
 	if err != nil {
 		return fmt.Errorf("look for the keeper's owner: %w", err)
 	}
-	if info.Mode()&os.ModeNamedPipe == 0 {
-		return nil
+	if info.Mode()&os.ModeNamedPipe != 0 {
+		go func() {
+			_, err := io.Copy(io.Discard, os.Stdin) // nobody writes
+			if err = errors.Join(err, k.end()); err != nil {
+				fmt.Fprintf(os.Stderr, "tare keeper: %v\n", err)
+			}
+		}()
 	}
-	go func() {
-		_, err := io.Copy(io.Discard, os.Stdin) // nobody writes
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "tare keeper: look for its owner: %v\n", err)
-		}
-		os.Exit(1)
-	}()
 	return nil
 }
+
+// end takes the lab down. Nobody listens only once all has gone: that is how others see it.
+func (k *keeper) end() error { return errors.Join(k.takeDown(), k.listener.Close()) }
 
 // endAtSignal ends the keeper in order at a signal: an init receives only signals
 // for which it has a handler.
@@ -91,8 +91,7 @@ func (k *keeper) endAtSignal() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	<-signals
-	// Nobody listens only once all has gone: that is how others see the lab's end.
-	if err := errors.Join(k.takeDown(), k.listener.Close()); err != nil {
+	if err := k.end(); err != nil {
 		fmt.Fprintf(os.Stderr, "tare keeper: %v\n", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -198,7 +199,7 @@ func writeShares(o options, all []injected) error {
 		return nil
 	}
 	if o.output == "-" {
-		_, err := fmt.Print(section)
+		_, err := io.WriteString(os.Stdout, section)
 		return err
 	}
 	page, err := os.ReadFile(o.output)
