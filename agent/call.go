@@ -69,7 +69,9 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 		}
 		return *last.Tally, nil
 	}
-	return join(ctx, served, job.send)
+	out, err = join(ctx, served, job.send)
+	out.Apart = first.Boot != run.Boot
+	return out, err
 }
 
 // apply hails a server and asks it for a run.

@@ -82,23 +82,29 @@ func TestSlowRequestsAreDropped(t *testing.T) {
 	}
 }
 
-// No peer takes what others need: one has sixteen connections that ask for nothing, all
-// sixty-four.
-func TestVisitorsAreCounted(t *testing.T) {
+// No peer takes what others need: where it has too many connections that ask for nothing,
+// its own oldest go.
+func TestVisitorsAreBounded(t *testing.T) {
 	var v visitors
 	one := netip.MustParseAddr("192.0.2.1")
-	for n := range mostVisitorsOf {
-		labtest.Equal(t, fmt.Sprint("place for number ", n+1), v.enter(one), true)
+	first := v.enter(one)
+	for range mostVisitorsOf {
+		v.enter(one)
 	}
-	labtest.Equal(t, "place for one more", v.enter(one), false)
-	v.leave(one)
-	labtest.Equal(t, "place after one has left", v.enter(one), true)
+	labtest.Equal(t, "connections of one peer", len(v.waiting), mostVisitorsOf)
+	labtest.Equal(t, "its oldest may stay", v.meet(first, nil), false)
+	var peers []*visitor
 	peer := one
-	for range mostVisitors - mostVisitorsOf {
+	for range mostVisitors {
 		peer = peer.Next()
-		labtest.Equal(t, "place for others", v.enter(peer), true)
+		peers = append(peers, v.enter(peer))
 	}
-	labtest.Equal(t, "place for one of too many", v.enter(peer.Next()), false)
+	labtest.Equal(t, "connections of all", len(v.waiting), mostVisitors)
+	for n, own := range peers { // those of the first peer had to go before them
+		labtest.Equal(t, fmt.Sprint("peer ", n, " may stay"), v.meet(own, nil), true)
+		v.leave(own)
+	}
+	labtest.Equal(t, "connections at the end", len(v.waiting), 0)
 }
 
 // The token never crosses the network, and what does proves nothing a second time.

@@ -23,6 +23,7 @@ const (
 	// flow of its runs. Beyond it the collector works during runs too.
 	memoryOf     = 40 << 20
 	memoryOfFlow = 4 << 20
+	memoryIdle   = 4 << 20 // that it may hold without a run
 )
 
 // prepare makes the process one that measures: nothing is collected while a
@@ -114,6 +115,15 @@ func collect() {
 	runtime.ReadMemStats(&mem)
 	if mem.HeapAlloc > heapLeast {
 		runtime.GC()
+	}
+}
+
+// release gives the kernel what the heap has no use for, where that is much.
+func release() {
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	if mem.HeapAlloc > memoryIdle || mem.HeapIdle-mem.HeapReleased > memoryIdle {
+		debug.FreeOSMemory()
 	}
 }
 

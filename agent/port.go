@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/probe"
 	"tare/traffic"
 	"tare/workload"
 )
@@ -24,6 +25,7 @@ import (
 type reply struct {
 	Ready bool            `json:"ready,omitempty"`
 	Port  int             `json:"port,omitempty"` // of the run; 0: the one that was asked
+	Boot  string          `json:"boot,omitempty"` // probe.BootID of the server's machine
 	Tally *workload.Tally `json:"tally,omitempty"`
 	Error string          `json:"error,omitempty"`
 }
@@ -69,11 +71,33 @@ func (p *Port) Serve(ctx context.Context, bind netip.AddrPort) error {
 	p.ctx, p.listener, p.address = ctx, listener, listener.Addr()
 	p.back, p.waits = make(chan struct{}, 1), make(chan struct{})
 	p.Ready(p.address)
+	go p.tidy()
 	err = p.receive()
 	cancel()
 	p.requests.Wait()
 	return errors.Join(err, listener.Close())
 }
+
+// tidy gives memory back that peers without a run have taken, while no run is under way.
+func (p *Port) tidy() {
+	tick := time.NewTicker(tidyStep)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		p.mu.Lock() // a run waits
+		if p.running == 0 {
+			release()
+		}
+		p.mu.Unlock()
+	}
+}
+
+// tidyStep is how often.
+const tidyStep = 2 * time.Second
 
 // receive waits for requests whenever no run has the listener.
 func (p *Port) receive() error {
@@ -129,14 +153,13 @@ func (p *Port) takeBack() {
 // keep takes a connection that begins like a hail, of this version or another.
 func (p *Port) keep(fd int, first []byte) bool {
 	n := min(len(first), len(hailing))
-	peer := peerOf(fd)
-	if p.ctx.Err() != nil || string(first[:n]) != hailing[:n] || !p.visitors.enter(peer) {
+	if p.ctx.Err() != nil || string(first[:n]) != hailing[:n] {
 		p.unknown.Add(1)
 		return false
 	}
-	begun := bytes.Clone(first)
+	begun, own := bytes.Clone(first), p.visitors.enter(peerOf(fd))
 	p.requests.Go(func() {
-		asked := sync.OnceFunc(func() { p.visitors.leave(peer) })
+		asked := sync.OnceFunc(func() { p.visitors.leave(own) })
 		defer asked()
 		conn, err := connOf(fd)
 		if err != nil {
@@ -144,6 +167,10 @@ func (p *Port) keep(fd int, first []byte) bool {
 			return
 		}
 		defer conn.Close()
+		if !p.visitors.meet(own, conn) {
+			p.unknown.Add(1)
+			return
+		}
 		p.answer(&visit{conn: conn, in: io.MultiReader(bytes.NewReader(begun), conn), proven: p.Secret == ""}, asked)
 	})
 	return true
@@ -223,7 +250,7 @@ func (p *Port) run(v *visit, l *lines, who string, asked func()) (tally workload
 // the kernel's choice where another run has it.
 func (p *Port) serve(ctx context.Context, job Job, l *lines) (workload.Tally, error) {
 	ready := func(at netip.AddrPort) error {
-		r := reply{Ready: true}
+		r := reply{Ready: true, Boot: probe.BootID("/")}
 		if at.Port() != p.address.Port() {
 			r.Port = int(at.Port())
 		}

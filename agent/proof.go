@@ -21,9 +21,6 @@ const PortSchema = "tare.serve/2"
 // hailing is how every hail begins, of any version.
 const hailing = `{"schema":"tare.serve/`
 
-// greeting is how a hail of this version begins.
-const greeting = `{"schema":"` + PortSchema + `"`
-
 // hail is the first line to a serving port. The schema is its first field, so that its
 // beginning distinguishes it from the flows of a run. It is longer than the challenge.
 type hail struct {

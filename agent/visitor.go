@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,36 +23,67 @@ const (
 	replyPatience   = time.Second // that a peer may take to receive a line
 )
 
-// visitors counts the connections that have not asked for a run yet, so that no peer can
-// take what others need.
+// visitors are the connections that have not asked for a run yet, the oldest first. Where
+// there are too many of a peer, or of all, the oldest goes: who has a request sends it at
+// once, and no peer can take what others need.
 type visitors struct {
-	mu  sync.Mutex
-	all int
-	of  map[netip.Addr]int
+	mu      sync.Mutex
+	waiting []*visitor
 }
 
-// enter counts one more connection of a peer; false: there are too many.
-func (v *visitors) enter(peer netip.Addr) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.of == nil {
-		v.of = map[netip.Addr]int{}
-	}
-	if v.all >= mostVisitors || v.of[peer] >= mostVisitorsOf {
-		return false
-	}
-	v.all++
-	v.of[peer]++
-	return true
+// visitor is one of them.
+type visitor struct {
+	peer netip.Addr
+	conn net.Conn // nil: not yet
+	gone bool     // to make room
 }
 
-func (v *visitors) leave(peer netip.Addr) {
+// enter adds a connection of a peer.
+func (v *visitors) enter(peer netip.Addr) *visitor {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.all--
-	if v.of[peer]--; v.of[peer] == 0 {
-		delete(v.of, peer)
+	own := &visitor{peer: peer}
+	v.waiting = append(v.waiting, own)
+	of := map[netip.Addr]int{}
+	most := peer
+	for _, one := range v.waiting {
+		if of[one.peer]++; of[one.peer] > of[most] {
+			most = one.peer
+		}
 	}
+	switch {
+	case of[peer] > mostVisitorsOf:
+		v.drop(peer)
+	case len(v.waiting) > mostVisitors:
+		v.drop(most)
+	}
+	return own
+}
+
+// drop ends the oldest connection of a peer.
+func (v *visitors) drop(peer netip.Addr) {
+	n := slices.IndexFunc(v.waiting, func(one *visitor) bool { return one.peer == peer })
+	oldest := v.waiting[n]
+	oldest.gone = true
+	v.waiting = slices.Delete(v.waiting, n, n+1)
+	if oldest.conn != nil {
+		_ = oldest.conn.Close() // its reader sees it
+	}
+}
+
+// meet gives a visitor its connection; false: it had to go.
+func (v *visitors) meet(own *visitor, conn net.Conn) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	own.conn = conn
+	return !own.gone
+}
+
+// leave removes a visitor that has asked, or has ended.
+func (v *visitors) leave(own *visitor) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.waiting = slices.DeleteFunc(v.waiting, func(one *visitor) bool { return one == own })
 }
 
 // peerOf is the address of a socket's other end.
@@ -74,6 +106,7 @@ type visit struct {
 	conn     net.Conn
 	in       io.Reader
 	received int  // bytes
+	sent     int  // bytes
 	proven   bool // it knows the token, or the port has none
 }
 
@@ -87,13 +120,15 @@ func (v *visit) Read(p []byte) (n int, err error) {
 // Write gives the peer a line in time. One that has not shown the token receives no more
 // than it sent: a port that answers more could be used against others.
 func (v *visit) Write(line []byte) (int, error) {
-	if !v.proven && len(line) > v.received {
-		return 0, fmt.Errorf("a reply of %d bytes is more than the %d that it sent", len(line), v.received)
+	if !v.proven && v.sent+len(line) > v.received {
+		return 0, fmt.Errorf("a reply of %d bytes is more than is left of the %d that it sent", len(line), v.received)
 	}
 	if err := v.conn.SetWriteDeadline(time.Now().Add(replyPatience)); err != nil {
 		return 0, err
 	}
-	return v.conn.Write(line)
+	n, err := v.conn.Write(line)
+	v.sent += n
+	return n, err
 }
 
 // ask has the peer hail, and receives its request.
