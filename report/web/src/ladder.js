@@ -1,7 +1,7 @@
-import { errorBars, escape, legend, namesAxis, rowTip, trim, valueAxis, zoom } from "./axes.js";
+import { errorBars, escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
 import { chart } from "./chart.js";
 import { figureWithTable } from "./table.js";
-import { figure, percent, scaleFor } from "./units.js";
+import { alike, figure, percent, scaleFor } from "./units.js";
 
 // ladder draws what each network adds to its parent: a bar from the parent's level to
 // its own, in the unit of the metric.
@@ -12,8 +12,9 @@ export function ladder(t, view, group) {
   const title = t("ladder_title", { metric: group.metric });
   const words = rungs.map((r) => `${r.label} ${added(group, r)}`).join("; ");
   const kinds = [["adds", "#d55e00"], ["gives_back", "#009e73"], ["unclear", "#7a7a7a"]].filter(([kind]) => rungs.some((r) => r.step && kindOf(r.step) === kind));
+  const room = 20 + Math.ceil(6.8 * Math.max(...rungs.map((r) => added(group, r).length))); // px, for the longest label
   const drawing = chart(`${title}: ${words}`, 110 + 24 * rungs.length, (page) => ({
-    grid: { left: 8, right: page.narrow ? 20 : 150, top: 34, bottom: 56, containLabel: true },
+    grid: { left: 8, right: page.narrow ? 20 : room, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, kinds.map(([kind]) => t(kind))), dataZoom: zoom(page),
     tooltip: rowTip((rung) => tip(t, group, rung)),
     xAxis: valueAxis(page, `${group.metric}, ${unit}`, { scale: true }),
@@ -57,8 +58,8 @@ function added(group, rung) {
   const { value, low, high } = rung.step;
   if (group.unit !== "s") return `${percent(value, true)} % ${low === undefined ? "" : `[${percent(low)}, ${percent(high)}]`}`.trim();
   const [unit, size] = scaleFor("s", group.ladder.map((r) => r.step?.value)); // one unit for all, so that they can be compared
-  const shown = (v) => trim(figure(v / size));
-  return `${value > 0 ? "+" : ""}${shown(value)} ${unit} ${low === undefined ? "" : `[${shown(low)}, ${shown(high)}]`}`.trim();
+  const shown = (v) => alike(...[value, low, high].map((end) => end / size))(v / size);
+  return `${Number(shown(value)) > 0 ? "+" : ""}${shown(value)} ${unit} ${low === undefined ? "" : `[${shown(low)}, ${shown(high)}]`}`.trim();
 }
 
 const tip = (t, group, rung) => [

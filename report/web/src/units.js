@@ -23,6 +23,15 @@ export function figure(value, digits = 3) {
   return value.toFixed(Math.max(0, digits - 1 - size));
 }
 
+// alike writes values that are compared with each other: with as many decimals as give the
+// largest of them three digits.
+export function alike(...values) {
+  const largest = Math.max(0, ...values.filter(Number.isFinite).map(Math.abs));
+  if (largest >= 1e6) return figure;
+  const decimals = largest > 0 ? Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(largest)))) : 0;
+  return (value) => (Number.isFinite(value) ? value.toFixed(decimals).replace(/^-(0(\.0*)?)$/, "$1") : "-");
+}
+
 export const withUnit = (value, unit) => {
   const [name, size] = scaleFor(unit, [value]);
   return `${figure(value / size)} ${name}`.trim();
