@@ -12,3 +12,5 @@ func (l *Lab) KeeperPID() int { return l.owned.process.Process.Pid }
 func ClaimCgroups(name string) (*os.File, error) { return claimCgroups(name) }
 func ReleaseCgroups(file *os.File) error         { return releaseCgroups(file) }
 func CgroupsOf(name string) string               { return cgroupsOf(name) }
+
+func Fits(s Spec, root string, descriptors int) error { return s.fits(root, descriptors) }

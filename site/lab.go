@@ -175,8 +175,12 @@ func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conver
 }
 
 // Build builds the spec's clusters and sets up their networks. One that fails has its
-// error in the topology; the others stay.
+// error in the topology; the others stay. A lab that would not fit into the machine's limits
+// is a *LimitError.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
+	if err := spec.fits("/", mostFiles()); err != nil {
+		return err
+	}
 	if l.owned != nil && l.owned.name != "" && l.owned.claim == nil && makesCgroups() {
 		claim, err := claimCgroups(l.owned.name)
 		// A lab without engines is one session: it does without a control group.

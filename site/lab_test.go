@@ -169,7 +169,7 @@ func TestLabUserInterruptedBuildEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := specOf("bridge")
-	spec.Clusters[0].Hosts, spec.Clusters[0].Containers = 40, 1000
+	spec.Clusters[0].Hosts, spec.Clusters[0].Containers = 40, 150
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begun := time.Now()

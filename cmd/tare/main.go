@@ -109,6 +109,7 @@ func wrong(format string, args ...any) error {
 func statusOf(err error) int {
 	var exit *exitError
 	var input *experiment.InputError
+	var limit *site.LimitError
 	switch {
 	case err == nil:
 		return exitDone
@@ -116,7 +117,7 @@ func statusOf(err error) int {
 		return exit.status
 	case errors.As(err, &input):
 		return exitWrong
-	case errors.Is(err, lab.ErrNamespaces):
+	case errors.Is(err, lab.ErrNamespaces), errors.As(err, &limit):
 		return exitMissing
 	}
 	return exitFailed

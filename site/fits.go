@@ -1,0 +1,104 @@
+package site
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"tare/network"
+)
+
+// LimitError reports that a lab would not fit into what the machine allows.
+type LimitError struct {
+	What        string
+	Need, Limit int
+	Raise       string // the command that raises the limit
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the lab needs %d %s, and this machine allows %d: %s", e.Need, e.What, e.Limit, e.Raise)
+}
+
+// What a lab takes, about: measured on labs of a thousand containers, and rounded up.
+const (
+	descriptorsOf = 2         // of a namespace, in the keeper
+	descriptors   = 100       // of the keeper besides
+	memoryOf      = 512 << 10 // bytes of a namespace
+	threadsOf     = 12        // of a container that an engine runs
+	threads       = 100       // of the agents and the keeper
+)
+
+// fits compares what a lab takes with the limits of the machine below a root, before
+// anything is built. The first that it would exceed is a *LimitError; a limit that can't be
+// read is none.
+func (s Spec) fits(root string, mostDescriptors int) error {
+	namespaces, running := 0, 0
+	for _, c := range s.Clusters {
+		containers := c.Hosts * c.Containers
+		if c.Network == network.Baseline { // it has none
+			containers = 0
+		}
+		namespaces += c.Hosts + containers
+		if c.Hosts > 2 || c.Switch {
+			namespaces++
+		}
+		if n, _ := network.Find(c.Network); n.Runtime.Name != "" {
+			running += containers
+		}
+	}
+	for _, l := range []LimitError{
+		{"network namespaces", namespaces, limitIn(root, "proc/sys/user/max_net_namespaces"), "sysctl user.max_net_namespaces=%d"},
+		{"open files", descriptors + descriptorsOf*namespaces, mostDescriptors, "ulimit -Hn %d, as root"},
+		{"threads", threads + threadsOf*running, limitIn(root, "proc/sys/kernel/threads-max"), "sysctl kernel.threads-max=%d"},
+		{"MiB of memory", namespaces * memoryOf >> 20, available(root), "use fewer --hosts or --containers than for %d MiB"},
+	} {
+		if l.Limit >= 0 && l.Need > l.Limit {
+			l.Raise = fmt.Sprintf(l.Raise, l.Need)
+			return &l
+		}
+	}
+	return nil
+}
+
+// limitIn is the number in a file; -1: there is none.
+func limitIn(root, path string) int {
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		return -1
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// available is how much memory programs can still take, in MiB (MemAvailable,
+// proc_meminfo(5)); -1: it is not known.
+func available(root string) int {
+	text, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
+	if err != nil {
+		return -1
+	}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "MemAvailable:" {
+			if kib, err := strconv.Atoi(words[1]); err == nil {
+				return kib >> 10
+			}
+		}
+	}
+	return -1
+}
+
+// mostFiles is how many files a process may have open: Go raises its limit to the most.
+func mostFiles() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Max > 1<<31 {
+		return -1
+	}
+	return int(limit.Max)
+}
