@@ -69,9 +69,6 @@ func makesCgroups() bool { return os.Geteuid() == 0 && lab.IsRoot() }
 // claimCgroups writes a lab to the ledger and returns the lock. It first removes
 // what labs left whose owners were killed.
 func claimCgroups(name string) (*os.File, error) {
-	if err := Sweep(); err != nil {
-		return nil, err
-	}
 	for range claimTries {
 		file, err := lockClaim(name)
 		if err != nil || file != nil {

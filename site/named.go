@@ -72,29 +72,49 @@ func openLedger() (string, error) {
 	return dir, ownFolder(dir)
 }
 
+// ledgerTries is how often the ledger may be gone again.
+const ledgerTries = 100
+
+// inLedger opens the ledger and puts the first file of a lab there: until it is there,
+// another process may remove the ledger with its last lab.
+func inLedger(put func(dir string) error) (dir string, err error) {
+	for range ledgerTries {
+		if dir, err = openLedger(); errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return dir, err
+		}
+		if err = put(dir); !errors.Is(err, os.ErrNotExist) {
+			return dir, err
+		}
+	}
+	return dir, err
+}
+
 // Up starts a keeper that outlives this process, builds the spec and writes the lab
 // to the ledger.
 func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err := CheckName(spec.Name); err != nil {
 		return nil, err
 	}
-	if err := Sweep(); err != nil {
-		return nil, err
-	}
-	dir, err := openLedger()
+	var socket string
+	var listener *net.UnixListener
+	dir, err := inLedger(func(dir string) (err error) {
+		socket = filepath.Join(dir, spec.Name+".sock")
+		if l, err := dial(ctx, socket); err == nil {
+			return errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabExists, spec.Name, spec.Name), l.Close())
+		}
+		if err := remove(dir, spec.Name); err != nil {
+			return err
+		}
+		if listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"}); err != nil {
+			return fmt.Errorf("listen for keeper: %w", err)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, err
-	}
-	socket := filepath.Join(dir, spec.Name+".sock")
-	if l, err := dial(ctx, socket); err == nil {
-		return nil, errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabExists, spec.Name, spec.Name), l.Close())
-	}
-	if err := remove(dir, spec.Name); err != nil {
-		return nil, err
-	}
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("listen for keeper: %w", err), leave(dir))
+		return nil, errors.Join(err, leave(dir))
 	}
 	listener.SetUnlinkOnClose(false) // from here on the keeper owns it
 	// Written before the keeper starts, so that a keeper can be listed and taken down
