@@ -49,6 +49,9 @@ func setUpFlannel(cluster *lab.Cluster, setup *Setup, backend flannel.Backend) e
 	if err != nil {
 		return err
 	}
+	if err := addNeighbours(cluster); err != nil { // each host asks for every other
+		return err
+	}
 	leases := make([]flannel.Lease, len(cluster.Hosts)) // by host
 	err = allHosts(cluster, func(h *lab.Host) error {
 		lease, err := flannel.Start(h, store, setup.Params[ipMasq] == "on")
