@@ -69,6 +69,7 @@ func makesCgroups() bool { return os.Geteuid() == 0 && lab.IsRoot() }
 // claimCgroups writes a lab to the ledger and returns the lock. It first removes
 // what labs left whose owners were killed.
 func claimCgroups(name string) (*os.File, error) {
+	_ = Sweep() // each command has warned of what can't be removed
 	for range claimTries {
 		file, err := lockClaim(name)
 		if err != nil || file != nil {
@@ -149,9 +150,24 @@ func Sweep() error {
 	return errors.Join(append(errs, sweepNamed(dir))...)
 }
 
+// unfinished is how old the file of a writer is that was killed.
+const unfinished = time.Minute
+
 // sweepNamed removes the groups of named labs whose keepers were killed. The
-// labs stay in the ledger, so that they can be listed and taken down.
+// labs stay in the ledger, so that they can be listed and taken down; what was never
+// written to its end does not.
 func sweepNamed(dir string) error {
+	halves, err := filepath.Glob(filepath.Join(dir, ".*.json.*"))
+	if err != nil {
+		return err
+	}
+	for _, half := range halves {
+		if info, err := os.Stat(half); err == nil && time.Since(info.ModTime()) > unfinished {
+			if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("write ledger: %w", err)
+			}
+		}
+	}
 	sockets, err := filepath.Glob(filepath.Join(dir, "*.sock"))
 	if err != nil {
 		return err

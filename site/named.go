@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/result"
 )
 
 // A named lab outlives the command that made it. Its keeper listens on a
@@ -98,25 +100,6 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	if err := CheckName(spec.Name); err != nil {
 		return nil, err
 	}
-	var socket string
-	var listener *net.UnixListener
-	dir, err := inLedger(func(dir string) (err error) {
-		socket = filepath.Join(dir, spec.Name+".sock")
-		if l, err := dial(ctx, socket); err == nil {
-			return errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabExists, spec.Name, spec.Name), l.Close())
-		}
-		if err := remove(dir, spec.Name); err != nil {
-			return err
-		}
-		if listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"}); err != nil {
-			return fmt.Errorf("listen for keeper: %w", err)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, errors.Join(err, leave(dir))
-	}
-	listener.SetUnlinkOnClose(false) // from here on the keeper owns it
 	// Written before the keeper starts, so that a keeper can be listed and taken down
 	// even if its starter is killed at the worst moment.
 	entry := Entry{Name: spec.Name, Networks: []string{}, Created: time.Now().UTC()}
@@ -125,9 +108,22 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 			entry.Networks = append(entry.Networks, spec.Network)
 		}
 	}
-	if err := write(dir, entry); err != nil {
-		return nil, errors.Join(err, listener.Close(), forget(dir, spec.Name))
+	var socket string
+	dir, err := inLedger(func(dir string) error {
+		socket = filepath.Join(dir, spec.Name+".sock")
+		if l, err := dial(ctx, socket); err == nil {
+			return errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabExists, spec.Name, spec.Name), l.Close())
+		}
+		return errors.Join(remove(dir, spec.Name), write(dir, entry))
+	})
+	if err != nil {
+		return nil, errors.Join(err, leave(dir))
 	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listen for keeper: %w", err), forget(dir, spec.Name))
+	}
+	listener.SetUnlinkOnClose(false) // from here on the keeper owns it
 	o, err := startKeeper(listener, false)
 	if err = errors.Join(err, listener.Close()); err != nil {
 		return nil, errors.Join(err, forget(dir, spec.Name))
@@ -185,8 +181,8 @@ func Down(ctx context.Context, name string) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %q: tare lab list shows those that exist", ErrNoLab, name)
 	}
-	if err != nil {
-		return err
+	if err != nil { // its process is not known, and the rest can go
+		entry.PID = 0
 	}
 	ctx, cancel := context.WithTimeout(ctx, downWait)
 	defer cancel()
@@ -284,7 +280,9 @@ func write(dir string, e Entry) error {
 	if err != nil {
 		return fmt.Errorf("write ledger: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, e.Name+".json"), text, 0o600); err != nil {
+	// In one step: its writer may be killed at any moment.
+	err = result.ReplaceFile(filepath.Join(dir, e.Name+".json"), func(w io.Writer) error { _, err := w.Write(text); return err })
+	if err != nil {
 		return fmt.Errorf("write ledger: %w", err)
 	}
 	return nil
@@ -295,9 +293,11 @@ func remove(dir, name string) error {
 	if err := removeCgroups(cgroupsOf("lab-" + name)); err != nil {
 		return err
 	}
-	var errs []error
-	for _, suffix := range []string{".sock", ".json"} {
-		err := os.Remove(filepath.Join(dir, name+suffix))
+	files := []string{filepath.Join(dir, name+".sock"), filepath.Join(dir, name+".json")}
+	unfinished, err := filepath.Glob(filepath.Join(dir, "."+name+".json.*")) // of a writer that was killed
+	errs := []error{err}
+	for _, file := range append(files, unfinished...) {
+		err := os.Remove(file)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("write ledger: %w", err))
 		}
