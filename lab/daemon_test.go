@@ -18,6 +18,17 @@ func hasFile(path string) func() error {
 	return func() error { _, err := os.Stat(path); return err }
 }
 
+// hasText is for a file that its writer may be killed before it has written to.
+func hasText(path string) func() error {
+	return func() error {
+		text, err := os.ReadFile(path)
+		if err == nil && len(text) == 0 {
+			err = errors.New("it is empty")
+		}
+		return err
+	}
+}
+
 func testStartDaemon(t *testing.T) {
 	l := open(t)
 	cluster := setUp(t, l, pairOf("x"))
@@ -59,7 +70,7 @@ func testDaemonStartsAgain(t *testing.T) {
 	h := cluster.Hosts[0]
 	up := Scratch + "/up"
 	p, err := h.StartDaemon(Daemon{
-		Name: "d", Argv: []string{"sh", "-c", "echo $$ >> " + up + "; exec sleep 100"}, Ready: hasFile(up), Restarts: true,
+		Name: "d", Argv: []string{"sh", "-c", "echo $$ >> " + up + "; exec sleep 100"}, Ready: hasText(up), Restarts: true,
 	})
 	if err != nil {
 		t.Fatal(err)
