@@ -20,7 +20,7 @@ RACE := ./agent ./result ./test/verdict ./wire
 
 # Packages whose tests measure, or look at the whole machine: one at a time. The tests
 # of the others mostly wait: three packages at a time.
-ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/agreement ./test/docs ./test/everything ./test/hostile ./traffic ./workload
+ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/agreement ./test/chaos ./test/docs ./test/everything ./test/hostile ./traffic ./workload
 
 # make lint vets.
 GO_TEST := go test -count=1 -vet=off -trimpath -ldflags='-s -w' -timeout 9m
