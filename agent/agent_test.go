@@ -233,9 +233,14 @@ func TestNothingStaysBehind(t *testing.T) {
 	t.Errorf("%d goroutines before, %d now:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
 }
 
-// Of two machines, the CPU time is one's: which, is named.
+// Of two machines, the CPU time is that of both, or of one, which is named.
 func TestCPUOfTwoMachinesIsNamed(t *testing.T) {
 	one := workload.Tally{CPU: &workload.CPU{Busy: 1}, Window: time.Second, Work: 1}
+	other := workload.Tally{CPU: &workload.CPU{Busy: 6, Over: 2}}
+	both := Outcome{Server: one, Client: other, Apart: true}.Sample()
+	labtest.Equal(t, "busy seconds of the sender in a window of 1 s", both.Counters["cpu_busy_sender"], 3.0)
+	labtest.Equal(t, "busy seconds of both", both.Counters["cpu_busy"], 4.0)
+	labtest.Equal(t, "warnings of both", len(both.Warnings), 0)
 	for want, out := range map[string]Outcome{
 		"":                       {Server: one},
 		"the server's machine a": {Server: one, Apart: true},

@@ -17,8 +17,14 @@ import (
 	"tare/workload"
 )
 
+// Caller asks serving ports for runs.
+type Caller struct {
+	Secret  string // the port's token; empty: it has none
+	Version string // of tare
+}
+
 // Call does one run against a serving port: this process drives it.
-func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workload.Run) (out Outcome, err error) {
+func (c Caller) Call(ctx context.Context, to netip.AddrPort, name string, run workload.Run) (out Outcome, err error) {
 	if kind, known := workload.Find(name); !known || run.Flows > kind.Flows {
 		return out, fmt.Errorf("%d flows of %q: no run of this tare", run.Flows, name)
 	}
@@ -40,19 +46,23 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return out, err
 	}
-	if err := apply(l, to, secret, job); err != nil {
+	asked := time.Now()
+	if err := apply(l, to, c.Secret, job); err != nil {
 		return out, err
 	}
 	first, err := readReply(l, to)
 	if err != nil {
 		return out, err
 	}
-	if !first.Ready {
+	near := endpoint{Version: c.Version, Boot: run.Boot, Clock: time.Now(), Own: addressOf(conn.LocalAddr()), Other: to}
+	if first.End == nil {
 		return out, fmt.Errorf("the server at %v ended the run before it began", to)
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return out, err
 	}
+	far := *first.End
+	job.apart = far.Boot != run.Boot
 	job.Address = to.String()
 	if first.Port != 0 {
 		job.Address = netip.AddrPortFrom(to.Addr(), uint16(first.Port)).String()
@@ -70,11 +80,13 @@ func Call(ctx context.Context, to netip.AddrPort, secret, name string, run workl
 		return *last.Tally, nil
 	}
 	out, err = join(ctx, served, job.send)
-	out.Apart = first.Boot != run.Boot
+	out.Apart = job.apart
+	near.MTU = mtuOf(near.Own.Addr())
+	out.Warnings = append(between(near, far, asked), out.smallPackets(near, far, run.Reverse)...)
 	return out, err
 }
 
-// apply hails a server and asks it for a run.
+// apply greets a server and asks it for a run.
 func apply(l *lines, to netip.AddrPort, secret string, job Job) error {
 	text, err := json.Marshal(job)
 	if err != nil {
@@ -84,7 +96,7 @@ func apply(l *lines, to netip.AddrPort, secret string, job Job) error {
 	if err != nil {
 		return err
 	}
-	if err := l.write(hail{Schema: PortSchema, Nonce: own}); err != nil {
+	if err := l.write(greeting{Schema: PortSchema, Nonce: own}); err != nil {
 		return fmt.Errorf("ask %v for a run: %w", to, err)
 	}
 	var c challenge

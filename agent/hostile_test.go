@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"tare/test/labtest"
+	"tare/workload"
 )
 
 // shout connects, writes words and leaves the connection open until the test ends.
@@ -148,7 +148,7 @@ func TestTokenIsProvenNotSent(t *testing.T) {
 	if err := apply(l, at, "sesame", Job{Workload: "tcp_rr", Run: shortRun("block")}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := readReply(l, at); err != nil || !r.Ready {
+	if r, err := readReply(l, at); err != nil || r.End == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	mu.Lock()
@@ -157,7 +157,7 @@ func TestTokenIsProvenNotSent(t *testing.T) {
 	if strings.Contains(text, "sesame") || !strings.Contains(text, `"proof"`) {
 		t.Errorf("it sent %q", text)
 	}
-	if again := received(t, shout(t, at, text)); strings.Contains(again, "ready") {
+	if again := received(t, shout(t, at, text)); strings.Contains(again, `"end"`) {
 		t.Errorf("what was seen served once more: %q", again)
 	}
 }
@@ -195,28 +195,12 @@ func TestHostileServersAreCleaned(t *testing.T) {
 		"\x1b]0;owned\x07\n":           "is no tare serve",
 		strings.Repeat("a", maxLine+1): "too long",
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				_, _ = bufio.NewReader(c).ReadString('\n')
-				_, _ = io.WriteString(c, words)
-				c.Close()
-			}
-		}()
-		_, err = Call(t.Context(), l.Addr().(*net.TCPAddr).AddrPort(), "", "tcp_rr", shortRun("block"))
+		_, err := Caller{}.Call(t.Context(), speaking(t, words, true, true), "tcp_rr", shortRun("block"))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: error %v, want one with %q", words, err, want)
 		} else if strings.ContainsAny(err.Error(), "\x1b\x07\u009b") {
 			t.Errorf("%.40q: the error acts upon a terminal: %q", words, err)
 		}
-		l.Close()
 	}
 }
 
@@ -224,19 +208,20 @@ func TestHostileServersAreCleaned(t *testing.T) {
 // own flows.
 func TestRunsSideBySideOfAnyWorkload(t *testing.T) {
 	at, _ := openPort(t, "")
-	for name, mode := range map[string]string{"http": "keepalive", "tcp_crr": "close", "tcp_stream": "write128K"} {
-		long := shortRun(mode)
+	for _, name := range []string{"http", "tcp_crr", "tcp_stream"} {
+		kind, _ := workload.Find(name)
+		long := shortRun(kind.Modes[0])
 		long.Duration = 1500 * time.Millisecond
 		if name != "tcp_crr" {
 			long.Size = 0
 		}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := Call(t.Context(), at, "", name, long)
+			_, err := Caller{}.Call(t.Context(), at, name, long)
 			ended <- err
 		}()
 		time.Sleep(300 * time.Millisecond)
-		if _, err := Call(t.Context(), at, "", "tcp_rr", shortRun("block")); err != nil {
+		if _, err := (Caller{}).Call(t.Context(), at, "tcp_rr", shortRun("block")); err != nil {
 			t.Errorf("next to %s: %v", name, err)
 		}
 		if err := <-ended; err != nil {
@@ -270,7 +255,7 @@ func TestPortEndsInTheMiddleOfARun(t *testing.T) {
 
 // A log that peers can fill has no more lines in a second than somebody can read.
 func TestLogIsBounded(t *testing.T) {
-	var q quietly
+	var q boundedLog
 	lines, now := 0, time.Now()
 	for range 1000 {
 		lines += len(q.say(now, "refused"))

@@ -36,6 +36,7 @@ func prepare() {
 // serve carries out the serving end of a run.
 func (j Job) serve(ctx context.Context, ready func(netip.AddrPort) error) (workload.Tally, error) {
 	j.Run.SharedClock = j.Run.Boot != "" && j.Run.Boot == probe.BootID("/")
+	j.apart = j.Run.Boot != "" && !j.Run.SharedClock
 	return j.carry(!j.Run.Reverse, func(kind workload.Workload, run workload.Run, at netip.AddrPort) (workload.Tally, error) {
 		return kind.Serve(ctx, run, at, ready)
 	})
@@ -80,7 +81,11 @@ func (j Job) carry(receives bool, end func(workload.Workload, workload.Run, neti
 	if err != nil {
 		return tally, err
 	}
-	tally, err = meter.around(j.Run, func(run workload.Run) (workload.Tally, error) { return end(kind, run, address) })
+	do := func(run workload.Run) (workload.Tally, error) { return end(kind, run, address) }
+	if j.apart {
+		do = inSteps(do)
+	}
+	tally, err = meter.around(j.Run, do)
 	if err != nil {
 		return tally, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
 	"os"
 	"sync"
@@ -23,9 +22,8 @@ import (
 
 // reply is a line from a serving port.
 type reply struct {
-	Ready bool            `json:"ready,omitempty"`
 	Port  int             `json:"port,omitempty"` // of the run; 0: the one that was asked
-	Boot  string          `json:"boot,omitempty"` // probe.BootID of the server's machine
+	End   *endpoint       `json:"end,omitempty"`  // the server, once it is ready
 	Tally *workload.Tally `json:"tally,omitempty"`
 	Error string          `json:"error,omitempty"`
 }
@@ -35,9 +33,10 @@ const maxRequest = 64 << 10
 
 // Port serves the runs that senders ask for, all at one address.
 type Port struct {
-	Secret string               // what a sender must know; empty: nothing
-	Log    func(text string)    // is called for what happens, a line each
-	Ready  func(netip.AddrPort) // is called when the port is open
+	Secret  string               // what a sender must know; empty: nothing
+	Version string               // of tare
+	Log     func(text string)    // is called for what happens, a line each
+	Ready   func(netip.AddrPort) // is called when the port is open
 
 	ctx      context.Context
 	listener *traffic.Listener
@@ -45,7 +44,7 @@ type Port struct {
 	requests sync.WaitGroup
 	visitors visitors
 	unknown  atomic.Int64 // connections that asked for no run, and belonged to none
-	lines    quietly      // of the log
+	lines    boundedLog   // of the log
 
 	mu      sync.Mutex
 	running int           // runs under way
@@ -150,16 +149,17 @@ func (p *Port) takeBack() {
 	p.back <- struct{}{}
 }
 
-// keep takes a connection that begins like a hail, of this version or another.
+// keep takes a connection that begins like a greeting, of this version or another.
 func (p *Port) keep(fd int, first []byte) bool {
-	n := min(len(first), len(hailing))
-	if p.ctx.Err() != nil || string(first[:n]) != hailing[:n] {
+	n := min(len(first), len(greetingPrefix))
+	if p.ctx.Err() != nil || string(first[:n]) != greetingPrefix[:n] {
 		p.unknown.Add(1)
 		return false
 	}
-	begun, own := bytes.Clone(first), p.visitors.enter(peerOf(fd))
+	begun, own, peer := bytes.Clone(first), unzoned(traffic.Address(fd, unix.Getsockname)), unzoned(traffic.Address(fd, unix.Getpeername))
+	visitor := p.visitors.enter(peer.Addr())
 	p.requests.Go(func() {
-		asked := sync.OnceFunc(func() { p.visitors.leave(own) })
+		asked := sync.OnceFunc(func() { p.visitors.leave(visitor) })
 		defer asked()
 		conn, err := connOf(fd)
 		if err != nil {
@@ -167,33 +167,27 @@ func (p *Port) keep(fd int, first []byte) bool {
 			return
 		}
 		defer conn.Close()
-		if !p.visitors.meet(own, conn) {
+		if !p.visitors.meet(visitor, conn) {
 			p.unknown.Add(1)
 			return
 		}
-		p.answer(&visit{conn: conn, in: io.MultiReader(bytes.NewReader(begun), conn), proven: p.Secret == ""}, asked)
+		p.answer(&visit{own: own, peer: peer, conn: conn, in: io.MultiReader(bytes.NewReader(begun), conn), proven: p.Secret == ""}, asked)
 	})
 	return true
 }
 
-// connOf makes a blocking socket one of the runtime's.
-func connOf(fd int) (net.Conn, error) {
+// connOf makes a blocking socket a file of the runtime's, whose reads and writes have
+// deadlines.
+func connOf(fd int) (*os.File, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, errors.Join(fmt.Errorf("take connection over: %w", err), unix.Close(fd))
 	}
-	file := os.NewFile(uintptr(fd), "request")
-	defer file.Close()
-	conn, err := net.FileConn(file)
-	if err != nil {
-		return nil, fmt.Errorf("take connection over: %w", err)
-	}
-	return conn, nil
+	return os.NewFile(uintptr(fd), "connection"), nil
 }
 
 // answer reads a request and serves it. asked is called once the request has come.
 func (p *Port) answer(v *visit, asked func()) {
-	who := v.conn.RemoteAddr().String()
-	l := newLines(v, v, maxRequest)
+	who, l := v.peer.String(), newLines(v, v, maxRequest)
 	tally, err := p.run(v, l, who, asked)
 	if err != nil {
 		p.log(fmt.Sprintf("%s: %v", who, err))
@@ -239,7 +233,7 @@ func (p *Port) run(v *visit, l *lines, who string, asked func()) (tally workload
 	}()
 	p.log(fmt.Sprintf("%s: %s, %d flows, %v", who, job.Workload, job.Run.Flows, job.Run.Duration))
 	before := p.unknown.Load()
-	tally, err = p.serve(ctx, job, l)
+	tally, err = p.serve(ctx, job, v, l)
 	if n := p.unknown.Load() - before; n > 0 {
 		tally.Warnings = append(tally.Warnings, fmt.Sprintf("strangers: %d connections to the port asked for no run", n))
 	}
@@ -248,9 +242,10 @@ func (p *Port) run(v *visit, l *lines, who string, asked func()) (tally workload
 
 // serve listens for the run at the port itself where it is free, and at one of
 // the kernel's choice where another run has it.
-func (p *Port) serve(ctx context.Context, job Job, l *lines) (workload.Tally, error) {
+func (p *Port) serve(ctx context.Context, job Job, v *visit, l *lines) (workload.Tally, error) {
 	ready := func(at netip.AddrPort) error {
-		r := reply{Ready: true, Boot: probe.BootID("/")}
+		own := endpoint{Version: p.Version, Boot: probe.BootID("/"), Own: v.own, Other: v.peer, MTU: mtuOf(v.own.Addr()), Clock: time.Now()}
+		r := reply{End: &own}
 		if at.Port() != p.address.Port() {
 			r.Port = int(at.Port())
 		}

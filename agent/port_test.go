@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -75,7 +76,7 @@ func TestUnknownPeersDisturbNoRun(t *testing.T) {
 	})
 	for _, name := range []string{"tcp_rr", "tcp_stream", "tcp_crr"} {
 		kind, _ := workload.Find(name)
-		out, err := Call(t.Context(), at, "", name, shortRun(kind.Modes[0]))
+		out, err := Caller{}.Call(t.Context(), at, name, shortRun(kind.Modes[0]))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -100,14 +101,14 @@ func TestPortExplainsRefusals(t *testing.T) {
 		"the token is not":  {"open", "tcp_rr", good},
 		"a window of 1000h": {"sesame", "tcp_rr", long},
 	} {
-		if _, err := Call(t.Context(), at, try.secret, try.name, try.run); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Caller{Secret: try.secret}).Call(t.Context(), at, try.name, try.run); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that holds %q", err, want)
 		}
 		if !strings.Contains(logged(), want) {
 			t.Errorf("the server logged %q, not %q", logged(), want)
 		}
 	}
-	if _, err := Call(t.Context(), at, "sesame", "tcp_rr", good); err != nil {
+	if _, err := (Caller{Secret: "sesame"}).Call(t.Context(), at, "tcp_rr", good); err != nil {
 		t.Error(err)
 	}
 }
@@ -136,7 +137,7 @@ func begin(t *testing.T, at netip.AddrPort, secret string, job Job) net.Conn {
 	if err := apply(l, at, secret, job); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := readReply(l, at); err != nil || !r.Ready {
+	if r, err := readReply(l, at); err != nil || r.End == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	return c
@@ -151,12 +152,39 @@ func TestDisconnectedSenderFreesThePort(t *testing.T) {
 		begin(t, at, "", Job{Workload: "tcp_rr", Run: run}).Close()
 	}
 	begun := time.Now()
-	if _, err := Call(t.Context(), at, "", "tcp_rr", shortRun("block")); err != nil {
+	if _, err := (Caller{}).Call(t.Context(), at, "tcp_rr", shortRun("block")); err != nil {
 		t.Error(err)
 	}
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("the next run took %v", took)
 	}
+}
+
+// speaking is the address of a server that reads a line, where it waits for one, and then
+// writes some words.
+func speaking(t *testing.T, words string, waits, closes bool) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if waits {
+				_, _ = bufio.NewReader(c).ReadString('\n')
+			}
+			_, _ = io.WriteString(c, words)
+			if closes {
+				c.Close()
+			}
+		}
+	}()
+	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
 // TestCallNamesWhatListensThere: another server, and one that is silent.
@@ -165,27 +193,13 @@ func TestCallNamesWhatListensThere(t *testing.T) {
 		"220 mail ready\r\n": "is no tare serve",
 		"":                   "see whether it is tare serve",
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				_, _ = io.WriteString(c, words)
-			}
-		}()
 		begun := time.Now()
-		_, err = Call(t.Context(), l.Addr().(*net.TCPAddr).AddrPort(), "", "tcp_rr", shortRun("block"))
+		_, err := Caller{}.Call(t.Context(), speaking(t, words, false, false), "tcp_rr", shortRun("block"))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that holds %q", err, want)
 		}
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Errorf("the error took %v", took)
 		}
-		l.Close()
 	}
 }

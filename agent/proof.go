@@ -11,24 +11,24 @@ import (
 	"fmt"
 )
 
-// PortSchema names the protocol of a serving port. The sender connects and hails it in one
+// PortSchema names the protocol of a serving port. The sender connects and greets it in one
 // line of JSON; the port answers with a challenge; the sender's second line is its request,
 // with the proof that it knows the port's token. It receives a line when it may begin, with
 // the port of the run, and at the end one with what was measured. During a run neither side
 // sends anything here.
 const PortSchema = "tare.serve/2"
 
-// hailing is how every hail begins, of any version.
-const hailing = `{"schema":"tare.serve/`
+// greetingPrefix is how every greeting begins, of any version.
+const greetingPrefix = `{"schema":"tare.serve/`
 
-// hail is the first line to a serving port. The schema is its first field, so that its
+// greeting is the first line to a serving port. The schema is its first field, so that its
 // beginning distinguishes it from the flows of a run. It is longer than the challenge.
-type hail struct {
+type greeting struct {
 	Schema string `json:"schema"`
 	Nonce  string `json:"nonce"`
 }
 
-// challenge is the port's answer to a hail, or why it is refused.
+// challenge is the port's answer to a greeting, or why it is refused.
 type challenge struct {
 	Nonce string `json:"nonce,omitempty"`
 	Error string `json:"error,omitempty"`
@@ -52,9 +52,9 @@ func newNonce() (string, error) {
 // proofOf shows that a sender knows a token, to who knows it too, for one job and once:
 // HMAC-SHA256 (RFC 2104) over what both ends drew and the job. Who sees it learns nothing
 // of a token that can't be guessed.
-func proofOf(token string, hailed, challenged string, job []byte) string {
+func proofOf(token string, greeted, challenged string, job []byte) string {
 	mac := hmac.New(sha256.New, []byte(token))
-	for _, part := range [][]byte{[]byte(PortSchema), []byte(hailed), []byte(challenged), job} {
+	for _, part := range [][]byte{[]byte(PortSchema), []byte(greeted), []byte(challenged), job} {
 		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		mac.Write(part)
 	}
@@ -63,7 +63,7 @@ func proofOf(token string, hailed, challenged string, job []byte) string {
 
 // proves reports whether a request shows that its sender knows the token; empty: anybody
 // does.
-func (r request) proves(token, hailed, challenged string) bool {
-	want := proofOf(token, hailed, challenged, r.Job)
+func (r request) proves(token, greeted, challenged string) bool {
+	want := proofOf(token, greeted, challenged, r.Job)
 	return token == "" || subtle.ConstantTimeCompare([]byte(r.Proof), []byte(want)) == 1
 }

@@ -44,6 +44,8 @@ type Job struct {
 	Run      workload.Run `json:"run"`
 	Address  string       `json:"address"`       // where to listen, or where to send to
 	Dir      string       `json:"dir,omitempty"` // below which a real server may write
+
+	apart bool // the other end is on another machine
 }
 
 // answer is a line from an agent: where it listens, what it measured, or what

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // What peers that have not asked for a run yet may take.
@@ -19,7 +17,7 @@ const (
 	mostVisitors    = 64          // connections, of all peers
 	mostVisitorsOf  = 16          // of one peer
 	visitorPatience = time.Second // until its request is complete
-	maxHail         = 256         // bytes
+	maxGreeting     = 256         // bytes
 	replyPatience   = time.Second // that a peer may take to receive a line
 )
 
@@ -34,7 +32,7 @@ type visitors struct {
 // visitor is one of them.
 type visitor struct {
 	peer netip.Addr
-	conn net.Conn // nil: not yet
+	conn *os.File // nil: not yet
 	gone bool     // to make room
 }
 
@@ -72,7 +70,7 @@ func (v *visitors) drop(peer netip.Addr) {
 }
 
 // meet gives a visitor its connection; false: it had to go.
-func (v *visitors) meet(own *visitor, conn net.Conn) bool {
+func (v *visitors) meet(own *visitor, conn *os.File) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	own.conn = conn
@@ -86,24 +84,11 @@ func (v *visitors) leave(own *visitor) {
 	v.waiting = slices.DeleteFunc(v.waiting, func(one *visitor) bool { return one == own })
 }
 
-// peerOf is the address of a socket's other end.
-func peerOf(fd int) netip.Addr {
-	to, err := unix.Getpeername(fd)
-	if err != nil {
-		return netip.Addr{} // it is gone
-	}
-	switch to := to.(type) {
-	case *unix.SockaddrInet4:
-		return netip.AddrFrom4(to.Addr)
-	case *unix.SockaddrInet6:
-		return netip.AddrFrom16(to.Addr).Unmap()
-	}
-	return netip.Addr{}
-}
-
 // visit is one connection to a serving port.
 type visit struct {
-	conn     net.Conn
+	own      netip.AddrPort // this end
+	peer     netip.AddrPort
+	conn     *os.File
 	in       io.Reader
 	received int  // bytes
 	sent     int  // bytes
@@ -131,14 +116,14 @@ func (v *visit) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// ask has the peer hail, and receives its request.
+// ask receives a peer's greeting and then its request.
 func (v *visit) ask(token string) (r request, err error) {
 	if err := v.conn.SetReadDeadline(time.Now().Add(visitorPatience)); err != nil {
 		return r, err
 	}
-	var h hail
-	hails := newLines(v, v, maxHail)
-	if err := hails.read(&h); err != nil {
+	var h greeting
+	greetings := newLines(v, v, maxGreeting)
+	if err := greetings.read(&h); err != nil {
 		return r, fmt.Errorf("read its first line: %w", err)
 	}
 	if h.Schema != PortSchema {
@@ -148,7 +133,7 @@ func (v *visit) ask(token string) (r request, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := hails.write(challenge{Nonce: drawn}); err != nil {
+	if err := greetings.write(challenge{Nonce: drawn}); err != nil {
 		return r, fmt.Errorf("challenge it: %w", err)
 	}
 	if err := newLines(v, v, maxRequest).read(&r); err != nil {

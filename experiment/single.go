@@ -78,7 +78,7 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 	if s.Pin != "" {
 		cell.Params["pin"] = s.Pin
 	}
-	out, err := s.drive(ctx, run)
+	out, err := s.drive(ctx, run, tool)
 	if err != nil {
 		cell.Status, cell.Reason = result.StatusFailed, err.Error()
 	} else {
@@ -97,9 +97,9 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 }
 
 // drive does the run, against a tare serve or against a server of HTTP.
-func (s Single) drive(ctx context.Context, run workload.Run) (agent.Outcome, error) {
+func (s Single) drive(ctx context.Context, run workload.Run, tool result.Tool) (agent.Outcome, error) {
 	if s.Path == "" {
-		return agent.Call(ctx, s.To, s.Secret, s.Workload.Name, run)
+		return agent.Caller{Secret: s.Secret, Version: tool.Version}.Call(ctx, s.To, s.Workload.Name, run)
 	}
 	run.Path, run.Host = s.Path, s.Host
 	return agent.Ask(ctx, s.To, s.Workload.Name, run)

@@ -98,7 +98,7 @@ func sending[A, O any](
 func (t Tally) counted() (Tally, error) {
 	for metric, values := range t.Slots {
 		if !slices.ContainsFunc(values, func(v float64) bool { return v > 0 }) {
-			return Tally{}, fmt.Errorf("%s: none of %d slots counted: each began late, or nothing came; see what else keeps the CPUs busy (top)", metric, len(values))
+			return Tally{}, fmt.Errorf("%s: none of %d slots counted: each began late, or nothing came; see what else keeps the CPUs busy (top), or weigh in windows (--design windows)", metric, len(values))
 		}
 	}
 	return t, nil

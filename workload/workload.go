@@ -84,8 +84,9 @@ const ThreadBusy = "thread_busy"
 
 // CPU is what the machine did during a window.
 type CPU struct {
-	Busy  float64 `json:"busy"`  // s of CPU, all CPUs, softirq and kernel threads included
-	Steal float64 `json:"steal"` // s that the hypervisor took
+	Busy  float64 `json:"busy"`           // s of CPU, all CPUs, softirq and kernel threads included
+	Steal float64 `json:"steal"`          // s that the hypervisor took
+	Over  float64 `json:"over,omitempty"` // s in which it did, at an end that does not own the window; 0: the window
 
 	// Each is how each CPU spent its time, as probe.CPUSource counts it. Of a run that
 	// takes turns: for others it is read around the run.

@@ -56,7 +56,7 @@ the loopback it needs a token, or --open.`,
 				return openness(at, "give --token-file, or ")
 			}
 			log := func(text string) { fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.TimeOnly), text) }
-			p := &agent.Port{Secret: secret, Log: log, Ready: func(at netip.AddrPort) { log(fmt.Sprintf("serving at %v", at)) }}
+			p := &agent.Port{Secret: secret, Version: version, Log: log, Ready: func(at netip.AddrPort) { log(fmt.Sprintf("serving at %v", at)) }}
 			return errors.Join(p.Serve(c.Context(), at), c.Context().Err())
 		},
 	}

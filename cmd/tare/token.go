@@ -44,17 +44,17 @@ func (f *tokenFlags) read() (string, error) {
 	return line, nil
 }
 
-// hide overwrites a word of the command line, which all users of the machine can read
-// (proc_pid_cmdline(5)). The runtime's arguments are that memory itself.
-func hide(word string) {
-	if word == "" {
-		return
-	}
-	for _, arg := range os.Args {
-		if at := strings.Index(arg, word); at >= 0 {
-			memory := unsafe.Slice(unsafe.StringData(arg), len(arg))
-			copy(memory[at:at+len(word)], strings.Repeat("*", len(word)))
+// hide overwrites a token in the command line, which all users of the machine can read
+// (proc_pid_cmdline(5)). The runtime's arguments are that memory itself, and so are the
+// values of flags: no other argument is touched.
+func hide(token string) {
+	for n, arg := range os.Args {
+		value, joined := strings.CutPrefix(arg, "--token=")
+		if token == "" || value != token || !joined && (n == 0 || os.Args[n-1] != "--token") {
+			continue
 		}
+		memory := unsafe.Slice(unsafe.StringData(value), len(value))
+		copy(memory, strings.Repeat("*", len(value)))
 	}
 }
 

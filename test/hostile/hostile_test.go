@@ -50,9 +50,9 @@ type arena struct {
 	log     *bytes.Buffer
 }
 
-// TestLabStorm does honest runs with a storm of peers that have no token and without, in
+// TestRealStorm does honest runs with a storm of peers that have no token and without, in
 // turn.
-func TestLabStorm(t *testing.T) {
+func TestRealStorm(t *testing.T) {
 	a := open(t)
 	quiet := a.memory()
 	var ratios []float64
@@ -68,6 +68,7 @@ func TestLabStorm(t *testing.T) {
 		c := <-done
 		all.Connections, all.Refused = all.Connections+c.Connections, all.Refused+c.Refused
 		all.Sent, all.Received, all.Amplified = all.Sent+c.Sent, all.Received+c.Received, all.Amplified+c.Amplified
+		all.CPU += c.CPU
 		ratios = append(ratios, stormed/alone)
 	}
 	time.Sleep(3 * time.Second)
@@ -76,6 +77,7 @@ func TestLabStorm(t *testing.T) {
 	at, whole := stats.Location(ratios, true)
 	t.Logf("%d connections, %d refused; %d bytes sent, %d received; goodput %.3f [%.3f, %.3f] of that without; memory %.1f MiB, %.1f at most, %.1f afterwards",
 		all.Connections, all.Refused, all.Sent, all.Received, at.Value, at.Low, at.High, mib(quiet), mib(most), mib(after))
+	t.Logf("the storm's process took %.1f %% of a CPU, which is the honest sender's", 100*all.CPU.Seconds()/(float64(len(ratios))*(each+time.Second).Seconds()))
 	if all.Connections < int64(perSecond*span.Seconds()/2) {
 		t.Errorf("the storm had only %d connections", all.Connections)
 	}

@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +24,7 @@ const perSecond = 200
 const (
 	longest  = 3 * time.Second
 	garbage  = 4 << 10 // bytes
-	hailWord = `{"schema":"tare.serve/2","nonce":"`
+	greeting = `{"schema":"tare.serve/2","nonce":"`
 )
 
 // counts are a storm's connections and bytes.
@@ -33,49 +32,29 @@ type counts struct {
 	Connections, Refused int64 // refused: that could not be opened
 	Sent, Received       int64 // bytes of all
 	Amplified            int64 // connections that received more than they had sent
+
+	CPU time.Duration // that the storm's own process took
 }
 
-// hostility is what one connection does.
-type hostility func(ctx context.Context, c net.Conn) (sent int)
+// hostility is what one connection says, and for how long it stays.
+type hostility struct {
+	words  []string // each is sent a pause after the one before
+	pause  time.Duration
+	closes time.Duration // after the last of them; 0: as late as it may
+}
 
-// hostilities are what the connections of a storm do, in turn.
+// hostilities are what the connections of a storm do, in turn. None reads what it gets.
 func hostilities() []hostility {
-	say := func(c net.Conn, words string) int {
-		n, _ := c.Write([]byte(words)) // the server may have refused it already
-		return n
-	}
-	stay := func(ctx context.Context) { <-ctx.Done() }
+	text := make([]byte, garbage)
+	_, _ = rand.Read(text)
+	whole := greeting + strings.Repeat("0", 32) + "\"}\n"
 	return []hostility{
-		func(_ context.Context, c net.Conn) int { // garbage
-			text := make([]byte, garbage)
-			_, _ = rand.Read(text)
-			return say(c, string(text))
-		},
-		func(ctx context.Context, c net.Conn) int { stay(ctx); return 0 }, // silence
-		func(ctx context.Context, c net.Conn) int { // half a greeting
-			n := say(c, hailWord)
-			stay(ctx)
-			return n
-		},
-		func(ctx context.Context, c net.Conn) (sent int) { // slowly
-			for _, one := range hailWord + strings.Repeat("0", 32) {
-				if ctx.Err() != nil {
-					break
-				}
-				sent += say(c, string(one))
-				time.Sleep(100 * time.Millisecond)
-			}
-			return sent
-		},
-		func(ctx context.Context, c net.Conn) int { // a closed window: it never reads
-			n := say(c, hailWord+strings.Repeat("0", 32)+"\"}\n")
-			stay(ctx)
-			return n
-		},
-		func(_ context.Context, c net.Conn) int { // a request without a proof
-			n := say(c, hailWord+strings.Repeat("0", 32)+"\"}\n")
-			return n + say(c, `{"job":{"workload":"tcp_stream","run":{"flows":1}}}`+"\n")
-		},
+		{words: []string{string(text)}, closes: longest / 6},
+		{}, // silence
+		{words: []string{greeting}},
+		{words: strings.Split(whole, ""), pause: 100 * time.Millisecond}, // slowly
+		{words: []string{whole}}, // a closed window: the challenge is never read
+		{words: []string{whole, `{"job":{"workload":"tcp_stream","run":{"flows":1}}}` + "\n"}, closes: longest / 6}, // no proof
 	}
 }
 
@@ -99,56 +78,105 @@ func storm(arguments []string) error {
 	all.Go(func() { errForged = forge(ctx, to) })
 	c := connections(ctx, to)
 	all.Wait()
-	return errors.Join(errForged, json.NewEncoder(os.Stdout).Encode(c))
+	var took unix.Rusage
+	err = unix.Getrusage(unix.RUSAGE_SELF, &took)
+	c.CPU = time.Duration(took.Utime.Nano() + took.Stime.Nano())
+	return errors.Join(errForged, err, json.NewEncoder(os.Stdout).Encode(c))
 }
 
-// connections opens so many in a second until the context ends.
-func connections(ctx context.Context, to netip.AddrPort) counts {
-	var c counts
-	var all sync.WaitGroup
+// connections opens so many in a second until the context ends. One thread does all, by
+// few system calls: what the storm takes of the machine is not the server's.
+func connections(ctx context.Context, to netip.AddrPort) (c counts) {
 	kinds := hostilities()
+	var open []*hostile
 	tick := time.NewTicker(time.Second / perSecond)
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
-			all.Wait()
+			for _, h := range open {
+				h.leave(&c)
+			}
 			return c
 		case <-tick.C:
 		}
-		all.Go(func() {
-			conn, err := net.DialTimeout("tcp", to.String(), time.Second)
-			if err != nil {
-				atomic.AddInt64(&c.Refused, 1)
-				return
-			}
-			defer conn.Close()
-			atomic.AddInt64(&c.Connections, 1)
-			within, cancel := context.WithTimeout(ctx, longest)
-			defer cancel()
-			sent := kinds[n%len(kinds)](within, conn)
-			received := drain(conn)
-			atomic.AddInt64(&c.Sent, int64(sent))
-			atomic.AddInt64(&c.Received, int64(received))
-			if received > sent {
-				atomic.AddInt64(&c.Amplified, 1)
-			}
-		})
+		now := time.Now()
+		open = slices.DeleteFunc(open, func(h *hostile) bool { return !h.stays(now, &c) })
+		if h, ok := enter(to, kinds[n%len(kinds)], now); ok {
+			open = append(open, h)
+		} else {
+			c.Refused++
+		}
 	}
 }
 
-// drain reads what a server has sent, until it closes.
-func drain(c net.Conn) (received int) {
-	if c.SetReadDeadline(time.Now().Add(500*time.Millisecond)) != nil {
-		return 0
+// hostile is one hostile connection.
+type hostile struct {
+	hostility
+	fd        int
+	due, ends time.Time
+	sent      int
+}
+
+// enter begins to connect.
+func enter(to netip.AddrPort, h hostility, now time.Time) (*hostile, bool) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
 	}
-	buf := make([]byte, 4096)
-	for {
-		n, err := c.Read(buf)
-		received += n
-		if err != nil {
-			return received
+	err = unix.Connect(fd, &unix.SockaddrInet4{Addr: to.Addr().As4(), Port: int(to.Port())})
+	if err != nil && !errors.Is(err, unix.EINPROGRESS) {
+		unix.Close(fd)
+		return nil, false
+	}
+	return &hostile{hostility: h, fd: fd, due: now.Add(connecting), ends: now.Add(longest)}, true
+}
+
+// connecting is how long a connection has until its first word.
+const connecting = 5 * time.Millisecond
+
+// closeWait is the state of a connection that the server has closed (TCP_CLOSE_WAIT in
+// include/net/tcp_states.h).
+const closeWait = 8
+
+// stays sends the next word of a connection, and reports whether it stays.
+func (h *hostile) stays(now time.Time, c *counts) bool {
+	if len(h.words) > 0 && !now.Before(h.due) {
+		n, err := unix.SendmsgN(h.fd, []byte(h.words[0]), nil, nil, unix.MSG_NOSIGNAL)
+		h.sent += max(n, 0)
+		h.words, h.due = h.words[1:], now.Add(h.pause)
+		switch {
+		case err != nil: // the server has closed it
+			h.words, h.ends = nil, now
+		case len(h.words) == 0 && h.closes > 0:
+			h.ends = now.Add(h.closes)
 		}
+	}
+	if now.Before(h.ends) {
+		return true
+	}
+	h.leave(c)
+	return false
+}
+
+// leave closes a connection, and counts what it was.
+func (h *hostile) leave(c *counts) {
+	defer unix.Close(h.fd)
+	info, err := unix.GetsockoptTCPInfo(h.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	failed, errno := unix.GetsockoptInt(h.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err != nil || errno != nil || failed == int(unix.ECONNREFUSED) || failed == int(unix.ETIMEDOUT) {
+		c.Refused++
+		return
+	}
+	received := int(info.Bytes_received)
+	if info.State == closeWait { // it counts the FIN too (tcp_data_queue in net/ipv4/tcp_input.c)
+		received--
+	}
+	c.Connections++
+	c.Sent += int64(h.sent)
+	c.Received += int64(received)
+	if received > h.sent {
+		c.Amplified++
 	}
 }
 
