@@ -79,11 +79,17 @@ func awaitWelcome(r *run, fd int, limit time.Duration) error {
 	return err
 }
 
-// awaitByte receives one byte until the limit on the run's clock.
+// awaitByte receives one byte until the limit on the run's clock, and some ticks more:
+// where the whole machine was paused for longer than the limit, the peer was too.
 func awaitByte(r *run, fd int, limit time.Duration) (byte, error) {
 	var in [1]byte
+	const ticksMore = 10
+	late := 0
 	for {
 		n, errno := recv(fd, in[:], 0)
+		if errno == unix.EAGAIN && r.now() > limit {
+			late++
+		}
 		switch {
 		case errno == 0 && n == 0:
 			return 0, errPeerClosed
@@ -93,7 +99,7 @@ func awaitByte(r *run, fd int, limit time.Duration) (byte, error) {
 			return 0, errno
 		case r.stopped.Load():
 			return 0, r.cause(errSilent)
-		case r.now() > limit:
+		case late > ticksMore:
 			return 0, errSilent
 		}
 	}

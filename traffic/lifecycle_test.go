@@ -346,3 +346,24 @@ func TestLabAcceptedSocketsKeepTheTimeouts(t *testing.T) {
 		}
 	}
 }
+
+// A machine that was paused past a limit: the answer comes right after, and counts.
+func TestLabAnswersAfterAPauseCount(t *testing.T) {
+	t.Parallel()
+	l := badServer(t, func(c net.Conn) {
+		_, _ = io.ReadFull(c, make([]byte, greetingLen))
+		time.Sleep(2 * tick)
+		_, _ = c.Write([]byte{welcome})
+	})
+	r := startRun(t.Context())
+	defer r.end()
+	fd, err := dialFlow(r, l.Addr().(*net.TCPAddr).AddrPort(), testToken, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeSocket(fd)
+	r.base = r.base.Add(-time.Minute)
+	if err := awaitWelcome(r, fd, grace); err != nil {
+		t.Error(err)
+	}
+}

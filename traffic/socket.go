@@ -99,8 +99,12 @@ func pendingConnect(err error) bool {
 }
 
 // localAddress is the address that fd is bound to.
-func localAddress(fd int) netip.AddrPort {
-	sa, err := unix.Getsockname(fd)
+func localAddress(fd int) netip.AddrPort { return Address(fd, unix.Getsockname) }
+
+// Address is that of one end of a socket's connection, by unix.Getsockname or
+// unix.Getpeername; the zero one: it is gone.
+func Address(fd int, of func(fd int) (unix.Sockaddr, error)) netip.AddrPort {
+	sa, err := of(fd)
 	if err != nil {
 		return netip.AddrPort{}
 	}
