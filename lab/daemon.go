@@ -19,7 +19,7 @@ import (
 const Scratch = "/run/tare"
 
 const (
-	readyWait  = 30 * time.Second      // how long a daemon may take
+	readyWait  = time.Minute           // how long a daemon may take
 	readyStep  = 10 * time.Millisecond // how often Ready is called
 	runWait    = 60 * time.Second      // how long a command may take
 	quotedText = 600                   // bytes of a log that an error quotes

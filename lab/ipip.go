@@ -34,8 +34,11 @@ const (
 // by BPF programs (Linux 5.12), which accepts those of the peers. kernel reports which. The
 // two interoperate.
 func (ns *Namespace) AddIPIP(t IPIP) (kernel bool, err error) {
-	if spared := new(ModuleError); errors.As(spare("/", "ipip", "tunl0"), &spared) {
+	switch err := checkModule("/", "ipip", "tunl0"); {
+	case errors.As(err, new(*ModuleError)):
 		return false, ns.addIPIPByBPF(t)
+	case err != nil:
+		return false, err
 	}
 	err = ns.add(&netlink.Iptun{
 		LinkAttrs: attrs(t.Name, t.MTU, nil), Local: t.Local.AsSlice(), Ttl: tunnelTTL, PMtuDisc: 1, Proto: protocolIPIP,

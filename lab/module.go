@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,9 +21,9 @@ func (e *ModuleError) Error() string {
 	return fmt.Sprintf("would load %s, which adds %s to the machine's own network: --load-modules allows it", e.Module, e.Devices)
 }
 
-// spare returns a *ModuleError where the kernel would load such a module below a root: it
+// checkModule returns a *ModuleError where the kernel would load such a module below a root: it
 // has the module as a file and has not loaded it.
-func spare(root, module, devices string) error {
+func checkModule(root, module, devices string) error {
 	if _, err := os.Stat(filepath.Join(root, "sys/module", module)); err == nil {
 		return nil // it is there
 	}
@@ -48,8 +49,11 @@ func spare(root, module, devices string) error {
 // what needs it says so.
 func LoadModule(ctx context.Context, module string) error {
 	out, err := exec.CommandContext(ctx, "modprobe", "-q", module).CombinedOutput()
-	if err != nil && len(out) > 0 {
-		return fmt.Errorf("load %s: %w: %s: load it as root", module, err, strings.TrimSpace(string(out)))
+	if absent := new(exec.ExitError); errors.As(err, &absent) && len(out) == 0 {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("load %s: %w: %s: load it as root, or leave --load-modules out", module, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

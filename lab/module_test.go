@@ -39,7 +39,7 @@ func TestModulesThatWouldBeLoadedAreSpared(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := spare(root, c.module, "gre0")
+		err := checkModule(root, c.module, "gre0")
 		labtest.Equal(t, c.module+" is spared", errors.As(err, new(*ModuleError)), c.spared)
 	}
 }

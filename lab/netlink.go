@@ -170,17 +170,42 @@ func (ns *Namespace) AddVXLAN(v VXLAN) error {
 	})
 }
 
-// AddMacvlan adds a macvlan in bridge mode on a device of ns and moves it
-// into another namespace under the name given, left down.
+// AddMacvlan adds a macvlan in bridge mode on a device of ns to another
+// namespace, left down.
 func (ns *Namespace) AddMacvlan(lowerName string, into *Namespace, name string, mac net.HardwareAddr) error {
+	return ns.addOn(lowerName, into, name, mac, func(a netlink.LinkAttrs) netlink.Link {
+		return &netlink.Macvlan{LinkAttrs: a, Mode: netlink.MACVLAN_MODE_BRIDGE}
+	})
+}
+
+// AddIPVLAN adds an ipvlan in L2 mode on a device of ns to another namespace, left
+// down. It has the MAC address of the device below.
+func (ns *Namespace) AddIPVLAN(lowerName string, into *Namespace, name string) error {
+	return ns.addOn(lowerName, into, name, nil, func(a netlink.LinkAttrs) netlink.Link {
+		return &netlink.IPVlan{LinkAttrs: a, Mode: netlink.IPVLAN_MODE_L2}
+	})
+}
+
+// addOn adds a device on a lower one of ns to another namespace. It has a temporary name
+// first: before Linux 6.15 the kernel refuses a name that ns itself uses, though the device
+// is made elsewhere (rtnl_newlink, net/core/rtnetlink.c).
+func (ns *Namespace) addOn(lowerName string, into *Namespace, name string, mac net.HardwareAddr, device func(netlink.LinkAttrs) netlink.Link) error {
 	lower, err := ns.index(lowerName)
 	if err != nil {
 		return err
 	}
-	a := attrs(name, 0, mac)
+	const temporary = "new"
+	a := attrs(temporary, 0, mac)
 	a.ParentIndex = lower
 	a.Namespace = netlink.NsFd(into.net.Fd())
-	return ns.add(&netlink.Macvlan{LinkAttrs: a, Mode: netlink.MACVLAN_MODE_BRIDGE})
+	if err := ns.add(device(a)); err != nil {
+		return err
+	}
+	err = into.change(temporary, "rename a new device in "+into.Name+" to "+name, func(link netlink.Link) error {
+		return into.links.LinkSetName(link, name)
+	})
+	into.devices.forget(temporary)
+	return err
 }
 
 // SettleCarriers waits until devices whose carrier has just come up send. The

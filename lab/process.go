@@ -191,15 +191,19 @@ func (p *Process) End() error {
 	return errors.Join(errs...)
 }
 
-// endWait is how long a lab's processes get to end by themselves.
-const endWait = 500 * time.Millisecond
+// How long a lab's processes get to end by themselves, and after SIGKILL, which they
+// cannot ignore: a busy machine may not give them a CPU to end on at once.
+const (
+	endWait  = 500 * time.Millisecond
+	killWait = 10 * time.Second
+)
 
 // close ends every process of the lab, orphans included: kill(-1) by a namespace's
 // init reaches all in it but itself.
 func (p *Processes) close() error {
 	err := p.endAll(syscall.SIGTERM, endWait)
 	if errors.Is(err, errStillRunning) {
-		err = p.endAll(syscall.SIGKILL, endWait)
+		err = p.endAll(syscall.SIGKILL, killWait)
 	}
 	close(p.stop)
 	return err

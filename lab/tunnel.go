@@ -18,7 +18,7 @@ type Tunnel struct {
 // AddGRE adds a device that carries IPv4 in GRE (RFC 2784), left down. Where the kernel
 // would load its module for that, the error is a *ModuleError.
 func (ns *Namespace) AddGRE(t Tunnel) error {
-	if err := spare("/", "ip_gre", "gre0, gretap0 and erspan0"); err != nil {
+	if err := checkModule("/", "ip_gre", "gre0, gretap0 and erspan0"); err != nil {
 		return err
 	}
 	return ns.add(&netlink.Gretun{
@@ -37,18 +37,4 @@ func (ns *Namespace) AddGeneve(t Tunnel) error {
 // AddWireGuard adds a WireGuard device without keys and peers, left down.
 func (ns *Namespace) AddWireGuard(name string, mtu int) error {
 	return ns.add(&netlink.Wireguard{LinkAttrs: attrs(name, mtu, nil)})
-}
-
-// AddIPVLAN adds an ipvlan in L2 mode on a device of ns and moves it into
-// another namespace under the name given, left down. It has the MAC address of
-// the device below.
-func (ns *Namespace) AddIPVLAN(lowerName string, into *Namespace, name string) error {
-	lower, err := ns.index(lowerName)
-	if err != nil {
-		return err
-	}
-	a := attrs(name, 0, nil)
-	a.ParentIndex = lower
-	a.Namespace = netlink.NsFd(into.net.Fd())
-	return ns.add(&netlink.IPVlan{LinkAttrs: a, Mode: netlink.IPVLAN_MODE_L2})
 }

@@ -55,7 +55,7 @@ func setUpIPIPMesh(cluster *lab.Cluster, setup *Setup) error {
 			return err
 		}
 		if !kernel {
-			setup.standIn("IPIP by tc-BPF: this kernel lacks IPIP devices")
+			setup.standIn("IPIP by tc-BPF: this kernel lacks IPIP devices, or would load their module: --load-modules")
 		}
 		return h.AddAddress(ipipDevice, netip.PrefixFrom(h.ContainerAddr(0), 32))
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"tare/engine"
@@ -114,21 +115,42 @@ func tryPool(cluster *lab.Cluster, setup *Setup) error {
 const (
 	convergeWait = 60 * time.Second
 	convergeStep = 10 * time.Millisecond
+	answerSteps  = 100 // after so many it is asked whether the daemons still answer
 )
 
-// converge waits until every host has a route to each block of every other.
+// converge waits until every host has a route to each block of every other, or one of the
+// daemons that it takes has ended.
 func (b *blocks) converge(cluster *lab.Cluster, r router.Daemon) error {
 	deadline := time.Now().Add(convergeWait)
 	return eachHost(cluster, func(h *lab.Host) error {
-		for {
+		for n := 1; ; n++ {
 			missing, err := b.missing(cluster, h, r)
 			if err != nil || len(missing) == 0 {
 				return err
 			}
+			if n%answerSteps == 0 {
+				err = b.answer(cluster, h, missing[0], r)
+			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("wait for BGP routes in %s: none to %s after %v: %s", h.Name, missing[0], convergeWait, r.Problem(h))
+				err = fmt.Errorf("after %v: %s", convergeWait, r.Problem(h))
+			}
+			if err != nil {
+				return fmt.Errorf("wait for BGP routes in %s: none to %s: %w", h.Name, missing[0], err)
 			}
 			time.Sleep(convergeStep)
 		}
 	})
+}
+
+// answer asks the daemons that a host's route to a block takes: its own, the block's, and
+// that of the first host, which may reflect it.
+func (b *blocks) answer(cluster *lab.Cluster, h *lab.Host, block netip.Prefix, r router.Daemon) error {
+	for _, one := range cluster.Hosts {
+		if one == h || one == cluster.Hosts[0] || slices.Contains(b.of[one], block) {
+			if _, err := r.Version(one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

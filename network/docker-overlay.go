@@ -38,6 +38,9 @@ func setUpDockerOverlay(cluster *lab.Cluster, setup *Setup) error {
 	if err := startDockers(cluster); err != nil {
 		return err
 	}
+	if err := addNeighbours(cluster); err != nil { // each member gossips with every other
+		return err
+	}
 	if err := docker.JoinSwarm(cluster.Hosts); err != nil {
 		return err
 	}

@@ -45,6 +45,9 @@ func needsVLAN() []engine.Need {
 		if err := lab.AddVeth(lab.End{In: ns, Name: lab.Device}, lab.End{In: ns, Name: "wire"}, 1500); err != nil {
 			return err
 		}
+		if err := ns.SetUp(lab.Device); err != nil { // a VLAN's device comes up on one that is up
+			return err
+		}
 		_, err := ns.AddVLAN(lab.VLAN{Name: vlanDevice, ID: vlanID, Device: lab.Device, MTU: 1500})
 		return err
 	})}
