@@ -37,14 +37,14 @@ func InRootTaskGroup(root string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read control group: %w", err)
 	}
-	own := func(group cpuGroup) bool { return group.isTaskGroup(root) }
-	return !slices.ContainsFunc(cpuGroups(groups), own), nil
+	own := func(group group) bool { return group.isTaskGroup(root) }
+	return !slices.ContainsFunc(groupsWith("cpu", groups), own), nil
 }
 
 // isTaskGroup reports whether the scheduler has a task group other than the root
 // one for a control group. In a control group namespace the root that a process
 // sees may be such a group too.
-func (group cpuGroup) isTaskGroup(root string) bool {
+func (group group) isTaskGroup(root string) bool {
 	has := func(folder, file string) bool {
 		_, err := os.Stat(filepath.Join(root, folder, file))
 		return err == nil

@@ -53,7 +53,7 @@ func cgroupCPU() Probe {
 // those of the groups above it, for the lines of its /proc/PID/cgroup.
 func cpuStatFiles(groups []byte) []string {
 	var files []string
-	for _, group := range cpuGroups(groups) {
+	for _, group := range groupsWith("cpu", groups) {
 		for _, folder := range group.folders {
 			files = append(files, path.Join(folder, "cpu.stat"))
 		}
@@ -61,17 +61,17 @@ func cpuStatFiles(groups []byte) []string {
 	return files
 }
 
-// cpuGroup is a process's control group in a hierarchy that may hold the cpu
-// controller.
-type cpuGroup struct {
+// group is a process's control group in a hierarchy that may hold a controller.
+type group struct {
 	version int
 	folders []string // of the group and of every group above it, the hierarchy's root last
 }
 
-// cpuGroups are those of a process, for the lines of its /proc/PID/cgroup: of
-// version 2, alone or in addition to version 1, and of version 1 (cgroups(7)).
-func cpuGroups(groups []byte) []cpuGroup {
-	var all []cpuGroup
+// groupsWith are those of a process that may hold a controller, for the lines of its
+// /proc/PID/cgroup: of version 2, alone or in addition to version 1, and of version 1
+// (cgroups(7)).
+func groupsWith(controller string, groups []byte) []group {
+	var all []group
 	for line := range bytes.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(string(line)), ":", 3)
 		if len(parts) != 3 {
@@ -81,11 +81,11 @@ func cpuGroups(groups []byte) []cpuGroup {
 		switch controllers := strings.Split(parts[1], ","); {
 		case parts[1] == "":
 			version, mounts = 2, []string{"", "unified"}
-		case slices.Contains(controllers, "cpu"):
-			mounts = []string{"cpu"} // a link, where cpuacct shares the mount
+		case slices.Contains(controllers, controller):
+			mounts = []string{controller} // a link, where cpuacct shares the mount of cpu
 		}
 		for _, mount := range mounts {
-			all = append(all, cpuGroup{version, upwards(path.Join("sys/fs/cgroup", mount), parts[2])})
+			all = append(all, group{version, upwards(path.Join("sys/fs/cgroup", mount), parts[2])})
 		}
 	}
 	return all

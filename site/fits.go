@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/network"
+	"tare/probe"
 )
 
 // LimitError reports that a lab would not fit into what the machine allows.
@@ -30,6 +31,7 @@ const (
 	memoryOf      = 512 << 10 // bytes of a namespace
 	threadsOf     = 12        // of a container that an engine runs
 	threads       = 100       // of the agents and the keeper
+	neighboursOf  = 8         // of a cluster: its two hosts and their first containers; the rest of a mesh is permanent
 )
 
 // fits compares what a lab takes with the limits of the machine below a root, before
@@ -54,7 +56,11 @@ func (s Spec) fits(root string, mostDescriptors int) error {
 		{"network namespaces", namespaces, limitIn(root, "proc/sys/user/max_net_namespaces"), "sysctl user.max_net_namespaces=%d"},
 		{"open files", descriptors + descriptorsOf*namespaces, mostDescriptors, "ulimit -Hn %d, as root"},
 		{"threads", threads + threadsOf*running, limitIn(root, "proc/sys/kernel/threads-max"), "sysctl kernel.threads-max=%d"},
+		{"threads", threads + threadsOf*running, limitIn(root, "proc/sys/kernel/pid_max"), "sysctl kernel.pid_max=%d"},
+		{"threads in its control group", threads + threadsOf*running, groupRoom(root, "pids", "pids.current", "pids.max"), "let the group of this shell have %d more (pids.max; with systemd TasksMax)"},
+		{"entries in the table of neighbours", neighboursOf * len(s.Clusters), neighbours(root), "sysctl net.ipv4.neigh.default.gc_thresh3=%d"},
 		{"MiB of memory", namespaces * memoryOf >> 20, available(root), "use fewer --hosts or --containers than for %d MiB"},
+		{"MiB of memory in its control group", namespaces * memoryOf >> 20, groupRoom(root, "memory", "", "memory.max", "memory.limit_in_bytes") >> 20, "let the group of this shell have %d MiB more"},
 	} {
 		if l.Limit >= 0 && l.Need > l.Limit {
 			l.Raise = fmt.Sprintf(l.Raise, l.Need)
@@ -75,6 +81,21 @@ func limitIn(root, path string) int {
 		return -1
 	}
 	return n
+}
+
+// groupRoom is what the control groups of this process let it take; -1: they have no limit.
+func groupRoom(root, controller, used string, limits ...string) int {
+	room, limited := probe.GroupRoom(root, controller, used, limits...)
+	if !limited {
+		return -1
+	}
+	return room
+}
+
+// neighbours is the room in the table of neighbours, which all namespaces share; -1: it is
+// not known. Those that are there are not subtracted: the kernel drops old ones for room.
+func neighbours(root string) int {
+	return limitIn(root, "proc/sys/net/ipv4/neigh/default/gc_thresh3")
 }
 
 // available is how much memory programs can still take, in MiB (MemAvailable,

@@ -114,7 +114,10 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 		if l, err := dial(ctx, socket); err == nil {
 			return errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabExists, spec.Name, spec.Name), l.Close())
 		}
-		return errors.Join(remove(dir, spec.Name), write(dir, entry))
+		if err := remove(dir, spec.Name); err != nil {
+			return err
+		}
+		return write(dir, entry)
 	})
 	if err != nil {
 		return nil, errors.Join(err, leave(dir))
