@@ -115,17 +115,27 @@ func load(object []byte) (*ebpf.Collection, error) {
 
 // lack is what is missing for programs to load, and what to do.
 func lack(err error) string {
+	var refused *ebpf.VerifierError
 	switch {
+	case errors.As(err, &refused):
+		return fmt.Sprintf("%v: this kernel does not take tare's programs; report it with the output of uname -r", err)
 	case errors.Is(err, os.ErrPermission) && os.Geteuid() != 0:
 		return "only root may load BPF programs: run it as root"
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Sprintf("%v: run it as the machine's own root, with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN", err)
-	case errors.Is(err, btf.ErrNotFound):
+	case errors.Is(err, btf.ErrNotFound), errors.Is(err, ebpf.ErrNotSupported) && hasBTF():
 		return fmt.Sprintf("%v: it takes the tracepoints of Linux 6.3", err)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, btf.ErrNotSupported):
 		return fmt.Sprintf("%v: it takes a kernel with BTF (CONFIG_DEBUG_INFO_BTF)", err)
 	}
 	return fmt.Sprintf("%v: it takes Linux 6.3 with BTF", err)
+}
+
+// hasBTF reports whether the kernel describes its types, so that what else is missing is
+// something of it.
+func hasBTF() bool {
+	_, err := btf.LoadKernelSpec()
+	return err == nil
 }
 
 // within lets the programs of a collection look at these namespaces alone.
