@@ -60,6 +60,8 @@ func (c Case) recommend(e evidence) (name, because string) {
 			without = append(without, at.network+" (not measured)")
 		case e.standIn(at):
 			without = append(without, at.network+" (a stand-in here)")
+		case e.cell(at).Emulated():
+			without = append(without, at.network+" (measured on an emulated CPU)")
 		default:
 			all = append(all, ranked{at, e.weigh(at, at.host())})
 		}

@@ -7,6 +7,7 @@ import (
 
 	"tare/network"
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // verdictOn finds the verdict on the claim that begins with a text.
@@ -118,6 +119,32 @@ func TestAStandInDecidesNothing(t *testing.T) {
 	if got := verdictOn(t, whole, "Calico BGP is almost"); got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "no BIRD") {
 		t.Errorf("%s because %s", got.Verdict, got.Because)
 	}
+}
+
+// TestAnEmulatedCPUDecidesNothing about speed.
+func TestAnEmulatedCPUDecidesNothing(t *testing.T) {
+	c := find(t, "openshift-calico-bgp-ovs")
+	refereed, err := c.Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := measuredBy(c, tolls{"ovs-multitable": 0.5}, network.SamePath)
+	for _, res := range results {
+		for n := range res.Cells {
+			for m := range res.Cells[n].Metrics {
+				res.Cells[n].Metrics[m].Warnings = []string{result.Emulated + ": no time is a machine's"}
+			}
+		}
+	}
+	whole, err := c.Judge(results, refereed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := verdictOn(t, whole, "for large messages")
+	if got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "emulated") {
+		t.Errorf("%s because %s", got.Verdict, got.Because)
+	}
+	labtest.Equal(t, "recommended", whole.Case.Ours, "")
 }
 
 // TestAnotherMachineIsSaid: a claim about one CPU can't be tested on another.

@@ -46,8 +46,9 @@ func reproducedIf(holds bool, because string) answer {
 	return answer{result.ClaimNotReproduced, because}
 }
 
-// onRealPaths asks for a verdict if all spots were measured on their real data path.
-// A stand-in decides nothing: the answer only has its numbers.
+// onRealPaths asks for a verdict if all spots were measured on their real data path and
+// on a real CPU. A stand-in or an emulated CPU decides nothing: the answer only has its
+// numbers.
 func (e evidence) onRealPaths(spots []spot, decide func() answer) answer {
 	for _, s := range spots {
 		if missing := e.lacks(s); missing != "" {
@@ -58,6 +59,9 @@ func (e evidence) onRealPaths(spots []spot, decide func() answer) answer {
 	for _, s := range spots {
 		if e.standIn(s) {
 			return untestable(s.network + " is a stand-in here, which decides nothing; its numbers: " + a.because)
+		}
+		if e.cell(s).Emulated() {
+			return untestable("an emulated CPU decides nothing about speed; its numbers: " + a.because)
 		}
 	}
 	return a

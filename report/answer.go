@@ -17,6 +17,7 @@ type answer struct {
 	matrix
 	ratios, times resolution
 	most          *place // the largest toll of a network that is slower; nil: none is
+	emulated      bool   // no time is a machine's, so nothing follows from the tolls
 	cause         *result.Finding
 	causeOf       *result.Metric // that the cause has a share of; nil: unknown
 	least         []cheapest
@@ -67,7 +68,7 @@ func answerOf(res *result.Result, groups []*weigh.Group) (a answer, ok bool) {
 	}
 	a.resolve()
 	a.findOpen(res)
-	if a.hasIntervals() {
+	if a.emulated = res.Environment.Emulated(); a.hasIntervals() && !a.emulated {
 		a.findMost()
 		a.findLeast(res.Plan.Margin)
 		a.findFaster()
@@ -136,10 +137,19 @@ func finestAdded(m *result.Metric) float64 {
 	return m.Toll.Margin*m.Baseline.Value + math.Abs(*d.High-*d.Low)/2
 }
 
+// timesWorse is how many times as bad as its baseline a metric is. So a lost share of the
+// throughput is comparable with a longer round trip: -75 % and +300 % are four times.
+func timesWorse(m *result.Metric) float64 {
+	if m.Better == result.Higher {
+		return 1 / (1 - m.Toll.Value)
+	}
+	return 1 + m.Toll.Value
+}
+
 // findMost finds the largest toll, and the finding that explains most of it.
 func (a *answer) findMost() {
 	for p := range a.tolls() {
-		if p.metric.Toll.Verdict == string(stats.Slower) && !p.row.standIn && (a.most == nil || p.metric.Toll.Value > a.most.metric.Toll.Value) {
+		if p.metric.Toll.Verdict == string(stats.Slower) && !p.row.standIn && (a.most == nil || timesWorse(p.metric) > timesWorse(a.most.metric)) {
 			a.most = &p
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/test/labtest"
 	"tare/weigh"
 )
 
@@ -73,6 +75,33 @@ func links() *result.Result {
 		}
 	}
 	return all
+}
+
+// A sixth of the throughput is worse than twice the round trip.
+func TestAnswerComparesTimesWithShares(t *testing.T) {
+	res := quick()
+	for n := range res.Cells {
+		c := &res.Cells[n]
+		if m := weigh.Metric(c, "rtt_p50"); m != nil && c.Network == "proxy" {
+			m.Toll.Value = 1.3
+		}
+		if m := weigh.Metric(c, "throughput"); m != nil && c.Network == "vxlan" && c.Path == network.CrossHost {
+			m.Toll.Value, m.Toll.Verdict = 5.0/6, string(stats.Slower)
+		}
+	}
+	labtest.Contains(t, "the answer", renderAnswer(t, res, Options{Width: 100}), "- vxlan costs most: +83.3 %")
+}
+
+// Nothing follows from what an emulated CPU measured.
+func TestAnswerOfAnEmulatedCPU(t *testing.T) {
+	res := quick()
+	res.Environment.CPUModel = "QEMU TCG CPU version 2.5+"
+	text := renderAnswer(t, res, Options{Width: 100})
+	for _, word := range []string{"costs most", "Cheapest", "No network is slower", "Faster"} {
+		if strings.Contains(text, word) {
+			t.Errorf("%q is in the answer: %s", word, text)
+		}
+	}
 }
 
 // What failed is named, although nothing else was measured on its path.
@@ -175,6 +204,14 @@ type judgedToll struct {
 	network, path, metric string
 }
 
+// times is how many times as bad as the host's a metric is.
+func (j judgedToll) times() float64 {
+	if j.metric == "throughput" {
+		return 1 / (1 - j.Value)
+	}
+	return 1 + j.Value
+}
+
 // tollsOf are the tolls that the result's workloads are judged by.
 func tollsOf(res *result.Result) []judgedToll {
 	var all []judgedToll
@@ -196,7 +233,7 @@ func checkMost(t *rapid.T, text string, tolls []judgedToll) {
 		}
 		return
 	}
-	most := slices.MaxFunc(slower, func(a, b judgedToll) int { return int(math.Copysign(1, a.Value-b.Value)) })
+	most := slices.MaxFunc(slower, func(a, b judgedToll) int { return cmp.Compare(a.times(), b.times()) })
 	if found == nil || found[1] != most.network || found[3] != most.path {
 		t.Errorf("%s on %s costs most, by %v: %s", most.network, most.path, most.Value, text)
 		return

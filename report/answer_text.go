@@ -131,7 +131,7 @@ func (w words) finest(a answer) string {
 // most is the largest toll.
 func (w words) most(a answer) string {
 	switch {
-	case !a.hasIntervals():
+	case !a.hasIntervals(), a.emulated:
 		return ""
 	case a.most == nil:
 		return w.say("answer_none", "baseline", network.Baseline)

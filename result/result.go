@@ -6,6 +6,11 @@
 // writer never changes a field's meaning within a schema number.
 package result
 
+import (
+	"slices"
+	"strings"
+)
+
 // Schema names the format that this package writes.
 const Schema = "tare.result/1"
 
@@ -48,6 +53,21 @@ type Environment struct {
 	LabUp          Seconds           `json:"lab_up,omitempty"`           // that the lab took to build
 	ServersUp      Seconds           `json:"servers_up,omitempty"`       // that the real servers of its workloads took to be ready
 	LabMemoryBytes uint64            `json:"lab_memory_bytes,omitempty"` // that its processes held once it was built
+}
+
+// Emulated begins the warning on what was measured on a CPU that is translated: no time
+// of it is a machine's.
+const Emulated = "emulated"
+
+// Emulated reports whether QEMU translates the instructions of the CPU (its TCG), by the
+// name that it gives it.
+func (e Environment) Emulated() bool { return strings.HasPrefix(e.CPUModel, "QEMU TCG") }
+
+// Emulated reports whether a cell was measured on a CPU that is translated.
+func (c *Cell) Emulated() bool {
+	return slices.ContainsFunc(c.Metrics, func(m Metric) bool {
+		return slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, Emulated+":") })
+	})
 }
 
 // Noise is how quiet the machine was.

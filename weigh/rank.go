@@ -24,7 +24,7 @@ func Rank(res *result.Result) []result.Ranking {
 // Rank ranks the networks of a group that meet some demands, by their tolls: a
 // network opens a new place where it is worse than the first of the one before by
 // more than the margin, in the blocks that both were measured in. A stand-in has no
-// place, and nothing has one without a baseline.
+// place, nor has what an emulated CPU measured, and nothing has one without a baseline.
 func (g *Group) Rank(demands []string, margin float64) result.Ranking {
 	r := result.Ranking{
 		Path: g.Path, Workload: g.Workload, Mode: g.Mode, Params: g.Params,
@@ -60,6 +60,8 @@ func unqualified(cell *result.Cell, demands []string) string {
 		return "does not meet " + lacks
 	case cell.Fidelity == network.StandIn:
 		return "a stand-in here, whose toll is not the real one's"
+	case cell.Emulated():
+		return "measured on an emulated CPU, whose time is not a machine's"
 	}
 	return ""
 }

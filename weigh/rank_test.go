@@ -51,7 +51,7 @@ func TestNetworksThatAreAlikeShareAPlace(t *testing.T) {
 }
 
 func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
-	res := rankedRun(map[string]float64{"route": 0.2, "vlan": 0.1, "vxlan": 0.3, "bgp-ipip": 0.4})
+	res := rankedRun(map[string]float64{"route": 0.2, "vlan": 0.1, "vxlan": 0.3, "bgp-ipip": 0.4, "gre": 0.3})
 	res.Plan.Needs = []string{"no-l2"}
 	for n := range res.Cells {
 		switch cell := &res.Cells[n]; cell.Network {
@@ -59,6 +59,8 @@ func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
 			cell.Fidelity = network.StandIn
 		case "vxlan":
 			cell.Status, cell.Reason, cell.Metrics = result.StatusFailed, "no route to host", nil
+		case "gre":
+			cell.Metrics[0].Warnings = append(cell.Metrics[0].Warnings, result.Emulated+": no time is a machine's")
 		}
 	}
 	r := Rank(res)[0]
@@ -66,7 +68,7 @@ func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
 	for _, u := range r.Unranked {
 		reasons[u.Network] = u.Reason
 	}
-	for name, want := range map[string]string{"route": "no-l2", "vlan": "no-l2", "bgp-ipip": "stand-in", "vxlan": "no route to host"} {
+	for name, want := range map[string]string{"route": "no-l2", "vlan": "no-l2", "bgp-ipip": "stand-in", "vxlan": "no route to host", "gre": "emulated"} {
 		if !strings.Contains(reasons[name], want) {
 			t.Errorf("%s: %q, want %q", name, reasons[name], want)
 		}
