@@ -18,7 +18,7 @@ export function brief(view, language) {
 
 // field is darker the more a network costs: to a third where nothing is left.
 function field({ ratio, added, toll }) {
-  const cell = el("td", {}, el("span", {}, ratio), " ", el("span", {}, added));
+  const cell = el("td", {}, `${ratio} `, el("span", {}, added));
   if (toll > 0) cell.style.setProperty("background", `color-mix(in srgb, var(--bad) ${Math.round(5 + 28 * toll)}%, transparent)`);
   return cell;
 }

@@ -51,7 +51,7 @@ const watch = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
     watch.unobserve(target);
-    for (const one of alive) if (one.box === target) one.draw();
+    for (const one of alive) if (one.box === target) setTimeout(() => one.box.isConnected && one.draw());
   }
 }, { rootMargin: "300px" });
 

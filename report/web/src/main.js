@@ -7,6 +7,7 @@ import { forget, redraw } from "./chart.js";
 import { el } from "./dom.js";
 import { cpu } from "./cpu.js";
 import { findings, rankings } from "./findings.js";
+import { gradually } from "./gradually.js";
 import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
@@ -97,9 +98,9 @@ function recommended(t, view) {
 // answer is what readers look for first: what each network costs, on each path.
 function answer(t, view, n) {
   const groups = el("div", {});
-  const fill = () => groups.replaceChildren(...view.groups
+  const fill = () => gradually(groups, view.groups
     .filter((g) => (!shown.path || g.path === shown.path) && (!shown.workload || g.workload === shown.workload))
-    .map((g) => group(t, view, g)));
+    .map((g) => () => group(t, view, g)));
   fill();
   return el("section", { "aria-labelledby": n === 0 ? "answer" : `answer${n}` },
     el("h2", { id: n === 0 ? "answer" : `answer${n}` }, t("answer")), el("p", {}, t("answer_text", { baseline: view.baseline })),

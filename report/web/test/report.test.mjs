@@ -20,6 +20,9 @@ before(async () => {
 });
 after(() => browser.close());
 
+// allThere waits until the whole of a page is there.
+const allThere = (page) => page.waitForSelector("main:has(h1):not(:has([aria-busy]))");
+
 // open opens a page. Closing it fails on any error, message of the console or request
 // to the network.
 async function open(name, { width = 1400, locale = "en-GB", colorScheme = "light" } = {}) {
@@ -31,7 +34,7 @@ async function open(name, { width = 1400, locale = "en-GB", colorScheme = "light
   page.on("pageerror", (e) => wrong.push(`error: ${e.message}`));
   page.on("request", (r) => { if (!/^(file|data|blob):/.test(r.url())) wrong.push(`request: ${r.url()}`); });
   await page.goto(`file://${folder}/${name}.html`);
-  await page.waitForSelector("h1");
+  await allThere(page);
   return { page, close: async () => { await context.close(); assert.deepEqual(wrong, []); } };
 }
 
@@ -103,6 +106,7 @@ for (const name of names.filter((n) => n !== "thousand")) {
       await select.selectOption({ index: 1 });
       assert.ok((await page.locator("article").count()) < articles);
       await select.selectOption({ index: 0 });
+      await allThere(page);
       assert.equal(await page.locator("article").count(), articles);
     }
     for (const summary of await page.locator("summary").all()) await summary.click();
@@ -349,6 +353,22 @@ test("the page begins with the answer", async () => {
 test("the page is in the browser's language", async () => {
   const { page, close } = await open(names[0], { locale: "zh-CN" });
   assert.equal(await page.locator("html").getAttribute("lang"), "zh");
+  await close();
+});
+
+test("a long page is printed whole", async () => {
+  const { page, close } = await open("thousand");
+  const whole = await page.locator("article").count();
+  await page.evaluate(() => document.getElementById("language").click());
+  const atOnce = await page.evaluate(() => {
+    document.getElementById("language").click();
+    const few = document.querySelectorAll("article").length;
+    dispatchEvent(new Event("beforeprint"));
+    return few;
+  });
+  assert.ok(atOnce < whole, "all was drawn at once");
+  assert.equal(await page.locator("article").count(), whole);
+  assert.equal(await page.locator("main [aria-busy]").count(), 0);
   await close();
 });
 
