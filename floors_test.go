@@ -14,7 +14,7 @@ import (
 // package in a folder of another one is on the other's floor, and may import it.
 var floors = [][]string{
 	{"result", "stats", "wire", "traffic", "foreign"},
-	{"lab", "workload", "probe", "trace", "iperf3"},
+	{"lab", "workload", "probe", "trace", "iperf3", "vm"},
 	{"engine"},
 	{"network", "agent"},
 	{"site", "weigh"},

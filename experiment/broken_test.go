@@ -21,9 +21,9 @@ func drop(hook, match string) string {
 	return "nft add table ip t && nft add chain ip t c '{ type filter hook " + hook + " priority 0; }' && nft add rule ip t c " + match + " drop"
 }
 
-// TestLabBrokenHopIsNamed breaks each network at one place, and checks at which hop
+// TestRealBrokenHopIsNamed breaks each network at one place, and checks at which hop
 // the functional check reports that the packet was lost.
-func TestLabBrokenHopIsNamed(t *testing.T) {
+func TestRealBrokenHopIsNamed(t *testing.T) {
 	breaks := map[string]struct {
 		network, path, at, breaks string
 		want                      []string

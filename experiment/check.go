@@ -18,10 +18,9 @@ const MostBlocks = 1000
 // runOverhead is what a run takes in addition to warm-up and window.
 const runOverhead = 10 * time.Millisecond
 
-// About what a run that takes turns needs: of its slots the share that counts, what a
-// block takes besides them, and all of its windows.
+// About what a run that takes turns needs in a block besides its slots, and in all blocks
+// for its windows.
 const (
-	slotsCount    = 0.77
 	slotsOverhead = 20 * time.Millisecond
 	windowsTime   = 600 * time.Millisecond
 )
@@ -46,8 +45,10 @@ func blockTimeOf(p result.Plan, groups []group) (block time.Duration) {
 	for _, g := range groups {
 		each := p.Warmup.Duration() + p.Duration.Duration() + runOverhead
 		if takesTurns(p, g) {
-			each = time.Duration(float64(p.Duration)/slotsCount*float64(time.Second)) + slotsOverhead
-			if kind, _ := workload.Find(g.workload.Name); kind.Slot < agent.LeastSlot && p.Duration >= windowsFrom {
+			kind, _ := workload.Find(g.workload.Name)
+			slots := shapeOf(p, g, kind.Slot)
+			each = time.Duration(slots.Warmup+slots.Cycles)*slots.Length + slotsOverhead
+			if kind.Slot < agent.LeastSlot && p.Duration >= windowsFrom {
 				each += windowsTime / time.Duration(max(p.Blocks, 1))
 			}
 		}

@@ -273,6 +273,11 @@ func (r *runner) trial(ctx context.Context, s subject, e *result.Examination, na
 
 // watched does one run and reports which devices saw its packets.
 func (r *runner) watched(ctx context.Context, s subject, name string, run workload.Run) (result.Sample, []result.Sighting, error) {
+	// Both ends are there before the time counts: an engine may need longer than a trial to
+	// start a process in a container.
+	if _, err := r.pairOf(ctx, s.built.Name, s.ends); err != nil {
+		return result.Sample{}, nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, trialWait+run.Duration)
 	defer cancel()
 	stop := func() ([]lab.Sighting, error) { return nil, nil }

@@ -44,6 +44,10 @@ func (r *runner) gateBefore() error {
 		}
 		noise.Pressure = float64(after-before) / float64(time.Since(start))
 	}
+	if r.res.Environment.Emulated() {
+		emulated := result.Emulated + ": QEMU translates this CPU's instructions: no time is a machine's, so nothing is ranked"
+		r.gates, r.res.Warnings = append(r.gates, emulated), append(r.res.Warnings, emulated)
+	}
 	if noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds() {
 		r.gates = append(r.gates, fmt.Sprintf("foreign-cpu: other work kept %.2f CPUs busy before the run", noise.ForeignCPU))
 	}

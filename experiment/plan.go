@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
+	"time"
 
 	"tare/lab"
 	"tare/network"
@@ -20,11 +22,11 @@ const (
 	quickBlocks   = 10
 	quickWarmup   = 0.030 // s
 	quickDuration = 0.060 // s
-	quickSlots    = 0.040 // s, of a block's slots together
+	quickSlots    = 0.025 // s, of a block's slots together
 	// quickBudget is what the runs of a plan may take together, in seconds, where the
 	// plan sets no duration. Slots need less.
 	quickBudget      = 55
-	quickSlotsBudget = 45
+	quickSlotsBudget = 50 * time.Second
 	// longestWindow is the length beyond which a window becomes no more precise.
 	longestWindow = 2.0
 	// longestOnLink is the same for a window that a slow link asks for.
@@ -122,10 +124,13 @@ func Complete(p result.Plan) result.Plan {
 			p.Blocks = precisionCap
 		}
 	}
-	if p.Duration == 0 {
-		p.Duration = window(p)
-	}
-	p.Warmup = cmp.Or(p.Warmup, result.Seconds(math.Round(1e3*math.Max(quickWarmup, float64(p.Duration)/4))/1e3))
+	return lasting(p, cmp.Or(p.Duration, window(p)))
+}
+
+// lasting is a plan whose runs are measured for a time in each block, after a warm-up.
+func lasting(p result.Plan, duration result.Seconds) result.Plan {
+	p.Duration = duration
+	p.Warmup = cmp.Or(p.Warmup, result.Seconds(math.Round(1e3*math.Max(quickWarmup, float64(duration)/4))/1e3))
 	return p
 }
 
@@ -168,31 +173,24 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 	return all
 }
 
-// window divides the budget between the runs: few cells get long windows. On a slow
+// window divides the budget between the runs: few cells are measured for longer. On a slow
 // link a window is as long as its frames need.
 func window(p result.Plan) result.Seconds {
-	runs := float64(max(1, runsOf(p)*p.Blocks))
-	each, least := quickBudget/runs/1.25-runOverhead.Seconds(), quickDuration // a quarter is warm-up
+	groups := groupsOf(p)
+	runs := float64(max(1, runsIn(groups)*p.Blocks))
+	each := result.Seconds(math.Max(quickDuration, quickBudget/runs/1.25-runOverhead.Seconds())) // a quarter is warm-up
 	if p.Design == result.DesignSlots {
-		each, least = slotsFor(p, windowsFrom), quickSlots
-		if each < windowsFrom {
-			each = math.Min(slotsFor(p, 0), windowsFrom-0.001)
+		longer := func(ms int) bool {
+			return time.Duration(p.Blocks)*blockTimeOf(lasting(p, result.Seconds(ms+1)/1e3), groups) > quickSlotsBudget
 		}
+		each = max(quickSlots, result.Seconds(sort.Search(longestWindow*1e3, longer))/1e3)
 	}
-	each = math.Max(least, math.Min(longestWindow, each))
+	each = min(longestWindow, each)
 	if link := slowestLink(p); link > 0 {
 		frame := float64((p.MTU + wire.Ethernet) * 8)
-		each = math.Max(each, math.Min(longestOnLink, framesPerWindow*frame/float64(link)))
+		each = max(each, result.Seconds(math.Min(longestOnLink, framesPerWindow*frame/float64(link))))
 	}
-	return result.Seconds(math.Round(each*1e3) / 1e3)
-}
-
-// slotsFor is how long the slots of a run in a block may be together, in seconds, where
-// what a run needs besides is that of a plan with such a duration.
-func slotsFor(p result.Plan, like result.Seconds) float64 {
-	p.Duration = like
-	runs := float64(max(1, runsOf(p)*p.Blocks))
-	return (quickSlotsBudget-TimeOf(p).Seconds())/runs*slotsCount + float64(like)
+	return result.Seconds(math.Round(float64(each)*1e3) / 1e3)
 }
 
 // slowestLink is 0 where nothing of the plan has a link.

@@ -178,18 +178,12 @@ func (r *runner) timetable(arms []*arm, slot time.Duration, block int) error {
 		return fmt.Errorf("read the clock: %w", err)
 	}
 	lead := slotLead + time.Duration(len(arms))*slotLeadEach
-	ends := time.Duration(float64(slot) * slotEnds)
-	kind, _ := workload.Find(r.groups[arms[0].group].workload.Name)
-	common := traffic.Slots{
-		Begin: time.Duration(clock.Nano()) + lead, Length: slot, Settle: max(ends, leastSettle, kind.Settle), Guard: ends,
-		Runs: len(arms), Seed: mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block))).Uint64(),
+	common := shapeOf(r.plan, r.groups[arms[0].group], slot)
+	common.Begin, common.Runs = time.Duration(clock.Nano())+lead, len(arms)
+	common.Seed = mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block))).Uint64()
+	if common.Window = r.windowOf(arms, common); common.Window > 0 {
+		common.Warmup = leastWarmup
 	}
-	common.Window = r.windowOf(arms, common)
-	common.Warmup = leastWarmup
-	if common.Window == 0 {
-		common.Warmup = max(leastWarmup, slotsIn(r.plan.Warmup.Duration()/2, slot))
-	}
-	common.Cycles = max(leastCycles, slotsIn(r.plan.Duration.Duration(), slot-common.Settle-common.Guard))
 	for n, a := range arms {
 		own := common
 		own.Run = n
@@ -197,6 +191,17 @@ func (r *runner) timetable(arms []*arm, slot time.Duration, block int) error {
 		a.run.Warmup, a.run.Duration = lead, own.Span()
 	}
 	return nil
+}
+
+// shapeOf is how a block of a group is divided into slots of a length, where its runs have
+// no window before them.
+func shapeOf(p result.Plan, g group, slot time.Duration) traffic.Slots {
+	ends := time.Duration(float64(slot) * slotEnds)
+	kind, _ := workload.Find(g.workload.Name)
+	s := traffic.Slots{Length: slot, Settle: max(ends, leastSettle, kind.Settle), Guard: ends}
+	s.Warmup = max(leastWarmup, slotsIn(p.Warmup.Duration()/2, slot))
+	s.Cycles = max(leastCycles, slotsIn(p.Duration.Duration(), slot-s.Settle-s.Guard))
+	return s
 }
 
 // slotsIn is how many slots have so much time together.

@@ -30,18 +30,25 @@ func (b Block) against(than Block) stats.Block {
 // Paired reports whether a run that took turns with baselines in a block has as many
 // whole cycles with them as a toll on the metric needs.
 func Paired(metric string, run result.Sample, baselines ...result.Sample) bool {
+	return len(Differences(metric, run, baselines...)) >= leastCycles
+}
+
+// Differences are by how much a run in slots differs in log from the mean of its
+// baselines, for each cycle of their block that has all of them; none where one of them
+// did not take turns.
+func Differences(metric string, run result.Sample, baselines ...result.Sample) []float64 {
 	if run.Slots == nil {
-		return false
+		return nil
 	}
 	var others [][]float64
 	for _, b := range baselines {
 		if b.Slots == nil {
-			return false
+			return nil
 		}
 		others = append(others, b.Slots.Values[metric])
 	}
 	each, _ := differences(run.Slots.Values[metric], others...)
-	return len(each) >= leastCycles
+	return each
 }
 
 // inCycles is a block's value against baselines, from those cycles that have all of
