@@ -16,9 +16,18 @@ import (
 
 const (
 	// contrastTime is how long at most is measured besides a plan, to divide its tolls.
-	contrastTime = 15 * time.Second
-	// contrastBlocks are enough for an interval, with one to spare.
+	// It is as long as the plan took, but not less than shortContrast.
+	contrastTime  = 15 * time.Second
+	shortContrast = 10 * time.Second
+	// contrastBlocks are enough for an interval, with one to spare: a contrast ends with
+	// so many that give every cell a toll.
 	contrastBlocks = leastBlocks + 1
+	// contrastAgain is how much longer it may take, as a factor, where a busy machine is
+	// late for the slots of some.
+	contrastAgain = 1.5
+	// contrastSlots is for how long a cell is measured in a block, where there is time: a
+	// block of few cycles is lost with two or three late slots.
+	contrastSlots = 0.2
 )
 
 // Contrast is what is measured besides a result to divide its tolls further: networks
@@ -32,11 +41,16 @@ type Contrast struct {
 // ContrastOf is the contrast of a result that was measured in a lab. A changed lab is one
 // that existed before the run, so that anybody may have changed it: its networks are
 // measured next to untouched ones. span is for how long the result was measured: a
-// contrast takes no longer. ok is false where nothing would divide a toll, or nothing in
-// that time.
+// contrast takes no longer, but may take shortContrast, and contrastAgain times as long
+// on a busy machine. ok is false where nothing would divide a toll, or nothing in that
+// time.
 func ContrastOf(res *result.Result, t site.Topology, changed bool, span time.Duration) (c Contrast, ok bool) {
 	c.plan = res.Plan
 	c.plan.Name, c.plan.Blocks = "contrast", contrastBlocks
+	c.plan.Warmup = min(c.plan.Warmup, max(quickWarmup, c.plan.Duration/4))
+	if c.plan.Design == result.DesignSlots {
+		c.plan.Duration = max(c.plan.Duration, contrastSlots)
+	}
 	c.plan.Looks, c.plan.Precision, c.plan.MaxTime, c.plan.Needs = false, 0, 0, nil
 	open := divisible(res, changed)
 	for _, o := range open {
@@ -51,6 +65,7 @@ func ContrastOf(res *result.Result, t site.Topology, changed bool, span time.Dur
 	}
 	all := groupsOf(c.plan)
 	steers := steering(t, all)
+	within := min(max(span, shortContrast), contrastTime)
 	for _, o := range open { // the largest toll first
 		groups := slices.Clone(c.groups)
 		for _, g := range all {
@@ -58,10 +73,12 @@ func ContrastOf(res *result.Result, t site.Topology, changed bool, span time.Dur
 				groups = o.join(groups, g)
 			}
 		}
-		if c.fits(groups, min(span, contrastTime)) {
+		if c.fits(groups, within) {
 			c.groups = groups
 		}
 	}
+	c.plan.Blocks = 2 * contrastBlocks // Run ends before, with as many whole ones as it needs
+	c.plan.MaxTime = result.Seconds(contrastAgain * within.Seconds())
 	c.Spec = c.missing(t)
 	return c, len(c.Spec.Clusters) > 0
 }
@@ -84,7 +101,7 @@ func steering(t site.Topology, groups []group) map[string]bool {
 
 // Run measures the contrast in the labs of the result and of the contrast.
 func (c Contrast) Run(ctx context.Context, o Options) (*result.Result, error) {
-	o.only = c.groups
+	o.only, o.whole = c.groups, contrastBlocks
 	return Run(ctx, c.plan, o)
 }
 
@@ -192,16 +209,14 @@ func (o divided) changed() bool {
 // longer than a time, and reports whether they can.
 func (c *Contrast) fits(groups []group, within time.Duration) bool {
 	p := c.plan
-	for each := p.Duration; ; each /= 2 {
-		p.Duration = each
-		if time.Duration(p.Blocks)*blockTimeOf(p, groups) <= within {
-			break
-		}
-		if each < 2*quickSlots {
+	for time.Duration(p.Blocks)*blockTimeOf(p, groups) > within {
+		if p.Duration <= quickSlots {
 			return false
 		}
+		p.Duration = max(p.Duration*0.8, quickSlots)
+		p.Warmup = min(p.Warmup, max(quickWarmup, p.Duration/4))
 	}
-	c.plan.Duration, c.plan.Warmup = p.Duration, min(p.Warmup, max(quickWarmup, p.Duration/4))
+	c.plan.Duration, c.plan.Warmup = p.Duration, p.Warmup
 	return true
 }
 

@@ -151,3 +151,15 @@ func (r *runner) preciseEnough(blocks int) bool {
 	}
 	return true
 }
+
+// wholeEnough reports whether a run that ends with so many whole blocks has them.
+func (r *runner) wholeEnough() bool {
+	if r.whole == 0 {
+		return false
+	}
+	var cells []*result.Cell
+	for _, key := range r.order {
+		cells = append(cells, r.cells[key])
+	}
+	return weigh.WholeBlocks(weigh.GroupsOf(cells)) >= r.whole
+}

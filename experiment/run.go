@@ -39,7 +39,8 @@ type Options struct {
 	// Progress is called between windows, never inside one.
 	Progress func(Progress)
 
-	only []group // nil: all groups of the plan
+	only  []group // nil: all groups of the plan
+	whole int     // end once so many blocks give every cell a toll; 0: after the plan's blocks
 }
 
 // Progress is how far a run is.
@@ -252,7 +253,7 @@ func (r *runner) blocks(ctx context.Context) error {
 		if err := r.Save(r.res); err != nil {
 			return err
 		}
-		if r.preciseEnough(block + 1) {
+		if r.preciseEnough(block+1) || r.wholeEnough() {
 			break
 		}
 		took := time.Since(start)

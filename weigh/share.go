@@ -7,6 +7,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/workload"
 )
 
 // Part is one step from the baseline up to a network: what a toll has more than the
@@ -163,6 +164,26 @@ func perBlock(g *Group, c *result.Cell, metric string) map[int]float64 {
 		}
 	}
 	return tolls
+}
+
+// WholeBlocks is in how many blocks each cell that was measured has a toll on the headline
+// of its workload: those blocks give the parts of a toll their intervals.
+func WholeBlocks(all []*Group) int {
+	var whole map[int]float64
+	for _, g := range all {
+		for _, c := range g.Cells {
+			if c.Status != result.StatusOK || c == g.Baseline {
+				continue
+			}
+			kind, _ := workload.Find(c.Workload)
+			tolls := perBlock(g, c, kind.Headline)
+			if whole != nil {
+				tolls = less(whole, tolls)
+			}
+			whole = tolls
+		}
+	}
+	return len(whole)
 }
 
 // less is what some tolls have more than others, in the blocks that have both.

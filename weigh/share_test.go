@@ -3,6 +3,7 @@ package weigh
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,4 +135,28 @@ func TestPartsNeedWhatTheyAreComparedWith(t *testing.T) {
 	if parts := Parts(Groups(res), &res.Cells[0], "rtt_p50"); parts != nil {
 		t.Errorf("a metric that was not measured has parts: %+v", parts)
 	}
+}
+
+// A block counts if each network has a toll in it.
+func TestWholeBlocksGiveEveryToll(t *testing.T) {
+	res := stepsRun()
+	whole := func() int { return WholeBlocks(Groups(res)) }
+	labtest.Equal(t, "blocks with all tolls", whole(), 10)
+	for _, c := range []struct {
+		name, nic string
+		block     int
+	}{{"vxlan", "tso", 3}, {"ptp", "full", 3}, {network.Baseline, "full", 5}} {
+		for n := range res.Cells {
+			if cell := &res.Cells[n]; cell.Network == c.name && cell.Params.Text("nic") == c.nic {
+				cell.Samples = slices.DeleteFunc(cell.Samples, func(s result.Sample) bool { return s.Block == c.block })
+			}
+		}
+	}
+	labtest.Equal(t, "blocks without two that lack one", whole(), 8)
+	for n := range res.Cells {
+		if cell := &res.Cells[n]; cell.Network == "route" && cell.Params.Text("nic") == "tso" {
+			cell.Status, cell.Samples = result.StatusFailed, nil
+		}
+	}
+	labtest.Equal(t, "blocks, one network having failed", whole(), 8)
 }
