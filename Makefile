@@ -12,7 +12,10 @@ TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/tools
 LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 
 # Tests whose names match are not quick (test/labtest/tier.go).
-NOT_QUICK := ^Test(Lab|Real)
+NOT_QUICK := ^Test(Lab|Real|VM)
+
+# Those of them that run on this machine's own kernel.
+HERE := ^Test(Lab|Real)
 
 # Packages whose quick tests run under the race detector, which costs them little:
 # those where goroutines share the most.
@@ -25,7 +28,7 @@ ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/a
 # make lint vets.
 GO_TEST := go test -count=1 -vet=off -trimpath -ldflags='-s -w' -timeout 9m
 
-.PHONY: quick lab test lint fuzz build bench diagnosis packages parts bpf web
+.PHONY: quick lab test vm lint fuzz build bench diagnosis packages parts bpf web
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick:
@@ -42,11 +45,17 @@ lab: build
 test: packages parts lint build
 	{ CGO_ENABLED=1 $(GO_TEST) -race -skip '$(NOT_QUICK)' -json $(RACE); \
 		$(GO_TEST) -skip '$(NOT_QUICK)' -json $$(go list ./... | grep -vxF "$$(go list $(RACE))"); \
-		$(GO_TEST) -p 3 -run '$(NOT_QUICK)' -json $(call having,(Lab|Real),-v); \
-		$(GO_TEST) -p 1 -run '$(NOT_QUICK)' -json $(call having,(Lab|Real),); } | go run ./test/verdict
+		$(GO_TEST) -p 3 -run '$(HERE)' -json $(call having,(Lab|Real),-v); \
+		$(GO_TEST) -p 1 -run '$(HERE)' -json $(call having,(Lab|Real),); } | go run ./test/verdict
 
-# The packages with tests of a tier: those that are tested alone, or with -v the others.
-having = $$(grep -rlE --include='*_test.go' '^func Test$(1)' . | xargs -n 1 dirname | sort -u | grep $(2) -xF "$$(printf '%s\n' $(ALONE))")
+# On kernels that this machine does not run, in virtual machines. It needs QEMU.
+vm: build
+	@.ci/packages vm
+	go run ./test/vm $$(.ci/kernels) | go run ./test/verdict
+
+# The packages with tests of a tier: those that are tested alone, or with -v the others,
+# in an order in which test/cli and network, which take longest, are early.
+having = $$(grep -rlE --include='*_test.go' '^func Test$(1)' . | xargs -n 1 dirname | sort -ur | grep $(2) -xF "$$(printf '%s\n' $(ALONE))")
 
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }

@@ -13,6 +13,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/site"
+	"tare/vm"
 )
 
 // hiddenCommands are those that tare itself starts, in its labs.
@@ -49,5 +50,7 @@ func hiddenCommands(s streams) []*cobra.Command {
 			func(ctx context.Context, args []string) error { return cniplugin.Run(ctx, args[0], s.out) }),
 		hidden(network.TunnelVerb+" SPEC", "Carries packets between hosts over UDP", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return network.RunTunnel(ctx, args[0], s.out) }),
+		hidden(vm.InitVerb, "The first process of a virtual machine", noArgs,
+			func(context.Context, []string) error { return vm.Init() }),
 	}
 }

@@ -10,8 +10,9 @@ import (
 
 // NotQuick matches the names of the tests that `make quick` leaves out: those
 // that touch kernel objects, need root or measure (TestLab...), and those that
-// need a Debian package, a real engine, npm or a browser (TestReal...).
-const NotQuick = "^Test(Lab|Real)"
+// need a Debian package, a real engine, npm or a browser, or most of a minute
+// (TestReal...), or a kernel in a virtual machine (TestVM...).
+const NotQuick = "^Test(Lab|Real|VM)"
 
 // quickRun is the environment variable of a process that runs quick tests only.
 const quickRun = "TARE_TEST_QUICK"
@@ -35,7 +36,7 @@ func OfQuickRun() bool { return os.Getenv(quickRun) != "" }
 func NeedsTier(t testing.TB) {
 	t.Helper()
 	if strings.HasPrefix(t.Name(), "Test") && !regexp.MustCompile(NotQuick).MatchString(t.Name()) {
-		t.Fatalf("%s is not quick: it measures, or starts a lab, an engine or tare itself; rename it TestLab... or TestReal... (docs/testing.md)", t.Name())
+		t.Fatalf("%s is not quick: it measures, or starts a lab, an engine or tare itself; rename it TestLab..., TestReal... or TestVM... (docs/testing.md)", t.Name())
 	}
 }
 

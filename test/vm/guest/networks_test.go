@@ -1,0 +1,100 @@
+package guest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/test/labtest"
+)
+
+// ofTheKernel are the networks whose parts a kernel may lack. Where it does, some have a
+// stand-in, and the others are missing.
+var ofTheKernel = []string{
+	"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec",
+	"ovs", "ovs-vlan", "ovs-vxlan", "ovs-multitable", "docker-ovs",
+}
+
+// run runs tare and returns what it wrote; the test fails if it fails.
+func run(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var out, said bytes.Buffer
+	cmd := exec.Command(labtest.Tare(t), args...)
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Errorf("tare %s: %v: %s", strings.Join(args, " "), err, said.String())
+	}
+	return out.Bytes()
+}
+
+func decode[T any](t *testing.T, text []byte) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("read what tare wrote: %v: %s", err, text)
+	}
+	return v
+}
+
+// listed is a network as tare list names it.
+type listed struct {
+	Name, Fidelity, Missing string
+	Available               bool
+}
+
+// TestVMKernelHasEveryPart, and no module is loaded that adds devices to the machine's own
+// network, unless that is allowed.
+func TestVMKernelHasEveryPart(t *testing.T) {
+	labtest.NeedsVM(t)
+	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--json")) {
+		if n.Name == "gre" && n.Available {
+			t.Error("listing networks loaded ip_gre")
+		}
+	}
+	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--load-modules", "--json")) {
+		if slices.Contains(ofTheKernel, n.Name) && (!n.Available || n.Fidelity == network.StandIn) {
+			t.Errorf("%s is a %s, available: %t, missing: %q", n.Name, n.Fidelity, n.Available, n.Missing)
+		}
+	}
+}
+
+// TestVMNetworksAreWeighed between hosts. An emulated CPU is too slow for slots.
+func TestVMNetworksAreWeighed(t *testing.T) {
+	labtest.NeedsVM(t)
+	labtest.NoLeaks(t)
+	res := decode[result.Result](t, run(t, "run", "--networks", network.Baseline+","+strings.Join(ofTheKernel, ","), "--paths", network.CrossHost,
+		"--workloads", "tcp_rr", "--blocks", "6", "--duration", "20ms", "--design", "windows", "--load-modules", "--json"))
+	measured := map[string]int{}
+	for _, c := range res.Cells {
+		if c.Status != result.StatusOK || c.Fidelity == network.StandIn {
+			t.Errorf("%s on %s: %s, %s: %s", c.Network, c.Path, c.Fidelity, c.Status, c.Reason)
+		}
+		labtest.Equal(t, c.Network+" on "+c.Path+" is marked as emulated", c.Emulated(), res.Environment.Emulated())
+		measured[c.Network]++
+	}
+	for _, name := range ofTheKernel {
+		labtest.AtLeast(t, "cells of "+name, measured[name], 1)
+	}
+}
+
+// TestVMLabs sets up each network by itself, enters a container, lets the doctor send over
+// each path, and takes it down.
+func TestVMLabs(t *testing.T) {
+	labtest.NeedsVM(t)
+	for _, name := range ofTheKernel {
+		t.Run(name, func(t *testing.T) {
+			labtest.NoLeaks(t)
+			run(t, "lab", "up", name, "--name", name, "--load-modules")
+			defer run(t, "lab", "down", "--name", name)
+			run(t, "lab", "exec", "--name", name, name+".h1/c1", "--", "ip", "address", "show", "dev", "eth0")
+			for _, f := range decode[result.Result](t, run(t, "doctor", "--lab", name, "--json")).Findings {
+				t.Errorf("the doctor finds %s: %+v", f.Cause, f.Evidence)
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+// Command vm runs tests of tare on kernels that this machine does not run: each kernel
+// is booted in a virtual machine, once for each package. It prints the events of the
+// tests as `go test -json` does, for test/verdict.
+//
+//	go run ./test/vm [-run REGEXP] [-packages LIST] KERNEL...
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tare/test/labtest"
+	"tare/vm"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "vm: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// suite is what runs on each kernel.
+type suite struct {
+	root     string // of the repository
+	packages []string
+	pattern  string
+	cpus     int
+	memory   int
+}
+
+func run(ctx context.Context) error {
+	var s suite
+	packages := flag.String("packages", "./test/vm/guest,./test/chaos", "the packages whose tests run, separated by commas")
+	flag.StringVar(&s.pattern, "run", "^TestVM", "the tests")
+	flag.IntVar(&s.cpus, "cpus", 2, "CPUs of a machine")
+	flag.IntVar(&s.memory, "memory", 4096, "memory of a machine in MiB")
+	flag.Parse()
+	s.packages = strings.Split(*packages, ",")
+	if flag.NArg() == 0 {
+		return errors.New("no kernel is named; .ci/kernels prints those that the tests use")
+	}
+	var err error
+	if s.root, err = filepath.Abs("."); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "tare-test-vm-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.onKernels(ctx, flag.Args(), folder), os.RemoveAll(folder))
+}
+
+// onKernels compiles the tests in a folder and runs them on each kernel.
+func (s suite) onKernels(ctx context.Context, images []string, folder string) error {
+	for n, pkg := range s.packages {
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-ldflags=-s -w", "-o", program(folder, n), pkg)
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("compile the tests of %s: %w", pkg, err)
+		}
+	}
+	var failed []string
+	for _, image := range images {
+		if err := s.onKernel(ctx, image, folder); err != nil {
+			fmt.Fprintf(os.Stderr, "vm: %v\n", err)
+			failed = append(failed, image)
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("failed on %s", strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+func program(folder string, n int) string { return filepath.Join(folder, fmt.Sprintf("%d.test", n)) }
+
+// onKernel runs all packages' tests on a kernel.
+func (s suite) onKernel(ctx context.Context, image, folder string) error {
+	kernel, err := vm.OpenKernel(image)
+	if err != nil {
+		return err
+	}
+	machine := vm.Machine{Kernel: kernel, Init: filepath.Join(s.root, "dist/tare"), CPUs: s.cpus, MemoryMiB: s.memory}
+	machine.By = machine.Choose(ctx)
+	for n, pkg := range s.packages {
+		machine.Command = []string{program(folder, n), "-test.v=test2json", "-test.timeout=15m", "-test.run", s.pattern}
+		machine.Dir = filepath.Join(s.root, pkg)
+		machine.Env = []string{"TARE_BINARY=" + machine.Init, labtest.InVM + "=1"}
+		begun := time.Now()
+		if err := events(ctx, machine, kernel.Release+" "+pkg); err != nil {
+			return fmt.Errorf("test %s on kernel %s: %w", pkg, kernel.Release, err)
+		}
+		fmt.Fprintf(os.Stderr, "vm: %s on kernel %s by %s: %.0f s\n", pkg, kernel.Release, machine.By, time.Since(begun).Seconds())
+	}
+	return nil
+}
+
+// events runs the machine's tests and prints their events.
+func events(ctx context.Context, machine vm.Machine, name string) error {
+	reader, writer := io.Pipe()
+	convert := exec.CommandContext(ctx, "go", "tool", "test2json", "-t", "-p", name)
+	convert.Stdin, convert.Stdout, convert.Stderr = reader, os.Stdout, os.Stderr
+	if err := convert.Start(); err != nil {
+		return err
+	}
+	// What a failed test says, its events say; what ended without them is said here.
+	_, ran := machine.Run(ctx, writer)
+	return errors.Join(ran, writer.Close(), convert.Wait())
+}

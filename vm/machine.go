@@ -1,0 +1,163 @@
+// Package vm boots a kernel in a virtual machine by QEMU. The guest sees the files of
+// the machine, read-only under memory; it runs one command and ends. So what is
+// installed here can be tried on a kernel that is not the running one.
+package vm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Program is QEMU's, of Debian's package qemu-system-x86.
+const Program = "qemu-system-x86_64"
+
+// Accelerator is what runs a guest's instructions.
+type Accelerator string
+
+// The accelerators: KVM by the CPU itself, TCG by translation. What is measured under TCG
+// is no machine's time.
+const (
+	KVM Accelerator = "kvm"
+	TCG Accelerator = "tcg,thread=multi"
+)
+
+// Machine is a guest and its command.
+type Machine struct {
+	Kernel    Kernel
+	By        Accelerator
+	Init      string // a static program that calls Init when it is called with InitVerb
+	CPUs      int
+	MemoryMiB int
+	Command   []string
+	Env       []string // besides PATH, HOME and TERM
+	Dir       string   // where the command runs; "": /
+}
+
+// bootModules are what a guest needs to reach its root and its ports.
+var bootModules = []string{"virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"}
+
+// Run boots the machine, runs its command without input, and returns the command's exit
+// status. out gets its output and its error output. The guest ends with ctx, and with this
+// process.
+func (m Machine) Run(ctx context.Context, out io.Writer) (status int, err error) {
+	if _, err := exec.LookPath(Program); err != nil {
+		return 0, fmt.Errorf("boot kernel %s: %w; install it (Debian: apt-get install --no-install-recommends qemu-system-x86)", m.Kernel.Release, err)
+	}
+	folder, err := os.MkdirTemp("", "tare-vm-")
+	if err != nil {
+		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	modules, err := m.Kernel.modules(bootModules...)
+	if err != nil {
+		return 0, err
+	}
+	text, err := initramfs(m.Init, guest{m.Kernel.Release, m.Kernel.Modules, m.Command, m.Env, m.Dir}, modules)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "initramfs"), text, 0o600); err != nil {
+		return 0, fmt.Errorf("write the initramfs: %w", err)
+	}
+	if err := m.boot(ctx, folder, out); err != nil {
+		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, errors.Join(ctx.Err(), err))
+	}
+	return m.ended(folder)
+}
+
+// boot runs QEMU to its end.
+func (m Machine) boot(ctx context.Context, folder string, out io.Writer) error {
+	runtime.LockOSThread() // a process ends with the thread that started it (PR_SET_PDEATHSIG)
+	defer runtime.UnlockOSThread()
+	var complaint strings.Builder
+	qemu := exec.CommandContext(ctx, Program, m.arguments(folder)...)
+	qemu.Stdout, qemu.Stderr = out, &complaint
+	qemu.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	qemu.WaitDelay = time.Second
+	// An input that never ends: at its end QEMU would close the output's port too.
+	if _, err := qemu.StdinPipe(); err != nil {
+		return fmt.Errorf("run %s: %w", Program, err)
+	}
+	if err := qemu.Run(); err != nil {
+		return fmt.Errorf("run %s: %w: %s", Program, err, strings.TrimSpace(complaint.String()))
+	}
+	return nil
+}
+
+func (m Machine) arguments(folder string) []string {
+	// What costs nothing on a CPU costs a translated guest most of its time: a clock that
+	// is read by I/O, which the kernel takes where it does not trust the CPU's, page
+	// tables of five levels, and what mends a real CPU's weaknesses.
+	cpu, boot := "max,la57=off", " tsc=reliable clocksource=tsc mitigations=off"
+	if m.By == KVM {
+		cpu, boot = "host", ""
+	}
+	return []string{
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", string(m.By), "-cpu", cpu,
+		"-smp", strconv.Itoa(m.CPUs), "-m", strconv.Itoa(m.MemoryMiB),
+		"-kernel", m.Kernel.Image, "-initrd", filepath.Join(folder, "initramfs"),
+		"-append", "console=ttyS0 quiet panic=-1 rdinit=/init" + boot + " -- " + InitVerb,
+		"-serial", "file:" + filepath.Join(folder, consoleFile),
+		"-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+		"-device", "virtio-9p-pci,fsdev=root,mount_tag=" + rootTag,
+		"-device", "virtio-serial-pci",
+		"-chardev", "stdio,id=io,signal=off", "-device", "virtserialport,chardev=io,name=" + stdioPort,
+		"-chardev", "file,id=status,path=" + filepath.Join(folder, "status"), "-device", "virtserialport,chardev=status,name=" + statusPort,
+	}
+}
+
+// consoleFile is what the kernel prints, in the machine's temporary folder.
+const consoleFile = "console"
+
+// ended reads how the command ended.
+func (m Machine) ended(folder string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "status"))
+	if err == nil {
+		if status, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			return status, nil
+		}
+	}
+	printed, err := os.ReadFile(filepath.Join(folder, consoleFile))
+	if err != nil {
+		return 0, fmt.Errorf("read the console of kernel %s: %w", m.Kernel.Release, err)
+	}
+	_, why, found := strings.Cut(string(printed), guestFailed)
+	if found {
+		why, _, _ = strings.Cut(why, "\n")
+		return 0, fmt.Errorf("run %s on kernel %s: %s", strings.Join(m.Command, " "), m.Kernel.Release, strings.TrimSpace(why))
+	}
+	const most = 2000
+	last := string(printed[max(0, len(printed)-most):])
+	return 0, fmt.Errorf("run %s on kernel %s: the guest ended before its command did; its console ended with:\n%s", strings.Join(m.Command, " "), m.Kernel.Release, last)
+}
+
+// trial is how long a guest by KVM has to boot. Where KVM is offered and does not work, as
+// in some virtual machines, a guest hangs.
+const trial = 5 * time.Second
+
+// Choose is KVM where a guest boots by it within 5 s, and else TCG. It boots one, if
+// /dev/kvm is there.
+func (m Machine) Choose(ctx context.Context) Accelerator {
+	device, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+	if err != nil {
+		return TCG
+	}
+	device.Close()
+	ctx, cancel := context.WithTimeout(ctx, trial)
+	defer cancel()
+	m.By, m.Command = KVM, []string{"true"}
+	if status, err := m.Run(ctx, io.Discard); err != nil || status != 0 {
+		return TCG
+	}
+	return KVM
+}
