@@ -60,12 +60,7 @@ clients that are missing, for a case the networks.`,
 			if err := loading.load(c.Context(), experiment.Everything()); err != nil {
 				return err
 			}
-			for _, kind := range kinds {
-				if err := printList(c.Context(), s, kind, asJSON); err != nil {
-					return err
-				}
-			}
-			return nil
+			return printLists(c.Context(), s, kinds, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write an array to standard output")
@@ -73,24 +68,29 @@ clients that are missing, for a case the networks.`,
 	return c
 }
 
-func printList(ctx context.Context, s streams, kind string, asJSON bool) error {
-	var all []listed
-	var err error
-	switch kind {
-	case "networks":
-		all, err = listNetworks(ctx)
-	case "cases":
-		all, err = listCases(ctx)
-	default:
-		all = listWorkloads()
+// printLists prints listings one after another. Each network is set up once for all.
+func printLists(ctx context.Context, s streams, kinds []string, asJSON bool) (err error) {
+	var networks []listed
+	for _, kind := range kinds {
+		if kind != "workloads" && networks == nil {
+			if networks, err = listNetworks(ctx); err != nil {
+				return err
+			}
+		}
+		var all []listed
+		switch kind {
+		case "networks":
+			all = networks
+		case "workloads":
+			all = listWorkloads()
+		case "cases":
+			all = listCases(networks)
+		}
+		if asJSON {
+			return writeJSON(s.out, all)
+		}
+		printTable(s.out, all)
 	}
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return writeJSON(s.out, all)
-	}
-	printTable(s.out, all)
 	return nil
 }
 
