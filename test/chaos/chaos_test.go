@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +42,7 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
-		{"run", []string{"tare run --networks route,vxlan --paths cross-host,same-host --workloads tcp_stream,tcp_rr --blocks 6 --duration 20ms --out result.json"}},
+		{"run", []string{"tare run --networks route,vxlan --paths cross-host --workloads tcp_stream,tcp_rr --blocks 3 --duration 20ms --out result.json"}},
 		{"windows", []string{"tare run --networks bridge,proxy --paths published-port,same-host --workloads tcp_rr --design windows --blocks 6 --duration 20ms --out result.json"}},
 		{"lab", []string{
 			"tare lab up route --name %s", "tare lab exec --name %[1]s h1 -- ping -qc 2 -i 0.2 10.0.0.2",
@@ -52,37 +53,102 @@ func verbs() []verb {
 	}
 }
 
+// engines is what a user does where real parts run in the lab.
+func engines() []verb {
+	run := func(networks, paths string) verb {
+		return verb{networks, []string{"tare run --networks " + networks + " --paths " + paths + " --workloads tcp_rr --blocks 2 --duration 20ms --out result.json"}}
+	}
+	return []verb{
+		run("docker-bridge", "same-host"), run("docker-overlay", "cross-host"), run("containerd-bridge", "same-host"),
+		run("flannel-vxlan", "cross-host"), run("ovs-vxlan", "cross-host"), run("bgp", "cross-host"),
+	}
+}
+
 // trouble is what goes wrong: in the shell's surroundings before its commands, or at a
 // moment while they run.
 type trouble struct {
 	name   string
 	before string // of the shell's lines
-	strike func(t *testing.T, tare string, shell int)
+	strike func(t *testing.T, draw *rand.Rand, shell int)
+	after  func(t *testing.T) // the machine is as before; nil: it is
 }
 
 func troubles() []trouble {
-	kill := func(which string) func(*testing.T, string, int) {
-		return func(t *testing.T, tare string, shell int) { signal(t, which, shell, syscall.SIGKILL) }
+	kill := func(which string) func(*testing.T, *rand.Rand, int) {
+		return func(t *testing.T, draw *rand.Rand, shell int) { signal(t, draw, which, shell, syscall.SIGKILL) }
 	}
 	return []trouble{
-		{"kill -9 of tare", "", kill("tare")},
-		{"kill -9 of a keeper", "", kill("keeper")},
-		{"kill -9 of an agent", "", kill("agent")},
-		{"kill -9 of any process", "", kill("")},
-		{"SIGSTOP of any process for 5 s", "", func(t *testing.T, _ string, shell int) {
-			if pid := signal(t, "", shell, syscall.SIGSTOP); pid > 0 {
+		{name: "kill -9 of tare", strike: kill("tare")},
+		{name: "kill -9 of a keeper", strike: kill("keeper")},
+		{name: "kill -9 of an agent", strike: kill("agent")},
+		{name: "kill -9 of any process", strike: kill("")},
+		{name: "SIGSTOP of any process for 5 s", strike: func(t *testing.T, draw *rand.Rand, shell int) {
+			if pid := signal(t, draw, "", shell, syscall.SIGSTOP); pid > 0 {
 				time.Sleep(5 * time.Second)
 				_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been killed
 			}
 		}},
-		{"Ctrl-C", "", func(t *testing.T, _ string, shell int) { _ = syscall.Kill(-shell, syscall.SIGINT) }},
-		{"a full disk", "mount -t tmpfs -o size=64k none . && cd \"$PWD\" && dd if=/dev/zero of=full bs=1k count=60 2>/dev/null", nil},
-		{"a folder that can't be written to", "mount --bind . . && mount -o remount,bind,ro . && cd \"$PWD\"", nil},
+		{name: "Ctrl-C", strike: func(_ *testing.T, _ *rand.Rand, shell int) { _ = syscall.Kill(-shell, syscall.SIGINT) }},
+		{name: "a full disk", before: "mount -t tmpfs -o size=64k none . && cd \"$PWD\" && dd if=/dev/zero of=full bs=1k count=60 2>/dev/null"},
+		{name: "a folder that can't be written to", before: "mount --bind . . && mount -o remount,bind,ro . && cd \"$PWD\""},
+	}
+}
+
+// scarce is a control group with too little memory: the kernel kills what runs in it.
+// tare is on a tmpfs there. From a disk its pages could be dropped and read again for
+// ever, and nothing be killed.
+func scarce(memory string) trouble {
+	folder, limit, offer := "/sys/fs/cgroup/memory/chaos", "memory.limit_in_bytes", "true"
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil { // version 2
+		folder, limit, offer = "/sys/fs/cgroup/chaos", "memory.max", "echo +memory >/sys/fs/cgroup/cgroup.subtree_control"
+	}
+	return trouble{
+		name: memory + " of memory",
+		before: "mkdir bin && mount -t tmpfs none bin && cp $(command -v tare) bin && PATH=$PWD/bin:$PATH && " +
+			fmt.Sprintf("%[4]s && mkdir %[1]s && echo %[3]s >%[1]s/%[2]s && echo $$ >%[1]s/cgroup.procs", folder, limit, memory, offer),
+		after: func(t *testing.T) {
+			if err := os.Remove(folder); err != nil {
+				t.Errorf("what ran in little memory is still there: %v", err)
+			}
+		},
 	}
 }
 
 // TestLabChaos lets something go wrong in each round, and then looks for what is left.
 func TestLabChaos(t *testing.T) {
+	disturb(t, verbs(), append(troubles(), scarce("40M"), scarce("80M")))
+}
+
+// TestRealChaos does so where engines run.
+func TestRealChaos(t *testing.T) {
+	killed := trouble{name: "kill -9 of an engine's process", strike: func(t *testing.T, draw *rand.Rand, shell int) {
+		signal(t, draw, "engine", shell, syscall.SIGKILL)
+	}}
+	disturb(t, engines(), append(troubles(), killed, killed, killed))
+}
+
+// TestVMChaos has control groups of version 2 alone, and a clock that may be set back.
+func TestVMChaos(t *testing.T) {
+	labtest.NeedsVM(t)
+	back := trouble{
+		name:   "the clock set back by an hour",
+		strike: func(t *testing.T, _ *rand.Rand, _ int) { turnClock(t, -time.Hour) },
+		after:  func(t *testing.T) { turnClock(t, time.Hour) },
+	}
+	disturb(t, verbs(), []trouble{back, back, scarce("40M"), troubles()[0], troubles()[1]})
+}
+
+// turnClock sets the clock of the machine.
+func turnClock(t *testing.T, by time.Duration) {
+	t.Helper()
+	to := syscall.NsecToTimeval(time.Now().Add(by).UnixNano())
+	if err := syscall.Settimeofday(&to); err != nil {
+		t.Fatalf("set the clock: %v", err)
+	}
+}
+
+// disturb does the rounds.
+func disturb(t *testing.T, verbs []verb, troubles []trouble) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
@@ -90,19 +156,19 @@ func TestLabChaos(t *testing.T) {
 	t.Logf("seed %d", *seed)
 	tare := labtest.Tare(t)
 	for round := range *rounds {
-		v, w := verbs()[draw.IntN(len(verbs()))], troubles()[draw.IntN(len(troubles()))]
+		v, w := verbs[draw.IntN(len(verbs))], troubles[draw.IntN(len(troubles))]
 		after := time.Duration(draw.Int64N(int64(longest)))
 		t.Run(fmt.Sprintf("%d %s, %s after %v", round+1, v.name, w.name, after.Round(time.Millisecond)), func(t *testing.T) {
 			labtest.NoLeaks(t)
-			suffer(t, tare, v, w, after)
+			suffer(t, draw, tare, v, w, after)
 		})
 	}
 }
 
 // suffer does one round.
-func suffer(t *testing.T, tare string, v verb, w trouble, after time.Duration) {
+func suffer(t *testing.T, draw *rand.Rand, tare string, v verb, w trouble, after time.Duration) {
 	folder, name := t.TempDir(), fmt.Sprintf("chaos-%d", os.Getpid())
-	groups := cgroups(t)
+	groups, labs := cgroups(t), ledger(t)
 	lines := []string{"PATH=" + filepath.Dir(tare) + ":$PATH:/usr/sbin:/sbin"}
 	if w.before != "" {
 		lines = append(lines, w.before+" || exit 99")
@@ -123,10 +189,12 @@ func suffer(t *testing.T, tare string, v verb, w trouble, after time.Duration) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- shell.Wait() }()
+	struck := w.strike == nil
 	if w.strike != nil {
 		select {
 		case <-time.After(after):
-			w.strike(t, tare, shell.Process.Pid)
+			w.strike(t, draw, shell.Process.Pid)
+			struck = true
 		case err := <-ended: // before anything went wrong
 			ended <- err
 		}
@@ -144,10 +212,12 @@ func suffer(t *testing.T, tare string, v verb, w trouble, after time.Duration) {
 		t.Errorf("it panicked:\n%s", printed.String())
 	}
 	restore(t, tare, name)
-	whole(t, filepath.Join(folder, "result.json"))
-	if left := cgroups(t); left != groups {
-		t.Errorf("control groups %s, before %s", left, groups)
+	if w.after != nil && struck {
+		w.after(t)
 	}
+	whole(t, filepath.Join(folder, "result.json"))
+	labtest.Equal(t, "control groups", cgroups(t), groups)
+	labtest.Equal(t, "ledger", ledger(t), labs)
 }
 
 // restore takes down what a user would, and does a command that must work.
@@ -163,14 +233,30 @@ func restore(t *testing.T, tare, name string) {
 		}
 	}
 	next := filepath.Join(t.TempDir(), "next.json")
-	out, err = exec.Command(tare, "run", "--networks", "host", "--paths", "same-host", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "20ms", "--out", next).CombinedOutput()
+	out, err = exec.Command(tare, "run", "--networks", "host", "--paths", "same-host", "--workloads", "tcp_rr", "--design", "windows", "--blocks", "1", "--duration", "20ms", "--out", next).CombinedOutput()
 	if err != nil {
 		t.Errorf("the next command: %v\n%s", err, out)
 	}
-	if _, err := os.Stat("/run/tare"); err == nil {
-		left, _ := filepath.Glob("/run/tare/*")
-		t.Errorf("the ledger has %v", left)
+}
+
+// ledger is the ledger of labs and what it holds; empty: there is none.
+func ledger(t *testing.T) string { return paths(t, "/run/tare", "/run/tare/*") }
+
+// cgroups are tare's control groups.
+func cgroups(t *testing.T) string { return paths(t, "/sys/fs/cgroup/tare*", "/sys/fs/cgroup/*/tare*") }
+
+// paths are those that some patterns match.
+func paths(t *testing.T, patterns ...string) string {
+	t.Helper()
+	var all []string
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, found...)
 	}
+	return strings.Join(all, " ")
 }
 
 // whole holds that a result can be read, if it is there.
@@ -181,23 +267,10 @@ func whole(t *testing.T, path string) {
 	}
 }
 
-// cgroups are tare's control groups.
-func cgroups(t *testing.T) string {
-	t.Helper()
-	var all []string
-	for _, pattern := range []string{"/sys/fs/cgroup/tare*", "/sys/fs/cgroup/*/tare*"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, found...)
-	}
-	return strings.Join(all, " ")
-}
-
-// signal sends a signal to one of the processes of tare that the shell has started, of a
-// kind or any, and gives its number; 0: there is none at this moment.
-func signal(t *testing.T, which string, shell int, s syscall.Signal) int {
+// signal sends a signal to one of the processes that the shell has started: a tare, a
+// keeper, an agent, a process of an engine, or any. It gives its number; 0: there is none
+// at this moment.
+func signal(t *testing.T, draw *rand.Rand, which string, shell int, s syscall.Signal) int {
 	t.Helper()
 	var pids []int
 	for _, text := range labtest.Marked(t) {
@@ -207,11 +280,14 @@ func signal(t *testing.T, which string, shell int, s syscall.Signal) int {
 		}
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		words := strings.Split(string(line), "\x00")
-		if err != nil || len(words) < 2 || !strings.HasSuffix(words[0], "tare") && words[0] != "/proc/self/exe" {
+		if err != nil || len(words) < 2 {
 			continue
 		}
 		kind := words[1]
-		if kind != "keeper" && kind != "agent" {
+		switch {
+		case !strings.HasSuffix(words[0], "tare") && words[0] != "/proc/self/exe":
+			kind = "engine"
+		case kind != "keeper" && kind != "agent":
 			kind = "tare"
 		}
 		if which == "" || which == kind {
@@ -221,7 +297,8 @@ func signal(t *testing.T, which string, shell int, s syscall.Signal) int {
 	if len(pids) == 0 {
 		return 0
 	}
-	pid := pids[rand.IntN(len(pids))]
+	slices.Sort(pids)
+	pid := pids[draw.IntN(len(pids))]
 	_ = syscall.Kill(pid, s) // it may have ended
 	return pid
 }
