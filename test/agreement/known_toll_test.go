@@ -13,9 +13,9 @@ import (
 // spoil the windows of one try.
 const tollTries = 3
 
-// TestLabKnownToll weighs a network that was given 80 % of the others' link: the
+// TestRealKnownToll weighs a network that was given 80 % of the others' link: the
 // whole way from a plan to a toll, against a truth from outside.
-func TestLabKnownToll(t *testing.T) {
+func TestRealKnownToll(t *testing.T) {
 	binary := labtest.Tare(t)
 	for n := range tollTries {
 		var off []string

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,25 +42,13 @@ func TestPlansInDocuments(t *testing.T) {
 	}
 }
 
-// withServers are the examples whose servers are Debian packages.
-func withServers() []string { return []string{"http.yaml", "mysql.yaml"} }
-
-// TestLabExamples runs the other example plans in short.
-func TestLabExamples(t *testing.T) {
-	runExamples(t, func(name string) bool { return !slices.Contains(withServers(), name) })
-}
-
+// TestRealExamples runs the example plans in short.
 func TestRealExamples(t *testing.T) {
-	runExamples(t, func(name string) bool { return slices.Contains(withServers(), name) })
-}
-
-func runExamples(t *testing.T, chosen func(name string) bool) {
 	plans, err := filepath.Glob(filepath.Join(root, "examples/*.yaml"))
 	if err != nil || len(plans) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}
 	binary := labtest.Tare(t)
-	plans = slices.DeleteFunc(plans, func(path string) bool { return !chosen(filepath.Base(path)) })
 	for _, plan := range plans {
 		t.Run(filepath.Base(plan), func(t *testing.T) {
 			once, err := exec.Command(binary, "run", "--dry-run", plan).Output()

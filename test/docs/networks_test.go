@@ -60,10 +60,10 @@ func typed(commands string) ([]byte, error) {
 	return shell.CombinedOutput()
 }
 
-// TestLabNetworkCommands types the commands on the pages of networks that need only
+// TestRealNetworkCommands types the commands on the pages of networks that need only
 // the kernel, and checks that the container then reaches its host. If tare reports
 // that this kernel lacks a network, iproute2 must fail on it too.
-func TestLabNetworkCommands(t *testing.T) {
+func TestRealNetworkCommands(t *testing.T) {
 	here, lacks := asDeclared(t, labtest.Tare(t)), lacks()
 	for _, n := range network.All() {
 		commands := firstOf(t, page(n), "sh")

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"tare/result"
+	"tare/test/labtest"
 )
 
 // root is the repository's, from this folder.
@@ -58,7 +59,7 @@ func TestRealRecipes(t *testing.T) {
 	}
 
 	// The tests that hold the lists and the documents to each other.
-	runIn(t, tree, "go", "test", "-skip", "^Test(Lab|Real)", "./network", "./workload", "./diagnose", "./probe", "./foreign", "./test/docs")
+	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./network", "./workload", "./diagnose", "./probe", "./foreign", "./test/docs")
 
 	t.Run("lists", func(t *testing.T) {
 		for _, of := range []struct{ list, name string }{{"networks", "toy"}, {"workloads", "toy_rr"}} {
