@@ -1,11 +1,13 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"tare/result"
 	"tare/test/labtest"
+	"tare/weigh"
 )
 
 // weighedTo is a result with one toll of a network, and the baselines' own.
@@ -44,6 +46,28 @@ func TestPageShowsBothDesigns(t *testing.T) {
 	} {
 		labtest.Equal(t, "there is "+line, strings.Contains(text, line), true)
 	}
+}
+
+// Blocks that differ as a whole, in which every cycle agrees.
+func TestSpreadIsDivided(t *testing.T) {
+	res := &result.Result{Cells: []result.Cell{{Network: "host", Group: "g"}, {Network: "vxlan", Group: "g"}}}
+	for block := range 8 {
+		run := func(value float64, layout string) result.Sample {
+			values := []float64{value, 2 * value, value, 0}
+			return result.Sample{
+				Block: block, Layout: layout,
+				Metrics: map[string]float64{"throughput": value},
+				Slots:   &result.Slots{Values: map[string][]float64{"throughput": values}},
+			}
+		}
+		own := math.Exp(0.1 * float64(block%2))
+		res.Cells[0].Samples = append(res.Cells[0].Samples, run(1, weigh.LayoutA), run(1, weigh.LayoutB))
+		res.Cells[1].Samples = append(res.Cells[1].Samples, run(own, ""))
+	}
+	all := spreads(res, "throughput")
+	labtest.Equal(t, "tolls", len(all), 1)
+	labtest.Between(t, "deviation of a block", all[0].whole, 0.053, 0.054)
+	labtest.Between(t, "what of it is its own", all[0].rest, 0.053, 0.054)
 }
 
 func TestTruthShowsWhatDisagrees(t *testing.T) {

@@ -24,13 +24,17 @@ type figures struct {
 	all     int                  // tolls with a verdict
 	differs int                  // baselines that are shown to differ from themselves
 	added   []float64            // half-widths of what a network adds to the round trip, in s
+	spreads map[string][]spread  // of tolls in slots, by metric
 }
 
 // metrics are those that the page shows.
 func metrics() []string { return []string{"throughput", "rtt_p50"} }
 
 func figuresOf(res *result.Result, added string) figures {
-	f := figures{tolls: map[string][]float64{}, aa: map[string][]float64{}}
+	f := figures{tolls: map[string][]float64{}, aa: map[string][]float64{}, spreads: map[string][]spread{}}
+	for _, m := range metrics() {
+		f.spreads[m] = spreads(res, m)
+	}
 	began, err1 := time.Parse(time.RFC3339, res.Started)
 	ended, err2 := time.Parse(time.RFC3339, res.Finished)
 	if err1 == nil && err2 == nil {
@@ -68,7 +72,7 @@ func figuresOf(res *result.Result, added string) figures {
 
 // joined are the figures of several runs, as if of one.
 func joined(all []figures) figures {
-	sum := figures{tolls: map[string][]float64{}, aa: map[string][]float64{}}
+	sum := figures{tolls: map[string][]float64{}, aa: map[string][]float64{}, spreads: map[string][]spread{}}
 	for _, f := range all {
 		sum.took += f.took / time.Duration(len(all))
 		sum.known, sum.beyond, sum.differs = sum.known+f.known, sum.beyond+f.beyond, sum.differs+f.differs
@@ -77,6 +81,7 @@ func joined(all []figures) figures {
 		for _, m := range metrics() {
 			sum.tolls[m] = append(sum.tolls[m], f.tolls[m]...)
 			sum.aa[m] = append(sum.aa[m], f.aa[m]...)
+			sum.spreads[m] = append(sum.spreads[m], f.spreads[m]...)
 		}
 	}
 	return sum

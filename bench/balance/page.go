@@ -32,7 +32,8 @@ func (p page) render() string {
 		p.command(), time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs, env.Privilege)
 	fmt.Fprintf(&b, `Each plan is weighed with each [design](validity.md#slots) in turn. A half-width is half of the 95 %% interval of a
 toll, as a ratio; those of all tolls of the plan and of all rounds are taken together. A/A is one baseline
-against the other. A toll is known if its verdict is not inconclusive.
+against the other. A toll is known if its verdict is not inconclusive. Blocks in slots differ by the noise between their
+cycles, which longer blocks lessen, and by what a whole block has, such as its new connections: more blocks lessen that.
 `)
 	for _, s := range p.sections {
 		s.render(&b)
@@ -60,6 +61,12 @@ func (s section) render(b *strings.Builder) {
 		row(b, name+": the widest", worst(windows.tolls[m]), worst(slots.tolls[m]))
 		row(b, name+": A/A, median", stats.Median(windows.aa[m]), stats.Median(slots.aa[m]))
 		row(b, name+": A/A, the widest", worst(windows.aa[m]), worst(slots.aa[m]))
+		var whole, rest []float64
+		for _, s := range slots.spreads[m] {
+			whole, rest = append(whole, s.whole), append(rest, s.rest)
+		}
+		row(b, name+": deviation of a block's toll, median", math.NaN(), stats.Median(whole))
+		row(b, name+": what of it is not noise between its cycles", math.NaN(), stats.Median(rest))
 	}
 	if s.added != "" {
 		fmt.Fprintf(b, "| what %s adds to the round trip: half-width, median | %.2f us | %.2f us |\n", s.added, 1e6*stats.Median(windows.added), 1e6*stats.Median(slots.added))
