@@ -87,6 +87,10 @@ func TestLabHopsAddUpToTheRoundTrip(t *testing.T) {
 			"decapsulation h2 vxlan0", "backlog h2 vxlan0", "bridge h2 br0",
 			"queue h2 veth-c1", "veth h2/c1 eth0", "backlog h2/c1 eth0", "receive h2/c1 eth0", "wake-up h2/c1",
 		}},
+		{"macvlan", network.CrossHost, []string{ // the device above gets what the one below received
+			"application h1/c1", "send h1/c1 eth0", "queue h1/c1 eth0", "macvlan h1/c1 eth0", "queue h1 eth0",
+			"underlay h2 eth0", "backlog h2 eth0", "receive h2/c1 eth0", "wake-up h2/c1",
+		}},
 	} {
 		t.Run(c.network, func(t *testing.T) {
 			plan := tracePlan(c.network, c.path, "tcp_rr")

@@ -67,8 +67,13 @@ struct sock_common {
 	possible_net_t skc_net;
 };
 
+struct sk_buff_head {
+	struct sk_buff *prev;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
 };
 
 struct sk_buff {
