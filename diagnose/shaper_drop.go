@@ -18,7 +18,7 @@ func shaperDrop() Rule {
 			dropping := e.dropping(at)
 			for _, device := range keys(dropping) {
 				kind := dropping[device]
-				if e.Link && kind == "tbf" && e.ofUnderlay(at, device) {
+				if e.Link && (kind == "tbf" || kind == "netem") && e.ofUnderlay(at, device) {
 					continue // the lab's own --link
 				}
 				name := device + "." + kind + ".dropped"

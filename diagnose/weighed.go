@@ -56,7 +56,7 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 		Unread:  res.Unread,
 		Network: cell.Network, Fidelity: cell.Fidelity, Path: cell.Path,
 		NIC: cell.Params.Text("nic"), MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack),
-		Link: cell.Params.Number("link") > 0, Rules: cell.Params.Count(network.Rules),
+		Link: cell.Params.Linked(), Rules: cell.Params.Count(network.Rules),
 	}
 	if cell.Client != nil && cell.Server != nil { // one that makes containers has no ends
 		e.Client, e.Server = cell.Client.At, cell.Server.At

@@ -45,7 +45,7 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 		if u.Error != "" {
 			continue
 		}
-		p.NIC, p.MTU, p.Link, p.Links = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil
+		p.NIC, p.MTU, p.Link, p.Links, p.Wire = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil, u.Wire
 		n := result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)}
 		same := func(o result.NetworkPlan) bool { return o.Name == n.Name && o.Params.String() == n.Params.String() }
 		if !u.Baseline && !slices.ContainsFunc(there, same) { // a lab may have it with several interfaces

@@ -178,7 +178,7 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 			seen[cell.cluster] = true
 			spec.Clusters = append(spec.Clusters, withSettings(cell.settings, site.ClusterSpec{
 				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU,
-				Link: float64(cell.link), Hosts: hosts, Containers: containers,
+				Link: float64(cell.link), Wire: p.Wire, Hosts: hosts, Containers: containers,
 				Baseline: cell.layout != "",
 			}))
 		}
@@ -222,7 +222,7 @@ func (g group) key(p result.Plan, rps map[string]bool) string {
 // params identify a cell, together with its network, path and workload.
 func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	nic := g.nic
-	if cell.link > 0 {
+	if cell.link > 0 || !p.Wire.IsZero() {
 		nic = string(lab.NICFrames)
 	}
 	run := runOf(p, g.workload)
@@ -232,6 +232,11 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	}
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
+	}
+	for name, value := range map[string]float64{"delay": float64(p.Wire.Delay), "loss": p.Wire.Loss, "reorder": p.Wire.Reorder} {
+		if value > 0 {
+			values[name] = value
+		}
 	}
 	for name, text := range cell.settings.Map() {
 		values[name] = text

@@ -132,6 +132,14 @@ func TestParamsOfACell(t *testing.T) {
 			t.Errorf("%s is %v (%T), want %v", name, got[name], got[name], want)
 		}
 	}
+	p = Complete(result.Plan{Networks: p.Networks, Paths: p.Paths, Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Wire: result.Wire{Delay: 0.02, Loss: 0.001}})
+	g = groupsOf(p)[0]
+	got = params(p, g, g.places[2], false)
+	for name, want := range map[string]any{"nic": "frames", "delay": 0.02, "loss": 0.001, "reorder": nil, "link": nil, "design": nil, "duration": 2.0} {
+		if got[name] != want {
+			t.Errorf("of a long path: %s is %v (%T), want %v", name, got[name], got[name], want)
+		}
+	}
 	run := runOf(p, result.WorkloadPlan{Name: "udp_pps"})
 	labtest.Equal(t, "mode of udp_pps", run.Mode, "mmsg")
 	labtest.Equal(t, "size of udp_pps", run.Size, 64)

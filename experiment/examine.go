@@ -156,7 +156,7 @@ func (r *runner) examine(ctx context.Context, s subject) (result.Examination, er
 	rules, _ := strconv.Atoi(s.built.Params[network.Rules]) // absent: none were asked for
 	e := result.Examination{
 		Cluster: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),
-		NIC: s.built.NIC, MTU: s.built.MTU, Inner: wire.InnerMTU(s.built.MTU, kind.Stack), Link: s.built.Link > 0, Rules: rules,
+		NIC: s.built.NIC, MTU: s.built.MTU, Inner: wire.InnerMTU(s.built.MTU, kind.Stack), Link: s.built.Link > 0 || !s.built.Wire.IsZero(), Rules: rules,
 		Places: s.ends.Places(),
 	}
 	places := placesOf(s.built.Name, s.ends)

@@ -38,8 +38,13 @@ const (
 	// framesPerWindow steadies a window on a link: fewer full frames, and the
 	// last burst of a window's edge would show.
 	framesPerWindow = 6000
+	// trips is how many round trips a window has at least: TCP finds the rate of a long
+	// path in some ten.
+	trips = 50
 	// mostLink is beyond any link, in bit/s.
 	mostLink = 1e14
+	// mostDelay is beyond any path on Earth, in s.
+	mostDelay = 5
 )
 
 // Whether arriving packets are steered to the host's own CPUs.
@@ -109,7 +114,7 @@ func Complete(p result.Plan) result.Plan {
 	if len(p.Links) == 1 {
 		p.Link, p.Links = p.Links[0], nil
 	}
-	if p.Link > 0 || len(p.Links) > 0 { // a link counts each wire frame, so it implies frames
+	if p.Link > 0 || len(p.Links) > 0 || !p.Wire.IsZero() { // a link counts each wire frame, so it implies frames
 		p.NIC, p.EncapNIC = []string{string(lab.NICFrames)}, nil
 	}
 	p.MTU = cmp.Or(p.MTU, quick.MTU)
@@ -190,6 +195,7 @@ func window(p result.Plan) result.Seconds {
 		frame := float64((p.MTU + wire.Ethernet) * 8)
 		each = max(each, result.Seconds(math.Min(longestOnLink, framesPerWindow*frame/float64(link))))
 	}
+	each = max(each, min(longestOnLink, trips*2*p.Wire.Delay))
 	return result.Seconds(math.Round(float64(each)*1e3) / 1e3)
 }
 
@@ -291,6 +297,9 @@ func checkNumbers(p result.Plan) error {
 		{"mtu", float64(p.MTU), 576, 65535, " bytes"},
 		{"blocks", float64(p.Blocks), 1, 10000, ""},
 		{"link", float64(p.Link), 0, mostLink, " bit/s"},
+		{"delay of the link", float64(p.Wire.Delay), 0, mostDelay, " s"},
+		{"loss of the link", p.Wire.Loss, 0, 0.5, ""},
+		{"reorder of the link", p.Wire.Reorder, 0, 1, ""},
 		{"margin", p.Margin, 0, 1, ""},
 		{"precision", p.Precision, 0, 1, ""},
 		{"max_time", float64(p.MaxTime), 0, 7 * 86400, " s"},
@@ -300,6 +309,9 @@ func checkNumbers(p result.Plan) error {
 	}
 	for _, n := range p.Networks {
 		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, mostLink, " bit/s"})
+	}
+	if p.Wire.Reorder > 0 && p.Wire.Delay == 0 {
+		return &InputError{"reorder of the link: it needs a delay, which some frames do not have: --link delay=5ms,reorder=1%"}
 	}
 	if p.Link > 0 && len(p.Links) > 0 {
 		return &InputError{"link and links are both in the plan: keep links, which takes them all"}

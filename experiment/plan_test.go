@@ -166,6 +166,9 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"path twice": {func(p *result.Plan) { p.Paths = append(p.Paths, p.Paths[0]) }, []string{"path cross-host is there twice"}},
 		"link twice": {func(p *result.Plan) { p.Links = []result.BitsPerSecond{1e9, 1e9} }, []string{"link 1gbit is there twice"}},
 		"two links":  {func(p *result.Plan) { p.Link, p.Links = 1e8, []result.BitsPerSecond{1e9, 1e8} }, []string{"link and links are both"}},
+		"delay":      {func(p *result.Plan) { p.Wire.Delay = 6 }, []string{"delay of the link 6", " s"}},
+		"all lost":   {func(p *result.Plan) { p.Wire.Loss = 1 }, []string{"loss of the link 1"}},
+		"overtaking": {func(p *result.Plan) { p.Wire.Reorder = 0.01 }, []string{"reorder of the link", "it needs a delay"}},
 		"load twice": {func(p *result.Plan) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workload tcp_stream is there twice"}},
 	} {
 		p := Complete(result.Plan{

@@ -48,7 +48,7 @@ func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
 	plain := run.Tool == "" && run.Rate == 0 && run.Bytes == 0 && !run.Reverse && !run.Bidir
-	linked := false
+	linked := !p.Wire.IsZero()
 	for _, at := range g.places {
 		linked = linked || at.link > 0
 	}

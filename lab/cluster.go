@@ -34,11 +34,11 @@ type Cluster struct {
 
 // ClusterSpec is a cluster as data.
 type ClusterSpec struct {
-	Name  string  // the lab's name for it: "vxlan"
-	Hosts int     // 2 or more; 1 is a host without neighbours
-	MTU   int     // bytes
-	NIC   NIC     // model of the interfaces' offloads
-	Link  float64 // bit/s; 0: as fast as the CPU
+	Name  string // the lab's name for it: "vxlan"
+	Hosts int    // 2 or more; 1 is a host without neighbours
+	MTU   int    // bytes
+	NIC   NIC    // model of the interfaces' offloads
+	Link  Link   // between the hosts
 	// Switch joins two hosts by a switch too: where a cluster of the lab has more
 	// hosts, the comparison is fair only if all are joined in the same way.
 	Switch bool
@@ -86,7 +86,7 @@ func (cluster *Cluster) build() error {
 	if err := cluster.Spec.check(); err != nil {
 		return err
 	}
-	if cluster.Spec.Link > 0 && LinkIsInexact(cluster.Spec.Link) {
+	if LinkIsInexact(cluster.Spec.Link.BitsPerSecond) {
 		cluster.Warnings = append(cluster.Warnings, "link-inexact: at this rate the link lets whole GSO packets pass")
 	}
 	for n := range cluster.Spec.Hosts {
@@ -208,7 +208,7 @@ func (cluster *Cluster) joinBySwitch() error {
 // nic is the model in force: a link counts each wire frame, so it carries
 // frames.
 func (cluster *Cluster) nic() NIC {
-	if cluster.Spec.Link > 0 {
+	if !cluster.Spec.Link.IsZero() {
 		return NICFrames
 	}
 	return cluster.Spec.NIC
@@ -228,7 +228,7 @@ func (cluster *Cluster) configure(h *Host) error {
 	if err := h.Sysctl("net/ipv4/ip_forward", "1"); err != nil {
 		return err
 	}
-	if cluster.Spec.Link > 0 {
+	if !cluster.Spec.Link.IsZero() {
 		if err := h.SetLink(Device, cluster.Spec.Link, 0); err != nil {
 			return err
 		}

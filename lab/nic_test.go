@@ -33,7 +33,7 @@ func testNICs(t *testing.T) {
 		}
 	}
 	spec := pairOf("link")
-	spec.Link = 1e9
+	spec.Link.BitsPerSecond = 1e9
 	cluster := setUp(t, l, spec)
 	checkFeatures(t, cluster.Hosts[0], NICFrames.features())
 }

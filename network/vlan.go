@@ -56,7 +56,7 @@ func needsVLAN() []engine.Need {
 // addVLAN gives a host its interface on the VLAN. Every frame that the host then
 // sends has a tag, which a link must count.
 func addVLAN(cluster *lab.Cluster, h *lab.Host, setup *Setup) error {
-	if cluster.Spec.Link > 0 {
+	if !cluster.Spec.Link.IsZero() {
 		if err := h.SetLink(lab.Device, cluster.Spec.Link, wire.VLANTag); err != nil {
 			return err
 		}

@@ -101,14 +101,16 @@ func (s section) describe(w words, groups []*weigh.Group) string {
 
 // axisText is a parameter of an axis as people read it; empty: there is none.
 func axisText(axis result.Axis, params result.Params) string {
-	if axis.Unit != "bit/s" {
+	number := params.Number(axis.Name)
+	switch {
+	case axis.Of != result.OfLab || !slices.Contains([]string{"bit/s", "s", result.UnitShare}, axis.Unit):
 		return params.Text(axis.Name)
-	}
-	rate := params.Number(axis.Name)
-	if rate <= 0 {
+	case number <= 0:
 		return ""
+	case axis.Unit == result.UnitShare:
+		return result.Percent(number)
 	}
-	return scaleFor(axis.Unit, rate).withUnit(rate)
+	return scaleFor(axis.Unit, number).withUnit(number)
 }
 
 // describe names a group's workload with its mode and what distinguishes it from

@@ -143,7 +143,7 @@ func (w words) orUnknown(text string) string {
 	return clip(text, 60)
 }
 
-// linkText is the link between the hosts.
+// linkText is the link between the hosts: its rates, and what it does besides.
 func (w words) linkText(plan result.Plan) string {
 	var rates []string
 	for _, link := range append([]result.BitsPerSecond{plan.Link}, plan.Links...) {
@@ -151,10 +151,21 @@ func (w words) linkText(plan result.Plan) string {
 			rates = append(rates, scaleFor("bit/s", float64(link)).withUnit(float64(link)))
 		}
 	}
-	if len(rates) == 0 {
+	var all []string
+	if len(rates) > 0 {
+		all = append(all, "link "+strings.Join(rates, w.say("and")))
+	}
+	values := result.Params{"delay": float64(plan.Wire.Delay), "loss": plan.Wire.Loss, "reorder": plan.Wire.Reorder}
+	for _, name := range []string{"delay", "loss", "reorder"} {
+		axis, _ := result.AxisOf(name)
+		if text := axisText(axis, values); text != "" {
+			all = append(all, name+" "+text)
+		}
+	}
+	if len(all) == 0 {
 		return w.say("link_open")
 	}
-	return "link " + strings.Join(rates, w.say("and"))
+	return w.join(all...)
 }
 
 // setUp is how the plan had it measured.

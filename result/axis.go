@@ -5,7 +5,7 @@ package result
 // network's own file declares.
 type Axis struct {
 	Name string
-	Unit string // of a number, as in files; empty: a word, a count or a switch
+	Unit string // of a number, as in files, or UnitShare; empty: a word, a count or a switch
 	Of   Owner
 	// Absent is what a cell that does not name it was measured with; nil: it is
 	// not known, or there is no such thing there.
@@ -17,6 +17,9 @@ type Axis struct {
 	// vary.
 	Titled bool
 }
+
+// UnitShare is the unit of a part of a whole, from 0 to 1.
+const UnitShare = "share"
 
 // Owner is what an axis belongs to.
 type Owner int
@@ -38,6 +41,9 @@ func Axes() []Axis {
 		{Name: "rps", Of: OfLab},
 		{Name: "cc", Of: OfLab, Loose: true},
 		{Name: "link", Unit: "bit/s", Of: OfLab, Absent: 0.0, Titled: true},
+		{Name: "delay", Unit: "s", Of: OfLab, Absent: 0.0, Titled: true},
+		{Name: "loss", Unit: UnitShare, Of: OfLab, Absent: 0.0, Titled: true},
+		{Name: "reorder", Unit: UnitShare, Of: OfLab, Absent: 0.0, Titled: true},
 
 		// How much a workload does at the same time is one of three axes, which
 		// are different things: streams that the engine keeps full, connections of an

@@ -24,6 +24,17 @@ func (p Params) Text(name string) string { return Text(p[name]) }
 // Has reports whether a parameter is known.
 func (p Params) Has(name string) bool { return p[name] != nil }
 
+// Linked reports whether the hosts were joined by links with a rate, a delay or a loss:
+// each frame counts there, so that interfaces cut them (nic frames).
+func (p Params) Linked() bool {
+	for _, name := range []string{"link", "delay", "loss", "reorder"} {
+		if p.Number(name) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // AtOnce is how many flows, connections or workers there were; 0: it is not
 // known.
 func (p Params) AtOnce() float64 {

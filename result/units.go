@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -101,4 +102,26 @@ func (s *Seconds) UnmarshalYAML(node *yaml.Node) error {
 		return nil
 	}
 	return parseNode(node, s, ParseSeconds)
+}
+
+// ParseShare reads 2% or 0.02.
+func ParseShare(text string) (float64, error) {
+	value, err := ParseRatio(text)
+	if err != nil || math.IsNaN(value) || value <= 0 || value >= 1 {
+		return 0, fmt.Errorf("read share %q: write it as 2%% or 0.02, above 0 and below 100 %%", text)
+	}
+	return value, nil
+}
+
+// Percent writes a share as ParseShare reads it: 0.1%.
+func Percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 6, 64) + "%" }
+
+// ParseRatio reads any number, in percent or not.
+func ParseRatio(text string) (float64, error) {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		value /= 100
+	}
+	return value, err
 }

@@ -67,6 +67,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		params            result.Settings
 		mtu, hosts        int
 		link              float64
+		wire              result.Wire
 	}
 	var groups [][]int
 	at := map[hosts]int{}
@@ -75,7 +76,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		key := hosts{engine: n.Engine.Name}
 		switch {
 		case n.Engine.Name != "":
-			key.nic, key.mtu, key.link, key.hosts = s.NIC, s.MTU, s.Link, s.Hosts
+			key.nic, key.mtu, key.link, key.wire, key.hosts = s.NIC, s.MTU, s.Link, s.Wire, s.Hosts
 			key.params = result.MakeSettings(s.Params)
 		case len(n.Needs) > 0:
 			key.name = s.Name
@@ -160,7 +161,8 @@ func (e *sharedHosts) end(l *lab.Lab) error {
 
 // hosts is what the lab makes of the spec, under a name.
 func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
-	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: s.Link, Switch: s.Switch}
+	link := lab.Link{BitsPerSecond: s.Link, Delay: s.Wire.Delay.Duration(), Loss: s.Wire.Loss, Reorder: s.Wire.Reorder}
+	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: link, Switch: s.Switch}
 }
 
 // setUpCluster makes the hosts, or takes those of the network's engine, and sets up

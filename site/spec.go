@@ -11,6 +11,7 @@ import (
 
 	"tare/lab"
 	"tare/network"
+	"tare/result"
 )
 
 // Spec is a lab as data.
@@ -26,14 +27,15 @@ type Spec struct {
 
 // ClusterSpec is one cluster with the network on it.
 type ClusterSpec struct {
-	Name       string  `json:"name"`
-	Network    string  `json:"network"`
-	NIC        string  `json:"nic"`
-	MTU        int     `json:"mtu"`
-	Link       float64 `json:"link,omitempty"` // bit/s
-	Hosts      int     `json:"hosts"`
-	Containers int     `json:"containers"`       // per host
-	Switch     bool    `json:"switch,omitempty"` // two hosts are joined by a switch too, as more than two always are
+	Name       string      `json:"name"`
+	Network    string      `json:"network"`
+	NIC        string      `json:"nic"`
+	MTU        int         `json:"mtu"`
+	Link       float64     `json:"link,omitempty"` // bit/s
+	Wire       result.Wire `json:"wire,omitzero"`
+	Hosts      int         `json:"hosts"`
+	Containers int         `json:"containers"`       // per host
+	Switch     bool        `json:"switch,omitempty"` // two hosts are joined by a switch too, as more than two always are
 	// Params are the network's own, by name.
 	Params   map[string]string `json:"params,omitempty"`
 	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are compared with

@@ -32,7 +32,7 @@ func Lacking(all []*Group, c *result.Cell, metric string) (l Lack) {
 		}
 	}
 	kind, known := network.Find(c.Network)
-	modelled := Of(all, c).OwnLink(c) > 0 || c.Params.Number("link") > 0
+	modelled := Of(all, c).OwnLink(c) > 0 || c.Params.Linked()
 	l.NIC = known && len(parts) > 0 && kind.Encapsulates() && !network.Within(c.Path) && !modelled &&
 		c.Params.Text("nic") != fullNIC && fuller(all, c) == nil
 	return l

@@ -135,7 +135,7 @@ func checkMissing(name string, results []*result.Result) error {
 
 // parseLimit reads 5% or 0.05; a toll may be more than 100 %.
 func parseLimit(text string) (float64, error) {
-	value, err := parseRatio(text)
+	value, err := result.ParseRatio(text)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
 		return 0, errors.New("write it as 5% or 0.05, not below 0")
 	}

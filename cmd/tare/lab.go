@@ -56,8 +56,11 @@ func labUpCommand(s streams) *cobra.Command {
 				varied, err := networks.apply(c.Flags(), p.Networks)
 				p.Networks, errs = varied, append(errs, err)
 				if link != "" {
-					rate, err := result.ParseBitsPerSecond(link)
-					p.Link, errs = rate, append(errs, err)
+					p.Links, p.Wire, err = result.ParseLinks(link)
+					if len(p.Links) > 1 {
+						err = fmt.Errorf("--link %s: a lab has links of one rate", link)
+					}
+					errs = append(errs, err)
 				}
 				if cpus != "" {
 					places, err := parsePlaces(cpus)
@@ -84,7 +87,7 @@ func labUpCommand(s streams) *cobra.Command {
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
 	networks.register(c.Flags(), network.Hosts, network.Containers)
 	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
-	c.Flags().StringVar(&link, "link", "", "rate of the link between hosts, for example 10gbit (default: limited by the CPU only)")
+	c.Flags().StringVar(&link, "link", "", "link between hosts: its rate, for example 10gbit, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
 	c.Flags().StringVar(&pin, "pin", lab.Pins()[0], "CPUs of the hosts: "+strings.Join(lab.Pins(), ", "))
 	c.Flags().StringVar(&cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")

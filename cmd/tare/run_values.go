@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -27,9 +25,9 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 		parse(name, func() (err error) { *into, err = result.ParseSeconds(text); return err })
 	}
 	share := func(name, text string, into *float64) {
-		parse(name, func() (err error) { *into, err = parseShare(text); return err })
+		parse(name, func() (err error) { *into, err = result.ParseShare(text); return err })
 	}
-	parse("link", func() (err error) { plan.Link = 0; plan.Links, err = parseLinks(f.link); return err })
+	parse("link", func() (err error) { plan.Link = 0; plan.Links, plan.Wire, err = result.ParseLinks(f.link); return err })
 	parse("cpus", func() (err error) { plan.CPUs, err = parsePlaces(f.cpus); return err })
 	seconds("duration", f.duration, &plan.Duration)
 	seconds("warmup", f.warmup, &plan.Warmup)
@@ -52,46 +50,11 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	return errors.Join(errs...)
 }
 
-// parseLinks reads a comma list of rates.
-func parseLinks(text string) ([]result.BitsPerSecond, error) {
-	var links []result.BitsPerSecond
-	for _, word := range list(text, nil) {
-		rate, err := result.ParseBitsPerSecond(word)
-		if err != nil {
-			return nil, err
-		}
-		links = append(links, rate)
-	}
-	if len(links) == 0 {
-		return nil, errors.New("it is empty: write a rate, for example 10gbit")
-	}
-	return links, nil
-}
-
 func positive(n int) error {
 	if n < 1 {
 		return fmt.Errorf("%d: it must be at least 1", n)
 	}
 	return nil
-}
-
-// parseShare reads 2% or 0.02.
-func parseShare(text string) (float64, error) {
-	value, err := parseRatio(text)
-	if err != nil || math.IsNaN(value) || value <= 0 || value >= 1 {
-		return 0, fmt.Errorf("read share %q: write it as 2%% or 0.02, above 0 and below 100 %%", text)
-	}
-	return value, nil
-}
-
-// parseRatio reads any number, in percent or not.
-func parseRatio(text string) (float64, error) {
-	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if percent {
-		value /= 100
-	}
-	return value, err
 }
 
 // parsePlaces reads h1=0,h2=1-3.
