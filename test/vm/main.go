@@ -1,11 +1,13 @@
 // Command vm runs tests of tare on kernels that this machine does not run: each kernel
-// is booted in a virtual machine, once for each package. It prints the events of the
-// tests as `go test -json` does, for test/verdict.
+// is booted in a virtual machine, once for each package, and as many at the same time as
+// there are CPUs for. It prints the events of the tests as `go test -json` does, for
+// test/verdict.
 //
 //	go run ./test/vm [-run REGEXP] [-packages LIST] KERNEL...
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -15,8 +17,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"tare/test/labtest"
 	"tare/vm"
@@ -71,38 +76,47 @@ func (s suite) onKernels(ctx context.Context, images []string, folder string) er
 			return fmt.Errorf("compile the tests of %s: %w", pkg, err)
 		}
 	}
-	var failed []string
-	for _, image := range images {
-		if err := s.onKernel(ctx, image, folder); err != nil {
-			fmt.Fprintf(os.Stderr, "vm: %v\n", err)
-			failed = append(failed, image)
+	machines := make([]vm.Machine, len(images))
+	for n, image := range images {
+		kernel, err := vm.OpenKernel(image)
+		if err != nil {
+			return err
+		}
+		machines[n] = vm.Machine{Kernel: kernel, Init: filepath.Join(s.root, "dist/tare"), CPUs: s.cpus, MemoryMiB: s.memory}
+		machines[n].By = machines[0].By
+		if n == 0 {
+			machines[n].By = machines[n].Choose(ctx)
 		}
 	}
-	if failed != nil {
-		return fmt.Errorf("failed on %s", strings.Join(failed, ", "))
+	each := s.cpus
+	if len(machines) > 0 && machines[0].By == vm.TCG {
+		each = 1 // all CPUs of such a guest are one thread
 	}
-	return nil
+	var guests errgroup.Group // each says what went wrong, and none ends another
+	guests.SetLimit(max(1, runtime.NumCPU()/each))
+	failed := make([]error, len(machines))
+	for n, machine := range machines {
+		guests.Go(func() error {
+			failed[n] = s.onKernel(ctx, machine, folder)
+			return nil
+		})
+	}
+	return errors.Join(guests.Wait(), errors.Join(failed...))
 }
 
 func program(folder string, n int) string { return filepath.Join(folder, fmt.Sprintf("%d.test", n)) }
 
 // onKernel runs all packages' tests on a kernel.
-func (s suite) onKernel(ctx context.Context, image, folder string) error {
-	kernel, err := vm.OpenKernel(image)
-	if err != nil {
-		return err
-	}
-	machine := vm.Machine{Kernel: kernel, Init: filepath.Join(s.root, "dist/tare"), CPUs: s.cpus, MemoryMiB: s.memory}
-	machine.By = machine.Choose(ctx)
+func (s suite) onKernel(ctx context.Context, machine vm.Machine, folder string) error {
 	for n, pkg := range s.packages {
 		machine.Command = []string{program(folder, n), "-test.v=test2json", "-test.timeout=15m", "-test.run", s.pattern}
 		machine.Dir = filepath.Join(s.root, pkg)
 		machine.Env = []string{"TARE_BINARY=" + machine.Init, labtest.InVM + "=1"}
 		begun := time.Now()
-		if err := events(ctx, machine, kernel.Release+" "+pkg); err != nil {
-			return fmt.Errorf("test %s on kernel %s: %w", pkg, kernel.Release, err)
+		if err := events(ctx, machine, machine.Kernel.Release+" "+pkg); err != nil {
+			return fmt.Errorf("test %s on kernel %s: %w", pkg, machine.Kernel.Release, err)
 		}
-		fmt.Fprintf(os.Stderr, "vm: %s on kernel %s by %s: %.0f s\n", pkg, kernel.Release, machine.By, time.Since(begun).Seconds())
+		fmt.Fprintf(os.Stderr, "vm: %s on kernel %s by %s: %.0f s\n", pkg, machine.Kernel.Release, machine.By, time.Since(begun).Seconds())
 	}
 	return nil
 }
@@ -110,12 +124,30 @@ func (s suite) onKernel(ctx context.Context, image, folder string) error {
 // events runs the machine's tests and prints their events.
 func events(ctx context.Context, machine vm.Machine, name string) error {
 	reader, writer := io.Pipe()
+	printed := &wholeLines{to: os.Stdout}
 	convert := exec.CommandContext(ctx, "go", "tool", "test2json", "-t", "-p", name)
-	convert.Stdin, convert.Stdout, convert.Stderr = reader, os.Stdout, os.Stderr
+	convert.Stdin, convert.Stdout, convert.Stderr = reader, printed, os.Stderr
 	if err := convert.Start(); err != nil {
 		return err
 	}
 	// What a failed test says, its events say; what ended without them is said here.
 	_, ran := machine.Run(ctx, writer)
 	return errors.Join(ran, writer.Close(), convert.Wait())
+}
+
+// wholeLines passes lines on as a whole each, so that those of several writers do not mix.
+type wholeLines struct {
+	to   io.Writer
+	rest []byte
+}
+
+func (w *wholeLines) Write(text []byte) (int, error) {
+	w.rest = append(w.rest, text...)
+	if end := bytes.LastIndexByte(w.rest, '\n') + 1; end > 0 {
+		if _, err := w.to.Write(w.rest[:end]); err != nil {
+			return 0, err
+		}
+		w.rest = w.rest[end:]
+	}
+	return len(text), nil
 }
