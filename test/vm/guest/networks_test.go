@@ -47,45 +47,11 @@ type listed struct {
 	Available               bool
 }
 
-// TestVMKernelHasEveryPart, and no module is loaded that adds devices to the machine's own
-// network, unless that is allowed.
-func TestVMKernelHasEveryPart(t *testing.T) {
+// TestVMNetworks sets up each network by itself, enters a container, lets the doctor send
+// over each path, weighs it between hosts, and takes it down.
+func TestVMNetworks(t *testing.T) {
 	labtest.NeedsVM(t)
-	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--json")) {
-		if n.Name == "gre" && n.Available {
-			t.Error("listing networks loaded ip_gre")
-		}
-	}
-	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--load-modules", "--json")) {
-		if slices.Contains(ofTheKernel, n.Name) && (!n.Available || n.Fidelity == network.StandIn) {
-			t.Errorf("%s is a %s, available: %t, missing: %q", n.Name, n.Fidelity, n.Available, n.Missing)
-		}
-	}
-}
-
-// TestVMNetworksAreWeighed between hosts. An emulated CPU is too slow for slots.
-func TestVMNetworksAreWeighed(t *testing.T) {
-	labtest.NeedsVM(t)
-	labtest.NoLeaks(t)
-	res := decode[result.Result](t, run(t, "run", "--networks", network.Baseline+","+strings.Join(ofTheKernel, ","), "--paths", network.CrossHost,
-		"--workloads", "tcp_rr", "--blocks", "6", "--duration", "20ms", "--design", "windows", "--load-modules", "--json"))
-	measured := map[string]int{}
-	for _, c := range res.Cells {
-		if c.Status != result.StatusOK || c.Fidelity == network.StandIn {
-			t.Errorf("%s on %s: %s, %s: %s", c.Network, c.Path, c.Fidelity, c.Status, c.Reason)
-		}
-		labtest.Equal(t, c.Network+" on "+c.Path+" is marked as emulated", c.Emulated(), res.Environment.Emulated())
-		measured[c.Network]++
-	}
-	for _, name := range ofTheKernel {
-		labtest.AtLeast(t, "cells of "+name, measured[name], 1)
-	}
-}
-
-// TestVMLabs sets up each network by itself, enters a container, lets the doctor send over
-// each path, and takes it down.
-func TestVMLabs(t *testing.T) {
-	labtest.NeedsVM(t)
+	hasEveryPart(t)
 	for _, name := range ofTheKernel {
 		t.Run(name, func(t *testing.T) {
 			labtest.NoLeaks(t)
@@ -95,6 +61,42 @@ func TestVMLabs(t *testing.T) {
 			for _, f := range decode[result.Result](t, run(t, "doctor", "--lab", name, "--json")).Findings {
 				t.Errorf("the doctor finds %s: %+v", f.Cause, f.Evidence)
 			}
+			isWeighed(t, name)
 		})
+	}
+}
+
+// isWeighed weighs the network of a lab: in windows, since an emulated CPU is too slow for
+// slots.
+func isWeighed(t *testing.T, name string) {
+	t.Helper()
+	res := decode[result.Result](t, run(t, "run", "--lab", name, "--paths", network.CrossHost,
+		"--workloads", "tcp_rr", "--blocks", "6", "--duration", "20ms", "--design", "windows", "--json"))
+	measured := 0
+	for _, c := range res.Cells {
+		if c.Status != result.StatusOK || c.Fidelity == network.StandIn {
+			t.Errorf("%s on %s: %s, %s: %s", c.Network, c.Path, c.Fidelity, c.Status, c.Reason)
+		}
+		labtest.Equal(t, c.Network+" on "+c.Path+" is marked as emulated", c.Emulated(), res.Environment.Emulated())
+		if c.Network == name {
+			measured++
+		}
+	}
+	labtest.AtLeast(t, "cells of "+name, measured, 1)
+}
+
+// hasEveryPart checks that the kernel has every network's part, and that no module is
+// loaded that adds devices to the machine's own network, unless that is allowed.
+func hasEveryPart(t *testing.T) {
+	t.Helper()
+	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--json")) {
+		if n.Name == "gre" && n.Available {
+			t.Error("listing networks loaded ip_gre")
+		}
+	}
+	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--load-modules", "--json")) {
+		if slices.Contains(ofTheKernel, n.Name) && (!n.Available || n.Fidelity == network.StandIn) {
+			t.Errorf("%s is a %s, available: %t, missing: %q", n.Name, n.Fidelity, n.Available, n.Missing)
+		}
 	}
 }
