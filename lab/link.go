@@ -28,7 +28,7 @@ const (
 	linklayerEthernet = 1 // TC_LINKLAYER_ETHERNET, linux/pkt_sched.h
 )
 
-// Link is what joins a host to the others: each host sends over one of its own. The zero
+// Link is what joins a host to the others: each host sends over its own link. The zero
 // link is as fast as the CPU.
 type Link struct {
 	BitsPerSecond float64       // 0: as fast as the CPU

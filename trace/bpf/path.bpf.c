@@ -370,8 +370,8 @@ int BPF_PROG(data_ready, struct sock *sk)
 	if (last_of(t)->point != RECEIVE)
 		return 0;
 	/* The packet that came last on this CPU may be another's. A VLAN, macvlan or ipvlan
-	 * device gets its packets where the device below received them, and passes no point
-	 * of its own: then this packet is the last in the socket. */
+	 * device gets its packets where the device below received them, and passes no other
+	 * point: then this packet is the last in the socket. */
 	if (last_of(t)->network != network && (__u64)sk->sk_receive_queue.prev != first.packet)
 		return 0;
 	note(t, READY, 0, network, bpf_ktime_get_ns());
