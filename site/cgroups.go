@@ -118,14 +118,15 @@ func releaseCgroups(file *os.File) error {
 	return errors.Join(err, file.Close(), leave(filepath.Dir(file.Name())))
 }
 
-// Sweep removes the control groups that labs left: of labs whose file no process
-// locks, and of named labs whose keepers do not answer.
+// Sweep removes what labs left that were killed: entries of the ledger that were never
+// written to their end, and the control groups of labs whose file no process locks, and of
+// named labs whose keepers do not answer.
 func Sweep() error {
-	if !makesCgroups() {
-		return nil
-	}
 	dir, err := ledger()
 	if err != nil {
+		return err
+	}
+	if err := sweepUnfinished(dir); err != nil || !makesCgroups() {
 		return err
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"+cgroupSuffix))
@@ -153,10 +154,9 @@ func Sweep() error {
 // unfinished is how old the file of a writer is that was killed.
 const unfinished = time.Minute
 
-// sweepNamed removes the groups of named labs whose keepers were killed. The
-// labs stay in the ledger, so that they can be listed and taken down; what was never
-// written to its end does not.
-func sweepNamed(dir string) error {
+// sweepUnfinished removes the entries that were never written to their end, and the ledger
+// if it had nothing else.
+func sweepUnfinished(dir string) error {
 	halves, err := filepath.Glob(filepath.Join(dir, ".*.json.*"))
 	if err != nil {
 		return err
@@ -168,6 +168,15 @@ func sweepNamed(dir string) error {
 			}
 		}
 	}
+	if len(halves) == 0 {
+		return nil
+	}
+	return leave(dir)
+}
+
+// sweepNamed removes the groups of named labs whose keepers were killed. The labs stay in
+// the ledger, so that they can be listed and taken down.
+func sweepNamed(dir string) error {
 	sockets, err := filepath.Glob(filepath.Join(dir, "*.sock"))
 	if err != nil {
 		return err
