@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -233,11 +234,7 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
 	}
-	for name, value := range map[string]float64{"delay": float64(p.Wire.Delay), "loss": p.Wire.Loss, "reorder": p.Wire.Reorder} {
-		if value > 0 {
-			values[name] = value
-		}
-	}
+	maps.Copy(values, p.Wire.Params())
 	for name, text := range cell.settings.Map() {
 		values[name] = text
 		if n, err := strconv.Atoi(text); err == nil {

@@ -49,11 +49,11 @@ func burst(bitsPerSecond float64) uint32 {
 // pass, so that it may carry a little more than a wire would.
 func LinkIsInexact(bitsPerSecond float64) bool { return burst(bitsPerSecond) > gsoBytes }
 
-// The queueing discipline of a device, and the one below it.
-var (
-	rootQdisc  = netlink.MakeHandle(1, 0)
-	innerQdisc = netlink.MakeHandle(2, 0)
-	belowRoot  = netlink.MakeHandle(1, 1)
+// The handles of a device's queueing discipline, of the one below it, and of its place.
+const (
+	rootQdisc  = 1 << 16
+	innerQdisc = 2 << 16
+	belowRoot  = rootQdisc + 1
 )
 
 // SetLink makes a device's transmit side a link. A tag is what the kernel keeps outside a
@@ -65,7 +65,7 @@ func (ns *Namespace) SetLink(device string, link Link, tag int) error {
 		return err
 	}
 	return ns.Do(func() error {
-		root, handle := uint32(netlink.HANDLE_ROOT), rootQdisc
+		root, handle := uint32(netlink.HANDLE_ROOT), uint32(rootQdisc)
 		if link.Delay > 0 || link.Loss > 0 || link.Reorder > 0 {
 			if err := setNetem(index, link); err != nil {
 				return fmt.Errorf("set delay and loss of %s in %s: %w: the kernel needs sch_netem: modprobe sch_netem, as root", device, ns.Name, err)

@@ -108,7 +108,7 @@ func axisText(axis result.Axis, params result.Params) string {
 	case number <= 0:
 		return ""
 	case axis.Unit == result.UnitShare:
-		return result.Percent(number)
+		return strings.Replace(result.Percent(number), "%", " %", 1)
 	}
 	return scaleFor(axis.Unit, number).withUnit(number)
 }

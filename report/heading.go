@@ -155,11 +155,9 @@ func (w words) linkText(plan result.Plan) string {
 	if len(rates) > 0 {
 		all = append(all, "link "+strings.Join(rates, w.say("and")))
 	}
-	values := result.Params{"delay": float64(plan.Wire.Delay), "loss": plan.Wire.Loss, "reorder": plan.Wire.Reorder}
-	for _, name := range []string{"delay", "loss", "reorder"} {
-		axis, _ := result.AxisOf(name)
-		if text := axisText(axis, values); text != "" {
-			all = append(all, name+" "+text)
+	for _, axis := range result.Axes() {
+		if text := axisText(axis, plan.Wire.Params()); text != "" {
+			all = append(all, axis.Name+" "+text)
 		}
 	}
 	if len(all) == 0 {

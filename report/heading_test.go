@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/test/labtest"
 	"tare/weigh"
 )
 
@@ -51,5 +52,14 @@ func TestProgramsOfApplicationsAreSaid(t *testing.T) {
 	}
 	if got := wordsOf(English).applications([]*weigh.Group{{Cells: []*result.Cell{{Workload: "tcp_rr"}}}}, versions); got != "" {
 		t.Errorf("without applications: %q", got)
+	}
+}
+
+func TestLinkIsDescribed(t *testing.T) {
+	for want, plan := range map[string]result.Plan{
+		"link 1.00 Gbit/s, delay 20.0 ms, loss 0.1 %, reorder 1 %": {Link: 1e9, Wire: result.Wire{Delay: 0.02, Loss: 0.001, Reorder: 0.01}},
+		"delay 5.00 ms": {Wire: result.Wire{Delay: 0.005}},
+	} {
+		labtest.Equal(t, "link", wordsOf(English).linkText(plan), want)
 	}
 }

@@ -17,6 +17,17 @@ type Wire struct {
 // IsZero reports whether the links do nothing.
 func (w Wire) IsZero() bool { return w == Wire{} }
 
+// Params are the axes of a cell that was measured over the wire.
+func (w Wire) Params() Params {
+	p := Params{}
+	for name, value := range map[string]float64{"delay": float64(w.Delay), "loss": w.Loss, "reorder": w.Reorder} {
+		if value > 0 {
+			p[name] = value
+		}
+	}
+	return p
+}
+
 // String writes the wire as ParseLinks reads it.
 func (w Wire) String() string {
 	var words []string
