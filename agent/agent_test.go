@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,17 +100,13 @@ func ask(t *testing.T, line string) answer {
 	p := newPipes(t)
 	served := make(chan error, 1)
 	go func() { served <- Serve(context.Background(), p.theirIn, p.theirOut, "1.2.3") }()
-	if _, err := p.ourIn.WriteString(line + "\n"); err != nil {
+	if _, err := p.ourIn.WriteString(framed(1, line)); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(p.ourOut)
-	for _, what := range []string{"hello", "answer"} {
-		if !lines.Scan() {
-			t.Fatalf("it sends no %s", what)
-		}
-	}
+	answers := newFrames(p.ourOut, nil)
+	var h Hello
 	var a answer
-	if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+	if err := errors.Join(answers.read(&h), answers.read(&a)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(p.ourIn.Close(), <-served, p.ourOut.Close(), p.theirIn.Close(), p.theirOut.Close()); err != nil {
@@ -195,11 +189,11 @@ func TestWrongOrders(t *testing.T) {
 // TestTallyThatJSONCannotRepresent holds that such a tally still gets an answer.
 func TestTallyThatJSONCannotRepresent(t *testing.T) {
 	var out strings.Builder
-	a := &Agent{lines: newLines(strings.NewReader(""), &out, maxLine)}
+	a := &Agent{orders: newFrames(strings.NewReader(""), &out)}
 	zero := 0.0
 	a.answer(answer{ID: 3, Tally: &workload.Tally{Work: 1 / zero}})
 	var got answer
-	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got.ID != 3 || got.Error == "" {
+	if err := newFrames(strings.NewReader(out.String()), nil).read(&got); err != nil || got.ID != 3 || got.Error == "" {
 		t.Errorf("it answers %q", out.String())
 	}
 }

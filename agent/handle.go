@@ -33,7 +33,7 @@ type Handle struct {
 	probe.Confinement // of the agent
 
 	boot       string
-	lines      *lines
+	answers    *frames
 	end        func() error
 	closeInput func() error // of the agent, once
 	mu         sync.Mutex
@@ -50,7 +50,7 @@ type Handle struct {
 // breaks and again when it is closed, and returns the same error each time.
 func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*Handle, error) {
 	h := &Handle{
-		Name: name, lines: newLines(out, in, maxLine), closeInput: sync.OnceValue(in.Close), end: end,
+		Name: name, answers: newFrames(out, in), closeInput: sync.OnceValue(in.Close), end: end,
 		jobs: map[int]*job{}, gone: make(chan struct{}),
 	}
 	hello := make(chan error, 1)
@@ -68,7 +68,7 @@ func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, en
 	}
 }
 
-// receive reads the agent's lines until they end or one is not understood.
+// receive reads the agent's messages until they end or one is not understood.
 func (h *Handle) receive(hello chan<- error) {
 	err := h.readHello()
 	hello <- err
@@ -83,12 +83,14 @@ func (h *Handle) receive(hello chan<- error) {
 
 // read receives a line of the agent.
 func (h *Handle) read(v any) error {
-	err := h.lines.read(v)
-	switch malformed := new(malformedError); {
+	err := h.answers.read(v)
+	switch malformed, broken := new(malformedError), new(brokenStreamError); {
 	case errors.Is(err, io.EOF):
 		return errors.New("it died")
 	case errors.As(err, &malformed):
 		return misunderstood(malformed.Error())
+	case errors.As(err, &broken):
+		return broken
 	case err != nil:
 		return fmt.Errorf("read from it: %w", err)
 	}
@@ -201,7 +203,7 @@ func (h *Handle) start(do string, j Job) (*job, error) {
 	}
 	h.next++
 	started := &job{h: h, id: h.next, listens: do == doServe, answers: make(chan answer, 2), ended: make(chan struct{})}
-	if err := h.lines.write(order{ID: started.id, Do: do, Job: &j}); err != nil {
+	if err := h.answers.write(order{ID: started.id, Do: do, Job: &j}); err != nil {
 		return nil, fmt.Errorf("agent at %s: send order: %w", h.Name, err)
 	}
 	h.jobs[started.id] = started
@@ -259,7 +261,7 @@ func (j *job) stop() (running bool, err error) {
 	if _, running := j.h.jobs[j.id]; !running || j.h.err != nil {
 		return false, nil
 	}
-	if err := j.h.lines.write(order{ID: j.id, Do: doStop}); err != nil {
+	if err := j.h.answers.write(order{ID: j.id, Do: doStop}); err != nil {
 		return true, fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
 	}
 	return true, nil

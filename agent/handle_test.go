@@ -12,24 +12,38 @@ import (
 	"time"
 )
 
-const hello = `{"schema":"` + Schema + `","version":"fake"}` + "\n"
+const hello = `{"schema":"` + Schema + `","version":"fake"}`
+
+// framed is what an agent sends as its messages from a number on. What is no JSON is sent as
+// it is.
+func framed(from int, messages ...string) string {
+	var b strings.Builder
+	for n, body := range messages {
+		if !strings.HasPrefix(body, "{") {
+			b.WriteString(body)
+			continue
+		}
+		fmt.Fprintf(&b, "%d %d %s %s\n", from+n, len(body), digest([]byte(body)), body)
+	}
+	return b.String()
+}
 
 // soon is how long anything may take that goes wrong, in addition to the run.
 const soon = 5 * time.Second
 
-// scripted is an agent that sends its hello, and for its n-th order the n-th of
-// the lines; then it ends, or stays silent.
-func scripted(ends bool, lines ...string) func(io.Reader, io.Writer) error {
+// scripted is an agent that sends its hello, and the messages after its first order; then
+// it ends, or stays silent.
+func scripted(ends bool, messages ...string) func(io.Reader, io.Writer) error {
 	return func(in io.Reader, out io.Writer) error {
-		if _, err := io.WriteString(out, hello); err != nil {
+		if _, err := io.WriteString(out, framed(1, hello)); err != nil {
 			return err
 		}
 		orders := bufio.NewScanner(in)
-		for _, line := range lines {
+		if len(messages) > 0 {
 			if !orders.Scan() {
 				return orders.Err()
 			}
-			if _, err := io.WriteString(out, line); err != nil {
+			if _, err := io.WriteString(out, framed(2, messages...)); err != nil {
 				return err
 			}
 		}
@@ -53,16 +67,18 @@ func wantSoon(t *testing.T, started time.Time, err error, want string) {
 func TestOpenRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ sends, want string }{
 		"dead at once":      {"", "wait for its hello: it died"},
-		"another protocol":  {`{"schema":"tare.agent/0","version":"0.1"}` + "\n", "use the same version at both ends"},
+		"another protocol":  {framed(1, `{"schema":"tare.agent/0","version":"0.1"}`), "use the same version at both ends"},
+		"an older protocol": {`{"schema":"tare.agent/1","version":"0.1"}` + "\n", "what no agent sends"},
 		"another program":   {"Welcome to BusyBox\n", "what no agent sends"},
-		"an endless line":   {strings.Repeat("x", maxLine+1), "too long"},
-		"JSON of any other": {"{}\n", `its protocol is ""`},
+		"an endless line":   {strings.Repeat("x", maxLine+1), "what no agent sends"},
+		"an endless one":    {fmt.Sprintf("1 %d %016x ", maxLine+1, 7), "what no agent sends"},
+		"JSON of any other": {framed(1, "{}"), `its protocol is ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			started := time.Now()
 			_, err := open(t, "h1", func(in io.Reader, out io.Writer) error {
 				_, err := io.WriteString(out, test.sends)
-				if errors.Is(err, io.ErrClosedPipe) || err != nil && test.want == "too long" {
+				if errors.Is(err, io.ErrClosedPipe) || err != nil && len(test.sends) > maxLine {
 					return nil // nobody reads the end of it
 				}
 				return err
@@ -134,20 +150,20 @@ func TestSilentAgents(t *testing.T) {
 
 // TestFailedServer also holds that the other end is free for the next run.
 func TestFailedServer(t *testing.T) {
-	listening := func(id int, at string) string { return fmt.Sprintf(`{"id":%d,"listening":%q}`+"\n", id, at) }
-	tally := `{"id":1,"tally":{}}` + "\n"
+	listening := func(id int, at string) string { return fmt.Sprintf(`{"id":%d,"listening":%q}`, id, at) }
+	one := listening(1, "x")
 	for name, test := range map[string]struct {
 		ends  bool
 		sends []string
 		wants string
 	}{
 		"dies at once":                {true, []string{""}, "agent at h1: it died"},
-		"dies in the run":             {true, []string{listening(1, "x")}, "agent at h1: it died"},
+		"dies in the run":             {true, []string{one}, "agent at h1: it died"},
 		"sends no JSON":               {false, []string{"segmentation fault\n"}, "what no agent sends"},
-		"answers nobody, then fails":  {false, []string{listening(99, "x") + `{"id":1,"error":"on fire"}` + "\n"}, "at h1: on fire"},
-		"answers over and over":       {false, []string{strings.Repeat(listening(1, "x"), 9)}, "too many answers to job 1"},
-		"sends no tally":              {false, []string{listening(1, "x") + `{"id":1}` + "\n"}, "without a tally"},
-		"sends a tally before it can": {false, []string{tally}, "an end before it listened"},
+		"answers nobody, then fails":  {false, []string{listening(99, "x"), `{"id":1,"error":"on fire"}`}, "at h1: on fire"},
+		"answers over and over":       {false, []string{one, one, one, one, one}, "too many answers to job 1"},
+		"sends no tally":              {false, []string{one, `{"id":1}`}, "without a tally"},
+		"sends a tally before it can": {false, []string{`{"id":1,"tally":{}}`}, "an end before it listened"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, err := open(t, "h1", scripted(test.ends, test.sends...))

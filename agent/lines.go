@@ -9,12 +9,10 @@ import (
 	"sync"
 )
 
-// maxLine bounds a line of an agent or of a server, in bytes.
+// maxLine bounds a message of an agent or a line of a server, in bytes.
 const maxLine = 16 << 20
 
-// lines exchanges JSON objects with a peer, one a line: over an agent's
-// standard input and output, or over a connection to a serving port. How
-// messages are framed is known here alone.
+// lines exchanges JSON objects with a peer over a connection to a serving port, one a line.
 type lines struct {
 	in    *bufio.Scanner
 	mu    sync.Mutex

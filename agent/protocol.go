@@ -1,7 +1,7 @@
 // Package agent is the process at an end, and the handle to it.
 //
 // An agent receives orders on its standard input and answers on its standard
-// output, one JSON object a line. First it sends a hello; then it takes orders
+// output, one JSON object a line, with its number, length and digest. First it sends a hello; then it takes orders
 // to serve or to send one run at a time, and to stop it. It opens no control
 // port and holds no credentials: a site is only a way to start it.
 package agent
@@ -12,7 +12,7 @@ import (
 )
 
 // Schema names the protocol; both sides must use the same.
-const Schema = "tare.agent/1"
+const Schema = "tare.agent/2"
 
 // Hello is the first line of an agent.
 type Hello struct {
