@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -98,11 +100,14 @@ func (p *Processes) Start(in *Namespace, c Command) (*Process, error) {
 		if err := in.enter(); err != nil {
 			return err
 		}
-		path, err := exec.LookPath(c.Argv[0])
+		dir, program := cmp.Or(c.Dir, "/"), c.Argv[0]
+		if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+			program = filepath.Join(dir, program) // this process has another folder
+		}
+		path, err := exec.LookPath(program)
 		if err != nil {
 			return err
 		}
-		dir := cmp.Or(c.Dir, "/")
 		files := make([]uintptr, len(c.Files))
 		for n, file := range c.Files {
 			files[n] = file.Fd()
