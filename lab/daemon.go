@@ -19,7 +19,7 @@ import (
 const Scratch = "/run/tare"
 
 const (
-	readyWait  = time.Minute           // how long a daemon may take
+	readyWait  = 3 * time.Minute       // how long a daemon may take: dockerd needs one on an emulated CPU
 	readyStep  = 10 * time.Millisecond // how often Ready is called
 	runWait    = 60 * time.Second      // how long a command may take
 	quotedText = 600                   // bytes of a log that an error quotes
@@ -34,7 +34,7 @@ type Daemon struct {
 	// returns nil; its last error names what was missing. It must not block for
 	// long. nil: the daemon is ready as soon as it is started.
 	Ready  func() error
-	Within time.Duration // how long it may take to be ready; 0: 30 s
+	Within time.Duration // how long it may take to be ready; 0: 3 min
 	// Restarts starts it again when it ends while the lab exists, so that to end it
 	// is what "systemctl restart" is on a machine.
 	Restarts bool
