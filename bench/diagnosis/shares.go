@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -36,16 +37,39 @@ func slowing() []string {
 type injected struct {
 	cause, wording string
 	at             spot
-	before, after  float64 // tolls, in long windows
+	before, after  toll
 	found          *result.Finding
 	problem        string
 }
 
-// share is that of the injection in the toll.
-func (i injected) share() float64 { return (i.after - i.before) / i.after }
+// toll is a toll of the network, and half of its interval.
+type toll struct{ value, half float64 }
+
+// share is that of the injection in the toll, and half of its interval: the tolls before and
+// after it are of different runs.
+func (i injected) share() (share, half float64) {
+	of := i.before.value / i.after.value
+	return 1 - of, math.Hypot(i.before.half, of*i.after.half) / i.after.value
+}
 
 // apart is how far the share of the finding is from that of the injection, in points.
-func (i injected) apart() float64 { return 100 * (i.found.Share - i.share()) }
+func (i injected) apart() float64 {
+	share, _ := i.share()
+	return 100 * (i.found.Share - share)
+}
+
+// String is the toll in percent.
+func (t toll) String() string { return fmt.Sprintf("%.1f ± %.1f", 100*t.value, 100*t.half) }
+
+// near reports whether it is near enough.
+func (i injected) near() bool { return math.Abs(i.apart()) <= apartMost }
+
+// joint reports whether the interval of the finding's share and that of the injection's have
+// values in common.
+func (i injected) joint() bool {
+	share, half := i.share()
+	return i.found.Low != nil && i.found.High != nil && *i.found.Low <= share+half && *i.found.High >= share-half
+}
 
 // weighAll weighs every wording of some causes, each on its first spot.
 func (b bench) weighAll(ctx context.Context, chosen []cause) []injected {
@@ -92,6 +116,9 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	if i.after, err = s.toll(ctx, q); err != nil {
 		return err
 	}
+	if i.after.value-i.after.half <= i.before.value+i.before.half {
+		return errors.New("the injection makes nothing slower here: there is no share to name")
+	}
 	cell, err := s.cell(ctx, q)
 	if err != nil {
 		return err
@@ -104,17 +131,20 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	return nil
 }
 
-// toll is that of the network in long windows.
-func (s *stage) toll(ctx context.Context, q question) (float64, error) {
-	cell, err := s.cell(ctx, q, "--design", "windows", "--warmup", "100ms", "--duration", "300ms")
+// tollBlocks is in how many blocks a toll is measured.
+const tollBlocks = "40"
+
+// toll is that of the network.
+func (s *stage) toll(ctx context.Context, q question) (toll, error) {
+	cell, err := s.cell(ctx, q, "--blocks", tollBlocks)
 	if err != nil {
-		return 0, err
+		return toll{}, err
 	}
 	m := weigh.Headline(&cell)
-	if m == nil || m.Toll == nil {
-		return 0, errors.New("the network has no toll")
+	if m == nil || m.Toll == nil || m.Toll.Low == nil || m.Toll.High == nil {
+		return toll{}, errors.New("the network has no toll with an interval")
 	}
-	return m.Toll.Value, nil
+	return toll{m.Toll.Value, (*m.Toll.High - *m.Toll.Low) / 2}, nil
 }
 
 // cell is the network's cell in the answer to a question.
@@ -141,13 +171,17 @@ func (s *stage) cell(ctx context.Context, q question, flags ...string) (result.C
 func sharesSection(all []injected, o options) string {
 	var b strings.Builder
 	env := probe.Environment("/")
-	near, weighed := 0, 0
+	near, joint, weighed := 0, 0, 0
 	for _, i := range all {
-		if i.found != nil {
-			weighed++
-			if a := i.apart(); a >= -apartMost && a <= apartMost {
-				near++
-			}
+		if i.found == nil {
+			continue
+		}
+		weighed++
+		switch {
+		case i.near():
+			near++
+		case i.joint():
+			joint++
 		}
 	}
 	command := "go run ./bench/diagnosis -shares"
@@ -155,22 +189,23 @@ func sharesSection(all []injected, o options) string {
 		command += " -causes " + o.causes
 	}
 	fmt.Fprintf(&b, "%s\nWritten by `%s` on %s: Linux %s, %s, %d CPUs.\n\n", sharesTitle, command, time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs)
-	b.WriteString(`How much of a toll an injection causes is known by the toll before it, both in windows of 300 ms. Next to it is the
+	b.WriteString(`How much of a toll an injection causes is known by the toll before it, each of a run of 40 blocks. Next to it is the
 share that a user gets from tare run, which knows nothing of the lab before.
 
 `)
-	fmt.Fprintf(&b, "%s within %d points.\n\n| cause | injection | network | toll before, %% | after, %% | injected share, %% | share named, %% | apart, points |\n|---|---|---|---:|---:|---:|---:|---:|\n", share(near, weighed), apartMost)
+	fmt.Fprintf(&b, "%s within %d points; of the others, the intervals of %d overlap.\n\n| cause | injection | network | toll before, %% | after, %% | injected share, %% | share named, %% | apart, points |\n|---|---|---|---:|---:|---:|---:|---:|\n", share(near, weighed), apartMost, joint)
 	for _, i := range all {
 		if i.found == nil {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %.1f | %.1f | | %s | |\n", i.cause, i.wording, i.at.network, 100*i.before, 100*i.after, i.problem)
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | | %s | |\n", i.cause, i.wording, i.at.network, i.before, i.after, i.problem)
 			continue
 		}
 		interval := ""
 		if i.found.Low != nil && i.found.High != nil {
 			interval = fmt.Sprintf(` \[%.1f, %.1f\]`, 100**i.found.Low, 100**i.found.High)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %.1f | %.1f | %.1f | %.1f%s | %+.1f |\n",
-			i.cause, i.wording, i.at.network, 100*i.before, 100*i.after, 100*i.share(), 100*i.found.Share, interval, i.apart())
+		injected, half := i.share()
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %.1f%s | %+.1f |\n",
+			i.cause, i.wording, i.at.network, i.before, i.after, toll{injected, half}, 100*i.found.Share, interval, i.apart())
 	}
 	return b.String()
 }
