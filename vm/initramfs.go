@@ -2,10 +2,13 @@ package vm
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,4 +65,16 @@ func initramfs(program string, g guest, modules []string) ([]byte, error) {
 	a.add(guestFile, unix.S_IFREG|0o644, 0, spec)
 	a.end()
 	return a.Bytes(), nil
+}
+
+// checkStatic refuses a program that needs an interpreter: a guest begins without libraries.
+func checkStatic(program string) error {
+	file, err := elf.Open(program)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(file.Progs, func(part *elf.Prog) bool { return part.Type == elf.PT_INTERP }) {
+		err = errors.New("it needs libraries: build it with CGO_ENABLED=0, as make build does")
+	}
+	return errors.Join(err, file.Close())
 }

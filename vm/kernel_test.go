@@ -125,3 +125,10 @@ func TestInitramfsIsACpioArchive(t *testing.T) {
 		t.Error("it has no end")
 	}
 }
+
+// TestProgramWithLibrariesIsRefused: the first program of a guest has none.
+func TestProgramWithLibrariesIsRefused(t *testing.T) {
+	if err := checkStatic("/bin/sh"); err == nil || !strings.Contains(err.Error(), "CGO_ENABLED=0") {
+		t.Errorf("a shell: %v", err)
+	}
+}

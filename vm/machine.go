@@ -43,17 +43,26 @@ type Machine struct {
 	Command   []string
 	Env       []string // besides PATH, HOME and TERM
 	Dir       string   // where the command runs; "": /
+	Pinned    bool     // each CPU of the guest stays on the CPU of this machine that has its number
 }
 
 // bootModules are what a guest needs to reach its root and its ports.
 var bootModules = []string{"virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay"}
 
-// Run boots the machine, runs its command without input, and returns the command's exit
-// status. out gets its output and its error output. The guest ends with ctx, and with this
-// process.
-func (m Machine) Run(ctx context.Context, out io.Writer) (status int, err error) {
+// Installed reports whether QEMU is here: an error that says what to install.
+func Installed() error {
 	if _, err := exec.LookPath(Program); err != nil {
-		return 0, fmt.Errorf("boot kernel %s: %w; install it (Debian: apt-get install --no-install-recommends qemu-system-x86)", m.Kernel.Release, err)
+		return fmt.Errorf("find QEMU: %w; install it (Debian: apt-get install --no-install-recommends qemu-system-x86)", err)
+	}
+	return nil
+}
+
+// Run boots the machine, runs its command, and returns the command's exit status. in is the
+// command's input, whose end does not reach it; nil: it has none. out gets its output and its
+// error output. The guest ends with ctx, and with this process.
+func (m Machine) Run(ctx context.Context, in io.Reader, out io.Writer) (status int, err error) {
+	if err := Installed(); err != nil {
+		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, err)
 	}
 	folder, err := os.MkdirTemp("", "tare-vm-")
 	if err != nil {
@@ -64,6 +73,9 @@ func (m Machine) Run(ctx context.Context, out io.Writer) (status int, err error)
 	if err != nil {
 		return 0, err
 	}
+	if err := checkStatic(m.Init); err != nil {
+		return 0, fmt.Errorf("boot kernel %s: run %s first: %w", m.Kernel.Release, m.Init, err)
+	}
 	text, err := initramfs(m.Init, guest{m.Kernel.Release, m.Kernel.Modules, m.Command, m.Env, m.Dir}, modules)
 	if err != nil {
 		return 0, err
@@ -71,14 +83,14 @@ func (m Machine) Run(ctx context.Context, out io.Writer) (status int, err error)
 	if err := os.WriteFile(filepath.Join(folder, "initramfs"), text, 0o600); err != nil {
 		return 0, fmt.Errorf("write the initramfs: %w", err)
 	}
-	if err := m.boot(ctx, folder, out); err != nil {
+	if err := m.boot(ctx, folder, in, out); err != nil {
 		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, errors.Join(ctx.Err(), err))
 	}
 	return m.ended(folder)
 }
 
 // boot runs QEMU to its end.
-func (m Machine) boot(ctx context.Context, folder string, out io.Writer) error {
+func (m Machine) boot(ctx context.Context, folder string, in io.Reader, out io.Writer) error {
 	runtime.LockOSThread() // a process ends with the thread that started it (PR_SET_PDEATHSIG)
 	defer runtime.UnlockOSThread()
 	var complaint strings.Builder
@@ -87,13 +99,25 @@ func (m Machine) boot(ctx context.Context, folder string, out io.Writer) error {
 	qemu.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	qemu.WaitDelay = time.Second
 	// An input that never ends: at its end QEMU would close the output's port too.
-	if _, err := qemu.StdinPipe(); err != nil {
+	typed, err := qemu.StdinPipe()
+	if err == nil {
+		err = qemu.Start()
+	}
+	if err != nil {
 		return fmt.Errorf("run %s: %w", Program, err)
 	}
-	if err := qemu.Run(); err != nil {
+	if in != nil {
+		go io.Copy(typed, in) //nolint:errcheck // it ends with QEMU, whose own error says why
+	}
+	running, ended := context.WithCancel(ctx)
+	pinned := make(chan error, 1)
+	go func() { pinned <- m.pin(running, qemu.Process.Pid) }()
+	err = qemu.Wait()
+	ended()
+	if err != nil {
 		return fmt.Errorf("run %s: %w: %s", Program, err, strings.TrimSpace(complaint.String()))
 	}
-	return nil
+	return <-pinned
 }
 
 func (m Machine) arguments(folder string) []string {
@@ -105,7 +129,7 @@ func (m Machine) arguments(folder string) []string {
 		cpu, boot = "host", ""
 	}
 	return []string{
-		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", string(m.By), "-cpu", cpu,
+		"-name", "tare,debug-threads=on", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", string(m.By), "-cpu", cpu,
 		"-smp", strconv.Itoa(m.CPUs), "-m", strconv.Itoa(m.MemoryMiB),
 		"-kernel", m.Kernel.Image, "-initrd", filepath.Join(folder, "initramfs"),
 		"-append", "console=ttyS0 quiet panic=-1 rdinit=/init" + boot + " -- " + InitVerb,
@@ -158,7 +182,7 @@ func (m Machine) Choose(ctx context.Context) Accelerator {
 	ctx, cancel := context.WithTimeout(ctx, trial)
 	defer cancel()
 	m.By, m.Command = KVM, []string{"true"}
-	if status, err := m.Run(ctx, io.Discard); err != nil || status != 0 {
+	if status, err := m.Run(ctx, nil, io.Discard); err != nil || status != 0 {
 		return TCG
 	}
 	return KVM

@@ -4,6 +4,9 @@
 // test/verdict.
 //
 //	go run ./test/vm [-run REGEXP] [-packages LIST] KERNEL...
+//	go run ./test/vm -exec COMMAND KERNEL...
+//
+// With -exec a shell there runs a command, and its output is printed.
 package main
 
 import (
@@ -42,6 +45,7 @@ type suite struct {
 	root     string // of the repository
 	packages []string
 	pattern  string
+	command  string // instead of the tests
 	cpus     int
 	memory   int
 }
@@ -50,6 +54,7 @@ func run(ctx context.Context) error {
 	var s suite
 	packages := flag.String("packages", "./test/vm/guest,./test/chaos", "the packages whose tests run, separated by commas")
 	flag.StringVar(&s.pattern, "run", "^TestVM", "the tests")
+	flag.StringVar(&s.command, "exec", "", "a shell command to run instead of the tests, in this folder")
 	flag.IntVar(&s.cpus, "cpus", 2, "CPUs of a machine")
 	flag.IntVar(&s.memory, "memory", 4096, "memory of a machine in MiB")
 	flag.Parse()
@@ -71,6 +76,9 @@ func run(ctx context.Context) error {
 // onKernels compiles the tests in a folder and runs them on each kernel.
 func (s suite) onKernels(ctx context.Context, images []string, folder string) error {
 	for n, pkg := range s.packages {
+		if s.command != "" {
+			break
+		}
 		build := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-ldflags=-s -w", "-o", program(folder, n), pkg)
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
@@ -107,8 +115,16 @@ func (s suite) onKernels(ctx context.Context, images []string, folder string) er
 
 func program(folder string, n int) string { return filepath.Join(folder, fmt.Sprintf("%d.test", n)) }
 
-// onKernel runs all packages' tests on a kernel.
+// onKernel runs all packages' tests, or the command, on a kernel.
 func (s suite) onKernel(ctx context.Context, machine vm.Machine, folder string) error {
+	if s.command != "" {
+		machine.Command, machine.Dir = []string{"sh", "-c", s.command}, s.root
+		status, err := machine.Run(ctx, nil, os.Stdout)
+		if err == nil && status != 0 {
+			err = fmt.Errorf("run it on kernel %s: it ended with status %d", machine.Kernel.Release, status)
+		}
+		return err
+	}
 	for n, pkg := range s.packages {
 		machine.Command = []string{program(folder, n), "-test.v=test2json", "-test.timeout=15m", "-test.run", s.pattern}
 		machine.Dir = filepath.Join(s.root, pkg)
@@ -132,7 +148,7 @@ func events(ctx context.Context, machine vm.Machine, name string) error {
 		return err
 	}
 	// What a failed test says, its events say; what ended without them is said here.
-	_, ran := machine.Run(ctx, writer)
+	_, ran := machine.Run(ctx, nil, writer)
 	return errors.Join(ran, writer.Close(), convert.Wait())
 }
 
