@@ -74,3 +74,15 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 func sameNames(networks []result.NetworkPlan, names []string) bool {
 	return slices.EqualFunc(networks, names, func(n result.NetworkPlan, name string) bool { return n.Name == name })
 }
+
+// unhurriedWindow is the least window on a CPU that is emulated.
+const unhurriedWindow = 0.1 // s
+
+// unhurried is a plan for a CPU that is emulated: it is too slow for slots.
+func unhurried(p result.Plan) result.Plan {
+	if p.Design == result.DesignSlots {
+		p.Design, p.Looks = result.DesignWindows, false
+		p.Duration, p.Warmup = max(p.Duration, unhurriedWindow), max(p.Warmup, quickWarmup)
+	}
+	return p
+}

@@ -38,6 +38,9 @@ type Options struct {
 	Save func(*result.Result) error
 	// Progress is called between windows, never inside one.
 	Progress func(Progress)
+	// Turn is called before each block with how many are done, and after the last: it waits
+	// until the block may begin, and reports whether it shall. nil: at once.
+	Turn func(ctx context.Context, done int) (more bool, err error)
 
 	only  []group // nil: all groups of the plan
 	whole int     // end once so many blocks give every cell a toll; 0: after the plan's blocks
@@ -142,6 +145,9 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	for _, b := range o.Topology.Clusters {
 		maps.Copy(env.Parts, b.Parts)
 	}
+	if env.Emulated() {
+		plan = unhurried(plan)
+	}
 	r := &runner{
 		Options: o, plan: plan, groups: o.only, stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
@@ -244,7 +250,10 @@ func (r *runner) blocks(ctx context.Context) error {
 	}
 	r.readStates(ctx)
 	r.looks = looking{began: time.Now(), decided: map[*result.Cell]bool{}}
-	for block := 0; r.anyDue(block); block++ {
+	for block := 0; ; block++ {
+		if more, err := r.turn(ctx, block); err != nil || !more {
+			return err
+		}
 		start := time.Now()
 		if err := r.block(ctx, block); err != nil {
 			return err
@@ -271,6 +280,15 @@ func (r *runner) blocks(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// turn reports whether there is another block, once it may begin.
+func (r *runner) turn(ctx context.Context, block int) (more bool, err error) {
+	more = true
+	if r.Turn != nil {
+		more, err = r.Turn(ctx, block)
+	}
+	return more && err == nil && r.anyDue(block), err
 }
 
 // block visits every cell once, in a random order: the groups are shuffled, and the

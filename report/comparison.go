@@ -132,6 +132,7 @@ func (t *comparisonTable) columns(w words, judged string) grid {
 	metrics := column{unit: w.say("metric")}
 	old, recent := column{unit: w.say("old"), right: true}, column{unit: w.say("new"), right: true}
 	change, ends := column{unit: w.say("change_percent"), right: true}, column{joined: true}
+	again := column{unit: w.say("again_percent")}
 	tolls := column{unit: w.say("tolls_then_now")}
 	verdicts := column{unit: w.say("verdict")}
 	before := ""
@@ -153,16 +154,18 @@ func (t *comparisonTable) columns(w words, judged string) grid {
 			verdict = cell{text: clip(w.state(c.Verdict), 12), style: styleOf(c.Verdict)}
 		}
 		change.cells, ends.cells = append(change.cells, number), append(ends.cells, interval)
+		again.cells = append(again.cells, cell{text: againText(r.metric)})
 		tolls.cells = append(tolls.cells, cell{text: tollsText(r)})
 		verdicts.cells = append(verdicts.cells, verdict)
 	}
-	rest := slices.DeleteFunc(grid{metrics, old, recent, change, ends, tolls, verdicts}, column.empty)
+	rest := slices.DeleteFunc(grid{metrics, old, recent, change, ends, again, tolls, verdicts}, column.empty)
 	return append(grid{names}, rest...)
 }
 
-// tollsText is the old toll and the new one; the host itself has none.
+// tollsText is the old toll and the new one; the host itself has none, and those of kernels
+// are in the tables below.
 func tollsText(r comparedRow) string {
-	if r.network == network.Baseline || r.metric.OldToll == nil || r.metric.NewToll == nil {
+	if r.network == network.Baseline || r.metric.Again != nil || r.metric.OldToll == nil || r.metric.NewToll == nil {
 		return ""
 	}
 	show := func(toll *result.Toll) string {
@@ -170,6 +173,15 @@ func tollsText(r comparedRow) string {
 		return text
 	}
 	return show(r.metric.OldToll) + " -> " + show(r.metric.NewToll)
+}
+
+// againText is the interval of what two machines with one kernel differ by.
+func againText(m result.ComparedMetric) string {
+	if m.Again == nil {
+		return ""
+	}
+	_, ends := scaleFor("ratio").difference(m.Again.Value, m.Again.Low, m.Again.High)
+	return ends
 }
 
 // single lists the cells that only one result has.

@@ -176,3 +176,23 @@ func (p *page) headLine(texts []string, starts []int) {
 		p.line(line)
 	}
 }
+
+// markdown writes the grid as a table of Markdown.
+func (g grid) markdown(b *strings.Builder) {
+	line := func(text func(c column) string) {
+		for _, c := range g {
+			b.WriteString("| " + text(c) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	line(func(c column) string { return markdownText(strings.TrimSpace(c.head + " " + c.unit)) })
+	line(func(c column) string {
+		if c.right {
+			return "---:"
+		}
+		return "---"
+	})
+	for row := range g[0].cells {
+		line(func(c column) string { return markdownText(c.cells[row].text) })
+	}
+}

@@ -22,6 +22,7 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 		if res.Finished == "" {
 			fmt.Fprintf(&b, "\n%s\n", words.say("interrupted_markdown"))
 		}
+		markdownKernels(&b, words, res)
 		if a, ok := answerOf(res, groups); ok {
 			markdownAnswer(&b, words, a)
 		}

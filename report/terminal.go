@@ -8,6 +8,7 @@
 //   - containers.go: what differs where containers are made
 //   - ladder.go: what each network adds to its parent
 //   - comparison.go, ranking.go: a result compared with an older one, networks in order
+//   - kernels.go: one kernel compared with another
 //   - case.go: published figures and claims compared with what was measured
 //   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - imported.go: the table of what other tools measured
@@ -52,7 +53,10 @@ func Answer(w io.Writer, res *result.Result, opts Options) (tables bool, err err
 		return true, Terminal(w, res, opts)
 	}
 	p.brief(res, groups)
-	p.answer(a)
+	if res.Kernels == nil {
+		p.answer(a)
+	}
+	p.kernels(res)
 	p.rankings(res)
 	p.reminders(res)
 	return false, p.to(w, "answer")
@@ -66,6 +70,7 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	p := newPage(opts)
 	groups := groupsOf(res)
 	p.top(res, groups)
+	p.kernels(res)
 	if a, ok := answerOf(res, groups); ok {
 		p.answer(a)
 	}

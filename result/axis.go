@@ -35,6 +35,7 @@ const (
 // Axes lists every axis in the order in which people read them.
 func Axes() []Axis {
 	return []Axis{
+		{Name: "kernel", Of: OfLab, Titled: true},
 		{Name: "nic", Of: OfLab, Titled: true},
 		{Name: "mtu", Unit: "bytes", Of: OfLab, Loose: true, Titled: true},
 		{Name: "pin", Of: OfLab},

@@ -58,6 +58,9 @@ type ComparedMetric struct {
 	// baseline; absent where there is none.
 	Change     *Change `json:"change,omitempty"`
 	TollChange *Change `json:"toll_change,omitempty"`
+	// Again is the change on a second machine with the older kernel: what two machines differ
+	// by that are alike. Of kernels alone.
+	Again *Change `json:"again,omitempty"`
 }
 
 // Judged is the change that gets the verdict; nil: there is none, as of a

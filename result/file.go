@@ -182,6 +182,11 @@ func (res *Result) fillArrays() {
 	for i := range res.Contrasts {
 		res.Contrasts[i].fillArrays()
 	}
+	if res.Kernels != nil {
+		for i := range res.Kernels.Twin {
+			res.Kernels.Twin[i].fillArrays()
+		}
+	}
 	res.SetGroups()
 	for i := range res.Findings {
 		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)

@@ -18,6 +18,11 @@ func (res *Result) keepFinite() {
 	for i := range res.Contrasts {
 		res.Contrasts[i].keepFinite()
 	}
+	if res.Kernels != nil {
+		for i := range res.Kernels.Twin {
+			res.Kernels.Twin[i].keepFinite()
+		}
+	}
 }
 
 func (c *Cell) keepFinite() {

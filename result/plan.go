@@ -21,6 +21,8 @@ type Plan struct {
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
 	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
+	Kernels []string `json:"kernels,omitempty" yaml:"kernels,omitempty"` // files, or "host": each in a virtual machine, which take turns; the others are weighed against the first
+
 	Design    string  `json:"design,omitempty" yaml:"design,omitempty"` // DesignSlots or DesignWindows; empty, as in older results: DesignWindows
 	Blocks    int     `json:"blocks" yaml:"blocks"`
 	Looks     bool    `json:"looks,omitempty" yaml:"looks,omitempty"` // Blocks is the mean: a cell that is decided leaves its time to the others

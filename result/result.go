@@ -29,6 +29,7 @@ type Result struct {
 	Contrasts   []Cell      `json:"contrasts,omitempty"` // what was measured besides, to divide the tolls of cells; without samples
 	Rankings    []Ranking   `json:"rankings,omitempty"`  // where the plan asks something of the networks
 	Case        *Case       `json:"case,omitempty"`      // where it repeats a published measurement
+	Kernels     *Kernels    `json:"kernels,omitempty"`   // where the plan has several
 	States      []State     `json:"states"`              // the machine and each place before the first window
 	Unread      []Unread    `json:"unread"`              // sources that could not be read, each once
 	Warnings    []string    `json:"warnings"`

@@ -59,7 +59,7 @@ func (s Spec) fits(root string, mostDescriptors int) error {
 		{"threads", threads + threadsOf*running, limitIn(root, "proc/sys/kernel/pid_max"), "sysctl kernel.pid_max=%d"},
 		{"threads in its control group", threads + threadsOf*running, groupRoom(root, "pids", "pids.current", "pids.max"), "let the group of this shell have %d more (pids.max; with systemd TasksMax)"},
 		{"entries in the table of neighbours", neighboursOf * len(s.Clusters), neighbours(root), "sysctl net.ipv4.neigh.default.gc_thresh3=%d"},
-		{"MiB of memory", namespaces * memoryOf >> 20, available(root), "use fewer --hosts or --containers than for %d MiB"},
+		{"MiB of memory", namespaces * memoryOf >> 20, probe.AvailableMiB(root), "use fewer --hosts or --containers than for %d MiB"},
 		{"MiB of memory in its control group", namespaces * memoryOf >> 20, groupRoom(root, "memory", "", "memory.max", "memory.limit_in_bytes") >> 20, "let the group of this shell have %d MiB more"},
 	} {
 		if l.Limit >= 0 && l.Need > l.Limit {
@@ -96,23 +96,6 @@ func groupRoom(root, controller, used string, limits ...string) int {
 // not known. Those that are there are not subtracted: the kernel drops old ones for room.
 func neighbours(root string) int {
 	return limitIn(root, "proc/sys/net/ipv4/neigh/default/gc_thresh3")
-}
-
-// available is how much memory programs can still take, in MiB (MemAvailable,
-// proc_meminfo(5)); -1: it is not known.
-func available(root string) int {
-	text, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
-	if err != nil {
-		return -1
-	}
-	for line := range strings.Lines(string(text)) {
-		if words := strings.Fields(line); len(words) > 1 && words[0] == "MemAvailable:" {
-			if kib, err := strconv.Atoi(words[1]); err == nil {
-				return kib >> 10
-			}
-		}
-	}
-	return -1
 }
 
 // mostFiles is how many files a process may have open: Go raises its limit to the most.

@@ -33,7 +33,7 @@ func Compare(old, recent *result.Result, gates Gates) result.Comparison {
 	if len(c.Differ) > 0 {
 		c.Judged = result.JudgedByToll
 	}
-	p := pairing{sideOf(old), sideOf(recent), c.Paired}
+	p := pairing{old: sideOf(old), recent: sideOf(recent), paired: c.Paired}
 	h := held{old: old, recent: recent, matched: matches(old, recent), c: &c, compared: map[*result.Cell]int{}}
 	for n := range recent.Cells {
 		cell := &recent.Cells[n]
@@ -129,6 +129,34 @@ func (s compareSide) margins(cell *result.Cell, q result.Quantity) stats.Margins
 type pairing struct {
 	old, recent compareSide
 	paired      bool
+	twins       map[*result.Cell]*result.Cell // of kernels that took turns: the older cells on a second machine
+}
+
+// blocks are the blocks of a cell. Machines that take turns have no cycle of slots in
+// common.
+func (p pairing) blocks(cell *result.Cell, q result.Quantity) Blocks {
+	all := BlocksOf(cell, q.Name)
+	if p.twins != nil {
+		for n := range all {
+			all[n].a, all[n].b = nil, nil
+		}
+	}
+	return all
+}
+
+// margins are what a change is held against: what the baselines of each result differ by
+// or, of kernels, two machines of one kernel.
+func (p pairing) margins(before, cell *result.Cell, q result.Quantity) []stats.Margins {
+	if p.twins == nil {
+		return []stats.Margins{p.old.margins(before, q), p.recent.margins(cell, q)}
+	}
+	m := stats.Margins{Declared: p.old.margin, AA: stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}}
+	if twin := p.twins[before]; twin != nil {
+		if aa, whole := stats.Toll(stats.LogRatios(Pairs(p.blocks(twin, q), p.blocks(before, q))), Direction(q)); whole {
+			m.AA = aa
+		}
+	}
+	return []stats.Margins{m}
 }
 
 func (p pairing) compare(before, cell *result.Cell) result.ComparedCell {
@@ -148,8 +176,8 @@ func (p pairing) compare(before, cell *result.Cell) result.ComparedCell {
 			continue
 		}
 		q := quantityOf(m)
-		margins := []stats.Margins{p.old.margins(before, q), p.recent.margins(cell, q)}
-		own, ownBefore := BlocksOf(cell, q.Name), BlocksOf(before, q.Name)
+		margins := p.margins(before, cell, q)
+		own, ownBefore := p.blocks(cell, q), p.blocks(before, q)
 		compared := result.ComparedMetric{
 			Name: m.Name, Unit: m.Unit, Better: m.Better, Old: was.Value, New: m.Value, OldToll: was.Toll, NewToll: m.Toll,
 			Change: Against(own, ownBefore, p.paired, q, margins...).Change(),
@@ -157,6 +185,9 @@ func (p pairing) compare(before, cell *result.Cell) result.ComparedCell {
 		if base != nil && base != cell && baseBefore != nil {
 			over, overBefore := own.Over(BlocksOf(base, q.Name)), ownBefore.Over(BlocksOf(baseBefore, q.Name))
 			compared.TollChange = Against(over, overBefore, p.paired, q, margins...).Change()
+		}
+		if twin := p.twins[before]; twin != nil {
+			compared.Again = Against(p.blocks(twin, q), ownBefore, true, q, centred(margins[0])).Change()
 		}
 		c.Metrics = append(c.Metrics, compared)
 	}

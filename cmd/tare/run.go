@@ -36,13 +36,17 @@ paths or workloads get longer windows.
 
 With --case it repeats a published measurement (tare list cases): it runs the
 experiments one after the other, compares their figures with the published ones,
-and gives a verdict on each claim.`,
+and gives a verdict on each claim.
+
+With --kernel it boots each kernel in a virtual machine, measures the plan in all of
+them in turns, and weighs the other kernels against the first.`,
 		Example: `  tare run
   tare run --networks host,vxlan --paths cross-host --workloads tcp_stream
   tare run --networks host,vxlan --workloads tcp_stream --link 1gbit
   tare run --dry-run > plan.yaml; tare run plan.yaml
   tare run --check
-  tare run --case containerd-linux-bridge --out case.json`,
+  tare run --case containerd-linux-bridge --out case.json
+  tare run --kernel /boot/vmlinuz-6.1.0-50-amd64,host --networks vxlan`,
 		Args: atMostOne("run one plan or result"),
 		RunE: func(c *cobra.Command, args []string) error {
 			asked, err := f.caseOf(args)
@@ -61,6 +65,9 @@ and gives a verdict on each claim.`,
 			}
 			if plan, err = f.equip(plan); err != nil {
 				return err
+			}
+			if len(plan.Kernels) > 0 {
+				return runKernels(c.Context(), s, f, plan)
 			}
 			if err := f.modules.load(c.Context(), result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })); err != nil {
 				return err
@@ -178,7 +185,7 @@ func replaceable(path string) bool {
 
 // measure runs the plan in a new lab, or in the one that --lab names.
 func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save func(*result.Result) error) (res *result.Result, err error) {
-	progress := newProgress(s.err)
+	progress := newProgress(f.progressTo(s))
 	defer progress.end()
 	l, plan, err := f.lab(ctx, plan, progress)
 	if err != nil {
@@ -187,13 +194,13 @@ func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save 
 	defer func() { err = errors.Join(err, l.Close()) }()
 	start := time.Now()
 	res, err = experiment.Run(ctx, plan, experiment.Options{
-		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show,
+		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show, Turn: f.turn(s),
 	})
 	if res == nil || err != nil {
 		return res, err
 	}
 	took := time.Since(start)
-	if err = explain(ctx, l, res, f.labName); err == nil {
+	if err = explain(ctx, l, res, f.labName); err == nil && !f.turns {
 		err = f.contrast(ctx, l, res, took, progress)
 	}
 	if f.fixAndVerify && err == nil {

@@ -33,11 +33,11 @@ type runFlags struct {
 	network                    networkFlags
 	seed                       uint64
 	labName, out, need, page   string
-	caseID                     string
+	caseID, kernel             string
 	listed                     []string    // networks named in the plan's file
 	open                       result.Plan // with the flags applied, before it is completed
 	json, dryRun, check        bool
-	tables                     bool
+	tables, turns              bool
 	fixAndVerify               bool
 	modules                    modules
 	lang                       language
@@ -47,6 +47,9 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.networks, "networks", "", "networks to weigh, a comma list or all")
 	flags.StringVar(&f.need, "need", "", "demands on a network, a comma list; the networks that meet them are ranked: "+strings.Join(experiment.Demands(), ", "))
 	flags.StringVar(&f.caseID, "case", "", "repeat a published measurement: "+strings.Join(cases.IDs(), ", "))
+	flags.StringVar(&f.kernel, "kernel", "", "kernels to weigh against the first, a comma list of files as /boot/vmlinuz-*, or host for the running one: each in a virtual machine")
+	flags.BoolVar(&f.turns, "turns", false, "take turns by standard input; given by tare itself")
+	flags.Lookup("turns").Hidden = true
 	flags.StringVar(&f.paths, "paths", "", "paths to measure, a comma list or all: "+strings.Join(network.Paths(), ", "))
 	flags.StringVar(&f.workloads, "workloads", "", "workloads to run, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
@@ -117,6 +120,9 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	}
 	if len(args) == 0 && !flags.Changed("nic") && !experiment.Segments(plan) {
 		plan.EncapNIC = nil
+	}
+	if err := f.checkKernels(flags, plan, args); err != nil {
+		return plan, err
 	}
 	f.open = plan
 	plan = experiment.Complete(plan)
@@ -218,6 +224,9 @@ func (f *runFlags) applyWorkloads(flags *pflag.FlagSet, workloads []result.Workl
 // named reports whether the user named this network on the command line or in the
 // plan's file.
 func (f *runFlags) named(name string) bool {
+	if f.turns {
+		return false // it is one of several machines: another may have it
+	}
 	if f.networks != "" {
 		return slices.Contains(list(f.networks, nil), name)
 	}

@@ -37,6 +37,7 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	parse("mtu", func() error { plan.MTU = f.mtu; return positive(f.mtu) })
 	parse("blocks", func() error { plan.Blocks = f.blocks; return positive(f.blocks) })
 	parse("design", func() error { plan.Design = f.design; return nil })
+	parse("kernel", func() error { plan.Kernels = list(f.kernel, nil); return nil })
 	parse("pin", func() error { plan.Pin = f.pin; return nil })
 	parse("rps", func() error { plan.RPS = f.rps; return nil })
 	parse("cc", func() error { plan.CC = f.cc; return nil })

@@ -11,6 +11,7 @@ import { gradually } from "./gradually.js";
 import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
+import { kernels } from "./kernels.js";
 import { layers } from "./layers.js";
 import { links } from "./links.js";
 import { load } from "./load.js";
@@ -61,6 +62,7 @@ function page() {
       machine(t, view),
       recommended(t, view),
       published(t, view),
+      kernels(t, view),
       answer(t, view, n),
       el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
     ].filter(Boolean)),

@@ -1,0 +1,18 @@
+package result
+
+// Kernels is a plan on several kernels, each in a virtual machine. The cells of each are the
+// result's, with the kernel's release as an axis.
+type Kernels struct {
+	Machines []KernelMachine `json:"machines"` // in the order of the plan, and then the twin of the first
+	Twin     []Cell          `json:"twin"`     // the cells of a second machine with the first kernel
+	Compared []Comparison    `json:"compared"` // each other kernel with the first
+}
+
+// KernelMachine is a virtual machine.
+type KernelMachine struct {
+	Image       string      `json:"image"`            // of the kernel, as the plan has it
+	Release     string      `json:"release"`          // as uname -r prints it
+	Accelerator string      `json:"accelerator"`      // "kvm", or "tcg": emulated
+	Environment Environment `json:"environment"`      // as the run in it found it
+	Reason      string      `json:"reason,omitempty"` // why it has not measured all
+}
