@@ -121,30 +121,40 @@ func TestAStandInDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestAnEmulatedCPUDecidesNothing about speed.
-func TestAnEmulatedCPUDecidesNothing(t *testing.T) {
+// TestAnEmulatedCPUDecidesNoAmount: it decides an order, and that only where it is clear.
+func TestAnEmulatedCPUDecidesNoAmount(t *testing.T) {
 	c := find(t, "openshift-calico-bgp-ovs")
 	refereed, err := c.Published()
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := measuredBy(c, tolls{"ovs-multitable": 0.5}, network.SamePath)
-	for _, res := range results {
-		for n := range res.Cells {
-			for m := range res.Cells[n].Metrics {
-				res.Cells[n].Metrics[m].Warnings = []string{result.Emulated + ": no time is a machine's"}
+	for _, one := range []struct {
+		toll  float64
+		claim string
+		want  string
+	}{
+		{0.2, "for large messages", result.ClaimUntestable},
+		{0.5, "for large messages", result.ClaimReproduced},
+		{0.5, "OVS loses nearly half", result.ClaimUntestable},
+	} {
+		results := measuredBy(c, tolls{"ovs-multitable": one.toll}, network.SamePath)
+		for _, res := range results {
+			for n := range res.Cells {
+				for m := range res.Cells[n].Metrics {
+					res.Cells[n].Metrics[m].Warnings = []string{result.Emulated + ": no time is a machine's"}
+				}
 			}
 		}
+		whole, err := c.Judge(results, refereed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := verdictOn(t, whole, one.claim)
+		if got.Verdict != one.want || !strings.Contains(got.Because, "emulated") {
+			t.Errorf("a toll of %v, %s: %s because %s", one.toll, one.claim, got.Verdict, got.Because)
+		}
+		labtest.Equal(t, "recommended", whole.Case.Ours, "")
 	}
-	whole, err := c.Judge(results, refereed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := verdictOn(t, whole, "for large messages")
-	if got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "emulated") {
-		t.Errorf("%s because %s", got.Verdict, got.Because)
-	}
-	labtest.Equal(t, "recommended", whole.Case.Ours, "")
 }
 
 // TestAnotherMachineIsSaid: a claim about one CPU can't be tested on another.
@@ -155,6 +165,26 @@ func TestAnotherMachineIsSaid(t *testing.T) {
 		if got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "this machine has") {
 			t.Errorf("%s because %s", got.Verdict, got.Because)
 		}
+	}
+}
+
+// TestSwingsAreMeasured where a claim is about them: on its own CPU it has a verdict.
+func TestSwingsAreMeasured(t *testing.T) {
+	c := find(t, "docker-bridge-ovs-overlay")
+	refereed, err := c.Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := measuredBy(c, nil, network.Product)
+	for _, res := range results {
+		res.Environment.CPUModel = "Intel Xeon"
+	}
+	whole, err := c.Judge(results, refereed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := verdictOn(t, whole, "on Intel"); got.Verdict == result.ClaimUntestable {
+		t.Errorf("%s because %s", got.Verdict, got.Because)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -50,21 +51,53 @@ func reproducedIf(holds bool, because string) answer {
 // on a real CPU. A stand-in or an emulated CPU decides nothing: the answer only has its
 // numbers.
 func (e evidence) onRealPaths(spots []spot, decide func() answer) answer {
+	return e.onRealParts(spots, decide, func() answer {
+		return untestable("an emulated CPU decides nothing about speed; its numbers: " + decide().because)
+	})
+}
+
+// onRealParts asks for a verdict if all spots were measured on their real data path: also
+// one of an emulated CPU, which is asked for otherwise.
+func (e evidence) onRealParts(spots []spot, decide, emulated func() answer) answer {
 	for _, s := range spots {
 		if missing := e.lacks(s); missing != "" {
 			return untestable(missing)
 		}
 	}
-	a := decide()
 	for _, s := range spots {
 		if e.standIn(s) {
-			return untestable(s.network + " is a stand-in here, which decides nothing; its numbers: " + a.because)
-		}
-		if e.cell(s).Emulated() {
-			return untestable("an emulated CPU decides nothing about speed; its numbers: " + a.because)
+			return untestable(s.network + " is a stand-in here, which decides nothing; its numbers: " + decide().because)
 		}
 	}
-	return a
+	if slices.ContainsFunc(spots, func(s spot) bool { return e.cell(s).Emulated() }) {
+		return emulated()
+	}
+	return decide()
+}
+
+// beyondDoubt is how many times as bad one network must be as another for an emulated CPU
+// to decide their order. It takes about the same time for every instruction, so that only what
+// takes many more of them is slower on any CPU.
+const beyondDoubt = 1.5
+
+// order is which of two spots is worse by a metric, where an emulated CPU leaves no doubt;
+// inconclusive: it does.
+func order(w weigh.Weighing, metric string) stats.Verdict {
+	q, known := result.QuantityOf(metric)
+	times := func(toll float64) float64 { // as bad as the other
+		if q.Better == result.Higher {
+			return 1 / (1 - toll)
+		}
+		return 1 + toll
+	}
+	switch {
+	case !known || !w.Whole:
+	case times(w.Low) > beyondDoubt:
+		return stats.Slower
+	case times(w.High) < 1/beyondDoubt:
+		return stats.Faster
+	}
+	return stats.Inconclusive
 }
 
 // worse claims that one spot is worse than another.
@@ -85,12 +118,20 @@ func noBetter(s, than spot) judge {
 // compared claims something about the verdict on one spot compared with another.
 func compared(s, than spot, holds func(stats.Verdict) bool) judge {
 	return func(e evidence) answer {
-		return e.onRealPaths([]spot{s, than}, func() answer {
+		return e.onRealParts([]spot{s, than}, func() answer {
 			w := e.weigh(s, than)
 			if w.Verdict == stats.Inconclusive {
 				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", textOf(w, s, than), percent(w.Least)))
 			}
 			return reproducedIf(holds(w.Verdict), textOf(w, s, than))
+		}, func() answer {
+			w := e.weigh(s, than)
+			text := textOf(w, s, than)
+			v := order(w, s.metric)
+			if v == stats.Inconclusive {
+				return untestable(fmt.Sprintf("an emulated CPU decides an order alone, and where one costs %.1f times as much; its numbers: %s", beyondDoubt, text))
+			}
+			return reproducedIf(holds(v), "the order alone, on an emulated CPU: "+text)
 		})
 	}
 }
