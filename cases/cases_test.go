@@ -158,6 +158,9 @@ func measuredBy(c Case, costs tolls, fidelity string) map[string]*result.Result 
 				for _, path := range append(slices.Clone(x.Plan.Paths), network.NoNetwork) {
 					for _, w := range x.Plan.Workloads {
 						res.Cells = append(res.Cells, madeUp(n, path, w, link, costs[n.Name], fidelity))
+						if kind, _ := workload.Find(w.Name); kind.Slot > 0 && x.Plan.Design != result.DesignWindows {
+							noSwing(res.Cells[len(res.Cells)-1])
+						}
 					}
 				}
 			}
@@ -165,6 +168,15 @@ func measuredBy(c Case, costs tolls, fidelity string) map[string]*result.Result 
 		results[x.Name] = res
 	}
 	return results
+}
+
+// noSwing leaves out what a slot is too short for.
+func noSwing(c result.Cell) {
+	for _, s := range c.Samples {
+		for _, name := range []string{"throughput_min", "throughput_max", "throughput_cv"} {
+			delete(s.Metrics, name)
+		}
+	}
 }
 
 // madeUp is a cell of ten blocks that differ by some thousandths.

@@ -18,6 +18,7 @@ func dockerBridgeOVSOverlay() Case {
 	onOneHost := result.Plan{
 		Networks: result.NetworksNamed(network.Baseline, "docker-bridge", "ovs"), Paths: []string{network.SameHost},
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Duration: 1,
+		Design: result.DesignWindows, // slots are too short to swing
 	}
 	pinned, unpinned := onOneHost, onOneHost
 	pinned.Pin, unpinned.Pin = string(lab.PinApart), string(lab.PinNone)
