@@ -51,7 +51,8 @@ test: packages parts lint build
 # On kernels that this machine does not run, in virtual machines. It needs QEMU.
 vm: build
 	@.ci/packages vm
-	go run ./test/vm $$(.ci/kernels) | go run ./test/verdict
+	kernels=$$(.ci/kernels); { go run ./test/vm $$kernels; \
+		TARE_KERNELS=$$kernels $(GO_TEST) -run '^TestVM' -json ./test/vm/kernels; } | go run ./test/verdict
 
 # The packages with tests of a tier: those that are tested alone, or with -v the others,
 # in an order in which test/cli and network, which take longest, are early.
@@ -74,9 +75,11 @@ packages:
 parts:
 	@parts/build
 
+# Each for FUZZTIME, as in make fuzz FUZZTIME=30m.
+FUZZTIME := 10s
 fuzz:
 	@grep -rEo --include='*_test.go' '^func Fuzz\w+' . | while IFS=: read -r file func; do \
-		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime 10s "$$(dirname "$$file")" < /dev/null; \
+		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" < /dev/null; \
 	done
 
 # The programs of tare trace; the repository holds them compiled.

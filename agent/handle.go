@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ func (h *Handle) read(v any) error {
 	case errors.Is(err, io.EOF):
 		return errors.New("it died")
 	case errors.As(err, &malformed):
-		return misunderstood(malformed.Error())
+		return fmt.Errorf("%s: %w", misunderstood, malformed)
 	case errors.As(err, &broken):
 		return broken
 	case err != nil:
@@ -97,10 +98,8 @@ func (h *Handle) read(v any) error {
 	return nil
 }
 
-// misunderstood is the error of an agent that does not keep to the protocol.
-func misunderstood(what string) error {
-	return errors.New("it sent what no agent sends: " + what)
-}
+// misunderstood begins the error of an agent that does not keep to the protocol.
+const misunderstood = "it sent what no agent sends"
 
 // deliver passes an answer to its job. An answer to a job that nobody waits for
 // any more is dropped.
@@ -125,7 +124,7 @@ func (h *Handle) deliver(a answer) error {
 // readHello reads the first line.
 func (h *Handle) readHello() error {
 	var hello Hello
-	if err := h.read(&hello); err != nil {
+	if err := h.read(&hello); err != nil && !older(err, &hello) {
 		return fmt.Errorf("wait for its hello: %w", err)
 	}
 	if hello.Schema != Schema {
@@ -133,6 +132,13 @@ func (h *Handle) readHello() error {
 	}
 	h.Version, h.boot, h.Confinement = hello.Version, hello.Boot, hello.Confinement
 	return nil
+}
+
+// older reports whether what came is the hello of a tare whose messages had no number, and
+// reads it.
+func older(err error, hello *Hello) bool {
+	malformed := new(malformedError)
+	return errors.As(err, &malformed) && json.Unmarshal([]byte(malformed.line), hello) == nil && hello.Schema != ""
 }
 
 // BrokenError reports that an agent itself failed, not a run between two: it
@@ -182,13 +188,13 @@ func (j *job) accept(a answer) error {
 	case a.Error != "":
 		return nil
 	case a.Tally != nil && j.listens:
-		return misunderstood("an end before it listened")
+		return errors.New(misunderstood + ": an end before it listened")
 	case a.Tally != nil:
 		return nil
 	case a.Listening == "":
-		return misunderstood("an answer without a tally")
+		return errors.New(misunderstood + ": an answer without a tally")
 	case !j.listens:
-		return misunderstood(fmt.Sprintf("too many answers to job %d", j.id))
+		return fmt.Errorf("%s: too many answers to job %d", misunderstood, j.id)
 	}
 	j.listens = false
 	return nil

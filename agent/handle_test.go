@@ -68,7 +68,7 @@ func TestOpenRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ sends, want string }{
 		"dead at once":      {"", "wait for its hello: it died"},
 		"another protocol":  {framed(1, `{"schema":"tare.agent/0","version":"0.1"}`), "use the same version at both ends"},
-		"an older protocol": {`{"schema":"tare.agent/1","version":"0.1"}` + "\n", "what no agent sends"},
+		"an older protocol": {`{"schema":"tare.agent/1","version":"0.1"}` + "\n", "use the same version at both ends"},
 		"another program":   {"Welcome to BusyBox\n", "what no agent sends"},
 		"an endless line":   {strings.Repeat("x", maxLine+1), "what no agent sends"},
 		"an endless one":    {fmt.Sprintf("1 %d %016x ", maxLine+1, 7), "what no agent sends"},
