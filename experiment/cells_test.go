@@ -140,6 +140,9 @@ func TestParamsOfACell(t *testing.T) {
 			t.Errorf("of a long path: %s is %v (%T), want %v", name, got[name], got[name], want)
 		}
 	}
+	p.Paths = []string{network.SameHost}
+	g = groupsOf(p)[0]
+	labtest.Equal(t, "design within a host, which has no link", params(p, g, g.places[2], false)["design"], any(result.DesignSlots))
 	run := runOf(p, result.WorkloadPlan{Name: "udp_pps"})
 	labtest.Equal(t, "mode of udp_pps", run.Mode, "mmsg")
 	labtest.Equal(t, "size of udp_pps", run.Size, 64)

@@ -43,7 +43,7 @@ const (
 )
 
 // takesTurns reports whether the runs of a group alternate in slots. Tools of others
-// do not, nor does what fills a link's bucket in the pauses.
+// do not, nor does what fills a link's bucket in the pauses. A path within a host has no link.
 func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
@@ -52,6 +52,7 @@ func takesTurns(p result.Plan, g group) bool {
 	for _, at := range g.places {
 		linked = linked || at.link > 0
 	}
+	linked = linked && !network.Within(g.path)
 	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
 	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && run.Mode == kind.Modes[0]
 }
