@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// seat is a machine at the table.
+// seat is one of the machines that take turns.
 type seat struct {
 	Machine
 	in      *io.PipeWriter
@@ -78,7 +78,10 @@ func (s *seat) send(word string) error {
 func (s *seat) leave(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	defer s.stop()
+	defer func() {
+		s.stop()
+		<-s.ended
+	}()
 	if !s.waits {
 		select {
 		case <-s.ended: // and why was said before
@@ -86,7 +89,7 @@ func (s *seat) leave(within time.Duration) error {
 		default:
 		}
 		if err := s.await(ctx); err != nil {
-			return err
+			return s.late(err, within)
 		}
 	}
 	if err := s.send(end); err != nil {
@@ -99,8 +102,16 @@ func (s *seat) leave(within time.Duration) error {
 		}
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("end the machine of kernel %s: it has not ended in %s; its result is lost", s.Release, within)
+		return s.late(ctx.Err(), within)
 	}
+}
+
+// late names a machine that did not end.
+func (s *seat) late(err error, within time.Duration) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("end the machine of kernel %s: it has not ended in %s, and its result is lost: weigh fewer networks at a time", s.Release, within)
 }
 
 // problem is why a machine has ended without its result.
