@@ -67,8 +67,8 @@ func initramfs(program string, g guest, modules []string) ([]byte, error) {
 	return a.Bytes(), nil
 }
 
-// checkStatic refuses a program that needs an interpreter: a guest begins without libraries.
-func checkStatic(program string) error {
+// CheckProgram refuses a program that can't be a guest's first: it begins without libraries.
+func CheckProgram(program string) error {
 	file, err := elf.Open(program)
 	if err != nil {
 		return err

@@ -128,7 +128,7 @@ func TestInitramfsIsACpioArchive(t *testing.T) {
 
 // TestProgramWithLibrariesIsRefused: the first program of a guest has none.
 func TestProgramWithLibrariesIsRefused(t *testing.T) {
-	if err := checkStatic("/bin/sh"); err == nil || !strings.Contains(err.Error(), "CGO_ENABLED=0") {
+	if err := CheckProgram("/bin/sh"); err == nil || !strings.Contains(err.Error(), "CGO_ENABLED=0") {
 		t.Errorf("a shell: %v", err)
 	}
 }

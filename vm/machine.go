@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -32,6 +31,12 @@ const (
 	KVM Accelerator = "kvm"
 	TCG Accelerator = "tcg,thread=single"
 )
+
+// Name is the accelerator without how it is set up: "kvm", "tcg".
+func (a Accelerator) Name() string {
+	name, _, _ := strings.Cut(string(a), ",")
+	return name
+}
 
 // Machine is a guest and its command.
 type Machine struct {
@@ -64,37 +69,35 @@ func (m Machine) Run(ctx context.Context, in io.Reader, out io.Writer) (status i
 	if err := Installed(); err != nil {
 		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, err)
 	}
-	folder, err := os.MkdirTemp("", "tare-vm-")
-	if err != nil {
-		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	modules, err := m.Kernel.modules(bootModules...)
 	if err != nil {
 		return 0, err
 	}
-	if err := checkStatic(m.Init); err != nil {
+	if err := CheckProgram(m.Init); err != nil {
 		return 0, fmt.Errorf("boot kernel %s: run %s first: %w", m.Kernel.Release, m.Init, err)
 	}
-	text, err := initramfs(m.Init, guest{m.Kernel.Release, m.Kernel.Modules, m.Command, m.Env, m.Dir}, modules)
+	image, err := initramfs(m.Init, guest{m.Kernel.Release, m.Kernel.Modules, m.Command, m.Env, m.Dir}, modules)
 	if err != nil {
 		return 0, err
 	}
-	if err := os.WriteFile(filepath.Join(folder, "initramfs"), text, 0o600); err != nil {
-		return 0, fmt.Errorf("write the initramfs: %w", err)
+	f, err := openFiles(image)
+	if err != nil {
+		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, err)
 	}
-	if err := m.boot(ctx, folder, in, out); err != nil {
+	defer func() { err = errors.Join(err, f.close()) }()
+	if err := m.boot(ctx, f, in, out); err != nil {
 		return 0, fmt.Errorf("boot kernel %s: %w", m.Kernel.Release, errors.Join(ctx.Err(), err))
 	}
-	return m.ended(folder)
+	return m.ended(f)
 }
 
 // boot runs QEMU to its end.
-func (m Machine) boot(ctx context.Context, folder string, in io.Reader, out io.Writer) error {
+func (m Machine) boot(ctx context.Context, f files, in io.Reader, out io.Writer) error {
 	runtime.LockOSThread() // a process ends with the thread that started it (PR_SET_PDEATHSIG)
 	defer runtime.UnlockOSThread()
 	var complaint strings.Builder
-	qemu := exec.CommandContext(ctx, Program, m.arguments(folder)...)
+	qemu := exec.CommandContext(ctx, Program, m.arguments()...)
+	qemu.ExtraFiles = f.inherited()
 	qemu.Stdout, qemu.Stderr = out, &complaint
 	qemu.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	qemu.WaitDelay = time.Second
@@ -120,7 +123,7 @@ func (m Machine) boot(ctx context.Context, folder string, in io.Reader, out io.W
 	return <-pinned
 }
 
-func (m Machine) arguments(folder string) []string {
+func (m Machine) arguments() []string {
 	// What costs nothing on a CPU costs a translated guest most of its time: a clock that
 	// is read by I/O, which the kernel takes where it does not trust the CPU's, page
 	// tables of five levels, and what mends a real CPU's weaknesses.
@@ -131,39 +134,37 @@ func (m Machine) arguments(folder string) []string {
 	return []string{
 		"-name", "tare,debug-threads=on", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", string(m.By), "-cpu", cpu,
 		"-smp", strconv.Itoa(m.CPUs), "-m", strconv.Itoa(m.MemoryMiB),
-		"-kernel", m.Kernel.Image, "-initrd", filepath.Join(folder, "initramfs"),
+		"-kernel", m.Kernel.Image, "-initrd", initramfsPath,
 		"-append", "console=ttyS0 quiet panic=-1 rdinit=/init" + boot + " -- " + InitVerb,
-		"-serial", "file:" + filepath.Join(folder, consoleFile),
+		"-serial", "file:" + consolePath,
 		"-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
 		"-device", "virtio-9p-pci,fsdev=root,mount_tag=" + rootTag,
 		"-device", "virtio-serial-pci",
 		"-chardev", "stdio,id=io,signal=off", "-device", "virtserialport,chardev=io,name=" + stdioPort,
-		"-chardev", "file,id=status,path=" + filepath.Join(folder, "status"), "-device", "virtserialport,chardev=status,name=" + statusPort,
+		"-chardev", "file,id=status,path=" + statusPath, "-device", "virtserialport,chardev=status,name=" + statusPort,
 	}
 }
 
-// consoleFile is what the kernel prints, in the machine's temporary folder.
-const consoleFile = "console"
-
 // ended reads how the command ended.
-func (m Machine) ended(folder string) (int, error) {
-	text, err := os.ReadFile(filepath.Join(folder, "status"))
-	if err == nil {
-		if status, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
-			return status, nil
-		}
-	}
-	printed, err := os.ReadFile(filepath.Join(folder, consoleFile))
+func (m Machine) ended(f files) (int, error) {
+	reported, err := text(f.status)
 	if err != nil {
-		return 0, fmt.Errorf("read the console of kernel %s: %w", m.Kernel.Release, err)
+		return 0, err
 	}
-	_, why, found := strings.Cut(string(printed), guestFailed)
+	if status, err := strconv.Atoi(strings.TrimSpace(reported)); err == nil {
+		return status, nil
+	}
+	printed, err := text(f.console)
+	if err != nil {
+		return 0, err
+	}
+	_, why, found := strings.Cut(printed, guestFailed)
 	if found {
 		why, _, _ = strings.Cut(why, "\n")
 		return 0, fmt.Errorf("run %s on kernel %s: %s", strings.Join(m.Command, " "), m.Kernel.Release, strings.TrimSpace(why))
 	}
 	const most = 2000
-	last := string(printed[max(0, len(printed)-most):])
+	last := printed[max(0, len(printed)-most):]
 	return 0, fmt.Errorf("run %s on kernel %s: the guest ended before its command did; its console ended with:\n%s", strings.Join(m.Command, " "), m.Kernel.Release, last)
 }
 

@@ -52,16 +52,6 @@ func (f *runFlags) checkKernels(flags *pflag.FlagSet, plan result.Plan, args []s
 
 // runKernels measures the plan on each of its kernels, and reports.
 func runKernels(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
-	folder, err := os.MkdirTemp("", "tare-kernels-")
-	if err != nil {
-		return fmt.Errorf("make a folder for the machines: %w", err)
-	}
-	err = runMachines(ctx, s, f, plan, folder)
-	return errors.Join(err, os.RemoveAll(folder))
-}
-
-// runMachines does so with the machines' plan in a folder.
-func runMachines(ctx context.Context, s streams, f runFlags, plan result.Plan, folder string) error {
 	opened, err := openKernels(plan.Kernels)
 	if err != nil {
 		return err
@@ -71,19 +61,19 @@ func runMachines(ctx context.Context, s streams, f runFlags, plan result.Plan, f
 		return err
 	}
 	plan = turnsOf(plan)
-	if machine.Command, err = guestCommand(plan, machine.Init, folder); err != nil {
+	if machine.Command, err = guestCommand(plan, machine.Init); err != nil {
 		return err
 	}
 	images := slices.Concat(plan.Kernels[:1], plan.Kernels)
 	var machines []kernels.Machine
 	for n, kernel := range slices.Concat(opened[:1], opened) {
 		machine.Kernel = kernel
-		machines = append(machines, kernels.Machine{Image: images[n], Release: kernel.Release, Accelerator: string(machine.By), Boot: machine.Run})
+		machines = append(machines, kernels.Machine{Image: images[n], Release: kernel.Release, Accelerator: machine.By.Name(), Boot: machine.Run})
 	}
 	return f.deliver(s, experiment.SizeOf(plan)*int64(len(machines)), func(save func(*result.Result) error) (*result.Result, error) {
 		progress := newProgress(s.err)
 		defer progress.end()
-		progress.print(fmt.Sprintf("booting %d virtual machines (%s), and a lab in each", len(machines), machine.By))
+		progress.print(fmt.Sprintf("booting %d virtual machines (%s), and a lab in each", len(machines), machine.By.Name()))
 		res, err := kernels.Run(ctx, plan, kernels.Options{Machines: machines, Tool: tool(), Progress: progress.show})
 		if res == nil {
 			return nil, err
@@ -105,6 +95,9 @@ func firstMachine(ctx context.Context, opened []vm.Kernel) (vm.Machine, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return machine, fmt.Errorf("find this program: %w", err)
+	}
+	if err := vm.CheckProgram(self); err != nil {
+		return machine, &exitError{exitMissing, fmt.Errorf("run this tare in a virtual machine: %w, and call dist/tare", err)}
 	}
 	machine.Init = self
 	machine.By = machine.Choose(ctx)
@@ -153,18 +146,18 @@ func openKernel(image string) (vm.Kernel, error) {
 	return kernel, nil
 }
 
-// guestCommand is what each machine runs: this program, with a plan in the folder.
-func guestCommand(plan result.Plan, self, folder string) ([]string, error) {
+// guestCommand is what each machine runs: this program, with the plan in a file there.
+func guestCommand(plan result.Plan, self string) ([]string, error) {
 	plan.Kernels, plan.MaxTime = nil, 0 // the turns end it
 	text, err := plan.EncodeYAML()
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(folder, "plan.yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return nil, fmt.Errorf("write the machines' plan: %w", err)
+	const file = "/tmp/plan.yaml"
+	command := []string{
+		"sh", "-c", `printf %s "$1" >` + file + ` && shift && exec "$@"`, "sh", string(text),
+		self, "run", file, "--json", "--load-modules", "--turns",
 	}
-	command := []string{self, "run", file, "--json", "--load-modules", "--turns"}
 	for _, p := range network.Params() {
 		for _, n := range plan.Networks {
 			if value := n.Params.Map()[p.Name]; p.Typed && value != "" { // it was typed here
