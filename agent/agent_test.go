@@ -189,7 +189,7 @@ func TestWrongOrders(t *testing.T) {
 // TestTallyThatJSONCannotRepresent holds that such a tally still gets an answer.
 func TestTallyThatJSONCannotRepresent(t *testing.T) {
 	var out strings.Builder
-	a := &Agent{orders: newFrames(strings.NewReader(""), &out)}
+	a := &Agent{stream: newFrames(strings.NewReader(""), &out)}
 	zero := 0.0
 	a.answer(answer{ID: 3, Tally: &workload.Tally{Work: 1 / zero}})
 	var got answer

@@ -34,7 +34,7 @@ type Handle struct {
 	probe.Confinement // of the agent
 
 	boot       string
-	answers    *frames
+	stream     *frames
 	end        func() error
 	closeInput func() error // of the agent, once
 	mu         sync.Mutex
@@ -51,7 +51,7 @@ type Handle struct {
 // breaks and again when it is closed, and returns the same error each time.
 func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*Handle, error) {
 	h := &Handle{
-		Name: name, answers: newFrames(out, in), closeInput: sync.OnceValue(in.Close), end: end,
+		Name: name, stream: newFrames(out, in), closeInput: sync.OnceValue(in.Close), end: end,
 		jobs: map[int]*job{}, gone: make(chan struct{}),
 	}
 	hello := make(chan error, 1)
@@ -82,16 +82,14 @@ func (h *Handle) receive(hello chan<- error) {
 	h.fail(err)
 }
 
-// read receives a line of the agent.
+// read receives a message of the agent.
 func (h *Handle) read(v any) error {
-	err := h.answers.read(v)
-	switch malformed, broken := new(malformedError), new(brokenStreamError); {
+	err := h.stream.read(v)
+	switch malformed := new(malformedError); {
 	case errors.Is(err, io.EOF):
 		return errors.New("it died")
 	case errors.As(err, &malformed):
 		return fmt.Errorf("%s: %w", misunderstood, malformed)
-	case errors.As(err, &broken):
-		return broken
 	case err != nil:
 		return fmt.Errorf("read from it: %w", err)
 	}
@@ -209,7 +207,7 @@ func (h *Handle) start(do string, j Job) (*job, error) {
 	}
 	h.next++
 	started := &job{h: h, id: h.next, listens: do == doServe, answers: make(chan answer, 2), ended: make(chan struct{})}
-	if err := h.answers.write(order{ID: started.id, Do: do, Job: &j}); err != nil {
+	if err := h.stream.write(order{ID: started.id, Do: do, Job: &j}); err != nil {
 		return nil, fmt.Errorf("agent at %s: send order: %w", h.Name, err)
 	}
 	h.jobs[started.id] = started
@@ -267,7 +265,7 @@ func (j *job) stop() (running bool, err error) {
 	if _, running := j.h.jobs[j.id]; !running || j.h.err != nil {
 		return false, nil
 	}
-	if err := j.h.answers.write(order{ID: j.id, Do: doStop}); err != nil {
+	if err := j.h.stream.write(order{ID: j.id, Do: doStop}); err != nil {
 		return true, fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
 	}
 	return true, nil

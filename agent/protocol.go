@@ -1,9 +1,10 @@
 // Package agent is the process at an end, and the handle to it.
 //
 // An agent receives orders on its standard input and answers on its standard
-// output, one JSON object a line, with its number, length and digest. First it sends a hello; then it takes orders
-// to serve or to send one run at a time, and to stop it. It opens no control
-// port and holds no credentials: a site is only a way to start it.
+// output, one JSON object a line, with its number, length and digest. First it
+// sends a hello; then it takes orders to serve or to send one run at a time, and
+// to stop it. It opens no control port and holds no credentials: a site is only a
+// way to start it.
 package agent
 
 import (
