@@ -45,7 +45,7 @@ func (r *runner) gateBefore() error {
 		noise.Pressure = float64(after-before) / float64(time.Since(start))
 	}
 	if r.res.Environment.Emulated() {
-		emulated := result.Emulated + ": QEMU translates this CPU's instructions: no time is a machine's, so nothing is ranked"
+		emulated := result.Emulated + ": QEMU translates this CPU's instructions: no time is a machine's, so nothing is ranked, and cells are measured in windows"
 		r.gates, r.res.Warnings = append(r.gates, emulated), append(r.res.Warnings, emulated)
 	}
 	if noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds() {

@@ -13,11 +13,11 @@ func (p *page) kernels(res *result.Result) {
 		return
 	}
 	if res.Environment.Emulated() {
-		p.item("", p.paint(p.say("kernels_emulated"), yellow))
+		p.item("", p.say("kernels_emulated"))
 	}
 	for _, m := range res.Kernels.Machines {
 		if m.Reason != "" {
-			p.item("", p.paint(p.kernelLost(m), red))
+			p.item("", p.kernelLost(m))
 		}
 	}
 	for _, c := range res.Kernels.Compared {

@@ -46,7 +46,11 @@ func (p *progress) show(now experiment.Progress) {
 	if now.Checking || time.Since(p.last) < step {
 		return
 	}
-	p.print(fmt.Sprintf("block %d of %d, run %d of %d, %s left", min(now.Block+1, now.Blocks), now.Blocks, now.Done, now.Total, now.Left.Round(time.Second)))
+	text := fmt.Sprintf("block %d of %d, run %d of %d", min(now.Block+1, now.Blocks), now.Blocks, now.Done, now.Total)
+	if now.Left > 0 { // else it is not known yet
+		text += fmt.Sprintf(", %s left", now.Left.Round(time.Second))
+	}
+	p.print(text)
 }
 
 // print writes a line. An error of writing is ignored: progress is not a result.

@@ -87,7 +87,10 @@ func rounds(ctx context.Context, plan result.Plan, seats []*seat, started time.T
 	order := mathrand.New(mathrand.NewPCG(plan.Seed, uint64(len(seats))))
 	for block := range plan.Blocks {
 		p := experiment.Progress{Block: block, Blocks: plan.Blocks, Done: block * len(seats), Total: plan.Blocks * len(seats)}
-		each := time.Since(begun) / time.Duration(max(block, 1))
+		var each time.Duration // that a block took; 0: unknown
+		if block > 0 {
+			each = time.Since(begun) / time.Duration(block)
+		}
 		p.Left = each * time.Duration(plan.Blocks-block)
 		show(p)
 		if limit := plan.MaxTime.Duration(); limit > 0 && time.Since(started)+each > limit {

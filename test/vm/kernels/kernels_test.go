@@ -2,17 +2,22 @@ package kernels
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"tare/result"
 	"tare/test/labtest"
+	"tare/vm"
 )
 
 // Kernels is the environment variable with the files of the kernels, separated by spaces.
@@ -26,8 +31,26 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// output is what a command has printed so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
 // weighing is tare run on the kernels of the test, with a result file.
-func weighing(t *testing.T, flags ...string) (run *exec.Cmd, said *bytes.Buffer, file string) {
+func weighing(t *testing.T, flags ...string) (run *exec.Cmd, said *output, file string) {
 	t.Helper()
 	images := strings.Fields(os.Getenv(Kernels))
 	if len(images) < 2 {
@@ -35,11 +58,11 @@ func weighing(t *testing.T, flags ...string) (run *exec.Cmd, said *bytes.Buffer,
 	}
 	file = filepath.Join(t.TempDir(), "result.json")
 	args := []string{
-		"run", "--kernel", images[0] + "," + images[1], "--networks", "host,bridge", "--paths", "same-host", "--workloads", "tcp_rr",
+		"run", "--kernel", images[0] + "," + images[1], "--networks", "host,bridge,havs", "--paths", "same-host,cross-host", "--workloads", "tcp_rr",
 		"--out", file,
 	}
 	run = exec.Command(labtest.Tare(t), append(args, flags...)...)
-	said = &bytes.Buffer{}
+	said = &output{}
 	run.Stdout, run.Stderr = said, said
 	return run, said, file
 }
@@ -65,7 +88,7 @@ func TestVMKernelsAreWeighed(t *testing.T) {
 		labtest.Equal(t, cell.Network+" has a kernel", slices.Contains(all, cell.Params.Text("kernel")), true)
 	}
 	compared := res.Kernels.Compared[0]
-	labtest.Equal(t, "cells on both kernels", len(compared.Cells), 2)
+	labtest.Equal(t, "cells on both kernels", len(compared.Cells), 3)
 	for _, cell := range compared.Cells {
 		for _, m := range cell.Metrics {
 			if m.Name == "rtt_p50" && (m.Change == nil || m.Change.Low == nil || m.Again == nil || m.Again.Low == nil) {
@@ -75,6 +98,7 @@ func TestVMKernelsAreWeighed(t *testing.T) {
 	}
 	for _, release := range all {
 		labtest.Contains(t, "report", said.String(), release)
+		labtest.Contains(t, "networks left out", fmt.Sprint(res.Plan.Skipped), "{havs kernel "+release+": ")
 	}
 	if res.Environment.Emulated() {
 		labtest.Contains(t, "report", said.String(), "emulated")
@@ -90,10 +114,15 @@ func TestVMKernelsThatAreInterruptedKeepTheirBlocks(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- run.Wait() }()
-	select {
-	case err := <-ended:
-		t.Fatalf("tare run --kernel: %v: %s", err, said)
-	case <-time.After(90 * time.Second): // the machines are up after some 30 s
+	for begun := time.Now(); !strings.Contains(said.String(), " left"); time.Sleep(time.Second) { // known after a block
+		select {
+		case err := <-ended:
+			t.Fatalf("tare run --kernel: %v: %s", err, said)
+		default:
+		}
+		if time.Since(begun) > 10*time.Minute {
+			t.Fatalf("no block was measured: %s", said)
+		}
 	}
 	if err := run.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -112,4 +141,54 @@ func TestVMKernelsThatAreInterruptedKeepTheirBlocks(t *testing.T) {
 	for _, cell := range res.Cells {
 		labtest.AtLeast(t, "blocks of "+cell.Network, len(cell.Samples), 1)
 	}
+}
+
+// TestVMGuestStaysOnItsCPUs looks at a guest whose CPUs are threads each.
+func TestVMGuestStaysOnItsCPUs(t *testing.T) {
+	kernel, err := vm.OpenKernel(strings.Fields(os.Getenv(Kernels))[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := vm.Machine{
+		Kernel: kernel, By: "tcg,thread=multi", Init: labtest.Tare(t), CPUs: 2, MemoryMiB: 512, Pinned: true,
+		Command: []string{"sh", "-c", "echo up; read -r word; echo got $word"},
+	}
+	in, word := io.Pipe()
+	said := &output{}
+	ended := make(chan error, 1)
+	go func() {
+		status, err := m.Run(t.Context(), in, said)
+		if err == nil && status != 0 {
+			err = fmt.Errorf("status %d", status)
+		}
+		ended <- errors.Join(err, in.Close())
+	}()
+	for begun := time.Now(); !strings.Contains(said.String(), "up") && time.Since(begun) < time.Minute; time.Sleep(100 * time.Millisecond) {
+	}
+	threads, err := filepath.Glob("/proc/[0-9]*/task/*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := map[string]string{}
+	for _, file := range threads {
+		name, err := os.ReadFile(file)
+		if err != nil || !strings.HasPrefix(string(name), "CPU ") {
+			continue // it has ended, or is another
+		}
+		status, err := os.ReadFile(filepath.Join(filepath.Dir(file), "status"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, list, _ := strings.Cut(string(status), "Cpus_allowed_list:")
+		list, _, _ = strings.Cut(list, "\n")
+		on[strings.TrimSpace(string(name))] = strings.TrimSpace(list)
+	}
+	labtest.Equal(t, "CPUs of the guest's threads", fmt.Sprint(on), "map[CPU 0/TCG:0 CPU 1/TCG:1]")
+	if _, err := io.WriteString(word, "you\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	labtest.Contains(t, "what the guest said", said.String(), "got you")
 }
