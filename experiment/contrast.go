@@ -43,8 +43,11 @@ type Contrast struct {
 // measured next to untouched ones. span is for how long the result was measured: a
 // contrast takes no longer, but may take shortContrast, and contrastAgain times as long
 // on a busy machine. ok is false where nothing would divide a toll, or nothing in that
-// time.
+// time, and where the CPU is emulated: its amounts are no machine's, nor are their parts.
 func ContrastOf(res *result.Result, t site.Topology, changed bool, span time.Duration) (c Contrast, ok bool) {
+	if res.Environment.Emulated() {
+		return c, false
+	}
 	c.plan = res.Plan
 	c.plan.Name, c.plan.Blocks = "contrast", contrastBlocks
 	c.plan.Warmup = min(c.plan.Warmup, max(quickWarmup, c.plan.Duration/4))

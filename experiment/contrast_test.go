@@ -79,6 +79,13 @@ func TestContrastKeepsToItsTime(t *testing.T) {
 	}
 }
 
+func TestContrastNeedsACPU(t *testing.T) {
+	r := tolledRun(t, vxlanPlan("tcp_stream"))
+	r.res.Environment.CPUModel = "QEMU TCG CPU version 2.5+"
+	_, due := ContrastOf(r.res, r.Topology, false, time.Minute)
+	labtest.Equal(t, "due on an emulated CPU", due, false)
+}
+
 // What costs nothing, or nothing that is known, has no contrast.
 func TestContrastNeedsAToll(t *testing.T) {
 	for name, sigma := range map[string]float64{"equal": 0.001, "inconclusive": 1} {
