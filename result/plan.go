@@ -21,6 +21,9 @@ type Plan struct {
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
 	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
+	// Site is where the ends are that tare did not build (SiteEndpoint); empty: in a lab.
+	Site string `json:"site,omitempty" yaml:"site,omitempty"`
+
 	Kernels []string `json:"kernels,omitempty" yaml:"kernels,omitempty"` // files, or "host": each in a virtual machine, which take turns; the others are weighed against the first
 
 	Design    string  `json:"design,omitempty" yaml:"design,omitempty"` // DesignSlots or DesignWindows; empty, as in older results: DesignWindows
@@ -43,6 +46,12 @@ type Plan struct {
 	// Skipped holds what "all" left out and why; the tool writes it.
 	Skipped []SkippedNetwork `json:"skipped,omitempty" yaml:"-"`
 }
+
+// The sites: where the ends are.
+const (
+	SiteLab      = "lab"      // that tare builds
+	SiteEndpoint = "endpoint" // where commands of the user's reach
+)
 
 // The designs: how the cells of a group take turns.
 const (

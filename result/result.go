@@ -23,6 +23,8 @@ type Result struct {
 	Tool        Tool        `json:"tool"`
 	Environment Environment `json:"environment"`
 	Plan        Plan        `json:"plan"`
+	Site        string      `json:"site,omitempty"`   // SiteLab, SiteEndpoint; empty, as in older results: SiteLab
+	Places      []Place     `json:"places,omitempty"` // where the site is no lab
 	Noise       Noise       `json:"noise"`
 	Cells       []Cell      `json:"cells"`
 	Findings    []Finding   `json:"findings"`
@@ -39,6 +41,13 @@ type Result struct {
 type Tool struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
+}
+
+// Place is an end that tare did not build, and its machine.
+type Place struct {
+	Name        string      `json:"name"`           // as in a lab: h1, h1/c1
+	Boot        string      `json:"boot,omitempty"` // places that share it are on one machine
+	Environment Environment `json:"environment"`
 }
 
 // Environment is the machine as the run found it.
