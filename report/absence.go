@@ -49,7 +49,7 @@ func absences(w words, rows []row, headlines []string) []absence {
 
 // reasonOf is why a cell has no number.
 func (w words) reasonOf(c *result.Cell) string {
-	status, reason := w.state(c.Status), clean(c.Reason)
+	status, reason := w.state(c.Status), result.Plain(c.Reason)
 	if c.Status == result.StatusOK {
 		status = w.say("nothing_measured")
 		if len(c.Samples) > 0 { // a median needs twenty in each window

@@ -40,7 +40,7 @@ func (p *page) reminders(res *result.Result) {
 			p.item("- ", p.say("answer_warnings", "warnings", p.count("other_warning", len(res.Warnings)-n)))
 			break
 		}
-		p.item("- ", p.say("answer_warning", "text", clip(clean(text), 200)))
+		p.item("- ", p.say("answer_warning", "text", clip(result.Plain(text), 200)))
 	}
 	left := res.Plan.Skipped
 	if len(left) > mostReminders {
@@ -48,7 +48,7 @@ func (p *page) reminders(res *result.Result) {
 		return
 	}
 	for _, s := range left {
-		p.item("- ", p.say("answer_left", "network", clip(clean(s.Name), 24), "reason", clip(clean(s.Reason), 200)))
+		p.item("- ", p.say("answer_left", "network", clip(result.Plain(s.Name), 24), "reason", clip(result.Plain(s.Reason), 200)))
 	}
 }
 
@@ -147,7 +147,7 @@ func (w words) most(a answer) string {
 		number, ends := s.difference(d.Value, d.Low, d.High)
 		tolls = append(tolls, w.say("answer_time", "time", strings.TrimSpace(number+" "+s.unit+" "+ends), "metric", w.heading(f.added.Name)))
 	}
-	return w.say("answer_most", "network", a.most.row.label, "path", clean(a.most.column.path), "tolls", strings.Join(tolls, w.say("and")))
+	return w.say("answer_most", "network", a.most.row.label, "path", result.Plain(a.most.column.path), "tolls", strings.Join(tolls, w.say("and")))
 }
 
 // mostCause is where a cause and a fix are cut, in columns: the findings have all.
@@ -161,7 +161,7 @@ func (w words) why(a answer) string {
 	case a.cause == nil:
 		return w.say("answer_trace", "flags", a.most.flags())
 	}
-	cause := w.of(clean(a.cause.ID), clip(clean(a.cause.Cause), mostCause))
+	cause := w.of(result.Plain(a.cause.ID), clip(result.Plain(a.cause.Cause), mostCause))
 	text := w.say("answer_cause", "cause", cause)
 	if toll := a.most.field.ratio; a.cause.Share > 0 && toll != nil && toll == a.causeOf {
 		text = w.say("answer_points_cause", "cause", cause, "points", points(a.cause.Share*toll.Toll.Value), "of", points(toll.Toll.Value))
@@ -169,7 +169,7 @@ func (w words) why(a answer) string {
 		text = w.say("answer_share_cause", "cause", cause, "share", percent(a.cause.Share))
 	}
 	if a.cause.Fix != "" {
-		text += " " + w.say("answer_fix", "fix", clip(clean(a.cause.Fix), mostCause))
+		text += " " + w.say("answer_fix", "fix", clip(result.Plain(a.cause.Fix), mostCause))
 	}
 	return text
 }
@@ -184,9 +184,9 @@ func points(ratio float64) string {
 
 // flags choose the cell of a toll.
 func (p *place) flags() string {
-	text := "--networks " + clip(clean(p.row.network), mostLabel) + " --paths " + clean(p.column.path)
+	text := "--networks " + clip(result.Plain(p.row.network), mostLabel) + " --paths " + result.Plain(p.column.path)
 	if nic := p.field.measured()[0].Params.Text("nic"); nic != "" {
-		text += " --nic " + clean(nic)
+		text += " --nic " + result.Plain(nic)
 	}
 	return text
 }
@@ -210,7 +210,7 @@ func (w words) cheapest(a answer) string {
 func clipped(names []string) []string {
 	var all []string
 	for _, name := range names {
-		all = append(all, clip(clean(name), mostLabel))
+		all = append(all, clip(result.Plain(name), mostLabel))
 	}
 	return all
 }
@@ -228,7 +228,7 @@ func (w words) gains(a answer) string {
 	dearer := false
 	between := slices.ContainsFunc(a.faster, func(g gain) bool { return !g.dearer && !network.Within(g.column.path) })
 	for _, g := range a.faster[:min(len(a.faster), mostGains)] {
-		text := w.say("answer_gain", "network", g.row.label, "share", percent(math.Abs(g.metric.Toll.Value)), "path", clean(g.column.path))
+		text := w.say("answer_gain", "network", g.row.label, "share", percent(math.Abs(g.metric.Toll.Value)), "path", result.Plain(g.column.path))
 		if g.dearer {
 			dearer, text = true, text+w.aside(w.say("answer_more_cpu"))
 		}
@@ -287,5 +287,5 @@ func (w words) failures(a answer) string {
 	if n := len(a.failed) - 1; n > 0 {
 		more = w.aside(w.say("answer_more", "n", strconv.Itoa(n)))
 	}
-	return w.say("answer_failed", "network", clip(clean(f.network), mostLabel), "path", clean(f.path), "reason", clip(clean(f.reason), mostCause), "more", more)
+	return w.say("answer_failed", "network", clip(result.Plain(f.network), mostLabel), "path", result.Plain(f.path), "reason", clip(result.Plain(f.reason), mostCause), "more", more)
 }

@@ -84,7 +84,7 @@ func (w words) claimed(verdict string) string {
 	case result.ClaimUntestable:
 		return w.say("cannot be tested here")
 	}
-	return clean(verdict)
+	return result.Plain(verdict)
 }
 
 func claimStyle(verdict string) style {

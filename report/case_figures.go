@@ -21,7 +21,7 @@ type figureTable struct {
 func figureTables(figures []result.Figure) []figureTable {
 	var tables []figureTable
 	for _, f := range figures {
-		title := clean(f.Experiment + ": " + f.Workload + ", " + f.Metric)
+		title := result.Plain(f.Experiment + ": " + f.Workload + ", " + f.Metric)
 		at := slices.IndexFunc(tables, func(t figureTable) bool { return t.title == title })
 		if at < 0 {
 			at = len(tables)
@@ -96,7 +96,7 @@ func (t figureTable) columns(w words) grid {
 		}
 		col := column{head: c.head, unit: c.unit, right: c.right, joined: c.joined}
 		for _, f := range t.figures {
-			col.cells = append(col.cells, cell{text: clip(clean(c.text(f)), widestText)})
+			col.cells = append(col.cells, cell{text: clip(result.Plain(c.text(f)), widestText)})
 		}
 		if len(g) == 0 || !col.empty() || c.head != "" {
 			g = append(g, col)

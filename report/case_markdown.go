@@ -14,7 +14,7 @@ func markdownCase(b *strings.Builder, w words, c *result.Case) {
 	if c == nil {
 		return
 	}
-	command := "tare run --case " + strings.ReplaceAll(clean(c.ID), "`", "") + blocksFlag(c)
+	command := "tare run --case " + strings.ReplaceAll(result.Plain(c.ID), "`", "") + blocksFlag(c)
 	fmt.Fprintf(b, "\n**%s.** %s\n\n%s\n", markdownText(w.tally(c.Claims)), w.say("again", "command", command), markdownText(w.recommendation(c)))
 	fmt.Fprintf(b, "\n| %s | %s | %s |\n|---|---|---|\n", w.say("claim"), w.say("verdict"), w.say("because"))
 	for _, one := range c.Claims {

@@ -106,7 +106,7 @@ func csvNumber(v *float64) string {
 
 // csvText is a text that a spreadsheet does not read as a formula.
 func csvText(text string) string {
-	text = clean(text)
+	text = result.Plain(text)
 	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
 		return "'" + text
 	}

@@ -56,5 +56,5 @@ func nameOf(c *result.Cell) string {
 	if c.Status != result.StatusOK {
 		text += fmt.Sprintf(" (%s: %s)", c.Status, c.Reason)
 	}
-	return clean(text)
+	return result.Plain(text)
 }

@@ -26,7 +26,7 @@ func Findings(w io.Writer, found []result.Finding, unread []result.Unread, opts 
 	}
 	for i, f := range found {
 		p.finding(i, cause{f, f.Paths})
-		p.line("     " + p.say("lead_fix") + clean(f.Fix)) // on one line, however long: to paste
+		p.line("     " + p.say("lead_fix") + result.Plain(f.Fix)) // on one line, however long: to paste
 	}
 	for _, u := range unread {
 		p.item("  "+p.say("lead_unread"), u.Source+": "+u.Reason)
@@ -194,7 +194,7 @@ func (p *page) warnings(res *result.Result) {
 	if len(res.Plan.Skipped) > 0 {
 		p.title(p.say("left_out"))
 		for _, s := range res.Plan.Skipped {
-			p.item("  - ", p.of(clip(clean(s.Name), 24), s.Reason))
+			p.item("  - ", p.of(clip(result.Plain(s.Name), 24), s.Reason))
 		}
 	}
 }

@@ -56,14 +56,14 @@ func JUnit(w io.Writer, all []result.Comparison) error {
 		for _, c := range all {
 			for _, h := range c.Held {
 				if h.Gate == gate && h.Met {
-					s.Cases = append(s.Cases, test{Name: clean(h.Cell + " " + h.Metric), Class: "tare." + gate})
+					s.Cases = append(s.Cases, test{Name: result.Plain(h.Cell + " " + h.Metric), Class: "tare." + gate})
 				}
 			}
 			for _, u := range c.Unmet {
 				if u.Gate == gate {
 					s.Failures++
 					s.Cases = append(s.Cases, test{
-						Name: clean(words.unmetName(u)), Class: "tare." + gate, Failure: &failing{clean(words.beyond(u))},
+						Name: result.Plain(words.unmetName(u)), Class: "tare." + gate, Failure: &failing{result.Plain(words.beyond(u))},
 					})
 				}
 			}

@@ -118,4 +118,4 @@ var (
 )
 
 // benchWord makes a value one word of a name.
-func benchWord(value string) string { return notInNames.ReplaceAllString(clean(value), "_") }
+func benchWord(value string) string { return notInNames.ReplaceAllString(result.Plain(value), "_") }

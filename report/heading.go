@@ -63,12 +63,12 @@ func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
 		}
 	}
 	name := "tare"
-	if plan := clean(res.Plan.Name); plan != "" {
+	if plan := result.Plain(res.Plan.Name); plan != "" {
 		name += " " + clip(plan, 30)
 	}
 	under := w.count("workload", len(workloads))
 	if n := len(workloads); n > 0 && n < 4 {
-		under = clip(clean(w.list(workloads)), 40)
+		under = clip(result.Plain(w.list(workloads)), 40)
 	}
 	return w.say("weighed", "name", name, "networks", w.count("network", len(networks)),
 		"paths", w.count("path", len(paths)), "workloads", under, "blocks", w.blocksDone(res))
@@ -116,10 +116,10 @@ func (w words) machine(env result.Environment) string {
 	case "none":
 		parts = append(parts, w.say("bare_metal"))
 	default:
-		parts = append(parts, w.say("virtualised", "name", clip(clean(env.Virtualisation), 40)))
+		parts = append(parts, w.say("virtualised", "name", clip(result.Plain(env.Virtualisation), 40)))
 	}
 	if env.Privilege != "" {
-		parts = append(parts, w.say("as_user", "name", clip(clean(env.Privilege), 40)))
+		parts = append(parts, w.say("as_user", "name", clip(result.Plain(env.Privilege), 40)))
 	}
 	return w.say("machine_is", "text", w.join(parts...)) + w.labCost(env)
 }
@@ -137,7 +137,7 @@ func (w words) labCost(env result.Environment) string {
 }
 
 func (w words) orUnknown(text string) string {
-	if text = clean(text); text == "" {
+	if text = result.Plain(text); text == "" {
 		return w.say("unknown")
 	}
 	return clip(text, 60)
@@ -170,12 +170,12 @@ func (w words) linkText(plan result.Plan) string {
 func (w words) setUp(plan result.Plan) string {
 	var parts []string
 	say := func(key, value string) {
-		if value = clip(clean(value), 40); value != "" {
+		if value = clip(result.Plain(value), 40); value != "" {
 			parts = append(parts, w.say(key, "value", value))
 		}
 	}
 	add := func(flag, value string) {
-		if value = clip(clean(value), 40); value != "" {
+		if value = clip(result.Plain(value), 40); value != "" {
 			parts = append(parts, flag+" "+value)
 		}
 	}
@@ -186,15 +186,19 @@ func (w words) setUp(plan result.Plan) string {
 	default:
 		say("window", length)
 	}
-	add("nic", strings.Join(plan.NIC, w.say("and")))
-	if len(plan.EncapNIC) > 0 {
-		say("encap_nic", strings.Join(plan.EncapNIC, w.say("and")))
+	if plan.Site == "" {
+		add("nic", strings.Join(plan.NIC, w.say("and")))
+		if len(plan.EncapNIC) > 0 {
+			say("encap_nic", strings.Join(plan.EncapNIC, w.say("and")))
+		}
+		parts = append(parts, w.linkText(plan))
 	}
-	parts = append(parts, w.linkText(plan))
 	if plan.MTU > 0 {
 		add("mtu", strconv.Itoa(plan.MTU))
 	}
-	add("pin", plan.Pin)
+	if plan.Site == "" {
+		add("pin", plan.Pin)
+	}
 	add("cc", plan.CC)
 	if plan.Seed != 0 {
 		add("seed", strconv.FormatUint(plan.Seed, 10))
@@ -205,7 +209,7 @@ func (w words) setUp(plan result.Plan) string {
 // applications names the programs at the two ends of each application.
 func (w words) applications(groups []*weigh.Group, versions map[string]string) string {
 	program := func(text string) string {
-		return strings.TrimSpace(clip(clean(text), 20) + " " + clip(clean(versions[text]), 20))
+		return strings.TrimSpace(clip(result.Plain(text), 20) + " " + clip(result.Plain(versions[text]), 20))
 	}
 	var programs []string
 	for _, g := range groups {
@@ -213,7 +217,7 @@ func (w words) applications(groups []*weigh.Group, versions map[string]string) s
 			if !c.Params.Has("server") || !c.Params.Has("tool") {
 				continue
 			}
-			text := w.say("application", "workload", clip(clean(c.Workload), 20), "server", program(c.Params.Text("server")), "tool", program(c.Params.Text("tool")))
+			text := w.say("application", "workload", clip(result.Plain(c.Workload), 20), "server", program(c.Params.Text("server")), "tool", program(c.Params.Text("tool")))
 			programs = result.AddOnce(programs, text)
 		}
 	}
@@ -262,7 +266,7 @@ func (w words) idleDaemons(used *result.Daemons) string {
 	var each []string
 	for _, name := range names[:min(len(names), 3)] {
 		if used.Each[name] >= leastDaemons {
-			each = append(each, clip(clean(name), 15)+" "+percent(used.Each[name]))
+			each = append(each, clip(result.Plain(name), 15)+" "+percent(used.Each[name]))
 		}
 	}
 	text := w.say("idle_daemons", "share", percent(used.CPU))
@@ -295,8 +299,8 @@ func (w words) baselinesApart(list []result.AA) (text string, halfWidth float64,
 	if halfWidth == 0 {
 		return w.say("aa_unknown"), 0, false
 	}
-	text = w.say("aa_widest", "share", percent(halfWidth), "path", clip(clean(widest.Path), 30),
-		"workload", clip(clean(widest.Workload), 20), "metric", clip(clean(widest.Metric), 20))
+	text = w.say("aa_widest", "share", percent(halfWidth), "path", clip(result.Plain(widest.Path), 30),
+		"workload", clip(result.Plain(widest.Workload), 20), "metric", clip(result.Plain(widest.Metric), 20))
 	if apart > 0 {
 		text += w.say("aa_differs", "n", strconv.Itoa(apart), "comparisons", w.count("comparison", len(list)))
 	}

@@ -52,7 +52,7 @@ func (w words) importedGrid(cells []result.Cell, n *notes) grid {
 		}
 		measured := w.measured(c, n) + n.mark(aboutRun(c))
 		row := []string{
-			clean(c.Mode), clean(load), clean(given(c, "side")), given(c, "flows", "connections", "threads", "workers"), given(c, "size"),
+			result.Plain(c.Mode), result.Plain(load), result.Plain(given(c, "side")), given(c, "flows", "connections", "threads", "workers"), given(c, "size"),
 			measured, w.lost(c, n),
 		}
 		for i, text := range row {
@@ -114,7 +114,7 @@ func (w words) measured(c result.Cell, n *notes) string {
 func (w words) framing(cells []result.Cell) string {
 	for _, c := range cells {
 		if m := weigh.Metric(&c, "throughput"); m != nil && m.Ceiling != nil && m.Ceiling.Framing > 0 {
-			return w.say("headers_take", "network", clip(clean(c.Network), 40), "value", percent(m.Ceiling.Framing))
+			return w.say("headers_take", "network", clip(result.Plain(c.Network), 40), "value", percent(m.Ceiling.Framing))
 		}
 	}
 	return ""

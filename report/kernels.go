@@ -33,7 +33,7 @@ func (p *page) kernels(res *result.Result) {
 }
 
 func (w words) kernelLost(m result.KernelMachine) string {
-	return w.say("kernels_lost", "kernel", clean(m.Release), "image", clean(m.Image), "reason", clean(m.Reason))
+	return w.say("kernels_lost", "kernel", result.Plain(m.Release), "image", result.Plain(m.Image), "reason", result.Plain(m.Reason))
 }
 
 func (w words) kernelsTitle(c result.Comparison) string {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tare/result"
 	"tare/stats"
 	"tare/weigh"
 )
@@ -25,7 +26,7 @@ func newLadder(w words, groups, all []*weigh.Group) ladder {
 
 // label is how the rung is called: "bridge (as route, host-to-container)".
 func (l ladder) label(r *weigh.Rung) string {
-	name, details := clip(clean(r.Key.Network), 24), []string{}
+	name, details := clip(result.Plain(r.Key.Network), 24), []string{}
 	if r.As != "" {
 		name, details = r.As, []string{l.say("rung_as", "name", name)}
 	}
@@ -33,7 +34,7 @@ func (l ladder) label(r *weigh.Rung) string {
 		details = append(details, l.Twin)
 	}
 	if r.Key.Settings != "" {
-		details = append(details, clip(clean(r.Key.Settings.String()), mostLabel))
+		details = append(details, clip(result.Plain(r.Key.Settings.String()), mostLabel))
 	}
 	if len(details) > 0 {
 		name += l.aside(l.join(details...))
@@ -119,7 +120,7 @@ func (l ladder) steps(branches []branch, slot int, marks *notes) []column {
 			ends.cells[i].text = l.own(b.Rung, slot)
 		case steps[i].Pairs == 0:
 			value.cells[i].text = "-" + marks.mark([]string{
-				l.say("no_pair", "workload", clean(l.Groups[slot].Workload))})
+				l.say("no_pair", "workload", result.Plain(l.Groups[slot].Workload))})
 		default:
 			value.cells[i].text, ends.cells[i].text = writeStep(steps[i], s)
 			texts[i] = l.stepNotes(steps[i])

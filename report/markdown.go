@@ -120,7 +120,7 @@ func markdownFindings(b *strings.Builder, w words, res *result.Result) {
 		id := "**" + markdownText(c.ID) + "**"
 		fmt.Fprintf(b, "%d. %s%s\n", n+1, w.of(id, markdownText(c.Cause)), w.aside(w.confidence(c.Finding)))
 		if c.Fix != "" {
-			fmt.Fprintf(b, "\n   ```sh\n   %s\n   ```\n", strings.ReplaceAll(clean(c.Fix), "```", ""))
+			fmt.Fprintf(b, "\n   ```sh\n   %s\n   ```\n", strings.ReplaceAll(result.Plain(c.Fix), "```", ""))
 		}
 	}
 }
@@ -129,5 +129,5 @@ func markdownFindings(b *strings.Builder, w words, res *result.Result) {
 func markdownText(text string) string {
 	return strings.NewReplacer(
 		"\\", "\\\\", "&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "\n", " ",
-	).Replace(clean(text))
+	).Replace(result.Plain(text))
 }

@@ -118,7 +118,7 @@ func (m *matrix) add(column int, s section, setting string) {
 		}
 		label := r.name()
 		if setting != "" {
-			label += ", " + clean(setting)
+			label += ", " + result.Plain(setting)
 		}
 		label = clip(label, mostRow)
 		at := slices.IndexFunc(m.rows, func(row matrixRow) bool {

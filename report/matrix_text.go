@@ -58,7 +58,7 @@ func unitsOfField(ratios, added []string, s scale) string {
 
 // headsOf breaks a column's name into lines that are about as wide as its numbers.
 func headsOf(c matrixColumn) []string {
-	text := strings.TrimSpace(strings.ReplaceAll(clean(c.path), "-", " ") + " " + clip(clean(c.under), 40))
+	text := strings.TrimSpace(strings.ReplaceAll(result.Plain(c.path), "-", " ") + " " + clip(result.Plain(c.under), 40))
 	longest := 9
 	for _, word := range strings.Fields(text) {
 		longest = max(longest, min(width(word), 20))

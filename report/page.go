@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"tare/result"
 )
 
 // page collects the lines of a report.
@@ -68,7 +70,7 @@ func (p *page) title(text string) {
 
 // wrap makes a text safe and breaks it into lines of at most so many columns.
 func (p *page) wrap(text string, columns int) []string {
-	return wrap(clip(clean(text), longest), columns, p.language == Chinese)
+	return wrap(clip(result.Plain(text), longest), columns, p.language == Chinese)
 }
 
 // item prints a wrapped paragraph behind a lead; the lines after the first

@@ -61,14 +61,14 @@ const mostLabel = 32
 // name is the row's label. Parameters that do not fit next to the network's name are
 // alone, indented: the row follows the one of the network without parameters.
 func (r row) name() string {
-	label := clean(r.network)
+	label := result.Plain(r.network)
 	if r.link != "" {
-		label += "@" + clean(r.link)
+		label += "@" + result.Plain(r.link)
 	}
 	if r.settings == "" {
 		return clip(label, mostLabel)
 	}
-	settings := clean(r.settings)
+	settings := result.Plain(r.settings)
 	if full := label + " " + settings; width(full) <= mostLabel {
 		return full
 	}
@@ -112,7 +112,7 @@ func (r row) everywhere(shown [][]string) []string {
 			if m := r.metric(slot, name); m != nil {
 				texts := []string{}
 				for _, text := range m.Warnings {
-					texts = append(texts, clean(text))
+					texts = append(texts, result.Plain(text))
 				}
 				lists = append(lists, texts)
 			}
@@ -145,7 +145,7 @@ func (r row) nameNotes(w words, shown [][]string) []string {
 		for _, m := range c.Metrics {
 			for _, text := range m.Warnings {
 				if !noted[text] {
-					add(clean(m.Name + ": " + text))
+					add(result.Plain(m.Name + ": " + text))
 				}
 				noted[text] = true
 			}
@@ -165,7 +165,7 @@ func (w words) fidelityNote(c *result.Cell) string {
 	case "":
 		return w.say("fidelity_unknown")
 	}
-	return w.say("fidelity_is", "value", clean(c.Fidelity))
+	return w.say("fidelity_is", "value", result.Plain(c.Fidelity))
 }
 
 // windowNote is about warnings of samples that were not noted yet.
@@ -184,7 +184,7 @@ func (w words) windowNote(c *result.Cell, noted map[string]bool) string {
 	texts := slices.SortedFunc(maps.Keys(windows), func(a, b string) int {
 		return cmp.Or(cmp.Compare(windows[b], windows[a]), cmp.Compare(a, b))
 	})
-	note := clean(texts[0]) + w.aside(w.count("window", windows[texts[0]]))
+	note := result.Plain(texts[0]) + w.aside(w.count("window", windows[texts[0]]))
 	if len(texts) > 1 {
 		note += w.say("single_windows", "warnings", w.count("other_warning", len(texts)-1))
 	}

@@ -77,7 +77,7 @@ func (w words) heading(metric string) string {
 	case "cpu_per_gbit", "cpu_per_transaction":
 		return "CPU"
 	}
-	return clip(clean(metric), 16)
+	return clip(result.Plain(metric), 16)
 }
 
 // newTable makes the table of some groups and its grid.
@@ -196,7 +196,7 @@ func (t *table) value(slot int, metric string) []column {
 		texts[i] = []string{}
 		ofRow := t.rowNotes(i)
 		for _, text := range m.Warnings {
-			if text = clean(text); !slices.Contains(ofRow, text) {
+			if text = result.Plain(text); !slices.Contains(ofRow, text) {
 				texts[i] = append(texts[i], text)
 			}
 		}

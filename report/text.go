@@ -6,24 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes text from a result safe to print: one line, no control or
-// formatting characters (a terminal would obey them), no marks that join the
-// letter before them.
-func clean(text string) string {
-	safe := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r == unicode.ReplacementChar:
-			return '?'
-		case !unicode.IsPrint(r), unicode.Is(unicode.M, r):
-			return -1
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(safe), " ")
-}
-
 // runeWidth is the number of columns that a terminal may give to a rune.
 // Outside the blocks that are surely narrow it errs to two.
 func runeWidth(r rune) int {

@@ -72,7 +72,7 @@ func (w words) waterfall(t *result.Trace) grid {
 		{head: w.say("clean"), unit: "us", right: true}, {head: w.say("share"), unit: "%", right: true},
 		{head: w.say("traced"), unit: "p50 us", right: true}, {unit: "p99 us", right: true}, {head: ""},
 	}
-	name := func(text string) string { return clip(clean(text), longestName) }
+	name := func(text string) string { return clip(result.Plain(text), longestName) }
 	begin, direction := 0.0, ""
 	for _, h := range t.Hops {
 		if h.Direction != direction {
@@ -135,7 +135,7 @@ func (p *page) tolls(t *result.Trace) {
 	whole := result.HopToll{Name: p.say("all")}
 	add := func(h result.HopToll) {
 		added, _ := scale{unit: "us", size: 1e-6}.difference(h.Delta, nil, nil)
-		columns.add(clip(clean(h.Name), longestName), added, fixed(100*h.Share, 0), fixed(h.Value*1e6, 2), fixed(h.Baseline*1e6, 2))
+		columns.add(clip(result.Plain(h.Name), longestName), added, fixed(100*h.Share, 0), fixed(h.Value*1e6, 2), fixed(h.Baseline*1e6, 2))
 	}
 	for _, h := range t.Tolls {
 		add(h)
@@ -192,7 +192,7 @@ func (p *page) losses(name string, losses []result.Loss) {
 	columns := grid{{head: name}, {head: p.say("packets"), right: true}, {head: p.say("at")}, {head: p.say("device")}, {head: p.say("function")}}
 	for _, l := range losses {
 		for n, text := range []string{l.Reason, fmt.Sprint(l.Packets), l.At, l.Device, l.Function} {
-			columns[n].cells = append(columns[n].cells, cell{text: clip(clean(text), longestName)})
+			columns[n].cells = append(columns[n].cells, cell{text: clip(result.Plain(text), longestName)})
 		}
 	}
 	p.print(columns)

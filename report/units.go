@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"tare/result"
 )
 
 // scale is the unit in which a column is read: one of it is size of the unit
@@ -31,7 +33,7 @@ func scales() map[string][]scale {
 func scaleFor(unit string, values ...float64) scale {
 	known := scales()[unit]
 	if known == nil {
-		return scale{unit: clip(clean(unit), 10), size: 1}
+		return scale{unit: clip(result.Plain(unit), 10), size: 1}
 	}
 	largest := 0.0
 	for _, v := range values {

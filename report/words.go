@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tare/result"
 )
 
 // catalogues are the interface words of each language, which the page has too.
@@ -74,7 +76,7 @@ func (w words) state(word string) string {
 	case "inconclusive":
 		return w.say("undecided")
 	}
-	return clean(word)
+	return result.Plain(word)
 }
 
 // join joins texts as parts of a sentence.
