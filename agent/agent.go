@@ -16,7 +16,7 @@ import (
 
 // Agent is the process at an end.
 type Agent struct {
-	stream *frames
+	stream *Frames
 	mu     sync.Mutex // guards stop
 	stop   map[int]context.CancelFunc
 	jobs   sync.WaitGroup
@@ -29,8 +29,8 @@ type Agent struct {
 // runs.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) (err error) {
 	prepare()
-	a := &Agent{stream: newFrames(in, out), stop: map[int]context.CancelFunc{}, servers: servers{all: map[string]*running{}}}
-	if err := a.stream.write(Hello{Schema: Schema, Version: version, Boot: probe.BootID("/"), Confinement: probe.Confined("/")}); err != nil {
+	a := &Agent{stream: NewFrames(in, out), stop: map[int]context.CancelFunc{}, servers: servers{all: map[string]*running{}}}
+	if err := a.stream.Write(Hello{Schema: Schema, Version: version, Boot: probe.BootID("/"), Confinement: probe.Confined("/")}); err != nil {
 		return fmt.Errorf("send hello: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -39,7 +39,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) (er
 	defer cancel()
 	for {
 		var o order
-		switch err := a.stream.read(&o); {
+		switch err := a.stream.Read(&o); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -90,9 +90,9 @@ func (a *Agent) ended(id int) {
 // Where the answer cannot be written there is no reader any more: the input
 // ends too, and with it the agent.
 func (a *Agent) answer(an answer) {
-	err := a.stream.write(an)
+	err := a.stream.Write(an)
 	if unsupported := new(json.UnsupportedValueError); errors.As(err, &unsupported) {
-		err = a.stream.write(answer{ID: an.ID, Error: "encode tally: " + unsupported.Error()})
+		err = a.stream.Write(answer{ID: an.ID, Error: "encode tally: " + unsupported.Error()})
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tare agent: answer: %v\n", err)

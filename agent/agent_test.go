@@ -103,10 +103,10 @@ func ask(t *testing.T, line string) answer {
 	if _, err := p.ourIn.WriteString(framed(1, line)); err != nil {
 		t.Fatal(err)
 	}
-	answers := newFrames(p.ourOut, nil)
+	answers := NewFrames(p.ourOut, nil)
 	var h Hello
 	var a answer
-	if err := errors.Join(answers.read(&h), answers.read(&a)); err != nil {
+	if err := errors.Join(answers.Read(&h), answers.Read(&a)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(p.ourIn.Close(), <-served, p.ourOut.Close(), p.theirIn.Close(), p.theirOut.Close()); err != nil {
@@ -189,11 +189,11 @@ func TestWrongOrders(t *testing.T) {
 // TestTallyThatJSONCannotRepresent holds that such a tally still gets an answer.
 func TestTallyThatJSONCannotRepresent(t *testing.T) {
 	var out strings.Builder
-	a := &Agent{stream: newFrames(strings.NewReader(""), &out)}
+	a := &Agent{stream: NewFrames(strings.NewReader(""), &out)}
 	zero := 0.0
 	a.answer(answer{ID: 3, Tally: &workload.Tally{Work: 1 / zero}})
 	var got answer
-	if err := newFrames(strings.NewReader(out.String()), nil).read(&got); err != nil || got.ID != 3 || got.Error == "" {
+	if err := NewFrames(strings.NewReader(out.String()), nil).Read(&got); err != nil || got.ID != 3 || got.Error == "" {
 		t.Errorf("it answers %q", out.String())
 	}
 }

@@ -154,7 +154,7 @@ func readReply(l *lines, to netip.AddrPort) (reply, error) {
 // receive receives a line of the server, which may be anybody.
 func receive(l *lines, to netip.AddrPort, v any) error {
 	err := l.read(v)
-	switch malformed := new(malformedError); {
+	switch malformed := new(MalformedError); {
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("the server at %v closed the connection: see whether it is tare serve, of this version, and what it printed", to)
 	case errors.As(err, &malformed):

@@ -9,14 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
-// frames exchanges JSON objects with a peer over an agent's standard input and output. A
+// Frames exchanges JSON objects with a peer over its standard input and output. A
 // stream between machines may lose or repeat bytes without an error
 // (kubernetes/kubernetes#112834, #124571): each message is a line that begins with its number
 // from 1 on, its length in bytes and its digest.
-type frames struct {
+type Frames struct {
 	in       *bufio.Scanner
 	received uint64
 	mu       sync.Mutex
@@ -24,20 +25,23 @@ type frames struct {
 	sent     uint64
 }
 
-func newFrames(in io.Reader, out io.Writer) *frames {
-	f := &frames{in: bufio.NewScanner(in), out: out}
+// NewFrames takes both directions of a stream.
+func NewFrames(in io.Reader, out io.Writer) *Frames {
+	f := &Frames{in: bufio.NewScanner(in), out: out}
 	f.in.Buffer(nil, maxLine)
 	return f
 }
 
-// head is what a message of a number begins with.
+// head is what a message of a number begins with. The digest is of the number too: bytes that
+// are lost can join the number of one message and the rest of another.
 func head(number uint64, body []byte) []byte {
-	sum := sha256.Sum256(body)
-	return fmt.Appendf(nil, "%d %d %s ", number, len(body), hex.EncodeToString(sum[:8]))
+	numbers := fmt.Appendf(nil, "%d %d ", number, len(body))
+	sum := sha256.Sum256(slices.Concat(numbers, body))
+	return fmt.Appendf(numbers, "%s ", hex.EncodeToString(sum[:8]))
 }
 
-// write sends one object. Several goroutines may do so at once.
-func (f *frames) write(v any) error {
+// Write sends one object. Several goroutines may do so at once.
+func (f *Frames) Write(v any) error {
 	body, err := json.Marshal(v) // without a line break
 	if err != nil {
 		return fmt.Errorf("encode message: %w", err)
@@ -49,9 +53,9 @@ func (f *frames) write(v any) error {
 	return err
 }
 
-// read receives one object. At the end of the input the error is io.EOF; where the line is
-// not the message that is due it is a malformedError.
-func (f *frames) read(v any) error {
+// Read receives one object. At the end of the input the error is io.EOF; where the line is
+// not the message that is due it is a MalformedError.
+func (f *Frames) Read(v any) error {
 	if !f.in.Scan() {
 		if err := f.in.Err(); err != nil {
 			return err
@@ -66,10 +70,10 @@ func (f *frames) read(v any) error {
 		if f.received > 1 {
 			why = fmt.Sprintf("it is not message %d: another program wrote it, or the stream loses, repeats or changes bytes", f.received)
 		}
-		return &malformedError{string(line), errors.New(why)}
+		return &MalformedError{string(line), errors.New(why)}
 	}
 	if err := json.Unmarshal(words[3], v); err != nil {
-		return &malformedError{string(line), err}
+		return &MalformedError{string(line), err}
 	}
 	return nil
 }

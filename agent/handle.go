@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tare/probe"
+	"tare/result"
 	"tare/workload"
 )
 
@@ -34,7 +35,7 @@ type Handle struct {
 	probe.Confinement // of the agent
 
 	boot       string
-	stream     *frames
+	stream     *Frames
 	end        func() error
 	closeInput func() error // of the agent, once
 	mu         sync.Mutex
@@ -51,7 +52,7 @@ type Handle struct {
 // breaks and again when it is closed, and returns the same error each time.
 func Open(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*Handle, error) {
 	h := &Handle{
-		Name: name, stream: newFrames(out, in), closeInput: sync.OnceValue(in.Close), end: end,
+		Name: name, stream: NewFrames(out, in), closeInput: sync.OnceValue(in.Close), end: end,
 		jobs: map[int]*job{}, gone: make(chan struct{}),
 	}
 	hello := make(chan error, 1)
@@ -84,8 +85,8 @@ func (h *Handle) receive(hello chan<- error) {
 
 // read receives a message of the agent.
 func (h *Handle) read(v any) error {
-	err := h.stream.read(v)
-	switch malformed := new(malformedError); {
+	err := h.stream.Read(v)
+	switch malformed := new(MalformedError); {
 	case errors.Is(err, io.EOF):
 		return errors.New("it died")
 	case errors.As(err, &malformed):
@@ -135,7 +136,7 @@ func (h *Handle) readHello() error {
 // older reports whether what came is the hello of a tare whose messages had no number, and
 // reads it.
 func older(err error, hello *Hello) bool {
-	malformed := new(malformedError)
+	malformed := new(MalformedError)
 	return errors.As(err, &malformed) && json.Unmarshal([]byte(malformed.line), hello) == nil && hello.Schema != ""
 }
 
@@ -207,7 +208,7 @@ func (h *Handle) start(do string, j Job) (*job, error) {
 	}
 	h.next++
 	started := &job{h: h, id: h.next, listens: do == doServe, answers: make(chan answer, 2), ended: make(chan struct{})}
-	if err := h.stream.write(order{ID: started.id, Do: do, Job: &j}); err != nil {
+	if err := h.stream.Write(order{ID: started.id, Do: do, Job: &j}); err != nil {
 		return nil, fmt.Errorf("agent at %s: send order: %w", h.Name, err)
 	}
 	h.jobs[started.id] = started
@@ -219,7 +220,7 @@ func (j *job) wait(ctx context.Context) (answer, error) {
 	select {
 	case a := <-j.answers:
 		if a.Error != "" {
-			return a, fmt.Errorf("at %s: %s", j.h.Name, a.Error)
+			return a, fmt.Errorf("at %s: %s", j.h.Name, result.Plain(a.Error))
 		}
 		return a, nil
 	case <-j.h.gone:
@@ -265,7 +266,7 @@ func (j *job) stop() (running bool, err error) {
 	if _, running := j.h.jobs[j.id]; !running || j.h.err != nil {
 		return false, nil
 	}
-	if err := j.h.stream.write(order{ID: j.id, Do: doStop}); err != nil {
+	if err := j.h.stream.Write(order{ID: j.id, Do: doStop}); err != nil {
 		return true, fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
 	}
 	return true, nil

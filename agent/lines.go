@@ -40,7 +40,7 @@ func (l *lines) write(v any) error {
 }
 
 // read receives one object. At the end of the input the error is io.EOF; where
-// the line is no such object it is a malformedError.
+// the line is no such object it is a MalformedError.
 func (l *lines) read(v any) error {
 	if !l.in.Scan() {
 		if err := l.in.Err(); err != nil {
@@ -52,11 +52,11 @@ func (l *lines) read(v any) error {
 	if l.clean != nil {
 		var err error
 		if text, err = cleaned(text, l.clean); err != nil {
-			return &malformedError{l.in.Text(), err}
+			return &MalformedError{l.in.Text(), err}
 		}
 	}
 	if err := json.Unmarshal(text, v); err != nil {
-		return &malformedError{l.in.Text(), err}
+		return &MalformedError{l.in.Text(), err}
 	}
 	return nil
 }
@@ -90,12 +90,12 @@ func cleaned(text []byte, clean func(string) string) ([]byte, error) {
 	return json.Marshal(walk(v))
 }
 
-// malformedError reports a line that is not the object that was expected.
-type malformedError struct {
+// MalformedError reports a line that is not the object that was expected.
+type MalformedError struct {
 	line string
 	err  error
 }
 
-func (e *malformedError) Error() string { return fmt.Sprintf("%.60q: %v", e.line, e.err) }
+func (e *MalformedError) Error() string { return fmt.Sprintf("%.60q: %v", e.line, e.err) }
 
-func (e *malformedError) Unwrap() error { return e.err }
+func (e *MalformedError) Unwrap() error { return e.err }

@@ -15,6 +15,9 @@ import (
 // Schema names the protocol; both sides must use the same.
 const Schema = "tare.agent/2"
 
+// Verb is the command by which this program is an agent.
+const Verb = "agent"
+
 // Hello is the first line of an agent.
 type Hello struct {
 	Schema  string `json:"schema"`
