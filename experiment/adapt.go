@@ -36,7 +36,7 @@ func Skip(p result.Plan, name, reason string) result.Plan {
 func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	asked := p.Networks
 	p.Networks, p.NIC, p.EncapNIC = nil, nil, nil
-	p.CC, p.Pin, p.CPUs, p.RPS = t.Spec.CC, t.Spec.Pin, t.Spec.CPUs, rpsOff
+	p.Site, p.CC, p.Pin, p.CPUs, p.RPS = t.Spec.Site, t.Spec.CC, t.Spec.Pin, t.Spec.CPUs, rpsOff
 	if t.Spec.RPS {
 		p.RPS = rpsOn
 	}

@@ -234,6 +234,11 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
 	}
+	if p.Site != "" { // it is as it is there
+		for _, name := range []string{"nic", "pin", "rps"} {
+			delete(values, name)
+		}
+	}
 	maps.Copy(values, p.Wire.Params())
 	for name, text := range cell.settings.Map() {
 		values[name] = text

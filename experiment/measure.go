@@ -53,13 +53,16 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 		return result.Sample{}, noEnds(path, p.cluster)
 	}
 	stop := r.count(ctx, p.cluster, ends)
-	sample, err := r.between(ctx, p.cluster, ends, network.Port, name, run)
+	sample, err := r.between(ctx, p.cluster, ends, r.portOf(p.cluster), name, run)
 	stop(&sample)
 	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
 		sample.Counters["fragments_per_datagram"] = float64(count)
 	}
 	return sample, err
 }
+
+// portOf is where a cluster's servers listen.
+func (r *runner) portOf(cluster string) uint16 { return cmp.Or(r.ports[cluster], network.Port) }
 
 func noEnds(path, cluster string) error {
 	return fmt.Errorf("path %s of %s: the lab has no such ends", path, cluster)
@@ -105,9 +108,9 @@ func (r *runner) pairOf(ctx context.Context, cluster string, ends network.Ends) 
 }
 
 // measure does one run between the two.
-func (p pair) measure(ctx context.Context, port uint16, name string, run workload.Run) (agent.Outcome, error) {
-	if err := drawToken(&run); err != nil {
-		return agent.Outcome{}, err
+func (p pair) measure(ctx context.Context, port uint16, name string, run workload.Run) (out agent.Outcome, err error) {
+	if run.Token, err = workload.NewToken(); err != nil {
+		return out, err
 	}
 	bind := netip.AddrPortFrom(p.ends.Bind, port).String()
 	dial := netip.AddrPortFrom(p.ends.Dial, port).String()

@@ -28,6 +28,11 @@ const (
 // and while this process idles.
 func (r *runner) gateBefore() error {
 	noise := &r.res.Noise
+	if r.elsewhere() {
+		noise.Pressure = -1
+		r.res.Warnings = append(r.res.Warnings, "noise: what else runs on the machines of the places is not looked at")
+		return nil
+	}
 	start := time.Now()
 	before, known, err := probe.CPUPressure("/")
 	if err != nil {
@@ -82,6 +87,9 @@ func (r *runner) finishNoise() {
 	r.res.Noise.Daemons = r.daemons.result()
 	if used := r.res.Noise.Daemons; used != nil && used.CPU > gateDaemons {
 		r.gates = append(r.gates, fmt.Sprintf("daemons: those of other networks kept %.2f CPUs busy", used.CPU))
+	}
+	if r.elsewhere() {
+		return
 	}
 	var now probe.CPU
 	if err := r.stat.Read(&now); err != nil {

@@ -65,6 +65,7 @@ type runner struct {
 	rps     map[string]bool
 	ends    map[string]map[string]network.Ends // cluster -> path -> ends
 	cpus    map[string]map[string]string       // cluster -> host -> CPU list
+	ports   map[string]uint16                  // cluster -> where its servers listen, if not at network.Port
 	outside map[string]*network.Ends           // cluster -> a container and the other host
 	warned  map[string][]string                // cluster -> warnings for its numbers
 	daemons daemons
@@ -139,6 +140,9 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		return nil, errors.Join(err, stat.Close())
 	}
 	env := probe.Environment("/")
+	if len(o.Topology.Places) > 0 {
+		env = o.Topology.Places[0].Environment
+	}
 	env.Privilege = o.Topology.Privilege
 	env.Parts = map[string]string{}
 	env.LabUp, env.LabMemoryBytes = result.Seconds(o.Topology.Up), o.Topology.Memory
@@ -151,7 +155,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	r := &runner{
 		Options: o, plan: plan, groups: o.only, stat: stat,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
-		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, warned: map[string][]string{},
+		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, ports: map[string]uint16{}, warned: map[string][]string{},
 		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
 	}
 	if r.groups == nil {
@@ -160,8 +164,8 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	r.daemons = daemonsOf(o.Site, o.Topology)
 	r.sources = sourcesOf(o.Site)
 	r.res = &result.Result{
-		Schema: result.Schema, ID: id, Tool: o.Tool, Plan: plan, Environment: env,
-		Started: time.Now().UTC().Format(time.RFC3339),
+		Schema: result.Schema, ID: id, Tool: o.Tool, Site: cmp.Or(plan.Site, result.SiteLab), Plan: plan, Environment: env,
+		Started: time.Now().UTC().Format(time.RFC3339), Places: o.Topology.Places,
 	}
 	r.makeCells()
 	return r, nil
@@ -189,7 +193,7 @@ func (r *runner) makeCells() {
 		fidelity[b.Name], unserved[b.Name] = b.Fidelity, b.Unserved
 		r.rps[b.Name] = b.RPS
 		r.ends[b.Name], r.outside[b.Name], r.cpus[b.Name] = b.Paths, b.Outside, b.CPUs
-		r.warned[b.Name] = b.Warnings
+		r.warned[b.Name], r.ports[b.Name] = b.Warnings, b.Port
 		if b.Error != "" {
 			missing[b.Name] = b.Error
 		}

@@ -57,7 +57,8 @@ func (s Single) Run(ctx context.Context, tool result.Tool, env result.Environmen
 	if s.Interval > 0 {
 		run.Interval = s.Interval
 	}
-	if err := drawToken(&run); err != nil {
+	var err error
+	if run.Token, err = workload.NewToken(); err != nil {
 		return nil, err
 	}
 	id, err := newID()

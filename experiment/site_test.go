@@ -68,7 +68,7 @@ func (s *loopSite) Look(_ context.Context, at string) ([]probe.Inventory, error)
 // startAgent starts an agent in a process: runs that take turns can't share a
 // runtime, which would stop one for another.
 func startAgent(ctx context.Context, at string) (*agent.Handle, error) {
-	cmd := exec.Command("/proc/self/exe", site.AgentVerb)
+	cmd := exec.Command("/proc/self/exe", agent.Verb)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	mathrand "math/rand/v2"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"tare/agent"
 	"tare/network"
@@ -40,6 +37,7 @@ const (
 const (
 	slotLead     = 30 * time.Millisecond
 	slotLeadEach = 6 * time.Millisecond
+	leadMessages = 4 // to a place and back
 )
 
 // takesTurns reports whether the runs of a group alternate in slots. Tools of others
@@ -132,13 +130,15 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 		arms = append(arms, a)
 	}
 	slot := r.slotOf(n)
-	if err := r.timetable(arms, slot, block); err != nil {
+	if err := r.timetable(ctx, arms, slot, block); err != nil {
 		return nil, err
 	}
 	var all sync.WaitGroup
 	for _, a := range arms {
 		if a.err == nil {
-			all.Go(func() { a.out, a.err = r.outcome(ctx, a.place.cluster, a.ends, network.Port, g.workload.Name, a.run) })
+			all.Go(func() {
+				a.out, a.err = r.outcome(ctx, a.place.cluster, a.ends, r.portOf(a.place.cluster), g.workload.Name, a.run)
+			})
 		}
 	}
 	all.Wait()
@@ -173,14 +173,14 @@ func (a *arm) describe() error {
 }
 
 // timetable gives each arm its slots.
-func (r *runner) timetable(arms []*arm, slot time.Duration, block int) error {
-	var clock unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
-		return fmt.Errorf("read the clock: %w", err)
+func (r *runner) timetable(ctx context.Context, arms []*arm, slot time.Duration, block int) error {
+	now, took, err := r.now(ctx, arms[0].place.cluster+"."+arms[0].ends.Client)
+	if err != nil {
+		return err
 	}
-	lead := slotLead + time.Duration(len(arms))*slotLeadEach
+	lead := slotLead + time.Duration(len(arms))*slotLeadEach + leadMessages*took
 	common := shapeOf(r.plan, r.groups[arms[0].group], slot)
-	common.Begin, common.Runs = time.Duration(clock.Nano())+lead, len(arms)
+	common.Begin, common.Runs = now+lead, len(arms)
 	common.Seed = mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block))).Uint64()
 	if common.Window = r.windowOf(arms, common); common.Window > 0 {
 		common.Warmup = leastWarmup

@@ -2,8 +2,6 @@ package experiment
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,16 +132,6 @@ func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
 		run.Interval = seriesStep
 	}
 	return run
-}
-
-// drawToken gives the run the secret that its two ends share.
-func drawToken(run *workload.Run) error {
-	token := make([]byte, 16)
-	if _, err := rand.Read(token); err != nil {
-		return fmt.Errorf("draw token: %w", err)
-	}
-	run.Token = hex.EncodeToString(token)
-	return nil
 }
 
 // atOnce is what a cell's parameters call a workload's flows.

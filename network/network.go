@@ -130,6 +130,9 @@ func All() []Network {
 
 // Find returns a network by name.
 func Find(name string) (Network, bool) {
+	if name == Endpoint {
+		return endpoint(), true
+	}
 	return result.First(All(), func(n Network) bool { return n.Name == name })
 }
 

@@ -21,9 +21,6 @@ import (
 	"tare/probe"
 )
 
-// AgentVerb is the command by which the binary is an agent.
-const AgentVerb = "agent"
-
 // dialWait bounds how long a keeper may take to accept a conversation.
 const dialWait = 5 * time.Second
 
@@ -255,7 +252,7 @@ func (l *Lab) startAgent(ctx context.Context, at string) (*agent.Handle, error) 
 		return nil, errors.Join(fmt.Errorf("start agent at %s: %w", at, err), theirIn.Close(), ourIn.Close())
 	}
 	c, err := l.open(ctx, request{
-		Do: doStart, At: at, Argv: []string{"/proc/self/exe", AgentVerb}, Env: os.Environ(),
+		Do: doStart, At: at, Argv: []string{"/proc/self/exe", agent.Verb}, Env: os.Environ(),
 	}, theirIn, theirOut, os.Stderr)
 	if err == nil {
 		_, err = c.reply()

@@ -21,7 +21,8 @@ type Spec struct {
 	CC       string            `json:"cc"`
 	Pin      string            `json:"pin"`
 	CPUs     map[string]string `json:"cpus,omitempty"`
-	RPS      bool              `json:"rps"` // steer arriving packets to the host's own CPUs
+	Site     string            `json:"site,omitempty"` // result.SiteEndpoint; empty: a lab
+	RPS      bool              `json:"rps"`            // steer arriving packets to the host's own CPUs
 	Clusters []ClusterSpec     `json:"underlays"`
 }
 
@@ -43,13 +44,14 @@ type ClusterSpec struct {
 
 // Topology is a lab as built.
 type Topology struct {
-	Spec       Spec     `json:"spec"`
-	Privilege  string   `json:"privilege"` // "root" or "user namespace"
-	PID        int      `json:"pid"`       // of the keeper, as its namespace's parent sees it; 0: unknown
-	Clusters   []Built  `json:"underlays"`
-	Namespaces []string `json:"namespaces"`
-	Up         float64  `json:"up"`           // s that it took to build
-	Memory     uint64   `json:"memory_bytes"` // that its processes held once it was built; 0: unknown
+	Spec       Spec           `json:"spec"`
+	Privilege  string         `json:"privilege"` // "root" or "user namespace"
+	PID        int            `json:"pid"`       // of the keeper, as its namespace's parent sees it; 0: unknown
+	Clusters   []Built        `json:"underlays"`
+	Namespaces []string       `json:"namespaces"`
+	Places     []result.Place `json:"places,omitempty"` // of a site that is no lab
+	Up         float64        `json:"up"`               // s that it took to build
+	Memory     uint64         `json:"memory_bytes"`     // that its processes held once it was built; 0: unknown
 }
 
 // Built is one cluster as built, or why it is not.
@@ -68,6 +70,7 @@ type Built struct {
 	CPUs     map[string]string       `json:"cpus"` // host -> CPU list; empty: not bound
 	Warnings []string                `json:"warnings"`
 	Paths    map[string]network.Ends `json:"paths"`
+	Port     uint16                  `json:"port,omitempty"`    // of its servers; 0: network.Port
 	Outside  *network.Ends           `json:"outside,omitempty"` // a container and the other host, where the network promises that it reaches it
 }
 

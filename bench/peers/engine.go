@@ -14,7 +14,6 @@ import (
 
 	"tare/agent"
 	"tare/network"
-	"tare/site"
 	"tare/workload"
 )
 
@@ -104,7 +103,7 @@ func (s *stage) startAgent(ctx context.Context, at end) (*agent.Handle, error) {
 	living, kill := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.lab.Exec(living, at.at, at.bound([]string{self(), site.AgentVerb}), theirIn, theirOut, os.Stderr)
+		_, err := s.lab.Exec(living, at.at, at.bound([]string{self(), agent.Verb}), theirIn, theirOut, os.Stderr)
 		ended <- errors.Join(err, theirIn.Close(), theirOut.Close())
 	}()
 	end := sync.OnceValue(func() error {

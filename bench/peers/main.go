@@ -67,7 +67,7 @@ func verbs() map[string]func(arguments []string) error {
 		serveRRVerb:     func(a []string) error { return serveRR(a[0], a[1], a[2]) },
 		callHTTPVerb:    func(a []string) error { return callHTTP(a[0], a[1], a[2]) },
 		callRRVerb:      func(a []string) error { return callRR(a[0], a[1], a[2]) },
-		site.AgentVerb: func([]string) error {
+		agent.Verb: func([]string) error {
 			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "peers")
 		},
 	}

@@ -33,8 +33,11 @@ func hiddenCommands(s streams) []*cobra.Command {
 	})
 	launch.DisableFlagParsing = true // they are the command's
 	return []*cobra.Command{
-		hidden(site.AgentVerb, "The agent of a site: takes requests on standard input", noArgs,
+		hidden(agent.Verb, "The agent of a site: takes requests on standard input", noArgs,
 			func(ctx context.Context, _ []string) error { return agent.Serve(ctx, s.in, s.out, version) }),
+		outpostCommand(s),
+		hidden(site.HoldVerb+" DIGEST", "Waits until an outpost has begun from it", cobra.ExactArgs(1),
+			func(_ context.Context, args []string) error { return site.Hold(args[0], s.out) }),
 		hidden(site.KeeperVerb, "Keeps a lab alive", noArgs,
 			func(context.Context, []string) error { return site.Keep() }),
 		hidden(network.RelayVerb+" LISTEN/PROTOCOL=TO...", "Relays published ports in user space", cobra.MinimumNArgs(1),
@@ -53,4 +56,16 @@ func hiddenCommands(s streams) []*cobra.Command {
 		hidden(vm.InitVerb, "The first process of a virtual machine", noArgs,
 			func(context.Context, []string) error { return vm.Init() }),
 	}
+}
+
+func outpostCommand(s streams) *cobra.Command {
+	var staged string
+	c := &cobra.Command{
+		Use: site.OutpostVerb, Short: "Starts agents at a place that a command reaches; started by tare itself", Hidden: true, Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return site.ServeOutpost(c.Context(), s.in, s.out, version, staged)
+		},
+	}
+	c.Flags().StringVar(&staged, "staged", "", "the file that it was started from, to remove")
+	return c
 }

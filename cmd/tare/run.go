@@ -56,30 +56,44 @@ them in turns, and weighs the other kernels against the first.`,
 			if asked.id != "" {
 				return f.runCase(c.Context(), s, c.Flags(), asked)
 			}
-			plan, err := f.plan(c.Flags(), args)
+			elsewhere, err := f.site.read(c.Flags())
 			if err != nil {
 				return err
 			}
-			if f.dryRun {
+			plan, err := f.plan(c.Flags(), args)
+			switch {
+			case err != nil:
+				return err
+			case elsewhere:
+				return runAtPlaces(c.Context(), s, f, c.Flags())
+			case plan.Site != "":
+				return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint", args[0])
+			case f.dryRun:
 				return printPlan(s, plan)
 			}
-			if plan, err = f.equip(plan); err != nil {
-				return err
-			}
-			if len(plan.Kernels) > 0 {
-				return runKernels(c.Context(), s, f, plan)
-			}
-			if err := f.modules.load(c.Context(), result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })); err != nil {
-				return err
-			}
-			if f.check {
-				return runCheck(c.Context(), s, f, plan)
-			}
-			return runInLab(c.Context(), s, f, plan)
+			return runHere(c.Context(), s, f, plan)
 		},
 	}
 	f.register(c.Flags())
 	return c
+}
+
+// runHere runs a plan on this machine: in virtual machines or in a lab.
+func runHere(ctx context.Context, s streams, f runFlags, plan result.Plan) error {
+	plan, err := f.equip(plan)
+	if err != nil {
+		return err
+	}
+	if len(plan.Kernels) > 0 {
+		return runKernels(ctx, s, f, plan)
+	}
+	if err := f.modules.load(ctx, result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })); err != nil {
+		return err
+	}
+	if f.check {
+		return runCheck(ctx, s, f, plan)
+	}
+	return runInLab(ctx, s, f, plan)
 }
 
 func printPlan(s streams, plan result.Plan) error {

@@ -40,6 +40,7 @@ type runFlags struct {
 	tables, turns              bool
 	fixAndVerify               bool
 	modules                    modules
+	site                       siteFlags
 	lang                       language
 }
 
@@ -81,6 +82,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
 	f.modules.register(flags)
+	f.site.register(flags)
 	flags.BoolVar(&f.check, "check", false, "report the smallest toll that this machine can detect, and in what time")
 }
 

@@ -50,9 +50,17 @@ func Run(m *testing.M, name string, more Verbs) {
 func everyLab() Verbs {
 	return Verbs{
 		site.KeeperVerb: func([]string) error { return keep() },
-		site.AgentVerb: func([]string) error {
+		agent.Verb: func([]string) error {
 			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "test")
 		},
+		site.OutpostVerb: func(a []string) error {
+			staged := ""
+			if len(a) > 1 {
+				staged = a[1] // after --staged
+			}
+			return site.ServeOutpost(context.Background(), os.Stdin, os.Stdout, "test", staged)
+		},
+		site.HoldVerb:     func(a []string) error { return site.Hold(a[0], os.Stdout) },
 		engine.WaitVerb:   func([]string) error { engine.Wait(); return nil },
 		network.RelayVerb: func(a []string) error { return network.RunRelay(context.Background(), a, os.Stdout) },
 	}

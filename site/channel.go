@@ -1,0 +1,197 @@
+package site
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/result"
+)
+
+const (
+	// reachWait is how long a command may take to reach its place: it may have to ask for a
+	// password.
+	reachWait = time.Minute
+	// uploadWait is how long this program may take there.
+	uploadWait = 5 * time.Minute
+	// leaveWait is how long a command may take to end once its input has.
+	leaveWait = 3 * time.Second
+	// mostBefore is how many lines may come before ours: a shell may greet.
+	mostBefore = 100
+	// mostSaid is how much is kept of what a command complained of, in bytes.
+	mostSaid = 400
+)
+
+// channel is a command with a shell at its far end.
+type channel struct {
+	far   Far
+	mark  string // begins our lines
+	in    io.WriteCloser
+	out   *bufio.Reader
+	said  *complaint
+	close func() error // ends the command
+}
+
+// shell starts the command.
+func (f Far) shell() (*channel, error) {
+	mark := make([]byte, 8)
+	if _, err := rand.Read(mark); err != nil {
+		return nil, fmt.Errorf("reach %s: %w", f.Name, err)
+	}
+	cmd := exec.Command("/bin/sh", "-c", "exec "+f.Command+" sh")
+	c := &channel{far: f, mark: "tare-" + hex.EncodeToString(mark), said: &complaint{}}
+	cmd.Stderr, cmd.WaitDelay = c.said, leaveWait
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", f.Name, err)
+	}
+	out, theirs, err := os.Pipe() // ours stays open while the command ends: its last words count
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", f.Name, err)
+	}
+	cmd.Stdout = theirs
+	if err := errors.Join(cmd.Start(), theirs.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("reach %s: %w", f.Name, err), out.Close())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	c.in, c.out = &onceClosed{in, sync.OnceValue(func() error { return unlessClosed(in.Close()) })}, bufio.NewReader(out)
+	c.close = sync.OnceValue(func() error { return errors.Join(c.leave(cmd.Process, ended), out.Close()) })
+	return c, nil
+}
+
+// unlessClosed is the error of closing what may be closed already.
+func unlessClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// onceClosed may be closed by whoever is done with it.
+type onceClosed struct {
+	io.Writer
+	closed func() error
+}
+
+func (o *onceClosed) Close() error { return o.closed() }
+
+// leave ends a command by its input's end, or by force.
+func (c *channel) leave(command *os.Process, ended <-chan error) error {
+	err := c.in.Close()
+	select {
+	case status := <-ended:
+		return errors.Join(err, status)
+	case <-time.After(leaveWait):
+		kill := command.Kill()
+		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.Command, leaveWait, <-ended), kill)
+	}
+}
+
+// say types a line, and waits for the one that begins with the mark, which it gives without.
+func (c *channel) say(ctx context.Context, script string) (line string, err error) {
+	err = c.within(ctx, reachWait, func() error {
+		if _, err := fmt.Fprintf(c.in, "MARK=%s; %s\n", c.mark, script); err != nil {
+			return err
+		}
+		line, err = c.await(c.mark)
+		return err
+	})
+	return line, err
+}
+
+// upload sends this program, and waits until all of it is there.
+func (c *channel) upload(ctx context.Context) error {
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return fmt.Errorf("send tare to %s: %w", c.far.Name, err)
+	}
+	defer self.Close()
+	return c.within(ctx, uploadWait, func() error {
+		if _, err := io.Copy(c.in, self); err != nil {
+			return err
+		}
+		if err := c.in.Close(); err != nil {
+			return err
+		}
+		_, err := c.await(held)
+		return err
+	})
+}
+
+// await reads lines up to the one that begins so, and gives the rest of it.
+func (c *channel) await(begins string) (string, error) {
+	for range mostBefore {
+		line, err := c.out.ReadSlice('\n')
+		if rest, ours := strings.CutPrefix(string(line), begins); ours && err == nil {
+			return strings.TrimSpace(rest), nil
+		}
+		if errors.Is(err, io.EOF) {
+			return "", errors.New("it ended")
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return "", err
+		}
+	}
+	return "", errors.New("it printed what no shell prints")
+}
+
+// within does something with the command, in a time. The command ends where that fails.
+func (c *channel) within(ctx context.Context, most time.Duration, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	var err error
+	select {
+	case err = <-done:
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, unix.EPIPE) {
+			err = errors.New("it ended")
+		}
+	case <-time.After(most):
+		err = fmt.Errorf("it did not answer for %s", most)
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), c.close())
+	}
+	return c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.Command, errors.Join(err, c.close())))
+}
+
+// explain adds to an error what the command complained of.
+func (c *channel) explain(err error) error {
+	if said := c.said.String(); said != "" {
+		return fmt.Errorf("%w: it said: %s", err, said)
+	}
+	return fmt.Errorf("%w: try it: echo echo it works | %s sh", err, c.far.Command)
+}
+
+// complaint is the end of what a command wrote to its standard error.
+type complaint struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (c *complaint) Write(data []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text = append(c.text, data...)
+	c.text = c.text[max(0, len(c.text)-mostSaid):]
+	return len(data), nil
+}
+
+func (c *complaint) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return result.Plain(string(c.text))
+}

@@ -1,0 +1,159 @@
+package site_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tare/agent"
+	"tare/site"
+	"tare/test/labtest"
+	"tare/workload"
+)
+
+// through is a place in its own network namespace, whose loopback is up, and into which
+// the command goes by another.
+func through(name, command string) site.Far {
+	return site.Far{Name: name, Command: "unshare -Urn sh -c 'ip link set lo up; exec \"$@\"' - " + command}
+}
+
+// stays fails where a program that was sent is still there.
+func stays(t *testing.T) {
+	t.Helper()
+	for _, folder := range []string{"/dev/shm", "/tmp", "/var/tmp", os.Getenv("XDG_RUNTIME_DIR")} {
+		left, err := filepath.Glob(filepath.Join(folder, ".tare-*"))
+		if err != nil || len(left) > 0 && folder != "" {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}
+
+func TestLabUserPlaceIsReachedByACommand(t *testing.T) {
+	labtest.NeedsTier(t)
+	for name, command := range map[string]string{
+		"nothing":        "",
+		"a greeting":     "sh -c 'echo Welcome to this machine; exec \"$@\"' -",
+		"a small folder": "env XDG_RUNTIME_DIR=/nonexistent",
+		"no exec there":  "unshare -m sh -c 'mount -t tmpfs -o noexec none /dev/shm; exec \"$@\"' -",
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := site.Reach(t.Context(), []site.Far{through("h1", command)}, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			server, err := e.Agent(t.Context(), "host.h1", "server")
+			if err != nil {
+				t.Fatal(err)
+			}
+			client, err := e.Agent(t.Context(), "host.h1", "client")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := workload.Run{Token: strings.Repeat("07", 16), Mode: "block", Flows: 1, Size: 1, Duration: 20 * time.Millisecond}
+			out, err := agent.Measure(t.Context(), server, client, "tcp_rr", run, "127.0.0.1:5220", "127.0.0.1:5220")
+			if err != nil || out.Sample().Metrics["rate"] <= 0 {
+				t.Errorf("rate %v, %v", out.Sample().Metrics["rate"], err)
+			}
+			labtest.Equal(t, "boot", e.Topology.Places[0].Boot != "", true)
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			stays(t)
+		})
+	}
+}
+
+func TestLabUserPlaceThatIsNotReached(t *testing.T) {
+	labtest.NeedsTier(t)
+	folder := t.TempDir()
+	other := filepath.Join(folder, "uname")
+	if err := os.WriteFile(other, []byte("#!/bin/sh\necho sparc64\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	noFolder := "unshare -Um --map-root-user sh -c 'for d in /dev/shm /tmp /var/tmp; do mount -t tmpfs -o noexec none $d; done; cd /proc; HOME=/proc XDG_RUNTIME_DIR=/dev/shm exec \"$@\"' -"
+	for name, c := range map[string]struct {
+		place site.Far
+		want  []string
+	}{
+		"no such program": {site.Far{Name: "h1", Command: "no-such-program"}, []string{"reach h1", "not found"}},
+		"it ends":         {site.Far{Name: "h1", Command: "sh -c 'echo Permission denied >&2; exit 255'"}, []string{"it ended", "Permission denied"}},
+		"no shell":        {site.Far{Name: "h1", Command: "true"}, []string{"it ended", "try it: echo echo it works | true sh"}},
+		"it loses bytes":  {site.Far{Name: "h1", Command: "sh -c 'dd bs=65536 count=60 2>/dev/null | \"$@\"' -"}, []string{"reach h1", "it ended", "other bytes came than were sent"}},
+		"it changes them": {site.Far{Name: "h1", Command: "sh -c 'sed -u s/qq/QQ/ | \"$@\"' -"}, []string{"it ended", "other bytes came than were sent"}},
+		"another machine": {site.Far{Name: "h1", Command: "env PATH=" + folder + ":$PATH"}, []string{"sparc64", "--far-path"}},
+		"no folder":       {site.Far{Name: "h1", Command: noFolder}, []string{"no folder", "--far-path"}},
+		"another version": {site.Far{Name: "h1", Program: "/proc/self/exe"}, []string{"h1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := site.Reach(t.Context(), []site.Far{c.place}, "test")
+			if err == nil {
+				t.Fatal("it is reached")
+			}
+			for _, want := range c.want {
+				labtest.Contains(t, "error", err.Error(), want)
+			}
+			stays(t)
+		})
+	}
+}
+
+// A place that goes away is named, and so is one that does not answer when a run is
+// cancelled.
+func TestLabUserPlaceThatGoesAway(t *testing.T) {
+	labtest.NeedsTier(t)
+	pid := filepath.Join(t.TempDir(), "pid")
+	e, err := site.Reach(t.Context(), []site.Far{through("h1", "sh -c 'echo $$ >"+pid+"; exec \"$@\"' -")}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := e.Agent(t.Context(), "host.h1", "server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill(t, strings.TrimSpace(string(text)))
+	for begun := time.Now(); h.Broken() == nil && time.Since(begun) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+	}
+	if h.Broken() == nil {
+		t.Fatal("the agent seems to work")
+	}
+	labtest.Contains(t, "error", h.Broken().Error(), "h1")
+	_, err = e.Agent(t.Context(), "host.h1", "server")
+	if err == nil {
+		t.Fatal("an agent starts there")
+	}
+	labtest.Contains(t, "error", err.Error(), "outpost at h1: its command ended")
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, err := site.Reach(ctx, []site.Far{{Name: "h1", Command: "sleep 60 #"}}, "test"); err == nil {
+		t.Error("a place that does not answer is reached")
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// kill ends a process.
+func kill(t *testing.T, pid string) {
+	t.Helper()
+	id, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(id, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,238 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"tare/agent"
+	"tare/probe"
+	"tare/result"
+)
+
+// wishWait is how long an outpost may take to answer: the way there may be long, and its
+// machine busy.
+const wishWait = 10 * time.Second
+
+// chunk is how much of an agent's stream goes into a message, in bytes.
+const chunk = 32 << 10
+
+// farOutpost is the near side of an outpost. One that has failed stays failed.
+type farOutpost struct {
+	Name    string // where it is, for messages
+	Welcome welcome
+
+	stream     *agent.Frames
+	end        func() error
+	closeInput func() error
+	mu         sync.Mutex
+	next       int
+	waiting    map[int]chan word      // for an answer
+	agents     map[int]*io.PipeWriter // what each of them says goes there
+	err        error                  // why it is broken
+	gone       chan struct{}          // closed when broken
+}
+
+// openOutpost takes over a started outpost's standard input and output, and waits for its
+// welcome. end ends the command at this side; it is called when the stream breaks and again
+// when the outpost is closed.
+func openOutpost(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*farOutpost, error) {
+	o := &farOutpost{
+		Name: name, stream: agent.NewFrames(out, in), end: end, closeInput: sync.OnceValue(in.Close),
+		waiting: map[int]chan word{}, agents: map[int]*io.PipeWriter{}, gone: make(chan struct{}),
+	}
+	welcome := make(chan error, 1)
+	go o.receive(welcome)
+	select {
+	case err := <-welcome:
+		if err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+		return o, nil
+	case <-time.After(wishWait):
+		return nil, errors.Join(fmt.Errorf("outpost at %s: it sent nothing for %s", name, wishWait), o.Close())
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), o.Close())
+	}
+}
+
+// receive reads the outpost's messages until they end or one is not understood.
+func (o *farOutpost) receive(welcome chan<- error) {
+	err := o.stream.Read(&o.Welcome)
+	if err == nil && o.Welcome.Schema != outpostSchema {
+		err = fmt.Errorf("its protocol is %q and that of this tare is %q: use the same version at both ends", o.Welcome.Schema, outpostSchema)
+	}
+	if err != nil {
+		err = o.broken(err)
+	}
+	welcome <- err
+	for err == nil {
+		var w word
+		if err = o.stream.Read(&w); err == nil {
+			err = o.deliver(w)
+		}
+	}
+	o.fail(err)
+}
+
+// broken is an error of the stream, with where it is.
+func (o *farOutpost) broken(err error) error {
+	switch malformed := new(agent.MalformedError); {
+	case errors.Is(err, io.EOF):
+		err = errors.New("its command ended")
+	case errors.As(err, &malformed):
+		err = fmt.Errorf("it sent what no outpost sends: %w", malformed)
+	}
+	return fmt.Errorf("outpost at %s: %w", o.Name, err)
+}
+
+// deliver passes a message to whom it is for. One for nobody is dropped: it is of an agent
+// that was closed.
+func (o *farOutpost) deliver(w word) error {
+	o.mu.Lock()
+	answer, waits := o.waiting[w.ID]
+	reader, runs := o.agents[w.ID]
+	if w.Ended {
+		delete(o.agents, w.ID)
+	}
+	delete(o.waiting, w.ID)
+	o.mu.Unlock()
+	switch {
+	case waits:
+		answer <- w
+	case !runs:
+	case w.Ended && w.Error != "":
+		reader.CloseWithError(errors.New(result.Plain(w.Error)))
+	case w.Ended:
+		reader.CloseWithError(io.EOF)
+	default:
+		if _, err := reader.Write(w.Data); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+			return err
+		}
+	}
+	return nil
+}
+
+// fail marks the outpost as broken, once, and its agents with it.
+func (o *farOutpost) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return
+	}
+	o.err = errors.Join(o.broken(err), o.end())
+	close(o.gone)
+	for _, reader := range o.agents {
+		reader.CloseWithError(o.err)
+	}
+}
+
+// Broken returns why the outpost answers no more; nil while it does.
+func (o *farOutpost) Broken() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// Close ends the outpost and its agents. What broke it before was reported then.
+func (o *farOutpost) Close() error {
+	broke := o.Broken() != nil
+	err := o.closeInput()
+	o.fail(errors.New("closed"))
+	if broke {
+		return nil
+	}
+	return errors.Join(err, o.end())
+}
+
+// ask has a wish answered.
+func (o *farOutpost) ask(ctx context.Context, do string) (word, error) {
+	answer := make(chan word, 1)
+	o.mu.Lock()
+	o.next++
+	id := o.next
+	o.waiting[id] = answer
+	o.mu.Unlock()
+	if err := o.stream.Write(wish{ID: id, Do: do}); err != nil {
+		return word{}, errors.Join(o.broken(err), o.Broken())
+	}
+	select {
+	case w := <-answer:
+		if w.Error != "" {
+			return w, fmt.Errorf("at %s: %s", o.Name, result.Plain(w.Error))
+		}
+		return w, nil
+	case <-o.gone:
+		return word{}, o.Broken()
+	case <-time.After(wishWait):
+		return word{}, fmt.Errorf("outpost at %s: no answer for %s: the way there may be cut", o.Name, wishWait)
+	case <-ctx.Done():
+		return word{}, ctx.Err()
+	}
+}
+
+// Look reads what the network namespace there holds.
+func (o *farOutpost) Look(ctx context.Context) (probe.Inventory, error) {
+	w, err := o.ask(ctx, wishLook)
+	if err == nil && w.Inventory == nil {
+		err = fmt.Errorf("outpost at %s: it answered without an inventory", o.Name)
+	}
+	if err != nil {
+		return probe.Inventory{}, err
+	}
+	return *w.Inventory, nil
+}
+
+// Clock reads the monotonic clock there. It is later now by most of the time that the answer
+// took.
+func (o *farOutpost) Clock(ctx context.Context) (at, took time.Duration, err error) {
+	asked := time.Now()
+	w, err := o.ask(ctx, wishClock)
+	return time.Duration(w.Clock), time.Since(asked), err
+}
+
+// Agent starts an agent there.
+func (o *farOutpost) Agent(ctx context.Context) (*agent.Handle, error) {
+	said, says := io.Pipe()
+	o.mu.Lock()
+	if o.err != nil {
+		o.mu.Unlock()
+		return nil, o.err
+	}
+	o.next++
+	id := o.next
+	o.agents[id] = says
+	o.mu.Unlock()
+	if err := o.stream.Write(wish{ID: id, Do: wishStart}); err != nil {
+		return nil, errors.Join(o.broken(err), o.Broken())
+	}
+	return agent.Open(ctx, o.Name, &toAgent{o, id}, said, said.Close)
+}
+
+// toAgent is an agent's standard input.
+type toAgent struct {
+	o  *farOutpost
+	id int
+}
+
+func (a *toAgent) Write(data []byte) (sent int, err error) {
+	for len(data) > 0 {
+		n := min(len(data), chunk)
+		if err := a.o.stream.Write(wish{ID: a.id, Do: wishData, Data: data[:n]}); err != nil {
+			return sent, err
+		}
+		sent, data = sent+n, data[n:]
+	}
+	return sent, nil
+}
+
+// Close ends the agent, where the outpost still lives.
+func (a *toAgent) Close() error {
+	if a.o.Broken() != nil {
+		return nil
+	}
+	return a.o.stream.Write(wish{ID: a.id, Do: wishEnd})
+}

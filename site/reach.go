@@ -1,0 +1,105 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"tare/agent"
+	"tare/network"
+	"tare/probe"
+	"tare/workload"
+)
+
+// ethernetMTU is that of Ethernet, in bytes.
+const ethernetMTU = 1500
+
+// trialWait is how long an address is tried.
+const trialWait = 2 * time.Second
+
+// find finds an address at which one place reaches another, by trying: no table of routes
+// shows what a firewall, an overlay or a NAT does on the way. The run's token makes sure that
+// it is this place that answers, and not another with the same address.
+func (e *Endpoints) find(ctx context.Context, r route, seen map[string]probe.Inventory) (ends network.Ends, control string, err error) {
+	server, err := e.Agent(ctx, foundCluster+"."+r.to, "server")
+	if err != nil {
+		return ends, "", err
+	}
+	client, err := e.Agent(ctx, foundCluster+"."+r.from, "client")
+	if err != nil {
+		return ends, "", err
+	}
+	var tried []string
+	for _, addr := range candidates(r, seen[r.from], seen[r.to]) {
+		control, err := try(ctx, server, client, addr)
+		if err == nil {
+			return network.Ends{Client: r.from, Server: r.to, Bind: addr, Dial: addr}, control, nil
+		}
+		if ctx.Err() != nil {
+			return ends, "", ctx.Err()
+		}
+		tried = append(tried, fmt.Sprintf("%s: %v", addr, err))
+	}
+	return ends, "", fmt.Errorf("%s does not reach %s (%s) at any of its addresses: %s", r.from, r.to, r.path, cmp.Or(strings.Join(tried, "; "), "it has none"))
+}
+
+// try lets one end send to the other, at an address, for a moment, and gives the congestion
+// control that it did so by: routes choose one too.
+func try(ctx context.Context, server, client *agent.Handle, addr netip.Addr) (control string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, trialWait)
+	defer cancel()
+	kind, _ := workload.Find(workload.RoundTrips)
+	run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: kind.Size.Default, Duration: 2 * time.Millisecond}
+	if run.Token, err = workload.NewToken(); err != nil {
+		return "", err
+	}
+	at := netip.AddrPortFrom(addr, network.SitePort).String()
+	out, err := agent.Measure(ctx, server, client, kind.Name, run, at, at)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("no answer")
+	}
+	return out.CC(), err
+}
+
+// candidates are the addresses of a place, those first that share a subnet with the other:
+// the loopback where both are one.
+func candidates(r route, from, to probe.Inventory) []netip.Addr {
+	if r.from == r.to {
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
+	}
+	var near []netip.Prefix
+	for _, l := range from.Links {
+		near = append(near, l.Addresses...)
+	}
+	var sharing, others []netip.Addr
+	for _, l := range to.Links {
+		for _, p := range l.Addresses {
+			if !l.Up || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast() {
+				continue
+			}
+			shared := slices.ContainsFunc(near, func(n netip.Prefix) bool { return n.Contains(p.Addr()) && n.Addr() != p.Addr() })
+			if shared {
+				sharing = append(sharing, p.Addr())
+			} else {
+				others = append(others, p.Addr())
+			}
+		}
+	}
+	return append(sharing, others...)
+}
+
+// mtuOf is the MTU of the interface to which a path leads, in bytes; without one that of
+// Ethernet.
+func mtuOf(ends network.Ends, seen map[string]probe.Inventory) int {
+	for _, l := range seen[ends.Server].Links {
+		if slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == ends.Dial }) {
+			return l.MTU
+		}
+	}
+	return ethernetMTU
+}
