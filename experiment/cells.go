@@ -234,6 +234,9 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
 	}
+	if p.CC == "" {
+		delete(values, "cc") // it is not one
+	}
 	if p.Site != "" { // it is as it is there
 		for _, name := range []string{"nic", "pin", "rps"} {
 			delete(values, name)

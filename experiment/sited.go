@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/network"
 	"tare/probe"
 	"tare/result"
 	"tare/site"
@@ -19,21 +19,23 @@ import (
 
 // Sited fits a plan, which is not completed yet, to places that tare did not build: what they
 // are connected by, and the paths between them. controls are their congestion controls, and
-// between which places each is used; cc is the one that every socket asks for; empty: theirs.
+// between which places each is used; cc is the one that sockets shall ask for; empty: theirs.
 func Sited(p result.Plan, t site.Topology, controls map[string][]string, cc string) (result.Plan, error) {
-	names := slices.Sorted(maps.Keys(controls))
-	if cc == "" && len(names) > 1 {
-		used := result.Names(names, func(name string) string { return name + " from " + controls[name][0] })
-		return p, &InputError{"congestion control: it differs between the places, " + strings.Join(used, ", ") + ": choose one with --cc, as in --cc " + names[0]}
+	if used := slices.Sorted(maps.Keys(controls)); len(used) == 1 {
+		t.Spec.CC = used[0]
 	}
-	t.Spec.CC = cmp.Or(cc, names[0])
 	p.Workloads = slices.Clone(p.Workloads)
 	for n := range p.Workloads {
-		p.Workloads[n].CC = cmp.Or(p.Workloads[n].CC, cc)
-	}
-	for _, w := range p.Workloads {
-		if kind, known := workload.Find(w.Name); known && (kind.Serve == nil || w.Server != "" && w.Server != workload.Ours || w.Tool != "" && w.Tool != workload.Ours) {
+		w := &p.Workloads[n]
+		kind, known := workload.Find(w.Name)
+		if known && (kind.Serve == nil || notOurs(w.Server) != "" || notOurs(w.Tool) != "") {
 			return p, &InputError{fmt.Sprintf("workload %s: it takes programs besides tare, and nothing is installed at these places: choose another workload, or tare's own server and tool", w.Name)}
+		}
+		if !slices.Contains(kind.Takes, workload.TakesCC) || w.CC != "" {
+			continue
+		}
+		if w.CC = cc; cc == "" && t.Spec.CC == "" {
+			return p, &InputError{"congestion control of " + w.Name + ": it differs between the places, " + usedBetween(controls) + ": choose one with --cc"}
 		}
 	}
 	var there []string
@@ -53,7 +55,15 @@ func Sited(p result.Plan, t site.Topology, controls map[string][]string, cc stri
 	if !oneClock(t.Places) {
 		p.Design = result.DesignWindows
 	}
-	return Narrow(p, t)
+	p, err := Narrow(p, t)
+	p.CC = t.Spec.CC // empty: it differs, and what does not choose one has that of its place
+	return p, err
+}
+
+// usedBetween says which congestion control is used from where to where.
+func usedBetween(controls map[string][]string) string {
+	used := result.Names(slices.Sorted(maps.Keys(controls)), func(name string) string { return name + " from " + controls[name][0] })
+	return strings.Join(used, ", ")
 }
 
 // baselines is how many clusters a site has that is only hosts.
@@ -69,6 +79,15 @@ func oneClock(places []result.Place) bool {
 		}
 	}
 	return len(boots) == 1 && boots[0] != ""
+}
+
+// apart reports whether two ends are on different machines, and so on different CPUs.
+func apart(places []result.Place, ends network.Ends) bool {
+	boot := func(name string) string {
+		p, _ := result.First(places, func(p result.Place) bool { return p.Name == name })
+		return p.Boot
+	}
+	return boot(ends.Client) != boot(ends.Server)
 }
 
 // elsewhere reports whether nothing of a run is on this machine.

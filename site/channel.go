@@ -165,7 +165,10 @@ func (c *channel) within(ctx context.Context, most time.Duration, do func() erro
 	case <-ctx.Done():
 		return errors.Join(ctx.Err(), c.close())
 	}
-	return c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.Command, errors.Join(err, c.close())))
+	if status := c.close(); status != nil {
+		err = fmt.Errorf("%w: %w", err, status)
+	}
+	return c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.Command, err))
 }
 
 // explain adds to an error what the command complained of.

@@ -207,6 +207,12 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	if ends, there := hosts[network.CrossHost]; there {
 		hosts[network.HostToContainer] = ends
 	}
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		if _, there := hosts[path]; !there {
+			delete(found, path)
+			unreached = append(unreached, fmt.Errorf("%s is left out: it is compared with h1 to h2, which is not there: name h2 too", path))
+		}
+	}
 	t.Clusters = clustersOf(hosts, found, mtuOf(hosts[network.CrossHost], seen))
 	e.Unreached = unreached
 	t.Spec = Spec{Site: result.SiteEndpoint, Pin: string(lab.PinNone)}

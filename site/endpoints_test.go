@@ -22,15 +22,16 @@ func through(name, command string) site.Far {
 	return site.Far{Name: name, Command: "unshare -Urn sh -c 'ip link set lo up; exec \"$@\"' - " + command}
 }
 
-// stays fails where a program that was sent is still there.
-func stays(t *testing.T) {
+// noneLeft has programs sent into a folder, and fails where one is there after the test.
+func noneLeft(t *testing.T) {
 	t.Helper()
-	for _, folder := range []string{"/dev/shm", "/tmp", "/var/tmp", os.Getenv("XDG_RUNTIME_DIR")} {
-		left, err := filepath.Glob(filepath.Join(folder, ".tare-*"))
-		if err != nil || len(left) > 0 && folder != "" {
+	folder := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", folder)
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 			t.Errorf("left: %v, %v", left, err)
 		}
-	}
+	})
 }
 
 func TestLabUserPlaceIsReachedByACommand(t *testing.T) {
@@ -39,9 +40,10 @@ func TestLabUserPlaceIsReachedByACommand(t *testing.T) {
 		"nothing":        "",
 		"a greeting":     "sh -c 'echo Welcome to this machine; exec \"$@\"' -",
 		"a small folder": "env XDG_RUNTIME_DIR=/nonexistent",
-		"no exec there":  "unshare -m sh -c 'mount -t tmpfs -o noexec none /dev/shm; exec \"$@\"' -",
+		"no exec there":  "unshare -m sh -c 'mount -t tmpfs -o noexec none $XDG_RUNTIME_DIR; exec \"$@\"' -",
 	} {
 		t.Run(name, func(t *testing.T) {
+			noneLeft(t)
 			e, err := site.Reach(t.Context(), []site.Far{through("h1", command)}, "test")
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +65,6 @@ func TestLabUserPlaceIsReachedByACommand(t *testing.T) {
 			if err := e.Close(); err != nil {
 				t.Error(err)
 			}
-			stays(t)
 		})
 	}
 }
@@ -80,7 +81,7 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 		place site.Far
 		want  []string
 	}{
-		"no such program": {site.Far{Name: "h1", Command: "no-such-program"}, []string{"reach h1", "not found"}},
+		"no such program": {site.Far{Name: "h1", Command: "/nonexistent"}, []string{"reach h1", "/nonexistent: not found"}},
 		"it ends":         {site.Far{Name: "h1", Command: "sh -c 'echo Permission denied >&2; exit 255'"}, []string{"it ended", "Permission denied"}},
 		"no shell":        {site.Far{Name: "h1", Command: "true"}, []string{"it ended", "try it: echo echo it works | true sh"}},
 		"it loses bytes":  {site.Far{Name: "h1", Command: "sh -c 'dd bs=65536 count=60 2>/dev/null | \"$@\"' -"}, []string{"reach h1", "it ended", "other bytes came than were sent"}},
@@ -90,6 +91,7 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 		"another version": {site.Far{Name: "h1", Program: "/proc/self/exe"}, []string{"h1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			noneLeft(t)
 			_, err := site.Reach(t.Context(), []site.Far{c.place}, "test")
 			if err == nil {
 				t.Fatal("it is reached")
@@ -97,7 +99,6 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 			for _, want := range c.want {
 				labtest.Contains(t, "error", err.Error(), want)
 			}
-			stays(t)
 		})
 	}
 }

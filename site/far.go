@@ -44,7 +44,7 @@ func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error
 		return nil, err
 	}
 	if _, err := c.say(ctx, `echo "$MARK"; exec `+begin); err != nil {
-		return nil, errors.Join(err, c.close())
+		return nil, err
 	}
 	o, err := openOutpost(ctx, f.Name, c.in, c.out, c.close)
 	switch {
@@ -76,7 +76,7 @@ const staging = `trap '' PIPE; set -C; umask 077; ` + whole +
 	`f=$d/.tare-$ID; { echo '#!/bin/sh' >"$f"; } 2>/dev/null || { f=; continue; }; ` +
 	`chmod 700 "$f"; "$f" 2>/dev/null && break; rm -f "$f"; f=; done; ` +
 	`echo "$MARK $(uname -m) $f"; ` +
-	`[ "$f" ] && { cat >|"$f"; whole && "$f" ` + HoldVerb + ` "$DIGEST" || rm -f "$f"; }`
+	`[ "$f" ] && { cat >|"$f"; whole && "$f" ` + HoldVerb + ` "$DIGEST" || rm -f "$f"; }; :`
 
 // whole checks before the program runs that it is the one that was sent, where sha256sum is
 // there. The program itself looks again.
@@ -94,11 +94,6 @@ func (f Far) send(ctx context.Context, sum string) (s staged, err error) {
 		return s, err
 	}
 	s.held = c
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.close())
-		}
-	}()
 	line, err := c.say(ctx, fmt.Sprintf("ID=%s; DIGEST=%s; ", hex.EncodeToString(id), sum)+staging)
 	if err != nil {
 		return s, err
@@ -106,9 +101,12 @@ func (f Far) send(ctx context.Context, sum string) (s staged, err error) {
 	arch, file, _ := strings.Cut(line, " ")
 	switch {
 	case file == "":
-		return s, fmt.Errorf("stage tare at %s: there is no folder in which a program may be written and run: copy tare there, and name it with --far-path", f.Name)
+		err = fmt.Errorf("stage tare at %s: there is no folder in which a program may be written and run: copy tare there, and name it with --far-path", f.Name)
 	case arch != architecture(runtime.GOARCH):
-		return s, fmt.Errorf("stage tare at %s: its machine is %s, and this tare is for %s: build one for it (GOARCH), copy it there, and name it with --far-path", f.Name, arch, architecture(runtime.GOARCH))
+		err = fmt.Errorf("stage tare at %s: its machine is %s, and this tare is for %s: build one for it (GOARCH), copy it there, and name it with --far-path", f.Name, arch, architecture(runtime.GOARCH))
+	}
+	if err != nil {
+		return s, errors.Join(err, c.close())
 	}
 	s.file = file
 	return s, c.upload(ctx)
