@@ -82,6 +82,9 @@ func TestRealMySQL(t *testing.T) {
 		for _, flows := range []int{1, 16} {
 			run := runOf(w, prepared)
 			run.Server, run.Tool, run.Flows = "mariadb", tool, flows
+			// A select that began before the window and ended in it counts with all of its
+			// time: where the machine stalled then, that is much of a short window.
+			run.Duration = 500 * time.Millisecond
 			if tool != "" {
 				run.Duration = leastSysbench(flows)
 			}
