@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -45,12 +44,8 @@ type channel struct {
 
 // shell starts the command.
 func (f Far) shell() (*channel, error) {
-	mark := make([]byte, 8)
-	if _, err := rand.Read(mark); err != nil {
-		return nil, fmt.Errorf("reach %s: %w", f.Name, err)
-	}
 	cmd := exec.Command("/bin/sh", "-c", "exec "+f.Command+" sh")
-	c := &channel{far: f, mark: "tare-" + hex.EncodeToString(mark), said: &complaint{}}
+	c := &channel{far: f, mark: "tare-" + rand.Text(), said: &complaint{}}
 	cmd.Stderr, cmd.WaitDelay = c.said, leaveWait
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -92,6 +87,9 @@ func (c *channel) leave(command *os.Process, ended <-chan error) error {
 	err := c.in.Close()
 	select {
 	case status := <-ended:
+		if said := c.said.String(); status != nil && said != "" {
+			status = fmt.Errorf("%w: it said: %s", status, said)
+		}
 		return errors.Join(err, status)
 	case <-time.After(leaveWait):
 		kill := command.Kill()
@@ -165,18 +163,22 @@ func (c *channel) within(ctx context.Context, most time.Duration, do func() erro
 	case <-ctx.Done():
 		return errors.Join(ctx.Err(), c.close())
 	}
-	if status := c.close(); status != nil {
-		err = fmt.Errorf("%w: %w", err, status)
-	}
 	return c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.Command, err))
 }
 
-// explain adds to an error what the command complained of.
+// explain ends the command, and adds to an error how it ended, or how to look.
 func (c *channel) explain(err error) error {
-	if said := c.said.String(); said != "" {
-		return fmt.Errorf("%w: it said: %s", err, said)
+	status, said := c.close(), c.said.String()
+	switch {
+	case status != nil:
+		err = fmt.Errorf("%w: %w", err, status) // which has what it said
+	case said != "":
+		err = fmt.Errorf("%w: it said: %s", err, said)
 	}
-	return fmt.Errorf("%w: try it: echo echo it works | %s sh", err, c.far.Command)
+	if said == "" {
+		err = fmt.Errorf("%w: try it: echo echo it works | %s sh", err, c.far.Command)
+	}
+	return err
 }
 
 // complaint is the end of what a command wrote to its standard error.

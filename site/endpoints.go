@@ -29,11 +29,10 @@ type Endpoints struct {
 	Unreached []error             // why a path between two places is not there
 	Controls  map[string][]string // TCP's congestion controls, and from where to where each is used
 
-	machines map[string]machine // by place
-	outposts map[string]*farOutpost
+	outposts map[string]*farOutpost // by place
 	mu       sync.Mutex
 	agents   map[string]*agent.Handle
-	asked    map[string]time.Time // outposts, when they answered last
+	asked    map[string]time.Time // when a place's outpost answered last
 }
 
 // Places are the names that an endpoint may have.
@@ -43,8 +42,7 @@ func Places() []string { return []string{"h1", "h2", "h1/c1", "h1/c2", "h2/c1"} 
 // each other.
 func Reach(ctx context.Context, places []Far, version string) (_ *Endpoints, err error) {
 	e := &Endpoints{
-		machines: map[string]machine{}, outposts: map[string]*farOutpost{},
-		agents: map[string]*agent.Handle{}, asked: map[string]time.Time{},
+		outposts: map[string]*farOutpost{}, agents: map[string]*agent.Handle{}, asked: map[string]time.Time{},
 	}
 	defer func() {
 		if err != nil {
@@ -58,8 +56,7 @@ func Reach(ctx context.Context, places []Far, version string) (_ *Endpoints, err
 			var o *farOutpost
 			if o, errs[n] = place.open(ctx, version); errs[n] == nil {
 				e.mu.Lock()
-				e.outposts[place.Name], e.machines[place.Name] = o, o.Welcome.Machine
-				e.asked[place.Name] = time.Now()
+				e.outposts[place.Name], e.asked[place.Name] = o, time.Now()
 				e.mu.Unlock()
 			}
 		})
@@ -75,13 +72,14 @@ func Reach(ctx context.Context, places []Far, version string) (_ *Endpoints, err
 	return e, err
 }
 
-// placeOf is the place of an address: "h1/c1" of "found.h1/c1".
-func placeOf(at string) string {
-	_, place, has := strings.Cut(at, ".")
-	if !has {
-		return at
+// outpost is that of a place of a cluster: of h1/c1 where the place is endpoint.h1/c1.
+func (e *Endpoints) outpost(at string) (o *farOutpost, place string, err error) {
+	_, place, _ = strings.Cut(at, ".")
+	o, there := e.outposts[place]
+	if !there {
+		err = fmt.Errorf("%s: no command reaches it: name one with --endpoint", at)
 	}
-	return place
+	return o, place, err
 }
 
 // Agent returns the agent of a role at a place of a cluster. It starts one where none works,
@@ -89,10 +87,9 @@ func placeOf(at string) string {
 func (e *Endpoints) Agent(ctx context.Context, at, role string) (*agent.Handle, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	place := placeOf(at)
-	o, there := e.outposts[place]
-	if !there {
-		return nil, fmt.Errorf("%s: no command reaches it: name one with --endpoint %s='COMMAND'", place, place)
+	o, place, err := e.outpost(at)
+	if err != nil {
+		return nil, err
 	}
 	if time.Since(e.asked[place]) > fresh {
 		if _, _, err := o.Clock(ctx); err != nil {
@@ -119,9 +116,9 @@ func (e *Endpoints) Agent(ctx context.Context, at, role string) (*agent.Handle, 
 
 // Look reads what the network namespace of a place holds.
 func (e *Endpoints) Look(ctx context.Context, at string) ([]probe.Inventory, error) {
-	o, there := e.outposts[placeOf(at)]
-	if !there {
-		return nil, fmt.Errorf("%s: no command reaches it", at)
+	o, _, err := e.outpost(at)
+	if err != nil {
+		return nil, err
 	}
 	seen, err := o.Look(ctx)
 	seen.Namespace = at
@@ -130,9 +127,9 @@ func (e *Endpoints) Look(ctx context.Context, at string) ([]probe.Inventory, err
 
 // Clock reads the monotonic clock of a place's machine, and in what time that was answered.
 func (e *Endpoints) Clock(ctx context.Context, at string) (now, took time.Duration, err error) {
-	o, there := e.outposts[placeOf(at)]
-	if !there {
-		return 0, 0, fmt.Errorf("%s: no command reaches it", at)
+	o, _, err := e.outpost(at)
+	if err != nil {
+		return 0, 0, err
 	}
 	return o.Clock(ctx)
 }
@@ -216,12 +213,11 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	t.Clusters = clustersOf(hosts, found, mtuOf(hosts[network.CrossHost], seen))
 	e.Unreached = unreached
 	t.Spec = Spec{Site: result.SiteEndpoint, Pin: string(lab.PinNone)}
-	for name, m := range e.machines {
-		t.Namespaces = append(t.Namespaces, name)
-		t.Places = append(t.Places, result.Place{Name: name, Boot: m.Boot, Environment: m.Facts})
+	for _, name := range slices.Sorted(maps.Keys(e.outposts)) {
+		place := e.outposts[name].Welcome.Place
+		place.Name = name
+		t.Places = append(t.Places, place)
 	}
-	slices.Sort(t.Namespaces)
-	slices.SortFunc(t.Places, func(a, b result.Place) int { return strings.Compare(a.Name, b.Name) })
 	return t, nil
 }
 

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -85,7 +86,7 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 		"it ends":         {site.Far{Name: "h1", Command: "sh -c 'echo Permission denied >&2; exit 255'"}, []string{"it ended", "Permission denied"}},
 		"no shell":        {site.Far{Name: "h1", Command: "true"}, []string{"it ended", "try it: echo echo it works | true sh"}},
 		"it loses bytes":  {site.Far{Name: "h1", Command: "sh -c 'dd bs=65536 count=60 2>/dev/null | \"$@\"' -"}, []string{"reach h1", "it ended", "other bytes came than were sent"}},
-		"it changes them": {site.Far{Name: "h1", Command: "sh -c 'sed -u s/qq/QQ/ | \"$@\"' -"}, []string{"it ended", "other bytes came than were sent"}},
+		"it changes them": {site.Far{Name: "h1", Command: "sh -c '{ head -n 1; tr Q q; } | \"$@\"' -"}, []string{"it ended", "other bytes came than were sent"}},
 		"another machine": {site.Far{Name: "h1", Command: "env PATH=" + folder + ":$PATH"}, []string{"sparc64", "--far-path"}},
 		"no folder":       {site.Far{Name: "h1", Command: noFolder}, []string{"no folder", "--far-path"}},
 		"another version": {site.Far{Name: "h1", Program: "/proc/self/exe"}, []string{"h1"}},
@@ -103,10 +104,15 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 	}
 }
 
-// A place that goes away is named, and so is one that does not answer when a run is
-// cancelled.
+// A place that goes away, or stops, is named, and is lost for the run.
 func TestLabUserPlaceThatGoesAway(t *testing.T) {
+	t.Run("killed", func(t *testing.T) { goesAway(t, syscall.SIGKILL, "its command ended: signal: killed") })
+	t.Run("stopped", func(t *testing.T) { goesAway(t, syscall.SIGSTOP, "no answer for 10s") })
+}
+
+func goesAway(t *testing.T, what syscall.Signal, want string) {
 	labtest.NeedsTier(t)
+	noneLeft(t)
 	pid := filepath.Join(t.TempDir(), "pid")
 	e, err := site.Reach(t.Context(), []site.Far{through("h1", "sh -c 'echo $$ >"+pid+"; exec \"$@\"' -")}, "test")
 	if err != nil {
@@ -120,22 +126,36 @@ func TestLabUserPlaceThatGoesAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kill(t, strings.TrimSpace(string(text)))
+	id, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(id, what); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(6 * time.Second) // it is asked again
+	for range 2 {               // at once, the second time
+		_, err = e.Agent(t.Context(), "host.h1", "server")
+		if err == nil {
+			t.Fatal("an agent is there")
+		}
+		labtest.Contains(t, "error", err.Error(), "outpost at h1: "+want)
+		if broken := new(agent.BrokenError); !errors.As(err, &broken) {
+			t.Errorf("the run goes on to ask there: %v", err)
+		}
+	}
 	for begun := time.Now(); h.Broken() == nil && time.Since(begun) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
 	}
 	if h.Broken() == nil {
-		t.Fatal("the agent seems to work")
+		t.Error("the agent that was there seems to work")
 	}
-	labtest.Contains(t, "error", h.Broken().Error(), "h1")
-	_, err = e.Agent(t.Context(), "host.h1", "server")
-	if err == nil {
-		t.Fatal("an agent starts there")
-	}
-	labtest.Contains(t, "error", err.Error(), "outpost at h1: its command ended")
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
+}
 
+func TestLabUserPlaceThatNeverAnswers(t *testing.T) {
+	labtest.NeedsTier(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
@@ -144,17 +164,5 @@ func TestLabUserPlaceThatGoesAway(t *testing.T) {
 	}
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %s", took)
-	}
-}
-
-// kill ends a process.
-func kill(t *testing.T, pid string) {
-	t.Helper()
-	id, err := strconv.Atoi(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(id, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime"
@@ -85,16 +84,12 @@ const whole = `whole() { [ -s "$f" ] || return; command -v sha256sum >/dev/null 
 
 // send sends this program there.
 func (f Far) send(ctx context.Context, sum string) (s staged, err error) {
-	id := make([]byte, 8)
-	if _, err := rand.Read(id); err != nil {
-		return s, fmt.Errorf("name what is staged: %w", err)
-	}
 	c, err := f.shell()
 	if err != nil {
 		return s, err
 	}
 	s.held = c
-	line, err := c.say(ctx, fmt.Sprintf("ID=%s; DIGEST=%s; ", hex.EncodeToString(id), sum)+staging)
+	line, err := c.say(ctx, fmt.Sprintf("ID=%s; DIGEST=%s; ", rand.Text(), sum)+staging)
 	if err != nil {
 		return s, err
 	}

@@ -44,6 +44,7 @@ const (
 	wishStart = "start" // an agent
 	wishData  = "data"  // for its standard input
 	wishEnd   = "end"   // of its standard input, and so of the agent
+	wishLeave = "leave" // to end: not every command passes on that its input does
 	wishLook  = "look"  // for an inventory
 	wishClock = "clock" // what CLOCK_MONOTONIC shows
 )
@@ -58,18 +59,12 @@ type word struct {
 	Error     string           `json:"error,omitempty"`
 }
 
-// machine is what a place runs on.
-type machine struct {
-	Boot  string             `json:"boot,omitempty"` // probe.BootID
-	Facts result.Environment `json:"facts"`
-}
-
 // welcome is the first message of an outpost.
 type welcome struct {
-	Schema  string  `json:"schema"`
-	Version string  `json:"version"`
-	Digest  string  `json:"digest"` // SHA-256 of the program, in hexadecimal digits
-	Machine machine `json:"machine"`
+	Schema  string       `json:"schema"`
+	Version string       `json:"version"`
+	Digest  string       `json:"digest"` // SHA-256 of the program, in hexadecimal digits
+	Place   result.Place `json:"place"`  // without its name
 }
 
 // digest is the SHA-256 of a program, in hexadecimal digits.
@@ -99,7 +94,7 @@ func ServeOutpost(ctx context.Context, in io.Reader, out io.Writer, version, sta
 		return err
 	}
 	o := &outpost{stream: agent.NewFrames(in, out), agents: map[int]io.WriteCloser{}}
-	if err := o.stream.Write(welcome{Schema: outpostSchema, Version: version, Digest: sum, Machine: machine{probe.BootID("/"), probe.Environment("/")}}); err != nil {
+	if err := o.stream.Write(welcome{Schema: outpostSchema, Version: version, Digest: sum, Place: result.Place{Boot: probe.BootID("/"), Environment: probe.Environment("/")}}); err != nil {
 		return fmt.Errorf("send welcome: %w", err)
 	}
 	err = o.serve(ctx)
@@ -115,6 +110,9 @@ func (o *outpost) serve(ctx context.Context) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("read wish: %w", err)
+		}
+		if w.Do == wishLeave {
+			return nil
 		}
 		if err := o.grant(ctx, w); err != nil {
 			if err := o.stream.Write(word{ID: w.ID, Ended: true, Error: err.Error()}); err != nil {

@@ -17,45 +17,39 @@ import (
 // machine busy.
 const wishWait = 10 * time.Second
 
-// chunk is how much of an agent's stream goes into a message, in bytes.
-const chunk = 32 << 10
-
 // farOutpost is the near side of an outpost. One that has failed stays failed.
 type farOutpost struct {
 	Name    string // where it is, for messages
 	Welcome welcome
 
-	stream     *agent.Frames
-	end        func() error
-	closeInput func() error
-	mu         sync.Mutex
-	next       int
-	waiting    map[int]chan word      // for an answer
-	agents     map[int]*io.PipeWriter // what each of them says goes there
-	err        error                  // why it is broken
-	gone       chan struct{}          // closed when broken
+	stream  *agent.Frames
+	end     func() error
+	mu      sync.Mutex
+	next    int
+	waiting map[int]chan word      // for an answer
+	agents  map[int]*io.PipeWriter // what each of them says goes there
+	err     error                  // why it is broken
+	gone    chan struct{}          // closed when broken
 }
 
 // openOutpost takes over a started outpost's standard input and output, and waits for its
-// welcome. end ends the command at this side; it is called when the stream breaks and again
-// when the outpost is closed.
-func openOutpost(ctx context.Context, name string, in io.WriteCloser, out io.Reader, end func() error) (*farOutpost, error) {
+// welcome. end ends the command by the end of its input; it is called when the stream breaks
+// and again when the outpost is closed, and returns the same error each time. Without a welcome
+// the caller ends it.
+func openOutpost(ctx context.Context, name string, in io.Writer, out io.Reader, end func() error) (*farOutpost, error) {
 	o := &farOutpost{
-		Name: name, stream: agent.NewFrames(out, in), end: end, closeInput: sync.OnceValue(in.Close),
+		Name: name, stream: agent.NewFrames(out, in), end: end,
 		waiting: map[int]chan word{}, agents: map[int]*io.PipeWriter{}, gone: make(chan struct{}),
 	}
 	welcome := make(chan error, 1)
 	go o.receive(welcome)
 	select {
 	case err := <-welcome:
-		if err != nil {
-			return nil, errors.Join(err, o.Close())
-		}
-		return o, nil
+		return o, err
 	case <-time.After(wishWait):
-		return nil, errors.Join(fmt.Errorf("outpost at %s: it sent nothing for %s", name, wishWait), o.Close())
+		return nil, fmt.Errorf("outpost at %s: it sent nothing for %s", name, wishWait)
 	case <-ctx.Done():
-		return nil, errors.Join(ctx.Err(), o.Close())
+		return nil, ctx.Err()
 	}
 }
 
@@ -65,10 +59,11 @@ func (o *farOutpost) receive(welcome chan<- error) {
 	if err == nil && o.Welcome.Schema != outpostSchema {
 		err = fmt.Errorf("its protocol is %q and that of this tare is %q: use the same version at both ends", o.Welcome.Schema, outpostSchema)
 	}
-	if err != nil {
-		err = o.broken(err)
+	if err == nil {
+		welcome <- nil
+	} else {
+		welcome <- o.broken(err)
 	}
-	welcome <- err
 	for err == nil {
 		var w word
 		if err = o.stream.Read(&w); err == nil {
@@ -116,14 +111,18 @@ func (o *farOutpost) deliver(w word) error {
 	return nil
 }
 
-// fail marks the outpost as broken, once, and its agents with it.
+// fail marks the outpost as broken, once, and its agents with it: they take no more jobs.
 func (o *farOutpost) fail(err error) {
+	status := o.end()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return
 	}
-	o.err = errors.Join(o.broken(err), o.end())
+	if err = o.broken(err); status != nil {
+		err = fmt.Errorf("%w: %w", err, status)
+	}
+	o.err = &agent.BrokenError{Err: err}
 	close(o.gone)
 	for _, reader := range o.agents {
 		reader.CloseWithError(o.err)
@@ -139,12 +138,11 @@ func (o *farOutpost) Broken() error {
 
 // Close ends the outpost and its agents. What broke it before was reported then.
 func (o *farOutpost) Close() error {
-	broke := o.Broken() != nil
-	err := o.closeInput()
-	o.fail(errors.New("closed"))
-	if broke {
+	if o.Broken() != nil {
 		return nil
 	}
+	err := o.stream.Write(wish{Do: wishLeave})
+	o.fail(errors.New("closed"))
 	return errors.Join(err, o.end())
 }
 
@@ -168,7 +166,8 @@ func (o *farOutpost) ask(ctx context.Context, do string) (word, error) {
 	case <-o.gone:
 		return word{}, o.Broken()
 	case <-time.After(wishWait):
-		return word{}, fmt.Errorf("outpost at %s: no answer for %s: the way there may be cut", o.Name, wishWait)
+		o.fail(fmt.Errorf("no answer for %s: the way there may be cut, or its machine stopped", wishWait))
+		return word{}, o.Broken()
 	case <-ctx.Done():
 		return word{}, ctx.Err()
 	}
@@ -218,15 +217,11 @@ type toAgent struct {
 	id int
 }
 
-func (a *toAgent) Write(data []byte) (sent int, err error) {
-	for len(data) > 0 {
-		n := min(len(data), chunk)
-		if err := a.o.stream.Write(wish{ID: a.id, Do: wishData, Data: data[:n]}); err != nil {
-			return sent, err
-		}
-		sent, data = sent+n, data[n:]
+func (a *toAgent) Write(data []byte) (int, error) {
+	if err := a.o.stream.Write(wish{ID: a.id, Do: wishData, Data: data}); err != nil {
+		return 0, err
 	}
-	return sent, nil
+	return len(data), nil
 }
 
 // Close ends the agent, where the outpost still lives.
