@@ -28,8 +28,12 @@ const (
 // and while this process idles.
 func (r *runner) gateBefore() error {
 	noise := &r.res.Noise
+	if r.res.Environment.Emulated() {
+		emulated := result.Emulated + ": QEMU translates this CPU's instructions: no time is a machine's, so nothing is ranked, and cells are measured in windows"
+		r.gates, r.res.Warnings = append(r.gates, emulated), append(r.res.Warnings, emulated)
+	}
 	if r.elsewhere() {
-		noise.Pressure = -1
+		noise.Steal, noise.Pressure = -1, -1 // not known
 		r.res.Warnings = append(r.res.Warnings, "noise: what else runs on the machines of the places is not looked at")
 		return nil
 	}
@@ -48,10 +52,6 @@ func (r *runner) gateBefore() error {
 			return err
 		}
 		noise.Pressure = float64(after-before) / float64(time.Since(start))
-	}
-	if r.res.Environment.Emulated() {
-		emulated := result.Emulated + ": QEMU translates this CPU's instructions: no time is a machine's, so nothing is ranked, and cells are measured in windows"
-		r.gates, r.res.Warnings = append(r.gates, emulated), append(r.res.Warnings, emulated)
 	}
 	if noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds() {
 		r.gates = append(r.gates, fmt.Sprintf("foreign-cpu: other work kept %.2f CPUs busy before the run", noise.ForeignCPU))

@@ -74,7 +74,7 @@ const baselines = 2
 func oneClock(places []result.Place) bool {
 	var boots []string
 	for _, p := range places {
-		if strings.HasPrefix(p.Name, "h1") {
+		if network.HostOf(p.Name) == "h1" {
 			boots = result.AddOnce(boots, p.Boot)
 		}
 	}

@@ -231,7 +231,10 @@ func (w words) applications(groups []*weigh.Group, versions map[string]string) s
 func (w words) quiet(res *result.Result, groups []*weigh.Group) string {
 	noise, margin := res.Noise, res.Plan.Margin
 	text, halfWidth, differ := w.baselinesApart(judged(noise.AA, groups))
-	parts := []string{text, w.say("stolen", "share", percent(noise.Steal))}
+	parts := []string{text}
+	if noise.Steal >= 0 {
+		parts = append(parts, w.say("stolen", "share", percent(noise.Steal)))
+	}
 	if noise.Pressure >= 0 {
 		parts = append(parts, w.say("pressure", "share", percent(noise.Pressure)))
 	}

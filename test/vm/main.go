@@ -6,7 +6,7 @@
 //	go run ./test/vm [-run REGEXP] [-packages LIST] KERNEL...
 //	go run ./test/vm -exec COMMAND KERNEL...
 //
-// With -exec a shell there runs a command, and its output is printed.
+// With -exec a shell there runs a command, with this one's standard input and output.
 package main
 
 import (
@@ -119,7 +119,7 @@ func program(folder string, n int) string { return filepath.Join(folder, fmt.Spr
 func (s suite) onKernel(ctx context.Context, machine vm.Machine, folder string) error {
 	if s.command != "" {
 		machine.Command, machine.Dir = []string{"sh", "-c", s.command}, s.root
-		status, err := machine.Run(ctx, nil, os.Stdout)
+		status, err := machine.Run(ctx, os.Stdin, os.Stdout)
 		if err == nil && status != 0 {
 			err = fmt.Errorf("run it on kernel %s: it ended with status %d", machine.Kernel.Release, status)
 		}
