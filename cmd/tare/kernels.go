@@ -61,7 +61,7 @@ func runKernels(ctx context.Context, s streams, f runFlags, plan result.Plan) er
 		return err
 	}
 	plan = turnsOf(plan)
-	if machine.Command, err = guestCommand(plan, machine.Init); err != nil {
+	if err := aim(&machine, plan); err != nil {
 		return err
 	}
 	images := slices.Concat(plan.Kernels[:1], plan.Kernels)
@@ -146,26 +146,27 @@ func openKernel(image string) (vm.Kernel, error) {
 	return kernel, nil
 }
 
-// guestCommand is what each machine runs: this program, with the plan in a file there.
-func guestCommand(plan result.Plan, self string) ([]string, error) {
+// aim has a machine run this program, with the plan in a file there.
+func aim(machine *vm.Machine, plan result.Plan) error {
 	plan.Kernels, plan.MaxTime = nil, 0 // the turns end it
 	text, err := plan.EncodeYAML()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	const file = "/tmp/plan.yaml"
-	command := []string{
-		"sh", "-c", `printf %s "$1" >` + file + ` && shift && exec "$@"`, "sh", string(text),
-		self, "run", file, "--json", "--load-modules", "--turns",
+	machine.Env = []string{"TARE_PLAN=" + string(text)}
+	machine.Command = []string{
+		"sh", "-c", `printf %s "$TARE_PLAN" >` + file + ` && exec "$@"`, "sh",
+		machine.Init, "run", file, "--json", "--load-modules", "--turns",
 	}
 	for _, p := range network.Params() {
 		for _, n := range plan.Networks {
 			if value := n.Params.Map()[p.Name]; p.Typed && value != "" { // it was typed here
-				command = append(command, "--"+flagName(p.Name), value)
+				machine.Command = append(machine.Command, "--"+flagName(p.Name), value)
 			}
 		}
 	}
-	return command, nil
+	return nil
 }
 
 // turn is how a run takes its turns: nil, unless it is one of several machines.
