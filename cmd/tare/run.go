@@ -38,6 +38,9 @@ With --case it repeats a published measurement (tare list cases): it runs the
 experiments one after the other, compares their figures with the published ones,
 and gives a verdict on each claim.
 
+With --endpoint it builds nothing: it measures between hosts and containers that
+are there already, each reached by a command.
+
 With --kernel it boots each kernel in a virtual machine, measures the plan in all of
 them in turns, and weighs the other kernels against the first.`,
 		Example: `  tare run
@@ -46,6 +49,7 @@ them in turns, and weighs the other kernels against the first.`,
   tare run --dry-run > plan.yaml; tare run plan.yaml
   tare run --check
   tare run --case containerd-linux-bridge --out case.json
+  tare run --endpoint h1='ssh a' --endpoint h2='ssh b' --workloads tcp_rr
   tare run --kernel /boot/vmlinuz-6.1.0-50-amd64,host --networks vxlan`,
 		Args: atMostOne("run one plan or result"),
 		RunE: func(c *cobra.Command, args []string) error {
