@@ -99,7 +99,7 @@ func under(s section, groups []*weigh.Group) string {
 func otherThan(first, g *weigh.Group) string {
 	var texts []string
 	for _, axis := range result.Axes() {
-		if text := axisText(axis, g.Params); axis.Of == result.OfLab && text != axisText(axis, first.Params) {
+		if text := axisText(axis, g.Params); axis.Of == result.OfLab && text != "" && text != axisText(axis, first.Params) {
 			texts = append(texts, axis.Name+" "+text)
 		}
 	}
