@@ -21,7 +21,7 @@ const Scratch = "/run/tare"
 const (
 	readyWait  = 3 * time.Minute       // how long a daemon may take: dockerd needs one on an emulated CPU
 	readyStep  = 10 * time.Millisecond // how often Ready is called
-	runWait    = 60 * time.Second      // how long a command may take
+	runWait    = 60 * time.Second      // how long a command may usually take
 	quotedText = 600                   // bytes of a log that an error quotes
 )
 
@@ -143,7 +143,10 @@ func (h *Host) openLog(name string) (log *os.File, err error) {
 
 // Run runs a command in the host to its end and returns its standard output. Its
 // errors quote its standard error.
-func (h *Host) Run(argv ...string) (string, error) {
+func (h *Host) Run(argv ...string) (string, error) { return h.RunWithin(runWait, argv...) }
+
+// RunWithin is Run of a command that may take so long.
+func (h *Host) RunWithin(most time.Duration, argv ...string) (string, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return "", err
@@ -167,8 +170,8 @@ func (h *Host) Run(argv ...string) (string, error) {
 	}
 	select {
 	case <-process.Done:
-	case <-time.After(runWait):
-		err := fmt.Errorf("run %s in %s: no end after %v", strings.Join(argv, " "), h.Name, runWait)
+	case <-time.After(most):
+		err := fmt.Errorf("run %s in %s: no end after %v", strings.Join(argv, " "), h.Name, most)
 		return "", errors.Join(err, process.Signal(syscall.SIGKILL))
 	}
 	text, err := whole(output[0])

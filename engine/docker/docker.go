@@ -27,6 +27,10 @@ const (
 	programs         = folder + "/bin"
 )
 
+// loadWait is how long an engine may take to unpack the image: a CPU that is emulated took
+// more than a minute beside other work.
+const loadWait = 3 * time.Minute
+
 // Needs lists the programs of a Docker Engine.
 func Needs() []engine.Need {
 	return []engine.Need{
@@ -86,7 +90,7 @@ func Start(h *lab.Host, mtu int, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := Command(h, "load", "--quiet", "--input", image); err != nil {
+	if _, err := h.RunWithin(loadWait, client("load", "--quiet", "--input", image)...); err != nil {
 		return fmt.Errorf("load image: %w", err)
 	}
 	return h.Inside(func() error { return os.Remove(image) })
