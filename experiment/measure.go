@@ -53,7 +53,7 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 		return result.Sample{}, noEnds(path, p.cluster)
 	}
 	stop := r.count(ctx, p.cluster, ends)
-	sample, err := r.between(ctx, p.cluster, ends, r.portOf(p.cluster), name, run)
+	sample, err := r.between(ctx, p.cluster, ends, r.portOf(p.cluster, ends), name, run)
 	stop(&sample)
 	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
 		sample.Counters["fragments_per_datagram"] = float64(count)
@@ -61,8 +61,10 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	return sample, err
 }
 
-// portOf is where a cluster's servers listen.
-func (r *runner) portOf(cluster string) uint16 { return cmp.Or(r.ports[cluster], network.Port) }
+// portOf is where a server of a cluster listens.
+func (r *runner) portOf(cluster string, ends network.Ends) uint16 {
+	return cmp.Or(ends.Port, r.ports[cluster], network.Port)
+}
 
 func noEnds(path, cluster string) error {
 	return fmt.Errorf("path %s of %s: the lab has no such ends", path, cluster)

@@ -71,7 +71,7 @@ func (r *runner) checkPath(ctx context.Context, c place, path, name string) erro
 	if !served {
 		return noEnds(path, c.cluster)
 	}
-	return r.checkEnds(ctx, c, ends, r.portOf(c.cluster), name)
+	return r.checkEnds(ctx, c, ends, r.portOf(c.cluster, ends), name)
 }
 
 // checkEnds sends a small and a full-sized message both ways between two ends.

@@ -137,7 +137,7 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 	for _, a := range arms {
 		if a.err == nil {
 			all.Go(func() {
-				a.out, a.err = r.outcome(ctx, a.place.cluster, a.ends, r.portOf(a.place.cluster), g.workload.Name, a.run)
+				a.out, a.err = r.outcome(ctx, a.place.cluster, a.ends, r.portOf(a.place.cluster, a.ends), g.workload.Name, a.run)
 			})
 		}
 	}

@@ -129,7 +129,7 @@ func podEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	switch {
 	case path == SamePod && len(own) > 1:
 		place := func(c *lab.Container) string { return c.Host.Short + "/" + c.Short }
-		return Ends{place(own[0]), place(own[len(own)-1]), loopback(), loopback()}, nil
+		return Ends{Client: place(own[0]), Server: place(own[len(own)-1]), Bind: loopback(), Dial: loopback()}, nil
 	case path == SamePod, path == SameHost && len(own) < 3:
 		return Ends{}, fmt.Errorf("path %s needs more pods: build the lab with more --containers", path)
 	}

@@ -130,8 +130,8 @@ func All() []Network {
 
 // Find returns a network by name.
 func Find(name string) (Network, bool) {
-	if name == Endpoint {
-		return endpoint(), true
+	if name == Endpoint || strings.HasPrefix(name, DockerPrefix) {
+		return found(name), true
 	}
 	return result.First(All(), func(n Network) bool { return n.Name == name })
 }
@@ -159,6 +159,7 @@ type Ends struct {
 	Server string     // "h2/c1"
 	Bind   netip.Addr // where the server listens
 	Dial   netip.Addr // where the client connects to
+	Port   uint16     // of the server, where its host publishes it at a site; 0: the cluster's
 }
 
 // Places are the ends and their hosts, each once, the client's first.
@@ -174,6 +175,12 @@ func (e Ends) Places() []string {
 func HostOf(place string) string {
 	host, _, _ := strings.Cut(place, "/")
 	return host
+}
+
+// SplitPlace divides a place as a site calls it: "vxlan.h1/c1". A cluster's name may have dots.
+func SplitPlace(at string) (cluster, place string) {
+	dot := strings.LastIndexByte(at, '.')
+	return at[:max(0, dot)], at[dot+1:]
 }
 
 // EndsOf returns the ends of a path on a cluster that has been set up.
@@ -194,13 +201,13 @@ func (n Network) EndsOf(cluster *lab.Cluster, path string) (Ends, error) {
 	own := cluster.Hosts[0]
 	switch path {
 	case SameHost:
-		return Ends{c1, c2, addr2, addr2}, errors.Join(err1, err2)
+		return Ends{Client: c1, Server: c2, Bind: addr2, Dial: addr2}, errors.Join(err1, err2)
 	case ContainerToOwnHost:
-		return Ends{c1, own.Short, own.Addr, own.Addr}, err1
+		return Ends{Client: c1, Server: own.Short, Bind: own.Addr, Dial: own.Addr}, err1
 	case CrossHost:
-		return Ends{c1, far, farAddr, farAddr}, errors.Join(err1, errFar)
+		return Ends{Client: c1, Server: far, Bind: farAddr, Dial: farAddr}, errors.Join(err1, errFar)
 	case HostToContainer:
-		return Ends{own.Short, far, farAddr, farAddr}, errFar
+		return Ends{Client: own.Short, Server: far, Bind: farAddr, Dial: farAddr}, errFar
 	}
 	if errFar != nil {
 		return Ends{}, errFar
@@ -208,9 +215,9 @@ func (n Network) EndsOf(cluster *lab.Cluster, path string) (Ends, error) {
 	published := cluster.Hosts[1].Addr
 	switch path {
 	case PublishedPort:
-		return Ends{own.Short, far, farAddr, published}, nil
+		return Ends{Client: own.Short, Server: far, Bind: farAddr, Dial: published}, nil
 	case ContainerToPublishedPort:
-		return Ends{c1, far, farAddr, published}, err1
+		return Ends{Client: c1, Server: far, Bind: farAddr, Dial: published}, err1
 	}
 	return Ends{}, fmt.Errorf("path %q: unknown", path)
 }
@@ -222,10 +229,10 @@ func loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
 // host, from h1 to h2 for all others.
 func hostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	if Within(path) {
-		return Ends{cluster.Hosts[0].Short, cluster.Hosts[0].Short, loopback(), loopback()}, nil
+		return Ends{Client: cluster.Hosts[0].Short, Server: cluster.Hosts[0].Short, Bind: loopback(), Dial: loopback()}, nil
 	}
 	if len(cluster.Hosts) < 2 {
 		return Ends{}, fmt.Errorf("path %s needs two hosts: build the lab with --hosts 2", path)
 	}
-	return Ends{cluster.Hosts[0].Short, cluster.Hosts[1].Short, cluster.Hosts[1].Addr, cluster.Hosts[1].Addr}, nil
+	return Ends{Client: cluster.Hosts[0].Short, Server: cluster.Hosts[1].Short, Bind: cluster.Hosts[1].Addr, Dial: cluster.Hosts[1].Addr}, nil
 }

@@ -23,6 +23,7 @@ type Inventory struct {
 	Neighbours []Neighbour    `json:"neighbours"`
 	FDB        []FDBEntry     `json:"fdb"`
 	Rules      []Chain        `json:"rules"`
+	Unseen     []string       `json:"unseen,omitempty"` // what its reader has no right to list
 }
 
 // Inspect reads what the network namespace of the calling thread holds. A
@@ -124,7 +125,10 @@ func (v *view) inspectFDB(i *Inventory, names map[uint32]string) error {
 
 func (v *view) inspectRules(i *Inventory, _ map[uint32]string) error {
 	dumped, err := v.ruleset(math.MaxInt)
-	if err != nil && !errors.Is(err, unix.EPROTONOSUPPORT) {
+	switch {
+	case errors.Is(err, unix.EPERM): // a reader without CAP_NET_ADMIN
+		i.Unseen = append(i.Unseen, "rules")
+	case err != nil && !errors.Is(err, unix.EPROTONOSUPPORT):
 		return fmt.Errorf("list nftables rules: %w", err)
 	}
 	i.Rules = parseChains(dumped)
