@@ -21,11 +21,23 @@ import (
 // ImageName is the name of the image that holds this binary.
 const ImageName = "localhost/tare:lab"
 
-// writeRoot writes, as a tar archive, a root file system that holds this binary
-// as lab.SelfInImage and the files that the machine's programs expect outside
-// their own folders. Where the binary is linked dynamically, its loader and
+// Image is a container image that holds this binary as lab.SelfInImage.
+type Image struct {
+	Name       string
+	Labels     map[string]string
+	Entrypoint []string
+	Cmd        []string
+	// Surroundings has it hold the files, too, that the machine's programs expect outside
+	// their own folders: a container of it can run them.
+	Surroundings bool
+}
+
+// ofLab is the image of the containers of labs.
+var ofLab = Image{Name: ImageName, Cmd: []string{lab.SelfInImage, WaitVerb}, Surroundings: true}
+
+// writeRoot writes the image's root file system as a tar archive. Where the binary is linked dynamically, its loader and
 // libraries are included: a pod's sandbox, which runs it, has no mounts.
-func writeRoot(w io.Writer) error {
+func (i Image) writeRoot(w io.Writer) error {
 	libraries, err := librariesOf(lab.Self)
 	if err != nil {
 		return fmt.Errorf("make root file system: %w", err)
@@ -34,8 +46,10 @@ func writeRoot(w io.Writer) error {
 	if err := addFile(archive, lab.SelfInImage, lab.Self); err != nil {
 		return fmt.Errorf("make root file system: %w", err)
 	}
-	if err := addSurroundings(archive); err != nil {
-		return fmt.Errorf("make root file system: %w", err)
+	if i.Surroundings {
+		if err := addSurroundings(archive); err != nil {
+			return fmt.Errorf("make root file system: %w", err)
+		}
 	}
 	for _, path := range libraries {
 		name, err := resolved(path)
@@ -119,28 +133,27 @@ func readDynamic(path string) (loader string, needed []string, err error) {
 	return loader, needed, nil
 }
 
-// writeImage writes ImageName as an archive that `docker load` and `ctr images
-// import` accept: one layer, writeRoot's (docker's image specification 1.2). Its
-// default command is WaitVerb.
-func writeImage(w io.Writer) error {
+// Write writes the image as an archive that `docker load`, `podman load` and `ctr images
+// import` accept: one layer, writeRoot's (docker's image specification 1.2).
+func (i Image) Write(w io.Writer) error {
 	// The root file system is written twice, first to compute its digest and size:
 	// it is too large to hold in memory for each host.
 	layer := sha256.New()
 	var size counter
-	if err := writeRoot(io.MultiWriter(layer, &size)); err != nil {
+	if err := i.writeRoot(io.MultiWriter(layer, &size)); err != nil {
 		return err
 	}
 	config, err := json.Marshal(map[string]any{
 		"architecture": runtime.GOARCH,
 		"os":           runtime.GOOS,
-		"config":       map[string]any{"Cmd": []string{lab.SelfInImage, WaitVerb}},
+		"config":       map[string]any{"Entrypoint": i.Entrypoint, "Cmd": i.Cmd, "Labels": i.Labels},
 		"rootfs":       map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(layer.Sum(nil))}},
 	})
 	if err != nil {
 		return fmt.Errorf("make image: %w", err)
 	}
 	manifest, err := json.Marshal([]map[string]any{
-		{"Config": "config.json", "RepoTags": []string{ImageName}, "Layers": []string{"layer.tar"}},
+		{"Config": "config.json", "RepoTags": []string{i.Name}, "Layers": []string{"layer.tar"}},
 	})
 	if err != nil {
 		return fmt.Errorf("make image: %w", err)
@@ -155,7 +168,7 @@ func writeImage(w io.Writer) error {
 		write func(io.Writer) error
 	}{
 		{"config.json", int64(len(config)), text(config)},
-		{"layer.tar", int64(size), writeRoot},
+		{"layer.tar", int64(size), i.writeRoot},
 		{"manifest.json", int64(len(manifest)), text(manifest)},
 	} {
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: file.name, Mode: 0o644, Size: file.size}
@@ -189,7 +202,7 @@ func WriteImage(h *lab.Host) (path string, err error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(writeImage(file), file.Close())
+		return errors.Join(ofLab.Write(file), file.Close())
 	})
 	if err != nil {
 		return "", fmt.Errorf("write image in %s: %w", h.Name, err)

@@ -42,7 +42,7 @@ func filesOf(t *testing.T, archive io.Reader) map[string][]byte {
 // The root file system is enough to run the binary in it.
 func TestRootHoldsAllThatTheBinaryLoads(t *testing.T) {
 	var root bytes.Buffer
-	if err := writeRoot(&root); err != nil {
+	if err := ofLab.writeRoot(&root); err != nil {
 		t.Fatal(err)
 	}
 	files := filesOf(t, &root)
@@ -93,7 +93,7 @@ func TestRootHoldsAllThatTheBinaryLoads(t *testing.T) {
 
 func TestImageNamesItsLayer(t *testing.T) {
 	var image bytes.Buffer
-	if err := writeImage(&image); err != nil {
+	if err := ofLab.Write(&image); err != nil {
 		t.Fatal(err)
 	}
 	files := filesOf(t, &image)

@@ -34,9 +34,7 @@ func Sited(p result.Plan, t site.Topology, controls map[string][]string, cc stri
 		if !slices.Contains(kind.Takes, workload.TakesCC) || w.CC != "" {
 			continue
 		}
-		if w.CC = cc; cc == "" && t.Spec.CC == "" {
-			return p, &InputError{"congestion control of " + w.Name + ": it differs between the places, " + usedBetween(controls) + ": choose one with --cc"}
-		}
+		w.CC = cc
 	}
 	var there []string
 	for _, b := range t.Clusters {
@@ -58,6 +56,16 @@ func Sited(p result.Plan, t site.Topology, controls map[string][]string, cc stri
 	p, err := Narrow(p, t)
 	p.CC = t.Spec.CC // empty: it differs, and what does not choose one has that of its place
 	return p, err
+}
+
+// Unlike says where the places differ in their congestion control, and what that means. common
+// is one that all of them may have; empty: there is none.
+func Unlike(controls map[string][]string, common string) string {
+	differ := "congestion control differs between the places, " + usedBetween(controls)
+	if common == "" {
+		return differ + ": none can be chosen for all of them, so that a toll of bulk data is that of the congestion control too"
+	}
+	return differ + ": bulk data has " + common + ", unless --cc chooses another"
 }
 
 // usedBetween says which congestion control is used from where to where.

@@ -57,6 +57,18 @@ func TestPlanAtPlaces(t *testing.T) {
 	}
 }
 
+// Places with different congestion controls are measured, by one that all may have or by their
+// own; what that means for a toll is said.
+func TestPlanAtPlacesThatDiffer(t *testing.T) {
+	two := map[string][]string{"bbr": {"h1 to h2"}, "cubic": {"h1/c1 to h2/c1"}}
+	own, err := Sited(Quick(), places("a", "a", "b"), two, "")
+	if err != nil || own.CC != "" || own.Workloads[0].CC != "" {
+		t.Errorf("congestion control %q, of bulk data %q, %v: want that of each place", own.CC, own.Workloads[0].CC, err)
+	}
+	labtest.Contains(t, "without a common one", Unlike(two, ""), "bbr from h1 to h2, cubic from h1/c1 to h2/c1: none can be chosen for all of them")
+	labtest.Contains(t, "with one", Unlike(two, "cubic"), "bulk data has cubic, unless --cc chooses another")
+}
+
 func TestPlanThatPlacesCannotHave(t *testing.T) {
 	mysql, within := Quick(), Quick()
 	mysql.Workloads = []result.WorkloadPlan{{Name: "mysql"}}
@@ -67,7 +79,6 @@ func TestPlanThatPlacesCannotHave(t *testing.T) {
 		controls map[string][]string
 		want     string
 	}{
-		"two controls":  {Quick(), map[string][]string{"bbr": {"h1 to h2"}, "cubic": {"h1/c1 to h2/c1"}}, "bbr from h1 to h2, cubic from h1/c1 to h2/c1: choose one with --cc"},
 		"a real server": {mysql, one, "workload mysql: it takes programs besides tare"},
 		"another path":  {within, one, "same-host: these places have none of them: take some of cross-host"},
 	} {

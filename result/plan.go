@@ -21,7 +21,7 @@ type Plan struct {
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
 	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
-	// Site is where the ends are that tare did not build (SiteEndpoint); empty: in a lab.
+	// Site is where the ends are that tare did not build (SiteEndpoint, SiteSSH, SiteDocker); empty: in a lab.
 	Site string `json:"site,omitempty" yaml:"site,omitempty"`
 
 	Kernels []string `json:"kernels,omitempty" yaml:"kernels,omitempty"` // files, or "host": each in a virtual machine, which take turns; the others are weighed against the first
@@ -51,6 +51,8 @@ type Plan struct {
 const (
 	SiteLab      = "lab"      // that tare builds
 	SiteEndpoint = "endpoint" // where commands of the user's reach
+	SiteSSH      = "ssh"      // machines that ssh reaches
+	SiteDocker   = "docker"   // one Docker engine or two
 )
 
 // The designs: how the cells of a group take turns.

@@ -23,7 +23,7 @@ type Result struct {
 	Tool        Tool        `json:"tool"`
 	Environment Environment `json:"environment"`
 	Plan        Plan        `json:"plan"`
-	Site        string      `json:"site,omitempty"`   // SiteLab, SiteEndpoint; empty, as in older results: SiteLab
+	Site        string      `json:"site,omitempty"`   // SiteLab, SiteEndpoint, SiteSSH, SiteDocker; empty, as in older results: SiteLab
 	Places      []Place     `json:"places,omitempty"` // where the site is no lab
 	Noise       Noise       `json:"noise"`
 	Cells       []Cell      `json:"cells"`

@@ -42,9 +42,12 @@ type channel struct {
 	close func() error // ends the command
 }
 
-// shell starts the command.
-func (f Far) shell() (*channel, error) {
-	cmd := exec.Command("/bin/sh", "-c", "exec "+f.Command+" sh")
+// shell starts a shell by the command.
+func (f Far) shell() (*channel, error) { return f.start(f.Command + " sh") }
+
+// start starts a command.
+func (f Far) start(command string) (*channel, error) {
+	cmd := exec.Command("/bin/sh", "-c", "exec "+command)
 	c := &channel{far: f, mark: "tare-" + rand.Text(), said: &complaint{}}
 	cmd.Stderr, cmd.WaitDelay = c.said, leaveWait
 	in, err := cmd.StdinPipe()
@@ -93,7 +96,7 @@ func (c *channel) leave(command *os.Process, ended <-chan error) error {
 		return errors.Join(err, status)
 	case <-time.After(leaveWait):
 		kill := command.Kill()
-		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.Command, leaveWait, <-ended), kill)
+		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.called(), leaveWait, <-ended), kill)
 	}
 }
 
@@ -109,23 +112,25 @@ func (c *channel) say(ctx context.Context, script string) (line string, err erro
 	return line, err
 }
 
-// upload sends this program, and waits until all of it is there.
-func (c *channel) upload(ctx context.Context) error {
+// upload sends this program, and waits until all of it is there: in which file, if that is
+// kept.
+func (c *channel) upload(ctx context.Context) (kept string, err error) {
 	self, err := os.Open("/proc/self/exe")
 	if err != nil {
-		return fmt.Errorf("send tare to %s: %w", c.far.Name, err)
+		return "", fmt.Errorf("send tare to %s: %w", c.far.Name, err)
 	}
 	defer self.Close()
-	return c.within(ctx, uploadWait, func() error {
+	err = c.within(ctx, uploadWait, func() error {
 		if _, err := io.Copy(c.in, self); err != nil {
 			return err
 		}
 		if err := c.in.Close(); err != nil {
 			return err
 		}
-		_, err := c.await(held)
+		kept, err = c.await(held)
 		return err
 	})
+	return kept, err
 }
 
 // await reads lines up to the one that begins so, and gives the rest of it.
@@ -163,7 +168,7 @@ func (c *channel) within(ctx context.Context, most time.Duration, do func() erro
 	case <-ctx.Done():
 		return errors.Join(ctx.Err(), c.close())
 	}
-	return c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.Command, err))
+	return c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.called(), err))
 }
 
 // explain ends the command, and adds to an error how it ended, or how to look.
@@ -175,8 +180,8 @@ func (c *channel) explain(err error) error {
 	case said != "":
 		err = fmt.Errorf("%w: it said: %s", err, said)
 	}
-	if said == "" {
-		err = fmt.Errorf("%w: try it: echo echo it works | %s sh", err, c.far.Command)
+	if said == "" && !c.far.Direct {
+		err = fmt.Errorf("%w: try it: echo echo it works | %s sh", err, c.far.called())
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/workload"
@@ -21,6 +22,11 @@ import (
 // the command goes by another.
 func through(name, command string) site.Far {
 	return site.Far{Name: name, Command: "unshare -Urn sh -c 'ip link set lo up; exec \"$@\"' - " + command}
+}
+
+// placesOf are places that commands reach.
+func placesOf(places ...site.Far) site.Way {
+	return site.Way{Site: result.SiteEndpoint, Places: places}
 }
 
 // noneLeft has programs sent into a folder, and fails where one is there after the test.
@@ -45,7 +51,7 @@ func TestLabUserPlaceIsReachedByACommand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			noneLeft(t)
-			e, err := site.Reach(t.Context(), []site.Far{through("h1", command)}, "test")
+			e, err := site.Reach(t.Context(), placesOf(through("h1", command)), "test")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +99,7 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			noneLeft(t)
-			_, err := site.Reach(t.Context(), []site.Far{c.place}, "test")
+			_, err := site.Reach(t.Context(), placesOf(c.place), "test")
 			if err == nil {
 				t.Fatal("it is reached")
 			}
@@ -114,7 +120,7 @@ func goesAway(t *testing.T, what syscall.Signal, want string) {
 	labtest.NeedsTier(t)
 	noneLeft(t)
 	pid := filepath.Join(t.TempDir(), "pid")
-	e, err := site.Reach(t.Context(), []site.Far{through("h1", "sh -c 'echo $$ >"+pid+"; exec \"$@\"' -")}, "test")
+	e, err := site.Reach(t.Context(), placesOf(through("h1", "sh -c 'echo $$ >"+pid+"; exec \"$@\"' -")), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +165,7 @@ func TestLabUserPlaceThatNeverAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
-	if _, err := site.Reach(ctx, []site.Far{{Name: "h1", Command: "sleep 60 #"}}, "test"); err == nil {
+	if _, err := site.Reach(ctx, placesOf(site.Far{Name: "h1", Command: "sleep 60 #"}), "test"); err == nil {
 		t.Error("a place that does not answer is reached")
 	}
 	if took := time.Since(begun); took > 10*time.Second {

@@ -1,30 +1,68 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime"
 	"strings"
+	"time"
+
+	"tare/network"
 )
 
 // The verbs by which this program is what another tare needs at a far place.
 const (
 	OutpostVerb = "outpost"
 	HoldVerb    = "await-outpost"
+	KeepVerb    = "keep-outpost"
 )
 
 // Far is a place that a command reaches: sh, and what sh starts, run there if the command is
 // given them.
 type Far struct {
 	Name    string // as in a lab: h1, h1/c1
+	Network string // that a container is on: the cluster's name; empty: network.Endpoint
 	Command string // as typed, as in "ssh a" or "docker exec -i web"; empty: here
+	Shown   string // what messages call the command; empty: Command
 	Program string // a tare that is there already; empty: this one is sent
+	// Direct is whether the command is an outpost itself, and starts no shell.
+	Direct bool
+	// Keep is whether what is sent is kept there for the next run.
+	Keep bool
+	// Published is whether its host publishes the ports of its servers.
+	Published bool
 }
+
+// called is what messages call the command.
+func (f Far) called() string { return cmp.Or(f.Shown, f.Command) }
+
+// network is the network that a container is on.
+func (f Far) network() string { return cmp.Or(f.Network, network.Endpoint) }
+
+// Label is the place among those of a site: h1, h1/c1; on a network that has a name
+// docker:web.h1/c1.
+func (f Far) Label() string {
+	if f.network() == network.Endpoint || f.Name == network.HostOf(f.Name) {
+		return f.Name
+	}
+	return f.Network + "." + f.Name
+}
+
+// Label is that of a place of a cluster.
+func Label(cluster, place string) string { return Far{Name: place, Network: cluster}.Label() }
 
 // open starts an outpost there.
 func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error) {
+	if f.Direct {
+		c, err := f.start(f.Command)
+		if err != nil {
+			return nil, err
+		}
+		return f.welcome(ctx, c, reachWait, version, "")
+	}
 	begin := shellWords(f.Program, OutpostVerb)
 	sum := ""
 	if f.Program == "" {
@@ -36,7 +74,10 @@ func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, s.held.close()) }() // which has waited for the outpost
-		begin = shellWords(s.file, OutpostVerb, "--staged", s.file)
+		begin = shellWords(s.file, OutpostVerb)
+		if !s.kept {
+			begin += " " + shellWords("--staged", s.file)
+		}
 	}
 	c, err := f.shell()
 	if err != nil {
@@ -45,14 +86,20 @@ func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error
 	if _, err := c.say(ctx, `echo "$MARK"; exec `+begin); err != nil {
 		return nil, err
 	}
-	o, err := openOutpost(ctx, f.Name, c.in, c.out, c.close)
+	return f.welcome(ctx, c, wishWait, version, sum)
+}
+
+// welcome takes over an outpost that was started. sum is the digest of its program; empty:
+// any of this version will do.
+func (f Far) welcome(ctx context.Context, c *channel, wait time.Duration, version, sum string) (*farOutpost, error) {
+	o, err := openOutpost(ctx, f.Label(), wait, c.in, c.out, c.close)
 	switch {
 	case err != nil:
 		return nil, c.explain(err)
 	case sum != "" && o.Welcome.Digest != sum:
 		err = errors.New("it is not the program that was sent")
 	case o.Welcome.Version != version:
-		err = fmt.Errorf("%s is tare %s there, and this is %s: use the same version at both ends", f.Program, o.Welcome.Version, version)
+		err = fmt.Errorf("%s is tare %s there, and this is %s: use the same version at both ends", cmp.Or(f.Program, "it"), o.Welcome.Version, version)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("outpost at %s: %w", f.Name, err), o.Close())
@@ -63,19 +110,29 @@ func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error
 // staged is this program at a far place.
 type staged struct {
 	file string
+	kept bool     // it stays
 	held *channel // it waits there for the outpost
 }
+
+// cached is the folder of the programs that are kept, for a shell.
+const cached = `${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/tare/far`
+
+// keeping uses the program that was kept there, or prepares to keep the one that comes.
+const keeping = `k=` + cached + `; f=$k/$DIGEST; ` +
+	`[ "$("$f" ` + KeepVerb + ` "$DIGEST" 2>/dev/null)" = "` + held + ` $f" ] && { echo "$MARK $(uname -m) kept $f"; exit; }; ` +
+	`rm -f "$f" 2>/dev/null; mkdir -p "$k" 2>/dev/null; `
 
 // staging finds a folder there in which a program may be run, says which, and puts what comes
 // into a file that only its user can read. Then that waits for its outpost, or the file goes.
 // sh, cat, chmod, rm and uname suffice. It is one line: a shell may read more of its input than
 // a line, and what follows is for cat.
 const staging = `trap '' PIPE; set -C; umask 077; ` + whole +
-	`for d in "${XDG_RUNTIME_DIR:-/dev/shm}" /dev/shm /tmp /var/tmp "${HOME:-/}" "$PWD"; do ` +
+	`for d in ${k:+"$k"} "${XDG_RUNTIME_DIR:-/dev/shm}" /dev/shm /tmp /var/tmp "${HOME:-/}" "$PWD"; do ` +
 	`f=$d/.tare-$ID; { echo '#!/bin/sh' >"$f"; } 2>/dev/null || { f=; continue; }; ` +
 	`chmod 700 "$f"; "$f" 2>/dev/null && break; rm -f "$f"; f=; done; ` +
-	`echo "$MARK $(uname -m) $f"; ` +
-	`[ "$f" ] && { cat >|"$f"; whole && "$f" ` + HoldVerb + ` "$DIGEST" || rm -f "$f"; }; :`
+	`v=` + HoldVerb + `; [ "$k" ] && [ "$d" = "$k" ] && v=` + KeepVerb + `; ` +
+	`echo "$MARK $(uname -m) sent $f"; ` +
+	`[ "$f" ] && { cat >|"$f"; whole && "$f" "$v" "$DIGEST" || rm -f "$f"; }; :`
 
 // whole checks before the program runs that it is the one that was sent, where sha256sum is
 // there. The program itself looks again.
@@ -89,11 +146,16 @@ func (f Far) send(ctx context.Context, sum string) (s staged, err error) {
 		return s, err
 	}
 	s.held = c
-	line, err := c.say(ctx, fmt.Sprintf("ID=%s; DIGEST=%s; ", rand.Text(), sum)+staging)
+	script := staging
+	if f.Keep {
+		script = keeping + staging
+	}
+	line, err := c.say(ctx, fmt.Sprintf("ID=%s; DIGEST=%s; ", rand.Text(), sum)+script)
 	if err != nil {
 		return s, err
 	}
-	arch, file, _ := strings.Cut(line, " ")
+	arch, line, _ := strings.Cut(line, " ")
+	how, file, _ := strings.Cut(line, " ")
 	switch {
 	case file == "":
 		err = fmt.Errorf("stage tare at %s: there is no folder in which a program may be written and run: copy tare there, and name it with --far-path", f.Name)
@@ -103,8 +165,13 @@ func (f Far) send(ctx context.Context, sum string) (s staged, err error) {
 	if err != nil {
 		return s, errors.Join(err, c.close())
 	}
-	s.file = file
-	return s, c.upload(ctx)
+	if how == "kept" {
+		s.file, s.kept = file, true
+		return s, nil
+	}
+	into, err := c.upload(ctx)
+	s.file, s.kept = cmp.Or(into, file), into != ""
+	return s, err
 }
 
 // architecture is what uname(1) calls the machine of a Go architecture.

@@ -36,7 +36,7 @@ type farOutpost struct {
 // welcome. end ends the command by the end of its input; it is called when the stream breaks
 // and again when the outpost is closed, and returns the same error each time. Without a welcome
 // the caller ends it.
-func openOutpost(ctx context.Context, name string, in io.Writer, out io.Reader, end func() error) (*farOutpost, error) {
+func openOutpost(ctx context.Context, name string, wait time.Duration, in io.Writer, out io.Reader, end func() error) (*farOutpost, error) {
 	o := &farOutpost{
 		Name: name, stream: agent.NewFrames(out, in), end: end,
 		waiting: map[int]chan word{}, agents: map[int]*io.PipeWriter{}, gone: make(chan struct{}),
@@ -46,8 +46,8 @@ func openOutpost(ctx context.Context, name string, in io.Writer, out io.Reader, 
 	select {
 	case err := <-welcome:
 		return o, err
-	case <-time.After(wishWait):
-		return nil, fmt.Errorf("outpost at %s: it sent nothing for %s", name, wishWait)
+	case <-time.After(wait):
+		return nil, fmt.Errorf("outpost at %s: it sent nothing for %s", name, wait)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -22,56 +22,75 @@ const ethernetMTU = 1500
 // trialWait is how long an address is tried.
 const trialWait = 2 * time.Second
 
-// find finds an address at which one place reaches another, by trying: no table of routes
-// shows what a firewall, an overlay or a NAT does on the way. The run's token makes sure that
-// it is this place that answers, and not another with the same address.
-func (e *Endpoints) find(ctx context.Context, r route, seen map[string]probe.Inventory) (ends network.Ends, control string, err error) {
-	server, err := e.Agent(ctx, foundCluster+"."+r.to, "server")
+// find finds an address at which one place reaches another on the n-th network, by trying: no table of
+// routes shows what a firewall, an overlay or a NAT does on the way. The run's token makes sure
+// that it is this place that answers, and not another with the same address.
+func (e *Endpoints) find(ctx context.Context, r route, on string, n int, seen map[string]probe.Inventory) (ends network.Ends, control string, err error) {
+	server, err := e.Agent(ctx, on+"."+r.to, "server")
 	if err != nil {
 		return ends, "", err
 	}
-	client, err := e.Agent(ctx, foundCluster+"."+r.from, "client")
+	client, err := e.Agent(ctx, on+"."+r.from, "client")
 	if err != nil {
 		return ends, "", err
+	}
+	from, to := seen[Label(on, r.from)], seen[Label(on, r.to)]
+	bind, addrs := netip.Addr{}, candidates(from, to) // invalid: where it is reached
+	var published uint16
+	switch {
+	case r.published:
+		if own := candidates(probe.Inventory{}, to); len(own) > 0 {
+			bind, addrs = own[0], candidates(probe.Inventory{}, seen[network.HostOf(r.to)])
+			published = publishedPort(n)
+		}
+	case r.from == r.to:
+		addrs = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 	}
 	var tried []string
-	for _, addr := range candidates(r, seen[r.from], seen[r.to]) {
-		control, err := try(ctx, server, client, addr)
+	for _, dial := range addrs {
+		at := dial
+		if bind.IsValid() {
+			at = bind
+		}
+		ends := network.Ends{Client: r.from, Server: r.to, Bind: at, Dial: dial, Port: published}
+		port := trialPort(ends)
+		control, err := try(ctx, server, client, netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
 		if err == nil {
-			return network.Ends{Client: r.from, Server: r.to, Bind: addr, Dial: addr}, control, nil
+			return ends, control, nil
 		}
 		if ctx.Err() != nil {
 			return ends, "", ctx.Err()
 		}
-		tried = append(tried, fmt.Sprintf("%s: %v", addr, err))
+		tried = append(tried, fmt.Sprintf("%s: %v", dial, err))
 	}
-	return ends, "", fmt.Errorf("%s does not reach %s (%s) at any of its addresses: %s", r.from, r.to, r.path, cmp.Or(strings.Join(tried, "; "), "it has none"))
+	return ends, "", fmt.Errorf("%s does not reach %s (%s) at any of its addresses: %s", Label(on, r.from), Label(on, r.to), r.path, cmp.Or(strings.Join(tried, "; "), "it has none"))
 }
 
 // try lets one end send to the other, at an address, for a moment, and gives the congestion
 // control that it did so by: routes choose one too.
-func try(ctx context.Context, server, client *agent.Handle, addr netip.Addr) (control string, err error) {
+func try(ctx context.Context, server, client *agent.Handle, bind, dial netip.AddrPort) (control string, err error) {
+	return exchange(ctx, server, client, workload.RoundTrips, "", bind, dial)
+}
+
+// exchange runs a workload for a moment. cc is the congestion control of its sockets; empty:
+// that of their places.
+func exchange(ctx context.Context, server, client *agent.Handle, name, cc string, bind, dial netip.AddrPort) (control string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialWait)
 	defer cancel()
-	kind, _ := workload.Find(workload.RoundTrips)
-	run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: kind.Size.Default, Duration: 2 * time.Millisecond}
+	kind, _ := workload.Find(name)
+	run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: kind.Size.Default, Duration: 2 * time.Millisecond, CC: cc}
 	if run.Token, err = workload.NewToken(); err != nil {
 		return "", err
 	}
-	at := netip.AddrPortFrom(addr, network.SitePort).String()
-	out, err := agent.Measure(ctx, server, client, kind.Name, run, at, at)
+	out, err := agent.Measure(ctx, server, client, kind.Name, run, bind.String(), dial.String())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no answer")
 	}
 	return out.CC(), err
 }
 
-// candidates are the addresses of a place, those first that share a subnet with the other:
-// the loopback where both are one.
-func candidates(r route, from, to probe.Inventory) []netip.Addr {
-	if r.from == r.to {
-		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
-	}
+// candidates are the addresses of a place, those first that share a subnet with the other.
+func candidates(from, to probe.Inventory) []netip.Addr {
 	var near []netip.Prefix
 	for _, l := range from.Links {
 		near = append(near, l.Addresses...)

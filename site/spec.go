@@ -1,5 +1,6 @@
 // Package site is where the two ends live: a way to start an agent at each,
-// place it and clean up. The lab is the only site so far.
+// place it and clean up. A lab is built here; Endpoints reaches places that others
+// built.
 //
 // A lab is built and held by its keeper, a process that is the init of the
 // lab's PID namespace. Other processes send requests to the keeper over a unix

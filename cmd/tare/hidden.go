@@ -38,6 +38,8 @@ func hiddenCommands(s streams) []*cobra.Command {
 		outpostCommand(s),
 		hidden(site.HoldVerb+" DIGEST", "Waits until an outpost has begun from it", cobra.ExactArgs(1),
 			func(_ context.Context, args []string) error { return site.Hold(args[0], s.out) }),
+		hidden(site.KeepVerb+" DIGEST", "Keeps itself for the next run", cobra.ExactArgs(1),
+			func(_ context.Context, args []string) error { return site.KeepProgram(args[0], s.out) }),
 		hidden(site.KeeperVerb, "Keeps a lab alive", noArgs,
 			func(context.Context, []string) error { return site.Keep() }),
 		hidden(network.RelayVerb+" LISTEN/PROTOCOL=TO...", "Relays published ports in user space", cobra.MinimumNArgs(1),

@@ -109,13 +109,14 @@ func wrong(format string, args ...any) error {
 func statusOf(err error) int {
 	var exit *exitError
 	var input *experiment.InputError
+	var choice *site.ChoiceError
 	var limit *site.LimitError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &exit):
 		return exit.status
-	case errors.As(err, &input):
+	case errors.As(err, &input), errors.As(err, &choice):
 		return exitWrong
 	case errors.Is(err, lab.ErrNamespaces), errors.As(err, &limit):
 		return exitMissing
@@ -159,7 +160,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	})
 	root.AddCommand(
 		runCommand(s), doctorCommand(s), traceCommand(s), compareCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
-		serveCommand(s), sendCommand(s),
+		cleanCommand(s), imageCommand(s), serveCommand(s), sendCommand(s),
 	)
 	root.AddCommand(hiddenCommands(s)...)
 	return root

@@ -64,6 +64,15 @@ func (p *progress) print(text string) {
 	p.written = true
 }
 
+// say writes a line that stays.
+func (p *progress) say(text string) {
+	p.print(text)
+	if p.live {
+		fmt.Fprintln(p.out)
+		p.written = false
+	}
+}
+
 // end clears the line.
 func (p *progress) end() {
 	if p.live && p.written {

@@ -71,7 +71,7 @@ them in turns, and weighs the other kernels against the first.`,
 			case elsewhere:
 				return runAtPlaces(c.Context(), s, f, c.Flags())
 			case plan.Site != "":
-				return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint", args[0])
+				return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint, --machines or --site docker", args[0])
 			case f.dryRun:
 				return printPlan(s, plan)
 			}

@@ -61,6 +61,7 @@ func everyLab() Verbs {
 			return site.ServeOutpost(context.Background(), os.Stdin, os.Stdout, "test", staged)
 		},
 		site.HoldVerb:     func(a []string) error { return site.Hold(a[0], os.Stdout) },
+		site.KeepVerb:     func(a []string) error { return site.KeepProgram(a[0], os.Stdout) },
 		engine.WaitVerb:   func([]string) error { engine.Wait(); return nil },
 		network.RelayVerb: func(a []string) error { return network.RunRelay(context.Background(), a, os.Stdout) },
 	}

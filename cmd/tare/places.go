@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"tare/diagnose"
+	"tare/experiment"
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+// runAtPlaces measures between places that tare did not build, and reports.
+func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet) error {
+	progress := newProgress(f.progressTo(s))
+	defer progress.end()
+	if f.dryRun {
+		return f.atPlaces(ctx, progress, flags, func(_ *site.Endpoints, plan result.Plan) error { return printPlan(s, plan) })
+	}
+	return f.deliver(s, experiment.SizeOf(experiment.Complete(f.open)), func(save func(*result.Result) error) (res *result.Result, err error) {
+		err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
+			progress.say(load(plan))
+			res, err = experiment.Run(ctx, plan, experiment.Options{
+				Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show,
+			})
+			if res == nil || err != nil {
+				return err
+			}
+			for _, why := range e.Unreached {
+				res.Warnings = append(res.Warnings, "unreached: "+why.Error())
+			}
+			for _, text := range e.Differences {
+				res.Warnings = append(res.Warnings, "unlike: "+text)
+			}
+			diagnose.Weigh(res, "")
+			return save(res)
+		})
+		return res, err
+	})
+}
+
+// atPlaces reaches the places, and does something with a plan that fits them.
+func (f runFlags) atPlaces(ctx context.Context, progress *progress, flags *pflag.FlagSet, do func(*site.Endpoints, result.Plan) error) (err error) {
+	progress.say("reaching " + f.site.goal)
+	way, err := f.site.opener.Open(ctx)
+	if err != nil {
+		return err
+	}
+	progress.print(fmt.Sprintf("starting tare at %s", strings.Join(result.Names(way.Places, site.Far.Label), ", ")))
+	e, err := site.Reach(ctx, way, version)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	for _, line := range append(reached(e), way.Notes...) {
+		progress.say(line)
+	}
+	cc := e.Common
+	if flags.Changed("cc") {
+		cc = f.cc
+	} else if len(e.Controls) > 1 {
+		unlike := experiment.Unlike(e.Controls, cc)
+		e.Differences = append(e.Differences, unlike)
+		progress.say(unlike)
+	}
+	plan, err := experiment.Sited(f.open, e.Topology, e.Controls, cc)
+	if err != nil {
+		return err
+	}
+	return do(e, plan)
+}
+
+// load says what a plan puts on what others use.
+func load(plan result.Plan) string {
+	names := result.Names(plan.Workloads, func(w result.WorkloadPlan) string { return w.Name })
+	return fmt.Sprintf("for about %s these ends are loaded by %s, each as fast as it goes unless --rate says otherwise; Ctrl-C ends it and keeps what is measured",
+		experiment.TimeOf(plan).Round(time.Second), strings.Join(names, ", "))
+}
+
+// reached says which machines the places are on, and how they reach each other.
+func reached(e *site.Endpoints) (lines []string) {
+	var boots []string
+	on := map[string][]string{}
+	for _, p := range e.Topology.Places {
+		boots = result.AddOnce(boots, p.Boot)
+		on[p.Boot] = append(on[p.Boot], p.Name)
+	}
+	for _, boot := range boots {
+		at := slices.IndexFunc(e.Topology.Places, func(p result.Place) bool { return p.Boot == boot })
+		env := e.Topology.Places[at].Environment
+		lines = append(lines, result.Plain(fmt.Sprintf("%s: Linux %s, CPU %s, %d CPUs", strings.Join(on[boot], ", "), env.Kernel, env.CPUModel, env.CPUs)))
+	}
+	for _, b := range e.Topology.Clusters {
+		for _, path := range network.Paths() {
+			if ends, there := b.Paths[path]; there && ends.Client != ends.Server {
+				lines = result.AddOnce(lines, fmt.Sprintf("%s reaches %s at %s", site.Label(b.Name, ends.Client), site.Label(b.Name, ends.Server), ends.Dial))
+			}
+		}
+	}
+	for _, text := range e.Differences {
+		lines = append(lines, result.Plain(text))
+	}
+	for _, why := range e.Unreached {
+		lines = append(lines, result.Plain(why.Error()))
+	}
+	return lines
+}

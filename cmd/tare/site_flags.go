@@ -1,0 +1,162 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tare/experiment"
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+// siteFlags name places that tare did not build.
+type siteFlags struct {
+	kind      string
+	endpoints []string
+	machines  []string
+	in        string
+	contexts  []string
+	program   string
+
+	opener site.Opener // of the places; nil: a lab
+	goal   string      // what it reaches, for messages
+}
+
+// sites are the words of --site.
+var sites = []string{result.SiteLab, result.SiteEndpoint, result.SiteSSH, result.SiteDocker}
+
+func (f *siteFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.kind, "site", "", "where the ends are: "+strings.Join(sites, ", ")+" (default: what the flags below are of, else lab)")
+	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "an end, and the command that reaches it, as in h1='ssh a' or h1/c1='docker exec -i web'; once for each of "+strings.Join(site.Places(), ", "))
+	flags.StringSliceVar(&f.machines, "machines", nil, "one or two machines that ssh reaches, as in a,b")
+	flags.StringVar(&f.in, "in", "", "with --machines: the command that reaches a container on each, as in 'podman exec -i web'")
+	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")
+	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every end (default: this one is sent)")
+}
+
+// ofLabs are the flags that change a lab, or need one.
+var ofLabs = []string{
+	"nic", "link", "mtu", "pin", "rps", "cpus", "lab", "check", "kernel", "need", "fix-and-verify", "load-modules",
+}
+
+// read checks what was given, and whether there is a site beside a lab.
+func (f *siteFlags) read(flags *pflag.FlagSet) (bool, error) {
+	if err := f.choose(flags); err != nil || f.kind == result.SiteLab {
+		return false, err
+	}
+	if f.kind != result.SiteDocker && flags.Changed("networks") {
+		return false, wrong("--site %s and --networks: what is there is measured as it is: leave one of them out", f.kind)
+	}
+	for _, other := range ofLabs {
+		if flags.Changed(other) {
+			return false, wrong("--site %s and --%s: what is there is measured as it is: leave one of them out", f.kind, other)
+		}
+	}
+	return true, f.make(flags)
+}
+
+// flagsOf are the flags that belong to a site.
+var flagsOf = map[string][]string{
+	result.SiteEndpoint: {"endpoint", "far-path"},
+	result.SiteSSH:      {"machines", "in", "far-path"},
+	result.SiteDocker:   {"docker-context"},
+}
+
+// choose finds out which site is meant.
+func (f *siteFlags) choose(flags *pflag.FlagSet) error {
+	if f.kind != "" && !slices.Contains(sites, f.kind) {
+		return &exitError{exitWrong, experiment.Unknown("site", f.kind, sites)}
+	}
+	if f.kind == "" {
+		f.kind = result.SiteLab
+		for _, kind := range sites[1:] {
+			if flags.Changed(flagsOf[kind][0]) {
+				f.kind = kind
+				break
+			}
+		}
+	}
+	if f.kind == result.SiteLab {
+		switch {
+		case flags.Changed("site"):
+		case f.in != "":
+			return wrong("--in: name the machines too, as in --machines a,b")
+		case f.program != "":
+			return wrong("--far-path: name the ends too, as in --endpoint h1='ssh a' or --machines a,b")
+		}
+	}
+	for _, kind := range sites[1:] {
+		for _, name := range flagsOf[kind] {
+			if flags.Lookup(name) != nil && flags.Changed(name) && !slices.Contains(flagsOf[f.kind], name) {
+				return wrong("--site %s and --%s: they do not go together: leave one of them out", f.kind, name)
+			}
+		}
+	}
+	return nil
+}
+
+// make makes what opens the site.
+func (f *siteFlags) make(flags *pflag.FlagSet) error {
+	switch f.kind {
+	case result.SiteSSH:
+		if len(f.machines) == 0 || len(f.machines) > 2 {
+			return wrong("--site ssh: name one machine or two, as in --machines a,b")
+		}
+		f.opener, f.goal = site.SSH{Machines: f.machines, In: f.in, Program: f.program}, strings.Join(f.machines, ", ")+" by ssh"
+	case result.SiteDocker:
+		if len(f.contexts) > 2 {
+			return wrong("--docker-context: name one engine or two")
+		}
+		docker := site.Docker{Contexts: f.contexts}
+		if given := flags.Lookup("networks"); given != nil && given.Changed {
+			for _, name := range list(given.Value.String(), nil) {
+				docker.Networks = append(docker.Networks, strings.TrimPrefix(name, network.DockerPrefix))
+			}
+			if len(docker.Networks) == 0 {
+				return wrong("--networks is empty: write a comma list")
+			}
+			if err := given.Value.Set(""); err != nil {
+				return err
+			}
+			given.Changed = false // they are the engine's, and not of a plan
+		}
+		f.opener, f.goal = docker, "Docker"
+		if len(f.contexts) > 0 {
+			f.goal += " at " + strings.Join(f.contexts, ", ")
+		}
+	default:
+		places, err := f.commands()
+		if err != nil {
+			return err
+		}
+		f.opener, f.goal = places, strings.Join(result.Names(places, site.Far.Label), ", ")
+	}
+	return nil
+}
+
+// commands reads --endpoint.
+func (f *siteFlags) commands() (places site.Commands, err error) {
+	if len(f.endpoints) == 0 {
+		return nil, wrong("--site endpoint: name the ends, as in --endpoint h1='ssh a' --endpoint h2='ssh b'")
+	}
+	for _, text := range f.endpoints {
+		name, command, has := strings.Cut(text, "=")
+		if !has {
+			return nil, wrong("--endpoint %s: write NAME='COMMAND', as in h1='ssh a'", text)
+		}
+		if !slices.Contains(site.Places(), name) {
+			return nil, &exitError{exitWrong, experiment.Unknown("endpoint", name, site.Places())}
+		}
+		if slices.ContainsFunc(places, func(p site.Far) bool { return p.Name == name }) {
+			return nil, wrong("--endpoint %s is there twice: keep one", name)
+		}
+		places = append(places, site.Far{Name: name, Command: strings.TrimSpace(command), Program: f.program})
+	}
+	if !slices.ContainsFunc(places, func(p site.Far) bool { return p.Name == "h1" }) {
+		return nil, wrong("--endpoint h1 is missing: it is the host that the others are compared with, as in --endpoint h1='ssh a'; an empty command is this machine")
+	}
+	return places, nil
+}

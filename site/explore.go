@@ -1,0 +1,173 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tare/lab"
+	"tare/network"
+	"tare/probe"
+	"tare/result"
+)
+
+// The clusters of the baseline at a site: two pairs of processes on the same hosts.
+const (
+	hostCluster  = network.Baseline
+	againCluster = network.Baseline + "-b"
+)
+
+// route is a way that is looked for: from which place to which, on which path.
+type route struct {
+	path, from, to string
+	published      bool // to the port that the host of the server publishes
+}
+
+// containerRoutes are the ways between containers and hosts. published is the container whose
+// host publishes its ports; empty: there is none.
+func containerRoutes(published string) []route {
+	routes := []route{
+		{path: network.SameHost, from: "h1/c1", to: "h1/c2"}, {path: network.ContainerToOwnHost, from: "h1/c1", to: "h1"},
+		{path: network.CrossHost, from: "h1/c1", to: "h2/c1"}, {path: network.HostToContainer, from: "h1", to: "h2/c1"},
+	}
+	if published == "" {
+		return routes
+	}
+	client := "h1/c1"
+	if client == published {
+		client = "h1/c2"
+	}
+	return append(routes,
+		route{network.PublishedPort, "h1", published, true}, route{network.ContainerToPublishedPort, client, published, true})
+}
+
+// serverPort is the port of the servers on the n-th network that was found. The two of the
+// baseline come first, and before them that of the trials: what they leave may be closing
+// still when the first server starts.
+func serverPort(n int) uint16 { return uint16(network.SitePort + 3 + n) }
+
+// publishedPort is that of the servers of a container on the n-th network that has them
+// published. The next one is for the trials.
+func publishedPort(n int) uint16 { return uint16(network.PublishedSitePort + 2*n) }
+
+// explore finds the paths between the places.
+func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
+	seen := map[string]probe.Inventory{}
+	for key, o := range e.outposts {
+		if seen[key], err = o.Look(ctx); err != nil {
+			return t, err
+		}
+	}
+	e.Controls = map[string][]string{}
+	hosts, err := e.connect(ctx, []route{{path: network.SameHost, from: "h1", to: "h1"}, {path: network.CrossHost, from: "h1", to: "h2"}}, hostCluster, 0, seen)
+	if err != nil {
+		return t, err
+	}
+	mtu := mtuOf(hosts[network.CrossHost], seen)
+	var found []Built
+	for n, name := range networksOf(e.way.Places) {
+		published, _ := result.First(e.way.Places, func(p Far) bool { return p.Published && p.network() == name })
+		paths, err := e.connect(ctx, containerRoutes(published.Name), name, n, seen)
+		if err != nil {
+			return t, err
+		}
+		withBaseline(hosts, network.HostOf(published.Name))
+		for _, path := range slices.Sorted(maps.Keys(paths)) {
+			if _, there := hosts[path]; !there {
+				delete(paths, path)
+				e.Unreached = append(e.Unreached, fmt.Errorf("%s is left out: it is compared with h1 to h2, which is not there: name h2 too", path))
+			}
+		}
+		found = append(found, siteCluster(name, name, paths, serverPort(n), mtu))
+	}
+	found = append([]Built{
+		siteCluster(hostCluster, network.Baseline, hosts, network.SitePort+1, mtu), siteCluster(againCluster, network.Baseline, hosts, network.SitePort+2, mtu),
+	}, found...)
+	t.Clusters = slices.DeleteFunc(found, func(b Built) bool { return len(b.Paths) == 0 })
+	if len(t.Clusters) == 0 {
+		return t, errors.Join(append([]error{errors.New("no place reaches another: name two that do, as in --endpoint h1='ssh a' --endpoint h2='ssh b'")}, e.Unreached...)...)
+	}
+	t.Spec = Spec{Site: e.way.Site, Pin: string(lab.PinNone)}
+	t.Places = e.places()
+	if e.Common, err = e.commonControl(ctx); err != nil {
+		return t, err
+	}
+	e.Differences = differences(t.Places, hosts[network.CrossHost], seen)
+	return t, nil
+}
+
+// networksOf are the networks that the containers are on, each once.
+func networksOf(places []Far) (names []string) {
+	for _, p := range places {
+		if p.Name != network.HostOf(p.Name) {
+			names = result.AddOnce(names, p.network())
+		}
+	}
+	return names
+}
+
+// places are the machines of the site. Containers that a site made are on that of their host.
+func (e *Endpoints) places() (all []result.Place) {
+	for _, name := range slices.Sorted(maps.Keys(e.outposts)) {
+		if !slices.Contains(Places(), name) {
+			continue
+		}
+		place := e.outposts[name].Welcome.Place
+		place.Name = name
+		all = append(all, place)
+	}
+	return all
+}
+
+// connect tries the ways on the n-th network, and gives the ends of those that are there.
+func (e *Endpoints) connect(ctx context.Context, routes []route, on string, n int, seen map[string]probe.Inventory) (map[string]network.Ends, error) {
+	ends := map[string]network.Ends{}
+	for _, r := range routes {
+		from, to := Label(on, r.from), Label(on, r.to)
+		if e.outposts[from] == nil || e.outposts[to] == nil {
+			continue
+		}
+		way, control, err := e.find(ctx, r, on, n, seen)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			e.Unreached = append(e.Unreached, err)
+		default:
+			ends[r.path] = way
+			e.Controls[control] = append(e.Controls[control], from+" to "+to)
+			e.ways = append(e.ways, wayOn{on, way})
+		}
+	}
+	return ends, nil
+}
+
+// withBaseline adds what paths of containers are compared with: the same way between hosts. at
+// is the host that publishes ports.
+func withBaseline(hosts map[string]network.Ends, at string) {
+	as := map[string]string{network.ContainerToOwnHost: network.SameHost, network.HostToContainer: network.CrossHost}
+	switch at {
+	case "":
+	case "h1":
+		as[network.PublishedPort], as[network.ContainerToPublishedPort] = network.SameHost, network.SameHost
+	default:
+		as[network.PublishedPort], as[network.ContainerToPublishedPort] = network.CrossHost, network.CrossHost
+	}
+	for path, of := range as {
+		if ends, there := hosts[of]; there {
+			hosts[path] = ends
+		}
+	}
+}
+
+// siteCluster is a cluster of the paths that were found.
+func siteCluster(name, kind string, paths map[string]network.Ends, port uint16, mtu int) Built {
+	known, _ := network.Find(kind)
+	unserved := slices.DeleteFunc(slices.Clone(known.Paths), func(path string) bool { _, there := paths[path]; return there })
+	return Built{
+		ClusterSpec: ClusterSpec{Name: name, Network: kind, NIC: string(lab.NICFull), MTU: mtu, Baseline: kind == network.Baseline}, Fidelity: network.Product,
+		Paths: paths, Port: port, Warnings: []string{}, CPUs: map[string]string{}, Unserved: unserved,
+	}
+}

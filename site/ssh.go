@@ -1,0 +1,117 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tare/result"
+)
+
+// SSH reaches machines by the ssh program of the user, with what is configured for it: keys,
+// agents, jump hosts, known hosts. Each machine has one connection, which asks what ssh asks;
+// all streams share it (ControlMaster in ssh_config(5)).
+type SSH struct {
+	Machines []string // h1 and h2, as ssh knows them
+	In       string   // the command that reaches a container on each; empty: there is none
+	Program  string   // a tare that is there already; empty: this one is sent
+}
+
+// sshOptions are those of every connection: it fails within seconds where a machine does not
+// answer or goes away, and forwards nothing.
+var sshOptions = []string{
+	"ConnectTimeout=15", "ServerAliveInterval=5", "ServerAliveCountMax=3",
+	"ClearAllForwardings=yes", "ForwardAgent=no", "ForwardX11=no", "RemoteCommand=none",
+}
+
+// command is an ssh to a machine. control is the socket of its connection.
+func (s SSH) command(machine, control string, options ...string) string {
+	words := []string{"ssh", "-T"}
+	for _, option := range append(options, sshOptions...) {
+		words = append(words, "-o", option)
+	}
+	return shellWords(append(words, "-o", "ControlPath="+control, "--", machine)...)
+}
+
+// sshFolder begins the name of the folder of a run's sockets.
+const sshFolder = "tare-ssh-"
+
+// master runs an ssh that holds a connection, and removes the folder of its socket when the
+// last of them has ended: also where this process was killed.
+const master = `trap : HUP INT TERM; folder=$1; shift; "$@"; status=$?; rmdir "$folder" 2>/dev/null; exit $status`
+
+// Open connects to the machines, one after the other: each may ask for a password.
+func (s SSH) Open(ctx context.Context) (_ Way, err error) {
+	for _, machine := range s.Machines {
+		if machine == "" || strings.HasPrefix(machine, "-") {
+			return Way{}, fmt.Errorf("machine %q: it is no name of a machine: write them as ssh takes them, as in --machines a,b", machine)
+		}
+	}
+	folder, err := os.MkdirTemp(os.Getenv("XDG_RUNTIME_DIR"), sshFolder) // empty: the folder for temporary files
+	if err != nil {
+		return Way{}, fmt.Errorf("make folder for the sockets of ssh: %w", err)
+	}
+	var masters []*channel
+	end := func() error {
+		var errs []error
+		for _, c := range masters {
+			errs = append(errs, c.close())
+		}
+		return errors.Join(append(errs, os.RemoveAll(folder))...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, end())
+		}
+	}()
+	way := Way{Site: result.SiteSSH, Close: end}
+	for n, machine := range s.Machines {
+		host := fmt.Sprintf("h%d", n+1)
+		control, shown := filepath.Join(folder, host), "ssh "+machine
+		connect := shellWords("sh", "-c", master, "sh", folder) + " " + s.command(machine, control, "ControlMaster=yes", "ControlPersist=no")
+		c, err := Far{Name: machine, Command: connect, Shown: shown}.shell()
+		if err != nil {
+			return Way{}, err
+		}
+		if _, err := c.say(ctx, `echo "$MARK"`); err != nil {
+			return Way{}, err
+		}
+		masters = append(masters, c)
+		by := s.command(machine, control, "ControlMaster=no")
+		way.Places = append(way.Places, Far{Name: host, Command: by, Shown: shown, Program: s.Program, Keep: true})
+		if s.In != "" {
+			way.Places = append(way.Places, Far{Name: host + "/c1", Command: by + " " + s.In, Shown: shown + " " + s.In, Program: s.Program})
+		}
+	}
+	return way, nil
+}
+
+// Clean removes the programs that are kept there for the next run.
+func (s SSH) Clean(ctx context.Context, dry bool, name func(Leftover)) (err error) {
+	s.In = ""
+	way, err := s.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, way.Close()) }()
+	for _, place := range way.Places {
+		c, err := place.shell()
+		if err != nil {
+			return err
+		}
+		kept, err := c.say(ctx, `k=`+cached+`; echo "$MARK" $(ls -d "$k"/* 2>/dev/null)`)
+		if err == nil && kept != "" {
+			name(Leftover{Where: place.Shown, What: "programs that are kept for the next run: " + result.Plain(kept)})
+			if !dry {
+				_, err = c.say(ctx, `rm -rf "$k" && echo "$MARK"`)
+			}
+		}
+		if err := errors.Join(err, c.close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
