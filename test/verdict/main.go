@@ -38,6 +38,7 @@ func judge(in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	printed := map[[2]string]string{}
+	begun := map[string]bool{} // whether a package has yet to end
 	passed := 0
 	var failed, skipped []string
 	for lines.Scan() {
@@ -47,6 +48,9 @@ func judge(in io.Reader, out io.Writer) error {
 			continue
 		}
 		key := [2]string{e.Package, e.Test}
+		if e.Package != "" {
+			begun[e.Package] = e.Test != "" || !slices.Contains([]string{"pass", "fail", "skip"}, e.Action)
+		}
 		switch {
 		case e.Test == "":
 			if e.Action == "fail" || e.Action == "build-fail" {
@@ -71,6 +75,11 @@ func judge(in io.Reader, out io.Writer) error {
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("read test output: %w", err)
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(begun)) {
+		if begun[pkg] { // as where a virtual machine went away, or its tests ran out of time
+			failed = append(failed, append(unended(printed, pkg, out), pkg+" (did not end)")...)
+		}
 	}
 	return sentence(passed, failed, skipped)
 }

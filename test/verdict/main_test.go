@@ -28,6 +28,8 @@ func TestJudge(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}
 {"Action":"fail","Package":"p"}
 `, "why B failed\nFAIL\tp\t0.1s\n", "failed: p TestB, p"},
+		{"went away", pass + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out\n"}
+`, "panic: test timed out\n", "failed: p TestB (did not end), p (did not end)"},
 		{"hung", pass + `{"Action":"output","Package":"p","Test":"TestB","Output":"goroutine 1 waits\n"}
 {"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}
 {"Action":"fail","Package":"p"}
