@@ -28,7 +28,7 @@ ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/a
 # make lint vets.
 GO_TEST := go test -count=1 -vet=off -trimpath -ldflags='-s -w' -timeout 9m
 
-.PHONY: quick lab test vm lint fuzz build bench diagnosis packages parts bpf web
+.PHONY: quick lab test vm lint fuzz build dist bench diagnosis packages parts bpf web
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick:
@@ -93,6 +93,11 @@ web: packages
 # The binary that tests run, once for all of them, is that of a release.
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
+
+# For machines that ssh or Docker reaches: beside each other, tare sends what fits.
+dist:
+	for arch in amd64 arm64; do CGO_ENABLED=0 GOARCH=$$arch go build -trimpath -ldflags '-s -w' -o dist/tare-linux-$$arch ./cmd/tare; done
+	ln -f dist/tare-linux-$$(go env GOARCH) dist/tare
 
 # What a lab costs, and the engine compared with the tools that people use.
 bench:

@@ -3,6 +3,7 @@ package engine
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
@@ -21,9 +22,11 @@ import (
 // ImageName is the name of the image that holds this binary.
 const ImageName = "localhost/tare:lab"
 
-// Image is a container image that holds this binary as lab.SelfInImage.
+// Image is a container image that holds a tare as lab.SelfInImage.
 type Image struct {
 	Name       string
+	Program    string // the file; empty: this one
+	Arch       string // of the program, as Go calls it; empty: this one's
 	Labels     map[string]string
 	Entrypoint []string
 	Cmd        []string
@@ -38,12 +41,12 @@ var ofLab = Image{Name: ImageName, Cmd: []string{lab.SelfInImage, WaitVerb}, Sur
 // writeRoot writes the image's root file system as a tar archive. Where the binary is linked dynamically, its loader and
 // libraries are included: a pod's sandbox, which runs it, has no mounts.
 func (i Image) writeRoot(w io.Writer) error {
-	libraries, err := librariesOf(lab.Self)
+	libraries, err := librariesOf(cmp.Or(i.Program, lab.Self))
 	if err != nil {
 		return fmt.Errorf("make root file system: %w", err)
 	}
 	archive := tar.NewWriter(w)
-	if err := addFile(archive, lab.SelfInImage, lab.Self); err != nil {
+	if err := addFile(archive, lab.SelfInImage, cmp.Or(i.Program, lab.Self)); err != nil {
 		return fmt.Errorf("make root file system: %w", err)
 	}
 	if i.Surroundings {
@@ -144,7 +147,7 @@ func (i Image) Write(w io.Writer) error {
 		return err
 	}
 	config, err := json.Marshal(map[string]any{
-		"architecture": runtime.GOARCH,
+		"architecture": cmp.Or(i.Arch, runtime.GOARCH),
 		"os":           runtime.GOOS,
 		"config":       map[string]any{"Entrypoint": i.Entrypoint, "Cmd": i.Cmd, "Labels": i.Labels},
 		"rootfs":       map[string]any{"type": "layers", "diff_ids": []string{"sha256:" + hex.EncodeToString(layer.Sum(nil))}},

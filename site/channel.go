@@ -112,16 +112,16 @@ func (c *channel) say(ctx context.Context, script string) (line string, err erro
 	return line, err
 }
 
-// upload sends this program, and waits until all of it is there: in which file, if that is
+// upload sends a program, and waits until all of it is there: in which file, if that is
 // kept.
-func (c *channel) upload(ctx context.Context) (kept string, err error) {
-	self, err := os.Open("/proc/self/exe")
+func (c *channel) upload(ctx context.Context, program string) (kept string, err error) {
+	file, err := os.Open(program)
 	if err != nil {
 		return "", fmt.Errorf("send tare to %s: %w", c.far.Name, err)
 	}
-	defer self.Close()
+	defer file.Close()
 	err = c.within(ctx, uploadWait, func() error {
-		if _, err := io.Copy(c.in, self); err != nil {
+		if _, err := io.Copy(c.in, file); err != nil {
 			return err
 		}
 		if err := c.in.Close(); err != nil {

@@ -130,12 +130,28 @@ func (e dockerEngine) networks(ctx context.Context) ([]dockerNetwork, error) {
 	return all, nil
 }
 
-// load gives the engine this program as an image.
+// load gives the engine an image of the tare that fits its machine.
 func (e dockerEngine) load(ctx context.Context) error {
+	all, err := programs()
+	if err != nil {
+		return err
+	}
+	format := "{{.Architecture}}"
+	if e.command[0] == "podman" {
+		format = "{{.Host.Arch}}"
+	}
+	machine, err := e.ask(ctx, nil, "info", "--format", format)
+	if err != nil {
+		return err
+	}
+	own, err := fits(all, strings.TrimSpace(string(machine)), e.host)
+	if err != nil {
+		return err
+	}
 	reader, writer := io.Pipe()
-	image := engine.Image{Name: imageName + e.run, Labels: map[string]string{runLabel: e.run}, Entrypoint: []string{lab.SelfInImage}}
+	image := engine.Image{Name: imageName + e.run, Program: own.file, Arch: own.arch, Labels: map[string]string{runLabel: e.run}, Entrypoint: []string{lab.SelfInImage}}
 	go func() { writer.CloseWithError(image.Write(writer)) }()
-	_, err := e.ask(ctx, reader, "load", "--quiet")
+	_, err = e.ask(ctx, reader, "load", "--quiet")
 	return errors.Join(err, reader.Close())
 }
 

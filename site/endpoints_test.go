@@ -93,7 +93,7 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 		"no shell":        {site.Far{Name: "h1", Command: "true"}, []string{"it ended", "try it: echo echo it works | true sh"}},
 		"it loses bytes":  {site.Far{Name: "h1", Command: "sh -c 'dd bs=65536 count=60 2>/dev/null | \"$@\"' -"}, []string{"reach h1", "it ended", "other bytes came than were sent"}},
 		"it changes them": {site.Far{Name: "h1", Command: "sh -c '{ head -n 1; tr Q q; } | \"$@\"' -"}, []string{"it ended", "other bytes came than were sent"}},
-		"another machine": {site.Far{Name: "h1", Command: "env PATH=" + folder + ":$PATH"}, []string{"sparc64", "--far-path"}},
+		"another machine": {site.Far{Name: "h1", Command: "env PATH=" + folder + ":$PATH"}, []string{"sparc64", "make dist", "--far-path"}},
 		"no folder":       {site.Far{Name: "h1", Command: noFolder}, []string{"no folder", "--far-path"}},
 		"another version": {site.Far{Name: "h1", Program: "/proc/self/exe"}, []string{"h1"}},
 	} {

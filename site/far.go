@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
@@ -66,17 +65,15 @@ func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error
 	begin := shellWords(f.Program, OutpostVerb)
 	sum := ""
 	if f.Program == "" {
-		if sum, err = digest("/proc/self/exe"); err != nil {
-			return nil, err
-		}
-		s, err := f.send(ctx, sum)
+		s, err := f.send(ctx)
 		if err != nil {
 			return nil, err
 		}
+		sum = s.program.sum
 		defer func() { err = errors.Join(err, s.held.close()) }() // which has waited for the outpost
-		begin = shellWords(s.file, OutpostVerb)
+		begin = shellWords(s.path, OutpostVerb)
 		if !s.kept {
-			begin += " " + shellWords("--staged", s.file)
+			begin += " " + shellWords("--staged", s.path)
 		}
 	}
 	c, err := f.shell()
@@ -107,9 +104,10 @@ func (f Far) welcome(ctx context.Context, c *channel, wait time.Duration, versio
 	return o, nil
 }
 
-// staged is this program at a far place.
+// staged is tare at a far place.
 type staged struct {
-	file string
+	program
+	path string   // there
 	kept bool     // it stays
 	held *channel // it waits there for the outpost
 }
@@ -139,8 +137,16 @@ const staging = `trap '' PIPE; set -C; umask 077; ` + whole +
 const whole = `whole() { [ -s "$f" ] || return; command -v sha256sum >/dev/null 2>&1 || return 0; ` +
 	`case $(sha256sum <"$f") in "$DIGEST"*) ;; *) echo "` + otherBytes + `" >&2; return 1;; esac; }; `
 
-// send sends this program there.
-func (f Far) send(ctx context.Context, sum string) (s staged, err error) {
+// send sends the program that fits its machine there.
+func (f Far) send(ctx context.Context) (s staged, err error) {
+	all, err := programs()
+	if err != nil {
+		return s, err
+	}
+	sums := "case $(uname -m) in "
+	for _, p := range all {
+		sums += machines[p.arch] + ") DIGEST=" + p.sum + ";; "
+	}
 	c, err := f.shell()
 	if err != nil {
 		return s, err
@@ -150,39 +156,26 @@ func (f Far) send(ctx context.Context, sum string) (s staged, err error) {
 	if f.Keep {
 		script = keeping + staging
 	}
-	line, err := c.say(ctx, fmt.Sprintf("ID=%s; DIGEST=%s; ", rand.Text(), sum)+script)
+	line, err := c.say(ctx, fmt.Sprintf("ID=%s; DIGEST=; %sesac; ", rand.Text(), sums)+script)
 	if err != nil {
 		return s, err
 	}
-	arch, line, _ := strings.Cut(line, " ")
-	how, file, _ := strings.Cut(line, " ")
-	switch {
-	case file == "":
+	machine, line, _ := strings.Cut(line, " ")
+	how, path, _ := strings.Cut(line, " ")
+	s.program, err = fits(all, machine, f.Name)
+	if err == nil && path == "" {
 		err = fmt.Errorf("stage tare at %s: there is no folder in which a program may be written and run: copy tare there, and name it with --far-path", f.Name)
-	case arch != architecture(runtime.GOARCH):
-		err = fmt.Errorf("stage tare at %s: its machine is %s, and this tare is for %s: build one for it (GOARCH), copy it there, and name it with --far-path", f.Name, arch, architecture(runtime.GOARCH))
 	}
 	if err != nil {
 		return s, errors.Join(err, c.close())
 	}
 	if how == "kept" {
-		s.file, s.kept = file, true
+		s.path, s.kept = path, true
 		return s, nil
 	}
-	into, err := c.upload(ctx)
-	s.file, s.kept = cmp.Or(into, file), into != ""
+	into, err := c.upload(ctx, s.file)
+	s.path, s.kept = cmp.Or(into, path), into != ""
 	return s, err
-}
-
-// architecture is what uname(1) calls the machine of a Go architecture.
-func architecture(goarch string) string {
-	switch goarch {
-	case "amd64":
-		return "x86_64"
-	case "arm64":
-		return "aarch64"
-	}
-	return goarch
 }
 
 // shellWords quotes words for a shell.

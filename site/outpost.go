@@ -2,8 +2,6 @@ package site
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -65,20 +63,6 @@ type welcome struct {
 	Version string       `json:"version"`
 	Digest  string       `json:"digest"` // SHA-256 of the program, in hexadecimal digits
 	Place   result.Place `json:"place"`  // without its name
-}
-
-// digest is the SHA-256 of a program, in hexadecimal digits.
-func digest(program string) (string, error) {
-	file, err := os.Open(program)
-	if err != nil {
-		return "", fmt.Errorf("read the program: %w", err)
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", fmt.Errorf("read the program: %w", err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // ServeOutpost is an outpost until in ends. staged is the file that it was started from,
