@@ -53,6 +53,9 @@ func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []re
 	if err != nil {
 		return nil, err
 	}
+	if plan.Site != "" {
+		plan.CC = t.Spec.CC // empty: it differs
+	}
 	r, err := newRunner(plan, Options{Site: s, Topology: t})
 	if err != nil {
 		return nil, err
@@ -283,7 +286,7 @@ func (r *runner) watched(ctx context.Context, s subject, name string, run worklo
 	stop := func() ([]lab.Sighting, error) { return nil, nil }
 	if w, can := r.Site.(watcher); can && run.Duration == trialWindow { // more than a few packets are not worth copying
 		var err error
-		flow := lab.Flow{Port: network.Port}
+		flow := lab.Flow{Port: r.portOf(s.built.Name, s.ends)}
 		if run.Size > trainSize {
 			flow.Least = run.Size
 		}
@@ -291,7 +294,7 @@ func (r *runner) watched(ctx context.Context, s subject, name string, run worklo
 			return result.Sample{}, nil, err
 		}
 	}
-	sample, err := r.between(ctx, s.built.Name, s.ends, network.Port, name, run)
+	sample, err := r.between(ctx, s.built.Name, s.ends, r.portOf(s.built.Name, s.ends), name, run)
 	sightings, errSeen := stop()
 	var seen []result.Sighting // nil: nobody looked
 	if sightings != nil {

@@ -1,9 +1,10 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"time"
 
 	"tare/network"
 	"tare/probe"
@@ -18,90 +19,114 @@ const (
 	gateForeignCPU = 0.05 // of one CPU
 	gateDaemons    = 0.05 // of one CPU, of networks that are not measured
 	gatePressure   = 0.05 // of the time some task waited for a CPU (PSI)
-	foreignSample  = 300 * time.Millisecond
-	foreignMuch    = 0.25 // of one CPU, from which it is looked for again
-	foreignLooks   = 4    // at most
-	tickSeconds    = 0.02 // what a few ticks of the kernel's counters may be off
 )
 
-// gateBefore looks at the machine for a moment, before anything is measured
-// and while this process idles.
-func (r *runner) gateBefore() error {
+// machines is a site on other machines, which it looks at: by the name of a place on each.
+type machines interface {
+	Loads(ctx context.Context) (map[string]probe.Load, error)
+	CPUTimes(ctx context.Context) (map[string]probe.CPUTimes, error)
+}
+
+// here is the name of this machine among those of a run.
+const here = ""
+
+// on is where something is, for a message.
+func on(machine string) string {
+	if machine == here {
+		return ""
+	}
+	return " on the machine of " + machine
+}
+
+// gateBefore looks at the machines for a moment, before anything is measured and while this
+// process idles.
+func (r *runner) gateBefore(ctx context.Context) error {
 	noise := &r.res.Noise
 	if r.res.Environment.Emulated() {
 		emulated := result.Emulated + ": QEMU translates this CPU's instructions: no time is a machine's, so nothing is ranked, and cells are measured in windows"
 		r.gates, r.res.Warnings = append(r.gates, emulated), append(r.res.Warnings, emulated)
 	}
-	if r.elsewhere() {
-		noise.Steal, noise.Pressure = -1, -1 // not known
-		r.res.Warnings = append(r.res.Warnings, "noise: what else runs on the machines of the places is not looked at")
-		return nil
-	}
-	start := time.Now()
-	before, known, err := probe.CPUPressure("/")
+	loads, err := r.loads(ctx)
 	if err != nil {
 		return err
 	}
-	if noise.ForeignCPU, err = lastingCPU(); err != nil {
-		return err
-	}
 	noise.Pressure = -1
-	if known {
-		after, _, err := probe.CPUPressure("/")
-		if err != nil {
-			return err
+	r.before = loads
+	for _, name := range slices.Sorted(maps.Keys(loads)) {
+		load := loads[name]
+		noise.ForeignCPU, noise.Pressure = max(noise.ForeignCPU, load.ForeignCPU), max(noise.Pressure, load.Pressure)
+		if load.ForeignCPU > gateForeignCPU+probe.LoadError() {
+			r.gates = append(r.gates, fmt.Sprintf("foreign-cpu: other work kept %.2f CPUs busy before the run%s", load.ForeignCPU, on(name)))
 		}
-		noise.Pressure = float64(after-before) / float64(time.Since(start))
+		if load.Pressure > gatePressure {
+			r.gates = append(r.gates, fmt.Sprintf("pressure: tasks waited for a CPU %.0f %% of the time before the run%s", 100*load.Pressure, on(name)))
+		}
 	}
-	if noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds() {
-		r.gates = append(r.gates, fmt.Sprintf("foreign-cpu: other work kept %.2f CPUs busy before the run", noise.ForeignCPU))
-	}
-	if noise.Pressure > gatePressure {
-		r.gates = append(r.gates, fmt.Sprintf("pressure: tasks waited for a CPU %.0f %% of the time before the run", 100*noise.Pressure))
-	}
-	return r.stat.Read(&r.before)
+	return nil
 }
 
-// lastingCPU is how many CPUs other work keeps busy for longer than a moment: an
-// engine may still be working for the previous command. If many are busy it
-// measures again, and takes the least.
-func lastingCPU() (cores float64, err error) {
-	for look := range foreignLooks {
-		busy, err := probe.ForeignCPU("/", foreignSample)
-		if err != nil {
-			return 0, err
-		}
-		if look == 0 || busy < cores {
-			cores = busy
-		}
-		if cores < foreignMuch {
-			break
+// yieldCPUs is how many CPUs more than before the run others must keep busy for it to end.
+const yieldCPUs = 0.5
+
+// wantedByOthers reports, after a block, whether others need a machine and the run shall end.
+func (r *runner) wantedByOthers(ctx context.Context, blocks int) (bool, error) {
+	if !r.Yield {
+		return false, nil
+	}
+	loads, err := r.loads(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(loads)) {
+		if now, then := loads[name].ForeignCPU, r.before[name].ForeignCPU; now > then+yieldCPUs {
+			r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("yield: stopped after %d of %d blocks: other work keeps %.1f CPUs busy%s, before the run %.1f",
+				blocks, r.plan.Blocks, now, on(name), then))
+			return true, nil
 		}
 	}
-	return cores, nil
+	return false, nil
 }
 
-// finishNoise reads what the hypervisor took during the run, and the daemons of
-// other networks.
-func (r *runner) finishNoise() {
+// loads are how busy the machines of the run are.
+func (r *runner) loads(ctx context.Context) (map[string]probe.Load, error) {
+	if far, is := r.Site.(machines); is {
+		return far.Loads(ctx)
+	}
+	load, err := probe.ReadLoad("/")
+	return map[string]probe.Load{here: load}, err
+}
+
+// cpuTimes are how the CPUs of the machines have spent their time.
+func (r *runner) cpuTimes(ctx context.Context) (map[string]probe.CPUTimes, error) {
+	if far, is := r.Site.(machines); is {
+		return far.CPUTimes(ctx)
+	}
+	times, err := probe.ReadCPUTimes("/")
+	return map[string]probe.CPUTimes{here: times}, err
+}
+
+// finishNoise reads what hypervisors took during the run, and the daemons of other networks.
+func (r *runner) finishNoise(ctx context.Context) {
 	r.res.Noise.Daemons = r.daemons.result()
 	if used := r.res.Noise.Daemons; used != nil && used.CPU > gateDaemons {
 		r.gates = append(r.gates, fmt.Sprintf("daemons: those of other networks kept %.2f CPUs busy", used.CPU))
 	}
-	if r.elsewhere() {
+	times, err := r.cpuTimes(context.WithoutCancel(ctx))
+	if err != nil {
+		r.res.Noise.Steal = -1 // not known
+		r.res.Warnings = append(r.res.Warnings, "noise: what hypervisors took is not known: "+err.Error())
 		return
 	}
-	var now probe.CPU
-	if err := r.stat.Read(&now); err != nil {
-		r.res.Warnings = append(r.res.Warnings, err.Error())
-		return
-	}
-	spent := now.Since(r.before)
-	if spent.Total > 0 {
-		r.res.Noise.Steal = float64(spent.Steal / spent.Total)
-	}
-	if r.res.Noise.Steal > gateSteal {
-		r.gates = append(r.gates, fmt.Sprintf("steal: the hypervisor took %.1f %% of the CPU time", 100*r.res.Noise.Steal))
+	for _, name := range slices.Sorted(maps.Keys(times)) {
+		spent := times[name].Since(r.before[name].CPU)
+		if spent.Total <= 0 {
+			continue
+		}
+		steal := float64(spent.Steal / spent.Total)
+		r.res.Noise.Steal = max(r.res.Noise.Steal, steal)
+		if steal > gateSteal {
+			r.gates = append(r.gates, fmt.Sprintf("steal: the hypervisor took %.1f %% of the CPU time%s", 100*steal, on(name)))
+		}
 	}
 }
 

@@ -1,10 +1,12 @@
 package experiment
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"tare/probe"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/workload"
@@ -19,12 +21,15 @@ func TestStolenTimeIsAWarning(t *testing.T) {
 	}{{5000, true}, {200, true}, {0, false}} {
 		r := synthetic(t, vxlanPlan("tcp_rr"))
 		feed(r, 6, noisy(1, "rtt_p50", 1, 0.01, 1))
-		if err := r.stat.Read(&r.before); err != nil {
+		before, err := r.loads(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-		r.before.Total -= 10000
-		r.before.Steal -= result.Seconds(test.stolen)
-		r.finishNoise()
+		then := before[here]
+		then.CPU.Total -= 10000
+		then.CPU.Steal -= result.Seconds(test.stolen)
+		r.before = map[string]probe.Load{here: then}
+		r.finishNoise(t.Context())
 		r.weigh()
 		if share := r.res.Noise.Steal; !near(share, test.stolen/10000, 0.005) {
 			t.Errorf("steal %v", share)
@@ -40,7 +45,7 @@ func TestStolenTimeIsAWarning(t *testing.T) {
 
 func TestLabGateLooksAtTheMachine(t *testing.T) {
 	r := synthetic(t, vxlanPlan("tcp_rr"))
-	if err := r.gateBefore(); err != nil {
+	if err := r.gateBefore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	noise := r.res.Noise
@@ -48,8 +53,8 @@ func TestLabGateLooksAtTheMachine(t *testing.T) {
 	if noise.Pressure != -1 { // which is a kernel without PSI
 		labtest.Between(t, "pressure", noise.Pressure, 0, 1)
 	}
-	labtest.MoreThan(t, "CPU time before", r.before.Total, 0)
-	busy := noise.ForeignCPU > gateForeignCPU+tickSeconds/foreignSample.Seconds()
+	labtest.MoreThan(t, "CPU time before", r.before[here].CPU.Total, 0)
+	busy := noise.ForeignCPU > gateForeignCPU+probe.LoadError()
 	if warned := slices.ContainsFunc(r.gates, func(w string) bool { return strings.HasPrefix(w, "foreign-cpu: ") }); warned != busy {
 		t.Errorf("%v CPUs busy, warnings %q", noise.ForeignCPU, r.gates)
 	}
@@ -66,5 +71,38 @@ func TestTesterLimited(t *testing.T) {
 		if got := len(testerLimited(cell)) > 0; got != want {
 			t.Errorf("%v: tester-limited is %t, want %t", busy, got, want)
 		}
+	}
+}
+
+// busier is a site whose other work grows by a CPU with each look.
+type busier struct {
+	*loopSite
+	looks float64
+}
+
+func (b *busier) Loads(context.Context) (map[string]probe.Load, error) {
+	b.looks++
+	return map[string]probe.Load{"h2": {ForeignCPU: b.looks - 1}}, nil
+}
+
+func (b *busier) CPUTimes(context.Context) (map[string]probe.CPUTimes, error) {
+	return map[string]probe.CPUTimes{"h2": {}}, nil
+}
+
+// A run that yields ends after the block in which others began to need a machine; one that
+// does not goes on.
+func TestLabRunYieldsToOthers(t *testing.T) {
+	const want = "yield: stopped after 1 of 3 blocks: other work keeps 1.0 CPUs busy on the machine of h2, before the run 0.0"
+	for _, yield := range []bool{true, false} {
+		plan := loopPlan(t)
+		plan.Blocks = 3
+		run := newLoopRun(t, plan)
+		run.Site, run.Yield = &busier{loopSite: run.site}, yield
+		res, err := Run(t.Context(), plan, run.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		labtest.Equal(t, "it says that it stopped", slices.Contains(res.Warnings, want), yield)
+		labtest.Equal(t, "whole blocks", blocksOf(cellOf(t, res, "veth"), ""), map[bool]int{true: 1, false: 3}[yield])
 	}
 }

@@ -41,6 +41,8 @@ type Options struct {
 	// Turn is called before each block with how many are done, and after the last: it waits
 	// until the block may begin, and reports whether it shall. nil: at once.
 	Turn func(ctx context.Context, done int) (more bool, err error)
+	// Yield ends the run where others need its machines: it looks between blocks.
+	Yield bool
 
 	only  []group // nil: all groups of the plan
 	whole int     // end once so many blocks give every cell a toll; 0: after the plan's blocks
@@ -73,11 +75,10 @@ type runner struct {
 	started time.Time
 	done    int
 	gates   []string // warnings of the noise gates, for every number
-	stat    *probe.CPUReader
 	missed  map[*result.Cell][]string
-	before  probe.CPU
-	weighed time.Duration // what the last weighing took
-	last    bool          // nothing more will be measured
+	before  map[string]probe.Load // of each machine
+	weighed time.Duration         // what the last weighing took
+	last    bool                  // nothing more will be measured
 	turns   map[int]*turns
 	looks   looking
 	sources sources
@@ -102,7 +103,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	if err == nil {
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
 	}
-	r.finishNoise()
+	r.finishNoise(ctx)
 	r.failUnmeasured()
 	r.last = true
 	r.weigh()
@@ -131,13 +132,9 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	if plan.Seed == 0 {
 		plan.Seed = uint64(time.Now().UnixNano())
 	}
-	stat, err := probe.OpenCPU("/")
-	if err != nil {
-		return nil, err
-	}
 	id, err := newID()
 	if err != nil {
-		return nil, errors.Join(err, stat.Close())
+		return nil, err
 	}
 	env := probe.Environment("/")
 	if len(o.Topology.Places) > 0 {
@@ -153,7 +150,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		plan = unhurried(plan)
 	}
 	r := &runner{
-		Options: o, plan: plan, groups: o.only, stat: stat,
+		Options: o, plan: plan, groups: o.only,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, ports: map[string]uint16{}, warned: map[string][]string{},
 		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
@@ -172,9 +169,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 }
 
 // close closes what the runner reads from.
-func (r *runner) close() error {
-	return errors.Join(r.stat.Close(), r.sources.machine.Close())
-}
+func (r *runner) close() error { return r.sources.machine.Close() }
 
 // newID draws the name of a result.
 func newID() (string, error) {
@@ -238,7 +233,7 @@ type visit struct {
 // prepare looks at the machine, runs the functional check and starts the real
 // servers.
 func (r *runner) prepare(ctx context.Context) error {
-	if err := r.gateBefore(); err != nil {
+	if err := r.gateBefore(ctx); err != nil {
 		return err
 	}
 	if err := errors.Join(r.checkPaths(ctx), r.checkOutside(ctx)); err != nil {
@@ -268,6 +263,9 @@ func (r *runner) blocks(ctx context.Context) error {
 		}
 		if r.preciseEnough(block+1) || r.wholeEnough() {
 			break
+		}
+		if wanted, err := r.wantedByOthers(ctx, block+1); err != nil || wanted {
+			return err
 		}
 		took := time.Since(start)
 		more := r.inTime(block+1, took)

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/network"
-	"tare/probe"
 	"tare/result"
 	"tare/site"
 	"tare/workload"
@@ -92,16 +91,13 @@ func oneClock(places []result.Place) bool {
 // apart reports whether two ends are on different machines, and so on different CPUs.
 func apart(places []result.Place, ends network.Ends) bool {
 	boot := func(name string) string {
-		p, _ := result.First(places, func(p result.Place) bool { return p.Name == name })
+		p, there := result.First(places, func(p result.Place) bool { return p.Name == name })
+		if !there { // a container that the site made is on its host's machine
+			p, _ = result.First(places, func(p result.Place) bool { return p.Name == network.HostOf(name) })
+		}
 		return p.Boot
 	}
 	return boot(ends.Client) != boot(ends.Server)
-}
-
-// elsewhere reports whether nothing of a run is on this machine.
-func (r *runner) elsewhere() bool {
-	boot := probe.BootID("/")
-	return len(r.Topology.Places) > 0 && !slices.ContainsFunc(r.Topology.Places, func(p result.Place) bool { return p.Boot == boot })
 }
 
 // clock is a site that reads the monotonic clock of a place's machine, and says in what time

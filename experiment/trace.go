@@ -51,7 +51,7 @@ func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (
 	if err == nil {
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
 	}
-	r.finishNoise()
+	r.finishNoise(ctx)
 	r.failUnmeasured()
 	r.last = true
 	r.weigh()

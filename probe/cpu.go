@@ -149,7 +149,7 @@ func parseTimes(fields []byte) (CPUTimes, error) {
 // offline at either end has zero times. Idle, and Total with it, may come out
 // slightly negative over a short span: the kernel's iowait can fall.
 func (c CPU) Since(earlier CPU) CPU {
-	return CPU{CPUTimes: c.CPUTimes.since(earlier.CPUTimes), Each: c.AddSince(&earlier, nil)}
+	return CPU{CPUTimes: c.CPUTimes.Since(earlier.CPUTimes), Each: c.AddSince(&earlier, nil)}
 }
 
 // UsedSince is how long CPUs were busy since an earlier read, so long ago: the time
@@ -159,7 +159,7 @@ func (c CPU) Since(earlier CPU) CPU {
 // found. So a short span is off by up to 10 ms, and the sum of many is not: it may be
 // slightly negative. It allocates nothing.
 func (c *CPU) UsedSince(earlier *CPU, elapsed result.Seconds) (busy, steal result.Seconds) {
-	spent := c.since(earlier.CPUTimes)
+	spent := c.CPUTimes.Since(earlier.CPUTimes)
 	online := 0
 	for n := range min(len(c.Each), len(earlier.Each)) {
 		if c.Each[n].Total > 0 && earlier.Each[n].Total > 0 {
@@ -177,7 +177,7 @@ func (c *CPU) AddSince(earlier *CPU, sums []CPUTimes) []CPUTimes {
 	}
 	for n := range min(len(c.Each), len(earlier.Each)) {
 		if c.Each[n].Total > 0 && earlier.Each[n].Total > 0 {
-			sums[n] = sums[n].plus(c.Each[n].since(earlier.Each[n]))
+			sums[n] = sums[n].plus(c.Each[n].Since(earlier.Each[n]))
 		}
 	}
 	return sums
@@ -190,7 +190,8 @@ func (t CPUTimes) plus(o CPUTimes) CPUTimes {
 	}
 }
 
-func (t CPUTimes) since(earlier CPUTimes) CPUTimes {
+// Since is what was spent after an earlier read.
+func (t CPUTimes) Since(earlier CPUTimes) CPUTimes {
 	return CPUTimes{
 		Busy:    t.Busy - earlier.Busy,
 		Softirq: t.Softirq - earlier.Softirq,

@@ -83,8 +83,8 @@ func (c *Cell) Emulated() bool {
 // Noise is how quiet the machine was.
 type Noise struct {
 	AA         []AA    `json:"aa"`
-	Steal      float64 `json:"steal"`       // share of all CPU time that the hypervisor took during the run; -1 where all ends are on other machines
-	Pressure   float64 `json:"pressure"`    // share of the time before the run in which a task waited for a CPU (PSI "some"); -1 where the kernel has no PSI, or all ends are on other machines
+	Steal      float64 `json:"steal"`       // share of all CPU time that the hypervisor took during the run; of the machine where it was most; -1: not known
+	Pressure   float64 `json:"pressure"`    // share of the time before the run in which a task waited for a CPU (PSI "some"); -1 where the kernel has no PSI
 	ForeignCPU float64 `json:"foreign_cpu"` // CPUs busy with other work before the run, in cores
 	// Daemons is absent where the lab has none.
 	Daemons *Daemons `json:"daemons,omitempty"`

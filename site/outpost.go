@@ -28,6 +28,8 @@ type outpost struct {
 	mu     sync.Mutex
 	agents map[int]io.WriteCloser // their standard inputs
 	ended  sync.WaitGroup
+	reader *probe.Reader // of the namespace's counters; nil until they are wanted
+	before probe.Counts
 }
 
 // wish is a message to an outpost.
@@ -39,12 +41,17 @@ type wish struct {
 
 // The wishes.
 const (
-	wishStart = "start" // an agent
-	wishData  = "data"  // for its standard input
-	wishEnd   = "end"   // of its standard input, and so of the agent
-	wishLeave = "leave" // to end: not every command passes on that its input does
-	wishLook  = "look"  // for an inventory
-	wishClock = "clock" // what CLOCK_MONOTONIC shows
+	wishStart  = "start"  // an agent
+	wishData   = "data"   // for its standard input
+	wishEnd    = "end"    // of its standard input, and so of the agent
+	wishLeave  = "leave"  // to end: not every command passes on that its input does
+	wishLook   = "look"   // for an inventory
+	wishClock  = "clock"  // what CLOCK_MONOTONIC shows
+	wishLoad   = "load"   // for how busy the machine is; nothing else is granted meanwhile
+	wishCPU    = "cpu"    // for how its CPUs have spent their time
+	wishCount  = "count"  // to begin to count what its network namespace counts
+	wishCounts = "counts" // for what was counted since
+	wishStates = "states" // for the settings there
 )
 
 // word is a message of an outpost.
@@ -54,6 +61,8 @@ type word struct {
 	Ended     bool             `json:"ended,omitempty"`
 	Inventory *probe.Inventory `json:"inventory,omitempty"`
 	Clock     int64            `json:"clock,omitempty"` // ns
+	Load      *probe.Load      `json:"load,omitempty"`
+	Counted   *Counted         `json:"counted,omitempty"`
 	Error     string           `json:"error,omitempty"`
 }
 
@@ -123,6 +132,20 @@ func (o *outpost) grant(ctx context.Context, w wish) error {
 			return fmt.Errorf("read the clock: %w", err)
 		}
 		return o.stream.Write(word{ID: w.ID, Clock: now.Nano()})
+	case wishLoad:
+		load, err := probe.ReadLoad("/")
+		if err != nil {
+			return err
+		}
+		return o.stream.Write(word{ID: w.ID, Load: &load})
+	case wishCPU:
+		times, err := probe.ReadCPUTimes("/")
+		if err != nil {
+			return err
+		}
+		return o.stream.Write(word{ID: w.ID, Load: &probe.Load{CPU: times}})
+	case wishCount, wishCounts, wishStates:
+		return o.stream.Write(word{ID: w.ID, Counted: o.counted(w.Do)})
 	case wishData, wishEnd:
 		o.mu.Lock()
 		input, there := o.agents[w.ID]
@@ -139,6 +162,23 @@ func (o *outpost) grant(ctx context.Context, w wish) error {
 		return nil
 	}
 	return fmt.Errorf("wish %q: unknown to this outpost", w.Do)
+}
+
+// counted begins to count, or gives what was counted, or the settings.
+func (o *outpost) counted(do string) *Counted {
+	var all Counted
+	if o.reader == nil {
+		o.reader = probe.NewReader("/", probe.Namespace)
+	}
+	switch do {
+	case wishCount:
+		o.before = o.reader.Read()
+	case wishCounts:
+		all.Readings, all.Unread = o.reader.Read().Since(o.before)
+	case wishStates:
+		all.States, all.Unread = probe.Look("/", probe.Namespace)
+	}
+	return &all
 }
 
 // start starts an agent and passes on what it says until it ends.
@@ -199,5 +239,8 @@ func (o *outpost) close() error {
 	}
 	o.mu.Unlock()
 	o.ended.Wait()
+	if o.reader != nil {
+		errs = append(errs, o.reader.Close())
+	}
 	return errors.Join(errs...)
 }

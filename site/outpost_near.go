@@ -185,6 +185,18 @@ func (o *farOutpost) Look(ctx context.Context) (probe.Inventory, error) {
 	return *w.Inventory, nil
 }
 
+// load has a wish answered by how busy the machine there is.
+func (o *farOutpost) load(ctx context.Context, do string) (probe.Load, error) {
+	w, err := o.ask(ctx, do)
+	if err == nil && w.Load == nil {
+		err = fmt.Errorf("outpost at %s: it answered without a load", o.Name)
+	}
+	if err != nil {
+		return probe.Load{}, err
+	}
+	return *w.Load, nil
+}
+
 // Clock reads the monotonic clock there. It is later now by most of the time that the answer
 // took.
 func (o *farOutpost) Clock(ctx context.Context) (at, took time.Duration, err error) {

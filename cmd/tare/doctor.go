@@ -21,6 +21,7 @@ import (
 type doctorFlags struct {
 	lab, from, to string
 	docker, json  bool
+	site          siteFlags
 	lang          language
 }
 
@@ -34,20 +35,30 @@ fixes it, the worst first. It changes nothing.
 
 In a lab it sends small and MTU-sized messages, a train of datagrams and a short
 stream over every path of the lab's network, or between two places, and records
-which devices carry them. On this machine it reads the kernel's counters and
-settings.
+which devices carry them. At places that tare did not build (--site, --machines,
+--docker-context, --endpoint) it does so between them. On this machine it reads the
+kernel's counters and settings.
 
 The exit status is 1 if a finding is an error, else 0.`,
 		Example: `  tare doctor --lab demo
   tare doctor --lab demo --from h1/c1 --to h2/c1
   tare doctor
+  tare doctor --site ssh --machines a,b
   tare doctor --docker --json`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
-			found, unread, err := f.diagnose(c.Context())
+			elsewhere, err := f.site.read(c.Flags())
+			if err != nil {
+				return err
+			}
+			examine := f.diagnose
+			if elsewhere {
+				examine = func(ctx context.Context) ([]result.Finding, []result.Unread, error) { return f.diagnosePlaces(ctx, s) }
+			}
+			found, unread, err := examine(c.Context())
 			if err != nil {
 				return err
 			}
@@ -66,6 +77,7 @@ The exit status is 1 if a finding is an error, else 0.`,
 	c.Flags().StringVar(&f.from, "from", "", "place that sends, for example h1/c1")
 	c.Flags().StringVar(&f.to, "to", "", "place that receives, for example h2/c1")
 	c.Flags().BoolVar(&f.docker, "docker", false, "examine this machine's Docker too")
+	f.site.register(c.Flags())
 	f.lang.register(c.Flags())
 	c.Flags().BoolVar(&f.json, "json", false, `write {"findings": [...]} to standard output`)
 	return c
@@ -106,12 +118,30 @@ func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, u
 		}
 		pair = &experiment.Pair{From: f.from, To: f.to}
 	}
-	all, err := experiment.Examine(ctx, l, l.Topology, pair)
+	return findIn(ctx, l, l.Topology, pair, f.lab)
+}
+
+// diagnosePlaces examines places that tare did not build.
+func (f doctorFlags) diagnosePlaces(ctx context.Context, s streams) (found []result.Finding, unread []result.Unread, err error) {
+	progress := newProgress(s.err)
+	defer progress.end()
+	e, err := f.site.reach(ctx, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return findIn(ctx, site.Examined{Endpoints: e}, e.Topology, nil, "")
+}
+
+// findIn examines the paths of a site, or one pair of its places. lab is its name; empty: it
+// has none.
+func findIn(ctx context.Context, s experiment.Site, t site.Topology, pair *experiment.Pair, lab string) (found []result.Finding, unread []result.Unread, err error) {
+	all, err := experiment.Examine(ctx, s, t, pair)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, one := range all {
-		e := &diagnose.Evidence{Examination: one, Lab: f.lab, Prefix: l.Topology.Prefix(one.Cluster)}
+		e := &diagnose.Evidence{Examination: one, Lab: lab, Prefix: t.Prefix(one.Cluster)}
 		for _, finding := range diagnose.Find(e) {
 			finding.Paths = []string{pathName(one)}
 			found = append(found, finding)

@@ -111,6 +111,7 @@ func statusOf(err error) int {
 	var input *experiment.InputError
 	var choice *site.ChoiceError
 	var limit *site.LimitError
+	var client *site.ClientError
 	switch {
 	case err == nil:
 		return exitDone
@@ -118,7 +119,7 @@ func statusOf(err error) int {
 		return exit.status
 	case errors.As(err, &input), errors.As(err, &choice):
 		return exitWrong
-	case errors.Is(err, lab.ErrNamespaces), errors.As(err, &limit):
+	case errors.Is(err, lab.ErrNamespaces), errors.As(err, &limit), errors.As(err, &client):
 		return exitMissing
 	}
 	return exitFailed

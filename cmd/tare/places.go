@@ -28,7 +28,7 @@ func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSe
 		err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
 			progress.say(load(plan))
 			res, err = experiment.Run(ctx, plan, experiment.Options{
-				Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show,
+				Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
 			})
 			if res == nil || err != nil {
 				return err
@@ -48,20 +48,11 @@ func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSe
 
 // atPlaces reaches the places, and does something with a plan that fits them.
 func (f runFlags) atPlaces(ctx context.Context, progress *progress, flags *pflag.FlagSet, do func(*site.Endpoints, result.Plan) error) (err error) {
-	progress.say("reaching " + f.site.goal)
-	way, err := f.site.opener.Open(ctx)
-	if err != nil {
-		return err
-	}
-	progress.print(fmt.Sprintf("starting tare at %s", strings.Join(result.Names(way.Places, site.Far.Label), ", ")))
-	e, err := site.Reach(ctx, way, version)
+	e, err := f.site.reach(ctx, progress)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	for _, line := range append(reached(e), way.Notes...) {
-		progress.say(line)
-	}
 	cc := e.Common
 	if flags.Changed("cc") {
 		cc = f.cc
@@ -75,6 +66,24 @@ func (f runFlags) atPlaces(ctx context.Context, progress *progress, flags *pflag
 		return err
 	}
 	return do(e, plan)
+}
+
+// reach reaches the places of the site, and says which machines they are on.
+func (f *siteFlags) reach(ctx context.Context, progress *progress) (*site.Endpoints, error) {
+	progress.say("reaching " + f.goal)
+	way, err := f.opener.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	progress.print(fmt.Sprintf("starting tare at %s", strings.Join(result.Names(way.Places, site.Far.Label), ", ")))
+	e, err := site.Reach(ctx, way, version)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range reached(e) {
+		progress.say(line)
+	}
+	return e, nil
 }
 
 // load says what a plan puts on what others use.

@@ -37,7 +37,7 @@ type runFlags struct {
 	listed                     []string    // networks named in the plan's file
 	open                       result.Plan // with the flags applied, before it is completed
 	json, dryRun, check        bool
-	tables, turns              bool
+	tables, turns, yield       bool
 	fixAndVerify               bool
 	modules                    modules
 	site                       siteFlags
@@ -70,6 +70,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.design, "design", "", "how cells take turns: slots (every few milliseconds, on open connections), windows (once in a pass) (default slots)")
 	flags.StringVar(&f.warmup, "warmup", "", "warm-up before each window, for example 100ms")
 	flags.StringVar(&f.maxTime, "max-time", "", "stop after this time, for example 5m")
+	flags.BoolVar(&f.yield, "yield", false, "end where others begin to need a machine: looks for 0.3 s after each block")
 	flags.StringVar(&f.precision, "precision", "", "stop when every toll is known to within this, for example 2%")
 	flags.StringVar(&f.margin, "margin", "", "tolls below this do not matter (default 2%)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the random order (default: random)")

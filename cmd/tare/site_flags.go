@@ -19,6 +19,7 @@ type siteFlags struct {
 	machines  []string
 	in        string
 	contexts  []string
+	client    string
 	program   string
 
 	opener site.Opener // of the places; nil: a lab
@@ -34,6 +35,7 @@ func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.machines, "machines", nil, "one or two machines that ssh reaches, as in a,b")
 	flags.StringVar(&f.in, "in", "", "with --machines: the command that reaches a container on each, as in 'podman exec -i web'")
 	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")
+	flags.StringVar(&f.client, "docker-command", "", "with --site docker: the engine's client, as in podman (default: docker, or podman where there is none)")
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every end (default: this one is sent)")
 }
 
@@ -62,7 +64,7 @@ func (f *siteFlags) read(flags *pflag.FlagSet) (bool, error) {
 var flagsOf = map[string][]string{
 	result.SiteEndpoint: {"endpoint", "far-path"},
 	result.SiteSSH:      {"machines", "in", "far-path"},
-	result.SiteDocker:   {"docker-context"},
+	result.SiteDocker:   {"docker-context", "docker-command"},
 }
 
 // choose finds out which site is meant.
@@ -110,7 +112,7 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 		if len(f.contexts) > 2 {
 			return wrong("--docker-context: name one engine or two")
 		}
-		docker := site.Docker{Contexts: f.contexts}
+		docker := site.Docker{Command: f.client, Contexts: f.contexts}
 		if given := flags.Lookup("networks"); given != nil && given.Changed {
 			for _, name := range list(given.Value.String(), nil) {
 				docker.Networks = append(docker.Networks, strings.TrimPrefix(name, network.DockerPrefix))

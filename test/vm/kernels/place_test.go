@@ -43,14 +43,10 @@ func TestVMPlaceOnAnotherMachine(t *testing.T) {
 	}
 	labtest.Equal(t, "kernel", res.Environment.Kernel, kernel.Release)
 	labtest.Equal(t, "kernel of the place", res.Places[0].Environment.Kernel, kernel.Release)
-	labtest.Equal(t, "steal", res.Noise.Steal, -1)
-	labtest.Equal(t, "pressure", res.Noise.Pressure, -1)
-	labtest.Contains(t, "warnings", fmt.Sprint(res.Warnings), "noise: ")
+	labtest.Between(t, "steal", res.Noise.Steal, 0, 1)
+	labtest.AtMost(t, "pressure", res.Noise.Pressure, 1)
 	labtest.Equal(t, "emulated", strings.Contains(fmt.Sprint(res.Warnings), "emulated: "), res.Environment.Emulated())
 	for _, cell := range res.Cells {
 		labtest.Equal(t, cell.Network+" on "+cell.Path, cell.Status, result.StatusOK)
-	}
-	if strings.Contains(string(out), "steal") {
-		t.Errorf("the report has a steal that nobody read: %s", out)
 	}
 }
