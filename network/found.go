@@ -15,7 +15,7 @@ const DockerPrefix = "docker:"
 const SitePort = 5220
 
 // PublishedSitePort is the first of those that hosts of such places publish.
-const PublishedSitePort = 5240
+const PublishedSitePort = 5300
 
 // found is a network that can't be set up, and is in no list of networks.
 func found(name string) Network {

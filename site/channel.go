@@ -24,8 +24,10 @@ const (
 	reachWait = time.Minute
 	// uploadWait is how long this program may take there.
 	uploadWait = 5 * time.Minute
-	// leaveWait is how long a command may take to end once its input has.
-	leaveWait = 3 * time.Second
+	// leaveWait is how long a command may take to end once its input has, and removeWait one
+	// that removes a container then.
+	leaveWait  = 3 * time.Second
+	removeWait = 20 * time.Second
 	// mostBefore is how many lines may come before ours: a shell may greet.
 	mostBefore = 100
 	// mostSaid is how much is kept of what a command complained of, in bytes.
@@ -87,16 +89,19 @@ func (o *onceClosed) Close() error { return o.closed() }
 
 // leave ends a command by its input's end, or by force.
 func (c *channel) leave(command *os.Process, ended <-chan error) error {
-	err := c.in.Close()
+	err, most := c.in.Close(), leaveWait
+	if c.far.Direct {
+		most = removeWait
+	}
 	select {
 	case status := <-ended:
 		if said := c.said.String(); status != nil && said != "" {
 			status = fmt.Errorf("%w: it said: %s", status, said)
 		}
 		return errors.Join(err, status)
-	case <-time.After(leaveWait):
+	case <-time.After(most):
 		kill := command.Kill()
-		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.called(), leaveWait, <-ended), kill)
+		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.called(), most, <-ended), kill)
 	}
 }
 

@@ -15,14 +15,10 @@ import (
 // there is none. It loads an image that holds this program alone, and starts containers from
 // it: one on each host's own network, and on each network that is there.
 type Docker struct {
+	Command  string   // the client; empty: docker, or podman where there is none
 	Contexts []string // of the engines of h1 and h2; empty: the one in use
 	Networks []string // of h1's engine; empty: all that a container can be attached to
 }
-
-// ChoiceError is a choice of what is not there.
-type ChoiceError struct{ text string }
-
-func (e *ChoiceError) Error() string { return e.text }
 
 // dockerLimits are those of a container. None takes CPU time away: that would be measured.
 var dockerLimits = []string{

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,8 @@ const (
 	runLabel = "tare.run"
 	// imageName begins the name of a run's image.
 	imageName = "localhost/tare-run:"
+	// podman is the client of engines that have connections for contexts.
+	podman = "podman"
 	// askWait is how long an engine may take to answer.
 	askWait = time.Minute
 	// endWait is how long a container may take to go once its program has ended.
@@ -38,12 +41,19 @@ type dockerEngine struct {
 
 // engines are those of the contexts.
 func (d Docker) engines(run string) ([]dockerEngine, error) {
-	command, option := "docker", "--context"
-	if _, err := exec.LookPath(command); err != nil {
-		command, option = "podman", "--connection"
+	command := d.Command
+	if command == "" {
+		command = "docker"
 		if _, err := exec.LookPath(command); err != nil {
-			return nil, errors.New("find docker or podman: neither is in PATH: install the client of your engine")
+			command = podman
 		}
+	}
+	if _, err := exec.LookPath(command); err != nil {
+		return nil, &ClientError{err, "install docker.io or podman, or name another with --docker-command"}
+	}
+	option := "--context"
+	if filepath.Base(command) == podman {
+		option = "--connection"
 	}
 	if len(d.Contexts) == 0 {
 		return []dockerEngine{{"h1", []string{command}, run}}, nil
@@ -121,9 +131,17 @@ func (e dockerEngine) networks(ctx context.Context) ([]dockerNetwork, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []dockerNetwork
-	if err := json.Unmarshal(out, &all); err != nil {
+	all, err := readNetworks(out)
+	if err != nil {
 		return nil, fmt.Errorf("read the networks of the engine of %s: %w", e.host, err)
+	}
+	return all, nil
+}
+
+// readNetworks reads those that a container can be attached to, by their names.
+func readNetworks(inspected []byte) (all []dockerNetwork, err error) {
+	if err := json.Unmarshal(inspected, &all); err != nil {
+		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(n dockerNetwork) bool { return !n.takes() })
 	slices.SortFunc(all, func(a, b dockerNetwork) int { return strings.Compare(a.Name, b.Name) })
@@ -136,11 +154,10 @@ func (e dockerEngine) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	format := "{{.Architecture}}"
-	if e.command[0] == "podman" {
-		format = "{{.Host.Arch}}"
+	machine, err := e.ask(ctx, nil, "info", "--format", "{{.Architecture}}")
+	if err != nil { // Podman, which may be called docker
+		machine, err = e.ask(ctx, nil, "info", "--format", "{{.Host.Arch}}")
 	}
-	machine, err := e.ask(ctx, nil, "info", "--format", format)
 	if err != nil {
 		return err
 	}

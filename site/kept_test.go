@@ -82,3 +82,40 @@ func TestLabUserPlaceThatCanKeepNothing(t *testing.T) {
 		})
 	}
 }
+
+// A place whose machine is another gets the program for it, from beside this one.
+func TestLabUserPlaceOfAnotherMachineGetsItsProgram(t *testing.T) {
+	labtest.NeedsTier(t)
+	noneLeft(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// That it is for this machine lets it run here; that it is longer shows which was sent.
+	beside := filepath.Join(filepath.Dir(self), "tare-linux-arm64")
+	if err := os.WriteFile(beside, append(text, 0), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(beside); err != nil {
+			t.Error(err)
+		}
+	})
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "uname"), []byte("#!/bin/sh\necho aarch64\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	kept := reachOnce(t, cache, "env PATH="+folder+":$PATH")
+	labtest.Equal(t, "programs", len(kept), 1)
+	info, err := os.Stat(filepath.Join(cache, "tare", "far", kept[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "bytes of the program that was sent", info.Size(), int64(len(text)+1))
+}

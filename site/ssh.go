@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -39,6 +40,17 @@ func (s SSH) command(machine, control string, options ...string) string {
 // sshFolder begins the name of the folder of a run's sockets.
 const sshFolder = "tare-ssh-"
 
+// socketFolder makes the folder where it is private and its name is short, as that of a socket
+// must be.
+func socketFolder() (string, error) {
+	if own := os.Getenv("XDG_RUNTIME_DIR"); own != "" {
+		if folder, err := os.MkdirTemp(own, sshFolder); err == nil {
+			return folder, nil // else it may be another user's, as after su
+		}
+	}
+	return os.MkdirTemp("/tmp", sshFolder)
+}
+
 // master runs an ssh that holds a connection, and removes the folder of its socket when the
 // last of them has ended: also where this process was killed.
 const master = `trap : HUP INT TERM; folder=$1; shift; "$@"; status=$?; rmdir "$folder" 2>/dev/null; exit $status`
@@ -47,10 +59,13 @@ const master = `trap : HUP INT TERM; folder=$1; shift; "$@"; status=$?; rmdir "$
 func (s SSH) Open(ctx context.Context) (_ Way, err error) {
 	for _, machine := range s.Machines {
 		if machine == "" || strings.HasPrefix(machine, "-") {
-			return Way{}, fmt.Errorf("machine %q: it is no name of a machine: write them as ssh takes them, as in --machines a,b", machine)
+			return Way{}, &ChoiceError{fmt.Sprintf("machine %q: it is no name of a machine: write them as ssh takes them, as in --machines a,b", machine)}
 		}
 	}
-	folder, err := os.MkdirTemp(os.Getenv("XDG_RUNTIME_DIR"), sshFolder) // empty: the folder for temporary files
+	if _, err := exec.LookPath("ssh"); err != nil {
+		return Way{}, &ClientError{err, "install openssh-client"}
+	}
+	folder, err := socketFolder()
 	if err != nil {
 		return Way{}, fmt.Errorf("make folder for the sockets of ssh: %w", err)
 	}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"fmt"
 
 	"tare/result"
 )
@@ -10,9 +11,23 @@ import (
 type Way struct {
 	Site   string // result.SiteEndpoint, SiteSSH, SiteDocker
 	Places []Far
-	Notes  []string     // what a user should know beforehand
 	Close  func() error // ends what was made to reach them, after the places; nil: nothing was
 }
+
+// ChoiceError is a choice of what is not there, or can't be.
+type ChoiceError struct{ text string }
+
+func (e *ChoiceError) Error() string { return e.text }
+
+// ClientError is a program that this machine lacks and a site needs.
+type ClientError struct {
+	err error // of exec.LookPath
+	get string
+}
+
+func (e *ClientError) Error() string { return fmt.Sprintf("find the client: %v: %s", e.err, e.get) }
+
+func (e *ClientError) Unwrap() error { return e.err }
 
 // Opener makes the way to a site.
 type Opener interface {
