@@ -165,7 +165,7 @@ func (c *channel) within(ctx context.Context, most time.Duration, do func() erro
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, unix.EPIPE) {
+		if errors.Is(err, unix.EPIPE) || errors.Is(err, os.ErrClosed) { // by what waits for its end
 			err = errors.New("it ended")
 		}
 	case <-time.After(most):

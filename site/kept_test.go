@@ -83,8 +83,9 @@ func TestLabUserPlaceThatCanKeepNothing(t *testing.T) {
 	}
 }
 
-// A place whose machine is another gets the program for it, from beside this one.
-func TestLabUserPlaceOfAnotherMachineGetsItsProgram(t *testing.T) {
+// A place whose machine is another gets the program for it, from beside this one: a folder
+// that an ordinary user may not write to.
+func TestLabPlaceOfAnotherMachineGetsItsProgram(t *testing.T) {
 	labtest.NeedsTier(t)
 	noneLeft(t)
 	self, err := os.Executable()
