@@ -95,5 +95,8 @@ func TestEndsOnTwoMachines(t *testing.T) {
 	all := places("a", "a", "b").Places
 	labtest.Equal(t, "h1 and h2", apart(all, network.Ends{Client: "h1", Server: "h2"}), true)
 	labtest.Equal(t, "h1 and its container", apart(all, network.Ends{Client: "h1/c1", Server: "h1"}), false)
+	hosts := []result.Place{{Name: "h1", Boot: "a"}, {Name: "h2", Boot: "b"}}
+	labtest.Equal(t, "containers that a site made", apart(hosts, network.Ends{Client: "h1/c1", Server: "h2/c1"}), true)
+	labtest.Equal(t, "such a container and its host", apart(hosts, network.Ends{Client: "h1/c1", Server: "h1"}), false)
 	labtest.Equal(t, "a lab's", apart(nil, network.Ends{Client: "h1", Server: "h2"}), false)
 }

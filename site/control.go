@@ -3,10 +3,12 @@ package site
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/netip"
 	"slices"
 
 	"tare/network"
+	"tare/result"
 	"tare/workload"
 )
 
@@ -21,15 +23,13 @@ type wayOn struct {
 
 // commonControl is a congestion control that the sockets of every way may have, where the
 // places have different ones: that of the hosts if it may be. A container may not choose
-// each, and a route may insist on one. It is empty where the places have one, and where there is none.
+// each, and a route may insist on one. It is empty where the places have the same one, and
+// where none will do.
 func (e *Endpoints) commonControl(ctx context.Context) (string, error) {
 	if len(e.Controls) < 2 {
 		return "", nil
 	}
-	var names []string
-	for name := range e.Controls {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(e.Controls))
 	ofHosts := func(name string) int {
 		if slices.Contains(e.Controls[name], "h1 to h2") || slices.Contains(e.Controls[name], "h1 to h1") {
 			return 0
@@ -37,7 +37,7 @@ func (e *Endpoints) commonControl(ctx context.Context) (string, error) {
 		return 1
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(ofHosts(a)-ofHosts(b), cmp.Compare(a, b)) })
-	for _, name := range append(names, reno) {
+	for _, name := range result.AddOnce(names, reno) {
 		all, err := e.may(ctx, name)
 		if err != nil || all {
 			return name, err
@@ -49,11 +49,7 @@ func (e *Endpoints) commonControl(ctx context.Context) (string, error) {
 // may reports whether the sockets of every way may have a congestion control.
 func (e *Endpoints) may(ctx context.Context, name string) (bool, error) {
 	for _, way := range e.ways {
-		server, err := e.Agent(ctx, way.on+"."+way.ends.Server, "server")
-		if err != nil {
-			return false, err
-		}
-		client, err := e.Agent(ctx, way.on+"."+way.ends.Client, "client")
+		server, client, err := e.pair(ctx, way.on, way.ends.Client, way.ends.Server)
 		if err != nil {
 			return false, err
 		}

@@ -31,20 +31,21 @@ func differences(places []result.Place, between network.Ends, seen map[string]pr
 		{"clock source", a.Clocksource, b.Clocksource},
 		{"MTU of the way to the other", mtuToward(between.Dial, seen["h1"]), mtuToward(between.Dial, seen["h2"])},
 	} {
-		if what.one != what.other {
+		if what.one != what.other && what.one != "" && what.other != "" {
 			all = append(all, fmt.Sprintf("h1 and h2 differ: %s %s and %s", what.name, what.one, what.other))
 		}
 	}
 	return all
 }
 
-// mtuToward is the MTU of the interface in whose subnet an address is, in bytes.
+// mtuToward is the MTU of the interface in whose subnet an address is, in bytes; empty: a
+// gateway is on the way.
 func mtuToward(addr netip.Addr, seen probe.Inventory) string {
 	at := slices.IndexFunc(seen.Links, func(l probe.Link) bool {
 		return slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Contains(addr) })
 	})
 	if at < 0 {
-		return "unknown"
+		return ""
 	}
 	return strconv.Itoa(seen.Links[at].MTU)
 }

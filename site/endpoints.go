@@ -52,11 +52,12 @@ func Reach(ctx context.Context, way Way, version string) (_ *Endpoints, err erro
 		}
 	}()
 	errs := make([]error, len(way.Places))
+	sent := sync.OnceValues(programs)
 	var all sync.WaitGroup
 	for n, place := range way.Places {
 		all.Go(func() {
 			var o *farOutpost
-			if o, errs[n] = place.open(ctx, version); errs[n] == nil {
+			if o, errs[n] = place.open(ctx, version, sent); errs[n] == nil {
 				e.mu.Lock()
 				e.outposts[place.Label()], e.asked[place.Label()] = o, time.Now()
 				e.mu.Unlock()

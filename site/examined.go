@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"tare/probe"
@@ -53,12 +52,5 @@ func (e Examined) counted(ctx context.Context, at, do string) (Counted, error) {
 	if err != nil {
 		return Counted{}, err
 	}
-	w, err := o.ask(ctx, do)
-	if err == nil && w.Counted == nil {
-		err = fmt.Errorf("outpost at %s: it answered without counters", o.Name)
-	}
-	if err != nil {
-		return Counted{}, err
-	}
-	return *w.Counted, nil
+	return answered(ctx, o, do, func(w word) *Counted { return w.Counted })
 }

@@ -53,8 +53,8 @@ func (f Far) Label() string {
 // Label is that of a place of a cluster.
 func Label(cluster, place string) string { return Far{Name: place, Network: cluster}.Label() }
 
-// open starts an outpost there.
-func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error) {
+// open starts an outpost there. programs are what may be sent.
+func (f Far) open(ctx context.Context, version string, programs func() ([]program, error)) (_ *farOutpost, err error) {
 	if f.Direct {
 		c, err := f.start(f.Command)
 		if err != nil {
@@ -65,7 +65,7 @@ func (f Far) open(ctx context.Context, version string) (_ *farOutpost, err error
 	begin := shellWords(f.Program, OutpostVerb)
 	sum := ""
 	if f.Program == "" {
-		s, err := f.send(ctx)
+		s, err := f.send(ctx, programs)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ const whole = `whole() { [ -s "$f" ] || return; command -v sha256sum >/dev/null 
 	`case $(sha256sum <"$f") in "$DIGEST"*) ;; *) echo "` + otherBytes + `" >&2; return 1;; esac; }; `
 
 // send sends the program that fits its machine there.
-func (f Far) send(ctx context.Context) (s staged, err error) {
+func (f Far) send(ctx context.Context, programs func() ([]program, error)) (s staged, err error) {
 	all, err := programs()
 	if err != nil {
 		return s, err

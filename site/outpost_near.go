@@ -173,28 +173,27 @@ func (o *farOutpost) ask(ctx context.Context, do string) (word, error) {
 	}
 }
 
+// answered has a wish answered by what a part of the answer holds.
+func answered[T any](ctx context.Context, o *farOutpost, do string, part func(word) *T) (T, error) {
+	var none T
+	w, err := o.ask(ctx, do)
+	if err != nil {
+		return none, err
+	}
+	if held := part(w); held != nil {
+		return *held, nil
+	}
+	return none, fmt.Errorf("outpost at %s: its answer lacks what was asked: %s", o.Name, do)
+}
+
 // Look reads what the network namespace there holds.
 func (o *farOutpost) Look(ctx context.Context) (probe.Inventory, error) {
-	w, err := o.ask(ctx, wishLook)
-	if err == nil && w.Inventory == nil {
-		err = fmt.Errorf("outpost at %s: it answered without an inventory", o.Name)
-	}
-	if err != nil {
-		return probe.Inventory{}, err
-	}
-	return *w.Inventory, nil
+	return answered(ctx, o, wishLook, func(w word) *probe.Inventory { return w.Inventory })
 }
 
 // load has a wish answered by how busy the machine there is.
 func (o *farOutpost) load(ctx context.Context, do string) (probe.Load, error) {
-	w, err := o.ask(ctx, do)
-	if err == nil && w.Load == nil {
-		err = fmt.Errorf("outpost at %s: it answered without a load", o.Name)
-	}
-	if err != nil {
-		return probe.Load{}, err
-	}
-	return *w.Load, nil
+	return answered(ctx, o, do, func(w word) *probe.Load { return w.Load })
 }
 
 // Clock reads the monotonic clock there. It is later now by most of the time that the answer

@@ -22,15 +22,11 @@ const ethernetMTU = 1500
 // trialWait is how long an address is tried.
 const trialWait = 2 * time.Second
 
-// find finds an address at which one place reaches another on the n-th network, by trying: no table of
-// routes shows what a firewall, an overlay or a NAT does on the way. The run's token makes sure
-// that it is this place that answers, and not another with the same address.
+// find finds an address at which one place reaches another on the n-th network, by trying: no
+// table of routes shows what a firewall, an overlay or a NAT does on the way. The run's token
+// makes sure that it is this place that answers, and not another with the same address.
 func (e *Endpoints) find(ctx context.Context, r route, on string, n int, seen map[string]probe.Inventory) (ends network.Ends, control string, err error) {
-	server, err := e.Agent(ctx, on+"."+r.to, "server")
-	if err != nil {
-		return ends, "", err
-	}
-	client, err := e.Agent(ctx, on+"."+r.from, "client")
+	server, client, err := e.pair(ctx, on, r.from, r.to)
 	if err != nil {
 		return ends, "", err
 	}
@@ -54,7 +50,7 @@ func (e *Endpoints) find(ctx context.Context, r route, on string, n int, seen ma
 		}
 		ends := network.Ends{Client: r.from, Server: r.to, Bind: at, Dial: dial, Port: published}
 		port := trialPort(ends)
-		control, err := try(ctx, server, client, netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
+		control, err := exchange(ctx, server, client, workload.RoundTrips, "", netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
 		if err == nil {
 			return ends, control, nil
 		}
@@ -66,14 +62,17 @@ func (e *Endpoints) find(ctx context.Context, r route, on string, n int, seen ma
 	return ends, "", fmt.Errorf("%s does not reach %s (%s) at any of its addresses: %s", Label(on, r.from), Label(on, r.to), r.path, cmp.Or(strings.Join(tried, "; "), "it has none"))
 }
 
-// try lets one end send to the other, at an address, for a moment, and gives the congestion
-// control that it did so by: routes choose one too.
-func try(ctx context.Context, server, client *agent.Handle, bind, dial netip.AddrPort) (control string, err error) {
-	return exchange(ctx, server, client, workload.RoundTrips, "", bind, dial)
+// pair are the agents of two places on a network.
+func (e *Endpoints) pair(ctx context.Context, on, from, to string) (server, client *agent.Handle, err error) {
+	if server, err = e.Agent(ctx, on+"."+to, "server"); err != nil {
+		return nil, nil, err
+	}
+	client, err = e.Agent(ctx, on+"."+from, "client")
+	return server, client, err
 }
 
-// exchange runs a workload for a moment. cc is the congestion control of its sockets; empty:
-// that of their places.
+// exchange lets one end send to the other for a moment, and gives the congestion control that
+// it did so by: routes choose one too. cc is the one that sockets ask for; empty: none.
 func exchange(ctx context.Context, server, client *agent.Handle, name, cc string, bind, dial netip.AddrPort) (control string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialWait)
 	defer cancel()

@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"tare/engine"
 	"tare/lab"
+	"tare/result"
 )
 
 func imageCommand(s streams) *cobra.Command {
@@ -29,30 +28,10 @@ no terminal. It is for engines and clusters that you give images to yourself.`,
 				}
 				return image.Write(s.out)
 			}
-			return writeWhole(args[0], image)
+			if err := result.ReplaceFile(args[0], image.Write); err != nil {
+				return &exitError{exitWrong, fmt.Errorf("write image: %w: name a file elsewhere", err)}
+			}
+			return nil
 		},
 	}
-}
-
-// writeWhole writes the image to a file: all of it or none.
-func writeWhole(name string, image engine.Image) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(name), ".tare-image-")
-	if err != nil {
-		return &exitError{exitWrong, fmt.Errorf("write image: %w", err)}
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name()) // the error is why it is not whole
-		}
-	}()
-	if err := image.Write(file); err != nil {
-		return err
-	}
-	if err := file.Chmod(0o644); err != nil {
-		return fmt.Errorf("write image: %w", err)
-	}
-	if err := file.Close(); err != nil {
-		return fmt.Errorf("write image: %w", err)
-	}
-	return os.Rename(file.Name(), name)
 }
