@@ -1,4 +1,4 @@
-# make test is all that CI does; the other targets are parts of it, or tools.
+# CI does make test and make vm; the other targets are parts of them, or tools.
 # docs/testing.md says what each tier of tests holds and needs.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c

@@ -32,7 +32,7 @@ func tcpReceiveWindow() cause {
 func sendBuffer() cause {
 	return cause{
 		id:      "send-buffer",
-		notHere: "a socket queues one packet of 64 kB whatever tcp_wmem allows, and no path of a lab is long enough to need more: with 4 KiB the sender was limited for 0.8 to 3 % of the time, and tare run sets no buffer itself",
+		notHere: "a socket queues one packet of 64 kB whatever tcp_wmem allows, and no path of a lab is long enough to need more: with 4 KiB the sender was limited for 0.8 to 3 % of the time, and tare run sets no buffer itself. Where the kernel has netem it is found 20 ms away, and not with the usual buffer: TestVMFarPathsNameTheBufferThatLimitsThem, on Linux 6.1 and 6.12",
 	}
 }
 

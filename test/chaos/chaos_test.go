@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 10, "how often something goes wrong")
+	rounds = flag.Int("rounds", 0, "how often something goes wrong; 0: ten times, in a virtual machine five")
 	seed   = flag.Uint64("seed", 0, "of the order; 0: drawn")
 )
 
@@ -116,7 +117,7 @@ func scarce(memory string) trouble {
 
 // TestLabChaos lets something go wrong in each round, and then looks for what is left.
 func TestLabChaos(t *testing.T) {
-	disturb(t, verbs(), append(troubles(), scarce("40M"), scarce("80M")))
+	disturb(t, 10, verbs(), append(troubles(), scarce("40M"), scarce("80M")))
 }
 
 // TestRealChaos does so where engines run.
@@ -124,7 +125,7 @@ func TestRealChaos(t *testing.T) {
 	killed := trouble{name: "kill -9 of an engine's process", strike: func(t *testing.T, draw *rand.Rand, shell int) {
 		signal(t, draw, "engine", shell, syscall.SIGKILL)
 	}}
-	disturb(t, engines(), append(troubles(), killed, killed, killed))
+	disturb(t, 10, engines(), append(troubles(), killed, killed, killed))
 }
 
 // TestVMChaos has control groups of version 2 alone, and a clock that may be set back.
@@ -135,7 +136,7 @@ func TestVMChaos(t *testing.T) {
 		strike: func(t *testing.T, _ *rand.Rand, _ int) { turnClock(t, -time.Hour) },
 		after:  func(t *testing.T) { turnClock(t, time.Hour) },
 	}
-	disturb(t, verbs(), []trouble{back, back, scarce("40M"), troubles()[0], troubles()[1]})
+	disturb(t, 5, verbs(), []trouble{back, back, scarce("40M"), troubles()[0], troubles()[1]})
 }
 
 // turnClock sets the clock of the machine.
@@ -147,15 +148,15 @@ func turnClock(t *testing.T, by time.Duration) {
 	}
 }
 
-// disturb does the rounds.
-func disturb(t *testing.T, verbs []verb, troubles []trouble) {
+// disturb does the rounds, as many as the flag says or else usual.
+func disturb(t *testing.T, usual int, verbs []verb, troubles []trouble) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
 	draw := rand.New(rand.NewPCG(*seed, 1))
 	t.Logf("seed %d", *seed)
 	tare := labtest.Tare(t)
-	for round := range *rounds {
+	for round := range cmp.Or(*rounds, usual) {
 		v, w := verbs[draw.IntN(len(verbs))], troubles[draw.IntN(len(troubles))]
 		after := time.Duration(draw.Int64N(int64(longest)))
 		t.Run(fmt.Sprintf("%d %s, %s after %v", round+1, v.name, w.name, after.Round(time.Millisecond)), func(t *testing.T) {
