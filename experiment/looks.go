@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	mathrand "math/rand/v2"
 	"slices"
 	"time"
 
@@ -59,6 +60,20 @@ func (r *runner) wants(n int, p place) bool { return !r.looks.decided[r.cells[ke
 // measured.
 func (r *runner) wanted(block int) []visit {
 	return slices.DeleteFunc(r.shuffled(block), func(v visit) bool { return !r.due(v.group, block) || !r.wants(v.group, v.place) })
+}
+
+// shuffled are all runs of a block, in the random order of that block.
+func (r *runner) shuffled(block int) []visit {
+	rng := mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block)))
+	var visits []visit
+	for _, n := range rng.Perm(len(r.groups)) {
+		cells := slices.Clone(r.groups[n].places)
+		rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
+		for _, c := range cells {
+			visits = append(visits, visit{n, c})
+		}
+	}
+	return visits
 }
 
 // blocksOf is how many blocks a group has at most.

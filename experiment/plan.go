@@ -303,6 +303,7 @@ func checkNumbers(p result.Plan) error {
 		{"margin", p.Margin, 0, 1, ""},
 		{"precision", p.Precision, 0, 1, ""},
 		{"max_time", float64(p.MaxTime), 0, 7 * 86400, " s"},
+		{"max_rate", float64(p.MaxRate), 0, mostLink, " bit/s"},
 	}
 	for _, link := range p.Links {
 		bounds = append(bounds, bound{"link", float64(link), 1, mostLink, " bit/s"})

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	mathrand "math/rand/v2"
 	"slices"
 	"time"
 
@@ -53,8 +52,9 @@ type Progress struct {
 	Block, Blocks int // blocks done, blocks planned
 	Done, Total   int // runs
 	Left          time.Duration
-	Checking      bool // the functional check, before the first block
-	Starting      int  // real servers that are being started, before the first block
+	Checking      bool          // the functional check, before the first block
+	Starting      int           // real servers that are being started, before the first block
+	Pause         time.Duration // in which nothing is sent: the plan's most rate; 0: there is none
 }
 
 // runner is one experiment under way.
@@ -82,6 +82,7 @@ type runner struct {
 	turns   map[int]*turns
 	looks   looking
 	sources sources
+	share   *share
 }
 
 // cellKey finds a cell; both baselines of a group are one cell.
@@ -154,6 +155,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, ports: map[string]uint16{}, warned: map[string][]string{},
 		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
+		share: newShare(plan.MaxRate, time.Now()),
 	}
 	if r.groups == nil {
 		r.groups = groupsOf(plan)
@@ -304,6 +306,10 @@ func (r *runner) block(ctx context.Context, block int) error {
 		}
 		r.progress(block)
 		v, together := visits[order], 1
+		if err := r.spare(ctx, v); err != nil {
+			return err
+		}
+		began := time.Now()
 		var err error
 		if g := r.groups[v.group]; takesTurns(r.plan, g) {
 			for order+together < len(visits) && visits[order+together].group == v.group {
@@ -316,6 +322,7 @@ func (r *runner) block(ctx context.Context, block int) error {
 		if err != nil {
 			return err
 		}
+		r.spent(visits[order:order+together], block, time.Since(began))
 		order += together
 	}
 	r.progress(block + 1)
@@ -371,19 +378,6 @@ func (r *runner) failUnmeasured() {
 			cell.Status, cell.Reason = result.StatusFailed, missed[len(missed)-1]
 		}
 	}
-}
-
-func (r *runner) shuffled(block int) []visit {
-	rng := mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block)))
-	var visits []visit
-	for _, n := range rng.Perm(len(r.groups)) {
-		cells := slices.Clone(r.groups[n].places)
-		rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-		for _, c := range cells {
-			visits = append(visits, visit{n, c})
-		}
-	}
-	return visits
 }
 
 func (r *runner) progress(block int) {

@@ -50,7 +50,7 @@ func (v *view) inspect() (Inventory, error) {
 		return i, err
 	}
 	for _, inspect := range []func(*Inventory, map[uint32]string) error{
-		v.inspectLinks, v.inspectRoutes, v.inspectNeighbours, v.inspectFDB, v.inspectRules,
+		v.inspectLinks, v.inspectNIC, v.inspectRoutes, v.inspectNeighbours, v.inspectFDB, v.inspectRules,
 	} {
 		if err := inspect(&i, names); err != nil {
 			return i, err

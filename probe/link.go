@@ -82,11 +82,12 @@ type Link struct {
 	Up        bool           `json:"up"`
 	Bridge    string         `json:"bridge,omitempty"` // that it is a port of
 	Addresses []netip.Prefix `json:"addresses"`        // IPv4
-	RxPackets uint64         `json:"rx_packets"`
-	TxPackets uint64         `json:"tx_packets"`
-	RxBytes   uint64         `json:"rx_bytes"`
-	TxBytes   uint64         `json:"tx_bytes"`
-	Dropped   uint64         `json:"dropped"` // packets, both ways, errors included
+	NIC
+	RxPackets uint64 `json:"rx_packets"`
+	TxPackets uint64 `json:"tx_packets"`
+	RxBytes   uint64 `json:"rx_bytes"`
+	TxBytes   uint64 `json:"tx_bytes"`
+	Dropped   uint64 `json:"dropped"` // packets, both ways, errors included
 }
 
 // device is what a message reports of one: the link without its addresses, and

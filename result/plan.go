@@ -33,8 +33,12 @@ type Plan struct {
 	Duration  Seconds `json:"duration" yaml:"duration"`                       // of a window
 	Precision float64 `json:"precision,omitempty" yaml:"precision,omitempty"` // stop early when every toll's interval is this narrow
 	MaxTime   Seconds `json:"max_time,omitempty" yaml:"max_time,omitempty"`   // 0: no bound
-	Margin    float64 `json:"margin" yaml:"margin"`                           // tolls smaller than this do not matter
-	Seed      uint64  `json:"seed" yaml:"seed,omitempty"`                     // of the order; 0: drawn when the run starts
+	// MaxRate is what a run may send between machines on average over more than 10 s, where they
+	// are a site's; 0: as much as it can.
+	MaxRate BitsPerSecond `json:"max_rate,omitempty" yaml:"max_rate,omitempty"`
+
+	Margin float64 `json:"margin" yaml:"margin"`       // tolls smaller than this do not matter
+	Seed   uint64  `json:"seed" yaml:"seed,omitempty"` // of the order; 0: drawn when the run starts
 
 	// Needs are what was asked of the networks; they are ranked then.
 	Needs []string `json:"needs,omitempty" yaml:"needs,omitempty"`

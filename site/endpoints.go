@@ -28,6 +28,7 @@ type Endpoints struct {
 	Common    string              // one that the sockets of every way may have, where they differ; empty: none
 	// Differences are what the two hosts do not have in common.
 	Differences []string
+	LinkRate    float64 // bit/s of the interfaces between the two hosts; 0: it is not known
 
 	way      Way
 	ways     []wayOn

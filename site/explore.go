@@ -94,8 +94,9 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	if e.Common, err = e.commonControl(ctx); err != nil {
 		return t, err
 	}
-	e.Differences = differences(t.Places, hosts[network.CrossHost], seen)
-	return t, nil
+	e.LinkRate = linkRate(hosts[network.CrossHost], seen)
+	e.Differences, err = e.compare(ctx, t.Places, hosts[network.CrossHost], seen)
+	return t, err
 }
 
 // networksOf are the networks that the containers are on, each once.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,9 @@ func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSe
 	}
 	return f.deliver(s, experiment.SizeOf(experiment.Complete(f.open)), func(save func(*result.Result) error) (res *result.Result, err error) {
 		err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
-			progress.say(load(plan))
+			for _, line := range load(plan, e.Topology.Places) {
+				progress.say(line)
+			}
 			res, err = experiment.Run(ctx, plan, experiment.Options{
 				Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
 			})
@@ -61,7 +64,9 @@ func (f runFlags) atPlaces(ctx context.Context, progress *progress, flags *pflag
 		e.Differences = append(e.Differences, unlike)
 		progress.say(unlike)
 	}
-	plan, err := experiment.Sited(f.open, e.Topology, e.Controls, cc)
+	open := f.open
+	open.MaxRate = cmp.Or(open.MaxRate, result.BitsPerSecond(e.LinkRate/usualShare))
+	plan, err := experiment.Sited(open, e.Topology, e.Controls, cc)
 	if err != nil {
 		return err
 	}
@@ -86,11 +91,21 @@ func (f *siteFlags) reach(ctx context.Context, progress *progress) (*site.Endpoi
 	return e, nil
 }
 
+// usualShare is which part of a link a run takes over longer times, unless it may have more.
+const usualShare = 10
+
 // load says what a plan puts on what others use.
-func load(plan result.Plan) string {
+func load(plan result.Plan, places []result.Place) []string {
 	names := result.Names(plan.Workloads, func(w result.WorkloadPlan) string { return w.Name })
-	return fmt.Sprintf("for about %s these ends are loaded by %s, each as fast as it goes unless --rate says otherwise; Ctrl-C ends it and keeps what is measured",
-		experiment.TimeOf(plan).Round(time.Second), strings.Join(names, ", "))
+	lines := []string{fmt.Sprintf("for about %s these ends are loaded by %s, each as fast as it goes unless --rate says otherwise; Ctrl-C ends it and keeps what is measured",
+		experiment.TimeOf(plan).Round(time.Second), strings.Join(names, ", "))}
+	switch {
+	case !slices.ContainsFunc(places, func(p result.Place) bool { return p.Boot != places[0].Boot }):
+		return lines
+	case plan.MaxRate > 0:
+		return append(lines, fmt.Sprintf("between the machines that is at most %s on average over more than 10 s: the run pauses where it sends more, unless --max-rate allows it", plan.MaxRate))
+	}
+	return append(lines, "what the link between the machines can carry is not known, so that nothing keeps the run within a part of it: --max-rate 100mbit does")
 }
 
 // reached says which machines the places are on, and how they reach each other.

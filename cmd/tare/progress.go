@@ -43,6 +43,10 @@ func (p *progress) show(now experiment.Progress) {
 		p.print(fmt.Sprintf("starting %d servers", now.Starting))
 		return
 	}
+	if now.Pause > liveStep {
+		p.print(fmt.Sprintf("pausing for %s, to stay within --max-rate", now.Pause.Round(100*time.Millisecond)))
+		return
+	}
 	if now.Checking || time.Since(p.last) < step {
 		return
 	}

@@ -32,6 +32,7 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	seconds("duration", f.duration, &plan.Duration)
 	seconds("warmup", f.warmup, &plan.Warmup)
 	seconds("max-time", f.maxTime, &plan.MaxTime)
+	parse("max-rate", func() (err error) { plan.MaxRate, err = result.ParseBitsPerSecond(f.maxRate); return err })
 	share("precision", f.precision, &plan.Precision)
 	share("margin", f.margin, &plan.Margin)
 	parse("mtu", func() error { plan.MTU = f.mtu; return positive(f.mtu) })

@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
+	"tare/probe"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/vm"
 )
 
-// TestVMPlaceOnAnotherMachine measures in a guest, which has another clock, from here. Its
-// command does not pass on that its input ends.
-func TestVMPlaceOnAnotherMachine(t *testing.T) {
+// guestCommand is a command that boots a guest and has a shell there, whose input and output are
+// the command's. It does not pass on that its input ends.
+func guestCommand(t *testing.T) (command string, kernel vm.Kernel) {
+	t.Helper()
 	image := strings.Fields(os.Getenv(Kernels))[0]
 	kernel, err := vm.OpenKernel(image)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tare, folder := labtest.Tare(t), t.TempDir()
-	boots, file := filepath.Join(folder, "vm"), filepath.Join(folder, "result.json")
+	boots := filepath.Join(t.TempDir(), "vm")
 	build := exec.Command("go", "build", "-o", boots, "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -31,7 +32,13 @@ func TestVMPlaceOnAnotherMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest := fmt.Sprintf(`sh -c 'cd %s && exec %s -exec "ip link set lo up; exec sh" %s' -`, root, boots, image)
+	return fmt.Sprintf(`sh -c 'cd %s && exec %s -exec "ip link set lo up; exec sh" %s' -`, root, boots, image), kernel
+}
+
+// TestVMPlaceOnAnotherMachine measures in a guest, which has another clock, from here.
+func TestVMPlaceOnAnotherMachine(t *testing.T) {
+	guest, kernel := guestCommand(t)
+	tare, file := labtest.Tare(t), filepath.Join(t.TempDir(), "result.json")
 	run := exec.Command(tare, "run", "--far-path", tare, "--endpoint", "h1="+guest, "--workloads", "tcp_rr", "--blocks", "2", "--duration", "200ms", "--out", file)
 	out, err := run.CombinedOutput()
 	if err != nil {
@@ -49,4 +56,19 @@ func TestVMPlaceOnAnotherMachine(t *testing.T) {
 	for _, cell := range res.Cells {
 		labtest.Equal(t, cell.Network+" on "+cell.Path, cell.Status, result.StatusOK)
 	}
+}
+
+// TestVMMachinesAreCompared says, before anything is measured, what two machines do not have in
+// common. No network joins a guest and this machine.
+func TestVMMachinesAreCompared(t *testing.T) {
+	guest, kernel := guestCommand(t)
+	tare := labtest.Tare(t)
+	run := exec.Command(tare, "run", "--far-path", tare, "--endpoint", "h1=", "--endpoint", "h2="+guest, "--workloads", "tcp_rr", "--dry-run")
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Fatalf("tare run: %v: %s", err, out)
+	}
+	labtest.Contains(t, "what it said", string(out), "h1 and h2 differ: kernel "+probe.Environment("/").Kernel+" and "+kernel.Release)
+	labtest.Contains(t, "what it said", string(out), "h1 and h2 differ: core/")
+	labtest.Contains(t, "what it said", string(out), "h1 does not reach h2 (cross-host)")
 }
