@@ -243,11 +243,10 @@ func (j *job) tally(ctx context.Context) (workload.Tally, error) {
 }
 
 // done ends the job. One that still runs is stopped and waited for, so that
-// the next run finds the port free.
+// the next run finds the port free. Why an agent is broken, its answer says.
 func (j *job) done() error {
-	running, err := j.stop()
-	if err != nil || !running {
-		return err
+	if running := j.stop(); !running {
+		return nil
 	}
 	select {
 	case <-j.ended:
@@ -259,17 +258,20 @@ func (j *job) done() error {
 	return nil
 }
 
-// stop asks the other side to stop the job, should it still run.
-func (j *job) stop() (running bool, err error) {
+// stop asks the other side to stop the job, should it still run. One that can't be asked is
+// broken.
+func (j *job) stop() (running bool) {
 	j.h.mu.Lock()
-	defer j.h.mu.Unlock()
-	if _, running := j.h.jobs[j.id]; !running || j.h.err != nil {
-		return false, nil
+	_, running = j.h.jobs[j.id]
+	running = running && j.h.err == nil
+	j.h.mu.Unlock()
+	if !running {
+		return false
 	}
 	if err := j.h.stream.Write(order{ID: j.id, Do: doStop}); err != nil {
-		return true, fmt.Errorf("agent at %s: stop job: %w", j.h.Name, err)
+		j.h.fail(fmt.Errorf("stop job: %w", err))
 	}
-	return true, nil
+	return true
 }
 
 // Measure does one run between two agents: the server listens at bind, the

@@ -198,12 +198,15 @@ func (e dockerEngine) remove(ctx context.Context) error {
 	if err == nil && len(left) > 0 {
 		_, err = e.ask(ctx, nil, slices.Concat([]string{"rm", "--force"}, left)...)
 	}
-	if err != nil {
-		return err
+	var images []string
+	if err == nil {
+		images, err = e.lines(ctx, "image", "ls", "--quiet", "--filter", ofRun)
 	}
-	images, err := e.lines(ctx, "image", "ls", "--quiet", "--filter", ofRun)
 	if err == nil && len(images) > 0 {
 		_, err = e.ask(ctx, nil, "image", "rm", imageName+e.run)
+	}
+	if err != nil {
+		err = fmt.Errorf("remove what this run made there: %w; once the engine answers: tare clean --site docker", err)
 	}
 	return err
 }

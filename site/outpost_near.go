@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tare/agent"
 	"tare/probe"
@@ -141,9 +144,27 @@ func (o *farOutpost) Close() error {
 	if o.Broken() != nil {
 		return nil
 	}
-	err := o.stream.Write(wish{Do: wishLeave})
+	err := o.send(wish{Do: wishLeave})
 	o.fail(errors.New("closed"))
 	return errors.Join(err, o.end())
+}
+
+// send sends a wish. Where the outpost has ended, the error says why: its input is closed then.
+func (o *farOutpost) send(w wish) error {
+	err := o.stream.Write(w)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, os.ErrClosed) || errors.Is(err, unix.EPIPE) {
+		select {
+		case <-o.gone:
+		case <-time.After(leaveWait + removeWait): // its command lives on
+		}
+	}
+	if why := o.Broken(); why != nil {
+		return why
+	}
+	return o.broken(err)
 }
 
 // ask has a wish answered.
@@ -154,8 +175,8 @@ func (o *farOutpost) ask(ctx context.Context, do string) (word, error) {
 	id := o.next
 	o.waiting[id] = answer
 	o.mu.Unlock()
-	if err := o.stream.Write(wish{ID: id, Do: do}); err != nil {
-		return word{}, errors.Join(o.broken(err), o.Broken())
+	if err := o.send(wish{ID: id, Do: do}); err != nil {
+		return word{}, err
 	}
 	select {
 	case w := <-answer:
@@ -216,8 +237,8 @@ func (o *farOutpost) Agent(ctx context.Context) (*agent.Handle, error) {
 	id := o.next
 	o.agents[id] = says
 	o.mu.Unlock()
-	if err := o.stream.Write(wish{ID: id, Do: wishStart}); err != nil {
-		return nil, errors.Join(o.broken(err), o.Broken())
+	if err := o.send(wish{ID: id, Do: wishStart}); err != nil {
+		return nil, err
 	}
 	return agent.Open(ctx, o.Name, &toAgent{o, id}, said, said.Close)
 }
@@ -229,7 +250,7 @@ type toAgent struct {
 }
 
 func (a *toAgent) Write(data []byte) (int, error) {
-	if err := a.o.stream.Write(wish{ID: a.id, Do: wishData, Data: data}); err != nil {
+	if err := a.o.send(wish{ID: a.id, Do: wishData, Data: data}); err != nil {
 		return 0, err
 	}
 	return len(data), nil
@@ -240,5 +261,5 @@ func (a *toAgent) Close() error {
 	if a.o.Broken() != nil {
 		return nil
 	}
-	return a.o.stream.Write(wish{ID: a.id, Do: wishEnd})
+	return a.o.send(wish{ID: a.id, Do: wishEnd})
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // guestCommand is a command that boots a guest and has a shell there, whose input and output are
-// the command's. It does not pass on that its input ends.
+// the command's. It does not pass on that its input ends, and again and again somebody sets the
+// clock there back by an hour.
 func guestCommand(t *testing.T) (command string, kernel vm.Kernel) {
 	t.Helper()
 	image := strings.Fields(os.Getenv(Kernels))[0]
@@ -32,7 +33,7 @@ func guestCommand(t *testing.T) (command string, kernel vm.Kernel) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf(`sh -c 'cd %s && exec %s -exec "ip link set lo up; exec sh" %s' -`, root, boots, image), kernel
+	return fmt.Sprintf(`sh -c 'cd %s && exec %s -exec "ip link set lo up; (while sleep 2; do date -s -1hour; done) >/dev/null & exec sh" %s' -`, root, boots, image), kernel
 }
 
 // TestVMPlaceOnAnotherMachine measures in a guest, which has another clock, from here.
