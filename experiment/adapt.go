@@ -40,7 +40,10 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	if t.Spec.RPS {
 		p.RPS = rpsOn
 	}
-	there := []result.NetworkPlan{{Name: network.Baseline}}
+	var there []result.NetworkPlan
+	if p.Reference == "" {
+		there = append(there, result.NetworkPlan{Name: network.Baseline})
+	}
 	for _, u := range t.Clusters {
 		if u.Error != "" {
 			continue

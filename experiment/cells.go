@@ -95,7 +95,7 @@ func extraNICs(p result.Plan) []string {
 	return extra
 }
 
-// cellsOn are the two baselines and every network that serves the path.
+// cellsOn are the two baselines, where the plan has them, and every network that serves the path.
 func cellsOn(p result.Plan, path string, b between) []place {
 	encapOnly := !slices.Contains(p.NIC, b.nic)
 	var cells []place
@@ -116,6 +116,9 @@ func cellsOn(p result.Plan, path string, b between) []place {
 	}
 	if len(cells) == 0 && !baselineAsked {
 		return nil
+	}
+	if p.Reference != "" {
+		return cells
 	}
 	return append(baselinesOn(p, b), cells...)
 }

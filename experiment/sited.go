@@ -49,12 +49,24 @@ func Sited(p result.Plan, t site.Topology, controls map[string][]string, cc stri
 		slices.Sort(there)
 		return p, &InputError{fmt.Sprintf("paths %s: these places have none of them: take some of %s", strings.Join(asked, ", "), strings.Join(there, ", "))}
 	}
-	if !oneClock(t.Places) {
+	if p.Reference = referenceOf(t.Clusters, p.Paths); p.Reference != "" || !oneClock(t.Places) {
 		p.Design = result.DesignWindows
 	}
 	p, err := Narrow(p, t)
 	p.CC = t.Spec.CC // empty: it differs, and what does not choose one has that of its place
 	return p, err
+}
+
+// referenceOf is the path that the others are held against, where no host is there to be the
+// baseline: the shortest. Empty: one is there.
+func referenceOf(clusters []site.Built, paths []string) string {
+	if slices.ContainsFunc(clusters, func(b site.Built) bool { return b.Baseline }) {
+		return ""
+	}
+	if slices.Contains(paths, network.SameHost) {
+		return network.SameHost
+	}
+	return paths[0]
 }
 
 // Unlike says where the places differ in their congestion control, and what that means. common

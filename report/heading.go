@@ -80,6 +80,8 @@ func (w words) blocksDone(res *result.Result) string {
 	switch planned := res.Plan.Blocks; {
 	case done == 0:
 		return w.say("no_samples")
+	case len(res.Pairs) > 0: // each is a block
+		return w.say("pairs_done", "n", strconv.Itoa(done), "pairs", w.count("pair", len(res.Pairs)))
 	case res.Plan.Looks && least < done:
 		return w.say("blocks_from", "n", strconv.Itoa(least), "blocks", w.count("block", done))
 	case planned > done:

@@ -26,6 +26,8 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 		if a, ok := answerOf(res, groups); ok {
 			markdownAnswer(&b, words, a)
 		}
+		markdownPairs(&b, words, res, groups)
+		markdownReferences(&b, words, res)
 		markdownCase(&b, words, res.Case)
 		for _, g := range groups {
 			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(section{g}.describe(words, groups)))

@@ -57,6 +57,8 @@ func Answer(w io.Writer, res *result.Result, opts Options) (tables bool, err err
 		p.answer(a)
 	}
 	p.kernels(res)
+	p.pairs(res, groups)
+	p.references(res)
 	p.rankings(res)
 	p.reminders(res)
 	return false, p.to(w, "answer")
@@ -74,6 +76,8 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	if a, ok := answerOf(res, groups); ok {
 		p.answer(a)
 	}
+	p.pairs(res, groups)
+	p.references(res)
 	for _, s := range sectionsOf(groups) {
 		p.section(res, s, groups)
 	}

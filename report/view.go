@@ -24,6 +24,7 @@ type view struct {
 	Rankings []result.Ranking  `json:"rankings"`
 	Case     *result.Case      `json:"case,omitempty"`
 	Kernels  *viewKernels      `json:"kernels,omitempty"`
+	Pairs    []pairsRow        `json:"pairs"` // on each pair of machines, where several were measured
 	Needs    []string          `json:"needs"`
 	Warnings []string          `json:"warnings"`
 	Unread   []result.Unread   `json:"unread"`
@@ -107,7 +108,7 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Kernels: kernelsView(res), Needs: res.Plan.Needs,
+		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Kernels: kernelsView(res), Pairs: pairsOf(res, groups), Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {

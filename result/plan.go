@@ -24,6 +24,10 @@ type Plan struct {
 	// Site is where the ends are that tare did not build (SiteEndpoint, SiteSSH, SiteDocker); empty: in a lab.
 	Site string `json:"site,omitempty" yaml:"site,omitempty"`
 
+	// Reference is the path that the others are held against, where no host of the site is there to
+	// be the baseline; tare writes it.
+	Reference string `json:"reference,omitempty" yaml:"reference,omitempty"`
+
 	Kernels []string `json:"kernels,omitempty" yaml:"kernels,omitempty"` // files, or "host": each in a virtual machine, which take turns; the others are weighed against the first
 
 	Design    string  `json:"design,omitempty" yaml:"design,omitempty"` // DesignSlots or DesignWindows; empty, as in older results: DesignWindows

@@ -16,25 +16,27 @@ const Schema = "tare.result/1"
 
 // Result is one experiment, or the part of it that was done.
 type Result struct {
-	Schema      string      `json:"schema"`
-	ID          string      `json:"id"`
-	Started     string      `json:"started"`  // RFC 3339
-	Finished    string      `json:"finished"` // RFC 3339; empty while it runs or when it was interrupted
-	Tool        Tool        `json:"tool"`
-	Environment Environment `json:"environment"`
-	Plan        Plan        `json:"plan"`
-	Site        string      `json:"site,omitempty"`   // SiteLab, SiteEndpoint, SiteSSH, SiteDocker; empty, as in older results: SiteLab
-	Places      []Place     `json:"places,omitempty"` // where the site is no lab
-	Noise       Noise       `json:"noise"`
-	Cells       []Cell      `json:"cells"`
-	Findings    []Finding   `json:"findings"`
-	Contrasts   []Cell      `json:"contrasts,omitempty"` // what was measured besides, to divide the tolls of cells; without samples
-	Rankings    []Ranking   `json:"rankings,omitempty"`  // where the plan asks something of the networks
-	Case        *Case       `json:"case,omitempty"`      // where it repeats a published measurement
-	Kernels     *Kernels    `json:"kernels,omitempty"`   // where the plan has several
-	States      []State     `json:"states"`              // the machine and each place before the first window
-	Unread      []Unread    `json:"unread"`              // sources that could not be read, each once
-	Warnings    []string    `json:"warnings"`
+	Schema      string        `json:"schema"`
+	ID          string        `json:"id"`
+	Started     string        `json:"started"`  // RFC 3339
+	Finished    string        `json:"finished"` // RFC 3339; empty while it runs or when it was interrupted
+	Tool        Tool          `json:"tool"`
+	Environment Environment   `json:"environment"`
+	Plan        Plan          `json:"plan"`
+	Site        string        `json:"site,omitempty"`   // SiteLab, SiteEndpoint, SiteSSH, SiteDocker; empty, as in older results: SiteLab
+	Places      []Place       `json:"places,omitempty"` // where the site is no lab
+	Noise       Noise         `json:"noise"`
+	Cells       []Cell        `json:"cells"`
+	Findings    []Finding     `json:"findings"`
+	Contrasts   []Cell        `json:"contrasts,omitempty"`  // what was measured besides, to divide the tolls of cells; without samples
+	Rankings    []Ranking     `json:"rankings,omitempty"`   // where the plan asks something of the networks
+	Case        *Case         `json:"case,omitempty"`       // where it repeats a published measurement
+	Kernels     *Kernels      `json:"kernels,omitempty"`    // where the plan has several
+	References  []Reference   `json:"references,omitempty"` // where no host is a baseline: paths held against the plan's reference
+	Pairs       []MachinePair `json:"pairs,omitempty"`      // of machines, where several were measured: each is a block
+	States      []State       `json:"states"`               // the machine and each place before the first window
+	Unread      []Unread      `json:"unread"`               // sources that could not be read, each once
+	Warnings    []string      `json:"warnings"`
 }
 
 // Tool is the binary that measured.

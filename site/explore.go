@@ -66,6 +66,7 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 		return t, err
 	}
 	mtu := mtuOf(hosts[network.CrossHost], seen)
+	hostless := e.outposts["h1"] == nil && e.outposts["h2"] == nil
 	var found []Built
 	for n, name := range networksOf(e.way.Places) {
 		published, _ := result.First(e.way.Places, func(p Far) bool { return p.Published && p.network() == name })
@@ -73,12 +74,11 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 		if err != nil {
 			return t, err
 		}
-		withBaseline(hosts, network.HostOf(published.Name))
-		for _, path := range slices.Sorted(maps.Keys(paths)) {
-			if _, there := hosts[path]; !there {
-				delete(paths, path)
-				e.Unreached = append(e.Unreached, fmt.Errorf("%s is left out: it is compared with h1 to h2, which is not there: name h2 too", path))
-			}
+		if hostless {
+			mtu = mtuOf(paths[network.CrossHost], seen)
+		} else {
+			withBaseline(hosts, network.HostOf(published.Name))
+			e.compareWith(hosts, paths)
 		}
 		found = append(found, siteCluster(name, name, paths, serverPort(n), mtu))
 	}
@@ -97,6 +97,16 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	e.LinkRate = linkRate(hosts[network.CrossHost], seen)
 	e.Differences, err = e.compare(ctx, t.Places, hosts[network.CrossHost], seen)
 	return t, err
+}
+
+// compareWith leaves out the paths that hosts are not there to be compared with on.
+func (e *Endpoints) compareWith(hosts, paths map[string]network.Ends) {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if _, there := hosts[path]; !there {
+			delete(paths, path)
+			e.Unreached = append(e.Unreached, fmt.Errorf("%s is left out: it is compared with h1 to h2, which is not there: name h2 too", path))
+		}
+	}
 }
 
 // networksOf are the networks that the containers are on, each once.

@@ -104,29 +104,34 @@ func (s SSH) Open(ctx context.Context) (_ Way, err error) {
 	return way, nil
 }
 
-// Clean removes the programs that are kept there for the next run.
-func (s SSH) Clean(ctx context.Context, dry bool, name func(Leftover)) (err error) {
-	s.In = ""
+// Clean removes the programs that are kept on each machine for the next run. A machine that is
+// not reached does not keep it from the others.
+func (s SSH) Clean(ctx context.Context, dry bool, name func(Leftover)) error {
+	var errs []error
+	for _, machine := range s.Machines {
+		errs = append(errs, SSH{Machines: []string{machine}}.cleanOne(ctx, dry, name))
+	}
+	return errors.Join(errs...)
+}
+
+// cleanOne does so on the first machine.
+func (s SSH) cleanOne(ctx context.Context, dry bool, name func(Leftover)) (err error) {
 	way, err := s.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, way.Close()) }()
-	for _, place := range way.Places {
-		c, err := place.shell()
-		if err != nil {
-			return err
-		}
-		kept, err := c.say(ctx, `k=`+cached+`; echo "$MARK" $(ls -d "$k"/* 2>/dev/null)`)
-		if err == nil && kept != "" {
-			name(Leftover{Where: place.Shown, What: "programs that are kept for the next run: " + result.Plain(kept)})
-			if !dry {
-				_, err = c.say(ctx, `rm -rf "$k" && echo "$MARK"`)
-			}
-		}
-		if err := errors.Join(err, c.close()); err != nil {
-			return err
+	c, err := way.Places[0].shell()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	kept, err := c.say(ctx, `k=`+cached+`; echo "$MARK" $(ls -d "$k"/* 2>/dev/null)`)
+	if err == nil && kept != "" {
+		name(Leftover{Where: way.Places[0].Shown, What: "programs that are kept for the next run: " + result.Plain(kept)})
+		if !dry {
+			_, err = c.say(ctx, `rm -rf "$k" && echo "$MARK"`)
 		}
 	}
-	return nil
+	return err
 }

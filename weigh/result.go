@@ -26,6 +26,13 @@ func Result(cells []*result.Cell, o Options) []result.AA {
 	for _, g := range groups {
 		if g.Baseline != nil {
 			aa = append(aa, g.weigh(o)...)
+			continue
+		}
+		for _, cell := range g.Cells { // nothing is there to weigh them against
+			cell.Metrics = Unweighed(cell)
+			for n := range cell.Metrics {
+				cell.Metrics[n].Warnings = append(cell.Metrics[n].Warnings, o.Warnings(cell)...)
+			}
 		}
 	}
 	predictApplications(groups)

@@ -10,7 +10,7 @@ import (
 )
 
 func cleanCommand(s streams) *cobra.Command {
-	var f siteFlags
+	f := siteFlags{each: true}
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "clean",

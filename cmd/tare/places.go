@@ -25,28 +25,37 @@ func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSe
 	if f.dryRun {
 		return f.atPlaces(ctx, progress, flags, func(_ *site.Endpoints, plan result.Plan) error { return printPlan(s, plan) })
 	}
-	return f.deliver(s, experiment.SizeOf(experiment.Complete(f.open)), func(save func(*result.Result) error) (res *result.Result, err error) {
-		err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
-			for _, line := range load(plan, e.Topology.Places) {
-				progress.say(line)
-			}
-			res, err = experiment.Run(ctx, plan, experiment.Options{
-				Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
-			})
-			if res == nil || err != nil {
-				return err
-			}
-			for _, why := range e.Unreached {
-				res.Warnings = append(res.Warnings, "unreached: "+why.Error())
-			}
-			for _, text := range e.Differences {
-				res.Warnings = append(res.Warnings, "unlike: "+text)
-			}
-			diagnose.Weigh(res, "")
-			return save(res)
-		})
-		return res, err
+	return f.deliver(s, experiment.SizeOf(experiment.Complete(f.open)), func(save func(*result.Result) error) (*result.Result, error) {
+		return f.measureAtPlaces(ctx, progress, flags, save)
 	})
+}
+
+// measureAtPlaces measures between the places, and explains what that gave.
+func (f runFlags) measureAtPlaces(ctx context.Context, progress *progress, flags *pflag.FlagSet, save func(*result.Result) error) (res *result.Result, err error) {
+	err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
+		for _, line := range load(plan, e.Topology.Places) {
+			progress.say(line)
+		}
+		if plan.Reference != "" {
+			e.Differences = append(e.Differences, fmt.Sprintf("no host is named, so that nothing is weighed against one: paths are held against %s", plan.Reference))
+			progress.say(e.Differences[len(e.Differences)-1])
+		}
+		res, err = experiment.Run(ctx, plan, experiment.Options{
+			Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
+		})
+		if res == nil || err != nil {
+			return err
+		}
+		for _, why := range e.Unreached {
+			res.Warnings = append(res.Warnings, "unreached: "+why.Error())
+		}
+		for _, text := range e.Differences {
+			res.Warnings = append(res.Warnings, "unlike: "+text)
+		}
+		diagnose.Weigh(res, "")
+		return save(res)
+	})
+	return res, err
 }
 
 // atPlaces reaches the places, and does something with a plan that fits them.

@@ -68,10 +68,10 @@ them in turns, and weighs the other kernels against the first.`,
 			switch {
 			case err != nil:
 				return err
+			case len(f.site.ofPairs) > 0:
+				return runOnPairs(c.Context(), s, f, c.Flags())
 			case elsewhere:
 				return runAtPlaces(c.Context(), s, f, c.Flags())
-			case c.Flags().Changed("max-rate"):
-				return wrong("--max-rate: the links of a lab are its own, which nobody else needs: leave it out, or give them a rate with --link")
 			case plan.Site != "":
 				return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint, --machines or --site docker", args[0])
 			case f.dryRun:

@@ -21,9 +21,12 @@ type siteFlags struct {
 	contexts  []string
 	client    string
 	program   string
+	pairs     int
+	each      bool // each machine is taken by itself, and there may be any number of them
 
-	opener site.Opener // of the places; nil: a lab
-	goal   string      // what it reaches, for messages
+	ofPairs [][]string  // the pairs of machines that are measured, where they are several
+	opener  site.Opener // of the places; nil: a lab
+	goal    string      // what it reaches, for messages
 }
 
 // sites are the words of --site.
@@ -32,7 +35,7 @@ var sites = []string{result.SiteLab, result.SiteEndpoint, result.SiteSSH, result
 func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kind, "site", "", "where the ends are: "+strings.Join(sites, ", ")+" (default: what the flags below are of, else lab)")
 	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "an end, and the command that reaches it, as in h1='ssh a' or h1/c1='docker exec -i web'; once for each of "+strings.Join(site.Places(), ", "))
-	flags.StringSliceVar(&f.machines, "machines", nil, "one or two machines that ssh reaches, as in a,b")
+	flags.StringSliceVar(&f.machines, "machines", nil, "machines that ssh reaches, as in a,b; more than two are measured in pairs")
 	flags.StringVar(&f.in, "in", "", "with --machines: the command that reaches a container on each, as in 'podman exec -i web'")
 	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")
 	flags.StringVar(&f.client, "docker-command", "", "with --site docker: the engine's client, as in podman (default: docker, or podman where there is none)")
@@ -63,7 +66,7 @@ func (f *siteFlags) read(flags *pflag.FlagSet) (bool, error) {
 // flagsOf are the flags that belong to a site.
 var flagsOf = map[string][]string{
 	result.SiteEndpoint: {"endpoint", "far-path"},
-	result.SiteSSH:      {"machines", "in", "far-path"},
+	result.SiteSSH:      {"machines", "in", "far-path", "pairs"},
 	result.SiteDocker:   {"docker-context", "docker-command"},
 }
 
@@ -83,7 +86,11 @@ func (f *siteFlags) choose(flags *pflag.FlagSet) error {
 	}
 	if f.kind == result.SiteLab {
 		switch {
+		case flags.Changed("max-rate"):
+			return wrong("--max-rate: the links of a lab are its own, which nobody else needs: leave it out, or give them a rate with --link")
 		case flags.Changed("site"):
+		case flags.Changed("pairs"):
+			return wrong("--pairs: name the machines too, as in --machines a,b,c,d")
 		case f.in != "":
 			return wrong("--in: name the machines too, as in --machines a,b")
 		case f.program != "":
@@ -104,10 +111,7 @@ func (f *siteFlags) choose(flags *pflag.FlagSet) error {
 func (f *siteFlags) make(flags *pflag.FlagSet) error {
 	switch f.kind {
 	case result.SiteSSH:
-		if len(f.machines) == 0 || len(f.machines) > 2 {
-			return wrong("--site ssh: name one machine or two, as in --machines a,b")
-		}
-		f.opener, f.goal = site.SSH{Machines: f.machines, In: f.in, Program: f.program}, strings.Join(f.machines, ", ")+" by ssh"
+		return f.makeSSH(flags)
 	case result.SiteDocker:
 		if len(f.contexts) > 2 {
 			return wrong("--docker-context: name one engine or two")
@@ -139,6 +143,30 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 	return nil
 }
 
+// makeSSH makes what opens the machines, or chooses pairs of more than two.
+func (f *siteFlags) makeSSH(flags *pflag.FlagSet) error {
+	several := flags.Lookup("pairs") != nil
+	switch {
+	case len(f.machines) == 0, len(f.machines) > 2 && !several && !f.each:
+		return wrong("--site ssh: name one machine or two, as in --machines a,b")
+	case several && flags.Changed("pairs") && f.pairs < 1:
+		return wrong("--pairs %d: it must be at least 1", f.pairs)
+	case several && (len(f.machines) > 2 || f.pairs > 1):
+		var err error
+		if f.ofPairs, err = experiment.PairsOf(f.machines, f.pairs); err != nil {
+			return &exitError{exitWrong, err}
+		}
+	default:
+		f.between(f.machines)
+	}
+	return nil
+}
+
+// between makes what opens one machine or two.
+func (f *siteFlags) between(machines []string) {
+	f.opener, f.goal = site.SSH{Machines: machines, In: f.in, Program: f.program}, strings.Join(machines, ", ")+" by ssh"
+}
+
 // commands reads --endpoint.
 func (f *siteFlags) commands() (places site.Commands, err error) {
 	if len(f.endpoints) == 0 {
@@ -157,8 +185,11 @@ func (f *siteFlags) commands() (places site.Commands, err error) {
 		}
 		places = append(places, site.Far{Name: name, Command: strings.TrimSpace(command), Program: f.program})
 	}
-	if !slices.ContainsFunc(places, func(p site.Far) bool { return p.Name == "h1" }) {
-		return nil, wrong("--endpoint h1 is missing: it is the host that the others are compared with, as in --endpoint h1='ssh a'; an empty command is this machine")
+	named := func(name string) bool {
+		return slices.ContainsFunc(places, func(p site.Far) bool { return p.Name == name })
+	}
+	if !named("h1") && (named("h2") || !named("h1/c1")) {
+		return nil, wrong("--endpoint h1 is missing: it is the host that the others are compared with, as in --endpoint h1='ssh a'; an empty command is this machine. Where no command reaches a host, name containers alone, h1/c1 first")
 	}
 	return places, nil
 }

@@ -12,6 +12,7 @@ import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
 import { kernels } from "./kernels.js";
+import { pairs } from "./pairs.js";
 import { layers } from "./layers.js";
 import { links } from "./links.js";
 import { load } from "./load.js";
@@ -63,6 +64,7 @@ function page() {
       recommended(t, view),
       published(t, view),
       kernels(t, view),
+      pairs(t, view),
       answer(t, view, n),
       el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
     ].filter(Boolean)),
