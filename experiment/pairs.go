@@ -92,6 +92,11 @@ func ofPairs(pairs []result.MachinePair) []string {
 		if len(p.Cells) > 0 {
 			names = append(names, name)
 		}
+		for _, c := range p.Cells {
+			if c.Status == result.StatusFailed {
+				warnings = append(warnings, fmt.Sprintf("pair: %s on %s under %s was not measured between %s: %s", c.Network, c.Path, c.Workload, name, c.Reason))
+			}
+		}
 	}
 	return append([]string{fmt.Sprintf("pairs: each block is a pair of machines: %s", strings.Join(names, "; "))}, warnings...)
 }

@@ -86,13 +86,16 @@ func measuredOn(host, toll float64) *result.Result {
 func TestOfPairs(t *testing.T) {
 	var pairs []result.MachinePair
 	var results []*result.Result
-	for n := range 7 {
+	for n := range 8 {
 		pair := result.MachinePair{Machines: []string{fmt.Sprintf("a%d", n), fmt.Sprintf("b%d", n)}}
 		var one *result.Result
 		if n == 3 {
 			pair.Reason = "it is not there"
 		} else {
 			one = measuredOn(20e-6*float64(n+1), 0.5+0.01*float64(n))
+			if n == 5 {
+				one.Cells[1] = result.Cell{Network: "endpoint", Path: network.CrossHost, Workload: "tcp_rr", Group: "g", Status: result.StatusFailed, Reason: "it is cut", Params: result.Params{}}
+			}
 			pair.Cells = one.Cells
 		}
 		pairs, results = append(pairs, pair), append(results, one)
@@ -103,11 +106,12 @@ func TestOfPairs(t *testing.T) {
 	if toll == nil || toll.Low == nil {
 		t.Fatalf("toll %+v, want one with an interval", toll)
 	}
-	labtest.Between(t, "toll", toll.Value, 0.5, 0.56)
+	labtest.Between(t, "toll", toll.Value, 0.5, 0.57)
 	labtest.Between(t, "low", *toll.Low, 0.49, toll.Value)
-	labtest.Between(t, "high", *toll.High, toll.Value, 0.57)
+	labtest.Between(t, "high", *toll.High, toll.Value, 0.58)
 	labtest.Equal(t, "blocks", joined.Cells[1].Metrics[0].N, 6)
 	labtest.Contains(t, "warnings", strings.Join(joined.Warnings, "\n"), "a0 and b0; a1 and b1; a2 and b2; a4 and b4")
+	labtest.Contains(t, "warnings", strings.Join(joined.Warnings, "\n"), "endpoint on cross-host under tcp_rr was not measured between a5 and b5: it is cut")
 	labtest.Contains(t, "warnings", strings.Join(joined.Warnings, "\n"), "a3 and b3 are not, or not wholly, in it: it is not there")
 	if OfPairs(pairs[3:4], results[3:4]) != nil {
 		t.Error("nothing was measured, and there is a result")

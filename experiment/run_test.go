@@ -73,13 +73,16 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 	if len(res.Noise.AA) == 0 {
 		t.Error("no A/A")
 	}
-	if len(run.saved) != plan.Blocks+1 || run.saved[0] != "" || run.saved[plan.Blocks] == "" {
+	// Slots that are found too short, as they may be by chance, are measured again.
+	blocks := len(run.saved) - 1
+	labtest.Between(t, "blocks that were saved", blocks, plan.Blocks, plan.Blocks+tuning)
+	if run.saved[0] != "" || run.saved[blocks] == "" {
 		t.Errorf("saved with finished %q", run.saved)
 	}
 	last := run.progress[len(run.progress)-1]
 	labtest.Equal(t, "first progress: checking", run.progress[0].Checking, true)
-	labtest.Equal(t, "last progress: done", last.Done, 24)
-	labtest.Equal(t, "last progress: total", last.Total, 24)
+	labtest.Equal(t, "last progress: done", last.Done, 4*blocks)
+	labtest.Equal(t, "last progress: total", last.Total, 4*blocks)
 	labtest.Equal(t, "last progress: block", last.Block, 6)
 	labtest.Equal(t, "last progress: left", last.Left, 0)
 }

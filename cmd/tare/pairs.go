@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +29,14 @@ func runOnPairs(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet
 	return f.deliver(s, size, func(save func(*result.Result) error) (joined *result.Result, lost error) {
 		var pairs []result.MachinePair
 		var results []*result.Result
+		failed := false // a cell on a pair
 		for n := range f.site.ofPairs {
 			one, err := f.measurePair(ctx, n, progress, flags)
 			pair := result.MachinePair{Machines: f.site.ofPairs[n], Places: []result.Place{}, Cells: []result.Cell{}, Warnings: []string{}}
 			if one != nil {
 				pair.Places, pair.Cells, pair.Warnings = append(pair.Places, one.Places...), one.Cells, one.Warnings
 			}
+			failed = failed || slices.ContainsFunc(pair.Cells, func(c result.Cell) bool { return c.Status == result.StatusFailed })
 			if err != nil {
 				pair.Reason = err.Error()
 				lost = errors.Join(lost, fmt.Errorf("measure %s: %w", strings.Join(pair.Machines, " and "), err))
@@ -50,6 +53,9 @@ func runOnPairs(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet
 		if joined != nil {
 			joined.Finished = time.Now().UTC().Format(time.RFC3339)
 			lost = errors.Join(lost, save(joined))
+		}
+		if lost == nil && failed {
+			lost = &exitError{status: exitFailed}
 		}
 		return joined, lost
 	})
