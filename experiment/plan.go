@@ -314,6 +314,9 @@ func checkNumbers(p result.Plan) error {
 	if p.Wire.Reorder > 0 && p.Wire.Delay == 0 {
 		return &InputError{"reorder of the link: it needs a delay, which some frames do not have: --link delay=5ms,reorder=1%"}
 	}
+	if p.Reference != "" && p.Site == "" {
+		return &InputError{"reference: a lab has hosts, and they are the baseline: leave it out"}
+	}
 	if p.Link > 0 && len(p.Links) > 0 {
 		return &InputError{"link and links are both in the plan: keep links, which takes them all"}
 	}

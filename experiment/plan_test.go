@@ -169,6 +169,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"delay":      {func(p *result.Plan) { p.Wire.Delay = 6 }, []string{"delay of the link 6", " s"}},
 		"all lost":   {func(p *result.Plan) { p.Wire.Loss = 1 }, []string{"loss of the link 1"}},
 		"overtaking": {func(p *result.Plan) { p.Wire.Reorder = 0.01 }, []string{"reorder of the link", "it needs a delay"}},
+		"reference":  {func(p *result.Plan) { p.Reference = network.SameHost }, []string{"a lab has hosts"}},
 		"load twice": {func(p *result.Plan) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workload tcp_stream is there twice"}},
 	} {
 		p := Complete(result.Plan{

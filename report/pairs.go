@@ -43,11 +43,12 @@ func pairsOf(res *result.Result, groups []*weigh.Group) []pairsRow {
 
 // tollOn is the toll of a cell on one pair; nil: it has none there.
 func tollOn(pair result.MachinePair, of *result.Cell, metric string) *result.Toll {
-	for _, c := range pair.Cells {
-		if c.Network == of.Network && c.Group == of.Group && c.Params.Settings() == of.Params.Settings() {
-			m, _ := result.First(c.Metrics, func(m result.Metric) bool { return m.Name == metric })
-			return m.Toll
-		}
+	c := weigh.Same(&result.Result{Cells: pair.Cells}, of)
+	if c == nil {
+		return nil
+	}
+	if m := weigh.Metric(c, metric); m != nil {
+		return m.Toll
 	}
 	return nil
 }

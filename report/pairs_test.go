@@ -20,12 +20,6 @@ func onPairs() *result.Result {
 		}
 		res.Pairs = append(res.Pairs, pair)
 	}
-	res.SetGroups()
-	for _, p := range res.Pairs {
-		for n := range p.Cells {
-			p.Cells[n].Group = res.Cells[n].Group
-		}
-	}
 	return res
 }
 

@@ -36,15 +36,19 @@ func (f runFlags) measureAtPlaces(ctx context.Context, progress *progress, flags
 		for _, line := range load(plan, e.Topology.Places) {
 			progress.say(line)
 		}
+		reference := ""
 		if plan.Reference != "" {
-			e.Differences = append(e.Differences, fmt.Sprintf("no host is named, so that nothing is weighed against one: paths are held against %s", plan.Reference))
-			progress.say(e.Differences[len(e.Differences)-1])
+			reference = fmt.Sprintf("no host is named, so that nothing is weighed against one: paths are held against %s", plan.Reference)
+			progress.say(reference)
 		}
 		res, err = experiment.Run(ctx, plan, experiment.Options{
 			Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
 		})
 		if res == nil || err != nil {
 			return err
+		}
+		if reference != "" {
+			res.Warnings = append(res.Warnings, "reference: "+reference)
 		}
 		for _, why := range e.Unreached {
 			res.Warnings = append(res.Warnings, "unreached: "+why.Error())

@@ -96,14 +96,17 @@ func areWeighed(t *testing.T, lab string, networks []string) {
 func hasEveryPart(t *testing.T) {
 	t.Helper()
 	refused := exec.Command(labtest.Tare(t), "lab", "up", "gre", "--name", "refused")
-	said, _ := refused.CombinedOutput()
+	said, err := refused.CombinedOutput()
+	if refused.ProcessState == nil {
+		t.Fatal(err)
+	}
 	labtest.Equal(t, "exit status of "+refused.String(), refused.ProcessState.ExitCode(), 3)
 	labtest.Contains(t, "what it said", string(said), "--load-modules")
-	loaded, err := os.ReadFile("/proc/modules")
+	modules, err := os.ReadFile("/proc/modules")
 	if err != nil {
 		t.Fatal(err)
 	}
-	labtest.Equal(t, "ip_gre was loaded", strings.Contains(string(loaded), "ip_gre "), false)
+	labtest.Equal(t, "ip_gre was loaded", strings.Contains(string(modules), "ip_gre "), false)
 	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--load-modules", "--json")) {
 		if slices.Contains(slices.Concat(slices.Collect(maps.Values(ofTheKernel))...), n.Name) && (!n.Available || n.Fidelity == network.StandIn) {
 			t.Errorf("%s is a %s, available: %t, missing: %q", n.Name, n.Fidelity, n.Available, n.Missing)
