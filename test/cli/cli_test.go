@@ -28,9 +28,10 @@ func TestLabScripts(t *testing.T) { runScripts(t, "testdata/lab") }
 // TestRealScripts runs those that need a Debian package.
 func TestRealScripts(t *testing.T) { runScripts(t, "testdata/real") }
 
-// runScripts runs the scripts of a folder, several at the same time: they ask for no
-// number that other work on the machine could change.
+// runScripts runs the scripts of a folder, several at the same time, beside those of the
+// other folder: they ask for no number that other work on the machine could change.
 func runScripts(t *testing.T, folder string) {
+	t.Parallel()
 	binary := labtest.Tare(t)
 	testscript.Run(t, testscript.Params{
 		Dir:         folder,
