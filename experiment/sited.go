@@ -102,14 +102,16 @@ func oneClock(places []result.Place) bool {
 
 // apart reports whether two ends are on different machines, and so on different CPUs.
 func apart(places []result.Place, ends network.Ends) bool {
-	boot := func(name string) string {
-		p, there := result.First(places, func(p result.Place) bool { return p.Name == name })
-		if !there { // a container that the site made is on its host's machine
-			p, _ = result.First(places, func(p result.Place) bool { return p.Name == network.HostOf(name) })
-		}
-		return p.Boot
+	return bootOf(places, ends.Client) != bootOf(places, ends.Server)
+}
+
+// bootOf is the machine that a place is on; empty: the lab's.
+func bootOf(places []result.Place, name string) string {
+	p, there := result.First(places, func(p result.Place) bool { return p.Name == name })
+	if !there { // a container that the site made is on its host's machine
+		p, _ = result.First(places, func(p result.Place) bool { return p.Name == network.HostOf(name) })
 	}
-	return boot(ends.Client) != boot(ends.Server)
+	return p.Boot
 }
 
 // clock is a site that reads the monotonic clock of a place's machine, and says in what time

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
-	"tare/network"
-	"tare/probe"
 	"tare/result"
 	"tare/trace"
 	"tare/workload"
@@ -18,8 +15,8 @@ import (
 // in which its packets and the CPUs are looked at.
 type tracing struct {
 	*runner
-	tracer   *trace.Tracer
-	networks map[string][]trace.Network // cluster -> its namespaces
+	tracers  tracers
+	networks map[string][]located // cluster -> its namespaces
 	seen     map[cellKey]*sight
 }
 
@@ -41,12 +38,12 @@ func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	tracer, err := trace.Open()
+	tracers, stop, err := tracersOf(ctx, o.Site)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, tracer.Close()) }()
-	t := &tracing{runner: r, tracer: tracer, networks: map[string][]trace.Network{}, seen: map[cellKey]*sight{}}
+	defer func() { err = errors.Join(err, stop()) }()
+	t := &tracing{runner: r, tracers: tracers, networks: map[string][]located{}, seen: map[cellKey]*sight{}}
 	err = t.blocks(ctx)
 	if err == nil {
 		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
@@ -73,12 +70,17 @@ func (t *tracing) blocks(ctx context.Context) error {
 				return err
 			}
 			t.progress(block)
+			if err := t.spare(ctx, v); err != nil {
+				return err
+			}
+			began := time.Now()
 			if err := t.visit(ctx, v, block, order); err != nil {
 				return err
 			}
 			if err := t.look(ctx, v); err != nil {
 				return err
 			}
+			t.spent([]visit{v}, block, time.Since(began))
 		}
 		t.progress(block + 1)
 	}
@@ -99,7 +101,7 @@ func (t *tracing) look(ctx context.Context, v visit) error {
 	}
 	s := t.seen[key]
 	err := t.follow(ctx, v, s)
-	if err == nil && t.tracer.Tier >= trace.Stacks {
+	if err == nil && t.tracers.tier() >= trace.Stacks {
 		err = t.profile(ctx, v, s)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -130,15 +132,11 @@ func (t *tracing) follow(ctx context.Context, v visit, s *sight) error {
 	if err != nil {
 		return err
 	}
-	if t.tracer.Tier >= trace.Packets {
-		path, err := t.tracer.Follow(passOf(places, g.workload.Name, run), once)
-		if err != nil {
-			return err
-		}
-		s.path.Add(path)
-	} else if err := once(); err != nil {
+	path, err := t.tracers.follow(ctx, passOf(t.portOf(v.place.cluster, t.ends[v.place.cluster][g.path]), g.workload.Name, run), places, once)
+	if err != nil {
 		return err
 	}
+	s.path.Add(path)
 	s.traced = append(s.traced, sample)
 	return end(s)
 }
@@ -146,10 +144,10 @@ func (t *tracing) follow(ctx context.Context, v visit, s *sight) error {
 // countedAt is a counter of a place.
 type countedAt struct{ at, name string }
 
-// passOf is what to follow of a run.
-func passOf(places []trace.Network, name string, run workload.Run) trace.Pass {
+// passOf is what to follow of a run. port is that of tare's own servers.
+func passOf(port uint16, name string, run workload.Run) trace.Pass {
 	kind, _ := workload.Find(name)
-	pass := trace.Pass{Networks: places, Port: network.Port, Rounds: kind.Headline == roundTrip}
+	pass := trace.Pass{Port: port, Rounds: kind.Headline == roundTrip}
 	pass.Closed = pass.Rounds && run.Rate == 0
 	if server, has := serverOf(name, run); has {
 		pass.Port = server.Port
@@ -163,7 +161,7 @@ func (t *tracing) profile(ctx context.Context, v visit, s *sight) error {
 	if err != nil {
 		return err
 	}
-	p, err := t.tracer.Profile(places, func() error {
+	p, err := t.tracers.profile(ctx, places, func() error {
 		_, err := t.measure(ctx, v.place, g.path, g.workload.Name, runOf(t.plan, g.workload))
 		return err
 	})
@@ -171,50 +169,6 @@ func (t *tracing) profile(ctx context.Context, v visit, s *sight) error {
 		s.profiles = append(s.profiles, p)
 	}
 	return err
-}
-
-// placesOf are the namespaces of a cluster, as they were at the first call.
-func (t *tracing) placesOf(ctx context.Context, cluster string) ([]trace.Network, error) {
-	if known := t.networks[cluster]; known != nil {
-		return known, nil
-	}
-	var places []trace.Network
-	for _, name := range t.namespacesOf(cluster) {
-		held, err := t.Site.Look(ctx, cluster+"."+name)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range held {
-			places = append(places, networkOf(l, name))
-		}
-	}
-	t.networks[cluster] = places
-	return places, nil
-}
-
-// namespacesOf are the places of a cluster: "h1", "h1/c1".
-func (t *tracing) namespacesOf(cluster string) []string {
-	var names []string
-	for _, full := range t.Topology.Namespaces {
-		if name, of := strings.CutPrefix(full, cluster+"."); of {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func networkOf(l probe.Inventory, name string) trace.Network {
-	n := trace.Network{Inode: uint32(l.Inode), At: name, Devices: map[uint32]trace.Device{}}
-	kinds := map[string]string{}
-	for _, link := range l.Links {
-		kinds[link.Name] = link.Kind
-	}
-	for _, link := range l.Links {
-		n.Devices[uint32(link.Index)] = trace.Device{
-			Name: link.Name, Kind: link.Kind, Master: link.Bridge, MasterKind: kinds[link.Bridge],
-		}
-	}
-	return n
 }
 
 // fold writes the stacks of every cell.

@@ -114,7 +114,7 @@ func (t *tracing) fillTraces() {
 	}
 	for key, cell := range t.cells {
 		baseline := t.cells[cellKey{group: key.group, network: network.Baseline}]
-		if cell != baseline && cell.Trace != nil && baseline.Trace != nil {
+		if baseline != nil && cell != baseline && cell.Trace != nil && baseline.Trace != nil {
 			cell.Trace.Tolls = tolls(cell.Trace, baseline.Trace)
 		}
 	}
@@ -124,11 +124,14 @@ func (t *tracing) fillTraces() {
 func (t *tracing) traceOf(cell *result.Cell, s *sight) *result.Trace {
 	hops, whole := trace.Hops(s.path)
 	tr := &result.Trace{
-		Tier: int(t.tracer.Tier), Lacks: append([]string{}, t.tracer.Lacks...),
+		Tier: int(t.tracers.tier()), Lacks: t.tracers.lacks(),
 		Ways: whole.Ways, Mean: whole.Mean, Sum: whole.Sum, Hops: hops,
 		Ledger: ledger(s), CPU: trace.Use(s.profiles),
 	}
-	if t.tracer.Tier >= trace.Packets {
+	if why := t.severed(cell); why != "" {
+		tr.Lacks = append(tr.Lacks, why)
+	}
+	if t.tracers.tier() >= trace.Packets {
 		compare(tr, cell.Samples, s.traced)
 	}
 	return tr

@@ -26,7 +26,11 @@ func Trace(w io.Writer, res *result.Result, opts Options) error {
 }
 
 func (p *page) traced(c *result.Cell) {
-	p.title(p.of(p.join(c.Network, c.Path, "nic "+c.Params.Text("nic"), "mtu "+c.Params.Text("mtu")), c.Workload+" ("+c.Mode+")"))
+	of := []string{c.Network, c.Path}
+	if nic := c.Params.Text("nic"); nic != "" { // places that tare did not build have no model of theirs
+		of = append(of, "nic "+nic)
+	}
+	p.title(p.of(p.join(append(of, "mtu "+c.Params.Text("mtu"))...), c.Workload+" ("+c.Mode+")"))
 	t := c.Trace
 	if t == nil {
 		p.item("  ", cmp.Or(c.Reason, p.say("untraced")))

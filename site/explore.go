@@ -89,6 +89,7 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	if len(t.Clusters) == 0 {
 		return t, errors.Join(append([]error{errors.New("no place reaches another: name two that do, as in --endpoint h1='ssh a' --endpoint h2='ssh b'")}, e.Unreached...)...)
 	}
+	t.Namespaces = e.namespaces(t.Clusters)
 	t.Spec = Spec{Site: e.way.Site, Pin: string(lab.PinNone)}
 	t.Places = e.places()
 	if e.Common, err = e.commonControl(ctx); err != nil {
@@ -128,6 +129,20 @@ func (e *Endpoints) places() (all []result.Place) {
 		place := e.outposts[name].Welcome.Place
 		place.Name = name
 		all = append(all, place)
+	}
+	return all
+}
+
+// namespaces are the places of clusters: endpoint.h1, endpoint.h1/c1.
+func (e *Endpoints) namespaces(clusters []Built) (all []string) {
+	for _, b := range clusters {
+		for _, name := range Places() {
+			container := name != network.HostOf(name)
+			if container && b.Baseline || e.outposts[Label(b.Name, name)] == nil {
+				continue
+			}
+			all = append(all, b.Name+"."+name)
+		}
 	}
 	return all
 }

@@ -14,6 +14,7 @@ import (
 	"tare/agent"
 	"tare/probe"
 	"tare/result"
+	"tare/trace"
 )
 
 // outpostSchema names the protocol of an outpost; both sides must use the same.
@@ -24,34 +25,40 @@ const outpostSchema = "tare.outpost/1"
 // there; and it ends, with its agents, when that stream does. Its file was staged for it, and
 // is removed when it begins: the agents run what the outpost runs (/proc/self/exe, proc(5)).
 type outpost struct {
-	stream *agent.Frames
-	mu     sync.Mutex
-	agents map[int]io.WriteCloser // their standard inputs
-	ended  sync.WaitGroup
-	reader *probe.Reader // of the namespace's counters; nil until they are wanted
-	before probe.Counts
+	stream  *agent.Frames
+	mu      sync.Mutex
+	agents  map[int]io.WriteCloser // their standard inputs
+	ended   sync.WaitGroup
+	reader  *probe.Reader // of the namespace's counters; nil until they are wanted
+	before  probe.Counts
+	tracing *tracing // nil until it is wanted
 }
 
 // wish is a message to an outpost.
 type wish struct {
-	ID   int    `json:"id"`
-	Do   string `json:"do"`
-	Data []byte `json:"data,omitempty"` // for the agent of that id
+	ID   int         `json:"id"`
+	Do   string      `json:"do"`
+	Data []byte      `json:"data,omitempty"` // for the agent of that id
+	Pass *trace.Pass `json:"pass,omitempty"` // what to follow
 }
 
 // The wishes.
 const (
-	wishStart  = "start"  // an agent
-	wishData   = "data"   // for its standard input
-	wishEnd    = "end"    // of its standard input, and so of the agent
-	wishLeave  = "leave"  // to end: not every command passes on that its input does
-	wishLook   = "look"   // for an inventory
-	wishClock  = "clock"  // what CLOCK_MONOTONIC shows
-	wishLoad   = "load"   // for how busy the machine is; nothing else is granted meanwhile
-	wishCPU    = "cpu"    // for how its CPUs have spent their time
-	wishCount  = "count"  // to begin to count what its network namespace counts
-	wishCounts = "counts" // for what was counted since
-	wishStates = "states" // for the settings there
+	wishStart   = "start"   // an agent
+	wishData    = "data"    // for its standard input
+	wishEnd     = "end"     // of its standard input, and so of the agent
+	wishLeave   = "leave"   // to end: not every command passes on that its input does
+	wishLook    = "look"    // for an inventory
+	wishClock   = "clock"   // what CLOCK_MONOTONIC shows
+	wishLoad    = "load"    // for how busy the machine is; nothing else is granted meanwhile
+	wishCPU     = "cpu"     // for how its CPUs have spent their time
+	wishCount   = "count"   // to begin to count what its network namespace counts
+	wishCounts  = "counts"  // for what was counted since
+	wishStates  = "states"  // for the settings there
+	wishTracer  = "tracer"  // for what a tracer can see there
+	wishFollow  = "follow"  // to follow the packets of a pass from now on
+	wishProfile = "profile" // to look at the CPUs from now on
+	wishSeen    = "seen"    // for what was seen since
 )
 
 // word is a message of an outpost.
@@ -63,6 +70,8 @@ type word struct {
 	Clock     int64            `json:"clock,omitempty"` // ns
 	Load      *probe.Load      `json:"load,omitempty"`
 	Counted   *Counted         `json:"counted,omitempty"`
+	Ability   *trace.Ability   `json:"ability,omitempty"`
+	Seen      *seen            `json:"seen,omitempty"`
 	Error     string           `json:"error,omitempty"`
 }
 
@@ -146,6 +155,12 @@ func (o *outpost) grant(ctx context.Context, w wish) error {
 		return o.stream.Write(word{ID: w.ID, Load: &probe.Load{CPU: times}})
 	case wishCount, wishCounts, wishStates:
 		return o.stream.Write(word{ID: w.ID, Counted: o.counted(w.Do)})
+	case wishTracer, wishFollow, wishProfile, wishSeen:
+		answer, err := o.trace(w)
+		if err != nil {
+			return err
+		}
+		return o.stream.Write(answer)
 	case wishData, wishEnd:
 		o.mu.Lock()
 		input, there := o.agents[w.ID]
@@ -241,6 +256,9 @@ func (o *outpost) close() error {
 	o.ended.Wait()
 	if o.reader != nil {
 		errs = append(errs, o.reader.Close())
+	}
+	if o.tracing != nil {
+		errs = append(errs, o.tracing.close())
 	}
 	return errors.Join(errs...)
 }

@@ -168,14 +168,14 @@ func (o *farOutpost) send(w wish) error {
 }
 
 // ask has a wish answered.
-func (o *farOutpost) ask(ctx context.Context, do string) (word, error) {
+func (o *farOutpost) ask(ctx context.Context, w wish) (word, error) {
 	answer := make(chan word, 1)
 	o.mu.Lock()
 	o.next++
-	id := o.next
-	o.waiting[id] = answer
+	w.ID = o.next
+	o.waiting[w.ID] = answer
 	o.mu.Unlock()
-	if err := o.send(wish{ID: id, Do: do}); err != nil {
+	if err := o.send(w); err != nil {
 		return word{}, err
 	}
 	select {
@@ -197,7 +197,7 @@ func (o *farOutpost) ask(ctx context.Context, do string) (word, error) {
 // answered has a wish answered by what a part of the answer holds.
 func answered[T any](ctx context.Context, o *farOutpost, do string, part func(word) *T) (T, error) {
 	var none T
-	w, err := o.ask(ctx, do)
+	w, err := o.ask(ctx, wish{Do: do})
 	if err != nil {
 		return none, err
 	}
@@ -221,7 +221,7 @@ func (o *farOutpost) load(ctx context.Context, do string) (probe.Load, error) {
 // took.
 func (o *farOutpost) Clock(ctx context.Context) (at, took time.Duration, err error) {
 	asked := time.Now()
-	w, err := o.ask(ctx, wishClock)
+	w, err := o.ask(ctx, wish{Do: wishClock})
 	return time.Duration(w.Clock), time.Since(asked), err
 }
 

@@ -26,8 +26,13 @@ type Stack struct {
 
 // Profile is where the CPUs were.
 type Profile struct {
-	Stacks []Stack
+	Stacks []Stack // those that concern the lab
 	Lasted time.Duration
+}
+
+// Add adds what another tracer saw of the same run on its machine.
+func (p *Profile) Add(q Profile) {
+	p.Stacks, p.Lasted = append(p.Stacks, q.Stacks...), max(p.Lasted, q.Lasted)
 }
 
 // place is a key of the map places.
@@ -131,5 +136,5 @@ func (t *Tracer) readStacks() ([]Stack, error) {
 	if err := entries.Err(); err != nil {
 		return nil, fmt.Errorf("read stacks: %w", err)
 	}
-	return stacks, nil
+	return concerning(stacks), nil
 }

@@ -155,13 +155,13 @@ func TestSymbols(t *testing.T) {
 
 func TestStacksAreSortedOut(t *testing.T) {
 	softirq := []string{"skb_release_data", "br_handle_frame", "__netif_receive_skb", "net_rx_action", "handle_softirqs", "__x64_sys_sendto"}
-	p := Profile{Lasted: time.Second, Stacks: []Stack{
+	p := Profile{Lasted: time.Second, Stacks: concerning([]Stack{
 		{Frames: []string{"_copy_from_iter", "udp_sendmsg", "__x64_sys_sendto"}, Lab: true, Ticks: 3},
 		{Frames: softirq, Ticks: 2},
 		{Lab: true, Ticks: 1},
 		{Frames: []string{"default_idle"}, Ticks: 100},
 		{Frames: []string{"do_sys_openat2"}, Ticks: 50},
-	}}
+	})}
 	use := Use([]Profile{p})
 	labtest.Equal(t, "samples", use.Samples, 6)
 	labtest.Equal(t, "layers", fmt.Sprint(use.Layers), "[{udp 0.5} {socket 0.3333333333333333} {user code 0.16666666666666666}]")

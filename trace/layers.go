@@ -73,6 +73,11 @@ func (s Stack) concerns() bool {
 	return s.Lab || s.softirq()
 }
 
+// concerning are those stacks that concern the lab.
+func concerning(all []Stack) []Stack {
+	return slices.DeleteFunc(all, func(s Stack) bool { return !s.concerns() })
+}
+
 func (s Stack) softirq() bool {
 	return slices.ContainsFunc(s.Frames, func(f string) bool { return slices.Contains(softirqFrames, f) })
 }
@@ -128,9 +133,6 @@ func Use(profiles []Profile) *result.CPUUse {
 	for _, p := range profiles {
 		seconds += p.Lasted.Seconds()
 		for _, s := range p.Stacks {
-			if !s.concerns() {
-				continue
-			}
 			ticks += s.Ticks
 			byLayer[s.layer()] += s.Ticks
 			byKind[s.kind()] += s.Ticks
@@ -165,9 +167,6 @@ func Fold(w io.Writer, label string, profiles []Profile) error {
 	ticks := map[string]uint64{}
 	for _, p := range profiles {
 		for _, s := range p.Stacks {
-			if !s.concerns() {
-				continue
-			}
 			frames := slices.Clone(s.Frames)
 			slices.Reverse(frames)
 			ticks[strings.Join(slices.Concat([]string{label, s.context()}, frames), ";")] += s.Ticks

@@ -52,10 +52,15 @@ type Device struct {
 	MasterKind string
 }
 
+// Ability is what a tracer can see.
+type Ability struct {
+	Tier  Tier     `json:"tier"`
+	Lacks []string `json:"lacks"` // why it is not a higher tier, and what to do about it
+}
+
 // Tracer holds the programs. They are attached during a pass only.
 type Tracer struct {
-	Tier  Tier
-	Lacks []string // why it is not a higher tier, and what to do about it
+	Ability
 
 	networks  map[uint32]Network // of the pass
 	path, cpu *ebpf.Collection

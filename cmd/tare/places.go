@@ -33,7 +33,7 @@ func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSe
 // measureAtPlaces measures between the places, and explains what that gave.
 func (f runFlags) measureAtPlaces(ctx context.Context, progress *progress, flags *pflag.FlagSet, save func(*result.Result) error) (res *result.Result, err error) {
 	err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
-		for _, line := range load(plan, e.Topology.Places) {
+		for _, line := range load(plan, experiment.TimeOf(plan), e.Topology.Places) {
 			progress.say(line)
 		}
 		reference := ""
@@ -107,11 +107,11 @@ func (f *siteFlags) reach(ctx context.Context, progress *progress) (*site.Endpoi
 // usualShare is which part of a link a run takes over longer times, unless it may have more.
 const usualShare = 10
 
-// load says what a plan puts on what others use.
-func load(plan result.Plan, places []result.Place) []string {
+// load says what a plan puts on what others use, and for how long.
+func load(plan result.Plan, long time.Duration, places []result.Place) []string {
 	names := result.Names(plan.Workloads, func(w result.WorkloadPlan) string { return w.Name })
 	lines := []string{fmt.Sprintf("for about %s these ends are loaded by %s, each as fast as it goes unless --rate says otherwise; Ctrl-C ends it and keeps what is measured",
-		experiment.TimeOf(plan).Round(time.Second), strings.Join(names, ", "))}
+		long.Round(time.Second), strings.Join(names, ", "))}
 	switch {
 	case !slices.ContainsFunc(places, func(p result.Place) bool { return p.Boot != places[0].Boot }):
 		return lines

@@ -23,8 +23,8 @@ type traceFlags struct {
 	folded string
 }
 
-// traceDefaults are the defaults of a trace's flags. A running lab has its own
-// networks, paths and model of interface.
+// traceDefaults are the defaults of a trace's flags. What is running has networks,
+// paths and models of interfaces already.
 func traceDefaults(running bool) map[string]string {
 	defaults := map[string]string{"workloads": "tcp_rr", "blocks": "5", "duration": "200ms"}
 	if !running {
@@ -45,18 +45,34 @@ execute. Tracing slows the packets: tare prints by how much, and scales the hops
 to the window without tracing.
 
 It needs root and a kernel with BTF (Linux 6.3). Elsewhere it reports the kernel's
-counters only, and exits with status 3.`,
+counters only, and exits with status 3.
+
+With --site, --machines, --docker-context or --endpoint it builds nothing: it traces
+between hosts and containers that are there already, on each of their machines where
+the user that the command gives is root.`,
 		Example: `  tare trace
   tare trace --networks vxlan --paths cross-host
   tare trace --networks bridge --paths same-host --workloads udp_pps
-  tare trace --networks vxlan --paths cross-host --workloads tcp_stream --folded stacks.txt`,
+  tare trace --networks vxlan --paths cross-host --workloads tcp_stream --folded stacks.txt
+  tare trace --site docker --networks bridge`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			plan, err := f.plan(c.Flags())
+			elsewhere, err := f.site.read(c.Flags())
 			if err != nil {
 				return err
 			}
-			return f.trace(c.Context(), s, plan)
+			plan, err := f.plan(c.Flags(), elsewhere)
+			if err != nil {
+				return err
+			}
+			progress := newProgress(s.err)
+			defer progress.end()
+			return f.trace(s, plan, func() (*result.Result, error) {
+				if elsewhere {
+					return f.followPlaces(c.Context(), progress, c.Flags())
+				}
+				return f.followLab(c.Context(), progress, plan)
+			})
 		},
 	}
 	f.register(c.Flags())
@@ -67,7 +83,7 @@ func (f *traceFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.runFlags.register(&all)
 	for _, name := range []string{
-		"precision", "margin", "max-time", "dry-run", "check", "fix-and-verify", "need", "case", "report", "design", "kernel",
+		"precision", "margin", "max-time", "dry-run", "check", "fix-and-verify", "need", "case", "report", "design", "kernel", "pairs", "yield", "tables",
 	} {
 		all.Lookup(name).Hidden = true
 	}
@@ -85,9 +101,10 @@ func (f *traceFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.folded, "folded", "", "write the sampled stacks of the CPUs to this file, for flame graphs")
 }
 
-// plan is the plan of `tare run` with the defaults of a trace.
-func (f *traceFlags) plan(flags *pflag.FlagSet) (result.Plan, error) {
-	for name, value := range traceDefaults(flags.Changed("lab")) {
+// plan is the plan of `tare run` with the defaults of a trace. there is whether the networks
+// are those of places that tare did not build.
+func (f *traceFlags) plan(flags *pflag.FlagSet, there bool) (result.Plan, error) {
+	for name, value := range traceDefaults(there || flags.Changed("lab")) {
 		if flags.Changed(name) {
 			continue
 		}
@@ -102,13 +119,14 @@ func (f *traceFlags) plan(flags *pflag.FlagSet) (result.Plan, error) {
 	return f.equip(plan)
 }
 
-func (f *traceFlags) trace(ctx context.Context, s streams, plan result.Plan) error {
+// trace has a plan measured, and reports.
+func (f *traceFlags) trace(s streams, plan result.Plan, measure func() (*result.Result, error)) error {
 	for _, path := range []string{f.out, f.folded} {
 		if err := checkWritable(path, experiment.SizeOf(plan)*resultBytes); err != nil {
 			return err
 		}
 	}
-	res, err := f.measure(ctx, s, plan)
+	res, err := measure()
 	if res == nil {
 		return err
 	}
@@ -141,23 +159,37 @@ func traceStatus(res *result.Result) error {
 	return nil
 }
 
-func (f *traceFlags) measure(ctx context.Context, s streams, plan result.Plan) (res *result.Result, err error) {
-	progress := newProgress(s.err)
-	defer progress.end()
+// followLab traces in a lab.
+func (f *traceFlags) followLab(ctx context.Context, progress *progress, plan result.Plan) (res *result.Result, err error) {
 	l, plan, err := f.lab(ctx, plan, progress)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	return f.follow(ctx, l, plan, progress)
+	return f.follow(ctx, plan, experiment.Options{Site: l, Topology: l.Topology, Progress: progress.show})
 }
 
-// follow traces in a lab and writes the folded stacks.
-func (f *traceFlags) follow(ctx context.Context, l *site.Lab, plan result.Plan, progress *progress) (res *result.Result, err error) {
-	o := experiment.Options{
-		Site: l, Topology: l.Topology, Tool: tool(), Progress: progress.show,
-		Save: func(*result.Result) error { return nil },
-	}
+// looks is how often a trace repeats each window.
+const looks = 3
+
+// followPlaces traces between places that tare did not build.
+func (f *traceFlags) followPlaces(ctx context.Context, progress *progress, flags *pflag.FlagSet) (res *result.Result, err error) {
+	err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
+		plan.Design = result.DesignWindows
+		for _, line := range load(plan, looks*experiment.TimeOf(plan), e.Topology.Places) {
+			progress.say(line)
+		}
+		res, err = f.follow(ctx, plan, experiment.Options{
+			Site: site.Examined{Endpoints: e}, Topology: e.Topology, Progress: progress.show,
+		})
+		return err
+	})
+	return res, err
+}
+
+// follow traces and writes the folded stacks.
+func (f *traceFlags) follow(ctx context.Context, plan result.Plan, o experiment.Options) (res *result.Result, err error) {
+	o.Tool, o.Save = tool(), func(*result.Result) error { return nil }
 	if f.folded == "" {
 		return experiment.Trace(ctx, plan, o, nil)
 	}
