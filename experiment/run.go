@@ -171,7 +171,12 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 }
 
 // close closes what the runner reads from.
-func (r *runner) close() error { return r.sources.machine.Close() }
+func (r *runner) close() error {
+	if r.sources.machine == nil {
+		return nil
+	}
+	return r.sources.machine.Close()
+}
 
 // newID draws the name of a result.
 func newID() (string, error) {

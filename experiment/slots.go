@@ -124,10 +124,15 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 		var served bool
 		if a.ends, served = r.ends[v.place.cluster][g.path]; !served {
 			a.err = noEnds(g.path, v.place.cluster)
-		} else if _, a.err = r.pairOf(ctx, v.place.cluster, a.ends); a.err == nil { // now, not in its slots
-			a.count = r.countPlaces(ctx, v.place.cluster, a.ends)
+		} else {
+			_, a.err = r.pairOf(ctx, v.place.cluster, a.ends) // now, not in its slots
 		}
 		arms = append(arms, a)
+	}
+	for n, own := range r.ownPlaces(arms) {
+		if a := arms[n]; a.err == nil {
+			a.count = r.countPlaces(ctx, a.place.cluster, own, a.ends)
+		}
 	}
 	slot := r.slotOf(n)
 	if err := r.timetable(ctx, arms, slot, block); err != nil {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -175,5 +176,26 @@ func TestLabWhatCannotBeReadIsNamedOnce(t *testing.T) {
 	}
 	if len(cell.Samples[0].Readings) == 0 {
 		t.Error("nothing was read of the machine")
+	}
+}
+
+// farSite is on other machines.
+type farSite struct{ Site }
+
+func (farSite) Tracers(context.Context) ([]site.FarTracer, error) { return nil, nil }
+
+// Arms that take turns at places that tare did not build are on the same hosts: what those
+// count is nobody's evidence. In a lab each arm has its own.
+func TestPlacesThatArmsShareAreNotCounted(t *testing.T) {
+	arms := []*arm{
+		{visit: visit{place: place{cluster: "host"}}, ends: network.Ends{Client: "h1", Server: "h2"}},
+		{visit: visit{place: place{cluster: "docker:web"}}, ends: network.Ends{Client: "h1/c1", Server: "h2/c1"}},
+	}
+	for want, s := range map[string]Site{
+		"[[] [docker:web.h1/c1 docker:web.h2/c1]]":                                            farSite{},
+		"[[host.h1 host.h2] [docker:web.h1/c1 docker:web.h1 docker:web.h2 docker:web.h2/c1]]": nil,
+	} {
+		r := &runner{Options: Options{Site: s}}
+		labtest.Equal(t, "places", fmt.Sprint(r.ownPlaces(arms)), want)
 	}
 }

@@ -42,7 +42,7 @@ func (f runFlags) measureAtPlaces(ctx context.Context, progress *progress, flags
 			progress.say(reference)
 		}
 		res, err = experiment.Run(ctx, plan, experiment.Options{
-			Site: e, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
+			Site: site.Examined{Endpoints: e}, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
 		})
 		if res == nil || err != nil {
 			return err
