@@ -25,10 +25,12 @@ type view struct {
 	Case     *result.Case      `json:"case,omitempty"`
 	Kernels  *viewKernels      `json:"kernels,omitempty"`
 	Pairs    []pairsRow        `json:"pairs"` // on each pair of machines, where several were measured
-	Needs    []string          `json:"needs"`
-	Warnings []string          `json:"warnings"`
-	Unread   []result.Unread   `json:"unread"`
-	Units    map[string]string `json:"units"`
+	// References are paths held against one of them, where no host was there.
+	References []string          `json:"references"`
+	Needs      []string          `json:"needs"`
+	Warnings   []string          `json:"warnings"`
+	Unread     []result.Unread   `json:"unread"`
+	Units      map[string]string `json:"units"`
 }
 
 // viewAbout is the machine, how quiet it was, and the plan.
@@ -108,7 +110,7 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Kernels: kernelsView(res), Pairs: pairsOf(res, groups), Needs: res.Plan.Needs,
+		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Kernels: kernelsView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {

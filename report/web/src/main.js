@@ -13,6 +13,7 @@ import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
 import { kernels } from "./kernels.js";
 import { pairs } from "./pairs.js";
+import { references } from "./references.js";
 import { layers } from "./layers.js";
 import { links } from "./links.js";
 import { load } from "./load.js";
@@ -65,6 +66,7 @@ function page() {
       published(t, view),
       kernels(t, view),
       pairs(t, view),
+      references(t, view),
       answer(t, view, n),
       el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
     ].filter(Boolean)),
