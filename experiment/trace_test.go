@@ -149,7 +149,7 @@ func in(t testing.TB, l *site.Lab, at, line string) {
 // Rules cost time where packets pass them, and nowhere else.
 func TestLabRulesShowInTheirHop(t *testing.T) {
 	plan := tracePlan("ptp", network.SameHost, "udp_rr")
-	ruled := result.NetworkPlan{Name: "ptp", Params: result.MakeSettings(map[string]string{network.Rules: "2000"})}
+	ruled := result.NetworkPlan{Name: "ptp", Params: result.MakeSettings(map[string]string{network.Rules: "5000"})}
 	plan.Networks = append(plan.Networks, ruled)
 	l := setUp(t, plan)
 	var off []string
@@ -169,7 +169,7 @@ func TestLabRulesShowInTheirHop(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("with 2000 rules in the way of routed packets:\n%s", strings.Join(off, "\n"))
+	t.Errorf("with 5000 rules in the way of routed packets:\n%s", strings.Join(off, "\n"))
 }
 
 // moved lists the hops that did not change as expected when routing got slower: those that forward by some microseconds, all others by no more

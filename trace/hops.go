@@ -37,9 +37,9 @@ var tunnels = []string{"vxlan", "geneve", "gre", "gretap", "ipip", "sit", "wireg
 // Whole is what the hops of a path add up to, in s.
 type Whole struct {
 	Ways uint64  // that were added up
-	Like uint64  // of those, that took as long as most: the hops' means are theirs
-	Mean float64 // of those, from the first point to the last
+	Mean float64 // of those that took as long as most, from the first point to the last
 	Sum  float64 // of the hops' means for each of those
+	like float64 // how many they count as
 }
 
 // hop is a leg with what it took.
@@ -55,15 +55,16 @@ type hop struct {
 // Means are of the middle fifth of the ways, so that they add up and a way that
 // was interrupted does not count. Quantiles are of all.
 func Hops(p Path) ([]result.Hop, Whole) {
-	whole := Whole{Ways: p.Whole.All.Count, Like: p.Whole.Like.Count, Mean: p.Whole.Like.Mean() / 1e9}
-	if whole.Like == 0 {
+	whole := Whole{Ways: p.Whole.All.Count, like: p.Whole.Like.Count}
+	if whole.like == 0 {
 		return []result.Hop{}, whole
 	}
-	ways := float64(whole.Like)
+	ways := whole.like
+	whole.Mean = p.Whole.Like.Sum / ways / 1e9
 	var legs []hop
 	for leg, span := range p.Legs {
 		legs = append(legs, hop{leg, span})
-		whole.Sum += float64(span.Like.Sum) / ways / 1e9
+		whole.Sum += span.Like.Sum / ways / 1e9
 	}
 	slices.SortFunc(legs, func(a, b hop) int {
 		return cmp.Or(cmp.Compare(direction(a.leg), direction(b.leg)), cmp.Compare(a.order(), b.order()), cmp.Compare(a.leg.To.Point, b.leg.To.Point))
@@ -71,8 +72,8 @@ func Hops(p Path) ([]result.Hop, Whole) {
 	hops := []result.Hop{}
 	others := map[string]*Span{}
 	for _, h := range inOrder(legs) {
-		share := float64(h.Like.Sum) / ways / 1e9 / whole.Sum
-		if dir := direction(h.leg); share < leastShare && float64(h.Like.Count) < leastCount*ways {
+		share := h.Like.Sum / ways / 1e9 / whole.Sum
+		if dir := direction(h.leg); share < leastShare && h.Like.Count < leastCount*ways {
 			if others[dir] == nil {
 				others[dir] = new(Span)
 			}
@@ -128,9 +129,9 @@ func direction(leg Leg) string {
 func (h hop) order() float64 { return float64(h.All.Order) / float64(max(1, h.All.Count)) }
 
 func (s *Span) measured(into result.Hop, whole Whole) result.Hop {
-	ways := float64(whole.Like)
-	into.Visits = float64(s.Like.Count) / ways
-	into.Mean = float64(s.Like.Sum) / ways / 1e9
+	ways := whole.like
+	into.Visits = s.Like.Count / ways
+	into.Mean = s.Like.Sum / ways / 1e9
 	into.Share = into.Mean / whole.Sum
 	into.P50, into.P99 = s.All.Quantile(0.50)/1e9, s.All.Quantile(0.99)/1e9
 	return into

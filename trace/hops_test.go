@@ -99,10 +99,30 @@ func TestMeansAreOfTheMiddle(t *testing.T) {
 		t.Fatalf("hops %+v, want one", hops)
 	}
 	labtest.Equal(t, "ways", whole.Ways, 100)
-	labtest.Equal(t, "ways like the median", whole.Like, 80)
 	labtest.Equal(t, "mean of the hop", hops[0].Mean, 1e-6)
 	if hops[0].P50 < 0.9e-6 || hops[0].P50 > 1.1e-6 || hops[0].P99 < 0.9e-3 {
 		t.Errorf("quantiles %v %v", hops[0].P50, hops[0].P99)
+	}
+}
+
+// A pass counts by its ways: one whose ways all take as long as the next has more of them near
+// the median than one whose ways differ.
+func TestPassesCountByTheirWays(t *testing.T) {
+	pass := func(counts map[uint32]int) Path {
+		ways := map[wayLeg]*Times{}
+		for ns, count := range counts {
+			leg := Leg{From: stop(pointReady, "h1", "", "", ""), To: stop(pointReturn, "h1", "", "", "")}
+			ways[wayLeg{bucketOf(ns), leg}] = took(count, ns, 1)
+			ways[wayLeg{bucketOf(ns), Leg{To: Stop{Point: pointWhole}}}] = took(count, ns, 0)
+		}
+		return typical(ways)
+	}
+	var both Path
+	both.Add(pass(map[uint32]int{1000: 100}))
+	both.Add(pass(map[uint32]int{2000: 40, 3000: 20, 4000: 40}))
+	hops, whole := Hops(both)
+	if len(hops) != 1 || math.Abs(whole.Mean-2e-6) > 1e-12 || math.Abs(whole.Sum-whole.Mean) > 1e-12 {
+		t.Errorf("two passes of 1 us and 3 us, with as many ways each: %+v, hops %+v", whole, hops)
 	}
 }
 

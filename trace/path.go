@@ -41,7 +41,15 @@ type Leg struct {
 // Span is what a leg took: on all ways, and on the middle fifth of them by how
 // long the whole way took. What interrupts a way now and then is in the former
 // alone.
-type Span struct{ All, Like Times }
+type Span struct {
+	All  Times
+	Like Middle
+}
+
+// Middle is what a leg took on the middle fifth of a pass's ways, counted as often as if all
+// had been like these: so a pass counts by its ways, and not by how many of them share a
+// bucket with the median.
+type Middle struct{ Count, Sum float64 } // ns
 
 // Path is what one or several passes saw of the ways of packets.
 type Path struct {
@@ -75,7 +83,8 @@ func (p *Path) Add(q Path) {
 
 func (s *Span) add(other *Span) {
 	s.All.add(&other.All)
-	s.Like.add(&other.Like)
+	s.Like.Count += other.Like.Count
+	s.Like.Sum += other.Like.Sum
 }
 
 // wayLeg is a leg of those ways whose whole took a time of this bucket.
@@ -94,6 +103,7 @@ func typical(ways map[wayLeg]*Times) Path {
 		}
 	}
 	from, to := p.Whole.All.middle()
+	scale := p.Whole.All.scaleOf(from, to)
 	for way, times := range ways {
 		span := &p.Whole
 		if way.leg.To.Point != pointWhole {
@@ -104,7 +114,8 @@ func typical(ways map[wayLeg]*Times) Path {
 			span.All.add(times)
 		}
 		if way.bucket >= from && way.bucket <= to {
-			span.Like.add(times)
+			span.Like.Count += scale * float64(times.Count)
+			span.Like.Sum += scale * float64(times.Sum)
 		}
 	}
 	return p

@@ -11,7 +11,7 @@ func TestPathIsSentWhole(t *testing.T) {
 	stops := overlay()
 	p := Path{
 		Legs: map[Leg]*Span{
-			{From: stops[0], To: stops[1]}:                 {All: *took(3, 700, 1), Like: *took(1, 650, 1)},
+			{From: stops[0], To: stops[1]}:                 {All: *took(3, 700, 1), Like: Middle{3, 1950}},
 			{Response: true, From: stops[1], To: stops[2]}: {All: *took(2, 90, 2)},
 		},
 		Whole: Span{All: *took(3, 30000, 0)}, Began: 5, Arrived: 3, Joined: 1,

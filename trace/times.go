@@ -53,6 +53,18 @@ func (t *Times) middle() (from, to int) {
 	return bucketOf(uint32(t.Quantile(0.40))), bucketOf(uint32(t.Quantile(0.60)))
 }
 
+// scaleOf is how many there are in all for each that is in these buckets; 0: none is.
+func (t *Times) scaleOf(from, to int) float64 {
+	var in uint64
+	for n := from; n <= to; n++ {
+		in += uint64(t.Bucket[n])
+	}
+	if in == 0 {
+		return 0
+	}
+	return float64(t.Count) / float64(in)
+}
+
 // bounds are those of a bucket, in ns.
 func bounds(n int) (low, high float64) {
 	if n < 8 {
