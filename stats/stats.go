@@ -17,6 +17,7 @@
 //   - sums.go: a ratio of sums, for cost per work
 //   - share.go: a share of a toll
 //   - looks.go: when a run that is looked at several times may stop
+//   - beyond.go: the chance of values beyond a bound
 //   - student.go: percent points of Student's t
 package stats
 
