@@ -187,6 +187,9 @@ func (res *Result) fillArrays() {
 			res.Kernels.Twin[i].fillArrays()
 		}
 	}
+	if res.Mesh != nil {
+		res.Mesh.fillArrays()
+	}
 	res.SetGroups()
 	for i := range res.Findings {
 		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)

@@ -34,6 +34,7 @@ type Result struct {
 	Kernels     *Kernels      `json:"kernels,omitempty"`    // where the plan has several
 	References  []Reference   `json:"references,omitempty"` // where no host is a baseline: paths held against the plan's reference
 	Pairs       []MachinePair `json:"pairs,omitempty"`      // of machines, where several were measured: each is a block
+	Mesh        *Mesh         `json:"mesh,omitempty"`       // where several nodes were compared with each other
 	States      []State       `json:"states"`               // the machine and each place before the first window
 	Unread      []Unread      `json:"unread"`               // sources that could not be read, each once
 	Warnings    []string      `json:"warnings"`
