@@ -44,14 +44,22 @@ func Places() []string { return []string{"h1", "h2", "h1/c1", "h1/c2", "h2/c1"} 
 // Reach starts an outpost at each place of a site, all at the same time, and finds out how they
 // reach each other. The way is closed with the site.
 func Reach(ctx context.Context, way Way, version string) (_ *Endpoints, err error) {
+	e, err := start(ctx, way, version)
+	if err != nil {
+		return nil, err
+	}
+	if e.Topology, err = e.explore(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// start starts an outpost at each place. One that is not reached ends that, unless the way has
+// what is not reached left out.
+func start(ctx context.Context, way Way, version string) (*Endpoints, error) {
 	e := &Endpoints{
 		way: way, outposts: map[string]*farOutpost{}, agents: map[string]*agent.Handle{}, asked: map[string]time.Time{},
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, e.Close())
-		}
-	}()
 	errs := make([]error, len(way.Places))
 	sent := sync.OnceValues(programs)
 	var all sync.WaitGroup
@@ -66,14 +74,18 @@ func Reach(ctx context.Context, way Way, version string) (_ *Endpoints, err erro
 		})
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, err
+	err := errors.Join(errs...)
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case way.Partial:
+		e.Unreached = append(way.Lost, slices.DeleteFunc(errs, func(err error) bool { return err == nil })...)
+		err = nil
 	}
-	e.Topology, err = e.explore(ctx)
-	return e, err
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
 }
 
 // outpost is that of a place of a cluster.

@@ -19,6 +19,7 @@ type SSH struct {
 	Machines []string // h1 and h2, as ssh knows them
 	In       string   // the command that reaches a container on each; empty: there is none
 	Program  string   // a tare that is there already; empty: this one is sent
+	Partial  bool     // a machine that is not reached is left out
 }
 
 // sshOptions are those of every connection: it fails within seconds where a machine does not
@@ -82,7 +83,7 @@ func (s SSH) Open(ctx context.Context) (_ Way, err error) {
 			err = errors.Join(err, end())
 		}
 	}()
-	way := Way{Site: result.SiteSSH, Close: end}
+	way := Way{Site: result.SiteSSH, Close: end, Partial: s.Partial}
 	for n, machine := range s.Machines {
 		host := fmt.Sprintf("h%d", n+1)
 		control, shown := filepath.Join(folder, host), "ssh "+machine
@@ -91,8 +92,13 @@ func (s SSH) Open(ctx context.Context) (_ Way, err error) {
 		if err != nil {
 			return Way{}, err
 		}
-		if _, err := c.say(ctx, `echo "$MARK"`); err != nil {
+		_, err = c.say(ctx, `echo "$MARK"`)
+		switch {
+		case err != nil && (!s.Partial || ctx.Err() != nil):
 			return Way{}, err
+		case err != nil:
+			way.Lost = append(way.Lost, err)
+			continue
 		}
 		masters = append(masters, c)
 		by := s.command(machine, control, "ControlMaster=no")

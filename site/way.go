@@ -12,6 +12,9 @@ type Way struct {
 	Site   string // result.SiteEndpoint, SiteSSH, SiteDocker
 	Places []Far
 	Close  func() error // ends what was made to reach them, after the places; nil: nothing was
+	// Partial is whether places that are not reached are left out, Lost why some were already.
+	Partial bool
+	Lost    []error
 }
 
 // ChoiceError is a choice of what is not there, or can't be.
