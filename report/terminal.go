@@ -70,6 +70,10 @@ func Answer(w io.Writer, res *result.Result, opts Options) (tables bool, err err
 // w.
 func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	p := newPage(opts)
+	if res.Mesh != nil {
+		p.mesh(res)
+		return p.to(w, "report")
+	}
 	groups := groupsOf(res)
 	p.top(res, groups)
 	p.kernels(res)

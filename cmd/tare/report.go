@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,6 +117,9 @@ func writeReport(s streams, results []*result.Result, f reportFlags) error {
 		return wrong("report needs --format (%s), or -o with a name that ends in .html, .md or .csv", strings.Join(report.FormatNames(), ", "))
 	case !known:
 		return experiment.Unknown("format", f.format, report.FormatNames())
+	}
+	if slices.ContainsFunc(results, func(res *result.Result) bool { return res.Mesh != nil }) {
+		return wrong("a mesh has no page yet: tare report RESULT prints it, and the file itself holds everything as JSON")
 	}
 	if err := fits(results, format.Most); err != nil {
 		return err

@@ -43,6 +43,7 @@ func (m *Mesh) names(nodes []int) []string {
 func effectOf(kind string, of []string, metric string, values []float64, value float64) result.MeshEffect {
 	e := result.MeshEffect{Kind: kind, Of: of, Metric: metric, N: len(values), Value: sixDigits(toll(metric, value))}
 	if at, ok := stats.HodgesLehmann(values); ok {
+		e.Value = sixDigits(toll(metric, at.Value)) // which its interval is of
 		e.Low, e.High = ends(metric, at)
 	}
 	return e

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tare/experiment"
+	"tare/network"
+	"tare/report"
+	"tare/result"
+)
+
+// meshFlags choose the nodes of a mesh, and what is measured between them.
+type meshFlags struct {
+	machines, endpoints, groups []string
+	lab, program, workloads     string
+	duration, maxRate           string
+	out, resume                 string
+	blocks                      int
+	seed                        uint64
+	dense, json                 bool
+	lang                        language
+}
+
+func meshCommand(s streams) *cobra.Command {
+	var f meshFlags
+	c := &cobra.Command{
+		Use:   "mesh",
+		Short: "All pairs of several machines: which node or link is slow",
+		Long: `Measures between pairs of machines and names who is slow: a node, a link, a group of
+nodes (a rack, a zone), or an uplink that carries less than all pairs need at once.
+
+Each node is in one pair at a time, and meets each other node. What sticks out is
+measured again, alone, with partners that do not; only that names somebody. What was not
+measured is listed, and never taken for slow.
+
+Where each node is a machine by itself, every round is measured twice: few pairs at
+a time, and all at once. The difference of the two is oversubscription.`,
+		Example: `  tare mesh --machines a,b,c,d,e,f
+  tare mesh --endpoint a='ssh a' --endpoint b='ssh b' --endpoint c='kubectl exec -i c --'
+  tare mesh --machines a,b,c,d --group rack1=a,b --group rack2=c,d --out mesh.json
+  tare mesh --machines a,b,c,d --resume mesh.json
+  tare mesh --lab demo`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			plan, err := f.plan()
+			if err != nil {
+				return err
+			}
+			return f.mesh(c.Context(), s, plan, c.Flags())
+		},
+	}
+	f.register(c.Flags())
+	return c
+}
+
+func (f *meshFlags) register(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.machines, "machines", nil, "machines that ssh reaches, as in a,b,c")
+	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "a node, and the command that reaches it, as in a='ssh a'; once for each")
+	flags.StringVar(&f.lab, "lab", "", "the hosts of this running lab (tare lab up)")
+	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every node (default: this one is sent)")
+	flags.StringArrayVar(&f.groups, "group", nil, "nodes that are in one rack, zone or at one switch, as in rack1=a,b; once for each")
+	flags.StringVar(&f.workloads, "workloads", "tcp_rr", "what is measured, a comma list: "+strings.Join(ofMeshes, ", "))
+	flags.IntVar(&f.blocks, "blocks", 3, "passes over all pairs")
+	flags.StringVar(&f.duration, "duration", "100ms", "length of a window")
+	flags.StringVar(&f.maxRate, "max-rate", "", "what is sent on average over more than 10 s, for example 1gbit (default: as much as it can)")
+	flags.BoolVar(&f.dense, "dense", false, "measure every round with all pairs at once, too (default: where each node is a machine by itself)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order (default: random)")
+	flags.StringVar(&f.out, "out", "", "result file, written after each round (default: none, or that of --resume)")
+	flags.StringVar(&f.resume, "resume", "", "go on with this result file, which was interrupted")
+	flags.BoolVar(&f.json, "json", false, "write the result to standard output")
+	f.lang.register(flags)
+}
+
+// ofMeshes are the workloads that a mesh may be measured by: one flow between two nodes.
+var ofMeshes = []string{"tcp_rr", "tcp_stream", "udp_rr"}
+
+// plan is what is measured between two nodes.
+func (f *meshFlags) plan() (result.Plan, error) {
+	sources := 0
+	for _, given := range []bool{len(f.machines) > 0, len(f.endpoints) > 0, f.lab != ""} {
+		if given {
+			sources++
+		}
+	}
+	if sources != 1 {
+		return result.Plan{}, wrong("name the nodes, in one way: --machines a,b,c, --endpoint NAME='COMMAND' for each, or --lab NAME")
+	}
+	plan := result.Plan{Name: "mesh", Blocks: f.blocks, Seed: f.seed, Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost}}
+	for _, name := range list(f.workloads, nil) {
+		if !slices.Contains(ofMeshes, name) {
+			return plan, &exitError{exitWrong, experiment.Unknown("workload of a mesh", name, ofMeshes)}
+		}
+		plan.Workloads = append(plan.Workloads, result.WorkloadPlan{Name: name})
+	}
+	duration, err := result.ParseSeconds(f.duration)
+	if err != nil || duration <= 0 || f.blocks < 1 || len(plan.Workloads) == 0 {
+		return plan, wrong("--duration %s, --blocks %d, --workloads %s: each must be more than nothing", f.duration, f.blocks, f.workloads)
+	}
+	plan.Duration, plan.Warmup = duration, duration/10
+	if f.maxRate != "" {
+		if plan.MaxRate, err = result.ParseBitsPerSecond(f.maxRate); err != nil {
+			return plan, wrong("--max-rate %s: %w", f.maxRate, err)
+		}
+	}
+	return experiment.Complete(plan), nil
+}
+
+// mesh reaches the nodes, measures, and reports.
+func (f *meshFlags) mesh(ctx context.Context, s streams, plan result.Plan, flags *pflag.FlagSet) (err error) {
+	m := experiment.Meshing{Plan: plan, Tool: tool(), Save: func(*result.Result) error { return nil }}
+	if f.resume != "" {
+		if m.Resume, err = result.ReadFile(f.resume); err != nil {
+			return &exitError{exitWrong, err}
+		}
+		if m.Resume.Mesh == nil {
+			return wrong("%s: it is no mesh: name a result of tare mesh", f.resume)
+		}
+		m.Plan = m.Resume.Plan
+		if f.out == "" {
+			f.out = f.resume
+		}
+	}
+	if f.out != "" {
+		if err := checkWritable(f.out, reportBytes); err != nil {
+			return err
+		}
+		m.Save = func(res *result.Result) error { return res.WriteFile(f.out) }
+	}
+	progress := newProgress(s.err)
+	defer progress.end()
+	m.Progress = progress.show
+	end, lost, err := f.reach(ctx, &m, progress)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	if m.Resume != nil {
+		if err := same(m.Resume, m.Nodes); err != nil {
+			return err
+		}
+	}
+	m.Dense = f.dense || !flags.Changed("dense") && experiment.Apart(m.Nodes)
+	res, err := experiment.Mesh(ctx, m)
+	if res == nil {
+		return err
+	}
+	for _, why := range lost {
+		res.Warnings = append(res.Warnings, "unreached: "+result.Plain(why.Error()))
+	}
+	return errors.Join(err, f.print(s, res, m.Save))
+}
+
+// print writes the result, for people or programs.
+func (f *meshFlags) print(s streams, res *result.Result, save func(*result.Result) error) error {
+	if err := save(res); err != nil {
+		return err
+	}
+	if f.json {
+		return res.Write(s.out)
+	}
+	shown := f.lang.shownOn(s.out)
+	if err := report.Terminal(s.out, res, shown); err != nil || f.out == "" {
+		return err
+	}
+	return report.Files(s.out, f.out, "", true, shown)
+}
+
+// reach reaches the nodes. end ends what it started; lost is why some are left out.
+func (f *meshFlags) reach(ctx context.Context, m *experiment.Meshing, progress *progress) (end func() error, lost []error, err error) {
+	groups, err := f.groupOf()
+	if err != nil {
+		return nil, nil, err
+	}
+	var names []string
+	if f.lab != "" {
+		end, names, err = f.joinLab(ctx, m)
+	} else {
+		end, names, lost, err = f.reachMachines(ctx, m, progress)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for n := range m.Nodes {
+		m.Nodes[n].Group = groups[m.Nodes[n].Name]
+		delete(groups, m.Nodes[n].Name)
+	}
+	for name := range groups {
+		if !slices.Contains(names, name) {
+			return nil, nil, errors.Join(&exitError{exitWrong, experiment.Unknown("node", name, names)}, end())
+		}
+	}
+	for _, why := range lost {
+		progress.say(result.Plain(why.Error()))
+	}
+	if n := len(m.Nodes); n < leastNodes {
+		return nil, nil, errors.Join(wrong("%d nodes: a mesh has %d at least, since who is slow is found by comparing them: name more", n, leastNodes), end())
+	}
+	return end, lost, nil
+}

@@ -1,0 +1,117 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/test/labtest"
+)
+
+// loopMesh is a mesh of so many nodes, all of which are this host.
+func loopMesh(t *testing.T, nodes int) Meshing {
+	t.Helper()
+	s := newLoopSite(t)
+	s.fault = func(at string) error {
+		if strings.HasPrefix(at, "gone") {
+			return errors.New("it went away")
+		}
+		return nil
+	}
+	m := Meshing{
+		Site: s, Save: func(*result.Result) error { return nil }, Progress: func(Progress) {},
+		Plan: Complete(result.Plan{
+			Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost},
+			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Blocks: 1, Warmup: 0.001, Duration: 0.005, Seed: 1,
+		}),
+	}
+	for n := range nodes {
+		name := fmt.Sprintf("n%d", n+1)
+		m.Nodes = append(m.Nodes, MeshNode{MeshNode: result.MeshNode{Name: name}, At: name, Boot: "here"})
+	}
+	pid := os.Getpid()
+	m.Ends = func(_ context.Context, from, to string) (network.Ends, error) {
+		addr, err := netip.ParseAddr(fmt.Sprintf("127.%d.%d.%d", 128+pid>>8&127, pid&255, 100+int(to[1]-'0')))
+		return network.Ends{Client: from, Server: to, Bind: addr, Dial: addr}, err
+	}
+	return m
+}
+
+func TestMeshMeasuresEveryPairAndGoesOn(t *testing.T) {
+	m := loopMesh(t, 5)
+	m.Nodes[4].At = "gone"
+	saved := 0
+	m.Save = func(*result.Result) error { saved++; return nil }
+	res, err := Mesh(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := map[string]bool{}
+	windows := 0
+	for _, r := range res.Mesh.Rounds {
+		for n := range r.Clients {
+			if r.Check == nil {
+				windows++
+				met[fmt.Sprint(min(r.Clients[n], r.Servers[n]), max(r.Clients[n], r.Servers[n]))] = true
+			}
+		}
+	}
+	labtest.Equal(t, "pairs", len(met), 10)
+	labtest.Equal(t, "windows", windows, 10)
+	if saved < 5 || res.Finished == "" {
+		t.Errorf("saved %d times in five rounds, finished %q", saved, res.Finished)
+	}
+	if len(res.Mesh.Unmeasured) != 1 || res.Mesh.Unmeasured[0].Of[0] != "n5" || !strings.Contains(res.Mesh.Unmeasured[0].Reason, "it went away") {
+		t.Errorf("not measured: %+v, want n5, which went away", res.Mesh.Unmeasured)
+	}
+	for _, named := range res.Mesh.Named {
+		if named.Of[0] == "n5" {
+			t.Errorf("%+v is named, of which nothing is known", named)
+		}
+	}
+
+	// What is there is not measured again; what was cut off is.
+	res.Finished = ""
+	res.Mesh.Rounds = res.Mesh.Rounds[:2]
+	first := res.Mesh.Rounds[0].Values["rtt_p50"][0]
+	m.Resume = res
+	again, err := Mesh(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "first value", again.Mesh.Rounds[0].Values["rtt_p50"][0], first)
+	rounds := map[int]bool{}
+	for _, r := range again.Mesh.Rounds {
+		if r.Check == nil {
+			rounds[r.Round] = true
+		}
+	}
+	labtest.Equal(t, "rounds", len(rounds), 5)
+}
+
+func TestMeshIsInterruptedWithWhatItHas(t *testing.T) {
+	m := loopMesh(t, 4)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m.Save = func(*result.Result) error { cancel(); return nil }
+	res, err := Mesh(ctx, m)
+	if !errors.Is(err, context.Canceled) || res == nil || res.Finished != "" || len(res.Mesh.Rounds) == 0 {
+		t.Fatalf("%v, result %+v: want what was measured until then", err, res)
+	}
+}
+
+func TestNodesAreApartOnMachinesOfTheirs(t *testing.T) {
+	node := func(boot string) MeshNode { return MeshNode{Boot: boot} }
+	for want, nodes := range map[bool][]MeshNode{
+		true: {node("a"), node("b")}, false: {node("a"), node("b"), node("a")},
+	} {
+		labtest.Equal(t, fmt.Sprint(nodes), Apart(nodes), want)
+	}
+	labtest.Equal(t, "unknown", Apart([]MeshNode{node("")}), false)
+}

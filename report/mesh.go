@@ -1,0 +1,239 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tare/result"
+	"tare/stats"
+)
+
+// mesh is what a person reads of a mesh.
+func (p *page) mesh(res *result.Result) {
+	m := res.Mesh
+	p.line(p.paint(p.say("mesh_head", "nodes", p.count("node", len(m.Nodes)), "windows", p.count("window", windowsOf(m)),
+		"workloads", p.list(result.Names(res.Plan.Workloads, func(w result.WorkloadPlan) string { return w.Name }))), bold))
+	p.interrupted(res)
+	for _, named := range m.Named {
+		p.item("- ", p.named(named))
+	}
+	if len(m.Named) == 0 {
+		p.item("- ", p.say("mesh_nobody", "margin", percent(m.Margin)))
+	}
+	for _, metric := range m.Judged {
+		p.heatMap(m, metric)
+	}
+	p.nodeEffects(m)
+	p.notNamed(m)
+	p.warnings(res)
+}
+
+// windowsOf is how many windows were measured.
+func windowsOf(m *result.Mesh) int {
+	all := 0
+	for _, r := range m.Rounds {
+		all += len(r.Clients)
+	}
+	return all
+}
+
+// named is who is slow, by how much, and on what evidence.
+func (w words) named(n result.MeshNamed) string {
+	var evidence []string
+	for _, e := range n.Evidence {
+		evidence = append(evidence, e.Name+" "+meshNumber(e))
+	}
+	return result.Plain(w.say("mesh_named", "what", w.meshKind(n.Kind, n.Of), "metric", w.heading(n.Metric),
+		"share", shareText(n.Value, &n.Low, &n.High), "evidence", w.join(evidence...)))
+}
+
+// meshNumber is a number of the evidence: effects are ratios.
+func meshNumber(e result.Evidence) string {
+	value, is := e.Value.(float64)
+	switch {
+	case !is:
+		return fmt.Sprint(e.Value)
+	case strings.HasPrefix(e.Name, "effect"), e.Name == "margin":
+		return percent(value)
+	}
+	return strconv.FormatFloat(value, 'g', 3, 64)
+}
+
+// meshKind is what an effect is of.
+func (w words) meshKind(kind string, of []string) string {
+	key := "mesh_" + kind
+	if len(of) == 0 {
+		return w.say(key + "_all")
+	}
+	return w.say(key, "of", strings.Join(of, " - "))
+}
+
+// The marks of a heat map, and from how much worse than the middle each is.
+var heatMarks = []struct {
+	mark string
+	from float64
+}{{"█", 1}, {"▓", 0.4}, {"▒", 0.15}, {"░", 0.05}}
+
+// mostMapped is of how many nodes a terminal has room for a map.
+const mostMapped = 40
+
+// heatMap prints how each pair compares with the middle of all, the worst nodes first.
+func (p *page) heatMap(m *result.Mesh, metric string) {
+	if len(m.Nodes) > mostMapped {
+		return
+	}
+	values, middle := pairsOfMesh(m, metric)
+	if middle == 0 {
+		return
+	}
+	q, _ := result.QuantityOf(metric)
+	s := scaleFor(q.Unit, middle)
+	p.title(p.say("mesh_map", "metric", p.heading(metric), "middle", s.withUnit(middle)))
+	order := byEffect(m, metric)
+	wide := 0
+	for _, n := range order {
+		wide = max(wide, len([]rune(clip(result.Plain(m.Nodes[n].Name), longestNode))))
+	}
+	for _, a := range order {
+		name := clip(result.Plain(m.Nodes[a].Name), longestNode)
+		row := "  " + name + strings.Repeat(" ", wide-len([]rune(name))) + " "
+		for _, b := range order {
+			row += " " + markOf(values[[2]int{min(a, b), max(a, b)}], middle, q.Better, a == b)
+		}
+		p.line(strings.TrimRight(row, " "))
+	}
+	var marks []string
+	for _, h := range slices.Backward(heatMarks) {
+		marks = append(marks, h.mark+" "+strconv.Itoa(int(100*h.from))+" %")
+	}
+	p.item("  ", p.say("mesh_marks", "marks", p.join(marks...)))
+}
+
+// longestNode is where names of nodes are cut.
+const longestNode = 16
+
+// markOf is the mark of a pair.
+func markOf(values []float64, middle float64, better result.Better, self bool) string {
+	switch {
+	case self:
+		return " "
+	case len(values) == 0:
+		return "?"
+	}
+	worse := stats.Median(values)/middle - 1
+	if better == result.Higher {
+		worse = middle/stats.Median(values) - 1
+	}
+	for _, h := range heatMarks {
+		if worse > h.from {
+			return h.mark
+		}
+	}
+	return "·"
+}
+
+// pairsOfMesh are the values of each pair in the rounds of all, few at a time, and their middle.
+func pairsOfMesh(m *result.Mesh, metric string) (values map[[2]int][]float64, middle float64) {
+	values = map[[2]int][]float64{}
+	var all []float64
+	for _, r := range m.Rounds {
+		if r.Dense || r.Check != nil {
+			continue
+		}
+		for n, value := range r.Values[metric] {
+			if value > 0 {
+				pair := [2]int{min(r.Clients[n], r.Servers[n]), max(r.Clients[n], r.Servers[n])}
+				values[pair], all = append(values[pair], value), append(all, value)
+			}
+		}
+	}
+	if len(all) > 0 {
+		middle = stats.Median(all)
+	}
+	return values, middle
+}
+
+// byEffect are the nodes, the worst in a metric first, those without an effect last.
+func byEffect(m *result.Mesh, metric string) []int {
+	effects := map[string]float64{}
+	for _, e := range m.Effects {
+		if e.Kind == result.MeshNodeKind && e.Metric == metric {
+			effects[e.Of[0]] = e.Value
+		}
+	}
+	order := make([]int, len(m.Nodes))
+	for n := range order {
+		order[n] = n
+	}
+	of := func(n int) float64 {
+		if value, has := effects[m.Nodes[n].Name]; has {
+			return value
+		}
+		return -1
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of(b), of(a)) })
+	return order
+}
+
+// mostEffects is how many nodes are listed.
+const mostEffects = 12
+
+// nodeEffects lists the nodes that are worst, in each metric.
+func (p *page) nodeEffects(m *result.Mesh) {
+	for _, metric := range m.Judged {
+		var effects []result.MeshEffect
+		for _, e := range m.Effects {
+			if e.Kind == result.MeshNodeKind && e.Metric == metric {
+				effects = append(effects, e)
+			}
+		}
+		if len(effects) == 0 {
+			continue
+		}
+		slices.SortStableFunc(effects, func(a, b result.MeshEffect) int { return cmp.Compare(b.Value, a.Value) })
+		p.title(p.say("mesh_effects", "metric", p.heading(metric)))
+		columns := grid{{head: p.say("mesh_node_head")}, {head: p.say("toll_percent"), right: true}, {head: p.say("mesh_values"), right: true}}
+		for n, e := range effects {
+			if n < mostEffects {
+				columns.add(clip(result.Plain(e.Of[0]), longestName), shareText(e.Value, e.Low, e.High), strconv.Itoa(e.N))
+			}
+		}
+		p.print(columns)
+		if more := len(effects) - mostEffects; more > 0 {
+			p.item("  ", p.say("mesh_more", "n", strconv.Itoa(more)))
+		}
+	}
+}
+
+// notNamed lists who was suspected and is not named, and what was not measured.
+func (p *page) notNamed(m *result.Mesh) {
+	var suspects, unmeasured []string
+	for _, s := range m.Suspects {
+		if s.Outcome != result.MeshConfirmed {
+			suspects = append(suspects, p.of(p.meshKind(s.Kind, s.Of)+", "+p.heading(s.Metric), p.say("mesh_"+s.Outcome)+p.say("semicolon")+s.Reason))
+		}
+	}
+	for _, u := range m.Unmeasured {
+		unmeasured = append(unmeasured, p.of(strings.Join(u.Of, " - "), p.say("mesh_measured", "n", strconv.Itoa(u.Measured), "of", p.count("window", u.Asked))+p.say("semicolon")+u.Reason))
+	}
+	for _, part := range []struct {
+		title string
+		texts []string
+	}{{"mesh_suspects", suspects}, {"mesh_unmeasured", unmeasured}} {
+		if len(part.texts) == 0 {
+			continue
+		}
+		p.title(p.say(part.title))
+		for n, text := range part.texts {
+			if n < mostEffects {
+				p.item("  - ", result.Plain(text))
+			}
+		}
+		if more := len(part.texts) - mostEffects; more > 0 {
+			p.item("  ", p.say("mesh_more", "n", strconv.Itoa(more)))
+		}
+	}
+}
