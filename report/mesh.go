@@ -64,11 +64,27 @@ func meshNumber(e result.Evidence) string {
 
 // meshKind is what an effect is of.
 func (w words) meshKind(kind string, of []string) string {
-	key := "mesh_" + kind
-	if len(of) == 0 {
-		return w.say(key + "_all")
+	all := len(of) == 0
+	name := strings.Join(of, " - ")
+	switch {
+	case kind == result.MeshNodeKind:
+		return w.say("mesh_node", "of", name)
+	case kind == result.MeshLink:
+		return w.say("mesh_link", "of", name)
+	case kind == result.MeshGroup:
+		return w.say("mesh_group", "of", name)
+	case kind == result.MeshUplink:
+		return w.say("mesh_uplink", "of", name)
+	case kind == result.MeshBetween && all:
+		return w.say("mesh_between_all")
+	case kind == result.MeshBetween:
+		return w.say("mesh_between", "of", name)
+	case kind == result.MeshOversubscribed && all:
+		return w.say("mesh_oversubscribed_all")
+	case kind == result.MeshOversubscribed:
+		return w.say("mesh_oversubscribed", "of", name)
 	}
-	return w.say(key, "of", strings.Join(of, " - "))
+	return strings.TrimSpace(kind + " " + name) // of another version of tare
 }
 
 // The marks of a heat map, and from how much worse than the middle each is.
@@ -212,8 +228,12 @@ func (p *page) nodeEffects(m *result.Mesh) {
 func (p *page) notNamed(m *result.Mesh) {
 	var suspects, unmeasured []string
 	for _, s := range m.Suspects {
+		outcome := p.say("mesh_undecided")
+		if s.Outcome == result.MeshCleared {
+			outcome = p.say("mesh_cleared")
+		}
 		if s.Outcome != result.MeshConfirmed {
-			suspects = append(suspects, p.of(p.meshKind(s.Kind, s.Of)+", "+p.heading(s.Metric), p.say("mesh_"+s.Outcome)+p.say("semicolon")+s.Reason))
+			suspects = append(suspects, p.of(p.meshKind(s.Kind, s.Of)+", "+p.heading(s.Metric), outcome+p.say("semicolon")+s.Reason))
 		}
 	}
 	for _, u := range m.Unmeasured {
@@ -222,11 +242,11 @@ func (p *page) notNamed(m *result.Mesh) {
 	for _, part := range []struct {
 		title string
 		texts []string
-	}{{"mesh_suspects", suspects}, {"mesh_unmeasured", unmeasured}} {
+	}{{p.say("mesh_suspects"), suspects}, {p.say("mesh_unmeasured"), unmeasured}} {
 		if len(part.texts) == 0 {
 			continue
 		}
-		p.title(p.say(part.title))
+		p.title(part.title)
 		for n, text := range part.texts {
 			if n < mostEffects {
 				p.item("  - ", result.Plain(text))
