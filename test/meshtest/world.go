@@ -27,17 +27,18 @@ type World struct {
 	Between       float64            // pairs between groups lose it
 	Dead          map[int]bool
 
-	random *rand.Rand
-	nodes  []float64
-	pairs  map[[2]int]float64
+	seed  uint64
+	nodes []float64
+	asked map[[2]int]uint64 // windows of a pair so far
 }
 
-// New draws a world's nodes and pairs.
+// New draws a world's nodes. What its windows measure is drawn from the seed, the pair and how
+// often that was measured, whatever the order of the pairs.
 func New(w World, seed uint64) *World {
-	w.random = rand.New(rand.NewPCG(seed, 3))
-	w.pairs = map[[2]int]float64{}
+	random := rand.New(rand.NewPCG(seed, 3))
+	w.seed, w.asked = seed, map[[2]int]uint64{}
 	for range w.Groups {
-		w.nodes = append(w.nodes, w.Node*w.random.NormFloat64())
+		w.nodes = append(w.nodes, w.Node*random.NormFloat64())
 	}
 	return &w
 }
@@ -49,15 +50,16 @@ func (w *World) Goodput(client, server int, dense bool) (value float64, failed s
 			return 0, fmt.Sprintf("agent at node %d: no answer in time", node)
 		}
 	}
-	if w.random.Float64() < w.Lost {
+	pair := [2]int{min(client, server), max(client, server)}
+	name := uint64(pair[0])<<32 | uint64(pair[1])
+	ofPair := w.Pair * rand.New(rand.NewPCG(w.seed, name)).NormFloat64()
+	w.asked[pair]++
+	random := rand.New(rand.NewPCG(w.seed^w.asked[pair]<<48, name))
+	if random.Float64() < w.Lost {
 		return 0, "reach the server: connection timed out"
 	}
-	pair := [2]int{min(client, server), max(client, server)}
-	if _, drawn := w.pairs[pair]; !drawn {
-		w.pairs[pair] = w.Pair * w.random.NormFloat64()
-	}
-	log := math.Log(9e9) + w.nodes[client] + w.nodes[server] + w.pairs[pair] + w.Window*w.random.NormFloat64()
-	if w.random.Float64() < w.Stall {
+	log := math.Log(9e9) + w.nodes[client] + w.nodes[server] + ofPair + w.Window*random.NormFloat64()
+	if random.Float64() < w.Stall {
 		log -= math.Log(3)
 	}
 	lose := func(share float64) { log += math.Log1p(-share) }

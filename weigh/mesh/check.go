@@ -178,6 +178,7 @@ func (m *Mesh) blocksWanted(pictures []*picture, l layout, done []*result.MeshRo
 // its two nodes.
 func (p *picture) again(l layout, blocks []*result.MeshRound) []float64 {
 	var effects []float64
+	badness := badnessOf(p.metric)
 	for _, r := range blocks {
 		among, own := make([][]float64, 2), make([]float64, 0, partnersOf)
 		var partners []float64
@@ -187,7 +188,7 @@ func (p *picture) again(l layout, blocks []*result.MeshRound) []float64 {
 				continue
 			}
 			a, b := r.Clients[entry], r.Servers[entry]
-			bad := badness(p.metric, value) - p.ofGroups(l, a, b)
+			bad := badness(value) - p.ofGroups(l, a, b)
 			switch at, other := slices.Index(suspect, a), slices.Index(suspect, b); {
 			case at >= 0 && other >= 0:
 				own = append(own, bad)
@@ -197,14 +198,19 @@ func (p *picture) again(l layout, blocks []*result.MeshRound) []float64 {
 				partners = append(partners, bad)
 			}
 		}
-		first, enough := stats.Median(among[0])-stats.Median(partners), len(partners) >= 2 && len(among[0]) >= 2
+		// A window that stalls is the worst of three, or of two.
+		sets := [][]float64{among[0], partners}
 		if len(suspect) == 2 {
-			first = stats.Median(own) - first - stats.Median(among[1])
-			enough = enough && len(own) >= 2 && len(among[1]) >= 2
+			sets = append(sets, among[1], own)
 		}
-		if enough {
-			effects = append(effects, first)
+		if slices.ContainsFunc(sets, func(of []float64) bool { return len(of) < partnersOf-1 }) {
+			continue
 		}
+		effect := lowMedian(among[0]) - lowMedian(partners)
+		if len(suspect) == 2 {
+			effect = lowMedian(own) - lowMedian(among[1]) - effect
+		}
+		effects = append(effects, effect)
 	}
 	return effects
 }

@@ -62,6 +62,7 @@ const (
 // observed are the windows of a metric that rounds of a density measured.
 func observed(res *result.Mesh, metric string, dense bool) []observation {
 	var seen []observation
+	badness := badnessOf(metric)
 	for n := range res.Rounds {
 		r := &res.Rounds[n]
 		if r.Check != nil || r.Dense != dense {
@@ -69,7 +70,7 @@ func observed(res *result.Mesh, metric string, dense bool) []observation {
 		}
 		for entry, value := range r.Values[metric] {
 			if value > 0 {
-				seen = append(seen, observation{r.Clients[entry], r.Servers[entry], n, badness(metric, value)})
+				seen = append(seen, observation{r.Clients[entry], r.Servers[entry], n, badness(value)})
 			}
 		}
 	}
@@ -86,12 +87,12 @@ func newFit(seen []observation, factors []*factor) *fit {
 	return f
 }
 
-// badness is the logarithm of a value, larger where the value is worse.
-func badness(metric string, value float64) float64 {
+// badnessOf is the logarithm of a metric's values, larger where one is worse.
+func badnessOf(metric string) func(value float64) float64 {
 	if directionOf(metric) == stats.HigherIsBetter {
-		return -math.Log(value)
+		return func(value float64) float64 { return -math.Log(value) }
 	}
-	return math.Log(value)
+	return math.Log
 }
 
 func directionOf(metric string) stats.Direction {

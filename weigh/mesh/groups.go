@@ -98,7 +98,7 @@ func (m *Mesh) marginOfGroup(p *picture, l layout, of []string) float64 {
 	for _, name := range of {
 		least = min(least, float64(l.size[slices.Index(l.groups, name)]))
 	}
-	return max(marginOf(p.metric, m.res.Margin), offset*medianError*p.natural/math.Sqrt(least))
+	return max(marginOf(p.metric, m.res.Margin), offset*middleError*p.natural/math.Sqrt(least))
 }
 
 // addClaims adds effects of one kind, and names those that exceed their margins.

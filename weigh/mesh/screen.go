@@ -65,15 +65,6 @@ func pictureOf(res *result.Mesh, l layout, metric string) *picture {
 	return p
 }
 
-// spread is the robust deviation of a window.
-func (p *picture) spread() float64 {
-	spread := 0.0
-	for _, f := range p.usable {
-		spread = max(spread, f.spread)
-	}
-	return spread
-}
-
 // addNodes estimates all nodes that were measured with enough others.
 func (p *picture) addNodes(nodes int) {
 	values, partners := make([][]float64, nodes), make([]map[int]bool, nodes)
@@ -92,29 +83,41 @@ func (p *picture) addNodes(nodes int) {
 			}
 		}
 	}
-	var all, errs []float64
+	var all, with, errs []float64
+	pairs, window := p.apart(nil)
 	for node := range nodes {
 		if n := len(partners[node]); n >= leastPartners {
-			e := estimate{nodes: []int{node}, values: values[node], partners: n, value: stats.Median(values[node])}
+			e := estimate{nodes: []int{node}, values: values[node], partners: n}
+			e.value = middleOf(e)
 			p.nodes = append(p.nodes, e)
-			all, errs = append(all, e.value), append(errs, p.errorOf(e))
+			err := middleError * math.Hypot(pairs/math.Sqrt(float64(n)), window/math.Sqrt(float64(len(e.values))))
+			all, with, errs = append(all, e.value), append(with, float64(n)), append(errs, err)
 		}
 	}
-	deviation := mad(all)
+	deviation, usual := mad(all), stats.Median(with)
 	for n := range p.nodes {
-		p.nodes[n].score = ratio(p.nodes[n].value, max(deviation, errs[n]))
+		fewer := math.Sqrt(max(1, usual/with[n])) // an effect from fewer partners varies more
+		p.nodes[n].score = ratio(p.nodes[n].value, deviation*fewer)
 	}
 	p.natural = beyond(deviation, stats.Median(errs), len(all))
 }
 
-// medianError is the standard error of a median of n normal values, times the root of n, as a multiple of
-// their deviation.
-const medianError = 1.2533
+const (
+	// manyPartners is from how many partners on a few slow links can't mislead the
+	// Hodges-Lehmann estimate, which varies less than a median.
+	manyPartners = 8
+	// middleError is the standard error of the estimate of n normal values, times the root of n,
+	// as a multiple of their deviation.
+	middleError = 1.05
+)
 
-// errorOf is the standard error of a node's effect. Windows with the same partner share what is
-// special about the pair.
-func (p *picture) errorOf(e estimate) float64 {
-	return medianError * p.spread() / math.Sqrt(float64(e.partners))
+// middleOf is the effect of a node from its windows.
+func middleOf(e estimate) float64 {
+	if e.partners < manyPartners {
+		return stats.Median(e.values)
+	}
+	at, _ := stats.HodgesLehmann(e.values)
+	return at.Value
 }
 
 // beyond is the part of a robust deviation, of so many values, that noise does not explain, and that is

@@ -89,7 +89,7 @@ func noisy() map[string]meshtest.World {
 func TestCleanMeshesNameNobody(t *testing.T) {
 	for _, about := range slices.Sorted(maps.Keys(noisy())) {
 		world := noisy()[about]
-		seeds := 2000 / len(world.Groups)
+		seeds := 1500 / len(world.Groups)
 		t.Run(about, func(t *testing.T) {
 			wrong := 0
 			for seed := range seeds {
@@ -135,7 +135,7 @@ type fault struct {
 
 func TestWhatIsSlowIsNamedAndNobodyElse(t *testing.T) {
 	for _, f := range faulty() {
-		seeds := max(20, 600/len(f.world.Groups))
+		seeds := max(20, 500/len(f.world.Groups))
 		t.Run(f.about, func(t *testing.T) {
 			right := 0
 			for seed := range seeds {

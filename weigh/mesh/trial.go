@@ -21,7 +21,7 @@ type trial struct {
 
 // addSuspects adds the suspects of a metric, and names those that are confirmed.
 func (m *Mesh) addSuspects(p *picture, l layout) {
-	pairs := p.naturalOfLinks(m.repeated(p.metric))
+	pairs, _ := p.apart(m.repeated(p.metric))
 	margin := marginOf(p.metric, m.res.Margin)
 	for _, kind := range []string{result.MeshNodeKind, result.MeshLink} {
 		var trials []*trial
