@@ -24,6 +24,8 @@ const (
 	// trialWait bounds one trial, so that a path that carries nothing is known
 	// to within seconds.
 	trialWait = 1200 * time.Millisecond
+	// emulatedTimes is how many times that an emulated CPU gets.
+	emulatedTimes = 5
 	// trialWindow is how long a trial exchanges messages, trainWindow how long
 	// datagrams follow each other, bulkWindow how long a stream flows.
 	trialWindow = 5 * time.Millisecond
@@ -274,6 +276,15 @@ func (r *runner) trial(ctx context.Context, s subject, e *result.Examination, na
 	return t
 }
 
+// trialWait is how long a trial may take: an emulated CPU, which others share, can need
+// several seconds for what takes a moment elsewhere.
+func (r *runner) trialWait() time.Duration {
+	if r.res.Environment.Emulated() {
+		return emulatedTimes * trialWait
+	}
+	return trialWait
+}
+
 // watched does one run and reports which devices saw its packets.
 func (r *runner) watched(ctx context.Context, s subject, name string, run workload.Run) (result.Sample, []result.Sighting, error) {
 	// Both ends are there before the time counts: an engine may need longer than a trial to
@@ -281,7 +292,7 @@ func (r *runner) watched(ctx context.Context, s subject, name string, run worklo
 	if _, err := r.pairOf(ctx, s.built.Name, s.ends); err != nil {
 		return result.Sample{}, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, trialWait+run.Duration)
+	ctx, cancel := context.WithTimeout(ctx, r.trialWait()+run.Duration)
 	defer cancel()
 	stop := func() ([]lab.Sighting, error) { return nil, nil }
 	if w, can := r.Site.(watcher); can && run.Duration == trialWindow { // more than a few packets are not worth copying
