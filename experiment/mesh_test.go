@@ -28,7 +28,7 @@ func loopMesh(t *testing.T, nodes int) Meshing {
 		Site: s, Save: func(*result.Result) error { return nil }, Progress: func(Progress) {},
 		Plan: Complete(result.Plan{
 			Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost},
-			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Blocks: 1, Warmup: 0.001, Duration: 0.005, Seed: 1,
+			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Blocks: 1, Warmup: 0.001, Duration: 0.05, Seed: 1,
 		}),
 	}
 	for n := range nodes {

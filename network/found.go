@@ -10,6 +10,9 @@ const Endpoint = "endpoint"
 // docker:bridge.
 const DockerPrefix = "docker:"
 
+// Pods is the network of a Kubernetes cluster's pods.
+const Pods = "pods"
+
 // SitePort is the first of the ports on which servers listen at places that tare did not
 // build: each cluster of them has its own, since they share the machines.
 const SitePort = 5220
@@ -29,6 +32,10 @@ func found(name string) Network {
 	if docker, is := strings.CutPrefix(name, DockerPrefix); is {
 		n.Doc = "the network " + docker + " of these engines"
 		n.Paths = append(n.Paths, PublishedPort, ContainerToPublishedPort)
+	}
+	if name == Pods {
+		n.Doc = "the network of the cluster's pods"
+		n.Paths = append(n.Paths, Hairpin, ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort)
 	}
 	return n
 }

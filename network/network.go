@@ -34,6 +34,13 @@ const (
 	ContainerToOwnHost       = "container-to-own-host"
 	PublishedPort            = "published-port"
 	ContainerToPublishedPort = "container-to-published-port"
+
+	// By a service of Kubernetes, whose server is on another node.
+	ClusterIP           = "cluster-ip"         // from a container
+	HostToClusterIP     = "host-to-cluster-ip" // from a node
+	NodePort            = "node-port"          // from a node, to a port of the server's node
+	ContainerToNodePort = "container-to-node-port"
+	Hairpin             = "hairpin" // from a container to itself
 )
 
 // NoNetwork is the path of a workload that uses no network.
@@ -41,22 +48,25 @@ const NoNetwork = "no-network"
 
 // Paths lists every path in the order of the tables.
 func Paths() []string {
-	return []string{SamePod, SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort}
+	return []string{
+		SamePod, SameHost, ContainerToOwnHost, Hairpin, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort,
+		ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort,
+	}
 }
 
 // Within reports whether both ends of a path are on one host: no packet leaves the
 // host, and the baseline is the host's loopback.
 func Within(path string) bool {
-	return path == SamePod || path == SameHost || path == ContainerToOwnHost
+	return path == SamePod || path == SameHost || path == ContainerToOwnHost || path == Hairpin
 }
 
-// Unpublished is the path between the same two ends as one to a published port,
+// Unpublished is the path between the same two ends as one to a published port or a service,
 // without it; empty: the path leads to none.
 func Unpublished(path string) string {
 	switch path {
-	case PublishedPort:
+	case PublishedPort, HostToClusterIP, NodePort:
 		return HostToContainer
-	case ContainerToPublishedPort:
+	case ContainerToPublishedPort, ClusterIP, ContainerToNodePort:
 		return CrossHost
 	}
 	return ""
@@ -130,7 +140,7 @@ func All() []Network {
 
 // Find returns a network by name.
 func Find(name string) (Network, bool) {
-	if name == Endpoint || strings.HasPrefix(name, DockerPrefix) {
+	if name == Endpoint || name == Pods || strings.HasPrefix(name, DockerPrefix) {
 		return found(name), true
 	}
 	return result.First(All(), func(n Network) bool { return n.Name == name })

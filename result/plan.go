@@ -21,7 +21,7 @@ type Plan struct {
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
 	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
-	// Site is where the ends are that tare did not build (SiteEndpoint, SiteSSH, SiteDocker); empty: in a lab.
+	// Site is where the ends are that tare did not build (SiteEndpoint, SiteSSH, SiteDocker, SiteKubernetes); empty: in a lab.
 	Site string `json:"site,omitempty" yaml:"site,omitempty"`
 
 	// Reference is the path that the others are held against, where no host of the site is there to
@@ -57,10 +57,11 @@ type Plan struct {
 
 // The sites: where the ends are.
 const (
-	SiteLab      = "lab"      // that tare builds
-	SiteEndpoint = "endpoint" // where commands of the user's reach
-	SiteSSH      = "ssh"      // machines that ssh reaches
-	SiteDocker   = "docker"   // one Docker engine or two
+	SiteLab        = "lab"        // that tare builds
+	SiteEndpoint   = "endpoint"   // where commands of the user's reach
+	SiteSSH        = "ssh"        // machines that ssh reaches
+	SiteDocker     = "docker"     // one Docker engine or two
+	SiteKubernetes = "kubernetes" // nodes of a cluster
 )
 
 // The designs: how the cells of a group take turns.

@@ -23,8 +23,9 @@ type Result struct {
 	Tool        Tool          `json:"tool"`
 	Environment Environment   `json:"environment"`
 	Plan        Plan          `json:"plan"`
-	Site        string        `json:"site,omitempty"`   // SiteLab, SiteEndpoint, SiteSSH, SiteDocker; empty, as in older results: SiteLab
+	Site        string        `json:"site,omitempty"`   // SiteLab, SiteEndpoint, SiteSSH, SiteDocker, SiteKubernetes; empty, as in older results: SiteLab
 	Places      []Place       `json:"places,omitempty"` // where the site is no lab
+	Facts       []string      `json:"facts,omitempty"`  // what a cluster says about itself, in sentences
 	Noise       Noise         `json:"noise"`
 	Cells       []Cell        `json:"cells"`
 	Findings    []Finding     `json:"findings"`

@@ -12,6 +12,7 @@ import (
 	"tare/agent"
 	"tare/network"
 	"tare/probe"
+	"tare/result"
 )
 
 // fresh is how long an outpost counts as reachable after it answered. It is asked again
@@ -23,6 +24,7 @@ const fresh = 5 * time.Second
 // cluster only distinguishes pairs of processes.
 type Endpoints struct {
 	Topology  Topology
+	Facts     []string            // what the site says about itself
 	Unreached []error             // why a path between two places is not there
 	Controls  map[string][]string // TCP's congestion controls, and from where to where each is used
 	Common    string              // one that the sockets of every way may have, where they differ; empty: none
@@ -58,7 +60,8 @@ func Reach(ctx context.Context, way Way, version string) (_ *Endpoints, err erro
 // what is not reached left out.
 func start(ctx context.Context, way Way, version string) (*Endpoints, error) {
 	e := &Endpoints{
-		way: way, outposts: map[string]*farOutpost{}, agents: map[string]*agent.Handle{}, asked: map[string]time.Time{},
+		Facts: result.Names(way.Facts, result.Plain),
+		way:   way, outposts: map[string]*farOutpost{}, agents: map[string]*agent.Handle{}, asked: map[string]time.Time{},
 	}
 	errs := make([]error, len(way.Places))
 	sent := sync.OnceValues(programs)

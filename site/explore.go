@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"tare/lab"
@@ -22,25 +23,35 @@ const (
 // route is a way that is looked for: from which place to which, on which path.
 type route struct {
 	path, from, to string
-	published      bool // to the port that the host of the server publishes
+	at             []netip.Addr // where the server is reached, if not at its own addresses
+	port           uint16       // of the server, if not that of its network; the next one is for trials
 }
 
-// containerRoutes are the ways between containers and hosts. published is the container whose
-// host publishes its ports; empty: there is none.
-func containerRoutes(published string) []route {
-	routes := []route{
-		{path: network.SameHost, from: "h1/c1", to: "h1/c2"}, {path: network.ContainerToOwnHost, from: "h1/c1", to: "h1"},
-		{path: network.CrossHost, from: "h1/c1", to: "h2/c1"}, {path: network.HostToContainer, from: "h1", to: "h2/c1"},
+// containerRoutes are the ways between containers and hosts.
+var containerRoutes = []route{
+	{path: network.SameHost, from: "h1/c1", to: "h1/c2"}, {path: network.ContainerToOwnHost, from: "h1/c1", to: "h1"},
+	{path: network.CrossHost, from: "h1/c1", to: "h2/c1"}, {path: network.HostToContainer, from: "h1", to: "h2/c1"},
+}
+
+// routesOf are the ways that are looked for on the n-th network.
+func (w Way) routesOf(name string, n int, seen map[string]probe.Inventory) []route {
+	routes := slices.Clone(containerRoutes)
+	for _, d := range w.Frontends {
+		if d.Network == name {
+			routes = append(routes, route{d.Path, d.From, d.To, []netip.Addr{d.At}, d.Port})
+		}
 	}
-	if published == "" {
+	published, there := result.First(w.Places, func(p Far) bool { return p.Published && p.network() == name })
+	if !there {
 		return routes
 	}
 	client := "h1/c1"
-	if client == published {
+	if client == published.Name {
 		client = "h1/c2"
 	}
+	at := candidates(probe.Inventory{}, seen[network.HostOf(published.Name)])
 	return append(routes,
-		route{network.PublishedPort, "h1", published, true}, route{network.ContainerToPublishedPort, client, published, true})
+		route{network.PublishedPort, "h1", published.Name, at, publishedPort(n)}, route{network.ContainerToPublishedPort, client, published.Name, at, publishedPort(n)})
 }
 
 // serverPort is the port of the servers on the n-th network that was found. The two of the
@@ -61,7 +72,7 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 		}
 	}
 	e.Controls = map[string][]string{}
-	hosts, err := e.connect(ctx, []route{{path: network.SameHost, from: "h1", to: "h1"}, {path: network.CrossHost, from: "h1", to: "h2"}}, hostCluster, 0, seen)
+	hosts, err := e.connect(ctx, []route{{path: network.SameHost, from: "h1", to: "h1"}, {path: network.CrossHost, from: "h1", to: "h2"}}, hostCluster, seen)
 	if err != nil {
 		return t, err
 	}
@@ -69,15 +80,18 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	hostless := e.outposts["h1"] == nil && e.outposts["h2"] == nil
 	var found []Built
 	for n, name := range networksOf(e.way.Places) {
-		published, _ := result.First(e.way.Places, func(p Far) bool { return p.Published && p.network() == name })
-		paths, err := e.connect(ctx, containerRoutes(published.Name), name, n, seen)
+		routes := e.way.routesOf(name, n, seen)
+		paths, err := e.connect(ctx, routes, name, seen)
 		if err != nil {
 			return t, err
+		}
+		if text := datapath(paths, seen); text != "" {
+			e.Facts = append(e.Facts, text)
 		}
 		if hostless {
 			mtu = mtuOf(paths[network.CrossHost], seen)
 		} else {
-			withBaseline(hosts, network.HostOf(published.Name))
+			withBaseline(hosts, routes)
 			e.compareWith(hosts, paths)
 		}
 		found = append(found, siteCluster(name, name, paths, serverPort(n), mtu))
@@ -147,15 +161,15 @@ func (e *Endpoints) namespaces(clusters []Built) (all []string) {
 	return all
 }
 
-// connect tries the ways on the n-th network, and gives the ends of those that are there.
-func (e *Endpoints) connect(ctx context.Context, routes []route, on string, n int, seen map[string]probe.Inventory) (map[string]network.Ends, error) {
+// connect tries the ways on a network, and gives the ends of those that are there.
+func (e *Endpoints) connect(ctx context.Context, routes []route, on string, seen map[string]probe.Inventory) (map[string]network.Ends, error) {
 	ends := map[string]network.Ends{}
 	for _, r := range routes {
 		from, to := Label(on, r.from), Label(on, r.to)
 		if e.outposts[from] == nil || e.outposts[to] == nil {
 			continue
 		}
-		way, control, err := e.find(ctx, r, on, n, seen)
+		way, control, err := e.find(ctx, r, on, seen)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -170,20 +184,16 @@ func (e *Endpoints) connect(ctx context.Context, routes []route, on string, n in
 	return ends, nil
 }
 
-// withBaseline adds what paths of containers are compared with: the same way between hosts. at
-// is the host that publishes ports.
-func withBaseline(hosts map[string]network.Ends, at string) {
-	as := map[string]string{network.ContainerToOwnHost: network.SameHost, network.HostToContainer: network.CrossHost}
-	switch at {
-	case "":
-	case "h1":
-		as[network.PublishedPort], as[network.ContainerToPublishedPort] = network.SameHost, network.SameHost
-	default:
-		as[network.PublishedPort], as[network.ContainerToPublishedPort] = network.CrossHost, network.CrossHost
-	}
-	for path, of := range as {
+// withBaseline adds what paths of containers are compared with: the same way between their
+// hosts.
+func withBaseline(hosts map[string]network.Ends, routes []route) {
+	for _, r := range routes {
+		of := network.CrossHost
+		if network.HostOf(r.from) == network.HostOf(r.to) {
+			of = network.SameHost
+		}
 		if ends, there := hosts[of]; there {
-			hosts[path] = ends
+			hosts[r.path] = ends
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (n *Nodes) Ends(ctx context.Context, from, to string) (network.Ends, error)
 	n.mu.Lock()
 	seen := map[string]probe.Inventory{from: n.seen[from], to: n.seen[to]}
 	n.mu.Unlock()
-	ends, _, err := n.find(ctx, route{path: network.CrossHost, from: from, to: to}, hostCluster, 0, seen)
+	ends, _, err := n.find(ctx, route{path: network.CrossHost, from: from, to: to}, hostCluster, seen)
 	ends.Port = network.SitePort + 1
 	return ends, err
 }

@@ -22,22 +22,20 @@ const ethernetMTU = 1500
 // trialWait is how long an address is tried.
 const trialWait = 2 * time.Second
 
-// find finds an address at which one place reaches another on the n-th network, by trying: no
+// find finds an address at which one place reaches another on a network, by trying: no
 // table of routes shows what a firewall, an overlay or a NAT does on the way. The run's token
 // makes sure that it is this place that answers, and not another with the same address.
-func (e *Endpoints) find(ctx context.Context, r route, on string, n int, seen map[string]probe.Inventory) (ends network.Ends, control string, err error) {
+func (e *Endpoints) find(ctx context.Context, r route, on string, seen map[string]probe.Inventory) (ends network.Ends, control string, err error) {
 	server, client, err := e.pair(ctx, on, r.from, r.to)
 	if err != nil {
 		return ends, "", err
 	}
 	from, to := seen[Label(on, r.from)], seen[Label(on, r.to)]
 	bind, addrs := netip.Addr{}, candidates(from, to) // invalid: where it is reached
-	var published uint16
 	switch {
-	case r.published:
+	case r.port > 0:
 		if own := candidates(probe.Inventory{}, to); len(own) > 0 {
-			bind, addrs = own[0], candidates(probe.Inventory{}, seen[network.HostOf(r.to)])
-			published = publishedPort(n)
+			bind, addrs = own[0], r.at
 		}
 	case r.from == r.to:
 		addrs = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
@@ -48,7 +46,7 @@ func (e *Endpoints) find(ctx context.Context, r route, on string, n int, seen ma
 		if bind.IsValid() {
 			at = bind
 		}
-		ends := network.Ends{Client: r.from, Server: r.to, Bind: at, Dial: dial, Port: published}
+		ends := network.Ends{Client: r.from, Server: r.to, Bind: at, Dial: dial, Port: r.port}
 		port := trialPort(ends)
 		control, err := exchange(ctx, server, client, workload.RoundTrips, "", netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
 		if err == nil {

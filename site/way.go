@@ -3,24 +3,37 @@ package site
 import (
 	"context"
 	"fmt"
+	"net/netip"
 
 	"tare/result"
 )
 
 // Way is what reaches the places of a site that tare did not build.
 type Way struct {
-	Site   string // result.SiteEndpoint, SiteSSH, SiteDocker
-	Places []Far
-	Close  func() error // ends what was made to reach them, after the places; nil: nothing was
+	Site      string // result.SiteEndpoint, SiteSSH, SiteDocker, SiteKubernetes
+	Places    []Far
+	Frontends []Frontend
+	Facts     []string     // what is known of the site before anything is measured
+	Close     func() error // ends what was made to reach them, after the places; nil: nothing was
 	// Partial is whether places that are not reached are left out, Lost why some were already.
 	Partial bool
 	Lost    []error
 }
 
-// ChoiceError is a choice of what is not there, or can't be.
-type ChoiceError struct{ text string }
+// Frontend is an address besides its own at which a server at a place is reached, such as that of a
+// service of Kubernetes. Its port and the next one lead to the same ports of the server, by TCP
+// and UDP.
+type Frontend struct {
+	Network, Path string
+	From, To      string // names of places: h1/c1, h2/c1
+	At            netip.Addr
+	Port          uint16
+}
 
-func (e *ChoiceError) Error() string { return e.text }
+// ChoiceError is a choice of what is not there, or can't be.
+type ChoiceError struct{ Text string }
+
+func (e *ChoiceError) Error() string { return e.Text }
 
 // ClientError is a program that this machine lacks and a site needs.
 type ClientError struct {
