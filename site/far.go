@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -185,4 +186,13 @@ func shellWords(words ...string) string {
 		quoted[n] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
 	return strings.Join(quoted, " ")
+}
+
+// SelfCommand is this program with words, as a shell takes it.
+func SelfCommand(words ...string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	return shellWords(append([]string{self}, words...)...), nil
 }

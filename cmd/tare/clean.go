@@ -16,11 +16,13 @@ func cleanCommand(s streams) *cobra.Command {
 		Use:   "clean",
 		Short: "Remove what runs have left at a site",
 		Long: `Clean removes what tare has left on machines that it did not build: at a site docker
-the containers and images of runs that died, at a site ssh the copies of tare that are
-kept for the next run. It prints each before it goes. Runs that go on keep what is theirs.
+the containers and images of runs that died, at a site kubernetes their namespaces, at a
+site ssh the copies of tare that are kept for the next run. It prints each before it goes.
+Runs that go on keep what is theirs.
 
 Labs need no cleaning: each command of tare removes what labs that died have left.`,
 		Example: `  tare clean --site docker
+  tare clean --site kubernetes
   tare clean --site ssh --machines a,b --dry-run`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -33,7 +35,7 @@ Labs need no cleaning: each command of tare removes what labs that died have lef
 			}
 			cleaner, keeps := f.opener.(site.Cleaner)
 			if !other || !keeps {
-				return wrong("--site %s: nothing is kept there: choose %s or %s", f.kind, result.SiteSSH, result.SiteDocker)
+				return wrong("--site %s: nothing is kept there: choose %s, %s or %s", f.kind, result.SiteSSH, result.SiteDocker, result.SiteKubernetes)
 			}
 			names := 0
 			verb := "removing"

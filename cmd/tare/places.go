@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -22,12 +23,24 @@ import (
 func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet) error {
 	progress := newProgress(f.progressTo(s))
 	defer progress.end()
+	if makes, ok := f.site.opener.(maker); ok && f.dryRun {
+		text, err := makes.Objects(ctx)
+		if err == nil {
+			_, err = io.WriteString(s.out, text)
+		}
+		return err
+	}
 	if f.dryRun {
 		return f.atPlaces(ctx, progress, flags, func(_ *site.Endpoints, plan result.Plan) error { return printPlan(s, plan) })
 	}
 	return f.deliver(s, experiment.SizeOf(experiment.Complete(f.open)), func(save func(*result.Result) error) (*result.Result, error) {
 		return f.measureAtPlaces(ctx, progress, flags, save)
 	})
+}
+
+// maker is a site that makes objects for a run, which it shows beforehand.
+type maker interface {
+	Objects(ctx context.Context) (string, error)
 }
 
 // measureAtPlaces measures between the places, and explains what that gave.
@@ -50,6 +63,7 @@ func (f runFlags) measureAtPlaces(ctx context.Context, progress *progress, flags
 		if reference != "" {
 			res.Warnings = append(res.Warnings, "reference: "+reference)
 		}
+		res.Facts = e.Facts
 		for _, why := range e.Unreached {
 			res.Warnings = append(res.Warnings, "unreached: "+why.Error())
 		}
@@ -98,7 +112,7 @@ func (f *siteFlags) reach(ctx context.Context, progress *progress) (*site.Endpoi
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range reached(e) {
+	for _, line := range append(slices.Clone(e.Facts), reached(e)...) {
 		progress.say(line)
 	}
 	return e, nil

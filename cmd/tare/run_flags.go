@@ -131,6 +131,9 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	}
 	f.open = plan
 	plan = experiment.Complete(plan)
+	if there := f.site.networks(); len(there) > 0 {
+		plan.Networks = there // those of a lab have other paths
+	}
 	return plan, experiment.Check(plan)
 }
 

@@ -10,6 +10,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
+	"tare/site/kubernetes"
 )
 
 // siteFlags name places that tare did not build.
@@ -21,6 +22,7 @@ type siteFlags struct {
 	contexts  []string
 	client    string
 	program   string
+	cluster   kubernetes.Site
 	pairs     int
 	each      bool // each machine is taken by itself, and there may be any number of them
 
@@ -30,7 +32,7 @@ type siteFlags struct {
 }
 
 // sites are the words of --site.
-var sites = []string{result.SiteLab, result.SiteEndpoint, result.SiteSSH, result.SiteDocker}
+var sites = []string{result.SiteLab, result.SiteEndpoint, result.SiteSSH, result.SiteDocker, result.SiteKubernetes}
 
 func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kind, "site", "", "where the ends are: "+strings.Join(sites, ", ")+" (default: what the flags below are of, else lab)")
@@ -39,6 +41,12 @@ func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.in, "in", "", "with --machines: the command that reaches a container on each, as in 'podman exec -i web'")
 	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")
 	flags.StringVar(&f.client, "docker-command", "", "with --site docker: the engine's client, as in podman (default: docker, or podman where there is none)")
+	flags.StringVar(&f.cluster.Context, "context", "", "with --site kubernetes: the context of the kubeconfig (default: the current one)")
+	flags.StringVar(&f.cluster.Namespace, "namespace", "", "with --site kubernetes: a namespace for the pods that is there (default: the run makes its own, and removes them)")
+	flags.StringSliceVar(&f.cluster.Nodes, "nodes", nil, "with --site kubernetes: one node or two, as in a,b (default: two ready ones of one zone and type)")
+	flags.StringVar(&f.cluster.Selector, "selector", "", "with --site kubernetes: labels of the nodes to choose from, as kubectl takes them")
+	flags.StringSliceVar(&f.cluster.Tolerations, "tolerations", nil, "with --site kubernetes: taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
+	flags.StringVar(&f.cluster.Image, "image", "", "with --site kubernetes: the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every end (default: this one is sent)")
 }
 
@@ -65,9 +73,10 @@ func (f *siteFlags) read(flags *pflag.FlagSet) (bool, error) {
 
 // flagsOf are the flags that belong to a site.
 var flagsOf = map[string][]string{
-	result.SiteEndpoint: {"endpoint", "far-path"},
-	result.SiteSSH:      {"machines", "in", "far-path", "pairs"},
-	result.SiteDocker:   {"docker-context", "docker-command"},
+	result.SiteEndpoint:   {"endpoint", "far-path"},
+	result.SiteSSH:        {"machines", "in", "far-path", "pairs"},
+	result.SiteDocker:     {"docker-context", "docker-command"},
+	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image"},
 }
 
 // choose finds out which site is meant.
@@ -133,12 +142,34 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 		if len(f.contexts) > 0 {
 			f.goal += " at " + strings.Join(f.contexts, ", ")
 		}
+	case result.SiteKubernetes:
+		if len(f.cluster.Nodes) > 2 {
+			return wrong("--nodes: name one node or two")
+		}
+		f.opener, f.goal = f.cluster, "the cluster"
+		if f.cluster.Context != "" {
+			f.goal += " of context " + f.cluster.Context
+		}
 	default:
 		places, err := f.commands()
 		if err != nil {
 			return err
 		}
 		f.opener, f.goal = places, strings.Join(result.Names(places, site.Far.Label), ", ")
+	}
+	return nil
+}
+
+// networks are those that may be found at the site, by which a plan is checked before any place is
+// reached; none for a lab.
+func (f *siteFlags) networks() []result.NetworkPlan {
+	switch f.kind {
+	case result.SiteKubernetes:
+		return result.NetworksNamed(network.Baseline, network.Pods)
+	case result.SiteDocker:
+		return result.NetworksNamed(network.Baseline, network.DockerPrefix)
+	case result.SiteEndpoint, result.SiteSSH:
+		return result.NetworksNamed(network.Baseline, network.Endpoint)
 	}
 	return nil
 }

@@ -1,0 +1,123 @@
+// Package kubernetes is the site whose places are pods of a cluster, as the user's kubeconfig
+// reaches it. A run makes what it needs and removes it: namespaces of the run's own, a pod at
+// each place, services. Nothing is pulled and nothing is installed: a pod has an image that its
+// node has already, and tare is sent into it.
+package kubernetes
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tare/network"
+	"tare/result"
+	"tare/site"
+)
+
+// Site is a cluster, and which of its nodes are measured.
+type Site struct {
+	Context     string   // of the kubeconfig; empty: the current one
+	Namespace   string   // that is there, for the pods; empty: the run makes its own
+	Nodes       []string // one or two; empty: two that are alike
+	Selector    string   // of the nodes to choose from, as kubectl takes it
+	Tolerations []string // of the pods: KEY, KEY=VALUE or KEY=VALUE:EFFECT
+	Image       string   // that holds tare (tare image); empty: one that the nodes have
+}
+
+const (
+	// readyWait is how long pods may take to run, with no image to pull.
+	readyWait = time.Minute
+	// deadline is the longest that pods run.
+	deadline = 4 * time.Hour
+	// removeWait is how long the cluster may take to remove what a run made.
+	removeWait = time.Minute
+)
+
+// Open finds the nodes, makes the pods and services, and waits until the pods run. Where the
+// cluster allows no pod on a node's own network, it goes on without hosts.
+func (s Site) Open(ctx context.Context) (_ site.Way, err error) {
+	c, err := s.connect()
+	if err != nil {
+		return site.Way{}, err
+	}
+	nodes, err := s.choose(ctx, c)
+	if err != nil {
+		return site.Way{}, err
+	}
+	image, err := s.imageOf(nodes)
+	if err != nil {
+		return site.Way{}, err
+	}
+	p := s.plan(strings.ToLower(rand.Text()[:10]), nodes, image)
+	if err := c.allowed(ctx, p); err != nil {
+		return site.Way{}, err
+	}
+	way := site.Way{Site: result.SiteKubernetes, Close: func() error { return c.remove(context.WithoutCancel(ctx), rootKind(s.Namespace), s.Namespace, p.run) }}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, way.Close())
+		}
+	}()
+	way.Facts = c.facts(ctx, nodes, image)
+	if way.Lost, err = c.make(ctx, &p); err != nil {
+		return way, err
+	}
+	if err := c.awaitPods(ctx, p); err != nil {
+		return way, err
+	}
+	way.Partial = len(way.Lost) > 0
+	for _, pod := range p.pods {
+		if way.Places, err = s.withPlace(way.Places, pod); err != nil {
+			return way, err
+		}
+	}
+	way.Frontends, err = p.frontends()
+	return way, err
+}
+
+// withPlace adds a pod as a place.
+func (s Site) withPlace(places []site.Far, pod corev1.Pod) ([]site.Far, error) {
+	words := []string{}
+	if s.Context != "" {
+		words = append(words, "--context", s.Context)
+	}
+	words = append(words, pod.Namespace, pod.Name)
+	far := site.Far{Name: pod.Annotations[placeNote], Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --"}
+	if s.Image != "" {
+		words, far.Direct = append(words, inImage, site.OutpostVerb), true
+	}
+	var err error
+	far.Command, err = site.SelfCommand(append([]string{ExecVerb}, words...)...)
+	return append(places, far), err
+}
+
+// Objects are what a run would make, as YAML, after the role that allows it. Nothing is made.
+func (s Site) Objects(ctx context.Context) (string, error) {
+	c, err := s.connect()
+	if err != nil {
+		return "", err
+	}
+	nodes, err := s.choose(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	image, err := s.imageOf(nodes)
+	if err != nil {
+		return "", err
+	}
+	p := s.plan("example", nodes, image)
+	documents := []any{roleOf(p)}
+	for _, o := range p.objects() {
+		documents = append(documents, o.body)
+	}
+	text, err := asYAML(documents)
+	if err != nil {
+		return "", fmt.Errorf("write the objects of a run as YAML: %w", err)
+	}
+	return text, nil
+}

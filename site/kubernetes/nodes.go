@@ -1,0 +1,114 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tare/result"
+	"tare/site"
+)
+
+// choose gives one node or two: those that were named, or two that are alike.
+func (s Site) choose(ctx context.Context, c *cluster) ([]corev1.Node, error) {
+	all, err := list[corev1.Node](ctx, c, core("nodes"), "", s.Selector)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Nodes) > 0 {
+		var named []corev1.Node
+		for _, name := range s.Nodes {
+			n, there := result.First(all, func(n corev1.Node) bool { return n.Name == name })
+			if !there {
+				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s: the cluster has none of that name: take some of %s", name, names(all))}
+			}
+			if why := s.unfit(n); why != "" {
+				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s %s: name another with --nodes", name, why)}
+			}
+			named = append(named, n)
+		}
+		return named, nil
+	}
+	var fit []corev1.Node
+	var unfit []string
+	for _, n := range all {
+		if why := s.unfit(n); why != "" {
+			unfit = append(unfit, n.Name+" "+why)
+			continue
+		}
+		fit = append(fit, n)
+	}
+	if len(fit) == 0 {
+		return nil, &site.ChoiceError{Text: fmt.Sprintf("no node takes pods: %s: name others with --nodes or --selector, or allow taints with --tolerations", cmp.Or(strings.Join(unfit, "; "), "none has those labels"))}
+	}
+	return alike(fit), nil
+}
+
+// unfit says why a node takes no pod of a run; empty: it does.
+func (s Site) unfit(n corev1.Node) string {
+	ready, _ := result.First(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	switch {
+	case ready.Status != corev1.ConditionTrue:
+		return "is not ready" + because(ready.Message)
+	case n.Spec.Unschedulable:
+		return "is cordoned"
+	case n.Labels[corev1.LabelOSStable] != "" && n.Labels[corev1.LabelOSStable] != "linux":
+		return "runs " + n.Labels[corev1.LabelOSStable]
+	}
+	for _, taint := range n.Spec.Taints {
+		tolerated := slices.ContainsFunc(s.tolerations(), func(t corev1.Toleration) bool { return tolerates(t, taint) })
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated {
+			return fmt.Sprintf("has the taint %s (--tolerations %s allows it)", taint.ToString(), taint.Key)
+		}
+	}
+	return ""
+}
+
+func because(message string) string {
+	if message == "" {
+		return ""
+	}
+	return " (" + result.Plain(message) + ")"
+}
+
+// alike gives the first two of one zone, type and architecture, else the first two.
+func alike(nodes []corev1.Node) []corev1.Node {
+	kindOf := func(n corev1.Node) string {
+		return strings.Join([]string{n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelInstanceTypeStable], n.Status.NodeInfo.Architecture}, " ")
+	}
+	for n, a := range nodes {
+		for _, b := range nodes[n+1:] {
+			if kindOf(a) == kindOf(b) {
+				return []corev1.Node{a, b}
+			}
+		}
+	}
+	return nodes[:min(len(nodes), 2)]
+}
+
+// tolerations reads those of the user.
+func (s Site) tolerations() (all []corev1.Toleration) {
+	for _, text := range s.Tolerations {
+		text, effect, _ := strings.Cut(text, ":")
+		key, value, equal := strings.Cut(text, "=")
+		t := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)}
+		if equal {
+			t.Operator, t.Value = corev1.TolerationOpEqual, value
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// tolerates reports whether a pod with a toleration may be on a node with a taint.
+func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
+	return t.Key == taint.Key && (t.Effect == "" || t.Effect == taint.Effect) && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
+}
+
+func names(nodes []corev1.Node) string {
+	return strings.Join(result.Names(nodes, func(n corev1.Node) string { return n.Name }), ", ")
+}

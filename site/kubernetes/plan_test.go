@@ -1,0 +1,76 @@
+package kubernetes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tare/network"
+	"tare/test/labtest"
+)
+
+// A namespace that takes pods under Pod Security's "restricted" takes a run's.
+func TestPodsAreRestricted(t *testing.T) {
+	p := Site{}.plan("x", []corev1.Node{node("a", ""), node("b", "")}, "busybox")
+	labtest.Equal(t, "pods", len(p.pods), 5)
+	for _, pod := range p.pods {
+		place, s, c := pod.Annotations[placeNote], pod.Spec, pod.Spec.Containers[0]
+		host := place == network.HostOf(place)
+		labtest.Equal(t, place+" is on its node's network", s.HostNetwork, host)
+		labtest.Equal(t, place+" is in the namespace for that", strings.HasSuffix(pod.Namespace, "-host"), host)
+		sealed := *s.SecurityContext.RunAsNonRoot && s.SecurityContext.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault &&
+			!*c.SecurityContext.AllowPrivilegeEscalation && *c.SecurityContext.ReadOnlyRootFilesystem && c.SecurityContext.Capabilities.Drop[0] == "ALL"
+		labtest.Equal(t, place+" is restricted", sealed, true)
+		if *s.AutomountServiceAccountToken || *s.ActiveDeadlineSeconds <= 0 || c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() || !c.Resources.Limits.Cpu().IsZero() {
+			t.Errorf("%s has no token, a deadline, a limit of memory and none of CPU time: %+v", place, s)
+		}
+		labtest.Equal(t, place+" is on", s.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0],
+			map[string]string{"h1": "a", "h2": "b"}[network.HostOf(place)])
+	}
+}
+
+func TestServicesLeadToPodsByTheSamePorts(t *testing.T) {
+	second := node("b", "")
+	second.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: "b"}, {Type: corev1.NodeInternalIP, Address: "192.0.2.2"}}
+	p := Site{}.plan("x", []corev1.Node{node("a", ""), second}, "busybox")
+	for n := range p.services {
+		p.services[n].Spec.ClusterIP = fmt.Sprintf("198.51.100.%d", n+1)
+		for _, port := range p.services[n].Spec.Ports {
+			if port.Port != port.TargetPort.IntVal || port.NodePort != 0 && port.NodePort != port.Port {
+				t.Errorf("port %+v leads to another", port)
+			}
+		}
+	}
+	frontends, err := p.frontends()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range frontends {
+		got = append(got, fmt.Sprintf("%s %s %s %s", f.Path, f.From, f.To, f.At))
+	}
+	slices.Sort(got)
+	labtest.Equal(t, "frontends", strings.Join(got, "\n"), strings.Join([]string{
+		"cluster-ip h1/c1 h2/c1 198.51.100.1", "container-to-node-port h1/c1 h2/c1 192.0.2.2", "hairpin h1/c1 h1/c1 198.51.100.2",
+		"host-to-cluster-ip h1 h2/c1 198.51.100.1", "node-port h1 h2/c1 192.0.2.2",
+	}, "\n"))
+}
+
+// In a namespace that is there, everything goes with one object, and nothing is labelled anew.
+func TestGivenNamespaceIsNotChanged(t *testing.T) {
+	p := Site{Namespace: "mine"}.plan("x", []corev1.Node{node("a", "")}, "busybox")
+	p.ownedBy("uid")
+	for _, o := range p.objects() {
+		labtest.Equal(t, o.kind.name+" is in", o.namespace, "mine")
+		labtest.Equal(t, "it is a namespace", o.kind.name == "namespaces", false)
+	}
+	for _, pod := range p.pods {
+		labtest.Equal(t, "owners of "+pod.Name, len(pod.OwnerReferences), 1)
+	}
+	for _, rule := range roleOf(p).Rules {
+		labtest.Equal(t, "the role is about namespaces", slices.Contains(rule.Resources, "namespaces"), false)
+	}
+}
