@@ -7,9 +7,9 @@ import (
 )
 
 // SignedRankBeyond is the chance of values so far above a bound, were their centre at it: the
-// one-sided signed-rank test, exact up to 60 values. It is for values that an outlier may be among,
-// and their number limits it: of n values it is 1/2^n at least. Values at the bound do not count. It is 1
-// where there are none, or where one is NaN or infinite.
+// one-sided signed-rank test, exact up to 60 values. It is for values that an outlier may be
+// among, and their number limits it: of n values it is 1/2^n at least. Values at the bound do
+// not count. It is 1 where there are none, or where one is NaN or infinite.
 func SignedRankBeyond(x []float64, bound float64) float64 {
 	if slices.ContainsFunc(x, notFinite) {
 		return 1

@@ -23,10 +23,10 @@ const (
 	leastChecked, mostChecked = 16, 0.1
 )
 
-// Again is which windows are wanted next, to measure suspects again: batches, each of windows that are
-// measured at the same time, most at most. It adds their rounds to the result. Measure and Add them, and ask again until
-// it wants none: after a few blocks only those that still look slow go on. Few windows
-// at a time are best, since suspects are to be measured alone.
+// Again is which windows are wanted next, to measure suspects again: batches, each of windows
+// that are measured at the same time, most at most. It adds their rounds to the result. Measure
+// and Add them, and ask again until it wants none: after a few blocks only those that still
+// look slow go on. Few windows at a time are best, since suspects are to be measured alone.
 func (m *Mesh) Again(most int) [][]Window {
 	l, pictures := m.look()
 	help := helpersOf(pictures, len(m.res.Nodes))
@@ -93,8 +93,8 @@ func helpersOf(pictures []*picture, nodes int) helpers {
 	return h
 }
 
-// forSuspect are the helpers of a suspect: those of its group before others, and those without a suspected
-// link before others, as long as they are enough.
+// forSuspect are the helpers of a suspect: those of its group before others, and those without
+// a suspected link before others, as long as they are enough.
 func (h helpers) forSuspect(suspect []int, l layout) []int {
 	for _, least := range []int{2 * partnersOf, partnersOf} {
 		for _, want := range []struct{ near, clean bool }{{true, true}, {true, false}, {false, true}, {false, false}} {

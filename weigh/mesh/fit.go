@@ -225,8 +225,8 @@ func (f *fit) factor(name string) *factor {
 // they are from it; 0: there are none.
 func mad(values []float64) float64 { return deviationAt(values, 0.5, 0.6745) }
 
-// wide is the robust standard deviation of what a polish leaves, which leaves many values nothing and
-// so misleads a median: from what three quarters of all values do not exceed.
+// wide is the robust standard deviation of what a polish leaves, which leaves many values
+// nothing and so misleads a median: from what three quarters of all values do not exceed.
 func wide(values []float64) float64 { return deviationAt(values, 0.75, 1.1503) }
 
 // deviationAt is the standard deviation of a normal variable of which a share is no farther from

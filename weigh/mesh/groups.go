@@ -36,8 +36,8 @@ func kindOf(factor string) string {
 	return result.MeshBetween
 }
 
-// addGroups adds the effects of groups, and names those that are slow. All their pairs are evidence, so that
-// none is measured again.
+// addGroups adds the effects of groups, and names those that are slow. All their pairs are
+// evidence, so that none is measured again.
 func (m *Mesh) addGroups(p *picture, l layout, f *fit, kind func(factor string) string) {
 	for _, name := range []string{ofGroup, ofBetween, ofUplink, ofCell} {
 		factor := f.factor(name)
@@ -50,7 +50,7 @@ func (m *Mesh) addGroups(p *picture, l layout, f *fit, kind func(factor string) 
 			c.margin = m.marginOfGroup(p, l, c.of)
 			c.seen = []result.Evidence{
 				{Name: "windows", Value: factor.counting[class], Source: "the rounds of all pairs"},
-				{Name: "values", Value: len(c.values), Source: "medians of rounds, or windows"},
+				{Name: "values", Value: len(c.values), Source: "medians of rounds, or of windows"},
 				{Name: "margin", Value: sixDigits(toll(p.metric, c.margin)), Source: "the declared one, or the spread of nodes"},
 			}
 			claims = append(claims, c)
@@ -70,19 +70,25 @@ func (l layout) named(factor string, class int) []string {
 	return []string{l.groups[class]}
 }
 
-// perRound is the effect of a class in each round, or, where few rounds have it, in each window.
+// mostValues bounds how many values an effect of groups has: an interval takes memory that
+// grows with their square.
+const mostValues = 60
+
+// perRound is the effect of a class in each round, or, where few rounds have it, in each
+// window, or in parts of them where they are many.
 func (f *fit) perRound(factor *factor, class int) []float64 {
-	rounds := map[int][]float64{}
+	rounds, parts := map[int][]float64{}, map[int][]float64{}
 	values := f.partial(factor, class)
 	n := 0
 	for _, member := range factor.members[class] {
 		if o := f.seen[member]; factor.by == nil || factor.by(o) {
 			rounds[o.round] = append(rounds[o.round], values[n])
+			parts[n%mostValues] = append(parts[n%mostValues], values[n])
 			n++
 		}
 	}
 	if len(rounds) < leastRounds {
-		return values
+		rounds = parts
 	}
 	var medians []float64
 	for _, round := range slices.Sorted(maps.Keys(rounds)) {

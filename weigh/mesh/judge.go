@@ -7,8 +7,9 @@ import (
 	"tare/stats"
 )
 
-// wrong is how often a mesh in which nothing is slow names somebody, for each metric and kind
-// at most: with two of each, one mesh in a hundred.
+// wrong is how often a mesh in which nothing exceeds the margin names somebody, for each metric
+// and kind at most. That nodes and links must be unusual too, and groups exceed a wider margin,
+// makes it rarer.
 const wrong = 0.0025
 
 // Judge fills in what the rounds amount to: effects, suspects, who is named, and what was
@@ -19,10 +20,8 @@ func (m *Mesh) Judge() {
 	for _, p := range pictures {
 		m.addNodeEffects(p)
 		m.addSuspects(p, l)
-		if len(p.fits) > 0 {
-			m.addGroups(p, l, p.fits[0], kindOf)
-			m.addDense(p, l)
-		}
+		m.addGroups(p, l, p.fits[0], kindOf)
+		m.addDense(p, l)
 	}
 	m.addUnmeasured()
 }

@@ -85,8 +85,14 @@ func (l layout) factors(rounds int) []*factor {
 			centre: centred(all, 1, lowMedian),
 		})
 	}
-	if len(l.groups) >= leastUplinks {
+	cells := &factor{
+		name: ofCell, classes: len(l.groups) * len(l.groups), least: leastRounds, of: l.ofCells, centre: l.centreCells,
+	}
+	switch n := len(l.groups); {
+	case n >= leastUplinks:
 		factors = append(factors, &factor{name: ofBetween, classes: 1, of: one(crosses)})
+	case n >= 2: // before nodes, or the two nodes of a small group would take what is between groups
+		factors = append(factors, cells)
 	}
 	factors = append(factors,
 		&factor{
@@ -96,7 +102,7 @@ func (l layout) factors(rounds int) []*factor {
 		&factor{
 			name: ofNode, classes: len(l.of), least: leastPartners,
 			of:     func(o observation) (int, int) { return o.client, o.server },
-			centre: centred(func(node int) int { return l.judged(node) + 1 }, len(l.groups)+1, stats.Median),
+			centre: l.centreNodes,
 		})
 	if len(l.groups) >= leastUplinks {
 		factors = append(factors, &factor{
@@ -108,32 +114,55 @@ func (l layout) factors(rounds int) []*factor {
 				return -1, -1
 			},
 			centre: centred(all, 1, lowMedian),
-		})
+		}, cells)
 	}
-	if len(l.groups) < 2 {
-		return factors
-	}
-	return append(factors, &factor{
-		name: ofCell, classes: len(l.groups) * len(l.groups), least: leastRounds, centre: l.centreCells,
-		of: func(o observation) (int, int) {
-			if crosses(o) {
-				return l.cell(o.client, o.server), -1
-			}
-			return -1, -1
-		},
-	})
+	return factors
 }
 
-// centreCells takes the middle from all pairs of groups, which is what pairs between groups have in
-// common. Where some are not known, or where there is nothing in common, it takes nothing.
+// centreNodes takes from each node the middle of its group, which is the group's, or, where
+// there are no groups to be judged, that of all.
+func (l layout) centreNodes(values []float64, known []bool) []float64 {
+	part := func(node int) int { return l.judged(node) + 1 }
+	shifts := centred(part, len(l.groups)+1, stats.Median)(values, known)
+	if l.largest() >= leastOfGroup {
+		for node := range shifts {
+			if l.judged(node) < 0 {
+				shifts[node] = 0
+			}
+		}
+	}
+	return shifts
+}
+
+// largest is how many nodes the largest group has.
+func (l layout) largest() int { return slices.Max(append([]int{0}, l.size...)) }
+
+// ofCells is the pair of groups that an observation is between. Where uplinks are judged, so
+// are pairs of groups of enough nodes alone: between two nodes it would be a link.
+func (l layout) ofCells(o observation) (int, int) {
+	small := l.judged(o.client) < 0 || l.judged(o.server) < 0
+	if !l.crosses(o.client, o.server) || small && len(l.groups) >= leastUplinks {
+		return -1, -1
+	}
+	return l.cell(o.client, o.server), -1
+}
+
+// centreCells takes the middle from all pairs of groups, which is what pairs between groups
+// have in common. Where some are not known, or where there is nothing in common, it takes
+// nothing.
 func (l layout) centreCells(values []float64, known []bool) []float64 {
-	cells := 0
+	cells, groups := 0, 0
 	for _, is := range known {
 		if is {
 			cells++
 		}
 	}
-	if n := len(l.groups); n < leastUplinks || cells < n*(n-1)/2 {
+	for _, size := range l.size {
+		if size >= leastOfGroup {
+			groups++
+		}
+	}
+	if len(l.groups) < leastUplinks || cells < groups*(groups-1)/2 {
 		return make([]float64, len(values))
 	}
 	return centred(func(int) int { return 0 }, 1, stats.Median)(values, known)
@@ -142,7 +171,7 @@ func (l layout) centreCells(values []float64, known []bool) []float64 {
 // base is which pairs the level of all comes from: those that stay in a group, where there are
 // groups of several nodes.
 func (l layout) base() func(observation) bool {
-	if len(l.groups) < 2 || slices.Max(l.size) < leastOfGroup {
+	if len(l.groups) < 2 || l.largest() < leastOfGroup {
 		return nil
 	}
 	return func(o observation) bool { return !l.crosses(o.client, o.server) }

@@ -22,7 +22,7 @@ type Mesh struct {
 	next   int           // the round that Again may use
 
 	layout   layout
-	pictures []*picture // of the judged metrics; nil: there are new windows
+	pictures []*picture // of the judged metrics that were measured; nil: there are new windows
 }
 
 type place struct {
@@ -31,9 +31,11 @@ type place struct {
 }
 
 // On works on a result, whether empty but for its nodes, judged metrics, margin and seed, or
-// read from a file: then it goes on from what that holds. Each judged metric must be a
-// result.Quantity that is positive by nature; DefaultMargin is a good margin.
+// read from a file: then it goes on from what that holds, without the blocks that were not
+// begun. Each judged metric must be a result.Quantity that is positive by nature; DefaultMargin
+// is a good margin.
 func On(res *result.Mesh) *Mesh {
+	res.Rounds = slices.DeleteFunc(res.Rounds, func(r result.MeshRound) bool { return r.Check != nil && len(r.Clients) == 0 })
 	m := &Mesh{res: res, places: map[place]int{}}
 	for n, r := range res.Rounds {
 		m.places[place{r.Round, r.Dense}] = n
@@ -46,8 +48,10 @@ func On(res *result.Mesh) *Mesh {
 // one kind differ by as much.
 const DefaultMargin = 0.05
 
-// Add takes what a window measured: its metrics by name, in SI units, or why it failed. A judged
-// metric that is absent, or not positive and finite, counts as not measured. Values are kept with six digits.
+// Add takes what a window measured, or why it failed: rates and times by the names of their
+// metrics, in SI units, all that a pair measured in a round at once. A value that is not
+// positive and finite, and a judged metric that is absent, count as not measured. Six digits
+// are kept.
 func (m *Mesh) Add(w Window, metrics map[string]float64, failed string) {
 	r := m.round(place{w.Round, w.Dense})
 	if r.Check == nil {
@@ -62,7 +66,7 @@ func (m *Mesh) Add(w Window, metrics map[string]float64, failed string) {
 	}
 	for name := range r.Values {
 		value := metrics[name]
-		if failed != "" || !result.Finite(value) {
+		if failed != "" || !(value > 0) || math.IsInf(value, 1) {
 			value = 0
 		}
 		r.Values[name] = append(r.Values[name], sixDigits(value))
@@ -80,7 +84,9 @@ func (m *Mesh) look() (layout, []*picture) {
 	if m.pictures == nil {
 		m.layout, m.pictures = layoutOf(m.res.Nodes), []*picture{}
 		for _, metric := range m.res.Judged {
-			m.pictures = append(m.pictures, pictureOf(m.res, m.layout, metric))
+			if p := pictureOf(m.res, m.layout, metric); len(p.fits) > 0 {
+				m.pictures = append(m.pictures, p)
+			}
 		}
 	}
 	return m.layout, m.pictures

@@ -3,8 +3,9 @@ package mesh
 import "math"
 
 // apart is how far pairs are from each other that nothing is wrong with, and how far windows of
-// one pair, both as robust deviations. The latter shows in pairs that the rounds measured several times, or else in
-// those that were repeated, whose differences repeated has. Where there are neither, all is taken for the windows'.
+// one pair, both as robust deviations. The latter shows in pairs that the rounds measured
+// several times, or else in those that were repeated, whose differences repeated has. Where
+// there are neither, all is taken for the windows'.
 func (p *picture) apart(repeated []float64) (pairs, window float64) {
 	values := map[Pair][]float64{}
 	windows := 0

@@ -21,11 +21,11 @@ const (
 // Rounds is who is measured with whom. groups has a label for each node, empty where it has
 // none. In a round each node is in one pair at most.
 //
-// Up to 64 nodes, each pair is measured once, in as few rounds as that takes; where their number
-// is odd, each rests once. More nodes have ten random rounds, in which no pair occurs twice and which
-// connect all nodes; where the nodes have several groups, two of the rounds pair nodes of the same
-// group. The order and the directions are random; a node is client about as often as server.
-// Another seed gives other rounds, for those who measure longer.
+// Up to 64 nodes, each pair is measured once, in as few rounds as that takes; where their
+// number is odd, each rests once. More nodes have ten random rounds, in which no pair occurs
+// twice and which connect all nodes; where the nodes have several groups, two of the rounds
+// pair nodes of the same group. The order and the directions are random; a node is client about
+// as often as server. Another seed gives other rounds, for those who measure longer.
 func Rounds(groups []string, seed uint64) [][]Pair {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var rounds [][]Pair
@@ -156,8 +156,8 @@ func direct(rounds [][]Pair, nodes int, random *rand.Rand) {
 	}
 }
 
-// leaving is how many nodes of a group have a pair outside it at the same time, as a share of the group:
-// few uplinks carry less than a twentieth of what the nodes below them can send.
+// leaving is how many nodes of a group have a pair outside it at the same time, as a share of
+// the group: few uplinks carry less than a twentieth of what the nodes below them can send.
 const leaving = 1.0 / 20
 
 // Sparse divides the pairs of a round into batches that are measured one after another: most pairs

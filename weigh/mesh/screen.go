@@ -33,8 +33,8 @@ type picture struct {
 	suspects []suspect // the most striking first
 }
 
-// estimate is the effect of a node, or of a link beyond its nodes and groups, as a logarithm that is
-// larger where it is worse.
+// estimate is the effect of a node, or of a link beyond its nodes and groups, as a logarithm
+// that is larger where it is worse.
 type estimate struct {
 	nodes    []int     // one, or the two of a link
 	values   []float64 // of windows
@@ -120,8 +120,8 @@ func middleOf(e estimate) float64 {
 	return at.Value
 }
 
-// beyond is the part of a robust deviation, of so many values, that noise does not explain, and that is
-// not there by chance.
+// beyond is the part of a robust deviation, of so many values, that noise does not explain, and
+// that is not there by chance.
 func beyond(deviation, noise float64, n int) float64 {
 	if n == 0 {
 		return 0
@@ -133,8 +133,8 @@ func beyond(deviation, noise float64, n int) float64 {
 // chanceOf is by which factor a robust deviation of so many values is off, one time in twenty.
 func chanceOf(n int) float64 { return 1 + 1.9/math.Sqrt(float64(n)) }
 
-// addLinks estimates each pair of nodes with an estimate by the window in the middle, or the better one of two: a window
-// may stall, and a link that is slow is so in all.
+// addLinks estimates each pair of nodes with an estimate by the window in the middle, or the
+// better one of two: a window may stall, and a link that is slow is so in all.
 func (p *picture) addLinks() {
 	judged := map[int]bool{}
 	for _, e := range p.nodes {

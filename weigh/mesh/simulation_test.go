@@ -116,6 +116,8 @@ func faulty() []fault {
 		{"a link of ten nodes, noisy", meshtest.World{Groups: racks(10, 0), Window: 0.1, Stall: 0.02, Lost: 0.02, SlowLinks: map[[2]int]float64{{2, 7}: 0.5}}, "link n2 n7", 0.99},
 		{"a node and a link", meshtest.World{Groups: racks(10, 0), Window: 0.03, SlowNodes: slow3, SlowLinks: map[[2]int]float64{{2, 7}: 0.3}}, "link n2 n7, node n3", 0.95},
 		{"a node of two racks", meshtest.World{Groups: racks(10, 5), Window: 0.05, Between: 0.2, SlowNodes: slow3}, "between rack0 rack1, node n3", 0.95},
+		{"a rack of two nodes behind a slow link", meshtest.World{Groups: racks(10, 8), Window: 0.05, Between: 0.3}, "between rack0 rack1", 0.95},
+		{"a node that is a rack by itself", meshtest.World{Groups: racks(41, 10), Window: 0.05, SlowNodes: map[int]float64{40: 0.3}}, "node n40", 0.95},
 		{"a rack", meshtest.World{Groups: racks(32, 8), Node: 0.01, Window: 0.05, SlowGroups: map[string]float64{"rack1": 0.2}}, "group rack1", 0.95},
 		{"an uplink", meshtest.World{Groups: racks(40, 8), Node: 0.01, Window: 0.05, SlowUplinks: map[string]float64{"rack1": 0.3}}, "uplink rack1", 0.95},
 		{"all links between racks", meshtest.World{Groups: racks(40, 8), Node: 0.01, Window: 0.05, Between: 0.3}, "between", 0.95},
