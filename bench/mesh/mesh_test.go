@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"tare/result"
+	"tare/test/labtest"
+)
+
+// Simulated agents speak the protocol of real ones: the controller measures with them and
+// names the slow node.
+func TestControllerMeasuresWithSimulatedAgents(t *testing.T) {
+	f := figures{Nodes: 10}
+	if err := f.mesh(context.Background(), worldOf(10, 0.2, 1), 1); err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "slow nodes", f.True, 1)
+	labtest.Equal(t, "named of them", f.Found, 1)
+	labtest.Equal(t, "others named", f.Wrong, 0)
+	labtest.Equal(t, "windows", f.Windows, 90)
+	labtest.Equal(t, "windows that the controller failed to measure", f.Failed, 0)
+	labtest.Between(t, "bytes of a window", f.WindowBytes, 3000, 10000)
+	labtest.AtLeast(t, "bytes of the result", f.ResultBytes, 2000)
+}
+
+func TestPageShowsCostsAndBounds(t *testing.T) {
+	of := []figures{
+		{Nodes: 5000, Runs: 1, Windows: 50000, RSSBytes: 300 << 20, ResultBytes: 4 << 20, RoundWall: 3 * time.Second, RoundCPU: 2 * time.Second, Wrong: 1},
+		{Nodes: 5000, Slow: 0.1, Runs: 2, Again: 8000, True: 100, Found: 90, Wrong: 10, RSSBytes: 200 << 20},
+	}
+	text := page{
+		command: "go run ./bench/mesh", date: "2026-01-01", sizes: [][]figures{of},
+		environment: result.Environment{Kernel: "6.1", CPUModel: "X", CPUs: 2},
+	}.render()
+	for _, line := range []string{
+		"on 2026-01-01: Linux 6.1, X, 2 CPUs",
+		"| 5000 | 50000 | 4000 | 0.0 MiB | 300.0 MiB | 3.000 s | 2.000 s |",
+		"| memory of the process below 256 MiB | 300.0 MiB | does not hold |",
+		"| result file below 20 MiB | 4.0 MiB | holds |",
+		"| 5000 | none | 1 | none | 1 | 0 of 1 | 0 |",
+		"| 5000 | 10 % | 2 | 90 of 100 | 10 | 90 of 100 | 4000 |",
+	} {
+		labtest.Contains(t, "page", text, line)
+	}
+}
