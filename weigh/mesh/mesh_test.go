@@ -152,9 +152,14 @@ func TestGoesOnFromAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := read.Mesh
-	res.Rounds = slices.DeleteFunc(res.Rounds, func(r result.MeshRound) bool { return r.Check != nil && r.Check.Block > 10 })
+	for n := range res.Rounds { // the later blocks were asked for, and not begun
+		if r := &res.Rounds[n]; r.Check != nil && r.Check.Block > 10 {
+			r.Clients, r.Servers, r.Values, r.Failures = nil, nil, nil, nil
+		}
+	}
 	m, w := mesh.On(res), meshtest.New(tenNodes(), 6)
 	before := len(res.Rounds)
+	labtest.AtMost(t, "rounds that are left", before, len(whole.Rounds)-9)
 	for wanted := m.Again(1); len(wanted) > 0; wanted = m.Again(1) {
 		for _, batch := range wanted {
 			for _, window := range batch {
