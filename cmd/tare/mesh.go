@@ -48,6 +48,9 @@ a time, and all at once. The difference of the two is oversubscription.`,
   tare mesh --lab demo`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.refuseResumed(c.Flags()); err != nil {
+				return err
+			}
 			plan, err := f.plan()
 			if err != nil {
 				return err
@@ -79,6 +82,19 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 
 // ofMeshes are the workloads that a mesh may be measured by: one flow between two nodes.
 var ofMeshes = []string{"tcp_rr", "tcp_stream", "udp_rr"}
+
+// refuseResumed refuses what a mesh that goes on has from its result.
+func (f *meshFlags) refuseResumed(flags *pflag.FlagSet) error {
+	if f.resume == "" {
+		return nil
+	}
+	for _, name := range []string{"workloads", "blocks", "duration", "max-rate", "seed", "group"} {
+		if flags.Changed(name) {
+			return wrong("--%s together with --resume: what goes on is the plan in %s: leave --%s out, or begin anew without --resume", name, f.resume, name)
+		}
+	}
+	return nil
+}
 
 // plan is what is measured between two nodes.
 func (f *meshFlags) plan() (result.Plan, error) {
