@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -14,6 +15,7 @@ type Format struct {
 	Doc  string // one line
 	Ends string // of the files that hold it, as ".csv"; empty: there is none
 	Most int    // cells that it is written of; 0: any number
+	Mesh bool   // it holds a mesh, too
 	// Write writes the results, with the words of a language where people read them;
 	// "" leaves the choice to the reader, or is English. left names the cells that the format can't hold;
 	// where it holds none, nothing is written.
@@ -27,17 +29,22 @@ const MostCells = 20000
 // Formats lists the formats.
 func Formats() []Format {
 	return []Format{
-		{"html", "one page with charts, for people: self-contained, English and Chinese", ".html", MostCells, writeHTML},
-		{"markdown", "tables with bars, for a pull request", ".md", MostCells, writeMarkdown},
-		{"csv", "a tidy table: a row per metric of each cell", ".csv", 0, writeCSV},
-		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", 0, writeGoBench},
-		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", "", 0, writeIperf3JSON},
+		{"html", "one page with charts, for people: self-contained, English and Chinese", ".html", MostCells, true, writeHTML},
+		{"markdown", "tables with bars, for a pull request", ".md", MostCells, false, writeMarkdown},
+		{"csv", "a tidy table: a row per metric of each cell", ".csv", 0, false, writeCSV},
+		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", 0, false, writeGoBench},
+		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", "", 0, false, writeIperf3JSON},
 	}
 }
 
 // FormatNames are the words for the formats.
 func FormatNames() []string {
 	return result.Names(Formats(), func(f Format) string { return f.Name })
+}
+
+// OfMeshes are the words for the formats that hold a mesh.
+func OfMeshes() []string {
+	return result.Names(slices.DeleteFunc(Formats(), func(f Format) bool { return !f.Mesh }), func(f Format) string { return f.Name })
 }
 
 // FindFormat finds a format by its word.

@@ -201,11 +201,11 @@ func TestRealBuiltPageIsOfItsSource(t *testing.T) {
 }
 
 // TestRealPagesInChromium opens pages as their readers do (web/test): of a usual run,
-// of hostile names, of a thousand cells, and of real runs that hold one of each
-// thing that there is a chart of.
+// of hostile names, of a thousand cells, of meshes, and of real runs that hold one of
+// each thing that there is a chart of.
 func TestRealPagesInChromium(t *testing.T) {
 	folder := t.TempDir()
-	results := map[string]*result.Result{"thousand": thousand()}
+	results := map[string]*result.Result{"thousand": thousand(), "mesh": twelve(), "hundreds": hundreds()}
 	for _, name := range []string{"quick", "hostile", "sweep", "load", "traced", "links", "case"} {
 		res, err := result.ReadFile(filepath.Join("testdata", name+".json"))
 		if err != nil {

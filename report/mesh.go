@@ -14,14 +14,13 @@ import (
 // mesh is what a person reads of a mesh.
 func (p *page) mesh(res *result.Result) {
 	m := res.Mesh
-	p.line(p.paint(p.say("mesh_head", "nodes", p.count("node", len(m.Nodes)), "windows", p.count("window", windowsOf(m)),
-		"workloads", p.list(result.Names(res.Plan.Workloads, func(w result.WorkloadPlan) string { return w.Name }))), bold))
+	p.line(p.paint(p.meshHead(res), bold))
 	p.interrupted(res)
 	for _, named := range m.Named {
 		p.item("- ", p.named(named))
 	}
 	if len(m.Named) == 0 {
-		p.item("- ", p.say("mesh_nobody", "margin", percent(m.Margin)))
+		p.item("- ", p.meshNobody(m))
 	}
 	for _, metric := range m.Judged {
 		p.heatMap(m, metric)
@@ -29,6 +28,17 @@ func (p *page) mesh(res *result.Result) {
 	p.nodeEffects(m)
 	p.notNamed(m)
 	p.warnings(res)
+}
+
+// meshHead is what a mesh is of.
+func (w words) meshHead(res *result.Result) string {
+	return result.Plain(w.say("mesh_head", "nodes", w.count("node", len(res.Mesh.Nodes)), "windows", w.count("window", windowsOf(res.Mesh)),
+		"workloads", w.list(result.Names(res.Plan.Workloads, func(w result.WorkloadPlan) string { return w.Name }))))
+}
+
+// meshNobody says that nobody is named.
+func (w words) meshNobody(m *result.Mesh) string {
+	return w.say("mesh_nobody", "margin", percent(m.Margin))
 }
 
 // windowsOf is how many windows were measured.
@@ -139,10 +149,7 @@ func markOf(values []float64, middle float64, better result.Better, self bool) s
 	case len(values) == 0:
 		return "?"
 	}
-	worse := stats.Median(values)/middle - 1
-	if better == result.Higher {
-		worse = middle/stats.Median(values) - 1
-	}
+	worse := worseBy(stats.Median(values), middle, better)
 	for _, h := range heatMarks {
 		if worse > h.from {
 			return h.mark
@@ -151,7 +158,16 @@ func markOf(values []float64, middle float64, better result.Better, self bool) s
 	return "·"
 }
 
+// worseBy is by how much a value is worse than the middle, as a ratio to it: effects are.
+func worseBy(value, middle float64, better result.Better) float64 {
+	if better == result.Higher {
+		return 1 - value/middle
+	}
+	return value/middle - 1
+}
+
 // pairsOfMesh are the values of each pair in the rounds of all, few at a time, and their middle.
+// A pair that was asked for and not measured has none.
 func pairsOfMesh(m *result.Mesh, metric string) (values map[[2]int][]float64, middle float64) {
 	values = map[[2]int][]float64{}
 	var all []float64
@@ -159,10 +175,13 @@ func pairsOfMesh(m *result.Mesh, metric string) (values map[[2]int][]float64, mi
 		if r.Dense || r.Check != nil {
 			continue
 		}
-		for n, value := range r.Values[metric] {
-			if value > 0 {
-				pair := [2]int{min(r.Clients[n], r.Servers[n]), max(r.Clients[n], r.Servers[n])}
-				values[pair], all = append(values[pair], value), append(all, value)
+		of := r.Values[metric]
+		for n, client := range r.Clients {
+			pair := [2]int{min(client, r.Servers[n]), max(client, r.Servers[n])}
+			if n < len(of) && of[n] > 0 {
+				values[pair], all = append(values[pair], of[n]), append(all, of[n])
+			} else if values[pair] == nil {
+				values[pair] = nil
 			}
 		}
 	}
@@ -226,34 +245,46 @@ func (p *page) nodeEffects(m *result.Mesh) {
 
 // notNamed lists who was suspected and is not named, and what was not measured.
 func (p *page) notNamed(m *result.Mesh) {
-	var suspects, unmeasured []string
-	for _, s := range m.Suspects {
-		outcome := p.say("mesh_undecided")
-		if s.Outcome == result.MeshCleared {
-			outcome = p.say("mesh_cleared")
-		}
-		if s.Outcome != result.MeshConfirmed {
-			suspects = append(suspects, p.of(p.meshKind(s.Kind, s.Of)+", "+p.heading(s.Metric), outcome+p.say("semicolon")+s.Reason))
-		}
-	}
-	for _, u := range m.Unmeasured {
-		unmeasured = append(unmeasured, p.of(strings.Join(u.Of, " - "), p.say("mesh_measured", "n", strconv.Itoa(u.Measured), "of", p.count("window", u.Asked))+p.say("semicolon")+u.Reason))
-	}
 	for _, part := range []struct {
 		title string
 		texts []string
-	}{{p.say("mesh_suspects"), suspects}, {p.say("mesh_unmeasured"), unmeasured}} {
+	}{{p.say("mesh_suspects"), p.suspects(m)}, {p.say("mesh_unmeasured"), p.unmeasured(m)}} {
 		if len(part.texts) == 0 {
 			continue
 		}
 		p.title(part.title)
 		for n, text := range part.texts {
 			if n < mostEffects {
-				p.item("  - ", result.Plain(text))
+				p.item("  - ", text)
 			}
 		}
 		if more := len(part.texts) - mostEffects; more > 0 {
 			p.item("  ", p.say("mesh_more", "n", strconv.Itoa(more)))
 		}
 	}
+}
+
+// suspects are those that are not named, each with what became of it.
+func (w words) suspects(m *result.Mesh) []string {
+	texts := []string{}
+	for _, s := range m.Suspects {
+		outcome := w.say("mesh_undecided")
+		if s.Outcome == result.MeshCleared {
+			outcome = w.say("mesh_cleared")
+		}
+		if s.Outcome != result.MeshConfirmed {
+			texts = append(texts, result.Plain(w.of(w.meshKind(s.Kind, s.Of)+w.say("comma")+w.heading(s.Metric), outcome+w.say("semicolon")+s.Reason)))
+		}
+	}
+	return texts
+}
+
+// unmeasured are the nodes and links that were not measured, each with the reason.
+func (w words) unmeasured(m *result.Mesh) []string {
+	texts := []string{}
+	for _, u := range m.Unmeasured {
+		measured := w.say("mesh_measured", "n", strconv.Itoa(u.Measured), "of", w.count("window", u.Asked))
+		texts = append(texts, result.Plain(w.of(strings.Join(u.Of, " - "), measured+w.say("semicolon")+u.Reason)))
+	}
+	return texts
 }

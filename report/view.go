@@ -23,6 +23,7 @@ type view struct {
 	Findings []viewFinding     `json:"findings"`
 	Rankings []result.Ranking  `json:"rankings"`
 	Case     *result.Case      `json:"case,omitempty"`
+	Mesh     *viewMesh         `json:"mesh,omitempty"`
 	Kernels  *viewKernels      `json:"kernels,omitempty"`
 	Pairs    []pairsRow        `json:"pairs"` // on each pair of machines, where several were measured
 	// References are paths held against one of them, where no host was there.
@@ -110,11 +111,13 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Kernels: kernelsView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
+		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {
-		v.Titles[language] = wordsOf(language).weighed(res, groups)
+		if v.Titles[language] = wordsOf(language).weighed(res, groups); res.Mesh != nil {
+			v.Titles[language] = wordsOf(language).meshHead(res)
+		}
 	}
 	for _, q := range result.Quantities() {
 		v.Units[q.Name] = q.Unit

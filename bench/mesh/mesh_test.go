@@ -32,10 +32,10 @@ func TestPageShowsCostsAndBounds(t *testing.T) {
 	}
 	text := page{
 		command: "go run ./bench/mesh", date: "2026-01-01", sizes: [][]figures{of},
-		environment: result.Environment{Kernel: "6.1", CPUModel: "X", CPUs: 2},
+		environment: result.Environment{CPUModel: "X", CPUs: 2},
 	}.render()
 	for _, line := range []string{
-		"on 2026-01-01: Linux 6.1, X, 2 CPUs",
+		"on 2026-01-01: X, 2 CPUs.",
 		"| 5000 | 50000 | 4000 | 0.0 MiB | 300.0 MiB | 3.000 s | 2.000 s |",
 		"| memory of the process below 256 MiB | 300.0 MiB | does not hold |",
 		"| result file below 20 MiB | 4.0 MiB | holds |",

@@ -28,7 +28,7 @@ func (p page) render() string {
 	var b strings.Builder
 	env := p.environment
 	fmt.Fprintf(&b, "# Scale: a mesh of many nodes\n\n```text\n%s\n```\n\n", p.command)
-	fmt.Fprintf(&b, "Written by that command on %s: Linux %s, %s, %d CPUs.\n", p.date, env.Kernel, env.CPUModel, env.CPUs)
+	fmt.Fprintf(&b, "Written by that command on %s: %s, %d CPUs.\n", p.date, env.CPUModel, env.CPUs)
 	fmt.Fprint(&b, introduction)
 	p.costs(&b)
 	p.names(&b)

@@ -20,7 +20,7 @@ type meshFlags struct {
 	machines, endpoints, groups []string
 	lab, program, workloads     string
 	duration, maxRate           string
-	out, resume                 string
+	out, resume, page           string
 	blocks                      int
 	seed                        uint64
 	dense, json                 bool
@@ -44,7 +44,7 @@ a time, and all at once. The difference of the two is oversubscription.`,
 		Example: `  tare mesh --machines a,b,c,d,e,f
   tare mesh --endpoint a='ssh a' --endpoint b='ssh b' --endpoint c='kubectl exec -i c --'
   tare mesh --machines a,b,c,d --group rack1=a,b --group rack2=c,d --out mesh.json
-  tare mesh --machines a,b,c,d --resume mesh.json
+  tare mesh --machines a,b,c,d --resume mesh.json --report mesh.html
   tare mesh --lab demo`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -76,6 +76,7 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order (default: random)")
 	flags.StringVar(&f.out, "out", "", "result file, written after each round (default: none, or that of --resume)")
 	flags.StringVar(&f.resume, "resume", "", "go on with this result file, which was interrupted")
+	flags.StringVar(&f.page, "report", "", "also write a page to FILE.html, after the last round")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output")
 	f.lang.register(flags)
 }
@@ -142,10 +143,10 @@ func (f *meshFlags) mesh(ctx context.Context, s streams, plan result.Plan, flags
 			f.out = f.resume
 		}
 	}
+	if err := f.checkFiles(); err != nil {
+		return err
+	}
 	if f.out != "" {
-		if err := checkWritable(f.out, reportBytes); err != nil {
-			return err
-		}
 		m.Save = func(res *result.Result) error { return res.WriteFile(f.out) }
 	}
 	progress := newProgress(s.err)
@@ -172,10 +173,26 @@ func (f *meshFlags) mesh(ctx context.Context, s streams, plan result.Plan, flags
 	return errors.Join(err, f.print(s, res, m.Save))
 }
 
+// checkFiles checks before anything is measured that the files can be written.
+func (f *meshFlags) checkFiles() error {
+	if format, _ := report.FormatOf(f.page); f.page != "" && !format.Mesh {
+		return wrong("--report %s: the file's name must end in .html", f.page)
+	}
+	if err := checkWritable(f.out, reportBytes); err != nil {
+		return err
+	}
+	return checkWritable(f.page, reportBytes)
+}
+
 // print writes the result, for people or programs.
 func (f *meshFlags) print(s streams, res *result.Result, save func(*result.Result) error) error {
 	if err := save(res); err != nil {
 		return err
+	}
+	if f.page != "" {
+		if err := writeReport(s, []*result.Result{res}, reportFlags{out: f.page, lang: f.lang}); err != nil {
+			return err
+		}
 	}
 	if f.json {
 		return res.Write(s.out)
@@ -184,7 +201,7 @@ func (f *meshFlags) print(s streams, res *result.Result, save func(*result.Resul
 	if err := report.Terminal(s.out, res, shown); err != nil || f.out == "" {
 		return err
 	}
-	return report.Files(s.out, f.out, "", true, shown)
+	return report.Files(s.out, f.out, f.page, true, shown)
 }
 
 // reach reaches the nodes. end ends what it started; lost is why some are left out.

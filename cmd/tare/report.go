@@ -118,8 +118,8 @@ func writeReport(s streams, results []*result.Result, f reportFlags) error {
 	case !known:
 		return experiment.Unknown("format", f.format, report.FormatNames())
 	}
-	if slices.ContainsFunc(results, func(res *result.Result) bool { return res.Mesh != nil }) {
-		return wrong("a mesh has no page yet: tare report RESULT prints it, and the file itself holds everything as JSON")
+	if !format.Mesh && slices.ContainsFunc(results, func(res *result.Result) bool { return res.Mesh != nil }) {
+		return wrong("%s has no words for a mesh: write it as %s; the file itself holds everything as JSON", format.Name, strings.Join(report.OfMeshes(), " or "))
 	}
 	if err := fits(results, format.Most); err != nil {
 		return err

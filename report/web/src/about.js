@@ -22,8 +22,9 @@ export function machine(t, view) {
     el("p", { class: "quiet" }, t("lab")));
 }
 
-// command runs a result's plan again, from the file that the page saves.
-const command = "tare run tare-result.json";
+// commandOf runs a result's plan again, from the file that the page saves; of a mesh, whose nodes
+// it doesn't reach, it prints the result.
+const commandOf = (view) => (view.mesh ? "tare report tare-result.json" : "tare run tare-result.json");
 
 // about shows all that is needed to repeat the measurement, and saves the samples.
 export function about(t, views) {
@@ -37,7 +38,7 @@ export function about(t, views) {
   return el("section", { "aria-labelledby": "about" }, el("h2", { id: "about" }, t("about")),
     el("p", {}, t("samples_text"), " ", samples),
     views.map((view) => [
-      el("p", {}, `${t("command")}: `, el("code", {}, command), " ", copyButton(t("copy"), t("copied"), () => command)),
+      el("p", {}, `${t(view.mesh ? "print_again" : "command")}: `, el("code", {}, commandOf(view)), " ", copyButton(t("copy"), t("copied"), () => commandOf(view))),
       el("details", {}, el("summary", {}, t("environment")), json(t("environment"), view.about.environment)),
       el("details", {}, el("summary", {}, t("plan")), json(t("plan"), view.about.plan)),
       view.warnings?.length > 0 && el("details", { open: true }, el("summary", {}, t("general_warnings")), el("ul", {}, view.warnings.map((w) => el("li", {}, w)))),

@@ -5,8 +5,8 @@ import { figure, scaleFor } from "./units.js";
 
 // bars draws a bar for each row, {label, parts, at, low, high, n}: its parts by name,
 // stacked, and the interval of their sum. names are those of the parts, in order. With
-// apart the parts are side by side. log is as for lines.
-export function bars(t, { title, first, names, unit, rows, apart, log }) {
+// apart the parts are side by side. log is as for lines. counted is what n are.
+export function bars(t, { title, first, names, unit, rows, apart, log, counted = t("blocks") }) {
   const [name, size] = scaleFor(unit, rows.flatMap((r) => [r.high, ...names.map((n) => r.parts[n])]));
   const scale = { log };
   const thick = apart ? 8 : 14;
@@ -23,7 +23,7 @@ export function bars(t, { title, first, names, unit, rows, apart, log }) {
       errorBars(rows.map((r) => ({ low: r.low / size, high: r.high / size })), page.text),
     ],
   }));
-  return figureWithTable(t, title, drawing, columns(t, first, names, unit, rows, name, size), rows, [log !== undefined && logButton(t, scale, drawing)]);
+  return figureWithTable(t, title, drawing, columns(t, first, names, unit, rows, name, size, counted), rows, [log !== undefined && logButton(t, scale, drawing)]);
 }
 
 const summary = (title, names, rows, unit, size) =>
@@ -46,7 +46,7 @@ function tip(of, rows, names, unit, size) {
   ].filter(Boolean).join("<br>");
 }
 
-function columns(t, first, names, unit, rows, name, size) {
+function columns(t, first, names, unit, rows, name, size, counted) {
   const number = (v) => (v === undefined ? "" : figure(v / size));
   const all = [
     { name: first, key: first, text: (r) => r.label },
@@ -57,6 +57,6 @@ function columns(t, first, names, unit, rows, name, size) {
       { name: t("interval"), key: "low", text: (r) => (r.low === undefined ? "" : `[${number(r.low)}, ${number(r.high)}]`), value: (r) => r.low },
       { csvOnly: true, key: "high", value: (r) => r.high });
   }
-  if (rows.some((r) => r.n)) all.push({ name: t("blocks"), key: "n", right: true, text: (r) => r.n ?? "" });
+  if (rows.some((r) => r.n)) all.push({ name: counted, key: "n", right: true, text: (r) => r.n ?? "" });
   return all;
 }

@@ -47,6 +47,19 @@ export function chart(label, height, option) {
   return box;
 }
 
+// painted draws by paint, once it comes into view, and again when a chart would be. paint
+// receives the page's style.
+export function painted(box, paint) {
+  const one = { box, drawn: undefined };
+  one.draw = () => {
+    one.drawn ??= { dispose: () => {}, resize: () => {} };
+    paint(getComputedStyle(root));
+  };
+  alive.add(one);
+  watch.observe(box);
+  box.redraw = () => one.drawn && one.draw();
+}
+
 const watch = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;

@@ -12,6 +12,7 @@ import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
 import { kernels } from "./kernels.js";
+import { mesh } from "./mesh.js";
 import { pairs } from "./pairs.js";
 import { references } from "./references.js";
 import { layers } from "./layers.js";
@@ -60,19 +61,26 @@ function page() {
     el("header", {}, el("h1", {}, document.title), el("div", { class: "controls" }, languageButton(t), themeButton(t))),
     ...views.flatMap((view, n) => [
       n > 0 && el("h1", {}, view.titles[shown.language]),
-      brief(view, shown.language),
-      machine(t, view),
-      recommended(t, view),
-      published(t, view),
-      kernels(t, view),
-      pairs(t, view),
-      references(t, view),
-      answer(t, view, n),
-      el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
+      ...(view.mesh ? [mesh(t, view, shown.language, answerID(n))] : networks(t, view, n)),
     ].filter(Boolean)),
     about(t, views),
   );
 }
+
+// networks shows what was weighed: what each network costs.
+const networks = (t, view, n) => [
+  brief(view, shown.language),
+  machine(t, view),
+  recommended(t, view),
+  published(t, view),
+  kernels(t, view),
+  pairs(t, view),
+  references(t, view),
+  answer(t, view, answerID(n)),
+  el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
+];
+
+const answerID = (n) => (n === 0 ? "answer" : `answer${n}`);
 
 function languageButton(t) {
   const button = el("button", { type: "button", id: "language", lang: other(shown.language) }, t("other"));
@@ -102,14 +110,14 @@ function recommended(t, view) {
 }
 
 // answer is what readers look for first: what each network costs, on each path.
-function answer(t, view, n) {
+function answer(t, view, id) {
   const groups = el("div", {});
   const fill = () => gradually(groups, view.groups
     .filter((g) => (!shown.path || g.path === shown.path) && (!shown.workload || g.workload === shown.workload))
     .map((g) => () => group(t, view, g)));
   fill();
-  return el("section", { "aria-labelledby": n === 0 ? "answer" : `answer${n}` },
-    el("h2", { id: n === 0 ? "answer" : `answer${n}` }, t("answer")), el("p", {}, t("answer_text", { baseline: view.baseline })),
+  return el("section", { "aria-labelledby": id },
+    el("h2", { id }, t("answer")), el("p", {}, t("answer_text", { baseline: view.baseline })),
     el("div", { class: "controls" },
       choice(t("path"), t("all_paths"), [...new Set(view.groups.map((g) => g.path))], shown.path, (value) => { shown.path = value; fill(); }),
       choice(t("workload"), t("all_workloads"), [...new Set(view.groups.map((g) => g.workload))], shown.workload, (value) => { shown.workload = value; fill(); })),

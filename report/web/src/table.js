@@ -28,12 +28,13 @@ export function csv(columns, rows) {
     .map((line) => line.map(field).join(",")).join("\n") + "\n";
 }
 
-// figureWithTable is a chart that can be replaced by the table of its numbers.
-export function figureWithTable(t, title, drawing, columns, rows, controls = []) {
+// figureWithTable is a chart that can be replaced by the table of its numbers: of the first most
+// of them.
+export function figureWithTable(t, title, drawing, columns, rows, controls = [], most = Infinity) {
   let numbers; // created on demand: a page may hold hundreds
   const toggle = el("button", { type: "button", class: "small", "aria-pressed": "false" }, t("table"));
   toggle.addEventListener("click", () => {
-    if (!numbers) drawing.after((numbers = table(title, columns, rows)));
+    if (!numbers) drawing.after((numbers = el("div", {}, table(title, columns, rows.slice(0, most)), rows.length > most && el("p", { class: "quiet" }, t("table_more", { n: rows.length - most })))));
     const shows = !drawing.hidden; // the chart, until now
     drawing.hidden = shows;
     numbers.hidden = !shows;
@@ -41,7 +42,7 @@ export function figureWithTable(t, title, drawing, columns, rows, controls = [])
     toggle.textContent = shows ? t("chart") : t("table");
     if (!shows) drawing.redraw?.();
   });
-  const reset = el("button", { type: "button", class: "small", onclick: () => drawing.zoomOut() }, t("reset"));
+  const reset = drawing.zoomOut && el("button", { type: "button", class: "small", onclick: () => drawing.zoomOut() }, t("reset"));
   return el("figure", {},
     el("figcaption", {}, el("span", { class: "caption" }, title),
       el("span", { class: "controls" }, controls, reset, toggle, copyButton(t("copy_csv"), t("copied"), () => csv(columns, rows)))),

@@ -69,7 +69,7 @@ function judged(res) {
   return found;
 }
 
-for (const name of names.filter((n) => n !== "thousand")) {
+for (const name of names.filter((n) => n !== "thousand" && n !== "hundreds")) {
   test(`${name}: the numbers are those of the result`, async () => {
     const { page, close } = await open(name);
     await showTables(page);
@@ -90,7 +90,7 @@ for (const name of names.filter((n) => n !== "thousand")) {
     await page.locator("#language").click();
     assert.equal(await page.locator("html").getAttribute("lang"), "zh");
     assert.notEqual(await page.locator("h2").first().innerText(), english);
-    assert.match(await page.locator("#report").innerText(), /代价/);
+    assert.match(await page.locator("#report").innerText(), /代价|节点/);
     await page.locator("#language").click();
     assert.equal(await page.locator("h2").first().innerText(), english);
 
@@ -163,7 +163,7 @@ const drawn = {
   "CPU time by layer": (res) => traced(res, (t) => t.cpu?.layers?.length > 0),
 };
 
-for (const name of names.filter((n) => n !== "thousand" && n !== "hostile")) {
+for (const name of names.filter((n) => !["thousand", "hundreds", "hostile"].includes(n))) {
   test(`${name}: a chart is shown if the result has its numbers, and only then`, async () => {
     const { page, close } = await open(name);
     const captions = await page.locator("figure .caption").allInnerTexts();
@@ -347,6 +347,86 @@ test("the page begins with the answer", async () => {
     assert.equal(field.split(/\s+/)[0], text, `${cell.network} ${cell.path}`);
   }
   assert.ok((await page.locator(".brief li").count()) >= 3);
+  await close();
+});
+
+// pairsOf are the middles of the pairs of a mesh, in the rounds of all, few at a time.
+function pairsOf({ mesh: { nodes, rounds } }, metric) {
+  const values = new Map();
+  for (const r of rounds.filter((one) => !one.dense && !one.check)) {
+    r.clients.forEach((client, n) => {
+      const pair = [client, r.servers[n]].sort((a, b) => a - b).map((node) => nodes[node].name).join(" ");
+      values.set(pair, [...(values.get(pair) ?? []), ...[r.values[metric][n]].filter((v) => v > 0)]);
+    });
+  }
+  return values;
+}
+
+test("a mesh shows who is named, each pair, and what was not measured", async () => {
+  const { page, close } = await open("mesh");
+  const res = result("mesh"), { named, unmeasured, effects } = res.mesh;
+  const shown = await page.locator(".findings > li").allInnerTexts();
+  assert.equal(shown.length, named.length);
+  named.forEach((n, at) => assert.ok(shown[at].includes(n.of.join(" - ")) && shown[at].includes(`${(100 * n.value).toFixed(1)} %`), shown[at]));
+  for (const summary of await page.locator(".findings summary").all()) await summary.click();
+  assert.ok((await page.locator(".findings tbody tr").count()) === named.flatMap((n) => n.evidence).length);
+  assert.ok((await page.locator("section").first().innerText()).includes(unmeasured[0].reason));
+
+  const [map] = (await numbers(page, (await page.locator("figure .caption").first().innerText())));
+  const pairs = pairsOf(res, "throughput");
+  assert.equal(map.length, pairs.size);
+  for (const row of map) {
+    const [value] = pairs.get(`${row.node} ${row["other node"]}`);
+    assert.equal(row["throughput (bit/s)"], value ? String(value) : "");
+  }
+  const worse = map.map((r) => r["worse (ratio)"]).filter(Boolean).map(Number);
+  assert.deepEqual(worse, [...worse].sort((a, b) => b - a));
+  const [nodes] = await numbers(page, "Against the middle, throughput; + is worse: nodes");
+  assert.equal(nodes.length, effects.filter((e) => e.kind === "node").length);
+  await close();
+});
+
+// openMap opens the page of a mesh, and waits until its map is drawn.
+async function openMap(name, more) {
+  const opened = await open(name, more);
+  await opened.page.locator(".heat").scrollIntoViewIfNeeded();
+  await opened.page.locator(".heat canvas[style]").waitFor();
+  return opened;
+}
+
+test("the map of a mesh is read by the pointer and by keys", async () => {
+  const { page, close } = await openMap("mesh");
+  const canvas = page.locator(".heat canvas"), read = page.locator(".heat [aria-live]");
+  await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  const first = await read.innerText();
+  assert.match(first, /^node-3 - node-\d+: [\d.]+ Gbit\/s, \+[\d.]+ % against the middle, 1 windows$/);
+  await page.keyboard.press("ArrowDown");
+  assert.notEqual(await read.innerText(), first);
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width - 4, box.y + box.height - 40); // the last node was not reached
+  assert.match(await read.innerText(), /^node-\d+ - node-10: not measured$/);
+  await close();
+});
+
+test("the map of hundreds of nodes is drawn quickly, and fits a narrow window", async () => {
+  const best = { drawn: Infinity };
+  for (let n = 0; n < 3 && best.drawn >= limits.interaction; n++) {
+    const { page, close } = await openMap("hundreds");
+    best.drawn = Math.min(best.drawn, await page.evaluate(() => {
+      const start = performance.now();
+      document.querySelector(".heat").redraw();
+      document.querySelector(".heat canvas").getContext("2d").getImageData(0, 0, 1, 1);
+      return performance.now() - start;
+    }));
+    await close();
+  }
+  assert.ok(best.drawn < limits.interaction, `the map takes ${best.drawn} ms`);
+  const { page, close } = await openMap("hundreds", { width: 380 });
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+  assert.match(await page.locator(".heat").innerText(), /A field is the worst of 8 by 8 nodes/);
+  await page.getByRole("button", { name: "Table" }).first().click();
+  assert.equal(await page.locator("figure tbody tr").count(), 500);
   await close();
 });
 

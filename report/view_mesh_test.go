@@ -1,0 +1,91 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tare/result"
+	"tare/test/labtest"
+	"tare/test/meshtest"
+	"tare/weigh/mesh"
+)
+
+// simulated is a mesh of a world, measured as a controller does.
+func simulated(w *meshtest.World, seed uint64) *result.Result {
+	m := &result.Mesh{Judged: []string{"throughput"}, Margin: mesh.DefaultMargin, Seed: seed}
+	for n, group := range w.Groups {
+		m.Nodes = append(m.Nodes, result.MeshNode{Name: fmt.Sprintf("node-%d", n+1), Group: group})
+	}
+	on := mesh.On(m)
+	add := func(window mesh.Window) {
+		value, failed := w.Goodput(window.Client, window.Server, window.Dense)
+		on.Add(window, map[string]float64{"throughput": value}, failed)
+	}
+	for n, round := range mesh.Rounds(w.Groups, seed) {
+		for _, dense := range []bool{false, true} {
+			for _, pair := range round {
+				add(mesh.Window{Pair: pair, Round: n, Dense: dense})
+			}
+		}
+	}
+	for wanted := on.Again(1); len(wanted) > 0; wanted = on.Again(1) {
+		for _, batch := range wanted {
+			for _, window := range batch {
+				add(window)
+			}
+		}
+	}
+	on.Judge()
+	return &result.Result{
+		Schema: result.Schema, ID: "20261126-120000", Started: "2026-11-26T12:00:00Z", Finished: "2026-11-26T12:01:00Z", Tool: result.Tool{Version: "0.1.0"},
+		Plan: result.Plan{Name: "mesh", Blocks: 1, Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}}, Mesh: m,
+	}
+}
+
+// twelve is a mesh of twelve nodes, of which one is slow, one link is, and one was not reached.
+func twelve() *result.Result {
+	w := meshtest.World{
+		Groups: make([]string, 12), Window: 0.03, SlowNodes: map[int]float64{2: 0.3}, SlowLinks: map[[2]int]float64{{4, 7}: 0.5}, Dead: map[int]bool{9: true},
+	}
+	return simulated(meshtest.New(w, 1), 1)
+}
+
+// hundreds is a mesh of 600 nodes in racks, of which six are slow.
+func hundreds() *result.Result {
+	w := meshtest.World{Node: 0.01, Pair: 0.02, Window: 0.05, Lost: 0.01, SlowNodes: map[int]float64{}}
+	for n := range 600 {
+		w.Groups = append(w.Groups, fmt.Sprintf("rack%d", n/40+1))
+		if n%100 == 7 {
+			w.SlowNodes[n] = 0.3
+		}
+	}
+	return simulated(meshtest.New(w, 1), 1)
+}
+
+func TestPageOfAMeshHoldsItsNumbers(t *testing.T) {
+	res := twelve()
+	page := pageOf(t, res)
+	var views []view
+	if err := json.Unmarshal([]byte(script(t, page, "view")), &views); err != nil {
+		t.Fatal(err)
+	}
+	v := views[0].Mesh
+	labtest.Equal(t, "title", views[0].Titles[English], "tare mesh: 12 nodes, "+fmt.Sprint(windowsOf(res.Mesh))+" windows of tcp_stream")
+	labtest.Equal(t, "named", len(v.Named), 2)
+	all := v.Named[0].Texts[English] + v.Named[1].Texts[English]
+	labtest.Contains(t, "who is named", all, "Node node-3 is worse than the others: throughput +")
+	labtest.Contains(t, "who is named", all, "Link node-5 - node-8 is worse than the others: throughput +")
+	labtest.Contains(t, "not measured", strings.Join(v.Unmeasured[English], "; "), "node-10: 0 of 22 windows")
+	of := v.Metrics[0]
+	labtest.Equal(t, "pairs", len(of.Pairs.A), 66)
+	labtest.Equal(t, "the worst pair", fmt.Sprint(of.Pairs.A[0], of.Pairs.B[0]), "4 7")
+	labtest.Between(t, "by how much it is worse", of.Pairs.Worse[0], 0.45, 0.55)
+	labtest.Equal(t, "windows of the last pair, of a node that was not reached", of.Pairs.N[65], 0)
+	labtest.Equal(t, "the worst node", of.Order[0], 2)
+	labtest.Equal(t, "the node without an effect", of.Order[11], 9)
+	labtest.Equal(t, "rounds, sparse and dense", len(of.Rounds), 22)
+	labtest.Equal(t, "effects of nodes", len(of.Effects[0].Rows), 11)
+	labtest.Equal(t, "the worst of them", of.Effects[0].Rows[0].Labels[English], "Node node-3")
+}
