@@ -33,6 +33,7 @@ func Formats() []Format {
 		{"markdown", "tables with bars, for a pull request", ".md", MostCells, false, writeMarkdown},
 		{"csv", "a tidy table: a row per metric of each cell", ".csv", 0, false, writeCSV},
 		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", 0, false, writeGoBench},
+		{"openmetrics", "OpenMetrics text of a mesh, for monitoring: who is named, and every effect", "", 0, true, writeOpenMetrics},
 		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", "", 0, false, writeIperf3JSON},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"tare/network"
 	"tare/report"
 	"tare/result"
+	"tare/workload"
 )
 
 // meshFlags choose the nodes of a mesh, and what is measured between them.
@@ -109,10 +110,16 @@ func (f *meshFlags) plan() (result.Plan, error) {
 		return result.Plan{}, wrong("name the nodes, in one way: --machines a,b,c, --endpoint NAME='COMMAND' for each, or --lab NAME")
 	}
 	plan := result.Plan{Name: "mesh", Blocks: f.blocks, Seed: f.seed, Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost}}
+	judged := map[string]string{} // by metric
 	for _, name := range list(f.workloads, nil) {
 		if !slices.Contains(ofMeshes, name) {
 			return plan, &exitError{exitWrong, experiment.Unknown("workload of a mesh", name, ofMeshes)}
 		}
+		kind, _ := workload.Find(name)
+		if other, there := judged[kind.Headline]; there {
+			return plan, wrong("--workloads %s: %s and %s are both judged by %s: measure one after the other", f.workloads, other, name, kind.Headline)
+		}
+		judged[kind.Headline] = name
 		plan.Workloads = append(plan.Workloads, result.WorkloadPlan{Name: name})
 	}
 	duration, err := result.ParseSeconds(f.duration)
