@@ -7,6 +7,11 @@
 // real ones do, in the same frames, through pipes in memory, and answer at once. What windows
 // measure comes from a world in which it is known who is slow. Each size of a mesh and each
 // slowness has a process for itself, so that its peak of memory is known.
+//
+//	go run ./bench/mesh -lab 10 [-kinds clean,node,link] [-tare dist/tare]
+//
+// builds labs of ten hosts instead, of which none is slow, a node is, or a link, runs tare mesh
+// on each, and prints who was named. It needs root.
 package main
 
 import (
@@ -33,13 +38,19 @@ func main() {
 	output := flag.String("o", "docs/scale.md", "file to write; - for standard output")
 	one := flag.Int("one", 0, "measure meshes of so many nodes alone and print the figures as JSON, for this program itself")
 	slow := flag.Float64("slow", 0, "by how much some of their nodes are slow")
+	runs := flag.Int("lab", 0, "run tare mesh so often on labs of each kind, and print who was named; write no page")
+	kinds := flag.String("kinds", "", "kinds of these labs, a comma list: clean, node, link (default: all)")
+	tare := flag.String("tare", "dist/tare", "the tare that is run on labs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var err error
-	if *one > 0 {
+	switch {
+	case *one > 0:
 		err = printOne(ctx, os.Stdout, *one, *slow)
-	} else {
+	case *runs > 0:
+		err = labs(ctx, os.Stdout, *tare, *kinds, *runs)
+	default:
 		err = execute(ctx, *nodes, *output)
 	}
 	if err != nil {

@@ -45,3 +45,18 @@ func TestPageShowsCostsAndBounds(t *testing.T) {
 		labtest.Contains(t, "page", text, line)
 	}
 }
+
+// A run on a lab is right where exactly those are named who are slow.
+func TestLabTableCountsRightRuns(t *testing.T) {
+	node := labKinds()[1]
+	h3 := result.MeshNamed{Kind: result.MeshNodeKind, Of: []string{"h3"}, Value: 0.5}
+	other := result.MeshNamed{Kind: result.MeshLink, Of: []string{"h1", "h2"}, Value: 0.2}
+	var trials []labTrial
+	for _, named := range [][]result.MeshNamed{{h3}, {h3, other}, {}} {
+		trials = append(trials, node.judge(&result.Mesh{Named: named}, 20*time.Second))
+	}
+	labtest.Contains(t, "table", labTable(labKinds(), trials), "| node | node h3 | 1 of 3 | 50 to 50 % | 20 to 20 | link h1 h2, node h3; nobody |")
+	clean := labKinds()[0]
+	labtest.Equal(t, "nobody is named on a clean lab", clean.judge(&result.Mesh{}, time.Second).right, true)
+	labtest.Equal(t, "somebody is named on a clean lab", clean.judge(&result.Mesh{Named: []result.MeshNamed{h3}}, time.Second).right, false)
+}
