@@ -31,6 +31,9 @@ type Meshing struct {
 	Ends  func(ctx context.Context, from, to string) (network.Ends, error)
 	Plan  result.Plan // completed: its workloads, their windows, Blocks passes over all pairs
 	Dense bool        // each round is run with all of its pairs at once, too
+	// Incast is how many nodes all others send to at once, after that; 0: none. A mesh that
+	// goes on has its own.
+	Incast int
 	// Resume is a mesh that was interrupted, and goes on; nil: it begins.
 	Resume   *result.Result
 	Tool     result.Tool
@@ -62,6 +65,9 @@ func Mesh(ctx context.Context, m Meshing) (*result.Result, error) {
 	if err == nil {
 		err = running.again(ctx)
 	}
+	if err == nil {
+		err = running.incast(ctx)
+	}
 	running.mesh.Judge()
 	if err == nil {
 		running.res.Finished = time.Now().UTC().Format(time.RFC3339)
@@ -80,6 +86,9 @@ func newMeshing(m Meshing) (*meshing, error) {
 			Schema: result.Schema, ID: id, Tool: m.Tool, Site: cmp.Or(m.Plan.Site, result.SiteLab), Plan: m.Plan, Environment: probe.Environment("/"),
 			Started: time.Now().UTC().Format(time.RFC3339),
 			Mesh:    &result.Mesh{Margin: mesh.DefaultMargin, Seed: cmp.Or(m.Plan.Seed, uint64(time.Now().UnixNano())>>16)},
+		}
+		if m.Incast > 0 {
+			res.Mesh.Incast = &result.MeshIncast{Servers: m.Incast}
 		}
 		for _, n := range m.Nodes {
 			res.Mesh.Nodes = append(res.Mesh.Nodes, n.MeshNode)
@@ -239,9 +248,9 @@ func (m *meshing) spare(ctx context.Context) error {
 func (m *meshing) window(ctx context.Context, of mesh.Pair) measured {
 	all := measured{metrics: map[string]float64{}}
 	for _, w := range m.Plan.Workloads {
-		metrics, err := m.run(ctx, of, w)
+		metrics, err := m.run(ctx, of, w, variant{times: 1})
 		if err != nil && ctx.Err() == nil && !final(err) {
-			metrics, err = m.run(ctx, of, w)
+			metrics, err = m.run(ctx, of, w, variant{times: 1})
 		}
 		if err != nil {
 			return measured{failed: err}
@@ -254,7 +263,13 @@ func (m *meshing) window(ctx context.Context, of mesh.Pair) measured {
 	return all
 }
 
-func (m *meshing) run(ctx context.Context, of mesh.Pair, w result.WorkloadPlan) (map[string]float64, error) {
+// variant is how a window differs from what the plan has.
+type variant struct {
+	port  uint16 // is added to that of the server
+	times int    // is it as long
+}
+
+func (m *meshing) run(ctx context.Context, of mesh.Pair, w result.WorkloadPlan, as variant) (map[string]float64, error) {
 	client, server := m.Nodes[of.Client], m.Nodes[of.Server]
 	ends, err := m.between(ctx, of)
 	if err != nil {
@@ -269,7 +284,8 @@ func (m *meshing) run(ctx context.Context, of mesh.Pair, w result.WorkloadPlan) 
 	}
 	run := runOf(m.Plan, w)
 	run.SharedCPU = client.Boot == server.Boot
-	out, err := p.measure(ctx, cmp.Or(ends.Port, network.Port), w.Name, run)
+	run.Duration, run.Warmup = time.Duration(as.times)*run.Duration, time.Duration(as.times)*run.Warmup
+	out, err := p.measure(ctx, cmp.Or(ends.Port, network.Port)+as.port, w.Name, run)
 	return out.Sample().Metrics, err
 }
 

@@ -95,6 +95,37 @@ func TestMeshMeasuresEveryPairAndGoesOn(t *testing.T) {
 	labtest.Equal(t, "rounds", len(rounds), 5)
 }
 
+// In an incast each node serves all others at once, and what is there is not measured again.
+func TestMeshMeasuresManyToFew(t *testing.T) {
+	m := loopMesh(t, 5)
+	m.Nodes[4].At = "gone"
+	m.Incast = 1
+	res, err := Mesh(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := res.Mesh.Incast
+	labtest.Equal(t, "rounds", len(in.Rounds), 4)
+	served := map[int]bool{}
+	for _, r := range in.Rounds {
+		labtest.Equal(t, "clients of "+res.Mesh.Nodes[r.Servers[0]].Name, len(r.Clients), 3)
+		labtest.Equal(t, "failures", len(r.Failures), 0)
+		served[r.Servers[0]] = true
+	}
+	labtest.Equal(t, "nodes that served", len(served), 4)
+	labtest.AtLeast(t, "nodes that are judged", len(in.Effects), 1)
+
+	in.Rounds = in.Rounds[:3]
+	first := in.Rounds[0].Values["rtt_p50"][0]
+	m.Resume = res
+	again, err := Mesh(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "rounds", len(again.Mesh.Incast.Rounds), 4)
+	labtest.Equal(t, "first value", again.Mesh.Incast.Rounds[0].Values["rtt_p50"][0], first)
+}
+
 func TestMeshIsInterruptedWithWhatItHas(t *testing.T) {
 	m := loopMesh(t, 4)
 	ctx, cancel := context.WithCancel(t.Context())

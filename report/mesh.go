@@ -26,6 +26,7 @@ func (p *page) mesh(res *result.Result) {
 		p.heatMap(m, metric)
 	}
 	p.nodeEffects(m)
+	p.incast(m)
 	p.notNamed(m)
 	p.warnings(res)
 }
@@ -241,6 +242,50 @@ func (p *page) nodeEffects(m *result.Mesh) {
 			p.item("  ", p.say("mesh_more", "n", strconv.Itoa(more)))
 		}
 	}
+}
+
+// incast lists the nodes that serve many worst, against how they serve one.
+func (p *page) incast(m *result.Mesh) {
+	for _, metric := range m.Judged {
+		of := incastEffects(m, metric)
+		if len(of) == 0 {
+			continue
+		}
+		q, _ := result.QuantityOf(metric)
+		s := scaleFor(q.Unit, of[0].One)
+		p.title(p.incastTitle(m, metric))
+		columns := grid{{head: p.say("mesh_node_head")}, {head: p.say("mesh_senders"), right: true}, {head: p.say("mesh_one"), right: true},
+			{head: p.say("mesh_all"), right: true}, {head: p.say("mesh_worst_sender"), right: true}, {head: p.say("toll_percent"), right: true}}
+		for n, e := range of {
+			if n < mostEffects {
+				columns.add(clip(result.Plain(e.Of), longestName), strconv.Itoa(e.Senders), s.withUnit(e.One), s.withUnit(e.All), s.withUnit(e.Worst), shareText(e.Value, nil, nil))
+			}
+		}
+		p.print(columns)
+		if more := len(of) - mostEffects; more > 0 {
+			p.item("  ", p.say("mesh_more", "n", strconv.Itoa(more)))
+		}
+	}
+}
+
+// incastTitle says who sends to whom.
+func (w words) incastTitle(m *result.Mesh, metric string) string {
+	q, _ := result.QuantityOf(metric)
+	servers := strconv.Itoa(m.Incast.Servers)
+	if q.Better == result.Higher {
+		return w.say("mesh_incast_rate", "n", servers, "metric", w.heading(metric))
+	}
+	return w.say("mesh_incast_time", "n", servers, "metric", w.heading(metric))
+}
+
+// incastEffects are those in a metric, the worst first.
+func incastEffects(m *result.Mesh, metric string) []result.MeshIncastEffect {
+	if m.Incast == nil {
+		return nil
+	}
+	of := slices.DeleteFunc(slices.Clone(m.Incast.Effects), func(e result.MeshIncastEffect) bool { return e.Metric != metric })
+	slices.SortStableFunc(of, func(a, b result.MeshIncastEffect) int { return cmp.Compare(b.Value, a.Value) })
+	return of
 }
 
 // notNamed lists who was suspected and is not named, and what was not measured.

@@ -70,6 +70,23 @@ Nodes against the middle of all, round trip p50; + is worse
 	}
 }
 
+func TestMeshOfManyToFew(t *testing.T) {
+	res := slowNode()
+	res.Mesh.Incast = &result.MeshIncast{Servers: 1, Effects: []result.MeshIncastEffect{
+		{Of: "a", Metric: "rtt_p50", N: 3, Senders: 3, One: 20e-6, All: 40e-6, Worst: 60e-6, Value: 1},
+		{Of: "b", Metric: "rtt_p50", N: 3, Senders: 3, One: 20e-6, All: 50e-6, Worst: 90e-6, Value: 1.5},
+	}}
+	var out strings.Builder
+	if err := Terminal(&out, res, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	labtest.Contains(t, "report", out.String(), `
+Many to 1: round trip p50 in the middle of all senders against one alone; + is worse
+  node  senders  one      all      worst sender  toll, %
+  b           3  20.0 us  50.0 us       90.0 us   +150 %
+`)
+}
+
 func TestMeshWithNobodySlow(t *testing.T) {
 	res := slowNode()
 	res.Mesh.Named = nil

@@ -44,6 +44,7 @@ func openFamilies() []openFamily {
 		{"tare_mesh_effect_ratio", "ratio", "How much worse than the middle of its kind each node, group and so on is, in the rounds of all pairs.", effectPoints(func(e result.MeshEffect) *float64 { return &e.Value })},
 		{"tare_mesh_effect_low_ratio", "ratio", "The low end of its 95 % interval.", effectPoints(func(e result.MeshEffect) *float64 { return e.Low })},
 		{"tare_mesh_effect_high_ratio", "ratio", "The high end of its 95 % interval.", effectPoints(func(e result.MeshEffect) *float64 { return e.High })},
+		{"tare_mesh_incast_ratio", "ratio", "How much worse a node serves many at once than one.", incastPoints},
 		{"tare_mesh_middle_seconds", "seconds", "The middle of all pairs: a time.", middlePoints("s")},
 		{"tare_mesh_middle_bits_per_second", "bits_per_second", "The middle of all pairs: a throughput.", middlePoints("bit/s")},
 	}
@@ -197,6 +198,17 @@ func effectPoints(of func(result.MeshEffect) *float64) func(openMesh) []openPoin
 		}
 		return points
 	}
+}
+
+func incastPoints(m openMesh) []openPoint {
+	if m.Incast == nil {
+		return nil
+	}
+	var points []openPoint
+	for _, e := range m.Incast.Effects {
+		points = append(points, openPoint{[]string{"of", e.Of, "metric", e.Metric}, e.Value})
+	}
+	return points
 }
 
 func meshLabels(kind string, of []string, metric string) []string {

@@ -106,6 +106,7 @@ func TestOpenMetricsHoldsAMesh(t *testing.T) {
 		labtest.Equal(t, "how slow, at most", one("tare_mesh_slow_high_ratio"+of), n.High)
 	}
 	labtest.Equal(t, "effect", one(`tare_mesh_effect_ratio{kind="node",of="node-3",metric="throughput"}`), res.Mesh.Effects[2].Value)
+	labtest.Between(t, "many to one", one(`tare_mesh_incast_ratio{of="node-6",metric="throughput"}`), 0.3, 0.37)
 	labtest.Between(t, "the middle", one(`tare_mesh_middle_bits_per_second{metric="throughput"}`), 8e9, 10e9)
 }
 

@@ -44,6 +44,14 @@ type viewMeshMetric struct {
 	Pairs   viewMeshPairs     `json:"pairs"`
 	Effects []viewMeshEffects `json:"effects"`
 	Rounds  []viewMeshRound   `json:"rounds"`
+	Incast  *viewMeshIncast   `json:"incast,omitempty"`
+}
+
+// viewMeshIncast is how nodes serve many, the worst first.
+type viewMeshIncast struct {
+	Titles map[string]string         `json:"titles"`
+	Rows   []result.MeshIncastEffect `json:"rows"`
+	More   int                       `json:"more,omitempty"` // that are not there
 }
 
 // viewMeshPairs are the pairs that were asked for, in columns, the worst first.
@@ -122,10 +130,15 @@ func byLanguage(text func(words) string) map[string]string {
 func meshMetricView(m *result.Mesh, metric string) viewMeshMetric {
 	q, _ := result.QuantityOf(metric)
 	values, middle := pairsOfMesh(m, metric)
-	return viewMeshMetric{
+	v := viewMeshMetric{
 		Name: metric, Heads: byLanguage(func(w words) string { return w.heading(metric) }), Unit: q.Unit, Middle: middle, Order: byEffect(m, metric),
 		Pairs: meshPairsView(values, middle, q.Better), Effects: meshEffectsView(m, metric), Rounds: meshRoundsView(m, metric),
 	}
+	if of := incastEffects(m, metric); len(of) > 0 {
+		shown := of[:min(len(of), mostDrawn)]
+		v.Incast = &viewMeshIncast{Titles: byLanguage(func(w words) string { return w.incastTitle(m, metric) }), Rows: shown, More: len(of) - len(shown)}
+	}
+	return v
 }
 
 // meshPairsView puts pairs into columns.

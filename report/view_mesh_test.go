@@ -45,11 +45,25 @@ func simulated(w *meshtest.World, seed uint64) *result.Result {
 }
 
 // twelve is a mesh of twelve nodes, of which one is slow, one link is, and one was not reached.
+// All others sent to each at once: node-6 then received a third less.
 func twelve() *result.Result {
 	w := meshtest.World{
 		Groups: make([]string, 12), Window: 0.03, SlowNodes: map[int]float64{2: 0.3}, SlowLinks: map[[2]int]float64{{4, 7}: 0.5}, Dead: map[int]bool{9: true},
 	}
-	return simulated(meshtest.New(w, 1), 1)
+	res := simulated(meshtest.New(w, 1), 1)
+	res.Mesh.Incast = &result.MeshIncast{Servers: 1}
+	on := mesh.On(res.Mesh)
+	for n, round := range mesh.Incast(on.Answering(), 1, 1) {
+		for _, pair := range round {
+			value := 9e9 / float64(len(round))
+			if pair.Server == 5 {
+				value /= 1.5
+			}
+			on.AddIncast(n, pair, map[string]float64{"throughput": value}, "")
+		}
+	}
+	on.Judge()
+	return res
 }
 
 // hundreds is a mesh of 600 nodes in racks, of which six are slow.
@@ -87,5 +101,8 @@ func TestPageOfAMeshHoldsItsNumbers(t *testing.T) {
 	labtest.Equal(t, "the node without an effect", of.Order[11], 9)
 	labtest.Equal(t, "rounds, sparse and dense", len(of.Rounds), 22)
 	labtest.Equal(t, "effects of nodes", len(of.Effects[0].Rows), 11)
+	labtest.Equal(t, "nodes that served many", len(of.Incast.Rows), 11)
+	labtest.Equal(t, "the worst of them", of.Incast.Rows[0].Of, "node-6")
+	labtest.Between(t, "by how much", of.Incast.Rows[0].Value, 0.3, 0.37)
 	labtest.Equal(t, "the worst of them", of.Effects[0].Rows[0].Labels[English], "Node node-3")
 }

@@ -26,6 +26,11 @@ func Read(r io.Reader) (*Result, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("read result: more follows after the first: keep one result per file")
 	}
+	if res.Mesh != nil {
+		if err := res.Mesh.check(); err != nil {
+			return nil, fmt.Errorf("read result: %w: is it whole, and written by tare?", err)
+		}
+	}
 	res.fillArrays()
 	return &res, nil
 }

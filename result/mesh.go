@@ -16,6 +16,27 @@ type Mesh struct {
 	Suspects   []MeshSuspect    `json:"suspects"`
 	Named      []MeshNamed      `json:"named"`
 	Unmeasured []MeshUnmeasured `json:"unmeasured"` // of whom too little is known to judge them
+	Incast     *MeshIncast      `json:"incast,omitempty"`
+}
+
+// MeshIncast is what was measured where all other nodes send to few at once: nobody is named by
+// it.
+type MeshIncast struct {
+	Servers int                `json:"servers"` // at once; all others are clients of one of them
+	Rounds  []MeshRound        `json:"rounds"`  // all of their pairs at once
+	Effects []MeshIncastEffect `json:"effects"`
+}
+
+// MeshIncastEffect is how a node serves many against how it serves one.
+type MeshIncastEffect struct {
+	Of      string  `json:"of"`
+	Metric  string  `json:"metric"`
+	N       int     `json:"n"`       // rounds in which all of its clients were measured
+	Senders int     `json:"senders"` // its clients, at most
+	One     float64 `json:"one"`     // the middle of its pairs, few at a time
+	All     float64 `json:"all"`     // a rate: the sum of its clients; a time: their middle
+	Worst   float64 `json:"worst"`   // of its clients
+	Value   float64 `json:"value"`   // how much worse All is than One, a ratio
 }
 
 // MeshNode is one node.
@@ -113,13 +134,22 @@ type MeshUnmeasured struct {
 	Reason   string   `json:"reason"`   // the most frequent
 }
 
+func (r *MeshRound) fillArrays() {
+	r.Clients, r.Servers, r.Values = notNil(r.Clients), notNil(r.Servers), notNilMap(r.Values)
+}
+
 func (m *Mesh) fillArrays() {
 	m.Nodes, m.Judged, m.Rounds = notNil(m.Nodes), notNil(m.Judged), notNil(m.Rounds)
 	m.Effects, m.Suspects = notNil(m.Effects), notNil(m.Suspects)
 	m.Named, m.Unmeasured = notNil(m.Named), notNil(m.Unmeasured)
 	for n := range m.Rounds {
-		r := &m.Rounds[n]
-		r.Clients, r.Servers, r.Values = notNil(r.Clients), notNil(r.Servers), notNilMap(r.Values)
+		m.Rounds[n].fillArrays()
+	}
+	if m.Incast != nil {
+		m.Incast.Rounds, m.Incast.Effects = notNil(m.Incast.Rounds), notNil(m.Incast.Effects)
+		for n := range m.Incast.Rounds {
+			m.Incast.Rounds[n].fillArrays()
+		}
 	}
 	for n := range m.Effects {
 		m.Effects[n].Of = notNil(m.Effects[n].Of)

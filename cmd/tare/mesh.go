@@ -22,7 +22,7 @@ type meshFlags struct {
 	lab, program, workloads     string
 	duration, maxRate           string
 	out, resume, page           string
-	blocks                      int
+	blocks, incast              int
 	seed                        uint64
 	dense, json                 bool
 	lang                        language
@@ -74,6 +74,7 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.duration, "duration", "100ms", "length of a window")
 	flags.StringVar(&f.maxRate, "max-rate", "", "what is sent on average over more than 10 s, for example 1gbit (default: as much as it can)")
 	flags.BoolVar(&f.dense, "dense", false, "measure every round with all pairs at once, too (default: where each node is a machine by itself)")
+	flags.IntVar(&f.incast, "incast", 0, "then also measure many to few: all other nodes send to so many at once, and each node is sent to (default: no)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order (default: random)")
 	flags.StringVar(&f.out, "out", "", "result file, written after each round (default: none, or that of --resume)")
 	flags.StringVar(&f.resume, "resume", "", "go on with this result file, which was interrupted")
@@ -90,7 +91,7 @@ func (f *meshFlags) refuseResumed(flags *pflag.FlagSet) error {
 	if f.resume == "" {
 		return nil
 	}
-	for _, name := range []string{"workloads", "blocks", "duration", "max-rate", "seed", "group"} {
+	for _, name := range []string{"workloads", "blocks", "duration", "max-rate", "seed", "group", "incast"} {
 		if flags.Changed(name) {
 			return wrong("--%s together with --resume: what goes on is the plan in %s: leave --%s out, or begin anew without --resume", name, f.resume, name)
 		}
@@ -125,6 +126,9 @@ func (f *meshFlags) plan() (result.Plan, error) {
 	duration, err := result.ParseSeconds(f.duration)
 	if err != nil || duration <= 0 || f.blocks < 1 || len(plan.Workloads) == 0 {
 		return plan, wrong("--duration %s, --blocks %d, --workloads %s: each must be more than nothing", f.duration, f.blocks, f.workloads)
+	}
+	if f.incast < 0 {
+		return plan, wrong("--incast %d: it is how many nodes all others send to: write 1 or more", f.incast)
 	}
 	plan.Duration, plan.Warmup = duration, duration/10
 	if f.maxRate != "" {
@@ -168,6 +172,9 @@ func (f *meshFlags) mesh(ctx context.Context, s streams, plan result.Plan, flags
 		if err := same(m.Resume, m.Nodes); err != nil {
 			return err
 		}
+	}
+	if m.Incast = f.incast; m.Incast >= len(m.Nodes) {
+		return wrong("--incast %d of %d nodes leaves nobody to send: choose fewer", m.Incast, len(m.Nodes))
 	}
 	m.Dense = f.dense || !flags.Changed("dense") && experiment.Apart(m.Nodes)
 	res, err := experiment.Mesh(ctx, m)

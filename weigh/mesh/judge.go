@@ -23,6 +23,7 @@ func (m *Mesh) Judge() {
 		m.addGroups(p, l, p.fits[0], kindOf)
 		m.addDense(p, l)
 	}
+	m.addIncast()
 	m.addUnmeasured()
 }
 

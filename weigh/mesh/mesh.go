@@ -57,8 +57,13 @@ func (m *Mesh) Add(w Window, metrics map[string]float64, failed string) {
 	if r.Check == nil {
 		m.pictures = nil
 	}
+	m.enter(r, w.Pair, metrics, failed)
+}
+
+// enter adds to a round what a pair measured, or why it failed.
+func (m *Mesh) enter(r *result.MeshRound, of Pair, metrics map[string]float64, failed string) {
 	entry := len(r.Clients)
-	r.Clients, r.Servers = append(r.Clients, w.Client), append(r.Servers, w.Server)
+	r.Clients, r.Servers = append(r.Clients, of.Client), append(r.Servers, of.Server)
 	for name := range metrics {
 		if r.Values[name] == nil {
 			r.Values[name] = make([]float64, entry)

@@ -1,12 +1,13 @@
 import { el } from "./dom.js";
 import { heat } from "./heat.js";
 import { effects } from "./mesh_effects.js";
+import { incast } from "./mesh_incast.js";
 import { rounds } from "./mesh_rounds.js";
 import { table } from "./table.js";
 
 // The charts of a mesh, in this order: each takes (t, mesh, metric, language) and returns what
 // it draws, or undefined if there is no data for it.
-const charts = [heat, effects, rounds];
+const charts = [heat, effects, incast, rounds];
 
 const mostListed = 100;
 
