@@ -25,11 +25,18 @@ RACE := ./agent ./result ./test/verdict ./wire
 # of the others mostly wait: three packages at a time.
 ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/agreement ./test/chaos ./test/docs ./test/everything ./test/hostile ./traffic ./workload
 
+# The cluster of make kubernetes. Nothing else compiles it, since that takes minutes.
+KUBERNETES := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/parts/kubernetes
+NODES := 2
+DATAPATH := bridge
+PROXY := iptables
+
 # make lint vets. The package that takes longest is done in 8 min beside two others: what
 # takes 15 hangs.
-GO_TEST := go test -count=1 -vet=off -trimpath -ldflags='-s -w' -timeout 15m
+TEST_FLAGS := -count=1 -vet=off -trimpath -ldflags='-s -w' -timeout 15m
+GO_TEST := go test $(TEST_FLAGS)
 
-.PHONY: quick lab test vm lint fuzz build dist bench diagnosis packages parts bpf web
+.PHONY: quick lab test vm lint fuzz build dist bench diagnosis packages parts bpf web kubernetes kubernetes-down kubernetes-test
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick:
@@ -57,12 +64,13 @@ vm: build
 
 # The packages with tests of a tier: those that are tested alone, or with -v the others,
 # in an order in which test/cli and network, which take longest, are early.
-having = $$(grep -rlE --include='*_test.go' '^func Test$(1)' . | xargs -n 1 dirname | sort -ur | grep $(2) -xF "$$(printf '%s\n' $(ALONE))")
+having = $$(grep -rlE --include='*_test.go' --exclude-dir=kubernetes '^func Test$(1)' . | xargs -n 1 dirname | sort -ur | grep $(2) -xF "$$(printf '%s\n' $(ALONE))")
 
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
 	go vet ./...
 	for module in parts/*/go.mod; do CGO_ENABLED=1 go -C "$$(dirname "$$module")" vet -trimpath ./...; done
+	[[ ! -x $(KUBERNETES) ]] || go -C test/kubernetes vet -trimpath ./...
 	$(LINT) run
 
 $(LINT):
@@ -74,7 +82,22 @@ packages:
 
 # The real parts that are no Debian package, into the cache where tare looks.
 parts:
-	@parts/build
+	@CGO_ENABLED=1 parts/build
+
+# A Kubernetes cluster of NODES=2|3 in the hosts of a lab, with DATAPATH=bridge|flannel
+# and PROXY=iptables|nftables, that runs until make kubernetes-down. The last line
+# names its kubeconfig.
+kubernetes: packages parts build
+	@CGO_ENABLED=0 parts/build test/kubernetes
+	@$(KUBERNETES) up --nodes $(NODES) --datapath $(DATAPATH) --proxy $(PROXY)
+
+kubernetes-down:
+	@[[ ! -x $(KUBERNETES) ]] || $(KUBERNETES) down
+
+# Starts clusters and takes them down: none may run.
+kubernetes-test: packages parts build
+	@CGO_ENABLED=0 parts/build test/kubernetes
+	go -C test/kubernetes test $(TEST_FLAGS) -run '^TestReal' -json ./... | go run ./test/verdict
 
 # Each for FUZZTIME, as in make fuzz FUZZTIME=30m.
 FUZZTIME := 10s

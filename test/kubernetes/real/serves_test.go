@@ -1,0 +1,111 @@
+package real
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const nodePort = "10.0.0.1:30080"
+
+func TestRealClusterServes(t *testing.T) {
+	for _, c := range []struct {
+		nodes           int
+		datapath, proxy string
+	}{{2, "bridge", "iptables"}, {2, "bridge", "nftables"}, {2, "flannel", "iptables"}, {3, "flannel", "nftables"}} {
+		t.Run(fmt.Sprintf("%d %s %s", c.nodes, c.datapath, c.proxy), func(t *testing.T) {
+			leavesNothing(t)
+			flags := []string{"--nodes", fmt.Sprint(c.nodes), "--datapath", c.datapath, "--proxy", c.proxy}
+			cluster := start(t, flags...)
+			var nodes []string
+			for n := range c.nodes {
+				nodes = append(nodes, fmt.Sprintf("h%d", n+1))
+			}
+			cluster.testNodes(nodes)
+			pods := cluster.testPods(nodes)
+			cluster.testExec(pods["h2"].name)
+			cluster.testReach(pods, nodes)
+			if again := up(t, flags...); again != cluster.kubeconfig {
+				t.Errorf("a second up names %s, the first %s", again, cluster.kubeconfig)
+			}
+			if _, err := run(t, "up", "--nodes", fmt.Sprint(5-c.nodes)); err == nil {
+				t.Error("another cluster was accepted beside it")
+			}
+		})
+	}
+}
+
+// All nodes are ready, in a zone, and list the image.
+func (c cluster) testNodes(nodes []string) {
+	c.t.Helper()
+	const columns = `jsonpath={range .items[*]}{.metadata.name} {.metadata.labels.topology\.kubernetes\.io/zone}` +
+		` {.status.conditions[?(@.type=="Ready")].status} {.status.images[*].names}{"\n"}{end}`
+	got := strings.Split(c.kubectl("", "get", "nodes", "-o", columns), "\n")
+	for n, line := range got {
+		if n >= len(nodes) || !strings.HasPrefix(line, nodes[n]+" z1 True ") || !strings.Contains(line, "localhost/busybox:lab") {
+			c.t.Errorf("node %d is %q", n, line)
+		}
+	}
+	if len(got) != len(nodes) {
+		c.t.Errorf("%d nodes, want %d", len(got), len(nodes))
+	}
+}
+
+// pod is a server of the manifest.
+type pod struct{ name, addr string }
+
+// testPods runs a server on each node and returns them by node.
+func (c cluster) testPods(nodes []string) map[string]pod {
+	c.t.Helper()
+	c.kubectl(manifest, "apply", "-f", "-")
+	c.kubectl("", "rollout", "status", "daemonset/web", "--timeout=60s")
+	lines := c.kubectl("", "get", "pods", "-l", "app=web", "-o",
+		`jsonpath={range .items[*]}{.spec.nodeName} {.metadata.name} {.status.podIP}{"\n"}{end}`)
+	pods := map[string]pod{}
+	for _, line := range strings.Split(lines, "\n") {
+		if fields := strings.Fields(line); len(fields) == 3 {
+			pods[fields[0]] = pod{fields[1], fields[2]}
+		}
+	}
+	if len(pods) != len(nodes) {
+		c.t.Fatalf("pods are\n%s", lines)
+	}
+	return pods
+}
+
+func (c cluster) testExec(name string) {
+	c.t.Helper()
+	const text = "to the pod and back"
+	if got := c.kubectl(text, "exec", "-i", name, "--", "cat"); got != text {
+		c.t.Errorf("exec cat returned %q", got)
+	}
+}
+
+// Each pod reaches each other one, and all of them through the service.
+func (c cluster) testReach(pods map[string]pod, nodes []string) {
+	c.t.Helper()
+	for _, from := range nodes {
+		for _, to := range nodes {
+			got := c.kubectl("", "exec", pods[from].name, "--", "wget", "-T", "5", "-qO-", "http://"+pods[to].addr+":80/")
+			if got != to {
+				c.t.Errorf("the pod of %s read %q from the pod of %s", from, got, to)
+			}
+		}
+	}
+	service := c.kubectl("", "get", "service", "web", "-o", "jsonpath={.spec.clusterIP}") + ":80"
+	const many = `for n in $(seq 60); do wget -T 5 -qO- http://$0/; done`
+	for what, answers := range map[string]string{
+		"ClusterIP from a pod": c.kubectl("", "exec", pods["h1"].name, "--", "sh", "-c", many, service),
+		"NodePort from a host": c.atHost("h2", "busybox", "sh", "-c", strings.ReplaceAll(many, "wget", "busybox wget"), nodePort),
+	} {
+		got := strings.Fields(answers)
+		if len(got) != 60 {
+			c.t.Errorf("%s: %d answers of 60", what, len(got))
+		}
+		slices.Sort(got)
+		if got = slices.Compact(got); !slices.Equal(got, nodes) {
+			c.t.Errorf("%s: answers are of %v", what, got)
+		}
+	}
+}
