@@ -211,6 +211,8 @@ func homeOf() (home, error) {
 func (h home) kubeconfig() string { return filepath.Join(string(h), "kubeconfig") }
 func (h home) asked() string      { return filepath.Join(string(h), "settings.json") }
 
+func (h home) kubectlCache() string { return filepath.Join(string(h), "kubectl") }
+
 func (h home) print() error {
 	_, err := fmt.Println("KUBECONFIG=" + h.kubeconfig())
 	return err

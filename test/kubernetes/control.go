@@ -95,7 +95,7 @@ func (n node) startControllers() error {
 	_, err = startPart("kube-controller-manager",
 		"--kubeconfig="+root, "--authentication-kubeconfig="+root, "--authorization-kubeconfig="+root,
 		"--cert-dir="+own+"/controllers", "--bind-address=127.0.0.1", "--leader-elect=false",
-		"--allocate-node-cidrs=false", "--service-cluster-ip-range="+serviceRange,
+		"--flex-volume-plugin-dir="+own+"/plugins", "--allocate-node-cidrs=false", "--service-cluster-ip-range="+serviceRange,
 		"--service-account-private-key-file="+own+"/accounts.key", "--root-ca-file="+own+"/api.crt")
 	if err != nil {
 		return err

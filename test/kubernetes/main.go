@@ -63,9 +63,23 @@ func program(name string) *cobra.Command {
 	case "kube-proxy":
 		return proxy.NewProxyCommand()
 	case "kubectl":
+		keepCache()
 		return kubectl.NewDefaultKubectlCommand()
 	}
 	return nil
+}
+
+// keepCache has kubectl keep its cache with the cluster, unless the user has chosen
+// a folder: another cluster at the same address would be mistaken for this one.
+func keepCache() {
+	const variable = "KUBECACHEDIR"
+	home, err := homeOf()
+	if _, chosen := os.LookupEnv(variable); chosen || err != nil {
+		return // without it kubectl chooses
+	}
+	if err := os.Setenv(variable, home.kubectlCache()); err != nil {
+		fmt.Fprintln(os.Stderr, "kubernetes: choose cache of kubectl:", err)
+	}
 }
 
 func run(ctx context.Context, verb string, args []string) error {

@@ -16,12 +16,16 @@ const relayAddr = "127.0.0.1:16443"
 // startRelay starts, in a host, a relay to an address. Its listener is standard
 // input: a socket of the machine, so that it accepts connections there.
 func startRelay(address string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start relay: %w", err)
+	}
 	log, err := os.Create(logOf("relay"))
 	if err != nil {
 		return fmt.Errorf("start relay: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command("/proc/self/exe", serveVerb, address)
+	cmd := exec.Command(self, serveVerb, address)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = "/", os.Stdin, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
