@@ -86,8 +86,10 @@ func build(ctx context.Context, home home, want settings) error {
 	if err != nil {
 		return err
 	}
-	// A kubelet gives its pods all CPUs, so the hosts have them, too.
-	err = tare(ctx, "lab", "up", network, "--name", lab, "--hosts", fmt.Sprint(want.Nodes), "--containers", "0", "--pin", "none").run()
+	// A kubelet gives its pods all CPUs, so the hosts have them, too. Pods reach each
+	// other without NAT, as Kubernetes asks of a network.
+	err = tare(ctx, "lab", "up", network, "--name", lab, "--hosts", fmt.Sprint(want.Nodes), "--containers", "0",
+		"--pin", "none", "--ip-masq", "off", "--promisc-mode", "off").run()
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,23 @@ func configureFlannel(ctx context.Context) error {
 	return command(ctx, "etcdctl", "--endpoints", storeURL(), "put", configKey, config)
 }
 
+// startDatapath has containerd give pods the network that was asked for.
+func (n node) startDatapath(ctx context.Context) error {
+	if n.Settings.Datapath == flannel {
+		return n.startFlannel(ctx)
+	}
+	// A pod that asks a service may be answered by itself.
+	list, err := os.ReadFile(conflist)
+	if err != nil {
+		return fmt.Errorf("read the lab's CNI configuration: %w: change conflist to how the lab names it", err)
+	}
+	const off, on = `"promiscMode": false`, `"hairpinMode": true`
+	if !strings.Contains(string(list), off) {
+		return fmt.Errorf("let a pod reach itself: %s has no %s: change it to how the lab writes it", conflist, off)
+	}
+	return replaceConflist(strings.Replace(string(list), off, on, 1))
+}
+
 // startFlannel starts flanneld and has containerd use its subnet. flanneld asks for
 // the subnet that its file names, so each node's is known beforehand.
 func (n node) startFlannel(ctx context.Context) error {

@@ -63,10 +63,8 @@ func (n node) run(ctx context.Context) error {
 	if err := importImage(ctx); err != nil {
 		return err
 	}
-	if n.Settings.Datapath == flannel {
-		if err := n.startFlannel(ctx); err != nil {
-			return err
-		}
+	if err := n.startDatapath(ctx); err != nil {
+		return err
 	}
 	if err := server(); err != nil {
 		return err
