@@ -144,7 +144,7 @@ func needPrograms(want settings) error {
 type invocation struct{ cmd *exec.Cmd }
 
 // tare makes a command of the tare that TARE_BINARY names, or that is on the PATH.
-// It ends with this process: what a tare that is ended has begun, it removes.
+// A context that ends interrupts it, and it removes what it has begun.
 func tare(ctx context.Context, args ...string) invocation {
 	name := os.Getenv("TARE_BINARY")
 	if name == "" {
