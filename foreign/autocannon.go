@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,19 +9,19 @@ import (
 )
 
 var (
-	cannonSetup   = regexp.MustCompile(`^\s*(\d+)\s*connections(?:\s*with\s*(\d+)\s*pipelining\s*factor)?\s*$`)
-	cannonWorkers = regexp.MustCompile(`^\s*(\d+)\s*workers\s*$`)
-	cannonHead    = regexp.MustCompile(`^[\s│|]*Stat[\s│|]`)
-	cannonRow     = regexp.MustCompile(`^[\s│|]*(Latency(?:\s*\((?:ms|s)\))?|Req/Sec|Bytes/Sec)[\s│|]*(\S.*)$`)
-	cannonColumn  = regexp.MustCompile(`[\d.]+%|Avg|Stdev|Max|Min`)
-	cannonCell    = regexp.MustCompile(`([\d.,]+)\s*(ms|us|s|kB|MB|GB|TB|PB|B|k|M)?`)
-	cannonRank    = regexp.MustCompile(`^[\s│|]*(\d+(?:\.\d+)?)[\s│|]+([\d.]+)[\s│|]*$`)
-	cannonRanks   = regexp.MustCompile(`Percentile[\s│|]+Latency`)
-	cannonTotal   = regexp.MustCompile(`([\d.]+)(k|M)?\s*requests\s*in\s*([\d.]+)s,\s*([\d.]+)\s*(k|M|G|T)?B\s*read`)
-	cannonBad     = regexp.MustCompile(`(\d+)\s*2xx\s*responses,\s*(\d+)\s*non\s*2xx`)
-	cannonErrors  = regexp.MustCompile(`^\s*([\d.]+)(k|M)?\s*errors\s*\(([\d.]+)(k|M)?\s*timeouts\)`)
-	cannonWords   = regexp.MustCompile(`Req/Bytes counts sampled|# of samples: \d+`)
-	cannonFrame   = regexp.MustCompile(`^\s*[┌├└][─┬┼┴┐┤┘]`)
+	cannonSetup   = expressionOf(`^\s*(\d+)\s*connections(?:\s*with\s*(\d+)\s*pipelining\s*factor)?\s*$`)
+	cannonWorkers = expressionOf(`^\s*(\d+)\s*workers\s*$`)
+	cannonHead    = expressionOf(`^[\s│|]*Stat[\s│|]`)
+	cannonRow     = expressionOf(`^[\s│|]*(Latency(?:\s*\((?:ms|s)\))?|Req/Sec|Bytes/Sec)[\s│|]*(\S.*)$`)
+	cannonColumn  = expressionOf(`[\d.]+%|Avg|Stdev|Max|Min`)
+	cannonCell    = expressionOf(`([\d.,]+)\s*(ms|us|s|kB|MB|GB|TB|PB|B|k|M)?`)
+	cannonRank    = expressionOf(`^[\s│|]*(\d+(?:\.\d+)?)[\s│|]+([\d.]+)[\s│|]*$`)
+	cannonRanks   = expressionOf(`Percentile[\s│|]+Latency`)
+	cannonTotal   = expressionOf(`([\d.]+)(k|M)?\s*requests\s*in\s*([\d.]+)s,\s*([\d.]+)\s*(k|M|G|T)?B\s*read`)
+	cannonBad     = expressionOf(`(\d+)\s*2xx\s*responses,\s*(\d+)\s*non\s*2xx`)
+	cannonErrors  = expressionOf(`^\s*([\d.]+)(k|M)?\s*errors\s*\(([\d.]+)(k|M)?\s*timeouts\)`)
+	cannonWords   = expressionOf(`Req/Bytes counts sampled|# of samples: \d+`)
+	cannonFrame   = expressionOf(`^\s*[┌├└][─┬┼┴┐┤┘]`)
 )
 
 func hintsAutocannon() []string {
@@ -72,7 +71,7 @@ func (run *cannonRun) isOver(line string) bool {
 }
 
 func (run *cannonRun) read(line string) {
-	for name, pattern := range map[string]*regexp.Regexp{
+	for name, pattern := range map[string]expression{
 		"running": wrkRunning, "setup": cannonSetup, "workers": cannonWorkers, "total": cannonTotal, "bad": cannonBad, "errors": cannonErrors,
 	} {
 		if m := pattern.FindStringSubmatch(line); m != nil && run.seen[name] == nil {
@@ -83,7 +82,7 @@ func (run *cannonRun) read(line string) {
 	case cannonRanks.MatchString(line):
 		run.inRanks = true
 	case cannonHead.MatchString(line):
-		run.columns = cannonColumn.FindAllString(line, -1)
+		run.columns = cannonColumn().FindAllString(line, -1)
 	case cannonRow.MatchString(line):
 		run.readRow(cannonRow.FindStringSubmatch(line))
 	case run.inRanks && cannonRank.MatchString(line):
@@ -101,7 +100,7 @@ func rowName(text string) string {
 
 // readRow takes a row of a table. Where cells are missing, it is unknown which.
 func (run *cannonRun) readRow(m []string) {
-	cells := cannonCell.FindAllStringSubmatch(m[2], -1)
+	cells := cannonCell().FindAllStringSubmatch(m[2], -1)
 	if len(cells) != len(run.columns) {
 		return
 	}

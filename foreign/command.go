@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +15,11 @@ type command struct {
 	args []string
 }
 
-var typed = regexp.MustCompile(`(?:^|[\s$#>%/\\])((?:iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress)(?:\.exe)?)\s+(\S.*)$`)
+var typed = expressionOf(`(?:^|[\s$#>%/\\])((?:iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress)(?:\.exe)?)\s+(\S.*)$`)
 
 // verbs are the words, in addition to flags, that show that a tool's name is followed
 // by its arguments and not by prose.
-var verbs = regexp.MustCompile(`^(?:-{1,2}[A-Za-z].*|https?://.*|[a-z]+_(?:bw|lat)|pp|ping-pong|ul|under-load|tp|throughput|sr|server)$`)
+var verbs = expressionOf(`^(?:-{1,2}[A-Za-z].*|https?://.*|[a-z]+_(?:bw|lat)|pp|ping-pong|ul|under-load|tp|throughput|sr|server)$`)
 
 // commandIn finds a command in a line: behind a prompt, or alone.
 func commandIn(line string) (command, bool) {
@@ -86,7 +85,7 @@ func (c command) size(short, long string) any {
 	return nil
 }
 
-var typedRate = regexp.MustCompile(`^([\d.]+)([kKmMgGtT]?)(?:/\d+)?$`)
+var typedRate = expressionOf(`^([\d.]+)([kKmMgGtT]?)(?:/\d+)?$`)
 
 // rate is the value of an option in bit/s, K being 1000.
 func (c command) rate(short, long string) any {

@@ -2,16 +2,15 @@ package foreign
 
 import (
 	"encoding/json"
-	"regexp"
 
 	"tare/result"
 )
 
 var (
-	stressDone  = regexp.MustCompile(`create/start/delete\s*(\d+)\s*containers\s*in\s*([\d.]+)\s*seconds\s*\(([\d.]+)\s*c/sec\)\s*or\s*\(([\d.+a-zA-Z]+)\s*sec/c\)`)
-	stressFails = regexp.MustCompile(`failures=\D{0,12}?(\d+)`)
-	stressWords = regexp.MustCompile(`starting stress test run|ending test run in|worker \d+ finished|pulling docker\.io/|generating spec from image`)
-	stressStart = regexp.MustCompile(`starting stress test run`)
+	stressDone  = expressionOf(`create/start/delete\s*(\d+)\s*containers\s*in\s*([\d.]+)\s*seconds\s*\(([\d.]+)\s*c/sec\)\s*or\s*\(([\d.+a-zA-Z]+)\s*sec/c\)`)
+	stressFails = expressionOf(`failures=\D{0,12}?(\d+)`)
+	stressWords = expressionOf(`starting stress test run|ending test run in|worker \d+ finished|pulling docker\.io/|generating spec from image`)
+	stressStart = expressionOf(`starting stress test run`)
 )
 
 func hintsStress() []string {
@@ -64,7 +63,7 @@ func readStress(lines []string) []result.Cell {
 	return cells
 }
 
-var finishedWorker = regexp.MustCompile(`worker \d+ finished`)
+var finishedWorker = expressionOf(`worker \d+ finished`)
 
 // newStress begins a run's cell; each worker prints when it has finished.
 func newStress(typed command, workers int) *builder {

@@ -3,7 +3,6 @@ package foreign
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 )
 
@@ -61,10 +60,10 @@ func bare(line string) string {
 	return lead.ReplaceAllString(line, "{")
 }
 
-var lead = regexp.MustCompile(`^\s*(?:\d+[:|.)]?)?[\s\[,]*\{`)
+var lead = expressionOf(`^\s*(?:\d+[:|.)]?)?[\s\[,]*\{`)
 
 // object is how every JSON object begins that is not empty.
-var object = regexp.MustCompile(`^\{\s*(?:"|$)`)
+var object = expressionOf(`^\{\s*(?:"|$)`)
 
 // begins reports whether the first of the lines begins something new, so that a
 // document before it that is not whole was cut.
@@ -73,7 +72,7 @@ func begins(lines []string) bool {
 	return isCommand || len(lines) > 1 && lines[0] == "{" && headOfIperf3.MatchString(lines[1])
 }
 
-var headOfIperf3 = regexp.MustCompile(`^"start"\s*:\s*\{`)
+var headOfIperf3 = expressionOf(`^"start"\s*:\s*\{`)
 
 // scanner follows the brackets of a growing text.
 type scanner struct {

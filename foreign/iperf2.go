@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // iperf2Words occur only in the texts of iperf 2.
-var iperf2Words = regexp.MustCompile(`Client\s*connecting\s*to|Server\s*listening\s*on\s*(?:TCP|UDP)|local \S+ port \d+ connected with|Server\s*Report|` +
+var iperf2Words = expressionOf(`Client\s*connecting\s*to|Server\s*listening\s*on\s*(?:TCP|UDP)|local \S+ port \d+ connected with|Server\s*Report|` +
 	`(?:TCP|UDP)\s*(?:window|buffer)\s*size|(?:Write|Read)\s*buffer\s*size|Write/Err|Reads=Dist|Sending\s*\d+\s*byte\s*datagrams|` +
 	`^\s*\[[^\]]*\]\s*Sent\s*\d+\s*datagrams|tcp connect failed|did not receive ack of last datagram|^iperf version 2`)
 
@@ -69,11 +68,11 @@ func readIperf2(lines []string) []result.Cell {
 }
 
 var (
-	iperf2Client = regexp.MustCompile(`Client\s*connecting\s*to`)
-	iperf2Server = regexp.MustCompile(`Server\s*listening\s*on`)
-	connection   = regexp.MustCompile(`\[\s*\*?\s*(\d+)\]\s*local \S+ port \d+ connected with`)
-	iperf2UDP    = regexp.MustCompile(`UDP\s*(?:port|buffer)|byte\s*datagrams|Jitter`)
-	iperf2Failed = regexp.MustCompile(`((?:tcp )?connect failed: .*|bind failed: .*|write failed: .*|unable to connect.*)$`)
+	iperf2Client = expressionOf(`Client\s*connecting\s*to`)
+	iperf2Server = expressionOf(`Server\s*listening\s*on`)
+	connection   = expressionOf(`\[\s*\*?\s*(\d+)\]\s*local \S+ port \d+ connected with`)
+	iperf2UDP    = expressionOf(`UDP\s*(?:port|buffer)|byte\s*datagrams|Jitter`)
+	iperf2Failed = expressionOf(`((?:tcp )?connect failed: .*|bind failed: .*|write failed: .*|unable to connect.*)$`)
 )
 
 // isOver reports whether a line belongs to the next run.
@@ -149,9 +148,9 @@ func (run *iperf2Run) read(line string) {
 }
 
 var (
-	iperf2Size    = regexp.MustCompile(`Write buffer size:\s*([\d.]+)\s*([KMG]?)\s*Byte|Sending\s*(\d+)\s*byte\s*datagrams`)
-	iperf2Sent    = regexp.MustCompile(`Sent\s*(\d+)\s*datagrams`)
-	iperf2Version = regexp.MustCompile(`iperf version (2\S+)`)
+	iperf2Size    = expressionOf(`Write buffer size:\s*([\d.]+)\s*([KMG]?)\s*Byte|Sending\s*(\d+)\s*byte\s*datagrams`)
+	iperf2Sent    = expressionOf(`Sent\s*(\d+)\s*datagrams`)
+	iperf2Version = expressionOf(`iperf version (2\S+)`)
 )
 
 func (run *iperf2Run) readDetail(line string) {

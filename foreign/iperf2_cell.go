@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -125,10 +124,10 @@ func sumOfRows(rows []row) float64 {
 // enhanced is the end of a TCP sender's row under -e: writes and their errors,
 // retransmits, window and round trip.
 var (
-	enhanced    = regexp.MustCompile(`^\d+/\d+\s+(\d+)(?:\s+(\d+)K/(\d+)(?:\(\d+\))?\s*us|\s*$)`)
-	oneWayTail  = regexp.MustCompile(`\)\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)\s*ms`)
-	burstTail   = regexp.MustCompile(`^([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s*\(\d+/\d+\)`)
-	bouncedTail = regexp.MustCompile(`^(\d+)=([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s*(\d+)`)
+	enhanced    = expressionOf(`^\d+/\d+\s+(\d+)(?:\s+(\d+)K/(\d+)(?:\(\d+\))?\s*us|\s*$)`)
+	oneWayTail  = expressionOf(`\)\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)\s*ms`)
+	burstTail   = expressionOf(`^([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s*\(\d+/\d+\)`)
+	bouncedTail = expressionOf(`^(\d+)=([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s*(\d+)`)
 )
 
 // resent notes retransmits, window and round trip of -e.

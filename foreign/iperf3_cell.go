@@ -3,7 +3,6 @@ package foreign
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 
 	"tare/result"
@@ -131,8 +130,8 @@ func (run *iperf3Run) isUDP() bool {
 }
 
 var (
-	loneNumber = regexp.MustCompile(`^\d+$`)
-	tcpSender  = regexp.MustCompile(`^(\d+)(?:\s+([\d.]+)\s*([KMG]?)Bytes)?(?:\s*sender|\s*$)`)
+	loneNumber = expressionOf(`^\d+$`)
+	tcpSender  = expressionOf(`^(\d+)(?:\s+([\d.]+)\s*([KMG]?)Bytes)?(?:\s*sender|\s*$)`)
 )
 
 // retransmits are those of a TCP sender's row, and its window in bytes. The

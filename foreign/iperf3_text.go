@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +9,7 @@ import (
 )
 
 // iperf3Words occur only in the texts of iperf3.
-var iperf3Words = regexp.MustCompile(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf\s*3\.\d|` +
+var iperf3Words = expressionOf(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf\s*3\.\d|` +
 	`local \S+ port \d+ connected to|Reverse\s*mode|\[\s*ID\]\s*(?:\[Role\])?\s*Interval\s*Transfer\s*Bitrate|Starting\s*Test: protocol|(?:snd|rcv)_tcp_congestion|` +
 	`CPU Utilization:|Setting UDP block|^\s*Cookie: |TCP MSS: |Control connection MSS|Target Bitrate: |Test Complete\. Summary|^Server output:`)
 
@@ -104,11 +103,11 @@ func (run *iperf3Run) empty() bool {
 }
 
 var (
-	banner     = regexp.MustCompile(`^iperf\s*(3\.[\w.+-]+)`)
-	beginning  = regexp.MustCompile(`Connecting\s*to\s*host|Accepted\s*connection\s*from`)
-	listening  = regexp.MustCompile(`Server\s*listening\s*on`)
-	complaint  = regexp.MustCompile(`iperf3: (?:error - )?(.+)$`)
-	withoutRun = regexp.MustCompile(`unable to connect|busy|parameter|unable to start|must be|some option|unable to set`)
+	banner     = expressionOf(`^iperf\s*(3\.[\w.+-]+)`)
+	beginning  = expressionOf(`Connecting\s*to\s*host|Accepted\s*connection\s*from`)
+	listening  = expressionOf(`Server\s*listening\s*on`)
+	complaint  = expressionOf(`iperf3: (?:error - )?(.+)$`)
+	withoutRun = expressionOf(`unable to connect|busy|parameter|unable to start|must be|some option|unable to set`)
 )
 
 // isOver reports whether a line belongs to the next run.
@@ -236,11 +235,11 @@ func (run *iperf3Run) spans(r row) bool {
 }
 
 var (
-	blocks     = regexp.MustCompile(`protocol: (TCP|UDP|SCTP), (\d+) streams?, (\d+) byte blocks`)
-	target     = regexp.MustCompile(`Target Bitrate: (\d+)`)
-	congestion = regexp.MustCompile(`(?:snd|rcv)_tcp_congestion (\S+)`)
-	cpu        = regexp.MustCompile(`CPU Utilization: local/\w+ ([\d.]+)%.*remote/\w+ ([\d.]+)%`)
-	outOfOrder = regexp.MustCompile(`(\d+) datagrams received out-of-order`)
+	blocks     = expressionOf(`protocol: (TCP|UDP|SCTP), (\d+) streams?, (\d+) byte blocks`)
+	target     = expressionOf(`Target Bitrate: (\d+)`)
+	congestion = expressionOf(`(?:snd|rcv)_tcp_congestion (\S+)`)
+	cpu        = expressionOf(`CPU Utilization: local/\w+ ([\d.]+)%.*remote/\w+ ([\d.]+)%`)
+	outOfOrder = expressionOf(`(\d+) datagrams received out-of-order`)
 )
 
 // readDetail takes what -V adds.

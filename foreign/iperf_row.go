@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ type row struct {
 	receives   bool    // followed by "receiver"
 }
 
-var rowLine = regexp.MustCompile(`(?:\[\s*(\*?\s*\d+|SUM(?:-\d+)?)\s*\])?\s*(?:\[\s*([TR]X)-([CS])\s*\])?\s*` +
+var rowLine = expressionOf(`(?:\[\s*(\*?\s*\d+|SUM(?:-\d+)?)\s*\])?\s*(?:\[\s*([TR]X)-([CS])\s*\])?\s*` +
 	`(\d+)\.(\d+)\s*-\s*(\d+\.\d+)\s*(?:sec|秒|s)\s*` +
 	`([\d.]+)\s*([KMGT]?)(?:Bytes|Byte|字节|B)\s*` +
 	`([\d.]+)\s*([KMGT]?)(bits?|Bytes?|b|B)\s*(?:/\s*(?:sec|秒|s)|ps)(.*)$`)
@@ -65,8 +64,8 @@ func parseRow(line string) (row, bool) {
 const sum = "SUM"
 
 var (
-	senderWord   = regexp.MustCompile(`sender|发送`)
-	receiverWord = regexp.MustCompile(`receiver|接收`)
+	senderWord   = expressionOf(`sender|发送`)
+	receiverWord = expressionOf(`receiver|接收`)
 )
 
 // datagrams is the end of a UDP receiver's row.
@@ -76,7 +75,7 @@ type datagrams struct {
 	negative    bool // iperf3 can print a loss below zero
 }
 
-var datagramTail = regexp.MustCompile(`^([\d.]+)\s*ms\s*(-?\d+)\s*/\s*(\d+)`)
+var datagramTail = expressionOf(`^([\d.]+)\s*ms\s*(-?\d+)\s*/\s*(\d+)`)
 
 func parseDatagrams(tail string) (datagrams, bool) {
 	m := datagramTail.FindStringSubmatch(tail)

@@ -1,11 +1,10 @@
 package foreign
 
 import (
-	"regexp"
 	"strconv"
 )
 
-var number = regexp.MustCompile(`^\s*(\d{1,6})(?:[:|.)]?\s|[:|)]|$)`)
+var number = expressionOf(`^\s*(\d{1,6})(?:[:|.)]?\s|[:|)]|$)`)
 
 // chain is how many lines must count on before their numbers are believed.
 const chain = 3
@@ -20,7 +19,7 @@ func unnumber(lines []string) (some bool) {
 			continue
 		}
 		value, end := -1, 0
-		if m := number.FindStringSubmatchIndex(line); m != nil {
+		if m := number().FindStringSubmatchIndex(line); m != nil {
 			if parsed, err := strconv.Atoi(line[m[2]:m[3]]); err == nil {
 				value, end = parsed, m[1]
 			}

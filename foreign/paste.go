@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -12,16 +11,16 @@ import (
 
 var (
 	// colour is an SGR escape; pastes often lose its first byte.
-	colour  = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\[[0-9]+(?:;[0-9]+)*m`)
-	newline = regexp.MustCompile(`\r*(?:<br ?/?>)?\r*\n|<br ?/?>|\r+`)
-	entity  = regexp.MustCompile(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
-	mark    = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
+	colour  = expressionOf(`\x1b\[[0-9;?]*[A-Za-z]|\[[0-9]+(?:;[0-9]+)*m`)
+	newline = expressionOf(`\r*(?:<br ?/?>)?\r*\n|<br ?/?>|\r+`)
+	entity  = expressionOf(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
+	mark    = expressionOf(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
 	// glued is a mark without a blank after it, before what only output begins with.
-	glued = regexp.MustCompile(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
+	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
 	// stamp is the time before each line, as kubectl logs and iperf3 --timestamps write it.
-	stamp  = regexp.MustCompile(`^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+`)
-	tag    = regexp.MustCompile(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
-	elided = regexp.MustCompile(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
+	stamp  = expressionOf(`^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+`)
+	tag    = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
+	elided = expressionOf(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
 )
 
 // clean takes off what a paste adds to a log: encodings, colours, comment
@@ -58,9 +57,9 @@ const nesting = 3
 // time before a line.
 func unmark(line string) string {
 	for {
-		at := mark.FindStringIndex(line)
+		at := mark().FindStringIndex(line)
 		if at == nil {
-			at = stamp.FindStringIndex(line)
+			at = stamp().FindStringIndex(line)
 		}
 		if at == nil {
 			return glued.ReplaceAllString(line, "$1")

@@ -1,16 +1,15 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
 
 	"tare/result"
 )
 
 var (
-	qperfTest  = regexp.MustCompile(`^\s*([a-z]+(?:_[a-z]+)*_(?:bw|lat|mr)|conf)\s*:\s*$`)
-	qperfValue = regexp.MustCompile(`^\s*(bw|latency|send_bw|recv_bw|msg_rate|msg_size|time|timeout|(?:send|recv)_(?:cost|cpus_used|bytes|msgs)|(?:loc|rem)_(?:cpus_used|node|cpu|os|qperf|cpus|id))\s*=\s*(.+?)\s*$`)
-	qperfError = regexp.MustCompile(`^\s*(?:\S+: )?(failed to \w+.*|unable to .*|.*(?:timed out|refused).*|server .* error.*)$`)
+	qperfTest  = expressionOf(`^\s*([a-z]+(?:_[a-z]+)*_(?:bw|lat|mr)|conf)\s*:\s*$`)
+	qperfValue = expressionOf(`^\s*(bw|latency|send_bw|recv_bw|msg_rate|msg_size|time|timeout|(?:send|recv)_(?:cost|cpus_used|bytes|msgs)|(?:loc|rem)_(?:cpus_used|node|cpu|os|qperf|cpus|id))\s*=\s*(.+?)\s*$`)
+	qperfError = expressionOf(`^\s*(?:\S+: )?(failed to \w+.*|unable to .*|.*(?:timed out|refused).*|server .* error.*)$`)
 )
 
 func hintsQperf() []string {
@@ -73,7 +72,7 @@ func readQperf(lines []string) []result.Cell {
 	return cells
 }
 
-var loop = regexp.MustCompile(`^msg_size:(.+)$`)
+var loop = expressionOf(`^msg_size:(.+)$`)
 
 // sizeInLoop is the size of a run in a loop whose command is in the text and
 // whose output does not name the sizes: they come in the command's order. It
@@ -173,8 +172,8 @@ func (run *qperfRun) metrics(b *builder) {
 }
 
 var (
-	quantityText = regexp.MustCompile(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
-	costText     = regexp.MustCompile(`^([\d.,]+)\s*(sec|ms|us|ns)/GB$`)
+	quantityText = expressionOf(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
+	costText     = expressionOf(`^([\d.,]+)\s*(sec|ms|us|ns)/GB$`)
 )
 
 // quantity reads a value of qperf with its unit: its units are decimal but for

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -17,19 +16,19 @@ func claimsSockperf(ahead []string) claim {
 }
 
 var (
-	sockperfLine  = regexp.MustCompile(`^sockperf\s*(?:\[(?:CLIENT|SERVER)\]|:)|---> (?:percentile|<MAX>|<MIN>)|====> avg-`)
-	sockperfStart = regexp.MustCompile(`== version #(\S+) ==`)
-	sockperfProto = regexp.MustCompile(`PORT\s*=\s*\d+\s*#\s*(TCP|UDP)`)
-	sockperfTotal = regexp.MustCompile(`\[(Total Run|Valid Duration)\]\s*RunTime=([\d.]+)\s*sec;.*?SentMessages=(\d+);\s*ReceivedMessages=(\d+)`)
-	sockperfMean  = regexp.MustCompile(`avg-(lat|latency|rtt)=\s*([\d.]+)\s*\(std-dev=([\d.]+)`)
-	sockperfLost  = regexp.MustCompile(`# dropped messages = (\d+); # duplicated messages = (\d+); # out-of-order messages = (\d+)`)
-	sockperfRank  = regexp.MustCompile(`---> (?:percentile\s*([\d.]+)|<(MAX|MIN)> observation)\s*=\s*([\d.]+)`)
-	sockperfSent  = regexp.MustCompile(`Total of (\d+) messages sent in ([\d.]+) sec`)
-	sockperfRate  = regexp.MustCompile(`Message Rate is ([\d.]+)\s*\[msg/sec\]`)
-	sockperfBits  = regexp.MustCompile(`BandWidth is ([\d.]+)\s*MBps`)
-	sockperfNote  = regexp.MustCompile(`msg-size=(\d+)(?:, mps=(\d+))?\. For getting`)
-	sockperfCount = regexp.MustCompile(`Total (\d+) observations`)
-	sockperfError = regexp.MustCompile(`sockperf:\s*(?:ERROR: (.+)|(No messages were received.*))$`)
+	sockperfLine  = expressionOf(`^sockperf\s*(?:\[(?:CLIENT|SERVER)\]|:)|---> (?:percentile|<MAX>|<MIN>)|====> avg-`)
+	sockperfStart = expressionOf(`== version #(\S+) ==`)
+	sockperfProto = expressionOf(`PORT\s*=\s*\d+\s*#\s*(TCP|UDP)`)
+	sockperfTotal = expressionOf(`\[(Total Run|Valid Duration)\]\s*RunTime=([\d.]+)\s*sec;.*?SentMessages=(\d+);\s*ReceivedMessages=(\d+)`)
+	sockperfMean  = expressionOf(`avg-(lat|latency|rtt)=\s*([\d.]+)\s*\(std-dev=([\d.]+)`)
+	sockperfLost  = expressionOf(`# dropped messages = (\d+); # duplicated messages = (\d+); # out-of-order messages = (\d+)`)
+	sockperfRank  = expressionOf(`---> (?:percentile\s*([\d.]+)|<(MAX|MIN)> observation)\s*=\s*([\d.]+)`)
+	sockperfSent  = expressionOf(`Total of (\d+) messages sent in ([\d.]+) sec`)
+	sockperfRate  = expressionOf(`Message Rate is ([\d.]+)\s*\[msg/sec\]`)
+	sockperfBits  = expressionOf(`BandWidth is ([\d.]+)\s*MBps`)
+	sockperfNote  = expressionOf(`msg-size=(\d+)(?:, mps=(\d+))?\. For getting`)
+	sockperfCount = expressionOf(`Total (\d+) observations`)
+	sockperfError = expressionOf(`sockperf:\s*(?:ERROR: (.+)|(No messages were received.*))$`)
 )
 
 // sockperfRun is one run as far as its lines were read.

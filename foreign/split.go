@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -93,8 +92,8 @@ func (p parser) claim(ahead []string) claim {
 }
 
 // matchesAny reports whether one of the patterns is found in a line.
-func matchesAny(line string, patterns ...*regexp.Regexp) bool {
-	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(line) })
+func matchesAny(line string, patterns ...expression) bool {
+	return slices.ContainsFunc(patterns, func(p expression) bool { return p.MatchString(line) })
 }
 
 // sure makes a certainty a claim.

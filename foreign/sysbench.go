@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -9,18 +8,18 @@ import (
 )
 
 var (
-	sysbenchBanner = regexp.MustCompile(`^\s*sysbench\s*(\d+\.\d[\w.-]*)`)
-	sysbenchNumber = regexp.MustCompile(`Number\s*of\s*threads:\s*(\d+)`)
-	sysbenchTarget = regexp.MustCompile(`Target\s*transaction\s*rate:\s*([\d.]+)/sec`)
-	sysbenchStep   = regexp.MustCompile(`^\s*\[\s*([\d.]+)s\s*\]\s*(?:thds|threads):\s*(\d+),?\s*tps:\s*([\d.]+)(?:,?\s*qps:\s*([\d.]+))?(?:.*lat\s*\(ms,\s*([\d.]+)%\):\s*([\d.]+))?`)
-	sysbenchEvents = regexp.MustCompile(`events\s*per\s*second:\s*([\d.]+)`)
-	sysbenchCount  = regexp.MustCompile(`^\s*(transactions|queries|read/write\s*requests|ignored\s*errors|deadlocks|reconnects):\s*(\d+)\s*\(([\d.]+)\s*per\s*sec\.?\)`)
-	sysbenchTime   = regexp.MustCompile(`^\s*total\s*time:\s*([\d.]+)s`)
-	sysbenchTotal  = regexp.MustCompile(`^\s*total\s*number\s*of\s*events:\s*(\d+)`)
-	sysbenchValue  = regexp.MustCompile(`^\s*(min|avg|max|sum|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
-	sysbenchFatal  = regexp.MustCompile(`^\s*FATAL:\s*(.+)$`)
-	sysbenchWords  = regexp.MustCompile(`SQL\s*statistics:|OLTP test statistics:|General\s*statistics:|^\s*Latency\s*\(ms\):|Threads\s*fairness:|queries\s*performed:|Threads\s*started!|CPU\s*speed:|Latency histogram`)
-	sysbenchSQL    = regexp.MustCompile(`SQL\s*statistics|OLTP test statistics|queries\s*performed`)
+	sysbenchBanner = expressionOf(`^\s*sysbench\s*(\d+\.\d[\w.-]*)`)
+	sysbenchNumber = expressionOf(`Number\s*of\s*threads:\s*(\d+)`)
+	sysbenchTarget = expressionOf(`Target\s*transaction\s*rate:\s*([\d.]+)/sec`)
+	sysbenchStep   = expressionOf(`^\s*\[\s*([\d.]+)s\s*\]\s*(?:thds|threads):\s*(\d+),?\s*tps:\s*([\d.]+)(?:,?\s*qps:\s*([\d.]+))?(?:.*lat\s*\(ms,\s*([\d.]+)%\):\s*([\d.]+))?`)
+	sysbenchEvents = expressionOf(`events\s*per\s*second:\s*([\d.]+)`)
+	sysbenchCount  = expressionOf(`^\s*(transactions|queries|read/write\s*requests|ignored\s*errors|deadlocks|reconnects):\s*(\d+)\s*\(([\d.]+)\s*per\s*sec\.?\)`)
+	sysbenchTime   = expressionOf(`^\s*total\s*time:\s*([\d.]+)s`)
+	sysbenchTotal  = expressionOf(`^\s*total\s*number\s*of\s*events:\s*(\d+)`)
+	sysbenchValue  = expressionOf(`^\s*(min|avg|max|sum|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
+	sysbenchFatal  = expressionOf(`^\s*FATAL:\s*(.+)$`)
+	sysbenchWords  = expressionOf(`SQL\s*statistics:|OLTP test statistics:|General\s*statistics:|^\s*Latency\s*\(ms\):|Threads\s*fairness:|queries\s*performed:|Threads\s*started!|CPU\s*speed:|Latency histogram`)
+	sysbenchSQL    = expressionOf(`SQL\s*statistics|OLTP test statistics|queries\s*performed`)
 )
 
 func hintsSysbench() []string {
@@ -189,7 +188,7 @@ func (run *sysbenchRun) rates(b *builder) {
 	}
 }
 
-var percentile = regexp.MustCompile(`(\d+(?:\.\d+)?)(?:th|st|nd|rd)?\s*percentile`)
+var percentile = expressionOf(`(\d+(?:\.\d+)?)(?:th|st|nd|rd)?\s*percentile`)
 
 func (run *sysbenchRun) latency(b *builder) {
 	// The sum has the mean to more digits than the two of "avg".

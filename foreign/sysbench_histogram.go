@@ -1,8 +1,6 @@
 package foreign
 
-import "regexp"
-
-var sysbenchBucket = regexp.MustCompile(`^\s*(\d+\.\d+)\s*\|\**\s+(\d+)\s*$`)
+var sysbenchBucket = expressionOf(`^\s*(\d+\.\d+)\s*\|\**\s+(\d+)\s*$`)
 
 // bucket is a line of sysbench's latency histogram: so many events of about a
 // latency. Source: sb_histogram.c of sysbench 1.0, with 1024 buckets from 1 us

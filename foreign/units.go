@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ func prefixed(prefix string, k float64) float64 {
 	return math.Pow(k, float64(1+strings.IndexByte("KMGT", strings.ToUpper(prefix)[0])))
 }
 
-var span = regexp.MustCompile(`^\s*([\d.,]+)\s*(ns|usec|us|µs|μs|msec|ms|sec|s|min|m|h)\s*$`)
+var span = expressionOf(`^\s*([\d.,]+)\s*(ns|usec|us|µs|μs|msec|ms|sec|s|min|m|h)\s*$`)
 
 // parseSpan reads a time with its unit, in seconds.
 func parseSpan(text string) (float64, bool) {

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,19 +8,19 @@ import (
 )
 
 var (
-	wrkRunning = regexp.MustCompile(`Running\s*([\d.]+\w+)\s*test\s*@\s*(\S+)`)
-	wrkThreads = regexp.MustCompile(`(\d+)\s*threads\s*and\s*(\d+)\s*connections`)
-	wrkLatency = regexp.MustCompile(`^\s*Latency\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)`)
-	wrkRank    = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)%\s*([\d.]+)(us|ms|s|m|h)\s*$`)
-	wrkTotal   = regexp.MustCompile(`(\d+)\s*requests\s*in\s*([\d.]+)(ms|s|m|h),\s*([\d.]+)([KMGT]?)B\s*read`)
-	wrkSpread  = regexp.MustCompile(`^\s*Req/Sec\s*[\d.]+[kM]?\s`)
-	wrkBad     = regexp.MustCompile(`Non-2xx\s*or\s*3xx\s*responses:\s*(\d+)`)
-	wrkSockets = regexp.MustCompile(`Socket\s*errors:\s*connect\s*(\d+),\s*read\s*(\d+),\s*write\s*(\d+),\s*timeout\s*(\d+)`)
-	wrkRate    = regexp.MustCompile(`Requests/sec:\s*([\d.]+)`)
-	wrkBytes   = regexp.MustCompile(`Transfer/sec:\s*([\d.]+)\s*([KMGT]?)B`)
-	wrkRefused = regexp.MustCompile(`^\s*(unable to connect to \S+.*)$`)
-	wrk2Words  = regexp.MustCompile(`Thread calibration|HdrHistogram|Detailed Percentile spectrum`)
-	wrkOnly    = regexp.MustCompile(`^\s*Thread\s*Stats|Latency\s*Distribution|#?\[Mean\s*=|#?\[Max\s*=|#?\[Buckets\s*=`)
+	wrkRunning = expressionOf(`Running\s*([\d.]+\w+)\s*test\s*@\s*(\S+)`)
+	wrkThreads = expressionOf(`(\d+)\s*threads\s*and\s*(\d+)\s*connections`)
+	wrkLatency = expressionOf(`^\s*Latency\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)`)
+	wrkRank    = expressionOf(`^\s*(\d+(?:\.\d+)?)%\s*([\d.]+)(us|ms|s|m|h)\s*$`)
+	wrkTotal   = expressionOf(`(\d+)\s*requests\s*in\s*([\d.]+)(ms|s|m|h),\s*([\d.]+)([KMGT]?)B\s*read`)
+	wrkSpread  = expressionOf(`^\s*Req/Sec\s*[\d.]+[kM]?\s`)
+	wrkBad     = expressionOf(`Non-2xx\s*or\s*3xx\s*responses:\s*(\d+)`)
+	wrkSockets = expressionOf(`Socket\s*errors:\s*connect\s*(\d+),\s*read\s*(\d+),\s*write\s*(\d+),\s*timeout\s*(\d+)`)
+	wrkRate    = expressionOf(`Requests/sec:\s*([\d.]+)`)
+	wrkBytes   = expressionOf(`Transfer/sec:\s*([\d.]+)\s*([KMGT]?)B`)
+	wrkRefused = expressionOf(`^\s*(unable to connect to \S+.*)$`)
+	wrk2Words  = expressionOf(`Thread calibration|HdrHistogram|Detailed Percentile spectrum`)
+	wrkOnly    = expressionOf(`^\s*Thread\s*Stats|Latency\s*Distribution|#?\[Mean\s*=|#?\[Max\s*=|#?\[Buckets\s*=`)
 )
 
 // within so many lines after its first a run shows whose it is.
@@ -72,7 +71,7 @@ func (run *wrkRun) isOver(line string) bool {
 func (run *wrkRun) read(line string) {
 	run.wrk2 = run.wrk2 || wrk2Words.MatchString(line)
 	run.spectrum = run.spectrum || strings.Contains(line, "Detailed Percentile")
-	for name, pattern := range map[string]*regexp.Regexp{
+	for name, pattern := range map[string]expression{
 		"running": wrkRunning, "threads": wrkThreads, "latency": wrkLatency, "total": wrkTotal, "bad": wrkBad,
 		"sockets": wrkSockets, "rate": wrkRate, "bytes": wrkBytes, "refused": wrkRefused,
 	} {
