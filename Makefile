@@ -70,7 +70,6 @@ lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
 	go vet ./...
 	for module in parts/*/go.mod; do CGO_ENABLED=1 go -C "$$(dirname "$$module")" vet -trimpath ./...; done
-	[[ ! -x $(KUBERNETES) ]] || go -C test/kubernetes vet -trimpath ./...
 	$(LINT) run
 
 $(LINT):
@@ -97,6 +96,7 @@ kubernetes-down:
 # Starts clusters and takes them down: none may run.
 kubernetes-test: packages parts build
 	@CGO_ENABLED=0 parts/build test/kubernetes
+	go -C test/kubernetes vet -trimpath ./...
 	go -C test/kubernetes test $(TEST_FLAGS) -run '^TestReal' -json ./... | go run ./test/verdict
 
 # Each for FUZZTIME, as in make fuzz FUZZTIME=30m.

@@ -86,10 +86,15 @@ func build(ctx context.Context, home home, want settings) error {
 	if err != nil {
 		return err
 	}
+	// Pods get their congestion control from the machine, and so do the hosts.
+	cc, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+	if err != nil {
+		return fmt.Errorf("read the machine's congestion control: %w", err)
+	}
 	// A kubelet gives its pods all CPUs, so the hosts have them, too. Pods reach each
 	// other without NAT, as Kubernetes asks of a network.
 	err = tare(ctx, "lab", "up", network, "--name", lab, "--hosts", fmt.Sprint(want.Nodes), "--containers", "0",
-		"--pin", "none", "--ip-masq", "off", "--promisc-mode", "off").run()
+		"--pin", "none", "--cc", strings.TrimSpace(string(cc)), "--ip-masq", "off", "--promisc-mode", "off").run()
 	if err != nil {
 		return err
 	}

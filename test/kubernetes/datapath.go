@@ -43,8 +43,13 @@ func configureFlannel(ctx context.Context) error {
 	return command(ctx, "etcdctl", "--endpoints", storeURL(), "put", configKey, config)
 }
 
-// startDatapath has containerd give pods the network that was asked for.
+// startDatapath has containerd give pods the network that was asked for. A node has a
+// default route: without one its own packets to a service find no way before
+// kube-proxy's rules see them.
 func (n node) startDatapath(ctx context.Context) error {
+	if err := command(ctx, "ip", "route", "add", "default", "dev", "eth0"); err != nil {
+		return err
+	}
 	if n.Settings.Datapath == flannel {
 		return n.startFlannel(ctx)
 	}

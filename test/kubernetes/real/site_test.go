@@ -1,0 +1,260 @@
+package real
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// weighed is what is read of a result.
+type weighed struct {
+	Facts, Warnings []string
+	Cells           []struct{ Network, Path, Status, Reason string }
+	References      []struct{ Path string }
+}
+
+// paths are those of a cluster with two nodes.
+func paths() []string {
+	return []string{
+		"cluster-ip", "container-to-node-port", "container-to-own-host", "cross-host", "hairpin", "host-to-cluster-ip", "host-to-container", "node-port", "same-host",
+	}
+}
+
+// tare runs tare with some kubeconfig, and gives what it printed and its exit status.
+func (c cluster) tare(kubeconfig string, args ...string) (out, said string, status int) {
+	c.t.Helper()
+	cmd := exec.Command(os.Getenv("TARE_BINARY"), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var ended *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &ended) {
+		c.t.Fatalf("tare %s: %v", strings.Join(args, " "), err)
+	}
+	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+}
+
+// weigh measures round trips for a moment.
+func (c cluster) weigh(args ...string) (w weighed, said string) {
+	c.t.Helper()
+	out, said, status := c.tare(c.kubeconfig, append([]string{"run", "--site", "kubernetes", "--workloads", "tcp_rr", "--blocks", "1", "--json"}, args...)...)
+	if status != 0 {
+		c.t.Fatalf("tare run: status %d: %s", status, said)
+	}
+	if err := json.Unmarshal([]byte(out), &w); err != nil {
+		c.t.Fatal(err)
+	}
+	return w, said
+}
+
+// carried are the paths on which pods were measured.
+func (w weighed) carried() (all []string) {
+	for _, cell := range w.Cells {
+		if cell.Network == "pods" && cell.Status == "ok" {
+			all = append(all, cell.Path)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// left fails if something of a run is in the cluster.
+func (c cluster) left() {
+	c.t.Helper()
+	for _, kind := range []string{"namespaces", "pods", "services", "configmaps"} {
+		if names := c.kubectl("", "get", kind, "-A", "-l", "tare.run", "-o", "name"); names != "" {
+			c.t.Errorf("left in the cluster: %s", names)
+		}
+	}
+}
+
+func TestRealSiteWeighsEveryPath(t *testing.T) {
+	for datapath, fact := range map[string]string{
+		"bridge":  "packets to h2/c1 leave it through eth0 as they are, with an MTU of 1500",
+		"flannel": "packets to h2/c1 leave it through flannel.1 inside other packets (vxlan), with an MTU of 1450",
+	} {
+		t.Run(datapath, func(t *testing.T) {
+			leavesNothing(t)
+			c := start(t, "--datapath", datapath)
+			w, said := c.weigh()
+			if got := w.carried(); !slices.Equal(got, paths()) {
+				t.Errorf("pods were measured on %v, want %v: %s", got, paths(), said)
+			}
+			if !slices.ContainsFunc(w.Facts, func(f string) bool { return strings.Contains(f, fact) }) {
+				t.Errorf("facts %q have no %q", w.Facts, fact)
+			}
+			c.left()
+			if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || !strings.Contains(out, "nothing is left") {
+				t.Errorf("tare clean: status %d: %s%s", status, out, said)
+			}
+		})
+	}
+}
+
+func TestRealSiteNamesWhatIsMissing(t *testing.T) {
+	leavesNothing(t)
+	c := start(t)
+	t.Run("rights", func(t *testing.T) { cluster{t, c.kubeconfig}.testRights() })
+	t.Run("host", func(t *testing.T) { cluster{t, c.kubeconfig}.testNoHost() })
+	t.Run("quota", func(t *testing.T) { cluster{t, c.kubeconfig}.testQuota() })
+	t.Run("room", func(t *testing.T) { cluster{t, c.kubeconfig}.testNoRoom() })
+	t.Run("killed", func(t *testing.T) { cluster{t, c.kubeconfig}.testKilled() })
+	for _, wrong := range []struct{ args, want string }{
+		{"--nodes h9", "node h9: the cluster has none of that name: take some of h1, h2"},
+		{"--selector a=b", "none has those labels"},
+		{"--context nowhere", `context "nowhere" does not exist`},
+		{"--image localhost/nothing:1", "look whether its nodes can pull the image"},
+	} {
+		_, said, status := c.tare(c.kubeconfig, append([]string{"run", "--site", "kubernetes"}, strings.Fields(wrong.args)...)...)
+		if status == 0 || !strings.Contains(said, wrong.want) {
+			t.Errorf("%s: status %d: %s, want %q", wrong.args, status, said, wrong.want)
+		}
+	}
+	c.left()
+}
+
+// role is what tare says that it needs.
+type role struct {
+	Rules []struct{ Resources, Verbs []string }
+}
+
+// testRights takes each right of the role that the dry run prints away in turn; with all of it a
+// run measures.
+func (c cluster) testRights() {
+	out, said, status := c.tare(c.kubeconfig, "run", "--site", "kubernetes", "--dry-run")
+	if status != 0 {
+		c.t.Fatal(said)
+	}
+	text, _, _ := strings.Cut(strings.TrimPrefix(out, "---\n"), "---\n")
+	c.kubectl(text, "apply", "-f", "-")
+	c.kubectl("", "create", "serviceaccount", "limited", "-n", "default")
+	c.kubectl("", "create", "clusterrolebinding", "limited", "--clusterrole=tare", "--serviceaccount=default:limited")
+	limited := c.as("limited")
+	var r role
+	if err := json.Unmarshal([]byte(c.kubectl("", "get", "clusterrole", "tare", "-o", "json")), &r); err != nil {
+		c.t.Fatal(err)
+	}
+	for n, rule := range r.Rules {
+		for m, verb := range rule.Verbs {
+			c.kubectl("", "patch", "clusterrole", "tare", "--type=json", "-p", fmt.Sprintf(`[{"op":"replace","path":"/rules/%d/verbs/%d","value":"watch"}]`, n, m))
+			_, said, status := c.tare(limited, "run", "--site", "kubernetes")
+			want := verb + " " + rule.Resources[0] + ": "
+			if status == 0 || !strings.Contains(said, want) && !strings.Contains(said, `cannot list resource "nodes"`) {
+				c.t.Errorf("without %s: status %d: %s", want, status, said)
+			}
+			c.kubectl("", "patch", "clusterrole", "tare", "--type=json", "-p", fmt.Sprintf(`[{"op":"replace","path":"/rules/%d/verbs/%d","value":%q}]`, n, m, verb))
+		}
+	}
+	if _, said, status := c.tare(limited, "run", "--site", "kubernetes", "--workloads", "tcp_rr", "--blocks", "1", "--paths", "same-host", "--json"); status != 0 {
+		c.t.Errorf("with all rights: status %d: %s", status, said)
+	}
+}
+
+// as is a kubeconfig of a service account.
+func (c cluster) as(account string) string {
+	c.t.Helper()
+	var config map[string]any
+	if err := json.Unmarshal([]byte(c.kubectl("", "config", "view", "--raw", "-o", "json")), &config); err != nil {
+		c.t.Fatal(err)
+	}
+	user := config["users"].([]any)[0].(map[string]any)
+	user["user"] = map[string]any{"token": c.kubectl("", "create", "token", account, "-n", "default")}
+	text, err := json.Marshal(config)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	path := filepath.Join(c.t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	return path
+}
+
+// testNoHost runs in a namespace that allows no pod on a node's network.
+func (c cluster) testNoHost() {
+	c.kubectl("", "create", "namespace", "mine")
+	defer c.kubectl("", "delete", "namespace", "mine")
+	c.kubectl("", "label", "namespace", "mine", "pod-security.kubernetes.io/enforce=restricted")
+	w, said := c.weigh("--namespace", "mine")
+	want := []string{"cluster-ip", "container-to-node-port", "cross-host", "hairpin", "same-host"}
+	if got := w.carried(); !slices.Equal(got, want) || len(w.References) == 0 {
+		c.t.Errorf("pods were measured on %v, want %v, held against another path: %s", got, want, said)
+	}
+	if !slices.ContainsFunc(w.Warnings, func(text string) bool { return strings.Contains(text, "no host baseline") }) {
+		c.t.Errorf("warnings %q do not say that there are no hosts", w.Warnings)
+	}
+	if names := c.kubectl("", "get", "pods,services", "-n", "mine", "-o", "name"); names != "" {
+		c.t.Errorf("left: %s", names)
+	}
+}
+
+// testQuota runs in a namespace that takes no pod.
+func (c cluster) testQuota() {
+	c.kubectl("", "create", "namespace", "full")
+	defer c.kubectl("", "delete", "namespace", "full")
+	c.kubectl("", "create", "quota", "none", "-n", "full", "--hard=pods=0")
+	_, said, status := c.tare(c.kubeconfig, "run", "--site", "kubernetes", "--namespace", "full")
+	if status == 0 || !strings.Contains(said, "exceeded quota: none") {
+		c.t.Errorf("status %d: %s", status, said)
+	}
+}
+
+// testNoRoom has nodes refuse pods.
+func (c cluster) testNoRoom() {
+	c.kubectl("", "cordon", "h1", "h2")
+	_, said, status := c.tare(c.kubeconfig, "run", "--site", "kubernetes")
+	c.kubectl("", "uncordon", "h1", "h2")
+	if status == 0 || !strings.Contains(said, "h1 is cordoned") {
+		c.t.Errorf("with both nodes cordoned: status %d: %s", status, said)
+	}
+	c.kubectl("", "taint", "node", "h1", "team=a:NoSchedule")
+	_, said, status = c.tare(c.kubeconfig, "run", "--site", "kubernetes", "--nodes", "h1")
+	if status == 0 || !strings.Contains(said, "--tolerations team allows it") {
+		c.t.Errorf("with a taint: status %d: %s", status, said)
+	}
+	if w, said := c.weigh("--nodes", "h1", "--tolerations", "team"); !slices.Contains(w.carried(), "same-host") {
+		c.t.Errorf("a pod that tolerates it was not measured: %s", said)
+	}
+	c.kubectl("", "taint", "node", "h1", "team-")
+}
+
+// testKilled kills a run, whose pods end by themselves and whose rest tare clean removes.
+func (c cluster) testKilled() {
+	cmd := exec.Command(os.Getenv("TARE_BINARY"), "run", "--site", "kubernetes", "--workloads", "tcp_rr", "--out", filepath.Join(c.t.TempDir(), "result.json"))
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.until("the pods run", func() bool {
+		return len(strings.Fields(c.kubectl("", "get", "pods", "-A", "-l", "tare.run", "--field-selector=status.phase=Running", "-o", "name"))) == 5
+	})
+	time.Sleep(2 * time.Second) // at some moment after tare is sent
+	if err := cmd.Process.Kill(); err != nil {
+		c.t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	c.until("the pods have ended", func() bool {
+		return c.kubectl("", "get", "pods", "-A", "-l", "tare.run", "--field-selector=status.phase=Running", "-o", "name") == ""
+	})
+	if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || strings.Count(out, "removing namespace") != 2 {
+		c.t.Errorf("tare clean: status %d: %s%s", status, out, said)
+	}
+	c.left()
+}
+
+// until waits for something.
+func (c cluster) until(what string, is func() bool) {
+	c.t.Helper()
+	for begun := time.Now(); !is(); time.Sleep(200 * time.Millisecond) {
+		if time.Since(begun) > 2*time.Minute {
+			c.t.Fatalf("not yet after 2 min: %s", what)
+		}
+	}
+}
