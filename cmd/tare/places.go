@@ -23,13 +23,6 @@ import (
 func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet) error {
 	progress := newProgress(f.progressTo(s))
 	defer progress.end()
-	if makes, ok := f.site.opener.(maker); ok && f.dryRun {
-		text, err := makes.Objects(ctx)
-		if err == nil {
-			_, err = io.WriteString(s.out, text)
-		}
-		return err
-	}
 	if f.dryRun {
 		return f.atPlaces(ctx, progress, flags, func(_ *site.Endpoints, plan result.Plan) error { return printPlan(s, plan) })
 	}
@@ -38,9 +31,17 @@ func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSe
 	})
 }
 
-// maker is a site that makes objects for a run, which it shows beforehand.
-type maker interface {
-	Objects(ctx context.Context) (string, error)
+// showObjects prints what a run would make in the cluster, on the first pair of nodes.
+func (f *siteFlags) showObjects(ctx context.Context, s streams) error {
+	cluster := f.cluster
+	if len(f.ofPairs) > 0 {
+		cluster.Nodes = f.ofPairs[0]
+	}
+	text, err := cluster.Objects(ctx)
+	if err == nil {
+		_, err = io.WriteString(s.out, text)
+	}
+	return err
 }
 
 // measureAtPlaces measures between the places, and explains what that gave.

@@ -68,6 +68,8 @@ them in turns, and weighs the other kernels against the first.`,
 			switch {
 			case err != nil:
 				return err
+			case f.dryRun && f.site.kind == result.SiteKubernetes:
+				return f.site.showObjects(c.Context(), s)
 			case len(f.site.ofPairs) > 0:
 				return runOnPairs(c.Context(), s, f, c.Flags())
 			case elsewhere:

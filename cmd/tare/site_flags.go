@@ -43,7 +43,7 @@ func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.client, "docker-command", "", "with --site docker: the engine's client, as in podman (default: docker, or podman where there is none)")
 	flags.StringVar(&f.cluster.Context, "context", "", "with --site kubernetes: the context of the kubeconfig (default: the current one)")
 	flags.StringVar(&f.cluster.Namespace, "namespace", "", "with --site kubernetes: a namespace for the pods that is there (default: the run makes its own, and removes them)")
-	flags.StringSliceVar(&f.cluster.Nodes, "nodes", nil, "with --site kubernetes: one node or two, as in a,b (default: two ready ones of one zone and type)")
+	flags.StringSliceVar(&f.cluster.Nodes, "nodes", nil, "with --site kubernetes: nodes, as in a,b; more than two are measured in pairs (default: two ready ones of one zone and type)")
 	flags.StringVar(&f.cluster.Selector, "selector", "", "with --site kubernetes: labels of the nodes to choose from, as kubectl takes them")
 	flags.StringSliceVar(&f.cluster.Tolerations, "tolerations", nil, "with --site kubernetes: taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
 	flags.StringVar(&f.cluster.Image, "image", "", "with --site kubernetes: the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
@@ -76,7 +76,7 @@ var flagsOf = map[string][]string{
 	result.SiteEndpoint:   {"endpoint", "far-path"},
 	result.SiteSSH:        {"machines", "in", "far-path", "pairs"},
 	result.SiteDocker:     {"docker-context", "docker-command"},
-	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image"},
+	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs"},
 }
 
 // choose finds out which site is meant.
@@ -120,7 +120,10 @@ func (f *siteFlags) choose(flags *pflag.FlagSet) error {
 func (f *siteFlags) make(flags *pflag.FlagSet) error {
 	switch f.kind {
 	case result.SiteSSH:
-		return f.makeSSH(flags)
+		if len(f.machines) == 0 {
+			return wrong("--site ssh: name one machine or two, as in --machines a,b")
+		}
+		return f.inPairs(flags, f.machines)
 	case result.SiteDocker:
 		if len(f.contexts) > 2 {
 			return wrong("--docker-context: name one engine or two")
@@ -143,13 +146,10 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 			f.goal += " at " + strings.Join(f.contexts, ", ")
 		}
 	case result.SiteKubernetes:
-		if len(f.cluster.Nodes) > 2 {
-			return wrong("--nodes: name one node or two")
+		if flags.Changed("pairs") && len(f.cluster.Nodes) < 2 {
+			return wrong("--pairs: name the nodes too, as in --nodes a,b,c,d")
 		}
-		f.opener, f.goal = f.cluster, "the cluster"
-		if f.cluster.Context != "" {
-			f.goal += " of context " + f.cluster.Context
-		}
+		return f.inPairs(flags, f.cluster.Nodes)
 	default:
 		places, err := f.commands()
 		if err != nil {
@@ -174,27 +174,37 @@ func (f *siteFlags) networks() []result.NetworkPlan {
 	return nil
 }
 
-// makeSSH makes what opens the machines, or chooses pairs of more than two.
-func (f *siteFlags) makeSSH(flags *pflag.FlagSet) error {
+// inPairs makes what opens one machine or two, or chooses pairs of more than two.
+func (f *siteFlags) inPairs(flags *pflag.FlagSet, machines []string) (err error) {
 	several := flags.Lookup("pairs") != nil
 	switch {
-	case len(f.machines) == 0, len(f.machines) > 2 && !several && !f.each:
-		return wrong("--site ssh: name one machine or two, as in --machines a,b")
+	case len(machines) > 2 && !several && !f.each:
+		return wrong("--site %s: name one machine or two, as in --%s a,b", f.kind, flagOfMachines[f.kind])
 	case several && flags.Changed("pairs") && f.pairs < 1:
 		return wrong("--pairs %d: it must be at least 1", f.pairs)
-	case several && (len(f.machines) > 2 || f.pairs > 1):
-		var err error
-		if f.ofPairs, err = experiment.PairsOf(f.machines, f.pairs); err != nil {
+	case several && (len(machines) > 2 || f.pairs > 1):
+		if f.ofPairs, err = experiment.PairsOf(machines, f.pairs); err != nil {
 			return &exitError{exitWrong, err}
 		}
 	default:
-		f.between(f.machines)
+		f.between(machines)
 	}
 	return nil
 }
 
+// flagOfMachines is the flag that names them, by site.
+var flagOfMachines = map[string]string{result.SiteSSH: "machines", result.SiteKubernetes: "nodes"}
+
 // between makes what opens one machine or two.
 func (f *siteFlags) between(machines []string) {
+	if f.kind == result.SiteKubernetes {
+		f.cluster.Nodes = machines
+		f.opener, f.goal = f.cluster, "the cluster"
+		if f.cluster.Context != "" {
+			f.goal += " of context " + f.cluster.Context
+		}
+		return
+	}
 	f.opener, f.goal = site.SSH{Machines: machines, In: f.in, Program: f.program}, strings.Join(machines, ", ")+" by ssh"
 }
 

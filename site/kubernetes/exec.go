@@ -19,7 +19,7 @@ const ExecVerb = "exec-in-pod"
 // Exec starts a command in the container of a pod of a run, and gives the status at which it
 // ended. It asks for WebSocket, which Kubernetes has since 1.29, and where that is refused for
 // SPDY, with the user's rights: get and create of pods/exec.
-func Exec(ctx context.Context, kubeContext, namespace, pod string, command []string, in io.Reader, out, errors io.Writer) (status int, err error) {
+func Exec(ctx context.Context, kubeContext, namespace, pod string, command []string, in io.Reader, out, complaints io.Writer) (status int, err error) {
 	config, err := configOf(kubeContext)
 	if err != nil {
 		return 0, err
@@ -30,7 +30,7 @@ func Exec(ctx context.Context, kubeContext, namespace, pod string, command []str
 	}
 	stream, err := executor(config, to)
 	if err == nil {
-		err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: errors})
+		err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: complaints})
 	}
 	return statusOf(err, namespace+"/"+pod)
 }

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -113,7 +114,7 @@ func (c *cluster) awaitPods(ctx context.Context, p plan) error {
 			return err
 		}
 		if err := pause(late); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("pod %s on %s does not run after %s: %s: kubectl describe pod shows more; other nodes: --nodes", waiting.Name, waiting.Spec.NodeName, readyWait, c.why(ctx, *waiting))
+			return fmt.Errorf("pod %s on %s does not run after %s: %s: kubectl describe pod shows more; other nodes: --nodes", waiting.Name, p.hostOf(waiting.Annotations[placeNote]).Name, readyWait, c.why(ctx, *waiting))
 		}
 	}
 }
@@ -134,7 +135,7 @@ func (c *cluster) waiting(ctx context.Context, p plan) (first *corev1.Pod, err e
 		pod := there[0]
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		if stuck := stuckOf(pod); ended || stuck != "" {
-			return nil, fmt.Errorf("pod %s on %s can't run: %s%s", pod.Name, pod.Spec.NodeName, c.why(ctx, pod), hintOf(stuck, pod))
+			return nil, fmt.Errorf("pod %s on %s can't run: %s%s", pod.Name, p.hostOf(pod.Annotations[placeNote]).Name, c.why(ctx, pod), hintOf(stuck, pod))
 		}
 		if pod.Status.Phase != corev1.PodRunning && first == nil {
 			first = &pod
@@ -169,8 +170,8 @@ func (c *cluster) why(ctx context.Context, pod corev1.Pod) string {
 	var words []string
 	add := func(reason, message string) {
 		text := result.Plain(strings.Trim(reason+": "+message, ": "))
-		said := strings.Join(words, "; ")
-		if text != "" && !strings.Contains(said, message) {
+		said := strings.Join(words, "; ") // events repeat what the pod's status has
+		if text != "" && !strings.Contains(said, result.Plain(cmp.Or(message, reason))) {
 			words = append(words, text)
 		}
 	}

@@ -21,15 +21,18 @@ func (s Site) choose(ctx context.Context, c *cluster) ([]corev1.Node, error) {
 	}
 	if len(s.Nodes) > 0 {
 		var named []corev1.Node
-		for _, name := range s.Nodes {
-			n, there := result.First(all, func(n corev1.Node) bool { return n.Name == name })
+		for n, name := range s.Nodes {
+			if slices.Contains(s.Nodes[:n], name) {
+				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s is named twice: name another, or it alone", name)}
+			}
+			one, there := result.First(all, func(n corev1.Node) bool { return n.Name == name })
 			if !there {
 				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s: the cluster has none of that name: take some of %s", name, names(all))}
 			}
-			if why := s.unfit(n); why != "" {
+			if why := s.unfit(one); why != "" {
 				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s %s: name another with --nodes", name, why)}
 			}
-			named = append(named, n)
+			named = append(named, one)
 		}
 		return named, nil
 	}

@@ -92,13 +92,14 @@ func (p plan) roots() []object {
 		root := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: p.named(p.given, "tare-"+p.run)}
 		return []object{{core("configmaps"), p.given, root}}
 	}
-	var all []object
-	for name, level := range map[string]string{p.namespace(): "restricted", p.hostNamespace(): "privileged"} {
-		space := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: p.named("", name)}
-		space.Labels[podSecurity] = level
-		all = append(all, object{core("namespaces"), "", space})
-	}
-	return all
+	return []object{{core("namespaces"), "", p.space(p.namespace(), "restricted")}, {core("namespaces"), "", p.space(p.hostNamespace(), "privileged")}}
+}
+
+// space is a namespace in which pods may do what a level of Pod Security allows.
+func (p plan) space(name, level string) *corev1.Namespace {
+	space := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: p.named("", name)}
+	space.Labels[podSecurity] = level
+	return space
 }
 
 // objects are all, in the order in which they are made.
