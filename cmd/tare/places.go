@@ -19,6 +19,17 @@ import (
 	"tare/site"
 )
 
+// runElsewhere measures at a site that is no lab, or shows what it would make there.
+func runElsewhere(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet) error {
+	switch {
+	case f.dryRun && f.site.kind == result.SiteKubernetes:
+		return f.site.showObjects(ctx, s)
+	case len(f.site.ofPairs) > 0:
+		return runOnPairs(ctx, s, f, flags)
+	}
+	return runAtPlaces(ctx, s, f, flags)
+}
+
 // runAtPlaces measures between places that tare did not build, and reports.
 func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet) error {
 	progress := newProgress(f.progressTo(s))

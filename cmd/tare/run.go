@@ -68,12 +68,8 @@ them in turns, and weighs the other kernels against the first.`,
 			switch {
 			case err != nil:
 				return err
-			case f.dryRun && f.site.kind == result.SiteKubernetes:
-				return f.site.showObjects(c.Context(), s)
-			case len(f.site.ofPairs) > 0:
-				return runOnPairs(c.Context(), s, f, c.Flags())
 			case elsewhere:
-				return runAtPlaces(c.Context(), s, f, c.Flags())
+				return runElsewhere(c.Context(), s, f, c.Flags())
 			case plan.Site != "":
 				return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint, --machines or --site docker", args[0])
 			case f.dryRun:
