@@ -126,7 +126,7 @@ func (s suite) onKernel(ctx context.Context, machine vm.Machine, folder string) 
 		return err
 	}
 	for n, pkg := range s.packages {
-		machine.Command = []string{program(folder, n), "-test.v=test2json", "-test.timeout=20m", "-test.run", s.pattern}
+		machine.Command = []string{program(folder, n), "-test.v=test2json", "-test.timeout=30m", "-test.run", s.pattern}
 		machine.Dir = filepath.Join(s.root, pkg)
 		machine.Env = []string{"TARE_BINARY=" + machine.Init, labtest.InVM + "=1"}
 		begun := time.Now()
