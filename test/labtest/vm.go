@@ -8,9 +8,6 @@ import (
 // InVM is the environment variable that test/vm sets in its virtual machines.
 const InVM = "TARE_TEST_VM"
 
-// OtherKernel is the one that it sets where another kernel was named before.
-const OtherKernel = "TARE_TEST_OTHER_KERNEL"
-
 // NeedsVM fails a test that runs on somebody's machine: it changes what only a machine of
 // its own may change.
 func NeedsVM(t testing.TB) {

@@ -21,7 +21,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -41,9 +40,6 @@ func main() {
 	}
 }
 
-// chaos is tested on the last kernel: it is about what happens to processes and files.
-const chaos = "./test/chaos"
-
 // suite is what runs on each kernel.
 type suite struct {
 	root     string // of the repository
@@ -56,7 +52,7 @@ type suite struct {
 
 func run(ctx context.Context) error {
 	var s suite
-	packages := flag.String("packages", "./test/vm/guest,"+chaos, "the packages whose tests run, separated by commas")
+	packages := flag.String("packages", "./test/vm/guest,./test/chaos", "the packages whose tests run, separated by commas")
 	flag.StringVar(&s.pattern, "run", "^TestVM", "the tests")
 	flag.StringVar(&s.command, "exec", "", "a shell command to run instead of the tests, in this folder")
 	flag.IntVar(&s.cpus, "cpus", 2, "CPUs of a machine")
@@ -109,15 +105,8 @@ func (s suite) onKernels(ctx context.Context, images []string, folder string) er
 	guests.SetLimit(max(1, runtime.NumCPU()/each))
 	failed := make([]error, len(machines))
 	for n, machine := range machines {
-		of := s
-		if last := len(machines) - 1; n < last {
-			of.packages = slices.DeleteFunc(slices.Clone(s.packages), func(pkg string) bool { return pkg == chaos })
-		}
-		if n > 0 {
-			machine.Env = []string{labtest.OtherKernel + "=1"}
-		}
 		guests.Go(func() error {
-			failed[n] = of.onKernel(ctx, machine, folder)
+			failed[n] = s.onKernel(ctx, machine, folder)
 			return nil
 		})
 	}
@@ -136,10 +125,10 @@ func (s suite) onKernel(ctx context.Context, machine vm.Machine, folder string) 
 		}
 		return err
 	}
-	machine.Env = append(machine.Env, "TARE_BINARY="+machine.Init, labtest.InVM+"=1")
 	for n, pkg := range s.packages {
 		machine.Command = []string{program(folder, n), "-test.v=test2json", "-test.timeout=30m", "-test.run", s.pattern}
 		machine.Dir = filepath.Join(s.root, pkg)
+		machine.Env = []string{"TARE_BINARY=" + machine.Init, labtest.InVM + "=1"}
 		begun := time.Now()
 		if err := events(ctx, machine, machine.Kernel.Release+" "+pkg); err != nil {
 			return fmt.Errorf("test %s on kernel %s: %w", pkg, machine.Kernel.Release, err)

@@ -19,14 +19,10 @@ import (
 // takes seconds on an emulated CPU. Where the kernel lacks a part, some have a stand-in, and
 // the others are missing.
 var ofTheKernel = map[string][]string{
-	"plain": {"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec"},
-	"ovs":   {"ovs", "ovs-vlan", "ovs-vxlan", "ovs-multitable"},
-	dockers: {"docker-ovs"},
+	"plain":  {"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec"},
+	"ovs":    {"ovs", "ovs-vlan", "ovs-vxlan", "ovs-multitable"},
+	"docker": {"docker-ovs"},
 }
-
-// dockers is the lab of Docker's daemons, which take most of four minutes on an emulated CPU. It is
-// tested on the first kernel: what it needs of one is Open vSwitch's datapath, as ovs does.
-const dockers = "docker"
 
 // run runs tare and returns what it wrote; the test fails if it fails.
 func run(t *testing.T, args ...string) []byte {
@@ -61,9 +57,6 @@ func TestVMNetworks(t *testing.T) {
 	labtest.NeedsVM(t)
 	hasEveryPart(t)
 	for lab, networks := range ofTheKernel {
-		if lab == dockers && os.Getenv(labtest.OtherKernel) != "" {
-			continue
-		}
 		t.Run(lab, func(t *testing.T) {
 			labtest.NoLeaks(t)
 			run(t, "lab", "up", strings.Join(networks, ","), "--name", lab, "--load-modules")
