@@ -4,8 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(PATH):/usr/sbin:/sbin
 export TARE_BINARY := $(CURDIR)/dist/tare
-# As in a release; then the tests and the binary share what is compiled.
+# As in a release; then tests, linters and the binary share what is compiled, in every clone.
 export CGO_ENABLED := 0
+export GOFLAGS := $(GOFLAGS) -trimpath
 
 LINT_VERSION := v2.15.0
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/tools
@@ -33,7 +34,7 @@ PROXY := iptables
 
 # make lint vets. The package that takes longest is done in 8 min beside two others: what
 # takes 15 hangs.
-TEST_FLAGS := -count=1 -vet=off -trimpath -ldflags='-s -w' -timeout 15m
+TEST_FLAGS := -count=1 -vet=off -ldflags='-s -w' -timeout 15m
 GO_TEST := go test $(TEST_FLAGS)
 
 .PHONY: quick lab test vm lint fuzz build dist bench diagnosis packages parts bpf web kubernetes kubernetes-down kubernetes-test
@@ -41,7 +42,7 @@ GO_TEST := go test $(TEST_FLAGS)
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick:
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
-	go test -vet=off -trimpath -ldflags='-s -w' -skip '$(NOT_QUICK)' ./...
+	go test -vet=off -ldflags='-s -w' -skip '$(NOT_QUICK)' ./...
 
 # Needs root.
 lab: build
@@ -69,7 +70,7 @@ having = $$(grep -rlE --include='*_test.go' --exclude-dir=kubernetes '^func Test
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
 	go vet ./...
-	for module in parts/*/go.mod; do CGO_ENABLED=1 go -C "$$(dirname "$$module")" vet -trimpath ./...; done
+	for module in parts/*/go.mod; do CGO_ENABLED=1 go -C "$$(dirname "$$module")" vet ./...; done
 	$(LINT) run
 
 $(LINT):
@@ -96,7 +97,7 @@ kubernetes-down:
 # Starts clusters and takes them down: none may run.
 kubernetes-test: packages parts build
 	@CGO_ENABLED=0 parts/build test/kubernetes
-	go -C test/kubernetes vet -trimpath ./...
+	go -C test/kubernetes vet ./...
 	go -C test/kubernetes test $(TEST_FLAGS) -run '^TestReal' -json ./... | go run ./test/verdict
 
 # Each for FUZZTIME, as in make fuzz FUZZTIME=30m.
@@ -116,11 +117,11 @@ web: packages
 
 # The binary that tests run, once for all of them, is that of a release.
 build:
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o dist/tare ./cmd/tare
+	CGO_ENABLED=0 go build -ldflags '-s -w' -o dist/tare ./cmd/tare
 
 # For machines that ssh or Docker reaches: beside each other, tare sends what fits.
 dist:
-	for arch in amd64 arm64; do CGO_ENABLED=0 GOARCH=$$arch go build -trimpath -ldflags '-s -w' -o dist/tare-linux-$$arch ./cmd/tare; done
+	for arch in amd64 arm64; do CGO_ENABLED=0 GOARCH=$$arch go build -ldflags '-s -w' -o dist/tare-linux-$$arch ./cmd/tare; done
 	ln -f dist/tare-linux-$$(go env GOARCH) dist/tare
 
 # What a lab costs, and the engine compared with the tools that people use.
