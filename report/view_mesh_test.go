@@ -14,30 +14,7 @@ import (
 
 // simulated is a mesh of a world, measured as a controller does.
 func simulated(w *meshtest.World, seed uint64) *result.Result {
-	m := &result.Mesh{Judged: []string{"throughput"}, Margin: mesh.DefaultMargin, Seed: seed}
-	for n, group := range w.Groups {
-		m.Nodes = append(m.Nodes, result.MeshNode{Name: fmt.Sprintf("node-%d", n+1), Group: group})
-	}
-	on := mesh.On(m)
-	add := func(window mesh.Window) {
-		value, failed := w.Goodput(window.Client, window.Server, window.Dense)
-		on.Add(window, map[string]float64{"throughput": value}, failed)
-	}
-	for n, round := range mesh.Rounds(w.Groups, seed) {
-		for _, dense := range []bool{false, true} {
-			for _, pair := range round {
-				add(mesh.Window{Pair: pair, Round: n, Dense: dense})
-			}
-		}
-	}
-	for wanted := on.Again(1); len(wanted) > 0; wanted = on.Again(1) {
-		for _, batch := range wanted {
-			for _, window := range batch {
-				add(window)
-			}
-		}
-	}
-	on.Judge()
+	m := meshtest.Measure(w, func(n int) string { return fmt.Sprintf("node-%d", n+1) }, seed, false, true)
 	return &result.Result{
 		Schema: result.Schema, ID: "20261126-120000", Started: "2026-11-26T12:00:00Z", Finished: "2026-11-26T12:01:00Z", Tool: result.Tool{Version: "0.1.0"},
 		Plan: result.Plan{Name: "mesh", Blocks: 1, Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}}, Mesh: m,

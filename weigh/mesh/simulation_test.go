@@ -10,37 +10,11 @@ import (
 	"tare/result"
 	"tare/test/labtest"
 	"tare/test/meshtest"
-	"tare/weigh/mesh"
 )
 
-// run measures a world as a controller does: all rounds, then the suspects until none is to be
-// measured again.
+// run measures a world whose nodes are n0, n1 and so on.
 func run(w *meshtest.World, seed uint64, dense ...bool) *result.Mesh {
-	res := &result.Mesh{Judged: []string{"throughput"}, Margin: mesh.DefaultMargin, Seed: seed}
-	for n, group := range w.Groups {
-		res.Nodes = append(res.Nodes, result.MeshNode{Name: fmt.Sprintf("n%d", n), Group: group})
-	}
-	m := mesh.On(res)
-	add := func(window mesh.Window) {
-		value, failed := w.Goodput(window.Client, window.Server, window.Dense)
-		m.Add(window, map[string]float64{"throughput": value}, failed)
-	}
-	for n, round := range mesh.Rounds(w.Groups, seed) {
-		for _, d := range dense {
-			for _, p := range round {
-				add(mesh.Window{Pair: p, Round: n, Dense: d})
-			}
-		}
-	}
-	for wanted := m.Again(1); len(wanted) > 0; wanted = m.Again(1) {
-		for _, batch := range wanted {
-			for _, window := range batch {
-				add(window)
-			}
-		}
-	}
-	m.Judge()
-	return res
+	return meshtest.Measure(w, func(n int) string { return fmt.Sprintf("n%d", n) }, seed, dense...)
 }
 
 // both densities.
