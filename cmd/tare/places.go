@@ -17,12 +17,15 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
+	"tare/site/kubernetes"
 )
 
 // runElsewhere measures at a site that is no lab, or shows what it would make there.
 func runElsewhere(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet) error {
-	switch {
-	case f.dryRun && f.site.kind == result.SiteKubernetes:
+	switch ofCluster := f.site.kind == result.SiteKubernetes; {
+	case ofCluster && f.open.MaxTime.Duration() >= kubernetes.Deadline:
+		return wrong("--max-time %s: the pods of a run end after %s: choose less", f.open.MaxTime.Duration(), kubernetes.Deadline)
+	case ofCluster && f.dryRun:
 		return f.site.showObjects(ctx, s)
 	case len(f.site.ofPairs) > 0:
 		return runOnPairs(ctx, s, f, flags)

@@ -32,8 +32,8 @@ type Site struct {
 const (
 	// readyWait is how long pods may take to run, with no image to pull.
 	readyWait = time.Minute
-	// deadline is the longest that pods run.
-	deadline = 4 * time.Hour
+	// Deadline is the longest that pods run, and so a run.
+	Deadline = 4 * time.Hour
 	// removeWait is how long the cluster may take to remove what a run made.
 	removeWait = time.Minute
 )

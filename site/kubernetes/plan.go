@@ -143,7 +143,7 @@ func (s Site) pod(p plan, place, image string) corev1.Pod {
 	if host {
 		namespace = p.hostNamespace()
 	}
-	no, yes, user, seconds, now := false, true, int64(nobody), int64(deadline.Seconds()), int64(1)
+	no, yes, user, seconds, now := false, true, int64(nobody), int64(Deadline.Seconds()), int64(1)
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: p.named(namespace, p.podName(place))}
 	pod.Labels[placeLabel], pod.Annotations = labelOf(place), map[string]string{placeNote: place}
 	pod.Spec = corev1.PodSpec{

@@ -18,7 +18,7 @@ type right struct {
 	whole         bool // in the whole cluster
 }
 
-// rights are what a run needs, least first. Exec by WebSocket is a get, and since Kubernetes 1.35 a
+// rights are what a run needs. Exec by WebSocket is a get, and since Kubernetes 1.35 a
 // create too (kubernetes/kubernetes#134577).
 func (p plan) rights() []right {
 	all := []right{
