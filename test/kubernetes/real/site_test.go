@@ -17,7 +17,11 @@ import (
 type weighed struct {
 	Facts, Warnings []string
 	Cells           []struct{ Network, Path, Status, Reason string }
-	References      []struct{ Path string }
+	Pairs           []struct {
+		Machines []string
+		Reason   string
+	}
+	References []struct{ Path string }
 }
 
 // paths are those of a cluster with two nodes.
@@ -82,7 +86,7 @@ func TestRealSiteWeighsEveryPath(t *testing.T) {
 	} {
 		t.Run(datapath, func(t *testing.T) {
 			leavesNothing(t)
-			c := start(t, "--datapath", datapath)
+			c := start(t, "--datapath", datapath, "--nodes", "3")
 			w, said := c.weigh()
 			if got := w.carried(); !slices.Equal(got, paths()) {
 				t.Errorf("pods were measured on %v, want %v: %s", got, paths(), said)
@@ -90,11 +94,45 @@ func TestRealSiteWeighsEveryPath(t *testing.T) {
 			if !slices.ContainsFunc(w.Facts, func(f string) bool { return strings.Contains(f, fact) }) {
 				t.Errorf("facts %q have no %q", w.Facts, fact)
 			}
+			if datapath == "flannel" {
+				c.testPairs()
+			} else {
+				c.testImage()
+			}
 			c.left()
 			if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || !strings.Contains(out, "nothing is left") {
 				t.Errorf("tare clean: status %d: %s%s", status, out, said)
 			}
 		})
+	}
+}
+
+// testPairs measures two pairs of three nodes, each of which is a block.
+func (c cluster) testPairs() {
+	c.t.Helper()
+	w, said := c.weigh("--nodes", "h1,h2,h3", "--pairs", "2", "--paths", "cross-host")
+	if len(w.Pairs) != 2 || w.Pairs[0].Reason+w.Pairs[1].Reason != "" || slices.Equal(w.Pairs[0].Machines, w.Pairs[1].Machines) {
+		c.t.Errorf("pairs are %+v: %s", w.Pairs, said)
+	}
+	if got := w.carried(); !slices.Equal(got, []string{"cross-host"}) {
+		c.t.Errorf("pods were measured on %v: %s", got, said)
+	}
+}
+
+// testImage gives the nodes an image of tare, in which there is no shell.
+func (c cluster) testImage() {
+	c.t.Helper()
+	image := filepath.Join(c.t.TempDir(), "tare.tar")
+	if _, said, status := c.tare(c.kubeconfig, "image", image); status != 0 {
+		c.t.Fatalf("tare image: %s", said)
+	}
+	name := ""
+	for _, host := range []string{"h1", "h2"} {
+		said := c.atHost(host, "ctr", "--address", "/run/tare/containerd/containerd.sock", "--namespace", "k8s.io", "images", "import", image)
+		name = strings.Fields(strings.TrimPrefix(said, "unpacking "))[0]
+	}
+	if w, said := c.weigh("--image", name); !slices.Equal(w.carried(), paths()) {
+		c.t.Errorf("with %s pods were measured on %v: %s", name, w.carried(), said)
 	}
 }
 
