@@ -1,0 +1,157 @@
+// Command cluster holds the tolls of a Kubernetes cluster of make kubernetes against those of the
+// same network in a lab.
+//
+//	make kubernetes DATAPATH=bridge
+//	KUBECONFIG=... go run ./bench/cluster -network containerd-bridge [-rounds 8] [-tare dist/tare]
+//
+// In each round tare weighs the pods of the cluster and the containers of a lab, one after the
+// other, in random order, with the same plan. A lab of make kubernetes with DATAPATH=flannel is
+// like flannel-vxlan. It prints a row for each path: the round trip's toll in both, and how far
+// that of the cluster is above that of the lab, with the interval of the rounds. It needs root.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"time"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+)
+
+func main() {
+	var b bench
+	flag.StringVar(&b.network, "network", "containerd-bridge", "the network of the lab")
+	flag.IntVar(&b.rounds, "rounds", 8, "rounds")
+	flag.IntVar(&b.blocks, "blocks", 6, "blocks of each run")
+	flag.StringVar(&b.tare, "tare", "dist/tare", "the tare that is run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := b.run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench cluster:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is what is compared.
+type bench struct {
+	network, tare  string
+	rounds, blocks int
+}
+
+// paths are those that a lab has as a cluster has them.
+func paths() []string {
+	return []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.HostToContainer}
+}
+
+// toll is that of a round trip.
+type toll struct{ ratio, seconds float64 }
+
+// found are the tolls of one side, by path, a value for each round.
+type found map[string][]toll
+
+func (b bench) run(ctx context.Context, w io.Writer) error {
+	inCluster, inLab := found{}, found{}
+	// Pods have the congestion control of the machine, and so has the lab.
+	cc, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+	if err != nil {
+		return fmt.Errorf("read the machine's congestion control: %w", err)
+	}
+	for round := range b.rounds {
+		sides := []func() error{
+			func() error { return b.weigh(ctx, inCluster, network.Pods, "--site", "kubernetes") },
+			func() error {
+				return b.weigh(ctx, inLab, b.network, "--networks", b.network, "--pin", "none", "--cc", strings.TrimSpace(string(cc)))
+			},
+		}
+		rand.Shuffle(len(sides), func(i, j int) { sides[i], sides[j] = sides[j], sides[i] })
+		for _, side := range sides {
+			if err := side(); err != nil {
+				return fmt.Errorf("round %d: %w", round+1, err)
+			}
+		}
+		fmt.Fprintf(os.Stderr, "cluster: round %d of %d, %s\n", round+1, b.rounds, time.Now().Format(time.TimeOnly))
+	}
+	_, err = io.WriteString(w, b.table(inCluster, inLab))
+	return err
+}
+
+// weigh runs tare once and takes down the tolls of one network.
+func (b bench) weigh(ctx context.Context, into found, name string, args ...string) error {
+	args = append([]string{"run", "--workloads", "tcp_rr", "--paths", strings.Join(paths(), ","), "--blocks", fmt.Sprint(b.blocks), "--json"}, args...)
+	cmd := exec.CommandContext(ctx, b.tare, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("tare %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
+	}
+	res, err := result.Read(&out)
+	if err != nil {
+		return err
+	}
+	for _, c := range res.Cells {
+		for _, m := range c.Metrics {
+			if c.Network == name && m.Name == "rtt_p50" && m.Toll != nil {
+				into[c.Path] = append(into[c.Path], toll{m.Toll.Value, m.Toll.Delta.Value})
+			}
+		}
+	}
+	return nil
+}
+
+// table has a row for each path.
+func (b bench) table(inCluster, inLab found) string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "| path | pods, %% | us | %s, %% | us | round trip of pods above it, %% | us | they agree |\n|---|---:|---:|---:|---:|---:|---:|---|\n", b.network)
+	for _, path := range paths() {
+		pods, lab := inCluster[path], inLab[path]
+		n := min(len(pods), len(lab))
+		if n < b.rounds {
+			fmt.Fprintf(&t, "| `%s` | measured in %d and %d of %d rounds | | | | | | |\n", path, len(pods), len(lab), b.rounds)
+			continue
+		}
+		ratios, seconds := make([]float64, n), make([]float64, n)
+		for r := range n {
+			ratios[r] = math.Log1p(pods[r].ratio) - math.Log1p(lab[r].ratio)
+			seconds[r] = pods[r].seconds - lab[r].seconds
+		}
+		ratio, sure := stats.HodgesLehmann(ratios)
+		microseconds, _ := stats.HodgesLehmann(seconds)
+		if !sure {
+			fmt.Fprintf(&t, "| `%s` | too few rounds for an interval | | | | | | |\n", path)
+			continue
+		}
+		agree := "no"
+		if ratio.Low <= 0 && ratio.High >= 0 {
+			agree = "yes"
+		}
+		fmt.Fprintf(&t, "| `%s` | %+.0f | %+.1f | %+.0f | %+.1f | %+.1f [%.1f, %.1f] | %+.1f [%.1f, %.1f] | %s |\n", path,
+			100*middle(pods, func(t toll) float64 { return t.ratio }), 1e6*middle(pods, func(t toll) float64 { return t.seconds }),
+			100*middle(lab, func(t toll) float64 { return t.ratio }), 1e6*middle(lab, func(t toll) float64 { return t.seconds }),
+			100*math.Expm1(ratio.Value), 100*math.Expm1(ratio.Low), 100*math.Expm1(ratio.High),
+			1e6*microseconds.Value, 1e6*microseconds.Low, 1e6*microseconds.High, agree)
+	}
+	return t.String()
+}
+
+// middle is the location of the rounds.
+func middle(tolls []toll, of func(toll) float64) float64 {
+	values := make([]float64, len(tolls))
+	for n, t := range tolls {
+		values[n] = of(t)
+	}
+	centre, _ := stats.HodgesLehmann(values)
+	return centre.Value
+}
