@@ -84,8 +84,8 @@ packages:
 parts:
 	@CGO_ENABLED=1 parts/build
 
-# A Kubernetes cluster of NODES=2|3 in the hosts of a lab, with DATAPATH=bridge|flannel
-# and PROXY=iptables|nftables, that runs until make kubernetes-down. The last line
+# A Kubernetes cluster of NODES hosts of a lab, 2 or 3, with DATAPATH=flannel up to 10,
+# and with PROXY=iptables|nftables, that runs until make kubernetes-down. The last line
 # names its kubeconfig.
 kubernetes: packages parts build
 	@CGO_ENABLED=0 parts/build test/kubernetes

@@ -19,10 +19,16 @@ func Wait() {
 		if signal != unix.SIGCHLD {
 			return
 		}
-		for {
-			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 && err != unix.EINTR {
-				break
-			}
+		Reap()
+	}
+}
+
+// Reap waits for the children that have ended: those of the init of a container are
+// whoever lost its parent.
+func Reap() {
+	for {
+		if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 && err != unix.EINTR {
+			return
 		}
 	}
 }

@@ -36,6 +36,7 @@ type Meshing struct {
 	Incast int
 	// Resume is a mesh that was interrupted, and goes on; nil: it begins.
 	Resume   *result.Result
+	Facts    []string // what is known of the site beforehand
 	Tool     result.Tool
 	Save     func(*result.Result) error // after each round
 	Progress func(Progress)
@@ -84,8 +85,8 @@ func newMeshing(m Meshing) (*meshing, error) {
 		}
 		res = &result.Result{
 			Schema: result.Schema, ID: id, Tool: m.Tool, Site: cmp.Or(m.Plan.Site, result.SiteLab), Plan: m.Plan, Environment: probe.Environment("/"),
-			Started: time.Now().UTC().Format(time.RFC3339),
-			Mesh:    &result.Mesh{Margin: mesh.DefaultMargin, Seed: cmp.Or(m.Plan.Seed, uint64(time.Now().UnixNano())>>16)},
+			Started: time.Now().UTC().Format(time.RFC3339), Facts: m.Facts,
+			Mesh: &result.Mesh{Margin: mesh.DefaultMargin, Seed: cmp.Or(m.Plan.Seed, uint64(time.Now().UnixNano())>>16)},
 		}
 		if m.Incast > 0 {
 			res.Mesh.Incast = &result.MeshIncast{Servers: m.Incast}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +49,13 @@ func hiddenCommands(s streams) []*cobra.Command {
 			func(ctx context.Context, args []string) error { return network.RunRelay(ctx, args, s.out) }),
 		hidden(engine.WaitVerb, "Waits in a container", noArgs,
 			func(context.Context, []string) error { engine.Wait(); return nil }),
+		hidden(kubernetes.WaitVerb+" IDLE", "Waits in a pod as long as somebody uses it", cobra.ExactArgs(1), func(_ context.Context, args []string) error {
+			idle, err := time.ParseDuration(args[0])
+			if err != nil {
+				return wrong("%s: write how long, as in 1m: %w", args[0], err)
+			}
+			return kubernetes.Wait(idle)
+		}),
 		launch,
 		hidden(docker.LookUpVerb, "Looks up a name in a container", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return docker.LookUp(ctx, args[0], s.out) }),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,23 +14,26 @@ import (
 	"tare/network"
 	"tare/report"
 	"tare/result"
+	"tare/site/kubernetes"
 	"tare/workload"
 )
 
 // meshFlags choose the nodes of a mesh, and what is measured between them.
 type meshFlags struct {
+	site                        string
 	machines, endpoints, groups []string
+	cluster                     kubernetes.Fleet
 	lab, program, workloads     string
 	duration, maxRate           string
 	out, resume, page           string
 	blocks, incast              int
 	seed                        uint64
-	dense, json                 bool
+	dense, json, dryRun         bool
 	lang                        language
 }
 
 func meshCommand(s streams) *cobra.Command {
-	var f meshFlags
+	f := meshFlags{cluster: kubernetes.Fleet{Least: leastNodes}}
 	c := &cobra.Command{
 		Use:   "mesh",
 		Short: "All pairs of several machines: which node or link is slow",
@@ -41,20 +45,30 @@ measured again, alone, with partners that do not; only that names somebody. What
 measured is listed, and never taken for slow.
 
 Where each node is a machine by itself, every round is measured twice: few pairs at
-a time, and all at once. The difference of the two is oversubscription.`,
+a time, and all at once. The difference of the two is oversubscription.
+
+At a site kubernetes a DaemonSet of the run's own puts a pod on each node that takes pods,
+and goes with the run.`,
 		Example: `  tare mesh --machines a,b,c,d,e,f
   tare mesh --endpoint a='ssh a' --endpoint b='ssh b' --endpoint c='kubectl exec -i c --'
   tare mesh --machines a,b,c,d --group rack1=a,b --group rack2=c,d --out mesh.json
   tare mesh --machines a,b,c,d --resume mesh.json --report mesh.html
+  tare mesh --site kubernetes --report mesh.html
   tare mesh --lab demo`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.refuseResumed(c.Flags()); err != nil {
 				return err
 			}
-			plan, err := f.plan()
-			if err != nil {
+			if err := f.choose(c.Flags()); err != nil {
 				return err
+			}
+			plan, err := f.plan()
+			switch {
+			case err != nil:
+				return err
+			case f.dryRun:
+				return printObjects(c.Context(), s, f.cluster)
 			}
 			return f.mesh(c.Context(), s, plan, c.Flags())
 		},
@@ -64,9 +78,13 @@ a time, and all at once. The difference of the two is oversubscription.`,
 }
 
 func (f *meshFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.site, "site", "", "where the nodes are: "+strings.Join(ofMeshSites, ", ")+" (default: what the flags below are of)")
 	flags.StringSliceVar(&f.machines, "machines", nil, "machines that ssh reaches, as in a,b,c")
 	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "a node, and the command that reaches it, as in a='ssh a'; once for each")
 	flags.StringVar(&f.lab, "lab", "", "the hosts of this running lab (tare lab up)")
+	registerCluster(flags, &f.cluster.Site, "nodes, as in a,b,c,d (default: all that take pods)")
+	flags.BoolVar(&f.cluster.OnHosts, "on-hosts", false, "with --site kubernetes: pods are on the nodes' own networks, not on that of pods")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "with --site kubernetes: print what would be made there, and the role that allows it")
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every node (default: this one is sent)")
 	flags.StringArrayVar(&f.groups, "group", nil, "nodes that are in one rack, zone or at one switch, as in rack1=a,b; once for each")
 	flags.StringVar(&f.workloads, "workloads", "tcp_rr", "what is measured, a comma list: "+strings.Join(ofMeshes, ", "))
@@ -101,15 +119,6 @@ func (f *meshFlags) refuseResumed(flags *pflag.FlagSet) error {
 
 // plan is what is measured between two nodes.
 func (f *meshFlags) plan() (result.Plan, error) {
-	sources := 0
-	for _, given := range []bool{len(f.machines) > 0, len(f.endpoints) > 0, f.lab != ""} {
-		if given {
-			sources++
-		}
-	}
-	if sources != 1 {
-		return result.Plan{}, wrong("name the nodes, in one way: --machines a,b,c, --endpoint NAME='COMMAND' for each, or --lab NAME")
-	}
 	plan := result.Plan{Name: "mesh", Blocks: f.blocks, Seed: f.seed, Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost}}
 	judged := map[string]string{} // by metric
 	for _, name := range list(f.workloads, nil) {
@@ -234,7 +243,7 @@ func (f *meshFlags) reach(ctx context.Context, m *experiment.Meshing, progress *
 		return nil, nil, err
 	}
 	for n := range m.Nodes {
-		m.Nodes[n].Group = groups[m.Nodes[n].Name]
+		m.Nodes[n].Group = cmp.Or(groups[m.Nodes[n].Name], m.Nodes[n].Group)
 		delete(groups, m.Nodes[n].Name)
 	}
 	for name := range groups {

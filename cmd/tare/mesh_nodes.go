@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"tare/experiment"
 	"tare/network"
 	"tare/result"
@@ -71,12 +73,7 @@ func boundTo(t site.Topology, cluster string) (sets []string) {
 // reachMachines starts an outpost at each node. One that is not reached is not measured; why is
 // said.
 func (f *meshFlags) reachMachines(ctx context.Context, m *experiment.Meshing, progress *progress) (end func() error, names []string, lost []error, err error) {
-	opener, names, err := f.opener()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	progress.say("reaching " + strings.Join(names, ", "))
-	way, err := opener.Open(ctx)
+	way, them, err := f.open(ctx, progress)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -84,16 +81,71 @@ func (f *meshFlags) reachMachines(ctx context.Context, m *experiment.Meshing, pr
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	m.Site, m.Ends, m.Plan.Site = nodes, nodes.Ends, way.Site
-	for n, name := range names {
+	m.Site, m.Ends, m.Plan.Site, m.Facts = nodes, nodes.Ends, way.Site, nodes.Facts
+	for n, node := range them {
 		host := placeOf(n)
 		boot, there := nodes.Boot(host)
 		if !there {
-			boot = "not reached: " + name
+			boot = "not reached: " + node.Name
 		}
-		m.Nodes = append(m.Nodes, experiment.MeshNode{MeshNode: result.MeshNode{Name: name}, At: nodes.Place(host), Boot: boot})
+		names = append(names, node.Name)
+		m.Nodes = append(m.Nodes, experiment.MeshNode{MeshNode: node, At: nodes.Place(host), Boot: boot})
 	}
 	return nodes.Close, names, nodes.Unreached, nil
+}
+
+// open opens the way to the nodes, and gives them in the order of their places.
+func (f *meshFlags) open(ctx context.Context, progress *progress) (way site.Way, nodes []result.MeshNode, err error) {
+	if f.site == result.SiteKubernetes {
+		progress.say("starting a pod on each node")
+		if way, nodes, err = f.cluster.Open(ctx); err != nil {
+			return way, nil, err
+		}
+		for _, fact := range way.Facts {
+			progress.say(result.Plain(fact))
+		}
+		return way, nodes, nil
+	}
+	opener, names, err := f.opener()
+	if err != nil {
+		return way, nil, err
+	}
+	progress.say("reaching " + strings.Join(names, ", "))
+	for _, name := range names {
+		nodes = append(nodes, result.MeshNode{Name: name})
+	}
+	way, err = opener.Open(ctx)
+	return way, nodes, err
+}
+
+// ofMeshSites are the words of --site.
+var ofMeshSites = []string{result.SiteLab, result.SiteEndpoint, result.SiteSSH, result.SiteKubernetes}
+
+// choose finds out where the nodes are.
+func (f *meshFlags) choose(flags *pflag.FlagSet) error {
+	if f.site != "" && !slices.Contains(ofMeshSites, f.site) {
+		return &exitError{exitWrong, experiment.Unknown("site of a mesh", f.site, ofMeshSites)}
+	}
+	var named []string // the sites of which something is given
+	for kind, names := range map[string][]string{
+		result.SiteLab: {"lab"}, result.SiteEndpoint: {"endpoint"}, result.SiteSSH: {"machines"},
+		result.SiteKubernetes: slices.Concat(flagsOf[result.SiteKubernetes], []string{"on-hosts", "dry-run"}),
+	} {
+		if slices.ContainsFunc(names, flags.Changed) {
+			named = append(named, kind)
+		}
+	}
+	if len(named) == 0 && f.site == result.SiteKubernetes {
+		return nil
+	}
+	if len(named) != 1 || f.site != "" && f.site != named[0] {
+		return wrong("name the nodes, in one way: --machines a,b,c, --endpoint NAME='COMMAND' for each, --lab NAME, or --site kubernetes with what chooses among its nodes")
+	}
+	f.site = named[0]
+	if f.program != "" && f.site != result.SiteSSH && f.site != result.SiteEndpoint {
+		return wrong("--far-path and --site %s: it is for nodes that ssh or a command reaches: leave it out", f.site)
+	}
+	return nil
 }
 
 // placeOf is what the n-th node is called at its site.

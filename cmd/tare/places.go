@@ -51,7 +51,16 @@ func (f *siteFlags) showObjects(ctx context.Context, s streams) error {
 	if len(f.ofPairs) > 0 {
 		cluster.Nodes = f.ofPairs[0]
 	}
-	text, err := cluster.Objects(ctx)
+	return printObjects(ctx, s, cluster)
+}
+
+// planner is what says beforehand what it would make in a cluster.
+type planner interface {
+	Objects(ctx context.Context) (string, error)
+}
+
+func printObjects(ctx context.Context, s streams, of planner) error {
+	text, err := of.Objects(ctx)
 	if err == nil {
 		_, err = io.WriteString(s.out, text)
 	}

@@ -41,13 +41,19 @@ func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.in, "in", "", "with --machines: the command that reaches a container on each, as in 'podman exec -i web'")
 	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")
 	flags.StringVar(&f.client, "docker-command", "", "with --site docker: the engine's client, as in podman (default: docker, or podman where there is none)")
-	flags.StringVar(&f.cluster.Context, "context", "", "with --site kubernetes: the context of the kubeconfig (default: the current one)")
-	flags.StringVar(&f.cluster.Namespace, "namespace", "", "with --site kubernetes: a namespace for the pods that is there (default: the run makes its own, and removes them)")
-	flags.StringSliceVar(&f.cluster.Nodes, "nodes", nil, "with --site kubernetes: nodes, as in a,b; more than two are measured in pairs (default: two ready ones of one zone and type)")
-	flags.StringVar(&f.cluster.Selector, "selector", "", "with --site kubernetes: labels of the nodes to choose from, as kubectl takes them")
-	flags.StringSliceVar(&f.cluster.Tolerations, "tolerations", nil, "with --site kubernetes: taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
-	flags.StringVar(&f.cluster.Image, "image", "", "with --site kubernetes: the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
+	registerCluster(flags, &f.cluster, "nodes, as in a,b; more than two are measured in pairs (default: two ready ones of one zone and type)")
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every end (default: this one is sent)")
+}
+
+// registerCluster adds the flags that say which cluster, what there, and how.
+func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site, nodes string) {
+	const with = "with --site kubernetes: "
+	flags.StringVar(&to.Context, "context", "", with+"the context of the kubeconfig (default: the current one)")
+	flags.StringVar(&to.Namespace, "namespace", "", with+"a namespace for the pods that is there (default: the run makes its own, and removes them)")
+	flags.StringSliceVar(&to.Nodes, "nodes", nil, with+nodes)
+	flags.StringVar(&to.Selector, "selector", "", with+"labels of the nodes to choose from, as kubectl takes them")
+	flags.StringSliceVar(&to.Tolerations, "tolerations", nil, with+"taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
+	flags.StringVar(&to.Image, "image", "", with+"the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
 }
 
 // ofLabs are the flags that change a lab, or need one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,7 +117,9 @@ func (c *cluster) goesOn(ctx context.Context, namespace, run string) (bool, erro
 	pods, err := list[corev1.Pod](ctx, c, core("pods"), namespace, runLabel+"="+run)
 	for _, pod := range pods {
 		young := pod.Status.Phase == corev1.PodPending && time.Since(pod.CreationTimestamp.Time) < readyWait
-		if (pod.Status.Phase == corev1.PodRunning || young) && pod.DeletionTimestamp == nil {
+		// The pods of a DaemonSet are started again when they have ended, for ever.
+		again := slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.RestartCount > 0 })
+		if (pod.Status.Phase == corev1.PodRunning && !again || young) && pod.DeletionTimestamp == nil {
 			return true, err
 		}
 	}

@@ -42,6 +42,11 @@ func (s Site) connect() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	return reach(config)
+}
+
+// reach is the API server of a configuration.
+func reach(config *rest.Config) (*cluster, error) {
 	api, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("reach the cluster at %s: %w: look at the kubeconfig", config.Host, err)
@@ -54,6 +59,8 @@ type kind struct{ group, version, name string }
 
 // core is a kind of the API's first group.
 func core(name string) kind { return kind{"", "v1", name} }
+
+func daemonSets() kind { return kind{"apps", "v1", "daemonsets"} }
 
 // of are the objects of a kind in a namespace; empty: of the whole cluster.
 func (c *cluster) of(k kind, namespace string) dynamic.ResourceInterface {

@@ -6,11 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"time"
 
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"tare/result"
 )
 
 // ExecVerb is the verb by which this program carries the standard streams of a command in a pod.
@@ -20,6 +26,7 @@ const ExecVerb = "exec-in-pod"
 // ended. It asks for WebSocket, which Kubernetes has since 1.29, and where that is refused for
 // SPDY, with the user's rights: get and create of pods/exec.
 func Exec(ctx context.Context, kubeContext, namespace, pod string, command []string, in io.Reader, out, complaints io.Writer) (status int, err error) {
+	klog.SetLogger(logr.Discard()) // what it reports of streams that end is said below, once
 	config, err := configOf(kubeContext)
 	if err != nil {
 		return 0, err
@@ -32,19 +39,50 @@ func Exec(ctx context.Context, kubeContext, namespace, pod string, command []str
 	if err == nil {
 		err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: complaints})
 	}
-	return statusOf(err, namespace+"/"+pod)
-}
-
-// statusOf divides the status of a command from what kept it from being started.
-func statusOf(err error, pod string) (int, error) {
 	var ended exec.CodeExitError
 	switch {
 	case err == nil:
 		return 0, nil
-	case errors.As(err, &ended):
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case errors.As(err, &ended) && ended.Code != killed:
 		return ended.Code, nil
+	case errors.As(err, &ended):
+		_, err = fmt.Fprintln(complaints, became(ctx, config, namespace, pod, "tare was killed in it: for its memory, or by hand"))
+		return ended.Code, err
 	}
-	return 0, fmt.Errorf("exec in pod %s: %w", pod, err)
+	const cut = "the stream to it was ended on its way, by the API server, what is before it, or the node: see whether kubectl get nodes answers"
+	return 0, fmt.Errorf("exec in pod %s/%s: %w: %s", namespace, pod, err, became(ctx, config, namespace, pod, cut))
+}
+
+// killed is the status of a command that SIGKILL ended.
+const killed = 137
+
+// askWait is how long the API server has to say what became of a pod.
+const askWait = 3 * time.Second
+
+// became says what has become of a pod in which a command ended too early; otherwise is what may
+// have ended it where the pod still runs.
+func became(ctx context.Context, config *rest.Config, namespace, pod, otherwise string) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWait)
+	defer cancel()
+	c, err := reach(config)
+	if err != nil {
+		return err.Error()
+	}
+	pods, err := list[corev1.Pod](ctx, c, core("pods"), namespace, runLabel)
+	one, there := result.First(pods, func(p corev1.Pod) bool { return p.Name == pod })
+	switch {
+	case err != nil:
+		return "the API server does not answer: see whether kubectl get nodes does, and run again"
+	case !there:
+		return "pod " + pod + " is gone: it was evicted or deleted, or its node drained: run again"
+	case one.DeletionTimestamp != nil:
+		return "pod " + pod + " is being removed: it was evicted or deleted, or its node is drained: run again"
+	case one.Status.Phase != corev1.PodRunning:
+		return "pod " + pod + " has ended: " + c.why(ctx, one)
+	}
+	return "pod " + pod + " still runs: " + otherwise
 }
 
 func execURL(config *rest.Config, namespace, pod string, command []string) (*url.URL, error) {

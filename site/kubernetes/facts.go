@@ -19,13 +19,15 @@ const notSaid = "not known"
 // configured so, that is said too.
 func (c *cluster) facts(ctx context.Context, nodes []corev1.Node, image string) []string {
 	var facts []string
-	for _, n := range nodes {
+	for _, alike := range divided(nodes, func(n corev1.Node) string {
 		i := n.Status.NodeInfo
-		facts = append(facts, fmt.Sprintf("node %s: Linux %s, kubelet %s, %s, zone %s, type %s", n.Name, i.KernelVersion, i.KubeletVersion, i.ContainerRuntimeVersion,
-			orNotSaid(n.Labels[corev1.LabelTopologyZone]), orNotSaid(n.Labels[corev1.LabelInstanceTypeStable])))
+		return fmt.Sprintf("Linux %s, kubelet %s, %s, zone %s, type %s", i.KernelVersion, i.KubeletVersion, i.ContainerRuntimeVersion,
+			orNotSaid(n.Labels[corev1.LabelTopologyZone]), orNotSaid(n.Labels[corev1.LabelInstanceTypeStable]))
+	}) {
+		facts = append(facts, "node "+names(alike.nodes)+": "+alike.by)
 	}
 	facts = append(facts, unlike(nodes)...)
-	return append(facts, "pod network: "+c.plugin(ctx, nodes), "services: "+c.proxy(ctx), "pods run "+image+", which the nodes have")
+	return append(facts, "pod network: "+c.plugin(ctx, nodes), "services: "+c.proxy(ctx), "pods run "+image)
 }
 
 func orNotSaid(text string) string {
@@ -35,12 +37,27 @@ func orNotSaid(text string) string {
 	return text
 }
 
-// unlike names what two nodes do not have in common, by what they say themselves. Machines are
+// alike are nodes that have something in common.
+type alike struct {
+	by    string
+	nodes []corev1.Node
+}
+
+// divided divides nodes by something, in the order in which it comes.
+func divided(nodes []corev1.Node, by func(corev1.Node) string) (all []alike) {
+	for _, n := range nodes {
+		at := slices.IndexFunc(all, func(a alike) bool { return a.by == by(n) })
+		if at < 0 {
+			at, all = len(all), append(all, alike{by: by(n)})
+		}
+		all[at].nodes = append(all[at].nodes, n)
+	}
+	return all
+}
+
+// unlike names what nodes do not have in common, by what they say themselves. Machines are
 // compared by what is seen there.
 func unlike(nodes []corev1.Node) (differences []string) {
-	if len(nodes) < 2 {
-		return nil
-	}
 	for _, of := range []struct {
 		what string
 		in   func(corev1.Node) string
@@ -50,8 +67,12 @@ func unlike(nodes []corev1.Node) (differences []string) {
 		{"zone", func(n corev1.Node) string { return n.Labels[corev1.LabelTopologyZone] }},
 		{"type", func(n corev1.Node) string { return n.Labels[corev1.LabelInstanceTypeStable] }},
 	} {
-		if a, b := of.in(nodes[0]), of.in(nodes[1]); a != b {
-			differences = append(differences, fmt.Sprintf("nodes differ in their %s: %s has %s, %s has %s", of.what, nodes[0].Name, orNotSaid(a), nodes[1].Name, orNotSaid(b)))
+		var parts []string
+		for _, a := range divided(nodes, of.in) {
+			parts = append(parts, names(a.nodes)+" with "+orNotSaid(a.by))
+		}
+		if len(parts) > 1 {
+			differences = append(differences, fmt.Sprintf("nodes differ in their %s: %s", of.what, strings.Join(parts, "; ")))
 		}
 	}
 	return differences
@@ -69,7 +90,7 @@ func (c *cluster) plugin(ctx context.Context, nodes []corev1.Node) string {
 	if backend := nodes[0].Annotations[flannelBackend]; backend != "" {
 		return "flannel, backend " + backend + ", as an annotation of the node says"
 	}
-	sets, err := list[appsv1.DaemonSet](ctx, c, kind{"apps", "v1", "daemonsets"}, "", "")
+	sets, err := list[appsv1.DaemonSet](ctx, c, daemonSets(), "", "")
 	if err != nil {
 		return notSaid + " (this user may not list DaemonSets)"
 	}

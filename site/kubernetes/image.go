@@ -43,6 +43,14 @@ func (s Site) imageOf(nodes []corev1.Node) (string, error) {
 	return "", &site.ChoiceError{Text: fmt.Sprintf("no image that is known to have a shell is on %s already: give the cluster an image of tare (tare image) and name it with --image", names(nodes))}
 }
 
+// imageFact is an image, with where it comes from.
+func (s Site) imageFact(image string) string {
+	if s.Image != "" {
+		return image + ", which --image names"
+	}
+	return image + ", which the nodes have"
+}
+
 // has reports whether a node has an image.
 func has(n corev1.Node, name string) bool {
 	return slices.ContainsFunc(n.Status.Images, func(i corev1.ContainerImage) bool { return slices.Contains(i.Names, name) })

@@ -34,6 +34,9 @@ const (
 	readyWait = time.Minute
 	// Deadline is the longest that pods run, and so a run.
 	Deadline = 4 * time.Hour
+	// runIdle and fleetIdle are how long a pod waits for tare before it ends. Those of a mesh wait
+	// longer: nothing is sent to any until all run, or some have not for fleetWait.
+	runIdle, fleetIdle = time.Minute, 2 * time.Minute
 	// removeWait is how long the cluster may take to remove what a run made.
 	removeWait = time.Minute
 )
@@ -41,38 +44,25 @@ const (
 // Open finds the nodes, makes the pods and services, and waits until the pods run. Where the
 // cluster allows no pod on a node's own network, it goes on without hosts.
 func (s Site) Open(ctx context.Context) (_ site.Way, err error) {
-	c, err := s.connect()
+	c, p, err := s.prepare(ctx, newRun())
 	if err != nil {
 		return site.Way{}, err
 	}
-	nodes, err := s.choose(ctx, c)
+	way, err := c.begin(ctx, &p)
 	if err != nil {
-		return site.Way{}, err
+		return way, err
 	}
-	image, err := s.imageOf(nodes)
-	if err != nil {
-		return site.Way{}, err
-	}
-	p := s.plan(strings.ToLower(rand.Text()[:10]), nodes, image)
-	if err := c.allowed(ctx, p); err != nil {
-		return site.Way{}, err
-	}
-	way := site.Way{Site: result.SiteKubernetes, Close: func() error { return c.remove(context.WithoutCancel(ctx), rootKind(s.Namespace), s.Namespace, p.run) }}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, way.Close())
 		}
 	}()
-	way.Facts = c.facts(ctx, nodes, image)
-	if way.Lost, err = c.make(ctx, &p); err != nil {
-		return way, err
-	}
 	if err := c.awaitPods(ctx, p); err != nil {
 		return way, err
 	}
 	way.Partial = len(way.Lost) > 0
 	for _, pod := range p.pods {
-		if way.Places, err = s.withPlace(way.Places, pod); err != nil {
+		if way.Places, err = s.withPlace(way.Places, pod.Annotations[placeNote], pod); err != nil {
 			return way, err
 		}
 	}
@@ -80,14 +70,48 @@ func (s Site) Open(ctx context.Context) (_ site.Way, err error) {
 	return way, err
 }
 
+// prepare plans what a run makes, on nodes that it chooses.
+func (s Site) prepare(ctx context.Context, run string) (*cluster, plan, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, plan{}, err
+	}
+	nodes, err := s.choose(ctx, c)
+	if err != nil {
+		return nil, plan{}, err
+	}
+	image, err := s.imageOf(nodes)
+	return c, s.plan(run, nodes, image), err
+}
+
+// example is the name of a run that is only shown.
+const example = "example"
+
+// newRun is the name of a run, as those of objects may be.
+func newRun() string { return strings.ToLower(rand.Text()[:10]) }
+
+// begin makes what was planned, if the user may, and removes it again if that fails.
+func (c *cluster) begin(ctx context.Context, p *plan) (site.Way, error) {
+	if err := c.allowed(ctx, *p); err != nil {
+		return site.Way{}, err
+	}
+	way := site.Way{Site: result.SiteKubernetes, Close: func() error { return c.remove(context.WithoutCancel(ctx), rootKind(p.given), p.given, p.run) }}
+	way.Facts = c.facts(ctx, p.nodes, p.image)
+	var err error
+	if way.Lost, err = c.make(ctx, p); err != nil {
+		return way, errors.Join(err, way.Close())
+	}
+	return way, nil
+}
+
 // withPlace adds a pod as a place.
-func (s Site) withPlace(places []site.Far, pod corev1.Pod) ([]site.Far, error) {
+func (s Site) withPlace(places []site.Far, place string, pod corev1.Pod) ([]site.Far, error) {
 	words := []string{}
 	if s.Context != "" {
 		words = append(words, "--context", s.Context)
 	}
 	words = append(words, pod.Namespace, pod.Name)
-	far := site.Far{Name: pod.Annotations[placeNote], Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --"}
+	far := site.Far{Name: place, Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --"}
 	if s.Image != "" {
 		words, far.Direct = append(words, inImage, site.OutpostVerb), true
 	}
@@ -98,19 +122,15 @@ func (s Site) withPlace(places []site.Far, pod corev1.Pod) ([]site.Far, error) {
 
 // Objects are what a run would make, as YAML, after the role that allows it. Nothing is made.
 func (s Site) Objects(ctx context.Context) (string, error) {
-	c, err := s.connect()
+	_, p, err := s.prepare(ctx, example)
 	if err != nil {
 		return "", err
 	}
-	nodes, err := s.choose(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	image, err := s.imageOf(nodes)
-	if err != nil {
-		return "", err
-	}
-	p := s.plan("example", nodes, image)
+	return p.text()
+}
+
+// text is the role that a plan needs, and what it makes, as YAML.
+func (p plan) text() (string, error) {
 	documents := []any{roleOf(p)}
 	for _, o := range p.objects() {
 		documents = append(documents, o.body)

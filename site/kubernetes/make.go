@@ -59,6 +59,11 @@ func (c *cluster) make(ctx context.Context, p *plan) (lost []error, err error) {
 			return lost, c.explain("make service "+p.services[n].Name, err)
 		}
 	}
+	if p.fleet != nil {
+		if err := c.create(ctx, object{daemonSets(), p.fleet.Namespace, p.fleet}); err != nil {
+			return lost, c.explain("make DaemonSet "+p.fleet.Name, err)
+		}
+	}
 	return lost, nil
 }
 
@@ -135,7 +140,7 @@ func (c *cluster) waiting(ctx context.Context, p plan) (first *corev1.Pod, err e
 		pod := there[0]
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		if stuck := stuckOf(pod); ended || stuck != "" {
-			return nil, fmt.Errorf("pod %s on %s can't run: %s%s", pod.Name, p.hostOf(pod.Annotations[placeNote]).Name, c.why(ctx, pod), hintOf(stuck, pod))
+			return nil, fmt.Errorf("pod %s on %s can't run: %s%s", pod.Name, p.hostOf(pod.Annotations[placeNote]).Name, c.why(ctx, pod), hintOf(stuck, pod.Spec))
 		}
 		if pod.Status.Phase != corev1.PodRunning && first == nil {
 			first = &pod
@@ -155,11 +160,11 @@ func stuckOf(pod corev1.Pod) string {
 }
 
 // hintOf says what to do about a pod that can't run.
-func hintOf(stuck string, pod corev1.Pod) string {
+func hintOf(stuck string, spec corev1.PodSpec) string {
 	switch {
 	case stuck == "":
 		return ": kubectl describe node shows what ends pods there; other nodes: --nodes"
-	case pod.Spec.Containers[0].ImagePullPolicy == corev1.PullNever:
+	case spec.Containers[0].ImagePullPolicy == corev1.PullNever:
 		return ": give the cluster an image of tare (tare image) and name it with --image"
 	}
 	return ": look whether its nodes can pull the image that --image names"
@@ -170,8 +175,12 @@ func (c *cluster) why(ctx context.Context, pod corev1.Pod) string {
 	var words []string
 	add := func(reason, message string) {
 		text := result.Plain(strings.Trim(reason+": "+message, ": "))
-		said := strings.Join(words, "; ") // events repeat what the pod's status has
-		if text != "" && !strings.Contains(said, result.Plain(cmp.Or(message, reason))) {
+		said := result.Plain(cmp.Or(strings.TrimPrefix(message, "Error: "), reason))
+		again := slices.ContainsFunc(words, func(before string) bool { // events repeat what the pod's status has
+			_, before, _ = strings.Cut(before, ": ")
+			return before != "" && strings.Contains(said, before)
+		})
+		if text != "" && !again && !strings.Contains(strings.Join(words, "; "), said) {
 			words = append(words, text)
 		}
 	}

@@ -15,29 +15,36 @@ import (
 
 // choose gives one node or two: those that were named, or two that are alike.
 func (s Site) choose(ctx context.Context, c *cluster) ([]corev1.Node, error) {
+	fit, _, err := s.fit(ctx, c)
+	if err != nil || len(s.Nodes) > 0 {
+		return fit, err
+	}
+	return likeEachOther(fit), nil
+}
+
+// fit gives the nodes that were named, or all that take pods. unfit names the others, each
+// with what keeps pods from it.
+func (s Site) fit(ctx context.Context, c *cluster) (fit []corev1.Node, unfit []string, err error) {
 	all, err := list[corev1.Node](ctx, c, core("nodes"), "", s.Selector)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(s.Nodes) > 0 {
-		var named []corev1.Node
 		for n, name := range s.Nodes {
 			if slices.Contains(s.Nodes[:n], name) {
-				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s is named twice: name another, or it alone", name)}
+				return nil, nil, &site.ChoiceError{Text: fmt.Sprintf("node %s is named twice: name another, or it alone", name)}
 			}
 			one, there := result.First(all, func(n corev1.Node) bool { return n.Name == name })
 			if !there {
-				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s: the cluster has none of that name: take some of %s", name, names(all))}
+				return nil, nil, &site.ChoiceError{Text: fmt.Sprintf("node %s: the cluster has none of that name: take some of %s", name, names(all))}
 			}
 			if why := s.unfit(one); why != "" {
-				return nil, &site.ChoiceError{Text: fmt.Sprintf("node %s %s: name another with --nodes", name, why)}
+				return nil, nil, &site.ChoiceError{Text: fmt.Sprintf("node %s %s: name another with --nodes", name, why)}
 			}
-			named = append(named, one)
+			fit = append(fit, one)
 		}
-		return named, nil
+		return fit, nil, nil
 	}
-	var fit []corev1.Node
-	var unfit []string
 	for _, n := range all {
 		if why := s.unfit(n); why != "" {
 			unfit = append(unfit, n.Name+" "+why)
@@ -46,9 +53,9 @@ func (s Site) choose(ctx context.Context, c *cluster) ([]corev1.Node, error) {
 		fit = append(fit, n)
 	}
 	if len(fit) == 0 {
-		return nil, &site.ChoiceError{Text: fmt.Sprintf("no node takes pods: %s: name others with --nodes or --selector, or allow taints with --tolerations", cmp.Or(strings.Join(unfit, "; "), "none has those labels"))}
+		return nil, nil, &site.ChoiceError{Text: fmt.Sprintf("no node takes pods: %s: name others with --nodes or --selector, or allow taints with --tolerations", cmp.Or(strings.Join(unfit, "; "), "none has those labels"))}
 	}
-	return alike(fit), nil
+	return fit, unfit, nil
 }
 
 // unfit says why a node takes no pod of a run; empty: it does.
@@ -78,8 +85,8 @@ func because(message string) string {
 	return " (" + result.Plain(message) + ")"
 }
 
-// alike gives the first two of one zone, type and architecture, else the first two.
-func alike(nodes []corev1.Node) []corev1.Node {
+// likeEachOther gives the first two of one zone, type and architecture, else the first two.
+func likeEachOther(nodes []corev1.Node) []corev1.Node {
 	kindOf := func(n corev1.Node) string {
 		return strings.Join([]string{n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelInstanceTypeStable], n.Status.NodeInfo.Architecture}, " ")
 	}

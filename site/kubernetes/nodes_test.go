@@ -25,7 +25,7 @@ func TestNodesThatAreAlikeAreTaken(t *testing.T) {
 		"a b": {node("a", "z1"), node("b", "z2"), node("c", "z3")},
 		"a":   {node("a", "z1")},
 	} {
-		got := alike(nodes)
+		got := likeEachOther(nodes)
 		labtest.Equal(t, "nodes", strings.Join(result.Names(got, func(n corev1.Node) string { return n.Name }), " "), want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,6 +27,8 @@ const (
 	containerName = "tare"
 	// nobody is the user of the pods.
 	nobody = 65534
+	// restricted and privileged are levels of Pod Security.
+	restricted, privileged = "restricted", "privileged"
 	// stageFolder is an empty volume, into which tare is sent.
 	stageFolder = "/tare-stage"
 )
@@ -40,6 +43,9 @@ type plan struct {
 	// server is the place of the server behind the services.
 	server string
 	nodes  []corev1.Node
+	image  string            // of all pods, as facts name it
+	fleet  *appsv1.DaemonSet // of a mesh, which has neither pods nor services itself
+	level  string            // of Pod Security, that a fleet needs
 }
 
 // object is one that a run makes.
@@ -52,7 +58,7 @@ type object struct {
 // plan plans two pods on the first node and one on the second, and one on the network of each
 // node.
 func (s Site) plan(run string, nodes []corev1.Node, image string) plan {
-	p := plan{run: run, own: s.Namespace == "", given: s.Namespace, nodes: nodes, server: "h1/c2"}
+	p := plan{run: run, own: s.Namespace == "", given: s.Namespace, nodes: nodes, image: s.imageFact(image), server: "h1/c2"}
 	places := []string{"h1", "h1/c1", "h1/c2"}
 	if len(nodes) > 1 {
 		places, p.server = append(places, "h2", "h2/c1"), "h2/c1"
@@ -92,7 +98,10 @@ func (p plan) roots() []object {
 		root := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: p.named(p.given, "tare-"+p.run)}
 		return []object{{core("configmaps"), p.given, root}}
 	}
-	return []object{{core("namespaces"), "", p.space(p.namespace(), "restricted")}, {core("namespaces"), "", p.space(p.hostNamespace(), "privileged")}}
+	if p.fleet != nil {
+		return []object{{core("namespaces"), "", p.space(p.namespace(), p.level)}}
+	}
+	return []object{{core("namespaces"), "", p.space(p.namespace(), restricted)}, {core("namespaces"), "", p.space(p.hostNamespace(), privileged)}}
 }
 
 // space is a namespace in which pods may do what a level of Pod Security allows.
@@ -111,6 +120,9 @@ func (p plan) objects() []object {
 	for n := range p.services {
 		all = append(all, object{core("services"), p.services[n].Namespace, &p.services[n]})
 	}
+	if p.fleet != nil {
+		all = append(all, object{daemonSets(), p.fleet.Namespace, p.fleet})
+	}
 	return all
 }
 
@@ -122,6 +134,9 @@ func (p *plan) ownedBy(root types.UID) {
 	}
 	for n := range p.services {
 		p.services[n].OwnerReferences = owner
+	}
+	if p.fleet != nil {
+		p.fleet.OwnerReferences = owner
 	}
 }
 
@@ -139,29 +154,41 @@ func (p plan) hostOf(place string) corev1.Node {
 // pod is one at a place. The scheduler places it, so that a node without room says so. It has no
 // limit of CPU time: that would be measured.
 func (s Site) pod(p plan, place, image string) corev1.Pod {
-	node, namespace, host := p.hostOf(place), p.namespace(), place == network.HostOf(place)
+	namespace, host := p.namespace(), place == network.HostOf(place)
 	if host {
 		namespace = p.hostNamespace()
 	}
-	no, yes, user, seconds, now := false, true, int64(nobody), int64(Deadline.Seconds()), int64(1)
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: p.named(namespace, p.podName(place))}
 	pod.Labels[placeLabel], pod.Annotations = labelOf(place), map[string]string{placeNote: place}
-	pod.Spec = corev1.PodSpec{
+	pod.Spec = s.podSpec(host, s.container(image, runIdle))
+	pod.Spec.Affinity = on(p.hostOf(place))
+	return pod
+}
+
+// podSpec is that of each pod.
+func (s Site) podSpec(host bool, container corev1.Container) corev1.PodSpec {
+	no, yes, user, seconds, now := false, true, int64(nobody), int64(Deadline.Seconds()), int64(1)
+	return corev1.PodSpec{
 		HostNetwork: host, RestartPolicy: corev1.RestartPolicyNever, ActiveDeadlineSeconds: &seconds, TerminationGracePeriodSeconds: &now,
 		AutomountServiceAccountToken: &no, EnableServiceLinks: &no, Tolerations: s.tolerations(),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: &yes, RunAsUser: &user, RunAsGroup: &user, FSGroup: &user,
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
-				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node.Name},
-			}}}},
-		}}},
 		Volumes:    []corev1.Volume{{Name: "stage", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
-		Containers: []corev1.Container{s.container(image)},
+		Containers: []corev1.Container{container},
 	}
-	return pod
+}
+
+// on has a pod be on one of some nodes. A term may name one only.
+func on(nodes ...corev1.Node) *corev1.Affinity {
+	var terms []corev1.NodeSelectorTerm
+	for _, node := range nodes {
+		terms = append(terms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
+			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node.Name},
+		}}})
+	}
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
 }
 
 // podName is that of the pod at a place.

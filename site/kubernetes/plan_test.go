@@ -74,3 +74,36 @@ func TestGivenNamespaceIsNotChanged(t *testing.T) {
 		labtest.Equal(t, "the role is about namespaces", slices.Contains(rule.Resources, "namespaces"), false)
 	}
 }
+
+// A mesh has one object besides its root, whose pods are on the nodes that were chosen.
+func TestFleetIsADaemonSet(t *testing.T) {
+	nodes := []corev1.Node{node("a", "z1"), node("b", "z1"), node("c", "z2")}
+	for onHosts, level := range map[bool]string{false: restricted, true: privileged} {
+		p := Fleet{OnHosts: onHosts}.plan("x", nodes, "busybox")
+		objects := p.objects()
+		labtest.Equal(t, "objects", len(objects), 2)
+		labtest.Equal(t, "level of the namespace", objects[0].body.(*corev1.Namespace).Labels[podSecurity], level)
+		spec := p.fleet.Spec.Template.Spec
+		labtest.Equal(t, "pods are on their nodes' network", spec.HostNetwork, onHosts)
+		if spec.ActiveDeadlineSeconds != nil || spec.RestartPolicy != corev1.RestartPolicyAlways {
+			t.Errorf("a DaemonSet takes no pod of deadline %v and restart policy %s", spec.ActiveDeadlineSeconds, spec.RestartPolicy)
+		}
+		var on []string
+		for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			on = append(on, term.MatchFields[0].Values...)
+		}
+		labtest.Equal(t, "nodes", strings.Join(on, " "), "a b c")
+	}
+	var groups []string
+	for _, n := range grouped(nodes) {
+		groups = append(groups, n.Name+" "+n.Group)
+	}
+	labtest.Equal(t, "groups", strings.Join(groups, ", "), "a z1, b z1, c z2")
+	labtest.Equal(t, "group in a cluster of one zone", grouped(nodes[:2])[0].Group, "")
+	text, err := Fleet{}.plan("x", nodes, "busybox").text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Contains(t, "role and objects", text, "daemonsets")
+	labtest.Equal(t, "it makes services", strings.Contains(text, "services"), false)
+}

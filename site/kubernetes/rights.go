@@ -13,6 +13,7 @@ import (
 
 // right is something that a run does with objects of a kind.
 type right struct {
+	group         string // empty: the API's first one
 	resource, sub string
 	verbs         []string
 	whole         bool // in the whole cluster
@@ -23,10 +24,13 @@ type right struct {
 func (p plan) rights() []right {
 	all := []right{
 		{resource: "nodes", verbs: []string{"list"}, whole: true},
-		{resource: "pods", verbs: []string{"create", "list"}},
 		{resource: "pods", sub: "exec", verbs: []string{"get", "create"}},
-		{resource: "services", verbs: []string{"create"}},
 		{resource: "events", verbs: []string{"list"}},
+	}
+	if p.fleet != nil {
+		all = append(all, right{resource: "pods", verbs: []string{"list"}}, right{group: daemonSets().group, resource: daemonSets().name, verbs: []string{"create"}})
+	} else {
+		all = append(all, right{resource: "pods", verbs: []string{"create", "list"}}, right{resource: "services", verbs: []string{"create"}})
 	}
 	if p.own {
 		return append(all, right{resource: "namespaces", verbs: []string{"create", "list", "delete"}, whole: true})
@@ -38,9 +42,17 @@ func (p plan) rights() []right {
 func roleOf(p plan) rbacv1.ClusterRole {
 	role := rbacv1.ClusterRole{TypeMeta: metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"}, ObjectMeta: metav1.ObjectMeta{Name: "tare"}}
 	for _, r := range p.rights() {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r.name()}, Verbs: r.verbs})
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{r.group}, Resources: []string{r.name()}, Verbs: r.verbs})
 	}
 	return role
+}
+
+// command is the verb that plans it.
+func (p plan) command() string {
+	if p.fleet != nil {
+		return "mesh"
+	}
+	return "run"
 }
 
 func (r right) name() string {
@@ -54,7 +66,7 @@ func (r right) name() string {
 func (c *cluster) allowed(ctx context.Context, p plan) error {
 	for _, r := range p.rights() {
 		for _, verb := range r.verbs {
-			asked := authorizationv1.ResourceAttributes{Namespace: p.namespace(), Verb: verb, Version: "v1", Resource: r.resource, Subresource: r.sub}
+			asked := authorizationv1.ResourceAttributes{Namespace: p.namespace(), Verb: verb, Group: r.group, Version: "v1", Resource: r.resource, Subresource: r.sub}
 			if r.whole {
 				asked.Namespace = ""
 			}
@@ -67,7 +79,7 @@ func (c *cluster) allowed(ctx context.Context, p plan) error {
 				return c.explain("ask what this user may do", err)
 			}
 			if !answer.Status.Allowed {
-				return &site.ChoiceError{Text: fmt.Sprintf("%s %s: this user may not, and a run needs it%s: have an administrator grant the role that tare run --site kubernetes --dry-run prints", verb, r.name(), because(answer.Status.Reason))}
+				return &site.ChoiceError{Text: fmt.Sprintf("%s %s: this user may not, and a run needs it%s: have an administrator grant the role that tare %s --site kubernetes --dry-run prints", verb, r.name(), because(answer.Status.Reason), p.command())}
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func run(ctx context.Context, verb string, args []string) error {
 func parse(args []string) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
-	flags.IntVar(&s.Nodes, "nodes", 2, "nodes of the cluster, 2 or 3")
+	flags.IntVar(&s.Nodes, "nodes", 2, "nodes of the cluster, 2 to 10, with bridge 2 or 3")
 	flags.StringVar(&s.Datapath, "datapath", bridge, "what carries packets between pods: bridge, flannel")
 	flags.StringVar(&s.Proxy, "proxy", "iptables", "mode of kube-proxy: iptables, nftables")
 	if err := flags.Parse(args); err != nil {

@@ -24,8 +24,10 @@ const (
 
 func (s settings) check() error {
 	switch {
-	case s.Nodes != 2 && s.Nodes != 3:
-		return fmt.Errorf("read --nodes: it is %d: give 2 or 3", s.Nodes)
+	case s.Nodes < 2 || s.Nodes > 10:
+		return fmt.Errorf("read --nodes: it is %d: give 2 to 10", s.Nodes)
+	case s.Datapath == bridge && s.Nodes > 3: // whose range of pods has no room for more
+		return fmt.Errorf("read --nodes: it is %d: give 2 or 3, or --datapath %s", s.Nodes, flannel)
 	case s.Datapath != bridge && s.Datapath != flannel:
 		return fmt.Errorf("read --datapath: it is %q: give %s or %s", s.Datapath, bridge, flannel)
 	case s.Proxy != "iptables" && s.Proxy != "nftables":

@@ -72,7 +72,7 @@ func (w weighed) carried() (all []string) {
 // left fails if something of a run is in the cluster.
 func (c cluster) left() {
 	c.t.Helper()
-	for _, kind := range []string{"namespaces", "pods", "services", "configmaps"} {
+	for _, kind := range []string{"namespaces", "daemonsets", "pods", "services", "configmaps"} {
 		if names := c.kubectl("", "get", kind, "-A", "-l", "tare.run", "-o", "name"); names != "" {
 			c.t.Errorf("left in the cluster: %s", names)
 		}
@@ -291,8 +291,8 @@ func (c cluster) testKilled() {
 func (c cluster) until(what string, is func() bool) {
 	c.t.Helper()
 	for begun := time.Now(); !is(); time.Sleep(200 * time.Millisecond) {
-		if time.Since(begun) > 2*time.Minute {
-			c.t.Fatalf("not yet after 2 min: %s", what)
+		if time.Since(begun) > 5*time.Minute {
+			c.t.Fatalf("not yet after 5 min: %s", what)
 		}
 	}
 }
