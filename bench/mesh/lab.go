@@ -84,7 +84,7 @@ func labs(ctx context.Context, w io.Writer, tare, only string, runs int) error {
 // try builds a lab, makes one of its hosts slow, and asks who is.
 func (k labKind) try(ctx context.Context, tare string, seed uint64) (t labTrial, err error) {
 	name := fmt.Sprintf("mesh-%d", os.Getpid())
-	if _, err := call(ctx, tare, "", "lab", "up", "host", "--name", name, "--hosts", fmt.Sprint(labHosts), "--pin", "none"); err != nil {
+	if _, err := call(ctx, tare, "", "lab", "up", "host", "--name", name, "--hosts", fmt.Sprint(labHosts), "--pin", "same"); err != nil {
 		return t, err
 	}
 	defer func() {

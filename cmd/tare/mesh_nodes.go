@@ -46,7 +46,7 @@ func (f *meshFlags) joinLab(ctx context.Context, m *experiment.Meshing) (end fun
 	}
 	cluster, _ := network.SplitPlace(l.Topology.Full("h1"))
 	if sets := boundTo(l.Topology, cluster); len(sets) > 1 {
-		return nil, nil, errors.Join(wrong("--lab %s: its hosts are bound to CPUs %s: a pair that shares them differs from one that does not: build the lab with --pin none",
+		return nil, nil, errors.Join(wrong("--lab %s: its hosts are bound to CPUs %s: a pair that shares them differs from one that does not: build the lab with --pin same",
 			f.lab, strings.Join(sets, " and ")), l.Close())
 	}
 	m.Site, m.Ends = l, l.Ends
