@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&b.network, "network", "containerd-bridge", "the network of the lab")
 	flag.IntVar(&b.rounds, "rounds", 8, "rounds")
 	flag.IntVar(&b.blocks, "blocks", 6, "blocks of each run")
-	flag.StringVar(&b.duration, "duration", "300ms", "length of a window")
+	flag.StringVar(&b.duration, "duration", "", "length of a window (default: as tare run chooses)")
 	flag.StringVar(&b.tare, "tare", "dist/tare", "the tare that is run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -95,7 +95,10 @@ func (b bench) run(ctx context.Context, w io.Writer) error {
 
 // weigh runs tare once and takes down the tolls of one network.
 func (b bench) weigh(ctx context.Context, into found, name string, args ...string) error {
-	args = append([]string{"run", "--workloads", "tcp_rr", "--paths", strings.Join(paths(), ","), "--blocks", fmt.Sprint(b.blocks), "--duration", b.duration, "--json"}, args...)
+	args = append([]string{"run", "--workloads", "tcp_rr", "--paths", strings.Join(paths(), ","), "--blocks", fmt.Sprint(b.blocks), "--json"}, args...)
+	if b.duration != "" {
+		args = append(args, "--duration", b.duration)
+	}
 	cmd := exec.CommandContext(ctx, b.tare, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	var out, said bytes.Buffer

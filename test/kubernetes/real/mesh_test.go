@@ -15,7 +15,7 @@ import (
 type meshed struct {
 	Facts, Warnings []string
 	Mesh            struct {
-		Nodes []struct{ Name, Reason string }
+		Nodes []struct{ Name string }
 		Named []struct {
 			Kind string
 			Of   []string

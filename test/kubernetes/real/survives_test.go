@@ -40,7 +40,6 @@ func (c cluster) during(do func()) (w weighed, said string, status int) {
 	if err := json.Unmarshal(text, &w); err != nil {
 		c.t.Fatal(err)
 	}
-	c.t.Log(printed.String())
 	return w, printed.String(), cmd.ProcessState.ExitCode()
 }
 
@@ -172,7 +171,7 @@ func (c cluster) testIdleStreams() {
 	if err := os.WriteFile(kubeconfig, []byte(strings.ReplaceAll(string(text), address, "https://"+proxy.Addr().String())), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	w, said := cluster{c.t, kubeconfig}.weigh("--paths", "same-host,cross-host", "--blocks", "1", "--duration", "6s", "--design", "windows")
+	w, said := cluster{c.t, kubeconfig}.weigh("--paths", "same-host,cross-host", "--blocks", "3", "--duration", "4s", "--design", "windows")
 	if got := w.carried(); !slices.Equal(got, []string{"cross-host", "same-host"}) {
 		c.t.Errorf("measured on %v: %s", got, said)
 	}
