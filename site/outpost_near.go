@@ -32,6 +32,7 @@ type farOutpost struct {
 	waiting map[int]chan word      // for an answer
 	agents  map[int]*io.PipeWriter // what each of them says goes there
 	err     error                  // why it is broken
+	broke   sync.Once              // whoever saw it first says why
 	gone    chan struct{}          // closed when broken
 }
 
@@ -114,22 +115,22 @@ func (o *farOutpost) deliver(w word) error {
 	return nil
 }
 
-// fail marks the outpost as broken, once, and its agents with it: they take no more jobs.
+// fail marks the outpost as broken, once, and its agents with it: they take no more jobs. What
+// follows from that, such as that its command ends, is not why.
 func (o *farOutpost) fail(err error) {
-	status := o.end()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err != nil {
-		return
-	}
-	if err = o.broken(err); status != nil {
-		err = fmt.Errorf("%w: %w", err, status)
-	}
-	o.err = &agent.BrokenError{Err: err}
-	close(o.gone)
-	for _, reader := range o.agents {
-		reader.CloseWithError(o.err)
-	}
+	o.broke.Do(func() {
+		status := o.end()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if err = o.broken(err); status != nil {
+			err = fmt.Errorf("%w: %w", err, status)
+		}
+		o.err = &agent.BrokenError{Err: err}
+		close(o.gone)
+		for _, reader := range o.agents {
+			reader.CloseWithError(o.err)
+		}
+	})
 }
 
 // Broken returns why the outpost answers no more; nil while it does.
