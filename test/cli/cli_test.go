@@ -181,12 +181,12 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt SIGNAL STATUS FILE COMMAND... starts a command, sends it the
-// signal as soon as FILE is there, and checks its exit status; 128 and more
-// means that a signal ended it.
+// interrupt SIGNAL STATUS FILE[:WORD] COMMAND... starts a command, sends it the
+// signal as soon as FILE is there and has WORD in it, and checks its exit status;
+// 128 and more means that a signal ended it.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
-		ts.Fatalf("usage: interrupt SIGNAL STATUS FILE COMMAND...")
+		ts.Fatalf("usage: interrupt SIGNAL STATUS FILE[:WORD] COMMAND...")
 	}
 	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
 	sig, known := signals[args[0]]
@@ -210,7 +210,11 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(command.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
-	appeared := waitFor(func() bool { _, err := os.Stat(ts.MkAbs(args[2])); return err == nil })
+	file, word, _ := strings.Cut(args[2], ":")
+	appeared := waitFor(func() bool {
+		text, err := os.ReadFile(ts.MkAbs(file))
+		return err == nil && strings.Contains(string(text), word)
+	})
 	ts.Check(command.Process.Signal(sig))
 	select {
 	case err = <-ended:
