@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"tare/engine"
+	"tare/lab"
 )
 
 // program is tare for one architecture.
@@ -47,6 +50,16 @@ func programs() ([]program, error) {
 		all = append(all, program{file, arch, sum})
 	}
 	return all, nil
+}
+
+// Images are container images that hold this program, each for one of the architectures for which
+// there is a tare.
+func Images(name string) (images []engine.Image, err error) {
+	all, err := programs()
+	for _, p := range all {
+		images = append(images, engine.Image{Name: name, Program: p.file, Arch: p.arch, Entrypoint: []string{lab.SelfInImage}})
+	}
+	return images, err
 }
 
 // fits is the program for a machine, as uname(1), Docker or Podman names it.
