@@ -21,6 +21,12 @@ type wayOn struct {
 	ends network.Ends
 }
 
+// deadWay is a path that carries nothing.
+type deadWay struct {
+	path string
+	wayOn
+}
+
 // commonControl is a congestion control that the sockets of every way may have, where the
 // places have different ones: that of the hosts if it may be. A container may not choose
 // each, and a route may insist on one. It is empty where the places have the same one, and

@@ -34,6 +34,7 @@ type Endpoints struct {
 
 	way      Way
 	ways     []wayOn
+	dead     []deadWay
 	outposts map[string]*farOutpost // by Label
 	mu       sync.Mutex
 	agents   map[string]*agent.Handle

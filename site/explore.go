@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"time"
 
 	"tare/lab"
 	"tare/network"
@@ -18,6 +19,13 @@ import (
 const (
 	hostCluster  = network.Baseline
 	againCluster = network.Baseline + "-b"
+)
+
+const (
+	// frontendSettles is how long frontends may take to lead to their servers, and tryAgain how
+	// long one that does not yet is left alone.
+	frontendSettles = 5 * time.Second
+	tryAgain        = 100 * time.Millisecond
 )
 
 // route is a way that is looked for: from which place to which, on which path.
@@ -71,8 +79,12 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 			return t, err
 		}
 	}
+	if err := e.tryClosed(ctx, seen); err != nil {
+		return t, err
+	}
 	e.Controls = map[string][]string{}
-	hosts, err := e.connect(ctx, []route{{path: network.SameHost, from: "h1", to: "h1"}, {path: network.CrossHost, from: "h1", to: "h2"}}, hostCluster, seen)
+	settled := time.Now().Add(frontendSettles + e.way.Settles)
+	hosts, err := e.connect(ctx, []route{{path: network.SameHost, from: "h1", to: "h1"}, {path: network.CrossHost, from: "h1", to: "h2"}}, hostCluster, seen, settled)
 	if err != nil {
 		return t, err
 	}
@@ -81,7 +93,7 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	var found []Built
 	for n, name := range networksOf(e.way.Places) {
 		routes := e.way.routesOf(name, n, seen)
-		paths, err := e.connect(ctx, routes, name, seen)
+		paths, err := e.connect(ctx, routes, name, seen, settled)
 		if err != nil {
 			return t, err
 		}
@@ -161,8 +173,9 @@ func (e *Endpoints) namespaces(clusters []Built) (all []string) {
 	return all
 }
 
-// connect tries the ways on a network, and gives the ends of those that are there.
-func (e *Endpoints) connect(ctx context.Context, routes []route, on string, seen map[string]probe.Inventory) (map[string]network.Ends, error) {
+// connect tries the ways on a network, and gives the ends of those that are there. Those through
+// frontends are tried again until they have settled.
+func (e *Endpoints) connect(ctx context.Context, routes []route, on string, seen map[string]probe.Inventory, settled time.Time) (map[string]network.Ends, error) {
 	ends := map[string]network.Ends{}
 	for _, r := range routes {
 		from, to := Label(on, r.from), Label(on, r.to)
@@ -170,11 +183,18 @@ func (e *Endpoints) connect(ctx context.Context, routes []route, on string, seen
 			continue
 		}
 		way, control, err := e.find(ctx, r, on, seen)
+		for r.port > 0 && err != nil && ctx.Err() == nil && time.Now().Before(settled) {
+			time.Sleep(tryAgain)
+			way, control, err = e.find(ctx, r, on, seen)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
 			e.Unreached = append(e.Unreached, err)
+			if way.Dial.IsValid() {
+				e.dead = append(e.dead, deadWay{r.path, wayOn{on, way}})
+			}
 		default:
 			ends[r.path] = way
 			e.Controls[control] = append(e.Controls[control], from+" to "+to)
@@ -182,6 +202,23 @@ func (e *Endpoints) connect(ctx context.Context, routes []route, on string, seen
 		}
 	}
 	return ends, nil
+}
+
+// Doubted is the topology with the paths that carry nothing too, each with the address that is
+// likely to be the right one: for who looks for what is wrong there.
+func (e *Endpoints) Doubted() Topology {
+	t := e.Topology
+	t.Clusters = slices.Clone(t.Clusters)
+	for n, b := range t.Clusters {
+		b.Paths = maps.Clone(b.Paths)
+		for _, d := range e.dead {
+			if d.on == b.Name {
+				b.Paths[d.path] = d.ends
+			}
+		}
+		t.Clusters[n] = b
+	}
+	return t
 }
 
 // withBaseline adds what paths of containers are compared with: the same way between their

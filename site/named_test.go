@@ -32,8 +32,13 @@ func labName(about string) string { return fmt.Sprintf("t%d-%s", os.Getpid(), ab
 // up makes a named lab that ends with the test.
 func up(t *testing.T, name string) *site.Lab {
 	t.Helper()
+	return upFrom(t, name, specOf("host", "bridge"))
+}
+
+// upFrom makes one of a specification.
+func upFrom(t *testing.T, name string, spec site.Spec) *site.Lab {
+	t.Helper()
 	labtest.NoLeaks(t)
-	spec := specOf("host", "bridge")
 	spec.Name, spec.Clusters[0].Baseline = name, true
 	l, err := site.Up(t.Context(), spec)
 	if err != nil {

@@ -24,7 +24,8 @@ const trialWait = 2 * time.Second
 
 // find finds an address at which one place reaches another on a network, by trying: no
 // table of routes shows what a firewall, an overlay or a NAT does on the way. The run's token
-// makes sure that it is this place that answers, and not another with the same address.
+// makes sure that it is this place that answers, and not another with the same address. With an
+// error the ends have the address that was tried first.
 func (e *Endpoints) find(ctx context.Context, r route, on string, seen map[string]probe.Inventory) (ends network.Ends, control string, err error) {
 	server, client, err := e.pair(ctx, on, r.from, r.to)
 	if err != nil {
@@ -41,7 +42,8 @@ func (e *Endpoints) find(ctx context.Context, r route, on string, seen map[strin
 		addrs = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 	}
 	var tried []string
-	for _, dial := range addrs {
+	var first network.Ends
+	for n, dial := range addrs {
 		at := dial
 		if bind.IsValid() {
 			at = bind
@@ -55,9 +57,12 @@ func (e *Endpoints) find(ctx context.Context, r route, on string, seen map[strin
 		if ctx.Err() != nil {
 			return ends, "", ctx.Err()
 		}
+		if n == 0 {
+			first = ends
+		}
 		tried = append(tried, fmt.Sprintf("%s: %v", dial, err))
 	}
-	return ends, "", fmt.Errorf("%s does not reach %s (%s) at any of its addresses: %s", Label(on, r.from), Label(on, r.to), r.path, cmp.Or(strings.Join(tried, "; "), "it has none"))
+	return first, "", fmt.Errorf("%s does not reach %s (%s) at any of its addresses: %s", Label(on, r.from), Label(on, r.to), r.path, cmp.Or(strings.Join(tried, "; "), "it has none"))
 }
 
 // pair are the agents of two places on a network.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"tare/result"
 )
@@ -15,6 +16,10 @@ type Way struct {
 	Frontends []Frontend
 	Facts     []string     // what is known of the site before anything is measured
 	Close     func() error // ends what was made to reach them, after the places; nil: nothing was
+	// Closed is a way that the site keeps closed until it was tried; nil: there is none.
+	Closed *Closed
+	// Settles is how long frontends may take to lead to their servers, besides the usual.
+	Settles time.Duration
 	// Partial is whether places that are not reached are left out, Lost why some were already.
 	Partial bool
 	Lost    []error

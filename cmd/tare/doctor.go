@@ -130,7 +130,7 @@ func (f doctorFlags) diagnosePlaces(ctx context.Context, s streams) (found []res
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	return findIn(ctx, site.Examined{Endpoints: e}, e.Topology, nil, "")
+	return findIn(ctx, site.Examined{Endpoints: e}, e.Doubted(), nil, "")
 }
 
 // findIn examines the paths of a site, or one pair of its places. lab is its name; empty: it

@@ -1,0 +1,55 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tare/network"
+	"tare/probe"
+)
+
+// Closed is a way between two places that something closes, if it is enforced: that it is there
+// shows nothing.
+type Closed struct {
+	What              string // closes it, in the plural
+	Network, From, To string // names of places: h1/c1, h1/c2
+	Open              func(context.Context) error
+}
+
+// opensWithin is how long a way that was closed may take to open.
+const opensWithin = 10 * time.Second
+
+// tryClosed finds out whether the way that is closed is, and has it opened.
+func (e *Endpoints) tryClosed(ctx context.Context, seen map[string]probe.Inventory) error {
+	c := e.way.Closed
+	if c == nil {
+		return nil
+	}
+	there := e.outposts[Label(c.Network, c.From)] != nil && e.outposts[Label(c.Network, c.To)] != nil
+	reaches := func() bool {
+		_, _, err := e.find(ctx, route{path: network.SameHost, from: c.From, to: c.To}, c.Network, seen)
+		return err == nil
+	}
+	enforced := there && !reaches()
+	if err := c.Open(ctx); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s are not enforced: %s reached %s, which one of them closed", c.What, c.From, c.To)
+	if enforced {
+		text = fmt.Sprintf("%s are enforced: %s reached %s only when the one that closed it was gone", c.What, c.From, c.To)
+		for begun := time.Now(); !reaches(); {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if time.Since(begun) > opensWithin {
+				text = fmt.Sprintf("whether %s are enforced is not known: %s reached %s neither with one that closes it nor without", c.What, c.From, c.To)
+				break
+			}
+		}
+	}
+	if there {
+		e.Facts = append(e.Facts, text)
+	}
+	return ctx.Err()
+}
