@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,11 +46,19 @@ type channel struct {
 }
 
 // shell starts a shell by the command.
-func (f Far) shell() (*channel, error) { return f.start(f.Command + " sh") }
+func (f Far) shell() (*channel, error) { return f.start("sh") }
 
-// start starts a command.
-func (f Far) start(command string) (*channel, error) {
-	cmd := exec.Command("/bin/sh", "-c", "exec "+command)
+// start starts the command, with words besides. Where this program is the command, there need
+// be no shell here.
+func (f Far) start(besides ...string) (*channel, error) {
+	cmd := exec.Command("/bin/sh", "-c", strings.Join(append([]string{"exec", f.Command}, besides...), " "))
+	if f.Self != nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
+		cmd = exec.Command(self, slices.Concat(f.Self, besides)...)
+	}
 	c := &channel{far: f, mark: "tare-" + rand.Text(), said: &complaint{}}
 	cmd.Stderr, cmd.WaitDelay = c.said, leaveWait
 	in, err := cmd.StdinPipe()

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -23,11 +22,12 @@ const (
 // Far is a place that a command reaches: sh, and what sh starts, run there if the command is
 // given them.
 type Far struct {
-	Name    string // as in a lab: h1, h1/c1
-	Network string // that a container is on: the cluster's name; empty: network.Endpoint
-	Command string // as typed, as in "ssh a" or "docker exec -i web"; empty: here
-	Shown   string // what messages call the command; empty: Command
-	Program string // a tare that is there already; empty: this one is sent
+	Name    string   // as in a lab: h1, h1/c1
+	Network string   // that a container is on: the cluster's name; empty: network.Endpoint
+	Command string   // as typed, as in "ssh a" or "docker exec -i web"; empty: here
+	Self    []string // words for this program, which is the command; nil: Command is
+	Shown   string   // what messages call the command; empty: Command
+	Program string   // a tare that is there already; empty: this one is sent
 	// Direct is whether the command is an outpost itself, and starts no shell.
 	Direct bool
 	// Keep is whether what is sent is kept there for the next run.
@@ -57,7 +57,7 @@ func Label(cluster, place string) string { return Far{Name: place, Network: clus
 // open starts an outpost there. programs are what may be sent.
 func (f Far) open(ctx context.Context, version string, programs func() ([]program, error)) (_ *farOutpost, err error) {
 	if f.Direct {
-		c, err := f.start(f.Command)
+		c, err := f.start()
 		if err != nil {
 			return nil, err
 		}
@@ -186,13 +186,4 @@ func shellWords(words ...string) string {
 		quoted[n] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
 	return strings.Join(quoted, " ")
-}
-
-// SelfCommand is this program with words, as a shell takes it.
-func SelfCommand(words ...string) (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
-	}
-	return shellWords(append([]string{self}, words...)...), nil
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,8 +29,9 @@ type meshFlags struct {
 	duration, maxRate           string
 	out, resume, page           string
 	blocks, incast              int
+	every                       time.Duration
 	seed                        uint64
-	dense, json, dryRun         bool
+	dense, json, dryRun, quiet  bool
 	lang                        language
 }
 
@@ -54,6 +57,7 @@ and goes with the run.`,
   tare mesh --machines a,b,c,d --group rack1=a,b --group rack2=c,d --out mesh.json
   tare mesh --machines a,b,c,d --resume mesh.json --report mesh.html
   tare mesh --site kubernetes --report mesh.html
+  tare mesh --site kubernetes --image registry.example.net/tare:1 --every 10m | kubectl apply -f -
   tare mesh --lab demo`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -69,6 +73,8 @@ and goes with the run.`,
 				return err
 			case f.dryRun:
 				return printObjects(c.Context(), s, f.cluster)
+			case f.every > 0:
+				return f.printCron(s, c.Flags())
 			}
 			return f.mesh(c.Context(), s, plan, c.Flags())
 		},
@@ -85,6 +91,7 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 	registerCluster(flags, &f.cluster.Site, "nodes, as in a,b,c,d (default: all that take pods)")
 	flags.BoolVar(&f.cluster.OnHosts, "on-hosts", false, "with --site kubernetes: pods are on the nodes' own networks, not on that of pods")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "with --site kubernetes: print what would be made there, and the role that allows it")
+	flags.DurationVar(&f.every, "every", 0, "with --site kubernetes: print what has the cluster run the mesh so often by itself, for kubectl apply; nothing is made")
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every node (default: this one is sent)")
 	flags.StringArrayVar(&f.groups, "group", nil, "nodes that are in one rack, zone or at one switch, as in rack1=a,b; once for each")
 	flags.StringVar(&f.workloads, "workloads", "tcp_rr", "what is measured, a comma list: "+strings.Join(ofMeshes, ", "))
@@ -98,6 +105,7 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.resume, "resume", "", "go on with this result file, which was interrupted")
 	flags.StringVar(&f.page, "report", "", "also write a page to FILE.html, after the last round")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output")
+	flags.BoolVar(&f.quiet, "quiet", false, "say nothing about how it goes on: a pod's log then is the result alone, with --json")
 	f.lang.register(flags)
 }
 
@@ -168,6 +176,9 @@ func (f *meshFlags) mesh(ctx context.Context, s streams, plan result.Plan, flags
 	}
 	if f.out != "" {
 		m.Save = func(res *result.Result) error { return res.WriteFile(f.out) }
+	}
+	if f.quiet {
+		s.err = io.Discard // how it goes on; errors are the caller's
 	}
 	progress := newProgress(s.err)
 	defer progress.end()

@@ -129,7 +129,7 @@ func (f *meshFlags) choose(flags *pflag.FlagSet) error {
 	var named []string // the sites of which something is given
 	for kind, names := range map[string][]string{
 		result.SiteLab: {"lab"}, result.SiteEndpoint: {"endpoint"}, result.SiteSSH: {"machines"},
-		result.SiteKubernetes: slices.Concat(flagsOf[result.SiteKubernetes], []string{"on-hosts", "dry-run"}),
+		result.SiteKubernetes: slices.Concat(flagsOf[result.SiteKubernetes], []string{"on-hosts", "dry-run", "every"}),
 	} {
 		if slices.ContainsFunc(names, flags.Changed) {
 			named = append(named, kind)

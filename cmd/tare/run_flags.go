@@ -85,6 +85,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
 	f.modules.register(flags)
 	f.site.register(flags)
+	registerLoad(flags, &f.site.cluster.Load)
 	flags.IntVar(&f.site.pairs, "pairs", 0, "with --machines or --nodes: how many pairs of them are measured (default: each is in one)")
 	flags.BoolVar(&f.check, "check", false, "report the smallest toll that this machine can detect, and in what time")
 }

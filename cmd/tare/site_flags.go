@@ -45,17 +45,6 @@ func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every end (default: this one is sent)")
 }
 
-// registerCluster adds the flags that say which cluster, what there, and how.
-func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site, nodes string) {
-	const with = "with --site kubernetes: "
-	flags.StringVar(&to.Context, "context", "", with+"the context of the kubeconfig (default: the current one)")
-	flags.StringVar(&to.Namespace, "namespace", "", with+"a namespace for the pods that is there (default: the run makes its own, and removes them)")
-	flags.StringSliceVar(&to.Nodes, "nodes", nil, with+nodes)
-	flags.StringVar(&to.Selector, "selector", "", with+"labels of the nodes to choose from, as kubectl takes them")
-	flags.StringSliceVar(&to.Tolerations, "tolerations", nil, with+"taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
-	flags.StringVar(&to.Image, "image", "", with+"the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
-}
-
 // ofLabs are the flags that change a lab, or need one.
 var ofLabs = []string{
 	"nic", "link", "mtu", "pin", "rps", "cpus", "lab", "check", "kernel", "need", "fix-and-verify", "load-modules",
@@ -82,7 +71,7 @@ var flagsOf = map[string][]string{
 	result.SiteEndpoint:   {"endpoint", "far-path"},
 	result.SiteSSH:        {"machines", "in", "far-path", "pairs"},
 	result.SiteDocker:     {"docker-context", "docker-command"},
-	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs"},
+	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs", "services", "pods"},
 }
 
 // choose finds out which site is meant.
@@ -154,6 +143,9 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 	case result.SiteKubernetes:
 		if flags.Changed("pairs") && len(f.cluster.Nodes) < 2 {
 			return wrong("--pairs: name the nodes too, as in --nodes a,b,c,d")
+		}
+		if err := readLoad(flags, &f.cluster.Load); err != nil {
+			return err
 		}
 		return f.inPairs(flags, f.cluster.Nodes)
 	default:

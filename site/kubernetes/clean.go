@@ -58,6 +58,9 @@ func (c *cluster) removing(ctx context.Context, k kind, namespace, run string) e
 			return err
 		}
 		for _, r := range left {
+			if r.kind != k { // the cluster removes it by itself, and this user may not
+				continue
+			}
 			if err := c.delete(ctx, r); err != nil {
 				return err
 			}
@@ -114,7 +117,7 @@ func rootKind(given string) kind {
 
 // goesOn reports whether a pod of a run still runs.
 func (c *cluster) goesOn(ctx context.Context, namespace, run string) (bool, error) {
-	pods, err := list[corev1.Pod](ctx, c, core("pods"), namespace, runLabel+"="+run)
+	pods, err := list[corev1.Pod](ctx, c, core("pods"), namespace, runLabel+"="+run+",!"+loadLabel)
 	for _, pod := range pods {
 		young := pod.Status.Phase == corev1.PodPending && time.Since(pod.CreationTimestamp.Time) < readyWait
 		// The pods of a DaemonSet are started again when they have ended, for ever.

@@ -32,7 +32,7 @@ func configOf(name string) (*rest.Config, error) {
 	if err != nil {
 		return nil, &site.ChoiceError{Text: fmt.Sprintf("read the kubeconfig: %v: KUBECONFIG names its file, and --context one of its contexts (kubectl config get-contexts)", err)}
 	}
-	config.QPS, config.Burst = 50, 100
+	config.QPS, config.Burst = 200, 400
 	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
 }
@@ -61,6 +61,10 @@ type kind struct{ group, version, name string }
 func core(name string) kind { return kind{"", "v1", name} }
 
 func daemonSets() kind { return kind{"apps", "v1", "daemonsets"} }
+
+func replicaSets() kind { return kind{"apps", "v1", "replicasets"} }
+
+func policies() kind { return kind{"networking.k8s.io", "v1", "networkpolicies"} }
 
 // of are the objects of a kind in a namespace; empty: of the whole cluster.
 func (c *cluster) of(k kind, namespace string) dynamic.ResourceInterface {

@@ -17,17 +17,21 @@ const notSaid = "not known"
 
 // facts are what the cluster says about itself before anything is measured. Where it is only
 // configured so, that is said too.
-func (c *cluster) facts(ctx context.Context, nodes []corev1.Node, image string) []string {
+func (c *cluster) facts(ctx context.Context, p plan) []string {
 	var facts []string
-	for _, alike := range divided(nodes, func(n corev1.Node) string {
+	for _, alike := range divided(p.nodes, func(n corev1.Node) string {
 		i := n.Status.NodeInfo
 		return fmt.Sprintf("Linux %s, kubelet %s, %s, zone %s, type %s", i.KernelVersion, i.KubeletVersion, i.ContainerRuntimeVersion,
 			orNotSaid(n.Labels[corev1.LabelTopologyZone]), orNotSaid(n.Labels[corev1.LabelInstanceTypeStable]))
 	}) {
 		facts = append(facts, "node "+names(alike.nodes)+": "+alike.by)
 	}
-	facts = append(facts, unlike(nodes)...)
-	return append(facts, "pod network: "+c.plugin(ctx, nodes), "services: "+c.proxy(ctx), "pods run "+image)
+	facts = append(facts, unlike(p.nodes)...)
+	facts = append(facts, "pod network: "+c.plugin(ctx, p.nodes), "services: "+c.proxy(ctx), "pods run "+p.image)
+	if text := p.has.text(); text != "" {
+		facts = append(facts, "load that this run adds: "+text)
+	}
+	return facts
 }
 
 func orNotSaid(text string) string {

@@ -56,9 +56,7 @@ func (f Fleet) Open(ctx context.Context) (way site.Way, nodes []result.MeshNode,
 			without = append(without, c.noPod(ctx, p, node.Name, pod))
 			continue
 		}
-		if way.Places, err = f.withPlace(way.Places, fmt.Sprintf("h%d", n+1), pod); err != nil {
-			return way, nil, err
-		}
+		way.Places = f.withPlace(way.Places, fmt.Sprintf("h%d", n+1), pod)
 	}
 	if len(way.Places) < f.Least && len(without) > 0 {
 		return way, nil, fmt.Errorf("pods run on %d of %d nodes, and %d are needed: %w", len(way.Places), len(p.nodes), f.Least, without[0])

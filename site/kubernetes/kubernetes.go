@@ -27,6 +27,7 @@ type Site struct {
 	Selector    string   // of the nodes to choose from, as kubectl takes it
 	Tolerations []string // of the pods: KEY, KEY=VALUE or KEY=VALUE:EFFECT
 	Image       string   // that holds tare (tare image); empty: one that the nodes have
+	Load        Load     // that the cluster has besides
 }
 
 const (
@@ -60,11 +61,13 @@ func (s Site) Open(ctx context.Context) (_ site.Way, err error) {
 	if err := c.awaitPods(ctx, p); err != nil {
 		return way, err
 	}
+	if err := c.awaitLoad(ctx, p); err != nil {
+		return way, err
+	}
+	way.Closed, way.Settles = c.closedWay(p), time.Duration(p.has.Services)*time.Second/servicesASecond
 	way.Partial = len(way.Lost) > 0
 	for _, pod := range p.pods {
-		if way.Places, err = s.withPlace(way.Places, pod.Annotations[placeNote], pod); err != nil {
-			return way, err
-		}
+		way.Places = s.withPlace(way.Places, pod.Annotations[placeNote], pod)
 	}
 	way.Frontends, err = p.frontends()
 	return way, err
@@ -96,7 +99,7 @@ func (c *cluster) begin(ctx context.Context, p *plan) (site.Way, error) {
 		return site.Way{}, err
 	}
 	way := site.Way{Site: result.SiteKubernetes, Close: func() error { return c.remove(context.WithoutCancel(ctx), rootKind(p.given), p.given, p.run) }}
-	way.Facts = c.facts(ctx, p.nodes, p.image)
+	way.Facts = c.facts(ctx, *p)
 	var err error
 	if way.Lost, err = c.make(ctx, p); err != nil {
 		return way, errors.Join(err, way.Close())
@@ -105,19 +108,16 @@ func (c *cluster) begin(ctx context.Context, p *plan) (site.Way, error) {
 }
 
 // withPlace adds a pod as a place.
-func (s Site) withPlace(places []site.Far, place string, pod corev1.Pod) ([]site.Far, error) {
-	words := []string{}
+func (s Site) withPlace(places []site.Far, place string, pod corev1.Pod) []site.Far {
+	far := site.Far{Name: place, Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --", Self: []string{ExecVerb}}
 	if s.Context != "" {
-		words = append(words, "--context", s.Context)
+		far.Self = append(far.Self, "--context", s.Context)
 	}
-	words = append(words, pod.Namespace, pod.Name)
-	far := site.Far{Name: place, Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --"}
+	far.Self = append(far.Self, pod.Namespace, pod.Name)
 	if s.Image != "" {
-		words, far.Direct = append(words, inImage, site.OutpostVerb), true
+		far.Self, far.Direct = append(far.Self, inImage, site.OutpostVerb), true
 	}
-	var err error
-	far.Command, err = site.SelfCommand(append([]string{ExecVerb}, words...)...)
-	return append(places, far), err
+	return append(places, far)
 }
 
 // Objects are what a run would make, as YAML, after the role that allows it. Nothing is made.

@@ -41,6 +41,33 @@ func (c *cluster) make(ctx context.Context, p *plan) (lost []error, err error) {
 			p.ownedBy(of.UID)
 		}
 	}
+	if p.closed != nil {
+		if err := c.create(ctx, object{policies(), p.closed.Namespace, p.closed}); err != nil {
+			return lost, c.explain("make network policy "+p.closed.Name, err)
+		}
+	}
+	if lost, err = c.makePods(ctx, p); err != nil {
+		return lost, err
+	}
+	if err := c.makeLoad(ctx, *p); err != nil {
+		return lost, err
+	}
+	for n := range p.services {
+		if err := c.makeService(ctx, &p.services[n]); err != nil {
+			return lost, c.explain("make service "+p.services[n].Name, err)
+		}
+	}
+	if p.fleet != nil {
+		if err := c.create(ctx, object{daemonSets(), p.fleet.Namespace, p.fleet}); err != nil {
+			return lost, c.explain("make DaemonSet "+p.fleet.Name, err)
+		}
+	}
+	return lost, nil
+}
+
+// makePods makes those of a plan, which has none on the nodes' own networks after that where the
+// cluster allows none.
+func (c *cluster) makePods(ctx context.Context, p *plan) (lost []error, err error) {
 	var pods []corev1.Pod
 	for _, pod := range p.pods {
 		err := c.makePod(ctx, pod)
@@ -54,16 +81,6 @@ func (c *cluster) make(ctx context.Context, p *plan) (lost []error, err error) {
 		pods = append(pods, pod)
 	}
 	p.pods = pods
-	for n := range p.services {
-		if err := c.makeService(ctx, &p.services[n]); err != nil {
-			return lost, c.explain("make service "+p.services[n].Name, err)
-		}
-	}
-	if p.fleet != nil {
-		if err := c.create(ctx, object{daemonSets(), p.fleet.Namespace, p.fleet}); err != nil {
-			return lost, c.explain("make DaemonSet "+p.fleet.Name, err)
-		}
-	}
 	return lost, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -42,9 +43,12 @@ type plan struct {
 	services []corev1.Service
 	// server is the place of the server behind the services.
 	server string
+	closed *networkingv1.NetworkPolicy // closes the way between two pods until that was tried
+	load   []object                    // is there while the pods are measured
+	has    Load                        // what that is
 	nodes  []corev1.Node
 	image  string            // of all pods, as facts name it
-	fleet  *appsv1.DaemonSet // of a mesh, which has neither pods nor services itself
+	fleet  *appsv1.DaemonSet // of a mesh, which has none of the above itself
 	level  string            // of Pod Security, that a fleet needs
 }
 
@@ -52,7 +56,7 @@ type plan struct {
 type object struct {
 	kind      kind
 	namespace string
-	body      any // a pointer
+	body      metav1.Object
 }
 
 // plan plans two pods on the first node and one on the second, and one on the network of each
@@ -66,6 +70,8 @@ func (s Site) plan(run string, nodes []corev1.Node, image string) plan {
 	for _, place := range places {
 		p.pods = append(p.pods, s.pod(p, place, image))
 	}
+	p.closed = p.closing("h1/c2")
+	p.load, p.has = s.loadObjects(p, image), s.Load
 	p.services = []corev1.Service{p.service("server", corev1.ServiceTypeNodePort, p.server), p.service("self", corev1.ServiceTypeClusterIP, "h1/c1")}
 	return p
 }
@@ -111,12 +117,17 @@ func (p plan) space(name, level string) *corev1.Namespace {
 	return space
 }
 
-// objects are all, in the order in which they are made.
+// objects are all, in the order in which they are made. What leads to pods comes last: when that
+// does, so does the load.
 func (p plan) objects() []object {
 	all := p.roots()
+	if p.closed != nil {
+		all = append(all, object{policies(), p.closed.Namespace, p.closed})
+	}
 	for n := range p.pods {
 		all = append(all, object{core("pods"), p.pods[n].Namespace, &p.pods[n]})
 	}
+	all = append(all, p.load...)
 	for n := range p.services {
 		all = append(all, object{core("services"), p.services[n].Namespace, &p.services[n]})
 	}
@@ -127,16 +138,10 @@ func (p plan) objects() []object {
 }
 
 // ownedBy has objects go with a root.
-func (p *plan) ownedBy(root types.UID) {
+func (p plan) ownedBy(root types.UID) {
 	owner := []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "tare-" + p.run, UID: root}}
-	for n := range p.pods {
-		p.pods[n].OwnerReferences = owner
-	}
-	for n := range p.services {
-		p.services[n].OwnerReferences = owner
-	}
-	if p.fleet != nil {
-		p.fleet.OwnerReferences = owner
+	for _, o := range p.objects()[len(p.roots()):] {
+		o.body.SetOwnerReferences(owner)
 	}
 }
 

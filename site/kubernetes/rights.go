@@ -30,7 +30,11 @@ func (p plan) rights() []right {
 	if p.fleet != nil {
 		all = append(all, right{resource: "pods", verbs: []string{"list"}}, right{group: daemonSets().group, resource: daemonSets().name, verbs: []string{"create"}})
 	} else {
-		all = append(all, right{resource: "pods", verbs: []string{"create", "list"}}, right{resource: "services", verbs: []string{"create"}})
+		all = append(all, right{resource: "pods", verbs: []string{"create", "list"}}, right{resource: "services", verbs: []string{"create"}},
+			right{group: policies().group, resource: policies().name, verbs: []string{"create", "delete"}})
+	}
+	if p.has.Pods > 0 {
+		all = append(all, right{group: replicaSets().group, resource: replicaSets().name, verbs: []string{"create", "list"}})
 	}
 	if p.own {
 		return append(all, right{resource: "namespaces", verbs: []string{"create", "list", "delete"}, whole: true})
@@ -42,9 +46,14 @@ func (p plan) rights() []right {
 func roleOf(p plan) rbacv1.ClusterRole {
 	role := rbacv1.ClusterRole{TypeMeta: metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"}, ObjectMeta: metav1.ObjectMeta{Name: "tare"}}
 	for _, r := range p.rights() {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{r.group}, Resources: []string{r.name()}, Verbs: r.verbs})
+		role.Rules = append(role.Rules, r.rule())
 	}
 	return role
+}
+
+// rule is a right as a role has it.
+func (r right) rule() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{r.group}, Resources: []string{r.name()}, Verbs: r.verbs}
 }
 
 // command is the verb that plans it.

@@ -65,6 +65,7 @@ func TestRealMesh(t *testing.T) {
 		t.Errorf("facts %q do not say what the nodes are", m.Facts)
 	}
 	c.testMeshOnHosts()
+	c.testMeshByItself()
 	for _, wrong := range []struct{ args, want string }{
 		{"--nodes h1,h2,h3", "3 nodes take pods (h1, h2, h3), and 4 are needed"},
 		{"--image localhost/nothing:1 --nodes h1,h2,h3,h4", "look whether its nodes can pull the image"},
@@ -104,6 +105,29 @@ func (c cluster) testMeshOnHosts() {
 	}
 	if left := c.kubectl("", "get", "daemonsets,pods", "-n", "mine", "-o", "name"); left != "" {
 		c.t.Errorf("left: %s", left)
+	}
+}
+
+// testMeshByItself has the cluster run a mesh by itself, as what is printed asks. Its log is the
+// result.
+func (c cluster) testMeshByItself() {
+	c.t.Helper()
+	image := c.giveImage("h1", "h2", "h3", "h4", "h5")
+	text, said, status := c.tare(c.kubeconfig, "mesh", "--site", "kubernetes", "--nodes", "h1,h2,h3,h4,h5", "--image", image, "--every", "1m")
+	if status != 0 {
+		c.t.Fatalf("tare mesh --every: status %d: %s", status, said)
+	}
+	c.kubectl(text, "apply", "-f", "-")
+	defer c.kubectl(text, "delete", "-f", "-")
+	of := func(field string) string {
+		return c.kubectl("", "get", "jobs", "-n", "tare-mesh", "-o", "jsonpath={.items[0].status."+field+"}")
+	}
+	c.until("a mesh was begun", func() bool { return c.kubectl("", "get", "jobs", "-n", "tare-mesh", "-o", "name") != "" })
+	c.until("a mesh has ended", func() bool { return of("succeeded")+of("failed") != "" })
+	log := c.kubectl("", "logs", "-n", "tare-mesh", "-l", "job-name", "--tail=-1")
+	var m meshed
+	if err := json.Unmarshal([]byte(log), &m); err != nil || len(m.Mesh.Nodes) != 5 {
+		c.t.Errorf("%d nodes in its log, %v: %s", len(m.Mesh.Nodes), err, log)
 	}
 }
 

@@ -72,7 +72,7 @@ func (w weighed) carried() (all []string) {
 // left fails if something of a run is in the cluster.
 func (c cluster) left() {
 	c.t.Helper()
-	for _, kind := range []string{"namespaces", "daemonsets", "pods", "services", "configmaps"} {
+	for _, kind := range []string{"namespaces", "daemonsets", "replicasets", "pods", "services", "networkpolicies", "configmaps"} {
 		if names := c.kubectl("", "get", kind, "-A", "-l", "tare.run", "-o", "name"); names != "" {
 			c.t.Errorf("left in the cluster: %s", names)
 		}
@@ -94,8 +94,12 @@ func TestRealSiteWeighsEveryPath(t *testing.T) {
 			if !slices.ContainsFunc(w.Facts, func(f string) bool { return strings.Contains(f, fact) }) {
 				t.Errorf("facts %q have no %q", w.Facts, fact)
 			}
+			if !slices.Contains(w.Facts, "network policies are not enforced: h1/c1 reached h1/c2, which one of them closed") {
+				t.Errorf("facts %q do not say that nothing here enforces policies", w.Facts)
+			}
 			if datapath == "flannel" {
 				c.testPairs()
+				c.testLoad()
 			} else {
 				c.testImage()
 			}
@@ -119,21 +123,41 @@ func (c cluster) testPairs() {
 	}
 }
 
-// testImage gives the nodes an image of tare, in which there is no shell.
+// testLoad has a cluster carry more while it is measured.
+func (c cluster) testLoad() {
+	c.t.Helper()
+	w, said := c.weigh("--services", "50", "--policies", "5", "--pods", "4", "--paths", "cluster-ip", "--duration", "50ms")
+	want := "load that this run adds: 50 Services, 5 NetworkPolicies about the measured pods, 4 pods on their nodes"
+	if got := w.carried(); !slices.Equal(got, []string{"cluster-ip"}) || !slices.Contains(w.Facts, want) {
+		c.t.Errorf("pods were measured on %v, facts %q: %s", got, w.Facts, said)
+	}
+	_, said, status := c.tare(c.kubeconfig, "run", "--site", "kubernetes", "--policies", "many")
+	if status != 2 || !strings.Contains(said, "--policies many") {
+		c.t.Errorf("--policies many: status %d: %s", status, said)
+	}
+}
+
+// testImage runs an image of tare, in which there is no shell.
 func (c cluster) testImage() {
+	c.t.Helper()
+	name := c.giveImage("h1", "h2")
+	if w, said := c.weigh("--image", name); !slices.Equal(w.carried(), paths()) {
+		c.t.Errorf("with %s pods were measured on %v: %s", name, w.carried(), said)
+	}
+}
+
+// giveImage gives nodes an image of tare, and says what it is called.
+func (c cluster) giveImage(nodes ...string) (name string) {
 	c.t.Helper()
 	image := filepath.Join(c.t.TempDir(), "tare.tar")
 	if _, said, status := c.tare(c.kubeconfig, "image", image); status != 0 {
 		c.t.Fatalf("tare image: %s", said)
 	}
-	name := ""
-	for _, host := range []string{"h1", "h2"} {
-		said := c.atHost(host, "ctr", "--address", "/run/tare/containerd/containerd.sock", "--namespace", "k8s.io", "images", "import", image)
+	for _, node := range nodes {
+		said := c.atHost(node, "ctr", "--address", "/run/tare/containerd/containerd.sock", "--namespace", "k8s.io", "images", "import", image)
 		name = strings.Fields(strings.TrimPrefix(said, "unpacking "))[0]
 	}
-	if w, said := c.weigh("--image", name); !slices.Equal(w.carried(), paths()) {
-		c.t.Errorf("with %s pods were measured on %v: %s", name, w.carried(), said)
-	}
+	return name
 }
 
 func TestRealSiteNamesWhatIsMissing(t *testing.T) {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"tare/site/kubernetes"
+)
+
+const ofCluster = "with --site kubernetes: "
+
+// registerCluster adds the flags that say which cluster, what there, and how.
+func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site, nodes string) {
+	flags.StringVar(&to.Context, "context", "", ofCluster+"the context of the kubeconfig (default: the current one)")
+	flags.StringVar(&to.Namespace, "namespace", "", ofCluster+"a namespace for the pods that is there (default: the run makes its own, and removes them)")
+	flags.StringSliceVar(&to.Nodes, "nodes", nil, ofCluster+nodes)
+	flags.StringVar(&to.Selector, "selector", "", ofCluster+"labels of the nodes to choose from, as kubectl takes them")
+	flags.StringSliceVar(&to.Tolerations, "tolerations", nil, ofCluster+"taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
+	flags.StringVar(&to.Image, "image", "", ofCluster+"the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
+}
+
+// registerLoad adds the flags of a load that is more than networks have: --policies is one of
+// theirs.
+func registerLoad(flags *pflag.FlagSet, to *kubernetes.Load) {
+	flags.IntVar(&to.Services, "services", 0, ofCluster+"Services that the cluster has besides while it is measured")
+	flags.IntVar(&to.Pods, "pods", 0, ofCluster+"pods that do nothing, on the measured nodes while they are measured")
+	flags.Lookup("policies").Usage += "; " + ofCluster + "NetworkPolicies about the measured pods"
+}
+
+// readLoad checks the load of a cluster. --policies is taken from the networks, since it is the
+// cluster's.
+func readLoad(flags *pflag.FlagSet, to *kubernetes.Load) error {
+	if given := flags.Lookup("policies"); given != nil && given.Changed {
+		n, err := strconv.Atoi(given.Value.String())
+		if err != nil {
+			return wrong("--policies %s: at a cluster it is one number", given.Value)
+		}
+		to.Policies, given.Changed = n, false
+	}
+	if to.Services < 0 || to.Policies < 0 || to.Pods < 0 {
+		return wrong("--services, --policies and --pods: none may be below 0")
+	}
+	return nil
+}
+
+// printCron prints what has a cluster run this mesh by itself. What is typed besides is
+// done each time.
+func (f *meshFlags) printCron(s streams, flags *pflag.FlagSet) error {
+	for _, name := range []string{"out", "report", "resume"} {
+		if flags.Changed(name) {
+			return wrong("--every and --%s: each run's result is its pod's log (kubectl logs): leave --%s out", name, name)
+		}
+	}
+	words := []string{"mesh"}
+	flags.Visit(func(given *pflag.Flag) {
+		switch given.Name {
+		case "every", "context", "namespace", "json", "quiet":
+			return
+		}
+		values := []string{given.Value.String()}
+		if several, are := given.Value.(pflag.SliceValue); are {
+			values = several.GetSlice()
+		}
+		for _, value := range values {
+			words = append(words, fmt.Sprintf("--%s=%s", given.Name, value))
+		}
+	})
+	text, err := f.cluster.Cron(f.every, append(words, "--json", "--quiet"))
+	if err == nil {
+		_, err = io.WriteString(s.out, text)
+	}
+	return err
+}
