@@ -157,12 +157,14 @@ func (m *meshing) round(ctx context.Context, number int, dense bool, pairs []mes
 	if !dense {
 		batches = mesh.Sparse(pairs, groups, m.atOnce())
 	}
-	for _, batch := range batches {
-		windows := make([]mesh.Window, len(batch))
-		for n, pair := range batch {
-			windows[n] = mesh.Window{Pair: pair, Round: number, Dense: dense}
+	wanted := make([][]mesh.Window, len(batches))
+	for n, batch := range batches {
+		for _, pair := range batch {
+			wanted[n] = append(wanted[n], mesh.Window{Pair: pair, Round: number, Dense: dense})
 		}
-		if err := m.measure(ctx, windows); err != nil {
+	}
+	for _, batches := range m.together(wanted) {
+		if err := m.measure(ctx, batches); err != nil {
 			return err
 		}
 	}
@@ -184,10 +186,11 @@ func (m *meshing) again(ctx context.Context) error {
 		if len(batches) == 0 {
 			return nil
 		}
-		m.total += len(batches)
-		for _, windows := range batches {
+		rounds := m.together(batches)
+		m.total += len(rounds)
+		for _, round := range rounds {
 			m.done++
-			if err := m.measure(ctx, windows); err != nil {
+			if err := m.measure(ctx, round); err != nil {
 				return err
 			}
 		}
@@ -195,39 +198,6 @@ func (m *meshing) again(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// measured is what a window gave.
-type measured struct {
-	metrics map[string]float64
-	failed  error
-}
-
-// measure measures windows at the same time, and adds what they gave. The error is only that
-// of an interruption.
-func (m *meshing) measure(ctx context.Context, windows []mesh.Window) error {
-	m.progress()
-	if err := m.spare(ctx); err != nil {
-		return err
-	}
-	all := make([]measured, len(windows))
-	var ended sync.WaitGroup
-	for n, w := range windows {
-		ended.Go(func() { all[n] = m.window(ctx, w.Pair) })
-	}
-	ended.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	for n, w := range windows {
-		failed := ""
-		if err := all[n].failed; err != nil {
-			failed = err.Error()
-		}
-		m.mesh.Add(w, all[n].metrics, failed)
-		m.share.spend(all[n].metrics["throughput"]*m.Plan.Duration.Duration().Seconds(), time.Now())
-	}
-	return nil
 }
 
 // spare waits until what was sent before is within the plan's most rate.
@@ -243,51 +213,6 @@ func (m *meshing) spare(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// window runs each workload of the plan between two nodes. One that fails gets a second chance.
-func (m *meshing) window(ctx context.Context, of mesh.Pair) measured {
-	all := measured{metrics: map[string]float64{}}
-	for _, w := range m.Plan.Workloads {
-		metrics, err := m.run(ctx, of, w, variant{times: 1})
-		if err != nil && ctx.Err() == nil && !final(err) {
-			metrics, err = m.run(ctx, of, w, variant{times: 1})
-		}
-		if err != nil {
-			return measured{failed: err}
-		}
-		kind, _ := workload.Find(w.Name)
-		if value, has := metrics[kind.Headline]; has {
-			all.metrics[kind.Headline] = value
-		}
-	}
-	return all
-}
-
-// variant is how a window differs from what the plan has.
-type variant struct {
-	port  uint16 // is added to that of the server
-	times int    // is it as long
-}
-
-func (m *meshing) run(ctx context.Context, of mesh.Pair, w result.WorkloadPlan, as variant) (map[string]float64, error) {
-	client, server := m.Nodes[of.Client], m.Nodes[of.Server]
-	ends, err := m.between(ctx, of)
-	if err != nil {
-		return nil, err
-	}
-	p := pair{ends: ends}
-	if p.server, err = m.Site.Agent(ctx, server.At, "server"); err != nil {
-		return nil, err
-	}
-	if p.client, err = m.Site.Agent(ctx, client.At, "client"); err != nil {
-		return nil, err
-	}
-	run := runOf(m.Plan, w)
-	run.SharedCPU = client.Boot == server.Boot
-	run.Duration, run.Warmup = time.Duration(as.times)*run.Duration, time.Duration(as.times)*run.Warmup
-	out, err := p.measure(ctx, cmp.Or(ends.Port, network.Port)+as.port, w.Name, run)
-	return out.Sample().Metrics, err
 }
 
 // between is how the client of a pair reaches its server.

@@ -85,11 +85,3 @@ func (m *meshing) manyToFew(ctx context.Context, number int, pairs []mesh.Pair) 
 	}
 	return nil
 }
-
-// add adds a metric.
-func (m *measured) add(name string, value float64) {
-	if m.metrics == nil {
-		m.metrics = map[string]float64{}
-	}
-	m.metrics[name] = value
-}

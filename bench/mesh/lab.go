@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -59,9 +60,12 @@ type labTrial struct {
 	took  time.Duration
 }
 
+// trying is what runs a mesh, and the folder that keeps what it gives; empty: none does.
+type trying struct{ tare, keep string }
+
 // labs runs tare mesh so often on labs of each kind, in turns, and prints who was named. A lab is
 // built for each run.
-func labs(ctx context.Context, w io.Writer, tare, only string, runs int) error {
+func labs(ctx context.Context, w io.Writer, by trying, only string, runs int) error {
 	kinds := slices.DeleteFunc(labKinds(), func(k labKind) bool { return only != "" && !slices.Contains(strings.Split(only, ","), k.name) })
 	if len(kinds) == 0 {
 		return fmt.Errorf("-kinds %s: choose among %s", only, strings.Join(result.Names(labKinds(), func(k labKind) string { return k.name }), ", "))
@@ -69,7 +73,7 @@ func labs(ctx context.Context, w io.Writer, tare, only string, runs int) error {
 	var trials []labTrial
 	for run := range runs {
 		for _, k := range kinds {
-			t, err := k.try(ctx, tare, uint64(run+1))
+			t, err := k.try(ctx, by, uint64(run+1))
 			if err != nil {
 				return err
 			}
@@ -82,7 +86,8 @@ func labs(ctx context.Context, w io.Writer, tare, only string, runs int) error {
 }
 
 // try builds a lab, makes one of its hosts slow, and asks who is.
-func (k labKind) try(ctx context.Context, tare string, seed uint64) (t labTrial, err error) {
+func (k labKind) try(ctx context.Context, by trying, seed uint64) (t labTrial, err error) {
+	tare := by.tare
 	name := fmt.Sprintf("mesh-%d", os.Getpid())
 	if _, err := call(ctx, tare, "", "lab", "up", "host", "--name", name, "--hosts", fmt.Sprint(labHosts), "--pin", "same"); err != nil {
 		return t, err
@@ -100,6 +105,11 @@ func (k labKind) try(ctx context.Context, tare string, seed uint64) (t labTrial,
 	out, err := call(ctx, tare, "", "mesh", "--lab", name, "--seed", fmt.Sprint(seed), "--json")
 	if err != nil {
 		return t, err
+	}
+	if by.keep != "" {
+		if err := os.WriteFile(filepath.Join(by.keep, fmt.Sprintf("%s-%d.json", k.name, seed)), out, 0o644); err != nil {
+			return t, err
+		}
 	}
 	res, err := result.Read(bytes.NewReader(out))
 	if err != nil {

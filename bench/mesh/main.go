@@ -8,7 +8,7 @@
 // measure comes from a world in which it is known who is slow. Each size of a mesh and each
 // slowness has a process for itself, so that its peak of memory is known.
 //
-//	go run ./bench/mesh -lab 10 [-kinds clean,node,link] [-tare dist/tare]
+//	go run ./bench/mesh -lab 10 [-kinds clean,node,link] [-tare dist/tare] [-keep FOLDER]
 //
 // builds labs of ten hosts instead, of which none is slow, a node is, or a link, runs tare mesh
 // on each, and prints who was named. It needs root.
@@ -41,6 +41,7 @@ func main() {
 	runs := flag.Int("lab", 0, "run tare mesh so often on labs of each kind, and print who was named; write no page")
 	kinds := flag.String("kinds", "", "kinds of these labs, a comma list: clean, node, link (default: all)")
 	tare := flag.String("tare", "dist/tare", "the tare that is run on labs")
+	keep := flag.String("keep", "", "a folder for the results of labs (default: none is kept)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -49,7 +50,7 @@ func main() {
 	case *one > 0:
 		err = printOne(ctx, os.Stdout, *one, *slow)
 	case *runs > 0:
-		err = labs(ctx, os.Stdout, *tare, *kinds, *runs)
+		err = labs(ctx, os.Stdout, trying{*tare, *keep}, *kinds, *runs)
 	default:
 		err = execute(ctx, *nodes, *output)
 	}

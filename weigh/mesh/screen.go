@@ -94,10 +94,18 @@ func (p *picture) addNodes(nodes int) {
 			all, with, errs = append(all, e.value), append(with, float64(n)), append(errs, err)
 		}
 	}
-	deviation, usual := mad(all), stats.Median(with)
+	if len(all) == 0 {
+		return
+	}
+	middle, deviation, usual := stats.Median(all), mad(all), stats.Median(with)
 	for n := range p.nodes {
+		e := &p.nodes[n]
 		fewer := math.Sqrt(max(1, usual/with[n])) // an effect from fewer partners varies more
-		p.nodes[n].score = ratio(p.nodes[n].value, deviation*fewer)
+		e.value -= middle                         // skewed noise moves the estimates of all
+		for v := range e.values {
+			e.values[v] -= middle
+		}
+		e.score = ratio(e.value, deviation*fewer)
 	}
 	p.natural = beyond(deviation, stats.Median(errs), len(all))
 }
