@@ -32,8 +32,8 @@ func (e *Endpoints) Tracers(ctx context.Context) ([]FarTracer, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.way.Site == result.SiteDocker && able.Tier == trace.Counters {
-			able.Lacks = []string{"hops and losses: the containers that tare makes have no such rights: run it as root on the engine's machine, or reach that with --site ssh --machines A --in 'docker exec -i CONTAINER'"}
+		if why := unable(e.way.Site); why != "" && able.Tier == trace.Counters {
+			able.Lacks = []string{why}
 		}
 		one := FarTracer{Ability: able, Place: place, Boot: o.Welcome.Place.Boot, o: o}
 		switch {
@@ -44,6 +44,17 @@ func (e *Endpoints) Tracers(ctx context.Context) ([]FarTracer, error) {
 		}
 	}
 	return all, nil
+}
+
+// unable is why nothing is seen of packets in what a site makes; empty: it is as for a user there.
+func unable(kind string) string {
+	switch kind {
+	case result.SiteDocker:
+		return "hops and losses: the containers that tare makes have no such rights: run it as root on the engine's machine, or reach that with --site ssh --machines A --in 'docker exec -i CONTAINER'"
+	case result.SiteKubernetes:
+		return "hops and losses: the pods that tare makes have no such rights: --probe-nodes gives them to those on the nodes' own networks"
+	}
+	return ""
 }
 
 // hostsFirst are the labels of the places that are reached, those of hosts first.

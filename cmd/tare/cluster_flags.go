@@ -22,6 +22,11 @@ func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site, nodes string) {
 	flags.StringVar(&to.Image, "image", "", ofCluster+"the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
 }
 
+// registerProbe adds the flag by which nodes are looked at from inside.
+func registerProbe(flags *pflag.FlagSet, to *kubernetes.Site) {
+	flags.BoolVar(&to.ProbeNodes, "probe-nodes", false, ofCluster+"privileged pods on the nodes' own networks, which follow packets there and read the nodes' rules")
+}
+
 // registerLoad adds the flags of a load that is more than networks have: --policies is one of
 // theirs.
 func registerLoad(flags *pflag.FlagSet, to *kubernetes.Load) {

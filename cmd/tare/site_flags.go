@@ -42,6 +42,7 @@ func (f *siteFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")
 	flags.StringVar(&f.client, "docker-command", "", "with --site docker: the engine's client, as in podman (default: docker, or podman where there is none)")
 	registerCluster(flags, &f.cluster, "nodes, as in a,b; more than two are measured in pairs (default: two ready ones of one zone and type)")
+	registerProbe(flags, &f.cluster)
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every end (default: this one is sent)")
 }
 
@@ -71,7 +72,7 @@ var flagsOf = map[string][]string{
 	result.SiteEndpoint:   {"endpoint", "far-path"},
 	result.SiteSSH:        {"machines", "in", "far-path", "pairs"},
 	result.SiteDocker:     {"docker-context", "docker-command"},
-	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs", "services", "pods"},
+	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs", "services", "pods", "probe-nodes"},
 }
 
 // choose finds out which site is meant.

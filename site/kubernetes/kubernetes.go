@@ -28,6 +28,7 @@ type Site struct {
 	Tolerations []string // of the pods: KEY, KEY=VALUE or KEY=VALUE:EFFECT
 	Image       string   // that holds tare (tare image); empty: one that the nodes have
 	Load        Load     // that the cluster has besides
+	ProbeNodes  bool     // the pods on the nodes' own networks are root's and privileged, so that they see packets and rules of the node
 }
 
 const (

@@ -167,7 +167,21 @@ func (s Site) pod(p plan, place, image string) corev1.Pod {
 	pod.Labels[placeLabel], pod.Annotations = labelOf(place), map[string]string{placeNote: place}
 	pod.Spec = s.podSpec(host, s.container(image, runIdle))
 	pod.Spec.Affinity = on(p.hostOf(place))
+	if host && s.ProbeNodes {
+		privilege(&pod.Spec)
+	}
 	return pod
+}
+
+// privilege lets a pod load programs of BPF and read the rules of its network: as root of its
+// node.
+func privilege(spec *corev1.PodSpec) {
+	no, yes, root := false, true, int64(0)
+	spec.SecurityContext = &corev1.PodSecurityContext{
+		RunAsNonRoot: &no, RunAsUser: &root, RunAsGroup: &root,
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined},
+	}
+	spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: &yes, ReadOnlyRootFilesystem: &yes}
 }
 
 // podSpec is that of each pod.

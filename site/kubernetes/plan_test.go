@@ -32,6 +32,15 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
+// Only what was asked for is privileged: the pods on the nodes' own networks.
+func TestNodesAreProbedByTheirOwnPods(t *testing.T) {
+	for _, pod := range (Site{ProbeNodes: true}).plan("x", []corev1.Node{node("a", ""), node("b", "")}, "busybox").pods {
+		privileged := pod.Spec.Containers[0].SecurityContext.Privileged
+		labtest.Equal(t, pod.Name+" is privileged", privileged != nil && *privileged, pod.Spec.HostNetwork)
+		labtest.Equal(t, pod.Name+" is root's", *pod.Spec.SecurityContext.RunAsUser == 0, pod.Spec.HostNetwork)
+	}
+}
+
 func TestServicesLeadToPodsByTheSamePorts(t *testing.T) {
 	second := node("b", "")
 	second.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: "b"}, {Type: corev1.NodeInternalIP, Address: "192.0.2.2"}}
