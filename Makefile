@@ -94,11 +94,11 @@ kubernetes: packages parts build
 kubernetes-down:
 	@[[ ! -x $(KUBERNETES) ]] || $(KUBERNETES) down
 
-# Starts clusters and takes them down: none may run.
+# Starts clusters, several at the same time, and takes them down. They wait most of it.
 kubernetes-test: packages parts build
 	@CGO_ENABLED=0 parts/build test/kubernetes
 	go -C test/kubernetes vet ./...
-	go -C test/kubernetes test $(TEST_FLAGS) -run '^TestReal' -json ./... | go run ./test/verdict
+	go -C test/kubernetes test $(TEST_FLAGS) -parallel 4 -run '^TestReal' -json ./... | go run ./test/verdict
 
 # Each for FUZZTIME, as in make fuzz FUZZTIME=30m.
 FUZZTIME := 10s

@@ -39,7 +39,7 @@ func awaitCluster(ctx context.Context, kubeconfig []byte, want settings) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for cluster: %w: tare lab exec --name %s %s -- cat %s shows more", err, lab, first, logOf("kubelet"))
+			return fmt.Errorf("wait for cluster: %w: tare lab exec --name %s %s -- cat %s shows more", err, want.Name, first, logOf("kubelet"))
 		case <-time.After(readyStep):
 		}
 	}

@@ -18,11 +18,11 @@ func up(ctx context.Context, want settings) error {
 	if os.Geteuid() != 0 {
 		return errors.New("build cluster: only root can: run it as root")
 	}
-	home, err := homeOf()
+	home, err := homeOf(want.Name)
 	if err != nil {
 		return err
 	}
-	exists, err := labExists(ctx)
+	exists, err := labExists(ctx, want.Name)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func up(ctx context.Context, want settings) error {
 	began := time.Now()
 	err = build(ctx, home, want)
 	if err != nil {
-		return errors.Join(err, down(context.WithoutCancel(ctx)))
+		return errors.Join(err, down(context.WithoutCancel(ctx), want.Name))
 	}
 	fmt.Fprintf(os.Stderr, "the cluster runs after %.1f s: %v\n", time.Since(began).Seconds(), want)
 	return home.print()
@@ -43,7 +43,7 @@ func again(ctx context.Context, home home, want settings) error {
 	const advice = "make kubernetes-down takes it down"
 	has, err := home.settings()
 	if err != nil {
-		return fmt.Errorf("find cluster: lab %s exists, but its start did not end: %s", lab, advice)
+		return fmt.Errorf("find cluster: lab %s exists, but its start did not end: %s", want.Name, advice)
 	}
 	if has != want {
 		return fmt.Errorf("build cluster: another one runs, with %v: %s", has, advice)
@@ -56,17 +56,17 @@ func again(ctx context.Context, home home, want settings) error {
 }
 
 // down takes everything down that up has made.
-func down(ctx context.Context) error {
-	home, err := homeOf()
+func down(ctx context.Context, name string) error {
+	home, err := homeOf(name)
 	if err != nil {
 		return err
 	}
-	exists, err := labExists(ctx)
+	exists, err := labExists(ctx, name)
 	if err != nil {
 		return err
 	}
 	if exists {
-		err = tare(ctx, "lab", "down", "--name", lab).run()
+		err = tare(ctx, "lab", "down", "--name", name).run()
 	}
 	return errors.Join(err, home.remove())
 }
@@ -77,7 +77,7 @@ func build(ctx context.Context, home home, want settings) error {
 	if err := needPrograms(want); err != nil {
 		return err
 	}
-	relay, err := listenForRelay()
+	relay, relayAddr, err := listenForRelay()
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func build(ctx context.Context, home home, want settings) error {
 	}
 	// A kubelet gives its pods all CPUs, so the hosts have them, too. Pods reach each
 	// other without NAT, as Kubernetes asks of a network.
-	err = tare(ctx, "lab", "up", network, "--name", lab, "--hosts", fmt.Sprint(want.Nodes), "--containers", "0",
+	err = tare(ctx, "lab", "up", network, "--name", want.Name, "--hosts", fmt.Sprint(want.Nodes), "--containers", "0",
 		"--pin", "none", "--cc", strings.TrimSpace(string(cc)), "--ip-masq", "off", "--promisc-mode", "off").run()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func build(ctx context.Context, home home, want settings) error {
 	if err := startHosts(ctx, order{want, secrets}); err != nil {
 		return err
 	}
-	if err := atHost(ctx, 1, relayVerb, apiAddr()).with(relay).run(); err != nil {
+	if err := atHost(ctx, want.Name, 1, relayVerb, apiAddr()).with(relay).run(); err != nil {
 		return err
 	}
 	kubeconfig, err := secrets.kubeconfig(admin, relayAddr)
@@ -123,7 +123,7 @@ func startHosts(ctx context.Context, o order) error {
 	ended := make(chan error)
 	for n := range o.Settings.Nodes {
 		go func() {
-			host := atHost(ctx, n+1, hostVerb, fmt.Sprint(n+1))
+			host := atHost(ctx, o.Settings.Name, n+1, hostVerb, fmt.Sprint(n+1))
 			host.cmd.Stdin = strings.NewReader(string(text))
 			ended <- host.run()
 		}()
@@ -161,8 +161,8 @@ func tare(ctx context.Context, args ...string) invocation {
 	return invocation{cmd}
 }
 
-// atHost makes a command that runs a verb of this binary in a host.
-func atHost(ctx context.Context, number int, args ...string) invocation {
+// atHost makes a command that runs a verb of this binary in a host of a lab.
+func atHost(ctx context.Context, lab string, number int, args ...string) invocation {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
@@ -185,8 +185,8 @@ func (i invocation) run() error {
 	return nil
 }
 
-// labExists reports whether tare has the cluster's lab in its ledger.
-func labExists(ctx context.Context) (bool, error) {
+// labExists reports whether tare has a cluster's lab in its ledger.
+func labExists(ctx context.Context, name string) (bool, error) {
 	list := tare(ctx, "lab", "list", "--json")
 	text, err := list.cmd.Output()
 	var labs []struct{ Name string }
@@ -197,7 +197,7 @@ func labExists(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("list labs by %s: %w: set TARE_BINARY to the path of tare", list.cmd.Path, err)
 	}
 	for _, l := range labs {
-		if l.Name == lab {
+		if l.Name == name {
 			return true, nil
 		}
 	}
@@ -207,12 +207,16 @@ func labExists(ctx context.Context) (bool, error) {
 // home is the folder of what a cluster has outside its lab.
 type home string
 
-func homeOf() (home, error) {
+func homeOf(name string) (home, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find folder of the cluster: %w: set HOME", err)
 	}
-	return home(filepath.Join(cache, "tare", "kubernetes")), nil
+	folder := usual
+	if name != usual {
+		folder += "-" + name
+	}
+	return home(filepath.Join(cache, "tare", folder)), nil
 }
 
 func (h home) kubeconfig() string { return filepath.Join(string(h), "kubeconfig") }

@@ -121,7 +121,7 @@ func (n node) awaitServer(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("reach API server from %s: %w: tare lab exec --name %s %s -- cat %s shows why", n.name, err, lab, first, logOf("kube-apiserver"))
+			return fmt.Errorf("reach API server from %s: %w: tare lab exec --name %s %s -- cat %s shows why", n.name, err, n.Settings.Name, first, logOf("kube-apiserver"))
 		case <-time.After(readyStep):
 		}
 	}

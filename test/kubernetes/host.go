@@ -50,7 +50,7 @@ func (n node) run(ctx context.Context) error {
 	if err := errors.Join(seal(), filterBridges()); err != nil {
 		return err
 	}
-	group, err := makeCgroup(n.name)
+	group, err := makeCgroup(n.Settings.Name, n.name)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ const hierarchies = "/sys/fs/cgroup"
 
 // makeCgroup makes the control group below which the node's pods are, in every
 // hierarchy. It is in that of the lab, with which tare removes it.
-func makeCgroup(name string) (group string, err error) {
+func makeCgroup(lab, name string) (group string, err error) {
 	all, err := os.ReadDir(hierarchies)
 	if err != nil {
 		return "", fmt.Errorf("list hierarchies of control groups: %w", err)
@@ -150,7 +150,7 @@ func makeCgroup(name string) (group string, err error) {
 	if _, err := os.Stat(hierarchies + "/cpuset"); err != nil {
 		return "", fmt.Errorf("find hierarchy cpuset: %w: run it where control groups are of version 1", err)
 	}
-	const ofLab = "/tare-lab-" + lab
+	ofLab := "/tare-lab-" + lab
 	group = ofLab + "/" + name
 	for _, hierarchy := range all {
 		if !hierarchy.IsDir() {

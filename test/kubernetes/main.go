@@ -1,18 +1,21 @@
 // Command kubernetes is a Kubernetes cluster for tests: the programs of
 // Kubernetes in one binary, and the verbs that run them in the hosts of a lab.
 //
-//	kubernetes up [--nodes N] [--datapath bridge|flannel] [--proxy iptables|nftables]
-//	kubernetes down
+//	kubernetes up [--name NAME] [--nodes N] [--datapath bridge|flannel] [--proxy iptables|nftables]
+//	kubernetes down [NAME]
 //	kubernetes kubectl ARG...
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -73,11 +76,11 @@ func program(name string) *cobra.Command {
 // a folder: another cluster at the same address would be mistaken for this one.
 func keepCache() {
 	const variable = "KUBECACHEDIR"
-	home, err := homeOf()
-	if _, chosen := os.LookupEnv(variable); chosen || err != nil {
+	config, named := os.LookupEnv("KUBECONFIG")
+	if _, chosen := os.LookupEnv(variable); chosen || !named {
 		return // without it kubectl chooses
 	}
-	if err := os.Setenv(variable, home.kubectlCache()); err != nil {
+	if err := os.Setenv(variable, home(filepath.Dir(config)).kubectlCache()); err != nil {
 		fmt.Fprintln(os.Stderr, "kubernetes: choose cache of kubectl:", err)
 	}
 }
@@ -90,8 +93,8 @@ func run(ctx context.Context, verb string, args []string) error {
 			return err
 		}
 		return up(ctx, want)
-	case verb == "down" && len(args) == 0:
-		return down(ctx)
+	case verb == "down" && len(args) < 2:
+		return down(ctx, cmp.Or(strings.Join(args, ""), usual))
 	case verb == hostVerb && len(args) == 1:
 		return runHost(ctx, args[0])
 	case verb == relayVerb && len(args) == 1:
@@ -106,6 +109,7 @@ func run(ctx context.Context, verb string, args []string) error {
 func parse(args []string) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
+	flags.StringVar(&s.Name, "name", usual, "name of the lab; several clusters may run")
 	flags.IntVar(&s.Nodes, "nodes", 2, "nodes of the cluster, 2 to 10, with bridge 2 or 3")
 	flags.StringVar(&s.Datapath, "datapath", bridge, "what carries packets between pods: bridge, flannel")
 	flags.StringVar(&s.Proxy, "proxy", "iptables", "mode of kube-proxy: iptables, nftables")

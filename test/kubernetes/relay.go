@@ -10,9 +10,6 @@ import (
 	"syscall"
 )
 
-// relayAddr is where the API server is reached from outside the lab.
-const relayAddr = "127.0.0.1:16443"
-
 // startRelay starts, in a host, a relay to an address. Its listener is standard
 // input: a socket of the machine, so that it accepts connections there.
 func startRelay(address string) error {
@@ -77,17 +74,18 @@ func pass(to, from net.Conn) {
 	}
 }
 
-// listenForRelay makes the relay's listener. Unlike the relay it is outside the
-// lab.
-func listenForRelay() (*os.File, error) {
-	listener, err := net.Listen("tcp", relayAddr)
+// listenForRelay makes the relay's listener, at an address at which the API server is reached
+// from outside the lab: unlike the relay, it is outside.
+func listenForRelay() (*os.File, string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("open relay: %w: end what listens there", err)
+		return nil, "", fmt.Errorf("open relay: %w", err)
 	}
 	defer listener.Close()
 	tcp, is := listener.(*net.TCPListener)
 	if !is {
-		return nil, fmt.Errorf("open relay: %T is no TCP listener", listener)
+		return nil, "", fmt.Errorf("open relay: %T is no TCP listener", listener)
 	}
-	return tcp.File()
+	file, err := tcp.File()
+	return file, listener.Addr().String(), err
 }

@@ -92,13 +92,13 @@ func (s secrets) tokenFile() string {
 func (s secrets) kubeconfig(user, address string) (string, error) {
 	type object = map[string]any
 	text, err := json.MarshalIndent(object{
-		"apiVersion": "v1", "kind": "Config", "current-context": lab,
-		"clusters": []object{{"name": lab, "cluster": object{
+		"apiVersion": "v1", "kind": "Config", "current-context": usual,
+		"clusters": []object{{"name": usual, "cluster": object{
 			"server":                     "https://" + address,
 			"certificate-authority-data": base64.StdEncoding.EncodeToString([]byte(s.Certificate)),
 		}}},
 		"users":    []object{{"name": user, "user": object{"token": s.Tokens[user]}}},
-		"contexts": []object{{"name": lab, "context": object{"cluster": lab, "user": user}}},
+		"contexts": []object{{"name": usual, "context": object{"cluster": usual, "user": user}}},
 	}, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("write kubeconfig of %s: %w", user, err)

@@ -7,13 +7,14 @@ import (
 
 // settings are what a cluster can be asked to be.
 type settings struct {
+	Name     string // of the lab
 	Nodes    int
 	Datapath string
 	Proxy    string // the mode of kube-proxy
 }
 
 const (
-	lab     = "kubernetes"        // the name of the lab
+	usual   = "kubernetes"        // the name of the lab, unless another is asked for
 	network = "containerd-bridge" // the network of the lab
 	first   = "h1"                // the host of the API server
 	apiPort = 6443                // of the API server on it

@@ -1,6 +1,8 @@
 package real
 
 import (
+	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 // cluster is a cluster that a test has started.
 type cluster struct {
 	t          *testing.T
+	name       string // of its lab
 	kubeconfig string
 }
 
@@ -28,10 +31,12 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// run runs the binary and returns what it writes to its standard output.
-func run(t *testing.T, args ...string) (string, error) {
+// run runs the binary for a cluster and returns what it writes to its standard output.
+func (c cluster) run(args ...string) (string, error) {
+	t := c.t
 	t.Helper()
 	cmd := exec.Command(binary(t), args...)
+	cmd.Env = append(os.Environ(), mark+c.name)
 	var errors strings.Builder
 	cmd.Stderr = &errors
 	out, err := cmd.Output()
@@ -41,32 +46,40 @@ func run(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// start starts a cluster, which is taken down with the test.
+// start starts a cluster, which is taken down with the test. It is called by its test.
 func start(t *testing.T, args ...string) cluster {
 	t.Helper()
-	t.Cleanup(func() { down(t) })
-	return cluster{t, up(t, args...)}
+	c := cluster{t: t, name: fmt.Sprintf("test-%08x", crc32.ChecksumIEEE([]byte(t.Name())))}
+	t.Cleanup(c.down)
+	c.kubeconfig = c.up(args...)
+	return c
+}
+
+// in is the cluster in a test of its own.
+func (c cluster) in(t *testing.T) cluster {
+	c.t = t
+	return c
 }
 
 // up returns the kubeconfig that the last line names.
-func up(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := run(t, append([]string{"up"}, args...)...)
+func (c cluster) up(args ...string) string {
+	c.t.Helper()
+	out, err := c.run(append([]string{"up", "--name", c.name}, args...)...)
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	kubeconfig, found := strings.CutPrefix(lines[len(lines)-1], "KUBECONFIG=")
 	if !found {
-		t.Fatalf("up printed %q", out)
+		c.t.Fatalf("up printed %q", out)
 	}
 	return kubeconfig
 }
 
-func down(t *testing.T) {
-	t.Helper()
-	if _, err := run(t, "down"); err != nil {
-		t.Error(err)
+func (c cluster) down() {
+	c.t.Helper()
+	if _, err := c.run("down", c.name); err != nil {
+		c.t.Error(err)
 	}
 }
 
@@ -92,7 +105,7 @@ func (c cluster) atHost(host string, command ...string) string {
 	if tare == "" {
 		tare = "tare"
 	}
-	out, err := exec.Command(tare, append([]string{"lab", "exec", "--name", "kubernetes", host, "--"}, command...)...).CombinedOutput()
+	out, err := exec.Command(tare, append([]string{"lab", "exec", "--name", c.name, host, "--"}, command...)...).CombinedOutput()
 	if err != nil {
 		c.t.Fatalf("%s at %s: %v: %s", strings.Join(command, " "), host, err, out)
 	}

@@ -51,7 +51,7 @@ func footprint(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, pattern := range []string{
-		"/sys/fs/cgroup/*/tare-lab-kubernetes*", "/sys/fs/cgroup/*/kubepods*", "/run/*", "/run/netns/*", "/var/lib/*", "/var/log/*", "/etc/cni/*", "/opt/*",
+		"/sys/fs/cgroup/*/tare-lab-*", "/sys/fs/cgroup/*/kubepods*", "/run/*", "/run/netns/*", "/var/lib/*", "/var/log/*", "/etc/cni/*", "/opt/*",
 		"/usr/libexec/*", "/tmp/*kube*", "/sys/class/net/*", filepath.Join(cache, "tare", "*"),
 	} {
 		paths, err := filepath.Glob(pattern)
@@ -60,23 +60,16 @@ func footprint(t *testing.T) []string {
 		}
 		lines = append(lines, paths...)
 	}
-	return append(lines, processes(t)...)
+	return append(lines, processes(t, mark)...)
 }
 
-// mark is in the environment of what the tests start, so that it is distinguished
-// from what others do on the machine.
-const mark = "TARE_TEST=kubernetes"
+// mark begins what is in the environment of a cluster's processes, by which they are
+// distinguished from what others do on the machine. The cluster's name follows.
+const mark = "TARE_TEST_OF="
 
-func TestMain(m *testing.M) {
-	name, value, _ := strings.Cut(mark, "=")
-	if err := os.Setenv(name, value); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
-
-// processes lists the processes that the tests have started.
-func processes(t *testing.T) []string {
+// processes lists the processes that the tests have started in a cluster; of is how the mark
+// begins.
+func processes(t *testing.T, of string) []string {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -85,7 +78,8 @@ func processes(t *testing.T) []string {
 	var lines []string
 	for _, path := range paths {
 		environ, err := os.ReadFile(path)
-		if err != nil || !slices.Contains(strings.Split(string(environ), "\x00"), mark) {
+		marked := slices.ContainsFunc(strings.Split(string(environ), "\x00"), func(v string) bool { return strings.HasPrefix(v, of) })
+		if err != nil || !marked {
 			continue // it has just ended, or is another's
 		}
 		command, err := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))

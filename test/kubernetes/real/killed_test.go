@@ -10,23 +10,21 @@ import (
 )
 
 // Whatever of a cluster is killed, it can be taken down and started again.
-func TestRealClusterKilled(t *testing.T) {
-	for _, victim := range []string{"kubelet", "etcd", "tare keeper"} {
-		t.Run(victim, func(t *testing.T) {
-			leavesNothing(t)
-			start(t)
-			if killed := kill(t, victim); killed == 0 {
-				t.Fatal("nothing was killed")
-			}
-			down(t)
-		})
+func testClusterKilled(victim string) func(*testing.T) {
+	return func(t *testing.T) {
+		c := start(t)
+		if killed := c.kill(victim); killed == 0 {
+			t.Fatal("nothing was killed")
+		}
+		c.down()
 	}
 }
 
 // kill kills the processes of the cluster whose command line has some words.
-func kill(t *testing.T, words string) (killed int) {
+func (c cluster) kill(words string) (killed int) {
+	t := c.t
 	t.Helper()
-	for _, line := range processes(t) {
+	for _, line := range processes(t, mark+c.name) {
 		path, command, _ := strings.Cut(line, ": ")
 		pid, err := strconv.Atoi(filepath.Base(path))
 		if err != nil || pid == os.Getpid() {

@@ -9,30 +9,24 @@ import (
 
 const nodePort = "10.0.0.1:30080"
 
-func TestRealClusterServes(t *testing.T) {
-	for _, c := range []struct {
-		nodes           int
-		datapath, proxy string
-	}{{2, "bridge", "iptables"}, {2, "bridge", "nftables"}, {2, "flannel", "iptables"}, {3, "flannel", "nftables"}} {
-		t.Run(fmt.Sprintf("%d %s %s", c.nodes, c.datapath, c.proxy), func(t *testing.T) {
-			leavesNothing(t)
-			flags := []string{"--nodes", fmt.Sprint(c.nodes), "--datapath", c.datapath, "--proxy", c.proxy}
-			cluster := start(t, flags...)
-			var nodes []string
-			for n := range c.nodes {
-				nodes = append(nodes, fmt.Sprintf("h%d", n+1))
-			}
-			cluster.testNodes(nodes)
-			pods := cluster.testPods(nodes)
-			cluster.testExec(pods["h2"].name)
-			cluster.testReach(pods, nodes)
-			if again := up(t, flags...); again != cluster.kubeconfig {
-				t.Errorf("a second up names %s, the first %s", again, cluster.kubeconfig)
-			}
-			if _, err := run(t, "up", "--nodes", fmt.Sprint(5-c.nodes)); err == nil {
-				t.Error("another cluster was accepted beside it")
-			}
-		})
+func testClusterServes(count int, datapath, proxy string) func(*testing.T) {
+	return func(t *testing.T) {
+		flags := []string{"--nodes", fmt.Sprint(count), "--datapath", datapath, "--proxy", proxy}
+		cluster := start(t, flags...)
+		var nodes []string
+		for n := range count {
+			nodes = append(nodes, fmt.Sprintf("h%d", n+1))
+		}
+		cluster.testNodes(nodes)
+		pods := cluster.testPods(nodes)
+		cluster.testExec(pods["h2"].name)
+		cluster.testReach(pods, nodes)
+		if again := cluster.up(flags...); again != cluster.kubeconfig {
+			t.Errorf("a second up names %s, the first %s", again, cluster.kubeconfig)
+		}
+		if _, err := cluster.run("up", "--name", cluster.name, "--nodes", fmt.Sprint(5-count)); err == nil {
+			t.Error("another cluster of that name was accepted beside it")
+		}
 	}
 }
 

@@ -79,35 +79,29 @@ func (c cluster) left() {
 	}
 }
 
-func TestRealSiteWeighsEveryPath(t *testing.T) {
-	for datapath, fact := range map[string]string{
-		"bridge":  "packets to h2/c1 leave it through eth0 as they are, with an MTU of 1500",
-		"flannel": "packets to h2/c1 leave it through flannel.1 inside other packets (vxlan), with an MTU of 1450",
-	} {
-		t.Run(datapath, func(t *testing.T) {
-			leavesNothing(t)
-			c := start(t, "--datapath", datapath, "--nodes", "3")
-			w, said := c.weigh()
-			if got := w.carried(); !slices.Equal(got, paths()) {
-				t.Errorf("pods were measured on %v, want %v: %s", got, paths(), said)
-			}
-			if !slices.ContainsFunc(w.Facts, func(f string) bool { return strings.Contains(f, fact) }) {
-				t.Errorf("facts %q have no %q", w.Facts, fact)
-			}
-			if !slices.Contains(w.Facts, "network policies are not enforced: h1/c1 reached h1/c2, which one of them closed") {
-				t.Errorf("facts %q do not say that nothing here enforces policies", w.Facts)
-			}
-			if datapath == "flannel" {
-				c.testPairs()
-				c.testLoad()
-			} else {
-				c.testImage()
-			}
-			c.left()
-			if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || !strings.Contains(out, "nothing is left") {
-				t.Errorf("tare clean: status %d: %s%s", status, out, said)
-			}
-		})
+func testSiteWeighsEveryPath(datapath, fact string) func(*testing.T) {
+	return func(t *testing.T) {
+		c := start(t, "--datapath", datapath, "--nodes", "3")
+		w, said := c.weigh()
+		if got := w.carried(); !slices.Equal(got, paths()) {
+			t.Errorf("pods were measured on %v, want %v: %s", got, paths(), said)
+		}
+		if !slices.ContainsFunc(w.Facts, func(f string) bool { return strings.Contains(f, fact) }) {
+			t.Errorf("facts %q have no %q", w.Facts, fact)
+		}
+		if !slices.Contains(w.Facts, "network policies are not enforced: h1/c1 reached h1/c2, which one of them closed") {
+			t.Errorf("facts %q do not say that nothing here enforces policies", w.Facts)
+		}
+		if datapath == "flannel" {
+			c.testPairs()
+			c.testLoad()
+		} else {
+			c.testImage()
+		}
+		c.left()
+		if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || !strings.Contains(out, "nothing is left") {
+			t.Errorf("tare clean: status %d: %s%s", status, out, said)
+		}
 	}
 }
 
@@ -160,14 +154,16 @@ func (c cluster) giveImage(nodes ...string) (name string) {
 	return name
 }
 
-func TestRealSiteNamesWhatIsMissing(t *testing.T) {
-	leavesNothing(t)
+func testSiteNamesWhatIsMissing(t *testing.T) {
 	c := start(t)
-	t.Run("rights", func(t *testing.T) { cluster{t, c.kubeconfig}.testRights() })
-	t.Run("host", func(t *testing.T) { cluster{t, c.kubeconfig}.testNoHost() })
-	t.Run("quota", func(t *testing.T) { cluster{t, c.kubeconfig}.testQuota() })
-	t.Run("room", func(t *testing.T) { cluster{t, c.kubeconfig}.testNoRoom() })
-	t.Run("killed", func(t *testing.T) { cluster{t, c.kubeconfig}.testKilled() })
+	for _, of := range []struct {
+		name string
+		test func(cluster)
+	}{
+		{"rights", cluster.testRights}, {"host", cluster.testNoHost}, {"quota", cluster.testQuota}, {"room", cluster.testNoRoom}, {"killed", cluster.testKilled},
+	} {
+		t.Run(of.name, func(t *testing.T) { of.test(c.in(t)) })
+	}
 	for _, wrong := range []struct{ args, want string }{
 		{"--nodes h9", "node h9: the cluster has none of that name: take some of h1, h2"},
 		{"--selector a=b", "none has those labels"},

@@ -55,9 +55,8 @@ func (w weighed) reasonOf(path string) string {
 
 // What goes wrong during a run costs the cells that it concerns, with a sentence; the others go on,
 // and nothing is left.
-func TestRealSiteSurvives(t *testing.T) {
-	leavesNothing(t)
-	whole := start(t)
+func testSiteSurvives(t *testing.T) {
+	c := start(t)
 	for name, of := range map[string]func(c cluster){
 		"pod evicted":        cluster.testEvicted,
 		"node cut off":       cluster.testCutOff,
@@ -65,9 +64,9 @@ func TestRealSiteSurvives(t *testing.T) {
 		"API server":         cluster.testServerRestarted,
 		"idle streams ended": cluster.testIdleStreams,
 	} {
-		t.Run(name, func(t *testing.T) { of(cluster{t, whole.kubeconfig}) })
+		t.Run(name, func(t *testing.T) { of(c.in(t)) })
 	}
-	cluster{t, whole.kubeconfig}.left()
+	c.left()
 }
 
 // secondLost holds that the path to the second node failed with some words, and the other did not.
@@ -114,8 +113,8 @@ func (c cluster) testKilledInPod() {
 // testServerRestarted kills the API server, through which all streams go, and starts it again.
 func (c cluster) testServerRestarted() {
 	w, said, status := c.during(func() {
-		argv := commandOf(c.t, "kube-apiserver")
-		if kill(c.t, "kube-apiserver --") != 1 {
+		argv := c.commandOf("kube-apiserver")
+		if c.kill("kube-apiserver --") != 1 {
 			c.t.Error("not one API server was killed")
 		}
 		c.atHost("h1", append([]string{"sh", "-c", `"$@" >/dev/null 2>&1 </dev/null &`, "sh"}, argv...)...)
@@ -132,9 +131,10 @@ func (c cluster) testServerRestarted() {
 }
 
 // commandOf is the command line of a process of the cluster.
-func commandOf(t *testing.T, words string) []string {
+func (c cluster) commandOf(words string) []string {
+	t := c.t
 	t.Helper()
-	for _, line := range processes(t) {
+	for _, line := range processes(t, mark+c.name) {
 		path, command, _ := strings.Cut(line, ": ")
 		if strings.Contains(command, words+" --") {
 			text, err := os.ReadFile(filepath.Join(path, "cmdline"))
@@ -171,7 +171,8 @@ func (c cluster) testIdleStreams() {
 	if err := os.WriteFile(kubeconfig, []byte(strings.ReplaceAll(string(text), address, "https://"+proxy.Addr().String())), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	w, said := cluster{c.t, kubeconfig}.weigh("--paths", "same-host,cross-host", "--blocks", "3", "--duration", "4s", "--design", "windows")
+	c.kubeconfig = kubeconfig
+	w, said := c.weigh("--paths", "same-host,cross-host", "--blocks", "3", "--duration", "4s", "--design", "windows")
 	if got := w.carried(); !slices.Equal(got, []string{"cross-host", "same-host"}) {
 		c.t.Errorf("measured on %v: %s", got, said)
 	}
