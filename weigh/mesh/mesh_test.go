@@ -3,11 +3,13 @@ package mesh_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"tare/result"
+	"tare/stats"
 	"tare/test/labtest"
 	"tare/test/meshtest"
 	"tare/weigh/mesh"
@@ -175,5 +177,21 @@ func TestGoesOnFromAFile(t *testing.T) {
 	for _, r := range res.Rounds {
 		labtest.Equal(t, "the number of a suspect's round is in use", r.Check != nil && numbers[r.Round], false)
 		numbers[r.Round] = true
+	}
+}
+
+// Effects are against the middle of all nodes, whatever the noise: one that is far from it measures
+// no suspect again.
+func TestNodesAreHeldAgainstTheirMiddle(t *testing.T) {
+	for seed := range uint64(20) {
+		world := tenNodes()
+		world.Groups, world.Stall = racks(9, 0), 0.3
+		var values []float64
+		for _, e := range run(meshtest.New(world, seed), seed, both...).Effects {
+			if e.Kind == result.MeshNodeKind {
+				values = append(values, e.Value)
+			}
+		}
+		labtest.AtMost(t, "effect of the node in the middle", math.Abs(stats.Median(values)), 1e-5)
 	}
 }

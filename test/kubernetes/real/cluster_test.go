@@ -55,7 +55,7 @@ func start(t *testing.T, args ...string) cluster {
 	return c
 }
 
-// in is the cluster in a test of its own.
+// in is the cluster in another test.
 func (c cluster) in(t *testing.T) cluster {
 	c.t = t
 	return c
