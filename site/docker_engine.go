@@ -246,10 +246,25 @@ func (e dockerEngine) clean(ctx context.Context, dry bool, name func(Leftover)) 
 			if dry {
 				continue
 			}
-			if _, err := e.ask(ctx, nil, slices.Concat(kind.remove, words[:1])...); err != nil {
+			if _, err := e.ask(ctx, nil, slices.Concat(kind.remove, words[:1])...); err != nil && !e.goes(ctx, kind.list, words[0]) {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// goes waits until what can't be removed is gone by itself. An engine that starts again removes
+// containers that have ended, and lists for a moment what it no longer knows.
+func (e dockerEngine) goes(ctx context.Context, list []string, id string) bool {
+	for begun := time.Now(); time.Since(begun) < endWait && ctx.Err() == nil; time.Sleep(endWait / 100) {
+		out, err := e.ask(ctx, nil, list...)
+		if err != nil {
+			return false
+		}
+		if !strings.Contains(string(out), id) {
+			return true
+		}
+	}
+	return false
 }
