@@ -65,23 +65,17 @@ func (s Site) loadObjects(p plan, image string) (all []object) {
 	return all
 }
 
-// admitting is the n-th policy of a load. The first admits everything, each of the others one
-// address of those that are for benchmarks (RFC 2544, appendix C.2.2).
+// admitting is the n-th policy of a load. The first admits everything, except to the pod that is
+// closed until that was tried, each of the others one address of those that are for benchmarks
+// (RFC 2544, appendix C.2.2).
 func (p plan) admitting(n int) *networkingv1.NetworkPolicy {
-	from := networkingv1.NetworkPolicyIngressRule{}
-	if n > 0 {
+	of, from := p.those(metav1.LabelSelectorOpExists), networkingv1.NetworkPolicyIngressRule{}
+	if n == 0 {
+		of = p.those(metav1.LabelSelectorOpNotIn, labelOf(closedPlace))
+	} else {
 		from.From = []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: fmt.Sprintf("198.%d.%d.%d/32", 18+n>>16&1, n>>8&255, n&255)}}}
 	}
-	return p.policy(fmt.Sprintf("load-%d", n+1), map[string]string{runLabel: p.run}, from)
-}
-
-// policy admits to some pods of a run what rules say, and nothing else.
-func (p plan) policy(name string, of map[string]string, rules ...networkingv1.NetworkPolicyIngressRule) *networkingv1.NetworkPolicy {
-	return &networkingv1.NetworkPolicy{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
-		ObjectMeta: p.named(p.namespace(), fmt.Sprintf("tare-%s-%s", p.run, name)),
-		Spec:       networkingv1.NetworkPolicySpec{PodSelector: metav1.LabelSelector{MatchLabels: of}, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}, Ingress: rules},
-	}
+	return p.policy(fmt.Sprintf("load-%d", n+1), of, from)
 }
 
 // idlePods are those of a load. They stay until they are removed.

@@ -8,11 +8,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tare/test/labtest"
 )
 
-// A load closes no way: its policies admit everything from the first on.
+// A load closes no way for long: one of its policies admits everything, and another does so to the
+// pod that is closed first.
 func TestLoadIsMadeAndClosesNothing(t *testing.T) {
 	s := Site{Namespace: "mine", Load: Load{Services: 3, Policies: 300, Pods: 7}}
 	p := s.plan("x", []corev1.Node{node("a", ""), node("b", "")}, "busybox")
@@ -23,6 +25,7 @@ func TestLoadIsMadeAndClosesNothing(t *testing.T) {
 		case *networkingv1.NetworkPolicy:
 			rule := of.Spec.Ingress[0]
 			labtest.Equal(t, of.Name+" admits everything", len(rule.From) == 0, count[o.kind.name] == 1)
+			labtest.Equal(t, of.Name+" is about the pod that is closed first", of.Spec.PodSelector.MatchExpressions[0].Operator == metav1.LabelSelectorOpExists, count[o.kind.name] > 1)
 			for _, peer := range rule.From {
 				from[peer.IPBlock.CIDR] = true
 			}
@@ -39,6 +42,7 @@ func TestLoadIsMadeAndClosesNothing(t *testing.T) {
 	labtest.Equal(t, "services", count["services"], 3)
 	labtest.Equal(t, "policies", count["networkpolicies"], 300)
 	labtest.Equal(t, "addresses that policies admit", len(from), 299)
+	labtest.Equal(t, "what opens the pod again admits everything", len(p.opened.Spec.Ingress), 1)
 	p.ownedBy("uid")
 	for _, o := range p.load {
 		labtest.Equal(t, "owners of "+o.body.GetName(), len(o.body.GetOwnerReferences()), 1)
@@ -53,7 +57,7 @@ func TestOneWayIsClosedFirst(t *testing.T) {
 	objects := Site{}.plan("x", []corev1.Node{node("a", ""), node("b", "")}, "busybox").objects()
 	labtest.Equal(t, "third object", objects[2].kind.name, "networkpolicies")
 	spec := objects[2].body.(*networkingv1.NetworkPolicy).Spec
-	labtest.Equal(t, "it is about", spec.PodSelector.MatchLabels[placeLabel], "h1-c2")
+	labtest.Equal(t, "it is about", spec.PodSelector.MatchExpressions[0].Values[0], "h1-c2")
 	labtest.Equal(t, "it admits", len(spec.Ingress), 0)
 }
 

@@ -44,6 +44,7 @@ type plan struct {
 	// server is the place of the server behind the services.
 	server string
 	closed *networkingv1.NetworkPolicy // closes the way between two pods until that was tried
+	opened *networkingv1.NetworkPolicy // then opens it for those of the load; nil: none is needed
 	load   []object                    // is there while the pods are measured
 	has    Load                        // what that is
 	nodes  []corev1.Node
@@ -70,8 +71,8 @@ func (s Site) plan(run string, nodes []corev1.Node, image string) plan {
 	for _, place := range places {
 		p.pods = append(p.pods, s.pod(p, place, image))
 	}
-	p.closed = p.closing("h1/c2")
 	p.load, p.has = s.loadObjects(p, image), s.Load
+	p.close()
 	p.services = []corev1.Service{p.service("server", corev1.ServiceTypeNodePort, p.server), p.service("self", corev1.ServiceTypeClusterIP, "h1/c1")}
 	return p
 }
@@ -133,6 +134,9 @@ func (p plan) objects() []object {
 	}
 	if p.fleet != nil {
 		all = append(all, object{daemonSets(), p.fleet.Namespace, p.fleet})
+	}
+	if p.opened != nil {
+		all = append(all, object{policies(), p.opened.Namespace, p.opened})
 	}
 	return all
 }
