@@ -14,7 +14,7 @@ const (
 	// mostShare is that share for a larger setting, if the window is also below
 	// smallWindow bytes: on a busy machine every receiver falls behind from time to
 	// time.
-	limitedShare = 0.15
+	limitedShare = 0.05
 	mostShare    = 0.5
 	smallBuffer  = 1 << 20
 	smallWindow  = 128 << 10

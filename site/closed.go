@@ -38,7 +38,7 @@ func (e *Endpoints) tryClosed(ctx context.Context, seen map[string]probe.Invento
 	text := fmt.Sprintf("%s are not enforced: %s reached %s, which one of them closed", c.What, c.From, c.To)
 	if enforced {
 		text = fmt.Sprintf("%s are enforced: %s reached %s only when the one that closed it was gone", c.What, c.From, c.To)
-		for begun := time.Now(); !reaches(); {
+		for begun := time.Now(); !reaches(); time.Sleep(tryAgain) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
