@@ -94,11 +94,12 @@ kubernetes: packages parts build
 kubernetes-down:
 	@[[ ! -x $(KUBERNETES) ]] || $(KUBERNETES) down
 
-# Starts clusters, several at the same time, and takes them down. They wait most of it.
+# Starts clusters, several at the same time, and takes them down. They wait most of it: all tests
+# together, which are one package, are done in 10 min.
 kubernetes-test: packages parts build
 	@CGO_ENABLED=0 parts/build test/kubernetes
 	go -C test/kubernetes vet ./...
-	go -C test/kubernetes test $(TEST_FLAGS) -parallel 4 -run '^TestReal' -json ./... | go run ./test/verdict
+	go -C test/kubernetes test $(TEST_FLAGS) -timeout 30m -parallel 4 -run '^TestReal' -json ./... | go run ./test/verdict
 
 # Each for FUZZTIME, as in make fuzz FUZZTIME=30m.
 FUZZTIME := 10s
