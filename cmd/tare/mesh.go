@@ -73,7 +73,7 @@ and goes with the run.`,
 				return err
 			case f.dryRun:
 				return printObjects(c.Context(), s, f.cluster)
-			case f.every > 0:
+			case c.Flags().Changed("every"):
 				return f.printCron(s, c.Flags())
 			}
 			return f.mesh(c.Context(), s, plan, c.Flags())

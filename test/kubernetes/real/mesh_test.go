@@ -123,7 +123,8 @@ func (c cluster) testMeshByItself() {
 	}
 	c.until("a mesh was begun", func() bool { return c.kubectl("", "get", "jobs", "-n", "tare-mesh", "-o", "name") != "" })
 	c.until("a mesh has ended", func() bool { return of("succeeded")+of("failed") != "" })
-	log := c.kubectl("", "logs", "-n", "tare-mesh", "-l", "job-name", "--tail=-1")
+	first := c.kubectl("", "get", "jobs", "-n", "tare-mesh", "-o", "jsonpath={.items[0].metadata.name}") // the next may have begun
+	log := c.kubectl("", "logs", "-n", "tare-mesh", "job/"+first)
 	var m meshed
 	if err := json.Unmarshal([]byte(log), &m); err != nil || len(m.Mesh.Nodes) != 5 {
 		c.t.Errorf("%d nodes in its log, %v: %s", len(m.Mesh.Nodes), err, log)
