@@ -51,7 +51,7 @@ func Exec(ctx context.Context, kubeContext, namespace, pod string, command []str
 		_, err = fmt.Fprintln(complaints, became(ctx, config, namespace, pod, "tare was killed in it: for its memory, or by hand"))
 		return ended.Code, err
 	}
-	const cut = "the stream to it was ended on its way, by the API server, what is before it, or the node: see whether kubectl get nodes answers"
+	const cut = "the stream to it was ended on its way, by the API server, what is before it, or the node"
 	return 0, fmt.Errorf("exec in pod %s/%s: %w: %s", namespace, pod, err, became(ctx, config, namespace, pod, cut))
 }
 
@@ -61,8 +61,8 @@ const killed = 137
 // askWait is how long the API server has to say what became of a pod.
 const askWait = 3 * time.Second
 
-// became says what has become of a pod in which a command ended too early; otherwise is what may
-// have ended it where the pod still runs.
+// became says what has become of a pod in which a command ended too early; otherwise is what has
+// ended it where the pod still runs, or nobody says whether it does.
 func became(ctx context.Context, config *rest.Config, namespace, pod, otherwise string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWait)
 	defer cancel()
@@ -74,7 +74,7 @@ func became(ctx context.Context, config *rest.Config, namespace, pod, otherwise 
 	one, there := result.First(pods, func(p corev1.Pod) bool { return p.Name == pod })
 	switch {
 	case err != nil:
-		return "the API server does not answer: see whether kubectl get nodes does, and run again"
+		return otherwise + "; the API server does not answer: see whether kubectl get nodes does, and run again"
 	case !there:
 		return "pod " + pod + " is gone: it was evicted or deleted, or its node drained: run again"
 	case one.DeletionTimestamp != nil:
@@ -82,7 +82,7 @@ func became(ctx context.Context, config *rest.Config, namespace, pod, otherwise 
 	case one.Status.Phase != corev1.PodRunning:
 		return "pod " + pod + " has ended: " + c.why(ctx, one)
 	}
-	return "pod " + pod + " still runs: " + otherwise
+	return "pod " + pod + " still runs: " + otherwise + ": run again"
 }
 
 func execURL(config *rest.Config, namespace, pod string, command []string) (*url.URL, error) {
