@@ -35,7 +35,7 @@ func found(name string) Network {
 	}
 	if name == Pods {
 		n.Doc = "the network of the cluster's pods"
-		n.Paths = append(n.Paths, Hairpin, ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort)
+		n.Paths = append(n.Paths, ContainerToHost, Hairpin, ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort)
 	}
 	return n
 }

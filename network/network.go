@@ -31,6 +31,7 @@ const (
 	SameHost                 = "same-host"
 	CrossHost                = "cross-host"
 	HostToContainer          = "host-to-container"
+	ContainerToHost          = "container-to-host"
 	ContainerToOwnHost       = "container-to-own-host"
 	PublishedPort            = "published-port"
 	ContainerToPublishedPort = "container-to-published-port"
@@ -49,7 +50,7 @@ const NoNetwork = "no-network"
 // Paths lists every path in the order of the tables.
 func Paths() []string {
 	return []string{
-		SamePod, SameHost, ContainerToOwnHost, Hairpin, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort,
+		SamePod, SameHost, ContainerToOwnHost, Hairpin, CrossHost, HostToContainer, ContainerToHost, PublishedPort, ContainerToPublishedPort,
 		ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort,
 	}
 }
@@ -70,6 +71,15 @@ func Unpublished(path string) string {
 		return CrossHost
 	}
 	return ""
+}
+
+// ByService reports whether a path leads through a Service of Kubernetes.
+func ByService(path string) bool {
+	switch path {
+	case ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort, Hairpin:
+		return true
+	}
+	return false
 }
 
 // Baseline is the network that all others are compared with.
@@ -144,6 +154,11 @@ func Find(name string) (Network, bool) {
 		return found(name), true
 	}
 	return result.First(All(), func(n Network) bool { return n.Name == name })
+}
+
+// Builds reports whether a network is one that tare builds, and not one that it found at a site.
+func Builds(name string) bool {
+	return slices.ContainsFunc(All(), func(n Network) bool { return n.Name == name })
 }
 
 // Order is a network's place in the tables; those that are not known come last.

@@ -49,8 +49,9 @@ type Tool struct {
 
 // Place is an end that tare did not build, and its machine.
 type Place struct {
-	Name        string      `json:"name"`           // as in a lab: h1, h1/c1
-	Boot        string      `json:"boot,omitempty"` // places that share it are on one machine
+	Name        string      `json:"name"`              // as in a lab: h1, h1/c1
+	Machine     string      `json:"machine,omitempty"` // as the user or the cluster calls it; empty: by no name
+	Boot        string      `json:"boot,omitempty"`    // places that share it are on one machine
 	Environment Environment `json:"environment"`
 }
 

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,35 +46,15 @@ type channel struct {
 // shell starts a shell by the command.
 func (f Far) shell() (*channel, error) { return f.start("sh") }
 
-// start starts the command, with words besides. Where this program is the command, there need
-// be no shell here.
+// start starts the command, with words besides.
 func (f Far) start(besides ...string) (*channel, error) {
-	cmd := exec.Command("/bin/sh", "-c", strings.Join(append([]string{"exec", f.Command}, besides...), " "))
-	if f.Self != nil {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("find this program: %w", err)
-		}
-		cmd = exec.Command(self, slices.Concat(f.Self, besides)...)
-	}
 	c := &channel{far: f, mark: "tare-" + rand.Text(), said: &complaint{}}
-	cmd.Stderr, cmd.WaitDelay = c.said, leaveWait
-	in, err := cmd.StdinPipe()
+	run, err := f.run(besides, c.said)
 	if err != nil {
 		return nil, fmt.Errorf("reach %s: %w", f.Name, err)
 	}
-	out, theirs, err := os.Pipe() // ours stays open while the command ends: its last words count
-	if err != nil {
-		return nil, fmt.Errorf("reach %s: %w", f.Name, err)
-	}
-	cmd.Stdout = theirs
-	if err := errors.Join(cmd.Start(), theirs.Close()); err != nil {
-		return nil, errors.Join(fmt.Errorf("reach %s: %w", f.Name, err), out.Close())
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	c.in, c.out = &onceClosed{in, sync.OnceValue(func() error { return unlessClosed(in.Close()) })}, bufio.NewReader(out)
-	c.close = sync.OnceValue(func() error { return errors.Join(c.leave(cmd.Process, ended), out.Close()) })
+	c.in, c.out = &onceClosed{run.in, sync.OnceValue(func() error { return unlessClosed(run.in.Close()) })}, bufio.NewReader(run.out)
+	c.close = sync.OnceValue(func() error { return errors.Join(c.leave(run), run.out.Close()) })
 	return c, nil
 }
 
@@ -97,20 +75,20 @@ type onceClosed struct {
 func (o *onceClosed) Close() error { return o.closed() }
 
 // leave ends a command by its input's end, or by force.
-func (c *channel) leave(command *os.Process, ended <-chan error) error {
+func (c *channel) leave(run *reaching) error {
 	err, most := c.in.Close(), leaveWait
 	if c.far.Direct {
 		most = removeWait
 	}
 	select {
-	case status := <-ended:
+	case status := <-run.ended:
 		if said := c.said.String(); status != nil && said != "" {
 			status = fmt.Errorf("%w: it said: %s", status, said)
 		}
 		return errors.Join(err, status)
 	case <-time.After(most):
-		kill := command.Kill()
-		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.called(), most, <-ended), kill)
+		kill := run.kill()
+		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.called(), most, <-run.ended), kill)
 	}
 }
 

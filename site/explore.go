@@ -39,11 +39,13 @@ type route struct {
 var containerRoutes = []route{
 	{path: network.SameHost, from: "h1/c1", to: "h1/c2"}, {path: network.ContainerToOwnHost, from: "h1/c1", to: "h1"},
 	{path: network.CrossHost, from: "h1/c1", to: "h2/c1"}, {path: network.HostToContainer, from: "h1", to: "h2/c1"},
+	{path: network.ContainerToHost, from: "h1/c1", to: "h2"},
 }
 
 // routesOf are the ways that are looked for on the n-th network.
 func (w Way) routesOf(name string, n int, seen map[string]probe.Inventory) []route {
-	routes := slices.Clone(containerRoutes)
+	known, _ := network.Find(name)
+	routes := slices.DeleteFunc(slices.Clone(containerRoutes), func(r route) bool { return !known.Serves(r.path) })
 	for _, d := range w.Frontends {
 		if d.Network == name {
 			routes = append(routes, route{d.Path, d.From, d.To, []netip.Addr{d.At}, d.Port})
@@ -154,6 +156,8 @@ func (e *Endpoints) places() (all []result.Place) {
 		}
 		place := e.outposts[name].Welcome.Place
 		place.Name = name
+		far, _ := result.First(e.way.Places, func(f Far) bool { return f.Label() == name })
+		place.Machine = far.Machine
 		all = append(all, place)
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -22,12 +23,13 @@ const (
 // Far is a place that a command reaches: sh, and what sh starts, run there if the command is
 // given them.
 type Far struct {
-	Name    string   // as in a lab: h1, h1/c1
-	Network string   // that a container is on: the cluster's name; empty: network.Endpoint
-	Command string   // as typed, as in "ssh a" or "docker exec -i web"; empty: here
-	Self    []string // words for this program, which is the command; nil: Command is
-	Shown   string   // what messages call the command; empty: Command
-	Program string   // a tare that is there already; empty: this one is sent
+	Name    string  // as in a lab: h1, h1/c1
+	Network string  // that a container is on: the cluster's name; empty: network.Endpoint
+	Machine string  // that it is on, as the user or the cluster calls it; empty: by no name
+	Command string  // as typed, as in "ssh a" or "docker exec -i web"; empty: here
+	Carry   Carrier // carries the streams of commands there; nil: Command does
+	Shown   string  // what messages call the command; empty: Command
+	Program string  // a tare that is there already; empty: this one is sent
 	// Direct is whether the command is an outpost itself, and starts no shell.
 	Direct bool
 	// Keep is whether what is sent is kept there for the next run.
@@ -35,6 +37,11 @@ type Far struct {
 	// Published is whether its host publishes the ports of its servers.
 	Published bool
 }
+
+// Carrier starts a command at a place, carries its standard streams in this process, and gives the
+// status at which it ended. It returns soon where ctx ends. It may be called from several
+// goroutines.
+type Carrier func(ctx context.Context, command []string, in io.Reader, out, complaints io.Writer) (status int, err error)
 
 // called is what messages call the command.
 func (f Far) called() string { return cmp.Or(f.Shown, f.Command) }

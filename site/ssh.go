@@ -102,9 +102,9 @@ func (s SSH) Open(ctx context.Context) (_ Way, err error) {
 		}
 		masters = append(masters, c)
 		by := s.command(machine, control, "ControlMaster=no")
-		way.Places = append(way.Places, Far{Name: host, Command: by, Shown: shown, Program: s.Program, Keep: true})
+		way.Places = append(way.Places, Far{Name: host, Machine: machine, Command: by, Shown: shown, Program: s.Program, Keep: true})
 		if s.In != "" {
-			way.Places = append(way.Places, Far{Name: host + "/c1", Command: by + " " + s.In, Shown: shown + " " + s.In, Program: s.Program})
+			way.Places = append(way.Places, Far{Name: host + "/c1", Machine: machine, Command: by + " " + s.In, Shown: shown + " " + s.In, Program: s.Program})
 		}
 	}
 	return way, nil

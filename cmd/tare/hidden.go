@@ -38,7 +38,6 @@ func hiddenCommands(s streams) []*cobra.Command {
 		hidden(agent.Verb, "The agent of a site: takes requests on standard input", noArgs,
 			func(ctx context.Context, _ []string) error { return agent.Serve(ctx, s.in, s.out, version) }),
 		outpostCommand(s),
-		execInPodCommand(s),
 		hidden(site.HoldVerb+" DIGEST", "Waits until an outpost has begun from it", cobra.ExactArgs(1),
 			func(_ context.Context, args []string) error { return site.Hold(args[0], s.out) }),
 		hidden(site.KeepVerb+" DIGEST", "Keeps itself for the next run", cobra.ExactArgs(1),
@@ -79,22 +78,5 @@ func outpostCommand(s streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&staged, "staged", "", "the file that it was started from, to remove")
-	return c
-}
-
-func execInPodCommand(s streams) *cobra.Command {
-	var in string
-	c := &cobra.Command{
-		Use: kubernetes.ExecVerb + " NAMESPACE POD COMMAND...", Short: "Carries the streams of a command in a pod; started by tare itself", Hidden: true, Args: cobra.MinimumNArgs(3),
-		RunE: func(c *cobra.Command, args []string) error {
-			status, err := kubernetes.Exec(c.Context(), in, args[0], args[1], args[2:], s.in, s.out, s.err)
-			if err == nil && status != 0 {
-				return &exitError{status: status}
-			}
-			return err
-		},
-	}
-	c.Flags().StringVar(&in, "context", "", "the context of the kubeconfig")
-	c.Flags().SetInterspersed(false) // they are the command's
 	return c
 }

@@ -99,7 +99,7 @@ func (s Site) Clean(ctx context.Context, dry bool, name func(site.Leftover)) err
 			errs = append(errs, err)
 			continue
 		}
-		name(site.Leftover{Where: c.at, What: fmt.Sprintf("%s %s of run %s", strings.TrimSuffix(r.kind.name, "s"), r.name, r.run)})
+		name(site.Leftover{Where: c.config.Host, What: fmt.Sprintf("%s %s of run %s", strings.TrimSuffix(r.kind.name, "s"), r.name, r.run)})
 		if !dry {
 			errs = append(errs, c.remove(ctx, k, s.Namespace, r.run))
 		}

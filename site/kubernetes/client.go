@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
 	"tare/site"
@@ -21,8 +23,8 @@ import (
 
 // cluster is the API server of a kubeconfig.
 type cluster struct {
-	api dynamic.Interface
-	at  string // its address
+	api    dynamic.Interface
+	config *rest.Config
 }
 
 // configOf reads the user's kubeconfig: KUBECONFIG, else ~/.kube/config, else that of a pod.
@@ -51,7 +53,8 @@ func reach(config *rest.Config) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the cluster at %s: %w: look at the kubeconfig", config.Host, err)
 	}
-	return &cluster{api: api, at: config.Host}, nil
+	klog.SetLogger(logr.Discard()) // what it reports of streams that end is said by what carries them, once
+	return &cluster{api, config}, nil
 }
 
 // kind is a kind of object: how the API calls it.
@@ -111,7 +114,7 @@ func (c *cluster) explain(doing string, err error) error {
 	if _, answered := err.(apierrors.APIStatus); !answered {
 		err = fmt.Errorf("%w: look whether kubectl get nodes answers", err)
 	}
-	return fmt.Errorf("%s at %s: %w", doing, c.at, err)
+	return fmt.Errorf("%s at %s: %w", doing, c.config.Host, err)
 }
 
 // asYAML writes documents of a file as kubectl apply takes it.

@@ -6,54 +6,45 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
-	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
 	"tare/result"
+	"tare/site"
 )
 
-// ExecVerb is the verb by which this program carries the standard streams of a command in a pod.
-const ExecVerb = "exec-in-pod"
-
-// Exec starts a command in the container of a pod of a run, and gives the status at which it
-// ended. It asks for WebSocket, which Kubernetes has since 1.29, and where that is refused for
-// SPDY, with the user's rights: get and create of pods/exec.
-func Exec(ctx context.Context, kubeContext, namespace, pod string, command []string, in io.Reader, out, complaints io.Writer) (status int, err error) {
-	klog.SetLogger(logr.Discard()) // what it reports of streams that end is said below, once
-	config, err := configOf(kubeContext)
-	if err != nil {
-		return 0, err
+// carrier carries the streams of commands in the container of a pod, with words before each. It
+// asks for WebSocket, which Kubernetes has since 1.29, and where that is refused for SPDY, with the
+// user's rights: get and create of pods/exec.
+func (c *cluster) carrier(namespace, pod string, words ...string) site.Carrier {
+	return func(ctx context.Context, command []string, in io.Reader, out, complaints io.Writer) (status int, err error) {
+		stream, err := c.executor(namespace, pod, slices.Concat(words, command))
+		if err == nil {
+			err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: complaints})
+		}
+		var ended exec.CodeExitError
+		switch {
+		case err == nil:
+			return 0, nil
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case errors.As(err, &ended) && ended.Code != killed:
+			return ended.Code, nil
+		case errors.As(err, &ended):
+			return 0, errors.New(c.became(ctx, namespace, pod, "tare was killed in it: for its memory, or by hand"))
+		}
+		return 0, fmt.Errorf("exec in pod %s/%s: %w: %s", namespace, pod, err, c.became(ctx, namespace, pod, cut))
 	}
-	to, err := execURL(config, namespace, pod, command)
-	if err != nil {
-		return 0, err
-	}
-	stream, err := executor(config, to)
-	if err == nil {
-		err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: complaints})
-	}
-	var ended exec.CodeExitError
-	switch {
-	case err == nil:
-		return 0, nil
-	case ctx.Err() != nil:
-		return 0, ctx.Err()
-	case errors.As(err, &ended) && ended.Code != killed:
-		return ended.Code, nil
-	case errors.As(err, &ended):
-		_, err = fmt.Fprintln(complaints, became(ctx, config, namespace, pod, "tare was killed in it: for its memory, or by hand"))
-		return ended.Code, err
-	}
-	const cut = "the stream to it was ended on its way, by the API server, what is before it, or the node"
-	return 0, fmt.Errorf("exec in pod %s/%s: %w: %s", namespace, pod, err, became(ctx, config, namespace, pod, cut))
 }
+
+// cut is what a stream that ends without the command's status was.
+const cut = "the stream to it was ended on its way, by the API server, what is before it, or the node"
 
 // killed is the status of a command that SIGKILL ended.
 const killed = 137
@@ -63,13 +54,9 @@ const askWait = 3 * time.Second
 
 // became says what has become of a pod in which a command ended too early; otherwise is what has
 // ended it where the pod still runs, or nobody says whether it does.
-func became(ctx context.Context, config *rest.Config, namespace, pod, otherwise string) string {
+func (c *cluster) became(ctx context.Context, namespace, pod, otherwise string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWait)
 	defer cancel()
-	c, err := reach(config)
-	if err != nil {
-		return err.Error()
-	}
 	pods, err := list[corev1.Pod](ctx, c, core("pods"), namespace, runLabel)
 	one, there := result.First(pods, func(p corev1.Pod) bool { return p.Name == pod })
 	switch {
@@ -95,12 +82,17 @@ func execURL(config *rest.Config, namespace, pod string, command []string) (*url
 	return at, nil
 }
 
-func executor(config *rest.Config, to *url.URL) (remotecommand.Executor, error) {
-	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", to)
+// executor is what asks for a command in a pod.
+func (c *cluster) executor(namespace, pod string, command []string) (remotecommand.Executor, error) {
+	to, err := execURL(c.config, namespace, pod, command)
 	if err != nil {
 		return nil, err
 	}
-	socket, err := remotecommand.NewWebSocketExecutor(config, "GET", to.String())
+	spdy, err := remotecommand.NewSPDYExecutor(c.config, "POST", to)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := remotecommand.NewWebSocketExecutor(c.config, "GET", to.String())
 	if err != nil {
 		return nil, err
 	}

@@ -22,9 +22,13 @@ func TestWhatEndedACommandIsSaid(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{pod}})
 	}))
 	defer server.Close()
+	c, err := reach(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
 	says := func(name, want string) {
 		t.Helper()
-		got := became(t.Context(), &rest.Config{Host: server.URL}, "n", name, "its stream was ended")
+		got := c.became(t.Context(), "n", name, "its stream was ended")
 		if !strings.Contains(got, want) || !strings.Contains(got, "run again") {
 			t.Errorf("of %s it says %q, want %q and what to do", name, got, want)
 		}

@@ -56,7 +56,7 @@ func (f Fleet) Open(ctx context.Context) (way site.Way, nodes []result.MeshNode,
 			without = append(without, c.noPod(ctx, p, node.Name, pod))
 			continue
 		}
-		way.Places = f.withPlace(way.Places, fmt.Sprintf("h%d", n+1), pod)
+		way.Places = append(way.Places, f.place(c, fmt.Sprintf("h%d", n+1), node.Name, pod))
 	}
 	if len(way.Places) < f.Least && len(without) > 0 {
 		return way, nil, fmt.Errorf("pods run on %d of %d nodes, and %d are needed: %w", len(way.Places), len(p.nodes), f.Least, without[0])

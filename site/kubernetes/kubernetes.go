@@ -68,7 +68,8 @@ func (s Site) Open(ctx context.Context) (_ site.Way, err error) {
 	way.Closed, way.Settles = c.closedWay(p), time.Duration(p.has.Services)*time.Second/servicesASecond
 	way.Partial = len(way.Lost) > 0
 	for _, pod := range p.pods {
-		way.Places = s.withPlace(way.Places, pod.Annotations[placeNote], pod)
+		name := pod.Annotations[placeNote]
+		way.Places = append(way.Places, s.place(c, name, p.hostOf(name).Name, pod))
 	}
 	way.Frontends, err = p.frontends()
 	return way, err
@@ -108,17 +109,15 @@ func (c *cluster) begin(ctx context.Context, p *plan) (site.Way, error) {
 	return way, nil
 }
 
-// withPlace adds a pod as a place.
-func (s Site) withPlace(places []site.Far, place string, pod corev1.Pod) []site.Far {
-	far := site.Far{Name: place, Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --", Self: []string{ExecVerb}}
-	if s.Context != "" {
-		far.Self = append(far.Self, "--context", s.Context)
+// place is a pod on a node as a place.
+func (s Site) place(c *cluster, name, node string, pod corev1.Pod) site.Far {
+	far := site.Far{Name: name, Machine: node, Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --"}
+	if s.Image == "" {
+		far.Carry = c.carrier(pod.Namespace, pod.Name)
+	} else {
+		far.Carry, far.Direct = c.carrier(pod.Namespace, pod.Name, inImage, site.OutpostVerb), true
 	}
-	far.Self = append(far.Self, pod.Namespace, pod.Name)
-	if s.Image != "" {
-		far.Self, far.Direct = append(far.Self, inImage, site.OutpostVerb), true
-	}
-	return append(places, far)
+	return far
 }
 
 // Objects are what a run would make, as YAML, after the role that allows it. Nothing is made.
