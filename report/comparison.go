@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
 
 	"tare/network"
 	"tare/result"
@@ -31,7 +32,10 @@ func (p *page) compared(c result.Comparison) {
 	p.item(p.say("lead_old"), p.side(c.Old))
 	p.item(p.say("lead_new"), p.side(c.New))
 	how := p.say("unpaired_results")
-	if c.Paired {
+	switch {
+	case c.Pairs > 0:
+		how = p.say("paired_machines", "n", strconv.Itoa(c.Pairs))
+	case c.Paired:
 		how = p.say("paired_results")
 	}
 	p.item("", how)

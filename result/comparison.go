@@ -4,13 +4,14 @@ package result
 type Comparison struct {
 	Old    Compared       `json:"old"`
 	New    Compared       `json:"new"`
-	Paired bool           `json:"paired"` // the same blocks of one experiment
-	Judged string         `json:"judged"` // "value", or "toll" where the two machines differ
-	Differ []Difference   `json:"differ"` // the machines and how they were set up
-	Cells  []ComparedCell `json:"cells"`  // that both have
-	Single []SingleCell   `json:"single"` // that one of them has measured
-	Held   []Held         `json:"held"`   // what was held against the limits
-	Unmet  []Unmet        `json:"unmet"`  // limits that were exceeded, or could not be held
+	Paired bool           `json:"paired"`          // the same blocks of one experiment, or the same pairs of machines
+	Pairs  int            `json:"pairs,omitempty"` // of machines that both were measured on, each of which is a block
+	Judged string         `json:"judged"`          // "value", or "toll" where the two machines differ
+	Differ []Difference   `json:"differ"`          // the machines and how they were set up
+	Cells  []ComparedCell `json:"cells"`           // that both have
+	Single []SingleCell   `json:"single"`          // that one of them has measured
+	Held   []Held         `json:"held"`            // what was held against the limits
+	Unmet  []Unmet        `json:"unmet"`           // limits that were exceeded, or could not be held
 }
 
 // What a comparison is judged by.

@@ -27,9 +27,10 @@ type Gates struct {
 // compared with its own host.
 func Compare(old, recent *result.Result, gates Gates) result.Comparison {
 	c := result.Comparison{
-		Old: compared(old), New: compared(recent), Paired: old.ID != "" && old.ID == recent.ID, Judged: result.JudgedByValue,
+		Old: compared(old), New: compared(recent), Pairs: samePairs(old, recent), Judged: result.JudgedByValue,
 		Differ: machines(old, recent), Cells: []result.ComparedCell{}, Single: []result.SingleCell{}, Held: []result.Held{}, Unmet: []result.Unmet{},
 	}
+	c.Paired = c.Pairs > 0 || old.ID != "" && old.ID == recent.ID
 	if len(c.Differ) > 0 {
 		c.Judged = result.JudgedByToll
 	}
@@ -45,6 +46,17 @@ func Compare(old, recent *result.Result, gates Gates) result.Comparison {
 	c.Single = single(old, recent, h.matched)
 	h.gates(gates)
 	return c
+}
+
+// samePairs is the number of pairs of machines of two results, if they are the same ones in the same
+// order: then what one has as a block is that block of the other, since the pair is what differs
+// between blocks. 0: they are not, or were not measured on several.
+func samePairs(old, recent *result.Result) int {
+	same := slices.EqualFunc(old.Pairs, recent.Pairs, func(a, b result.MachinePair) bool { return slices.Equal(a.Machines, b.Machines) })
+	if !same {
+		return 0
+	}
+	return len(old.Pairs)
 }
 
 func compared(r *result.Result) result.Compared {

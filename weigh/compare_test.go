@@ -124,6 +124,29 @@ func TestOneExperimentIsPaired(t *testing.T) {
 	labtest.Near(t, "paired change", a.Value, 0.0375, 0.005)
 }
 
+// TestSamePairsOfMachinesArePaired compares two results of the same machines: what the machines
+// differ by cancels out. Other machines, or the same ones otherwise, have nothing in common.
+func TestSamePairsOfMachinesArePaired(t *testing.T) {
+	pairs := func(first string) (all []result.MachinePair) {
+		for n := range 10 {
+			all = append(all, result.MachinePair{Machines: []string{fmt.Sprint(first, n), fmt.Sprint("b", n)}})
+		}
+		return all
+	}
+	old, recent := measuredRun(4, 4e10, 0.2, nil), measuredRun(4, 4e10, 0.23, nil)
+	recent.ID = "another"
+	old.Pairs, recent.Pairs = pairs("a"), pairs("a")
+	paired := Compare(old, recent, Gates{})
+	recent.Pairs = pairs("c")
+	others := Compare(old, recent, Gates{})
+	labtest.Equal(t, "pairs in common", paired.Pairs, 10)
+	labtest.Equal(t, "paired", paired.Paired, true)
+	labtest.Equal(t, "others are paired", others.Paired, false)
+	a, b := theChange(t, paired, result.JudgedByValue), theChange(t, others, result.JudgedByValue)
+	labtest.AtMost(t, "width of the paired interval", *a.High-*a.Low, (*b.High-*b.Low)/5)
+	labtest.Near(t, "paired change", a.Value, 0.0375, 0.005)
+}
+
 // TestOnlyWhatIsAlikeIsCompared changes one thing at a time.
 func TestOnlyWhatIsAlikeIsCompared(t *testing.T) {
 	old := measuredRun(1, 4e10, 0.2, nil)

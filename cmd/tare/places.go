@@ -27,10 +27,24 @@ func runElsewhere(ctx context.Context, s streams, f runFlags, flags *pflag.FlagS
 		return wrong("--max-time %s: the pods of a run end after %s: choose less", f.open.MaxTime.Duration(), kubernetes.Deadline)
 	case ofCluster && f.dryRun:
 		return f.site.showObjects(ctx, s)
+	case ofCluster && f.site.pairs > 1 && len(f.site.ofPairs) == 0:
+		if err := f.site.choosePairs(ctx); err != nil {
+			return err
+		}
+		return runOnPairs(ctx, s, f, flags)
 	case len(f.site.ofPairs) > 0:
 		return runOnPairs(ctx, s, f, flags)
 	}
 	return runAtPlaces(ctx, s, f, flags)
+}
+
+// choosePairs chooses pairs of nodes in the cluster.
+func (f *siteFlags) choosePairs(ctx context.Context) error {
+	nodes, err := f.cluster.ForPairs(ctx, f.pairs)
+	if err == nil {
+		f.ofPairs, err = experiment.PairsOf(nodes, f.pairs)
+	}
+	return err
 }
 
 // runAtPlaces measures between places that tare did not build, and reports.

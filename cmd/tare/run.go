@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tare/engine"
 	"tare/experiment"
@@ -53,6 +54,10 @@ them in turns, and weighs the other kernels against the first.`,
   tare run --kernel /boot/vmlinuz-6.1.0-50-amd64,host --networks vxlan`,
 		Args: atMostOne("run one plan or result"),
 		RunE: func(c *cobra.Command, args []string) error {
+			args, err := f.beginChange(c.Flags(), args)
+			if err != nil {
+				return err
+			}
 			asked, err := f.caseOf(args)
 			if err != nil {
 				return err
@@ -60,26 +65,35 @@ them in turns, and weighs the other kernels against the first.`,
 			if asked.id != "" {
 				return f.runCase(c.Context(), s, c.Flags(), asked)
 			}
-			elsewhere, err := f.site.read(c.Flags())
-			if err != nil {
+			err = runPlan(c.Context(), s, &f, c.Flags(), args)
+			if failed := new(exitError); err != nil && !(errors.As(err, &failed) && failed.status == exitFailed) {
 				return err
 			}
-			plan, err := f.plan(c.Flags(), args)
-			switch {
-			case err != nil:
-				return err
-			case elsewhere:
-				return runElsewhere(c.Context(), s, f, c.Flags())
-			case plan.Site != "":
-				return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint, --machines or --site docker", args[0])
-			case f.dryRun:
-				return printPlan(s, plan)
-			}
-			return runHere(c.Context(), s, f, plan)
+			return cmp.Or(f.endChange(s), err)
 		},
 	}
 	f.register(c.Flags())
 	return c
+}
+
+// runPlan runs the plan of the argument, with what the flags change of it, where they say.
+func runPlan(ctx context.Context, s streams, f *runFlags, flags *pflag.FlagSet, args []string) error {
+	elsewhere, err := f.site.read(flags)
+	if err != nil {
+		return err
+	}
+	plan, err := f.plan(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case elsewhere:
+		return runElsewhere(ctx, s, *f, flags)
+	case plan.Site != "":
+		return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint, --machines or --site docker", args[0])
+	case f.dryRun:
+		return printPlan(s, plan)
+	}
+	return runHere(ctx, s, *f, plan)
 }
 
 // runHere runs a plan on this machine: in virtual machines or in a lab.

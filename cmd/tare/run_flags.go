@@ -41,6 +41,7 @@ type runFlags struct {
 	fixAndVerify               bool
 	modules                    modules
 	site                       siteFlags
+	change                     changeFlags
 	lang                       language
 }
 
@@ -83,10 +84,11 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
+	f.change.register(flags)
 	f.modules.register(flags)
 	f.site.register(flags)
 	registerLoad(flags, &f.site.cluster.Load)
-	flags.IntVar(&f.site.pairs, "pairs", 0, "with --machines or --nodes: how many pairs of them are measured (default: each is in one)")
+	flags.IntVar(&f.site.pairs, "pairs", 0, "with --machines, --nodes or --site kubernetes: how many pairs of machines are measured (default: each that is named is in one)")
 	flags.BoolVar(&f.check, "check", false, "report the smallest toll that this machine can detect, and in what time")
 }
 

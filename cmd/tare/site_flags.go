@@ -104,9 +104,13 @@ func (f *siteFlags) choose(flags *pflag.FlagSet) error {
 	}
 	for _, kind := range sites[1:] {
 		for _, name := range flagsOf[kind] {
-			if flags.Lookup(name) != nil && flags.Changed(name) && !slices.Contains(flagsOf[f.kind], name) {
-				return wrong("--site %s and --%s: they do not go together: leave one of them out", f.kind, name)
+			if flags.Lookup(name) == nil || !flags.Changed(name) || slices.Contains(flagsOf[f.kind], name) {
+				continue
 			}
+			if !flags.Changed("site") && f.kind == result.SiteLab {
+				return wrong("--%s: it goes with --site %s: add that, or leave it out", name, kind)
+			}
+			return wrong("--site %s and --%s: they do not go together: leave one of them out", f.kind, name)
 		}
 	}
 	return nil
@@ -142,8 +146,8 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 			f.goal += " at " + strings.Join(f.contexts, ", ")
 		}
 	case result.SiteKubernetes:
-		if flags.Changed("pairs") && len(f.cluster.Nodes) < 2 {
-			return wrong("--pairs: name the nodes too, as in --nodes a,b,c,d")
+		if flags.Changed("pairs") && len(f.cluster.Nodes) == 1 {
+			return wrong("--pairs: name two nodes or more, as in --nodes a,b,c,d, or none: then those are taken that are alike")
 		}
 		if err := readLoad(flags, &f.cluster.Load); err != nil {
 			return err
@@ -181,6 +185,8 @@ func (f *siteFlags) inPairs(flags *pflag.FlagSet, machines []string) (err error)
 		return wrong("--site %s: name one machine or two, as in --%s a,b", f.kind, flagOfMachines[f.kind])
 	case several && flags.Changed("pairs") && f.pairs < 1:
 		return wrong("--pairs %d: it must be at least 1", f.pairs)
+	case several && len(machines) == 0 && f.kind == result.SiteKubernetes:
+		f.between(nil) // they are chosen in the cluster
 	case several && (len(machines) > 2 || f.pairs > 1):
 		if f.ofPairs, err = experiment.PairsOf(machines, f.pairs); err != nil {
 			return &exitError{exitWrong, err}

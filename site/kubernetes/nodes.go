@@ -87,17 +87,36 @@ func because(message string) string {
 
 // likeEachOther gives the first two of one zone, type and architecture, else the first two.
 func likeEachOther(nodes []corev1.Node) []corev1.Node {
-	kindOf := func(n corev1.Node) string {
-		return strings.Join([]string{n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelInstanceTypeStable], n.Status.NodeInfo.Architecture}, " ")
-	}
-	for n, a := range nodes {
-		for _, b := range nodes[n+1:] {
-			if kindOf(a) == kindOf(b) {
-				return []corev1.Node{a, b}
-			}
+	for _, of := range divided(nodes, kindOf) {
+		if len(of.nodes) > 1 {
+			return of.nodes[:2]
 		}
 	}
 	return nodes[:min(len(nodes), 2)]
+}
+
+// kindOf is what nodes that are alike have in common.
+func kindOf(n corev1.Node) string {
+	return strings.Join([]string{n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelInstanceTypeStable], n.Status.NodeInfo.Architecture}, " ")
+}
+
+// ForPairs chooses nodes that are alike for so many pairs: each for one of them where there are
+// enough. They are of the kind of which there are most.
+func (s Site) ForPairs(ctx context.Context, pairs int) ([]string, error) {
+	c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	fit, _, err := s.fit(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	kinds := divided(fit, kindOf)
+	most := slices.MaxFunc(kinds, func(a, b alike) int { return cmp.Compare(len(a.nodes), len(b.nodes)) }).nodes
+	if n := len(most); n*(n-1)/2 < pairs {
+		return nil, &site.ChoiceError{Text: fmt.Sprintf("pairs %d: no more than %d nodes of one zone, type and architecture take pods, which make %d: ask for fewer, or name nodes that differ with --nodes", pairs, n, n*(n-1)/2)}
+	}
+	return result.Names(most[:min(len(most), 2*pairs)], func(n corev1.Node) string { return n.Name }), nil
 }
 
 // tolerations reads those of the user.
