@@ -31,7 +31,7 @@ type Rule struct {
 func All() []Rule {
 	return []Rule{
 		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
-		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), portClosed(), forwardDrop(),
+		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
 		conntrackFull(), listenOverflow(), mtuBlackHole(), mtuMismatch(), congestionControl(),
 		shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
 		lostUnexplained(),

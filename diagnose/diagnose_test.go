@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/network"
 	"tare/result"
 )
 
@@ -98,6 +99,28 @@ func TestCountersOfABusyPath(t *testing.T) {
 		change(e)
 		if found := Find(e); len(found) != 1 || found[0].ID != id {
 			t.Errorf("found %+v, want %s alone", found, id)
+		}
+	}
+}
+
+// TestServicesThatLeadNowhere are faults of a cluster: what is missing is seen by the path that
+// passes without it.
+func TestServicesThatLeadNowhere(t *testing.T) {
+	for _, of := range []struct{ path, passing, failed, id, at string }{
+		{network.ClusterIP, network.CrossHost, "connection refused", "service-unserved", "behind the cluster's changes"},
+		{network.HostToClusterIP, network.HostToContainer, "no answer", "service-unserved", "from h1"},
+		{network.NodePort, network.HostToContainer, "no answer", "service-unserved", "from h2"},
+		{network.Hairpin, network.ClusterIP, "no answer", "hairpin-off", "does not reach itself"},
+		{network.ClusterIP, "", "no answer", "", ""},
+		{network.CrossHost, "", "no answer", "", ""},
+	} {
+		e := &Evidence{Passing: of.passing}
+		e.Path, e.Client, e.Server, e.Dial = of.path, "h1/c1", "h2/c1", "10.96.0.7"
+		e.Trials = []result.Trial{{Workload: "tcp_rr", Size: 1, Error: of.failed}}
+		found := Find(e)
+		named := slices.ContainsFunc(found, func(f result.Finding) bool { return f.ID == "service-unserved" || f.ID == "hairpin-off" })
+		if named != (of.id != "") || named && (found[0].ID != of.id || !strings.Contains(found[0].Cause, of.at)) {
+			t.Errorf("%s beside %q: found %+v, want %q, %q", of.path, of.passing, found, of.id, of.at)
 		}
 	}
 }

@@ -20,6 +20,9 @@ type Evidence struct {
 	// Prefix completes a place to an address of the lab: "vxlan.".
 	Prefix string
 
+	// Passing is a path that lacks one step of this one, and passes; empty: there is none.
+	Passing string
+
 	// CC is the congestion control that flows were to be under; empty: nobody asked
 	// for one.
 	CC string

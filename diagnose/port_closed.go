@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tare/network"
 	"tare/result"
 )
 
@@ -19,7 +20,7 @@ func portClosed() Rule {
 					found = append(found, v.finding(e, "closes the port"))
 				}
 			}
-			if f, closed := e.unpublished(); closed && len(found) == 0 {
+			if f, closed := e.unpublished(); closed && len(found) == 0 && !network.ByService(e.Path) {
 				found = append(found, f)
 			}
 			return found

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 
+	"tare/network"
 	"tare/result"
 )
 
@@ -32,6 +33,10 @@ func reordering() Rule {
 			if sent == 0 || had < againShare*sent || had < needlessShare*again || overtaken < overtakenShare*again {
 				return nil
 			}
+			other := "or receive it on one CPU (interrupts, RSS, RPS)"
+			if network.Builds(e.Network) {
+				other = "or receive it on one CPU: run again with tare run --pin same to see whether that is the reason"
+			}
 			return []result.Finding{{
 				Cause: fmt.Sprintf("%.0f of %.0f segments that %s retransmitted had already arrived: they arrived out of order", had, again, e.Client),
 				Evidence: []result.Evidence{
@@ -39,8 +44,7 @@ func reordering() Rule {
 					seen("TcpExt.TCPDSACKRecvSegs", had, e.Client, netstat), seen("Tcp.RetransSegs", again, e.Client, snmp),
 					seen("TcpExt.TCPFastRetrans", overtaken, e.Client, netstat),
 				},
-				Fix: e.run(hostOf(e.Client), "tc -s qdisc show") +
-					"  # one queue for each flow; or receive it on one CPU: run again with tare run --pin same to see whether that is the reason",
+				Fix:        e.run(hostOf(e.Client), "tc -s qdisc show") + "  # one queue for each flow; " + other,
 				Confidence: 0.85,
 			}}
 		},

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tare/diagnose"
 	"tare/experiment"
+	"tare/network"
 	"tare/probe"
 	"tare/report"
 	"tare/result"
@@ -141,7 +143,7 @@ func findIn(ctx context.Context, s experiment.Site, t site.Topology, pair *exper
 		return nil, nil, err
 	}
 	for _, one := range all {
-		e := &diagnose.Evidence{Examination: one, Lab: lab, Prefix: t.Prefix(one.Cluster)}
+		e := &diagnose.Evidence{Examination: one, Lab: lab, Prefix: t.Prefix(one.Cluster), Passing: passing(all, one)}
 		for _, finding := range diagnose.Find(e) {
 			finding.Paths = []string{pathName(one)}
 			found = append(found, finding)
@@ -149,6 +151,20 @@ func findIn(ctx context.Context, s experiment.Site, t site.Topology, pair *exper
 		unread = append(unread, one.Unread...)
 	}
 	return diagnose.Join(found), unread, nil
+}
+
+// passing is the path that lacks one step of another, if it passes: that without the Service or the
+// published port, or for a pod's way to itself that to another pod.
+func passing(all []result.Examination, of result.Examination) string {
+	without := network.Unpublished(of.Path)
+	if of.Path == network.Hairpin {
+		without = network.ClusterIP
+	}
+	one, there := result.First(all, func(e result.Examination) bool { return e.Cluster == of.Cluster && e.Path == without })
+	if !there || slices.ContainsFunc(one.Trials, func(t result.Trial) bool { return t.Error != "" }) {
+		return ""
+	}
+	return without
 }
 
 // pathName names a path that was examined.

@@ -1,0 +1,59 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+)
+
+// serviceUnserved finds a Service of Kubernetes that leads nowhere, while the same ends reach each
+// other without it.
+func serviceUnserved() Rule {
+	return Rule{
+		ID: "service-unserved", Grave: true, Dead: true,
+		Match: func(e *Evidence) []result.Finding {
+			if !network.ByService(e.Path) || e.Path == network.Hairpin || e.Passing == "" {
+				return nil
+			}
+			t, _ := e.failed()
+			at := hostOf(e.Client)
+			if e.Path == network.NodePort || e.Path == network.ContainerToNodePort {
+				at = hostOf(e.Server)
+			}
+			why := "the node has no rule for it: kube-proxy, or what replaces it, does not run there or does not write its rules"
+			if strings.Contains(t.Error, "connection refused") {
+				why = "the node knows no server of it: kube-proxy, or what replaces it, is behind the cluster's changes there"
+			}
+			return []result.Finding{{
+				Cause:      fmt.Sprintf("the Service at %s leads to no server from %s, while %s reaches it without the Service: %s", e.Dial, at, e.Client, why),
+				Evidence:   []result.Evidence{errorOf(t), passes(e.Passing)},
+				Fix:        fmt.Sprintf("kubectl get pods -n kube-system -l k8s-app=kube-proxy -o wide  # one must run on the node of %s; its log says what it waits for: kubectl logs -n kube-system", at),
+				Confidence: 0.9,
+			}}
+		},
+	}
+}
+
+// hairpinOff finds a pod that does not reach itself through its own Service, as others do.
+func hairpinOff() Rule {
+	return Rule{
+		ID: "hairpin-off", Grave: true, Dead: true,
+		Match: func(e *Evidence) []result.Finding {
+			if e.Path != network.Hairpin || e.Passing == "" {
+				return nil
+			}
+			t, _ := e.failed()
+			return []result.Finding{{
+				Cause:      fmt.Sprintf("%s does not reach itself through its own Service, while Services lead to other pods: its packets do not come back through the device by which they left", e.Client),
+				Evidence:   []result.Evidence{errorOf(t), passes(e.Passing)},
+				Fix:        `grep -r hairpinMode /etc/cni/net.d  # on the node of ` + hostOf(e.Client) + `: the bridge plugin needs "hairpinMode": true, or kubelet --hairpin-mode=promiscuous-bridge; pods that are made then have it`,
+				Confidence: 0.85,
+			}}
+		},
+	}
+}
+
+// passes is the evidence that a path passes.
+func passes(path string) result.Evidence { return seen(path, "passes", "", trials) }
