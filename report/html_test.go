@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -220,6 +221,12 @@ func TestRealPagesInChromium(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, name+".html"), []byte(pageOf(t, res)), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	history := overTime()
+	err := errors.Join(history[0].WriteFile(filepath.Join(folder, "history.json")), // the newest, which is shown whole
+		os.WriteFile(filepath.Join(folder, "history.html"), []byte(pageOf(t, history...)), 0o600))
+	if err != nil {
+		t.Fatal(err)
 	}
 	command := exec.Command("node", "--test", "--test-reporter=spec", "test/")
 	command.Dir = "web"

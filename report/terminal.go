@@ -11,6 +11,7 @@
 //   - kernels.go: one kernel compared with another
 //   - case.go: published figures and claims compared with what was measured
 //   - trace.go: hop by hop, what was lost and where the CPUs were
+//   - mesh.go, mesh_history.go: who is slow, and over time
 //   - imported.go: the table of what other tools measured
 //   - html.go, view.go, web/: the page with charts, and what it is given to draw
 //   - markdown.go, csv.go: tables for a pull request, and for programs
@@ -92,12 +93,15 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	return p.to(w, "report")
 }
 
-// Files prints, below a report, the names of the files that were written: a result,
-// and a rendered report where page is not empty; below an answer also how to see the
+// Files prints, below a report, the names of the files that were written: a result
+// and a rendered report, where these are not empty; below an answer also how to see the
 // tables. The only error is that of w.
 func Files(w io.Writer, res, page string, tables bool, opts Options) error {
 	words := wordsOf(opts.Lang)
-	text := "\n" + words.say("lead_result") + res + "\n"
+	text := "\n"
+	if res != "" {
+		text += words.say("lead_result") + res + "\n"
+	}
 	if !tables {
 		text += words.say("lead_tables") + "tare report " + res + "\n"
 	}

@@ -89,6 +89,12 @@ type viewFinding struct {
 
 // viewsOf takes from results what is drawn, on one page.
 func viewsOf(results []*result.Result) []view {
+	if OnlyMeshes(results) {
+		h := historyOf(results)
+		v := viewOf(h.newest(), nil)
+		v.Mesh.History = historyView(h)
+		return []view{v}
+	}
 	views := []view{}
 	var all []*weigh.Group
 	for _, res := range results {

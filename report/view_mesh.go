@@ -17,8 +17,9 @@ type viewMesh struct {
 	Nobody     map[string]string   `json:"nobody,omitempty"` // where nobody is named
 	Named      []viewNamed         `json:"named"`
 	Metrics    []viewMeshMetric    `json:"metrics"`
-	Suspects   map[string][]string `json:"suspects"`   // that are not named
-	Unmeasured map[string][]string `json:"unmeasured"` // nodes and links
+	Suspects   map[string][]string `json:"suspects"`          // that are not named
+	Unmeasured map[string][]string `json:"unmeasured"`        // nodes and links
+	History    *viewHistory        `json:"history,omitempty"` // of this and older ones
 }
 
 // viewNamed is who is slow, and the numbers behind it.

@@ -232,7 +232,7 @@ func (f *meshFlags) print(s streams, res *result.Result, save func(*result.Resul
 		return res.Write(s.out)
 	}
 	shown := f.lang.shownOn(s.out)
-	if err := report.Terminal(s.out, res, shown); err != nil || f.out == "" {
+	if err := report.Terminal(s.out, res, shown); err != nil || f.out == "" && f.page == "" {
 		return err
 	}
 	return report.Files(s.out, f.out, f.page, true, shown)

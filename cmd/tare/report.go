@@ -25,7 +25,8 @@ func reportCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report RESULT...",
 		Short: "Show results, or write them in another format",
-		Long:  "Shows results as tare run does, or writes them in another format:\n\n" + formatList(),
+		Long: "Shows results as tare run does, or writes them in another format. Of several results of tare mesh it\n" +
+			"shows who was named when, and the newest:\n\n" + formatList(),
 		Example: `  tare report run.json
   tare report run.json -o run.html
   tare report run.json -o run.html --lang zh
@@ -90,6 +91,9 @@ func fits(results []*result.Result, most int) error {
 func showReports(s streams, results []*result.Result, lang language) error {
 	if err := fits(results, report.MostCells); err != nil {
 		return err
+	}
+	if report.OnlyMeshes(results) {
+		return report.Meshes(s.out, results, lang.shownOn(s.out))
 	}
 	for n, res := range results {
 		if n > 0 {

@@ -6,7 +6,8 @@ import { figure, scaleFor, withUnit } from "./units.js";
 // lines draws networks over x, a line each. A series is {name, points, limit, guide}:
 // its points are {x, y, low, high, n}, of which only x and y are required; limit is a
 // value that it cannot exceed, drawn dashed; a guide is a line that is no network, and
-// is not in the table. log is whether y is logarithmic at first; undefined if y may be
+// is not in the table. x is {name, key, label, value}: label is how a value of it is shown, and
+// value how it is copied. log is whether y is logarithmic at first; undefined if y may be
 // below zero. second are series of the same names in another unit, {name, unit,
 // series}, on their own axis: thin and dotted, or as bars.
 export function lines(t, { title, x, unit, log, series, second }) {
@@ -31,7 +32,7 @@ export function lines(t, { title, x, unit, log, series, second }) {
     };
   });
   return figureWithTable(t, title, drawing, [
-    { name: x.name, key: x.key ?? x.name, text: (r) => (x.label ? x.label(r.x) : r.x), value: (r) => r.x, right: true },
+    { name: x.name, key: x.key ?? x.name, text: (r) => (x.label ? x.label(r.x) : r.x), value: (r) => (x.value ? x.value(r.x) : r.x), right: true },
     ...series.filter((s) => !s.guide).flatMap((s) => columns(t, s, s.name, unit)),
     ...(second?.series ?? []).flatMap((s) => columns(t, s, `${s.name}, ${second.name}`, second.unit)),
   ], rowsOf([...series, ...(second?.series ?? [])]), [log !== undefined && logButton(t, scale, drawing)]);

@@ -61,7 +61,7 @@ function page() {
     el("header", {}, el("h1", {}, document.title), el("div", { class: "controls" }, languageButton(t), themeButton(t))),
     ...views.flatMap((view, n) => [
       n > 0 && el("h1", {}, view.titles[shown.language]),
-      ...(view.mesh ? [mesh(t, view, shown.language, answerID(n))] : networks(t, view, n)),
+      ...(view.mesh ? mesh(t, view, shown.language, answerID(n)) : networks(t, view, n)),
     ].filter(Boolean)),
     about(t, views),
   );

@@ -1,5 +1,6 @@
 import { el } from "./dom.js";
 import { heat } from "./heat.js";
+import { history } from "./mesh_history.js";
 import { effects } from "./mesh_effects.js";
 import { incast } from "./mesh_incast.js";
 import { rounds } from "./mesh_rounds.js";
@@ -15,13 +16,13 @@ const mostListed = 100;
 // measured.
 export function mesh(t, view, language, id) {
   const m = view.mesh;
-  return el("section", { "aria-labelledby": id },
+  return [m.history && history(t, m.history, language), el("section", { "aria-labelledby": id },
     el("h2", { id }, t("mesh_who")),
     !view.finished && el("p", { class: "strong" }, t("interrupted")),
     el("ul", { class: "findings" }, m.nobody && el("li", {}, m.nobody[language]), m.named.map((n) => named(t, n, language))),
     el("p", { class: "quiet" }, t("mesh_text")),
     m.metrics.filter((one) => one.pairs.a.length > 0).map((one) => el("article", {}, el("h3", {}, one.heads[language]), charts.map((draw) => draw(t, m, one, language)))),
-    list(t, t("mesh_suspects"), m.suspects[language]), list(t, t("mesh_unmeasured"), m.unmeasured[language]));
+    list(t, t("mesh_suspects"), m.suspects[language]), list(t, t("mesh_unmeasured"), m.unmeasured[language]))];
 }
 
 const named = (t, n, language) => el("li", { class: "error" }, el("p", {}, el("strong", {}, n.texts[language])),
