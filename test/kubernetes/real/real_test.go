@@ -12,6 +12,8 @@ func TestRealClusters(t *testing.T) {
 		{"survives", testSiteSurvives},
 		{"mesh", testMesh},
 		{"names what is missing", testSiteNamesWhatIsMissing},
+		{"streams", testStreams},
+		{"doctor", testDoctor},
 		{"weighs bridge", testSiteWeighsEveryPath("bridge", "packets to h2/c1 leave it through eth0 as they are, with an MTU of 1500")},
 		{"weighs flannel", testSiteWeighsEveryPath("flannel", "packets to h2/c1 leave it through flannel.1 inside other packets (vxlan), with an MTU of 1450")},
 		{"serves bridge iptables", testClusterServes(2, "bridge", "iptables")},

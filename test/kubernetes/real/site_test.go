@@ -27,7 +27,7 @@ type weighed struct {
 // paths are those of a cluster with two nodes.
 func paths() []string {
 	return []string{
-		"cluster-ip", "container-to-node-port", "container-to-own-host", "cross-host", "hairpin", "host-to-cluster-ip", "host-to-container", "node-port", "same-host",
+		"cluster-ip", "container-to-host", "container-to-node-port", "container-to-own-host", "cross-host", "hairpin", "host-to-cluster-ip", "host-to-container", "node-port", "same-host",
 	}
 }
 
@@ -95,8 +95,10 @@ func testSiteWeighsEveryPath(datapath, fact string) func(*testing.T) {
 		if datapath == "flannel" {
 			c.testPairs()
 			c.testLoad()
+			c.testTrace()
 		} else {
 			c.testImage()
+			c.testChange()
 		}
 		c.left()
 		if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || !strings.Contains(out, "nothing is left") {
@@ -105,10 +107,10 @@ func testSiteWeighsEveryPath(datapath, fact string) func(*testing.T) {
 	}
 }
 
-// testPairs measures two pairs of three nodes, each of which is a block.
+// testPairs measures two pairs of three nodes, which tare chooses. Each is a block.
 func (c cluster) testPairs() {
 	c.t.Helper()
-	w, said := c.weigh("--nodes", "h1,h2,h3", "--pairs", "2", "--paths", "cross-host")
+	w, said := c.weigh("--pairs", "2", "--paths", "cross-host")
 	if len(w.Pairs) != 2 || w.Pairs[0].Reason+w.Pairs[1].Reason != "" || slices.Equal(w.Pairs[0].Machines, w.Pairs[1].Machines) {
 		c.t.Errorf("pairs are %+v: %s", w.Pairs, said)
 	}
@@ -128,6 +130,62 @@ func (c cluster) testLoad() {
 	_, said, status := c.tare(c.kubeconfig, "run", "--site", "kubernetes", "--policies", "many")
 	if status != 2 || !strings.Contains(said, "--policies many") {
 		c.t.Errorf("--policies many: status %d: %s", status, said)
+	}
+}
+
+// testTrace follows packets through the nodes, which privileged pods see.
+func (c cluster) testTrace() {
+	c.t.Helper()
+	out, said, status := c.tare(c.kubeconfig, "trace", "--site", "kubernetes", "--probe-nodes", "--paths", "cross-host", "--workloads", "tcp_rr", "--json")
+	var traced struct {
+		Cells []struct {
+			Network string
+			Trace   struct {
+				Tier int
+				Hops []struct{ At, Device string }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &traced); status != 0 || err != nil {
+		c.t.Fatalf("tare trace: status %d, %v: %s", status, err, said)
+	}
+	for _, cell := range traced.Cells {
+		tunnel := slices.ContainsFunc(cell.Trace.Hops, func(h struct{ At, Device string }) bool { return h.Device == "flannel.1" })
+		if cell.Network == "pods" && (cell.Trace.Tier < 1 || !tunnel) {
+			c.t.Errorf("tier %d, hops %+v, want those of flannel.1 too: %s", cell.Trace.Tier, cell.Trace.Hops, said)
+		}
+	}
+}
+
+// testChange measures before and after a change, between nodes that tare has chosen.
+func (c cluster) testChange() {
+	c.t.Helper()
+	folder := c.t.TempDir()
+	before, after := filepath.Join(folder, "before.json"), filepath.Join(folder, "after.json")
+	args := []string{"run", "--site", "kubernetes", "--before", before, "--after", after}
+	once := append(slices.Clone(args), "--paths", "cross-host", "--workloads", "tcp_rr", "--blocks", "6", "--duration", "50ms")
+	if out, said, status := c.tare(c.kubeconfig, once...); status != 0 || !strings.Contains(out, "before.json is the state before") {
+		c.t.Fatalf("before: status %d: %s%s", status, out, said)
+	}
+	out, said, status := c.tare(c.kubeconfig, args...)
+	if status != 0 || !strings.Contains(out, "pods") || !strings.Contains(out, "rtt_p50") {
+		c.t.Fatalf("after: status %d: %s%s", status, out, said)
+	}
+	var on [2]struct {
+		Places []struct{ Name, Machine string }
+		Plan   struct{ Paths []string }
+	}
+	for n, file := range []string{before, after} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &on[n]); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if len(on[0].Places) != 2 || !slices.Equal(on[0].Places, on[1].Places) || !slices.Equal(on[0].Plan.Paths, on[1].Plan.Paths) {
+		c.t.Errorf("before on %+v, after on %+v", on[0], on[1])
 	}
 }
 
