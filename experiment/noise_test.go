@@ -103,6 +103,6 @@ func TestLabRunYieldsToOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		labtest.Equal(t, "it says that it stopped", slices.Contains(res.Warnings, want), yield)
-		labtest.Equal(t, "whole blocks", blocksOf(cellOf(t, res, "veth"), ""), map[bool]int{true: 1, false: 3}[yield])
+		labtest.Equal(t, "blocks that it did", run.progress[len(run.progress)-1].Block, map[bool]int{true: 1, false: 3}[yield]) // a busy machine may miss a cell's windows
 	}
 }
