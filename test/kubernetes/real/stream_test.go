@@ -95,38 +95,39 @@ type lossyStream struct {
 
 func (s *lossyStream) Read(to []byte) (int, error) {
 	for len(s.rest) == 0 {
-		kind, body, err := readFrame(s.in)
+		head, body, err := readFrame(s.in)
 		if err != nil {
 			return 0, err
 		}
 		const standardOutput, lost = 1, 8
 		if len(body) > 8*lost && body[0] == standardOutput && s.losing.CompareAndSwap(true, false) {
 			body = append(body[:len(body)/2], body[len(body)/2+lost:]...)
+			head = wire.BigEndian.AppendUint64([]byte{head[0], 127}, uint64(len(body)))
 		}
-		s.rest = append(wire.BigEndian.AppendUint64([]byte{kind, 127}, uint64(len(body))), body...)
+		s.rest = append(head, body...)
 	}
 	n := copy(to, s.rest)
 	s.rest = s.rest[n:]
 	return n, nil
 }
 
-// readFrame reads a server's frame: its first byte and its body (RFC 6455, section 5.2).
-func readFrame(in io.Reader) (kind byte, body []byte, err error) {
-	head := make([]byte, 2)
+// readFrame reads a server's frame: its head and its body (RFC 6455, section 5.2).
+func readFrame(in io.Reader) (head, body []byte, err error) {
+	head = make([]byte, 2)
 	if _, err := io.ReadFull(in, head); err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	length := uint64(head[1])
 	if more := map[byte]int{126: 2, 127: 8}[head[1]]; more > 0 {
 		long := make([]byte, 8)
 		if _, err := io.ReadFull(in, long[8-more:]); err != nil {
-			return 0, nil, err
+			return nil, nil, err
 		}
-		length = wire.BigEndian.Uint64(long)
+		head, length = append(head, long[8-more:]...), wire.BigEndian.Uint64(long)
 	}
 	body = make([]byte, length)
 	_, err = io.ReadFull(in, body)
-	return head[0], body, err
+	return head, body, err
 }
 
 // What is between tare and the pods may refuse WebSocket, or lose bytes.

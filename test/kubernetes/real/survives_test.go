@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -27,12 +28,25 @@ func (c cluster) during(do func()) (w weighed, said string, status int) {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	c.until("the first block is saved", func() bool {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	saved := func() bool {
 		info, err := os.Stat(out)
 		return err == nil && info.Size() > 0
-	})
+	}
+	for begun := time.Now(); !saved(); {
+		select {
+		case err := <-ended:
+			c.t.Fatalf("it ended before its first block was saved: %v: %s", err, printed.String())
+		case <-time.After(50 * time.Millisecond):
+		}
+		if time.Since(begun) > 5*time.Minute {
+			_ = cmd.Process.Signal(syscall.SIGQUIT) // says where it hangs
+			c.t.Fatalf("no block was saved in 5 min: %v: %s", <-ended, printed.String())
+		}
+	}
 	do()
-	_ = cmd.Wait() // its status is asked for
+	<-ended // its status is asked for
 	text, err := os.ReadFile(out)
 	if err != nil {
 		c.t.Fatal(err)
