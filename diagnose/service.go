@@ -48,7 +48,7 @@ func hairpinOff() Rule {
 			return []result.Finding{{
 				Cause:      fmt.Sprintf("%s does not reach itself through its own Service, while Services lead to other pods: its packets do not come back through the device by which they left", e.Client),
 				Evidence:   []result.Evidence{errorOf(t), passes(e.Passing)},
-				Fix:        `grep -r hairpinMode /etc/cni/net.d  # on the node of ` + hostOf(e.Client) + `: the bridge plugin needs "hairpinMode": true, or kubelet --hairpin-mode=promiscuous-bridge; pods that are made then have it`,
+				Fix:        `grep -r hairpinMode /etc/cni/net.d  # on the node of ` + hostOf(e.Client) + `: the bridge plugin needs "hairpinMode": true; pods that are made then have it`,
 				Confidence: 0.85,
 			}}
 		},

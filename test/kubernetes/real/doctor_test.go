@@ -8,16 +8,21 @@ import (
 )
 
 // The doctor finds nothing in a cluster that is well, and says who does not do its part in one where
-// nothing serves Services.
+// pods do not reach themselves, and where nothing serves Services.
 func testDoctor(t *testing.T) {
 	c := start(t)
 	if found := c.doctor(0); len(found) > 0 {
 		t.Errorf("in a cluster that is well it found %+v", found)
 	}
+	c.atHost("h1", "sed", "-i", `s/"hairpinMode": true/"hairpinMode": false/`, "/run/tare/cni/net.d/10-tare.conflist")
+	found := c.doctor(1)
+	if len(found) != 1 || found[0].ID != "hairpin-off" {
+		t.Errorf("where pods do not reach themselves it found %+v", found)
+	}
 	if n := c.kill("kube-proxy --"); n != 2 {
 		t.Fatalf("%d kube-proxy were killed, want 2", n)
 	}
-	found := c.doctor(1)
+	found = c.doctor(1)
 	for _, path := range []string{"cluster-ip", "host-to-cluster-ip", "node-port", "container-to-node-port"} {
 		named := slices.ContainsFunc(found, func(f finding) bool {
 			return f.ID == "service-unserved" && slices.ContainsFunc(f.Paths, func(p string) bool { return strings.HasPrefix(p, "pods "+path+" ") })

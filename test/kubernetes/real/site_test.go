@@ -138,17 +138,19 @@ func (c cluster) testLoad() {
 func (c cluster) testTrace() {
 	c.t.Helper()
 	out, said, status := c.tare(c.kubeconfig, "trace", "--site", "kubernetes", "--probe-nodes", "--paths", "cross-host", "--workloads", "tcp_rr", "--json")
-	var traced struct {
-		Cells []struct {
-			Network string
-			Trace   struct {
-				Tier int
-				Hops []struct{ At, Device string }
-			}
+	type tracedCell struct {
+		Network string
+		Trace   struct {
+			Tier int
+			Hops []struct{ At, Device string }
 		}
 	}
+	var traced struct{ Cells []tracedCell }
 	if err := json.Unmarshal([]byte(out), &traced); status != 0 || err != nil {
 		c.t.Fatalf("tare trace: status %d, %v: %s", status, err, said)
+	}
+	if !slices.ContainsFunc(traced.Cells, func(c tracedCell) bool { return c.Network == "pods" }) {
+		c.t.Errorf("the pods' network was not traced: %s", said)
 	}
 	for _, cell := range traced.Cells {
 		tunnel := slices.ContainsFunc(cell.Trace.Hops, func(h struct{ At, Device string }) bool { return h.Device == "flannel.1" })
