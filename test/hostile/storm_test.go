@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"slices"
@@ -34,6 +35,13 @@ type counts struct {
 	Amplified            int64 // connections that received more than they had sent
 
 	CPU time.Duration // that the storm's own process took
+}
+
+// add adds those of another storm.
+func (c *counts) add(o counts) {
+	c.Connections, c.Refused = c.Connections+o.Connections, c.Refused+o.Refused
+	c.Sent, c.Received, c.Amplified = c.Sent+o.Sent, c.Received+o.Received, c.Amplified+o.Amplified
+	c.CPU += o.CPU
 }
 
 // hostility is what one connection says, and for how long it stays.
@@ -82,6 +90,21 @@ func storm(arguments []string) error {
 	err = unix.Getrusage(unix.RUSAGE_SELF, &took)
 	c.CPU = time.Duration(took.Utime.Nano() + took.Stime.Nano())
 	return errors.Join(errForged, err, json.NewEncoder(os.Stdout).Encode(c))
+}
+
+// listen is the verb of a process that listens at an address and takes nothing: the kernel
+// alone answers.
+func listen(arguments []string) error {
+	if len(arguments) != 1 {
+		return errors.New("listen: give an address")
+	}
+	at, err := net.Listen("tcp", arguments[0])
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer at.Close()
+	fmt.Print(".")
+	return unix.Pause() // until it is killed
 }
 
 // connections opens so many in a second until the context ends. One thread does all, by
