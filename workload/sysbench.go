@@ -79,8 +79,9 @@ func eventsOf(ctx context.Context, run Run, to netip.AddrPort) (int, error) {
 	return max(run.Flows, int(rate*run.Duration.Seconds())), nil
 }
 
-// leastWarmup is enough to find the rate of a run without a warm-up.
-const leastWarmup = 30 * time.Millisecond
+// leastWarmup is enough to find the rate of a run without a warm-up: in 30 ms one pause of a
+// busy machine makes it a third.
+const leastWarmup = 100 * time.Millisecond
 
 func sysbenchArguments(run Run, to netip.AddrPort, events int) []string {
 	return []string{
