@@ -18,7 +18,7 @@ import (
 const policiesName = "policies"
 
 func policiesParam() Param {
-	return Param{Name: policiesName, Doc: "endpoints of each host with policy chains shaped like Felix's (default 0: no policy at all)", List: true}
+	return Param{Name: policiesName, Doc: "endpoints of each host with policy chains shaped like Felix's (default 0: no policy at all)", Most: lab.MaxContainers, List: true}
 }
 
 // Bits of the packet mark by which Felix's chains pass on the verdict.

@@ -42,7 +42,9 @@ type Runtime struct {
 type Param struct {
 	Name   string // as in a plan and a cell: "ip_masq"
 	Doc    string
-	Values []string // the default first; nil: any text
+	Values []string // the default first; nil: a number up to Most, or any text
+	Least  int      // of a number
+	Most   int      // of a number; 0: it is none
 	List   bool     // a list of values weighs the network with each of them
 	Typed  bool     // it names what is executed, or what is taken from the machine: a plan's file can't set it alone
 }
@@ -63,26 +65,17 @@ const (
 	RulesBy    = "rules_by"
 )
 
-// common are the parameters of every network but the baseline. Those without
-// Values are numbers.
+// mostRules bounds the rules that match nothing.
+const mostRules = 100_000
+
+// common are the parameters of every network but the baseline.
 func common() []Param {
 	return []Param{
-		{Name: Hosts, Doc: "hosts of each network (default 2)", List: true},
-		{Name: Containers, Doc: "containers of each host (default 2)", List: true},
-		{Name: Rules, Doc: "rules on the path of routed packets that match nothing (default 0)", List: true},
+		{Name: Hosts, Doc: "hosts of each network (default 2)", Least: 1, Most: lab.MaxHosts, List: true},
+		{Name: Containers, Doc: "containers of each host (default 2)", Most: lab.MaxContainers, List: true},
+		{Name: Rules, Doc: "rules on the path of routed packets that match nothing (default 0)", Most: mostRules, List: true},
 		{Name: RulesBy, Doc: "what adds those rules", Values: []string{byNftables, byIptables}, List: true},
 	}
-}
-
-// bounds are the limits of a parameter that is a number.
-func bounds(name string) (least, most int) {
-	switch name {
-	case Hosts:
-		return 1, lab.MaxHosts
-	case Containers:
-		return 0, lab.MaxContainers
-	}
-	return 0, 100_000
 }
 
 // Params lists the parameters of all networks, each once.
@@ -150,14 +143,12 @@ func (n Network) Takes(name string) bool { _, has := n.param(name); return has }
 // does not accept the value.
 func (n Network) CheckParam(name, value string) error {
 	p, has := n.param(name)
-	isNumber := p.Values == nil && slices.ContainsFunc(common(), func(p Param) bool { return p.Name == name })
 	switch {
 	case !has:
 		return fmt.Errorf("network %s has no %s", n.Name, name)
-	case isNumber:
-		least, most := bounds(name)
-		if count, err := strconv.Atoi(value); err != nil || count < least || count > most {
-			return fmt.Errorf("%s of %s is %q: give a number from %d to %d", name, n.Name, value, least, most)
+	case p.Most > 0:
+		if count, err := strconv.Atoi(value); err != nil || count < p.Least || count > p.Most {
+			return fmt.Errorf("%s of %s is %q: give a number from %d to %d", name, n.Name, value, p.Least, p.Most)
 		}
 	case p.Values != nil && !slices.Contains(p.Values, value):
 		return fmt.Errorf("%s of %s is %q: give one of %s", name, n.Name, value, strings.Join(p.Values, ", "))
