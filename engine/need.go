@@ -82,10 +82,10 @@ func PartsDir() string {
 	return filepath.Join(cache, "tare", "parts")
 }
 
-var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*`)
+var versionNumber = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+~-]*( \((nf_tables|legacy)\))?`)
 
 // VersionNumber finds the version in what a program prints: the first word that
-// looks like one; empty: none does.
+// looks like one, and which of the kernel's two tables iptables writes to; empty: none does.
 func VersionNumber(text string) string { return versionNumber.FindString(text) }
 
 // Versions asks the needs that have a version for it, in a host: name -> version.

@@ -42,6 +42,7 @@ type Route struct {
 	Device string     // empty: wherever the gateway is
 	From   netip.Addr // source address to prefer; invalid: the kernel's choice
 	OnLink bool       // the gateway is on the device although no subnet says so
+	Own    bool       // the subnet is the namespace's: every address of it is as if its device had it
 }
 
 // Default is the default route's destination.
@@ -58,6 +59,9 @@ func (ns *Namespace) AddRoute(r Route) error {
 	}
 	if r.OnLink {
 		route.Flags = int(netlink.FLAG_ONLINK)
+	}
+	if r.Own {
+		route.Type, route.Table, route.Scope = unix.RTN_LOCAL, unix.RT_TABLE_LOCAL, netlink.SCOPE_HOST
 	}
 	if r.Device != "" {
 		index, err := ns.index(r.Device)

@@ -139,6 +139,7 @@ func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(), tunUDP(),
 		vlan(), bridgeVLAN(), macnat(),
+		serviceIptables(), serviceNftables(),
 		bgp(), bgpRR(), bgpIPIP(),
 		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
 		containerdBridge(), cni(),

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
@@ -76,32 +77,41 @@ func addNftables(h *lab.Host, rules int) error {
 
 // addIptables adds the rules by the machine's iptables, before all existing rules.
 func addIptables(h *lab.Host, rules int, setup *Setup) error {
-	path, err := engine.NeedProgram("iptables-restore", "iptables").Require()
-	if err != nil {
-		return err
-	}
 	var text strings.Builder
 	text.WriteString("*filter\n:TARE - [0:0]\n")
 	for n := range rules {
 		fmt.Fprintf(&text, "-A TARE -d %s -j DROP\n", unusedAddr(n))
 	}
 	text.WriteString("-I INPUT -j TARE\n-I FORWARD -j TARE\n-I OUTPUT -j TARE\nCOMMIT\n")
-	file := lab.Scratch + "/rules"
-	if err := h.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+	if err := restoreIptables(h, "rules", text.String()); err != nil {
 		return err
 	}
-	if _, err := h.Run(path, "--noflush", file); err != nil {
-		return fmt.Errorf("add %d rules: %w", rules, err)
-	}
-	version, err := h.Run(path, "--version") // "iptables-restore v1.8.9 (nf_tables)"
+	need := iptablesRestore()
+	versions, err := engine.Versions(h, []engine.Need{need})
+	setup.part()[byIptables] = versions[need.What]
+	return err
+}
+
+// iptablesRestore is the program that adds many rules of iptables at once.
+func iptablesRestore() engine.Need {
+	return engine.NeedProgram("iptables-restore", "iptables", "--version")
+}
+
+// rulesWait is how long a program may take to add rules.
+const rulesWait = 3 * time.Minute
+
+// restoreIptables adds rules by the machine's iptables to those that there are.
+func restoreIptables(h *lab.Host, name, text string) error {
+	path, err := iptablesRestore().Require()
 	if err != nil {
 		return err
 	}
-	if _, after, found := strings.Cut(strings.TrimSpace(version), " v"); found {
-		version = after
+	file := lab.Scratch + "/" + name
+	if err := h.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
 	}
-	setup.part()[byIptables] = version
-	return nil
+	_, err = h.RunWithin(rulesWait, path, "--noflush", file)
+	return err
 }
 
 // unusedAddr is the n-th address of 198.18.0.0/15, which no lab uses (RFC 2544).

@@ -27,23 +27,26 @@ func registerProbe(flags *pflag.FlagSet, to *kubernetes.Site) {
 	flags.BoolVar(&to.ProbeNodes, "probe-nodes", false, ofCluster+"privileged pods on the nodes' own networks, which follow packets there and read the nodes' rules")
 }
 
-// registerLoad adds the flags of a load that is more than networks have: --policies is one of
-// theirs.
+// registerLoad adds the flags of a load that is more than networks have: two are theirs too.
 func registerLoad(flags *pflag.FlagSet, to *kubernetes.Load) {
-	flags.IntVar(&to.Services, "services", 0, ofCluster+"Services that the cluster has besides while it is measured")
 	flags.IntVar(&to.Pods, "pods", 0, ofCluster+"pods that do nothing, on the measured nodes while they are measured")
 	flags.Lookup("policies").Usage += "; " + ofCluster + "NetworkPolicies about the measured pods"
+	flags.Lookup("services").Usage += "; " + ofCluster + "Services that it has besides while it is measured"
 }
 
-// readLoad checks the load of a cluster. --policies is taken from the networks, since it is the
-// cluster's.
+// readLoad checks the load of a cluster. What is a parameter of networks too is taken from
+// them, since it is the cluster's.
 func readLoad(flags *pflag.FlagSet, to *kubernetes.Load) error {
-	if given := flags.Lookup("policies"); given != nil && given.Changed {
+	for name, into := range map[string]*int{"policies": &to.Policies, "services": &to.Services} {
+		given := flags.Lookup(name)
+		if given == nil || !given.Changed {
+			continue
+		}
 		n, err := strconv.Atoi(given.Value.String())
 		if err != nil {
-			return wrong("--policies %s: at a cluster it is one number", given.Value)
+			return wrong("--%s %s: at a cluster it is one number", name, given.Value)
 		}
-		to.Policies, given.Changed = n, false
+		*into, given.Changed = n, false
 	}
 	if to.Services < 0 || to.Policies < 0 || to.Pods < 0 {
 		return wrong("--services, --policies and --pods: none may be below 0")

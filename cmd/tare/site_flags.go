@@ -72,7 +72,7 @@ var flagsOf = map[string][]string{
 	result.SiteEndpoint:   {"endpoint", "far-path"},
 	result.SiteSSH:        {"machines", "in", "far-path", "pairs"},
 	result.SiteDocker:     {"docker-context", "docker-command"},
-	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs", "services", "pods", "probe-nodes"},
+	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs", "pods", "probe-nodes"},
 }
 
 // choose finds out which site is meant.

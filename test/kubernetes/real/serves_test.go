@@ -21,6 +21,9 @@ func testClusterServes(count int, datapath, proxy string) func(*testing.T) {
 		pods := cluster.testPods(nodes)
 		cluster.testExec(pods["h2"].name)
 		cluster.testReach(pods, nodes)
+		if datapath == "bridge" {
+			cluster.testRules(count, proxy)
+		}
 		if again := cluster.up(flags...); again != cluster.kubeconfig {
 			t.Errorf("a second up names %s, the first %s", again, cluster.kubeconfig)
 		}

@@ -1,0 +1,188 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+
+	"tare/lab"
+)
+
+// The parameters of the networks with Services.
+const (
+	servicesName  = "services"
+	backendsName  = "backends"
+	serviceAtName = "service_at"
+)
+
+// Where among the others the measured Service's rules are.
+const (
+	inTheMiddle = "middle"
+	atFirst     = "first"
+	atLast      = "last"
+)
+
+// The most Services, one address each, and the most backends: kube-proxy takes no more than
+// 1,000 endpoints of a Service (pkg/proxy/endpointslicecache.go).
+const (
+	mostServices = 60_000
+	mostBackends = 1000
+)
+
+// withServices completes a network whose hosts have rules for Services, as kube-proxy adds
+// them, on top of the bridge and the routes of the network below. addRules adds those of one
+// host.
+func withServices(n Network, addRules func(h *lab.Host, s services) error) Network {
+	n.Parent, n.Fidelity, n.Outside = "route", SamePath, true
+	n.Facts = Facts{NAT: true, NeedsL2: true}
+	n.Paths = []string{ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort}
+	n.Params = []Param{
+		{Name: servicesName, Doc: "Services that the hosts have rules for, the measured one among them (default 1)", Least: 1, Most: mostServices, List: true},
+		{Name: backendsName, Doc: "endpoints of the measured Service (default 1)", Least: 1, Most: mostBackends, List: true},
+		{Name: serviceAtName, Doc: "where the measured Service's rules are among those of the others", Values: []string{inTheMiddle, atFirst, atLast}, List: true},
+	}
+	n.Ends = serviceEnds
+	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
+		if err := errors.Join(setUpBridge(cluster, setup), routeBetweenHosts(cluster)); err != nil {
+			return err
+		}
+		all, err := servicesOf(cluster, setup)
+		if err != nil {
+			return err
+		}
+		return allHosts(cluster, func(h *lab.Host) error {
+			// A node has a default route, without which its own packets to a Service come
+			// to no rule.
+			if err := h.AddRoute(lab.Route{To: serviceRange(), Device: lab.Device}); err != nil {
+				return err
+			}
+			return addRules(h, services{ports: all, node: h.Addr, pods: h.Subnet()})
+		})
+	}
+	return n
+}
+
+// services are those of a cluster, as kube-proxy on one host knows them.
+type services struct {
+	ports []servicePort // in the order of their rules
+	node  netip.Addr    // the host's address, at which it has the ports of nodes
+	pods  netip.Prefix  // what is from elsewhere is masqueraded (detectLocalMode NodeCIDR)
+}
+
+// servicePort is one port of one Service.
+type servicePort struct {
+	service, port string // "tare/server", "tcp-5210"
+	protocol      string
+	at            netip.AddrPort   // its cluster IP
+	nodePort      uint16           // 0: none
+	endpoints     []netip.AddrPort // of its pods
+}
+
+// name is the port's name as kube-proxy writes it.
+func (p servicePort) name() string { return p.service + ":" + p.port }
+
+// serviceRange is the range of cluster IPs: OpenShift's, since Kubernetes' own begins
+// within a lab's addresses.
+func serviceRange() netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{172, 30, 0, 0}), 16)
+}
+
+// clusterIP is the address of the n-th Service; 0: the measured one.
+func clusterIP(n int) netip.Addr {
+	return netip.AddrFrom4([4]byte{172, 30, byte((n + 1) >> 8), byte(n + 1)})
+}
+
+// backendRange is a range of the second host that its first container has to itself: the
+// addresses of the measured Service's further endpoints.
+func backendRange(h *lab.Host) netip.Prefix {
+	b := h.Subnet().Addr().As4()
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{b[0], b[1], 128, 0}), 17)
+}
+
+// servicesOf are the ports of all Services. The first container of the second host is behind
+// the measured one, whose node ports are the servers' own, and behind all others.
+func servicesOf(cluster *lab.Cluster, setup *Setup) ([]servicePort, error) {
+	count, errCount := numberOf(setup, servicesName)
+	backends, errBackends := numberOf(setup, backendsName)
+	if err := errors.Join(errCount, errBackends); err != nil {
+		return nil, err
+	}
+	if len(cluster.Hosts) < 2 || len(cluster.Hosts[1].Containers()) == 0 {
+		return nil, nil // there is no path to serve
+	}
+	host := cluster.Hosts[1]
+	server := host.Containers()[0]
+	addrs := []netip.Addr{server.Addr}
+	if backends > 1 {
+		own := lab.Route{To: backendRange(host), Device: "lo", Own: true}
+		err := errors.Join(server.AddRoute(own), host.AddRoute(lab.Route{To: own.To, Via: server.Addr, Device: bridgeName}))
+		if err != nil {
+			return nil, err
+		}
+		for n := 1; n < backends; n++ {
+			b := own.To.Addr().As4()
+			addrs = append(addrs, netip.AddrFrom4([4]byte{b[0], b[1], b[2] | byte(n>>8), byte(n)}))
+		}
+	}
+	before := map[string]int{atFirst: 0, atLast: count - 1, inTheMiddle: (count - 1) / 2}[setup.Params[serviceAtName]]
+	var all []servicePort
+	for n := range count {
+		if n == before {
+			all = append(all, measuredService(addrs)...)
+		}
+		if n > 0 {
+			all = append(all, servicePort{
+				service: fmt.Sprintf("tare/other-%d", n), port: "http", protocol: "tcp", at: netip.AddrPortFrom(clusterIP(n), 80),
+				endpoints: []netip.AddrPort{netip.AddrPortFrom(server.Addr, 80)},
+			})
+		}
+	}
+	return all, nil
+}
+
+// measuredService are the ports of the Service that is measured. That of UDP has one endpoint:
+// a server that does not know at which of its addresses a datagram came can't answer from it.
+func measuredService(endpoints []netip.Addr) []servicePort {
+	one := func(protocol string, port uint16, endpoints []netip.Addr) servicePort {
+		p := servicePort{
+			service: "tare/server", port: fmt.Sprintf("%s-%d", protocol, port), protocol: protocol,
+			at: netip.AddrPortFrom(clusterIP(0), port), nodePort: port,
+		}
+		for _, addr := range endpoints {
+			p.endpoints = append(p.endpoints, netip.AddrPortFrom(addr, port))
+		}
+		return p
+	}
+	var ports []servicePort
+	for _, port := range ServerPorts() {
+		ports = append(ports, one("tcp", port, endpoints))
+	}
+	return append(ports, one("udp", Port, endpoints[:1]))
+}
+
+// numberOf is a parameter that is a number; 1 where it is not given.
+func numberOf(setup *Setup, name string) (int, error) {
+	if setup.Params[name] == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(setup.Params[name])
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", name, err)
+	}
+	return n, nil
+}
+
+// serviceEnds are the ends of a path by a Service. The server listens at all addresses of its
+// container: each endpoint has one.
+func serviceEnds(cluster *lab.Cluster, path string) (Ends, error) {
+	ends, err := Network{}.EndsOf(cluster, Unpublished(path))
+	if err != nil {
+		return ends, fmt.Errorf("path %s: %w", path, err)
+	}
+	ends.Bind, ends.Dial = netip.IPv4Unspecified(), clusterIP(0)
+	if path == NodePort || path == ContainerToNodePort {
+		ends.Dial = cluster.Hosts[1].Addr
+	}
+	return ends, nil
+}
