@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"tare/network"
@@ -142,6 +143,37 @@ func TestRoutesUnderAnotherControl(t *testing.T) {
 		found := ids(Find(e))
 		if is && (len(found) == 0 || found[0] != "congestion-control") || !is && len(found) != 0 {
 			t.Errorf("asked for %q: found %v", asked, found)
+		}
+	}
+}
+
+// TestServices takes a long list of Services for the cause where connections are opened, and
+// the rewriting of addresses where packets go by a Service.
+func TestServices(t *testing.T) {
+	state := func(at, chain string, rows int) result.State {
+		return result.State{At: at, Source: rules, Values: map[string]any{chain + ".rules": float64(rows)}}
+	}
+	const list = "ip nat KUBE-SERVICES"
+	for _, c := range []struct {
+		path, workload string
+		state          result.State
+		want           []string
+	}{
+		{network.ClusterIP, "tcp_crr", state("h1", list, 30_004), []string{"many-rules", "nat-cost"}},
+		{network.CrossHost, "tcp_crr", state("h1", list, 30_004), []string{"many-rules"}},
+		{network.ClusterIP, "tcp_rr", state("h1", list, 30_004), []string{"nat-cost"}},
+		{network.ClusterIP, "tcp_crr", state("h1", list, 5), []string{"nat-cost"}},
+		{network.ClusterIP, "tcp_rr", state("h2", list, 5), nil},
+		{network.NodePort, "tcp_rr", state("h2", list, 5), []string{"nat-cost"}},
+		{network.ClusterIP, "tcp_rr", state("h1", serviceMap, 3), []string{"nat-cost"}},
+	} {
+		c.state.At = "service-iptables." + c.state.At
+		cell := measured("service-iptables", c.path, c.workload, 0.2)
+		cell.Samples = []result.Sample{{Readings: []result.Reading{counts(strings.TrimPrefix(c.state.At, "service-iptables."), linkStats, map[string]float64{"eth0.tx_packets": 1e6})}}}
+		found := costs(t, cell, nil, c.state)
+		slices.Sort(found)
+		if !slices.Equal(found, c.want) {
+			t.Errorf("%s on %s with %v: found %v, want %v", c.workload, c.path, c.state.Values, found, c.want)
 		}
 	}
 }

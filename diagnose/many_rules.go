@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"tare/result"
 )
@@ -10,7 +11,8 @@ import (
 // about 5 ns each, these add a microsecond to every packet.
 const ruleLimit = 200
 
-// manyRules finds a chain with many rules that each packet is compared with.
+// manyRules finds a chain with many rules that each packet is compared with, or, in a table of
+// NAT, the first packet of each connection.
 func manyRules() Rule {
 	return Rule{
 		ID: "many-rules",
@@ -22,16 +24,39 @@ func manyRules() Rule {
 				if count-float64(e.Rules) < ruleLimit || !e.passes(at, hook) {
 					continue
 				}
+				what, fix := "each packet", e.run(at, "nft list chain "+chain)+"  # replace rules that differ only in an address or port by one rule with a set"
+				if strings.HasPrefix(chain, "ip nat ") {
+					if !e.connects() {
+						continue
+					}
+					what = "the first packet of each connection"
+				}
+				if strings.HasSuffix(chain, " "+serviceList) {
+					fix = "kube-proxy --proxy-mode nftables  # one look-up for all Services"
+				}
 				found = append(found, result.Finding{
-					Cause:      fmt.Sprintf("each packet is compared with the %.0f rules of %s in %s", count, chain, at),
+					Cause:      fmt.Sprintf("%s is compared with the %.0f rules of %s in %s", what, count, chain, at),
 					Evidence:   []result.Evidence{seen(chain+".rules", count, at, rules), seen(chain+".hook", hook, at, rules)},
-					Fix:        e.run(at, "nft list chain "+chain) + "  # replace rules that differ only in an address or port by one rule with a set",
+					Fix:        fix,
 					Confidence: 0.9,
 				})
 			}
 			return found
 		}),
 	}
+}
+
+// kube-proxy's list of all Services in its mode iptables, and the chain that looks them up in
+// its mode nftables.
+const (
+	serviceList = "KUBE-SERVICES"
+	serviceMap  = "ip kube-proxy services"
+)
+
+// connects reports whether what is explained opens a connection for each request, or is no
+// measurement.
+func (e *Evidence) connects() bool {
+	return e.Cell == nil || e.Cell.Workload == "tcp_crr" || e.Cell.Mode == "close"
 }
 
 // passes reports whether the trials' packets passed a hook.

@@ -20,6 +20,9 @@ func natCost() Rule {
 			if published(e.Path) {
 				return e.publishes(m)
 			}
+			if network.ByService(e.Path) {
+				return e.serves(m)
+			}
 			return e.translations(m)
 		},
 	}
@@ -44,6 +47,32 @@ func (e *Evidence) publishes(m result.Metric) []result.Finding {
 		Fix:        "docker run --network host IMAGE  # or reach the container by a route instead of a published port",
 		Confidence: e.attributed(0.7),
 	})}
+}
+
+// serves is the finding of a Service whose address kube-proxy's rules rewrite to that of one
+// of its endpoints.
+func (e *Evidence) serves(m result.Metric) []result.Finding {
+	at := hostOf(e.Client)
+	if e.Path == network.NodePort || e.Path == network.ContainerToNodePort {
+		at = hostOf(e.Server)
+	}
+	for _, chain := range e.names(at, rules, ".rules") {
+		if !strings.HasSuffix(chain, " nat "+serviceList) && chain != serviceMap {
+			continue
+		}
+		rows := e.number(at, rules, chain+".rules")
+		f := result.Finding{
+			Cause:      fmt.Sprintf("the address of the Service is rewritten in %s to that of a container behind it: each packet is looked up in the connection table", at),
+			Evidence:   append(e.tolled(m), seen(chain+".rules", rows, at, rules)),
+			Fix:        "clusterIP: None  # a headless Service: its clients look up the containers' own addresses",
+			Confidence: e.attributed(0.7),
+		}
+		if rows >= ruleLimit && e.connects() {
+			return []result.Finding{f} // how much of the toll is the length of the list is not known
+		}
+		return []result.Finding{e.adding(m, f)}
+	}
+	return nil
 }
 
 // translations are the findings of the hosts' rules that rewrote addresses of the
