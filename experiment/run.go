@@ -112,6 +112,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	if len(plan.Needs) > 0 {
 		r.res.Rankings = weigh.Rank(r.res)
 	}
+	r.res.Growths = weigh.Growths(r.res)
 	return r.res, errors.Join(err, o.Save(r.res))
 }
 

@@ -29,6 +29,7 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 		markdownPairs(&b, words, res, groups)
 		markdownReferences(&b, words, res)
 		markdownCase(&b, words, res.Case)
+		markdownGrowths(&b, words, res)
 		for _, g := range groups {
 			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(section{g}.describe(words, groups)))
 			markdownTable(&b, words, g)

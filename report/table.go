@@ -68,6 +68,8 @@ func (w words) heading(metric string) string {
 		return "p99"
 	case "latency_p50":
 		return w.say("latency_p50")
+	case "latency_mean":
+		return w.say("latency_mean")
 	case "latency_network":
 		return w.say("network_share")
 	case "latency_remove":

@@ -8,6 +8,7 @@
 //   - containers.go: what differs where containers are made
 //   - ladder.go: what each network adds to its parent
 //   - comparison.go, ranking.go: a result compared with an older one, networks in order
+//   - growth.go: how a metric grows with a parameter
 //   - kernels.go: one kernel compared with another
 //   - case.go: published figures and claims compared with what was measured
 //   - trace.go: hop by hop, what was lost and where the CPUs were
@@ -61,6 +62,7 @@ func Answer(w io.Writer, res *result.Result, opts Options) (tables bool, err err
 	p.pairs(res, groups)
 	p.references(res)
 	p.rankings(res)
+	p.growths(res)
 	p.reminders(res)
 	return false, p.to(w, "answer")
 }
@@ -87,6 +89,7 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 		p.section(res, s, groups)
 	}
 	p.rankings(res)
+	p.growths(res)
 	p.findings(res)
 	p.warnings(res)
 	p.published(res)

@@ -31,6 +31,7 @@ type Result struct {
 	Findings    []Finding     `json:"findings"`
 	Contrasts   []Cell        `json:"contrasts,omitempty"`  // what was measured besides, to divide the tolls of cells; without samples
 	Rankings    []Ranking     `json:"rankings,omitempty"`   // where the plan asks something of the networks
+	Growths     []Growth      `json:"growths,omitempty"`    // where a network was weighed with three values of a parameter or more
 	Case        *Case         `json:"case,omitempty"`       // where it repeats a published measurement
 	Kernels     *Kernels      `json:"kernels,omitempty"`    // where the plan has several
 	References  []Reference   `json:"references,omitempty"` // where no host is a baseline: paths held against the plan's reference
