@@ -6,18 +6,20 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/test/labtest"
 )
+
+// grown is a growth with services of a shape and a slope.
+func grown(shape string, slope result.Span) result.Growth {
+	return result.Growth{
+		Axis: "services", Network: "service-iptables", Settings: result.MakeSettings(map[string]string{"service_at": "last"}), Path: "cluster-ip", Workload: "tcp_crr", Metric: "latency_mean", Unit: "s",
+		Points: []result.GrowthPoint{{At: 1, Value: 331e-6}, {At: 1000, Value: 389e-6}, {At: 30_000, Value: 1524e-6}}, Blocks: 10,
+		Shape: shape, Slope: slope, Bend: 1000, Beyond: &result.Span{Value: 5e-8, Low: 4e-8, High: 6e-8},
+	}
+}
 
 // Each shape has its sentence, in each language, with numbers as people read them.
 func TestGrowthSentences(t *testing.T) {
-	beyond := result.Span{Value: 5e-8, Low: 4e-8, High: 6e-8}
-	grown := func(shape string, slope result.Span) result.Growth {
-		return result.Growth{
-			Axis: "services", Network: "service-iptables", Settings: "service_at=last", Path: "cluster-ip", Workload: "tcp_crr", Metric: "latency_mean", Unit: "s",
-			Points: []result.GrowthPoint{{At: 1, Value: 331e-6}, {At: 1000, Value: 389e-6}, {At: 30_000, Value: 1524e-6}}, Blocks: 10,
-			Shape: shape, Slope: slope, Bend: 1000, Beyond: &beyond,
-		}
-	}
 	slope := result.Span{Value: 3.83e-8, Low: 3.55e-8, High: 4.16e-8}
 	for _, c := range []struct {
 		growth result.Growth
@@ -42,4 +44,18 @@ func TestGrowthSentences(t *testing.T) {
 	if strings.Count(text.String(), "How it grows with services") != 1 || !strings.Contains(text.String(), "+38.3 us") {
 		t.Errorf("the report says\n%s", &text)
 	}
+}
+
+// A parameter has a section, and each path, workload and metric a chart of all networks.
+func TestGrowthView(t *testing.T) {
+	slow, other := grown("linear", result.Span{Value: 4e-8}), grown("constant", result.Span{})
+	other.Network, other.Points = "service-nftables", []result.GrowthPoint{{At: 1, Value: 310e-6}, {At: 30_000, Value: 315e-6}}
+	trips := grown("constant", result.Span{})
+	trips.Workload, trips.Metric = "tcp_rr", "rtt_p50"
+	views := growthView(&result.Result{Growths: []result.Growth{slow, other, trips}})
+	if len(views) != 1 || len(views[0].Charts) != 2 || len(views[0].Charts[0].Series) != 2 || len(views[0].Texts[Chinese]) != 3 {
+		t.Fatalf("the page has %+v", views)
+	}
+	labtest.Equal(t, "chart", views[0].Charts[0].Titles[English], "cluster-ip tcp_crr: mean latency")
+	labtest.Equal(t, "network", views[0].Charts[0].Series[1].Name, "service-nftables service_at=last")
 }

@@ -214,6 +214,11 @@ func TestRealPagesInChromium(t *testing.T) {
 		}
 		results[name] = res
 	}
+	swept, other := grown("linear", result.Span{Value: 4e-8, Low: 3e-8, High: 5e-8}), grown("constant", result.Span{})
+	other.Network, other.Points = "service-nftables", []result.GrowthPoint{{At: 1, Value: 310e-6}, {At: 1000, Value: 312e-6}, {At: 30_000, Value: 315e-6}}
+	services := *results["quick"]
+	services.Growths = []result.Growth{swept, other}
+	results["services"] = &services
 	for name, res := range results {
 		if err := res.WriteFile(filepath.Join(folder, name+".json")); err != nil {
 			t.Fatal(err)

@@ -22,6 +22,7 @@ type view struct {
 	Groups   []viewGroup       `json:"groups"`
 	Findings []viewFinding     `json:"findings"`
 	Rankings []result.Ranking  `json:"rankings"`
+	Growths  []viewGrowth      `json:"growths"`
 	Case     *result.Case      `json:"case,omitempty"`
 	Mesh     *viewMesh         `json:"mesh,omitempty"`
 	Kernels  *viewKernels      `json:"kernels,omitempty"`
@@ -117,7 +118,7 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
+		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {

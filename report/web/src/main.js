@@ -8,6 +8,7 @@ import { el } from "./dom.js";
 import { cpu } from "./cpu.js";
 import { findings, rankings } from "./findings.js";
 import { gradually } from "./gradually.js";
+import { growths } from "./growths.js";
 import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
@@ -77,6 +78,7 @@ const networks = (t, view, n) => [
   pairs(t, view),
   references(t, view),
   answer(t, view, answerID(n)),
+  ...growths(t, view, shown.language),
   el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
 ];
 

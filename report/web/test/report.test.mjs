@@ -400,6 +400,17 @@ test("several meshes have a time line, and the newest is shown", async () => {
   await close();
 });
 
+test("what was swept has sentences and a line for each network", async () => {
+  const { page, close } = await open("services");
+  const section = page.locator("section", { has: page.locator("h2", { hasText: "How it grows with services" }) });
+  assert.match((await section.locator("li").allInnerTexts())[0], /each 1000 services add \+40\.0 us \[30\.0, 50\.0\] to the mean latency/);
+  const [points] = await numbers(page, "cluster-ip tcp_crr: mean latency");
+  assert.deepEqual(points.map((r) => r.services), ["1", "1000", "30000"]);
+  assert.deepEqual(points.map((r) => Number(r["service-iptables service_at=last (s)"])), [331e-6, 389e-6, 1524e-6]);
+  assert.deepEqual(points.map((r) => Number(r["service-nftables service_at=last (s)"])), [310e-6, 312e-6, 315e-6]);
+  await close();
+});
+
 // openMap opens the page of a mesh, and waits until its map is drawn.
 async function openMap(name, more) {
   const opened = await open(name, more);
