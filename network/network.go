@@ -137,7 +137,7 @@ type Network struct {
 // All lists the networks in the order of the tables, each after its parent.
 func All() []Network {
 	return []Network{
-		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), vxlan(), tunUDP(),
+		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), ebpfRedirect(), vxlan(), tunUDP(),
 		vlan(), bridgeVLAN(), macnat(),
 		serviceIptables(), serviceNftables(),
 		bgp(), bgpRR(), bgpIPIP(),

@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+)
+
+// Shortcut lets packets to and from containers pass a host without its stack: no routing
+// table, no netfilter, no queue of the pair between. BPF programs hand a packet over
+// (bpf_redirect_peer and bpf_redirect_neigh, Linux 5.10), as Cilium's host routing does. It
+// needs the machine's root.
+type Shortcut struct {
+	host   *Host
+	ports  *ebpf.Map // the index of a container's port, by its address
+	device int       // towards the other hosts
+}
+
+// mostShortcuts bounds the containers of a host that have one.
+const mostShortcuts = MaxContainers
+
+// AddShortcut makes a host hand what arrives on its device for a container to that
+// container.
+func (h *Host) AddShortcut(device string) (*Shortcut, error) {
+	index, err := h.index(device)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := ebpf.NewMap(&ebpf.MapSpec{Name: "ports", Type: ebpf.Hash, KeySize: 4, ValueSize: 4, MaxEntries: mostShortcuts})
+	if errors.Is(err, os.ErrPermission) {
+		err = fmt.Errorf("%w: %w", err, errRoot)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make BPF map of ports in %s: %w", h.Name, err)
+	}
+	h.Push(ports.Close)
+	s := &Shortcut{host: h, ports: ports, device: index}
+	return s, h.attach(device, "to_container", ebpf.AttachTCXIngress, s.toContainer())
+}
+
+// Add takes what a container sends, which arrives at its port, straight to another container
+// of the host, or to the next hop; what is to the host itself goes to its stack.
+func (s *Shortcut) Add(port string, addr netip.Addr) error {
+	index, err := s.host.index(port)
+	if err != nil {
+		return err
+	}
+	key := addr.As4()
+	if err := s.ports.Put(key[:], uint32(index)); err != nil {
+		return fmt.Errorf("add %s to the shortcuts of %s: %w", addr, s.host.Name, err)
+	}
+	return s.host.attach(port, "from_container", ebpf.AttachTCXIngress, s.fromContainer())
+}
+
+// Drop forgets a container. The program goes with its port.
+func (s *Shortcut) Drop(addr netip.Addr) error {
+	key := addr.As4()
+	if err := s.ports.Delete(key[:]); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return fmt.Errorf("drop %s from the shortcuts of %s: %w", addr, s.host.Name, err)
+	}
+	return nil
+}
+
+// toContainer hands a packet to a container's end of its pair, where one has its address.
+func (s *Shortcut) toContainer() asm.Instructions {
+	return append(s.lookUp("next"), unchanged()...)
+}
+
+// fromContainer is the same, and sends what is to no container of the host, nor to the host,
+// by the host's device, to the next hop of its route.
+func (s *Shortcut) fromContainer() asm.Instructions {
+	return append(append(s.lookUp("elsewhere"), asm.Instructions{
+		asm.LoadMem(asm.R1, asm.RFP, destinationAt, asm.Word).WithSymbol("elsewhere"),
+		asm.JEq.Imm32(asm.R1, addrOrder(s.host.Addr), "next"),
+		asm.Mov.Imm(asm.R1, int32(s.device)),
+		asm.Mov.Imm(asm.R2, 0), // the next hop of the packet's own route
+		asm.Mov.Imm(asm.R3, 0),
+		asm.Mov.Imm(asm.R4, 0),
+		asm.FnRedirectNeigh.Call(),
+		asm.Return(),
+	}...), unchanged()...)
+}
+
+// destinationAt is where on its stack a program has the packet's destination.
+const destinationAt = -4
+
+// lookUp hands an IPv4 packet to the port that its destination has, if any, and goes on at a
+// symbol if there is none. Other packets go on unchanged.
+func (s *Shortcut) lookUp(none string) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R2, asm.R1, skbProtocol, asm.Word),
+		asm.JNE.Imm(asm.R2, networkOrder(unix.ETH_P_IP), "next"),
+		asm.Mov.Imm(asm.R2, ethernetHeader+ipDest),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, destinationAt),
+		asm.Mov.Imm(asm.R4, 4),
+		asm.FnSkbLoadBytes.Call(),
+		asm.JNE.Imm(asm.R0, 0, "next"),
+		asm.LoadMapPtr(asm.R1, s.ports.FD()),
+		asm.Mov.Reg(asm.R2, asm.RFP),
+		asm.Add.Imm(asm.R2, destinationAt),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, none),
+		asm.LoadMem(asm.R1, asm.R0, 0, asm.Word),
+		asm.Mov.Imm(asm.R2, 0),
+		asm.FnRedirectPeer.Call(),
+		asm.Return(),
+	}
+}
+
+// unchanged is the end of a program: "next" leaves a packet to the host's stack.
+func unchanged() asm.Instructions {
+	return asm.Instructions{asm.Mov.Imm(asm.R0, tcxNext).WithSymbol("next"), asm.Return()}
+}

@@ -1,0 +1,43 @@
+package network
+
+import (
+	"errors"
+
+	"tare/engine"
+	"tare/lab"
+)
+
+// ebpfRedirect is ptp whose packets pass the host without its stack, as in Cilium's host
+// routing.
+func ebpfRedirect() Network {
+	return Network{
+		Name:     "ebpf-redirect",
+		Doc:      "ptp, packets handed over by bpf_redirect_peer and bpf_redirect_neigh, past the host's stack (Cilium's host routing)",
+		Parent:   "ptp",
+		Fidelity: SamePath,
+		Facts:    Facts{NeedsL2: true},
+		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		Outside:  true,
+		Needs:    []engine.Need{engine.NeedRoot()},
+		Missing:  "BPF classifiers with bpf_redirect_peer",
+		Get:      "Linux 5.10 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF",
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			shortcuts := map[*lab.Host]*lab.Shortcut{}
+			open := func(h *lab.Host) (err error) {
+				shortcuts[h], err = h.AddShortcut(lab.Device)
+				return err
+			}
+			if err := errors.Join(eachHost(cluster, routeElsewhere), routeBetweenHosts(cluster), eachHost(cluster, open)); err != nil {
+				return err
+			}
+			return setup.populate(cluster, func(c *lab.Container) error {
+				if err := proxyARPPair(c, cluster.Spec.MTU); err != nil {
+					return err
+				}
+				shortcut := shortcuts[c.Host]
+				c.Detach.Push(func() error { return shortcut.Drop(c.Addr) })
+				return shortcut.Add(endpointPort(c.Number), c.Addr)
+			})
+		},
+	}
+}

@@ -1,0 +1,60 @@
+package network_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/site"
+	"tare/workload"
+)
+
+// Packets between containers, and from a host to a container of another, pass no host's
+// routing: none is counted as forwarded. Without the programs, as in ptp, all are.
+func TestLabRedirectPassesNoStack(t *testing.T) {
+	for name, forwards := range map[string]bool{"ebpf-redirect": false, "ptp": true} {
+		l := build(t, on(name))
+		n, _ := network.Find(name)
+		for _, path := range n.Paths {
+			carries(t, l, built(t, l, name), path, 1500)
+			before := forwarded(t, l, "h1") + forwarded(t, l, "h2")
+			sent := measure(t, l, built(t, l, name), path, "udp_rr", workload.Run{Size: 64}).Client.Work
+			grown := forwarded(t, l, "h1") + forwarded(t, l, "h2") - before
+			if forwards && grown < sent || !forwards && grown > sent/100 {
+				t.Errorf("%s on %s: %.0f packets of %.0f transactions were forwarded", name, path, grown, sent)
+			}
+		}
+	}
+}
+
+// forwarded is how many packets a host has forwarded (Ip.ForwDatagrams in /proc/net/snmp).
+func forwarded(t *testing.T, l *site.Lab, host string) float64 {
+	t.Helper()
+	printed, status, err := exec(t.Context(), l, host, "/bin/cat", "/proc/net/snmp")
+	if err != nil || status != 0 {
+		t.Fatalf("read /proc/net/snmp in %s: status %d, %v", host, status, err)
+	}
+	var names []string
+	for line := range strings.Lines(printed) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != "Ip:" {
+			continue
+		}
+		if names == nil {
+			names = words
+			continue
+		}
+		for n, name := range names {
+			if name == "ForwDatagrams" {
+				count, err := strconv.ParseFloat(words[n], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return count
+			}
+		}
+	}
+	t.Fatalf("%s does not count what it forwards: %s", host, printed)
+	return 0
+}
