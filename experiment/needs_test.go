@@ -23,7 +23,7 @@ func TestMeetingLeavesWhatMeets(t *testing.T) {
 	for _, n := range met.Networks {
 		names = append(names, n.Name)
 	}
-	if err != nil || !slices.Equal(names, []string{"host", "wireguard", "ipsec"}) || len(met.Skipped) != len(plan.Networks)-3 {
+	if err != nil || !slices.Equal(names, []string{"host", "wireguard", "wireguard-go", "ipsec"}) || len(met.Skipped) != len(plan.Networks)-4 {
 		t.Errorf("left %v, skipped %d, error %v", names, len(met.Skipped), err)
 	}
 	if _, err := meeting("encryption", "policy"); err == nil || !strings.Contains(err.Error(), "policy is met by bgp, bgp-rr, bgp-ipip") {

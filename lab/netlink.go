@@ -249,6 +249,13 @@ func (ns *Namespace) SetUp(name string) error {
 	return ns.chooseLocalCC()
 }
 
+// SetMTU sets the MTU of a device, in bytes.
+func (ns *Namespace) SetMTU(name string, mtu int) error {
+	return ns.change(name, fmt.Sprintf("set MTU of %s in %s to %d", name, ns.Name, mtu), func(link netlink.Link) error {
+		return ns.links.LinkSetMTU(link, mtu)
+	})
+}
+
 // SetMaster makes a device a port of a bridge.
 func (ns *Namespace) SetMaster(name, bridge string) error {
 	master, err := ns.index(bridge)

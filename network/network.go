@@ -145,7 +145,7 @@ func All() []Network {
 		containerdBridge(), cni(),
 		flannelHostGW(), flannelVXLAN(), flannelUDP(),
 		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
-		ipvlan(), srIOV(), gre(), geneve(), wireguard(), ipsec(), havs(),
+		ipvlan(), srIOV(), gre(), geneve(), wireguard(), wireguardGo(), ipsec(), havs(),
 	}
 }
 

@@ -30,15 +30,20 @@ func wireguard() Network {
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs: []engine.Need{
 			kernel("WireGuard devices", "modprobe wireguard", func(ns *lab.Namespace) error { return ns.AddWireGuard("try", 1440) }),
-			engine.NeedProgram("wg", "wireguard-tools", "--version"),
+			wg(),
 		},
 		Missing: "WireGuard devices",
 		Get:     "modprobe wireguard",
-		SetUp:   setUpWireguard,
+		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
+			return setUpWireguard(cluster, setup, func(h *lab.Host, mtu int) error { return h.AddWireGuard(wireguardDevice, mtu) })
+		},
 	}
 }
 
-func setUpWireguard(cluster *lab.Cluster, setup *Setup) error {
+func wg() engine.Need { return engine.NeedProgram("wg", "wireguard-tools", "--version") }
+
+// setUpWireguard sets WireGuard up on devices that add makes.
+func setUpWireguard(cluster *lab.Cluster, setup *Setup, add func(h *lab.Host, mtu int) error) error {
 	keys := map[*lab.Host]*ecdh.PrivateKey{}
 	for _, h := range cluster.Hosts {
 		key, err := ecdh.X25519().GenerateKey(rand.Reader)
@@ -49,7 +54,7 @@ func setUpWireguard(cluster *lab.Cluster, setup *Setup) error {
 	}
 	mtu := wire.InnerMTU(cluster.Spec.MTU, wire.Wireguard())
 	err := eachHost(cluster, func(h *lab.Host) error {
-		if err := h.AddWireGuard(wireguardDevice, mtu); err != nil {
+		if err := add(h, mtu); err != nil {
 			return err
 		}
 		if err := setPeers(cluster, h, keys); err != nil {
@@ -67,7 +72,7 @@ func setUpWireguard(cluster *lab.Cluster, setup *Setup) error {
 
 // setPeers gives a host's device its key, and every other host as a peer.
 func setPeers(cluster *lab.Cluster, h *lab.Host, keys map[*lab.Host]*ecdh.PrivateKey) error {
-	wg, err := engine.Program("wg")
+	path, err := wg().Require()
 	if err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func setPeers(cluster *lab.Cluster, h *lab.Host, keys map[*lab.Host]*ecdh.Privat
 	if err := h.WriteFile(key, []byte(wireguardKey(keys[h].Bytes())), 0o600); err != nil {
 		return err
 	}
-	command := []string{wg, "set", wireguardDevice, "listen-port", wireguardPort, "private-key", key}
+	command := []string{path, "set", wireguardDevice, "listen-port", wireguardPort, "private-key", key}
 	for _, other := range others(cluster, h) {
 		command = append(command, "peer", wireguardKey(keys[other].PublicKey().Bytes()),
 			"endpoint", other.Addr.String()+":"+wireguardPort, "allowed-ips", other.Subnet().String())
