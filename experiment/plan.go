@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -257,7 +258,7 @@ func Check(p result.Plan) error {
 			return &InputError{fmt.Sprintf("cpus of %s: %v", host, err)}
 		}
 	}
-	if err := checkTwice(p); err != nil {
+	if err := errors.Join(checkSweep(p), checkTwice(p)); err != nil {
 		return err
 	}
 	return checkNumbers(p)

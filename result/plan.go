@@ -44,6 +44,10 @@ type Plan struct {
 	Margin float64 `json:"margin" yaml:"margin"`       // tolls smaller than this do not matter
 	Seed   uint64  `json:"seed" yaml:"seed,omitempty"` // of the order; 0: drawn when the run starts
 
+	// Sweep is the axis or parameter whose growth is asked for; those of networks are fitted
+	// without it too.
+	Sweep string `json:"sweep,omitempty" yaml:"sweep,omitempty"`
+
 	// Needs are what was asked of the networks; they are ranked then.
 	Needs []string `json:"needs,omitempty" yaml:"needs,omitempty"`
 

@@ -18,47 +18,73 @@ type series struct {
 	at    []float64 // the parameter's value, of each
 }
 
-// Growths fits how the headline of each network grows with each parameter that it was weighed
-// with three values of or more. What can't be fitted is left out.
+// Growths fits how the headline of each network grows with each of its parameters that it was
+// weighed with three values of or more, and with the axis that the plan swept. What can't be
+// fitted is left out.
 func Growths(res *result.Result) []result.Growth {
-	var all []result.Growth
+	swept := collection{where: map[string]int{}}
 	for _, g := range Groups(res) {
-		for _, s := range seriesOf(g) {
-			if growth, ok := s.growth(); ok {
-				all = append(all, growth)
+		for _, c := range g.Cells {
+			if c.Status != result.StatusOK {
+				continue
 			}
+			swept.addSettings(g, c)
+			if at, is := c.Params[res.Plan.Sweep]; is {
+				swept.add(res.Plan.Sweep, result.Number(at), c, c.Network+" "+c.Path+" "+c.Workload+" "+c.Mode+" "+unlike(c.Params, res.Plan.Sweep))
+			}
+		}
+	}
+	var all []result.Growth
+	for _, s := range swept.all {
+		if growth, ok := s.growth(); ok {
+			all = append(all, growth)
 		}
 	}
 	return all
 }
 
-// seriesOf are the series of a group, in the order of their first cells.
-func seriesOf(g *Group) []series {
-	var all []series
-	where := map[string]int{}
-	for _, c := range g.Cells {
-		if c.Network == network.Baseline || c.Status != result.StatusOK {
-			continue
-		}
-		own := c.Params.Settings().Map()
-		for _, axis := range slices.Sorted(maps.Keys(own)) {
-			at, err := strconv.ParseFloat(own[axis], 64)
-			if err != nil {
-				continue
-			}
-			key := axis + " " + c.Network + " " + string(without(own, axis))
-			n, there := where[key]
-			if !there {
-				n = len(all)
-				where[key] = n
-				all = append(all, series{axis: axis})
-			}
-			s := &all[n]
-			place, _ := slices.BinarySearch(s.at, at)
-			s.at, s.cells = slices.Insert(s.at, place, at), slices.Insert(s.cells, place, c)
+// collection is series by what their cells have in common, in the order of their first cells.
+type collection struct {
+	all   []series
+	where map[string]int
+}
+
+// add adds a cell to the series of what it shares with others.
+func (c *collection) add(axis string, at float64, cell *result.Cell, shared string) {
+	key := axis + " " + shared
+	n, there := c.where[key]
+	if !there {
+		n = len(c.all)
+		c.where[key] = n
+		c.all = append(c.all, series{axis: axis})
+	}
+	s := &c.all[n]
+	place, _ := slices.BinarySearch(s.at, at)
+	s.at, s.cells = slices.Insert(s.at, place, at), slices.Insert(s.cells, place, cell)
+}
+
+// addSettings adds a cell to the series of each parameter of its network that is a number.
+func (c *collection) addSettings(g *Group, cell *result.Cell) {
+	own := cell.Params.Settings().Map()
+	if cell.Network == network.Baseline {
+		return
+	}
+	for _, axis := range slices.Sorted(maps.Keys(own)) {
+		if at, err := strconv.ParseFloat(own[axis], 64); err == nil {
+			c.add(axis, at, cell, g.Key+" "+cell.Network+" "+string(without(own, axis)))
 		}
 	}
-	return all
+}
+
+// unlike is what distinguishes a cell's parameters but for one, and for how long it was measured.
+func unlike(params result.Params, axis string) string {
+	rest := maps.Clone(params)
+	for name := range params {
+		if a, known := result.AxisOf(name); name == axis || known && a.Of == result.OfTime {
+			delete(rest, name)
+		}
+	}
+	return rest.Key()
 }
 
 // without are parameters but one.
@@ -76,7 +102,8 @@ func (s series) growth() (result.Growth, bool) {
 		return result.Growth{}, false
 	}
 	grown, of := quantityOf(*headline), func(v float64) float64 { return v }
-	if at := cmp.Or(first.Params.Number("flows"), 1); grown.Name == "rate" { // who waits for one has the next
+	_, swept := result.AxisOf(s.axis)
+	if at := cmp.Or(first.Params.Number("flows"), 1); grown.Name == "rate" && !swept { // who waits for one has the next
 		grown, of = result.Quantity{Name: "latency_mean", Unit: "s"}, func(v float64) float64 { return at / v }
 	}
 	blocks := s.whole(headline.Name, of)

@@ -53,3 +53,34 @@ func TestGrowths(t *testing.T) {
 	}
 	labtest.Equal(t, "shape without growth", grown[1].Shape, "constant")
 }
+
+// What the plan swept is of each network, the baseline too, over cells of several groups.
+func TestGrowthsOfWhatWasSwept(t *testing.T) {
+	res := &result.Result{Plan: result.Plan{Sweep: "flows"}}
+	for _, name := range []string{network.Baseline, "bridge"} {
+		for _, flows := range []float64{1, 2, 4, 8} {
+			cell := result.Cell{
+				Network: name, Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK,
+				Params:  result.Params{"nic": "full", "flows": flows, "duration": 1 / flows},
+				Metrics: []result.Metric{{Name: "throughput", Unit: "bit/s", Better: "higher"}},
+			}
+			for block := range 6 {
+				cell.Samples = append(cell.Samples, result.Sample{Block: block, Metrics: map[string]float64{"throughput": 1e10 + 1e9*flows + 1e6*float64(block)}})
+			}
+			res.Cells = append(res.Cells, cell)
+		}
+	}
+	grown := Growths(res)
+	if len(grown) != 2 {
+		t.Fatalf("%d growths: %+v", len(grown), grown)
+	}
+	for n, name := range []string{network.Baseline, "bridge"} {
+		labtest.Equal(t, "network", grown[n].Network, name)
+		labtest.Equal(t, "shape of "+name, grown[n].Shape, "linear")
+		labtest.Equal(t, "points of "+name, len(grown[n].Points), 4)
+		labtest.Equal(t, "metric of "+name, grown[n].Metric, "throughput")
+	}
+	if res.Plan.Sweep = ""; len(Growths(res)) != 0 {
+		t.Error("what was not swept grows")
+	}
+}

@@ -33,7 +33,8 @@ type runFlags struct {
 	network                    networkFlags
 	seed                       uint64
 	labName, out, need, page   string
-	caseID, kernel, sweep      string
+	caseID, kernel             string
+	sweep                      sweepFlag
 	listed                     []string    // networks named in the plan's file
 	open                       result.Plan // with the flags applied, before it is completed
 	json, dryRun, check        bool
@@ -65,7 +66,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	f.application.register(flags)
 	f.network = networkFlags{}
 	f.network.register(flags)
-	flags.StringVar(&f.sweep, "sweep", "", "how tolls grow with a parameter of networks: its name and three values or more, as in services=1,1000,10000")
+	f.sweep.register(flags)
 	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(network.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
@@ -107,10 +108,10 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 			return plan, &exitError{exitWrong, err}
 		}
 	}
-	if err := errors.Join(f.takeSweep(flags, len(args) == 1), f.network.takeFlows(flags)); err != nil {
+	if err := errors.Join(f.sweep.take(flags, len(args) == 1), f.network.takeFlows(flags)); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
-	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads)); err != nil {
+	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads), f.sweep.apply(&plan)); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
 	var err error

@@ -1,0 +1,30 @@
+package experiment
+
+import (
+	"slices"
+
+	"tare/network"
+	"tare/result"
+)
+
+// Sweepable names what a plan may sweep: the parameters of networks that are numbers, and how
+// much a workload sends at a time and in how many flows.
+func Sweepable() []string {
+	return append(result.Names(SweptParams(), func(p network.Param) string { return p.Name }), SweptWorkloads()...)
+}
+
+// SweptParams are the parameters of networks that can be swept.
+func SweptParams() []network.Param {
+	return slices.DeleteFunc(network.Params(), func(p network.Param) bool { return p.Most == 0 || !p.List })
+}
+
+// SweptWorkloads are the axes of workloads that can be swept.
+func SweptWorkloads() []string { return []string{"flows", "size", "connections", "workers"} }
+
+// checkSweep refuses a plan that sweeps what can't be swept.
+func checkSweep(p result.Plan) error {
+	if p.Sweep != "" && !slices.Contains(Sweepable(), p.Sweep) {
+		return Unknown("sweep", p.Sweep, Sweepable())
+	}
+	return nil
+}
