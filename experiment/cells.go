@@ -181,7 +181,7 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 			}
 			seen[cell.cluster] = true
 			spec.Clusters = append(spec.Clusters, withSettings(cell.settings, site.ClusterSpec{
-				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU,
+				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU, GSOMax: p.GSOMax,
 				Link: float64(cell.link), Wire: p.Wire, Hosts: hosts, Containers: containers,
 				Baseline: cell.layout != "",
 			}))
@@ -236,6 +236,9 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	}
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
+	}
+	if p.GSOMax > 0 {
+		values["gso_max"] = p.GSOMax
 	}
 	if p.CC == "" {
 		delete(values, "cc") // it is not one

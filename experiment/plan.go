@@ -44,6 +44,9 @@ const (
 	trips = 50
 	// mostLink is beyond any link, in bit/s.
 	mostLink = 1e14
+	// mostSegments is the largest packet of segments that a kernel takes, in bytes
+	// (GSO_MAX_SIZE in include/linux/netdevice.h).
+	mostSegments = 8 * 65535
 	// mostDelay is beyond any path on Earth, in s.
 	mostDelay = 5
 )
@@ -296,6 +299,7 @@ type bound struct {
 func checkNumbers(p result.Plan) error {
 	bounds := []bound{
 		{"mtu", float64(p.MTU), 576, 65535, " bytes"},
+		{"gso_max", float64(p.GSOMax), 0, mostSegments, " bytes"},
 		{"blocks", float64(p.Blocks), 1, 10000, ""},
 		{"link", float64(p.Link), 0, mostLink, " bit/s"},
 		{"delay of the link", float64(p.Wire.Delay), 0, mostDelay, " s"},

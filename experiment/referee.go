@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"tare/lab"
 	"tare/network"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
+	"tare/workload"
 )
 
 const (
@@ -32,7 +34,7 @@ func Referee(res *result.Result) {
 			continue
 		}
 		for _, judge := range []func(*result.Cell) (metric, warning string){
-			aboveCeiling, fasterThanHost, moreUnderWay, percentilesOutOfOrder, moreThanWasSent, lessThanOneProcess,
+			aboveCeiling, fasterThanHost, moreUnderWay, percentilesOutOfOrder, moreThanWasSent, lessThanOneProcess, smallerThanAsked,
 		} {
 			if metric, warning := judge(cell); warning != "" {
 				warn(cell, metric, warning)
@@ -150,4 +152,23 @@ func lessThanOneProcess(cell *result.Cell) (metric, warning string) {
 		return weigh.CostName(cell), fmt.Sprintf("cpu-of-the-whole: all CPUs together were busy for %.2f s, one thread alone for %.2f s", whole, thread)
 	}
 	return "", ""
+}
+
+// smallerThanAsked looks whether larger packets that were asked for are in force: TCP then
+// sends more than 64 KiB at a time to a reader that keeps up.
+func smallerThanAsked(cell *result.Cell) (metric, warning string) {
+	if cell.Params.Number("gso_max") <= lab.LegacyLargest || cell.Workload != workload.Bulk {
+		return "", ""
+	}
+	var sizes []float64
+	for _, s := range cell.Samples {
+		if size := s.Counters["skb_bytes"]; size > 0 {
+			sizes = append(sizes, size)
+		}
+	}
+	slices.Sort(sizes)
+	if len(sizes) == 0 || sizes[len(sizes)/2] > lab.LegacyLargest {
+		return "", ""
+	}
+	return "throughput", fmt.Sprintf("gso-max: packets have %.0f bytes on average: none larger than %d is in force, though %.0f were asked for", sizes[len(sizes)/2], lab.LegacyLargest, cell.Params.Number("gso_max"))
 }

@@ -38,6 +38,7 @@ func Axes() []Axis {
 		{Name: "kernel", Of: OfLab, Titled: true},
 		{Name: "nic", Of: OfLab, Titled: true},
 		{Name: "mtu", Unit: "bytes", Of: OfLab, Loose: true, Titled: true},
+		{Name: "gso_max", Unit: "bytes", Of: OfLab, Absent: 65536.0, Titled: true},
 		{Name: "pin", Of: OfLab},
 		{Name: "rps", Of: OfLab},
 		{Name: "cc", Of: OfLab, Loose: true},

@@ -16,6 +16,7 @@ type Plan struct {
 	Link     BitsPerSecond     `json:"link,omitempty" yaml:"link,omitempty"`           // 0: as fast as the CPU
 	Links    []BitsPerSecond   `json:"links,omitempty" yaml:"links,omitempty"`         // instead of Link: every network runs under each of these
 	Wire     Wire              `json:"wire,omitzero" yaml:"wire,omitempty"`            // what the links do besides
+	GSOMax   int               `json:"gso_max,omitempty" yaml:"gso_max,omitempty"`     // bytes of the largest packet of segments; 0: as devices come
 	Pin      string            `json:"pin" yaml:"pin"`                                 // apart, same, none
 	RPS      string            `json:"rps" yaml:"rps"`                                 // on, off: packets that arrive are steered to the host's own CPUs
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them

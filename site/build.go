@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -65,7 +66,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 	type hosts struct {
 		engine, name, nic string
 		params            result.Settings
-		mtu, hosts        int
+		mtu, gso, hosts   int
 		link              float64
 		wire              result.Wire
 	}
@@ -76,7 +77,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		key := hosts{engine: n.Engine.Name}
 		switch {
 		case n.Engine.Name != "":
-			key.nic, key.mtu, key.link, key.wire, key.hosts = s.NIC, s.MTU, s.Link, s.Wire, s.Hosts
+			key.nic, key.mtu, key.gso, key.link, key.wire, key.hosts = s.NIC, s.MTU, s.GSOMax, s.Link, s.Wire, s.Hosts
 			key.params = result.MakeSettings(s.Params)
 		case len(n.Needs) > 0:
 			key.name = s.Name
@@ -190,10 +191,23 @@ func (e *sharedHosts) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSp
 	if err != nil {
 		return nil, err
 	}
-	if err := n.Build(cluster, setup); err != nil {
+	if err := errors.Join(n.Build(cluster, setup), setLargest(cluster, spec.GSOMax, setup)); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up network %s: %w", n.Name, err), l.Remove(cluster))
 	}
 	return cluster, nil
+}
+
+// setLargest asks the devices of a cluster for larger packets of segments, if that was asked
+// for, and notes those that refuse.
+func setLargest(cluster *lab.Cluster, bytes int, setup *network.Setup) error {
+	if bytes == 0 {
+		return nil
+	}
+	refused, err := cluster.SetLargest(bytes)
+	if len(refused) > 0 {
+		setup.Note("gso-max: %s: packets larger than %d bytes do not pass there", strings.Join(refused, ", "), lab.LegacyLargest)
+	}
+	return err
 }
 
 // describe fills in what the cluster turned out to be.

@@ -33,7 +33,8 @@ type ClusterSpec struct {
 	Network    string      `json:"network"`
 	NIC        string      `json:"nic"`
 	MTU        int         `json:"mtu"`
-	Link       float64     `json:"link,omitempty"` // bit/s
+	GSOMax     int         `json:"gso_max,omitempty"` // bytes of the largest packet of segments; 0: as devices come
+	Link       float64     `json:"link,omitempty"`    // bit/s
 	Wire       result.Wire `json:"wire,omitzero"`
 	Hosts      int         `json:"hosts"`
 	Containers int         `json:"containers"`       // per host

@@ -24,6 +24,7 @@ import (
 type runFlags struct {
 	networks, paths, workloads string
 	nic, pin, rps, cc, cpus    string
+	gsoMax                     string
 	link, duration, warmup     string
 	maxTime, maxRate, design   string
 	blocks, mtu                int
@@ -58,6 +59,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
 	flags.StringVar(&f.link, "link", "", "link between hosts: its rate, for example 10gbit, or several, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	flags.IntVar(&f.mtu, "mtu", 0, "MTU of the link between hosts, in bytes (default 1500)")
+	flags.StringVar(&f.gsoMax, "gso-max", "", "largest packet of segments that devices pass, in bytes: 196608 for BIG TCP (default: 64 KiB, as they come)")
 	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
 	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")

@@ -35,6 +35,7 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	parse("max-rate", func() (err error) { plan.MaxRate, err = result.ParseBitsPerSecond(f.maxRate); return err })
 	share("precision", f.precision, &plan.Precision)
 	share("margin", f.margin, &plan.Margin)
+	parse("gso-max", func() (err error) { plan.GSOMax, err = result.ParseSize(f.gsoMax); return err })
 	parse("mtu", func() error { plan.MTU = f.mtu; return positive(f.mtu) })
 	parse("blocks", func() error { plan.Blocks = f.blocks; return positive(f.blocks) })
 	parse("design", func() error { plan.Design = f.design; return nil })
