@@ -47,6 +47,7 @@ func All() []Case {
 		dockerSysbench(),
 		openshiftCalicoOVS(),
 		vxlanAndClusterNetworks(),
+		kubeProxyNftables(),
 	}
 }
 

@@ -93,6 +93,7 @@ func (f figure) setting() string {
 	add(f.Flows > 0, "%d flows", f.Flows)
 	add(f.Connections > 0, "%d connections", f.Connections)
 	add(f.Workers > 0, "%d workers", f.Workers)
+	add(f.Services > 0, "%d Services", f.Services)
 	add(f.Tool != "", "%s", f.Tool)
 	add(f.apart(), "run apart")
 	if f.Pinned != nil {

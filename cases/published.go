@@ -43,6 +43,7 @@ type figure struct {
 	Connections int     `json:"connections"`
 	Flows       int     `json:"flows"`
 	Workers     int     `json:"workers"`
+	Services    int     `json:"services"`
 	Link        float64 `json:"link_bps"`
 	Offered     float64 `json:"offered_bps"`
 	Ceiling     float64 `json:"ceiling_bps"`
