@@ -2,9 +2,12 @@ package network
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tare/engine"
 	"tare/lab"
@@ -54,7 +57,11 @@ func startSlirp4netns(c *lab.Container, path string, ports []engine.Port) error 
 
 // forwardSlirp4netns has it listen at a port of the host (slirp4netns(1), API SOCKET).
 func forwardSlirp4netns(socket string, c *lab.Container, port engine.Port) error {
-	conn, err := net.DialTimeout("unix", socket, time.Second)
+	conn, err := net.Dial("unix", socket)
+	for deadline := time.Now().Add(10 * time.Second); errors.Is(err, unix.EAGAIN) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond) // it takes one at a time, and lets one wait
+		conn, err = net.Dial("unix", socket)
+	}
 	if err != nil {
 		return err
 	}
