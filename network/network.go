@@ -145,7 +145,7 @@ func All() []Network {
 		containerdBridge(), cni(),
 		flannelHostGW(), flannelVXLAN(), flannelUDP(),
 		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
-		pasta(), slirp4netns(),
+		slirp4netns(),
 		ipvlan(), srIOV(), gre(), geneve(), wireguard(), wireguardGo(), ipsec(), havs(),
 	}
 }

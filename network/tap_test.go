@@ -10,7 +10,7 @@ import (
 // A published port of a rootless container answers from the other host and from a container
 // there, and a process of the container's has its packets: the host has no device for it.
 func TestRealRootlessContainersArePublished(t *testing.T) {
-	for _, name := range []string{"pasta", "slirp4netns"} {
+	for _, name := range []string{"slirp4netns"} {
 		l := build(t, on(name))
 		n, _ := network.Find(name)
 		for _, path := range n.Paths {
