@@ -166,9 +166,9 @@ func smallerThanAsked(cell *result.Cell) (metric, warning string) {
 			sizes = append(sizes, size)
 		}
 	}
-	slices.Sort(sizes)
-	if len(sizes) == 0 || sizes[len(sizes)/2] > lab.LegacyLargest {
+	mean, _ := stats.HodgesLehmann(sizes)
+	if len(sizes) == 0 || mean.Value > lab.LegacyLargest {
 		return "", ""
 	}
-	return "throughput", fmt.Sprintf("gso-max: packets have %.0f bytes on average: none larger than %d is in force, though %.0f were asked for", sizes[len(sizes)/2], lab.LegacyLargest, cell.Params.Number("gso_max"))
+	return "throughput", fmt.Sprintf("gso-max: packets have %.0f bytes on average: none larger than %d is in force, though %.0f were asked for", mean.Value, lab.LegacyLargest, cell.Params.Number("gso_max"))
 }

@@ -19,7 +19,7 @@ import (
 // takes seconds on an emulated CPU. Where the kernel lacks a part, some have a stand-in, and
 // the others are missing.
 var ofTheKernel = map[string][]string{
-	"plain":  {"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec"},
+	"plain":  {"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec", "ebpf-redirect"},
 	"ovs":    {"ovs", "ovs-vlan", "ovs-vxlan", "ovs-multitable"},
 	"docker": {"docker-ovs"},
 }
