@@ -70,7 +70,7 @@ having = $$(grep -rlE --include='*_test.go' --exclude-dir=kubernetes '^func Test
 lint: $(LINT)
 	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
 	go vet ./...
-	for module in parts/*/go.mod; do CGO_ENABLED=1 go -C "$$(dirname "$$module")" vet ./...; done
+	for program in parts/*/main.go; do CGO_ENABLED=1 go -C "$$(dirname "$$program")" vet ./...; done
 	$(LINT) run
 
 $(LINT):

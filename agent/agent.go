@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"tare/probe"
+	"tare/traffic"
 	"tare/workload"
 )
 
@@ -69,7 +70,7 @@ func (a *Agent) take(ctx context.Context, o order) {
 		tally, err := a.do(ctx, o)
 		a.ended(o.ID)
 		if err != nil {
-			a.answer(answer{ID: o.ID, Error: err.Error()})
+			a.answer(answer{ID: o.ID, Error: err.Error(), Unfit: errors.As(err, new(*traffic.UnfitError))})
 		} else {
 			a.answer(answer{ID: o.ID, Tally: &tally})
 		}

@@ -27,7 +27,7 @@ func address(port int) string {
 func quick() workload.Run {
 	return workload.Run{
 		Token: strings.Repeat("07", 16), Mode: "block", Flows: 1, Size: 1,
-		Warmup: 5 * time.Millisecond, Duration: 20 * time.Millisecond,
+		Warmup: 5 * time.Millisecond, Duration: 40 * time.Millisecond,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"tare/probe"
 	"tare/result"
+	"tare/traffic"
 	"tare/workload"
 )
 
@@ -220,7 +221,7 @@ func (j *job) wait(ctx context.Context) (answer, error) {
 	select {
 	case a := <-j.answers:
 		if a.Error != "" {
-			return a, fmt.Errorf("at %s: %s", j.h.Name, result.Plain(a.Error))
+			return a, j.failed(a)
 		}
 		return a, nil
 	case <-j.h.gone:
@@ -231,6 +232,15 @@ func (j *job) wait(ctx context.Context) (answer, error) {
 		}
 		return answer{}, ctx.Err()
 	}
+}
+
+// failed is the error of the job's answer.
+func (j *job) failed(a answer) error {
+	err := fmt.Errorf("at %s: %s", j.h.Name, result.Plain(a.Error))
+	if a.Unfit {
+		return &traffic.UnfitError{Err: err}
+	}
+	return err
 }
 
 // tally waits for what the job measured.

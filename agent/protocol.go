@@ -59,4 +59,5 @@ type answer struct {
 	Listening string          `json:"listening,omitempty"`
 	Tally     *workload.Tally `json:"tally,omitempty"`
 	Error     string          `json:"error,omitempty"`
+	Unfit     bool            `json:"unfit,omitempty"` // the error is a traffic.UnfitError
 }

@@ -161,8 +161,8 @@ func (c Case) ceiling(f figure) (share, framing float64, known bool) {
 		return 0, 0, false
 	}
 	link := wire.BitsPerSecond(f.Link)
-	own := wire.TCPCeiling(link, wire.InnerMTU(mtu, n.Stack), n.Stack)
-	framing, _ = wire.FramingToll(own, wire.TCPCeiling(link, mtu, wire.None()))
+	own := wire.TCPCeiling(link, wire.IPv4, wire.InnerMTU(mtu, n.Stack), n.Stack)
+	framing, _ = wire.FramingToll(own, wire.TCPCeiling(link, wire.IPv4, mtu, wire.None()))
 	most := cmp.Or(f.Ceiling, float64(own))
 	return f.Value / most, framing, true
 }

@@ -6,6 +6,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/site"
+	"tare/wire"
 )
 
 // SizeOf is how many samples a plan takes at most.
@@ -34,12 +35,16 @@ func Skip(p result.Plan, name, reason string) result.Plan {
 // Narrow fits a plan to a lab that exists: its networks, its nic, link, MTU,
 // placement and congestion control. The plan is one that is not completed yet.
 func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
+	if mixesLive(p) && t.Spec.Site == "" {
+		return p, &InputError{"mode xdp beside other modes: in a lab that is up the same devices serve all: run it alone"}
+	}
 	asked := p.Networks
 	p.Networks, p.NIC, p.EncapNIC = nil, nil, nil
 	p.Site, p.CC, p.Pin, p.CPUs, p.RPS = t.Spec.Site, t.Spec.CC, t.Spec.Pin, t.Spec.CPUs, rpsOff
 	if t.Spec.RPS {
 		p.RPS = rpsOn
 	}
+	p.IP, p.MTUs = nil, nil
 	var there []result.NetworkPlan
 	if p.Reference == "" {
 		there = append(there, result.NetworkPlan{Name: network.Baseline})
@@ -49,6 +54,9 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 			continue
 		}
 		p.NIC, p.MTU, p.Link, p.Links, p.Wire = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil, u.Wire
+		if u.IP == wire.IPv6 {
+			p.IP = []int{int(wire.IPv6)}
+		}
 		n := result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)}
 		same := func(o result.NetworkPlan) bool { return o.Name == n.Name && o.Params.String() == n.Params.String() }
 		if !u.Baseline && !slices.ContainsFunc(there, same) { // a lab may have it with several interfaces

@@ -12,6 +12,7 @@ import (
 	"tare/result"
 	"tare/site"
 	"tare/weigh"
+	"tare/wire"
 	"tare/workload"
 )
 
@@ -26,14 +27,17 @@ const (
 type group struct {
 	path     string
 	workload result.WorkloadPlan
-	nic      string
-	places   []place // the two baselines first
+	between
+	places []place // the two baselines first
 }
 
 // between is what connects the hosts of a cluster.
 type between struct {
 	nic  string
 	link result.BitsPerSecond // 0: as fast as the CPU
+	ip   wire.IP              // version that the workloads use
+	mtu  int                  // bytes
+	live bool                 // its devices take the frames of a program
 }
 
 // place is where one run happens: a network on its cluster.
@@ -42,6 +46,7 @@ type place struct {
 	cluster  string
 	layout   string // of a baseline: "a" or "b"
 	link     result.BitsPerSecond
+	mtu      int             // of the links between its hosts, bytes
 	settings result.Settings // of the network
 }
 
@@ -51,13 +56,11 @@ func groupsOf(p result.Plan) []group {
 	var groups []group
 	for _, path := range p.Paths {
 		for _, b := range betweenOf(p) {
-			cells := cellsOn(p, path, b)
-			if len(cells) == 0 {
-				continue
-			}
 			for _, w := range p.Workloads {
-				if kind, _ := workload.Find(w.Name); kind.Cycle == nil || attaches(kind, p, path, b) {
-					groups = append(groups, group{path: path, workload: w, nic: b.nic, places: cells})
+				b.live = workload.SendsFrames(w.Mode)
+				cells := cellsOn(p, path, b)
+				if kind, _ := workload.Find(w.Name); len(cells) > 0 && (kind.Cycle == nil || attaches(kind, p, path, b)) {
+					groups = append(groups, group{path: path, workload: w, between: b, places: cells})
 				}
 			}
 		}
@@ -65,13 +68,37 @@ func groupsOf(p result.Plan) []group {
 	return append(groups, pathless(p)...)
 }
 
-// betweenOf multiplies the plan's nics by its links.
+// betweenOf multiplies the plan's nics by its links, versions of IP and MTUs.
 func betweenOf(p result.Plan) []between {
 	var all []between
 	for _, link := range linksOf(p) {
 		for _, nic := range slices.Concat(p.NIC, extraNICs(p)) {
-			all = append(all, between{nic, link})
+			for _, ip := range versionsOf(p) {
+				for _, mtu := range mtusOf(p) {
+					all = append(all, between{nic: nic, link: link, ip: ip, mtu: mtu})
+				}
+			}
 		}
+	}
+	return all
+}
+
+// mtusOf are the MTUs of the links that every network is measured at.
+func mtusOf(p result.Plan) []int {
+	if len(p.MTUs) > 0 {
+		return p.MTUs
+	}
+	return []int{p.MTU}
+}
+
+// versionsOf are the versions of IP that every network is measured with.
+func versionsOf(p result.Plan) []wire.IP {
+	if len(p.IP) == 0 {
+		return []wire.IP{wire.IPv4}
+	}
+	var all []wire.IP
+	for _, ip := range p.IP {
+		all = append(all, wire.IP(ip))
 	}
 	return all
 }
@@ -103,12 +130,12 @@ func cellsOn(p result.Plan, path string, b between) []place {
 	for at, np := range p.Networks {
 		n, known := network.Find(np.Name)
 		switch {
-		case !known || !n.Serves(path):
+		case !known || !n.Serves(path), b.ip == wire.IPv6 && !n.IPv6:
 		case n.Name == network.Baseline:
 			baselineAsked = !encapOnly
 		case encapOnly && (!n.Encapsulates() || network.Within(path)):
 			// Within a host nothing is encapsulated.
-		case np.Link > 0 && b != betweenOf(p)[0]:
+		case np.Link > 0 && (b.nic != betweenOf(p)[0].nic || b.link != betweenOf(p)[0].link):
 			// A link implies frames, whatever the nic: once is enough.
 		default:
 			cells = append(cells, placeOf(p, at, n, b))
@@ -126,7 +153,7 @@ func cellsOn(p result.Plan, path string, b between) []place {
 // placeOf is the place of the plan's network with that index.
 func placeOf(p result.Plan, at int, n network.Network, b between) place {
 	return place{
-		network: n, cluster: clusterName(p, variantName(p, at), b, ""),
+		network: n, cluster: clusterName(p, variantName(p, at), b, ""), mtu: b.mtu,
 		link: cmp.Or(p.Networks[at].Link, b.link), settings: p.Networks[at].Params,
 	}
 }
@@ -135,8 +162,8 @@ func placeOf(p result.Plan, at int, n network.Network, b between) place {
 func baselinesOn(p result.Plan, b between) []place {
 	baseline, _ := network.Find(network.Baseline)
 	return []place{
-		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link},
-		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link},
+		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link, mtu: b.mtu},
+		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link, mtu: b.mtu},
 	}
 }
 
@@ -163,10 +190,26 @@ func clusterName(p result.Plan, name string, b between, layout string) string {
 	if b.link != linksOf(p)[0] {
 		name += "-" + b.link.String()
 	}
+	if b.ip != versionsOf(p)[0] {
+		name += "-ip" + strconv.Itoa(int(b.ip))
+	}
+	if b.mtu != mtusOf(p)[0] {
+		name += "-mtu" + strconv.Itoa(b.mtu)
+	}
+	if b.live && mixesLive(p) && p.Site == "" {
+		name += "-live"
+	}
 	if layout == layoutB {
 		name += "-b"
 	}
 	return name
+}
+
+// mixesLive reports whether some of a plan's workloads send frames of a program, and others
+// do not: each has clusters for itself, since the devices differ.
+func mixesLive(p result.Plan) bool {
+	live := func(w result.WorkloadPlan) bool { return workload.SendsFrames(w.Mode) }
+	return slices.ContainsFunc(p.Workloads, live) && slices.ContainsFunc(p.Workloads, func(w result.WorkloadPlan) bool { return !live(w) })
 }
 
 // Spec is the lab that a plan needs: one cluster per network, nic and link, two
@@ -181,9 +224,9 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 			}
 			seen[cell.cluster] = true
 			spec.Clusters = append(spec.Clusters, withSettings(cell.settings, site.ClusterSpec{
-				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: p.MTU, GSOMax: p.GSOMax,
-				Link: float64(cell.link), Wire: p.Wire, Hosts: hosts, Containers: containers,
-				Baseline: cell.layout != "",
+				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: cell.mtu, GSOMax: p.GSOMax,
+				Link: float64(cell.link), Wire: p.Wire, IP: g.ip, Hosts: hosts, Containers: containers,
+				Baseline: cell.layout != "", Live: g.live,
 			}))
 		}
 	}
@@ -214,6 +257,9 @@ func withSettings(settings result.Settings, spec site.ClusterSpec) site.ClusterS
 			*into = n
 		}
 	}
+	if spec.Params[network.Neighbour] != "" {
+		spec.Containers = max(spec.Containers, network.NeighbourContainers)
+	}
 	return spec
 }
 
@@ -231,11 +277,14 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	}
 	run := runOf(p, g.workload)
 	values := result.Params{
-		"nic": nic, "mtu": p.MTU, "pin": p.Pin, "rps": rps, "cc": p.CC,
+		"nic": nic, "mtu": cell.mtu, "pin": p.Pin, "rps": rps, "cc": p.CC,
 		"warmup": float64(p.Warmup), "duration": run.Duration.Seconds(),
 	}
 	if cell.link > 0 {
 		values["link"] = float64(cell.link)
+	}
+	if g.ip == wire.IPv6 {
+		values["ip"] = float64(g.ip)
 	}
 	if p.GSOMax > 0 {
 		values["gso_max"] = p.GSOMax

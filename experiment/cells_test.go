@@ -77,6 +77,31 @@ func TestLinksAreAnAxis(t *testing.T) {
 	}
 }
 
+// TestFramesOfAProgramHaveClustersForThemselves, whose devices take them, where other modes are
+// measured beside; a lab that is up serves one of the two.
+func TestFramesOfAProgramHaveClustersForThemselves(t *testing.T) {
+	live := result.WorkloadPlan{Name: "udp_pps", Mode: "xdp"}
+	plan := result.Plan{Networks: []result.NetworkPlan{{Name: "route"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{live}}
+	clusters := func(p result.Plan) string {
+		var all []string
+		for _, spec := range Spec(Complete(p), 2, 2).Clusters {
+			all = append(all, fmt.Sprintf("%s:%t", spec.Name, spec.Live))
+		}
+		return strings.Join(all, " ")
+	}
+	labtest.Equal(t, "clusters of one mode", clusters(plan), "host:true host-b:true route:true")
+	plan.Workloads = append(plan.Workloads, result.WorkloadPlan{Name: "udp_pps"})
+	labtest.Equal(t, "clusters of both", clusters(plan), "host-live:true host-live-b:true route-live:true host:false host-b:false route:false")
+	if _, err := Narrow(plan, site.Topology{}); err == nil || !strings.Contains(err.Error(), "run it alone") {
+		t.Errorf("in a lab that is up: %v", err)
+	}
+	live.Flows = 2
+	plan.Workloads = []result.WorkloadPlan{live}
+	if err := Check(Complete(plan)); err == nil || !strings.Contains(err.Error(), "leave flows out") {
+		t.Errorf("two flows: %v", err)
+	}
+}
+
 func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 	p := Complete(Quick())
 	p.NIC = []string{"full", "frames"}

@@ -127,6 +127,9 @@ func divisible(res *result.Result, changed bool) (all []divided) {
 		if cell.Status != result.StatusOK || kind.Cycle != nil || m == nil || m.Toll.Value < weigh.LeastPart {
 			continue
 		}
+		if alone, _ := weigh.Alone(groups, cell); alone != nil {
+			continue // what it lacks is divided where the network is alone
+		}
 		settings := cell.Params.Settings()
 		lack := weigh.Lacking(groups, cell, m.Name)
 		o := divided{cell: cell, toll: m.Toll.Value, nic: lack.NIC && cell.Params.Text("nic") == string(lab.NICTSO)}
@@ -243,6 +246,7 @@ func (c Contrast) missing(t site.Topology) site.Spec {
 			has[p.cluster] = true
 			cluster := t.Clusters[like].ClusterSpec
 			cluster.Name, cluster.Network, cluster.NIC, cluster.Link, cluster.Baseline = p.cluster, p.network.Name, g.nic, float64(p.link), p.layout != ""
+			cluster.Live = g.live
 			spec.Clusters = append(spec.Clusters, withSettings(accepted(p.network.Name, p.settings), cluster))
 		}
 	}

@@ -31,7 +31,7 @@ func daemonsOf(s Site, t site.Topology) daemons {
 	has := false
 	for _, b := range t.Clusters {
 		n, _ := network.Find(b.Network)
-		has = has || len(n.Needs) > 0 && b.Error == ""
+		has = has || (len(n.Needs) > 0 || b.Params[network.With] != "") && b.Error == ""
 		d.engines[b.Name] = b.Engine
 	}
 	if m, can := s.(meter); can && has {

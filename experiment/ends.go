@@ -35,11 +35,12 @@ func (r *runner) fragments(p place, path, name string, run workload.Run) (int, b
 	if kind.TCP {
 		return 0, false
 	}
-	mtu := wire.InnerMTU(r.plan.MTU, p.network.Stack)
-	if r.ends[p.cluster][path].Dial.IsLoopback() {
+	mtu := wire.InnerMTU(p.mtu, p.network.Stack)
+	dial := r.ends[p.cluster][path].Dial
+	if dial.IsLoopback() {
 		mtu = lab.LoopbackMTU
 	}
-	return wire.Fragments(run.Size, mtu), true
+	return wire.Fragments(wire.IPOf(dial), run.Size, mtu), true
 }
 
 // meet records how a cell's two ends are confined. It refuses a cell if one of its

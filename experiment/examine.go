@@ -215,7 +215,7 @@ func (r *runner) try(ctx context.Context, s subject, e *result.Examination) {
 		return
 	}
 	mtu := r.firstMTU(ctx, s, e)
-	large := r.trial(ctx, s, e, checkTCP, workload.Run{Size: mtu - segmentHeaders, Duration: trialWindow})
+	large := r.trial(ctx, s, e, checkTCP, workload.Run{Size: mtu - segmentHeaders(wire.IPv4), Duration: trialWindow})
 	if e.Trials = append(e.Trials, large); large.Error != "" {
 		return
 	}

@@ -62,18 +62,37 @@ func (r *runner) wanted(block int) []visit {
 	return slices.DeleteFunc(r.shuffled(block), func(v visit) bool { return !r.due(v.group, block) || !r.wants(v.group, v.place) })
 }
 
-// shuffled are all runs of a block, in the random order of that block.
+// shuffled are all runs of a block, in the random order of that block; those of groups that
+// take turns together are together.
 func (r *runner) shuffled(block int) []visit {
 	rng := mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block)))
 	var visits []visit
-	for _, n := range rng.Perm(len(r.groups)) {
-		cells := slices.Clone(r.groups[n].places)
-		rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-		for _, c := range cells {
-			visits = append(visits, visit{n, c})
+	for _, first := range rng.Perm(len(r.groups)) {
+		var own []visit
+		for n, g := range r.groups {
+			if r.leader(n) != first {
+				continue
+			}
+			for _, p := range g.places {
+				own = append(own, visit{n, p})
+			}
 		}
+		rng.Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
+		visits = append(visits, own...)
 	}
 	return visits
+}
+
+// leader is the first of the groups that a group takes turns with: of those that differ in the
+// version of IP alone, which are held against each other too.
+func (r *runner) leader(n int) int {
+	if len(r.plan.IP) < 2 || !takesTurns(r.plan, r.groups[n]) {
+		return n
+	}
+	own := r.groups[n]
+	return slices.IndexFunc(r.groups, func(g group) bool {
+		return g.path == own.path && g.workload == own.workload && g.nic == own.nic && g.link == own.link && g.mtu == own.mtu
+	})
 }
 
 // blocksOf is how many blocks a group has at most.
@@ -82,7 +101,7 @@ func (r *runner) blocksOf(n int) int {
 	if r.plan.Looks {
 		blocks = r.mostLooked()
 	}
-	if t := r.turns[n]; t != nil {
+	if t := r.turns[r.leader(n)]; t != nil {
 		blocks += t.again
 	}
 	return blocks

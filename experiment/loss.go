@@ -42,7 +42,7 @@ func (r *runner) witness(ctx context.Context, cluster string, ends network.Ends,
 		return fmt.Errorf("%w; and where it was lost can't be seen: %w", err, errSeen)
 	}
 	client, server := cluster+"."+ends.Client, cluster+"."+ends.Server
-	return fmt.Errorf("%w; %s%s", err, lostAt(seen, client, server), troubled(before, after, flow.Least+segmentHeaders))
+	return fmt.Errorf("%w; %s%s", err, lostAt(seen, client, server), troubled(before, after, flow.Least+segmentHeaders(wire.IPOf(ends.Dial))))
 }
 
 // placesOf are the places of a cluster's path, as the lab names them.
@@ -107,8 +107,8 @@ func lostBehind(seen []lab.Sighting) string {
 	return fmt.Sprintf("lost behind %s in %s (%s)", last.Device, last.Namespace, way.String())
 }
 
-// segmentHeaders are those of a TCP segment.
-const segmentHeaders = wire.IPv4Header + wire.TCPHeader + wire.TCPTimestamps
+// segmentHeaders are the bytes of those of a TCP segment.
+func segmentHeaders(ip wire.IP) int { return ip.Header() + wire.TCPHeader + wire.TCPTimestamps }
 
 // mostTroubled bounds the devices that a loss names in addition to the one that
 // lost the packet.

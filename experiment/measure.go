@@ -52,9 +52,12 @@ func (r *runner) measure(ctx context.Context, p place, path, name string, run wo
 	if !served {
 		return result.Sample{}, noEnds(path, p.cluster)
 	}
-	stop := r.count(ctx, p.cluster, ends)
-	sample, err := r.between(ctx, p.cluster, ends, r.portOf(p.cluster, ends), name, run)
-	stop(&sample)
+	sample, err := r.beside(ctx, p, run.Warmup+run.Duration, func() (result.Sample, error) {
+		stop := r.count(ctx, p.cluster, ends)
+		sample, err := r.between(ctx, p.cluster, ends, r.portOf(p.cluster, ends), name, run)
+		stop(&sample)
+		return sample, err
+	})
 	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
 		sample.Counters["fragments_per_datagram"] = float64(count)
 	}

@@ -25,7 +25,7 @@ func pathless(p result.Plan) []group {
 	for _, w := range p.Workloads {
 		kind, _ := workload.Find(w.Name)
 		if cells := enginesOf(p); kind.Pathless && (len(cells) > 0 || hasBaseline(p)) {
-			groups = append(groups, group{path: network.NoNetwork, workload: w, nic: p.NIC[0], places: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
+			groups = append(groups, group{path: network.NoNetwork, workload: w, between: betweenOf(p)[0], places: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
 		}
 	}
 	return groups

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/result"
+	"tare/traffic"
 	"tare/wire"
 	"tare/workload"
 )
@@ -16,6 +18,8 @@ import (
 const (
 	// checkWindow is how long a functional check exchanges messages.
 	checkWindow = 2 * time.Millisecond
+	// framesWindow is the least that any workload which sends frames takes.
+	framesWindow = 20 * time.Millisecond
 	// The workloads of the check: every path carries both.
 	checkTCP = "tcp_rr"
 	checkUDP = "udp_rr"
@@ -56,12 +60,36 @@ func (r *runner) checkPaths(ctx context.Context) error {
 			if err == nil {
 				err = r.meet(ctx, c, g.path, cell)
 			}
+			if err == nil {
+				err = r.tryFrames(ctx, c, g)
+			}
 			if err != nil {
-				cell.Status, cell.Reason = result.StatusFailed, err.Error()
+				cell.Status, cell.Reason = statusOf(err), err.Error()
 			}
 		}
 	}
 	return ctx.Err()
+}
+
+// tryFrames tries whether a path carries the frames of a program, where the group's mode
+// sends such: it depends on the device by which they leave.
+func (r *runner) tryFrames(ctx context.Context, c place, g group) error {
+	run := runOf(r.plan, g.workload)
+	if !workload.SendsFrames(run.Mode) {
+		return nil
+	}
+	run.Warmup, run.Duration, run.Interval = 0, framesWindow, 0
+	ends := r.ends[c.cluster][g.path]
+	_, err := r.between(ctx, c.cluster, ends, r.portOf(c.cluster, ends), g.workload.Name, run)
+	return err
+}
+
+// statusOf is that of a cell whose path failed so.
+func statusOf(err error) string {
+	if errors.As(err, new(*traffic.UnfitError)) {
+		return result.StatusSkipped
+	}
+	return result.StatusFailed
 }
 
 // checkPath tries one path with a small and a full-sized message. If that fails it
@@ -76,7 +104,7 @@ func (r *runner) checkPath(ctx context.Context, c place, path, name string) erro
 
 // checkEnds sends a small and a full-sized message both ways between two ends.
 func (r *runner) checkEnds(ctx context.Context, c place, ends network.Ends, port uint16, name string) error {
-	full := wire.InnerMTU(r.plan.MTU, c.network.Stack) - segmentHeaders
+	full := wire.InnerMTU(c.mtu, c.network.Stack) - segmentHeaders(wire.IPOf(ends.Dial))
 	kind, _ := workload.Find(name)
 	for _, size := range []int{kind.Size.Default, full} {
 		run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: size, Duration: checkWindow}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -121,7 +122,13 @@ func Complete(p result.Plan) result.Plan {
 	if p.Link > 0 || len(p.Links) > 0 || !p.Wire.IsZero() { // a link counts each wire frame, so it implies frames
 		p.NIC, p.EncapNIC = []string{string(lab.NICFrames)}, nil
 	}
-	p.MTU = cmp.Or(p.MTU, quick.MTU)
+	p = withVersions(p)
+	if len(p.MTUs) == 1 {
+		p.MTU, p.MTUs = p.MTUs[0], nil
+	}
+	if len(p.MTUs) == 0 {
+		p.MTU = cmp.Or(p.MTU, quick.MTU)
+	}
 	p.Pin = cmp.Or(p.Pin, quick.Pin)
 	p.RPS = cmp.Or(p.RPS, quick.RPS)
 	p.CC = cmp.Or(p.CC, quick.CC)
@@ -146,7 +153,7 @@ func lasting(p result.Plan, duration result.Seconds) result.Plan {
 // Segments reports whether a workload of the plan sends more in one write than fits
 // into a segment: other workloads are the same to every interface.
 func Segments(p result.Plan) bool {
-	room := wire.InnerMTU(cmp.Or(p.MTU, Quick().MTU), wire.VXLAN()) - segmentHeaders - answerHeaders
+	room := wire.InnerMTU(cmp.Or(slices.Max(mtusOf(p)), Quick().MTU), wire.VXLAN()) - segmentHeaders(wire.IPv4) - answerHeaders
 	return slices.ContainsFunc(p.Workloads, func(w result.WorkloadPlan) bool {
 		kind, _ := workload.Find(w.Name)
 		return kind.Cycle == nil && (!kind.Application() || cmp.Or(w.Size, kind.Size.Default) > room)
@@ -196,7 +203,7 @@ func window(p result.Plan) result.Seconds {
 	}
 	each = min(longestWindow, each)
 	if link := slowestLink(p); link > 0 {
-		frame := float64((p.MTU + wire.Ethernet) * 8)
+		frame := float64((slices.Max(mtusOf(p)) + wire.Ethernet) * 8)
 		each = max(each, result.Seconds(math.Min(longestOnLink, framesPerWindow*frame/float64(link))))
 	}
 	each = max(each, min(longestOnLink, trips*2*p.Wire.Delay))
@@ -231,6 +238,9 @@ func Check(p result.Plan) error {
 				return &InputError{err.Error()}
 			}
 		}
+		if _, _, err := neighbourOf(np.Params); err != nil {
+			return err
+		}
 	}
 	for _, path := range p.Paths {
 		if !slices.Contains(network.Paths(), path) {
@@ -264,6 +274,9 @@ func Check(p result.Plan) error {
 	if err := errors.Join(checkSweep(p), checkTwice(p)); err != nil {
 		return err
 	}
+	if err := checkVersions(p); err != nil {
+		return err
+	}
 	return checkNumbers(p)
 }
 
@@ -273,7 +286,7 @@ func checkTwice(p result.Plan) error {
 	for i, n := range p.Networks {
 		networks[i] = strings.TrimSpace(n.Name + " " + n.Params.String())
 	}
-	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": result.Names(p.Links, result.BitsPerSecond.String)} {
+	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": result.Names(p.Links, result.BitsPerSecond.String), "ip": result.Names(p.IP, strconv.Itoa), "mtu": result.Names(p.MTUs, strconv.Itoa)} {
 		for i, name := range names {
 			if slices.Contains(names[:i], name) {
 				return &InputError{kind + " " + name + " is there twice: keep one"}
@@ -298,7 +311,6 @@ type bound struct {
 
 func checkNumbers(p result.Plan) error {
 	bounds := []bound{
-		{"mtu", float64(p.MTU), 576, 65535, " bytes"},
 		{"gso_max", float64(p.GSOMax), 0, mostSegments, " bytes"},
 		{"blocks", float64(p.Blocks), 1, 10000, ""},
 		{"link", float64(p.Link), 0, mostLink, " bit/s"},
@@ -309,6 +321,9 @@ func checkNumbers(p result.Plan) error {
 		{"precision", p.Precision, 0, 1, ""},
 		{"max_time", float64(p.MaxTime), 0, 7 * 86400, " s"},
 		{"max_rate", float64(p.MaxRate), 0, mostLink, " bit/s"},
+	}
+	for _, mtu := range mtusOf(p) {
+		bounds = append(bounds, bound{"mtu", float64(mtu), 576, 65535, " bytes"})
 	}
 	for _, link := range p.Links {
 		bounds = append(bounds, bound{"link", float64(link), 1, mostLink, " bit/s"})
@@ -324,6 +339,9 @@ func checkNumbers(p result.Plan) error {
 	}
 	if p.Link > 0 && len(p.Links) > 0 {
 		return &InputError{"link and links are both in the plan: keep links, which takes them all"}
+	}
+	if p.MTU > 0 && len(p.MTUs) > 0 {
+		return &InputError{"mtu and mtus are both in the plan: keep mtus, which takes them all"}
 	}
 	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
 		return err

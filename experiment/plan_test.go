@@ -153,6 +153,12 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"not taken":  {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Reverse: true} }, []string{"reverse of udp_rr", "does not take it"}},
 		"cpus":       {func(p *result.Plan) { p.CPUs = map[string]string{"h1": "0-"} }, []string{"cpus of h1", "0-3,8"}},
 		"mtu":        {func(p *result.Plan) { p.MTU = 500 }, []string{"mtu 500", "from 576 to 65535 bytes"}},
+		"ip":         {func(p *result.Plan) { p.IP = []int{5} }, []string{"version 5 of IP", "4, 6 or 4,6"}},
+		"ip twice":   {func(p *result.Plan) { p.IP = []int{6, 6} }, []string{"ip 6 is there twice"}},
+		"ip at site": {func(p *result.Plan) { p.IP, p.Site = []int{6}, result.SiteDocker }, []string{"ip: a site"}},
+		"ip rules": {func(p *result.Plan) {
+			p.IP, p.Networks = []int{4, 6}, []result.NetworkPlan{{Name: "bridge", Params: "rules=5"}}
+		}, []string{"rules of IPv4"}},
 		"blocks":     {func(p *result.Plan) { p.Blocks = -1 }, []string{"blocks -1"}},
 		"duration":   {func(p *result.Plan) { p.Duration = 0.001 }, []string{"duration 0.001", " s"}},
 		"warmup":     {func(p *result.Plan) { p.Warmup = -1 }, []string{"warmup -1"}},

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"tare/agent"
@@ -60,29 +59,30 @@ type Progress struct {
 // runner is one experiment under way.
 type runner struct {
 	Options
-	plan    result.Plan
-	groups  []group
-	cells   map[cellKey]*result.Cell
-	order   []cellKey // of the cells in the result
-	rps     map[string]bool
-	ends    map[string]map[string]network.Ends // cluster -> path -> ends
-	cpus    map[string]map[string]string       // cluster -> host -> CPU list
-	ports   map[string]uint16                  // cluster -> where its servers listen, if not at network.Port
-	outside map[string]*network.Ends           // cluster -> a container and the other host
-	warned  map[string][]string                // cluster -> warnings for its numbers
-	daemons daemons
-	res     *result.Result
-	started time.Time
-	done    int
-	gates   []string // warnings of the noise gates, for every number
-	missed  map[*result.Cell][]string
-	before  map[string]probe.Load // of each machine
-	weighed time.Duration         // what the last weighing took
-	last    bool                  // nothing more will be measured
-	turns   map[int]*turns
-	looks   looking
-	sources sources
-	share   *share
+	plan       result.Plan
+	groups     []group
+	cells      map[cellKey]*result.Cell
+	order      []cellKey // of the cells in the result
+	rps        map[string]bool
+	ends       map[string]map[string]network.Ends // cluster -> path -> ends
+	cpus       map[string]map[string]string       // cluster -> host -> CPU list
+	ports      map[string]uint16                  // cluster -> where its servers listen, if not at network.Port
+	outside    map[string]*network.Ends           // cluster -> a container and the other host
+	neighbours map[string]*network.Ends           // cluster -> the ends of its noisy neighbour
+	warned     map[string][]string                // cluster -> warnings for its numbers
+	daemons    daemons
+	res        *result.Result
+	started    time.Time
+	done       int
+	gates      []string // warnings of the noise gates, for every number
+	missed     map[*result.Cell][]string
+	before     map[string]probe.Load // of each machine
+	weighed    time.Duration         // what the last weighing took
+	last       bool                  // nothing more will be measured
+	turns      map[int]*turns
+	looks      looking
+	sources    sources
+	share      *share
 }
 
 // cellKey finds a cell; both baselines of a group are one cell.
@@ -113,6 +113,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 		r.res.Rankings = weigh.Rank(r.res)
 	}
 	r.res.Growths = weigh.Growths(r.res)
+	r.res.Versions, r.res.Passengers, r.res.Neighbours = weigh.Versions(r.res), weigh.Passengers(r.res), weigh.Neighbours(r.res)
 	return r.res, errors.Join(err, o.Save(r.res))
 }
 
@@ -155,7 +156,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		Options: o, plan: plan, groups: o.only,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, ports: map[string]uint16{}, warned: map[string][]string{},
-		outside: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
+		outside: map[string]*network.Ends{}, neighbours: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
 		share: newShare(plan.MaxRate, time.Now()),
 	}
 	if r.groups == nil {
@@ -166,6 +167,9 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	r.res = &result.Result{
 		Schema: result.Schema, ID: id, Tool: o.Tool, Site: cmp.Or(plan.Site, result.SiteLab), Plan: plan, Environment: env,
 		Started: time.Now().UTC().Format(time.RFC3339), Places: o.Topology.Places,
+	}
+	if warning := onIPv4Alone(plan); warning != "" {
+		r.res.Warnings = append(r.res.Warnings, warning)
 	}
 	r.makeCells()
 	return r, nil
@@ -186,43 +190,6 @@ func newID() (string, error) {
 		return "", fmt.Errorf("draw the result's id: %w", err)
 	}
 	return hex.EncodeToString(id), nil
-}
-
-// makeCells makes every cell of the plan, fails those whose cluster is not set up
-// and skips those whose path the network turned out not to have.
-func (r *runner) makeCells() {
-	missing, fidelity, unserved := map[string]string{}, map[string]string{}, map[string][]string{}
-	for _, b := range r.Topology.Clusters {
-		fidelity[b.Name], unserved[b.Name] = b.Fidelity, b.Unserved
-		r.rps[b.Name] = b.RPS
-		r.ends[b.Name], r.outside[b.Name], r.cpus[b.Name] = b.Paths, b.Outside, b.CPUs
-		r.warned[b.Name], r.ports[b.Name] = b.Warnings, b.Port
-		if b.Error != "" {
-			missing[b.Name] = b.Error
-		}
-	}
-	for n, g := range r.groups {
-		group, mode := g.key(r.plan, r.rps), runOf(r.plan, g.workload).Mode
-		for _, c := range g.places {
-			key := keyOf(n, c)
-			if cell, made := r.cells[key]; made {
-				cell.Clusters = append(cell.Clusters, c.cluster)
-				continue
-			}
-			cell := &result.Cell{
-				Network: c.network.Name, Path: g.path, Workload: g.workload.Name, Fidelity: cmp.Or(fidelity[c.cluster], c.network.Fidelity),
-				Clusters: []string{c.cluster}, Group: group,
-				Params: params(r.plan, g, c, r.rps[c.cluster]), Mode: mode, Status: result.StatusOK,
-			}
-			if why, absent := missing[c.cluster]; absent {
-				cell.Status, cell.Reason = result.StatusFailed, why
-			} else if slices.Contains(unserved[c.cluster], g.path) {
-				cell.Status, cell.Reason = result.StatusSkipped, "with these parameters the network has no such path"
-			}
-			r.cells[key] = cell
-			r.order = append(r.order, key)
-		}
-	}
 }
 
 func keyOf(group int, c place) cellKey {
@@ -263,6 +230,9 @@ func (r *runner) blocks(ctx context.Context) error {
 		}
 		start := time.Now()
 		if err := r.block(ctx, block); err != nil {
+			return err
+		}
+		if err := r.checkLost(ctx); err != nil {
 			return err
 		}
 		r.weighSome(time.Since(start))
@@ -318,7 +288,7 @@ func (r *runner) block(ctx context.Context, block int) error {
 		began := time.Now()
 		var err error
 		if g := r.groups[v.group]; takesTurns(r.plan, g) {
-			for order+together < len(visits) && visits[order+together].group == v.group {
+			for order+together < len(visits) && r.leader(visits[order+together].group) == r.leader(v.group) {
 				together++
 			}
 			err = r.takeTurns(ctx, visits[order:order+together], block, order)

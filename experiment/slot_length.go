@@ -40,9 +40,14 @@ func (r *runner) lengthen(n int) bool {
 	t := r.turns[n]
 	t.measured++
 	var cells []*result.Cell
-	for _, p := range r.groups[n].places {
-		if cell := r.cells[keyOf(n, p)]; !slices.Contains(cells, cell) { // a baseline has two places
-			cells = append(cells, cell)
+	for own, g := range r.groups {
+		if r.leader(own) != n {
+			continue
+		}
+		for _, p := range g.places {
+			if cell := r.cells[keyOf(own, p)]; !slices.Contains(cells, cell) { // a baseline has two places
+				cells = append(cells, cell)
+			}
 		}
 	}
 	if t.measured > tuning || t.slot >= mostSlot || !weigh.TooShort(cells) {

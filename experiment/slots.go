@@ -41,7 +41,8 @@ const (
 )
 
 // takesTurns reports whether the runs of a group alternate in slots. Tools of others
-// do not, nor does what fills a link's bucket in the pauses. A path within a host has no link.
+// do not, nor does what fills a link's bucket in the pauses, nor what a neighbour disturbs,
+// which runs for as long as a window. A path within a host has no link.
 func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
@@ -52,7 +53,7 @@ func takesTurns(p result.Plan, g group) bool {
 	}
 	linked = linked && !network.Within(g.path)
 	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
-	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && run.Mode == kind.Modes[0]
+	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && !hasNeighbour(p) && run.Mode == kind.Modes[0]
 }
 
 // arm is one run of a group whose runs take turns.
@@ -93,7 +94,7 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 	for at, a := range arms {
 		r.keep(a.visit, a.sample, a.err, block, order+at)
 	}
-	r.lengthen(visits[0].group)
+	r.lengthen(r.leader(visits[0].group))
 	return nil
 }
 
@@ -102,21 +103,21 @@ func (a *arm) failed() bool { return a.err != nil && !final(a.err) }
 
 // late reports whether a block gives some network no toll on its headline.
 func late(arms []*arm, name string) bool {
-	var baselines []result.Sample
+	baselines := map[int][]result.Sample{} // by group
 	for _, a := range arms {
 		if a.place.network.Name == network.Baseline && a.err == nil {
-			baselines = append(baselines, a.sample)
+			baselines[a.group] = append(baselines[a.group], a.sample)
 		}
 	}
 	kind, _ := workload.Find(name)
 	return slices.ContainsFunc(arms, func(a *arm) bool {
-		return a.err == nil && a.place.network.Name != network.Baseline && !weigh.Paired(kind.Headline, a.sample, baselines...)
+		return a.err == nil && a.place.network.Name != network.Baseline && !weigh.Paired(kind.Headline, a.sample, baselines[a.group]...)
 	})
 }
 
 // alternate runs the cells of a group in alternation, once.
 func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*arm, error) {
-	n := visits[0].group
+	n := r.leader(visits[0].group)
 	g := r.groups[n]
 	var arms []*arm
 	for _, v := range visits {

@@ -7,10 +7,11 @@ import (
 	"tare/result"
 )
 
-// Sweepable names what a plan may sweep: the parameters of networks that are numbers, and how
-// much a workload sends at a time and in how many flows.
+// Sweepable names what a plan may sweep: the parameters of networks that are numbers, how
+// much a workload sends at a time and in how many flows, and the links between hosts.
 func Sweepable() []string {
-	return append(result.Names(SweptParams(), func(p network.Param) string { return p.Name }), SweptWorkloads()...)
+	all := result.Names(SweptParams(), func(p network.Param) string { return p.Name })
+	return append(append(all, SweptWorkloads()...), "link", "mtu")
 }
 
 // SweptParams are the parameters of networks that can be swept.

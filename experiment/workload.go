@@ -22,6 +22,9 @@ func checkWorkload(w result.WorkloadPlan) error {
 	if w.Flows < 0 || w.Flows > kind.Flows {
 		return &InputError{fmt.Sprintf("flows %d of %s: it must be from 1 to %d", w.Flows, w.Name, kind.Flows)}
 	}
+	if w.Flows > 1 && workload.SendsFrames(w.Mode) {
+		return &InputError{fmt.Sprintf("flows %d of %s: mode %s has one: leave flows out", w.Flows, w.Name, w.Mode)}
+	}
 	if w.Size != 0 && kind.Sizes != "" {
 		return &InputError{fmt.Sprintf("size %d of %s: it visits many: name them as sizes, as in %s", w.Size, w.Name, kind.Sizes)}
 	}
@@ -117,8 +120,9 @@ func runOf(p result.Plan, w result.WorkloadPlan) workload.Run {
 	if !known {
 		return workload.Run{}
 	}
+	mode := cmp.Or(w.Mode, kind.Modes[0])
 	run := workload.Run{
-		Mode: cmp.Or(w.Mode, kind.Modes[0]), Flows: cmp.Or(w.Flows, flowsDefault(kind)[0]), Size: cmp.Or(w.Size, kind.Size.Default),
+		Mode: mode, Flows: cmp.Or(w.Flows, flowsDefault(kind)[0]), Size: cmp.Or(w.Size, kind.DefaultSize(mode)),
 		Rate: cmp.Or(w.Rate.Value, kind.Rate), Warmup: p.Warmup.Duration(), Duration: p.Duration.Duration(),
 		Bytes: w.Bytes, Reverse: w.Reverse, Bidir: w.Bidir, CC: w.CC, Server: notOurs(w.Server), Tool: notOurs(w.Tool),
 	}

@@ -66,9 +66,13 @@ func (ns *Namespace) SettleCC() error {
 	if err := ns.chooseLocalCC(); err != nil {
 		return err
 	}
-	routes, err := retry(func() ([]netlink.Route, error) { return ns.links.RouteList(nil, unix.AF_INET) })
-	if err != nil {
-		return fmt.Errorf("list routes in %s: %w", ns.Name, err)
+	var routes []netlink.Route
+	for _, family := range ns.families() {
+		some, err := retry(func() ([]netlink.Route, error) { return ns.links.RouteList(nil, family) })
+		if err != nil {
+			return fmt.Errorf("list routes in %s: %w", ns.Name, err)
+		}
+		routes = append(routes, some...)
 	}
 	for _, route := range routes {
 		if route.Congctl == ns.CC || route.Type != unix.RTN_UNICAST {

@@ -37,14 +37,13 @@ func (q Question) Ask() (took time.Duration, err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, unix.Close(server)) }()
-		to := &unix.SockaddrInet4{Addr: q.Dial.Addr().As4(), Port: int(q.Dial.Port())}
-		to.Port = cmp.Or(to.Port, port)
-		client, err := q.Client.datagramSocket()
+		dial := netip.AddrPortFrom(q.Dial.Addr(), cmp.Or(q.Dial.Port(), port))
+		client, err := q.Client.datagramSocket(dial)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, unix.Close(client)) }()
-		if err := exchange(server, client, to, begun.Add(answerWait)); err != nil {
+		if err := exchange(server, client, socketAddress(dial), begun.Add(answerWait)); err != nil {
 			return fmt.Errorf("send from %s to %s at %v: %w", q.Client.Name, q.Server.Name, q.Dial.Addr(), err)
 		}
 		took = time.Since(begun)
@@ -53,13 +52,17 @@ func (q Question) Ask() (took time.Duration, err error) {
 	return took, err
 }
 
-// datagramSocket moves the calling thread into the namespace and opens a socket,
-// which stays there.
-func (ns *Namespace) datagramSocket() (int, error) {
+// datagramSocket moves the calling thread into the namespace and opens a socket of an
+// address's family, which stays there.
+func (ns *Namespace) datagramSocket(of netip.AddrPort) (int, error) {
 	if err := unix.Setns(int(ns.net.Fd()), unix.CLONE_NEWNET); err != nil {
 		return -1, fmt.Errorf("enter network namespace %s: %w", ns.Name, err)
 	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	family := unix.AF_INET
+	if of.Addr().Is6() {
+		family = unix.AF_INET6
+	}
+	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return -1, fmt.Errorf("open socket in %s: %w", ns.Name, err)
 	}
@@ -67,24 +70,33 @@ func (ns *Namespace) datagramSocket() (int, error) {
 }
 
 // listen opens the server's socket and gives its port.
-func (q Question) listen() (fd, port int, err error) {
-	if fd, err = q.Server.datagramSocket(); err != nil {
+func (q Question) listen() (fd int, port uint16, err error) {
+	if fd, err = q.Server.datagramSocket(q.Bind); err != nil {
 		return fd, 0, err
 	}
-	at := &unix.SockaddrInet4{Addr: q.Bind.Addr().As4(), Port: int(q.Bind.Port())}
-	if err := unix.Bind(fd, at); err != nil {
+	if err := unix.Bind(fd, socketAddress(q.Bind)); err != nil {
 		return -1, 0, errors.Join(fmt.Errorf("listen on %v in %s: %w", q.Bind, q.Server.Name, err), unix.Close(fd))
 	}
 	bound, err := unix.Getsockname(fd)
-	if v4, ok := bound.(*unix.SockaddrInet4); ok && err == nil {
-		return fd, v4.Port, nil
+	switch at := bound.(type) {
+	case *unix.SockaddrInet4:
+		return fd, uint16(at.Port), nil
+	case *unix.SockaddrInet6:
+		return fd, uint16(at.Port), nil
 	}
 	return -1, 0, errors.Join(fmt.Errorf("listen in %s: read port: %w", q.Server.Name, err), unix.Close(fd))
 }
 
+func socketAddress(at netip.AddrPort) unix.Sockaddr {
+	if at.Addr().Is6() {
+		return &unix.SockaddrInet6{Addr: at.Addr().As16(), Port: int(at.Port())}
+	}
+	return &unix.SockaddrInet4{Addr: at.Addr().As4(), Port: int(at.Port())}
+}
+
 // exchange sends from the client and answers at the server until the client has
 // an answer. It repeats what a network refuses that is not ready yet.
-func exchange(server, client int, to *unix.SockaddrInet4, deadline time.Time) error {
+func exchange(server, client int, to unix.Sockaddr, deadline time.Time) error {
 	poll := []unix.PollFd{{Fd: int32(server), Events: unix.POLLIN}, {Fd: int32(client), Events: unix.POLLIN}}
 	buf := make([]byte, 64)
 	connected := false

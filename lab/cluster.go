@@ -37,6 +37,7 @@ type ClusterSpec struct {
 	Name  string // the lab's name for it: "vxlan"
 	Hosts int    // 2 or more; 1 is a host without neighbours
 	MTU   int    // bytes
+	IPv6  bool   // hosts and containers have IPv6 too: see IPv6Of
 	NIC   NIC    // model of the interfaces' offloads
 	Link  Link   // between the hosts
 	// Switch joins two hosts by a switch too: where a cluster of the lab has more
@@ -129,6 +130,11 @@ func (cluster *Cluster) addHost(n int) error {
 		return err
 	}
 	cluster.Push(ns.Close)
+	if cluster.Spec.IPv6 {
+		if err := ns.enableIPv6(); err != nil {
+			return err
+		}
+	}
 	ns.CPUs = cpus
 	if ns.cgroup, err = cluster.lab.prepareCgroup(cpus); err != nil {
 		return err
@@ -225,7 +231,7 @@ func (cluster *Cluster) configure(h *Host) error {
 	if err := h.AddAddress(Device, netip.PrefixFrom(h.Addr, 16)); err != nil {
 		return err
 	}
-	if err := h.Sysctl("net/ipv4/ip_forward", "1"); err != nil {
+	if err := h.forward(); err != nil {
 		return err
 	}
 	if !cluster.Spec.Link.IsZero() {

@@ -57,6 +57,11 @@ func (c *Container) Create() error {
 	if err := c.create(); err != nil {
 		return err
 	}
+	if c.Host.ipv6 {
+		if err := c.enableIPv6(); err != nil {
+			return err
+		}
+	}
 	c.Host.list(c)
 	return nil
 }

@@ -55,7 +55,7 @@ func (h *Host) StartDaemon(d Daemon) (*Process, error) {
 	s := &service{host: h, daemon: d, process: process}
 	h.cluster.Push(s.end)
 	if err := h.await(process, d); err != nil {
-		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, tail(log))
+		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, cmp.Or(tail(log), "nothing"))
 	}
 	if d.Restarts {
 		go s.keep()
@@ -180,6 +180,26 @@ func (h *Host) RunWithin(most time.Duration, argv ...string) (string, error) {
 		return text, fmt.Errorf("run %s in %s: %s: %s", strings.Join(argv, " "), h.Name, howEnded(process.Status), why)
 	}
 	return text, err
+}
+
+// LogTail is the end of a daemon's log, on one line.
+func (h *Host) LogTail(name string) string {
+	log, err := h.openLog(name)
+	if err != nil {
+		return err.Error()
+	}
+	defer log.Close()
+	return cmp.Or(tail(log), "nothing")
+}
+
+// Ended reports whether the process has ended, and how.
+func (p *Process) Ended() (how string, ended bool) {
+	select {
+	case <-p.Done:
+		return howEnded(p.Status), true
+	default:
+		return "", false
+	}
 }
 
 // howEnded describes how a process ended.

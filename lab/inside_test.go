@@ -41,6 +41,7 @@ var inside = []struct {
 	{"rules are added and shown", testRules},
 	{"owners remove their rules at the same time", testDropRules},
 	{"routes of a daemon are distinguished", testLearned},
+	{"a neighbour's MAC address is known or not", testResolved},
 	{"packets are steered or a warning is given", testSteering},
 	{"a daemon is started and waited for", testStartDaemon},
 	{"a daemon that ends is started again", testDaemonStartsAgain},

@@ -15,6 +15,16 @@ const LegacyLargest = 65536
 // packets of segments of up to so many bytes (BIG TCP; for IPv4 Linux 6.3). It returns the
 // devices that refuse, by namespace.
 func (cluster *Cluster) SetLargest(bytes int) (refused []string, err error) {
+	var errs []error
+	for _, ns := range cluster.namespaces() {
+		names, err := ns.setLargest(bytes)
+		refused, errs = append(refused, names...), append(errs, err)
+	}
+	return refused, errors.Join(errs...)
+}
+
+// namespaces are those of the hosts, of their containers and of the switch.
+func (cluster *Cluster) namespaces() []*Namespace {
 	var all []*Namespace
 	for _, h := range cluster.Hosts {
 		all = append(all, h.Namespace)
@@ -25,12 +35,7 @@ func (cluster *Cluster) SetLargest(bytes int) (refused []string, err error) {
 	if cluster.fabric != nil {
 		all = append(all, cluster.fabric)
 	}
-	var errs []error
-	for _, ns := range all {
-		names, err := ns.setLargest(bytes)
-		refused, errs = append(refused, names...), append(errs, err)
-	}
-	return refused, errors.Join(errs...)
+	return all
 }
 
 func (ns *Namespace) setLargest(bytes int) (refused []string, err error) {

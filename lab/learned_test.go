@@ -39,3 +39,22 @@ func testLearned(t *testing.T) {
 		}
 	}
 }
+
+// A neighbour is known when it has a MAC address, and not while it is asked for one.
+func testResolved(t *testing.T) {
+	cluster := setUp(t, open(t), pairOf("x"))
+	h, far := cluster.Hosts[0], cluster.Hosts[1]
+	nobody := netip.MustParseAddr("10.0.0.77")
+	must(t,
+		h.AddNeighbour(Device, far.Addr, MAC(far.Addr)),
+		h.links.NeighSet(&netlink.Neigh{
+			LinkIndex: linkOf(t, h.Namespace, Device).Index, Family: unix.AF_INET, State: netlink.NUD_INCOMPLETE, IP: nobody.AsSlice(),
+		}))
+	for addr, want := range map[netip.Addr]bool{far.Addr: true, nobody: false, netip.MustParseAddr("10.0.0.78"): false} {
+		got, err := h.Resolved(Device, addr)
+		must(t, err)
+		if got != want {
+			t.Errorf("%s is known: %v, want %v", addr, got, want)
+		}
+	}
+}

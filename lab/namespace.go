@@ -29,6 +29,7 @@ type Namespace struct {
 	mount    *os.File    // nil until something runs in it
 	links    *netlink.Handle
 	devices  *devices
+	ipv6     bool       // it has IPv6 besides: see enableIPv6
 	from     *Namespace // whose mounts it starts from; nil: the lab's
 	via      []string   // the engine's command line that starts a process in it, run in from; nil: setns enters it
 }
@@ -84,12 +85,7 @@ func (ns *Namespace) create() error {
 		}
 		ns.net = file
 		ns.Push(file.Close)
-		for _, s := range append(connectionSysctls(), sysctls()...) {
-			if err := writeSysctl(s.path, s.value); err != nil {
-				return err
-			}
-		}
-		return nil
+		return writeSysctls(append(connectionSysctls(), sysctls()...))
 	})
 	if err != nil {
 		return err
@@ -116,6 +112,10 @@ func (ns *Namespace) openLinks() error {
 	ns.Push(func() error { handle.Close(); return nil })
 	return ns.SetUp("lo")
 }
+
+// Descriptor is that of the network namespace, to pass to a process (setns(2)). It is valid
+// while the namespace is open.
+func (ns *Namespace) Descriptor() int { return int(ns.net.Fd()) }
 
 // Do runs work on a thread that is inside the namespace.
 func (ns *Namespace) Do(work func() error) error {
@@ -161,6 +161,16 @@ func (ns *Namespace) ReadSysctl(path string) (string, error) {
 		return err
 	})
 	return value, err
+}
+
+// writeSysctls writes values for the namespace of the calling thread.
+func writeSysctls(all []sysctl) error {
+	for _, s := range all {
+		if err := writeSysctl(s.path, s.value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeSysctl writes a value for the namespace of the calling thread. A setting of

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/vishvananda/netlink"
@@ -273,18 +274,45 @@ func (ns *Namespace) Isolate(name string) error {
 	return ns.change(name, "isolate "+name+" in "+ns.Name, func(link netlink.Link) error { return ns.links.LinkSetIsolated(link, true) })
 }
 
-// AddNeighbour pins an IP address to a MAC address on a device.
+// AddNeighbour pins an IPv4 address to a MAC address on a device.
 func (ns *Namespace) AddNeighbour(device string, addr netip.Addr, mac net.HardwareAddr) error {
-	return ns.neighbour("add neighbour "+addr.String(), device, ns.links.NeighSet, netlink.Neigh{
-		Family: unix.AF_INET, State: netlink.NUD_PERMANENT, IP: addr.AsSlice(), HardwareAddr: mac,
-	})
+	return ns.eachNeighbour("add", device, addr, ns.links.NeighSet, netlink.Neigh{State: netlink.NUD_PERMANENT, HardwareAddr: mac})
 }
 
 // DropNeighbour removes an entry that AddNeighbour added.
 func (ns *Namespace) DropNeighbour(device string, addr netip.Addr) error {
-	return ns.neighbour("drop neighbour "+addr.String(), device, ns.links.NeighDel, netlink.Neigh{
-		Family: unix.AF_INET, IP: addr.AsSlice(),
-	})
+	return ns.eachNeighbour("drop", device, addr, ns.links.NeighDel, netlink.Neigh{})
+}
+
+// eachNeighbour changes the entry of an IPv4 address, and of its counterpart where the
+// namespace has IPv6.
+func (ns *Namespace) eachNeighbour(verb, device string, addr netip.Addr, change func(*netlink.Neigh) error, n netlink.Neigh) error {
+	for _, family := range ns.families() {
+		if family == unix.AF_INET6 {
+			addr = IPv6Of(addr)
+		}
+		n.Family, n.IP = family, addr.AsSlice()
+		if err := ns.neighbour(verb+" neighbour "+addr.String(), device, change, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resolved reports whether the kernel knows the MAC address of a neighbour on a device.
+func (ns *Namespace) Resolved(device string, addr netip.Addr) (bool, error) {
+	index, err := ns.index(device)
+	if err != nil {
+		return false, err
+	}
+	all, err := retry(func() ([]netlink.Neigh, error) { return ns.links.NeighList(index, unix.AF_INET) })
+	if err != nil {
+		return false, fmt.Errorf("list neighbours on %s in %s: %w", device, ns.Name, err)
+	}
+	const unknown = netlink.NUD_INCOMPLETE | netlink.NUD_FAILED
+	return slices.ContainsFunc(all, func(n netlink.Neigh) bool {
+		return n.IP.Equal(addr.AsSlice()) && n.State&unknown == 0 && n.State != netlink.NUD_NONE
+	}), nil
 }
 
 // AddFDB adds an entry to a VXLAN device: behind which host a MAC address is.

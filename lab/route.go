@@ -9,14 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AddAddress gives a device an address and adds the route to its subnet itself:
+// AddAddress gives a device an IPv4 address and adds the route to its subnet itself:
 // the one that the kernel adds would carry no congestion control.
 func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
-	err := ns.change(device, "add address "+prefix.String()+" to "+device+" in "+ns.Name, func(link netlink.Link) error {
-		return ns.links.AddrAdd(link, &netlink.Addr{IPNet: ipNet(prefix), Flags: unix.IFA_F_NOPREFIXROUTE})
-	})
-	if err != nil {
+	if err := ns.addAddress(device, prefix); err != nil {
 		return err
+	}
+	if ns.ipv6 {
+		if err := ns.addAddress(device, IPv6PrefixOf(prefix)); err != nil {
+			return err
+		}
 	}
 	if err := ns.chooseLocalCC(); err != nil {
 		return err
@@ -27,15 +29,37 @@ func (ns *Namespace) AddAddress(device string, prefix netip.Prefix) error {
 	return ns.AddRoute(Route{To: prefix.Masked(), Device: device, From: prefix.Addr()})
 }
 
-// DropAddress removes an address from a device; the kernel removes the routes from
-// it too.
-func (ns *Namespace) DropAddress(device string, prefix netip.Prefix) error {
-	return ns.change(device, "drop address "+prefix.String()+" from "+device+" in "+ns.Name, func(link netlink.Link) error {
-		return ns.links.AddrDel(link, &netlink.Addr{IPNet: ipNet(prefix)})
+func (ns *Namespace) addAddress(device string, prefix netip.Prefix) error {
+	return ns.change(device, "add address "+prefix.String()+" to "+device+" in "+ns.Name, func(link netlink.Link) error {
+		flags := unix.IFA_F_NOPREFIXROUTE
+		if prefix.Addr().Is6() {
+			flags |= unix.IFA_F_NODAD
+		}
+		return ns.links.AddrAdd(link, &netlink.Addr{IPNet: ipNet(prefix), Flags: flags})
 	})
 }
 
-// Route is a route to a subnet: through a gateway, or on the device itself.
+// DropAddress removes an IPv4 address from a device, and the route to its subnet.
+func (ns *Namespace) DropAddress(device string, prefix netip.Prefix) error {
+	drop := func(prefix netip.Prefix) error {
+		return ns.change(device, "drop address "+prefix.String()+" from "+device+" in "+ns.Name, func(link netlink.Link) error {
+			return ns.links.AddrDel(link, &netlink.Addr{IPNet: ipNet(prefix)})
+		})
+	}
+	if err := drop(prefix); err != nil || !ns.ipv6 {
+		return err // the kernel removes IPv4's routes from an address with it
+	}
+	to := IPv6PrefixOf(prefix)
+	local := netlink.Route{Dst: ipNet(netip.PrefixFrom(to.Addr(), 128)), Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL}
+	for _, route := range []netlink.Route{local, {Dst: ipNet(to.Masked())}} {
+		if err := ns.links.RouteDel(&route); err != nil {
+			return fmt.Errorf("drop route to %s in %s: %w", route.Dst, ns.Name, err)
+		}
+	}
+	return drop(to)
+}
+
+// Route is a route to an IPv4 subnet: through a gateway, or on the device itself.
 type Route struct {
 	To     netip.Prefix
 	Via    netip.Addr // invalid: on the link
@@ -50,6 +74,13 @@ func Default() netip.Prefix { return netip.PrefixFrom(netip.IPv4Unspecified(), 0
 
 // AddRoute adds a route with the lab's congestion control.
 func (ns *Namespace) AddRoute(r Route) error {
+	if err := ns.addRoute(r); err != nil || !ns.ipv6 {
+		return err
+	}
+	return ns.addRoute(r.inIPv6())
+}
+
+func (ns *Namespace) addRoute(r Route) error {
 	route := &netlink.Route{Dst: ipNet(r.To), Congctl: ns.CC, Scope: netlink.SCOPE_LINK}
 	if r.Via.IsValid() {
 		route.Gw, route.Scope = r.Via.AsSlice(), netlink.SCOPE_UNIVERSE
@@ -78,15 +109,19 @@ func (ns *Namespace) AddRoute(r Route) error {
 
 // localRoutes are the routes to the namespace's own addresses.
 func (ns *Namespace) localRoutes() ([]netlink.Route, error) {
-	routes, err := retry(func() ([]netlink.Route, error) {
-		return ns.links.RouteListFiltered(unix.AF_INET,
-			&netlink.Route{Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL},
-			netlink.RT_FILTER_TABLE|netlink.RT_FILTER_TYPE)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list local routes in %s: %w", ns.Name, err)
+	var all []netlink.Route
+	for _, family := range ns.families() {
+		routes, err := retry(func() ([]netlink.Route, error) {
+			return ns.links.RouteListFiltered(family,
+				&netlink.Route{Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL},
+				netlink.RT_FILTER_TABLE|netlink.RT_FILTER_TYPE)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("list local routes in %s: %w", ns.Name, err)
+		}
+		all = append(all, routes...)
 	}
-	return routes, nil
+	return all, nil
 }
 
 // chooseLocalCC sets the lab's congestion control on the routes to the
@@ -100,16 +135,29 @@ func (ns *Namespace) chooseLocalCC() error {
 		return err
 	}
 	for _, route := range routes {
-		if route.Congctl == ns.CC {
+		if route.Congctl == ns.CC || route.Dst != nil && route.Dst.IP.IsLinkLocalUnicast() { // to which no workload sends
 			continue
 		}
 		route.Congctl = ns.CC
-		if err := ns.links.RouteReplace(&route); err != nil {
+		if err := ns.replace(route); err != nil {
 			return fmt.Errorf("set congestion control %s on local route %s in %s: %w: choose one of /proc/sys/net/ipv4/tcp_available_congestion_control with --cc, or load the module tcp_%s",
 				ns.CC, route.Dst, ns.Name, err, ns.CC)
 		}
 	}
 	return nil
+}
+
+// replace replaces a local route. Of IPv6 the kernel's has no metric, which it lets nobody
+// else give to one.
+func (ns *Namespace) replace(route netlink.Route) error {
+	if route.Family != unix.AF_INET6 {
+		return ns.links.RouteReplace(&route)
+	}
+	if err := ns.links.RouteDel(&route); err != nil {
+		return err
+	}
+	route.Priority = 1
+	return ns.links.RouteAdd(&route)
 }
 
 func ipNet(prefix netip.Prefix) *net.IPNet {

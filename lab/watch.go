@@ -21,8 +21,8 @@ type Sighting struct {
 	Time      int64  `json:"time"`  // of the first, ns since 1970 by the kernel's clock
 }
 
-// Flow is what a watch looks for: TCP and UDP packets over IPv4 to or from a
-// port, in whatever headers around them that are not encrypted.
+// Flow is what a watch looks for: TCP and UDP packets to or from a port, in whatever
+// headers around them that are not encrypted; over IPv6 between addresses of the lab.
 type Flow struct {
 	Port  uint16
 	Least int // bytes: shorter packets are not counted
@@ -139,26 +139,39 @@ func arrival(control []byte) int64 {
 	return 0
 }
 
-// find looks for a packet of the flow in a frame: an IPv4 header without
-// options whose checksum is right, then the ports. What ICMP quotes is none.
+// find looks for a packet of the flow in a frame. What ICMP quotes is none.
 func (f Flow) find(frame []byte) (reply, found bool) {
-	const header, ports = 20, 4
-	for at := 0; at+header+ports <= len(frame); at++ {
-		if frame[at] != 0x45 || !sound(frame[at:at+header]) {
-			continue
-		}
-		switch frame[at+9] {
-		case unix.IPPROTO_ICMP:
-			return false, false
-		case unix.IPPROTO_TCP, unix.IPPROTO_UDP:
-			from := binary.BigEndian.Uint16(frame[at+header:])
-			to := binary.BigEndian.Uint16(frame[at+header+2:])
-			if from == f.Port || to == f.Port {
-				return to != f.Port, true
+	for at := range frame {
+		for _, look := range []func(packet []byte) (reply, found, over bool){f.findIPv4, f.findIPv6} {
+			if reply, found, over := look(frame[at:]); over {
+				return reply, found
 			}
 		}
 	}
 	return false, false
+}
+
+// findIPv4 looks for an IPv4 header without options whose checksum is right, and then the
+// ports. over: nothing that follows is of the flow.
+func (f Flow) findIPv4(packet []byte) (reply, found, over bool) {
+	const header, ports = 20, 4
+	if len(packet) < header+ports || packet[0] != 0x45 || !sound(packet[:header]) {
+		return false, false, false
+	}
+	switch packet[9] {
+	case unix.IPPROTO_ICMP:
+		return false, false, true
+	case unix.IPPROTO_TCP, unix.IPPROTO_UDP:
+		return f.between(packet[header:])
+	}
+	return false, false, false
+}
+
+// between reports whether one of the ports is the flow's.
+func (f Flow) between(ports []byte) (reply, found, over bool) {
+	from, to := binary.BigEndian.Uint16(ports), binary.BigEndian.Uint16(ports[2:])
+	found = from == f.Port || to == f.Port
+	return found && to != f.Port, found, found
 }
 
 // sound reports whether the checksum of an IPv4 header is right (RFC 791).

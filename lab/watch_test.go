@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -28,6 +29,32 @@ func packet(protocol byte, from, to uint16, inner ...byte) []byte {
 	return append(p, inner...)
 }
 
+// packetIPv6 is one between addresses of a lab.
+func packetIPv6(protocol byte, from, to uint16, inner ...byte) []byte {
+	const header = 40
+	p := make([]byte, header+20)
+	p[0], p[6] = 0x60, protocol
+	a, b := IPv6Of(UnderlayAddr(0, 1)).As16(), IPv6Of(UnderlayAddr(0, 2)).As16()
+	copy(p[8:], a[:])
+	copy(p[24:], b[:])
+	binary.BigEndian.PutUint16(p[header:], from)
+	binary.BigEndian.PutUint16(p[header+2:], to)
+	return append(p, inner...)
+}
+
+func TestIPv6OfAddresses(t *testing.T) {
+	for from, want := range map[string]string{"10.101.0.2": "fd74:6172:6500::a65:2", "127.0.0.1": "::1"} {
+		if got := IPv6Of(netip.MustParseAddr(from)); got != netip.MustParseAddr(want) {
+			t.Errorf("%s is %s, want %s", from, got, want)
+		}
+	}
+	for from, want := range map[string]string{"10.101.0.0/16": "fd74:6172:6500::a65:0/112", "10.101.0.2/32": "fd74:6172:6500::a65:2/128", "0.0.0.0/0": "::/0"} {
+		if got := IPv6PrefixOf(netip.MustParsePrefix(from)); got != netip.MustParsePrefix(want) {
+			t.Errorf("%s is %s, want %s", from, got, want)
+		}
+	}
+}
+
 func TestFlowIsFoundInItsHeaders(t *testing.T) {
 	const port = 5210
 	ethernet := []byte{2, 0x42, 10, 0x45, 0, 2, 2, 0x42, 10, 0x65, 0, 2, 8, 0}
@@ -38,10 +65,19 @@ func TestFlowIsFoundInItsHeaders(t *testing.T) {
 	vxlan := func(inner []byte) []byte {
 		return slices.Concat(ethernet, packet(unix.IPPROTO_UDP, 50000, 4789, slices.Concat(make([]byte, 8), ethernet, inner)...))
 	}
+	overIPv6 := packetIPv6(unix.IPPROTO_TCP, 40000, port)
+	foreign := slices.Clone(overIPv6)
+	foreign[8] = 0xfe
 	for name, c := range map[string]struct {
 		frame        []byte
 		reply, found bool
 	}{
+		"over IPv6":              {slices.Concat(ethernet, overIPv6), false, true},
+		"over IPv6 inside VXLAN": {vxlan(packetIPv6(unix.IPPROTO_UDP, port, 40000)), true, true},
+		"another's over IPv6":    {slices.Concat(ethernet, packetIPv6(unix.IPPROTO_TCP, 40000, 80)), false, false},
+		"quoted by ICMPv6":       {slices.Concat(ethernet, packetIPv6(unix.IPPROTO_ICMPV6, 0, 0, overIPv6...)), false, false},
+		"of another address":     {slices.Concat(ethernet, foreign), false, false},
+		"IPv6 cut short":         {overIPv6[:42], false, false},
 		"a request":              {slices.Concat(ethernet, request), false, true},
 		"an answer":              {slices.Concat(ethernet, answer), true, true},
 		"a packet of a TUN":      {request, false, true},

@@ -28,19 +28,7 @@ func tryOpenVSwitch(cluster *lab.Cluster, setup *Setup) error {
 func setUpOpenVSwitch(cluster *lab.Cluster, setup *Setup,
 	configure func(s *openvswitch.Switch) error, attach func(s *openvswitch.Switch, c *lab.Container) error,
 ) error {
-	path, err := datapath(cluster.Hosts[0], setup)
-	if err != nil {
-		return err
-	}
-	all := make(switches, len(cluster.Hosts))
-	err = allHosts(cluster, func(h *lab.Host) error {
-		s, err := openvswitch.Start(h, path)
-		if err != nil {
-			return err
-		}
-		all[h.Number-1] = s
-		return configure(s)
-	})
+	all, err := startSwitches(cluster, setup, configure)
 	if err != nil {
 		return err
 	}
@@ -48,6 +36,23 @@ func setUpOpenVSwitch(cluster *lab.Cluster, setup *Setup,
 		return err
 	}
 	return allHosts(cluster, func(h *lab.Host) error { return all.of(h).Check() })
+}
+
+// startSwitches starts Open vSwitch on every host and configures each switch.
+func startSwitches(cluster *lab.Cluster, setup *Setup, configure func(s *openvswitch.Switch) error) (switches, error) {
+	path, err := datapath(cluster.Hosts[0], setup)
+	if err != nil {
+		return nil, err
+	}
+	all := make(switches, len(cluster.Hosts))
+	return all, allHosts(cluster, func(h *lab.Host) error {
+		s, err := openvswitch.Start(h, path)
+		if err != nil {
+			return err
+		}
+		all[h.Number-1] = s
+		return configure(s)
+	})
 }
 
 // switches are those of a cluster, by host.

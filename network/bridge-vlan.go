@@ -18,6 +18,7 @@ func bridgeVLAN() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Needs:    needsVLAN(),
 		Missing:  "VLAN devices",
 		Get:      "modprobe 8021q",

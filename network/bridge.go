@@ -11,6 +11,7 @@ func bridge() Network {
 		Across:   "route",
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, ContainerToOwnHost},
+		IPv6:     true,
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
 		SetUp:    setUpBridge,

@@ -133,7 +133,7 @@ func podEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	case path == SamePod, path == SameHost && len(own) < 3:
 		return Ends{}, fmt.Errorf("path %s needs more pods: build the lab with more --containers", path)
 	}
-	return Network{}.EndsOf(cluster, path)
+	return usualEnds(cluster, path)
 }
 
 // tryContainerdBridge asks the kernel for what the engine and the plugins need.

@@ -76,7 +76,7 @@ func machine(t *testing.T) string {
 	var text strings.Builder
 	for _, pattern := range []string{
 		"/etc/docker*", "/etc/docker/*", "/var/lib/docker*", "/var/lib/docker/network/files/*", "/var/lib/containerd/*", "/run/docker*", "/run/containerd*",
-		"/opt/*", "/root/.docker*", "/sys/fs/cgroup/*/docker*", "/sys/fs/cgroup/docker*",
+		"/var/lib/containers*", "/etc/containers/*", "/run/containers*", "/run/libpod*", "/dev/shm/libpod*", "/sys/fs/cgroup/unified", "/opt/*", "/root/.docker*", "/sys/fs/cgroup/*/docker*", "/sys/fs/cgroup/docker*",
 		"/proc/sys/net/bridge",
 	} {
 		paths, err := filepath.Glob(pattern)

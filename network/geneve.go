@@ -22,6 +22,7 @@ func geneve() Network {
 		Facts:    Facts{Kernel: "geneve"},
 		Stack:    wire.Geneve(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Needs: []engine.Need{kernel("Geneve devices", "modprobe geneve", func(ns *lab.Namespace) error {
 			return ns.AddGeneve(lab.Tunnel{Name: "try", Remote: lab.UnderlayAddr(0, 2), VNI: geneveVNI, Port: genevePort, MTU: 1450})
 		})},

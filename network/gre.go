@@ -16,6 +16,7 @@ func gre() Network {
 		Facts:    Facts{Kernel: "ip_gre"},
 		Stack:    wire.GRE(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Needs: []engine.Need{kernel("GRE devices", "modprobe ip_gre", func(ns *lab.Namespace) error {
 			return ns.AddGRE(lab.Tunnel{Name: "try", Local: lab.UnderlayAddr(0, 1), Remote: lab.UnderlayAddr(0, 2), MTU: 1476})
 		})},

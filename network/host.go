@@ -9,6 +9,7 @@ func host() Network {
 		Doc:      "the host's own network: the baseline",
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, CrossHost},
+		IPv6:     true,
 		SetUp:    func(*lab.Cluster, *Setup) error { return nil },
 		Ends:     hostEnds,
 	}

@@ -15,6 +15,7 @@ func ipvlan() Network {
 		Fidelity: SamePath,
 		Facts:    Facts{NeedsL2: true, Kernel: "ipvlan"},
 		Paths:    []string{SameHost, CrossHost},
+		IPv6:     true,
 		Outside:  true,
 		Needs: []engine.Need{kernel("ipvlan devices", "modprobe ipvlan", func(ns *lab.Namespace) error {
 			if err := lab.AddVeth(lab.End{In: ns, Name: lab.Device}, lab.End{In: ns, Name: "wire"}, 1500); err != nil {

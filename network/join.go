@@ -79,6 +79,16 @@ func (n Network) AttachHost(cluster *lab.Cluster, path string) (*lab.Host, error
 // container-to-own-host; the client is the first container of the first host, or a
 // host.
 func (n Network) AttachEnds(cluster *lab.Cluster, path string, c *lab.Container) (lab.Question, error) {
+	ends, err := n.attachEnds(cluster, path, c)
+	if cluster.Spec.IPv6 && err == nil {
+		ends.Bind = netip.AddrPortFrom(lab.IPv6Of(ends.Bind.Addr()), ends.Bind.Port())
+		ends.Dial = netip.AddrPortFrom(lab.IPv6Of(ends.Dial.Addr()), ends.Dial.Port())
+	}
+	return ends, err
+}
+
+// attachEnds are those of AttachEnds at their IPv4 addresses.
+func (n Network) attachEnds(cluster *lab.Cluster, path string, c *lab.Container) (lab.Question, error) {
 	own := cluster.Hosts[0]
 	if path == ContainerToOwnHost {
 		at := netip.AddrPortFrom(own.Addr, 0)

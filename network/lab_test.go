@@ -153,16 +153,23 @@ func exec(ctx context.Context, l *site.Lab, at string, argv ...string) (string, 
 // bind, the client calls dial.
 func seenAs(t *testing.T, l *site.Lab, client, dial, server, bind string) string {
 	t.Helper()
+	return answered(t, l, "call", client, dial, server, bind)
+}
+
+// answered is seenAs with a client that sends nothing, "call", or one that sends after a
+// second of silence, "speak".
+func answered(t *testing.T, l *site.Lab, as, client, dial, server, bind string) string {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		_, _, err := exec(ctx, l, server, "/proc/self/exe", "greet", bind)
 		ended <- err
 	}()
-	printed, status, err := exec(t.Context(), l, client, "/proc/self/exe", "call", dial)
+	printed, status, err := exec(t.Context(), l, client, "/proc/self/exe", as, dial)
 	cancel() // ends a server that no client has called
 	if errServer := <-ended; err != nil || errServer != nil || status != 0 {
-		t.Fatalf("call %s from %s: status %d, %v; server: %v", dial, client, status, err, errServer)
+		t.Fatalf("%s %s from %s: status %d, %v; server: %v", as, dial, client, status, err, errServer)
 	}
 	addr, err := netip.ParseAddrPort(printed)
 	if err != nil {

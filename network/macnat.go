@@ -67,7 +67,7 @@ func needsBridgeRules() engine.Need {
 // lastEnds are the containers whose rule comes last, on the paths that pass the
 // rules.
 func lastEnds(cluster *lab.Cluster, path string) (Ends, error) {
-	ends, err := Network{}.EndsOf(cluster, path)
+	ends, err := usualEnds(cluster, path)
 	if err != nil || path == SameHost {
 		return ends, err
 	}

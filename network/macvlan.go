@@ -15,6 +15,7 @@ func macvlan() Network {
 		Fidelity: SamePath,
 		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost},
+		IPv6:     true,
 		Outside:  true,
 		Missing:  "macvlan devices",
 		Get:      "modprobe macvlan",

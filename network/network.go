@@ -73,6 +73,11 @@ func Unpublished(path string) string {
 	return ""
 }
 
+// ByPublishedPort reports whether a path leads to a port that a host publishes for a container.
+func ByPublishedPort(path string) bool {
+	return path == PublishedPort || path == ContainerToPublishedPort
+}
+
 // ByService reports whether a path leads through a Service of Kubernetes.
 func ByService(path string) bool {
 	switch path {
@@ -111,6 +116,7 @@ type Network struct {
 	Stack           wire.Stack // the headers between the underlay's frame and the container's packet
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
+	IPv6            bool          // containers and hosts reach each other by IPv6 too, on every path
 	Least           bool          // the least that any namespace costs: a second reference where the baseline is a loopback
 	Outside         bool          // a container reaches addresses beyond its host, as the other host's own
 	Needs           []engine.Need // in addition to the usual kernel
@@ -210,11 +216,22 @@ func SplitPlace(at string) (cluster, place string) {
 	return at[:max(0, dot)], at[dot+1:]
 }
 
-// EndsOf returns the ends of a path on a cluster that has been set up.
-func (n Network) EndsOf(cluster *lab.Cluster, path string) (Ends, error) {
+// EndsOf returns the ends of a path on a cluster that has been set up, at their IPv6
+// addresses where it has those.
+func (n Network) EndsOf(cluster *lab.Cluster, path string) (ends Ends, err error) {
 	if n.Ends != nil {
-		return n.Ends(cluster, path)
+		ends, err = n.Ends(cluster, path)
+	} else {
+		ends, err = usualEnds(cluster, path)
 	}
+	if cluster.Spec.IPv6 && err == nil {
+		ends.Bind, ends.Dial = lab.IPv6Of(ends.Bind), lab.IPv6Of(ends.Dial)
+	}
+	return ends, err
+}
+
+// usualEnds are the ends of a path at their IPv4 addresses, where the network has no others.
+func usualEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	place := func(host, container int) (string, netip.Addr, error) {
 		if host > len(cluster.Hosts) || container > len(cluster.Hosts[host-1].Containers()) {
 			return "", netip.Addr{}, fmt.Errorf("path %s needs container c%d on h%d: the lab is smaller: build it with more --hosts or --containers", path, container, host)

@@ -20,6 +20,7 @@ func ovsVLAN() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost},
+		IPv6:     true,
 		Needs:    openvswitch.Needs(),
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",

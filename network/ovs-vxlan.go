@@ -39,6 +39,7 @@ func ovsVXLAN() Network {
 		Facts:    Facts{Kernel: "openvswitch"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost},
+		IPv6:     true,
 		Needs:    openvswitch.Needs(),
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",

@@ -22,6 +22,7 @@ func ovs() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
 		Outside:  true,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Needs:    openvswitch.Needs(),
 		Missing:  "Open vSwitch",
 		Get:      "apt-get install openvswitch-switch",

@@ -51,7 +51,7 @@ func carries(t *testing.T, l *site.Lab, b site.Built, path string, mtu int) {
 		{"tcp_rr", 1},
 		{"tcp_rr", 10 * mtu}, // many full segments each way
 		{"udp_rr", 64},
-		{"udp_rr", mtu - udpHeaders},
+		{"udp_rr", mtu - wire.IPOf(b.Paths[path].Dial).Header() - wire.UDPHeader},
 	} {
 		out := measure(t, l, b, path, c.workload, workload.Run{Size: c.size})
 		if out.Client.Work <= 0 {

@@ -18,6 +18,7 @@ func ptp() Network {
 		Fidelity: SamePath,
 		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Outside:  true,
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
@@ -55,6 +56,9 @@ func proxyARPPair(c *lab.Container, mtu int) error {
 		return err
 	}
 	if err := h.Sysctl("net/ipv4/conf/"+port+"/proxy_arp", "1"); err != nil {
+		return err
+	}
+	if err := h.Answer(port, linkLocalGateway()); err != nil {
 		return err
 	}
 	// By default proxy ARP delays a reply by up to 0.8 s. User namespaces don't have

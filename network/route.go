@@ -12,6 +12,7 @@ func route() Network {
 		Fidelity: SamePath,
 		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Outside:  true,
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",

@@ -141,7 +141,7 @@ func servicesOf(cluster *lab.Cluster, setup *Setup) ([]servicePort, error) {
 	return all, nil
 }
 
-// measuredService are the ports of the Service that is measured. That of UDP has one endpoint:
+// measuredService are the ports of the Service that is measured. Those of UDP have one endpoint:
 // a server that does not know at which of its addresses a datagram came can't answer from it.
 func measuredService(endpoints []netip.Addr) []servicePort {
 	one := func(protocol string, port uint16, endpoints []netip.Addr) servicePort {
@@ -176,7 +176,7 @@ func numberOf(setup *Setup, name string) (int, error) {
 // serviceEnds are the ends of a path by a Service. The server listens at all addresses of its
 // container: each endpoint has one.
 func serviceEnds(cluster *lab.Cluster, path string) (Ends, error) {
-	ends, err := Network{}.EndsOf(cluster, Unpublished(path))
+	ends, err := usualEnds(cluster, Unpublished(path))
 	if err != nil {
 		return ends, fmt.Errorf("path %s: %w", path, err)
 	}

@@ -19,13 +19,26 @@ type Engine struct {
 	Start func(cluster *lab.Cluster) error
 }
 
-// SetUp starts the engine's daemons on a cluster, and adds the rules that all its
-// networks have there.
+// SetUp starts the engine's daemons on a cluster, and adds the rules and the passenger that
+// all its networks have there.
 func (e Engine) SetUp(cluster *lab.Cluster, setup *Setup) error {
 	if err := e.Start(cluster); err != nil {
 		return fmt.Errorf("start engine %s: %w", e.Name, err)
 	}
-	return eachHost(cluster, func(h *lab.Host) error { return addRules(h, setup) })
+	return eachHost(cluster, func(h *lab.Host) error { return addToHost(h, setup) })
+}
+
+// addToHost adds what the parameters of every network ask for on each host.
+func addToHost(h *lab.Host, setup *Setup) error {
+	if err := addRules(h, setup); err != nil {
+		return err
+	}
+	return addPassenger(h, setup)
+}
+
+// Inherit takes over what a network has of its engine's hosts: the parts, and the passenger.
+func (setup *Setup) Inherit(engine *Setup) {
+	setup.Parts, setup.passengers = maps.Clone(engine.Parts), engine.passengers
 }
 
 // Runtime is the engine that runs a network's containers. Without a name they are
@@ -46,6 +59,7 @@ type Param struct {
 	Least  int      // of a number
 	Most   int      // of a number; 0: it is none
 	List   bool     // a list of values weighs the network with each of them
+	Absent bool     // the network is weighed without it too
 	Typed  bool     // it names what is executed, or what is taken from the machine: a plan's file can't set it alone
 }
 
@@ -74,6 +88,8 @@ func common() []Param {
 		{Name: Hosts, Doc: "hosts of each network (default 2)", Least: 1, Most: lab.MaxHosts, List: true},
 		{Name: Containers, Doc: "containers of each host (default 2)", Most: lab.MaxContainers, List: true},
 		{Name: Rules, Doc: "rules on the path of routed packets that match nothing (default 0)", Most: mostRules, List: true},
+		{Name: With, Doc: "command that runs on each host of the networks, which are weighed with it and without, as an observer or a capture", Absent: true, Typed: true},
+		{Name: Neighbour, Doc: "workload that other containers run on the same hosts, with its rate if it has one, as in tcp_stream@100mbit: the networks are weighed beside it and without it", Absent: true},
 		{Name: RulesBy, Doc: "what adds those rules", Values: []string{byNftables, byIptables}, List: true},
 	}
 }
@@ -100,8 +116,10 @@ type Setup struct {
 	Parts    map[string]string // real part -> version
 	Notes    []string          // what a reader of the numbers should know
 	Unserved []string          // paths that it lacks with these parameters
+	Mute     string            // why a server that speaks first is not reached by a published port, and what to do; empty: it is
 
-	attach func(c *lab.Container) error // one more container; nil: there is only the host's own network
+	passengers []passenger
+	attach     func(c *lab.Container) error // one more container; nil: there is only the host's own network
 }
 
 // Note adds a note for every number of the network.
@@ -146,6 +164,8 @@ func (n Network) CheckParam(name, value string) error {
 	switch {
 	case !has:
 		return fmt.Errorf("network %s has no %s", n.Name, name)
+	case name == Neighbour && !n.takesNeighbour():
+		return fmt.Errorf("%s of %s: its containers reach no host: weigh another network beside one", name, n.Name)
 	case p.Most > 0:
 		if count, err := strconv.Atoi(value); err != nil || count < p.Least || count > p.Most {
 			return fmt.Errorf("%s of %s is %q: give a number from %d to %d", name, n.Name, value, p.Least, p.Most)
@@ -185,7 +205,7 @@ func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 			return err
 		}
 		if n.Engine.Name == "" { // else they were added with the engine
-			if err := addRules(h, setup); err != nil {
+			if err := addToHost(h, setup); err != nil {
 				return err
 			}
 		}

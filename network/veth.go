@@ -16,6 +16,7 @@ func veth() Network {
 		Across: "ptp", Least: true,
 		Fidelity: SamePath,
 		Paths:    []string{SameHost, ContainerToOwnHost},
+		IPv6:     true,
 		Missing:  "veth devices",
 		Get:      "modprobe veth",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
@@ -33,6 +34,9 @@ func routedPair(c *lab.Container, mtu int) error {
 		return err
 	}
 	if err := h.SetUp(port); err != nil {
+		return err
+	}
+	if err := h.Answer(port, h.Addr); err != nil {
 		return err
 	}
 	if err := h.AddRoute(lab.Route{To: netip.PrefixFrom(addr, 32), Device: port}); err != nil {

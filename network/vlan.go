@@ -25,6 +25,7 @@ func vlan() Network {
 		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
 		Stack:    wire.VLAN(),
 		Paths:    []string{SameHost, CrossHost},
+		IPv6:     true,
 		Needs:    needsVLAN(),
 		Missing:  "VLAN devices",
 		Get:      "modprobe 8021q",

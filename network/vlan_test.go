@@ -222,7 +222,7 @@ func TestLabVLANLinkCountsTheTag(t *testing.T) {
 	out := measure(t, l, built(t, l, "vlan"), network.CrossHost, "tcp_stream",
 		workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: 700 * time.Millisecond})
 	got := out.Server.Metrics["throughput"] + out.Client.Metrics["throughput"]
-	ceiling := float64(wire.TCPCeiling(rate, 1500, wire.VLAN()))
+	ceiling := float64(wire.TCPCeiling(rate, wire.IPv4, 1500, wire.VLAN()))
 	if got < 0.7*ceiling || got > 1.01*ceiling {
 		t.Errorf("%.1f Mbit/s pass a link of 100; its ceiling is %.1f", got/1e6, ceiling/1e6)
 	}

@@ -26,6 +26,7 @@ func vxlan() Network {
 		Facts:    Facts{Kernel: "vxlan"},
 		Stack:    wire.VXLAN(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Missing:  "VXLAN devices",
 		Get:      "modprobe vxlan",
 		SetUp:    setUpVXLAN,

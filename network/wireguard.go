@@ -28,6 +28,7 @@ func wireguard() Network {
 		Facts:    Facts{Encrypts: true, Kernel: "wireguard"},
 		Stack:    wire.Wireguard(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Needs: []engine.Need{
 			kernel("WireGuard devices", "modprobe wireguard", func(ns *lab.Namespace) error { return ns.AddWireGuard("try", 1440) }),
 			wg(),
@@ -82,8 +83,12 @@ func setPeers(cluster *lab.Cluster, h *lab.Host, keys map[*lab.Host]*ecdh.Privat
 	}
 	command := []string{path, "set", wireguardDevice, "listen-port", wireguardPort, "private-key", key}
 	for _, other := range others(cluster, h) {
+		allowed := other.Subnet().String()
+		if cluster.Spec.IPv6 {
+			allowed += "," + lab.IPv6PrefixOf(other.Subnet()).String()
+		}
 		command = append(command, "peer", wireguardKey(keys[other].PublicKey().Bytes()),
-			"endpoint", other.Addr.String()+":"+wireguardPort, "allowed-ips", other.Subnet().String())
+			"endpoint", other.Addr.String()+":"+wireguardPort, "allowed-ips", allowed)
 	}
 	_, err = h.Run(command...)
 	return err

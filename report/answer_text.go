@@ -42,7 +42,12 @@ func (p *page) reminders(res *result.Result) {
 		}
 		p.item("- ", p.say("answer_warning", "text", clip(result.Plain(text), 200)))
 	}
-	left := res.Plan.Skipped
+	p.leftOut(res.Plan.Skipped)
+	p.leftOut(skippedCells(res))
+}
+
+// leftOut prints what was left out, and why.
+func (p *page) leftOut(left []result.SkippedNetwork) {
 	if len(left) > mostReminders {
 		p.item("- ", p.say("answer_left_out", "networks", p.count("network", len(left))))
 		return
@@ -288,4 +293,16 @@ func (w words) failures(a answer) string {
 		more = w.aside(w.say("answer_more", "n", strconv.Itoa(n)))
 	}
 	return w.say("answer_failed", "network", clip(result.Plain(f.network), mostLabel), "path", result.Plain(f.path), "reason", clip(result.Plain(f.reason), mostCause), "more", more)
+}
+
+// skippedCells are the networks that lack a path or reach no server of a workload, with why,
+// each reason once.
+func skippedCells(res *result.Result) []result.SkippedNetwork {
+	var all []result.SkippedNetwork
+	for _, c := range res.Cells {
+		if c.Status == result.StatusSkipped {
+			all = result.AddOnce(all, result.SkippedNetwork{Name: c.Network, Reason: c.Reason})
+		}
+	}
+	return all
 }

@@ -70,9 +70,10 @@ func (w words) difference(d result.Difference) string {
 
 // comparisonTable is what was compared on one path under one workload.
 type comparisonTable struct {
-	title  string
-	rows   []comparedRow
-	differ []result.Difference
+	title       string
+	old, recent string // what its two sides are
+	rows        []comparedRow
+	differ      []result.Difference
 }
 
 type comparedRow struct {
@@ -134,7 +135,7 @@ func alongAxes(params result.Params, owner result.Owner) []string {
 func (t *comparisonTable) columns(w words, judged string) grid {
 	names := column{unit: w.say("network")}
 	metrics := column{unit: w.say("metric")}
-	old, recent := column{unit: w.say("old"), right: true}, column{unit: w.say("new"), right: true}
+	old, recent := column{unit: cmp.Or(t.old, w.say("old")), right: true}, column{unit: cmp.Or(t.recent, w.say("new")), right: true}
 	change, ends := column{unit: w.say("change_percent"), right: true}, column{joined: true}
 	again := column{unit: w.say("again_percent")}
 	tolls := column{unit: w.say("tolls_then_now")}

@@ -29,16 +29,21 @@ type suites struct {
 }
 
 type suite struct {
-	Name     string `xml:"name,attr"`
-	Tests    int    `xml:"tests,attr"`
-	Failures int    `xml:"failures,attr"`
-	Cases    []test `xml:"testcase"`
+	Name      string `xml:"name,attr"`
+	Tests     int    `xml:"tests,attr"`
+	Failures  int    `xml:"failures,attr"`
+	Errors    int    `xml:"errors,attr"` // always 0; the schema of Jenkins wants it
+	Skipped   int    `xml:"skipped,attr,omitempty"`
+	Timestamp string `xml:"timestamp,attr,omitempty"` // ISO 8601 without a zone: UTC
+	Cases     []test `xml:"testcase"`
 }
 
 type test struct {
 	Name    string   `xml:"name,attr"`
 	Class   string   `xml:"classname,attr"`
 	Failure *failing `xml:"failure,omitempty"`
+	Skipped *failing `xml:"skipped,omitempty"`
+	Output  string   `xml:"system-out,omitempty"`
 }
 
 type failing struct {
@@ -71,6 +76,11 @@ func JUnit(w io.Writer, all []result.Comparison) error {
 		s.Tests = len(s.Cases)
 		doc.Suites = append(doc.Suites, s)
 	}
+	return doc.write(w)
+}
+
+// write writes the report. The only error is that of w.
+func (doc suites) write(w io.Writer) error {
 	text, err := xml.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write JUnit report: %w", err)

@@ -197,7 +197,7 @@ func (w *world) ceiling(name string) float64 {
 	if n, ok := network.Find(name); ok {
 		stack = n.Stack
 	}
-	return float64(wire.TCPCeiling(wire.BitsPerSecond(link), wire.InnerMTU(w.plan.MTU, stack), stack))
+	return float64(wire.TCPCeiling(wire.BitsPerSecond(link), wire.IPv4, wire.InnerMTU(w.plan.MTU, stack), stack))
 }
 
 // weigh fills the metrics of a cell from its samples and its baseline's.

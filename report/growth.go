@@ -34,12 +34,12 @@ func markdownGrowths(b *strings.Builder, w words, res *result.Result) {
 func (w words) growth(g result.Growth) string {
 	points := g.Points
 	scale := scaleFor(g.Unit, points[0].Value, points[len(points)-1].Value)
-	first, from := scale.withUnit(points[0].Value), countText(points[0].At)
-	last, to := scale.withUnit(points[len(points)-1].Value), countText(points[len(points)-1].At)
+	first, from := scale.withUnit(points[0].Value), atText(g.Axis, points[0].At)
+	last, to := scale.withUnit(points[len(points)-1].Value), atText(g.Axis, points[len(points)-1].At)
 	name := strings.TrimSpace(g.Network + " " + strings.ReplaceAll(string(g.Settings), "&", " "))
 	cell, metric := fmt.Sprintf("%s, %s %s", name, g.Path, g.Workload), w.heading(g.Metric)
 	step := perStep(points[len(points)-1].At)
-	per, change := countText(step), spanText(g.Slope, step, g.Unit)
+	per, change := atText(g.Axis, step), spanText(g.Slope, step, g.Unit)
 	switch stats.Shape(g.Shape) {
 	case stats.Constant:
 		most := max(math.Abs(g.Slope.Low), math.Abs(g.Slope.High)) * step
@@ -50,7 +50,7 @@ func (w words) growth(g result.Growth) string {
 			"change", spanText(g.Slope, 1, g.Unit), "first", first, "from", from, "last", last, "to", to)
 	case stats.Bent:
 		return w.say("grows_bent", "cell", cell, "metric", metric, "axis", g.Axis, "per", per, "change", change,
-			"bend", countText(g.Bend), "beyond", spanText(*g.Beyond, step, g.Unit), "first", first, "from", from, "last", last, "to", to)
+			"bend", atText(g.Axis, g.Bend), "beyond", spanText(*g.Beyond, step, g.Unit), "first", first, "from", from, "last", last, "to", to)
 	}
 	return w.say("grows_linear", "cell", cell, "metric", metric, "axis", g.Axis, "per", per, "change", change,
 		"first", first, "from", from, "last", last, "to", to)
@@ -62,8 +62,13 @@ func perStep(most float64) float64 {
 	return math.Max(1, math.Pow(10, math.Floor(math.Log10(math.Max(most, 1)))-1))
 }
 
-// countText is a number of things.
-func countText(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+// atText is a value of what was swept: a number of things, or a rate.
+func atText(axis string, n float64) string {
+	if rateUnit(axis) != "" {
+		return result.BitsPerSecond(n).String()
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
 
 // spanText is so many times a value with its interval, as a difference.
 func spanText(s result.Span, times float64, unit string) string {

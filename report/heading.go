@@ -66,6 +66,9 @@ func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
 	if plan := result.Plain(res.Plan.Name); plan != "" {
 		name += " " + clip(plan, 30)
 	}
+	if len(networks) == 0 {
+		return w.say("weighed_nothing", "name", name, "blocks", w.blocksDone(res))
+	}
 	under := w.count("workload", len(workloads))
 	if n := len(workloads); n > 0 && n < 4 {
 		under = clip(result.Plain(w.list(workloads)), 40)
@@ -195,8 +198,12 @@ func (w words) setUp(plan result.Plan) string {
 		}
 		parts = append(parts, w.linkText(plan))
 	}
+	mtus := plan.MTUs // or one
 	if plan.MTU > 0 {
-		add("mtu", strconv.Itoa(plan.MTU))
+		mtus = []int{plan.MTU}
+	}
+	if len(mtus) > 0 {
+		add("mtu", strings.Join(result.Names(mtus, strconv.Itoa), w.say("and")))
 	}
 	if plan.Site == "" {
 		add("pin", plan.Pin)

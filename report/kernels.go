@@ -73,15 +73,15 @@ type viewKernels struct {
 	Compared []viewCompared         `json:"compared"`
 }
 
-// viewCompared is a kernel compared with the first.
+// viewCompared is a kernel compared with the first, or a version of IP with the other.
 type viewCompared struct {
-	Old  string           `json:"old"`
-	New  string           `json:"new"`
-	Rows []viewKernelsRow `json:"rows"`
+	Old  string            `json:"old"`
+	New  string            `json:"new"`
+	Rows []viewComparedRow `json:"rows"`
 }
 
-// viewKernelsRow is a metric of a network on both.
-type viewKernelsRow struct {
+// viewComparedRow is a metric of a network on both.
+type viewComparedRow struct {
 	Network string                `json:"network"`
 	Where   string                `json:"where"` // the path, the workload and the parameters
 	Metric  result.ComparedMetric `json:"metric"`
@@ -99,13 +99,18 @@ func kernelsView(res *result.Result) *viewKernels {
 		}
 	}
 	for _, c := range res.Kernels.Compared {
-		one := viewCompared{Old: c.Old.File, New: c.New.File, Rows: []viewKernelsRow{}}
-		for _, t := range tablesOf(wordsOf(English), c) {
-			for _, r := range t.rows {
-				one.Rows = append(one.Rows, viewKernelsRow{r.network, t.title, r.metric})
-			}
-		}
-		v.Compared = append(v.Compared, one)
+		v.Compared = append(v.Compared, comparedView(c))
 	}
 	return v
+}
+
+// comparedView is what the page draws of a comparison within a result.
+func comparedView(c result.Comparison) viewCompared {
+	one := viewCompared{Old: c.Old.File, New: c.New.File, Rows: []viewComparedRow{}}
+	for _, t := range tablesOf(wordsOf(English), c) {
+		for _, r := range t.rows {
+			one.Rows = append(one.Rows, viewComparedRow{r.network, t.title, r.metric})
+		}
+	}
+	return one
 }

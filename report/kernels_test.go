@@ -79,18 +79,7 @@ func TestKernelsAreShown(t *testing.T) {
 		if err := write(&got); err != nil {
 			t.Fatal(err)
 		}
-		golden := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(golden); err != nil || got.String() != string(want) {
-			t.Errorf("%s differs (%v); run with -update and look at the difference:\n%s", golden, err, got.String())
-		}
-		if strings.HasSuffix(name, ".txt") {
-			fits(t, got.String(), 80)
-		}
+		isGolden(t, name, got.String())
 	}
 	v := viewsOf([]*result.Result{onKernels()})[0]
 	if v.Kernels == nil || len(v.Kernels.Compared) != 1 {
@@ -104,4 +93,22 @@ func TestKernelsAreShown(t *testing.T) {
 	}
 	slices.Sort(kernels)
 	labtest.Equal(t, "kernels of the page's groups", strings.Join(kernels, " | "), "kernel 6.1.0-50-amd64 | kernel 6.12.95+deb12-amd64")
+}
+
+// isGolden compares a report with the file of that name, and checks that a terminal of 80
+// columns has room for it.
+func isGolden(t *testing.T, name, got string) {
+	t.Helper()
+	golden := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || got != string(want) {
+		t.Errorf("%s differs (%v); run with -update and look at the difference:\n%s", golden, err, got)
+	}
+	if strings.HasSuffix(name, ".txt") {
+		fits(t, got, 80)
+	}
 }

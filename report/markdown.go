@@ -26,6 +26,7 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 		if a, ok := answerOf(res, groups); ok {
 			markdownAnswer(&b, words, a)
 		}
+		markdownVersus(&b, words, res)
 		markdownPairs(&b, words, res, groups)
 		markdownReferences(&b, words, res)
 		markdownCase(&b, words, res.Case)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"tare/network"
 	"tare/result"
@@ -69,8 +70,12 @@ func (r row) name() string {
 		return clip(label, mostLabel)
 	}
 	settings := result.Plain(r.settings)
-	if full := label + " " + settings; width(full) <= mostLabel {
+	full := label + " " + settings
+	if width(full) <= mostLabel {
 		return full
+	}
+	if strings.Contains(settings, network.With+"=") { // the beginning of a command says which it is
+		return clip(full, mostLabel)
 	}
 	return clip("  "+settings, mostLabel)
 }

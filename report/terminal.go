@@ -10,6 +10,7 @@
 //   - comparison.go, ranking.go: a result compared with an older one, networks in order
 //   - growth.go: how a metric grows with a parameter
 //   - kernels.go: one kernel compared with another
+//   - versus.go: IPv6 compared with IPv4, and a network with a passenger with itself without it
 //   - case.go: published figures and claims compared with what was measured
 //   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - mesh.go, mesh_history.go: who is slow, and over time
@@ -59,6 +60,7 @@ func Answer(w io.Writer, res *result.Result, opts Options) (tables bool, err err
 		p.answer(a)
 	}
 	p.kernels(res)
+	p.versus(res)
 	p.pairs(res, groups)
 	p.references(res)
 	p.rankings(res)
@@ -83,6 +85,7 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	if a, ok := answerOf(res, groups); ok {
 		p.answer(a)
 	}
+	p.versus(res)
 	p.pairs(res, groups)
 	p.references(res)
 	for _, s := range sectionsOf(groups) {

@@ -26,7 +26,8 @@ type view struct {
 	Case     *result.Case      `json:"case,omitempty"`
 	Mesh     *viewMesh         `json:"mesh,omitempty"`
 	Kernels  *viewKernels      `json:"kernels,omitempty"`
-	Pairs    []pairsRow        `json:"pairs"` // on each pair of machines, where several were measured
+	Versus   []viewVersus      `json:"versus"` // comparisons of cells with each other
+	Pairs    []pairsRow        `json:"pairs"`  // on each pair of machines, where several were measured
 	// References are paths held against one of them, where no host was there.
 	References []string          `json:"references"`
 	Needs      []string          `json:"needs"`
@@ -118,7 +119,7 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
+		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Versus: versusView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {

@@ -10,6 +10,7 @@ import (
 // viewGrowth is what was swept of one parameter: sentences, and charts of what was measured.
 type viewGrowth struct {
 	Axis   string              `json:"axis"`
+	Unit   string              `json:"unit"`   // of a rate; empty: a number of things
 	Titles map[string]string   `json:"titles"` // by language
 	Texts  map[string][]string `json:"texts"`
 	Charts []viewGrowthChart   `json:"charts"`
@@ -36,12 +37,20 @@ func growthView(res *result.Result) []viewGrowth {
 		if at < 0 {
 			at = len(all)
 			all = append(all, viewGrowth{
-				Axis: g.Axis, Titles: byLanguage(func(w words) string { return w.say("grows", "axis", g.Axis) }), Texts: map[string][]string{},
+				Axis: g.Axis, Unit: rateUnit(g.Axis), Titles: byLanguage(func(w words) string { return w.say("grows", "axis", g.Axis) }), Texts: map[string][]string{},
 			})
 		}
 		all[at].add(g)
 	}
 	return all
+}
+
+// rateUnit is the unit of an axis that is a rate; empty: it is none.
+func rateUnit(axis string) string {
+	if a, known := result.AxisOf(axis); known && a.Unit == "bit/s" {
+		return a.Unit
+	}
+	return ""
 }
 
 // add adds one network on one path under one workload.

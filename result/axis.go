@@ -37,6 +37,7 @@ func Axes() []Axis {
 	return []Axis{
 		{Name: "kernel", Of: OfLab, Titled: true},
 		{Name: "nic", Of: OfLab, Titled: true},
+		{Name: "ip", Of: OfLab, Absent: 4.0, Titled: true},
 		{Name: "mtu", Unit: "bytes", Of: OfLab, Loose: true, Titled: true},
 		{Name: "gso_max", Unit: "bytes", Of: OfLab, Absent: 65536.0, Titled: true},
 		{Name: "pin", Of: OfLab},

@@ -29,16 +29,20 @@ type Result struct {
 	Noise       Noise         `json:"noise"`
 	Cells       []Cell        `json:"cells"`
 	Findings    []Finding     `json:"findings"`
-	Contrasts   []Cell        `json:"contrasts,omitempty"`  // what was measured besides, to divide the tolls of cells; without samples
-	Rankings    []Ranking     `json:"rankings,omitempty"`   // where the plan asks something of the networks
-	Growths     []Growth      `json:"growths,omitempty"`    // where a network was weighed with three values of a parameter or more
-	Case        *Case         `json:"case,omitempty"`       // where it repeats a published measurement
-	Kernels     *Kernels      `json:"kernels,omitempty"`    // where the plan has several
-	References  []Reference   `json:"references,omitempty"` // where no host is a baseline: paths held against the plan's reference
-	Pairs       []MachinePair `json:"pairs,omitempty"`      // of machines, where several were measured: each is a block
-	Mesh        *Mesh         `json:"mesh,omitempty"`       // where several nodes were compared with each other
-	States      []State       `json:"states"`               // the machine and each place before the first window
-	Unread      []Unread      `json:"unread"`               // sources that could not be read, each once
+	Contrasts   []Cell        `json:"contrasts,omitempty"`   // what was measured besides, to divide the tolls of cells; without samples
+	Rankings    []Ranking     `json:"rankings,omitempty"`    // where the plan asks something of the networks
+	Growths     []Growth      `json:"growths,omitempty"`     // where a network was weighed with three values of a parameter or more
+	Case        *Case         `json:"case,omitempty"`        // where it repeats a published measurement
+	Versions    *Comparison   `json:"ip_versions,omitempty"` // where the plan has both versions of IP: IPv6 held against IPv4
+	Passengers  *Comparison   `json:"passengers,omitempty"`  // where a network has one: held against the network without it
+	Neighbours  *Comparison   `json:"neighbours,omitempty"`  // where a network has a noisy one: likewise
+	Kernels     *Kernels      `json:"kernels,omitempty"`     // where the plan has several
+	References  []Reference   `json:"references,omitempty"`  // where no host is a baseline: paths held against the plan's reference
+	Pairs       []MachinePair `json:"pairs,omitempty"`       // of machines, where several were measured: each is a block
+	Mesh        *Mesh         `json:"mesh,omitempty"`        // where several nodes were compared with each other
+	Round       *Round        `json:"round,omitempty"`       // where it is one of a soak
+	States      []State       `json:"states"`                // the machine and each place before the first window
+	Unread      []Unread      `json:"unread"`                // sources that could not be read, each once
 	Warnings    []string      `json:"warnings"`
 }
 

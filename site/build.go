@@ -3,7 +3,6 @@ package site
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/result"
+	"tare/wire"
 )
 
 // build builds every cluster of the spec and sets up its network, concurrently where
@@ -100,7 +100,7 @@ func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, networks []ru
 		setup := &network.Setup{Containers: specs[i].Containers, Params: specs[i].Params}
 		cluster, err := e.setUpCluster(k.lab, specs[i], setup)
 		built := Built{
-			ClusterSpec: specs[i], Fidelity: setup.Fidelity, Parts: setup.Parts, Notes: setup.Notes, Unserved: setup.Unserved,
+			ClusterSpec: specs[i], Fidelity: setup.Fidelity, Parts: setup.Parts, Notes: setup.Notes, Unserved: setup.Unserved, Mute: setup.Mute,
 			Seconds: time.Since(begun).Seconds(),
 			CPUs:    map[string]string{}, Warnings: []string{}, Paths: map[string]network.Ends{},
 		}
@@ -125,7 +125,7 @@ func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, networks []ru
 type sharedHosts struct {
 	spec  ClusterSpec  // of the first network
 	hosts *lab.Cluster // nil: not built
-	parts map[string]string
+	setup *network.Setup
 	err   error // why not
 	tried bool
 	used  bool // by a network
@@ -148,7 +148,7 @@ func (e *sharedHosts) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error)
 		e.err = errors.Join(err, l.Remove(cluster))
 		return nil, e.err
 	}
-	e.hosts, e.parts = cluster, setup.Parts
+	e.hosts, e.setup = cluster, setup
 	return cluster, nil
 }
 
@@ -163,7 +163,7 @@ func (e *sharedHosts) end(l *lab.Lab) error {
 // hosts is what the lab makes of the spec, under a name.
 func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
 	link := lab.Link{BitsPerSecond: s.Link, Delay: s.Wire.Delay.Duration(), Loss: s.Wire.Loss, Reorder: s.Wire.Reorder}
-	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, NIC: lab.NIC(s.NIC), Link: link, Switch: s.Switch}
+	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, IPv6: s.IP == wire.IPv6, NIC: lab.NIC(s.NIC), Link: link, Switch: s.Switch}
 }
 
 // setUpCluster makes the hosts, or takes those of the network's engine, and sets up
@@ -185,13 +185,13 @@ func (e *sharedHosts) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSp
 	if n.Engine.Name == "" {
 		cluster, err = l.NewCluster(spec.hosts(spec.Name))
 	} else if cluster, err = e.setUp(l, n.Engine); err == nil {
-		setup.Parts = maps.Clone(e.parts)
+		setup.Inherit(e.setup)
 		cluster, err = l.Share(cluster, spec.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(n.Build(cluster, setup), setLargest(cluster, spec.GSOMax, setup)); err != nil {
+	if err := errors.Join(n.Build(cluster, setup), setLargest(cluster, spec.GSOMax, setup), takeFrames(cluster, spec.Live)); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up network %s: %w", n.Name, err), l.Remove(cluster))
 	}
 	return cluster, nil
@@ -208,6 +208,14 @@ func setLargest(cluster *lab.Cluster, bytes int, setup *network.Setup) error {
 		setup.Note("gso-max: %s: packets larger than %d bytes do not pass there", strings.Join(refused, ", "), lab.LegacyLargest)
 	}
 	return err
+}
+
+// takeFrames lets the devices of a cluster take the frames of a program, if that was asked for.
+func takeFrames(cluster *lab.Cluster, live bool) error {
+	if !live {
+		return nil
+	}
+	return cluster.TakeFrames()
 }
 
 // describe fills in what the cluster turned out to be.
@@ -242,9 +250,14 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 			built.Paths[path] = ends
 		}
 	}
+	if built.Params[network.Neighbour] != "" {
+		if ends, ok := n.NeighbourEnds(cluster); ok {
+			built.Neighbour = &ends
+		}
+	}
 	if h := cluster.Hosts[0]; n.Outside && len(cluster.Hosts) > 1 && len(h.Containers()) > 0 {
 		other := cluster.Hosts[1]
-		built.Outside = &network.Ends{Client: h.Short + "/" + h.Containers()[0].Short, Server: other.Short, Bind: other.Addr, Dial: other.Addr}
+		built.Outside = &network.Ends{Client: h.Short + "/" + h.Containers()[0].Short, Server: other.Short, Bind: other.At(), Dial: other.At()}
 	}
 }
 
@@ -280,6 +293,7 @@ func (k *keeper) probe() (probed []Availability, err error) {
 		if setup.Fidelity != "" {
 			a.Fidelity = setup.Fidelity
 		}
+		a.Mute = setup.Mute
 		probed = append(probed, a)
 	}
 	return probed, nil

@@ -195,8 +195,10 @@ func (e dockerEngine) remove(ctx context.Context) error {
 	for begun := time.Now(); err == nil && len(left) > 0 && time.Since(begun) < endWait; time.Sleep(endWait / 100) {
 		left, err = e.lines(ctx, "ps", "--all", "--quiet", "--filter", ofRun)
 	}
-	if err == nil && len(left) > 0 {
-		_, err = e.ask(ctx, nil, slices.Concat([]string{"rm", "--force"}, left)...)
+	for n := 0; err == nil && n < len(left); n++ {
+		if _, err = e.ask(ctx, nil, "rm", "--force", left[n]); isGone(err) {
+			err = nil
+		}
 	}
 	var images []string
 	if err == nil {
@@ -246,13 +248,17 @@ func (e dockerEngine) clean(ctx context.Context, dry bool, name func(Leftover)) 
 			if dry {
 				continue
 			}
-			if _, err := e.ask(ctx, nil, slices.Concat(kind.remove, words[:1])...); err != nil && !e.goes(ctx, kind.list, words[0]) {
+			if _, err := e.ask(ctx, nil, slices.Concat(kind.remove, words[:1])...); err != nil && !isGone(err) && !e.goes(ctx, kind.list, words[0]) {
 				return err
 			}
 		}
 	}
 	return nil
 }
+
+// isGone reports whether the engine refused to remove a container because there is none. One that
+// was removed while its engine started again may be listed until that starts once more.
+func isGone(err error) bool { return err != nil && strings.Contains(err.Error(), "No such container") }
 
 // goes waits until what can't be removed is gone by itself. An engine that starts again removes
 // containers that have ended, and lists for a moment what it no longer knows.

@@ -186,6 +186,8 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) (err err
 		r.Counted, err = &states, failed
 	case doUsage:
 		r.Usage, err = k.usage()
+	case doLost:
+		r.Lost = k.lost()
 	case doAttach, doLifecycle:
 		operation, failed := k.operate(req)
 		r.Operation, err = &operation, failed

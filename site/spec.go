@@ -13,6 +13,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/result"
+	"tare/wire"
 )
 
 // Spec is a lab as data.
@@ -36,12 +37,14 @@ type ClusterSpec struct {
 	GSOMax     int         `json:"gso_max,omitempty"` // bytes of the largest packet of segments; 0: as devices come
 	Link       float64     `json:"link,omitempty"`    // bit/s
 	Wire       result.Wire `json:"wire,omitzero"`
+	IP         wire.IP     `json:"ip,omitempty"` // version of the addresses at which its ends are reached; 0: 4
 	Hosts      int         `json:"hosts"`
 	Containers int         `json:"containers"`       // per host
 	Switch     bool        `json:"switch,omitempty"` // two hosts are joined by a switch too, as more than two always are
 	// Params are the network's own, by name.
 	Params   map[string]string `json:"params,omitempty"`
 	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are compared with
+	Live     bool              `json:"live,omitempty"`     // its veths take the frames of a program (udp_pps of mode xdp)
 }
 
 // Topology is a lab as built.
@@ -68,12 +71,15 @@ type Built struct {
 	Parts    map[string]string       `json:"parts,omitempty"` // real part -> version
 	Notes    []string                `json:"notes,omitempty"`
 	Unserved []string                `json:"unserved,omitempty"` // paths that it lacks with these parameters
+	Mute     string                  `json:"mute,omitempty"`     // why a server that speaks first is not reached by its published ports; empty: it is
 	RPS      bool                    `json:"rps"`
 	CPUs     map[string]string       `json:"cpus"` // host -> CPU list; empty: not bound
 	Warnings []string                `json:"warnings"`
 	Paths    map[string]network.Ends `json:"paths"`
 	Port     uint16                  `json:"port,omitempty"`    // of its servers; 0: network.Port
 	Outside  *network.Ends           `json:"outside,omitempty"` // a container and the other host, where the network promises that it reaches it
+	// Neighbour has the ends of its noisy neighbour, where it has one.
+	Neighbour *network.Ends `json:"neighbour,omitempty"`
 }
 
 // config reads the spec's CPU lists.

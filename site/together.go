@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,6 +61,19 @@ func (t Together) Usage(ctx context.Context) ([]lab.Usage, error) {
 			return nil, err
 		}
 		all = append(all, usage...)
+	}
+	return all, nil
+}
+
+// Lost is as Lab's, of all labs.
+func (t Together) Lost(ctx context.Context) (map[string]string, error) {
+	all := map[string]string{}
+	for _, l := range t {
+		lost, err := l.Lost(ctx)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, lost)
 	}
 	return all, nil
 }

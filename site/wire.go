@@ -40,6 +40,7 @@ const (
 	doCount     = "count"     // the counters of places, from now until the next line
 	doStates    = "states"    // the states of places
 	doUsage     = "usage"     // the CPU time of what runs in the lab
+	doLost      = "lost"      // the clusters that no longer are what is weighed
 	doProbe     = "probe"     // which networks this machine can set up
 	doAttach    = "attach"    // make a container on a path, and remove it
 	doLifecycle = "lifecycle" // make a container without a network, and remove it
@@ -54,6 +55,7 @@ type reply struct {
 	Probed    []Availability      `json:"probed,omitempty"`
 	Seen      []lab.Sighting      `json:"seen,omitempty"`
 	Usage     []lab.Usage         `json:"usage,omitempty"`
+	Lost      map[string]string   `json:"lost,omitempty"` // cluster -> why
 	Counted   *Counted            `json:"counted,omitempty"`
 	Operation *workload.Operation `json:"operation,omitempty"`
 	Started   bool                `json:"started,omitempty"`
@@ -67,6 +69,7 @@ type Availability struct {
 	Error    string `json:"error,omitempty"`   // why not
 	Missing  string `json:"missing,omitempty"` // what is lacking
 	Get      string `json:"get,omitempty"`     // how to get it
+	Mute     string `json:"mute,omitempty"`    // why a server that speaks first is not reached by its published ports; empty: it is
 }
 
 // conversation is one request and its replies.

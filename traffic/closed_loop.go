@@ -11,8 +11,9 @@ import (
 
 // dialogue is the client's side of one flow.
 type dialogue interface {
-	// ask sends a new request.
-	ask(r *run) error
+	// ask sends a new request, and gives the socket that its response is due on. A
+	// socket other than the last request's has another number.
+	ask(r *run) (fd int, err error)
 	// receive receives once, and reports whether the response is now whole. A wait
 	// that ended without data is errQuiet.
 	receive(flags int) (bool, error)
@@ -28,6 +29,7 @@ var errQuiet = errors.New("nothing came")
 type loop struct {
 	dialogue
 	fd    int
+	at    int           // its place among its thread's flows
 	first time.Duration // when the open request was sent first
 	last  time.Duration // and last
 }
@@ -36,6 +38,7 @@ type loop struct {
 type closedLoop struct {
 	run     *run
 	loops   []loop
+	set     *pollSet // where a thread waits for several flows
 	meter   *meter
 	rtt     *Histogram // of the window, or of the slot under way; nil: not recorded
 	all     *Histogram // of all slots; nil: all of the window counts
@@ -170,14 +173,15 @@ func (c *closedLoop) turns(l *loop) error {
 // together waits for all flows at once.
 func (c *closedLoop) together() error {
 	fds := make([]int, len(c.loops))
-	for i, l := range c.loops {
-		fds[i] = l.fd
+	for i := range c.loops {
+		c.loops[i].at, fds[i] = i, c.loops[i].fd
 	}
 	set, err := openPollSet(fds)
 	if err != nil {
 		return err
 	}
 	defer closeSocket(set.fd)
+	c.set = set
 	for c.meter.phase != closed {
 		ready, err := set.wait(c.flags != 0)
 		if err != nil {
@@ -260,9 +264,14 @@ func (c *closedLoop) ask(l *loop, now time.Duration) error {
 }
 
 func (c *closedLoop) send(l *loop) error {
-	if err := l.ask(c.run); err != nil {
+	fd, err := l.ask(c.run)
+	if err == nil && fd != l.fd && c.set != nil {
+		err = c.set.add(fd, l.at)
+	}
+	if err != nil {
 		return fmt.Errorf("send request %d: %w; see what the server reported", c.meter.sum+1, err)
 	}
+	l.fd = fd
 	return nil
 }
 

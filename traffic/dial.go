@@ -46,6 +46,19 @@ func dialFlows(r *run, to netip.AddrPort, token Token, n int, cc string) ([]int,
 }
 
 func dialFlow(r *run, to netip.AddrPort, token Token, cc string) (int, error) {
+	fd, err := dial(r, to, cc)
+	if err != nil {
+		return -1, err
+	}
+	if err := sendAll(r, fd, greeting(token, verbFlow)); err != nil {
+		closeSocket(fd)
+		return -1, fmt.Errorf("connect to %v: %w", to, err)
+	}
+	return fd, nil
+}
+
+// dial opens a connection that sends each message at once.
+func dial(r *run, to netip.AddrPort, cc string) (int, error) {
 	family, sa, err := socketAddress(to)
 	if err != nil {
 		return -1, err
@@ -60,9 +73,6 @@ func dialFlow(r *run, to netip.AddrPort, token Token, cc string) (int, error) {
 	}
 	if err == nil {
 		err = connect(r, fd, sa)
-	}
-	if err == nil {
-		err = sendAll(r, fd, greeting(token, verbFlow))
 	}
 	if err != nil {
 		closeSocket(fd)

@@ -15,6 +15,7 @@ type intake struct {
 	rest  time.Duration // how long to let datagrams gather once the socket is empty; 0: wait for each
 	hot   bool          // datagrams come faster than once a rest
 	pause bool          // the socket was empty after the last call
+	sieve *sieve        // that counts what does not reach the socket's queue; nil: all does
 }
 
 // gather is the rest of a receiver of small datagrams. While it sleeps on the
@@ -41,7 +42,7 @@ func newIntake(mode Mode, size int, stamps bool) *intake {
 		return &intake{batch: newBatch(1, size, false), one: true, rest: gather}
 	case GSO:
 		return &intake{batch: newBatch(batchBytes/joinedMost, joinedMost, true), rest: gather}
-	case Mmsg:
+	case Mmsg, XDP:
 		return &intake{batch: newBatch(batchSize(size), size, false), rest: gather}
 	}
 	return &intake{batch: newBatch(batchSize(size), size, stamps)}
@@ -53,6 +54,10 @@ func (in *intake) full() int { return len(in.batch.messages) }
 // take gives how many messages came, EAGAIN if none did. It waits no longer
 // than a tick.
 func (in *intake) take(fd int) (int, syscall.Errno) {
+	if in.sieve != nil { // what the thread would wait for never comes
+		sleep(gather)
+		return in.call(fd, unix.MSG_DONTWAIT)
+	}
 	if !in.hot {
 		n, errno := in.call(fd, unix.MSG_WAITFORONE)
 		in.hot, in.pause = n > 0 && in.rest > 0, n < in.full()

@@ -109,8 +109,14 @@ func pair(t testing.TB) (sender, receiver *machine) {
 // bits per second towards the receiver and keeps at most limit bytes.
 func chain(t testing.TB, bitsPerSecond uint64, limit uint32) (sender, receiver *machine) {
 	t.Helper()
-	sender, receiver = newMachine(t), newMachine(t)
-	router := newMachine(t)
+	sender, _, receiver = routed(t, bitsPerSecond, limit)
+	return sender, receiver
+}
+
+// routed is chain with its router.
+func routed(t testing.TB, bitsPerSecond uint64, limit uint32) (sender, router, receiver *machine) {
+	t.Helper()
+	sender, router, receiver = newMachine(t), newMachine(t), newMachine(t)
 	join(sender, router, "va", "ra", "10.9.1.1/24", "10.9.1.254/24")
 	join(receiver, router, "vb", "rb", "10.9.0.2/24", "10.9.0.254/24")
 	router.do(func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0) })
@@ -119,7 +125,7 @@ func chain(t testing.TB, bitsPerSecond uint64, limit uint32) (sender, receiver *
 		try(t, m.link.RouteAdd(&netlink.Route{Gw: gateway[:]}))
 	}
 	throttle(router, "rb", bitsPerSecond, limit)
-	return sender, receiver
+	return sender, router, receiver
 }
 
 // throttle lets a device send so many bits per second, and keep at most limit

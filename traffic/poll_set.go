@@ -20,14 +20,23 @@ func openPollSet(fds []int) (*pollSet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open epoll: %w", err)
 	}
+	s := &pollSet{fd: fd, events: make([]unix.EpollEvent, min(len(fds), 64))}
 	for i, each := range fds {
-		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}
-		if err := unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, each, &event); err != nil {
+		if err := s.add(each, i); err != nil {
 			closeSocket(fd)
-			return nil, fmt.Errorf("add flow to epoll: %w", err)
+			return nil, err
 		}
 	}
-	return &pollSet{fd: fd, events: make([]unix.EpollEvent, min(len(fds), 64))}, nil
+	return s, nil
+}
+
+// add puts a socket in, under an index. A socket that is closed leaves by itself.
+func (s *pollSet) add(fd, index int) error {
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(index)}
+	if err := unix.EpollCtl(s.fd, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
+		return fmt.Errorf("add flow to epoll: %w", err)
+	}
+	return nil
 }
 
 // wait gives the sockets that have something, none after a tick, or none at

@@ -39,6 +39,9 @@ type RequestResponse struct {
 	// cost. Only a single closed loop of tcp_rr supports it.
 	Unrecorded bool
 
+	// steps keeps each round trip of an open loop, for percentiles over time.
+	steps bool
+
 	// Timeout is how long a request of udp_rr may be unanswered before it is
 	// counted as lost and sent again. Default 100 ms. TCP has its own.
 	Timeout time.Duration

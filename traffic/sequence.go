@@ -72,6 +72,17 @@ func (s *sequences) see(n int64) bool {
 	return !again
 }
 
+// adopt takes numbers that a program has sorted, of which highest is the highest so far.
+func (s *sequences) adopt(fresh liveCounts, highest int64) {
+	s.highest = highest
+	if s.low == math.MaxInt64 || s.high != math.MaxInt64 {
+		return
+	}
+	s.unique += int64(fresh.unique)
+	s.duplicates += int64(fresh.duplicates)
+	s.reordered += int64(fresh.reordered)
+}
+
 // advance makes n the highest number, and those it skipped unseen.
 func (s *sequences) advance(n int64) {
 	if n-s.highest >= span || s.highest < 0 {

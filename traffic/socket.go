@@ -203,7 +203,6 @@ func closeQuickly(fd int) {
 
 // abort closes fd with a reset, which leaves no port in TIME_WAIT.
 func abort(fd int) {
-	// An error leaves an ordinary close.
-	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	_ = resetOnClose(fd) // an error leaves an ordinary close
 	closeQuickly(fd)
 }

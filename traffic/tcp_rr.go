@@ -277,7 +277,7 @@ type tcpDialogue struct {
 	response []byte
 }
 
-func (d *tcpDialogue) ask(r *run) error { return sendAll(r, d.fd, d.request) }
+func (d *tcpDialogue) ask(r *run) (int, error) { return d.fd, sendAll(r, d.fd, d.request) }
 
 func (d *tcpDialogue) receive(flags int) (bool, error) {
 	return d.received(recv(d.fd, d.response[d.got:], flags))

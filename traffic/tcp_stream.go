@@ -149,8 +149,9 @@ func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (_ TCPStreamE
 	}
 	defer closeSockets(fds)
 	var end TCPStreamEnd
-	forward, reverse, err := receiveRoles(r, fds, roles)
+	announced, err := receiveRoles(r, fds, roles)
 	if err == nil {
+		forward, reverse := divide(fds, announced)
 		end, err = s.move(r, forward, reverse)
 	}
 	a.close()
@@ -179,10 +180,8 @@ func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (_ TCPSt
 		return TCPStreamEnd{}, err
 	}
 	defer closeSockets(fds)
-	for i := range fds {
-		if err := sendAll(r, fds[i], roles[i:i+1]); err != nil {
-			return TCPStreamEnd{}, fmt.Errorf("announce flow %d: %w; see what the server reported", i+1, r.cause(err))
-		}
+	if err := announceRoles(r, fds, roles); err != nil {
+		return TCPStreamEnd{}, err
 	}
 	forward, reverse := divide(fds, roles)
 	end, err := s.move(r, reverse, forward)
@@ -192,23 +191,32 @@ func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (_ TCPSt
 	return end, nil
 }
 
+// announceRoles sends what each flow is for.
+func announceRoles(r *run, fds []int, roles []byte) error {
+	for i := range fds {
+		if err := sendAll(r, fds[i], roles[i:i+1]); err != nil {
+			return fmt.Errorf("announce flow %d: %w; see what the server reported", i+1, r.cause(err))
+		}
+	}
+	return nil
+}
+
 // receiveRoles reads what each accepted flow is for.
-func receiveRoles(r *run, fds []int, want []byte) (forward, reverse []int, err error) {
+func receiveRoles(r *run, fds []int, want []byte) ([]byte, error) {
 	limit := r.now() + grace
 	announced := make([]byte, len(fds))
 	for i, fd := range fds {
 		role, err := awaitByte(r, fd, limit)
 		if err != nil {
-			return nil, nil, fmt.Errorf("receive the role of flow %d: %w; see what the driving end reported", i+1, err)
+			return nil, fmt.Errorf("receive the role of flow %d: %w; see what the driving end reported", i+1, err)
 		}
 		announced[i] = role
 	}
 	inOrder := func(roles []byte) []byte { return slices.Sorted(slices.Values(roles)) }
 	if !slices.Equal(inOrder(announced), inOrder(want)) {
-		return nil, nil, fmt.Errorf("the driving end announced flows %q, not %q: give both ends the same direction and flows", announced, want)
+		return nil, fmt.Errorf("the driving end announced flows %q, not %q: give both ends the same direction and flows", announced, want)
 	}
-	forward, reverse = divide(fds, announced)
-	return forward, reverse, nil
+	return announced, nil
 }
 
 // divide gives the flows of each direction, the leading one first.
@@ -236,25 +244,37 @@ func (s TCPStream) move(r *run, in, out []int) (end TCPStreamEnd, err error) {
 		return end, err
 	}
 	receiver := newStreamReceiver(r, in, s)
-	received := make(chan error, 1)
-	go func() {
-		var err error
-		if len(in) > 0 {
-			if end.Received, err = receiver.work(); err != nil {
-				r.stop()
+	err = both(r,
+		func() (err error) {
+			if len(in) > 0 {
+				end.Received, err = receiver.work()
 			}
-		}
-		received <- err
-	}()
-	var sending error
-	if len(out) > 0 {
-		if end.Sent, sending = sendStream(r, out, s, &receiver.unclosed); sending != nil {
+			return err
+		},
+		func() (err error) {
+			if len(out) > 0 {
+				end.Sent, err = sendStream(r, out, s, &receiver.unclosed)
+			}
+			return err
+		})
+	return end, err
+}
+
+// both runs two functions to their ends. One that fails stops the run, and so the other.
+func both(r *run, a, b func() error) error {
+	guarded := func(f func() error) error {
+		err := f()
+		if err != nil {
 			r.stop()
 		}
+		return err
 	}
-	receiving := <-received
-	if receiving == nil || errors.Is(receiving, errAnother) && sending != nil {
-		return end, sending
+	ended := make(chan error, 1)
+	go func() { ended <- guarded(a) }()
+	second := guarded(b)
+	first := <-ended
+	if first == nil || errors.Is(first, errAnother) && second != nil {
+		return second
 	}
-	return end, receiving
+	return first
 }

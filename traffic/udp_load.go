@@ -12,6 +12,7 @@ import (
 type UDPLoad struct {
 	Token  Token
 	Window Window // without a series
+	Mode   Mode   // Mmsg, the default, or XDP
 	Size   int    // payload bytes of a datagram, HeaderBytes to MaxDatagram; default 64
 
 	// Spin waits for the last 80 us before a slot with a busy loop. Set it only
@@ -111,6 +112,10 @@ type UDPLoadReceived struct {
 
 func (s UDPLoad) checked() (UDPLoad, error) {
 	s.Size = cmp.Or(s.Size, defaultSmall)
+	s.Mode = cmp.Or(s.Mode, Mmsg)
+	if s.Mode != Mmsg && s.Mode != XDP {
+		return s, fmt.Errorf("mode %q: want %q or %q", s.Mode, Mmsg, XDP)
+	}
 	if s.Size < HeaderBytes || s.Size > MaxDatagram {
 		return s, fmt.Errorf("datagrams of %d bytes: want %d to %d", s.Size, HeaderBytes, MaxDatagram)
 	}

@@ -27,6 +27,10 @@ func ServeUDPLoad(ctx context.Context, l *PacketListener, s UDPLoad) (out UDPLoa
 	}
 	defer u.cpu.close()
 	u.room(s.trials(), len(first.softirq))
+	if u.intake.sieve, err = newSieve(u.fd, s.Mode, &u.token, u.size); err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, u.intake.sieve.close()) }()
 	unauthenticated, err := answerHello(r, u.fd, &u.token, &u.from)
 	u.unauthenticated = unauthenticated
 	if err != nil {
@@ -84,6 +88,9 @@ func (u *loadReceiver) receive() error {
 	for !u.ended && u.failure == nil && !u.run.stopped.Load() {
 		n, errno := u.intake.take(u.fd)
 		now := u.run.now()
+		if u.intake.sieve != nil && u.sift(now) > 0 {
+			quietSince = now
+		}
 		switch {
 		case errno != 0 && !again(errno):
 			return fmt.Errorf("receive datagrams: %w", errno)
@@ -116,6 +123,8 @@ func (u *loadReceiver) take(i int, now time.Duration) {
 		u.unauthenticated++
 	case h.kind == kindHello: // the welcome was lost
 		u.fail(sendKind(u.fd, kindWelcome, &u.token, &u.from))
+	case h.kind == kindProbe:
+		u.fail(sendKind(u.fd, kindProof, &u.token, &u.from))
 	case h.kind == kindEnd:
 		u.ended = true
 	case h.kind == kindData && (len(p) != u.size || u.intake.batch.truncated(i)):
@@ -132,6 +141,23 @@ func (u *loadReceiver) take(i int, now time.Duration) {
 			u.mark(h, now)
 		}
 	}
+}
+
+// sift takes what the sieve has counted, and gives how many datagrams of the trial under way
+// were new.
+func (u *loadReceiver) sift(now time.Duration) uint64 {
+	c := u.intake.sieve.read()
+	if c.lane == 0 || c.lane < uint64(u.step) {
+		return 0
+	}
+	u.begin(uint16(c.lane), now)
+	all := u.sequences
+	fresh := c.unique + c.duplicates - uint64(all.unique+all.duplicates)
+	all.unique, all.duplicates, all.reordered = int64(c.unique), int64(c.duplicates), int64(c.reordered)
+	if fresh > 0 {
+		u.last, u.first = now, now-c.took()
+	}
+	return fresh
 }
 
 func (u *loadReceiver) fail(err error) {

@@ -11,16 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mode is how many datagrams one system call carries.
+// Mode is how datagrams are sent.
 type Mode string
 
-// The modes. In the first two each datagram is its own packet; in the
-// third the kernel carries up to 64 as one packet, as far as the path lets it,
-// so that its results are datagrams per second and no packets per second.
+// The modes. In all but GSO each datagram is its own packet; there the kernel
+// carries up to 64 as one packet, as far as the path lets it, so that its
+// results are datagrams per second and no packets per second. XDP has no socket
+// at the sender; its datagrams are received as those of Mmsg.
 const (
 	Mmsg Mode = "mmsg" // sendmmsg and recvmmsg, up to 64 datagrams a call
 	Msg  Mode = "msg"  // one datagram a call
 	GSO  Mode = "gso"  // UDP_SEGMENT (Linux 4.18) and UDP_GRO (Linux 5.0)
+	XDP  Mode = "xdp"  // frames that a BPF program makes, past the sender's stack (Linux 5.18, root)
 )
 
 // UDPPPS is datagrams as fast as the sender can, or at a rate. The receiver
@@ -59,8 +61,10 @@ func (s UDPPPS) checked() (UDPPPS, error) {
 	switch {
 	case s.Size < HeaderBytes || s.Size > MaxDatagram:
 		return s, fmt.Errorf("datagrams of %d bytes: want %d to %d", s.Size, HeaderBytes, MaxDatagram)
-	case s.Mode != Mmsg && s.Mode != Msg && s.Mode != GSO:
-		return s, fmt.Errorf("mode %q: want %q, %q or %q", s.Mode, Mmsg, Msg, GSO)
+	case s.Mode != Mmsg && s.Mode != Msg && s.Mode != GSO && s.Mode != XDP:
+		return s, fmt.Errorf("mode %q: want %q, %q, %q or %q", s.Mode, Mmsg, Msg, GSO, XDP)
+	case s.Mode == XDP && s.Flows > 1:
+		return s, fmt.Errorf("%d flows: mode %s has one: leave flows out", s.Flows, XDP)
 	case s.Flows < 1 || s.Flows > MaxUDPFlows:
 		return s, fmt.Errorf("%d flows: want 1 to %d", s.Flows, MaxUDPFlows)
 	case !(s.Rate >= 0) || s.Rate > 1e9 || s.Rate > 0 && s.Rate < 1:
@@ -116,6 +120,10 @@ func ServeUDPPPS(ctx context.Context, l *PacketListener, s UDPPPS) (received UDP
 	for i, fd := range sockets {
 		threads[i] = all.thread(i, fd, newIntake(s.Mode, s.Size, false), nil)
 	}
+	if threads[0].intake.sieve, err = newSieve(l.fd, s.Mode, &s.Token, s.Size); err != nil {
+		return received, err
+	}
+	defer func() { err = errors.Join(err, threads[0].intake.sieve.close()) }()
 	devices.edge(Opening)
 	if received, err = all.serve(threads); err != nil {
 		return received, err
@@ -151,6 +159,9 @@ func SendUDPPPS(ctx context.Context, to netip.AddrPort, s UDPPPS) (_ UDPSent, er
 		return UDPSent{}, err
 	}
 	defer hangUp(senders)
+	if s.Mode == XDP {
+		return all.sendFrames(senders, s.Rate)
+	}
 	pacings := make([]pacing, threads)
 	paced := make([]rounds, threads)
 	for i, u := range senders {

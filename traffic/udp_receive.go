@@ -121,6 +121,9 @@ func (u *udpReceiver) receive() error {
 			return fmt.Errorf("receive datagrams: %w", errno)
 		}
 		arrived := u.account(n)
+		if u.intake.sieve != nil {
+			arrived += u.intake.sieve.take(u.flow[0].sequences)
+		}
 		u.messages += int64(n)
 		if arrived > 0 {
 			u.quietSince = now
@@ -251,6 +254,8 @@ func (u *udpReceiver) one(p []byte, i int) int64 {
 		return 1
 	case kindHello: // the welcome was lost
 		u.sendKind(kindWelcome, &u.flow[at])
+	case kindProbe:
+		u.sendKind(kindProof, &u.flow[at])
 	case kindEnd:
 		if f := &u.flow[at]; !f.ended {
 			f.ended = true

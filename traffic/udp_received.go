@@ -99,6 +99,9 @@ func (u *udpReceiver) addTo(r *UDPReceived) {
 	r.Lost += lost
 	// The socket counts messages, of which joined ones hold several datagrams.
 	drops := int64(u.drops[Closing] - u.drops[Opening])
+	if u.intake.sieve != nil { // the socket counts as dropped what that counted
+		drops = 0
+	}
 	each := math.Ceil(float64(u.meter.sum) / float64(max(u.messages, 1)))
 	r.BufferDrops += min(drops*max(int64(each), 1), lost)
 	r.Unauthenticated += u.unauthenticated

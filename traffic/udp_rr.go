@@ -171,14 +171,14 @@ type udpDialogue struct {
 
 // ask sends a request. One that the machine itself drops is lost like any
 // other.
-func (d *udpDialogue) ask(*run) error {
+func (d *udpDialogue) ask(*run) (int, error) {
 	d.sequence++
 	header{kind: kindData, sequence: d.sequence}.put(d.request, &d.token)
 	_, errno := send(d.fd, d.request, 0)
 	if errno != 0 && !again(errno) && errno != unix.ENOBUFS && errno != unix.EMSGSIZE {
-		return errno
+		return d.fd, errno
 	}
-	return nil
+	return d.fd, nil
 }
 
 // receive skips answers that come too late: their request counts as lost.
@@ -211,7 +211,7 @@ func (d *udpDialogue) exchange(c *closedLoop, l *loop) (bool, error) {
 			return d.received(n, errno)
 		}
 		l.last = l.first
-		if err := d.ask(c.run); err != nil {
+		if _, err := d.ask(c.run); err != nil {
 			return false, err
 		}
 	}

@@ -100,8 +100,13 @@ func before(slots []slot) (effect, chance float64) {
 	rest := residuals(slots)
 	var values []float64
 	var after []int
+	runs := 0
+	for _, s := range slots {
+		runs = max(runs, s.place+1)
+	}
 	for n := 1; n < len(slots); n++ {
-		if slots[n].block == slots[n-1].block && !math.IsNaN(rest[n]) {
+		next := slots[n].cycle*runs+slots[n].place == slots[n-1].cycle*runs+slots[n-1].place+1 // else another group's was between
+		if next && slots[n].block == slots[n-1].block && !math.IsNaN(rest[n]) {
 			values, after = append(values, rest[n]), append(after, slots[n-1].run)
 		}
 	}

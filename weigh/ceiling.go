@@ -1,6 +1,8 @@
 package weigh
 
 import (
+	"cmp"
+
 	"tare/network"
 	"tare/result"
 	"tare/wire"
@@ -42,12 +44,13 @@ func ceiling(cell *result.Cell, n network.Network) (float64, bool) {
 		return 0, false
 	}
 	mtu := wire.InnerMTU(cell.Params.Count("mtu"), n.Stack)
+	ip := wire.IP(cmp.Or(cell.Params.Count("ip"), int(wire.IPv4)))
 	kind, _ := workload.Find(cell.Workload)
 	if kind.TCP {
-		return float64(wire.TCPCeiling(link, mtu, n.Stack)), true
+		return float64(wire.TCPCeiling(link, ip, mtu, n.Stack)), true
 	}
 	size := cell.Params.Count("size")
-	return float64(wire.UDPCeiling(link, size, mtu, n.Stack).Goodput), size > 0
+	return float64(wire.UDPCeiling(link, ip, size, mtu, n.Stack).Goodput), size > 0
 }
 
 // Bound gives the throughputs of imported cells their ceilings: that of a link

@@ -29,7 +29,8 @@ func Growths(res *result.Result) []result.Growth {
 				continue
 			}
 			swept.addSettings(g, c)
-			if at, is := c.Params[res.Plan.Sweep]; is {
+			_, own := c.Params.Settings().Map()[res.Plan.Sweep] // added already
+			if at, is := c.Params[res.Plan.Sweep]; is && !own {
 				swept.add(res.Plan.Sweep, result.Number(at), c, c.Network+" "+c.Path+" "+c.Workload+" "+c.Mode+" "+unlike(c.Params, res.Plan.Sweep))
 			}
 		}

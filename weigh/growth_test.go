@@ -35,6 +35,7 @@ func TestGrowths(t *testing.T) {
 	failed := swept("service-nftables", 1)[0]
 	failed.Status, failed.Params["services"] = result.StatusFailed, 30_000.0
 	res.Cells = append(res.Cells, failed)
+	res.Plan.Sweep = "services" // it is a parameter of the networks: each grows once
 	grown := Growths(res)
 	if len(grown) != 2 {
 		t.Fatalf("%d growths: %+v", len(grown), grown)

@@ -15,7 +15,7 @@ import (
 type Part struct {
 	Cell    *result.Cell // above the step
 	Below   *result.Cell // below it: the baseline in the end
-	Axis    string       // in which the two differ that are of one network, or Untouched; empty: below is another network
+	Axis    string       // in which the two differ that are of one network, network.With or Neighbour too, or Untouched; empty: below is another network
 	Between []string     // networks between the two, which the run has no toll of
 	Points  float64      // of the toll: those of all parts add up to it
 	Share   stats.Interval
@@ -33,8 +33,9 @@ const Untouched = "untouched"
 const fullNIC = "full"
 
 // Parts divides a cell's toll on a metric by what the same run measured besides: the
-// same network in an untouched lab, the same with an interface that does more, then each
-// network that it is built upon, down to the baseline. all are the groups of the result.
+// same network in an untouched lab, the same without its neighbour and its passenger, the
+// same with an interface that does more, then each network that it is built upon, down to
+// the baseline. all are the groups of the result.
 // Nil: the cell has no toll, or no baseline.
 func Parts(all []*Group, c *result.Cell, metric string) []Part {
 	whole, known := tollOf(c, metric)
@@ -49,6 +50,8 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 		var between []string
 		if below = untouched(all, above); below != nil {
 			axis = Untouched
+		} else if below, axis = Alone(all, above); below != nil {
+			// The load beside it is its first part.
 		} else if below = fuller(all, above); below != nil {
 			axis = "nic"
 		} else if below, between = rungBelow(all, above, metric); below == nil {
@@ -93,6 +96,23 @@ func untouched(all []*Group, c *result.Cell) *result.Cell {
 		}
 	}
 	return nil
+}
+
+// Alone is the cell of the same network without its neighbour, or without its passenger, and
+// which of the two parameters it lacks; nil: the cell has neither, or the run did not measure it.
+func Alone(all []*Group, c *result.Cell) (alone *result.Cell, param string) {
+	own := c.Params.Settings()
+	for _, param := range []string{network.Neighbour, network.With} {
+		if own.Map()[param] == "" {
+			continue
+		}
+		for _, other := range Of(all, c).Cells {
+			if other.Network == c.Network && other.Status == result.StatusOK && other.Params.Settings() == own.With(param, "") {
+				return other, param
+			}
+		}
+	}
+	return nil, ""
 }
 
 // fuller is the cell of the same network that was measured with an interface that does

@@ -11,6 +11,8 @@
 // those given here. It is the lab's link that is measured.
 package wire
 
+import "net/netip"
+
 // What a frame takes on Ethernet, in bytes (IEEE 802.3, clauses 3 and 4).
 const (
 	EthernetHeader = 14
@@ -29,6 +31,8 @@ const (
 // Headers within the frame, in bytes.
 const (
 	IPv4Header    = 20 // RFC 791, without options
+	IPv6Header    = 40 // RFC 8200, without extension headers
+	IPv6Fragment  = 8  // RFC 8200, section 4.5: the header of each fragment
 	TCPHeader     = 20 // RFC 9293, without options
 	TCPTimestamps = 12 // RFC 7323, with the padding: Linux sends it on each segment
 	UDPHeader     = 8  // RFC 768
@@ -50,6 +54,39 @@ const (
 	// the integrity check (RFC 4303, section 2.4).
 	ESPAlignment = 4
 )
+
+// IP is a version of the Internet Protocol.
+type IP int
+
+// The versions.
+const (
+	IPv4 IP = 4
+	IPv6 IP = 6
+)
+
+// IPOf is the version of an address.
+func IPOf(addr netip.Addr) IP {
+	if addr.Is6() && !addr.Is4In6() {
+		return IPv6
+	}
+	return IPv4
+}
+
+// Header is the length of its header in bytes, in each packet.
+func (v IP) Header() int {
+	if v == IPv6 {
+		return IPv6Header
+	}
+	return IPv4Header
+}
+
+// fragmented is the length of the headers of a fragment.
+func (v IP) fragmented() int {
+	if v == IPv6 {
+		return IPv6Header + IPv6Fragment
+	}
+	return IPv4Header
+}
 
 // BitsPerSecond is a rate.
 type BitsPerSecond float64

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"net/netip"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -59,13 +60,17 @@ func TestTCPCeilingAgreesWithPublishedFigures(t *testing.T) {
 		{"no room for data", 1e9, 52, None(), 0, 0},
 		{"no room for the stack", 1e9, 20, VXLAN(), 0, 0},
 	} {
-		got := TCPCeiling(test.link, InnerMTU(test.underlayMTU, test.stack), test.stack)
+		got := TCPCeiling(test.link, IPv4, InnerMTU(test.underlayMTU, test.stack), test.stack)
 		if math.Abs(float64(got-test.want)) > float64(test.error) {
 			t.Errorf("%s: got %v bit/s, want %v", test.name, got, test.want)
 		}
 	}
+	// A segment over IPv6 has 20 bytes less.
+	if got := TCPCeiling(1538, IPv6, 1500, None()); math.Abs(float64(got-1428)) > 1e-9 {
+		t.Errorf("over IPv6: %v of 1538", got)
+	}
 	// An inner MTU below the largest, as Docker may be configured to set.
-	if got := TCPCeiling(1438, 1400, None()); math.Abs(float64(got-1348)) > 1e-9 {
+	if got := TCPCeiling(1438, IPv4, 1400, None()); math.Abs(float64(got-1348)) > 1e-9 {
 		t.Errorf("MTU 1400 on a 1500 underlay: %v of 1438", got)
 	}
 }
@@ -90,8 +95,39 @@ func TestFragments(t *testing.T) {
 		{-1, 1500, 0},
 		{65508, 1500, 0},
 	} {
-		if got := Fragments(test.payload, test.mtu); got != test.want {
+		if got := Fragments(IPv4, test.payload, test.mtu); got != test.want {
 			t.Errorf("%d bytes at MTU %d: %d fragments, want %d", test.payload, test.mtu, got, test.want)
+		}
+	}
+}
+
+func TestFragmentsOfIPv6(t *testing.T) {
+	for _, test := range []struct{ payload, mtu, want int }{
+		{1452, 1500, 1},
+		{1453, 1500, 2},
+		{2892, 1500, 2}, // 1448 + 1452: each has a fragment header, and the last fills its packet
+		{2893, 1500, 3},
+		{65507, 1500, 46},
+		{0, 48, 1},
+		{1, 48, 0}, // it has no room for a fragment
+	} {
+		if got := Fragments(IPv6, test.payload, test.mtu); got != test.want {
+			t.Errorf("%d bytes at MTU %d: %d fragments, want %d", test.payload, test.mtu, got, test.want)
+		}
+	}
+	whole, cut := UDPCeiling(gigabit, IPv6, 1452, 1500, None()), UDPCeiling(gigabit, IPv6, 1453, 1500, None())
+	if want := 1e9 / 8 / 1538.0; math.Abs(whole.PerSecond-want) > 1e-6 {
+		t.Errorf("a full frame: %v/s, want %v", whole.PerSecond, want)
+	}
+	if want := 1e9 / 8 / float64(8+1453+2*(48+38)); math.Abs(cut.PerSecond-want) > 1e-6 {
+		t.Errorf("two fragments: %v/s, want %v", cut.PerSecond, want)
+	}
+}
+
+func TestIPOf(t *testing.T) {
+	for addr, want := range map[string]IP{"10.0.0.1": IPv4, "::1": IPv6, "fd74:6172:6500::a00:1": IPv6, "::ffff:10.0.0.1": IPv4} {
+		if got := IPOf(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("%s: %d, want %d", addr, got, want)
 		}
 	}
 }
@@ -112,19 +148,19 @@ func TestUDPCeiling(t *testing.T) {
 		{"fragments, VXLAN", 8192, 1450, VXLAN(), 5*(1424+20+50+38) + (8200 - 5*1424) + 20 + 50 + 38},
 	} {
 		want := 1e9 / 8 / float64(test.wireBytes)
-		got := UDPCeiling(gigabit, test.payload, test.innerMTU, test.stack)
+		got := UDPCeiling(gigabit, IPv4, test.payload, test.innerMTU, test.stack)
 		if math.Abs(got.PerSecond-want) > 1e-6 || math.Abs(float64(got.Goodput)-want*8*float64(test.payload)) > 1e-3 {
 			t.Errorf("%s: got %v, want %v datagrams/s", test.name, got, want)
 		}
 	}
-	if got := UDPCeiling(gigabit, 65508, 1500, None()); got != (Datagrams{}) {
+	if got := UDPCeiling(gigabit, IPv4, 65508, 1500, None()); got != (Datagrams{}) {
 		t.Errorf("a datagram that can't be sent: %v", got)
 	}
 }
 
 func TestFramingToll(t *testing.T) {
-	host := TCPCeiling(gigabit, 1500, None())
-	vxlan := TCPCeiling(gigabit, 1450, VXLAN())
+	host := TCPCeiling(gigabit, IPv4, 1500, None())
+	vxlan := TCPCeiling(gigabit, IPv4, 1450, VXLAN())
 	if got, ok := FramingToll(vxlan, host); !ok || math.Abs(got-50.0/1448) > 1e-12 {
 		t.Errorf("VXLAN: %v, %v", got, ok)
 	}
@@ -145,16 +181,16 @@ func TestCeilingProperties(t *testing.T) {
 		stack := stacks().Draw(t, "stack")
 		mtu := rapid.IntRange(68, 65535).Draw(t, "mtu")
 		payload := rapid.IntRange(0, MaxUDPPayload).Draw(t, "payload")
-		if TCPCeiling(gigabit, mtu, stack) >= gigabit || UDPCeiling(gigabit, payload, mtu, stack).Goodput >= gigabit {
+		if TCPCeiling(gigabit, IPv4, mtu, stack) >= gigabit || UDPCeiling(gigabit, IPv4, payload, mtu, stack).Goodput >= gigabit {
 			t.Fatal("a ceiling reaches the link rate")
 		}
-		if TCPCeiling(gigabit, mtu+1, stack) <= TCPCeiling(gigabit, mtu, stack) {
+		if TCPCeiling(gigabit, IPv4, mtu+1, stack) <= TCPCeiling(gigabit, IPv4, mtu, stack) {
 			t.Fatal("a larger MTU lowers the ceiling of TCP")
 		}
-		if UDPCeiling(gigabit, payload, mtu+1, stack).PerSecond < UDPCeiling(gigabit, payload, mtu, stack).PerSecond {
+		if UDPCeiling(gigabit, IPv4, payload, mtu+1, stack).PerSecond < UDPCeiling(gigabit, IPv4, payload, mtu, stack).PerSecond {
 			t.Fatal("a larger MTU lowers the ceiling of UDP")
 		}
-		if TCPCeiling(gigabit, InnerMTU(mtu, stack), stack) > TCPCeiling(gigabit, mtu, None()) {
+		if TCPCeiling(gigabit, IPv4, InnerMTU(mtu, stack), stack) > TCPCeiling(gigabit, IPv4, mtu, None()) {
 			t.Fatal("a stack raises the ceiling")
 		}
 	})
@@ -173,7 +209,7 @@ func TestFragmentsCoverTheDatagram(t *testing.T) {
 			left -= carried
 			packets++
 		}
-		if got := Fragments(payload, mtu); got != packets {
+		if got := Fragments(IPv4, payload, mtu); got != packets {
 			t.Fatalf("%d fragments, but %d packets carry the datagram", got, packets)
 		}
 	})

@@ -33,7 +33,7 @@ const (
 func mariadb() Server {
 	program := Program{Name: "mariadbd", Get: "apt-get install mariadb-server", Version: []string{"--version"}}
 	return Server{
-		Name: "mariadb", Program: program, Port: 5213,
+		Name: "mariadb", Program: program, Port: 5213, SpeaksFirst: true,
 		Start: func(ctx context.Context, p Place) (*Child, error) {
 			path, err := program.Find()
 			if err != nil {

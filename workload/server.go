@@ -59,7 +59,9 @@ func (p Program) PrintedVersion(ctx context.Context) (string, error) {
 type Server struct {
 	Name    string // as a plan and a cell's parameters name it: "nginx"
 	Program Program
-	Port    uint16 // where it listens, and what networks that publish ports publish
+	Port    uint16 // where it listens, TCP or UDP, and what networks that publish ports publish
+	// SpeaksFirst: on a new connection it sends before its client does.
+	SpeaksFirst bool
 
 	// Start starts it and returns when it answers at its address. What it writes
 	// is written below its folder.

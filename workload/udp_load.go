@@ -11,7 +11,7 @@ import (
 func udpLoad() Workload {
 	return Workload{
 		Name: "udp_load", Doc: "small datagrams at rising loads: the rate at which loss begins, and what comes past it",
-		Modes: []string{string(traffic.Mmsg)}, Camel: "UDPLoad", Headline: "rate", Work: PerTransaction,
+		Modes: []string{string(traffic.Mmsg), string(traffic.XDP)}, Camel: "UDPLoad", Headline: "rate", Work: PerTransaction,
 		Size: Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
 		Serve: serving(load, listenUDP, traffic.ServeUDPLoad, loadReceived),
 		Send:  sending(load, traffic.SendUDPLoad, loadSent),
@@ -20,7 +20,7 @@ func udpLoad() Workload {
 
 func load(run Run) (traffic.UDPLoad, error) {
 	token, err := run.token()
-	return traffic.UDPLoad{Token: token, Window: run.window(), Size: run.Size, Spin: run.Spin}, err
+	return traffic.UDPLoad{Token: token, Window: run.window(), Mode: traffic.Mode(run.Mode), Size: run.Size, Spin: run.Spin}, err
 }
 
 // loadReceived is what the receiver's machine did in each trial.

@@ -20,13 +20,17 @@ const (
 func udpPPS() Workload {
 	return Workload{
 		Name: "udp_pps", Doc: "small datagrams as fast as they go: packets received per second",
-		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.GSO)}, Camel: "UDPPPS", Headline: "rate", Work: PerTransaction,
+		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.XDP), string(traffic.GSO)}, Camel: "UDPPPS", Headline: "rate", Work: PerTransaction,
 		Size:  Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram},
 		Flows: traffic.MaxUDPFlows, RateUnit: PerSecond, Slot: 10 * time.Millisecond,
 		Serve: serving(pps, listenPackets, traffic.ServeUDPPPS, ppsReceived),
 		Send:  sending(pps, traffic.SendUDPPPS, ppsSent),
 	}
 }
+
+// SendsFrames reports whether a mode sends the frames of a program by a device, which the
+// device must take.
+func SendsFrames(mode string) bool { return mode == string(traffic.XDP) }
 
 func listenPackets(run Run, bind netip.AddrPort) (*traffic.PacketListener, error) {
 	return traffic.ListenUDPGroup(bind, traffic.PacketThreads(run.Flows))

@@ -6,6 +6,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
@@ -110,9 +111,11 @@ type Workload struct {
 	Unlike    bool
 	Camel     string // its name in Go's benchmark format
 
-	Size  Bounds // bytes of a message or datagram
-	Sizes string // of its sweep by default, as result.ParseSizes reads them
-	Flows int    // the most flows; 1 where more make no sense
+	Size Bounds // bytes of a message or datagram
+	// ModeSize is the size by default of the modes where it is not Size.Default.
+	ModeSize map[string]int
+	Sizes    string // of its sweep by default, as result.ParseSizes reads them
+	Flows    int    // the most flows; 1 where more make no sense
 
 	// FlowsDefault is how many flows there are by default, one cell for
 	// each; nil: one flow.
@@ -147,6 +150,11 @@ type Workload struct {
 
 // Bounds of a message's size in bytes.
 type Bounds struct{ Default, Least, Most int }
+
+// DefaultSize is the size of messages in a mode, in bytes, where none is asked for.
+func (w Workload) DefaultSize(mode string) int {
+	return cmp.Or(w.ModeSize[mode], w.Size.Default)
+}
 
 // Units of a workload's rate.
 const (

@@ -100,7 +100,8 @@ func (p page) command() string {
 func (p page) method() string {
 	return fmt.Sprintf(`One lab, two containers: network %s, path %s, %s at both ends. Ends %s: the client on one
 CPU, the server on another; ends %s: both on one; ends %s: apart, in two namespaces with nothing but a veth pair
-between them, without receive steering. In each block every tool of a row runs once, in random order, for %v. Figures are medians over the blocks; a ratio is tare / the other, with its 95 %%
+between them, without receive steering; ends %s: apart, with GRO on the veths, so that these take the frames of a
+program. In each block every tool of a row runs once, in random order, for %v. Figures are medians over the blocks; a ratio is tare / the other, with its 95 %%
 interval (Hodges-Lehmann, exact signed-rank), and the other is the peer with the best median of that
 measure. A claim holds where the whole interval is on the right side of its bound.
 
@@ -113,7 +114,7 @@ and is read partly before its traffic begins, which is in its favour.
 - Throughput is the receiver's. Datagrams are those received; sockperf's are those that its server counts.
 - qperf halves its round trips: they are doubled here. It prints no percentiles.
 - Tools that count in whole seconds run until the next whole second.
-`, p.network, p.path, congestion, apart, same, plain, p.window, 100*meterFrom, 100*meterTo)
+`, p.network, p.path, congestion, apart, same, plain, live, p.window, 100*meterFrom, 100*meterTo)
 }
 
 // versions are those of the programs that ran.

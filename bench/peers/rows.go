@@ -97,6 +97,12 @@ func smallRows() []row {
 				{ours: "msg", metric: "rate", bound: 0.97}, {ours: "msg", metric: perTransaction, bound: 1},
 			},
 		},
+		{
+			name: "frames", title: "UDP, datagrams of 64 bytes, received per second, beside frames that a program makes", placements: []string{live},
+			ours:   []subject{packets("xdp"), packets("mmsg")},
+			peers:  []peer{iperf3UDP(smallPacket), iperfUDP(smallPacket), nuttcpUDP(smallPacket), sockperfUDP(smallPacket)},
+			claims: []claim{{ours: "xdp", metric: "rate", bound: 3}, {ours: "xdp", metric: "rate", than: ours("mmsg")}},
+		},
 		roundTrips("rr", "TCP round trips of 64 bytes", "tcp"),
 		roundTrips("udp_rr", "UDP round trips of 64 bytes", "udp"),
 		{

@@ -24,6 +24,8 @@ const (
 	// between them, no receive steering, and the machine's congestion control, which
 	// the tools replace.
 	plain = "plain"
+	// live: apart, and GRO is on, so that the veths take the frames of a program.
+	live = "live"
 )
 
 // congestion is the control of both ends, set by the lab's routes or, on a plain pair,
@@ -84,7 +86,7 @@ func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 		CC: cc, Pin: string(lab.PinApart), RPS: s.placement != plain,
 		CPUs: map[string]string{"h1": cpus[0], "h2": cpus[1]},
 		Clusters: []site.ClusterSpec{{
-			Name: "peers", Network: o.network, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2,
+			Name: "peers", Network: o.network, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2, Live: s.placement == live,
 		}},
 	}
 	if network.Within(o.path) {

@@ -43,7 +43,7 @@ func nameFlag(c *cobra.Command, name *string) {
 
 func labUpCommand(s streams) *cobra.Command {
 	var name, nic, link, pin, cc, cpus string
-	var hosts, containers, mtu int
+	var hosts, containers, mtu, ip int
 	var loading modules
 	networks := networkFlags{}
 	c := &cobra.Command{
@@ -51,7 +51,7 @@ func labUpCommand(s streams) *cobra.Command {
 		Short: "Build a lab that stays up until it is taken down",
 		RunE: func(c *cobra.Command, args []string) error {
 			spec, err := labSpec(args, hosts, containers, func(p *result.Plan) error {
-				p.NIC, p.EncapNIC, p.MTU, p.Pin, p.CC = []string{nic}, nil, mtu, pin, cc
+				p.NIC, p.EncapNIC, p.MTU, p.Pin, p.CC, p.IP = []string{nic}, nil, mtu, pin, cc, []int{ip}
 				var errs []error
 				varied, err := networks.apply(c.Flags(), p.Networks)
 				p.Networks, errs = varied, append(errs, err)
@@ -89,6 +89,7 @@ func labUpCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
 	c.Flags().StringVar(&link, "link", "", "link between hosts: its rate, for example 10gbit, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
+	c.Flags().IntVar(&ip, "ip", 4, "version of IP: 4, or 6 where each address of IPv4 has one of IPv6 besides")
 	c.Flags().StringVar(&pin, "pin", lab.Pins()[0], "CPUs of the hosts: "+strings.Join(lab.Pins(), ", "))
 	c.Flags().StringVar(&cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
 	c.Flags().StringVar(&cc, "cc", "cubic", "TCP congestion control of both ends")
@@ -135,10 +136,32 @@ func labUp(c *cobra.Command, s streams, spec site.Spec) error {
 		err := fmt.Errorf("%s can't be set up here: %s%s", u.Network, u.Error, getting(u))
 		return &exitError{exitMissing, errors.Join(err, l.Close(), site.Down(context.WithoutCancel(c.Context()), spec.Name))}
 	}
-	fmt.Fprintf(s.out, "lab %s is up: %s\n", spec.Name, strings.Join(l.Topology.Addresses(), " "))
+	fmt.Fprintf(s.out, "lab %s is up: %s\n", spec.Name, strings.Join(folded(l.Topology.Addresses()), " "))
 	fmt.Fprintf(s.out, "  tare lab exec --name %s %s -- ip addr\n  tare run --lab %s\n  tare lab down --name %s\n",
 		spec.Name, l.Topology.Addresses()[0], spec.Name, spec.Name)
 	return l.Close()
+}
+
+// mostPlaces is how many containers of a host are named one by one.
+const mostPlaces = 8
+
+// folded are addresses of a lab's places in their order; of a host with many containers the
+// first and the last.
+func folded(addresses []string) (short []string) {
+	for len(addresses) > 0 {
+		host := network.HostOf(addresses[0])
+		n := 1
+		for n < len(addresses) && network.HostOf(addresses[n]) == host {
+			n++
+		}
+		if own := addresses[:n]; n <= 1+mostPlaces {
+			short = append(short, own...)
+		} else {
+			short = append(short, own[0], own[1]+"..."+own[n-1])
+		}
+		addresses = addresses[n:]
+	}
+	return short
 }
 
 func labListCommand(s streams) *cobra.Command {

@@ -23,6 +23,7 @@ type listed struct {
 	Available bool   `json:"available"`
 	Fidelity  string `json:"fidelity"`
 	Parent    string `json:"parent"`
+	IPv6      bool   `json:"ipv6"`
 	Missing   string `json:"missing"`
 	Get       string `json:"get"`
 

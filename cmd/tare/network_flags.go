@@ -39,8 +39,11 @@ func (f networkFlags) apply(flags *pflag.FlagSet, plans []result.NetworkPlan) ([
 			continue
 		}
 		values := []string{*value}
-		if p.List {
+		switch {
+		case p.List:
 			values = list(*value, p.Values)
+		case p.Absent:
+			values = []string{"", *value}
 		}
 		varied, taken := vary(plans, p, values)
 		if !taken {
@@ -115,7 +118,9 @@ func vary(plans []result.NetworkPlan, p network.Param, values []string) (varied 
 			}
 			with := plan
 			with.Params = plan.Params.With(p.Name, value)
-			varied = append(varied, with)
+			if !p.Absent || !slices.Contains(varied, with) { // a result that is repeated has both already
+				varied = append(varied, with)
+			}
 		}
 	}
 	return varied, taken

@@ -24,10 +24,10 @@ import (
 type runFlags struct {
 	networks, paths, workloads string
 	nic, pin, rps, cc, cpus    string
-	gsoMax                     string
+	gsoMax, ip, mtu            string
 	link, duration, warmup     string
 	maxTime, maxRate, design   string
-	blocks, mtu                int
+	blocks                     int
 	precision, margin          string
 	workload                   workloadFlags
 	application                applicationFlags
@@ -58,7 +58,8 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.workloads, "workloads", "", "workloads to run, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
 	flags.StringVar(&f.link, "link", "", "link between hosts: its rate, for example 10gbit, or several, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
-	flags.IntVar(&f.mtu, "mtu", 0, "MTU of the link between hosts, in bytes (default 1500)")
+	flags.StringVar(&f.mtu, "mtu", "", "MTU of the link between hosts, in bytes, or several, as in 1500,9000 (default 1500)")
+	flags.StringVar(&f.ip, "ip", "", "versions of IP, a comma list: 4, 6; both weigh IPv6 against IPv4 too (default 4)")
 	flags.StringVar(&f.gsoMax, "gso-max", "", "largest packet of segments that devices pass, in bytes: 196608 for BIG TCP (default: 64 KiB, as they come)")
 	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
 	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
@@ -140,6 +141,9 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 	plan = experiment.Complete(plan)
 	if there := f.site.networks(); len(there) > 0 {
 		plan.Networks = there // those of a lab have other paths
+	}
+	if f.labName != "" && len(args) == 0 && !flags.Changed("networks") {
+		plan.Networks = result.NetworksNamed(experiment.Everything()...) // the lab has some of them
 	}
 	return plan, experiment.Check(plan)
 }

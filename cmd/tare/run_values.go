@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -36,7 +37,8 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	share("precision", f.precision, &plan.Precision)
 	share("margin", f.margin, &plan.Margin)
 	parse("gso-max", func() (err error) { plan.GSOMax, err = result.ParseSize(f.gsoMax); return err })
-	parse("mtu", func() error { plan.MTU = f.mtu; return positive(f.mtu) })
+	parse("ip", func() (err error) { plan.IP, err = eachOf(f.ip, parseVersion); return err })
+	parse("mtu", func() (err error) { plan.MTU = 0; plan.MTUs, err = eachOf(f.mtu, result.ParseSize); return err })
 	parse("blocks", func() error { plan.Blocks = f.blocks; return positive(f.blocks) })
 	parse("design", func() error { plan.Design = f.design; return nil })
 	parse("kernel", func() error { plan.Kernels = list(f.kernel, nil); return nil })
@@ -58,6 +60,28 @@ func positive(n int) error {
 		return fmt.Errorf("%d: it must be at least 1", n)
 	}
 	return nil
+}
+
+// parseVersion reads a version of IP.
+func parseVersion(text string) (int, error) {
+	version, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("version of IP %q: give 4, 6 or 4,6", text)
+	}
+	return version, nil
+}
+
+// eachOf reads each word of a comma list.
+func eachOf(text string, read func(string) (int, error)) ([]int, error) {
+	var all []int
+	for _, word := range list(text, nil) {
+		n, err := read(word)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 // parsePlaces reads h1=0,h2=1-3.

@@ -83,7 +83,7 @@ func (f *traceFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.runFlags.register(&all)
 	for _, name := range []string{
-		"precision", "margin", "max-time", "dry-run", "check", "fix-and-verify", "need", "case", "report", "design", "kernel", "pairs", "yield", "tables",
+		"precision", "margin", "max-time", "dry-run", "check", "fix-and-verify", "need", "case", "report", "design", "kernel", "pairs", "yield", "tables", "neighbour",
 	} {
 		all.Lookup(name).Hidden = true
 	}

@@ -12,7 +12,7 @@ import { growths } from "./growths.js";
 import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
-import { kernels } from "./kernels.js";
+import { kernels, versus } from "./compared.js";
 import { mesh } from "./mesh.js";
 import { pairs } from "./pairs.js";
 import { references } from "./references.js";
@@ -75,6 +75,7 @@ const networks = (t, view, n) => [
   recommended(t, view),
   published(t, view),
   kernels(t, view),
+  ...versus(t, view, shown.language),
   pairs(t, view),
   references(t, view),
   answer(t, view, answerID(n)),

@@ -10,7 +10,10 @@ export function within(t, view, group) {
   const again = rows.filter((r) => r.within.retransmits?.some((n) => n > 0));
   return lines(t, {
     title: t("within_title"), x: { name: t("time_measured"), key: "time (s)" }, log: false, unit: view.units[metric],
-    series: rows.map((r) => ({ name: r.label, points: points(r, r.within.values) })),
+    series: rows.flatMap((r) => [
+      { name: r.label, points: points(r, r.within.values) },
+      ...(r.within.p90 ? [{ name: `${r.label}, p90`, points: points(r, r.within.p90) }] : []),
+    ]),
     second: again.length > 0 ? { name: t("retransmits"), unit: "count", bars: true, series: again.map((r) => ({ name: r.label, points: points(r, r.within.retransmits) })) } : undefined,
   });
 }

@@ -74,6 +74,7 @@ for (const name of names.filter((n) => n !== "thousand" && n !== "hundreds")) {
     const { page, close } = await open(name);
     await showTables(page);
     const text = await page.locator("#report").innerText();
+    assert.doesNotMatch(text, /\[object |undefined|NaN/);
     for (const { network, toll } of judged(result(name))) {
       const value = 100 * toll;
       const written = (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(1)).replace(/^-0(\.0)?$/, "0$1");
@@ -83,6 +84,16 @@ for (const name of names.filter((n) => n !== "thousand" && n !== "hundreds")) {
     }
     await close();
   });
+
+  if (result(name).ip_versions)
+    test(`${name}: one version of IP is held against the other`, async () => {
+      const { page, close } = await open(name);
+      const section = page.locator("section", { has: page.locator("h2", { hasText: "IPv6 against IPv4" }) });
+      const rows = await section.locator("tbody tr").allInnerTexts();
+      assert.ok(rows.some((row) => /^vxlan\s.*\+5\.0/.test(row)), rows.join("\n"));
+      assert.deepEqual((await section.locator("thead").first().innerText()).match(/IPv\d/g), ["IPv4", "IPv6"]);
+      await close();
+    });
 
   test(`${name}: every control does its work, in both languages`, async () => {
     const { page, close } = await open(name);

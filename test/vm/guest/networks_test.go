@@ -77,7 +77,7 @@ func TestVMNetworks(t *testing.T) {
 func areWeighed(t *testing.T, lab string, networks []string) {
 	t.Helper()
 	res := decode[result.Result](t, run(t, "run", "--lab", lab, "--paths", network.CrossHost,
-		"--workloads", "tcp_rr", "--blocks", "6", "--duration", "20ms", "--design", "windows", "--json"))
+		"--workloads", "tcp_rr", "--blocks", "6", "--duration", "50ms", "--design", "windows", "--json"))
 	measured := map[string]int{}
 	for _, c := range res.Cells {
 		if c.Status != result.StatusOK || c.Fidelity == network.StandIn {

@@ -1,0 +1,73 @@
+package experiment
+
+import (
+	"slices"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/test/labtest"
+)
+
+// TestVersionsOfIP: both multiply the groups; a network without IPv6 is left out where a plan
+// has that alone, and measured over IPv4 where it has both.
+func TestVersionsOfIP(t *testing.T) {
+	plan := func(ip ...int) result.Plan {
+		return Complete(result.Plan{
+			Networks: result.NetworksNamed("bridge", "nat"), Paths: []string{network.SameHost, network.PublishedPort},
+			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: ip,
+		})
+	}
+	clusters := func(p result.Plan) (names []string) {
+		if err := Check(p); err != nil {
+			t.Error(err)
+		}
+		for _, c := range Spec(p, 2, 2).Clusters {
+			names = append(names, c.Name)
+		}
+		return names
+	}
+	labtest.Equal(t, "versions of a plan with IPv4", len(plan(4).IP), 0)
+
+	four := []string{"host", "host-b", "bridge", "nat"}
+	if got := clusters(plan()); !slices.Equal(got, four) {
+		t.Errorf("over IPv4 it has %v", got)
+	}
+	if got, want := clusters(plan(4, 6)), []string{"host", "host-b", "bridge", "host-ip6", "host-ip6-b", "bridge-ip6", "nat"}; !slices.Equal(got, want) {
+		t.Errorf("over both it has %v, want %v", got, want)
+	}
+	labtest.Contains(t, "warning", onIPv4Alone(plan(4, 6)), "nat")
+	labtest.Equal(t, "warning of IPv4", onIPv4Alone(plan()), "")
+
+	six := plan(6)
+	if got := clusters(six); !slices.Equal(got, four[:3]) {
+		t.Errorf("over IPv6 it has %v", got)
+	}
+	if len(six.Skipped) != 1 || six.Skipped[0].Name != "nat" {
+		t.Errorf("left out: %+v", six.Skipped)
+	}
+	for _, spec := range Spec(six, 2, 2).Clusters {
+		labtest.Equal(t, "version of "+spec.Name, int(spec.IP), 6)
+	}
+}
+
+// TestVersionsTakeTurns: groups that differ in the version of IP alone alternate with each other
+// in slots, where they can be held against each other; in windows each is by itself.
+func TestVersionsTakeTurns(t *testing.T) {
+	for design, pieces := range map[string]int{result.DesignSlots: 2, result.DesignWindows: 4} {
+		plan := Complete(result.Plan{
+			Networks: result.NetworksNamed("bridge", "vxlan"), Paths: []string{network.SameHost, network.CrossHost},
+			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: []int{4, 6}, Design: design,
+		})
+		r := &runner{plan: plan, groups: groupsOf(plan)}
+		labtest.Equal(t, "groups in "+design, len(r.groups), 4)
+		leaders, mixed := []int{}, false
+		visits := r.shuffled(0)
+		for n, v := range visits {
+			leaders = append(leaders, r.leader(v.group))
+			mixed = mixed || n > 1 && visits[n-2].group == v.group && visits[n-1].group != v.group
+		}
+		labtest.Equal(t, "pieces of a block in "+design, len(slices.Compact(leaders)), pieces)
+		labtest.Equal(t, "both versions are mixed in "+design, mixed, design == result.DesignSlots)
+	}
+}

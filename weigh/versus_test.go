@@ -1,0 +1,115 @@
+package weigh
+
+import (
+	"maps"
+	"math"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/stats"
+	"tare/test/labtest"
+)
+
+// TestPassengers holds a network with a passenger against itself, and against nothing else.
+func TestPassengers(t *testing.T) {
+	res := &result.Result{Plan: result.Plan{Margin: 0.02}}
+	add := func(name string, settings result.Params, layouts []string, rtt float64) {
+		c := result.Cell{Network: name, Path: network.SameHost, Workload: "tcp_rr", Mode: "nodelay", Status: result.StatusOK, Params: result.Params{"mtu": 1500}}
+		maps.Copy(c.Params, settings)
+		for block := range 8 {
+			for n, layout := range layouts {
+				noise := 1 + 0.002*math.Sin(float64(7*block+3*n)+1e6*rtt)
+				c.Samples = append(c.Samples, result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"rtt_p50": rtt * noise}})
+			}
+		}
+		res.Cells = append(res.Cells, c)
+	}
+	both, one, passenger := []string{LayoutA, LayoutB}, []string{""}, result.Params{network.With: "conntrack -E"}
+	add(network.Baseline, nil, both, 10e-6)
+	add("bridge", nil, one, 12e-6)
+	add("bridge", result.Params{network.Rules: 9.0}, one, 13e-6)
+	if Passengers(res) != nil {
+		t.Error("it has no passenger, and is compared")
+	}
+	add("bridge", passenger, one, 15e-6)
+	add("route", passenger, one, 15e-6)
+	add("bridge", result.Params{network.Neighbour: "tcp_stream"}, one, 18e-6)
+	weighed(res)
+	c := Passengers(res)
+	if c == nil || len(c.Cells) != 1 || c.Cells[0].Network != "bridge" {
+		t.Fatalf("compared: %+v", c)
+	}
+	m := c.Cells[0].Metrics[0]
+	labtest.Near(t, "what it costs", m.Change.Value, 0.25, 0.01)
+	labtest.Equal(t, "verdict", m.Change.Verdict, string(stats.Slower))
+	labtest.Near(t, "toll without", m.OldToll.Value, 0.2, 0.01)
+	labtest.Near(t, "toll with", m.NewToll.Value, 0.5, 0.01)
+
+	n := Neighbours(res)
+	if n == nil || len(n.Cells) != 1 {
+		t.Fatalf("beside a neighbour: %+v", n)
+	}
+	labtest.Near(t, "what a neighbour costs", n.Cells[0].Metrics[0].Change.Value, 0.5, 0.01)
+	all := Groups(res)
+	parts := Parts(all, &res.Cells[len(res.Cells)-1], "rtt_p50")
+	if len(parts) == 0 || parts[0].Axis != network.Neighbour {
+		t.Fatalf("parts of the toll: %+v", parts)
+	}
+	labtest.Near(t, "its share of the toll", parts[0].Share.Value, 0.75, 0.01)
+}
+
+// weighed gives the cells of a result their metrics and tolls.
+func weighed(res *result.Result) {
+	res.SetGroups()
+	var cells []*result.Cell
+	for n := range res.Cells {
+		cells = append(cells, &res.Cells[n])
+	}
+	Result(cells, Options{Margin: res.Plan.Margin, Warnings: func(*result.Cell) []string { return nil }})
+}
+
+// TestVersions holds IPv6 against IPv4 of the same network, block by block, and its toll too.
+func TestVersions(t *testing.T) {
+	res := &result.Result{Plan: result.Plan{Margin: 0.02}}
+	add := func(name string, ip int, layouts []string, rtt float64) {
+		c := result.Cell{Network: name, Path: network.CrossHost, Workload: "tcp_rr", Mode: "nodelay", Status: result.StatusOK, Params: result.Params{"mtu": 1500}}
+		if ip == 6 {
+			c.Params["ip"] = 6.0
+		}
+		for block := range 8 {
+			slow := 1 + float64(block) // what all have in common does not count
+			for n, layout := range layouts {
+				noise := 1 + 0.002*math.Sin(float64(7*block+3*n+ip)) // so that no interval is empty
+				c.Samples = append(c.Samples, result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"rtt_p50": rtt * slow * noise}})
+			}
+		}
+		res.Cells = append(res.Cells, c)
+	}
+	both, one := []string{LayoutA, LayoutB}, []string{""}
+	add(network.Baseline, 4, both, 10e-6)
+	add("vxlan", 4, one, 20e-6)
+	add("nat", 4, one, 20e-6)
+	if Versions(res) != nil {
+		t.Error("one version is compared with itself")
+	}
+	add(network.Baseline, 6, both, 10e-6)
+	add("vxlan", 6, one, 22e-6)
+	add("route", 6, one, 22e-6)
+	weighed(res)
+	c := Versions(res)
+	if c == nil {
+		t.Fatal("the versions are not compared")
+	}
+	labtest.Equal(t, "networks with both", len(c.Cells), 2)
+	labtest.Equal(t, "first", c.Cells[0].Network, network.Baseline)
+	host, vxlan := c.Cells[0].Metrics[0], c.Cells[1].Metrics[0]
+	labtest.Equal(t, "verdict on host", host.Change.Verdict, string(stats.Equal))
+	labtest.Near(t, "vxlan", vxlan.Change.Value, 0.1, 0.01)
+	labtest.Equal(t, "verdict on vxlan", vxlan.Change.Verdict, string(stats.Slower))
+	labtest.Near(t, "its toll", vxlan.TollChange.Value, 0.1, 0.01)
+	labtest.Equal(t, "version named in the parameters", c.Cells[1].Params.Has("ip"), false)
+
+	res.Environment.CPUModel = "QEMU TCG CPU version 2.5+"
+	labtest.Equal(t, "verdict on an emulated CPU", Versions(res).Cells[1].Metrics[0].Change.Verdict, string(stats.Inconclusive))
+}
