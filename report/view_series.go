@@ -31,10 +31,11 @@ type viewLoad struct {
 // viewWithin are the intervals of a network's windows, one window after the
 // other; of a baseline those of one layout.
 type viewWithin struct {
-	Metric      string    `json:"metric"` // throughput or rate
+	Metric      string    `json:"metric"` // throughput, rate or rtt_p50
 	Step        float64   `json:"step"`   // length of an interval, s, to two figures
 	Values      []float64 `json:"values"`
 	Retransmits []float64 `json:"retransmits,omitempty"` // in each interval, where they were counted
+	P90         []float64 `json:"p90,omitempty"`         // of rtt_p50: what a tenth of an interval's round trips take longer than
 }
 
 // blocksOf are the values of a metric with their blocks; of both layouts of a
@@ -156,8 +157,10 @@ const mostSteps = 400
 // series are no time's.
 func withinOf(c *result.Cell) *viewWithin {
 	v, lasted := viewWithin{Metric: "throughput"}, 0.0
-	if len(c.Samples) > 0 && len(c.Samples[0].Series[v.Metric]) == 0 {
-		v.Metric = "rate"
+	for _, metric := range []string{"rate", "rtt_p50"} {
+		if len(c.Samples) > 0 && len(c.Samples[0].Series["throughput"]) == 0 && len(c.Samples[0].Series[metric]) > 0 {
+			v.Metric = metric
+		}
 	}
 	for _, s := range c.Samples {
 		values := s.Series[v.Metric]
@@ -166,12 +169,16 @@ func withinOf(c *result.Cell) *viewWithin {
 		}
 		lasted += stepEnds(c, s, len(values))[len(values)-1]
 		v.Values = append(v.Values, values...)
+		v.P90 = append(v.P90, s.Series["rtt_p90"]...)
 		if again := s.Series["retransmits"]; len(again) >= len(values) {
 			v.Retransmits = append(v.Retransmits, again[:len(values)]...)
 		}
 	}
 	if len(v.Values) < 2 {
 		return nil
+	}
+	if len(v.P90) != len(v.Values) {
+		v.P90 = nil
 	}
 	if len(v.Retransmits) != len(v.Values) {
 		v.Retransmits = nil
@@ -181,7 +188,7 @@ func withinOf(c *result.Cell) *viewWithin {
 	if !(v.Step > 0) || math.IsInf(v.Step, 1) { // no times, or impossible ones
 		return nil
 	}
-	v.Values = joined(v.Values, by, mean)
+	v.Values, v.P90 = joined(v.Values, by, mean), joined(v.P90, by, mean)
 	v.Retransmits = joined(v.Retransmits, by, func(values []float64) float64 { return mean(values) * float64(len(values)) })
 	return &v
 }

@@ -138,6 +138,11 @@ func TestWithinJoinsNeighbours(t *testing.T) {
 	if math.Abs(v.Values[0]/2e9-1) > 1e-12 || math.Abs(v.Retransmits[0]-3) > 1e-12 {
 		t.Errorf("%v bit/s and %v retransmits, want 2e9 and 3", v.Values[0], v.Retransmits[0])
 	}
+	loaded := result.Sample{Series: map[string][]float64{"rate": {1000, 1000}, "rtt_p50": {1e-3, 2e-3}, "rtt_p90": {3e-3, 4e-3}, result.StepEnds: {0.1, 0.2}}}
+	v = withinOf(&result.Cell{Samples: []result.Sample{loaded, loaded}})
+	if v == nil || v.Metric != "rtt_p50" || len(v.Values) != 4 || len(v.P90) != 4 || v.P90[3] != 4e-3 {
+		t.Errorf("round trips over time: %+v", v)
+	}
 	if withinOf(&result.Cell{}) != nil {
 		t.Error("a cell without samples has intervals")
 	}

@@ -25,6 +25,7 @@ func Quantities() []Quantity {
 		{"throughput_min", "bit/s", Higher},
 		{"throughput_max", "bit/s", Higher},
 		{"throughput_cv", "ratio", Lower},
+		{"fairness", "ratio", Higher}, // among the flows of one window
 		{"rate", "1/s", Higher},
 		{"offered_rate", "1/s", Higher},
 		{"rtt_p50", "s", Lower},

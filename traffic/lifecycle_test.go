@@ -286,6 +286,11 @@ func TestLabCancelEndsBothEnds(t *testing.T) {
 			return func() error { _, err := ServeTCPRR(ctx, l, rr); return err },
 				func() error { _, err := CallTCPRR(ctx, l.Addr(), rr); return err }
 		},
+		"loaded_rr": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			c := LoadedRR{Token: testToken, Window: window, Load: 2}
+			return func() error { _, err := ServeLoadedRR(ctx, l, c); return err },
+				func() error { _, err := CallLoadedRR(ctx, l.Addr(), c); return err }
+		},
 		"tcp_crr": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
 			return func() error { _, err := ServeTCPCRR(ctx, l, rr); return err },
 				func() error { _, err := CallTCPCRR(ctx, l.Addr(), rr); return err }

@@ -56,6 +56,7 @@ type openLoop struct {
 	spin         bool
 	response     *Histogram // from when it was due
 	service      *Histogram // from when it went
+	trips        *tripLog
 	lost         int64
 	lastReceived time.Duration // when a response last came
 	limit        time.Duration
@@ -67,6 +68,9 @@ func callAtRate(r *run, c RequestResponse, flows []openFlow) (Transactions, erro
 	o := &openLoop{
 		run: r, flows: flows, meter: newMeter(table), gap: 1e9 / c.Rate, timeout: c.Timeout, spin: c.Spin || c.OwnCPU,
 		response: NewHistogram(), service: NewHistogram(), polls: make([]unix.PollFd, len(flows)),
+	}
+	if c.steps {
+		o.trips = newTripLog(c.Window, c.Rate)
 	}
 	for i, f := range flows {
 		o.polls[i] = unix.PollFd{Fd: int32(f.fd), Events: unix.POLLIN}
@@ -80,6 +84,7 @@ func callAtRate(r *run, c RequestResponse, flows []openFlow) (Transactions, erro
 	}
 	elapsed := o.meter.elapsed()
 	t.Count, t.Elapsed, t.RTT, t.Service, t.Lost = o.meter.counted, elapsed, o.response, o.service, o.lost
+	t.Trips = o.trips.steps(c.Window, o.meter.from)
 	t.Offered = float64(o.asked-o.atOpen) / elapsed.Seconds()
 	return t, nil
 }
@@ -187,6 +192,7 @@ func (o *openLoop) count(f *openFlow, request int64) {
 	o.lastReceived = now
 	if o.meter.step(event{at: now, n: 1}) {
 		o.response.Record(now - f.due[at])
+		o.trips.add(f.due[at], now-f.due[at])
 		o.service.Record(now - f.went[at])
 	}
 }
@@ -219,6 +225,7 @@ func (o *openLoop) leaveOpen() {
 	waited := func(due time.Duration) {
 		if due >= o.meter.from && due < o.meter.to {
 			o.response.Record(o.meter.to - due)
+			o.trips.add(due, o.meter.to-due)
 		}
 	}
 	for i := range o.flows {

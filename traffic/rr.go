@@ -63,6 +63,7 @@ type Transactions struct {
 	// Of an open loop:
 	Service *Histogram // from before the request's send call
 	Offered float64    // requests sent per second inside the window
+	Trips   []Trips    // of loaded_rr, by the window's intervals
 
 	Lost       int64            // requests of udp_rr that were not answered in time
 	Failures   map[string]int64 // connections of tcp_crr that failed, by cause

@@ -36,6 +36,24 @@ func (r *TCPStreamReceived) Goodput() BitsPerSecond {
 	return sum
 }
 
+// Fairness is Jain's index of the flows' goodput: 1 where all have the same, one part in
+// as many as there are flows where one has all. False of a single flow, or where nothing came.
+//
+// Jain, Chiu, Hawe: A quantitative measure of fairness and discrimination, DEC-TR-301, 1984.
+func (r *TCPStreamReceived) Fairness() (float64, bool) {
+	var sum, squares float64
+	for _, f := range r.Flows {
+		if f.Elapsed > 0 {
+			rate := float64(f.Bytes) / f.Elapsed.Seconds()
+			sum, squares = sum+rate, squares+rate*rate
+		}
+	}
+	if len(r.Flows) < 2 || sum == 0 {
+		return 0, false
+	}
+	return sum * sum / (float64(len(r.Flows)) * squares), true
+}
+
 // Bytes is what all flows received, each in its window.
 func (r *TCPStreamReceived) Bytes() int64 {
 	var sum int64

@@ -188,6 +188,7 @@ func everyWorkload(window Window) map[string]func(t testing.TB) {
 		"udp_pps gso": func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window, Mode: GSO}) },
 		"udp_pps 8":   func(t testing.TB) { runUDPPPS(t, UDPPPS{Token: testToken, Window: window, Flows: 8, Rate: 1000}) },
 		"udp_load":    func(t testing.TB) { runUDPLoad(t, UDPLoad{Token: testToken, Window: window}) },
+		"loaded_rr":   func(t testing.TB) { runLoadedRR(t, LoadedRR{Token: testToken, Window: window, Load: 2}) },
 		"tcp_crr":     func(t testing.TB) { runTCPCRR(t, rr) },
 		"http":        func(t testing.TB) { runHTTP(t, HTTP{Window: window}) },
 		"http close":  func(t testing.TB) { runHTTP(t, HTTP{Window: window, Mode: CloseEach}) },

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -124,6 +125,18 @@ func (t *Tally) addSteps(name string, points []traffic.Point, each float64) {
 	t.Series[name], t.Series[result.StepEnds] = rates, ends
 }
 
+// addTrips adds percentiles over time, next to a series of steps, whose last may be missing.
+func (t *Tally) addTrips(steps []traffic.Trips) {
+	count := len(t.Series[result.StepEnds])
+	if len(steps) < count {
+		return // the window ended within a step
+	}
+	for _, s := range steps[:count] {
+		t.Series["rtt_p50"] = append(t.Series["rtt_p50"], s.P50.Seconds())
+		t.Series["rtt_p90"] = append(t.Series["rtt_p90"], s.P90.Seconds())
+	}
+}
+
 // addPercentiles adds the mean of "rtt" or "latency", and the usual percentiles
 // as far as the number of samples supports them.
 func addPercentiles(metrics map[string]float64, of string, h *traffic.Histogram) {
@@ -200,14 +213,19 @@ func called(run Run, done traffic.Transactions) Tally {
 	if done.Lost > 0 {
 		t.Metrics["loss"] = float64(done.Lost) / float64(done.Lost+done.Count)
 	}
-	for cause, n := range done.Failures {
+	t.addFailures(done.Failures)
+	return t
+}
+
+// addFailures adds the connections that failed, by cause, each with a warning.
+func (t *Tally) addFailures(failures map[string]int64) {
+	for _, cause := range slices.Sorted(maps.Keys(failures)) {
 		if t.Counters == nil {
 			t.Counters = map[string]float64{}
 		}
-		t.Counters["failed: "+cause] = float64(n)
+		t.Counters["failed: "+cause] = float64(failures[cause])
 		t.Warnings = append(t.Warnings, "failed-connections: "+cause)
 	}
-	return t
 }
 
 // requestResponse is the loop that a run asks for.

@@ -93,6 +93,9 @@ func addReceived(t *Tally, got *traffic.TCPStreamReceived) {
 	t.addSteps("throughput", got.Series, 8)
 	t.addTaken("throughput", got.Taken, 8)
 	addSteadiness(t, t.Series["throughput"])
+	if even, ok := got.Fairness(); ok {
+		t.Metrics["fairness"] = even
+	}
 }
 
 // addSent adds what the sender knows of its connections.

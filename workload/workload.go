@@ -174,8 +174,7 @@ const (
 	TakesCC      Extra = "cc"
 )
 
-// RoundTrips and Bulk are the bare workloads by which the tolls of applications
-// are explained.
+// The bare workloads by which the tolls of applications are explained.
 const (
 	RoundTrips = "tcp_rr"
 	Bulk       = "tcp_stream"

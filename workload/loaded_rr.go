@@ -1,0 +1,42 @@
+package workload
+
+import "tare/traffic"
+
+// loadedRR is round trips on a path that other connections fill.
+func loadedRR() Workload {
+	return Workload{
+		Name: "loaded_rr", Doc: "round trips over TCP while bulk data fills the path: latency under load", TCP: true,
+		Modes: []string{waiting}, Camel: "LoadedRR", Headline: "rtt_p50", Work: PerGbit, RateUnit: PayloadBits,
+		Columns: []string{"rtt_p99", "throughput", "fairness", "cpu_per_gbit"},
+		Size:    Bounds{Default: 1, Least: 1, Most: traffic.MaxProbe}, Flows: 1000, FlowsDefault: []int{4},
+		Serve: serving(loaded, listenTCP, traffic.ServeLoadedRR, loadArrived),
+		Send:  sending(loaded, traffic.CallLoadedRR, loadedCalled),
+	}
+}
+
+func loaded(run Run) (traffic.LoadedRR, error) {
+	token, err := run.token()
+	return traffic.LoadedRR{
+		Token: token, Window: run.window(), Load: run.Flows, Size: run.Size, Rate: traffic.BitsPerSecond(run.Rate),
+	}, err
+}
+
+// loadArrived is the bulk data as it arrived: its window and steps are not the run's,
+// which the round trips have.
+func loadArrived(run Run, s traffic.LoadedServed) Tally {
+	t := streamTally(traffic.TCPStreamEnd{Received: s.Received, Congestion: s.Congestion, Unauthenticated: s.Unauthenticated}, true, false, run.Rate)
+	t.Window, t.Work, t.Series = 0, 0, nil
+	return t
+}
+
+// loadedCalled is the driving end's tally.
+func loadedCalled(run Run, c traffic.LoadedCalls) Tally {
+	t := streamTally(traffic.TCPStreamEnd{Sent: c.Sent, Congestion: c.Congestion}, false, true, run.Rate)
+	t.Window, t.Series = c.Elapsed, nil
+	t.addSteps("rate", c.Transactions.Series, 1)
+	t.addTrips(c.Trips)
+	t.Work = float64(c.Sent.OfferedRate()) * t.Window.Seconds() / gigabit
+	addPercentiles(t.Metrics, "rtt", c.RTT)
+	t.Counters["probes"] = float64(c.Count)
+	return t
+}
