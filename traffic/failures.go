@@ -18,22 +18,32 @@ type failure struct {
 	count int64
 }
 
-func (f *failures) add(step string, err error) {
+func (f *failures) add(step string, err error) { f.addAll(failure{step, err, 1}) }
+
+// merge adds the counts of others.
+func (f *failures) merge(o *failures) {
+	for _, kind := range o.kinds[:o.used] {
+		f.addAll(kind)
+	}
+	f.others += o.others
+}
+
+func (f *failures) addAll(of failure) {
 	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		err = errno
+	if errors.As(of.cause, &errno) {
+		of.cause = errno
 	}
 	for i := range f.used {
-		if f.kinds[i].step == step && errors.Is(f.kinds[i].cause, err) {
-			f.kinds[i].count++
+		if f.kinds[i].step == of.step && errors.Is(f.kinds[i].cause, of.cause) {
+			f.kinds[i].count += of.count
 			return
 		}
 	}
 	if f.used == len(f.kinds) {
-		f.others++
+		f.others += of.count
 		return
 	}
-	f.kinds[f.used] = failure{step, err, 1}
+	f.kinds[f.used] = of
 	f.used++
 }
 
