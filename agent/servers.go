@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -48,7 +49,7 @@ func (s *servers) ready(ctx context.Context, j Job) error {
 	r, there := s.all[key]
 	if !there {
 		r = &running{}
-		r.err = r.start(ctx, server, j)
+		r.err = r.start(ctx, kind, server, j)
 		s.all[key] = r
 	}
 	if r.err != nil {
@@ -61,11 +62,11 @@ func (s *servers) ready(ctx context.Context, j Job) error {
 }
 
 // start starts a server in a new folder.
-func (r *running) start(ctx context.Context, server workload.Server, j Job) (err error) {
+func (r *running) start(ctx context.Context, kind workload.Workload, server workload.Server, j Job) (err error) {
 	if r.place.At, err = netip.ParseAddrPort(j.Address); err != nil {
 		return fmt.Errorf("read the job's address: %w", err)
 	}
-	if err := free(r.place.At); err != nil {
+	if err := free(r.place.At, kind.TCP); err != nil {
 		return err
 	}
 	// A tare that is started here keeps its ledger there, and trusts no other folder.
@@ -81,10 +82,18 @@ func (r *running) start(ctx context.Context, server workload.Server, j Job) (err
 
 // free returns an error where a server cannot listen at an address. What already
 // listens there would answer in its place while it still tries.
-func free(at netip.AddrPort) error {
-	l, err := net.Listen("tcp", at.String())
+func free(at netip.AddrPort, tcp bool) error {
+	var l io.Closer
+	var err error
+	names := "ss -ltnp"
+	if tcp {
+		l, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
+	} else {
+		names = "ss -lunp"
+		l, err = net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
+	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("port %d is in use: %w: another program listens there: ss -ltnp names it; end it", at.Port(), err)
+		return fmt.Errorf("port %d is in use: %w: another program listens there: %s names it; end it", at.Port(), err, names)
 	}
 	if err != nil {
 		return err

@@ -69,3 +69,35 @@ func TestLayer4PredictsAnApplicationsToll(t *testing.T) {
 		t.Errorf("%d metrics of the application were weighed, want two", seen)
 	}
 }
+
+// TestLayer4PredictsTheTollOfDatagrams weighs an application over UDP, whose transactions
+// wait one round trip of UDP.
+func TestLayer4PredictsTheTollOfDatagrams(t *testing.T) {
+	plan := Complete(result.Plan{
+		Networks: result.NetworksNamed("host", "vxlan"), Paths: []string{"cross-host"},
+		Workloads: []result.WorkloadPlan{{Name: "dns", Flows: 1}}, Blocks: 6,
+	})
+	if names := result.Names(plan.Workloads, func(w result.WorkloadPlan) string { return w.Name }); !slices.Equal(names, []string{"dns", "udp_rr"}) {
+		t.Fatalf("the plan measures %v: its round trips must be measured with an application", names)
+	}
+	r := synthetic(t, plan)
+	feed(r, plan.Blocks, func(_ int, g group, p place) (result.Sample, bool) {
+		m := map[string]map[bool]map[string]float64{
+			"udp_rr": {true: {"rtt_p50": 30e-6}, false: {"rtt_p50": 50e-6}},
+			"dns":    {true: {"latency_p50": 100e-6}, false: {"latency_p50": 130e-6}},
+		}[g.workload.Name][p.layout != ""]
+		return result.Sample{Metrics: m, Counters: map[string]float64{}}, true
+	})
+	r.weigh()
+	for _, cell := range r.res.Cells {
+		if cell.Workload != "dns" || cell.Network != "vxlan" {
+			continue
+		}
+		for _, m := range cell.Metrics {
+			if m.Name == "latency_p50" && m.Layer4 != nil && m.Layer4.Bytes == 0 && math.Abs(m.Layer4.Predicted-0.2) < 1e-9 && math.Abs(m.Layer4.Rest-0.1) < 1e-9 {
+				return
+			}
+		}
+		t.Errorf("20 of 30 us are the round trip's: %+v", cell.Metrics)
+	}
+}

@@ -168,10 +168,13 @@ const answerHeaders = 300
 // from which the share of its toll that its packets explain is computed.
 func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 	var all []result.WorkloadPlan
-	applications := false
+	var explain []string
 	for _, w := range asked {
 		kind, _ := workload.Find(w.Name)
-		applications = applications || kind.Application()
+		if kind.Application() {
+			trips, bulk := kind.Below()
+			explain = append(explain, trips, bulk)
+		}
 		if w.Flows > 0 || len(kind.FlowsDefault) < 2 {
 			all = append(all, w)
 			continue
@@ -181,8 +184,8 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 			all = append(all, w)
 		}
 	}
-	for _, below := range []string{workload.RoundTrips, workload.Bulk} {
-		if applications && !slices.ContainsFunc(all, func(w result.WorkloadPlan) bool { return w.Name == below }) {
+	for _, below := range explain {
+		if below != "" && !slices.ContainsFunc(all, func(w result.WorkloadPlan) bool { return w.Name == below }) {
 			all = append(all, result.WorkloadPlan{Name: below})
 		}
 	}

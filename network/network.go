@@ -90,18 +90,22 @@ func ByService(path string) bool {
 // Baseline is the network that all others are compared with.
 const Baseline = result.BaselineName
 
-// Servers listen on Port, real ones on HTTPPort and MySQLPort. Nothing publishes
-// OutsidePort.
+// Servers listen on Port, real ones on HTTPPort, MySQLPort, RedisPort and DNSPort.
+// Nothing publishes OutsidePort.
 const (
 	Port        = 5210
 	OutsidePort = 5211
 	HTTPPort    = 5212
 	MySQLPort   = 5213
+	RedisPort   = 5214
+	DNSPort     = 5215 // UDP
 )
 
-// ServerPorts are the TCP ports that a network with published ports publishes. It
-// publishes Port for UDP, too.
-func ServerPorts() []uint16 { return []uint16{Port, HTTPPort, MySQLPort} }
+// ServerPorts are the TCP ports that a network with published ports publishes.
+func ServerPorts() []uint16 { return []uint16{Port, HTTPPort, MySQLPort, RedisPort} }
+
+// UDPServerPorts are the UDP ports that such a network publishes.
+func UDPServerPorts() []uint16 { return []uint16{Port, DNSPort} }
 
 // Network is one way to connect containers.
 type Network struct {

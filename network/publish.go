@@ -22,7 +22,10 @@ func (setup *Setup) published(c *lab.Container) []engine.Port {
 	case c.Number > setup.Containers:
 		return []engine.Port{{Protocol: "udp", Host: attachedPort(c), Container: Port}}
 	case c.Number == 1:
-		all := []engine.Port{{Protocol: "udp", Host: Port, Container: Port}}
+		var all []engine.Port
+		for _, port := range UDPServerPorts() {
+			all = append(all, engine.Port{Protocol: "udp", Host: port, Container: port})
+		}
 		for _, port := range ServerPorts() {
 			all = append(all, engine.Port{Protocol: "tcp", Host: port, Container: port})
 		}

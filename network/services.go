@@ -158,7 +158,10 @@ func measuredService(endpoints []netip.Addr) []servicePort {
 	for _, port := range ServerPorts() {
 		ports = append(ports, one("tcp", port, endpoints))
 	}
-	return append(ports, one("udp", Port, endpoints[:1]))
+	for _, port := range UDPServerPorts() {
+		ports = append(ports, one("udp", port, endpoints[:1]))
+	}
+	return ports
 }
 
 // numberOf is a parameter that is a number; 1 where it is not given.

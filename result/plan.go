@@ -90,7 +90,7 @@ type NetworkPlan struct {
 type WorkloadPlan struct {
 	Name    string `json:"name" yaml:"name"`
 	Mode    string `json:"mode,omitempty" yaml:"mode,omitempty"`
-	Server  string `json:"server,omitempty" yaml:"server,omitempty"` // nginx, mariadb; tare: ours. Empty: the real one where it is here
+	Server  string `json:"server,omitempty" yaml:"server,omitempty"` // nginx, mariadb, redis-server, unbound; tare: ours. Empty: the real one where it is here
 	Tool    string `json:"tool,omitempty" yaml:"tool,omitempty"`     // what drives it: wrk, sysbench; tare: the engine
 	Flows   int    `json:"flows,omitempty" yaml:"flows,omitempty"`   // connections at the same time
 	Size    int    `json:"size,omitempty" yaml:"size,omitempty"`     // bytes of a message or datagram

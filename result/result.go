@@ -197,7 +197,8 @@ type Baseline struct {
 
 // Layer4 is what the network's layer 4 predicts of an application's toll. A
 // transaction waits one round trip and the time of its bytes, each longer than
-// on the baseline by what tcp_rr and tcp_stream measured in the same blocks.
+// on the baseline by what tcp_rr and tcp_stream measured in the same blocks; one of
+// datagrams one round trip, by what udp_rr measured.
 type Layer4 struct {
 	RoundTrip float64 `json:"round_trip"` // s that a round trip takes longer
 	Bytes     float64 `json:"bytes"`      // s that a transaction's bytes take longer

@@ -65,7 +65,7 @@ type Transactions struct {
 	Offered float64    // requests sent per second inside the window
 	Trips   []Trips    // of loaded_rr, by the window's intervals
 
-	Lost       int64            // requests of udp_rr that were not answered in time
+	Lost       int64            // requests of udp_rr and dns that were not answered in time
 	Failures   map[string]int64 // connections of tcp_crr that failed, by cause
 	Congestion string           // of TCP, the congestion control read back
 	Series     []Point

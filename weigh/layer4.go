@@ -10,21 +10,27 @@ import (
 
 // predictApplications adds to every application's toll what the network's layer 4
 // predicts of it: a transaction waits for one round trip and for its bytes, and both
-// take longer by what the bare workloads measured in the same blocks.
+// take longer by what the bare workloads measured in the same blocks. One whose messages
+// are datagrams waits for the round trip alone.
 func predictApplications(groups []*Group) {
 	for _, g := range groups {
-		if kind, _ := workload.Find(g.Workload); !kind.Application() || g.Params.Number("rate") > 0 {
+		kind, _ := workload.Find(g.Workload)
+		if !kind.Application() || g.Params.Number("rate") > 0 {
 			continue // an open loop waits for nothing
 		}
-		rr, bulk := groupUnder(groups, g, workload.RoundTrips), groupUnder(groups, g, workload.Bulk)
-		if rr == nil || bulk == nil {
+		trips, carries := kind.Below()
+		rr, bulk := groupUnder(groups, g, trips), groupUnder(groups, g, carries)
+		if rr == nil || bulk == nil && carries != "" {
 			continue
 		}
 		for _, cell := range g.Cells {
 			if cell == g.Baseline {
 				continue
 			}
-			waits, ok := added(rr.Counterpart(cell, cell.Network), bulk.Counterpart(cell, cell.Network), cell)
+			waits, ok := addedTrip(rr.Counterpart(cell, cell.Network))
+			if ok && bulk != nil {
+				waits.Bytes, ok = addedByBytes(bulk.Counterpart(cell, cell.Network), cell)
+			}
 			if !ok {
 				continue
 			}
@@ -46,19 +52,30 @@ func groupUnder(groups []*Group, g *Group, name string) *Group {
 	return groups[n]
 }
 
-// added is by how much longer a transaction waits than on the baseline, in
-// seconds, by what the round trips and the bulk of the same network cost.
-func added(rr, bulk, application *result.Cell) (waits result.Layer4, ok bool) {
-	if rr == nil || bulk == nil || rr.Network == network.Baseline {
+// addedTrip is by how much longer a transaction waits than on the baseline, in
+// seconds, by what the round trips of the same network cost.
+func addedTrip(rr *result.Cell) (waits result.Layer4, ok bool) {
+	if rr == nil || rr.Network == network.Baseline {
 		return waits, false
 	}
-	trip, throughput := Metric(rr, "rtt_p50"), Metric(bulk, "throughput")
-	if trip == nil || throughput == nil || trip.Toll == nil || throughput.Baseline == nil || throughput.Value <= 0 || throughput.Baseline.Value <= 0 {
+	trip := Metric(rr, "rtt_p50")
+	if trip == nil || trip.Toll == nil {
 		return waits, false
 	}
 	waits.RoundTrip = trip.Toll.Delta.Value
-	waits.Bytes = 8 * application.Params.Number("size") * (1/throughput.Value - 1/throughput.Baseline.Value)
 	return waits, true
+}
+
+// addedByBytes is the same by what the bulk of the same network costs.
+func addedByBytes(bulk, application *result.Cell) (seconds float64, ok bool) {
+	if bulk == nil {
+		return 0, false
+	}
+	throughput := Metric(bulk, "throughput")
+	if throughput == nil || throughput.Baseline == nil || throughput.Value <= 0 || throughput.Baseline.Value <= 0 {
+		return 0, false
+	}
+	return 8 * application.Params.Number("size") * (1/throughput.Value - 1/throughput.Baseline.Value), true
 }
 
 // predict turns longer waits into the toll of a metric: a time grows by them,

@@ -96,6 +96,15 @@ type Tool struct {
 // connections to a server that stays.
 func (w Workload) Application() bool { return len(w.Servers) > 0 }
 
+// Below are the bare workloads that explain an application's toll: of its round trips and
+// of its bytes; bulk is empty where each of its messages is one datagram.
+func (w Workload) Below() (trips, bulk string) {
+	if w.TCP {
+		return RoundTrips, Bulk
+	}
+	return DatagramTrips, ""
+}
+
 // ServerNames names the workload's servers.
 func (w Workload) ServerNames() []string {
 	return result.Names(w.Servers, func(s Server) string { return s.Name })

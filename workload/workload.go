@@ -176,8 +176,9 @@ const (
 
 // The bare workloads by which the tolls of applications are explained.
 const (
-	RoundTrips = "tcp_rr"
-	Bulk       = "tcp_stream"
+	RoundTrips    = "tcp_rr"
+	Bulk          = "tcp_stream"
+	DatagramTrips = "udp_rr"
 )
 
 // Units of work that CPU cost is counted per.

@@ -17,7 +17,7 @@ import (
 type applicationFlags struct{ connections, workers, server, tool string }
 
 func (f *applicationFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.connections, "connections", "", "connections of http and mysql, a comma list (default 10; 1,16,64)")
+	flags.StringVar(&f.connections, "connections", "", "connections of http, mysql and redis, flows of dns, a comma list (default 10; of mysql 1,16,64)")
 	flags.StringVar(&f.workers, "workers", "", "containers that lifecycle and attach make concurrently, a comma list (default 1,10; 1)")
 	flags.StringVar(&f.server, "server", "", "server of an application, or tare for tare's own: "+equipped(workload.Workload.ServerNames)+" (default: the real one if it is installed)")
 	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for tare's own: "+equipped(workload.Workload.ToolNames))
@@ -51,7 +51,7 @@ func (f *applicationFlags) apply(flags *pflag.FlagSet, plans []result.WorkloadPl
 		}
 	}
 	return varied, errors.Join(
-		untaken(flags, taken, "connections", "http or mysql with --workloads"), untaken(flags, taken, "workers", "lifecycle or attach with --workloads"),
+		untaken(flags, taken, "connections", "http, mysql, redis or dns with --workloads"), untaken(flags, taken, "workers", "lifecycle or attach with --workloads"),
 		untaken(flags, taken, "server", equipped(workload.Workload.ServerNames)), untaken(flags, taken, "tool", equipped(workload.Workload.ToolNames)))
 }
 
