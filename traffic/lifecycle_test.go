@@ -299,6 +299,26 @@ func TestLabCancelEndsBothEnds(t *testing.T) {
 			return func() error { _, err := ServeHTTP(ctx, l, requests); return err },
 				func() error { _, err := CallHTTP(ctx, l.Addr(), requests); return err }
 		},
+		"tls": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			c := TLS{Token: testToken, Window: window, Flows: 2}
+			return func() error { _, err := ServeTLS(ctx, l, c); return err },
+				func() error { _, err := CallTLS(ctx, l.Addr(), c); return err }
+		},
+		"tls bulk": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			c := TLS{Token: testToken, Window: window, Mode: TLSBulk}
+			return func() error { _, err := ServeTLS(ctx, l, c); return err },
+				func() error { _, err := CallTLS(ctx, l.Addr(), c); return err }
+		},
+		"grpc": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			c := GRPC{Token: &testToken, Window: window, Flows: 2}
+			return func() error { _, err := ServeGRPC(ctx, l, c); return err },
+				func() error { _, err := CallGRPC(ctx, l.Addr(), c); return err }
+		},
+		"grpc stream": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
+			c := GRPC{Token: &testToken, Window: window, Mode: GRPCStream}
+			return func() error { _, err := ServeGRPC(ctx, l, c); return err },
+				func() error { _, err := CallGRPC(ctx, l.Addr(), c); return err }
+		},
 		"udp_rr": func(ctx context.Context, _ *Listener, l *PacketListener) (serve, drive func() error) {
 			return func() error { _, err := ServeUDPRR(ctx, l, rr); return err },
 				func() error { _, err := CallUDPRR(ctx, l.Addr(), rr); return err }

@@ -190,8 +190,8 @@ const (
 // All lists the workloads in the order of the tables.
 func All() []Workload {
 	return []Workload{
-		tcpStream(), tcpSizes(), tcpRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
-		http(), mysql(), lifecycle(), attach(),
+		tcpStream(), tcpSizes(), tcpRR(), loadedRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
+		http(), tls(), grpc(), mysql(), redis(), dns(), lifecycle(), attach(),
 	}
 }
 

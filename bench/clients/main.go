@@ -8,11 +8,19 @@
 // other with its 95 % interval, in pairs of the same server in the same block.
 // The last column is the rate times the mean latency, over the connections: 1
 // for a closed loop whose every response was timed once (Little's law).
+//
+//	go run ./bench/clients -pairs 20 tls
+//	go run ./bench/clients -pairs 20 grpc
+//
+// let our client and openssl s_time or ghz call the same server on the loopback, in
+// turn, server and clients on a CPU each.
 package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -26,15 +34,29 @@ import (
 )
 
 func main() {
-	if err := compare(os.Stdout, os.Args[1:]); err != nil {
+	pairs := flag.Int("pairs", 10, "how often each client of tls or grpc has its turn")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, flag.Args(), *pairs); err != nil {
 		fmt.Fprintln(os.Stderr, "bench clients:", err)
 		os.Exit(1)
 	}
 }
 
+func run(ctx context.Context, w io.Writer, args []string, pairs int) error {
+	if isTurn(args) {
+		return turn(ctx, w, args[0], args[1], args[2])
+	}
+	if len(args) == 1 {
+		if c, known := findContest(args[0]); known {
+			return c.weigh(ctx, w, pairs)
+		}
+	}
+	return compare(w, args)
+}
+
 func compare(w io.Writer, files []string) error {
 	if len(files) != 1 {
-		return errors.New("give one result in which several tools drove the same workload")
+		return errors.New("give one result in which several tools drove the same workload, or tls, or grpc")
 	}
 	res, err := result.ReadFile(files[0])
 	if err != nil {

@@ -1,0 +1,42 @@
+package workload
+
+import (
+	"time"
+
+	"tare/traffic"
+)
+
+// grpc is calls of gRPC, or messages of streams.
+func grpc() Workload {
+	return Workload{
+		Name: "grpc", Doc: "calls of gRPC and their responses, or messages of a server's stream, on lasting connections", TCP: true,
+		Modes: []string{string(traffic.GRPCUnary), string(traffic.GRPCStream)}, Camel: "GRPC", Headline: "rate", Work: PerTransaction,
+		Columns: []string{"throughput", "latency_p50", "latency_p99", "cpu_per_transaction"},
+		Size:    Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody},
+		Flows:   1024, Slot: 10 * time.Millisecond, SlotFlows: 1,
+		Serve: serving(Run.grpc, listenTCP, bounded(traffic.ServeGRPC), answered),
+		Send:  sending(Run.grpc, bounded(traffic.CallGRPC), exchanged(string(traffic.GRPCStream))),
+	}
+}
+
+// grpc is the run as the engine knows it.
+func (r Run) grpc() (traffic.GRPC, error) {
+	token, err := r.token()
+	return traffic.GRPC{Window: r.window(), Mode: traffic.GRPCMode(r.Mode), Token: &token, Flows: r.Flows, Size: r.Size}, err
+}
+
+// exchanged makes the client's tally of a workload whose modes are transactions, which have
+// a latency, but for the one that streams, which has a throughput.
+func exchanged(streams string) func(Run, traffic.Transactions) Tally {
+	return func(run Run, done traffic.Transactions) Tally {
+		t := fetched(run, done)
+		if run.Mode == streams {
+			bits := 8 * float64(run.Size)
+			t.Metrics["throughput"] = done.Rate() * bits
+			t.addSteps("throughput", done.Series, bits)
+			addSteadiness(&t, t.Series["throughput"])
+		}
+		t.addFailures(done.Failures)
+		return t
+	}
+}
