@@ -25,14 +25,8 @@ func dockerNAT() Network {
 		Runtime:         dockerRuntime(),
 		SetUp:           setUpDockerNAT,
 		Try:             tryDocker,
-		Ends: func(cluster *lab.Cluster, path string) (Ends, error) {
-			ends, err := Network{}.EndsOf(cluster, path)
-			if err == nil {
-				ends.Dial = publishedAddr(cluster.Hosts[1])
-			}
-			return ends, err
-		},
-		PublishedAt: publishedAddr,
+		Ends:            publishedEnds,
+		PublishedAt:     publishedAddr,
 	}
 }
 
@@ -48,6 +42,15 @@ func setUpDockerNAT(cluster *lab.Cluster, setup *Setup) error {
 	return runDockers(cluster, setup, func(c *lab.Container) docker.Container {
 		return docker.Container{At: publishedAddr(c.Host), Ports: setup.published(c)}
 	})
+}
+
+// publishedEnds are the ends on hosts that publish ports at their second addresses.
+func publishedEnds(cluster *lab.Cluster, path string) (Ends, error) {
+	ends, err := usualEnds(cluster, path)
+	if err == nil && ByPublishedPort(path) {
+		ends.Dial = publishedAddr(cluster.Hosts[1])
+	}
+	return ends, err
 }
 
 // publishedAddr is a second address of a host, at which it publishes a port.

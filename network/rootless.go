@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"syscall"
@@ -12,19 +13,19 @@ import (
 // rootless completes a network whose containers have no device of the host's: each has a
 // process that takes its packets from a TAP device and sends their content by sockets of the
 // host, and listens there for its published ports, as for containers of a user without root.
-// start starts it for a container whose namespace has a path in its host.
-func rootless(n Network, start func(c *lab.Container, path string, ports []engine.Port) error) Network {
+// start starts it for a container.
+func rootless(n Network, start func(c *lab.Container, with tap) error) Network {
 	n.Parent, n.Fidelity, n.Outside = Baseline, Product, true
 	n.Facts = Facts{Relays: true, Kernel: "tun"}
 	n.Paths = []string{PublishedPort, ContainerToPublishedPort}
 	n.Missing, n.Get = "TUN devices", "modprobe tun"
+	n.Params = []Param{tapMTUParam()}
 	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
 		return setup.populate(cluster, func(c *lab.Container) error {
-			if c.Number > mostRootless {
-				return fmt.Errorf("%s is container %d of its host: these networks have addresses for %d", c.Name, c.Number, mostRootless)
+			if err := checkRootless(c); err != nil {
+				return err
 			}
-			err := c.Create()
-			if err != nil {
+			if err := c.Create(); err != nil {
 				return err
 			}
 			path, err := c.BindNamespace()
@@ -32,14 +33,41 @@ func rootless(n Network, start func(c *lab.Container, path string, ports []engin
 				return err
 			}
 			c.Addr = rootlessAddr(c, 100)
-			return start(c, path, setup.published(c))
+			return start(c, tap{path: path, mtu: setup.tapMTU(), ports: setup.published(c)})
 		})
 	}
 	return n
 }
 
+// tap is the only device of a rootless container.
+type tap struct {
+	path  string // of the container's namespace, in its host
+	mtu   string
+	ports []engine.Port
+}
+
+// tapMTU is the parameter of the rootless networks. The most that both programs take is 65521;
+// Podman gives slirp4netns 65520, which is pasta's own default.
+const (
+	tapMTU        = "tap_mtu"
+	defaultTapMTU = "65520"
+)
+
+func tapMTUParam() Param {
+	return Param{Name: tapMTU, Doc: fmt.Sprintf("MTU of a container's TAP device (default %s)", defaultTapMTU), Least: 576, Most: 65521, List: true}
+}
+
+func (setup *Setup) tapMTU() string { return cmp.Or(setup.Params[tapMTU], defaultTapMTU) }
+
 // mostRootless bounds the containers of a host: each has its own subnet.
 const mostRootless = 250
+
+func checkRootless(c *lab.Container) error {
+	if c.Number > mostRootless {
+		return fmt.Errorf("%s is container %d of its host: these networks have addresses for %d", c.Name, c.Number, mostRootless)
+	}
+	return nil
+}
 
 // rootlessAddr is an address of the container's own subnet, a /24 of its host's.
 func rootlessAddr(c *lab.Container, n byte) netip.Addr {

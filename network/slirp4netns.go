@@ -27,7 +27,7 @@ func needSlirp4netns() engine.Need {
 	return engine.NeedProgram("slirp4netns", "slirp4netns", "--version")
 }
 
-func startSlirp4netns(c *lab.Container, path string, ports []engine.Port) error {
+func startSlirp4netns(c *lab.Container, with tap) error {
 	program, err := needSlirp4netns().Require()
 	if err != nil {
 		return err
@@ -37,8 +37,8 @@ func startSlirp4netns(c *lab.Container, path string, ports []engine.Port) error 
 	err = startFor(c, lab.Daemon{
 		Name: name,
 		Argv: []string{
-			program, "--configure", "--mtu=65520", "--cidr=" + rootlessAddr(c, 0).String() + "/24", "--disable-dns",
-			"--netns-type=path", "--api-socket=" + socket, path, lab.Device,
+			program, "--configure", "--mtu=" + with.mtu, "--cidr=" + rootlessAddr(c, 0).String() + "/24", "--disable-dns",
+			"--netns-type=path", "--api-socket=" + socket, with.path, lab.Device,
 		},
 		Ready: func() error { return engine.Listens(socket) },
 	})
@@ -46,7 +46,7 @@ func startSlirp4netns(c *lab.Container, path string, ports []engine.Port) error 
 		return err
 	}
 	return c.Host.Inside(func() error {
-		for _, port := range ports {
+		for _, port := range with.ports {
 			if err := forwardSlirp4netns(socket, c, port); err != nil {
 				return fmt.Errorf("publish %d/%s of %s: %w", port.Host, port.Protocol, c.Name, err)
 			}

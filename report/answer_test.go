@@ -114,6 +114,26 @@ func TestAnswerNamesFailures(t *testing.T) {
 	if !strings.Contains(text, "Failed: vxlan on cross-host: no route to host") {
 		t.Errorf("the failure is missing:\n%s", text)
 	}
+	for i := range res.Cells {
+		res.Cells[i].Status = result.StatusFailed
+	}
+	if text := renderAnswer(t, res, Options{}); !strings.Contains(text, "no network was measured to the end") {
+		t.Errorf("where all failed, the head is:\n%s", text)
+	}
+}
+
+// What a network does not carry is named with why, once for all cells with that reason.
+func TestAnswerNamesWhatIsSkipped(t *testing.T) {
+	res := few()
+	for _, path := range []string{network.PublishedPort, network.ContainerToPublishedPort} {
+		res.Cells = append(res.Cells, result.Cell{
+			Network: "pasta", Path: path, Workload: "mysql", Status: result.StatusSkipped, Reason: "mariadb speaks first: take a newer passt",
+		})
+	}
+	text := renderAnswer(t, res, Options{})
+	if strings.Count(text, "Left out: pasta: mariadb speaks first: take a newer passt") != 1 {
+		t.Errorf("what is skipped is not there once:\n%s", text)
+	}
 }
 
 // A network without a number, as in a window with too few round trips for a median, is

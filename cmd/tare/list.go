@@ -26,6 +26,7 @@ type listed struct {
 	IPv6      bool   `json:"ipv6"`
 	Missing   string `json:"missing"`
 	Get       string `json:"get"`
+	Mute      string `json:"mute,omitempty"` // why its published ports reach no server that speaks first
 
 	why  string   // the error of this machine
 	with []string // a workload's real servers and clients that are installed
@@ -107,6 +108,9 @@ func printTable(w io.Writer, all []listed) {
 		lines := fold(l.Doc, listWidth-name-state-4)
 		if len(l.with) > 0 {
 			lines = append(lines, fold("with "+strings.Join(l.with, ", "), listWidth-name-state-4)...)
+		}
+		if l.Mute != "" {
+			lines = append(lines, fold("no published port for servers that speak first: "+l.Mute, listWidth-name-state-4)...)
 		}
 		switch {
 		case !l.Available:
@@ -203,7 +207,7 @@ func listNetworks(ctx context.Context) (all []listed, err error) {
 	all = []listed{}
 	for _, p := range probed {
 		n, _ := network.Find(p.Name)
-		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Fidelity: p.Fidelity, Parent: n.Parent}
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Mute: p.Mute}
 		if !entry.Available {
 			entry.Missing, entry.Get, entry.why = p.Missing, p.Get, p.Error
 		}

@@ -1,0 +1,100 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"tare/engine"
+	"tare/lab"
+)
+
+// pasta is a rootless container behind pasta, which copies between a TAP device and sockets
+// without a TCP/IP stack between.
+func pasta() Network {
+	n := rootless(Network{
+		Name:  "pasta",
+		Doc:   "rootless container behind pasta: a TAP device, and its packets translated to sockets (Podman 5)",
+		Needs: []engine.Need{tunNeed(), needPasta()},
+	}, startPasta)
+	attach := n.SetUp
+	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
+		if err := attach(cluster, setup); err != nil {
+			return err
+		}
+		return setup.findMute(cluster, pastaMute)
+	}
+	return n
+}
+
+// pastaMute is the limit of versions before 2023_10_04 (passt's commit 9178a9e). Debian's
+// prints no version: whether this one has it is found by trying.
+const pastaMute = "this pasta does not complete a connection to a container before the client has sent something: take passt 2023_10_04 or newer (https://passt.top)"
+
+func needPasta() engine.Need { return engine.NeedProgram("pasta", "passt", "--version") }
+
+func startPasta(c *lab.Container, with tap) error {
+	program, err := needPasta().Require()
+	if err != nil {
+		return err
+	}
+	argv := []string{
+		program, "--foreground", "--quiet", "--ipv4-only", "--config-net", "--netns-only", "--runas", "0:0", "--netns", with.path,
+		"--ns-ifname", lab.Device, "--interface", lab.Device, "--address", c.Addr.String(), "--netmask", "24", "--gateway", rootlessAddr(c, 1).String(),
+		"--mtu", with.mtu, "--no-map-gw", "--tcp-ns", "none", "--udp-ns", "none",
+	}
+	for protocol, flag := range map[string]string{"tcp": "--tcp-ports", "udp": "--udp-ports"} {
+		var specs []string
+		for _, port := range with.ports {
+			if port.Protocol == protocol {
+				specs = append(specs, fmt.Sprintf("%d:%d", port.Host, port.Container))
+			}
+		}
+		if len(specs) == 0 {
+			argv = append(argv, flag, "none")
+			continue
+		}
+		argv = append(argv, flag, c.Host.Addr.String()+"/"+strings.Join(specs, ","))
+	}
+	err = startFor(c, lab.Daemon{
+		Name: "pasta-" + c.Short, Argv: argv, Within: pastaWait,
+		Ready: func() error { return passesGateway(c) },
+	})
+	if err != nil {
+		return fmt.Errorf("%w: see what pasta(1) needs, or take slirp4netns instead", err)
+	}
+	return nil
+}
+
+// pastaWait is how long pasta may take, a few milliseconds on a CPU that is not emulated.
+const pastaWait = 10 * time.Second
+
+// discardPort is where nothing answers (RFC 863).
+const discardPort = 9
+
+// passesGateway has a container send to its host, and fails until its gateway, which is pasta,
+// has answered its request for a MAC address. A pid file would not do: that of a container
+// that had the same number may still be there. pasta answers when it has set the container's
+// address and route and listens at the published ports. By the request it learns the
+// container's MAC address; before, TCP drops what comes, as a broadcast.
+func passesGateway(c *lab.Container) error {
+	err := c.Do(func() error {
+		conn, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(c.Host.Addr, discardPort)))
+		if err != nil {
+			return err
+		}
+		_, err = conn.Write([]byte{0})
+		return errors.Join(err, conn.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("send from %s to its host: %w", c.Name, err)
+	}
+	gateway := rootlessAddr(c, 1)
+	if answered, err := c.Resolved(lab.Device, gateway); err != nil || answered {
+		return err
+	}
+	return fmt.Errorf("ask %s for its MAC address from %s: no answer yet", gateway, c.Name)
+}

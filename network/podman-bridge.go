@@ -1,0 +1,58 @@
+package network
+
+import (
+	"net/netip"
+
+	"tare/engine"
+	"tare/engine/podman"
+	"tare/lab"
+)
+
+// podmanBridge is Podman's network of root's containers: a bridge, and ports published by DNAT.
+func podmanBridge() Network {
+	return Network{
+		Name:     "podman-bridge",
+		Doc:      "Podman as root: bridge, masquerade and DNAT of a published port by netavark",
+		Parent:   "nat",
+		Fidelity: Product,
+		Facts:    Facts{NAT: true},
+		Paths:    []string{SameHost, ContainerToOwnHost, PublishedPort, ContainerToPublishedPort},
+		Outside:  true,
+		Needs:    append(podman.Needs(), podman.NeedNetavark(), engine.NeedProgram("iptables", "iptables", "--version")),
+		Missing:  "the kernel's bridge, an overlay file system, or iptables with NAT",
+		Get:      "modprobe -a overlay bridge veth nft_compat xt_MASQUERADE xt_comment xt_mark xt_addrtype",
+		Runtime:  Runtime{Name: "podman", Cycle: podman.Cycle},
+		SetUp:    setUpPodmanBridge,
+		Try: func(cluster *lab.Cluster, setup *Setup) error {
+			if err := setUpBridge(cluster, setup); err != nil {
+				return err
+			}
+			return podman.Try(cluster.Hosts[0])
+		},
+		Ends:        publishedEnds,
+		PublishedAt: publishedAddr,
+	}
+}
+
+// podmanNetwork is the name of Podman's network.
+const podmanNetwork = "lab"
+
+// setUpPodmanBridge publishes at a second address of the host, since Podman keeps a published
+// port of an address from all other processes.
+func setUpPodmanBridge(cluster *lab.Cluster, setup *Setup) error {
+	err := allHosts(cluster, func(h *lab.Host) error {
+		if err := h.AddAddress(lab.Device, netip.PrefixFrom(publishedAddr(h), 32)); err != nil {
+			return err
+		}
+		if err := podman.Start(h); err != nil {
+			return err
+		}
+		return podman.AddBridge(h, podmanNetwork, cluster.Spec.MTU)
+	})
+	if err != nil {
+		return err
+	}
+	return setup.populate(cluster, func(c *lab.Container) error {
+		return podman.Run(c, podman.Container{Name: c.Short, Network: podmanNetwork, At: publishedAddr(c.Host), Ports: setup.published(c)})
+	})
+}
