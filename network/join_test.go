@@ -127,7 +127,9 @@ find . -path '*/networks/*' -name '[0-9]*.*' 2>/dev/null
 ls cni/results 2>/dev/null
 [ -S docker/docker.sock ] && docker/bin/docker --host unix:///run/tare/docker/docker.sock ps --all --format '{{.Names}}'
 [ -S containerd/containerd.sock ] && ctr --address containerd/containerd.sock --namespace k8s.io containers list --quiet
-[ -S /run/openvswitch/db.sock ] && ovs-vsctl list-ports br0 && ovs-ofctl -O OpenFlow13 dump-flows --no-stats br0 2>/dev/null
+[ -S /run/openvswitch/br0.mgmt ] && ovs-vsctl list-ports br0 && ovs-ofctl -O OpenFlow13 dump-flows --no-stats br0 2>/dev/null
+[ -S /run/openvswitch/br-int.mgmt ] && ovs-vsctl list-ports br-int
+[ -S /run/ovn/ovnnb_db.sock ] && ovn-nbctl lsp-list containers | cut -d' ' -f2
 true`
 
 // state is what a network has added to its hosts and their first containers. What

@@ -154,8 +154,9 @@ func All() []Network {
 		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
 		containerdBridge(), cni(),
 		flannelHostGW(), flannelVXLAN(), flannelUDP(),
-		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), dockerOVS(),
-		slirp4netns(),
+		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), ovn(), dockerOVS(),
+		pasta(), slirp4netns(), gvisorTapVsock(),
+		podmanBridge(), podmanRootless(),
 		ipvlan(), srIOV(), gre(), geneve(), wireguard(), wireguardGo(), ipsec(), havs(),
 	}
 }

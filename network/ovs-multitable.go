@@ -29,7 +29,7 @@ func ovsMultitable() Network {
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
 			configure := func(s *openvswitch.Switch) error {
-				if err := addOverlay(s, cluster); err != nil {
+				if err := addOverlay(s, bridgeName, cluster); err != nil {
 					return err
 				}
 				if err := s.AddVXLAN(bridgeName, vxlanDevice, openvswitch.TunnelPort, "options:remote_ip=flow", "options:key=flow"); err != nil {

@@ -59,7 +59,7 @@ func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {
 	all := make(switches, len(cluster.Hosts))
 	configure := func(s *openvswitch.Switch) error {
 		all[s.Host.Number-1] = s
-		if err := addOverlay(s, cluster); err != nil {
+		if err := addOverlay(s, bridgeName, cluster); err != nil {
 			return err
 		}
 		return eachOther(cluster, s.Host, func(other *lab.Host) error {
@@ -105,8 +105,8 @@ func overlayContainer(h *lab.Host, n int) netip.Prefix {
 
 // addOverlay makes the bridge of the overlay. The userspace datapath sends
 // encapsulated packets through a second bridge, which has the host's address.
-func addOverlay(s *openvswitch.Switch, cluster *lab.Cluster) error {
-	if err := s.AddBridge(bridgeName, lab.MAC(overlayAddr(s.Host, 1))); err != nil {
+func addOverlay(s *openvswitch.Switch, bridge string, cluster *lab.Cluster) error {
+	if err := s.AddBridge(bridge, lab.MAC(overlayAddr(s.Host, 1))); err != nil {
 		return err
 	}
 	if s.Datapath != openvswitch.Userspace {

@@ -63,6 +63,44 @@ func carries(t *testing.T, l *site.Lab, b site.Built, path string, mtu int) {
 	}
 }
 
+// overIPv6 builds those of the networks that have IPv6, and sends on each of their paths.
+func overIPv6(t *testing.T, networks []network.Network) {
+	t.Helper()
+	var all []site.ClusterSpec
+	networks = slices.DeleteFunc(networks, func(n network.Network) bool { return !n.IPv6 })
+	for _, n := range networks {
+		spec := on(n.Name)
+		spec.IP = wire.IPv6
+		all = append(all, spec)
+	}
+	l := build(t, all...)
+	for _, n := range networks {
+		b := built(t, l, n.Name)
+		for _, path := range n.Paths {
+			if dial := b.Paths[path].Dial; wire.IPOf(dial) != wire.IPv6 {
+				t.Errorf("%s of %s is measured at %s", path, n.Name, dial)
+			}
+			carries(t, l, b, path, wire.InnerMTU(1500, n.Stack))
+		}
+	}
+}
+
+// TestLabUserIPv6 sends over IPv6 on every path of the networks that have it.
+func TestLabUserIPv6(t *testing.T) { overIPv6(t, ofTheKernel()) }
+
+// TestRealIPv6 does so with those of real parts that this kernel has.
+func TestRealIPv6(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	var real []network.Network
+	for _, name := range []string{"ovs", "ovs-vlan", "ovs-vxlan", "ovn", "wireguard-go"} {
+		n, _ := network.Find(name)
+		real = append(real, n)
+	}
+	overIPv6(t, real)
+}
+
 func TestLabUserNineNetworksAtOnce(t *testing.T) {
 	var all []site.ClusterSpec
 	for _, n := range ofTheKernel() {

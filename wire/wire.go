@@ -40,6 +40,7 @@ const (
 	VLANTag       = 4  // IEEE 802.1Q
 	GREHeader     = 4  // RFC 2784, without checksum and key
 	GeneveHeader  = 8  // RFC 8926, without options
+	OVNOption     = 8  // RFC 8926, section 3.5: an option's header, and 4 bytes of OVN's
 	// WireGuard's transport data message: type, receiver and counter before
 	// the packet, and the authentication tag behind it (WireGuard white paper,
 	// section 5.4.6).
@@ -124,6 +125,13 @@ func GRE() Stack { return Stack{{"IPv4", IPv4Header}, {"GRE", GREHeader}} }
 // Geneve is Geneve over IPv4 without options (RFC 8926): 50 bytes.
 func Geneve() Stack {
 	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"Geneve", GeneveHeader}, {"Ethernet", EthernetHeader}}
+}
+
+// OVN is Geneve over IPv4 with the option of OVN, which has the ports that a packet enters
+// and leaves the logical switch by (ovn-architecture(7), "Tunnel Encapsulations"): 58
+// bytes.
+func OVN() Stack {
+	return Stack{{"IPv4", IPv4Header}, {"UDP", UDPHeader}, {"Geneve", GeneveHeader + OVNOption}, {"Ethernet", EthernetHeader}}
 }
 
 // Wireguard is WireGuard over IPv4: 60 bytes. It pads a packet to a multiple

@@ -22,6 +22,7 @@ func TestStacks(t *testing.T) {
 		{"VLAN", VLAN(), 4, 1500}, // a tagged frame may be 4 bytes longer
 		{"GRE", GRE(), 24, 1476},
 		{"Geneve", Geneve(), 50, 1450},
+		{"OVN", OVN(), 58, 1442},             // what OpenStack gives networks of OVN
 		{"WireGuard", Wireguard(), 60, 1440}, // a multiple of 16
 		{"ESP", ESP(), 54, 1446},             // and its trailer: a multiple of 4
 		{"UDP", UDP(), 28, 1472},             // the MTU of flannel's udp backend
@@ -173,7 +174,7 @@ func TestFramingToll(t *testing.T) {
 }
 
 func stacks() *rapid.Generator[Stack] {
-	return rapid.SampledFrom([]Stack{None(), VXLAN(), IPIP(), VLAN(), GRE(), Geneve(), Wireguard(), ESP()})
+	return rapid.SampledFrom([]Stack{None(), VXLAN(), IPIP(), VLAN(), GRE(), Geneve(), OVN(), Wireguard(), ESP()})
 }
 
 func TestCeilingProperties(t *testing.T) {

@@ -154,13 +154,23 @@ func addPort(bridge, device string, port int, settings ...string) []string {
 // bridge: that of the container's number. settings are the port's, as "tag=701".
 // It is removed when the container is detached.
 func (s *Switch) Attach(bridge string, c *lab.Container, device string, settings ...string) error {
+	return s.attach(bridge, c, device, addPort(bridge, device, c.Number, settings...))
+}
+
+// AttachAs is Attach of a device that a controller knows by an ID: its interface's
+// iface-id (Open vSwitch's "Integration Guide for Centralized Control").
+func (s *Switch) AttachAs(bridge string, c *lab.Container, device, id string) error {
+	return s.attach(bridge, c, device, append(addPort(bridge, device, c.Number), "external-ids:iface-id="+id))
+}
+
+func (s *Switch) attach(bridge string, c *lab.Container, device string, command []string) error {
 	if err := errors.Join(s.sendWhole(c), s.takeFrom(device), s.Host.SetUp(device)); err != nil {
 		return err
 	}
 	c.Detach.Push(func() error {
 		return errors.Join(s.Configure("--if-exists", "del-port", bridge, device), s.leave(device))
 	})
-	return s.Configure(addPort(bridge, device, c.Number, settings...)...)
+	return s.Configure(command...)
 }
 
 // AddUplink adds a bridge, makes the interface on the underlay a port of it, and

@@ -45,7 +45,7 @@ func look(t *testing.T) machine {
 	m["mounts"] = string(mounts)
 	m["control groups"] = strings.Join(folders(t, "/sys/fs/cgroup", 3), "\n")
 	m["sysctls"] = sysctls(t)
-	for _, dir := range []string{"/etc/docker", "/etc/cni", "/etc/openvswitch", "/var/lib/docker", "/var/lib/containerd", "/var/lib/cni", "/run/docker", "/run/containerd", "/run/openvswitch", "/run/bird", "/run/frr", "/run/flannel", "/run/tare"} {
+	for _, dir := range []string{"/etc/docker", "/etc/cni", "/etc/openvswitch", "/var/lib/docker", "/var/lib/containerd", "/var/lib/cni", "/run/docker", "/run/containerd", "/run/openvswitch", "/run/ovn", "/var/lib/ovn", "/run/bird", "/run/frr", "/run/flannel", "/run/tare"} {
 		m[dir] = strings.Join(folders(t, dir, 4), "\n")
 	}
 	m["daemons"] = daemons(t)
@@ -118,7 +118,10 @@ func daemons(t *testing.T) string {
 }
 
 func parts() []string {
-	return []string{"dockerd", "docker", "containerd", "runc", "ovs", "ovsdb", "etcd", "flanneld", "bird", "zebra", "bgpd", "tare"}
+	return []string{
+		"dockerd", "docker", "containerd", "runc", "ovs", "ovsdb", "ovn", "etcd", "flanneld", "gvproxy", "gvforwarder", "podman", "conmon", "rootlessport",
+		"slirp4netns", "bird", "zebra", "bgpd", "tare",
+	}
 }
 
 // differences lists what changed, line by line.

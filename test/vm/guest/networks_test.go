@@ -20,7 +20,7 @@ import (
 // the others are missing.
 var ofTheKernel = map[string][]string{
 	"plain":  {"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec", "ebpf-redirect"},
-	"ovs":    {"ovs", "ovs-vlan", "ovs-vxlan", "ovs-multitable"},
+	"ovs":    {"ovs", "ovs-vlan", "ovs-vxlan", "ovs-multitable", "ovn"},
 	"docker": {"docker-ovs"},
 }
 
