@@ -14,10 +14,10 @@ func natCost() Rule {
 		ID: "nat-cost",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
-			if !slow || e.relayed() {
+			if !slow || e.copied() {
 				return nil
 			}
-			if published(e.Path) {
+			if network.ByPublishedPort(e.Path) {
 				return e.publishes(m)
 			}
 			if network.ByService(e.Path) {
@@ -110,9 +110,4 @@ func (e *Evidence) rewriting(at string) []verdict {
 		}
 	}
 	return found
-}
-
-// published reports whether a path leads to a published port.
-func published(path string) bool {
-	return path == network.PublishedPort || path == network.ContainerToPublishedPort
 }

@@ -36,10 +36,10 @@ func rungCost() Rule {
 
 // namedOtherwise reports whether another rule names what the network itself adds.
 func (e *Evidence) namedOtherwise(m result.Metric) bool {
-	if e.tunnels() || e.relayed() {
+	if e.tunnels() || e.copied() {
 		return true
 	}
-	if published(e.Path) {
+	if network.ByPublishedPort(e.Path) {
 		return len(e.publishes(m)) > 0
 	}
 	return len(e.translations(m)) > 0 || len(e.detours(m)) > 0

@@ -4,16 +4,27 @@ import (
 	"fmt"
 	"strings"
 
+	"tare/network"
 	"tare/result"
 )
 
-// userlandProxy finds a published port behind a process that copies each byte.
+// userlandProxy finds a process that copies each byte: to a published port, of containers whose only
+// device is its TAP, or of those in a service mesh.
 func userlandProxy() Rule {
 	return Rule{
 		ID: "userland-proxy",
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
-			if !slow || !e.relayed() {
+			if !slow {
+				return nil
+			}
+			if places := e.userModes(); len(places) > 0 {
+				return []result.Finding{e.userMode(m, places)}
+			}
+			if places := e.meshes(); len(places) > 0 {
+				return []result.Finding{e.meshed(m, places)}
+			}
+			if !e.relayed() {
 				return nil
 			}
 			host := hostOf(e.Server)
@@ -40,7 +51,12 @@ const relayedShare = 0.3
 // relayed reports whether a process of the server's host relays a published port.
 func (e *Evidence) relayed() bool {
 	host := hostOf(e.Server)
-	return published(e.Path) && host != e.Server && e.taken(host) > 0 && e.taken(host) >= relayedShare*e.taken(e.Server)
+	return network.ByPublishedPort(e.Path) && host != e.Server && e.taken(host) > 0 && e.taken(host) >= relayedShare*e.taken(e.Server)
+}
+
+// copied reports whether userlandProxy names what the network itself adds.
+func (e *Evidence) copied() bool {
+	return e.relayed() || len(e.userModes()) > 0 || len(e.meshes()) > 0
 }
 
 // taken is how many segments and datagrams were delivered to sockets of a place.

@@ -9,7 +9,7 @@ type Facts struct {
 	Encrypts bool   // traffic between hosts is encrypted
 	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers must know its routes
 	NAT      bool   // addresses are rewritten on some of its paths
-	Relays   bool   // a process relays traffic to its published ports
+	Relays   bool   // a process relays traffic to its published ports, or its TCP connections
 	Kernel   string // the kernel module that it needs in addition to veth and bridge; empty: none
 }
 

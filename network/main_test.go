@@ -26,9 +26,17 @@ func TestMain(m *testing.M) {
 		lab.ContainerExecVerb: containerExec,
 		"own-docker":          func([]string) error { return ownDocker() },
 		"greet":               func(a []string) error { return greet(a[0]) },
-		"call":                func(a []string) error { return call(a[0]) },
+		"call":                func(a []string) error { return call(a[0], callOnce) },
+		"speak":               func(a []string) error { return call(a[0], speakOnce) },
+		"answer":              func(a []string) error { return answer(a[0]) },
+		"ask":                 func(a []string) error { return ask(a[0]) },
 		"refused":             func(a []string) error { return refused(a[0]) },
 		"sniff":               func(a []string) error { return sniff(a[0]) },
+		"spy":                 func(a []string) error { return spy(a[0], a[1], a[2]) },
+		"count":               func(a []string) error { return count(a[0]) },
+		"upload":              func(a []string) error { return call(a[0], uploadOnce) },
+		"uncertified":         func(a []string) error { return uncertified(a[0]) },
+		"plainly":             func(a []string) error { return plainly(a[0]) },
 		containerd.ExecVerb:   func(a []string) error { return containerd.Exec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
 		cniplugin.Verb:        func(a []string) error { return cniplugin.Run(context.Background(), a[0], os.Stdout) },
 		"confined":            func([]string) error { return confined() },
@@ -59,26 +67,30 @@ func confined() error {
 const callWait = 5 * time.Second
 
 // greet accepts one connection and sends the caller its address as the server sees
-// it.
+// it. It closes after the caller: to close what was not read would reset the connection.
 func greet(address string) error {
 	listener, err := net.Listen("tcp4", address)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	conn, err := listener.Accept()
+	conn, err := listener.(*net.TCPListener).AcceptTCP()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	_, err = fmt.Fprint(conn, conn.RemoteAddr())
+	if err := errors.Join(err, conn.CloseWrite(), conn.SetReadDeadline(time.Now().Add(callWait))); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, conn)
 	return err
 }
 
-// call prints what the server sends. It tries again while there is no server.
-func call(address string) error {
+// call prints what the server sends to a caller. It tries again while there is no server.
+func call(address string, once func(address string) (string, error)) error {
 	for deadline := time.Now().Add(callWait); ; time.Sleep(10 * time.Millisecond) {
-		printed, err := callOnce(address)
+		printed, err := once(address)
 		if err == nil && printed != "" {
 			fmt.Print(printed)
 			return nil
@@ -87,6 +99,49 @@ func call(address string) error {
 			return fmt.Errorf("call %s: no greeting: %w", address, err)
 		}
 	}
+}
+
+// answer sends back each datagram that comes, until it is killed.
+func answer(address string) error {
+	conn, err := net.ListenPacket("udp4", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	p := make([]byte, 100)
+	for {
+		n, from, err := conn.ReadFrom(p)
+		if err != nil {
+			return err
+		}
+		if _, err := conn.WriteTo(p[:n], from); err != nil {
+			return err
+		}
+	}
+}
+
+// ask sends a datagram until it comes back.
+func ask(address string) error {
+	conn, err := net.Dial("udp4", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	p := make([]byte, 100)
+	for deadline := time.Now().Add(callWait); time.Now().Before(deadline); {
+		if err = conn.SetDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+			return err
+		}
+		if _, err = conn.Write([]byte(question)); err != nil {
+			time.Sleep(10 * time.Millisecond) // refused: nobody listens yet
+			continue
+		}
+		n := 0
+		if n, err = conn.Read(p); err == nil && string(p[:n]) == question {
+			return nil
+		}
+	}
+	return fmt.Errorf("ask %s: no answer: %w", address, err)
 }
 
 // refused fails unless connections to an address are refused.
@@ -108,6 +163,30 @@ func callOnce(address string) (string, error) {
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return "", err
+	}
+	printed, err := io.ReadAll(conn)
+	return string(printed), err
+}
+
+// speakOnce returns what a server sends that is silent until the caller speaks, and fails
+// where it was not.
+func speakOnce(address string) (string, error) {
+	conn, err := net.DialTimeout("tcp4", address, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		return "", err
+	}
+	if early, err := io.ReadAll(conn); !errors.Is(err, os.ErrDeadlineExceeded) || len(early) > 0 {
+		return "", fmt.Errorf("without a word from the caller: %q, %w", early, err)
+	}
+	if _, err := conn.Write([]byte{0}); err != nil {
+		return "", err
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(callWait)); err != nil {
 		return "", err
 	}
 	printed, err := io.ReadAll(conn)

@@ -206,7 +206,7 @@ func TestRealBuiltPageIsOfItsSource(t *testing.T) {
 // each thing that there is a chart of.
 func TestRealPagesInChromium(t *testing.T) {
 	folder := t.TempDir()
-	results := map[string]*result.Result{"thousand": thousand(), "mesh": twelve(), "hundreds": hundreds()}
+	results := map[string]*result.Result{"thousand": thousand(), "mesh": twelve(), "hundreds": hundreds(), "versus": overBoth()}
 	for _, name := range []string{"quick", "hostile", "sweep", "load", "traced", "links", "case"} {
 		res, err := result.ReadFile(filepath.Join("testdata", name+".json"))
 		if err != nil {

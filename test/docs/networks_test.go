@@ -36,6 +36,9 @@ func lacks() map[string]string {
 		"bridge-vlan": vlan,
 		"macnat":      vlan,
 
+		"mesh-sidecar": "nft add table ip try && nft 'add chain ip try out { type nat hook output priority -100 ; }' && nft add rule ip try out meta l4proto tcp redirect to :9",
+		"mesh-ambient": "nft add table ip try && nft 'add chain ip try out { type route hook output priority mangle ; }' && nft add rule ip try out ct mark 9 mark set ct mark",
+
 		"service-iptables": "iptables -t nat -A OUTPUT -m addrtype --dst-type LOCAL -j RETURN",
 		"service-nftables": "nft add table ip try",
 

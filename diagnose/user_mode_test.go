@@ -1,0 +1,79 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/network"
+	"tare/result"
+	"tare/test/labtest"
+)
+
+// behindTap is a cell of containers with a device of that kind, and what they hold.
+func behindTap(name, path, kind string, mtu float64) *result.Result {
+	device := func(at string) result.State {
+		return result.State{At: name + "." + at, Source: links, Values: map[string]any{
+			"lo.mac": "00:00:00:00:00:00", "eth0.mac": "02:00:00:00:00:01", "eth0.kind": kind, "eth0.mtu": mtu,
+		}}
+	}
+	cell := measured(name, path, "tcp_stream", 0.9)
+	if path == network.PublishedPort {
+		cell.Client = &result.End{At: "h1"}
+	}
+	cell.Samples = []result.Sample{{Readings: []result.Reading{
+		{At: "h2", Source: snmp, Counts: map[string]float64{"Tcp.InSegs": 900}},
+		{At: "h2/c1", Source: snmp, Counts: map[string]float64{"Tcp.InSegs": 1000}},
+	}}}
+	res := &result.Result{Cells: []result.Cell{cell}, States: []result.State{device("h1/c1"), device("h2/c1")}}
+	Weigh(res, "")
+	return res
+}
+
+// A container without root is slow by the process that has its packets. What helps there is
+// not what helps with Docker's proxy.
+func TestProcessBehindATapIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		network, path, kind string
+		mtu                 float64
+		cause, fix          string
+	}{
+		{"slirp4netns", network.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "podman run --network host IMAGE"},
+		{"slirp4netns", network.PublishedPort, "tun", 65520, "slirp4netns in user space", "slirp4netns:mtu=16384"},
+		{"pasta", network.PublishedPort, "tun", 65520, "pasta in user space copies each packet of h2/c1 between", "podman run --network host IMAGE"},
+		{"pasta", network.ContainerToPublishedPort, "tun", 65520, "of h1/c1 and h2/c1 between", "socket activation"},
+		{"slirp4netns", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network slirp4netns:mtu=16384 IMAGE"},
+		{"pasta", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network pasta:--mtu,65520 IMAGE"},
+		{"podman-rootless", network.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "slirp4netns:mtu=16384"},
+		{"gvisor-tap-vsock", network.PublishedPort, "tun", 65520, "gvisor-tap-vsock in user space copies each packet of h2/c1 between", "podman run --network host IMAGE"},
+		{"gvisor-tap-vsock", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "DOCKERD_ROOTLESS_ROOTLESSKIT_MTU=65520"},
+		{network.Endpoint, network.CrossHost, "tun", 65520, "a process (such as pasta or slirp4netns) in user space copies", "podman run --network host IMAGE"},
+		{"docker-proxy", network.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "/etc/docker/daemon.json"},
+		{"proxy", network.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "nft list ruleset"},
+		{"bridge", network.CrossHost, "veth", 1500, "", ""},
+	} {
+		name := c.network + " " + c.path
+		found := behindTap(c.network, c.path, c.kind, c.mtu).Cells[0].Findings
+		at := slices.IndexFunc(found, func(f result.Finding) bool { return f.ID == "userland-proxy" })
+		if at < 0 || c.cause == "" {
+			labtest.Equal(t, name+": a process is named", at >= 0, c.cause != "")
+			continue
+		}
+		f := found[at]
+		if !strings.Contains(f.Cause, c.cause) || !strings.Contains(f.Fix, c.fix) {
+			t.Errorf("%s: %q, to fix it %q, want %q and %q", name, f.Cause, f.Fix, c.cause, c.fix)
+		}
+		if c.kind == "tun" && strings.Contains(f.Fix, "daemon.json") {
+			t.Errorf("%s: the fix is Docker's: %q", name, f.Fix)
+		}
+	}
+}
+
+// A container that has a TAP beside its own device runs a virtual machine or a VPN: its
+// packets do not pass that.
+func TestTapBesideADeviceIsNoNetwork(t *testing.T) {
+	e := &Evidence{Examination: result.Examination{States: []result.State{{At: "h2/c1", Source: links, Values: map[string]any{
+		"eth0.mac": "02:00:00:00:00:01", "eth0.kind": "veth", "tap0.mac": "02:00:00:00:00:02", "tap0.kind": "tun",
+	}}}}}
+	labtest.Equal(t, "the device that a process has", e.tap("h2/c1"), "")
+}
