@@ -149,7 +149,8 @@ func All() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), ebpfRedirect(), vxlan(), tunUDP(),
 		vlan(), bridgeVLAN(), macnat(),
-		serviceIptables(), serviceNftables(),
+		serviceIptables(), serviceNftables(), serviceIPVS(),
+		meshSidecar(), meshAmbient(),
 		bgp(), bgpRR(), bgpIPIP(),
 		dockerHost(), dockerBridge(), dockerNAT(), dockerMacvlan(), dockerProxy(), dockerOverlay(),
 		containerdBridge(), cni(),

@@ -41,6 +41,7 @@ func lacks() map[string]string {
 
 		"service-iptables": "iptables -t nat -A OUTPUT -m addrtype --dst-type LOCAL -j RETURN",
 		"service-nftables": "nft add table ip try",
+		"service-ipvs":     "ipvsadm -A -t 192.0.2.1:80",
 
 		"ipsec": "ip xfrm state add src 10.0.0.8 dst 10.0.0.9 proto esp spi 9 mode tunnel aead 'rfc4106(gcm(aes))' " +
 			"0x0102030405060708090a0b0c0d0e0f1011121314 128",

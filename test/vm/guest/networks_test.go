@@ -70,6 +70,8 @@ func TestVMNetworks(t *testing.T) {
 			areWeighed(t, lab, networks)
 		})
 	}
+	t.Run("services", areServedByIPVS)
+	t.Run("IPv6", areWeighedOverIPv6)
 }
 
 // areWeighed weighs the networks of a lab: in windows, since an emulated CPU is too slow for
@@ -89,6 +91,31 @@ func areWeighed(t *testing.T, lab string, networks []string) {
 	for _, name := range networks {
 		labtest.AtLeast(t, "cells of "+name, measured[name], 1)
 	}
+}
+
+// areServedByIPVS sends over all paths of a Service among 300, whose servers IPVS has, and
+// weighs one of them.
+func areServedByIPVS(t *testing.T) {
+	labtest.NoLeaks(t)
+	run(t, "lab", "up", "service-ipvs", "--services", "300", "--backends", "3", "--name", "ipvs", "--load-modules")
+	defer run(t, "lab", "down", "--name", "ipvs")
+	for _, h := range []string{"h1", "h2"} {
+		servers := string(run(t, "lab", "exec", "--name", "ipvs", h, "--", "ipvsadm", "--list", "--numeric"))
+		labtest.Equal(t, "other Services in "+h, strings.Count(servers, ":80 rr"), 299)
+		labtest.Equal(t, "endpoints of the measured one in "+h, strings.Count(servers, "-> 10.102.128.2:5210"), 2) // by its address and by the node's
+	}
+	n, _ := network.Find("service-ipvs")
+	res := decode[result.Result](t, run(t, "run", "--lab", "ipvs", "--paths", strings.Join(n.Paths, ","),
+		"--workloads", "tcp_crr", "--blocks", "1", "--duration", "50ms", "--design", "windows", "--json"))
+	served := 0
+	for _, c := range res.Cells {
+		if c.Network != n.Name {
+			continue
+		}
+		labtest.Equal(t, c.Path+": "+c.Reason, c.Status, result.StatusOK)
+		served++
+	}
+	labtest.Equal(t, "paths that were weighed", served, len(n.Paths))
 }
 
 // hasEveryPart checks that the kernel has every network's part, and that a module that adds
