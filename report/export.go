@@ -33,7 +33,8 @@ func Formats() []Format {
 		{"markdown", "tables with bars, for a pull request", ".md", MostCells, false, writeMarkdown},
 		{"csv", "a tidy table: a row per metric of each cell", ".csv", 0, false, writeCSV},
 		{"gobench", "Go's benchmark lines, for benchstat: one per cell and block", "", 0, false, writeGoBench},
-		{"openmetrics", "OpenMetrics text of a mesh, for monitoring: who is named, and every effect", "", 0, true, writeOpenMetrics},
+		{"openmetrics", "OpenMetrics text for monitoring: every metric and toll with its interval; of a mesh who is named", "", 0, true, writeOpenMetrics},
+		{"junit", "a JUnit report for CI systems: a test per cell, which fails or is skipped as the cell did", "", 0, false, writeJUnit},
 		{"iperf3-json", "the JSON of iperf3 -J: a document per cell, an array of several", "", 0, false, writeIperf3JSON},
 	}
 }

@@ -19,10 +19,11 @@ type openFamily struct {
 	points           func(m openMesh) []openPoint
 }
 
-// openMesh is a mesh, and when it ended.
+// openMesh is a mesh, or the cells of another result, and when it ended.
 type openMesh struct {
 	*result.Mesh
-	at time.Time
+	cells []result.Cell
+	at    time.Time
 }
 
 // openPoint is one value, with its labels in order: name, value, name, value.
@@ -50,37 +51,53 @@ func openFamilies() []openFamily {
 	}
 }
 
-// writeOpenMetrics writes meshes as text of OpenMetrics 1.0. Of several, each value has the time
-// at which its mesh ended, so that a time line can be filled in later; of one it has none, as
+// writeOpenMetrics writes results as text of OpenMetrics 1.0. Of several, each value has the time
+// at which its result ended, so that a time line can be filled in later; of one it has none, as
 // those who collect files want it.
 func writeOpenMetrics(w io.Writer, results []*result.Result, _ string) (left []string, err error) {
-	var meshes []openMesh
+	var meshes, runs []openMesh
 	for _, res := range results {
-		for i := range res.Cells {
-			left = append(left, nameOf(&res.Cells[i]))
+		one := openMesh{res.Mesh, nil, endOf(res)}
+		switch {
+		case res.Mesh != nil:
+			meshes = append(meshes, one)
+		case len(res.Cells) > 0:
+			var same []string
+			one.cells, same = openCells(res.Cells)
+			runs, left = append(runs, one), append(left, same...)
 		}
-		if res.Mesh != nil {
-			meshes = append(meshes, openMesh{res.Mesh, endOf(res)})
-		}
-	}
-	slices.SortStableFunc(meshes, func(a, b openMesh) int { return a.at.Compare(b.at) })
-	for n := 1; n < len(meshes); n++ {
-		if !meshes[n].at.After(meshes[n-1].at) {
-			return left, fmt.Errorf("write meshes: two of them ended at %s: name each once", meshes[n].at.Format(time.RFC3339))
-		}
-	}
-	if len(meshes) == 0 {
-		return left, nil
 	}
 	var text strings.Builder
-	for _, f := range openFamilies() {
-		f.write(&text, meshes)
+	for _, part := range []struct {
+		of       []openMesh
+		families []openFamily
+	}{{meshes, openFamilies()}, {runs, cellFamilies()}} {
+		if err := inTime(part.of); err != nil {
+			return left, err
+		}
+		for _, f := range part.families {
+			f.write(&text, part.of)
+		}
+	}
+	if text.Len() == 0 {
+		return left, nil
 	}
 	text.WriteString("# EOF\n")
 	if _, err := io.WriteString(w, text.String()); err != nil {
 		return left, fmt.Errorf("write report: %w", err)
 	}
 	return left, nil
+}
+
+// inTime puts results in the order of time, and refuses two of one time.
+func inTime(all []openMesh) error {
+	slices.SortStableFunc(all, func(a, b openMesh) int { return a.at.Compare(b.at) })
+	for n := 1; n < len(all); n++ {
+		if !all[n].at.After(all[n-1].at) {
+			return fmt.Errorf("write results: two of them ended at %s: name each once", all[n].at.Format(time.RFC3339))
+		}
+	}
+	return nil
 }
 
 // endOf is when a result was finished, or begun where it was interrupted; zero: it does not say.

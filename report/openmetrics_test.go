@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -127,11 +129,76 @@ func TestOpenMetricsOfSeveralMeshesIsATimeLine(t *testing.T) {
 	}
 }
 
-func TestOpenMetricsLeavesCellsOut(t *testing.T) {
-	var text strings.Builder
-	left, err := writeOpenMetrics(&text, []*result.Result{quick()}, "")
-	labtest.Equal(t, "text", text.String(), "")
-	if err != nil || len(left) != len(quick().Cells) {
-		t.Errorf("%d cells are left out: %v", len(left), err)
+func TestOpenMetricsHoldsCells(t *testing.T) {
+	res := quick()
+	values := readOpen(t, openText(t, res))
+	at := slices.IndexFunc(res.Cells, func(c result.Cell) bool { return c.Network != "host" && len(c.Metrics) > 0 && c.Metrics[0].Toll != nil })
+	c := res.Cells[at]
+	labels := openLabels(append(cellLabels(&c), "metric", c.Metrics[0].Name))
+	one := func(name string) float64 {
+		if len(values[name]) != 1 {
+			t.Fatalf("%s has the values %v, want one", name, values[name])
+		}
+		return values[name][0]
 	}
+	u := map[string]string{"bit/s": "bits_per_second", "s": "seconds", "1/s": "per_second"}[c.Metrics[0].Unit]
+	labtest.Equal(t, "value", one("tare_cell_value_"+u+labels), c.Metrics[0].Value)
+	labtest.Equal(t, "its low end", one("tare_cell_low_"+u+labels), *c.Metrics[0].Low)
+	labtest.Equal(t, "toll", one("tare_cell_toll_ratio"+labels), c.Metrics[0].Toll.Value)
+	labtest.Equal(t, "its high end", one("tare_cell_toll_high_ratio"+labels), *c.Metrics[0].Toll.High)
+	labtest.Contains(t, "labels", labels, `{network="`+c.Network+`",path="`+c.Path+`",workload="`+c.Workload+`"`)
+	for n := range res.Cells {
+		series := "tare_cell_measured" + openLabels(cellLabels(&res.Cells[n]))
+		if want := res.Cells[n].Status == result.StatusOK; (one(series) == 1) != want {
+			t.Errorf("%s is %g, and the cell is %s", series, one(series), res.Cells[n].Status)
+		}
+	}
+}
+
+// Every result of the tests can be read by the parser that Prometheus's client for Python has: of one,
+// of several at different times, and of a mesh.
+func TestRealOpenMetricsParser(t *testing.T) {
+	const parser = `import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as families
+print(sum(len(family.samples) for family in families(sys.stdin.read())))`
+	later := quick()
+	later.Finished = "2036-01-01T00:00:00Z"
+	texts := map[string]string{"a mesh": openText(t, twelve()), "a time line": openText(t, quick(), later)}
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no results: %v", err)
+	}
+	for _, file := range files {
+		res, err := result.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = openText(t, res)
+	}
+	for name, text := range texts {
+		cmd := exec.Command("/usr/bin/python3", "-c", parser)
+		cmd.Stdin = strings.NewReader(text)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v: %s", name, err, out)
+			continue
+		}
+		want := 0
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, "#") {
+				want++
+			}
+		}
+		labtest.Equal(t, name+": samples", strings.TrimSpace(string(out)), strconv.Itoa(want))
+	}
+}
+
+// Runs that were imported do not say how they differ: one is written, and the others are named.
+func TestOpenMetricsNamesCellsThatAreTheSame(t *testing.T) {
+	cell := result.Cell{Workload: "tcp_stream", Status: result.StatusOK, Metrics: []result.Metric{{Name: "throughput", Unit: "bit/s", Value: 1e9}}}
+	var text strings.Builder
+	left, err := writeOpenMetrics(&text, []*result.Result{{Cells: []result.Cell{cell, cell}}}, "")
+	labtest.Equal(t, "error", err, nil)
+	labtest.Equal(t, "left out", fmt.Sprint(left), "[tcp_stream]")
+	labtest.Equal(t, "values", len(readOpen(t, text.String())[`tare_cell_value_bits_per_second{workload="tcp_stream",metric="throughput"}`]), 1)
 }

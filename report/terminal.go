@@ -8,6 +8,7 @@
 //   - containers.go: what differs where containers are made
 //   - ladder.go: what each network adds to its parent
 //   - comparison.go, ranking.go: a result compared with an older one, networks in order
+//   - trend.go, trend_change.go: how cells go on over several results, and when they changed
 //   - growth.go: how a metric grows with a parameter
 //   - kernels.go: one kernel compared with another
 //   - versus.go: IPv6 compared with IPv4, and a network with a passenger with itself without it
@@ -17,7 +18,7 @@
 //   - imported.go: the table of what other tools measured
 //   - html.go, view.go, web/: the page with charts, and what it is given to draw
 //   - markdown.go, csv.go: tables for a pull request, and for programs
-//   - export.go, gobench.go, iperf3_json.go: results in the formats of other tools
+//   - export.go, gobench.go, iperf3_json.go, openmetrics.go, openmetrics_cells.go, junit.go: results in the formats of other tools
 //   - grid.go, page.go, notes.go, text.go: lines, columns and marks
 //   - units.go: numbers as people read them
 //   - words.go, words/: the interface words of each language, here and on the page

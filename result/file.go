@@ -195,6 +195,10 @@ func (res *Result) fillArrays() {
 	if res.Mesh != nil {
 		res.Mesh.fillArrays()
 	}
+	if res.Round != nil {
+		res.Round.Log.Lines = notNil(res.Round.Log.Lines)
+		res.Round.States = notNil(res.Round.States)
+	}
 	res.SetGroups()
 	for i := range res.Findings {
 		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)

@@ -18,6 +18,7 @@
 //   - share.go: a share of a toll
 //   - looks.go: when a run that is looked at several times may stop
 //   - beyond.go: the chance of values beyond a bound
+//   - changepoint.go, rise.go: when a series of runs changes, and what grows over them
 //   - growth.go: how a quantity grows with another
 //   - student.go: percent points of Student's t
 package stats

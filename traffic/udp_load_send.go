@@ -32,11 +32,11 @@ func SendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoad
 		return out, err
 	}
 	defer hangUp(senders)
-	volley, err := newVolley(Mmsg, s.Size, nil)
-	if err != nil {
-		return out, err
+	l := &loadSender{udpSender: senders[0], mark: make([]byte, HeaderBytes), answer: make([]byte, HeaderBytes)}
+	if l.offerer, err = newOfferer(senders[0], s); err != nil {
+		return out, r.cause(err)
 	}
-	l := &loadSender{udpSender: senders[0], volley: volley, spin: s.Spin, mark: make([]byte, HeaderBytes), answer: make([]byte, HeaderBytes)}
+	defer func() { err = errors.Join(err, l.close()) }()
 	if out, err = l.sweep(s); err != nil {
 		return out, r.cause(err)
 	}
@@ -46,9 +46,7 @@ func SendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoad
 // loadSender sends the trials of a sweep, and receives the result of each.
 type loadSender struct {
 	*udpSender
-	volley *volley
-	paced  rounds // of the trial under way, where it has a rate
-	spin   bool
+	offerer
 	mark   []byte
 	answer []byte
 	step   uint16
@@ -92,7 +90,8 @@ func (l *loadSender) trial(rate float64, length time.Duration, counts bool) (Tri
 	l.step++
 	l.flow[0].lane, l.flow[0].next = l.step, 0
 	t := Trial{Asked: rate}
-	if err := l.offer(&t, length); err != nil {
+	var err error
+	if t.tried, t.Elapsed, err = l.offer(l.udpSender, rate, length); err != nil {
 		return t, err
 	}
 	t.sent = l.flow[0].next
@@ -109,37 +108,6 @@ func (l *loadSender) trial(rate float64, length time.Duration, counts bool) (Tri
 	behind := span > t.Elapsed+max(t.Elapsed/50, time.Millisecond)
 	t.Carried = t.got == t.tried && t.tried > 0 && !behind
 	return t, nil
-}
-
-// offer sends at the trial's rate.
-func (l *loadSender) offer(t *Trial, length time.Duration) error {
-	p := &l.paced
-	if t.Asked > 0 {
-		*p = newRounds(l.volley, t.Asked, l.spin)
-	}
-	begun := l.run.now()
-	for now := begun; now-begun < length; {
-		if l.run.stopped.Load() {
-			return context.Canceled
-		}
-		count := l.volley.most()
-		if t.Asked > 0 {
-			var due bool
-			if now, due = p.next(l.run, true); !due {
-				continue
-			}
-			count = p.count
-		}
-		if _, err := l.volley.send(l.udpSender, &l.flow[0], count); err != nil {
-			return err
-		}
-		t.tried += int64(count)
-		now = l.run.now()
-	}
-	if t.Elapsed = l.run.now() - begun; t.Asked > 0 { // the last slot is not over yet
-		t.Elapsed = time.Duration(float64(p.index) * p.slot)
-	}
-	return nil
 }
 
 // ask reports the end of the trial to the receiver until it answers. It gives

@@ -12,6 +12,7 @@
 //   - layer4.go: what round trips and bulk predict of an application
 //   - ladder.go: what each network adds to its parent
 //   - compare.go, gates.go: a result compared with an older one, and limits
+//   - trend.go, trend_change.go, trend_beside.go, trend_growth.go: results over time
 //   - kernels.go: a plan on one kernel compared with it on another
 //   - rank.go: networks in the order of their tolls
 package weigh

@@ -160,7 +160,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 		return flagError(c, err)
 	})
 	root.AddCommand(
-		runCommand(s), doctorCommand(s), traceCommand(s), meshCommand(s), compareCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
+		runCommand(s), doctorCommand(s), traceCommand(s), meshCommand(s), compareCommand(s), trendCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
 		cleanCommand(s), imageCommand(s), serveCommand(s), sendCommand(s),
 	)
 	root.AddCommand(hiddenCommands(s)...)

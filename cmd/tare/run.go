@@ -43,7 +43,10 @@ With --endpoint it builds nothing: it measures between hosts and containers that
 are there already, each reached by a command.
 
 With --kernel it boots each kernel in a virtual machine, measures the plan in all of
-them in turns, and weighs the other kernels against the first.`,
+them in turns, and weighs the other kernels against the first.
+
+With --every and --for it is a soak: it measures the plan again and again in one lab, which
+stays, keeps each round in the folder --out, and shows how the cells go on (tare trend).`,
 		Example: `  tare run
   tare run --networks host,vxlan --paths cross-host --workloads tcp_stream
   tare run --networks host,vxlan --workloads tcp_stream --link 1gbit
@@ -51,11 +54,15 @@ them in turns, and weighs the other kernels against the first.`,
   tare run --check
   tare run --case containerd-linux-bridge --out case.json
   tare run --endpoint h1='ssh a' --endpoint h2='ssh b' --workloads tcp_rr
-  tare run --kernel /boot/vmlinuz-6.1.0-50-amd64,host --networks vxlan`,
+  tare run --kernel /boot/vmlinuz-6.1.0-50-amd64,host --networks vxlan
+  tare run --networks bridge,vxlan --every 10m --for 24h --out soak`,
 		Args: atMostOne("run one plan or result"),
 		RunE: func(c *cobra.Command, args []string) error {
 			args, err := f.beginChange(c.Flags(), args)
 			if err != nil {
+				return err
+			}
+			if args, err = f.beginSoak(c.Flags(), args); err != nil {
 				return err
 			}
 			asked, err := f.caseOf(args)
@@ -86,6 +93,8 @@ func runPlan(ctx context.Context, s streams, f *runFlags, flags *pflag.FlagSet, 
 	switch {
 	case err != nil:
 		return err
+	case elsewhere && f.soak.asked:
+		return wrong("--every and --site: a soak is measured in a lab on this machine: leave one of them out")
 	case elsewhere:
 		return runElsewhere(ctx, s, *f, flags)
 	case plan.Site != "":
@@ -107,6 +116,9 @@ func runHere(ctx context.Context, s streams, f runFlags, plan result.Plan) error
 	}
 	if err := f.modules.load(ctx, result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })); err != nil {
 		return err
+	}
+	if f.soak.asked {
+		return soakHere(ctx, s, f, plan)
 	}
 	if f.check {
 		return runCheck(ctx, s, f, plan)

@@ -44,6 +44,7 @@ type runFlags struct {
 	modules                    modules
 	site                       siteFlags
 	change                     changeFlags
+	soak                       soakFlags
 	lang                       language
 }
 
@@ -90,6 +91,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
 	f.change.register(flags)
+	f.soak.register(flags)
 	f.modules.register(flags)
 	f.site.register(flags)
 	registerLoad(flags, &f.site.cluster.Load)
