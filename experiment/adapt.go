@@ -44,7 +44,7 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	if t.Spec.RPS {
 		p.RPS = rpsOn
 	}
-	p.IP, p.MTUs = nil, nil
+	p.IP, p.MTUs, p.CPUsEach = nil, nil, nil
 	var there []result.NetworkPlan
 	if p.Reference == "" {
 		there = append(there, result.NetworkPlan{Name: network.Baseline})
@@ -56,6 +56,9 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 		p.NIC, p.MTU, p.Link, p.Links, p.Wire = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil, u.Wire
 		if u.IP == wire.IPv6 {
 			p.IP = []int{int(wire.IPv6)}
+		}
+		if u.CPUsEach > 0 {
+			p.CPUsEach = []int{u.CPUsEach}
 		}
 		n := result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)}
 		same := func(o result.NetworkPlan) bool { return o.Name == n.Name && o.Params.String() == n.Params.String() }

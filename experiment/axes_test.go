@@ -32,7 +32,7 @@ func everyPlan(kind workload.Workload) result.Plan {
 	}
 	return Complete(result.Plan{
 		Networks: result.NetworksNamed(network.Baseline, "bridge"), Links: []result.BitsPerSecond{1e8, 1e9}, Wire: result.Wire{Delay: 0.02, Loss: 0.001, Reorder: 0.01},
-		IP: []int{4, 6}, GSOMax: 196608, NIC: []string{string(lab.NICFull), string(lab.NICTSO)}, Workloads: []result.WorkloadPlan{w},
+		IP: []int{4, 6}, CPUsEach: []int{1, 2}, GSOMax: 196608, NIC: []string{string(lab.NICFull), string(lab.NICTSO)}, Workloads: []result.WorkloadPlan{w},
 	})
 }
 

@@ -37,6 +37,7 @@ type between struct {
 	link result.BitsPerSecond // 0: as fast as the CPU
 	ip   wire.IP              // version that the workloads use
 	mtu  int                  // bytes
+	cpus int                  // of each host; 0: all that it gets
 	live bool                 // its devices take the frames of a program
 }
 
@@ -68,14 +69,16 @@ func groupsOf(p result.Plan) []group {
 	return append(groups, pathless(p)...)
 }
 
-// betweenOf multiplies the plan's nics by its links, versions of IP and MTUs.
+// betweenOf multiplies the plan's nics by its links, versions of IP, MTUs and CPUs.
 func betweenOf(p result.Plan) []between {
 	var all []between
 	for _, link := range linksOf(p) {
 		for _, nic := range slices.Concat(p.NIC, extraNICs(p)) {
 			for _, ip := range versionsOf(p) {
 				for _, mtu := range mtusOf(p) {
-					all = append(all, between{nic: nic, link: link, ip: ip, mtu: mtu})
+					for _, cpus := range cpusOf(p) {
+						all = append(all, between{nic: nic, link: link, ip: ip, mtu: mtu, cpus: cpus})
+					}
 				}
 			}
 		}
@@ -89,6 +92,15 @@ func mtusOf(p result.Plan) []int {
 		return p.MTUs
 	}
 	return []int{p.MTU}
+}
+
+// cpusOf are the numbers of CPUs of each host that every network is measured with; 0: all that
+// a host gets.
+func cpusOf(p result.Plan) []int {
+	if len(p.CPUsEach) > 0 {
+		return p.CPUsEach
+	}
+	return []int{0}
 }
 
 // versionsOf are the versions of IP that every network is measured with.
@@ -196,6 +208,9 @@ func clusterName(p result.Plan, name string, b between, layout string) string {
 	if b.mtu != mtusOf(p)[0] {
 		name += "-mtu" + strconv.Itoa(b.mtu)
 	}
+	if b.cpus != cpusOf(p)[0] {
+		name += "-cpus" + strconv.Itoa(b.cpus)
+	}
 	if b.live && mixesLive(p) && p.Site == "" {
 		name += "-live"
 	}
@@ -224,7 +239,7 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 			}
 			seen[cell.cluster] = true
 			spec.Clusters = append(spec.Clusters, withSettings(cell.settings, site.ClusterSpec{
-				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: cell.mtu, GSOMax: p.GSOMax,
+				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: cell.mtu, CPUsEach: g.cpus, GSOMax: p.GSOMax,
 				Link: float64(cell.link), Wire: p.Wire, IP: g.ip, Hosts: hosts, Containers: containers,
 				Baseline: cell.layout != "", Live: g.live,
 			}))
@@ -285,6 +300,9 @@ func params(p result.Plan, g group, cell place, rps bool) result.Params {
 	}
 	if g.ip == wire.IPv6 {
 		values["ip"] = float64(g.ip)
+	}
+	if g.cpus > 0 {
+		values["cpus"] = float64(g.cpus)
 	}
 	if p.GSOMax > 0 {
 		values["gso_max"] = p.GSOMax

@@ -289,7 +289,7 @@ func checkTwice(p result.Plan) error {
 	for i, n := range p.Networks {
 		networks[i] = strings.TrimSpace(n.Name + " " + n.Params.String())
 	}
-	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": result.Names(p.Links, result.BitsPerSecond.String), "ip": result.Names(p.IP, strconv.Itoa), "mtu": result.Names(p.MTUs, strconv.Itoa)} {
+	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": result.Names(p.Links, result.BitsPerSecond.String), "ip": result.Names(p.IP, strconv.Itoa), "mtu": result.Names(p.MTUs, strconv.Itoa), "cpus_each": result.Names(p.CPUsEach, strconv.Itoa)} {
 		for i, name := range names {
 			if slices.Contains(names[:i], name) {
 				return &InputError{kind + " " + name + " is there twice: keep one"}
@@ -328,6 +328,9 @@ func checkNumbers(p result.Plan) error {
 	for _, mtu := range mtusOf(p) {
 		bounds = append(bounds, bound{"mtu", float64(mtu), 576, 65535, " bytes"})
 	}
+	for _, cpus := range p.CPUsEach {
+		bounds = append(bounds, bound{"cpus_each", float64(cpus), 1, lab.MaxCPUs, " CPUs"})
+	}
 	for _, link := range p.Links {
 		bounds = append(bounds, bound{"link", float64(link), 1, mostLink, " bit/s"})
 	}
@@ -345,6 +348,9 @@ func checkNumbers(p result.Plan) error {
 	}
 	if p.MTU > 0 && len(p.MTUs) > 0 {
 		return &InputError{"mtu and mtus are both in the plan: keep mtus, which takes them all"}
+	}
+	if len(p.CPUsEach) > 0 && (len(p.CPUs) > 0 || p.Pin == string(lab.PinNone)) {
+		return &InputError{"cpus_each: hosts that are on chosen CPUs, or on none, have no number of them: leave out cpus, and pin none"}
 	}
 	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
 		return err

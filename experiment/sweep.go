@@ -8,10 +8,10 @@ import (
 )
 
 // Sweepable names what a plan may sweep: the parameters of networks that are numbers, how
-// much a workload sends at a time and in how many flows, and the links between hosts.
+// much a workload sends at a time and in how many flows, the links between hosts, and the CPUs of each host.
 func Sweepable() []string {
 	all := result.Names(SweptParams(), func(p network.Param) string { return p.Name })
-	return append(append(all, SweptWorkloads()...), "link", "mtu")
+	return append(append(all, SweptWorkloads()...), "link", "mtu", "cpus")
 }
 
 // SweptParams are the parameters of networks that can be swept.

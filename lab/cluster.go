@@ -36,6 +36,7 @@ type Cluster struct {
 type ClusterSpec struct {
 	Name  string // the lab's name for it: "vxlan"
 	Hosts int    // 2 or more; 1 is a host without neighbours
+	CPUs  int    // of each host; 0: all that it gets
 	MTU   int    // bytes
 	IPv6  bool   // hosts and containers have IPv6 too: see IPv6Of
 	NIC   NIC    // model of the interfaces' offloads
@@ -124,6 +125,10 @@ func (cluster *Cluster) addHost(n int) error {
 	cpus, shared := cluster.lab.place(short, n, cluster.Spec.Hosts)
 	if shared {
 		cluster.warnOnce("shared-cpu: hosts share CPUs: the machine has fewer than the lab has hosts")
+	}
+	cpus, err := cpus.first(cluster.Spec.CPUs)
+	if err != nil {
+		return fmt.Errorf("give %s CPUs, by --pin %s: %w", short, cluster.lab.Pin, err)
 	}
 	ns, err := newNamespace(cluster.Spec.Name+"."+short, cluster.lab.CC)
 	if err != nil {

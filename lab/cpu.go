@@ -38,7 +38,7 @@ func ParseCPUSet(text string) (CPUSet, error) {
 		}
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || from < 0 || to < from || to >= maxCPUs {
+		if err1 != nil || err2 != nil || from < 0 || to < from || to >= MaxCPUs {
 			return nil, fmt.Errorf("read CPU list %q: write numbers and ranges, as in 0-3,8", text)
 		}
 		for cpu := from; cpu <= to; cpu++ {
@@ -53,8 +53,8 @@ func ParseCPUSet(text string) (CPUSet, error) {
 	return set, nil
 }
 
-// maxCPUs is what the kernel's cpu_set_t holds.
-const maxCPUs = 1024
+// MaxCPUs is what the kernel's cpu_set_t holds.
+const MaxCPUs = 1024
 
 // String writes the set as a CPU list.
 func (s CPUSet) String() string {
@@ -128,12 +128,23 @@ func UsableCPUs() (CPUSet, error) {
 		return nil, fmt.Errorf("read CPU affinity: %w", err)
 	}
 	var set CPUSet
-	for cpu := range maxCPUs {
+	for cpu := range MaxCPUs {
 		if mask.IsSet(cpu) {
 			set = append(set, cpu)
 		}
 	}
 	return set, nil
+}
+
+// first are the first n of the CPUs; 0: all.
+func (s CPUSet) first(n int) (CPUSet, error) {
+	if n > len(s) {
+		return nil, fmt.Errorf("it has %d of the %d that were asked for: ask for fewer, or take a machine that has more", len(s), n)
+	}
+	if n == 0 {
+		return s, nil
+	}
+	return s[:n], nil
 }
 
 // place returns the CPUs of the n-th of count hosts (from 0). shared reports

@@ -60,7 +60,7 @@ func FuzzParseCPUSet(f *testing.F) {
 
 // anySet draws a CPU set that is not empty.
 func anySet(t *rapid.T) CPUSet {
-	numbers := rapid.SliceOfNDistinct(rapid.IntRange(0, maxCPUs-1), 1, 40, rapid.ID[int]).Draw(t, "cpus")
+	numbers := rapid.SliceOfNDistinct(rapid.IntRange(0, MaxCPUs-1), 1, 40, rapid.ID[int]).Draw(t, "cpus")
 	var parts []string
 	for _, n := range numbers {
 		parts = append(parts, strconv.Itoa(n))
@@ -120,6 +120,17 @@ func TestMaskHasTheBitsOfTheSet(t *testing.T) {
 			t.Fatalf("mask %s of %v has the bits %v", set.mask(), set, got)
 		}
 	})
+}
+
+func TestFirstCPUs(t *testing.T) {
+	for n, want := range []string{"2,5", "2", "2,5"} {
+		if got, err := (CPUSet{2, 5}).first(n); err != nil || got.String() != want {
+			t.Errorf("the first %d are %s (%v), want %s", n, got, err, want)
+		}
+	}
+	if _, err := (CPUSet{2, 5}).first(3); err == nil || !strings.Contains(err.Error(), "it has 2 of the 3 that were asked for") {
+		t.Errorf("the first 3 of 2: %v", err)
+	}
 }
 
 func TestPlace(t *testing.T) {

@@ -207,6 +207,9 @@ func (w words) setUp(plan result.Plan) string {
 	}
 	if plan.Site == "" {
 		add("pin", plan.Pin)
+		if len(plan.CPUsEach) > 0 {
+			add("cpus", strings.Join(result.Names(plan.CPUsEach, strconv.Itoa), w.say("and")))
+		}
 	}
 	add("cc", plan.CC)
 	if plan.Seed != 0 {

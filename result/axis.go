@@ -41,6 +41,7 @@ func Axes() []Axis {
 		{Name: "mtu", Unit: "bytes", Of: OfLab, Loose: true, Titled: true},
 		{Name: "gso_max", Unit: "bytes", Of: OfLab, Absent: 65536.0, Titled: true},
 		{Name: "pin", Of: OfLab},
+		{Name: "cpus", Of: OfLab},
 		{Name: "rps", Of: OfLab},
 		{Name: "cc", Of: OfLab, Loose: true},
 		{Name: "link", Unit: "bit/s", Of: OfLab, Absent: 0.0, Titled: true},

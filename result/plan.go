@@ -22,6 +22,7 @@ type Plan struct {
 	Pin      string            `json:"pin" yaml:"pin"`                                 // apart, same, none
 	RPS      string            `json:"rps" yaml:"rps"`                                 // on, off: packets that arrive are steered to the host's own CPUs
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
+	CPUsEach []int             `json:"cpus_each,omitempty" yaml:"cpus_each,omitempty"` // CPUs of each host: every network runs with each of these numbers; empty: all that a host gets
 	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
 	// Site is where the ends are that tare did not build (SiteEndpoint, SiteSSH, SiteDocker, SiteKubernetes); empty: in a lab.

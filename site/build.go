@@ -67,6 +67,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		engine, name, nic string
 		params            result.Settings
 		mtu, gso, hosts   int
+		cpus              int
 		link              float64
 		wire              result.Wire
 	}
@@ -77,7 +78,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		key := hosts{engine: n.Engine.Name}
 		switch {
 		case n.Engine.Name != "":
-			key.nic, key.mtu, key.gso, key.link, key.wire, key.hosts = s.NIC, s.MTU, s.GSOMax, s.Link, s.Wire, s.Hosts
+			key.nic, key.mtu, key.gso, key.link, key.wire, key.hosts, key.cpus = s.NIC, s.MTU, s.GSOMax, s.Link, s.Wire, s.Hosts, s.CPUsEach
 			key.params = result.MakeSettings(s.Params)
 		case len(n.Needs) > 0:
 			key.name = s.Name
@@ -163,7 +164,7 @@ func (e *sharedHosts) end(l *lab.Lab) error {
 // hosts is what the lab makes of the spec, under a name.
 func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
 	link := lab.Link{BitsPerSecond: s.Link, Delay: s.Wire.Delay.Duration(), Loss: s.Wire.Loss, Reorder: s.Wire.Reorder}
-	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, MTU: s.MTU, IPv6: s.IP == wire.IPv6, NIC: lab.NIC(s.NIC), Link: link, Switch: s.Switch}
+	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, CPUs: s.CPUsEach, MTU: s.MTU, IPv6: s.IP == wire.IPv6, NIC: lab.NIC(s.NIC), Link: link, Switch: s.Switch}
 }
 
 // setUpCluster makes the hosts, or takes those of the network's engine, and sets up

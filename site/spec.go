@@ -39,8 +39,9 @@ type ClusterSpec struct {
 	Wire       result.Wire `json:"wire,omitzero"`
 	IP         wire.IP     `json:"ip,omitempty"` // version of the addresses at which its ends are reached; 0: 4
 	Hosts      int         `json:"hosts"`
-	Containers int         `json:"containers"`       // per host
-	Switch     bool        `json:"switch,omitempty"` // two hosts are joined by a switch too, as more than two always are
+	CPUsEach   int         `json:"cpus_each,omitempty"` // of each host; 0: all that it gets
+	Containers int         `json:"containers"`          // per host
+	Switch     bool        `json:"switch,omitempty"`    // two hosts are joined by a switch too, as more than two always are
 	// Params are the network's own, by name.
 	Params   map[string]string `json:"params,omitempty"`
 	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are compared with

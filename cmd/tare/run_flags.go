@@ -24,6 +24,7 @@ import (
 type runFlags struct {
 	networks, paths, workloads string
 	nic, pin, rps, cc, cpus    string
+	cpusEach                   string
 	gsoMax, ip, mtu            string
 	link, duration, warmup     string
 	maxTime, maxRate, design   string
@@ -65,6 +66,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
 	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
+	flags.StringVar(&f.cpusEach, "cpus-each", "", "number of CPUs of each host, or several, as in 1,2,4 (default: all that it gets by --pin)")
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
 	f.workload.register(flags)
 	f.application.register(flags)

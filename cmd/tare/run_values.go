@@ -42,6 +42,7 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	parse("blocks", func() error { plan.Blocks = f.blocks; return positive(f.blocks) })
 	parse("design", func() error { plan.Design = f.design; return nil })
 	parse("kernel", func() error { plan.Kernels = list(f.kernel, nil); return nil })
+	parse("cpus-each", func() (err error) { plan.CPUsEach, err = eachOf(f.cpusEach, parseCount); return err })
 	parse("pin", func() error { plan.Pin = f.pin; return nil })
 	parse("rps", func() error { plan.RPS = f.rps; return nil })
 	parse("cc", func() error { plan.CC = f.cc; return nil })
@@ -69,6 +70,15 @@ func parseVersion(text string) (int, error) {
 		return 0, fmt.Errorf("version of IP %q: give 4, 6 or 4,6", text)
 	}
 	return version, nil
+}
+
+// parseCount reads how many of something there are.
+func parseCount(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number: give one, or several, as in 1,2,4", text)
+	}
+	return n, nil
 }
 
 // eachOf reads each word of a comma list.

@@ -48,7 +48,7 @@ func (f *siteFlags) register(flags *pflag.FlagSet) {
 
 // ofLabs are the flags that change a lab, or need one.
 var ofLabs = []string{
-	"nic", "link", "mtu", "ip", "gso-max", "pin", "rps", "cpus", "lab", "check", "kernel", "need", "fix-and-verify", "load-modules",
+	"nic", "link", "mtu", "ip", "gso-max", "pin", "rps", "cpus", "cpus-each", "lab", "check", "kernel", "need", "fix-and-verify", "load-modules",
 }
 
 // read checks what was given, and whether there is a site beside a lab.

@@ -41,8 +41,8 @@ func (f *sweepFlag) take(flags *pflag.FlagSet, planned bool) error {
 		return fmt.Errorf("--sweep %s: give one of %s, and its values, as in --sweep services=1,1000,10000", f.text, strings.Join(experiment.Sweepable(), ", "))
 	case len(f.values) < leastSwept:
 		return fmt.Errorf("--sweep %s: give %d values or more: fewer do not show how something grows", f.text, leastSwept)
-	case flags.Changed(flagName(f.axis)):
-		return fmt.Errorf("--sweep %s and --%s: give one of them", f.text, flagName(f.axis))
+	case flags.Changed(f.flag()):
+		return fmt.Errorf("--sweep %s and --%s: give one of them", f.text, f.flag())
 	case f.axis == "flows" || f.axis == "size":
 		return nil // the flag has one value: see apply
 	}
@@ -52,7 +52,15 @@ func (f *sweepFlag) take(flags *pflag.FlagSet, planned bool) error {
 			errNetworks = flags.Set("networks", strings.Join(some, ","))
 		}
 	}
-	return errors.Join(errNetworks, flags.Set(flagName(f.axis), strings.Join(f.values, ",")))
+	return errors.Join(errNetworks, flags.Set(f.flag(), strings.Join(f.values, ",")))
+}
+
+// flag is the one that takes several values of what is swept: --cpus names those of each host.
+func (f *sweepFlag) flag() string {
+	if f.axis == "cpus" {
+		return "cpus-each"
+	}
+	return flagName(f.axis)
 }
 
 // apply repeats each workload with each value of flows or size.
