@@ -126,7 +126,7 @@ dist:
 	ln -f dist/tare-linux-$$(go env GOARCH) dist/tare
 
 # What a lab costs, and the engine compared with the tools that people use.
-bench:
+bench: build
 	go run ./bench/lab
 	go run ./bench/peers
 

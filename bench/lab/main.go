@@ -1,17 +1,19 @@
-// Command lab measures how long a lab takes to build and to remove.
+// Command lab measures what a lab costs: how long it takes to build and to remove, and what
+// a user waits for besides.
 //
-//	go run ./bench/lab [-containers 300] [-rounds 7]
+//	make build; go run ./bench/lab [-tare dist/tare] [-containers 300] [-rounds 7]
 //
-// It builds containers on a bridge, all on one host and half on each of two,
-// and removes them again. For comparison it has the bare kernel make as many
-// network namespaces with a veth pair each, up, by bare netlink.
+// It has tare bring up large labs, as root, from the repository's root (tool.go). Then it
+// builds containers on a bridge, all on one host and half on each of two, and removes them
+// again. For comparison it has the bare kernel make as many network namespaces with a veth
+// pair each, up, by bare netlink.
 //
-// Removed means gone: closing the last descriptor only asks the kernel to
-// begin, and it unregisters devices and frees namespaces later, from a queue. The kernel gives a namespace back to its owner's allowance at the very
-// end of that (net/core/net_namespace.c, cleanup_net: dec_net_namespaces after
-// the last rcu_barrier). So the bench runs in a new user namespace,
-// whose allowance, user.max_net_namespaces, is one more than what it holds
-// without a lab: the moment a new namespace is granted, every other is gone.
+// Removed means gone there: closing the last descriptor only asks the kernel to begin, and it
+// unregisters devices and frees namespaces later, from a queue. The kernel gives a namespace
+// back to its owner's allowance at the very end of that (net/core/net_namespace.c,
+// cleanup_net: dec_net_namespaces after the last rcu_barrier). So the bench runs in a new user
+// namespace, whose allowance, user.max_net_namespaces, is one more than what it holds without
+// a lab: the moment a new namespace is granted, every other is gone.
 package main
 
 import (
@@ -36,10 +38,11 @@ import (
 const insideVerb = "inside"
 
 func main() {
+	tare := flag.String("tare", "dist/tare", "the tare whose labs are timed")
 	containers := flag.Int("containers", 300, "containers of a lab")
 	rounds := flag.Int("rounds", 7, "how often each is built and removed")
 	flag.Parse()
-	work := start
+	work := func() error { return errors.Join(tool(os.Stdout, *tare), start()) }
 	if flag.Arg(0) == insideVerb {
 		work = func() error { return inside(*containers, *rounds) }
 	}
