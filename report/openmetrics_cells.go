@@ -49,6 +49,7 @@ func openUnits() []openUnit {
 		{"s", "seconds", ": a time."},
 		{"bit/s", "bits_per_second", ": a throughput."},
 		{"1/s", "per_second", ": a rate."},
+		{"rpm", "per_minute", ": round trips a minute."},
 		{"ratio", "ratio", ": a ratio."},
 		{"bytes", "bytes", ": a size."},
 		{"count", "", ": a number."},

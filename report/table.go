@@ -72,6 +72,12 @@ func (w words) heading(metric string) string {
 		return w.say("latency_mean")
 	case "latency_network":
 		return w.say("network_share")
+	case "latency_tcp", "latency_tls":
+		return w.say("handshake", "of", strings.ToUpper(strings.TrimPrefix(metric, "latency_")))
+	case "latency_http":
+		return w.say("request")
+	case "latency_loaded":
+		return w.say("on_the_load")
 	case "latency_remove":
 		return w.say("removal")
 	case "sender_drops":

@@ -102,8 +102,8 @@ func TestLabGRPCRefusesAnotherSize(t *testing.T) {
 	}
 }
 
-// TestLabLibrariesLeakNothing: connections, threads and goroutines of tls and grpc end with
-// their run.
+// TestLabLibrariesLeakNothing: connections, threads and goroutines of tls, grpc and
+// responsiveness end with their run.
 func TestLabLibrariesLeakNothing(t *testing.T) {
 	pass := func() {
 		for _, mode := range []TLSMode{TLSHandshake, TLSBulk} {
@@ -112,10 +112,11 @@ func TestLabLibrariesLeakNothing(t *testing.T) {
 		for _, mode := range []GRPCMode{GRPCUnary, GRPCStream} {
 			runGRPC(t, GRPC{Window: Window{Duration: 20 * time.Millisecond}, Mode: mode, Flows: 2})
 		}
+		runResponsiveness(t, Responsiveness{Window: Window{Duration: 20 * time.Millisecond}, Flows: 2})
 	}
 	pass()
 	fds, goroutines, _ := resources(t)
-	const passes, modes = 5, 4
+	const passes, modes = 5, 5
 	for range passes {
 		pass()
 	}

@@ -190,7 +190,7 @@ const (
 // All lists the workloads in the order of the tables.
 func All() []Workload {
 	return []Workload{
-		tcpStream(), tcpSizes(), tcpRR(), loadedRR(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
+		tcpStream(), tcpSizes(), tcpRR(), loadedRR(), responsiveness(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
 		http(), tls(), grpc(), mysql(), redis(), dns(), lifecycle(), attach(),
 	}
 }
