@@ -38,5 +38,5 @@ func (e *Evidence) configured(at, device string) bool {
 	if e.addressOn(at, device) != "" {
 		return true
 	}
-	return slices.Contains([]string{"veth", "vxlan", "bridge", "macvlan", "ipvlan", "vlan", "wireguard"}, e.word(at, links, device+".kind"))
+	return slices.Contains([]string{"veth", "netkit", "vxlan", "bridge", "macvlan", "ipvlan", "vlan", "wireguard"}, e.word(at, links, device+".kind"))
 }

@@ -53,7 +53,7 @@ func (e *Evidence) expected(at, device string) []string {
 	switch kind {
 	case "bridge", "vxlan":
 		features = append(features, "rx-gro")
-	case "veth":
+	case "veth", "netkit":
 		features = append(features, "rx-checksum")
 	default:
 		return nil

@@ -141,7 +141,7 @@ func troubled(before, after []probe.Inventory, size int) string {
 // belongs reports whether somebody added the device: a kernel with tunnels puts
 // one of each kind into every namespace, without an address and down.
 func belongs(l probe.Link) bool {
-	return len(l.Addresses) > 0 || l.Bridge != "" || l.Kind == "veth"
+	return len(l.Addresses) > 0 || l.Bridge != "" || l.Kind == "veth" || l.Kind == "netkit"
 }
 
 func droppedBy(at probe.Inventory, device string) uint64 {

@@ -26,6 +26,7 @@ func layers() []class {
 		{"conntrack", []string{"nf_conntrack", "nf_ct_", "nf_nat", "__nf_conntrack", "tcp_packet"}},
 		{"netfilter", []string{"nf_", "nft_", "ipt_", "ip_tables", "__nft", "xt_"}},
 		{"veth", []string{"veth_"}},
+		{"netkit", []string{"netkit_"}},
 		{"loopback", []string{"loopback_"}},
 		{"macvlan", []string{"macvlan_", "ipvlan_"}},
 		{"tun", []string{"tun_"}},
