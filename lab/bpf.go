@@ -46,9 +46,9 @@ const redirectIngress = 1
 var errRoot = errors.New("only the machine's root may load BPF programs (CAP_BPF outside user namespaces): run tare as root")
 
 // attach loads a program and lets it see every packet that enters or leaves by
-// a device, for as long as the namespace exists: by tcx (Linux 6.6), or as a
-// classifier of the clsact queueing discipline.
-func (ns *Namespace) attach(device, name string, at ebpf.AttachType, code asm.Instructions) error {
+// a device, until an Undo is closed or the device is removed: by tcx (Linux 6.6), or as a
+// classifier of the clsact queueing discipline; or what the other end of a netkit pair sends.
+func (ns *Namespace) attach(until *Undo, device, name string, at ebpf.AttachType, code asm.Instructions) error {
 	index, err := ns.index(device)
 	if err != nil {
 		return err
@@ -57,8 +57,8 @@ func (ns *Namespace) attach(device, name string, at ebpf.AttachType, code asm.In
 	if err != nil {
 		return fmt.Errorf("attach to %s in %s: %w", device, ns.Name, err)
 	}
-	err = ns.attachTCX(index, at, program)
-	if errors.Is(err, ebpf.ErrNotSupported) {
+	err = ns.attachLink(until, index, at, program)
+	if errors.Is(err, ebpf.ErrNotSupported) && at != ebpf.AttachNetkitPeer {
 		err = ns.attachClassifier(index, at, program)
 	}
 	err = errors.Join(err, program.Close()) // what it is attached to holds it
@@ -79,11 +79,16 @@ func load(name string, code asm.Instructions) (*ebpf.Program, error) {
 	return program, nil
 }
 
-func (ns *Namespace) attachTCX(index int, at ebpf.AttachType, program *ebpf.Program) error {
-	return ns.Do(func() error { // the index means the device of the thread's namespace
-		attached, err := link.AttachTCX(link.TCXOptions{Interface: index, Program: program, Attach: at})
+func (ns *Namespace) attachLink(until *Undo, index int, at ebpf.AttachType, program *ebpf.Program) error {
+	return ns.Do(func() (err error) { // the index means the device of the thread's namespace
+		var attached link.Link
+		if at == ebpf.AttachNetkitPeer {
+			attached, err = link.AttachNetkit(link.NetkitOptions{Interface: index, Program: program, Attach: at})
+		} else {
+			attached, err = link.AttachTCX(link.TCXOptions{Interface: index, Program: program, Attach: at})
+		}
 		if err == nil {
-			ns.Push(attached.Close)
+			until.Push(attached.Close)
 		}
 		return err
 	})

@@ -74,8 +74,8 @@ func (ns *Namespace) addIPIPByBPF(t IPIP) error {
 		return err
 	}
 	return errors.Join(
-		ns.attach(t.Name, "ipip_out", ebpf.AttachTCXEgress, encapsulateIPIP(t.Local, lower)),
-		ns.attach(t.Device, "ipip_in", ebpf.AttachTCXIngress, decapsulateIPIP(t.Local, peers, link.Attrs().Index)),
+		ns.attach(&ns.Undo, t.Name, "ipip_out", ebpf.AttachTCXEgress, encapsulateIPIP(t.Local, lower)),
+		ns.attach(&ns.Undo, t.Device, "ipip_in", ebpf.AttachTCXIngress, decapsulateIPIP(t.Local, peers, link.Attrs().Index)),
 		peers.Close()) // the program holds it
 }
 

@@ -109,7 +109,7 @@ func (ns *Namespace) add(link netlink.Link) error {
 	return nil
 }
 
-// RemoveLink removes a device: of a veth pair both ends.
+// RemoveLink removes a device: of a pair both ends.
 func (ns *Namespace) RemoveLink(name string) error {
 	return ns.change(name, "remove "+name+" from "+ns.Name, func(link netlink.Link) error {
 		ns.devices.forget(name)
@@ -117,7 +117,7 @@ func (ns *Namespace) RemoveLink(name string) error {
 	})
 }
 
-// End is one end of a veth pair.
+// End is one end of a pair.
 type End struct {
 	In   *Namespace
 	Name string

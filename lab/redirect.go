@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -17,6 +18,7 @@ import (
 // needs the machine's root.
 type Shortcut struct {
 	host   *Host
+	pair   Pair      // that joins each container to the host
 	ports  *ebpf.Map // the index of a container's port, by its address
 	device int       // towards the other hosts
 }
@@ -25,8 +27,8 @@ type Shortcut struct {
 const mostShortcuts = MaxContainers
 
 // AddShortcut makes a host hand what arrives on its device for a container to that
-// container.
-func (h *Host) AddShortcut(device string) (*Shortcut, error) {
+// container, which a pair of a kind joins to the host.
+func (h *Host) AddShortcut(device string, pair Pair) (*Shortcut, error) {
 	index, err := h.index(device)
 	if err != nil {
 		return nil, err
@@ -39,26 +41,32 @@ func (h *Host) AddShortcut(device string) (*Shortcut, error) {
 		return nil, fmt.Errorf("make BPF map of ports in %s: %w", h.Name, err)
 	}
 	h.Push(ports.Close)
-	s := &Shortcut{host: h, ports: ports, device: index}
-	return s, h.attach(device, "to_container", ebpf.AttachTCXIngress, s.toContainer())
+	s := &Shortcut{host: h, pair: pair, ports: ports, device: index}
+	return s, h.attach(&h.Undo, device, "to_container", ebpf.AttachTCXIngress, s.toContainer())
 }
 
-// Add takes what a container sends, which arrives at its port, straight to another container
-// of the host, or to the next hop; what is to the host itself goes to its stack.
-func (s *Shortcut) Add(port string, addr netip.Addr) error {
+// Add takes what a container sends straight to another container of the host, or to the
+// next hop; what is to the host itself goes to its stack. port is the host's end of the
+// container's pair. It ends with the container.
+func (s *Shortcut) Add(c *Container, port string) error {
 	index, err := s.host.index(port)
 	if err != nil {
 		return err
 	}
-	key := addr.As4()
+	key := c.Addr.As4()
 	if err := s.ports.Put(key[:], uint32(index)); err != nil {
-		return fmt.Errorf("add %s to the shortcuts of %s: %w", addr, s.host.Name, err)
+		return fmt.Errorf("add %s to the shortcuts of %s: %w", c.Addr, s.host.Name, err)
 	}
-	return s.host.attach(port, "from_container", ebpf.AttachTCXIngress, s.fromContainer())
+	c.Detach.Push(func() error { return s.drop(c.Addr) })
+	at := ebpf.AttachTCXIngress
+	if s.pair != Veth {
+		at = ebpf.AttachNetkitPeer
+	}
+	return s.host.attach(&c.Undo, port, "from_container", at, s.fromContainer())
 }
 
-// Drop forgets a container. The program goes with its port.
-func (s *Shortcut) Drop(addr netip.Addr) error {
+// drop forgets a container.
+func (s *Shortcut) drop(addr netip.Addr) error {
 	key := addr.As4()
 	if err := s.ports.Delete(key[:]); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("drop %s from the shortcuts of %s: %w", addr, s.host.Name, err)
@@ -68,13 +76,13 @@ func (s *Shortcut) Drop(addr netip.Addr) error {
 
 // toContainer hands a packet to a container's end of its pair, where one has its address.
 func (s *Shortcut) toContainer() asm.Instructions {
-	return append(s.lookUp("next"), unchanged()...)
+	return slices.Concat(s.lookUp("next"), toPeer(), unchanged())
 }
 
 // fromContainer is the same, and sends what is to no container of the host, nor to the host,
 // by the host's device, to the next hop of its route.
 func (s *Shortcut) fromContainer() asm.Instructions {
-	return append(append(s.lookUp("elsewhere"), asm.Instructions{
+	return slices.Concat(s.lookUp("elsewhere"), s.toNeighbour(), asm.Instructions{
 		asm.LoadMem(asm.R1, asm.RFP, destinationAt, asm.Word).WithSymbol("elsewhere"),
 		asm.JEq.Imm32(asm.R1, addrOrder(s.host.Addr), "next"),
 		asm.Mov.Imm(asm.R1, int32(s.device)),
@@ -83,14 +91,61 @@ func (s *Shortcut) fromContainer() asm.Instructions {
 		asm.Mov.Imm(asm.R4, 0),
 		asm.FnRedirectNeigh.Call(),
 		asm.Return(),
-	}...), unchanged()...)
+	}, unchanged())
+}
+
+// toNeighbour hands a packet of a container to another of the host. bpf_redirect_peer works
+// only where a packet arrives, and a program of netkit runs where one is sent: it sends the
+// packet by the other's port, as Cilium does. In layer 2 the other end looks at its MAC address.
+func (s *Shortcut) toNeighbour() asm.Instructions {
+	send := asm.Instructions{
+		asm.Mov.Reg(asm.R1, asm.R7),
+		asm.Mov.Imm(asm.R2, 0),
+		asm.FnRedirect.Call(),
+		asm.Return(),
+	}
+	switch s.pair {
+	case NetkitL3:
+		return send
+	case NetkitL2:
+		return append(addressedTo(), send...)
+	}
+	return toPeer()
+}
+
+// toPeer hands a packet to the container's end of the pair whose port R7 has.
+func toPeer() asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R1, asm.R7),
+		asm.Mov.Imm(asm.R2, 0),
+		asm.FnRedirectPeer.Call(),
+		asm.Return(),
+	}
+}
+
+// addressedTo gives a packet the MAC address of the container that has its destination (MAC).
+func addressedTo() asm.Instructions {
+	const macAt = destinationAt - 2
+	mac := MAC(netip.IPv4Unspecified())
+	return asm.Instructions{
+		asm.StoreImm(asm.RFP, macAt, int64(mac[0]), asm.Byte),
+		asm.StoreImm(asm.RFP, macAt+1, int64(mac[1]), asm.Byte),
+		asm.Mov.Reg(asm.R1, asm.R6),
+		asm.Mov.Imm(asm.R2, 0),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, macAt),
+		asm.Mov.Imm(asm.R4, int32(len(mac))),
+		asm.Mov.Imm(asm.R5, 0),
+		asm.FnSkbStoreBytes.Call(),
+		asm.JNE.Imm(asm.R0, 0, "next"),
+	}
 }
 
 // destinationAt is where on its stack a program has the packet's destination.
 const destinationAt = -4
 
-// lookUp hands an IPv4 packet to the port that its destination has, if any, and goes on at a
-// symbol if there is none. Other packets go on unchanged.
+// lookUp finds the port that an IPv4 packet's destination has, for R7, and goes on at a symbol
+// if there is none. Other packets go on unchanged.
 func (s *Shortcut) lookUp(none string) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),
@@ -107,10 +162,7 @@ func (s *Shortcut) lookUp(none string) asm.Instructions {
 		asm.Add.Imm(asm.R2, destinationAt),
 		asm.FnMapLookupElem.Call(),
 		asm.JEq.Imm(asm.R0, 0, none),
-		asm.LoadMem(asm.R1, asm.R0, 0, asm.Word),
-		asm.Mov.Imm(asm.R2, 0),
-		asm.FnRedirectPeer.Call(),
-		asm.Return(),
+		asm.LoadMem(asm.R7, asm.R0, 0, asm.Word),
 	}
 }
 

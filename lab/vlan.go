@@ -51,10 +51,10 @@ func (ns *Namespace) addVLANByBPF(v VLAN) error {
 	if err != nil {
 		return err
 	}
-	if err := ns.attach(v.Name, "vlan_out", ebpf.AttachTCXEgress, pushTag(v.ID, lower)); err != nil {
+	if err := ns.attach(&ns.Undo, v.Name, "vlan_out", ebpf.AttachTCXEgress, pushTag(v.ID, lower)); err != nil {
 		return err
 	}
-	return ns.attach(v.Device, "vlan_in", ebpf.AttachTCXIngress, popTag(v.ID, device))
+	return ns.attach(&ns.Undo, v.Device, "vlan_in", ebpf.AttachTCXIngress, popTag(v.ID, device))
 }
 
 // pushTag tags every packet and sends it by the lower device.

@@ -66,8 +66,13 @@ func pair(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (por
 
 // join makes the veth pair of pair for a container that has a namespace.
 func join(c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (port string, err error) {
-	c.Addr, port = addr, "veth-"+c.Short
-	err = lab.AddVeth(
+	return joinBy(lab.Veth, c, addr, mtu, mac)
+}
+
+// joinBy is join by a pair of any kind.
+func joinBy(kind lab.Pair, c *lab.Container, addr netip.Addr, mtu int, mac net.HardwareAddr) (port string, err error) {
+	c.Addr, port = addr, kind.String()+"-"+c.Short
+	err = kind.Add(
 		lab.End{In: c.Host.Namespace, Name: port, MAC: mac},
 		lab.End{In: c.Namespace, Name: lab.Device, MAC: lab.MAC(addr)}, mtu)
 	if err != nil {

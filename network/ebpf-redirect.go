@@ -22,22 +22,27 @@ func ebpfRedirect() Network {
 		Missing:  "BPF classifiers with bpf_redirect_peer",
 		Get:      "Linux 5.10 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
-			shortcuts := map[*lab.Host]*lab.Shortcut{}
-			open := func(h *lab.Host) (err error) {
-				shortcuts[h], err = h.AddShortcut(lab.Device)
-				return err
-			}
-			if err := errors.Join(eachHost(cluster, routeElsewhere), routeBetweenHosts(cluster), eachHost(cluster, open)); err != nil {
-				return err
-			}
-			return setup.populate(cluster, func(c *lab.Container) error {
-				if err := proxyARPPair(c, cluster.Spec.MTU); err != nil {
-					return err
-				}
-				shortcut := shortcuts[c.Host]
-				c.Detach.Push(func() error { return shortcut.Drop(c.Addr) })
-				return shortcut.Add(endpointPort(c.Number), c.Addr)
-			})
+			return pastStack(cluster, setup, lab.Veth)
 		},
 	}
+}
+
+// pastStack attaches containers by pairs of a kind, and lets their packets pass the hosts
+// without their stacks.
+func pastStack(cluster *lab.Cluster, setup *Setup, kind lab.Pair) error {
+	shortcuts := map[*lab.Host]*lab.Shortcut{}
+	open := func(h *lab.Host) (err error) {
+		shortcuts[h], err = h.AddShortcut(lab.Device, kind)
+		return err
+	}
+	if err := errors.Join(eachHost(cluster, routeElsewhere), routeBetweenHosts(cluster), eachHost(cluster, open)); err != nil {
+		return err
+	}
+	return setup.populate(cluster, func(c *lab.Container) error {
+		port, err := pairByNextHop(kind, c, cluster.Spec.MTU)
+		if err != nil {
+			return err
+		}
+		return shortcuts[c.Host].Add(c, port)
+	})
 }

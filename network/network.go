@@ -147,7 +147,7 @@ type Network struct {
 // All lists the networks in the order of the tables, each after its parent.
 func All() []Network {
 	return []Network{
-		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), ebpfRedirect(), vxlan(), tunUDP(),
+		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), ebpfRedirect(), netkit(), vxlan(), tunUDP(),
 		vlan(), bridgeVLAN(), macnat(),
 		serviceIptables(), serviceNftables(), serviceIPVS(),
 		meshSidecar(), meshAmbient(),

@@ -21,7 +21,7 @@ import (
 // absent are the networks that need what no package holds: a kernel's modules,
 // a card, somebody's closed source. All others must run.
 func absent() []string {
-	return []string{"ipvlan", "sr-iov", "gre", "geneve", "wireguard", "ipsec", "service-ipvs", "havs"}
+	return []string{"ipvlan", "sr-iov", "gre", "geneve", "wireguard", "ipsec", "netkit", "service-ipvs", "havs"}
 }
 
 // asRoot returns the path of tare, for tests that root alone can run.

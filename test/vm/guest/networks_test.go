@@ -3,6 +3,7 @@ package guest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -19,9 +20,45 @@ import (
 // takes seconds on an emulated CPU. Where the kernel lacks a part, some have a stand-in, and
 // the others are missing.
 var ofTheKernel = map[string][]string{
-	"plain":  {"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec", "ebpf-redirect"},
+	"plain":  {"vlan", "bridge-vlan", "macnat", "ipvlan", "bgp-ipip", "gre", "geneve", "wireguard", "ipsec", "ebpf-redirect", "netkit"},
 	"ovs":    {"ovs", "ovs-vlan", "ovs-vxlan", "ovs-multitable", "ovn"},
 	"docker": {"docker-ovs"},
+}
+
+// since are the first versions of Linux with what some networks need, which an older kernel
+// must name, as in these words.
+var since = map[string]struct {
+	major, minor int
+	lacks        string
+}{
+	"netkit": {6, 7, "Linux 6.7 or later with CONFIG_NETKIT"},
+}
+
+// lacks reports whether this kernel is too old for a network.
+func lacks(t *testing.T, name string) bool {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(string(text), "%d.%d", &major, &minor); err != nil {
+		t.Fatalf("read the kernel's version from %q: %v", text, err)
+	}
+	first, some := since[name]
+	return some && (major < first.major || major == first.major && minor < first.minor)
+}
+
+// refuses checks that a lab is not built with a network that the kernel is too old for.
+func refuses(t *testing.T, name string) {
+	t.Helper()
+	refused := exec.Command(labtest.Tare(t), "lab", "up", name, "--name", "refused")
+	said, err := refused.CombinedOutput()
+	if refused.ProcessState == nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "exit status of "+refused.String(), refused.ProcessState.ExitCode(), 3)
+	labtest.Contains(t, "what it said", string(said), since[name].lacks)
 }
 
 // run runs tare and returns what it wrote; the test fails if it fails.
@@ -47,8 +84,8 @@ func decode[T any](t *testing.T, text []byte) T {
 
 // listed is a network as tare list names it.
 type listed struct {
-	Name, Fidelity, Missing string
-	Available               bool
+	Name, Fidelity, Missing, Get string
+	Available                    bool
 }
 
 // TestVMNetworks sets up the networks, enters a container of each, lets the doctor send over
@@ -57,6 +94,7 @@ func TestVMNetworks(t *testing.T) {
 	labtest.NeedsVM(t)
 	hasEveryPart(t)
 	for lab, networks := range ofTheKernel {
+		networks = slices.DeleteFunc(slices.Clone(networks), func(name string) bool { return lacks(t, name) })
 		t.Run(lab, func(t *testing.T) {
 			labtest.NoLeaks(t)
 			run(t, "lab", "up", strings.Join(networks, ","), "--name", lab, "--load-modules")
@@ -135,6 +173,11 @@ func hasEveryPart(t *testing.T) {
 	}
 	labtest.Equal(t, "ip_gre was loaded", strings.Contains(string(modules), "ip_gre "), false)
 	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--load-modules", "--json")) {
+		if lacks(t, n.Name) {
+			labtest.Equal(t, n.Name+" is available", n.Available, false)
+			labtest.Equal(t, "how to get "+n.Missing, n.Get, since[n.Name].lacks)
+			continue
+		}
 		if slices.Contains(slices.Concat(slices.Collect(maps.Values(ofTheKernel))...), n.Name) && (!n.Available || n.Fidelity == network.StandIn) {
 			t.Errorf("%s is a %s, available: %t, missing: %q", n.Name, n.Fidelity, n.Available, n.Missing)
 		}
