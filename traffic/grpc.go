@@ -120,7 +120,7 @@ type grpcClient struct {
 // connection can have: a connection that breaks is an error.
 func newGRPCClient(r *run, to netip.AddrPort, c GRPC) (_ *grpcClient, err error) {
 	k := &grpcClient{run: r, request: &wrapperspb.BytesValue{}, response: &wrapperspb.BytesValue{}, size: c.Size}
-	if k.fd, err = dial(r, to, ""); err != nil {
+	if k.fd, err = dial(r, to, c.Window.CC); err != nil {
 		return nil, err
 	}
 	if c.Token != nil {

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -12,6 +13,7 @@ import (
 type intake struct {
 	batch *batch
 	one   bool          // a call for each datagram
+	polls bool          // waiting takes another call: see wait
 	rest  time.Duration // how long to let datagrams gather once the socket is empty; 0: wait for each
 	hot   bool          // datagrams come faster than once a rest
 	pause bool          // the socket was empty after the last call
@@ -59,7 +61,7 @@ func (in *intake) take(fd int) (int, syscall.Errno) {
 		return in.call(fd, unix.MSG_DONTWAIT)
 	}
 	if !in.hot {
-		n, errno := in.call(fd, unix.MSG_WAITFORONE)
+		n, errno := in.wait(fd)
 		in.hot, in.pause = n > 0 && in.rest > 0, n < in.full()
 		return n, errno
 	}
@@ -73,6 +75,23 @@ func (in *intake) take(fd int) (int, syscall.Errno) {
 		in.hot = false
 	}
 	return n, errno
+}
+
+// wait waits for a datagram, and takes those that are there with it. gVisor's kernel refuses
+// MSG_WAITFORONE: there it waits by another call.
+func (in *intake) wait(fd int) (int, syscall.Errno) {
+	if !in.polls {
+		n, errno := in.call(fd, unix.MSG_WAITFORONE)
+		if errno != unix.EINVAL {
+			return n, errno
+		}
+		in.polls = true
+	}
+	waits := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	if n, err := unix.Poll(waits[:], int(tick/time.Millisecond)); n == 0 || err != nil {
+		return 0, unix.EAGAIN
+	}
+	return in.call(fd, unix.MSG_DONTWAIT)
 }
 
 func (in *intake) call(fd, flags int) (int, syscall.Errno) {
@@ -92,9 +111,14 @@ func joinArrivals(fd int, on bool) error {
 }
 
 // stampArrivals makes the kernel stamp each arriving datagram, in nanoseconds
-// since 1970 (SO_TIMESTAMPNS_NEW, Linux 5.1).
+// since 1970 (SO_TIMESTAMPNS_NEW, Linux 5.1). gVisor's takes that option and ignores it: it has
+// only stamps in microseconds (SO_TIMESTAMP).
 func stampArrivals(fd int, on bool) error {
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, asInt(on)); err != nil {
+	option := unix.SO_TIMESTAMPNS_NEW
+	if _, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option); errors.Is(err, unix.ENOPROTOOPT) {
+		option = unix.SO_TIMESTAMP
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, asInt(on)); err != nil {
 		return fmt.Errorf("ask for receive stamps: %w", err)
 	}
 	return nil

@@ -79,7 +79,7 @@ func ServeLoadedRR(ctx context.Context, l *Listener, c LoadedRR) (_ LoadedServed
 	a := newAcceptor(r, l, c.Token, greetingLen)
 	defer a.close()
 	roles := loadedRoles(bulk)
-	fds, err := a.acceptFlows(len(roles))
+	fds, err := a.acceptUnder(c.Window.CC, len(roles))
 	if err != nil {
 		return LoadedServed{}, err
 	}
@@ -119,7 +119,7 @@ func CallLoadedRR(ctx context.Context, to netip.AddrPort, c LoadedRR) (_ LoadedC
 	r := startRun(ctx)
 	defer r.end()
 	roles := loadedRoles(bulk)
-	fds, err := dialFlows(r, to, c.Token, len(roles), "")
+	fds, err := dialFlows(r, to, c.Token, len(roles), c.Window.CC)
 	if err != nil {
 		return LoadedCalls{}, err
 	}

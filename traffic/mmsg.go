@@ -120,9 +120,14 @@ func (b *batch) segment(i int) int {
 // arrived gives the kernel's receive stamp of datagram i in nanoseconds since
 // 1970; false if it has none.
 func (b *batch) arrived(i int) (int64, bool) {
+	unit := int64(1)
 	stamp, ok := b.control(i, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 16)
+	if !ok {
+		unit = 1000 // see stampArrivals
+		stamp, ok = b.control(i, unix.SOL_SOCKET, unix.SO_TIMESTAMP, 16)
+	}
 	if !ok {
 		return 0, false
 	}
-	return int64(binary.NativeEndian.Uint64(stamp))*1e9 + int64(binary.NativeEndian.Uint64(stamp[8:])), true
+	return int64(binary.NativeEndian.Uint64(stamp))*1e9 + int64(binary.NativeEndian.Uint64(stamp[8:]))*unit, true
 }

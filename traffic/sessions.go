@@ -41,6 +41,10 @@ func (s *sessions) admit(take func(fd int)) (served Served, err error) {
 			closeSocket(fd)
 			return served, nil
 		}
+		if err := setCongestion(fd, s.window.CC); err != nil {
+			closeSocket(fd)
+			return served, err
+		}
 		if s.lastSeen = now; s.limit == unset {
 			s.limit = now + s.window.limit()
 			if served.Congestion, err = congestion(fd); err != nil {

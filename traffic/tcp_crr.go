@@ -72,6 +72,10 @@ func answerConnections(a *acceptor, c RequestResponse) (Served, error) {
 			}
 			continue
 		}
+		if err := setCongestion(fd, c.Window.CC); err != nil {
+			closeSocket(fd)
+			return served, err
+		}
 		if lastReceived = now; limit == unset {
 			limit = now + c.Window.limit()
 			if served.Congestion, err = congestion(fd); err != nil {
@@ -137,6 +141,7 @@ type crrClient struct {
 	request  []byte
 	response []byte
 	reset    bool
+	cc       string // to set; empty: none
 	failures failures
 
 	congestion string
@@ -153,7 +158,7 @@ func newCRRClient(r *run, to netip.AddrPort, c RequestResponse) (*crrClient, err
 		run: r, family: family, to: sa, table: table, meter: newMeter(table), rtt: NewHistogram(),
 		request:  append(greeting(c.Token, verbFlow), randomBytes(c.Size)...),
 		response: prefaulted(c.Size + 1), // the FIN may come in the same call
-		reset:    c.Reset,
+		reset:    c.Reset, cc: c.Window.CC,
 	}
 	if c.Window.Slots != nil {
 		t, err := takeTurns(r, c.Window.Slots)
@@ -229,6 +234,9 @@ func (k *crrClient) transact() (answered time.Duration, step string, err error) 
 	}
 	defer closeSocket(fd)
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
+		return 0, "open", err
+	}
+	if err := setCongestion(fd, k.cc); err != nil {
 		return 0, "open", err
 	}
 	if err := connect(k.run, fd, k.to); err != nil {

@@ -26,7 +26,7 @@ func ServeTCPRR(ctx context.Context, l *Listener, c RequestResponse) (_ Served, 
 	defer r.end()
 	a := newAcceptor(r, l, c.Token, greetingLen)
 	defer a.close()
-	fds, err := a.acceptFlows(c.Flows)
+	fds, err := a.acceptUnder(c.Window.CC, c.Flows)
 	if err != nil {
 		return Served{}, err
 	}
@@ -220,7 +220,7 @@ func CallTCPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (_ Tra
 	}
 	r := startRun(ctx)
 	defer r.end()
-	fds, err := dialFlows(r, to, c.Token, c.Flows, "")
+	fds, err := dialFlows(r, to, c.Token, c.Flows, c.Window.CC)
 	if err != nil {
 		return Transactions{}, err
 	}

@@ -25,7 +25,6 @@ type TCPSizes struct {
 
 	Sizes   []int // bytes, from 1 to 64 MiB, each once
 	NoDelay bool  // each message leaves at once; else the kernel may join them (Nagle)
-	CC      string
 }
 
 // LargestPing is the largest message whose round trip is measured.
@@ -144,7 +143,7 @@ func ServeTCPSizes(ctx context.Context, l *Listener, s TCPSizes) (_ TCPSizesServ
 	r := startRun(ctx)
 	defer r.end()
 	a := newAcceptor(r, l, s.Token, greetingLen)
-	fds, err := a.acceptUnder(s.CC, 1)
+	fds, err := a.acceptUnder(s.Window.CC, 1)
 	if err != nil {
 		a.close()
 		return TCPSizesServed{}, err
@@ -179,7 +178,7 @@ func SendTCPSizes(ctx context.Context, to netip.AddrPort, s TCPSizes) (_ TCPSize
 	}
 	r := startRun(ctx)
 	defer r.end()
-	fds, err := dialFlows(r, to, s.Token, 1, s.CC)
+	fds, err := dialFlows(r, to, s.Token, 1, s.Window.CC)
 	if err != nil {
 		return TCPSizesDriven{}, err
 	}

@@ -23,8 +23,8 @@ func TestLabTCPSizes(t *testing.T) {
 	sizes := []int{1, 17, 1448, LargestPing, LargestPing + 1, 256 << 10}
 	for _, noDelay := range []bool{true, false} {
 		var edges []Edge
-		window := Window{Warmup: 12 * time.Millisecond, Duration: 120 * time.Millisecond, Edge: func(e Edge) { edges = append(edges, e) }}
-		served, driven := runTCPSizes(t, TCPSizes{Token: testToken, Window: window, Sizes: sizes, NoDelay: noDelay, CC: "reno"})
+		window := Window{CC: "reno", Warmup: 12 * time.Millisecond, Duration: 120 * time.Millisecond, Edge: func(e Edge) { edges = append(edges, e) }}
+		served, driven := runTCPSizes(t, TCPSizes{Token: testToken, Window: window, Sizes: sizes, NoDelay: noDelay})
 		if len(served.Sizes) != len(sizes) || served.Congestion != "reno" || driven.Congestion != "reno" {
 			t.Fatalf("served %+v, driven under %q", served, driven.Congestion)
 		}

@@ -35,10 +35,6 @@ type TCPStream struct {
 	// Bytes ends each receiver's window with the read that brings it to so many
 	// bytes, of all flows together, if its Duration has not. Zero: by time alone.
 	Bytes int64
-
-	// CC is the congestion control to set on the sockets. Empty: as the route
-	// or the machine has it.
-	CC string
 }
 
 // StreamMode is how a tcp_stream moves its bytes.
@@ -142,7 +138,7 @@ func ServeTCPStream(ctx context.Context, l *Listener, s TCPStream) (_ TCPStreamE
 	defer r.end()
 	a := newAcceptor(r, l, s.Token, greetingLen)
 	roles := s.roles()
-	fds, err := a.acceptUnder(s.CC, len(roles))
+	fds, err := a.acceptUnder(s.Window.CC, len(roles))
 	if err != nil {
 		a.close()
 		return TCPStreamEnd{}, err
@@ -175,7 +171,7 @@ func SendTCPStream(ctx context.Context, to netip.AddrPort, s TCPStream) (_ TCPSt
 	r := startRun(ctx)
 	defer r.end()
 	roles := s.roles()
-	fds, err := dialFlows(r, to, s.Token, len(roles), s.CC)
+	fds, err := dialFlows(r, to, s.Token, len(roles), s.Window.CC)
 	if err != nil {
 		return TCPStreamEnd{}, err
 	}

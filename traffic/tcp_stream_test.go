@@ -197,13 +197,20 @@ func TestLabBytesBeyondTheDuration(t *testing.T) {
 	}
 }
 
+// under is shortWindow under a congestion control.
+func under(cc string) Window {
+	w := shortWindow
+	w.CC = cc
+	return w
+}
+
 func TestLabCongestionControlIsSet(t *testing.T) {
-	served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, CC: "reno"})
+	served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: under("reno")})
 	if served.Congestion != "reno" || driven.Congestion != "reno" {
 		t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
 	}
 	l := listenTCP(t)
-	s := TCPStream{Token: testToken, Window: shortWindow, CC: "nosuch"}
+	s := TCPStream{Token: testToken, Window: under("nosuch")}
 	_, _, serveErr, driveErr := ends(
 		func(ctx context.Context) (TCPStreamEnd, error) { return ServeTCPStream(ctx, l, s) },
 		func(ctx context.Context) (TCPStreamEnd, error) { return SendTCPStream(ctx, l.Addr(), s) })

@@ -115,6 +115,7 @@ var errAnswer = errors.New("another response than the one that is due")
 type tlsClient struct {
 	run        *run
 	to         netip.AddrPort
+	cc         string // congestion control to set; empty: none
 	mode       TLSMode
 	config     *tls.Config
 	foreign    bool // the server is not ours
@@ -131,7 +132,7 @@ func newTLSClient(r *run, to netip.AddrPort, c TLS, root TLSRoot) *tlsClient {
 	roots := x509.NewCertPool()
 	roots.AddCert(root.Certificate)
 	k := &tlsClient{
-		run: r, to: to, mode: c.Mode, greeting: greeting(c.Token, verbFlow), request: []byte(tlsRequest), response: prefaulted(c.Size + 1),
+		run: r, to: to, cc: c.Window.CC, mode: c.Mode, greeting: greeting(c.Token, verbFlow), request: []byte(tlsRequest), response: prefaulted(c.Size + 1),
 		config: &tls.Config{RootCAs: roots, ServerName: tlsName, MinVersion: tls.VersionTLS13, CurvePreferences: c.Groups},
 	}
 	if c.Mode == TLSResume {
@@ -145,7 +146,7 @@ func newTLSClient(r *run, to netip.AddrPort, c TLS, root TLSRoot) *tlsClient {
 
 // connect opens a connection, shakes hands and sends the request.
 func (k *tlsClient) connect() (conn *tls.Conn, fd int, err error) {
-	if fd, err = dial(k.run, k.to, ""); err != nil {
+	if fd, err = dial(k.run, k.to, k.cc); err != nil {
 		return nil, -1, err
 	}
 	conn = tls.Client(&blockingConn{run: k.run, fd: fd, first: k.greeting[:len(k.greeting):len(k.greeting)]}, k.config)

@@ -49,6 +49,10 @@ type Window struct {
 	// Interval is the step of the series. Zero: no series.
 	Interval time.Duration
 
+	// CC is the congestion control to set on the run's TCP sockets. Empty: as the route or the
+	// machine has it.
+	CC string
+
 	// Slots are those parts of the run that count, where it takes turns with
 	// others. Warmup and Duration are then those of the whole timetable. Nil: all
 	// of the window counts.

@@ -26,6 +26,7 @@ type UDPReceived struct {
 	Ancient    int64 // came too late to be classified, and are in Lost
 
 	BufferDrops     int64 // of Lost, those that the receiver's own socket dropped (RcvbufErrors); inexact by what came while it was read, and an estimate for GSO
+	Uncounted       bool  // BufferDrops are not known: the kernel counts none (gVisor's)
 	ReceiveBuffer   int   // bytes of each socket, as the kernel counts them
 	Threads         int
 	Unauthenticated int64 // datagrams without the token
@@ -98,6 +99,7 @@ func (u *udpReceiver) addTo(r *UDPReceived) {
 	r.Taken.add(u.meter)
 	r.Lost += lost
 	// The socket counts messages, of which joined ones hold several datagrams.
+	r.Uncounted = r.Uncounted || u.blind
 	drops := int64(u.drops[Closing] - u.drops[Opening])
 	if u.intake.sieve != nil { // the socket counts as dropped what that counted
 		drops = 0

@@ -26,7 +26,7 @@ func (r Run) token() (traffic.Token, error) {
 
 // window is the run's, with the agent's hook.
 func (r Run) window() traffic.Window {
-	w := traffic.Window{Warmup: r.Warmup, Duration: r.Duration, Interval: r.Interval, Slots: r.Slots}
+	w := traffic.Window{Warmup: r.Warmup, Duration: r.Duration, Interval: r.Interval, CC: r.CC, Slots: r.Slots}
 	if r.Edge != nil {
 		w.Edge = func(e traffic.Edge) { r.Edge(e == traffic.Closing) }
 	}

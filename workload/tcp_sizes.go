@@ -36,7 +36,7 @@ func sweep(run Run) (traffic.TCPSizes, error) {
 	if len(sizes) == 0 && err == nil {
 		sizes, err = result.ParseSizes(sweptSizes)
 	}
-	return traffic.TCPSizes{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == modeNoDelay, CC: run.CC}, err
+	return traffic.TCPSizes{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == modeNoDelay}, err
 }
 
 // sizesServed is what the bulk phases measured: a step of the series is a size, in

@@ -30,7 +30,7 @@ func stream(run Run) (traffic.TCPStream, error) {
 	token, err := run.token()
 	s := traffic.TCPStream{
 		Token: token, Window: run.window(), Mode: traffic.StreamMode(run.Mode), Flows: run.Flows, WriteBytes: run.Size,
-		Rate: traffic.BitsPerSecond(run.Rate), Bytes: run.Bytes, CC: run.CC, SharedCPU: run.SharedCPU,
+		Rate: traffic.BitsPerSecond(run.Rate), Bytes: run.Bytes, SharedCPU: run.SharedCPU,
 	}
 	switch {
 	case run.Bidir:

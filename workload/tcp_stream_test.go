@@ -98,7 +98,7 @@ func TestStreamTakesWhatARunAsksFor(t *testing.T) {
 	labtest.Equal(t, "read bytes", s.ReadBytes, 0)
 	labtest.Equal(t, "rate", float64(s.Rate), run.Rate)
 	labtest.Equal(t, "bytes", s.Bytes, 77)
-	labtest.Equal(t, "CC", s.CC, "reno")
+	labtest.Equal(t, "CC", s.Window.CC, "reno")
 	labtest.Equal(t, "warmup", s.Window.Warmup, time.Second)
 	labtest.Equal(t, "duration", s.Window.Duration, time.Minute)
 	if _, client := directed(t, func(r *Run) { r.Bytes = 1 << 20; r.Duration = time.Minute; r.Interval = 0 }); client.CC == "" {

@@ -84,9 +84,11 @@ func received(got traffic.UDPReceived) Tally {
 		Counters: map[string]float64{
 			"datagrams": float64(got.Datagrams), "lost": float64(got.Lost), "duplicates": float64(got.Duplicates),
 			"reordered": float64(got.Reordered), "receive_buffer": float64(got.ReceiveBuffer),
-			"receiver_drops": float64(got.BufferDrops), "path_drops": float64(got.Lost - got.BufferDrops),
 		},
 		Warnings: unknownPeers(got.Unauthenticated), Window: got.Elapsed,
+	}
+	if !got.Uncounted {
+		t.Counters["receiver_drops"], t.Counters["path_drops"] = float64(got.BufferDrops), float64(got.Lost-got.BufferDrops)
 	}
 	t.addSteps("rate", got.Series, 1)
 	return t
