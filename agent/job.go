@@ -35,8 +35,9 @@ func prepare() {
 
 // serve carries out the serving end of a run.
 func (j Job) serve(ctx context.Context, ready func(netip.AddrPort) error) (workload.Tally, error) {
-	j.Run.SharedClock = j.Run.Boot != "" && j.Run.Boot == probe.BootID("/")
-	j.apart = j.Run.Boot != "" && !j.Run.SharedClock
+	same := j.Run.Boot == probe.BootID("/")
+	j.Run.SharedClock = j.Run.Boot != "" && same && !j.Run.OwnClocks
+	j.apart = j.Run.Boot != "" && !same
 	return j.carry(!j.Run.Reverse, func(kind workload.Workload, run workload.Run, at netip.AddrPort) (workload.Tally, error) {
 		return kind.Serve(ctx, run, at, ready)
 	})

@@ -89,3 +89,28 @@ func (e *Evidence) tap(at string) string {
 	}
 	return devices[0]
 }
+
+// sandboxed is the finding of containers whose TCP/IP stack is that of a sandbox.
+func (e *Evidence) sandboxed(m result.Metric, places []string) result.Finding {
+	return e.adding(m, result.Finding{
+		Cause: fmt.Sprintf("runsc (gVisor) has the TCP/IP stack of %s in user space, and catches the system calls",
+			strings.Join(places, " and ")),
+		Evidence:   e.tolled(m),
+		Fix:        "docker run --runtime runc IMAGE  # for what is trusted; or runsc --network=host: the sandbox with the kernel's stack",
+		Confidence: 0.9,
+	})
+}
+
+// sandboxes are the ends that are containers in sandboxes.
+func (e *Evidence) sandboxes() []string {
+	var places []string
+	if kind, known := network.Find(e.Network); !known || !kind.Sandboxed {
+		return nil
+	}
+	for _, at := range []string{e.Client, e.Server} {
+		if at != hostOf(at) {
+			places = result.AddOnce(places, at)
+		}
+	}
+	return places
+}

@@ -48,6 +48,8 @@ func TestProcessBehindATapIsNamed(t *testing.T) {
 		{"gvisor-tap-vsock", network.PublishedPort, "tun", 65520, "gvisor-tap-vsock in user space copies each packet of h2/c1 between", "podman run --network host IMAGE"},
 		{"gvisor-tap-vsock", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "DOCKERD_ROOTLESS_ROOTLESSKIT_MTU=65520"},
 		{network.Endpoint, network.CrossHost, "tun", 65520, "a process (such as pasta or slirp4netns) in user space copies", "podman run --network host IMAGE"},
+		{"gvisor", network.CrossHost, "veth", 1500, "runsc (gVisor) has the TCP/IP stack of h1/c1 and h2/c1 in user space", "runsc --network=host"},
+		{"gvisor", network.HostToContainer, "veth", 1500, "of h1/c1 and h2/c1 in", "docker run --runtime runc IMAGE"},
 		{"docker-proxy", network.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "/etc/docker/daemon.json"},
 		{"proxy", network.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "nft list ruleset"},
 		{"bridge", network.CrossHost, "veth", 1500, "", ""},

@@ -21,6 +21,9 @@ func userlandProxy() Rule {
 			if places := e.userModes(); len(places) > 0 {
 				return []result.Finding{e.userMode(m, places)}
 			}
+			if places := e.sandboxes(); len(places) > 0 {
+				return []result.Finding{e.sandboxed(m, places)}
+			}
 			if places := e.meshes(); len(places) > 0 {
 				return []result.Finding{e.meshed(m, places)}
 			}
@@ -56,7 +59,7 @@ func (e *Evidence) relayed() bool {
 
 // copied reports whether userlandProxy names what the network itself adds.
 func (e *Evidence) copied() bool {
-	return e.relayed() || len(e.userModes()) > 0 || len(e.meshes()) > 0
+	return e.relayed() || len(e.userModes()) > 0 || len(e.sandboxes()) > 0 || len(e.meshes()) > 0
 }
 
 // taken is how many segments and datagrams were delivered to sockets of a place.

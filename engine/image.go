@@ -212,3 +212,53 @@ func WriteImage(h *lab.Host) (path string, err error) {
 	}
 	return path, nil
 }
+
+// WriteRoot writes the root file system of the image into a new folder of a host.
+func WriteRoot(h *lab.Host, folder string) error {
+	reader, writer := io.Pipe()
+	go func() { writer.CloseWithError(ofLab.writeRoot(writer)) }()
+	err := h.Inside(func() error { return unpack(tar.NewReader(reader), folder) })
+	if err = errors.Join(err, reader.Close()); err != nil {
+		return fmt.Errorf("write root file system in %s: %w", h.Name, err)
+	}
+	return nil
+}
+
+// unpack writes the folders, links and files of an archive that this program made below a folder.
+func unpack(archive *tar.Reader, folder string) error {
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		path, mode := filepath.Join(folder, header.Name), header.FileInfo().Mode()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		switch header.Typeflag {
+		case tar.TypeDir:
+			if err = os.MkdirAll(path, 0o755); err == nil {
+				err = os.Chmod(path, mode)
+			}
+		case tar.TypeSymlink:
+			err = os.Symlink(header.Linkname, path)
+		default:
+			err = unpackFile(archive, path, mode)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func unpackFile(from io.Reader, path string, mode os.FileMode) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode.Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, from)
+	return errors.Join(err, file.Close())
+}

@@ -19,6 +19,9 @@ func (r *runner) makeCells() {
 		r.ends[b.Name], r.outside[b.Name], r.cpus[b.Name] = b.Paths, b.Outside, b.CPUs
 		r.neighbours[b.Name] = b.Neighbour
 		r.warned[b.Name], r.ports[b.Name] = b.Warnings, b.Port
+		if n, known := network.Find(b.Network); known && n.Sandboxed {
+			r.sandboxes[b.Name] = true
+		}
 	}
 	for n, g := range r.groups {
 		group, mode := g.key(r.plan, r.rps), runOf(r.plan, g.workload).Mode
@@ -36,7 +39,7 @@ func (r *runner) makeCells() {
 			}
 			if b.Error != "" {
 				cell.Status, cell.Reason = result.StatusFailed, b.Error
-			} else if why := r.unservedBy(b, g); why != "" {
+			} else if why := cmp.Or(r.unservedBy(b, g), r.unfitFor(c, g)); why != "" {
 				cell.Status, cell.Reason = result.StatusSkipped, why
 			}
 			r.cells[key] = cell

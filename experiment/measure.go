@@ -87,6 +87,9 @@ func (r *runner) between(ctx context.Context, cluster string, ends network.Ends,
 func (r *runner) outcome(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (agent.Outcome, error) {
 	run.Spin = r.spins(cluster, ends)
 	run.SharedCPU = !run.Spin && !apart(r.Topology.Places, ends)
+	if r.sandboxes[cluster] {
+		run = inSandbox(run, r.plan.CC)
+	}
 	if run.Server != "" {
 		return r.against(ctx, cluster, ends, name, run)
 	}

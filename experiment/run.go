@@ -69,6 +69,7 @@ type runner struct {
 	ports      map[string]uint16                  // cluster -> where its servers listen, if not at network.Port
 	outside    map[string]*network.Ends           // cluster -> a container and the other host
 	neighbours map[string]*network.Ends           // cluster -> the ends of its noisy neighbour
+	sandboxes  map[string]bool                    // clusters whose containers are in sandboxes
 	warned     map[string][]string                // cluster -> warnings for its numbers
 	daemons    daemons
 	res        *result.Result
@@ -156,7 +157,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		Options: o, plan: plan, groups: o.only,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, ports: map[string]uint16{}, warned: map[string][]string{},
-		outside: map[string]*network.Ends{}, neighbours: map[string]*network.Ends{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
+		outside: map[string]*network.Ends{}, neighbours: map[string]*network.Ends{}, sandboxes: map[string]bool{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
 		share: newShare(plan.MaxRate, time.Now()),
 	}
 	if r.groups == nil {

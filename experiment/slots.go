@@ -42,7 +42,7 @@ const (
 
 // takesTurns reports whether the runs of a group alternate in slots. Tools of others
 // do not, nor does what fills a link's bucket in the pauses, nor what a neighbour disturbs,
-// which runs for as long as a window. A path within a host has no link.
+// which runs for as long as a window, nor what has a sandbox's clock at an end. A path within a host has no link.
 func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
@@ -53,7 +53,7 @@ func takesTurns(p result.Plan, g group) bool {
 	}
 	linked = linked && !network.Within(g.path)
 	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
-	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && !hasNeighbour(p) && run.Mode == kind.Modes[0]
+	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && !hasNeighbour(p) && !hasSandbox(g) && run.Mode == kind.Modes[0]
 }
 
 // arm is one run of a group whose runs take turns.

@@ -87,6 +87,15 @@ func (c *Container) Adopt(pid int, enter ...string) error {
 	return nil
 }
 
+// EnterBy has a sandbox start the processes of a container that Create made a namespace for: the
+// sandbox is what has the namespace's addresses. enter is the command line that starts a process
+// in it, such as {"runsc", "exec", "ID"}; it runs in the host.
+func (c *Container) EnterBy(enter ...string) { c.via, c.sandboxed = enter, true }
+
+// Sandboxed reports whether a sandbox has the namespace's addresses and connections: of its
+// network the kernel knows only the devices.
+func (ns *Namespace) Sandboxed() bool { return ns.sandboxed }
+
 // list adds a container that has a namespace to those that Containers returns.
 func (h *Host) list(c *Container) {
 	h.mu.Lock()

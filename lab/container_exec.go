@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,6 +37,27 @@ func ExecInContainer(argv []string) (status int, err error) {
 	if at := slices.Index(argv, ExecMark); at >= 0 {
 		argv[at] = mark
 	}
+	return execForwarding(argv, func(sig syscall.Signal) (bool, error) { return signalMarked(mark, sig) })
+}
+
+// ExecInSandbox is ExecInContainer where no process of the machine is the one that the command
+// starts. kill is the command line that sends that one a signal; nil: it has not started yet.
+func ExecInSandbox(argv []string, kill func(sig syscall.Signal) ([]string, error)) (status int, err error) {
+	return execForwarding(argv, func(sig syscall.Signal) (bool, error) {
+		command, err := kill(sig)
+		if err != nil || command == nil {
+			return false, err
+		}
+		if text, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			return false, fmt.Errorf("signal process in sandbox: %w: %s", err, bytes.TrimSpace(text))
+		}
+		return true, nil
+	})
+}
+
+// execForwarding runs a command that starts a process, and forwards the signals that it
+// receives. forward reports whether there was a process; one that is about to end takes none.
+func execForwarding(argv []string, forward func(sig syscall.Signal) (reached bool, err error)) (status int, err error) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
 	defer signal.Stop(signals)
@@ -52,23 +74,34 @@ func ExecInContainer(argv []string) (status int, err error) {
 	for {
 		select {
 		case sig := <-signals:
-			reached, err := signalMarked(mark, sig.(syscall.Signal))
+			reached, err := forward(sig.(syscall.Signal))
 			if err == nil && !reached { // it has not started yet
 				err = cmd.Process.Signal(sig)
 			}
-			if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			if err == nil || errors.Is(err, os.ErrProcessDone) {
+				continue
+			}
+			select {
+			case err := <-ended:
+				return shellStatus(cmd, err)
+			case <-time.After(endWait):
 				return 0, err
 			}
 		case err := <-ended:
-			if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-				return 0, fmt.Errorf("wait for process in container: %w", err)
-			}
-			if by := cmd.ProcessState.Sys().(syscall.WaitStatus); by.Signaled() {
-				return 128 + int(by.Signal()), nil
-			}
-			return cmd.ProcessState.ExitCode(), nil
+			return shellStatus(cmd, err)
 		}
 	}
+}
+
+// shellStatus is what a shell would report of a command that has ended.
+func shellStatus(cmd *exec.Cmd, err error) (int, error) {
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		return 0, fmt.Errorf("wait for process in container: %w", err)
+	}
+	if by := cmd.ProcessState.Sys().(syscall.WaitStatus); by.Signaled() {
+		return 128 + int(by.Signal()), nil
+	}
+	return cmd.ProcessState.ExitCode(), nil
 }
 
 // signalMarked sends a signal to every process that has the mark in its

@@ -32,6 +32,8 @@ type Namespace struct {
 	ipv6     bool       // it has IPv6 besides: see enableIPv6
 	from     *Namespace // whose mounts it starts from; nil: the lab's
 	via      []string   // the engine's command line that starts a process in it, run in from; nil: setns enters it
+
+	sandboxed bool // a sandbox has what the namespace had: see EnterBy
 }
 
 // emptyNamespace is one for which nothing has been created in the kernel yet.

@@ -14,6 +14,7 @@ import (
 	"tare/engine/cniplugin"
 	"tare/engine/containerd"
 	"tare/engine/docker"
+	"tare/engine/runsc"
 	"tare/lab"
 	"tare/network"
 	"tare/test/labmain"
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 		"upload":              func(a []string) error { return call(a[0], uploadOnce) },
 		"uncertified":         func(a []string) error { return uncertified(a[0]) },
 		"plainly":             func(a []string) error { return plainly(a[0]) },
+		runsc.ExecVerb:        sandboxExec,
 		containerd.ExecVerb:   func(a []string) error { return containerd.Exec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
 		cniplugin.Verb:        func(a []string) error { return cniplugin.Run(context.Background(), a[0], os.Stdout) },
 		"confined":            func([]string) error { return confined() },
@@ -46,6 +48,15 @@ func TestMain(m *testing.M) {
 // containerExec runs an engine's command and exits with its status.
 func containerExec(argv []string) error {
 	status, err := lab.ExecInContainer(argv)
+	if err == nil {
+		os.Exit(status)
+	}
+	return err
+}
+
+// sandboxExec runs a command in a sandbox and exits with its status.
+func sandboxExec(argv []string) error {
+	status, err := runsc.Exec(argv[0], argv[1:])
 	if err == nil {
 		os.Exit(status)
 	}

@@ -121,6 +121,7 @@ type Network struct {
 	BridgeNetfilter bool       // bridged packets pass the host's netfilter rules
 	Paths           []string
 	IPv6            bool          // containers and hosts reach each other by IPv6 too, on every path
+	Sandboxed       bool          // its containers' connections and clock are those of a sandbox, not the kernel's
 	Least           bool          // the least that any namespace costs: a second reference where the baseline is a loopback
 	Outside         bool          // a container reaches addresses beyond its host, as the other host's own
 	Needs           []engine.Need // in addition to the usual kernel
@@ -157,7 +158,7 @@ func All() []Network {
 		flannelHostGW(), flannelVXLAN(), flannelUDP(),
 		ovs(), ovsVLAN(), ovsVXLAN(), ovsMultitable(), ovn(), dockerOVS(),
 		pasta(), slirp4netns(), gvisorTapVsock(),
-		podmanBridge(), podmanRootless(),
+		podmanBridge(), podmanRootless(), gvisor(),
 		ipvlan(), srIOV(), gre(), geneve(), wireguard(), wireguardGo(), ipsec(), havs(),
 	}
 }

@@ -49,6 +49,9 @@ func (k *keeper) operate(req request) (op workload.Operation, err error) {
 // attach makes a container on a path of a network, waits for the first packet
 // answered, and removes it, all on the CPUs of the container's host.
 func (s running) attach(path string) (op workload.Operation, err error) {
+	if s.network.Sandboxed {
+		return op, fmt.Errorf("attach container to %s: a sandbox takes its addresses over, and the first packet would be the kernel's: choose another workload", s.network.Name)
+	}
 	h, err := s.network.AttachHost(s.cluster, path)
 	if err != nil {
 		return op, err

@@ -26,6 +26,9 @@ func (k *keeper) count(c *conversation, req request) error {
 	}
 	readers := make([]*probe.Reader, len(places))
 	for n, ns := range places {
+		if ns.Sandboxed() {
+			continue
+		}
 		if readers[n], err = k.reader(ns); err != nil {
 			return err
 		}
@@ -41,6 +44,10 @@ func (k *keeper) count(c *conversation, req request) error {
 	after := readAll(readers)
 	var all Counted
 	for n, at := range req.Places {
+		if readers[n] == nil {
+			all.Unread = probe.Unread(all.Unread, sandboxed(at))
+			continue
+		}
 		readings, unread := after[n].Since(before[n])
 		for _, r := range readings {
 			r.At = at
@@ -67,6 +74,12 @@ func (k *keeper) places(addresses []string) ([]*lab.Namespace, error) {
 		places = append(places, ns)
 	}
 	return places, nil
+}
+
+// sandboxed is what can't be read of a place whose addresses and connections are in a sandbox:
+// the kernel's counters and settings would be those of a stack that nothing passes.
+func sandboxed(at string) []result.Unread {
+	return []result.Unread{{Source: "namespace of " + at, Reason: "a sandbox has its TCP/IP stack, and keeps its counters: the kernel's would be of a stack that nothing passes"}}
 }
 
 // reader returns the reader of a place's counters. It is opened at first use, in
@@ -104,6 +117,9 @@ func readAll(readers []*probe.Reader) []probe.Counts {
 	counts := make([]probe.Counts, len(readers))
 	var all sync.WaitGroup
 	for n, r := range readers {
+		if r == nil { // of a sandbox
+			continue
+		}
 		all.Go(func() { counts[n] = r.Read() })
 	}
 	all.Wait()
@@ -118,6 +134,10 @@ func (k *keeper) states(addresses []string) (Counted, error) {
 		return all, err
 	}
 	for n, ns := range places {
+		if ns.Sandboxed() {
+			all.Unread = probe.Unread(all.Unread, sandboxed(addresses[n]))
+			continue
+		}
 		var states []result.State
 		var unread []result.Unread
 		if err := k.inside(ns, func() { states, unread = probe.Look("/", probe.Namespace) }); err != nil {

@@ -39,6 +39,7 @@ type Run struct {
 	Expect    float64       `json:"expect,omitempty"`     // the rate of the cell's last window, 1/s; 0: there was none
 	Share     bool          `json:"share,omitempty"`      // of attach: measure the network's share of a container's start as well
 	SharedCPU bool          `json:"shared_cpu,omitempty"` // both ends run on the same CPUs, and share their caches
+	OwnClocks bool          `json:"own_clocks,omitempty"` // the ends have different clocks, on one machine too
 
 	// Slots are those of the window that count, where the run takes turns with
 	// others on the same machine.

@@ -12,6 +12,7 @@ import (
 	"tare/engine/cniplugin"
 	"tare/engine/containerd"
 	"tare/engine/docker"
+	"tare/engine/runsc"
 	"tare/engine/servicemesh"
 	"tare/lab"
 	"tare/network"
@@ -35,7 +36,16 @@ func hiddenCommands(s streams) []*cobra.Command {
 		}
 		return err
 	})
-	launch.DisableFlagParsing = true // they are the command's
+	sandboxed := hidden(runsc.ExecVerb, "Starts a process in a sandbox", cobra.MinimumNArgs(2), func(_ context.Context, argv []string) error {
+		status, err := runsc.Exec(argv[0], argv[1:])
+		if err == nil && status != 0 {
+			return &exitError{status: status}
+		}
+		return err
+	})
+	for _, c := range []*cobra.Command{launch, sandboxed} {
+		c.DisableFlagParsing = true // they are the command's
+	}
 	return []*cobra.Command{
 		hidden(agent.Verb, "The agent of a site: takes requests on standard input", noArgs,
 			func(ctx context.Context, _ []string) error { return agent.Serve(ctx, s.in, s.out, version) }),
@@ -59,7 +69,7 @@ func hiddenCommands(s streams) []*cobra.Command {
 			}
 			return kubernetes.Wait(idle)
 		}),
-		launch,
+		launch, sandboxed,
 		hidden(docker.LookUpVerb, "Looks up a name in a container", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return docker.LookUp(ctx, args[0], s.out) }),
 		hidden(containerd.ExecVerb+" CONTAINER COMMAND...", "Starts a process in a pod's container", cobra.MinimumNArgs(2),

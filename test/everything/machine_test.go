@@ -120,7 +120,7 @@ func daemons(t *testing.T) string {
 func parts() []string {
 	return []string{
 		"dockerd", "docker", "containerd", "runc", "ovs", "ovsdb", "ovn", "etcd", "flanneld", "gvproxy", "gvforwarder", "podman", "conmon", "rootlessport",
-		"slirp4netns", "bird", "zebra", "bgpd", "tare",
+		"slirp4netns", "runsc", "bird", "zebra", "bgpd", "tare",
 	}
 }
 
