@@ -61,7 +61,7 @@ func groupsOf(p result.Plan) []group {
 				b.live = workload.SendsFrames(w.Mode)
 				cells := cellsOn(p, path, b)
 				if kind, _ := workload.Find(w.Name); len(cells) > 0 && (kind.Cycle == nil || attaches(kind, p, path, b)) {
-					groups = append(groups, group{path: path, workload: w, between: b, places: cells})
+					groups = append(groups, separated(p, group{path: path, workload: w, between: b, places: cells})...)
 				}
 			}
 		}

@@ -1,10 +1,12 @@
 package experiment
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"tare/network"
+	"tare/result"
 	"tare/test/labtest"
 	"tare/workload"
 )
@@ -51,4 +53,22 @@ func TestRunsInSandboxes(t *testing.T) {
 	plain, _ := network.Find("route")
 	labtest.Equal(t, "with a sandbox", hasSandbox(group{places: []place{{network: plain}, {network: sandboxed}}}), true)
 	labtest.Equal(t, "without one", hasSandbox(group{places: []place{{network: plain}}}), false)
+}
+
+// What is in sandboxes is measured in windows, and keeps no other network from taking turns.
+func TestSandboxesAreMeasuredApart(t *testing.T) {
+	groups := func(design string, names ...string) (all []string) {
+		p := Complete(result.Plan{Networks: result.NetworksNamed(names...), Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Design: design})
+		for _, g := range groupsOf(p) {
+			of := fmt.Sprint("turns ", takesTurns(p, g), ":")
+			for _, at := range g.places {
+				of += " " + at.network.Name + at.layout
+			}
+			all = append(all, of)
+		}
+		return all
+	}
+	labtest.Equal(t, "in slots", strings.Join(groups(result.DesignSlots, "route", "gvisor"), "; "), "turns true: hosta hostb route; turns false: hosta hostb gvisor")
+	labtest.Equal(t, "alone", strings.Join(groups(result.DesignSlots, "gvisor"), "; "), "turns false: hosta hostb gvisor")
+	labtest.Equal(t, "in windows", strings.Join(groups(result.DesignWindows, "route", "gvisor"), "; "), "turns false: hosta hostb route gvisor")
 }

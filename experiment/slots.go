@@ -42,7 +42,8 @@ const (
 
 // takesTurns reports whether the runs of a group alternate in slots. Tools of others
 // do not, nor does what fills a link's bucket in the pauses, nor what a neighbour disturbs,
-// which runs for as long as a window, nor what has a sandbox's clock at an end. A path within a host has no link.
+// which runs for as long as a window, nor what has a sandbox's clock at an end. A path within
+// a host has no link.
 func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
