@@ -261,11 +261,37 @@ func sendKind(fd int, k kind, token *Token, to *address) error {
 	return nil
 }
 
-// end reports to the server a few times that the run is over. A refusal means
-// that the server knows.
-func end(fd int, token *Token) error { return endLane(fd, 0, token) }
+// endWait is how long a client asks its server to end the run: less than a server waits for it
+// (drainLimit).
+const endWait = time.Second
 
-// endLane is end for one flow of several.
+// endConfirmed reports to the server that the run is over, once a tick until it confirms that:
+// a path may lose several datagrams in a row. A refusal means that the server has ended.
+func endConfirmed(r *run, fd int, token *Token) error {
+	var in, out [HeaderBytes]byte
+	header{kind: kindEnd}.put(out[:], token)
+	for limit := r.now() + endWait; r.now() < limit && !r.stopped.Load(); {
+		_, errno := send(fd, out[:], 0)
+		if errno != 0 && !again(errno) && errno != unix.ENOBUFS && errno != unix.ECONNREFUSED {
+			return fmt.Errorf("end the run: %w", errno)
+		}
+		for n := 0; errno == 0; {
+			if n, errno = recv(fd, in[:], 0); errno != 0 {
+				break
+			}
+			if h, ok := parseHeader(in[:n], token); ok && h.kind == kindEnd {
+				return nil
+			}
+		}
+		if errno == unix.ECONNREFUSED {
+			return nil
+		}
+	}
+	return nil
+}
+
+// endLane reports to the server a few times that a flow is over. A refusal means that the
+// server knows.
 func endLane(fd int, lane uint16, token *Token) error {
 	var out [HeaderBytes]byte
 	header{kind: kindEnd, lane: lane}.put(out[:], token)

@@ -127,6 +127,7 @@ func (u *loadReceiver) take(i int, now time.Duration) {
 		u.fail(sendKind(u.fd, kindProof, &u.token, &u.from))
 	case h.kind == kindEnd:
 		u.ended = true
+		u.fail(sendKind(u.fd, kindEnd, &u.token, &u.from))
 	case h.kind == kindData && (len(p) != u.size || u.intake.batch.truncated(i)):
 		u.fail(fmt.Errorf("datagrams of another size than %d bytes came: give both ends the same size", u.size))
 	case h.kind == kindData:

@@ -40,7 +40,7 @@ func SendUDPLoad(ctx context.Context, to netip.AddrPort, s UDPLoad) (out UDPLoad
 	if out, err = l.sweep(s); err != nil {
 		return out, r.cause(err)
 	}
-	return out, end(l.flow[0].fd, &s.Token)
+	return out, endConfirmed(r, l.flow[0].fd, &s.Token)
 }
 
 // loadSender sends the trials of a sweep, and receives the result of each.

@@ -112,7 +112,7 @@ func (e *echoer) answer(n int) (ours, done bool, err error) {
 	case h.kind == kindHello:
 		err = sendKind(e.fd, kindWelcome, &e.token, &e.from)
 	case h.kind == kindEnd:
-		done = true
+		done, err = true, sendKind(e.fd, kindEnd, &e.token, &e.from)
 	case h.kind == kindData:
 		header{kind: kindAnswer, sequence: h.sequence}.put(e.packet, &e.token)
 		errno := sendTo(e.fd, e.packet[:n], &e.from)
@@ -152,7 +152,7 @@ func CallUDPRR(ctx context.Context, to netip.AddrPort, c RequestResponse) (_ Tra
 	}
 	t, err := callLoops(r, c, loops, flows)
 	if err == nil {
-		err = end(fds[0], &c.Token)
+		err = endConfirmed(r, fds[0], &c.Token)
 	}
 	if err != nil {
 		return Transactions{}, err

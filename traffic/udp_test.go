@@ -216,6 +216,24 @@ func TestLabUDPRRCountsLostRequests(t *testing.T) {
 	}
 }
 
+// The end of a run arrives though a path loses the first datagrams that say so.
+func TestLabUDPRREndsOnALossyPath(t *testing.T) {
+	l := listenUDP(t)
+	ends := 0
+	r := startRelay(t, l.Addr(), func(p []byte) [][]byte {
+		if h, ok := parseHeader(p, &testToken); ok && h.kind == kindEnd {
+			if ends++; ends < 20 {
+				return nil
+			}
+		}
+		return [][]byte{p}
+	})
+	c := RequestResponse{Token: testToken, Window: Window{Duration: 30 * time.Millisecond}}
+	mustRun(t,
+		func(ctx context.Context) (Served, error) { return ServeUDPRR(ctx, l, c) },
+		func(ctx context.Context) (Transactions, error) { return CallUDPRR(ctx, r.addr(), c) })
+}
+
 // A stalled sender catches up by Burst slots and gives up the rest.
 func TestLabScheduleNeverFloods(t *testing.T) {
 	for _, test := range []struct {
