@@ -22,6 +22,7 @@ func nat() Network {
 		Facts:    Facts{NAT: true},
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
+		IPv6:     true,
 		Outside:  true,
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq",
@@ -40,10 +41,16 @@ func nat() Network {
 	}
 }
 
-// The table of NAT rules, and its chain for published ports.
-func natTable() *nftables.Table {
-	return &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"}
+// natTables are a host's tables of NAT rules, one for each version of IP that it has.
+func natTables(h *lab.Host) []*nftables.Table {
+	all := []*nftables.Table{{Family: nftables.TableFamilyIPv4, Name: "tare"}}
+	if h.At().Is6() {
+		all = append(all, &nftables.Table{Family: nftables.TableFamilyIPv6, Name: "tare"})
+	}
+	return all
 }
+
+// publishing is the chain for published ports.
 
 func publishing(table *nftables.Table) *nftables.Chain {
 	return &nftables.Chain{
@@ -54,13 +61,15 @@ func publishing(table *nftables.Table) *nftables.Chain {
 
 func setUpNAT(h *lab.Host) error {
 	return h.Nftables(func(conn *nftables.Conn) {
-		table := conn.AddTable(natTable())
-		after := conn.AddChain(&nftables.Chain{
-			Name: "postrouting", Table: table, Type: nftables.ChainTypeNAT,
-			Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource,
-		})
-		conn.AddRule(&nftables.Rule{Table: table, Chain: after, Exprs: masquerade(h)})
-		conn.AddChain(publishing(table))
+		for _, table := range natTables(h) {
+			conn.AddTable(table)
+			after := conn.AddChain(&nftables.Chain{
+				Name: "postrouting", Table: table, Type: nftables.ChainTypeNAT,
+				Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource,
+			})
+			conn.AddRule(&nftables.Rule{Table: table, Chain: after, Exprs: masquerade(h, table.Family)})
+			conn.AddChain(publishing(table))
+		}
 	})
 }
 
@@ -69,22 +78,31 @@ func publish(c *lab.Container, ports []engine.Port) error {
 	if len(ports) == 0 {
 		return nil
 	}
-	table := natTable()
-	before := publishing(table)
-	c.Detach.Push(func() error { return c.Host.DropRules(before, c.Short) })
-	return c.Host.Nftables(func(conn *nftables.Conn) {
-		for _, port := range ports {
-			conn.AddRule(&nftables.Rule{Table: table, Chain: before, Exprs: publishOne(c, port), UserData: []byte(c.Short)})
+	for _, table := range natTables(c.Host) {
+		before := publishing(table)
+		c.Detach.Push(func() error { return c.Host.DropRules(before, c.Short) })
+		err := c.Host.Nftables(func(conn *nftables.Conn) {
+			for _, port := range ports {
+				conn.AddRule(&nftables.Rule{Table: table, Chain: before, Exprs: publishOne(c, port, table.Family), UserData: []byte(c.Short)})
+			}
+		})
+		if err != nil {
+			return err
 		}
-	})
+	}
+	return nil
 }
 
-// masquerade is: ip saddr SUBNET oifname != "br0" masquerade.
-func masquerade(h *lab.Host) []expr.Any {
-	subnet := h.Subnet().Addr().As4()
+// masquerade is: ip saddr SUBNET oifname != "br0" masquerade, or the same of ip6.
+func masquerade(h *lab.Host, family nftables.TableFamily) []expr.Any {
+	subnet, source := h.Subnet(), uint32(12) // where the header has the source
+	if family == nftables.TableFamilyIPv6 {
+		subnet, source = lab.IPv6PrefixOf(subnet), 8
+	}
+	prefix := subnet.Addr().AsSlice()[:subnet.Bits()/8]
 	return []expr.Any{
-		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: 12, Len: 2},
-		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: subnet[:2]}, // a /16
+		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: source, Len: uint32(len(prefix))},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: prefix},
 		&expr.Meta{Key: expr.MetaKeyOIFNAME, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpNeq, Register: 1, Data: interfaceName(bridgeName)},
 		&expr.Masq{},
@@ -92,10 +110,13 @@ func masquerade(h *lab.Host) []expr.Any {
 }
 
 // publishOne is: iifname != "br0" PROTOCOL dport PORT dnat to CONTAINER:PORT.
-func publishOne(c *lab.Container, port engine.Port) []expr.Any {
-	container, protocol := c.Addr.As4(), byte(unix.IPPROTO_TCP)
+func publishOne(c *lab.Container, port engine.Port, family nftables.TableFamily) []expr.Any {
+	container, protocol := c.Addr, byte(unix.IPPROTO_TCP)
 	if port.Protocol == "udp" {
 		protocol = unix.IPPROTO_UDP
+	}
+	if family == nftables.TableFamilyIPv6 {
+		container = lab.IPv6Of(container)
 	}
 	return []expr.Any{
 		&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
@@ -104,9 +125,9 @@ func publishOne(c *lab.Container, port engine.Port) []expr.Any {
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{protocol}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(port.Host)},
-		&expr.Immediate{Register: 1, Data: container[:]},
+		&expr.Immediate{Register: 1, Data: container.AsSlice()},
 		&expr.Immediate{Register: 2, Data: binaryutil.BigEndian.PutUint16(port.Container)},
-		&expr.NAT{Type: expr.NATTypeDestNAT, Family: unix.NFPROTO_IPV4, RegAddrMin: 1, RegProtoMin: 2, Specified: true},
+		&expr.NAT{Type: expr.NATTypeDestNAT, Family: uint32(family), RegAddrMin: 1, RegProtoMin: 2, Specified: true},
 	}
 }
 

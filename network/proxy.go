@@ -23,6 +23,7 @@ func proxy() Network {
 		Facts:    Facts{Relays: true},
 		Fidelity: SamePath,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
+		IPv6:     true,
 		Outside:  true,
 		Missing:  "the kernel's bridge",
 		Get:      "modprobe bridge",
@@ -49,8 +50,13 @@ func startRelay(c *lab.Container, ports []engine.Port) error {
 	}
 	args := []string{RelayVerb}
 	for _, port := range ports {
-		args = append(args, fmt.Sprintf("%s/%s=%s",
-			netip.AddrPortFrom(c.Host.Addr, port.Host), port.Protocol, netip.AddrPortFrom(c.Addr, port.Container)))
+		relay := func(at, to netip.Addr) {
+			args = append(args, fmt.Sprintf("%s/%s=%s", netip.AddrPortFrom(at, port.Host), port.Protocol, netip.AddrPortFrom(to, port.Container)))
+		}
+		relay(c.Host.Addr, c.Addr)
+		if at := c.Host.At(); at.Is6() {
+			relay(at, lab.IPv6Of(c.Addr))
+		}
 	}
 	return c.Host.StartSelf(&c.Undo, args...)
 }

@@ -57,10 +57,10 @@ func listenFor(text string) (relay, error) {
 	}
 	switch protocol {
 	case "tcp":
-		front, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(listen))
+		front, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(listen))
 		return relay{front, func() error { return relayTCP(front, to) }}, err
 	case "udp":
-		front, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(listen))
+		front, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(listen))
 		return relay{front, func() error { return relayUDP(front, to) }}, err
 	}
 	return relay{}, fmt.Errorf("protocol %q: give tcp or udp", protocol)
@@ -80,7 +80,7 @@ func relayTCP(listener *net.TCPListener, to netip.AddrPort) error {
 // on one connection closes the other.
 func relayConnection(client *net.TCPConn, to netip.AddrPort) {
 	defer client.Close()
-	server, err := net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(to))
+	server, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(to))
 	if err != nil {
 		return // the client sees its connection closed, as from docker-proxy
 	}
@@ -116,7 +116,7 @@ func relayUDP(front *net.UDPConn, to netip.AddrPort) error {
 		back, known := peers[from]
 		mu.Unlock()
 		if !known {
-			back, err = net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(to))
+			back, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
 			if err != nil {
 				return fmt.Errorf("relay datagrams to %s: %w", to, err)
 			}

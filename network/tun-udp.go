@@ -30,6 +30,7 @@ func tunUDP() Network {
 		Facts:    Facts{Kernel: "tun"},
 		Stack:    wire.UDP(),
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Needs:    []engine.Need{tunNeed()},
 		Missing:  "TUN devices",
 		Get:      "modprobe tun",

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/engine"
-	"tare/wire"
 )
 
 // Tunnel is a TUN device whose packets travel in UDP datagrams, one in each, as with
@@ -129,8 +128,12 @@ func (t Tunnel) ways() []way {
 	return ways
 }
 
-// destination is the offset of the destination address in an IPv4 header (RFC 791).
-const destination = 16
+// Where the header has the destination: of IPv4 (RFC 791), and of IPv6 (RFC 8200) the last four
+// bytes, in which a lab's address has its owner's of IPv4 (lab.IPv6Of).
+const (
+	destination     = 16
+	destinationIPv6 = 24 + 12
+)
 
 // send sends what is routed into the device.
 func (t Tunnel) send(tun, socket int) error {
@@ -150,13 +153,17 @@ func (t Tunnel) send(tun, socket int) error {
 	}
 }
 
-// forward sends an IPv4 packet to the peer of its subnet. A packet for no subnet, or
+// forward sends a packet to the peer of its subnet. A packet for no subnet, or
 // one that the kernel can't send, is lost, as on every path.
 func forward(socket int, packet []byte, ways []way) error {
-	if len(packet) < wire.IPv4Header {
+	at := destination
+	if len(packet) > 0 && packet[0]>>4 == 6 {
+		at = destinationIPv6
+	}
+	if len(packet) < at+4 {
 		return nil
 	}
-	to := binary.BigEndian.Uint32(packet[destination:])
+	to := binary.BigEndian.Uint32(packet[at:])
 	for i := range ways {
 		if to&ways[i].mask == ways[i].subnet {
 			return unix.Sendto(socket, packet, 0, ways[i].to)

@@ -24,7 +24,9 @@ func mayTUN() error {
 func TestLabUserTunnelCarries(t *testing.T) {
 	three := on("tun-udp")
 	three.Name, three.Hosts = "three", 3
-	l := tryBuild(t, on("tun-udp"), three)
+	six := on("tun-udp")
+	six.Name, six.IP = "six", wire.IPv6
+	l := tryBuild(t, on("tun-udp"), three, six)
 	b := built(t, l, "tun-udp")
 	if err := mayTUN(); err != nil {
 		if b.Missing != "/dev/net/tun" || b.Get == "" || b.Error == "" {
@@ -39,6 +41,9 @@ func TestLabUserTunnelCarries(t *testing.T) {
 	mtu := wire.InnerMTU(1500, n.Stack)
 	for _, path := range n.Paths {
 		carries(t, l, b, path, mtu)
+	}
+	for _, path := range n.Paths {
+		carries(t, l, built(t, l, "six"), path, mtu)
 	}
 	for at, device := range map[string]string{"tun-udp.h1/c1": "eth0", "tun-udp.h2": "tun0"} {
 		if got := link(t, l, at, device).MTU; got != mtu {
