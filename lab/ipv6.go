@@ -13,10 +13,13 @@ import (
 const prefixIPv6 = "\xfdtare\x00\x00\x00\x00\x00\x00\x00"
 
 // IPv6Of is the IPv6 address that the owner of an IPv4 address has besides, where its
-// cluster has IPv6. The loopback's is ::1.
+// cluster has IPv6. The loopback's is ::1, and that of no address in particular is ::.
 func IPv6Of(addr netip.Addr) netip.Addr {
-	if addr.IsLoopback() {
+	switch {
+	case addr.IsLoopback():
 		return netip.IPv6Loopback()
+	case addr.IsUnspecified():
+		return netip.IPv6Unspecified()
 	}
 	var all [16]byte
 	copy(all[:], prefixIPv6)

@@ -14,6 +14,7 @@ import (
 
 	"tare/engine"
 	"tare/lab"
+	"tare/wire"
 )
 
 // unusedPort is the destination port of the first rule, which matches nothing. Each
@@ -83,17 +84,20 @@ func addIptables(h *lab.Host, rules int, setup *Setup) error {
 		fmt.Fprintf(&text, "-A TARE -d %s -j DROP\n", unusedAddr(n))
 	}
 	text.WriteString("-I INPUT -j TARE\n-I FORWARD -j TARE\n-I OUTPUT -j TARE\nCOMMIT\n")
-	if err := restoreIptables(h, "rules", text.String()); err != nil {
+	if err := restoreIptables(h, wire.IPv4, "rules", text.String()); err != nil {
 		return err
 	}
-	need := iptablesRestore()
+	need := iptablesRestore(wire.IPv4)
 	versions, err := engine.Versions(h, []engine.Need{need})
 	setup.part()[byIptables] = versions[need.What]
 	return err
 }
 
 // iptablesRestore is the program that adds many rules of iptables at once.
-func iptablesRestore() engine.Need {
+func iptablesRestore(ip wire.IP) engine.Need {
+	if ip == wire.IPv6 {
+		return engine.NeedProgram("ip6tables-restore", "iptables", "--version")
+	}
 	return engine.NeedProgram("iptables-restore", "iptables", "--version")
 }
 
@@ -101,8 +105,8 @@ func iptablesRestore() engine.Need {
 const rulesWait = 3 * time.Minute
 
 // restoreIptables adds rules by the machine's iptables to those that there are.
-func restoreIptables(h *lab.Host, name, text string) error {
-	path, err := iptablesRestore().Require()
+func restoreIptables(h *lab.Host, ip wire.IP, name, text string) error {
+	path, err := iptablesRestore(ip).Require()
 	if err != nil {
 		return err
 	}

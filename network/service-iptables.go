@@ -9,6 +9,7 @@ import (
 
 	"tare/engine"
 	"tare/lab"
+	"tare/wire"
 )
 
 // serviceIptables has the rules that kube-proxy adds in its mode iptables: a list of all
@@ -17,10 +18,11 @@ func serviceIptables() Network {
 	return withServices(Network{
 		Name:    "service-iptables",
 		Doc:     "a Kubernetes Service in front of the containers, by the rules of kube-proxy in mode iptables",
-		Needs:   []engine.Need{iptablesRestore()},
+		IPv6:    true,
+		Needs:   []engine.Need{iptablesRestore(wire.IPv4)},
 		Missing: "iptables with NAT, addrtype, comment, conntrack, mark and statistic",
 		Get:     "modprobe nft_compat xt_nat xt_MASQUERADE xt_addrtype xt_comment xt_conntrack xt_mark xt_statistic",
-	}, func(h *lab.Host, s services) error { return restoreIptables(h, "services", s.iptables()) })
+	}, func(h *lab.Host, s services) error { return restoreIptables(h, s.ip(), "services", s.iptables()) })
 }
 
 // iptables are the rules of all Services as iptables-restore reads them. Their shape, names
@@ -28,7 +30,11 @@ func serviceIptables() Network {
 // but for the accounting of nfacct, which kernels without it go without.
 func (s services) iptables() string {
 	var text strings.Builder
-	text.WriteString(iptablesFilter + iptablesTop)
+	loopback := iptablesLoopback
+	if s.ip() == wire.IPv6 {
+		loopback = ""
+	}
+	text.WriteString(fmt.Sprintf(iptablesFilter, loopback) + iptablesTop)
 	for batch := range slices.Chunk(s.ports, portsAtOnce) {
 		chains, rules := new(strings.Builder), new(strings.Builder)
 		for _, p := range batch {
@@ -66,6 +72,11 @@ const iptablesLast = `*nat
 COMMIT
 `
 
+// iptablesLoopback keeps others away from what listens at the loopback: a node forwards IPv4
+// to there (route_localnet).
+const iptablesLoopback = `-A KUBE-FIREWALL -m comment --comment "block incoming localnet connections" -d 127.0.0.0/8 ! -s 127.0.0.0/8 -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP
+`
+
 // iptablesFilter are the rules that each packet passes.
 const iptablesFilter = `*filter
 :KUBE-SERVICES - [0:0]
@@ -85,8 +96,7 @@ const iptablesFilter = `*filter
 -I FORWARD -m conntrack --ctstate NEW -m comment --comment "kubernetes load balancer firewall" -j KUBE-PROXY-FIREWALL
 -I INPUT -j KUBE-FIREWALL
 -I OUTPUT -j KUBE-FIREWALL
--A KUBE-FIREWALL -m comment --comment "block incoming localnet connections" -d 127.0.0.0/8 ! -s 127.0.0.0/8 -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP
--A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP
+%s-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP
 -A KUBE-FORWARD -m comment --comment "kubernetes forwarding rules" -m mark --mark 0x00004000/0x00004000 -j ACCEPT
 -A KUBE-FORWARD -m comment --comment "kubernetes forwarding conntrack rule" -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
 COMMIT

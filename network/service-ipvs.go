@@ -6,6 +6,7 @@ import (
 
 	"tare/engine"
 	"tare/lab"
+	"tare/wire"
 )
 
 // ipvsDevice has the addresses of all Services, so that packets to them come to IPVS.
@@ -23,7 +24,7 @@ func serviceIPVS() Network {
 	return withServices(Network{
 		Name:    "service-ipvs",
 		Doc:     "a Kubernetes Service in front of the containers, by IPVS as kube-proxy's mode ipvs sets it up (deprecated since Kubernetes 1.35)",
-		Needs:   []engine.Need{ipvsadm(), ipset(), iptablesRestore(), ipTool()},
+		Needs:   []engine.Need{ipvsadm(), ipset(), iptablesRestore(wire.IPv4), ipTool()},
 		Missing: ipvsMissing,
 		Get:     ipvsGet,
 	}, addIPVS)
@@ -65,7 +66,7 @@ func addIPVS(h *lab.Host, s services) error {
 	if err := h.Sysctl("net/ipv4/vs/conntrack", "1"); err != nil {
 		return err
 	}
-	return restoreIptables(h, "services", fmt.Sprintf(ipvsRules, s.pods))
+	return restoreIptables(h, s.ip(), "services", fmt.Sprintf(ipvsRules, s.pods))
 }
 
 // ipvsAddresses gives the device each Service's address, once, as ip reads it.

@@ -6,6 +6,7 @@ import (
 
 	"tare/engine"
 	"tare/lab"
+	"tare/wire"
 )
 
 // serviceNftables has the rules that kube-proxy adds in its mode nftables: one map of all
@@ -14,6 +15,7 @@ func serviceNftables() Network {
 	return withServices(Network{
 		Name:    "service-nftables",
 		Doc:     "a Kubernetes Service in front of the containers, by the rules of kube-proxy in mode nftables",
+		IPv6:    true,
 		Needs:   []engine.Need{nft()},
 		Missing: "nftables with NAT, fib, numgen and maps of concatenations",
 		Get:     "modprobe nft_chain_nat nft_masq nft_nat nft_numgen nft_reject_ipv4",
@@ -63,7 +65,11 @@ func (s services) nftables() string {
 			fmt.Fprintf(&elements, "add element ip kube-proxy %s { %s }\n", name, strings.Join(maps[name], ", "))
 		}
 	}
-	return nftablesTable + chains.String() + fmt.Sprintf(nftablesRules, s.pods, serviceRange()) + rules.String() + elements.String()
+	text := nftablesTable + chains.String() + fmt.Sprintf(nftablesRules, s.pods, s.all) + rules.String() + elements.String()
+	if s.ip() == wire.IPv6 {
+		return strings.NewReplacer(" ip ", " ip6 ", "ipv4_addr", "ipv6_addr").Replace(text)
+	}
+	return text
 }
 
 // nftablesName is the part of its chains' names that is the port's.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"tare/lab"
+	"tare/wire"
 )
 
 // The parameters of the networks with Services.
@@ -57,7 +59,11 @@ func withServices(n Network, addRules func(h *lab.Host, s services) error) Netwo
 			if err := h.AddRoute(lab.Route{To: serviceRange(), Device: lab.Device}); err != nil {
 				return err
 			}
-			return addRules(h, services{ports: all, node: h.Addr, pods: h.Subnet()})
+			own := services{ports: all, node: h.Addr, pods: h.Subnet(), all: serviceRange()}
+			if err := addRules(h, own); err != nil || !cluster.Spec.IPv6 {
+				return err
+			}
+			return addRules(h, own.inIPv6())
 		})
 	}
 	return n
@@ -68,6 +74,24 @@ type services struct {
 	ports []servicePort // in the order of their rules
 	node  netip.Addr    // the host's address, at which it has the ports of nodes
 	pods  netip.Prefix  // what is from elsewhere is masqueraded (detectLocalMode NodeCIDR)
+	all   netip.Prefix  // of cluster IPs
+}
+
+// ip is the version of their addresses: kube-proxy has rules for each.
+func (s services) ip() wire.IP { return wire.IPOf(s.node) }
+
+// inIPv6 are the same Services in IPv6.
+func (s services) inIPv6() services {
+	counterpart := func(at netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(lab.IPv6Of(at.Addr()), at.Port()) }
+	six := services{node: lab.IPv6Of(s.node), pods: lab.IPv6PrefixOf(s.pods), all: lab.IPv6PrefixOf(s.all)}
+	for _, p := range s.ports {
+		p.at, p.endpoints = counterpart(p.at), slices.Clone(p.endpoints)
+		for n, at := range p.endpoints {
+			p.endpoints[n] = counterpart(at)
+		}
+		six.ports = append(six.ports, p)
+	}
+	return six
 }
 
 // servicePort is one port of one Service.
