@@ -144,25 +144,44 @@ func addressedTo() asm.Instructions {
 // destinationAt is where on its stack a program has the packet's destination.
 const destinationAt = -4
 
-// lookUp finds the port that an IPv4 packet's destination has, for R7, and goes on at a symbol
-// if there is none. Other packets go on unchanged.
+// lookUp finds the port that a packet's destination has, for R7, and goes on at a symbol if
+// there is none. A lab's address of IPv6 has its owner's of IPv4 in its last four bytes
+// (IPv6Of). Of IPv6 what is neither TCP nor UDP goes on unchanged, as does all that is not IP:
+// hosts and containers find each other by ICMPv6 (RFC 4861).
 func (s *Shortcut) lookUp(none string) asm.Instructions {
-	return asm.Instructions{
+	const nextHeader, destinationIPv6 = ethernetHeader + 6, ethernetHeader + 24 + 12
+	return slices.Concat(asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.Mov.Imm(asm.R8, ethernetHeader+ipDest),
 		asm.LoadMem(asm.R2, asm.R1, skbProtocol, asm.Word),
-		asm.JNE.Imm(asm.R2, networkOrder(unix.ETH_P_IP), "next"),
-		asm.Mov.Imm(asm.R2, ethernetHeader+ipDest),
-		asm.Mov.Reg(asm.R3, asm.RFP),
-		asm.Add.Imm(asm.R3, destinationAt),
-		asm.Mov.Imm(asm.R4, 4),
-		asm.FnSkbLoadBytes.Call(),
-		asm.JNE.Imm(asm.R0, 0, "next"),
+		asm.JEq.Imm(asm.R2, networkOrder(unix.ETH_P_IP), "find"),
+		asm.JNE.Imm(asm.R2, networkOrder(unix.ETH_P_IPV6), "next"),
+		asm.Mov.Imm(asm.R8, destinationIPv6),
+		asm.Mov.Imm(asm.R2, nextHeader),
+	}, loadAtDestination(1), asm.Instructions{
+		asm.LoadMem(asm.R1, asm.RFP, destinationAt, asm.Byte),
+		asm.JEq.Imm(asm.R1, unix.IPPROTO_TCP, "find"),
+		asm.JNE.Imm(asm.R1, unix.IPPROTO_UDP, "next"),
+		asm.Mov.Reg(asm.R2, asm.R8).WithSymbol("find"),
+	}, loadAtDestination(4), asm.Instructions{
 		asm.LoadMapPtr(asm.R1, s.ports.FD()),
 		asm.Mov.Reg(asm.R2, asm.RFP),
 		asm.Add.Imm(asm.R2, destinationAt),
 		asm.FnMapLookupElem.Call(),
 		asm.JEq.Imm(asm.R0, 0, none),
 		asm.LoadMem(asm.R7, asm.R0, 0, asm.Word),
+	})
+}
+
+// loadAtDestination copies bytes of the packet of R6, from the offset in R2 on, to destinationAt.
+func loadAtDestination(bytes int32) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R1, asm.R6),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, destinationAt),
+		asm.Mov.Imm(asm.R4, bytes),
+		asm.FnSkbLoadBytes.Call(),
+		asm.JNE.Imm(asm.R0, 0, "next"),
 	}
 }
 

@@ -148,7 +148,7 @@ func (ns *Namespace) chooseLocalCC() error {
 }
 
 // replace replaces a local route. Of IPv6 the kernel's has no metric, which it lets nobody
-// else give to one.
+// else give to one; routes to an address that several devices have need different ones.
 func (ns *Namespace) replace(route netlink.Route) error {
 	if route.Family != unix.AF_INET6 {
 		return ns.links.RouteReplace(&route)
@@ -156,7 +156,7 @@ func (ns *Namespace) replace(route netlink.Route) error {
 	if err := ns.links.RouteDel(&route); err != nil {
 		return err
 	}
-	route.Priority = 1
+	route.Priority = route.LinkIndex
 	return ns.links.RouteAdd(&route)
 }
 

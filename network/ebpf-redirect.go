@@ -17,6 +17,7 @@ func ebpfRedirect() Network {
 		Fidelity: SamePath,
 		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Outside:  true,
 		Needs:    []engine.Need{engine.NeedRoot()},
 		Missing:  "BPF classifiers with bpf_redirect_peer",

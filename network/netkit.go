@@ -25,6 +25,7 @@ func netkit() Network {
 		Fidelity: SamePath,
 		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Outside:  true,
 		Needs:    []engine.Need{engine.NeedRoot(), needNetkit()},
 		Missing:  "netkit devices",

@@ -94,7 +94,7 @@ func TestRealIPv6(t *testing.T) {
 		return
 	}
 	var real []network.Network
-	for _, name := range []string{"ovs", "ovs-vlan", "ovs-vxlan", "ovn", "wireguard-go"} {
+	for _, name := range []string{"ovs", "ovs-vlan", "ovs-vxlan", "ovn", "wireguard-go", "service-iptables", "service-nftables", "ebpf-redirect"} {
 		n, _ := network.Find(name)
 		real = append(real, n)
 	}
