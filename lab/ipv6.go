@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -80,6 +82,20 @@ func (ns *Namespace) Answer(device string, addr netip.Addr) error {
 		return nil
 	}
 	return ns.addAddress(device, netip.PrefixFrom(IPv6Of(addr), 128))
+}
+
+// ForgetIPv6 lets the kernel no longer answer at the IPv6 address beside an IPv4 address, after
+// somebody else has removed both from their device: the route to it is the lab's
+// (chooseLocalCC), and stays.
+func (ns *Namespace) ForgetIPv6(addr netip.Addr) error {
+	if !ns.ipv6 {
+		return nil
+	}
+	own := netlink.Route{Dst: ipNet(netip.PrefixFrom(IPv6Of(addr), 128)), Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL}
+	if err := ns.links.RouteDel(&own); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("drop route to %s in %s: %w", own.Dst, ns.Name, err)
+	}
+	return nil
 }
 
 // At is the host's address: of IPv6 where it has that.

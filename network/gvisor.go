@@ -15,6 +15,7 @@ func gvisor() Network {
 		Fidelity: Product,
 		Facts:    Facts{NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
+		IPv6:     true,
 		Outside:  true, Sandboxed: true,
 		Needs:   runsc.Needs(),
 		Missing: "the kernel's bridge, or what runsc needs of it (seccomp, ptrace, packet sockets)",

@@ -7,6 +7,7 @@ import (
 
 	"tare/lab"
 	"tare/network"
+	"tare/wire"
 	"tare/workload"
 )
 
@@ -60,5 +61,27 @@ func TestRealGvisor(t *testing.T) {
 	}
 	if _, status, err := exec(t.Context(), l, "gvisor.h1/c1", "sh", "-c", "exit 7"); err != nil || status != 7 {
 		t.Errorf("exit status %d, %v, want 7", status, err)
+	}
+}
+
+// The sandbox takes addresses of IPv6 over as well.
+func TestRealGvisorOverIPv6(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	spec := on("gvisor")
+	spec.IP = wire.IPv6
+	l := build(t, spec)
+	b := built(t, l, "gvisor")
+	n, _ := network.Find("gvisor")
+	for _, path := range n.Paths {
+		if dial := b.Paths[path].Dial; wire.IPOf(dial) != wire.IPv6 {
+			t.Errorf("%s is measured at %s", path, dial)
+		}
+		for _, name := range []string{"tcp_rr", "udp_rr"} {
+			if out := measure(t, l, b, path, name, workload.Run{Size: 64, CC: "cubic", OwnClocks: true}); out.Client.Work <= 0 {
+				t.Errorf("%s on %s: nothing was carried", name, path)
+			}
+		}
 	}
 }

@@ -29,6 +29,9 @@ func Run(c *lab.Container) error {
 	if err := start(c.Host, c.Short, path); err != nil {
 		return err
 	}
+	if err := c.ForgetIPv6(c.Addr); err != nil {
+		return err
+	}
 	pid, err := readPID(c.Host, c.Short)
 	if err != nil {
 		return err
