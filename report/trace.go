@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tare/network"
 	"tare/result"
 )
 
@@ -43,7 +44,9 @@ func (p *page) traced(c *result.Cell) {
 		p.print(p.waterfall(t))
 		p.item("  ", p.sum(t))
 	}
-	p.tolls(t)
+	if p.tolls(t); len(t.Tolls) == 0 && len(t.Hops) > 0 && c.Network != network.Baseline && t.Metric == "rtt_p50" {
+		p.item("  ", p.say("no_toll_by_hop"))
+	}
 	p.ledger(t)
 	p.cpu(t.CPU)
 }
