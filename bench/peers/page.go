@@ -101,9 +101,9 @@ func (p page) method() string {
 	return fmt.Sprintf(`One lab, two containers: network %s, path %s, %s at both ends. Ends %s: the client on one
 CPU, the server on another; ends %s: both on one; ends %s: apart, in two namespaces with nothing but a veth pair
 between them, without receive steering; ends %s: apart, with GRO on the veths, so that these take the frames of a
-program. In each block every tool of a row runs once, in random order, for %v. Figures are medians over the blocks; a ratio is tare / the other, with its 95 %%
-interval (Hodges-Lehmann, exact signed-rank), and the other is the peer with the best median of that
-measure. A claim holds where the whole interval is on the right side of its bound.
+program. In each block every tool of a row runs once, in random order, for %v. Figures are medians over the
+blocks; a ratio is tare / the other, with its 95 %% interval (Hodges-Lehmann, exact signed-rank), and the other is
+the peer with the best median of that measure. A claim holds where the whole interval is on the right side of its bound.
 
 CPU time is that of the whole machine, softirq, kernel threads and both ends included, without what the
 hypervisor took: the CPUs busy from %.0f %% to %.0f %% of the window after the client's start, over the tool's own
