@@ -58,6 +58,7 @@ func (r *runner) lengthen(n int) bool {
 	t.measured = 0
 	for _, cell := range cells {
 		cell.Samples = nil
+		delete(r.missed, cell)
 	}
 	return true
 }

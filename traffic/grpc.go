@@ -139,7 +139,7 @@ func newGRPCClient(r *run, to netip.AddrPort, c GRPC) (_ *grpcClient, err error)
 	k.conn, err = grpc.NewClient("passthrough:///"+to.String(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDisableServiceConfig(), grpc.WithIdleTimeout(0),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: grace}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: time.Hour}), // the guard is first
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
 			select {
 			case socket := <-only:
