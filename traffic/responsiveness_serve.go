@@ -21,11 +21,7 @@ func ServeResponsiveness(ctx context.Context, l *Listener, c Responsiveness) (_ 
 	if c, err = c.checked(); err != nil {
 		return Served{}, err
 	}
-	root, err := NewTLSRoot(c.Token)
-	if err != nil {
-		return Served{}, err
-	}
-	certificate, err := root.Issue()
+	certificate, err := issueFor(c.Token)
 	if err != nil {
 		return Served{}, err
 	}

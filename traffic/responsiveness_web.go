@@ -3,7 +3,6 @@ package traffic
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -34,12 +33,11 @@ func newWebClient(r *run, to netip.AddrPort, token Token) (*webClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(root.Certificate)
-	return &webClient{
-		run: r, to: to, greeting: greeting(token, verbFlow), transport: &http2.Transport{DisableCompression: true},
-		config: &tls.Config{RootCAs: roots, ServerName: tlsName, MinVersion: tls.VersionTLS13, NextProtos: []string{http2.NextProtoTLS}},
-	}, nil
+	w := &webClient{
+		run: r, to: to, greeting: greeting(token, verbFlow), transport: &http2.Transport{DisableCompression: true}, config: root.trusting(),
+	}
+	w.config.NextProtos = []string{http2.NextProtoTLS}
+	return w, nil
 }
 
 // shake greets the server and shakes hands.

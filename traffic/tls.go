@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -129,12 +128,11 @@ type tlsClient struct {
 }
 
 func newTLSClient(r *run, to netip.AddrPort, c TLS, root TLSRoot) *tlsClient {
-	roots := x509.NewCertPool()
-	roots.AddCert(root.Certificate)
 	k := &tlsClient{
 		run: r, to: to, cc: c.Window.CC, mode: c.Mode, greeting: greeting(c.Token, verbFlow), request: []byte(tlsRequest), response: prefaulted(c.Size + 1),
-		config: &tls.Config{RootCAs: roots, ServerName: tlsName, MinVersion: tls.VersionTLS13, CurvePreferences: c.Groups},
+		config: root.trusting(),
 	}
+	k.config.CurvePreferences = c.Groups
 	if c.Mode == TLSResume {
 		k.config.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 	}

@@ -83,6 +83,22 @@ func (r TLSRoot) Issue() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, nil
 }
 
+// issueFor is a certificate for the server of the run with that token.
+func issueFor(token Token) (tls.Certificate, error) {
+	root, err := NewTLSRoot(token)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return root.Issue()
+}
+
+// trusting is the configuration of a client that verifies a server's certificate by the root.
+func (r TLSRoot) trusting() *tls.Config {
+	roots := x509.NewCertPool()
+	roots.AddCert(r.Certificate)
+	return &tls.Config{RootCAs: roots, ServerName: tlsName, MinVersion: tls.VersionTLS13}
+}
+
 func validNow(name string) *x509.Certificate {
 	now := time.Now()
 	return &x509.Certificate{

@@ -15,11 +15,7 @@ func ServeTLS(ctx context.Context, l *Listener, c TLS) (_ Served, err error) {
 	if c, err = c.checked(); err != nil {
 		return Served{}, err
 	}
-	root, err := NewTLSRoot(c.Token)
-	if err != nil {
-		return Served{}, err
-	}
-	certificate, err := root.Issue()
+	certificate, err := issueFor(c.Token)
 	if err != nil {
 		return Served{}, err
 	}

@@ -39,17 +39,7 @@ func Run(c *lab.Container) error {
 	if err := bound(pid, c.Host.CPUs); err != nil {
 		return fmt.Errorf("%w, as %s is", err, c.Host.Name)
 	}
-	over := false
-	c.Push(func() error { // when the lab ends its files do too
-		if over {
-			return nil
-		}
-		return kill(pid)
-	})
-	c.Detach.Push(func() error {
-		over = true
-		return remove(c.Host, c.Short)
-	})
+	c.Push(func() error { return kill(pid) }) // its files end with the lab
 	c.EnterBy(lab.Self, ExecVerb, c.Short)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // overIPv6 are the networks with IPv6 whose parts a kernel may lack.
-var overIPv6 = []string{"vlan", "bridge-vlan", "ipvlan", "gre", "geneve", "wireguard", "ovs", "ovs-vlan", "ovs-vxlan", "netkit"}
+var overIPv6 = []string{"vlan", "bridge-vlan", "ipvlan", "gre", "geneve", "wireguard", "ovs", "ovs-vlan", "ovs-vxlan", "ebpf-redirect", "netkit"}
 
 // areWeighedOverIPv6 measures each of them over IPv6 between hosts.
 func areWeighedOverIPv6(t *testing.T) {
