@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"tare/lab"
 )
 
@@ -18,11 +20,50 @@ func programFolders() []string {
 	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc/alternatives"}
 }
 
-// ProgramFolders are the machine's own folders of programs. The containers of a
-// real engine mount them read-only, so that servers and clients run in them as on
-// a host.
-func ProgramFolders() ([]string, error) {
-	var folders []string
+// self is this binary in the hosts that have an image.
+const self = lab.Scratch + "/tare"
+
+// provide gives a host this binary, for its containers to mount. It takes no memory, and stays
+// there if its file is removed, as `go run` does at its end.
+func provide(h *lab.Host) error {
+	path, err := os.Readlink(lab.Self) // the link itself leads to another mount namespace
+	if err == nil {
+		err = isSelf(path)
+	}
+	if err == nil {
+		err = h.Inside(func() error {
+			if err := os.WriteFile(self, nil, 0o755); err != nil {
+				return err
+			}
+			return unix.Mount(path, self, "", unix.MS_BIND, "")
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("provide %s with this binary: %w", h.Name, err)
+	}
+	return nil
+}
+
+// isSelf fails if a file is not the one that this process runs.
+func isSelf(path string) error {
+	running, err := os.Stat(lab.Self)
+	if err != nil {
+		return err
+	}
+	if file, err := os.Stat(path); err != nil || !os.SameFile(running, file) {
+		return fmt.Errorf("%s was removed or replaced while it ran: start it again", path)
+	}
+	return nil
+}
+
+// Mount is a file or a folder of a host, and where a container has it.
+type Mount struct{ From, At string }
+
+// Mounts are what the containers of a real engine mount read-only: this binary as
+// lab.SelfInImage, and the machine's own folders of programs, so that servers and clients run
+// in them as on a host.
+func Mounts() ([]Mount, error) {
+	mounts := []Mount{{self, lab.SelfInImage}}
 	for _, path := range programFolders() {
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -32,10 +73,10 @@ func ProgramFolders() ([]string, error) {
 			return nil, fmt.Errorf("find the machine's programs: %w", err)
 		}
 		if info.IsDir() {
-			folders = append(folders, path)
+			mounts = append(mounts, Mount{path, path})
 		}
 	}
-	return folders, nil
+	return mounts, nil
 }
 
 // programFiles are the files that programs look up: the users that they run as,

@@ -19,13 +19,14 @@ import (
 	"tare/lab"
 )
 
-// ImageName is the name of the image that holds this binary.
+// ImageName is the name of the image of a lab's containers.
 const ImageName = "localhost/tare:lab"
 
-// Image is a container image that holds a tare as lab.SelfInImage.
+// Image is a container image that holds one program, as a rule a tare.
 type Image struct {
 	Name       string
 	Program    string // the file; empty: this one
+	At         string // where the image has it; empty: lab.SelfInImage
 	Arch       string // of the program, as Go calls it; empty: this one's
 	Labels     map[string]string
 	Entrypoint []string
@@ -35,18 +36,27 @@ type Image struct {
 	Surroundings bool
 }
 
-// ofLab is the image of the containers of labs.
-var ofLab = Image{Name: ImageName, Cmd: []string{lab.SelfInImage, WaitVerb}, Surroundings: true}
+// ofLab is the image of the containers of labs. They mount this binary, which is large, and
+// each engine would have its own copy in memory. What runs without mounts, as the first process
+// of a pod does, sleeps.
+func ofLab() (Image, error) {
+	sleep, err := Program("sleep")
+	if err != nil {
+		return Image{}, err
+	}
+	const at = "/pause/sleep" // by its name it knows what to do where one program is several
+	return Image{Name: ImageName, Program: sleep, At: at, Cmd: []string{at, "infinity"}, Surroundings: true}, nil
+}
 
-// writeRoot writes the image's root file system as a tar archive. Where the binary is linked dynamically, its loader and
-// libraries are included: a pod's sandbox, which runs it, has no mounts.
+// writeRoot writes the image's root file system as a tar archive. Where the program is linked
+// dynamically, its loader and libraries are included.
 func (i Image) writeRoot(w io.Writer) error {
 	libraries, err := librariesOf(cmp.Or(i.Program, lab.Self))
 	if err != nil {
 		return fmt.Errorf("make root file system: %w", err)
 	}
 	archive := tar.NewWriter(w)
-	if err := addFile(archive, lab.SelfInImage, cmp.Or(i.Program, lab.Self)); err != nil {
+	if err := addFile(archive, cmp.Or(i.At, lab.SelfInImage), cmp.Or(i.Program, lab.Self)); err != nil {
 		return fmt.Errorf("make root file system: %w", err)
 	}
 	if i.Surroundings {
@@ -139,8 +149,8 @@ func readDynamic(path string) (loader string, needed []string, err error) {
 // Write writes the image as an archive that `docker load`, `podman load` and `ctr images
 // import` accept: one layer, writeRoot's (docker's image specification 1.2).
 func (i Image) Write(w io.Writer) error {
-	// The root file system is written twice, first to compute its digest and size:
-	// it is too large to hold in memory for each host.
+	// The root file system is written twice, first to compute its digest and size: with a
+	// tare in it, it is too large to hold in memory.
 	layer := sha256.New()
 	var size counter
 	if err := i.writeRoot(io.MultiWriter(layer, &size)); err != nil {
@@ -193,9 +203,13 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// WriteImage writes the image into a host's lab.Scratch and returns its path in
-// the host.
+// WriteImage writes the image of a lab's containers into a host's lab.Scratch and returns its
+// path in the host, which gets this binary, too, for its containers to mount.
 func WriteImage(h *lab.Host) (path string, err error) {
+	image, err := ofLab()
+	if err != nil {
+		return "", fmt.Errorf("write image in %s: %w", h.Name, err)
+	}
 	path = filepath.Join(lab.Scratch, "image.tar")
 	err = h.Inside(func() error {
 		if err := os.MkdirAll(lab.Scratch, 0o755); err != nil {
@@ -205,23 +219,28 @@ func WriteImage(h *lab.Host) (path string, err error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(ofLab.Write(file), file.Close())
+		return errors.Join(image.Write(file), file.Close())
 	})
 	if err != nil {
 		return "", fmt.Errorf("write image in %s: %w", h.Name, err)
 	}
-	return path, nil
+	return path, provide(h)
 }
 
-// WriteRoot writes the root file system of the image into a new folder of a host.
+// WriteRoot is WriteImage for an engine without images: it writes the root file system into a
+// new folder of the host.
 func WriteRoot(h *lab.Host, folder string) error {
+	image, err := ofLab()
+	if err != nil {
+		return fmt.Errorf("write root file system in %s: %w", h.Name, err)
+	}
 	reader, writer := io.Pipe()
-	go func() { writer.CloseWithError(ofLab.writeRoot(writer)) }()
-	err := h.Inside(func() error { return unpack(tar.NewReader(reader), folder) })
+	go func() { writer.CloseWithError(image.writeRoot(writer)) }()
+	err = h.Inside(func() error { return unpack(tar.NewReader(reader), folder) })
 	if err = errors.Join(err, reader.Close()); err != nil {
 		return fmt.Errorf("write root file system in %s: %w", h.Name, err)
 	}
-	return nil
+	return provide(h)
 }
 
 // unpack writes the folders, links and files of an archive that this program made below a folder.

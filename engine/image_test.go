@@ -39,19 +39,30 @@ func filesOf(t *testing.T, archive io.Reader) map[string][]byte {
 	}
 }
 
-// The root file system is enough to run the binary in it.
-func TestRootHoldsAllThatTheBinaryLoads(t *testing.T) {
-	var root bytes.Buffer
-	if err := ofLab.writeRoot(&root); err != nil {
-		t.Fatal(err)
-	}
-	files := filesOf(t, &root)
-	self, err := os.ReadFile(lab.Self)
+// imageOfLab is the image of a lab's containers.
+func imageOfLab(t *testing.T) Image {
+	t.Helper()
+	image, err := ofLab()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(files["tare"], self) {
-		t.Errorf("tare has %d bytes, the binary %d", len(files["tare"]), len(self))
+	return image
+}
+
+// The root file system is enough to run the program in it.
+func TestRootHoldsAllThatTheProgramLoads(t *testing.T) {
+	image := imageOfLab(t)
+	var root bytes.Buffer
+	if err := image.writeRoot(&root); err != nil {
+		t.Fatal(err)
+	}
+	files := filesOf(t, &root)
+	program, err := os.ReadFile(image.Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(files[image.At[1:]], program) {
+		t.Errorf("%s has %d bytes, the program %d", image.At, len(files[image.At[1:]]), len(program))
 	}
 	for _, place := range append(programFiles(), "/tmp/", lab.Scratch+"/") {
 		if _, there := files[place[1:]]; !there {
@@ -62,22 +73,18 @@ func TestRootHoldsAllThatTheBinaryLoads(t *testing.T) {
 	for _, path := range programFolders() {
 		delete(files, path[1:])
 	}
-	delete(files, "tare")
-	loader, _, err := readDynamic(lab.Self)
+	delete(files, image.At[1:])
+	loader, _, err := readDynamic(image.Program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if loader == "" {
 		if len(files) > 0 {
-			t.Errorf("a static binary comes with %d more files", len(files))
+			t.Errorf("a static program comes with %d more files", len(files))
 		}
 		return
 	}
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed, err := exec.Command(loader, "--list", path).Output()
+	listed, err := exec.Command(loader, "--list", image.Program).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +94,13 @@ func TestRootHoldsAllThatTheBinaryLoads(t *testing.T) {
 		}
 	}
 	if want := bytes.Count(listed, []byte("(0x")) - 1; len(files) != want { // the vdso is no file
-		t.Errorf("%d files next to the binary, the loader lists\n%s", len(files), listed)
+		t.Errorf("%d files next to the program, the loader lists\n%s", len(files), listed)
 	}
 }
 
 func TestImageNamesItsLayer(t *testing.T) {
 	var image bytes.Buffer
-	if err := ofLab.Write(&image); err != nil {
+	if err := imageOfLab(t).Write(&image); err != nil {
 		t.Fatal(err)
 	}
 	files := filesOf(t, &image)

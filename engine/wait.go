@@ -5,10 +5,15 @@ import (
 	"os/signal"
 
 	"golang.org/x/sys/unix"
+
+	"tare/lab"
 )
 
 // WaitVerb is the hidden command that a container's first process runs.
 const WaitVerb = "wait"
+
+// WaitCommand is the first process of a lab's container.
+func WaitCommand() []string { return []string{lab.SelfInImage, WaitVerb} }
 
 // Wait waits for SIGTERM or SIGINT. As the init of a container it reaps the
 // processes whose parents have ended.

@@ -62,7 +62,7 @@ func Needs() []engine.Need {
 // system for its containers.
 func Try(h *lab.Host) error { return engine.Seal(h, "/var/lib") }
 
-// Start starts a host's containerd and gives it the image of this binary. Its
+// Start starts a host's containerd and gives it the image of a lab's containers. Its
 // pods' networks are those of a CNI configuration list, whose plugins are in one
 // folder, with the plugin loopback.
 func Start(h *lab.Host, plugins string, conflist []byte) (*Client, error) {

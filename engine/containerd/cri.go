@@ -64,7 +64,7 @@ func (c *Client) ready() error {
 	return nil
 }
 
-// addImage imports the image of this binary, and waits until the CRI service
+// addImage imports the image of a lab's containers, and waits until the CRI service
 // lists it.
 func (c *Client) addImage() error {
 	ctr, err := engine.Program("ctr")

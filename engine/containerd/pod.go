@@ -108,13 +108,13 @@ func (p Pod) name() string { return p.config.GetMetadata().GetName() }
 
 // add starts a container in a pod, on its host's CPUs.
 func (c *Client) add(p Pod, name string) (id string, err error) {
-	folders, err := engine.ProgramFolders()
+	shared, err := engine.Mounts()
 	if err != nil {
 		return "", err
 	}
 	var mounts []*cri.Mount
-	for _, folder := range folders {
-		mounts = append(mounts, &cri.Mount{ContainerPath: folder, HostPath: folder, Readonly: true})
+	for _, m := range shared {
+		mounts = append(mounts, &cri.Mount{ContainerPath: m.At, HostPath: m.From, Readonly: true})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), engine.RequestTimeout)
 	defer cancel()
@@ -123,7 +123,7 @@ func (c *Client) add(p Pod, name string) (id string, err error) {
 		Config: &cri.ContainerConfig{
 			Metadata: &cri.ContainerMetadata{Name: name},
 			Image:    &cri.ImageSpec{Image: engine.ImageName},
-			Command:  []string{lab.SelfInImage, engine.WaitVerb},
+			Command:  engine.WaitCommand(),
 			LogPath:  name + ".log",
 			Mounts:   mounts,
 			Linux: &cri.LinuxContainerConfig{

@@ -78,13 +78,13 @@ func Cycle(h *lab.Host, name string) (func() error, error) {
 
 // create creates and starts a container on its host's CPUs.
 func create(h *lab.Host, c Container) error {
-	folders, err := engine.ProgramFolders()
+	mounts, err := engine.Mounts()
 	if err != nil {
 		return err
 	}
 	var binds []string
-	for _, folder := range folders {
-		binds = append(binds, folder+":"+folder+":ro")
+	for _, m := range mounts {
+		binds = append(binds, m.From+":"+m.At+":ro")
 	}
 	type object = map[string]any
 	exposed, bound := object{}, object{}
@@ -94,7 +94,7 @@ func create(h *lab.Host, c Container) error {
 		bound[inside] = []object{{"HostIp": c.At.String(), "HostPort": strconv.Itoa(int(port.Host))}}
 	}
 	spec := object{
-		"Image": engine.ImageName, "ExposedPorts": exposed,
+		"Image": engine.ImageName, "Cmd": engine.WaitCommand(), "ExposedPorts": exposed,
 		"HostConfig": object{
 			"NetworkMode": c.Network, "PortBindings": bound, "Binds": binds,
 			"CpusetCpus": h.CPUs.String(), "LogConfig": object{"Type": "none"},

@@ -65,7 +65,7 @@ func Try(h *lab.Host) error {
 const LiveRestore = "--live-restore"
 
 // Start starts containerd and dockerd in a host as Debian's services do, with all
-// their files in the host's memory, and loads the image of this binary. The
+// their files in the host's memory, and loads the image of a lab's containers. The
 // engine's own bridge has the host's range for containers and the given MTU;
 // flags are further flags of dockerd.
 func Start(h *lab.Host, mtu int, flags ...string) error {

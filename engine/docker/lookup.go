@@ -30,7 +30,7 @@ func LookUp(ctx context.Context, name string, out io.Writer) error {
 	// the lab, which never answer.
 	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	defer cancel()
-	resolver := net.Resolver{PreferGo: true} // the image of this binary lacks the C library's files
+	resolver := net.Resolver{PreferGo: true} // the image of a lab's containers lacks the C library's files
 	addresses, err := resolver.LookupNetIP(ctx, "ip4", name)
 	if err != nil {
 		return fmt.Errorf("look up %s: %w", name, err)

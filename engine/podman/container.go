@@ -65,18 +65,19 @@ func start(h *lab.Host, c Container) error {
 	if err != nil {
 		return err
 	}
-	folders, err := engine.ProgramFolders()
+	mounts, err := engine.Mounts()
 	if err != nil {
 		return err
 	}
 	args := append([]string{"run", "--detach", "--name", c.Name, "--network", c.Network, "--cgroups", "disabled", "--log-driver", "none"}, limits...)
-	for _, folder := range folders {
-		args = append(args, "--volume", folder+":"+folder+":ro")
+	for _, m := range mounts {
+		args = append(args, "--volume", m.From+":"+m.At+":ro")
 	}
 	for _, port := range c.Ports {
 		args = append(args, "--publish", fmt.Sprintf("%s:%d:%d/%s", c.At, port.Host, port.Container, port.Protocol))
 	}
-	_, err = h.Run(command(append(args, engine.ImageName)...)...)
+	args = append(append(args, engine.ImageName), engine.WaitCommand()...)
+	_, err = h.Run(command(args...)...)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,7 +161,7 @@ type (
 // bundle is the configuration of a container of a host. Two files are the machine's: a sandbox
 // counts no CPU time by itself, and is on this machine.
 func bundle(name, network string) ([]byte, error) {
-	folders, err := engine.ProgramFolders()
+	shared, err := engine.Mounts()
 	if err != nil {
 		return nil, err
 	}
@@ -171,16 +170,18 @@ func bundle(name, network string) ([]byte, error) {
 		{At: "/dev", Kind: "tmpfs", Source: "tmpfs"},
 		{At: "/sys", Kind: "sysfs", Source: "sysfs", Options: []string{"ro"}},
 	}
-	for _, path := range append(folders, "/proc/stat", "/proc/sys/kernel/random/boot_id") {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			continue
+	for _, path := range []string{"/proc/stat", "/proc/sys/kernel/random/boot_id"} {
+		if _, err := os.Stat(path); err == nil {
+			shared = append(shared, engine.Mount{From: path, At: path})
 		}
-		mounts = append(mounts, mount{At: path, Kind: "bind", Source: path, Options: []string{"rbind", "ro"}})
+	}
+	for _, m := range shared {
+		mounts = append(mounts, mount{At: m.At, Kind: "bind", Source: m.From, Options: []string{"rbind", "ro"}})
 	}
 	spec := specification{
 		Version: "1.2.0", Root: files{Path: root}, Hostname: name, Mounts: mounts,
 		Process: process{
-			Args: []string{lab.SelfInImage, engine.WaitVerb}, Folder: "/",
+			Args: engine.WaitCommand(), Folder: "/",
 			Env:          []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
 			Capabilities: map[string][]string{},
 		},
