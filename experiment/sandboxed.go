@@ -3,7 +3,6 @@ package experiment
 import (
 	"slices"
 
-	"tare/result"
 	"tare/traffic"
 	"tare/workload"
 )
@@ -14,25 +13,6 @@ const (
 	sandboxCC      = "reno"
 	sandboxOtherCC = "cubic"
 )
-
-// hasSandbox reports whether a network of a group has its containers in sandboxes.
-func hasSandbox(g group) bool {
-	return slices.ContainsFunc(g.places, func(p place) bool { return p.network.Sandboxed })
-}
-
-// separated are a group's places that take turns in slots, and those of sandboxes beside the
-// baselines again, in windows: nothing that has another clock may keep others from taking turns.
-func separated(p result.Plan, g group) []group {
-	sandboxed := func(at place) bool { return at.network.Sandboxed }
-	turning, rest := g, g
-	turning.places = slices.DeleteFunc(slices.Clone(g.places), sandboxed)
-	rest.places = slices.DeleteFunc(slices.Clone(g.places), func(at place) bool { return at.layout == "" && !sandboxed(at) })
-	networks := slices.ContainsFunc(turning.places, func(at place) bool { return at.layout == "" })
-	if !hasSandbox(g) || !networks || !takesTurns(p, turning) {
-		return []group{g}
-	}
-	return []group{turning, rest}
-}
 
 // inSandbox is a run with a sandbox at an end. Its stack has no routes that choose the
 // congestion control: each connection asks for it.

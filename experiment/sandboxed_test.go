@@ -1,12 +1,9 @@
 package experiment
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
-	"tare/network"
-	"tare/result"
 	"tare/test/labtest"
 	"tare/workload"
 )
@@ -43,32 +40,10 @@ func TestUnfitInSandbox(t *testing.T) {
 }
 
 // A run in a sandbox asks for the plan's congestion control, unless it asks for another, and
-// its ends share no clock. A group with one is measured in windows.
+// its ends share no clock.
 func TestRunsInSandboxes(t *testing.T) {
 	run := inSandbox(workload.Run{}, "cubic")
 	labtest.Equal(t, "congestion control", run.CC, "cubic")
 	labtest.Equal(t, "own clocks", run.OwnClocks, true)
 	labtest.Equal(t, "congestion control that the workload asked for", inSandbox(workload.Run{CC: "reno"}, "cubic").CC, "reno")
-	sandboxed, _ := network.Find("gvisor")
-	plain, _ := network.Find("route")
-	labtest.Equal(t, "with a sandbox", hasSandbox(group{places: []place{{network: plain}, {network: sandboxed}}}), true)
-	labtest.Equal(t, "without one", hasSandbox(group{places: []place{{network: plain}}}), false)
-}
-
-// What is in sandboxes is measured in windows, and keeps no other network from taking turns.
-func TestSandboxesAreMeasuredApart(t *testing.T) {
-	groups := func(design string, names ...string) (all []string) {
-		p := Complete(result.Plan{Networks: result.NetworksNamed(names...), Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Design: design})
-		for _, g := range groupsOf(p) {
-			of := fmt.Sprint("turns ", takesTurns(p, g), ":")
-			for _, at := range g.places {
-				of += " " + at.network.Name + at.layout
-			}
-			all = append(all, of)
-		}
-		return all
-	}
-	labtest.Equal(t, "in slots", strings.Join(groups(result.DesignSlots, "route", "gvisor"), "; "), "turns true: hosta hostb route; turns false: hosta hostb gvisor")
-	labtest.Equal(t, "alone", strings.Join(groups(result.DesignSlots, "gvisor"), "; "), "turns false: hosta hostb gvisor")
-	labtest.Equal(t, "in windows", strings.Join(groups(result.DesignWindows, "route", "gvisor"), "; "), "turns false: hosta hostb route gvisor")
 }

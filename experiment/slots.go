@@ -42,19 +42,21 @@ const (
 
 // takesTurns reports whether the runs of a group alternate in slots. Tools of others
 // do not, nor does what fills a link's bucket in the pauses, nor what a neighbour disturbs,
-// which runs for as long as a window, nor what has a sandbox's clock at an end. A path within
+// which runs for as long as a window, nor what can't pause. A path within
 // a host has no link.
 func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
 	plain := run.Tool == "" && run.Rate == 0 && run.Bytes == 0 && !run.Reverse && !run.Bidir
 	linked := !p.Wire.IsZero()
+	pausing := true
 	for _, at := range g.places {
 		linked = linked || at.link > 0
+		pausing = pausing && pauses(kind, at.network)
 	}
 	linked = linked && !network.Within(g.path)
 	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
-	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && !hasNeighbour(p) && !hasSandbox(g) && run.Mode == kind.Modes[0]
+	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && !hasNeighbour(p) && pausing && run.Mode == kind.Modes[0]
 }
 
 // arm is one run of a group whose runs take turns.

@@ -14,7 +14,7 @@ func tcpStream() Workload {
 	return Workload{
 		Name: "tcp_stream", Doc: "bulk data over TCP: goodput at the receiver", TCP: true,
 		Modes: []string{string(traffic.StreamWrite), string(traffic.StreamAuto), string(traffic.StreamSendfile), string(traffic.StreamTrunc)},
-		Slot:  20 * time.Millisecond, Settle: 4 * time.Millisecond, SlotFlows: 4, Camel: "TCPStream", TableWith: RoundTrips, Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
+		Slot:  20 * time.Millisecond, Settle: 4 * time.Millisecond, SlotFlows: 2, Camel: "TCPStream", TableWith: RoundTrips, Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
 		Size: Bounds{Default: 128 << 10, Least: 1, Most: 16 << 20}, Flows: 1000,
 		Takes: []Extra{TakesBytes, TakesReverse, TakesBidir, TakesCC},
 		Serve: serving(stream, listenTCP, traffic.ServeTCPStream, func(run Run, end traffic.TCPStreamEnd) Tally {
