@@ -14,7 +14,7 @@ import (
 func TestVersionsOfIP(t *testing.T) {
 	plan := func(ip ...int) result.Plan {
 		return Complete(result.Plan{
-			Networks: result.NetworksNamed("bridge", "docker-nat"), Paths: []string{network.SameHost, network.PublishedPort},
+			Networks: result.NetworksNamed("bridge", "podman-rootless"), Paths: []string{network.SameHost, network.PublishedPort},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: ip,
 		})
 	}
@@ -29,21 +29,21 @@ func TestVersionsOfIP(t *testing.T) {
 	}
 	labtest.Equal(t, "versions of a plan with IPv4", len(plan(4).IP), 0)
 
-	four := []string{"host", "host-b", "bridge", "docker-nat"}
+	four := []string{"host", "host-b", "bridge", "podman-rootless"}
 	if got := clusters(plan()); !slices.Equal(got, four) {
 		t.Errorf("over IPv4 it has %v", got)
 	}
-	if got, want := clusters(plan(4, 6)), []string{"host", "host-b", "bridge", "host-ip6", "host-ip6-b", "bridge-ip6", "docker-nat"}; !slices.Equal(got, want) {
+	if got, want := clusters(plan(4, 6)), []string{"host", "host-b", "bridge", "host-ip6", "host-ip6-b", "bridge-ip6", "podman-rootless"}; !slices.Equal(got, want) {
 		t.Errorf("over both it has %v, want %v", got, want)
 	}
-	labtest.Contains(t, "warning", onIPv4Alone(plan(4, 6)), "docker-nat")
+	labtest.Contains(t, "warning", onIPv4Alone(plan(4, 6)), "podman-rootless")
 	labtest.Equal(t, "warning of IPv4", onIPv4Alone(plan()), "")
 
 	six := plan(6)
 	if got := clusters(six); !slices.Equal(got, four[:3]) {
 		t.Errorf("over IPv6 it has %v", got)
 	}
-	if len(six.Skipped) != 1 || six.Skipped[0].Name != "docker-nat" {
+	if len(six.Skipped) != 1 || six.Skipped[0].Name != "podman-rootless" {
 		t.Errorf("left out: %+v", six.Skipped)
 	}
 	for _, spec := range Spec(six, 2, 2).Clusters {

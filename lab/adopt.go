@@ -48,7 +48,7 @@ func (l *Lab) Share(of *Cluster, name string) (*Cluster, error) {
 		cluster.hold(&Host{
 			Namespace: &Namespace{
 				Name: name + "." + h.Short, CPUs: h.CPUs, cgroup: h.cgroup, CC: h.CC,
-				net: h.net, nft: h.nft, mount: h.mount, links: h.links, devices: h.devices,
+				net: h.net, nft: h.nft, mount: h.mount, links: h.links, devices: h.devices, ipv6: h.ipv6,
 			},
 			Short: h.Short, Number: h.Number, Addr: h.Addr, shared: true,
 		})

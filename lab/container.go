@@ -68,17 +68,21 @@ func (c *Container) Create() error {
 
 // Adopt takes the network namespace of a real engine's container, found by a
 // process in it. enter is the engine's command line that starts a process in the
-// container, such as {"docker", "exec", "-i", "ID"}; it runs in the host.
+// container, such as {"docker", "exec", "-i", "ID"}; it runs in the host. Where the host has
+// IPv6, the container must have the address that belongs to its Addr: see CheckIPv6.
 func (c *Container) Adopt(pid int, enter ...string) error {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
 		return fmt.Errorf("adopt container %s: %w", c.Name, err)
 	}
-	c.net, c.via = file, enter
+	c.net, c.via, c.ipv6 = file, enter, c.Host.ipv6
 	c.Push(file.Close)
 	err = c.openLinks()
 	for _, s := range connectionSysctls() {
 		err = errors.Join(err, c.Sysctl(s.path, s.value))
+	}
+	if err == nil {
+		err = c.CheckIPv6()
 	}
 	if err != nil {
 		return fmt.Errorf("adopt container %s: %w", c.Name, err)

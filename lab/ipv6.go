@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -96,6 +97,40 @@ func (ns *Namespace) ForgetIPv6(addr netip.Addr) error {
 		return fmt.Errorf("drop route to %s in %s: %w", own.Dst, ns.Name, err)
 	}
 	return nil
+}
+
+// Both are an IPv4 address of a host, and the IPv6 address beside it where the host has IPv6.
+func (h *Host) Both(addr netip.Addr) []netip.Addr {
+	if h.ipv6 {
+		return []netip.Addr{addr, IPv6Of(addr)}
+	}
+	return []netip.Addr{addr}
+}
+
+// CheckIPv6 fails if a container of a host with IPv6 lacks the IPv6 address that belongs to its
+// Addr. A real part that attaches it chooses both.
+func (c *Container) CheckIPv6() error {
+	if !c.Host.ipv6 {
+		return nil
+	}
+	want := IPv6Of(c.Addr)
+	list, err := retry(func() ([]netlink.Addr, error) { return c.links.AddrList(nil, unix.AF_INET6) })
+	if err != nil {
+		return fmt.Errorf("list IPv6 addresses: %w", err)
+	}
+	var others []string
+	for _, a := range list {
+		switch addr, _ := netip.AddrFromSlice(a.IP); {
+		case addr == want:
+			return nil
+		case addr.IsGlobalUnicast():
+			others = append(others, addr.String())
+		}
+	}
+	if len(others) == 0 {
+		return fmt.Errorf("it has no IPv6 address beside %s, want %s: use --ip 4", c.Addr, want)
+	}
+	return fmt.Errorf("beside %s it has the IPv6 address %s, want %s: set the network up again", c.Addr, strings.Join(others, ", "), want)
 }
 
 // At is the host's address: of IPv6 where it has that.

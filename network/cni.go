@@ -18,6 +18,7 @@ func cni() Network {
 		Fidelity: Product,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
+		IPv6:     true,
 		Needs:    []engine.Need{engine.NeedRoot()},
 		Missing:  "what the CNI plugins need of the kernel",
 		Get:      "modprobe -a bridge nft_compat xt_MASQUERADE xt_comment",
@@ -48,8 +49,8 @@ const cniConflist = `{
       "mtu": {{.MTU}},
       "ipam": {
         "type": "host-local",
-        "ranges": [[{"subnet": "{{.Subnet}}", "gateway": "{{.Gateway}}"}]],
-        "routes": [{"dst": "0.0.0.0/0"}]
+        "ranges": [[{"subnet": "{{.Subnet}}", "gateway": "{{.Gateway}}"}]{{with .Subnet6}}, [{"subnet": "{{.}}"}]{{end}}],
+        "routes": [{"dst": "0.0.0.0/0"}{{with .Subnet6}}, {"dst": "::/0"}{{end}}]
       }
     },
     {"type": "portmap", "capabilities": {"portMappings": true}}

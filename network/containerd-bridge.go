@@ -27,6 +27,7 @@ func containerdBridge() Network {
 		Facts:    Facts{NAT: true, NeedsL2: true},
 		Paths:    []string{SamePod, SameHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
+		IPv6:     true,
 		Needs:    append(containerd.Needs(), podPlugins()),
 		Missing:  "the kernel's bridge, or iptables with NAT",
 		Get:      "modprobe -a bridge overlay nft_compat xt_MASQUERADE xt_comment",
@@ -56,8 +57,8 @@ const podConflist = `{
       "mtu": {{.MTU}},
       "ipam": {
         "type": "host-local",
-        "ranges": [[{"subnet": "{{.Subnet}}"}]],
-        "routes": [{"dst": "0.0.0.0/0"}]
+        "ranges": [[{"subnet": "{{.Subnet}}"}]{{with .Subnet6}}, [{"subnet": "{{.}}"}]{{end}}],
+        "routes": [{"dst": "0.0.0.0/0"}{{with .Subnet6}}, {"dst": "::/0"}{{end}}]
       }
     },
     {"type": "portmap", "capabilities": {"portMappings": true}}

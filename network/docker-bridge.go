@@ -13,6 +13,7 @@ func dockerBridge() Network {
 		Parent:          "docker-host",
 		Fidelity:        Product,
 		BridgeNetfilter: true,
+		IPv6:            true,
 		Paths:           []string{SameHost, ContainerToOwnHost},
 		Outside:         true,
 		Needs:           docker.Needs(),

@@ -15,6 +15,7 @@ func dockerHost() Network {
 		Parent:          Baseline,
 		Fidelity:        Product,
 		BridgeNetfilter: true,
+		IPv6:            true,
 		Paths:           []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
 		Outside:         true,
 		Needs:           docker.Needs(),

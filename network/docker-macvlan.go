@@ -2,6 +2,7 @@ package network
 
 import (
 	"errors"
+	"net/netip"
 
 	"tare/engine/docker"
 	"tare/lab"
@@ -16,6 +17,7 @@ func dockerMacvlan() Network {
 		Fidelity:        Product,
 		Facts:           Facts{NeedsL2: true},
 		BridgeNetfilter: true,
+		IPv6:            true,
 		Paths:           []string{SameHost, CrossHost},
 		Outside:         true,
 		Needs:           docker.Needs(),
@@ -38,8 +40,13 @@ func dockerMacvlan() Network {
 func setUpDockerMacvlan(cluster *lab.Cluster, setup *Setup) error {
 	name := cluster.Spec.Name
 	err := allHosts(cluster, func(h *lab.Host) error {
-		_, err := docker.Command(h, "network", "create", "--driver", "macvlan", "--opt", "parent="+lab.Device,
-			"--subnet", "10.0.0.0/16", "--gateway", lab.UnderlayAddr(lab.MaxHosts, 1022).String(), name)
+		args := []string{"network", "create", "--driver", "macvlan", "--opt", "parent=" + lab.Device}
+		gateway := netip.PrefixFrom(lab.UnderlayAddr(lab.MaxHosts, 1022), 16)
+		args = append(args, "--subnet", gateway.Masked().String(), "--gateway", gateway.Addr().String())
+		if six := lab.IPv6PrefixOf(gateway); h.At().Is6() {
+			args = append(args, "--ipv6", "--subnet", six.Masked().String(), "--gateway", six.Addr().String())
+		}
+		_, err := docker.Command(h, append(args, name)...)
 		return err
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ func dockerNAT() Network {
 		Facts:           Facts{NAT: true},
 		Fidelity:        Product,
 		BridgeNetfilter: true,
+		IPv6:            true,
 		Paths:           []string{PublishedPort, ContainerToPublishedPort},
 		Outside:         true,
 		Needs:           docker.Needs(),

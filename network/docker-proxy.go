@@ -15,12 +15,13 @@ func dockerProxy() Network {
 		Fidelity: Product,
 		Paths:    []string{PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
+		IPv6:     true,
 		Needs:    docker.Needs(),
 		Runtime:  dockerRuntime(),
 		Missing:  "what dockerd needs of the kernel",
 		Get:      "modprobe -a overlay bridge veth nft_compat",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
-			if err := startDockers(cluster, "--iptables=false", "--userland-proxy=true"); err != nil {
+			if err := startDockers(cluster, docker.NoRules, "--userland-proxy=true"); err != nil {
 				return err
 			}
 			// Without rules nothing is masqueraded, so hosts need routes for the replies.

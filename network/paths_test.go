@@ -77,6 +77,9 @@ func overIPv6(t *testing.T, networks []network.Network) {
 	for _, n := range networks {
 		b := built(t, l, n.Name)
 		for _, path := range n.Paths {
+			if slices.Contains(b.Unserved, path) {
+				continue
+			}
 			if dial := b.Paths[path].Dial; wire.IPOf(dial) != wire.IPv6 {
 				t.Errorf("%s of %s is measured at %s", path, n.Name, dial)
 			}
@@ -94,7 +97,8 @@ func TestRealIPv6(t *testing.T) {
 		return
 	}
 	var real []network.Network
-	for _, name := range []string{"ovs", "ovs-vlan", "ovs-vxlan", "ovn", "wireguard-go", "service-iptables", "service-nftables", "ebpf-redirect"} {
+	for _, name := range []string{"ovs", "ovs-vlan", "ovs-vxlan", "ovn", "wireguard-go", "service-iptables", "service-nftables", "ebpf-redirect",
+		"docker-host", "docker-bridge", "docker-nat", "docker-macvlan", "docker-proxy", "containerd-bridge", "cni", "podman-bridge"} {
 		n, _ := network.Find(name)
 		real = append(real, n)
 	}

@@ -18,6 +18,7 @@ func podmanBridge() Network {
 		Facts:    Facts{NAT: true},
 		Paths:    []string{SameHost, ContainerToOwnHost, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,
+		IPv6:     true,
 		Needs:    append(podman.Needs(), podman.NeedNetavark(), engine.NeedProgram("iptables", "iptables", "--version")),
 		Missing:  "the kernel's bridge, an overlay file system, or iptables with NAT",
 		Get:      "modprobe -a overlay bridge veth nft_compat xt_MASQUERADE xt_comment xt_mark xt_addrtype",

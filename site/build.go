@@ -70,6 +70,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		cpus              int
 		link              float64
 		wire              result.Wire
+		ip                wire.IP
 	}
 	var groups [][]int
 	at := map[hosts]int{}
@@ -79,7 +80,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		switch {
 		case n.Engine.Name != "":
 			key.nic, key.mtu, key.gso, key.link, key.wire, key.hosts, key.cpus = s.NIC, s.MTU, s.GSOMax, s.Link, s.Wire, s.Hosts, s.CPUsEach
-			key.params = result.MakeSettings(s.Params)
+			key.params, key.ip = result.MakeSettings(s.Params), s.IP
 		case len(n.Needs) > 0:
 			key.name = s.Name
 		}

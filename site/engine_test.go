@@ -9,6 +9,7 @@ import (
 	"tare/engine"
 	"tare/lab"
 	"tare/network"
+	"tare/wire"
 )
 
 // The networks of these tests are made of real parts of a lab, with sleep for
@@ -39,8 +40,9 @@ func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 		two("docker:a", func(s *ClusterSpec) { s.Hosts = 3 }),
 		two("docker:a", func(s *ClusterSpec) { s.Params = map[string]string{"rules": "9"} }),
 		two("docker:b", func(s *ClusterSpec) { s.Params = map[string]string{"rules": "9"} }),
+		two("docker:a", func(s *ClusterSpec) { s.IP = wire.IPv6 }),
 	}
-	want := "[[0 4] [1 3] [2] [5] [6] [7] [8] [9 10]]"
+	want := "[[0 4] [1 3] [2] [5] [6] [7] [8] [9 10] [11]]"
 	if got := fmt.Sprint(byEngine(specs, find)); got != want {
 		t.Errorf("grouped as %s, want %s", got, want)
 	}

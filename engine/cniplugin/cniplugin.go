@@ -75,6 +75,9 @@ func Attach(c *lab.Container, folders []string, ports []engine.Port) error {
 	if c.Addr, err = netip.ParseAddr(text); err != nil {
 		return fmt.Errorf("read address of %s: %w", c.Name, err)
 	}
+	if err := c.CheckIPv6(); err != nil {
+		return fmt.Errorf("attach %s by CNI plugins: %w", c.Name, err)
+	}
 	return nil
 }
 

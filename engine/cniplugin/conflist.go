@@ -19,6 +19,7 @@ import (
 // Values are what a configuration list can take from its host, as a template.
 type Values struct {
 	Subnet   string // the host's range for containers: 10.101.0.0/16
+	Subnet6  string // the same of IPv6: fd74:6172:6500::a65:0/112; empty: the host has no IPv6
 	Gateway  string // its first address: 10.101.0.1
 	Host     string // the host's address on the underlay: 10.0.0.1
 	Number   int    // of the host, from 1
@@ -31,13 +32,17 @@ type Values struct {
 
 // ValuesOf returns the values of a host on an underlay of an MTU.
 func ValuesOf(h *lab.Host, mtu int) Values {
-	return Values{
+	values := Values{
 		Subnet: h.Subnet().String(), Gateway: h.ContainerAddr(0).String(),
 		Host: h.Addr.String(), Number: h.Number, Device: lab.Device, MTU: mtu,
 		Underlay: netip.PrefixFrom(h.Addr, 16).Masked().String(),
 		First:    lab.UnderlayAddr(h.Number, 1).String(),
 		Last:     lab.UnderlayAddr(h.Number, lab.MaxContainers).String(),
 	}
+	if h.At().Is6() {
+		values.Subnet6 = lab.IPv6PrefixOf(h.Subnet()).String()
+	}
+	return values
 }
 
 // Fill fills in a configuration list that is a text/template.

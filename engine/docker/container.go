@@ -18,7 +18,7 @@ type Container struct {
 	Name    string
 	Network string     // the engine's: "host", "none" or a name; empty: docker0
 	Addr    netip.Addr // its address; invalid: the engine chooses
-	At      netip.Addr // the address of its host at which Ports are published
+	At      netip.Addr // the address of its host at which Ports are published, of IPv6 too where the host has that
 	Ports   []engine.Port
 }
 
@@ -91,7 +91,11 @@ func create(h *lab.Host, c Container) error {
 	for _, port := range c.Ports {
 		inside := fmt.Sprintf("%d/%s", port.Container, port.Protocol)
 		exposed[inside] = object{}
-		bound[inside] = []object{{"HostIp": c.At.String(), "HostPort": strconv.Itoa(int(port.Host))}}
+		var at []object
+		for _, host := range h.Both(c.At) {
+			at = append(at, object{"HostIp": host.String(), "HostPort": strconv.Itoa(int(port.Host))})
+		}
+		bound[inside] = at
 	}
 	spec := object{
 		"Image": engine.ImageName, "Cmd": engine.WaitCommand(), "ExposedPorts": exposed,
@@ -101,9 +105,11 @@ func create(h *lab.Host, c Container) error {
 		},
 	}
 	if c.Addr.IsValid() {
-		spec["NetworkingConfig"] = object{"EndpointsConfig": object{
-			c.Network: object{"IPAMConfig": object{"IPv4Address": c.Addr.String()}},
-		}}
+		own := object{"IPv4Address": c.Addr.String()}
+		if h.At().Is6() {
+			own["IPv6Address"] = lab.IPv6Of(c.Addr).String()
+		}
+		spec["NetworkingConfig"] = object{"EndpointsConfig": object{c.Network: object{"IPAMConfig": own}}}
 	}
 	if err := ask(h, http.MethodPost, "/containers/create?name="+c.Name, spec, nil); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,7 @@ func Needs() []engine.Need {
 		engine.NeedProgram("containerd-shim-runc-v2", "containerd"),
 		engine.NeedProgram("runc", "runc", "--version"),
 		engine.NeedProgram("iptables", "iptables", "--version"),
+		engine.NeedProgram("ip6tables", "iptables"),
 	}
 }
 
@@ -60,14 +62,17 @@ func Try(h *lab.Host) error {
 	return err
 }
 
+// NoRules is the flag of dockerd with which it adds no rules of netfilter.
+const NoRules = "--iptables=false"
+
 // LiveRestore is the flag of dockerd with which containers survive a restart of
 // their engine. A Swarm refuses it.
 const LiveRestore = "--live-restore"
 
 // Start starts containerd and dockerd in a host as Debian's services do, with all
 // their files in the host's memory, and loads the image of a lab's containers. The
-// engine's own bridge has the host's range for containers and the given MTU;
-// flags are further flags of dockerd.
+// engine's own bridge has the host's range for containers, of IPv6 too where the host
+// has that, and the given MTU; flags are further flags of dockerd.
 func Start(h *lab.Host, mtu int, flags ...string) error {
 	// dockerd writes to /etc/docker. For the load balancers of Swarm's overlays it
 	// also writes to /var/lib/docker, whatever its data folder is.
@@ -83,6 +88,12 @@ func Start(h *lab.Host, mtu int, flags ...string) error {
 	}
 	gateway := netip.PrefixFrom(h.Subnet().Addr().Next(), h.Subnet().Bits())
 	own := []string{"--bip", gateway.String(), "--mtu", strconv.Itoa(mtu)}
+	if h.At().Is6() {
+		own = append(own, "--ipv6", "--fixed-cidr-v6", lab.IPv6PrefixOf(h.Subnet()).String())
+		if !slices.Contains(flags, NoRules) {
+			own = append(own, "--experimental", "--ip6tables") // by default since Docker 27
+		}
+	}
 	if err := startDockerd(h, path, append(own, flags...)); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type Container struct {
 	Name    string
 	Network string     // as of podman run --network
 	Addr    netip.Addr // its address, where Podman does not know it
-	At      netip.Addr // the address of its host at which Ports are published
+	At      netip.Addr // the address of its host at which Ports are published, of IPv6 too where the host has that
 	Ports   []engine.Port
 }
 
@@ -74,7 +74,9 @@ func start(h *lab.Host, c Container) error {
 		args = append(args, "--volume", m.From+":"+m.At+":ro")
 	}
 	for _, port := range c.Ports {
-		args = append(args, "--publish", fmt.Sprintf("%s:%d:%d/%s", c.At, port.Host, port.Container, port.Protocol))
+		for _, at := range h.Both(c.At) {
+			args = append(args, "--publish", fmt.Sprintf("%s:%d/%s", netip.AddrPortFrom(at, port.Host), port.Container, port.Protocol))
+		}
 	}
 	args = append(append(args, engine.ImageName), engine.WaitCommand()...)
 	_, err = h.Run(command(args...)...)

@@ -106,10 +106,14 @@ func hideUnified() error {
 	return err
 }
 
-// AddBridge makes a network of Podman's on a bridge, with the host's range for containers and
-// the given MTU.
+// AddBridge makes a network of Podman's on a bridge, with the host's range for containers, of
+// IPv6 too where the host has that, and the given MTU.
 func AddBridge(h *lab.Host, name string, mtu int) error {
-	_, err := h.Run(command("network", "create", "--disable-dns", "--subnet", h.Subnet().String(), "--opt", "mtu="+strconv.Itoa(mtu), name)...)
+	args := []string{"network", "create", "--disable-dns", "--subnet", h.Subnet().String(), "--opt", "mtu=" + strconv.Itoa(mtu)}
+	if h.At().Is6() {
+		args = append(args, "--ipv6", "--subnet", lab.IPv6PrefixOf(h.Subnet()).String())
+	}
+	_, err := h.Run(command(append(args, name)...)...)
 	return err
 }
 
