@@ -24,6 +24,7 @@ func bgp() Network {
 		Facts:    Facts{NAT: true, Policy: true, NeedsL2: true},
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Outside:  true,
+		IPv6:     true,
 		Needs:    bgpNeeds(),
 		Missing:  "nftables with NAT",
 		Get:      "modprobe nft_chain_nat nft_masq nft_ct",
@@ -98,7 +99,7 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 
 // speaker is the configuration of a host's router.
 func (f fabric) speaker(cluster *lab.Cluster, h *lab.Host, b *blocks) router.Speaker {
-	return router.Speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, cluster.Hosts), Tunnel: f.tunnel}
+	return router.Speaker{Addr: h.Addr, Blocks: b.of[h], Peers: f.peers(h, cluster.Hosts), IPv6: cluster.Spec.IPv6, Tunnel: f.tunnel}
 }
 
 // tryPool reports whether the kernel can do what these networks need, without

@@ -3,6 +3,7 @@ package network_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,12 @@ func with(name, of, param, value string) site.ClusterSpec {
 	return spec
 }
 
+// overVersion6 is the same cluster with IPv6, which it is measured over.
+func overVersion6(spec site.ClusterSpec) site.ClusterSpec {
+	spec.IP = wire.IPv6
+	return spec
+}
+
 func TestRealBGPCarriesTraffic(t *testing.T) {
 	for _, spec := range []site.ClusterSpec{
 		with("mesh", "bgp", "", ""),
@@ -33,6 +40,9 @@ func TestRealBGPCarriesTraffic(t *testing.T) {
 		with("frr-reflected", "bgp-rr", "router", "frr"),
 		with("policies", "bgp", "policies", "40"),
 		with("ipip", "bgp-ipip", "", ""),
+		overVersion6(with("frr6", "bgp", "router", "frr")),
+		overVersion6(with("frr6-reflected", "bgp-rr", "router", "frr")),
+		overVersion6(with("policies6", "bgp", "policies", "40")),
 	} {
 		t.Run(spec.Name, func(t *testing.T) {
 			l := build(t, spec)
@@ -140,6 +150,14 @@ func TestRealBGPMasqueradesOnlyWhatLeaves(t *testing.T) {
 	}
 	if got := seenAs(t, l, "h1/c1", containerAddress, "h2/c1", containerAddress); got != "10.101.0.2" {
 		t.Errorf("h2/c1 sees h1/c1 as %s, want 10.101.0.2", got)
+	}
+	l = build(t, overVersion6(on("bgp")))
+	outside, within := "["+lab.IPv6Of(netip.MustParseAddr("10.0.0.2")).String()+"]:99", "["+lab.IPv6Of(netip.MustParseAddr("10.102.0.2")).String()+"]:99"
+	if got, want := seenAs(t, l, "h1/c1", outside, "h2", outside), lab.IPv6Of(netip.MustParseAddr(host1)).String(); got != want {
+		t.Errorf("h2 itself sees h1/c1 as %s, want its host %s", got, want)
+	}
+	if got, want := seenAs(t, l, "h1/c1", within, "h2/c1", within), lab.IPv6Of(netip.MustParseAddr("10.101.0.2")).String(); got != want {
+		t.Errorf("h2/c1 sees h1/c1 as %s, want %s", got, want)
 	}
 }
 

@@ -68,7 +68,7 @@ func (b *blocks) missing(cluster *lab.Cluster, h *lab.Host, r router.Daemon) ([]
 	var missing []netip.Prefix
 	for _, other := range others(cluster, h) {
 		for _, block := range b.of[other] {
-			if !slices.Contains(learned, block) {
+			if !slices.Contains(learned, block) || cluster.Spec.IPv6 && !slices.Contains(learned, lab.IPv6PrefixOf(block)) {
 				missing = append(missing, block)
 			}
 		}
@@ -91,28 +91,49 @@ func addNeighbours(cluster *lab.Cluster) error {
 // addPool prepares the hosts for containers, and masquerades what leaves the pool
 // of all containers' addresses.
 func addPool(cluster *lab.Cluster) error {
-	return eachHost(cluster, func(h *lab.Host) error { return errors.Join(routeElsewhere(h), natOutgoing(h, cluster.Hosts)) })
+	first, last := cluster.Hosts[0].Subnet().Addr(), cluster.Hosts[len(cluster.Hosts)-1].Subnet().Addr()
+	next := last.As4()
+	next[1]++ // a /16
+	end := netip.AddrFrom4(next)
+	return eachHost(cluster, func(h *lab.Host) error {
+		err := errors.Join(routeElsewhere(h), natOutgoing(h, familyIPv4(), first, end))
+		if cluster.Spec.IPv6 {
+			err = errors.Join(err, natOutgoing(h, familyIPv6(), lab.IPv6Of(first), lab.IPv6Of(end)))
+		}
+		return err
+	})
 }
 
-// natOutgoing is: ip saddr in the pool, ip daddr not in it, masquerade. It has
-// the shape and the names of Felix's rules: two sets, since a pool can be left
-// unmasqueraded.
-func natOutgoing(h *lab.Host, hosts []*lab.Host) error {
-	first, last := hosts[0].Subnet(), hosts[len(hosts)-1].Subnet()
-	end := last.Addr().As4()
-	end[1]++ // a /16
-	elements := []nftables.SetElement{{Key: first.Addr().AsSlice()}, {Key: end[:], IntervalEnd: true}}
+// family is a version of IP, as netfilter's rules have it.
+type family struct {
+	table              nftables.TableFamily
+	key                nftables.SetDatatype // an address
+	source, to, length uint32               // of the addresses in the header, bytes
+}
 
+func familyIPv4() family {
+	return family{table: nftables.TableFamilyIPv4, key: nftables.TypeIPAddr, source: 12, to: 16, length: 4}
+}
+
+func familyIPv6() family {
+	return family{table: nftables.TableFamilyIPv6, key: nftables.TypeIP6Addr, source: 8, to: 24, length: 16}
+}
+
+// natOutgoing is: ip saddr in the pool, ip daddr not in it, masquerade. The pool begins with
+// first and ends before end. It has the shape and the names of Felix's rules: two sets, since a
+// pool can be left unmasqueraded.
+func natOutgoing(h *lab.Host, f family, first, end netip.Addr) error {
+	elements := []nftables.SetElement{{Key: first.AsSlice()}, {Key: end.AsSlice(), IntervalEnd: true}}
 	var errs error
 	err := h.Nftables(func(conn *nftables.Conn) {
-		table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"})
+		table := conn.AddTable(&nftables.Table{Family: f.table, Name: "tare"})
 		after := conn.AddChain(&nftables.Chain{
 			Name: "cali-POSTROUTING", Table: table, Type: nftables.ChainTypeNAT,
 			Hooknum: nftables.ChainHookPostrouting, Priority: nftables.ChainPriorityNATSource,
 		})
 		outgoing := conn.AddChain(&nftables.Chain{Name: "cali-nat-outgoing", Table: table})
-		masq := &nftables.Set{Table: table, Name: "cali40masq-ipam-pools", ID: 1, KeyType: nftables.TypeIPAddr, Interval: true}
-		all := &nftables.Set{Table: table, Name: "cali40all-ipam-pools", ID: 2, KeyType: nftables.TypeIPAddr, Interval: true}
+		masq := &nftables.Set{Table: table, Name: "cali40masq-ipam-pools", ID: 1, KeyType: f.key, Interval: true}
+		all := &nftables.Set{Table: table, Name: "cali40all-ipam-pools", ID: 2, KeyType: f.key, Interval: true}
 		for _, set := range []*nftables.Set{masq, all} {
 			errs = errors.Join(errs, conn.AddSet(set, elements))
 		}
@@ -120,9 +141,9 @@ func natOutgoing(h *lab.Host, hosts []*lab.Host) error {
 			&expr.Counter{}, &expr.Verdict{Kind: expr.VerdictJump, Chain: outgoing.Name},
 		}})
 		conn.AddRule(&nftables.Rule{Table: table, Chain: outgoing, Exprs: []expr.Any{
-			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: 12, Len: 4},
+			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: f.source, Len: f.length},
 			&expr.Lookup{SourceRegister: 1, SetName: masq.Name, SetID: masq.ID},
-			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: 16, Len: 4},
+			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: f.to, Len: f.length},
 			&expr.Lookup{SourceRegister: 1, SetName: all.Name, SetID: all.ID, Invert: true},
 			&expr.Counter{}, &expr.Masq{FullyRandom: true},
 		}})

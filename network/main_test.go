@@ -80,7 +80,7 @@ const callWait = 5 * time.Second
 // greet accepts one connection and sends the caller its address as the server sees
 // it. It closes after the caller: to close what was not read would reset the connection.
 func greet(address string) error {
-	listener, err := net.Listen("tcp4", address)
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func ask(address string) error {
 
 // refused fails unless connections to an address are refused.
 func refused(address string) error {
-	conn, err := net.DialTimeout("tcp4", address, time.Second)
+	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil
 	}
@@ -168,7 +168,7 @@ func refused(address string) error {
 }
 
 func callOnce(address string) (string, error) {
-	conn, err := net.DialTimeout("tcp4", address, time.Second)
+	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +183,7 @@ func callOnce(address string) (string, error) {
 // speakOnce returns what a server sends that is silent until the caller speaks, and fails
 // where it was not.
 func speakOnce(address string) (string, error) {
-	conn, err := net.DialTimeout("tcp4", address, time.Second)
+	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return "", err
 	}

@@ -51,7 +51,14 @@ func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
 		return 0, fmt.Errorf("add policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
 	}
 	count = max(count, setup.Containers)
-	return endpoints(count), eachHost(cluster, func(h *lab.Host) error { return policiesOf(h).setUp(count) })
+	return endpoints(count), eachHost(cluster, func(h *lab.Host) error {
+		for _, p := range policiesOf(h) {
+			if err := p.setUp(count); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // add adds the chains of a container that has none yet.
@@ -59,14 +66,18 @@ func (e endpoints) add(c *lab.Container) error {
 	if e == 0 || c.Number <= int(e) {
 		return nil
 	}
-	p := policiesOf(c.Host)
-	c.Detach.Push(func() error {
-		return p.inOne(func(conn *nftables.Conn) error { return p.dropEndpoint(conn, c.Number) })
-	})
-	return p.inOne(func(conn *nftables.Conn) error { return p.addEndpoint(conn, c.Number) })
+	for _, p := range policiesOf(c.Host) {
+		c.Detach.Push(func() error {
+			return p.inOne(func(conn *nftables.Conn) error { return p.dropEndpoint(conn, c.Number) })
+		})
+		if err := p.inOne(func(conn *nftables.Conn) error { return p.addEndpoint(conn, c.Number) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// policies are the filter chains of one host. Their shape and names are those
+// policies are the filter chains of one host, of one version of IP. Their shape and names are those
 // of Felix in its nftables mode (felix/rules/static.go, dispatch.go and
 // endpoints.go); we add them, not Felix.
 //
@@ -82,8 +93,15 @@ type policies struct {
 	table *nftables.Table
 }
 
-func policiesOf(h *lab.Host) policies {
-	return policies{host: h, table: &nftables.Table{Family: nftables.TableFamilyIPv4, Name: "tare"}}
+func policiesOf(h *lab.Host) []policies {
+	of := func(f family) policies {
+		return policies{host: h, table: &nftables.Table{Family: f.table, Name: "tare"}}
+	}
+	all := []policies{of(familyIPv4())}
+	if h.At().Is6() {
+		all = append(all, of(familyIPv6()))
+	}
+	return all
 }
 
 // side is one direction of an endpoint's traffic.

@@ -21,12 +21,12 @@ const (
 //
 // Calico's BIRD has a patch that routes into a tunnel (krt_tunnel). BIRD itself
 // does the same by the attributes onlink, ifname and gw, in this order (2.0.11 and
-// newer).
+// newer). Calico has a second daemon for IPv6, with sessions over it.
 const birdTemplate = `log stderr all;
 router id {{.Addr}};
 
 protocol device { scan time 2; }
-protocol direct { ipv4; interface -"veth-*", "*"; }
+protocol direct { ipv4;{{if .IPv6}} ipv6;{{end}} interface -"veth-*", "*"; }
 protocol static blocks {
   ipv4;
 {{- range .Blocks}}
@@ -70,6 +70,47 @@ protocol bgp {{.Name}} from host {
   rr client;
 {{- end}}
 }
+{{- end}}
+{{- if .IPv6}}
+
+protocol static blocks6 {
+  ipv6;
+{{- range .Blocks}}
+  route {{net6 .}} blackhole;
+{{- end}}
+}
+protocol kernel {
+  scan time 2;
+  ipv6 {
+    import none;
+    export where source ~ [ RTS_STATIC, RTS_BGP ];
+  };
+}
+
+template bgp host6 {
+  local {{ip6 .Addr}} as {{as}};
+  multihop;
+  connect delay time 1;
+  connect retry time 3;
+  error wait time 5, 60;
+  ipv6 {
+    gateway recursive;
+    add paths on;
+    import all;
+    export where source ~ [ RTS_STATIC, RTS_BGP ];
+  };
+}
+{{- range .Peers}}
+protocol bgp {{.Name}}_6 from host6 {
+  neighbor {{ip6 .Addr}} as {{as}};
+{{- if .Passive}}
+  passive on;
+{{- end}}
+{{- if .Client}}
+  rr client;
+{{- end}}
+}
+{{- end}}
 {{- end}}
 `
 

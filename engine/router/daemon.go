@@ -21,6 +21,7 @@ type Speaker struct {
 	Addr   netip.Addr
 	Blocks []netip.Prefix // that it announces
 	Peers  []Peer
+	IPv6   bool   // it announces what belongs to the blocks of IPv6 too, in sessions over IPv6
 	Tunnel string // the device that learned routes go through; empty: the next hop's. BIRD only
 }
 
@@ -34,7 +35,9 @@ type Peer struct {
 
 // fill fills in a daemon's configuration.
 func (s Speaker) fill(text string) ([]byte, error) {
-	parsed, err := template.New("settings").Funcs(template.FuncMap{"as": func() int { return asNumber }}).Parse(text)
+	parsed, err := template.New("settings").Funcs(template.FuncMap{
+		"as": func() int { return asNumber }, "ip6": lab.IPv6Of, "net6": lab.IPv6PrefixOf,
+	}).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("write router's settings: %w", err)
 	}

@@ -39,6 +39,8 @@ func speaker(host int, reflected bool) Speaker {
 func TestSettings(t *testing.T) {
 	tunnel := speaker(0, false)
 	tunnel.Tunnel = "tunl0"
+	both := speaker(0, true)
+	both.IPv6 = true
 	for file, c := range map[string]struct {
 		template string
 		speaker  Speaker
@@ -49,6 +51,8 @@ func TestSettings(t *testing.T) {
 		"bird-tunnel.conf":    {birdTemplate, tunnel},
 		"bgpd-mesh.conf":      {bgpdTemplate, speaker(1, false)},
 		"bgpd-reflector.conf": {bgpdTemplate, speaker(0, true)},
+		"bird-ipv6.conf":      {birdTemplate, both},
+		"bgpd-ipv6.conf":      {bgpdTemplate, both},
 	} {
 		got, err := c.speaker.fill(c.template)
 		if err != nil {

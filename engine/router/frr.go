@@ -31,6 +31,13 @@ const bgpdTemplate = `router bgp {{as}}
 {{- if .Passive}}
  neighbor {{.Addr}} passive
 {{- end}}
+{{- if $.IPv6}}
+ neighbor {{ip6 .Addr}} remote-as {{as}}
+ neighbor {{ip6 .Addr}} timers connect 1
+{{- if .Passive}}
+ neighbor {{ip6 .Addr}} passive
+{{- end}}
+{{- end}}
 {{- end}}
  address-family ipv4 unicast
 {{- range .Blocks}}
@@ -38,7 +45,21 @@ const bgpdTemplate = `router bgp {{as}}
 {{- end}}
 {{- range .Peers}}{{if .Client}}
   neighbor {{.Addr}} route-reflector-client
+{{- end}}{{if $.IPv6}}
+  no neighbor {{ip6 .Addr}} activate
 {{- end}}{{end}}
+{{- if .IPv6}}
+ exit-address-family
+ address-family ipv6 unicast
+{{- range .Blocks}}
+  network {{net6 .}}
+{{- end}}
+{{- range .Peers}}
+  neighbor {{ip6 .Addr}} activate
+{{- if .Client}}
+  neighbor {{ip6 .Addr}} route-reflector-client
+{{- end}}{{end}}
+{{- end}}
 `
 
 // frrProgram finds one of FRR's daemons.
@@ -92,12 +113,18 @@ func startFRR(h *lab.Host, s Speaker) error {
 }
 
 // announceByFRR has bgpd announce one more block.
-func announceByFRR(h *lab.Host, _ Speaker, block netip.Prefix) error {
+func announceByFRR(h *lab.Host, s Speaker, block netip.Prefix) error {
 	if err := h.AddBlackhole(block); err != nil {
 		return err
 	}
-	_, err := vtysh(h, "configure terminal", fmt.Sprintf("router bgp %d", asNumber), "address-family ipv4 unicast", "network "+block.String())
-	return err
+	announce := func(family string, block netip.Prefix) error {
+		_, err := vtysh(h, "configure terminal", fmt.Sprintf("router bgp %d", asNumber), "address-family "+family+" unicast", "network "+block.String())
+		return err
+	}
+	if err := announce("ipv4", block); err != nil || !s.IPv6 {
+		return err
+	}
+	return announce("ipv6", lab.IPv6PrefixOf(block))
 }
 
 // vtysh sends commands to FRR's daemons.
