@@ -34,8 +34,8 @@ const flannelConflist = `{
       "mtu": {{.MTU}},
       "ipam": {
         "type": "host-local",
-        "ranges": [[{"subnet": "{{.Subnet}}", "gateway": "{{.Gateway}}"}]],
-        "routes": [{"dst": "{{.Network}}"}]
+        "ranges": [[{"subnet": "{{.Subnet}}", "gateway": "{{.Gateway}}"}]{{with .Subnet6}}, [{"subnet": "{{.}}"}]{{end}}],
+        "routes": [{"dst": "{{.Network}}"}{{if .Subnet6}}, {"dst": "{{.Network6}}"}{{end}}]
       }
     }
   ]
@@ -79,9 +79,14 @@ func setUpFlannel(cluster *lab.Cluster, setup *Setup, backend flannel.Backend) e
 
 // leaseConflist fills in flannelConflist for a host.
 func leaseConflist(l flannel.Lease) (cniplugin.List, error) {
-	text, err := cniplugin.Fill(flannelConflist, map[string]any{
+	values := map[string]any{
 		"MTU": l.MTU, "Subnet": l.Gateway.Masked(), "Gateway": l.Gateway.Addr(), "Network": flannel.Network(),
-	})
+		"Subnet6": "", "Network6": lab.IPv6PrefixOf(flannel.Network()),
+	}
+	if l.Gateway6.IsValid() {
+		values["Subnet6"] = l.Gateway6.Masked()
+	}
+	text, err := cniplugin.Fill(flannelConflist, values)
 	if err != nil {
 		return cniplugin.List{}, err
 	}

@@ -15,6 +15,7 @@ func flannelHostGW() Network {
 		Fidelity: Product,
 		Facts:    Facts{NeedsL2: true},
 		Stack:    wire.None(),
+		IPv6:     true,
 		Paths:    []string{SameHost, CrossHost, HostToContainer},
 		Needs:    flannelNeeds(),
 		Missing:  "netfilter as iptables needs it",

@@ -27,9 +27,12 @@ type Backend struct {
 
 // config is flannel's configuration, as etcd holds it.
 type config struct {
-	Network   string
-	SubnetLen int
-	Backend   Backend
+	Network       string
+	SubnetLen     int
+	EnableIPv6    bool   `json:",omitempty"`
+	IPv6Network   string `json:",omitempty"`
+	IPv6SubnetLen int    `json:",omitempty"`
+	Backend       Backend
 }
 
 // StartStore starts etcd on a host, writes flannel's configuration into it and
@@ -60,7 +63,11 @@ func StartStore(h *lab.Host, backend Backend) (store string, err error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(config{Network: Network().String(), SubnetLen: subnetBits, Backend: backend})
+	settings := config{Network: Network().String(), SubnetLen: subnetBits, Backend: backend}
+	if h.At().Is6() {
+		settings.EnableIPv6, settings.IPv6Network, settings.IPv6SubnetLen = true, lab.IPv6PrefixOf(Network()).String(), subnet6Bits
+	}
+	text, err := json.Marshal(settings)
 	if err != nil {
 		return "", fmt.Errorf("write flannel's configuration: %w", err)
 	}

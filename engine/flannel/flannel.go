@@ -20,6 +20,8 @@ import (
 const (
 	subnetFile = lab.Scratch + "/flannel/subnet.env"
 	subnetBits = 22 // of a host's subnet: 63 hosts of 1000 containers in a /16
+	// subnet6Bits is the same of IPv6 (lab.IPv6PrefixOf).
+	subnet6Bits = 96 + subnetBits
 
 	reachWait = 15 * time.Second // how long the hosts may take to reach each other
 	reachStep = 20 * time.Millisecond
@@ -58,7 +60,11 @@ func Start(h *lab.Host, store string, masquerade bool) (Lease, error) {
 	subnet := Network().Addr().As4()
 	subnet[2] = byte(h.Number << 2)
 	subnet[3] = 1
-	wanted := fmt.Sprintf("FLANNEL_SUBNET=%s/%d\n", netip.AddrFrom4(subnet), subnetBits)
+	gateway := netip.PrefixFrom(netip.AddrFrom4(subnet), subnetBits)
+	wanted := fmt.Sprintf("FLANNEL_SUBNET=%s\n", gateway)
+	if h.At().Is6() {
+		wanted += fmt.Sprintf("FLANNEL_IPV6_SUBNET=%s\n", lab.IPv6PrefixOf(gateway))
+	}
 	if err := h.WriteFile(subnetFile, []byte(wanted), 0o644); err != nil {
 		return Lease{}, err
 	}
@@ -77,6 +83,9 @@ func Start(h *lab.Host, store string, masquerade bool) (Lease, error) {
 			if lease, err = parseLease(string(text)); err != nil {
 				return err
 			}
+			if want := lab.IPv6PrefixOf(lease.Gateway); h.At().Is6() && lease.Gateway6 != want {
+				return fmt.Errorf("flanneld has the subnet %s of IPv6, want %s", lease.Gateway6, want)
+			}
 			return rulesAdded(h, masquerade)
 		},
 	})
@@ -85,8 +94,9 @@ func Start(h *lab.Host, store string, masquerade bool) (Lease, error) {
 
 // Lease is what flanneld writes into its subnet file.
 type Lease struct {
-	Gateway netip.Prefix // the first address of the host's subnet, for its bridge
-	MTU     int          // of the containers, bytes
+	Gateway  netip.Prefix // the first address of the host's subnet, for its bridge
+	Gateway6 netip.Prefix // the same of IPv6; invalid: there is none
+	MTU      int          // of the containers, bytes
 }
 
 // parseLease reads a subnet file. It fails until flanneld has written it.
@@ -98,6 +108,8 @@ func parseLease(text string) (Lease, error) {
 		switch name {
 		case "FLANNEL_SUBNET":
 			lease.Gateway, err = netip.ParsePrefix(value)
+		case "FLANNEL_IPV6_SUBNET":
+			lease.Gateway6, err = netip.ParsePrefix(value)
 		case "FLANNEL_MTU":
 			lease.MTU, err = strconv.Atoi(value)
 		}
@@ -120,13 +132,8 @@ func Await(h *lab.Host, leases []Lease) error {
 			if n == h.Number-1 {
 				continue
 			}
-			bridge := netip.AddrPortFrom(lease.Gateway.Addr(), discard).String()
-			for deadline := time.Now().Add(reachWait); ; time.Sleep(reachStep) {
-				err := dial(bridge)
-				if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
-					break // a refusal is an answer of that host, too
-				}
-				if time.Now().After(deadline) {
+			for _, bridge := range h.Both(lease.Gateway.Addr()) {
+				if err := await(netip.AddrPortFrom(bridge, discard).String()); err != nil {
 					return fmt.Errorf("reach the bridge of h%d from %s through flannel: %w: tare lab exec shows %s/flanneld.log", n+1, h.Name, err, lab.Scratch)
 				}
 			}
@@ -135,9 +142,22 @@ func Await(h *lab.Host, leases []Lease) error {
 	})
 }
 
+// await waits until a host answers at an address. A refusal is an answer, too.
+func await(address string) error {
+	for deadline := time.Now().Add(reachWait); ; time.Sleep(reachStep) {
+		err := dial(address)
+		if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
 // dial connects to an address from the calling thread's namespace.
 func dial(address string) error {
-	conn, err := net.DialTimeout("tcp4", address, dialTimeout)
+	conn, err := net.DialTimeout("tcp", address, dialTimeout)
 	if err != nil {
 		return err
 	}

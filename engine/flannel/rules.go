@@ -15,14 +15,20 @@ func rulesAdded(h *lab.Host, masquerade bool) error {
 	if masquerade {
 		want = append(want, [2]string{"nat", "FLANNEL-POSTRTG"})
 	}
-	for _, rule := range want {
-		listed, err := iptables(h, "-t", rule[0], "-S")
-		if err != nil {
-			return err
-		}
-		// It adds the jump to its chain first, then the chain's rules.
-		if !strings.Contains(listed, "-j "+rule[1]) || !strings.Contains(listed, "-A "+rule[1]+" ") {
-			return fmt.Errorf("flanneld has not added its rules to %s yet", rule[1])
+	programs := []string{"iptables"}
+	if h.At().Is6() {
+		programs = append(programs, "ip6tables")
+	}
+	for _, program := range programs {
+		for _, rule := range want {
+			listed, err := iptables(h, program, "-t", rule[0], "-S")
+			if err != nil {
+				return err
+			}
+			// It adds the jump to its chain first, then the chain's rules.
+			if !strings.Contains(listed, "-j "+rule[1]) || !strings.Contains(listed, "-A "+rule[1]+" ") {
+				return fmt.Errorf("flanneld has not added its rules of %s to %s yet", program, rule[1])
+			}
 		}
 	}
 	return nil
@@ -31,15 +37,15 @@ func rulesAdded(h *lab.Host, masquerade bool) error {
 // Try adds a rule such as flanneld's, and so reports whether the kernel has the
 // netfilter that flannel needs.
 func Try(h *lab.Host) error {
-	_, err := iptables(h, "-t", "nat", "-A", "POSTROUTING", "-m", "mark", "--mark", "0x4000/0x4000",
+	_, err := iptables(h, "iptables", "-t", "nat", "-A", "POSTROUTING", "-m", "mark", "--mark", "0x4000/0x4000",
 		"-m", "comment", "--comment", "flanneld masq", "-j", "MASQUERADE", "--random-fully")
 	return err
 }
 
-// iptables runs the command in a host. It waits for other processes that change
+// iptables runs iptables or ip6tables in a host. It waits for other processes that change
 // rules.
-func iptables(h *lab.Host, args ...string) (string, error) {
-	path, err := engine.Program("iptables")
+func iptables(h *lab.Host, program string, args ...string) (string, error) {
+	path, err := engine.Program(program)
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/netip"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -79,8 +79,8 @@ func version() string {
 // then the backend until the end.
 func run(ctx context.Context, o options) error {
 	store := &etcd.EtcdConfig{Endpoints: strings.Split(o.endpoints, ","), Prefix: o.prefix}
-	previous := leased(o.subnetFile)
-	manager, err := etcd.NewLocalManager(ctx, store, previous, ip.IP6Net{}, renewMargin)
+	previous, previous6 := leased(o.subnetFile)
+	manager, err := etcd.NewLocalManager(ctx, store, previous, previous6, renewMargin)
 	if err != nil {
 		return fmt.Errorf("open etcd: %w", err)
 	}
@@ -106,7 +106,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("register network: %w", err)
 	}
-	if err := addRules(ctx, config, network, o.masquerade, previous); err != nil {
+	if err := addRules(ctx, config, network, o.masquerade, previous, previous6); err != nil {
 		return err
 	}
 	lease := network.Lease()
@@ -135,7 +135,7 @@ func configOf(ctx context.Context, manager subnet.Manager) (*subnet.Config, erro
 
 // addRules lets the network's packets be forwarded, and masquerades what leaves it
 // if asked to, by iptables or nftables as the config wants.
-func addRules(ctx context.Context, config *subnet.Config, network backend.Network, masquerade bool, previous ip.IP4Net) error {
+func addRules(ctx context.Context, config *subnet.Config, network backend.Network, masquerade bool, previous ip.IP4Net, previous6 ip.IP6Net) error {
 	var rules trafficmngr.TrafficManager = &iptables.IPTablesManager{}
 	if config.EnableNFTables {
 		rules = &nftables.NFTablesManager{}
@@ -145,7 +145,7 @@ func addRules(ctx context.Context, config *subnet.Config, network backend.Networ
 	}
 	if masquerade {
 		err := rules.SetupAndEnsureMasqRules(ctx, config.Network, previous, config.Network,
-			config.IPv6Network, ip.IP6Net{}, ip.IP6Net{}, network.Lease(), resync, false)
+			config.IPv6Network, previous6, config.IPv6Network, network.Lease(), resync, false)
 		if err != nil {
 			return fmt.Errorf("add rules that masquerade: %w", err)
 		}
@@ -154,20 +154,22 @@ func addRules(ctx context.Context, config *subnet.Config, network backend.Networ
 	return nil
 }
 
-// leased is the subnet that the file names, or none.
-func leased(file string) ip.IP4Net {
+// leased are the subnets that the file names, or none.
+func leased(file string) (four ip.IP4Net, six ip.IP6Net) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return ip.IP4Net{} // the first start: any subnet will do
+		return four, six // the first start: any subnet will do
 	}
 	for line := range strings.Lines(string(text)) {
-		value, found := strings.CutPrefix(strings.TrimSpace(line), "FLANNEL_SUBNET=")
-		prefix, err := netip.ParsePrefix(value)
-		if !found || err != nil || !prefix.Addr().Is4() {
-			continue
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		_, subnet, err := net.ParseCIDR(value)
+		switch {
+		case err != nil:
+		case name == "FLANNEL_SUBNET" && subnet.IP.To4() != nil:
+			four = ip.FromIPNet(subnet)
+		case name == "FLANNEL_IPV6_SUBNET":
+			six = ip.FromIP6Net(subnet)
 		}
-		bits := prefix.Masked().Addr().As4()
-		return ip.IP4Net{IP: ip.FromBytes(bits[:]), PrefixLen: uint(prefix.Bits())}
 	}
-	return ip.IP4Net{}
+	return four, six
 }
