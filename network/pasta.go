@@ -18,6 +18,7 @@ func pasta() Network {
 	n := rootless(Network{
 		Name:  "pasta",
 		Doc:   "rootless container behind pasta: a TAP device, and its packets translated to sockets (Podman 5)",
+		IPv6:  true,
 		Needs: []engine.Need{tunNeed(), needPasta()},
 	}, startPasta)
 	attach := n.SetUp
@@ -42,9 +43,14 @@ func startPasta(c *lab.Container, with tap) error {
 		return err
 	}
 	argv := []string{
-		program, "--foreground", "--quiet", "--ipv4-only", "--config-net", "--netns-only", "--runas", "0:0", "--netns", with.path,
+		program, "--foreground", "--quiet", "--config-net", "--netns-only", "--runas", "0:0", "--netns", with.path,
 		"--ns-ifname", lab.Device, "--interface", lab.Device, "--address", c.Addr.String(), "--netmask", "24", "--gateway", rootlessAddr(c, 1).String(),
 		"--mtu", with.mtu, "--no-map-gw", "--tcp-ns", "none", "--udp-ns", "none",
+	}
+	if c.Host.At().Is6() {
+		argv = append(argv, "--address", lab.IPv6Of(c.Addr).String(), "--gateway", lab.IPv6Of(rootlessAddr(c, 1)).String())
+	} else {
+		argv = append(argv, "--ipv4-only")
 	}
 	for protocol, flag := range map[string]string{"tcp": "--tcp-ports", "udp": "--udp-ports"} {
 		var specs []string
@@ -57,7 +63,11 @@ func startPasta(c *lab.Container, with tap) error {
 			argv = append(argv, flag, "none")
 			continue
 		}
-		argv = append(argv, flag, c.Host.Addr.String()+"/"+strings.Join(specs, ","))
+		at := c.Host.Addr.String() + "/"
+		if c.Host.At().Is6() {
+			at = "" // a port is published once: at all addresses
+		}
+		argv = append(argv, flag, at+strings.Join(specs, ","))
 	}
 	err = startFor(c, lab.Daemon{
 		Name: "pasta-" + c.Short, Argv: argv, Within: pastaWait,

@@ -98,7 +98,7 @@ func TestRealIPv6(t *testing.T) {
 	}
 	var real []network.Network
 	for _, name := range []string{"ovs", "ovs-vlan", "ovs-vxlan", "ovn", "wireguard-go", "service-iptables", "service-nftables", "ebpf-redirect",
-		"docker-host", "docker-bridge", "docker-nat", "docker-macvlan", "docker-proxy", "containerd-bridge", "cni", "podman-bridge", "bgp", "bgp-rr", "flannel-host-gw"} {
+		"docker-host", "docker-bridge", "docker-nat", "docker-macvlan", "docker-proxy", "containerd-bridge", "cni", "podman-bridge", "bgp", "bgp-rr", "flannel-host-gw", "pasta"} {
 		n, _ := network.Find(name)
 		real = append(real, n)
 	}
