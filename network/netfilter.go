@@ -8,37 +8,44 @@ import (
 	"tare/lab"
 )
 
-// bridgeNetfilter sets whether bridged IPv4 packets pass the rules of the namespace
-// (br_netfilter; per namespace since Linux 5.3). Where the module is not loaded
-// they don't.
-const bridgeNetfilter = "net/bridge/bridge-nf-call-iptables"
+// bridgeNetfilter and bridgeNetfilter6 set whether bridged packets of IPv4 and IPv6 pass the
+// rules of the namespace (br_netfilter; per namespace since Linux 5.3). Where the module is
+// not loaded they don't.
+const (
+	bridgeNetfilter  = "net/bridge/bridge-nf-call-iptables"
+	bridgeNetfilter6 = "net/bridge/bridge-nf-call-ip6tables"
+)
 
 // settleNetfilter sets what the network declares and reads it back. Docker's
 // networks use the module where the kernel has it, as dockerd does.
 func (n Network) settleNetfilter(h *lab.Host) error {
+	return errors.Join(n.settleBridge(h, bridgeNetfilter), n.settleBridge(h, bridgeNetfilter6))
+}
+
+func (n Network) settleBridge(h *lab.Host, sysctl string) error {
 	want := "0"
 	if n.BridgeNetfilter {
 		want = "1"
 	}
-	got, err := h.ReadSysctl(bridgeNetfilter)
+	got, err := h.ReadSysctl(sysctl)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && (!n.BridgeNetfilter || n.Engine.Name == dockerEngine().Name):
 		return nil
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("pass bridged packets to netfilter in %s: the kernel lacks br_netfilter: modprobe br_netfilter", h.Name)
 	case err != nil:
-		return fmt.Errorf("read %s in %s: %w", bridgeNetfilter, h.Name, err)
+		return fmt.Errorf("read %s in %s: %w", sysctl, h.Name, err)
 	case got == want:
 		return nil
 	}
-	if err := h.Sysctl(bridgeNetfilter, want); err != nil {
+	if err := h.Sysctl(sysctl, want); err != nil {
 		return err
 	}
-	if got, err = h.ReadSysctl(bridgeNetfilter); err != nil {
-		return fmt.Errorf("read %s in %s: %w", bridgeNetfilter, h.Name, err)
+	if got, err = h.ReadSysctl(sysctl); err != nil {
+		return fmt.Errorf("read %s in %s: %w", sysctl, h.Name, err)
 	}
 	if got != want {
-		return fmt.Errorf("set %s=%s in %s: it reads %s", bridgeNetfilter, want, h.Name, got)
+		return fmt.Errorf("set %s=%s in %s: it reads %s", sysctl, want, h.Name, got)
 	}
 	return nil
 }

@@ -76,6 +76,11 @@ func overIPv6(t *testing.T, networks []network.Network) {
 	l := build(t, all...)
 	for _, n := range networks {
 		b := built(t, l, n.Name)
+		// Bridged packets of both versions pass rules, or none do.
+		out, _, err := exec(t.Context(), l, n.Name+".h1", "sh", "-c", "cd /proc/sys/net/bridge 2>/dev/null && cat bridge-nf-call-iptables bridge-nf-call-ip6tables")
+		if both := strings.Fields(string(out)); err != nil || len(both) == 2 && both[0] != both[1] {
+			t.Errorf("%s: bridge-nf-call-iptables and -ip6tables are %q, %v", n.Name, both, err)
+		}
 		for _, path := range n.Paths {
 			if slices.Contains(b.Unserved, path) {
 				continue
