@@ -13,17 +13,22 @@ import (
 
 // What can't pause is measured in windows, and keeps no other network from taking turns.
 func TestNetworksThatDoNotPauseAreMeasuredApart(t *testing.T) {
-	for _, c := range []struct{ path, workload, design, networks, want string }{
-		{network.CrossHost, workload.RoundTrips, result.DesignSlots, "route gvisor", "turns true: hosta hostb route; turns false: hosta hostb gvisor"},
-		{network.CrossHost, workload.RoundTrips, result.DesignSlots, "gvisor", "turns false: hosta hostb gvisor"},
-		{network.CrossHost, workload.RoundTrips, result.DesignWindows, "route gvisor", "turns false: hosta hostb route gvisor"},
-		{network.PublishedPort, workload.RoundTrips, result.DesignSlots, "nat pasta", "turns true: hosta hostb nat pasta"},
-		{network.PublishedPort, workload.Bulk, result.DesignSlots, "nat pasta proxy", "turns true: hosta hostb nat; turns false: hosta hostb pasta proxy"},
-		{network.PublishedPort, workload.Bulk, result.DesignSlots, "proxy", "turns false: hosta hostb proxy"},
+	for _, c := range []struct {
+		path, workload         string
+		flows                  int
+		design, networks, want string
+	}{
+		{network.CrossHost, workload.RoundTrips, 1, result.DesignSlots, "route gvisor", "turns true: hosta hostb route; turns false: hosta hostb gvisor"},
+		{network.CrossHost, workload.RoundTrips, 1, result.DesignSlots, "gvisor", "turns false: hosta hostb gvisor"},
+		{network.CrossHost, workload.RoundTrips, 1, result.DesignWindows, "route gvisor", "turns false: hosta hostb route gvisor"},
+		{network.PublishedPort, workload.RoundTrips, 1, result.DesignSlots, "nat pasta", "turns true: hosta hostb nat pasta"},
+		{network.PublishedPort, workload.Bulk, 1, result.DesignSlots, "nat pasta proxy", "turns true: hosta hostb nat proxy; turns false: hosta hostb pasta"},
+		{network.PublishedPort, workload.Bulk, 2, result.DesignSlots, "nat pasta proxy", "turns true: hosta hostb nat; turns false: hosta hostb pasta proxy"},
+		{network.PublishedPort, workload.Bulk, 2, result.DesignSlots, "proxy", "turns false: hosta hostb proxy"},
 	} {
 		var all []string
 		for _, g := range groupsOf(Complete(result.Plan{
-			Networks: result.NetworksNamed(strings.Fields(c.networks)...), Paths: []string{c.path}, Workloads: []result.WorkloadPlan{{Name: c.workload}},
+			Networks: result.NetworksNamed(strings.Fields(c.networks)...), Paths: []string{c.path}, Workloads: []result.WorkloadPlan{{Name: c.workload, Flows: c.flows}},
 			NIC: []string{"full"}, Design: c.design,
 		})) {
 			of := fmt.Sprint("turns ", takesTurns(Complete(result.Plan{Design: c.design}), g), ":")
@@ -32,6 +37,6 @@ func TestNetworksThatDoNotPauseAreMeasuredApart(t *testing.T) {
 			}
 			all = append(all, of)
 		}
-		labtest.Equal(t, c.networks+" "+c.workload+" "+c.design, strings.Join(all, "; "), c.want)
+		labtest.Equal(t, fmt.Sprint(c.networks, " ", c.workload, " ", c.flows, " ", c.design), strings.Join(all, "; "), c.want)
 	}
 }

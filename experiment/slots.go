@@ -52,7 +52,7 @@ func takesTurns(p result.Plan, g group) bool {
 	pausing := true
 	for _, at := range g.places {
 		linked = linked || at.link > 0
-		pausing = pausing && pauses(kind, at.network)
+		pausing = pausing && pauses(g.workload, at.network)
 	}
 	linked = linked && !network.Within(g.path)
 	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
