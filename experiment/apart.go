@@ -13,12 +13,9 @@ import (
 // it holds, in the slots of others. A relay between two sockets is through with one connection's
 // before a slot counts.
 func pauses(w result.WorkloadPlan, n network.Network) bool {
-	held := n.Facts.Relays && (w.Flows > 1 || n.Facts.Kernel == tapModule)
+	held := n.Facts.Relays && (w.Flows > 1 || n.Facts.RelaysTAP())
 	return !n.Sandboxed && !(w.Name == workload.Bulk && held)
 }
-
-// tapModule is the kernel module of networks whose relays take packets from a TAP device.
-const tapModule = "tun"
 
 // separated are a group's places that take turns in slots, and those that can't pause beside the
 // baselines again, in windows: no network keeps others from taking turns.

@@ -147,3 +147,26 @@ func TestRealCNIErrorsSayWhatIsMissing(t *testing.T) {
 	}
 	carries(t, l, built(t, l, "cni"), network.CrossHost, 1500)
 }
+
+// A list without IPv6, or with other addresses of it than belong to those of IPv4, is refused
+// where the lab has IPv6.
+func TestRealCNIListNeedsTheRangeOfIPv6(t *testing.T) {
+	folder := t.TempDir()
+	four, err := os.ReadFile("testdata/cni/ptp.conflist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(folder, "other.conflist")
+	list := strings.Replace(string(four), `"subnet": "{{.Subnet}}"`, `"ranges": [[{"subnet": "{{.Subnet}}"}], [{"subnet": "fd00:1::/64"}]]`, 1)
+	if err := os.WriteFile(other, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	without, unlike := overVersion6(onCNI(t, "ptp")), overVersion6(on("cni"))
+	unlike.Name, unlike.Params = "unlike", map[string]string{"cni": other}
+	l := tryBuild(t, without, unlike)
+	for name, want := range map[string]string{without.Name: "it has no IPv6 address beside 10.101.", "unlike": "it has the IPv6 address fd00:1::"} {
+		if b := built(t, l, name); !strings.Contains(b.Error, want) || !strings.Contains(b.Error, "{{.Subnet6}}") {
+			t.Errorf("%s: error %q", name, b.Error)
+		}
+	}
+}

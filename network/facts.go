@@ -13,6 +13,10 @@ type Facts struct {
 	Kernel   string // the kernel module that it needs in addition to veth and bridge; empty: none
 }
 
+// RelaysTAP reports whether the relay takes packets from a TAP device, as that of a rootless
+// container does.
+func (f Facts) RelaysTAP() bool { return f.Relays && f.Kernel == "tun" }
+
 // Demand is a property that a user can require of a network: `tare run --need`.
 type Demand struct {
 	Name string

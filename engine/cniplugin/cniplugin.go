@@ -76,7 +76,7 @@ func Attach(c *lab.Container, folders []string, ports []engine.Port) error {
 		return fmt.Errorf("read address of %s: %w", c.Name, err)
 	}
 	if err := c.CheckIPv6(); err != nil {
-		return fmt.Errorf("attach %s by CNI plugins: %w", c.Name, err)
+		return fmt.Errorf("attach %s by CNI plugins: %w, or give the list a range of {{.Subnet6}}", c.Name, err)
 	}
 	return nil
 }

@@ -65,7 +65,8 @@ func StartStore(h *lab.Host, backend Backend) (store string, err error) {
 	}
 	settings := config{Network: Network().String(), SubnetLen: subnetBits, Backend: backend}
 	if h.At().Is6() {
-		settings.EnableIPv6, settings.IPv6Network, settings.IPv6SubnetLen = true, lab.IPv6PrefixOf(Network()).String(), subnet6Bits
+		own := netip.PrefixFrom(Network().Addr(), subnetBits)
+		settings.EnableIPv6, settings.IPv6Network, settings.IPv6SubnetLen = true, lab.IPv6PrefixOf(Network()).String(), lab.IPv6PrefixOf(own).Bits()
 	}
 	text, err := json.Marshal(settings)
 	if err != nil {

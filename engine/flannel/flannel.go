@@ -20,8 +20,6 @@ import (
 const (
 	subnetFile = lab.Scratch + "/flannel/subnet.env"
 	subnetBits = 22 // of a host's subnet: 63 hosts of 1000 containers in a /16
-	// subnet6Bits is the same of IPv6 (lab.IPv6PrefixOf).
-	subnet6Bits = 96 + subnetBits
 
 	reachWait = 15 * time.Second // how long the hosts may take to reach each other
 	reachStep = 20 * time.Millisecond
