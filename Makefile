@@ -13,7 +13,7 @@ TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/tools
 LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 
 # Tests whose names match are not quick (test/labtest/tier.go).
-NOT_QUICK := ^Test(Lab|Real|VM)
+NOT_QUICK := ^Test(Lab|Real|Deep|VM)
 
 # Those of them that run on this machine's own kernel.
 HERE := ^Test(Lab|Real)

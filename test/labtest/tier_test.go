@@ -30,7 +30,7 @@ func (n *nameOnly) Fatalf(string, ...any) { n.failed = true }
 
 func TestQuickTestsStartNoLab(t *testing.T) {
 	for name, refused := range map[string]bool{
-		"TestQuick": true, "TestQuick/lab": true, "TestLaboratory": false, "TestLabUserX/y": false, "TestRealX": false, "BenchmarkX": false, "FuzzX": false,
+		"TestQuick": true, "TestQuick/lab": true, "TestLaboratory": false, "TestLabUserX/y": false, "TestRealX": false, "TestDeepX": false, "BenchmarkX": false, "FuzzX": false,
 	} {
 		one := &nameOnly{name: name}
 		if NeedsTier(one); one.failed != refused {

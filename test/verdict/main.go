@@ -39,7 +39,7 @@ func judge(in io.Reader, out io.Writer) error {
 	lines.Buffer(nil, 16<<20)
 	printed := map[[2]string]string{}
 	begun := map[string]bool{} // whether a package has yet to end
-	passed := 0
+	passed, again := 0, 0
 	var failed, skipped []string
 	for lines.Scan() {
 		var e event
@@ -61,6 +61,7 @@ func judge(in io.Reader, out io.Writer) error {
 			printed[key] += e.Output
 		case e.Action == "fail":
 			failed = append(failed, e.Package+" "+e.Test)
+			again += strings.Count(printed[key], labtest.SecondTry)
 			fmt.Fprint(out, printed[key])
 			delete(printed, key)
 		case e.Action == "skip":
@@ -69,7 +70,7 @@ func judge(in io.Reader, out io.Writer) error {
 			delete(printed, key)
 		case e.Action == "pass":
 			passed++
-			notTested(printed[key], out)
+			again += remarks(e.Package+" "+e.Test, printed[key], out)
 			delete(printed, key)
 		}
 	}
@@ -81,17 +82,25 @@ func judge(in io.Reader, out io.Writer) error {
 			failed = append(failed, append(unended(printed, pkg, out), pkg+" (did not end)")...)
 		}
 	}
+	if again > 0 {
+		fmt.Fprintf(out, "second tries: %d\n", again)
+	}
 	return sentence(passed, failed, skipped)
 }
 
-// notTested prints the lines in which a test that passed reports what it could not
-// test on this machine.
-func notTested(output string, out io.Writer) {
+// remarks prints the lines in which a test that passed reports what it could not
+// test on this machine, and what it tried again. It returns how often it did.
+func remarks(test, output string, out io.Writer) (again int) {
 	for line := range strings.Lines(output) {
 		if _, what, found := strings.Cut(line, labtest.NotTested); found {
 			fmt.Fprint(out, labtest.NotTested, what)
 		}
+		if _, why, found := strings.Cut(line, labtest.SecondTry); found {
+			fmt.Fprint(out, labtest.SecondTry, " ", test, ":", why)
+			again++
+		}
 	}
+	return again
 }
 
 // unended names the tests of a package that began and never ended, as where they

@@ -23,6 +23,8 @@ func TestJudge(t *testing.T) {
 		{"passed but for a part", `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: NOT TESTED: gre: no module\n"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"noise\n"}
 ` + pass + okay, "NOT TESTED: gre: no module\nok  \tp\t0.1s\n", ""},
+		{"passed at the second try", `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: SECOND TRY: a window was late\n"}
+` + pass + okay, "SECOND TRY: p TestA: a window was late\nok  \tp\t0.1s\nsecond tries: 1\n", ""},
 		{"failed", pass + `{"Action":"output","Package":"p","Test":"TestB","Output":"why B failed\n"}
 {"Action":"fail","Package":"p","Test":"TestB"}
 {"Action":"output","Package":"p","Output":"FAIL\tp\t0.1s\n"}
