@@ -1,4 +1,4 @@
-# CI does make test and make vm; the other targets are parts of them, or tools.
+# README's second command is make test; .ci/run adds lint and the parts of make deep that are due.
 # docs/testing.md says what each tier of tests holds and needs.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -15,16 +15,11 @@ LINT := $(TOOLS)/$(LINT_VERSION)/golangci-lint
 # Tests whose names match are not quick (test/labtest/tier.go).
 NOT_QUICK := ^Test(Lab|Real|Deep|VM)
 
-# Those of them that run on this machine's own kernel.
-HERE := ^Test(Lab|Real)
+# Those of them that make test leaves to make deep.
+DEEP := ^Test(Deep|VM)
 
-# Packages whose quick tests run under the race detector, which costs them little:
-# those where goroutines share the most.
-RACE := ./agent ./result ./test/verdict ./wire
-
-# Packages whose tests measure, or look at the whole machine: one at a time. The tests
-# of the others mostly wait: three packages at a time.
-ALONE := ./bench/diagnosis ./bench/peers ./experiment ./iperf3 ./report ./test/agreement ./test/chaos ./test/docs ./test/everything ./test/hostile ./traffic ./workload
+# All packages, those first that take longest, so that none of them is last.
+PACKAGES := $$(printf 'tare/%s\n' test/cli network site report traffic lab; go list ./... | grep -vxE 'tare/(test/cli|network|site|report|traffic|lab)')
 
 # The cluster of make kubernetes. Nothing else compiles it, since that takes minutes.
 KUBERNETES := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/parts/kubernetes
@@ -32,44 +27,31 @@ NODES := 2
 DATAPATH := bridge
 PROXY := iptables
 
-# make lint vets. The package that takes longest is done in 8 min beside two others: what
-# takes 15 hangs.
-TEST_FLAGS := -count=1 -vet=off -ldflags='-s -w' -timeout 15m
-GO_TEST := go test $(TEST_FLAGS)
+# make test vets all packages at once. A package that takes 10 min hangs.
+GO_TEST := go test -vet=off -ldflags='-s -w' -timeout 10m
 
-.PHONY: quick lab test vm lint fuzz build dist bench diagnosis packages parts bpf web kubernetes kubernetes-down kubernetes-test
+.PHONY: quick test deep vet lint fuzz build dist bench packages parts bpf web kubernetes kubernetes-down kubernetes-test vm
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
-quick:
-	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
-	go test -vet=off -ldflags='-s -w' -skip '$(NOT_QUICK)' ./...
+quick: formatted
+	$(GO_TEST) -skip '$(NOT_QUICK)' ./...
 
-# Needs root.
-lab: build
-	@for tool in ip nft ping tc; do \
-		command -v $$tool >/dev/null || { echo "$$tool is missing: make packages installs what tests need" >&2; exit 1; }; done
-	{ $(GO_TEST) -p 3 -run '^TestLab' -json $(call having,Lab,-v); \
-		$(GO_TEST) -p 1 -run '^TestLab' -json $(call having,Lab,); } | go run ./test/verdict
+# Needs root. The tests of most packages wait most of the time: three packages at a time.
+test: packages parts build vet
+	$(GO_TEST) -count=1 -skip '$(DEEP)' -p 3 -json $(PACKAGES) | go run ./test/verdict
 
-test: packages parts lint build
-	{ CGO_ENABLED=1 $(GO_TEST) -race -skip '$(NOT_QUICK)' -json $(RACE); \
-		$(GO_TEST) -skip '$(NOT_QUICK)' -json $$(go list ./... | grep -vxF "$$(go list $(RACE))"); \
-		$(GO_TEST) -p 3 -run '$(HERE)' -json $(call having,(Lab|Real),-v); \
-		$(GO_TEST) -p 1 -run '$(HERE)' -json $(call having,(Lab|Real),); } | go run ./test/verdict
+# All parts of the deep tier, or PARTS="NAME NAME", or PARTS=due: those whose inputs changed
+# since they last passed. PARTS=list lists them.
+deep: packages parts build
+	go run ./test/deep $(PARTS)
 
-# On kernels that this machine does not run, in virtual machines. It needs QEMU.
-vm: build
-	@.ci/packages vm
-	kernels=$$(.ci/kernels); { go run ./test/vm $$kernels; \
-		TARE_KERNELS=$$kernels $(GO_TEST) -run '^TestVM' -json ./test/vm/kernels; } | go run ./test/verdict
-
-# The packages with tests of a tier: those that are tested alone, or with -v the others,
-# in an order in which test/cli and network, which take longest, are early.
-having = $$(grep -rlE --include='*_test.go' --exclude-dir=kubernetes '^func Test$(1)' . | xargs -n 1 dirname | sort -ur | grep $(2) -xF "$$(printf '%s\n' $(ALONE))")
-
-lint: $(LINT)
-	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
+vet: formatted
 	go vet ./...
+
+formatted:
+	@files=$$(gofmt -l .); [[ -z $$files ]] || { echo "gofmt -w these files:" $$files; exit 1; }
+
+lint: vet $(LINT)
 	for program in parts/*/main.go; do CGO_ENABLED=1 go -C "$$(dirname "$$program")" vet ./...; done
 	$(LINT) run
 
@@ -94,12 +76,11 @@ kubernetes: packages parts build
 kubernetes-down:
 	@[[ ! -x $(KUBERNETES) ]] || $(KUBERNETES) down
 
-# Starts clusters, several at the same time, and takes them down. They wait most of it: all tests
-# together, which are one package, are done in 10 min.
-kubernetes-test: packages parts build
-	@CGO_ENABLED=0 parts/build test/kubernetes
-	go -C test/kubernetes vet ./...
-	go -C test/kubernetes test $(TEST_FLAGS) -timeout 30m -parallel 4 -run '^TestReal' -json ./... | go run ./test/verdict
+# Parts of make deep by names that people look for.
+kubernetes-test:
+	@$(MAKE) deep PARTS=kubernetes
+vm:
+	@$(MAKE) deep PARTS="vm-stable vm-backports vm-kernels"
 
 # Each for FUZZTIME, as in make fuzz FUZZTIME=30m.
 FUZZTIME := 10s
@@ -129,7 +110,3 @@ dist:
 bench: build
 	go run ./bench/lab
 	go run ./bench/peers
-
-# How often tare names the fault that was injected: docs/diagnosis.md.
-diagnosis: packages parts build
-	go run ./bench/diagnosis

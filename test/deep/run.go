@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// beside is how many parts that mostly wait run at the same time.
+const beside = 3
+
+// runParts runs those that mostly wait beside each other, then the others one at a time.
+func runParts(ctx context.Context, parts []part, out io.Writer) error {
+	print := &printer{out: out}
+	var mu sync.Mutex
+	var failed error
+	do := func(p part) {
+		err := p.run(ctx, print)
+		mu.Lock()
+		defer mu.Unlock()
+		failed = errors.Join(failed, err)
+	}
+	var all sync.WaitGroup
+	seats := make(chan struct{}, beside)
+	for _, p := range parts {
+		if p.waits {
+			all.Go(func() {
+				seats <- struct{}{}
+				defer func() { <-seats }()
+				do(p)
+			})
+		}
+	}
+	all.Wait()
+	for _, p := range parts {
+		if !p.waits {
+			do(p)
+		}
+	}
+	return failed
+}
+
+// printer prints blocks of text whole.
+type printer struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (p *printer) printf(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.out, format, args...)
+}
+
+// run runs a part, prints what it printed once it has ended, and records that it passed.
+func (p part) run(ctx context.Context, print *printer) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s did not run: %w", p.name, context.Cause(ctx))
+	}
+	digest, err := p.digest()
+	if err != nil {
+		return err
+	}
+	print.printf("deep: %s: runs\n", p.name)
+	began := time.Now()
+	var text bytes.Buffer
+	cmd := exec.CommandContext(ctx, "bash", "-eu", "-o", "pipefail", "-c", p.command)
+	cmd.Stdout, cmd.Stderr = &text, &text
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	err = cmd.Run()
+	took := time.Since(began).Round(time.Second)
+	if err != nil {
+		print.printf("%sdeep: %s: failed after %v\n", &text, p.name, took)
+		return fmt.Errorf("%s failed: %w: make deep PARTS=%s repeats it", p.name, err, p.name)
+	}
+	print.printf("%sdeep: %s: passed in %v\n", &text, p.name, took)
+	return p.passed(digest)
+}
