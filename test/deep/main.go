@@ -7,7 +7,7 @@
 //	go run ./test/deep list       what each part holds, and which are due
 //	go run ./test/deep PART...    some of them
 //
-// It runs in the repository's root, as root, after `make packages parts build`.
+// It needs root, and what `make packages parts build` makes.
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
@@ -25,10 +26,23 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	err := toRoot()
+	if err == nil {
+		err = run(ctx, os.Args[1:], os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "deep: %v\n", err)
 		os.Exit(1)
 	}
+}
+
+// toRoot enters the repository's root.
+func toRoot() error {
+	root, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return fmt.Errorf("find the repository's root: %w: run it in a checkout", err)
+	}
+	return os.Chdir(strings.TrimSpace(string(root)))
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {

@@ -15,11 +15,54 @@ type part struct {
 	command string   // for bash; it fails where a test fails or is skipped
 }
 
-// allParts are those that `make deep` runs, in this order.
+// running is the code that most runs of tare go through.
+var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
+
+// allParts are those that `make deep` runs, in this order: those that wait first. What a part
+// depends on is a judgement: a change elsewhere that breaks it is found by `make deep`.
 func allParts() []part {
 	return []part{
+		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
+			uses("network", "workload", "diagnose", "probe", "foreign", "result").and("CONTRIBUTING.md"),
+		tests("documents", "what the documents show is what tare prints", "./test/docs").
+			uses("report", "weigh", "workload", "network", "cases").uses(running...).and("docs", "README.md", "examples"),
+		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
+			uses("report", "weigh", "workload").uses(running...),
+		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network", "./test/everything").
+			uses("engine", "workload").uses(running...),
 		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
-			uses("cmd/tare", "experiment", "site", "lab", "agent", "network", "engine"),
+			uses("engine", "network").uses(running...),
+		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
+			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
+		tests("runner", "a run's traces and statistics", "./experiment").
+			uses("weigh", "stats", "agent", "trace", "probe", "test/simtest"),
+		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./agent", "./workload").uses("lab"),
+		tests("iperf3", "both ends of iperf3's protocol against iperf3", "./iperf3").uses("traffic"),
+		tests("agreement", "what is known from outside, weighed", "./test/agreement").
+			uses("weigh", "stats", "traffic", "workload").uses(running...),
+		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh").uses("traffic", "weigh/mesh"),
+		tests("storm", "what a storm of connections takes from a server", "./test/hostile").uses("traffic", "agent"),
+		tests("page", "how fast the page of a large result is there", "./report"),
+		tests("mutants", "what mutants of the statistics, rules and readers live", "./test/mutants").
+			and("stats", "weigh", "wire", "foreign", "diagnose", "experiment/schedule"),
+		{
+			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
+			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},
+			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
+		},
+		guest("vm-backports", "a newer kernel", "backports").uses("network", "engine", "lab", "trace", "probe", "diagnose", "agent"),
+		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace"),
+		{
+			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
+			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, waits: true,
+			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
+		},
+		{
+			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
+			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "cmd/tare"}, waits: true,
+			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
+				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
+		},
 	}
 }
 
@@ -32,6 +75,21 @@ func tests(name, doc string, packages ...string) part {
 	for _, folder := range packages {
 		p.inputs = append(p.inputs, strings.TrimPrefix(folder, "./"))
 	}
+	return p
+}
+
+// guest is the part of the tests in a virtual machine with a kernel of Debian's.
+func guest(name, doc, release string) part {
+	return part{
+		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, waits: true,
+		inputs: []string{"test/vm/guest", "test/chaos"}, code: []string{"vm", "test/vm"},
+		command: ".ci/packages vm; go run ./test/vm $(.ci/kernels " + release + ") | go run ./test/verdict",
+	}
+}
+
+// and names files and folders that count with all that is in them.
+func (p part) and(inputs ...string) part {
+	p.inputs = append(p.inputs, inputs...)
 	return p
 }
 
