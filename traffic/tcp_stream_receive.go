@@ -200,19 +200,41 @@ func (f *streamFlow) receive() error {
 	return f.run.cause(errAnother)
 }
 
-// receiveMany reads several flows on one thread.
-func (w *streamReceiver) receiveMany(flows []*streamFlow) error {
+// flowSet is several flows that one thread reads.
+type flowSet struct {
+	*pollSet
+	flows []*streamFlow
+	left  int // that are not done
+}
+
+func openFlowSet(flows []*streamFlow) (*flowSet, error) {
 	fds := make([]int, len(flows))
 	for i, f := range flows {
 		fds[i] = f.fd
 	}
 	set, err := openPollSet(fds)
+	return &flowSet{set, flows, len(flows)}, err
+}
+
+// turn handles the outcome of one call. A flow that is done leaves the set: what it still
+// gets wakes nobody.
+func (s *flowSet) turn(f *streamFlow, n int, errno syscall.Errno) error {
+	if err := f.turn(n, errno); err != nil || !f.done {
+		return err
+	}
+	s.left--
+	return s.remove(f.fd)
+}
+
+// receiveMany reads several flows on one thread.
+func (w *streamReceiver) receiveMany(flows []*streamFlow) error {
+	set, err := openFlowSet(flows)
 	if err != nil {
 		return err
 	}
 	defer closeSocket(set.fd)
 	var looked time.Duration
-	for left := len(flows); left > 0; {
+	for set.left > 0 {
 		if w.run.stopped.Load() {
 			return w.run.cause(errAnother)
 		}
@@ -223,14 +245,8 @@ func (w *streamReceiver) receiveMany(flows []*streamFlow) error {
 		for _, event := range ready {
 			f := flows[event.Fd]
 			n, errno := f.buffer.receive(f.fd, f.flags|unix.MSG_DONTWAIT)
-			if err := f.turn(n, errno); err != nil {
+			if err := set.turn(f, n, errno); err != nil {
 				return err
-			}
-			if f.done {
-				left--
-				if err := set.remove(f.fd); err != nil {
-					return err
-				}
 			}
 		}
 		if now := w.run.now(); now-looked >= tick { // a flow that has nothing still sees its window's edges
@@ -239,11 +255,8 @@ func (w *streamReceiver) receiveMany(flows []*streamFlow) error {
 				if f.done {
 					continue
 				}
-				if err := f.turn(0, unix.EAGAIN); err != nil {
+				if err := set.turn(f, 0, unix.EAGAIN); err != nil {
 					return err
-				}
-				if f.done {
-					left--
 				}
 			}
 		}
@@ -271,14 +284,18 @@ func (f *streamFlow) turn(n int, errno syscall.Errno) error {
 	case errno != 0 && !again(errno):
 		return fmt.Errorf("receive flow %d after %d bytes: %w; see what the sender reported", f.index+1, f.meter.sum, errno)
 	}
-	e := event{now, int64(n), n == f.read}
+	f.count(event{now, int64(n), n == f.read})
+	return f.edges(now, n)
+}
+
+// count takes an event into the flow's window.
+func (f *streamFlow) count(e event) {
 	if f.quota.limited && f.meter.phase == open {
 		f.quota.spend(f.meter, &e)
 	}
-	if n > 0 || f.meter.phase != open || f.meter.sum != f.meter.base { // no window closes on nothing
+	if e.n > 0 || f.meter.phase != open || f.meter.sum != f.meter.base { // no window closes on nothing
 		f.meter.step(e)
 	}
-	return f.edges(now, n)
 }
 
 // edges reports the window's edges to the sender, and ends what has lasted too
@@ -327,13 +344,15 @@ type quota struct {
 	spent   atomic.Int64 // when it was, on the run's clock; unset before
 }
 
-// spend takes an event inside the window, and closes the window with the one
-// that brings the last byte.
+// spend takes an event inside the window. The one that brings the last byte closes the
+// flow's window, and so does the next one of each other flow: no flow takes more than one
+// read beyond the bytes.
 func (q *quota) spend(m *meter, e *event) {
 	if q.left.Add(-e.n) <= 0 {
 		q.spent.CompareAndSwap(unset, int64(e.at))
 	}
 	if at := time.Duration(q.spent.Load()); at < m.closes {
-		m.closes, e.more = max(at, m.from), false
+		// The event may have been read before another thread's spent the last byte.
+		m.closes, e.more = max(m.from, min(at, e.at)), false
 	}
 }
