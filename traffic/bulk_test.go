@@ -29,7 +29,7 @@ func TestArrivalsCountAfreshWhenReopened(t *testing.T) {
 	labtest.Equal(t, "unique after reopening", a.sequences.unique, 2)
 }
 
-func TestLabAdoptedSocketBlocksForATick(t *testing.T) {
+func TestAdoptedSocketBlocksForATick(t *testing.T) {
 	l, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
 	if err != nil {
 		t.Fatal(err)

@@ -65,26 +65,26 @@ func checkFewPorts() error {
 	if err != nil {
 		return err
 	}
-	c := RequestResponse{Token: testToken, Window: Window{Duration: 500 * time.Millisecond}}
-	served, calls, serveErr, callErr := ends(
-		func(ctx context.Context) (Served, error) { return ServeTCPCRR(ctx, l, c) },
-		func(ctx context.Context) (Transactions, error) { return CallTCPCRR(ctx, l.Addr(), c) })
-	if serveErr != nil || callErr != nil {
-		return fmt.Errorf("serving end: %w; calling end: %w", serveErr, callErr)
+	c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}}
+	for answered := int64(0); answered < 3*ports; { // fewer show nothing
+		served, calls, serveErr, callErr := ends(
+			func(ctx context.Context) (Served, error) { return ServeTCPCRR(ctx, l, c) },
+			func(ctx context.Context) (Transactions, error) { return CallTCPCRR(ctx, l.Addr(), c) })
+		if serveErr != nil || callErr != nil {
+			return fmt.Errorf("serving end: %w; calling end: %w", serveErr, callErr)
+		}
+		if len(calls.Failures) > 0 || served.Transactions == 0 {
+			return fmt.Errorf("%d connections, and failures %v", calls.Count, calls.Failures)
+		}
+		answered += served.Transactions
 	}
-	if len(calls.Failures) > 0 {
-		return fmt.Errorf("%d connections, and failures %v", calls.Count, calls.Failures)
-	}
-	if longest, _ := calls.RTT.Max(); longest > 900*time.Millisecond {
-		return fmt.Errorf("a connection took %v: its SYN was sent again", longest)
-	}
-	if served.Transactions < 3*ports {
-		return fmt.Errorf("%d connections from %d ports show nothing", served.Transactions, ports)
+	if again, err := tcpCounter("TCPSynRetrans"); err != nil || again > 0 {
+		return fmt.Errorf("%d SYNs were sent again, %w", again, err)
 	}
 	return checkNoPortLeft(l.Addr(), c, ports)
 }
 
-// checkNoPortLeft takes every port first: the run ends at once, and reports why.
+// checkNoPortLeft takes every port first: the run ends by itself, and reports why.
 func checkNoPortLeft(to netip.AddrPort, c RequestResponse, ports int) error {
 	for range ports {
 		conn, err := net.Dial("tcp", to.String())
@@ -93,10 +93,11 @@ func checkNoPortLeft(to netip.AddrPort, c RequestResponse, ports int) error {
 		}
 		defer conn.Close()
 	}
-	begun := time.Now()
-	_, err := CallTCPCRR(context.Background(), to, c)
-	if took := time.Since(begun); !errors.Is(err, errPortsUsed) || took > time.Second {
-		return fmt.Errorf("without a port the run ended after %v with: %w", took, err)
+	ctx, cancel := context.WithTimeout(context.Background(), generous)
+	defer cancel()
+	c.Window.Duration = time.Hour
+	if _, err := CallTCPCRR(ctx, to, c); !errors.Is(err, errPortsUsed) {
+		return fmt.Errorf("without a port the run ended with: %w", err)
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
 }
 
-func TestLabTCPCRRNamesItsFailures(t *testing.T) {
+func TestTCPCRRNamesItsFailures(t *testing.T) {
 	var f failures
 	for range 3 {
 		f.add("connect", fmt.Errorf("open: %w", unix.ECONNREFUSED))

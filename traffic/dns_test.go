@@ -125,7 +125,7 @@ func TestLabDNSMeasures(t *testing.T) {
 				t.Fatalf("%s on %d flows: %v", mode, flows, err)
 			}
 			queries, ports, repeated := s.seen()
-			if done.Count == 0 || done.Lost > int64(2*flows) || int64(queries) < done.Count || repeated > 0 {
+			if done.Count == 0 || timed(t) && done.Lost > int64(2*flows) || int64(queries) < done.Count || repeated > 0 {
 				t.Errorf("%s on %d flows: %d counted, %d lost, %d asked, %d under the ID of the one before", mode, flows, done.Count, done.Lost, queries, repeated)
 			}
 			if mode == DNSReuse && ports != flows || mode == DNSFresh && ports < min(queries, 1000)*9/10 {
@@ -182,12 +182,12 @@ func TestLabDNSCountsLost(t *testing.T) {
 				return out
 			})
 			c := testDNS(mode, flows)
-			c.Window.Duration = time.Second
+			c.Window.Duration = 3 * DNSTimeout
 			done, err := CallDNS(t.Context(), s.at, c)
 			if err != nil {
 				t.Fatalf("%s on %d flows: %v", mode, flows, err)
 			}
-			if done.Lost < 2 || done.Count < 10*done.Lost {
+			if done.Lost < 1 || timed(t) && done.Count < 10*done.Lost {
 				t.Errorf("%s on %d flows: %d lost, %d counted", mode, flows, done.Lost, done.Count)
 			}
 			if longest, ok := done.RTT.Max(); !ok || longest < DNSTimeout {
@@ -195,9 +195,13 @@ func TestLabDNSCountsLost(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestLabDNSNamesASilentServer(t *testing.T) {
+	t.Parallel()
 	silent := serveDNS(t, func([]byte, int) [][]byte { return nil })
 	c := testDNS(DNSReuse, 2)
-	c.Window.Duration = 20 * time.Second
+	c.Window.Duration = time.Hour
 	if done, err := CallDNS(t.Context(), silent.at, c); err == nil || !strings.Contains(err.Error(), "answered 0 requests and then no more") {
 		t.Errorf("a server that never answers: %v, %d counted", err, done.Count)
 	}

@@ -47,12 +47,13 @@ func TestLabGRPCMeasures(t *testing.T) {
 	} {
 		c.Window = window
 		served, done := runGRPC(t, c)
-		if done.Count < 2 || done.Elapsed < window.Duration*9/10 || len(done.Series) < 4 || done.Congestion == "" {
+		if done.Count < 1 || done.Elapsed < window.Duration || done.Congestion == "" {
 			t.Errorf("%+v: %+v", c, done)
 		}
-		mean, timed := done.RTT.Mean()
-		labtest.Equal(t, "a latency of "+string(c.Mode), timed, c.Mode == GRPCUnary)
-		if busy := done.Rate() * mean.Seconds() / float64(c.Flows); timed && (busy < 0.5 || busy > 1.5) {
+		checkSeries(t, done.Series, window)
+		mean, measured := done.RTT.Mean()
+		labtest.Equal(t, "a latency of "+string(c.Mode), measured, c.Mode == GRPCUnary)
+		if busy := done.Rate() * mean.Seconds() / float64(c.Flows); measured && timed(t) && (busy < 0.5 || busy > 1.5) {
 			t.Errorf("%+v: each connection waits for %.0f %% of the window", c, 100*busy)
 		}
 		labtest.Equal(t, "connections", served.Transactions, int64(c.Flows))
@@ -112,7 +113,7 @@ func TestLabLibrariesLeakNothing(t *testing.T) {
 		for _, mode := range []GRPCMode{GRPCUnary, GRPCStream} {
 			runGRPC(t, GRPC{Window: Window{Duration: 20 * time.Millisecond}, Mode: mode, Flows: 2})
 		}
-		runResponsiveness(t, Responsiveness{Window: Window{Duration: 20 * time.Millisecond}, Flows: 2})
+		runBriefResponsiveness(t)
 	}
 	pass()
 	fds, goroutines, _ := resources(t)
@@ -122,7 +123,7 @@ func TestLabLibrariesLeakNothing(t *testing.T) {
 	}
 	// Each listener is open until the test ends.
 	var fdsAfter, goroutinesAfter int
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); sleep(tick) {
+	for end := time.Now().Add(generous); time.Now().Before(end); sleep(tick) {
 		if fdsAfter, goroutinesAfter, _ = resources(t); fdsAfter <= fds+passes*modes && goroutinesAfter <= goroutines {
 			return
 		}

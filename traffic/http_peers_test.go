@@ -45,7 +45,7 @@ http {
 		}
 		_ = server.Wait()
 	})
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(generous); ; <-time.After(tick) {
 		if c, err := net.Dial("tcp", at.String()); err == nil {
 			c.Close()
 			return at

@@ -131,7 +131,7 @@ func askSlowly(l *Listener, c HTTP, closes bool) error {
 		if _, err := conn.Write(piece); err != nil {
 			return err
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond) // so that it most likely comes alone
 	}
 	head := make([]byte, 200)
 	if _, err := io.ReadFull(conn, head); err != nil {
@@ -156,8 +156,8 @@ func TestLabHTTPServerNamesWhatTheClientDid(t *testing.T) {
 				_, err := ServeHTTP(ctx, l, c)
 				return err
 			})
-			if took := time.Since(begun); text != "" && took > drainLimit+time.Second {
-				t.Errorf("it took %v", took)
+			if text != "" {
+				inTime(t, "the report", time.Since(begun), drainLimit+time.Second)
 			}
 		})
 	}

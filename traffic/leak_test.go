@@ -25,7 +25,7 @@ func resources(t *testing.T) (fds, goroutines, threads int) {
 }
 
 func TestLabRunsLeakNothing(t *testing.T) {
-	window := Window{Warmup: 5 * time.Millisecond, Duration: 40 * time.Millisecond, Interval: 10 * time.Millisecond}
+	window := Window{Warmup: time.Millisecond, Duration: 20 * time.Millisecond, Interval: 5 * time.Millisecond}
 	pass := func() {
 		for name, run := range everyWorkload(window) {
 			t.Run(name, func(t *testing.T) { run(t) })
@@ -42,7 +42,7 @@ func TestLabRunsLeakNothing(t *testing.T) {
 		}
 		pass()
 		fdsAfter, goroutinesAfter, threadsAfter := resources(t)
-		for end := time.Now().Add(time.Second); goroutinesAfter > goroutines && time.Now().Before(end); { // one that is about to end
+		for end := time.Now().Add(generous); goroutinesAfter > goroutines && time.Now().Before(end); { // one that is about to end
 			runtime.Gosched()
 			fdsAfter, goroutinesAfter, threadsAfter = resources(t)
 		}
@@ -80,7 +80,7 @@ func TestLabFailedRunsLeakNothing(t *testing.T) {
 	}
 	fdsAfter, goroutinesAfter, _ := resources(t)
 	// The clients' goroutines end after the runs.
-	for end := time.Now().Add(10 * time.Second); goroutinesAfter > goroutines && time.Now().Before(end); {
+	for end := time.Now().Add(generous); goroutinesAfter > goroutines && time.Now().Before(end); {
 		runtime.Gosched()
 		fdsAfter, goroutinesAfter, _ = resources(t)
 	}
@@ -108,11 +108,11 @@ func TestLabWindowAllocatesNothing(t *testing.T) {
 		return counts
 	}
 	allocations(20 * time.Millisecond) // what is made once
-	short, long := allocations(20*time.Millisecond), allocations(120*time.Millisecond)
+	short, long := allocations(20*time.Millisecond), allocations(60*time.Millisecond)
 	for name, n := range long {
 		// The runtime's own threads: a few, whatever the traffic.
 		if n > short[name]+60 {
-			t.Errorf("%s: %d allocations in a run of 20 ms, %d in one of 120 ms", name, short[name], n)
+			t.Errorf("%s: %d allocations in a run of 20 ms, %d in one of 60 ms", name, short[name], n)
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package traffic
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -90,11 +92,29 @@ func newPath(t *testing.T) *path {
 		}))
 		up(nearLink, nearCIDR)
 	})
-	p.far.in(t, func() { up(farLink, farCIDR) })
+	p.far.in(t, func() {
+		up(farLink, farCIDR)
+		must(awaitUp(netlink.LinkByName, farLink))
+	})
+	p.near.in(t, func() { must(awaitUp(netlink.LinkByName, nearLink)) })
 	if t.Failed() {
 		t.FailNow()
 	}
 	return p
+}
+
+// awaitUp waits until a link carries packets: what is sent before is dropped, and sent again
+// a second later.
+func awaitUp(find func(string) (netlink.Link, error), name string) error {
+	for limit := time.Now().Add(generous); ; sleep(tick / 10) {
+		link, err := find(name)
+		if err != nil || link.Attrs().OperState == netlink.OperUp {
+			return err
+		}
+		if time.Now().After(limit) {
+			return fmt.Errorf("link %s is %s", name, link.Attrs().OperState)
+		}
+	}
 }
 
 // cutLink takes the near end's link down.

@@ -156,9 +156,10 @@ func (o *openLoop) ask(now time.Duration) error {
 	return nil
 }
 
-// receive takes all that has arrived on a flow.
+// receive takes all that has arrived on a flow. What comes after the response that closes
+// the window was unanswered when it closed.
 func (o *openLoop) receive(f *openFlow) error {
-	for {
+	for o.meter.phase != closed {
 		n, errno := recv(f.fd, f.response[f.got:], unix.MSG_DONTWAIT)
 		switch {
 		case again(errno):
@@ -184,6 +185,7 @@ func (o *openLoop) receive(f *openFlow) error {
 			f.answered++
 		}
 	}
+	return nil
 }
 
 // count takes the response to a request.

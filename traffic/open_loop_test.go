@@ -3,16 +3,21 @@ package traffic
 import (
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
-// TestLabOpenLoopKeepsItsSchedule sends at a rate that any path carries: the rate
-// is the one asked for, and most responses come soon after they were due.
+// TestLabOpenLoopKeepsItsSchedule sends at a rate that any path carries: what was due in the
+// window has a response time, whether it was late or not.
 func TestLabOpenLoopKeepsItsSchedule(t *testing.T) {
 	for name, run := range map[string]func(testing.TB, RequestResponse) (Served, Transactions){"tcp_rr": runTCPRR, "udp_rr": runUDPRR} {
 		for _, flows := range []int{1, 3} {
-			window := Window{Warmup: 20 * time.Millisecond, Duration: 400 * time.Millisecond}
+			window := Window{Warmup: 20 * time.Millisecond, Duration: 200 * time.Millisecond}
 			_, got := run(t, RequestResponse{Token: testToken, Window: window, Flows: flows, Rate: 500})
-			if rate := got.Rate(); rate < 450 || rate > 550 {
+			labtest.AtLeast(t, name+": response times", float64(got.RTT.Count()), 500*got.Elapsed.Seconds()-1)
+			if rate := got.Rate(); timed(t) && (rate < 450 || rate > 550) {
 				t.Errorf("%s: %d requests in %v, want 500 a second", name, got.Count, got.Elapsed)
 			}
 			if got.RTT.Count() < got.Count || got.Service.Count() != got.Count {
@@ -22,14 +27,42 @@ func TestLabOpenLoopKeepsItsSchedule(t *testing.T) {
 	}
 }
 
+// A thread that was stopped finds many responses after the window's end: each request that was
+// due before it has a response time.
+func TestOpenLoopForgetsNoRequestAtTheEnd(t *testing.T) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	try(t, err)
+	defer closeSockets(ends[:])
+	r := startRun(t.Context())
+	defer r.end()
+	o := &openLoop{
+		run: r, flows: []openFlow{newOpenFlow(ends[0], nil, []byte{0})}, meter: newMeter(newTimetable(Window{Duration: time.Millisecond}, 1)),
+		gap: float64(time.Millisecond), response: NewHistogram(), service: NewHistogram(),
+	}
+	o.meter.step(event{n: 1}) // opens the window
+	r.base = r.base.Add(-20 * time.Millisecond)
+	try(t, o.ask(r.now()))
+	_, err = unix.Write(ends[1], make([]byte, o.asked))
+	try(t, err)
+	try(t, o.receive(&o.flows[0]))
+	o.leaveOpen()
+	due := int64(0)
+	for o.dueAt(due) < o.meter.to {
+		due++
+	}
+	labtest.AtLeast(t, "requests that were asked", o.asked, 20)
+	labtest.Equal(t, "responses in the window", o.meter.counted, 1)
+	labtest.Equal(t, "response times", o.response.Count(), due)
+}
+
 // TestLabWrk2HangsWhenThreadsExceedRate: fewer requests a second than connections
 // must work, and each connection gets its turn.
 func TestLabWrk2HangsWhenThreadsExceedRate(t *testing.T) {
 	window := Window{Warmup: 0, Duration: 500 * time.Millisecond}
 	served, got := runTCPRR(t, RequestResponse{Token: testToken, Window: window, Flows: 30, Rate: 20})
-	if got.Count < 8 || got.Count > 12 || served.Transactions < got.Count {
-		t.Errorf("%d requests in %v, %d answered: want 20 a second", got.Count, got.Elapsed, served.Transactions)
-	}
+	labtest.AtLeast(t, "response times", float64(got.RTT.Count()), 20*got.Elapsed.Seconds()-1)
+	labtest.AtLeast(t, "answers", served.Transactions, got.Count)
+	labtest.MoreThan(t, "requests", got.Count, 0)
 }
 
 // stallingServer answers tcp_rr and holds one answer back for a while.
@@ -57,8 +90,8 @@ func callStallingServer(t *testing.T, c RequestResponse, stall time.Duration) Tr
 			if errno != 0 || got == 0 || one[0] == endByte {
 				return
 			}
-			if n++; n == 50 {
-				time.Sleep(stall)
+			if n++; n == 5 {
+				<-time.After(stall)
 			}
 			if sendAll(r, fds[0], one) != nil {
 				return
@@ -77,8 +110,8 @@ func callStallingServer(t *testing.T, c RequestResponse, stall time.Duration) Tr
 // stalled one request, and no others are invented. In an open loop all that
 // were due meanwhile have waited.
 func TestLabWrkCorrectsAClosedLoop(t *testing.T) {
-	const stall = 200 * time.Millisecond
-	c := RequestResponse{Token: testToken, Window: Window{Duration: 500 * time.Millisecond}, Size: 1}
+	const stall = 100 * time.Millisecond
+	c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}, Size: 1}
 	slow := func(h *Histogram) (n int64) {
 		for i, count := range h.buckets {
 			if middleOf(i) > stall/4 {
@@ -88,15 +121,14 @@ func TestLabWrkCorrectsAClosedLoop(t *testing.T) {
 		return n
 	}
 	closed := callStallingServer(t, c, stall)
-	// A correction would invent thousands; a busy machine may stall another.
-	if n := slow(closed.RTT); n < 1 || n > 3 || closed.RTT.Count() != closed.Count {
+	if n := slow(closed.RTT); n < 1 || timed(t) && n > 3 || closed.RTT.Count() != closed.Count {
 		t.Errorf("closed loop: %d slow round trips of %d, %d transactions: want the one that stalled", n, closed.RTT.Count(), closed.Count)
 	}
 	c.Rate = 1000
 	open := callStallingServer(t, c, stall)
 	// Those due in the first three quarters of the stall waited over a quarter.
-	if n := slow(open.RTT); n < 140 {
-		t.Errorf("open loop: %d slow responses, want the 150 that were due in the stall", n)
+	if n := slow(open.RTT); n < 70 {
+		t.Errorf("open loop: %d slow responses, want the 75 that were due in the stall", n)
 	}
 }
 
@@ -106,9 +138,7 @@ func TestLabWrkCorrectsAClosedLoop(t *testing.T) {
 func TestLabOhaHoldsTheRateBack(t *testing.T) {
 	c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}, Size: 1, Rate: 1000}
 	got := callStallingServer(t, c, 600*time.Millisecond)
-	if got.Rate() > 500 {
-		t.Errorf("rate %.0f although the server stalled", got.Rate())
-	}
+	labtest.AtMost(t, "answers of a server that stalls at the fifth", got.Count, 5)
 	if p90, ok := got.RTT.Quantile(0.9); !ok || p90 < 100*time.Millisecond {
 		t.Errorf("p90 is %v: the requests that were never answered are missing", p90)
 	}

@@ -95,6 +95,7 @@ func join(a, b *machine, nameA, nameB, addrA, addrB string) {
 		link := end.m.device(end.name)
 		try(a.t, end.m.link.AddrAdd(link, addr), end.m.link.LinkSetUp(link))
 	}
+	try(a.t, awaitUp(a.link.LinkByName, nameA), awaitUp(b.link.LinkByName, nameB))
 }
 
 // pair is two machines on one wire.

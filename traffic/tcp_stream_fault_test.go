@@ -72,7 +72,7 @@ func TestLabIperf3SendsZeros(t *testing.T) {
 
 // iperf3's pacing is a cumulative average since the start: after a stall it
 // sends at full speed until the average is right again.
-func TestLabIperf3PacesByTheAverageSinceTheStart(t *testing.T) {
+func TestIperf3PacesByTheAverageSinceTheStart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := TCPStream{
 			Rate: BitsPerSecond(rapid.Float64Range(1e6, 1e11).Draw(t, "rate")), WriteBytes: rapid.IntRange(1000, 1<<20).Draw(t, "write"), Flows: 1,
@@ -102,7 +102,7 @@ func TestLabIperf3PacesByTheAverageSinceTheStart(t *testing.T) {
 
 // netperf -b/-w sends half of what is asked for from 958 Mbit/s on
 // (HewlettPackard/netperf #39).
-func TestLabNetperfHalvesHighRates(t *testing.T) {
+func TestNetperfHalvesHighRates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := TCPStream{
 			Rate:       BitsPerSecond(rapid.Float64Range(1e3, 4e11).Draw(t, "rate")),
@@ -126,7 +126,7 @@ func TestLabNetperfHalvesHighRates(t *testing.T) {
 
 // iperf3 reports rates above the one asked for, and negative loss (esnet/iperf
 // #1044).
-func TestLabIperf3ReportsMoreThanTheRate(t *testing.T) {
+func TestDeepIperf3ReportsMoreThanTheRate(t *testing.T) {
 	for _, direction := range []Direction{Forward, Reverse} {
 		const rate = 100e6
 		window := Window{Warmup: 50 * time.Millisecond, Duration: 200 * time.Millisecond}

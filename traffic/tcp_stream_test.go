@@ -14,32 +14,13 @@ import (
 	"tare/test/labtest"
 )
 
-// seriesTries is how often a run may be disturbed: a sender that waits for a CPU
-// reads late that the window has opened, and its series then begins late.
-const seriesTries = 3
-
-// runWithSeries runs a tcp_stream whose sender's series is as long as the receiver's.
-func runWithSeries(t *testing.T, s TCPStream) (served, driven TCPStreamEnd) {
-	t.Helper()
-	for try := 1; ; try++ {
-		served, driven = runTCPStream(t, s)
-		if len(driven.Sent.Series) >= len(served.Received.Series) {
-			return served, driven
-		}
-		t.Logf("try %d of %d: sender's series %+v, the receiver has %d points", try, seriesTries, driven.Sent.Series, len(served.Received.Series))
-		if try == seriesTries {
-			t.Fatal("in no run was the sender's series as long as the receiver's")
-		}
-	}
-}
-
 func TestLabTCPStream(t *testing.T) {
 	for _, flows := range []int{1, 4} {
 		edges := map[Edge]time.Time{}
 		window := shortWindow
 		window.Interval = 10 * time.Millisecond
 		window.Edge = func(e Edge) { edges[e] = time.Now() }
-		served, driven := runWithSeries(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
+		served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Flows: flows, ReadBytes: 64 << 10})
 		received, sent := served.Received, driven.Sent
 
 		if len(received.Flows) != flows || len(sent.Flows) != flows {
@@ -55,12 +36,8 @@ func TestLabTCPStream(t *testing.T) {
 				t.Errorf("flow %d: %+v", i, sent.Flows[i])
 			}
 		}
-		var given int64
-		for _, f := range sent.Flows {
-			given += f.Bytes
-		}
-		if given == 0 || sum == 0 || received.Goodput() <= 0 {
-			t.Errorf("sender gave %d bytes, receiver took %d, %.0f bit/s", given, sum, received.Goodput())
+		if sum == 0 || received.Goodput() <= 0 {
+			t.Errorf("the receiver took %d bytes, %.0f bit/s", sum, received.Goodput())
 		}
 		if served.Congestion == "" || served.Congestion != driven.Congestion {
 			t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)
@@ -72,28 +49,30 @@ func TestLabTCPStream(t *testing.T) {
 			t.Errorf("the window was open for %v", open)
 		}
 		checkSeries(t, received.Series, window)
+		// The sender's begins when it reads that the window has opened.
+		points := min(int((sent.Elapsed+window.Interval/2)/window.Interval)+1, int(window.Duration/window.Interval)+2)
+		labtest.Equal(t, "points of the sender", len(sent.Series), points)
 		if sent.Series[0].RTT <= 0 {
 			t.Errorf("sender's series %+v", sent.Series)
 		}
 	}
 }
 
-// checkSeries wants a point at each interval and counts that never fall, and
-// gives the last one. A machine that is busy elsewhere may keep it at zero.
-func checkSeries(t *testing.T, series []Point, w Window) int64 {
+// checkSeries wants a point at each interval at most, and counts that never fall, and gives
+// the last one. Where the sampler gets no CPU in the window there is none.
+func checkSeries(t *testing.T, series []Point, w Window) (last int64) {
 	t.Helper()
-	if want := int(w.Duration/w.Interval) + 1; len(series) > want || len(series) < 2 {
-		t.Fatalf("%d points, want %d", len(series), want)
-	}
-	for i, p := range series[1:] {
-		if p.Count < series[i].Count || p.At <= series[i].At {
-			t.Errorf("point %d: %+v after %+v", i+1, p, series[i])
+	labtest.AtMost(t, "points", len(series), int(w.Duration/w.Interval)+1)
+	for i, p := range series {
+		switch {
+		case i == 0 && p.Count != 0:
+			t.Errorf("series %+v", series)
+		case i > 0 && (p.Count < last || p.At <= series[i-1].At):
+			t.Errorf("point %d: %+v after %+v", i, p, series[i-1])
 		}
+		last = p.Count
 	}
-	if series[0].Count != 0 {
-		t.Errorf("series %+v", series)
-	}
-	return series[len(series)-1].Count
+	return last
 }
 
 func TestTCPStreamIsChecked(t *testing.T) {
@@ -113,10 +92,10 @@ func TestTCPStreamIsChecked(t *testing.T) {
 }
 
 func TestLabTCPStreamModesAndDirections(t *testing.T) {
-	window := Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}
+	var offered int64
 	for _, mode := range []StreamMode{StreamWrite, StreamAuto, StreamSendfile, StreamTrunc} {
 		for _, direction := range []Direction{Forward, Reverse, Bidirectional} {
-			served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: window, Mode: mode, Direction: direction, Flows: 2})
+			served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Mode: mode, Direction: direction, Flows: 2})
 			for name, end := range map[string]struct {
 				got             TCPStreamEnd
 				receives, sends bool
@@ -130,8 +109,11 @@ func TestLabTCPStreamModesAndDirections(t *testing.T) {
 				if end.receives && (len(end.got.Received.Flows) != 2 || end.got.Received.Goodput() <= 0) {
 					t.Errorf("%s, direction %d: the %s end received %+v", mode, direction, name, end.got.Received)
 				}
-				if end.sends && (len(end.got.Sent.Flows) != 2 || end.got.Sent.OfferedRate() <= 0) {
+				if end.sends && len(end.got.Sent.Flows) != 2 {
 					t.Errorf("%s, direction %d: the %s end sent %+v", mode, direction, name, end.got.Sent)
+				}
+				if end.sends {
+					offered += end.got.Sent.Flows[0].Bytes
 				}
 				if end.sends && mode == StreamAuto && !slices.Contains(tunedSizes[:], end.got.Sent.WriteBytes) {
 					t.Errorf("%s wrote %d bytes at once", mode, end.got.Sent.WriteBytes)
@@ -139,6 +121,7 @@ func TestLabTCPStreamModesAndDirections(t *testing.T) {
 			}
 		}
 	}
+	labtest.MoreThan(t, "bytes that all senders handed over in what they saw of their windows", offered, 0)
 }
 
 // TestLabOneEdgeEachWay holds that the window whose edges are reported is the serving
@@ -178,13 +161,12 @@ func TestLabOneEdgeEachWay(t *testing.T) {
 func TestLabBytesEndTheWindow(t *testing.T) {
 	const bytes = 3 << 20
 	for _, flows := range []int{1, 3} {
-		s := TCPStream{Token: testToken, Window: Window{Warmup: time.Millisecond, Duration: time.Minute, Interval: time.Second}, Flows: flows, Bytes: bytes, ReadBytes: 64 << 10}
+		s := TCPStream{Token: testToken, Window: Window{Warmup: time.Millisecond, Duration: time.Hour, Interval: time.Minute}, Flows: flows, Bytes: bytes, ReadBytes: 64 << 10}
 		served, _ := runTCPStream(t, s)
 		got := served.Received
-		if most := int64(bytes + 4*flows*s.ReadBytes); got.Bytes() < bytes || got.Bytes() > most {
-			t.Errorf("%d flows: %d bytes in the window, want %d to %d", flows, got.Bytes(), bytes, most)
-		}
-		if got.Elapsed() <= 0 || got.Elapsed() > 30*time.Second || got.Goodput() <= 0 {
+		// The read that brings the last byte, and one more of each other flow.
+		labtest.Between(t, fmt.Sprintf("%d flows: bytes in the window", flows), got.Bytes(), bytes, int64(bytes+flows*s.ReadBytes-1))
+		if got.Elapsed() <= 0 || got.Goodput() <= 0 {
 			t.Errorf("%d flows: the window took %v at %.0f bit/s", flows, got.Elapsed(), got.Goodput())
 		}
 	}
@@ -192,9 +174,7 @@ func TestLabBytesEndTheWindow(t *testing.T) {
 
 func TestLabBytesBeyondTheDuration(t *testing.T) {
 	served, _ := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Bytes: 1 << 50})
-	if got := served.Received.Elapsed(); got < shortWindow.Duration/2 || got > time.Second {
-		t.Errorf("the window took %v", got)
-	}
+	labtest.AtLeast(t, "window", served.Received.Elapsed(), shortWindow.Duration)
 }
 
 // under is shortWindow under a congestion control.
@@ -222,7 +202,7 @@ func TestLabCongestionControlIsSet(t *testing.T) {
 }
 
 // Flows begin under the congestion control that was asked for.
-func TestLabFlowsBeginUnderTheirCongestionControl(t *testing.T) {
+func TestFlowsBeginUnderTheirCongestionControl(t *testing.T) {
 	l := listenTCP(t)
 	r := startRun(t.Context())
 	defer r.end()
@@ -253,8 +233,8 @@ func TestLabFlowsBeginUnderTheirCongestionControl(t *testing.T) {
 	labtest.Equal(t, "accepted flow", <-accepted, "reno")
 }
 
-// TestLabFlowsMayBeAcceptedInAnyOrder announces the leading flow last.
-func TestLabFlowsMayBeAcceptedInAnyOrder(t *testing.T) {
+// TestFlowsMayBeAcceptedInAnyOrder announces the leading flow last.
+func TestFlowsMayBeAcceptedInAnyOrder(t *testing.T) {
 	forward, reverse := divide([]int{3, 4, 5, 6}, []byte{roleForward, roleReverseLead, roleReverse, roleForwardLead})
 	if !slices.Equal(forward, []int{6, 3}) || !slices.Equal(reverse, []int{4, 5}) {
 		t.Errorf("forward %v, reverse %v", forward, reverse)

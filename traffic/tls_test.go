@@ -72,13 +72,14 @@ func TestLabTLSMeasures(t *testing.T) {
 	} {
 		c.Window = window
 		served, done := runTLS(t, c)
-		if done.Count < 3 || done.Elapsed < window.Duration*9/10 || len(done.Failures) > 0 || len(done.Series) < 4 || done.Congestion == "" {
+		if done.Count < 1 || done.Elapsed < window.Duration || len(done.Failures) > 0 || done.Congestion == "" {
 			t.Errorf("%+v: %+v", c, done)
 		}
+		checkSeries(t, done.Series, window)
 		connections := int64(c.Flows)
 		if c.Mode != TLSBulk {
 			connections = done.Count
-			if mean, ok := done.RTT.Mean(); !ok || mean <= 0 || mean > time.Second {
+			if mean, ok := done.RTT.Mean(); !ok || mean <= 0 {
 				t.Errorf("%s: mean latency %v", c.Mode, mean)
 			}
 		}

@@ -7,10 +7,13 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 var (
@@ -18,6 +21,30 @@ var (
 	testToken   = Token{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 	shortWindow = Window{Warmup: 30 * time.Millisecond, Duration: 60 * time.Millisecond}
 )
+
+// generous is how long a test waits for what comes at once where the machine has time.
+const generous = time.Minute
+
+// timed reports whether a test holds real time against bounds. Only deep ones do: the
+// others wait for what must happen. TestDeepBoundsOnTime does those anew.
+func timed(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestDeep") }
+
+// inTime fails a deep test in which something took too long.
+func inTime(t testing.TB, what string, took, most time.Duration) {
+	t.Helper()
+	if timed(t) {
+		labtest.AtMost(t, "time of "+what, took, most)
+	}
+}
+
+// roomy makes a socket's buffer hold all datagrams of a run: a machine that stalls loses none.
+func roomy(t testing.TB, fd int) {
+	t.Helper()
+	const all = 8 << 20 // bytes
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, all); err != nil {
+		t.Fatalf("enlarge the buffer of a socket: %v: run as root", err)
+	}
+}
 
 // TestMain gives both ends, which share this process, their processors. As a
 // child of runInNamespace it is that test's other half.
@@ -38,7 +65,7 @@ func TestMain(m *testing.M) {
 // ends runs the serving and the driving end of one workload and gives what
 // each returned.
 func ends[S, D any](serve func(context.Context) (S, error), drive func(context.Context) (D, error)) (s S, d D, serveErr, driveErr error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), generous)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
@@ -151,6 +178,7 @@ func runUDPRR(t testing.TB, c RequestResponse) (Served, Transactions) {
 func runUDPStream(t testing.TB, s UDPStream) (UDPReceived, UDPSent) {
 	t.Helper()
 	l := listenUDP(t)
+	roomy(t, l.fd)
 	return mustRun(t,
 		func(ctx context.Context) (UDPReceived, error) { return ServeUDPStream(ctx, l, s) },
 		func(ctx context.Context) (UDPSent, error) { return SendUDPStream(ctx, l.Addr(), s) })

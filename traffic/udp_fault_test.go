@@ -19,16 +19,12 @@ import (
 
 // Each test here is a fault that another engine had or has.
 
-// ample is a socket's buffer, in bytes, that holds all datagrams of a run: a
-// machine that stalls loses none.
-const ample = 8 << 20
-
 // throughRelay is a run through a relay that changes datagrams.
 func throughRelay(t *testing.T, s UDPPPS, change func([]byte) [][]byte) (UDPReceived, UDPSent, *relay) {
 	t.Helper()
 	l := listenUDP(t)
 	r := startRelay(t, l.Addr(), change)
-	try(t, unix.SetsockoptInt(l.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, ample))
+	roomy(t, l.fd)
 	received, sent := mustRun(t,
 		func(ctx context.Context) (UDPReceived, error) { return ServeUDPPPS(ctx, l, s) },
 		func(ctx context.Context) (UDPSent, error) { return SendUDPPPS(ctx, r.addr(), s) })
@@ -50,7 +46,7 @@ var slow = UDPPPS{Token: testToken, Window: Window{Warmup: 20 * time.Millisecond
 
 // iperf3 paces by the average since the start: after a stall it floods until
 // it has caught up.
-func TestLabIperf3BurstsAfterAStall(t *testing.T) {
+func TestIperf3BurstsAfterAStall(t *testing.T) {
 	l := listenUDP(t)
 	r := startRun(t.Context())
 	defer r.end()
@@ -86,7 +82,7 @@ func TestLabIperf3BurstsAfterAStall(t *testing.T) {
 
 // iperf3 reported a negative loss where datagrams came twice or from before
 // the interval.
-func TestLabIperf3NegativeLossInReverse(t *testing.T) {
+func TestIperf3NegativeLossInReverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arrivals := rapid.SliceOfN(rapid.Int64Range(0, 60), 1, 300).Draw(t, "arrivals")
 		openAt := rapid.IntRange(0, len(arrivals)-1).Draw(t, "open")
@@ -163,7 +159,7 @@ func TestLabUperfCountsAtTheSender(t *testing.T) {
 
 // iperf3 receives joined datagrams by the size that was agreed on, not by that
 // which the kernel reports.
-func TestLabIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
+func TestIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
 	const size, count = 80, 10
 	l := listenUDP(t)
 	try(t, joinArrivals(l.fd, true))
@@ -226,7 +222,7 @@ func deafen(l *PacketListener) {
 
 // iperf3 stamps all datagrams of a batch when the call for it returns, so that
 // its jitter is that of the batches.
-func TestLabIperf3JitterOfBatches(t *testing.T) {
+func TestIperf3JitterOfBatches(t *testing.T) {
 	l := listenUDP(t)
 	try(t, stampArrivals(l.fd, true))
 	c, err := net.Dial("udp", l.Addr().String())
@@ -236,10 +232,9 @@ func TestLabIperf3JitterOfBatches(t *testing.T) {
 	p := make([]byte, 64)
 	// The kernel begins to stamp a while after it was asked to; until then it
 	// gives the time of the call.
-	for stamped, limit := false, time.Now().Add(5*time.Second); !stamped; {
+	for stamped, limit := false, time.Now().Add(generous); !stamped; {
 		_, err := c.Write(p)
 		try(t, err)
-		time.Sleep(2 * time.Millisecond)
 		read := time.Now()
 		if _, errno := in.take(l.fd); errno != 0 || read.After(limit) {
 			t.Fatalf("no stamps: %v", errno)
@@ -248,24 +243,27 @@ func TestLabIperf3JitterOfBatches(t *testing.T) {
 		stamped = ok && at < read.UnixNano()
 	}
 	const count = 20
+	var sent [count + 1]int64
 	for i := range count {
 		header{kind: kindData, sequence: int64(i)}.put(p, &testToken)
+		sent[i] = time.Now().UnixNano()
 		_, err := c.Write(p)
 		try(t, err)
-		time.Sleep(time.Millisecond)
 	}
+	sent[count] = time.Now().UnixNano()
 	n, errno := in.take(l.fd)
 	if errno != 0 || n != count {
 		t.Fatalf("%d datagrams in one call, %v", n, errno)
 	}
-	for i := 1; i < n; i++ {
-		before, ok1 := in.batch.arrived(i - 1)
-		after, ok2 := in.batch.arrived(i)
-		if !ok1 || !ok2 || time.Duration(after-before) < time.Millisecond {
-			t.Errorf("datagrams %d and %d were sent a millisecond apart or more, and read at once: stamped %v apart", i-1, i, time.Duration(after-before))
-		}
+	for i := range n { // the kernel stamps it in the call that sends it
+		at, ok := in.batch.arrived(i)
+		labtest.Equal(t, fmt.Sprintf("datagram %d is stamped", i), ok, true)
+		labtest.Between(t, fmt.Sprintf("stamp of datagram %d", i), at, sent[i], sent[i+1])
 	}
-	// What a sender hands over in batches has no jitter at all.
+}
+
+// What a sender hands over in batches has no jitter at all.
+func TestLabBatchesHaveNoJitter(t *testing.T) {
 	if received, _ := runUDPPPS(t, slow); received.Jitter != 0 || received.Delays != nil {
 		t.Errorf("udp_pps reports a jitter of %v", received.Jitter)
 	}
@@ -277,6 +275,9 @@ func TestLabUDPPPSManyFlows(t *testing.T) {
 	for _, sockets := range []int{1, 2, 5} {
 		l, err := ListenUDPGroup(loopback, sockets)
 		try(t, err)
+		for _, fd := range l.sockets() {
+			roomy(t, fd)
+		}
 		s := slow
 		s.Flows, s.Rate = 24, 400
 		var threads []*udpReceiver
@@ -296,9 +297,8 @@ func TestLabUDPPPSManyFlows(t *testing.T) {
 			for i := range u.flow {
 				raw := (*unix.RawSockaddrInet4)(addressPointer(&u.flow[i].from))
 				ports[netip.AddrPortFrom(netip.AddrFrom4(raw.Addr), raw.Port)] = true
-				if flows++; u.flow[i].sequences.expected() < 20 {
-					t.Errorf("%d sockets: flow %d: %d datagrams in 300 ms at 400/s", sockets, i, u.flow[i].sequences.expected())
-				}
+				flows++
+				labtest.MoreThan(t, fmt.Sprintf("%d sockets: datagrams of flow %d", sockets, i), u.flow[i].sequences.expected(), 0)
 			}
 		}
 		if len(ports) != s.Flows || flows != s.Flows {
@@ -309,7 +309,7 @@ func TestLabUDPPPSManyFlows(t *testing.T) {
 		labtest.Equal(t, of+"duplicates", received.Duplicates, 0)
 		labtest.Equal(t, of+"reordered", received.Reordered, 0)
 		labtest.Equal(t, of+"threads", received.Threads, sockets)
-		if whole := s.Rate * float64(s.Flows); received.Rate() > 1.05*whole || sent.Rate() > 1.05*whole {
+		if whole := s.Rate * float64(s.Flows); timed(t) && (received.Rate() > 1.05*whole || sent.Rate() > 1.05*whole) {
 			t.Errorf("%d sockets: sent %.0f/s, received %.0f/s, asked for %.0f", sockets, sent.Rate(), received.Rate(), whole)
 		}
 		try(t, l.Close())

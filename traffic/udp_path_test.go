@@ -20,7 +20,7 @@ func runBetween(sender, receiver *machine, s UDPPPS, during func()) (received UD
 
 // runOn is runBetween on a socket of the receiver, which it closes.
 func runOn(sender, receiver *machine, l *PacketListener, s UDPPPS, during func()) (received UDPReceived, sent UDPSent, serveErr, sendErr error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), generous)
 	defer cancel()
 	opened := make(chan struct{}, 1)
 	if during != nil {
@@ -57,7 +57,7 @@ func runOn(sender, receiver *machine, l *PacketListener, s UDPPPS, during func()
 
 // At a rate that leaves no queue the device counts as many packets as
 // datagrams came, but with gso.
-func TestLabUDPPPSOneDatagramIsOnePacket(t *testing.T) {
+func TestDeepUDPPPSOneDatagramIsOnePacket(t *testing.T) {
 	for _, mode := range []Mode{Mmsg, Msg, GSO} {
 		sender, receiver := pair(t)
 		s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 400 * time.Millisecond}, Mode: mode, Rate: 40000}
@@ -82,7 +82,7 @@ func TestLabUDPPPSOneDatagramIsOnePacket(t *testing.T) {
 // What the sender's own queue drops is no loss on the way, and what a router
 // drops is no drop of either end.
 func TestLabUDPPPSDistinguishesDrops(t *testing.T) {
-	const rate, frame = 8e6, 64 + 20 + 8 + 14
+	const rate, frame = 800e3, 64 + 20 + 8 + 14 // a twentieth of what is sent
 	s := UDPPPS{Token: testToken, Window: Window{Warmup: 50 * time.Millisecond, Duration: 300 * time.Millisecond}, Rate: 20000}
 	sender, receiver := pair(t)
 	throttle(sender, "va", rate, 20*frame)
@@ -99,8 +99,8 @@ func TestLabUDPPPSDistinguishesDrops(t *testing.T) {
 	}
 }
 
-// The path fails in the middle of a sweep: both ends report it within five seconds.
-func TestLabUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
+// The path fails in the middle of a sweep: both ends report it.
+func TestLabUDPLoadSaysThatThePathFailed(t *testing.T) {
 	t.Parallel()
 	sender, receiver := pair(t)
 	l := receiver.listen(far, 1)
@@ -117,9 +117,7 @@ func TestLabUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
 	}()
 	sender.jobs <- func() error { _, err := SendUDPLoad(context.Background(), l.Addr(), s); return err }
 	sendErr, serveErr := <-sender.done, <-receiver.done
-	if took := time.Since(failed); took > 5*time.Second {
-		t.Errorf("it took %v", took)
-	}
+	inTime(t, "the report", time.Since(failed), reportWithin)
 	if sendErr == nil || !strings.Contains(sendErr.Error(), "did not answer") {
 		t.Errorf("the sender reports %v", sendErr)
 	}
@@ -129,6 +127,7 @@ func TestLabUDPLoadSaysWithinSecondsThatThePathFailed(t *testing.T) {
 }
 
 func TestLabUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	sender, receiver := pair(t)
 	s := UDPPPS{Token: testToken, Window: shortWindow, Mode: GSO, Size: 2000} // of an MTU of 1500
 	_, _, _, err := runBetween(sender, receiver, s, nil)
@@ -137,9 +136,8 @@ func TestLabUDPPPSGSOSaysWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// The path fails in the middle of a long window: both ends report it within five
-// seconds.
-func TestLabUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
+// The path fails in the middle of a long window: both ends report it.
+func TestLabUDPPPSSaysThatThePathFailed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fail           func(t *testing.T, sender, receiver *machine)
@@ -161,14 +159,12 @@ func TestLabUDPPPSSaysWithinSecondsThatThePathFailed(t *testing.T) {
 			t.Parallel()
 			sender, receiver := pair(t)
 			var failed time.Time
-			s := UDPPPS{Token: testToken, Window: Window{Warmup: 20 * time.Millisecond, Duration: 12 * time.Second}, Rate: 2000}
+			s := UDPPPS{Token: testToken, Window: Window{Warmup: 20 * time.Millisecond, Duration: time.Hour}, Rate: 2000}
 			_, _, serveErr, sendErr := runBetween(sender, receiver, s, func() {
 				failed = time.Now()
 				test.fail(t, sender, receiver)
 			})
-			if took := time.Since(failed); took > 5*time.Second {
-				t.Errorf("it took %v", took)
-			}
+			inTime(t, "the report", time.Since(failed), reportWithin)
 			if serveErr == nil || !strings.Contains(serveErr.Error(), test.serve) {
 				t.Errorf("the receiver reports %v", serveErr)
 			}
@@ -185,7 +181,7 @@ func TestLabUDPPPSSaysThatTheFarEndDied(t *testing.T) {
 	sender, receiver := pair(t)
 	l := receiver.listen(far, 1)
 	ctx, kill := context.WithCancel(t.Context())
-	s := UDPPPS{Token: testToken, Window: Window{Duration: 12 * time.Second}, Rate: 2000}
+	s := UDPPPS{Token: testToken, Window: Window{Duration: time.Hour}, Rate: 2000}
 	died := make(chan time.Time, 1)
 	dying := s
 	dying.Window.Edge = func(Edge) { kill() }
@@ -197,15 +193,16 @@ func TestLabUDPPPSSaysThatTheFarEndDied(t *testing.T) {
 	}()
 	sender.jobs <- func() error { _, err := SendUDPPPS(context.Background(), l.Addr(), s); return err }
 	err := <-sender.done
-	if took := time.Since(<-died); err == nil || !strings.Contains(err.Error(), "closed its port") || took > 5*time.Second {
-		t.Errorf("%v after it died the sender reports %v", took, err)
+	inTime(t, "the report", time.Since(<-died), reportWithin)
+	if err == nil || !strings.Contains(err.Error(), "closed its port") {
+		t.Errorf("the sender reports %v", err)
 	}
 }
 
 // A router that passes a known rate on: no sweep finds a load carried that the
 // router does not pass, and one of a few finds the rate between its bounds: this
 // machine may be too busy for the others.
-func TestLabUDPLoadFindsTheRateOfALink(t *testing.T) {
+func TestDeepUDPLoadFindsTheRateOfALink(t *testing.T) {
 	const rate, size, frame = 4000, 300, 300 + 20 + 8 + 14
 	sender, receiver := chain(t, rate*frame*8, 10*frame)
 	l := receiver.listen(far, 1)
@@ -225,7 +222,7 @@ func TestLabUDPLoadFindsTheRateOfALink(t *testing.T) {
 		if sent.NoDropLow > 0.8*rate && sent.NoDropHigh < 1.2*rate && offered && twice > 0.8*rate {
 			return
 		}
-		t.Logf("sweep %d of %d: the link carries %d/s, the bounds are %.0f and %.0f, at twice the knee came %.0f", n+1, tries, rate, sent.NoDropLow, sent.NoDropHigh, twice)
+		labtest.TryAgain(t, "sweep %d of %d: the link carries %d/s, the bounds are %.0f and %.0f, at twice the knee came %.0f", n+1, tries, rate, sent.NoDropLow, sent.NoDropHigh, twice)
 	}
 	t.Errorf("none of %d sweeps found the rate", tries)
 }

@@ -41,12 +41,9 @@ func startRelay(t *testing.T, server netip.AddrPort, change func([]byte) [][]byt
 		t.Fatal(err)
 	}
 	if err := raw.Control(func(fd uintptr) {
-		err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, ample)
+		roomy(t, int(fd))
 	}); err != nil {
 		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatalf("enlarge the buffer of the relay: %v: run as root", err)
 	}
 	r := &relay{front: front, server: net.UDPAddrFromAddrPort(server), change: change, backs: map[netip.AddrPort]*net.UDPConn{}}
 	r.done.Go(func() { r.forward(t) })
@@ -156,6 +153,7 @@ func harm() func([]byte) [][]byte {
 
 func TestLabUDPCountsWhatThePathDid(t *testing.T) {
 	l := listenUDP(t)
+	roomy(t, l.fd)
 	r := startRelay(t, l.Addr(), harm())
 	s := UDPStream{Token: testToken, Window: Window{Warmup: 30 * time.Millisecond, Duration: 250 * time.Millisecond}, Rate: 8e6, Size: 200, Burst: 4}
 	var receiver *udpReceiver
@@ -192,7 +190,7 @@ func TestLabUDPRRCountsLostRequests(t *testing.T) {
 		l := listenUDP(t)
 		count := 0
 		r := startRelay(t, l.Addr(), func(p []byte) [][]byte {
-			if count++; count%40 == 0 {
+			if count++; count%20 == 0 {
 				return nil
 			}
 			return [][]byte{p}
@@ -235,7 +233,7 @@ func TestLabUDPRREndsOnALossyPath(t *testing.T) {
 }
 
 // A stalled sender catches up by Burst slots and gives up the rest.
-func TestLabScheduleNeverFloods(t *testing.T) {
+func TestScheduleNeverFloods(t *testing.T) {
 	for _, test := range []struct {
 		burst         int64
 		behind        float64 // slots
@@ -255,8 +253,8 @@ func TestLabScheduleNeverFloods(t *testing.T) {
 }
 
 func TestLabUDPPPS(t *testing.T) {
+	sender, receiver := pair(t)
 	for _, mode := range []Mode{Mmsg, Msg, GSO} {
-		sender, receiver := pair(t)
 		before := deviceDrops(receiver)
 		s := UDPPPS{Token: testToken, Window: shortWindow, Mode: mode}
 		received, sent, serveErr, sendErr := runBetween(sender, receiver, s, nil)
@@ -264,8 +262,8 @@ func TestLabUDPPPS(t *testing.T) {
 		if received.Datagrams == 0 || sent.Datagrams == 0 {
 			t.Errorf("%s: received %d, sent %d", mode, received.Datagrams, sent.Datagrams)
 		}
-		if received.Rate() <= 0 {
-			t.Errorf("%s: received %v/s", mode, received.Rate())
+		if received.Rate() <= 0 || received.Packets == 0 {
+			t.Errorf("%s: received %v/s in %d packets", mode, received.Rate(), received.Packets)
 		}
 		// The wire drops only where the queue to the receiver's softirq is full.
 		backlog := deviceDrops(receiver) - before
@@ -294,13 +292,16 @@ func deviceDrops(receiver *machine) int64 {
 func TestLabUDPCountsBufferDrops(t *testing.T) {
 	sender, receiver := pair(t)
 	l := receiver.listen(far, 1)
-	const buffer = 16 << 10
+	const buffer, full = 16 << 10, 1000 // bytes, and drops that are enough
 	try(t, unix.SetsockoptInt(l.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer))
 	before := deviceDrops(receiver)
 	s := UDPPPS{Token: testToken, Window: Window{Warmup: 10 * time.Millisecond, Duration: 200 * time.Millisecond}, Size: 1400}
 	s.Window.Edge = func(e Edge) {
-		if e == Opening {
-			time.Sleep(80 * time.Millisecond) // the receiver reads nothing
+		for limit := time.Now().Add(generous); e == Opening && time.Now().Before(limit); { // it reads nothing
+			if drops, err := socketDrops(l.fd); err != nil || drops > full {
+				return
+			}
+			sleep(tick / 10)
 		}
 	}
 	received, _, serveErr, sendErr := runOn(sender, receiver, l, s, nil)

@@ -93,6 +93,22 @@ func TestWindowWaitsForAllFlows(t *testing.T) {
 	labtest.Equal(t, "window of flow b", b.elapsed(), 23)
 }
 
+func TestSamplerTakesAPointAtEachInterval(t *testing.T) {
+	r := startRun(t.Context())
+	defer r.end()
+	table := newTimetable(Window{Duration: 5 * time.Millisecond, Interval: time.Millisecond}, 1)
+	m := newMeter(table)
+	m.total.Store(7) // what came before the first point does not count
+	table.opened.Store(int64(r.now()))
+	s := startSampler(r, table, m)
+	<-s.done // by itself
+	labtest.Equal(t, "points", len(s.points), 6)
+	for i, p := range s.points {
+		labtest.AtLeast(t, "time of a point", p.At, time.Duration(i)*table.Interval)
+		labtest.Equal(t, "count of a point", p.Count, 0)
+	}
+}
+
 func TestWindowIsChecked(t *testing.T) {
 	for _, w := range []Window{
 		{}, {Duration: -1}, {Warmup: -1, Duration: 1}, {Duration: 1, Interval: -1},
