@@ -19,7 +19,7 @@ import (
 // iperf3's CPU figure is that of the iperf3 process (esnet/iperf #1552): CPU time that
 // others use for its packets, such as softirq and kernel threads, is not in it. Here
 // another process uses CPU time, and the run itself hardly any.
-func TestLabIperf3CPUIsOfOneProcess(t *testing.T) {
+func TestDeepIperf3CPUIsOfOneProcess(t *testing.T) {
 	burner := exec.Command("/bin/sh", "-c", "while kill -0 $PPID; do :; done") // it ends with this process
 	if err := burner.Start(); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestLabIperf3CPUIsOfOneProcess(t *testing.T) {
 // The CPU time of a run that takes turns is that of its slots or, where they are short, of
 // its window before them, whoever used it. A plan has six blocks for it: in a block where
 // the run is late for the end, there is none.
-func TestLabCPUOfSlots(t *testing.T) {
+func TestDeepCPUOfSlots(t *testing.T) {
 	const ms = time.Millisecond
 	burner := exec.Command("/bin/sh", "-c", "while kill -0 $PPID; do :; done") // it ends with this process
 	if err := burner.Start(); err != nil {

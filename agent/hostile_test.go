@@ -32,7 +32,7 @@ func shout(t *testing.T, at netip.AddrPort, words string) net.Conn {
 // received is all that a peer sends until it closes.
 func received(t *testing.T, c net.Conn) string {
 	t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(labtest.Generous)); err != nil {
 		t.Fatal(err)
 	}
 	text, _ := io.ReadAll(c) // a reset is an end too
@@ -64,22 +64,22 @@ func TestRefusedRequestsTakeNoMemory(t *testing.T) {
 
 // A request that is not complete in a second is dropped, however slowly it comes.
 func TestSlowRequestsAreDropped(t *testing.T) {
+	t.Parallel()
 	at, _ := openPort(t, "")
 	c := shout(t, at, `{"schema":"tare.serve/2"`)
-	begun, gone := time.Now(), make(chan struct{})
-	go func() {
-		defer close(gone)
-		for range 100 {
-			if _, err := io.WriteString(c, "a"); err != nil {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
+	begun, limit, slowly := time.Now(), time.After(labtest.Generous), time.NewTicker(50*time.Millisecond)
+	defer slowly.Stop()
+	for {
+		if _, err := io.WriteString(c, "a"); err != nil {
+			break
 		}
-	}()
-	<-gone
-	if took := time.Since(begun); took > 3*time.Second {
-		t.Errorf("a byte each 50 ms kept a connection for %v", took)
+		select {
+		case <-slowly.C:
+		case <-limit:
+			t.Fatal("it may stay")
+		}
 	}
+	labtest.InTime(t, "a connection with a byte each 50 ms", time.Since(begun), 3*time.Second)
 }
 
 // No peer takes what others need: where it has too many connections that ask for nothing,
@@ -164,6 +164,7 @@ func TestTokenIsProvenNotSent(t *testing.T) {
 
 // Who has not shown the token receives no more than it sent.
 func TestUnauthenticatedPeersAreAnsweredNoMoreThanTheySent(t *testing.T) {
+	t.Parallel()
 	at, _ := openPort(t, "sesame")
 	for _, words := range []string{
 		"", "x", "{", `{"schema":"tare.serve/2"`, `{"schema":"tare.serve/2"}` + "\n", `{"schema":"tare.serve/1","secret":"open","job":{}}` + "\n",
@@ -207,11 +208,12 @@ func TestHostileServersAreCleaned(t *testing.T) {
 // Runs are side by side whatever their workload is: none takes another's requests for its
 // own flows.
 func TestRunsSideBySideOfAnyWorkload(t *testing.T) {
-	at, _ := openPort(t, "")
+	p, _ := openOwnPort(t, "")
+	at := p.address
 	for _, name := range []string{"http", "tcp_crr", "tcp_stream"} {
 		kind, _ := workload.Find(name)
 		long := shortRun(kind.Modes[0])
-		long.Duration = 1500 * time.Millisecond
+		long.Duration = 500 * time.Millisecond
 		if name != "tcp_crr" {
 			long.Size = 0
 		}
@@ -220,7 +222,11 @@ func TestRunsSideBySideOfAnyWorkload(t *testing.T) {
 			_, err := Caller{}.Call(t.Context(), at, name, long)
 			ended <- err
 		}()
-		time.Sleep(300 * time.Millisecond)
+		for lent, limit := false, time.Now().Add(labtest.Generous); !lent && time.Now().Before(limit); <-time.After(tidyStep / 1000) {
+			p.mu.Lock()
+			lent = p.lent
+			p.mu.Unlock()
+		}
 		if _, err := (Caller{}).Call(t.Context(), at, "tcp_rr", shortRun("block")); err != nil {
 			t.Errorf("next to %s: %v", name, err)
 		}
@@ -248,9 +254,10 @@ func TestPortEndsInTheMiddleOfARun(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(2 * time.Second):
-		t.Fatalf("it has not ended after %v", time.Since(begun))
+	case <-time.After(labtest.Generous):
+		t.Fatal("it does not end")
 	}
+	labtest.InTime(t, "the end", time.Since(begun), 2*time.Second)
 }
 
 // A log that peers can fill has no more lines in a second than somebody can read.

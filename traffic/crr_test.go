@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // fewPorts names, in a child process of runInNamespace, what it checks.
@@ -93,7 +95,7 @@ func checkNoPortLeft(to netip.AddrPort, c RequestResponse, ports int) error {
 		}
 		defer conn.Close()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), generous)
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Generous)
 	defer cancel()
 	c.Window.Duration = time.Hour
 	if _, err := CallTCPCRR(ctx, to, c); !errors.Is(err, errPortsUsed) {

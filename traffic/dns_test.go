@@ -125,7 +125,7 @@ func TestLabDNSMeasures(t *testing.T) {
 				t.Fatalf("%s on %d flows: %v", mode, flows, err)
 			}
 			queries, ports, repeated := s.seen()
-			if done.Count == 0 || timed(t) && done.Lost > int64(2*flows) || int64(queries) < done.Count || repeated > 0 {
+			if done.Count == 0 || labtest.Timed(t) && done.Lost > int64(2*flows) || int64(queries) < done.Count || repeated > 0 {
 				t.Errorf("%s on %d flows: %d counted, %d lost, %d asked, %d under the ID of the one before", mode, flows, done.Count, done.Lost, queries, repeated)
 			}
 			if mode == DNSReuse && ports != flows || mode == DNSFresh && ports < min(queries, 1000)*9/10 {
@@ -187,7 +187,7 @@ func TestLabDNSCountsLost(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s on %d flows: %v", mode, flows, err)
 			}
-			if done.Lost < 1 || timed(t) && done.Count < 10*done.Lost {
+			if done.Lost < 1 || labtest.Timed(t) && done.Count < 10*done.Lost {
 				t.Errorf("%s on %d flows: %d lost, %d counted", mode, flows, done.Lost, done.Count)
 			}
 			if longest, ok := done.RTT.Max(); !ok || longest < DNSTimeout {

@@ -53,7 +53,7 @@ func TestLabGRPCMeasures(t *testing.T) {
 		checkSeries(t, done.Series, window)
 		mean, measured := done.RTT.Mean()
 		labtest.Equal(t, "a latency of "+string(c.Mode), measured, c.Mode == GRPCUnary)
-		if busy := done.Rate() * mean.Seconds() / float64(c.Flows); measured && timed(t) && (busy < 0.5 || busy > 1.5) {
+		if busy := done.Rate() * mean.Seconds() / float64(c.Flows); measured && labtest.Timed(t) && (busy < 0.5 || busy > 1.5) {
 			t.Errorf("%+v: each connection waits for %.0f %% of the window", c, 100*busy)
 		}
 		labtest.Equal(t, "connections", served.Transactions, int64(c.Flows))
@@ -123,7 +123,7 @@ func TestLabLibrariesLeakNothing(t *testing.T) {
 	}
 	// Each listener is open until the test ends.
 	var fdsAfter, goroutinesAfter int
-	for end := time.Now().Add(generous); time.Now().Before(end); sleep(tick) {
+	for end := time.Now().Add(labtest.Generous); time.Now().Before(end); sleep(tick) {
 		if fdsAfter, goroutinesAfter, _ = resources(t); fdsAfter <= fds+passes*modes && goroutinesAfter <= goroutines {
 			return
 		}

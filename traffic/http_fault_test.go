@@ -184,7 +184,7 @@ func checkHTTPFewPorts() error {
 // checkPortsUsed asks for more than all addresses have: the run ends, and reports
 // why and what to do.
 func checkPortsUsed(l *Listener) error {
-	ctx, cancel := context.WithTimeout(context.Background(), generous)
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Generous)
 	defer cancel()
 	c := HTTP{Window: Window{Warmup: 50 * time.Millisecond, Duration: time.Hour}, Token: &testToken, Connections: 500}
 	served := make(chan error, 1)

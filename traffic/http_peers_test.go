@@ -45,7 +45,7 @@ http {
 		}
 		_ = server.Wait()
 	})
-	for end := time.Now().Add(generous); ; <-time.After(tick) {
+	for end := time.Now().Add(labtest.Generous); ; <-time.After(tick) {
 		if c, err := net.Dial("tcp", at.String()); err == nil {
 			c.Close()
 			return at

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // asks opens a connection and sends something.
@@ -157,7 +159,7 @@ func TestLabHTTPServerNamesWhatTheClientDid(t *testing.T) {
 				return err
 			})
 			if text != "" {
-				inTime(t, "the report", time.Since(begun), drainLimit+time.Second)
+				labtest.InTime(t, "the report", time.Since(begun), drainLimit+time.Second)
 			}
 		})
 	}

@@ -244,7 +244,7 @@ func TestLabHTTPClientNamesWhatTheServerDid(t *testing.T) {
 					_, err := CallHTTP(ctx, to, HTTP{Window: window, Token: &testToken, Rate: rate})
 					return err
 				})
-				inTime(t, "the call", time.Since(begun), reportWithin)
+				labtest.InTime(t, "the call", time.Since(begun), reportWithin)
 			})
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // resources is what a long-lived process must not lose, run by run.
@@ -42,7 +44,7 @@ func TestLabRunsLeakNothing(t *testing.T) {
 		}
 		pass()
 		fdsAfter, goroutinesAfter, threadsAfter := resources(t)
-		for end := time.Now().Add(generous); goroutinesAfter > goroutines && time.Now().Before(end); { // one that is about to end
+		for end := time.Now().Add(labtest.Generous); goroutinesAfter > goroutines && time.Now().Before(end); { // one that is about to end
 			runtime.Gosched()
 			fdsAfter, goroutinesAfter, threadsAfter = resources(t)
 		}
@@ -80,7 +82,7 @@ func TestLabFailedRunsLeakNothing(t *testing.T) {
 	}
 	fdsAfter, goroutinesAfter, _ := resources(t)
 	// The clients' goroutines end after the runs.
-	for end := time.Now().Add(generous); goroutinesAfter > goroutines && time.Now().Before(end); {
+	for end := time.Now().Add(labtest.Generous); goroutinesAfter > goroutines && time.Now().Before(end); {
 		runtime.Gosched()
 		fdsAfter, goroutinesAfter, _ = resources(t)
 	}

@@ -60,13 +60,13 @@ func helloTo(t *testing.T, l *PacketListener) net.Conn {
 func wantError(t *testing.T, w Window, want string, run func(context.Context) error) {
 	t.Helper()
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), generous) // else a server waits for a client for ever
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Generous) // else a server waits for a client for ever
 	defer cancel()
 	err := run(ctx)
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one that holds %q", err, want)
 	}
-	inTime(t, "the call", time.Since(begun), w.Warmup+w.Duration+grace+drainLimit+2*time.Second)
+	labtest.InTime(t, "the call", time.Since(begun), w.Warmup+w.Duration+grace+drainLimit+2*time.Second)
 }
 
 // A client that behaves in one of many wrong ways: the server reports which.
@@ -344,7 +344,7 @@ func TestLabCancelEndsBothEnds(t *testing.T) {
 			ended := make(chan error, 2)
 			go func() { ended <- serve() }()
 			go func() { ended <- drive() }()
-			limit := time.After(generous)
+			limit := time.After(labtest.Generous)
 			select {
 			case <-opened:
 			case <-limit:
@@ -362,7 +362,7 @@ func TestLabCancelEndsBothEnds(t *testing.T) {
 					t.Fatal("still running after the cancel")
 				}
 			}
-			inTime(t, "the end", time.Since(cancelled), 2*time.Second)
+			labtest.InTime(t, "the end", time.Since(cancelled), 2*time.Second)
 		})
 	}
 }
@@ -402,7 +402,7 @@ func TestAnswersAfterAPauseCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeSocket(fd)
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(generous/time.Millisecond)); n != 1 {
+	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(labtest.Generous/time.Millisecond)); n != 1 {
 		t.Fatalf("the server sent nothing: %v", err)
 	}
 	r.base = r.base.Add(-time.Minute)

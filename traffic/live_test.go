@@ -262,7 +262,7 @@ func TestLabStoppedFramesLeaveNothing(t *testing.T) {
 			t.Errorf("the end says %v", err)
 		}
 	}
-	inTime(t, "the end", time.Since(stopped), 2*time.Second)
+	labtest.InTime(t, "the end", time.Since(stopped), 2*time.Second)
 	labtest.Equal(t, "open descriptors", labtest.Descriptors(t), before)
 	// The socket takes data again, which its filter would have dropped.
 	s.Mode, s.Rate, s.Window = Mmsg, 1000, Window{Duration: 50 * time.Millisecond}

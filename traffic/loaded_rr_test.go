@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 func runLoadedRR(t testing.TB, c LoadedRR) (LoadedServed, LoadedCalls) {
@@ -33,7 +35,7 @@ func TestLabLoadedRR(t *testing.T) {
 				t.Errorf("%d flows sent and %d arrived, want %d", len(calls.Sent.Flows), len(served.Received.Flows), flows)
 			}
 			got := served.Received.Goodput()
-			if got <= 0 || timed(t) && c.Rate > 0 && (got < c.Rate*8/10 || got > c.Rate*12/10) {
+			if got <= 0 || labtest.Timed(t) && c.Rate > 0 && (got < c.Rate*8/10 || got > c.Rate*12/10) {
 				t.Errorf("the load is %.0f bit/s, %.0f were asked for", float64(got), float64(c.Rate))
 			}
 			if calls.Congestion == "" || calls.Congestion != served.Congestion {
@@ -55,7 +57,7 @@ func TestLabLoadedRR(t *testing.T) {
 func TestLabLoadLastsAsLongAsTheRoundTrips(t *testing.T) {
 	c := LoadedRR{Token: testToken, Window: Window{Duration: 150 * time.Millisecond}, Rate: 20e6}
 	_, calls := runLoadedRR(t, c)
-	if calls.Elapsed < c.Window.Duration || timed(t) && calls.Sent.Elapsed < c.Window.Duration*9/10 {
+	if calls.Elapsed < c.Window.Duration || labtest.Timed(t) && calls.Sent.Elapsed < c.Window.Duration*9/10 {
 		t.Errorf("the round trips took %v, the load %v", calls.Elapsed, calls.Sent.Elapsed)
 	}
 }

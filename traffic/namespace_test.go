@@ -11,6 +11,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // place is a network namespace of a test.
@@ -106,7 +108,7 @@ func newPath(t *testing.T) *path {
 // awaitUp waits until a link carries packets: what is sent before is dropped, and sent again
 // a second later.
 func awaitUp(find func(string) (netlink.Link, error), name string) error {
-	for limit := time.Now().Add(generous); ; sleep(tick / 10) {
+	for limit := time.Now().Add(labtest.Generous); ; sleep(tick / 10) {
 		link, err := find(name)
 		if err != nil || link.Attrs().OperState == netlink.OperUp {
 			return err

@@ -17,7 +17,7 @@ func TestLabOpenLoopKeepsItsSchedule(t *testing.T) {
 			window := Window{Warmup: 20 * time.Millisecond, Duration: 200 * time.Millisecond}
 			_, got := run(t, RequestResponse{Token: testToken, Window: window, Flows: flows, Rate: 500})
 			labtest.AtLeast(t, name+": response times", float64(got.RTT.Count()), 500*got.Elapsed.Seconds()-1)
-			if rate := got.Rate(); timed(t) && (rate < 450 || rate > 550) {
+			if rate := got.Rate(); labtest.Timed(t) && (rate < 450 || rate > 550) {
 				t.Errorf("%s: %d requests in %v, want 500 a second", name, got.Count, got.Elapsed)
 			}
 			if got.RTT.Count() < got.Count || got.Service.Count() != got.Count {
@@ -121,7 +121,7 @@ func TestLabWrkCorrectsAClosedLoop(t *testing.T) {
 		return n
 	}
 	closed := callStallingServer(t, c, stall)
-	if n := slow(closed.RTT); n < 1 || timed(t) && n > 3 || closed.RTT.Count() != closed.Count {
+	if n := slow(closed.RTT); n < 1 || labtest.Timed(t) && n > 3 || closed.RTT.Count() != closed.Count {
 		t.Errorf("closed loop: %d slow round trips of %d, %d transactions: want the one that stalled", n, closed.RTT.Count(), closed.Count)
 	}
 	c.Rate = 1000

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tare/test/labtest"
 )
 
 // reportWithin is how soon both ends must report a fault, in a deep test.
@@ -110,14 +112,14 @@ func TestLabFaultsAreSaid(t *testing.T) {
 						if !killed && !strings.Contains(err.Error(), "see ") && !strings.Contains(err.Error(), "stopped") {
 							t.Errorf("the %s end does not say what to do: %v", end, err)
 						}
-					case <-time.After(generous):
-						t.Errorf("the %s end reported nothing for %v", end, generous)
+					case <-time.After(labtest.Generous):
+						t.Errorf("the %s end reported nothing for %v", end, labtest.Generous)
 						killFar()
 						killNear()
 						<-errs
 					}
 				}
-				inTime(t, "the reports", time.Since(struck), reportWithin)
+				labtest.InTime(t, "the reports", time.Since(struck), reportWithin)
 			})
 		}
 	}

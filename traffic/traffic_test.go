@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,21 +20,6 @@ var (
 	testToken   = Token{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 	shortWindow = Window{Warmup: 30 * time.Millisecond, Duration: 60 * time.Millisecond}
 )
-
-// generous is how long a test waits for what comes at once where the machine has time.
-const generous = time.Minute
-
-// timed reports whether a test holds real time against bounds. Only deep ones do: the
-// others wait for what must happen. TestDeepBoundsOnTime does those anew.
-func timed(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestDeep") }
-
-// inTime fails a deep test in which something took too long.
-func inTime(t testing.TB, what string, took, most time.Duration) {
-	t.Helper()
-	if timed(t) {
-		labtest.AtMost(t, "time of "+what, took, most)
-	}
-}
 
 // roomy makes a socket's buffer hold all datagrams of a run: a machine that stalls loses none.
 func roomy(t testing.TB, fd int) {
@@ -65,7 +49,7 @@ func TestMain(m *testing.M) {
 // ends runs the serving and the driving end of one workload and gives what
 // each returned.
 func ends[S, D any](serve func(context.Context) (S, error), drive func(context.Context) (D, error)) (s S, d D, serveErr, driveErr error) {
-	ctx, cancel := context.WithTimeout(context.Background(), generous)
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Generous)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {

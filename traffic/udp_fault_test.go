@@ -232,7 +232,7 @@ func TestIperf3JitterOfBatches(t *testing.T) {
 	p := make([]byte, 64)
 	// The kernel begins to stamp a while after it was asked to; until then it
 	// gives the time of the call.
-	for stamped, limit := false, time.Now().Add(generous); !stamped; {
+	for stamped, limit := false, time.Now().Add(labtest.Generous); !stamped; {
 		_, err := c.Write(p)
 		try(t, err)
 		read := time.Now()
@@ -309,7 +309,7 @@ func TestLabUDPPPSManyFlows(t *testing.T) {
 		labtest.Equal(t, of+"duplicates", received.Duplicates, 0)
 		labtest.Equal(t, of+"reordered", received.Reordered, 0)
 		labtest.Equal(t, of+"threads", received.Threads, sockets)
-		if whole := s.Rate * float64(s.Flows); timed(t) && (received.Rate() > 1.05*whole || sent.Rate() > 1.05*whole) {
+		if whole := s.Rate * float64(s.Flows); labtest.Timed(t) && (received.Rate() > 1.05*whole || sent.Rate() > 1.05*whole) {
 			t.Errorf("%d sockets: sent %.0f/s, received %.0f/s, asked for %.0f", sockets, sent.Rate(), received.Rate(), whole)
 		}
 		try(t, l.Close())

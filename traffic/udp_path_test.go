@@ -20,7 +20,7 @@ func runBetween(sender, receiver *machine, s UDPPPS, during func()) (received UD
 
 // runOn is runBetween on a socket of the receiver, which it closes.
 func runOn(sender, receiver *machine, l *PacketListener, s UDPPPS, during func()) (received UDPReceived, sent UDPSent, serveErr, sendErr error) {
-	ctx, cancel := context.WithTimeout(context.Background(), generous)
+	ctx, cancel := context.WithTimeout(context.Background(), labtest.Generous)
 	defer cancel()
 	opened := make(chan struct{}, 1)
 	if during != nil {
@@ -117,7 +117,7 @@ func TestLabUDPLoadSaysThatThePathFailed(t *testing.T) {
 	}()
 	sender.jobs <- func() error { _, err := SendUDPLoad(context.Background(), l.Addr(), s); return err }
 	sendErr, serveErr := <-sender.done, <-receiver.done
-	inTime(t, "the report", time.Since(failed), reportWithin)
+	labtest.InTime(t, "the report", time.Since(failed), reportWithin)
 	if sendErr == nil || !strings.Contains(sendErr.Error(), "did not answer") {
 		t.Errorf("the sender reports %v", sendErr)
 	}
@@ -164,7 +164,7 @@ func TestLabUDPPPSSaysThatThePathFailed(t *testing.T) {
 				failed = time.Now()
 				test.fail(t, sender, receiver)
 			})
-			inTime(t, "the report", time.Since(failed), reportWithin)
+			labtest.InTime(t, "the report", time.Since(failed), reportWithin)
 			if serveErr == nil || !strings.Contains(serveErr.Error(), test.serve) {
 				t.Errorf("the receiver reports %v", serveErr)
 			}
@@ -193,7 +193,7 @@ func TestLabUDPPPSSaysThatTheFarEndDied(t *testing.T) {
 	}()
 	sender.jobs <- func() error { _, err := SendUDPPPS(context.Background(), l.Addr(), s); return err }
 	err := <-sender.done
-	inTime(t, "the report", time.Since(<-died), reportWithin)
+	labtest.InTime(t, "the report", time.Since(<-died), reportWithin)
 	if err == nil || !strings.Contains(err.Error(), "closed its port") {
 		t.Errorf("the sender reports %v", err)
 	}

@@ -297,7 +297,7 @@ func TestLabUDPCountsBufferDrops(t *testing.T) {
 	before := deviceDrops(receiver)
 	s := UDPPPS{Token: testToken, Window: Window{Warmup: 10 * time.Millisecond, Duration: 200 * time.Millisecond}, Size: 1400}
 	s.Window.Edge = func(e Edge) {
-		for limit := time.Now().Add(generous); e == Opening && time.Now().Before(limit); { // it reads nothing
+		for limit := time.Now().Add(labtest.Generous); e == Opening && time.Now().Before(limit); { // it reads nothing
 			if drops, err := socketDrops(l.fd); err != nil || drops > full {
 				return
 			}
