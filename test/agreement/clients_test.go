@@ -42,11 +42,11 @@ const agreementBound = 1.15
 // machine, which meets the two unlike. What really differs differs each time.
 const agreementTries = 3
 
-// TestRealClientsAndOursAgree fails where the interval of their ratio lies wholly
+// TestDeepClientsAndOursAgree fails where the interval of their ratio lies wholly
 // beyond the bound. On ten connections the client of http is as busy as the server, so
 // that the one that takes less time of its CPU reports the shorter latency: there
 // ours may be ahead of wrk by any ratio, and not behind.
-func TestRealClientsAndOursAgree(t *testing.T) {
+func TestDeepClientsAndOursAgree(t *testing.T) {
 	binary := labtest.Tare(t)
 	plan := filepath.Join(t.TempDir(), "agreement.yaml")
 	if err := os.WriteFile(plan, []byte(agreements), 0o600); err != nil {
@@ -67,6 +67,7 @@ func TestRealClientsAndOursAgree(t *testing.T) {
 		if try == agreementTries {
 			t.Fatalf("in none of %d runs were they within a factor of %g", try, agreementBound)
 		}
+		labtest.TryAgain(t, "a client and ours were further apart than a factor of %g", agreementBound)
 	}
 }
 

@@ -52,7 +52,7 @@ func named(t *testing.T, res *result.Result, network string) (ids []string, firs
 }
 
 // What a plan lacks to divide a toll is measured besides.
-func TestRealTollsAreDividedByWhatIsMeasuredBesides(t *testing.T) {
+func TestDeepTollsAreDividedByWhatIsMeasuredBesides(t *testing.T) {
 	res := measure(t, "--networks", "vxlan", "--nic", "tso", "--blocks", "10")
 	labtest.Equal(t, "cells", len(res.Cells), 2)
 	var besides []string
@@ -77,7 +77,7 @@ func TestRealTollsAreDividedByWhatIsMeasuredBesides(t *testing.T) {
 
 // What was changed in a lab is what an untouched lab's toll has not: where a rule names the
 // change, that is its share; else the share says that there is a change.
-func TestRealChangesAreSeenNextToAnUntouchedLab(t *testing.T) {
+func TestDeepChangesAreSeenNextToAnUntouchedLab(t *testing.T) {
 	lab := fmt.Sprintf("changed-%d", os.Getpid())
 	command(t, "lab", "up", "route", "--name", lab)
 	t.Cleanup(func() { command(t, "lab", "down", "--name", lab) })
