@@ -138,9 +138,9 @@ func TestLabDNSMeasures(t *testing.T) {
 	}
 }
 
-// TestLabDNSEndsAtAWrongResponse asks a server that answers rightly for a while: an
+// TestDNSEndsAtAWrongResponse asks a server that answers rightly for a while: an
 // error, and no number.
-func TestLabDNSEndsAtAWrongResponse(t *testing.T) {
+func TestDNSEndsAtAWrongResponse(t *testing.T) {
 	for want, change := range wrongResponses() {
 		for _, mode := range []DNSMode{DNSReuse, DNSFresh} {
 			s := serveDNS(t, func(query []byte, n int) [][]byte {

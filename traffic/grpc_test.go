@@ -84,8 +84,8 @@ func TestLabGRPCNamesWhatTheServerDid(t *testing.T) {
 	}
 }
 
-// TestLabGRPCRefusesAnotherSize: both ends must agree on it.
-func TestLabGRPCRefusesAnotherSize(t *testing.T) {
+// TestGRPCRefusesAnotherSize: both ends must agree on it.
+func TestGRPCRefusesAnotherSize(t *testing.T) {
 	for _, mode := range []GRPCMode{GRPCUnary, GRPCStream} {
 		l := listenTCP(t)
 		ctx, cancel := context.WithCancel(t.Context())

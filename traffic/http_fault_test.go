@@ -20,7 +20,7 @@ import (
 // The tests of this file are named after faults of other engines.
 
 // wrk adds the round trips that it thinks a stalled closed loop has missed.
-func TestLabWrkCorrectsAClosedLoopOfHTTP(t *testing.T) {
+func TestWrkCorrectsAClosedLoopOfHTTP(t *testing.T) {
 	const stall = 50 * time.Millisecond
 	var once sync.Once
 	calls := callServer(t, func(_ http.ResponseWriter, r *http.Request) {

@@ -27,7 +27,7 @@ func asks(t *testing.T, l *Listener, text string) net.Conn {
 	return c
 }
 
-func TestLabHTTPUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
+func TestHTTPUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
 	wrong := testToken
 	wrong[15]++
 	l := listenTCP(t)
@@ -64,7 +64,7 @@ func TestLabHTTPUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
 }
 
 // More silent peers than there is room for do not stop the run.
-func TestLabHTTPServerIsNotCrowdedOut(t *testing.T) {
+func TestHTTPServerIsNotCrowdedOut(t *testing.T) {
 	l := listenTCP(t)
 	const crowd = maxPending + 2*defaultConnections
 	for range crowd {
@@ -81,7 +81,7 @@ func TestLabHTTPServerIsNotCrowdedOut(t *testing.T) {
 
 // The standard library's client meets the server, in requests that come in
 // pieces, too.
-func TestLabHTTPServerAnswersOthersWithTheToken(t *testing.T) {
+func TestHTTPServerAnswersOthersWithTheToken(t *testing.T) {
 	l := listenTCP(t)
 	c := HTTP{Token: &testToken, Window: shortWindow, Size: 1_000_000}
 	served, asked := mustRun(t,

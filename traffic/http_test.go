@@ -149,7 +149,7 @@ func TestLabHTTPUnderstandsServers(t *testing.T) {
 
 // One connection that the server cuts in the middle of a response is a failure
 // and no response; the others go on.
-func TestLabHTTPCountsFailures(t *testing.T) {
+func TestHTTPCountsFailures(t *testing.T) {
 	var asked atomic.Int64
 	calls := callServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1)%5 == 0 {
@@ -172,7 +172,7 @@ func TestLabHTTPCountsFailures(t *testing.T) {
 }
 
 // In mode close a server that keeps its connections open costs no ports.
-func TestLabHTTPResetsWhatTheServerKeeps(t *testing.T) {
+func TestHTTPResetsWhatTheServerKeeps(t *testing.T) {
 	to := badServer(t, func(c net.Conn) {
 		in := bufio.NewReader(c)
 		for {

@@ -62,7 +62,7 @@ func TestLabLoadLastsAsLongAsTheRoundTrips(t *testing.T) {
 	}
 }
 
-func TestLabLoadedRRNeedsAServerOfItsKind(t *testing.T) {
+func TestLoadedRRNeedsAServerOfItsKind(t *testing.T) {
 	c := LoadedRR{Token: testToken, Window: shortWindow, Load: 2}
 	stream := TCPStream{Token: testToken, Window: shortWindow, Flows: 3}
 	l := listenTCP(t)

@@ -62,9 +62,9 @@ func TestRedisRefusesWrongResponses(t *testing.T) {
 	}
 }
 
-// TestLabRedisEndsAtAWrongResponse asks a server that answers rightly for a while: an
+// TestRedisEndsAtAWrongResponse asks a server that answers rightly for a while: an
 // error, and no number.
-func TestLabRedisEndsAtAWrongResponse(t *testing.T) {
+func TestRedisEndsAtAWrongResponse(t *testing.T) {
 	right := redisBulk(string(randomBytes(3)))
 	for wrong, want := range map[string]string{
 		"$-1\r\n":                `answered "$-1" where "$3" was due`,

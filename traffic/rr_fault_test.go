@@ -85,7 +85,7 @@ func TestLabNeperClosesByReset(t *testing.T) {
 }
 
 // qperf takes its time from a clock of 10 ms.
-func TestLabQperfCountsInTicks(t *testing.T) {
+func TestQperfCountsInTicks(t *testing.T) {
 	inTicks := 0
 	const runs = 5
 	for range runs {
@@ -103,7 +103,7 @@ func TestLabQperfCountsInTicks(t *testing.T) {
 }
 
 // sockperf gives half of a round trip unless it is asked not to.
-func TestLabSockperfHalvesRoundTrips(t *testing.T) {
+func TestSockperfHalvesRoundTrips(t *testing.T) {
 	const delay = 5 * time.Millisecond
 	calls := callSlowServer(t, RequestResponse{Token: testToken, Size: HeaderBytes, Window: shortWindow}, func(int64) time.Duration { return delay })
 	if least, ok := calls.RTT.Min(); !ok || least < delay {
@@ -187,7 +187,7 @@ func callSlowServer(t *testing.T, c RequestResponse, delay func(sequence int64) 
 }
 
 // The two ends of ethr count differently (microsoft/ethr #171).
-func TestLabEthrEndsDisagree(t *testing.T) {
+func TestEthrEndsDisagree(t *testing.T) {
 	// No warm-up: all that the server answered lies in the window, but for the
 	// request that opened it and the one that its end cut off.
 	served, calls := runTCPRR(t, RequestResponse{Token: testToken, Window: Window{Duration: 50 * time.Millisecond}})

@@ -54,9 +54,9 @@ func TestLabTCPSizes(t *testing.T) {
 	}
 }
 
-// TestLabNoDelayIsTheModes reads the socket's option in the middle of a phase, and
+// TestNoDelayIsTheModes reads the socket's option in the middle of a phase, and
 // of what is sent between two.
-func TestLabNoDelayIsTheModes(t *testing.T) {
+func TestNoDelayIsTheModes(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		l := badServer(t, func(c net.Conn) {
 			_, _ = io.ReadFull(c, make([]byte, greetingLen))
@@ -153,7 +153,7 @@ func dialLater(t *testing.T, l *Listener) net.Conn {
 }
 
 // A server that behaves in one of many wrong ways: the client reports which.
-func TestLabSizesClientNamesWhatTheServerDid(t *testing.T) {
+func TestSizesClientNamesWhatTheServerDid(t *testing.T) {
 	t.Parallel()
 	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
 	for name, test := range map[string]struct {

@@ -124,9 +124,9 @@ func TestLabTCPStreamModesAndDirections(t *testing.T) {
 	labtest.MoreThan(t, "bytes that all senders handed over in what they saw of their windows", offered, 0)
 }
 
-// TestLabOneEdgeEachWay holds that the window whose edges are reported is the serving
+// TestOneEdgeEachWay holds that the window whose edges are reported is the serving
 // end's where both send, and the receiver's else.
-func TestLabOneEdgeEachWay(t *testing.T) {
+func TestOneEdgeEachWay(t *testing.T) {
 	for direction, want := range map[Direction]string{Forward: "serving", Reverse: "driving", Bidirectional: "serving"} {
 		reported := map[string]int{}
 		var mu sync.Mutex
@@ -158,7 +158,7 @@ func TestLabOneEdgeEachWay(t *testing.T) {
 	}
 }
 
-func TestLabBytesEndTheWindow(t *testing.T) {
+func TestBytesEndTheWindow(t *testing.T) {
 	const bytes = 3 << 20
 	for _, flows := range []int{1, 3} {
 		s := TCPStream{Token: testToken, Window: Window{Warmup: time.Millisecond, Duration: time.Hour, Interval: time.Minute}, Flows: flows, Bytes: bytes, ReadBytes: 64 << 10}
@@ -172,7 +172,7 @@ func TestLabBytesEndTheWindow(t *testing.T) {
 	}
 }
 
-func TestLabBytesBeyondTheDuration(t *testing.T) {
+func TestBytesBeyondTheDuration(t *testing.T) {
 	served, _ := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Bytes: 1 << 50})
 	labtest.AtLeast(t, "window", served.Received.Elapsed(), shortWindow.Duration)
 }
@@ -184,7 +184,7 @@ func under(cc string) Window {
 	return w
 }
 
-func TestLabCongestionControlIsSet(t *testing.T) {
+func TestCongestionControlIsSet(t *testing.T) {
 	served, driven := runTCPStream(t, TCPStream{Token: testToken, Window: under("reno")})
 	if served.Congestion != "reno" || driven.Congestion != "reno" {
 		t.Errorf("congestion control %q and %q", served.Congestion, driven.Congestion)

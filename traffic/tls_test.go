@@ -88,8 +88,8 @@ func TestLabTLSMeasures(t *testing.T) {
 	}
 }
 
-// TestLabTLSResumes in the mode that says so, and in no other.
-func TestLabTLSResumes(t *testing.T) {
+// TestTLSResumes in the mode that says so, and in no other.
+func TestTLSResumes(t *testing.T) {
 	for mode, want := range map[TLSMode]bool{TLSHandshake: false, TLSResume: true} {
 		l := listenTCP(t)
 		c := TLS{Token: testToken, Window: Window{Duration: 40 * time.Millisecond}, Mode: mode}

@@ -196,7 +196,7 @@ func TestIperf3GROReceiverIgnoresTheSegmentSize(t *testing.T) {
 }
 
 // iperf3 counts the whole length of a datagram that it truncated.
-func TestLabIperf3CountsTruncatedLengths(t *testing.T) {
+func TestIperf3CountsTruncatedLengths(t *testing.T) {
 	for _, mode := range []Mode{Mmsg, Msg, GSO} {
 		for _, sizes := range [][2]int{{64, 1400}, {1400, 64}} {
 			l := listenUDP(t)
@@ -316,7 +316,7 @@ func TestLabUDPPPSManyFlows(t *testing.T) {
 	}
 }
 
-func TestLabUDPPPSRefusesMoreFlowsThanItServes(t *testing.T) {
+func TestUDPPPSRefusesMoreFlowsThanItServes(t *testing.T) {
 	l := listenUDP(t)
 	more := slow
 	more.Flows = 3

@@ -338,7 +338,7 @@ func TestUDPIsChecked(t *testing.T) {
 
 // A receiver that leaves is a failure, unless it reported before that it has all
 // it wants: then it was this end that came too late.
-func TestLabUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
+func TestUDPSenderKnowsWhyTheReceiverLeft(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		server, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(loopback))
 		if err != nil {

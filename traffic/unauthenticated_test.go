@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestLabUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
+func TestUnauthenticatedPeersAreRefusedAndCounted(t *testing.T) {
 	wrong := testToken
 	wrong[15]++
 	l := listenTCP(t)
