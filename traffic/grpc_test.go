@@ -117,7 +117,7 @@ func TestLabLibrariesLeakNothing(t *testing.T) {
 	}
 	pass()
 	fds, goroutines, _ := resources(t)
-	const passes, modes = 5, 5
+	const passes, modes = 2, 5
 	for range passes {
 		pass()
 	}

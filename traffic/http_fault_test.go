@@ -43,6 +43,7 @@ func TestWrkCorrectsAClosedLoopOfHTTP(t *testing.T) {
 // wrk2 hangs or misbehaves when the rate is below the number of threads or
 // connections.
 func TestLabWrk2HangsBelowOneRequestAConnection(t *testing.T) {
+	t.Parallel()
 	const rate, connections = 20, 60
 	for _, mode := range []HTTPMode{KeepAlive, CloseEach} {
 		_, calls := runHTTP(t, HTTP{Window: Window{Duration: 500 * time.Millisecond}, Rate: rate, Connections: connections, Mode: mode})
@@ -107,6 +108,7 @@ func TestHeyInflatesTheMeanPastAMillion(t *testing.T) {
 
 // oha's workers wait for slow responses and quietly lose the rate.
 func TestLabOhaLosesItsRateToSlowResponses(t *testing.T) {
+	t.Parallel()
 	const rate, slow = 100, 50 * time.Millisecond
 	sleepy := func(http.ResponseWriter, *http.Request) { <-time.After(slow) }
 	window := Window{Duration: 400 * time.Millisecond}

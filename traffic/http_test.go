@@ -98,6 +98,10 @@ func TestHTTPIsChecked(t *testing.T) {
 	}
 }
 
+// oneByOne is the window of a client with one connection, so that between two responses is
+// what the server did in between.
+var oneByOne = Window{Duration: 100 * time.Millisecond}
+
 // Servers answer in many ways; each is understood.
 func TestLabHTTPUnderstandsServers(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -114,7 +118,7 @@ func TestLabHTTPUnderstandsServers(t *testing.T) {
 		}, func(c HTTPCalls) bool { return c.Bytes > 9000*c.Count }},
 		"interim": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(200) }, func(c HTTPCalls) bool { return len(c.NotOK) == 0 }},
 		"closes each": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }, func(c HTTPCalls) bool {
-			return c.Reconnects >= c.Count-defaultConnections && c.Reconnects <= c.Count+defaultConnections
+			return c.Reconnects >= c.Count-1 && c.Reconnects <= c.Count+1
 		}},
 		"ends without a word": {func(w http.ResponseWriter, _ *http.Request) {
 			c, out, err := http.NewResponseController(w).Hijack()
@@ -140,25 +144,25 @@ func TestLabHTTPUnderstandsServers(t *testing.T) {
 			}
 		}, func(c HTTPCalls) bool { return len(c.NotOK) == 0 }},
 	} {
-		calls := callServer(t, test.handler, HTTP{Window: shortWindow, Host: "example.com", Path: "/a?b=c"})
+		calls := callServer(t, test.handler, HTTP{Window: oneByOne, Connections: 1, Host: "example.com", Path: "/a?b=c"})
 		if calls.Count == 0 || len(calls.Failures) > 0 || !test.check(calls) {
 			t.Errorf("%s: %+v", name, calls)
 		}
 	}
 }
 
-// One connection that the server cuts in the middle of a response is a failure
-// and no response; the others go on.
+// A connection that the server cuts in the middle of a response is a failure
+// and no response; the next one goes on.
 func TestHTTPCountsFailures(t *testing.T) {
 	var asked atomic.Int64
 	calls := callServer(t, func(w http.ResponseWriter, _ *http.Request) {
-		if asked.Add(1)%5 == 0 {
+		if asked.Add(1)%2 == 0 {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write(make([]byte, 10))
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}
-	}, HTTP{Window: shortWindow})
+	}, HTTP{Window: oneByOne, Connections: 1})
 	failed := int64(0)
 	for cause, n := range calls.Failures {
 		if !strings.HasPrefix(cause, "receive: ") {

@@ -58,6 +58,7 @@ func TestOpenLoopForgetsNoRequestAtTheEnd(t *testing.T) {
 // TestLabWrk2HangsWhenThreadsExceedRate: fewer requests a second than connections
 // must work, and each connection gets its turn.
 func TestLabWrk2HangsWhenThreadsExceedRate(t *testing.T) {
+	t.Parallel()
 	window := Window{Warmup: 0, Duration: 500 * time.Millisecond}
 	served, got := runTCPRR(t, RequestResponse{Token: testToken, Window: window, Flows: 30, Rate: 20})
 	labtest.AtLeast(t, "response times", float64(got.RTT.Count()), 20*got.Elapsed.Seconds()-1)
@@ -136,6 +137,7 @@ func TestLabWrkCorrectsAClosedLoop(t *testing.T) {
 // is in the histogram with the time it has waited, and the shortfall in
 // the rate.
 func TestLabOhaHoldsTheRateBack(t *testing.T) {
+	t.Parallel()
 	c := RequestResponse{Token: testToken, Window: Window{Duration: 300 * time.Millisecond}, Size: 1, Rate: 1000}
 	got := callStallingServer(t, c, 600*time.Millisecond)
 	labtest.AtMost(t, "answers of a server that stalls at the fifth", got.Count, 5)
