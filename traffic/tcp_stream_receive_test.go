@@ -20,37 +20,28 @@ func TestBytesEndTheWindowWithTheNextReadOfEachFlow(t *testing.T) {
 		fds := make([]int, rapid.IntRange(1, 4).Draw(t, "flows"))
 		s := TCPStream{Window: Window{Duration: time.Hour}, Bytes: rapid.Int64Range(1, 5000).Draw(t, "bytes"), ReadBytes: read}
 		w := newStreamReceiver(r, fds, s)
-		for _, f := range w.flows { // the second read opens the window
-			f.count(event{at: 1, n: 1})
+		for range 2 { // the windows open when all have passed something
+			for _, f := range w.flows {
+				if f.meter.phase != open {
+					f.count(event{at: 1, n: 1})
+				}
+			}
 		}
-		last := make([]time.Duration, len(fds))
-		now, over, counted := time.Duration(2), false, int64(0)
-		for {
+		last, counted := make([]time.Duration, len(fds)), int64(0)
+		for now, left := time.Duration(2), len(fds); left > 0; now++ {
 			i := rapid.IntRange(0, len(fds)-1).Draw(t, "flow")
 			f := w.flows[i]
 			if f.meter.phase == closed {
-				if open := func() bool {
-					for _, f := range w.flows {
-						if f.meter.phase != closed {
-							return true
-						}
-					}
-					return false
-				}(); !open {
-					break
-				}
 				continue
 			}
-			was := f.meter.phase
-			now++
-			at := now - time.Duration(rapid.IntRange(0, int(now-last[i])-1).Draw(t, "how long ago it was read"))
-			last[i] = at
-			n := int64(rapid.IntRange(1, read).Draw(t, "read"))
-			f.count(event{at, n, n == read && was == open})
-			if was == open {
-				counted += n
-				over = over || counted >= s.Bytes
-				labtest.Equal(t, "closed", f.meter.phase == closed, over)
+			n := rapid.Int64Range(1, read).Draw(t, "bytes of a read")
+			// It counts now what it read when another thread had not counted what is counted already.
+			last[i] = now - time.Duration(rapid.Int64Range(0, int64(now-last[i])-1).Draw(t, "how long ago"))
+			f.count(event{last[i], n, n == read})
+			counted += n
+			labtest.Equal(t, "closed", f.meter.phase == closed, counted >= s.Bytes)
+			if f.meter.phase == closed {
+				left--
 			}
 		}
 		var got int64
