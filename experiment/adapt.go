@@ -3,6 +3,7 @@ package experiment
 import (
 	"slices"
 
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
 	"tare/site"
@@ -13,10 +14,8 @@ import (
 func SizeOf(p result.Plan) int64 { return int64(runsOf(p)) * int64(p.Blocks) }
 
 // runsOf is how many runs a block of a plan has.
-func runsOf(p result.Plan) int { return runsIn(groupsOf(p)) }
-
-func runsIn(groups []group) (runs int) {
-	for _, g := range groups {
+func runsOf(p result.Plan) (runs int) {
+	for _, g := range groupsOf(p) {
 		runs += len(g.places)
 	}
 	return runs
@@ -96,7 +95,7 @@ const unhurriedWindow = 0.1 // s
 func unhurried(p result.Plan) result.Plan {
 	if p.Design == result.DesignSlots {
 		p.Design, p.Looks = result.DesignWindows, false
-		p.Duration, p.Warmup = max(p.Duration, unhurriedWindow), max(p.Warmup, quickWarmup)
+		p.Duration, p.Warmup = max(p.Duration, unhurriedWindow), max(p.Warmup, schedule.LeastWarmup)
 	}
 	return p
 }

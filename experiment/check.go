@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"tare/agent"
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
 	"tare/stats"
@@ -15,16 +15,6 @@ import (
 // MostBlocks is the largest number of blocks that a comparison is reported to need.
 const MostBlocks = 1000
 
-// runOverhead is what a run takes in addition to warm-up and window.
-const runOverhead = 10 * time.Millisecond
-
-// About what a run that takes turns needs in a block besides its slots, and in all blocks
-// for its windows.
-const (
-	slotsOverhead = 20 * time.Millisecond
-	windowsTime   = 600 * time.Millisecond
-)
-
 // AAPlan is the baseline of a plan alone, in as many blocks as fit the time.
 func AAPlan(p result.Plan, span time.Duration) result.Plan {
 	p.Name = "check"
@@ -33,7 +23,7 @@ func AAPlan(p result.Plan, span time.Duration) result.Plan {
 	p.Paths = baseline.Paths
 	p.EncapNIC = nil
 	p.Precision, p.Looks = 0, false
-	p.Blocks = max(leastBlocks, int(span/blockTime(p)))
+	p.Blocks = schedule.Blocks(span, blockTime(p))
 	return p
 }
 
@@ -41,20 +31,8 @@ func AAPlan(p result.Plan, span time.Duration) result.Plan {
 func blockTime(p result.Plan) time.Duration { return blockTimeOf(p, groupsOf(p)) }
 
 // blockTimeOf is about what one block of some groups of a plan takes.
-func blockTimeOf(p result.Plan, groups []group) (block time.Duration) {
-	for _, g := range groups {
-		each := p.Warmup.Duration() + p.Duration.Duration() + runOverhead
-		if takesTurns(p, g) {
-			kind, _ := workload.Find(g.workload.Name)
-			slots := shapeOf(p, g, kind.Slot)
-			each = time.Duration(slots.Warmup+slots.Cycles)*slots.Length + slotsOverhead
-			if kind.Slot < agent.LeastSlot && p.Duration >= windowsFrom {
-				each += windowsTime / time.Duration(max(p.Blocks, 1))
-			}
-		}
-		block += time.Duration(len(g.places)) * each
-	}
-	return block
+func blockTimeOf(p result.Plan, groups []group) time.Duration {
+	return lengthsOf(p).Block(timedOf(p, groups))
 }
 
 // TimeOf is about what a plan takes.

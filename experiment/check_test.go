@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/experiment/schedule"
 	"tare/result"
 )
 
@@ -25,7 +26,7 @@ func TestAAPlanFillsItsTime(t *testing.T) {
 	if aa.Duration != plan.Duration || aa.Warmup != plan.Warmup {
 		t.Error("its windows are not the plan's")
 	}
-	if short := AAPlan(plan, time.Millisecond); short.Blocks != leastBlocks {
+	if short := AAPlan(plan, time.Millisecond); short.Blocks != schedule.LeastBlocks {
 		t.Errorf("in no time it takes %d blocks", short.Blocks)
 	}
 }

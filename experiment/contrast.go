@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tare/experiment/schedule"
 	"tare/lab"
 	"tare/network"
 	"tare/result"
@@ -21,7 +22,7 @@ const (
 	shortContrast = 10 * time.Second
 	// contrastBlocks are enough for an interval, with one to spare: a contrast ends with
 	// so many that give every cell a toll.
-	contrastBlocks = leastBlocks + 1
+	contrastBlocks = schedule.LeastBlocks + 1
 	// contrastAgain is how much longer it may take, as a factor, where a busy machine is
 	// late for the slots of some.
 	contrastAgain = 1.5
@@ -50,7 +51,7 @@ func ContrastOf(res *result.Result, t site.Topology, changed bool, span time.Dur
 	}
 	c.plan = res.Plan
 	c.plan.Name, c.plan.Blocks = "contrast", contrastBlocks
-	c.plan.Warmup = min(c.plan.Warmup, max(quickWarmup, c.plan.Duration/4))
+	c.plan.Warmup = min(c.plan.Warmup, max(schedule.LeastWarmup, c.plan.Duration/4))
 	if c.plan.Design == result.DesignSlots {
 		c.plan.Duration = max(c.plan.Duration, contrastSlots)
 	}
@@ -214,16 +215,11 @@ func (o divided) changed() bool {
 // fits chooses for how long each cell is measured in a block so that the groups take no
 // longer than a time, and reports whether they can.
 func (c *Contrast) fits(groups []group, within time.Duration) bool {
-	p := c.plan
-	for time.Duration(p.Blocks)*blockTimeOf(p, groups) > within {
-		if p.Duration <= quickSlots {
-			return false
-		}
-		p.Duration = max(p.Duration*0.8, quickSlots)
-		p.Warmup = min(p.Warmup, max(quickWarmup, p.Duration/4))
+	lengths, fit := lengthsOf(c.plan).Within(timedOf(c.plan, groups), within)
+	if fit {
+		c.plan.Duration, c.plan.Warmup = lengths.Duration, lengths.Warmup
 	}
-	c.plan.Duration, c.plan.Warmup = p.Duration, p.Warmup
-	return true
+	return fit
 }
 
 // missing is the lab of those clusters that the result's lab has not.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/probe"
 	"tare/result"
@@ -47,7 +48,7 @@ type meshing struct {
 	Meshing
 	res    *result.Result
 	mesh   *mesh.Mesh
-	share  *share
+	share  *schedule.Share
 	mu     sync.Mutex
 	ends   map[[2]int]network.Ends
 	done   int
@@ -100,7 +101,7 @@ func newMeshing(m Meshing) (*meshing, error) {
 		}
 	}
 	return &meshing{
-		Meshing: m, res: res, mesh: mesh.On(res.Mesh), share: newShare(m.Plan.MaxRate, time.Now()),
+		Meshing: m, res: res, mesh: mesh.On(res.Mesh), share: schedule.NewShare(float64(m.Plan.MaxRate), time.Now()),
 		ends: map[[2]int]network.Ends{}, passed: time.Now(),
 	}, nil
 }
@@ -202,7 +203,7 @@ func (m *meshing) again(ctx context.Context) error {
 
 // spare waits until what was sent before is within the plan's most rate.
 func (m *meshing) spare(ctx context.Context) error {
-	pause := m.share.pause(time.Now())
+	pause := m.share.Pause(time.Now())
 	if pause == 0 {
 		return nil
 	}

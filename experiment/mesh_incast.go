@@ -81,7 +81,7 @@ func (m *meshing) manyToFew(ctx context.Context, number int, pairs []mesh.Pair) 
 			failed = err.Error()
 		}
 		m.mesh.AddIncast(number, pair, all[n].metrics, failed)
-		m.share.spend(all[n].metrics["throughput"]*incastTimes*m.Plan.Duration.Duration().Seconds(), time.Now())
+		m.share.Spend(all[n].metrics["throughput"]*incastTimes*m.Plan.Duration.Duration().Seconds(), time.Now())
 	}
 	return nil
 }

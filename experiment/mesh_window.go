@@ -86,7 +86,7 @@ func (m *meshing) measure(ctx context.Context, batches [][]mesh.Window) error {
 				failed = err.Error()
 			}
 			m.mesh.Add(w, all[n][k].metrics, failed)
-			m.share.spend(all[n][k].metrics["throughput"]*m.Plan.Duration.Duration().Seconds(), time.Now())
+			m.share.Spend(all[n][k].metrics["throughput"]*m.Plan.Duration.Duration().Seconds(), time.Now())
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"tare/network"
 	"tare/probe"
 	"tare/result"
 	"tare/weigh"
@@ -165,24 +164,6 @@ func testerLimited(cell *result.Cell) []string {
 		return nil
 	}
 	return []string{"tester-limited: the thread that measures was on its CPU nearly all the time: the path may carry more"}
-}
-
-// preciseEnough reports whether a plan with a precision may stop: the headline
-// toll of every cell has an interval no wider than asked for, to each side.
-func (r *runner) preciseEnough(blocks int) bool {
-	if r.plan.Precision <= 0 || blocks < leastBlocks {
-		return false
-	}
-	for _, cell := range r.res.Cells {
-		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].places) > 2 {
-			continue
-		}
-		m := weigh.Headline(&cell)
-		if m == nil || m.Toll == nil || m.Toll.Low == nil || (*m.Toll.High-*m.Toll.Low)/2 > r.plan.Precision {
-			return false
-		}
-	}
-	return true
 }
 
 // wholeEnough reports whether a run that ends with so many whole blocks has them.

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"tare/lab"
 	"tare/network"
@@ -19,22 +17,11 @@ import (
 	"tare/workload"
 )
 
-// The quick plan's shape.
 const (
-	quickBlocks   = 10
-	quickWarmup   = 0.030 // s
-	quickDuration = 0.060 // s
-	quickSlots    = 0.025 // s, of a block's slots together
-	// quickBudget is what the runs of a plan may take together, in seconds, where the
-	// plan sets no duration. Slots need less.
-	quickBudget      = 55
-	quickSlotsBudget = 50 * time.Second
-	// longestWindow is the length beyond which a window becomes no more precise.
-	longestWindow = 2.0
-	// longestOnLink is the same for a window that a slow link asks for.
+	// quickBlocks is how many blocks the quick plan has.
+	quickBlocks = 10
+	// longestOnLink is how long a window is at most that a slow link asks for.
 	longestOnLink = 10.0
-	// leastBlocks is the fewest for which an exact 95 % interval exists.
-	leastBlocks = stats.MinBlocks
 	// precisionCap is how many blocks a plan with a precision may take.
 	precisionCap = 60
 	// framesPerWindow steadies a window on a link: fewer full frames, and the
@@ -140,13 +127,8 @@ func Complete(p result.Plan) result.Plan {
 			p.Blocks = precisionCap
 		}
 	}
-	return lasting(p, cmp.Or(p.Duration, window(p)))
-}
-
-// lasting is a plan whose runs are measured for a time in each block, after a warm-up.
-func lasting(p result.Plan, duration result.Seconds) result.Plan {
-	p.Duration = duration
-	p.Warmup = cmp.Or(p.Warmup, result.Seconds(math.Round(1e3*math.Max(quickWarmup, float64(duration)/4))/1e3))
+	lengths := lengthsOf(p).Lasting(cmp.Or(p.Duration, window(p)))
+	p.Duration, p.Warmup = lengths.Duration, lengths.Warmup
 	return p
 }
 
@@ -195,16 +177,7 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 // window divides the budget between the runs: few cells are measured for longer. On a slow
 // link a window is as long as its frames need.
 func window(p result.Plan) result.Seconds {
-	groups := groupsOf(p)
-	runs := float64(max(1, runsIn(groups)*p.Blocks))
-	each := result.Seconds(math.Max(quickDuration, quickBudget/runs/1.25-runOverhead.Seconds())) // a quarter is warm-up
-	if p.Design == result.DesignSlots {
-		longer := func(ms int) bool {
-			return time.Duration(p.Blocks)*blockTimeOf(lasting(p, result.Seconds(ms+1)/1e3), groups) > quickSlotsBudget
-		}
-		each = max(quickSlots, result.Seconds(sort.Search(longestWindow*1e3, longer))/1e3)
-	}
-	each = min(longestWindow, each)
+	each := lengthsOf(p).Buys(timedOf(p, groupsOf(p)), p.Design == result.DesignSlots)
 	if link := slowestLink(p); link > 0 {
 		frame := float64((slices.Max(mtusOf(p)) + wire.Ethernet) * 8)
 		each = max(each, result.Seconds(math.Min(longestOnLink, framesPerWindow*frame/float64(link))))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
@@ -84,7 +85,7 @@ func TestLinkImpliesFrames(t *testing.T) {
 }
 
 func TestWindowLengths(t *testing.T) {
-	for design, least := range map[string]result.Seconds{result.DesignWindows: quickDuration, result.DesignSlots: quickSlots} {
+	for design, least := range map[string]result.Seconds{result.DesignWindows: 0.060, result.DesignSlots: schedule.LeastTogether} {
 		few := Complete(result.Plan{
 			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, NIC: []string{"full"}, Design: design,
@@ -95,10 +96,10 @@ func TestWindowLengths(t *testing.T) {
 		one := few
 		one.Blocks, one.Duration, one.Warmup = 5, 0, 0
 		one = Complete(one)
-		if !(all.Duration < few.Duration && few.Duration <= one.Duration && one.Duration == longestWindow) {
+		if !(all.Duration < few.Duration && few.Duration <= one.Duration && one.Duration == 2) {
 			t.Errorf("%s: everything %v s, two networks %v s, and five blocks of them %v s", design, all.Duration, few.Duration, one.Duration)
 		}
-		if all.Duration < least || all.Warmup < quickWarmup || few.Warmup < few.Duration/5 {
+		if all.Duration < least || all.Warmup < schedule.LeastWarmup || few.Warmup < few.Duration/5 {
 			t.Errorf("%s: everything: %v after %v s; few: %v after %v s", design, all.Duration, all.Warmup, few.Duration, few.Warmup)
 		}
 		for name, p := range map[string]result.Plan{"everything": all, "two networks": few} {

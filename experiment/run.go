@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/probe"
 	"tare/result"
@@ -80,10 +81,9 @@ type runner struct {
 	before     map[string]probe.Load // of each machine
 	weighed    time.Duration         // what the last weighing took
 	last       bool                  // nothing more will be measured
-	turns      map[int]*turns
-	looks      looking
+	schedule   *schedule.Schedule
 	sources    sources
-	share      *share
+	share      *schedule.Share
 }
 
 // cellKey finds a cell; both baselines of a group are one cell.
@@ -157,12 +157,13 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		Options: o, plan: plan, groups: o.only,
 		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
 		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, ports: map[string]uint16{}, warned: map[string][]string{},
-		outside: map[string]*network.Ends{}, neighbours: map[string]*network.Ends{}, sandboxes: map[string]bool{}, missed: map[*result.Cell][]string{}, turns: map[int]*turns{}, started: time.Now(),
-		share: newShare(plan.MaxRate, time.Now()),
+		outside: map[string]*network.Ends{}, neighbours: map[string]*network.Ends{}, sandboxes: map[string]bool{}, missed: map[*result.Cell][]string{}, started: time.Now(),
+		share: schedule.NewShare(float64(plan.MaxRate), time.Now()),
 	}
 	if r.groups == nil {
 		r.groups = groupsOf(plan)
 	}
+	r.schedule = scheduleOf(plan, r.groups, r.started)
 	r.daemons = daemonsOf(o.Site, o.Topology)
 	r.sources = sourcesOf(o.Site)
 	r.res = &result.Result{
@@ -200,12 +201,6 @@ func keyOf(group int, c place) cellKey {
 	return cellKey{group: group, network: c.network.Name, cluster: c.cluster}
 }
 
-// visit is one run of a block.
-type visit struct {
-	group int
-	place place
-}
-
 // prepare looks at the machine, runs the functional check and starts the real
 // servers.
 func (r *runner) prepare(ctx context.Context) error {
@@ -224,7 +219,7 @@ func (r *runner) blocks(ctx context.Context) error {
 		return err
 	}
 	r.readStates(ctx)
-	r.looks = looking{began: time.Now(), decided: map[*result.Cell]bool{}}
+	r.schedule.Begin(time.Now())
 	for block := 0; ; block++ {
 		if more, err := r.turn(ctx, block); err != nil || !more {
 			return err
@@ -240,23 +235,18 @@ func (r *runner) blocks(ctx context.Context) error {
 		if err := r.Save(r.res); err != nil {
 			return err
 		}
-		if r.preciseEnough(block+1) || r.wholeEnough() {
+		if r.schedule.Precise(block+1, r.halves()) || r.wholeEnough() {
 			break
 		}
 		if wanted, err := r.wantedByOthers(ctx, block+1); err != nil || wanted {
 			return err
 		}
-		took := time.Since(start)
-		more := r.inTime(block+1, took)
-		r.planLooks(block + 1)
-		r.look()
-		if !more {
-			break
+		now := time.Now()
+		more, cut := r.schedule.Ended(block+1, now.Sub(start), now, r.compared())
+		if cut {
+			r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("max-time: stopped after %d of %d blocks", block+1, r.plan.Blocks))
 		}
-		if limit := r.plan.MaxTime.Duration(); limit > 0 && time.Since(r.started)+took > limit && r.anyDue(block+1) {
-			if block+1 < r.plan.Blocks {
-				r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("max-time: stopped after %d of %d blocks", block+1, r.plan.Blocks))
-			}
+		if !more {
 			break
 		}
 	}
@@ -269,14 +259,12 @@ func (r *runner) turn(ctx context.Context, block int) (more bool, err error) {
 	if r.Turn != nil {
 		more, err = r.Turn(ctx, block)
 	}
-	return more && err == nil && r.anyDue(block), err
+	return more && err == nil && r.schedule.Due(block), err
 }
 
-// block visits every cell once, in a random order: the groups are shuffled, and the
-// cells within each, so that what is compared is measured close together and drift
-// affects all cells equally.
+// block visits every cell once that is still to be measured, in the block's order.
 func (r *runner) block(ctx context.Context, block int) error {
-	visits := r.wanted(block)
+	visits := r.visited(r.schedule.Visits(block))
 	for order := 0; order < len(visits); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -289,7 +277,7 @@ func (r *runner) block(ctx context.Context, block int) error {
 		began := time.Now()
 		var err error
 		if g := r.groups[v.group]; takesTurns(r.plan, g) {
-			for order+together < len(visits) && r.leader(visits[order+together].group) == r.leader(v.group) {
+			for order+together < len(visits) && r.with(visits[order+together]) == r.with(v) {
 				together++
 			}
 			err = r.takeTurns(ctx, visits[order:order+together], block, order)
@@ -306,13 +294,8 @@ func (r *runner) block(ctx context.Context, block int) error {
 	return nil
 }
 
-// mostMisses is how many runs of a cell may fail twice in their block, or as many as
-// missesShare of those that did not: a busy machine can stall a window of some tens of
-// milliseconds, and make each slot of a block late.
-const (
-	mostMisses  = 2
-	missesShare = 0.25
-)
+// with is the first of the groups that a visit takes turns with.
+func (r *runner) with(v visit) int { return r.schedule.Groups[v.group].With }
 
 // visit does one run of a block. A cell fails with its agent, or when it has
 // missed too often.
@@ -342,7 +325,7 @@ func (r *runner) keep(v visit, sample result.Sample, err error, block, order int
 		return
 	}
 	r.missed[cell] = append(r.missed[cell], fmt.Sprintf("missed: block %d has no window: %v", block+1, err))
-	if final(err) || len(r.missed[cell]) > max(mostMisses, int(missesShare*float64(len(cell.Samples)))) {
+	if final(err) || schedule.GivesUp(len(r.missed[cell]), len(cell.Samples)) {
 		cell.Status, cell.Reason = result.StatusFailed, err.Error()
 	}
 }
@@ -358,7 +341,7 @@ func (r *runner) failUnmeasured() {
 }
 
 func (r *runner) progress(block int) {
-	p := Progress{Block: min(block, r.plan.Blocks), Blocks: r.plan.Blocks, Done: r.done, Total: max(r.done, runsIn(r.groups)*r.plan.Blocks)}
+	p := Progress{Block: min(block, r.plan.Blocks), Blocks: r.plan.Blocks, Done: r.done, Total: max(r.done, r.schedule.Runs()*r.plan.Blocks)}
 	if r.done > 0 {
 		p.Left = time.Duration(float64(time.Since(r.started)) / float64(r.done) * float64(p.Total-p.Done))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/experiment/schedule"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -31,7 +32,7 @@ func readable(t *testing.T, res *result.Result) *result.Result {
 
 func TestLabRunMeasuresEveryCell(t *testing.T) {
 	plan := loopPlan(t)
-	plan.Duration = windowsFrom // so that CPU time is counted
+	plan.Duration = schedule.WindowsFrom // so that CPU time is counted
 	run := newLoopRun(t, plan)
 	res, err := Run(t.Context(), plan, run.Options)
 	if err != nil {
@@ -76,7 +77,7 @@ func TestLabRunMeasuresEveryCell(t *testing.T) {
 	}
 	// Slots that are found too short, as they may be by chance, are measured again.
 	blocks := len(run.saved) - 1
-	labtest.Between(t, "blocks that were saved", blocks, plan.Blocks, plan.Blocks+tuning)
+	labtest.Between(t, "blocks that were saved", blocks, plan.Blocks, plan.Blocks+3)
 	if run.saved[0] != "" || run.saved[blocks] == "" {
 		t.Errorf("saved with finished %q", run.saved)
 	}
@@ -128,8 +129,8 @@ func TestLabFailedCellsDoNotStopARun(t *testing.T) {
 // is measured again, with a warning.
 func TestLabCellThatFailsLater(t *testing.T) {
 	plan := loopPlan(t)
-	const until = tuning + 2 // after the blocks whose slots may be found too short
-	plan.Blocks = until + mostMisses + 1
+	const until = 3 + 2 // after the blocks whose slots may be found too short
+	plan.Blocks = until + 2 + 1
 	run := newLoopRun(t, plan)
 	once := false
 	run.site.fault = func(at string) error {
@@ -294,7 +295,7 @@ func TestLabRunStopsEarly(t *testing.T) {
 		warning string
 	}{
 		"out of time":    {func(p *result.Plan) { p.MaxTime = 0.001 }, 1, 1, "max-time: stopped after 1 of 9 blocks"},
-		"precise enough": {func(p *result.Plan) { p.Precision = 1e9 }, leastBlocks, leastBlocks + 2, ""},
+		"precise enough": {func(p *result.Plan) { p.Precision = 1e9 }, schedule.LeastBlocks, schedule.LeastBlocks + 2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := loopPlan(t)

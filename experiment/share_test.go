@@ -4,30 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"tare/result"
 	"tare/test/labtest"
 )
-
-// TestShare sends as fast as it goes for a tenth of the time, and as much as it may after that.
-func TestShare(t *testing.T) {
-	now := time.Unix(0, 0)
-	s := newShare(1e9, now)
-	labtest.Equal(t, "pause before anything", s.pause(now), 0)
-	s.spend(10e9, now)
-	labtest.Equal(t, "pause after ten seconds' worth", s.pause(now), 0)
-	s.spend(3e9, now)
-	labtest.Equal(t, "pause after 3 Gbit more", s.pause(now), 3*time.Second)
-	labtest.Equal(t, "pause 2 s later", s.pause(now.Add(2*time.Second)), time.Second)
-	labtest.Equal(t, "pause 3 s later", s.pause(now.Add(3*time.Second)), 0)
-	later := now.Add(time.Hour)
-	s.spend(11e9, later)
-	labtest.Equal(t, "pause an hour later: time that was not used is not kept", s.pause(later), time.Second)
-	unbound := newShare(0, now)
-	unbound.spend(1e15, now)
-	labtest.Equal(t, "pause without a bound", unbound.pause(now), 0)
-}
 
 // TestLabRunPausesBetweenMachines: a run that sends between machines pauses to stay within its
 // share, and one within a machine does not.

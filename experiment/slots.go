@@ -4,32 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
-	mathrand "math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"tare/agent"
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
 	"tare/traffic"
 	"tare/weigh"
 	"tare/workload"
-)
-
-const (
-	// leastWarmup is how many cycles of a block at least do not count. Where its runs
-	// have no window before them, and so new connections, its slots have half of a
-	// window's warm-up.
-	leastWarmup = 1
-	// leastCycles is how many cycles of a block count at least.
-	leastCycles = 4
-	// slotEnds is the share of a slot at each of its ends where nothing is counted.
-	slotEnds = 0.1
-	// leastSettle is how long at least a slot's beginning does not count: a run that
-	// has rested finds its caches cold.
-	leastSettle = 500 * time.Microsecond
 )
 
 // How long before the first slot a block's runs are started: for all of them, and
@@ -39,25 +24,6 @@ const (
 	slotLeadEach = 6 * time.Millisecond
 	leadMessages = 4 // to a place and back
 )
-
-// takesTurns reports whether the runs of a group alternate in slots. Tools of others
-// do not, nor does what fills a link's bucket in the pauses, nor what a neighbour disturbs,
-// which runs for as long as a window, nor what can't pause. A path within
-// a host has no link.
-func takesTurns(p result.Plan, g group) bool {
-	kind, _ := workload.Find(g.workload.Name)
-	run := runOf(p, g.workload)
-	plain := run.Tool == "" && run.Rate == 0 && run.Bytes == 0 && !run.Reverse && !run.Bidir
-	linked := !p.Wire.IsZero()
-	pausing := true
-	for _, at := range g.places {
-		linked = linked || at.link > 0
-		pausing = pausing && pauses(g.workload, at.network)
-	}
-	linked = linked && !network.Within(g.path)
-	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
-	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && !hasNeighbour(p) && pausing && run.Mode == kind.Modes[0]
-}
 
 // arm is one run of a group whose runs take turns.
 type arm struct {
@@ -97,8 +63,26 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 	for at, a := range arms {
 		r.keep(a.visit, a.sample, a.err, block, order+at)
 	}
-	r.lengthen(r.leader(visits[0].group))
+	for _, n := range r.schedule.Turned(visits[0].group, r.tooShort) {
+		r.forget(n)
+	}
 	return nil
+}
+
+// tooShort reports whether the slots of cells were.
+func (r *runner) tooShort(numbers []int) bool {
+	var cells []*result.Cell
+	for _, n := range numbers {
+		cells = append(cells, r.cells[r.order[n]])
+	}
+	return weigh.TooShort(cells)
+}
+
+// forget forgets what was measured of a cell.
+func (r *runner) forget(n int) {
+	cell := r.cells[r.order[n]]
+	cell.Samples = nil
+	delete(r.missed, cell)
 }
 
 // failed reports whether an arm failed and may succeed in a second try.
@@ -120,8 +104,7 @@ func late(arms []*arm, name string) bool {
 
 // alternate runs the cells of a group in alternation, once.
 func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*arm, error) {
-	n := r.leader(visits[0].group)
-	g := r.groups[n]
+	g := r.groups[visits[0].group]
 	var arms []*arm
 	for _, v := range visits {
 		a := &arm{visit: v, run: runOf(r.plan, g.workload)}
@@ -138,8 +121,7 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 			a.count = r.countPlaces(ctx, a.place.cluster, own, a.ends)
 		}
 	}
-	slot := r.slotOf(n)
-	if err := r.timetable(ctx, arms, slot, block); err != nil {
+	if err := r.timetable(ctx, arms, block); err != nil {
 		return nil, err
 	}
 	var all sync.WaitGroup
@@ -182,17 +164,21 @@ func (a *arm) describe() error {
 }
 
 // timetable gives each arm its slots.
-func (r *runner) timetable(ctx context.Context, arms []*arm, slot time.Duration, block int) error {
+func (r *runner) timetable(ctx context.Context, arms []*arm, block int) error {
 	now, took, err := r.now(ctx, arms[0].place.cluster+"."+arms[0].ends.Client)
 	if err != nil {
 		return err
 	}
 	lead := slotLead + time.Duration(len(arms))*slotLeadEach + leadMessages*took
-	common := shapeOf(r.plan, r.groups[arms[0].group], slot)
-	common.Begin, common.Runs = now+lead, len(arms)
-	common.Seed = mathrand.New(mathrand.NewPCG(r.plan.Seed, uint64(block))).Uint64()
-	if common.Window = r.windowOf(arms, common); common.Window > 0 {
-		common.Warmup = leastWarmup
+	kind, _ := workload.Find(r.groups[arms[0].group].workload.Name)
+	slots := lengthsOf(r.plan).Slots(r.schedule.Slot(arms[0].group), kind.Settle)
+	window := r.windowOf(arms, slots)
+	if window > 0 {
+		slots = slots.AfterWindow()
+	}
+	common := traffic.Slots{
+		Begin: now + lead, Window: window, Length: slots.Length, Settle: slots.Settle, Guard: slots.Guard,
+		Runs: len(arms), Warmup: slots.Warmup, Cycles: slots.Cycles, Seed: r.schedule.Order(block),
 	}
 	for n, a := range arms {
 		own := common
@@ -203,16 +189,15 @@ func (r *runner) timetable(ctx context.Context, arms []*arm, slot time.Duration,
 	return nil
 }
 
-// shapeOf is how a block of a group is divided into slots of a length, where its runs have
-// no window before them.
-func shapeOf(p result.Plan, g group, slot time.Duration) traffic.Slots {
-	ends := time.Duration(float64(slot) * slotEnds)
-	kind, _ := workload.Find(g.workload.Name)
-	s := traffic.Slots{Length: slot, Settle: max(ends, leastSettle, kind.Settle), Guard: ends}
-	s.Warmup = max(leastWarmup, slotsIn(p.Warmup.Duration()/2, slot))
-	s.Cycles = max(leastCycles, slotsIn(p.Duration.Duration(), slot-s.Settle-s.Guard))
-	return s
+// windowOf is how long the window is that each run has before its slots, where these are
+// too short to count CPU time in: in six blocks it is enough. Zero: every cell has enough,
+// or the plan has no time for them.
+func (r *runner) windowOf(arms []*arm, slots schedule.Slots) time.Duration {
+	short := slices.ContainsFunc(arms, func(a *arm) bool {
+		return a.err == nil && weigh.CPUWindow(r.cells[keyOf(a.group, a.place)]) < weigh.LeastCPUWindow
+	})
+	if !short || slots.Length >= agent.LeastSlot || r.plan.Duration < schedule.WindowsFrom {
+		return 0
+	}
+	return slots.Window(weigh.LeastCPUWindow, r.plan.Blocks)
 }
-
-// slotsIn is how many slots have so much time together.
-func slotsIn(time, slot time.Duration) int { return int(math.Ceil(time.Seconds() / slot.Seconds())) }

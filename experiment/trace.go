@@ -64,8 +64,7 @@ func (t *tracing) blocks(ctx context.Context) error {
 		return err
 	}
 	for block := range t.plan.Blocks {
-		visits := t.shuffled(block)
-		for order, v := range visits {
+		for order, v := range t.visited(t.schedule.All(block)) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

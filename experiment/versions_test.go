@@ -3,6 +3,7 @@ package experiment
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"tare/network"
 	"tare/result"
@@ -59,13 +60,13 @@ func TestVersionsTakeTurns(t *testing.T) {
 			Networks: result.NetworksNamed("bridge", "vxlan"), Paths: []string{network.SameHost, network.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: []int{4, 6}, Design: design,
 		})
-		r := &runner{plan: plan, groups: groupsOf(plan)}
-		labtest.Equal(t, "groups in "+design, len(r.groups), 4)
+		s := scheduleOf(plan, groupsOf(plan), time.Time{})
+		labtest.Equal(t, "groups in "+design, len(s.Groups), 4)
 		leaders, mixed := []int{}, false
-		visits := r.shuffled(0)
+		visits := s.All(0)
 		for n, v := range visits {
-			leaders = append(leaders, r.leader(v.group))
-			mixed = mixed || n > 1 && visits[n-2].group == v.group && visits[n-1].group != v.group
+			leaders = append(leaders, s.Groups[v.Group].With)
+			mixed = mixed || n > 1 && visits[n-2].Group == v.Group && visits[n-1].Group != v.Group
 		}
 		labtest.Equal(t, "pieces of a block in "+design, len(slices.Compact(leaders)), pieces)
 		labtest.Equal(t, "both versions are mixed in "+design, mixed, design == result.DesignSlots)

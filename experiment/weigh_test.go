@@ -270,7 +270,7 @@ func TestPreciseEnough(t *testing.T) {
 			}
 		}
 		r.weigh()
-		if got := r.preciseEnough(test.blocks); got != test.want {
+		if got := r.schedule.Precise(test.blocks, r.halves()); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}
 	}

@@ -6,29 +6,6 @@ import (
 	"tare/workload"
 )
 
-// MostLooked is after how many blocks a run has its last look, unless it has the time
-// for more.
-const MostLooked = 30
-
-// errorRate is how often a run may decide wrongly by chance.
-const errorRate = 0.05
-
-// Look is how much of the error rate may be spent after so many blocks of a run that
-// has its last look after most: it looks a few times at what is decided, and each time
-// could be wrong. due is false where it does not look.
-func Look(blocks, most int) (rate float64, due bool) {
-	spent := 0.0
-	for _, at := range [...]int{7, 10, 15, 22, MostLooked} {
-		at = at * most / MostLooked
-		may := stats.Spend(errorRate, float64(at)/float64(most))
-		if at == blocks {
-			return may - spent, true
-		}
-		spent = may
-	}
-	return 0, false
-}
-
 // Measured is how many blocks the group has.
 func (g *Group) Measured() int {
 	kind, _ := workload.Find(g.Workload)

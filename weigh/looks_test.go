@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
 	"tare/stats"
-	"tare/test/labtest"
 )
 
 // looked draws block after block of a group of one network, and looks as a run does,
@@ -27,7 +27,7 @@ func looked(draw *rand.Rand, toll, noise float64, most int) (g *Group, blocks in
 		add(host, block, LayoutA, 0)
 		add(host, block, LayoutB, 0)
 		add(net, block, "", math.Log1p(toll))
-		if rate, due := Look(block+1, most); due && g.Decided(net, stats.DeclaredMargin, rate) {
+		if rate, due := schedule.Look(block+1, most); due && g.Decided(net, stats.DeclaredMargin, rate) {
 			return g, block + 1
 		}
 	}
@@ -75,23 +75,6 @@ func TestLookingKeepsWhatIntervalsClaim(t *testing.T) {
 		}
 		if c.toll == 0 && float64(alarms)/runs > 0.02 {
 			t.Errorf("%.1f %% of runs find a difference where there is none", 100*float64(alarms)/runs)
-		}
-	}
-}
-
-// All looks together may be wrong as often as one interval.
-func TestLooksSpendTheErrorRate(t *testing.T) {
-	for _, most := range []int{MostLooked, 47, 200} {
-		sum, looks := 0.0, 0
-		for blocks := range most + 1 {
-			if rate, due := Look(blocks, most); due {
-				sum += rate
-				looks++
-			}
-		}
-		labtest.Equal(t, "looks", looks, 5)
-		if math.Abs(sum-errorRate) > 1e-12 {
-			t.Errorf("with %d blocks they spend %v of %v", most, sum, errorRate)
 		}
 	}
 }
