@@ -13,7 +13,7 @@ import (
 )
 
 // tolledRun is a run of a plan in which each network but the baseline has a toll of half.
-func tolledRun(t *testing.T, plan result.Plan) *runner {
+func tolledRun(t *testing.T, plan result.Plan) *recorder {
 	t.Helper()
 	r := synthetic(t, plan)
 	feed(r, 10, noisy(1, "throughput", 1e10, 0.005, 0.5))
@@ -22,8 +22,8 @@ func tolledRun(t *testing.T, plan result.Plan) *runner {
 	return r
 }
 
-// clusters names the clusters of a contrast that are to be built.
-func clusters(c Contrast) (names []string) {
+// clusterNames names the clusters of a contrast that are to be built.
+func clusterNames(c Contrast) (names []string) {
 	for _, spec := range c.Spec.Clusters {
 		names = append(names, spec.Name)
 	}
@@ -48,9 +48,9 @@ func TestContrastHasWhatThePlanLacks(t *testing.T) {
 		"an encapsulation within": {result.Plan{Networks: alone.Networks, Paths: []string{network.SameHost}, Workloads: alone.Workloads, NIC: alone.NIC, Seed: 1}, false, []string{"bridge", "veth"}},
 	} {
 		r := tolledRun(t, Complete(c.plan))
-		got, due := ContrastOf(r.res, r.Topology, c.changed, time.Minute)
+		got, due := ContrastOf(r.res, emptyLab(r.plan), c.changed, time.Minute)
 		labtest.Equal(t, name+": due", due, len(c.build) > 0)
-		names := clusters(got)
+		names := clusterNames(got)
 		slices.Sort(names)
 		slices.Sort(c.build)
 		if !slices.Equal(names, c.build) {
@@ -67,14 +67,14 @@ func TestContrastHasWhatThePlanLacks(t *testing.T) {
 func TestContrastKeepsToItsTime(t *testing.T) {
 	r := tolledRun(t, vxlanPlan("tcp_stream"))
 	for span, most := range map[time.Duration]time.Duration{time.Second: shortContrast, 12 * time.Second: 12 * time.Second, time.Minute: contrastTime} {
-		c, due := ContrastOf(r.res, r.Topology, false, span)
+		c, due := ContrastOf(r.res, emptyLab(r.plan), false, span)
 		if took := contrastBlocks * blockTimeOf(c.plan, c.groups); !due || took > most || c.plan.MaxTime.Duration() > most*3/2 {
 			t.Errorf("besides %s it takes %s, at most %v, want %s; due: %v", span, took, c.plan.MaxTime, most, due)
 		}
 	}
-	changed, _ := ContrastOf(r.res, r.Topology, true, time.Minute)
+	changed, _ := ContrastOf(r.res, emptyLab(r.plan), true, time.Minute)
 	for _, p := range changed.groups[0].places {
-		besides := slices.Contains(clusters(changed), p.cluster)
+		besides := slices.Contains(clusterNames(changed), p.cluster)
 		labtest.Equal(t, p.cluster+" is untouched", p.settings.Map()[weigh.Untouched] == "true", besides)
 	}
 }
@@ -82,7 +82,7 @@ func TestContrastKeepsToItsTime(t *testing.T) {
 func TestContrastNeedsACPU(t *testing.T) {
 	r := tolledRun(t, vxlanPlan("tcp_stream"))
 	r.res.Environment.CPUModel = "QEMU TCG CPU version 2.5+"
-	_, due := ContrastOf(r.res, r.Topology, false, time.Minute)
+	_, due := ContrastOf(r.res, emptyLab(r.plan), false, time.Minute)
 	labtest.Equal(t, "due on an emulated CPU", due, false)
 }
 
@@ -93,7 +93,7 @@ func TestContrastNeedsAToll(t *testing.T) {
 		feed(r, 10, noisy(2, "throughput", 1e10, sigma, 1))
 		r.last = true
 		r.weigh()
-		_, due := ContrastOf(r.res, r.Topology, true, time.Minute)
+		_, due := ContrastOf(r.res, emptyLab(r.plan), true, time.Minute)
 		labtest.Equal(t, name, due, false)
 	}
 	labtest.Equal(t, "the margin", stats.DeclaredMargin < weigh.LeastPart, true)

@@ -49,12 +49,9 @@ func TestBusyDaemonsAreAWarning(t *testing.T) {
 	for busy, want := range map[time.Duration]bool{100 * time.Millisecond: true, 10 * time.Millisecond: false} {
 		r := synthetic(t, vxlanPlan("tcp_rr"))
 		feed(r, 6, noisy(1, "rtt_p50", 1, 0.01, 1))
-		var err error
-		if r.before, err = r.loads(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		r.daemons.add("host", []lab.Usage{{Name: "bird"}}, []lab.Usage{{Name: "bird", CPU: busy}}, time.Second)
-		r.finishNoise(t.Context())
+		d := daemonsOf(nil, site.Topology{})
+		d.add("host", []lab.Usage{{Name: "bird"}}, []lab.Usage{{Name: "bird", CPU: busy}}, time.Second)
+		r.disturbed(d.result(), nil, nil)
 		r.weigh()
 		warned := slices.ContainsFunc(weighed(t, r, "vxlan", "rtt_p50").Warnings, func(w string) bool { return strings.HasPrefix(w, "daemons: ") })
 		if warned != want || r.res.Noise.Daemons == nil {

@@ -58,11 +58,9 @@ func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []re
 	if plan.Site != "" {
 		plan.CC = t.Spec.CC // empty: it differs
 	}
-	r, err := newRunner(plan, Options{Site: s, Topology: t})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	c := newConductor(plan, Options{Site: s, Topology: t})
+	defer func() { err = errors.Join(err, c.close()) }()
+	r := &examiner{conductor: c, topology: t, emulated: environmentOf(t).Emulated()}
 	subjects, err := r.subjects(ctx, pair)
 	if err != nil {
 		return nil, err
@@ -77,6 +75,13 @@ func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []re
 	return all, ctx.Err()
 }
 
+// examiner tries paths, and measures none.
+type examiner struct {
+	*conductor
+	topology site.Topology
+	emulated bool // the CPU
+}
+
 // subject is a path to examine.
 type subject struct {
 	built site.Built
@@ -86,14 +91,14 @@ type subject struct {
 
 // subjects are the paths of every network of the lab; the baseline's only if there
 // is no other network.
-func (r *runner) subjects(ctx context.Context, pair *Pair) ([]subject, error) {
+func (r *examiner) subjects(ctx context.Context, pair *Pair) ([]subject, error) {
 	if pair != nil {
 		s, err := r.chosen(ctx, *pair)
 		return []subject{s}, err
 	}
 	var all []subject
-	alone := !slices.ContainsFunc(r.Topology.Clusters, func(b site.Built) bool { return !b.Baseline })
-	for n, b := range r.Topology.Clusters {
+	alone := !slices.ContainsFunc(r.topology.Clusters, func(b site.Built) bool { return !b.Baseline })
+	for n, b := range r.topology.Clusters {
 		if b.Error != "" || b.Baseline && (!alone || n > 0) {
 			continue
 		}
@@ -108,18 +113,18 @@ func (r *runner) subjects(ctx context.Context, pair *Pair) ([]subject, error) {
 
 // chosen is the path of a pair: one that the network serves, or the two places
 // as they are.
-func (r *runner) chosen(ctx context.Context, pair Pair) (subject, error) {
-	from, to := r.Topology.Full(pair.From), r.Topology.Full(pair.To)
+func (r *examiner) chosen(ctx context.Context, pair Pair) (subject, error) {
+	from, to := r.topology.Full(pair.From), r.topology.Full(pair.To)
 	cluster, client, _ := strings.Cut(from, ".")
 	other, server, _ := strings.Cut(to, ".")
-	at := slices.IndexFunc(r.Topology.Clusters, func(b site.Built) bool { return b.Name == cluster })
+	at := slices.IndexFunc(r.topology.Clusters, func(b site.Built) bool { return b.Name == cluster })
 	switch {
 	case at < 0 || other != cluster:
 		return subject{}, &InputError{fmt.Sprintf("%s and %s: name two places of one network", pair.From, pair.To)}
 	case client == server:
 		return subject{}, &InputError{fmt.Sprintf("%s: name two places that differ", pair.From)}
 	}
-	built := r.Topology.Clusters[at]
+	built := r.topology.Clusters[at]
 	for _, path := range network.Paths() {
 		ends := built.Paths[path]
 		meant := path == pair.Path || pair.Path == "" && ends.Bind == ends.Dial
@@ -127,7 +132,7 @@ func (r *runner) chosen(ctx context.Context, pair Pair) (subject, error) {
 			return subject{built, path, ends}, nil
 		}
 	}
-	held, err := r.Site.Look(ctx, to)
+	held, err := r.site.Look(ctx, to)
 	if err != nil {
 		return subject{}, err
 	}
@@ -156,7 +161,7 @@ func addressOf(place probe.Inventory) (netip.Addr, error) {
 }
 
 // examine tries one path.
-func (r *runner) examine(ctx context.Context, s subject) (result.Examination, error) {
+func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, error) {
 	kind, _ := network.Find(s.built.Network)
 	rules, _ := strconv.Atoi(s.built.Params[network.Rules]) // absent: none were asked for
 	e := result.Examination{
@@ -205,7 +210,7 @@ func (r *runner) examine(ctx context.Context, s subject) (result.Examination, er
 
 // try does the trials of one path: the larger only where the small pass. What
 // fails is tried again only where a second try can differ.
-func (r *runner) try(ctx context.Context, s subject, e *result.Examination) {
+func (r *examiner) try(ctx context.Context, s subject, e *result.Examination) {
 	tcp, udp := r.small(ctx, s, e, checkTCP), r.small(ctx, s, e, checkUDP)
 	if (tcp.Error == "") != (udp.Error == "") { // a moment's, or one protocol's
 		tcp, udp = r.small(ctx, s, e, checkTCP), r.small(ctx, s, e, checkUDP)
@@ -240,16 +245,16 @@ func (r *runner) try(ctx context.Context, s subject, e *result.Examination) {
 	e.Trials = append(e.Trials, stream)
 }
 
-func (r *runner) small(ctx context.Context, s subject, e *result.Examination, name string) result.Trial {
+func (r *examiner) small(ctx context.Context, s subject, e *result.Examination, name string) result.Trial {
 	return r.trial(ctx, s, e, name, workload.Run{Duration: trialWindow})
 }
 
 // firstMTU is the current MTU of the device by which the client's packets leave: a
 // container's own may be larger than the path carries.
-func (r *runner) firstMTU(ctx context.Context, s subject, e *result.Examination) int {
+func (r *examiner) firstMTU(ctx context.Context, s subject, e *result.Examination) int {
 	mtu := e.Inner
 	seen := e.Trials[0].Seen
-	held, err := r.Site.Look(ctx, s.built.Name+"."+s.ends.Client)
+	held, err := r.site.Look(ctx, s.built.Name+"."+s.ends.Client)
 	if len(seen) == 0 || err != nil || len(held) == 0 {
 		return mtu
 	}
@@ -262,7 +267,7 @@ func (r *runner) firstMTU(ctx context.Context, s subject, e *result.Examination)
 }
 
 // trial tries one run, and watches the devices that carry it.
-func (r *runner) trial(ctx context.Context, s subject, e *result.Examination, name string, run workload.Run) result.Trial {
+func (r *examiner) trial(ctx context.Context, s subject, e *result.Examination, name string, run workload.Run) result.Trial {
 	kind, _ := workload.Find(name)
 	run.Mode, run.Flows = kind.Modes[0], 1
 	run.Size = cmp.Or(run.Size, kind.Size.Default)
@@ -278,15 +283,15 @@ func (r *runner) trial(ctx context.Context, s subject, e *result.Examination, na
 
 // trialWait is how long a trial may take: an emulated CPU, which others share, can need
 // several seconds for what takes a moment elsewhere.
-func (r *runner) trialWait() time.Duration {
-	if r.res.Environment.Emulated() {
+func (r *examiner) trialWait() time.Duration {
+	if r.emulated {
 		return emulatedTimes * trialWait
 	}
 	return trialWait
 }
 
 // watched does one run and reports which devices saw its packets.
-func (r *runner) watched(ctx context.Context, s subject, name string, run workload.Run) (result.Sample, []result.Sighting, error) {
+func (r *examiner) watched(ctx context.Context, s subject, name string, run workload.Run) (result.Sample, []result.Sighting, error) {
 	// Both ends are there before the time counts: an engine may need longer than a trial to
 	// start a process in a container.
 	if _, err := r.pairOf(ctx, s.built.Name, s.ends); err != nil {
@@ -295,9 +300,9 @@ func (r *runner) watched(ctx context.Context, s subject, name string, run worklo
 	ctx, cancel := context.WithTimeout(ctx, r.trialWait()+run.Duration)
 	defer cancel()
 	stop := func() ([]lab.Sighting, error) { return nil, nil }
-	if w, can := r.Site.(watcher); can && run.Duration == trialWindow { // more than a few packets are not worth copying
+	if w, can := r.site.(watcher); can && run.Duration == trialWindow { // more than a few packets are not worth copying
 		var err error
-		flow := lab.Flow{Port: r.portOf(s.built.Name, s.ends)}
+		flow := lab.Flow{Port: r.built.port(s.built.Name, s.ends)}
 		if run.Size > trainSize {
 			flow.Least = run.Size
 		}
@@ -305,7 +310,7 @@ func (r *runner) watched(ctx context.Context, s subject, name string, run worklo
 			return result.Sample{}, nil, err
 		}
 	}
-	sample, err := r.between(ctx, s.built.Name, s.ends, r.portOf(s.built.Name, s.ends), name, run)
+	sample, err := r.between(ctx, s.built.Name, s.ends, r.built.port(s.built.Name, s.ends), name, run)
 	sightings, errSeen := stop()
 	var seen []result.Sighting // nil: nobody looked
 	if sightings != nil {

@@ -21,20 +21,20 @@ type watcher interface {
 
 // witness repeats a check that has failed, and watches the devices between its
 // ends. nil: this time it did not fail.
-func (r *runner) witness(ctx context.Context, cluster string, ends network.Ends, flow lab.Flow, again func() error) error {
-	w, can := r.Site.(watcher)
+func (c *conductor) witness(ctx context.Context, cluster string, ends network.Ends, flow lab.Flow, again func() error) error {
+	w, can := c.site.(watcher)
 	if !can {
 		return again()
 	}
 	places := placesOf(cluster, ends)
-	before, errBefore := r.lookAt(ctx, places)
+	before, errBefore := c.lookAt(ctx, places)
 	stop, err := w.Watch(ctx, places, flow)
 	if err != nil {
 		return errors.Join(again(), err)
 	}
 	err = again()
 	seen, errSeen := stop()
-	after, errAfter := r.lookAt(ctx, places)
+	after, errAfter := c.lookAt(ctx, places)
 	if err == nil {
 		return nil
 	}
@@ -50,10 +50,10 @@ func placesOf(cluster string, ends network.Ends) []string {
 	return result.Names(ends.Places(), func(at string) string { return cluster + "." + at })
 }
 
-func (r *runner) lookAt(ctx context.Context, places []string) ([]probe.Inventory, error) {
+func (c *conductor) lookAt(ctx context.Context, places []string) ([]probe.Inventory, error) {
 	var all []probe.Inventory
 	for _, at := range places {
-		held, err := r.Site.Look(ctx, at)
+		held, err := c.site.Look(ctx, at)
 		if err != nil {
 			return nil, err
 		}

@@ -12,17 +12,18 @@ type loser interface {
 	Lost(ctx context.Context) (map[string]string, error)
 }
 
-// checkLost fails the cells of networks that have lost what they were to be weighed with. What
-// was measured of them until now is no sample: nobody knows since when.
-func (r *runner) checkLost(ctx context.Context) error {
-	l, can := r.Site.(loser)
-	if !can || !carriesPassengers(r.plan) {
-		return nil
+// lost are the clusters that have lost what they were to be weighed with, and why.
+func (c *conductor) lost(ctx context.Context) (map[string]string, error) {
+	l, can := c.site.(loser)
+	if !can || !carriesPassengers(c.plan) {
+		return nil, nil
 	}
-	lost, err := l.Lost(ctx)
-	if err != nil {
-		return err
-	}
+	return l.Lost(ctx)
+}
+
+// lose fails the cells of clusters that are lost. What was measured of them until now is no
+// sample: nobody knows since when.
+func (r *recorder) lose(lost map[string]string) {
 	for n, g := range r.groups {
 		for _, p := range g.places {
 			cell := r.cells[keyOf(n, p)]
@@ -31,7 +32,6 @@ func (r *runner) checkLost(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 // carriesPassengers reports whether a network of the plan has a passenger.

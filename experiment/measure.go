@@ -9,23 +9,46 @@ import (
 
 	"tare/agent"
 	"tare/network"
-	"tare/probe"
 	"tare/result"
 	"tare/workload"
 )
 
-// measureTwice gives a run that fails a second chance in the same block.
-func (r *runner) measureTwice(ctx context.Context, v visit) (result.Sample, error) {
-	g := r.groups[v.group]
-	run := runOf(r.plan, g.workload)
-	if before := r.cells[keyOf(v.group, v.place)].Samples; len(before) > 0 && run.Tool != "" {
-		run.Expect = before[len(before)-1].Metrics["rate"]
+// conductor has runs measured: it knows the places and what was built there, and reaches their
+// agents, servers, neighbours and counters. What they measure is kept elsewhere.
+type conductor struct {
+	site     Site
+	plan     result.Plan
+	places   []result.Place // machines that tare did not build
+	built    clusters
+	daemons  daemons
+	sources  sources
+	unread   func([]result.Unread) // takes what could not be read
+	progress func(Progress)
+}
+
+func newConductor(p result.Plan, o Options) *conductor {
+	return &conductor{
+		site: o.Site, plan: p, places: o.Topology.Places, built: clustersOf(o.Topology),
+		daemons: daemonsOf(o.Site, o.Topology), sources: sourcesOf(o.Site),
+		unread: func([]result.Unread) {}, progress: o.Progress,
 	}
-	sample, err := r.measure(ctx, v.place, g.path, g.workload.Name, run)
+}
+
+// close closes what is read from.
+func (c *conductor) close() error {
+	if c.sources.machine == nil {
+		return nil
+	}
+	return c.sources.machine.Close()
+}
+
+// measureTwice gives a run that fails a second chance in the same block.
+func (c *conductor) measureTwice(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
+	sample, err := c.measure(ctx, p, path, name, run)
 	if err == nil || ctx.Err() != nil || final(err) {
 		return sample, err
 	}
-	second, errSecond := r.measure(ctx, v.place, g.path, g.workload.Name, run)
+	second, errSecond := c.measure(ctx, p, path, name, run)
 	if errSecond != nil {
 		return second, err
 	}
@@ -44,29 +67,24 @@ func final(err error) bool {
 }
 
 // measure does one run on a path.
-func (r *runner) measure(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
+func (c *conductor) measure(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
 	if kind, _ := workload.Find(name); kind.Cycle != nil {
-		return r.operate(ctx, p, path, kind, run)
+		return c.operate(ctx, p, path, kind, run)
 	}
-	ends, served := r.ends[p.cluster][path]
+	ends, served := c.built.ends(p.cluster, path)
 	if !served {
 		return result.Sample{}, noEnds(path, p.cluster)
 	}
-	sample, err := r.beside(ctx, p, run.Warmup+run.Duration, func() (result.Sample, error) {
-		stop := r.count(ctx, p.cluster, ends)
-		sample, err := r.between(ctx, p.cluster, ends, r.portOf(p.cluster, ends), name, run)
+	sample, err := c.beside(ctx, p, run.Warmup+run.Duration, func() (result.Sample, error) {
+		stop := c.count(ctx, p.cluster, ends)
+		sample, err := c.between(ctx, p.cluster, ends, c.built.port(p.cluster, ends), name, run)
 		stop(&sample)
 		return sample, err
 	})
-	if count, ok := r.fragments(p, path, name, run); ok && err == nil {
+	if count, ok := c.fragments(p, path, name, run); ok && err == nil {
 		sample.Counters["fragments_per_datagram"] = float64(count)
 	}
 	return sample, err
-}
-
-// portOf is where a server of a cluster listens.
-func (r *runner) portOf(cluster string, ends network.Ends) uint16 {
-	return cmp.Or(ends.Port, r.ports[cluster], network.Port)
 }
 
 func noEnds(path, cluster string) error {
@@ -74,26 +92,26 @@ func noEnds(path, cluster string) error {
 }
 
 // between does one run between two ends and joins what both saw.
-func (r *runner) between(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
-	out, err := r.outcome(ctx, cluster, ends, port, name, run)
+func (c *conductor) between(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (result.Sample, error) {
+	out, err := c.outcome(ctx, cluster, ends, port, name, run)
 	if err != nil {
 		return result.Sample{}, err
 	}
-	return r.sample(out, cmp.Or(run.CC, r.plan.CC))
+	return c.sample(out, cmp.Or(run.CC, c.plan.CC))
 }
 
 // outcome does one run between two ends, or against the real server at one. Several
 // pairs of ends may do so at once.
-func (r *runner) outcome(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (agent.Outcome, error) {
-	run.Spin = r.spins(cluster, ends)
-	run.SharedCPU = !run.Spin && !apart(r.Topology.Places, ends)
-	if r.sandboxes[cluster] {
-		run = inSandbox(run, r.plan.CC)
+func (c *conductor) outcome(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (agent.Outcome, error) {
+	run.Spin = c.built.spins(cluster, ends)
+	run.SharedCPU = !run.Spin && !apart(c.places, ends)
+	if c.built.sandboxed(cluster) {
+		run = inSandbox(run, c.plan.CC)
 	}
 	if run.Server != "" {
-		return r.against(ctx, cluster, ends, name, run)
+		return c.against(ctx, cluster, ends, name, run)
 	}
-	pair, err := r.pairOf(ctx, cluster, ends)
+	pair, err := c.pairOf(ctx, cluster, ends)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
@@ -106,12 +124,12 @@ type pair struct {
 	server, client *agent.Handle
 }
 
-func (r *runner) pairOf(ctx context.Context, cluster string, ends network.Ends) (p pair, err error) {
+func (c *conductor) pairOf(ctx context.Context, cluster string, ends network.Ends) (p pair, err error) {
 	p.ends = ends
-	if p.server, err = r.Site.Agent(ctx, cluster+"."+ends.Server, "server"); err != nil {
+	if p.server, err = c.site.Agent(ctx, cluster+"."+ends.Server, "server"); err != nil {
 		return p, err
 	}
-	p.client, err = r.Site.Agent(ctx, cluster+"."+ends.Client, "client")
+	p.client, err = c.site.Agent(ctx, cluster+"."+ends.Client, "client")
 	return p, err
 }
 
@@ -127,9 +145,9 @@ func (p pair) measure(ctx context.Context, port uint16, name string, run workloa
 
 // sample joins the tallies of both ends. A connection under another
 // congestion control than the plan's is no measurement of the plan.
-func (r *runner) sample(out agent.Outcome, want string) (result.Sample, error) {
+func (c *conductor) sample(out agent.Outcome, want string) (result.Sample, error) {
 	for _, tally := range []workload.Tally{out.Server, out.Client} {
-		r.res.Unread = probe.Unread(r.res.Unread, tally.Unread)
+		c.unread(tally.Unread)
 		if tally.CC != "" && want != "" && tally.CC != want {
 			return out.Sample(), fmt.Errorf("congestion control is %s, not %s as planned: a route lacks congctl", tally.CC, want)
 		}

@@ -9,7 +9,7 @@ import (
 // A cell whose only run was missed says why it has no number.
 func TestCellWithoutASampleFails(t *testing.T) {
 	missed, measured := &result.Cell{Status: result.StatusOK}, &result.Cell{Status: result.StatusOK, Samples: make([]result.Sample, 1)}
-	r := &runner{
+	r := &recorder{
 		cells:  map[cellKey]*result.Cell{{group: 0}: missed, {group: 1}: measured},
 		missed: map[*result.Cell][]string{missed: {"missed: block 1 has no window: no answer"}, measured: {"missed: block 2 has no window: no answer"}},
 	}

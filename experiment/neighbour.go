@@ -64,7 +64,7 @@ type neighbourEnd struct {
 // beside does a measurement while the neighbour of its place runs, where that has one. window
 // is how long the measurement takes, warm-up included: one that the neighbour did not outlast
 // is none.
-func (r *runner) beside(ctx context.Context, p place, window time.Duration, measure func() (result.Sample, error)) (result.Sample, error) {
+func (c *conductor) beside(ctx context.Context, p place, window time.Duration, measure func() (result.Sample, error)) (result.Sample, error) {
 	w, has, err := neighbourOf(p.settings)
 	if err != nil {
 		return result.Sample{}, err
@@ -72,7 +72,7 @@ func (r *runner) beside(ctx context.Context, p place, window time.Duration, meas
 	if !has {
 		return measure()
 	}
-	neighbour := r.startNeighbour(ctx, p, w, window)
+	neighbour := c.startNeighbour(ctx, p, w, window)
 	select {
 	case <-time.After(neighbourLead):
 	case n := <-neighbour:
@@ -98,17 +98,17 @@ func (r *runner) beside(ctx context.Context, p place, window time.Duration, meas
 }
 
 // startNeighbour starts the neighbour's run, for longer than the window.
-func (r *runner) startNeighbour(ctx context.Context, p place, w result.WorkloadPlan, window time.Duration) <-chan neighbourEnd {
+func (c *conductor) startNeighbour(ctx context.Context, p place, w result.WorkloadPlan, window time.Duration) <-chan neighbourEnd {
 	done := make(chan neighbourEnd, 1)
-	ends := r.neighbours[p.cluster]
+	ends := c.built[p.cluster].Neighbour
 	if ends == nil {
 		done <- neighbourEnd{err: errors.New("its lab has no such containers: build it with --neighbour, two --hosts and three --containers")}
 		return done
 	}
-	run := runOf(r.plan, w)
+	run := runOf(c.plan, w)
 	run.Warmup, run.Duration, run.Interval = neighbourLead, window+neighbourTail, 0
 	go func() {
-		out, err := r.outcome(ctx, p.cluster, *ends, network.OutsidePort, w.Name, run)
+		out, err := c.outcome(ctx, p.cluster, *ends, network.OutsidePort, w.Name, run)
 		done <- neighbourEnd{out, err}
 	}()
 	return done

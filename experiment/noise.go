@@ -37,17 +37,14 @@ func on(machine string) string {
 	return " on the machine of " + machine
 }
 
-// gateBefore looks at the machines for a moment, before anything is measured and while this
+// gate looks at how busy the machines are before anything is measured and while this
 // process idles.
-func (r *runner) gateBefore(ctx context.Context) error {
+func (r *recorder) gate(loads map[string]probe.Load) {
 	noise := &r.res.Noise
 	if r.res.Environment.Emulated() {
 		emulated := result.Emulated + ": QEMU translates this CPU's instructions: no time is a machine's, so nothing is ranked, and cells are measured in windows"
-		r.gates, r.res.Warnings = append(r.gates, emulated), append(r.res.Warnings, emulated)
-	}
-	loads, err := r.loads(ctx)
-	if err != nil {
-		return err
+		r.gates = append(r.gates, emulated)
+		r.warn(emulated)
 	}
 	noise.Pressure = -1
 	r.before = loads
@@ -61,34 +58,26 @@ func (r *runner) gateBefore(ctx context.Context) error {
 			r.gates = append(r.gates, fmt.Sprintf("pressure: tasks waited for a CPU %.0f %% of the time before the run%s", 100*load.Pressure, on(name)))
 		}
 	}
-	return nil
 }
 
 // yieldCPUs is how many CPUs more than before the run others must keep busy for it to end.
 const yieldCPUs = 0.5
 
 // wantedByOthers reports, after a block, whether others need a machine and the run shall end.
-func (r *runner) wantedByOthers(ctx context.Context, blocks int) (bool, error) {
-	if !r.Yield {
-		return false, nil
-	}
-	loads, err := r.loads(ctx)
-	if err != nil {
-		return false, err
-	}
+func (r *recorder) wantedByOthers(loads map[string]probe.Load, blocks int) bool {
 	for _, name := range slices.Sorted(maps.Keys(loads)) {
 		if now, then := loads[name].ForeignCPU, r.before[name].ForeignCPU; now > then+yieldCPUs {
-			r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("yield: stopped after %d of %d blocks: other work keeps %.1f CPUs busy%s, before the run %.1f",
+			r.warn(fmt.Sprintf("yield: stopped after %d of %d blocks: other work keeps %.1f CPUs busy%s, before the run %.1f",
 				blocks, r.plan.Blocks, now, on(name), then))
-			return true, nil
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // loads are how busy the machines of the run are.
-func (r *runner) loads(ctx context.Context) (map[string]probe.Load, error) {
-	if far, is := r.Site.(machines); is {
+func (c *conductor) loads(ctx context.Context) (map[string]probe.Load, error) {
+	if far, is := c.site.(machines); is {
 		return far.Loads(ctx)
 	}
 	load, err := probe.ReadLoad("/")
@@ -96,24 +85,24 @@ func (r *runner) loads(ctx context.Context) (map[string]probe.Load, error) {
 }
 
 // cpuTimes are how the CPUs of the machines have spent their time.
-func (r *runner) cpuTimes(ctx context.Context) (map[string]probe.CPUTimes, error) {
-	if far, is := r.Site.(machines); is {
+func (c *conductor) cpuTimes(ctx context.Context) (map[string]probe.CPUTimes, error) {
+	if far, is := c.site.(machines); is {
 		return far.CPUTimes(ctx)
 	}
 	times, err := probe.ReadCPUTimes("/")
 	return map[string]probe.CPUTimes{here: times}, err
 }
 
-// finishNoise reads what hypervisors took during the run, and the daemons of other networks.
-func (r *runner) finishNoise(ctx context.Context) {
-	r.res.Noise.Daemons = r.daemons.result()
-	if used := r.res.Noise.Daemons; used != nil && used.CPU > gateDaemons {
-		r.gates = append(r.gates, fmt.Sprintf("daemons: those of other networks kept %.2f CPUs busy", used.CPU))
+// disturbed keeps what hypervisors took during the run, and the daemons of other networks. err is
+// why the first is not known.
+func (r *recorder) disturbed(daemons *result.Daemons, times map[string]probe.CPUTimes, err error) {
+	r.res.Noise.Daemons = daemons
+	if daemons != nil && daemons.CPU > gateDaemons {
+		r.gates = append(r.gates, fmt.Sprintf("daemons: those of other networks kept %.2f CPUs busy", daemons.CPU))
 	}
-	times, err := r.cpuTimes(context.WithoutCancel(ctx))
 	if err != nil {
 		r.res.Noise.Steal = -1 // not known
-		r.res.Warnings = append(r.res.Warnings, "noise: what hypervisors took is not known: "+err.Error())
+		r.warn("noise: what hypervisors took is not known: " + err.Error())
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(times)) {
@@ -131,9 +120,9 @@ func (r *runner) finishNoise(ctx context.Context) {
 
 // warningsFor are what affects every number of a cell: the gates, those of its
 // hosts (the first of a baseline's two), and what its samples reported.
-func (r *runner) warningsFor(cell *result.Cell) []string {
+func (r *recorder) warningsFor(cell *result.Cell) []string {
 	warnings := slices.Clone(r.gates)
-	warnings = append(warnings, r.warned[cell.Clusters[0]]...)
+	warnings = append(warnings, r.built[cell.Clusters[0]].Warnings...)
 	warnings = append(warnings, r.missed[cell]...)
 	counted := map[string]int{}
 	for _, s := range cell.Samples {
@@ -166,14 +155,11 @@ func testerLimited(cell *result.Cell) []string {
 	return []string{"tester-limited: the thread that measures was on its CPU nearly all the time: the path may carry more"}
 }
 
-// wholeEnough reports whether a run that ends with so many whole blocks has them.
-func (r *runner) wholeEnough() bool {
-	if r.whole == 0 {
-		return false
-	}
+// whole is how many blocks give every cell a toll.
+func (r *recorder) whole() int {
 	var cells []*result.Cell
 	for _, key := range r.order {
 		cells = append(cells, r.cells[key])
 	}
-	return weigh.WholeBlocks(weigh.GroupsOf(cells)) >= r.whole
+	return weigh.WholeBlocks(weigh.GroupsOf(cells))
 }

@@ -82,13 +82,14 @@ func (a attacher) Lifecycle(ctx context.Context) (workload.Operation, error) {
 
 // operate does one run of a workload that makes containers. It drives them from
 // this process.
-func (r *runner) operate(ctx context.Context, p place, path string, kind workload.Workload, run workload.Run) (result.Sample, error) {
-	site, can := r.Site.(containers)
+func (c *conductor) operate(ctx context.Context, p place, path string, kind workload.Workload, run workload.Run) (result.Sample, error) {
+	site, can := c.site.(containers)
 	if !can {
 		return result.Sample{}, errors.New("make containers: this site cannot make any")
 	}
 	run.Share = p.network.Runtime.Name != ""
-	stop := r.count(ctx, p.cluster, r.ends[p.cluster][path]) // no ends where it takes no path
+	ends, _ := c.built.ends(p.cluster, path) // none where it takes no path
+	stop := c.count(ctx, p.cluster, ends)
 	tally, err := agent.Metered(run, func(run workload.Run) (workload.Tally, error) {
 		return kind.Cycle(ctx, run, attacher{site, p.cluster, path})
 	})
@@ -99,8 +100,8 @@ func (r *runner) operate(ctx context.Context, p place, path string, kind workloa
 
 // checkOperation makes one container before anything is measured: the error is
 // the engine's own.
-func (r *runner) checkOperation(ctx context.Context, p place, path string, kind workload.Workload) error {
-	r.Progress(Progress{Checking: true})
-	_, err := r.operate(ctx, p, path, kind, workload.Run{Mode: kind.Modes[0], Flows: 1})
+func (c *conductor) checkOperation(ctx context.Context, p place, path string, kind workload.Workload) error {
+	c.progress(Progress{Checking: true})
+	_, err := c.operate(ctx, p, path, kind, workload.Run{Mode: kind.Modes[0], Flows: 1})
 	return err
 }

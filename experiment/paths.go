@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"tare/lab"
@@ -31,39 +30,15 @@ const (
 func (r *runner) checkPaths(ctx context.Context) error {
 	checked := map[string]error{}
 	for n, g := range r.groups {
-		for _, c := range g.places {
+		for _, at := range g.places {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			cell := r.cells[keyOf(n, c)]
+			cell := r.recorder.cells[keyOf(n, at)]
 			if cell.Status != result.StatusOK {
 				continue
 			}
-			kind, _ := workload.Find(g.workload.Name)
-			if kind.Cycle != nil {
-				if err := r.checkOperation(ctx, c, g.path, kind); err != nil {
-					cell.Status, cell.Reason = result.StatusFailed, err.Error()
-				}
-				continue
-			}
-			probeName := checkTCP
-			if !kind.TCP {
-				probeName = checkUDP
-			}
-			key := c.cluster + " " + g.path + " " + probeName
-			err, done := checked[key]
-			if !done {
-				r.Progress(Progress{Checking: true, Done: len(checked)})
-				err = r.checkPath(ctx, c, g.path, probeName)
-				checked[key] = err
-			}
-			if err == nil {
-				err = r.meet(ctx, c, g.path, cell)
-			}
-			if err == nil {
-				err = r.tryFrames(ctx, c, g)
-			}
-			if err != nil {
+			if err := r.checkCell(ctx, cell, g, at, checked); err != nil {
 				cell.Status, cell.Reason = statusOf(err), err.Error()
 			}
 		}
@@ -71,16 +46,42 @@ func (r *runner) checkPaths(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// checkCell checks the path of a cell, unless it is among those that were checked.
+func (r *runner) checkCell(ctx context.Context, cell *result.Cell, g group, at place, checked map[string]error) error {
+	kind, _ := workload.Find(g.workload.Name)
+	if kind.Cycle != nil {
+		return r.conductor.checkOperation(ctx, at, g.path, kind)
+	}
+	probeName := checkTCP
+	if !kind.TCP {
+		probeName = checkUDP
+	}
+	key := at.cluster + " " + g.path + " " + probeName
+	err, done := checked[key]
+	if !done {
+		r.Progress(Progress{Checking: true, Done: len(checked)})
+		err = r.conductor.checkPath(ctx, at, g.path, probeName)
+		checked[key] = err
+	}
+	if err == nil {
+		cell.Client, cell.Server, err = r.conductor.meet(ctx, at, g.path)
+	}
+	if err == nil {
+		err = r.conductor.tryFrames(ctx, at, g)
+	}
+	return err
+}
+
 // tryFrames tries whether a path carries the frames of a program, where the group's mode
 // sends such: it depends on the device by which they leave.
-func (r *runner) tryFrames(ctx context.Context, c place, g group) error {
-	run := runOf(r.plan, g.workload)
+func (c *conductor) tryFrames(ctx context.Context, at place, g group) error {
+	run := runOf(c.plan, g.workload)
 	if !workload.SendsFrames(run.Mode) {
 		return nil
 	}
 	run.Warmup, run.Duration, run.Interval = 0, framesWindow, 0
-	ends := r.ends[c.cluster][g.path]
-	_, err := r.between(ctx, c.cluster, ends, r.portOf(c.cluster, ends), g.workload.Name, run)
+	ends, _ := c.built.ends(at.cluster, g.path)
+	_, err := c.between(ctx, at.cluster, ends, c.built.port(at.cluster, ends), g.workload.Name, run)
 	return err
 }
 
@@ -94,28 +95,28 @@ func statusOf(err error) string {
 
 // checkPath tries one path with a small and a full-sized message. If that fails it
 // tries once more, and watches the devices.
-func (r *runner) checkPath(ctx context.Context, c place, path, name string) error {
-	ends, served := r.ends[c.cluster][path]
+func (c *conductor) checkPath(ctx context.Context, at place, path, name string) error {
+	ends, served := c.built.ends(at.cluster, path)
 	if !served {
-		return noEnds(path, c.cluster)
+		return noEnds(path, at.cluster)
 	}
-	return r.checkEnds(ctx, c, ends, r.portOf(c.cluster, ends), name)
+	return c.checkEnds(ctx, at, ends, c.built.port(at.cluster, ends), name)
 }
 
 // checkEnds sends a small and a full-sized message both ways between two ends.
-func (r *runner) checkEnds(ctx context.Context, c place, ends network.Ends, port uint16, name string) error {
-	full := wire.InnerMTU(c.mtu, c.network.Stack) - segmentHeaders(wire.IPOf(ends.Dial))
+func (c *conductor) checkEnds(ctx context.Context, at place, ends network.Ends, port uint16, name string) error {
+	full := wire.InnerMTU(at.mtu, at.network.Stack) - segmentHeaders(wire.IPOf(ends.Dial))
 	kind, _ := workload.Find(name)
 	for _, size := range []int{kind.Size.Default, full} {
 		run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: size, Duration: checkWindow}
 		once := func() error {
-			_, err := r.between(ctx, c.cluster, ends, port, name, run)
+			_, err := c.between(ctx, at.cluster, ends, port, name, run)
 			return err
 		}
 		if err := once(); err == nil || ctx.Err() != nil {
 			continue
 		}
-		if err := r.witness(ctx, c.cluster, ends, lab.Flow{Port: port, Least: size}, once); err != nil {
+		if err := c.witness(ctx, at.cluster, ends, lab.Flow{Port: port, Least: size}, once); err != nil {
 			return fmt.Errorf("functional check with %d bytes: %w", size, err)
 		}
 	}
@@ -127,14 +128,14 @@ func (r *runner) checkEnds(ctx context.Context, c place, ends network.Ends, port
 func (r *runner) checkOutside(ctx context.Context) error {
 	done := map[string]bool{}
 	for _, g := range r.groups {
-		for _, c := range g.places {
-			ends := r.outside[c.cluster]
-			if ends == nil || done[c.cluster] {
+		for _, at := range g.places {
+			ends := r.conductor.built[at.cluster].Outside
+			if ends == nil || done[at.cluster] {
 				continue
 			}
-			done[c.cluster] = true
-			if err := r.checkEnds(ctx, c, *ends, network.OutsidePort, checkTCP); err != nil && ctx.Err() == nil {
-				r.warned[c.cluster] = append(slices.Clone(r.warned[c.cluster]), "outside: a container does not reach the other host: "+err.Error())
+			done[at.cluster] = true
+			if err := r.conductor.checkEnds(ctx, at, *ends, network.OutsidePort, checkTCP); err != nil && ctx.Err() == nil {
+				r.conductor.built.warn(at.cluster, "outside: a container does not reach the other host: "+err.Error())
 			}
 		}
 	}

@@ -76,14 +76,14 @@ func TestLabFailedCheckNamesTheSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := r.close(); err != nil {
+		if err := r.conductor.close(); err != nil {
 			t.Error(err)
 		}
 	})
 	if err := r.checkPaths(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for key, cell := range r.cells {
+	for key, cell := range r.recorder.cells {
 		if failed := cell.Status == result.StatusFailed; failed != (key.network == "veth") {
 			t.Errorf("%s: %s %q", key.network, cell.Status, cell.Reason)
 		}

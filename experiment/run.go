@@ -12,7 +12,6 @@ import (
 
 	"tare/agent"
 	"tare/experiment/schedule"
-	"tare/network"
 	"tare/probe"
 	"tare/result"
 	"tare/site"
@@ -57,40 +56,18 @@ type Progress struct {
 	Pause         time.Duration // in which nothing is sent: the plan's most rate; 0: there is none
 }
 
-// runner is one experiment under way.
+// runner is one experiment under way: the schedule decides what is measured, the conductor has
+// it measured, and the recorder keeps it.
 type runner struct {
 	Options
-	plan       result.Plan
-	groups     []group
-	cells      map[cellKey]*result.Cell
-	order      []cellKey // of the cells in the result
-	rps        map[string]bool
-	ends       map[string]map[string]network.Ends // cluster -> path -> ends
-	cpus       map[string]map[string]string       // cluster -> host -> CPU list
-	ports      map[string]uint16                  // cluster -> where its servers listen, if not at network.Port
-	outside    map[string]*network.Ends           // cluster -> a container and the other host
-	neighbours map[string]*network.Ends           // cluster -> the ends of its noisy neighbour
-	sandboxes  map[string]bool                    // clusters whose containers are in sandboxes
-	warned     map[string][]string                // cluster -> warnings for its numbers
-	daemons    daemons
-	res        *result.Result
-	started    time.Time
-	done       int
-	gates      []string // warnings of the noise gates, for every number
-	missed     map[*result.Cell][]string
-	before     map[string]probe.Load // of each machine
-	weighed    time.Duration         // what the last weighing took
-	last       bool                  // nothing more will be measured
-	schedule   *schedule.Schedule
-	sources    sources
-	share      *schedule.Share
-}
-
-// cellKey finds a cell; both baselines of a group are one cell.
-type cellKey struct {
-	group   int
-	network string
-	cluster string
+	plan      result.Plan
+	groups    []group
+	schedule  *schedule.Schedule
+	conductor *conductor
+	recorder  *recorder
+	share     *schedule.Share
+	started   time.Time
+	done      int
 }
 
 // Run measures a completed and checked plan on a site that has been built. It
@@ -100,22 +77,29 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() { err = errors.Join(err, r.conductor.close()) }()
 	err = r.blocks(ctx)
-	if err == nil {
-		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
-	}
-	r.finishNoise(ctx)
-	r.failUnmeasured()
-	r.last = true
-	r.weigh()
-	Referee(r.res)
+	res = r.finish(ctx, err == nil)
+	Referee(res)
 	if len(plan.Needs) > 0 {
-		r.res.Rankings = weigh.Rank(r.res)
+		res.Rankings = weigh.Rank(res)
 	}
-	r.res.Growths = weigh.Growths(r.res)
-	r.res.Versions, r.res.Passengers, r.res.Neighbours = weigh.Versions(r.res), weigh.Passengers(r.res), weigh.Neighbours(r.res)
-	return r.res, errors.Join(err, o.Save(r.res))
+	res.Growths = weigh.Growths(res)
+	res.Versions, res.Passengers, res.Neighbours = weigh.Versions(res), weigh.Passengers(res), weigh.Neighbours(res)
+	return res, errors.Join(err, o.Save(res))
+}
+
+// finish weighs what was measured, of which nothing more will be.
+func (r *runner) finish(ctx context.Context, whole bool) *result.Result {
+	if whole {
+		r.recorder.res.Finished = time.Now().UTC().Format(time.RFC3339)
+	}
+	times, err := r.conductor.cpuTimes(context.WithoutCancel(ctx))
+	r.recorder.disturbed(r.conductor.daemons.result(), times, err)
+	r.recorder.failUnmeasured()
+	r.recorder.last = true
+	r.recorder.weigh()
+	return r.recorder.res
 }
 
 // equipped is a runner that knows the versions of its servers and clients.
@@ -126,9 +110,9 @@ func equipped(ctx context.Context, plan result.Plan, o Options) (*runner, error)
 	}
 	versions, err := equipment(ctx, plan)
 	if err != nil {
-		return nil, errors.Join(err, r.close())
+		return nil, errors.Join(err, r.conductor.close())
 	}
-	maps.Copy(r.res.Environment.Parts, versions)
+	maps.Copy(r.recorder.res.Environment.Parts, versions)
 	return r, nil
 }
 
@@ -140,49 +124,43 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := probe.Environment("/")
-	if len(o.Topology.Places) > 0 {
-		env = o.Topology.Places[0].Environment
-	}
-	env.Privilege = o.Topology.Privilege
-	env.Parts = map[string]string{}
-	env.LabUp, env.LabMemoryBytes = result.Seconds(o.Topology.Up), o.Topology.Memory
-	for _, b := range o.Topology.Clusters {
-		maps.Copy(env.Parts, b.Parts)
-	}
+	env := environmentOf(o.Topology)
 	if env.Emulated() {
 		plan = unhurried(plan)
 	}
-	r := &runner{
-		Options: o, plan: plan, groups: o.only,
-		cells: map[cellKey]*result.Cell{}, rps: map[string]bool{},
-		ends: map[string]map[string]network.Ends{}, cpus: map[string]map[string]string{}, ports: map[string]uint16{}, warned: map[string][]string{},
-		outside: map[string]*network.Ends{}, neighbours: map[string]*network.Ends{}, sandboxes: map[string]bool{}, missed: map[*result.Cell][]string{}, started: time.Now(),
-		share: schedule.NewShare(float64(plan.MaxRate), time.Now()),
+	groups := o.only
+	if groups == nil {
+		groups = groupsOf(plan)
 	}
-	if r.groups == nil {
-		r.groups = groupsOf(plan)
-	}
-	r.schedule = scheduleOf(plan, r.groups, r.started)
-	r.daemons = daemonsOf(o.Site, o.Topology)
-	r.sources = sourcesOf(o.Site)
-	r.res = &result.Result{
+	res := &result.Result{
 		Schema: result.Schema, ID: id, Tool: o.Tool, Site: cmp.Or(plan.Site, result.SiteLab), Plan: plan, Environment: env,
 		Started: time.Now().UTC().Format(time.RFC3339), Places: o.Topology.Places,
 	}
+	c := newConductor(plan, o)
+	r := &runner{Options: o, plan: plan, groups: groups, conductor: c, recorder: newRecorder(res, groups, c.built), started: time.Now()}
+	c.unread = r.recorder.unread
+	r.schedule, r.share = scheduleOf(plan, groups, r.started), schedule.NewShare(float64(plan.MaxRate), r.started)
 	if warning := onIPv4Alone(plan); warning != "" {
-		r.res.Warnings = append(r.res.Warnings, warning)
+		r.recorder.warn(warning)
 	}
-	r.makeCells()
 	return r, nil
 }
 
-// close closes what the runner reads from.
-func (r *runner) close() error {
-	if r.sources.machine == nil {
-		return nil
+// environmentOf is where a run is, with the real parts of what was built.
+func environmentOf(t site.Topology) result.Environment {
+	var env result.Environment
+	if len(t.Places) > 0 {
+		env = t.Places[0].Environment
+	} else {
+		env = probe.Environment("/")
 	}
-	return r.sources.machine.Close()
+	env.Privilege = t.Privilege
+	env.Parts = map[string]string{}
+	env.LabUp, env.LabMemoryBytes = result.Seconds(t.Up), t.Memory
+	for _, b := range t.Clusters {
+		maps.Copy(env.Parts, b.Parts)
+	}
+	return env
 }
 
 // newID draws the name of a result.
@@ -194,19 +172,14 @@ func newID() (string, error) {
 	return hex.EncodeToString(id), nil
 }
 
-func keyOf(group int, c place) cellKey {
-	if c.layout != "" {
-		return cellKey{group: group, network: c.network.Name}
-	}
-	return cellKey{group: group, network: c.network.Name, cluster: c.cluster}
-}
-
 // prepare looks at the machine, runs the functional check and starts the real
 // servers.
 func (r *runner) prepare(ctx context.Context) error {
-	if err := r.gateBefore(ctx); err != nil {
+	loads, err := r.conductor.loads(ctx)
+	if err != nil {
 		return err
 	}
+	r.recorder.gate(loads)
 	if err := errors.Join(r.checkPaths(ctx), r.checkOutside(ctx)); err != nil {
 		return err
 	}
@@ -218,7 +191,7 @@ func (r *runner) blocks(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	r.readStates(ctx)
+	r.recorder.res.States = r.conductor.states(ctx, r.groups)
 	r.schedule.Begin(time.Now())
 	for block := 0; ; block++ {
 		if more, err := r.turn(ctx, block); err != nil || !more {
@@ -228,29 +201,40 @@ func (r *runner) blocks(ctx context.Context) error {
 		if err := r.block(ctx, block); err != nil {
 			return err
 		}
-		if err := r.checkLost(ctx); err != nil {
+		lost, err := r.conductor.lost(ctx)
+		if err != nil {
 			return err
 		}
-		r.weighSome(time.Since(start))
-		if err := r.Save(r.res); err != nil {
+		r.recorder.lose(lost)
+		r.recorder.weighSome(time.Since(start))
+		if err := r.Save(r.recorder.res); err != nil {
 			return err
 		}
-		if r.schedule.Precise(block+1, r.halves()) || r.wholeEnough() {
+		if r.schedule.Precise(block+1, r.recorder.halves()) || r.whole > 0 && r.recorder.whole() >= r.whole {
 			break
 		}
 		if wanted, err := r.wantedByOthers(ctx, block+1); err != nil || wanted {
 			return err
 		}
 		now := time.Now()
-		more, cut := r.schedule.Ended(block+1, now.Sub(start), now, r.compared())
+		more, cut := r.schedule.Ended(block+1, now.Sub(start), now, r.recorder.compared())
 		if cut {
-			r.res.Warnings = append(r.res.Warnings, fmt.Sprintf("max-time: stopped after %d of %d blocks", block+1, r.plan.Blocks))
+			r.recorder.warn(fmt.Sprintf("max-time: stopped after %d of %d blocks", block+1, r.plan.Blocks))
 		}
 		if !more {
 			break
 		}
 	}
 	return nil
+}
+
+// wantedByOthers reports, after a block of a run that yields, whether others need a machine.
+func (r *runner) wantedByOthers(ctx context.Context, blocks int) (bool, error) {
+	if !r.Yield {
+		return false, nil
+	}
+	loads, err := r.conductor.loads(ctx)
+	return err == nil && r.recorder.wantedByOthers(loads, blocks), err
 }
 
 // turn reports whether there is another block, once it may begin.
@@ -300,44 +284,23 @@ func (r *runner) with(v visit) int { return r.schedule.Groups[v.group].With }
 // visit does one run of a block. A cell fails with its agent, or when it has
 // missed too often.
 func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
-	key := keyOf(v.group, v.place)
-	cell := r.cells[key]
 	r.done++
-	if cell.Status != result.StatusOK {
+	if !r.recorder.measurable(v) {
 		return nil
 	}
-	before, began := r.daemons.read(ctx), time.Now()
-	sample, err := r.measureTwice(ctx, v)
-	r.daemons.add(v.place.cluster, before, r.daemons.read(ctx), time.Since(began))
+	g, daemons := r.groups[v.group], &r.conductor.daemons
+	run := runOf(r.plan, g.workload)
+	if samples := r.recorder.cell(v).Samples; len(samples) > 0 && run.Tool != "" {
+		run.Expect = samples[len(samples)-1].Metrics["rate"]
+	}
+	before, began := daemons.read(ctx), time.Now()
+	sample, err := r.conductor.measureTwice(ctx, v.place, g.path, g.workload.Name, run)
+	daemons.add(v.place.cluster, before, daemons.read(ctx), time.Since(began))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	r.keep(v, sample, err, block, order)
+	r.recorder.keep(v, sample, err, block, order)
 	return nil
-}
-
-// keep adds the sample of a run to its cell, or that the run failed.
-func (r *runner) keep(v visit, sample result.Sample, err error, block, order int) {
-	cell := r.cells[keyOf(v.group, v.place)]
-	if err == nil {
-		sample.Block, sample.Order, sample.Layout = block, order, v.place.layout
-		cell.Samples = append(cell.Samples, sample)
-		return
-	}
-	r.missed[cell] = append(r.missed[cell], fmt.Sprintf("missed: block %d has no window: %v", block+1, err))
-	if final(err) || schedule.GivesUp(len(r.missed[cell]), len(cell.Samples)) {
-		cell.Status, cell.Reason = result.StatusFailed, err.Error()
-	}
-}
-
-// failUnmeasured fails the cells whose every run was missed, so that they have a reason:
-// a plan of one block misses too few for keep to do so.
-func (r *runner) failUnmeasured() {
-	for _, cell := range r.cells {
-		if missed := r.missed[cell]; cell.Status == result.StatusOK && len(cell.Samples) == 0 && len(missed) > 0 {
-			cell.Status, cell.Reason = result.StatusFailed, missed[len(missed)-1]
-		}
-	}
 }
 
 func (r *runner) progress(block int) {

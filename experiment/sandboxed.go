@@ -3,6 +3,7 @@ package experiment
 import (
 	"slices"
 
+	"tare/result"
 	"tare/traffic"
 	"tare/workload"
 )
@@ -26,12 +27,12 @@ func inSandbox(run workload.Run, cc string) workload.Run {
 
 // unfitFor is why a group's workload can't be measured at a place whose containers are in
 // sandboxes; empty: it can.
-func (r *runner) unfitFor(p place, g group) string {
-	if !p.network.Sandboxed {
+func unfitFor(p result.Plan, at place, g group) string {
+	if !at.network.Sandboxed {
 		return ""
 	}
 	kind, _ := workload.Find(g.workload.Name)
-	return unfitInSandbox(kind, runOf(r.plan, g.workload), r.plan.CC)
+	return unfitInSandbox(kind, runOf(p, g.workload), p.CC)
 }
 
 func unfitInSandbox(kind workload.Workload, run workload.Run, cc string) string {

@@ -102,7 +102,7 @@ func lengthsOf(p result.Plan) schedule.Lengths {
 }
 
 // compared is what a look asks about.
-func (r *runner) compared() (all []schedule.Compared) {
+func (r *recorder) compared() (all []schedule.Compared) {
 	if !r.plan.Looks {
 		return nil
 	}
@@ -136,7 +136,7 @@ func enoughCPU(c *result.Cell) bool {
 }
 
 // halves are half the widths of the intervals of all headline tolls; NaN where one has none.
-func (r *runner) halves() (all []float64) {
+func (r *recorder) halves() (all []float64) {
 	for _, cell := range r.res.Cells {
 		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].places) > 2 {
 			continue

@@ -53,16 +53,7 @@ func (r *runner) startServers(ctx context.Context) error {
 	}
 	r.Progress(Progress{Starting: len(all)})
 	begun := time.Now()
-	var wait sync.WaitGroup
-	room := make(chan struct{}, startTogether)
-	for _, s := range all {
-		wait.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
-			s.err = r.ready(ctx, s.cluster, s.ends, s.name, s.run)
-		})
-	}
-	wait.Wait()
+	r.conductor.start(ctx, all)
 	for _, s := range all {
 		for _, cell := range s.cells {
 			if s.err != nil {
@@ -70,8 +61,22 @@ func (r *runner) startServers(ctx context.Context) error {
 			}
 		}
 	}
-	r.res.Environment.ServersUp = result.Seconds(time.Since(begun).Seconds())
+	r.recorder.res.Environment.ServersUp = result.Seconds(time.Since(begun).Seconds())
 	return ctx.Err()
+}
+
+// start starts servers, some at a time.
+func (c *conductor) start(ctx context.Context, all []*realServer) {
+	var wait sync.WaitGroup
+	room := make(chan struct{}, startTogether)
+	for _, s := range all {
+		wait.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			s.err = c.ready(ctx, s.cluster, s.ends, s.name, s.run)
+		})
+	}
+	wait.Wait()
 }
 
 // realServers lists the servers of the plan, each once, with the cells that can be
@@ -86,7 +91,8 @@ func (r *runner) realServers() []*realServer {
 			continue
 		}
 		for _, c := range g.places {
-			cell, ends := r.cells[keyOf(n, c)], r.ends[c.cluster][g.path]
+			cell := r.recorder.cells[keyOf(n, c)]
+			ends, _ := r.conductor.built.ends(c.cluster, g.path)
 			if cell.Status != result.StatusOK {
 				continue
 			}
@@ -103,9 +109,9 @@ func (r *runner) realServers() []*realServer {
 
 // ready has the serving end's agent start the run's real server, unless it
 // runs, and make it ready for the run.
-func (r *runner) ready(ctx context.Context, cluster string, ends network.Ends, name string, run workload.Run) error {
+func (c *conductor) ready(ctx context.Context, cluster string, ends network.Ends, name string, run workload.Run) error {
 	server, _ := serverOf(name, run)
-	h, err := r.Site.Agent(ctx, cluster+"."+ends.Server, "server")
+	h, err := c.site.Agent(ctx, cluster+"."+ends.Server, "server")
 	if err != nil {
 		return err
 	}
@@ -121,21 +127,21 @@ func (r *runner) ready(ctx context.Context, cluster string, ends network.Ends, n
 
 // against does one run against a real server. If the server has ended, its last
 // output is the better error, and what was measured until then is no sample.
-func (r *runner) against(ctx context.Context, cluster string, ends network.Ends, name string, run workload.Run) (out agent.Outcome, err error) {
+func (c *conductor) against(ctx context.Context, cluster string, ends network.Ends, name string, run workload.Run) (out agent.Outcome, err error) {
 	server, known := serverOf(name, run)
 	if !known {
 		return out, fmt.Errorf("server %q of %s: unknown", run.Server, name)
 	}
-	if err := r.ready(ctx, cluster, ends, name, run); err != nil {
+	if err := c.ready(ctx, cluster, ends, name, run); err != nil {
 		return out, err
 	}
-	client, err := r.Site.Agent(ctx, cluster+"."+ends.Client, "client")
+	client, err := c.site.Agent(ctx, cluster+"."+ends.Client, "client")
 	if err != nil {
 		return out, err
 	}
 	out, err = client.Drive(ctx, agent.Job{Workload: name, Run: run, Address: netip.AddrPortFrom(ends.Dial, server.Port).String()})
 	if suspect := err != nil || len(out.Client.Warnings) > 0; suspect && ctx.Err() == nil {
-		if ended := r.ready(ctx, cluster, ends, name, run); ended != nil {
+		if ended := c.ready(ctx, cluster, ends, name, run); ended != nil {
 			return out, ended
 		}
 	}

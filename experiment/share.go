@@ -27,14 +27,14 @@ func (r *runner) spare(ctx context.Context, v visit) error {
 
 // leaves reports whether a run sends from one machine to another.
 func (r *runner) leaves(v visit) bool {
-	ends, served := r.ends[v.place.cluster][r.groups[v.group].path]
+	ends, served := r.conductor.built.ends(v.place.cluster, r.groups[v.group].path)
 	return served && apart(r.Topology.Places, ends)
 }
 
 // spent counts what runs of a block sent between machines in the time that they took.
 func (r *runner) spent(visits []visit, block int, took time.Duration) {
 	for _, v := range visits {
-		samples := r.cells[keyOf(v.group, v.place)].Samples
+		samples := r.recorder.cells[keyOf(v.group, v.place)].Samples
 		if n := len(samples); n > 0 && samples[n-1].Block == block && r.leaves(v) {
 			rate := bitRate(samples[n-1], runOf(r.plan, r.groups[v.group].workload).Size)
 			r.share.Spend(rate*took.Seconds()/float64(len(visits)), time.Now())

@@ -121,9 +121,9 @@ type clock interface {
 }
 
 // now is what the monotonic clock of a place shows, and how long a message there takes.
-func (r *runner) now(ctx context.Context, at string) (now, took time.Duration, err error) {
-	if c, far := r.Site.(clock); far {
-		return c.Clock(ctx, at)
+func (c *conductor) now(ctx context.Context, at string) (now, took time.Duration, err error) {
+	if s, far := c.site.(clock); far {
+		return s.Clock(ctx, at)
 	}
 	var own unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &own); err != nil {

@@ -28,6 +28,10 @@ const (
 // arm is one run of a group whose runs take turns.
 type arm struct {
 	visit
+	path     string
+	workload result.WorkloadPlan
+	brief    bool // its cell has not been measured long enough to know its CPU cost
+
 	ends  network.Ends
 	run   workload.Run
 	count func(*result.Sample)
@@ -42,15 +46,26 @@ type arm struct {
 // late for too many of its slots, in a plan that has just as many blocks as it needs.
 func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int) error {
 	r.done += len(visits)
-	visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool { return r.cells[keyOf(v.group, v.place)].Status != result.StatusOK })
+	visits = slices.DeleteFunc(slices.Clone(visits), func(v visit) bool { return !r.recorder.measurable(v) })
 	if len(visits) == 0 {
 		return nil
 	}
-	r.daemons.watch(ctx)
-	arms, err := r.alternate(ctx, visits, block)
-	if err == nil && (slices.ContainsFunc(arms, (*arm).failed) || !r.plan.Looks && late(arms, r.groups[visits[0].group].workload.Name)) {
+	r.conductor.daemons.watch(ctx)
+	g := r.groups[visits[0].group]
+	kind, _ := workload.Find(g.workload.Name)
+	slots := lengthsOf(r.plan).Slots(r.schedule.Slot(visits[0].group), kind.Settle)
+	alternate := func() ([]*arm, error) {
+		var arms []*arm
+		for _, v := range visits {
+			brief := weigh.CPUWindow(r.recorder.cell(v)) < weigh.LeastCPUWindow
+			arms = append(arms, &arm{visit: v, path: g.path, workload: g.workload, brief: brief})
+		}
+		return arms, r.conductor.alternate(ctx, arms, slots, r.schedule.Order(block))
+	}
+	arms, err := alternate()
+	if err == nil && (slices.ContainsFunc(arms, (*arm).failed) || !r.plan.Looks && late(arms, kind.Headline)) {
 		first := arms
-		arms, err = r.alternate(ctx, visits, block)
+		arms, err = alternate()
 		for at, a := range arms {
 			if failed := first[at].err; failed != nil && a.err == nil {
 				a.sample.Warnings = append(a.sample.Warnings, repeatedAfter(failed))
@@ -61,84 +76,64 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 		return err
 	}
 	for at, a := range arms {
-		r.keep(a.visit, a.sample, a.err, block, order+at)
+		r.recorder.keep(a.visit, a.sample, a.err, block, order+at)
 	}
-	for _, n := range r.schedule.Turned(visits[0].group, r.tooShort) {
-		r.forget(n)
-	}
+	r.recorder.forget(r.recorder.numbered(r.schedule.Turned(visits[0].group, func(cells []int) bool {
+		return weigh.TooShort(r.recorder.numbered(cells))
+	})))
 	return nil
-}
-
-// tooShort reports whether the slots of cells were.
-func (r *runner) tooShort(numbers []int) bool {
-	var cells []*result.Cell
-	for _, n := range numbers {
-		cells = append(cells, r.cells[r.order[n]])
-	}
-	return weigh.TooShort(cells)
-}
-
-// forget forgets what was measured of a cell.
-func (r *runner) forget(n int) {
-	cell := r.cells[r.order[n]]
-	cell.Samples = nil
-	delete(r.missed, cell)
 }
 
 // failed reports whether an arm failed and may succeed in a second try.
 func (a *arm) failed() bool { return a.err != nil && !final(a.err) }
 
 // late reports whether a block gives some network no toll on its headline.
-func late(arms []*arm, name string) bool {
+func late(arms []*arm, headline string) bool {
 	baselines := map[int][]result.Sample{} // by group
 	for _, a := range arms {
 		if a.place.network.Name == network.Baseline && a.err == nil {
 			baselines[a.group] = append(baselines[a.group], a.sample)
 		}
 	}
-	kind, _ := workload.Find(name)
 	return slices.ContainsFunc(arms, func(a *arm) bool {
-		return a.err == nil && a.place.network.Name != network.Baseline && !weigh.Paired(kind.Headline, a.sample, baselines[a.group]...)
+		return a.err == nil && a.place.network.Name != network.Baseline && !weigh.Paired(headline, a.sample, baselines[a.group]...)
 	})
 }
 
-// alternate runs the cells of a group in alternation, once.
-func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*arm, error) {
-	g := r.groups[visits[0].group]
-	var arms []*arm
-	for _, v := range visits {
-		a := &arm{visit: v, run: runOf(r.plan, g.workload)}
+// alternate has arms take turns once, in slots whose order has a seed.
+func (c *conductor) alternate(ctx context.Context, arms []*arm, slots schedule.Slots, seed uint64) error {
+	for _, a := range arms {
+		a.run = runOf(c.plan, a.workload)
 		var served bool
-		if a.ends, served = r.ends[v.place.cluster][g.path]; !served {
-			a.err = noEnds(g.path, v.place.cluster)
+		if a.ends, served = c.built.ends(a.place.cluster, a.path); !served {
+			a.err = noEnds(a.path, a.place.cluster)
 		} else {
-			_, a.err = r.pairOf(ctx, v.place.cluster, a.ends) // now, not in its slots
+			_, a.err = c.pairOf(ctx, a.place.cluster, a.ends) // now, not in its slots
 		}
-		arms = append(arms, a)
 	}
-	for n, own := range r.ownPlaces(arms) {
+	for n, own := range c.ownPlaces(arms) {
 		if a := arms[n]; a.err == nil {
-			a.count = r.countPlaces(ctx, a.place.cluster, own, a.ends)
+			a.count = c.countPlaces(ctx, a.place.cluster, own, a.ends)
 		}
 	}
-	if err := r.timetable(ctx, arms, block); err != nil {
-		return nil, err
+	if err := c.timetable(ctx, arms, slots, seed); err != nil {
+		return err
 	}
 	var all sync.WaitGroup
 	for _, a := range arms {
 		if a.err == nil {
 			all.Go(func() {
-				a.out, a.err = r.outcome(ctx, a.place.cluster, a.ends, r.portOf(a.place.cluster, a.ends), g.workload.Name, a.run)
+				a.out, a.err = c.outcome(ctx, a.place.cluster, a.ends, c.built.port(a.place.cluster, a.ends), a.workload.Name, a.run)
 			})
 		}
 	}
 	all.Wait()
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	for _, a := range arms {
 		if a.err == nil {
-			a.sample, a.err = r.sample(a.out, cmp.Or(a.run.CC, r.plan.CC))
+			a.sample, a.err = c.sample(a.out, cmp.Or(a.run.CC, c.plan.CC))
 		}
 		if a.count != nil {
 			a.count(&a.sample)
@@ -147,7 +142,7 @@ func (r *runner) alternate(ctx context.Context, visits []visit, block int) ([]*a
 			a.err = a.describe()
 		}
 	}
-	return arms, nil
+	return nil
 }
 
 // describe writes into an arm's sample how its slots were.
@@ -164,25 +159,21 @@ func (a *arm) describe() error {
 }
 
 // timetable gives each arm its slots.
-func (r *runner) timetable(ctx context.Context, arms []*arm, block int) error {
-	now, took, err := r.now(ctx, arms[0].place.cluster+"."+arms[0].ends.Client)
+func (c *conductor) timetable(ctx context.Context, arms []*arm, slots schedule.Slots, seed uint64) error {
+	now, took, err := c.now(ctx, arms[0].place.cluster+"."+arms[0].ends.Client)
 	if err != nil {
 		return err
 	}
 	lead := slotLead + time.Duration(len(arms))*slotLeadEach + leadMessages*took
-	kind, _ := workload.Find(r.groups[arms[0].group].workload.Name)
-	slots := lengthsOf(r.plan).Slots(r.schedule.Slot(arms[0].group), kind.Settle)
-	window := r.windowOf(arms, slots)
+	window := c.windowOf(arms, slots)
 	if window > 0 {
 		slots = slots.AfterWindow()
 	}
-	common := traffic.Slots{
-		Begin: now + lead, Window: window, Length: slots.Length, Settle: slots.Settle, Guard: slots.Guard,
-		Runs: len(arms), Warmup: slots.Warmup, Cycles: slots.Cycles, Seed: r.schedule.Order(block),
-	}
 	for n, a := range arms {
-		own := common
-		own.Run = n
+		own := traffic.Slots{
+			Begin: now + lead, Window: window, Length: slots.Length, Settle: slots.Settle, Guard: slots.Guard,
+			Runs: len(arms), Run: n, Warmup: slots.Warmup, Cycles: slots.Cycles, Seed: seed,
+		}
 		a.run.Slots, a.run.Interval = &own, 0
 		a.run.Warmup, a.run.Duration = lead, own.Span()
 	}
@@ -192,12 +183,10 @@ func (r *runner) timetable(ctx context.Context, arms []*arm, block int) error {
 // windowOf is how long the window is that each run has before its slots, where these are
 // too short to count CPU time in: in six blocks it is enough. Zero: every cell has enough,
 // or the plan has no time for them.
-func (r *runner) windowOf(arms []*arm, slots schedule.Slots) time.Duration {
-	short := slices.ContainsFunc(arms, func(a *arm) bool {
-		return a.err == nil && weigh.CPUWindow(r.cells[keyOf(a.group, a.place)]) < weigh.LeastCPUWindow
-	})
-	if !short || slots.Length >= agent.LeastSlot || r.plan.Duration < schedule.WindowsFrom {
+func (c *conductor) windowOf(arms []*arm, slots schedule.Slots) time.Duration {
+	brief := slices.ContainsFunc(arms, func(a *arm) bool { return a.err == nil && a.brief })
+	if !brief || slots.Length >= agent.LeastSlot || c.plan.Duration < schedule.WindowsFrom {
 		return 0
 	}
-	return slots.Window(weigh.LeastCPUWindow, r.plan.Blocks)
+	return slots.Window(weigh.LeastCPUWindow, c.plan.Blocks)
 }

@@ -32,46 +32,46 @@ func sourcesOf(s Site) sources {
 }
 
 // unreadable names the places of a site whose counters could not be read.
-func (r *runner) unreadable(ctx context.Context, err error) {
+func (c *conductor) unreadable(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
-		r.res.Unread = probe.Unread(r.res.Unread, []result.Unread{{Source: "namespaces of the lab", Reason: err.Error()}})
+		c.unread([]result.Unread{{Source: "namespaces of the lab", Reason: err.Error()}})
 	}
 }
 
 // count begins to count on the machine and, where there are any, at the ends of a path
 // and their hosts; stop adds what was counted to a sample. Nothing is read in between.
-func (r *runner) count(ctx context.Context, cluster string, ends network.Ends) (stop func(*result.Sample)) {
-	stopPlaces := r.countPlaces(ctx, cluster, placesOf(cluster, ends), ends)
-	if r.sources.machine == nil {
+func (c *conductor) count(ctx context.Context, cluster string, ends network.Ends) (stop func(*result.Sample)) {
+	stopPlaces := c.countPlaces(ctx, cluster, placesOf(cluster, ends), ends)
+	if c.sources.machine == nil {
 		return stopPlaces
 	}
-	before := r.sources.machine.Read()
+	before := c.sources.machine.Read()
 	return func(s *result.Sample) {
-		machine, unread := r.sources.machine.Read().Since(before)
+		machine, unread := c.sources.machine.Read().Since(before)
 		stopPlaces(s)
 		s.Readings = append(machine, s.Readings...)
-		r.res.Unread = probe.Unread(r.res.Unread, unread)
+		c.unread(unread)
 	}
 }
 
 // countPlaces is count at some places, without the machine, which counts for all that run at
 // the time.
-func (r *runner) countPlaces(ctx context.Context, cluster string, places []string, ends network.Ends) (stop func(*result.Sample)) {
-	if r.sources.site == nil {
+func (c *conductor) countPlaces(ctx context.Context, cluster string, places []string, ends network.Ends) (stop func(*result.Sample)) {
+	if c.sources.site == nil {
 		return func(*result.Sample) {}
 	}
 	stopPlaces := func() (site.Counted, error) { return site.Counted{}, nil }
 	if ends.Client != "" {
-		stop, err := r.sources.site.Count(ctx, places)
-		r.unreadable(ctx, err)
+		stop, err := c.sources.site.Count(ctx, places)
+		c.unreadable(ctx, err)
 		if err == nil {
 			stopPlaces = stop
 		}
 	}
 	return func(s *result.Sample) {
 		counted, err := stopPlaces()
-		r.unreadable(ctx, err)
-		r.res.Unread = probe.Unread(r.res.Unread, counted.Unread)
+		c.unreadable(ctx, err)
+		c.unread(counted.Unread)
 		for n := range counted.Readings {
 			counted.Readings[n].At = strings.TrimPrefix(counted.Readings[n].At, cluster+".")
 		}
@@ -81,8 +81,8 @@ func (r *runner) countPlaces(ctx context.Context, cluster string, places []strin
 
 // ownPlaces are the places of each arm that no other one has: what others count there too is
 // no evidence of one. In a lab each network has its own hosts.
-func (r *runner) ownPlaces(arms []*arm) [][]string {
-	_, far := r.Site.(remote)
+func (c *conductor) ownPlaces(arms []*arm) [][]string {
+	_, far := c.site.(remote)
 	label := func(at string) string { return site.Label(network.SplitPlace(at)) }
 	arrivals := map[string]int{}
 	for _, a := range arms {
@@ -97,33 +97,29 @@ func (r *runner) ownPlaces(arms []*arm) [][]string {
 	return own
 }
 
-// readStates reads the state of the machine and of every place of the plan's
-// paths, now that each has carried packets.
-func (r *runner) readStates(ctx context.Context) {
-	if r.sources.site == nil {
-		return
+// states are those of the machine and of every place of some groups' paths, to be read once
+// each has carried packets.
+func (c *conductor) states(ctx context.Context, groups []group) (states []result.State) {
+	if c.sources.site == nil {
+		return nil
 	}
 	var places []string
-	asked := map[string]bool{}
-	for _, g := range r.groups {
-		for _, c := range g.places {
-			ends, there := r.ends[c.cluster][g.path]
-			if !there {
-				continue
-			}
-			for _, at := range placesOf(c.cluster, ends) {
-				if !asked[at] {
-					asked[at], places = true, append(places, at)
+	for _, g := range groups {
+		for _, at := range g.places {
+			if ends, there := c.built.ends(at.cluster, g.path); there {
+				for _, place := range placesOf(at.cluster, ends) {
+					places = result.AddOnce(places, place)
 				}
 			}
 		}
 	}
-	counted, err := r.sources.site.States(ctx, places)
-	r.unreadable(ctx, err)
-	if r.sources.machine != nil {
-		states, unread := probe.Look("/", probe.Machine)
-		r.res.States, r.res.Unread = states, probe.Unread(r.res.Unread, unread)
+	counted, err := c.sources.site.States(ctx, places)
+	c.unreadable(ctx, err)
+	if c.sources.machine != nil {
+		machine, unread := probe.Look("/", probe.Machine)
+		states = machine
+		c.unread(unread)
 	}
-	r.res.States = append(r.res.States, counted.States...)
-	r.res.Unread = probe.Unread(r.res.Unread, counted.Unread)
+	c.unread(counted.Unread)
+	return append(states, counted.States...)
 }

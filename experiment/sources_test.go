@@ -195,7 +195,7 @@ func TestPlacesThatArmsShareAreNotCounted(t *testing.T) {
 		"[[] [docker:web.h1/c1 docker:web.h2/c1]]":                                            farSite{},
 		"[[host.h1 host.h2] [docker:web.h1/c1 docker:web.h1 docker:web.h2 docker:web.h2/c1]]": nil,
 	} {
-		r := &runner{Options: Options{Site: s}}
-		labtest.Equal(t, "places", fmt.Sprint(r.ownPlaces(arms)), want)
+		c := &conductor{site: s}
+		labtest.Equal(t, "places", fmt.Sprint(c.ownPlaces(arms)), want)
 	}
 }

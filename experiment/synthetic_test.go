@@ -26,24 +26,19 @@ func emptyLab(plan result.Plan) site.Topology {
 	return t
 }
 
-// synthetic is a runner whose samples come from feed.
-func synthetic(t testing.TB, plan result.Plan) *runner {
+// synthetic is the recorder of a plan, whose samples come from feed.
+func synthetic(t testing.TB, plan result.Plan) *recorder {
 	t.Helper()
 	r, err := newRunner(plan, silent(plan))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return r
+	return r.recorder
 }
 
 // feed adds blocks of samples. make gives a place's sample in a block, and
 // false where it has none.
-func feed(r *runner, blocks int, make func(block int, g group, p place) (result.Sample, bool)) {
+func feed(r *recorder, blocks int, make func(block int, g group, p place) (result.Sample, bool)) {
 	for block := range blocks {
 		for n, g := range r.groups {
 			for order, p := range g.places {
@@ -102,7 +97,7 @@ func vxlanPlan(workloads ...string) result.Plan {
 }
 
 // weighed gives a metric of a cell, and fails without it.
-func weighed(t testing.TB, r *runner, net, name string) result.Metric {
+func weighed(t testing.TB, r *recorder, net, name string) result.Metric {
 	t.Helper()
 	m, ok := find(r, net, name)
 	if !ok {
@@ -111,7 +106,7 @@ func weighed(t testing.TB, r *runner, net, name string) result.Metric {
 	return m
 }
 
-func find(r *runner, net, name string) (result.Metric, bool) {
+func find(r *recorder, net, name string) (result.Metric, bool) {
 	for _, c := range r.res.Cells {
 		for _, m := range c.Metrics {
 			if c.Network == net && m.Name == name {
@@ -123,7 +118,7 @@ func find(r *runner, net, name string) (result.Metric, bool) {
 }
 
 // tolled gives a metric that has a toll.
-func tolled(t testing.TB, r *runner, net, name string) (result.Metric, result.Toll) {
+func tolled(t testing.TB, r *recorder, net, name string) (result.Metric, result.Toll) {
 	t.Helper()
 	m := weighed(t, r, net, name)
 	if m.Toll == nil {

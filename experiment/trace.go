@@ -37,7 +37,7 @@ func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
+	defer func() { err = errors.Join(err, r.conductor.close()) }()
 	tracers, stop, err := tracersOf(ctx, o.Site)
 	if err != nil {
 		return nil, err
@@ -45,18 +45,12 @@ func Trace(ctx context.Context, plan result.Plan, o Options, folded io.Writer) (
 	defer func() { err = errors.Join(err, stop()) }()
 	t := &tracing{runner: r, tracers: tracers, networks: map[string][]located{}, seen: map[cellKey]*sight{}}
 	err = t.blocks(ctx)
-	if err == nil {
-		r.res.Finished = time.Now().UTC().Format(time.RFC3339)
-	}
-	r.finishNoise(ctx)
-	r.failUnmeasured()
-	r.last = true
-	r.weigh()
+	res = r.finish(ctx, err == nil)
 	t.fillTraces()
 	if folded != nil {
 		err = errors.Join(err, t.fold(folded))
 	}
-	return r.res, errors.Join(err, o.Save(r.res))
+	return res, errors.Join(err, o.Save(res))
 }
 
 func (t *tracing) blocks(ctx context.Context) error {
@@ -91,7 +85,7 @@ func (t *tracing) blocks(ctx context.Context) error {
 // what was measured.
 func (t *tracing) look(ctx context.Context, v visit) error {
 	key := keyOf(v.group, v.place)
-	cell := t.cells[key]
+	cell := t.recorder.cells[key]
 	if cell.Status != result.StatusOK {
 		return nil
 	}
@@ -104,7 +98,7 @@ func (t *tracing) look(ctx context.Context, v visit) error {
 		err = t.profile(ctx, v, s)
 	}
 	if err != nil && ctx.Err() == nil {
-		t.missed[cell] = append(t.missed[cell], "not traced: "+err.Error())
+		t.recorder.missed[cell] = append(t.recorder.missed[cell], "not traced: "+err.Error())
 		return nil
 	}
 	return err
@@ -124,14 +118,16 @@ func (t *tracing) follow(ctx context.Context, v visit, s *sight) error {
 	}
 	var sample result.Sample
 	once := func() error {
-		sample, err = t.measure(ctx, v.place, g.path, g.workload.Name, run)
+		sample, err = t.conductor.measure(ctx, v.place, g.path, g.workload.Name, run)
 		return err
 	}
 	end, err := t.begin(ctx, v.place.cluster)
 	if err != nil {
 		return err
 	}
-	path, err := t.tracers.follow(ctx, passOf(t.portOf(v.place.cluster, t.ends[v.place.cluster][g.path]), g.workload.Name, run), places, once)
+	ends, _ := t.conductor.built.ends(v.place.cluster, g.path)
+	port := t.conductor.built.port(v.place.cluster, ends)
+	path, err := t.tracers.follow(ctx, passOf(port, g.workload.Name, run), places, once)
 	if err != nil {
 		return err
 	}
@@ -161,7 +157,7 @@ func (t *tracing) profile(ctx context.Context, v visit, s *sight) error {
 		return err
 	}
 	p, err := t.tracers.profile(ctx, places, func() error {
-		_, err := t.measure(ctx, v.place, g.path, g.workload.Name, runOf(t.plan, g.workload))
+		_, err := t.conductor.measure(ctx, v.place, g.path, g.workload.Name, runOf(t.plan, g.workload))
 		return err
 	})
 	if err == nil {
@@ -172,8 +168,8 @@ func (t *tracing) profile(ctx context.Context, v visit, s *sight) error {
 
 // fold writes the stacks of every cell.
 func (t *tracing) fold(w io.Writer) error {
-	for _, key := range t.order {
-		cell := t.cells[key]
+	for _, key := range t.recorder.order {
+		cell := t.recorder.cells[key]
 		if s := t.seen[key]; s != nil {
 			if err := trace.Fold(w, cell.Network+" "+cell.Path+" "+cell.Workload, s.profiles); err != nil {
 				return err

@@ -110,15 +110,15 @@ func (s *sight) counts() []result.Count {
 // with those of its baseline.
 func (t *tracing) fillTraces() {
 	for key, s := range t.seen {
-		t.cells[key].Trace = t.traceOf(t.cells[key], s)
+		t.recorder.cells[key].Trace = t.traceOf(t.recorder.cells[key], s)
 	}
-	for key, cell := range t.cells {
-		baseline := t.cells[cellKey{group: key.group, network: network.Baseline}]
+	for key, cell := range t.recorder.cells {
+		baseline := t.recorder.cells[cellKey{group: key.group, network: network.Baseline}]
 		if baseline != nil && cell != baseline && cell.Trace != nil && baseline.Trace != nil {
 			cell.Trace.Tolls = tolls(cell.Trace, baseline.Trace)
 		}
 	}
-	t.gather()
+	t.recorder.gather()
 }
 
 func (t *tracing) traceOf(cell *result.Cell, s *sight) *result.Trace {

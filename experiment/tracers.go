@@ -197,7 +197,8 @@ func networkOf(l probe.Inventory, name string) trace.Network {
 // severed says that no packet can be followed from one end of a cell to the other; empty: it
 // can.
 func (t *tracing) severed(cell *result.Cell) string {
-	if t.tracers.tier() < trace.Packets || !apart(t.Topology.Places, t.ends[cell.Clusters[0]][cell.Path]) {
+	ends, _ := t.conductor.built.ends(cell.Clusters[0], cell.Path)
+	if t.tracers.tier() < trace.Packets || !apart(t.Topology.Places, ends) {
 		return ""
 	}
 	return "hops: the two ends are on two machines, and a packet is followed within one"

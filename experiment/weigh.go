@@ -8,7 +8,7 @@ import (
 )
 
 // weigh turns the samples so far into metrics, tolls and A/A.
-func (r *runner) weigh() {
+func (r *recorder) weigh() {
 	start := time.Now()
 	defer func() { r.weighed = time.Since(start) }()
 	cells := make([]*result.Cell, len(r.order))
@@ -37,7 +37,7 @@ const weighShare = 20
 
 // weighSome brings the result up to date after a block: the samples always,
 // the metrics where weighing takes little compared with the block.
-func (r *runner) weighSome(block time.Duration) {
+func (r *recorder) weighSome(block time.Duration) {
 	if r.plan.Precision > 0 || r.weighed < block/weighShare {
 		r.weigh()
 	} else {
@@ -46,7 +46,7 @@ func (r *runner) weighSome(block time.Duration) {
 }
 
 // gather copies the cells into the result.
-func (r *runner) gather() {
+func (r *recorder) gather() {
 	r.res.Cells = r.res.Cells[:0]
 	for _, key := range r.order {
 		r.res.Cells = append(r.res.Cells, *r.cells[key])

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
@@ -230,7 +231,7 @@ func TestWarningsReachEveryNumber(t *testing.T) {
 	plan := vxlanPlan("tcp_rr")
 	r := synthetic(t, plan)
 	r.gates = []string{"steal: much"}
-	r.warned["vxlan"] = []string{"rps: refused"}
+	r.built.warn("vxlan", "rps: refused")
 	like := noisy(10, "rtt_p50", 1, 0.01, 1)
 	feed(r, 8, func(block int, g group, p place) (result.Sample, bool) {
 		s, _ := like(block, g, p)
@@ -270,7 +271,8 @@ func TestPreciseEnough(t *testing.T) {
 			}
 		}
 		r.weigh()
-		if got := r.schedule.Precise(test.blocks, r.halves()); got != test.want {
+		p := schedule.Plan{Precision: test.precision}
+		if got := p.Precise(test.blocks, r.halves()); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}
 	}

@@ -30,8 +30,8 @@ func TestServerThatSpeaksFirstIsSkippedWhereItIsNotReached(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range r.order {
-			cell := r.cells[key]
+		for _, key := range r.recorder.order {
+			cell := r.recorder.cells[key]
 			want, why := result.StatusOK, ""
 			if cell.Network == "pasta" && cell.Workload == "mysql" && mute != "" {
 				want, why = result.StatusSkipped, "mariadb speaks first, and "+limit
@@ -39,7 +39,7 @@ func TestServerThatSpeaksFirstIsSkippedWhereItIsNotReached(t *testing.T) {
 			labtest.Equal(t, strings.Join([]string{cell.Network, cell.Path, cell.Workload}, " "), cell.Status, want)
 			labtest.Equal(t, "the reason", cell.Reason, why)
 		}
-		if err := r.close(); err != nil {
+		if err := r.conductor.close(); err != nil {
 			t.Error(err)
 		}
 	}
