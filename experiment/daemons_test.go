@@ -9,6 +9,7 @@ import (
 	"tare/lab"
 	"tare/result"
 	"tare/site"
+	"tare/test/labtest"
 )
 
 // TestIdleDaemonsAreCounted: what a run's own network and its engine use is not
@@ -60,17 +61,9 @@ func TestBusyDaemonsAreAWarning(t *testing.T) {
 	}
 }
 
-// TestLabLabsCostIsInTheResult: how long the lab took to build, and its memory.
-func TestLabLabsCostIsInTheResult(t *testing.T) {
-	plan := loopPlan(t)
-	plan.Blocks = 1
-	run := newLoopRun(t, plan)
-	run.Topology.Up, run.Topology.Memory = 1.5, 7<<20
-	res, err := Run(t.Context(), plan, run.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if env := readable(t, res).Environment; env.LabUp != result.Seconds(1.5) || env.LabMemoryBytes != 7<<20 {
-		t.Errorf("%+v", env)
-	}
+// How long the lab took to build, and its memory.
+func TestLabsCostIsInTheResult(t *testing.T) {
+	env := environmentOf(site.Topology{Up: 1.5, Memory: 7 << 20, Places: []result.Place{{}}})
+	labtest.Equal(t, "time", env.LabUp, 1.5)
+	labtest.Equal(t, "memory", env.LabMemoryBytes, 7<<20)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 
@@ -14,11 +13,11 @@ import (
 	"tare/test/labtest"
 )
 
-// loopMesh is a mesh of so many nodes, all of which are this host.
-func loopMesh(t *testing.T, nodes int) Meshing {
+// simMesh is a mesh of so many simulated nodes, all of which are on one machine.
+func simMesh(t *testing.T, nodes int) Meshing {
 	t.Helper()
-	s := newLoopSite(t)
-	s.fault = func(at string) error {
+	s := newSimSite(t, even().Measure)
+	s.Fault = func(at string) error {
 		if strings.HasPrefix(at, "gone") {
 			return errors.New("it went away")
 		}
@@ -35,16 +34,17 @@ func loopMesh(t *testing.T, nodes int) Meshing {
 		name := fmt.Sprintf("n%d", n+1)
 		m.Nodes = append(m.Nodes, MeshNode{MeshNode: result.MeshNode{Name: name}, At: name, Boot: "here"})
 	}
-	pid := os.Getpid()
 	m.Ends = func(_ context.Context, from, to string) (network.Ends, error) {
-		addr, err := netip.ParseAddr(fmt.Sprintf("127.%d.%d.%d", 128+pid>>8&127, pid&255, 100+int(to[1]-'0')))
-		return network.Ends{Client: from, Server: to, Bind: addr, Dial: addr}, err
+		addr := netip.AddrFrom4([4]byte{10, 0, 0, to[1] - '0'})
+		return network.Ends{Client: from, Server: to, Bind: addr, Dial: addr}, nil
 	}
 	return m
 }
 
-func TestMeshMeasuresEveryPairAndGoesOn(t *testing.T) {
-	m := loopMesh(t, 5)
+func TestMeshMeasuresEveryPairAndGoesOn(t *testing.T) { simulated(t, meshMeasuresEveryPairAndGoesOn) }
+
+func meshMeasuresEveryPairAndGoesOn(t *testing.T) {
+	m := simMesh(t, 5)
 	m.Nodes[4].At = "gone"
 	saved := 0
 	m.Save = func(*result.Result) error { saved++; return nil }
@@ -96,8 +96,10 @@ func TestMeshMeasuresEveryPairAndGoesOn(t *testing.T) {
 }
 
 // In an incast each node serves all others at once, and what is there is not measured again.
-func TestMeshMeasuresManyToFew(t *testing.T) {
-	m := loopMesh(t, 5)
+func TestMeshMeasuresManyToFew(t *testing.T) { simulated(t, meshMeasuresManyToFew) }
+
+func meshMeasuresManyToFew(t *testing.T) {
+	m := simMesh(t, 5)
 	m.Nodes[4].At = "gone"
 	m.Incast = 1
 	res, err := Mesh(t.Context(), m)
@@ -126,8 +128,10 @@ func TestMeshMeasuresManyToFew(t *testing.T) {
 	labtest.Equal(t, "first value", again.Mesh.Incast.Rounds[0].Values["rtt_p50"][0], first)
 }
 
-func TestMeshIsInterruptedWithWhatItHas(t *testing.T) {
-	m := loopMesh(t, 4)
+func TestMeshIsInterruptedWithWhatItHas(t *testing.T) { simulated(t, meshIsInterruptedWithWhatItHas) }
+
+func meshIsInterruptedWithWhatItHas(t *testing.T) {
+	m := simMesh(t, 4)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m.Save = func(*result.Result) error { cancel(); return nil }

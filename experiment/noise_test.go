@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -35,24 +34,27 @@ func TestStolenTimeIsAWarning(t *testing.T) {
 	}
 }
 
-func TestLabGateLooksAtTheMachine(t *testing.T) {
+// What keeps the machine busy before the run is a warning to every number.
+func TestGatesWarnOfABusyMachine(t *testing.T) {
+	for _, c := range []struct {
+		load  probe.Load
+		gates string
+	}{
+		{probe.Load{}, ""},
+		{probe.Load{ForeignCPU: 0.5, Pressure: 0.05}, "foreign-cpu: other work kept 0.50 CPUs busy before the run"},
+		{probe.Load{Pressure: 0.06}, "pressure: tasks waited for a CPU 6 % of the time before the run"},
+		{probe.Load{Pressure: -1}, ""}, // a kernel without PSI
+	} {
+		r := synthetic(t, vxlanPlan("tcp_rr"))
+		r.gate(map[string]probe.Load{here: c.load})
+		labtest.Equal(t, "foreign CPU", r.res.Noise.ForeignCPU, c.load.ForeignCPU)
+		labtest.Equal(t, "pressure", r.res.Noise.Pressure, c.load.Pressure)
+		labtest.Equal(t, "gates", strings.Join(r.gates, "; "), c.gates)
+	}
 	r := synthetic(t, vxlanPlan("tcp_rr"))
-	c := conductor{}
-	loads, err := c.loads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.gate(loads)
-	noise := r.res.Noise
-	labtest.AtLeast(t, "foreign CPU", noise.ForeignCPU, 0)
-	if noise.Pressure != -1 { // which is a kernel without PSI
-		labtest.Between(t, "pressure", noise.Pressure, 0, 1)
-	}
-	labtest.MoreThan(t, "CPU time before", r.before[here].CPU.Total, 0)
-	busy := noise.ForeignCPU > gateForeignCPU+probe.LoadError()
-	if warned := slices.ContainsFunc(r.gates, func(w string) bool { return strings.HasPrefix(w, "foreign-cpu: ") }); warned != busy {
-		t.Errorf("%v CPUs busy, warnings %q", noise.ForeignCPU, r.gates)
-	}
+	r.gate(map[string]probe.Load{"h1": {ForeignCPU: 0.5}, "h2": {ForeignCPU: 2}})
+	labtest.Equal(t, "foreign CPU of two machines", r.res.Noise.ForeignCPU, 2)
+	labtest.Contains(t, "gates", strings.Join(r.gates, "; "), "2.00 CPUs busy before the run on the machine of h2")
 }
 
 // TestTesterLimited: a thread that is busy in most windows is named, one that
@@ -69,35 +71,21 @@ func TestTesterLimited(t *testing.T) {
 	}
 }
 
-// busier is a site whose other work grows by a CPU with each look.
-type busier struct {
-	*loopSite
-	looks float64
-}
-
-func (b *busier) Loads(context.Context) (map[string]probe.Load, error) {
-	b.looks++
-	return map[string]probe.Load{"h2": {ForeignCPU: b.looks - 1}}, nil
-}
-
-func (b *busier) CPUTimes(context.Context) (map[string]probe.CPUTimes, error) {
-	return map[string]probe.CPUTimes{"h2": {}}, nil
-}
-
 // A run that yields ends after the block in which others began to need a machine; one that
 // does not goes on.
-func TestLabRunYieldsToOthers(t *testing.T) {
-	const want = "yield: stopped after 1 of 3 blocks: other work keeps 1.0 CPUs busy on the machine of h2, before the run 0.0"
+func TestRunYieldsToOthers(t *testing.T) {
+	const want = "yield: stopped after 2 of 4 blocks: other work keeps 1.0 CPUs busy, before the run 0.0"
 	for _, yield := range []bool{true, false} {
-		plan := loopPlan(t)
-		plan.Blocks = 3
-		run := newLoopRun(t, plan)
-		run.Site, run.Yield = &busier{loopSite: run.site}, yield
-		res, err := Run(t.Context(), plan, run.Options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		labtest.Equal(t, "it says that it stopped", slices.Contains(res.Warnings, want), yield)
-		labtest.Equal(t, "blocks that it did", run.progress[len(run.progress)-1].Block, map[bool]int{true: 1, false: 3}[yield]) // a busy machine may miss a cell's windows
+		simulated(t, func(t *testing.T) {
+			plan := simPlan()
+			plan.Blocks = 4
+			run := newSimRun(t, plan, even().Measure)
+			looks := -1.0
+			run.site.Load = func() probe.Load { looks++; return probe.Load{ForeignCPU: looks / 2} }
+			run.Yield = yield
+			res := run.mustRun(t, plan)
+			labtest.Equal(t, "it says that it stopped", slices.Contains(res.Warnings, want), yield)
+			labtest.Equal(t, "blocks", len(cellOf(t, res, "veth").Samples), map[bool]int{true: 2, false: 4}[yield])
+		})
 	}
 }

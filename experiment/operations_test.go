@@ -10,6 +10,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
+	"tare/test/simtest"
 	"tare/workload"
 )
 
@@ -109,7 +110,7 @@ func TestPercentilesOfAllOperations(t *testing.T) {
 
 // makingSite makes containers; where one fails, fault is the reason.
 type makingSite struct {
-	*loopSite
+	*simtest.Site
 	fault func(cluster string) error
 }
 
@@ -121,12 +122,12 @@ func (s makingSite) Lifecycle(context.Context, string) (workload.Operation, erro
 	return workload.Operation{Create: time.Millisecond, Remove: time.Millisecond}, nil
 }
 
-// TestLabFailedContainerEndsItsCell with the engine's error; the other cells go on.
-func TestLabFailedContainerEndsItsCell(t *testing.T) {
+// A container that fails ends its cell with the engine's error; the other cells go on.
+func TestFailedContainerEndsItsCell(t *testing.T) {
 	p := containersPlan([]string{"docker-nat", "nat"}, []string{"attach"}, network.PublishedPort)
 	p.Blocks, p.Duration = 2, 0.005
 	o := silent(p)
-	o.Site = makingSite{newLoopSite(t), func(cluster string) error {
+	o.Site = makingSite{newSimSite(t, even().Measure), func(cluster string) error {
 		if cluster == "docker-nat" {
 			return errors.New("port is already allocated")
 		}

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -9,6 +8,8 @@ import (
 	"tare/network"
 	"tare/probe"
 	"tare/result"
+	"tare/test/labtest"
+	"tare/test/simtest"
 )
 
 // saw is a sighting: "out eth0 in h1", or its reply's.
@@ -61,56 +62,62 @@ func TestTroubledDevices(t *testing.T) {
 	}
 }
 
-// TestLabFailedCheckNamesTheSize: the reason includes the size that was tried.
-func TestLabFailedCheckNamesTheSize(t *testing.T) {
-	plan := loopPlan(t)
-	run := newLoopRun(t, plan)
-	run.site.fault = func(at string) error {
-		if strings.HasPrefix(at, "veth.") {
-			return errors.New("no agent")
-		}
-		return nil
-	}
-	r, err := newRunner(plan, run.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.conductor.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := r.checkPaths(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for key, cell := range r.recorder.cells {
-		if failed := cell.Status == result.StatusFailed; failed != (key.network == "veth") {
-			t.Errorf("%s: %s %q", key.network, cell.Status, cell.Reason)
-		}
-		if key.network == "veth" && !strings.Contains(cell.Reason, "with 1 bytes: no agent") {
-			t.Errorf("reason %q", cell.Reason)
-		}
+// The reason of a failed check has the size that was tried.
+func TestFailedCheckNamesTheSize(t *testing.T) {
+	for size, want := range map[int]string{1: "with 1 bytes: ", 1448: "with 1448 bytes: "} {
+		simulated(t, func(t *testing.T) {
+			plan := simPlan()
+			run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
+				if strings.HasPrefix(o.At, "veth.") && o.Run.Size == size && o.Run.Slots == nil {
+					return simtest.Reply{Error: "nothing arrived"}
+				}
+				return even().Measure(o)
+			})
+			for _, cell := range run.mustRun(t, plan).Cells {
+				labtest.Equal(t, cell.Network+" fails", cell.Status == result.StatusFailed, cell.Network == "veth")
+				if cell.Network == "veth" {
+					labtest.Contains(t, "reason", cell.Reason, "functional check "+want+"at veth.h1/c2: nothing arrived")
+				}
+			}
+		})
 	}
 }
 
 // A network that turned out without a path is skipped there, before it is
 // checked or measured.
-func TestLabUnservedPathIsSkipped(t *testing.T) {
-	plan := loopPlan(t)
-	run := newLoopRun(t, plan)
-	for n := range run.Topology.Clusters {
-		if u := &run.Topology.Clusters[n]; u.Network == "veth" {
-			u.Unserved, u.Paths = []string{network.SameHost}, nil
+func TestUnservedPathIsSkipped(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		plan := simPlan()
+		run := newSimRun(t, plan, even().Measure)
+		for n := range run.Topology.Clusters {
+			if u := &run.Topology.Clusters[n]; u.Network == "veth" {
+				u.Unserved, u.Paths = []string{network.SameHost}, nil
+			}
 		}
-	}
-	res, err := Run(t.Context(), plan, run.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cell := cellOf(t, res, "veth"); cell.Status != result.StatusSkipped || !strings.Contains(cell.Reason, "no such path") || len(cell.Samples) > 0 {
-		t.Errorf("%s %q with %d samples", cell.Status, cell.Reason, len(cell.Samples))
-	}
-	if cell := cellOf(t, res, "bridge"); cell.Status != result.StatusOK || len(cell.Samples) == 0 {
-		t.Errorf("the other is %s with %d samples: %s", cell.Status, len(cell.Samples), cell.Reason)
-	}
+		res := run.mustRun(t, plan)
+		veth, bridge := cellOf(t, res, "veth"), cellOf(t, res, "bridge")
+		labtest.Equal(t, "status", veth.Status, result.StatusSkipped)
+		labtest.Contains(t, "reason", veth.Reason, "no such path")
+		labtest.Equal(t, "samples", len(veth.Samples), 0)
+		labtest.Equal(t, "status of the other", bridge.Status, result.StatusOK)
+		labtest.Equal(t, "samples of the other", len(bridge.Samples), plan.Blocks)
+	})
+}
+
+// A mode that a path does not carry is skipped, and is no failure.
+func TestUnfitFramesAreSkipped(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		plan := simPlan()
+		plan.Workloads = []result.WorkloadPlan{{Name: "udp_pps", Mode: "xdp"}}
+		plan = Complete(plan)
+		run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
+			if strings.HasPrefix(o.At, "veth.") && o.Workload == "udp_pps" {
+				return simtest.Reply{Error: "its device takes no frames", Unfit: true}
+			}
+			return even().Measure(o)
+		})
+		veth := cellOf(t, run.mustRun(t, plan), "veth")
+		labtest.Equal(t, "status", veth.Status, result.StatusSkipped)
+		labtest.Contains(t, "reason", veth.Reason, "its device takes no frames")
+	})
 }

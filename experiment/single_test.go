@@ -43,8 +43,8 @@ func TestSingleAsksAnyServerOfHTTP(t *testing.T) {
 	}
 }
 
-// TestLabSingleThatFailsIsAFailedCell: nobody is there.
-func TestLabSingleThatFailsIsAFailedCell(t *testing.T) {
+// Where nobody listens there is a failed cell.
+func TestSingleThatFailsIsAFailedCell(t *testing.T) {
 	run := Single{To: netip.MustParseAddrPort("127.0.0.1:1"), Workload: result.WorkloadPlan{Name: "tcp_rr"}, Duration: 0.1}
 	res, err := run.Run(t.Context(), result.Tool{}, result.Environment{})
 	if err != nil {

@@ -1,105 +1,75 @@
 package experiment
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/netip"
-	"os"
-	"os/exec"
-	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 
-	"tare/agent"
-	"tare/lab"
 	"tare/network"
-	"tare/probe"
 	"tare/result"
 	"tare/site"
-	"tare/test/labtest"
+	"tare/test/simtest"
 )
 
-// loopSite is a site whose places are all this host: agents with the real traffic over
-// the loopback.
-type loopSite struct {
-	t      testing.TB
-	fault  func(at string) error // why no agent starts at a place; nil: it does
-	mu     sync.Mutex
-	agents map[string]*agent.Handle
+// simulated runs a test in virtual time, as agents that are simulated need it.
+func simulated(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
 }
 
-func newLoopSite(t testing.TB) *loopSite {
-	s := &loopSite{t: t, fault: func(string) error { return nil }, agents: map[string]*agent.Handle{}}
+// simPlan weighs veth and bridge in short slots.
+func simPlan() result.Plan {
+	return Complete(result.Plan{
+		Networks: result.NetworksNamed("veth", "bridge"), Paths: []string{network.SameHost},
+		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"},
+		CC: "cubic", Blocks: 6, Warmup: 0.002, Duration: 0.020, Seed: 1,
+	})
+}
+
+// even is a world in which every network is like its host, with little noise.
+func even() simtest.World {
+	return simtest.World{Value: 50e-6, Block: 0.01, Slot: 0.01, CC: "cubic", Seed: 1}
+}
+
+// simRun is a run at simulated places, and what it reported.
+type simRun struct {
+	Options
+	site     *simtest.Site
+	saved    []string // Finished of each result that was saved
+	progress []Progress
+}
+
+func newSimRun(t testing.TB, plan result.Plan, m simtest.Model) *simRun {
+	t.Helper()
+	run := &simRun{site: newSimSite(t, m)}
+	run.Options = Options{
+		Site: run.site, Topology: simLab(plan), Tool: result.Tool{Version: "1.2.3"},
+		Save: func(res *result.Result) error {
+			run.saved = append(run.saved, res.Finished)
+			return res.Write(io.Discard)
+		},
+		Progress: func(p Progress) { run.progress = append(run.progress, p) },
+	}
+	return run
+}
+
+func newSimSite(t testing.TB, m simtest.Model) *simtest.Site {
+	s := simtest.New(m)
 	t.Cleanup(func() {
-		for _, h := range s.agents {
-			if err := h.Close(); err != nil {
-				t.Error(err)
-			}
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	return s
 }
 
-func (s *loopSite) Agent(ctx context.Context, at, role string) (*agent.Handle, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.fault(at); err != nil {
-		return nil, err
-	}
-	key := at + " " + role
-	if h, ok := s.agents[key]; ok && h.Broken() == nil {
-		return h, nil
-	}
-	h, err := startAgent(ctx, at)
-	if err == nil {
-		s.agents[key] = h
-	}
-	return h, err
-}
-
-// Look sees a container's port, its host's end of it and the link between hosts,
-// none of which has carried anything.
-func (s *loopSite) Look(_ context.Context, at string) ([]probe.Inventory, error) {
-	return []probe.Inventory{{Namespace: at, Links: []probe.Link{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
-}
-
-// startAgent starts an agent in a process: runs that take turns can't share a
-// runtime, which would stop one for another.
-func startAgent(ctx context.Context, at string) (*agent.Handle, error) {
-	cmd := exec.Command("/proc/self/exe", agent.Verb)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return agent.Open(ctx, at, in, out, sync.OnceValue(func() error {
-		kill := cmd.Process.Kill()
-		_, err := cmd.Process.Wait() // which does not close out, as cmd.Wait does
-		return errors.Join(kill, err, out.Close())
-	}))
-}
-
-// overLoopback is the plan's lab on the loopback: an address for each cluster, which
-// differs between processes, since tests run in parallel.
-func overLoopback(t testing.TB, plan result.Plan) site.Topology {
-	t.Helper()
+// simLab is the plan's lab at simulated places.
+func simLab(plan result.Plan) site.Topology {
 	topology := emptyLab(plan)
-	pid := os.Getpid()
+	addr := netip.AddrFrom4([4]byte{10, 0, 0, 1})
 	for n := range topology.Clusters {
 		u := &topology.Clusters[n]
-		addr, err := netip.ParseAddr(fmt.Sprintf("127.%d.%d.%d", 128+pid>>8&127, pid&255, 1+n))
-		if err != nil {
-			t.Fatal(err)
-		}
 		u.Paths = map[string]network.Ends{}
 		for _, path := range network.Paths() {
 			u.Paths[path] = network.Ends{Client: "h1/c1", Server: "h1/c2", Bind: addr, Dial: addr}
@@ -108,42 +78,14 @@ func overLoopback(t testing.TB, plan result.Plan) site.Topology {
 	return topology
 }
 
-// loopPlan weighs veth and bridge in short windows, with the congestion
-// control that the loopback has.
-func loopPlan(t testing.TB) result.Plan {
+// mustRun measures a plan in a run.
+func (run *simRun) mustRun(t testing.TB, plan result.Plan) *result.Result {
 	t.Helper()
-	cc, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+	res, err := Run(t.Context(), plan, run.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Complete(result.Plan{
-		Networks: result.NetworksNamed("veth", "bridge"), Paths: []string{network.SameHost},
-		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"},
-		CC: strings.TrimSpace(string(cc)), Blocks: 6, Warmup: 0.002, Duration: 0.020,
-	})
-}
-
-// loopRun is a run on the loopback, and the progress that it reported.
-type loopRun struct {
-	Options
-	site     *loopSite
-	saved    []string // Finished of each result that was saved
-	progress []Progress
-}
-
-func newLoopRun(t testing.TB, plan result.Plan) *loopRun {
-	t.Helper()
-	labtest.NeedsTier(t)
-	run := &loopRun{site: newLoopSite(t)}
-	run.Options = Options{
-		Site: run.site, Topology: overLoopback(t, plan), Tool: result.Tool{Version: "1.2.3"},
-		Save: func(res *result.Result) error {
-			run.saved = append(run.saved, res.Finished)
-			return res.Write(io.Discard)
-		},
-		Progress: func(p Progress) { run.progress = append(run.progress, p) },
-	}
-	return run
+	return readable(t, res)
 }
 
 // cellOf gives a network's cell.

@@ -13,6 +13,7 @@ import (
 	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
+	"tare/test/simtest"
 )
 
 // floodPlan floods one path of a network with datagrams, block after block.
@@ -140,7 +141,7 @@ printf '}\n}\n'; } > /run/rules && nft -f /run/rules`
 }
 
 // muteSite is a site whose places report nothing.
-type muteSite struct{ *loopSite }
+type muteSite struct{ *simtest.Site }
 
 func (muteSite) Count(context.Context, []string) (func() (site.Counted, error), error) {
 	return nil, errors.New("unknown request: use the same version of tare")
@@ -150,33 +151,26 @@ func (muteSite) States(context.Context, []string) (site.Counted, error) {
 	return site.Counted{}, errors.New("unknown request: use the same version of tare")
 }
 
-// TestLabWhatCannotBeReadIsNamedOnce: the run goes on, and what else there is to
-// read is read.
-func TestLabWhatCannotBeReadIsNamedOnce(t *testing.T) {
-	plan := loopPlan(t)
-	plan.Blocks = 2
-	run := newLoopRun(t, plan)
-	run.Site = muteSite{run.site}
-	res, err := Run(t.Context(), plan, run.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := 0
-	for _, u := range readable(t, res).Unread {
-		if u.Source == "namespaces of the lab" && strings.Contains(u.Reason, "same version") {
-			named++
+// What can't be read is named once: the run goes on, and what else there is to read is read.
+func TestWhatCannotBeReadIsNamedOnce(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		plan := simPlan()
+		plan.Blocks, plan.Design = 2, result.DesignWindows
+		run := newSimRun(t, plan, even().Measure)
+		run.Site = muteSite{run.site}
+		res := run.mustRun(t, plan)
+		named := 0
+		for _, u := range res.Unread {
+			if u.Source == "namespaces of the lab" && strings.Contains(u.Reason, "same version") {
+				named++
+			}
 		}
-	}
-	if named != 1 {
-		t.Errorf("named %d times: %+v", named, res.Unread)
-	}
-	cell := cellOf(t, res, "veth")
-	if cell.Status != result.StatusOK || len(cell.Samples) == 0 || blocksOf(cell, "") != 2 {
-		t.Fatalf("%s %s: %d samples", cell.Status, cell.Reason, len(cell.Samples))
-	}
-	if len(cell.Samples[0].Readings) == 0 {
-		t.Error("nothing was read of the machine")
-	}
+		labtest.Equal(t, "how often it is named", named, 1)
+		veth := cellOf(t, res, "veth")
+		labtest.Equal(t, "status", veth.Status, result.StatusOK)
+		labtest.Equal(t, "blocks", len(veth.Samples), 2)
+		labtest.AtLeast(t, "states of the machine", len(res.States), 1)
+	})
 }
 
 // farSite is on other machines.

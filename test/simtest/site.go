@@ -1,0 +1,122 @@
+// Package simtest simulates the places of a run: agents that speak the protocol over two pipes and
+// answer from a model what they measured. Used within testing/synctest, where time is virtual, whole
+// runs take milliseconds, and what is measured is known beforehand.
+package simtest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"tare/agent"
+	"tare/lab"
+	"tare/probe"
+)
+
+// Site is places with simulated agents.
+type Site struct {
+	Model Model
+	// Fault is why no agent starts at a place; nil: each does.
+	Fault func(at string) error
+	// Confinement is what each agent says of itself.
+	Confinement probe.Confinement
+	// Load is how busy the machine is; nil: not at all.
+	Load func() probe.Load
+
+	began  time.Time
+	mu     sync.Mutex
+	agents map[string]*agent.Handle
+	orders map[string]int // by place and role
+	jobs   sync.WaitGroup
+}
+
+// New is a site whose agents answer as a model says.
+func New(m Model) *Site {
+	return &Site{Model: m, began: time.Now(), agents: map[string]*agent.Handle{}, orders: map[string]int{}}
+}
+
+// Agent is the agent of a place, started where there is none, or where it is broken.
+func (s *Site) Agent(ctx context.Context, at, role string) (*agent.Handle, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Fault != nil {
+		if err := s.Fault(at); err != nil {
+			return nil, err
+		}
+	}
+	key := at + " " + role
+	if h, is := s.agents[key]; is && h.Broken() == nil {
+		return h, nil
+	}
+	h, err := s.start(ctx, at, role)
+	if err == nil {
+		s.agents[key] = h
+	}
+	return h, err
+}
+
+// start starts an agent at the other side of two pipes.
+func (s *Site) start(ctx context.Context, at, role string) (*agent.Handle, error) {
+	ordersOut, ordersIn := io.Pipe()
+	answersOut, answersIn := io.Pipe()
+	end := sync.OnceValue(func() error { return errors.Join(ordersOut.Close(), answersIn.Close()) })
+	a := &simulated{site: s, at: at, role: role, stream: agent.NewFrames(ordersOut, answersIn), end: end, stop: map[int]chan struct{}{}, gone: make(chan struct{})}
+	s.jobs.Go(a.run)
+	return agent.Open(ctx, at, ordersIn, answersOut, end)
+}
+
+// Close ends all agents and waits for them.
+func (s *Site) Close() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.agents {
+		err = errors.Join(err, h.Close())
+	}
+	s.jobs.Wait()
+	return err
+}
+
+// End ends the agents of places that are chosen, as if they had died.
+func (s *Site) End(chosen func(at string) bool) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.agents {
+		if chosen(h.Name) {
+			err = errors.Join(err, h.Close())
+		}
+	}
+	return err
+}
+
+// Look finds a container's port, none of which has carried anything.
+func (s *Site) Look(_ context.Context, at string) ([]probe.Inventory, error) {
+	return []probe.Inventory{{Namespace: at, Links: []probe.Link{{Name: lab.Device, Up: true}, {Name: "lo", Up: true}}}}, nil
+}
+
+// Clock is the virtual time since the site began.
+func (s *Site) Clock(context.Context, string) (now, took time.Duration, err error) {
+	return time.Since(s.began), 0, nil
+}
+
+// Loads are how busy the machine is.
+func (s *Site) Loads(context.Context) (map[string]probe.Load, error) {
+	if s.Load == nil {
+		return map[string]probe.Load{"": {}}, nil
+	}
+	return map[string]probe.Load{"": s.Load()}, nil
+}
+
+// CPUTimes are how the machine's CPUs have spent their time.
+func (s *Site) CPUTimes(context.Context) (map[string]probe.CPUTimes, error) {
+	return map[string]probe.CPUTimes{"": {}}, nil
+}
+
+// number counts the orders of a place.
+func (s *Site) number(at, role string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.orders[at+" "+role]++
+	return s.orders[at+" "+role]
+}
