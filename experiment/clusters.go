@@ -10,12 +10,18 @@ import (
 )
 
 // clusters are what was built of a plan, by name.
-type clusters map[string]site.Built
+type clusters map[string]builtCluster
+
+type builtCluster struct {
+	site.Built
+	sandboxed bool // its containers are in sandboxes
+}
 
 func clustersOf(t site.Topology) clusters {
 	all := clusters{}
 	for _, b := range t.Clusters {
-		all[b.Name] = b
+		n, _ := network.Find(b.Network)
+		all[b.Name] = builtCluster{b, n.Sandboxed}
 	}
 	return all
 }
@@ -29,12 +35,6 @@ func (all clusters) ends(cluster, path string) (network.Ends, bool) {
 // port is where a server of a cluster listens.
 func (all clusters) port(cluster string, ends network.Ends) uint16 {
 	return cmp.Or(ends.Port, all[cluster].Port, network.Port)
-}
-
-// sandboxed reports whether a cluster's containers are in sandboxes.
-func (all clusters) sandboxed(cluster string) bool {
-	n, known := network.Find(all[cluster].Network)
-	return known && n.Sandboxed
 }
 
 // spins reports whether a paced sender may wait in a busy loop: its host has

@@ -43,7 +43,7 @@ func (c *conductor) meet(ctx context.Context, p place, path string) (client, ser
 			return client, server, err
 		}
 		host, cpus := c.built[p.cluster].CPUs[network.HostOf(end.at)], h.CPUs
-		if c.built.sandboxed(p.cluster) && end.at != network.HostOf(end.at) {
+		if c.built[p.cluster].sandboxed && end.at != network.HostOf(end.at) {
 			cpus = cmp.Or(cpus, host) // it shows none: the lab has seen that the sandbox is bound there
 		}
 		*end.into = &result.End{At: end.at, Seccomp: h.Seccomp, CPUs: cpus}

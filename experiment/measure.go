@@ -105,7 +105,7 @@ func (c *conductor) between(ctx context.Context, cluster string, ends network.En
 func (c *conductor) outcome(ctx context.Context, cluster string, ends network.Ends, port uint16, name string, run workload.Run) (agent.Outcome, error) {
 	run.Spin = c.built.spins(cluster, ends)
 	run.SharedCPU = !run.Spin && !apart(c.places, ends)
-	if c.built.sandboxed(cluster) {
+	if c.built[cluster].sandboxed {
 		run = inSandbox(run, c.plan.CC)
 	}
 	if run.Server != "" {

@@ -121,3 +121,27 @@ func TestUnfitFramesAreSkipped(t *testing.T) {
 		labtest.Contains(t, "reason", veth.Reason, "its device takes no frames")
 	})
 }
+
+// What a container does not reach outside fails no cell: it is a warning on the numbers.
+func TestWayOutThatFailsIsAWarning(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		plan := simPlan()
+		run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
+			if o.At == "veth.h2" {
+				return simtest.Reply{Error: "nothing arrived"}
+			}
+			return even().Measure(o)
+		})
+		for n := range run.Topology.Clusters {
+			u := &run.Topology.Clusters[n]
+			out := u.Paths[network.SameHost]
+			out.Server = "h2"
+			u.Outside = &out
+		}
+		for _, cell := range run.mustRun(t, plan).Cells {
+			labtest.Equal(t, cell.Network+": status", cell.Status, result.StatusOK)
+			warned := strings.Join(cell.Metrics[0].Warnings, "; ")
+			labtest.Equal(t, cell.Network+" is warned of", strings.Contains(warned, "outside: a container does not reach the other host: "), cell.Network == "veth")
+		}
+	})
+}

@@ -76,7 +76,7 @@ func (r *recorder) newCell(g group, at place) *result.Cell {
 	}
 	if b.Error != "" {
 		cell.Status, cell.Reason = result.StatusFailed, b.Error
-	} else if why := cmp.Or(unservedBy(r.plan, b, g), unfitFor(r.plan, at, g)); why != "" {
+	} else if why := cmp.Or(unservedBy(r.plan, b.Built, g), unfitFor(r.plan, at, g)); why != "" {
 		cell.Status, cell.Reason = result.StatusSkipped, why
 	}
 	return cell

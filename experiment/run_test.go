@@ -210,7 +210,7 @@ func TestAgentsThatDoNotMeasure(t *testing.T) {
 	}{
 		{"refuses once", simtest.Reply{Error: "no memory"}, false, result.StatusOK, 6, "repeated: the first try failed: at veth.h1/c1: no memory"},
 		{"refuses twice", simtest.Reply{Error: "no memory"}, true, result.StatusOK, 5, "missed: block 1 has no window: at veth.h1/c1: no memory"},
-		{"dies", simtest.Reply{Dies: true}, false, result.StatusFailed, 0, ""}, // its agent is final
+		{"dies", simtest.Reply{Dies: true}, false, result.StatusFailed, 0, ""},   // its agent is final
 		{"hangs", simtest.Reply{Hangs: true}, false, result.StatusFailed, 0, ""}, // so is one that does not even stop
 		{"is much too late", simtest.Reply{Late: time.Minute}, false, result.StatusOK, 6, "repeated: the first try failed: agent at veth.h1/c1: no answer in time"},
 	} {

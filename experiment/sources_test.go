@@ -45,18 +45,13 @@ func state(res *result.Result, at, source, name string) any {
 	return nil
 }
 
-// TestLabSamplesCountWhatWasLost lets large datagrams overflow a receive buffer,
+// samplesCountWhatWasLost lets large datagrams overflow a receive buffer,
 // whose end shares its CPU with the sender: what was sent and not received is in
 // the sample's counters.
-func TestLabSamplesCountWhatWasLost(t *testing.T) {
-	labtest.NoLeaks(t)
+func samplesCountWhatWasLost(t *testing.T, l *site.Lab) {
 	plan := floodPlan("host", network.SameHost, 60000)
 	plan.Design = result.DesignWindows // in slots nothing of the machine's is one network's
-	res, err := changed(t.Context(), plan, "host.h1", "true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	res = readable(t, res)
+	res := measuredIn(t, l, plan)
 	const snmp = "/proc/net/snmp"
 	lost := 0.0
 	for _, s := range cellOf(t, res, "host").Samples {
@@ -91,19 +86,26 @@ func ran(s result.Sample, end string) bool {
 	return false
 }
 
-// TestLabReadingsShowWhatIsOnThePath narrows a host's link and adds rules to the
-// host: the samples show what the link dropped, the states show both.
-func TestLabReadingsShowWhatIsOnThePath(t *testing.T) {
-	labtest.NoLeaks(t)
-	const change = `tc qdisc replace dev eth0 root tbf rate 20mbit burst 8k limit 20k
-{ echo 'table ip t { chain c { type filter hook forward priority 0;'
-for n in $(seq 1000); do echo "tcp dport $n counter drop;"; done
-printf '}\n}\n'; } > /run/rules && nft -f /run/rules`
-	res, err := changed(t.Context(), floodPlan("route", network.CrossHost, 1400), "route.h1", change)
+// measuredIn measures a plan in a lab.
+func measuredIn(t *testing.T, l *site.Lab, plan result.Plan) *result.Result {
+	t.Helper()
+	res, err := Run(t.Context(), plan, Options{
+		Site: l, Topology: l.Topology, Progress: func(Progress) {}, Save: func(*result.Result) error { return nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res = readable(t, res)
+	return readable(t, res)
+}
+
+// readingsShowWhatIsOnThePath narrows a host's link and adds rules to the
+// host: the samples show what the link dropped, the states show both.
+func readingsShowWhatIsOnThePath(t *testing.T, l *site.Lab) {
+	in(t, l, "route.h1", `tc qdisc replace dev eth0 root tbf rate 20mbit burst 8k limit 20k
+{ echo 'table ip t { chain c { type filter hook forward priority 0;'
+for n in $(seq 1000); do echo "tcp dport $n counter drop;"; done
+printf '}\n}\n'; } > /run/rules && nft -f /run/rules`)
+	res := measuredIn(t, l, floodPlan("route", network.CrossHost, 1400))
 	cell := cellOf(t, res, "route")
 	if len(cell.Samples) == 0 || len(cell.Clusters) != 1 || cell.Clusters[0] != "route" {
 		t.Fatalf("%s %s: %d samples on %v", cell.Status, cell.Reason, len(cell.Samples), cell.Clusters)

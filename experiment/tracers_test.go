@@ -66,9 +66,9 @@ func TestTracersOfSeveralMachinesLookAtOneWindow(t *testing.T) {
 
 // What has one end on each of two machines has no hops, and says so.
 func TestTraceBetweenMachinesSaysWhatItCannotFollow(t *testing.T) {
-	r := &runner{conductor: &conductor{built: clusters{"host": {Paths: map[string]network.Ends{
+	r := &runner{conductor: &conductor{built: clustersOf(site.Topology{Clusters: []site.Built{{ClusterSpec: site.ClusterSpec{Name: "host"}, Paths: map[string]network.Ends{
 		network.CrossHost: {Client: "h1", Server: "h2"}, network.SameHost: {Client: "h1", Server: "h1"},
-	}}}}}
+	}}}})}}
 	r.Topology = site.Topology{Places: []result.Place{{Name: "h1", Boot: "a"}, {Name: "h2", Boot: "b"}}}
 	tr := &tracing{runner: r, tracers: tracers{{follower: seer{Ability: trace.Ability{Tier: trace.Packets}}}}}
 	for path, want := range map[string]string{
