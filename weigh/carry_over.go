@@ -3,6 +3,7 @@ package weigh
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -164,7 +165,8 @@ func between(values []float64, kind []int) float64 {
 		counts[kind[n]]++
 	}
 	var variance float64
-	for k, sum := range sums {
+	for _, k := range slices.Sorted(maps.Keys(sums)) { // in one order, or the last digit differs
+		sum := sums[k]
 		variance += sum / counts[k] * sum / counts[k] * counts[k] / float64(len(values))
 	}
 	return variance

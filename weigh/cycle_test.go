@@ -125,3 +125,17 @@ func TestCarryOverIsFound(t *testing.T) {
 		}
 	}
 }
+
+// The same slots give the same effect, to the last digit.
+func TestEffectIsTheSameEachTime(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	var values []float64
+	var kind []int
+	for n := range 200 {
+		values, kind = append(values, draw.NormFloat64()), append(kind, n%20)
+	}
+	first := between(values, kind)
+	for range 100 {
+		labtest.Equal(t, "variance", between(values, kind), first)
+	}
+}
