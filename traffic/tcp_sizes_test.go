@@ -108,7 +108,7 @@ func TestTCPSizesIsChecked(t *testing.T) {
 // A client that behaves in one of many wrong ways: the server reports which.
 func TestLabSizesServerNamesWhatTheClientDid(t *testing.T) {
 	t.Parallel()
-	s := TCPSizes{Token: testToken, Window: shortWindow, Sizes: []int{64, 8 << 10}}
+	s := TCPSizes{Token: testToken, Window: longWindow, Sizes: []int{64, 8 << 10}}
 	announce := func(phase byte, size int) func(*testing.T, net.Conn) {
 		return func(_ *testing.T, c net.Conn) {
 			a := announce(phase, size)

@@ -19,6 +19,7 @@ var (
 	loopback    = netip.MustParseAddrPort("127.0.0.1:0")
 	testToken   = Token{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 	shortWindow = Window{Warmup: 30 * time.Millisecond, Duration: 60 * time.Millisecond}
+	longWindow  = Window{Duration: time.Hour} // in which silence is found before the run is too long
 )
 
 // roomy makes a socket's buffer hold all datagrams of a run: a machine that stalls loses none.
