@@ -122,11 +122,8 @@ func TestLabLibrariesLeakNothing(t *testing.T) {
 		pass()
 	}
 	// Each listener is open until the test ends.
-	var fdsAfter, goroutinesAfter int
-	for end := time.Now().Add(labtest.Generous); time.Now().Before(end); sleep(tick) {
-		if fdsAfter, goroutinesAfter, _ = resources(t); fdsAfter <= fds+passes*modes && goroutinesAfter <= goroutines {
-			return
-		}
+	fdsAfter, goroutinesAfter, _ := resourcesLeft(t, fds+passes*modes, goroutines)
+	if fdsAfter > fds+passes*modes || goroutinesAfter > goroutines {
+		t.Errorf("%d descriptors became %d, %d goroutines became %d", fds, fdsAfter, goroutines, goroutinesAfter)
 	}
-	t.Errorf("%d descriptors became %d, %d goroutines became %d", fds, fdsAfter, goroutines, goroutinesAfter)
 }

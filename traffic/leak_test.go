@@ -26,6 +26,18 @@ func resources(t *testing.T) (fds, goroutines, threads int) {
 	return count("/proc/self/fd"), runtime.NumGoroutine(), count("/proc/self/task")
 }
 
+// resourcesLeft are those that are left once there are no more than so many, or after a while:
+// what ends with a run ends soon after it.
+func resourcesLeft(t *testing.T, mostFDs, mostGoroutines int) (fds, goroutines, threads int) {
+	t.Helper()
+	for limit := time.Now().Add(labtest.Generous); ; sleep(tick / 10) {
+		fds, goroutines, threads = resources(t)
+		if fds <= mostFDs && goroutines <= mostGoroutines || time.Now().After(limit) {
+			return fds, goroutines, threads
+		}
+	}
+}
+
 func TestLabRunsLeakNothing(t *testing.T) {
 	window := Window{Warmup: time.Millisecond, Duration: 20 * time.Millisecond, Interval: 5 * time.Millisecond}
 	pass := func() {
@@ -43,11 +55,7 @@ func TestLabRunsLeakNothing(t *testing.T) {
 			t.Fatalf("%d passes: the number of threads never settled: %d", passes, threads)
 		}
 		pass()
-		fdsAfter, goroutinesAfter, threadsAfter := resources(t)
-		for end := time.Now().Add(labtest.Generous); goroutinesAfter > goroutines && time.Now().Before(end); { // one that is about to end
-			runtime.Gosched()
-			fdsAfter, goroutinesAfter, threadsAfter = resources(t)
-		}
+		fdsAfter, goroutinesAfter, threadsAfter := resourcesLeft(t, fds, goroutines)
 		if fdsAfter > fds || goroutinesAfter > goroutines {
 			t.Fatalf("pass %d: %d descriptors became %d, %d goroutines became %d", passes, fds, fdsAfter, goroutines, goroutinesAfter)
 		}
@@ -80,13 +88,8 @@ func TestLabFailedRunsLeakNothing(t *testing.T) {
 	for range passes {
 		fail()
 	}
-	fdsAfter, goroutinesAfter, _ := resources(t)
-	// The clients' goroutines end after the runs.
-	for end := time.Now().Add(labtest.Generous); goroutinesAfter > goroutines && time.Now().Before(end); {
-		runtime.Gosched()
-		fdsAfter, goroutinesAfter, _ = resources(t)
-	}
 	// Each listener is open until the test ends.
+	fdsAfter, goroutinesAfter, _ := resourcesLeft(t, fds+passes, goroutines)
 	if fdsAfter > fds+passes || goroutinesAfter > goroutines {
 		t.Errorf("%d passes: %d descriptors became %d, %d goroutines became %d", passes, fds, fdsAfter, goroutines, goroutinesAfter)
 	}
