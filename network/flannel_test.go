@@ -9,6 +9,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/site"
+	"tare/test/labtest"
 	"tare/wire"
 )
 
@@ -18,128 +19,84 @@ const (
 	flannelVTEP1       = "10.244.4.0"
 )
 
-// output is what a command prints, which must succeed.
-func output(t *testing.T, l *site.Lab, at string, argv ...string) string {
-	t.Helper()
-	text, status, err := exec(t.Context(), l, at, argv...)
-	if err != nil || status != 0 {
-		t.Fatalf("%s at %s: status %d, %v", strings.Join(argv, " "), at, status, err)
+// flannel's networks on three hosts, and with their parameters on two.
+func TestRealFlannel(t *testing.T) {
+	if !asRoot(t) {
+		return
 	}
-	return text
+	all := clusters("flannel")
+	for _, n := range ofFamily("flannel") {
+		change(all, n.Name, func(spec *site.ClusterSpec) { spec.Hosts = 3 })
+	}
+	l := build(t, append(all, with("open", "flannel-host-gw", "ip_masq", "off"), with("direct", "flannel-vxlan", "direct_routing", "on"))...)
+	keepPromises(t, l)
+	t.Run("it is the product", func(t *testing.T) {
+		for _, b := range l.Topology.Clusters {
+			labtest.Equal(t, "fidelity of "+b.Name, b.Fidelity, network.Product)
+			for _, part := range []string{"flanneld", "etcd", "iptables"} {
+				labtest.NotEqual(t, "version of "+part, b.Parts[part], "")
+			}
+		}
+	})
+	t.Run("routes are flanneld's by leases", func(t *testing.T) { routesAreFlannelds(t, l) })
+	t.Run("what leaves is masqueraded", func(t *testing.T) { flannelMasquerades(t, l) })
+	t.Run("vxlan encapsulates", func(t *testing.T) { flannelVXLANEncapsulates(t, l) })
+	t.Run("direct routing needs no vxlan", func(t *testing.T) {
+		labtest.Equal(t, "packets that crossed flannel.1", link(t, l, "direct.h1", "flannel.1").TxPackets, 0)
+		if notes := built(t, l, "direct").Notes; len(notes) != 1 || !strings.Contains(notes[0], "direct-routing") {
+			t.Errorf("notes %q", notes)
+		}
+	})
+	// flanneld itself carries the packets, and nothing passes without it.
+	t.Run("udp is a process", func(t *testing.T) {
+		encapsulates(t, l, built(t, l, "flannel-udp"), "flannel0", wire.UDP())
+		if !reaches(t, l, "flannel-udp.h1/c1", flannel2) {
+			t.Error("h2/c1 is not reached")
+		}
+		endAt(t, l, "flannel-udp.h2", "flanneld ")
+		if reaches(t, l, "flannel-udp.h1/c1", flannel2) {
+			t.Error("h2/c1 is reached without flanneld")
+		}
+	})
 }
 
-// flannel builds one of flannel's networks and sends traffic on every path.
-func flannel(t *testing.T, name string, params map[string]string) (*site.Lab, site.Built) {
-	t.Helper()
-	spec := on(name)
-	spec.Params = params
-	l := build(t, spec)
-	b := built(t, l, name)
-	n, _ := network.Find(name)
-	mtu := wire.InnerMTU(1500, n.Stack)
-	for _, path := range n.Paths {
-		carries(t, l, b, path, mtu)
+// routesAreFlannelds holds that routes between hosts are by the leases in etcd.
+func routesAreFlannelds(t *testing.T, l *site.Lab) {
+	const at = "flannel-host-gw"
+	labtest.Contains(t, "routes of h1", shell(t, l, at+".h1", "ip route"), "10.244.8.0/22 via 10.0.0.2 dev eth0 congctl cubic")
+	leases := shell(t, l, at+".h2", "etcdctl --endpoints http://10.0.0.1:2379 get --prefix --keys-only /coreos.com/network/subnets")
+	for _, subnet := range []string{"10.244.4.0-22", "10.244.8.0-22", "10.244.12.0-22"} {
+		labtest.Contains(t, "etcd", leases, subnet)
 	}
-	for _, at := range []string{"h1/c1", "h2/c2"} {
-		if got := link(t, l, at, "eth0").MTU; got != mtu {
-			t.Errorf("MTU at %s is %d, want %d", at, got, mtu)
-		}
-	}
-	if b.Fidelity != network.Product {
-		t.Errorf("fidelity %s", b.Fidelity)
-	}
-	for _, part := range []string{"flanneld", "etcd", "iptables"} {
-		if b.Parts[part] == "" {
-			t.Errorf("no version of %s: %v", part, b.Parts)
-		}
-	}
-	return l, b
-}
-
-// Routes between hosts are flanneld's, by the leases in etcd.
-func TestRealFlannelHostGWRoutes(t *testing.T) {
-	l, _ := flannel(t, "flannel-host-gw", nil)
-	if routes := output(t, l, "h1", "ip", "route"); !strings.Contains(routes, "10.244.8.0/22 via 10.0.0.2 dev eth0 congctl cubic") {
-		t.Errorf("h1 routes:\n%s", routes)
-	}
-	leases := output(t, l, "h2", "etcdctl", "--endpoints", "http://10.0.0.1:2379", "get", "--prefix", "--keys-only", "/coreos.com/network/subnets")
-	for _, subnet := range []string{"10.244.4.0-22", "10.244.8.0-22"} {
-		if !strings.Contains(leases, subnet) {
-			t.Errorf("etcd holds no lease of %s:\n%s", subnet, leases)
-		}
-	}
-	if got := seenAs(t, l, "h1/c1", flannel2+":99", "h2/c1", flannel2+":99"); got != flannel1 {
+	if got := seenAs(t, l, at+".h1/c1", flannel2+":99", at+".h2/c1", flannel2+":99"); got != flannel1 {
 		t.Errorf("h2/c1 sees h1/c1 as %s", got)
 	}
 }
 
-// What leaves flannel's network has its host's address, unless that is off.
-func TestRealFlannelMasquerades(t *testing.T) {
-	for value, want := range map[string]string{"on": host1, "off": flannel1} {
-		spec := on("flannel-host-gw")
-		spec.Params = map[string]string{"ip_masq": value}
-		l := build(t, spec)
-		if got := seenAs(t, l, "h1/c1", host2+":99", "h2", host2+":99"); got != want {
-			t.Errorf("ip_masq %s: h2 sees h1/c1 as %s, want %s", value, got, want)
+// flannelMasquerades holds that what leaves flannel's network has its host's address, unless
+// that is off.
+func flannelMasquerades(t *testing.T, l *site.Lab) {
+	for at, want := range map[string]string{"flannel-host-gw": host1, "open": flannel1} {
+		if got := seenAs(t, l, at+".h1/c1", host2+":99", at+".h2", host2+":99"); got != want {
+			t.Errorf("%s: h2 sees h1/c1 as %s, want %s", at, got, want)
 		}
-		rules := output(t, l, "h1", "iptables", "-t", "filter", "-S", "FLANNEL-FWD", "-v")
+		rules := shell(t, l, at+".h1", "iptables -t filter -S FLANNEL-FWD -v")
 		if strings.Contains(rules, "-s 10.244.0.0/16 -m comment --comment \"flanneld forward\" -c 0 0") {
-			t.Errorf("ip_masq %s: nothing hit flannel's rules:\n%s", value, rules)
+			t.Errorf("%s: nothing hit flannel's rules:\n%s", at, rules)
 		}
 	}
 }
 
-// VXLAN on flannel's port and network identifier, and each host by its own
-// address in the overlay.
-func TestRealFlannelVXLANEncapsulates(t *testing.T) {
-	l, b := flannel(t, "flannel-vxlan", nil)
-	encapsulates(t, l, b, "flannel.1", wire.VXLAN())
-	if device := output(t, l, "h1", "ip", "-d", "link", "show", "flannel.1"); !strings.Contains(device, "vxlan id 1 local 10.0.0.1 dev eth0") || !strings.Contains(device, "dstport 8472") {
-		t.Errorf("flannel.1 is\n%s", device)
-	}
-	if got := seenAs(t, l, "h1", flannel2+":99", "h2/c1", flannel2+":99"); got != flannelVTEP1 {
+// flannelVXLANEncapsulates on flannel's port and network identifier, and each host is seen by
+// its own address in the overlay.
+func flannelVXLANEncapsulates(t *testing.T, l *site.Lab) {
+	const at = "flannel-vxlan"
+	encapsulates(t, l, built(t, l, at), "flannel.1", wire.VXLAN())
+	device := shell(t, l, at+".h1", "ip -d link show flannel.1")
+	labtest.Contains(t, "flannel.1", device, "vxlan id 1 local 10.0.0.1 dev eth0")
+	labtest.Contains(t, "flannel.1", device, "dstport 8472")
+	if got := seenAs(t, l, at+".h1", flannel2+":99", at+".h2/c1", flannel2+":99"); got != flannelVTEP1 {
 		t.Errorf("h2/c1 sees h1 as %s, want the address of its flannel.1, %s", got, flannelVTEP1)
-	}
-}
-
-// Between hosts of one subnet direct routing needs no VXLAN, and the numbers
-// carry a note.
-func TestRealFlannelDirectRouting(t *testing.T) {
-	l, b := flannel(t, "flannel-vxlan", map[string]string{"direct_routing": "on"})
-	if packets := link(t, l, "h1", "flannel.1").TxPackets; packets > 0 {
-		t.Errorf("%d packets crossed flannel.1", packets)
-	}
-	if len(b.Notes) != 1 || !strings.Contains(b.Notes[0], "direct-routing") {
-		t.Errorf("notes %q", b.Notes)
-	}
-}
-
-// flanneld itself carries the packets, and nothing passes without it.
-func TestRealFlannelUDPEncapsulates(t *testing.T) {
-	l, b := flannel(t, "flannel-udp", nil)
-	encapsulates(t, l, b, "flannel0", wire.UDP())
-	output(t, l, "h1/c1", "ping", "-c", "1", "-W", "2", flannel2)
-	endAll(t, l, "h2")
-	if _, status, err := exec(t.Context(), l, "h1/c1", "ping", "-c", "1", "-W", "1", flannel2); err != nil || status == 0 {
-		t.Errorf("h2/c1 is reached without flanneld: status %d, %v", status, err)
-	}
-}
-
-func TestRealFlannelThreeHosts(t *testing.T) {
-	var all []site.ClusterSpec
-	for _, name := range []string{"flannel-host-gw", "flannel-vxlan", "flannel-udp"} {
-		spec := on(name)
-		spec.Hosts = 3
-		all = append(all, spec)
-	}
-	l := build(t, all...)
-	for _, spec := range all {
-		const third = "10.244.12.3:99"
-		for client, want := range map[string]string{".h1/c1": flannel1, ".h2/c1": flannel2} {
-			if got := seenAs(t, l, spec.Name+client, third, spec.Name+".h3/c2", third); got != want {
-				t.Errorf("%s.h3/c2 sees %s as %s, want %s", spec.Name, client, got, want)
-			}
-		}
 	}
 }
 

@@ -15,47 +15,8 @@ import (
 // atOnce is how many containers come and go side by side.
 const atOnce = 4
 
-// On every network that can be set up here a container is attached, reached and
-// removed, alone and concurrently, and the hosts are afterwards as before.
-func TestRealContainersComeAndGo(t *testing.T) {
-	var kernel, parts, docker []site.ClusterSpec
-	var labs [][]site.ClusterSpec
-	for _, n := range network.All() {
-		switch {
-		case n.Name == "sr-iov": // its functions are a user's to name
-		case n.Sandboxed: // TestRealGvisor holds it to refuse
-		case n.Engine.Name != "":
-			docker = append(docker, on(n.Name))
-		case n.Runtime.Name != "":
-			labs = append(labs, []site.ClusterSpec{on(n.Name)})
-		case len(n.Needs) == 0:
-			kernel = append(kernel, on(n.Name))
-		default:
-			parts = append(parts, on(n.Name))
-		}
-	}
-	explicit := on("ovs-vxlan")
-	explicit.Name, explicit.Params = "explicit", map[string]string{network.Openflow: "explicit"}
-	policies := on("bgp")
-	policies.Name, policies.Params = "policies", map[string]string{"policies": "2", "router": "frr"}
-	full := on("bgp") // the next container needs a block that no host has announced
-	full.Name, full.Containers = "full", 62
-	for _, clusters := range append(labs, kernel, docker, append(parts, explicit, policies, full)) {
-		t.Run("with_"+clusters[0].Name, func(t *testing.T) {
-			l := tryBuild(t, clusters...)
-			for _, b := range l.Topology.Clusters {
-				switch {
-				case b.Missing != "" && b.Network != "cni": // test/everything lists which may be missing
-				case b.Error != "":
-					t.Errorf("%s: %s", b.Name, b.Error)
-				default:
-					t.Run(b.Name, func(t *testing.T) { comeAndGo(t, l, b) })
-				}
-			}
-		})
-	}
-}
-
+// comeAndGo attaches containers, reaches them and removes them, alone and concurrently, and
+// holds the hosts to be afterwards as before.
 func comeAndGo(t *testing.T, l *site.Lab, b site.Built) {
 	for _, path := range comingPaths(b) {
 		// What the first one needs may stay: a chain for whatever is published.
@@ -93,20 +54,16 @@ func comingPaths(b site.Built) []string {
 	return served
 }
 
-// A container that can't be attached is removed, and the next one gets its number.
-func TestRealContainerThatFailsLeavesNothing(t *testing.T) {
-	l := build(t, on("bridge"))
+// failedContainerLeavesNothing holds that a container that can't be attached is removed, and
+// the next one gets its number.
+func failedContainerLeavesNothing(t *testing.T, l *site.Lab) {
 	b := built(t, l, "bridge")
 	before := state(t, l, b)
-	if _, status, err := exec(t.Context(), l, "h1", "ip", "link", "add", "veth-c3", "type", "bridge"); err != nil || status != 0 {
-		t.Fatalf("take the device's name: status %d, %v", status, err)
-	}
+	shell(t, l, "bridge.h1", "ip link add veth-c3 type bridge")
 	if _, err := l.Attach(t.Context(), b.Name, network.SameHost); err == nil || !strings.Contains(err.Error(), "attach bridge.h1/c3: add veth veth-c3") {
 		t.Errorf("attaching returns %v", err)
 	}
-	if _, status, err := exec(t.Context(), l, "h1", "ip", "link", "del", "veth-c3"); err != nil || status != 0 {
-		t.Fatalf("give the device's name back: status %d, %v", status, err)
-	}
+	shell(t, l, "bridge.h1", "ip link del veth-c3")
 	if after := state(t, l, b); !slices.Equal(after, before) {
 		t.Errorf("there is\n%s\nand was\n%s", strings.Join(beyond(after, before), "\n"), strings.Join(beyond(before, after), "\n"))
 	}
@@ -137,9 +94,8 @@ true`
 // the kernel has learned by itself is left out.
 func state(t *testing.T, l *site.Lab, b site.Built) []string {
 	t.Helper()
-	all := slices.Clone(l.Topology.Namespaces)
 	var lines []string
-	for _, at := range all {
+	for _, at := range l.Topology.Namespaces {
 		if !strings.HasPrefix(at, b.Name+".") {
 			continue
 		}

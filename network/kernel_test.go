@@ -1,10 +1,10 @@
 package network_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
-	"tare/lab"
 	"tare/network"
 	"tare/site"
 	"tare/wire"
@@ -23,55 +23,75 @@ func modules() map[string]struct{ ask, get string } {
 	}
 }
 
-// Each runs where iproute2 can make the same, and carries traffic; elsewhere it
-// names what is missing and how to get it.
-func TestLabNetworksOfModules(t *testing.T) {
-	all := []site.ClusterSpec{on("veth")}
-	for name := range modules() {
-		all = append(all, on(name))
-	}
-	l := tryBuild(t, all...)
-	for name, module := range modules() {
-		n, _ := network.Find(name)
-		b := built(t, l, name)
-		printed, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", module.ask+" 2>&1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case status == 0 && b.Error != "":
-			t.Errorf("%s: %s, but %q works", name, b.Error, module.ask)
-		case status == 0:
-			for _, path := range n.Paths {
-				carries(t, l, b, path, wire.InnerMTU(1500, n.Stack))
-			}
-			if got := link(t, l, name+".h1/c1", lab.Device).MTU; got != wire.InnerMTU(1500, n.Stack) {
-				t.Errorf("%s: MTU is %d", name, got)
-			}
-		case b.Missing != n.Missing || b.Get != module.get || !strings.Contains(b.Error, "try") && !strings.Contains(b.Error, "trial"):
-			t.Errorf("%s is missing (%s): %q, %q: %s", name, printed, b.Missing, b.Get, b.Error)
-		}
-	}
-}
-
-func TestLabSRIOVTakesWhatIsNamed(t *testing.T) {
-	for vf, want := range map[string]string{
+// virtualFunctions are what may be named by --vf on a machine without such a card, and what is
+// said of it.
+func virtualFunctions() map[string]string {
+	return map[string]string{
 		"":                          "--vf",
 		"0000:3b:02.0":              "fewer virtual functions than hosts",
 		"eth0,eth1":                 "give its PCI address",
 		"ffff:ff:1f.7,ffff:ff:1f.6": "no such PCI device",
-	} {
-		spec := on("sr-iov")
-		spec.Params = map[string]string{"vf": vf}
-		if got := built(t, tryBuild(t, spec), "sr-iov").Error; !strings.Contains(got, want) {
-			t.Errorf("--vf %q: %q, want %q", vf, got, want)
-		}
 	}
 }
 
-func TestLabHAVSCannotBeHad(t *testing.T) {
-	b := built(t, tryBuild(t, on("havs")), "havs")
-	if b.Missing != "HAVS" || !strings.Contains(b.Error, "closed source") || !strings.Contains(b.Get, "docs/networks/havs.md") {
-		t.Errorf("havs: %+v", b)
+// The networks that each need something of their own. Those that this machine has keep what
+// networks promise, the others name what they lack.
+func TestRealOtherNetworks(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	all := append(clusters("other"), on("veth"), on("ptp"))
+	for vf := range virtualFunctions() {
+		all = append(all, with("vf-"+strconv.Itoa(len(vf)), "sr-iov", "vf", vf))
+	}
+	l := tryBuild(t, all...)
+	t.Run("each runs or says what is missing", func(t *testing.T) {
+		for _, b := range l.Topology.Clusters {
+			runsOrSays(t, l, b)
+		}
+	})
+	keepPromises(t, l)
+	t.Run("virtual functions are those that are named", func(t *testing.T) {
+		for vf, want := range virtualFunctions() {
+			if got := built(t, l, "vf-"+strconv.Itoa(len(vf))).Error; !strings.Contains(got, want) {
+				t.Errorf("--vf %q: %q, want %q", vf, got, want)
+			}
+		}
+	})
+	t.Run("HAVS cannot be had", func(t *testing.T) {
+		b := built(t, l, "havs")
+		if b.Missing != "HAVS" || !strings.Contains(b.Error, "closed source") || !strings.Contains(b.Get, "docs/networks/havs.md") {
+			t.Errorf("havs: %+v", b)
+		}
+	})
+	t.Run("redirected packets pass no stack", func(t *testing.T) { passesNoStack(t, l) })
+	t.Run("wireguard-go encapsulates", func(t *testing.T) { encapsulates(t, l, built(t, l, "wireguard-go"), "wg0", wire.Wireguard()) })
+}
+
+// runsOrSays holds that a network of a module runs where iproute2 can make the same, and
+// elsewhere names what is missing and how to get it; and that of the others only netkit may be
+// missing, and what needs a card or somebody's closed source.
+func runsOrSays(t *testing.T, l *site.Lab, b site.Built) {
+	n, _ := network.Find(b.Network)
+	module, known := modules()[b.Network]
+	if !known {
+		says := b.Network == "netkit" && b.Missing != "" && b.Get != ""
+		if b.Error != "" && !says && b.Network != "sr-iov" && b.Network != "havs" {
+			t.Errorf("%s: %s", b.Name, b.Error)
+		}
+		return
+	}
+	printed, status, err := exec(t.Context(), l, "veth.h1", "sh", "-c", module.ask+" 2>&1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status == 0 {
+		shell(t, l, "veth.h1", "ip link del try 2>/dev/null || ip xfrm state flush")
+	}
+	switch {
+	case status == 0 && b.Error != "":
+		t.Errorf("%s: %s, but %q works", b.Name, b.Error, module.ask)
+	case status != 0 && (b.Missing != n.Missing || b.Get != module.get || !strings.Contains(b.Error, "try") && !strings.Contains(b.Error, "trial")):
+		t.Errorf("%s is missing (%s): %q, %q: %s", b.Name, printed, b.Missing, b.Get, b.Error)
 	}
 }

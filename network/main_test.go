@@ -27,15 +27,15 @@ func TestMain(m *testing.M) {
 		lab.ContainerExecVerb: containerExec,
 		"own-docker":          func([]string) error { return ownDocker() },
 		"greet":               func(a []string) error { return greet(a[0]) },
-		"call":                func(a []string) error { return call(a[0], callOnce) },
-		"speak":               func(a []string) error { return call(a[0], speakOnce) },
+		"call":                func(a []string) error { return printed(call(a[0])) },
+		"speak":               func(a []string) error { return printed(speak(a[0])) },
 		"answer":              func(a []string) error { return answer(a[0]) },
 		"ask":                 func(a []string) error { return ask(a[0]) },
 		"refused":             func(a []string) error { return refused(a[0]) },
 		"sniff":               func(a []string) error { return sniff(a[0]) },
 		"spy":                 func(a []string) error { return spy(a[0], a[1], a[2]) },
 		"count":               func(a []string) error { return count(a[0]) },
-		"upload":              func(a []string) error { return call(a[0], uploadOnce) },
+		"upload":              func(a []string) error { return printed(upload(a[0])) },
 		"uncertified":         func(a []string) error { return uncertified(a[0]) },
 		"plainly":             func(a []string) error { return plainly(a[0]) },
 		runsc.ExecVerb:        sandboxExec,
@@ -74,8 +74,11 @@ func confined() error {
 	return err
 }
 
-// callWait is how long call tries.
-const callWait = 5 * time.Second
+// callWait is more than an answer takes on a machine that is not stuck.
+const callWait = 30 * time.Second
+
+// ready is what a server of these tests prints once it can be called.
+const ready = "ready"
 
 // greet accepts one connection and sends the caller its address as the server sees
 // it. It closes after the caller: to close what was not read would reset the connection.
@@ -85,6 +88,7 @@ func greet(address string) error {
 		return err
 	}
 	defer listener.Close()
+	fmt.Println(ready)
 	conn, err := listener.(*net.TCPListener).AcceptTCP()
 	if err != nil {
 		return err
@@ -98,18 +102,60 @@ func greet(address string) error {
 	return err
 }
 
-// call prints what the server sends to a caller. It tries again while there is no server.
-func call(address string, once func(address string) (string, error)) error {
-	for deadline := time.Now().Add(callWait); ; time.Sleep(10 * time.Millisecond) {
-		printed, err := once(address)
-		if err == nil && printed != "" {
-			fmt.Print(printed)
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("call %s: no greeting: %w", address, err)
-		}
+// printed prints what a server has sent.
+func printed(text string, err error) error {
+	if err == nil && text == "" {
+		err = errors.New("the server sent nothing")
 	}
+	fmt.Print(text)
+	return err
+}
+
+// dial connects to a server, whose answer must come in callWait.
+func dial(address string) (*net.TCPConn, error) {
+	conn, err := net.DialTimeout("tcp", address, callWait)
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.TCPConn), conn.SetDeadline(time.Now().Add(callWait))
+}
+
+// call returns what a server sends to a caller.
+func call(address string) (string, error) {
+	conn, err := dial(address)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	text, err := io.ReadAll(conn)
+	return string(text), err
+}
+
+// silence is how long speak waits for what must not come.
+const silence = 300 * time.Millisecond
+
+// speak returns what a server sends that is silent until the caller speaks, and fails
+// where it was not.
+func speak(address string) (string, error) {
+	conn, err := dial(address)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	if err := conn.SetReadDeadline(time.Now().Add(silence)); err != nil {
+		return "", err
+	}
+	if early, err := io.ReadAll(conn); !errors.Is(err, os.ErrDeadlineExceeded) || len(early) > 0 {
+		return "", fmt.Errorf("without a word from the caller: %q, %w", early, err)
+	}
+	if _, err := conn.Write([]byte{0}); err != nil {
+		return "", err
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(callWait)); err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(conn)
+	return string(text), err
 }
 
 // answer sends back each datagram that comes, until it is killed.
@@ -119,6 +165,7 @@ func answer(address string) error {
 		return err
 	}
 	defer conn.Close()
+	fmt.Println(ready)
 	p := make([]byte, 100)
 	for {
 		n, from, err := conn.ReadFrom(p)
@@ -131,7 +178,7 @@ func answer(address string) error {
 	}
 }
 
-// ask sends a datagram until it comes back.
+// ask sends a datagram until it comes back: one may be lost.
 func ask(address string) error {
 	conn, err := net.Dial("udp4", address)
 	if err != nil {
@@ -140,24 +187,26 @@ func ask(address string) error {
 	defer conn.Close()
 	p := make([]byte, 100)
 	for deadline := time.Now().Add(callWait); time.Now().Before(deadline); {
-		if err = conn.SetDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(silence)); err != nil {
 			return err
 		}
-		if _, err = conn.Write([]byte(question)); err != nil {
-			time.Sleep(10 * time.Millisecond) // refused: nobody listens yet
-			continue
+		if _, err := conn.Write([]byte(question)); err != nil {
+			return err
 		}
-		n := 0
-		if n, err = conn.Read(p); err == nil && string(p[:n]) == question {
+		n, err := conn.Read(p)
+		switch {
+		case err == nil && string(p[:n]) == question:
 			return nil
+		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
 		}
 	}
-	return fmt.Errorf("ask %s: no answer: %w", address, err)
+	return fmt.Errorf("ask %s: no answer", address)
 }
 
 // refused fails unless connections to an address are refused.
 func refused(address string) error {
-	conn, err := net.DialTimeout("tcp", address, time.Second)
+	conn, err := net.DialTimeout("tcp", address, callWait)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil
 	}
@@ -165,41 +214,4 @@ func refused(address string) error {
 		conn.Close()
 	}
 	return fmt.Errorf("call %s: not refused: %w", address, err)
-}
-
-func callOnce(address string) (string, error) {
-	conn, err := net.DialTimeout("tcp", address, time.Second)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		return "", err
-	}
-	printed, err := io.ReadAll(conn)
-	return string(printed), err
-}
-
-// speakOnce returns what a server sends that is silent until the caller speaks, and fails
-// where it was not.
-func speakOnce(address string) (string, error) {
-	conn, err := net.DialTimeout("tcp", address, time.Second)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
-		return "", err
-	}
-	if early, err := io.ReadAll(conn); !errors.Is(err, os.ErrDeadlineExceeded) || len(early) > 0 {
-		return "", fmt.Errorf("without a word from the caller: %q, %w", early, err)
-	}
-	if _, err := conn.Write([]byte{0}); err != nil {
-		return "", err
-	}
-	if err := conn.SetReadDeadline(time.Now().Add(callWait)); err != nil {
-		return "", err
-	}
-	printed, err := io.ReadAll(conn)
-	return string(printed), err
 }

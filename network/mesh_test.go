@@ -1,9 +1,7 @@
 package network_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,106 +11,99 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tare/lab"
 	"tare/network"
 	"tare/site"
-	"tare/test/labtest"
 )
 
 // asSeen are the networks whose packets the tests of a mesh look at, and how a server sees a
 // container of the other host: a sidecar connects to its container itself.
-var asSeen = map[string]string{"route": "10.101.0.2", "mesh-sidecar": "127.0.0.6", "mesh-ambient": "10.101.0.2"}
+func asSeen() map[string]string {
+	return map[string]string{"route": "10.101.0.2", "mesh-sidecar": "127.0.0.6", "mesh-ambient": "10.101.0.2"}
+}
 
-// Every path carries small and large messages.
-func TestLabUserMeshCarries(t *testing.T) {
-	l := build(t, on("mesh-sidecar"), on("mesh-ambient"))
-	for _, name := range []string{"mesh-sidecar", "mesh-ambient"} {
-		n, _ := network.Find(name)
-		for _, path := range n.Paths {
-			carries(t, l, built(t, l, name), path, 1500)
-		}
+func TestLabUserMesh(t *testing.T) {
+	l := build(t, append(clusters("mesh"), on("route"))...)
+	// First, since it counts tunnels.
+	t.Run("tunnels are shared", func(t *testing.T) { tunnelsAreShared(t, l) })
+	keepPromises(t, l)
+	t.Run("TCP alone is encrypted", func(t *testing.T) { encryptsTCPAlone(t, l) })
+	for _, n := range ofFamily("mesh") {
+		t.Run(n.Name+" refuses the uncertified", func(t *testing.T) { refusesTheUncertified(t, l, n) })
+		t.Run(n.Name+" passes on half of an end", func(t *testing.T) { passesOnHalfOfAnEnd(t, l, n.Name) })
 	}
 }
 
-// What a server sends by TCP is not to be read on the wire between the hosts, and the servers see
-// the addresses that Istio's relays show them. UDP is to be read, and comes from the container
-// itself. On the network below, the same watcher reads both.
-func TestLabUserMeshEncryptsTCPAlone(t *testing.T) {
-	l := build(t, on("route"), on("mesh-sidecar"), on("mesh-ambient"))
-	for name, seen := range asSeen {
-		verdict := spyOn(t, l, name+".h2", seen+":", question)
+// encryptsTCPAlone holds that what a server sends by TCP is not to be read on the wire between
+// the hosts, and the servers see the addresses that Istio's relays show them. UDP is to be read,
+// and comes from the container itself. On the network below, the same watcher reads both.
+func encryptsTCPAlone(t *testing.T, l *site.Lab) {
+	for name, seen := range asSeen() {
+		watcher := serve(t, l, name+".h2", "spy", lab.Device, seen+":", question)
 		if got := seenAs(t, l, name+".h1/c1", containerAddress, name+".h2/c1", containerAddress); got != seen {
 			t.Errorf("%s: the server sees %s, want %s", name, got, seen)
 		}
 		datagramAnswered(t, l, name+".h1/c1", containerAddress, name+".h2/c1", containerAddress)
-		want := "hidden\n"
+		want := "hidden"
 		if name == "route" {
-			want = "plain\n"
+			want = "plain"
 		}
-		if got := verdict(); got != want {
+		if got := watcher.line(t); got != want {
 			t.Errorf("%s: what the server sent is %q on the wire, want %q", name, got, want)
 		}
 	}
 	// The relays of one host have both ends of this one, which stays on it.
-	for _, name := range []string{"mesh-sidecar", "mesh-ambient"} {
-		if got := seenAs(t, l, name+".h1/c1", "10.101.0.3:99", name+".h1/c2", "10.101.0.3:99"); got != asSeen[name] {
-			t.Errorf("%s: the server on the same host sees %s, want %s", name, got, asSeen[name])
+	for _, n := range ofFamily("mesh") {
+		if got := seenAs(t, l, n.Name+".h1/c1", "10.101.0.3:99", n.Name+".h1/c2", "10.101.0.3:99"); got != asSeen()[n.Name] {
+			t.Errorf("%s: the server on the same host sees %s, want %s", n.Name, got, asSeen()[n.Name])
 		}
 		// A container calls itself, and what is not in the mesh, without TLS.
 		for server, address := range map[string]string{"h1/c1": "10.101.0.2:99", "h2": host2 + ":99"} {
-			if got := seenAs(t, l, name+".h1/c1", address, name+"."+server, address); got != "10.101.0.2" {
-				t.Errorf("%s: %s sees %s, want 10.101.0.2", name, server, got)
+			if got := seenAs(t, l, n.Name+".h1/c1", address, n.Name+"."+server, address); got != "10.101.0.2" {
+				t.Errorf("%s: %s sees %s, want 10.101.0.2", n.Name, server, got)
 			}
 		}
 	}
 }
 
-// Whoever has no certificate of the mesh reaches no container, neither by TLS nor in plain, also
-// from the containers' own host: the server that waits meanwhile then has its first connection
-// from a container.
-func TestLabUserMeshRefusesTheUncertified(t *testing.T) {
-	l := build(t, on("mesh-sidecar"), on("mesh-ambient"))
-	for name, at := range map[string]string{"mesh-sidecar": containerAddress, "mesh-ambient": container2 + ":15008"} {
-		ended := make(chan error, 1)
-		go func() {
-			_, _, err := exec(t.Context(), l, name+".h2/c1", "/proc/self/exe", "greet", containerAddress)
-			ended <- err
-		}()
-		// Until it listens at port 5210, as /proc/net/tcp writes it.
-		if _, status, err := exec(t.Context(), l, name+".h2/c1", "timeout", "10", "sh", "-c", "until grep -q ':145A 00000000:0000 0A' /proc/net/tcp; do sleep 0.01; done"); err != nil || status != 0 {
-			t.Fatalf("%s: no server: status %d, %v", name, status, err)
+// refusesTheUncertified holds that whoever has no certificate of the mesh reaches no container,
+// neither by TLS nor in plain, also from the containers' own host: the server that waits
+// meanwhile then has its first connection from a container.
+func refusesTheUncertified(t *testing.T, l *site.Lab, n network.Network) {
+	at := containerAddress
+	if n.Name == "mesh-ambient" {
+		at = container2 + ":15008"
+	}
+	server := serve(t, l, n.Name+".h2/c1", "greet", containerAddress)
+	for _, client := range []string{"h1", "h2"} {
+		printed, status, err := exec(t.Context(), l, n.Name+"."+client, "/proc/self/exe", "uncertified", at)
+		if err != nil || status != 0 || !strings.Contains(printed, "certificate required") {
+			t.Errorf("a client on %s without a certificate: %q, status %d, %v", client, printed, status, err)
 		}
-		for _, client := range []string{"h1", "h2"} {
-			printed, status, err := exec(t.Context(), l, name+"."+client, "/proc/self/exe", "uncertified", at)
-			if err != nil || status != 0 || !strings.Contains(printed, "certificate required") {
-				t.Errorf("%s: a client on %s without a certificate: %q, status %d, %v", name, client, printed, status, err)
-			}
-			if _, status, err := exec(t.Context(), l, name+"."+client, "/proc/self/exe", "plainly", containerAddress); err != nil || status != 0 {
-				t.Errorf("%s: a client on %s in plain: status %d, %v", name, client, status, err)
-			}
+		if _, status, err := exec(t.Context(), l, n.Name+"."+client, "/proc/self/exe", "plainly", containerAddress); err != nil || status != 0 {
+			t.Errorf("a client on %s in plain: status %d, %v", client, status, err)
 		}
-		if printed, status, err := exec(t.Context(), l, name+".h1/c1", "/proc/self/exe", "call", containerAddress); err != nil || status != 0 || printed == "" {
-			t.Errorf("%s: a container of the mesh: %q, status %d, %v", name, printed, status, err)
-		}
-		if err := <-ended; err != nil {
-			t.Errorf("%s: the server: %v", name, err)
-		}
+	}
+	if printed, status, err := exec(t.Context(), l, n.Name+".h1/c1", "/proc/self/exe", "call", containerAddress); err != nil || status != 0 || printed == "" {
+		t.Errorf("a container of the mesh: %q, status %d, %v", printed, status, err)
+	}
+	if err := server.end(); err != nil {
+		t.Error(err)
 	}
 }
 
-// Connections of a container to another share a tunnel of the ambient mode. A container that is
-// added to a host later is in the mesh too, also in the place of one that has gone.
-func TestLabUserMeshTunnelsAreShared(t *testing.T) {
-	l := build(t, on("mesh-ambient"))
+// tunnelsAreShared holds that connections of a container to another share a tunnel of the
+// ambient mode. A container that is added to a host later is in the mesh too, also in the place
+// of one that has gone.
+func tunnelsAreShared(t *testing.T, l *site.Lab) {
 	for range 3 {
-		seenAs(t, l, "h1/c1", containerAddress, "h2/c1", containerAddress)
+		seenAs(t, l, "mesh-ambient.h1/c1", containerAddress, "mesh-ambient.h2/c1", containerAddress)
 	}
 	// Established to port 15008, as /proc/net/tcp writes it.
-	printed, _, err := exec(t.Context(), l, "h1/c1", "grep", "-c", ":3AA0 01 ", "/proc/net/tcp")
+	printed, _, err := exec(t.Context(), l, "mesh-ambient.h1/c1", "grep", "-c", ":3AA0 01 ", "/proc/net/tcp")
 	if err != nil || printed != "1\n" {
 		t.Errorf("three connections in turn are carried by %q tunnels (%v), want one", printed, err)
 	}
@@ -122,29 +113,23 @@ func TestLabUserMeshTunnelsAreShared(t *testing.T) {
 		}
 	}
 	// Each of the two relays holds its own namespace and those of its two containers.
-	printed, _, err = exec(t.Context(), l, "h2", "sh", "-c", "for p in $(pgrep -f 'mesh-relay [a]mbient'); do ls -l /proc/$p/fd; done | grep -c net:")
-	if err != nil || printed != "6\n" {
-		t.Errorf("the relays of two hosts with two containers each hold %q namespaces (%v), want 6", printed, err)
+	printed = shell(t, l, "mesh-ambient.h2", "for p in $(pgrep -f 'mesh-relay [a]mbient'); do ls -l /proc/$p/fd; done | grep -c net:")
+	if printed != "6\n" {
+		t.Errorf("the relays of two hosts with two containers each hold %q namespaces, want 6", printed)
 	}
 }
 
-// A client that ends its direction first has its answer, and the server all that was sent.
-func TestLabUserMeshPassesOnHalfOfAnEnd(t *testing.T) {
-	l := build(t, on("mesh-sidecar"), on("mesh-ambient"))
-	for _, name := range []string{"mesh-sidecar", "mesh-ambient"} {
-		ended := make(chan error, 1)
-		go func() {
-			_, _, err := exec(t.Context(), l, name+".h2/c1", "/proc/self/exe", "count", containerAddress)
-			ended <- err
-		}()
-		printed, status, err := exec(t.Context(), l, name+".h1/c1", "/proc/self/exe", "upload", containerAddress)
-		if err := errors.Join(err, <-ended); err != nil || status != 0 || printed != fmt.Sprint(uploaded) {
-			t.Errorf("%s: the server received %q bytes of %d, status %d, %v", name, printed, uploaded, status, err)
-		}
+// passesOnHalfOfAnEnd holds that a client that ends its direction first has its answer, and the
+// server all that was sent.
+func passesOnHalfOfAnEnd(t *testing.T, l *site.Lab, name string) {
+	server := serve(t, l, name+".h2/c1", "count", containerAddress)
+	printed, status, err := exec(t.Context(), l, name+".h1/c1", "/proc/self/exe", "upload", containerAddress)
+	if err := errors.Join(err, server.end()); err != nil || status != 0 || printed != fmt.Sprint(uploaded) {
+		t.Errorf("the server received %q bytes of %d, status %d, %v", printed, uploaded, status, err)
 	}
 }
 
-// uploaded is how many bytes uploadOnce sends: more than fit into all windows on the way.
+// uploaded is how many bytes upload sends: more than fit into all windows on the way.
 const uploaded = 32 << 20
 
 // count accepts a connection, and answers when the caller has ended its direction: with how many bytes
@@ -155,6 +140,7 @@ func count(address string) error {
 		return err
 	}
 	defer listener.Close()
+	fmt.Println(ready)
 	conn, err := listener.Accept()
 	if err != nil {
 		return err
@@ -168,19 +154,16 @@ func count(address string) error {
 	return err
 }
 
-func uploadOnce(address string) (string, error) {
-	conn, err := net.DialTimeout("tcp4", address, time.Second)
+func upload(address string) (string, error) {
+	conn, err := dial(address)
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(2 * callWait)); err != nil {
-		return "", err
-	}
 	if _, err := conn.Write(make([]byte, uploaded)); err != nil {
 		return "", err
 	}
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+	if err := conn.CloseWrite(); err != nil {
 		return "", err
 	}
 	answer, err := io.ReadAll(conn)
@@ -189,40 +172,6 @@ func uploadOnce(address string) (string, error) {
 
 // question is what ask sends.
 const question = "who is there?"
-
-// spyOn has a process at a place read what passes its device. It has begun when spyOn returns;
-// the function that it returns waits for what the process says.
-func spyOn(t *testing.T, l *site.Lab, at, text, last string) func() string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*callWait)
-	t.Cleanup(cancel)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { reader.Close() })
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer writer.Close()
-		defer null.Close()
-		if status, err := l.Exec(ctx, at, []string{"/proc/self/exe", "spy", lab.Device, text, last}, null, writer, os.Stderr); err != nil || status != 0 {
-			t.Errorf("spy at %s: status %d, %v", at, status, err)
-		}
-	}()
-	lines := bufio.NewReader(reader)
-	next := func() string {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatalf("spy at %s: %q, %v", at, line, err)
-		}
-		return line
-	}
-	labtest.Equal(t, "the spy begins", next(), "ready\n")
-	return next
-}
 
 // spy reads what passes a device until it has seen the last text, and prints whether the
 // first was to be read before.
@@ -235,14 +184,14 @@ func spy(device, text, last string) error {
 	if err != nil {
 		return err
 	}
-	wait := unix.NsecToTimeval(int64(3 * callWait))
+	wait := unix.NsecToTimeval(int64(callWait))
 	if err := errors.Join(
 		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait),
 		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: swap(unix.ETH_P_ALL), Ifindex: link}),
 	); err != nil {
 		return err
 	}
-	fmt.Println("ready")
+	fmt.Println(ready)
 	verdict := "hidden"
 	for frame := make([]byte, 128<<10); ; {
 		n, _, err := unix.Recvfrom(fd, frame, 0)
@@ -261,14 +210,11 @@ func spy(device, text, last string) error {
 
 // uncertified prints why a relay refuses TLS without a certificate, and fails if it does not.
 func uncertified(address string) error {
-	conn, err := net.DialTimeout("tcp4", address, callWait)
+	conn, err := dial(address)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(callWait)); err != nil {
-		return err
-	}
 	secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"istio", "h2"}})
 	if _, err := secure.Read(make([]byte, 1)); err != nil {
 		fmt.Print(err)
@@ -280,7 +226,7 @@ func uncertified(address string) error {
 // plainly fails unless a client without TLS is refused: its connection ends, without a word of
 // the server's.
 func plainly(address string) error {
-	conn, err := net.DialTimeout("tcp4", address, callWait)
+	conn, err := dial(address)
 	if errors.Is(err, syscall.ECONNRESET) {
 		return nil
 	}
@@ -288,9 +234,6 @@ func plainly(address string) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(callWait)); err != nil {
-		return err
-	}
 	if _, err := conn.Write([]byte(question)); err != nil && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
 		return err
 	}

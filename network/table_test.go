@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,27 @@ func TestNetworksOfAnEngineAgree(t *testing.T) {
 			first[engine] = n
 		} else if had.BridgeNetfilter != n.BridgeNetfilter {
 			t.Errorf("%s and %s share hosts: bridged packets pass netfilter: %t and %t", had.Name, n.Name, had.BridgeNetfilter, n.BridgeNetfilter)
+		}
+	}
+}
+
+// Every network is in the lab of its family, which a test builds.
+func TestEveryNetworkIsInALab(t *testing.T) {
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests.Write(text)
+	}
+	for _, n := range network.All() {
+		if lab := `clusters("` + family(n) + `")`; !strings.Contains(tests.String(), lab) {
+			t.Errorf("no test has %s, which %s would be in", lab, n.Name)
 		}
 	}
 }
