@@ -45,7 +45,8 @@ func look(t *testing.T) machine {
 	m["mounts"] = string(mounts)
 	m["control groups"] = strings.Join(folders(t, "/sys/fs/cgroup", 3), "\n")
 	m["sysctls"] = sysctls(t)
-	for _, dir := range []string{"/etc/docker", "/etc/cni", "/etc/openvswitch", "/var/lib/docker", "/var/lib/containerd", "/var/lib/cni", "/run/docker", "/run/containerd", "/run/openvswitch", "/run/ovn", "/var/lib/ovn", "/run/bird", "/run/frr", "/run/flannel", "/run/tare"} {
+	for _, dir := range []string{"/etc/docker", "/etc/cni", "/etc/openvswitch", "/var/lib/docker", "/var/lib/containerd", "/var/lib/cni", "/run/docker", "/run/containerd", "/run/openvswitch", "/run/ovn", "/var/lib/ovn", "/run/bird", "/run/frr", "/run/flannel", "/run/tare", "/run/netns",
+		"/opt/containerd", "/root/.docker", "/var/lib/containers", "/etc/containers", "/run/containers", "/run/libpod", "/sys/fs/cgroup/unified"} {
 		m[dir] = strings.Join(folders(t, dir, 4), "\n")
 	}
 	m["daemons"] = daemons(t)

@@ -3,13 +3,10 @@ package everything
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"tare/network"
@@ -24,28 +21,24 @@ func absent() []string {
 	return []string{"ipvlan", "sr-iov", "gre", "geneve", "wireguard", "ipsec", "netkit", "service-ipvs", "havs"}
 }
 
-// asRoot returns the path of tare, for tests that root alone can run.
-func asRoot(t *testing.T) string {
+// unchanged waits until the machine is as it was.
+func unchanged(t *testing.T, before machine) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Fatal("real engines need root: run the tests as root")
-	}
-	return labtest.Tare(t)
+	var left []string
+	defer func() {
+		if len(left) > 0 {
+			t.Logf("the machine is not as it was:\n%s", strings.Join(left, "\n"))
+		}
+	}()
+	labtest.Await(t, "the machine is as it was", func() bool {
+		left = differences(before, look(t))
+		return len(left) == 0
+	})
 }
 
-// unchanged fails where the machine is not as it was within a moment.
-func unchanged(t *testing.T, before machine, wait time.Duration) {
-	t.Helper()
-	left := differences(before, look(t))
-	for deadline := time.Now().Add(wait); len(left) > 0 && time.Now().Before(deadline); left = differences(before, look(t)) {
-		time.Sleep(100 * time.Millisecond)
-	}
-	if len(left) > 0 {
-		t.Errorf("the machine is not as it was:\n%s", strings.Join(left, "\n"))
-	}
-}
+// The tests of this file compare the whole machine, so nothing may run beside them.
 
-func TestRealEveryNetworkIsWeighed(t *testing.T) {
+func TestDeepEveryNetworkIsWeighed(t *testing.T) {
 	tare := asRoot(t)
 	before := look(t)
 	var out, progress bytes.Buffer
@@ -53,7 +46,7 @@ func TestRealEveryNetworkIsWeighed(t *testing.T) {
 	cmd := exec.Command(tare, "run", "--networks", "all", "--workloads", "tcp_rr", "--design", "windows", "--blocks", "1", "--duration", "60ms", "--json")
 	cmd.Stdout, cmd.Stderr = &out, &progress
 	runErr := cmd.Run()
-	unchanged(t, before, 5*time.Second)
+	unchanged(t, before)
 	if runErr != nil {
 		t.Errorf("tare run: %v: %s", runErr, progress.String())
 	}
@@ -104,37 +97,16 @@ func checkReport(t *testing.T, res *result.Result) {
 	}
 }
 
-// TestRealKillLeavesNothing kills the tool while everything is up. What only the
+// TestDeepKillLeavesNothing kills the tool while everything is up. What only the
 // ledger knows is gone with the next command.
-func TestRealKillLeavesNothing(t *testing.T) {
+func TestDeepKillLeavesNothing(t *testing.T) {
 	tare := asRoot(t)
 	before := look(t)
-	var progress bytes.Buffer
 	cmd := exec.Command(tare, "run", "--networks", "all", "--workloads", "tcp_rr", "--blocks", "50", "--duration", "60ms", "--json")
-	cmd.Stderr = &progress
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(daemons(t), "flanneld"); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("flanneld never ran: %s", progress.String())
-		}
-	}
-	killed(t, before, cmd, exec.Command(tare, "run", "--networks", "bridge", "--paths", "same-host", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json"))
-}
-
-// killed kills a command, runs the next one, and holds the machine to be as it was
-// before the first.
-func killed(t *testing.T, before machine, cmd, next *exec.Cmd) {
-	t.Helper()
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil {
-		t.Error("a killed command ended well")
-	}
-	if out, err := next.CombinedOutput(); err != nil {
-		t.Errorf("the next command: %v: %s", err, out)
-	}
-	unchanged(t, before, 10*time.Second)
+	labtest.Await(t, "flanneld runs", func() bool { return runs(t, "flanneld") })
+	killed(t, cmd, exec.Command(tare, "run", "--networks", "bridge", "--paths", "same-host", "--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json"))
+	unchanged(t, before)
 }
