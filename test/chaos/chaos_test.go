@@ -85,7 +85,7 @@ func troubles() []trouble {
 		{name: "kill -9 of any process", strike: kill("")},
 		{name: "SIGSTOP of any process for 5 s", strike: func(t *testing.T, draw *rand.Rand, shell int) {
 			if pid := signal(t, draw, "", shell, syscall.SIGSTOP); pid > 0 {
-				time.Sleep(5 * time.Second)
+				<-time.After(5 * time.Second)
 				_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been killed
 			}
 		}},
@@ -115,13 +115,13 @@ func scarce(memory string) trouble {
 	}
 }
 
-// TestLabChaos lets something go wrong in each round, and then looks for what is left.
-func TestLabChaos(t *testing.T) {
+// TestDeepChaos lets something go wrong in each round, and then looks for what is left.
+func TestDeepChaos(t *testing.T) {
 	disturb(t, 10, verbs(), append(troubles(), scarce("40M"), scarce("80M")))
 }
 
-// TestRealChaos does so where engines run.
-func TestRealChaos(t *testing.T) {
+// TestDeepChaosOfEngines does so where engines run.
+func TestDeepChaosOfEngines(t *testing.T) {
 	killed := trouble{name: "kill -9 of an engine's process", strike: func(t *testing.T, draw *rand.Rand, shell int) {
 		signal(t, draw, "engine", shell, syscall.SIGKILL)
 	}}
