@@ -167,9 +167,7 @@ func tunnelIsAProcess(t *testing.T, l *site.Lab) {
 		}
 	}
 	endAt(t, l, "tun-udp.h2", network.TunnelVerb+" ")
-	if reaches(t, l, "tun-udp.h1/c1", container2) {
-		t.Error("h2/c1 is reached without a tunnel")
-	}
+	reachesNot(t, l, "tun-udp.h1/c1", container2, "its tunnel was killed")
 }
 
 // vlanRunsOrSays holds that root has VLANs wherever the kernel has BPF. A user who may not load

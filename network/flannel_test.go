@@ -50,13 +50,9 @@ func TestRealFlannel(t *testing.T) {
 	// flanneld itself carries the packets, and nothing passes without it.
 	t.Run("udp is a process", func(t *testing.T) {
 		encapsulates(t, l, built(t, l, "flannel-udp"), "flannel0", wire.UDP())
-		if !reaches(t, l, "flannel-udp.h1/c1", flannel2) {
-			t.Error("h2/c1 is not reached")
-		}
+		reaches(t, l, "flannel-udp.h1/c1", flannel2)
 		endAt(t, l, "flannel-udp.h2", "flanneld ")
-		if reaches(t, l, "flannel-udp.h1/c1", flannel2) {
-			t.Error("h2/c1 is reached without flanneld")
-		}
+		reachesNot(t, l, "flannel-udp.h1/c1", flannel2, "its flanneld was killed")
 	})
 }
 

@@ -34,7 +34,7 @@ func virtualFunctions() map[string]string {
 	}
 }
 
-// The networks that each need something of their own. Those that this machine has keep what
+// The networks that each need something else. Those that this machine has keep what
 // networks promise, the others name what they lack.
 func TestRealOtherNetworks(t *testing.T) {
 	if !asRoot(t) {

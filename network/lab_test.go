@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -268,14 +269,30 @@ func shell(t *testing.T, l *site.Lab, at, script string) string {
 	return printed
 }
 
-// reaches reports whether a container answers another's ping.
-func reaches(t *testing.T, l *site.Lab, at, address string) bool {
+// pings asks a container or host for one answer, and waits for so many seconds.
+func pings(t *testing.T, l *site.Lab, at, address string, seconds int) bool {
 	t.Helper()
-	_, status, err := exec(t.Context(), l, at, "ping", "-q", "-c", "1", "-W", "1", address)
+	_, status, err := exec(t.Context(), l, at, "ping", "-q", "-c", "1", "-W", strconv.Itoa(seconds), address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return status == 0
+}
+
+// reaches fails unless an address answers.
+func reaches(t *testing.T, l *site.Lab, at, address string) {
+	t.Helper()
+	if !pings(t, l, at, address, int(callWait.Seconds())) {
+		t.Errorf("%s does not answer %s", address, at)
+	}
+}
+
+// reachesNot fails if an address answers, although why.
+func reachesNot(t *testing.T, l *site.Lab, at, address, why string) {
+	t.Helper()
+	if pings(t, l, at, address, 1) {
+		t.Errorf("%s answers %s, although %s", address, at, why)
+	}
 }
 
 // eachProcess begins a loop of a shell over the processes $p in a host's network namespace: the

@@ -115,7 +115,7 @@ func ovnAnswersARP(t *testing.T, l *site.Lab) {
 	mac := link(t, l, "ovn.h2/c1", lab.Device).MAC
 	crossing := func() float64 {
 		return counted(t, l, "ovn.h2", "udp dport 6081 @th,288,16 0x0806", func() {
-			known := shell(t, l, "ovn.h1/c1", "ip neigh flush dev eth0 && ping -q -c 1 -W 5 10.220.8.2 >&2 && ip neigh show 10.220.8.2")
+			known := shell(t, l, "ovn.h1/c1", "ip neigh flush dev eth0 && ping -q -c 1 -W 30 10.220.8.2 >&2 && ip neigh show 10.220.8.2")
 			labtest.Contains(t, "what h1/c1 knows", known, mac)
 		})
 	}

@@ -17,7 +17,7 @@ import (
 const udpHeaders = wire.IPv4Header + wire.UDPHeader
 
 // family names the networks that one lab of these tests has, most of them for a daemon that
-// they have in common. "other" are those that each need something of their own, which the
+// they have in common. "other" are those that each need something else, which the
 // machine may lack.
 func family(n network.Network) string {
 	first, _, _ := strings.Cut(n.Name, "-")

@@ -17,7 +17,7 @@ func servicesOf() map[string]string {
 	}
 }
 
-// A Service's paths carry traffic wherever it stands among others, and each network that can't be
+// A Service's paths carry traffic whatever its place among others, and each network that can't be
 // had says what it lacks.
 func TestRealUserServices(t *testing.T) {
 	all := clusters("service")

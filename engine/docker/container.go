@@ -118,29 +118,35 @@ func create(h *lab.Host, c Container) error {
 }
 
 const (
-	startTries = 5                      // how often a container is started whose network the engine lost
+	startTries = 5                      // how often a container is started that the engine could not attach
 	startStep  = 200 * time.Millisecond // between them
 )
 
 // start starts a container that was created. The engine finds a network of
 // Swarm's, attaches to it and looks for it again. If it was removed in between,
 // the engine intends to attach again but mistakes the error for another one
-// (findAndAttachNetwork in moby's daemon/container_operations.go, 20.10), so the
-// request is repeated.
+// (findAndAttachNetwork in moby's daemon/container_operations.go, 20.10); and it
+// gives its manager 20 s for an answer (swarmRequestTimeout in daemon/cluster),
+// which a busy machine may not keep. So the request is repeated.
 func start(h *lab.Host, name string) error {
 	for try := 1; ; try++ {
 		err := ask(h, http.MethodPost, "/containers/"+name+"/start", nil, nil)
-		if try == startTries || !networkLost(err) {
+		if try == startTries || !notAttached(err) {
 			return err
 		}
 		time.Sleep(startStep)
 	}
 }
 
-func networkLost(err error) bool {
+// notAttached reports whether an engine may attach a container by the next request.
+func notAttached(err error) bool {
 	refused := new(refusal)
-	return errors.As(err, &refused) && refused.status == http.StatusNotFound &&
-		strings.HasPrefix(refused.message, "network ") && strings.HasSuffix(refused.message, " not found")
+	if !errors.As(err, &refused) {
+		return false
+	}
+	lost := refused.status == http.StatusNotFound && strings.HasPrefix(refused.message, "network ") && strings.HasSuffix(refused.message, " not found")
+	late := strings.HasPrefix(refused.message, "attaching to network failed") && strings.HasSuffix(refused.message, "context deadline exceeded")
+	return lost || late
 }
 
 // remove stops and removes a container. It is no error if there is none of that

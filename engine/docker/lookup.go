@@ -18,8 +18,8 @@ import (
 const LookUpVerb = "lookup"
 
 const (
-	lookUpTimeout = time.Second      // of one query
-	nameWait      = 10 * time.Second // how long the engines may take to exchange a name
+	lookUpTimeout = time.Second // of one query
+	nameWait      = time.Minute // how long the engines may take to exchange a name
 	nameStep      = 50 * time.Millisecond
 )
 

@@ -8,13 +8,14 @@ import (
 	"sync"
 	"time"
 
+	"tare/engine"
 	"tare/lab"
 )
 
 const (
 	swarmPool = "10.230.0.0/16" // of the networks that Swarm makes for itself
 	swarmPort = ":2377"
-	swarmWait = 30 * time.Second // how long the nodes may take to be ready
+	swarmWait = engine.RequestTimeout // how long the nodes may take to be ready
 	swarmStep = 50 * time.Millisecond
 )
 

@@ -21,7 +21,7 @@ const (
 	subnetFile = lab.Scratch + "/flannel/subnet.env"
 	subnetBits = 22 // of a host's subnet: 63 hosts of 1000 containers in a /16
 
-	reachWait = 15 * time.Second // how long the hosts may take to reach each other
+	reachWait = time.Minute // how long the hosts may take to reach each other
 	reachStep = 20 * time.Millisecond
 
 	dialTimeout = 250 * time.Millisecond
