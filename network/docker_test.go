@@ -56,19 +56,19 @@ func TestRealDockerIsListed(t *testing.T) {
 	}
 }
 
-// All networks with containers of Docker's: four share one engine, and its passenger; the
-// overlay is on three hosts.
+// All networks with containers of Docker's but the overlay: four share one engine, and its
+// passenger.
 func TestRealDocker(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	all := clusters("docker")
-	for i, spec := range all {
-		switch n, _ := network.Find(spec.Network); {
-		case n.Name == "docker-overlay":
-			all[i].Hosts = 3
-		case n.Engine.Name != "" && spec.IP != wire.IPv6:
-			all[i].Params = map[string]string{network.With: "exec sleep 601"}
+	var all []site.ClusterSpec
+	for _, spec := range clusters("docker") {
+		if n, _ := network.Find(spec.Network); n.Engine.Name != "" && spec.IP != wire.IPv6 {
+			spec.Params = map[string]string{network.With: "exec sleep 601"}
+		}
+		if spec.Network != "docker-overlay" {
+			all = append(all, spec)
 		}
 	}
 	l := build(t, all...)
@@ -83,12 +83,25 @@ func TestRealDocker(t *testing.T) {
 	t.Run("nat rewrites both addresses", func(t *testing.T) { dockerNATRewrites(t, l) })
 	t.Run("macvlan rewrites nothing", func(t *testing.T) { rewritesNothing(t, l, "docker-macvlan") })
 	t.Run("docker-proxy carries the bytes", func(t *testing.T) { dockerProxyCarries(t, l) })
-	t.Run("the overlay encapsulates", func(t *testing.T) { overlayEncapsulates(t, l) })
-	t.Run("the overlay has names", func(t *testing.T) { overlayHasNames(t, l) })
 	t.Run("ports are of Open vSwitch", func(t *testing.T) { portsAreOfOVS(t, l) })
 	t.Run("hosts are sealed", func(t *testing.T) { hostsAreSealed(t, l) })
 	t.Run("containers have the machine's programs", func(t *testing.T) { hasTheMachinesPrograms(t, l, "docker-bridge") })
 	t.Run("processes end", func(t *testing.T) { processesEnd(t, l) })
+}
+
+// The overlay is on three hosts, whose engines are one swarm. It has its own lab, since Swarm gives
+// up what takes long.
+func TestRealDockerOverlay(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	three := on("docker-overlay")
+	three.Hosts = 3
+	l := build(t, three)
+	keepPromises(t, l)
+	t.Run("it is the product", func(t *testing.T) { dockerIsTheProduct(t, l) })
+	t.Run("it encapsulates", func(t *testing.T) { overlayEncapsulates(t, l) })
+	t.Run("it has names", func(t *testing.T) { overlayHasNames(t, l) })
 }
 
 func dockerIsTheProduct(t *testing.T, l *site.Lab) {

@@ -118,8 +118,8 @@ func create(h *lab.Host, c Container) error {
 }
 
 const (
-	startTries = 5                      // how often a container is started that the engine could not attach
-	startStep  = 200 * time.Millisecond // between them
+	startWait = time.Minute            // how long a container is started again that the engine could not attach
+	startStep = 200 * time.Millisecond // between two tries
 )
 
 // start starts a container that was created. The engine finds a network of
@@ -129,12 +129,11 @@ const (
 // gives its manager 20 s for an answer (swarmRequestTimeout in daemon/cluster),
 // which a busy machine may not keep. So the request is repeated.
 func start(h *lab.Host, name string) error {
-	for try := 1; ; try++ {
+	for deadline := time.Now().Add(startWait); ; time.Sleep(startStep) {
 		err := ask(h, http.MethodPost, "/containers/"+name+"/start", nil, nil)
-		if try == startTries || !notAttached(err) {
+		if !notAttached(err) || time.Now().After(deadline) {
 			return err
 		}
-		time.Sleep(startStep)
 	}
 }
 
