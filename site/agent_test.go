@@ -1,9 +1,7 @@
 package site_test
 
 import (
-	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,57 +10,6 @@ import (
 	"tare/test/labtest"
 	"tare/workload"
 )
-
-// promptly is how soon an agent's failure must be reported, silence how soon that of one
-// that sends nothing.
-const (
-	promptly = 5 * time.Second
-	silence  = 15 * time.Second
-)
-
-func TestLabFailedAgentsAreReported(t *testing.T) {
-	for _, c := range []struct {
-		line, want string
-		within     time.Duration
-	}{
-		{"exec sleep 100", "it sent nothing", silence},
-		{"echo nonsense; exec sleep 100", "wait for its hello: it sent what no agent sends", promptly},
-		{"exit 1", "wait for its hello: it died", promptly},
-		{`echo '{"schema":"tare.agent/0"}'; exec sleep 100`, `its protocol is "tare.agent/0"`, promptly},
-	} {
-		t.Run(c.want, func(t *testing.T) {
-			labtest.NoLeaks(t)
-			cmd := exec.Command("sh", "-c", c.line)
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			begun := time.Now()
-			_, err = agent.Open(t.Context(), "h1", in, out, sync.OnceValue(func() error {
-				if err := cmd.Process.Kill(); err != nil {
-					return err
-				}
-				if _, err := cmd.Process.Wait(); err != nil {
-					return err
-				}
-				return out.Close()
-			}))
-			if err == nil || !strings.Contains(err.Error(), "agent at h1: "+c.want) {
-				t.Errorf("%q: %v, want %q", c.line, err, c.want)
-			}
-			if took := time.Since(begun); took > c.within {
-				t.Errorf("%q is reported after %s", c.line, took)
-			}
-		})
-	}
-}
 
 // agents are those at both ends of a path within h1 of the network veth.
 func agents(t *testing.T, l *site.Lab) (server, client *agent.Handle) {
@@ -91,48 +38,40 @@ func measure(t *testing.T, server, client *agent.Handle, window time.Duration) e
 	return err
 }
 
-// Agents that are killed or stopped during a run are reported in time, and the
-// next request starts others.
-func TestLabUserAgentsThatFailInARun(t *testing.T) {
-	for _, c := range []struct{ signal, want string }{
-		{"KILL", "it died"},
-		{"STOP", "it hangs"},
-	} {
-		t.Run(c.signal, func(t *testing.T) {
-			l := build(t, "veth")
-			server, client := agents(t, l)
-			if err := measure(t, server, client, 20*time.Millisecond); err != nil {
-				t.Fatal(err)
-			}
-			again, _ := agents(t, l)
-			if again != server {
-				t.Error("a working agent is not used again")
-			}
-			const window = time.Second
-			ended := make(chan error, 1)
-			begun := time.Now()
-			go func() { ended <- measure(t, server, client, window) }()
-			time.Sleep(100 * time.Millisecond) // the run is under way, or not yet: it fails in both
-			// kill(-1) reaches every process of the lab but its init and the caller.
-			run(t, l, "h1", "", "kill -"+c.signal+" -1")
-			err := <-ended
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("a run whose agents get SIG%s: %v, want %q", c.signal, err, c.want)
-			}
-			if late := time.Since(begun) - window; late > promptly {
-				t.Errorf("it is reported %s after the run should have ended", late)
-			}
-			for deadline := time.Now().Add(promptly); server.Broken() == nil || client.Broken() == nil; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("an agent that failed is not known to be broken")
-				}
-			}
-			if c.signal == "KILL" {
-				server, client = agents(t, l)
-				if err := measure(t, server, client, 20*time.Millisecond); err != nil {
-					t.Errorf("other agents: %v", err)
-				}
-			}
-		})
+// What runs in a lab is killed during a run, which is reported, and the next request starts
+// other agents. What lives on, stopped too, ends with the lab: NoLeaks, which start asked for,
+// finds it if it stays.
+func TestLabUserWhatRunsDies(t *testing.T) {
+	l := build(t, "veth")
+	server, client := agents(t, l)
+	if err := measure(t, server, client, 20*time.Millisecond); err != nil {
+		t.Fatal(err)
 	}
+	again, _ := agents(t, l)
+	labtest.Equal(t, "a working agent is used again", again == server, true)
+	ended := make(chan error, 1)
+	go func() { ended <- measure(t, server, client, time.Hour) }()
+	// kill(-1) reaches every process of the lab but its init and the caller. The run is under way
+	// once a connection to its port is established (proc(5), net/tcp).
+	run(t, l, "h1", "", "until grep -q ':145A [0-9A-F:]* 01 ' /proc/net/tcp; do sleep 0.01; done; kill -KILL -1")
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "it died") {
+		t.Errorf("a run whose agents were killed: %v", err)
+	}
+	labtest.Await(t, "agents that were killed are broken", func() bool { return server.Broken() != nil && client.Broken() != nil })
+	server, client = agents(t, l)
+	if err := measure(t, server, client, 20*time.Millisecond); err != nil {
+		t.Errorf("other agents: %v", err)
+	}
+	daemonOutlivesItsStarter(t, l)
+	run(t, l, "h1", "", "kill -STOP -1")
+}
+
+// A daemon forks twice, leaves its session and minds no signal that can be minded. It is
+// there after its starter's end.
+func daemonOutlivesItsStarter(t *testing.T, l *site.Lab) {
+	t.Helper()
+	before := len(labtest.Marked(t))
+	_, status := run(t, l, "h1", "", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 100; done' </dev/null >/dev/null 2>&1 &); exit 3`)
+	labtest.Equal(t, "the starter's status", status, 3)
+	labtest.MoreThan(t, "processes with the daemon", len(labtest.Marked(t)), before)
 }

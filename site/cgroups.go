@@ -53,7 +53,7 @@ func (k *keeper) useCgroups() (warning string, err error) {
 const cgroupSuffix = ".cgroup"
 
 // cgroupsWait is how long the kernel gets to end what was in a group.
-const cgroupsWait = 2 * time.Second
+const cgroupsWait = 10 * time.Second
 
 // cgroupsOf is how the names of a lab's groups begin.
 func cgroupsOf(lab string) string { return "tare-" + lab }

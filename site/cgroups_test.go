@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"tare/lab"
 	"tare/site"
@@ -92,8 +91,8 @@ func claim(name string) error {
 		return err
 	}
 	fmt.Println("claimed")
-	time.Sleep(time.Hour)
-	return site.ReleaseCgroups(file)
+	_, err = os.Stdin.Read(make([]byte, 1)) // nobody writes
+	return errors.Join(err, site.ReleaseCgroups(file))
 }
 
 // TestLabCgroupsOfKilledOwners: groups exist while their owner lives, even if
@@ -107,6 +106,9 @@ func TestLabCgroupsOfKilledOwners(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe", "claim", name)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.StdinPipe(); err != nil { // open as long as the process lives
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
@@ -160,16 +162,18 @@ func TestLabCgroupsAreReleased(t *testing.T) {
 	if err := os.WriteFile(inside, fmt.Append(nil, sleeper.Process.Pid), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(100*time.Millisecond, func() {
-		if err := sleeper.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Error(err)
-		}
-		var exit *exec.ExitError
-		if err := sleeper.Wait(); !errors.As(err, &exit) {
-			t.Error(err)
-		}
-	})
-	if err := site.ReleaseCgroups(file); err != nil {
+	released := make(chan error, 1)
+	go func() { released <- site.ReleaseCgroups(file) }()
+	empty := filepath.Join(hierarchies(t)[0], site.CgroupsOf(name))
+	labtest.Await(t, "the groups are being removed", func() bool { _, err := os.Stat(empty); return err != nil })
+	if err := sleeper.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+	var exit *exec.ExitError
+	if err := sleeper.Wait(); !errors.As(err, &exit) {
+		t.Error(err)
+	}
+	if err := <-released; err != nil {
 		t.Error(err)
 	}
 	if left := groups(t, name); len(left) > 0 {

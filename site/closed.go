@@ -30,28 +30,39 @@ func (e *Endpoints) tryClosed(ctx context.Context, seen map[string]probe.Invento
 	if c == nil {
 		return nil
 	}
-	there := e.outposts[Label(c.Network, c.From)] != nil && e.outposts[Label(c.Network, c.To)] != nil
+	if e.outposts[Label(c.Network, c.From)] == nil || e.outposts[Label(c.Network, c.To)] == nil {
+		return c.Open(ctx)
+	}
+	fact, err := c.try(ctx, func() bool {
+		_, _, err := e.find(ctx, route{path: network.SameHost, from: c.From, to: c.To}, c.Network, seen)
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	e.Facts = append(e.Facts, fact)
+	return ctx.Err()
+}
+
+// try tries the way while it should be closed, has it opened, and tries it again. It says what
+// that shows.
+func (c *Closed) try(ctx context.Context, reaches func() bool) (fact string, err error) {
 	reachesWithin := func(d time.Duration) bool {
 		for begun := time.Now(); ; time.Sleep(tryAgain) {
-			_, _, err := e.find(ctx, route{path: network.SameHost, from: c.From, to: c.To}, c.Network, seen)
-			if err == nil || ctx.Err() != nil || time.Since(begun) > d {
-				return err == nil
+			if there := reaches(); there || ctx.Err() != nil || time.Since(begun) > d {
+				return there
 			}
 		}
 	}
-	enforced := there && !reachesWithin(closedFor)
+	enforced := !reachesWithin(closedFor)
 	if err := c.Open(ctx); err != nil {
-		return err
+		return "", err
 	}
-	text := fmt.Sprintf("%s are not enforced: %s reached %s, which one of them closed", c.What, c.From, c.To)
-	if enforced {
-		text = fmt.Sprintf("%s are enforced: %s reached %s only when the one that closed it was gone", c.What, c.From, c.To)
-		if !reachesWithin(opensWithin) {
-			text = fmt.Sprintf("whether %s are enforced is not known: %s reached %s neither with one that closes it nor without", c.What, c.From, c.To)
-		}
+	switch {
+	case !enforced:
+		return fmt.Sprintf("%s are not enforced: %s reached %s, which one of them closed", c.What, c.From, c.To), nil
+	case !reachesWithin(opensWithin):
+		return fmt.Sprintf("whether %s are enforced is not known: %s reached %s neither with one that closes it nor without", c.What, c.From, c.To), nil
 	}
-	if there {
-		e.Facts = append(e.Facts, text)
-	}
-	return ctx.Err()
+	return fmt.Sprintf("%s are enforced: %s reached %s only when the one that closed it was gone", c.What, c.From, c.To), nil
 }

@@ -18,10 +18,9 @@ func valueOf(c site.Counted, at, source, name string) float64 {
 	return 0
 }
 
-// TestLabCountShowsWhatEachPlaceDid pings through the lab: each place counts its
-// own part, and one that was not asked for nothing.
-func TestLabCountShowsWhatEachPlaceDid(t *testing.T) {
-	l := build(t, "bridge")
+// countShowsWhatEachPlaceDid pings through the lab: each place counts its own part, and one
+// that was not asked for nothing.
+func countShowsWhatEachPlaceDid(t *testing.T, l *site.Lab) {
 	places := []string{"bridge.h1/c1", "bridge.h1"}
 	stop, err := l.Count(t.Context(), places)
 	if err != nil {
@@ -55,8 +54,7 @@ func TestLabCountShowsWhatEachPlaceDid(t *testing.T) {
 }
 
 // A place's state is its own: /sys shows its devices.
-func TestLabStatesAreThoseOfThePlace(t *testing.T) {
-	l := build(t, "vxlan")
+func statesAreThoseOfThePlace(t *testing.T, l *site.Lab) {
 	all, err := l.States(t.Context(), []string{"vxlan.h1", "vxlan.h1/c1"})
 	if err != nil {
 		t.Fatal(err)

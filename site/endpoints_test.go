@@ -1,7 +1,6 @@
 package site_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -110,13 +109,8 @@ func TestLabUserPlaceThatIsNotReached(t *testing.T) {
 	}
 }
 
-// A place that goes away, or stops, is named, and is lost for the run.
+// A place that goes away is named, and is lost for the run.
 func TestLabUserPlaceThatGoesAway(t *testing.T) {
-	t.Run("killed", func(t *testing.T) { goesAway(t, syscall.SIGKILL, "its command ended: signal: killed") })
-	t.Run("stopped", func(t *testing.T) { goesAway(t, syscall.SIGSTOP, "no answer for 10s") })
-}
-
-func goesAway(t *testing.T, what syscall.Signal, want string) {
 	labtest.NeedsTier(t)
 	noneLeft(t)
 	pid := filepath.Join(t.TempDir(), "pid")
@@ -136,39 +130,19 @@ func goesAway(t *testing.T, what syscall.Signal, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(id, what); err != nil {
+	if err := syscall.Kill(id, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(6 * time.Second) // it is asked again
-	for range 2 {               // at once, the second time
-		_, err = e.Agent(t.Context(), "host.h1", "server")
-		if err == nil {
-			t.Fatal("an agent is there")
-		}
-		labtest.Contains(t, "error", err.Error(), "outpost at h1: "+want)
-		if broken := new(agent.BrokenError); !errors.As(err, &broken) {
-			t.Errorf("the run goes on to ask there: %v", err)
-		}
+	labtest.Await(t, "the agent that was there is known to be broken", func() bool { return h.Broken() != nil })
+	_, err = e.Agent(t.Context(), "host.h1", "server")
+	if err == nil {
+		t.Fatal("an agent is there")
 	}
-	for begun := time.Now(); h.Broken() == nil && time.Since(begun) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
-	}
-	if h.Broken() == nil {
-		t.Error("the agent that was there seems to work")
+	labtest.Contains(t, "error", err.Error(), "outpost at h1: its command ended: signal: killed")
+	if broken := new(agent.BrokenError); !errors.As(err, &broken) {
+		t.Errorf("the run goes on to ask there: %v", err)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestLabUserPlaceThatNeverAnswers(t *testing.T) {
-	labtest.NeedsTier(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	begun := time.Now()
-	if _, err := site.Reach(ctx, placesOf(site.Far{Name: "h1", Command: "sleep 60 #"}), "test"); err == nil {
-		t.Error("a place that does not answer is reached")
-	}
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("it took %s", took)
 	}
 }

@@ -1,17 +1,17 @@
 package site_test
 
 import (
+	"bufio"
 	"context"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
+	"tare/site"
 	"tare/test/labtest"
 )
 
-func TestLabUserExecPassesStatusAndText(t *testing.T) {
-	l := build(t, "veth")
+func execPassesStatusAndText(t *testing.T, l *site.Lab) {
 	for _, c := range []struct {
 		line, text, want string
 		status           int
@@ -25,23 +25,18 @@ func TestLabUserExecPassesStatusAndText(t *testing.T) {
 		{"read word; echo $word-$word", "a\n", "a-a\n", 0},
 		{"echo $TARE_TEST", "", os.Getenv(labtest.Mark) + "\n", 0},
 	} {
-		if got, status := run(t, l, "h1/c1", c.text, c.line); got != c.want || status != c.status {
+		if got, status := run(t, l, "veth.h1/c1", c.text, c.line); got != c.want || status != c.status {
 			t.Errorf("%q gives %q and status %d, want %q and %d", c.line, got, status, c.want, c.status)
 		}
 	}
 }
 
-func TestLabUserExecSaysWhatIsMissing(t *testing.T) {
-	l := build(t, "veth")
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer null.Close()
+func execSaysWhatIsMissing(t *testing.T, l *site.Lab) {
+	null := openNull(t)
 	for at, c := range map[string]struct{ program, want string }{
-		"h1":    {"no-such-program", "start no-such-program in veth.h1"},
-		"h9":    {"true", "tare lab show"},
-		"h1/c2": {"true", "tare lab show"},
+		"veth.h1":    {"no-such-program", "start no-such-program in veth.h1"},
+		"veth.h9":    {"true", "tare lab show"},
+		"veth.h1/c2": {"true", "tare lab show"},
 	} {
 		_, err := l.Exec(t.Context(), at, []string{c.program}, null, null, null)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -50,36 +45,32 @@ func TestLabUserExecSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestLabUserExecIsInterrupted(t *testing.T) {
-	l := build(t, "veth")
+func execIsInterrupted(t *testing.T, l *site.Lab) {
+	null := openNull(t)
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reads.Close()
+	defer writes.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		if _, err := bufio.NewReader(reads).ReadString('\n'); err != nil {
+			t.Error(err)
+		}
+	}()
+	status, err := l.Exec(ctx, "veth.h1", []string{"sh", "-c", "echo begun; exec sleep 1000"}, null, writes, null)
+	labtest.Equal(t, "error", err, nil)
+	labtest.Equal(t, "status of an interrupted sleep", status, 128+2)
+}
+
+func openNull(t *testing.T) *os.File {
+	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer null.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	begun := time.Now()
-	status, err := l.Exec(ctx, "h1", []string{"sleep", "100"}, null, null, null)
-	if err != nil || status != 128+2 {
-		t.Errorf("an interrupted sleep gives status %d, %v; want %d", status, err, 128+2)
-	}
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("the interrupt took %s", took)
-	}
-}
-
-// A daemon forks twice, leaves its session and minds no signal that can be
-// minded. It is there after its starter's end, and not after the lab's.
-func TestLabUserDaemonDiesWithTheLab(t *testing.T) {
-	l := build(t, "veth")
-	before := len(labtest.Marked(t))
-	_, status := run(t, l, "h1", "", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 100; done' </dev/null >/dev/null 2>&1 &); exit 3`)
-	if status != 3 {
-		t.Errorf("the starter's status is %d, want 3", status)
-	}
-	if after := len(labtest.Marked(t)); after <= before {
-		t.Errorf("%d processes with the daemon, %d without", after, before)
-	}
-	// noLeaks, which start asked for, finds it if it stays.
+	t.Cleanup(func() { null.Close() })
+	return null
 }

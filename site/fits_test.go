@@ -12,7 +12,7 @@ import (
 
 // A lab that would not fit is refused with the number, the limit and the command, before
 // anything is built.
-func TestLabsThatDoNotFitAreRefused(t *testing.T) {
+func TestTooLargeLabsAreRefused(t *testing.T) {
 	large := site.Spec{Clusters: []site.ClusterSpec{
 		{Name: "host", Network: "host", Hosts: 40, Containers: 10}, {Name: "route", Network: "route", Hosts: 40, Containers: 10},
 	}}

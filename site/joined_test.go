@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -182,44 +181,6 @@ func TestLabControlGroupOfKilledOwner(t *testing.T) {
 	}
 }
 
-// A named lab's control group exists as long as its keeper, even if another command
-// sweeps; after that the next command removes it.
-func TestLabControlGroupOfNamedLab(t *testing.T) {
-	if !grouped(t) {
-		return
-	}
-	name := labName("grouped")
-	l := up(t, name)
-	group := l.Topology.Spec.Cgroup
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := site.Sweep(); err != nil {
-		t.Error(err)
-	}
-	e, _ := entry(t, name)
-	if len(groupsNamed(t, group)) == 0 {
-		t.Fatalf("the lab has no control group %q", group)
-	}
-	if err := syscall.Kill(e.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(labtest.LeakWait); syscall.Kill(e.PID, 0) == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the killed keeper is still there")
-		}
-	}
-	if err := site.Sweep(); err != nil {
-		t.Error(err)
-	}
-	if left := groupsNamed(t, group); len(left) > 0 {
-		t.Errorf("left behind: %s", strings.Join(left, " "))
-	}
-	if err := site.Down(t.Context(), name); err != nil {
-		t.Error(err)
-	}
-}
-
 // ungrouped builds a lab where no control group with the cpu controller can be
 // made, and prints each network's warnings on a line.
 func ungrouped() error {
@@ -269,17 +230,6 @@ func TestRealEngineWithoutControlGroupWarns(t *testing.T) {
 	for _, text := range []string{"docker-bridge: [", `"autogroup: `, "/sys/fs/cgroup", "sysctl kernel.sched_autogroup_enabled=0"} {
 		if !strings.Contains(engine, text) {
 			t.Errorf("a network with an engine: %s: want %s", engine, text)
-		}
-	}
-}
-
-// An ordinary user can make no control group. Kernel networks run in one session, and
-// their numbers carry no warning of it.
-func TestLabUserIsNotWarnedOfSessions(t *testing.T) {
-	l := build(t, "bridge", "proxy")
-	for _, b := range l.Topology.Clusters {
-		if strings.Contains(strings.Join(b.Warnings, "\n"), "autogroup") {
-			t.Errorf("%s carries %q", b.Name, b.Warnings)
 		}
 	}
 }

@@ -1,14 +1,14 @@
 package site_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"tare/lab"
 	"tare/network"
@@ -17,33 +17,25 @@ import (
 )
 
 // own builds labs, runs something in them, has containers come and go, and takes
-// them down, until it is killed.
+// them down, until it is killed. It says each step before it.
 func own() error {
 	ctx := context.Background()
-	for {
-		l, err := site.Start(ctx)
-		if err != nil {
-			return err
-		}
-		if err := l.Build(ctx, specOf("bridge", "vxlan", "proxy", "nat")); err != nil {
-			return err
-		}
-		for _, at := range []string{"bridge.h1", "vxlan.h1/c1", "proxy.h2"} {
-			if _, err := l.Agent(ctx, at, "server"); err != nil {
-				return err
+	var l *site.Lab
+	return again([]step{
+		{"starts", func() (err error) { l, err = site.Start(ctx); return err }},
+		{"builds", func() error { return l.Build(ctx, specOf("bridge", "vxlan", "proxy", "nat")) }},
+		{"runs", func() error {
+			for _, at := range []string{"bridge.h1", "vxlan.h1/c1", "proxy.h2"} {
+				if _, err := l.Agent(ctx, at, "server"); err != nil {
+					return err
+				}
 			}
-		}
-		for begun := time.Now(); time.Since(begun) < 50*time.Millisecond; {
-			_, errAttach := l.Attach(ctx, "proxy", network.PublishedPort)
-			_, errLifecycle := l.Lifecycle(ctx, "bridge")
-			if err := errors.Join(errAttach, errLifecycle); err != nil {
-				return err
-			}
-		}
-		if err := l.Close(); err != nil {
-			return err
-		}
-	}
+			return nil
+		}},
+		{"makes a container", func() error { _, err := l.Attach(ctx, "proxy", network.PublishedPort); return err }},
+		{"makes a process", func() error { _, err := l.Lifecycle(ctx, "bridge"); return err }},
+		{"closes", func() error { return l.Close() }},
+	})
 }
 
 // upAgainAndAgain makes a named lab and takes it down, until it is killed.
@@ -51,47 +43,61 @@ func upAgainAndAgain(name string) error {
 	ctx := context.Background()
 	spec := specOf("bridge", network.Baseline)
 	spec.Name = name
+	return again([]step{
+		{"up", func() error { _, err := site.Up(ctx, spec); return err }},
+		{"down", func() error { return site.Down(ctx, name) }},
+	})
+}
+
+type step struct {
+	name string
+	do   func() error
+}
+
+// again does steps until it is killed, and says each before it.
+func again(steps []step) error {
 	for {
-		if _, err := site.Up(ctx, spec); err != nil {
-			return err
-		}
-		if err := site.Down(ctx, name); err != nil {
-			return err
+		for _, s := range steps {
+			fmt.Println(s.name)
+			if err := s.do(); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
 		}
 	}
 }
 
-// killed starts this binary with the arguments and kills it after a while.
-func killed(t *testing.T, after time.Duration, arguments ...string) {
+// killed starts this binary with the arguments and kills it in a step.
+func killed(t *testing.T, in string, arguments ...string) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", arguments...)
 	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case err := <-ended:
-		t.Fatalf("%v ended by itself: %v", arguments, err)
-	case <-time.After(after):
+	at := ""
+	for said := bufio.NewScanner(out); at != in && said.Scan(); {
+		at = said.Text()
 	}
+	labtest.Equal(t, "the last step", at, in)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-ended
+	if err := cmd.Wait(); err == nil {
+		t.Errorf("%v ended by itself", arguments)
+	}
 }
 
-// longest is beyond what a lab takes from its start to its end.
-const longest = 500 * time.Millisecond
-
-// Whatever a lab's owner is doing when it is killed, nothing stays.
+// Whatever a lab's owner is doing when it is killed, nothing stays. test/chaos kills at any
+// other moment.
 func TestLabUserOwnerKilledLeavesNothing(t *testing.T) {
-	for range 10 {
-		after := rand.N(longest)
-		t.Run(after.String(), func(t *testing.T) {
+	for _, in := range []string{"starts", "builds", "runs", "makes a container", "makes a process", "closes"} {
+		t.Run(in, func(t *testing.T) {
 			labtest.NoLeaks(t)
-			killed(t, after, "own")
+			killed(t, in, "own")
 		})
 	}
 }
@@ -100,11 +106,10 @@ func TestLabUserOwnerKilledLeavesNothing(t *testing.T) {
 // in the ledger and can be taken down.
 func TestLabUserMakerKilledLeavesWhatCanBeTakenDown(t *testing.T) {
 	name := labName("maker")
-	for range 10 {
-		after := rand.N(longest / 4)
-		t.Run(after.String(), func(t *testing.T) {
+	for _, in := range []string{"up", "down"} {
+		t.Run(in, func(t *testing.T) {
 			labtest.NoLeaks(t)
-			killed(t, after, "up", name)
+			killed(t, in, "up", name)
 			if err := site.Down(t.Context(), name); err != nil && !errors.Is(err, site.ErrNoLab) {
 				t.Error(err)
 			}
@@ -115,47 +120,41 @@ func TestLabUserMakerKilledLeavesWhatCanBeTakenDown(t *testing.T) {
 // A keeper whose owner was killed before the kernel knew that it should end with it ends
 // all the same; else it lives as long as the owner.
 func TestLabUserKeeperEndsWithItsOwner(t *testing.T) {
-	for name, lives := range map[string]time.Duration{"killed at once": 0, "killed later": 300 * time.Millisecond} {
-		t.Run(name, func(t *testing.T) {
-			labtest.NoLeaks(t)
-			listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@" + labName("owner"), Net: "unix"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer listener.Close()
-			file, err := listener.File()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer file.Close()
-			cmd := exec.Command("/proc/self/exe", site.KeeperVerb)
-			cmd.SysProcAttr = lab.Attributes(false) // as where its owner was gone before it asked
-			cmd.ExtraFiles = []*os.File{file}
-			owner, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Wait() }()
-			select {
-			case err := <-ended:
-				t.Fatalf("it ended before its owner: %v", err)
-			case <-time.After(lives):
-			}
-			if err := owner.Close(); err != nil {
-				t.Fatal(err)
-			}
-			select {
-			case <-ended: // with the status of a keeper that has lost its owner
-			case <-time.After(labtest.LeakWait):
-				t.Errorf("it lives %v after its owner", labtest.LeakWait)
-				if err := cmd.Process.Kill(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+	t.Run("killed at once", func(t *testing.T) { keeperEndsWithItsOwner(t, false) })
+	t.Run("killed later", func(t *testing.T) { keeperEndsWithItsOwner(t, true) })
+}
+
+func keeperEndsWithItsOwner(t *testing.T, later bool) {
+	labtest.NoLeaks(t)
+	address := "@" + labName("owner")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	file, err := listener.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cmd := exec.Command("/proc/self/exe", site.KeeperVerb)
+	cmd.SysProcAttr = lab.Attributes(false) // as where its owner was gone before it asked
+	cmd.ExtraFiles = []*os.File{file}
+	owner, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if later {
+		labtest.Contains(t, "answer", sendRaw(t, address, `{"do":"show"}`+"\n", 0), "topology")
+	}
+	if err := owner.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var ended *exec.ExitError // with the status of a keeper that has lost its owner
+	if err := cmd.Wait(); err != nil && !errors.As(err, &ended) {
+		t.Error(err)
 	}
 }

@@ -67,6 +67,8 @@ func entry(t *testing.T, name string) (site.Entry, bool) {
 	return site.Entry{}, false
 }
 
+// A named lab outlives the command that made it, also while its keeper does not answer, until
+// it is taken down.
 func TestLabUserUpJoinListDown(t *testing.T) {
 	name := labName("life")
 	if err := up(t, name).Close(); err != nil { // the lab stays without this handle
@@ -92,6 +94,7 @@ func TestLabUserUpJoinListDown(t *testing.T) {
 	if _, err := site.Up(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("a second Up: %v", err)
 	}
+	stoppedKeeperStaysInTheLedger(t, name)
 	if err := site.Down(t.Context(), name); err != nil {
 		t.Error(err)
 	}
@@ -101,6 +104,34 @@ func TestLabUserUpJoinListDown(t *testing.T) {
 	if _, err := site.Join(t.Context(), name); !errors.Is(err, site.ErrNoLab) {
 		t.Errorf("Join after Down: %v", err)
 	}
+}
+
+// stoppedKeeperStaysInTheLedger: the lab of one that does not answer is still there, and what
+// to do about it is named.
+func stoppedKeeperStaysInTheLedger(t *testing.T, name string) {
+	t.Helper()
+	e, _ := entry(t, name)
+	if err := syscall.Kill(e.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	err := site.Down(short, name)
+	cancel()
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	errInterrupted := site.Down(interrupted, name)
+	e, there := entry(t, name)
+	if err := syscall.Kill(e.PID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d, is stopped: kill -CONT", e.PID)) {
+		t.Errorf("a stopped keeper: %v", err)
+	}
+	if !errors.Is(errInterrupted, context.Canceled) {
+		t.Errorf("an interrupted command: %v", errInterrupted)
+	}
+	labtest.Equal(t, "in the ledger", there, true)
+	labtest.Equal(t, "running", e.Running, true)
 }
 
 func TestLabUserUnknownNames(t *testing.T) {
@@ -119,9 +150,22 @@ func TestLabUserUnknownNames(t *testing.T) {
 	}
 }
 
+// A lab whose keeper was killed stays in the ledger until it is taken down. Its control group
+// exists as long as the keeper, even if another command sweeps; after that the next command
+// removes it.
 func TestLabUserKilledKeeperIsForgotten(t *testing.T) {
 	name := labName("killed")
-	up(t, name)
+	l := up(t, name)
+	group := l.Topology.Spec.Cgroup
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := site.Sweep(); err != nil {
+		t.Error(err)
+	}
+	if grouped(t) && len(groupsNamed(t, group)) == 0 {
+		t.Errorf("the lab has no control group %q", group)
+	}
 	e, there := entry(t, name)
 	if !there {
 		t.Fatal("the ledger lacks the lab")
@@ -130,10 +174,12 @@ func TestLabUserKilledKeeperIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Up made it this process's child and waits for it: it is gone once reaped.
-	for deadline := time.Now().Add(labtest.LeakWait); syscall.Kill(e.PID, 0) == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the killed keeper is still there")
-		}
+	labtest.Await(t, "the killed keeper is gone", func() bool { return syscall.Kill(e.PID, 0) != nil })
+	if err := site.Sweep(); err != nil {
+		t.Error(err)
+	}
+	if group != "" {
+		labtest.Equal(t, "control groups left behind", strings.Join(groupsNamed(t, group), " "), "")
 	}
 	if e, there := entry(t, name); !there || e.Running {
 		t.Errorf("the ledger has %+v, %t; want one that does not run", e, there)
@@ -159,38 +205,4 @@ func TestLabUserInterruptedUpLeavesNothing(t *testing.T) {
 	if e, there := entry(t, spec.Name); there {
 		t.Errorf("the ledger has %+v", e)
 	}
-}
-
-// A lab whose keeper does not answer is still there: it stays in the ledger, and what to do
-// about it is named.
-func TestLabUserStoppedKeeperStaysInTheLedger(t *testing.T) {
-	name := labName("stopped")
-	up(t, name)
-	e, _ := entry(t, name)
-	if err := syscall.Kill(e.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	err := site.Down(short, name)
-	cancel()
-	interrupted, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	errInterrupted := site.Down(interrupted, name)
-	e, there := entry(t, name)
-	if err := syscall.Kill(e.PID, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d, is stopped: kill -CONT", e.PID)) {
-		t.Errorf("a stopped keeper: %v", err)
-	}
-	if !errors.Is(errInterrupted, context.Canceled) {
-		t.Errorf("an interrupted command: %v", errInterrupted)
-	}
-	labtest.Equal(t, "in the ledger", there, true)
-	labtest.Equal(t, "running", e.Running, true)
-	if err := site.Down(t.Context(), name); err != nil {
-		t.Error(err)
-	}
-	_, there = entry(t, name)
-	labtest.Equal(t, "in the ledger after its end", there, false)
 }
