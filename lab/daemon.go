@@ -43,6 +43,18 @@ type Daemon struct {
 // StartDaemon starts a daemon and waits until it is ready. Its errors quote
 // the end of its log.
 func (h *Host) StartDaemon(d Daemon) (*Process, error) {
+	s, err := h.startService(d)
+	if err != nil {
+		return nil, err
+	}
+	process := s.process
+	if d.Restarts {
+		go s.keep()
+	}
+	return process, nil
+}
+
+func (h *Host) startService(d Daemon) (*service, error) {
 	log, err := h.openLog(d.Name)
 	if err != nil {
 		return nil, err
@@ -57,10 +69,7 @@ func (h *Host) StartDaemon(d Daemon) (*Process, error) {
 	if err := h.await(process, d); err != nil {
 		return nil, fmt.Errorf("start %s in %s: %w: its log ends: %s", d.Name, h.Name, err, cmp.Or(tail(log), "nothing"))
 	}
-	if d.Restarts {
-		go s.keep()
-	}
-	return process, nil
+	return s, nil
 }
 
 func (h *Host) startLogged(d Daemon, log *os.File) (*Process, error) {

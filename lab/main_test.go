@@ -51,7 +51,7 @@ func TestLabInside(t *testing.T) {
 
 // runInside runs TestLabInside as the init of a lab of that user's.
 func runInside(t *testing.T, binary string, uid int) {
-	arguments := []string{"-test.run=^TestLabInside$", "-test.v", "-test.timeout=60s"}
+	arguments := []string{"-test.run=^TestLabInside$", "-test.v", "-test.timeout=10m"}
 	var cmd *exec.Cmd
 	if uid == os.Geteuid() {
 		runtime.LockOSThread() // the parent-death signal is that of the thread

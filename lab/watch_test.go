@@ -7,9 +7,10 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // packet is an IPv4 packet with the ports given, and what is in it.
@@ -132,10 +133,14 @@ func testWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	send(t, a.Namespace, "10.0.0.2:99", 600)
 	send(t, a.Namespace, "10.0.0.2:98", 600) // another port
 	send(t, b.Namespace, "10.0.0.1:99", 100) // too short
-	time.Sleep(watchStep)
+	send(t, a.Namespace, "10.0.0.2:99", 600)
+	labtest.Await(t, "both ends have seen the packet", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.seen) >= 2
+	})
 	seen, err := w.Stop()
 	if err != nil {
 		t.Fatal(err)
