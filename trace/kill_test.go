@@ -4,15 +4,16 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
-	"time"
 
 	"github.com/cilium/ebpf"
 
+	"tare/test/labtest"
 	"tare/trace"
 )
 
@@ -40,36 +41,32 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// programs are those of ours that the kernel holds, by a name that no other has.
-// One that was released stays until no CPU can be in it any more.
-func programs(t *testing.T) map[ebpf.ProgramID]bool {
+// programs are those of BPF that a process holds (proc(5), fdinfo).
+func programs(t *testing.T, pid int) []ebpf.ProgramID {
 	t.Helper()
-	held := map[ebpf.ProgramID]bool{}
-	for id := ebpf.ProgramID(0); ; {
-		next, err := ebpf.ProgramGetNextID(id)
-		if errors.Is(err, os.ErrNotExist) {
-			return held
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		id = next
-		program, err := ebpf.NewProgramFromID(id)
-		if errors.Is(err, os.ErrNotExist) {
-			continue // it went meanwhile
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info, err := program.Info(); err == nil && info.Name == "recv_length" {
-			held[id] = true
-		}
-		program.Close()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
+	if err != nil {
+		t.Fatal(err)
 	}
+	var held []ebpf.ProgramID
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it was closed meanwhile
+		}
+		if m := regexp.MustCompile(`(?m)^prog_id:\s*(\d+)$`).FindSubmatch(text); m != nil {
+			id, err := strconv.ParseUint(string(m[1]), 10, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, ebpf.ProgramID(id))
+		}
+	}
+	return held
 }
 
+// A program that was released stays until no CPU can be in it any more.
 func TestLabKilledLeavesNothing(t *testing.T) {
-	before := programs(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), victim+"=1")
 	out, err := cmd.StdoutPipe()
@@ -83,8 +80,7 @@ func TestLabKilledLeavesNothing(t *testing.T) {
 	if err != nil || line != "tracing\n" {
 		t.Fatalf("it printed %q, %v", line, err)
 	}
-	its := programs(t)
-	maps.DeleteFunc(its, func(id ebpf.ProgramID, _ bool) bool { return before[id] })
+	its := programs(t, cmd.Process.Pid)
 	if len(its) == 0 {
 		t.Error("no program while it traces")
 	}
@@ -94,13 +90,13 @@ func TestLabKilledLeavesNothing(t *testing.T) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("it ended by itself")
 	}
-	gone := func() bool {
-		now := programs(t)
-		return !slices.ContainsFunc(slices.Collect(maps.Keys(its)), func(id ebpf.ProgramID) bool { return now[id] })
-	}
-	for begun := time.Now(); !gone(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(begun) > 10*time.Second {
-			t.Fatalf("of its programs %v are held after it was killed: %v", its, programs(t))
-		}
+	for _, id := range its {
+		labtest.Await(t, fmt.Sprintf("the kernel has released program %d", id), func() bool {
+			program, err := ebpf.NewProgramFromID(id)
+			if err == nil {
+				program.Close()
+			}
+			return errors.Is(err, os.ErrNotExist)
+		})
 	}
 }

@@ -48,9 +48,8 @@ func flood(t *testing.T, sent, buffer int) (received int) {
 
 // The ledger has every datagram that did not arrive, with the kernel's reason
 // and function.
-func TestLabLedgerBalancesToThePacket(t *testing.T) {
+func ledgerBalancesToThePacket(t *testing.T, tracer *trace.Tracer) {
 	const sent = 1000
-	tracer := open(t)
 	for _, c := range []struct{ about, rules, reason, function string }{
 		{"small receive buffer", "", "SOCKET_RCVBUFF", "udp"},
 		{"random drops", "add table inet t; add chain inet t t { type filter hook input priority 0; };" +
@@ -103,9 +102,8 @@ func leaveUnread(messages int) error {
 }
 
 // What is lost at the address of a packet that was read before is another packet.
-func TestLabLedgerLeavesOutOtherPackets(t *testing.T) {
+func ledgerLeavesOutOtherPackets(t *testing.T, tracer *trace.Tracer) {
 	const sent = 500
-	tracer := open(t)
 	within(t, func(n trace.Network) {
 		received := 0
 		path, err := tracer.Follow(trace.Pass{Networks: []trace.Network{n}, Port: port}, func() error {
