@@ -26,7 +26,7 @@ func TestIdleDaemonsAreSaidWhereTheyMatter(t *testing.T) {
 	}
 }
 
-func TestLabsCostIsSaid(t *testing.T) {
+func TestCostOfALabIsSaid(t *testing.T) {
 	for want, env := range map[string]result.Environment{
 		" Lab: up in 12.5 s, 1200 MB.": {LabUp: 12.5, LabMemoryBytes: 1200 << 20},
 		" Lab: up in 80.0 ms.":         {LabUp: 0.08},
