@@ -10,10 +10,13 @@ export function findings(t, view) {
     el("p", { class: "quiet" }, [t("confidence", { value: `${percent(f.confidence)} %` }), f.share > 0 && t("explains", { value: `${percent(f.share)} %` })].filter(Boolean).join(", ")),
     f.where?.length > 0 && el("p", { class: "quiet" }, `${t("where")}: ${f.where.join("; ")}`),
     f.evidence?.length > 0 && el("details", {}, el("summary", {}, t("evidence")),
-      el("ul", {}, f.evidence.map((e) => el("li", {}, `${e.name}: ${e.value}`, e.source && el("span", { class: "quiet" }, ` (${e.source})`))))),
+      el("ul", {}, f.evidence.map((e) => el("li", {}, `${e.name}: ${written(e.value)}`, e.source && el("span", { class: "quiet" }, ` (${e.source})`))))),
     f.fix && el("div", { class: "fix" }, el("code", { tabindex: "0" }, f.fix), copyButton(t("copy"), t("copied"), () => f.fix)),
     f.verified?.before !== undefined && f.verified?.after !== undefined && el("p", {}, t("verified", { metric: f.verified.metric, before: `${percent(f.verified.before)} %`, after: `${percent(f.verified.after)} %` })))));
 }
+
+// written is a value of evidence, of whatever kind.
+const written = (value) => typeof value === "object" ? JSON.stringify(value ?? "") : value;
 
 // rankings lists the networks that meet the demands, by rank.
 export function rankings(t, view) {
