@@ -2,7 +2,10 @@ package recipes
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"go/format"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -31,15 +34,41 @@ var recipes = map[string]string{
 	"chart":    "## Add a chart",
 }
 
-// TestRealRecipes adds a toy of every kind to a copy of the tree, in the files
-// that its recipe names, and uses each as its users would.
-func TestRealRecipes(t *testing.T) {
-	tree := copyTree(t)
+// Every recipe names the files that a toy of its kind takes. They take it: what it is put
+// next to is there, and what comes out is written as gofmt does.
+func TestRecipesNameTheirFiles(t *testing.T) {
+	tree := t.TempDir()
 	for _, kind := range slices.Sorted(maps.Keys(recipes)) {
+		promised := filesOf(t, kind)
+		for _, name := range promised {
+			if err := copyFile(tree, name); err != nil {
+				t.Fatal(err)
+			}
+		}
 		touched := addToy(t, tree, kind)
-		if promised := filesOf(t, kind); !slices.Equal(touched, promised) {
+		if !slices.Equal(touched, promised) {
 			t.Errorf("a %s takes %q, the recipe says %q", kind, touched, promised)
 		}
+		for _, name := range touched {
+			text, err := os.ReadFile(filepath.Join(tree, name))
+			if err == nil && strings.HasSuffix(name, ".go") {
+				var formatted []byte
+				formatted, err = format.Source(text)
+				labtest.Equal(t, name+" is formatted", string(formatted) == string(text), true)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestDeepRecipes adds a toy of every kind to a copy of the tree, in the files
+// that its recipe names, and uses each as its users would.
+func TestDeepRecipes(t *testing.T) {
+	tree := copyTree(t)
+	for _, kind := range slices.Sorted(maps.Keys(recipes)) {
+		addToy(t, tree, kind)
 	}
 	web, err := filepath.Abs(filepath.Join(root, "report/web/node_modules"))
 	if err == nil {
@@ -127,21 +156,27 @@ func copyTree(t *testing.T) string {
 	tree := t.TempDir()
 	listed := runIn(t, root, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	for name := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
-		data, err := os.ReadFile(filepath.Join(root, name))
-		if os.IsNotExist(err) {
-			continue // removed, and not committed yet
-		}
-		if err == nil {
-			err = os.MkdirAll(filepath.Join(tree, filepath.Dir(name)), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(tree, name), data, 0o644)
-		}
-		if err != nil {
+		if err := copyFile(tree, name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return tree
+}
+
+// copyFile copies a file of the repository, if it is there: one that was removed may not be
+// committed yet, and one of a toy is new.
+func copyFile(tree, name string) error {
+	data, err := os.ReadFile(filepath.Join(root, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(tree, filepath.Dir(name)), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(tree, name), data, 0o644)
+	}
+	return err
 }
 
 // addToy adds what testdata/KIND.txtar holds to a tree and returns the files that
