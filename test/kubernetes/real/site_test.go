@@ -346,7 +346,8 @@ func (c cluster) testNoRoom() {
 
 // testKilled kills a run, whose pods end by themselves and whose rest tare clean removes.
 func (c cluster) testKilled() {
-	cmd := exec.Command(os.Getenv("TARE_BINARY"), "run", "--site", "kubernetes", "--workloads", "tcp_rr", "--out", filepath.Join(c.t.TempDir(), "result.json"))
+	out := filepath.Join(c.t.TempDir(), "result.json")
+	cmd := exec.Command(os.Getenv("TARE_BINARY"), append([]string{"run", "--site", "kubernetes", "--out", out}, twoPaths...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
@@ -354,7 +355,7 @@ func (c cluster) testKilled() {
 	c.until("the pods run", func() bool {
 		return len(strings.Fields(c.kubectl("", "get", "pods", "-A", "-l", "tare.run", "--field-selector=status.phase=Running", "-o", "name"))) == 5
 	})
-	time.Sleep(2 * time.Second) // at some moment after tare is sent
+	c.until("a block is saved", func() bool { return saved(out) })
 	if err := cmd.Process.Kill(); err != nil {
 		c.t.Fatal(err)
 	}
@@ -371,9 +372,20 @@ func (c cluster) testKilled() {
 // until waits for something.
 func (c cluster) until(what string, is func() bool) {
 	c.t.Helper()
-	for begun := time.Now(); !is(); time.Sleep(200 * time.Millisecond) {
-		if time.Since(begun) > 5*time.Minute {
-			c.t.Fatalf("not yet after 5 min: %s", what)
+	if !soon(5*time.Minute, is) {
+		c.t.Fatalf("not yet after 5 min: %s", what)
+	}
+}
+
+// soon looks again and again whether something is so, for so long at most.
+func soon(most time.Duration, is func() bool) bool {
+	limit, look := time.After(most), time.Tick(100*time.Millisecond)
+	for !is() {
+		select {
+		case <-look:
+		case <-limit:
+			return false
 		}
 	}
+	return true
 }

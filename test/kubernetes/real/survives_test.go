@@ -30,11 +30,7 @@ func (c cluster) during(do func()) (w weighed, said string, status int) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	saved := func() bool {
-		info, err := os.Stat(out)
-		return err == nil && info.Size() > 0
-	}
-	for begun := time.Now(); !saved(); {
+	for begun := time.Now(); !saved(out); {
 		select {
 		case err := <-ended:
 			c.t.Fatalf("it ended before its first block was saved: %v: %s", err, printed.String())
@@ -55,6 +51,12 @@ func (c cluster) during(do func()) (w weighed, said string, status int) {
 		c.t.Fatal(err)
 	}
 	return w, printed.String(), cmd.ProcessState.ExitCode()
+}
+
+// saved reports whether a run has written its result, as it does after each block.
+func saved(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Size() > 0
 }
 
 // reasonOf is why pods were not measured on a path; empty: they were.
