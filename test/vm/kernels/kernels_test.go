@@ -25,7 +25,7 @@ const Kernels = "TARE_KERNELS"
 
 // TestMain marks what the tests start.
 func TestMain(m *testing.M) {
-	if err := os.Setenv(labtest.Mark, "kernels"); err != nil {
+	if err := os.Setenv(labtest.Mark, fmt.Sprintf("kernels-%d", os.Getpid())); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -47,6 +47,23 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
+}
+
+// awaits waits until it has printed some words, and fails if that takes an emulated CPU too long
+// or if what prints has ended.
+func (o *output) awaits(t *testing.T, words string, ended <-chan error) {
+	t.Helper()
+	const most = 10 * time.Minute
+	limit, look := time.After(most), time.Tick(100*time.Millisecond)
+	for !strings.Contains(o.String(), words) {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended: %v: %s", err, o)
+		case <-limit:
+			t.Fatalf("it has not printed %q in %v: %s", words, most, o)
+		case <-look:
+		}
+	}
 }
 
 // weighing is tare run on the kernels of the test, with a result file.
@@ -114,24 +131,11 @@ func TestVMKernelsThatAreInterruptedKeepTheirBlocks(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- run.Wait() }()
-	for begun := time.Now(); !strings.Contains(said.String(), " left"); time.Sleep(time.Second) { // known after a block
-		select {
-		case err := <-ended:
-			t.Fatalf("tare run --kernel: %v: %s", err, said)
-		default:
-		}
-		if time.Since(begun) > 10*time.Minute {
-			t.Fatalf("no block was measured: %s", said)
-		}
-	}
+	said.awaits(t, " left", ended) // which is known after a block
 	if err := run.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-ended:
-	case <-time.After(2 * time.Minute):
-		t.Fatal("it does not end")
-	}
+	<-ended // its status is asked for
 	labtest.Equal(t, "exit status", run.ProcessState.ExitCode(), 130)
 	res, err := result.ReadFile(file)
 	if err != nil {
@@ -163,11 +167,14 @@ func TestVMGuestStaysOnItsCPUs(t *testing.T) {
 		}
 		ended <- errors.Join(err, in.Close())
 	}()
-	for begun := time.Now(); !strings.Contains(said.String(), "up") && time.Since(begun) < time.Minute; time.Sleep(100 * time.Millisecond) {
-	}
-	threads, err := filepath.Glob("/proc/[0-9]*/task/*/comm")
-	if err != nil {
-		t.Fatal(err)
+	said.awaits(t, "up", ended)
+	var threads []string // of QEMU, which this test has started
+	for _, pid := range labtest.Marked(t) {
+		of, err := filepath.Glob("/proc/" + pid + "/task/*/comm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		threads = append(threads, of...)
 	}
 	on := map[string]string{}
 	for _, file := range threads {
