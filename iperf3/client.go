@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -137,7 +138,7 @@ func (c *client) describe(mss int) (err error) {
 }
 
 // segmentSize is the MSS of a connection.
-func segmentSize(conn *net.TCPConn) (mss int, err error) {
+func segmentSize(conn syscall.Conn) (mss int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return 0, err

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -66,15 +67,22 @@ func (c cookie) valid() bool {
 
 func (c cookie) String() string { return string(c[:cookieLen-1]) }
 
+// stream is a TCP connection, but in tests of what peers do in time.
+type stream interface {
+	net.Conn
+	syscall.Conn
+	CloseRead() error
+}
+
 // control is the control connection of one test.
 type control struct {
-	conn    *net.TCPConn
+	conn    stream
 	release func() bool
 }
 
 // newControl ends the connection's reads when ctx ends; what is still to be
 // sent can be written.
-func newControl(ctx context.Context, conn *net.TCPConn) *control {
+func newControl(ctx context.Context, conn stream) *control {
 	return &control{conn, context.AfterFunc(ctx, func() {
 		_ = conn.CloseRead() // it fails on a connection that is gone
 	})}

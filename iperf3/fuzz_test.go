@@ -111,7 +111,7 @@ func FuzzServerStates(f *testing.F) {
 		s := dialScript(t, at)
 		_, _ = s.conn.Write(got) // the server may have closed already
 		_ = s.conn.CloseWrite()
-		if err := s.conn.SetReadDeadline(time.Now().Add(8 * time.Second)); err != nil {
+		if err := s.conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		_, err := io.Copy(io.Discard, s.conn)
@@ -143,12 +143,8 @@ func FuzzClientStates(f *testing.F) {
 				conn.Close()
 			}
 		}()
-		began := time.Now()
 		if _, err := Run(t.Context(), addressOf(l.Addr()), Test{Bytes: 1000}); err == nil {
 			t.Error("a test without a server succeeded")
-		}
-		if took := time.Since(began); took > 12*time.Second {
-			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -1,202 +1,79 @@
 package iperf3
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/netip"
-	"os"
-	"os/exec"
-	"strconv"
-	"strings"
-	"sync"
+	"slices"
 	"testing"
-	"time"
 
 	"tare/test/labtest"
 )
 
-// report is iperf3's own JSON, as far as the tests read it.
-type report struct {
-	Start struct {
-		Connected []struct{ Socket int }
-	}
-	Intervals []struct {
-		Streams []realStream
-	}
-	End struct {
-		Streams []struct {
-			Sender, Receiver, UDP *realStream
-		}
-		SumSent            realStream `json:"sum_sent"`
-		SumReceived        realStream `json:"sum_received"`
-		SumSentReverse     realStream `json:"sum_sent_bidir_reverse"`
-		SumReceivedReverse realStream `json:"sum_received_bidir_reverse"`
-		Sum                realStream
-		CPU                map[string]float64 `json:"cpu_utilization_percent"`
-		SenderCongestion   string             `json:"sender_tcp_congestion"`
-		ReceiverCongestion string             `json:"receiver_tcp_congestion"`
-	}
-	ServerOutput string `json:"server_output_text"`
-	Error        string
-}
-
-type realStream struct {
-	Seconds     float64
-	Bytes       int64
-	BitRate     float64 `json:"bits_per_second"`
-	Retransmits *int64
-	JitterMS    float64 `json:"jitter_ms"`
-	Lost        int64   `json:"lost_packets"`
-	Packets     int64
-	LostPercent float64 `json:"lost_percent"`
-	Omitted     bool
-}
-
-// realIperf3 finds iperf3, without which these tests test nothing.
-func realIperf3(t testing.TB) string {
+// runReal runs a test against a real server, which must exit 0.
+func runReal(t testing.TB, test Test) (Outcome, report) {
 	t.Helper()
-	path, err := exec.LookPath("iperf3")
-	if err != nil {
-		t.Fatal("iperf3 is missing: apt-get install iperf3")
-	}
-	return path
-}
-
-// lines are what our server logged.
-type lines struct {
-	mu     sync.Mutex
-	logged []string
-}
-
-func (l *lines) add(line string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.logged = append(l.logged, line)
-}
-
-func (l *lines) all() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Join(l.logged, "\n")
-}
-
-// await waits until a line holds the words.
-func (l *lines) await(t testing.TB, words string) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if strings.Contains(l.all(), words) {
-			return
-		}
-	}
-	t.Fatalf("no line holds %q:\n%s", words, l.all())
-}
-
-// ourServer serves until the test ends.
-func ourServer(t testing.TB, bind netip.AddrPort) (netip.AddrPort, *lines) {
-	t.Helper()
-	log := &lines{}
-	s, err := Listen(bind, log.add)
+	at, reports := realServer(t)
+	out, err := Run(t.Context(), at, test)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		select {
-		case err := <-done:
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("the server ended with %v", err)
+	theirs := <-reports
+	if theirs.Error != "" {
+		t.Fatal(theirs.Error)
+	}
+	return out, theirs
+}
+
+// TestRealServerCountsWithOurClient ends each test by its bytes: both ends have the same
+// figures. What a server on a busy machine has not read at the end, it never counts.
+func TestRealServerCountsWithOurClient(t *testing.T) {
+	const bytes = 20<<20 + 12345 // no multiple of a block
+	for name, test := range map[string]Test{
+		"tcp": {Bytes: bytes}, "tcp 4 flows": {Bytes: bytes, Flows: 4}, "tcp reverse": {Bytes: bytes, Reverse: true},
+		"udp": {UDP: true, Bytes: 1_000_000, Size: 1000, Rate: 100e6}, "udp reverse": {UDP: true, Bytes: 1 << 20, Size: 1000, Rate: 100e6, Reverse: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, theirs := runReal(t, test)
+			received := out.sum(!test.Reverse, func(f Flow) int64 { return f.ReceivedBytes })
+			sent := out.sum(!test.Reverse, func(f Flow) int64 { return f.SentBytes })
+			lost := out.sum(!test.Reverse, func(f Flow) int64 { return f.Lost })
+			there := theirs.End
+			switch {
+			case test.Reverse:
+				labtest.Between(t, "bytes received", received, test.Bytes, sent)
+				labtest.Equal(t, "bytes sent, by our report", sent, there.SumSent.Bytes)
+			case test.UDP:
+				datagrams := sent / int64(test.Size)
+				labtest.Equal(t, "datagrams", datagrams, test.Bytes/int64(test.Size))
+				labtest.Equal(t, "lost", lost, datagrams-(there.Sum.Packets-there.Sum.Lost))
+			default:
+				labtest.Equal(t, "bytes sent", sent, test.Bytes)
+				labtest.Equal(t, "bytes received, by our report", received, there.SumReceived.Bytes)
 			}
-		case <-time.After(10 * time.Second):
-			t.Error("the server did not end")
-		}
-	})
-	return s.Addr(), log
-}
-
-// realClient runs the real client with -J; it must exit 0.
-func realClient(t testing.TB, to netip.AddrPort, args ...string) report {
-	t.Helper()
-	r, err := tryRealClient(t, to, args...)
-	if err != nil || r.Error != "" {
-		t.Fatalf("iperf3 %v: %v %s", args, err, r.Error)
+		})
 	}
-	return r
 }
 
-func tryRealClient(t testing.TB, to netip.AddrPort, args ...string) (report, error) {
-	t.Helper()
-	out, err := runRealClient(t, to, args...)
-	var r report
-	if failed := json.Unmarshal(out, &r); failed != nil {
-		t.Errorf("iperf3 %v: %v in %q", args, failed, out)
+// TestRealClientCountsWithOurServer ends each test by its bytes or blocks: both ends have the
+// same figures.
+func TestRealClientCountsWithOurServer(t *testing.T) {
+	at, log := ourServer(t, loopback)
+	for name, args := range map[string][]string{
+		"bytes":           {"-n", "20M"},
+		"bytes reverse":   {"-n", "20M", "-R"},
+		"blocks":          {"-k", "160"},
+		"blocks of 1000":  {"-k", "3000", "-l", "1000"},
+		"bytes, 4 flows":  {"-n", "40M", "-P", "4"},
+		"4 flows reverse": {"-n", "40M", "-P", "4", "-R"},
+		"udp":             {"-u", "-n", "1M", "-b", "100M", "-l", "1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := realClient(t, at, args...)
+			sent, received := r.End.SumSent.Bytes, r.End.SumReceived.Bytes
+			if slices.Contains(args, "-u") {
+				log.await(t, fmt.Sprintf("lost %d of ", r.End.Sum.Lost))
+			} else if sent != received || sent == 0 {
+				t.Errorf("%d bytes sent, %d received", sent, received)
+			}
+		})
 	}
-	return r, err
-}
-
-// realClientText is the real client's JSON; it must exit 0.
-func realClientText(t testing.TB, to netip.AddrPort, args ...string) []byte {
-	t.Helper()
-	out, err := runRealClient(t, to, args...)
-	if err != nil {
-		t.Fatalf("iperf3 %v: %v: %s", args, err, out)
-	}
-	return out
-}
-
-func runRealClient(t testing.TB, to netip.AddrPort, args ...string) ([]byte, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	args = append([]string{"-c", to.Addr().String(), "-p", strconv.Itoa(int(to.Port())), "-J"}, args...)
-	return exec.CommandContext(ctx, realIperf3(t), args...).Output()
-}
-
-// realServer runs the real server for one test; the report comes on the
-// channel once it has exited.
-func realServer(t testing.TB) (netip.AddrPort, <-chan report) {
-	t.Helper()
-	at := labtest.FreePort(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
-	command := exec.CommandContext(ctx, realIperf3(t), "-s", "-1", "-J", "-B", at.Addr().String(), "-p", strconv.Itoa(int(at.Port())))
-	var out bytes.Buffer
-	command.Stdout = &out
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	reports := make(chan report, 1)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		err := command.Wait()
-		var r report
-		if err = errors.Join(err, json.Unmarshal(out.Bytes(), &r)); err != nil {
-			r.Error = fmt.Sprintf("the real server: %v in %q", err, out.Bytes())
-		}
-		reports <- r
-	}()
-	t.Cleanup(func() { cancel(); <-ended })
-	awaitListener(t, at)
-	return at, reports
-}
-
-// awaitListener waits until something listens on a port, without touching it.
-func awaitListener(t testing.TB, at netip.AddrPort) {
-	t.Helper()
-	listening := fmt.Sprintf(":%04X 00000000:0000 0A ", at.Port()) // proc(5), net/tcp
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		table, err := os.ReadFile("/proc/self/net/tcp")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(table), listening) {
-			return
-		}
-	}
-	t.Fatalf("nothing listens on %v", at)
 }

@@ -62,7 +62,7 @@ func (s *script) wants(states ...state) {
 
 func (s *script) reads(p []byte) {
 	s.t.Helper()
-	if err := s.conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := s.conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		s.t.Fatal(err)
 	}
 	for len(p) > 0 {
@@ -105,7 +105,7 @@ func udpTest(t testing.TB, at netip.AddrPort, sent int64, numbers ...int64) (res
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { flow.Close() })
-	if err := flow.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := flow.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := flow.Write(udpHello[:]); err != nil {
@@ -149,8 +149,8 @@ func resultsText(id int, size, packets, errors int64) string {
 }
 
 // serveScript plays a server to one client of ours; play gets the control
-// connection once the client has sent its cookie.
-func serveScript(t testing.TB, play func(s *script, at netip.AddrPort)) netip.AddrPort {
+// connection once the client has sent its cookie, and the listener.
+func serveScript(t testing.TB, play func(s *script, l *net.TCPListener)) netip.AddrPort {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))
 	if err != nil {
@@ -172,7 +172,7 @@ func serveScript(t testing.TB, play func(s *script, at netip.AddrPort)) netip.Ad
 		}()
 		defer conn.Close()
 		s.reads(s.c[:])
-		play(s, at)
+		play(s, l)
 	}()
 	t.Cleanup(func() { l.Close(); <-done })
 	return at

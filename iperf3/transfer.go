@@ -227,7 +227,7 @@ func (t *transfer) moved() (sum int64) {
 
 // drain lets receivers take what is still on its way, until all have all
 // that the peer sent, or nothing has come for so long. have reports whether a
-// receiving flow has all.
+// receiving flow has all. What waits here until its thread gets a CPU has come.
 func (t *transfer) drain(have func(f *flow) bool, quiet time.Duration) {
 	const most = 2 * time.Second
 	began, last, since := t.now(), t.moved(), t.now()
@@ -240,10 +240,23 @@ func (t *transfer) drain(have func(f *flow) bool, quiet time.Duration) {
 			return
 		}
 		time.Sleep(time.Millisecond)
-		if moved := t.moved(); moved != last {
+		if moved := t.moved(); moved != last || t.unread() {
 			last, since = moved, t.now()
 		}
 	}
+}
+
+// unread reports whether a receiving flow's socket holds data (SIOCINQ).
+func (t *transfer) unread() bool {
+	for _, f := range t.flows {
+		if f.sends {
+			continue
+		}
+		if n, err := unix.IoctlGetInt(f.socket.Descriptor(), unix.SIOCINQ); err == nil && n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // queued returns how many bytes of the sending TCP flows the peer has not

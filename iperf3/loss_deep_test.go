@@ -40,7 +40,7 @@ func tenth(t *testing.T, lost, sent int64) {
 	}
 }
 
-func TestRealClientSeesTheLossOnThePath(t *testing.T) {
+func TestDeepClientSeesTheLossOnThePath(t *testing.T) {
 	for name, reverse := range map[string][]string{"forward": nil, "reverse": {"-R"}, "omit": {"-O", "1"}} {
 		t.Run(name, func(t *testing.T) {
 			at, log := ourServer(t, loopback)
@@ -54,7 +54,7 @@ func TestRealClientSeesTheLossOnThePath(t *testing.T) {
 	}
 }
 
-func TestRealOurClientSeesTheLossOnThePath(t *testing.T) {
+func TestDeepOurClientSeesTheLossOnThePath(t *testing.T) {
 	for name, test := range map[string]Test{
 		"forward": {}, "reverse": {Reverse: true}, "omit": {Omit: time.Second}, "omit reverse": {Omit: time.Second, Reverse: true},
 	} {
