@@ -43,10 +43,18 @@ func realRun(mode, tool string) Run {
 	}
 }
 
-// TestRealClientsOfNginx drives the real server by each client in each of its modes.
-func TestRealClientsOfNginx(t *testing.T) {
-	kind := http()
+// TestRealNginx has one server for all that none of these ends.
+func TestRealNginx(t *testing.T) {
 	_, place := startServer(t, nginx())
+	t.Run("clients", func(t *testing.T) { clientsOfNginx(t, place) })
+	t.Run("whole body", func(t *testing.T) { wholeBody(t, place) })
+	t.Run("why tools fail", func(t *testing.T) { whyToolsFail(t, place) })
+	t.Run("tools end", func(t *testing.T) { toolsEnd(t, place) })
+}
+
+// clientsOfNginx drives the real server by each client in each of its modes.
+func clientsOfNginx(t *testing.T, place Place) {
+	kind := http()
 	for _, tool := range append([]Tool{{Modes: kind.Modes}}, kind.Tools...) {
 		for _, mode := range tool.Modes {
 			t.Run(tool.Name+mode, func(t *testing.T) {
@@ -61,7 +69,7 @@ func TestRealClientsOfNginx(t *testing.T) {
 					t.Fatal(err)
 				}
 				rate := tally.Metrics["rate"]
-				if rate < 10 || len(tally.Warnings) > 0 || tally.Counters["non_2xx"] != 0 {
+				if rate <= 0 || len(tally.Warnings) > 0 || tally.Counters["non_2xx"] != 0 {
 					t.Errorf("%.0f responses a second, warnings %q, counters %v", rate, tally.Warnings, tally.Counters)
 				}
 				if len(edges) != 2 || edges[0] || !edges[1] {
@@ -70,21 +78,29 @@ func TestRealClientsOfNginx(t *testing.T) {
 				if tally.Window < run.Duration || math.Abs(tally.Work/(rate*tally.Window.Seconds())-1) > 0.01 {
 					t.Errorf("work %.0f in a window of %v, at %.0f a second", tally.Work, tally.Window, rate)
 				}
-				p50 := tally.Metrics["latency_p50"]
-				if p99, known := tally.Metrics["latency_p99"]; known {
-					labtest.AtLeast(t, "latency_p99", p99, p50)
-				}
+				ascend(t, tally.Metrics)
 				if tool.Name != "autocannon" {
-					labtest.MoreThan(t, "latency_p50", p50, 0)
+					labtest.MoreThan(t, "latency_p50", tally.Metrics["latency_p50"], 0)
 				}
 			})
 		}
 	}
 }
 
-// TestRealNginxSendsTheWholeBody reads what a run asks for.
-func TestRealNginxSendsTheWholeBody(t *testing.T) {
-	_, place := startServer(t, nginx())
+// ascend wants the percentiles of the latency that a window is long enough for in their order.
+func ascend(t *testing.T, metrics map[string]float64) {
+	t.Helper()
+	last := 0.0
+	for _, name := range []string{"latency_p50", "latency_p90", "latency_p95", "latency_p99"} {
+		if value, known := metrics[name]; known {
+			labtest.AtLeast(t, name, value, last)
+			last = value
+		}
+	}
+}
+
+// wholeBody looks for what a run asks for.
+func wholeBody(t *testing.T, place Place) {
 	for _, size := range []int{1, 1024, 1 << 20} {
 		run := realRun("keepalive", "")
 		run.Size = size
@@ -99,10 +115,8 @@ func TestRealNginxSendsTheWholeBody(t *testing.T) {
 	}
 }
 
-// TestRealToolsSayWhyTheyFailed: the words are the tool's own.
-func TestRealToolsSayWhyTheyFailed(t *testing.T) {
-	_, place := startServer(t, nginx())
-	unprepared := place.At
+// whyToolsFail: the words are the tool's own.
+func whyToolsFail(t *testing.T, place Place) {
 	nobody := netip.MustParseAddrPort("127.0.0.1:1")
 	withoutNode := t.TempDir()
 	autocannonPath, err := autocannon().Program.Find()
@@ -119,17 +133,17 @@ func TestRealToolsSayWhyTheyFailed(t *testing.T) {
 	}{
 		"wrk, nobody listens":        {"wrk", "", nobody, "Connection refused"},
 		"autocannon, nobody listens": {"autocannon", "", nobody, "autocannon had no response"},
-		"wrk, no such page":          {"wrk", "", unprepared, "wrk had no response with a status of 200 to 299"},
-		"autocannon, no such page":   {"autocannon", "", unprepared, "autocannon had no response with a status of 200 to 299"},
-		"autocannon without node":    {"autocannon", withoutNode, unprepared, "node"},
-		"wrk is not installed":       {"wrk", t.TempDir(), unprepared, "apt-get install wrk"},
+		"wrk, no such page":          {"wrk", "", place.At, "wrk had no response with a status of 200 to 299"},
+		"autocannon, no such page":   {"autocannon", "", place.At, "autocannon had no response with a status of 200 to 299"},
+		"autocannon without node":    {"autocannon", withoutNode, place.At, "node"},
+		"wrk is not installed":       {"wrk", t.TempDir(), place.At, "apt-get install wrk"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.path != "" {
 				t.Setenv("PATH", c.path)
 			}
 			run := realRun("keepalive", c.tool)
-			run.Edge = func(bool) {}
+			run.Size, run.Edge = 2999, func(bool) {} // which nothing has prepared
 			if tally, err := http().Drive(t.Context(), run, c.to); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, %+v: want %q", err, tally, c.want)
 			}
@@ -137,21 +151,20 @@ func TestRealToolsSayWhyTheyFailed(t *testing.T) {
 	}
 }
 
-// TestRealToolEndsWithItsRun: a run that is given up leaves no tool behind.
-func TestRealToolEndsWithItsRun(t *testing.T) {
-	_, place := startServer(t, nginx())
+// toolsEnd: a run that is given up leaves no tool behind.
+func toolsEnd(t *testing.T, place Place) {
 	for _, tool := range http().Tools {
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		defer cancel()
+		ctx, cancel := context.WithCancel(t.Context())
 		run := realRun("keepalive", tool.Name)
-		run.Duration, run.Edge = time.Minute, func(bool) {}
-		begun := time.Now()
-		_, err := http().Drive(ctx, run, place.At)
-		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
-			t.Errorf("%s: %v after %v", tool.Name, err, took)
+		run.Duration, run.Edge = never, func(bool) { cancel() }
+		if _, err := http().Drive(ctx, run, place.At); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", tool.Name, err)
 		}
 	}
 }
+
+// never is a window that something ends before.
+const never = time.Hour
 
 // TestRealNginxThatDies is killed in a run. Its worker goes too, and frees the port.
 func TestRealNginxThatDies(t *testing.T) {

@@ -1,24 +1,19 @@
 package workload
 
 import (
-	"context"
 	"database/sql"
-	"math"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	sqldriver "github.com/go-sql-driver/mysql"
-	"golang.org/x/sys/unix"
 
 	"tare/test/labtest"
-	"tare/traffic"
 )
 
 // startMariaDB starts a real one on the loopback, at a separate port.
@@ -39,66 +34,26 @@ func startMariaDB(t *testing.T) (Place, *Child) {
 	return p, c
 }
 
-// onOneCPU binds the whole test to a CPU, as a lab binds what runs in a host:
-// where the scheduler is free, a select takes 80 us or 400 by what it chose.
-func onOneCPU(t *testing.T) {
-	t.Helper()
-	var before unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		t.Fatal(err)
-	}
-	bind := func(set *unix.CPUSet) {
-		threads, err := os.ReadDir("/proc/self/task")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, thread := range threads {
-			id, err := strconv.Atoi(thread.Name())
-			if err == nil {
-				err = unix.SchedSetaffinity(id, set)
-			}
-			if err != nil && err != unix.ESRCH {
-				t.Fatal(err)
-			}
-		}
-	}
-	var one unix.CPUSet
-	for cpu := 0; one.Count() == 0; cpu++ {
-		if before.IsSet(cpu) {
-			one.Set(cpu)
-		}
-	}
-	bind(&one)
-	t.Cleanup(func() { bind(&before) })
+// TestRealMariaDB has one server for all that none of these ends.
+func TestRealMariaDB(t *testing.T) {
+	p, _ := startMariaDB(t)
+	t.Run("of production", func(t *testing.T) { ofProduction(t, p) })
+	t.Run("clients", func(t *testing.T) { clientsOfMariaDB(t, p) })
+	t.Run("too many connections", func(t *testing.T) { tooManyConnections(t, p) })
 }
 
-// TestRealMySQL measures with sysbench and with our own client, on one connection
+// clientsOfMariaDB measures with sysbench and with our own client, on one connection
 // and on several.
-func TestRealMySQL(t *testing.T) {
-	onOneCPU(t)
-	p, _ := startMariaDB(t)
+func clientsOfMariaDB(t *testing.T, p Place) {
 	w := mysql()
 	for _, tool := range []string{"", "sysbench"} {
 		for _, flows := range []int{1, 16} {
 			run := runOf(w, prepared)
 			run.Server, run.Tool, run.Flows = "mariadb", tool, flows
-			// A select that began before the window and ended in it counts with all of its
-			// time: where the machine stalled then, that is much of a short window.
-			run.Duration = 500 * time.Millisecond
 			if tool != "" {
 				run.Duration = leastSysbench(flows)
 			}
-			got := driveWindow(t, w, run, p)
-			known(t, got)
-			consistent(t, w, got)
-			m := got.Metrics
-			if !(m["latency_p50"] > 0 && m["latency_p50"] <= m["latency_p95"] && m["latency_mean"] > 0) {
-				t.Errorf("%q: %v", tool, m)
-			}
-			// In a closed loop the connections are busy all the time.
-			if busy := m["rate"] * m["latency_mean"] / float64(flows); busy < 0.7 || busy > 1.05 {
-				t.Errorf("%q: each of %d connections waits for %.0f %% of the window", tool, flows, 100*busy)
-			}
+			got := driven(t, w, run, p)
 			if want := tool == ""; want == (got.CC == "") {
 				t.Errorf("%q: congestion control %q", tool, got.CC)
 			}
@@ -106,40 +61,36 @@ func TestRealMySQL(t *testing.T) {
 	}
 }
 
-// driveWindow measures a window of about the length that was asked for.
-// sysbench ends after so many events, so that its window is as long as the
-// machine's stalls make it: then it is asked again, twice at most.
-func driveWindow(t *testing.T, w Workload, run Run, p Place) Tally {
+// driven measures a window of an application and holds what is so of each, on however
+// busy a machine.
+func driven(t *testing.T, w Workload, run Run, p Place) Tally {
 	t.Helper()
-	for try := 1; ; try++ {
-		var mu sync.Mutex
-		var edges []bool
-		run.Edge = func(end bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			edges = append(edges, end)
-		}
-		got, err := w.Drive(t.Context(), run, p.At)
-		if err != nil {
-			t.Fatalf("%q, %d connections: %v", run.Tool, run.Flows, err)
-		}
-		if n := len(edges); n < 2 || !slices.Equal(edges[n-2:], []bool{false, true}) { // a window that was too short is repeated
-			t.Errorf("%q: the edges of the window: %v", run.Tool, edges)
-		}
-		if got.Work > 0 && got.Window > run.Duration/3 && got.Window < 3*run.Duration {
-			return got
-		}
-		if try == 3 {
-			t.Fatalf("%q: %v selects in a window of %v, asked for %v", run.Tool, got.Work, got.Window, run.Duration)
-		}
+	var mu sync.Mutex
+	var edges []bool
+	run.Edge = func(end bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		edges = append(edges, end)
 	}
+	got, err := w.Drive(t.Context(), run, p.At)
+	if err != nil {
+		t.Fatalf("%q, %s, %d connections: %v", run.Tool, run.Mode, run.Flows, err)
+	}
+	if n := len(edges); n < 2 || !slices.Equal(edges[n-2:], []bool{false, true}) { // a window that was too short is repeated
+		t.Errorf("%q: the edges of the window: %v", run.Tool, edges)
+	}
+	known(t, got)
+	consistent(t, w, got)
+	ascend(t, got.Metrics)
+	labtest.MoreThan(t, "work", got.Work, 0)
+	labtest.MoreThan(t, "latency_mean", got.Metrics["latency_mean"], 0)
+	return got
 }
 
-// TestRealMariaDBIsThatOfProduction holds what the page on applications claims: the
+// ofProduction holds what the page on applications claims: the
 // account needs its password and may only read, the table is wholly in memory
 // and of sysbench's shape.
-func TestRealMariaDBIsThatOfProduction(t *testing.T) {
-	p, _ := startMariaDB(t)
+func ofProduction(t *testing.T, p Place) {
 	for _, wrong := range [][2]string{{accountUser, ""}, {accountUser, "guess"}, {"root", ""}, {"", ""}} {
 		config := accountConfig(p.At)
 		config.User, config.Passwd = wrong[0], wrong[1]
@@ -187,57 +138,55 @@ func ask(t *testing.T, config *sqldriver.Config, question string, answer ...any)
 	return db.QueryRowContext(t.Context(), question).Scan(answer...)
 }
 
-// TestRealMariaDBDies kills it under each client.
+// TestRealMariaDBDies kills it under both clients.
 func TestRealMariaDBDies(t *testing.T) {
-	for _, tool := range []string{"", "sysbench"} {
-		p, c := startMariaDB(t)
-		run := runOf(mysql(), prepared)
-		run.Tool, run.Duration = tool, 20*time.Second
-		var killed error
+	p, c := startMariaDB(t)
+	run := runOf(mysql(), prepared)
+	other := run
+	other.Tool = "sysbench"
+	diesUnder(t, mysql(), c, p, run, other)
+	if ended := c.Ended(); ended == nil || !strings.Contains(ended.Error(), "mariadbd ended (signal: killed): its log ends: ") ||
+		!strings.Contains(ended.Error(), "ready for connections") {
+		t.Error(ended)
+	}
+}
+
+// diesUnder kills a server once the windows of all runs have begun: each fails.
+func diesUnder(t *testing.T, w Workload, c *Child, p Place, runs ...Run) {
+	t.Helper()
+	began, failed := make(chan struct{}, len(runs)), make(chan error, len(runs))
+	for _, run := range runs {
+		run.Duration, run.Interval = never, 0
 		run.Edge = func(end bool) {
 			if !end {
-				killed = c.cmd.Process.Kill()
+				began <- struct{}{}
 			}
 		}
-		begun := time.Now()
-		_, err := mysql().Drive(t.Context(), run, p.At)
-		if err == nil || killed != nil || time.Since(begun) > 10*time.Second {
-			t.Errorf("%q: %v after %v; killed: %v", tool, err, time.Since(begun), killed)
-		}
-		<-c.done
-		if ended := c.Ended(); ended == nil || !strings.Contains(ended.Error(), "mariadbd ended (signal: killed): its log ends: ") ||
-			!strings.Contains(ended.Error(), "ready for connections") {
-			t.Errorf("%q: %v", tool, ended)
+		go func() {
+			_, err := w.Drive(t.Context(), run, p.At)
+			failed <- err
+		}()
+	}
+	for range runs {
+		select {
+		case <-began:
+		case err := <-failed:
+			t.Fatalf("it failed before its server died: %v", err)
 		}
 	}
-}
-
-// TestRealMySQLTakesTurns selects in ten slots that are all of the time.
-func TestRealMySQLTakesTurns(t *testing.T) {
-	p, _ := startMariaDB(t)
-	var clock unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &clock); err != nil {
+	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	const ms = time.Millisecond
-	run := runOf(mysql(), prepared)
-	run.Tool, run.Flows = "", 1
-	run.Slots = &traffic.Slots{Begin: time.Duration(clock.Nano()) + 500*ms, Window: 100 * ms, Length: 20 * ms, Settle: ms, Guard: ms, Runs: 1, Warmup: 1, Cycles: 10}
-	run.Warmup, run.Duration = 500*ms, run.Slots.Span()
-	tally, err := mysql().Drive(t.Context(), run, p.At)
-	if err != nil {
-		t.Fatal(err)
+	for range runs {
+		if err := <-failed; err == nil {
+			t.Error("a run succeeded without its server")
+		}
 	}
-	labtest.Equal(t, "slots", len(tally.Slots["rate"]), run.Slots.Cycles)
-	labtest.AtMost(t, "time of the window", tally.Window, run.Slots.Window)
-	if tally.Metrics["rate"] <= 0 || tally.Metrics["latency_p50"] <= 0 {
-		t.Errorf("metrics %v", tally.Metrics)
-	}
+	<-c.done
 }
 
-// TestRealTooManyConnections asks for more than the server takes.
-func TestRealTooManyConnections(t *testing.T) {
-	p, _ := startMariaDB(t)
+// tooManyConnections asks for more than the server takes.
+func tooManyConnections(t *testing.T, p Place) {
 	for _, tool := range []string{"", "sysbench"} {
 		run := runOf(mysql(), prepared)
 		run.Tool, run.Flows, run.Edge = tool, mostSessions+100, func(bool) {}
@@ -250,6 +199,7 @@ func TestRealTooManyConnections(t *testing.T) {
 
 // TestRealMariaDBCannotStart holds its error where it does not start.
 func TestRealMariaDBCannotStart(t *testing.T) {
+	t.Parallel() // it mostly waits, as the others that can't
 	start := func(p Place) error {
 		c, err := mariadb().Start(t.Context(), p)
 		if err == nil {
@@ -277,25 +227,4 @@ func TestRealMariaDBCannotStart(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// TestRealEventsFillTheWindow holds that sysbench's window is about as long as was
-// asked for, at any number of connections.
-func TestRealEventsFillTheWindow(t *testing.T) {
-	p, _ := startMariaDB(t)
-	run := runOf(mysql(), prepared)
-	run.Flows, run.Duration = 4, 400*time.Millisecond
-	events, err := eventsOf(t.Context(), run, p.At)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	done, err := selectPoints(ctx, run, p.At)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ratio := float64(events) / float64(done.count); math.Abs(math.Log(ratio)) > math.Log(3) {
-		t.Errorf("%d events were foreseen, %d came", events, done.count)
-	}
 }

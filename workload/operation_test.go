@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tare/test/labtest"
@@ -77,42 +78,24 @@ func TestEveryWorkerMakesOne(t *testing.T) {
 	}
 }
 
-// TestNoneBeginsAfterTheWindow compares with the clock, never with how fast the
-// machine is: the window begins before the first operation, so an operation that
-// ends so long after the first one began is the last. A machine that stalls
-// between two operations for a whole window is asked again.
+// after takes so long by the clock of a bubble.
+func after(d time.Duration) { <-time.After(d) }
+
+// TestNoneBeginsAfterTheWindow: of operations of 15 ms four begin within 50.
 func TestNoneBeginsAfterTheWindow(t *testing.T) {
-	const duration, tries = 20 * time.Millisecond, 20
-	for range tries {
+	synctest.Test(t, func(t *testing.T) {
 		edges := 0
-		var first time.Time
-		late := 0 // operations that ended when the window was over
 		s := &scripted{attach: func(n int) (Operation, error) {
-			if n == 1 {
-				first = time.Now()
-			}
-			if late > 0 {
-				t.Errorf("operation %d begins after the window", n)
-			}
-			time.Sleep(duration / 5)
-			if time.Since(first) >= duration {
-				late++
-			}
+			after(15 * time.Millisecond)
 			return alike(n)
 		}}
-		tally, err := attach().Cycle(context.Background(), inWindow(1, duration, &edges), s)
+		tally, err := attach().Cycle(t.Context(), inWindow(1, 50*time.Millisecond, &edges), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tally.Window < duration {
-			t.Errorf("the window is %v, asked for %v", tally.Window, duration)
-		}
-		if len(s.asked) > 1 {
-			return
-		}
-		t.Logf("one operation took the whole window of %v", duration)
-	}
-	t.Errorf("in %d windows no second operation began", tries)
+		labtest.Equal(t, "operations", len(s.asked), 4)
+		labtest.Equal(t, "window", tally.Window, 60*time.Millisecond)
+	})
 }
 
 // TestShare pairs each window with one of containers without a network, in
@@ -145,25 +128,26 @@ func TestShare(t *testing.T) {
 // TestFailuresAreCountedSeparately: what failed is counted by its cause and is in no
 // latency.
 func TestFailuresAreCountedSeparately(t *testing.T) {
-	edges := 0
-	s := &scripted{attach: func(n int) (Operation, error) {
-		time.Sleep(time.Millisecond)
-		if n%2 == 0 {
-			return Operation{}, errors.New("no address is left")
+	synctest.Test(t, func(t *testing.T) {
+		edges := 0
+		s := &scripted{attach: func(n int) (Operation, error) {
+			after(time.Millisecond)
+			if n%2 == 0 {
+				return Operation{}, errors.New("no address is left")
+			}
+			return alike(n)
+		}}
+		tally, err := attach().Cycle(t.Context(), inWindow(1, 20*time.Millisecond, &edges), s)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return alike(n)
-	}}
-	tally, err := attach().Cycle(context.Background(), inWindow(1, 20*time.Millisecond, &edges), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	failed := tally.Counters["failed: no address is left"]
-	if failed < 1 || tally.Counters["operations"]+failed != float64(len(s.asked)) || !near(tally.Metrics["latency_mean"], 0.040) {
-		t.Errorf("%+v of %d", tally, len(s.asked))
-	}
-	if !slices.Contains(tally.Warnings, "failed-operations: no address is left") {
-		t.Errorf("warnings %q", tally.Warnings)
-	}
+		labtest.Equal(t, "failed", tally.Counters["failed: no address is left"], 10)
+		labtest.Equal(t, "operations", tally.Counters["operations"], 10)
+		labtest.Near(t, "mean", tally.Metrics["latency_mean"], 0.040, 1e-9)
+		if !slices.Contains(tally.Warnings, "failed-operations: no address is left") {
+			t.Errorf("warnings %q", tally.Warnings)
+		}
+	})
 }
 
 // TestWindowWithoutSuccess fails with the engine's words, and does not ask for

@@ -1,0 +1,51 @@
+package workload
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"tare/test/labtest"
+	"tare/traffic"
+)
+
+// TestDeepWorkloadsKeepTime: a window is as long as was asked for and has all of its steps,
+// and what an end sends arrives at the other, which has a little another window and buffers.
+func TestDeepWorkloadsKeepTime(t *testing.T) {
+	eachMode(t, func(t *testing.T, w Workload, mode string) {
+		run := runOf(w, mode)
+		run.Edge = func(bool) {}
+		server, client, serverErr, clientErr := both(w, run, run)
+		if err := errors.Join(serverErr, clientErr); err != nil {
+			t.Fatal(err)
+		}
+		owner := server
+		if _, ok := client.Metrics[w.Headline]; ok {
+			owner = client
+		}
+		labtest.AtMost(t, "window", owner.Window, run.Duration+time.Second)
+		labtest.AtLeast(t, "steps of 20 ms in 120 ms", steps(owner), 4)
+		if receiverCounts(server, owner) {
+			got := server.Metrics["throughput"] / gigabit * client.Window.Seconds()
+			labtest.Between(t, "work in Gbit", client.Work, got*0.7, got*1.3)
+		}
+	})
+}
+
+// TestDeepLoadIsAsOffered runs both ends of loaded_rr at a rate.
+func TestDeepLoadIsAsOffered(t *testing.T) {
+	run, server, client := loadedRun(t)
+	labtest.Between(t, "throughput", server.Metrics["throughput"], run.Rate*3/4, run.Rate*5/4)
+	labtest.Between(t, "fairness", server.Metrics["fairness"], 0.5, 1)
+	labtest.AtLeast(t, "probes", client.Counters["probes"], traffic.ProbeRate/10.)
+	labtest.Between(t, "work in Gbit", client.Work, 0.03*client.Window.Seconds(), 0.05*client.Window.Seconds())
+}
+
+// TestDeepResponsivenessOfTheLoopback is that of a path without a queue to speak of.
+func TestDeepResponsivenessOfTheLoopback(t *testing.T) {
+	_, _, client := responsivenessOfLoopback(t)
+	for _, part := range responsivenessParts() {
+		labtest.AtMost(t, part, client.Metrics[part], 1)
+	}
+	labtest.MoreThan(t, "throughput", client.Metrics["throughput"], 1e6)
+}
