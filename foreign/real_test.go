@@ -15,7 +15,7 @@ import (
 // of a separate network namespace, and keeps what each end prints.
 const session = `set -eu
 ip link set lo up
-listening() { for i in $(seq 100); do ss -Hln "sport = :$1" | grep -q . && return; sleep 0.05; done; echo "nothing listens on $1" >&2; exit 1; }
+listening() { for i in $(seq 1200); do ss -Hln "sport = :$1" | grep -q . && return; sleep 0.05; done; echo "nothing listens on $1" >&2; exit 1; }
 iperf3 -s -1 -J > server.json & end=$!
 listening 5201
 iperf3 -c 127.0.0.1 -t 1 -P 2 -V > client.txt
@@ -45,7 +45,7 @@ wait $end || true
 // run must agree.
 func TestRealToolsOfThisMachine(t *testing.T) {
 	dir := t.TempDir()
-	shell := exec.Command("timeout", "60", "unshare", "-Urn", "sh", "-c", session)
+	shell := exec.Command("timeout", "180", "unshare", "-Urn", "sh", "-c", session)
 	shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	if out, err := shell.CombinedOutput(); err != nil {
 		t.Fatalf("iperf3, sockperf, qperf and iperf must be installed and run: %v\n%s", err, out)

@@ -14,13 +14,12 @@ import (
 func TestForeignCPU(t *testing.T) {
 	root := tree(t, map[string]string{"proc/stat": "cpu 100 0 0 500 0 0 0 0\n"})
 	synctest.Test(t, func(t *testing.T) {
-		go func() {
-			time.Sleep(100 * time.Millisecond)
+		time.AfterFunc(100*time.Millisecond, func() {
 			next := []byte("cpu 120 0 3 510 0 0 2 5\n")
 			if err := os.WriteFile(filepath.Join(root, "proc/stat"), next, 0o644); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		cores, err := ForeignCPU(root, 200*time.Millisecond)
 		if err != nil || math.Abs(cores-1.5) > 1e-9 {
 			t.Errorf("%v cores, %v, want 1.5", cores, err)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tare/network"
 	"tare/test/labtest"
@@ -51,12 +50,12 @@ func TestEveryCauseIsInjected(t *testing.T) {
 	}
 }
 
-// TestRealPublishedFaultsAreMended brings about the faults that published
+// TestDeepPublishedFaultsAreMended brings about the faults that published
 // measurements ran into: doctor and run name each before all others, and its fix
 // as it is given takes the symptom away, by the kernel's own tools. An overlay
 // must be joined again, which no command of one host does. The trials mostly wait for
 // what does not arrive: they run at the same time.
-func TestRealPublishedFaultsAreMended(t *testing.T) {
+func TestDeepPublishedFaultsAreMended(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for _, one := range []struct{ cause, wording, network, mended string }{
 		{"mtu-black-hole", "far-underlay", "vxlan", mended},
@@ -91,9 +90,9 @@ func built(t *testing.T) string {
 	return tare
 }
 
-// TestRealInjectionsBite makes a handful of injections, one of each kind of place,
+// TestDeepInjectionsBite makes a handful of injections, one of each kind of place,
 // and looks for their symptoms with the kernel's own tools.
-func TestRealInjectionsBite(t *testing.T) {
+func TestDeepInjectionsBite(t *testing.T) {
 	b := bench{tare: built(t)}
 	for _, one := range []struct{ cause, wording, network string }{
 		{"wrong-mac", "client", "bridge"},
@@ -109,9 +108,9 @@ func TestRealInjectionsBite(t *testing.T) {
 	}
 }
 
-// TestRealToothlessInjection makes sure that an injection which does nothing fails
+// TestDeepToothlessInjection makes sure that an injection which does nothing fails
 // as such, and one whose symptom exists without it too.
-func TestRealToothlessInjection(t *testing.T) {
+func TestDeepToothlessInjection(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for check, want := range map[string]string{`false`: "does not bite", `true`: "before the injection"} {
 		w := wording{inject: []step{{client, `true`}}, bites: []step{{client, check}}, ask: []question{doctor()}}
@@ -122,9 +121,9 @@ func TestRealToothlessInjection(t *testing.T) {
 	}
 }
 
-// TestRealKilledBenchLeavesNoLab kills the bench by a signal that it can't catch,
+// TestDeepKilledBenchLeavesNoLab kills the bench by a signal that it can't catch,
 // while its lab is up.
-func TestRealKilledBenchLeavesNoLab(t *testing.T) {
+func TestDeepKilledBenchLeavesNoLab(t *testing.T) {
 	bench := filepath.Join(t.TempDir(), "bench")
 	if out, err := exec.Command("go", "build", "-o", bench, "tare/bench/diagnosis").CombinedOutput(); err != nil {
 		t.Fatalf("build the bench: %v: %s", err, out)
@@ -142,24 +141,14 @@ func TestRealKilledBenchLeavesNoLab(t *testing.T) {
 		}
 		return strings.Contains(string(out), name)
 	}
-	await(t, "the lab is up", up)
+	labtest.Await(t, "the lab is up", up)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("the bench was done before it was killed")
 	}
-	await(t, "the lab is gone", func() bool { return !up() })
-}
-
-// await waits until something is so, in bounded time.
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in 20 s: %s", what)
-		}
-	}
+	labtest.Await(t, "the lab is gone", func() bool { return !up() })
 }
 
 func listed(t *testing.T, id, name, networkName string) (cause, wording, spot) {

@@ -47,7 +47,7 @@ func TestPageShowsCostsAndBounds(t *testing.T) {
 }
 
 // A run on a lab is right where exactly those are named who are slow.
-func TestLabTableCountsRightRuns(t *testing.T) {
+func TestTableCountsRightRuns(t *testing.T) {
 	node := labKinds()[1]
 	h3 := result.MeshNamed{Kind: result.MeshNodeKind, Of: []string{"h3"}, Value: 0.5}
 	other := result.MeshNamed{Kind: result.MeshLink, Of: []string{"h1", "h2"}, Value: 0.2}

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestRealShortRun measures the real tools, in short.
-func TestRealShortRun(t *testing.T) {
+// TestDeepShortRun measures the real tools, in short.
+func TestDeepShortRun(t *testing.T) {
 	labtest.NoLeaks(t)
 	o := options{pairs: 2, window: 100 * time.Millisecond, network: "veth", path: network.SameHost, rows: "tcp,plain,rr"}
 	chosen, err := chooseRows(o.rows)
@@ -79,9 +79,9 @@ func TestRealShortRun(t *testing.T) {
 	}
 }
 
-// TestLabMeter: a machine of which one CPU at least is busy is seen to be, and a
+// TestDeepMeter: a machine of which one CPU at least is busy is seen to be, and a
 // run that ends before its window has no CPU time.
-func TestLabMeter(t *testing.T) {
+func TestDeepMeter(t *testing.T) {
 	s := &stage{window: 500 * time.Millisecond}
 	cores, err := s.metered(0, func() error {
 		for start := time.Now(); time.Since(start) < s.window; {
