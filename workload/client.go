@@ -28,6 +28,10 @@ type client struct {
 // startStep is how often a tool that starts is asked whether it is connected.
 const startStep = time.Millisecond
 
+// printWait is how long a tool may take after its window to print what it measured: on a
+// busy machine seconds.
+const printWait = 10 * time.Second
+
 // drive runs the tool for the run's warm-up and window and returns the cell that
 // it printed, which is of both. The edges are those of the window: from the
 // warm-up after its first connection, so that the CPU time of the tool's start is
@@ -76,8 +80,8 @@ func (c client) work(ctx context.Context, run Run, child *Child) (window time.Du
 	case <-child.done:
 	case <-ctx.Done():
 		return 0, ctx.Err()
-	case <-time.After(endWait):
-		return 0, fmt.Errorf("%s still runs %v after its window: %s", child.name, endWait, child.lastWords())
+	case <-time.After(printWait):
+		return 0, fmt.Errorf("%s still runs %v after its window: %s", child.name, printWait, child.lastWords())
 	}
 	if child.err != nil {
 		return 0, child.Ended()

@@ -17,7 +17,7 @@ func wrk() Tool {
 	return Tool{
 		Name: "wrk", Program: program, Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)},
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
-			longest := math.Ceil((run.Warmup + run.Duration + endWait).Seconds())
+			longest := math.Ceil((run.Warmup + run.Duration + printWait).Seconds())
 			args := []string{"-t1", "-c" + strconv.Itoa(run.Flows), fmt.Sprintf("-d%.0fs", longest), "--latency"}
 			if run.Mode == string(traffic.CloseEach) {
 				args = append(args, "-H", "Connection: close")
