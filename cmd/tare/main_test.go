@@ -15,7 +15,7 @@ import (
 // TestMain gives scripts tare as this binary has it, behind a wall: what it does has built
 // nothing, and what would build something fails as for a user who may not.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tare": walled})
+	testscript.Main(m, map[string]func(){"tare": walled, "rehearse": rehearse})
 }
 
 func walled() {
@@ -33,13 +33,14 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/quick",
-		Cmds: script.Commands(),
+		Dir:         "testdata/quick",
+		WorkdirRoot: script.Folder(t),
+		Cmds:        script.Commands(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --duration=60ms --warmup=5ms")
 			env.Setenv("TARE_BIN", filepath.Dir(tare))
 			env.Setenv("XDG_RUNTIME_DIR", env.WorkDir) // the ledger of an ordinary user's labs
-			return nil
+			return os.Chmod(env.WorkDir, 0o777)
 		},
 	})
 }

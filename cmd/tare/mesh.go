@@ -53,7 +53,7 @@ a time, and all at once. The difference of the two is oversubscription.
 At a site kubernetes a DaemonSet of the run's own puts a pod on each node that takes pods,
 and goes with the run.`,
 		Example: `  tare mesh --machines a,b,c,d,e,f
-  tare mesh --endpoint a='ssh a' --endpoint b='ssh b' --endpoint c='kubectl exec -i c --'
+  tare mesh --endpoint a='ssh a' --endpoint b='ssh b' --endpoint c='ssh c' --endpoint d='kubectl exec -i d --'
   tare mesh --machines a,b,c,d --group rack1=a,b --group rack2=c,d --out mesh.json
   tare mesh --machines a,b,c,d --resume mesh.json --report mesh.html
   tare mesh --site kubernetes --report mesh.html

@@ -4,10 +4,12 @@ package script
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
+	"testing"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,6 +20,25 @@ func Commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"status": status, "width": width, "lines": lines,
 	}
+}
+
+// Folder makes a folder, for as long as the test runs, that every user may enter and write
+// to: t.TempDir's is root's alone.
+func Folder(t *testing.T) string {
+	t.Helper()
+	root, err := os.MkdirTemp("", "tare-scripts-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(root, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return root
 }
 
 // status STATUS COMMAND... runs a command and checks its exit status. Words

@@ -1,12 +1,16 @@
 package script
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"tare/test/labtest"
 )
 
 // Where a filter of system calls finds what it asks for (seccomp_data, seccomp(2)): the
@@ -18,9 +22,14 @@ const (
 
 // Wall has the kernel refuse, until this process ends, what a lab is made by and what
 // leads out of this process: other processes, namespaces, mounts, and all sockets but
-// those of Unix that nobody is at. Such calls fail as they do for a user who may not. It
-// needs no root, and shows that what passes has built nothing.
+// those of Unix that nobody is at. Such calls fail as they do for a user who may not, and
+// root becomes an ordinary user. So what passes has built nothing, whoever runs it.
 func Wall() error {
+	if os.Geteuid() == 0 {
+		if err := errors.Join(unix.Setgroups(nil), unix.Setgid(labtest.Nobody), unix.Setuid(labtest.Nobody)); err != nil {
+			return fmt.Errorf("become an ordinary user: %w", err)
+		}
+	}
 	program, err := bpf.Assemble(filter())
 	if err != nil {
 		return fmt.Errorf("assemble filter of system calls: %w", err)
