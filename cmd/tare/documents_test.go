@@ -279,6 +279,51 @@ func TestExamplesOfVerbs(t *testing.T) {
 	each(rootCommand(streams{}))
 }
 
+// TestExamplePlans: each is a plan, and --dry-run is accepted as it was printed.
+func TestExamplePlans(t *testing.T) {
+	plans, err := filepath.Glob(filepath.Join(repository, "examples/*.yaml"))
+	if err != nil || len(plans) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, plan := range plans {
+		var printed [2]bytes.Buffer
+		for n := range printed {
+			if status := run([]string{"run", "--dry-run", plan}, streams{os.Stdin, &printed[n], &printed[n]}); status != exitDone {
+				t.Fatalf("%s: exit status %d: %s", plan, status, printed[n].String())
+			}
+			plan = filepath.Join(t.TempDir(), "plan.yaml")
+			if err := os.WriteFile(plan, printed[n].Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if printed[0].String() != printed[1].String() {
+			t.Errorf("it prints\n%s\nand then\n%s", printed[0].String(), printed[1].String())
+		}
+	}
+}
+
+// TestHelpPageIsCurrent holds docs/cli.md to what tare says.
+func TestHelpPageIsCurrent(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join(repository, "docs/cli.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	err = page.WriteHelp(&got, func(words ...string) (string, error) {
+		var out bytes.Buffer
+		if status := run(words, streams{os.Stdin, &out, &out}); status != exitDone {
+			return "", fmt.Errorf("exit status %d: %s", status, out.String())
+		}
+		return out.String(), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Error("docs/cli.md is old: go run ./test/docs > docs/cli.md")
+	}
+}
+
 // TestWrongCommandsInDocumentsAreFound: the test before would name each of these.
 func TestWrongCommandsInDocumentsAreFound(t *testing.T) {
 	for _, wrong := range []page.Typed{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -9,40 +10,21 @@ import (
 	"strings"
 	"testing"
 
+	"tare/test/docs/page"
 	"tare/test/labtest"
 )
 
 // root is the repository.
 const root = "../.."
 
-// block is a fenced block of a document.
-type block struct {
-	file, kind, text string
-	line             int
-}
+var update = flag.Bool("update", false, "write what commands print into the documents")
 
 // blocksOf reads the fenced blocks of a document.
-func blocksOf(t *testing.T, file string) []block {
+func blocksOf(t *testing.T, file string) []page.Block {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, file))
+	blocks, err := page.Blocks(root, file)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var blocks []block
-	var open *block
-	for n, line := range strings.SplitAfter(string(text), "\n") {
-		kind, fence := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "```")
-		switch {
-		case fence && open == nil:
-			open = &block{file: file, kind: kind, line: n + 1}
-		case fence:
-			blocks, open = append(blocks, *open), nil
-		case open != nil:
-			open.text += line
-		}
-	}
-	if open != nil {
-		t.Fatalf("%s:%d: the block has no end", file, open.line)
 	}
 	return blocks
 }
@@ -50,71 +32,80 @@ func blocksOf(t *testing.T, file string) []block {
 // documents are all pages that people read.
 func documents(t *testing.T) []string {
 	t.Helper()
-	files := []string{"README.md", "CONTRIBUTING.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/networks/*.md", "examples/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range found {
-			files = append(files, strings.TrimPrefix(path, root+"/"))
-		}
+	files, err := page.All(root)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return files
 }
 
-// step is a command of a console block and what it prints.
-type step struct{ command, output string }
-
-func stepsOf(text string) []step {
-	var steps []step
-	for _, line := range strings.SplitAfter(text, "\n") {
-		command, isCommand := strings.CutPrefix(line, "$ ")
-		switch {
-		case isCommand:
-			steps = append(steps, step{command: strings.TrimSpace(command)})
-		case len(steps) > 0:
-			steps[len(steps)-1].output += line
-		}
-	}
-	return steps
-}
-
-// TestRealConsoleBlocks runs every command of every console block, in order, in a
-// copy of the repository, and compares the shape of what it prints.
-func TestRealConsoleBlocks(t *testing.T) {
-	clone, path := fresh(t)
+// TestConsoleBlocksHaveCommands: what a console block shows, somebody has typed.
+func TestConsoleBlocksHaveCommands(t *testing.T) {
 	for _, file := range documents(t) {
 		for _, b := range blocksOf(t, file) {
-			if b.kind != "console" && b.kind != "sh" {
-				continue
-			}
-			steps := stepsOf(b.text)
-			if b.kind == "console" && len(steps) == 0 {
-				t.Errorf("%s:%d: a console block without a command", b.file, b.line)
-			}
-			for _, s := range steps {
-				t.Run(file+" "+s.command, func(t *testing.T) { s.run(t, clone, path) })
+			if b.Kind == "console" && len(page.Steps(b.Text)) == 0 {
+				t.Errorf("%s:%d: a console block without a command", b.File, b.Line)
 			}
 		}
 	}
 }
 
-func (s step) run(t *testing.T, dir, path string) {
+// TestDeepConsoleBlocks runs every command of every console block, in order, in a
+// copy of the repository, and compares the shape of what it prints. With -update the
+// documents then show what was printed now.
+func TestDeepConsoleBlocks(t *testing.T) {
+	clone, path := fresh(t)
+	for _, file := range documents(t) {
+		text := read(t, file)
+		at := 0 // everything before it is done
+		for _, b := range blocksOf(t, file) {
+			if b.Kind != "console" && b.Kind != "sh" {
+				continue
+			}
+			for _, s := range page.Steps(b.Text) {
+				t.Run(file+" "+s.Command, func(t *testing.T) {
+					shown := runStep(t, s, clone, path)
+					at += strings.Index(text[at:], "$ "+s.Command+"\n"+s.Output) + len("$ "+s.Command+"\n")
+					text = text[:at] + shown + text[at+len(s.Output):]
+					at += len(shown)
+				})
+			}
+		}
+		if *update && text != read(t, file) {
+			if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// runStep runs a command, and returns what the document shows of it: with -update, what
+// is printed now.
+func runStep(t *testing.T, s page.Step, dir, path string) string {
+	t.Helper()
 	var out, progress bytes.Buffer
-	command := exec.Command("sh", "-c", s.command)
+	command := exec.Command("sh", "-c", s.Command)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "PATH="+path, "NO_COLOR=1", "LC_ALL=C.UTF-8")
 	command.Stdout, command.Stderr = &out, &progress
 	if err := command.Run(); err != nil {
-		t.Fatalf("%v\n%s%s", err, out.String(), progress.String())
+		t.Errorf("%v\n%s%s", err, out.String(), progress.String())
+		return s.Output
 	}
-	if s.output == "" {
-		return // the document does not show what it prints
+	if s.Output == "" {
+		return "" // the document does not show what it prints
 	}
-	if missing, ok := fits(s.output, out.String()); !ok {
-		t.Errorf("the document shows what is not printed: %s\nprinted:\n%s", missing, out.String())
+	if *update {
+		shown, ok := anew(s.Output, out.String())
+		if !ok {
+			t.Errorf("between dots the document shows what is not printed: write it by hand:\n%s", out.String())
+		}
+		return shown
 	}
+	if missing, ok := fits(s.Output, out.String()); !ok {
+		t.Errorf("the document shows what is not printed (go test ./test/docs -run TestDeepConsoleBlocks -update): %s\nprinted:\n%s", missing, out.String())
+	}
+	return s.Output
 }
 
 // fresh copies the repository, and gives a PATH with tare in it.

@@ -74,12 +74,13 @@ func typed(commands string) ([]byte, error) {
 func TestRealNetworkCommands(t *testing.T) {
 	here, lacks := asDeclared(t, labtest.Tare(t)), lacks()
 	for _, n := range network.All() {
-		commands := firstOf(t, page(n), "sh")
+		commands := firstOf(t, pageOf(n), "sh")
 		ask, mayLack := lacks[n.Name]
 		if commands == "" || len(n.Needs) > 0 && !mayLack {
 			continue // there is nothing to type, or it is made of parts beyond the kernel
 		}
 		t.Run(n.Name, func(t *testing.T) {
+			t.Parallel()
 			if mayLack {
 				out, err := typed(ask)
 				if has := err == nil; has != here[n.Name] {

@@ -13,15 +13,15 @@ import (
 // networksPage is the overview of the networks' pages.
 const networksPage = "docs/networks/README.md"
 
-// page is where a network is written about.
-func page(n network.Network) string { return "docs/networks/" + n.Name + ".md" }
+// pageOf is where a network is written about.
+func pageOf(n network.Network) string { return "docs/networks/" + n.Name + ".md" }
 
 // firstOf is the first block of its kind on a page; empty: there is none.
 func firstOf(t *testing.T, file, kind string) string {
 	t.Helper()
 	for _, b := range blocksOf(t, file) {
-		if b.kind == kind {
-			return b.text
+		if b.Kind == kind {
+			return b.Text
 		}
 	}
 	return ""
@@ -46,11 +46,11 @@ func TestEveryNetworkHasAPage(t *testing.T) {
 			if !strings.Contains(overview, "("+n.Name+".md)") {
 				t.Errorf("%s does not link the page: | [`%s`](%s.md) | %s | `%s` |", networksPage, n.Name, n.Name, n.Doc, n.Parent)
 			}
-			text := read(t, page(n))
+			text := read(t, pageOf(n))
 			if !strings.HasPrefix(text, "# "+n.Name+"\n") {
 				t.Error("its title is not the network's name")
 			}
-			if firstOf(t, page(n), "text") == "" {
+			if firstOf(t, pageOf(n), "text") == "" {
 				t.Error("it has no drawing: a text block")
 			}
 			for _, word := range namedBy(n) {

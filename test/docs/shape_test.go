@@ -71,6 +71,53 @@ func fits(shown, printed string) (missing string, ok bool) {
 	return "", true
 }
 
+// anew gives what a document shows of an output with the words of what was printed now. A
+// line of three dots stays: what is before it begins the output, what is after the last one
+// ends it, and the rest is found by its shape.
+func anew(shown, printed string) (text string, ok bool) {
+	parts := regexp.MustCompile(`(?m)^\.\.\.\n`).Split(shown, -1)
+	if len(parts) == 1 {
+		return printed, true
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(printed, "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	for n, part := range parts {
+		long := strings.Count(part, "\n")
+		at := 0
+		switch {
+		case long > len(lines):
+			return shown, false
+		case n == len(parts)-1:
+			at = len(lines) - long
+		case n > 0:
+			for at+long <= len(lines) && !slices.Equal(shape(strings.Join(lines[at:at+long], "")), shape(part)) {
+				at++
+			}
+		}
+		if at+long > len(lines) {
+			return shown, false
+		}
+		parts[n] = strings.Join(lines[at:at+long], "")
+		lines = lines[at+long:]
+	}
+	return strings.Join(parts, "...\n"), true
+}
+
+func TestShownAnew(t *testing.T) {
+	const printed = "one 5\ntwo 6\nthree 7\nfour 8\nfive 9\n"
+	for shown, want := range map[string]string{
+		"one 1\ntwo 2\n":             printed,
+		"one 1\n...\nfive 3\n":       "one 5\n...\nfive 9\n",
+		"...\nfive 3\n":              "...\nfive 9\n",
+		"one 1\n...\nthree 3\n...\n": "one 5\n...\nthree 7\n...\n",
+		"one 1\n...\nseven 3\n...\n": "",
+	} {
+		if got, ok := anew(shown, printed); ok != (want != "") || ok && got != want {
+			t.Errorf("%q is %q, want %q", shown, got, want)
+		}
+	}
+}
+
 func TestShape(t *testing.T) {
 	const printed = `tare quick: 2 networks
 Machine: Linux 6.1, CPU A B,

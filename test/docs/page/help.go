@@ -1,0 +1,40 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+var verbLine = regexp.MustCompile(`(?m)^  ([a-z]+) +\S`)
+
+// WriteHelp writes docs/cli.md: each verb's --help is a section. ask gives what tare prints.
+func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
+	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what each verb says with `--help`.\n\n"+
+		"Exit status: 0 done; 1 a cell or the tool failed; 2 the command, plan or file is wrong;\n"+
+		"3 something it needs is missing here; 130 interrupted, and what was measured is saved.\n")
+	return eachVerb(ask, nil, func(verb []string, help string) {
+		fmt.Fprintf(w, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"tare"}, verb...), " "), help)
+	})
+}
+
+// eachVerb visits a verb and those below it, as the help text lists them.
+func eachVerb(ask func(words ...string) (string, error), verb []string, visit func(verb []string, help string)) error {
+	out, err := ask(append(verb[:len(verb):len(verb)], "--help")...)
+	if err != nil {
+		return fmt.Errorf("ask tare %s --help: %w", strings.Join(verb, " "), err)
+	}
+	visit(verb, out)
+	_, below, _ := strings.Cut(out, "Available Commands:\n")
+	below, _, _ = strings.Cut(below, "\n\n")
+	for _, match := range verbLine.FindAllStringSubmatch(below, -1) {
+		if match[1] == "help" {
+			continue
+		}
+		if err := eachVerb(ask, append(verb[:len(verb):len(verb)], match[1]), visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
