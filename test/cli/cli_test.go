@@ -7,17 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tare/test/labtest"
+	"tare/test/script"
 )
 
 // patience bounds every wait for something that should happen soon.
@@ -28,42 +27,22 @@ func TestLabScripts(t *testing.T) { runScripts(t, "testdata/lab") }
 // TestRealScripts runs those that need a Debian package.
 func TestRealScripts(t *testing.T) { runScripts(t, "testdata/real") }
 
+// TestDeepScripts runs those that ask for numbers or kill what serves, and long ones.
+func TestDeepScripts(t *testing.T) { runScripts(t, "testdata/deep") }
+
 // runScripts runs the scripts of a folder, several at the same time, beside those of the
-// other folder: they ask for no number that other work on the machine could change.
+// other folders.
 func runScripts(t *testing.T, folder string) {
 	t.Parallel()
 	binary := labtest.Tare(t)
+	commands := script.Commands()
+	commands["interrupt"], commands["nothing"] = interrupt, nothingLeft
 	testscript.Run(t, testscript.Params{
 		Dir:         folder,
-		WorkdirRoot: workFolder(t),
+		WorkdirRoot: script.Folder(t),
 		Setup:       func(env *testscript.Env) error { return setUp(env, binary) },
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status":    status,
-			"interrupt": interrupt,
-			"nothing":   nothingLeft,
-			"width":     width,
-			"lines":     lines,
-		},
+		Cmds:        commands,
 	})
-}
-
-// workFolder returns a folder that an ordinary user can enter, so t.TempDir
-// won't do.
-func workFolder(t *testing.T) string {
-	t.Helper()
-	root, err := os.MkdirTemp("", "tare-cli-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(root); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return root
 }
 
 // install writes a program by another process: had this one the file open, what
@@ -99,7 +78,7 @@ func setUp(env *testscript.Env, binary string) error {
 	env.Setenv("XDG_RUNTIME_DIR", "")
 	env.Setenv("TMPDIR", env.WorkDir)
 	// One short cell: enough for what is no question of numbers.
-	env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --duration=60ms --warmup=5ms")
+	env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --design=windows --duration=60ms --warmup=5ms")
 	env.Setenv("LAB", fmt.Sprintf("%d-%s", os.Getpid(), strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")))
 	user := ""
 	if os.Geteuid() == 0 {
@@ -155,30 +134,6 @@ func runs(binary string) ([]int, error) {
 func startedBy(binary, link string) bool {
 	env, err := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
 	return err == nil && bytes.Contains(env, []byte("TARE="+binary+"\x00"))
-}
-
-// status STATUS COMMAND... runs a command and checks its exit status. Words
-// are split at spaces, so that variables can hold several; what it writes can
-// be checked with stdout and stderr.
-func status(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: status STATUS COMMAND...")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	words := strings.Fields(strings.Join(args[1:], " "))
-	err = ts.Exec(words[0], words[1:]...)
-	got := 0
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		got = exit.ExitCode()
-	case err != nil:
-		ts.Fatalf("%v", err)
-	}
-	if got != want {
-		ts.Fatalf("%s: exit status %d, want %d", strings.Join(words, " "), got, want)
-	}
 }
 
 // interrupt SIGNAL STATUS FILE[:WORD] COMMAND... starts a command, sends it the
@@ -280,40 +235,8 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-
-// width COLUMNS FILE... checks that no line is longer.
-func width(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: width COLUMNS FILE...")
-	}
-	most, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	for _, file := range args[1:] {
-		for _, line := range strings.Split(ts.ReadFile(file), "\n") {
-			line = colours.ReplaceAllString(line, "")
-			if n := utf8.RuneCountInString(line); n > most {
-				ts.Fatalf("%s: a line of %d columns: %s", file, n, line)
-			}
-		}
-	}
-}
-
-// lines COUNT FILE checks how many lines a file has.
-func lines(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: lines COUNT FILE")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	if got := strings.Count(ts.ReadFile(args[1]), "\n"); got != want {
-		ts.Fatalf("%s has %d lines, want %d:\n%s", args[1], got, want, ts.ReadFile(args[1]))
-	}
-}
-
-// nowhere runs a command where no namespace can be made, so that what ends
-// with status 2 has built nothing: what tried to build would end with 3. The
-// limits are those of a new user namespace, never the machine's.
+// nowhere runs a command where no namespace can be made. The limits are those of a new
+// user namespace, never the machine's.
 const nowhere = `#!/bin/sh
 exec unshare -Ur sh -c '
 for limit in user net pid mnt; do
