@@ -150,7 +150,7 @@ func rehearsed(t *testing.T, lines []page.Typed) []rehearsal {
 	}
 	cmd := exec.Command("rehearse")
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(asked)
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "KUBECONFIG=", "NO_COLOR=1", "LC_ALL=C.UTF-8")
+	cmd.Env = append(os.Environ(), "HOME="+dir, "GOCOVERDIR="+script.Covered(t), "XDG_RUNTIME_DIR="+dir, "KUBECONFIG=", "NO_COLOR=1", "LC_ALL=C.UTF-8")
 	cmd.Stderr = os.Stderr
 	answer, err := cmd.Output()
 	if err == nil {

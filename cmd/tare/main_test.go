@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	covered := script.Covered(t)
 	testscript.Run(t, testscript.Params{
 		Dir:         "testdata/quick",
 		WorkdirRoot: script.Folder(t),
@@ -40,6 +41,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --duration=60ms --warmup=5ms")
 			env.Setenv("TARE_BIN", filepath.Dir(tare))
 			env.Setenv("XDG_RUNTIME_DIR", env.WorkDir) // the ledger of an ordinary user's labs
+			env.Setenv("GOCOVERDIR", covered)
 			return os.Chmod(env.WorkDir, 0o777)
 		},
 	})

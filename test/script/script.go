@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -39,6 +40,30 @@ func Folder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return root
+}
+
+// Covered is the GOCOVERDIR of what a test starts behind the wall: a folder that every user
+// may write to, whose files go to the test's own, which is root's. Without -cover it is "".
+func Covered(t *testing.T) string {
+	t.Helper()
+	into := os.Getenv("GOCOVERDIR")
+	if into == "" {
+		return ""
+	}
+	from := Folder(t)
+	t.Cleanup(func() {
+		files, err := filepath.Glob(filepath.Join(from, "*"))
+		for _, file := range files {
+			var text []byte
+			if text, err = os.ReadFile(file); err == nil {
+				err = os.WriteFile(filepath.Join(into, filepath.Base(file)), text, 0o600)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return from
 }
 
 // status STATUS COMMAND... runs a command and checks its exit status. Words
