@@ -78,7 +78,7 @@ func setUp(env *testscript.Env, binary string) error {
 	env.Setenv("XDG_RUNTIME_DIR", "")
 	env.Setenv("TMPDIR", env.WorkDir)
 	// One short cell: enough for what is no question of numbers.
-	env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --design=windows --duration=60ms --warmup=5ms")
+	env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --design=windows --duration=100ms --warmup=5ms")
 	env.Setenv("LAB", fmt.Sprintf("%d-%s", os.Getpid(), strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")))
 	user := ""
 	if os.Geteuid() == 0 {
