@@ -51,7 +51,7 @@ func TestLabRunsReadTheirPath(t *testing.T) {
 func cellsAreMeasured(t *testing.T, l *site.Lab) {
 	plan := labPlan()
 	plan.Networks, plan.Paths, plan.EncapNIC = result.NetworksNamed("veth", "bridge"), []string{network.SameHost}, nil
-	plan.Workloads, plan.Blocks, plan.Looks, plan.Duration, plan.Warmup = plan.Workloads[:1], 3, false, 0.06, 0.03
+	plan.Workloads, plan.Blocks, plan.Looks, plan.Duration, plan.Warmup = plan.Workloads[:1], 3, false, 0.12, 0.03
 	res := measuredIn(t, l, plan)
 	for _, net := range []string{network.Baseline, "veth", "bridge"} {
 		cell := cellOf(t, res, net)

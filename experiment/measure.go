@@ -13,35 +13,6 @@ import (
 	"tare/workload"
 )
 
-// conductor has runs measured: it knows the places and what was built there, and reaches their
-// agents, servers, neighbours and counters. What they measure is kept elsewhere.
-type conductor struct {
-	site     Site
-	plan     result.Plan
-	places   []result.Place // machines that tare did not build
-	built    clusters
-	daemons  daemons
-	sources  sources
-	unread   func([]result.Unread) // takes what could not be read
-	progress func(Progress)
-}
-
-func newConductor(p result.Plan, o Options) *conductor {
-	return &conductor{
-		site: o.Site, plan: p, places: o.Topology.Places, built: clustersOf(o.Topology),
-		daemons: daemonsOf(o.Site, o.Topology), sources: sourcesOf(o.Site),
-		unread: func([]result.Unread) {}, progress: o.Progress,
-	}
-}
-
-// close closes what is read from.
-func (c *conductor) close() error {
-	if c.sources.machine == nil {
-		return nil
-	}
-	return c.sources.machine.Close()
-}
-
 // measureTwice gives a run that fails a second chance in the same block.
 func (c *conductor) measureTwice(ctx context.Context, p place, path, name string, run workload.Run) (result.Sample, error) {
 	sample, err := c.measure(ctx, p, path, name, run)

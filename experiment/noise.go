@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,12 +18,6 @@ const (
 	gateDaemons    = 0.05 // of one CPU, of networks that are not measured
 	gatePressure   = 0.05 // of the time some task waited for a CPU (PSI)
 )
-
-// machines is a site on other machines, which it looks at: by the name of a place on each.
-type machines interface {
-	Loads(ctx context.Context) (map[string]probe.Load, error)
-	CPUTimes(ctx context.Context) (map[string]probe.CPUTimes, error)
-}
 
 // here is the name of this machine among those of a run.
 const here = ""
@@ -73,24 +66,6 @@ func (r *recorder) wantedByOthers(loads map[string]probe.Load, blocks int) bool 
 		}
 	}
 	return false
-}
-
-// loads are how busy the machines of the run are.
-func (c *conductor) loads(ctx context.Context) (map[string]probe.Load, error) {
-	if far, is := c.site.(machines); is {
-		return far.Loads(ctx)
-	}
-	load, err := probe.ReadLoad("/")
-	return map[string]probe.Load{here: load}, err
-}
-
-// cpuTimes are how the CPUs of the machines have spent their time.
-func (c *conductor) cpuTimes(ctx context.Context) (map[string]probe.CPUTimes, error) {
-	if far, is := c.site.(machines); is {
-		return far.CPUTimes(ctx)
-	}
-	times, err := probe.ReadCPUTimes("/")
-	return map[string]probe.CPUTimes{here: times}, err
 }
 
 // disturbed keeps what hypervisors took during the run, and the daemons of other networks. err is
