@@ -1,0 +1,109 @@
+package experiment
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"tare/network"
+	"tare/result"
+	"tare/test/labtest"
+	"tare/test/simtest"
+	"tare/weigh"
+)
+
+// Slots whose beginning is unlike the rest are doubled, and the blocks that had them are measured
+// again.
+func TestShortSlotsAreMeasuredAgain(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		plan := simPlan()
+		w := even()
+		w.Early = 0.05
+		res := newSimRun(t, plan, w.Measure).mustRun(t, plan)
+		for _, cell := range res.Cells {
+			labtest.Equal(t, cell.Network+": blocks", len(cell.Samples), plan.Blocks*len(cell.Clusters))
+			for _, s := range cell.Samples {
+				labtest.Equal(t, cell.Network+": length of its slots", s.Slots.Length, 0.040)
+				labtest.AtLeast(t, cell.Network+": block", s.Block, 4) // 3 ms was doubled four times
+			}
+		}
+	})
+}
+
+// lateOnce is a model of a world in which all slots of a network's block are late but one.
+func lateOnce(w simtest.World, number int) simtest.Model {
+	return func(o simtest.Order) simtest.Reply {
+		reply := w.Measure(o)
+		if o.At == "veth.h1/c1" && o.Number == number {
+			clear(reply.Tally.Slots["rtt_p50"][1:])
+		}
+		return reply
+	}
+}
+
+// A block that gives a network no toll has a second chance, unless the plan has blocks to spare.
+func TestLateBlockHasASecondChance(t *testing.T) {
+	for _, looks := range []bool{false, true} {
+		simulated(t, func(t *testing.T) {
+			plan := simPlan()
+			plan.Looks = looks
+			orders := 0
+			late := lateOnce(even(), checks+1)
+			run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
+				if o.At == "veth.h1/c1" {
+					orders = max(orders, o.Number)
+				}
+				return late(o)
+			})
+			veth := cellOf(t, run.mustRun(t, plan), "veth")
+			labtest.Equal(t, "blocks", len(veth.Samples), plan.Blocks)
+			labtest.Equal(t, "tries", orders-checks, map[bool]int{false: plan.Blocks + 1, true: plan.Blocks}[looks])
+			toll := weigh.Headline(veth).Toll
+			labtest.Equal(t, "all six blocks, which an interval needs, have a toll", toll != nil && toll.Low != nil, !looks)
+		})
+	}
+}
+
+// A network whose toll is clear leaves its time to those whose toll is not.
+func TestClearTollLeavesItsTime(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		plan := simPlan()
+		plan.Looks, plan.Blocks = true, 12
+		w := even()
+		w.Block, w.Tolls = 0.04, map[string]float64{"veth": 0.5, "bridge": 0.04}
+		res := newSimRun(t, plan, w.Measure).mustRun(t, plan)
+		veth, bridge := cellOf(t, res, "veth"), cellOf(t, res, "bridge")
+		labtest.Equal(t, "blocks of the clear one", len(veth.Samples), 7)
+		labtest.MoreThan(t, "blocks of the other, which got its time", len(bridge.Samples), plan.Blocks)
+		labtest.Equal(t, "blocks of the baselines", len(cellOf(t, res, network.Baseline).Samples), 2*len(bridge.Samples))
+	})
+}
+
+// losingSite is one whose network is lost once it was weighed for a while.
+type losingSite struct {
+	*simtest.Site
+	began time.Time
+}
+
+func (s losingSite) Lost(context.Context) (map[string]string, error) {
+	if time.Since(s.began) < time.Second {
+		return nil, nil
+	}
+	return map[string]string{"veth": "its passenger has ended"}, nil
+}
+
+// A network that has lost its passenger fails, with all that was measured of it.
+func TestLostNetworkFails(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		plan := simPlan()
+		plan.Networks = []result.NetworkPlan{{Name: "veth", Params: result.MakeSettings(map[string]string{network.With: "any"})}, {Name: "bridge"}}
+		run := newSimRun(t, plan, even().Measure)
+		run.Site = losingSite{run.site, time.Now()}
+		res := run.mustRun(t, plan)
+		veth, bridge := cellOf(t, res, "veth"), cellOf(t, res, "bridge")
+		labtest.Equal(t, "status", veth.Status, result.StatusFailed)
+		labtest.Equal(t, "reason", veth.Reason, "its passenger has ended")
+		labtest.Equal(t, "samples", len(veth.Samples), 0)
+		labtest.Equal(t, "samples of the other", len(bridge.Samples), plan.Blocks)
+	})
+}
