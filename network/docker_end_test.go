@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	osexec "os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,12 +39,10 @@ func processesEnd(t *testing.T, l *site.Lab) {
 	if _, status, err := exec(t.Context(), l, container, "/proc/self/exe", "call", "nonsense"); err != nil || status != 1 {
 		t.Errorf("a command that fails: status %d, %v, want 1", status, err)
 	}
-	running := func(words string) (count int) {
-		for _, pid := range labtest.Inside(t, labtest.Labs(t)) {
-			line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // none: it has ended
-			if strings.HasPrefix(strings.ReplaceAll(string(line), "\x00", " "), words+" ") {
-				count++
-			}
+	running := func(words string) int {
+		count, err := strconv.Atoi(strings.TrimSpace(shell(t, l, host, "pgrep -fc '^"+words+" ' || true")))
+		if err != nil {
+			t.Fatal(err)
 		}
 		return count
 	}

@@ -203,7 +203,8 @@ func dockerProxyCarries(t *testing.T, l *site.Lab) {
 // of /proc.
 func ofProxy(t *testing.T, l *site.Lab, protocol, awk, files string) float64 {
 	t.Helper()
-	text := shell(t, l, "docker-proxy.h2", eachProcess+`tr '\0' ' ' <$p/cmdline | grep -q "docker-prox[y] -proto `+protocol+` -host-ip 10.0.0.2 -host-port 5210" && awk '`+awk+`' $p/`+files+`; done; true`)
+	proxy := processOf("docker-proxy -proto " + protocol + " -host-ip 10.0.0.2 -host-port 5210")
+	text := shell(t, l, "docker-proxy.h2", "cd /proc/$("+proxy+") && awk '"+awk+"' "+files)
 	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil {
 		t.Fatal(err)

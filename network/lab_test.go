@@ -295,15 +295,15 @@ func reachesNot(t *testing.T, l *site.Lab, at, address, why string) {
 	}
 }
 
-// eachProcess begins a loop of a shell over the processes $p in a host's network namespace: the
-// hosts of a lab see each other's.
-const eachProcess = `own=$(readlink /proc/self/ns/net); for p in /proc/[0-9]*; do [ "$(readlink $p/ns/net)" = "$own" ] || continue; `
+// processOf is a command of a shell in a host that prints the processes there whose command line
+// holds a text: the hosts of a lab see each other's.
+func processOf(text string) string {
+	// The shell's own line holds the brackets.
+	return "pgrep --ns $$ --nslist net -f '[" + text[:1] + "]" + text[1:] + "'"
+}
 
-// endAt kills the processes of a host whose command line holds a text.
+// endAt kills the processes of a host whose command line holds a text; there must be one.
 func endAt(t *testing.T, l *site.Lab, host, text string) {
 	t.Helper()
-	printed := shell(t, l, host, eachProcess+`[ "${p#/proc/}" != $$ ] && tr '\0' ' ' <$p/cmdline | grep -q '`+text+`' && kill -KILL ${p#/proc/} && echo $p; done; true`)
-	if printed == "" {
-		t.Fatalf("no %q runs at %s", text, host)
-	}
+	shell(t, l, host, "pids=$("+processOf(text)+") && kill -KILL $pids")
 }

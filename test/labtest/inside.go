@@ -25,7 +25,8 @@ func Labs(t testing.TB) []string {
 	return all
 }
 
-// Inside lists the processes of labs, whatever marks they carry.
+// Inside lists the processes of labs, whatever marks they carry, but those of containers that have
+// their own PID namespace.
 func Inside(t testing.TB, labs []string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")
