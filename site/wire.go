@@ -106,11 +106,12 @@ func (c *conversation) send(v any, files ...*os.File) error {
 // receive reads one line, and the descriptors that came with it.
 func (c *conversation) receive(v any) (files []*os.File, err error) {
 	buf, oob := make([]byte, 64<<10), make([]byte, 256)
-	for {
-		if line, rest, whole := bytes.Cut(c.rest, []byte("\n")); whole {
-			c.rest = rest
+	for looked := 0; ; { // up to there is no end of the line
+		if line, rest, whole := bytes.Cut(c.rest[looked:], []byte("\n")); whole {
+			line, c.rest = c.rest[:looked+len(line)], rest
 			return files, json.Unmarshal(line, v)
 		}
+		looked = len(c.rest)
 		n, oobn, _, _, err := c.conn.ReadMsgUnix(buf, oob)
 		got, errRights := parseRights(oob[:oobn])
 		files = append(files, got...)
