@@ -61,9 +61,9 @@ func (m message) bytes() []byte {
 	panic("not for the control connection: " + m.String())
 }
 
-// hear reads the next message of an end that has sent its cookie. No state is 0,
+// readOne reads the next message of an end that has sent its cookie. No state is 0,
 // with which the length of a JSON begins.
-func hear(from string, r io.Reader) (message, error) {
+func readOne(from string, r io.Reader) (message, error) {
 	var first [1]byte
 	if _, err := io.ReadFull(r, first[:]); err != nil {
 		return message{}, err

@@ -336,7 +336,7 @@ func TestClientNamesWhatIsNoServer(t *testing.T) {
 }
 
 // A client that is stopped says so.
-func TestClientThatIsStoppedTellsTheServer(t *testing.T) {
+func TestClientThatIsStoppedInformsTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	said := readDialogue(t, "server-ends")
 	runs := slices.Index(said, message{"server", saysState, fmt.Sprint(int(testRunning))})

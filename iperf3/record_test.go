@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "record the dialogues of iperf3 anew")
 
-// recorder stands between a real client and a real server. It keeps each message before it
+// recorder relays between a real client and a real server. It keeps each message before it
 // hands it on, so that answers come after what they answer.
 type recorder struct {
 	t    testing.TB
@@ -26,7 +26,7 @@ type recorder struct {
 	left watched[int] // the ends that have closed the control connection
 }
 
-// newRecorder stands before the server at to until the test ends.
+// newRecorder relays to the server at to until the test ends.
 func newRecorder(t testing.TB, to netip.AddrPort) *recorder {
 	t.Helper()
 	tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))
@@ -96,7 +96,7 @@ func (r *recorder) data(_ string, in, out *net.TCPConn) {
 // messages relays what one end says on the control connection.
 func (r *recorder) messages(from string, in, out *net.TCPConn) {
 	for {
-		m, err := hear(from, in)
+		m, err := readOne(from, in)
 		if r.failed(err) {
 			break
 		}
@@ -109,7 +109,7 @@ func (r *recorder) messages(from string, in, out *net.TCPConn) {
 	r.left.change(func(ends *int) { *ends++ })
 }
 
-// datagrams relays UDP flows, each by a socket of its own.
+// datagrams relays UDP flows, each by a separate socket.
 func (r *recorder) datagrams(client *net.UDPConn) {
 	servers := map[netip.AddrPort]*net.UDPConn{}
 	p := make([]byte, 1<<16)

@@ -21,14 +21,14 @@ func playClient(t testing.TB, at netip.AddrPort, said []message, upto int, end f
 		switch {
 		case m.is("server", serverTerminate):
 			end()
-			r.hears(m)
+			r.receives(m)
 		case m.is("server", testStart):
-			r.hears(m)
+			r.receives(m)
 			r.number()
 		case m.from == "server" && m.kind == saysJSON:
-			r.counted(r.hears(m))
+			r.counted(r.receives(m))
 		case m.from == "server" && m.kind != opensUDP:
-			r.hears(m)
+			r.receives(m)
 		case m.is("client", testEnd):
 			r.pass()
 			r.awaitEnough()

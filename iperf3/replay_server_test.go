@@ -37,9 +37,9 @@ func playServer(s *script, l *net.TCPListener, said []message, upto int) {
 		case m.from == "server":
 			r.sends(m.bytes())
 		case m.kind == saysJSON && len(r.flows) > 0:
-			r.counted(r.hears(m))
+			r.counted(r.receives(m))
 		case m.kind != prints:
-			r.hears(m)
+			r.receives(m)
 		}
 	}
 }

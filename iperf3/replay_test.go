@@ -138,10 +138,10 @@ func (r *part) works(err error) {
 	}
 }
 
-// hears wants the other end to say what the real one said, with other figures.
-func (r *part) hears(want message) message {
+// receives wants the other end to say what the real one said, with other figures.
+func (r *part) receives(want message) message {
 	r.t.Helper()
-	got, err := hear(want.from, r.conn)
+	got, err := readOne(want.from, r.conn)
 	if err != nil {
 		r.t.Fatalf("%v where %q is due", err, want)
 	}

@@ -55,7 +55,7 @@ func TestDeepServesRealClient(t *testing.T) {
 			if received.Bytes == 0 || received.Bytes > sent.Bytes && !strings.Contains(name, "omit") {
 				t.Errorf("%d bytes sent, %d received", sent.Bytes, received.Bytes)
 			}
-			// Our server goes on sending until it hears of the end.
+			// Our server goes on sending until it learns of the end.
 			if !slices.Contains(c.args, "-R") && !within(sent.Bytes, received.Bytes, int64(c.flows)*socketBuffers(t)) {
 				t.Errorf("%d bytes sent, %d received: more than the sockets hold", sent.Bytes, received.Bytes)
 			}

@@ -8,7 +8,7 @@ import (
 // awaitMost is more than any event of a test takes on a machine that is not stuck.
 const awaitMost = 2 * time.Minute
 
-// Await looks again and again whether something is so that sends no event of its own.
+// Await looks again and again whether something is so that sends no event.
 func Await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	limit := time.After(awaitMost)
