@@ -124,7 +124,7 @@ func TestCPUInSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for lasted, want := range map[time.Duration]float64{5 * time.Second: 2, time.Second: 0} {
 			tally, err := inSteps(func(workload.Run) (workload.Tally, error) {
-				time.Sleep(lasted)
+				time.Sleep(lasted) //nolint:forbidigo // in a bubble
 				return workload.Tally{}, nil
 			})(workload.Run{Duration: 2 * time.Second})
 			if err != nil {

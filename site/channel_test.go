@@ -12,7 +12,7 @@ import (
 	"tare/test/labtest"
 )
 
-// mute is a command that reads what it is told, and says nothing until it is ended.
+// mute is a command that reads what it gets, and says nothing until it is ended.
 func mute(t *testing.T) *channel {
 	t.Helper()
 	theirs, in := io.Pipe()

@@ -27,7 +27,7 @@ func AsOrdinaryUser(t *testing.T) {
 	if strings.HasPrefix(t.Name(), "TestReal") {
 		tests = "TestRealUser"
 	}
-	cmd := exec.Command(Readable(t), "-test.run=^"+tests, "-test.v", "-test.timeout=120s")
+	cmd := exec.Command(Readable(t), "-test.run=^"+tests, "-test.v", "-test.timeout=10m")
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR=", "HOME=/")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: Nobody, Gid: Nobody}}
