@@ -40,7 +40,7 @@ func processesEnd(t *testing.T, l *site.Lab) {
 		t.Errorf("a command that fails: status %d, %v, want 1", status, err)
 	}
 	running := func(words string) int {
-		count, err := strconv.Atoi(strings.TrimSpace(shell(t, l, host, "pgrep -fc '^"+words+" ' || true")))
+		count, err := strconv.Atoi(strings.TrimSpace(shell(t, l, host, "pgrep -fc '^"+words+"( |$)' || true")))
 		if err != nil {
 			t.Fatal(err)
 		}
