@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"sync"
 	"time"
 
@@ -28,8 +29,10 @@ type Site struct {
 	began  time.Time
 	mu     sync.Mutex
 	agents map[string]*agent.Handle
-	orders map[string]int // by place and role
 	jobs   sync.WaitGroup
+
+	counting sync.Mutex     // apart: who is asked for an agent may wait for one that takes an order
+	orders   map[string]int // by place and role
 }
 
 // New is a site whose agents answer as a model says.
@@ -68,12 +71,8 @@ func (s *Site) start(ctx context.Context, at, role string) (*agent.Handle, error
 }
 
 // Close ends all agents and waits for them.
-func (s *Site) Close() (err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, h := range s.agents {
-		err = errors.Join(err, h.Close())
-	}
+func (s *Site) Close() error {
+	err := s.End(func(string) bool { return true })
 	s.jobs.Wait()
 	return err
 }
@@ -81,8 +80,9 @@ func (s *Site) Close() (err error) {
 // End ends the agents of places that are chosen, as if they had died.
 func (s *Site) End(chosen func(at string) bool) (err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, h := range s.agents {
+	agents := maps.Clone(s.agents)
+	s.mu.Unlock()
+	for _, h := range agents { // which may be about to take an order, and count it
 		if chosen(h.Name) {
 			err = errors.Join(err, h.Close())
 		}
@@ -115,8 +115,8 @@ func (s *Site) CPUTimes(context.Context) (map[string]probe.CPUTimes, error) {
 
 // number counts the orders of a place.
 func (s *Site) number(at, role string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.counting.Lock()
+	defer s.counting.Unlock()
 	s.orders[at+" "+role]++
 	return s.orders[at+" "+role]
 }
