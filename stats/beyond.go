@@ -46,20 +46,9 @@ func StudentBeyond(x []float64, bound float64) float64 {
 		return 1
 	}
 	n := float64(len(x))
-	sum, squares := 0.0, 0.0
-	for _, v := range x {
-		sum += v
-	}
-	mean := sum / n
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-	}
-	t := (mean - bound) / math.Sqrt(squares/(n-1)/n)
-	switch {
-	case math.IsNaN(t): // no value differs from the bound
+	t := (sum(x)/n - bound) / (sd(x) / math.Sqrt(n))
+	if math.IsNaN(t) { // no value differs from the bound
 		return 1
-	case t < 0:
-		return studentDistribution(-t, len(x)-1)
 	}
 	return 1 - studentDistribution(t, len(x)-1)
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -26,6 +27,55 @@ func TestStudentBeyondIsTheTablesChance(t *testing.T) {
 	labtest.Equal(t, "no difference at all", StudentBeyond([]float64{2, 2, 2, 2, 2, 2}, 2), 1)
 	labtest.Equal(t, "too few", StudentBeyond(x[:5], -10), 1)
 	labtest.Equal(t, "infinite", StudentBeyond([]float64{1, 2, 3, 4, 5, math.Inf(1)}, 0), 1)
+}
+
+// The hours of sleep that a drug gained (Student, 1908; Cushny and Peebles, 1905).
+func sleepGained() []float64 { return []float64{1.2, 2.4, 1.3, 1.3, 0, 1, 1.8, 0.8, 4.6, 1.4} }
+
+func TestStudentOfThePublishedExample(t *testing.T) {
+	labtest.Near(t, "the chance of no gain", StudentBeyond(sleepGained(), 0), 0.00283289/2, 1e-8)
+	labtest.Near(t, "the chance of a gain of 3.16", StudentBeyond(sleepGained(), 2*1.58), 1-0.00283289/2, 1e-8)
+	got, ok := Student(sleepGained(), 0.05)
+	if want := (Interval{1.58, 0.7001142, 2.4598858}); !ok || !close(got, want, 1e-6) {
+		t.Errorf("the mean gain is %+v, %t, want %+v", got, ok, want)
+	}
+	for name, x := range map[string][]float64{"five": sleepGained()[:5], "NaN": {1, 2, 3, 4, 5, math.NaN()}, "too large": {1, 2, 3, 4, 5, 1e300}} {
+		if got, ok := Student(x, 0.05); ok {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if _, ok := Student(sleepGained()[:MinBlocks], 0.05); !ok {
+		t.Error("six values have no interval")
+	}
+}
+
+// Above 60 values the chance is that of a normal distribution, which is nearly the exact one.
+func TestSignedRankBeyondOfManyValues(t *testing.T) {
+	for _, n := range []int{exactBlocks, exactBlocks + 1} {
+		for _, every := range []int{2, 3, 4, 6} { // one in so many is below the bound
+			x, below := make([]float64, n), 0
+			for i := range x {
+				if x[i] = 10 + float64(i+1); i%every == 0 {
+					x[i], below = 10-float64(i+1), below+i+1
+				}
+			}
+			exact, tolerance := 0.0, 1e-15
+			for _, p := range signedRankDistribution(n)[:below+1] {
+				exact += p
+			}
+			if n > exactBlocks {
+				tolerance = 4e-4
+			}
+			labtest.Near(t, fmt.Sprintf("%d values, one in %d below", n, every), SignedRankBeyond(x, 10), exact, tolerance)
+		}
+	}
+}
+
+// What may be spent at some looks, as in the tables of Lan and DeMets, 1983.
+func TestSpendIsThePublishedBound(t *testing.T) {
+	for share, want := range map[float64]float64{0.25: 0.00001, 0.5: 0.00153, 0.75: 0.00965, 1: 0.025} {
+		labtest.Near(t, fmt.Sprintf("at %v", share), Spend(0.025, share), want, 1e-5)
+	}
 }
 
 // Whatever the number of values, chances are as rare as they say.

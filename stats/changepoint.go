@@ -52,12 +52,13 @@ func (f *ChangeFinder) Find(x []float64, rate float64) []ChangePoint {
 	}
 }
 
-// Chance is that of as clear a change somewhere in a series, were there none.
+// Chance is that of as clear a change somewhere in a series, were there none: 1 where one is NaN or
+// infinite, or where all are the same.
 func (f *ChangeFinder) Chance(x []float64) float64 {
-	at, size := clearest(x)
-	if at == 0 || slices.ContainsFunc(x, notFinite) {
+	if slices.ContainsFunc(x, notFinite) {
 		return 1
 	}
+	_, size := clearest(x)
 	return f.chance(len(x), size/f.inflation(x))
 }
 
@@ -72,10 +73,8 @@ func (f *ChangeFinder) between(x []float64, places []int, inflated float64) (fou
 		if n+1 < len(places) {
 			to = places[n+1]
 		}
-		c := ChangePoint{places[n], 1}
-		if at, size := clearest(x[from:to]); at > 0 {
-			c = ChangePoint{from + at, f.chance(to-from, size/inflated)}
-		}
+		at, size := clearest(x[from:to]) // where nothing changes at all, size is 0
+		c := ChangePoint{from + at, f.chance(to-from, size/inflated)}
 		if found = append(found, c); worst < 0 || c.Chance > found[worst].Chance {
 			worst = n
 		}

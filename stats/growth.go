@@ -60,8 +60,8 @@ func GrowthOf(x []float64, blocks [][]float64) (g Growth, ok bool) {
 	best, least := 0, math.Inf(1)
 	for n, m := range models {
 		errs[n] = m.foretells(curves)
-		if sum := sumOf(errs[n]); sum < least {
-			best, least = n, sum
+		if all := sum(errs[n]); all < least {
+			best, least = n, all
 		}
 	}
 	chosen := models[best]
@@ -96,10 +96,7 @@ func (m model) complexity() int { return len(m.columns) }
 // modelsOf are the shapes that points can distinguish, the simplest first. A quantity that
 // begins at 0 doubles from 1 on.
 func modelsOf(x []float64) []model {
-	logs, offset := make([]float64, len(x)), 0.0
-	if x[0] < 1 {
-		offset = 1 - x[0]
-	}
+	logs, offset := make([]float64, len(x)), max(0, 1-x[0])
 	for n, v := range x {
 		logs[n] = math.Log2(v + offset)
 	}
@@ -177,7 +174,7 @@ func (m model) growth(x []float64, curves [][]float64) Growth {
 
 // centred is values less their mean.
 func centred(values []float64) []float64 {
-	mean := sumOf(values) / float64(len(values))
+	mean := sum(values) / float64(len(values))
 	out := make([]float64, len(values))
 	for n, v := range values {
 		out[n] = v - mean
@@ -189,14 +186,6 @@ func product(a, b []float64) float64 {
 	sum := 0.0
 	for n := range a {
 		sum += a[n] * b[n]
-	}
-	return sum
-}
-
-func sumOf(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
 	}
 	return sum
 }

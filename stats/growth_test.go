@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -93,5 +94,44 @@ func TestGrowthNeedsPointsAndBlocks(t *testing.T) {
 	}
 	if g, ok := GrowthOf([]float64{0, 1, 2}, blocks(6, block)); !ok || g.Shape == Constant || math.IsNaN(g.Slope.Value) {
 		t.Errorf("from 0 on: %+v, %t", g, ok)
+	}
+}
+
+// What begins at 0 doubles from 1 on.
+func TestGrowthByDoublingsBeginsAtZero(t *testing.T) {
+	curve := []float64{5, 6, 7, 8, 9}
+	blocks := slices.Repeat([][]float64{curve}, MinBlocks)
+	for name, x := range map[string][]float64{"from 0": {0, 1, 3, 7, 15}, "from 1": {1, 2, 4, 8, 16}, "from 2": {2, 4, 8, 16, 32}} {
+		g, ok := GrowthOf(x, blocks)
+		if !ok || g.Shape != Logarithmic || math.Abs(g.Slope.Value-1) > 1e-12 {
+			t.Errorf("%s: %+v, %t, want one for each doubling", name, g, ok)
+		}
+	}
+}
+
+// A model that fits all blocks exactly foretells each.
+func TestExactModelForetellsWithoutError(t *testing.T) {
+	x := []float64{1, 2, 3, 4, 8}
+	for _, m := range modelsOf(x) {
+		curves := make([][]float64, MinBlocks)
+		for n := range curves {
+			curve := make([]float64, len(x))
+			for i, v := range x {
+				switch m.shape {
+				case Logarithmic:
+					curve[i] = math.Log2(v)
+				case Linear:
+					curve[i] = 3 * v
+				case Bent:
+					curve[i] = v + 2*max(0, v-m.bend)
+				}
+			}
+			curves[n] = centred(curve)
+		}
+		for _, err := range m.foretells(curves) {
+			if err > 1e-20 {
+				t.Errorf("%s, bent at %v: an error of %v", m.shape, m.bend, err)
+			}
+		}
 	}
 }

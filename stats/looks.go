@@ -14,19 +14,11 @@ func Spend(rate, share float64) float64 {
 // rate. It is for rates that the signed-rank interval of so few values cannot have. ok
 // is false below MinBlocks values, and where one is NaN or infinite.
 func Student(x []float64, rate float64) (Interval, bool) {
-	n := float64(len(x))
 	if len(x) < MinBlocks {
 		return unknown(), false
 	}
-	var sum, squares float64
-	for _, v := range x {
-		sum += v
-	}
-	mean := sum / n
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-	}
-	half := studentQuantile(1-rate/2, len(x)-1) * math.Sqrt(squares/(n-1)/n)
+	n := float64(len(x))
+	mean, half := sum(x)/n, studentQuantile(1-rate/2, len(x)-1)*sd(x)/math.Sqrt(n)
 	if notFinite(mean) || notFinite(half) {
 		return unknown(), false
 	}

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"testing"
+
+	"tare/test/labtest"
 )
 
 // sample is an even sample of log ratios with a centre and a spread.
@@ -49,6 +51,35 @@ func TestBlocksNeededIsMoreThanAtPresent(t *testing.T) {
 	margins := Margins{Declared: DeclaredMargin, AA: around(0, 0.01)}
 	if blocks, ok := BlocksNeeded(sample(10, 0.5, 0.01), margins, LowerIsBetter); !ok || blocks != 11 {
 		t.Errorf("ten blocks with a verdict already: %d, %v", blocks, ok)
+	}
+}
+
+// Half as far from the margin takes about four times as many blocks.
+func TestBlocksNeededGrowWithTheNoise(t *testing.T) {
+	needed := func(toll, noise float64) int {
+		margins := Margins{Declared: DeclaredMargin, AA: around(0, noise/4)}
+		blocks, ok := BlocksNeeded(sample(10, math.Log1p(toll), noise), margins, LowerIsBetter)
+		if !ok {
+			t.Errorf("a toll of %v in noise of %v cannot be decided", toll, noise)
+		}
+		return blocks
+	}
+	labtest.Between(t, "two from the margin", needed(0.04, 0.04), 34, 38)
+	labtest.Between(t, "one from the margin", needed(0.03, 0.04), 130, 140)
+	labtest.Between(t, "one, in half of the noise", needed(0.03, 0.02), 34, 38)
+	// What the A/A comparison shows is divided by as many blocks: a margin of 5 % of today.
+	wide := Margins{Declared: DeclaredMargin, AA: around(0, 0.05)}
+	blocks, ok := BlocksNeeded(sample(10, math.Log1p(0.04), 0.02), wide, LowerIsBetter)
+	if !ok || blocks < 20 || blocks > 30 {
+		t.Errorf("a toll of 4 %% in an A/A margin of 5 %%: %d, %t", blocks, ok)
+	}
+}
+
+// 1000 blocks are the most that are asked for.
+func TestBlocksForEndsAtAThousand(t *testing.T) {
+	least, _ := Detectable(0.02, mostBlocks, 0)
+	if blocks, ok := BlocksFor(0.02, least, 0); !ok || blocks != mostBlocks {
+		t.Errorf("the toll that 1000 blocks find: %d, %t", blocks, ok)
 	}
 }
 

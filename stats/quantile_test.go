@@ -60,3 +60,32 @@ func TestQuantileNeedsValues(t *testing.T) {
 		t.Error("nothing has a median")
 	}
 }
+
+// The ranks of the median's interval, as tables have them.
+func TestQuantileLiesBetweenTheTablesRanks(t *testing.T) {
+	for n, want := range map[int]Interval{6: {3, 1, 6}, 9: {5, 2, 8}, 10: {5, 2, 9}, 20: {10, 6, 15}, 25: {13, 8, 18}} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(n - i)
+		}
+		if at, ok := Quantile(x, 0.5); !ok || at != want {
+			t.Errorf("the median of 1 to %d: %+v, %t, want %+v", n, at, ok, want)
+		}
+		x[0] = math.NaN()
+		if at, ok := Quantile(x, 0.5); ok {
+			t.Errorf("with NaN among %d: %+v", n, at)
+		}
+	}
+	x := make([]float64, 1000)
+	for _, q := range []float64{-0.1, 0, 1, 1.1} {
+		if at, ok := Quantile(x, q); ok {
+			t.Errorf("a quantile of %v: %+v", q, at)
+		}
+	}
+	for i := range x {
+		x[i] = float64(i + 1)
+	}
+	if at, _ := Quantile(x, 0.9); at.Value != 900 {
+		t.Errorf("900 of 1000 values do not exceed the quantile of 0.9, which is %v", at.Value)
+	}
+}

@@ -65,3 +65,33 @@ func TestShiftOfTooFewValues(t *testing.T) {
 		}
 	}
 }
+
+func TestShiftOfTheLeastThatDo(t *testing.T) {
+	shift, ok := Shift([]float64{1, 2, 3, 4}, []float64{2, 3, 4, 5})
+	if want := (Interval{1, -2, 4}); !ok || shift != want {
+		t.Errorf("four and four: %+v, %t, want all differences: %+v", shift, ok, want)
+	}
+}
+
+// Above 2,500 pairs the normal distribution gives the rank of the exact one, or its neighbour.
+func TestShiftOfManyValues(t *testing.T) {
+	for _, c := range []struct{ m, n int }{{51, 51}, {60, 45}, {45, 60}} {
+		exact, cumulated := -1, 0.0
+		for u, p := range rankSumDistribution(c.m, c.n) {
+			if cumulated += p; cumulated > 0.025 {
+				exact = u - 1
+				break
+			}
+		}
+		if got := criticalRankSum(c.m, c.n); got < exact-1 || got > exact {
+			t.Errorf("%d and %d: rank %d, the exact one is %d", c.m, c.n, got, exact)
+		}
+	}
+	x, y := make([]float64, 51), make([]float64, 51)
+	for i := range x {
+		x[i], y[i] = float64(i), float64(i+3)
+	}
+	if shift, ok := Shift(x, y); !ok || shift.Value != 3 || shift.Low+shift.High != 6 || shift.Low < -4 || shift.Low > -2 {
+		t.Errorf("51 values each: %+v, %t, want 3 from about -3 to 9", shift, ok)
+	}
+}

@@ -21,7 +21,7 @@ func studentQuantile(probability float64, freedom int) float64 {
 }
 
 // studentDistribution is the probability that Student's t of so many degrees
-// of freedom stays below t, for t >= 0. For whole degrees of freedom it is a
+// of freedom stays below t. For whole degrees of freedom it is a
 // finite sum: Abramowitz and Stegun, 26.7.3 and 26.7.4.
 func studentDistribution(t float64, freedom int) float64 {
 	angle := math.Atan(t / math.Sqrt(float64(freedom)))
