@@ -109,5 +109,7 @@ func TestHeldValuesHaveTheirIntervals(t *testing.T) {
 			t.Fatalf("held %+v", c.Held)
 		}
 		labtest.Equal(t, "met", c.Held[0].Met, limit == high)
+		exact := c.Held[0].Low
+		labtest.Equal(t, "met at the limit itself", Compare(res, res, Gates{MaxToll: &exact}).Held[0].Met, true)
 	}
 }

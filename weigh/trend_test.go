@@ -178,14 +178,87 @@ func TestSteadySoakHasNoAlarm(t *testing.T) {
 
 func TestTrendNamesWhatGrows(t *testing.T) {
 	trend := soaked{rounds: 16, host: steady(4e10), ratio: steady(0.8), change: func(n int, res *result.Result) {
+		entries := map[string]any{}
+		for i := range 5 + n {
+			entries[fmt.Sprintf("10.0.0.%d dev eth0", i)] = "reachable"
+		}
 		res.States = append(res.States,
 			result.State{At: "h1", Source: "/proc/sys/net/netfilter", Values: map[string]any{"nf_conntrack_count": float64(100 + 40*n)}},
 			result.State{At: "h1", Source: "bridge fdb", Values: map[string]any{"a": "permanent", "b": "permanent"}},
 		)
+		res.Round.States = []result.State{
+			{Source: "/proc/meminfo", Values: map[string]any{"MemTotal": 8e9, "MemAvailable": 4e9 - 5e7*float64(n), "SUnreclaim": 1e9 + 1e5*float64(n)}},
+			{Source: "ip neighbour", Values: entries},
+		}
 	}}.trend(t, 3, Gates{})
-	labtest.Equal(t, "growths", len(trend.Growths), 1)
-	labtest.Equal(t, "name", trend.Growths[0].Name, "tracked-connections")
-	labtest.Equal(t, "slope", trend.Growths[0].Slope, 40)
+	labtest.Equal(t, "growths", len(trend.Growths), 3)
+	for n, want := range []result.TrendGrowth{
+		{Name: "tracked-connections", First: 160, Last: 640, Slope: 40},
+		{Name: "neighbour-entries", First: 6.5, Last: 18.5, Slope: 1},
+		{Name: "used-memory", First: 4.075e9, Last: 4.675e9, Slope: 5e7},
+	} {
+		g := trend.Growths[n]
+		labtest.Equal(t, "name", g.Name, want.Name)
+		labtest.Near(t, g.Name+" at first", g.First, want.First, 1e-6)
+		labtest.Near(t, g.Name+" at last", g.Last, want.Last, 1e-6)
+		labtest.Near(t, g.Name+" by round", g.Slope, want.Slope, 1e-6)
+	}
+}
+
+// What shrinks does not grow, nor what another lab had.
+func TestTrendKnowsWhatDoesNotGrow(t *testing.T) {
+	for name, count := range map[string]func(n int) int{
+		"it shrinks":          func(n int) int { return 2000 - 40*n },
+		"it comes and goes":   func(n int) int { return 100 + 40*(n*7%5) },
+		"by hardly anything":  func(n int) int { return 10_000 + n },
+		"of a lab built anew": func(n int) int { return 100 + 40*(n%4) },
+	} {
+		trend := soaked{rounds: 16, host: steady(4e10), ratio: steady(0.8), change: func(n int, res *result.Result) {
+			if name == "of a lab built anew" {
+				res.Round.Lab = fmt.Sprint("lab ", n/4)
+			}
+			res.States = append(res.States, result.State{At: "h1", Source: "/proc/sys/net/netfilter", Values: map[string]any{"nf_conntrack_count": float64(count(n))}})
+		}}.trend(t, 3, Gates{})
+		for _, g := range trend.Growths {
+			t.Errorf("%s, but: %+v", name, g)
+		}
+	}
+}
+
+// What happened to the soak itself is named beside a change, with what the kernel logged and what it counted.
+func TestTrendNamesWhatHappenedBesides(t *testing.T) {
+	trend := soaked{rounds: 24, host: steady(4e10), ratio: from(12, 0.8, 0.72), change: func(n int, res *result.Result) {
+		if n == 12 {
+			res.Round.Left, res.Round.Log.Unread, res.Round.Log.More = 2, "/dev/kmsg: no permission", 3
+			for i := range mostOfKind + 1 {
+				res.Round.Log.Lines = append(res.Round.Log.Lines, result.LogLine{Level: 6 - i%2, At: "later", Text: fmt.Sprintf("line %d", i)})
+			}
+			res.Round.Log.Lines = append(res.Round.Log.Lines, result.LogLine{Level: 3, At: "first", Text: "the gravest"}, result.LogLine{Level: 3, At: "again", Text: "the gravest"})
+		}
+		counts := res.Cells[1].Samples[0].Readings[0].Counts
+		counts["Halved"] = 400
+		if n >= 12 {
+			res.Round.Lab, counts["Halved"] = "two", 200
+		}
+		if n%3 == 0 {
+			res.Findings = []result.Finding{{ID: "sometimes", Cause: "now and then"}}
+		}
+	}}.trend(t, 1, Gates{})
+	labtest.Equal(t, "changes", len(trend.Changes), 1)
+	c := trend.Changes[0]
+	labtest.Equal(t, "unread", strings.Join(c.Unread, ", "), "/dev/kmsg: no permission")
+	beside := besideOf(c)
+	for _, want := range []string{
+		"soak   the lab was built again ", "soak   left out before it: 2 ", "kernel log first  the gravest ",
+		fmt.Sprintf("kernel log   %d more ", 3+2), "counter h1 /proc/net/snmp Halved 6.",
+	} {
+		labtest.Contains(t, "what is otherwise", beside, want)
+	}
+	for _, unwanted := range []string{"again  the gravest", "started again", "sometimes"} {
+		if strings.Contains(beside, unwanted) {
+			t.Errorf("%q is named:\n%s", unwanted, beside)
+		}
+	}
 }
 
 // The newest is held against the first, as by a comparison of both.
