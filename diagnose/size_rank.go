@@ -39,7 +39,7 @@ func sizeRank() Rule {
 				return nil
 			}
 			return []result.Finding{{
-				Cause: fmt.Sprintf("%s costs messages of up to 1 KiB %.0f %% of their rate, and those of 64 KiB and more %.0f %%", e.Network, 100*tollSmall.Value, 100*tollLarge.Value),
+				Cause: fmt.Sprintf("%s costs messages of up to 1 KiB %.0f %% of their rate, and those of 64 KiB and more %.0f %%", e.Network, percent(tollSmall.Value), percent(tollLarge.Value)),
 				Evidence: []result.Evidence{
 					{Name: "toll of messages of up to 1 KiB", Value: tollSmall.Value, Source: "this result"},
 					{Name: "toll of messages of 64 KiB and more", Value: tollLarge.Value, Source: "this result"},
@@ -50,6 +50,9 @@ func sizeRank() Rule {
 		},
 	}
 }
+
+// percent is a share in whole percent; of hardly less than nothing 0, not -0.
+func percent(share float64) float64 { return math.Round(100*share) + 0 }
 
 // perBlock is how the goodput of messages from least to most bytes compares with
 // the baseline's, by block: the mean of the sizes' log ratios.
