@@ -3,9 +3,9 @@ package foreign
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 
 	"tare/result"
@@ -214,15 +214,22 @@ func TestTextsFullOfBracesEnd(t *testing.T) {
 	}
 }
 
-// TestStreamsOfEventsAreReadOnce reads in a bounded time a stream that no tool's is.
+// TestStreamsOfEventsAreReadOnce reads a stream that no tool's is: four times as many lines take four times as
+// much memory in all. Read anew for each line they would take sixteen times as much, and minutes.
 func TestStreamsOfEventsAreReadOnce(t *testing.T) {
-	text := strings.Repeat("{\"event\":\"interval\",\"data\":[]}\n", 20_000) + "[  4]   0.00-1.00   sec   102 MBytes   856 Mbits/sec                  receiver\n"
-	begun := time.Now()
-	cells, err := Read("events", []byte(text))
-	if err != nil || brief(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
-		t.Errorf("got %s, %v", brief(cells), err)
+	allocated := func(lines int) float64 {
+		text := strings.Repeat("{\"event\":\"interval\",\"data\":[]}\n", lines) + "[  4]   0.00-1.00   sec   102 MBytes   856 Mbits/sec                  receiver\n"
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		cells, err := Read("events", []byte(text))
+		runtime.ReadMemStats(&after)
+		if err != nil || brief(cells) != "iperf3 tcp_stream flows=1 throughput=8.56e+08" {
+			t.Errorf("got %s, %v", brief(cells), err)
+		}
+		return float64(after.TotalAlloc - before.TotalAlloc)
 	}
-	if took := time.Since(begun); took > 5*time.Second { // it takes a tenth of a second; read anew for each line, minutes
-		t.Errorf("it took %v", took)
+	few, many := allocated(1000), allocated(4000)
+	if many > 6*few {
+		t.Errorf("1000 lines take %.0f bytes, and 4000 %.0f", few, many)
 	}
 }
