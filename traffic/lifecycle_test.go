@@ -84,9 +84,11 @@ func TestLabServerNamesWhatTheClientDid(t *testing.T) {
 	}{
 		"stream closes at once": {serveStream, func(t *testing.T, l *Listener) { dialFlowTo(t, l).Close() }, "receive the role of flow 1: the peer closed"},
 		"stream closes later": {serveStream, func(t *testing.T, l *Listener) {
-			c := dialFlowTo(t, l)
+			c := dialFlowTo(t, l).(*net.TCPConn)
+			defer c.Close()
 			_, _ = c.Write(append([]byte{roleForwardLead}, make([]byte, 1000)...))
-			c.Close()
+			_ = c.CloseWrite()
+			_, _ = io.ReadAll(c) // with what it has not read, closing would reset the connection
 		}, "closed flow 1 before the window closed, after 1000 bytes"},
 		"stream resets": {serveStream, func(t *testing.T, l *Listener) {
 			c := dialFlowTo(t, l).(*net.TCPConn)
