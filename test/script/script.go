@@ -53,9 +53,12 @@ func Covered(t *testing.T) string {
 	from := Folder(t)
 	t.Cleanup(func() {
 		files, err := filepath.Glob(filepath.Join(from, "*"))
+		if err != nil {
+			t.Error(err)
+		}
 		for _, file := range files {
-			var text []byte
-			if text, err = os.ReadFile(file); err == nil {
+			text, err := os.ReadFile(file)
+			if err == nil {
 				err = os.WriteFile(filepath.Join(into, filepath.Base(file)), text, 0o600)
 			}
 			if err != nil {

@@ -92,7 +92,7 @@ func (a *simulated) do(o order, number int, stop <-chan struct{}) {
 	reply := a.site.Model(Order{At: a.at, Role: a.role, Number: number, Job: *o.Job})
 	switch {
 	case reply.Dies:
-		a.end() // the handle finds why
+		_ = a.end() // the handle finds why
 		return
 	case reply.Hangs:
 		<-a.gone
