@@ -94,14 +94,12 @@ func (c *channel) leave(run *reaching) error {
 
 // say types a line, and waits for the one that begins with the mark, which it gives without.
 func (c *channel) say(ctx context.Context, script string) (line string, err error) {
-	err = c.within(ctx, reachWait, func() error {
+	return c.within(ctx, reachWait, func() (string, error) {
 		if _, err := fmt.Fprintf(c.in, "MARK=%s; %s\n", c.mark, script); err != nil {
-			return err
+			return "", err
 		}
-		line, err = c.await(c.mark)
-		return err
+		return c.await(c.mark)
 	})
-	return line, err
 }
 
 // upload sends a program, and waits until all of it is there: in which file, if that is
@@ -112,17 +110,15 @@ func (c *channel) upload(ctx context.Context, program string) (kept string, err 
 		return "", fmt.Errorf("send tare to %s: %w", c.far.Name, err)
 	}
 	defer file.Close()
-	err = c.within(ctx, uploadWait, func() error {
+	return c.within(ctx, uploadWait, func() (string, error) {
 		if _, err := io.Copy(c.in, file); err != nil {
-			return err
+			return "", err
 		}
 		if err := c.in.Close(); err != nil {
-			return err
+			return "", err
 		}
-		kept, err = c.await(held)
-		return err
+		return c.await(held)
 	})
-	return kept, err
 }
 
 // await reads lines up to the one that begins so, and gives the rest of it.
@@ -142,15 +138,25 @@ func (c *channel) await(begins string) (string, error) {
 	return "", errors.New("it printed what no shell prints")
 }
 
-// within does something with the command, in a time. The command ends where that fails.
-func (c *channel) within(ctx context.Context, most time.Duration, do func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- do() }()
+// outcome is what a command answered, or why it did not.
+type outcome struct {
+	line string
+	err  error
+}
+
+// within does something with the command, in a time, and gives its answer. The command ends
+// where that fails; what it answers after the time is nobody's.
+func (c *channel) within(ctx context.Context, most time.Duration, do func() (string, error)) (string, error) {
+	done := make(chan outcome, 1)
+	go func() {
+		line, err := do()
+		done <- outcome{line, err}
+	}()
 	var err error
 	select {
-	case err = <-done:
-		if err == nil {
-			return nil
+	case of := <-done:
+		if err = of.err; err == nil {
+			return of.line, nil
 		}
 		if errors.Is(err, unix.EPIPE) || errors.Is(err, os.ErrClosed) { // by what waits for its end
 			err = errors.New("it ended")
@@ -158,9 +164,9 @@ func (c *channel) within(ctx context.Context, most time.Duration, do func() erro
 	case <-time.After(most):
 		err = fmt.Errorf("it did not answer for %s", most)
 	case <-ctx.Done():
-		return errors.Join(ctx.Err(), c.close())
+		return "", errors.Join(ctx.Err(), c.close())
 	}
-	return c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.called(), err))
+	return "", c.explain(fmt.Errorf("reach %s by %q: %w", c.far.Name, c.far.called(), err))
 }
 
 // explain ends the command, and adds to an error how it ended, or how to look.

@@ -23,15 +23,15 @@ var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
 func allParts() []part {
 	return []part{
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
-			uses("network", "workload", "diagnose", "probe", "foreign", "result").and("CONTRIBUTING.md"),
+			and("CONTRIBUTING.md", "network/network.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go"),
 		tests("documents", "what the documents show is what tare prints", "./test/docs").
-			uses("report", "weigh", "workload", "network", "cases").uses(running...).and("docs", "README.md", "examples"),
+			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples"),
 		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
-			uses("report", "weigh", "workload").uses(running...),
+			uses("weigh", "workload").uses(running...),
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network", "./test/everything").
 			uses("engine", "workload").uses(running...),
 		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
-			uses("engine", "network").uses(running...),
+			uses("engine").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
 			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
 		tests("runner", "a run's traces and statistics", "./experiment").
