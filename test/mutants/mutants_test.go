@@ -121,11 +121,17 @@ func gremlins(t *testing.T, s subject) (r report) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// go run would put the real go before the stand-in.
+	install := exec.CommandContext(t.Context(), real, "install", tool)
+	install.Env = append(os.Environ(), "GOBIN="+folder)
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("go install %s: %v\n%s", tool, err, out)
+	}
 	output := filepath.Join(folder, "report.json")
 	// The kinds of mutants are gremlins's own choice, but that a minus is also inverted as a sign, which
 	// is the same mutant again. A folder below the package is another package. The coefficient takes
 	// gremlins's limit of time away: that of a test binary counts.
-	cmd := exec.CommandContext(t.Context(), real, "run", tool, "unleash", "--output", output,
+	cmd := exec.CommandContext(t.Context(), filepath.Join(folder, "gremlins"), "unleash", "--output", output,
 		"--invert-negatives=false", "--exclude-files", "/",
 		"--timeout-coefficient", "600", "--workers", fmt.Sprint(*workers), "./"+s.pkg)
 	cmd.Dir = root
