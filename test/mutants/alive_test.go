@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"fmt"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,99 +9,57 @@ import (
 	"testing"
 )
 
-// mutant is a file and what one of its lines was changed to. It is the same wherever the line is.
-type mutant struct{ file, line string }
-
-func (m mutant) String() string { return m.file + ": " + strings.TrimSpace(m.line) }
-
-// squeezed is a line without its spaces.
-func squeezed(line string) string { return strings.Join(strings.Fields(line), "") }
-
-// sampled reports whether a mutant is in the sample of one in so many.
-func sampled(m mutant, oneIn uint32) bool {
-	h := fnv.New32a()
-	fmt.Fprint(h, m.file, squeezed(m.line))
-	return h.Sum32()%oneIn == 0
+// tally is how many mutants of a package had each fate.
+type tally struct {
+	fates      map[fate]int
+	unlisted   []mutant // alive
+	surprising []mutant // listed, but dead
 }
 
-// changes are what gremlins makes of operators, by the kind of mutant.
-func changes() map[string]map[string]string {
-	return map[string]map[string]string{
-		"ARITHMETIC_BASE":       {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"},
-		"CONDITIONALS_BOUNDARY": {"<": "<=", "<=": "<", ">": ">=", ">=": ">"},
-		"CONDITIONALS_NEGATION": {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"},
-		"INCREMENT_DECREMENT":   {"++": "--", "--": "++"},
-	}
+// died is how many did, of how many that were tried.
+func (s tally) died() (died, of int) {
+	died = s.fates[dead] + s.fates[endless]
+	return died, died + s.fates[alive]
 }
 
-// changed is the line with the operator at a column changed, as one of changes does it.
-func changed(line string, column int, change map[string]string) (string, bool) {
-	before, after := line[:column], line[column:]
-	for _, length := range []int{2, 1} {
-		if len(after) < length {
+func (s tally) share() float64 {
+	died, of := s.died()
+	return float64(died) / float64(max(of, 1))
+}
+
+func (s tally) String() string {
+	_, of := s.died()
+	return fmt.Sprintf("%d mutants, %d dead and %d endless: %.0f %%; %d alive, of which %d listed; %d not viable", of,
+		s.fates[dead], s.fates[endless], 100*s.share(), s.fates[alive], s.fates[alive]-len(s.unlisted), s.fates[notViable])
+}
+
+// tally tries a sample of one in so many.
+func (l laboratory) tally(t *testing.T, oneIn uint32, listed []mutant) tally {
+	t.Helper()
+	sum := tally{fates: map[fate]int{}}
+	lives := map[mutant]bool{} // of those that are listed
+	for _, m := range l.mutants(t) {
+		if !sampled(m.mutant, oneIn) {
 			continue
 		}
-		if to, ok := change[after[:length]]; ok {
-			return before + to + after[length:], true
+		fate, why := l.try(t, &m)
+		t.Logf("%s: %s %s", m, fate, why)
+		sum.fates[fate]++
+		switch known := slices.Contains(listed, m.mutant); {
+		case fate == notRun:
+			t.Errorf("%s: the tests neither passed nor failed: %s", m, why)
+		case fate == alive && !known:
+			sum.unlisted = append(sum.unlisted, m.mutant)
+		case fate != notViable && known:
+			lives[m.mutant] = lives[m.mutant] || fate == alive // two lines of a file may be alike
 		}
 	}
-	return "", false
-}
-
-// tally is what became of the mutants of a package.
-type tally struct {
-	pkg         string
-	oneIn       uint32
-	dead, alive int
-	unlisted    []mutant // alive
-	surprising  []mutant // listed, but dead
-}
-
-func (t tally) share() float64 { return float64(t.dead) / float64(max(t.dead+t.alive, 1)) }
-
-func (t tally) String() string {
-	of := ""
-	if t.oneIn > 1 {
-		of = fmt.Sprintf(" (one in %d)", t.oneIn)
-	}
-	return fmt.Sprintf("%s: %d mutants%s, %d dead, %.0f %%, %d listed", t.pkg, t.dead+t.alive, of,
-		t.dead, 100*t.share(), t.alive-len(t.unlisted))
-}
-
-// tally counts what was tried.
-func (s subject) tally(r report, listed []mutant) (tally, error) {
-	sum := tally{pkg: s.pkg, oneIn: s.oneIn}
-	for _, file := range r.Files {
-		name := s.pkg + "/" + file.Name
-		text, err := os.ReadFile(filepath.Join("../..", name))
-		if err != nil {
-			return sum, err
-		}
-		lines := strings.Split(string(text), "\n")
-		for _, found := range file.Mutants {
-			line, ok := changed(lines[found.Line-1], found.Column-1, changes()[found.Kind])
-			if !ok {
-				return sum, fmt.Errorf("%s:%d:%d: what is a mutant of the kind %s?", name, found.Line, found.Column, found.Kind)
-			}
-			m := mutant{name, strings.TrimSpace(line)}
-			if !sampled(m, s.oneIn) {
-				continue
-			}
-			switch known := slices.Contains(listed, m); found.Status {
-			case "KILLED", "TIMED OUT":
-				sum.dead++
-				if known {
-					sum.surprising = append(sum.surprising, m)
-				}
-			case "LIVED":
-				sum.alive++
-				if !known {
-					sum.unlisted = append(sum.unlisted, m)
-				}
-			}
+	for m, alive := range lives {
+		if !alive {
+			sum.surprising = append(sum.surprising, m)
 		}
 	}
-	return sum, nil
+	return sum
 }
 
 // readAlive reads the list of mutants that live. Each has a reason: the lines that begin with #
@@ -162,22 +119,4 @@ func mutantsOf(file, text string) map[mutant]bool {
 		}
 	}
 	return mutants
-}
-
-func TestAMutantIsALineWithOneOperatorChanged(t *testing.T) {
-	for _, c := range []struct {
-		line   string
-		column int
-		kind   string
-		want   string
-	}{
-		{"if a <= b {", 5, "CONDITIONALS_BOUNDARY", "if a < b {"},
-		{"if a <= b {", 5, "CONDITIONALS_NEGATION", "if a > b {"},
-		{"x := n*(n+1)", 9, "ARITHMETIC_BASE", "x := n*(n-1)"},
-		{"n++", 1, "INCREMENT_DECREMENT", "n--"},
-	} {
-		if got, ok := changed(c.line, c.column, changes()[c.kind]); !ok || got != c.want {
-			t.Errorf("%q at %d, %s: %q", c.line, c.column, c.kind, got)
-		}
-	}
 }

@@ -1,25 +1,18 @@
 package mutants
 
 import (
-	"encoding/json"
 	"flag"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+	"time"
 
 	"tare/test/labtest"
 )
 
-// tool is the mutation tester; this is the one place that names its version.
-const tool = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
-
-// leastDead is the share of the mutants of a package that must die, and mayLive is how many
-// may live unlisted: those that only random inputs kill, and not each time.
+// leastDead is the share of the mutants of a package that must die, and mayDiffer is how many
+// may live or die against the list: those that only random inputs kill, and not each time.
 const (
 	leastDead = 0.85
-	mayLive   = 2
+	mayDiffer = 2
 )
 
 // subject is a package whose tests are tested.
@@ -40,23 +33,14 @@ func subjects() []subject {
 	return []subject{
 		{"wire", 1, ""},
 		{"stats", 5, ofStats},
+		{"experiment/schedule", 5, ""},
 		{"weigh", 5, ofWeigh},
 		{"foreign", 5, ofForeign},
 		{"diagnose", 5, ""},
 	}
 }
 
-func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "go" {
-		os.Exit(standIn(os.Args[1:]))
-	}
-	os.Exit(m.Run())
-}
-
-var (
-	oneIn   = flag.Uint("one-in", 0, "try one of so many mutants (0: as subjects says)")
-	workers = flag.Int("workers", 0, "how many mutants are tried at the same time (0: as many as there are CPUs)")
-)
+var oneIn = flag.Uint("one-in", 0, "try one of so many mutants (0: as subjects says)")
 
 func TestDeepMutants(t *testing.T) {
 	listed, err := readAlive("alive.txt")
@@ -65,95 +49,46 @@ func TestDeepMutants(t *testing.T) {
 	}
 	for _, s := range subjects() {
 		t.Run(s.pkg, func(t *testing.T) {
+			t.Parallel()
 			if *oneIn > 0 {
 				s.oneIn = uint32(*oneIn)
 			}
-			tally, err := s.tally(gremlins(t, s), listed)
-			if err != nil {
-				t.Fatal(err)
+			skip := labtest.NotQuick
+			if s.skip != "" {
+				skip += "|" + s.skip
 			}
-			t.Log(tally)
-			for _, m := range tally.surprising {
-				t.Logf("listed as alive, but dead: %s", m)
-			}
-			if tally.share() < leastDead {
+			sum := newLaboratory(t, "../..", s.pkg, skip, time.Minute).tally(t, s.oneIn, listed)
+			t.Logf("%s, one in %d: %s", s.pkg, s.oneIn, sum)
+			if sum.share() < leastDead {
 				t.Errorf("fewer than %.0f %% are dead", 100*leastDead)
 			}
-			for _, m := range tally.unlisted {
+			for _, m := range sum.unlisted {
 				t.Logf("alive, but not listed: %s", m)
 			}
-			if len(tally.unlisted) > mayLive {
-				t.Errorf("%d mutants live that alive.txt does not list: kill them with a test, or list them with why", len(tally.unlisted))
+			for _, m := range sum.surprising {
+				t.Logf("listed as alive, but dead: %s", m)
+			}
+			if len(sum.unlisted) > mayDiffer {
+				t.Errorf("%d mutants live that alive.txt does not list: kill them with a test, or list them with why", len(sum.unlisted))
+			}
+			if len(sum.surprising) > mayDiffer {
+				t.Errorf("alive.txt lists %d mutants that are dead", len(sum.surprising))
 			}
 		})
 	}
 }
 
-// report is what gremlins writes.
-type report struct {
-	Files []struct {
-		Name    string `json:"file_name"`
-		Mutants []struct {
-			Kind   string `json:"type"`
-			Status string `json:"status"`
-			Line   int    `json:"line"`
-			Column int    `json:"column"`
-		} `json:"mutations"`
-	} `json:"files"`
-}
-
-// gremlins runs it on a package, with this binary in the place of go.
-func gremlins(t *testing.T, s subject) (r report) {
-	t.Helper()
-	folder := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+// What must die, live and fail to compile does.
+func TestDeepTinyModule(t *testing.T) {
+	listed := []mutant{
+		{"tiny.go", "return make([]int, 0, n/2)"},
+		{"tiny.go", "return a - b // of numbers"},
 	}
-	if err := os.Symlink(self, filepath.Join(folder, "go")); err != nil {
-		t.Fatal(err)
+	sum := newLaboratory(t, "testdata/tiny", ".", "^$", 10*time.Second).tally(t, 1, listed)
+	if got, want := sum.String(), "4 mutants, 2 dead and 1 endless: 75 %; 1 alive, of which 1 listed; 1 not viable"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
-	real, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
+	if len(sum.surprising) != 1 || sum.surprising[0] != listed[1] {
+		t.Errorf("listed but dead: %v, want %v", sum.surprising, listed[1])
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// go run would put the real go before the stand-in.
-	install := exec.CommandContext(t.Context(), real, "install", tool)
-	install.Env = append(os.Environ(), "GOBIN="+folder)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("go install %s: %v\n%s", tool, err, out)
-	}
-	output := filepath.Join(folder, "report.json")
-	// The kinds of mutants are gremlins's own choice, but that a minus is also inverted as a sign, which
-	// is the same mutant again. A folder below the package is another package. The coefficient takes
-	// gremlins's limit of time away: that of a test binary counts.
-	cmd := exec.CommandContext(t.Context(), filepath.Join(folder, "gremlins"), "unleash", "--output", output,
-		"--invert-negatives=false", "--exclude-files", "/",
-		"--timeout-coefficient", "600", "--workers", fmt.Sprint(*workers), "./"+s.pkg)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"),
-		asGo+"="+real, asGo+"_ROOT="+root, asGo+"_PACKAGE="+s.pkg, fmt.Sprintf("%s_ONE_IN=%d", asGo, s.oneIn),
-		asGo+"_SKIP="+skipOf(s))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("gremlins: %v\n%s", err, out)
-	}
-	text, err := os.ReadFile(output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func skipOf(s subject) string {
-	if s.skip == "" {
-		return labtest.NotQuick
-	}
-	return labtest.NotQuick + "|" + s.skip
 }

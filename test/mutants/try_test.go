@@ -1,0 +1,137 @@
+package mutants
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// memory is how many kB a test binary may take: a mutant may loop for ever and take memory all the time.
+const memory = "4194304"
+
+// fate is what becomes of a mutant.
+type fate string
+
+const (
+	dead      fate = "dead"
+	endless   fate = "endless" // so it is dead, too
+	alive     fate = "alive"
+	notViable fate = "not viable" // it does not compile
+	notRun    fate = "not run"    // what came of it says nothing of it
+)
+
+// laboratory is where the mutants of a package are tried.
+type laboratory struct {
+	root, pkg string
+	skip      string        // tests that are not asked
+	limit     time.Duration // what takes longer never ends
+	folder    string        // for what is built
+}
+
+// newLaboratory is sure that without a mutant the tests pass.
+func newLaboratory(t *testing.T, root, pkg, skip string, limit time.Duration) laboratory {
+	t.Helper()
+	root, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := laboratory{root, pkg, skip, limit, t.TempDir()}
+	if fate, why := l.try(t, nil); fate != alive {
+		t.Fatalf("%s without a mutant: %s, %s", pkg, fate, why)
+	}
+	return l
+}
+
+// try compiles the tests of the package with a mutant, or with none, and runs them. It returns also why.
+func (l laboratory) try(t *testing.T, m *found) (fate, string) {
+	t.Helper()
+	binary, overlay := filepath.Join(l.folder, "mutant.test"), filepath.Join(l.folder, "overlay.json")
+	replace := map[string]string{}
+	if m != nil {
+		file := filepath.Join(l.folder, "mutant.go")
+		replace[filepath.Join(l.root, m.file)] = file
+		write(t, file, []byte(m.text))
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, overlay, text)
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+l.pkg)
+	build.Dir = l.root
+	if out, err := build.CombinedOutput(); err != nil {
+		why := ofCompiler.FindString(string(out))
+		if why == "" {
+			t.Fatalf("go test -c: %v\n%s", err, out)
+		}
+		return notViable, why
+	}
+	// The test binary ends itself, but where its goroutines never let go.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*l.limit)
+	defer cancel()
+	run := exec.CommandContext(ctx, "sh", "-c", "ulimit -v "+memory+` && exec "$0" "$@"`, binary,
+		"-test.failfast", "-test.timeout="+l.limit.String(), "-test.skip="+l.skip)
+	run.Dir = filepath.Join(l.root, l.pkg)
+	out, err := run.CombinedOutput()
+	if ctx.Err() != nil {
+		return endless, "it ended after twice " + l.limit.String()
+	}
+	return told(string(out), err)
+}
+
+func write(t *testing.T, file string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	ofCompiler = regexp.MustCompile(`(?m)^\S+\.go:\d+:\d+: .*`)
+	ofTest     = regexp.MustCompile(`(?m)^ *--- FAIL: \S+`)
+	ofRuntime  = regexp.MustCompile(`(?m)^(panic: test timed out|fatal error: (runtime: out of memory|runtime: cannot allocate memory|stack overflow)).*`)
+)
+
+// told is what a test binary tells of a mutant: only a test that fails kills it.
+func told(out string, err error) (fate, string) {
+	if err == nil {
+		return alive, ""
+	}
+	if why := ofTest.FindString(out); why != "" {
+		return dead, why
+	}
+	if why := ofRuntime.FindString(out); why != "" {
+		return endless, why
+	}
+	return notRun, fmt.Sprintf("%v: %s", err, out)
+}
+
+func TestOnlyATestThatFailsKills(t *testing.T) {
+	failed := errors.New("exit status 1")
+	for _, c := range []struct {
+		out  string
+		err  error
+		want fate
+	}{
+		{"PASS\n", nil, alive},
+		{"--- FAIL: TestA (0.00s)\n    a_test.go:7: no\nFAIL\n", failed, dead},
+		{"--- FAIL: TestA (0.00s)\npanic: no [recovered]\n", failed, dead},
+		{"panic: test timed out after 1m0s\n\trunning tests:\n\t\tTestA (1m0s)\n", failed, endless},
+		{"fatal error: runtime: out of memory\n", failed, endless},
+		{"runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n", failed, endless},
+		{"", errors.New("fork/exec mutant.test: resource temporarily unavailable"), notRun},
+		{"", errors.New("signal: killed"), notRun},
+		{"testing: warning: no tests to run\nPASS\nno space left on device\n", failed, notRun},
+	} {
+		if got, why := told(c.out, c.err); got != c.want {
+			t.Errorf("%q, %v: %s, %s; want %s", c.out, c.err, got, why, c.want)
+		}
+	}
+}
