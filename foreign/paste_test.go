@@ -148,6 +148,19 @@ Bytes/Sec    3.05 MB 150 kB 3.2 MB
          avg:                                  1.92ms
          approx.  95 percentile:               2.68ms`,
 			`sysbench mysql side=client rate=8336.94 latency_mean=0.00192 latency_p95=0.00268`},
+		{"qperf under UDP lost nothing", `udp_bw:
+    send_bw     =     1.8 GB/sec
+    recv_bw     =     1.8 GB/sec
+    send_msgs   =   54,942 
+    recv_msgs   =   54,942 `,
+			`qperf udp_stream side=client direction=forward throughput=1.44e+10 loss=0`},
+		{"sockperf under UDP lost a tenth", `sockperf: [Valid Duration] RunTime=0.500 sec; SentMessages=1000; ReceivedMessages=900
+sockperf: avg-latency=10.000 (std-dev=1.000)
+sockperf: # dropped messages = 100; # duplicated messages = 0; # out-of-order messages = 0`,
+			`sockperf  side=client rate=1800 latency_one_way=1e-05! loss=0.1`},
+		{"sysbench without its summary", `[ 1s ] thds: 4 tps: 100.00 qps: 2000.00 (r/w/o: 1400.00/400.00/200.00) lat (ms,95%): 5.00 err/s: 0.00 reconn/s: 0.00
+[ 2s ] thds: 4 tps: 300.00 qps: 6000.00 (r/w/o: 4200.00/1200.00/600.00) lat (ms,95%): 4.00 err/s: 0.00 reconn/s: 0.00`,
+			`sysbench mysql side=client rate=200!`},
 	} {
 		cells, err := Read(c.name, []byte(c.paste))
 		if err != nil {
