@@ -33,13 +33,13 @@ func (s tally) String() string {
 		s.fates[dead], s.fates[endless], 100*s.share(), s.fates[alive], s.fates[alive]-len(s.unlisted), s.fates[notViable])
 }
 
-// tally tries a sample of one in so many.
-func (l laboratory) tally(t *testing.T, oneIn uint32, listed []mutant) tally {
+// tally tries a sample.
+func (l laboratory) tally(t *testing.T, inSample func(mutant) bool, listed []mutant) tally {
 	t.Helper()
 	sum := tally{fates: map[fate]int{}}
 	lives := map[mutant]bool{} // of those that are listed
 	for _, m := range l.mutants(t) {
-		if !sampled(m.mutant, oneIn) {
+		if !inSample(m.mutant) {
 			continue
 		}
 		fate, why := l.try(t, &m)

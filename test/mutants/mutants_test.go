@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"flag"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,10 @@ func subjects() []subject {
 	}
 }
 
-var oneIn = flag.Uint("one-in", 0, "try one of so many mutants (0: as subjects says)")
+var (
+	oneIn = flag.Uint("one-in", 0, "try one of so many mutants (0: as subjects says)")
+	only  = flag.String("only", "", "try the mutants of which this is a part: a file, a line")
+)
 
 func TestDeepMutants(t *testing.T) {
 	listed, err := readAlive("alive.txt")
@@ -53,12 +57,16 @@ func TestDeepMutants(t *testing.T) {
 			if *oneIn > 0 {
 				s.oneIn = uint32(*oneIn)
 			}
+			sample := func(m mutant) bool { return sampled(m, s.oneIn) }
+			if *only != "" {
+				sample = func(m mutant) bool { return strings.Contains(m.String(), *only) }
+			}
 			skip := labtest.NotQuick
 			if s.skip != "" {
 				skip += "|" + s.skip
 			}
-			sum := newLaboratory(t, "../..", s.pkg, skip, time.Minute).tally(t, s.oneIn, listed)
-			t.Logf("%s, one in %d: %s", s.pkg, s.oneIn, sum)
+			sum := newLaboratory(t, "../..", s.pkg, skip, time.Minute).tally(t, sample, listed)
+			t.Logf("%s: %s", s.pkg, sum)
 			if sum.share() < leastDead {
 				t.Errorf("fewer than %.0f %% are dead", 100*leastDead)
 			}
@@ -84,7 +92,7 @@ func TestDeepTinyModule(t *testing.T) {
 		{"tiny.go", "return make([]int, 0, n/2)"},
 		{"tiny.go", "return a - b // of numbers"},
 	}
-	sum := newLaboratory(t, "testdata/tiny", ".", "^$", 10*time.Second).tally(t, 1, listed)
+	sum := newLaboratory(t, "testdata/tiny", ".", "^$", 10*time.Second).tally(t, func(mutant) bool { return true }, listed)
 	if got, want := sum.String(), "4 mutants, 2 dead and 1 endless: 75 %; 1 alive, of which 1 listed; 1 not viable"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
