@@ -34,7 +34,7 @@ func subjects() []subject {
 	return []subject{
 		{"wire", 1, ""},
 		{"stats", 5, ofStats},
-		{"experiment/schedule", 5, ""},
+		{"experiment/schedule", 1, ""},
 		{"weigh", 5, ofWeigh},
 		{"foreign", 5, ofForeign},
 		{"diagnose", 5, ""},
