@@ -8,6 +8,7 @@
 //   - everything: all networks in one lab, and the machine as it was afterwards
 //   - labmain: the main of test binaries that start labs
 //   - labtest: the tiers of tests, what a lab must not leave behind, and the binary
+//   - mutants: which changes of the code no test notices
 //   - script: commands that scripts share, and the filter of system calls behind which nothing is built
 //   - simtest: simulated agents
 //   - verified: the digests that the parts of the deep tier last passed with

@@ -43,6 +43,8 @@ func allParts() []part {
 		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh").uses("traffic", "weigh/mesh"),
 		tests("storm", "what a storm of connections takes from a server", "./test/hostile").uses("traffic", "agent"),
 		tests("page", "how fast the page of a large result is there", "./report"),
+		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
+			and("stats", "weigh", "wire", "foreign", "diagnose", "experiment/schedule"),
 		{
 			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
 			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},

@@ -33,11 +33,11 @@ func subjects() []subject {
 	)
 	return []subject{
 		{"wire", 1, ""},
-		{"stats", 5, ofStats},
-		{"experiment/schedule", 1, ""},
-		{"weigh", 5, ofWeigh},
-		{"foreign", 5, ofForeign},
-		{"diagnose", 5, ""},
+		{"stats", 10, ofStats},
+		{"experiment/schedule", 2, ""},
+		{"weigh", 10, ofWeigh},
+		{"foreign", 20, ofForeign},
+		{"diagnose", 20, ""},
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 	endless   fate = "endless" // so it is dead, too
 	alive     fate = "alive"
 	notViable fate = "not viable" // it does not compile
-	notRun    fate = "not run"    // what came of it says nothing of it
+	notRun    fate = "not run"    // its end says nothing of it
 )
 
 // laboratory is where the mutants of a package are tried.
@@ -83,7 +83,7 @@ func (l laboratory) try(t *testing.T, m *found) (fate, string) {
 	if ctx.Err() != nil {
 		return endless, "it ended after twice " + l.limit.String()
 	}
-	return told(string(out), err)
+	return judged(string(out), err)
 }
 
 func write(t *testing.T, file string, text []byte) {
@@ -99,8 +99,8 @@ var (
 	ofRuntime  = regexp.MustCompile(`(?m)^(panic: test timed out|fatal error: (runtime: out of memory|runtime: cannot allocate memory|stack overflow)).*`)
 )
 
-// told is what a test binary tells of a mutant: only a test that fails kills it.
-func told(out string, err error) (fate, string) {
+// judged is the fate of a mutant by what its test binary printed: only a test that fails kills it.
+func judged(out string, err error) (fate, string) {
 	if err == nil {
 		return alive, ""
 	}
@@ -130,7 +130,7 @@ func TestOnlyATestThatFailsKills(t *testing.T) {
 		{"", errors.New("signal: killed"), notRun},
 		{"testing: warning: no tests to run\nPASS\nno space left on device\n", failed, notRun},
 	} {
-		if got, why := told(c.out, c.err); got != c.want {
+		if got, why := judged(c.out, c.err); got != c.want {
 			t.Errorf("%q, %v: %s, %s; want %s", c.out, c.err, got, why, c.want)
 		}
 	}
