@@ -25,6 +25,10 @@ const (
 	schema   = "/usr/share/openvswitch/vswitch.ovsschema"
 )
 
+// switchWait is the most that a command of ovs-vsctl waits, in seconds: a starved guest under TCG has
+// needed more than 20.
+const switchWait = 60
+
 // The datapaths, as the database names them.
 const (
 	Kernel    = "system"
@@ -121,7 +125,7 @@ func (s *Switch) daemon(name, pattern string, args ...string) (socket string, er
 // Configure changes the database by ovs-vsctl, and waits until the switch has
 // applied the change.
 func (s *Switch) Configure(args ...string) error {
-	_, err := s.Host.Run(append([]string{"ovs-vsctl", "--timeout=20", "--db=unix:" + socket}, args...)...)
+	_, err := s.Host.Run(append([]string{"ovs-vsctl", fmt.Sprintf("--timeout=%d", switchWait), "--db=unix:" + socket}, args...)...)
 	return err
 }
 

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// beside is how many parts that mostly wait run at the same time.
-const beside = 3
+// beside is how many parts that mostly wait run at the same time: a guest whose instructions QEMU
+// translates takes a CPU.
+const beside = 2
 
 // runParts runs those that mostly wait beside each other, then the others one at a time.
 func runParts(ctx context.Context, parts []part, out io.Writer) error {
