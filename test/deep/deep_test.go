@@ -78,18 +78,18 @@ func TestPartIsDueUntilItPassesWithItsInputs(t *testing.T) {
 func TestPartThatFailsStaysDue(t *testing.T) {
 	inRepository(t, map[string]string{"go.mod": "m", "test/verified/README.md": ""})
 	var out strings.Builder
-	waits, alone := part{name: "waits", waits: true, command: "echo said; false | cat"}, part{name: "alone", command: "true"}
-	err := runParts(context.Background(), []part{waits, alone}, &out)
-	if err == nil || !strings.Contains(err.Error(), "make deep PARTS=waits") {
+	red, green := part{name: "red", guest: true, command: "echo said; false | cat"}, part{name: "green", command: "true"}
+	err := runParts(context.Background(), []part{red, green}, &out)
+	if err == nil || !strings.Contains(err.Error(), "make deep PARTS=red") {
 		t.Errorf("error %v does not say how to repeat the part", err)
 	}
-	for _, want := range []string{"said\n", "deep: waits: failed", "deep: alone: passed"} {
+	for _, want := range []string{"said\n", "deep: red: failed", "deep: green: passed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("printed %q, without %q", out.String(), want)
 		}
 	}
-	for _, p := range []part{waits, alone} {
-		if due, err := p.due(); err != nil || due != (p.name == "waits") {
+	for _, p := range []part{red, green} {
+		if due, err := p.due(); err != nil || due != (p.name == "red") {
 			t.Errorf("%s: due %t (%v)", p.name, due, err)
 		}
 	}

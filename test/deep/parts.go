@@ -11,14 +11,14 @@ type part struct {
 	doc     string
 	inputs  []string // folders and files that it depends on, with all that is in them
 	code    []string // folders that it depends on, without their tests and documents
-	waits   bool     // most of the time; others may run beside it
+	guest   bool     // it is a virtual machine's, of one CPU: others of them may run beside it
 	command string   // for bash; it fails where a test fails or is skipped
 }
 
 // running is the code that most runs of tare go through.
 var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
 
-// allParts are those that `make deep` runs, in this order: those that wait first. What a part
+// allParts are those that `make deep` runs, in this order, guests first. What a part
 // depends on is a judgement: a change elsewhere that breaks it is found by `make deep`.
 func allParts() []part {
 	return []part{
@@ -54,12 +54,12 @@ func allParts() []part {
 		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace"),
 		{
 			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
-			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, waits: true,
+			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, guest: true,
 			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
 		},
 		{
 			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
-			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "cmd/tare"}, waits: true,
+			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "cmd/tare"},
 			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
 		},
@@ -81,7 +81,7 @@ func tests(name, doc string, packages ...string) part {
 // guest is the part of the tests in a virtual machine with a kernel of Debian's.
 func guest(name, doc, release string) part {
 	return part{
-		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, waits: true,
+		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, guest: true,
 		inputs: []string{"test/vm/guest", "test/chaos"}, code: []string{"vm", "test/vm"},
 		command: ".ci/packages vm; go run ./test/vm $(.ci/kernels " + release + ") | go run ./test/verdict",
 	}

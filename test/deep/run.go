@@ -7,44 +7,36 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// beside is how many parts that mostly wait run at the same time: a guest whose instructions QEMU
-// translates takes a CPU.
-const beside = 2
-
-// runParts runs those that mostly wait beside each other, then the others one at a time.
+// runParts runs the guests beside each other, as many as there are CPUs, since QEMU translates
+// the instructions of each on one thread; then the other parts one at a time.
 func runParts(ctx context.Context, parts []part, out io.Writer) error {
 	print := &printer{out: out}
-	var mu sync.Mutex
-	var failed error
-	do := func(p part) {
-		err := p.run(ctx, print)
-		mu.Lock()
-		defer mu.Unlock()
-		failed = errors.Join(failed, err)
-	}
-	var all sync.WaitGroup
-	seats := make(chan struct{}, beside)
-	for _, p := range parts {
-		if p.waits {
-			all.Go(func() {
-				seats <- struct{}{}
-				defer func() { <-seats }()
-				do(p)
+	failed := make([]error, len(parts))
+	var guests errgroup.Group // each says what went wrong, and none ends another
+	guests.SetLimit(runtime.NumCPU())
+	for n, p := range parts {
+		if p.guest {
+			guests.Go(func() error {
+				failed[n] = p.run(ctx, print)
+				return nil
 			})
 		}
 	}
-	all.Wait()
-	for _, p := range parts {
-		if !p.waits {
-			do(p)
+	err := guests.Wait()
+	for n, p := range parts {
+		if !p.guest {
+			failed[n] = p.run(ctx, print)
 		}
 	}
-	return failed
+	return errors.Join(err, errors.Join(failed...))
 }
 
 // printer prints blocks of text whole.
