@@ -35,7 +35,7 @@ func subjects() []subject {
 		{"wire", 1, ""},
 		{"stats", 10, ofStats},
 		{"experiment/schedule", 2, ""},
-		{"weigh", 10, ofWeigh},
+		{"weigh", 5, ofWeigh},
 		{"foreign", 20, ofForeign},
 		{"diagnose", 20, ""},
 	}
