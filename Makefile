@@ -36,6 +36,8 @@ GO_TEST := go test -vet=off -ldflags='-s -w' -timeout 10m
 quick: formatted
 	$(GO_TEST) -skip '$(NOT_QUICK)' ./...
 
+ifeq ($(shell id -u),0)
+
 # Needs root. The tests of most packages wait most of the time: three packages at a time.
 test: packages parts build vet
 	$(GO_TEST) -count=1 -skip '$(DEEP)' -p 3 -json $(PACKAGES) | go run ./test/verdict
@@ -44,6 +46,32 @@ test: packages parts build vet
 # since they last passed. PARTS=list lists them.
 deep: packages parts build
 	go run ./test/deep $(PARTS)
+
+# A Kubernetes cluster of NODES hosts of a lab, 2 or 3, with DATAPATH=flannel up to 10,
+# and with PROXY=iptables|nftables, that runs until make kubernetes-down. The last line
+# names its kubeconfig.
+kubernetes: packages parts build
+	@CGO_ENABLED=0 parts/build test/kubernetes
+	@$(KUBERNETES) up --nodes $(NODES) --datapath $(DATAPATH) --proxy $(PROXY)
+
+kubernetes-down:
+	@[[ ! -x $(KUBERNETES) ]] || $(KUBERNETES) down
+
+# What a lab costs, and the engine compared with the tools that people use.
+bench: build
+	go run ./bench/lab
+	go run ./bench/peers
+
+else
+
+# An ordinary user needs sudo: all of it is root's then, caches too, but what is left in the checkout.
+HANDED := GOENV PATH GOPROXY GOSUMDB GOTOOLCHAIN http_proxy https_proxy no_proxy
+GOENV := $(shell go env GOENV)
+test deep kubernetes kubernetes-down bench:
+	sudo -H env $(foreach name,$(HANDED),$(if $($(name)),"$(name)=$($(name))")) $(MAKE) $@ $(MAKEOVERRIDES) || status=$$?; \
+		sudo chown -R --from=root "$$(id -u):$$(id -g)" .; exit $${status-0}
+
+endif
 
 vet: formatted
 	go vet ./...
@@ -65,16 +93,6 @@ packages:
 # The real parts that are no Debian package, into the cache where tare looks.
 parts:
 	@CGO_ENABLED=1 parts/build
-
-# A Kubernetes cluster of NODES hosts of a lab, 2 or 3, with DATAPATH=flannel up to 10,
-# and with PROXY=iptables|nftables, that runs until make kubernetes-down. The last line
-# names its kubeconfig.
-kubernetes: packages parts build
-	@CGO_ENABLED=0 parts/build test/kubernetes
-	@$(KUBERNETES) up --nodes $(NODES) --datapath $(DATAPATH) --proxy $(PROXY)
-
-kubernetes-down:
-	@[[ ! -x $(KUBERNETES) ]] || $(KUBERNETES) down
 
 # Parts of make deep by names that people look for.
 kubernetes-test:
@@ -105,8 +123,3 @@ build:
 dist:
 	for arch in amd64 arm64; do CGO_ENABLED=0 GOARCH=$$arch go build -ldflags '-s -w' -o dist/tare-linux-$$arch ./cmd/tare; done
 	ln -f dist/tare-linux-$$(go env GOARCH) dist/tare
-
-# What a lab costs, and the engine compared with the tools that people use.
-bench: build
-	go run ./bench/lab
-	go run ./bench/peers
