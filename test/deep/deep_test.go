@@ -78,7 +78,7 @@ func TestPartIsDueUntilItPassesWithItsInputs(t *testing.T) {
 func TestPartThatFailsStaysDue(t *testing.T) {
 	inRepository(t, map[string]string{"go.mod": "m", "test/verified/README.md": ""})
 	var out strings.Builder
-	red, green := part{name: "red", guest: true, command: "echo said; false | cat"}, part{name: "green", command: "true"}
+	red, green := part{name: "red", beside: true, command: "echo said; false | cat"}, part{name: "green", command: "true"}
 	err := runParts(context.Background(), []part{red, green}, &out)
 	if err == nil || !strings.Contains(err.Error(), "make deep PARTS=red") {
 		t.Errorf("error %v does not say how to repeat the part", err)

@@ -11,27 +11,50 @@ type part struct {
 	doc     string
 	inputs  []string // folders and files that it depends on, with all that is in them
 	code    []string // folders that it depends on, without their tests and documents
-	guest   bool     // it is a virtual machine's, of one CPU: others of them may run beside it
+	beside  bool     // others may run beside it: it takes one CPU at most, or waits, and compares no speeds
 	command string   // for bash; it fails where a test fails or is skipped
 }
 
 // running is the code that most runs of tare go through.
 var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
 
-// allParts are those that `make deep` runs, in this order, guests first. What a part
-// depends on is a judgement: a change elsewhere that breaks it is found by `make deep`.
+// allParts are those that `make deep` runs, in this order: those first that have others beside
+// them. What a part depends on is a judgement: a change elsewhere that breaks it is found by
+// `make deep`.
 func allParts() []part {
 	return []part{
-		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
-			and("CONTRIBUTING.md", "network/network.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go"),
-		tests("documents", "what the documents show is what tare prints", "./test/docs").
-			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples"),
+		guest("vm-backports", "a newer kernel", "backports").uses("network", "engine", "lab", "trace", "probe", "diagnose", "agent"),
+		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace"),
+		{
+			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
+			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, beside: true,
+			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
+		},
+		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
+			and("stats", "weigh", "wire", "foreign", "diagnose", "experiment/schedule").crowded(),
+		{
+			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
+			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "cmd/tare"},
+			beside: true,
+			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
+				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
+		},
 		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
-			uses("weigh", "workload").uses(running...),
+			uses("weigh", "workload").uses(running...).crowded(),
+		tests("documents", "what the documents show is what tare prints", "./test/docs").
+			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples").crowded(),
+		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
+			and("CONTRIBUTING.md", "network/network.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
+		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
+			uses("engine").uses(running...).crowded(),
+		{
+			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
+			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},
+			beside:  true,
+			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
+		},
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network", "./test/everything").
 			uses("engine", "workload").uses(running...),
-		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
-			uses("engine").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
 			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
 		tests("runner", "a run's traces and statistics", "./experiment").
@@ -43,26 +66,6 @@ func allParts() []part {
 		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh").uses("traffic", "weigh/mesh"),
 		tests("storm", "what a storm of connections takes from a server", "./test/hostile").uses("traffic", "agent"),
 		tests("page", "how fast the page of a large result is there", "./report"),
-		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
-			and("stats", "weigh", "wire", "foreign", "diagnose", "experiment/schedule"),
-		{
-			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
-			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},
-			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
-		},
-		guest("vm-backports", "a newer kernel", "backports").uses("network", "engine", "lab", "trace", "probe", "diagnose", "agent"),
-		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace"),
-		{
-			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
-			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, guest: true,
-			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
-		},
-		{
-			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
-			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "cmd/tare"},
-			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
-				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
-		},
 	}
 }
 
@@ -81,7 +84,7 @@ func tests(name, doc string, packages ...string) part {
 // guest is the part of the tests in a virtual machine with a kernel of Debian's.
 func guest(name, doc, release string) part {
 	return part{
-		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, guest: true,
+		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, beside: true,
 		inputs: []string{"test/vm/guest", "test/chaos"}, code: []string{"vm", "test/vm"},
 		command: ".ci/packages vm; go run ./test/vm $(.ci/kernels " + release + ") | go run ./test/verdict",
 	}
@@ -96,5 +99,11 @@ func (p part) and(inputs ...string) part {
 // uses names folders of which only the code counts.
 func (p part) uses(folders ...string) part {
 	p.code = append(p.code, folders...)
+	return p
+}
+
+// crowded is the part with others beside it.
+func (p part) crowded() part {
+	p.beside = true
 	return p
 }

@@ -15,24 +15,24 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// runParts runs the guests beside each other, as many as there are CPUs, since QEMU translates
-// the instructions of each on one thread; then the other parts one at a time.
+// runParts runs the parts that have others beside them, as many at a time as there are CPUs; then
+// the rest, one at a time.
 func runParts(ctx context.Context, parts []part, out io.Writer) error {
 	print := &printer{out: out}
 	failed := make([]error, len(parts))
-	var guests errgroup.Group // each says what went wrong, and none ends another
-	guests.SetLimit(runtime.NumCPU())
+	var crowd errgroup.Group // each says what went wrong, and none ends another
+	crowd.SetLimit(runtime.NumCPU())
 	for n, p := range parts {
-		if p.guest {
-			guests.Go(func() error {
+		if p.beside {
+			crowd.Go(func() error {
 				failed[n] = p.run(ctx, print)
 				return nil
 			})
 		}
 	}
-	err := guests.Wait()
+	err := crowd.Wait()
 	for n, p := range parts {
-		if !p.guest {
+		if !p.beside {
 			failed[n] = p.run(ctx, print)
 		}
 	}
