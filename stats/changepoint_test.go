@@ -11,8 +11,13 @@ import (
 
 // A run without a change has one in 5 % of all runs at most, whatever its noise and however many
 // series it has.
-func TestSteadyRunHasNoChange(t *testing.T) {
-	const runs, rate = 250, 0.05
+func TestSteadyRunHasNoChange(t *testing.T)     { hasNoChange(t, 40, 0.09) }
+func TestDeepSteadyRunHasNoChange(t *testing.T) { hasNoChange(t, 250, 0.035) }
+
+// hasNoChange simulates so many runs of each kind; off is 2.5 standard errors of their share.
+func hasNoChange(t *testing.T, runs int, off float64) {
+	t.Helper()
+	const rate = 0.05
 	finder := ChangeFinder{}
 	for name, noise := range noises() {
 		for rounds, series := range map[int]int{12: 8, 24: 8, 144: 2} {
@@ -23,7 +28,7 @@ func TestSteadyRunHasNoChange(t *testing.T) {
 					alarms++
 				}
 			}
-			if share := float64(alarms) / runs; share > rate+0.035 { // 2.5 standard errors
+			if share := float64(alarms) / float64(runs); share > rate+off {
 				t.Errorf("%s, %d rounds: %.4f of the runs have a change", name, rounds, share)
 			}
 		}
@@ -122,8 +127,13 @@ func TestOutlierIsNoChange(t *testing.T) {
 
 // Rounds that follow each other closely, as where a machine drifts, seem to have a change less often than
 // they would; of 144 rounds in about 13 % of all cases.
-func TestDriftIsSeldomAChange(t *testing.T) {
-	const runs, rounds = 300, 144
+func TestDriftIsSeldomAChange(t *testing.T)     { isSeldomAChange(t, 60, 0.23) }
+func TestDeepDriftIsSeldomAChange(t *testing.T) { isSeldomAChange(t, 300, 0.18) }
+
+// isSeldomAChange simulates so many runs; most is their share, and at least 1.5 standard errors.
+func isSeldomAChange(t *testing.T, runs int, most float64) {
+	t.Helper()
+	const rounds = 144
 	finder := ChangeFinder{}
 	for _, r := range []float64{0.2, 0.3, 0.5} {
 		random := rand.New(rand.NewPCG(11, 11))
@@ -137,8 +147,8 @@ func TestDriftIsSeldomAChange(t *testing.T) {
 				alarms++
 			}
 		}
-		t.Logf("correlation %.1f: %.3f have a change", r, float64(alarms)/runs)
-		if float64(alarms)/runs > 0.18 { // and 1.5 standard errors
+		t.Logf("correlation %.1f: %.3f have a change", r, float64(alarms)/float64(runs))
+		if float64(alarms)/float64(runs) > most {
 			t.Errorf("correlation %.1f: %d of %d runs have a change", r, alarms, runs)
 		}
 	}

@@ -57,8 +57,8 @@ func allParts() []part {
 			uses("engine", "workload").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
 			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
-		tests("runner", "a run's traces and statistics", "./experiment").
-			uses("weigh", "stats", "agent", "trace", "probe", "test/simtest"),
+		tests("statistics", "a run's traces, and statistics by simulation", "./experiment", "./weigh", "./weigh/mesh", "./stats").
+			uses("agent", "trace", "probe", "test/simtest"),
 		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./agent", "./workload").uses("lab"),
 		tests("iperf3", "both ends of iperf3's protocol against iperf3", "./iperf3").uses("traffic"),
 		tests("agreement", "what is known from outside, weighed", "./test/agreement").

@@ -60,10 +60,16 @@ func noisy() map[string]meshtest.World {
 	}
 }
 
-func TestCleanMeshesNameNobody(t *testing.T) {
+// Of a few meshes one may be wrong where of many one in a hundred may be.
+func TestCleanMeshesNameNobody(t *testing.T)     { nameNobody(t, 300, 1) }
+func TestDeepCleanMeshesNameNobody(t *testing.T) { nameNobody(t, 1500, 0) }
+
+// nameNobody measures meshes that have so many nodes together.
+func nameNobody(t *testing.T, nodes, allowed int) {
+	t.Helper()
 	for _, about := range slices.Sorted(maps.Keys(noisy())) {
 		world := noisy()[about]
-		seeds := 1500 / len(world.Groups)
+		seeds := nodes / len(world.Groups)
 		t.Run(about, func(t *testing.T) {
 			wrong := 0
 			for seed := range seeds {
@@ -72,7 +78,7 @@ func TestCleanMeshesNameNobody(t *testing.T) {
 					t.Logf("seed %d: %v", seed, named)
 				}
 			}
-			labtest.AtMost(t, "share of meshes that name somebody", float64(wrong)/float64(seeds), 0.01)
+			labtest.AtMost(t, "share of meshes that name somebody", float64(wrong-allowed)/float64(seeds), 0.01)
 		})
 	}
 }
@@ -109,9 +115,14 @@ type fault struct {
 	least float64 // share of runs that name exactly that
 }
 
-func TestWhatIsSlowIsNamedAndNobodyElse(t *testing.T) {
+func TestWhatIsSlowIsNamedAndNobodyElse(t *testing.T)     { nameWhatIsSlow(t, 100, 3, 1) }
+func TestDeepWhatIsSlowIsNamedAndNobodyElse(t *testing.T) { nameWhatIsSlow(t, 500, 20, 0) }
+
+// nameWhatIsSlow measures meshes that have so many nodes together, some of each kind at least.
+func nameWhatIsSlow(t *testing.T, nodes, least, allowed int) {
+	t.Helper()
 	for _, f := range faulty() {
-		seeds := max(20, 500/len(f.world.Groups))
+		seeds := max(least, nodes/len(f.world.Groups))
 		t.Run(f.about, func(t *testing.T) {
 			right := 0
 			for seed := range seeds {
@@ -122,7 +133,7 @@ func TestWhatIsSlowIsNamedAndNobodyElse(t *testing.T) {
 					t.Logf("seed %d: %s", seed, named)
 				}
 			}
-			labtest.AtLeast(t, "share of runs that name it and nobody else", float64(right)/float64(seeds), f.least)
+			labtest.AtLeast(t, "share of runs that name it and nobody else", float64(right+allowed)/float64(seeds), f.least)
 		})
 	}
 }
