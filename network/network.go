@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"tare/engine"
 	"tare/lab"
@@ -146,7 +147,10 @@ type Network struct {
 }
 
 // All lists the networks in the order of the tables, each after its parent.
-func All() []Network {
+func All() []Network { return slices.Clone(all()) }
+
+// all is that list, made once, since networks are looked up in loops. Nothing changes it.
+var all = sync.OnceValue(func() []Network {
 	return []Network{
 		host(), veth(), bridge(), nat(), proxy(), macvlan(), route(), ptp(), ebpfRedirect(), netkit(), vxlan(), tunUDP(),
 		vlan(), bridgeVLAN(), macnat(),
@@ -161,28 +165,27 @@ func All() []Network {
 		podmanBridge(), podmanRootless(), gvisor(),
 		ipvlan(), srIOV(), gre(), geneve(), wireguard(), wireguardGo(), ipsec(), havs(),
 	}
-}
+})
 
 // Find returns a network by name.
 func Find(name string) (Network, bool) {
 	if name == Endpoint || name == Pods || strings.HasPrefix(name, DockerPrefix) {
 		return found(name), true
 	}
-	return result.First(All(), func(n Network) bool { return n.Name == name })
+	return result.First(all(), func(n Network) bool { return n.Name == name })
 }
 
 // Builds reports whether a network is one that tare builds, and not one that it found at a site.
 func Builds(name string) bool {
-	return slices.ContainsFunc(All(), func(n Network) bool { return n.Name == name })
+	return slices.ContainsFunc(all(), func(n Network) bool { return n.Name == name })
 }
 
 // Order is a network's place in the tables; those that are not known come last.
 func Order(name string) int {
-	all := All()
-	if at := slices.IndexFunc(all, func(n Network) bool { return n.Name == name }); at >= 0 {
+	if at := slices.IndexFunc(all(), func(n Network) bool { return n.Name == name }); at >= 0 {
 		return at
 	}
-	return len(all)
+	return len(all())
 }
 
 // Encapsulates reports whether packets travel inside other packets. A VLAN tag is

@@ -9,6 +9,8 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"slices"
+	"sync"
 	"time"
 
 	"tare/result"
@@ -189,14 +191,17 @@ const (
 )
 
 // All lists the workloads in the order of the tables.
-func All() []Workload {
+func All() []Workload { return slices.Clone(all()) }
+
+// all is that list, made once, since workloads are looked up in loops. Nothing changes it.
+var all = sync.OnceValue(func() []Workload {
 	return []Workload{
 		tcpStream(), tcpSizes(), tcpRR(), loadedRR(), responsiveness(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
 		http(), tls(), grpc(), mysql(), redis(), dns(), lifecycle(), attach(),
 	}
-}
+})
 
 // Find returns a workload by name.
 func Find(name string) (Workload, bool) {
-	return result.First(All(), func(w Workload) bool { return w.Name == name })
+	return result.First(all(), func(w Workload) bool { return w.Name == name })
 }
