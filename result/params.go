@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -48,9 +49,9 @@ func (p Params) AtOnce() float64 {
 
 // Settings are the parameters of the cell's network: all that no axis is.
 func (p Params) Settings() Settings {
-	own := map[string]string{}
+	own, axes := map[string]string{}, Axes()
 	for name := range p {
-		if _, is := AxisOf(name); !is {
+		if !slices.ContainsFunc(axes, func(a Axis) bool { return a.Name == name }) {
 			own[name] = p.Text(name)
 		}
 	}

@@ -3,7 +3,6 @@ package weigh
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -157,17 +156,20 @@ func residuals(slots []slot) []float64 {
 	return rest
 }
 
-// between is the variance between the means of values of the same kind.
+// between is the variance between the means of values of the same kind, of which there is one
+// at least. Kinds are small numbers.
 func between(values []float64, kind []int) float64 {
-	sums, counts := map[int]float64{}, map[int]float64{}
+	kinds := slices.Max(kind) + 1
+	sums, counts := make([]float64, kinds), make([]float64, kinds)
 	for n, v := range values {
 		sums[kind[n]] += v
 		counts[kind[n]]++
 	}
 	var variance float64
-	for _, k := range slices.Sorted(maps.Keys(sums)) { // in one order, or the last digit differs
-		sum := sums[k]
-		variance += sum / counts[k] * sum / counts[k] * counts[k] / float64(len(values))
+	for k, sum := range sums {
+		if counts[k] > 0 {
+			variance += sum / counts[k] * sum / counts[k] * counts[k] / float64(len(values))
+		}
 	}
 	return variance
 }
