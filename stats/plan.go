@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 const (
 	// efficiency is that of the signed-rank interval against Student's under
@@ -93,6 +96,24 @@ func BlocksFor(spread, toll, declared float64) (blocks int, ok bool) {
 // how far the centre must lie from a limit for the interval to clear it with
 // the probability power. blocks is at least MinBlocks.
 func precision(blocks int) (halfWidth, reach float64) {
+	if blocks > mostBlocks {
+		return precisionOf(blocks)
+	}
+	known := precisions()[blocks]
+	return known[0], known[1]
+}
+
+// precisions are those of up to mostBlocks, computed once in some milliseconds: a
+// plan tries one number of blocks after the other.
+var precisions = sync.OnceValue(func() [][2]float64 {
+	all := make([][2]float64, mostBlocks+1)
+	for blocks := MinBlocks; blocks <= mostBlocks; blocks++ {
+		all[blocks][0], all[blocks][1] = precisionOf(blocks)
+	}
+	return all
+})
+
+func precisionOf(blocks int) (halfWidth, reach float64) {
 	_, outside := criticalRank(blocks)
 	deviation := 1 / math.Sqrt(efficiency*float64(blocks))
 	halfWidth = studentQuantile(1-outside, blocks-1) * deviation

@@ -146,3 +146,13 @@ func TestSpread(t *testing.T) {
 		t.Errorf("of one value: %v, %v", got, ok)
 	}
 }
+
+// What is computed once for so many blocks is what is computed for any other number.
+func TestPrecisionIsTheSameFromTheTable(t *testing.T) {
+	for _, blocks := range []int{MinBlocks, MinBlocks + 1, exactBlocks, mostBlocks, mostBlocks + 1} {
+		halfWidth, reach := precision(blocks)
+		wantHalf, wantReach := precisionOf(blocks)
+		labtest.Equal(t, "half-width", halfWidth, wantHalf)
+		labtest.Equal(t, "reach", reach, wantReach)
+	}
+}
