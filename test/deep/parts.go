@@ -66,6 +66,11 @@ func allParts() []part {
 		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh").uses("traffic", "weigh/mesh"),
 		tests("storm", "what a storm of connections takes from a server", "./test/hostile").uses("traffic", "agent"),
 		tests("page", "how fast the page of a large result is there", "./report"),
+		{
+			name: "speed", doc: "benchmarks, compared with those kept last on this model of CPU; KEEP=1 keeps these",
+			inputs: []string{"bench/speed"}, code: []string{"traffic", "probe", "site", "weigh", "stats", "foreign", "report"},
+			command: "bench/speed",
+		},
 	}
 }
 
