@@ -112,4 +112,7 @@ type Unmet struct {
 	Value  float64 `json:"value"`
 	Low    float64 `json:"low"`
 	Reason string  `json:"reason,omitempty"` // why it could not be held
+	// Unknown is set where both results have it, and too little of it to be held: it is not
+	// known whether the limit is broken.
+	Unknown bool `json:"unknown,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,23 @@ func ReplaceFile(path string, write func(io.Writer) error) (err error) {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// NewFile makes an empty file that nobody else has: of this name, or of the first that is free
+// of NAME-2.json, NAME-3.json and so on. It gives the name.
+func NewFile(path string) (string, error) {
+	extension := filepath.Ext(path)
+	name := path
+	for n := 2; ; n++ {
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if err == nil {
+			return name, file.Close()
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+		name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(path, extension), n, extension)
+	}
 }
 
 // syncFolder makes a new name in a folder last, where its file system can.

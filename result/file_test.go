@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -149,6 +150,25 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 }
 
 // TestArraysAreNeverNull, also for what is a zero value in memory.
+// Two runs that begin in the same second have each a file.
+func TestNewFilesAreNobodyElses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tare-20261128-150405.json")
+	names := map[string]bool{}
+	for range 3 {
+		name, err := NewFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[filepath.Base(name)] = true
+	}
+	for _, want := range []string{"tare-20261128-150405.json", "tare-20261128-150405-2.json", "tare-20261128-150405-3.json"} {
+		labtest.Equal(t, want, names[want], true)
+	}
+	if _, err := NewFile(filepath.Join(t.TempDir(), "absent", "x.json")); err == nil {
+		t.Error("a file in a folder that is not there was made")
+	}
+}
+
 func TestArraysAreNeverNull(t *testing.T) {
 	full := &Result{
 		Schema: Schema, Findings: make([]Finding, 1),

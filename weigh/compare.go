@@ -18,6 +18,8 @@ type Gates struct {
 	// AllowMissing names the networks and cells that the newer result may lack: what else
 	// is missing breaks each limit.
 	AllowMissing []string
+	// Absolute holds values, the host's own too, against MaxRegression, and not tolls.
+	Absolute bool
 }
 
 // Compare compares a result with an older one, cell by cell: of the same network,

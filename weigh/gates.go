@@ -1,6 +1,7 @@
 package weigh
 
 import (
+	"reflect"
 	"slices"
 
 	"tare/network"
@@ -59,10 +60,15 @@ func (g *gate) missPlanned(old, recent *result.Result) {
 	}
 }
 
+// unknown counts what both results have and too little of to be held.
+func (g *gate) unknown(c *result.Cell, reason string) {
+	g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Cell: CellName(c), Limit: g.limit, Reason: reason, Unknown: true})
+}
+
 // end counts a gate that held nothing and missed nothing.
 func (g *gate) end() {
 	if len(g.held)+len(g.unmet) == 0 {
-		g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Limit: g.limit, Reason: "nothing was compared"})
+		g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Limit: g.limit, Reason: "nothing was compared", Unknown: true})
 	}
 }
 
@@ -109,7 +115,7 @@ func (h held) tolls(limits Gates) *gate {
 			}
 		}
 		if len(g.held) == holds {
-			g.missCell(cell, "it has no toll with an interval")
+			g.unknown(cell, tooFew)
 		}
 	}
 	for n := range h.old.Cells {
@@ -129,35 +135,58 @@ func (h held) regressions(limits Gates) *gate {
 	g := &gate{name: maxRegression, limit: *limits.MaxRegression, allow: limits.AllowMissing}
 	for n := range h.old.Cells {
 		before := &h.old.Cells[n]
-		if before.Status != result.StatusOK || before.Network == network.Baseline && h.c.Judged == result.JudgedByToll {
-			continue
-		}
 		now := h.now(before)
 		switch {
+		case before.Status != result.StatusOK:
 		case now == nil:
 			g.missCell(before, "absent from the newer result")
 		case now.Status != result.StatusOK:
 			g.missCell(before, lost(now))
+		case identical(before, now):
+			for _, m := range now.Metrics {
+				if none := 0.0; result.Judged(m.Name) {
+					g.hold(CellName(now), m.Name, none, &none, &none)
+				}
+			}
+		case before.Network == network.Baseline && !limits.Absolute: // it has no toll
 		default:
-			h.changes(g, now)
+			h.changes(g, now, limits.Absolute)
 		}
 	}
 	g.missPlanned(h.old, h.recent)
 	return g
 }
 
-// changes holds the changes of a cell that both have.
-func (h held) changes(g *gate, now *result.Cell) {
-	cell := h.c.Cells[h.compared[now]]
+// changes holds the changes of a cell that both have: of its tolls, or of its values.
+func (h held) changes(g *gate, now *result.Cell, absolute bool) {
+	by, weighed := result.JudgedByToll, false
+	if absolute {
+		by, weighed = result.JudgedByValue, true
+	}
 	holds := len(g.held)
-	for _, m := range cell.Metrics {
-		if change := m.Judged(h.c.Judged); change != nil && change.Low != nil && change.High != nil && result.Judged(m.Name) {
+	for _, m := range h.c.Cells[h.compared[now]].Metrics {
+		change := m.Judged(by)
+		weighed = weighed || change != nil
+		if change != nil && change.Low != nil && change.High != nil && result.Judged(m.Name) {
 			g.hold(CellName(now), m.Name, change.Value, change.Low, change.High)
 		}
 	}
-	if len(g.held) == holds {
-		g.missCell(now, "it has no change with an interval")
+	switch {
+	case len(g.held) > holds:
+	case !weighed:
+		g.unknown(now, "it was not weighed against a host, and so has no toll: --absolute holds its values")
+	default:
+		g.unknown(now, tooFew)
 	}
+}
+
+// tooFew is why what was measured can't be held against a limit.
+const tooFew = "it has too few blocks for an interval: measure with --blocks 10"
+
+// identical reports whether two cells are the same measurement, as where a result is
+// compared with itself.
+func identical(before, now *result.Cell) bool {
+	return len(before.Samples) > 0 && reflect.DeepEqual(before.Samples, now.Samples) && reflect.DeepEqual(before.Metrics, now.Metrics)
 }
 
 // now is the newer cell of an older one, or the one that failed in its place; nil: there

@@ -37,7 +37,7 @@ func TestGatesNeverPassOnNothing(t *testing.T) {
 					toll.Low, toll.High = nil, nil
 				}
 			}
-		}, "with an interval"},
+		}, "too few blocks for an interval"},
 		"empty": {func(r *result.Result) { r.Cells = nil }, "absent from the newer result"},
 	} {
 		for gate, gates := range map[string]Gates{
@@ -88,7 +88,7 @@ func TestWhatMayBeMissingIsNamed(t *testing.T) {
 	old, recent := measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 4e10, 0.2, nil)
 	recent.Cells[1].Status, recent.Cells[1].Reason, recent.Cells[1].Metrics = result.StatusFailed, "no", nil
 	for allowed, unmet := range map[string]int{"bridge": 0, "bridge cross-host tcp_stream": 0, "vxlan": 1, "bridge cross-host tcp_rr": 1} {
-		c := Compare(old, recent, Gates{MaxRegression: &limit, AllowMissing: []string{allowed}})
+		c := Compare(old, recent, Gates{MaxRegression: &limit, AllowMissing: []string{allowed}, Absolute: true})
 		labtest.Equal(t, "unmet with "+allowed, len(c.Unmet), unmet)
 		labtest.Equal(t, "held with "+allowed, len(c.Held), 1) // the host's
 	}
@@ -96,6 +96,48 @@ func TestWhatMayBeMissingIsNamed(t *testing.T) {
 	c := Compare(old, recent, Gates{MaxToll: &limit, AllowMissing: []string{"bridge"}})
 	if len(c.Unmet) != 1 || c.Unmet[0].Reason != "nothing was compared" {
 		t.Errorf("with nothing to compare: %+v", c.Unmet)
+	}
+}
+
+// The host of a busier machine is slower, and so is each network on it.
+func TestLimitsHoldTollsUnlessValuesAreAskedFor(t *testing.T) {
+	limit := 0.03
+	old, busier := measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 2e10, 0.2, nil)
+	labtest.Equal(t, "unmet", len(Compare(old, busier, Gates{MaxRegression: &limit}).Unmet), 0)
+	labtest.Equal(t, "unmet of values", len(Compare(old, busier, Gates{MaxRegression: &limit, Absolute: true}).Unmet), 2)
+}
+
+// Of a network that no host was weighed beside only values are known.
+func TestLimitsWithoutAHostAreUnknown(t *testing.T) {
+	limit := 0.03
+	alone := func(seed uint64) *result.Result {
+		res := measuredRun(seed, 4e10, 0.2, nil)
+		res.Cells = res.Cells[1:]
+		res.Cells[0].Metrics[0].Toll = nil
+		return res
+	}
+	c := Compare(alone(1), alone(2), Gates{MaxRegression: &limit})
+	if len(c.Unmet) != 1 || !c.Unmet[0].Unknown || !strings.Contains(c.Unmet[0].Reason, "--absolute") {
+		t.Errorf("without a host: %+v", c.Unmet)
+	}
+	limit = 1
+	labtest.Equal(t, "unmet of values", len(Compare(alone(1), alone(2), Gates{MaxRegression: &limit, Absolute: true}).Unmet), 0)
+}
+
+// What is the same measurement is no regression, without any interval.
+func TestResultIsNoRegressionOfItself(t *testing.T) {
+	limit := 0.0
+	short := func(seed uint64) *result.Result {
+		res := measuredRun(seed, 4e10, 0.2, nil)
+		for n := range res.Cells {
+			res.Cells[n].Samples = res.Cells[n].Samples[:2]
+		}
+		return res
+	}
+	labtest.Equal(t, "unmet", len(Compare(short(1), short(1), Gates{MaxRegression: &limit}).Unmet), 0)
+	c := Compare(short(1), short(2), Gates{MaxRegression: &limit})
+	if len(c.Unmet) != 1 || !c.Unmet[0].Unknown {
+		t.Errorf("of another: %+v, want one that is not known", c.Unmet)
 	}
 }
 

@@ -10,18 +10,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"tare/result"
-	"tare/weigh"
 )
 
 // changeFlags are of what a change costs: one command, typed before it and again after it.
 type changeFlags struct {
 	before, after string // results
 	made          bool   // the change is: what was measured before it is there
+	limit         compareFlags
 }
 
 func (f *changeFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.before, "before", "", "what a change costs: the result before it, which this command writes if it is not there; then make the change, and type the same command again")
 	flags.StringVar(&f.after, "after", "", "with --before: the result after the change; it has the same plan and nodes, and is compared")
+	f.limit.registerRegression(flags)
 }
 
 // notWithBefore are the flags that say otherwise where results go or what is measured.
@@ -31,7 +32,12 @@ var notWithBefore = []string{"out", "json", "case", "kernel", "dry-run", "check"
 // after the change what was measured before it.
 func (f *runFlags) beginChange(flags *pflag.FlagSet, args []string) ([]string, error) {
 	before, after := f.change.before, f.change.after
+	limits, err := f.change.limit.gates()
 	switch {
+	case err != nil:
+		return nil, err
+	case limits.MaxRegression != nil && before == "":
+		return nil, wrong("--max-regression: it goes with --before and --after; of two results: tare compare OLD.json NEW.json --max-regression 3%%")
 	case before == "" && after == "":
 		return args, nil
 	case before == "" || after == "" || before == after:
@@ -84,6 +90,11 @@ func (f *runFlags) endChange(s streams) error {
 	if _, err := fmt.Fprintln(s.out); err != nil {
 		return err
 	}
-	compare := compareFlags{lang: f.lang}
-	return compare.compare(s, []string{f.change.before, f.change.after}, weigh.Gates{})
+	compare := f.change.limit
+	compare.lang = f.lang
+	gates, err := compare.gates()
+	if err != nil {
+		return err
+	}
+	return compare.compare(s, []string{f.change.before, f.change.after}, gates)
 }

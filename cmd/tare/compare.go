@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +22,7 @@ import (
 type compareFlags struct {
 	maxToll, maxRegression string
 	allowMissing           string
+	absolute               bool
 	junit, summary         string // files
 	json                   bool
 	lang                   language
@@ -37,11 +40,15 @@ own host, so that a change of machine is not read as one of the network. Two fil
 of one experiment are paired by their blocks.
 
 A limit is broken where the whole 95 % interval lies beyond it, and is held to
-throughput, rates and medians. It is also broken by what can't be held against it:
-a network or cell that the older result has, or the newer one's plan, and that failed,
-was skipped or is absent; --allow-missing names what may be. Then the exit status is 4.`,
+throughput, rates and medians. --max-regression holds tolls, so that a busier machine is
+no regression of a network; with --absolute it holds values, the host's own too. A limit
+is also broken by what is lost: a network or cell that the older result has, or the newer
+one's plan, and that failed, was skipped or is absent; --allow-missing names what may be.
+Then the exit status is 4. It is 5 where a limit can't be answered, as with too few blocks,
+or where the results have nothing in common.`,
 		Example: `  tare compare old.json new.json
   tare compare old.json new.json --max-regression 3%
+  tare compare old.json new.json --max-regression 3% --absolute
   tare compare old.json new.json --max-toll 25% --json
   tare compare old.json new.json --max-regression 3% --allow-missing vxlan --junit gates.xml`,
 		Args: atLeast(2, "compare needs two results at least: tare compare OLD.json NEW.json"),
@@ -59,7 +66,7 @@ was skipped or is absent; --allow-missing names what may be. Then the exit statu
 
 func (f *compareFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.maxToll, "max-toll", "", "exit 4 where a network of the newer result costs more than this, as 5%")
-	flags.StringVar(&f.maxRegression, "max-regression", "", "exit 4 where something is worse than before by more than this, as 3%")
+	f.registerRegression(flags)
 	flags.StringVar(&f.allowMissing, "allow-missing", "", "networks, or cells as \"vxlan cross-host tcp_rr\", that the newer result may lack: a comma list")
 	flags.StringVar(&f.junit, "junit", "", "write what was held against the limits as a JUnit report to this file")
 	flags.StringVar(&f.summary, "summary", "", "write it as Markdown to this file")
@@ -67,8 +74,17 @@ func (f *compareFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print for programs: one comparison for each newer result")
 }
 
+// registerRegression registers the flags of the limit of a change.
+func (f *compareFlags) registerRegression(flags *pflag.FlagSet) {
+	flags.StringVar(&f.maxRegression, "max-regression", "", "exit 4 where a toll is worse than before by more than this, as 3%")
+	flags.BoolVar(&f.absolute, "absolute", false, "with --max-regression: hold values, the host's own too, and not tolls")
+}
+
 func (f *compareFlags) gates() (weigh.Gates, error) {
-	var g weigh.Gates
+	g := weigh.Gates{Absolute: f.absolute}
+	if f.absolute && f.maxRegression == "" {
+		return g, wrong("--absolute: it goes with --max-regression: add it, as in --max-regression 3%%")
+	}
 	for _, one := range []struct {
 		flag, text string
 		to         **float64
@@ -133,13 +149,18 @@ func checkMissing(name string, results []*result.Result) error {
 	return experiment.Unknown("network of --allow-missing", name, known)
 }
 
-// parseLimit reads 5% or 0.05; a toll may be more than 100 %.
+// parseLimit reads 5%; a toll may be more than 100 %. A number without % may be meant as
+// either, 3 as 3 % and as three times as much.
 func parseLimit(text string) (float64, error) {
-	value, err := result.ParseRatio(text)
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
-		return 0, errors.New("write it as 5% or 0.05, not below 0")
+	number, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0:
+		return 0, errors.New("write it in per cent, as in 3%, not below 0")
+	case !percent:
+		return 0, fmt.Errorf("write it in per cent: %s%%, or %s%% if that part of one is meant", text, strconv.FormatFloat(100*value, 'g', 6, 64))
 	}
-	return value, nil
+	return value / 100, nil
 }
 
 // compare prints each comparison. Its error reports whether a limit was exceeded.
@@ -151,19 +172,34 @@ func (f *compareFlags) compare(s streams, files []string, gates weigh.Gates) err
 	if err := checkGates(gates, files, results); err != nil {
 		return err
 	}
-	all, unmet := []result.Comparison{}, false
+	all := []result.Comparison{}
 	for n, recent := range results[1:] {
 		c := weigh.Compare(results[0], recent, gates)
 		c.Old.File, c.New.File = files[0], files[n+1]
-		all, unmet = append(all, c), unmet || len(c.Unmet) > 0
+		all = append(all, c)
 	}
 	if err := errors.Join(f.print(s, all), f.write(all)); err != nil {
 		return err
 	}
-	if unmet {
-		return &exitError{status: exitUnmet}
+	return answerOf(all)
+}
+
+// answerOf is what the limits come to: one that is broken counts more than one that can't be
+// answered, and nothing in common answers nothing.
+func answerOf(all []result.Comparison) error {
+	var answer error
+	for _, c := range all {
+		if len(c.Cells) == 0 && len(c.Unmet) == 0 {
+			answer = &exitError{exitUnknown, fmt.Errorf("%s and %s have nothing in common: no cell of both has the same network, path, workload and parameters: compare results of one plan", c.Old.File, c.New.File)}
+		}
+		for _, u := range c.Unmet {
+			if !u.Unknown {
+				return &exitError{status: exitUnmet}
+			}
+			answer = &exitError{status: exitUnknown}
+		}
 	}
-	return nil
+	return answer
 }
 
 // write writes the files for CI systems.

@@ -29,6 +29,7 @@ const (
 	exitWrong       = 2 // the command, plan or input file is wrong
 	exitMissing     = 3 // something that it needs is missing on this machine
 	exitUnmet       = 4 // a limit was passed
+	exitUnknown     = 5 // it is not known whether a limit was passed, or there is nothing to compare
 	exitInterrupted = 130
 )
 

@@ -158,7 +158,8 @@ func runInLab(ctx context.Context, s streams, f runFlags, plan result.Plan) erro
 // samples is how many the plan takes: the file must have room for them.
 func (f runFlags) deliver(s streams, samples int64, measure func(save func(*result.Result) error) (*result.Result, error)) error {
 	out := f.out
-	if out == "" && !f.json {
+	ours := out == "" && !f.json
+	if ours {
 		out = time.Now().Format("tare-20060102-150405.json")
 	}
 	if err := checkWritable(out, samples*resultBytes); err != nil {
@@ -166,7 +167,15 @@ func (f runFlags) deliver(s streams, samples int64, measure func(save func(*resu
 	}
 	save := func(*result.Result) error { return nil }
 	if out != "" && replaceable(out) {
-		save = func(res *result.Result) error { return res.WriteFile(out) }
+		save = func(res *result.Result) (err error) {
+			if ours { // another run may have begun in the same second
+				if out, err = result.NewFile(out); err != nil {
+					return err
+				}
+				ours = false
+			}
+			return res.WriteFile(out)
+		}
 	}
 	if err := f.checkPage(); err != nil {
 		return err

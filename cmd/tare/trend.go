@@ -79,7 +79,7 @@ func (f *trendFlags) show(s streams, args []string) error {
 		return err
 	}
 	if len(t.Compared.Unmet) > 0 {
-		return &exitError{status: exitUnmet}
+		return answerOf(all)
 	}
 	return nil
 }
