@@ -100,6 +100,15 @@ func TestBlocksNeededWhereItCannotBeSaid(t *testing.T) {
 	}
 }
 
+// By hand: 95.5 % of six blocks count, 1/64 lies beyond each end of their interval, Student's t of
+// five degrees of freedom is 2.967420 there, and 0.919544 for four in five.
+func TestDetectableBySixBlocks(t *testing.T) {
+	deviation := 0.02 / math.Sqrt(0.955*6)
+	toll, ok := Detectable(0.02, 6, 0)
+	labtest.Equal(t, "known", ok, true)
+	labtest.Near(t, "toll", math.Log1p(toll), deviation*(2.967420+math.Sqrt(0.75)*(2.967420+0.919544)), 1e-7)
+}
+
 func TestDetectableWhereItCannotBeSaid(t *testing.T) {
 	for name, test := range map[string]struct {
 		spread, declared float64
