@@ -193,6 +193,67 @@ func TestCellThatFailsNowIsARegression(t *testing.T) {
 	labtest.Equal(t, "number of gates unmet", len(c.Unmet), 1)
 }
 
+// What failed in place of a cell is of the same network, path and workload, though its mode is not known.
+func TestTheReasonIsThatOfTheSameCell(t *testing.T) {
+	old, recent := measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 4e10, 0.2, nil)
+	failed := recent.Cells[1]
+	failed.Status, failed.Reason, failed.Mode, failed.Params, failed.Metrics, failed.Samples = result.StatusFailed, "the right one", "", result.Params{}, nil, nil
+	network, path, workload := failed, failed, failed
+	network.Network, path.Path, workload.Workload = "vxlan", "same-host", "tcp_rr"
+	recent.Cells = nil // nothing was measured by which the mode could be known
+	for _, c := range []result.Cell{network, path, workload, failed} {
+		if c.Network+c.Path+c.Workload != failed.Network+failed.Path+failed.Workload {
+			c.Reason = "another"
+		}
+		recent.Cells = append(recent.Cells, c)
+	}
+	c := Compare(old, recent, Gates{})
+	labtest.Equal(t, "cells of one result", len(c.Single), 2)
+	labtest.Equal(t, "reason why the host has no other", c.Single[0].Reason, "")
+	labtest.Equal(t, "reason why the bridge has none", c.Single[1].Reason, "failed: the right one")
+}
+
+// Where too few blocks of baselines are left, a change is held against the margin that its toll was held against.
+func TestChangesHaveTheMarginsOfTheirTolls(t *testing.T) {
+	for margin, want := range map[float64]stats.Verdict{0.025: stats.Slower, 0.1: stats.Inconclusive, 1: stats.Inconclusive} {
+		few := func(toll float64) *result.Result {
+			res := measuredRun(4, 4e10, toll, nil)
+			res.Cells[0].Samples, res.Cells[1].Metrics[0].Toll.Margin = res.Cells[0].Samples[:2], margin
+			return res
+		}
+		change := theChange(t, Compare(few(0.2), few(0.23), Gates{}), result.JudgedByValue)
+		labtest.Equal(t, fmt.Sprintf("verdict on 3.75 %% with the margin %v", margin), change.Verdict, string(want))
+		labtest.Equal(t, "margin", change.Margin, margin)
+	}
+}
+
+// Runs that took turns in the same cycles are compared cycle by cycle.
+func TestSlotsOfOneExperimentArePaired(t *testing.T) {
+	sliced := func(seed uint64, toll float64) *result.Result {
+		random := rand.New(rand.NewPCG(5, 5)) // the same cycles
+		res := measuredRun(seed, 4e10, toll, nil)
+		res.ID = "one"
+		for n := range res.Cells[1].Samples {
+			values := make([]float64, 5)
+			for cycle := range values {
+				values[cycle] = (1 - toll) * math.Exp(random.NormFloat64())
+			}
+			res.Cells[1].Samples[n].Slots = &result.Slots{Values: map[string][]float64{"throughput": values}, Places: make([]int, len(values))}
+		}
+		return res
+	}
+	change := theChange(t, Compare(sliced(1, 0.2), sliced(2, 0.23), Gates{}), result.JudgedByValue)
+	labtest.Near(t, "change", change.Value, 0.0375, 1e-9)
+	labtest.AtMost(t, "width of its interval", *change.High-*change.Low, 1e-9)
+}
+
+// A block that carried nothing has no logarithm: the others are compared.
+func TestABlockOfZeroIsLeftOut(t *testing.T) {
+	stopped := measuredRun(2, 4e10, 0.2, func(c *result.Cell) { c.Samples[0].Metrics["throughput"] = 0 })
+	change := theChange(t, Compare(measuredRun(1, 4e10, 0.2, nil), stopped, Gates{}), result.JudgedByValue)
+	labtest.Equal(t, "it has an interval", change.Low != nil, true)
+}
+
 func TestTollIsHeldToItsLimit(t *testing.T) {
 	res := measuredRun(1, 4e10, 0.2, nil)
 	for limit, unmet := range map[float64]int{0.1: 1, 0.3: 0, 0.2: 0} {

@@ -3,6 +3,7 @@ package weigh
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tare/network"
@@ -17,6 +18,7 @@ type turns struct {
 	own    float64 // and of what each has
 	after  float64 // by how much less a slot gives that follows one of route
 	settle float64 // by how much more the second half of a slot of route gives
+	place  int     // of route in each cycle; 0: any
 }
 
 // group draws the slots of eight blocks of 30 cycles.
@@ -28,16 +30,19 @@ func (t turns) group() *Group {
 		c.Status, c.Workload, c.Group = result.StatusOK, "tcp_stream", "g"
 	}
 	for block := range blocks {
-		var slots [3]result.Slots
+		slots := [3]result.Slots{{Length: 0.01}, {Length: 0.01}, {Length: 0.01}}
 		before := -1
 		for range cycles {
 			level := t.shared * draw.NormFloat64()
 			places := draw.Perm(3) // run by place
+			if t.place > 0 {
+				places = slices.Insert(draw.Perm(2), t.place, 2)
+			}
 			for place, run := range places {
 				v := level + t.own*draw.NormFloat64()
-				later := 1.0
+				later := 1 + 0.1*float64(block) // what all runs of a block have is no bias
 				if run == 2 {
-					v, later = v-math.Log1p(t.toll), later+t.settle
+					v, later = v-math.Log1p(t.toll), later*(1+t.settle)
 				}
 				if before == 2 {
 					v += math.Log1p(-t.after)
@@ -83,8 +88,8 @@ func TestSlotsArePairedWithinTheirCycles(t *testing.T) {
 }
 
 func TestCyclesThatLackASlotAreLeftOut(t *testing.T) {
-	pair := inCycles([]float64{2, 0, 2, 2, 50}, []float64{1, 9, 1, 1, 0}, []float64{1, 1, 1, 1, 1})
-	if math.Abs(pair.Cell-2) > 1e-9 || math.Abs(pair.Baselines[0]-1) > 1e-9 {
+	pair := inCycles([]float64{2, 0, 2, 2, 50, 2}, []float64{1, 9, 1, 1, 0}, []float64{1, 1, 1, 1, 1})
+	if !(math.Abs(pair.Cell-2) < 1e-9 && math.Abs(pair.Baselines[0]-1) < 1e-9) { // nor are they NaN
 		t.Errorf("with three whole cycles of 2 against 1: %+v", pair)
 	}
 	if pair := inCycles([]float64{2, 0, 2}, []float64{1, 1, 1}); !math.IsNaN(pair.Cell) {
@@ -110,9 +115,12 @@ func TestCarryOverIsFound(t *testing.T) {
 		chance [2]float64
 		bias   float64
 	}{
-		"none":                       {turns{toll: 1, shared: 0.3, own: 0.1}, [2]float64{0, 0.01}, [2]float64{0.05, 1}, 0},
-		"a slot after route is slow": {turns{toll: 1, shared: 0.3, own: 0.1, after: 0.1}, [2]float64{0.02, 0.06}, [2]float64{0, 0.01}, 0},
-		"route is slow to begin":     {turns{own: 0.1, settle: 0.05}, [2]float64{0, 0.01}, [2]float64{0.05, 1}, 0.05},
+		"none":                                {turns{toll: 1, shared: 0.3, own: 0.1}, [2]float64{0, 0.004}, [2]float64{0.05, 1}, 0},
+		"a slot after route is slow":          {turns{toll: 1, shared: 0.3, own: 0.1, after: 0.1}, [2]float64{0.02, 0.06}, [2]float64{0, 0.01}, 0},
+		"a slot after route, which is second": {turns{own: 0.1, after: 0.1, place: 1}, [2]float64{0.02, 0.06}, [2]float64{0, 0.01}, 0},
+		"a slot after route, which is last":   {turns{own: 0.1, after: 0.1, place: 2}, [2]float64{0.02, 0.06}, [2]float64{0, 0.01}, 0},
+		"route is slow to begin":              {turns{own: 0.1, settle: 0.05}, [2]float64{0, 0.01}, [2]float64{0.05, 1}, 0.05},
+		"route is fast to begin":              {turns{own: 0.1, settle: -0.05}, [2]float64{0, 0.01}, [2]float64{0.05, 1}, -0.05},
 	} {
 		all := CarryOvers([]*Group{test.group()})
 		if len(all) != 1 {
@@ -120,7 +128,7 @@ func TestCarryOverIsFound(t *testing.T) {
 		}
 		c := all[0]
 		in := func(v float64, span [2]float64) bool { return v >= span[0] && v <= span[1] }
-		if !in(c.Effect, test.effect) || !in(c.Chance, test.chance) || math.Abs(c.Bias-test.bias) > 1e-9 || c.Slots != 720 || c.Lost != 0 {
+		if !in(c.Effect, test.effect) || !in(c.Chance, test.chance) || math.Abs(c.Bias-test.bias) > 1e-9 || c.Slots != 720 || c.Lost != 0 || c.Length != 0.01 {
 			t.Errorf("%s: %+v, want an effect in %v by a chance in %v, and a bias of %v", name, c, test.effect, test.chance, test.bias)
 		}
 	}

@@ -83,6 +83,20 @@ func TestGatesCountWhatThePlanHas(t *testing.T) {
 	}
 }
 
+// What the older result could not have either is nothing that was lost.
+func TestWhatBothSkippedIsNotLost(t *testing.T) {
+	limit := 0.5
+	old, recent := measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 4e10, 0.2, nil)
+	for _, res := range []*result.Result{old, recent} {
+		skipped := res.Cells[1]
+		skipped.Network, skipped.Status, skipped.Reason, skipped.Metrics, skipped.Samples = "ipvlan", result.StatusSkipped, "no ipvlan", nil, nil
+		res.Cells = append(res.Cells, skipped)
+	}
+	labtest.Equal(t, "unmet, skipped by both", len(Compare(old, recent, Gates{MaxToll: &limit}).Unmet), 0)
+	old.Cells = old.Cells[:2]
+	labtest.Equal(t, "unmet, skipped by the newer", len(Compare(old, recent, Gates{MaxToll: &limit}).Unmet), 1)
+}
+
 func TestWhatMayBeMissingIsNamed(t *testing.T) {
 	limit := 0.5
 	old, recent := measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 4e10, 0.2, nil)

@@ -46,6 +46,7 @@ func TestGrowths(t *testing.T) {
 	labtest.Equal(t, "other parameters", g.Settings.String(), "service_at=last")
 	labtest.Equal(t, "metric", g.Metric+" "+g.Unit, "latency_mean s")
 	labtest.Equal(t, "shape", g.Shape, "linear")
+	labtest.Equal(t, "it bends", g.Beyond != nil, false)
 	labtest.Equal(t, "blocks that have all points", g.Blocks, 7)
 	labtest.Equal(t, "points", len(g.Points), 3)
 	labtest.Equal(t, "first point", g.Points[0].At, 1.0)

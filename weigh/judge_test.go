@@ -1,12 +1,15 @@
 package weigh
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/test/labtest"
 )
 
 // apartBy makes the second of a result's two baselines faster by a ratio.
@@ -37,6 +40,16 @@ func TestOneVerdictWhereBaselinesDiffer(t *testing.T) {
 		if last.Behind == nil || last.Behind.Verdict != string(one.want) || (last.Place == 2) != (one.want == stats.Slower) {
 			t.Errorf("tolls of 0.2 and %v, baselines apart by %v: %+v at place %d, want %s", one.toll, one.apart, last.Behind, last.Place, one.want)
 		}
+	}
+}
+
+// Tolls say that the two baselines differ.
+func TestTollsWarnOfBaselinesThatDiffer(t *testing.T) {
+	for by, want := range map[float64]bool{0: false, 0.15: true} {
+		res := apartBy(measuredRun(4, 4e10, 0.2, nil), by)
+		weighed(res)
+		warnings := fmt.Sprint(res.Cells[1].Metrics[0].Warnings)
+		labtest.Equal(t, fmt.Sprintf("a warning of baselines apart by %v", by), strings.Contains(warnings, "aa-differs"), want)
 	}
 }
 

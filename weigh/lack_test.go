@@ -40,6 +40,7 @@ func TestLackIsWhatWouldDivideAToll(t *testing.T) {
 		l := Lacking(Groups(res), vxlanOf(t, res, "tso"), "throughput")
 		labtest.Equal(t, name+": networks", slices.Equal(l.Networks, c.networks), true)
 		labtest.Equal(t, name+": interface", l.NIC, c.nic)
+		labtest.Equal(t, name+": interface, of what was not measured", Lacking(Groups(res), vxlanOf(t, res, "tso"), "rtt_p50").NIC, false)
 	}
 }
 

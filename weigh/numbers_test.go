@@ -193,9 +193,28 @@ func writeLadders(text *strings.Builder, res *result.Result) {
 func writeRungs(text *strings.Builder, l *Ladder, rungs []*Rung, indent string) {
 	for _, r := range rungs {
 		step, ok := l.Step(r, 0)
-		fmt.Fprintf(text, "%s%s: %.5g [%.5g, %.5g] %t, %d of %d, %t\n", indent, r.Key.Network, step.Value, step.Low, step.High, step.Whole, step.Pairs, step.Blocks, ok)
+		fmt.Fprintf(text, "%s%s%s: %.5g [%.5g, %.5g] %t, %d of %d, %t\n", indent, r.Key.Network, as(r), step.Value, step.Low, step.High, step.Whole, step.Pairs, step.Blocks, ok)
 		writeRungs(text, l, r.Children, indent+"  ")
 	}
+}
+
+// as is what a rung is in place of.
+func as(r *Rung) string {
+	if r.As == "" {
+		return ""
+	}
+	return " as " + r.As
+}
+
+// A wait that is longer than a whole transaction leaves a third of the rate.
+func TestLayer4PredictsLongWaits(t *testing.T) {
+	m := result.Metric{Name: "rate", Baseline: &result.Baseline{Value: 1000}, Toll: &result.Toll{Value: 0.7}}
+	l := predict(m, result.Layer4{RoundTrip: 1.5e-3, Bytes: 0.5e-3}, 1)
+	if l == nil {
+		t.Fatal("nothing is predicted of the rate")
+	}
+	labtest.Near(t, "predicted", l.Predicted, 2.0/3, 1e-12)
+	labtest.Near(t, "the rest", l.Rest, 0.7-2.0/3, 1e-12)
 }
 
 // What layer 4 predicts, by hand: a request waits for the longer round trip, and for its bytes.
@@ -221,5 +240,24 @@ func TestLayer4PredictsAnApplication(t *testing.T) {
 	labtest.Near(t, "predicted of the rate", rate.Predicted, (l.RoundTrip+l.Bytes)/(each+l.RoundTrip+l.Bytes), 0.005)
 	if Metric(http, "latency_p99").Layer4 != nil {
 		t.Error("something is predicted of the slowest requests")
+	}
+}
+
+// CPU time counts while work is done: not in a first block without any, and only for long enough a window.
+func TestCostIsThatOfWork(t *testing.T) {
+	idle := result.Sample{Block: 0, Metrics: map[string]float64{"throughput": 1}, Counters: map[string]float64{"window": 9, "work": 0, "cpu_busy": 5}}
+	for window, want := range map[float64]bool{0.1: true, 0.05: false} {
+		cell := &result.Cell{Network: "bridge", Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK, Samples: []result.Sample{idle}}
+		for block := 1; block <= 8; block++ {
+			cell.Samples = append(cell.Samples, result.Sample{
+				Block: block, Metrics: idle.Metrics, Counters: map[string]float64{"window": window, "work": 2, "cpu_busy": 1},
+			})
+		}
+		cell.Metrics = Unweighed(cell)
+		cost := Metric(cell, "cpu_per_gbit")
+		labtest.Equal(t, fmt.Sprintf("it has a cost by eight windows of %v s", window), cost != nil, want)
+		if cost != nil {
+			labtest.Near(t, "cost", cost.Value, 0.5, 1e-12)
+		}
 	}
 }

@@ -38,6 +38,20 @@ func TestLayer4PredictsNoOpenLoop(t *testing.T) {
 				c.Workload = "udp_pps"
 			}
 		},
+		"a bulk that carried nothing": func(c *result.Cell) {
+			for n := range c.Samples {
+				if c.Workload == "tcp_stream" && c.Network != network.Baseline && c.Samples[n].Metrics != nil {
+					c.Samples[n].Metrics["throughput"] = 0
+				}
+			}
+		},
+		"a baseline that carried nothing": func(c *result.Cell) {
+			for n := range c.Samples {
+				if c.Workload == "tcp_stream" && c.Network == network.Baseline && c.Samples[n].Metrics != nil {
+					c.Samples[n].Metrics["throughput"] = 0
+				}
+			}
+		},
 		"another path": func(c *result.Cell) {
 			if c.Workload == "tcp_rr" {
 				c.Path = network.HostToContainer
@@ -95,7 +109,9 @@ func TestLostSlotsAreCounted(t *testing.T) {
 	for n := range 5 {
 		g.Cells[1].Samples[n].Slots.Values["throughput"][3] = 0
 	}
-	labtest.Equal(t, "lost slots", CarryOvers([]*Group{g})[0].Lost, 5)
+	c := CarryOvers([]*Group{g})[0]
+	labtest.Equal(t, "lost slots", c.Lost, 5)
+	labtest.Between(t, "effect of the others", c.Effect, 0, 0.01)
 }
 
 // What one of two kernels did not measure is not compared.
@@ -145,6 +161,11 @@ func TestCarryOverHasItsSize(t *testing.T) {
 func TestSlotsThatSettleLateAreTooShort(t *testing.T) {
 	labtest.Equal(t, "settled", TooShort(turns{own: 0.1}.group().Cells), false)
 	labtest.Equal(t, "5 % later", TooShort(turns{own: 0.1, settle: 0.05}.group().Cells), true)
+	alone := turns{own: 0.1, settle: 0.05}.group().Cells
+	for n := range alone[0].Samples {
+		alone[0].Samples[n].Slots = nil
+	}
+	labtest.Equal(t, "5 % later, with nothing beside it", TooShort(alone), false)
 	labtest.Equal(t, "5 % less later", TooShort(turns{own: 0.1, settle: -0.05}.group().Cells), true)
 }
 
@@ -198,6 +219,35 @@ func TestBoundOfWhatWasImported(t *testing.T) {
 		}
 		labtest.Near(t, "ceiling of "+name, c.Metrics[1].Ceiling.Value, 1e10*want, 1)
 		labtest.Near(t, "ratio of "+name, c.Metrics[1].Ceiling.Ratio, 0.5/want, 1e-9)
+	}
+}
+
+// Nothing bounds what crosses no link, nor datagrams of no size.
+func TestCeilingNeedsALinkAndASize(t *testing.T) {
+	for _, c := range []struct {
+		workload string
+		params   result.Params
+		want     bool
+	}{
+		{"tcp_stream", result.Params{"mtu": 1500.0}, false}, {"tcp_stream", result.Params{"mtu": 1500.0, "link": 1e10}, true},
+		{"udp_stream", result.Params{"mtu": 1500.0, "link": 1e10}, false}, {"udp_stream", result.Params{"mtu": 1500.0, "link": 1e10, "size": 1400.0}, true},
+	} {
+		cell := &result.Cell{Network: network.Baseline, Path: network.CrossHost, Workload: c.workload, Params: c.params, Metrics: []result.Metric{{Name: "throughput", Value: 1e9}}}
+		addCeilings(cell, cell)
+		labtest.Equal(t, fmt.Sprintf("ceiling of %s with %v", c.workload, c.params), cell.Metrics[0].Ceiling != nil, c.want)
+	}
+}
+
+// What only a network was measured by has a value, and nothing to be weighed against.
+func TestMetricsThatTheBaselineLacks(t *testing.T) {
+	res := measuredRun(4, 4e10, 0.2, nil)
+	for n := range res.Cells[1].Samples {
+		res.Cells[1].Samples[n].Metrics["loss"] = 0.1
+	}
+	weighed(res)
+	m := Metric(&res.Cells[1], "loss")
+	if m == nil || m.Baseline != nil || m.Toll != nil || math.Abs(m.Value-0.1) > 1e-12 {
+		t.Errorf("loss of a network: %+v", m)
 	}
 }
 
@@ -257,6 +307,20 @@ func TestLadderOfPublishedPorts(t *testing.T) {
 		labtest.Equal(t, "compared", ok, true)
 		labtest.Near(t, "what the port adds", step.Value, (1.5-slowdownOf(r.Parent.Key.Network))*20e-6, 1e-7)
 	}
+}
+
+// A rung upon the host alone makes no tall ladder, and adds nothing that is known where no block has both.
+func TestLadderOfOneRung(t *testing.T) {
+	res := measuredRun(4, 4e10, 0.2, nil)
+	for n := range res.Cells[1].Samples {
+		res.Cells[1].Samples[n].Block += 100
+	}
+	groups := Groups(res)
+	l := NewLadder(groups, []string{"throughput"}, groups)
+	labtest.Equal(t, "rungs", len(l.Root.Children), 1)
+	labtest.Equal(t, "tall", l.Root.TallerThanOne(), false)
+	_, ok := l.Step(l.Root.Children[0], 0)
+	labtest.Equal(t, "compared", ok, false)
 }
 
 // slowdownOf is what networks of TestLadderOfPublishedPorts divide rates by without a port.

@@ -50,6 +50,10 @@ func TestNetworksThatAreAlikeShareAPlace(t *testing.T) {
 	labtest.AtLeast(t, "low end of how far the last is behind", *last.Behind.Low, 0.2)
 }
 
+func TestAHostAloneIsNotRanked(t *testing.T) {
+	labtest.Equal(t, "rankings", len(Rank(rankedRun(nil))), 0)
+}
+
 func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
 	res := rankedRun(map[string]float64{"route": 0.2, "vlan": 0.1, "vxlan": 0.3, "bgp-ipip": 0.4, "gre": 0.3})
 	res.Plan.Needs = []string{"no-l2"}

@@ -107,6 +107,7 @@ func besideOf(c result.TrendChange) (text string) {
 // A network that becomes slower is named with its time, and with what is otherwise since.
 func TestTrendNamesTheChangeOfANetwork(t *testing.T) {
 	s := soaked{rounds: 24, host: steady(4e10), ratio: from(12, 0.8, 0.72), change: func(n int, res *result.Result) {
+		res.Round.States = []result.State{{Source: "/proc/sys/vm", Values: map[string]any{"overcommit_memory": min(1, float64(n/12))}}}
 		if n == 12 {
 			res.Round.Log.Lines = []result.LogLine{{Level: 4, At: "2026-11-26T13:58:01Z", Text: "nf_conntrack: table full"}}
 		}
@@ -133,13 +134,14 @@ func TestTrendNamesTheChangeOfANetwork(t *testing.T) {
 	beside := besideOf(c)
 	for _, want := range []string{
 		"kernel log 2026-11-26T13:58:01Z  nf_conntrack: table full", "finding came   sack-off", "fact h1 /proc/sys/net ipv4/tcp_sack 1>0",
-		"counter h1 /proc/net/snmp Tcp.RetransSegs 0>",
+		"counter h1 /proc/net/snmp Tcp.RetransSegs 0>", "fact  /proc/sys/vm overcommit_memory 0>1",
 	} {
 		labtest.Contains(t, "what is otherwise", beside, want)
 	}
-	if strings.Contains(beside, "Ip.OutRequests") {
-		t.Errorf("a counter that moves as before is named:\n%s", beside)
+	if strings.Contains(beside, "Ip.OutRequests") || strings.Contains(beside, " more ") {
+		t.Errorf("a counter that moves as before is named, or more than there is:\n%s", beside)
 	}
+	labtest.Equal(t, "round of the third result", trend.Results[2].Round, 3)
 }
 
 // Where the host itself changes the machine did: the toll of the network is what it was.
@@ -152,14 +154,54 @@ func TestTrendNamesTheChangeOfTheMachine(t *testing.T) {
 	labtest.Equal(t, "cells", len(c.Series), 1)
 	labtest.Equal(t, "cell", c.Series[0].Cell, "host cross-host tcp_stream")
 	labtest.Near(t, "change", c.Series[0].Change.Value, 0.15, 0.02)
+	labtest.Near(t, "change of the host since the first", trend.Cells[0].Change.Value, 0.15, 0.04)
+	labtest.Near(t, "change of the network since the first", trend.Cells[1].Change.Value, 0, 0.04)
+}
+
+// A host alone is compared too; a round in which it carried nothing is left out.
+func TestTrendOfAHostAlone(t *testing.T) {
+	host := from(10, 4e10, 3.4e10)
+	trend := soaked{rounds: 24, host: func(n int) float64 {
+		if n == 3 {
+			return 0
+		}
+		return host(n)
+	}, ratio: steady(0.8), change: func(_ int, res *result.Result) { res.Cells = res.Cells[:1] }}.trend(t, 2, Gates{})
+	labtest.Equal(t, "results", len(trend.Results), 24)
+	labtest.Equal(t, "changes", len(trend.Changes), 1)
+	labtest.Equal(t, "at", trend.Changes[0].At, 10)
+}
+
+// Two results are a trend, though no change can be found in them.
+func TestTrendOfTwoResults(t *testing.T) {
+	trend := soaked{rounds: 2, host: steady(4e10), ratio: steady(0.8)}.trend(t, 2, Gates{})
+	labtest.Equal(t, "cells", len(trend.Cells), 2)
+}
+
+// Each change of a series is one from what was before it to what was before the next.
+func TestTrendNamesEachChange(t *testing.T) {
+	ratio := func(n int) float64 { return []float64{0.8, 0.6, 0.75}[n/12] }
+	trend := soaked{rounds: 36, host: steady(4e10), ratio: ratio}.trend(t, 2, Gates{})
+	labtest.Equal(t, "changes", len(trend.Changes), 2)
+	for n, want := range []float64{0.25, -0.25} {
+		labtest.Equal(t, "at", trend.Changes[n].At, 12*(n+1))
+		labtest.Near(t, "change", trend.Changes[n].Series[0].Change.Value, want, 0.02)
+	}
+}
+
+func TestRatioToABaseline(t *testing.T) {
+	labtest.Near(t, "of a rate", ratioOf(&result.Metric{Better: result.Higher, Toll: &result.Toll{Value: 0.2}}), 0.8, 1e-12)
+	labtest.Near(t, "of a time", ratioOf(&result.Metric{Better: result.Lower, Toll: &result.Toll{Value: 0.5}}), 1.5, 1e-12)
 }
 
 // Where both change at once, both are named.
 func TestTrendNamesTheChangeOfBoth(t *testing.T) {
-	trend := soaked{rounds: 24, host: from(12, 4e10, 3.2e10), ratio: from(12, 0.8, 0.7)}.trend(t, 7, Gates{})
-	labtest.Equal(t, "changes", len(trend.Changes), 1)
-	labtest.Equal(t, "of", trend.Changes[0].Of, result.ChangeOfBoth)
-	labtest.Equal(t, "cells", len(trend.Changes[0].Series), 2)
+	for _, at := range []int{12, 13} { // one result later is the same change
+		trend := soaked{rounds: 24, host: from(12, 4e10, 3.2e10), ratio: from(at, 0.8, 0.7)}.trend(t, 7, Gates{})
+		labtest.Equal(t, "changes", len(trend.Changes), 1)
+		labtest.Equal(t, "of", trend.Changes[0].Of, result.ChangeOfBoth)
+		labtest.Equal(t, "cells", len(trend.Changes[0].Series), 2)
+	}
 }
 
 // A soak in which nothing changes has an alarm in 5 % of all cases at most.
@@ -211,6 +253,7 @@ func TestTrendKnowsWhatDoesNotGrow(t *testing.T) {
 		"it shrinks":          func(n int) int { return 2000 - 40*n },
 		"it comes and goes":   func(n int) int { return 100 + 40*(n*7%5) },
 		"by hardly anything":  func(n int) int { return 10_000 + n },
+		"not for sure":        func(n int) int { return 100 + 40*(n*7%5) + 8*n },
 		"of a lab built anew": func(n int) int { return 100 + 40*(n%4) },
 	} {
 		trend := soaked{rounds: 16, host: steady(4e10), ratio: steady(0.8), change: func(n int, res *result.Result) {
@@ -235,10 +278,24 @@ func TestTrendNamesWhatHappenedBesides(t *testing.T) {
 			}
 			res.Round.Log.Lines = append(res.Round.Log.Lines, result.LogLine{Level: 3, At: "first", Text: "the gravest"}, result.LogLine{Level: 3, At: "again", Text: "the gravest"})
 		}
+		if n == 11 {
+			res.Round.Log.Lines = []result.LogLine{{Level: 3, At: "before", Text: "before the last round without the change"}}
+		}
 		counts := res.Cells[1].Samples[0].Readings[0].Counts
-		counts["Halved"] = 400
+		counts["Halved"], counts["Third"], counts["Wavers"] = 400, 60, 100
+		if n%3 == 0 {
+			counts["Wavers"] = 200
+		}
 		if n >= 12 {
-			res.Round.Lab, counts["Halved"] = "two", 200
+			res.Round.Lab, counts["Halved"], counts["Third"] = "two", 200, 20
+			if n%4 > 0 {
+				counts["Wavers"] = 200
+			}
+		}
+		if n == 5 { // nothing is known of its work
+			for i := range res.Cells[1].Samples {
+				res.Cells[1].Samples[i].Counters = nil
+			}
 		}
 		if n%3 == 0 {
 			res.Findings = []result.Finding{{ID: "sometimes", Cause: "now and then"}}
@@ -254,7 +311,8 @@ func TestTrendNamesWhatHappenedBesides(t *testing.T) {
 	} {
 		labtest.Contains(t, "what is otherwise", beside, want)
 	}
-	for _, unwanted := range []string{"again  the gravest", "started again", "sometimes"} {
+	labtest.MoreThan(t, "place of what moved less", strings.Index(beside, "Halved"), strings.Index(beside, "Third"))
+	for _, unwanted := range []string{"again  the gravest", "started again", "sometimes", "before the last round", "Wavers"} {
 		if strings.Contains(beside, unwanted) {
 			t.Errorf("%q is named:\n%s", unwanted, beside)
 		}
@@ -286,6 +344,8 @@ func TestTrendSetsApartWhatIsUnlike(t *testing.T) {
 			res.Cells[1].Network = "macvlan"
 		case 3:
 			res.ID = "round 0"
+		case 4:
+			res.Finished = "" // what was imported has no plan, and no end
 		case 5, 6, 7, 8:
 			res.Environment.Kernel = "6.12"
 		}
