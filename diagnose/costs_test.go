@@ -42,7 +42,7 @@ func TestReorderingIsNoLoss(t *testing.T) {
 	for _, one := range []struct {
 		had, overtaken, sent float64
 		is                   bool
-	}{{95, 100, 2e4, true}, {2, 100, 2e4, false}, {0, 100, 2e4, false}, {95, 10, 2e4, false}, {95, 100, 2e5, false}} {
+	}{{95, 100, 2e4, true}, {2, 100, 2e4, false}, {0, 100, 2e4, false}, {95, 10, 2e4, false}, {95, 100, 2e5, false}, {40, 100, 1e4, false}} {
 		cell := measured("bridge", network.CrossHost, "tcp_stream", 0)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{
 			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100, "Tcp.OutSegs": one.sent}),
@@ -62,6 +62,23 @@ func TestCollapseTakesLossPastTheKneeAndSoftirq(t *testing.T) {
 			Series:   map[string][]float64{"softirq_cpu0": {0.1, 0.1}, "softirq_cpu1": {0.3, 0.8}},
 		}}
 		wantOnly(t, costs(t, cell, nil), "softirq-collapse", is)
+	}
+}
+
+// A receiver that collapses once in two blocks, or whose CPU is busy once, does not on average.
+func TestCollapseIsOnAverage(t *testing.T) {
+	for name, c := range map[string]struct{ collapse, softirq []float64 }{
+		"of the rate": {[]float64{0.15, 0}, []float64{0.8, 0.8}}, "of the CPU": {[]float64{0.4, 0.4}, []float64{0.4, 0.1}},
+	} {
+		cell := measured("bridge", network.CrossHost, "udp_load", 0)
+		for n := range c.collapse {
+			cell.Samples = append(cell.Samples, result.Sample{
+				Block: n, Counters: map[string]float64{"collapse": c.collapse[n]}, Series: map[string][]float64{"softirq_cpu0": {0.01, c.softirq[n]}},
+			})
+		}
+		if found := costs(t, cell, nil); len(found) != 0 {
+			t.Errorf("%s: found %v", name, found)
+		}
 	}
 }
 

@@ -148,6 +148,43 @@ func TestEveryCauseHasASection(t *testing.T) {
 	}
 }
 
+// What every network costs by itself comes last, whatever its share.
+func TestWhatNetworksCostComesLast(t *testing.T) {
+	rung, other := result.Finding{ID: rungID, Severity: result.SeverityWarning, Share: 0.9}, result.Finding{ID: "nat-cost", Severity: result.SeverityWarning, Share: 0.1}
+	for _, found := range [][]result.Finding{{rung, other}, {other, rung}} {
+		Rank(found)
+		if found[0].ID != other.ID {
+			t.Errorf("ranked %v", ids(found))
+		}
+	}
+}
+
+// The places that may have lost a packet: the last that saw it and, where it left that, the next on its way.
+func TestSuspectsAreWhereThePacketWasLast(t *testing.T) {
+	for _, c := range []struct {
+		last  result.Sighting
+		reply bool
+		want  []string
+	}{
+		{result.Sighting{At: "h1"}, false, []string{"h1"}},
+		{result.Sighting{At: "h1", Out: true}, false, []string{"h1", "h2"}},
+		{result.Sighting{At: "h1", Out: true, Reply: true}, true, []string{"h1", "h1/c1"}},
+		{result.Sighting{At: "h2", Out: true, Reply: true}, true, []string{"h2", "h1"}},
+		{result.Sighting{At: "h1/c1", Out: true, Reply: true}, true, []string{"h1/c1"}},
+	} {
+		e := &Evidence{}
+		e.Client, e.Server, e.Places = "h1/c1", "h2/c1", []string{"h1/c1", "h1", "h2", "h2/c1"}
+		trial := result.Trial{Error: "no answer", Seen: []result.Sighting{c.last}}
+		if c.reply {
+			trial.Seen = []result.Sighting{{At: "h2/c1"}, c.last}
+		}
+		e.Trials = []result.Trial{trial}
+		if got := e.suspects(); !slices.Equal(got, c.want) {
+			t.Errorf("last seen %+v: suspects %v, want %v", c.last, got, c.want)
+		}
+	}
+}
+
 func TestJoinNamesEachCauseOnce(t *testing.T) {
 	one := result.Finding{ID: "mtu-mismatch", Cause: "eth0 in h1 has MTU 1400", Severity: result.SeverityWarning, Confidence: 0.9, Paths: []string{"a"}}
 	again, worse := one, result.Finding{ID: "forward-drop", Severity: result.SeverityError, Confidence: 0.5, Paths: []string{"a"}}

@@ -55,6 +55,13 @@ func TestChangesOfALabHaveTheShareThatAnUntouchedOneLacks(t *testing.T) {
 	}
 }
 
+// Of a toll of 60 % what a lab was changed by takes 4.5 points: no cause is named for so little.
+func TestHardlyAChangeOfALabIsNoCause(t *testing.T) {
+	res := routes(0.6)
+	Divide(res, besides(0.6, 0.555), "lossy")
+	labtest.Equal(t, "a change is named", slices.Contains(ids(res.Cells[1].Findings), "lab-changed"), false)
+}
+
 // A step over networks that the run lacks is divided once they were measured besides.
 func TestStepsAreDividedByWhatWasMeasuredBesides(t *testing.T) {
 	res := steps(map[string]map[string]float64{"full": {network.Baseline: 0, "vxlan": 0.3}})

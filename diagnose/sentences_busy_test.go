@@ -105,6 +105,13 @@ func otherCells() map[string]func(c *result.Cell, res *result.Result) {
 			c.Samples[0].Metrics["retransmits"] = 40
 			reads(c, "h1", qdiscs, map[string]float64{"eth0.tbf.dropped": 12, "eth0.tbf.overlimits": 90})
 		},
+		"segments lost at random": func(c *result.Cell, res *result.Result) {
+			c.Samples[0].Metrics["retransmits"] = 40
+			states(res, "h1", rules, map[string]any{"ip z f.random": "7 0.05"})
+		},
+		"a rule of chance that no segment met": func(_ *result.Cell, res *result.Result) {
+			states(res, "h1", rules, map[string]any{"ip z f.random": "7 0.05"})
+		},
 		"small buffers of datagrams": func(c *result.Cell, res *result.Result) {
 			c.Workload = "udp_stream"
 			c.Samples[0].Metrics["loss"] = 0.3
@@ -124,6 +131,20 @@ func otherCells() map[string]func(c *result.Cell, res *result.Result) {
 			c.Network, c.Clusters = "vxlan", []string{"vxlan"}
 			reads(c, "h1", linkStats, map[string]float64{"vxlan0.tx_packets": 1000, "vxlan0.rx_packets": 234})
 			res.States = append(res.States, result.State{At: "vxlan.h1", Source: links, Values: map[string]any{"vxlan0.kind": "vxlan", "vxlan0.vni": 42.0}})
+		},
+		"a tunnel where none is needed": func(c *result.Cell, res *result.Result) {
+			c.Network, c.Clusters = "route", []string{"route"}
+			reads(c, "h1", linkStats, map[string]float64{"tunl0.tx_packets": 1000, "tunl0.rx_packets": 234})
+			res.States = append(res.States, result.State{At: "route.h1", Source: links, Values: map[string]any{"tunl0.kind": "ipip"}})
+		},
+		"a short list of Services, and the parent": func(c *result.Cell, res *result.Result) {
+			c.Network, c.Clusters, c.Path, c.Workload = "service-iptables", []string{"service-iptables"}, network.ClusterIP, "tcp_crr"
+			kind, _ := network.Find(c.Network)
+			parent := *c
+			parent.Network, parent.Metrics = kind.Parent, []result.Metric{{Name: "throughput", Toll: &result.Toll{Value: 0.15, Verdict: "slower"}}}
+			res.Cells = append(res.Cells, parent)
+			reads(c, "h1", linkStats, map[string]float64{"eth0.tx_packets": 1e6})
+			res.States = append(res.States, result.State{At: "service-iptables.h1", Source: rules, Values: map[string]any{"ip nat KUBE-SERVICES.rules": 5.0}})
 		},
 		"a tunnel alone": func(c *result.Cell, res *result.Result) { c.Network, c.Clusters = "vxlan", []string{"vxlan"} },
 		"addresses rewritten": func(c *result.Cell, res *result.Result) {

@@ -39,6 +39,17 @@ func changedTunnels() map[string]changedFault {
 					clear(s.Values)
 				}
 			}
+			set(e, "h1", fdb, "02:42:0a:dc:09:01 dev vxlan0", "10.0.0.9 permanent") // of another host
+		}},
+		"stuck at the tunnel, as the server knows a wrong neighbour": {"clean-vxlan", func(e *Evidence) {
+			fail(e, "tcp_rr", 1, none)
+			e.Trials[0].Seen = []result.Sighting{{At: "h1/c1", Device: "eth0", Out: true}, {At: "h1", Device: "vxlan0", Out: true}}
+			count(e, "h1", linkStats, "vxlan0.tx_dropped", 3)
+			set(e, "h2/c1", neighbours, "10.220.4.2 dev eth0", "02:de:ad:00:00:01 permanent")
+		}},
+		"a port of a bridge that is pinned": {"clean-vxlan", func(e *Evidence) {
+			fail(e, "tcp_rr", 1, none)
+			set(e, "h1", fdb, "02:42:0a:dc:04:02 dev veth-c2", "permanent")
 		}},
 		"stuck at the tunnel": {"clean-vxlan", func(e *Evidence) {
 			fail(e, "tcp_rr", 1, none)
@@ -85,6 +96,22 @@ func changedCounters() map[string]changedFault {
 				e.Trials = append(e.Trials, result.Trial{Workload: trainName, Size: 64, Metrics: map[string]float64{"loss": loss}})
 			}
 		}},
+		"a published port that is refused": {"clean-nat", func(e *Evidence) { fail(e, "tcp_rr", 1, "connection refused") }},
+		"refused as often as a rule counted": {"clean-route", func(e *Evidence) {
+			fail(e, "tcp_rr", 1, "connection refused")
+			e.Trials[0].Seen = []result.Sighting{{At: "h1/c1", Device: "eth0", Out: true}, {At: "h1", Device: "veth-c1"}}
+			count(e, "h1", rules, "ip filter FORWARD 9 reject", 2)
+			count(e, "h1", snmp, "Tcp.OutRsts", 2)
+			set(e, "h1", rules, "ip filter FORWARD.hook", "forward")
+		}},
+		"refused by a rule that does not count": {"clean-route", func(e *Evidence) {
+			fail(e, "tcp_rr", 1, "connection refused")
+			e.Trials[0].Seen = []result.Sighting{{At: "h1/c1", Device: "eth0", Out: true}, {At: "h1", Device: "veth-c1"}}
+			count(e, "h1", snmp, "Tcp.OutRsts", 2)
+			set(e, "h1", rules, "ip filter FORWARD.hook", "forward")
+			set(e, "h1", rules, "ip filter FORWARD.rules", 1.0)
+			set(e, "h1", rules, "ip filter FORWARD.reject", "9")
+		}},
 		"refused by nobody": {"clean-route", func(e *Evidence) { fail(e, "tcp_rr", 1, "connection refused") }},
 		"throttled by half": {"clean-route", func(e *Evidence) {
 			e.Readings = append(e.Readings, result.Reading{At: "h2/c1", Source: cpuStat, Counts: map[string]float64{"periods": 20, "throttled": 10}})
@@ -127,6 +154,13 @@ func changedSettings() map[string]changedFault {
 		"a device that is down and has no address": {"link-down", func(e *Evidence) {
 			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h2" })
 		}},
+		"beside a device that nobody configured": {"link-down", func(e *Evidence) {
+			set(e, "h2", links, "gre0.up", false)
+			set(e, "h2", links, "gre0.kind", "gre")
+		}},
+		"rules that could not be read":     {"docker-chain-missing", func(e *Evidence) { e.Unread = []result.Unread{{Source: rules}} }},
+		"another source could not be read": {"docker-chain-missing", func(e *Evidence) { e.Unread = []result.Unread{{Source: qdiscs}} }},
+		"the host answers for all":         {"wrong-mac", func(e *Evidence) { set(e, "h1/c1", neighbours, "10.101.0.3 dev eth0", "02:42:0a:65:00:01 permanent") }},
 		"forwarding off by another name": {"forwarding-off", func(e *Evidence) {
 			for _, s := range e.States {
 				if s.At == "h1" && s.Source == sysctls {

@@ -71,6 +71,18 @@ func TestProcessBehindATapIsNamed(t *testing.T) {
 	}
 }
 
+// A process that relays datagrams takes most of what its container takes; a host that only forwards takes few itself.
+func TestProxyOfDatagramsIsNamed(t *testing.T) {
+	for taken, want := range map[float64]bool{900: true, 200: false} {
+		cell := measured("proxy", network.PublishedPort, "udp_stream", 0.9)
+		cell.Samples = []result.Sample{{Readings: []result.Reading{
+			{At: "h2", Source: snmp, Counts: map[string]float64{"Udp.InDatagrams": taken}},
+			{At: "h2/c1", Source: snmp, Counts: map[string]float64{"Udp.InDatagrams": 1000}},
+		}}}
+		labtest.Equal(t, "a process is named", slices.Contains(costs(t, cell, nil), "userland-proxy"), want)
+	}
+}
+
 // A container that has a TAP beside its own device runs a virtual machine or a VPN: its
 // packets do not pass that.
 func TestTapBesideADeviceIsNoNetwork(t *testing.T) {
