@@ -351,8 +351,9 @@ func (q *quota) spend(m *meter, e *event) {
 	if q.left.Add(-e.n) <= 0 {
 		q.spent.CompareAndSwap(unset, int64(e.at))
 	}
-	if at := time.Duration(q.spent.Load()); at < m.closes {
-		// The event may have been read before another thread's spent the last byte.
-		m.closes, e.more = max(m.from, min(at, e.at)), false
+	if at := time.Duration(q.spent.Load()); at != unset {
+		// The event may have been read before another thread's spent the last byte. What follows
+		// an event without bytes, which closes no window, closes it too, whatever is queued.
+		m.closes, e.more = min(m.closes, max(m.from, min(at, e.at))), false
 	}
 }

@@ -172,6 +172,21 @@ func TestBytesEndTheWindow(t *testing.T) {
 	}
 }
 
+// TestSpentBytesEndAFlowThatWasEmpty holds that a flow which had nothing when the last byte came takes
+// one read more, also where that leaves more queued.
+func TestSpentBytesEndAFlowThatWasEmpty(t *testing.T) {
+	w := &streamReceiver{}
+	w.quota.limited = true
+	w.quota.spent.Store(int64(20 * time.Millisecond))
+	f := &streamFlow{streamReceiver: w, meter: newMeter(newTimetable(Window{Duration: time.Hour}, 1))}
+	const read = 64 << 10
+	for _, e := range []event{{1, read, false}, {21e6, 0, false}, {22e6, read, true}, {23e6, read, true}, {24e6, read, true}} {
+		f.count(e)
+	}
+	labtest.Equal(t, "phase", f.meter.phase, closed)
+	labtest.Equal(t, "bytes counted", f.meter.counted, read)
+}
+
 func TestBytesBeyondTheDuration(t *testing.T) {
 	served, _ := runTCPStream(t, TCPStream{Token: testToken, Window: shortWindow, Bytes: 1 << 50})
 	labtest.AtLeast(t, "window", served.Received.Elapsed(), shortWindow.Duration)
