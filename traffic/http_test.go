@@ -22,12 +22,16 @@ import (
 
 func runHTTP(t testing.TB, c HTTP) (Served, HTTPCalls) {
 	t.Helper()
-	l := listenTCP(t)
 	c.Token = &testToken
-	return mustRun(t,
-		func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
-		func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
+	return worked(t, answered, func() (Served, HTTPCalls) {
+		l := listenTCP(t)
+		return mustRun(t,
+			func(ctx context.Context) (Served, error) { return ServeHTTP(ctx, l, c) },
+			func(ctx context.Context) (HTTPCalls, error) { return CallHTTP(ctx, l.Addr(), c) })
+	})
 }
+
+func answered(calls HTTPCalls) int64 { return calls.Count }
 
 // callServer runs a client, without a token, against a server of the standard
 // library.
@@ -35,10 +39,13 @@ func callServer(t *testing.T, handler http.HandlerFunc, c HTTP) HTTPCalls {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	calls, err := CallHTTP(t.Context(), server.Listener.Addr().(*net.TCPAddr).AddrPort(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, calls := worked(t, answered, func() (struct{}, HTTPCalls) {
+		calls, err := CallHTTP(t.Context(), server.Listener.Addr().(*net.TCPAddr).AddrPort(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return struct{}{}, calls
+	})
 	return calls
 }
 
