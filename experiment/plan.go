@@ -121,15 +121,7 @@ func Complete(p result.Plan) result.Plan {
 	p.CC = cmp.Or(p.CC, quick.CC)
 	p.Margin = cmp.Or(p.Margin, quick.Margin)
 	p.Design = cmp.Or(p.Design, quick.Design)
-	if p.Blocks == 0 {
-		p.Blocks = quick.Blocks
-		if p.Precision > 0 {
-			p.Blocks = precisionCap
-		}
-	}
-	lengths := lengthsOf(p).Lasting(cmp.Or(p.Duration, window(p)))
-	p.Duration, p.Warmup = lengths.Duration, lengths.Warmup
-	return p
+	return budgeted(p)
 }
 
 // Segments reports whether a workload of the plan sends more in one write than fits
@@ -177,7 +169,7 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 // window divides the budget between the runs: few cells are measured for longer. On a slow
 // link a window is as long as its frames need.
 func window(p result.Plan) result.Seconds {
-	each := lengthsOf(p).Buys(timedOf(p, groupsOf(p)), p.Design == result.DesignSlots)
+	each := lengthsOf(p).Buys(timedOf(p, groupsOf(p)), p.Design == result.DesignSlots, measuring(p))
 	if link := slowestLink(p); link > 0 {
 		frame := float64((slices.Max(mtusOf(p)) + wire.Ethernet) * 8)
 		each = max(each, result.Seconds(math.Min(longestOnLink, framesPerWindow*frame/float64(link))))

@@ -132,6 +132,9 @@ func (f runFlags) atPlaces(ctx context.Context, progress *progress, flags *pflag
 	open := f.open
 	open.MaxRate = cmp.Or(open.MaxRate, result.BitsPerSecond(e.LinkRate/usualShare))
 	plan, err := experiment.Sited(open, e.Topology, e.Controls, cc)
+	if len(f.site.ofPairs) == 0 { // of several pairs each is a block
+		err = cmp.Or(err, experiment.CheckTime(plan))
+	}
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,13 @@ func runPlan(ctx context.Context, s streams, f *runFlags, flags *pflag.FlagSet, 
 		return runElsewhere(ctx, s, *f, flags)
 	case plan.Site != "":
 		return wrong("%s: it was measured at places that only commands reach, which a file alone can't choose: name them with --endpoint, --machines or --site docker", args[0])
-	case f.dryRun:
+	}
+	if f.labName == "" { // the plan of a lab has what the lab has
+		if err := experiment.CheckTime(plan); err != nil {
+			return err
+		}
+	}
+	if f.dryRun {
 		return printPlan(s, plan)
 	}
 	return runHere(ctx, s, *f, plan)
@@ -240,6 +246,9 @@ func replaceable(path string) bool {
 func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save func(*result.Result) error) (res *result.Result, err error) {
 	progress := newProgress(f.progressTo(s))
 	defer progress.end()
+	if plan.Blocks < experiment.VerdictBlocks {
+		progress.say(fmt.Sprintf("a verdict needs %d blocks, and this run has %d: it has values, and no verdicts", experiment.VerdictBlocks, plan.Blocks))
+	}
 	l, plan, err := f.lab(ctx, plan, progress)
 	if err != nil {
 		return nil, err
@@ -270,7 +279,7 @@ func (f runFlags) lab(ctx context.Context, plan result.Plan, progress *progress)
 			return nil, plan, labError(err)
 		}
 		plan, err = experiment.Narrow(f.open, l.Topology)
-		if err != nil {
+		if err = cmp.Or(err, experiment.CheckTime(plan)); err != nil {
 			return nil, plan, errors.Join(err, l.Close())
 		}
 		return l, plan, nil

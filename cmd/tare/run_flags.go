@@ -78,7 +78,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
 	flags.StringVar(&f.design, "design", "", "how cells take turns: slots (every few milliseconds, on open connections), windows (once in a pass) (default slots)")
 	flags.StringVar(&f.warmup, "warmup", "", "warm-up before each window, for example 100ms")
-	flags.StringVar(&f.maxTime, "max-time", "", "stop after this time, for example 5m")
+	flags.StringVar(&f.maxTime, "max-time", "", "the time that it may take, for example 5m: what fits into it is measured, in 7 blocks at least")
 	flags.StringVar(&f.maxRate, "max-rate", "", "what a run may send between the machines of a site on average over more than 10 s, for example 1gbit (default: a tenth of the link)")
 	flags.BoolVar(&f.yield, "yield", false, "end where others begin to need a machine: looks for 0.3 s after each block")
 	flags.StringVar(&f.precision, "precision", "", "stop when every toll is known to within this, for example 2%")

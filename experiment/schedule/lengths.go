@@ -83,17 +83,21 @@ func rounded(s result.Seconds) result.Seconds {
 
 // Buys is for how long each run is measured in a block where the plan does not say so: the time
 // that a plan may take is divided between its runs, so that few are measured for longer. slots:
-// where they can, they take turns.
-func (l Lengths) Buys(groups []Timed, slots bool) result.Seconds {
+// where they can, they take turns. within: what they may take together, where that is less; 0: it is not.
+func (l Lengths) Buys(groups []Timed, slots bool, within time.Duration) result.Seconds {
+	if within == 0 {
+		within = time.Hour
+	}
 	if slots {
-		longer := func(ms int) bool { return l.Lasting(result.Seconds(ms+1)/1e3).All(groups) > slotsBudget }
+		longer := func(ms int) bool { return l.Lasting(result.Seconds(ms+1)/1e3).All(groups) > min(within, slotsBudget) }
 		return rounded(min(longestWindow, max(LeastTogether, result.Seconds(sort.Search(int(longestWindow*1e3), longer))/1e3)))
 	}
 	runs := 0
 	for _, g := range groups {
 		runs += g.Runs
 	}
-	each := budget/result.Seconds(max(1, runs*l.Blocks))/1.25 - result.Seconds(runOverhead.Seconds()) // a quarter is warm-up
+	all := min(budget, result.Seconds(within.Seconds()))
+	each := all/result.Seconds(max(1, runs*l.Blocks))/1.25 - result.Seconds(runOverhead.Seconds()) // a quarter is warm-up
 	return rounded(min(longestWindow, max(leastWindow, each)))
 }
 

@@ -54,12 +54,27 @@ func TestTimeBuysLength(t *testing.T) {
 			groups[0].Slot = 10 * ms
 		}
 		l := Lengths{Blocks: c.blocks}
-		got := l.Buys(groups, c.slots)
+		got := l.Buys(groups, c.slots, 0)
 		labtest.Equal(t, fmt.Sprintf("%+v", c), got, c.want)
 		if c.slots && got < 2 && got > LeastTogether {
 			labtest.AtMost(t, "time of all", l.Lasting(got).All(groups), slotsBudget)
 			labtest.MoreThan(t, "time of all a millisecond longer", l.Lasting(got+0.008).All(groups), slotsBudget)
 		}
+	}
+}
+
+// A shorter time buys less, and a longer one no more than there is.
+func TestLessTimeBuysLess(t *testing.T) {
+	for _, slots := range []bool{false, true} {
+		groups := []Timed{{Runs: 8}}
+		if slots {
+			groups[0].Slot = 10 * ms
+		}
+		l := Lengths{Blocks: 10}
+		usual := l.Buys(groups, slots, 0)
+		labtest.Equal(t, "in an hour", l.Buys(groups, slots, time.Hour), usual)
+		labtest.AtMost(t, "time of all in 20 s", l.Lasting(l.Buys(groups, slots, 20*time.Second)).All(groups), 20*time.Second)
+		labtest.LessThan(t, "in 20 s", l.Buys(groups, slots, 20*time.Second), usual)
 	}
 }
 

@@ -136,10 +136,19 @@ func (s *Schedule) Ended(blocks int, took time.Duration, now time.Time, all []Co
 	more = s.inTime(blocks, took, now)
 	s.spread(blocks, now)
 	s.look(all)
-	if !more || s.MaxTime == 0 || now.Sub(s.began)+took <= s.MaxTime || !s.Due(blocks) {
+	if !more || s.MaxTime == 0 || now.Sub(s.began)+took <= s.patience(blocks) || !s.Due(blocks) {
 		return more, false
 	}
 	return false, blocks < s.Blocks
+}
+
+// patience is the most time of a run with so many blocks: half as long again for one that looks for
+// verdicts and has too few blocks for any.
+func (s *Schedule) patience(blocks int) time.Duration {
+	if s.Looks && blocks <= LeastBlocks {
+		return s.MaxTime + s.MaxTime/2
+	}
+	return s.MaxTime
 }
 
 // inTime reports whether a run that looks has time for another block that takes as long

@@ -116,6 +116,26 @@ func TestMostTimeEndsARun(t *testing.T) {
 	}
 }
 
+// A run that looks for verdicts goes on until it can have any, but not for ever.
+func TestLooksHavePatienceUntilTheFirst(t *testing.T) {
+	const sec = time.Second
+	for _, c := range []struct {
+		at     time.Duration
+		blocks int
+		more   bool
+	}{
+		{20 * sec, 3, true}, {29 * sec, 6, true}, {29*sec + 1, 6, false}, {20 * sec, 7, false}, {19 * sec, 7, true},
+	} {
+		p := grouped(1)
+		p.Looks, p.MaxTime = true, 20*sec
+		s := New(p, began())
+		s.Begin(began())
+		more, cut := s.Ended(c.blocks, sec, began().Add(c.at), nil)
+		labtest.Equal(t, fmt.Sprintf("%+v: more", c), more, c.more)
+		labtest.Equal(t, fmt.Sprintf("%+v: cut", c), cut, !c.more)
+	}
+}
+
 // A group whose slots grew has more blocks than the plan: a run that ends then was not cut.
 func TestBlocksMeasuredAgainAreNotCut(t *testing.T) {
 	p := slotted()
