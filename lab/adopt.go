@@ -2,7 +2,6 @@ package lab
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -80,11 +79,7 @@ func (ns *Namespace) SettleCC() error {
 		}
 		route.Congctl = ns.CC
 		route.Flags &= int(netlink.FLAG_ONLINK) // the kernel sets the others itself and refuses them
-		err := ns.links.RouteReplace(&route)
-		if errors.Is(err, unix.ENODEV) {
-			continue // its device was removed meanwhile, with a container
-		}
-		if err != nil {
+		if err := ns.links.RouteReplace(&route); err != nil && !withItsDevice(err) {
 			return fmt.Errorf("set congestion control %s on route %s in %s: %w", ns.CC, route.Dst, ns.Name, err)
 		}
 	}

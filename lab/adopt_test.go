@@ -50,6 +50,15 @@ func testAdopt(t *testing.T) {
 	}) {
 		t.Errorf("routes %v", routes)
 	}
+	// One whose device was removed meanwhile is left alone.
+	local, err := c.localRoutes()
+	if err != nil || len(local) == 0 {
+		t.Fatalf("local routes %v, %v", local, err)
+	}
+	local[0].LinkIndex = 1 << 20
+	if err := c.replace(local[0]); err == nil || !withItsDevice(err) {
+		t.Errorf("a route through a device that is not there: %v", err)
+	}
 	absent, err := h.AddContainer()
 	if err != nil {
 		t.Fatal(err)

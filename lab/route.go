@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -139,13 +140,17 @@ func (ns *Namespace) chooseLocalCC() error {
 			continue
 		}
 		route.Congctl = ns.CC
-		if err := ns.replace(route); err != nil {
+		if err := ns.replace(route); err != nil && !withItsDevice(err) {
 			return fmt.Errorf("set congestion control %s on local route %s in %s: %w: choose one of /proc/sys/net/ipv4/tcp_available_congestion_control with --cc, or load the module tcp_%s",
 				ns.CC, route.Dst, ns.Name, err, ns.CC)
 		}
 	}
 	return nil
 }
+
+// withItsDevice reports whether a route can't be changed since its device was removed meanwhile, as
+// with a container.
+func withItsDevice(err error) bool { return errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ESRCH) }
 
 // replace replaces a local route. Of IPv6 the kernel's has no metric, which it lets nobody
 // else give to one; routes to an address that several devices have need different ones.
