@@ -11,7 +11,7 @@ type part struct {
 	doc     string
 	inputs  []string // folders and files that it depends on, with all that is in them
 	code    []string // folders that it depends on, without their tests and documents
-	beside  bool     // others may run beside it: it takes one CPU at most, or waits, and compares no speeds
+	beside  bool     // others may run beside it: it takes one CPU at most, or waits, compares no speeds, and looks at its own labs alone
 	command string   // for bash; it fails where a test fails or is skipped
 }
 
@@ -45,14 +45,14 @@ func allParts() []part {
 			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples").crowded(),
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
 			and("CONTRIBUTING.md", "network/network.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
-		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
-			uses("engine").uses(running...).crowded(),
 		{
 			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
 			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},
 			beside:  true,
 			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
 		},
+		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
+			uses("engine").uses(running...),
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network", "./test/everything").
 			uses("engine", "workload").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
