@@ -39,10 +39,6 @@ func allParts() []part {
 			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
 		},
-		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
-			uses("weigh", "workload").uses(running...).crowded(),
-		tests("documents", "what the documents show is what tare prints", "./test/docs").
-			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples").crowded(),
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
 			and("CONTRIBUTING.md", "network/network.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
 		{
@@ -51,6 +47,10 @@ func allParts() []part {
 			beside:  true,
 			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
 		},
+		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
+			uses("weigh", "workload").uses(running...),
+		tests("documents", "what the documents show is what tare prints", "./test/docs").
+			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples"),
 		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
 			uses("engine").uses(running...),
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network", "./test/everything").
