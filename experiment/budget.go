@@ -9,7 +9,7 @@ import (
 	"tare/result"
 )
 
-// VerdictBlocks are as many as verdicts need: an interval, with a block to spare.
+// VerdictBlocks are as many as an interval needs, and one to spare, since a busy machine may lose one.
 const VerdictBlocks = schedule.LeastBlocks + 1
 
 // About what a run takes besides its blocks: to begin and to end, and for each cluster of its
@@ -70,6 +70,6 @@ func CheckTime(p result.Plan) error {
 		return nil
 	}
 	whole := least.Truncate(time.Second) + time.Second
-	return &InputError{fmt.Sprintf("max_time %s: %d blocks, which verdicts need, take about %s here: give --max-time %s, or leave out networks, paths or workloads",
+	return &InputError{fmt.Sprintf("max_time %s: %d blocks, the fewest that are planned for verdicts, take about %s: give --max-time %s, or leave out networks, paths or workloads",
 		p.MaxTime.Duration(), VerdictBlocks, whole, whole)}
 }

@@ -36,8 +36,14 @@ func (g *gate) hold(cell, metric string, value float64, low, high *float64) {
 
 // miss counts what could not be held, unless it may be missing.
 func (g *gate) miss(networkName, cell, reason string) {
-	if !slices.Contains(g.allow, networkName) && !slices.Contains(g.allow, cell) {
-		g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Cell: cell, Limit: g.limit, Reason: reason})
+	g.leave(networkName, result.Unmet{Cell: cell, Reason: reason})
+}
+
+// leave counts what is left open, unless it may be missing.
+func (g *gate) leave(networkName string, u result.Unmet) {
+	if !slices.Contains(g.allow, networkName) && !slices.Contains(g.allow, u.Cell) {
+		u.Gate, u.Limit = g.name, g.limit
+		g.unmet = append(g.unmet, u)
 	}
 }
 
@@ -62,13 +68,13 @@ func (g *gate) missPlanned(old, recent *result.Result) {
 
 // unknown counts what both results have and too little of to be held.
 func (g *gate) unknown(c *result.Cell, reason string) {
-	g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Cell: CellName(c), Limit: g.limit, Reason: reason, Unknown: true})
+	g.leave(c.Network, result.Unmet{Cell: CellName(c), Reason: reason, Unknown: true})
 }
 
 // end counts a gate that held nothing and missed nothing.
 func (g *gate) end() {
 	if len(g.held)+len(g.unmet) == 0 {
-		g.unmet = append(g.unmet, result.Unmet{Gate: g.name, Limit: g.limit, Reason: "nothing was compared", Unknown: true})
+		g.leave("", result.Unmet{Reason: "nothing was compared", Unknown: true})
 	}
 }
 

@@ -190,7 +190,7 @@ func answerOf(all []result.Comparison) error {
 	var answer error
 	for _, c := range all {
 		if len(c.Cells) == 0 && len(c.Unmet) == 0 {
-			answer = &exitError{exitUnknown, fmt.Errorf("%s and %s have nothing in common: no cell of both has the same network, path, workload and parameters: compare results of one plan", c.Old.File, c.New.File)}
+			answer = &exitError{exitUnknown, fmt.Errorf("%s and %s have nothing in common: no cell was measured in both: compare results of one plan", c.Old.File, c.New.File)}
 		}
 		for _, u := range c.Unmet {
 			if !u.Unknown {

@@ -14,6 +14,7 @@ import (
 
 	"tare/engine"
 	"tare/experiment"
+	"tare/experiment/schedule"
 	"tare/report"
 	"tare/result"
 	"tare/site"
@@ -246,8 +247,8 @@ func replaceable(path string) bool {
 func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save func(*result.Result) error) (res *result.Result, err error) {
 	progress := newProgress(f.progressTo(s))
 	defer progress.end()
-	if plan.Blocks < experiment.VerdictBlocks {
-		progress.say(fmt.Sprintf("a verdict needs %d blocks, and this run has %d: it has values, and no verdicts", experiment.VerdictBlocks, plan.Blocks))
+	if plan.Blocks < schedule.LeastBlocks {
+		progress.say(fmt.Sprintf("too few blocks for verdicts: this run has %d, and they need %d: --blocks %d has one to spare", plan.Blocks, schedule.LeastBlocks, experiment.VerdictBlocks))
 	}
 	l, plan, err := f.lab(ctx, plan, progress)
 	if err != nil {
