@@ -88,7 +88,7 @@ func (s spot) blocks(c *result.Cell) weigh.Blocks {
 
 // margins are what a difference at a spot is held against: the two baselines of
 // its own group.
-func (e evidence) margins(s spot, q result.Quantity) stats.Margins {
+func (e evidence) margins(s spot, q result.Quantity) weigh.Margins {
 	var baseline weigh.Blocks
 	if c := e.cell(s); c != nil {
 		if g := weigh.Of(weigh.Groups(e[s.experiment]), c); g.Baseline != nil {

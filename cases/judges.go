@@ -121,7 +121,7 @@ func compared(s, than spot, holds func(stats.Verdict) bool) judge {
 		return e.onRealParts([]spot{s, than}, func() answer {
 			w := e.weigh(s, than)
 			if w.Verdict == stats.Inconclusive {
-				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", textOf(w, s, than), percent(w.Least)))
+				return untestable(fmt.Sprintf("inconclusive: %s, margin %s", textOf(w, s, than), percent(w.Margin)))
 			}
 			return reproducedIf(holds(w.Verdict), textOf(w, s, than))
 		}, func() answer {

@@ -27,7 +27,7 @@ func costs(s span) judge {
 		return e.onRealPaths([]spot{s.spot, s.host()}, func() answer {
 			w := e.weigh(s.spot, s.host())
 			text := fmt.Sprintf("the toll of %s on its %s (%s%s) is %s; published: %s", s.network, s.metric, s.path, sized(s.spot), interval(w), s.text())
-			margin := w.Least
+			margin := w.Margin
 			if w.Whole && (w.High+margin < s.low || w.Low-margin > s.high) {
 				return reproducedIf(false, text)
 			}

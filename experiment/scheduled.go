@@ -111,7 +111,9 @@ func (r *recorder) compared() (all []schedule.Compared) {
 		cells[n] = r.cells[key]
 		numbers[cells[n]] = n
 	}
-	for _, g := range weigh.GroupsOf(cells) {
+	groups := weigh.GroupsOf(cells)
+	scale := weigh.ScaleOf(groups, r.plan.Margin)
+	for _, g := range groups {
 		if g.Baseline == nil {
 			continue
 		}
@@ -122,7 +124,7 @@ func (r *recorder) compared() (all []schedule.Compared) {
 			}
 		}
 		of.Decided = func(cell int, rate float64) bool {
-			return g.Decided(cells[cell], r.plan.Margin, rate) && enoughCPU(cells[cell])
+			return scale.Decided(g, cells[cell], rate) && enoughCPU(cells[cell])
 		}
 		all = append(all, of)
 	}

@@ -257,7 +257,7 @@ func baselineAgain(host *result.Cell, q result.Quantity) (stats.Interval, bool) 
 // again records the A/A comparison of a baseline.
 func (w *world) again(res *result.Result, host *result.Cell, q result.Quantity, path string, load result.WorkloadPlan) {
 	if aa, ok := baselineAgain(host, q); ok {
-		verdict := stats.Judge(aa, stats.Margins{Declared: w.plan.Margin})
+		verdict := stats.Judge(aa, stats.Margins{Declared: w.plan.Margin, Least: w.plan.Margin})
 		res.Noise.AA = append(res.Noise.AA, result.AA{
 			Path: path, Workload: load.Name, Params: host.Params, Metric: q.Name,
 			Low: aa.Low, High: aa.High, Verdict: string(verdict),
@@ -283,21 +283,17 @@ func (w *world) toll(m *result.Metric, c, baseline *result.Cell, q result.Quanti
 	if len(ratios) == 0 {
 		return
 	}
-	value, ok := stats.Toll(ratios, direction(q))
-	margins := stats.Margins{Declared: w.plan.Margin}
-	margins.AA, _ = baselineAgain(baseline, q)
+	centre, ok := stats.Centre(ratios)
+	value, margins := centre.Toll(direction(q), 0.05), stats.Margins{Declared: w.plan.Margin, Least: w.plan.Margin}
 	verdict := stats.Judge(value, margins)
 	delta, _ := stats.HodgesLehmann(differences)
 	m.Baseline = &result.Baseline{Network: network.Baseline, Value: weigh.Metric(baseline, q.Name).Value}
 	m.Toll = &result.Toll{Value: value.Value, Verdict: string(verdict), Margin: w.plan.Margin}
-	if used := margins.Used(); !math.IsInf(used, 0) && !math.IsNaN(used) {
-		m.Toll.Margin = used
-	}
 	m.Toll.Low, m.Toll.High = ends(value, ok)
 	m.Toll.Delta = result.Delta{Value: delta.Value}
 	m.Toll.Delta.Low, m.Toll.Delta.High = ends(delta, ok)
 	if verdict == stats.Inconclusive {
-		m.Toll.BlocksToSay, _ = stats.BlocksNeeded(ratios, margins, direction(q))
+		m.Toll.BlocksToSay, _ = stats.BlocksNeeded(centre, len(ratios), margins, direction(q), 0.05)
 	}
 }
 

@@ -29,15 +29,17 @@ func ExampleJudge() {
 	for _, block := range throughput() {
 		again = append(again, stats.Block{Cell: block.Baselines[1], Baselines: block.Baselines[:1]})
 	}
-	toll, _ := stats.Toll(stats.LogRatios(throughput()), stats.HigherIsBetter)
-	aa, _ := stats.Toll(stats.LogRatios(again), stats.HigherIsBetter)
-	fmt.Println(stats.Judge(toll, stats.Margins{Declared: stats.DeclaredMargin, AA: aa}))
+	toll, _ := stats.Centre(stats.LogRatios(throughput()))
+	aa, _ := stats.Centre(stats.LogRatios(again))
+	layout := stats.Layout([]stats.Estimate{aa}).Times(stats.TollLayouts)
+	margins := stats.Margins{Declared: stats.DeclaredMargin, Least: stats.DeclaredMargin}
+	fmt.Println(stats.Judge(toll.And(layout).Toll(stats.HigherIsBetter, 0.05), margins))
 	// Output: slower
 }
 
 func ExampleBlocksFor() {
 	const spread = 0.02 // of the A/A log ratios
-	for _, toll := range []float64{0.05, 0.03, 0.02} {
+	for _, toll := range []float64{0.05, 0.035, 0.03} {
 		if blocks, ok := stats.BlocksFor(spread, toll, stats.DeclaredMargin); ok {
 			fmt.Printf("a toll of %.0f %% takes %d blocks\n", 100*toll, blocks)
 		} else {
@@ -45,9 +47,9 @@ func ExampleBlocksFor() {
 		}
 	}
 	// Output:
-	// a toll of 5 % takes 7 blocks
-	// a toll of 3 % takes 29 blocks
-	// a toll of 2 % cannot be distinguished
+	// a toll of 5 % takes 6 blocks
+	// a toll of 4 % takes 25 blocks
+	// a toll of 3 % cannot be distinguished
 }
 
 func ExampleRatioOfSums() {

@@ -16,6 +16,14 @@ func sample(blocks int, centre, spread float64) []float64 {
 	return x
 }
 
+// centreOf is the estimate from an even sample.
+func centreOf(blocks int, centre, spread float64) Estimate {
+	e, _ := Centre(sample(blocks, centre, spread))
+	return e
+}
+
+func declared() Margins { return Margins{Declared: DeclaredMargin, Least: DeclaredMargin} }
+
 func TestBlocksNeededDecide(t *testing.T) {
 	for _, test := range []struct {
 		toll, sigma float64
@@ -27,19 +35,12 @@ func TestBlocksNeededDecide(t *testing.T) {
 		{0.002, 0.03, Equal},
 		{0.01, 0.02, Equal},
 	} {
-		spread := test.sigma * math.Sqrt(1.5)
-		ratios := sample(10, math.Log(1-test.toll), spread)
-		layout, _ := Toll(sample(10, 0, test.sigma*math.Sqrt2), HigherIsBetter)
-		margins := Margins{Declared: DeclaredMargin, AA: layout}
-		now, _ := Toll(ratios, HigherIsBetter)
-		if got := Judge(now, margins); got != Inconclusive {
-			t.Fatalf("toll %v is %s from the start", test.toll, got)
-		}
-		blocks, ok := BlocksNeeded(ratios, margins, HigherIsBetter)
+		e, margins := centreOf(10, math.Log(1-test.toll), test.sigma*math.Sqrt(1.5)), declared()
+		blocks, ok := BlocksNeeded(e, 10, margins, HigherIsBetter, 0.05)
 		if !ok || blocks <= 10 {
 			t.Fatalf("toll %v: %d, %v", test.toll, blocks, ok)
 		}
-		found := share(test.want, HigherIsBetter, blocks, test.toll, test.sigma)
+		found := share(test.want, HigherIsBetter, blocks, test.toll, test.sigma, Variance{})
 		t.Logf("toll %v, sigma %v: %d blocks find %s in %.3f", test.toll, test.sigma, blocks, test.want, found)
 		if found < 0.65 || found > 0.9 {
 			t.Errorf("toll %v, sigma %v: %d blocks find %s in %.3f", test.toll, test.sigma, blocks, test.want, found)
@@ -48,65 +49,67 @@ func TestBlocksNeededDecide(t *testing.T) {
 }
 
 func TestBlocksNeededIsMoreThanAtPresent(t *testing.T) {
-	margins := Margins{Declared: DeclaredMargin, AA: around(0, 0.01)}
-	if blocks, ok := BlocksNeeded(sample(10, 0.5, 0.01), margins, LowerIsBetter); !ok || blocks != 11 {
+	if blocks, ok := BlocksNeeded(centreOf(10, 0.5, 0.01), 10, declared(), LowerIsBetter, 0.05); !ok || blocks != 11 {
 		t.Errorf("ten blocks with a verdict already: %d, %v", blocks, ok)
 	}
 }
 
-// Half as far from the margin takes about four times as many blocks.
+// Half as far from the margin takes about four times as many blocks, and a verdict that may be
+// wrong less often takes more.
 func TestBlocksNeededGrowWithTheNoise(t *testing.T) {
-	needed := func(toll, noise float64) int {
-		margins := Margins{Declared: DeclaredMargin, AA: around(0, noise/4)}
-		blocks, ok := BlocksNeeded(sample(10, math.Log1p(toll), noise), margins, LowerIsBetter)
+	needed := func(toll, noise, rate float64) int {
+		blocks, ok := BlocksNeeded(centreOf(10, math.Log1p(toll), noise), 10, declared(), LowerIsBetter, rate)
 		if !ok {
 			t.Errorf("a toll of %v in noise of %v cannot be decided", toll, noise)
 		}
 		return blocks
 	}
-	labtest.Between(t, "two from the margin", needed(0.04, 0.04), 34, 38)
-	labtest.Between(t, "one from the margin", needed(0.03, 0.04), 130, 140)
-	labtest.Between(t, "one, in half of the noise", needed(0.03, 0.02), 34, 38)
-	// What the A/A comparison shows is divided by as many blocks: a margin of 5 % of today.
-	wide := Margins{Declared: DeclaredMargin, AA: around(0, 0.05)}
-	blocks, ok := BlocksNeeded(sample(10, math.Log1p(0.04), 0.02), wide, LowerIsBetter)
-	if !ok || blocks < 20 || blocks > 30 {
-		t.Errorf("a toll of 4 %% in an A/A margin of 5 %%: %d, %t", blocks, ok)
-	}
+	labtest.Between(t, "two from the margin", needed(0.04, 0.04, 0.05), 33, 38)
+	labtest.Between(t, "one from the margin", needed(0.03, 0.04, 0.05), 125, 140)
+	labtest.Between(t, "one, in half of the noise", needed(0.03, 0.02, 0.05), 33, 38)
+	labtest.Between(t, "two from the margin, wrong in one of 1000", needed(0.04, 0.04, 0.001), 72, 82)
+}
+
+// What layouts differ by stays, however many blocks there are.
+func TestBlocksNeededWhereLayoutsDiffer(t *testing.T) {
+	e := centreOf(10, math.Log1p(0.05), 0.03)
+	alone, _ := BlocksNeeded(e, 10, declared(), LowerIsBetter, 0.05)
+	beside, ok := BlocksNeeded(e.And(Variance{0.01 * 0.01, 40}), 10, declared(), LowerIsBetter, 0.05)
+	labtest.Equal(t, "known", ok, true)
+	labtest.MoreThan(t, "blocks where layouts differ by 1 %", beside, alone)
+	_, ok = BlocksNeeded(e.And(Variance{0.03 * 0.03, 40}), 10, declared(), LowerIsBetter, 0.05)
+	labtest.Equal(t, "known where they differ by 3 %", ok, false)
 }
 
 // 1000 blocks are the most that are asked for.
 func TestBlocksForEndsAtAThousand(t *testing.T) {
-	least, _ := Detectable(0.02, mostBlocks, 0)
-	if blocks, ok := BlocksFor(0.02, least, 0); !ok || blocks != mostBlocks {
+	least, _ := Detectable(0.2, mostBlocks, 0)
+	if blocks, ok := BlocksFor(0.2, least, 0); !ok || blocks != mostBlocks {
 		t.Errorf("the toll that 1000 blocks find: %d, %t", blocks, ok)
 	}
 }
 
 func TestBlocksNeededWhereItCannotBeSaid(t *testing.T) {
-	quiet := Margins{Declared: DeclaredMargin, AA: around(0, 0.01)}
-	tooFew, _ := Toll([]float64{0}, LowerIsBetter)
-	for name, test := range map[string]struct {
-		ratios  []float64
-		margins Margins
-	}{
-		"too few blocks":     {sample(5, 0.05, 0.03), quiet},
-		"on the margin":      {sample(10, math.Log1p(DeclaredMargin), 0.03), quiet},
-		"too few A/A blocks": {sample(10, 0.05, 0.03), Margins{DeclaredMargin, tooFew}},
+	for name, e := range map[string]Estimate{
+		"too few blocks": centreOf(5, 0.05, 0.03),
+		"on the margin":  centreOf(10, math.Log1p(DeclaredMargin), 0.03),
 	} {
-		if blocks, ok := BlocksNeeded(test.ratios, test.margins, LowerIsBetter); ok || blocks != 0 {
+		if blocks, ok := BlocksNeeded(e, 10, declared(), LowerIsBetter, 0.05); ok || blocks != 0 {
 			t.Errorf("%s: %d blocks, %v", name, blocks, ok)
 		}
 	}
 }
 
-// By hand: 95.5 % of six blocks count, 1/64 lies beyond each end of their interval, Student's t of
-// five degrees of freedom is 2.967420 there, and 0.919544 for four in five.
+// By hand: 95.5 % of six blocks count, and layouts differ by 0.3 %. Together they have the degrees of
+// freedom of Satterthwaite, 7 whole ones; Student's t of these is 2.364624 for an interval of 95 %, and
+// 0.896030 for four in five.
 func TestDetectableBySixBlocks(t *testing.T) {
-	deviation := 0.02 / math.Sqrt(0.955*6)
+	noise, usual := 0.02*0.02/(0.955*6), 2*0.003*0.003
 	toll, ok := Detectable(0.02, 6, 0)
 	labtest.Equal(t, "known", ok, true)
-	labtest.Near(t, "toll", math.Log1p(toll), deviation*(2.967420+math.Sqrt(0.75)*(2.967420+0.919544)), 1e-7)
+	freedom := (noise + usual) * (noise + usual) / (noise*noise/5 + usual*usual/200)
+	labtest.Equal(t, "whole degrees of freedom", math.Floor(freedom), 7)
+	labtest.Near(t, "toll", math.Log1p(toll), math.Sqrt(0.75*(noise+usual))*(2.364624+0.896030), 1e-6)
 }
 
 func TestDetectableWhereItCannotBeSaid(t *testing.T) {
@@ -138,7 +141,7 @@ func TestBlocksFor(t *testing.T) {
 		t.Errorf("a toll far below the noise is found in %d blocks", blocks)
 	}
 	previous := 0
-	for _, toll := range []float64{0.08, 0.04, 0.03, 0.025} {
+	for _, toll := range []float64{0.08, 0.045, 0.035, 0.032} {
 		blocks, ok := BlocksFor(spread, toll, DeclaredMargin)
 		if !ok || blocks <= previous {
 			t.Errorf("a toll of %v takes %d blocks, a larger one %d", toll, blocks, previous)
@@ -153,15 +156,5 @@ func TestSpread(t *testing.T) {
 	}
 	if got, ok := Spread([]float64{1}); ok || got != 0 {
 		t.Errorf("of one value: %v, %v", got, ok)
-	}
-}
-
-// What is computed once for so many blocks is what is computed for any other number.
-func TestPrecisionIsTheSameFromTheTable(t *testing.T) {
-	for _, blocks := range []int{MinBlocks, MinBlocks + 1, exactBlocks, mostBlocks, mostBlocks + 1} {
-		halfWidth, reach := precision(blocks)
-		wantHalf, wantReach := precisionOf(blocks)
-		labtest.Equal(t, "half-width", halfWidth, wantHalf)
-		labtest.Equal(t, "reach", reach, wantReach)
 	}
 }

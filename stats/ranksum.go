@@ -30,7 +30,7 @@ func Shift(x, y []float64) (shift Interval, ok bool) {
 	}
 	slices.Sort(differences)
 	value := medianOfSorted(differences)
-	rank := criticalRankSum(len(x), len(y))
+	rank, _ := criticalRankSum(len(x), len(y))
 	if rank < 0 {
 		return unbounded(value), false
 	}
@@ -39,19 +39,20 @@ func Shift(x, y []float64) (shift Interval, ok bool) {
 
 // criticalRankSum is the largest u for which the statistic U of samples of m and
 // n values is u or less with probability at most 2.5 %; -1 where there is none.
-func criticalRankSum(m, n int) int {
+func criticalRankSum(m, n int) (u int, probability float64) {
 	if m*n > exactPairs {
 		mean := float64(m*n) / 2
 		sd := math.Sqrt(float64(m*n) * float64(m+n+1) / 12)
-		return int(math.Floor(mean - normalQuantile(0.975)*sd - 0.5))
+		return int(math.Floor(mean - normalQuantile(0.975)*sd - 0.5)), 0.025
 	}
-	cumulated := 0.0
+	sum := 0.0
 	for u, p := range rankSumDistribution(m, n) {
-		if cumulated += p; cumulated > 0.025 {
-			return u - 1
+		if sum+p > 0.025 {
+			return u - 1, sum
 		}
+		sum += p
 	}
-	return -1
+	return -1, 0
 }
 
 // rankSumDistribution gives the probability of each value of U: that of drawing
@@ -81,12 +82,4 @@ func rankSumDistribution(m, n int) []float64 {
 		p[u] /= total
 	}
 	return p
-}
-
-// Change is how a metric changed from one run to another, both as logarithms
-// of its values: as Toll, with the first run in place of the baseline, and
-// without pairs.
-func Change(before, after []float64, direction Direction) (Interval, bool) {
-	shift, ok := Shift(before, after)
-	return direction.toll(shift), ok
 }

@@ -62,12 +62,6 @@ func Toll(logRatios []float64, direction Direction) (Interval, bool) {
 	return direction.toll(centre), ok
 }
 
-// TollAt is Toll with the interval of Student's t that misses at the given rate.
-func TollAt(logRatios []float64, direction Direction, rate float64) (Interval, bool) {
-	centre, ok := Student(logRatios, rate)
-	return direction.toll(centre), ok
-}
-
 // Of is the toll of one log ratio.
 func (d Direction) Of(logRatio float64) float64 {
 	return d.toll(around(logRatio, 0)).Value

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"tare/result"
@@ -122,21 +121,17 @@ func matches(old, recent *result.Result) map[*result.Cell]*result.Cell {
 // compareSide is one of two results that are compared.
 type compareSide struct {
 	groups []*Group
-	margin float64 // declared
+	scale  *Scale
 }
 
 func sideOf(res *result.Result) compareSide {
-	return compareSide{Groups(res), cmp.Or(res.Plan.Margin, stats.DeclaredMargin)}
+	groups := Groups(res)
+	return compareSide{groups, ScaleOf(groups, cmp.Or(res.Plan.Margin, stats.DeclaredMargin))}
 }
 
 // margins are what a change of a cell's metric is held against.
-func (s compareSide) margins(cell *result.Cell, q result.Quantity) stats.Margins {
-	g := Of(s.groups, cell)
-	m := g.Margins(q, s.margin)
-	if t := Metric(cell, q.Name); math.IsInf(m.AA.High, 1) && t != nil && t.Toll != nil && t.Toll.Margin < 1 {
-		m.AA = stats.Interval{Low: -t.Toll.Margin, High: t.Toll.Margin} // that its toll was held against
-	}
-	return m
+func (s compareSide) margins(cell *result.Cell, q result.Quantity) Margins {
+	return s.scale.Margins(Of(s.groups, cell), q)
 }
 
 // pairing is two results and whether their blocks are the same.
@@ -160,17 +155,15 @@ func (p pairing) blocks(cell *result.Cell, q result.Quantity) Blocks {
 
 // margins are what a change is held against: what the baselines of each result differ by
 // or, of kernels, two machines of one kernel.
-func (p pairing) margins(before, cell *result.Cell, q result.Quantity) []stats.Margins {
+func (p pairing) margins(before, cell *result.Cell, q result.Quantity) []Margins {
 	if p.twins == nil {
-		return []stats.Margins{p.old.margins(before, q), p.recent.margins(cell, q)}
+		return []Margins{p.old.margins(before, q), p.recent.margins(cell, q)}
 	}
-	m := stats.Margins{Declared: p.old.margin, AA: stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}}
+	var own aaOf
 	if twin := p.twins[before]; twin != nil {
-		if aa, whole := stats.Toll(stats.LogRatios(Pairs(p.blocks(twin, q), p.blocks(before, q))), Direction(q)); whole {
-			m.AA = aa
-		}
+		own.Estimate, own.whole = stats.Centre(stats.LogRatios(Pairs(p.blocks(twin, q), p.blocks(before, q))))
 	}
-	return []stats.Margins{m}
+	return []Margins{marginsOf(own, nil, q, p.old.scale.declared)}
 }
 
 func (p pairing) compare(before, cell *result.Cell) result.ComparedCell {
@@ -201,7 +194,7 @@ func (p pairing) compare(before, cell *result.Cell) result.ComparedCell {
 			compared.TollChange = Against(over, overBefore, p.paired, q, margins...).Change()
 		}
 		if twin := p.twins[before]; twin != nil {
-			compared.Again = Against(p.blocks(twin, q), ownBefore, true, q, centred(margins[0])).Change()
+			compared.Again = Against(p.blocks(twin, q), ownBefore, true, q, margins[0].declared()).Change()
 		}
 		c.Metrics = append(c.Metrics, compared)
 	}

@@ -5,7 +5,8 @@
 //
 //   - group.go: the groups of a result, and a cell's counterparts in them
 //   - block.go: a quantity's values block by block, and pairs of them
-//   - judge.go: the one judge of a difference, and what it is held against
+//   - scale.go: what differences of a run are held against
+//   - judge.go: the one judge of a difference, alone or among many
 //   - result.go, metric.go: all groups of a result weighed, cell by cell
 //   - pooled.go: percentiles over the windows of a cell
 //   - ceiling.go: what the wire can carry

@@ -16,6 +16,8 @@ type Group struct {
 	Params   result.Params  // what its cells share: those of the baseline where it has one
 	Baseline *result.Cell   // nil: it has none
 	Cells    []*result.Cell // in the order of the result, including the baseline
+
+	beside []*Group // all groups of its run, itself included
 }
 
 // Groups sorts the cells of a result into groups, in the order of their first
@@ -44,6 +46,9 @@ func GroupsOf(cells []*result.Cell) []*Group {
 			}
 			groups[n].add(c)
 		}
+	}
+	for _, g := range groups {
+		g.beside = groups
 	}
 	return groups
 }

@@ -5,6 +5,7 @@ import (
 
 	"tare/result"
 	"tare/stats"
+	"tare/workload"
 )
 
 // Weighing is by how much one quantity is worse than another, as a ratio.
@@ -12,61 +13,39 @@ type Weighing struct {
 	stats.Interval
 	Whole   bool // whether the interval is one of 95 %
 	Verdict stats.Verdict
-	Margin  float64 // the margin used: the widest of the groups that it comes from; +Inf where none is known
-	Least   float64 // from which a difference counts: the margin used, or what baselines differ by
+	Margin  float64 // from which a difference counts: the widest of the groups that it comes from
 
 	unsteady bool // the baselines of a group differ
 }
 
-// judged gives a difference its verdict: the only place where one is made. The
-// margins are those of the groups that it comes from, two if the compared cells were
-// measured in different groups; a difference must count in each.
-func judged(toll stats.Interval, whole bool, margins ...stats.Margins) Weighing {
-	w := Weighing{Interval: toll, Whole: whole, Verdict: stats.Inconclusive}
-	for n, m := range margins {
-		w.Margin, w.Least, w.unsteady = math.Max(w.Margin, m.Used()), math.Max(w.Least, least(m)), w.unsteady || Unsteady(m)
-		if v := verdict(toll, m); n == 0 || v == w.Verdict {
-			w.Verdict = v
-		} else {
-			w.Verdict = stats.Inconclusive
+// judged gives a difference its verdict: the only place where one is made, but for those among many
+// (family). The margins are those of the groups that it comes from, two if the compared cells were
+// measured in different groups; a difference must count in each. Each adds its part of what
+// layouts differ by.
+func judged(e stats.Estimate, whole bool, q result.Quantity, margins ...Margins) Weighing {
+	m := joined(margins)
+	if whole {
+		for _, one := range margins {
+			e = e.And(one.Layout.Times(1 / float64(len(margins))))
 		}
 	}
-	if !whole {
-		w.Verdict = stats.Inconclusive
+	w := Weighing{Interval: e.Toll(Direction(q), intervalRate), Whole: whole, Verdict: stats.Inconclusive, Margin: m.Least, unsteady: m.Unsteady}
+	if whole && len(margins) > 0 {
+		w.Verdict = stats.Judge(w.Interval, m.Margins)
 	}
 	return w
 }
 
-// verdict is that of stats, but where the two baselines themselves differ a
-// network must differ by more than they do: half the width of their interval
-// does not include how far they are apart.
-func verdict(toll stats.Interval, m stats.Margins) stats.Verdict {
-	v := stats.Judge(toll, m)
-	if !Unsteady(m) || v == stats.Equal {
-		return v
+// joined are the margins that exceed each of several.
+func joined(margins []Margins) (m Margins) {
+	for n, one := range margins {
+		if n == 0 {
+			m = one
+			continue
+		}
+		m.Declared, m.Least, m.Unsteady = min(m.Declared, one.Declared), max(m.Least, one.Least), m.Unsteady || one.Unsteady
 	}
-	if from := least(m); toll.Low > from || toll.High < -from {
-		return v
-	}
-	return stats.Inconclusive
-}
-
-// least is the difference from which one counts.
-func least(m stats.Margins) float64 {
-	if Unsteady(m) {
-		return math.Max(m.Used(), apart(m))
-	}
-	return m.Used()
-}
-
-// apart is how far the two baselines of a group may differ.
-func apart(m stats.Margins) float64 { return math.Max(math.Abs(m.AA.Low), math.Abs(m.AA.High)) }
-
-// Unsteady reports whether the two baselines of a group differ: the A/A interval
-// leaves zero out and reaches past the declared margin.
-func Unsteady(m stats.Margins) bool {
-	differ := m.AA.Low > 0 || m.AA.High < 0
-	return differ && !math.IsInf(apart(m), 0) && apart(m) > m.Declared
+	return m
 }
 
 // Trusted reports whether the interval can be used: it is one, and lies beyond
@@ -78,41 +57,83 @@ func (w Weighing) Change() *result.Change {
 	if math.IsNaN(w.Value) {
 		return nil
 	}
-	c := &result.Change{Value: w.Value, Verdict: string(w.Verdict), Margin: finiteMargin(w.Margin)}
+	c := &result.Change{Value: w.Value, Verdict: string(w.Verdict), Margin: w.Margin}
 	if w.Whole {
 		c.Low, c.High = ends(w.Interval)
 	}
 	return c
 }
 
-// finiteMargin is the margin used, or 1 where no A/A interval exists: no
-// difference counts then.
-func finiteMargin(used float64) float64 {
-	if !math.IsInf(used, 0) && !math.IsNaN(used) {
-		return used
-	}
-	return 1
-}
-
-// MarginsOf are what a toll is held against where the two baselines measured
-// these blocks. Without an interval nothing counts.
-func MarginsOf(baseline Blocks, q result.Quantity, declared float64) stats.Margins {
-	m := stats.Margins{Declared: declared, AA: stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}}
-	if aa, whole := stats.Toll(stats.LogRatios(baseline.AA()), Direction(q)); whole {
-		m.AA = aa
-	}
-	return m
-}
-
 // Against is by how much some blocks are worse than others: by pairs where both
 // were measured in the same blocks of one run, else without.
-func Against(of, than Blocks, paired bool, q result.Quantity, margins ...stats.Margins) Weighing {
+func Against(of, than Blocks, paired bool, q result.Quantity, margins ...Margins) Weighing {
 	if paired {
-		interval, whole := stats.Toll(stats.LogRatios(Pairs(of, than)), Direction(q))
-		return judged(interval, whole, margins...)
+		e, whole := stats.Centre(stats.LogRatios(Pairs(of, than)))
+		return judged(e, whole, q, margins...)
 	}
-	interval, whole := stats.Change(than.logs(), of.logs(), Direction(q))
-	return judged(interval, whole, margins...)
+	e, whole := stats.CentreShift(than.logs(), of.logs())
+	return judged(e, whole, q, margins...)
+}
+
+// familyRate is how often a run whose networks are all equal may call one another than its host. Bounds are
+// one-sided, and lie at the margin, where no network is that equals its host: simulated, 5 % of such runs do.
+const familyRate = 1.25 * 0.05
+
+// family is the tolls of a run that are looked at together: those by which its networks are judged first,
+// or those on one other quantity. Of so many, some intervals miss. What is called slower or faster in a
+// run is false in one of twenty at most (Benjamini and Hochberg, 1995).
+type family struct {
+	chances map[string][]float64
+	rates   map[string]float64
+}
+
+// families are those of the tolls of some groups.
+func families(groups []*Group, scale *Scale) family {
+	f := family{map[string][]float64{}, map[string]float64{}}
+	for _, g := range groups {
+		if g.Baseline == nil {
+			continue
+		}
+		for _, cell := range g.Cells {
+			if cell == g.Baseline {
+				continue
+			}
+			for _, q := range quantitiesOf(cell) {
+				at := scale.of(g, q)
+				if toll := at.tolls[cell]; toll.whole {
+					name := familyOf(cell, q)
+					f.chances[name] = append(f.chances[name], toll.Chance(at.margins.Least))
+				}
+			}
+		}
+	}
+	for name, chances := range f.chances {
+		f.rates[name] = stats.FalseRate(chances, familyRate)
+	}
+	return f
+}
+
+// familyOf names the family of a cell's quantity.
+func familyOf(cell *result.Cell, q result.Quantity) string {
+	if kind, _ := workload.Find(cell.Workload); kind.Headline == q.Name {
+		return "headline"
+	}
+	return q.Name
+}
+
+// judge is judged for a toll among others. rate is that of the interval that would have counted;
+// byChance: its own interval lies beyond the margin, but so does one of so many by chance.
+func (f family) judge(toll estimated, cell *result.Cell, q result.Quantity, m Margins) (w Weighing, rate float64, byChance bool) {
+	w = judged(toll.Estimate, toll.whole, q, Margins{Margins: m.Margins, Unsteady: m.Unsteady})
+	rate = intervalRate
+	if w.Verdict == stats.Slower || w.Verdict == stats.Faster {
+		limit := f.rates[familyOf(cell, q)]
+		if byChance = toll.Chance(m.Least) > limit; byChance {
+			w.Verdict = stats.Inconclusive
+			rate = min(rate, 2*max(limit, familyRate/float64(len(f.chances[familyOf(cell, q)]))))
+		}
+	}
+	return w, rate, byChance
 }
 
 // Direction is which way a quantity is better.

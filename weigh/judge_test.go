@@ -55,27 +55,30 @@ func TestTollsWarnOfBaselinesThatDiffer(t *testing.T) {
 
 // TestEveryGroupMustAgree judges a difference between two groups by both.
 func TestEveryGroupMustAgree(t *testing.T) {
-	quiet := stats.Margins{Declared: 0.02, AA: stats.Interval{Low: -0.01, High: 0.01}}
-	noisy := stats.Margins{Declared: 0.02, AA: stats.Interval{Low: -0.2, High: 0.2}}
-	differ := stats.Margins{Declared: 0.02, AA: stats.Interval{Low: 0.08, High: 0.1}}
-	toll := stats.Interval{Value: 0.06, Low: 0.05, High: 0.07}
+	quiet := Margins{Margins: stats.Margins{Declared: 0.02, Least: 0.02}}
+	strict := Margins{Margins: stats.Margins{Declared: 0.1, Least: 0.1}}
+	differ := Margins{Margins: stats.Margins{Declared: 0.02, Least: 0.1}, Unsteady: true}
+	noisy := Margins{Margins: quiet.Margins, Layout: stats.Variance{Of: 0.04 * 0.04, Freedom: 20}}
+	q, e := result.Quantity{Name: "rtt_p50", Better: result.Lower}, stats.Estimate{Value: 0.06, Uncertain: []stats.Variance{{Of: 0.005 * 0.005, Freedom: 20}}}
 	for _, one := range []struct {
-		margins []stats.Margins
+		margins []Margins
 		want    stats.Verdict
 		margin  float64
 	}{
-		{[]stats.Margins{quiet}, stats.Slower, 0.02},
-		{[]stats.Margins{quiet, quiet}, stats.Slower, 0.02},
-		{[]stats.Margins{quiet, noisy}, stats.Inconclusive, 0.2},
-		{[]stats.Margins{differ, quiet}, stats.Inconclusive, 0.02},
+		{[]Margins{quiet}, stats.Slower, 0.02},
+		{[]Margins{quiet, quiet}, stats.Slower, 0.02},
+		{[]Margins{quiet, strict}, stats.Inconclusive, 0.1},
+		{[]Margins{quiet, noisy}, stats.Inconclusive, 0.02},
+		{[]Margins{noisy, quiet}, stats.Inconclusive, 0.02},
+		{[]Margins{differ, quiet}, stats.Inconclusive, 0.1},
 		{nil, stats.Inconclusive, 0},
 	} {
-		w := judged(toll, true, one.margins...)
+		w := judged(e, true, q, one.margins...)
 		if w.Verdict != one.want || math.Abs(w.Margin-one.margin) > 1e-12 {
 			t.Errorf("margins %+v: %s by %v, want %s by %v", one.margins, w.Verdict, w.Margin, one.want, one.margin)
 		}
 	}
-	if w := judged(toll, false, quiet); w.Verdict != stats.Inconclusive || w.Trusted() {
+	if w := judged(e, false, q, quiet); w.Verdict != stats.Inconclusive || w.Trusted() {
 		t.Errorf("without an interval: %+v", w)
 	}
 }

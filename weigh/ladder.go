@@ -198,11 +198,17 @@ func (l *Ladder) Step(r *Rung, slot int) (s Step, ok bool) {
 		}
 	}
 	s.Pairs, s.Blocks = len(pairs), len(upper)
-	q := l.Quantity(slot)
-	if q.Unit == "s" {
+	q, m := l.Quantity(slot), Metric(r.Cells[slot], metric)
+	switch first := r.Parent.Cells[slot].Network == network.Baseline && m != nil && m.Toll != nil; {
+	case q.Unit == "s":
 		s.Interval, s.Whole, _ = delta(pairs)
-	} else {
-		s.Interval, s.Whole = stats.Toll(stats.LogRatios(pairs), Direction(q))
+	case first && m.Toll.Low != nil: // what is added to the baseline is the toll
+		s.Interval, s.Whole = stats.Interval{Value: m.Toll.Value, Low: *m.Toll.Low, High: *m.Toll.High}, true
+	default:
+		g := l.Groups[slot]
+		e, whole := stats.Centre(stats.LogRatios(pairs))
+		w := judged(e, whole, q, ScaleOf(g.beside, stats.DeclaredMargin).Margins(g, q))
+		s.Interval, s.Whole = w.Interval, w.Whole
 	}
 	return s, s.Pairs > 0
 }

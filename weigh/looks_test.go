@@ -27,7 +27,7 @@ func looked(draw *rand.Rand, toll, noise float64, most int) (g *Group, blocks in
 		add(host, block, LayoutA, 0)
 		add(host, block, LayoutB, 0)
 		add(net, block, "", math.Log1p(toll))
-		if rate, due := schedule.Look(block+1, most); due && g.Decided(net, stats.DeclaredMargin, rate) {
+		if rate, due := schedule.Look(block+1, most); due && ScaleOf([]*Group{g}, stats.DeclaredMargin).Decided(g, net, rate) {
 			return g, block + 1
 		}
 	}
@@ -49,10 +49,10 @@ func tailed(draw *rand.Rand) float64 {
 func TestLookingKeepsWhatIntervalsClaim(t *testing.T) { keepsWhatIntervalsClaim(t, 100, 0.06, 0.05) }
 
 func TestDeepLookingKeepsWhatIntervalsClaim(t *testing.T) {
-	keepsWhatIntervalsClaim(t, 1500, 0.01, 0.02)
+	keepsWhatIntervalsClaim(t, 1000, 0.01, 0.02)
 }
 
-// keepsWhatIntervalsClaim looks at so many runs. The share that is covered may be off by so much, and
+// keepsWhatIntervalsClaim looks at so many runs. The share that is covered may be less than claimed by so much, and
 // so large a share of runs may find a toll where there is none.
 func keepsWhatIntervalsClaim(t *testing.T, runs int, off, alarmed float64) {
 	t.Helper()
@@ -66,8 +66,8 @@ func keepsWhatIntervalsClaim(t *testing.T, runs int, off, alarmed float64) {
 		for range runs {
 			g, blocks := looked(draw, c.toll, c.noise, c.most)
 			sum += blocks
-			of, base := BlocksOf(g.Cells[1], q.Name), BlocksOf(g.Baseline, q.Name)
-			w := Against(of, base, true, q, g.Margins(q, stats.DeclaredMargin))
+			at := ScaleOf([]*Group{g}, stats.DeclaredMargin).of(g, q)
+			w := judged(at.tolls[g.Cells[1]].Estimate, true, q, Margins{Margins: at.margins.Margins})
 			if w.Low <= c.toll && c.toll <= w.High {
 				covered++
 			}
@@ -78,7 +78,7 @@ func keepsWhatIntervalsClaim(t *testing.T, runs int, off, alarmed float64) {
 		share := float64(covered) / float64(runs)
 		t.Logf("toll %.0f %%, noise %.0f %%: %.1f blocks, %.1f %% covered, %.1f %% with a difference",
 			100*c.toll, 100*c.noise, float64(sum)/float64(runs), 100*share, 100*float64(alarms)/float64(runs))
-		if share < 0.95-off || share > 0.95+off {
+		if share < 0.95-off {
 			t.Errorf("a toll of %v with noise of %v: %.1f %% of the intervals cover it", c.toll, c.noise, 100*share)
 		}
 		if c.toll == 0 && float64(alarms)/float64(runs) > alarmed {

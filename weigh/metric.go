@@ -161,19 +161,18 @@ func costOf(cell *result.Cell) (stats.Interval, bool) {
 	return at, !math.IsNaN(at.Value)
 }
 
-// coarse widens the A/A interval of a CPU cost to one tick of a window's CPU time:
-// the ticks may be counted the same way in every window of one baseline, so a
-// smaller difference does not count, however often it is seen.
-func coarse(aa stats.Interval, cell *result.Cell) stats.Interval {
+// tick is the least difference of a CPU cost that counts: one tick of a window's CPU time. The ticks
+// may be counted the same way in every window of one baseline, so a smaller difference is none,
+// however often it is seen.
+func tick(cell *result.Cell) float64 {
 	var busy, windows float64
 	for _, s := range cell.Samples {
 		if s.Counters["work"] > 0 {
 			busy, windows = busy+s.Counters["cpu_busy"], windows+1
 		}
 	}
-	if busy > 0 {
-		tick := CPUTick * windows / busy
-		aa.Low, aa.High = min(aa.Low, -tick), max(aa.High, tick)
+	if busy <= 0 {
+		return 0
 	}
-	return aa
+	return CPUTick * windows / busy
 }

@@ -139,13 +139,13 @@ func TestLooksDecide(t *testing.T) {
 			if c.Network == network.Baseline || c.Workload == "lifecycle" {
 				continue
 			}
-			labtest.Equal(t, c.Workload+" "+c.Network+" is decided", g.Decided(c, stats.DeclaredMargin, 0.01), true)
-			labtest.Equal(t, c.Workload+" "+c.Network+" is decided against a margin as large as it", g.Decided(c, 0.05, 0.01), c.Network != "ptp" || c.Status != result.StatusOK)
+			labtest.Equal(t, c.Workload+" "+c.Network+" is decided", ScaleOf([]*Group{g}, stats.DeclaredMargin).Decided(g, c, 0.01), true)
+			labtest.Equal(t, c.Workload+" "+c.Network+" is decided against a margin as large as it", ScaleOf([]*Group{g}, 0.05).Decided(g, c, 0.01), c.Network != "ptp" || c.Status != result.StatusOK)
 		}
 		if g.Workload == "tcp_rr" {
 			labtest.Equal(t, "blocks", g.Measured(), measuredBlocks)
 			g.Baseline = nil
-			labtest.Equal(t, "without a baseline", g.Decided(g.Cells[1], 0.05, 0.01), true)
+			labtest.Equal(t, "without a baseline", ScaleOf([]*Group{g}, 0.05).Decided(g, g.Cells[1], 0.01), true)
 		}
 	}
 }
@@ -196,12 +196,26 @@ func TestTrustedIntervals(t *testing.T) {
 	} {
 		labtest.Equal(t, fmt.Sprintf("%+v", c.w), c.w.Trusted(), c.want)
 	}
+}
+
+// Baselines are unsteady that differ by more than the margin, and beyond what layouts do.
+func TestUnsteadyBaselines(t *testing.T) {
+	q := result.Quantity{Name: "rtt_p50", Better: result.Lower}
+	noise := []stats.Variance{{Of: 0.004 * 0.004, Freedom: 9}}
+	others := []stats.Estimate{{Value: 0.04, Uncertain: noise}, {Value: -0.05, Uncertain: noise}, {Value: 0.05, Uncertain: noise}, {Value: -0.06, Uncertain: noise}}
 	for _, c := range []struct {
-		low, high float64
-		want      bool
-	}{{0.01, 0.05, true}, {-0.05, -0.01, true}, {0, 0.05, false}, {-0.05, 0, false}, {0.01, 0.02, false}, {0.01, math.Inf(1), false}} {
-		got := Unsteady(stats.Margins{Declared: 0.02, AA: stats.Interval{Low: c.low, High: c.high}})
-		labtest.Equal(t, fmt.Sprintf("baselines that differ by %v to %v are unsteady", c.low, c.high), got, c.want)
+		by     float64
+		others []stats.Estimate
+		want   bool
+	}{{0.06, nil, true}, {-0.06, nil, true}, {0.005, nil, false}, {0.06, others, false}, {0.4, others, true}} {
+		m := marginsOf(aaOf{stats.Estimate{Value: c.by, Uncertain: noise}, true}, c.others, q, 0.02)
+		name := fmt.Sprintf("baselines apart by %v beside %d others", c.by, len(c.others))
+		labtest.Equal(t, name+" are unsteady", m.Unsteady, c.want)
+		if c.want {
+			labtest.MoreThan(t, name+": least that counts", m.Least, math.Abs(c.by)*0.99)
+		} else {
+			labtest.Equal(t, name+": least that counts", m.Least, 0.02)
+		}
 	}
 }
 

@@ -114,6 +114,6 @@ func (g *Group) behind(cell, than *result.Cell, q result.Quantity, declared floa
 	if declared == 0 {
 		declared = stats.DeclaredMargin
 	}
-	margins := g.Margins(q, declared)
+	margins := ScaleOf(g.beside, declared).Margins(g, q)
 	return Against(BlocksOf(cell, q.Name), BlocksOf(than, q.Name), true, q, margins).Change()
 }

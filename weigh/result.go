@@ -1,8 +1,6 @@
 package weigh
 
 import (
-	"math"
-
 	"tare/network"
 	"tare/result"
 	"tare/stats"
@@ -23,9 +21,11 @@ type Options struct {
 func Result(cells []*result.Cell, o Options) []result.AA {
 	aa := []result.AA{}
 	groups := GroupsOf(cells)
+	w := weighing{Options: o, scale: ScaleOf(groups, o.Margin)}
+	w.family = families(groups, w.scale)
 	for _, g := range groups {
 		if g.Baseline != nil {
-			aa = append(aa, g.weigh(o)...)
+			aa = append(aa, w.group(g)...)
 			continue
 		}
 		for _, cell := range g.Cells { // nothing is there to weigh them against
@@ -39,25 +39,28 @@ func Result(cells []*result.Cell, o Options) []result.AA {
 	return aa
 }
 
-// weigh weighs the cells of a group against its baselines.
-func (g *Group) weigh(o Options) []result.AA {
-	aa := g.weighBaseline(o)
+// weighing weighs the cells of one run.
+type weighing struct {
+	Options
+	scale  *Scale
+	family family
+}
+
+// group weighs the cells of a group against its baselines.
+func (w weighing) group(g *Group) []result.AA {
+	aa := w.baseline(g)
 	for _, cell := range g.Cells {
 		if cell == g.Baseline {
 			continue
 		}
 		cell.Metrics = nil
 		for _, q := range quantitiesOf(cell) {
-			margins := g.Margins(q, o.Margin)
 			m := metricOf(cell, q)
 			if value, ok := location(g.Baseline, q); ok {
 				m.Baseline = &result.Baseline{Network: network.Baseline, Value: value.Value}
-				m.Toll = toll(Pairs(BlocksOf(cell, q.Name), BlocksOf(g.Baseline, q.Name)), q, margins, cell, o)
+				m.Toll, m.Warnings = w.toll(g, cell, q)
 			}
-			if m.Toll != nil && Unsteady(margins) {
-				m.Warnings = append(m.Warnings, "aa-differs: the two baselines of this group differ by more than the margin: smaller tolls are inconclusive")
-			}
-			m.Warnings = append(m.Warnings, o.Warnings(cell)...)
+			m.Warnings = append(m.Warnings, w.Warnings(cell)...)
 			cell.Metrics = append(cell.Metrics, m)
 		}
 		addPooled(cell)
@@ -66,24 +69,26 @@ func (g *Group) weigh(o Options) []result.AA {
 	return aa
 }
 
-// weighBaseline weighs the two baselines against each other: A/A, which is judged
-// by the declared margin and its own width.
-func (g *Group) weighBaseline(o Options) (all []result.AA) {
+// baseline weighs the two baselines of a group against each other: A/A, which is judged by the
+// declared margin alone.
+func (w weighing) baseline(g *Group) (all []result.AA) {
 	cell := g.Baseline
 	cell.Metrics = nil
 	for _, q := range quantitiesOf(cell) {
-		m := metricOf(cell, q)
-		m.Toll = toll(BlocksOf(cell, q.Name).AA(), q, centred(g.Margins(q, o.Margin)), cell, o)
-		if m.Toll != nil {
+		m, own := metricOf(cell, q), g.aa(q)
+		against := w.scale.Margins(g, q).declared()
+		pairs := BlocksOf(cell, q.Name).AA()
+		if ratios := stats.LogRatios(pairs); len(ratios) > 0 && enough(len(ratios), cell) {
 			m.Baseline = &result.Baseline{Network: network.Baseline, Value: m.Value}
-			if m.Toll.Low != nil {
-				all = append(all, result.AA{
-					Path: g.Path, Workload: g.Workload, Params: cell.Params, Metric: q.Name,
-					Low: *m.Toll.Low, High: *m.Toll.High, Verdict: m.Toll.Verdict,
-				})
-			}
+			m.Toll = inFile(judged(own.Estimate, own.whole, q, against), pairs)
 		}
-		m.Warnings = append(m.Warnings, o.Warnings(cell)...)
+		if m.Toll != nil && m.Toll.Low != nil {
+			all = append(all, result.AA{
+				Path: g.Path, Workload: g.Workload, Params: cell.Params, Metric: q.Name,
+				Low: *m.Toll.Low, High: *m.Toll.High, Verdict: m.Toll.Verdict,
+			})
+		}
+		m.Warnings = append(m.Warnings, w.Warnings(cell)...)
 		cell.Metrics = append(cell.Metrics, m)
 	}
 	addPooled(cell)
@@ -91,46 +96,39 @@ func (g *Group) weighBaseline(o Options) (all []result.AA) {
 	return all
 }
 
-// centred are margins of the same width about zero: A/A is not held against where
-// it lies itself.
-func centred(m stats.Margins) stats.Margins {
-	half := (m.AA.High - m.AA.Low) / 2
-	return stats.Margins{Declared: m.Declared, AA: stats.Interval{Low: -half, High: half}}
+// toll is what a cell costs on a quantity, and what to know of it. It is nil where too few blocks of
+// the cell have a ratio, as with a baseline of zero.
+func (w weighing) toll(g *Group, cell *result.Cell, q result.Quantity) (*result.Toll, []string) {
+	at := w.scale.of(g, q)
+	own, warnings := at.tolls[cell], []string{}
+	if len(own.ratios) == 0 || !enough(len(own.ratios), cell) {
+		return nil, warnings
+	}
+	judged, rate, byChance := w.family.judge(own, cell, q, at.margins)
+	t := inFile(judged, Pairs(BlocksOf(cell, q.Name), BlocksOf(g.Baseline, q.Name)))
+	if w.Last && judged.Verdict == stats.Inconclusive {
+		t.BlocksToSay, _ = stats.BlocksNeeded(own.Estimate, len(own.ratios), at.margins.Margins, Direction(q), rate)
+	}
+	if at.margins.Unsteady {
+		warnings = append(warnings, "aa-differs: the two baselines of this group differ by more than the margin: smaller tolls are inconclusive")
+	}
+	if byChance {
+		warnings = append(warnings, "one-of-many: its own interval lies beyond the margin, but in so many comparisons one may do so by chance: measure more blocks")
+	}
+	return t, warnings
 }
 
-// Margins are what a toll of the group is held against.
-func (g *Group) Margins(q result.Quantity, declared float64) stats.Margins {
-	if g.Baseline == nil {
-		return stats.Margins{Declared: declared, AA: stats.Interval{Low: math.Inf(-1), High: math.Inf(1)}}
-	}
-	m := MarginsOf(BlocksOf(g.Baseline, q.Name), q, declared)
-	if q.Name == CostName(g.Baseline) {
-		m.AA = coarse(m.AA, g.Baseline)
-	}
-	return m
-}
-
-// toll weighs pairs. It is nil where too few blocks of the cell have a ratio, as
-// with a baseline of zero.
-func toll(pairs []stats.Block, q result.Quantity, margins stats.Margins, cell *result.Cell, o Options) *result.Toll {
-	ratios := stats.LogRatios(pairs)
-	if len(ratios) == 0 || !enough(len(ratios), cell) {
-		return nil
-	}
-	interval, whole := stats.Toll(ratios, Direction(q))
-	w := judged(interval, whole, margins)
-	t := &result.Toll{Value: w.Value, Margin: finiteMargin(w.Margin), Verdict: string(w.Verdict)}
+// inFile is a weighing of pairs as a file holds it.
+func inFile(w Weighing, pairs []stats.Block) *result.Toll {
+	t := &result.Toll{Value: w.Value, Margin: w.Margin, Verdict: string(w.Verdict)}
 	if by, known, n := delta(pairs); n > 0 {
 		t.Delta.Value = by.Value
 		if known {
 			t.Delta.Low, t.Delta.High = ends(by)
 		}
 	}
-	if whole {
-		t.Low, t.High = ends(interval)
-	}
-	if o.Last && w.Verdict == stats.Inconclusive {
-		t.BlocksToSay, _ = stats.BlocksNeeded(ratios, margins, Direction(q))
+	if w.Whole {
+		t.Low, t.High = ends(w.Interval)
 	}
 	return t
 }

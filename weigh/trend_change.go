@@ -66,9 +66,9 @@ func (s *trending) step(one course, found []stats.ChangePoint, n int) step {
 	}
 	at, cell := found[n].At, s.t.Cells[one.cell]
 	q := result.Quantity{Name: cell.Metric, Unit: cell.Unit, Better: cell.Better}
-	interval, whole := stats.Change(one.logs[from:at], one.logs[at:to], Direction(q))
+	shift, whole := stats.CentreShift(one.logs[from:at], one.logs[at:to])
 	// What baselines differ by is the same before and after: only the declared margin counts.
-	w := judged(interval, whole, stats.Margins{Declared: one.margin})
+	w := judged(shift, whole, q, Margins{Margins: stats.Margins{Declared: one.margin, Least: one.margin}})
 	st := step{newest: one.newest, host: cell.Network == network.Baseline, before: one.at[from:at], after: one.at[at:to]}
 	st.TrendStep = result.TrendStep{
 		Cell: cell.Network + " " + cell.Path + " " + cell.Workload, Metric: cell.Metric, Of: one.of, At: one.at[at],

@@ -27,8 +27,8 @@ type subject struct {
 func subjects() []subject {
 	const (
 		ofStats = "TestSteadyRunHasNoChange|TestDriftIsSeldomAChange|TestBlocksNeededDecide|TestShiftCovers|TestEqualNetworksAreJudgedEqual|" +
-			"TestDetectableTollsAreFoundFourTimesInFive|TestChancesBeyondAreAsRareAsTheySay|TestChancesHold|TestQuantileCovers|TestTollIntervalCovers"
-		ofWeigh   = "TestLookingKeepsWhatIntervalsClaim|TestSteadySoakHasNoAlarm"
+			"TestEstimateCovers|TestDetectableTollsAreFoundFourTimesInFive|TestChancesBeyondAreAsRareAsTheySay|TestChancesHold|TestQuantileCovers|TestTollIntervalCovers"
+		ofWeigh   = "TestLookingKeepsWhatIntervalsClaim|TestEqualNetworksAreSeldomDistinguished|TestTollsAreFound|TestSteadySoakHasNoAlarm"
 		ofForeign = "TestAnyPasteGivesTheSameNumbers"
 	)
 	return []subject{
