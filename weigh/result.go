@@ -2,10 +2,12 @@ package weigh
 
 import (
 	"math"
+	"slices"
 
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/workload"
 )
 
 // Options are what the samples do not hold.
@@ -16,6 +18,18 @@ type Options struct {
 	// Last: nothing more will be measured. An inconclusive toll then includes how
 	// many blocks would decide it, which takes long to compute.
 	Last bool
+	// Headlines: no other metrics are weighed, for a look between blocks.
+	Headlines bool
+}
+
+// quantities are the metrics of a cell that are weighed.
+func (o Options) quantities(cell *result.Cell) []result.Quantity {
+	all := quantitiesOf(cell)
+	if o.Headlines {
+		kind, _ := workload.Find(cell.Workload)
+		all = slices.DeleteFunc(all, func(q result.Quantity) bool { return q.Name != kind.Headline })
+	}
+	return all
 }
 
 // Result turns the samples of cells, which have their groups' keys, into metrics
@@ -47,7 +61,7 @@ func (g *Group) weigh(o Options) []result.AA {
 			continue
 		}
 		cell.Metrics = nil
-		for _, q := range quantitiesOf(cell) {
+		for _, q := range o.quantities(cell) {
 			margins := g.Margins(q, o.Margin)
 			m := metricOf(cell, q)
 			if value, ok := location(g.Baseline, q); ok {
@@ -71,7 +85,7 @@ func (g *Group) weigh(o Options) []result.AA {
 func (g *Group) weighBaseline(o Options) (all []result.AA) {
 	cell := g.Baseline
 	cell.Metrics = nil
-	for _, q := range quantitiesOf(cell) {
+	for _, q := range o.quantities(cell) {
 		m := metricOf(cell, q)
 		m.Toll = toll(BlocksOf(cell, q.Name).AA(), q, centred(g.Margins(q, o.Margin)), cell, o)
 		if m.Toll != nil {
