@@ -25,7 +25,7 @@ func SoFar(res *result.Result, took time.Duration, opts Options) (so Interim, ok
 	a.findOpen(res)
 	a.findFailed(res)
 	p := newPage(opts)
-	heading := p.soFar(a.open, took)
+	heading := p.soFar(a, took)
 	if opts.Width > 0 {
 		heading = clip(heading, opts.Width)
 	}
@@ -39,9 +39,15 @@ func SoFar(res *result.Result, took time.Duration, opts Options) (so Interim, ok
 	return so, true
 }
 
-// soFar counts what is decided.
-func (w words) soFar(u undecided, took time.Duration) string {
-	lack := ""
+// soFar counts what is decided, of all that the matrix has: what has no toll yet, since too many
+// of its slots were late, may have one.
+func (w words) soFar(a answer, took time.Duration) string {
+	u, lack, all := a.open, "", 0
+	for _, r := range a.rows {
+		for _, f := range r.fields {
+			all += len(f.measured())
+		}
+	}
 	if u.done < stats.MinBlocks {
 		lack = w.say("so_far_few", "n", strconv.Itoa(stats.MinBlocks))
 	}
@@ -50,5 +56,5 @@ func (w words) soFar(u undecided, took time.Duration) string {
 		since = w.count("minute", int(took.Minutes()))
 	}
 	return w.say("so_far", "blocks", w.count("block", u.done), "time", since,
-		"n", strconv.Itoa(u.of-u.tolls), "of", strconv.Itoa(u.of), "lack", lack)
+		"n", strconv.Itoa(u.of-u.tolls), "of", strconv.Itoa(all), "lack", lack)
 }

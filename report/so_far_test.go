@@ -9,6 +9,7 @@ import (
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
+	"tare/weigh"
 )
 
 // What is known of a run that goes on is the matrix of its answer, below a line that counts.
@@ -46,6 +47,19 @@ func TestSoFarInANarrowTerminal(t *testing.T) {
 	labtest.Equal(t, "something is known", ok, true)
 	labtest.Equal(t, "heading", so.Heading, "So far, after 10 blocks (15 s): 32 of 3…")
 	labtest.Equal(t, "lines below", len(so.Matrix), 0)
+}
+
+// What has no toll yet is one more that is undecided.
+func TestSoFarCountsWhatHasNoTollYet(t *testing.T) {
+	res := quick()
+	for n := range res.Cells {
+		if c := &res.Cells[n]; c.Network == "vxlan" && c.Path == network.CrossHost && c.Workload == "tcp_rr" {
+			weigh.Headline(c).Toll = nil
+		}
+	}
+	so, _ := SoFar(res, 15*time.Second, Options{})
+	labtest.Equal(t, "heading", so.Heading, "So far, after 10 blocks (15 s): 31 of 34 decided.")
+	labtest.Contains(t, "matrix", strings.Join(so.Matrix, "\n"), "  vxlan    +15 +1.7   +33    ·  +34 +4.6")
 }
 
 func TestSoFarWithoutTolls(t *testing.T) {
