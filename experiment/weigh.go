@@ -45,6 +45,24 @@ func (r *recorder) weighSome(block time.Duration) {
 	}
 }
 
+// soFar is the result so far, weighed by the headline of each workload alone.
+func (r *recorder) soFar() *result.Result {
+	res, cells := *r.res, make([]*result.Cell, len(r.order))
+	for n, key := range r.order {
+		cell := *r.cells[key]
+		cells[n] = &cell
+	}
+	weigh.Result(cells, weigh.Options{
+		Margin: r.plan.Margin, Headlines: true,
+		Warnings: func(*result.Cell) []string { return nil },
+	})
+	res.Cells = make([]result.Cell, len(cells))
+	for n, cell := range cells {
+		res.Cells[n] = *cell
+	}
+	return &res
+}
+
 // gather copies the cells into the result.
 func (r *recorder) gather() {
 	r.res.Cells = r.res.Cells[:0]

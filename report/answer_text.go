@@ -86,8 +86,11 @@ func (w words) numbersOf(a answer) string {
 
 // marks says what the marks of the matrix mean, and from which toll on there are
 // numbers.
-func (w words) marks(a answer) string {
-	texts := []string{w.say("answer_equal"), w.say("answer_dot")}
+func (w words) marks(a answer) string { return w.marksWith(a, w.say("answer_dot")) }
+
+// marksWith is the same where what the dot means is said in other words.
+func (w words) marksWith(a answer, dot string) string {
+	texts := []string{w.say("answer_equal"), dot}
 	if slices.ContainsFunc(a.rows, func(r matrixRow) bool { return r.standIn }) {
 		texts = append(texts, w.say("answer_stand_in"))
 	}

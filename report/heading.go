@@ -87,7 +87,7 @@ func (w words) blocksDone(res *result.Result) string {
 		return w.say("pairs_done", "n", strconv.Itoa(done), "pairs", w.count("pair", len(res.Pairs)))
 	case res.Plan.Looks && least < done:
 		return w.say("blocks_from", "n", strconv.Itoa(least), "blocks", w.count("block", done))
-	case planned > done:
+	case planned > done && !res.Plan.Looks: // else nobody knew beforehand
 		return w.say("blocks_done", "n", strconv.Itoa(done), "blocks", w.count("block", planned))
 	}
 	return w.count("block", done)

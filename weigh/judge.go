@@ -88,7 +88,7 @@ type family struct {
 }
 
 // families are those of the tolls of some groups.
-func families(groups []*Group, scale *Scale) family {
+func (w weighing) families(groups []*Group) family {
 	f := family{map[string][]float64{}, map[string]float64{}}
 	for _, g := range groups {
 		if g.Baseline == nil {
@@ -98,8 +98,8 @@ func families(groups []*Group, scale *Scale) family {
 			if cell == g.Baseline {
 				continue
 			}
-			for _, q := range quantitiesOf(cell) {
-				at := scale.of(g, q)
+			for _, q := range w.quantities(cell) {
+				at := w.scale.of(g, q)
 				if toll := at.tolls[cell]; toll.whole {
 					name := familyOf(cell, q)
 					f.chances[name] = append(f.chances[name], toll.Chance(at.margins.Least))

@@ -1,9 +1,12 @@
 package weigh
 
 import (
+	"slices"
+
 	"tare/network"
 	"tare/result"
 	"tare/stats"
+	"tare/workload"
 )
 
 // Options are what the samples do not hold.
@@ -14,6 +17,18 @@ type Options struct {
 	// Last: nothing more will be measured. An inconclusive toll then includes how
 	// many blocks would decide it, which takes long to compute.
 	Last bool
+	// Headlines: no other metrics are weighed, for a look between blocks.
+	Headlines bool
+}
+
+// quantities are the metrics of a cell that are weighed.
+func (o Options) quantities(cell *result.Cell) []result.Quantity {
+	all := quantitiesOf(cell)
+	if o.Headlines {
+		kind, _ := workload.Find(cell.Workload)
+		all = slices.DeleteFunc(all, func(q result.Quantity) bool { return q.Name != kind.Headline })
+	}
+	return all
 }
 
 // Result turns the samples of cells, which have their groups' keys, into metrics
@@ -22,7 +37,7 @@ func Result(cells []*result.Cell, o Options) []result.AA {
 	aa := []result.AA{}
 	groups := GroupsOf(cells)
 	w := weighing{Options: o, scale: ScaleOf(groups, o.Margin)}
-	w.family = families(groups, w.scale)
+	w.family = w.families(groups)
 	for _, g := range groups {
 		if g.Baseline != nil {
 			aa = append(aa, w.group(g)...)
@@ -54,7 +69,7 @@ func (w weighing) group(g *Group) []result.AA {
 			continue
 		}
 		cell.Metrics = nil
-		for _, q := range quantitiesOf(cell) {
+		for _, q := range w.quantities(cell) {
 			m := metricOf(cell, q)
 			if value, ok := location(g.Baseline, q); ok {
 				m.Baseline = &result.Baseline{Network: network.Baseline, Value: value.Value}
@@ -74,7 +89,7 @@ func (w weighing) group(g *Group) []result.AA {
 func (w weighing) baseline(g *Group) (all []result.AA) {
 	cell := g.Baseline
 	cell.Metrics = nil
-	for _, q := range quantitiesOf(cell) {
+	for _, q := range w.quantities(cell) {
 		m, own := metricOf(cell, q), g.aa(q)
 		against := w.scale.Margins(g, q).declared()
 		pairs := BlocksOf(cell, q.Name).AA()

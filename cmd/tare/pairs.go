@@ -27,6 +27,7 @@ func runOnPairs(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSet
 	}
 	size := experiment.SizeOf(experiment.Complete(f.open)) * int64(len(f.site.ofPairs))
 	return f.deliver(s, size, func(save func(*result.Result) error) (joined *result.Result, lost error) {
+		defer progress.end() // the answer follows
 		var pairs []result.MachinePair
 		var results []*result.Result
 		failed := false // a cell on a pair
@@ -86,6 +87,7 @@ func (f runFlags) tryPairs(ctx context.Context, s streams, progress *progress, f
 
 // onPair turns to the n-th pair of machines.
 func (f *runFlags) onPair(n int, progress *progress) {
+	progress.end() // what it shows is of the pair before
 	machines := f.site.ofPairs[n]
 	progress.say(fmt.Sprintf("pair %d of %d: %s", n+1, len(f.site.ofPairs), strings.Join(machines, " and ")))
 	f.site.between(machines)

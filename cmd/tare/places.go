@@ -55,6 +55,7 @@ func runAtPlaces(ctx context.Context, s streams, f runFlags, flags *pflag.FlagSe
 		return f.atPlaces(ctx, progress, flags, func(_ *site.Endpoints, plan result.Plan) error { return printPlan(s, plan) })
 	}
 	return f.deliver(s, experiment.SizeOf(experiment.Complete(f.open)), func(save func(*result.Result) error) (*result.Result, error) {
+		defer progress.end() // the answer follows
 		return f.measureAtPlaces(ctx, progress, flags, save)
 	})
 }
@@ -93,7 +94,7 @@ func (f runFlags) measureAtPlaces(ctx context.Context, progress *progress, flags
 			progress.say(reference)
 		}
 		res, err = experiment.Run(ctx, plan, experiment.Options{
-			Site: site.Examined{Endpoints: e}, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, Yield: f.yield,
+			Site: site.Examined{Endpoints: e}, Topology: e.Topology, Tool: tool(), Save: save, Progress: progress.show, SoFar: progress.soFar(f.lang), Yield: f.yield,
 		})
 		if res == nil || err != nil {
 			return err

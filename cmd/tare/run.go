@@ -257,7 +257,7 @@ func measure(ctx context.Context, s streams, f runFlags, plan result.Plan, save 
 	defer func() { err = errors.Join(err, l.Close()) }()
 	start := time.Now()
 	res, err = experiment.Run(ctx, plan, experiment.Options{
-		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show, Turn: f.turn(s), Yield: f.yield,
+		Site: l, Topology: l.Topology, Tool: tool(), Save: save, Progress: progress.show, SoFar: progress.soFar(f.lang), Turn: f.turn(s), Yield: f.yield,
 	})
 	if res == nil || err != nil {
 		return res, err

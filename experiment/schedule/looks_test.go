@@ -110,3 +110,20 @@ func TestLooksOfBlocksWithoutTime(t *testing.T) {
 	s.spread(LeastBlocks, began())
 	labtest.Equal(t, "last look", s.mostLooked(), 100)
 }
+
+// A run that looks has time until its blocks would have been measured with all cells, or until its
+// most time.
+func TestTimeLeftOfARunThatLooks(t *testing.T) {
+	for limit, want := range map[time.Duration][2]time.Duration{0: {0, 9 * time.Second}, 8 * time.Second: {6 * time.Second, 5 * time.Second}} {
+		p := grouped(1)
+		p.Looks, p.MaxTime = true, limit
+		s := New(p, began())
+		s.Begin(began().Add(2 * time.Second))
+		at := func(seconds int) time.Time { return began().Add(time.Duration(2+seconds) * time.Second) }
+		labtest.Equal(t, fmt.Sprintf("left of %v in the first block", limit), s.Left(at(0)), want[0])
+		s.Ended(1, time.Second, at(1), nil)
+		labtest.Equal(t, fmt.Sprintf("left of %v after it", limit), s.Left(at(1)), want[1])
+		labtest.Equal(t, "measured", s.Measured(at(1)), time.Second)
+		labtest.Equal(t, "left in the end", s.Left(at(60)), 0)
+	}
+}

@@ -59,6 +59,17 @@ func New(p Plan, began time.Time) *Schedule {
 // Begin says when the first block begins.
 func (s *Schedule) Begin(now time.Time) { s.first = now }
 
+// Measured is for how long its blocks have gone on.
+func (s *Schedule) Measured(now time.Time) time.Duration { return now.Sub(s.first) }
+
+// Left is the most time that a run has which looks; 0: it is not known yet.
+func (s *Schedule) Left(now time.Time) time.Duration {
+	if s.MaxTime > 0 {
+		return max(0, s.MaxTime-now.Sub(s.began))
+	}
+	return max(0, s.in-s.Measured(now))
+}
+
 // Runs is how many runs a block with all cells has.
 func (p Plan) Runs() (runs int) {
 	for _, g := range p.Groups {
@@ -158,7 +169,7 @@ func (s *Schedule) inTime(blocks int, took time.Duration, now time.Time) bool {
 	if !s.Looks || s.MaxTime > 0 {
 		return true
 	}
-	since := now.Sub(s.first)
+	since := s.Measured(now)
 	if len(s.decided) == 0 {
 		s.in = since + time.Duration(s.Blocks-blocks)*took
 	}
