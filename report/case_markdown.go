@@ -52,10 +52,8 @@ func markdownList(b *strings.Builder, title string, texts []string) {
 	if len(texts) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%s:\n\n", title)
-	for _, text := range texts {
-		fmt.Fprintf(b, "- %s\n", markdownText(text))
-	}
+	fmt.Fprintf(b, "\n%s:\n", title)
+	markdownItems(b, texts)
 }
 
 // markdown writes a table of figures; an interval is with its toll.

@@ -225,6 +225,7 @@ func openPages(t *testing.T, tests string) {
 	other.Network, other.Points = "service-nftables", []result.GrowthPoint{{At: 1, Value: 310e-6}, {At: 1000, Value: 312e-6}, {At: 30_000, Value: 315e-6}}
 	services := *results["quick"]
 	services.Growths = []result.Growth{swept, other}
+	services.Site, services.Places = result.SiteKubernetes, []result.Place{{Name: "h1", Machine: "node-a"}, {Name: "h2", Machine: "node-b"}}
 	results["services"] = &services
 	write := func(name string, res *result.Result, page string) {
 		err := errors.Join(res.WriteFile(filepath.Join(folder, name+".json")), os.WriteFile(filepath.Join(folder, name+".html"), []byte(page), 0o600))

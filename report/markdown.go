@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strings"
 
 	"tare/network"
@@ -12,35 +12,58 @@ import (
 )
 
 // writeMarkdown writes tables for a pull request: on each path and for each
-// workload what every network costs, with a bar.
+// workload what every network costs, with a bar, and what affects the numbers.
 func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []string, err error) {
 	var b strings.Builder
 	words := wordsOf(lang)
+	var groups [][]*weigh.Group
 	for _, res := range results {
-		groups := groupsOf(res)
-		fmt.Fprintf(&b, "## %s\n\n%s\n", markdownText(words.weighed(res, groups)), markdownText(words.machine(res.Environment)))
-		if res.Finished == "" {
-			fmt.Fprintf(&b, "\n%s\n", words.say("interrupted_markdown"))
-		}
-		markdownKernels(&b, words, res)
-		if a, ok := answerOf(res, groups); ok {
-			markdownAnswer(&b, words, a)
-		}
-		markdownVersus(&b, words, res)
-		markdownPairs(&b, words, res, groups)
-		markdownReferences(&b, words, res)
-		markdownCase(&b, words, res.Case)
-		markdownGrowths(&b, words, res)
-		for _, g := range groups {
-			fmt.Fprintf(&b, "\n### %s\n\n", markdownText(section{g}.describe(words, groups)))
-			markdownTable(&b, words, g)
-		}
-		markdownFindings(&b, words, res)
+		groups = append(groups, groupsOf(res))
+	}
+	scale := barScaleOf(slices.Concat(groups...))
+	for n, res := range results {
+		markdownResult(&b, words, res, groups[n], scale)
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return nil, fmt.Errorf("write report: %w", err)
 	}
 	return nil, nil
+}
+
+func markdownResult(b *strings.Builder, w words, res *result.Result, groups []*weigh.Group, scale barScale) {
+	markdownHead(b, w, res, groups)
+	markdownKernels(b, w, res)
+	if a, ok := answerOf(res, groups); ok {
+		markdownAnswer(b, w, a)
+	}
+	markdownVersus(b, w, res)
+	markdownPairs(b, w, res, groups)
+	markdownReferences(b, w, res)
+	markdownCase(b, w, res.Case)
+	markdownGrowths(b, w, res)
+	if text := w.bars(scale, groups); text != "" {
+		fmt.Fprintf(b, "\n%s\n", markdownText(text))
+	}
+	for _, g := range groups {
+		fmt.Fprintf(b, "\n### %s\n\n", markdownText(section{g}.describe(w, groups)))
+		markdownTable(b, w, res, g, scale)
+	}
+	markdownFindings(b, w, res)
+	markdownWarnings(b, w, res)
+}
+
+// markdownHead is what was measured, where, and how quiet the machine was.
+func markdownHead(b *strings.Builder, w words, res *result.Result, groups []*weigh.Group) {
+	fmt.Fprintf(b, "## %s\n\n%s\n", markdownText(w.weighed(res, groups)), markdownText(w.machine(res.Environment)))
+	if weighs(res) {
+		fmt.Fprintf(b, "\n%s\n", markdownText(w.quiet(res, groups)))
+	}
+	if text := w.where(res); text != "" {
+		fmt.Fprintf(b, "\n%s\n", markdownText(text))
+	}
+	if res.Finished == "" {
+		fmt.Fprintf(b, "\n%s\n", w.say("interrupted_markdown"))
+	}
 }
 
 // markdownAnswer is the matrix and its sentences.
@@ -66,52 +89,43 @@ func markdownAnswer(b *strings.Builder, w words, a answer) {
 	}
 }
 
-// markdownTable is one group: its networks by the metric that it is judged by.
-func markdownTable(b *strings.Builder, w words, g *weigh.Group) {
-	name := headline(g)
-	rows := rowsOf([]*weigh.Group{g})
-	most := 0.0
-	for _, r := range rows {
-		if toll := r.toll(0, name); toll != nil && r.network != network.Baseline {
-			most = max(most, math.Abs(toll.Value))
-		}
-	}
-	s := (&table{groups: []*weigh.Group{g}, rows: rows}).scale(0, name)
+// markdownTable is one group: its networks by the metric that it is judged by, and what limits
+// the numbers.
+func markdownTable(b *strings.Builder, w words, res *result.Result, g *weigh.Group, scale barScale) {
+	t := &table{words: w, groups: []*weigh.Group{g}, headlines: []string{headline(g)}, rows: rowsOf([]*weigh.Group{g}), alone: true}
+	names, values := t.names(), t.headlineAlone()
 	fmt.Fprintf(b, "| %s | %s | %s | | | %s |\n|---|---:|---:|---|---|---|\n",
-		w.say("network"), markdownText(w.join(w.heading(name), s.unit)), w.say("toll_percent"), w.say("verdict"))
-	for _, r := range rows {
-		m := r.metric(0, name)
+		markdownText(names.unit), markdownText(w.join(values.head, values.unit)), w.say("toll_percent"), w.say("verdict"))
+	for i, r := range t.rows {
+		name, m := markdownText(names.cells[i].text), r.metric(0, t.headlines[0])
 		if m == nil {
 			if c := r.cells[0]; c != nil {
-				fmt.Fprintf(b, "| %s | - | | | | %s |\n", markdownText(r.name()), markdownText(strings.TrimSpace(w.state(c.Status)+" "+w.reasonOf(c))))
+				fmt.Fprintf(b, "| %s | - | | | | %s |\n", name, markdownText(w.reasonOf(c)))
 			}
 			continue
 		}
 		toll, ends, bar, verdict := "", "", "", w.say("baseline")
 		if m.Toll != nil && r.network != network.Baseline {
 			toll, ends = scaleFor("ratio").difference(m.Toll.Value, m.Toll.Low, m.Toll.High)
-			bar, verdict = bars(m.Toll.Value, most), w.verdictText(m.Toll)
+			verdict = w.verdictText(m.Toll)
+			if inPercent(g) {
+				bar = scale.bar(m)
+			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", markdownText(r.name()), s.show(m.Value), toll, ends, bar, markdownText(verdict))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, markdownText(values.cells[i].text), toll, ends, bar, markdownText(verdict))
 	}
+	var below []string
+	for n, text := range t.notes.legend {
+		below = append(below, fmt.Sprintf("*%d %s", n+1, text))
+	}
+	markdownItems(b, append(below, t.foot(res)...))
 }
 
-// barWidth is the length of the longest bar, in characters.
-const barWidth = 16
-
-// bars draws a value of at most so much, in eighths of a character; what is below
-// zero has none.
-func bars(value, most float64) string {
-	if !(value > 0) || !(most > 0) {
-		return ""
+// markdownItems is a list, with an empty line before it.
+func markdownItems(b *strings.Builder, texts []string) {
+	for n, text := range texts {
+		fmt.Fprintf(b, "%s- %s\n", when(n == 0, "\n"), markdownText(clip(text, longest)))
 	}
-	eighths := int(math.Round(8 * barWidth * min(1, value/most)))
-	parts := []rune(" ▏▎▍▌▋▊▉")
-	bar := strings.Repeat("█", eighths/8)
-	if eighths%8 > 0 {
-		bar += string(parts[eighths%8])
-	}
-	return bar
 }
 
 func markdownFindings(b *strings.Builder, w words, res *result.Result) {
@@ -127,6 +141,20 @@ func markdownFindings(b *strings.Builder, w words, res *result.Result) {
 			fmt.Fprintf(b, "\n   ```sh\n   %s\n   ```\n", strings.ReplaceAll(result.Plain(c.Fix), "```", ""))
 		}
 	}
+}
+
+// markdownWarnings is what affects the whole run, what was left out of it, and what could not be
+// read.
+func markdownWarnings(b *strings.Builder, w words, res *result.Result) {
+	part := func(title string, texts []string) {
+		if len(texts) > 0 {
+			fmt.Fprintf(b, "\n### %s\n", title)
+			markdownItems(b, texts)
+		}
+	}
+	part(w.say("general_warnings"), res.Warnings)
+	part(w.say("left_out"), result.Names(res.Plan.Skipped, func(s result.SkippedNetwork) string { return w.of(s.Name, s.Reason) }))
+	part(w.say("unread"), result.Names(res.Unread, func(u result.Unread) string { return w.of(u.Source, u.Reason) }))
 }
 
 // markdownText escapes what is special in Markdown and HTML.

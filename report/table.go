@@ -17,6 +17,7 @@ type table struct {
 	headlines []string // the metric that each group is judged by
 	rows      []row    // those that hold a number
 	notes     notes
+	alone     bool // of the metrics only the headlines are shown
 }
 
 // headline is the metric that a group is judged by: its workload's, else the
@@ -126,7 +127,10 @@ func newTable(w words, groups []*weigh.Group) (*table, grid) {
 
 // shown are the metrics of each group that have a column.
 func (t *table) shown() [][]string {
-	if len(t.groups) == 2 {
+	switch {
+	case t.alone:
+		return [][]string{{t.headlines[0]}}
+	case len(t.groups) == 2:
 		return [][]string{{t.headlines[0], "cpu_per_gbit"}, {t.headlines[1]}}
 	}
 	return [][]string{append(otherMetrics(t.groups[0], t.headlines[0]), t.headlines[0])}
@@ -201,19 +205,39 @@ func (t *table) value(slot int, metric string) []column {
 		}
 		found = true
 		c.cells[i].text = s.show(m.Value)
-		texts[i] = []string{}
-		ofRow := t.rowNotes(i)
-		for _, text := range m.Warnings {
-			if text = result.Plain(text); !slices.Contains(ofRow, text) {
-				texts[i] = append(texts[i], text)
-			}
-		}
+		texts[i] = t.remarks(i, m)
 	}
 	if !found {
 		return nil
 	}
 	t.notes.annotate(&c, texts)
 	return []column{c}
+}
+
+// remarks are the warnings of a number that are not marked on its row.
+func (t *table) remarks(i int, m *result.Metric) []string {
+	texts, ofRow := []string{}, t.rowNotes(i)
+	for _, text := range m.Warnings {
+		if text = result.Plain(text); !slices.Contains(ofRow, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// headlineAlone is the column of a headline where nothing else is shown, empty where a row
+// lacks it.
+func (t *table) headlineAlone() column {
+	s := t.scale(0, t.headlines[0])
+	c := column{head: t.heading(t.headlines[0]), unit: s.unit, cells: make([]cell, len(t.rows))}
+	texts := make([][]string, len(t.rows))
+	for i, r := range t.rows {
+		if m := r.metric(0, t.headlines[0]); m != nil {
+			c.cells[i].text, texts[i] = s.show(m.Value), t.remarks(i, m)
+		}
+	}
+	t.notes.annotate(&c, texts)
+	return c
 }
 
 // missing is shown where a row lacks a number; for a headline with the reason.

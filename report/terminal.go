@@ -18,7 +18,9 @@
 //   - mesh.go, mesh_history.go: who is slow, and over time
 //   - imported.go: the table of what other tools measured
 //   - html.go, view.go, web/: the page with charts, and what it is given to draw
+//   - where.go: what the numbers are from
 //   - markdown.go, csv.go: tables for a pull request, and for programs
+//   - bars.go: how long the bars of tolls are, in Markdown and on the page
 //   - export.go, gobench.go, iperf3_json.go, openmetrics.go, openmetrics_cells.go, junit.go: results in the formats of other tools
 //   - grid.go, page.go, notes.go, text.go: lines, columns and marks
 //   - units.go: numbers as people read them

@@ -18,6 +18,7 @@ type view struct {
 	Version  string            `json:"version"`
 	Baseline string            `json:"baseline"`
 	About    viewAbout         `json:"about"`
+	Where    map[string]string `json:"where"` // what the numbers are from, by language
 	Answer   *viewAnswer       `json:"answer,omitempty"`
 	Groups   []viewGroup       `json:"groups"`
 	Findings []viewFinding     `json:"findings"`
@@ -61,6 +62,7 @@ type viewGroup struct {
 	Unit     string        `json:"unit"`
 	Better   result.Better `json:"better"`
 	Margin   float64       `json:"margin"` // the widest that a toll was judged by
+	Scale    [2]float64    `json:"scale"`  // the ends of the axis of its tolls, which groups of a kind share; equal: there is none
 	Rows     []viewRow     `json:"rows"`
 	Ladder   []viewRung    `json:"ladder,omitempty"`
 	NICs     []viewSpan    `json:"nics,omitempty"`  // in the first of the groups that differ in nic alone
@@ -104,10 +106,10 @@ func viewsOf(results []*result.Result) []view {
 		views = append(views, viewOf(res, groups))
 		all = append(all, groups...)
 	}
-	links := spansOver(all, "link") // a run has one link: that of several is together
+	links, scales := spansOver(all, "link"), axisEnds(all) // of all results: a run has one link
 	for n, at := 0, 0; n < len(views); n++ {
 		for i := range views[n].Groups {
-			views[n].Groups[i].Links = links[all[at]]
+			views[n].Groups[i].Links, views[n].Groups[i].Scale = links[all[at]], scales[all[at]]
 			at++
 		}
 	}
@@ -118,6 +120,7 @@ func viewsOf(results []*result.Result) []view {
 func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
+		Where:  byLanguage(func(w words) string { return w.where(res) }),
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
 		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Versus: versusView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},

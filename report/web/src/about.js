@@ -1,8 +1,9 @@
 import { copyButton, el } from "./dom.js";
 import { percent } from "./units.js";
 
-// machine shows the machine of the measurement, and whether it was quiet enough.
-export function machine(t, view) {
+// machine shows the machine of the measurement, whether it was quiet enough, and what the numbers
+// hold for.
+export function machine(t, view, language) {
   const { environment: e, noise } = view.about;
   const lines = [];
   if (e.kernel) {
@@ -19,7 +20,7 @@ export function machine(t, view) {
   return el("div", { class: "machine" },
     !view.finished && el("p", { class: "strong" }, t("interrupted")),
     el("ul", {}, lines.map((line) => el("li", {}, line))),
-    el("p", { class: "quiet" }, t("lab")));
+    view.where[language] && el("p", { class: "quiet" }, view.where[language]));
 }
 
 // commandOf runs a result's plan again, from the file that the page saves; of a mesh, whose nodes

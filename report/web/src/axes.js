@@ -16,11 +16,12 @@ export const zoom = (page) => [
   { type: "slider", show: !page.paper, xAxisIndex: 0, filterMode: "none", height: 14, bottom: 4, borderColor: page.line, showDetail: false, showDataShadow: false, brushSelect: false, textStyle: { color: page.text } },
 ];
 
-// valueAxis is an axis of numbers; label writes one of them.
+// valueAxis is an axis of numbers; label writes one of them. A lower end that was chosen is seldom
+// a round number, and has no label below zero.
 export const valueAxis = (page, name, { log = false, label = tick, ...more } = {}) => ({
   type: log ? "log" : "value", name, nameLocation: "middle", nameGap: 26, nameTextStyle: { color: page.text },
   splitLine: { lineStyle: { color: page.line } }, axisLine: { lineStyle: { color: page.line } },
-  axisLabel: { color: page.text, formatter: label, hideOverlap: true }, ...more,
+  axisLabel: { color: page.text, formatter: label, hideOverlap: true, showMinLabel: more.min < 0 ? false : undefined }, ...more,
 });
 
 const tick = (v) => trim(figure(v, 4));

@@ -1,12 +1,14 @@
 import { errorBars, escape, legend, logButton, namesAxis, trim, valueAxis, zoom } from "./axes.js";
-import { chart } from "./chart.js";
+import { dashedItem } from "./bar_style.js";
+import { chart, palette } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { figure, scaleFor } from "./units.js";
 
-// bars draws a bar for each row, {label, parts, at, low, high, n}: its parts by name,
+// bars draws a bar for each row, {label, parts, at, low, high, n, unsure}: its parts by name,
 // stacked, and the interval of their sum. names are those of the parts, in order. With
-// apart the parts are side by side. log is as for lines. counted is what n are.
-export function bars(t, { title, first, names, unit, rows, apart, log, counted = t("blocks") }) {
+// apart the parts are side by side. log is as for lines. ends are those of the axis, {min, max}.
+// counted is what n are.
+export function bars(t, { title, first, names, unit, rows, apart, log, ends, counted = t("blocks") }) {
   const [name, size] = scaleFor(unit, rows.flatMap((r) => [r.high, ...names.map((n) => r.parts[n])]));
   const scale = { log };
   const thick = apart ? 8 : 14;
@@ -14,11 +16,11 @@ export function bars(t, { title, first, names, unit, rows, apart, log, counted =
     grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, names), dataZoom: zoom(page),
     tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, formatter: (of) => tip(of, rows, names, name, size) },
-    xAxis: valueAxis(page, name, { log: scale.log, min: scale.log ? least(rows, names, size) : undefined }), yAxis: namesAxis(page, rows.map((r) => r.label)),
+    xAxis: valueAxis(page, name, { log: scale.log, ...(scale.log ? { min: least(rows, names, size) } : ends) }), yAxis: namesAxis(page, rows.map((r) => r.label)),
     series: [
-      ...names.map((part) => ({
+      ...names.map((part, n) => ({
         type: "bar", name: part, stack: apart ? undefined : "all", barWidth: thick,
-        data: rows.map((r) => (r.parts[part] === undefined ? "-" : r.parts[part] / size)),
+        data: rows.map((r) => (r.parts[part] === undefined ? "-" : { value: r.parts[part] / size, itemStyle: r.unsure ? dashedItem(palette[n]) : {} })),
       })),
       errorBars(rows.map((r) => ({ low: r.low / size, high: r.high / size })), page.text),
     ],

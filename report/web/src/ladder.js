@@ -1,4 +1,5 @@
 import { errorBars, escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
+import { barStyle, dashedItem } from "./bar_style.js";
 import { chart } from "./chart.js";
 import { figureWithTable } from "./table.js";
 import { alike, figure, percent, scaleFor } from "./units.js";
@@ -15,7 +16,7 @@ export function ladder(t, view, group) {
   const room = 20 + Math.ceil(6.8 * Math.max(...rungs.map((r) => added(group, r).length))); // px, for the longest label
   const drawing = chart(`${title}: ${words}`, 110 + 24 * rungs.length, (page) => ({
     grid: { left: 8, right: page.narrow ? 20 : room, top: 34, bottom: 56, containLabel: true },
-    legend: legend(page, kinds.map(([kind]) => t(kind))), dataZoom: zoom(page),
+    legend: legend(page, kinds.map(([kind, colour]) => (kind === "unclear" ? { name: t(kind), itemStyle: dashedItem(colour) } : t(kind)))), dataZoom: zoom(page),
     tooltip: rowTip((rung) => tip(t, group, rung)),
     xAxis: valueAxis(page, `${group.metric}, ${unit}`, { scale: true }),
     yAxis: namesAxis(page, rungs.map((r) => `${r.label}${r.fidelity === "stand-in" ? " ○" : ""}`)),
@@ -23,7 +24,7 @@ export function ladder(t, view, group) {
       ...kinds.map(([kind, colour]) => ({
         type: "custom", name: t(kind), clip: false, itemStyle: { color: colour }, encode: { x: [0, 1], y: 2 },
         data: rungs.map((rung, n) => ({ of: rung, value: [rung.step?.from / size, rung.level / size, n, rungs.findIndex((r) => r.label === rung.parent)] })).filter(({ of }) => of.step && kindOf(of.step) === kind),
-        renderItem: (p, api) => bar(p, api, page, colour, page.narrow ? "" : added(group, group.ladder[api.value(2)])),
+        renderItem: (p, api) => bar(p, api, page, barStyle(colour, { sure: kind !== "unclear" }), page.narrow ? "" : added(group, group.ladder[api.value(2)])),
       })),
       { type: "scatter", silent: true, data: [], markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { type: "dashed", color: page.text }, data: [{ xAxis: rungs[0].level / size }] } },
       { ...dots(rungs.map((rung, n) => ({ of: rung, value: [rung.level / size, n] })).filter(({ of }) => !of.step)), color: page.text },
@@ -40,13 +41,13 @@ const kindOf = (step) => (step.low > 0 ? "adds" : step.high < 0 ? "gives_back" :
 const dots = (data) => ({ type: "scatter", symbol: "diamond", symbolSize: 10, data });
 
 // bar is a step with the line that connects it to its parent, clipped to the view.
-function bar(p, api, page, fill, words) {
+function bar(p, api, page, style, words) {
   const { x: left, width } = p.coordSys;
   const clip = (x) => Math.min(Math.max(x, left), left + width);
   const [from, y] = api.coord([api.value(0), api.value(2)]);
   const [to] = api.coord([api.value(1), api.value(2)]);
   const [x1, x2] = [clip(Math.min(from, to)), clip(Math.max(from, to))];
-  const children = [{ type: "rect", shape: { x: x1, y: y - 6, width: Math.max(x2 - x1, 1), height: 12 }, style: { fill } }];
+  const children = [{ type: "rect", shape: { x: x1, y: y - 6, width: Math.max(x2 - x1, 1), height: 12 }, style }];
   if (from === clip(from)) children.push({ type: "line", shape: { x1: from, y1: api.coord([0, api.value(3)])[1] + 6, x2: from, y2: y }, style: { stroke: page.text, lineDash: [2, 2], opacity: 0.6 } });
   if (words) children.push({ type: "text", style: { text: words, x: left + width + 10, y, textVerticalAlign: "middle", fill: page.text, fontSize: 12 } });
   return { type: "group", children };

@@ -71,7 +71,7 @@ function page() {
 // networks shows what was weighed: what each network costs.
 const networks = (t, view, n) => [
   brief(view, shown.language),
-  machine(t, view),
+  machine(t, view, shown.language),
   recommended(t, view),
   published(t, view),
   kernels(t, view),

@@ -1,7 +1,7 @@
 import { errorBar, escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
 import { chart } from "./chart.js";
 import { figureWithTable } from "./table.js";
-import { verdictText } from "./tolls.js";
+import { tollAxis, verdictText } from "./tolls.js";
 import { interval, percent } from "./units.js";
 
 // nics draws the range of a network's tolls over the models of the interface, with a
@@ -16,7 +16,7 @@ export function nics(t, view, group) {
     grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
     legend: legend(page, models), dataZoom: zoom(page),
     tooltip: rowTip((dot) => tip(t, dot)),
-    xAxis: valueAxis(page, t("toll_percent")), yAxis: namesAxis(page, spans.map((s) => s.label)),
+    xAxis: valueAxis(page, t("toll_percent"), tollAxis(group)), yAxis: namesAxis(page, spans.map((s) => s.label)),
     series: [
       { type: "custom", silent: true, clip: true, z: 1, data: spans.map(range), encode: { x: [0, 1], y: 2 }, renderItem: (p, api) => span(api, page) },
       ...models.map((at) => marks(dots.filter((d) => d.at === at), at)),

@@ -1,4 +1,5 @@
 import { escape, legend, namesAxis, rowTip, valueAxis, zoom } from "./axes.js";
+import { barStyle, dashedItem } from "./bar_style.js";
 import { chart, verdicts } from "./chart.js";
 import { el } from "./dom.js";
 import { figureWithTable } from "./table.js";
@@ -19,8 +20,14 @@ export const measuredRows = (group, baseline) =>
 // one.
 const marks = { "product": "●", "same-path": "◐", "stand-in": "○" };
 
-// tolls draws what each network costs: a bar to the estimate, a line over the interval,
-// a dot at the estimate; behind them the band in which the machine detects no
+// tollAxis is the ends of an axis of tolls in percent, the same for all groups of a kind.
+export function tollAxis({ scale: [low, high] }) {
+  const end = (ratio) => Number((100 * ratio).toFixed(6)); // so that a label is at the upper one
+  return low < high ? { min: end(low), max: end(high) } : {};
+}
+
+// tolls draws what each network costs: a bar to the estimate, an outline of dashes where it is
+// inconclusive, a line over the interval, a dot at the estimate; behind them the band in which the machine detects no
 // difference, and at the right a bracket around those that cannot be distinguished.
 export function tolls(t, view, group) {
   const rows = measuredRows(group, view.baseline);
@@ -50,9 +57,9 @@ function option(t, group, rows, sets, page) {
   const kinds = Object.keys(verdicts).filter((kind) => rows.some((r) => kindOf(r) === kind));
   return {
     grid: { left: 8, right: (page.narrow ? 30 : 240) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: 56, containLabel: true },
-    legend: legend(page, kinds.map((kind) => t(kind))), dataZoom: zoom(page),
+    legend: legend(page, kinds.map((kind) => (kind === "inconclusive" ? { name: t(kind), itemStyle: dashedItem(verdicts[kind]) } : t(kind)))), dataZoom: zoom(page),
     tooltip: rowTip((row) => tip(t, row)),
-    xAxis: valueAxis(page, t("toll_percent")),
+    xAxis: valueAxis(page, t("toll_percent"), tollAxis(group)),
     yAxis: namesAxis(page, rows.map((r) => `${r.label} ${marks[r.fidelity] ?? ""}`)),
     series: [
       ...kinds.map((kind) => {
@@ -65,24 +72,27 @@ function option(t, group, rows, sets, page) {
   };
 }
 
+// unsure reports whether the toll of a row has no verdict.
+export const unsure = (row) => kindOf(row) === "inconclusive";
+
 const kindOf = (row) => (row.metric.toll.verdict in verdicts ? row.metric.toll.verdict : "inconclusive");
 
 const whiskers = (t, kind, own, page) => ({
   type: "custom", name: t(kind), clip: false, z: 5, encode: { x: [0, 2, 3, 4], y: 1 }, itemStyle: { color: verdicts[kind] },
   data: own.map(({ row, n }) => ({ of: row, value: [100 * row.metric.toll.value, n, 100 * (row.metric.toll.low ?? NaN), 100 * (row.metric.toll.high ?? NaN), 0] })), // the bar begins at zero
-  renderItem: (p, api) => whisker(p, api, { row: own[p.dataIndex].row, stroke: verdicts[kind], words: !page.narrow && label(t, own[p.dataIndex].row), text: page.text }),
+  renderItem: (p, api) => whisker(p, api, { row: own[p.dataIndex].row, stroke: verdicts[kind], sure: kind !== "inconclusive", words: !page.narrow && label(t, own[p.dataIndex].row), text: page.text }),
 });
 
 const label = (t, row) => `${percent(row.metric.toll.value, true)} %  ${verdictText(t, row.metric.toll)}`;
 
 // whisker is a bar to the estimate, pale for a stand-in, and the interval over it, with
-// its text to the right if there is space.
-function whisker(p, api, { row, stroke, words, text }) {
+// its text to the right if there is space. Where it is not sure the bar and its dot are hollow.
+function whisker(p, api, { row, stroke, sure, words, text }) {
   const { x: left, width } = p.coordSys;
   const clip = (x) => Math.min(Math.max(x, left), left + width);
   const [x, y] = api.coord([api.value(0), api.value(1)]);
   const [from, to] = [api.coord([0, 0])[0], x].map(clip);
-  const children = [{ type: "rect", shape: { x: Math.min(from, to), y: y - 6, width: Math.abs(to - from), height: 12 }, style: { fill: stroke, opacity: row.fidelity === "stand-in" ? 0.15 : 0.35 } }];
+  const children = [{ type: "rect", shape: { x: Math.min(from, to), y: y - 6, width: Math.abs(to - from), height: 12 }, style: barStyle(stroke, { sure, opacity: row.fidelity === "stand-in" ? 0.15 : 0.35 }) }];
   if (Number.isFinite(api.value(2)) && Number.isFinite(api.value(3))) {
     for (const end of [2, 3]) {
       const [at] = api.coord([api.value(end), api.value(1)]);
@@ -91,7 +101,7 @@ function whisker(p, api, { row, stroke, words, text }) {
     const [low, high] = [2, 3].map((end) => clip(api.coord([api.value(end), api.value(1)])[0]));
     children.push({ type: "line", shape: { x1: low, y1: y, x2: high, y2: y }, style: { stroke, lineWidth: 2 } });
   }
-  if (x === clip(x)) children.push({ type: "circle", shape: { cx: x, cy: y, r: 4 }, style: { fill: stroke } });
+  if (x === clip(x)) children.push({ type: "circle", shape: { cx: x, cy: y, r: 4 }, style: sure ? { fill: stroke } : { fill: "none", stroke, lineWidth: 2 } });
   if (words) {
     const [right] = api.coord([Math.max(0, api.value(0), api.value(3) || 0), api.value(1)]);
     children.push({ type: "text", style: { text: words, x: clip(right) + 10, y, textVerticalAlign: "middle", fill: text, fontSize: 12 } });
