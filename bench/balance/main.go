@@ -2,7 +2,9 @@
 // slots and in windows, in turn, and compares the widths of the intervals.
 //
 //	make build; go run ./bench/balance [-rounds 2] [-o docs/resolution.md] [-- --networks host,vxlan]
+//	make build; go run ./bench/balance -against OLD [-rounds 5] [-within 60s] [-- --networks host,vxlan]
 //
+// With -against it prints how many verdicts an older tare has in a time, and this one in a third of it.
 // What follows -- goes to tare run, as the only plan; without it those of plans.go are
 // weighed, and then those of truth.go, which show whether what is weighed is right. The
 // order of the designs is drawn anew in each round, so that a machine that gets noisier
@@ -21,6 +23,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"time"
 
 	"tare/result"
 )
@@ -29,10 +32,18 @@ func main() {
 	tare := flag.String("tare", "dist/tare", "the tare to weigh with")
 	rounds := flag.Int("rounds", 2, "how often each design weighs the plan")
 	output := flag.String("o", "docs/resolution.md", "file to write; - for standard output")
+	older := flag.String("against", "", "an older tare that this one is held against")
+	within := flag.Duration("within", time.Minute, "how long the older tare may take")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := execute(ctx, *tare, *rounds, *output, flag.Args()); err != nil {
+	err := error(nil)
+	if *older != "" {
+		err = against(ctx, os.Stdout, *older, *tare, *rounds, *within, flag.Args())
+	} else {
+		err = execute(ctx, *tare, *rounds, *output, flag.Args())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench balance:", err)
 		os.Exit(1)
 	}
