@@ -31,7 +31,11 @@ func Divide(res, contrast *result.Result, lab string) {
 		if p, compared := e.changed(); compared {
 			faults = e.changes(faults, again.Findings, p)
 		}
-		was, is := e.nature(), weighed(res, all, cell, lab).nature() // the result has more networks
+		cheaper := weighed(res, all, cell, lab).cheaper() // the result has other networks than the contrast
+		for _, name := range e.cheaper() {
+			cheaper = result.AddOnce(cheaper, name)
+		}
+		was, is := e.nature(), e.natureBeside(cheaper)
 		for n := range own {
 			own[n].Fix = strings.Replace(own[n].Fix, was, is, 1)
 		}

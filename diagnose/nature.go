@@ -11,7 +11,10 @@ import (
 // nature is in the place of a fix where there is nothing to fix: a network costs this because it
 // is what it is. It names the networks that were measured, keep what this one has, and cost
 // less: to give the network up is no fix. To a shell it is a comment.
-func (e *Evidence) nature() string {
+func (e *Evidence) nature() string { return e.natureBeside(e.cheaper()) }
+
+// natureBeside is the same, if networks are known to be cheaper.
+func (e *Evidence) natureBeside(cheaper []string) string {
 	text := "# this is what " + e.Network + " is"
 	kind, _ := network.Find(e.Network)
 	if !network.Builds(e.Network) {
@@ -21,7 +24,7 @@ func (e *Evidence) nature() string {
 	if names := kind.Properties(); len(names) > 0 {
 		keeps += " (" + strings.Join(names, ", ") + ")"
 	}
-	switch cheaper := e.cheaper(kind); len(cheaper) {
+	switch len(cheaper) {
 	case 0:
 		return text + ": of the networks measured here that keep " + keeps + ", none is known to cost less"
 	case 1:
@@ -33,11 +36,12 @@ func (e *Evidence) nature() string {
 
 // cheaper names the networks that were measured as the cell was, keep what its network has, and
 // whose tolls are below its toll with their whole intervals.
-func (e *Evidence) cheaper(kind network.Network) []string {
+func (e *Evidence) cheaper() []string {
 	m, slow := slower(e.Cell)
 	if !slow || m.Toll.Low == nil {
 		return nil
 	}
+	kind, _ := network.Find(e.Network)
 	group := weigh.Of(e.groups, e.Cell)
 	var names []string
 	for _, c := range group.Cells {
