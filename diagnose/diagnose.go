@@ -23,6 +23,12 @@ type Rule struct {
 	Grave bool // packets are lost or refused; else they are only slow
 	Dead  bool // it is tried only where not even small messages pass
 	Last  bool // it is tried only where no grave rule found anything
+	// Models: its shares are computed from what was counted. Those of other rules are
+	// differences between cells that were measured.
+	Models bool
+	// Limit is the largest share that the rule's findings can have, as other cells of the
+	// same result show; nil, or not known: they have no limit.
+	Limit func(e *Evidence) (most float64, known bool)
 }
 
 // All lists the rules for a path. Of findings of equal confidence that of the first
@@ -80,6 +86,11 @@ func find(e *Evidence, list []Rule) []result.Finding {
 			}
 			f.Evidence = slices.DeleteFunc(f.Evidence, func(e result.Evidence) bool { return e.Name == "" })
 			f.Confidence = math.Round(f.Confidence*100) / 100
+			if rule.Limit != nil && f.Share > 0 {
+				if most, known := rule.Limit(e); known {
+					limit(&f, most)
+				}
+			}
 			found = append(found, f)
 		}
 	}
@@ -88,23 +99,15 @@ func find(e *Evidence, list []Rule) []result.Finding {
 }
 
 // Rank sorts findings, the worst first: errors before warnings, then by the
-// share that they explain, then by confidence. What networks cost by themselves comes
-// last.
+// share that they explain, then by confidence. A share that is not known comes after all
+// that are.
 func Rank(found []result.Finding) {
 	slices.SortStableFunc(found, func(a, b result.Finding) int {
 		if a.Severity != b.Severity {
 			return cmp.Compare(a.Severity, b.Severity) // "error" before "warning"
 		}
-		return cmp.Or(order(a)-order(b), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Confidence, a.Confidence))
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Confidence, a.Confidence))
 	})
-}
-
-// order puts findings of rules that every network meets after the others.
-func order(f result.Finding) int {
-	if f.ID == rungID {
-		return 1
-	}
-	return 0
 }
 
 // Join merges the findings of several paths with the same cause and fix into one.

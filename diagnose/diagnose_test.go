@@ -148,17 +148,6 @@ func TestEveryCauseHasASection(t *testing.T) {
 	}
 }
 
-// What every network costs by itself comes last, whatever its share.
-func TestWhatNetworksCostComesLast(t *testing.T) {
-	rung, other := result.Finding{ID: rungID, Severity: result.SeverityWarning, Share: 0.9}, result.Finding{ID: "nat-cost", Severity: result.SeverityWarning, Share: 0.1}
-	for _, found := range [][]result.Finding{{rung, other}, {other, rung}} {
-		Rank(found)
-		if found[0].ID != other.ID {
-			t.Errorf("ranked %v", ids(found))
-		}
-	}
-}
-
 // The places that may have lost a packet: the last that saw it and, where it left that, the next on its way.
 func TestSuspectsAreWhereThePacketWasLast(t *testing.T) {
 	for _, c := range []struct {

@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"slices"
+	"strings"
+
 	"tare/network"
 	"tare/result"
 	"tare/weigh"
@@ -12,7 +15,7 @@ import (
 // own findings, and has the share by which an untouched lab's toll is less.
 func Divide(res, contrast *result.Result, lab string) {
 	Weigh(contrast, lab)
-	groups := weigh.Groups(contrast)
+	groups, all := weigh.Groups(contrast), weigh.Groups(res)
 	for n := range res.Cells {
 		cell := &res.Cells[n]
 		again := weigh.Same(contrast, cell)
@@ -28,8 +31,16 @@ func Divide(res, contrast *result.Result, lab string) {
 		if p, compared := e.changed(); compared {
 			faults = e.changes(faults, again.Findings, p)
 		}
+		cheaper := weighed(res, all, cell, lab).cheaper() // the result has other networks than the contrast
+		for _, name := range e.cheaper() {
+			cheaper = result.AddOnce(cheaper, name)
+		}
+		was, is := e.nature(), e.natureBeside(cheaper)
+		for n := range own {
+			own[n].Fix = strings.Replace(own[n].Fix, was, is, 1)
+		}
 		cell.Findings = append(faults, own...)
-		Rank(cell.Findings)
+		settle(cell)
 	}
 	for _, cell := range contrast.Cells {
 		cell.Samples, cell.Findings = []result.Sample{}, []result.Finding{}
@@ -44,13 +55,15 @@ func (e *Evidence) changes(faults, found []result.Finding, p weigh.Part) []resul
 		return without(found, e.ownCost)
 	}
 	m, _ := slower(e.Cell)
+	// What is known to take next to nothing is not what was changed, if anything else may be.
+	at := max(0, slices.IndexFunc(faults, func(f result.Finding) bool { return f.Share == 0 || f.Share >= weigh.LeastPart }))
 	for n := range faults {
 		faults[n].Share, faults[n].Low, faults[n].High = 0, nil, nil
 	}
-	first := &faults[0]
+	first := &faults[at]
 	first.Evidence = append(first.Evidence, tollAs(e.Network+" in an untouched lab", p.Below, m.Name))
 	*first = explaining(p, *first)
-	if first.High != nil && *first.High < weigh.LeastPart {
+	if p.Whole && p.Share.High < weigh.LeastPart {
 		first.Confidence *= doubted
 	}
 	return faults

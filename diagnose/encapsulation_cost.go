@@ -11,7 +11,7 @@ import (
 // encapsulationCost finds a toll that a tunnel causes: packets inside packets.
 func encapsulationCost() Rule {
 	return Rule{
-		ID: "encapsulation-cost",
+		ID: "encapsulation-cost", Limit: mostOfRung,
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow || network.Within(e.Path) {
@@ -28,10 +28,14 @@ func encapsulationCost() Rule {
 
 // encapsulates is the finding of a network that always encapsulates.
 func (e *Evidence) encapsulates(m result.Metric) result.Finding {
+	fix := e.nature()
+	if m.Better == result.Higher {
+		fix += "; a larger MTU of the hosts makes fewer packets of as many bytes"
+	}
 	return e.adding(m, result.Finding{
 		Cause:      fmt.Sprintf("%s encapsulates each packet: %d bytes of headers, and a second pass through the host's stack", e.Network, e.MTU-e.Inner),
 		Evidence:   append(e.tolled(m), result.Evidence{Name: "bytes of headers around each packet", Value: e.MTU - e.Inner, Source: "the network's headers"}),
-		Fix:        "ip route add CONTAINERS via HOST  # a network of routes, such as route or bgp; or raise the hosts' MTU",
+		Fix:        fix,
 		Confidence: e.attributed(0.85),
 	})
 }

@@ -34,6 +34,7 @@ type Evidence struct {
 	Parent   *result.Cell
 	Parts    []weigh.Part // of the cell's toll on the metric that is slower, as far as the run shows them
 	Noise    result.Noise
+	groups   []*weigh.Group // those of the cell's result
 }
 
 // The sources that rules read (package probe names them).

@@ -11,7 +11,7 @@ import (
 // natCost finds paths on which addresses are rewritten.
 func natCost() Rule {
 	return Rule{
-		ID: "nat-cost",
+		ID: "nat-cost", Limit: mostOfRung,
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow || e.copied() {
@@ -44,7 +44,7 @@ func (e *Evidence) publishes(m result.Metric) []result.Finding {
 	return []result.Finding{e.adding(m, result.Finding{
 		Cause:      fmt.Sprintf("the published port of %s is reached by NAT: addresses are rewritten in each packet", at),
 		Evidence:   append(e.tolled(m), seen("chains that rewrite addresses", strings.Join(chains, ", "), at, rules)),
-		Fix:        "docker run --network host IMAGE  # or reach the container by a route instead of a published port",
+		Fix:        e.nature() + "; a client that has a route to the container's address needs no published port",
 		Confidence: e.attributed(0.7),
 	})}
 }

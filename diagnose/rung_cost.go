@@ -9,8 +9,7 @@ import (
 	"tare/weigh"
 )
 
-// rungID is of the rule that every network meets: it comes after those that name
-// something particular.
+// rungID is of the rule that every network meets.
 const rungID = "rung-cost"
 
 // rungCost divides a toll among the networks that a network is built upon, as far as
@@ -57,10 +56,10 @@ func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 	f := result.Finding{
 		Cause:    fmt.Sprintf("what %s adds to %s: %s", p.Cell.Network, p.Below.Network, kind.Doc),
 		Evidence: []result.Evidence{tollAs(p.Cell.Network, p.Cell, metric), tollAs(p.Below.Network, p.Below, metric)},
-		Fix:      fmt.Sprintf("tare run --networks %s,%s --paths %s  # take %s where it is enough", p.Below.Network, e.Network, e.Path, p.Below.Network),
+		Fix:      e.nature(),
 	}
-	if p.Below.Network == network.Baseline {
-		f.Fix = "docker run --network host IMAGE  # where the container needs no separate network"
+	if len(p.Between) > 0 {
+		f.Fix = e.apart(p)
 	}
 	switch together := strings.Join(p.Between, " and "); {
 	case p.Cell.Network != e.Network && together != "":
@@ -85,12 +84,10 @@ func tollAs(name string, c *result.Cell, metric string) result.Evidence {
 // explaining gives a finding the share of a part of the toll. One whose interval leaves
 // zero out is shown by the run itself.
 func explaining(p weigh.Part, f result.Finding) result.Finding {
-	within := func(share float64) float64 { return max(0, min(1, share)) }
-	f.Share = within(p.Share.Value)
+	f.Share = max(0, min(1, p.Share.Value))
 	shown := p.Whole && p.Share.Low > 0
-	if p.Whole {
-		low, high := within(p.Share.Low), within(p.Share.High)
-		f.Low, f.High = &low, &high
+	if p.Whole && f.Share > 0 {
+		f.Low, f.High = ends(p.Share.Low, p.Share.High)
 	}
 	switch {
 	case f.Confidence > 0:

@@ -7,15 +7,18 @@ import (
 )
 
 const (
-	migrationsPerSecond = 5.0  // from which a thread counts as one that migrates
-	spread              = 0.05 // between windows, relative, from which that affects the result
-	foreignCPUs         = 0.5  // CPUs busy with other work, from which they affect the result
+	migrationsPerSecond = 5.0 // from which a thread counts as one that migrates
+	// migrationCost is what a thread loses by one change of its CPU, in seconds: its caches are
+	// cold, and it waits to be scheduled there. It is an assumption, of about the right size.
+	migrationCost = 20e-6
+	spread        = 0.05 // between windows, relative, from which that affects the result
+	foreignCPUs   = 0.5  // CPUs busy with other work, from which they affect the result
 )
 
 // coreMigration finds threads that move between CPUs.
 func coreMigration() Rule {
 	return Rule{
-		ID: "core-migration",
+		ID: "core-migration", Models: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			seconds := e.seconds()
@@ -24,14 +27,17 @@ func coreMigration() Rule {
 				if seconds == 0 || moved/seconds < migrationsPerSecond || e.varies() < spread {
 					continue
 				}
+				lost := migrationCost * moved / seconds
 				found = append(found, result.Finding{
-					Cause: fmt.Sprintf("the threads in %s changed their CPU %.0f times per second, and windows differ by %.0f %%", at, moved/seconds, 100*e.varies()),
+					Cause: fmt.Sprintf("the threads in %s changed their CPU %.0f times per second, and windows differ by %.0f %%: at about %.0f us for each (assumed, not measured) that is %.2g %% of the time",
+						at, moved/seconds, 100*e.varies(), 1e6*migrationCost, 100*lost),
 					Evidence: []result.Evidence{
 						seen("migrations", moved, at, "/proc/self/task/*/sched"),
+						{Name: "seconds that a migration costs", Value: migrationCost, Source: "an assumption, not measured"},
 						{Name: "relative spread of the windows", Value: e.varies(), Source: "this result"},
 					},
 					Fix:        "taskset -c CPU COMMAND  # in a lab: tare run --pin apart",
-					Confidence: 0.8,
+					Confidence: 0.8, Share: e.ofTime(lost),
 				})
 			}
 			return found

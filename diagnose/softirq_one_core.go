@@ -17,7 +17,7 @@ const (
 // softirqOneCore finds packets that one full CPU receives while another is idle.
 func softirqOneCore() Rule {
 	return Rule{
-		ID: "softirq-one-core",
+		ID: "softirq-one-core", Models: true,
 		Match: func(e *Evidence) []result.Finding {
 			full, free := -1, -1
 			var softirq, rest, idle float64

@@ -20,13 +20,12 @@ func tunnelSegmentation() Rule {
 				if p.Axis != "nic" || p.Cell != e.Cell || !p.Whole || p.Share.Low <= 0 {
 					continue
 				}
-				device := hostOf(e.Client)
 				return []result.Finding{explaining(p, result.Finding{
 					Cause: fmt.Sprintf("the interfaces of the hosts (nic %s) cannot segment what %s encapsulates: the CPU cuts each packet into frames, and handles each frame by itself", e.NIC, e.Network),
 					Evidence: []result.Evidence{
 						tollAs(e.Network+" with nic "+e.NIC, e.Cell, m.Name), tollAs(e.Network+" with nic "+p.Below.Params.Text("nic"), p.Below, m.Name),
 					},
-					Fix: e.run(device, "ethtool -k eth0 | grep udp_tnl") + "  # choose an interface that has tx-udp_tnl-segmentation; or raise the hosts' MTU, or route instead of a tunnel",
+					Fix: "ethtool -k DEVICE | grep tx-udp_tnl-segmentation  # on your own hosts: a lab's interface is a model; where theirs lacks it, another interface, or a larger MTU of the hosts",
 				})}
 			}
 			return nil

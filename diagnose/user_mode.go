@@ -20,7 +20,7 @@ func (e *Evidence) userMode(m result.Metric, places []string) result.Finding {
 		Cause: fmt.Sprintf("%s in user space copies each packet of %s between a TAP device and sockets of the host: the kernel does not forward it",
 			e.program(), strings.Join(places, " and ")),
 		Evidence: e.tolled(m),
-		Fix: "podman run --network host IMAGE  # no process copies then; or pass it a socket that systemd listens on (socket activation), " +
+		Fix: "systemd-socket-activate -l PORT podman run IMAGE  # a server that takes the socket it is passed (socket activation): no process copies then; " +
 			"or run it as root on a bridge or macvlan",
 		Confidence: 0.9,
 	}
@@ -30,7 +30,7 @@ func (e *Evidence) userMode(m result.Metric, places []string) result.Finding {
 		f.Evidence = append(f.Evidence, seen(device+".kind", e.word(at, links, device+".kind"), at, links), seen(device+".mtu", mtu, at, links))
 		switch {
 		case mtu > largeMTU && e.program() == "slirp4netns":
-			f.Fix = "podman run --network host IMAGE  # no process copies then; or try " + e.roomyTap() + ", where its bulk transfers do not collapse; or socket activation, or root's bridge or macvlan"
+			f.Fix = "podman run --network " + e.roomyTap() + " IMAGE  # its bulk transfers do not collapse there; or pass the server a socket that systemd listens on (socket activation); or root's bridge or macvlan"
 		case mtu > 0 && mtu < largeMTU:
 			if many := fmt.Sprintf("; its MTU of %.0f makes many packets of what could be one", mtu); !strings.Contains(f.Cause, many) {
 				f.Cause += many
@@ -96,7 +96,7 @@ func (e *Evidence) sandboxed(m result.Metric, places []string) result.Finding {
 		Cause: fmt.Sprintf("runsc (gVisor) has the TCP/IP stack of %s in user space, and catches the system calls",
 			strings.Join(places, " and ")),
 		Evidence:   e.tolled(m),
-		Fix:        "docker run --runtime runc IMAGE  # for what is trusted; or runsc --network=host: the sandbox with the kernel's stack",
+		Fix:        "docker run --runtime runc IMAGE  # for what is trusted; or runsc --network=host: the sandbox with the kernel's stack, in the same namespace",
 		Confidence: 0.9,
 	})
 }

@@ -38,16 +38,16 @@ func TestProcessBehindATapIsNamed(t *testing.T) {
 		mtu                 float64
 		cause, fix          string
 	}{
-		{"slirp4netns", network.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "podman run --network host IMAGE"},
+		{"slirp4netns", network.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "podman run --network slirp4netns:mtu=16384 IMAGE"},
 		{"slirp4netns", network.PublishedPort, "tun", 65520, "slirp4netns in user space", "slirp4netns:mtu=16384"},
-		{"pasta", network.PublishedPort, "tun", 65520, "pasta in user space copies each packet of h2/c1 between", "podman run --network host IMAGE"},
+		{"pasta", network.PublishedPort, "tun", 65520, "pasta in user space copies each packet of h2/c1 between", "systemd-socket-activate -l PORT podman run IMAGE"},
 		{"pasta", network.ContainerToPublishedPort, "tun", 65520, "of h1/c1 and h2/c1 between", "socket activation"},
 		{"slirp4netns", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network slirp4netns:mtu=16384 IMAGE"},
 		{"pasta", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network pasta:--mtu,65520 IMAGE"},
 		{"podman-rootless", network.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "slirp4netns:mtu=16384"},
-		{"gvisor-tap-vsock", network.PublishedPort, "tun", 65520, "gvisor-tap-vsock in user space copies each packet of h2/c1 between", "podman run --network host IMAGE"},
+		{"gvisor-tap-vsock", network.PublishedPort, "tun", 65520, "gvisor-tap-vsock in user space copies each packet of h2/c1 between", "socket activation"},
 		{"gvisor-tap-vsock", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "DOCKERD_ROOTLESS_ROOTLESSKIT_MTU=65520"},
-		{network.Endpoint, network.CrossHost, "tun", 65520, "a process (such as pasta or slirp4netns) in user space copies", "podman run --network host IMAGE"},
+		{network.Endpoint, network.CrossHost, "tun", 65520, "a process (such as pasta or slirp4netns) in user space copies", "socket activation"},
 		{"gvisor", network.CrossHost, "veth", 1500, "runsc (gVisor) has the TCP/IP stack of h1/c1 and h2/c1 in user space", "runsc --network=host"},
 		{"gvisor", network.HostToContainer, "veth", 1500, "of h1/c1 and h2/c1 in", "docker run --runtime runc IMAGE"},
 		{"docker-proxy", network.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "/etc/docker/daemon.json"},

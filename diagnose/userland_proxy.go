@@ -12,7 +12,7 @@ import (
 // device is its TAP, or of those in a service mesh.
 func userlandProxy() Rule {
 	return Rule{
-		ID: "userland-proxy",
+		ID: "userland-proxy", Limit: mostOfRung,
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
 			if !slow {

@@ -27,7 +27,7 @@ func Weigh(res *result.Result, lab string) {
 			rules = Making()
 		}
 		cell.Findings = append(cell.Findings, find(weighed(res, groups, cell, lab), rules)...)
-		Rank(cell.Findings)
+		settle(cell)
 	}
 }
 
@@ -37,6 +37,7 @@ func WeighTraces(res *result.Result, lab string) {
 	for n := range res.Cells {
 		if cell := &res.Cells[n]; cell.Trace != nil {
 			cell.Findings = append(cell.Findings, find(weighed(res, groups, cell, lab), Traced())...)
+			settle(cell)
 		}
 	}
 }
@@ -46,7 +47,7 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 	kind, _ := network.Find(cell.Network)
 	mtu, group := cell.Params.Count("mtu"), weigh.Of(groups, cell)
 	e := &Evidence{
-		Lab: lab, Cell: cell, Noise: res.Noise,
+		Lab: lab, Cell: cell, Noise: res.Noise, groups: groups,
 		Parent: group.Counterpart(cell, kind.Parent), Baseline: group.Counterpart(cell, network.Baseline),
 	}
 	if len(cell.Clusters) > 0 {
@@ -95,6 +96,16 @@ func (e *Evidence) ofToll(time float64) float64 {
 	return max(0, min(1, time))
 }
 
+// ofTime is the share of a cell's toll that goes if so small a share of its time is saved; 0:
+// it has no toll.
+func (e *Evidence) ofTime(saved float64) float64 {
+	m, slow := slower(e.Cell)
+	if !slow || m.Toll.Value <= 0 {
+		return 0
+	}
+	return min(1, saved/m.Toll.Value)
+}
+
 // ofGap is the share of a cell's toll that goes if its rate grows by a factor; 0:
 // it has no toll on a rate.
 func (e *Evidence) ofGap(growth float64) float64 {
@@ -118,12 +129,17 @@ func (e *Evidence) added(metric result.Metric) float64 {
 }
 
 // adding gives a finding about what the network itself adds its share of the toll: by
-// the blocks where the same run has what it is built upon.
+// the blocks where the same run has what it is built upon. A part that is none, beside larger
+// ones of what is below, is noise: then the ladder of the cell's own group has the share.
 func (e *Evidence) adding(m result.Metric, f result.Finding) result.Finding {
 	for _, p := range e.Parts {
-		if p.Own() && p.Cell.Network == e.Network {
-			return explaining(p, f)
+		if !p.Own() || p.Cell.Network != e.Network {
+			continue
 		}
+		if rung, known := e.ownRung(); p.Share.Value <= 0 && known && rung.Below.Network == p.Below.Network {
+			p = rung
+		}
+		return explaining(p, f)
 	}
 	f.Share = e.added(m)
 	return f

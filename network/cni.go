@@ -14,7 +14,7 @@ func cni() Network {
 		Name:     "cni",
 		Doc:      "any CNI configuration list (--cni FILE), by its own plugins; without one: bridge and portmap",
 		Parent:   Baseline,
-		Facts:    Facts{NAT: true},
+		Facts:    Facts{NAT: true, NeedsL2: true}, // tare adds the routes between hosts
 		Fidelity: Product,
 		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
 		Outside:  true,

@@ -14,6 +14,7 @@ func dockerHost() Network {
 		Doc:             "Docker containers on the host's own network: the engine's share (seccomp, cgroups, its rules)",
 		Parent:          Baseline,
 		Fidelity:        Product,
+		Facts:           Facts{OnHost: true},
 		BridgeNetfilter: true,
 		IPv6:            true,
 		Paths:           []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},

@@ -1,6 +1,10 @@
 package network
 
-import "tare/result"
+import (
+	"slices"
+
+	"tare/result"
+)
 
 // Facts are the properties, in addition to its toll, that a network is chosen by.
 // Those of a network that imitates a product are the product's.
@@ -10,6 +14,8 @@ type Facts struct {
 	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers must know its routes
 	NAT      bool   // addresses are rewritten on some of its paths
 	Relays   bool   // a process relays traffic to its published ports, or its TCP connections
+	OnHost   bool   // its containers are on their host's network: they have no address that is theirs alone
+	Trusts   bool   // relays encrypt TCP connections between containers, and prove to each other whom they act for
 	Kernel   string // the kernel module that it needs in addition to veth and bridge; empty: none
 }
 
@@ -35,6 +41,35 @@ func Demands() []Demand {
 		{"cross-host", "containers of different hosts reach each other by their own addresses", func(n Network) bool { return n.Serves(CrossHost) }},
 		{"published-port", "it publishes ports of containers at their host", func(n Network) bool { return n.Serves(PublishedPort) }},
 	}
+}
+
+// Keeps reports whether containers of another network could be on this one and lose nothing
+// that they have: each property that a user can require, each path, a network that is not the
+// host's, a sandbox, relays that encrypt, or that root is not needed. It knows nothing of
+// networks that tare does not build.
+func (n Network) Keeps(other Network) bool {
+	if n.Name == Baseline || n.Facts.OnHost || !Builds(n.Name) || !Builds(other.Name) {
+		return false
+	}
+	if other.Sandboxed && !n.Sandboxed || other.Facts.RelaysTAP() && !n.Facts.RelaysTAP() || other.Facts.Trusts && !n.Facts.Trusts {
+		return false
+	}
+	if slices.ContainsFunc(other.Paths, func(path string) bool { return !n.Serves(path) }) {
+		return false
+	}
+	_, keeps := n.Meets(other.Properties())
+	return keeps
+}
+
+// Properties names the demands that the network meets.
+func (n Network) Properties() []string {
+	var names []string
+	for _, d := range Demands() {
+		if d.Met(n) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
 
 // FindDemand gives a demand by name.

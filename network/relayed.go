@@ -17,7 +17,7 @@ type beginMesh func(cluster *lab.Cluster, authority *servicemesh.Authority) (tak
 func withMesh(n Network, redirect func(ns *lab.Namespace) error, begin beginMesh) Network {
 	n.Parent, n.Fidelity, n.Outside = "route", StandIn, true
 	// Facts.Encrypts is not set: UDP is not encrypted.
-	n.Facts = Facts{NeedsL2: true, Relays: true}
+	n.Facts = Facts{NeedsL2: true, Relays: true, Trusts: true}
 	n.Paths = []string{SameHost, CrossHost}
 	n.Missing, n.Get = "nftables with redirect, ct and fwmark rules", "modprobe nft_chain_nat nft_redir nft_ct; CONFIG_IP_MULTIPLE_TABLES"
 	n.Needs = []engine.Need{kernel(n.Missing, n.Get, redirect)}

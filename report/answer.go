@@ -16,12 +16,13 @@ import (
 type answer struct {
 	matrix
 	ratios, times resolution
-	most          *place // the largest toll of a network that is slower; nil: none is
-	emulated      bool   // no time is a machine's, so nothing follows from the tolls
-	cause         *result.Finding
-	causeOf       *result.Metric // that the cause has a share of; nil: unknown
+	fault         *fault     // what is broken; nil: nothing is
+	most          *costliest // the largest toll of a network that is slower; nil: none is
+	modelled      *costliest // the same under an interface or a link that only the lab has, beside the machine's
+	emulated      bool       // no time is a machine's, so nothing follows from the tolls
 	least         []cheapest
-	without       []string // the cheapest between hosts that are not neighbours on one link, if others
+	unknown       []cheapest // those that may be it, and of which no toll is decided
+	without       []string   // the cheapest between hosts that are not neighbours on one link, if others
 	faster        []gain
 	open          undecided
 	failed        []failure
@@ -69,11 +70,12 @@ func answerOf(res *result.Result, groups []*weigh.Group) (a answer, ok bool) {
 	a.resolve()
 	a.findOpen(res)
 	if a.emulated = res.Environment.Emulated(); a.hasIntervals() && !a.emulated {
-		a.findMost()
+		a.most, a.modelled = a.costliest()
 		a.findLeast(res.Plan.Margin)
 		a.findFaster()
 	}
 	a.findFailed(res)
+	a.fault = faultOf(res, a.most)
 	return a, true
 }
 
@@ -146,41 +148,13 @@ func timesWorse(m *result.Metric) float64 {
 	return 1 + m.Toll.Value
 }
 
-// findMost finds the largest toll, and the finding that explains most of it.
-func (a *answer) findMost() {
-	for p := range a.tolls() {
-		if p.metric.Toll.Verdict == string(stats.Slower) && !p.row.standIn && (a.most == nil || timesWorse(p.metric) > timesWorse(a.most.metric)) {
-			a.most = &p
-		}
-	}
-	if a.most == nil {
-		return
-	}
-	cells := a.most.field.measured()
-	slices.SortStableFunc(cells, func(x, y *result.Cell) int { return a.most.without(x) - a.most.without(y) })
-	for _, c := range cells {
-		if len(c.Findings) > 0 { // the first is what costs most, or what is broken
-			a.cause, a.causeOf = &c.Findings[0], weigh.Slower(c)
-			return
-		}
-	}
-}
-
-// without is 0 for the cell of which the toll is, and 1 for others.
-func (p *place) without(c *result.Cell) int {
-	if weigh.Metric(c, p.metric.Name) == p.metric {
-		return 0
-	}
-	return 1
-}
-
 // mostLeast is up to how many networks are named as the cheapest: if more cannot be
 // distinguished, the run does not know it.
 const mostLeast = 2
 
 // findLeast finds the networks that cost least on each path.
 func (a *answer) findLeast(margin float64) {
-	for _, c := range a.columns {
+	for n, c := range a.columns {
 		if c.under != a.columns[0].under {
 			continue
 		}
@@ -188,25 +162,44 @@ func (a *answer) findLeast(margin float64) {
 		if len(networks) == 0 || len(networks) > mostLeast || a.most.on(c.path, networks) {
 			continue
 		}
-		at := slices.IndexFunc(a.least, func(l cheapest) bool { return slices.Equal(l.networks, networks) })
-		if at < 0 {
-			at = len(a.least)
-			a.least = append(a.least, cheapest{networks: networks})
-		}
-		a.least[at].paths = append(a.least[at].paths, c.path)
 		if c.path == network.CrossHost {
-			if apart := leastOf(c.groups, []string{"no-l2"}, margin); len(apart) > 0 && len(apart) <= mostLeast && !slices.Equal(apart, networks) {
+			apart := leastOf(c.groups, []string{"no-l2"}, margin)
+			if len(apart) > 0 && len(apart) <= mostLeast && !slices.Equal(apart, networks) && len(a.undecided(n, apart)) == 0 {
 				a.without = apart
 			}
 		}
+		if open := a.undecided(n, networks); len(open) > 0 {
+			a.unknown = addCheapest(a.unknown, open, c.path)
+			continue
+		}
+		a.least = addCheapest(a.least, networks, c.path)
 	}
 }
 
-// on reports whether a toll is one of some networks on a path: what costs most in one
-// respect is not called the cheapest for another.
-func (p *place) on(path string, networks []string) bool {
-	return p != nil && p.column.path == path && slices.Contains(networks, p.row.network)
+// addCheapest adds a path to those of its networks.
+func addCheapest(all []cheapest, networks []string, path string) []cheapest {
+	at := slices.IndexFunc(all, func(l cheapest) bool { return slices.Equal(l.networks, networks) })
+	if at < 0 {
+		at = len(all)
+		all = append(all, cheapest{networks: networks})
+	}
+	all[at].paths = append(all[at].paths, path)
+	return all
 }
+
+// undecided are those of some networks that have only inconclusive tolls in a column, as the
+// machine has them.
+func (m matrix) undecided(column int, networks []string) []string {
+	return slices.DeleteFunc(slices.Clone(networks), func(name string) bool {
+		return slices.ContainsFunc(m.rows, func(r matrixRow) bool {
+			f := r.fields[column]
+			return r.network == name && !r.modelled && (decided(f.ratio) || decided(f.added))
+		})
+	})
+}
+
+// decided reports whether a metric has a toll with a verdict.
+func decided(m *result.Metric) bool { return m != nil && m.Toll != nil && !inconclusive(m.Toll) }
 
 // leastOf are the networks that are in the first place of each group, where there is
 // any other network.

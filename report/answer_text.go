@@ -103,7 +103,7 @@ func (w words) marksWith(a answer, dot string) string {
 // sentences say what follows from the matrix.
 func (w words) sentences(a answer) []string {
 	var all []string
-	for _, text := range []string{w.finest(a), strings.TrimSpace(w.most(a) + " " + w.why(a)), w.cheapest(a), w.gains(a), w.inconclusive(a), w.failures(a)} {
+	for _, text := range []string{w.broken(a), w.finest(a), w.most(a), w.modelled(a), w.cheapest(a), w.gains(a), w.inconclusive(a), w.failures(a)} {
 		if text != "" {
 			all = append(all, text)
 		}
@@ -136,52 +136,6 @@ func (w words) finest(a answer) string {
 	return w.say("answer_detects", "tolls", strings.Join(texts, w.say("and")))
 }
 
-// most is the largest toll.
-func (w words) most(a answer) string {
-	switch {
-	case !a.hasIntervals(), a.emulated:
-		return ""
-	case a.most == nil:
-		return w.say("answer_none", "baseline", network.Baseline)
-	}
-	var tolls []string
-	f := a.most.field
-	if f.ratio != nil && differs(f.ratio.Toll) {
-		t := f.ratio.Toll
-		tolls = append(tolls, w.say("answer_share", "share", shareText(t.Value, t.Low, t.High), "metric", w.heading(f.ratio.Name)))
-	}
-	if f.added != nil && differs(f.added.Toll) {
-		s, d := a.timeScale(), f.added.Toll.Delta
-		number, ends := s.difference(d.Value, d.Low, d.High)
-		tolls = append(tolls, w.say("answer_time", "time", strings.TrimSpace(number+" "+s.unit+" "+ends), "metric", w.heading(f.added.Name)))
-	}
-	return w.say("answer_most", "network", a.most.row.label, "path", result.Plain(a.most.column.path), "tolls", strings.Join(tolls, w.say("and")))
-}
-
-// mostCause is where a cause and a fix are cut, in columns: the findings have all.
-const mostCause = 150
-
-// why is the cause of the largest toll and what to do about it.
-func (w words) why(a answer) string {
-	switch {
-	case a.most == nil:
-		return ""
-	case a.cause == nil:
-		return w.say("answer_trace", "flags", a.most.flags())
-	}
-	cause := w.of(result.Plain(a.cause.ID), clip(result.Plain(a.cause.Cause), mostCause))
-	text := w.say("answer_cause", "cause", cause)
-	if toll := a.most.field.ratio; a.cause.Share > 0 && toll != nil && toll == a.causeOf {
-		text = w.say("answer_points_cause", "cause", cause, "points", points(a.cause.Share*toll.Toll.Value), "of", points(toll.Toll.Value))
-	} else if a.cause.Share > 0 {
-		text = w.say("answer_share_cause", "cause", cause, "share", percent(a.cause.Share))
-	}
-	if a.cause.Fix != "" {
-		text += " " + w.say("answer_fix", "fix", clip(result.Plain(a.cause.Fix), mostCause))
-	}
-	return text
-}
-
 // points are those of a ratio in percent: whole ones, or tenths where they are few.
 func points(ratio float64) string {
 	if math.Abs(ratio) >= 0.1 {
@@ -190,29 +144,22 @@ func points(ratio float64) string {
 	return strconv.FormatFloat(100*ratio, 'f', 1, 64)
 }
 
-// flags choose the cell of a toll.
-func (p *place) flags() string {
-	text := "--networks " + clip(result.Plain(p.row.network), mostLabel) + " --paths " + result.Plain(p.column.path)
-	if nic := p.field.measured()[0].Params.Text("nic"); nic != "" {
-		text += " --nic " + result.Plain(nic)
-	}
-	return text
-}
-
 // cheapest is which network to take.
 func (w words) cheapest(a answer) string {
-	var texts []string
+	var texts, all []string
 	for _, l := range a.least {
 		texts = append(texts, w.say("answer_on", "networks", w.list(clipped(l.networks)), "paths", w.list(clipped(l.paths))))
 	}
-	if len(texts) == 0 {
-		return ""
+	if len(texts) > 0 {
+		all = append(all, w.say("answer_least", "list", strings.Join(texts, w.say("semicolon"))))
 	}
-	text := w.say("answer_least", "list", strings.Join(texts, w.say("semicolon")))
+	for _, l := range a.unknown {
+		all = append(all, w.say("answer_least_unknown", "networks", w.list(clipped(l.networks)), "paths", w.list(clipped(l.paths))))
+	}
 	if a.without != nil {
-		text += w.say("answer_without", "networks", w.list(clipped(a.without)))
+		all = append(all, w.say("answer_without", "networks", w.list(clipped(a.without))))
 	}
-	return text
+	return strings.Join(all, " ")
 }
 
 func clipped(names []string) []string {

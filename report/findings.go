@@ -68,7 +68,7 @@ func causes(res *result.Result) []cause {
 // cellName names a cell among those of a result.
 func cellName(c result.Cell) string {
 	name := c.Network + " " + c.Path + " " + c.Workload
-	if nic := c.Params.Text("nic"); nic != "" && nic != "full" {
+	if nic := c.Params.Text("nic"); nic != "" && nic != usualNIC {
 		name += " nic " + nic
 	}
 	for _, several := range []string{"connections", "workers"} {
@@ -88,7 +88,7 @@ func (c *cause) shareOut(shares []float64) {
 	c.Share, c.Low, c.High = 0, nil, nil
 	for n, share := range shares {
 		if share > 0 {
-			c.where[n] += " (" + percent(share) + ")"
+			c.where[n] += " (" + partText(share) + ")"
 		}
 	}
 }
@@ -102,7 +102,9 @@ func (p *page) findings(res *result.Result) {
 	p.title(p.say("findings_title"))
 	for i, c := range list {
 		p.finding(i, c)
-		if c.Fix != "" {
+		if nature, is := natureOf(c.Fix); is {
+			p.item("     "+p.say("lead_nature"), nature)
+		} else if c.Fix != "" {
 			p.item("     "+p.say("lead_fix"), c.Fix)
 		}
 		if c.Verified != nil {
@@ -165,13 +167,24 @@ func (p *page) finding(i int, c cause) {
 func (w words) confidence(f result.Finding) string {
 	text := w.say("confidence", "value", percent(f.Confidence))
 	if f.Share > 0 {
-		share := percent(f.Share)
+		share := partText(f.Share)
 		if f.Low != nil && f.High != nil {
 			share += fmt.Sprintf(" [%.1f, %.1f]", 100**f.Low, 100**f.High)
 		}
 		text = w.join(text, w.say("of_toll", "value", share))
 	}
 	return text
+}
+
+// leastShare is the smallest share that is written with its number.
+const leastShare = 0.001
+
+// partText is a share of a toll, which is more than nothing.
+func partText(share float64) string {
+	if share < leastShare {
+		return "≤" + percent(leastShare)
+	}
+	return percent(share)
 }
 
 // evidenceText writes what was found: a measured number to four digits, a count

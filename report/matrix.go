@@ -30,6 +30,7 @@ type matrixColumn struct {
 type matrixRow struct {
 	network, label string
 	standIn        bool
+	modelled       bool          // by an interface or a link of the lab's, while others have the machine's
 	fields         []matrixField // one for each column
 }
 
@@ -68,6 +69,7 @@ func matrixOf(groups []*weigh.Group) matrix {
 	for i := range m.rows {
 		m.rows[i].fields = append(m.rows[i].fields, make([]matrixField, len(m.columns)-len(m.rows[i].fields))...)
 	}
+	m.settleModels()
 	slices.SortStableFunc(m.rows, func(a, b matrixRow) int {
 		return cmp.Compare(network.Order(a.network), network.Order(b.network))
 	})
@@ -133,6 +135,7 @@ func (m *matrix) add(column int, s section, setting string) {
 		row.fields[column] = fieldOf(r, s)
 		for _, c := range r.cells {
 			row.standIn = row.standIn || c != nil && c.Fidelity == network.StandIn
+			row.modelled = row.modelled || c != nil && modelled(c)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tare/diagnose"
 	"tare/network"
 	"tare/result"
 )
@@ -63,7 +63,7 @@ func (s *stage) ask(ctx context.Context, q question) verdict {
 
 // read takes the causes from a result or from a doctor's findings, each once.
 // Of the whole run and the network's cells those come first that tare prints
-// first: errors, then by the share that they explain, then by confidence.
+// first.
 func (v *verdict) read(out []byte, networkName string, problem error) error {
 	var answer struct {
 		Findings []result.Finding `json:"findings"`
@@ -81,9 +81,7 @@ func (v *verdict) read(out []byte, networkName string, problem error) error {
 			found = append(found, c.Findings...)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b result.Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Confidence, a.Confidence))
-	})
+	diagnose.Rank(found)
 	for _, f := range found {
 		if len(v.Found) == 0 {
 			v.Remedy = f.Remedy

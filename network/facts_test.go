@@ -1,0 +1,34 @@
+package network_test
+
+import (
+	"testing"
+
+	"tare/network"
+	"tare/test/labtest"
+)
+
+// Whoever changes a network for a cheaper one wants to keep what it has.
+func TestOneNetworkKeepsWhatAnotherHas(t *testing.T) {
+	for _, c := range []struct {
+		one, other string
+		want       bool
+	}{
+		{"gre", "vxlan", true}, {"wireguard", "vxlan", true}, {"ptp", "route", true}, {"nat", "docker-proxy", true},
+		{"route", "vxlan", false},               // its hosts must be neighbours
+		{"vxlan", "route", false},               // it encapsulates
+		{"vxlan", "wireguard", false},           // it does not encrypt
+		{"route", "bgp", false},                 // it enforces no policies
+		{"route", "service-ipvs", false},        // it has no Services
+		{"route", "mesh-sidecar", false},        // nothing encrypts TCP
+		{"route", "gvisor", false},              // no sandbox
+		{"podman-bridge", "pasta", false},       // it needs root
+		{"docker-host", "docker-bridge", false}, // containers have no network of theirs
+		{network.Baseline, "route", false},
+		{"docker:bridge", "docker-bridge", false}, // nobody knows what it has
+		{"docker-bridge", "docker:bridge", false},
+	} {
+		one, _ := network.Find(c.one)
+		other, _ := network.Find(c.other)
+		labtest.Equal(t, c.one+" keeps what "+c.other+" has", one.Keeps(other), c.want)
+	}
+}
