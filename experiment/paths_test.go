@@ -1,8 +1,10 @@
 package experiment
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"tare/lab"
 	"tare/network"
@@ -120,6 +122,28 @@ func TestUnfitFramesAreSkipped(t *testing.T) {
 		labtest.Equal(t, "status", veth.Status, result.StatusSkipped)
 		labtest.Contains(t, "reason", veth.Reason, "its device takes no frames")
 	})
+}
+
+// Frames that do not arrive in the shortest window are tried once more, in a longer one.
+func TestFramesAreTriedOnceMore(t *testing.T) {
+	for _, enough := range []time.Duration{200 * time.Millisecond, time.Hour} {
+		simulated(t, func(t *testing.T) {
+			plan := simPlan()
+			plan.Workloads = []result.WorkloadPlan{{Name: "udp_pps", Mode: "xdp"}}
+			plan = Complete(plan)
+			run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
+				tried := o.Workload == "udp_pps" && o.Run.Warmup == 0 // what is measured has a warm-up
+				if strings.HasPrefix(o.At, "veth.") && tried && o.Run.Duration < enough {
+					return simtest.Reply{Error: "nothing arrived"}
+				}
+				return even().Measure(o)
+			})
+			veth := cellOf(t, run.mustRun(t, plan), "veth")
+			failed := veth.Status == result.StatusFailed
+			labtest.Equal(t, fmt.Sprintf("fails where %v are needed", enough), failed, enough == time.Hour)
+			labtest.Equal(t, "reason", strings.Contains(veth.Reason, "nothing arrived"), failed)
+		})
+	}
 }
 
 // What a container does not reach outside fails no cell: it is a warning on the numbers.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -87,11 +88,22 @@ func ourServer(t testing.TB, bind netip.AddrPort) (netip.AddrPort, *lines) {
 	return at, log
 }
 
+// listenAside listens for a test that plays a server. No client has the UDP port of the same
+// number (see labtest.FreePort).
+func listenAside(t testing.TB) *net.TCPListener {
+	t.Helper()
+	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(labtest.FreePort(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // endingServer serves until the test, or end, ends it.
 func endingServer(t testing.TB, bind netip.AddrPort) (at netip.AddrPort, log *lines, end func()) {
 	t.Helper()
 	log = &lines{}
-	s, err := Listen(bind, log.add)
+	s, err := Listen(netip.AddrPortFrom(bind.Addr(), labtest.FreePort(t).Port()), log.add)
 	if err != nil {
 		t.Fatal(err)
 	}

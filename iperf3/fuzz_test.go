@@ -128,10 +128,7 @@ func FuzzClientStates(f *testing.F) {
 	f.Add([]byte{byte(paramExchange), 0xfe, 0, 0, 0, 27})
 	f.Add([]byte("SSH-2.0-server"))
 	f.Fuzz(func(t *testing.T, got []byte) {
-		l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := listenAside(t)
 		defer l.Close()
 		go func() {
 			for {

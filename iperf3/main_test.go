@@ -82,5 +82,5 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
 }
 
-// loopback is where a test's server listens, on a port that the kernel chooses.
+// loopback is where a test's server listens, at a port that its test chooses.
 var loopback = netip.MustParseAddrPort("127.0.0.1:0")

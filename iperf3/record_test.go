@@ -29,10 +29,7 @@ type recorder struct {
 // newRecorder relays to the server at to until the test ends.
 func newRecorder(t testing.TB, to netip.AddrPort) *recorder {
 	t.Helper()
-	tcp, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tcp := listenAside(t)
 	r := &recorder{t: t, at: addressOf(tcp.Addr()), to: to}
 	udp, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(r.at))
 	if err != nil {

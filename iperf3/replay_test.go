@@ -175,15 +175,17 @@ func (r *part) counted(m message) {
 	}
 }
 
-// countedAtReceiver wants no more than was sent. Of a test of so many bytes over TCP, and of
-// datagrams, it waits for all.
+// countedAtReceiver wants no more than was sent. Of a test of so many bytes it waits for all, and
+// so does our server of datagrams. Our client ends one of some time by its own clock, and reports
+// before it knows what was sent: on a busy machine this end may have sent none yet.
 func (r *part) countedAtReceiver(flow int, theirs flowResults) {
 	r.t.Helper()
-	sent := r.ours.Streams[flow]
-	if theirs.Bytes > sent.Bytes || theirs.Bytes < sent.Bytes && !bool(r.p.UDP) && r.p.Num+r.p.BlockCount > 0 {
+	sent, limited := r.ours.Streams[flow], r.p.Num+r.p.BlockCount > 0
+	if theirs.Bytes > sent.Bytes || theirs.Bytes < sent.Bytes && !bool(r.p.UDP) && limited {
 		r.t.Errorf("flow %d: our end counts %d of %d bytes", theirs.ID, theirs.Bytes, sent.Bytes)
 	}
-	if bool(r.p.UDP) && (theirs.Errors != 0 || theirs.Packets != sent.Packets) {
+	all := limited || r.me == "client"
+	if bool(r.p.UDP) && (theirs.Errors != 0 || theirs.Packets > sent.Packets || all && theirs.Packets < sent.Packets) {
 		r.t.Errorf("flow %d: our end misses %d of %d datagrams, of which %d were sent", theirs.ID, theirs.Errors, theirs.Packets, sent.Packets)
 	}
 }

@@ -152,10 +152,7 @@ func resultsText(id int, size, packets, errors int64) string {
 // connection once the client has sent its cookie, and the listener.
 func serveScript(t testing.TB, play func(s *script, l *net.TCPListener)) netip.AddrPort {
 	t.Helper()
-	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(loopback))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listenAside(t)
 	at := addressOf(l.Addr())
 	done := make(chan struct{})
 	go func() {

@@ -65,6 +65,7 @@ func flowsAreOVNs(t *testing.T, l *site.Lab) {
 		labtest.Contains(t, "logical flows", flows, stage)
 	}
 	mac := link(t, l, "ovn.h2/c1", lab.Device).MAC
+	awaitDatapath(t, l, "ovn.h1")
 	if taken := shell(t, l, "ovn.h1", "ovs-ofctl dump-flows br-int"); !took(taken, "dl_dst="+mac) {
 		t.Errorf("no packet took a rule to %s:\n%s", mac, taken)
 	}
@@ -122,10 +123,12 @@ func ovnAnswersARP(t *testing.T, l *site.Lab) {
 	if packets := crossing(); packets != 0 {
 		t.Errorf("%.0f ARP packets came to h2", packets)
 	}
+	awaitDatapath(t, l, "ovn.h1")
 	if flows := shell(t, l, "ovn.h1", "ovs-ofctl dump-flows br-int"); !took(flows, "arp_tpa=10.220.8.2,arp_op=1") {
 		t.Errorf("no ARP question took OVN's rule:\n%s", flows)
 	}
 	shell(t, l, "ovn.h1", "ovn-nbctl --wait=hv --timeout=20 lsp-set-addresses h2-c1 unknown")
+	awaitDatapath(t, l, "ovn.h1")
 	if packets := crossing(); packets == 0 {
 		t.Error("no ARP packet came to h2, whose container OVN does not know")
 	}

@@ -166,10 +166,19 @@ func ovsEncapsulates(t *testing.T, l *site.Lab, name string) {
 	labtest.AtLeast(t, fmt.Sprintf("datagrams of %d bytes to port 4789 in as many transactions", datagram), packets, work)
 }
 
+// awaitDatapath waits until the datapath of a host's switch does what its flows say, and they
+// count what it has passed: two rounds of Open vSwitch's revalidators, of which the one that is
+// under way may have begun before the last change.
+func awaitDatapath(t *testing.T, l *site.Lab, at string) {
+	t.Helper()
+	shell(t, l, at, "ovs-appctl revalidator/wait && ovs-appctl revalidator/wait")
+}
+
 // hits reads the rules of a host's bridge that packets have taken, as
 // ovs-ofctl shows them.
 func hits(t *testing.T, l *site.Lab, at string) (rules int, hit []string) {
 	t.Helper()
+	awaitDatapath(t, l, at)
 	for line := range strings.Lines(shell(t, l, at, "ovs-ofctl -O OpenFlow13 dump-flows br0")) {
 		if !strings.Contains(line, "actions=") {
 			continue
@@ -199,6 +208,7 @@ func explicitRulesAreTaken(t *testing.T, l *site.Lab) {
 	there := built(t, l, "explicit").Paths[network.CrossHost].Bind.String()
 	reaches(t, l, "explicit.h1/c1", there)
 	shell(t, l, "explicit.h1", fmt.Sprintf("ovs-ofctl --strict del-flows br0 in_port=1,dl_src=%s,dl_dst=%s", mac("h1/c1"), mac("h2/c1")))
+	awaitDatapath(t, l, "explicit.h1")
 	reachesNot(t, l, "explicit.h1/c1", there, "they have no rule")
 	reaches(t, l, "explicit.h1/c2", there)
 	if rules, _ := hits(t, l, "ovs-vxlan.h1"); rules != 1 {
@@ -217,6 +227,7 @@ func walksTheTables(t *testing.T, l *site.Lab) {
 	there := built(t, l, at).Paths[network.CrossHost].Bind.String()
 	reaches(t, l, at+".h1/c1", there)
 	shell(t, l, at+".h1", "ovs-ofctl -O OpenFlow13 mod-flows br0 'table=20,ip,in_port=1,actions=load:7->NXM_NX_REG0[],goto_table:21'")
+	awaitDatapath(t, l, at+".h1")
 	reachesNot(t, l, at+".h1/c1", there, "it belongs to another tenant")
 	if got := seenAs(t, l, at+".h1/c2", there+":99", at+".h2/c1", there+":99"); got != "10.220.4.3" {
 		t.Errorf("h2/c1 sees h1/c2 as %s", got)

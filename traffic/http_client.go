@@ -207,7 +207,7 @@ func (h *httpClient) giveUp(now time.Duration) {
 		return
 	}
 	late := func(due time.Duration) {
-		if due >= h.meter.from {
+		if h.inWindow(due) {
 			h.calls.Unanswered++
 			h.calls.Latency.Record(now - due)
 		}

@@ -66,12 +66,8 @@ func TestLabHTTP(t *testing.T) {
 		if least := calls.Count * int64(max(c.Size, defaultBody)); calls.Bytes < least {
 			t.Errorf("%s: %d bytes, want %d or more", name, calls.Bytes, least)
 		}
-		if c.Rate == 0 {
-			labtest.Equal(t, name+": number of latencies", calls.Latency.Count(), calls.Count)
-		} else {
-			labtest.AtMost(t, name+": number of service times", calls.Service.Count(), calls.Latency.Count())
-		}
-		if len(calls.Failures)+len(calls.NotOK) > 0 || calls.Reconnects+calls.Resets+calls.Unanswered > 0 {
+		everyRequestHasItsLatency(t, name, c, calls)
+		if len(calls.Failures)+len(calls.NotOK) > 0 || calls.Reconnects+calls.Resets > 0 {
 			t.Errorf("%s: %+v", name, calls)
 		}
 		if calls.Congestion == "" || calls.Congestion != served.Congestion {
@@ -79,6 +75,20 @@ func TestLabHTTP(t *testing.T) {
 		}
 		checkSeries(t, calls.Series, window)
 	}
+}
+
+// everyRequestHasItsLatency: in an open loop what fell due in the window was answered in time or
+// counts as unanswered. A server on a busy machine does not answer all of it in time.
+func everyRequestHasItsLatency(t *testing.T, name string, c HTTP, calls HTTPCalls) {
+	t.Helper()
+	if c.Rate == 0 {
+		labtest.Equal(t, name+": number of latencies", calls.Latency.Count(), calls.Count)
+		labtest.Equal(t, name+": unanswered", calls.Unanswered, 0)
+		return
+	}
+	due := c.Rate * calls.Elapsed.Seconds()
+	labtest.Between(t, name+": number of latencies", float64(calls.Latency.Count()), due-1, due+1)
+	labtest.Equal(t, name+": answered and unanswered", calls.Service.Count()+calls.Unanswered, calls.Latency.Count())
 }
 
 func TestHTTPIsChecked(t *testing.T) {

@@ -3,6 +3,7 @@ package traffic
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,8 @@ type pacer struct {
 	start time.Duration
 	index int64 // of the next slot
 
-	late, skipped int64 // slots inside the window
+	late    int64 // slots that were taken inside the window
+	skipped int64 // slots that were due inside it and given up
 }
 
 const (
@@ -33,8 +35,9 @@ func newPacer(slot float64, burst int64, spin bool) pacer {
 	return pacer{slot: slot, burst: burst, spin: spin, start: unset}
 }
 
-// next waits for the next slot, a tick at most, and takes it if it is due.
-func (p *pacer) next(r *run, inside bool) (now time.Duration, due bool) {
+// next waits for the next slot, a tick at most, and takes it if it is due. The window
+// opened at opened; unset: it is not open.
+func (p *pacer) next(r *run, opened time.Duration) (now time.Duration, due bool) {
 	now = r.now()
 	if p.start == unset {
 		p.start = now
@@ -43,22 +46,26 @@ func (p *pacer) next(r *run, inside bool) (now time.Duration, due bool) {
 	if now = p.await(r, now, at); now < at {
 		return now, false
 	}
-	p.count(now-at, inside)
+	p.count(at, now, opened)
 	return now, true
 }
 
-// count takes the slot as sent, and gives up those that are too late.
-func (p *pacer) count(lateness time.Duration, inside bool) {
-	behind := int64(float64(lateness) / p.slot)
+// count takes the slot that was due at at as sent, and gives up those after it that are too
+// late. Of them, those that were due before the window opened are none of its slots: a sender
+// that was held up while it warmed up comes back inside the window.
+func (p *pacer) count(at, now, opened time.Duration) {
+	behind := int64(float64(now-at) / p.slot)
 	skipped := max(behind-p.burst+1, 0)
 	p.index += 1 + skipped
-	if !inside {
+	if now < opened {
 		return
 	}
-	p.skipped += skipped
 	if behind > 0 {
 		p.late++
 	}
+	// at + k slots is inside for k from this on.
+	first := max(int64(math.Ceil(float64(opened-at)/p.slot)), 1)
+	p.skipped += max(skipped+1-first, 0)
 }
 
 // await waits until due, or a tick, and gives the time then.

@@ -41,7 +41,7 @@ func (v *volleys) offer(u *udpSender, rate float64, length time.Duration) (tried
 		count := v.most()
 		if rate > 0 {
 			var due bool
-			if now, due = p.next(u.run, true); !due {
+			if now, due = p.next(u.run, begun); !due {
 				continue
 			}
 			count = p.count

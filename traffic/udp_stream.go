@@ -108,7 +108,7 @@ type schedule struct {
 // pass waits for the next slot, and sends its datagram. A slot far away takes
 // several passes.
 func (p *schedule) pass(u *udpSender) (int64, time.Duration, error) {
-	now, due := p.next(u.run, u.meter.phase == open)
+	now, due := p.next(u.run, u.meter.opened())
 	if !due {
 		return 0, now, nil
 	}

@@ -232,26 +232,6 @@ func TestLabUDPRREndsOnALossyPath(t *testing.T) {
 		func(ctx context.Context) (Transactions, error) { return CallUDPRR(ctx, r.addr(), c) })
 }
 
-// A stalled sender catches up by Burst slots and gives up the rest.
-func TestScheduleNeverFloods(t *testing.T) {
-	for _, test := range []struct {
-		burst         int64
-		behind        float64 // slots
-		index         int64
-		late, skipped int64
-	}{
-		{1, 0.5, 11, 0, 0}, {1, 1.5, 12, 1, 1}, {1, 7.2, 18, 1, 7}, {3, 2.5, 11, 1, 0}, {3, 7.2, 16, 1, 5},
-	} {
-		p := newPacer(1000, test.burst, false)
-		p.index = 10
-		p.count(time.Duration(test.behind*1000), true)
-		if p.index != test.index || p.late != test.late || p.skipped != test.skipped {
-			t.Errorf("burst %d, %.1f slots behind: next %d, late %d, skipped %d; want %d, %d, %d",
-				test.burst, test.behind, p.index, p.late, p.skipped, test.index, test.late, test.skipped)
-		}
-	}
-}
-
 func TestLabUDPPPS(t *testing.T) {
 	sender, receiver := pair(t)
 	for _, mode := range []Mode{Mmsg, Msg, GSO} {

@@ -112,7 +112,7 @@ func newRounds(v *volley, rate float64, spin bool) rounds {
 }
 
 func (p *rounds) pass(u *udpSender) (sum int64, now time.Duration, err error) {
-	now, due := p.next(u.run, u.meter.phase == open)
+	now, due := p.next(u.run, u.meter.opened())
 	if !due {
 		return 0, now, nil
 	}

@@ -181,6 +181,14 @@ func (m *meter) tryClose(e event) {
 	m.table.call(Closing)
 }
 
+// opened is when the window, or the slot, that is open now opened; unset: none is.
+func (m *meter) opened() time.Duration {
+	if m.phase != open {
+		return unset
+	}
+	return m.from
+}
+
 // elapsed is the time between the two edges of the count, or of those of all slots.
 func (m *meter) elapsed() time.Duration {
 	if m.slots != nil {

@@ -40,7 +40,7 @@ func runScripts(t *testing.T, folder string) {
 	testscript.Run(t, testscript.Params{
 		Dir:         folder,
 		WorkdirRoot: script.Folder(t),
-		Setup:       func(env *testscript.Env) error { return setUp(env, binary) },
+		Setup:       func(env *testscript.Env) error { return setUp(env, binary, filepath.Base(folder)) },
 		Cmds:        commands,
 	})
 }
@@ -58,8 +58,9 @@ func install(path string, content []byte) error {
 }
 
 // setUp gives each script its own copy of the binary, so that its processes can
-// be distinguished from all others, and a folder that any user may write to.
-func setUp(env *testscript.Env, binary string) error {
+// be distinguished from all others, a name for its lab, which those of other folders with its
+// name do not have, and a folder that any user may write to.
+func setUp(env *testscript.Env, binary, folder string) error {
 	own := filepath.Join(env.WorkDir, "bin", "tare")
 	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
 		return err
@@ -79,7 +80,7 @@ func setUp(env *testscript.Env, binary string) error {
 	env.Setenv("TMPDIR", env.WorkDir)
 	// One short cell: enough for what is no question of numbers.
 	env.Setenv("CELL", "--networks=host --paths=same-host --workloads=tcp_rr --design=windows --duration=100ms --warmup=5ms")
-	env.Setenv("LAB", fmt.Sprintf("%d-%s", os.Getpid(), strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")))
+	env.Setenv("LAB", fmt.Sprintf("%d-%s-%s", os.Getpid(), folder, strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")))
 	user := ""
 	if os.Geteuid() == 0 {
 		user = "setpriv --reuid=65534 --regid=65534 --clear-groups"
