@@ -6,7 +6,6 @@ import (
 
 	"tare/network"
 	"tare/result"
-	"tare/stats"
 	"tare/weigh"
 	"tare/workload"
 )
@@ -63,15 +62,10 @@ func (s barScale) bar(m *result.Metric) string {
 		return ""
 	}
 	mark := "░"
-	if decided(m.Toll) {
+	if decided(m) {
 		mark = "█"
 	}
 	return strings.Repeat(mark, int(math.Round(barWidth*min(1, value/most))))
-}
-
-// decided reports whether a toll has a verdict.
-func decided(t *result.Toll) bool {
-	return differs(t) || t.Verdict == string(stats.Equal)
 }
 
 // bars says what the bars of some tables mean, empty where there are none.
@@ -128,7 +122,7 @@ const mostMargin = 0.05
 func onAxis(m *result.Metric) []float64 {
 	margin := min(m.Toll.Margin, mostMargin)
 	values := []float64{m.Toll.Value, margin, -margin}
-	if t := m.Toll; decided(t) && t.Low != nil && t.High != nil {
+	if t := m.Toll; decided(m) && t.Low != nil && t.High != nil {
 		values = append(values, *t.Low, *t.High)
 	}
 	if p := m.TollParts; p != nil {
