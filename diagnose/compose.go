@@ -51,7 +51,7 @@ func modelled(f result.Finding) bool {
 // scale makes a share and its interval smaller.
 func scale(f *result.Finding, by float64) {
 	f.Share *= by
-	if f.Low != nil && f.High != nil {
+	if f.Low != nil {
 		f.Low, f.High = ends(*f.Low*by, *f.High)
 	}
 }
@@ -63,7 +63,7 @@ func bound(found []result.Finding) {
 		sum += atLeast(f)
 	}
 	for n := range found {
-		if f := &found[n]; f.Low != nil && f.High != nil {
+		if f := &found[n]; f.Low != nil {
 			f.Low, f.High = ends(*f.Low, max(f.Share, min(*f.High, 1-(sum-atLeast(*f)))))
 		}
 	}
@@ -80,7 +80,7 @@ func atLeast(f result.Finding) float64 {
 // limit bounds a share and its interval from above.
 func limit(f *result.Finding, most float64) {
 	f.Share = max(0, min(f.Share, most))
-	if f.Low != nil && f.High != nil {
+	if f.Low != nil {
 		f.Low, f.High = ends(min(*f.Low, f.Share), min(*f.High, max(f.Share, most)))
 	}
 	if f.Share == 0 {

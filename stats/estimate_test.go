@@ -44,6 +44,14 @@ func TestEstimateOfTooFew(t *testing.T) {
 	labtest.Equal(t, "a shift of three and three is known", ok, false)
 }
 
+// By hand: of 0 to 5 and 10 to 15 the shift is 10, and 5 of 36 differences lie beyond each end of its interval.
+func TestShiftAsAnEstimate(t *testing.T) {
+	e, ok := CentreShift([]float64{0, 1, 2, 3, 4, 5}, []float64{10, 11, 12, 13, 14, 15})
+	labtest.Equal(t, "known", ok, true)
+	labtest.Equal(t, "value", e.Value, 10)
+	labtest.Equal(t, "freedom", e.Uncertain[0].Freedom, 10)
+}
+
 // By hand: variances of 3 and 1 with 6 and 2 degrees of freedom are 4 with 16/(9/6 + 1/2) = 8.
 func TestVariancesAddUp(t *testing.T) {
 	e := Estimate{0, []Variance{{3, 6}}}.And(Variance{1, 2})

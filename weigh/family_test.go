@@ -134,3 +134,20 @@ func tollsAreFound(t *testing.T, runs int, off float64) {
 		labtest.Between(t, "share of intervals that cover the toll", o.covered, 0.92-off, 0.98)
 	}
 }
+
+// While a run goes on the metrics by which networks are judged first are enough.
+func TestHeadlinesAlone(t *testing.T) {
+	cells := simulated{groups: 1, networks: 2, blocks: 8, noise: 0.01}.run(rand.New(rand.NewPCG(1, 1)))
+	for _, c := range cells {
+		for n := range c.Samples {
+			c.Samples[n].Metrics["rtt_p99"] = 2 * c.Samples[n].Metrics["rtt_p50"]
+		}
+	}
+	for headlines, want := range map[bool]int{true: 1, false: 2} {
+		Result(cells, Options{Margin: stats.DeclaredMargin, Warnings: func(*result.Cell) []string { return nil }, Headlines: headlines})
+		for _, c := range cells {
+			labtest.Equal(t, fmt.Sprint("metrics of ", c.Network, ", headlines alone ", headlines), len(c.Metrics), want)
+			labtest.Equal(t, "the first", c.Metrics[0].Name, "rtt_p50")
+		}
+	}
+}

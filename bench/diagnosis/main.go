@@ -14,6 +14,7 @@
 //   - trial.go: inject, make sure that it bites, ask; ask.go: the questions
 //   - score.go: what was right; page.go: the document
 //   - shares.go: how much of a toll was injected, and how much was named
+//   - sentences.go: what the answer says first, of injected tolls and of others, and whether it holds
 package main
 
 import (
@@ -95,7 +96,12 @@ func execute(ctx context.Context, o options) error {
 	}
 	b := bench{tare: tare, asks: !o.bites}
 	if o.shares {
-		return writeShares(o, b.weighAll(ctx, chosen))
+		all := b.weighAll(ctx, chosen)
+		var natural []sentence
+		if o.clean {
+			natural = b.sayAll(ctx)
+		}
+		return writeShares(o, all, natural)
 	}
 	trials, err := b.all(ctx, chosen, o)
 	if o.json {

@@ -29,6 +29,11 @@ func (p page) write() error {
 		_, shares, _ := sharesIn(string(old))
 		before, _, after := sharesIn(text)
 		text = before + shares + after
+		for line := range strings.SplitSeq(string(old), "\n") {
+			if strings.HasPrefix(line, sentenceRow) {
+				text = strings.Replace(text, "| time to verdict of `tare doctor`", line+"\n| time to verdict of `tare doctor`", 1)
+			}
+		}
 	}
 	switch p.output {
 	case "":

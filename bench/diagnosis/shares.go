@@ -39,6 +39,7 @@ type injected struct {
 	at             spot
 	before, after  toll
 	found          *result.Finding
+	said           sentence
 	problem        string
 }
 
@@ -123,12 +124,32 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	if err != nil {
 		return err
 	}
+	if i.said, err = s.sentence(ctx, w, *i); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "  %+v\n", i.said)
 	n := slices.IndexFunc(cell.Findings, func(f result.Finding) bool { return f.ID == i.cause })
 	if n < 0 {
 		return fmt.Errorf("the cause was not named, but %v", result.Names(cell.Findings, func(f result.Finding) string { return f.ID }))
 	}
 	i.found = &cell.Findings[n]
 	return nil
+}
+
+// sayAll asks about tolls that nobody injected.
+func (b bench) sayAll(ctx context.Context) (all []sentence) {
+	for _, n := range naturals() {
+		if ctx.Err() != nil {
+			return all
+		}
+		one, err := n.ask(ctx, b)
+		if err != nil {
+			one.problem = oneLine(err.Error())
+		}
+		fmt.Fprintf(os.Stderr, "%+v\n", one)
+		all = append(all, one)
+	}
+	return all
 }
 
 // tollBlocks is in how many blocks a toll is measured.
@@ -168,7 +189,7 @@ func (s *stage) cell(ctx context.Context, q question, flags ...string) (result.C
 }
 
 // sharesSection is the table of all.
-func sharesSection(all []injected, o options) string {
+func sharesSection(all []injected, natural []sentence, o options) string {
 	var b strings.Builder
 	env := probe.Environment("/")
 	near, joint, weighed := 0, 0, 0
@@ -207,7 +228,18 @@ share that a user gets from tare run, which knows nothing of the lab before.
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %.1f%s | %+.1f |\n",
 			i.cause, i.wording, i.at.network, i.before, i.after, toll{injected, half}, 100*i.found.Share, interval, i.apart())
 	}
+	b.WriteString(sentencesSection(sentencesOf(all, natural)))
 	return b.String()
+}
+
+// sentencesOf are those of injections, and then those of natural tolls.
+func sentencesOf(all []injected, natural []sentence) (said []sentence) {
+	for _, i := range all {
+		if i.said.plan != "" {
+			said = append(said, i.said)
+		}
+	}
+	return append(said, natural...)
 }
 
 // sharesIn is the section of the table in a page, from its heading to the next.
@@ -228,8 +260,8 @@ func sharesIn(page string) (before, section, after string) {
 }
 
 // writeShares puts the table into a page that exists.
-func writeShares(o options, all []injected) error {
-	section := sharesSection(all, o)
+func writeShares(o options, all []injected, natural []sentence) error {
+	section := sharesSection(all, natural, o)
 	if o.output == "" {
 		return nil
 	}
@@ -242,5 +274,5 @@ func writeShares(o options, all []injected) error {
 		return err
 	}
 	before, _, after := sharesIn(string(page))
-	return os.WriteFile(o.output, []byte(before+section+"\n"+after), 0o644)
+	return os.WriteFile(o.output, []byte(withSentences(before+section+"\n"+after, sentencesOf(all, natural))), 0o644)
 }

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tare/network"
+	"tare/result"
+	"tare/weigh"
+)
+
+// sentence is what the answer of tare run says first of why a network is slow, and whether it holds.
+type sentence struct {
+	plan, network string
+	named         string  // the cause; empty: it names none
+	said          float64 // its share of the toll; 0: it says none
+	truth         float64 // the share by an intervention
+	nearby        bool
+	true          bool
+	fix           string // what its fix did: mended, notMended and why; empty: it has none to carry out
+	problem       string // why there is no sentence
+}
+
+// sentenceApart is how far the share of a sentence may be from the truth.
+const sentenceApart = 0.10
+
+// right reports whether a sentence holds in all respects.
+func (s sentence) right() bool {
+	return s.true && s.nearby && !strings.HasPrefix(s.fix, notMended)
+}
+
+var (
+	faultSaid = regexp.MustCompile(`- Fault: ([a-z0-9-]+)`)
+	causeSaid = regexp.MustCompile(`The cause of [0-9.]+ ?(?:% of it|of its [0-9.]+ points): ([a-z0-9-]+)`)
+)
+
+// saidIn is the cause that an answer names first; empty: none.
+func saidIn(answer string) string {
+	text := strings.Join(strings.Fields(answer), " ")
+	if fault := faultSaid.FindStringSubmatch(text); fault != nil {
+		return fault[1]
+	}
+	if cause := causeSaid.FindStringSubmatch(text); cause != nil {
+		return cause[1]
+	}
+	return ""
+}
+
+// answered is the answer of a result, as a user reads it, with the cell of a network.
+func (s *stage) answered(ctx context.Context, networkName string, argv ...string) (text string, cell result.Cell, err error) {
+	out, err := s.call(ctx, argv...)
+	if err != nil {
+		return "", cell, err
+	}
+	res, err := result.Read(bytes.NewReader(out))
+	if err != nil {
+		return "", cell, err
+	}
+	cell, there := result.First(res.Cells, func(c result.Cell) bool { return c.Network == networkName })
+	if !there || cell.Status != result.StatusOK {
+		return "", cell, fmt.Errorf("%s was not measured: %s", networkName, cell.Reason)
+	}
+	dir, err := os.MkdirTemp("", "sentence")
+	if err != nil {
+		return "", cell, err
+	}
+	file := filepath.Join(dir, "result.json")
+	err = os.WriteFile(file, out, 0o600)
+	if err == nil {
+		out, err = s.call(ctx, "report", file)
+	}
+	return string(out), cell, errors.Join(err, os.RemoveAll(dir))
+}
+
+// finding is that of a cell by its name; nil: it has none.
+func findingOf(cell result.Cell, id string) *result.Finding {
+	n := slices.IndexFunc(cell.Findings, func(f result.Finding) bool { return f.ID == id })
+	if n < 0 {
+		return nil
+	}
+	return &cell.Findings[n]
+}
+
+// sentence reads what is said of an injection whose tolls before and after are known, and carries out the fix.
+func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, error) {
+	one := sentence{plan: i.cause + " " + i.wording, network: i.at.network}
+	q := w.ask[0]
+	text, cell, err := s.answered(ctx, i.at.network, q.argv(s)...)
+	if err != nil {
+		return one, err
+	}
+	one.named = saidIn(text)
+	share, _ := i.share()
+	f := findingOf(cell, one.named)
+	if f != nil {
+		one.said = f.Share
+	}
+	switch {
+	case one.named == i.cause:
+		one.true, one.truth = true, share
+		one.nearby = one.said == 0 || math.Abs(one.said-share) <= sentenceApart
+	case slices.Contains(ownCosts(i.at.network), one.named): // the larger part, if it is what was there before
+		one.true, one.truth = share < 0.5, 1-share
+		one.nearby = one.said <= 1-share+sentenceApart
+	}
+	if f != nil && f.Remedy != nil && one.named == i.cause {
+		one.fix, err = s.mend(ctx, w, i.cause, []verdict{{Found: []string{i.cause}, Remedy: f.Remedy}})
+	}
+	return one, err
+}
+
+// natural is a plan of networks whose own costs are to be named: each costs what it adds to the one before.
+type natural struct {
+	networks []string // the last is asked about
+	path     string
+	workload string
+}
+
+func naturals() []natural {
+	return []natural{
+		{[]string{"ptp"}, network.CrossHost, "tcp_rr"},
+		{[]string{"route"}, network.CrossHost, "tcp_stream"},
+		{[]string{"route", "vxlan"}, network.CrossHost, "tcp_rr"},
+		{[]string{"ptp", "route", "vxlan"}, network.CrossHost, "tcp_rr"},
+		{[]string{"veth", "bridge"}, network.SameHost, "tcp_rr"},
+		{[]string{"veth", "bridge"}, network.SameHost, "tcp_stream"},
+		{[]string{"route", "nat"}, network.PublishedPort, "tcp_rr"},
+		{[]string{"proxy"}, network.PublishedPort, "tcp_rr"},
+		{[]string{"proxy"}, network.PublishedPort, "tcp_stream"},
+		{[]string{"docker-nat"}, network.PublishedPort, "tcp_rr"},
+		{[]string{"docker-proxy"}, network.PublishedPort, "tcp_rr"},
+		{[]string{"docker-overlay"}, network.CrossHost, "tcp_rr"},
+	}
+}
+
+// ask is what is said of a natural toll: the truth is of a longer run, in which each network is weighed by itself.
+func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
+	asked := n.networks[len(n.networks)-1]
+	one := sentence{plan: strings.Join(n.networks, ",") + " " + n.path + " " + n.workload, network: asked}
+	s := &stage{tare: b.tare}
+	argv := []string{"run", "--networks", network.Baseline + "," + strings.Join(n.networks, ","), "--paths", n.path, "--workloads", n.workload, "--json"}
+	text, cell, err := s.answered(ctx, asked, append(argv, "--blocks", askBlocks, "--duration", askDuration)...)
+	if err != nil {
+		return one, err
+	}
+	one.named = saidIn(text)
+	f := findingOf(cell, one.named)
+	if f == nil {
+		return one, nil
+	}
+	one.said = f.Share
+	out, err := s.call(ctx, append(argv, "--blocks", tollBlocks, "--duration", askDuration)...)
+	if err != nil {
+		return one, err
+	}
+	res, err := result.Read(bytes.NewReader(out))
+	if err != nil {
+		return one, err
+	}
+	one.truth, one.true = n.truth(res, *f)
+	one.nearby = math.Abs(one.said-one.truth) <= sentenceApart
+	return one, nil
+}
+
+// truth is the share of a finding in the toll of the network that is asked about: what one network adds to
+// another, whose tolls are the finding's evidence, else to the one before it. It is true if nothing that
+// another network adds is larger by more than shares may be apart.
+func (n natural) truth(res *result.Result, f result.Finding) (share float64, largest bool) {
+	tolls := map[string]float64{network.Baseline: 0}
+	for _, c := range res.Cells {
+		if m := weigh.Headline(&c); m != nil && m.Toll != nil && c.Network != network.Baseline {
+			tolls[c.Network] = m.Toll.Value
+		}
+	}
+	of, whole := n.networks, tolls[n.networks[len(n.networks)-1]]
+	upper, lower := of[len(of)-1], network.Baseline
+	if len(of) > 1 {
+		lower = of[len(of)-2]
+	}
+	var named []string
+	for _, e := range f.Evidence {
+		if rest, is := strings.CutPrefix(e.Name, "toll of "); is && f.ID == "rung-cost" {
+			name, _, _ := strings.Cut(rest, " ")
+			named = append(named, name)
+		}
+	}
+	if len(named) > 0 {
+		upper, lower = named[0], network.Baseline
+		if len(named) > 1 {
+			lower = named[1]
+		}
+	}
+	share = (tolls[upper] - tolls[lower]) / whole
+	most, below := 0.0, network.Baseline
+	for _, name := range of {
+		most, below = max(most, (tolls[name]-tolls[below])/whole), name
+	}
+	return share, share >= most-sentenceApart
+}
+
+// sentenceRow is the beginning of the row of the page's summary.
+const sentenceRow = "| first sentences of `tare run` that are right |"
+
+// withSentences puts how many sentences are right into the summary of a page.
+func withSentences(page string, all []sentence) string {
+	asked, right := counted(all)
+	row := fmt.Sprintf("%s %s | 29 of 30 |", sentenceRow, share(right, asked))
+	var lines []string
+	for _, line := range strings.Split(page, "\n") {
+		if strings.HasPrefix(line, sentenceRow) {
+			continue
+		}
+		if strings.HasPrefix(line, "| time to verdict of `tare doctor`") {
+			lines = append(lines, row)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func counted(all []sentence) (asked, right int) {
+	for _, s := range all {
+		if s.problem == "" {
+			asked++
+		}
+		if s.problem == "" && s.right() {
+			right++
+		}
+	}
+	return asked, right
+}
+
+// sentencesSection is the table of all.
+func sentencesSection(all []sentence) string {
+	var b strings.Builder
+	asked, right := counted(all)
+	fmt.Fprintf(&b, "\n### The first sentence\n\nOf the sentences in which the answer of `tare run` first names a cause, %s are right (wanted: 29 of 30): the cause is that of the larger part of the toll, its share is within %.0f points of the\nintervention's, and its fix, where it has one that can be carried out as printed, removes the symptom.\n\n", share(right, asked), 100*sentenceApart)
+	b.WriteString("| plan | network | names | share said, % | by intervention, % | fix | right |\n|---|---|---|---:|---:|---|---|\n")
+	for _, s := range all {
+		verdict := "yes"
+		if !s.right() {
+			verdict = "**no**"
+		}
+		if s.problem != "" {
+			verdict = "- " + s.problem
+		}
+		said, truth := "", ""
+		if s.said > 0 {
+			said = fmt.Sprintf("%.0f", 100*s.said)
+		}
+		if s.problem == "" {
+			truth = fmt.Sprintf("%.0f", 100*s.truth)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", s.plan, s.network, s.named, said, truth, oneLine(s.fix), oneLine(verdict))
+	}
+	return b.String()
+}
