@@ -3,6 +3,7 @@ package diagnose
 import (
 	"slices"
 
+	"tare/network"
 	"tare/result"
 )
 
@@ -37,8 +38,14 @@ func compose(found []result.Finding) {
 	bound(found)
 }
 
-// settle composes the findings of a cell, and sorts them.
+// settle composes the findings of a cell, and sorts them. That a network costs what it adds is no
+// cause where it is one that tare did not build, nor beside findings whose share nobody knows:
+// what it adds holds theirs.
 func settle(cell *result.Cell) {
+	unsized := slices.ContainsFunc(cell.Findings, func(f result.Finding) bool { return f.ID != rungID && f.Share == 0 })
+	if unsized || !network.Builds(cell.Network) {
+		cell.Findings = slices.DeleteFunc(cell.Findings, func(f result.Finding) bool { return ofItself(f, cell.Network) })
+	}
 	compose(cell.Findings)
 	Rank(cell.Findings)
 }

@@ -225,3 +225,23 @@ func TestWhatCostsLessAndKeepsAllIsNamed(t *testing.T) {
 		labtest.Contains(t, "beside "+other, f.Fix, "# this is what vxlan is: "+want)
 	}
 }
+
+// Three thousand rules in a container of an endpoint are the cause, not that the endpoint adds to its host.
+func TestOwnRungIsNoCauseBesideWhatNobodySized(t *testing.T) {
+	own := result.Finding{ID: rungID, Cause: adding("vxlan") + "route: a tunnel", Share: 0.4}
+	below := result.Finding{ID: rungID, Cause: "vxlan is built upon ptp", Share: 0.5}
+	rules := result.Finding{ID: "many-rules", Cause: "each packet is compared with 3000 rules"}
+	for _, c := range []struct {
+		network string
+		found   []result.Finding
+		want    string
+	}{
+		{"vxlan", []result.Finding{own, below}, "vxlan is built upon ptp;what vxlan adds to route: a tunnel"},
+		{"vxlan", []result.Finding{own, below, rules}, "vxlan is built upon ptp;each packet is compared with 3000 rules"},
+		{"endpoint", []result.Finding{{ID: rungID, Cause: adding("endpoint") + "host: the network of the containers", Share: 1}}, ""},
+	} {
+		cell := &result.Cell{Network: c.network, Findings: c.found}
+		settle(cell)
+		labtest.Equal(t, "causes of "+c.network, strings.Join(result.Names(cell.Findings, func(f result.Finding) string { return f.Cause }), ";"), c.want)
+	}
+}

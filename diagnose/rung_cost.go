@@ -54,7 +54,7 @@ func (e *Evidence) tunnels() bool {
 func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 	kind, _ := network.Find(p.Cell.Network)
 	f := result.Finding{
-		Cause:    fmt.Sprintf("what %s adds to %s: %s", p.Cell.Network, p.Below.Network, kind.Doc),
+		Cause:    fmt.Sprintf("%s%s: %s", adding(p.Cell.Network), p.Below.Network, kind.Doc),
 		Evidence: []result.Evidence{tollAs(p.Cell.Network, p.Cell, metric), tollAs(p.Below.Network, p.Below, metric)},
 		Fix:      e.nature(),
 	}
@@ -70,6 +70,14 @@ func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this by itself: %s", e.Network, p.Cell.Network, kind.Doc)
 	}
 	return explaining(p, f)
+}
+
+// adding is how the cause of a network's own rung begins.
+func adding(name string) string { return "what " + name + " adds to " }
+
+// ofItself reports whether a finding is the rung of the network itself.
+func ofItself(f result.Finding, name string) bool {
+	return f.ID == rungID && strings.HasPrefix(f.Cause, adding(name))
 }
 
 // tollAs is the evidence of a cell's toll. The baseline has none.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,11 +41,16 @@ func (w words) most(a answer) string {
 		texts = append(texts, w.say("answer_faulty"))
 	case c.cause != nil:
 		texts = append(texts, w.part(c, w.caused(*c.cause)), w.fix(*c.cause))
+	case slices.ContainsFunc(c.also, unsized):
+		return texts[0] + " " + w.say("answer_unsized", "list", w.seen(c.also, func(f result.Finding) string { return "" }))
 	default:
 		texts = append(texts, w.say("answer_trace", "flags", c.flags()))
 	}
 	return strings.TrimSpace(strings.Join(append(texts, w.also(c)), " "))
 }
+
+// unsized reports whether nobody knows what share of a toll a finding has.
+func unsized(f result.Finding) bool { return f.Share == 0 }
 
 // modelled is the largest toll under an interface or a link of the lab's, which hosts elsewhere
 // may have. There is nothing to fix on this machine.
@@ -118,21 +124,25 @@ func natureOf(fix string) (nature string, is bool) {
 // also is what was seen and is not known to explain much. What is known to explain little is
 // left out where the cause is known.
 func (w words) also(c *costliest) string {
-	var texts []string
-	for _, f := range c.also {
-		if len(texts) == mostAlso || f.Share > 0 && c.cause != nil {
-			continue
-		}
-		much := w.say("answer_share_unknown")
-		if f.Share > 0 {
-			much = w.say("answer_share_small", "share", partText(f.Share))
-		}
-		texts = append(texts, w.of(result.Plain(f.ID)+w.aside(much), clip(result.Plain(f.Cause), mostSeen)))
-	}
-	if len(texts) == 0 {
+	also := slices.DeleteFunc(slices.Clone(c.also), func(f result.Finding) bool { return !unsized(f) && c.cause != nil })
+	if len(also) == 0 {
 		return ""
 	}
-	return w.say("answer_also", "list", strings.Join(texts, w.say("semicolon")))
+	return w.say("answer_also", "list", w.seen(also, func(f result.Finding) string {
+		if unsized(f) {
+			return w.aside(w.say("answer_share_unknown"))
+		}
+		return w.aside(w.say("answer_share_small", "share", partText(f.Share)))
+	}))
+}
+
+// seen lists the first of some findings, with how much each explains.
+func (w words) seen(all []result.Finding, much func(result.Finding) string) string {
+	var texts []string
+	for _, f := range all[:min(len(all), mostAlso)] {
+		texts = append(texts, w.of(result.Plain(f.ID)+much(f), clip(result.Plain(f.Cause), mostSeen)))
+	}
+	return strings.Join(texts, w.say("semicolon"))
 }
 
 // flags choose the cell of a toll.
