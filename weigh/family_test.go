@@ -90,7 +90,7 @@ func (s simulated) often(draw *rand.Rand, runs int) (o judgedOften) {
 // Of a run whose networks all equal their host one in twenty finds a difference, at most, however
 // many they are, and of a hundred comparisons less than one.
 func TestEqualNetworksAreSeldomDistinguished(t *testing.T)     { seldomDistinguished(t, 25, 0.25) }
-func TestDeepEqualNetworksAreSeldomDistinguished(t *testing.T) { seldomDistinguished(t, 800, 0.055) }
+func TestDeepEqualNetworksAreSeldomDistinguished(t *testing.T) { seldomDistinguished(t, 800, 0.05) }
 
 func seldomDistinguished(t *testing.T, runs int, most float64) {
 	t.Helper()
@@ -111,7 +111,7 @@ func seldomDistinguished(t *testing.T, runs int, most float64) {
 }
 
 // Where most networks have a toll it is found as often as by its own interval and the variance by layout of
-// the whole run. Only one that hardly shows in the noise is found less often, in 0.10 for 0.14, since
+// the whole run. Only one that hardly shows in the noise is found less often, in 0.08 for 0.14, since
 // a verdict among many must be surer.
 func TestTollsAreFound(t *testing.T)     { tollsAreFound(t, 12, 0.2) }
 func TestDeepTollsAreFound(t *testing.T) { tollsAreFound(t, 300, 0.02) }
@@ -120,7 +120,7 @@ func tollsAreFound(t *testing.T, runs int, off float64) {
 	t.Helper()
 	draw := rand.New(rand.NewPCG(5, 9))
 	for _, c := range []struct{ noise, toll, least float64 }{
-		{0.04, 0.1, 0.89}, {0.04, 0.2, 1}, {0.08, 0.1, 0.41}, {0.08, 0.2, 0.97}, {0.15, 0.1, 0.1}, {0.15, 0.2, 0.54},
+		{0.04, 0.1, 0.89}, {0.04, 0.2, 1}, {0.08, 0.1, 0.41}, {0.08, 0.2, 0.97}, {0.15, 0.1, 0.08}, {0.15, 0.2, 0.54},
 	} {
 		s := simulated{groups: 6, networks: 7, blocks: 8, noise: c.noise, layout: 0.01, tolls: map[int]float64{}}
 		for n := range 42 {

@@ -75,9 +75,10 @@ func Against(of, than Blocks, paired bool, q result.Quantity, margins ...Margins
 	return judged(e, whole, q, margins...)
 }
 
-// familyRate is how often a run whose networks are all equal may call one another than its host. Bounds are
-// one-sided, and lie at the margin, where no network is that equals its host: simulated, 5 % of such runs do.
-const familyRate = 1.25 * 0.05
+// familyRate is how often a run whose networks are all equal may call one another than its host. Each chance is
+// one-sided, which doubles that; it is one at the margin, where no network is that equals its host, which
+// more than halves it again.
+const familyRate = 0.05
 
 // family is the tolls of a run that are looked at together: those by which its networks are judged first,
 // or those on one other quantity. Of so many, some intervals miss. What is called slower or faster in a
