@@ -146,8 +146,11 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 	asked := n.networks[len(n.networks)-1]
 	one := sentence{plan: strings.Join(n.networks, ",") + " " + n.path + " " + n.workload, network: asked}
 	s := &stage{tare: b.tare}
-	argv := []string{"run", "--networks", network.Baseline + "," + strings.Join(n.networks, ","), "--paths", n.path, "--workloads", n.workload, "--json"}
-	text, cell, err := s.answered(ctx, asked, append(argv, "--blocks", askBlocks, "--duration", askDuration)...)
+	argv := func(networks []string, blocks string) []string {
+		return []string{"run", "--networks", network.Baseline + "," + strings.Join(networks, ","), "--paths", n.path, "--workloads", n.workload,
+			"--json", "--blocks", blocks, "--duration", askDuration}
+	}
+	text, cell, err := s.answered(ctx, asked, argv(n.networks, askBlocks)...)
 	if err != nil {
 		return one, err
 	}
@@ -157,7 +160,7 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 		return one, nil
 	}
 	one.said = f.Share
-	out, err := s.call(ctx, append(argv, "--blocks", tollBlocks, "--duration", askDuration)...)
+	out, err := s.call(ctx, argv(n.ladder(), tollBlocks)...)
 	if err != nil {
 		return one, err
 	}
@@ -170,6 +173,17 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 	return one, nil
 }
 
+// ladder are the networks of the plan, with those that the last is built upon.
+func (n natural) ladder() []string {
+	all := slices.Clone(n.networks)
+	for at, known := network.Find(all[len(all)-1]); known && at.Parent != "" && at.Parent != network.Baseline; at, known = network.Find(at.Parent) {
+		if below, is := network.Find(at.Parent); is && below.Serves(n.path) && !slices.Contains(all, at.Parent) {
+			all = append([]string{at.Parent}, all...)
+		}
+	}
+	return all
+}
+
 // truth is the share of a finding in the toll of the network that is asked about: what one network adds to
 // another, whose tolls are the finding's evidence, else to the one before it. It is true if nothing that
 // another network adds is larger by more than shares may be apart.
@@ -180,7 +194,8 @@ func (n natural) truth(res *result.Result, f result.Finding) (share float64, lar
 			tolls[c.Network] = m.Toll.Value
 		}
 	}
-	of, whole := n.networks, tolls[n.networks[len(n.networks)-1]]
+	of := n.ladder()
+	whole := tolls[of[len(of)-1]]
 	upper, lower := of[len(of)-1], network.Baseline
 	if len(of) > 1 {
 		lower = of[len(of)-2]
@@ -198,10 +213,10 @@ func (n natural) truth(res *result.Result, f result.Finding) (share float64, lar
 			lower = named[1]
 		}
 	}
-	share = (tolls[upper] - tolls[lower]) / whole
+	share = max(0, min(1, (tolls[upper]-tolls[lower])/whole)) // a network below may be faster than the host
 	most, below := 0.0, network.Baseline
 	for _, name := range of {
-		most, below = max(most, (tolls[name]-tolls[below])/whole), name
+		most, below = max(most, min(1, (tolls[name]-tolls[below])/whole)), name
 	}
 	return share, share >= most-sentenceApart
 }
