@@ -214,7 +214,7 @@ type Toll struct {
 	Low         *float64 `json:"low,omitempty"`
 	High        *float64 `json:"high,omitempty"`
 	Verdict     string   `json:"verdict"`
-	Margin      float64  `json:"margin"`                  // the margin used
+	Margin      float64  `json:"margin"`                  // from which a difference counts: the declared one, or more where baselines differ
 	BlocksToSay int      `json:"blocks_needed,omitempty"` // with an inconclusive verdict: how many blocks would decide
 	Delta       Delta    `json:"delta"`
 }

@@ -82,6 +82,7 @@ func rankedBy(base *result.Cell) string {
 
 // places ranks cells by their toll on a metric.
 func (g *Group) places(list []*result.Cell, name string, declared float64) []result.Ranked {
+	scale := ScaleOf(g.beside, cmp.Or(declared, stats.DeclaredMargin))
 	type weighed struct {
 		cell   *result.Cell
 		metric result.Metric
@@ -98,7 +99,7 @@ func (g *Group) places(list []*result.Cell, name string, declared float64) []res
 	for n, w := range all {
 		r := result.Ranked{Place: place, Network: w.cell.Network, Params: w.cell.Params.Settings(), Toll: *w.metric.Toll}
 		if n > 0 {
-			r.Behind, r.Than = g.behind(w.cell, all[first].cell, quantityOf(w.metric), declared), all[first].cell.Network
+			r.Behind, r.Than = g.behind(w.cell, all[first].cell, quantityOf(w.metric), scale), all[first].cell.Network
 			if r.Behind != nil && r.Behind.Verdict == string(stats.Slower) {
 				place, first = place+1, n
 				r.Place = place
@@ -110,10 +111,6 @@ func (g *Group) places(list []*result.Cell, name string, declared float64) []res
 }
 
 // behind is by how much one cell is worse than another, in the blocks of both.
-func (g *Group) behind(cell, than *result.Cell, q result.Quantity, declared float64) *result.Change {
-	if declared == 0 {
-		declared = stats.DeclaredMargin
-	}
-	margins := ScaleOf(g.beside, declared).Margins(g, q)
-	return Against(BlocksOf(cell, q.Name), BlocksOf(than, q.Name), true, q, margins).Change()
+func (g *Group) behind(cell, than *result.Cell, q result.Quantity, scale *Scale) *result.Change {
+	return Against(BlocksOf(cell, q.Name), BlocksOf(than, q.Name), true, q, scale.Margins(g, q)).Change()
 }

@@ -90,7 +90,12 @@ func ScaleOf(groups []*Group, declared float64) *Scale {
 }
 
 // Margins are what a difference of a quantity is held against in a group.
-func (s *Scale) Margins(g *Group, q result.Quantity) Margins { return s.of(g, q).margins }
+func (s *Scale) Margins(g *Group, q result.Quantity) Margins {
+	if known := s.scaled[scaledKey{g, q.Name}]; known != nil {
+		return known.margins
+	}
+	return s.marginsOf(g, q) // without the tolls, which not everybody asks for
+}
 
 func (s *Scale) of(g *Group, q result.Quantity) *scaled {
 	key := scaledKey{g, q.Name}
