@@ -14,11 +14,12 @@ import (
 // package in a folder of another one is on the other's floor, and may import it.
 var floors = [][]string{
 	{"result", "stats", "wire", "traffic", "foreign"},
-	{"lab", "workload", "probe", "trace", "iperf3", "vm", "experiment/schedule"},
-	{"engine"},
+	{"catalog"},
+	{"lab", "workload", "weigh", "probe", "trace", "iperf3", "vm", "experiment/schedule"},
+	{"engine", "report", "diagnose", "cases"},
 	{"network", "agent"},
-	{"site", "weigh"},
-	{"experiment", "report", "diagnose", "cases"},
+	{"site"},
+	{"experiment"},
 	{"cmd/tare"},
 }
 

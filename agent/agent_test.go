@@ -130,9 +130,6 @@ func TestWholeRun(t *testing.T) {
 		}
 		run := quick()
 		run.Mode, run.Size, run.Rate = kind.Modes[0], kind.Size.Default, min(kind.Rate, 5e6)
-		if kind.Name == "responsiveness" { // it has probes of several round trips in its window
-			run.Duration = 300 * time.Millisecond
-		}
 		at := address(5301 + n)
 		out, err := Measure(context.Background(), server, client, kind.Name, run, at, at)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"tare/catalog"
 	"tare/probe"
 	"tare/traffic"
 	"tare/workload"
@@ -74,7 +75,7 @@ func (j Job) carry(receives bool, end func(workload.Workload, workload.Run, neti
 		return tally, err
 	}
 	defer func() { err = errors.Join(err, meter.reader.Close()) }()
-	meter.spins = j.Run.Mode == workload.Spinning || j.Run.Tool != ""
+	meter.spins = j.Run.Mode == catalog.Spinning || j.Run.Tool != ""
 	process := probe.NewReader("/", probe.Process)
 	defer func() { err = errors.Join(err, process.Close()) }()
 	counts := process.Read()

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
-	"tare/workload"
 )
 
 // TestEveryClaimIsJudged holds the claims of a case to those that were published,
@@ -55,7 +54,7 @@ func TestEveryFigureHasItsPlace(t *testing.T) {
 			if !slices.ContainsFunc(plan.Networks, func(n result.NetworkPlan) bool { return n.Name == s.network }) {
 				t.Errorf("%s, %s: no network %s", c.ID, s.experiment, s.network)
 			}
-			if s.path != network.NoNetwork && !slices.Contains(plan.Paths, s.path) {
+			if s.path != catalog.NoNetwork && !slices.Contains(plan.Paths, s.path) {
 				t.Errorf("%s, %s: no path %s for %s", c.ID, s.experiment, s.path, s.network)
 			}
 			at := slices.IndexFunc(plan.Workloads, func(w result.WorkloadPlan) bool { return w.Name == s.workload })
@@ -75,17 +74,17 @@ func TestPlansAreOfWhatThereIs(t *testing.T) {
 	for _, c := range All() {
 		for _, x := range c.Experiments {
 			for _, n := range x.Plan.Networks {
-				if _, known := network.Find(n.Name); !known {
+				if _, known := catalog.FindNetwork(n.Name); !known {
 					t.Errorf("%s, %s: network %s", c.ID, x.Name, n.Name)
 				}
 			}
 			for _, w := range x.Plan.Workloads {
-				if _, known := workload.Find(w.Name); !known {
+				if _, known := catalog.FindWorkload(w.Name); !known {
 					t.Errorf("%s, %s: workload %s", c.ID, x.Name, w.Name)
 				}
 			}
 			for _, path := range x.Plan.Paths {
-				if !slices.Contains(network.Paths(), path) {
+				if !slices.Contains(catalog.Paths(), path) {
 					t.Errorf("%s, %s: path %s", c.ID, x.Name, path)
 				}
 			}
@@ -139,7 +138,7 @@ func judged(t *testing.T, c Case, costs tolls) *result.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := c.Judge(measuredBy(c, costs, network.Product), refereed)
+	whole, err := c.Judge(measuredBy(c, costs, catalog.Product), refereed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +154,10 @@ func measuredBy(c Case, costs tolls, fidelity string) map[string]*result.Result 
 		links := append(slices.Clone(x.Plan.Links), x.Plan.Link)
 		for _, link := range links[:max(1, len(links)-1)] {
 			for _, n := range x.Plan.Networks {
-				for _, path := range append(slices.Clone(x.Plan.Paths), network.NoNetwork) {
+				for _, path := range append(slices.Clone(x.Plan.Paths), catalog.NoNetwork) {
 					for _, w := range x.Plan.Workloads {
 						res.Cells = append(res.Cells, madeUp(n, path, w, link, costs[n.Name], fidelity))
-						if kind, _ := workload.Find(w.Name); kind.Slot > 0 && x.Plan.Design != result.DesignWindows {
+						if kind, _ := catalog.FindWorkload(w.Name); kind.Slot > 0 && x.Plan.Design != result.DesignWindows {
 							noSwing(res.Cells[len(res.Cells)-1])
 						}
 					}
@@ -194,7 +193,7 @@ func madeUp(n result.NetworkPlan, path string, w result.WorkloadPlan, link resul
 	sizes, _ := result.ParseSizes(w.Sizes)
 	for block := range 10 {
 		layouts := []string{""}
-		if n.Name == network.Baseline {
+		if n.Name == catalog.Baseline {
 			layouts = []string{"b", "a"}
 		}
 		for _, layout := range layouts {

@@ -1,7 +1,7 @@
 package cases
 
 import (
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -9,23 +9,23 @@ import (
 // autocannon and containerd-stress, one run each.
 func containerdBridge() Case {
 	const name = "containerd-bridge"
-	bulk := spot{experiment: "nodes", network: name, path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
-	web := spot{experiment: "nodes", network: name, path: network.CrossHost, workload: "http", metric: "rate"}
+	bulk := spot{experiment: "nodes", network: name, path: catalog.CrossHost, workload: "tcp_stream", metric: "throughput"}
+	web := spot{experiment: "nodes", network: name, path: catalog.CrossHost, workload: "http", metric: "rate"}
 	return Case{
 		ID: "containerd-linux-bridge", Doc: "containerd and CNI's bridge against the host: TCP, HTTP, containers per second",
 		Experiments: []Experiment{
 			{"nodes", "two nodes, TCP and ten HTTP connections", result.Plan{
-				Networks: result.NetworksNamed(network.Baseline, name), Paths: []string{network.CrossHost},
+				Networks: result.NetworksNamed(catalog.Baseline, name), Paths: []string{catalog.CrossHost},
 				Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "http", Flows: 10}}, Blocks: 30, Duration: 0.5,
 			}},
 			{"stress", "ten workers that make containers without a network", result.Plan{
-				Networks: result.NetworksNamed(network.Baseline, name), Paths: []string{network.SameHost},
+				Networks: result.NetworksNamed(catalog.Baseline, name), Paths: []string{catalog.SameHost},
 				Workloads: []result.WorkloadPlan{{Name: "lifecycle", Flows: 10}}, Blocks: 6, Duration: 2,
 			}},
 		},
 		Place: func(f figure, s *spot) {
 			if f.Workload == "lifecycle" {
-				s.experiment, s.path = "stress", network.NoNetwork
+				s.experiment, s.path = "stress", catalog.NoNetwork
 			}
 		},
 		Claims: []claim{

@@ -1,43 +1,41 @@
 package cases
 
 import (
-	"tare/lab"
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
-	"tare/workload"
 )
 
 // dockerBridgeOVSOverlay is Docker's bridge, Open vSwitch, Swarm's overlay and
 // Open vSwitch's on two kinds of CPU, by iperf3.
 func dockerBridgeOVSOverlay() Case {
-	within := spot{experiment: "pinned", path: network.SameHost, workload: "tcp_stream", metric: "throughput"}
-	across := spot{experiment: "overlay", network: "docker-overlay", path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
+	within := spot{experiment: "pinned", path: catalog.SameHost, workload: "tcp_stream", metric: "throughput"}
+	across := spot{experiment: "overlay", network: "docker-overlay", path: catalog.CrossHost, workload: "tcp_stream", metric: "throughput"}
 	swing := within.on("docker-bridge").of("throughput_cv")
 	loose := swing
 	loose.experiment = "unpinned"
 	onOneHost := result.Plan{
-		Networks: result.NetworksNamed(network.Baseline, "docker-bridge", "ovs"), Paths: []string{network.SameHost},
+		Networks: result.NetworksNamed(catalog.Baseline, "docker-bridge", "ovs"), Paths: []string{catalog.SameHost},
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Duration: 1,
 		Design: result.DesignWindows, // slots are too short to swing
 	}
 	pinned, unpinned := onOneHost, onOneHost
-	pinned.Pin, unpinned.Pin = string(lab.PinApart), string(lab.PinNone)
+	pinned.Pin, unpinned.Pin = catalog.PinApart, catalog.PinNone
 	return Case{
 		ID: "docker-bridge-ovs-overlay", Doc: "Docker's bridge, Open vSwitch and two overlays on Kunpeng 920 and Intel 6248",
 		Experiments: []Experiment{
 			{"pinned", "two containers of one host, their processes bound to CPUs", pinned},
 			{"unpinned", "the same, free to move between CPUs", unpinned},
 			{"overlay", "two hosts on a link of 1 Gbit/s", result.Plan{
-				Networks: result.NetworksNamed(network.Baseline, "docker-overlay", "ovs-vxlan"), Paths: []string{network.CrossHost},
+				Networks: result.NetworksNamed(catalog.Baseline, "docker-overlay", "ovs-vxlan"), Paths: []string{catalog.CrossHost},
 				Workloads: []result.WorkloadPlan{
-					{Name: "tcp_stream"}, {Name: "udp_stream", Size: 8192, Rate: result.Rate{Value: 920 * mbit, Unit: workload.PayloadBits}},
+					{Name: "tcp_stream"}, {Name: "udp_stream", Size: 8192, Rate: result.Rate{Value: 920 * mbit, Unit: catalog.PayloadBits}},
 				},
 				Link: gbit, Duration: 0.5,
 			}},
 		},
 		Place: func(f figure, s *spot) {
 			switch {
-			case f.Path == network.CrossHost:
+			case f.Path == catalog.CrossHost:
 				s.experiment = "overlay"
 			case f.Pinned != nil && !*f.Pinned:
 				s.experiment = "unpinned"

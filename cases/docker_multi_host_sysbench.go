@@ -1,22 +1,22 @@
 package cases
 
 import (
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
 // dockerSysbench is Docker's multi-host networks under selects of one row by its
 // key, by sysbench.
 func dockerSysbench() Case {
-	selects := spot{experiment: "selects", path: network.CrossHost, workload: "mysql", metric: "rate"}
-	published := selects.on("docker-nat").along(network.PublishedPort)
-	bridged := selects.on("docker-nat").along(network.ContainerToPublishedPort)
+	selects := spot{experiment: "selects", path: catalog.CrossHost, workload: "mysql", metric: "rate"}
+	published := selects.on("docker-nat").along(catalog.PublishedPort)
+	bridged := selects.on("docker-nat").along(catalog.ContainerToPublishedPort)
 	return Case{
 		ID: "docker-multi-host-sysbench", Doc: "Docker's bridge, overlay, weave and Calico under MySQL selects",
 		Experiments: []Experiment{
 			{"selects", "MariaDB on one host, sixteen connections from the other", result.Plan{
-				Networks: result.NetworksNamed(network.Baseline, "nat", "docker-nat", "docker-overlay", "bgp", "tun-udp"),
-				Paths:    []string{network.CrossHost, network.PublishedPort, network.ContainerToPublishedPort},
+				Networks: result.NetworksNamed(catalog.Baseline, "nat", "docker-nat", "docker-overlay", "bgp", "tun-udp"),
+				Paths:    []string{catalog.CrossHost, catalog.PublishedPort, catalog.ContainerToPublishedPort},
 				Workloads: []result.WorkloadPlan{
 					{Name: "mysql", Flows: 16},
 				},
@@ -25,7 +25,7 @@ func dockerSysbench() Case {
 		},
 		Place: func(f figure, s *spot) {
 			if f.Network == "docker-nat" {
-				s.path = network.PublishedPort
+				s.path = catalog.PublishedPort
 			}
 		},
 		Claims: []claim{

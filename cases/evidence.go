@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -69,7 +69,7 @@ func (e evidence) lacks(s spot) string {
 // the real one.
 func (e evidence) standIn(s spot) bool {
 	c := e.cell(s)
-	return c != nil && c.Fidelity == network.StandIn
+	return c != nil && c.Fidelity == catalog.StandIn
 }
 
 // values are those of a spot by block.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/wire"
 )
@@ -34,7 +34,7 @@ func (c Case) compare(f figure, p published, e evidence) result.Figure {
 	}
 	if f.Metric == toll {
 		row.Metric, row.Unit, row.PublishedToll = f.Of, unitOf(f.Of), &f.Value
-		row.Against = network.Baseline
+		row.Against = catalog.Baseline
 	} else {
 		row.Published = &f.Value
 	}
@@ -63,7 +63,7 @@ func (c Case) compare(f figure, p published, e evidence) result.Figure {
 	if row.Against != "" && e.lacks(than) == "" {
 		row.Toll = e.weigh(s, than).Change()
 		if e.standIn(than) {
-			row.Fidelity = network.StandIn
+			row.Fidelity = catalog.StandIn
 		}
 	}
 	if m := e.metric(s); row.Ceiling != nil && m != nil && m.Ceiling != nil {
@@ -116,7 +116,7 @@ func (f figure) alike(g figure) bool {
 // table, else that of the first network there. The reference itself has none.
 func (p published) reference(f figure) (figure, bool) {
 	first := slices.IndexFunc(p.Figures, f.alike)
-	host := slices.IndexFunc(p.Figures, func(g figure) bool { return g.Network == network.Baseline && f.alike(g) })
+	host := slices.IndexFunc(p.Figures, func(g figure) bool { return g.Network == catalog.Baseline && f.alike(g) })
 	at := first
 	if host >= 0 {
 		at = host
@@ -147,7 +147,7 @@ func (f figure) lowerIsBetter() bool {
 
 // tollOf is a figure's toll over the host of the same table; nil: there is no host.
 func (p published) tollOf(f figure) *float64 {
-	if of, compared := p.reference(f); compared && of.Network == network.Baseline {
+	if of, compared := p.reference(f); compared && of.Network == catalog.Baseline {
 		return f.tollOver(of)
 	}
 	return nil
@@ -156,7 +156,7 @@ func (p published) tollOf(f figure) *float64 {
 // ceiling is the share that a published TCP throughput is of what its link carries
 // under the network's headers, and what those take of the host's.
 func (c Case) ceiling(f figure) (share, framing float64, known bool) {
-	n, found := network.Find(c.spotOf(f).network)
+	n, found := catalog.FindNetwork(c.spotOf(f).network)
 	if f.Link == 0 || !found || unitOf(c.spotOf(f).metric) != "bit/s" || !strings.HasPrefix(f.Workload, "tcp_") {
 		return 0, 0, false
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -54,7 +54,7 @@ func TestBaselinesThatDifferDecideNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for apart, want := range map[float64]string{0: result.ClaimReproduced, 0.15: result.ClaimUntestable} {
-		results := measuredBy(c, tolls{"containerd-bridge": 0.07}, network.Product)
+		results := measuredBy(c, tolls{"containerd-bridge": 0.07}, catalog.Product)
 		for _, res := range results {
 			for _, cell := range res.Cells {
 				for _, s := range cell.Samples {
@@ -98,7 +98,7 @@ func TestAStandInDecidesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := measuredBy(c, tolls{"ovs-multitable": 0.5}, network.StandIn)
+	results := measuredBy(c, tolls{"ovs-multitable": 0.5}, catalog.StandIn)
 	whole, err := c.Judge(results, refereed)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestAnEmulatedCPUDecidesNoAmount(t *testing.T) {
 		{0.5, "for large messages", result.ClaimReproduced},
 		{0.5, "OVS loses nearly half", result.ClaimUntestable},
 	} {
-		results := measuredBy(c, tolls{"ovs-multitable": one.toll}, network.SamePath)
+		results := measuredBy(c, tolls{"ovs-multitable": one.toll}, catalog.SamePath)
 		for _, res := range results {
 			for n := range res.Cells {
 				for m := range res.Cells[n].Metrics {
@@ -175,7 +175,7 @@ func TestSwingsAreMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := measuredBy(c, nil, network.Product)
+	results := measuredBy(c, nil, catalog.Product)
 	for _, res := range results {
 		res.Environment.CPUModel = "Intel Xeon"
 	}
@@ -199,7 +199,7 @@ func TestTheGapOverLinks(t *testing.T) {
 		grows float64
 		want  string
 	}{{0.2, result.ClaimReproduced}, {0, result.ClaimNotReproduced}} {
-		results := measuredBy(c, nil, network.Product)
+		results := measuredBy(c, nil, catalog.Product)
 		for n := range results[overLinks].Cells {
 			cell := &results[overLinks].Cells[n]
 			if link := cell.Params.Number("link"); cell.Network == "vxlan" && link > gbit {
@@ -241,7 +241,7 @@ func TestWhatPublishedFiguresCannotBe(t *testing.T) {
 // finished while some are missing.
 func TestExperimentsAreJoined(t *testing.T) {
 	c := find(t, "docker-bridge-ovs-overlay")
-	results := measuredBy(c, nil, network.Product)
+	results := measuredBy(c, nil, catalog.Product)
 	cells := 0
 	for _, res := range results {
 		cells += len(res.Cells)

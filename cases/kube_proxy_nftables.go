@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -28,7 +28,7 @@ func kubeProxyNftables() Case {
 	return Case{
 		ID: "kube-proxy-nftables", Doc: "Services of Kubernetes by iptables and by nftables, up to 30,000",
 		Experiments: []Experiment{{"services", "a new connection to a Service that is the first, the middle or the last of many", result.Plan{
-			Networks: manyServices(), Paths: []string{network.ClusterIP}, Workloads: []result.WorkloadPlan{{Name: "tcp_crr"}}, Blocks: 10, Duration: 0.3,
+			Networks: manyServices(), Paths: []string{catalog.ClusterIP}, Workloads: []result.WorkloadPlan{{Name: "tcp_crr"}}, Blocks: 10, Duration: 0.3,
 		}}},
 		Place: func(f figure, s *spot) {
 			at := map[string]string{"p01": best, "p50": average, "p99": worst}[strings.TrimPrefix(f.Metric, "first_packet_")]
@@ -41,7 +41,7 @@ func kubeProxyNftables() Case {
 
 // manyServices are the baseline, and each mode with each number of Services at each place.
 func manyServices() []result.NetworkPlan {
-	plans := result.NetworksNamed(network.Baseline)
+	plans := result.NetworksNamed(catalog.Baseline)
 	for _, mode := range []string{byIptables, byNftables} {
 		for _, services := range []int{5000, 10_000, 30_000} {
 			for _, at := range []string{best, average, worst} {
@@ -58,7 +58,7 @@ func amongServices(services int, at string) result.Settings {
 
 // connecting is the time of a new connection.
 func connecting(mode string, services int, at string) spot {
-	return spot{experiment: "services", network: mode, path: network.ClusterIP, workload: "tcp_crr", metric: "rtt_p50", params: amongServices(services, at)}
+	return spot{experiment: "services", network: mode, path: catalog.ClusterIP, workload: "tcp_crr", metric: "rtt_p50", params: amongServices(services, at)}
 }
 
 func kubeProxyClaims() []claim {

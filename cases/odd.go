@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -112,7 +112,7 @@ func (p published) fasterThanHost() []string {
 	var order []string
 	for _, f := range p.Figures {
 		t := p.tollOf(f)
-		if t == nil || network.Within(f.Path) {
+		if t == nil || catalog.Within(f.Path) {
 			continue
 		}
 		name := f.Network + "'s " + f.Metric

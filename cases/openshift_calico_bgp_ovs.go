@@ -1,7 +1,7 @@
 package cases
 
 import (
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -12,13 +12,13 @@ func openshiftCalicoOVS() Case {
 	// calledLossless is by which share the article's own figure is below what the wire
 	// carries.
 	const calledLossless = 0.11
-	bulk := spot{experiment: "cloud", network: "bgp", path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
-	messages := spot{experiment: "cloud", network: "bgp", path: network.CrossHost, workload: sweep, metric: "throughput", size: small}
+	bulk := spot{experiment: "cloud", network: "bgp", path: catalog.CrossHost, workload: "tcp_stream", metric: "throughput"}
+	messages := spot{experiment: "cloud", network: "bgp", path: catalog.CrossHost, workload: sweep, metric: "throughput", size: small}
 	return Case{
 		ID: "openshift-calico-bgp-ovs", Doc: "Calico's BGP against OpenShift's Open vSwitch, by message size",
 		Experiments: []Experiment{
 			{"cloud", "two hosts on a link that bulk data fills, messages sent as by qperf", result.Plan{
-				Networks: result.NetworksNamed(network.Baseline, "bgp", ovs), Paths: []string{network.CrossHost},
+				Networks: result.NetworksNamed(catalog.Baseline, "bgp", ovs), Paths: []string{catalog.CrossHost},
 				Workloads: []result.WorkloadPlan{
 					{Name: "tcp_stream"}, {Name: sweep, Mode: "nagle", Sizes: "8:256K:*2"},
 				},

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -42,7 +42,7 @@ func (s spot) over(link result.BitsPerSecond) spot { s.link = link; return s }
 // host is what the spot is weighed against.
 func (s spot) host() spot {
 	s.params = ""
-	return s.on(network.Baseline)
+	return s.on(catalog.Baseline)
 }
 
 // String is for people: "throughput of vxlan, cross-host, 64 bytes".

@@ -3,7 +3,7 @@ package cases
 import (
 	"strconv"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -42,27 +42,27 @@ func vxlanAndClusterNetworks() Case {
 }
 
 func vxlanExperiments() []Experiment {
-	vxlan, bridged := result.NetworksNamed(network.Baseline, "vxlan"), result.NetworksNamed(network.Baseline, withinHost, "vxlan")
+	vxlan, bridged := result.NetworksNamed(catalog.Baseline, "vxlan"), result.NetworksNamed(catalog.Baseline, withinHost, "vxlan")
 	bulk := []result.WorkloadPlan{{Name: "tcp_stream"}}
 	return []Experiment{
 		{overSlowLink, "VXLAN on a slow link, by message size, sent as by qperf", result.Plan{
-			Networks: bridged, Paths: []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.HostToContainer},
+			Networks: bridged, Paths: []string{catalog.SameHost, catalog.ContainerToOwnHost, catalog.CrossHost, catalog.HostToContainer},
 			Workloads: append(bulk, result.WorkloadPlan{Name: sweep, Mode: "nagle", Sizes: "1:4K:*2"}), Link: slow, Duration: 0.7,
 		}},
 		{overLinks, "VXLAN on three links, to see whether a faster link widens the gap", result.Plan{
-			Networks: vxlan, Paths: []string{network.CrossHost}, Workloads: bulk, Links: []result.BitsPerSecond{slow, gbit, 10 * gbit}, Duration: 0.3,
+			Networks: vxlan, Paths: []string{catalog.CrossHost}, Workloads: bulk, Links: []result.BitsPerSecond{slow, gbit, 10 * gbit}, Duration: 0.3,
 		}},
 		{dockerModes, "Docker's modes, forty round trips at the same time", result.Plan{
-			Networks: result.NetworksNamed(network.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
-			Paths:    []string{network.CrossHost, network.PublishedPort}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr", Flows: 40}}, Blocks: 20, Duration: 0.4,
+			Networks: result.NetworksNamed(catalog.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
+			Paths:    []string{catalog.CrossHost, catalog.PublishedPort}, Workloads: []result.WorkloadPlan{{Name: "tcp_rr", Flows: 40}}, Blocks: 20, Duration: 0.4,
 		}},
 		{plugIns, "plug-ins of a cluster by message size, fifty pods on two nodes", result.Plan{
-			Networks: crowded("bridge-vlan", "macnat", "bgp", "flannel-vxlan"), Paths: []string{network.CrossHost},
+			Networks: crowded("bridge-vlan", "macnat", "bgp", "flannel-vxlan"), Paths: []string{catalog.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: sweep, Mode: "nagle", Sizes: "64,512,1024,2048,4096,16384,32678,64512,65507"}},
 			Link:      fast, Blocks: 16, Duration: 0.9,
 		}},
 		{packets, "datagrams of the smallest size that tare sends", result.Plan{
-			Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost},
+			Networks: result.NetworksNamed(catalog.Baseline), Paths: []string{catalog.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "udp_pps", Size: leastDatagram, Flows: 16}, {Name: "udp_load", Size: leastDatagram}}, Duration: 0.5,
 		}},
 	}
@@ -75,7 +75,7 @@ const leastDatagram = 32
 // crowded are the baseline and networks with as many containers as published, and
 // macnat also with one container for each node.
 func crowded(names ...string) []result.NetworkPlan {
-	plans := result.NetworksNamed(append([]string{network.Baseline}, names...)...)
+	plans := result.NetworksNamed(append([]string{catalog.Baseline}, names...)...)
 	for n := range plans[1:] {
 		plans[n+1].Params = manyPods()
 	}
@@ -89,12 +89,12 @@ func manyPods() result.Settings { return pods(podsPerNode) }
 func onePod() result.Settings { return pods(1) }
 
 func pods(n int) result.Settings {
-	return result.MakeSettings(map[string]string{network.Containers: strconv.Itoa(n)})
+	return result.MakeSettings(map[string]string{catalog.Containers: strconv.Itoa(n)})
 }
 
 // plugIn is the goodput of a plug-in with messages of 64 KiB.
 func plugIn(name string) spot {
-	return spot{experiment: plugIns, network: name, path: network.CrossHost, workload: sweep, metric: "throughput", size: 65507, params: manyPods()}
+	return spot{experiment: plugIns, network: name, path: catalog.CrossHost, workload: sweep, metric: "throughput", size: 65507, params: manyPods()}
 }
 
 // mode is the rate of round trips of one of Docker's modes.
@@ -105,7 +105,7 @@ func mode(name, path string) spot {
 func placeVXLAN(f figure, s *spot) {
 	switch f.Experiment {
 	case overSlowLink:
-		if s.path == network.ContainerToOwnHost {
+		if s.path == catalog.ContainerToOwnHost {
 			s.network = withinHost
 		}
 		if s.workload == "tcp_rr" { // qperf's default is a byte
@@ -113,10 +113,10 @@ func placeVXLAN(f figure, s *spot) {
 		}
 	case dockerModes:
 		if f.Network == "docker-nat" || f.Network == "docker-proxy" {
-			s.path = network.PublishedPort
+			s.path = catalog.PublishedPort
 		}
 	case plugIns:
-		if f.Network != network.Baseline {
+		if f.Network != catalog.Baseline {
 			s.params = manyPods()
 		}
 	case packets:
@@ -125,25 +125,25 @@ func placeVXLAN(f figure, s *spot) {
 }
 
 func vxlanClaims() []claim {
-	bulk := spot{experiment: overSlowLink, network: "vxlan", path: network.CrossHost, workload: "tcp_stream", metric: "throughput"}
-	messages := spot{experiment: overSlowLink, network: "vxlan", path: network.CrossHost, workload: sweep, metric: "throughput"}
+	bulk := spot{experiment: overSlowLink, network: "vxlan", path: catalog.CrossHost, workload: "tcp_stream", metric: "throughput"}
+	messages := spot{experiment: overSlowLink, network: "vxlan", path: catalog.CrossHost, workload: sweep, metric: "throughput"}
 	links := bulk
 	links.experiment = overLinks
-	knee := spot{experiment: packets, network: network.Baseline, path: network.CrossHost, workload: "udp_load", metric: "rate"}
+	knee := spot{experiment: packets, network: catalog.Baseline, path: catalog.CrossHost, workload: "udp_load", metric: "rate"}
 	lonely := plugIn("macnat")
 	lonely.params = onePod()
-	bridged, switched, closed := mode("bridge-vlan", network.CrossHost), mode("ovs-vlan", network.CrossHost), mode("havs", network.CrossHost)
+	bridged, switched, closed := mode("bridge-vlan", catalog.CrossHost), mode("ovs-vlan", catalog.CrossHost), mode("havs", catalog.CrossHost)
 	return []claim{
-		{text: "container to its own host is as fast as two containers of one host", judge: alike(bulk.on(withinHost).along(network.ContainerToOwnHost), bulk.on(withinHost).along(network.SameHost))},
+		{text: "container to its own host is as fast as two containers of one host", judge: alike(bulk.on(withinHost).along(catalog.ContainerToOwnHost), bulk.on(withinHost).along(catalog.SameHost))},
 		{text: "iperf3 bulk throughput over VXLAN is the host's, nearly without loss", judge: atMost(bulk, nearlyNothing)},
 		{text: "qperf throughput over VXLAN is 60-80 % of the host's", judge: mostSizes(span{messages, 0.2, 0.4}, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)},
 		{text: "for one-byte messages 60-65 %", toll: &span{messages.at(1), 0.35, 0.40}},
 		{text: "the gap widens on a faster link", judge: widens(links, slow, gbit, 10*gbit)},
-		{text: "docker-proxy costs 307.94 % (6U) and 237.69 % (7U)", toll: &span{mode("docker-proxy", network.PublishedPort), 0.704, 0.755}},
-		{text: "NAT by iptables costs 42.56 % (6U) and 16.19 % (7U)", toll: &span{mode("docker-nat", network.PublishedPort), 0.139, 0.299}},
+		{text: "docker-proxy costs 307.94 % (6U) and 237.69 % (7U)", toll: &span{mode("docker-proxy", catalog.PublishedPort), 0.704, 0.755}},
+		{text: "NAT by iptables costs 42.56 % (6U) and 16.19 % (7U)", toll: &span{mode("docker-nat", catalog.PublishedPort), 0.139, 0.299}},
 		{text: "VLAN under bridge, OVS or HAVS costs 107-117 % (6U) and 8-12 % (7U), the older kernel's part to a spin lock", toll: &span{bridged, 0.07, 0.54}},
 		{text: "bridge, OVS and HAVS are about equal", judge: every(alike(bridged, switched), alike(bridged, closed))},
-		{text: "docker-host costs 26 % and 1830 us", toll: &span{mode("docker-host", network.CrossHost), 0.26, 0.26}},
+		{text: "docker-host costs 26 % and 1830 us", toll: &span{mode("docker-host", catalog.CrossHost), 0.26, 0.26}},
 		{
 			text: "above 4096 bytes each plug-in is at its maximum: host > rama without MAC NAT > rama with MAC NAT ~ calico-bgp > flannel-vxlan",
 			judge: every(

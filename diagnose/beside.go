@@ -3,7 +3,7 @@ package diagnose
 import (
 	"fmt"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -14,7 +14,7 @@ func neighbourCost() Rule {
 	return Rule{
 		ID: "neighbour-cost",
 		Match: func(e *Evidence) []result.Finding {
-			return e.beside(network.Neighbour, "other containers on the same hosts run %s: they take CPU time, and the queues that all of them share",
+			return e.beside(catalog.Neighbour, "other containers on the same hosts run %s: they take CPU time, and the queues that all of them share",
 				"docker run --cpus 1 IMAGE  # bound the neighbour, or its rate (kubernetes.io/egress-bandwidth), or keep the two on different hosts")
 		},
 	}
@@ -25,7 +25,7 @@ func passengerCost() Rule {
 	return Rule{
 		ID: "passenger-cost",
 		Match: func(e *Evidence) []result.Finding {
-			return e.beside(network.With, "the command %q runs on the hosts beside it",
+			return e.beside(catalog.With, "the command %q runs on the hosts beside it",
 				"tare run --with COMMAND  # weigh a lighter one: a capture with a filter and a short length, counters in place of packets")
 		},
 	}

@@ -3,7 +3,7 @@ package diagnose
 import (
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -43,7 +43,7 @@ func compose(found []result.Finding) {
 // what it adds holds theirs.
 func settle(cell *result.Cell) {
 	unsized := slices.ContainsFunc(cell.Findings, func(f result.Finding) bool { return f.ID != rungID && f.Share == 0 })
-	if unsized || !network.Builds(cell.Network) {
+	if unsized || !catalog.Builds(cell.Network) {
 		cell.Findings = slices.DeleteFunc(cell.Findings, func(f result.Finding) bool { return ofItself(f, cell.Network) })
 	}
 	compose(cell.Findings)

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -113,7 +113,7 @@ func of(t *testing.T, res *result.Result, name, nic string) []result.Finding {
 // A tunnel that costs a little less than what it is built upon, as noise has it: the parts below
 // would be more than the whole.
 func TestPartsOfANoisyTollAreNoMoreThanIt(t *testing.T) {
-	res := steps(map[string]map[string]float64{"full": {network.Baseline: 0, "ptp": 0.1, "route": 0.25, "vxlan": 0.2}})
+	res := steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "ptp": 0.1, "route": 0.25, "vxlan": 0.2}})
 	Weigh(res, "")
 	for _, cell := range res.Cells {
 		checkWhole(t, cell.Findings)
@@ -128,8 +128,8 @@ func TestPartsOfANoisyTollAreNoMoreThanIt(t *testing.T) {
 // machine's, the ladder has what it costs.
 func TestEncapsulationHasTheShareThatTheLadderHas(t *testing.T) {
 	res := steps(map[string]map[string]float64{
-		"full": {network.Baseline: 0, "ptp": 0.1, "route": 0.2, "vxlan": 0.18},
-		"tso":  {network.Baseline: 0, "ptp": 0.1, "route": 0.2, "vxlan": 0.24},
+		"full": {catalog.Baseline: 0, "ptp": 0.1, "route": 0.2, "vxlan": 0.18},
+		"tso":  {catalog.Baseline: 0, "ptp": 0.1, "route": 0.2, "vxlan": 0.24},
 	})
 	Weigh(res, "")
 	found := of(t, res, "vxlan", "tso")
@@ -141,8 +141,8 @@ func TestEncapsulationHasTheShareThatTheLadderHas(t *testing.T) {
 // What a network itself does is no more than its rung of the ladder, whatever another way down shows.
 func TestNoCauseIsLargerThanItsRung(t *testing.T) {
 	res := steps(map[string]map[string]float64{
-		"full": {network.Baseline: 0, "route": 0.1, "vxlan": 0.5},
-		"tso":  {network.Baseline: 0, "route": 0.5, "vxlan": 0.55},
+		"full": {catalog.Baseline: 0, "route": 0.1, "vxlan": 0.5},
+		"tso":  {catalog.Baseline: 0, "route": 0.5, "vxlan": 0.55},
 	})
 	Weigh(res, "")
 	for _, f := range of(t, res, "vxlan", "tso") {
@@ -154,7 +154,7 @@ func TestNoCauseIsLargerThanItsRung(t *testing.T) {
 
 // All of a toll is of what was measured against the host itself: that is no estimate.
 func TestAWholeShareHasNoInterval(t *testing.T) {
-	res := steps(map[string]map[string]float64{"full": {network.Baseline: 0, "ptp": 0.2}})
+	res := steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "ptp": 0.2}})
 	Weigh(res, "")
 	f := of(t, res, "ptp", "full")[0]
 	if f.Share != 1 || f.Low != nil || f.High != nil {
@@ -165,7 +165,7 @@ func TestAWholeShareHasNoInterval(t *testing.T) {
 // Thirteen migrations in a second take a fraction of a millisecond of it.
 func TestMigrationsHaveTheShareThatTheyCanHave(t *testing.T) {
 	for perSecond, want := range map[float64]float64{13: 13 * 20e-6 / 0.6, 2000: 2000 * 20e-6 / 0.6} {
-		cell := measured("nat", network.PublishedPort, "tcp_stream", 0.6)
+		cell := measured("nat", catalog.PublishedPort, "tcp_stream", 0.6)
 		cell.Params["duration"], cell.Params["warmup"] = 1.0, 0.0
 		cell.Samples = []result.Sample{
 			{Metrics: map[string]float64{"throughput": 1e9}, Readings: []result.Reading{counts("h2/c1", "/proc/self/task/*/sched", map[string]float64{"migrations": 2 * perSecond})}},
@@ -187,8 +187,8 @@ func TestNoFixGivesUpTheNetwork(t *testing.T) {
 		Weigh(res, "")
 		all = append(all, res)
 	}
-	for _, name := range []string{"pasta", "slirp4netns", "gvisor-tap-vsock", network.Endpoint} {
-		all = append(all, behindTap(name, network.PublishedPort, "tun", 65520))
+	for _, name := range []string{"pasta", "slirp4netns", "gvisor-tap-vsock", catalog.Endpoint} {
+		all = append(all, behindTap(name, catalog.PublishedPort, "tun", 65520))
 	}
 	for _, res := range all {
 		for _, cell := range res.Cells {
@@ -207,10 +207,10 @@ func TestWhatCostsLessAndKeepsAllIsNamed(t *testing.T) {
 		"gre":   "gre keeps its properties (no-l2, cross-host), and costs less here",
 		"route": "of the networks measured here that keep its properties (no-l2, cross-host), none is known to cost less",
 	} {
-		cells := map[string]float64{network.Baseline: 0, "vxlan": 0.4, other: 0.1}
+		cells := map[string]float64{catalog.Baseline: 0, "vxlan": 0.4, other: 0.1}
 		res := &result.Result{}
 		for name, toll := range cells {
-			cell := measured(name, network.CrossHost, "tcp_stream", toll)
+			cell := measured(name, catalog.CrossHost, "tcp_stream", toll)
 			low, high := toll-0.01, toll+0.01
 			cell.Metrics[0].Toll.Low, cell.Metrics[0].Toll.High = &low, &high
 			res.Cells = append(res.Cells, cell)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -43,7 +43,7 @@ func TestReorderingIsNoLoss(t *testing.T) {
 		had, overtaken, sent float64
 		is                   bool
 	}{{95, 100, 2e4, true}, {2, 100, 2e4, false}, {0, 100, 2e4, false}, {95, 10, 2e4, false}, {95, 100, 2e5, false}, {40, 100, 1e4, false}} {
-		cell := measured("bridge", network.CrossHost, "tcp_stream", 0)
+		cell := measured("bridge", catalog.CrossHost, "tcp_stream", 0)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{
 			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100, "Tcp.OutSegs": one.sent}),
 			counts("h1/c1", netstat, map[string]float64{"TcpExt.TCPDSACKRecvSegs": one.had, "TcpExt.TCPFastRetrans": one.overtaken}),
@@ -56,7 +56,7 @@ func TestReorderingIsNoLoss(t *testing.T) {
 // saturation, and one that does not.
 func TestCollapseTakesLossPastTheKneeAndSoftirq(t *testing.T) {
 	for collapse, is := range map[float64]bool{0.4: true, 0.02: false} {
-		cell := measured("bridge", network.CrossHost, "udp_load", 0)
+		cell := measured("bridge", catalog.CrossHost, "udp_load", 0)
 		cell.Samples = []result.Sample{{
 			Counters: map[string]float64{"collapse": collapse, "knee": 3e5, "received_most": 3e5, "received_at_twice_knee": 3e5 * (1 - collapse)},
 			Series:   map[string][]float64{"softirq_cpu0": {0.1, 0.1}, "softirq_cpu1": {0.3, 0.8}},
@@ -70,7 +70,7 @@ func TestCollapseIsOnAverage(t *testing.T) {
 	for name, c := range map[string]struct{ collapse, softirq []float64 }{
 		"of the rate": {[]float64{0.15, 0}, []float64{0.8, 0.8}}, "of the CPU": {[]float64{0.4, 0.4}, []float64{0.4, 0.1}},
 	} {
-		cell := measured("bridge", network.CrossHost, "udp_load", 0)
+		cell := measured("bridge", catalog.CrossHost, "udp_load", 0)
 		for n := range c.collapse {
 			cell.Samples = append(cell.Samples, result.Sample{
 				Block: n, Counters: map[string]float64{"collapse": c.collapse[n]}, Series: map[string][]float64{"softirq_cpu0": {0.01, c.softirq[n]}},
@@ -86,7 +86,7 @@ func TestCollapseIsOnAverage(t *testing.T) {
 // and large ones as well or not.
 func TestSizesThatDisagree(t *testing.T) {
 	sweep := func(name string, small, large float64) result.Cell {
-		cell := measured(name, network.CrossHost, "tcp_sizes", 0)
+		cell := measured(name, catalog.CrossHost, "tcp_sizes", 0)
 		for block := range 6 {
 			drift := 1 + float64(block)/100
 			cell.Samples = append(cell.Samples, result.Sample{Block: block, Series: map[string][]float64{
@@ -95,7 +95,7 @@ func TestSizesThatDisagree(t *testing.T) {
 		}
 		return cell
 	}
-	baseline := sweep(network.Baseline, 1, 1)
+	baseline := sweep(catalog.Baseline, 1, 1)
 	for large, is := range map[float64]bool{1: true, 0.5: false} {
 		wantOnly(t, costs(t, sweep("bridge", 0.5, large), &baseline), "size-rank", is)
 	}
@@ -104,7 +104,7 @@ func TestSizesThatDisagree(t *testing.T) {
 // TestSteeringOntoTheReaderNeedsAnIdleCPU: a host of one CPU has no choice.
 func TestSteeringOntoTheReaderNeedsAnIdleCPU(t *testing.T) {
 	for idle, is := range map[float64]bool{0.9: true, 0.1: false} {
-		cell := measured("bridge", network.CrossHost, "udp_pps", 0)
+		cell := measured("bridge", catalog.CrossHost, "udp_pps", 0)
 		cell.Server.CPUs = "1"
 		cell.Samples = []result.Sample{{Metrics: map[string]float64{"loss": 0.3}, Readings: []result.Reading{
 			counts("h2/c1", snmp, map[string]float64{"Udp.RcvbufErrors": 1000}),
@@ -133,7 +133,7 @@ func TestContainersWaitForTheDisk(t *testing.T) {
 // every receiver.
 func TestDatagramsLostAtTheReceiver(t *testing.T) {
 	for workload, is := range map[string]bool{"udp_stream": true, "udp_pps": false} {
-		cell := measured("bridge", network.CrossHost, workload, 0)
+		cell := measured("bridge", catalog.CrossHost, workload, 0)
 		cell.Samples = []result.Sample{{Metrics: map[string]float64{"loss": 0.3}, Readings: []result.Reading{
 			counts("h2/c1", snmp, map[string]float64{"Udp.RcvbufErrors": 1000}),
 		}}}
@@ -143,7 +143,7 @@ func TestDatagramsLostAtTheReceiver(t *testing.T) {
 
 func TestLocksAreSeenByTheTracer(t *testing.T) {
 	for share, is := range map[float64]bool{0.3: true, 0.02: false} {
-		cell := measured("bridge", network.CrossHost, "tcp_stream", 0)
+		cell := measured("bridge", catalog.CrossHost, "tcp_stream", 0)
 		cell.Trace = &result.Trace{CPU: &result.CPUUse{Kinds: []result.Share{{Name: "copy", Share: 0.5}, {Name: result.KindLockWait, Share: share}}}}
 		res := &result.Result{Cells: []result.Cell{cell}}
 		WeighTraces(res, "")
@@ -176,13 +176,13 @@ func TestServices(t *testing.T) {
 		state          result.State
 		want           []string
 	}{
-		{network.ClusterIP, "tcp_crr", state("h1", list, 30_004), []string{"many-rules", "nat-cost"}},
-		{network.CrossHost, "tcp_crr", state("h1", list, 30_004), []string{"many-rules"}},
-		{network.ClusterIP, "tcp_rr", state("h1", list, 30_004), []string{"nat-cost"}},
-		{network.ClusterIP, "tcp_crr", state("h1", list, 5), []string{"nat-cost"}},
-		{network.ClusterIP, "tcp_rr", state("h2", list, 5), nil},
-		{network.NodePort, "tcp_rr", state("h2", list, 5), []string{"nat-cost"}},
-		{network.ClusterIP, "tcp_rr", state("h1", serviceMap, 3), []string{"nat-cost"}},
+		{catalog.ClusterIP, "tcp_crr", state("h1", list, 30_004), []string{"many-rules", "nat-cost"}},
+		{catalog.CrossHost, "tcp_crr", state("h1", list, 30_004), []string{"many-rules"}},
+		{catalog.ClusterIP, "tcp_rr", state("h1", list, 30_004), []string{"nat-cost"}},
+		{catalog.ClusterIP, "tcp_crr", state("h1", list, 5), []string{"nat-cost"}},
+		{catalog.ClusterIP, "tcp_rr", state("h2", list, 5), nil},
+		{catalog.NodePort, "tcp_rr", state("h2", list, 5), []string{"nat-cost"}},
+		{catalog.ClusterIP, "tcp_rr", state("h1", serviceMap, 3), []string{"nat-cost"}},
 	} {
 		c.state.At = "service-iptables." + c.state.At
 		cell := measured("service-iptables", c.path, c.workload, 0.2)

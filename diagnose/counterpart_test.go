@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -23,23 +23,23 @@ func axesOfOneRun() map[string][]variant {
 		"connections":      {{1.0, 0.5, 0.1}, {16.0, 0.4, 0.3}, {64.0, 0.8, 0.2}},
 		"workers":          {{1.0, 0.5, 0.1}, {4.0, 0.5, 0.3}},
 		"link":             {{4e8, 0.2, 0.1}, {1e9, 0.6, 0.15}},
-		network.Hosts:      {{2.0, 0.4, 0.1}, {10.0, 0.4, 0.3}},
-		network.Containers: {{1.0, 0.4, 0.1}, {25.0, 0.4, 0.2}},
-		network.Rules:      {{0.0, 0.4, 0.1}, {1000.0, 0.4, 0.3}},
+		catalog.Hosts:      {{2.0, 0.4, 0.1}, {10.0, 0.4, 0.3}},
+		catalog.Containers: {{1.0, 0.4, 0.1}, {25.0, 0.4, 0.2}},
+		catalog.Rules:      {{0.0, 0.4, 0.1}, {1000.0, 0.4, 0.3}},
 	}
 }
 
 // severalTimes is a run of a tunnel, its bridge and their host under each variant
 // of an axis, with tolls as they say, times a factor.
 func severalTimes(axis string, variants []variant, factor float64) *result.Result {
-	res := &result.Result{Plan: result.Plan{Networks: []result.NetworkPlan{{Name: network.Baseline}}}}
+	res := &result.Result{Plan: result.Plan{Networks: []result.NetworkPlan{{Name: catalog.Baseline}}}}
 	for n, v := range variants {
-		for name, toll := range map[string]float64{network.Baseline: 0, "bridge": v.below, "vxlan": factor * v.tunnel} {
-			if own := (axis == network.Hosts || axis == network.Containers || axis == network.Rules); own && name == network.Baseline && n > 0 {
+		for name, toll := range map[string]float64{catalog.Baseline: 0, "bridge": v.below, "vxlan": factor * v.tunnel} {
+			if own := (axis == catalog.Hosts || axis == catalog.Containers || axis == catalog.Rules); own && name == catalog.Baseline && n > 0 {
 				continue // it has none of the parameters of networks, and is measured once
-			} else if cell := measured(name, network.CrossHost, "mysql", toll); own {
+			} else if cell := measured(name, catalog.CrossHost, "mysql", toll); own {
 				res.Plan.Networks = append(res.Plan.Networks, result.NetworkPlan{Name: name, Params: result.MakeSettings(map[string]string{axis: fmt.Sprint(v.value)})})
-				if name != network.Baseline {
+				if name != catalog.Baseline {
 					cell.Params[axis] = v.value
 				}
 				res.Cells = append(res.Cells, cell)

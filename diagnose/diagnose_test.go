@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -107,12 +107,12 @@ func TestCountersOfABusyPath(t *testing.T) {
 // passes without it.
 func TestServicesThatLeadNowhere(t *testing.T) {
 	for _, of := range []struct{ path, passing, failed, id, at string }{
-		{network.ClusterIP, network.CrossHost, "connection refused", "service-unserved", "behind the cluster's changes"},
-		{network.HostToClusterIP, network.HostToContainer, "no answer", "service-unserved", "from h1"},
-		{network.NodePort, network.HostToContainer, "no answer", "service-unserved", "from h2"},
-		{network.Hairpin, network.ClusterIP, "no answer", "hairpin-off", "does not reach itself"},
-		{network.ClusterIP, "", "no answer", "", ""},
-		{network.CrossHost, "", "no answer", "", ""},
+		{catalog.ClusterIP, catalog.CrossHost, "connection refused", "service-unserved", "behind the cluster's changes"},
+		{catalog.HostToClusterIP, catalog.HostToContainer, "no answer", "service-unserved", "from h1"},
+		{catalog.NodePort, catalog.HostToContainer, "no answer", "service-unserved", "from h2"},
+		{catalog.Hairpin, catalog.ClusterIP, "no answer", "hairpin-off", "does not reach itself"},
+		{catalog.ClusterIP, "", "no answer", "", ""},
+		{catalog.CrossHost, "", "no answer", "", ""},
 	} {
 		e := &Evidence{Passing: of.passing}
 		e.Path, e.Client, e.Server, e.Dial = of.path, "h1/c1", "h2/c1", "10.96.0.7"

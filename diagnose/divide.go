@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -19,7 +19,7 @@ func Divide(res, contrast *result.Result, lab string) {
 	for n := range res.Cells {
 		cell := &res.Cells[n]
 		again := weigh.Same(contrast, cell)
-		if again == nil || cell.Status != result.StatusOK || cell.Network == network.Baseline {
+		if again == nil || cell.Status != result.StatusOK || cell.Network == catalog.Baseline {
 			continue
 		}
 		if _, slow := slower(again); !slow {
@@ -71,7 +71,7 @@ func (e *Evidence) changes(faults, found []result.Finding, p weigh.Part) []resul
 
 // ownCost reports whether a finding is of what the network costs by itself, in any lab.
 func (e *Evidence) ownCost(f result.Finding) bool {
-	kind, _ := network.Find(e.Network)
+	kind, _ := catalog.FindNetwork(e.Network)
 	switch f.ID {
 	case rungID, "tunnel-segmentation", "size-rank":
 		return true

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/weigh"
@@ -12,7 +12,7 @@ import (
 
 // routes is a run of routes with a toll.
 func routes(toll float64) *result.Result {
-	res := steps(map[string]map[string]float64{"full": {network.Baseline: 0, "route": toll}})
+	res := steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "route": toll}})
 	res.SetGroups()
 	return res
 }
@@ -64,11 +64,11 @@ func TestHardlyAChangeOfALabIsNoCause(t *testing.T) {
 
 // A step over networks that the run lacks is divided once they were measured besides.
 func TestStepsAreDividedByWhatWasMeasuredBesides(t *testing.T) {
-	res := steps(map[string]map[string]float64{"full": {network.Baseline: 0, "vxlan": 0.3}})
+	res := steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "vxlan": 0.3}})
 	Weigh(res, "")
 	cell := &res.Cells[1]
 	labtest.Equal(t, "causes before", slices.Equal(ids(cell.Findings), []string{"rung-cost", "encapsulation-cost"}), true)
-	Divide(res, steps(map[string]map[string]float64{"full": {network.Baseline: 0, "ptp": 0.1, "route": 0.2, "vxlan": 0.3}}), "")
+	Divide(res, steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "ptp": 0.1, "route": 0.2, "vxlan": 0.3}}), "")
 	after := ids(cell.Findings) // of equal shares, in any order
 	slices.Sort(after)
 	labtest.Equal(t, "causes after", slices.Equal(after, []string{"encapsulation-cost", "rung-cost", "rung-cost"}), true)

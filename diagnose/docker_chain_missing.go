@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -42,7 +42,7 @@ func dockerChainMissing() Rule {
 					Fix:        "systemctl restart docker  # in " + at,
 					Confidence: 0.98,
 				}
-				if kind, _ := network.Find(e.Network); e.Lab != "" && kind.DockerRestart() != "" {
+				if kind, _ := catalog.FindNetwork(e.Network); e.Lab != "" && kind.DockerRestart() != "" {
 					f.Remedy, f.Fix = remedy(at, kind.DockerRestart()), "on a machine: systemctl restart docker"
 				}
 				found = append(found, f)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -14,10 +14,10 @@ func encapsulationCost() Rule {
 		ID: "encapsulation-cost", Limit: mostOfRung,
 		Match: func(e *Evidence) []result.Finding {
 			m, slow := slower(e.Cell)
-			if !slow || network.Within(e.Path) {
+			if !slow || catalog.Within(e.Path) {
 				return nil
 			}
-			kind, known := network.Find(e.Network)
+			kind, known := catalog.FindNetwork(e.Network)
 			if known && kind.Encapsulates() {
 				return []result.Finding{e.encapsulates(m)}
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -165,4 +165,4 @@ func errorOf(t result.Trial) result.Evidence {
 }
 
 // hostOf is the host of a place: "h1" of "h1/c1".
-func hostOf(at string) string { return network.HostOf(at) }
+func hostOf(at string) string { return catalog.HostOf(at) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -17,10 +17,10 @@ func natCost() Rule {
 			if !slow || e.copied() {
 				return nil
 			}
-			if network.ByPublishedPort(e.Path) {
+			if catalog.ByPublishedPort(e.Path) {
 				return e.publishes(m)
 			}
-			if network.ByService(e.Path) {
+			if catalog.ByService(e.Path) {
 				return e.serves(m)
 			}
 			return e.translations(m)
@@ -53,7 +53,7 @@ func (e *Evidence) publishes(m result.Metric) []result.Finding {
 // of its endpoints.
 func (e *Evidence) serves(m result.Metric) []result.Finding {
 	at := hostOf(e.Client)
-	if e.Path == network.NodePort || e.Path == network.ContainerToNodePort {
+	if e.Path == catalog.NodePort || e.Path == catalog.ContainerToNodePort {
 		at = hostOf(e.Server)
 	}
 	for _, chain := range e.names(at, rules, ".rules") {

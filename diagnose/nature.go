@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/weigh"
 )
 
@@ -16,8 +16,8 @@ func (e *Evidence) nature() string { return e.natureBeside(e.cheaper()) }
 // natureBeside is the same, if networks are known to be cheaper.
 func (e *Evidence) natureBeside(cheaper []string) string {
 	text := "# this is what " + e.Network + " is"
-	kind, _ := network.Find(e.Network)
-	if !network.Builds(e.Network) {
+	kind, _ := catalog.FindNetwork(e.Network)
+	if !catalog.Builds(e.Network) {
 		return text
 	}
 	keeps := "its properties"
@@ -41,12 +41,12 @@ func (e *Evidence) cheaper() []string {
 	if !slow || m.Toll.Low == nil {
 		return nil
 	}
-	kind, _ := network.Find(e.Network)
+	kind, _ := catalog.FindNetwork(e.Network)
 	group := weigh.Of(e.groups, e.Cell)
 	var names []string
 	for _, c := range group.Cells {
-		other, _ := network.Find(c.Network)
-		if c.Network == e.Network || c.Fidelity == network.StandIn || other.Least || !other.Keeps(kind) || c != group.Counterpart(e.Cell, c.Network) {
+		other, _ := catalog.FindNetwork(c.Network)
+		if c.Network == e.Network || c.Fidelity == catalog.StandIn || other.Least || !other.Keeps(kind) || c != group.Counterpart(e.Cell, c.Network) {
 			continue
 		}
 		if than := weigh.Metric(c, m.Name); than != nil && than.Toll != nil && than.Toll.High != nil && *than.Toll.High < *m.Toll.Low {
@@ -60,8 +60,8 @@ func (e *Evidence) cheaper() []string {
 func (e *Evidence) apart(p weigh.Part) string {
 	names := strings.Join(append(append([]string{p.Below.Network}, p.Between...), p.Cell.Network), ",")
 	paths := e.Path
-	if twin := network.Unpublished(e.Path); twin != "" {
+	if twin := catalog.Unpublished(e.Path); twin != "" {
 		paths += "," + twin // what is built upon may have no published ports
 	}
-	return fmt.Sprintf("tare run --networks %s --paths %s  # it measures them apart", strings.TrimPrefix(names, network.Baseline+","), paths)
+	return fmt.Sprintf("tare run --networks %s --paths %s  # it measures them apart", strings.TrimPrefix(names, catalog.Baseline+","), paths)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -15,7 +15,7 @@ func offloadOff() Rule {
 	return Rule{
 		ID: "offload-off",
 		Match: func(e *Evidence) []result.Finding {
-			if e.Fidelity == network.StandIn {
+			if e.Fidelity == catalog.StandIn {
 				return nil // its data path may need single frames
 			}
 			var found []result.Finding

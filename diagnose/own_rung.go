@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -39,7 +39,7 @@ func perToll(m result.Metric, q result.Quantity, below *result.Cell) (factor flo
 		return 1 / m.Toll.Delta.Value, m.Toll.Delta.Value > 0
 	}
 	toll := 0.0
-	if below.Network != network.Baseline {
+	if below.Network != catalog.Baseline {
 		of := weigh.Metric(below, m.Name)
 		if of == nil || of.Toll == nil {
 			return 0, false

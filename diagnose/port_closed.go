@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -20,7 +20,7 @@ func portClosed() Rule {
 					found = append(found, v.finding(e, "closes the port"))
 				}
 			}
-			if f, closed := e.unpublished(); closed && len(found) == 0 && !network.ByService(e.Path) {
+			if f, closed := e.unpublished(); closed && len(found) == 0 && !catalog.ByService(e.Path) {
 				found = append(found, f)
 			}
 			return found

@@ -3,7 +3,7 @@ package diagnose
 import (
 	"fmt"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -34,7 +34,7 @@ func reordering() Rule {
 				return nil
 			}
 			other := "or receive it on one CPU (interrupts, RSS, RPS)"
-			if network.Builds(e.Network) {
+			if catalog.Builds(e.Network) {
 				other = "or receive it on one CPU: run again with tare run --pin same to see whether that is the reason"
 			}
 			return []result.Finding{{

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -38,7 +38,7 @@ func (e *Evidence) namedOtherwise(m result.Metric) bool {
 	if e.tunnels() || e.copied() {
 		return true
 	}
-	if network.ByPublishedPort(e.Path) {
+	if catalog.ByPublishedPort(e.Path) {
 		return len(e.publishes(m)) > 0
 	}
 	return len(e.translations(m)) > 0 || len(e.detours(m)) > 0
@@ -46,13 +46,13 @@ func (e *Evidence) namedOtherwise(m result.Metric) bool {
 
 // tunnels reports whether the network encapsulates packets on this path.
 func (e *Evidence) tunnels() bool {
-	kind, known := network.Find(e.Network)
-	return known && kind.Encapsulates() && !network.Within(e.Path)
+	kind, known := catalog.FindNetwork(e.Network)
+	return known && kind.Encapsulates() && !catalog.Within(e.Path)
 }
 
 // rung is the finding of one network of those that a toll is made of.
 func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
-	kind, _ := network.Find(p.Cell.Network)
+	kind, _ := catalog.FindNetwork(p.Cell.Network)
 	f := result.Finding{
 		Cause:    fmt.Sprintf("%s%s: %s", adding(p.Cell.Network), p.Below.Network, kind.Doc),
 		Evidence: []result.Evidence{tollAs(p.Cell.Network, p.Cell, metric), tollAs(p.Below.Network, p.Below, metric)},
@@ -83,7 +83,7 @@ func ofItself(f result.Finding, name string) bool {
 // tollAs is the evidence of a cell's toll. The baseline has none.
 func tollAs(name string, c *result.Cell, metric string) result.Evidence {
 	m := weigh.Metric(c, metric)
-	if c.Network == network.Baseline || m == nil || m.Toll == nil {
+	if c.Network == catalog.Baseline || m == nil || m.Toll == nil {
 		return result.Evidence{}
 	}
 	return result.Evidence{Name: "toll of " + name + " on " + metric, Value: m.Toll.Value, Source: "this result"}

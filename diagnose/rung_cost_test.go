@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/weigh"
@@ -17,12 +17,12 @@ import (
 func steps(tolls map[string]map[string]float64) *result.Result {
 	res := &result.Result{}
 	for _, nic := range []string{"full", "tso"} {
-		for _, name := range []string{network.Baseline, "ptp", "route", "vxlan"} {
+		for _, name := range []string{catalog.Baseline, "ptp", "route", "vxlan"} {
 			toll, there := tolls[nic][name]
 			if !there {
 				continue
 			}
-			cell := measured(name, network.CrossHost, "tcp_stream", toll)
+			cell := measured(name, catalog.CrossHost, "tcp_stream", toll)
 			cell.Params["nic"] = nic
 			for block := range 10 {
 				for n, layout := range []string{weigh.LayoutA, weigh.LayoutB} {
@@ -41,8 +41,8 @@ func steps(tolls map[string]map[string]float64) *result.Result {
 // built upon, in that order and with their shares.
 func TestTunnelIsExplainedByWhatWasMeasured(t *testing.T) {
 	res := steps(map[string]map[string]float64{
-		"full": {network.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.2},
-		"tso":  {network.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.7},
+		"full": {catalog.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.2},
+		"tso":  {catalog.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.7},
 	})
 	Weigh(res, "")
 	for n := range res.Cells {
@@ -68,8 +68,8 @@ func TestTunnelIsExplainedByWhatWasMeasured(t *testing.T) {
 // What has no tunnel has no segments that the interface cannot cut, and noise shows none.
 func TestOnlyTunnelsLackSegmentation(t *testing.T) {
 	res := steps(map[string]map[string]float64{
-		"full": {network.Baseline: 0, "ptp": 0.06, "route": 0.1, "vxlan": 0.3},
-		"tso":  {network.Baseline: 0, "ptp": 0.06, "route": 0.4, "vxlan": 0.3},
+		"full": {catalog.Baseline: 0, "ptp": 0.06, "route": 0.1, "vxlan": 0.3},
+		"tso":  {catalog.Baseline: 0, "ptp": 0.06, "route": 0.4, "vxlan": 0.3},
 	})
 	Weigh(res, "")
 	for _, cell := range res.Cells {
@@ -82,7 +82,7 @@ func TestOnlyTunnelsLackSegmentation(t *testing.T) {
 // What two networks add together is named as such where the run measured only the upper
 // one: the share is of both.
 func TestWhatIsNotMeasuredApartIsNamedTogether(t *testing.T) {
-	res := steps(map[string]map[string]float64{"full": {network.Baseline: 0, "ptp": 0.06, "vxlan": 0.2}})
+	res := steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "ptp": 0.06, "vxlan": 0.2}})
 	Weigh(res, "")
 	for _, cell := range res.Cells {
 		if cell.Network != "vxlan" {
@@ -101,7 +101,7 @@ func TestWhatIsNotMeasuredApartIsNamedTogether(t *testing.T) {
 // not divided.
 func TestSmallTollsAreNotDivided(t *testing.T) {
 	for name, tolls := range map[string]map[string]float64{
-		"small": {network.Baseline: 0, "ptp": 0.03},
+		"small": {catalog.Baseline: 0, "ptp": 0.03},
 		"alone": {"ptp": 0.3},
 	} {
 		res := steps(map[string]map[string]float64{"full": tolls})

@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -93,7 +93,7 @@ func otherCells() map[string]func(c *result.Cell, res *result.Result) {
 			reads(c, "h1/c1", netstat, map[string]float64{"TcpExt.TCPDSACKRecvSegs": needlessShare * 1000, "TcpExt.TCPFastRetrans": overtakenShare * 1000})
 		},
 		"a long list of Services": func(c *result.Cell, res *result.Result) {
-			c.Network, c.Clusters, c.Path, c.Workload = "service-iptables", []string{"service-iptables"}, network.ClusterIP, "tcp_crr"
+			c.Network, c.Clusters, c.Path, c.Workload = "service-iptables", []string{"service-iptables"}, catalog.ClusterIP, "tcp_crr"
 			reads(c, "h1", linkStats, map[string]float64{"eth0.tx_packets": 1e6})
 			res.States = append(res.States, result.State{At: "service-iptables.h1", Source: rules, Values: map[string]any{"ip nat KUBE-SERVICES.rules": float64(ruleLimit)}})
 		},
@@ -138,8 +138,8 @@ func otherCells() map[string]func(c *result.Cell, res *result.Result) {
 			res.States = append(res.States, result.State{At: "route.h1", Source: links, Values: map[string]any{"tunl0.kind": "ipip"}})
 		},
 		"a short list of Services, and the parent": func(c *result.Cell, res *result.Result) {
-			c.Network, c.Clusters, c.Path, c.Workload = "service-iptables", []string{"service-iptables"}, network.ClusterIP, "tcp_crr"
-			kind, _ := network.Find(c.Network)
+			c.Network, c.Clusters, c.Path, c.Workload = "service-iptables", []string{"service-iptables"}, catalog.ClusterIP, "tcp_crr"
+			kind, _ := catalog.FindNetwork(c.Network)
 			parent := *c
 			parent.Network, parent.Metrics = kind.Parent, []result.Metric{{Name: "throughput", Toll: &result.Toll{Value: 0.15, Verdict: "slower"}}}
 			res.Cells = append(res.Cells, parent)
@@ -152,13 +152,13 @@ func otherCells() map[string]func(c *result.Cell, res *result.Result) {
 			reads(c, "h1", rules, map[string]float64{"ip nat POSTROUTING 5 masq": 3, "ip nat POSTROUTING 6 masq": 0, "ip nat POSTROUTING 7 accept": 9, "ip filter FORWARD": 2})
 		},
 		"a published port": func(c *result.Cell, res *result.Result) {
-			c.Network, c.Clusters, c.Path = "nat", []string{"nat"}, network.PublishedPort
+			c.Network, c.Clusters, c.Path = "nat", []string{"nat"}, catalog.PublishedPort
 			res.States = append(res.States, result.State{At: "nat.h2", Source: rules, Values: map[string]any{
 				"ip nat PREROUTING.hook": "prerouting", "ip nat PREROUTING.rules": 3.0, "ip nat OUTPUT.hook": "output", "ip nat OUTPUT.rules": 0.0, "ip filter FORWARD.hook": "forward", "ip filter FORWARD.rules": 2.0,
 			}})
 		},
 		"a published port without rules": func(c *result.Cell, res *result.Result) {
-			c.Network, c.Clusters, c.Path = "nat", []string{"nat"}, network.PublishedPort
+			c.Network, c.Clusters, c.Path = "nat", []string{"nat"}, catalog.PublishedPort
 		},
 		"containers that wait for the disk": func(c *result.Cell, res *result.Result) {
 			c.Network, c.Path, c.Workload, c.Client, c.Server = "docker-host", "no-network", "lifecycle", nil, nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -12,9 +12,9 @@ import (
 func weighedCells() map[string]*result.Result {
 	all := map[string]*result.Result{}
 	for name, change := range cellsToWeigh() {
-		cell, baseline := measured("bridge", network.CrossHost, "tcp_stream", 0.5), measured(network.Baseline, network.CrossHost, "tcp_stream", 0)
+		cell, baseline := measured("bridge", catalog.CrossHost, "tcp_stream", 0.5), measured(catalog.Baseline, catalog.CrossHost, "tcp_stream", 0)
 		cell.Metrics[0].Value, cell.Metrics[0].Better = 1e10, result.Higher
-		cell.Metrics[0].Baseline = &result.Baseline{Network: network.Baseline, Value: 2e10}
+		cell.Metrics[0].Baseline = &result.Baseline{Network: catalog.Baseline, Value: 2e10}
 		cell.Samples = []result.Sample{{Metrics: map[string]float64{"throughput": 1e10}, Counters: map[string]float64{"window": 0.06}}}
 		res := &result.Result{}
 		change(&cell, res)
@@ -69,7 +69,7 @@ func sweep(small, large float64) func(c *result.Cell, res *result.Result) {
 			}
 		}
 		of(c, small, large)
-		other := measured(network.Baseline, network.CrossHost, "tcp_sizes", 0)
+		other := measured(catalog.Baseline, catalog.CrossHost, "tcp_sizes", 0)
 		of(&other, 1, 1)
 		res.Cells = append(res.Cells, other)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -50,15 +50,15 @@ func TestSentencesOfFindings(t *testing.T) {
 	}
 	weighed := weighedCells()
 	weighed["a tunnel and what it is built upon"] = steps(map[string]map[string]float64{
-		"full": {network.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.2},
-		"tso":  {network.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.7},
+		"full": {catalog.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.2},
+		"tso":  {catalog.Baseline: 0, "ptp": 0.06, "route": 0.12, "vxlan": 0.7},
 	})
-	weighed["a tunnel without routes"] = steps(map[string]map[string]float64{"full": {network.Baseline: 0, "ptp": 0.06, "vxlan": 0.2}})
-	weighed["a tunnel and a host"] = steps(map[string]map[string]float64{"full": {network.Baseline: 0, "vxlan": 0.2}})
-	weighed["routes and a host"] = steps(map[string]map[string]float64{"full": {network.Baseline: 0, "route": 0.2}})
-	weighed["beside a neighbour"] = steps(map[string]map[string]float64{"full": {network.Baseline: 0, "route": 0.2}})
+	weighed["a tunnel without routes"] = steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "ptp": 0.06, "vxlan": 0.2}})
+	weighed["a tunnel and a host"] = steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "vxlan": 0.2}})
+	weighed["routes and a host"] = steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "route": 0.2}})
+	weighed["beside a neighbour"] = steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "route": 0.2}})
 	beside := steps(map[string]map[string]float64{"full": {"route": 0.5}}).Cells[0]
-	beside.Params[network.Neighbour] = "tcp_stream"
+	beside.Params[catalog.Neighbour] = "tcp_stream"
 	weighed["beside a neighbour"].Cells = append(weighed["beside a neighbour"].Cells, beside)
 	for name, res := range weighed {
 		Weigh(res, "demo")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -14,12 +14,12 @@ func serviceUnserved() Rule {
 	return Rule{
 		ID: "service-unserved", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
-			if !network.ByService(e.Path) || e.Path == network.Hairpin || e.Passing == "" {
+			if !catalog.ByService(e.Path) || e.Path == catalog.Hairpin || e.Passing == "" {
 				return nil
 			}
 			t, _ := e.failed()
 			at := hostOf(e.Client)
-			if e.Path == network.NodePort || e.Path == network.ContainerToNodePort {
+			if e.Path == catalog.NodePort || e.Path == catalog.ContainerToNodePort {
 				at = hostOf(e.Server)
 			}
 			why := "the node has no rule for it: kube-proxy, or what replaces it, does not run there or does not write its rules"
@@ -41,7 +41,7 @@ func hairpinOff() Rule {
 	return Rule{
 		ID: "hairpin-off", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
-			if e.Path != network.Hairpin || e.Passing == "" {
+			if e.Path != catalog.Hairpin || e.Passing == "" {
 				return nil
 			}
 			t, _ := e.failed()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tare/lab"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -59,6 +59,6 @@ func (e *Evidence) mayUse(cpu int) bool {
 	if e.Cell == nil || e.Cell.Server == nil || e.Cell.Server.CPUs == "" {
 		return true
 	}
-	own, err := lab.ParseCPUSet(e.Cell.Server.CPUs)
+	own, err := catalog.ParseCPUs(e.Cell.Server.CPUs)
 	return err != nil || slices.Contains(own, cpu)
 }

@@ -3,7 +3,7 @@ package diagnose
 import (
 	"fmt"
 
-	"tare/lab"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -23,7 +23,7 @@ func steeredOntoApplication() Rule {
 			}
 			lost, _ := e.cellLoses()
 			dropped := e.counted(e.Server, snmp, "Udp.RcvbufErrors")
-			own, err := lab.ParseCPUSet(e.Cell.Server.CPUs)
+			own, err := catalog.ParseCPUs(e.Cell.Server.CPUs)
 			if err != nil || lost < steeredLoss || dropped == 0 || len(own) != 1 {
 				return nil
 			}

@@ -61,7 +61,7 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 	// What is in flight is then the window. A busy receiver keeps a large one full, and so
 	// does a relay, where a flow as the sender has it ends.
 	window := e.headline() / 8 * e.mean("rtt") / max(1, e.Cell.Params.Number("flows"))
-	if waited == 0 || waited < limitedShare*busy || !small && (waited < mostShare*busy || window > smallWindow || e.relayed() || len(e.meshes()) > 0) {
+	if waited == 0 || waited < limitedShare*busy || !small && (waited < mostShare*busy || window > smallWindow || e.relayed()) {
 		return nil
 	}
 	fix := remedy(at, fmt.Sprintf("sysctl -w %s='4096 131072 67108864'", sysctlName(setting)))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -46,7 +46,7 @@ func (e *Evidence) program() string {
 	if e.Network == "podman-rootless" {
 		return "slirp4netns"
 	}
-	if kind, known := network.Find(e.Network); known && network.Builds(kind.Name) {
+	if kind, known := catalog.FindNetwork(e.Network); known && catalog.Builds(kind.Name) {
 		return kind.Name
 	}
 	return "a process (such as pasta or slirp4netns)"
@@ -104,7 +104,7 @@ func (e *Evidence) sandboxed(m result.Metric, places []string) result.Finding {
 // sandboxes are the ends that are containers in sandboxes.
 func (e *Evidence) sandboxes() []string {
 	var places []string
-	if kind, known := network.Find(e.Network); !known || !kind.Sandboxed {
+	if kind, known := catalog.FindNetwork(e.Network); !known || !kind.Sandboxed {
 		return nil
 	}
 	for _, at := range []string{e.Client, e.Server} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -18,7 +18,7 @@ func behindTap(name, path, kind string, mtu float64) *result.Result {
 		}}
 	}
 	cell := measured(name, path, "tcp_stream", 0.9)
-	if path == network.PublishedPort {
+	if path == catalog.PublishedPort {
 		cell.Client = &result.End{At: "h1"}
 	}
 	cell.Samples = []result.Sample{{Readings: []result.Reading{
@@ -38,21 +38,21 @@ func TestProcessBehindATapIsNamed(t *testing.T) {
 		mtu                 float64
 		cause, fix          string
 	}{
-		{"slirp4netns", network.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "podman run --network slirp4netns:mtu=16384 IMAGE"},
-		{"slirp4netns", network.PublishedPort, "tun", 65520, "slirp4netns in user space", "slirp4netns:mtu=16384"},
-		{"pasta", network.PublishedPort, "tun", 65520, "pasta in user space copies each packet of h2/c1 between", "systemd-socket-activate -l PORT podman run IMAGE"},
-		{"pasta", network.ContainerToPublishedPort, "tun", 65520, "of h1/c1 and h2/c1 between", "socket activation"},
-		{"slirp4netns", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network slirp4netns:mtu=16384 IMAGE"},
-		{"pasta", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network pasta:--mtu,65520 IMAGE"},
-		{"podman-rootless", network.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "slirp4netns:mtu=16384"},
-		{"gvisor-tap-vsock", network.PublishedPort, "tun", 65520, "gvisor-tap-vsock in user space copies each packet of h2/c1 between", "socket activation"},
-		{"gvisor-tap-vsock", network.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "DOCKERD_ROOTLESS_ROOTLESSKIT_MTU=65520"},
-		{network.Endpoint, network.CrossHost, "tun", 65520, "a process (such as pasta or slirp4netns) in user space copies", "socket activation"},
-		{"gvisor", network.CrossHost, "veth", 1500, "runsc (gVisor) has the TCP/IP stack of h1/c1 and h2/c1 in user space", "runsc --network=host"},
-		{"gvisor", network.HostToContainer, "veth", 1500, "of h1/c1 and h2/c1 in", "docker run --runtime runc IMAGE"},
-		{"docker-proxy", network.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "/etc/docker/daemon.json"},
-		{"proxy", network.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "nft list ruleset"},
-		{"bridge", network.CrossHost, "veth", 1500, "", ""},
+		{"slirp4netns", catalog.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "podman run --network slirp4netns:mtu=16384 IMAGE"},
+		{"slirp4netns", catalog.PublishedPort, "tun", 65520, "slirp4netns in user space", "slirp4netns:mtu=16384"},
+		{"pasta", catalog.PublishedPort, "tun", 65520, "pasta in user space copies each packet of h2/c1 between", "systemd-socket-activate -l PORT podman run IMAGE"},
+		{"pasta", catalog.ContainerToPublishedPort, "tun", 65520, "of h1/c1 and h2/c1 between", "socket activation"},
+		{"slirp4netns", catalog.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network slirp4netns:mtu=16384 IMAGE"},
+		{"pasta", catalog.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network pasta:--mtu,65520 IMAGE"},
+		{"podman-rootless", catalog.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "slirp4netns:mtu=16384"},
+		{"gvisor-tap-vsock", catalog.PublishedPort, "tun", 65520, "gvisor-tap-vsock in user space copies each packet of h2/c1 between", "socket activation"},
+		{"gvisor-tap-vsock", catalog.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "DOCKERD_ROOTLESS_ROOTLESSKIT_MTU=65520"},
+		{catalog.Endpoint, catalog.CrossHost, "tun", 65520, "a process (such as pasta or slirp4netns) in user space copies", "socket activation"},
+		{"gvisor", catalog.CrossHost, "veth", 1500, "runsc (gVisor) has the TCP/IP stack of h1/c1 and h2/c1 in user space", "runsc --network=host"},
+		{"gvisor", catalog.HostToContainer, "veth", 1500, "of h1/c1 and h2/c1 in", "docker run --runtime runc IMAGE"},
+		{"docker-proxy", catalog.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "/etc/docker/daemon.json"},
+		{"proxy", catalog.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "nft list ruleset"},
+		{"bridge", catalog.CrossHost, "veth", 1500, "", ""},
 	} {
 		name := c.network + " " + c.path
 		found := behindTap(c.network, c.path, c.kind, c.mtu).Cells[0].Findings
@@ -74,7 +74,7 @@ func TestProcessBehindATapIsNamed(t *testing.T) {
 // A process that relays datagrams takes most of what its container takes; a host that only forwards takes few itself.
 func TestProxyOfDatagramsIsNamed(t *testing.T) {
 	for taken, want := range map[float64]bool{900: true, 200: false} {
-		cell := measured("proxy", network.PublishedPort, "udp_stream", 0.9)
+		cell := measured("proxy", catalog.PublishedPort, "udp_stream", 0.9)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{
 			{At: "h2", Source: snmp, Counts: map[string]float64{"Udp.InDatagrams": taken}},
 			{At: "h2/c1", Source: snmp, Counts: map[string]float64{"Udp.InDatagrams": 1000}},

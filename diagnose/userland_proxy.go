@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
-// userlandProxy finds a process that copies each byte: to a published port, of containers whose only
-// device is its TAP, or of those in a service mesh.
+// userlandProxy finds a process that copies each byte: to a published port, or of containers whose only device is its TAP.
 func userlandProxy() Rule {
 	return Rule{
 		ID: "userland-proxy", Limit: mostOfRung,
@@ -23,9 +22,6 @@ func userlandProxy() Rule {
 			}
 			if places := e.sandboxes(); len(places) > 0 {
 				return []result.Finding{e.sandboxed(m, places)}
-			}
-			if places := e.meshes(); len(places) > 0 {
-				return []result.Finding{e.meshed(m, places)}
 			}
 			if !e.relayed() {
 				return nil
@@ -54,12 +50,12 @@ const relayedShare = 0.3
 // relayed reports whether a process of the server's host relays a published port.
 func (e *Evidence) relayed() bool {
 	host := hostOf(e.Server)
-	return network.ByPublishedPort(e.Path) && host != e.Server && e.taken(host) > 0 && e.taken(host) >= relayedShare*e.taken(e.Server)
+	return catalog.ByPublishedPort(e.Path) && host != e.Server && e.taken(host) > 0 && e.taken(host) >= relayedShare*e.taken(e.Server)
 }
 
 // copied reports whether userlandProxy names what the network itself adds.
 func (e *Evidence) copied() bool {
-	return e.relayed() || len(e.userModes()) > 0 || len(e.sandboxes()) > 0 || len(e.meshes()) > 0
+	return e.relayed() || len(e.userModes()) > 0 || len(e.sandboxes()) > 0
 }
 
 // taken is how many segments and datagrams were delivered to sockets of a place.

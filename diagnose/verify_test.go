@@ -3,7 +3,7 @@ package diagnose
 import (
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -21,13 +21,13 @@ func TestFixIsBelievedWhereItGivesBack(t *testing.T) {
 		recovered  float64
 		confidence float64
 	}{
-		"gives back":                     {between(measured("bridge", network.CrossHost, "tcp_stream", 0.2), 0.15, 0.25), 0.75, 0.9},
-		"gives nothing":                  {between(measured("bridge", network.CrossHost, "tcp_stream", 0.8), 0.75, 0.85), 0, 0.45},
-		"without intervals":              {measured("bridge", network.CrossHost, "tcp_stream", 0.2), 0.75, 0.9},
-		"and nothing, without intervals": {measured("bridge", network.CrossHost, "tcp_stream", 0.8), 0, 0.45},
-		"is in doubt":                    {between(measured("bridge", network.CrossHost, "tcp_stream", 0.72), 0.6, 0.84), 0.1, 0.45},
+		"gives back":                     {between(measured("bridge", catalog.CrossHost, "tcp_stream", 0.2), 0.15, 0.25), 0.75, 0.9},
+		"gives nothing":                  {between(measured("bridge", catalog.CrossHost, "tcp_stream", 0.8), 0.75, 0.85), 0, 0.45},
+		"without intervals":              {measured("bridge", catalog.CrossHost, "tcp_stream", 0.2), 0.75, 0.9},
+		"and nothing, without intervals": {measured("bridge", catalog.CrossHost, "tcp_stream", 0.8), 0, 0.45},
+		"is in doubt":                    {between(measured("bridge", catalog.CrossHost, "tcp_stream", 0.72), 0.6, 0.84), 0.1, 0.45},
 	} {
-		cell := between(measured("bridge", network.CrossHost, "tcp_stream", 0.8), 0.7, 0.9)
+		cell := between(measured("bridge", catalog.CrossHost, "tcp_stream", 0.8), 0.7, 0.9)
 		found := result.Finding{ID: "shaper-drop", Cause: "the tbf drops", Confidence: 0.9}
 		cell.Findings = []result.Finding{found}
 		before := &result.Result{Cells: []result.Cell{cell}}
@@ -44,13 +44,13 @@ func TestFixIsBelievedWhereItGivesBack(t *testing.T) {
 
 // A cell that is not slower is compared by the first toll that it has.
 func TestFixOfACellThatIsNotSlower(t *testing.T) {
-	cell := measured("bridge", network.CrossHost, "tcp_stream", 0.01)
+	cell := measured("bridge", catalog.CrossHost, "tcp_stream", 0.01)
 	cell.Metrics = append([]result.Metric{{Name: "cpu_per_gbit"}}, cell.Metrics...)
 	cell.Metrics[1].Toll.Verdict = "equal"
 	found := result.Finding{ID: "shaper-drop", Confidence: 0.9}
 	cell.Findings = []result.Finding{found}
 	before := &result.Result{Cells: []result.Cell{cell}}
-	Verify(before, &result.Result{Cells: []result.Cell{measured("bridge", network.CrossHost, "tcp_stream", 0)}}, found)
+	Verify(before, &result.Result{Cells: []result.Cell{measured("bridge", catalog.CrossHost, "tcp_stream", 0)}}, found)
 	if v := before.Cells[0].Findings[0].Verified; v == nil || v.Metric != "throughput" || v.Recovered != 1 {
 		t.Errorf("verified %+v, want all of the throughput", v)
 	}
@@ -58,7 +58,7 @@ func TestFixOfACellThatIsNotSlower(t *testing.T) {
 
 func TestFixOfAPathThatCarriedNothing(t *testing.T) {
 	for status, recovered := range map[string]float64{result.StatusOK: 1, result.StatusFailed: 0} {
-		dead := measured("route", network.CrossHost, "tcp_rr", 0)
+		dead := measured("route", catalog.CrossHost, "tcp_rr", 0)
 		after := dead
 		dead.Status, dead.Metrics, after.Status = result.StatusFailed, nil, status
 		found := result.Finding{ID: "forwarding-off", Confidence: 0.9}

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 	"tare/wire"
-	"tare/workload"
 )
 
 // Weigh names the causes of a result's tolls: those of each cell that was
@@ -19,11 +18,11 @@ func Weigh(res *result.Result, lab string) {
 	groups := weigh.Groups(res)
 	for n := range res.Cells {
 		cell := &res.Cells[n]
-		if cell.Status != result.StatusOK || cell.Network == network.Baseline {
+		if cell.Status != result.StatusOK || cell.Network == catalog.Baseline {
 			continue
 		}
 		rules := Costs()
-		if kind, _ := workload.Find(cell.Workload); kind.Cycle != nil {
+		if kind, known := catalog.FindWorkload(cell.Workload); known && kind.MakesContainers() {
 			rules = Making()
 		}
 		cell.Findings = append(cell.Findings, find(weighed(res, groups, cell, lab), rules)...)
@@ -44,11 +43,11 @@ func WeighTraces(res *result.Result, lab string) {
 
 // weighed is the evidence that a result holds of a cell.
 func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab string) *Evidence {
-	kind, _ := network.Find(cell.Network)
+	kind, _ := catalog.FindNetwork(cell.Network)
 	mtu, group := cell.Params.Count("mtu"), weigh.Of(groups, cell)
 	e := &Evidence{
 		Lab: lab, Cell: cell, Noise: res.Noise, groups: groups,
-		Parent: group.Counterpart(cell, kind.Parent), Baseline: group.Counterpart(cell, network.Baseline),
+		Parent: group.Counterpart(cell, kind.Parent), Baseline: group.Counterpart(cell, catalog.Baseline),
 	}
 	if len(cell.Clusters) > 0 {
 		e.Prefix = cell.Clusters[0] + "."
@@ -57,11 +56,11 @@ func weighed(res *result.Result, groups []*weigh.Group, cell *result.Cell, lab s
 		Unread:  res.Unread,
 		Network: cell.Network, Fidelity: cell.Fidelity, Path: cell.Path,
 		NIC: cell.Params.Text("nic"), MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack),
-		Link: cell.Params.Linked(), Rules: cell.Params.Count(network.Rules),
+		Link: cell.Params.Linked(), Rules: cell.Params.Count(catalog.Rules),
 	}
 	if cell.Client != nil && cell.Server != nil { // one that makes containers has no ends
 		e.Client, e.Server = cell.Client.At, cell.Server.At
-		e.Places = network.Ends{Client: e.Client, Server: e.Server}.Places()
+		e.Places = catalog.PlacesOf(e.Client, e.Server)
 	}
 	for _, s := range res.States {
 		underlay, at, of := strings.Cut(s.At, ".")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -36,7 +36,7 @@ func ids(found []result.Finding) []string {
 // ladder: of a toll of 60 % where its bridge costs 15 %, three quarters.
 func TestCostIsWhatTheParentHasNot(t *testing.T) {
 	res := &result.Result{Cells: []result.Cell{
-		measured("bridge", network.CrossHost, "tcp_stream", 0.15), measured("vxlan", network.CrossHost, "tcp_stream", 0.60),
+		measured("bridge", catalog.CrossHost, "tcp_stream", 0.15), measured("vxlan", catalog.CrossHost, "tcp_stream", 0.60),
 	}}
 	Weigh(res, "")
 	if found := res.Cells[0].Findings; len(found) != 0 {
@@ -53,7 +53,7 @@ func TestCostIsWhatTheParentHasNot(t *testing.T) {
 // A tap is a port of a switch in user space; a tun device takes packets and wraps them.
 func TestTapIsNoTunnel(t *testing.T) {
 	for mac, want := range map[string]bool{"": true, "02:00:00:00:00:01": false} {
-		cell := measured("route", network.CrossHost, "tcp_stream", 0.5)
+		cell := measured("route", catalog.CrossHost, "tcp_stream", 0.5)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{{At: "h2", Source: linkStats, Counts: map[string]float64{"br0.rx_packets": 1e5}}}}}
 		values := map[string]any{"br0.kind": "tun"}
 		if mac != "" {
@@ -67,7 +67,7 @@ func TestTapIsNoTunnel(t *testing.T) {
 
 func TestNoTollHasNoCause(t *testing.T) {
 	for _, name := range []string{"vxlan", "proxy", "nat"} {
-		res := &result.Result{Cells: []result.Cell{measured(name, network.CrossHost, "tcp_stream", 0), measured(name, network.PublishedPort, "tcp_stream", 0)}}
+		res := &result.Result{Cells: []result.Cell{measured(name, catalog.CrossHost, "tcp_stream", 0), measured(name, catalog.PublishedPort, "tcp_stream", 0)}}
 		Weigh(res, "")
 		for _, cell := range res.Cells {
 			if len(cell.Findings) != 0 {
@@ -81,7 +81,7 @@ func TestNoTollHasNoCause(t *testing.T) {
 // a quarter of its time, as on a busy machine and as with a small buffer.
 func TestWindowsAreBlamedWhereTheyAreSmall(t *testing.T) {
 	for setting, want := range map[string]int{"4096 131072 33554432": 0, "4096 16384 16384": 1} {
-		cell := measured("bridge", network.CrossHost, "tcp_stream", 0.3)
+		cell := measured("bridge", catalog.CrossHost, "tcp_stream", 0.3)
 		cell.Samples = []result.Sample{{Counters: map[string]float64{"busy": 0.08, "rwnd_limited": 0.02}}}
 		res := &result.Result{Cells: []result.Cell{cell}, States: []result.State{
 			{At: "bridge.h2/c1", Source: sysctls, Values: map[string]any{"ipv4/tcp_rmem": setting}},
@@ -94,7 +94,7 @@ func TestWindowsAreBlamedWhereTheyAreSmall(t *testing.T) {
 }
 
 func TestBusyMachineIsNamedOnce(t *testing.T) {
-	res := &result.Result{Noise: result.Noise{ForeignCPU: 1.5}, Cells: []result.Cell{measured("bridge", network.CrossHost, "tcp_rr", 0)}}
+	res := &result.Result{Noise: result.Noise{ForeignCPU: 1.5}, Cells: []result.Cell{measured("bridge", catalog.CrossHost, "tcp_rr", 0)}}
 	Weigh(res, "")
 	if found := ids(res.Findings); len(found) != 1 || found[0] != "noisy-neighbour" || len(res.Cells[0].Findings) != 0 {
 		t.Errorf("found %v on the machine and %v on the cell", found, ids(res.Cells[0].Findings))
@@ -104,7 +104,7 @@ func TestBusyMachineIsNamedOnce(t *testing.T) {
 // TestOneBusyCPUIsNamed has one CPU that only receives while the other idles.
 func TestOneBusyCPUIsNamed(t *testing.T) {
 	for idle, want := range map[float64]int{0.8: 1, 0.1: 0} {
-		cell := measured("bridge", network.CrossHost, "udp_pps", 0.3)
+		cell := measured("bridge", catalog.CrossHost, "udp_pps", 0.3)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{{Source: cpuTimes, Counts: map[string]float64{
 			"cpu0.softirq": 0.9, "cpu0.busy": 0.98, "cpu0.idle": 0.02, "cpu1.busy": 1 - idle, "cpu1.idle": idle,
 		}}}}}

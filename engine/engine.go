@@ -2,8 +2,7 @@
 // programs that an engine needs, keeping it from changing the machine, and the
 // image that its containers run. Each folder below drives one engine on the
 // hosts of a lab. An engine knows nothing of a network: it takes hosts,
-// addresses and options. The folder servicemesh is no driver: it has stand-ins for the relays
-// of one.
+// addresses and options.
 package engine
 
 import (

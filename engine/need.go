@@ -17,6 +17,7 @@ type Need struct {
 	Get     string                 // the one command that gets it
 	Find    func() (string, error) // its path; "" for what has none
 	Version []string               // the arguments that make it print its version; nil: it has none
+	Tried   bool                   // Find makes something of it in a namespace, which takes a while
 }
 
 // MissingError reports what this machine lacks, and how to get it.

@@ -3,8 +3,8 @@ package experiment
 import (
 	"slices"
 
+	"tare/catalog"
 	"tare/experiment/schedule"
-	"tare/network"
 	"tare/result"
 	"tare/site"
 	"tare/wire"
@@ -46,7 +46,7 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	p.IP, p.MTUs, p.CPUsEach = nil, nil, nil
 	var there []result.NetworkPlan
 	if p.Reference == "" {
-		there = append(there, result.NetworkPlan{Name: network.Baseline})
+		there = append(there, result.NetworkPlan{Name: catalog.Baseline})
 	}
 	for _, u := range t.Clusters {
 		if u.Error != "" {

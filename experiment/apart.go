@@ -3,9 +3,9 @@ package experiment
 import (
 	"slices"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
-	"tare/workload"
 )
 
 // pauses reports whether a workload on some connections can pause between two slots on a
@@ -14,7 +14,7 @@ import (
 // before a slot counts.
 func pauses(w result.WorkloadPlan, n network.Network) bool {
 	held := n.Facts.Relays && (w.Flows > 1 || n.Facts.RelaysTAP())
-	return !n.Sandboxed && !(w.Name == workload.Bulk && held)
+	return !n.Sandboxed && !(w.Name == catalog.Bulk && held)
 }
 
 // separated are a group's places that take turns in slots, and those that can't pause beside the

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
-	"tare/workload"
 )
 
 // What can't pause is measured in windows, and keeps no other network from taking turns.
@@ -18,13 +17,13 @@ func TestNetworksThatDoNotPauseAreMeasuredApart(t *testing.T) {
 		flows                  int
 		design, networks, want string
 	}{
-		{network.CrossHost, workload.RoundTrips, 1, result.DesignSlots, "route gvisor", "turns true: hosta hostb route; turns false: hosta hostb gvisor"},
-		{network.CrossHost, workload.RoundTrips, 1, result.DesignSlots, "gvisor", "turns false: hosta hostb gvisor"},
-		{network.CrossHost, workload.RoundTrips, 1, result.DesignWindows, "route gvisor", "turns false: hosta hostb route gvisor"},
-		{network.PublishedPort, workload.RoundTrips, 1, result.DesignSlots, "nat pasta", "turns true: hosta hostb nat pasta"},
-		{network.PublishedPort, workload.Bulk, 1, result.DesignSlots, "nat pasta proxy", "turns true: hosta hostb nat proxy; turns false: hosta hostb pasta"},
-		{network.PublishedPort, workload.Bulk, 2, result.DesignSlots, "nat pasta proxy", "turns true: hosta hostb nat; turns false: hosta hostb pasta proxy"},
-		{network.PublishedPort, workload.Bulk, 2, result.DesignSlots, "proxy", "turns false: hosta hostb proxy"},
+		{catalog.CrossHost, catalog.RoundTrips, 1, result.DesignSlots, "route gvisor", "turns true: hosta hostb route; turns false: hosta hostb gvisor"},
+		{catalog.CrossHost, catalog.RoundTrips, 1, result.DesignSlots, "gvisor", "turns false: hosta hostb gvisor"},
+		{catalog.CrossHost, catalog.RoundTrips, 1, result.DesignWindows, "route gvisor", "turns false: hosta hostb route gvisor"},
+		{catalog.PublishedPort, catalog.RoundTrips, 1, result.DesignSlots, "nat pasta", "turns true: hosta hostb nat pasta"},
+		{catalog.PublishedPort, catalog.Bulk, 1, result.DesignSlots, "nat pasta proxy", "turns true: hosta hostb nat proxy; turns false: hosta hostb pasta"},
+		{catalog.PublishedPort, catalog.Bulk, 2, result.DesignSlots, "nat pasta proxy", "turns true: hosta hostb nat; turns false: hosta hostb pasta proxy"},
+		{catalog.PublishedPort, catalog.Bulk, 2, result.DesignSlots, "proxy", "turns false: hosta hostb proxy"},
 	} {
 		var all []string
 		for _, g := range groupsOf(Complete(result.Plan{

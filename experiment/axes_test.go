@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/result"
 	"tare/workload"
 )
@@ -18,20 +18,20 @@ func everyPlan(kind workload.Workload) result.Plan {
 	w := result.WorkloadPlan{Name: kind.Name, Flows: 1, Size: kind.Size.Most, Sizes: kind.Sizes, Rate: result.Rate{Value: kind.Rate + 1}}
 	for _, extra := range kind.Takes {
 		switch extra {
-		case workload.TakesSizes:
+		case catalog.TakesSizes:
 			w.Sizes = "64"
-		case workload.TakesBytes:
+		case catalog.TakesBytes:
 			w.Bytes = 1
-		case workload.TakesReverse:
+		case catalog.TakesReverse:
 			w.Reverse = true
-		case workload.TakesBidir:
+		case catalog.TakesBidir:
 			w.Bidir = true
-		case workload.TakesCC:
+		case catalog.TakesCC:
 			w.CC = "bbr"
 		}
 	}
 	return Complete(result.Plan{
-		Networks: result.NetworksNamed(network.Baseline, "bridge"), Links: []result.BitsPerSecond{1e8, 1e9}, Wire: result.Wire{Delay: 0.02, Loss: 0.001, Reorder: 0.01},
+		Networks: result.NetworksNamed(catalog.Baseline, "bridge"), Links: []result.BitsPerSecond{1e8, 1e9}, Wire: result.Wire{Delay: 0.02, Loss: 0.001, Reorder: 0.01},
 		IP: []int{4, 6}, CPUsEach: []int{1, 2}, GSOMax: 196608, NIC: []string{string(lab.NICFull), string(lab.NICTSO)}, Workloads: []result.WorkloadPlan{w},
 	})
 }
@@ -40,7 +40,7 @@ func everyPlan(kind workload.Workload) result.Plan {
 // cell is an axis, or is declared by a network, and never both.
 func TestEveryParameterIsDeclared(t *testing.T) {
 	settings := map[string]string{}
-	for _, p := range network.Params() {
+	for _, p := range catalog.Params() {
 		settings[p.Name] = "1"
 		if _, is := result.AxisOf(p.Name); is {
 			t.Errorf("%s is an axis and a parameter of networks", p.Name)

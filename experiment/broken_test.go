@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -25,31 +26,31 @@ type broken struct {
 
 func brokenHops() map[string]broken {
 	return map[string]broken{
-		"the container's own link": {"route", network.CrossHost, "@.h1/c1", "ip link set eth0 down",
+		"the container's own link": {"route", catalog.CrossHost, "@.h1/c1", "ip link set eth0 down",
 			[]string{"lost in @.h1/c1", "eth0 in @.h1/c1 is down"}},
-		"the container's port": {"route", network.CrossHost, "@.h1", "ip link set veth-c1 down",
+		"the container's port": {"route", catalog.CrossHost, "@.h1", "ip link set veth-c1 down",
 			[]string{"@.h1/c1", "veth-c1 in @.h1 is down"}},
-		"a rule in the client's host": {"route", network.CrossHost, "@.h1", drop("forward", "tcp dport 5210"),
+		"a rule in the client's host": {"route", catalog.CrossHost, "@.h1", drop("forward", "tcp dport 5210"),
 			[]string{"lost behind br0 in @.h1"}},
-		"the underlay's far end": {"route", network.CrossHost, "@.h2", "ip link set eth0 down",
+		"the underlay's far end": {"route", catalog.CrossHost, "@.h2", "ip link set eth0 down",
 			[]string{"lost behind br0 in @.h1 ", "eth0 in @.h2 is down"}},
-		"a rule in the server's host": {"route", network.CrossHost, "@.h2", drop("forward", "tcp dport 5210"),
+		"a rule in the server's host": {"route", catalog.CrossHost, "@.h2", drop("forward", "tcp dport 5210"),
 			[]string{"lost behind eth0 in @.h2"}},
-		"the answer": {"route", network.CrossHost, "@.h2", drop("forward", "tcp sport 5210"),
+		"the answer": {"route", catalog.CrossHost, "@.h2", drop("forward", "tcp sport 5210"),
 			[]string{"the answer is lost behind br0 in @.h2"}},
-		"an MTU on the way": {"vxlan", network.CrossHost, "@.h2", "ip link set veth-c1 mtu 1400",
+		"an MTU on the way": {"vxlan", catalog.CrossHost, "@.h2", "ip link set veth-c1 mtu 1400",
 			[]string{"with 1398 bytes", "lost behind vxlan0 in @.h2", "veth-c1 in @.h2 has mtu 1400"}},
-		"the tunnel": {"vxlan", network.CrossHost, "@.h1", "ip link set vxlan0 down",
+		"the tunnel": {"vxlan", catalog.CrossHost, "@.h1", "ip link set vxlan0 down",
 			[]string{"lost in @.h1/c1", "vxlan0 in @.h1 is down"}},
-		"a rule on what is encapsulated": {"vxlan", network.CrossHost, "@.h2", drop("input", "udp dport 4789"),
+		"a rule on what is encapsulated": {"vxlan", catalog.CrossHost, "@.h2", drop("input", "udp dport 4789"),
 			[]string{"lost behind eth0 in @.h2"}},
-		"a bridge's port": {"vxlan", network.CrossHost, "@.h2", "ip link set veth-c1 down",
+		"a bridge's port": {"vxlan", catalog.CrossHost, "@.h2", "ip link set veth-c1 down",
 			[]string{" in @.h2 (h1/c1 eth0 -> h1 veth-c1 vxlan0 eth0 -> h2 eth0 vxlan0", "veth-c1 in @.h2 is down"}},
-		"the published port": {"nat", network.PublishedPort, "@.h2", drop("forward", "tcp dport 5210"),
+		"the published port": {"nat", catalog.PublishedPort, "@.h2", drop("forward", "tcp dport 5210"),
 			[]string{"lost behind eth0 in @.h2"}},
-		"the container's address": {"macvlan", network.SameHost, "@.h1/c2", "ip link set eth0 down",
+		"the container's address": {"macvlan", catalog.SameHost, "@.h1/c2", "ip link set eth0 down",
 			[]string{"lost in @.h1/c1: it left by no device", "eth0 in @.h1/c2 is down"}},
-		"its own host": {"veth", network.ContainerToOwnHost, "@.h1", drop("input", "tcp dport 5210"),
+		"its own host": {"veth", catalog.ContainerToOwnHost, "@.h1", drop("input", "tcp dport 5210"),
 			[]string{"lost in @.h1: it came in by veth-c1 and nothing answered"}},
 		"the way out": {"nat", "", "@.h1", drop("forward", "tcp dport 5211"),
 			[]string{"lost behind br0 in @.h1"}},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/result"
@@ -143,9 +144,9 @@ func cellsOn(p result.Plan, path string, b between) []place {
 		n, known := network.Find(np.Name)
 		switch {
 		case !known || !n.Serves(path), b.ip == wire.IPv6 && !n.IPv6:
-		case n.Name == network.Baseline:
+		case n.Name == catalog.Baseline:
 			baselineAsked = !encapOnly
-		case encapOnly && (!n.Encapsulates() || network.Within(path)):
+		case encapOnly && (!n.Encapsulates() || catalog.Within(path)):
 			// Within a host nothing is encapsulated.
 		case np.Link > 0 && (b.nic != betweenOf(p)[0].nic || b.link != betweenOf(p)[0].link):
 			// A link implies frames, whatever the nic: once is enough.
@@ -172,7 +173,7 @@ func placeOf(p result.Plan, at int, n network.Network, b between) place {
 
 // baselinesOn are the two baselines.
 func baselinesOn(p result.Plan, b between) []place {
-	baseline, _ := network.Find(network.Baseline)
+	baseline, _ := network.Find(catalog.Baseline)
 	return []place{
 		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link, mtu: b.mtu},
 		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link, mtu: b.mtu},
@@ -267,12 +268,12 @@ func withSettings(settings result.Settings, spec site.ClusterSpec) site.ClusterS
 		return spec
 	}
 	spec.Params = settings.Map()
-	for name, into := range map[string]*int{network.Hosts: &spec.Hosts, network.Containers: &spec.Containers} {
+	for name, into := range map[string]*int{catalog.Hosts: &spec.Hosts, catalog.Containers: &spec.Containers} {
 		if n, err := strconv.Atoi(spec.Params[name]); err == nil {
 			*into = n
 		}
 	}
-	if spec.Params[network.Neighbour] != "" {
+	if spec.Params[catalog.Neighbour] != "" {
 		spec.Containers = max(spec.Containers, network.NeighbourContainers)
 	}
 	return spec

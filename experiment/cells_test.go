@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
@@ -56,7 +56,7 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 // host; a network with its own link only on that.
 func TestLinksAreAnAxis(t *testing.T) {
 	p := Complete(result.Plan{
-		Networks: []result.NetworkPlan{{Name: "vxlan"}, {Name: "route", Link: 5e7}}, Paths: []string{network.CrossHost},
+		Networks: []result.NetworkPlan{{Name: "vxlan"}, {Name: "route", Link: 5e7}}, Paths: []string{catalog.CrossHost},
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Links: []result.BitsPerSecond{1e8, 1e9},
 	})
 	var got []string
@@ -81,7 +81,7 @@ func TestLinksAreAnAxis(t *testing.T) {
 // measured beside; a lab that is up serves one of the two.
 func TestFramesOfAProgramHaveClustersForThemselves(t *testing.T) {
 	live := result.WorkloadPlan{Name: "udp_pps", Mode: "xdp"}
-	plan := result.Plan{Networks: []result.NetworkPlan{{Name: "route"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{live}}
+	plan := result.Plan{Networks: []result.NetworkPlan{{Name: "route"}}, Paths: []string{catalog.CrossHost}, Workloads: []result.WorkloadPlan{live}}
 	clusters := func(p result.Plan) string {
 		var all []string
 		for _, spec := range Spec(Complete(p), 2, 2).Clusters {
@@ -134,7 +134,7 @@ func TestBaselineAlone(t *testing.T) {
 			t.Errorf("%s: %d cells", g.path, len(g.places))
 		}
 	}
-	if len(paths) != 2 || !paths[network.SameHost] || !paths[network.CrossHost] {
+	if len(paths) != 2 || !paths[catalog.SameHost] || !paths[catalog.CrossHost] {
 		t.Errorf("paths %v", paths)
 	}
 	if got, want := SizeOf(p), int64(2*2*2*p.Blocks); got != want { // paths, workloads, layouts
@@ -144,7 +144,7 @@ func TestBaselineAlone(t *testing.T) {
 
 func TestParamsOfACell(t *testing.T) {
 	p := Complete(result.Plan{
-		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Link: 1e9, MTU: 9000,
+		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{catalog.CrossHost}, Link: 1e9, MTU: 9000,
 		Workloads: []result.WorkloadPlan{{Name: "udp_stream", Rate: result.Rate{Value: 5e6}, Size: 200}},
 	})
 	g := groupsOf(p)[0]
@@ -165,7 +165,7 @@ func TestParamsOfACell(t *testing.T) {
 			t.Errorf("of a long path: %s is %v (%T), want %v", name, got[name], got[name], want)
 		}
 	}
-	p.Paths = []string{network.SameHost}
+	p.Paths = []string{catalog.SameHost}
 	g = groupsOf(p)[0]
 	labtest.Equal(t, "design within a host, which has no link", params(p, g, g.places[2], false)["design"], any(result.DesignSlots))
 	run := runOf(p, result.WorkloadPlan{Name: "udp_pps"})

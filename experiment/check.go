@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"tare/catalog"
 	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
@@ -18,8 +19,8 @@ const MostBlocks = 1000
 // AAPlan is the baseline of a plan alone, in as many blocks as fit the time.
 func AAPlan(p result.Plan, span time.Duration) result.Plan {
 	p.Name = "check"
-	p.Networks = []result.NetworkPlan{{Name: network.Baseline}}
-	baseline, _ := network.Find(network.Baseline)
+	p.Networks = []result.NetworkPlan{{Name: catalog.Baseline}}
+	baseline, _ := network.Find(catalog.Baseline)
 	p.Paths = baseline.Paths
 	p.EncapNIC = nil
 	p.Precision, p.Looks = 0, false

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/site"
@@ -41,8 +42,8 @@ func (all clusters) port(cluster string, ends network.Ends) uint16 {
 // CPUs that the receiver's has not.
 func (all clusters) spins(cluster string, ends network.Ends) bool {
 	cpus := all[cluster].CPUs
-	sender, err1 := lab.ParseCPUSet(cpus[network.HostOf(ends.Client)])
-	receiver, err2 := lab.ParseCPUSet(cpus[network.HostOf(ends.Server)])
+	sender, err1 := lab.ParseCPUSet(cpus[catalog.HostOf(ends.Client)])
+	receiver, err2 := lab.ParseCPUSet(cpus[catalog.HostOf(ends.Server)])
 	shared := slices.ContainsFunc(sender, func(cpu int) bool { return slices.Contains(receiver, cpu) })
 	return err1 == nil && err2 == nil && !shared // an empty list is bound nowhere
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/result"
@@ -31,7 +32,7 @@ func daemonsOf(s Site, t site.Topology) daemons {
 	has := false
 	for _, b := range t.Clusters {
 		n, _ := network.Find(b.Network)
-		has = has || (len(n.Needs) > 0 || b.Params[network.With] != "") && b.Error == ""
+		has = has || (len(n.Needs) > 0 || b.Params[catalog.With] != "") && b.Error == ""
 		d.engines[b.Name] = b.Engine
 	}
 	if m, can := s.(meter); can && has {
@@ -66,7 +67,7 @@ func (d *daemons) watch(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(idleLook):
-		d.add(network.Baseline, before, d.read(ctx), time.Since(began))
+		d.add(catalog.Baseline, before, d.read(ctx), time.Since(began))
 	}
 }
 

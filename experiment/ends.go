@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/result"
 	"tare/wire"
 	"tare/workload"
@@ -42,8 +42,8 @@ func (c *conductor) meet(ctx context.Context, p place, path string) (client, ser
 		if err != nil {
 			return client, server, err
 		}
-		host, cpus := c.built[p.cluster].CPUs[network.HostOf(end.at)], h.CPUs
-		if c.built[p.cluster].sandboxed && end.at != network.HostOf(end.at) {
+		host, cpus := c.built[p.cluster].CPUs[catalog.HostOf(end.at)], h.CPUs
+		if c.built[p.cluster].sandboxed && end.at != catalog.HostOf(end.at) {
 			cpus = cmp.Or(cpus, host) // it shows none: the lab has seen that the sandbox is bound there
 		}
 		*end.into = &result.End{At: end.at, Seccomp: h.Seccomp, CPUs: cpus}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/result"
 	"tare/workload"
@@ -31,11 +32,11 @@ func Equip(p result.Plan) (result.Plan, error) {
 }
 
 func equipServer(w *result.WorkloadPlan, kind workload.Workload) error {
-	if w.Server == workload.Ours || len(kind.Servers) == 0 {
+	if w.Server == catalog.Ours || len(kind.Servers) == 0 {
 		return nil
 	}
 	var missing *engine.MissingError
-	for _, s := range kind.Servers {
+	for _, s := range kind.ServedBy {
 		if w.Server != "" && w.Server != s.Name {
 			continue
 		}
@@ -49,18 +50,18 @@ func equipServer(w *result.WorkloadPlan, kind workload.Workload) error {
 		}
 	}
 	if w.Server == "" && kind.Serve != nil && w.Tool == "" {
-		w.Server = workload.Ours
+		w.Server = catalog.Ours
 		return nil
 	}
 	return fmt.Errorf("workload %s: %w", w.Name, missing)
 }
 
 func equipTool(w *result.WorkloadPlan, kind workload.Workload) error {
-	if w.Tool == workload.Ours || len(kind.Tools) == 0 {
+	if w.Tool == catalog.Ours || len(kind.Tools) == 0 {
 		return nil
 	}
-	for _, t := range kind.Tools {
-		if w.Tool != "" && w.Tool != t.Name || w.Tool == "" && (!t.Preferred || w.Server == workload.Ours || !does(t, *w, kind)) {
+	for _, t := range kind.DrivenBy {
+		if w.Tool != "" && w.Tool != t.Name || w.Tool == "" && (!t.Preferred || w.Server == catalog.Ours || !does(t, *w, kind)) {
 			continue
 		}
 		_, err := t.Program.Find()
@@ -72,7 +73,7 @@ func equipTool(w *result.WorkloadPlan, kind workload.Workload) error {
 			return fmt.Errorf("workload %s: %w", w.Name, lacking(t.Program, err))
 		}
 	}
-	w.Tool = workload.Ours
+	w.Tool = catalog.Ours
 	return nil
 }
 
@@ -88,22 +89,22 @@ func lacking(p workload.Program, err error) *engine.MissingError {
 
 // checkEquipment refuses servers and tools that the workload does not have.
 func checkEquipment(w result.WorkloadPlan, kind workload.Workload) error {
-	servers, tools := []string{}, []string{workload.Ours}
+	servers, tools := []string{}, []string{catalog.Ours}
 	if kind.Serve != nil {
-		servers = append(servers, workload.Ours)
+		servers = append(servers, catalog.Ours)
 	}
-	servers, tools = append(servers, kind.ServerNames()...), append(tools, kind.ToolNames()...)
+	servers, tools = append(servers, kind.Servers...), append(tools, kind.Tools...)
 	if w.Server != "" && !slices.Contains(servers, w.Server) {
 		return Unknown("server of "+w.Name, w.Server, servers)
 	}
-	if w.Tool == "" || w.Tool == workload.Ours {
+	if w.Tool == "" || w.Tool == catalog.Ours {
 		return nil
 	}
 	tool, known := kind.FindTool(w.Tool)
 	switch {
 	case !known:
 		return Unknown("tool of "+w.Name, w.Tool, tools)
-	case w.Server == workload.Ours:
+	case w.Server == catalog.Ours:
 		return &InputError{fmt.Sprintf("tool %s of %s: it goes to real servers: leave server out", w.Tool, w.Name)}
 	case w.Rate.Value != 0:
 		return &InputError{fmt.Sprintf("rate %v of %s: %s asks as fast as it is answered: leave one of the two out", w.Rate, w.Name, w.Tool)}
@@ -115,7 +116,7 @@ func checkEquipment(w result.WorkloadPlan, kind workload.Workload) error {
 
 // notOurs is the name of a real server or tool in a run; ours has none there.
 func notOurs(name string) string {
-	if name == workload.Ours {
+	if name == catalog.Ours {
 		return ""
 	}
 	return name
@@ -124,7 +125,7 @@ func notOurs(name string) string {
 // addEquipment adds the programs at the two ends to a cell's parameters.
 func addEquipment(values result.Params, name string, run workload.Run) {
 	if kind, _ := workload.Find(name); kind.Application() {
-		values["server"], values["tool"] = cmp.Or(run.Server, workload.Ours), cmp.Or(run.Tool, workload.Ours)
+		values["server"], values["tool"] = cmp.Or(run.Server, catalog.Ours), cmp.Or(run.Tool, catalog.Ours)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestCompleteGivesEveryNumberOfConnectionsACell(t *testing.T) {
 func TestEquipNamesWhatIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, kind := range workload.All() {
-		for _, tool := range kind.Tools {
+		for _, tool := range kind.DrivenBy {
 			_, err := Equip(result.Plan{Workloads: []result.WorkloadPlan{{Name: kind.Name, Tool: tool.Name}}})
 			missing := new(engine.MissingError)
 			if !errors.As(err, &missing) || missing.Get == "" || !strings.Contains(err.Error(), missing.Get) {

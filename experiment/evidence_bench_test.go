@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/site"
 	"tare/stats"
@@ -31,7 +31,7 @@ func BenchmarkProbes(b *testing.B) {
 	}{{"tcp_rr", "rtt_p50", 0.3}, {"tcp_stream", "throughput", 0.3}, {"udp_pps", "rate", 0.3}} {
 		b.Run(c.load, func(b *testing.B) {
 			plan := Complete(result.Plan{
-				Networks: result.NetworksNamed("bridge"), Paths: []string{network.SameHost}, Workloads: []result.WorkloadPlan{{Name: c.load}},
+				Networks: result.NetworksNamed("bridge"), Paths: []string{catalog.SameHost}, Workloads: []result.WorkloadPlan{{Name: c.load}},
 				NIC: []string{"full"}, Blocks: 3, Duration: c.duration,
 			})
 			l := setUp(b, plan)
@@ -106,7 +106,7 @@ const evidenceTries = 10
 // BenchmarkHopsSum traces round trips again and again: how much of the round trip
 // the hops add up to, and in how many of the traces to within 5 %.
 func BenchmarkHopsSum(b *testing.B) {
-	for _, c := range [][2]string{{"bridge", network.SameHost}, {"vxlan", network.CrossHost}, {"ptp", network.CrossHost}} {
+	for _, c := range [][2]string{{"bridge", catalog.SameHost}, {"vxlan", catalog.CrossHost}, {"ptp", catalog.CrossHost}} {
 		b.Run(c[0], func(b *testing.B) {
 			plan := tracePlan(c[0], c[1], "tcp_rr")
 			l := setUp(b, plan)
@@ -133,10 +133,10 @@ func BenchmarkHopsSum(b *testing.B) {
 func BenchmarkLedger(b *testing.B) {
 	drop := "nft 'add table inet t; add chain inet t t { type filter hook %s priority 0; }; add rule inet t t udp dport 5210 numgen random mod 100 < %d drop'"
 	for _, c := range []struct{ name, network, path, at, line string }{
-		{"input-10%", "bridge", network.SameHost, "h1/c2", fmt.Sprintf(drop, "input", 10)},
-		{"forward-3%", "route", network.CrossHost, "h2", fmt.Sprintf(drop, "forward", 3)},
-		{"prerouting-1%", "vxlan", network.CrossHost, "h2/c1", fmt.Sprintf(drop, "prerouting", 1)},
-		{"shaper", "route", network.CrossHost, "h1", "tc qdisc add dev eth0 root tbf rate 50mbit burst 16k limit 20k"},
+		{"input-10%", "bridge", catalog.SameHost, "h1/c2", fmt.Sprintf(drop, "input", 10)},
+		{"forward-3%", "route", catalog.CrossHost, "h2", fmt.Sprintf(drop, "forward", 3)},
+		{"prerouting-1%", "vxlan", catalog.CrossHost, "h2/c1", fmt.Sprintf(drop, "prerouting", 1)},
+		{"shaper", "route", catalog.CrossHost, "h1", "tc qdisc add dev eth0 root tbf rate 50mbit burst 16k limit 20k"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			plan := tracePlan(c.network, c.path, "udp_stream")

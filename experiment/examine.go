@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/probe"
@@ -102,7 +103,7 @@ func (r *examiner) subjects(ctx context.Context, pair *Pair) ([]subject, error) 
 		if b.Error != "" || b.Baseline && (!alone || n > 0) {
 			continue
 		}
-		for _, path := range network.Paths() {
+		for _, path := range catalog.Paths() {
 			if ends, served := b.Paths[path]; served {
 				all = append(all, subject{b, path, ends})
 			}
@@ -125,7 +126,7 @@ func (r *examiner) chosen(ctx context.Context, pair Pair) (subject, error) {
 		return subject{}, &InputError{fmt.Sprintf("%s: name two places that differ", pair.From)}
 	}
 	built := r.topology.Clusters[at]
-	for _, path := range network.Paths() {
+	for _, path := range catalog.Paths() {
 		ends := built.Paths[path]
 		meant := path == pair.Path || pair.Path == "" && ends.Bind == ends.Dial
 		if ends.Client == client && ends.Server == server && meant {
@@ -163,7 +164,7 @@ func addressOf(place probe.Inventory) (netip.Addr, error) {
 // examine tries one path.
 func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, error) {
 	kind, _ := network.Find(s.built.Network)
-	rules, _ := strconv.Atoi(s.built.Params[network.Rules]) // absent: none were asked for
+	rules, _ := strconv.Atoi(s.built.Params[catalog.Rules]) // absent: none were asked for
 	e := result.Examination{
 		Cluster: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),
 		NIC: s.built.NIC, MTU: s.built.MTU, Inner: wire.InnerMTU(s.built.MTU, kind.Stack), Link: s.built.Link > 0 || !s.built.Wire.IsZero(), Rules: rules,

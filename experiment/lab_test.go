@@ -3,7 +3,7 @@ package experiment
 import (
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
@@ -13,7 +13,7 @@ import (
 // labPlan has the networks of the lab that tests share.
 func labPlan() result.Plan {
 	return Complete(result.Plan{
-		Networks: result.NetworksNamed("veth", "bridge", "route", "vxlan", "macvlan", "nat"), Paths: network.Paths(),
+		Networks: result.NetworksNamed("veth", "bridge", "route", "vxlan", "macvlan", "nat"), Paths: catalog.Paths(),
 		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}, {Name: "tcp_stream"}}, NIC: []string{"full"}, EncapNIC: []string{"tso"},
 	})
 }
@@ -41,8 +41,8 @@ func TestLabRunsReadTheirPath(t *testing.T) {
 	t.Run("interfaces are chosen", func(t *testing.T) { interfacesAreChosen(t, l) })
 	t.Run("samples count what was lost", func(t *testing.T) { samplesCountWhatWasLost(t, l) })
 	t.Run("hops are named", func(t *testing.T) { hopsAreNamed(t, l) })
-	t.Run("the ledger of bridge", func(t *testing.T) { ledgerBalances(t, l, "bridge", network.SameHost, "h1/c2", "input") })
-	t.Run("the ledger of route", func(t *testing.T) { ledgerBalances(t, l, "route", network.CrossHost, "h2", "forward") })
+	t.Run("the ledger of bridge", func(t *testing.T) { ledgerBalances(t, l, "bridge", catalog.SameHost, "h1/c2", "input") })
+	t.Run("the ledger of route", func(t *testing.T) { ledgerBalances(t, l, "route", catalog.CrossHost, "h2", "forward") })
 	t.Run("readings show what is on the path", func(t *testing.T) { readingsShowWhatIsOnThePath(t, l) })
 	t.Run("broken hops are named", func(t *testing.T) { brokenHopsAreNamed(t, l, names) })
 }
@@ -50,10 +50,10 @@ func TestLabRunsReadTheirPath(t *testing.T) {
 // cellsAreMeasured weighs networks with real agents, in slots.
 func cellsAreMeasured(t *testing.T, l *site.Lab) {
 	plan := labPlan()
-	plan.Networks, plan.Paths, plan.EncapNIC = result.NetworksNamed("veth", "bridge"), []string{network.SameHost}, nil
+	plan.Networks, plan.Paths, plan.EncapNIC = result.NetworksNamed("veth", "bridge"), []string{catalog.SameHost}, nil
 	plan.Workloads, plan.Blocks, plan.Looks, plan.Duration, plan.Warmup = plan.Workloads[:1], 3, false, 0.12, 0.03
 	res := measuredIn(t, l, plan)
-	for _, net := range []string{network.Baseline, "veth", "bridge"} {
+	for _, net := range []string{catalog.Baseline, "veth", "bridge"} {
 		cell := cellOf(t, res, net)
 		labtest.Equal(t, net+": status "+cell.Reason, cell.Status, result.StatusOK)
 		labtest.AtLeast(t, net+": samples", len(cell.Samples), 1)
@@ -73,8 +73,8 @@ func interfacesAreChosen(t *testing.T, l *site.Lab) {
 		if built.Name != "vxlan" && built.Name != "vxlan-tso" {
 			continue
 		}
-		ends := built.Paths[network.CrossHost]
-		all, err := Examine(t.Context(), l, l.Topology, &Pair{From: built.Name + "." + ends.Client, To: built.Name + "." + ends.Server, Path: network.CrossHost})
+		ends := built.Paths[catalog.CrossHost]
+		all, err := Examine(t.Context(), l, l.Topology, &Pair{From: built.Name + "." + ends.Client, To: built.Name + "." + ends.Server, Path: catalog.CrossHost})
 		if err != nil || len(all) != 1 || all[0].NIC != built.NIC || len(all[0].Trials) == 0 || all[0].Trials[0].Error != "" {
 			t.Errorf("%s with nic %s: %+v: %v", built.Name, built.NIC, all, err)
 		}

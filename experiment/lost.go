@@ -3,7 +3,7 @@ package experiment
 import (
 	"context"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -37,7 +37,7 @@ func (r *recorder) lose(lost map[string]string) {
 // carriesPassengers reports whether a network of the plan has a passenger.
 func carriesPassengers(p result.Plan) bool {
 	for _, n := range p.Networks {
-		if n.Params.Map()[network.With] != "" {
+		if n.Params.Map()[catalog.With] != "" {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
@@ -26,7 +27,7 @@ func simMesh(t *testing.T, nodes int) Meshing {
 	m := Meshing{
 		Site: s, Save: func(*result.Result) error { return nil }, Progress: func(Progress) {},
 		Plan: Complete(result.Plan{
-			Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost},
+			Networks: result.NetworksNamed(catalog.Baseline), Paths: []string{catalog.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Blocks: 1, Warmup: 0.001, Duration: 0.05, Seed: 1,
 		}),
 	}

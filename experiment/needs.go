@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 )
@@ -12,14 +13,14 @@ import (
 // others lack. The baseline stays: tolls are computed against it.
 func Meeting(p result.Plan) (result.Plan, error) {
 	for _, name := range p.Needs {
-		if _, known := network.FindDemand(name); !known {
+		if _, known := catalog.FindDemand(name); !known {
 			return p, Unknown("need", name, Demands())
 		}
 	}
 	left := 0
 	for _, planned := range slices.Clone(p.Networks) {
 		n, _ := network.Find(planned.Name)
-		if n.Name == network.Baseline {
+		if n.Name == catalog.Baseline {
 			continue
 		}
 		if lacks, meets := n.Meets(p.Needs); !meets {
@@ -36,17 +37,17 @@ func Meeting(p result.Plan) (result.Plan, error) {
 
 // Demands names what may be asked of a network.
 func Demands() []string {
-	return result.Names(network.Demands(), func(d network.Demand) string { return d.Name })
+	return result.Names(catalog.Demands(), func(d catalog.Demand) string { return d.Name })
 }
 
 // whoMeets lists for each demand the networks that meet it.
 func whoMeets(demands []string) string {
 	var texts []string
 	for _, name := range demands {
-		d, _ := network.FindDemand(name)
+		d, _ := catalog.FindDemand(name)
 		var found []string
-		for _, n := range network.All() {
-			if n.Name != network.Baseline && d.Met(n) {
+		for _, n := range catalog.Networks() {
+			if n.Name != catalog.Baseline && d.Met(n) {
 				found = append(found, n.Name)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/workload"
@@ -25,7 +26,7 @@ const (
 // neighbourOf reads the neighbour of a network's settings: the workload, and "@" and its rate
 // where it has one, as in "udp_stream@50mbit". ok: there is one.
 func neighbourOf(settings result.Settings) (w result.WorkloadPlan, ok bool, err error) {
-	text := settings.Map()[network.Neighbour]
+	text := settings.Map()[catalog.Neighbour]
 	if text == "" {
 		return w, false, nil
 	}
@@ -52,7 +53,7 @@ func neighbourWorkloads() []string {
 
 // hasNeighbour reports whether a network of the plan has a neighbour.
 func hasNeighbour(p result.Plan) bool {
-	return slices.ContainsFunc(p.Networks, func(n result.NetworkPlan) bool { return n.Params.Map()[network.Neighbour] != "" })
+	return slices.ContainsFunc(p.Networks, func(n result.NetworkPlan) bool { return n.Params.Map()[catalog.Neighbour] != "" })
 }
 
 // neighbourEnd is how a neighbour's run ended.
@@ -117,7 +118,7 @@ func (c *conductor) startNeighbour(ctx context.Context, p place, w result.Worklo
 // lost is why a measurement beside a neighbour counts for nothing.
 func (n neighbourEnd) lost(p place) error {
 	if n.err != nil {
-		return fmt.Errorf("neighbour %s: %w", p.settings.Map()[network.Neighbour], n.err)
+		return fmt.Errorf("neighbour %s: %w", p.settings.Map()[catalog.Neighbour], n.err)
 	}
-	return fmt.Errorf("neighbour %s: it ended before what was measured beside it: other work keeps this machine's CPUs: stop it", p.settings.Map()[network.Neighbour])
+	return fmt.Errorf("neighbour %s: it ended before what was measured beside it: other work keeps this machine's CPUs: stop it", p.settings.Map()[catalog.Neighbour])
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tare/agent"
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/workload"
@@ -15,7 +16,7 @@ import (
 // path under the nic: one is enough, since a first packet is never segmented. A
 // container that joins a pod is not attached to a network, nor is one added to a Service.
 func attaches(kind workload.Workload, p result.Plan, path string, b between) bool {
-	return !kind.Pathless && b == betweenOf(p)[0] && path != network.SamePod && !network.ByService(path)
+	return !kind.Pathless && b == betweenOf(p)[0] && path != catalog.SamePod && !catalog.ByService(path)
 }
 
 // pathless are the groups of the workloads that have no path: on each engine of
@@ -25,14 +26,14 @@ func pathless(p result.Plan) []group {
 	for _, w := range p.Workloads {
 		kind, _ := workload.Find(w.Name)
 		if cells := enginesOf(p); kind.Pathless && (len(cells) > 0 || hasBaseline(p)) {
-			groups = append(groups, group{path: network.NoNetwork, workload: w, between: betweenOf(p)[0], places: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
+			groups = append(groups, group{path: catalog.NoNetwork, workload: w, between: betweenOf(p)[0], places: append(baselinesOn(p, betweenOf(p)[0]), cells...)})
 		}
 	}
 	return groups
 }
 
 func hasBaseline(p result.Plan) bool {
-	return slices.ContainsFunc(p.Networks, func(n result.NetworkPlan) bool { return n.Name == network.Baseline })
+	return slices.ContainsFunc(p.Networks, func(n result.NetworkPlan) bool { return n.Name == catalog.Baseline })
 }
 
 // checkPathless refuses a workload that takes an engine where there is none.
@@ -51,10 +52,10 @@ func enginesOf(p result.Plan) []place {
 	seen := map[string]bool{}
 	for _, n := range network.All() {
 		at := slices.IndexFunc(p.Networks, func(np result.NetworkPlan) bool { return np.Name == n.Name })
-		if at < 0 || n.Runtime.Name == "" || seen[n.Runtime.Name] {
+		if at < 0 || n.Runtime == "" || seen[n.Runtime] {
 			continue
 		}
-		seen[n.Runtime.Name] = true
+		seen[n.Runtime] = true
 		places = append(places, placeOf(p, at, n, betweenOf(p)[0]))
 	}
 	return places
@@ -87,7 +88,7 @@ func (c *conductor) operate(ctx context.Context, p place, path string, kind work
 	if !can {
 		return result.Sample{}, errors.New("make containers: this site cannot make any")
 	}
-	run.Share = p.network.Runtime.Name != ""
+	run.Share = p.network.Runtime != ""
 	ends, _ := c.built.ends(p.cluster, path) // none where it takes no path
 	stop := c.count(ctx, p.cluster, ends)
 	tally, err := agent.Metered(run, func(run workload.Run) (workload.Tally, error) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/test/simtest"
@@ -39,32 +39,32 @@ func cellNames(p result.Plan) map[string]string {
 // TestContainersAreMadeOnce on each path whatever the interfaces are, and
 // without a path once on each engine.
 func TestContainersAreMadeOnce(t *testing.T) {
-	networks := []string{"containerd-bridge", "docker-nat", "docker-bridge", "vxlan", network.Baseline}
-	got := cellNames(containersPlan(networks, []string{"attach"}, network.CrossHost, network.SamePod, network.PublishedPort))
+	networks := []string{"containerd-bridge", "docker-nat", "docker-bridge", "vxlan", catalog.Baseline}
+	got := cellNames(containersPlan(networks, []string{"attach"}, catalog.CrossHost, catalog.SamePod, catalog.PublishedPort))
 	want := map[string]string{
-		network.CrossHost:     "host host containerd-bridge vxlan;",
-		network.PublishedPort: "host host containerd-bridge docker-nat;",
+		catalog.CrossHost:     "host host containerd-bridge vxlan;",
+		catalog.PublishedPort: "host host containerd-bridge docker-nat;",
 	}
-	for _, path := range network.Paths() {
+	for _, path := range catalog.Paths() {
 		if got[path] != want[path] {
 			t.Errorf("attach on %s: %q, want %q", path, got[path], want[path])
 		}
 	}
-	got = cellNames(containersPlan(networks, []string{"lifecycle"}, network.CrossHost))
-	if len(got) != 1 || got[network.NoNetwork] != "host host docker-bridge containerd-bridge;" {
+	got = cellNames(containersPlan(networks, []string{"lifecycle"}, catalog.CrossHost))
+	if len(got) != 1 || got[catalog.NoNetwork] != "host host docker-bridge containerd-bridge;" {
 		t.Errorf("lifecycle: %v", got)
 	}
-	got = cellNames(containersPlan([]string{network.Baseline, "vxlan"}, []string{"lifecycle"}, network.CrossHost))
-	if len(got) != 1 || got[network.NoNetwork] != "host host;" {
+	got = cellNames(containersPlan([]string{catalog.Baseline, "vxlan"}, []string{"lifecycle"}, catalog.CrossHost))
+	if len(got) != 1 || got[catalog.NoNetwork] != "host host;" {
 		t.Errorf("lifecycle without an engine: %v", got)
 	}
-	if err := Check(containersPlan([]string{"vxlan"}, []string{"lifecycle"}, network.CrossHost)); err == nil || !strings.Contains(err.Error(), "add docker-host") {
+	if err := Check(containersPlan([]string{"vxlan"}, []string{"lifecycle"}, catalog.CrossHost)); err == nil || !strings.Contains(err.Error(), "add docker-host") {
 		t.Errorf("a plan without an engine: %v", err)
 	}
 }
 
 func TestWorkersAreParametersOfTheirCells(t *testing.T) {
-	p := containersPlan([]string{"vxlan"}, []string{"attach"}, network.CrossHost)
+	p := containersPlan([]string{"vxlan"}, []string{"attach"}, catalog.CrossHost)
 	g := groupsOf(p)[0]
 	values := params(p, g, g.places[0], true)
 	labtest.Equal(t, "workers", values["workers"], 3)
@@ -77,7 +77,7 @@ func TestWorkersAreParametersOfTheirCells(t *testing.T) {
 // percentile, it is taken over those of all windows, with their number, an interval
 // and no toll.
 func TestPercentilesOfAllOperations(t *testing.T) {
-	r := synthetic(t, containersPlan([]string{"bridge"}, []string{"attach"}, network.SameHost))
+	r := synthetic(t, containersPlan([]string{"bridge"}, []string{"attach"}, catalog.SameHost))
 	feed(r, 8, func(block int, _ group, p place) (result.Sample, bool) {
 		var each []float64
 		for n := range 5 {
@@ -100,7 +100,7 @@ func TestPercentilesOfAllOperations(t *testing.T) {
 	if m, has := find(r, "bridge", "latency_p99"); has {
 		t.Errorf("40 operations have no p99, yet: %+v", m)
 	}
-	if m := weighed(t, r, network.Baseline, "latency_p90"); m.N != 80 {
+	if m := weighed(t, r, catalog.Baseline, "latency_p90"); m.N != 80 {
 		t.Errorf("p90 of both baselines: %+v", m)
 	}
 	if m := weighed(t, r, "bridge", "latency_p50"); m.Toll == nil || m.N != 8 {
@@ -124,7 +124,7 @@ func (s makingSite) Lifecycle(context.Context, string) (workload.Operation, erro
 
 // A container that fails ends its cell with the engine's error; the other cells go on.
 func TestFailedContainerEndsItsCell(t *testing.T) {
-	p := containersPlan([]string{"docker-nat", "nat"}, []string{"attach"}, network.PublishedPort)
+	p := containersPlan([]string{"docker-nat", "nat"}, []string{"attach"}, catalog.PublishedPort)
 	p.Blocks, p.Duration = 2, 0.005
 	o := silent(p)
 	o.Site = makingSite{newSimSite(t, even().Measure), func(cluster string) error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/weigh"
@@ -68,7 +68,7 @@ func TestPairsOfAllMachines(t *testing.T) {
 // round trips are of that pair.
 func measuredOn(host, toll float64) *result.Result {
 	cell := func(name string, samples ...result.Sample) result.Cell {
-		return result.Cell{Network: name, Path: network.CrossHost, Workload: "tcp_rr", Group: "g", Status: result.StatusOK, Params: result.Params{}, Samples: samples}
+		return result.Cell{Network: name, Path: catalog.CrossHost, Workload: "tcp_rr", Group: "g", Status: result.StatusOK, Params: result.Params{}, Samples: samples}
 	}
 	sample := func(layout string, block int, rtt float64) result.Sample {
 		return result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"rtt_p50": rtt}, Counters: map[string]float64{}}
@@ -79,7 +79,7 @@ func measuredOn(host, toll float64) *result.Result {
 		base = append(base, sample(weigh.LayoutA, block, host*noise), sample(weigh.LayoutB, block, host*noise))
 		far = append(far, sample("", block, host*(1+toll)*noise))
 	}
-	return &result.Result{ID: "one", Plan: result.Plan{Margin: 0.02, Design: result.DesignSlots}, Cells: []result.Cell{cell(network.Baseline, base...), cell("endpoint", far...)}}
+	return &result.Result{ID: "one", Plan: result.Plan{Margin: 0.02, Design: result.DesignSlots}, Cells: []result.Cell{cell(catalog.Baseline, base...), cell("endpoint", far...)}}
 }
 
 // TestOfPairs takes each pair as one block, however much its machines differ from others.
@@ -94,7 +94,7 @@ func TestOfPairs(t *testing.T) {
 		} else {
 			one = measuredOn(20e-6*float64(n+1), 0.5+0.01*float64(n))
 			if n == 5 {
-				one.Cells[1] = result.Cell{Network: "endpoint", Path: network.CrossHost, Workload: "tcp_rr", Group: "g", Status: result.StatusFailed, Reason: "it is cut", Params: result.Params{}}
+				one.Cells[1] = result.Cell{Network: "endpoint", Path: catalog.CrossHost, Workload: "tcp_rr", Group: "g", Status: result.StatusFailed, Reason: "it is cut", Params: result.Params{}}
 			}
 			pair.Cells = one.Cells
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/probe"
 	"tare/result"
 	"tare/test/labtest"
@@ -93,7 +93,7 @@ func TestUnservedPathIsSkipped(t *testing.T) {
 		run := newSimRun(t, plan, even().Measure)
 		for n := range run.Topology.Clusters {
 			if u := &run.Topology.Clusters[n]; u.Network == "veth" {
-				u.Unserved, u.Paths = []string{network.SameHost}, nil
+				u.Unserved, u.Paths = []string{catalog.SameHost}, nil
 			}
 		}
 		res := run.mustRun(t, plan)
@@ -158,7 +158,7 @@ func TestWayOutThatFailsIsAWarning(t *testing.T) {
 		})
 		for n := range run.Topology.Clusters {
 			u := &run.Topology.Clusters[n]
-			out := u.Paths[network.SameHost]
+			out := u.Paths[catalog.SameHost]
 			out.Server = "h2"
 			u.Outside = &out
 		}

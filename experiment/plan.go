@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/result"
@@ -50,12 +51,12 @@ func Quick() result.Plan {
 	return result.Plan{
 		Name:      "quick",
 		Networks:  result.NetworksNamed(Plain()...),
-		Paths:     network.Paths(),
+		Paths:     catalog.Paths(),
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "tcp_rr"}},
 		NIC:       []string{string(lab.NICFull)},
 		EncapNIC:  []string{string(lab.NICTSO)},
 		MTU:       1500,
-		Pin:       string(lab.PinApart),
+		Pin:       catalog.PinApart,
 		RPS:       rpsOn,
 		CC:        "cubic",
 		Blocks:    quickBlocks,
@@ -211,8 +212,8 @@ func Check(p result.Plan) error {
 		}
 	}
 	for _, path := range p.Paths {
-		if !slices.Contains(network.Paths(), path) {
-			return Unknown("path", path, network.Paths())
+		if !slices.Contains(catalog.Paths(), path) {
+			return Unknown("path", path, catalog.Paths())
 		}
 	}
 	for _, w := range p.Workloads {
@@ -225,8 +226,8 @@ func Check(p result.Plan) error {
 			return Unknown("nic", nic, lab.NICs())
 		}
 	}
-	if !slices.Contains(lab.Pins(), p.Pin) {
-		return Unknown("pin", p.Pin, lab.Pins())
+	if !slices.Contains(catalog.Pins(), p.Pin) {
+		return Unknown("pin", p.Pin, catalog.Pins())
 	}
 	if p.RPS != rpsOn && p.RPS != rpsOff {
 		return Unknown("rps", p.RPS, []string{rpsOn, rpsOff})
@@ -254,10 +255,16 @@ func checkTwice(p result.Plan) error {
 	for i, n := range p.Networks {
 		networks[i] = strings.TrimSpace(n.Name + " " + n.Params.String())
 	}
-	for kind, names := range map[string][]string{"network": networks, "path": p.Paths, "nic": p.NIC, "encap_nic": p.EncapNIC, "link": result.Names(p.Links, result.BitsPerSecond.String), "ip": result.Names(p.IP, strconv.Itoa), "mtu": result.Names(p.MTUs, strconv.Itoa), "cpus_each": result.Names(p.CPUsEach, strconv.Itoa)} {
-		for i, name := range names {
-			if slices.Contains(names[:i], name) {
-				return &InputError{kind + " " + name + " is there twice: keep one"}
+	for _, of := range []struct {
+		kind  string
+		names []string
+	}{
+		{"network", networks}, {"path", p.Paths}, {"nic", p.NIC}, {"encap_nic", p.EncapNIC}, {"link", result.Names(p.Links, result.BitsPerSecond.String)},
+		{"ip", result.Names(p.IP, strconv.Itoa)}, {"mtu", result.Names(p.MTUs, strconv.Itoa)}, {"cpus_each", result.Names(p.CPUsEach, strconv.Itoa)},
+	} {
+		for i, name := range of.names {
+			if slices.Contains(of.names[:i], name) {
+				return &InputError{of.kind + " " + name + " is there twice: keep one"}
 			}
 		}
 	}
@@ -294,7 +301,7 @@ func checkNumbers(p result.Plan) error {
 		bounds = append(bounds, bound{"mtu", float64(mtu), 576, 65535, " bytes"})
 	}
 	for _, cpus := range p.CPUsEach {
-		bounds = append(bounds, bound{"cpus_each", float64(cpus), 1, lab.MaxCPUs, " CPUs"})
+		bounds = append(bounds, bound{"cpus_each", float64(cpus), 1, catalog.MaxCPUs, " CPUs"})
 	}
 	for _, link := range p.Links {
 		bounds = append(bounds, bound{"link", float64(link), 1, mostLink, " bit/s"})
@@ -314,7 +321,7 @@ func checkNumbers(p result.Plan) error {
 	if p.MTU > 0 && len(p.MTUs) > 0 {
 		return &InputError{"mtu and mtus are both in the plan: keep mtus, which takes them all"}
 	}
-	if len(p.CPUsEach) > 0 && (len(p.CPUs) > 0 || p.Pin == string(lab.PinNone)) {
+	if len(p.CPUsEach) > 0 && (len(p.CPUs) > 0 || p.Pin == catalog.PinNone) {
 		return &InputError{"cpus_each: hosts that are on chosen CPUs, or on none, have no number of them: leave out cpus, and pin none"}
 	}
 	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
@@ -25,7 +26,7 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	bare := slices.DeleteFunc(network.All(), func(n network.Network) bool { return len(n.Needs) > 0 })
-	if len(empty.Networks) != len(bare) || len(empty.Paths) != len(network.Paths()) || len(empty.Workloads) != 2 {
+	if len(empty.Networks) != len(bare) || len(empty.Paths) != len(catalog.Paths()) || len(empty.Workloads) != 2 {
 		t.Errorf("an empty plan becomes %+v", empty)
 	}
 	labtest.Equal(t, "MTU of an empty plan", empty.MTU, 1500)
@@ -34,7 +35,7 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 	labtest.Equal(t, "margin of an empty plan", empty.Margin, 0.02)
 	labtest.Equal(t, "blocks of an empty plan", empty.Blocks, 10)
 	given := result.Plan{
-		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
+		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{catalog.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
 		NIC: []string{"plain"}, MTU: 9000, Pin: "same", RPS: rpsOff, CC: "reno", Blocks: 7, Warmup: 0.1, Duration: 0.2, Margin: 0.05, Design: result.DesignSlots,
 	}
 	if got := Complete(given); !samePlan(t, got, given) {
@@ -87,7 +88,7 @@ func TestLinkImpliesFrames(t *testing.T) {
 func TestWindowLengths(t *testing.T) {
 	for design, least := range map[string]result.Seconds{result.DesignWindows: 0.060, result.DesignSlots: schedule.LeastTogether} {
 		few := Complete(result.Plan{
-			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},
+			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{catalog.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, NIC: []string{"full"}, Design: design,
 		})
 		all := Quick()
@@ -168,7 +169,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"max time":   {func(p *result.Plan) { p.MaxTime = -1 }, []string{"max_time -1"}},
 		"link":       {func(p *result.Plan) { p.Link = -1 }, []string{"link -1"}},
 		"its link":   {func(p *result.Plan) { p.Networks[1].Link = -1 }, []string{"link of vxlan -1"}},
-		"no cell":    {func(p *result.Plan) { p.Networks, p.Paths = p.Networks[1:], []string{network.PublishedPort} }, []string{"none of these networks serves"}},
+		"no cell":    {func(p *result.Plan) { p.Networks, p.Paths = p.Networks[1:], []string{catalog.PublishedPort} }, []string{"none of these networks serves"}},
 		"twice":      {func(p *result.Plan) { p.Networks[0].Name = "vxlan" }, []string{"network vxlan is there twice"}},
 		"path twice": {func(p *result.Plan) { p.Paths = append(p.Paths, p.Paths[0]) }, []string{"path cross-host is there twice"}},
 		"link twice": {func(p *result.Plan) { p.Links = []result.BitsPerSecond{1e9, 1e9} }, []string{"link 1gbit is there twice"}},
@@ -176,11 +177,11 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"delay":      {func(p *result.Plan) { p.Wire.Delay = 6 }, []string{"delay of the link 6", " s"}},
 		"all lost":   {func(p *result.Plan) { p.Wire.Loss = 1 }, []string{"loss of the link 1"}},
 		"overtaking": {func(p *result.Plan) { p.Wire.Reorder = 0.01 }, []string{"reorder of the link", "it needs a delay"}},
-		"reference":  {func(p *result.Plan) { p.Reference = network.SameHost }, []string{"a lab has hosts"}},
+		"reference":  {func(p *result.Plan) { p.Reference = catalog.SameHost }, []string{"a lab has hosts"}},
 		"load twice": {func(p *result.Plan) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workload tcp_stream is there twice"}},
 	} {
 		p := Complete(result.Plan{
-			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{network.CrossHost},
+			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{catalog.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}},
 		})
 		if err := Check(p); err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"tare/catalog"
 	"tare/experiment/schedule"
-	"tare/network"
 	"tare/probe"
 	"tare/result"
 	"tare/site"
@@ -141,7 +141,7 @@ func unservedBy(p result.Plan, b site.Built, g group) string {
 		return "with these parameters the network has no such path"
 	}
 	server, _ := serverOf(g.workload.Name, runOf(p, g.workload))
-	if b.Mute != "" && server.SpeaksFirst && network.ByPublishedPort(g.path) {
+	if b.Mute != "" && server.SpeaksFirst && catalog.ByPublishedPort(g.path) {
 		return server.Name + " speaks first, and " + b.Mute
 	}
 	return ""

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -14,7 +14,7 @@ import (
 func TestServerThatSpeaksFirstIsSkippedWhereItIsNotReached(t *testing.T) {
 	const limit = "this version hangs: take a newer one"
 	plan := Complete(result.Plan{
-		Networks: result.NetworksNamed("pasta", "slirp4netns"), Paths: []string{network.PublishedPort, network.ContainerToPublishedPort},
+		Networks: result.NetworksNamed("pasta", "slirp4netns"), Paths: []string{catalog.PublishedPort, catalog.ContainerToPublishedPort},
 		Workloads: []result.WorkloadPlan{
 			{Name: "mysql", Server: "mariadb"}, {Name: "redis", Server: "redis"}, {Name: "http", Server: "nginx"}, {Name: "tcp_stream", Reverse: true},
 		},

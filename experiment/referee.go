@@ -5,12 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
-	"tare/workload"
 )
 
 const (
@@ -74,7 +73,7 @@ func aboveCeiling(cell *result.Cell) (metric, warning string) {
 // fasterThanHost looks at paths between hosts: within one the host has its
 // loopback, which is another path.
 func fasterThanHost(cell *result.Cell) (metric, warning string) {
-	if cell.Network == network.Baseline || network.Within(cell.Path) {
+	if cell.Network == catalog.Baseline || catalog.Within(cell.Path) {
 		return "", ""
 	}
 	for _, m := range cell.Metrics {
@@ -157,7 +156,7 @@ func lessThanOneProcess(cell *result.Cell) (metric, warning string) {
 // smallerThanAsked looks whether larger packets that were asked for are in force: TCP then
 // sends more than 64 KiB at a time to a reader that keeps up.
 func smallerThanAsked(cell *result.Cell) (metric, warning string) {
-	if cell.Params.Number("gso_max") <= lab.LegacyLargest || cell.Workload != workload.Bulk {
+	if cell.Params.Number("gso_max") <= lab.LegacyLargest || cell.Workload != catalog.Bulk {
 		return "", ""
 	}
 	var sizes []float64

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
 
 // judged is a cell of some metrics, after the referee saw it.
 func judged(workload string, params result.Params, sample result.Sample, metrics map[string]float64, change func(*result.Cell)) []string {
-	cell := result.Cell{Network: "vxlan", Path: network.CrossHost, Workload: workload, Status: result.StatusOK, Params: params, Samples: []result.Sample{sample}}
+	cell := result.Cell{Network: "vxlan", Path: catalog.CrossHost, Workload: workload, Status: result.StatusOK, Params: params, Samples: []result.Sample{sample}}
 	for _, q := range result.Quantities() {
 		if v, has := metrics[q.Name]; has {
 			cell.Metrics = append(cell.Metrics, result.Metric{Name: q.Name, Unit: q.Unit, Better: q.Better, Value: v})
@@ -50,9 +50,9 @@ func TestNumbersThatCanNotBeTrueTogether(t *testing.T) {
 	}{
 		{name: "more than the wire", want: "above-ceiling", metrics: map[string]float64{"throughput": 960e6}, change: bounded(909e6)},
 		{name: "all that the wire has", metrics: map[string]float64{"throughput": 909e6}, change: bounded(909e6)},
-		{name: "a container before its host", want: "faster-than-host", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, network.CrossHost)},
-		{name: "noise", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Inconclusive, network.CrossHost)},
-		{name: "a bridge compared with the loopback", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, network.SameHost)},
+		{name: "a container before its host", want: "faster-than-host", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, catalog.CrossHost)},
+		{name: "noise", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Inconclusive, catalog.CrossHost)},
+		{name: "a bridge compared with the loopback", metrics: map[string]float64{"throughput": 1e9}, change: tolled(stats.Faster, catalog.SameHost)},
 		{name: "46 in flight on ten", want: "too-many-under-way: rate and mean time imply 46.0 in flight on 10 connections", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}, params: result.Params{"connections": 10.0}},
 		{name: "ten in flight on ten", metrics: map[string]float64{"rate": 10e3, "latency_mean": 1e-3}, params: result.Params{"connections": 10.0}},
 		{name: "connections are not known", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}},
@@ -80,7 +80,7 @@ func TestNumbersThatCanNotBeTrueTogether(t *testing.T) {
 func TestImportedRunsGetTheirCeiling(t *testing.T) {
 	imported := func(value float64) *result.Result {
 		return &result.Result{Cells: []result.Cell{{
-			Workload: "tcp_stream", Path: network.CrossHost, Status: result.StatusOK, Params: result.Params{},
+			Workload: "tcp_stream", Path: catalog.CrossHost, Status: result.StatusOK, Params: result.Params{},
 			Metrics: []result.Metric{{Name: "throughput", Value: value}},
 		}}}
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/catalog"
 	"tare/experiment/schedule"
-	"tare/network"
 	"tare/result"
 	"tare/weigh"
 	"tare/workload"
@@ -74,7 +74,7 @@ func takesTurns(p result.Plan, g group) bool {
 		linked = linked || at.link > 0
 		pausing = pausing && pauses(g.workload, at.network)
 	}
-	linked = linked && !network.Within(g.path)
+	linked = linked && !catalog.Within(g.path)
 	few := kind.SlotFlows == 0 || run.Flows <= kind.SlotFlows
 	return p.Design == result.DesignSlots && kind.Slot > 0 && few && plain && !linked && !hasNeighbour(p) && pausing && run.Mode == kind.Modes[0]
 }
@@ -140,7 +140,7 @@ func enoughCPU(c *result.Cell) bool {
 // halves are half the widths of the intervals of all headline tolls; NaN where one has none.
 func (r *recorder) halves() (all []float64) {
 	for _, cell := range r.res.Cells {
-		if cell.Status != result.StatusOK || cell.Network == network.Baseline && len(r.groups[0].places) > 2 {
+		if cell.Status != result.StatusOK || cell.Network == catalog.Baseline && len(r.groups[0].places) > 2 {
 			continue
 		}
 		half := math.NaN()

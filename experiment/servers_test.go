@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/site"
@@ -33,7 +34,7 @@ done`
 func TestRealServersThatFailEndTheirCells(t *testing.T) {
 	labtest.NoLeaks(t)
 	ctx := t.Context()
-	const path = network.SameHost
+	const path = catalog.SameHost
 	plan := Complete(result.Plan{
 		Networks: result.NetworksNamed("host", "veth", "bridge", "ptp", "macvlan"), Paths: []string{path},
 		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1 << 20}}, NIC: []string{"full"},
@@ -103,7 +104,7 @@ func TestRealServersThatFailEndTheirCells(t *testing.T) {
 func listenFirst(t *testing.T, l *site.Lab, at string, bind netip.Addr) (end func()) {
 	t.Helper()
 	kind, _ := workload.Find("http")
-	listen := netip.AddrPortFrom(bind, kind.Servers[0].Port).String()
+	listen := netip.AddrPortFrom(bind, kind.ServedBy[0].Port).String()
 	output, input, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +132,7 @@ func listenFirst(t *testing.T, l *site.Lab, at string, bind netip.Addr) (end fun
 // which may not import each other.
 func TestServersListenWhereNetworksPublish(t *testing.T) {
 	for _, kind := range workload.All() {
-		for _, server := range kind.Servers {
+		for _, server := range kind.ServedBy {
 			published := network.UDPServerPorts()
 			if kind.TCP {
 				published = network.ServerPorts()

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/site"
@@ -21,7 +22,7 @@ func simulated(t *testing.T, test func(t *testing.T)) {
 // simPlan weighs veth and bridge in short slots.
 func simPlan() result.Plan {
 	return Complete(result.Plan{
-		Networks: result.NetworksNamed("veth", "bridge"), Paths: []string{network.SameHost},
+		Networks: result.NetworksNamed("veth", "bridge"), Paths: []string{catalog.SameHost},
 		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"},
 		CC: "cubic", Blocks: 6, Warmup: 0.002, Duration: 0.020, Seed: 1,
 	})
@@ -71,7 +72,7 @@ func simLab(plan result.Plan) site.Topology {
 	for n := range topology.Clusters {
 		u := &topology.Clusters[n]
 		u.Paths = map[string]network.Ends{}
-		for _, path := range network.Paths() {
+		for _, path := range catalog.Paths() {
 			u.Paths[path] = network.Ends{Client: "h1/c1", Server: "h1/c2", Bind: addr, Dial: addr}
 		}
 	}

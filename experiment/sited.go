@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/site"
@@ -30,7 +31,7 @@ func Sited(p result.Plan, t site.Topology, controls map[string][]string, cc stri
 		if known && (kind.Serve == nil || notOurs(w.Server) != "" || notOurs(w.Tool) != "") {
 			return p, &InputError{fmt.Sprintf("workload %s: it takes programs besides tare, and nothing is installed at these places: choose another workload, or tare's own server and tool", w.Name)}
 		}
-		if !slices.Contains(kind.Takes, workload.TakesCC) || w.CC != "" {
+		if !slices.Contains(kind.Takes, catalog.TakesCC) || w.CC != "" {
 			continue
 		}
 		w.CC = cc
@@ -63,8 +64,8 @@ func referenceOf(clusters []site.Built, paths []string) string {
 	if slices.ContainsFunc(clusters, func(b site.Built) bool { return b.Baseline }) {
 		return ""
 	}
-	if slices.Contains(paths, network.SameHost) {
-		return network.SameHost
+	if slices.Contains(paths, catalog.SameHost) {
+		return catalog.SameHost
 	}
 	return paths[0]
 }
@@ -93,7 +94,7 @@ const baselines = 2
 func oneClock(places []result.Place) bool {
 	var boots []string
 	for _, p := range places {
-		if network.HostOf(p.Name) == "h1" {
+		if catalog.HostOf(p.Name) == "h1" {
 			boots = result.AddOnce(boots, p.Boot)
 		}
 	}
@@ -109,7 +110,7 @@ func apart(places []result.Place, ends network.Ends) bool {
 func bootOf(places []result.Place, name string) string {
 	p, there := result.First(places, func(p result.Place) bool { return p.Name == name })
 	if !there { // a container that the site made is on its host's machine
-		p, _ = result.First(places, func(p result.Place) bool { return p.Name == network.HostOf(name) })
+		p, _ = result.First(places, func(p result.Place) bool { return p.Name == catalog.HostOf(name) })
 	}
 	return p.Boot
 }

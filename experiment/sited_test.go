@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/site"
@@ -17,16 +18,16 @@ func places(h1, container, others string) site.Topology {
 	addr := netip.MustParseAddr("10.0.0.2")
 	cluster := func(name, kind string, client, server string) site.Built {
 		return site.Built{
-			ClusterSpec: site.ClusterSpec{Name: name, Network: kind, NIC: "full", MTU: 1400, Baseline: kind == network.Baseline},
-			Paths:       map[string]network.Ends{network.CrossHost: {Client: client, Server: server, Bind: addr, Dial: addr}},
+			ClusterSpec: site.ClusterSpec{Name: name, Network: kind, NIC: "full", MTU: 1400, Baseline: kind == catalog.Baseline},
+			Paths:       map[string]network.Ends{catalog.CrossHost: {Client: client, Server: server, Bind: addr, Dial: addr}},
 		}
 	}
 	return site.Topology{
 		Spec:   site.Spec{Site: result.SiteEndpoint, Pin: "none"},
 		Places: []result.Place{{Name: "h1", Boot: h1}, {Name: "h1/c1", Boot: container}, {Name: "h2", Boot: others}, {Name: "h2/c1", Boot: others}},
 		Clusters: []site.Built{
-			cluster("host", network.Baseline, "h1", "h2"), cluster("host-b", network.Baseline, "h1", "h2"),
-			cluster("endpoint", network.Endpoint, "h1/c1", "h2/c1"),
+			cluster("host", catalog.Baseline, "h1", "h2"), cluster("host-b", catalog.Baseline, "h1", "h2"),
+			cluster("endpoint", catalog.Endpoint, "h1/c1", "h2/c1"),
 		},
 	}
 }
@@ -39,7 +40,7 @@ func TestPlanAtPlaces(t *testing.T) {
 	labtest.Equal(t, "site", plan.Site, result.SiteEndpoint)
 	labtest.Equal(t, "congestion control", plan.CC, "bbr")
 	labtest.Equal(t, "MTU", plan.MTU, 1400)
-	labtest.Equal(t, "paths", strings.Join(plan.Paths, ","), network.CrossHost)
+	labtest.Equal(t, "paths", strings.Join(plan.Paths, ","), catalog.CrossHost)
 	labtest.Equal(t, "networks", plan.Networks[0].Name+","+plan.Networks[1].Name, "host,endpoint")
 	labtest.Equal(t, "design", plan.Design, result.DesignSlots)
 	for _, g := range groupsOf(plan) {
@@ -72,7 +73,7 @@ func TestPlanAtPlacesThatDiffer(t *testing.T) {
 func TestPlanThatPlacesCannotHave(t *testing.T) {
 	mysql, within := Quick(), Quick()
 	mysql.Workloads = []result.WorkloadPlan{{Name: "mysql"}}
-	within.Paths = []string{network.SameHost}
+	within.Paths = []string{catalog.SameHost}
 	one := map[string][]string{"bbr": {"h1 to h2"}}
 	for name, c := range map[string]struct {
 		plan     result.Plan

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/catalog"
 	"tare/experiment/schedule"
 	"tare/network"
 	"tare/result"
@@ -91,12 +92,12 @@ func (a *arm) failed() bool { return a.err != nil && !final(a.err) }
 func late(arms []*arm, headline string) bool {
 	baselines := map[int][]result.Sample{} // by group
 	for _, a := range arms {
-		if a.place.network.Name == network.Baseline && a.err == nil {
+		if a.place.network.Name == catalog.Baseline && a.err == nil {
 			baselines[a.group] = append(baselines[a.group], a.sample)
 		}
 	}
 	return slices.ContainsFunc(arms, func(a *arm) bool {
-		return a.err == nil && a.place.network.Name != network.Baseline && !weigh.Paired(headline, a.sample, baselines[a.group]...)
+		return a.err == nil && a.place.network.Name != catalog.Baseline && !weigh.Paired(headline, a.sample, baselines[a.group]...)
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/test/simtest"
@@ -75,7 +75,7 @@ func TestClearTollLeavesItsTime(t *testing.T) {
 		veth, bridge := cellOf(t, res, "veth"), cellOf(t, res, "bridge")
 		labtest.Equal(t, "blocks of the clear one", len(veth.Samples), 7)
 		labtest.MoreThan(t, "blocks of the other, which got its time", len(bridge.Samples), plan.Blocks)
-		labtest.Equal(t, "blocks of the baselines", len(cellOf(t, res, network.Baseline).Samples), 2*len(bridge.Samples))
+		labtest.Equal(t, "blocks of the baselines", len(cellOf(t, res, catalog.Baseline).Samples), 2*len(bridge.Samples))
 	})
 }
 
@@ -96,7 +96,7 @@ func (s losingSite) Lost(context.Context) (map[string]string, error) {
 func TestLostNetworkFails(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		plan := simPlan()
-		plan.Networks = []result.NetworkPlan{{Name: "veth", Params: result.MakeSettings(map[string]string{network.With: "any"})}, {Name: "bridge"}}
+		plan.Networks = []result.NetworkPlan{{Name: "veth", Params: result.MakeSettings(map[string]string{catalog.With: "any"})}, {Name: "bridge"}}
 		run := newSimRun(t, plan, even().Measure)
 		run.Site = losingSite{run.site, time.Now()}
 		res := run.mustRun(t, plan)

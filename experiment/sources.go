@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/probe"
 	"tare/result"
@@ -83,7 +84,7 @@ func (c *conductor) countPlaces(ctx context.Context, cluster string, places []st
 // no evidence of one. In a lab each network has its own hosts.
 func (c *conductor) ownPlaces(arms []*arm) [][]string {
 	_, far := c.site.(remote)
-	label := func(at string) string { return site.Label(network.SplitPlace(at)) }
+	label := func(at string) string { return site.Label(catalog.SplitPlace(at)) }
 	arrivals := map[string]int{}
 	for _, a := range arms {
 		for _, at := range placesOf(a.place.cluster, a.ends) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/site"
@@ -49,7 +50,7 @@ func state(res *result.Result, at, source, name string) any {
 // whose end shares its CPU with the sender: what was sent and not received is in
 // the sample's counters.
 func samplesCountWhatWasLost(t *testing.T, l *site.Lab) {
-	plan := floodPlan("host", network.SameHost, 60000)
+	plan := floodPlan("host", catalog.SameHost, 60000)
 	plan.Design = result.DesignWindows // in slots nothing of the machine's is one network's
 	res := measuredIn(t, l, plan)
 	const snmp = "/proc/net/snmp"
@@ -105,7 +106,7 @@ func readingsShowWhatIsOnThePath(t *testing.T, l *site.Lab) {
 { echo 'table ip t { chain c { type filter hook forward priority 0;'
 for n in $(seq 1000); do echo "tcp dport $n counter drop;"; done
 printf '}\n}\n'; } > /run/rules && nft -f /run/rules`)
-	res := measuredIn(t, l, floodPlan("route", network.CrossHost, 1400))
+	res := measuredIn(t, l, floodPlan("route", catalog.CrossHost, 1400))
 	cell := cellOf(t, res, "route")
 	if len(cell.Samples) == 0 || len(cell.Clusters) != 1 || cell.Clusters[0] != "route" {
 		t.Fatalf("%s %s: %d samples on %v", cell.Status, cell.Reason, len(cell.Samples), cell.Clusters)

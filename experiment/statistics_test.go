@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -25,7 +25,7 @@ type weighing struct {
 // routePlan weighs route between hosts.
 func routePlan(load string, blocks int) result.Plan {
 	return Complete(result.Plan{
-		Networks: result.NetworksNamed("route"), Paths: []string{network.CrossHost}, Workloads: []result.WorkloadPlan{{Name: load}},
+		Networks: result.NetworksNamed("route"), Paths: []string{catalog.CrossHost}, Workloads: []result.WorkloadPlan{{Name: load}},
 		NIC: []string{"full"}, CC: "cubic", Blocks: blocks, Warmup: 0.002, Duration: 0.020,
 	})
 }

@@ -3,20 +3,20 @@ package experiment
 import (
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
 // Sweepable names what a plan may sweep: the parameters of networks that are numbers, how
 // much a workload sends at a time and in how many flows, the links between hosts, and the CPUs of each host.
 func Sweepable() []string {
-	all := result.Names(SweptParams(), func(p network.Param) string { return p.Name })
+	all := result.Names(SweptParams(), func(p catalog.Param) string { return p.Name })
 	return append(append(all, SweptWorkloads()...), "link", "mtu", "cpus")
 }
 
 // SweptParams are the parameters of networks that can be swept.
-func SweptParams() []network.Param {
-	return slices.DeleteFunc(network.Params(), func(p network.Param) bool { return p.Most == 0 || !p.List })
+func SweptParams() []catalog.Param {
+	return slices.DeleteFunc(catalog.Params(), func(p catalog.Param) bool { return p.Most == 0 || !p.List })
 }
 
 // SweptWorkloads are the axes of workloads that can be swept.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/site"
 )
@@ -87,7 +87,7 @@ func exactly(metrics map[string]map[string]float64) func(int, group, place) (res
 // vxlanPlan weighs vxlan alone, between hosts.
 func vxlanPlan(workloads ...string) result.Plan {
 	p := result.Plan{
-		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{network.CrossHost},
+		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{catalog.CrossHost},
 		NIC: []string{"full"}, Seed: 1,
 	}
 	for _, w := range workloads {

@@ -3,7 +3,7 @@ package experiment
 import (
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -13,7 +13,7 @@ func TestCeilingsAndTollParts(t *testing.T) {
 	host, vxlan := 1448.0/1538, 1398.0/1538 // see package wire
 	plan := vxlanPlan("tcp_stream")
 	plan.Link = link
-	plan.Paths = []string{network.SameHost, network.CrossHost}
+	plan.Paths = []string{catalog.SameHost, catalog.CrossHost}
 	r := synthetic(t, Complete(plan))
 	feed(r, 8, exactly(map[string]map[string]float64{
 		"host a": {"throughput": 0.94 * link, "retransmits": 1}, "host b": {"throughput": 0.94 * link}, "vxlan": {"throughput": 0.752 * link, "retransmits": 2},
@@ -21,7 +21,7 @@ func TestCeilingsAndTollParts(t *testing.T) {
 	r.weigh()
 	for _, c := range r.res.Cells {
 		for _, m := range c.Metrics {
-			if (m.Ceiling != nil) != (m.Name == "throughput" && c.Path == network.CrossHost) {
+			if (m.Ceiling != nil) != (m.Name == "throughput" && c.Path == catalog.CrossHost) {
 				t.Errorf("%s of %s on %s: ceiling %+v", m.Name, c.Network, c.Path, m.Ceiling)
 			}
 			if (m.TollParts != nil) != (m.Ceiling != nil && c.Network == "vxlan") {

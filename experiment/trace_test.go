@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
@@ -80,17 +80,17 @@ type hops struct {
 
 func knownHops() []hops {
 	return []hops{
-		{"bridge", network.SameHost, []string{
+		{"bridge", catalog.SameHost, []string{
 			"application h1/c1", "send h1/c1 eth0", "queue h1/c1 eth0", "veth h1 veth-c1", "backlog h1 veth-c1", "bridge h1 br0",
 			"queue h1 veth-c2", "veth h1/c2 eth0", "backlog h1/c2 eth0", "receive h1/c2 eth0", "wake-up h1/c2",
 		}},
-		{"vxlan", network.CrossHost, []string{
+		{"vxlan", catalog.CrossHost, []string{
 			"application h1/c1", "send h1/c1 eth0", "queue h1/c1 eth0", "veth h1 veth-c1", "backlog h1 veth-c1", "bridge h1 br0",
 			"queue h1 vxlan0", "encapsulation h1 vxlan0", "queue h1 eth0", "underlay h2 eth0", "backlog h2 eth0",
 			"decapsulation h2 vxlan0", "backlog h2 vxlan0", "bridge h2 br0",
 			"queue h2 veth-c1", "veth h2/c1 eth0", "backlog h2/c1 eth0", "receive h2/c1 eth0", "wake-up h2/c1",
 		}},
-		{"macvlan", network.CrossHost, []string{ // the device above gets what the one below received
+		{"macvlan", catalog.CrossHost, []string{ // the device above gets what the one below received
 			"application h1/c1", "send h1/c1 eth0", "queue h1/c1 eth0", "macvlan h1/c1 eth0", "queue h1 eth0",
 			"underlay h2 eth0", "backlog h2 eth0", "receive h2/c1 eth0", "wake-up h2/c1",
 		}},
@@ -99,13 +99,13 @@ func knownHops() []hops {
 
 // hopsAreNamed follows packets on some networks, whose hops are known.
 func hopsAreNamed(t *testing.T, l *site.Lab) {
-	plan := tracePlan("bridge", network.SameHost, "tcp_rr")
-	plan.Networks, plan.Paths, plan.Blocks = result.NetworksNamed("bridge", "vxlan", "macvlan"), []string{network.SameHost, network.CrossHost}, 1
+	plan := tracePlan("bridge", catalog.SameHost, "tcp_rr")
+	plan.Networks, plan.Paths, plan.Blocks = result.NetworksNamed("bridge", "vxlan", "macvlan"), []string{catalog.SameHost, catalog.CrossHost}, 1
 	res := traced(t, l, plan)
 	for _, known := range knownHops() {
 		tr := cellOn(t, res, known.network, known.path).Trace
 		labtest.Equal(t, known.network+": hops", strings.Join(hopsOf(tr, "request"), "\n"), strings.Join(known.request, "\n"))
-		checkShares(t, tr, cellOn(t, res, network.Baseline, known.path).Trace)
+		checkShares(t, tr, cellOn(t, res, catalog.Baseline, known.path).Trace)
 	}
 }
 
@@ -123,12 +123,12 @@ func cellOn(t testing.TB, res *result.Result, net, path string) *result.Cell {
 
 // TestDeepHopsTakeTheirTime compares times, which other work on the machine can spoil.
 func TestDeepHopsTakeTheirTime(t *testing.T) {
-	plan := tracePlan("ptp", network.SameHost, "udp_rr")
-	ruled := result.NetworkPlan{Name: "ptp", Params: result.MakeSettings(map[string]string{network.Rules: "5000"})}
+	plan := tracePlan("ptp", catalog.SameHost, "udp_rr")
+	ruled := result.NetworkPlan{Name: "ptp", Params: result.MakeSettings(map[string]string{catalog.Rules: "5000"})}
 	plan.Networks = append(plan.Networks, ruled)
 	all := plan
 	all.Networks = append(all.Networks, result.NetworksNamed("bridge", "vxlan", "macvlan")...)
-	all.Paths = append(all.Paths, network.CrossHost)
+	all.Paths = append(all.Paths, catalog.CrossHost)
 	l := setUp(t, all)
 	for _, known := range knownHops() {
 		t.Run(known.network, func(t *testing.T) { hopsAddUp(t, l, known) })
@@ -198,7 +198,7 @@ func rulesShowInTheirHop(t *testing.T, l *site.Lab, plan result.Plan) {
 			for _, h := range cell.Trace.Hops {
 				middle[strings.TrimSpace(h.Direction+" "+h.Name+" "+h.At+" "+h.Device)] = h.P50
 			}
-			took[cell.Params[network.Rules] != nil] = middle
+			took[cell.Params[catalog.Rules] != nil] = middle
 		}
 		off := moved(t, took[false], took[true])
 		if len(off) == 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/trace"
 )
@@ -113,7 +113,7 @@ func (t *tracing) fillTraces() {
 		t.recorder.cells[key].Trace = t.traceOf(t.recorder.cells[key], s)
 	}
 	for key, cell := range t.recorder.cells {
-		baseline := t.recorder.cells[cellKey{group: key.group, network: network.Baseline}]
+		baseline := t.recorder.cells[cellKey{group: key.group, network: catalog.Baseline}]
 		if baseline != nil && cell != baseline && cell.Trace != nil && baseline.Trace != nil {
 			cell.Trace.Tolls = tolls(cell.Trace, baseline.Trace)
 		}

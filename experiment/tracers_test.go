@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/site"
@@ -67,12 +68,12 @@ func TestTracersOfSeveralMachinesLookAtOneWindow(t *testing.T) {
 // What has one end on each of two machines has no hops, and says so.
 func TestTraceBetweenMachinesSaysWhatItCannotFollow(t *testing.T) {
 	r := &runner{conductor: &conductor{built: clustersOf(site.Topology{Clusters: []site.Built{{ClusterSpec: site.ClusterSpec{Name: "host"}, Paths: map[string]network.Ends{
-		network.CrossHost: {Client: "h1", Server: "h2"}, network.SameHost: {Client: "h1", Server: "h1"},
+		catalog.CrossHost: {Client: "h1", Server: "h2"}, catalog.SameHost: {Client: "h1", Server: "h1"},
 	}}}})}}
 	r.Topology = site.Topology{Places: []result.Place{{Name: "h1", Boot: "a"}, {Name: "h2", Boot: "b"}}}
 	tr := &tracing{runner: r, tracers: tracers{{follower: seer{Ability: trace.Ability{Tier: trace.Packets}}}}}
 	for path, want := range map[string]string{
-		network.CrossHost: "hops: the two ends are on two machines, and a packet is followed within one", network.SameHost: "",
+		catalog.CrossHost: "hops: the two ends are on two machines, and a packet is followed within one", catalog.SameHost: "",
 	} {
 		labtest.Equal(t, path, tr.severed(&result.Cell{Path: path, Clusters: []string{"host"}}), want)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/wire"
@@ -49,12 +50,12 @@ func checkVersions(p result.Plan) error {
 	if p.Site != "" {
 		return &InputError{"ip: a site has the addresses that it has: leave --ip out"}
 	}
-	left := slices.ContainsFunc(p.Networks, func(n result.NetworkPlan) bool { return n.Name != network.Baseline })
+	left := slices.ContainsFunc(p.Networks, func(n result.NetworkPlan) bool { return n.Name != catalog.Baseline })
 	if len(p.Skipped) > 0 && !left {
 		return &InputError{"ip: " + p.Skipped[0].Name + " has no IPv6 in a lab; these have: " + strings.Join(haveIPv6(), ", ")}
 	}
 	for _, n := range p.Networks {
-		if count := n.Params.Map()[network.Rules]; count != "" && count != strconv.Itoa(0) {
+		if count := n.Params.Map()[catalog.Rules]; count != "" && count != strconv.Itoa(0) {
 			return &InputError{"rules: they are rules of IPv4, which no packet of IPv6 meets: leave --rules out, or use --ip 4"}
 		}
 	}
@@ -64,7 +65,7 @@ func checkVersions(p result.Plan) error {
 // haveIPv6 names the networks of containers that have IPv6.
 func haveIPv6() (names []string) {
 	for _, n := range network.All() {
-		if n.IPv6 && n.Name != network.Baseline {
+		if n.IPv6 && n.Name != catalog.Baseline {
 			names = append(names, n.Name)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -15,7 +15,7 @@ import (
 func TestVersionsOfIP(t *testing.T) {
 	plan := func(ip ...int) result.Plan {
 		return Complete(result.Plan{
-			Networks: result.NetworksNamed("bridge", "podman-rootless"), Paths: []string{network.SameHost, network.PublishedPort},
+			Networks: result.NetworksNamed("bridge", "podman-rootless"), Paths: []string{catalog.SameHost, catalog.PublishedPort},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: ip,
 		})
 	}
@@ -57,7 +57,7 @@ func TestVersionsOfIP(t *testing.T) {
 func TestVersionsTakeTurns(t *testing.T) {
 	for design, pieces := range map[string]int{result.DesignSlots: 2, result.DesignWindows: 4} {
 		plan := Complete(result.Plan{
-			Networks: result.NetworksNamed("bridge", "vxlan"), Paths: []string{network.SameHost, network.CrossHost},
+			Networks: result.NetworksNamed("bridge", "vxlan"), Paths: []string{catalog.SameHost, catalog.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: []int{4, 6}, Design: design,
 		})
 		s := scheduleOf(plan, groupsOf(plan), time.Time{})

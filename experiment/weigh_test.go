@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/experiment/schedule"
-	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -83,7 +83,7 @@ func TestBaselineIsWeighedAgainstItself(t *testing.T) {
 		t.Fatalf("A/A: %+v", r.res.Noise.AA)
 	}
 	aa := r.res.Noise.AA[0]
-	labtest.Equal(t, "path of the A/A", aa.Path, network.CrossHost)
+	labtest.Equal(t, "path of the A/A", aa.Path, catalog.CrossHost)
 	labtest.Equal(t, "workload of the A/A", aa.Workload, "tcp_rr")
 	labtest.Equal(t, "metric of the A/A", aa.Metric, "rtt_p50")
 	labtest.Equal(t, "nic of the A/A", aa.Params["nic"], "full")
@@ -264,7 +264,7 @@ func TestPreciseEnough(t *testing.T) {
 		r := synthetic(t, plan)
 		feed(r, test.blocks, noisy(11, "rtt_p50", 1, test.sigma, 1.1))
 		for key, cell := range r.cells {
-			if test.failed && key.network != network.Baseline {
+			if test.failed && key.network != catalog.Baseline {
 				cell.Status = result.StatusFailed
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/workload"
 )
@@ -48,7 +49,7 @@ func checkWorkload(w result.WorkloadPlan) error {
 	return checkExtras(w, kind)
 }
 
-func checkSizes(w result.WorkloadPlan, b workload.Bounds) error {
+func checkSizes(w result.WorkloadPlan, b catalog.Bounds) error {
 	sizes, err := result.ParseSizes(w.Sizes)
 	if err != nil {
 		return &InputError{fmt.Sprintf("sizes of %s: %v", w.Name, err)}
@@ -68,7 +69,7 @@ func checkRate(w result.WorkloadPlan, kind workload.Workload) error {
 	case kind.RateUnit == "":
 		return &InputError{fmt.Sprintf("rate of %s: it sends as fast as it can: only %s take a rate", w.Name, strings.Join(takers(func(k workload.Workload) bool { return k.RateUnit != "" }), ", "))}
 	case w.Rate.Unit != "" && w.Rate.Unit != kind.RateUnit:
-		example := map[string]string{workload.PayloadBits: "100mbit", workload.PerSecond: "5000/s"}[kind.RateUnit]
+		example := map[string]string{catalog.PayloadBits: "100mbit", catalog.PerSecond: "5000/s"}[kind.RateUnit]
 		return &InputError{fmt.Sprintf("rate %v of %s: its rate is in %s: write it as %s", w.Rate, w.Name, kind.RateUnit, example)}
 	}
 	return nil
@@ -76,13 +77,16 @@ func checkRate(w result.WorkloadPlan, kind workload.Workload) error {
 
 // checkExtras refuses parameters that the workload would ignore.
 func checkExtras(w result.WorkloadPlan, kind workload.Workload) error {
-	for extra, asked := range map[workload.Extra]bool{
-		workload.TakesSizes: w.Sizes != "", workload.TakesBytes: w.Bytes != 0, workload.TakesReverse: w.Reverse,
-		workload.TakesBidir: w.Bidir, workload.TakesCC: w.CC != "",
+	for _, one := range []struct {
+		extra catalog.Extra
+		asked bool
+	}{
+		{catalog.TakesSizes, w.Sizes != ""}, {catalog.TakesBytes, w.Bytes != 0}, {catalog.TakesReverse, w.Reverse},
+		{catalog.TakesBidir, w.Bidir}, {catalog.TakesCC, w.CC != ""},
 	} {
-		if asked && !slices.Contains(kind.Takes, extra) {
-			who := takers(func(k workload.Workload) bool { return slices.Contains(k.Takes, extra) })
-			return &InputError{fmt.Sprintf("%s of %s: it does not take it: only %s", extra, w.Name, strings.Join(who, ", "))}
+		if one.asked && !slices.Contains(kind.Takes, one.extra) {
+			who := takers(func(k workload.Workload) bool { return slices.Contains(k.Takes, one.extra) })
+			return &InputError{fmt.Sprintf("%s of %s: it does not take it: only %s", one.extra, w.Name, strings.Join(who, ", "))}
 		}
 	}
 	if w.Bytes < 0 {

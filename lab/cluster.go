@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"tare/catalog"
 )
 
 // Device is the name of every host's interface to the underlay, and of every
@@ -15,9 +17,6 @@ const Device = "eth0"
 
 // LoopbackMTU is the MTU of a namespace's loopback (drivers/net/loopback.c).
 const LoopbackMTU = 64 << 10
-
-// MaxHosts bounds the hosts of a cluster: an address has six bits for them.
-const MaxHosts = 63
 
 // Cluster is a set of hosts joined by one link layer, the underlay. Every network
 // has its own cluster, and all are built in the same way (design, decision 2).
@@ -65,7 +64,7 @@ type Host struct {
 //
 // The lab owns it once it is complete; one that fails half-way is removed.
 func (l *Lab) NewCluster(spec ClusterSpec) (*Cluster, error) {
-	cluster := &Cluster{Spec: spec, lab: l, RPS: l.Steer && l.Pin != PinNone}
+	cluster := &Cluster{Spec: spec, lab: l, RPS: l.Steer && l.Pin != catalog.PinNone}
 	if err := cluster.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build cluster %s: %w", spec.Name, err), cluster.Close())
 	}
@@ -75,8 +74,8 @@ func (l *Lab) NewCluster(spec ClusterSpec) (*Cluster, error) {
 
 // check refuses what the lab has no addresses or no model for.
 func (s ClusterSpec) check() error {
-	if s.Hosts < 1 || s.Hosts > MaxHosts {
-		return fmt.Errorf("%d hosts: use 1 to %d", s.Hosts, MaxHosts)
+	if s.Hosts < 1 || s.Hosts > catalog.MaxHosts {
+		return fmt.Errorf("%d hosts: use 1 to %d", s.Hosts, catalog.MaxHosts)
 	}
 	if !slices.Contains(NICs(), string(s.NIC)) {
 		return fmt.Errorf("NIC model %q: use one of %s", s.NIC, strings.Join(NICs(), ", "))

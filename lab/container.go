@@ -7,11 +7,9 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-)
 
-// MaxContainers bounds the containers of a host: an address has ten bits for
-// them.
-const MaxContainers = 1000
+	"tare/catalog"
+)
 
 // Container is a namespace that a network attaches to a host.
 type Container struct {
@@ -36,8 +34,8 @@ func (h *Host) AddContainer() (*Container, error) {
 	for h.taken[number] {
 		number++
 	}
-	if number > MaxContainers {
-		return nil, fmt.Errorf("add container to %s: it has %d, the most", h.Name, MaxContainers)
+	if number > catalog.MaxContainers {
+		return nil, fmt.Errorf("add container to %s: it has %d, the most", h.Name, catalog.MaxContainers)
 	}
 	h.taken[number] = true
 	short := fmt.Sprintf("c%d", number)

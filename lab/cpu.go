@@ -2,25 +2,13 @@ package lab
 
 import (
 	"fmt"
-	"sort"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"tare/catalog"
 )
-
-// Pin is which CPUs the hosts of a lab get.
-type Pin string
-
-// The three ways to place hosts on CPUs.
-const (
-	PinApart Pin = "apart" // each host has its own
-	PinSame  Pin = "same"  // all hosts have those of the first
-	PinNone  Pin = "none"  // nothing is bound, nothing is steered
-)
-
-// Pins lists the ways to place hosts, the default first.
-func Pins() []string { return []string{string(PinApart), string(PinSame), string(PinNone)} }
 
 // CPUSet is a sorted set of CPU numbers.
 type CPUSet []int
@@ -30,31 +18,9 @@ type Places map[string]CPUSet
 
 // ParseCPUSet reads a CPU list as the kernel writes it: "0-3,8".
 func ParseCPUSet(text string) (CPUSet, error) {
-	seen := map[int]bool{}
-	for _, part := range strings.Split(strings.TrimSpace(text), ",") {
-		first, last, ranged := strings.Cut(part, "-")
-		if !ranged {
-			last = first
-		}
-		from, err1 := strconv.Atoi(first)
-		to, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || from < 0 || to < from || to >= MaxCPUs {
-			return nil, fmt.Errorf("read CPU list %q: write numbers and ranges, as in 0-3,8", text)
-		}
-		for cpu := from; cpu <= to; cpu++ {
-			seen[cpu] = true
-		}
-	}
-	set := make(CPUSet, 0, len(seen))
-	for cpu := range seen {
-		set = append(set, cpu)
-	}
-	sort.Ints(set)
-	return set, nil
+	cpus, err := catalog.ParseCPUs(text)
+	return cpus, err
 }
-
-// MaxCPUs is what the kernel's cpu_set_t holds.
-const MaxCPUs = 1024
 
 // String writes the set as a CPU list.
 func (s CPUSet) String() string {
@@ -128,7 +94,7 @@ func UsableCPUs() (CPUSet, error) {
 		return nil, fmt.Errorf("read CPU affinity: %w", err)
 	}
 	var set CPUSet
-	for cpu := range MaxCPUs {
+	for cpu := range catalog.MaxCPUs {
 		if mask.IsSet(cpu) {
 			set = append(set, cpu)
 		}
@@ -154,9 +120,9 @@ func (c Config) place(name string, n, count int) (cpus CPUSet, shared bool) {
 		return chosen, false
 	}
 	switch {
-	case c.Pin == PinNone || len(c.All) == 0:
+	case c.Pin == catalog.PinNone || len(c.All) == 0:
 		return nil, false
-	case c.Pin == PinSame:
+	case c.Pin == catalog.PinSame:
 		n = 0
 		count = min(2, len(c.All))
 	}

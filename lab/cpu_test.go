@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tare/catalog"
 )
 
 func TestParseCPUSet(t *testing.T) {
@@ -60,7 +62,7 @@ func FuzzParseCPUSet(f *testing.F) {
 
 // anySet draws a CPU set that is not empty.
 func anySet(t *rapid.T) CPUSet {
-	numbers := rapid.SliceOfNDistinct(rapid.IntRange(0, MaxCPUs-1), 1, 40, rapid.ID[int]).Draw(t, "cpus")
+	numbers := rapid.SliceOfNDistinct(rapid.IntRange(0, catalog.MaxCPUs-1), 1, 40, rapid.ID[int]).Draw(t, "cpus")
 	var parts []string
 	for _, n := range numbers {
 		parts = append(parts, strconv.Itoa(n))
@@ -142,15 +144,15 @@ func TestPlace(t *testing.T) {
 		want   []CPUSet
 		shared bool
 	}{
-		{"apart, enough", Config{Pin: PinApart, All: four}, 2, []CPUSet{{0, 1}, {2, 3}}, false},
-		{"apart, one each", Config{Pin: PinApart, All: two}, 2, []CPUSet{{4}, {7}}, false},
-		{"apart, one left over", Config{Pin: PinApart, All: four}, 3, []CPUSet{{0}, {1}, {2}}, false},
-		{"apart, too few", Config{Pin: PinApart, All: two}, 3, []CPUSet{{4}, {7}, {4}}, true},
-		{"apart, one CPU", Config{Pin: PinApart, All: one}, 2, []CPUSet{{5}, {5}}, true},
-		{"same", Config{Pin: PinSame, All: four}, 2, []CPUSet{{0, 1}, {0, 1}}, false},
-		{"same, one CPU", Config{Pin: PinSame, All: one}, 2, []CPUSet{{5}, {5}}, false},
-		{"none", Config{Pin: PinNone, All: four}, 2, []CPUSet{nil, nil}, false},
-		{"chosen", Config{Pin: PinApart, All: four, CPUs: Places{"h2": {3}}}, 2, []CPUSet{{0, 1}, {3}}, false},
+		{"apart, enough", Config{Pin: catalog.PinApart, All: four}, 2, []CPUSet{{0, 1}, {2, 3}}, false},
+		{"apart, one each", Config{Pin: catalog.PinApart, All: two}, 2, []CPUSet{{4}, {7}}, false},
+		{"apart, one left over", Config{Pin: catalog.PinApart, All: four}, 3, []CPUSet{{0}, {1}, {2}}, false},
+		{"apart, too few", Config{Pin: catalog.PinApart, All: two}, 3, []CPUSet{{4}, {7}, {4}}, true},
+		{"apart, one CPU", Config{Pin: catalog.PinApart, All: one}, 2, []CPUSet{{5}, {5}}, true},
+		{"same", Config{Pin: catalog.PinSame, All: four}, 2, []CPUSet{{0, 1}, {0, 1}}, false},
+		{"same, one CPU", Config{Pin: catalog.PinSame, All: one}, 2, []CPUSet{{5}, {5}}, false},
+		{"none", Config{Pin: catalog.PinNone, All: four}, 2, []CPUSet{nil, nil}, false},
+		{"chosen", Config{Pin: catalog.PinApart, All: four, CPUs: Places{"h2": {3}}}, 2, []CPUSet{{0, 1}, {3}}, false},
 	} {
 		for n, want := range c.want {
 			got, shared := c.config.place("h"+strconv.Itoa(n+1), n, c.count)
@@ -167,7 +169,7 @@ func TestHostsApartShareNoCPU(t *testing.T) {
 		count := rapid.IntRange(1, len(all)).Draw(t, "hosts")
 		taken := map[int]int{}
 		for n := range count {
-			cpus, shared := Config{Pin: PinApart, All: all}.place("h", n, count)
+			cpus, shared := Config{Pin: catalog.PinApart, All: all}.place("h", n, count)
 			if shared || len(cpus) == 0 {
 				t.Fatalf("host %d of %d on %v: %v, shared %t", n, count, all, cpus, shared)
 			}

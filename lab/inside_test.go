@@ -14,6 +14,7 @@ import (
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
 
+	"tare/catalog"
 	"tare/probe"
 	"tare/test/labtest"
 )
@@ -64,7 +65,7 @@ func open(t *testing.T) *Lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := New(Config{CC: "cubic", Pin: PinApart, Steer: true, All: usable})
+	l := New(Config{CC: "cubic", Pin: catalog.PinApart, Steer: true, All: usable})
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
 			t.Error(err)
@@ -222,7 +223,7 @@ func testRemove(t *testing.T) {
 func testMostContainers(t *testing.T) {
 	cluster := setUp(t, open(t), pairOf("x"))
 	h := cluster.Hosts[0]
-	for range MaxContainers {
+	for range catalog.MaxContainers {
 		if _, err := h.AddContainer(); err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func (u *Undo) Close() error {
 // Config is what all hosts and containers of a lab have in common.
 type Config struct {
 	CC    string // TCP congestion control, set by the route attribute congctl
-	Pin   Pin    // which CPUs the hosts get
+	Pin   string // which CPUs the hosts get
 	Steer bool   // arriving packets are steered to the host's own CPUs
 	CPUs  Places // host -> CPUs, where the plan chooses them
 	All   CPUSet // the CPUs that the lab may use

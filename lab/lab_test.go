@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tare/catalog"
 )
 
 func TestUndoRunsBackwardsAndJoinsErrors(t *testing.T) {
@@ -37,11 +39,11 @@ func TestAddressesNeverCollide(t *testing.T) {
 		seen[addr] = owner
 	}
 	underlay := netip.MustParsePrefix("10.0.0.0/16")
-	for n := 1; n <= MaxHosts; n++ {
+	for n := 1; n <= catalog.MaxHosts; n++ {
 		h := &Host{Number: n}
 		take(UnderlayAddr(0, n), "a host")
 		take(h.Subnet().Addr().Next(), "a gateway")
-		for c := 1; c <= MaxContainers; c++ {
+		for c := 1; c <= catalog.MaxContainers; c++ {
 			take(h.ContainerAddr(c), "a container")
 			take(UnderlayAddr(n, c), "a container on the underlay")
 			if !h.Subnet().Contains(h.ContainerAddr(c)) || !underlay.Contains(UnderlayAddr(n, c)) {
@@ -94,10 +96,10 @@ func TestClusterSpecIsChecked(t *testing.T) {
 		says  string // empty: accepted
 	}{
 		{"one host", ClusterSpec{Hosts: 1, NIC: NICFull}, ""},
-		{"the most", ClusterSpec{Hosts: MaxHosts, NIC: NICPlain}, ""},
+		{"the most", ClusterSpec{Hosts: catalog.MaxHosts, NIC: NICPlain}, ""},
 		{"no host", ClusterSpec{NIC: NICFull}, "use 1 to 63"},
 		{"less than none", ClusterSpec{Hosts: -1, NIC: NICFull}, "use 1 to 63"},
-		{"too many", ClusterSpec{Hosts: MaxHosts + 1, NIC: NICFull}, "use 1 to 63"},
+		{"too many", ClusterSpec{Hosts: catalog.MaxHosts + 1, NIC: NICFull}, "use 1 to 63"},
 		{"unknown NIC", ClusterSpec{Hosts: 2, NIC: "e1000"}, "full, tso, frames, plain"},
 	} {
 		err := c.spec.check()

@@ -115,10 +115,6 @@ func (ns *Namespace) openLinks() error {
 	return ns.SetUp("lo")
 }
 
-// Descriptor is that of the network namespace, to pass to a process (setns(2)). It is valid
-// while the namespace is open.
-func (ns *Namespace) Descriptor() int { return int(ns.net.Fd()) }
-
 // Do runs work on a thread that is inside the namespace.
 func (ns *Namespace) Do(work func() error) error {
 	return onThread(func() error {

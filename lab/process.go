@@ -144,28 +144,22 @@ func (h *Host) StartSelf(with *Undo, args ...string) error {
 		return fmt.Errorf("start %s in %s: %w", args[0], h.Name, err)
 	}
 	defer null.Close()
-	return h.StartSelfIn(h.Namespace, with, null, args...)
-}
-
-// StartSelfIn is StartSelf in the host's namespace or that of a container, with a
-// standard input.
-func (h *Host) StartSelfIn(in *Namespace, with *Undo, input *os.File, args ...string) error {
 	readEnd, writeEnd, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("start %s in %s: %w", args[0], in.Name, err)
+		return fmt.Errorf("start %s in %s: %w", args[0], h.Name, err)
 	}
 	defer readEnd.Close()
-	process, err := h.cluster.lab.Processes.Start(in, Command{
+	process, err := h.cluster.lab.Processes.Start(h.Namespace, Command{
 		Argv:  append([]string{Self}, args...),
 		Env:   os.Environ(),
-		Files: [3]*os.File{input, writeEnd, os.Stderr},
+		Files: [3]*os.File{null, writeEnd, os.Stderr},
 	})
 	if err = errors.Join(err, writeEnd.Close()); err != nil {
 		return err
 	}
 	with.Push(func() error { return process.Signal(syscall.SIGKILL) })
 	if n, err := readEnd.Read(make([]byte, 1)); n != 1 {
-		return fmt.Errorf("start %s in %s: it ended before it was ready: %w", args[0], in.Name, err)
+		return fmt.Errorf("start %s in %s: it ended before it was ready: %w", args[0], h.Name, err)
 	}
 	return nil
 }

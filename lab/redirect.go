@@ -10,6 +10,8 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
+
+	"tare/catalog"
 )
 
 // Shortcut lets packets to and from containers pass a host without its stack: no routing
@@ -24,7 +26,7 @@ type Shortcut struct {
 }
 
 // mostShortcuts bounds the containers of a host that have one.
-const mostShortcuts = MaxContainers
+const mostShortcuts = catalog.MaxContainers
 
 // AddShortcut makes a host hand what arrives on its device for a container to that
 // container, which a pair of a kind joins to the host.

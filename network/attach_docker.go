@@ -8,24 +8,9 @@ import (
 	"tare/lab"
 )
 
-// dockerEngine is what several networks of Docker's share: an engine with default
+// startDockerEngine starts what several networks of Docker's share: an engine with default
 // settings in each host.
-func dockerEngine() Engine {
-	return Engine{Name: "docker", Start: func(cluster *lab.Cluster) error { return startDockers(cluster, docker.LiveRestore) }}
-}
-
-// dockerRuntime runs the containers of every network of Docker's.
-func dockerRuntime() Runtime { return Runtime{Name: "docker", Cycle: docker.Cycle} }
-
-// DockerRestart is a shell command that does in a host of a lab what "systemctl
-// restart docker" does on a machine. It is empty if the network's containers would
-// not survive it.
-func (n Network) DockerRestart() string {
-	if n.Engine.Name != dockerEngine().Name {
-		return ""
-	}
-	return docker.RestartCommand()
-}
+func startDockerEngine(cluster *lab.Cluster) error { return startDockers(cluster, docker.LiveRestore) }
 
 // startDockers starts an engine in every host at once. flags are dockerd's.
 func startDockers(cluster *lab.Cluster, flags ...string) error {

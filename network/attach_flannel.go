@@ -1,6 +1,7 @@
 package network
 
 import (
+	"tare/catalog"
 	"tare/engine"
 	"tare/engine/cniplugin"
 	"tare/engine/flannel"
@@ -8,13 +9,6 @@ import (
 )
 
 // ipMasq is the parameter whether what leaves the containers' network is
-// masqueraded.
-const ipMasq = "ip_masq"
-
-func masqueradeParam() Param {
-	return Param{Name: ipMasq, Doc: "masquerade what leaves the containers' network", Values: []string{"on", "off"}, List: true}
-}
-
 func flannelNeeds() []engine.Need {
 	return append(flannel.Needs(), cniplugin.Need("bridge", "host-local"))
 }
@@ -54,7 +48,7 @@ func setUpFlannel(cluster *lab.Cluster, setup *Setup, backend flannel.Backend) e
 	}
 	leases := make([]flannel.Lease, len(cluster.Hosts)) // by host
 	err = allHosts(cluster, func(h *lab.Host) error {
-		lease, err := flannel.Start(h, store, setup.Params[ipMasq] == "on")
+		lease, err := flannel.Start(h, store, setup.Params[catalog.IPMasq] == "on")
 		leases[h.Number-1] = lease
 		return err
 	})

@@ -16,18 +16,7 @@ const ipipDevice = "ipip0"
 // the hosts need not route the containers' addresses.
 func bgpIPIP() Network {
 	return Network{
-		Name:     "bgp-ipip",
-		Doc:      "bgp with IPIP between hosts, container MTU = underlay - 20 (Calico's ipipMode Always)",
-		Parent:   "bgp",
-		Fidelity: SamePath,
-		Facts:    Facts{NAT: true, Policy: true, Kernel: "ipip"},
-		Stack:    wire.IPIP(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Outside:  true,
-		Needs:    bgpNeeds(),
-		Missing:  "IPIP devices, and tc-BPF as a stand-in",
-		Get:      "modprobe ipip",
-		Params:   []Param{policiesParam()}, // FRR cannot set the device of a learned route
+		Needs: bgpNeeds(),
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := setUpIPIPMesh(cluster, setup); err != nil {
 				return err

@@ -6,8 +6,6 @@ import "tare/lab"
 // all hosts learn each other's routes.
 func bgpRR() Network {
 	n := bgp()
-	n.Name, n.Parent = "bgp-rr", "bgp"
-	n.Doc = "bgp with routes from route reflectors, which are the first two hosts, instead of a full mesh"
 	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
 		return fabric{peers: reflected, mtu: cluster.Spec.MTU}.setUp(cluster, setup)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/engine/router"
 	"tare/lab"
@@ -17,30 +18,12 @@ import (
 // daemon on each, every one of which peers with every other.
 func bgp() Network {
 	return Network{
-		Name:     "bgp",
-		Doc:      "veth, /32 routes, proxy ARP, NAT to the outside, routes from BGP in a full mesh (Calico's data path)",
-		Parent:   "ptp",
-		Fidelity: SamePath,
-		Facts:    Facts{NAT: true, Policy: true, NeedsL2: true},
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Outside:  true,
-		IPv6:     true,
-		Needs:    bgpNeeds(),
-		Missing:  "nftables with NAT",
-		Get:      "modprobe nft_chain_nat nft_masq nft_ct",
-		Params:   []Param{routerParam(), policiesParam()},
+		Needs: bgpNeeds(),
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return fabric{peers: mesh, mtu: cluster.Spec.MTU}.setUp(cluster, setup)
 		},
 		Try: tryPool,
 	}
-}
-
-// routerName is the parameter that chooses the BGP daemon.
-const routerName = "router"
-
-func routerParam() Param {
-	return Param{Name: routerName, Doc: "the BGP daemon that installs the routes", Values: []string{router.BIRD().Name, router.FRR().Name}}
 }
 
 // bgpNeeds are what each of these networks needs by default. BIRD runs in a
@@ -61,7 +44,7 @@ func (f fabric) setUp(cluster *lab.Cluster, setup *Setup) error {
 	if err = errors.Join(err, addNeighbours(cluster), addPool(cluster)); err != nil {
 		return err
 	}
-	name := cmp.Or(setup.Params[routerName], routerParam().Default())
+	name := cmp.Or(setup.Params[catalog.Router], catalog.BIRD)
 	r, err := router.Find(name)
 	if err != nil {
 		return err
@@ -105,7 +88,7 @@ func (f fabric) speaker(cluster *lab.Cluster, h *lab.Host, b *blocks) router.Spe
 // tryPool reports whether the kernel can do what these networks need, without
 // waiting for routes.
 func tryPool(cluster *lab.Cluster, setup *Setup) error {
-	setup.Params = map[string]string{policiesName: "1"}
+	setup.Params = map[string]string{catalog.Policies: "1"}
 	_, err := addPolicies(cluster, setup)
 	if err = errors.Join(err, addPool(cluster)); err != nil {
 		return err

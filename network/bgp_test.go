@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/wire"
@@ -181,7 +181,7 @@ func ipipEncapsulates(t *testing.T, l *site.Lab) {
 	}
 	const size = 1000
 	before := link(t, l, "bgp-ipip.h1", lab.Device)
-	done := transactions(t, l, b, network.CrossHost, "udp_rr", size, 500)
+	done := transactions(t, l, b, catalog.CrossHost, "udp_rr", size, 500)
 	after := link(t, l, "bgp-ipip.h1", lab.Device)
 	// The packets that open and close a run are smaller and few.
 	want := float64(size + udpHeaders + wire.IPIP().Bytes() + wire.EthernetHeader)
@@ -189,10 +189,10 @@ func ipipEncapsulates(t *testing.T, l *site.Lab) {
 	if bytes < done*want || bytes/packets > want {
 		t.Errorf("%.0f transactions took %.0f bytes in %.0f packets on the underlay, want %.0f each", done, bytes, packets, want)
 	}
-	fidelity, why := network.SamePath, 0
+	fidelity, why := catalog.SamePath, 0
 	kind := link(t, l, "bgp-ipip.h1", "ipip0").Kind
 	if kind != "ipip" { // the kernel has no such device
-		fidelity, why = network.StandIn, 1
+		fidelity, why = catalog.StandIn, 1
 	}
 	if b.Fidelity != fidelity || len(b.Notes) != 1+why {
 		t.Errorf("by a device of kind %s the fidelity is %s and the notes are %q", kind, b.Fidelity, b.Notes)
@@ -238,7 +238,7 @@ func packets(t *testing.T, l *site.Lab, at, chain string) []int {
 // on the other host, of its receiver; a connection's first passes the policy. Chains of endpoints
 // without a container see none.
 func policyIsTraversed(t *testing.T, l *site.Lab) {
-	done := measure(t, l, built(t, l, "policies"), network.CrossHost, "tcp_rr", workload.Run{Size: 1}).Client.Work
+	done := measure(t, l, built(t, l, "policies"), catalog.CrossHost, "tcp_rr", workload.Run{Size: 1}).Client.Work
 	for _, c := range []struct {
 		at, chain string
 		rule      int // from 0

@@ -1,28 +1,13 @@
 package network
 
-import (
-	"strconv"
-
-	"tare/lab"
-	"tare/wire"
-)
+import "tare/lab"
 
 // bridgeVLAN is one layer-2 network over all hosts: a bridge per host whose
 // uplink is a VLAN of the underlay.
 func bridgeVLAN() Network {
 	return Network{
-		Name:     "bridge-vlan",
-		Doc:      "bridge per host with VLAN " + strconv.Itoa(vlanID) + " of the underlay as its uplink",
-		Parent:   "bridge",
-		Fidelity: SamePath,
-		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
-		Stack:    wire.VLAN(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
-		Needs:    needsVLAN(),
-		Missing:  "VLAN devices",
-		Get:      "modprobe 8021q",
-		SetUp:    setUpBridgeVLAN,
+		Needs: needsVLAN(),
+		SetUp: setUpBridgeVLAN,
 	}
 }
 

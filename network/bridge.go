@@ -5,16 +5,7 @@ import "tare/lab"
 // bridge is a Linux bridge per host with a veth pair per container.
 func bridge() Network {
 	return Network{
-		Name:     "bridge",
-		Doc:      "Linux bridge per host, a veth pair per container",
-		Parent:   "veth",
-		Across:   "route",
-		Fidelity: SamePath,
-		Paths:    []string{SameHost, ContainerToOwnHost},
-		IPv6:     true,
-		Missing:  "the kernel's bridge",
-		Get:      "modprobe bridge",
-		SetUp:    setUpBridge,
+		SetUp: setUpBridge,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/site"
@@ -60,7 +61,7 @@ func failedLeaveTheOthers(t *testing.T, l *site.Lab, others []site.ClusterSpec) 
 		}
 	}
 	for _, at := range l.Topology.Namespaces {
-		if name, _ := network.SplitPlace(at); failed[name] != "" {
+		if name, _ := catalog.SplitPlace(at); failed[name] != "" {
 			t.Errorf("%s exists although its network failed", at)
 		}
 	}
@@ -115,7 +116,7 @@ func encapsulates(t *testing.T, l *site.Lab, b site.Built, device string, stack 
 	const size = 996 // with its headers a multiple of 16, to which ciphers pad
 	host := b.Name + ".h1"
 	outer, inner := link(t, l, host, lab.Device), link(t, l, host, device)
-	done := transactions(t, l, b, network.CrossHost, "udp_rr", size, 500)
+	done := transactions(t, l, b, catalog.CrossHost, "udp_rr", size, 500)
 	outerAfter, innerAfter := link(t, l, host, lab.Device), link(t, l, host, device)
 	packets := float64(innerAfter.TxPackets - inner.TxPackets)
 	if packets < done {

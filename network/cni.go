@@ -3,6 +3,7 @@ package network
 import (
 	"os"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/engine/cniplugin"
 	"tare/lab"
@@ -11,31 +12,14 @@ import (
 // cni is what the plugins of a CNI configuration list make.
 func cni() Network {
 	return Network{
-		Name:     "cni",
-		Doc:      "any CNI configuration list (--cni FILE), by its own plugins; without one: bridge and portmap",
-		Parent:   Baseline,
-		Facts:    Facts{NAT: true, NeedsL2: true}, // tare adds the routes between hosts
-		Fidelity: Product,
-		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
-		Outside:  true,
-		IPv6:     true,
-		Needs:    []engine.Need{engine.NeedRoot()},
-		Missing:  "what the CNI plugins need of the kernel",
-		Get:      "modprobe -a bridge nft_compat xt_MASQUERADE xt_comment",
-		Params: []Param{
-			{Name: cniFile, Doc: "CNI configuration list, a template; a comma list weighs each", List: true, Typed: true},
-			{Name: cniBin, Doc: "folder of CNI plugins, looked in first", Typed: true},
-		},
+		Needs: []engine.Need{engine.NeedRoot()},
 		SetUp: setUpCNI,
 		Try:   tryCNI,
 	}
 }
 
 // The parameters of cni.
-const (
-	cniFile = "cni"
-	cniBin  = "cni_bin"
-)
+const ()
 
 // cniConflist is the list where none is given: a bridge without masquerade.
 const cniConflist = `{
@@ -60,7 +44,7 @@ const cniConflist = `{
 func setUpCNI(cluster *lab.Cluster, setup *Setup) error {
 	var published bool
 	for _, h := range cluster.Hosts {
-		list, err := conflistFor(h, cluster.Spec.MTU, setup.Params[cniFile])
+		list, err := conflistFor(h, cluster.Spec.MTU, setup.Params[catalog.CNIFile])
 		if err != nil {
 			return &engine.MissingError{
 				What: "CNI configuration list", Get: "name a .conflist by --cni; docs/networks/cni.md describes what it may hold", Err: err,
@@ -71,9 +55,9 @@ func setUpCNI(cluster *lab.Cluster, setup *Setup) error {
 			return err
 		}
 	}
-	setup.Unserved = []string{PublishedPort, ContainerToPublishedPort}
+	setup.Unserved = []string{catalog.PublishedPort, catalog.ContainerToPublishedPort}
 	if published {
-		setup.Unserved = []string{ContainerToOwnHost} // the host's port is the container's
+		setup.Unserved = []string{catalog.ContainerToOwnHost} // the host's port is the container's
 	}
 	if err := routeBetweenHosts(cluster); err != nil {
 		return err
@@ -126,7 +110,7 @@ func conflistFor(h *lab.Host, mtu int, file string) (cniplugin.List, error) {
 
 // cniFolders are the folders that are searched for plugins before all others.
 func (setup *Setup) cniFolders() []string {
-	if own := setup.Params[cniBin]; own != "" {
+	if own := setup.Params[catalog.CNIBin]; own != "" {
 		return []string{own}
 	}
 	return nil

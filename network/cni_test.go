@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/site"
 	"tare/test/labtest"
 )
@@ -66,9 +66,9 @@ func TestRealCNI(t *testing.T) {
 	})
 	t.Run("a published port is no longer the host's own", func(t *testing.T) {
 		for _, b := range l.Topology.Clusters {
-			for _, path := range []string{network.PublishedPort, network.ContainerToPublishedPort, network.ContainerToOwnHost} {
+			for _, path := range []string{catalog.PublishedPort, catalog.ContainerToPublishedPort, catalog.ContainerToOwnHost} {
 				publishes := b.Name == "cni" || b.Name == "cni6"
-				if want := publishes == network.ByPublishedPort(path); b.Error == "" && slices.Contains(b.Unserved, path) == want {
+				if want := publishes == catalog.ByPublishedPort(path); b.Error == "" && slices.Contains(b.Unserved, path) == want {
 					t.Errorf("%s does not serve %v", b.Name, b.Unserved)
 				}
 			}

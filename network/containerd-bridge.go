@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/engine/cniplugin"
 	"tare/engine/containerd"
@@ -10,32 +11,14 @@ import (
 )
 
 // The settings of the CNI plugin `bridge` that can be switched off.
-const (
-	podIPMasq  = "ip_masq"
-	podPromisc = "promisc_mode"
-)
+const ()
 
 // containerdBridge is containerd with the CNI configuration in containerd's
 // documentation, and routes between hosts.
 func containerdBridge() Network {
-	onOff := []string{"on", "off"}
 	return Network{
-		Name:     "containerd-bridge",
-		Doc:      "containerd, pods by the CRI API, CNI bridge (isGateway, ipMasq, promiscMode), static routes",
-		Parent:   "route",
-		Fidelity: Product,
-		Facts:    Facts{NAT: true, NeedsL2: true},
-		Paths:    []string{SamePod, SameHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},
-		Outside:  true,
-		IPv6:     true,
-		Needs:    append(containerd.Needs(), podPlugins()),
-		Missing:  "the kernel's bridge, or iptables with NAT",
-		Get:      "modprobe -a bridge overlay nft_compat xt_MASQUERADE xt_comment",
-		Runtime:  Runtime{Name: "containerd", Cycle: containerd.Cycle},
-		Params: []Param{
-			{Name: podIPMasq, Doc: "masquerade what leaves the containers' network", Values: onOff, List: true},
-			{Name: podPromisc, Doc: "CNI bridge in promiscuous mode", Values: onOff, List: true},
-		},
+		Needs: append(containerd.Needs(), podPlugins()),
+		Cycle: containerd.Cycle,
 		SetUp: setUpContainerdBridge,
 		Try:   tryContainerdBridge,
 		Ends:  podEnds,
@@ -104,7 +87,7 @@ func startContainerd(cluster *lab.Cluster, h *lab.Host, setup *Setup) (*containe
 	conflist, err := cniplugin.Fill(podConflist, struct {
 		cniplugin.Values
 		IPMasq, PromiscMode bool
-	}{cniplugin.ValuesOf(h, cluster.Spec.MTU), setup.Params[podIPMasq] == "on", setup.Params[podPromisc] == "on"})
+	}{cniplugin.ValuesOf(h, cluster.Spec.MTU), setup.Params[catalog.IPMasq] == "on", setup.Params[catalog.PromiscMode] == "on"})
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +111,10 @@ func podPlugins() engine.Need { return cniplugin.Need("bridge", "host-local", "p
 func podEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	own := cluster.Hosts[0].Containers()
 	switch {
-	case path == SamePod && len(own) > 1:
+	case path == catalog.SamePod && len(own) > 1:
 		place := func(c *lab.Container) string { return c.Host.Short + "/" + c.Short }
 		return Ends{Client: place(own[0]), Server: place(own[len(own)-1]), Bind: loopback(), Dial: loopback()}, nil
-	case path == SamePod, path == SameHost && len(own) < 3:
+	case path == catalog.SamePod, path == catalog.SameHost && len(own) < 3:
 		return Ends{}, fmt.Errorf("path %s needs more pods: build the lab with more --containers", path)
 	}
 	return usualEnds(cluster, path)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/workload"
@@ -41,13 +41,13 @@ func TestRealContainerd(t *testing.T) {
 // to each other crosses the loopback and nothing else.
 func testSamePod(t *testing.T, l *site.Lab) {
 	b := built(t, l, "containerd-bridge")
-	ends := b.Paths[network.SamePod]
+	ends := b.Paths[catalog.SamePod]
 	if ends.Client != "h1/c1" || ends.Server != "h1/c3" {
 		t.Fatalf("ends %+v", ends)
 	}
 	at := b.Name + ".h1/c1"
 	before, beforeLo := link(t, l, at, "eth0"), link(t, l, at, "lo")
-	work := measure(t, l, b, network.SamePod, "tcp_rr", workload.Run{Size: 1}).Client.Work
+	work := measure(t, l, b, catalog.SamePod, "tcp_rr", workload.Run{Size: 1}).Client.Work
 	after, afterLo := link(t, l, at, "eth0"), link(t, l, at, "lo")
 	if crossed := float64(afterLo.TxPackets - beforeLo.TxPackets); crossed < work {
 		t.Errorf("%.0f packets crossed the loopback in %.0f transactions", crossed, work)
@@ -65,7 +65,7 @@ func testPodSettings(t *testing.T, l *site.Lab) {
 		client string
 		flag   uint
 	}{"containerd-bridge": {host1, promiscuous}, "off": {"10.101.0.2", 0}} {
-		server := built(t, l, name).Paths[network.CrossHost].Bind.String()
+		server := built(t, l, name).Paths[catalog.CrossHost].Bind.String()
 		if got := seenAs(t, l, name+".h1/c1", server+":99", name+".h2/c1", server+":99"); got != want.client {
 			t.Errorf("%s: the server sees h1/c1 as %s, want %s", name, got, want.client)
 		}

@@ -8,19 +8,9 @@ import (
 // dockerBridge is Docker's default network.
 func dockerBridge() Network {
 	return Network{
-		Name:            "docker-bridge",
-		Doc:             "Docker's default bridge docker0",
-		Parent:          "docker-host",
-		Fidelity:        Product,
-		BridgeNetfilter: true,
-		IPv6:            true,
-		Paths:           []string{SameHost, ContainerToOwnHost},
-		Outside:         true,
-		Needs:           docker.Needs(),
-		Missing:         "what dockerd needs of the kernel",
-		Get:             "modprobe -a overlay bridge veth nft_compat",
-		Engine:          dockerEngine(),
-		Runtime:         dockerRuntime(),
+		Needs:       docker.Needs(),
+		StartEngine: startDockerEngine,
+		Cycle:       docker.Cycle,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			noteBridgeNetfilter(cluster.Hosts[0], setup)
 			return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{} })

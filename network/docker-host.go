@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 
+	"tare/catalog"
 	"tare/engine/docker"
 	"tare/lab"
 )
@@ -10,20 +11,9 @@ import (
 // dockerHost is Docker on the host's network: what the engine alone costs.
 func dockerHost() Network {
 	return Network{
-		Name:            "docker-host",
-		Doc:             "Docker containers on the host's own network: the engine's share (seccomp, cgroups, its rules)",
-		Parent:          Baseline,
-		Fidelity:        Product,
-		Facts:           Facts{OnHost: true},
-		BridgeNetfilter: true,
-		IPv6:            true,
-		Paths:           []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
-		Outside:         true,
-		Needs:           docker.Needs(),
-		Missing:         "what dockerd needs of the kernel",
-		Get:             "modprobe -a overlay bridge veth nft_compat",
-		Engine:          dockerEngine(),
-		Runtime:         dockerRuntime(),
+		Needs:       docker.Needs(),
+		StartEngine: startDockerEngine,
+		Cycle:       docker.Cycle,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return runDockers(cluster, setup, func(*lab.Container) docker.Container { return docker.Container{Network: "host"} })
 		},
@@ -40,13 +30,13 @@ func dockerHostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	}
 	client, server := 1, 1
 	switch path {
-	case SameHost:
+	case catalog.SameHost:
 		server = 2
-	case ContainerToOwnHost:
+	case catalog.ContainerToOwnHost:
 		server = 0
 		// The real servers of the host and of its containers share one network.
 		ends.Bind, ends.Dial = ends.Bind.Next(), ends.Dial.Next()
-	case HostToContainer:
+	case catalog.HostToContainer:
 		client = 0
 	}
 	for _, end := range []struct {

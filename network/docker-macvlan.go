@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 
+	"tare/catalog"
 	"tare/engine/docker"
 	"tare/lab"
 )
@@ -11,21 +12,10 @@ import (
 // dockerMacvlan gives Docker's containers addresses on the underlay.
 func dockerMacvlan() Network {
 	return Network{
-		Name:            "docker-macvlan",
-		Doc:             "Docker's macvlan driver on the underlay, bridge mode",
-		Parent:          "docker-host",
-		Fidelity:        Product,
-		Facts:           Facts{NeedsL2: true},
-		BridgeNetfilter: true,
-		IPv6:            true,
-		Paths:           []string{SameHost, CrossHost},
-		Outside:         true,
-		Needs:           docker.Needs(),
-		Missing:         "macvlan devices, or what dockerd needs of the kernel",
-		Get:             "modprobe -a macvlan overlay bridge veth nft_compat",
-		Engine:          dockerEngine(),
-		Runtime:         dockerRuntime(),
-		SetUp:           setUpDockerMacvlan,
+		Needs:       docker.Needs(),
+		StartEngine: startDockerEngine,
+		Cycle:       docker.Cycle,
+		SetUp:       setUpDockerMacvlan,
 		Try: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := macvlan().SetUp(cluster, setup); err != nil {
 				return err
@@ -41,7 +31,7 @@ func setUpDockerMacvlan(cluster *lab.Cluster, setup *Setup) error {
 	name := cluster.Spec.Name
 	err := allHosts(cluster, func(h *lab.Host) error {
 		args := []string{"network", "create", "--driver", "macvlan", "--opt", "parent=" + lab.Device}
-		gateway := netip.PrefixFrom(lab.UnderlayAddr(lab.MaxHosts, 1022), 16)
+		gateway := netip.PrefixFrom(lab.UnderlayAddr(catalog.MaxHosts, 1022), 16)
 		args = append(args, "--subnet", gateway.Masked().String(), "--gateway", gateway.Addr().String())
 		if six := lab.IPv6PrefixOf(gateway); h.At().Is6() {
 			args = append(args, "--ipv6", "--subnet", six.Masked().String(), "--gateway", six.Addr().String())

@@ -3,6 +3,7 @@ package network
 import (
 	"net/netip"
 
+	"tare/catalog"
 	"tare/engine/docker"
 	"tare/lab"
 )
@@ -10,24 +11,13 @@ import (
 // dockerNAT is a port that Docker publishes by DNAT.
 func dockerNAT() Network {
 	return Network{
-		Name:            "docker-nat",
-		Doc:             "a port published by Docker: DNAT in, masquerade out of docker0",
-		Parent:          "docker-bridge",
-		Facts:           Facts{NAT: true},
-		Fidelity:        Product,
-		BridgeNetfilter: true,
-		IPv6:            true,
-		Paths:           []string{PublishedPort, ContainerToPublishedPort},
-		Outside:         true,
-		Needs:           docker.Needs(),
-		Missing:         "what dockerd needs of the kernel",
-		Get:             "modprobe -a overlay bridge veth nft_compat",
-		Engine:          dockerEngine(),
-		Runtime:         dockerRuntime(),
-		SetUp:           setUpDockerNAT,
-		Try:             tryDocker,
-		Ends:            publishedEnds,
-		PublishedAt:     publishedAddr,
+		Needs:       docker.Needs(),
+		StartEngine: startDockerEngine,
+		Cycle:       docker.Cycle,
+		SetUp:       setUpDockerNAT,
+		Try:         tryDocker,
+		Ends:        publishedEnds,
+		PublishedAt: publishedAddr,
 	}
 }
 
@@ -48,7 +38,7 @@ func setUpDockerNAT(cluster *lab.Cluster, setup *Setup) error {
 // publishedEnds are the ends on hosts that publish ports at their second addresses.
 func publishedEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	ends, err := usualEnds(cluster, path)
-	if err == nil && ByPublishedPort(path) {
+	if err == nil && catalog.ByPublishedPort(path) {
 		ends.Dial = publishedAddr(cluster.Hosts[1])
 	}
 	return ends, err

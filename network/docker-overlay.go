@@ -3,7 +3,6 @@ package network
 import (
 	"tare/engine/docker"
 	"tare/lab"
-	"tare/wire"
 )
 
 // overlaySubnet is the network of the containers.
@@ -12,19 +11,9 @@ const overlaySubnet = "10.220.0.0/16"
 // dockerOverlay is Swarm's overlay network with plain containers.
 func dockerOverlay() Network {
 	return Network{
-		Name:     "docker-overlay",
-		Doc:      "Docker Swarm's attachable overlay: bridge + VXLAN in a namespace of Docker's, container MTU = underlay - 50",
-		Parent:   "docker-bridge",
-		Fidelity: Product,
-		Facts:    Facts{Kernel: "vxlan"},
-		Stack:    wire.VXLAN(),
-		Paths:    []string{SameHost, CrossHost},
-		Outside:  true,
-		Needs:    docker.Needs(),
-		Runtime:  dockerRuntime(),
-		Missing:  "VXLAN devices, or what dockerd needs of the kernel",
-		Get:      "modprobe -a vxlan overlay bridge veth nft_compat",
-		SetUp:    setUpDockerOverlay,
+		Needs: docker.Needs(),
+		Cycle: docker.Cycle,
+		SetUp: setUpDockerOverlay,
 		Try: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := vxlan().SetUp(cluster, setup); err != nil {
 				return err

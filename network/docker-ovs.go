@@ -15,17 +15,8 @@ import (
 // Docker's own networks.
 func dockerOVS() Network {
 	return Network{
-		Name:     "docker-ovs",
-		Doc:      "Docker containers without a network, on ports of Open vSwitch as ovs-docker adds them",
-		Parent:   "docker-host",
-		Fidelity: Product,
-		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
-		Outside:  true,
-		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
-		Needs:    slices.Concat(docker.Needs(), openvswitch.Needs()),
-		Runtime:  dockerRuntime(),
-		Missing:  "what dockerd needs of the kernel",
-		Get:      "modprobe -a overlay bridge veth nft_compat",
+		Needs: slices.Concat(docker.Needs(), openvswitch.Needs()),
+		Cycle: docker.Cycle,
 		Try: func(cluster *lab.Cluster, setup *Setup) error {
 			return errors.Join(tryOpenVSwitch(cluster, setup), tryDocker(cluster, setup))
 		},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/site"
 	"tare/test/labtest"
@@ -84,7 +85,7 @@ func ownDocker() error {
 	if err != nil {
 		return err
 	}
-	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Clusters: []site.ClusterSpec{on("docker-nat")}}
+	spec := site.Spec{CC: "cubic", Pin: catalog.PinApart, Clusters: []site.ClusterSpec{on("docker-nat")}}
 	if err := l.Build(context.Background(), spec); err != nil {
 		return err
 	}

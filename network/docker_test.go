@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/engine/docker"
 	"tare/lab"
 	"tare/network"
@@ -50,7 +51,7 @@ func TestRealDockerIsListed(t *testing.T) {
 		docker[n.Name] = n.Name != "docker-ovs" // whose data path may be a stand-in
 	}
 	for _, a := range probed {
-		if docker[a.Name] && (a.Error != "" || a.Fidelity != network.Product) {
+		if docker[a.Name] && (a.Error != "" || a.Fidelity != catalog.Product) {
 			t.Errorf("%s can't be set up as %s: %s: %s", a.Name, a.Fidelity, a.Missing, a.Error)
 		}
 	}
@@ -64,8 +65,8 @@ func TestRealDocker(t *testing.T) {
 	}
 	var all []site.ClusterSpec
 	for _, spec := range clusters("docker") {
-		if n, _ := network.Find(spec.Network); n.Engine.Name != "" && spec.IP != wire.IPv6 {
-			spec.Params = map[string]string{network.With: "exec sleep 601"}
+		if n, _ := network.Find(spec.Network); n.Engine != "" && spec.IP != wire.IPv6 {
+			spec.Params = map[string]string{catalog.With: "exec sleep 601"}
 		}
 		if spec.Network != "docker-overlay" {
 			all = append(all, spec)
@@ -109,7 +110,7 @@ func dockerIsTheProduct(t *testing.T, l *site.Lab) {
 		if b.Network == "docker-ovs" {
 			labtest.NotEqual(t, "version of ovs-vswitchd", b.Parts["ovs-vswitchd"], "")
 		} else {
-			labtest.Equal(t, "fidelity of "+b.Name, b.Fidelity, network.Product)
+			labtest.Equal(t, "fidelity of "+b.Name, b.Fidelity, catalog.Product)
 			labtest.NotEqual(t, "version of runc", b.Parts["runc"], "")
 		}
 		labtest.NotEqual(t, "version of dockerd", b.Parts["dockerd"], "")
@@ -121,7 +122,7 @@ func shareAnEngine(t *testing.T, l *site.Lab) {
 	listed := strings.Fields(shell(t, l, "docker-host.h1", dockerIn+"ps --format '{{.Names}}'"))
 	var want []string
 	for _, n := range ofFamily("docker") {
-		if n.Engine.Name != "" {
+		if n.Engine != "" {
 			want = append(want, n.Name+"-h1-c1", n.Name+"-h1-c2")
 		}
 	}
@@ -151,7 +152,7 @@ func weighsAsItsCPUs(t *testing.T, l *site.Lab) {
 // Docker's own rule.
 func dockerNATRewrites(t *testing.T, l *site.Lab) {
 	const at = "docker-nat"
-	ends := built(t, l, at).Paths[network.ContainerToPublishedPort]
+	ends := built(t, l, at).Paths[catalog.ContainerToPublishedPort]
 	dial, bind := fmt.Sprintf("%s:%d", ends.Dial, network.Port), fmt.Sprintf("%s:%d", ends.Bind, network.Port)
 	for _, client := range []string{at + ".h1/c1", at + ".h1"} {
 		if got := seenAs(t, l, client, dial, at+".h2/c1", bind); got != host1 {
@@ -171,7 +172,7 @@ func dockerNATRewrites(t *testing.T, l *site.Lab) {
 // rewritesNothing holds that a server on the underlay sees a container there as what it is.
 func rewritesNothing(t *testing.T, l *site.Lab, at string) {
 	t.Helper()
-	server := built(t, l, at).Paths[network.CrossHost].Bind.String() + ":99"
+	server := built(t, l, at).Paths[catalog.CrossHost].Bind.String() + ":99"
 	if got := seenAs(t, l, at+".h1/c1", server, at+".h2/c1", server); got != "10.0.4.1" {
 		t.Errorf("the server sees h1/c1 as %s, want 10.0.4.1", got)
 	}
@@ -190,12 +191,12 @@ func dockerProxyCarries(t *testing.T, l *site.Lab) {
 	// Of UDP the kernel counts what is written to the container.
 	written := func() float64 { return ofProxy(t, l, "udp", "/^wchar/ { print $2 }", "io") }
 	before := written()
-	out := measure(t, l, b, network.PublishedPort, "udp_rr", run)
+	out := measure(t, l, b, catalog.PublishedPort, "udp_rr", run)
 	labtest.AtLeast(t, "bytes that docker-proxy wrote, to those that the client sent", written()-before, 1000*out.Client.Work)
 	// TCP is spliced, which the kernel does not count: each message takes time.
 	onCPU := func() float64 { return ofProxy(t, l, "tcp", "{ ns += $1 } END { print ns }", "task/*/schedstat") }
 	before = onCPU()
-	out = measure(t, l, b, network.PublishedPort, "tcp_rr", run)
+	out = measure(t, l, b, catalog.PublishedPort, "tcp_rr", run)
 	labtest.AtLeast(t, "ns of docker-proxy for two messages of each transaction", onCPU()-before, 2*500*out.Client.Work)
 }
 
@@ -217,7 +218,7 @@ func overlayEncapsulates(t *testing.T, l *site.Lab) {
 	const iptables = "/run/tare/docker/bin/iptables -t raw "
 	inner := 1000 + udpHeaders + wire.VXLAN().Bytes()
 	shell(t, l, "docker-overlay.h1", iptables+fmt.Sprintf("-A OUTPUT -p udp --dport 4789 -m length --length %d", inner))
-	done := measure(t, l, built(t, l, "docker-overlay"), network.CrossHost, "udp_rr", workload.Run{Size: 1000}).Client.Work
+	done := measure(t, l, built(t, l, "docker-overlay"), catalog.CrossHost, "udp_rr", workload.Run{Size: 1000}).Client.Work
 	hits := strings.Fields(shell(t, l, "docker-overlay.h1", iptables+"-xvnL OUTPUT | grep 4789"))[0]
 	packets, err := strconv.ParseFloat(hits, 64)
 	if err != nil {

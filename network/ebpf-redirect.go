@@ -11,17 +11,7 @@ import (
 // routing.
 func ebpfRedirect() Network {
 	return Network{
-		Name:     "ebpf-redirect",
-		Doc:      "ptp, packets handed over by bpf_redirect_peer and bpf_redirect_neigh, past the host's stack (Cilium's host routing)",
-		Parent:   "ptp",
-		Fidelity: SamePath,
-		Facts:    Facts{NeedsL2: true},
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
-		Outside:  true,
-		Needs:    []engine.Need{engine.NeedRoot()},
-		Missing:  "BPF classifiers with bpf_redirect_peer",
-		Get:      "Linux 5.10 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_BPF",
+		Needs: []engine.Need{engine.NeedRoot()},
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return pastStack(cluster, setup, lab.Veth)
 		},

@@ -3,33 +3,19 @@ package network
 import (
 	"errors"
 
+	"tare/catalog"
 	"tare/engine/flannel"
 	"tare/lab"
 	"tare/wire"
 )
 
-// directRouting is flannel's setting of that name for its vxlan backend.
-const directRouting = "direct_routing"
-
 // flannelVXLAN is flannel with VXLAN between hosts: a VXLAN device per host, to
 // which the other hosts' subnets are routed.
 func flannelVXLAN() Network {
 	return Network{
-		Name:     "flannel-vxlan",
-		Doc:      "flannel's vxlan backend: bridge per host, VXLAN between hosts by flanneld, container MTU = underlay - 50",
-		Parent:   "flannel-host-gw",
-		Fidelity: Product,
-		Facts:    Facts{Kernel: "vxlan"},
-		Stack:    wire.VXLAN(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs:    flannelNeeds(),
-		Missing:  "VXLAN devices",
-		Get:      "modprobe vxlan",
-		Params: []Param{masqueradeParam(), {
-			Name: directRouting, Doc: "flannel routes between hosts of one subnet without VXLAN", Values: []string{"off", "on"}, List: true,
-		}},
+		Needs: flannelNeeds(),
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
-			backend := flannel.Backend{Type: "vxlan", DirectRouting: setup.Params[directRouting] == "on"}
+			backend := flannel.Backend{Type: "vxlan", DirectRouting: setup.Params[catalog.DirectRouting] == "on"}
 			if backend.DirectRouting {
 				setup.Note("direct-routing: nothing is encapsulated between these hosts; the ceiling shown is that of VXLAN")
 			}

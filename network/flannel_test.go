@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/wire"
@@ -32,7 +32,7 @@ func TestRealFlannel(t *testing.T) {
 	keepPromises(t, l)
 	t.Run("it is the product", func(t *testing.T) {
 		for _, b := range l.Topology.Clusters {
-			labtest.Equal(t, "fidelity of "+b.Name, b.Fidelity, network.Product)
+			labtest.Equal(t, "fidelity of "+b.Name, b.Fidelity, catalog.Product)
 			for _, part := range []string{"flanneld", "etcd", "iptables"} {
 				labtest.NotEqual(t, "version of "+part, b.Parts[part], "")
 			}

@@ -15,19 +15,9 @@ const (
 // Geneve device for each other host. The bridges learn.
 func geneve() Network {
 	return Network{
-		Name:     "geneve",
-		Doc:      "bridge + kernel Geneve between hosts, container MTU = underlay - 50",
-		Parent:   "bridge",
-		Fidelity: SamePath,
-		Facts:    Facts{Kernel: "geneve"},
-		Stack:    wire.Geneve(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
 		Needs: []engine.Need{kernel("Geneve devices", "modprobe geneve", func(ns *lab.Namespace) error {
 			return ns.AddGeneve(lab.Tunnel{Name: "try", Remote: lab.UnderlayAddr(0, 2), VNI: geneveVNI, Port: genevePort, MTU: 1450})
 		})},
-		Missing: "Geneve devices",
-		Get:     "modprobe geneve",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.Geneve())
 			b := oneSubnet(mtu)

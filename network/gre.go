@@ -9,19 +9,9 @@ import (
 // gre is route with GRE between hosts: a device for each other host.
 func gre() Network {
 	return Network{
-		Name:     "gre",
-		Doc:      "bridge per host, kernel GRE between hosts, container MTU = underlay - 24",
-		Parent:   "route",
-		Fidelity: SamePath,
-		Facts:    Facts{Kernel: "ip_gre"},
-		Stack:    wire.GRE(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
 		Needs: []engine.Need{kernel("GRE devices", "modprobe ip_gre", func(ns *lab.Namespace) error {
 			return ns.AddGRE(lab.Tunnel{Name: "try", Local: lab.UnderlayAddr(0, 1), Remote: lab.UnderlayAddr(0, 2), MTU: 1476})
 		})},
-		Missing: "GRE devices",
-		Get:     "modprobe ip_gre",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.GRE())
 			return setUpTunnels(cluster, setup, mtu, func(h, other *lab.Host) (lab.Route, error) {

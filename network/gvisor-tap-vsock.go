@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 )
@@ -21,8 +22,6 @@ import (
 // gVisor's. gvforwarder copies between it and the container's TAP device.
 func gvisorTapVsock() Network {
 	return rootless(Network{
-		Name:  "gvisor-tap-vsock",
-		Doc:   "rootless container behind gvproxy: a TAP device and gVisor's TCP/IP stack in user space (podman machine, RootlessKit)",
 		Needs: []engine.Need{tunNeed(), needGvproxy(), needGvforwarder(), needNsenter()},
 	}, startGvproxy)
 }
@@ -79,7 +78,7 @@ func startGvforwarder(c *lab.Container, with tap, socket string) error {
 	}
 	mtu, err := strconv.Atoi(with.mtu)
 	if err != nil {
-		return fmt.Errorf("read %s of %s: %w", tapMTU, c.Name, err)
+		return fmt.Errorf("read %s of %s: %w", catalog.TapMTU, c.Name, err)
 	}
 	err = startFor(c, lab.Daemon{
 		Name: "gvforwarder-" + c.Short,

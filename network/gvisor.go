@@ -9,19 +9,9 @@ import (
 // TCP/IP stack, behind the veth pair.
 func gvisor() Network {
 	return Network{
-		Name:     "gvisor",
-		Doc:      "route, its containers in gVisor's sandbox (runsc), which has a TCP/IP stack in user space (GKE Sandbox)",
-		Parent:   "route",
-		Fidelity: Product,
-		Facts:    Facts{NeedsL2: true},
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
-		Outside:  true, Sandboxed: true,
-		Needs:   runsc.Needs(),
-		Missing: "the kernel's bridge, or what runsc needs of it (seccomp, ptrace, packet sockets)",
-		Get:     "modprobe bridge",
-		Runtime: Runtime{Name: "runsc", Cycle: runsc.Cycle},
-		SetUp:   setUpGvisor,
+		Needs: runsc.Needs(),
+		Cycle: runsc.Cycle,
+		SetUp: setUpGvisor,
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/workload"
 )
 
@@ -24,7 +24,7 @@ func TestRealGvisor(t *testing.T) {
 	}
 	t.Run("the sandbox shows the machine's CPU time", func(t *testing.T) {
 		// It counts the sandbox's processes too.
-		out := measureFor(t, l, b, network.SameHost, "tcp_stream", workload.Run{Size: 128 << 10, Duration: 300 * time.Millisecond})
+		out := measureFor(t, l, b, catalog.SameHost, "tcp_stream", workload.Run{Size: 128 << 10, Duration: 300 * time.Millisecond})
 		if cpu := out.Server.CPU; cpu == nil || cpu.Busy <= 0 {
 			t.Errorf("CPU time of a stream between sandboxes: %+v", cpu)
 		}
@@ -36,7 +36,7 @@ func TestRealGvisor(t *testing.T) {
 		if printed := shell(t, l, "gvisor.h1/c1", "cat /proc/version; ip -4 addr show dev eth0"); !strings.Contains(printed, "gvisor") || !strings.Contains(printed, "10.101.0.2/16") {
 			t.Errorf("in the sandbox: %s", printed)
 		}
-		if _, err := l.Attach(t.Context(), "gvisor", network.SameHost); err == nil || !strings.Contains(err.Error(), "a sandbox takes its addresses over") {
+		if _, err := l.Attach(t.Context(), "gvisor", catalog.SameHost); err == nil || !strings.Contains(err.Error(), "a sandbox takes its addresses over") {
 			t.Errorf("attach: %v", err)
 		}
 	})

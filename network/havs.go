@@ -5,7 +5,6 @@ import (
 
 	"tare/engine"
 	"tare/lab"
-	"tare/wire"
 )
 
 // havs is a switch that nobody can get. It is listed for its published figures,
@@ -16,16 +15,7 @@ func havs() Network {
 		Err: errors.New("it is Huawei's and closed source"),
 	}
 	return Network{
-		Name:     "havs",
-		Doc:      "Huawei's HAVS with VLAN, closed source: published figures only",
-		Parent:   Baseline,
-		Fidelity: Product,
-		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
-		Stack:    wire.VLAN(),
-		Paths:    []string{CrossHost},
-		Needs:    []engine.Need{{What: missing.What, Get: missing.Get, Find: func() (string, error) { return "", missing.Err }}},
-		Missing:  missing.What,
-		Get:      missing.Get,
-		SetUp:    func(*lab.Cluster, *Setup) error { return missing },
+		Needs: []engine.Need{{What: missing.What, Get: missing.Get, Find: func() (string, error) { return "", missing.Err }}},
+		SetUp: func(*lab.Cluster, *Setup) error { return missing },
 	}
 }

@@ -9,16 +9,7 @@ import (
 // ipsec is route with an ESP tunnel between each two hosts, by static keys.
 func ipsec() Network {
 	return Network{
-		Name:     "ipsec",
-		Doc:      "bridge per host, ESP tunnels between hosts (AES-GCM, 128 bits, static keys), container MTU = underlay - 54",
-		Parent:   "route",
-		Fidelity: SamePath,
-		Facts:    Facts{Encrypts: true, Kernel: "esp4"},
-		Stack:    wire.ESP(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs:    []engine.Need{kernel("ESP", "modprobe esp4", tryESP)},
-		Missing:  "ESP",
-		Get:      "modprobe esp4",
+		Needs: []engine.Need{kernel("ESP", "modprobe esp4", tryESP)},
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return setUpTunnels(cluster, setup, espMTU(cluster.Spec.MTU), func(h, other *lab.Host) (lab.Route, error) {
 				return lab.Route{Via: other.Addr, Device: lab.Device}, addESP(h, other)

@@ -9,22 +9,12 @@ import (
 // address.
 func ipvlan() Network {
 	return Network{
-		Name:     "ipvlan",
-		Doc:      "ipvlan on the underlay, L2 mode",
-		Parent:   Baseline,
-		Fidelity: SamePath,
-		Facts:    Facts{NeedsL2: true, Kernel: "ipvlan"},
-		Paths:    []string{SameHost, CrossHost},
-		IPv6:     true,
-		Outside:  true,
 		Needs: []engine.Need{kernel("ipvlan devices", "modprobe ipvlan", func(ns *lab.Namespace) error {
 			if err := lab.AddVeth(lab.End{In: ns, Name: lab.Device}, lab.End{In: ns, Name: "wire"}, 1500); err != nil {
 				return err
 			}
 			return ns.AddIPVLAN(lab.Device, ns, "try")
 		})},
-		Missing: "ipvlan devices",
-		Get:     "modprobe ipvlan",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return setup.populate(cluster, func(c *lab.Container) error {
 				return addSlave(c, lab.UnderlayAddr(c.Host.Number, c.Number), func() error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"tare/catalog"
 	"tare/lab"
 )
 
@@ -64,9 +65,9 @@ func (n Network) Join(h *lab.Host, setup *Setup) (*lab.Container, error) {
 // AttachHost is the host to which a container is attached for a path.
 func (n Network) AttachHost(cluster *lab.Cluster, path string) (*lab.Host, error) {
 	switch {
-	case path == SamePod:
+	case path == catalog.SamePod:
 		return nil, fmt.Errorf("path %s: a pod has its network before it has containers: leave this path out for attach", path)
-	case Within(path):
+	case catalog.Within(path):
 		return cluster.Hosts[0], nil
 	case len(cluster.Hosts) < 2:
 		return nil, fmt.Errorf("path %s needs two hosts: build the lab with --hosts 2", path)
@@ -90,17 +91,17 @@ func (n Network) AttachEnds(cluster *lab.Cluster, path string, c *lab.Container)
 // attachEnds are those of AttachEnds at their IPv4 addresses.
 func (n Network) attachEnds(cluster *lab.Cluster, path string, c *lab.Container) (lab.Question, error) {
 	own := cluster.Hosts[0]
-	if path == ContainerToOwnHost {
+	if path == catalog.ContainerToOwnHost {
 		at := netip.AddrPortFrom(own.Addr, 0)
 		return lab.Question{Client: c.Namespace, Server: own.Namespace, Bind: at, Dial: at}, nil
 	}
 	at := netip.AddrPortFrom(c.Addr, 0)
 	ends := lab.Question{Client: own.Namespace, Server: c.Namespace, Bind: at, Dial: at}
-	if path == SameHost && c.Addr == own.Addr {
+	if path == catalog.SameHost && c.Addr == own.Addr {
 		at = netip.AddrPortFrom(loopback(), 0)
 		ends.Bind, ends.Dial = at, at
 	}
-	if c.Number > 0 && (path == PublishedPort || path == ContainerToPublishedPort) {
+	if c.Number > 0 && (path == catalog.PublishedPort || path == catalog.ContainerToPublishedPort) {
 		host := c.Host.Addr
 		if n.PublishedAt != nil {
 			host = n.PublishedAt(c.Host)
@@ -108,7 +109,7 @@ func (n Network) attachEnds(cluster *lab.Cluster, path string, c *lab.Container)
 		ends.Bind = netip.AddrPortFrom(c.Addr, Port)
 		ends.Dial = netip.AddrPortFrom(host, attachedPort(c))
 	}
-	if c.Number > 0 && path != HostToContainer && path != PublishedPort {
+	if c.Number > 0 && path != catalog.HostToContainer && path != catalog.PublishedPort {
 		all := own.Containers()
 		if len(all) == 0 || all[0] == c {
 			return ends, fmt.Errorf("path %s needs container c1 on %s: build the lab with more --containers", path, own.Short)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/site"
 )
@@ -43,7 +44,7 @@ func comeAndGo(t *testing.T, l *site.Lab, b site.Built) {
 // alike whoever asks: the longest of their paths is enough.
 func comingPaths(b site.Built) []string {
 	var served []string
-	for _, path := range []string{network.SameHost, network.ContainerToOwnHost, network.CrossHost, network.PublishedPort} {
+	for _, path := range []string{catalog.SameHost, catalog.ContainerToOwnHost, catalog.CrossHost, catalog.PublishedPort} {
 		if _, serves := b.Paths[path]; serves {
 			served = append(served, path)
 		}
@@ -60,14 +61,14 @@ func failedContainerLeavesNothing(t *testing.T, l *site.Lab) {
 	b := built(t, l, "bridge")
 	before := state(t, l, b)
 	shell(t, l, "bridge.h1", "ip link add veth-c3 type bridge")
-	if _, err := l.Attach(t.Context(), b.Name, network.SameHost); err == nil || !strings.Contains(err.Error(), "attach bridge.h1/c3: add veth veth-c3") {
+	if _, err := l.Attach(t.Context(), b.Name, catalog.SameHost); err == nil || !strings.Contains(err.Error(), "attach bridge.h1/c3: add veth veth-c3") {
 		t.Errorf("attaching returns %v", err)
 	}
 	shell(t, l, "bridge.h1", "ip link del veth-c3")
 	if after := state(t, l, b); !slices.Equal(after, before) {
 		t.Errorf("there is\n%s\nand was\n%s", strings.Join(beyond(after, before), "\n"), strings.Join(beyond(before, after), "\n"))
 	}
-	if _, err := l.Attach(t.Context(), b.Name, network.SameHost); err != nil {
+	if _, err := l.Attach(t.Context(), b.Name, catalog.SameHost); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/probe"
@@ -60,7 +61,7 @@ func tryBuild(t *testing.T, clusters ...site.ClusterSpec) *site.Lab {
 			t.Error(err)
 		}
 	})
-	if err := l.Build(t.Context(), site.Spec{CC: "cubic", Pin: string(lab.PinApart), Clusters: clusters}); err != nil {
+	if err := l.Build(t.Context(), site.Spec{CC: "cubic", Pin: catalog.PinApart, Clusters: clusters}); err != nil {
 		t.Fatal(err)
 	}
 	group = l.Topology.Spec.Cgroup

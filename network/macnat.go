@@ -10,9 +10,9 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
-	"tare/wire"
 )
 
 // macnat is bridge-vlan behind one MAC address per host, for switches and clouds
@@ -21,16 +21,7 @@ import (
 // the IP address determines, on the way in.
 func macnat() Network {
 	return Network{
-		Name:     "macnat",
-		Doc:      "bridge-vlan, one MAC address per host: a rewriting rule per container, measured on the last (rama with MAC NAT)",
-		Parent:   "bridge-vlan",
-		Fidelity: SamePath,
-		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
-		Stack:    wire.VLAN(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		Needs:    append(needsVLAN(), needsBridgeRules()),
-		Missing:  "nftables rules of bridges",
-		Get:      "modprobe nf_tables_bridge",
+		Needs: append(needsVLAN(), needsBridgeRules()),
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := setUpVLANBridges(cluster, setup); err != nil {
 				return err
@@ -68,13 +59,13 @@ func needsBridgeRules() engine.Need {
 // rules.
 func lastEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	ends, err := usualEnds(cluster, path)
-	if err != nil || path == SameHost {
+	if err != nil || path == catalog.SameHost {
 		return ends, err
 	}
 	last := func(h *lab.Host) *lab.Container { all := h.Containers(); return all[len(all)-1] }
 	server := last(cluster.Hosts[1])
 	ends.Server, ends.Bind, ends.Dial = server.Host.Short+"/"+server.Short, server.Addr, server.Addr
-	if path == CrossHost {
+	if path == catalog.CrossHost {
 		ends.Client = cluster.Hosts[0].Short + "/" + last(cluster.Hosts[0]).Short
 	}
 	return ends, nil

@@ -9,16 +9,6 @@ import (
 // macvlan gives containers addresses on the underlay.
 func macvlan() Network {
 	return Network{
-		Name:     "macvlan",
-		Doc:      "macvlan on the underlay, bridge mode",
-		Parent:   Baseline,
-		Fidelity: SamePath,
-		Facts:    Facts{NeedsL2: true},
-		Paths:    []string{SameHost, CrossHost},
-		IPv6:     true,
-		Outside:  true,
-		Missing:  "macvlan devices",
-		Get:      "modprobe macvlan",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return setup.populate(cluster, func(c *lab.Container) error {
 				return addMacvlan(c, lab.Device, lab.UnderlayAddr(c.Host.Number, c.Number))

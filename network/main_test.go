@@ -33,11 +33,6 @@ func TestMain(m *testing.M) {
 		"ask":                 func(a []string) error { return ask(a[0]) },
 		"refused":             func(a []string) error { return refused(a[0]) },
 		"sniff":               func(a []string) error { return sniff(a[0]) },
-		"spy":                 func(a []string) error { return spy(a[0], a[1], a[2]) },
-		"count":               func(a []string) error { return count(a[0]) },
-		"upload":              func(a []string) error { return printed(upload(a[0])) },
-		"uncertified":         func(a []string) error { return uncertified(a[0]) },
-		"plainly":             func(a []string) error { return plainly(a[0]) },
 		runsc.ExecVerb:        sandboxExec,
 		containerd.ExecVerb:   func(a []string) error { return containerd.Exec(a[1], a[2:]) }, // -- CONTAINER COMMAND...
 		cniplugin.Verb:        func(a []string) error { return cniplugin.Run(context.Background(), a[0], os.Stdout) },
@@ -177,6 +172,9 @@ func answer(address string) error {
 		}
 	}
 }
+
+// question is what ask sends.
+const question = "who is there?"
 
 // ask sends a datagram until it comes back: one may be lost.
 func ask(address string) error {

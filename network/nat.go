@@ -16,16 +16,6 @@ import (
 // and published ports are forwarded to containers, as by Docker.
 func nat() Network {
 	return Network{
-		Name:     "nat",
-		Doc:      "bridge + nftables masquerade and DNAT of a published port (what Docker does)",
-		Parent:   "bridge",
-		Facts:    Facts{NAT: true},
-		Fidelity: SamePath,
-		Paths:    []string{PublishedPort, ContainerToPublishedPort},
-		IPv6:     true,
-		Outside:  true,
-		Missing:  "nftables with NAT",
-		Get:      "modprobe nft_chain_nat nft_masq",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			b := ownSubnet(cluster.Spec.MTU)
 			if err := eachHost(cluster, func(h *lab.Host) error { return errors.Join(b.setUp(h), setUpNAT(h)) }); err != nil {

@@ -1,10 +1,9 @@
 package network
 
-import "tare/lab"
-
-// Neighbour is the parameter that names a noisy neighbour: a workload, with its rate where it
-// has one, that other containers run on the same hosts while a network is weighed.
-const Neighbour = "neighbour"
+import (
+	"tare/catalog"
+	"tare/lab"
+)
 
 // NeighbourContainers is how many containers each host has at least where there is a neighbour:
 // it is the last of them.
@@ -26,7 +25,7 @@ func (n Network) NeighbourEnds(cluster *lab.Cluster) (ends Ends, ok bool) {
 	}
 	ends.Client = near.Host.Short + "/" + near.Short
 	switch own, other := near.Host, far.Host; {
-	case n.Serves(CrossHost):
+	case n.Serves(catalog.CrossHost):
 		ends.Server, ends.Bind, ends.Dial = other.Short+"/"+far.Short, far.Addr, far.Addr
 	case n.Outside:
 		ends.Server, ends.Bind, ends.Dial = other.Short, other.At(), other.At()
@@ -37,9 +36,4 @@ func (n Network) NeighbourEnds(cluster *lab.Cluster) (ends Ends, ok bool) {
 		ends.Bind, ends.Dial = lab.IPv6Of(ends.Bind), lab.IPv6Of(ends.Dial)
 	}
 	return ends, true
-}
-
-// takesNeighbour reports whether a container of the network reaches a host or a container on another.
-func (n Network) takesNeighbour() bool {
-	return n.Serves(CrossHost) || n.Outside || n.Serves(ContainerToOwnHost)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"tare/catalog"
 	"tare/lab"
 )
 
@@ -29,7 +30,7 @@ func (n Network) settleBridge(h *lab.Host, sysctl string) error {
 	}
 	got, err := h.ReadSysctl(sysctl)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && (!n.BridgeNetfilter || n.Engine.Name == dockerEngine().Name):
+	case errors.Is(err, os.ErrNotExist) && (!n.BridgeNetfilter || n.Engine == catalog.Docker):
 		return nil
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("pass bridged packets to netfilter in %s: the kernel lacks br_netfilter: modprobe br_netfilter", h.Name)

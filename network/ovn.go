@@ -16,18 +16,8 @@ const logicalSwitch = "containers"
 // host's Open vSwitch, and Geneve carries what crosses hosts.
 func ovn() Network {
 	return Network{
-		Name:     "ovn",
-		Doc:      "OVN's logical switch, Geneve between hosts, container MTU = underlay - 58",
-		Parent:   "ovs-vxlan",
-		Fidelity: Product,
-		Facts:    Facts{Policy: true, Kernel: "openvswitch"},
-		Stack:    wire.OVN(),
-		Paths:    []string{SameHost, CrossHost},
-		IPv6:     true,
-		Needs:    slices.Concat(openvswitch.Needs(), ovncontrol.Needs()),
-		Missing:  "Open vSwitch and OVN",
-		Get:      "apt-get install openvswitch-switch ovn-central ovn-host",
-		Try:      tryOpenVSwitch,
+		Needs: slices.Concat(openvswitch.Needs(), ovncontrol.Needs()),
+		Try:   tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			all, err := startSwitches(cluster, setup, func(s *openvswitch.Switch) error { return addIntegration(s, cluster) })
 			if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/wire"
@@ -102,7 +102,7 @@ func ovnEncapsulates(t *testing.T, l *site.Lab) {
 	)
 	var work float64
 	packets := counted(t, l, "ovn.h2", geneve+" "+option, func() {
-		work = measure(t, l, built(t, l, "ovn"), network.CrossHost, "udp_rr", workload.Run{Size: size}).Client.Work
+		work = measure(t, l, built(t, l, "ovn"), catalog.CrossHost, "udp_rr", workload.Run{Size: size}).Client.Work
 	})
 	if packets < work {
 		t.Errorf("%.0f datagrams of %d bytes to port 6081 in %.0f transactions", packets, datagram, work)

@@ -15,17 +15,8 @@ const tenant = vxlanVNI
 // packet's source, tenant, destination, permission and tunnel.
 func ovsMultitable() Network {
 	return Network{
-		Name:     "ovs-multitable",
-		Doc:      "Open vSwitch and VXLAN, tables of OpenFlow rules in the shape of OpenShift's SDN",
-		Parent:   "ovs-vxlan",
-		Fidelity: Product,
-		Facts:    Facts{Policy: true, Kernel: "openvswitch"},
-		Stack:    wire.VXLAN(),
-		Paths:    []string{SameHost, CrossHost},
-		Needs:    openvswitch.Needs(),
-		Missing:  "Open vSwitch",
-		Get:      "apt-get install openvswitch-switch",
-		Try:      tryOpenVSwitch,
+		Needs: openvswitch.Needs(),
+		Try:   tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			mtu := wire.InnerMTU(cluster.Spec.MTU, wire.VXLAN())
 			configure := func(s *openvswitch.Switch) error {

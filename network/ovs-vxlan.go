@@ -7,18 +7,13 @@ import (
 	"strings"
 	"sync"
 
+	"tare/catalog"
 	"tare/engine/openvswitch"
 	"tare/lab"
 	"tare/wire"
 )
 
-// Openflow is the parameter that chooses whether Open vSwitch learns addresses or
-// has a rule for each pair of them.
-const Openflow = "openflow"
-
 const (
-	openflowNormal   = "normal"
-	openflowExplicit = "explicit"
 	// openflowMost limits the rules of a bridge, whose number grows with the square
 	// of the containers.
 	openflowMost = 200_000
@@ -32,28 +27,14 @@ const physicalBridge = "br-phys"
 // other.
 func ovsVXLAN() Network {
 	return Network{
-		Name:     "ovs-vxlan",
-		Doc:      "Open vSwitch per host, VXLAN between them, container MTU = underlay - 50",
-		Parent:   "ovs",
-		Fidelity: Product,
-		Facts:    Facts{Kernel: "openvswitch"},
-		Stack:    wire.VXLAN(),
-		Paths:    []string{SameHost, CrossHost},
-		IPv6:     true,
-		Needs:    openvswitch.Needs(),
-		Missing:  "Open vSwitch",
-		Get:      "apt-get install openvswitch-switch",
-		Params: []Param{{
-			Name: Openflow, Doc: "how Open vSwitch forwards: as a switch, or by a rule for each pair of addresses",
-			Values: []string{openflowNormal, openflowExplicit}, List: true,
-		}},
+		Needs: openvswitch.Needs(),
 		Try:   tryOpenVSwitch,
 		SetUp: setUpOVSVXLAN,
 	}
 }
 
 func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {
-	if rules := pairRules(len(cluster.Hosts), setup.Containers); setup.Params[Openflow] == openflowExplicit && rules > openflowMost {
+	if rules := pairRules(len(cluster.Hosts), setup.Containers); setup.Params[catalog.Openflow] == catalog.OpenflowExplicit && rules > openflowMost {
 		return fmt.Errorf("%d containers on %d hosts need %d rules on each, the limit is %d: use fewer --containers", setup.Containers, len(cluster.Hosts), rules, openflowMost)
 	}
 	all := make(switches, len(cluster.Hosts))
@@ -71,7 +52,7 @@ func setUpOVSVXLAN(cluster *lab.Cluster, setup *Setup) error {
 	err := setUpOpenVSwitch(cluster, setup, configure, func(s *openvswitch.Switch, c *lab.Container) error {
 		return plug(s, c, mtu, overlayContainer(c.Host, c.Number))
 	})
-	if err != nil || setup.Params[Openflow] != openflowExplicit {
+	if err != nil || setup.Params[catalog.Openflow] != catalog.OpenflowExplicit {
 		return err
 	}
 	return pairUp(cluster, setup, all)

@@ -15,18 +15,8 @@ const underlayBits = 16
 // parent is veth, not bridge: the switch replaces the Linux bridge.
 func ovs() Network {
 	return Network{
-		Name:     "ovs",
-		Doc:      "Open vSwitch per host, with the underlay's interface in it",
-		Parent:   "veth",
-		Fidelity: Product,
-		Facts:    Facts{NeedsL2: true, Kernel: "openvswitch"},
-		Outside:  true,
-		Paths:    []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
-		IPv6:     true,
-		Needs:    openvswitch.Needs(),
-		Missing:  "Open vSwitch",
-		Get:      "apt-get install openvswitch-switch",
-		Try:      tryOpenVSwitch,
+		Needs: openvswitch.Needs(),
+		Try:   tryOpenVSwitch,
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return setUpOpenVSwitch(cluster, setup,
 				func(s *openvswitch.Switch) error { return addUplink(s, bridgeName) },

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/wire"
@@ -27,11 +27,11 @@ func TestRealOVS(t *testing.T) {
 	for _, n := range ofFamily("ovs") {
 		three = append(three, n.Name)
 	}
-	all = append(all, with("explicit", "ovs-vxlan", network.Openflow, "explicit"))
+	all = append(all, with("explicit", "ovs-vxlan", catalog.Openflow, "explicit"))
 	for _, name := range three {
 		change(all, name, func(spec *site.ClusterSpec) { spec.Hosts = 3 })
 	}
-	page, half, many := with("page", "ovs-multitable", "", ""), with("half", "ovs-vxlan", "", ""), with("many", "ovs-vxlan", network.Openflow, "explicit")
+	page, half, many := with("page", "ovs-multitable", "", ""), with("half", "ovs-vxlan", "", ""), with("many", "ovs-vxlan", catalog.Openflow, "explicit")
 	page.Containers = 1 // as on the network's page
 	half.MTU = 100      // the containers' MTU of 50 is refused
 	many.Containers = 400
@@ -81,8 +81,8 @@ func datapathIsReported(t *testing.T, l *site.Lab) {
 		if version := b.Parts["ovs-vswitchd"]; !strings.HasPrefix(version, "3.") && !strings.HasPrefix(version, "2.") {
 			t.Errorf("%s: parts %v", b.Name, b.Parts)
 		}
-		isStandIn := b.Fidelity == network.StandIn && strings.Contains(strings.Join(b.Warnings, " "), "userspace-datapath")
-		if isProduct := b.Fidelity == network.Product && len(b.Notes) == 0; isStandIn != (noKernel != 0) || isProduct == isStandIn {
+		isStandIn := b.Fidelity == catalog.StandIn && strings.Contains(strings.Join(b.Warnings, " "), "userspace-datapath")
+		if isProduct := b.Fidelity == catalog.Product && len(b.Notes) == 0; isStandIn != (noKernel != 0) || isProduct == isStandIn {
 			t.Errorf("%s: fidelity %s, warnings %q; the kernel's datapath: status %d", b.Name, b.Fidelity, b.Warnings, noKernel)
 		}
 	}
@@ -142,7 +142,7 @@ func counted(t *testing.T, l *site.Lab, at, match string, run func()) float64 {
 func tagsTheTrunk(t *testing.T, l *site.Lab) {
 	var work float64
 	tagged := counted(t, l, "ovs-vlan.h2", "vlan id 701", func() {
-		work = measure(t, l, built(t, l, "ovs-vlan"), network.CrossHost, "udp_rr", workload.Run{Size: 64}).Client.Work
+		work = measure(t, l, built(t, l, "ovs-vlan"), catalog.CrossHost, "udp_rr", workload.Run{Size: 64}).Client.Work
 	})
 	labtest.AtLeast(t, "frames of VLAN 701 in as many transactions", tagged, work)
 	tagged = counted(t, l, "ovs-vlan.h2", "vlan id 701", func() {
@@ -161,7 +161,7 @@ func ovsEncapsulates(t *testing.T, l *site.Lab, name string) {
 	datagram := size + udpHeaders + wire.VXLAN().Bytes() - wire.IPv4Header
 	var work float64
 	packets := counted(t, l, name+".h2", fmt.Sprintf("udp dport 4789 udp length %d", datagram), func() {
-		work = measure(t, l, built(t, l, name), network.CrossHost, "udp_rr", workload.Run{Size: size}).Client.Work
+		work = measure(t, l, built(t, l, name), catalog.CrossHost, "udp_rr", workload.Run{Size: size}).Client.Work
 	})
 	labtest.AtLeast(t, fmt.Sprintf("datagrams of %d bytes to port 4789 in as many transactions", datagram), packets, work)
 }
@@ -205,7 +205,7 @@ func explicitRulesAreTaken(t *testing.T, l *site.Lab) {
 			t.Errorf("no packet from %s to %s took a rule of theirs:\n%s", pair[0], pair[1], strings.Join(hit, "\n"))
 		}
 	}
-	there := built(t, l, "explicit").Paths[network.CrossHost].Bind.String()
+	there := built(t, l, "explicit").Paths[catalog.CrossHost].Bind.String()
 	reaches(t, l, "explicit.h1/c1", there)
 	shell(t, l, "explicit.h1", fmt.Sprintf("ovs-ofctl --strict del-flows br0 in_port=1,dl_src=%s,dl_dst=%s", mac("h1/c1"), mac("h2/c1")))
 	awaitDatapath(t, l, "explicit.h1")
@@ -224,7 +224,7 @@ func walksTheTables(t *testing.T, l *site.Lab) {
 	for _, table := range []int{10, 20, 21, 30, 40, 50, 70, 80, 90} {
 		labtest.Contains(t, "rules that packets took", strings.Join(hit, "\n"), fmt.Sprintf("table=%d,", table))
 	}
-	there := built(t, l, at).Paths[network.CrossHost].Bind.String()
+	there := built(t, l, at).Paths[catalog.CrossHost].Bind.String()
 	reaches(t, l, at+".h1/c1", there)
 	shell(t, l, at+".h1", "ovs-ofctl -O OpenFlow13 mod-flows br0 'table=20,ip,in_port=1,actions=load:7->NXM_NX_REG0[],goto_table:21'")
 	awaitDatapath(t, l, at+".h1")

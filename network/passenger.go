@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 )
-
-// With is the parameter that names a passenger: a shell command that runs on each host of a
-// network, as an observer, a capture or a policy engine does on a machine.
-const With = "with"
 
 // passengerSettles is how long a passenger must run before it counts as started: one with a
 // wrong option ends sooner.
@@ -28,7 +25,7 @@ type passenger struct {
 
 // addPassenger starts the network's passenger on a host, where it has one.
 func addPassenger(h *lab.Host, setup *Setup) error {
-	command := setup.Params[With]
+	command := setup.Params[catalog.With]
 	if command == "" {
 		return nil
 	}

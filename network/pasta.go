@@ -16,9 +16,6 @@ import (
 // without a TCP/IP stack between.
 func pasta() Network {
 	n := rootless(Network{
-		Name:  "pasta",
-		Doc:   "rootless container behind pasta: a TAP device, and its packets translated to sockets (Podman 5)",
-		IPv6:  true,
 		Needs: []engine.Need{tunNeed(), needPasta()},
 	}, startPasta)
 	attach := n.SetUp

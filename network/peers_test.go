@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"tare/catalog"
 	"tare/engine/router"
 	"tare/lab"
 	"tare/test/labtest"
@@ -25,7 +26,7 @@ func hostsOf(count int) []*lab.Host {
 // reflector's client is none itself.
 func TestPeersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		count := rapid.IntRange(1, lab.MaxHosts).Draw(t, "hosts")
+		count := rapid.IntRange(1, catalog.MaxHosts).Draw(t, "hosts")
 		hosts := hostsOf(count)
 		meshed := rapid.Bool().Draw(t, "mesh")
 		peers := reflected

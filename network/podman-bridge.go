@@ -11,19 +11,9 @@ import (
 // podmanBridge is Podman's network of root's containers: a bridge, and ports published by DNAT.
 func podmanBridge() Network {
 	return Network{
-		Name:     "podman-bridge",
-		Doc:      "Podman as root: bridge, masquerade and DNAT of a published port by netavark",
-		Parent:   "nat",
-		Fidelity: Product,
-		Facts:    Facts{NAT: true},
-		Paths:    []string{SameHost, ContainerToOwnHost, PublishedPort, ContainerToPublishedPort},
-		Outside:  true,
-		IPv6:     true,
-		Needs:    append(podman.Needs(), podman.NeedNetavark(), engine.NeedProgram("iptables", "iptables", "--version")),
-		Missing:  "the kernel's bridge, an overlay file system, or iptables with NAT",
-		Get:      "modprobe -a overlay bridge veth nft_compat xt_MASQUERADE xt_comment xt_mark xt_addrtype",
-		Runtime:  Runtime{Name: "podman", Cycle: podman.Cycle},
-		SetUp:    setUpPodmanBridge,
+		Needs: append(podman.Needs(), podman.NeedNetavark(), engine.NeedProgram("iptables", "iptables", "--version")),
+		Cycle: podman.Cycle,
+		SetUp: setUpPodmanBridge,
 		Try: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := setUpBridge(cluster, setup); err != nil {
 				return err

@@ -11,20 +11,10 @@ import (
 // rootlessport for their published ports.
 func podmanRootless() Network {
 	return Network{
-		Name:     "podman-rootless",
-		Doc:      "Podman's rootless container (before Podman 5): slirp4netns, and published ports relayed by rootlessport",
-		Parent:   "slirp4netns",
-		Fidelity: Product,
-		Facts:    Facts{Relays: true, Kernel: "tun"},
-		Paths:    []string{PublishedPort, ContainerToPublishedPort},
-		Outside:  true,
-		Needs:    append(podman.Needs(), tunNeed(), needSlirp4netns()),
-		Missing:  "TUN devices, or an overlay file system",
-		Get:      "modprobe -a tun overlay",
-		Runtime:  Runtime{Name: "podman", Cycle: podman.Cycle},
-		Params:   []Param{tapMTUParam()},
-		SetUp:    setUpPodmanRootless,
-		Try:      func(cluster *lab.Cluster, _ *Setup) error { return podman.Try(cluster.Hosts[0]) },
+		Needs: append(podman.Needs(), tunNeed(), needSlirp4netns()),
+		Cycle: podman.Cycle,
+		SetUp: setUpPodmanRootless,
+		Try:   func(cluster *lab.Cluster, _ *Setup) error { return podman.Try(cluster.Hosts[0]) },
 	}
 }
 

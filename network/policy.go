@@ -10,16 +10,9 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/lab"
 )
-
-// policiesName is the parameter for how many endpoints of each host there are
-// policy chains.
-const policiesName = "policies"
-
-func policiesParam() Param {
-	return Param{Name: policiesName, Doc: "endpoints of each host with policy chains shaped like Felix's (default 0: no policy at all)", Most: lab.MaxContainers, List: true}
-}
 
 // Bits of the packet mark by which Felix's chains pass on the verdict.
 const (
@@ -42,13 +35,13 @@ type endpoints int
 // addPolicies adds policy chains for each container, and further chains, which no
 // packet passes, up to the number that the parameter sets.
 func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
-	asked := setup.Params[policiesName]
+	asked := setup.Params[catalog.Policies]
 	count, err := strconv.Atoi(asked)
 	switch {
 	case asked == "" || err == nil && count == 0:
 		return 0, nil
-	case err != nil || count < 0 || count > lab.MaxContainers:
-		return 0, fmt.Errorf("add policies for %q endpoints: give a number up to %d", asked, lab.MaxContainers)
+	case err != nil || count < 0 || count > catalog.MaxContainers:
+		return 0, fmt.Errorf("add policies for %q endpoints: give a number up to %d", asked, catalog.MaxContainers)
 	}
 	count = max(count, setup.Containers)
 	return endpoints(count), eachHost(cluster, func(h *lab.Host) error {

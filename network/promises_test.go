@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/site"
@@ -24,8 +25,8 @@ func family(n network.Network) string {
 	switch {
 	case len(n.Needs) == 0, n.Name == "tun-udp":
 		return "kernel" // an ordinary user has them too, or may have
-	case n.Runtime.Name != "":
-		return n.Runtime.Name
+	case n.Runtime != "":
+		return n.Runtime
 	case n.Facts.RelaysTAP():
 		return "rootless"
 	case slices.Contains([]string{"bgp", "cni", "flannel", "mesh", "ovn", "ovs", "service"}, first):
@@ -93,10 +94,10 @@ func keepPromises(t *testing.T, l *site.Lab) {
 				return
 			}
 			reachesTheThird(t, l, n, b)
-			if n.Runtime.Name != "" && b.Name != n.Name { // its engine does the same whatever the parameters
+			if n.Runtime != "" && b.Name != n.Name { // its engine does the same whatever the parameters
 				return
 			}
-			if _, served := b.Paths[network.PublishedPort]; served && n.Name != network.Baseline {
+			if _, served := b.Paths[catalog.PublishedPort]; served && n.Name != catalog.Baseline {
 				publishes(t, l, b)
 			}
 			if !n.Sandboxed { // TestRealGvisor holds it to refuse
@@ -117,7 +118,7 @@ func carriesOnEveryPath(t *testing.T, l *site.Lab, n network.Network, b site.Bui
 		}
 		// A container on a macvlan does not reach its own host, which tare does not know of a
 		// list of somebody's.
-		if !served || b.Name == "cni-macvlan" && path == network.ContainerToOwnHost {
+		if !served || b.Name == "cni-macvlan" && path == catalog.ContainerToOwnHost {
 			continue
 		}
 		if six := wire.IPOf(ends.Dial) == wire.IPv6; six != (b.IP == wire.IPv6) {
@@ -125,7 +126,7 @@ func carriesOnEveryPath(t *testing.T, l *site.Lab, n network.Network, b site.Bui
 		}
 		carries(t, l, b, path, mtu)
 	}
-	if n.Name == network.Baseline || n.Facts.RelaysTAP() { // there is no container, or a relay has its device
+	if n.Name == catalog.Baseline || n.Facts.RelaysTAP() { // there is no container, or a relay has its device
 		return
 	}
 	for _, at := range []string{"h1/c1", "h1/c2", "h2/c1", "h2/c2"} {
@@ -170,7 +171,7 @@ func transactions(t *testing.T, l *site.Lab, b site.Built, path, name string, si
 // filter of system calls.
 func isConfined(t *testing.T, l *site.Lab, n network.Network, b site.Built) {
 	t.Helper()
-	if n.Runtime.Name == "" || n.Sandboxed {
+	if n.Runtime == "" || n.Sandboxed {
 		return
 	}
 	for _, at := range []string{"h1/c1", "h1/c2", "h2/c1", "h2/c2"} {
@@ -178,10 +179,10 @@ func isConfined(t *testing.T, l *site.Lab, n network.Network, b site.Built) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if host := network.HostOf(at); agent.CPUs != b.CPUs[host] {
+		if host := catalog.HostOf(at); agent.CPUs != b.CPUs[host] {
 			t.Errorf("%s may use CPUs %s, its host %s", at, agent.CPUs, b.CPUs[host])
 		}
-		if n.Runtime.Name == "docker" && agent.Seccomp != "filter" {
+		if n.Runtime == "docker" && agent.Seccomp != "filter" {
 			t.Errorf("%s: seccomp %s", at, agent.Seccomp)
 		}
 	}
@@ -200,7 +201,7 @@ func filtersBothVersions(t *testing.T, l *site.Lab, b site.Built) {
 // the clients' own addresses.
 func reachesTheThird(t *testing.T, l *site.Lab, n network.Network, b site.Built) {
 	t.Helper()
-	if b.Hosts < 3 || !n.Serves(network.CrossHost) || n.Name == network.Baseline {
+	if b.Hosts < 3 || !n.Serves(catalog.CrossHost) || n.Name == catalog.Baseline {
 		return
 	}
 	third := b.Name + ".h3/c2"
@@ -218,7 +219,7 @@ func reachesTheThird(t *testing.T, l *site.Lab, n network.Network, b site.Built)
 // are not reached carries nothing until the client has sent something; all others do.
 func publishes(t *testing.T, l *site.Lab, b site.Built) {
 	t.Helper()
-	ends, as := b.Paths[network.PublishedPort], "call"
+	ends, as := b.Paths[catalog.PublishedPort], "call"
 	if b.Mute != "" {
 		as = "speak"
 	}

@@ -17,16 +17,6 @@ const RelayVerb = "relay"
 // relays them, as docker-proxy does.
 func proxy() Network {
 	return Network{
-		Name:     "proxy",
-		Doc:      "bridge + a userspace relay of the published port (what docker-proxy does)",
-		Parent:   "bridge",
-		Facts:    Facts{Relays: true},
-		Fidelity: SamePath,
-		Paths:    []string{PublishedPort, ContainerToPublishedPort},
-		IPv6:     true,
-		Outside:  true,
-		Missing:  "the kernel's bridge",
-		Get:      "modprobe bridge",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			b := ownSubnet(cluster.Spec.MTU)
 			// Containers reach the other host's published port unmasqueraded.

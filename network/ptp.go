@@ -12,16 +12,6 @@ import (
 // ptp is a veth pair and a /32 route per container, no bridge.
 func ptp() Network {
 	return Network{
-		Name:     "ptp",
-		Doc:      "veth + /32 routes + proxy ARP, no bridge, static routes between hosts (Calico's data path)",
-		Parent:   "veth",
-		Fidelity: SamePath,
-		Facts:    Facts{NeedsL2: true},
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
-		Outside:  true,
-		Missing:  "veth devices",
-		Get:      "modprobe veth",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := errors.Join(eachHost(cluster, routeElsewhere), routeBetweenHosts(cluster)); err != nil {
 				return err

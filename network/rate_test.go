@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/wire"
@@ -36,6 +36,6 @@ func TestDeepRatesAreFilled(t *testing.T) {
 // rateOf is what a stream between hosts carries in a second, after its beginning.
 func rateOf(t *testing.T, l *site.Lab, b site.Built) float64 {
 	t.Helper()
-	out := measureFor(t, l, b, network.CrossHost, "tcp_stream", workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: time.Second})
+	out := measureFor(t, l, b, catalog.CrossHost, "tcp_stream", workload.Run{Size: 128 << 10, Warmup: 300 * time.Millisecond, Duration: time.Second})
 	return out.Server.Metrics["throughput"] + out.Client.Metrics["throughput"] // one end measures it
 }

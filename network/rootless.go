@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"syscall"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 )
@@ -15,11 +16,6 @@ import (
 // host, and listens there for its published ports, as for containers of a user without root.
 // start starts it for a container.
 func rootless(n Network, start func(c *lab.Container, with tap) error) Network {
-	n.Parent, n.Fidelity, n.Outside = Baseline, Product, true
-	n.Facts = Facts{Relays: true, Kernel: "tun"}
-	n.Paths = []string{PublishedPort, ContainerToPublishedPort}
-	n.Missing, n.Get = "TUN devices", "modprobe tun"
-	n.Params = []Param{tapMTUParam()}
 	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
 		return setup.populate(cluster, func(c *lab.Container) error {
 			if err := checkRootless(c); err != nil {
@@ -46,18 +42,9 @@ type tap struct {
 	ports []engine.Port
 }
 
-// tapMTU is the parameter of the rootless networks. The most that both programs take is 65521;
-// Podman gives slirp4netns 65520, which is pasta's own default.
-const (
-	tapMTU        = "tap_mtu"
-	defaultTapMTU = "65520"
-)
-
-func tapMTUParam() Param {
-	return Param{Name: tapMTU, Doc: fmt.Sprintf("MTU of a container's TAP device (default %s)", defaultTapMTU), Least: 576, Most: 65521, List: true}
+func (setup *Setup) tapMTU() string {
+	return cmp.Or(setup.Params[catalog.TapMTU], catalog.DefaultTapMTU)
 }
-
-func (setup *Setup) tapMTU() string { return cmp.Or(setup.Params[tapMTU], defaultTapMTU) }
 
 // mostRootless bounds the containers of a host: each has its own subnet.
 const mostRootless = 250

@@ -12,6 +12,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 	"tare/wire"
@@ -21,24 +22,18 @@ import (
 // further rule has the next port.
 const unusedPort = 40000
 
-// The kinds of rules.
-const (
-	byNftables = "nftables"
-	byIptables = "iptables"
-)
-
 // addRules adds rules to the input, output and forward hooks of a host. Every
 // routed packet passes them and none matches, as with the policies of many
 // services. Bridged packets pass them if br_netfilter is on.
 func addRules(h *lab.Host, setup *Setup) error {
-	count := setup.Params[Rules]
+	count := setup.Params[catalog.Rules]
 	rules, err := strconv.Atoi(count)
 	switch {
 	case count == "" || err == nil && rules == 0:
 		return nil
 	case err != nil:
 		return fmt.Errorf("add rules in %s: %w", h.Name, err)
-	case setup.Params[RulesBy] == byIptables:
+	case setup.Params[catalog.RulesBy] == catalog.ByIptables:
 		return addIptables(h, rules, setup)
 	}
 	return addNftables(h, rules)
@@ -89,7 +84,7 @@ func addIptables(h *lab.Host, rules int, setup *Setup) error {
 	}
 	need := iptablesRestore(wire.IPv4)
 	versions, err := engine.Versions(h, []engine.Need{need})
-	setup.part()[byIptables] = versions[need.What]
+	setup.part()[catalog.ByIptables] = versions[need.What]
 	return err
 }
 

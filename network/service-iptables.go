@@ -15,12 +15,7 @@ import (
 // Services that the first packet of a connection is compared with.
 func serviceIptables() Network {
 	return withServices(Network{
-		Name:    "service-iptables",
-		Doc:     "a Kubernetes Service in front of the containers, by the rules of kube-proxy in mode iptables",
-		IPv6:    true,
-		Needs:   []engine.Need{iptablesRestore(wire.IPv4)},
-		Missing: "iptables with NAT, addrtype, comment, conntrack, mark and statistic",
-		Get:     "modprobe nft_compat xt_nat xt_MASQUERADE xt_addrtype xt_comment xt_conntrack xt_mark xt_statistic",
+		Needs: []engine.Need{iptablesRestore(wire.IPv4)},
 	}, func(h *lab.Host, s services) error { return restoreIptables(h, s.ip(), "services", s.iptables()) })
 }
 

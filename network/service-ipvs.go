@@ -22,11 +22,7 @@ const (
 // balancer for each port of a Service, and sets of addresses for a few rules of iptables.
 func serviceIPVS() Network {
 	return withServices(Network{
-		Name:    "service-ipvs",
-		Doc:     "a Kubernetes Service in front of the containers, by IPVS as kube-proxy's mode ipvs sets it up (deprecated since Kubernetes 1.35)",
-		Needs:   []engine.Need{ipvsadm(), ipset(), iptablesRestore(wire.IPv4), ipTool()},
-		Missing: ipvsMissing,
-		Get:     ipvsGet,
+		Needs: []engine.Need{ipvsadm(), ipset(), iptablesRestore(wire.IPv4), ipTool()},
 	}, addIPVS)
 }
 

@@ -13,12 +13,7 @@ import (
 // Services, in which the first packet of a connection is looked up.
 func serviceNftables() Network {
 	return withServices(Network{
-		Name:    "service-nftables",
-		Doc:     "a Kubernetes Service in front of the containers, by the rules of kube-proxy in mode nftables",
-		IPv6:    true,
-		Needs:   []engine.Need{nft()},
-		Missing: "nftables with NAT, fib, numgen and maps of concatenations",
-		Get:     "modprobe nft_chain_nat nft_masq nft_nat nft_numgen nft_reject_ipv4",
+		Needs: []engine.Need{nft()},
 	}, func(h *lab.Host, s services) error {
 		file := lab.Scratch + "/services"
 		if err := h.WriteFile(file, []byte(s.nftables()), 0o600); err != nil {

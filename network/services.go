@@ -7,43 +7,15 @@ import (
 	"slices"
 	"strconv"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/wire"
-)
-
-// The parameters of the networks with Services.
-const (
-	servicesName  = "services"
-	backendsName  = "backends"
-	serviceAtName = "service_at"
-)
-
-// Where among the others the measured Service's rules are.
-const (
-	inTheMiddle = "middle"
-	atFirst     = "first"
-	atLast      = "last"
-)
-
-// The most Services, one address each, and the most backends: kube-proxy takes no more than
-// 1,000 endpoints of a Service (pkg/proxy/endpointslicecache.go).
-const (
-	mostServices = 60_000
-	mostBackends = 1000
 )
 
 // withServices completes a network whose hosts have rules for Services, as kube-proxy adds
 // them, on top of the bridge and the routes of the network below. addRules adds those of one
 // host.
 func withServices(n Network, addRules func(h *lab.Host, s services) error) Network {
-	n.Parent, n.Fidelity, n.Outside = "route", SamePath, true
-	n.Facts = Facts{NAT: true, NeedsL2: true}
-	n.Paths = []string{ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort}
-	n.Params = []Param{
-		{Name: servicesName, Doc: "Services that the hosts have rules for, the measured one among them (default 1)", Least: 1, Most: mostServices, List: true},
-		{Name: backendsName, Doc: "endpoints of the measured Service (default 1)", Least: 1, Most: mostBackends, List: true},
-		{Name: serviceAtName, Doc: "where the measured Service's rules are among those of the others", Values: []string{inTheMiddle, atFirst, atLast}, List: true},
-	}
 	n.Ends = serviceEnds
 	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
 		if err := errors.Join(setUpBridge(cluster, setup), routeBetweenHosts(cluster)); err != nil {
@@ -127,8 +99,8 @@ func backendRange(h *lab.Host) netip.Prefix {
 // servicesOf are the ports of all Services. The first container of the second host is behind
 // the measured one, whose node ports are the servers' own, and behind all others.
 func servicesOf(cluster *lab.Cluster, setup *Setup) ([]servicePort, error) {
-	count, errCount := numberOf(setup, servicesName)
-	backends, errBackends := numberOf(setup, backendsName)
+	count, errCount := numberOf(setup, catalog.Services)
+	backends, errBackends := numberOf(setup, catalog.Backends)
 	if err := errors.Join(errCount, errBackends); err != nil {
 		return nil, err
 	}
@@ -149,7 +121,7 @@ func servicesOf(cluster *lab.Cluster, setup *Setup) ([]servicePort, error) {
 			addrs = append(addrs, netip.AddrFrom4([4]byte{b[0], b[1], b[2] | byte(n>>8), byte(n)}))
 		}
 	}
-	before := map[string]int{atFirst: 0, atLast: count - 1, inTheMiddle: (count - 1) / 2}[setup.Params[serviceAtName]]
+	before := map[string]int{catalog.AtFirst: 0, catalog.AtLast: count - 1, catalog.InTheMiddle: (count - 1) / 2}[setup.Params[catalog.ServiceAt]]
 	var all []servicePort
 	for n := range count {
 		if n == before {
@@ -203,12 +175,12 @@ func numberOf(setup *Setup, name string) (int, error) {
 // serviceEnds are the ends of a path by a Service. The server listens at all addresses of its
 // container: each endpoint has one.
 func serviceEnds(cluster *lab.Cluster, path string) (Ends, error) {
-	ends, err := usualEnds(cluster, Unpublished(path))
+	ends, err := usualEnds(cluster, catalog.Unpublished(path))
 	if err != nil {
 		return ends, fmt.Errorf("path %s: %w", path, err)
 	}
 	ends.Bind, ends.Dial = netip.IPv4Unspecified(), clusterIP(0)
-	if path == NodePort || path == ContainerToNodePort {
+	if path == catalog.NodePort || path == catalog.ContainerToNodePort {
 		ends.Dial = cluster.Hosts[1].Addr
 	}
 	return ends, nil

@@ -17,8 +17,6 @@ import (
 // QEMU's.
 func slirp4netns() Network {
 	return rootless(Network{
-		Name:  "slirp4netns",
-		Doc:   "rootless container behind slirp4netns: a TAP device and a TCP/IP stack in user space (Podman before 5, rootless Docker)",
 		Needs: []engine.Need{tunNeed(), needSlirp4netns()},
 	}, startSlirp4netns)
 }

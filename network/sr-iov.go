@@ -6,29 +6,16 @@ import (
 	"net/netip"
 	"strings"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 )
-
-// vfParam holds the PCI addresses of the virtual functions.
-const vfParam = "vf"
 
 // srIOV gives each container a virtual function of a real adapter. It is the only
 // network that uses a device of the machine, which the user names.
 func srIOV() Network {
 	return Network{
-		Name:     "sr-iov",
-		Doc:      "a virtual function of a real adapter per container, taken from this machine by --vf",
-		Parent:   Baseline,
-		Fidelity: Product,
-		Facts:    Facts{NeedsL2: true},
-		Paths:    []string{SameHost, CrossHost},
-		Needs:    []engine.Need{engine.NeedRoot()},
-		Missing:  "virtual functions of an SR-IOV adapter",
-		Get:      "echo 2 > /sys/class/net/NIC/device/sriov_numvfs",
-		Params: []Param{{
-			Name: vfParam, Doc: "PCI addresses of the virtual functions for the containers: h1/c1, h2/c1, h1/c2 and so on", Typed: true,
-		}},
+		Needs: []engine.Need{engine.NeedRoot()},
 		SetUp: setUpSRIOV,
 	}
 }
@@ -36,10 +23,10 @@ func srIOV() Network {
 // setUpSRIOV distributes the functions to the hosts in turn. A host has no more
 // containers than functions; paths that need more are not served.
 func setUpSRIOV(cluster *lab.Cluster, setup *Setup) error {
-	if setup.Params[vfParam] == "" {
+	if setup.Params[catalog.VF] == "" {
 		return errors.New("no virtual function is named: give one for each host with --vf PCI,PCI (lspci -D shows them)")
 	}
-	functions := strings.Split(setup.Params[vfParam], ",")
+	functions := strings.Split(setup.Params[catalog.VF], ",")
 	if len(functions) < len(cluster.Hosts) {
 		return errors.New("fewer virtual functions than hosts: give one for each host with --vf PCI,PCI")
 	}

@@ -3,61 +3,23 @@ package network_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"tare/network"
-	"tare/wire"
 )
 
-func TestEveryNetworkIsWhole(t *testing.T) {
-	before := map[string]bool{}
+// What is known of a network agrees with how it is set up.
+func TestEveryNetworkIsSetUpAsItIsKnown(t *testing.T) {
 	for _, n := range network.All() {
-		if before[n.Name] {
-			t.Errorf("%s is listed twice", n.Name)
+		if n.SetUp == nil {
+			t.Errorf("%s has no setup", n.Name)
 		}
-		switch {
-		case n.Name == network.Baseline && n.Parent != "":
-			t.Errorf("the baseline has the parent %s", n.Parent)
-		case n.Name != network.Baseline && !before[n.Parent]:
-			t.Errorf("%s: its parent %q does not come before it", n.Name, n.Parent)
+		if n.Bare != (len(n.Needs) == 0) {
+			t.Errorf("%s: the usual kernel has all of it: %t, and it needs %d things more", n.Name, n.Bare, len(n.Needs))
 		}
-		before[n.Name] = true
-		if n.Doc == "" || n.SetUp == nil || len(n.Paths) == 0 {
-			t.Errorf("%s lacks a sentence, a setup or a path", n.Name)
-		}
-		if n.Name != network.Baseline && (n.Missing == "" || n.Get == "") {
-			t.Errorf("%s does not name what it may lack and how to get it", n.Name)
-		}
-		if !slices.Contains([]string{network.Product, network.SamePath, network.StandIn}, n.Fidelity) {
-			t.Errorf("%s: fidelity %q", n.Name, n.Fidelity)
-		}
-		if tagged := slices.Equal(n.Stack, wire.VLAN()); n.Encapsulates() != (len(n.Stack) > 0 && !tagged) {
-			t.Errorf("%s: encapsulates %t with the stack %v", n.Name, n.Encapsulates(), n.Stack)
-		}
-		for _, path := range n.Paths {
-			if !slices.Contains(network.Paths(), path) || !n.Serves(path) {
-				t.Errorf("%s: path %q", n.Name, path)
-			}
-		}
-		if found, known := network.Find(n.Name); !known || found.Doc != n.Doc {
-			t.Errorf("Find does not find %s", n.Name)
-		}
-	}
-	if _, known := network.Find("token-ring"); known {
-		t.Error("Find finds what is not there")
-	}
-}
-
-func TestAcrossReachesTheOtherHost(t *testing.T) {
-	for _, n := range network.All() {
-		if n.Across == "" {
-			continue
-		}
-		across, known := network.Find(n.Across)
-		if !known || !across.Serves(network.CrossHost) || n.Serves(network.CrossHost) {
-			t.Errorf("%s: across hosts it is %q: known %t, serves %v", n.Name, n.Across, known, across.Paths)
+		if (n.Engine != "") != (n.StartEngine != nil) || (n.Runtime != "") != (n.Cycle != nil) {
+			t.Errorf("%s: engine %q, runtime %q: started %t, makes containers %t", n.Name, n.Engine, n.Runtime, n.StartEngine != nil, n.Cycle != nil)
 		}
 	}
 }
@@ -83,7 +45,7 @@ func TestEveryNetworkHasAFileOfItsName(t *testing.T) {
 func TestNetworksOfAnEngineAgree(t *testing.T) {
 	first := map[string]network.Network{}
 	for _, n := range network.All() {
-		engine := n.Engine.Name
+		engine := n.Engine
 		if engine == "" {
 			continue
 		}

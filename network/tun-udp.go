@@ -23,18 +23,8 @@ const (
 // packet in a UDP datagram.
 func tunUDP() Network {
 	return Network{
-		Name:     "tun-udp",
-		Doc:      "bridge + a userspace tunnel over UDP between hosts (what weave's sleeve and flannel's udp do), container MTU = underlay - 28",
-		Parent:   "route",
-		Fidelity: StandIn,
-		Facts:    Facts{Kernel: "tun"},
-		Stack:    wire.UDP(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
-		Needs:    []engine.Need{tunNeed()},
-		Missing:  "TUN devices",
-		Get:      "modprobe tun",
-		SetUp:    setUpTunnel,
+		Needs: []engine.Need{tunNeed()},
+		SetUp: setUpTunnel,
 	}
 }
 

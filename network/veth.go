@@ -10,15 +10,6 @@ import (
 // by its host.
 func veth() Network {
 	return Network{
-		Name:   "veth",
-		Doc:    "a namespace on one veth pair, routed: the least any container costs",
-		Parent: Baseline,
-		Across: "ptp", Least: true,
-		Fidelity: SamePath,
-		Paths:    []string{SameHost, ContainerToOwnHost},
-		IPv6:     true,
-		Missing:  "veth devices",
-		Get:      "modprobe veth",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return setup.populate(cluster, func(c *lab.Container) error { return routedPair(c, cluster.Spec.MTU) })
 		},

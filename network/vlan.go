@@ -1,15 +1,11 @@
 package network
 
 import (
-	"strconv"
-
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 	"tare/wire"
 )
-
-// vlanID is the VLAN of every network that has one.
-const vlanID = 701
 
 // vlanDevice is the host's interface on the VLAN, named as ip-link(8) does.
 const vlanDevice = lab.Device + ".701"
@@ -18,17 +14,7 @@ const vlanDevice = lab.Device + ".701"
 // driver does in 802.1Q trunk mode.
 func vlan() Network {
 	return Network{
-		Name:     "vlan",
-		Doc:      "macvlan on VLAN " + strconv.Itoa(vlanID) + " of the underlay",
-		Parent:   "macvlan",
-		Fidelity: SamePath,
-		Facts:    Facts{NeedsL2: true, Kernel: "8021q"},
-		Stack:    wire.VLAN(),
-		Paths:    []string{SameHost, CrossHost},
-		IPv6:     true,
-		Needs:    needsVLAN(),
-		Missing:  "VLAN devices",
-		Get:      "modprobe 8021q",
+		Needs: needsVLAN(),
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			if err := eachHost(cluster, func(h *lab.Host) error { return addVLAN(cluster, h, setup) }); err != nil {
 				return err
@@ -49,7 +35,7 @@ func needsVLAN() []engine.Need {
 		if err := ns.SetUp(lab.Device); err != nil { // a VLAN's device comes up on one that is up
 			return err
 		}
-		_, err := ns.AddVLAN(lab.VLAN{Name: vlanDevice, ID: vlanID, Device: lab.Device, MTU: 1500})
+		_, err := ns.AddVLAN(lab.VLAN{Name: vlanDevice, ID: catalog.VLANID, Device: lab.Device, MTU: 1500})
 		return err
 	})}
 }
@@ -62,7 +48,7 @@ func addVLAN(cluster *lab.Cluster, h *lab.Host, setup *Setup) error {
 			return err
 		}
 	}
-	isKernels, err := h.AddVLAN(lab.VLAN{Name: vlanDevice, ID: vlanID, Device: lab.Device, MTU: cluster.Spec.MTU})
+	isKernels, err := h.AddVLAN(lab.VLAN{Name: vlanDevice, ID: catalog.VLANID, Device: lab.Device, MTU: cluster.Spec.MTU})
 	if err == nil && !isKernels {
 		setup.standIn("tags are pushed and popped by BPF: the kernel has no VLAN devices (modprobe 8021q)")
 	}

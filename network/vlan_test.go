@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/probe"
 	"tare/site"
 	"tare/test/labtest"
@@ -41,7 +41,7 @@ func TestLabVLAN(t *testing.T) {
 func usesVLANDevices(t *testing.T, l *site.Lab) {
 	for _, name := range tagged() {
 		b, kind := built(t, l, name), link(t, l, name+".h1", "eth0.701").Kind
-		if real := kind == "vlan"; real != (b.Fidelity == network.SamePath) || real != (len(b.Notes) == 0) {
+		if real := kind == "vlan"; real != (b.Fidelity == catalog.SamePath) || real != (len(b.Notes) == 0) {
 			t.Errorf("%s is %s with notes %q on a device of kind %s", name, b.Fidelity, b.Notes, kind)
 		}
 	}
@@ -57,7 +57,7 @@ func taggedOnTheWire(t *testing.T, l *site.Lab) {
 		"macnat":      "701 " + host1 + " " + host2,
 	} {
 		sniffer := serve(t, l, name+".h2", "sniff", lab.Device)
-		measure(t, l, built(t, l, name), network.CrossHost, "udp_rr", workload.Run{Size: 1000})
+		measure(t, l, built(t, l, name), catalog.CrossHost, "udp_rr", workload.Run{Size: 1000})
 		labtest.Equal(t, name+": a frame on the wire", sniffer.line(t), want)
 	}
 }
@@ -121,7 +121,7 @@ func interfaceIndex(device string) (int, error) {
 func macnatHides(t *testing.T, l *site.Lab) {
 	b := built(t, l, "macnat")
 	for path, want := range map[string]string{
-		network.SameHost: "h1/c1 h1/c2", network.CrossHost: "h1/c5 h2/c5", network.HostToContainer: "h1 h2/c5",
+		catalog.SameHost: "h1/c1 h1/c2", catalog.CrossHost: "h1/c5 h2/c5", catalog.HostToContainer: "h1 h2/c5",
 	} {
 		ends := b.Paths[path]
 		labtest.Equal(t, "ends of "+path, ends.Client+" "+ends.Server, want)
@@ -156,7 +156,7 @@ func macnatHides(t *testing.T, l *site.Lab) {
 // the rules need several transactions, and keep their order.
 func macnatOfOneAndMany(t *testing.T, l *site.Lab) {
 	b := built(t, l, "one")
-	if _, served := b.Paths[network.SameHost]; served || b.Paths[network.CrossHost].Client != "h1/c1" {
+	if _, served := b.Paths[catalog.SameHost]; served || b.Paths[catalog.CrossHost].Client != "h1/c1" {
 		t.Errorf("paths %+v", b.Paths)
 	}
 	printed := shell(t, l, "many.h2", "nft list chain bridge macnat prerouting")

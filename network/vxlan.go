@@ -19,17 +19,7 @@ const (
 // plane of an overlay.
 func vxlan() Network {
 	return Network{
-		Name:     "vxlan",
-		Doc:      "bridge + kernel VXLAN between hosts, container MTU = underlay - 50",
-		Parent:   "bridge",
-		Fidelity: SamePath,
-		Facts:    Facts{Kernel: "vxlan"},
-		Stack:    wire.VXLAN(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
-		Missing:  "VXLAN devices",
-		Get:      "modprobe vxlan",
-		SetUp:    setUpVXLAN,
+		SetUp: setUpVXLAN,
 	}
 }
 

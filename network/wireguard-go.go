@@ -9,12 +9,7 @@ import (
 // space, on a TUN device.
 func wireguardGo() Network {
 	n := wireguard()
-	n.Name = "wireguard-go"
-	n.Doc = "bridge per host, wireguard-go between hosts: WireGuard in user space, container MTU = underlay - 60"
-	n.Fidelity = Product
-	n.Facts.Kernel = "tun"
 	n.Needs = []engine.Need{tunNeed(), needWireguardGo(), wg()}
-	n.Missing, n.Get = "TUN devices", "modprobe tun"
 	n.SetUp = func(cluster *lab.Cluster, setup *Setup) error {
 		return setUpWireguard(cluster, setup, startWireguardGo)
 	}

@@ -21,20 +21,10 @@ const (
 // other host is a peer.
 func wireguard() Network {
 	return Network{
-		Name:     "wireguard",
-		Doc:      "bridge per host, kernel WireGuard between hosts, container MTU = underlay - 60",
-		Parent:   "route",
-		Fidelity: SamePath,
-		Facts:    Facts{Encrypts: true, Kernel: "wireguard"},
-		Stack:    wire.Wireguard(),
-		Paths:    []string{SameHost, CrossHost, HostToContainer},
-		IPv6:     true,
 		Needs: []engine.Need{
 			kernel("WireGuard devices", "modprobe wireguard", func(ns *lab.Namespace) error { return ns.AddWireGuard("try", 1440) }),
 			wg(),
 		},
-		Missing: "WireGuard devices",
-		Get:     "modprobe wireguard",
 		SetUp: func(cluster *lab.Cluster, setup *Setup) error {
 			return setUpWireguard(cluster, setup, func(h *lab.Host, mtu int) error { return h.AddWireGuard(wireguardDevice, mtu) })
 		},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -162,7 +162,7 @@ func (a *answer) findLeast(margin float64) {
 		if len(networks) == 0 || len(networks) > mostLeast || a.most.on(c.path, networks) {
 			continue
 		}
-		if c.path == network.CrossHost {
+		if c.path == catalog.CrossHost {
 			apart := leastOf(c.groups, []string{"no-l2"}, margin)
 			if len(apart) > 0 && len(apart) <= mostLeast && !slices.Equal(apart, networks) && len(a.undecided(n, apart)) == 0 {
 				a.without = apart
@@ -225,7 +225,7 @@ func firstOf(r result.Ranking) (first []string, several bool) {
 	var all []string
 	place := 0
 	for _, one := range r.Ranked {
-		if n, _ := network.Find(one.Network); n.Least {
+		if n, _ := catalog.FindNetwork(one.Network); n.Least {
 			continue
 		}
 		if place == 0 {

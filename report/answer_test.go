@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -57,7 +57,7 @@ func links() *result.Result {
 	second.plan.NIC = []string{"tso"}
 	var all *result.Result
 	for _, w := range []*world{first, second} {
-		w.networks, w.paths, w.loads = []string{"host", "route", "vxlan"}, []string{network.SameHost, network.CrossHost}, streamAndTrip()
+		w.networks, w.paths, w.loads = []string{"host", "route", "vxlan"}, []string{catalog.SameHost, catalog.CrossHost}, streamAndTrip()
 		w.factor = map[string]float64{"route": 1.25}
 		if res := w.result(); all == nil {
 			all = res
@@ -85,7 +85,7 @@ func TestAnswerComparesTimesWithShares(t *testing.T) {
 		if m := weigh.Metric(c, "rtt_p50"); m != nil && c.Network == "proxy" {
 			m.Toll.Value = 1.3
 		}
-		if m := weigh.Metric(c, "throughput"); m != nil && c.Network == "vxlan" && c.Path == network.CrossHost {
+		if m := weigh.Metric(c, "throughput"); m != nil && c.Network == "vxlan" && c.Path == catalog.CrossHost {
 			m.Toll.Value, m.Toll.Verdict = 5.0/6, string(stats.Slower)
 		}
 	}
@@ -108,7 +108,7 @@ func TestAnswerOfAnEmulatedCPU(t *testing.T) {
 func TestAnswerNamesFailures(t *testing.T) {
 	res := few()
 	res.Cells = append(res.Cells, result.Cell{
-		Network: "vxlan", Path: network.CrossHost, Workload: "tcp_rr", Status: result.StatusFailed, Reason: "no route to host",
+		Network: "vxlan", Path: catalog.CrossHost, Workload: "tcp_rr", Status: result.StatusFailed, Reason: "no route to host",
 	})
 	text := renderAnswer(t, res, Options{})
 	if !strings.Contains(text, "Failed: vxlan on cross-host: no route to host") {
@@ -125,7 +125,7 @@ func TestAnswerNamesFailures(t *testing.T) {
 // What a network does not carry is named with why, once for all cells with that reason.
 func TestAnswerNamesWhatIsSkipped(t *testing.T) {
 	res := few()
-	for _, path := range []string{network.PublishedPort, network.ContainerToPublishedPort} {
+	for _, path := range []string{catalog.PublishedPort, catalog.ContainerToPublishedPort} {
 		res.Cells = append(res.Cells, result.Cell{
 			Network: "pasta", Path: path, Workload: "mysql", Status: result.StatusSkipped, Reason: "mariadb speaks first: take a newer passt",
 		})
@@ -186,8 +186,8 @@ func anyWorld() *rapid.Generator[*result.Result] {
 		w := newWorld(plan(), rapid.Uint64().Draw(t, "seed"))
 		w.noise = rapid.SampledFrom([]float64{0.002, 0.02, 0.2}).Draw(t, "noise")
 		w.plan.Blocks = rapid.SampledFrom([]int{4, 6, 10}).Draw(t, "blocks")
-		w.networks = append([]string{network.Baseline}, rapid.SliceOfNDistinct(rapid.SampledFrom(names()[1:]), 1, 6, rapid.ID[string]).Draw(t, "networks")...)
-		w.paths = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{network.SameHost, network.CrossHost, network.HostToContainer, network.PublishedPort}), 1, 4, rapid.ID[string]).Draw(t, "paths")
+		w.networks = append([]string{catalog.Baseline}, rapid.SliceOfNDistinct(rapid.SampledFrom(names()[1:]), 1, 6, rapid.ID[string]).Draw(t, "networks")...)
+		w.paths = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{catalog.SameHost, catalog.CrossHost, catalog.HostToContainer, catalog.PublishedPort}), 1, 4, rapid.ID[string]).Draw(t, "paths")
 		w.loads = rapid.SampledFrom([][]result.WorkloadPlan{streamAndTrip(), streamAndTrip()[:1], streamAndTrip()[1:]}).Draw(t, "loads")
 		w.factor = map[string]float64{}
 		for _, name := range w.networks[1:] {
@@ -237,7 +237,7 @@ func tollsOf(res *result.Result) []judgedToll {
 	var all []judgedToll
 	for i, c := range res.Cells {
 		name := map[string]string{"tcp_stream": "throughput", "tcp_rr": "rtt_p50"}[c.Workload]
-		if m := weigh.Metric(&res.Cells[i], name); m != nil && m.Toll != nil && c.Network != network.Baseline {
+		if m := weigh.Metric(&res.Cells[i], name); m != nil && m.Toll != nil && c.Network != catalog.Baseline {
 			all = append(all, judgedToll{m.Toll, c.Network, c.Path, name})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -59,7 +59,7 @@ func (p *page) leftOut(left []result.SkippedNetwork) {
 
 // answerTitle says what the numbers of the matrix are.
 func (w words) answerTitle(a answer) string {
-	return w.say("answer_title", "baseline", network.Baseline, "numbers", w.numbersOf(a))
+	return w.say("answer_title", "baseline", catalog.Baseline, "numbers", w.numbersOf(a))
 }
 
 // numbersOf names the two numbers of a field.
@@ -181,7 +181,7 @@ func (w words) gains(a answer) string {
 	}
 	var texts []string
 	dearer := false
-	between := slices.ContainsFunc(a.faster, func(g gain) bool { return !g.dearer && !network.Within(g.column.path) })
+	between := slices.ContainsFunc(a.faster, func(g gain) bool { return !g.dearer && !catalog.Within(g.column.path) })
 	for _, g := range a.faster[:min(len(a.faster), mostGains)] {
 		text := w.say("answer_gain", "network", g.row.label, "share", percent(math.Abs(g.metric.Toll.Value)), "path", result.Plain(g.column.path))
 		if g.dearer {
@@ -192,7 +192,7 @@ func (w words) gains(a answer) string {
 	if more := len(a.faster) - mostGains; more > 0 {
 		texts = append(texts, w.say("answer_more", "n", strconv.Itoa(more)))
 	}
-	text := w.say("answer_faster", "list", w.join(texts...), "baseline", network.Baseline)
+	text := w.say("answer_faster", "list", w.join(texts...), "baseline", catalog.Baseline)
 	if dearer {
 		text += w.say("answer_dearer")
 	}

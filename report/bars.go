@@ -4,10 +4,9 @@ import (
 	"math"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
-	"tare/workload"
 )
 
 // barWidth is the length of the longest bar, in characters.
@@ -36,7 +35,7 @@ func barScaleOf(groups []*weigh.Group) barScale {
 // inPercent reports whether the tolls of a group say something in percent, which they do not
 // where the baseline is a thing of another kind.
 func inPercent(g *weigh.Group) bool {
-	kind, _ := workload.Find(g.Workload)
+	kind, _ := catalog.FindWorkload(g.Workload)
 	return !kind.Unlike
 }
 
@@ -44,7 +43,7 @@ func inPercent(g *weigh.Group) bool {
 func headlineTolls(g *weigh.Group) (all []*result.Metric) {
 	name := headline(g)
 	for _, c := range g.Cells {
-		if c.Status != result.StatusOK || c.Network == network.Baseline {
+		if c.Status != result.StatusOK || c.Network == catalog.Baseline {
 			continue
 		}
 		if m := weigh.Metric(c, name); m != nil && m.Toll != nil {

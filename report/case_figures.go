@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -137,7 +137,7 @@ func figureName(f result.Figure) string {
 	if f.As != f.Network {
 		name += " -> " + f.As
 	}
-	if f.Fidelity == network.StandIn {
+	if f.Fidelity == catalog.StandIn {
 		name += " *"
 	}
 	return name

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -27,7 +27,7 @@ func again() *result.Result {
 		}
 		return f
 	}
-	bulk := figure("vxlan", "vxlan", network.SamePath, 0, 9.04e8, 8.9e8, 0.04, 0.05)
+	bulk := figure("vxlan", "vxlan", catalog.SamePath, 0, 9.04e8, 8.9e8, 0.04, 0.05)
 	bulk.Workload, bulk.Ceiling = "tcp_stream", &result.CeilingShares{Published: 0.995, Framing: 0.0345, Measured: value(0.98)}
 	absent := result.Figure{
 		Experiment: "cloud", Network: "havs-vlan", As: "havs", Path: "cross-host", Workload: "tcp_stream", Metric: "throughput", Unit: "bit/s",
@@ -47,9 +47,9 @@ func again() *result.Result {
 	for n, size := range []int{64, 1024, 4096, 65536} {
 		step := 0.01 * float64(n)
 		res.Case.Figures = append(res.Case.Figures,
-			figure("host", "host", network.SamePath, size, 9.4e8, 9.3e8, 0, 0),
-			figure("vxlan", "vxlan", network.SamePath, size, 8e8, 7e8, 0.15+step, 0.2-step),
-			figure("rama", "bridge-vlan", network.StandIn, size, 8.5e8, 7.5e8, 0.1+step, 0.12))
+			figure("host", "host", catalog.SamePath, size, 9.4e8, 9.3e8, 0, 0),
+			figure("vxlan", "vxlan", catalog.SamePath, size, 8e8, 7e8, 0.15+step, 0.2-step),
+			figure("rama", "bridge-vlan", catalog.StandIn, size, 8.5e8, 7.5e8, 0.1+step, 0.12))
 	}
 	return res
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -174,7 +174,7 @@ func TestChineseIsNoEnglish(t *testing.T) {
 	for _, q := range result.Quantities() {
 		names = append(names, q.Name)
 	}
-	for _, n := range network.All() {
+	for _, n := range catalog.Networks() {
 		names = append(names, n.Name)
 	}
 	for name, report := range inChinese(t, 0) {

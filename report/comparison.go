@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -170,7 +170,7 @@ func (t *comparisonTable) columns(w words, judged string) grid {
 // tollsText is the old toll and the new one; the host itself has none, and those of kernels
 // are in the tables below.
 func tollsText(r comparedRow) string {
-	if r.network == network.Baseline || r.metric.Again != nil || r.metric.OldToll == nil || r.metric.NewToll == nil {
+	if r.network == catalog.Baseline || r.metric.Again != nil || r.metric.OldToll == nil || r.metric.NewToll == nil {
 		return ""
 	}
 	show := func(toll *result.Toll) string {

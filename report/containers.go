@@ -4,15 +4,14 @@ import (
 	"math"
 	"strconv"
 
-	"tare/network"
-	"tare/workload"
+	"tare/catalog"
 )
 
 // containers reports whether the table is of containers that were made: one takes
 // a thousand times as long as the baseline, a socket or a process.
 func (t *table) containers() bool {
-	kind, _ := workload.Find(t.groups[0].Workload)
-	return len(t.groups) == 1 && kind.Cycle != nil
+	kind, known := catalog.FindWorkload(t.groups[0].Workload)
+	return len(t.groups) == 1 && known && kind.MakesContainers()
 }
 
 // withoutBaseline are the sizes of a metric's values of the networks alone, in whose unit
@@ -22,7 +21,7 @@ func (t *table) withoutBaseline(slot int, metric string) (values []float64) {
 		return nil
 	}
 	for _, r := range t.rows {
-		if m := r.metric(slot, metric); m != nil && r.network != network.Baseline && m.Value != 0 {
+		if m := r.metric(slot, metric); m != nil && r.network != catalog.Baseline && m.Value != 0 {
 			values = append(values, math.Abs(m.Value))
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -146,7 +146,7 @@ func faultOf(res *result.Result, most *costliest) *fault {
 // settleModels marks the rows that hold for other machines than this one: those of a model,
 // where there are others.
 func (m *matrix) settleModels() {
-	own := slices.ContainsFunc(m.rows, func(r matrixRow) bool { return !r.modelled && r.network != network.Baseline })
+	own := slices.ContainsFunc(m.rows, func(r matrixRow) bool { return !r.modelled && r.network != catalog.Baseline })
 	for n := range m.rows {
 		m.rows[n].modelled = m.rows[n].modelled && own
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -30,7 +30,7 @@ func (w words) most(a answer) string {
 	case !a.hasIntervals(), a.emulated:
 		return ""
 	case a.most == nil:
-		return w.say("answer_none", "baseline", network.Baseline)
+		return w.say("answer_none", "baseline", catalog.Baseline)
 	}
 	c := a.most
 	texts := []string{w.say("answer_most", "network", c.row.label, "path", result.Plain(c.column.path), "tolls", w.tollsOf(a, c))}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -37,7 +37,7 @@ func costing(t *testing.T, res *result.Result) string {
 // named is a run of VXLAN and routes between hosts, in which the tunnel's cells have findings.
 func named(found ...result.Finding) *result.Result {
 	w := newWorld(plan(), 5)
-	w.networks, w.paths, w.loads = []string{network.Baseline, "route", "vxlan"}, []string{network.CrossHost}, streamAndTrip()[:1]
+	w.networks, w.paths, w.loads = []string{catalog.Baseline, "route", "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()[:1]
 	res := w.result()
 	for n := range res.Cells {
 		if res.Cells[n].Network == "vxlan" {
@@ -103,7 +103,7 @@ func TestWhatIsNotDecidedIsNotTheCheapest(t *testing.T) {
 func TestTheMachineComesBeforeModels(t *testing.T) {
 	both := func(change func(w *world)) *result.Result {
 		res, w := named(), newWorld(plan(), 6)
-		w.networks, w.paths, w.loads = []string{network.Baseline, "vxlan"}, []string{network.CrossHost}, streamAndTrip()[:1]
+		w.networks, w.paths, w.loads = []string{catalog.Baseline, "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()[:1]
 		w.factor = map[string]float64{"vxlan": 0.2}
 		change(w)
 		model := w.result()
@@ -125,7 +125,7 @@ func TestTheMachineComesBeforeModels(t *testing.T) {
 	}
 	// Where the plan has nothing else, that is what was asked for.
 	w := newWorld(plan(), 7)
-	w.plan.NIC, w.networks, w.paths, w.loads = []string{"tso"}, []string{network.Baseline, "vxlan"}, []string{network.CrossHost}, streamAndTrip()[:1]
+	w.plan.NIC, w.networks, w.paths, w.loads = []string{"tso"}, []string{catalog.Baseline, "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()[:1]
 	labtest.Contains(t, "with one model alone", costing(t, w.result()), "vxlan costs most")
 }
 
@@ -144,7 +144,7 @@ func TestAFaultIsNamedFirst(t *testing.T) {
 	labtest.Contains(t, "what costs most", costing(t, known), "The cause of 20 of its 33 points: the fault above.")
 	failed := named()
 	failed.Cells = append(failed.Cells, result.Cell{
-		Network: "ptp", Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusFailed, Reason: "no answer",
+		Network: "ptp", Path: catalog.CrossHost, Workload: "tcp_stream", Status: result.StatusFailed, Reason: "no answer",
 		Findings: []result.Finding{{ID: "link-down", Cause: "eth0 in h2 is down", Severity: result.SeverityError}},
 	})
 	labtest.Equal(t, "the first sentence of a run that failed", spoken(t, failed)[0], "Fault: link-down: eth0 in h2 is down (ptp on cross-host).")

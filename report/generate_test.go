@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -42,7 +42,7 @@ func newWorld(plan result.Plan, seed uint64) *world {
 // the round trip (seconds), on top of the baseline of the path.
 func cost(name, path string) (factor, added float64) {
 	factor, added = 1, 0
-	for at := name; at != network.Baseline && at != ""; at = parentOf(at) {
+	for at := name; at != catalog.Baseline && at != ""; at = parentOf(at) {
 		switch at {
 		case "veth":
 			factor, added = factor*0.88, added+1.2e-6
@@ -58,7 +58,7 @@ func cost(name, path string) (factor, added float64) {
 			factor, added = factor*0.99, added+0.2e-6
 		case "vxlan":
 			factor, added = factor*0.99, added+0.1e-6
-			if path == network.CrossHost || path == network.HostToContainer {
+			if path == catalog.CrossHost || path == catalog.HostToContainer {
 				factor, added = factor*0.78, added+2.9e-6
 			}
 		default:
@@ -96,8 +96,8 @@ func (w *world) result() *result.Result {
 func (w *world) comparison(res *result.Result, path string, load result.WorkloadPlan) []result.Cell {
 	var cells []result.Cell
 	for _, name := range w.networks {
-		n, known := network.Find(name)
-		if known && name != network.Baseline && !n.Serves(path) {
+		n, known := catalog.FindNetwork(name)
+		if known && name != catalog.Baseline && !n.Serves(path) {
 			continue
 		}
 		cells = append(cells, w.cell(name, path, load))
@@ -128,7 +128,7 @@ func (w *world) params(load result.WorkloadPlan) result.Params {
 func (w *world) cell(name, path string, load result.WorkloadPlan) result.Cell {
 	c := result.Cell{
 		Network: name, Path: path, Workload: load.Name, Params: w.params(load), Mode: load.Mode,
-		Fidelity: network.SamePath, Status: result.StatusOK,
+		Fidelity: catalog.SamePath, Status: result.StatusOK,
 	}
 	if own := w.links[name]; own > 0 {
 		c.Params["link"] = float64(own)
@@ -138,7 +138,7 @@ func (w *world) cell(name, path string, load result.WorkloadPlan) result.Cell {
 		return c
 	}
 	layouts := []string{""}
-	if name == network.Baseline {
+	if name == catalog.Baseline {
 		layouts = []string{"a", "b"}
 	}
 	for block := range w.plan.Blocks {
@@ -163,7 +163,7 @@ func (w *world) window(name, path string, load result.WorkloadPlan) map[string]f
 		factor *= own
 	}
 	base, trip := 38.2e9, 9.1e-6
-	if path == network.CrossHost || path == network.HostToContainer || path == network.PublishedPort || path == network.ContainerToPublishedPort {
+	if path == catalog.CrossHost || path == catalog.HostToContainer || path == catalog.PublishedPort || path == catalog.ContainerToPublishedPort {
 		base, trip = 30.4e9, 14.6e-6
 	}
 	rate := w.jittered(base * factor)
@@ -194,7 +194,7 @@ func (w *world) ceiling(name string) float64 {
 		return 0
 	}
 	stack := wire.None()
-	if n, ok := network.Find(name); ok {
+	if n, ok := catalog.FindNetwork(name); ok {
 		stack = n.Stack
 	}
 	return float64(wire.TCPCeiling(wire.BitsPerSecond(link), wire.IPv4, wire.InnerMTU(w.plan.MTU, stack), stack))
@@ -214,7 +214,7 @@ func (w *world) weigh(res *result.Result, c, baseline *result.Cell, path string,
 		where, ok := stats.Location(all, true)
 		m := result.Metric{Name: q.Name, Unit: q.Unit, Better: q.Better, N: len(own), Value: where.Value, Warnings: w.warn[c.Network]}
 		m.Low, m.High = ends(where, ok && m.N >= stats.MinBlocks)
-		if c.Network == network.Baseline {
+		if c.Network == catalog.Baseline {
 			w.again(res, c, q, path, load)
 		} else {
 			w.toll(&m, c, baseline, q)
@@ -223,7 +223,7 @@ func (w *world) weigh(res *result.Result, c, baseline *result.Cell, path string,
 			ceiling := w.ceiling(c.Network)
 			m.Ceiling = &result.Ceiling{Value: ceiling, Ratio: m.Value / ceiling}
 			if m.Toll != nil {
-				framing := 1 - ceiling/w.ceiling(network.Baseline)
+				framing := 1 - ceiling/w.ceiling(catalog.Baseline)
 				m.TollParts = &result.TollParts{Framing: framing, Processing: m.Toll.Value - framing}
 			}
 		}
@@ -287,7 +287,7 @@ func (w *world) toll(m *result.Metric, c, baseline *result.Cell, q result.Quanti
 	value, margins := centre.Toll(direction(q), 0.05), stats.Margins{Declared: w.plan.Margin, Least: w.plan.Margin}
 	verdict := stats.Judge(value, margins)
 	delta, _ := stats.HodgesLehmann(differences)
-	m.Baseline = &result.Baseline{Network: network.Baseline, Value: weigh.Metric(baseline, q.Name).Value}
+	m.Baseline = &result.Baseline{Network: catalog.Baseline, Value: weigh.Metric(baseline, q.Name).Value}
 	m.Toll = &result.Toll{Value: value.Value, Verdict: string(verdict), Margin: w.plan.Margin}
 	m.Toll.Low, m.Toll.High = ends(value, ok)
 	m.Toll.Delta = result.Delta{Value: delta.Value}
@@ -310,8 +310,8 @@ func perBlock(c *result.Cell, metric string) map[int][]float64 {
 
 // parentOf is a network's parent; that of one that is not known is the baseline.
 func parentOf(name string) string {
-	if n, ok := network.Find(name); ok && n.Parent != "" {
+	if n, ok := catalog.FindNetwork(name); ok && n.Parent != "" {
 		return n.Parent
 	}
-	return network.Baseline
+	return catalog.Baseline
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"tare/catalog"
 	"tare/result"
-	"tare/workload"
 )
 
 // writeGoBench writes the Go benchmark format (golang.org/design/14313-benchmark-format):
@@ -99,7 +99,7 @@ func benchName(c *result.Cell) string {
 
 // benchWorkload writes a workload as a benchmark's name: TCPStream, HTTP.
 func benchWorkload(name string) string {
-	if kind, known := workload.Find(name); known {
+	if kind, known := catalog.FindWorkload(name); known {
 		return kind.Camel
 	}
 	camel := ""

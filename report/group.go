@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
-	"tare/workload"
 )
 
 // groupsOf are the groups of a result in the order of its tables, each with its
@@ -17,7 +16,7 @@ func groupsOf(res *result.Result) []*weigh.Group {
 	groups := weigh.Groups(res)
 	for _, g := range groups {
 		slices.SortStableFunc(g.Cells, func(a, b *result.Cell) int {
-			return cmp.Compare(network.Order(a.Network), network.Order(b.Network))
+			return cmp.Compare(catalog.Order(a.Network), catalog.Order(b.Network))
 		})
 	}
 	slices.SortStableFunc(groups, func(a, b *weigh.Group) int {
@@ -27,10 +26,10 @@ func groupsOf(res *result.Result) []*weigh.Group {
 }
 
 func pathOrder(path string) int {
-	if at := slices.Index(network.Paths(), path); at >= 0 {
+	if at := slices.Index(catalog.Paths(), path); at >= 0 {
 		return at
 	}
-	return len(network.Paths())
+	return len(catalog.Paths())
 }
 
 // section is the groups that are in one table: one, or two of workloads that
@@ -76,7 +75,7 @@ func partnerOf(groups []*weigh.Group, g *weigh.Group) (partner *weigh.Group, fir
 
 // sharesTable reports whether one workload's table shows the other's too.
 func sharesTable(workloadName, with string) bool {
-	kind, known := workload.Find(workloadName)
+	kind, known := catalog.FindWorkload(workloadName)
 	return known && kind.TableWith != "" && kind.TableWith == with
 }
 

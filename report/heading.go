@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -17,7 +17,7 @@ import (
 func (p *page) top(res *result.Result, groups []*weigh.Group) {
 	p.head(res, groups)
 	if hasToll(res) {
-		p.item("", p.say("toll_is", "baseline", network.Baseline))
+		p.item("", p.say("toll_is", "baseline", catalog.Baseline))
 	}
 }
 

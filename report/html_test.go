@@ -18,7 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/weigh"
@@ -254,7 +254,7 @@ func openPages(t *testing.T, tests string) {
 // thousand is a result of 1,000 cells of ten blocks.
 func thousand() *result.Result {
 	w := newWorld(plan(), 4)
-	w.networks, w.paths = names(), []string{network.CrossHost, network.SameHost}
+	w.networks, w.paths = names(), []string{catalog.CrossHost, catalog.SameHost}
 	for n := range 42 {
 		w.loads = append(w.loads, result.WorkloadPlan{Name: "tcp_stream", Size: 64 * (n + 1)}, result.WorkloadPlan{Name: "udp_pps", Size: 64 + n})
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
-	"tare/workload"
 )
 
 // Imported writes cells that were read from other tools' outputs as tables: one
@@ -77,7 +77,7 @@ func given(c result.Cell, names ...string) string {
 func (w words) measured(c result.Cell, n *notes) string {
 	throughput, rate := []string{"throughput"}, []string{"rate", "offered_rate"}
 	latency := []string{"rtt_p50", "rtt_mean", "latency_one_way", "latency_mean"}
-	kind, _ := workload.Find(c.Workload)
+	kind, _ := catalog.FindWorkload(c.Workload)
 	order := [][]string{rate, latency} // of requests: bytes are not what they are about
 	switch {
 	case strings.HasPrefix(kind.Headline, "rtt_"):

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -60,7 +60,7 @@ func (w words) testOf(c *result.Cell) test {
 			break
 		}
 		t.Output = w.heading(m.Name) + " " + scaleFor(m.Unit, m.Value).withUnit(m.Value)
-		if m.Toll != nil && c.Network != network.Baseline {
+		if m.Toll != nil && c.Network != catalog.Baseline {
 			number, ends := scaleFor("ratio").difference(m.Toll.Value, m.Toll.Low, m.Toll.High)
 			t.Output += fmt.Sprintf(", toll %s, %s", strings.TrimSpace(number+" % "+ends), w.state(m.Toll.Verdict))
 		}

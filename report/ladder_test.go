@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/weigh"
@@ -28,26 +28,26 @@ func TestLadderFindsTheParent(t *testing.T) {
 		network  string
 		want     []string
 	}{
-		{all, network.SameHost, "vxlan", []string{"vxlan", "bridge", "veth", "host"}},
-		{all, network.CrossHost, "vxlan", []string{"vxlan", "bridge (as route)", "veth (as ptp)", "host"}},
-		{all, network.CrossHost, "macvlan", []string{"macvlan", "host"}},
-		{all, network.PublishedPort, "nat", []string{
+		{all, catalog.SameHost, "vxlan", []string{"vxlan", "bridge", "veth", "host"}},
+		{all, catalog.CrossHost, "vxlan", []string{"vxlan", "bridge (as route)", "veth (as ptp)", "host"}},
+		{all, catalog.CrossHost, "macvlan", []string{"macvlan", "host"}},
+		{all, catalog.PublishedPort, "nat", []string{
 			"nat", "bridge (as route, host-to-container)", "veth (as ptp, host-to-container)", "host"}},
-		{all, network.ContainerToPublishedPort, "proxy", []string{
+		{all, catalog.ContainerToPublishedPort, "proxy", []string{
 			"proxy", "bridge (as route, cross-host)", "veth (as ptp, cross-host)", "host"}},
-		{[]string{"host", "vxlan"}, network.CrossHost, "vxlan", []string{"vxlan", "host"}},
-		{docker, network.SameHost, "docker-bridge", []string{"docker-bridge", "docker-host", "host"}},
-		{docker, network.CrossHost, "docker-overlay", []string{"docker-overlay", "docker-host", "host"}},
-		{docker, network.SameHost, "docker-overlay", []string{"docker-overlay", "docker-bridge", "docker-host", "host"}},
-		{docker, network.PublishedPort, "docker-nat", []string{"docker-nat", "docker-host (host-to-container)", "host"}},
-		{docker, network.ContainerToPublishedPort, "docker-proxy", []string{"docker-proxy", "docker-host (cross-host)", "host"}},
-		{[]string{"host", "ptp", "vxlan"}, network.CrossHost, "vxlan", []string{"vxlan", "veth (as ptp)", "host"}},
-		{[]string{"host", "veth", "vxlan"}, network.SameHost, "vxlan", []string{"vxlan", "veth", "host"}},
-		{[]string{"host", "veth", "route"}, network.SameHost, "route", []string{"route", "veth", "host"}},
-		{[]string{"host", "elsewhere"}, network.SameHost, "elsewhere", []string{"elsewhere", "host"}},
+		{[]string{"host", "vxlan"}, catalog.CrossHost, "vxlan", []string{"vxlan", "host"}},
+		{docker, catalog.SameHost, "docker-bridge", []string{"docker-bridge", "docker-host", "host"}},
+		{docker, catalog.CrossHost, "docker-overlay", []string{"docker-overlay", "docker-host", "host"}},
+		{docker, catalog.SameHost, "docker-overlay", []string{"docker-overlay", "docker-bridge", "docker-host", "host"}},
+		{docker, catalog.PublishedPort, "docker-nat", []string{"docker-nat", "docker-host (host-to-container)", "host"}},
+		{docker, catalog.ContainerToPublishedPort, "docker-proxy", []string{"docker-proxy", "docker-host (cross-host)", "host"}},
+		{[]string{"host", "ptp", "vxlan"}, catalog.CrossHost, "vxlan", []string{"vxlan", "veth (as ptp)", "host"}},
+		{[]string{"host", "veth", "vxlan"}, catalog.SameHost, "vxlan", []string{"vxlan", "veth", "host"}},
+		{[]string{"host", "veth", "route"}, catalog.SameHost, "route", []string{"route", "veth", "host"}},
+		{[]string{"host", "elsewhere"}, catalog.SameHost, "elsewhere", []string{"elsewhere", "host"}},
 	} {
 		w := newWorld(plan(), 1)
-		w.networks, w.paths, w.loads = test.measured, network.Paths(), streamAndTrip()
+		w.networks, w.paths, w.loads = test.measured, catalog.Paths(), streamAndTrip()
 		groups := groupsOf(w.result())
 		for _, g := range sectionsOf(groups) {
 			if g[0].Path != test.path {

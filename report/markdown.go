@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -105,7 +105,7 @@ func markdownTable(b *strings.Builder, w words, res *result.Result, g *weigh.Gro
 			continue
 		}
 		toll, ends, bar, verdict := "", "", "", w.say("baseline")
-		if m.Toll != nil && r.network != network.Baseline {
+		if m.Toll != nil && r.network != catalog.Baseline {
 			toll, ends = scaleFor("ratio").difference(m.Toll.Value, m.Toll.Low, m.Toll.High)
 			verdict = w.verdictText(m.Toll)
 			if inPercent(g) {

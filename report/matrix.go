@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
-	"tare/workload"
 )
 
 // matrix is what each network costs on each path: the whole result at a glance.
@@ -47,7 +46,7 @@ type matrixField struct {
 func matrixOf(groups []*weigh.Group) matrix {
 	var m matrix
 	sections := slices.DeleteFunc(sectionsOf(groups), func(s section) bool {
-		kind, _ := workload.Find(s[0].Workload)
+		kind, _ := catalog.FindWorkload(s[0].Workload)
 		return kind.Unlike || !hasTolls(s)
 	})
 	several := slices.ContainsFunc(sections, func(s section) bool { return under(s, groups) != under(sections[0], groups) })
@@ -71,7 +70,7 @@ func matrixOf(groups []*weigh.Group) matrix {
 	}
 	m.settleModels()
 	slices.SortStableFunc(m.rows, func(a, b matrixRow) int {
-		return cmp.Compare(network.Order(a.network), network.Order(b.network))
+		return cmp.Compare(catalog.Order(a.network), catalog.Order(b.network))
 	})
 	return m
 }
@@ -80,7 +79,7 @@ func matrixOf(groups []*weigh.Group) matrix {
 func hasTolls(s section) bool {
 	for _, r := range rowsOf(s) {
 		for slot, g := range s {
-			if r.network != network.Baseline && r.toll(slot, headline(g)) != nil {
+			if r.network != catalog.Baseline && r.toll(slot, headline(g)) != nil {
 				return true
 			}
 		}
@@ -115,7 +114,7 @@ const mostRow = mostLabel + 8
 // add puts a section into a column.
 func (m *matrix) add(column int, s section, setting string) {
 	for _, r := range rowsOf(s) {
-		if r.network == network.Baseline {
+		if r.network == catalog.Baseline {
 			continue
 		}
 		label := r.name()
@@ -134,7 +133,7 @@ func (m *matrix) add(column int, s section, setting string) {
 		row.fields = append(row.fields, make([]matrixField, max(0, column+1-len(row.fields)))...)
 		row.fields[column] = fieldOf(r, s)
 		for _, c := range r.cells {
-			row.standIn = row.standIn || c != nil && c.Fidelity == network.StandIn
+			row.standIn = row.standIn || c != nil && c.Fidelity == catalog.StandIn
 			row.modelled = row.modelled || c != nil && modelled(c)
 		}
 	}

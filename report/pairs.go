@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -33,7 +33,7 @@ func pairsOf(res *result.Result, groups []*weigh.Group) []pairsRow {
 					row.Tolls = append(row.Tolls, pairsToll{strings.Join(pair.Machines, " - "), toll})
 				}
 			}
-			if c.Network != network.Baseline && len(row.Tolls) > 0 {
+			if c.Network != catalog.Baseline && len(row.Tolls) > 0 {
 				rows = append(rows, row)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -69,10 +69,10 @@ func anyCell(text *rapid.Generator[string]) *rapid.Generator[result.Cell] {
 	}
 	return rapid.Custom(func(t *rapid.T) result.Cell {
 		c := result.Cell{
-			Network: pick(names()...).Draw(t, "network"), Path: pick(network.Paths()...).Draw(t, "path"),
+			Network: pick(names()...).Draw(t, "network"), Path: pick(catalog.Paths()...).Draw(t, "path"),
 			Workload: pick("tcp_stream", "tcp_rr", "udp_pps").Draw(t, "workload"),
 			Mode:     rapid.SampledFrom([]string{"", "", "mmsg"}).Draw(t, "mode"),
-			Fidelity: pick(network.SamePath, network.StandIn, "").Draw(t, "fidelity"),
+			Fidelity: pick(catalog.SamePath, catalog.StandIn, "").Draw(t, "fidelity"),
 			Status:   pick(result.StatusOK, result.StatusOK, result.StatusSkipped, result.StatusFailed).Draw(t, "status"),
 			Reason:   text.Draw(t, "reason"), Params: result.Params{},
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -40,7 +40,7 @@ func (w words) ranked(r result.Ranked, shared bool) string {
 	if params := strings.ReplaceAll(string(r.Params), "&", " "); params != "" {
 		text += " " + params
 	}
-	text = w.of(text, w.say("over", "change", shareText(r.Toll.Value, r.Toll.Low, r.Toll.High), "baseline", network.Baseline))
+	text = w.of(text, w.say("over", "change", shareText(r.Toll.Value, r.Toll.Low, r.Toll.High), "baseline", catalog.Baseline))
 	if r.Behind == nil {
 		return text
 	}

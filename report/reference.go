@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"tare/catalog"
 	"tare/result"
-	"tare/workload"
 )
 
 // references prints how paths differ from the one that is the reference, where no host was
@@ -23,7 +23,7 @@ func (p *page) references(res *result.Result) {
 // referenceTexts are those of each workload's headline.
 func referenceTexts(res *result.Result) (texts []string) {
 	for _, r := range res.References {
-		if kind, known := workload.Find(r.Workload); known && kind.Headline == r.Metric {
+		if kind, known := catalog.FindWorkload(r.Workload); known && kind.Headline == r.Metric {
 			texts = append(texts, result.Plain(fmt.Sprintf("%s on %s, %s %s: %s", r.Network, r.Path, r.Workload, r.Metric, shareText(r.Value, r.Low, r.High))))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -43,7 +43,7 @@ func rowsOf(groups []*weigh.Group) []row {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Compare(network.Order(a.network), network.Order(b.network))
+		return cmp.Compare(catalog.Order(a.network), catalog.Order(b.network))
 	})
 	return rows
 }
@@ -74,7 +74,7 @@ func (r row) name() string {
 	if width(full) <= mostLabel {
 		return full
 	}
-	if strings.Contains(settings, network.With+"=") { // the beginning of a command says which it is
+	if strings.Contains(settings, catalog.With+"=") { // the beginning of a command says which it is
 		return clip(full, mostLabel)
 	}
 	return clip("  "+settings, mostLabel)
@@ -85,7 +85,7 @@ func (r row) name() string {
 func settingsOf(params result.Params) string {
 	own := params.Settings().Map()
 	maps.DeleteFunc(own, func(name, _ string) bool {
-		return !slices.ContainsFunc(network.Params(), func(p network.Param) bool { return p.Name == name })
+		return !slices.ContainsFunc(catalog.Params(), func(p catalog.Param) bool { return p.Name == name })
 	})
 	return result.MakeSettings(own).String()
 }
@@ -163,9 +163,9 @@ func (r row) nameNotes(w words, shown [][]string) []string {
 // fidelityNote remarks that a cell is not on the real data path; empty: it is.
 func (w words) fidelityNote(c *result.Cell) string {
 	switch c.Fidelity {
-	case network.Product, network.SamePath:
+	case catalog.Product, catalog.SamePath:
 		return ""
-	case network.StandIn:
+	case catalog.StandIn:
 		return w.say("stand_in_text")
 	case "":
 		return w.say("fidelity_unknown")

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/weigh"
@@ -53,7 +53,7 @@ func TestSoFarInANarrowTerminal(t *testing.T) {
 func TestSoFarCountsWhatHasNoTollYet(t *testing.T) {
 	res := quick()
 	for n := range res.Cells {
-		if c := &res.Cells[n]; c.Network == "vxlan" && c.Path == network.CrossHost && c.Workload == "tcp_rr" {
+		if c := &res.Cells[n]; c.Network == "vxlan" && c.Path == catalog.CrossHost && c.Workload == "tcp_rr" {
 			weigh.Headline(c).Toll = nil
 		}
 	}
@@ -63,7 +63,7 @@ func TestSoFarCountsWhatHasNoTollYet(t *testing.T) {
 }
 
 func TestSoFarWithoutTolls(t *testing.T) {
-	_, ok := SoFar(&result.Result{Cells: []result.Cell{{Network: network.Baseline, Path: network.SameHost, Workload: "tcp_rr", Status: result.StatusOK}}}, time.Minute, Options{})
+	_, ok := SoFar(&result.Result{Cells: []result.Cell{{Network: catalog.Baseline, Path: catalog.SameHost, Workload: "tcp_rr", Status: result.StatusOK}}}, time.Minute, Options{})
 	labtest.Equal(t, "there is a matrix", ok, false)
 }
 

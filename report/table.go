@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
-	"tare/workload"
 )
 
 // table is one section in columns.
@@ -23,7 +22,7 @@ type table struct {
 // headline is the metric that a group is judged by: its workload's, else the
 // first of the usual ones that was measured.
 func headline(g *weigh.Group) string {
-	kind, _ := workload.Find(g.Workload)
+	kind, _ := catalog.FindWorkload(g.Workload)
 	order := []string{kind.Headline, "throughput", "rate", "rtt_p50", "latency_p50", "rtt_mean", "latency_mean", "latency_one_way"}
 	for _, name := range order {
 		if has(g, name) {
@@ -52,7 +51,7 @@ func otherMetrics(g *weigh.Group, headline string) []string {
 		"rtt_p50", "rtt_p99", "latency_p50", "latency_p99", "latency_remove", "loss", "jitter", "sender_drops",
 		"cpu_per_gbit", "cpu_per_transaction",
 	}
-	if kind, _ := workload.Find(g.Workload); kind.Columns != nil {
+	if kind, _ := catalog.FindWorkload(g.Workload); kind.Columns != nil {
 		all = slices.Clone(kind.Columns)
 	}
 	return slices.DeleteFunc(all, func(name string) bool { return name == headline })
@@ -73,12 +72,6 @@ func (w words) heading(metric string) string {
 		return w.say("latency_mean")
 	case "latency_network":
 		return w.say("network_share")
-	case "latency_tcp", "latency_tls":
-		return w.say("handshake", "of", strings.ToUpper(strings.TrimPrefix(metric, "latency_")))
-	case "latency_http":
-		return w.say("request")
-	case "latency_loaded":
-		return w.say("on_the_load")
 	case "latency_remove":
 		return w.say("removal")
 	case "sender_drops":
@@ -111,7 +104,7 @@ func newTable(w words, groups []*weigh.Group) (*table, grid) {
 		if t.unit(0, t.headlines[0]) == "s" {
 			columns = append(columns, t.delta(0)...)
 		}
-		if kind, _ := workload.Find(groups[0].Workload); !kind.Unlike {
+		if kind, _ := catalog.FindWorkload(groups[0].Workload); !kind.Unlike {
 			columns = append(columns, t.toll(0)...)
 		}
 		for _, metric := range otherMetrics(groups[0], t.headlines[0]) {
@@ -284,7 +277,7 @@ func (t *table) interval(slot int, unit string, write func(*result.Toll) (number
 	for i, r := range t.rows {
 		m := r.metric(slot, t.headlines[slot])
 		switch {
-		case m == nil || m.Toll == nil && r.network == network.Baseline:
+		case m == nil || m.Toll == nil && r.network == catalog.Baseline:
 		case m.Toll == nil:
 			value.cells[i].text = "-"
 		default:

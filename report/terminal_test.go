@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write testdata anew: the results and wh
 
 // names are the networks of the golden results, whatever others there are.
 func names() []string {
-	return []string{network.Baseline, "veth", "bridge", "nat", "proxy", "macvlan", "route", "ptp", "vxlan"}
+	return []string{catalog.Baseline, "veth", "bridge", "nat", "proxy", "macvlan", "route", "ptp", "vxlan"}
 }
 
 func streamAndTrip() []result.WorkloadPlan {
@@ -30,7 +30,7 @@ func streamAndTrip() []result.WorkloadPlan {
 func quick() *result.Result {
 	w := newWorld(plan(), 1)
 	w.networks, w.loads = names(), streamAndTrip()
-	w.paths = []string{network.SameHost, network.CrossHost, network.HostToContainer, network.PublishedPort, network.ContainerToPublishedPort}
+	w.paths = []string{catalog.SameHost, catalog.CrossHost, catalog.HostToContainer, catalog.PublishedPort, catalog.ContainerToPublishedPort}
 	w.warn = map[string][]string{"vxlan": {"no UDP tunnel segmentation: the sender segments in software"}}
 	res := w.result()
 	res.Findings = []result.Finding{{
@@ -51,12 +51,12 @@ func link() *result.Result {
 	p.Link, p.NIC = 10e9, []string{"frames"}
 	w := newWorld(p, 2)
 	w.networks, w.loads = []string{"host", "macvlan", "route", "vxlan", "docker-overlay"}, streamAndTrip()
-	w.paths = []string{network.CrossHost}
+	w.paths = []string{catalog.CrossHost}
 	res := w.result()
 	for i := range res.Cells {
 		c := &res.Cells[i]
 		if c.Network == "docker-overlay" {
-			c.Fidelity = network.StandIn
+			c.Fidelity = catalog.StandIn
 		}
 		for j := range c.Metrics {
 			c.Metrics[j].Warnings = append(c.Metrics[j].Warnings, "hosts share CPUs: 2 are here and 4 are needed")
@@ -71,7 +71,7 @@ func ownLink() *result.Result {
 	p := plan()
 	p.Link, p.NIC = 10e9, []string{"frames"}
 	w := newWorld(p, 8)
-	w.networks, w.paths, w.loads = []string{"host", "route", "vxlan"}, []string{network.CrossHost}, streamAndTrip()
+	w.networks, w.paths, w.loads = []string{"host", "route", "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()
 	w.links = map[string]result.BitsPerSecond{"vxlan": 9e9}
 	return w.result()
 }
@@ -80,7 +80,7 @@ func ownLink() *result.Result {
 func onlyAA() *result.Result {
 	w := newWorld(plan(), 3)
 	w.noise = 0.12
-	w.networks, w.paths, w.loads = []string{"host"}, []string{network.SameHost, network.CrossHost}, streamAndTrip()
+	w.networks, w.paths, w.loads = []string{"host"}, []string{catalog.SameHost, catalog.CrossHost}, streamAndTrip()
 	res := w.result()
 	res.Noise.Steal, res.Noise.Pressure = 0.08, 0.41
 	return res
@@ -91,7 +91,7 @@ func datagrams() *result.Result {
 	w := newWorld(plan(), 4)
 	w.noise = 0.03
 	w.networks = []string{"host", "veth", "bridge", "route", "ptp", "vxlan"}
-	w.paths = []string{network.CrossHost}
+	w.paths = []string{catalog.CrossHost}
 	w.loads = []result.WorkloadPlan{
 		{Name: "udp_pps", Mode: "mmsg", Size: 64}, {Name: "udp_stream", Mode: "msg", Size: 1400},
 		{Name: "udp_rr"}, {Name: "tcp_crr"}, {Name: "tcp_stream", Flows: 1}, {Name: "tcp_stream", Flows: 8},
@@ -109,7 +109,7 @@ func broken() *result.Result {
 	p.NIC = []string{"full"}
 	w := newWorld(p, 5)
 	w.noise = 0.02
-	w.networks, w.paths, w.loads = names(), []string{network.SameHost, network.CrossHost}, streamAndTrip()
+	w.networks, w.paths, w.loads = names(), []string{catalog.SameHost, catalog.CrossHost}, streamAndTrip()
 	w.broken = map[string]string{
 		"bridge tcp_stream": "start server in bridge.h1/c2: exec: no such file or directory: is the binary still there?",
 		"vxlan tcp_stream":  "connect to 10.220.8.2:5210: no route to host: see `tare doctor`",
@@ -119,7 +119,7 @@ func broken() *result.Result {
 	res := w.result()
 	for _, name := range []string{"nat", "proxy"} {
 		res.Cells = append(res.Cells, result.Cell{
-			Network: name, Path: network.SameHost, Workload: "tcp_stream", Status: result.StatusSkipped,
+			Network: name, Path: catalog.SameHost, Workload: "tcp_stream", Status: result.StatusSkipped,
 			Reason: "it has no path same-host",
 		})
 	}
@@ -132,7 +132,7 @@ func few() *result.Result {
 	p := plan()
 	p.Blocks = 4
 	w := newWorld(p, 6)
-	w.networks, w.paths, w.loads = []string{"host", "veth", "bridge"}, []string{network.SameHost}, streamAndTrip()
+	w.networks, w.paths, w.loads = []string{"host", "veth", "bridge"}, []string{catalog.SameHost}, streamAndTrip()
 	return w.result()
 }
 
@@ -141,7 +141,7 @@ func hostile() *result.Result {
 	w := newWorld(plan(), 7)
 	evil := "\x1b]0;owned\x07\x1b[2J\x1b[31mred\r\n\u202eesrever\u0000\u0301"
 	long := strings.Repeat("very-long-name-", 30)
-	w.networks, w.paths, w.loads = []string{"host", "veth", long, evil}, []string{network.SameHost}, streamAndTrip()
+	w.networks, w.paths, w.loads = []string{"host", "veth", long, evil}, []string{catalog.SameHost}, streamAndTrip()
 	res := w.result()
 	res.Environment.Kernel, res.Environment.CPUModel = evil+long, long
 	res.Plan.Name, res.Plan.CC, res.Plan.Pin = evil, long, evil

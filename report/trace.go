@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -44,7 +44,7 @@ func (p *page) traced(c *result.Cell) {
 		p.print(p.waterfall(t))
 		p.item("  ", p.sum(t))
 	}
-	if p.tolls(t); len(t.Tolls) == 0 && len(t.Hops) > 0 && c.Network != network.Baseline && t.Metric == "rtt_p50" {
+	if p.tolls(t); len(t.Tolls) == 0 && len(t.Hops) > 0 && c.Network != catalog.Baseline && t.Metric == "rtt_p50" {
 		p.item("  ", p.say("no_toll_by_hop"))
 	}
 	p.ledger(t)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -146,7 +146,7 @@ func (tt *trendTable) columns(w words, t result.Trend, wide int) grid {
 func (w words) ends(c result.TrendCell) (first, newest string, course []float64) {
 	first, newest = "-", "-"
 	last := len(c.Values) - 1
-	if c.Network != network.Baseline && slices.ContainsFunc(c.Tolls, func(t *result.TrendToll) bool { return t != nil }) {
+	if c.Network != catalog.Baseline && slices.ContainsFunc(c.Tolls, func(t *result.TrendToll) bool { return t != nil }) {
 		for _, toll := range c.Tolls {
 			if toll == nil {
 				course = append(course, math.NaN())

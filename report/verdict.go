@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -19,7 +19,7 @@ func (t *table) verdicts() column {
 		c.unit += "/rtt"
 	}
 	for i, r := range t.rows {
-		if r.network == network.Baseline && r.toll(0, t.headlines[0]) == nil {
+		if r.network == catalog.Baseline && r.toll(0, t.headlines[0]) == nil {
 			c.cells[i].text = t.say("baseline")
 			continue
 		}
@@ -192,11 +192,11 @@ func halfWidthOf(aa result.AA) float64 { return math.Abs(aa.High-aa.Low) / 2 }
 // hasVethReference reports whether the baseline is a loopback, and the least that
 // any namespace costs was measured too.
 func (t *table) hasVethReference() bool {
-	if !network.Within(t.groups[0].Path) {
+	if !catalog.Within(t.groups[0].Path) {
 		return false
 	}
 	return slices.ContainsFunc(t.rows, func(r row) bool {
-		n, _ := network.Find(r.network)
+		n, _ := catalog.FindNetwork(r.network)
 		return n.Least
 	})
 }

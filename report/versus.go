@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -21,11 +21,11 @@ func (w words) versus(res *result.Result) (all []versus) {
 		all = append(all, versus{res.Versions, w.say("versions_title"), w.say("versions_are")})
 	}
 	if res.Passengers != nil {
-		command := paramOf(res, network.With)
+		command := paramOf(res, catalog.With)
 		all = append(all, versus{res.Passengers, w.say("passenger_title", "command", command), w.say("passenger_is")})
 	}
 	if res.Neighbours != nil {
-		load := paramOf(res, network.Neighbour)
+		load := paramOf(res, catalog.Neighbour)
 		all = append(all, versus{res.Neighbours, w.say("neighbour_title", "load", load), w.say("neighbour_is")})
 	}
 	return all

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -119,7 +119,7 @@ func viewsOf(results []*result.Result) []view {
 // viewOf takes from a result what is drawn of it alone.
 func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
-		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: network.Baseline,
+		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: catalog.Baseline,
 		Where:  byLanguage(func(w words) string { return w.where(res) }),
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
 		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Versus: versusView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,

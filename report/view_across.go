@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/weigh"
 )
@@ -52,7 +52,7 @@ func spansOver(groups []*weigh.Group, over string) map[*weigh.Group][]viewSpan {
 // at against that one.
 func addDots(spans []viewSpan, g *weigh.Group, r row, over string) []viewSpan {
 	m := r.metric(0, headline(g))
-	if r.network == network.Baseline || m == nil || m.Toll == nil {
+	if r.network == catalog.Baseline || m == nil || m.Toll == nil {
 		return spans
 	}
 	dot := viewDot{At: r.cells[0].Params.Text(over), N: m.N, Toll: *m.Toll}
@@ -70,7 +70,7 @@ func addDots(spans []viewSpan, g *weigh.Group, r row, over string) []viewSpan {
 		spans = addDot(spans, bare.name(), r.cells[0].Fidelity, dot)
 	}
 	if slices.ContainsFunc(g.Cells, func(c *result.Cell) bool { return c.Network == r.network && g.OwnLink(c) > 0 }) {
-		spans = addDot(spans, bare.name()+" ("+network.Baseline+"@"+g.Link().String()+")", r.cells[0].Fidelity, dot)
+		spans = addDot(spans, bare.name()+" ("+catalog.Baseline+"@"+g.Link().String()+")", r.cells[0].Fidelity, dot)
 	}
 	return spans
 }

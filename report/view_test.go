@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/weigh"
@@ -85,7 +85,7 @@ func TestSpans(t *testing.T) {
 				found++
 			}
 			for _, s := range spans {
-				if len(s.Dots) < of.dots || s.Label == network.Baseline {
+				if len(s.Dots) < of.dots || s.Label == catalog.Baseline {
 					t.Errorf("%s: %s has %d dots", of.file, s.Label, len(s.Dots))
 				}
 			}
@@ -101,11 +101,11 @@ func TestSpans(t *testing.T) {
 func TestSpanOfOwnLinks(t *testing.T) {
 	cell := func(name string, link float64) result.Cell {
 		m := result.Metric{Name: "throughput", Unit: "bit/s", Better: result.Higher, N: 6, Value: link}
-		if name != network.Baseline {
+		if name != catalog.Baseline {
 			m.Toll = &result.Toll{Value: 1 - link/1e10}
 		}
 		return result.Cell{
-			Network: name, Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK,
+			Network: name, Path: catalog.CrossHost, Workload: "tcp_stream", Status: result.StatusOK,
 			Params: result.Params{"nic": "frames", "link": link}, Metrics: []result.Metric{m},
 		}
 	}

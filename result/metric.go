@@ -45,11 +45,7 @@ func Quantities() []Quantity {
 		{"latency_lifecycle", "s", Lower}, // of a container without a network
 		{"latency_network", "s", Lower},   // the network's share
 		{"latency_remove", "s", Lower},
-		{"responsiveness", "rpm", Higher}, // round trips a minute
-		{"latency_tcp", "s", Lower},       // of its foreign probes: the handshakes, and the request
-		{"latency_tls", "s", Lower},
-		{"latency_http", "s", Lower},
-		{"latency_loaded", "s", Lower}, // of its probes on connections of the load
+		{"rpm", "rpm", Higher}, // round trips a minute
 		{"loss", "ratio", Lower},
 		{"sender_drops", "count", Lower},
 		{"jitter", "s", Lower},
@@ -69,5 +65,5 @@ func QuantityOf(name string) (Quantity, bool) {
 // Judged reports whether networks are judged by a metric: by rates and medians,
 // not by tails, counts and costs.
 func Judged(metric string) bool {
-	return slices.Contains([]string{"throughput", "rate", "rtt_p50", "latency_p50", "responsiveness"}, metric)
+	return slices.Contains([]string{"throughput", "rate", "rtt_p50", "latency_p50"}, metric)
 }

@@ -85,7 +85,7 @@ func (s running) attach(path string) (op workload.Operation, err error) {
 // the least that a container is.
 func (s running) lifecycle(name string) (op workload.Operation, err error) {
 	h := s.cluster.Hosts[0]
-	make := s.network.Runtime.Cycle
+	make := s.network.Cycle
 	if make == nil {
 		make = startApart
 	}

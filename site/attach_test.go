@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -55,7 +56,7 @@ func containersComeAndGo(t *testing.T, l *site.Lab) {
 				t.Errorf("%s on %s: %v", name, path, err)
 				continue
 			}
-			made := name != network.Baseline
+			made := name != catalog.Baseline
 			of := name + " on " + path
 			labtest.MoreThan(t, of+": create", op.Create, 0)
 			labtest.MoreThan(t, of+": answer", op.Answer, 0)
@@ -82,7 +83,7 @@ func containersComeAndGo(t *testing.T, l *site.Lab) {
 // processWithoutEngine is the least that a container is.
 func processWithoutEngine(t *testing.T, l *site.Lab) {
 	for range 3 {
-		op, err := l.Lifecycle(t.Context(), network.Baseline)
+		op, err := l.Lifecycle(t.Context(), catalog.Baseline)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +97,8 @@ func saysWhereNoContainerCanBeMade(t *testing.T, l *site.Lab) {
 	for _, c := range []struct {
 		at, path, want string
 	}{
-		{"gre", network.CrossHost, "has no such network"},
-		{"bridge", network.SamePod, "a pod has its network before"},
+		{"gre", catalog.CrossHost, "has no such network"},
+		{"bridge", catalog.SamePod, "a pod has its network before"},
 	} {
 		if _, err := l.Attach(t.Context(), c.at, c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s on %s: %v", c.at, c.path, err)
@@ -126,7 +127,7 @@ func TestLabUserAskedToGoWaitsForContainers(t *testing.T) {
 	for range several {
 		wait.Go(func() {
 			for first := true; ctx.Err() == nil; first = false {
-				_, err := l.Attach(ctx, "bridge", network.SameHost)
+				_, err := l.Attach(ctx, "bridge", catalog.SameHost)
 				if err != nil && ctx.Err() == nil && !strings.Contains(err.Error(), "has no such network") {
 					t.Errorf("attach while the lab ends: %v", err)
 				}

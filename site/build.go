@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 	"tare/network"
@@ -76,9 +77,9 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 	at := map[hosts]int{}
 	for i, s := range specs {
 		n, _ := find(s.Network)
-		key := hosts{engine: n.Engine.Name}
+		key := hosts{engine: n.Engine}
 		switch {
-		case n.Engine.Name != "":
+		case n.Engine != "":
 			key.nic, key.mtu, key.gso, key.link, key.wire, key.hosts, key.cpus = s.NIC, s.MTU, s.GSOMax, s.Link, s.Wire, s.Hosts, s.CPUsEach
 			key.params, key.ip = result.MakeSettings(s.Params), s.IP
 		case len(n.Needs) > 0:
@@ -134,7 +135,7 @@ type sharedHosts struct {
 }
 
 // setUp makes the hosts of an engine and starts its daemons, once.
-func (e *sharedHosts) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error) {
+func (e *sharedHosts) setUp(l *lab.Lab, of network.Network) (*lab.Cluster, error) {
 	if e.tried {
 		return e.hosts, e.err
 	}
@@ -146,7 +147,7 @@ func (e *sharedHosts) setUp(l *lab.Lab, of network.Engine) (*lab.Cluster, error)
 		return nil, err
 	}
 	setup := &network.Setup{Params: e.spec.Params}
-	if err := of.SetUp(cluster, setup); err != nil {
+	if err := of.SetUpEngine(cluster, setup); err != nil {
 		e.err = errors.Join(err, l.Remove(cluster))
 		return nil, e.err
 	}
@@ -184,9 +185,9 @@ func (e *sharedHosts) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSp
 		return nil, err
 	}
 	var cluster *lab.Cluster
-	if n.Engine.Name == "" {
+	if n.Engine == "" {
 		cluster, err = l.NewCluster(spec.hosts(spec.Name))
-	} else if cluster, err = e.setUp(l, n.Engine); err == nil {
+	} else if cluster, err = e.setUp(l, n); err == nil {
 		setup.Inherit(e.setup)
 		cluster, err = l.Share(cluster, spec.Name)
 	}
@@ -236,12 +237,12 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 	if !known {
 		return
 	}
-	if k.sessions != "" && n.Runtime.Name != "" {
+	if k.sessions != "" && n.Runtime != "" {
 		built.Warnings = append(built.Warnings, k.sessions)
 	}
 	paths := n.Paths
-	if n.Name == network.Baseline {
-		paths = network.Paths() // every path is compared with it
+	if n.Name == catalog.Baseline {
+		paths = catalog.Paths() // every path is compared with it
 	}
 	for _, path := range paths {
 		if slices.Contains(built.Unserved, path) {
@@ -252,7 +253,7 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 			built.Paths[path] = ends
 		}
 	}
-	if built.Params[network.Neighbour] != "" {
+	if built.Params[catalog.Neighbour] != "" {
 		if ends, ok := n.NeighbourEnds(cluster); ok {
 			built.Neighbour = &ends
 		}
@@ -271,7 +272,7 @@ func (k *keeper) probe() (probed []Availability, err error) {
 	if k.lab != nil {
 		return nil, errors.New("probe: the lab is built already")
 	}
-	config, err := Spec{Pin: string(lab.PinNone)}.config()
+	config, err := Spec{Pin: catalog.PinNone}.config()
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/probe"
 )
 
@@ -34,7 +34,7 @@ func (e *Endpoints) tryClosed(ctx context.Context, seen map[string]probe.Invento
 		return c.Open(ctx)
 	}
 	fact, err := c.try(ctx, func() bool {
-		_, _, err := e.find(ctx, route{path: network.SameHost, from: c.From, to: c.To}, c.Network, seen)
+		_, _, err := e.find(ctx, route{path: catalog.SameHost, from: c.From, to: c.To}, c.Network, seen)
 		return err == nil
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/probe"
 	"tare/result"
@@ -18,7 +19,7 @@ var encapsulating = []string{"vxlan", "geneve", "gre", "gretap", "ipip", "sit", 
 // say nothing of programs that take packets past them, or of encryption below a device. Empty: the
 // routes are not seen.
 func datapath(paths map[string]network.Ends, seen map[string]probe.Inventory) string {
-	ends, there := paths[network.CrossHost]
+	ends, there := paths[catalog.CrossHost]
 	host, known := seen["h1"]
 	if !there || !known {
 		return ""

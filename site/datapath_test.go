@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/probe"
 	"tare/result"
@@ -22,7 +23,7 @@ func TestDatapathIsTheMostSpecificRoute(t *testing.T) {
 		"10.244.2.7": "by the routes of h1, packets to h2/c1 leave it through flannel.1 inside other packets (vxlan), with an MTU of 1450",
 		"10.102.0.2": "by the routes of h1, packets to h2/c1 leave it through eth0 as they are, with an MTU of 1500",
 	} {
-		paths := map[string]network.Ends{network.CrossHost: {Server: "h2/c1", Dial: netip.MustParseAddr(dial)}}
+		paths := map[string]network.Ends{catalog.CrossHost: {Server: "h2/c1", Dial: netip.MustParseAddr(dial)}}
 		labtest.Equal(t, "data path to "+dial, datapath(paths, map[string]probe.Inventory{"h1": host}), want)
 		labtest.Equal(t, "data path where no host is seen", datapath(paths, nil), "")
 	}

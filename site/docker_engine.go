@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
-	"tare/network"
 	"tare/result"
 )
 
@@ -183,7 +183,7 @@ func (e dockerEngine) place(name string, on dockerNetwork, ports ...uint16) Far 
 	shown := strings.Join(append(slices.Clone(e.command), "run", "--network", on.Name), " ")
 	words = append(append(words, dockerLimits...), imageName+e.run, OutpostVerb)
 	return Far{
-		Name: name, Network: network.DockerPrefix + on.Name, Command: shellWords(words...), Shown: shown,
+		Name: name, Network: catalog.DockerPrefix + on.Name, Command: shellWords(words...), Shown: shown,
 		Direct: true, Published: len(ports) > 0,
 	}
 }

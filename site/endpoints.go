@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tare/agent"
-	"tare/network"
+	"tare/catalog"
 	"tare/probe"
 	"tare/result"
 )
@@ -94,7 +94,7 @@ func start(ctx context.Context, way Way, version string) (*Endpoints, error) {
 
 // outpost is that of a place of a cluster.
 func (e *Endpoints) outpost(at string) (o *farOutpost, key string, err error) {
-	cluster, place := network.SplitPlace(at)
+	cluster, place := catalog.SplitPlace(at)
 	key = Label(cluster, place)
 	o, there := e.outposts[key]
 	if !there {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 	"tare/network"
@@ -16,16 +17,23 @@ import (
 // a daemon.
 const sleeps = "sleep"
 
+// toy is a network of an engine, whose hosts have one container each.
+func toy(name, engineName string) network.Network {
+	return network.Network{Network: catalog.Network{Name: name, Engine: engineName}, SetUp: container}
+}
+
 func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 	find := func(name string) (network.Network, bool) {
 		of, _, _ := strings.Cut(name, ":")
 		switch of {
 		case "plain":
-			return network.Network{Name: name}, true
+			return toy(name, ""), true
 		case "own":
-			return network.Network{Name: name, Needs: []engine.Need{{What: "d"}}}, true
+			n := toy(name, "")
+			n.Needs = []engine.Need{{What: "d"}}
+			return n, true
 		}
-		return network.Network{Name: name, Engine: network.Engine{Name: of}}, true
+		return toy(name, of), true
 	}
 	two := func(name string, change ...func(*ClusterSpec)) ClusterSpec {
 		s := ClusterSpec{Name: name, Network: name, NIC: "full", MTU: 1500, Hosts: 2}
@@ -53,7 +61,7 @@ func engineTests() error {
 	if err := lab.Enter(); err != nil {
 		return err
 	}
-	l := lab.New(lab.Config{CC: "cubic", Pin: lab.PinNone})
+	l := lab.New(lab.Config{CC: "cubic", Pin: catalog.PinNone})
 	return errors.Join(failsHalfway(l), engineThatFails(l), missingPart(l), l.Close())
 }
 
@@ -116,14 +124,15 @@ func mentions(err error, text string) error {
 // own are removed, its engine and its neighbour stay.
 func failsHalfway(l *lab.Lab) error {
 	var engines, own []*lab.Process
-	of := network.Engine{Name: "e", Start: onEach(daemonIn(&engines))}
-	whole := network.Network{Name: "whole", Engine: of, SetUp: container}
-	half := network.Network{Name: "half", Engine: of, SetUp: func(cluster *lab.Cluster, setup *network.Setup) error {
+	start := onEach(daemonIn(&engines))
+	whole, half := toy("whole", "e"), toy("half", "e")
+	whole.StartEngine, half.StartEngine = start, start
+	half.SetUp = func(cluster *lab.Cluster, setup *network.Setup) error {
 		if err := errors.Join(container(cluster, setup), onEach(daemonIn(&own))(cluster)); err != nil {
 			return err
 		}
 		return errors.New("add route: no such device")
-	}}
+	}
 	e := &sharedHosts{spec: specNamed("half")}
 	_, errHalf := e.setUpNetwork(l, half, specNamed("half"), &network.Setup{})
 	cluster, err := e.setUpNetwork(l, whole, specNamed("whole"), &network.Setup{})
@@ -157,16 +166,18 @@ func failsHalfway(l *lab.Lab) error {
 func engineThatFails(l *lab.Lab) error {
 	var started []*lab.Process
 	start := daemonIn(&started)
-	of := network.Engine{Name: "e", Start: onEach(func(h *lab.Host) error {
+	ofEngine := onEach(func(h *lab.Host) error {
 		if h.Number == 2 {
 			return errors.New("no socket yet")
 		}
 		return start(h)
-	})}
+	})
 	e := &sharedHosts{spec: specNamed("first")}
 	var errs []error
 	for _, name := range []string{"first", "second"} {
-		_, err := e.setUpNetwork(l, network.Network{Name: name, Engine: of, SetUp: container}, specNamed(name), &network.Setup{})
+		n := toy(name, "e")
+		n.StartEngine = ofEngine
+		_, err := e.setUpNetwork(l, n, specNamed(name), &network.Setup{})
 		errs = append(errs, mentions(err, "start engine e: no socket yet"))
 	}
 	if len(started) != 1 {
@@ -184,11 +195,9 @@ func engineThatFails(l *lab.Lab) error {
 // missingPart has a network whose part is not here: no engine is started for
 // it, and the error names how to get it.
 func missingPart(l *lab.Lab) error {
-	n := network.Network{
-		Name: "n", SetUp: container,
-		Engine: network.Engine{Name: "e", Start: func(*lab.Cluster) error { return errors.New("it was started") }},
-		Needs:  []engine.Need{{What: "d", Get: "apt-get install d", Find: func() (string, error) { return "", errors.New("absent") }}},
-	}
+	n := toy("n", "e")
+	n.StartEngine = func(*lab.Cluster) error { return errors.New("it was started") }
+	n.Needs = []engine.Need{{What: "d", Get: "apt-get install d", Find: func() (string, error) { return "", errors.New("absent") }}}
 	e := &sharedHosts{spec: specNamed("n")}
 	_, err := e.setUpNetwork(l, n, specNamed("n"), &network.Setup{})
 	if missing := new(engine.MissingError); !errors.As(err, &missing) || missing.Get != "apt-get install d" {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/probe"
@@ -17,8 +18,8 @@ import (
 
 // The clusters of the baseline at a site: two pairs of processes on the same hosts.
 const (
-	hostCluster  = network.Baseline
-	againCluster = network.Baseline + "-b"
+	hostCluster  = catalog.Baseline
+	againCluster = catalog.Baseline + "-b"
 )
 
 const (
@@ -37,9 +38,9 @@ type route struct {
 
 // containerRoutes are the ways between containers and hosts.
 var containerRoutes = []route{
-	{path: network.SameHost, from: "h1/c1", to: "h1/c2"}, {path: network.ContainerToOwnHost, from: "h1/c1", to: "h1"},
-	{path: network.CrossHost, from: "h1/c1", to: "h2/c1"}, {path: network.HostToContainer, from: "h1", to: "h2/c1"},
-	{path: network.ContainerToHost, from: "h1/c1", to: "h2"},
+	{path: catalog.SameHost, from: "h1/c1", to: "h1/c2"}, {path: catalog.ContainerToOwnHost, from: "h1/c1", to: "h1"},
+	{path: catalog.CrossHost, from: "h1/c1", to: "h2/c1"}, {path: catalog.HostToContainer, from: "h1", to: "h2/c1"},
+	{path: catalog.ContainerToHost, from: "h1/c1", to: "h2"},
 }
 
 // routesOf are the ways that are looked for on the n-th network.
@@ -59,9 +60,9 @@ func (w Way) routesOf(name string, n int, seen map[string]probe.Inventory) []rou
 	if client == published.Name {
 		client = "h1/c2"
 	}
-	at := candidates(probe.Inventory{}, seen[network.HostOf(published.Name)])
+	at := candidates(probe.Inventory{}, seen[catalog.HostOf(published.Name)])
 	return append(routes,
-		route{network.PublishedPort, "h1", published.Name, at, publishedPort(n)}, route{network.ContainerToPublishedPort, client, published.Name, at, publishedPort(n)})
+		route{catalog.PublishedPort, "h1", published.Name, at, publishedPort(n)}, route{catalog.ContainerToPublishedPort, client, published.Name, at, publishedPort(n)})
 }
 
 // serverPort is the port of the servers on the n-th network that was found. The two of the
@@ -86,11 +87,11 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 	}
 	e.Controls = map[string][]string{}
 	settled := time.Now().Add(frontendSettles + e.way.Settles)
-	hosts, err := e.connect(ctx, []route{{path: network.SameHost, from: "h1", to: "h1"}, {path: network.CrossHost, from: "h1", to: "h2"}}, hostCluster, seen, settled)
+	hosts, err := e.connect(ctx, []route{{path: catalog.SameHost, from: "h1", to: "h1"}, {path: catalog.CrossHost, from: "h1", to: "h2"}}, hostCluster, seen, settled)
 	if err != nil {
 		return t, err
 	}
-	mtu := mtuOf(hosts[network.CrossHost], seen)
+	mtu := mtuOf(hosts[catalog.CrossHost], seen)
 	hostless := e.outposts["h1"] == nil && e.outposts["h2"] == nil
 	var found []Built
 	for n, name := range networksOf(e.way.Places) {
@@ -103,7 +104,7 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 			e.Facts = append(e.Facts, text)
 		}
 		if hostless {
-			mtu = mtuOf(paths[network.CrossHost], seen)
+			mtu = mtuOf(paths[catalog.CrossHost], seen)
 		} else {
 			withBaseline(hosts, routes)
 			e.compareWith(hosts, paths)
@@ -111,20 +112,20 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 		found = append(found, siteCluster(name, name, paths, serverPort(n), mtu))
 	}
 	found = append([]Built{
-		siteCluster(hostCluster, network.Baseline, hosts, network.SitePort+1, mtu), siteCluster(againCluster, network.Baseline, hosts, network.SitePort+2, mtu),
+		siteCluster(hostCluster, catalog.Baseline, hosts, network.SitePort+1, mtu), siteCluster(againCluster, catalog.Baseline, hosts, network.SitePort+2, mtu),
 	}, found...)
 	t.Clusters = slices.DeleteFunc(found, func(b Built) bool { return len(b.Paths) == 0 })
 	if len(t.Clusters) == 0 {
 		return t, errors.Join(append([]error{errors.New("no place reaches another: name two that do, as in --endpoint h1='ssh a' --endpoint h2='ssh b'")}, e.Unreached...)...)
 	}
 	t.Namespaces = e.namespaces(t.Clusters)
-	t.Spec = Spec{Site: e.way.Site, Pin: string(lab.PinNone)}
+	t.Spec = Spec{Site: e.way.Site, Pin: catalog.PinNone}
 	t.Places = e.places()
 	if e.Common, err = e.commonControl(ctx); err != nil {
 		return t, err
 	}
-	e.LinkRate = linkRate(hosts[network.CrossHost], seen)
-	e.Differences, err = e.compare(ctx, t.Places, hosts[network.CrossHost], seen)
+	e.LinkRate = linkRate(hosts[catalog.CrossHost], seen)
+	e.Differences, err = e.compare(ctx, t.Places, hosts[catalog.CrossHost], seen)
 	return t, err
 }
 
@@ -141,7 +142,7 @@ func (e *Endpoints) compareWith(hosts, paths map[string]network.Ends) {
 // networksOf are the networks that the containers are on, each once.
 func networksOf(places []Far) (names []string) {
 	for _, p := range places {
-		if p.Name != network.HostOf(p.Name) {
+		if p.Name != catalog.HostOf(p.Name) {
 			names = result.AddOnce(names, p.network())
 		}
 	}
@@ -167,7 +168,7 @@ func (e *Endpoints) places() (all []result.Place) {
 func (e *Endpoints) namespaces(clusters []Built) (all []string) {
 	for _, b := range clusters {
 		for _, name := range Places() {
-			container := name != network.HostOf(name)
+			container := name != catalog.HostOf(name)
 			if container && b.Baseline || e.outposts[Label(b.Name, name)] == nil {
 				continue
 			}
@@ -229,9 +230,9 @@ func (e *Endpoints) Doubted() Topology {
 // hosts.
 func withBaseline(hosts map[string]network.Ends, routes []route) {
 	for _, r := range routes {
-		of := network.CrossHost
-		if network.HostOf(r.from) == network.HostOf(r.to) {
-			of = network.SameHost
+		of := catalog.CrossHost
+		if catalog.HostOf(r.from) == catalog.HostOf(r.to) {
+			of = catalog.SameHost
 		}
 		if ends, there := hosts[of]; there {
 			hosts[r.path] = ends
@@ -244,7 +245,7 @@ func siteCluster(name, kind string, paths map[string]network.Ends, port uint16, 
 	known, _ := network.Find(kind)
 	unserved := slices.DeleteFunc(slices.Clone(known.Paths), func(path string) bool { _, there := paths[path]; return there })
 	return Built{
-		ClusterSpec: ClusterSpec{Name: name, Network: kind, NIC: string(lab.NICFull), MTU: mtu, Baseline: kind == network.Baseline}, Fidelity: network.Product,
+		ClusterSpec: ClusterSpec{Name: name, Network: kind, NIC: string(lab.NICFull), MTU: mtu, Baseline: kind == catalog.Baseline}, Fidelity: catalog.Product,
 		Paths: paths, Port: port, Warnings: []string{}, CPUs: map[string]string{}, Unserved: unserved,
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 )
 
 // The verbs by which this program is what another tare needs at a far place.
@@ -24,7 +24,7 @@ const (
 // given them.
 type Far struct {
 	Name    string  // as in a lab: h1, h1/c1
-	Network string  // that a container is on: the cluster's name; empty: network.Endpoint
+	Network string  // that a container is on: the cluster's name; empty: catalog.Endpoint
 	Machine string  // that it is on, as the user or the cluster calls it; empty: by no name
 	Command string  // as typed, as in "ssh a" or "docker exec -i web"; empty: here
 	Carry   Carrier // carries the streams of commands there; nil: Command does
@@ -47,12 +47,12 @@ type Carrier func(ctx context.Context, command []string, in io.Reader, out, comp
 func (f Far) called() string { return cmp.Or(f.Shown, f.Command) }
 
 // network is the network that a container is on.
-func (f Far) network() string { return cmp.Or(f.Network, network.Endpoint) }
+func (f Far) network() string { return cmp.Or(f.Network, catalog.Endpoint) }
 
 // Label is the place among those of a site: h1, h1/c1; on a network that has a name
 // docker:web.h1/c1.
 func (f Far) Label() string {
-	if f.network() == network.Endpoint || f.Name == network.HostOf(f.Name) {
+	if f.network() == catalog.Endpoint || f.Name == catalog.HostOf(f.Name) {
 		return f.Name
 	}
 	return f.Network + "." + f.Name

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/trace"
 )
@@ -61,7 +61,7 @@ func unable(kind string) string {
 func (e *Endpoints) hostsFirst() []string {
 	var hosts, containers []string
 	for _, place := range e.way.Places {
-		if label := place.Label(); place.Name == network.HostOf(place.Name) {
+		if label := place.Label(); place.Name == catalog.HostOf(place.Name) {
 			hosts = append(hosts, label)
 		} else {
 			containers = append(containers, label)

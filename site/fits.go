@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/probe"
 )
@@ -41,14 +42,14 @@ func (s Spec) fits(root string, mostDescriptors int) error {
 	namespaces, running := 0, 0
 	for _, c := range s.Clusters {
 		containers := c.Hosts * c.Containers
-		if c.Network == network.Baseline { // it has none
+		if c.Network == catalog.Baseline { // it has none
 			containers = 0
 		}
 		namespaces += c.Hosts + containers
 		if c.Hosts > 2 || c.Switch {
 			namespaces++
 		}
-		if n, _ := network.Find(c.Network); n.Runtime.Name != "" {
+		if n, _ := network.Find(c.Network); n.Runtime != "" {
 			running += containers
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 )
@@ -32,7 +32,7 @@ func own() error {
 			}
 			return nil
 		}},
-		{"makes a container", func() error { _, err := l.Attach(ctx, "proxy", network.PublishedPort); return err }},
+		{"makes a container", func() error { _, err := l.Attach(ctx, "proxy", catalog.PublishedPort); return err }},
 		{"makes a process", func() error { _, err := l.Lifecycle(ctx, "bridge"); return err }},
 		{"closes", func() error { return l.Close() }},
 	})
@@ -41,7 +41,7 @@ func own() error {
 // upAgainAndAgain makes a named lab and takes it down, until it is killed.
 func upAgainAndAgain(name string) error {
 	ctx := context.Background()
-	spec := specOf("bridge", network.Baseline)
+	spec := specOf("bridge", catalog.Baseline)
 	spec.Name = name
 	return again([]step{
 		{"up", func() error { _, err := site.Up(ctx, spec); return err }},

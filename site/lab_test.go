@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
 )
 
 // specOf is a lab of networks, each on two hosts with a container each.
 func specOf(networks ...string) site.Spec {
-	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), Clusters: []site.ClusterSpec{}}
+	spec := site.Spec{CC: "cubic", Pin: catalog.PinApart, Clusters: []site.ClusterSpec{}}
 	for _, name := range networks {
 		spec.Clusters = append(spec.Clusters, site.ClusterSpec{
 			Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1,
@@ -99,7 +99,7 @@ func run(t *testing.T, l *site.Lab, at, text, line string) (string, int) {
 func TestLabUserLab(t *testing.T) {
 	l := start(t)
 	t.Run("a probe leaves room for it", func(t *testing.T) { probeNamesWhatIsMissing(t, l) })
-	set(t, l, network.Baseline, "veth", "bridge", "nat", "proxy", "vxlan")
+	set(t, l, catalog.Baseline, "veth", "bridge", "nat", "proxy", "vxlan")
 	for _, c := range []struct {
 		about string
 		test  func(*testing.T, *site.Lab)
@@ -127,7 +127,7 @@ func isAsTheSpecSays(t *testing.T, l *site.Lab) {
 	for _, cluster := range l.Topology.Clusters {
 		for _, h := range []string{".h1", ".h2"} {
 			want = append(want, cluster.Name+h)
-			if cluster.Name != network.Baseline {
+			if cluster.Name != catalog.Baseline {
 				want = append(want, cluster.Name+h+"/c1")
 			}
 		}
@@ -165,7 +165,7 @@ func probeNamesWhatIsMissing(t *testing.T, l *site.Lab) {
 		if a.Error != "" && (a.Missing == "" || a.Get == "") {
 			t.Errorf("%s can't be set up, and the error does not name what is missing: %s", a.Name, a.Error)
 		}
-		if a.Name == network.Baseline && a.Error != "" {
+		if a.Name == catalog.Baseline && a.Error != "" {
 			t.Errorf("%s can't be set up: %s", a.Name, a.Error)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/probe"
@@ -45,8 +46,8 @@ func (n *Nodes) Place(host string) string { return hostCluster + "." + host }
 
 // Ends finds an address at which one node reaches another, by trying.
 func (n *Nodes) Ends(ctx context.Context, from, to string) (network.Ends, error) {
-	_, from = network.SplitPlace(from)
-	_, to = network.SplitPlace(to)
+	_, from = catalog.SplitPlace(from)
+	_, to = catalog.SplitPlace(to)
 	for _, host := range []string{from, to} {
 		if _, there := n.Boot(host); !there {
 			return network.Ends{}, errors.New("it was not reached")
@@ -58,7 +59,7 @@ func (n *Nodes) Ends(ctx context.Context, from, to string) (network.Ends, error)
 	n.mu.Lock()
 	seen := map[string]probe.Inventory{from: n.seen[from], to: n.seen[to]}
 	n.mu.Unlock()
-	ends, _, err := n.find(ctx, route{path: network.CrossHost, from: from, to: to}, hostCluster, seen)
+	ends, _, err := n.find(ctx, route{path: catalog.CrossHost, from: from, to: to}, hostCluster, seen)
 	ends.Port = network.SitePort + 1
 	return ends, err
 }
@@ -85,7 +86,7 @@ func (n *Nodes) look(ctx context.Context, host string) error {
 func (t Topology) Hosts(cluster string) []string {
 	var hosts []string
 	for _, name := range t.Namespaces {
-		if of, place := network.SplitPlace(name); of == cluster && place == network.HostOf(place) {
+		if of, place := catalog.SplitPlace(name); of == cluster && place == catalog.HostOf(place) {
 			hosts = append(hosts, name)
 		}
 	}
@@ -99,8 +100,8 @@ func (l *Lab) Ends(ctx context.Context, from, to string) (network.Ends, error) {
 	if err != nil {
 		return network.Ends{}, err
 	}
-	_, client := network.SplitPlace(from)
-	_, server := network.SplitPlace(to)
+	_, client := catalog.SplitPlace(from)
+	_, server := catalog.SplitPlace(to)
 	for _, link := range held[0].Links {
 		if link.Name == lab.Device && len(link.Addresses) > 0 {
 			addr := link.Addresses[0].Addr()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/catalog"
 	"tare/network"
 	"tare/probe"
 	"tare/workload"
@@ -50,7 +51,7 @@ func (e *Endpoints) find(ctx context.Context, r route, on string, seen map[strin
 		}
 		ends := network.Ends{Client: r.from, Server: r.to, Bind: at, Dial: dial, Port: r.port}
 		port := trialPort(ends)
-		control, err := exchange(ctx, server, client, workload.RoundTrips, "", netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
+		control, err := exchange(ctx, server, client, catalog.RoundTrips, "", netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
 		if err == nil {
 			return ends, control, nil
 		}

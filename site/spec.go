@@ -85,7 +85,7 @@ type Built struct {
 
 // config reads the spec's CPU lists.
 func (s Spec) config() (lab.Config, error) {
-	config := lab.Config{CC: s.CC, Pin: lab.Pin(s.Pin), Steer: s.RPS, CPUs: lab.Places{}}
+	config := lab.Config{CC: s.CC, Pin: string(s.Pin), Steer: s.RPS, CPUs: lab.Places{}}
 	if s.Cgroup != "" {
 		config.Cgroup = "/" + s.Cgroup
 	}

@@ -326,11 +326,6 @@ func TestLabCancelEndsBothEnds(t *testing.T) {
 			return func() error { _, err := ServeGRPC(ctx, l, c); return err },
 				func() error { _, err := CallGRPC(ctx, l.Addr(), c); return err }
 		},
-		"responsiveness": func(ctx context.Context, l *Listener, _ *PacketListener) (serve, drive func() error) {
-			c := Responsiveness{Token: testToken, Window: window, Flows: 2}
-			return func() error { _, err := ServeResponsiveness(ctx, l, c); return err },
-				func() error { _, err := CallResponsiveness(ctx, l.Addr(), c); return err }
-		},
 		"udp_rr": func(ctx context.Context, _ *Listener, l *PacketListener) (serve, drive func() error) {
 			return func() error { _, err := ServeUDPRR(ctx, l, rr); return err },
 				func() error { _, err := CallUDPRR(ctx, l.Addr(), rr); return err }

@@ -1,5 +1,5 @@
 // Package traffic holds the hot loops on sockets: the two ends of tcp_stream,
-// tcp_sizes, tcp_rr, tcp_crr, responsiveness, http, tls, grpc, udp_stream, udp_pps, udp_load and udp_rr.
+// tcp_sizes, tcp_rr, tcp_crr, http, tls, grpc, udp_stream, udp_pps, udp_load and udp_rr.
 //
 // Each workload has a serving end (Serve...), which listens, and a driving end
 // (Send... or Call...), which connects. The ends share no memory and no clock
@@ -12,7 +12,7 @@
 // for a peer that has not come yet ends with the context, and so does a run
 // under way. Data threads use blocking sockets on locked threads, outside the
 // netpoller, and allocate nothing inside the window; but for tls, which allocates, and for
-// grpc and responsiveness, whose libraries have the netpoller and goroutines too.
+// grpc, whose library has the netpoller and goroutines too.
 //
 // Two things are left to the calling process. It keeps the garbage collector
 // off (debug.SetGCPercent(-1)) and collects only while no call is under way, nor

@@ -7,10 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 // shuffles is how often the order of slots is drawn anew, to see how much an effect of
@@ -22,7 +21,7 @@ const shuffles = 200
 func CarryOvers(groups []*Group) []result.CarryOver {
 	var all []result.CarryOver
 	for _, g := range groups {
-		kind, _ := workload.Find(g.Workload)
+		kind, _ := catalog.FindWorkload(g.Workload)
 		slots := slotsOf(g, kind.Headline)
 		if len(slots) == 0 {
 			continue
@@ -190,7 +189,7 @@ func (g *Group) slot() (length result.Seconds) {
 // second halves, over the cycles of all blocks: of the network where that is most. Zero:
 // of none by more than chance. The cells are a group's.
 func Bias(cells []*result.Cell) (most float64) {
-	at := slices.IndexFunc(cells, func(c *result.Cell) bool { return c.Network == network.Baseline })
+	at := slices.IndexFunc(cells, func(c *result.Cell) bool { return c.Network == catalog.Baseline })
 	if at < 0 {
 		return 0
 	}

@@ -3,22 +3,21 @@ package weigh
 import (
 	"cmp"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/wire"
-	"tare/workload"
 )
 
 // addCeilings sets the share of what the wire could carry, and splits the
 // toll into framing and the rest. Without a link the CPU is the bound, and
 // there is no ceiling.
 func addCeilings(cell, baseline *result.Cell) {
-	n, _ := network.Find(cell.Network)
+	n, _ := catalog.FindNetwork(cell.Network)
 	own, ok := ceiling(cell, n)
 	if !ok {
 		return
 	}
-	base, known := network.Find(network.Baseline)
+	base, known := catalog.FindNetwork(catalog.Baseline)
 	baseCeiling, baseOK := ceiling(baseline, base)
 	for i := range cell.Metrics {
 		m := &cell.Metrics[i]
@@ -27,7 +26,7 @@ func addCeilings(cell, baseline *result.Cell) {
 		}
 		m.Ceiling = &result.Ceiling{Value: own, Ratio: m.Value / own}
 		framing, ok := wire.FramingToll(own, baseCeiling)
-		if !ok || !known || !baseOK || n.Name == network.Baseline {
+		if !ok || !known || !baseOK || n.Name == catalog.Baseline {
 			continue
 		}
 		m.Ceiling.Framing = framing
@@ -38,14 +37,14 @@ func addCeilings(cell, baseline *result.Cell) {
 }
 
 // ceiling of a cell's goodput in bit/s. Within a host nothing crosses the link.
-func ceiling(cell *result.Cell, n network.Network) (float64, bool) {
+func ceiling(cell *result.Cell, n catalog.Network) (float64, bool) {
 	link := wire.BitsPerSecond(cell.Params.Number("link"))
-	if link <= 0 || network.Within(cell.Path) {
+	if link <= 0 || catalog.Within(cell.Path) {
 		return 0, false
 	}
 	mtu := wire.InnerMTU(cell.Params.Count("mtu"), n.Stack)
 	ip := wire.IP(cmp.Or(cell.Params.Count("ip"), int(wire.IPv4)))
-	kind, _ := workload.Find(cell.Workload)
+	kind, _ := catalog.FindWorkload(cell.Workload)
 	if kind.TCP {
 		return float64(wire.TCPCeiling(link, ip, mtu, n.Stack)), true
 	}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -18,9 +18,9 @@ func measuredRun(seed uint64, host, toll float64, change func(*result.Cell)) *re
 	random := rand.New(rand.NewPCG(seed, 1))
 	res := &result.Result{ID: fmt.Sprint(seed), Environment: result.Environment{Kernel: "6.1", CPUs: 2}}
 	cells := map[string]*result.Cell{}
-	for _, name := range []string{network.Baseline, "bridge"} {
+	for _, name := range []string{catalog.Baseline, "bridge"} {
 		cells[name] = &result.Cell{
-			Network: name, Path: network.CrossHost, Workload: "tcp_stream", Mode: "write128K", Status: result.StatusOK,
+			Network: name, Path: catalog.CrossHost, Workload: "tcp_stream", Mode: "write128K", Status: result.StatusOK,
 			Params: result.Params{"nic": "full", "pin": "apart", "mtu": 1500.0, "cc": "cubic", "duration": 0.06, "flows": 1.0},
 		}
 	}
@@ -30,22 +30,22 @@ func measuredRun(seed uint64, host, toll float64, change func(*result.Cell)) *re
 			return map[string]float64{"throughput": mean * drift * math.Exp(0.005*random.NormFloat64())}
 		}
 		for _, layout := range []string{LayoutA, LayoutB} {
-			cells[network.Baseline].Samples = append(cells[network.Baseline].Samples, result.Sample{Block: block, Layout: layout, Metrics: value(host)})
+			cells[catalog.Baseline].Samples = append(cells[catalog.Baseline].Samples, result.Sample{Block: block, Layout: layout, Metrics: value(host)})
 		}
 		cells["bridge"].Samples = append(cells["bridge"].Samples, result.Sample{Block: block, Metrics: value(host * (1 - toll))})
 	}
 	q := result.Quantity{Name: "throughput", Unit: "bit/s", Better: result.Higher}
 	for _, cell := range cells {
 		m := metricOf(cell, q)
-		if cell.Network != network.Baseline {
-			m.Toll = testToll(cell, cells[network.Baseline], q)
+		if cell.Network != catalog.Baseline {
+			m.Toll = testToll(cell, cells[catalog.Baseline], q)
 		}
 		cell.Metrics = []result.Metric{m}
 		if change != nil {
 			change(cell)
 		}
 	}
-	res.Cells = []result.Cell{*cells[network.Baseline], *cells["bridge"]}
+	res.Cells = []result.Cell{*cells[catalog.Baseline], *cells["bridge"]}
 	return res
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -25,7 +25,7 @@ type turns struct {
 func (t turns) group() *Group {
 	const blocks, cycles = 8, 30
 	draw := rand.New(rand.NewPCG(4, 2))
-	host, route := &result.Cell{Network: network.Baseline}, &result.Cell{Network: "route"}
+	host, route := &result.Cell{Network: catalog.Baseline}, &result.Cell{Network: "route"}
 	for _, c := range []*result.Cell{host, route} {
 		c.Status, c.Workload, c.Group = result.StatusOK, "tcp_stream", "g"
 	}

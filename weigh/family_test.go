@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -35,7 +35,7 @@ func (s simulated) run(draw *rand.Rand) (cells []*result.Cell) {
 		for n := range s.networks + 1 {
 			c := &result.Cell{Network: fmt.Sprint("network", n), Status: result.StatusOK, Workload: "tcp_rr", Group: fmt.Sprint(g)}
 			if n == 0 {
-				c.Network = network.Baseline
+				c.Network = catalog.Baseline
 				add(c, LayoutA, 0)
 				add(c, LayoutB, 0)
 			} else {
@@ -59,7 +59,7 @@ func (s simulated) often(draw *rand.Rand, runs int) (o judgedOften) {
 		Result(cells, Options{Margin: stats.DeclaredMargin, Warnings: func(*result.Cell) []string { return nil }})
 		alarms, n := 0, 0
 		for _, c := range cells {
-			if c.Network == network.Baseline {
+			if c.Network == catalog.Baseline {
 				continue
 			}
 			toll, truth := c.Metrics[0].Toll, s.tolls[n]

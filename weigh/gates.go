@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -55,7 +55,7 @@ func (g *gate) missCell(c *result.Cell, reason string) {
 // What the older result could not have either is nothing that was lost.
 func (g *gate) missPlanned(old, recent *result.Result) {
 	for _, n := range recent.Plan.Networks {
-		if n.Name != network.Baseline && !slices.ContainsFunc(recent.Cells, func(c result.Cell) bool { return c.Network == n.Name }) {
+		if n.Name != catalog.Baseline && !slices.ContainsFunc(recent.Cells, func(c result.Cell) bool { return c.Network == n.Name }) {
 			g.miss(n.Name, n.Name, "absent, though its plan has it")
 		}
 	}
@@ -106,7 +106,7 @@ func (h held) tolls(limits Gates) *gate {
 		cell := &h.recent.Cells[n]
 		before := h.matched[cell]
 		switch {
-		case cell.Network == network.Baseline:
+		case cell.Network == catalog.Baseline:
 			continue
 		case cell.Status == result.StatusSkipped && before != nil && before.Status == result.StatusSkipped:
 			continue // the older result had it no more than this one
@@ -125,7 +125,7 @@ func (h held) tolls(limits Gates) *gate {
 		}
 	}
 	for n := range h.old.Cells {
-		if before := &h.old.Cells[n]; before.Network != network.Baseline && before.Status == result.StatusOK && h.absent(before) {
+		if before := &h.old.Cells[n]; before.Network != catalog.Baseline && before.Status == result.StatusOK && h.absent(before) {
 			g.missCell(before, "absent from the newer result")
 		}
 	}
@@ -154,7 +154,7 @@ func (h held) regressions(limits Gates) *gate {
 					g.hold(CellName(now), m.Name, none, &none, &none)
 				}
 			}
-		case before.Network == network.Baseline && !limits.Absolute: // it has no toll
+		case before.Network == catalog.Baseline && !limits.Absolute: // it has no toll
 		default:
 			h.changes(g, now, limits.Absolute)
 		}

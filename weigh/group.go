@@ -3,7 +3,7 @@ package weigh
 import (
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -55,7 +55,7 @@ func GroupsOf(cells []*result.Cell) []*Group {
 
 func (g *Group) add(c *result.Cell) {
 	g.Cells = append(g.Cells, c)
-	if c.Network == network.Baseline && g.Baseline == nil {
+	if c.Network == catalog.Baseline && g.Baseline == nil {
 		g.Baseline, g.Params = c, c.Params
 	}
 }
@@ -87,7 +87,7 @@ func (g *Group) OwnLink(c *result.Cell) result.BitsPerSecond {
 // them does not have, and on the same link where there are several; nil: there is
 // none.
 func (g *Group) Counterpart(c *result.Cell, other string) *result.Cell {
-	if other == network.Baseline {
+	if other == catalog.Baseline {
 		if g.Baseline != nil && g.Baseline.Status == result.StatusOK {
 			return g.Baseline
 		}

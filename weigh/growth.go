@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -67,7 +67,7 @@ func (c *collection) add(axis string, at float64, cell *result.Cell, shared stri
 // addSettings adds a cell to the series of each parameter of its network that is a number.
 func (c *collection) addSettings(g *Group, cell *result.Cell) {
 	own := cell.Params.Settings().Map()
-	if cell.Network == network.Baseline {
+	if cell.Network == catalog.Baseline {
 		return
 	}
 	for _, axis := range slices.Sorted(maps.Keys(own)) {

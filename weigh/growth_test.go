@@ -3,7 +3,7 @@ package weigh
 import (
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -14,7 +14,7 @@ func swept(name string, perService float64) []result.Cell {
 	var cells []result.Cell
 	for _, services := range []float64{10_000, 1, 1000} {
 		cell := result.Cell{
-			Network: name, Path: network.ClusterIP, Workload: "tcp_crr", Status: result.StatusOK,
+			Network: name, Path: catalog.ClusterIP, Workload: "tcp_crr", Status: result.StatusOK,
 			Params:  result.Params{"nic": "full", "mtu": 1500.0, "flows": 1.0, "services": services, "service_at": "last"},
 			Metrics: []result.Metric{{Name: "rate", Unit: "1/s", Better: "higher"}},
 		}
@@ -59,10 +59,10 @@ func TestGrowths(t *testing.T) {
 // What the plan swept is of each network, the baseline too, over cells of several groups.
 func TestGrowthsOfWhatWasSwept(t *testing.T) {
 	res := &result.Result{Plan: result.Plan{Sweep: "flows"}}
-	for _, name := range []string{network.Baseline, "bridge"} {
+	for _, name := range []string{catalog.Baseline, "bridge"} {
 		for _, flows := range []float64{1, 2, 4, 8} {
 			cell := result.Cell{
-				Network: name, Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK,
+				Network: name, Path: catalog.CrossHost, Workload: "tcp_stream", Status: result.StatusOK,
 				Params:  result.Params{"nic": "full", "flows": flows, "duration": 1 / flows},
 				Metrics: []result.Metric{{Name: "throughput", Unit: "bit/s", Better: "higher"}},
 			}
@@ -76,7 +76,7 @@ func TestGrowthsOfWhatWasSwept(t *testing.T) {
 	if len(grown) != 2 {
 		t.Fatalf("%d growths: %+v", len(grown), grown)
 	}
-	for n, name := range []string{network.Baseline, "bridge"} {
+	for n, name := range []string{catalog.Baseline, "bridge"} {
 		labtest.Equal(t, "network", grown[n].Network, name)
 		labtest.Equal(t, "shape of "+name, grown[n].Shape, "linear")
 		labtest.Equal(t, "points of "+name, len(grown[n].Points), 4)

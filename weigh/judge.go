@@ -3,9 +3,9 @@ package weigh
 import (
 	"math"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 // Weighing is by how much one quantity is worse than another, as a ratio.
@@ -116,7 +116,7 @@ func (w weighing) families(groups []*Group) family {
 
 // familyOf names the family of a cell's quantity.
 func familyOf(cell *result.Cell, q result.Quantity) string {
-	if kind, _ := workload.Find(cell.Workload); kind.Headline == q.Name {
+	if kind, _ := catalog.FindWorkload(cell.Workload); kind.Headline == q.Name {
 		return "headline"
 	}
 	return q.Name

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -91,7 +91,7 @@ func TestCellsTakeTheirOwnCounterparts(t *testing.T) {
 		for key, value := range own {
 			params[key] = value
 		}
-		return result.Cell{Network: name, Path: network.CrossHost, Workload: "tcp_rr", Status: result.StatusOK, Params: params}
+		return result.Cell{Network: name, Path: catalog.CrossHost, Workload: "tcp_rr", Status: result.StatusOK, Params: params}
 	}
 	res := &result.Result{Cells: []result.Cell{
 		cell("host", nil), cell("route", nil), cell("route", result.Params{"hosts": 10}),
@@ -108,7 +108,7 @@ func TestCellsTakeTheirOwnCounterparts(t *testing.T) {
 			t.Errorf("%s %v: its route is %+v, want %v", res.Cells[from].Network, res.Cells[from].Params, got, res.Cells[want].Params)
 		}
 	}
-	if got := g.Counterpart(&res.Cells[3], network.Baseline); got != &res.Cells[0] || g.Baseline != got {
+	if got := g.Counterpart(&res.Cells[3], catalog.Baseline); got != &res.Cells[0] || g.Baseline != got {
 		t.Errorf("the baseline is %+v", got)
 	}
 	if link := g.OwnLink(&res.Cells[7]); link != 1e9 || g.OwnLink(&res.Cells[1]) != 0 {

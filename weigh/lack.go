@@ -3,7 +3,7 @@ package weigh
 import (
 	"math"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -26,14 +26,14 @@ func Lacking(all []*Group, c *result.Cell, metric string) (l Lack) {
 			continue
 		}
 		for _, name := range p.Between {
-			if n, known := network.Find(name); known && n.Serves(c.Path) && len(n.Needs) == 0 {
+			if n, known := catalog.FindNetwork(name); known && n.Serves(c.Path) && n.Bare {
 				l.Networks = result.AddOnce(l.Networks, name)
 			}
 		}
 	}
-	kind, known := network.Find(c.Network)
+	kind, known := catalog.FindNetwork(c.Network)
 	modelled := Of(all, c).OwnLink(c) > 0 || c.Params.Linked()
-	l.NIC = known && len(parts) > 0 && kind.Encapsulates() && !network.Within(c.Path) && !modelled &&
+	l.NIC = known && len(parts) > 0 && kind.Encapsulates() && !catalog.Within(c.Path) && !modelled &&
 		c.Params.Text("nic") != fullNIC && fuller(all, c) == nil
 	return l
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -33,7 +33,7 @@ func TestLackIsWhatWouldDivideAToll(t *testing.T) {
 		nic      bool
 	}{
 		"all":            {func(string, string) bool { return true }, nil, false},
-		"the tunnel":     {func(n, nic string) bool { return nic == "tso" && (n == network.Baseline || n == "vxlan") }, []string{"route", "ptp"}, true},
+		"the tunnel":     {func(n, nic string) bool { return nic == "tso" && (n == catalog.Baseline || n == "vxlan") }, []string{"route", "ptp"}, true},
 		"without routes": {func(n, _ string) bool { return n != "route" }, []string{"route"}, false},
 	} {
 		res := only(c.measured)
@@ -47,7 +47,7 @@ func TestLackIsWhatWouldDivideAToll(t *testing.T) {
 // What a changed lab costs is a part by itself; the rest is divided as that of the
 // untouched one.
 func TestChangeOfALabIsAPart(t *testing.T) {
-	res := only(func(n, nic string) bool { return nic == "full" || n == network.Baseline })
+	res := only(func(n, nic string) bool { return nic == "full" || n == catalog.Baseline })
 	changed := *vxlanOf(t, res, "full")
 	untouched := stepsRun()
 	slower := vxlanOf(t, untouched, "tso") // 0.7 where the untouched one costs 0.2

@@ -3,7 +3,7 @@ package weigh
 import (
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -38,7 +38,7 @@ type Rung struct {
 // NewLadder builds the ladder of groups on one path; all are those of the result,
 // and metrics what each of the groups is judged by.
 func NewLadder(groups []*Group, metrics []string, all []*Group) *Ladder {
-	l := &Ladder{Path: groups[0].Path, Groups: groups, Metrics: metrics, Twin: network.Unpublished(groups[0].Path), rungs: map[RungKey]*Rung{}}
+	l := &Ladder{Path: groups[0].Path, Groups: groups, Metrics: metrics, Twin: catalog.Unpublished(groups[0].Path), rungs: map[RungKey]*Rung{}}
 	for _, own := range groups {
 		var twin *Group
 		elsewhere := own.Without(result.OnPath)
@@ -47,7 +47,7 @@ func NewLadder(groups []*Group, metrics []string, all []*Group) *Ladder {
 		}
 		l.twins = append(l.twins, twin)
 	}
-	baseline := RungKey{Network: network.Baseline}
+	baseline := RungKey{Network: catalog.Baseline}
 	if !l.measured(baseline) {
 		return l
 	}
@@ -72,7 +72,7 @@ func networksIn(groups []*Group) []string {
 			names = result.AddOnce(names, c.Network)
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return network.Order(a) - network.Order(b) })
+	slices.SortStableFunc(names, func(a, b string) int { return catalog.Order(a) - catalog.Order(b) })
 	return names
 }
 
@@ -111,7 +111,7 @@ func (l *Ladder) add(key RungKey) *Rung {
 	}
 	r := &Rung{Key: key, Cells: l.cells(key)}
 	l.rungs[key] = r
-	if key.Network == network.Baseline {
+	if key.Network == catalog.Baseline {
 		return r
 	}
 	below, as := l.below(r)
@@ -128,8 +128,8 @@ func (l *Ladder) add(key RungKey) *Rung {
 // the network that sets up the same parts between hosts takes its place. as is the
 // ancestor's name.
 func (l *Ladder) below(r *Rung) (below RungKey, as string) {
-	for as = parentOf(r.Key.Network); as != network.Baseline; as = parentOf(as) {
-		ancestor, _ := network.Find(as)
+	for as = parentOf(r.Key.Network); as != catalog.Baseline; as = parentOf(as) {
+		ancestor, _ := catalog.FindNetwork(as)
 		for _, twin := range []bool{false, true} {
 			path := l.Path
 			if twin {
@@ -146,7 +146,7 @@ func (l *Ladder) below(r *Rung) (below RungKey, as string) {
 			}
 		}
 	}
-	return RungKey{Network: network.Baseline}, network.Baseline
+	return RungKey{Network: catalog.Baseline}, catalog.Baseline
 }
 
 // counterpart is the rung of another network that was measured as one was.
@@ -169,10 +169,10 @@ func (l *Ladder) counterpart(r *Rung, name string, twin bool) (key RungKey, foun
 
 // parentOf is a network's parent; that of an unknown network is the baseline.
 func parentOf(name string) string {
-	if n, ok := network.Find(name); ok && n.Parent != "" {
+	if n, ok := catalog.FindNetwork(name); ok && n.Parent != "" {
 		return n.Parent
 	}
-	return network.Baseline
+	return catalog.Baseline
 }
 
 // Step is what a rung adds to the one below it.
@@ -199,7 +199,7 @@ func (l *Ladder) Step(r *Rung, slot int) (s Step, ok bool) {
 	}
 	s.Pairs, s.Blocks = len(pairs), len(upper)
 	q, m := l.Quantity(slot), Metric(r.Cells[slot], metric)
-	switch first := r.Parent.Cells[slot].Network == network.Baseline && m != nil && m.Toll != nil; {
+	switch first := r.Parent.Cells[slot].Network == catalog.Baseline && m != nil && m.Toll != nil; {
 	case q.Unit == "s":
 		s.Interval, s.Whole, _ = delta(pairs)
 	case first && m.Toll.Low != nil: // what is added to the baseline is the toll

@@ -3,9 +3,8 @@ package weigh
 import (
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
-	"tare/workload"
 )
 
 // predictApplications adds to every application's toll what the network's layer 4
@@ -14,7 +13,7 @@ import (
 // are datagrams waits for the round trip alone.
 func predictApplications(groups []*Group) {
 	for _, g := range groups {
-		kind, _ := workload.Find(g.Workload)
+		kind, _ := catalog.FindWorkload(g.Workload)
 		if !kind.Application() || g.Params.Number("rate") > 0 {
 			continue // an open loop waits for nothing
 		}
@@ -55,7 +54,7 @@ func groupUnder(groups []*Group, g *Group, name string) *Group {
 // addedTrip is by how much longer a transaction waits than on the baseline, in
 // seconds, by what the round trips of the same network cost.
 func addedTrip(rr *result.Cell) (waits result.Layer4, ok bool) {
-	if rr == nil || rr.Network == network.Baseline {
+	if rr == nil || rr.Network == catalog.Baseline {
 		return waits, false
 	}
 	trip := Metric(rr, "rtt_p50")

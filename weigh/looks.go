@@ -1,14 +1,14 @@
 package weigh
 
 import (
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 // Measured is how many blocks the group has.
 func (g *Group) Measured() int {
-	kind, _ := workload.Find(g.Workload)
+	kind, _ := catalog.FindWorkload(g.Workload)
 	return len(BlocksOf(g.Baseline, kind.Headline))
 }
 
@@ -18,7 +18,7 @@ func (s *Scale) Decided(g *Group, cell *result.Cell, rate float64) bool {
 	if cell.Status != result.StatusOK || g.Baseline == nil {
 		return true
 	}
-	kind, _ := workload.Find(cell.Workload)
+	kind, _ := catalog.FindWorkload(cell.Workload)
 	q, _ := result.QuantityOf(kind.Headline)
 	at := s.of(g, q)
 	toll := at.tolls[cell]

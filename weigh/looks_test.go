@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tare/catalog"
 	"tare/experiment/schedule"
-	"tare/network"
 	"tare/result"
 	"tare/stats"
 )
@@ -14,7 +14,7 @@ import (
 // looked draws block after block of a group of one network, and looks as a run does,
 // until the network is decided or the last look is over.
 func looked(draw *rand.Rand, toll, noise float64, most int) (g *Group, blocks int) {
-	host, net := &result.Cell{Network: network.Baseline}, &result.Cell{Network: "route"}
+	host, net := &result.Cell{Network: catalog.Baseline}, &result.Cell{Network: "route"}
 	g = &Group{Baseline: host, Cells: []*result.Cell{host, net}, Workload: "tcp_rr"}
 	for _, c := range g.Cells {
 		c.Status, c.Workload = result.StatusOK, g.Workload

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 // LeastCPUWindow is how much window CPU cost needs, in seconds: the kernel
@@ -45,7 +45,7 @@ func Slower(cell *result.Cell) *result.Metric {
 // Headline is the metric by which a cell's workload is judged first; nil: it has
 // none.
 func Headline(cell *result.Cell) *result.Metric {
-	kind, _ := workload.Find(cell.Workload)
+	kind, _ := catalog.FindWorkload(cell.Workload)
 	return Metric(cell, kind.Headline)
 }
 
@@ -104,8 +104,8 @@ func enough(blocks int, cell *result.Cell) bool {
 
 // CostName is the metric of CPU cost that a cell's workload has.
 func CostName(cell *result.Cell) string {
-	kind, _ := workload.Find(cell.Workload)
-	if kind.Work == workload.PerTransaction {
+	kind, _ := catalog.FindWorkload(cell.Workload)
+	if kind.Work == catalog.PerTransaction {
 		return "cpu_per_transaction"
 	}
 	return "cpu_per_gbit"

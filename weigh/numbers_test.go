@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -21,12 +21,12 @@ const measuredBlocks = 8
 // ladderRun is a run of a tunnel and of what it is built upon, under workloads of each kind, on a
 // link. slowdowns are what each network divides rates by. Each block has its own noise, of 1 %.
 func ladderRun() *result.Result {
-	slowdowns := map[string]float64{network.Baseline: 1, "ptp": 1.05, "route": 1.1, "vxlan": 1.4, "bridge": 1.1}
+	slowdowns := map[string]float64{catalog.Baseline: 1, "ptp": 1.05, "route": 1.1, "vxlan": 1.4, "bridge": 1.1}
 	res := &result.Result{Plan: result.Plan{Margin: stats.DeclaredMargin}}
 	for _, work := range []string{"tcp_stream", "tcp_rr", "udp_stream", "http", "lifecycle"} {
-		for n, name := range []string{network.Baseline, "vxlan", "route", "bridge", "ptp"} {
+		for n, name := range []string{catalog.Baseline, "vxlan", "route", "bridge", "ptp"} {
 			c := result.Cell{
-				Network: name, Path: network.CrossHost, Workload: work, Status: result.StatusOK, Fidelity: "same-path",
+				Network: name, Path: catalog.CrossHost, Workload: work, Status: result.StatusOK, Fidelity: "same-path",
 				Params: result.Params{"link": 1e10, "mtu": 1500.0, "nic": "full"},
 			}
 			switch work {
@@ -247,7 +247,7 @@ func TestLayer4PredictsAnApplication(t *testing.T) {
 func TestCostIsThatOfWork(t *testing.T) {
 	idle := result.Sample{Block: 0, Metrics: map[string]float64{"throughput": 1}, Counters: map[string]float64{"window": 9, "work": 0, "cpu_busy": 5}}
 	for window, want := range map[float64]bool{0.1: true, 0.05: false} {
-		cell := &result.Cell{Network: "bridge", Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK, Samples: []result.Sample{idle}}
+		cell := &result.Cell{Network: "bridge", Path: catalog.CrossHost, Workload: "tcp_stream", Status: result.StatusOK, Samples: []result.Sample{idle}}
 		for block := 1; block <= 8; block++ {
 			cell.Samples = append(cell.Samples, result.Sample{
 				Block: block, Metrics: idle.Metrics, Counters: map[string]float64{"window": window, "work": 2, "cpu_busy": 1},

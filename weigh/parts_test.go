@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -40,21 +40,21 @@ func TestLayer4PredictsNoOpenLoop(t *testing.T) {
 		},
 		"a bulk that carried nothing": func(c *result.Cell) {
 			for n := range c.Samples {
-				if c.Workload == "tcp_stream" && c.Network != network.Baseline && c.Samples[n].Metrics != nil {
+				if c.Workload == "tcp_stream" && c.Network != catalog.Baseline && c.Samples[n].Metrics != nil {
 					c.Samples[n].Metrics["throughput"] = 0
 				}
 			}
 		},
 		"a baseline that carried nothing": func(c *result.Cell) {
 			for n := range c.Samples {
-				if c.Workload == "tcp_stream" && c.Network == network.Baseline && c.Samples[n].Metrics != nil {
+				if c.Workload == "tcp_stream" && c.Network == catalog.Baseline && c.Samples[n].Metrics != nil {
 					c.Samples[n].Metrics["throughput"] = 0
 				}
 			}
 		},
 		"another path": func(c *result.Cell) {
 			if c.Workload == "tcp_rr" {
-				c.Path = network.HostToContainer
+				c.Path = catalog.HostToContainer
 			}
 		},
 	} {
@@ -136,7 +136,7 @@ func TestLooksDecide(t *testing.T) {
 	weighAll(res)
 	for _, g := range Groups(res) {
 		for _, c := range g.Cells {
-			if c.Network == network.Baseline || c.Workload == "lifecycle" {
+			if c.Network == catalog.Baseline || c.Workload == "lifecycle" {
 				continue
 			}
 			labtest.Equal(t, c.Workload+" "+c.Network+" is decided", ScaleOf([]*Group{g}, stats.DeclaredMargin).Decided(g, c, 0.01), true)
@@ -223,7 +223,7 @@ func TestUnsteadyBaselines(t *testing.T) {
 func TestBoundOfWhatWasImported(t *testing.T) {
 	for name, want := range map[string]float64{"": 1448.0 / 1538, "vxlan": 1398.0 / 1538} {
 		res := &result.Result{Cells: []result.Cell{{
-			Network: network.Baseline, Path: network.CrossHost, Workload: "tcp_stream", Params: result.Params{},
+			Network: catalog.Baseline, Path: catalog.CrossHost, Workload: "tcp_stream", Params: result.Params{},
 			Metrics: []result.Metric{{Name: "rate", Value: 1}, {Name: "throughput", Value: 5e9}},
 		}}}
 		Bound(res, 1e10, 1500, name)
@@ -246,7 +246,7 @@ func TestCeilingNeedsALinkAndASize(t *testing.T) {
 		{"tcp_stream", result.Params{"mtu": 1500.0}, false}, {"tcp_stream", result.Params{"mtu": 1500.0, "link": 1e10}, true},
 		{"udp_stream", result.Params{"mtu": 1500.0, "link": 1e10}, false}, {"udp_stream", result.Params{"mtu": 1500.0, "link": 1e10, "size": 1400.0}, true},
 	} {
-		cell := &result.Cell{Network: network.Baseline, Path: network.CrossHost, Workload: c.workload, Params: c.params, Metrics: []result.Metric{{Name: "throughput", Value: 1e9}}}
+		cell := &result.Cell{Network: catalog.Baseline, Path: catalog.CrossHost, Workload: c.workload, Params: c.params, Metrics: []result.Metric{{Name: "throughput", Value: 1e9}}}
 		addCeilings(cell, cell)
 		labtest.Equal(t, fmt.Sprintf("ceiling of %s with %v", c.workload, c.params), cell.Metrics[0].Ceiling != nil, c.want)
 	}
@@ -294,9 +294,9 @@ func TestLadderOfPublishedPorts(t *testing.T) {
 		path, name string
 		slow       float64
 	}{
-		{network.HostToContainer, network.Baseline, 1}, {network.HostToContainer, "bridge", 1.1}, {network.HostToContainer, "nat", 1.2},
-		{network.PublishedPort, network.Baseline, 1}, {network.PublishedPort, "nat", 1.5},
-		{network.CrossHost, network.Baseline, 1}, {network.CrossHost, "bridge", 1.3},
+		{catalog.HostToContainer, catalog.Baseline, 1}, {catalog.HostToContainer, "bridge", 1.1}, {catalog.HostToContainer, "nat", 1.2},
+		{catalog.PublishedPort, catalog.Baseline, 1}, {catalog.PublishedPort, "nat", 1.5},
+		{catalog.CrossHost, catalog.Baseline, 1}, {catalog.CrossHost, "bridge", 1.3},
 	} {
 		c := result.Cell{Network: one.name, Path: one.path, Workload: "tcp_rr", Status: result.StatusOK, Params: result.Params{"mtu": 1500.0}}
 		for block := range measuredBlocks {
@@ -309,7 +309,7 @@ func TestLadderOfPublishedPorts(t *testing.T) {
 	res.SetGroups()
 	groups := Groups(res)
 	for _, g := range groups {
-		if g.Path != network.PublishedPort {
+		if g.Path != catalog.PublishedPort {
 			continue
 		}
 		l := NewLadder([]*Group{g}, []string{"rtt_p50"}, groups)
@@ -339,5 +339,5 @@ func TestLadderOfOneRung(t *testing.T) {
 
 // slowdownOf is what networks of TestLadderOfPublishedPorts divide rates by without a port.
 func slowdownOf(name string) float64 {
-	return map[string]float64{network.Baseline: 1, "bridge": 1.1, "nat": 1.2}[name]
+	return map[string]float64{catalog.Baseline: 1, "bridge": 1.1, "nat": 1.2}[name]
 }

@@ -3,9 +3,9 @@ package weigh
 import (
 	"slices"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 // addPooled adds the percentiles for which no window of a cell that makes
@@ -13,7 +13,7 @@ import (
 // own interval, count operations and have no toll: no block has a value
 // to be paired.
 func addPooled(cell *result.Cell) {
-	if kind, _ := workload.Find(cell.Workload); kind.Cycle == nil {
+	if kind, known := catalog.FindWorkload(cell.Workload); !known || !kind.MakesContainers() {
 		return
 	}
 	var latencies []float64

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -35,7 +35,7 @@ func (g *Group) Rank(demands []string, margin float64) result.Ranking {
 	}
 	var list []*result.Cell
 	for _, cell := range g.Cells {
-		if cell.Network == network.Baseline {
+		if cell.Network == catalog.Baseline {
 			continue
 		}
 		if reason := unqualified(cell, demands); reason != "" {
@@ -51,14 +51,14 @@ func (g *Group) Rank(demands []string, margin float64) result.Ranking {
 
 // unqualified is why a cell has no place; empty: it has one.
 func unqualified(cell *result.Cell, demands []string) string {
-	n, known := network.Find(cell.Network)
+	n, known := catalog.FindNetwork(cell.Network)
 	lacks, meets := n.Meets(demands)
 	switch {
 	case cell.Status != result.StatusOK:
 		return cell.Status + ": " + cell.Reason
 	case known && !meets:
 		return "does not meet " + lacks
-	case cell.Fidelity == network.StandIn:
+	case cell.Fidelity == catalog.StandIn:
 		return "a stand-in here, whose toll is not the real one's"
 	case cell.Emulated():
 		return "measured on an emulated CPU, whose time is not a machine's"

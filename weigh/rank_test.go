@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -60,7 +60,7 @@ func TestStandInsAndFailuresHaveNoPlace(t *testing.T) {
 	for n := range res.Cells {
 		switch cell := &res.Cells[n]; cell.Network {
 		case "bgp-ipip":
-			cell.Fidelity = network.StandIn
+			cell.Fidelity = catalog.StandIn
 		case "vxlan":
 			cell.Status, cell.Reason, cell.Metrics = result.StatusFailed, "no route to host", nil
 		case "gre":

@@ -3,10 +3,9 @@ package weigh
 import (
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 // Options are what the samples do not hold.
@@ -25,7 +24,7 @@ type Options struct {
 func (o Options) quantities(cell *result.Cell) []result.Quantity {
 	all := quantitiesOf(cell)
 	if o.Headlines {
-		kind, _ := workload.Find(cell.Workload)
+		kind, _ := catalog.FindWorkload(cell.Workload)
 		all = slices.DeleteFunc(all, func(q result.Quantity) bool { return q.Name != kind.Headline })
 	}
 	return all
@@ -72,7 +71,7 @@ func (w weighing) group(g *Group) []result.AA {
 		for _, q := range w.quantities(cell) {
 			m := metricOf(cell, q)
 			if value, ok := location(g.Baseline, q); ok {
-				m.Baseline = &result.Baseline{Network: network.Baseline, Value: value.Value}
+				m.Baseline = &result.Baseline{Network: catalog.Baseline, Value: value.Value}
 				m.Toll, m.Warnings = w.toll(g, cell, q)
 			}
 			m.Warnings = append(m.Warnings, w.Warnings(cell)...)
@@ -94,7 +93,7 @@ func (w weighing) baseline(g *Group) (all []result.AA) {
 		against := w.scale.Margins(g, q).declared()
 		pairs := BlocksOf(cell, q.Name).AA()
 		if ratios := stats.LogRatios(pairs); len(ratios) > 0 && enough(len(ratios), cell) {
-			m.Baseline = &result.Baseline{Network: network.Baseline, Value: m.Value}
+			m.Baseline = &result.Baseline{Network: catalog.Baseline, Value: m.Value}
 			m.Toll = inFile(judged(own.Estimate, own.whole, q, against), pairs)
 		}
 		if m.Toll != nil && m.Toll.Low != nil {

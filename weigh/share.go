@@ -4,10 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 // Part is one step from the baseline up to a network: what a toll has more than the
@@ -15,7 +14,7 @@ import (
 type Part struct {
 	Cell    *result.Cell // above the step
 	Below   *result.Cell // below it: the baseline in the end
-	Axis    string       // in which the two differ that are of one network, network.With or Neighbour too, or Untouched; empty: below is another network
+	Axis    string       // in which the two differ that are of one network, catalog.With or Neighbour too, or Untouched; empty: below is another network
 	Between []string     // networks between the two, which the run has no toll of
 	Points  float64      // of the toll: those of all parts add up to it
 	Share   stats.Interval
@@ -44,7 +43,7 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 	}
 	var parts []Part
 	own := perBlock(Of(all, c), c, metric)
-	for above := c; above.Network != network.Baseline; {
+	for above := c; above.Network != catalog.Baseline; {
 		var below *result.Cell
 		var axis string
 		var between []string
@@ -75,7 +74,7 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 
 // tollOf is a cell's toll on a metric. The baseline has none.
 func tollOf(c *result.Cell, metric string) (toll float64, known bool) {
-	if c.Network == network.Baseline {
+	if c.Network == catalog.Baseline {
 		return 0, true
 	}
 	if m := Metric(c, metric); m != nil && m.Toll != nil {
@@ -102,7 +101,7 @@ func untouched(all []*Group, c *result.Cell) *result.Cell {
 // which of the two parameters it lacks; nil: the cell has neither, or the run did not measure it.
 func Alone(all []*Group, c *result.Cell) (alone *result.Cell, param string) {
 	own := c.Params.Settings()
-	for _, param := range []string{network.Neighbour, network.With} {
+	for _, param := range []string{catalog.Neighbour, catalog.With} {
 		if own.Map()[param] == "" {
 			continue
 		}
@@ -147,11 +146,11 @@ func rungBelow(all []*Group, c *result.Cell, metric string) (below *result.Cell,
 // something on the path: each that has it, or else the one that does the same there.
 func skipped(upper, lower, path string) (between []string) {
 	serves := func(name string) bool {
-		n, _ := network.Find(name)
-		return n.Serves(path) || n.Serves(network.Unpublished(path))
+		n, _ := catalog.FindNetwork(name)
+		return n.Serves(path) || n.Serves(catalog.Unpublished(path))
 	}
-	for name := parentOf(upper); name != lower && name != network.Baseline; name = parentOf(name) {
-		n, _ := network.Find(name)
+	for name := parentOf(upper); name != lower && name != catalog.Baseline; name = parentOf(name) {
+		n, _ := catalog.FindNetwork(name)
 		switch across := n.Across; {
 		case across == lower:
 			return between
@@ -195,7 +194,7 @@ func WholeBlocks(all []*Group) int {
 			if c.Status != result.StatusOK || c == g.Baseline {
 				continue
 			}
-			kind, _ := workload.Find(c.Workload)
+			kind, _ := catalog.FindWorkload(c.Workload)
 			tolls := perBlock(g, c, kind.Headline)
 			if whole != nil {
 				tolls = less(whole, tolls)

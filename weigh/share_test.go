@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -18,14 +18,14 @@ import (
 func stepsRun() *result.Result {
 	random := rand.New(rand.NewPCG(20, 1))
 	tolls := map[string]map[string]float64{
-		"full": {network.Baseline: 0, "ptp": 0.05, "route": 0.1, "vxlan": 0.2},
-		"tso":  {network.Baseline: 0, "ptp": 0.05, "route": 0.1, "vxlan": 0.7},
+		"full": {catalog.Baseline: 0, "ptp": 0.05, "route": 0.1, "vxlan": 0.2},
+		"tso":  {catalog.Baseline: 0, "ptp": 0.05, "route": 0.1, "vxlan": 0.7},
 	}
 	res := &result.Result{}
 	for _, nic := range []string{"full", "tso"} {
-		for _, name := range []string{network.Baseline, "ptp", "route", "vxlan"} {
+		for _, name := range []string{catalog.Baseline, "ptp", "route", "vxlan"} {
 			c := result.Cell{
-				Network: name, Path: network.CrossHost, Workload: "tcp_stream", Status: result.StatusOK, Params: result.Params{"nic": nic},
+				Network: name, Path: catalog.CrossHost, Workload: "tcp_stream", Status: result.StatusOK, Params: result.Params{"nic": nic},
 			}
 			for block := range 10 {
 				for _, layout := range []string{LayoutA, LayoutB} {
@@ -63,7 +63,7 @@ func TestTollIsDividedByWhatTheRunMeasured(t *testing.T) {
 			below, axis string
 			points      float64
 			direct      bool
-		}{{"vxlan", "nic", 0.5, false}, {"route", "", 0.1, true}, {"ptp", "", 0.05, true}, {network.Baseline, "", 0.05, true}} {
+		}{{"vxlan", "nic", 0.5, false}, {"route", "", 0.1, true}, {"ptp", "", 0.05, true}, {catalog.Baseline, "", 0.05, true}} {
 			p := parts[i]
 			labtest.Equal(t, "below", p.Below.Network, want.below)
 			labtest.Equal(t, "axis", p.Axis, want.axis)
@@ -103,9 +103,9 @@ func TestPartsOfNetworksWithTheirLink(t *testing.T) {
 // What lies between two networks costs something, measured or not.
 func TestNetworksBetweenAreNamed(t *testing.T) {
 	for _, step := range []struct{ upper, lower, path, between string }{
-		{"vxlan", "route", network.CrossHost, ""}, {"route", "ptp", network.CrossHost, ""}, {"veth", network.Baseline, network.SameHost, ""},
-		{"nat", "route", network.PublishedPort, ""}, {"vxlan", "ptp", network.CrossHost, "route"}, {"bridge", network.Baseline, network.SameHost, "veth"},
-		{"docker-overlay", "docker-host", network.CrossHost, "docker-bridge"}, {"vxlan", network.Baseline, network.CrossHost, "route ptp"},
+		{"vxlan", "route", catalog.CrossHost, ""}, {"route", "ptp", catalog.CrossHost, ""}, {"veth", catalog.Baseline, catalog.SameHost, ""},
+		{"nat", "route", catalog.PublishedPort, ""}, {"vxlan", "ptp", catalog.CrossHost, "route"}, {"bridge", catalog.Baseline, catalog.SameHost, "veth"},
+		{"docker-overlay", "docker-host", catalog.CrossHost, "docker-bridge"}, {"vxlan", catalog.Baseline, catalog.CrossHost, "route ptp"},
 	} {
 		got := strings.Join(skipped(step.upper, step.lower, step.path), " ")
 		labtest.Equal(t, "between "+step.upper+" and "+step.lower+" on "+step.path, got, step.between)
@@ -145,7 +145,7 @@ func TestWholeBlocksGiveEveryToll(t *testing.T) {
 	for _, c := range []struct {
 		name, nic string
 		block     int
-	}{{"vxlan", "tso", 3}, {"ptp", "full", 3}, {network.Baseline, "full", 5}} {
+	}{{"vxlan", "tso", 3}, {"ptp", "full", 3}, {catalog.Baseline, "full", 5}} {
 		for n := range res.Cells {
 			if cell := &res.Cells[n]; cell.Network == c.name && cell.Params.Text("nic") == c.nic {
 				cell.Samples = slices.DeleteFunc(cell.Samples, func(s result.Sample) bool { return s.Block == c.block })

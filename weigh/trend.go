@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -170,9 +170,9 @@ func (s *trending) choose(points []Point) {
 
 // alike reports whether two results have a cell in common besides that of the host, if there is any.
 func alike(old, recent *result.Result) bool {
-	alone := !slices.ContainsFunc(recent.Cells, func(c result.Cell) bool { return c.Network != network.Baseline })
+	alone := !slices.ContainsFunc(recent.Cells, func(c result.Cell) bool { return c.Network != catalog.Baseline })
 	for cell := range matches(old, recent) {
-		if alone || cell.Network != network.Baseline {
+		if alone || cell.Network != catalog.Baseline {
 			return true
 		}
 	}
@@ -203,7 +203,7 @@ func (s *trending) cells() {
 			if m != nil {
 				value = &m.Value
 				values.add(at, m.Value)
-				if m.Toll != nil && cell.Network != network.Baseline {
+				if m.Toll != nil && cell.Network != catalog.Baseline {
 					toll = &result.TrendToll{Value: m.Toll.Value, Low: m.Toll.Low, High: m.Toll.High}
 					tolls.add(at, ratioOf(m))
 				}

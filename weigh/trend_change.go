@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -69,7 +69,7 @@ func (s *trending) step(one course, found []stats.ChangePoint, n int) step {
 	shift, whole := stats.CentreShift(one.logs[from:at], one.logs[at:to])
 	// What baselines differ by is the same before and after: only the declared margin counts.
 	w := judged(shift, whole, q, Margins{Margins: stats.Margins{Declared: one.margin, Least: one.margin}})
-	st := step{newest: one.newest, host: cell.Network == network.Baseline, before: one.at[from:at], after: one.at[at:to]}
+	st := step{newest: one.newest, host: cell.Network == catalog.Baseline, before: one.at[from:at], after: one.at[at:to]}
 	st.TrendStep = result.TrendStep{
 		Cell: cell.Network + " " + cell.Path + " " + cell.Workload, Metric: cell.Metric, Of: one.of, At: one.at[at],
 		Change: *w.Change(), Chance: found[n].Chance,

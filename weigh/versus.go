@@ -1,7 +1,7 @@
 package weigh
 
 import (
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -19,11 +19,11 @@ func Versions(res *result.Result) *result.Comparison {
 
 // Passengers compares each network that has a passenger with itself without it, in the same way.
 // nil: no network has one.
-func Passengers(res *result.Result) *result.Comparison { return absences(res, network.With) }
+func Passengers(res *result.Result) *result.Comparison { return absences(res, catalog.With) }
 
 // Neighbours compares each network that has a noisy neighbour with itself without it, by the same
 // blocks. nil: no network has one.
-func Neighbours(res *result.Result) *result.Comparison { return absences(res, network.Neighbour) }
+func Neighbours(res *result.Result) *result.Comparison { return absences(res, catalog.Neighbour) }
 
 // absences compares each network that has a parameter with itself without it.
 func absences(res *result.Result, param string) *result.Comparison {

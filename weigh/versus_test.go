@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -15,7 +15,7 @@ import (
 func TestPassengers(t *testing.T) {
 	res := &result.Result{Plan: result.Plan{Margin: 0.02}}
 	add := func(name string, settings result.Params, layouts []string, rtt float64) {
-		c := result.Cell{Network: name, Path: network.SameHost, Workload: "tcp_rr", Mode: "nodelay", Status: result.StatusOK, Params: result.Params{"mtu": 1500}}
+		c := result.Cell{Network: name, Path: catalog.SameHost, Workload: "tcp_rr", Mode: "nodelay", Status: result.StatusOK, Params: result.Params{"mtu": 1500}}
 		maps.Copy(c.Params, settings)
 		for block := range 8 {
 			for n, layout := range layouts {
@@ -25,16 +25,16 @@ func TestPassengers(t *testing.T) {
 		}
 		res.Cells = append(res.Cells, c)
 	}
-	both, one, passenger := []string{LayoutA, LayoutB}, []string{""}, result.Params{network.With: "conntrack -E"}
-	add(network.Baseline, nil, both, 10e-6)
+	both, one, passenger := []string{LayoutA, LayoutB}, []string{""}, result.Params{catalog.With: "conntrack -E"}
+	add(catalog.Baseline, nil, both, 10e-6)
 	add("bridge", nil, one, 12e-6)
-	add("bridge", result.Params{network.Rules: 9.0}, one, 13e-6)
+	add("bridge", result.Params{catalog.Rules: 9.0}, one, 13e-6)
 	if Passengers(res) != nil {
 		t.Error("it has no passenger, and is compared")
 	}
 	add("bridge", passenger, one, 15e-6)
 	add("route", passenger, one, 15e-6)
-	add("bridge", result.Params{network.Neighbour: "tcp_stream"}, one, 18e-6)
+	add("bridge", result.Params{catalog.Neighbour: "tcp_stream"}, one, 18e-6)
 	weighed(res)
 	c := Passengers(res)
 	if c == nil || len(c.Cells) != 1 || c.Cells[0].Network != "bridge" {
@@ -53,7 +53,7 @@ func TestPassengers(t *testing.T) {
 	labtest.Near(t, "what a neighbour costs", n.Cells[0].Metrics[0].Change.Value, 0.5, 0.01)
 	all := Groups(res)
 	parts := Parts(all, &res.Cells[len(res.Cells)-1], "rtt_p50")
-	if len(parts) == 0 || parts[0].Axis != network.Neighbour {
+	if len(parts) == 0 || parts[0].Axis != catalog.Neighbour {
 		t.Fatalf("parts of the toll: %+v", parts)
 	}
 	labtest.Near(t, "its share of the toll", parts[0].Share.Value, 0.75, 0.01)
@@ -73,7 +73,7 @@ func weighed(res *result.Result) {
 func TestVersions(t *testing.T) {
 	res := &result.Result{Plan: result.Plan{Margin: 0.02}}
 	add := func(name string, ip int, layouts []string, rtt float64) {
-		c := result.Cell{Network: name, Path: network.CrossHost, Workload: "tcp_rr", Mode: "nodelay", Status: result.StatusOK, Params: result.Params{"mtu": 1500}}
+		c := result.Cell{Network: name, Path: catalog.CrossHost, Workload: "tcp_rr", Mode: "nodelay", Status: result.StatusOK, Params: result.Params{"mtu": 1500}}
 		if ip == 6 {
 			c.Params["ip"] = 6.0
 		}
@@ -87,13 +87,13 @@ func TestVersions(t *testing.T) {
 		res.Cells = append(res.Cells, c)
 	}
 	both, one := []string{LayoutA, LayoutB}, []string{""}
-	add(network.Baseline, 4, both, 10e-6)
+	add(catalog.Baseline, 4, both, 10e-6)
 	add("vxlan", 4, one, 20e-6)
 	add("nat", 4, one, 20e-6)
 	if Versions(res) != nil {
 		t.Error("one version is compared with itself")
 	}
-	add(network.Baseline, 6, both, 10e-6)
+	add(catalog.Baseline, 6, both, 10e-6)
 	add("vxlan", 6, one, 22e-6)
 	add("route", 6, one, 22e-6)
 	weighed(res)
@@ -102,7 +102,7 @@ func TestVersions(t *testing.T) {
 		t.Fatal("the versions are not compared")
 	}
 	labtest.Equal(t, "networks with both", len(c.Cells), 2)
-	labtest.Equal(t, "first", c.Cells[0].Network, network.Baseline)
+	labtest.Equal(t, "first", c.Cells[0].Network, catalog.Baseline)
 	host, vxlan := c.Cells[0].Metrics[0], c.Cells[1].Metrics[0]
 	labtest.Equal(t, "verdict on host", host.Change.Verdict, string(stats.Equal))
 	labtest.Near(t, "vxlan", vxlan.Change.Value, 0.1, 0.01)

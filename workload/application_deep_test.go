@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/test/labtest"
 	"tare/traffic"
 )
@@ -51,11 +52,11 @@ func onOneCPU(t *testing.T) {
 // about as long as was asked for, and long enough for its percentiles.
 func TestDeepConnectionsAreBusy(t *testing.T) {
 	onOneCPU(t)
-	for _, w := range []Workload{mysql(), redis(), dns()} {
-		server := w.Servers[0]
+	for _, w := range []Workload{whole("mysql"), whole("redis"), whole("dns")} {
+		server := w.ServedBy[0]
 		_, place := startServer(t, server)
 		for _, mode := range w.Modes {
-			for _, tool := range append(w.ToolNames(), "") {
+			for _, tool := range append(w.Tools, "") {
 				for _, flows := range []int{1, 10} {
 					run := runOf(w, mode)
 					// A transaction that began before the window and ended in it counts with all of its
@@ -105,11 +106,11 @@ func TestDeepMySQLTakesTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ms = time.Millisecond
-	run := runOf(mysql(), prepared)
+	run := runOf(whole("mysql"), catalog.Prepared)
 	run.Tool, run.Flows = "", 1
 	run.Slots = &traffic.Slots{Begin: time.Duration(clock.Nano()) + 500*ms, Window: 100 * ms, Length: 20 * ms, Settle: ms, Guard: ms, Runs: 1, Warmup: 1, Cycles: 10}
 	run.Warmup, run.Duration = 500*ms, run.Slots.Span()
-	tally, err := mysql().Drive(t.Context(), run, p.At)
+	tally, err := whole("mysql").Drive(t.Context(), run, p.At)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestDeepMySQLTakesTurns(t *testing.T) {
 // asked for, at any number of connections.
 func TestDeepEventsFillTheWindow(t *testing.T) {
 	p, _ := startMariaDB(t)
-	run := runOf(mysql(), prepared)
+	run := runOf(whole("mysql"), catalog.Prepared)
 	run.Flows, run.Duration = 4, 400*time.Millisecond
 	events, err := eventsOf(t.Context(), run, p.At)
 	if err != nil {

@@ -54,8 +54,8 @@ func TestRealNginx(t *testing.T) {
 
 // clientsOfNginx drives the real server by each client in each of its modes.
 func clientsOfNginx(t *testing.T, place Place) {
-	kind := http()
-	for _, tool := range append([]Tool{{Modes: kind.Modes}}, kind.Tools...) {
+	kind := whole("http")
+	for _, tool := range append([]Tool{{Modes: kind.Modes}}, kind.DrivenBy...) {
 		for _, mode := range tool.Modes {
 			t.Run(tool.Name+mode, func(t *testing.T) {
 				run := realRun(mode, tool.Name)
@@ -143,8 +143,8 @@ func whyToolsFail(t *testing.T, place Place) {
 				t.Setenv("PATH", c.path)
 			}
 			run := realRun("keepalive", c.tool)
-			run.Size, run.Edge = 2999, func(bool) {} // which nothing has prepared
-			if tally, err := http().Drive(t.Context(), run, c.to); err == nil || !strings.Contains(err.Error(), c.want) {
+			run.Size, run.Edge = 2999, func(bool) {} // which nothing has catalog.Prepared
+			if tally, err := whole("http").Drive(t.Context(), run, c.to); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, %+v: want %q", err, tally, c.want)
 			}
 		})
@@ -153,11 +153,11 @@ func whyToolsFail(t *testing.T, place Place) {
 
 // toolsEnd: a run that is given up leaves no tool behind.
 func toolsEnd(t *testing.T, place Place) {
-	for _, tool := range http().Tools {
+	for _, tool := range whole("http").DrivenBy {
 		ctx, cancel := context.WithCancel(t.Context())
 		run := realRun("keepalive", tool.Name)
 		run.Duration, run.Edge = never, func(bool) { cancel() }
-		if _, err := http().Drive(ctx, run, place.At); !errors.Is(err, context.Canceled) {
+		if _, err := whole("http").Drive(ctx, run, place.At); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", tool.Name, err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestRealNginxThatDies(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := http().Drive(t.Context(), run, place.At); err != nil {
+		if _, err := whole("http").Drive(t.Context(), run, place.At); err != nil {
 			t.Logf("%v: %v", sig, err) // what was answered before may be enough for wrk
 		}
 		err := child.Ended()

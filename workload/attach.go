@@ -11,10 +11,6 @@ import (
 // packet answered, and removes them.
 func attach() Workload {
 	return Workload{
-		Name: "attach", Doc: "create a container, attach it, first packet answered, remove it: how long until it can be used",
-		Modes: []string{closedLoop}, Camel: "Attach", Unlike: true,
-		Columns:  []string{"latency_network", "latency_p99", "latency_remove", "rate", "cpu_per_transaction"}, // its baseline is a socket
-		Headline: "latency_p50", Work: PerTransaction, Flows: mostWorkers,
 		Cycle: attachAndRemove,
 	}
 }

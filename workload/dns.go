@@ -3,7 +3,6 @@ package workload
 import (
 	"fmt"
 	"net/netip"
-	"time"
 
 	"tare/traffic"
 )
@@ -11,11 +10,8 @@ import (
 // dns is queries for one address, over UDP.
 func dns() Workload {
 	return Workload{
-		Name: "dns", Doc: "queries for one address over UDP, from lasting or from new sockets, to unbound",
-		Modes: []string{string(traffic.DNSReuse), string(traffic.DNSFresh)}, Camel: "DNS", Headline: "rate", Work: PerTransaction,
-		Flows: 1024, FlowsDefault: []int{10},
-		Slot: 10 * time.Millisecond, Servers: []Server{unbound()},
-		Send: sending(Run.dns, traffic.CallDNS, resolved),
+		ServedBy: []Server{unbound()},
+		Send:     sending(Run.dns, traffic.CallDNS, resolved),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // TestRealDNS measures both modes on one flow and on many. Of another zone it is refused with
 // the server's own code: it asks no other server.
 func TestRealDNS(t *testing.T) {
-	w := dns()
+	w := whole("dns")
 	_, place := startServer(t, unbound())
 	for _, mode := range w.Modes {
 		for _, flows := range []int{1, 10, 50} {
@@ -42,9 +42,9 @@ func TestRealDNS(t *testing.T) {
 // TestRealDNSDies kills it under its client.
 func TestRealDNSDies(t *testing.T) {
 	child, place := startServer(t, unbound())
-	run := runOf(dns(), "reuse")
+	run := runOf(whole("dns"), "reuse")
 	run.Flows = 10
-	diesUnder(t, dns(), child, place, run)
+	diesUnder(t, whole("dns"), child, place, run)
 	if ended := child.Ended(); ended == nil || !strings.Contains(ended.Error(), "unbound ended (signal: killed): ") {
 		t.Error(ended)
 	}

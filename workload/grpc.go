@@ -1,19 +1,10 @@
 package workload
 
-import (
-	"time"
-
-	"tare/traffic"
-)
+import "tare/traffic"
 
 // grpc is calls of gRPC, or messages of streams.
 func grpc() Workload {
 	return Workload{
-		Name: "grpc", Doc: "calls of gRPC and their responses, or messages of a server's stream, on lasting connections", TCP: true,
-		Modes: []string{string(traffic.GRPCUnary), string(traffic.GRPCStream)}, Camel: "GRPC", Headline: "rate", Work: PerTransaction,
-		Columns: []string{"throughput", "latency_p50", "latency_p99", "cpu_per_transaction"},
-		Size:    Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody},
-		Flows:   1024, Slot: 10 * time.Millisecond, SlotFlows: 1,
 		Serve: serving(Run.grpc, listenTCP, bounded(traffic.ServeGRPC), answered),
 		Send:  sending(Run.grpc, bounded(traffic.CallGRPC), exchanged(string(traffic.GRPCStream))),
 	}

@@ -12,12 +12,10 @@ import (
 // http is requests of HTTP/1.1 for a fixed body.
 func http() Workload {
 	return Workload{
-		Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
-		Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)}, Camel: "HTTP", Headline: "rate", Work: PerTransaction,
-		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: []int{10}, RateUnit: PerSecond,
-		Slot: 10 * time.Millisecond, Servers: []Server{nginx()}, Tools: []Tool{wrk(), autocannon()},
-		Serve: serving(Run.http, listenTCP, traffic.ServeHTTP, answered),
-		Send:  sending(Run.http, traffic.CallHTTP, requested),
+		ServedBy: []Server{nginx()},
+		DrivenBy: []Tool{wrk(), autocannon()},
+		Serve:    serving(Run.http, listenTCP, traffic.ServeHTTP, answered),
+		Send:     sending(Run.http, traffic.CallHTTP, requested),
 	}
 }
 
@@ -77,7 +75,7 @@ func addOffered(t *Tally, calls traffic.HTTPCalls, rate float64) {
 	addService(t.Counters, calls.Service)
 	due := rate * calls.Elapsed.Seconds()
 	if float64(calls.Sent) < due*(1-shortfall)-1 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was waiting", rate))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was catalog.Waiting", rate))
 	}
 	if calls.Unanswered > 0 {
 		t.Warnings = append(t.Warnings, "unanswered: requests got no response within 2 s after the window")

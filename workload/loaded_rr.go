@@ -1,14 +1,14 @@
 package workload
 
-import "tare/traffic"
+import (
+	"time"
+
+	"tare/traffic"
+)
 
 // loadedRR is round trips on a path that other connections fill.
 func loadedRR() Workload {
 	return Workload{
-		Name: "loaded_rr", Doc: "round trips over TCP while bulk data fills the path: latency under load", TCP: true,
-		Modes: []string{waiting}, Camel: "LoadedRR", Headline: "rtt_p50", Work: PerGbit, RateUnit: PayloadBits,
-		Columns: []string{"rtt_p99", "throughput", "fairness", "cpu_per_gbit"},
-		Size:    Bounds{Default: 1, Least: 1, Most: traffic.MaxProbe}, Flows: 1000, FlowsDefault: []int{4},
 		Serve: serving(loaded, listenTCP, traffic.ServeLoadedRR, loadArrived),
 		Send:  sending(loaded, traffic.CallLoadedRR, loadedCalled),
 	}
@@ -37,6 +37,9 @@ func loadedCalled(run Run, c traffic.LoadedCalls) Tally {
 	t.addTrips(c.Trips)
 	t.Work = float64(c.Sent.OfferedRate()) * t.Window.Seconds() / gigabit
 	addPercentiles(t.Metrics, "rtt", c.RTT)
+	if mean := t.Metrics["rtt_mean"]; mean > 0 {
+		t.Metrics["rpm"] = time.Minute.Seconds() / mean
+	}
 	t.Counters["probes"] = float64(c.Count)
 	return t
 }

@@ -28,6 +28,7 @@ func TestLabLoadedRRNamesLoadAndRoundTrips(t *testing.T) {
 	labtest.MoreThan(t, "throughput", server.Metrics["throughput"], 0)
 	labtest.Between(t, "fairness", server.Metrics["fairness"], 0, 1)
 	labtest.MoreThan(t, "rtt_mean", client.Metrics["rtt_mean"], 0)
+	labtest.Near(t, "rpm, the round trips of a minute", client.Metrics["rpm"]*client.Metrics["rtt_mean"], 60, 1e-9)
 	labtest.MoreThan(t, "probes", client.Counters["probes"], 0)
 	labtest.AtLeast(t, "window", client.Window, run.Duration)
 	labtest.MoreThan(t, "work in Gbit", client.Work, 0)

@@ -13,6 +13,7 @@ import (
 
 	sqldriver "github.com/go-sql-driver/mysql"
 
+	"tare/catalog"
 	"tare/test/labtest"
 )
 
@@ -45,10 +46,10 @@ func TestRealMariaDB(t *testing.T) {
 // clientsOfMariaDB measures with sysbench and with our own client, on one connection
 // and on several.
 func clientsOfMariaDB(t *testing.T, p Place) {
-	w := mysql()
+	w := whole("mysql")
 	for _, tool := range []string{"", "sysbench"} {
 		for _, flows := range []int{1, 16} {
-			run := runOf(w, prepared)
+			run := runOf(w, catalog.Prepared)
 			run.Server, run.Tool, run.Flows = "mariadb", tool, flows
 			if tool != "" {
 				run.Duration = leastSysbench(flows)
@@ -117,8 +118,8 @@ func ofProduction(t *testing.T, p Place) {
 	}
 	var name string
 	var reads int
-	run := runOf(mysql(), prepared)
-	if _, err := mysql().Drive(t.Context(), run, p.At); err != nil {
+	run := runOf(whole("mysql"), catalog.Prepared)
+	if _, err := whole("mysql").Drive(t.Context(), run, p.At); err != nil {
 		t.Fatal(err)
 	}
 	if err := ask(t, config, "SHOW GLOBAL STATUS LIKE 'Innodb_data_read'", &name, &reads); err != nil || reads > 0 {
@@ -141,10 +142,10 @@ func ask(t *testing.T, config *sqldriver.Config, question string, answer ...any)
 // TestRealMariaDBDies kills it under both clients.
 func TestRealMariaDBDies(t *testing.T) {
 	p, c := startMariaDB(t)
-	run := runOf(mysql(), prepared)
+	run := runOf(whole("mysql"), catalog.Prepared)
 	other := run
 	other.Tool = "sysbench"
-	diesUnder(t, mysql(), c, p, run, other)
+	diesUnder(t, whole("mysql"), c, p, run, other)
 	if ended := c.Ended(); ended == nil || !strings.Contains(ended.Error(), "mariadbd ended (signal: killed): its log ends: ") ||
 		!strings.Contains(ended.Error(), "ready for connections") {
 		t.Error(ended)
@@ -188,9 +189,9 @@ func diesUnder(t *testing.T, w Workload, c *Child, p Place, runs ...Run) {
 // tooManyConnections asks for more than the server takes.
 func tooManyConnections(t *testing.T, p Place) {
 	for _, tool := range []string{"", "sysbench"} {
-		run := runOf(mysql(), prepared)
+		run := runOf(whole("mysql"), catalog.Prepared)
 		run.Tool, run.Flows, run.Edge = tool, mostSessions+100, func(bool) {}
-		_, err := mysql().Drive(t.Context(), run, p.At)
+		_, err := whole("mysql").Drive(t.Context(), run, p.At)
 		if err == nil || !strings.Contains(err.Error(), "Too many connections") {
 			t.Errorf("%q: %v", tool, err)
 		}

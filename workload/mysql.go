@@ -12,11 +12,8 @@ import (
 // mysql is selects of one row by its key, from a table in the server's memory.
 func mysql() Workload {
 	return Workload{
-		Name: "mysql", Doc: "selects of one row by its key, on lasting connections to MariaDB", TCP: true,
-		Slot: 10 * time.Millisecond, SlotFlows: 1,
-		Modes: []string{prepared}, Camel: "Mysql", Headline: "rate", Work: PerTransaction,
-		Flows: mostSessions, FlowsDefault: []int{1, 16, 64},
-		Servers: []Server{mariadb()}, Tools: []Tool{sysbench()},
+		ServedBy: []Server{mariadb()},
+		DrivenBy: []Tool{sysbench()},
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
 			done, err := selectPoints(ctx, run, to)
 			if err != nil {
@@ -33,9 +30,6 @@ func mysql() Workload {
 		},
 	}
 }
-
-// prepared is the mode of mysql: each connection prepares its statement once.
-const prepared = "prepared"
 
 // What is asked for, by sysbench and by our own client alike.
 const (

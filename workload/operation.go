@@ -32,13 +32,6 @@ type Operation struct {
 // latency is how long the container took until it could be used.
 func (o Operation) latency() time.Duration { return o.Create + o.Answer }
 
-// closedLoop is the mode of the workloads that make containers: a worker begins
-// with the next when the last is gone.
-const closedLoop = "closed-loop"
-
-// mostWorkers is how many containers are made at once at most.
-const mostWorkers = 10
-
 // failuresInRow is after how many consecutive failures a worker gives its
 // window up: what refuses at once would else be asked all the time.
 const failuresInRow = 3

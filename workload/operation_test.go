@@ -54,7 +54,7 @@ func TestEveryWorkerMakesOne(t *testing.T) {
 	for _, workers := range []int{1, 10} {
 		edges := 0
 		s := &scripted{attach: alike}
-		tally, err := attach().Cycle(context.Background(), inWindow(workers, 0, &edges), s)
+		tally, err := whole("attach").Cycle(context.Background(), inWindow(workers, 0, &edges), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestNoneBeginsAfterTheWindow(t *testing.T) {
 			after(15 * time.Millisecond)
 			return alike(n)
 		}}
-		tally, err := attach().Cycle(t.Context(), inWindow(1, 50*time.Millisecond, &edges), s)
+		tally, err := whole("attach").Cycle(t.Context(), inWindow(1, 50*time.Millisecond, &edges), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestShare(t *testing.T) {
 		s := &scripted{attach: alike, bareTook: 25 * time.Millisecond}
 		run := inWindow(1, 0, &edges)
 		run.Share = true
-		tally, err := attach().Cycle(context.Background(), run, s)
+		tally, err := whole("attach").Cycle(context.Background(), run, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestFailuresAreCountedSeparately(t *testing.T) {
 			}
 			return alike(n)
 		}}
-		tally, err := attach().Cycle(t.Context(), inWindow(1, 20*time.Millisecond, &edges), s)
+		tally, err := whole("attach").Cycle(t.Context(), inWindow(1, 20*time.Millisecond, &edges), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestFailuresAreCountedSeparately(t *testing.T) {
 func TestWindowWithoutSuccess(t *testing.T) {
 	edges := 0
 	s := &scripted{attach: func(int) (Operation, error) { return Operation{}, errors.New("image is gone") }}
-	_, err := attach().Cycle(context.Background(), inWindow(2, time.Minute, &edges), s)
+	_, err := whole("attach").Cycle(context.Background(), inWindow(2, time.Minute, &edges), s)
 	if err == nil || !strings.Contains(err.Error(), "image is gone") || len(s.asked) != 2*failuresInRow {
 		t.Errorf("%v after %d tries", err, len(s.asked))
 	}

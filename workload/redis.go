@@ -1,19 +1,12 @@
 package workload
 
-import (
-	"time"
-
-	"tare/traffic"
-)
+import "tare/traffic"
 
 // redis is requests for one value in the server's memory.
 func redis() Workload {
 	return Workload{
-		Name: "redis", Doc: "reads or writes of one value, on lasting connections to Redis", TCP: true,
-		Modes: []string{string(traffic.RedisGet), string(traffic.RedisSet)}, Camel: "Redis", Headline: "rate", Work: PerTransaction,
-		Size: Bounds{Default: 1024, Least: 1, Most: traffic.MaxBody}, Flows: 1024, FlowsDefault: []int{10},
-		Slot: 10 * time.Millisecond, Servers: []Server{redisServer()},
-		Send: sending(Run.redis, traffic.CallRedis, fetched),
+		ServedBy: []Server{redisServer()},
+		Send:     sending(Run.redis, traffic.CallRedis, fetched),
 	}
 }
 

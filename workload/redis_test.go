@@ -11,7 +11,7 @@ import (
 
 // TestRealRedis measures both modes on one connection and on ten.
 func TestRealRedis(t *testing.T) {
-	w := redis()
+	w := whole("redis")
 	_, place := startServer(t, redisServer())
 	if tally, err := w.Drive(t.Context(), runOf(w, "get"), place.At); err == nil || !strings.Contains(err.Error(), `answered "$-1" where "$1024" was due`) {
 		t.Errorf("without the value: %v, %v", tally.Metrics, err)
@@ -35,12 +35,12 @@ func TestRealRedis(t *testing.T) {
 // TestRealRedisDies kills it under its client.
 func TestRealRedisDies(t *testing.T) {
 	child, place := startServer(t, redisServer())
-	run := runOf(redis(), "get")
+	run := runOf(whole("redis"), "get")
 	run.Flows = 10
 	if err := redisServer().Prepare(t.Context(), place, run); err != nil {
 		t.Fatal(err)
 	}
-	diesUnder(t, redis(), child, place, run)
+	diesUnder(t, whole("redis"), child, place, run)
 	if ended := child.Ended(); ended == nil || !strings.Contains(ended.Error(), "redis-server ended (signal: killed): its log ends: ") {
 		t.Error(ended)
 	}

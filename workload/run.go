@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/traffic"
 )
@@ -233,17 +234,9 @@ func (r Run) requestResponse() (traffic.RequestResponse, error) {
 	token, err := r.token()
 	return traffic.RequestResponse{
 		Token: token, Window: r.window(), Flows: r.Flows, Size: r.Size,
-		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == Spinning, Reset: r.Mode == resetting,
+		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == catalog.Spinning, Reset: r.Mode == catalog.Resetting,
 	}, err
 }
-
-// Modes of the loops.
-const (
-	waiting   = "block" // in the kernel
-	Spinning  = "spin"  // asks the kernel again and again
-	finishing = "fin"   // the server closes first
-	resetting = "rst"   // the client resets
-)
 
 // addOpenLoop adds what only a run at a rate measures. A rate that was not
 // reached is a warning, and nothing is scaled to it.

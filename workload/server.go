@@ -13,10 +13,6 @@ import (
 	"tare/result"
 )
 
-// Ours is how a plan and a cell's parameters name this binary's own server or
-// client, where a real one could be used instead.
-const Ours = "tare"
-
 // Program is a program of a Debian package or of npm, by the name under which
 // it is started.
 type Program struct {
@@ -92,37 +88,14 @@ type Tool struct {
 	Send func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error)
 }
 
-// Application reports whether the workload is a real application's, with
-// connections to a server that stays.
-func (w Workload) Application() bool { return len(w.Servers) > 0 }
-
-// Below are the bare workloads that explain an application's toll: of its round trips and
-// of its bytes; bulk is empty where each of its messages is one datagram.
-func (w Workload) Below() (trips, bulk string) {
-	if w.TCP {
-		return RoundTrips, Bulk
-	}
-	return DatagramTrips, ""
-}
-
-// ServerNames names the workload's servers.
-func (w Workload) ServerNames() []string {
-	return result.Names(w.Servers, func(s Server) string { return s.Name })
-}
-
 // FindServer returns a workload's server by name.
 func (w Workload) FindServer(name string) (Server, bool) {
-	return result.First(w.Servers, func(s Server) bool { return s.Name == name })
-}
-
-// ToolNames names the workload's tools.
-func (w Workload) ToolNames() []string {
-	return result.Names(w.Tools, func(t Tool) string { return t.Name })
+	return result.First(w.ServedBy, func(s Server) bool { return s.Name == name })
 }
 
 // FindTool returns a workload's tool by name.
 func (w Workload) FindTool(name string) (Tool, bool) {
-	return result.First(w.Tools, func(t Tool) bool { return t.Name == name })
+	return result.First(w.DrivenBy, func(t Tool) bool { return t.Name == name })
 }
 
 // Drive drives one run against a server, by the tool that the run names or by

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tare/catalog"
 	"tare/foreign"
 	"tare/traffic"
 )
@@ -24,7 +25,7 @@ func leastSysbench(connections int) time.Duration {
 func sysbench() Tool {
 	program := Program{Name: "sysbench", Get: "apt-get install sysbench", Version: []string{"--version"}}
 	return Tool{
-		Name: "sysbench", Program: program, Modes: []string{prepared}, Preferred: true, Least: leastSysbench,
+		Name: "sysbench", Program: program, Modes: []string{catalog.Prepared}, Preferred: true, Least: leastSysbench,
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
 			path, err := program.Find()
 			if err != nil {

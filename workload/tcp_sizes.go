@@ -1,29 +1,14 @@
 package workload
 
 import (
+	"tare/catalog"
 	"tare/result"
 	"tare/traffic"
 )
 
-// The modes of tcp_sizes. The headline is noDelay: every message then leaves on
-// its own, as those of most servers do, so that what the path costs for each
-// shows; with Nagle's rule small ones travel joined, and the sweep shows
-// system calls more than the path.
-const (
-	modeNoDelay = "nodelay"
-	modeNagle   = "nagle"
-)
-
-// sweptSizes are qperf's ranges for latency and for bandwidth.
-const sweptSizes = "1:4K:*2,8:256K:*2"
-
 // tcpSizes is a sweep over message sizes.
 func tcpSizes() Workload {
 	return Workload{
-		Name: "tcp_sizes", Doc: "message sizes over TCP: goodput and round trip of each, time per message and per byte", TCP: true,
-		Modes: []string{modeNoDelay, modeNagle}, Camel: "TCPSizes", Headline: "throughput", Work: PerGbit,
-		Size: Bounds{Default: 256 << 10, Least: 1, Most: 16 << 20}, Sizes: sweptSizes, Flows: 1,
-		Takes: []Extra{TakesSizes, TakesCC},
 		Serve: serving(sweep, listenTCP, traffic.ServeTCPSizes, sizesServed),
 		Send:  sending(sweep, traffic.SendTCPSizes, sizesDriven),
 	}
@@ -34,9 +19,9 @@ func sweep(run Run) (traffic.TCPSizes, error) {
 	token, err := run.token()
 	sizes := run.Sizes
 	if len(sizes) == 0 && err == nil {
-		sizes, err = result.ParseSizes(sweptSizes)
+		sizes, err = result.ParseSizes(catalog.SweptSizes)
 	}
-	return traffic.TCPSizes{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == modeNoDelay}, err
+	return traffic.TCPSizes{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == catalog.NoDelay}, err
 }
 
 // sizesServed is what the bulk phases measured: a step of the series is a size, in

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"time"
 
 	"tare/traffic"
 )
@@ -12,11 +11,6 @@ const gigabit = 1e9
 // tcpStream is bulk data over TCP, as fast as the path carries it.
 func tcpStream() Workload {
 	return Workload{
-		Name: "tcp_stream", Doc: "bulk data over TCP: goodput at the receiver", TCP: true,
-		Modes: []string{string(traffic.StreamWrite), string(traffic.StreamAuto), string(traffic.StreamSendfile), string(traffic.StreamTrunc)},
-		Slot:  20 * time.Millisecond, Settle: 4 * time.Millisecond, SlotFlows: 2, Camel: "TCPStream", TableWith: RoundTrips, Headline: "throughput", Work: PerGbit, RateUnit: PayloadBits,
-		Size: Bounds{Default: 128 << 10, Least: 1, Most: 16 << 20}, Flows: 1000,
-		Takes: []Extra{TakesBytes, TakesReverse, TakesBidir, TakesCC},
 		Serve: serving(stream, listenTCP, traffic.ServeTCPStream, func(run Run, end traffic.TCPStreamEnd) Tally {
 			return streamTally(end, true, !run.Bidir, run.Rate)
 		}),

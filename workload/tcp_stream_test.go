@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -141,7 +142,7 @@ func TestSteadiness(t *testing.T) {
 
 // A line with noise in proportion to its times is found again.
 func TestFitLine(t *testing.T) {
-	sizes, err := result.ParseSizes(sweptSizes)
+	sizes, err := result.ParseSizes(catalog.SweptSizes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,6 @@ import (
 // loss begins.
 func udpLoad() Workload {
 	return Workload{
-		Name: "udp_load", Doc: "small datagrams at rising loads: the rate at which loss begins, and what comes past it",
-		Modes: []string{string(traffic.Mmsg), string(traffic.XDP)}, Camel: "UDPLoad", Headline: "rate", Work: PerTransaction,
-		Size: Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
 		Serve: serving(load, listenUDP, traffic.ServeUDPLoad, loadReceived),
 		Send:  sending(load, traffic.SendUDPLoad, loadSent),
 	}

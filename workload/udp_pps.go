@@ -3,7 +3,6 @@ package workload
 import (
 	"fmt"
 	"net/netip"
-	"time"
 
 	"tare/traffic"
 )
@@ -19,10 +18,6 @@ const (
 // udpPPS is the largest rate of small datagrams, or a rate that was asked for.
 func udpPPS() Workload {
 	return Workload{
-		Name: "udp_pps", Doc: "small datagrams as fast as they go: packets received per second",
-		Modes: []string{string(traffic.Mmsg), string(traffic.Msg), string(traffic.XDP), string(traffic.GSO)}, Camel: "UDPPPS", Headline: "rate", Work: PerTransaction,
-		Size:  Bounds{Default: 64, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram},
-		Flows: traffic.MaxUDPFlows, RateUnit: PerSecond, Slot: 10 * time.Millisecond,
 		Serve: serving(pps, listenPackets, traffic.ServeUDPPPS, ppsReceived),
 		Send:  sending(pps, traffic.SendUDPPPS, ppsSent),
 	}

@@ -12,9 +12,6 @@ const lateShare = 0.01
 // udpStream is datagrams at a constant bit rate: loss and jitter.
 func udpStream() Workload {
 	return Workload{
-		Name: "udp_stream", Doc: "datagrams at a constant bit rate: loss and jitter",
-		Modes: []string{"paced"}, Camel: "UDPStream", Headline: "throughput", Work: PerGbit, Rate: 100e6, RateUnit: PayloadBits,
-		Size: Bounds{Default: 1400, Least: traffic.HeaderBytes, Most: traffic.MaxDatagram}, Flows: 1,
 		Serve: serving(paced, listenUDP, traffic.ServeUDPStream, pacedReceived),
 		Send:  sending(paced, traffic.SendUDPStream, pacedSent),
 	}

@@ -6,13 +6,13 @@
 package workload
 
 import (
-	"cmp"
 	"context"
 	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/traffic"
 )
@@ -97,45 +97,11 @@ type CPU struct {
 	Each map[string]float64 `json:"each,omitempty"`
 }
 
-// Workload is one kind of traffic.
+// Workload is one kind of traffic: what is known of it, and how it is served and sent.
 type Workload struct {
-	Name     string
-	Doc      string
-	TCP      bool     // else UDP
-	Modes    []string // the headline mode first
-	Headline string   // the metric that a table shows first
-	Work     string   // what CPU cost is counted per: "gbit" or "transaction"
-
-	// How tables show it: the metrics next to the headline, nil for the usual ones;
-	// the workload whose numbers are in the same table; whether the baseline does
-	// something so unlike it that no ratio is shown.
-	Columns   []string
-	TableWith string
-	Unlike    bool
-	Camel     string // its name in Go's benchmark format
-
-	Size Bounds // bytes of a message or datagram
-	// ModeSize is the size by default of the modes where it is not Size.Default.
-	ModeSize map[string]int
-	Sizes    string // of its sweep by default, as result.ParseSizes reads them
-	Flows    int    // the most flows; 1 where more make no sense
-
-	// FlowsDefault is how many flows there are by default, one cell for
-	// each; nil: one flow.
-	FlowsDefault []int
-
-	Slot   time.Duration // the least length of a slot; 0: it is measured in windows only
-	Settle time.Duration // at the beginning of a slot, where nothing counts; 0: a tenth of it
-	// SlotFlows is the most flows that take turns; 0: any number does. Where each has its
-	// own thread and meter, many cannot all answer within one slot.
-	SlotFlows int
-
-	Rate     float64 // in RateUnit by default, where a rate belongs to the workload
-	RateUnit string  // PayloadBits or PerSecond, where the workload takes a rate
-	Takes    []Extra // what else of a Run it uses
-
-	Servers []Server // real ones, the one to prefer first
-	Tools   []Tool   // real clients
+	catalog.Workload
+	ServedBy []Server // real servers, in the order of their names in Servers
+	DrivenBy []Tool   // real clients, in the order of their names in Tools
 
 	// Serve listens at bind, calls ready with the address once it does, and
 	// measures one run. It ends with the run or with the context. nil: only real
@@ -147,59 +113,32 @@ type Workload struct {
 	// Cycle makes containers and removes them for a window, Flows at a time. It
 	// replaces Serve and Send, and runs at neither end.
 	Cycle func(ctx context.Context, run Run, a Attacher) (Tally, error)
-	// Pathless: it sends nothing, and needs only the engine of a network.
-	Pathless bool
 }
-
-// Bounds of a message's size in bytes.
-type Bounds struct{ Default, Least, Most int }
-
-// DefaultSize is the size of messages in a mode, in bytes, where none is asked for.
-func (w Workload) DefaultSize(mode string) int {
-	return cmp.Or(w.ModeSize[mode], w.Size.Default)
-}
-
-// Units of a workload's rate.
-const (
-	PayloadBits = "bit/s"
-	PerSecond   = "1/s"
-)
-
-// Extra is a parameter that only some workloads use.
-type Extra string
-
-// The extra parameters.
-const (
-	TakesSizes   Extra = "sizes"
-	TakesBytes   Extra = "bytes"
-	TakesReverse Extra = "reverse"
-	TakesBidir   Extra = "bidir"
-	TakesCC      Extra = "cc"
-)
-
-// The bare workloads by which the tolls of applications are explained.
-const (
-	RoundTrips    = "tcp_rr"
-	Bulk          = "tcp_stream"
-	DatagramTrips = "udp_rr"
-)
-
-// Units of work that CPU cost is counted per.
-const (
-	PerGbit        = "gbit"
-	PerTransaction = "transaction"
-)
 
 // All lists the workloads in the order of the tables.
 func All() []Workload { return slices.Clone(all()) }
 
 // all is that list, made once, since workloads are looked up in loops. Nothing changes it.
 var all = sync.OnceValue(func() []Workload {
-	return []Workload{
-		tcpStream(), tcpSizes(), tcpRR(), loadedRR(), responsiveness(), tcpCRR(), udpRR(), udpStream(), udpPPS(), udpLoad(),
-		http(), tls(), grpc(), mysql(), redis(), dns(), lifecycle(), attach(),
+	var list []Workload
+	loops := loops()
+	for _, facts := range catalog.Workloads() {
+		w := loops[facts.Name]()
+		w.Workload = facts
+		list = append(list, w)
 	}
+	return list
 })
+
+// loops are how the workloads are served and sent, by name.
+func loops() map[string]func() Workload {
+	return map[string]func() Workload{
+		"tcp_stream": tcpStream, "tcp_sizes": tcpSizes, "tcp_rr": tcpRR, "loaded_rr": loadedRR, "tcp_crr": tcpCRR,
+		"udp_rr": udpRR, "udp_stream": udpStream, "udp_pps": udpPPS, "udp_load": udpLoad,
+		"http": http, "tls": tls, "grpc": grpc, "mysql": mysql, "redis": redis, "dns": dns,
+		"lifecycle": lifecycle, "attach": attach,
+	}
+}
 
 // Find returns a workload by name.
 func Find(name string) (Workload, bool) {

@@ -41,12 +41,3 @@ func TestDeepLoadIsAsOffered(t *testing.T) {
 	labtest.AtLeast(t, "probes", client.Counters["probes"], traffic.ProbeRate/10.)
 	labtest.Between(t, "work in Gbit", client.Work, 0.03*client.Window.Seconds(), 0.05*client.Window.Seconds())
 }
-
-// TestDeepResponsivenessOfTheLoopback is that of a path without a queue to speak of.
-func TestDeepResponsivenessOfTheLoopback(t *testing.T) {
-	_, _, client := responsivenessOfLoopback(t)
-	for _, part := range responsivenessParts() {
-		labtest.AtMost(t, part, client.Metrics[part], 1)
-	}
-	labtest.MoreThan(t, "throughput", client.Metrics["throughput"], 1e6)
-}

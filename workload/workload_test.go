@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/traffic"
@@ -31,6 +32,12 @@ const (
 	token      = "000102030405060708090a0b0c0d0e0f"
 	otherToken = "0f0e0d0c0b0a09080706050403020100"
 )
+
+// whole is a workload by its name.
+func whole(name string) Workload {
+	w, _ := Find(name)
+	return w
+}
 
 // runOf is a short run of a workload with its defaults.
 func runOf(w Workload, mode string) Run {
@@ -194,7 +201,7 @@ func inStep(t *testing.T, series map[string][]float64) {
 func consistent(t *testing.T, w Workload, owner Tally) {
 	t.Helper()
 	perSecond := owner.Metrics["rate"]
-	if w.Work == PerGbit {
+	if w.Work == catalog.PerGbit {
 		perSecond = owner.Metrics["throughput"] / gigabit
 	}
 	if received := owner.Series["received"]; len(received) > 0 { // a sweep; a trial may take longer than planned
@@ -306,7 +313,7 @@ func TestCatalogue(t *testing.T) {
 		labtest.AtLeast(t, w.Name+": flows", w.Flows, 1)
 		labtest.AtLeast(t, w.Name+": number of modes", len(w.Modes), 1)
 		labtest.AtLeast(t, w.Name+": rate", w.Rate, 0)
-		if w.Work != PerGbit && w.Work != PerTransaction {
+		if w.Work != catalog.PerGbit && w.Work != catalog.PerTransaction {
 			t.Errorf("%s: work is counted per %v", w.Name, w.Work)
 		}
 		if _, ok := result.QuantityOf(w.Headline); !ok {

@@ -28,9 +28,9 @@ import (
 	"os"
 	"slices"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
-	"tare/workload"
 )
 
 func main() {
@@ -79,11 +79,11 @@ func compare(w io.Writer, files []string) error {
 
 // alike reports whether cells differ by their client alone, the first by ours.
 func alike(ours, theirs result.Cell) bool {
-	if ours.Params["tool"] != workload.Ours || theirs.Params["tool"] == workload.Ours || theirs.Params["tool"] == nil {
+	if ours.Params["tool"] != catalog.Ours || theirs.Params["tool"] == catalog.Ours || theirs.Params["tool"] == nil {
 		return false
 	}
 	params := maps.Clone(theirs.Params)
-	params["tool"] = workload.Ours
+	params["tool"] = catalog.Ours
 	return ours.Network == theirs.Network && ours.Path == theirs.Path && ours.Workload == theirs.Workload && ours.Mode == theirs.Mode &&
 		maps.EqualFunc(params, ours.Params, func(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
 }

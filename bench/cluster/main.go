@@ -26,7 +26,7 @@ import (
 	"strings"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -55,7 +55,7 @@ type bench struct {
 
 // paths are those that a lab has as a cluster has them.
 func paths() []string {
-	return []string{network.SameHost, network.CrossHost, network.HostToContainer}
+	return []string{catalog.SameHost, catalog.CrossHost, catalog.HostToContainer}
 }
 
 // toll is that of a round trip, and the round trip between hosts, in seconds.
@@ -73,7 +73,7 @@ func (b bench) run(ctx context.Context, w io.Writer) error {
 	}
 	for round := range b.rounds {
 		sides := []func() error{
-			func() error { return b.weigh(ctx, inCluster, network.Pods, "--site", "kubernetes") },
+			func() error { return b.weigh(ctx, inCluster, catalog.Pods, "--site", "kubernetes") },
 			func() error {
 				return b.weigh(ctx, inLab, b.network, "--networks", b.network, "--pin", "none", "--cc", strings.TrimSpace(string(cc)))
 			},

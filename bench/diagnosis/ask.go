@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"tare/catalog"
 	"tare/diagnose"
-	"tare/network"
 	"tare/result"
 )
 
@@ -26,12 +26,12 @@ const (
 func (q question) argv(s *stage) []string {
 	if q.verb == doctorVerb {
 		argv := []string{"doctor", "--lab", s.name}
-		if s.at.path != network.PublishedPort { // its server is no end that a client dials
+		if s.at.path != catalog.PublishedPort { // its server is no end that a client dials
 			argv = append(argv, "--from", s.ends.Client, "--to", s.ends.Server)
 		}
 		return append(argv, "--json")
 	}
-	argv := []string{"run", "--lab", s.name, "--networks", network.Baseline + "," + s.at.network, "--paths", s.at.path, "--json"}
+	argv := []string{"run", "--lab", s.name, "--networks", catalog.Baseline + "," + s.at.network, "--paths", s.at.path, "--json"}
 	if !slices.Contains(q.flags, "--duration") {
 		argv = append(argv, "--duration", askDuration)
 	}
@@ -43,8 +43,8 @@ func (q question) asked() string {
 	return strings.TrimSpace("tare " + q.verb + " " + strings.Join(q.flags, " "))
 }
 
-// ask puts a question and reads which causes are found. A tare that finds an
-// error ends with 1, and so does a run in which a cell failed.
+// ask puts a question and reads which causes are found. A doctor that finds an
+// error ends with 4, a run in which a cell failed with 1.
 func (s *stage) ask(ctx context.Context, q question) verdict {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -52,7 +52,7 @@ func (s *stage) ask(ctx context.Context, q question) verdict {
 	out, err := s.call(ctx, q.argv(s)...)
 	v := verdict{Asked: q.asked(), Found: []string{}, Seconds: time.Since(start).Seconds()}
 	var status *exec.ExitError
-	if err == nil || errors.As(err, &status) && status.ExitCode() == 1 {
+	if err == nil || errors.As(err, &status) && (status.ExitCode() == 1 || status.ExitCode() == 4) {
 		err = v.read(out, s.at.network, err)
 	}
 	if err != nil {

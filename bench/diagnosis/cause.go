@@ -1,6 +1,9 @@
 package main
 
-import "tare/network"
+import (
+	"tare/catalog"
+	"tare/network"
+)
 
 // cause is one that a finding can name, and the ways in which it is brought
 // about.
@@ -111,10 +114,10 @@ func ownCosts(networkName string) []string {
 }
 
 // The spots on which an injection of a kind bites alike.
-func routed() []spot    { return spots(network.CrossHost, "route", "ptp") }
-func across() []spot    { return spots(network.CrossHost, "route", "vxlan") }
-func within() []spot    { return spots(network.SameHost, "bridge", "veth") }
-func published() []spot { return spots(network.PublishedPort, "nat", "docker-nat") }
+func routed() []spot    { return spots(catalog.CrossHost, "route", "ptp") }
+func across() []spot    { return spots(catalog.CrossHost, "route", "vxlan") }
+func within() []spot    { return spots(catalog.SameHost, "bridge", "veth") }
+func published() []spot { return spots(catalog.PublishedPort, "nat", "docker-nat") }
 
 func spots(path string, networks ...string) []spot {
 	var all []spot

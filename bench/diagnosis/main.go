@@ -31,6 +31,7 @@ import (
 	"strings"
 	"time"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/probe"
 )
@@ -176,7 +177,7 @@ func (b bench) all(ctx context.Context, chosen []cause, o options) ([]trial, err
 		return trials, err
 	}
 	for _, n := range available {
-		if n.Name == network.Baseline || !o.picks(n.Name) {
+		if n.Name == catalog.Baseline || !o.picks(n.Name) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -189,7 +190,7 @@ func (b bench) all(ctx context.Context, chosen []cause, o options) ([]trial, err
 
 // farthest is the path of a network that passes most of it.
 func farthest(n network.Network) string {
-	for _, path := range []string{network.CrossHost, network.PublishedPort} {
+	for _, path := range []string{catalog.CrossHost, catalog.PublishedPort} {
 		if n.Serves(path) {
 			return path
 		}
@@ -199,7 +200,7 @@ func farthest(n network.Network) string {
 
 // available are the networks that run on this machine.
 func (b bench) available(ctx context.Context) ([]network.Network, error) {
-	out, err := exec.CommandContext(ctx, b.tare, "list", "networks", "--json").Output()
+	out, err := exec.CommandContext(ctx, b.tare, "list", "networks", "--probe", "--json").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list networks: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/test/labtest"
 )
@@ -114,7 +115,7 @@ func TestDeepToothlessInjection(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for check, want := range map[string]string{`false`: "does not bite", `true`: "before the injection"} {
 		w := wording{inject: []step{{client, `true`}}, bites: []step{{client, check}}, ask: []question{doctor()}}
-		trial := b.take(context.Background(), cause{}, w, spot{"veth", network.SameHost})
+		trial := b.take(context.Background(), cause{}, w, spot{"veth", catalog.SameHost})
 		if !strings.Contains(trial.Error, want) || len(trial.Verdicts) > 0 {
 			t.Errorf("a check that returns %s: error %q and %d verdicts, want %q and none", check, trial.Error, len(trial.Verdicts), want)
 		}

@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
+	"tare/stats"
 	"tare/weigh"
 )
 
@@ -89,6 +91,14 @@ func findingOf(cell result.Cell, id string) *result.Finding {
 	return &cell.Findings[n]
 }
 
+// undecided is why an answer names no cause of a cell's toll: none is shown. nil: it should name one.
+func undecided(cell result.Cell) error {
+	if m := weigh.Headline(&cell); m != nil && m.Toll != nil && m.Toll.Verdict == string(stats.Inconclusive) {
+		return errors.New("its toll is inconclusive: there is nothing to name")
+	}
+	return nil
+}
+
 // sentence reads what is said of an injection whose tolls before and after are known, and carries out the fix.
 func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, error) {
 	one := sentence{plan: i.cause + " " + i.wording, network: i.at.network}
@@ -100,9 +110,10 @@ func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, 
 	one.named = saidIn(text)
 	share, _ := i.share()
 	f := findingOf(cell, one.named)
-	if f != nil {
-		one.said = f.Share
+	if f == nil {
+		return one, undecided(cell)
 	}
+	one.said = f.Share
 	switch {
 	case one.named == i.cause:
 		one.true, one.truth = true, share
@@ -111,7 +122,7 @@ func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, 
 		one.true, one.truth = share < 0.5, 1-share
 		one.nearby = one.said <= 1-share+sentenceApart
 	}
-	if f != nil && f.Remedy != nil && one.named == i.cause {
+	if f.Remedy != nil && one.named == i.cause {
 		one.fix, err = s.mend(ctx, w, i.cause, []verdict{{Found: []string{i.cause}, Remedy: f.Remedy}})
 	}
 	return one, err
@@ -126,18 +137,19 @@ type natural struct {
 
 func naturals() []natural {
 	return []natural{
-		{[]string{"ptp"}, network.CrossHost, "tcp_rr"},
-		{[]string{"route"}, network.CrossHost, "tcp_stream"},
-		{[]string{"route", "vxlan"}, network.CrossHost, "tcp_rr"},
-		{[]string{"ptp", "route", "vxlan"}, network.CrossHost, "tcp_rr"},
-		{[]string{"veth", "bridge"}, network.SameHost, "tcp_rr"},
-		{[]string{"veth", "bridge"}, network.SameHost, "tcp_stream"},
-		{[]string{"route", "nat"}, network.PublishedPort, "tcp_rr"},
-		{[]string{"proxy"}, network.PublishedPort, "tcp_rr"},
-		{[]string{"proxy"}, network.PublishedPort, "tcp_stream"},
-		{[]string{"docker-nat"}, network.PublishedPort, "tcp_rr"},
-		{[]string{"docker-proxy"}, network.PublishedPort, "tcp_rr"},
-		{[]string{"docker-overlay"}, network.CrossHost, "tcp_rr"},
+		{[]string{"ptp"}, catalog.CrossHost, "tcp_rr"},
+		{[]string{"route"}, catalog.CrossHost, "tcp_stream"},
+		{[]string{"route", "vxlan"}, catalog.CrossHost, "tcp_rr"},
+		{[]string{"ptp", "route", "vxlan"}, catalog.CrossHost, "tcp_rr"},
+		{[]string{"ptp", "ebpf-redirect"}, catalog.CrossHost, "tcp_rr"},
+		{[]string{"veth", "bridge"}, catalog.SameHost, "tcp_rr"},
+		{[]string{"veth", "bridge"}, catalog.SameHost, "tcp_stream"},
+		{[]string{"route", "nat"}, catalog.PublishedPort, "tcp_rr"},
+		{[]string{"proxy"}, catalog.PublishedPort, "tcp_rr"},
+		{[]string{"proxy"}, catalog.PublishedPort, "tcp_stream"},
+		{[]string{"docker-nat"}, catalog.PublishedPort, "tcp_rr"},
+		{[]string{"docker-proxy"}, catalog.PublishedPort, "tcp_rr"},
+		{[]string{"docker-overlay"}, catalog.CrossHost, "tcp_rr"},
 	}
 }
 
@@ -147,7 +159,7 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 	one := sentence{plan: strings.Join(n.networks, ",") + " " + n.path + " " + n.workload, network: asked}
 	s := &stage{tare: b.tare}
 	argv := func(networks []string, blocks string) []string {
-		return []string{"run", "--networks", network.Baseline + "," + strings.Join(networks, ","), "--paths", n.path, "--workloads", n.workload,
+		return []string{"run", "--networks", catalog.Baseline + "," + strings.Join(networks, ","), "--paths", n.path, "--workloads", n.workload,
 			"--json", "--blocks", blocks, "--duration", askDuration}
 	}
 	text, cell, err := s.answered(ctx, asked, argv(n.networks, askBlocks)...)
@@ -157,10 +169,10 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 	one.named = saidIn(text)
 	f := findingOf(cell, one.named)
 	if f == nil {
-		return one, nil
+		return one, undecided(cell)
 	}
 	one.said = f.Share
-	out, err := s.call(ctx, argv(n.ladder(), tollBlocks)...)
+	out, err := s.call(ctx, argv(n.ladder(rungsOf(*f)...), tollBlocks)...)
 	if err != nil {
 		return one, err
 	}
@@ -173,10 +185,27 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 	return one, nil
 }
 
-// ladder are the networks of the plan, with those that the last is built upon.
-func (n natural) ladder() []string {
+// rungsOf are the networks whose tolls are the evidence of a finding: the run may have weighed some on its own
+// accord.
+func rungsOf(f result.Finding) (names []string) {
+	for _, e := range f.Evidence {
+		if rest, is := strings.CutPrefix(e.Name, "toll of "); is && f.ID == "rung-cost" {
+			name, _, _ := strings.Cut(rest, " ")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ladder are the networks of the plan, with those that the last is built upon and others.
+func (n natural) ladder(others ...string) []string {
 	all := slices.Clone(n.networks)
-	for at, known := network.Find(all[len(all)-1]); known && at.Parent != "" && at.Parent != network.Baseline; at, known = network.Find(at.Parent) {
+	for _, name := range others {
+		if !slices.Contains(all, name) {
+			all = append([]string{name}, all...)
+		}
+	}
+	for at, known := network.Find(all[len(all)-1]); known && at.Parent != "" && at.Parent != catalog.Baseline; at, known = network.Find(at.Parent) {
 		if below, is := network.Find(at.Parent); is && below.Serves(n.path) && !slices.Contains(all, at.Parent) {
 			all = append([]string{at.Parent}, all...)
 		}
@@ -188,33 +217,27 @@ func (n natural) ladder() []string {
 // another, whose tolls are the finding's evidence, else to the one before it. It is true if nothing that
 // another network adds is larger by more than shares may be apart.
 func (n natural) truth(res *result.Result, f result.Finding) (share float64, largest bool) {
-	tolls := map[string]float64{network.Baseline: 0}
+	tolls := map[string]float64{catalog.Baseline: 0}
 	for _, c := range res.Cells {
-		if m := weigh.Headline(&c); m != nil && m.Toll != nil && c.Network != network.Baseline {
+		if m := weigh.Headline(&c); m != nil && m.Toll != nil && c.Network != catalog.Baseline {
 			tolls[c.Network] = m.Toll.Value
 		}
 	}
-	of := n.ladder()
+	named := rungsOf(f)
+	of := n.ladder(named...)
 	whole := tolls[of[len(of)-1]]
-	upper, lower := of[len(of)-1], network.Baseline
+	upper, lower := of[len(of)-1], catalog.Baseline
 	if len(of) > 1 {
 		lower = of[len(of)-2]
 	}
-	var named []string
-	for _, e := range f.Evidence {
-		if rest, is := strings.CutPrefix(e.Name, "toll of "); is && f.ID == "rung-cost" {
-			name, _, _ := strings.Cut(rest, " ")
-			named = append(named, name)
-		}
-	}
 	if len(named) > 0 {
-		upper, lower = named[0], network.Baseline
+		upper, lower = named[0], catalog.Baseline
 		if len(named) > 1 {
 			lower = named[1]
 		}
 	}
 	share = max(0, min(1, (tolls[upper]-tolls[lower])/whole)) // a network below may be faster than the host
-	most, below := 0.0, network.Baseline
+	most, below := 0.0, catalog.Baseline
 	for _, name := range of {
 		most, below = max(most, min(1, (tolls[name]-tolls[below])/whole)), name
 	}

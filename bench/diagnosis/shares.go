@@ -125,6 +125,7 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 		return err
 	}
 	if i.said, err = s.sentence(ctx, w, *i); err != nil {
+		i.said.problem = oneLine(err.Error())
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "  %+v\n", i.said)

@@ -29,6 +29,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/network"
 	"tare/probe"
@@ -122,7 +123,7 @@ func bridge(hosts, perHost int) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := lab.New(lab.Config{CC: "cubic", Pin: lab.PinApart, All: usable})
+	l := lab.New(lab.Config{CC: "cubic", Pin: catalog.PinApart, All: usable})
 	cluster, err := l.NewCluster(lab.ClusterSpec{Name: "bench", Hosts: hosts, MTU: 1500, NIC: lab.NICFull})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

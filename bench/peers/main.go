@@ -29,7 +29,7 @@ import (
 	"time"
 
 	"tare/agent"
-	"tare/network"
+	"tare/catalog"
 	"tare/site"
 	"tare/stats"
 )
@@ -52,7 +52,7 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 10, fmt.Sprintf("blocks, in each of which every tool runs once; below %d there are no intervals", stats.MinBlocks))
 	flag.DurationVar(&o.window, "duration", time.Second, "length of a run; tools that count in whole seconds round it up")
 	flag.StringVar(&o.network, "network", "veth", "network of the lab")
-	flag.StringVar(&o.path, "path", network.SameHost, "path between the two ends")
+	flag.StringVar(&o.path, "path", catalog.SameHost, "path between the two ends")
 	flag.StringVar(&o.output, "o", "docs/performance.md", "file to write; what is below its mark is kept; - for standard output")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/probe"
 	"tare/result"
 	"tare/workload"
@@ -90,7 +90,7 @@ func (p page) command() string {
 		argv = append(argv, "-rows", p.rows)
 	}
 	argv = append(argv, "-pairs", fmt.Sprint(p.pairs), "-duration", p.window.String())
-	if p.network != "veth" || p.path != network.SameHost {
+	if p.network != "veth" || p.path != catalog.SameHost {
 		argv = append(argv, "-network", p.network, "-path", p.path)
 	}
 	return typed(argv)

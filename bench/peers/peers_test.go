@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // TestDeepShortRun measures the real tools, in short.
 func TestDeepShortRun(t *testing.T) {
 	labtest.NoLeaks(t)
-	o := options{pairs: 2, window: 100 * time.Millisecond, network: "veth", path: network.SameHost, rows: "tcp,plain,rr"}
+	o := options{pairs: 2, window: 100 * time.Millisecond, network: "veth", path: catalog.SameHost, rows: "tcp,plain,rr"}
 	chosen, err := chooseRows(o.rows)
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/catalog"
 	"tare/lab"
-	"tare/network"
 	"tare/site"
 )
 
@@ -67,7 +67,7 @@ func openStage(ctx context.Context, o options, placement string) (_ *stage, err 
 		return nil, errors.Join(err, os.RemoveAll(s.folder))
 	}
 	if placement == plain { // two hosts, and nothing but the pair between them
-		o.network, o.path = network.Baseline, network.CrossHost
+		o.network, o.path = catalog.Baseline, catalog.CrossHost
 	}
 	if err := s.build(ctx, o, cpus); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -83,13 +83,13 @@ func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 		cc = "" // the machine's
 	}
 	spec := site.Spec{
-		CC: cc, Pin: string(lab.PinApart), RPS: s.placement != plain,
+		CC: cc, Pin: catalog.PinApart, RPS: s.placement != plain,
 		CPUs: map[string]string{"h1": cpus[0], "h2": cpus[1]},
 		Clusters: []site.ClusterSpec{{
 			Name: "peers", Network: o.network, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2, Live: s.placement == live,
 		}},
 	}
-	if network.Within(o.path) {
+	if catalog.Within(o.path) {
 		spec.CPUs["h1"] = strings.Join(cpus[:], ",")
 	}
 	if err := s.lab.Build(ctx, spec); err != nil {

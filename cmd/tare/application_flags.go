@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/workload"
 )
@@ -19,8 +20,8 @@ type applicationFlags struct{ connections, workers, server, tool string }
 func (f *applicationFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.connections, "connections", "", "connections of http, mysql and redis, flows of dns, a comma list (default 10; of mysql 1,16,64)")
 	flags.StringVar(&f.workers, "workers", "", "containers that lifecycle and attach make concurrently, a comma list (default 1,10; 1)")
-	flags.StringVar(&f.server, "server", "", "server of an application, or tare for tare's own: "+equipped(workload.Workload.ServerNames)+" (default: the real one if it is installed)")
-	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for tare's own: "+equipped(workload.Workload.ToolNames))
+	flags.StringVar(&f.server, "server", "", "server of an application, or tare for tare's own: "+equipped(func(w workload.Workload) []string { return w.Servers })+" (default: the real one if it is installed)")
+	flags.StringVar(&f.tool, "tool", "", "client of an application, or tare for tare's own: "+equipped(func(w workload.Workload) []string { return w.Tools }))
 }
 
 // apply sets on each workload the flags of its kind. A list of connections or
@@ -30,10 +31,10 @@ func (f *applicationFlags) apply(flags *pflag.FlagSet, plans []result.WorkloadPl
 	var varied []result.WorkloadPlan
 	for _, plan := range plans {
 		kind, _ := workload.Find(plan.Name)
-		if flags.Changed("server") && kind.Application() && (f.server == workload.Ours || slices.Contains(kind.ServerNames(), f.server)) {
+		if flags.Changed("server") && kind.Application() && (f.server == catalog.Ours || slices.Contains(kind.Servers, f.server)) {
 			plan.Server, taken["server"] = f.server, true
 		}
-		if flags.Changed("tool") && kind.Application() && (f.tool == workload.Ours || slices.Contains(kind.ToolNames(), f.tool)) {
+		if flags.Changed("tool") && kind.Application() && (f.tool == catalog.Ours || slices.Contains(kind.Tools, f.tool)) {
 			plan.Tool, taken["tool"] = f.tool, true
 		}
 		name, text := f.atOnce(kind)
@@ -52,7 +53,7 @@ func (f *applicationFlags) apply(flags *pflag.FlagSet, plans []result.WorkloadPl
 	}
 	return varied, errors.Join(
 		untaken(flags, taken, "connections", "http, mysql, redis or dns with --workloads"), untaken(flags, taken, "workers", "lifecycle or attach with --workloads"),
-		untaken(flags, taken, "server", equipped(workload.Workload.ServerNames)), untaken(flags, taken, "tool", equipped(workload.Workload.ToolNames)))
+		untaken(flags, taken, "server", equipped(func(w workload.Workload) []string { return w.Servers })), untaken(flags, taken, "tool", equipped(func(w workload.Workload) []string { return w.Tools })))
 }
 
 // atOnce is the flag that sets how many connections or workers a kind of workload

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"tare/cases"
+	"tare/catalog"
 	"tare/experiment"
-	"tare/network"
 	"tare/result"
 )
 
@@ -180,6 +180,6 @@ func listCases(networks []listed) []listed {
 
 // lesser is the lower of two fidelities; "" is none yet.
 func lesser(a, b string) string {
-	falling := []string{"", network.Product, network.SamePath, network.StandIn}
+	falling := []string{"", catalog.Product, catalog.SamePath, catalog.StandIn}
 	return falling[max(slices.Index(falling, a), slices.Index(falling, b))]
 }

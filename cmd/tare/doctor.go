@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tare/catalog"
 	"tare/diagnose"
 	"tare/experiment"
-	"tare/network"
 	"tare/probe"
 	"tare/report"
 	"tare/result"
@@ -41,7 +41,7 @@ which devices carry them. At places that tare did not build (--site, --machines,
 --docker-context, --endpoint) it does so between them. On this machine it reads the
 kernel's counters and settings.
 
-The exit status is 1 if a finding is an error, else 0.`,
+The exit status is 4 if a finding is an error, else 0.`,
 		Example: `  tare doctor --lab demo
   tare doctor --lab demo --from h1/c1 --to h2/c1
   tare doctor
@@ -69,7 +69,7 @@ The exit status is 1 if a finding is an error, else 0.`,
 			}
 			for _, finding := range found {
 				if finding.Severity == result.SeverityError {
-					return &exitError{status: exitFailed}
+					return &exitError{status: exitUnmet}
 				}
 			}
 			return nil
@@ -156,9 +156,9 @@ func findIn(ctx context.Context, s experiment.Site, t site.Topology, pair *exper
 // passing is the path that lacks one step of another, if it passes: that without the Service or the
 // published port, or for a pod's way to itself that to another pod.
 func passing(all []result.Examination, of result.Examination) string {
-	without := network.Unpublished(of.Path)
-	if of.Path == network.Hairpin {
-		without = network.ClusterIP
+	without := catalog.Unpublished(of.Path)
+	if of.Path == catalog.Hairpin {
+		without = catalog.ClusterIP
 	}
 	one, there := result.First(all, func(e result.Examination) bool { return e.Cluster == of.Cluster && e.Path == without })
 	if !there || slices.ContainsFunc(one.Trials, func(t result.Trial) bool { return t.Error != "" }) {

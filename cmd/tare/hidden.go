@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"tare/engine/containerd"
 	"tare/engine/docker"
 	"tare/engine/runsc"
-	"tare/engine/servicemesh"
 	"tare/lab"
 	"tare/network"
 	"tare/site"
@@ -58,8 +56,6 @@ func hiddenCommands(s streams) []*cobra.Command {
 			func(context.Context, []string) error { return site.Keep() }),
 		hidden(network.RelayVerb+" LISTEN/PROTOCOL=TO...", "Relays published ports in user space", cobra.MinimumNArgs(1),
 			func(ctx context.Context, args []string) error { return network.RunRelay(ctx, args, s.out) }),
-		hidden(servicemesh.Verb+" sidecar|ambient", "Relays the connections of a mesh's containers", cobra.ExactArgs(1),
-			func(_ context.Context, args []string) error { return servicemesh.Run(args[0], os.Stdin, s.out) }),
 		hidden(engine.WaitVerb, "Waits in a container", noArgs,
 			func(context.Context, []string) error { engine.Wait(); return nil }),
 		hidden(kubernetes.WaitVerb+" IDLE", "Waits in a pod as long as somebody uses it", cobra.ExactArgs(1), func(_ context.Context, args []string) error {

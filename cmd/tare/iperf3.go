@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tare/catalog"
 	"tare/iperf3"
 	"tare/result"
 	"tare/traffic"
@@ -88,7 +89,7 @@ func (a iperf3Test) test() (iperf3.Test, error) {
 	default:
 		return t, fmt.Errorf("iperf3 has no %s: choose tcp_stream, udp_stream or udp_pps", w.Name)
 	}
-	if w.Rate.Unit == workload.PerSecond {
+	if w.Rate.Unit == catalog.PerSecond {
 		if w.Size == 0 {
 			return t, errors.New("a rate of packets needs their size here: give --size, or a rate as 100mbit")
 		}

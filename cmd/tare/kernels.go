@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/experiment"
 	"tare/experiment/kernels"
-	"tare/network"
 	"tare/probe"
 	"tare/result"
 	"tare/vm"
@@ -159,7 +159,7 @@ func aim(machine *vm.Machine, plan result.Plan) error {
 		"sh", "-c", `printf %s "$TARE_PLAN" >` + file + ` && exec "$@"`, "sh",
 		machine.Init, "run", file, "--json", "--load-modules", "--turns",
 	}
-	for _, p := range network.Params() {
+	for _, p := range catalog.Params() {
 		for _, n := range plan.Networks {
 			if value := n.Params.Map()[p.Name]; p.Typed && value != "" { // it was typed here
 				machine.Command = append(machine.Command, "--"+flagName(p.Name), value)

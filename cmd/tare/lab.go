@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tare/catalog"
 	"tare/experiment"
 	"tare/lab"
-	"tare/network"
 	"tare/result"
 	"tare/site"
 )
@@ -85,12 +85,12 @@ func labUpCommand(s streams) *cobra.Command {
 	loading.register(c.Flags())
 	c.Flags().IntVar(&hosts, "hosts", labHosts, "hosts of each network")
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
-	networks.register(c.Flags(), network.Hosts, network.Containers)
+	networks.register(c.Flags(), catalog.Hosts, catalog.Containers)
 	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
 	c.Flags().StringVar(&link, "link", "", "link between hosts: its rate, for example 10gbit, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
 	c.Flags().IntVar(&ip, "ip", 4, "version of IP: 4, or 6 where each address of IPv4 has one of IPv6 besides")
-	c.Flags().StringVar(&pin, "pin", lab.Pins()[0], "CPUs of the hosts: "+strings.Join(lab.Pins(), ", "))
+	c.Flags().StringVar(&pin, "pin", catalog.Pins()[0], "CPUs of the hosts: "+strings.Join(catalog.Pins(), ", "))
 	c.Flags().StringVar(&cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
 	c.Flags().StringVar(&cc, "cc", "cubic", "TCP congestion control of both ends")
 	return c
@@ -101,14 +101,14 @@ func labSpec(names []string, hosts, containers int, adjust func(*result.Plan) er
 	if len(names) == 0 {
 		return site.Spec{}, errors.New("name the networks to set up, for example tare lab up vxlan: tare list networks shows them")
 	}
-	if hosts < 1 || hosts > lab.MaxHosts {
-		return site.Spec{}, fmt.Errorf("--hosts %d: it must be from 1 to %d", hosts, lab.MaxHosts)
+	if hosts < 1 || hosts > catalog.MaxHosts {
+		return site.Spec{}, fmt.Errorf("--hosts %d: it must be from 1 to %d", hosts, catalog.MaxHosts)
 	}
-	if containers < 0 || containers > lab.MaxContainers {
-		return site.Spec{}, fmt.Errorf("--containers %d: it must be from 0 to %d", containers, lab.MaxContainers)
+	if containers < 0 || containers > catalog.MaxContainers {
+		return site.Spec{}, fmt.Errorf("--containers %d: it must be from 0 to %d", containers, catalog.MaxContainers)
 	}
 	plan := experiment.Quick()
-	plan.Networks = []result.NetworkPlan{{Name: network.Baseline}}
+	plan.Networks = []result.NetworkPlan{{Name: catalog.Baseline}}
 	for _, n := range list(strings.Join(names, ","), experiment.Everything()) {
 		if !slices.ContainsFunc(plan.Networks, func(had result.NetworkPlan) bool { return had.Name == n }) {
 			plan.Networks = append(plan.Networks, result.NetworkPlan{Name: n})
@@ -149,9 +149,9 @@ const mostPlaces = 8
 // first and the last.
 func folded(addresses []string) (short []string) {
 	for len(addresses) > 0 {
-		host := network.HostOf(addresses[0])
+		host := catalog.HostOf(addresses[0])
 		n := 1
-		for n < len(addresses) && network.HostOf(addresses[n]) == host {
+		for n < len(addresses) && catalog.HostOf(addresses[n]) == host {
 			n++
 		}
 		if own := addresses[:n]; n <= 1+mostPlaces {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tare/catalog"
+	"tare/engine"
 	"tare/experiment"
 	"tare/network"
 	"tare/site"
@@ -20,7 +22,8 @@ import (
 type listed struct {
 	Name      string `json:"name"`
 	Doc       string `json:"doc"`
-	Available bool   `json:"available"`
+	Available bool   `json:"available"` // nothing is known to be missing
+	Probed    bool   `json:"probed"`    // it was set up for a moment
 	Fidelity  string `json:"fidelity"`
 	Parent    string `json:"parent"`
 	IPv6      bool   `json:"ipv6"`
@@ -33,16 +36,16 @@ type listed struct {
 }
 
 func listCommand(s streams) *cobra.Command {
-	var asJSON bool
+	var asJSON, probe bool
 	var loading modules
 	kinds := []string{"networks", "workloads", "cases"}
 	c := &cobra.Command{
 		Use:   "list [networks|workloads|cases]",
 		Short: "List what runs on this machine, what is missing and how to get it",
 		Long: `Lists the networks, the workloads, and the published measurements that tare run
---case repeats. It sets up each network for a moment in its own lab, so that the
-list shows what this machine can run. For a workload it names the real servers and
-clients that are missing, for a case the networks.`,
+--case repeats, with the programs that this machine lacks for them. With --probe it
+sets up each network for a moment in its own lab, so that the list shows what this
+machine's kernel can run too, as root.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return wrong("list one kind at a time: %q is too many", args[1])
@@ -59,26 +62,30 @@ clients that are missing, for a case the networks.`,
 			if asJSON && len(kinds) > 1 {
 				return wrong("--json lists one kind: tare list networks --json")
 			}
+			if bool(loading) && !probe {
+				return wrong("--load-modules loads what --probe tries: tare list --probe --load-modules")
+			}
 			if err := loading.load(c.Context(), experiment.Everything()); err != nil {
 				return err
 			}
-			return printLists(c.Context(), s, kinds, asJSON)
+			return printLists(c.Context(), s, kinds, asJSON, probe)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write an array to standard output")
+	c.Flags().BoolVar(&probe, "probe", false, "set up each network for a moment, to find out what this machine's kernel has")
 	loading.register(c.Flags())
 	return c
 }
 
-// printLists prints listings one after another. Each network is set up once for all.
-func printLists(ctx context.Context, s streams, kinds []string, asJSON bool) (err error) {
-	var networks []listed
-	for _, kind := range kinds {
-		if kind != "workloads" && networks == nil {
-			if networks, err = listNetworks(ctx); err != nil {
-				return err
-			}
+// printLists prints listings one after another. Each network is set up once for all, if they are probed.
+func printLists(ctx context.Context, s streams, kinds []string, asJSON, probe bool) (err error) {
+	networks := listNetworks()
+	if probe {
+		if networks, err = probeNetworks(ctx); err != nil {
+			return err
 		}
+	}
+	for _, kind := range kinds {
 		var all []listed
 		switch kind {
 		case "networks":
@@ -92,6 +99,9 @@ func printLists(ctx context.Context, s streams, kinds []string, asJSON bool) (er
 			return writeJSON(s.out, all)
 		}
 		printTable(s.out, all)
+	}
+	if !probe && slices.Contains(kinds, "networks") {
+		fmt.Fprintf(s.out, "What the kernel has was not tried: tare list networks --probe\n")
 	}
 	return nil
 }
@@ -134,7 +144,7 @@ func (l listed) state() string {
 	switch {
 	case !l.Available:
 		return "missing"
-	case l.Parent != "" || l.Name == network.Baseline:
+	case l.Parent != "" || l.Name == catalog.Baseline:
 		return l.Fidelity
 	}
 	return "runs here"
@@ -170,7 +180,7 @@ func listWorkloads() []listed {
 // listWorkload looks for the real servers and clients of a workload. It is available
 // without them if tare has its own.
 func listWorkload(w workload.Workload) listed {
-	entry := listed{Name: w.Name, Doc: w.Doc, Available: true, Fidelity: network.Product}
+	entry := listed{Name: w.Name, Doc: w.Doc, Available: true, Fidelity: catalog.Product}
 	var missing, get []string
 	lacks := func(p workload.Program) bool {
 		_, err := p.Find()
@@ -181,20 +191,33 @@ func listWorkload(w workload.Workload) listed {
 		}
 		return err != nil
 	}
-	for _, s := range w.Servers {
+	for _, s := range w.ServedBy {
 		if lacks(s.Program) && w.Serve == nil {
 			entry.Available = false
 		}
 	}
-	for _, tool := range w.Tools {
+	for _, tool := range w.DrivenBy {
 		lacks(tool.Program)
 	}
 	entry.Missing, entry.Get = strings.Join(missing, ", "), strings.Join(get, "; ")
 	return entry
 }
 
-// listNetworks sets up every network for a moment.
-func listNetworks(ctx context.Context) (all []listed, err error) {
+// listNetworks lists what is known of every network, with the programs that it lacks here.
+func listNetworks() []listed {
+	all := []listed{}
+	for _, n := range network.All() {
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: true, Fidelity: n.Fidelity, Parent: n.Parent, IPv6: n.IPv6}
+		if missing := new(engine.MissingError); errors.As(n.LacksPrograms(), &missing) {
+			entry.Available, entry.Missing, entry.Get, entry.why = false, missing.What, missing.Get, missing.Err.Error()
+		}
+		all = append(all, entry)
+	}
+	return all
+}
+
+// probeNetworks sets up every network for a moment.
+func probeNetworks(ctx context.Context) (all []listed, err error) {
 	l, err := site.Start(ctx)
 	if err != nil {
 		return nil, err
@@ -207,7 +230,7 @@ func listNetworks(ctx context.Context) (all []listed, err error) {
 	all = []listed{}
 	for _, p := range probed {
 		n, _ := network.Find(p.Name)
-		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Mute: p.Mute}
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Probed: true, Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Mute: p.Mute}
 		if !entry.Available {
 			entry.Missing, entry.Get, entry.why = p.Missing, p.Get, p.Error
 		}
@@ -223,7 +246,7 @@ func getting(b site.Built) string {
 	}
 	n, known := network.Find(b.Network)
 	if !known || n.Get == "" {
-		return ": tare list networks shows what runs here"
+		return ": tare list networks --probe shows what runs here"
 	}
 	if len(n.Needs) > 0 { // it may also be its daemon that failed
 		return fmt.Sprintf(" (if this machine lacks %s: %s)", n.Missing, n.Get)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -143,7 +144,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 			return c.Help()
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if c.Hidden { // started by tare itself, inside a lab
+			if c.Hidden || reads(c) { // a hidden one is started by tare itself, inside a lab
 				return nil
 			}
 			if err := site.Sweep(); err != nil { // of labs that others left: this command can do without
@@ -166,6 +167,12 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	)
 	root.AddCommand(hiddenCommands(s)...)
 	return root
+}
+
+// reads reports whether a command changes nothing of the machine.
+func reads(c *cobra.Command) bool {
+	of := append(strings.Fields(c.CommandPath()), "help")[1] // without a verb it prints the help
+	return slices.Contains([]string{"list", "report", "compare", "trend", "import", "image", "completion", "help"}, of)
 }
 
 // tool names this binary's version and commit.

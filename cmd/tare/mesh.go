@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/experiment"
-	"tare/network"
 	"tare/report"
 	"tare/result"
 	"tare/site/kubernetes"
@@ -127,7 +127,7 @@ func (f *meshFlags) refuseResumed(flags *pflag.FlagSet) error {
 
 // plan is what is measured between two nodes.
 func (f *meshFlags) plan() (result.Plan, error) {
-	plan := result.Plan{Name: "mesh", Blocks: f.blocks, Seed: f.seed, Networks: result.NetworksNamed(network.Baseline), Paths: []string{network.CrossHost}}
+	plan := result.Plan{Name: "mesh", Blocks: f.blocks, Seed: f.seed, Networks: result.NetworksNamed(catalog.Baseline), Paths: []string{catalog.CrossHost}}
 	judged := map[string]string{} // by metric
 	for _, name := range list(f.workloads, nil) {
 		if !slices.Contains(ofMeshes, name) {

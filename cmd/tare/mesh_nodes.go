@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/experiment"
-	"tare/network"
 	"tare/result"
 	"tare/site"
 )
@@ -44,14 +44,14 @@ func (f *meshFlags) joinLab(ctx context.Context, m *experiment.Meshing) (end fun
 	if err != nil {
 		return nil, nil, labError(err)
 	}
-	cluster, _ := network.SplitPlace(l.Topology.Full("h1"))
+	cluster, _ := catalog.SplitPlace(l.Topology.Full("h1"))
 	if sets := boundTo(l.Topology, cluster); len(sets) > 1 {
 		return nil, nil, errors.Join(wrong("--lab %s: its hosts are bound to CPUs %s: a pair that shares them differs from one that does not: build the lab with --pin same",
 			f.lab, strings.Join(sets, " and ")), l.Close())
 	}
 	m.Site, m.Ends = l, l.Ends
 	for _, at := range l.Topology.Hosts(cluster) {
-		_, name := network.SplitPlace(at)
+		_, name := catalog.SplitPlace(at)
 		names = append(names, name)
 		m.Nodes = append(m.Nodes, experiment.MeshNode{MeshNode: result.MeshNode{Name: name}, At: at, Boot: f.lab})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 )
@@ -17,7 +18,7 @@ type networkFlags map[string]*string
 
 // register adds a flag for every parameter except those that the caller defines.
 func (f networkFlags) register(flags *pflag.FlagSet, without ...string) {
-	for _, p := range network.Params() {
+	for _, p := range catalog.Params() {
 		if slices.Contains(without, p.Name) {
 			continue
 		}
@@ -33,7 +34,7 @@ func flagName(param string) string { return strings.ReplaceAll(param, "_", "-") 
 
 // apply sets on each network the parameters of the flags that it takes.
 func (f networkFlags) apply(flags *pflag.FlagSet, plans []result.NetworkPlan) ([]result.NetworkPlan, error) {
-	for _, p := range network.Params() {
+	for _, p := range catalog.Params() {
 		value, registered := f[p.Name]
 		if !registered || !flags.Changed(flagName(p.Name)) {
 			continue
@@ -58,7 +59,7 @@ func (f networkFlags) apply(flags *pflag.FlagSet, plans []result.NetworkPlan) ([
 // the machine, unless the command line names it too: a file may be from anybody. typed
 // reports whether a flag was given.
 func checkTyped(file string, plans []result.NetworkPlan, typed func(flag string) bool) error {
-	for _, p := range network.Params() {
+	for _, p := range catalog.Params() {
 		if !p.Typed || typed(flagName(p.Name)) {
 			continue
 		}
@@ -72,7 +73,7 @@ func checkTyped(file string, plans []result.NetworkPlan, typed func(flag string)
 }
 
 // takers names the networks that take a parameter.
-func takers(p network.Param) (names []string) {
+func takers(p catalog.Param) (names []string) {
 	for _, n := range network.All() {
 		if n.Takes(p.Name) {
 			names = append(names, n.Name)
@@ -84,10 +85,10 @@ func takers(p network.Param) (names []string) {
 // takeFlows treats --flows as --openflow where its value is a way in which a switch
 // forwards, not a number of connections: published comparisons call both flows.
 func (f networkFlags) takeFlows(flags *pflag.FlagSet) error {
-	given, kinds := flags.Lookup("flows"), flags.Lookup(flagName(network.Openflow))
+	given, kinds := flags.Lookup("flows"), flags.Lookup(flagName(catalog.Openflow))
 	var known []string
-	for _, p := range network.Params() {
-		if p.Name == network.Openflow {
+	for _, p := range catalog.Params() {
+		if p.Name == catalog.Openflow {
 			known = p.Values
 		}
 	}
@@ -104,7 +105,7 @@ func (f networkFlags) takeFlows(flags *pflag.FlagSet) error {
 
 // vary repeats each network that takes the parameter, once for each value; taken
 // reports whether any network does.
-func vary(plans []result.NetworkPlan, p network.Param, values []string) (varied []result.NetworkPlan, taken bool) {
+func vary(plans []result.NetworkPlan, p catalog.Param, values []string) (varied []result.NetworkPlan, taken bool) {
 	for _, plan := range plans {
 		n, known := network.Find(plan.Name)
 		if !known || !n.Takes(p.Name) {

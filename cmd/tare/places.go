@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/diagnose"
 	"tare/experiment"
-	"tare/network"
 	"tare/result"
 	"tare/site"
 	"tare/site/kubernetes"
@@ -191,7 +191,7 @@ func reached(e *site.Endpoints) (lines []string) {
 		lines = append(lines, result.Plain(fmt.Sprintf("%s: Linux %s, CPU %s, %d CPUs", strings.Join(on[boot], ", "), env.Kernel, env.CPUModel, env.CPUs)))
 	}
 	for _, b := range e.Topology.Clusters {
-		for _, path := range network.Paths() {
+		for _, path := range catalog.Paths() {
 			if ends, there := b.Paths[path]; there && ends.Client != ends.Server {
 				lines = result.AddOnce(lines, fmt.Sprintf("%s reaches %s at %s", site.Label(b.Name, ends.Client), site.Label(b.Name, ends.Server), ends.Dial))
 			}

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"tare/cases"
+	"tare/catalog"
 	"tare/experiment"
 	"tare/lab"
-	"tare/network"
 	"tare/result"
 )
 
@@ -56,14 +56,14 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kernel, "kernel", "", "kernels to weigh against the first, a comma list of files as /boot/vmlinuz-*, or host for the running one: each in a virtual machine")
 	flags.BoolVar(&f.turns, "turns", false, "take turns by standard input; given by tare itself")
 	flags.Lookup("turns").Hidden = true
-	flags.StringVar(&f.paths, "paths", "", "paths to measure, a comma list or all: "+strings.Join(network.Paths(), ", "))
+	flags.StringVar(&f.paths, "paths", "", "paths to measure, a comma list or all: "+strings.Join(catalog.Paths(), ", "))
 	flags.StringVar(&f.workloads, "workloads", "", "workloads to run, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
 	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
 	flags.StringVar(&f.link, "link", "", "link between hosts: its rate, for example 10gbit, or several, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	flags.StringVar(&f.mtu, "mtu", "", "MTU of the link between hosts, in bytes, or several, as in 1500,9000 (default 1500)")
 	flags.StringVar(&f.ip, "ip", "", "versions of IP, a comma list: 4, 6; both weigh IPv6 against IPv4 too (default 4)")
 	flags.StringVar(&f.gsoMax, "gso-max", "", "largest packet of segments that devices pass, in bytes: 196608 for BIG TCP (default: 64 KiB, as they come)")
-	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(lab.Pins(), ", ")+" (default apart)")
+	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(catalog.Pins(), ", ")+" (default apart)")
 	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
 	flags.StringVar(&f.cpusEach, "cpus-each", "", "number of CPUs of each host, or several, as in 1,2,4 (default: all that it gets by --pin)")
@@ -73,7 +73,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	f.network = networkFlags{}
 	f.network.register(flags)
 	f.sweep.register(flags)
-	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(network.Openflow)
+	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(catalog.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
 	flags.StringVar(&f.design, "design", "", "how cells take turns: slots (every few milliseconds, on open connections), windows (once in a pass) (default slots)")
@@ -220,7 +220,7 @@ func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed 
 	met, err := experiment.Meeting(*plan)
 	*plan, errs = met, append(errs, err)
 	if flags.Changed("paths") {
-		plan.Paths = choose("paths", f.paths, network.Paths())
+		plan.Paths = choose("paths", f.paths, catalog.Paths())
 	}
 	if flags.Changed("workloads") {
 		plan.Workloads = nil

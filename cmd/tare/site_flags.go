@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/experiment"
-	"tare/network"
 	"tare/result"
 	"tare/site"
 	"tare/site/kubernetes"
@@ -131,7 +131,7 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 		docker := site.Docker{Command: f.client, Contexts: f.contexts}
 		if given := flags.Lookup("networks"); given != nil && given.Changed {
 			for _, name := range list(given.Value.String(), nil) {
-				docker.Networks = append(docker.Networks, strings.TrimPrefix(name, network.DockerPrefix))
+				docker.Networks = append(docker.Networks, strings.TrimPrefix(name, catalog.DockerPrefix))
 			}
 			if len(docker.Networks) == 0 {
 				return wrong("--networks is empty: write a comma list")
@@ -168,11 +168,11 @@ func (f *siteFlags) make(flags *pflag.FlagSet) error {
 func (f *siteFlags) networks() []result.NetworkPlan {
 	switch f.kind {
 	case result.SiteKubernetes:
-		return result.NetworksNamed(network.Baseline, network.Pods)
+		return result.NetworksNamed(catalog.Baseline, catalog.Pods)
 	case result.SiteDocker:
-		return result.NetworksNamed(network.Baseline, network.DockerPrefix)
+		return result.NetworksNamed(catalog.Baseline, catalog.DockerPrefix)
 	case result.SiteEndpoint, result.SiteSSH:
-		return result.NetworksNamed(network.Baseline, network.Endpoint)
+		return result.NetworksNamed(catalog.Baseline, catalog.Endpoint)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/experiment"
 	"tare/network"
 	"tare/result"
@@ -47,7 +48,7 @@ func (f *sweepFlag) take(flags *pflag.FlagSet, planned bool) error {
 		return nil // the flag has one value: see apply
 	}
 	var errNetworks error
-	if p, is := result.First(experiment.SweptParams(), func(p network.Param) bool { return p.Name == f.axis }); is {
+	if p, is := result.First(experiment.SweptParams(), func(p catalog.Param) bool { return p.Name == f.axis }); is {
 		if some := takers(p); len(some) < len(network.All())-1 && !planned && !flags.Changed("networks") {
 			errNetworks = flags.Set("networks", strings.Join(some, ","))
 		}

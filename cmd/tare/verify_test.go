@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"tare/lab"
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -16,15 +16,15 @@ func TestWhatIsMended(t *testing.T) {
 	manual := result.Finding{ID: "nat-cost", Severity: result.SeverityWarning, Confidence: 0.95}
 	for name, c := range map[string]struct {
 		findings []result.Finding
-		pin      lab.Pin
+		pin      string
 		lab      string
 		want     string
 		pinned   bool
 	}{
-		"wanders, free":          {[]result.Finding{manual, wanders, typed}, lab.PinNone, "", wandering, true},
-		"wanders, bound already": {[]result.Finding{wanders, typed}, lab.PinApart, "", "offload-off", false},
-		"wanders in a named lab": {[]result.Finding{wanders, typed}, lab.PinNone, "demo", "offload-off", false},
-		"nothing can be typed":   {[]result.Finding{manual}, lab.PinNone, "", "", false},
+		"wanders, free":          {[]result.Finding{manual, wanders, typed}, catalog.PinNone, "", wandering, true},
+		"wanders, bound already": {[]result.Finding{wanders, typed}, catalog.PinApart, "", "offload-off", false},
+		"wanders in a named lab": {[]result.Finding{wanders, typed}, catalog.PinNone, "demo", "offload-off", false},
+		"nothing can be typed":   {[]result.Finding{manual}, catalog.PinNone, "", "", false},
 	} {
 		f := runFlags{labName: c.lab}
 		res := &result.Result{Cells: []result.Cell{{Findings: c.findings}}}

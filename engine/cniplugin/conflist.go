@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/template"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 )
@@ -37,7 +38,7 @@ func ValuesOf(h *lab.Host, mtu int) Values {
 		Host: h.Addr.String(), Number: h.Number, Device: lab.Device, MTU: mtu,
 		Underlay: netip.PrefixFrom(h.Addr, 16).Masked().String(),
 		First:    lab.UnderlayAddr(h.Number, 1).String(),
-		Last:     lab.UnderlayAddr(h.Number, lab.MaxContainers).String(),
+		Last:     lab.UnderlayAddr(h.Number, catalog.MaxContainers).String(),
 	}
 	if h.At().Is6() {
 		values.Subnet6 = lab.IPv6PrefixOf(h.Subnet()).String()

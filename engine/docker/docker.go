@@ -16,13 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 )
 
 // The files of a Docker Engine, in its host's memory.
 const (
-	folder           = lab.Scratch + "/docker"
+	folder           = catalog.DockerFolder
 	socket           = folder + "/docker.sock"
 	containerdSocket = folder + "/containerd.sock"
 	programs         = folder + "/bin"
@@ -174,13 +175,6 @@ func startDockerd(h *lab.Host, path string, flags []string) error {
 		Restarts: true,
 	})
 	return err
-}
-
-// RestartCommand is a shell command that does in a host what "systemctl restart
-// docker" does on a machine. Only containers of an engine with LiveRestore
-// survive it.
-func RestartCommand() string {
-	return "kill $(cat " + folder + "/dockerd.pid) && for try in $(seq 200); do sleep 0.1; iptables -t nat -S DOCKER >/dev/null 2>&1 && break; done"
 }
 
 // ping fails unless the engine answers, as the calling thread sees its socket.

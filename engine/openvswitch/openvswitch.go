@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
 )
@@ -37,8 +38,8 @@ const (
 
 // The OpenFlow ports of every bridge: the n-th container of a host has port n.
 const (
-	uplinkPort = lab.MaxContainers + 1 // the interface on the underlay
-	TunnelPort = lab.MaxContainers + 2 // VXLAN to the host that a rule sets; VXLAN to the n-th host: n more
+	uplinkPort = catalog.MaxContainers + 1 // the interface on the underlay
+	TunnelPort = catalog.MaxContainers + 2 // VXLAN to the host that a rule sets; VXLAN to the n-th host: n more
 )
 
 // Needs lists the programs of Open vSwitch.

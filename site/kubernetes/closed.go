@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/site"
 )
 
@@ -49,7 +49,7 @@ func (c *cluster) closedWay(p plan) *site.Closed {
 		return nil
 	}
 	return &site.Closed{
-		What: "network policies", Network: network.Pods, From: "h1/c1", To: closedPlace,
+		What: "network policies", Network: catalog.Pods, From: "h1/c1", To: closedPlace,
 		Open: func(ctx context.Context) error {
 			if p.opened != nil {
 				if err := c.create(ctx, object{policies(), p.opened.Namespace, p.opened}); err != nil {

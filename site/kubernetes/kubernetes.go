@@ -14,7 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/site"
 )
@@ -111,7 +111,7 @@ func (c *cluster) begin(ctx context.Context, p *plan) (site.Way, error) {
 
 // place is a pod on a node as a place.
 func (s Site) place(c *cluster, name, node string, pod corev1.Pod) site.Far {
-	far := site.Far{Name: name, Machine: node, Network: network.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --"}
+	far := site.Far{Name: name, Machine: node, Network: catalog.Pods, Shown: "kubectl exec -i -n " + pod.Namespace + " " + pod.Name + " --"}
 	if s.Image == "" {
 		far.Carry = c.carrier(pod.Namespace, pod.Name)
 	} else {

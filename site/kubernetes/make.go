@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/site"
 )
@@ -237,14 +237,14 @@ func (p plan) frontends() (frontends []site.Frontend, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the address of service %s: %w: the cluster gave it none", service.Name, err)
 		}
-		frontend := site.Frontend{Network: network.Pods, Path: network.Hairpin, From: "h1/c1", To: "h1/c1", At: at, Port: uint16(service.Spec.Ports[0].Port)}
+		frontend := site.Frontend{Network: catalog.Pods, Path: catalog.Hairpin, From: "h1/c1", To: "h1/c1", At: at, Port: uint16(service.Spec.Ports[0].Port)}
 		if n > 0 {
 			frontends = append(frontends, frontend)
 			continue
 		}
-		frontend.To, frontend.Path = p.server, network.ClusterIP
+		frontend.To, frontend.Path = p.server, catalog.ClusterIP
 		fromHost := frontend
-		fromHost.From, fromHost.Path = "h1", network.HostToClusterIP
+		fromHost.From, fromHost.Path = "h1", catalog.HostToClusterIP
 		frontends = append(frontends, frontend, fromHost)
 		for _, address := range p.hostOf(p.server).Status.Addresses {
 			at, err := netip.ParseAddr(address.Address)
@@ -252,7 +252,7 @@ func (p plan) frontends() (frontends []site.Frontend, err error) {
 				continue
 			}
 			frontend.At, fromHost.At = at, at
-			frontend.Path, fromHost.Path = network.ContainerToNodePort, network.NodePort
+			frontend.Path, fromHost.Path = catalog.ContainerToNodePort, catalog.NodePort
 			frontends = append(frontends, frontend, fromHost)
 			break
 		}

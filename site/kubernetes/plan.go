@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"tare/network"
+	"tare/catalog"
 )
 
 const (
@@ -154,7 +154,7 @@ func labelOf(place string) string { return strings.ReplaceAll(place, "/", "-") }
 
 // hostOf is the node of a place.
 func (p plan) hostOf(place string) corev1.Node {
-	if network.HostOf(place) == "h2" {
+	if catalog.HostOf(place) == "h2" {
 		return p.nodes[1]
 	}
 	return p.nodes[0]
@@ -163,7 +163,7 @@ func (p plan) hostOf(place string) corev1.Node {
 // pod is one at a place. The scheduler places it, so that a node without room says so. It has no
 // limit of CPU time: that would be measured.
 func (s Site) pod(p plan, place, image string) corev1.Pod {
-	namespace, host := p.namespace(), place == network.HostOf(place)
+	namespace, host := p.namespace(), place == catalog.HostOf(place)
 	if host {
 		namespace = p.hostNamespace()
 	}

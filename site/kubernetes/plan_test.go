@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/test/labtest"
 )
 
@@ -18,7 +18,7 @@ func TestPodsAreRestricted(t *testing.T) {
 	labtest.Equal(t, "pods", len(p.pods), 5)
 	for _, pod := range p.pods {
 		place, s, c := pod.Annotations[placeNote], pod.Spec, pod.Spec.Containers[0]
-		host := place == network.HostOf(place)
+		host := place == catalog.HostOf(place)
 		labtest.Equal(t, place+" is on its node's network", s.HostNetwork, host)
 		labtest.Equal(t, place+" is in the namespace for that", strings.HasSuffix(pod.Namespace, "-host"), host)
 		sealed := *s.SecurityContext.RunAsNonRoot && s.SecurityContext.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault &&
@@ -28,7 +28,7 @@ func TestPodsAreRestricted(t *testing.T) {
 			t.Errorf("%s has no token, a deadline, a limit of memory and none of CPU time: %+v", place, s)
 		}
 		labtest.Equal(t, place+" is on", s.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0],
-			map[string]string{"h1": "a", "h2": "b"}[network.HostOf(place)])
+			map[string]string{"h1": "a", "h2": "b"}[catalog.HostOf(place)])
 	}
 }
 

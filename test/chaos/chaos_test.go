@@ -50,7 +50,7 @@ func verbs() []verb {
 			"tare run --lab %[1]s --paths cross-host --workloads tcp_rr --blocks 6 --duration 20ms --out result.json", "tare lab down --name %[1]s",
 		}},
 		{"doctor", []string{"tare lab up bridge --name %s", "tare doctor --lab %[1]s", "tare lab down --name %[1]s"}},
-		{"list", []string{"tare list networks"}},
+		{"list", []string{"tare list networks --probe"}},
 	}
 }
 

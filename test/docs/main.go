@@ -1,7 +1,8 @@
-// Command docs writes docs/cli.md: the help of every verb. Its tests
-// check what the documents name, and run what they show. Run it as
+// Command docs writes what documents say of the program: docs/cli.md, the help of every verb, and the
+// table of docs/networks/README.md. Its tests check what the documents name, and run what they show.
 //
 //	go run ./test/docs > docs/cli.md
+//	go run ./test/docs networks
 package main
 
 import (
@@ -9,15 +10,34 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"tare/test/docs/page"
 )
 
 func main() {
-	if err := generate(); err != nil {
+	write := generate
+	if slices.Equal(os.Args[1:], []string{"networks"}) {
+		write = updateNetworks
+	}
+	if err := write(); err != nil {
 		fmt.Fprintf(os.Stderr, "docs: %v\n", err)
 		os.Exit(1)
 	}
+}
+
+// updateNetworks writes the table of networks into their page.
+func updateNetworks() error {
+	const file = "docs/networks/README.md"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	page, err := page.WithNetworks(string(text))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(page), 0o644)
 }
 
 // generate builds tare and prints the page of its help texts.

@@ -36,9 +36,6 @@ func lacks() map[string]string {
 		"bridge-vlan": vlan,
 		"macnat":      vlan,
 
-		"mesh-sidecar": "nft add table ip try && nft 'add chain ip try out { type nat hook output priority -100 ; }' && nft add rule ip try out meta l4proto tcp redirect to :9",
-		"mesh-ambient": "nft add table ip try && nft 'add chain ip try out { type route hook output priority mangle ; }' && nft add rule ip try out ct mark 9 mark set ct mark",
-
 		"service-iptables": "iptables -t nat -A OUTPUT -m addrtype --dst-type LOCAL -j RETURN",
 		"service-nftables": "nft add table ip try",
 		"service-ipvs":     "ipvsadm -A -t 192.0.2.1:80",
@@ -113,7 +110,7 @@ func TestRealNetworkCommands(t *testing.T) {
 // it declares: without a module, another part may do its work.
 func asDeclared(t *testing.T, binary string) map[string]bool {
 	t.Helper()
-	out, err := exec.Command(binary, "list", "networks", "--json").Output()
+	out, err := exec.Command(binary, "list", "networks", "--probe", "--json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

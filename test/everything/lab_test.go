@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
@@ -42,7 +43,7 @@ func do(t *testing.T, tare string, args ...string) []byte {
 
 // containersAreMade by real engines and by none: those of an engine have the network's share.
 func containersAreMade(t *testing.T, tare string) {
-	out := do(t, tare, "run", "--lab", "engines", "--paths", network.SameHost,
+	out := do(t, tare, "run", "--lab", "engines", "--paths", catalog.SameHost,
 		"--workloads", "attach,lifecycle", "--workers", "1,3", "--blocks", "1", "--duration", "60ms", "--json")
 	var res result.Result
 	if err := json.Unmarshal(out, &res); err != nil {
@@ -64,7 +65,7 @@ func containersAreMade(t *testing.T, tare string) {
 			}
 		}
 		n, _ := network.Find(c.Network)
-		if share := c.Workload == "attach" && n.Runtime.Name != ""; has["latency_network"] != share || has["latency_lifecycle"] != share {
+		if share := c.Workload == "attach" && n.Runtime != ""; has["latency_network"] != share || has["latency_lifecycle"] != share {
 			t.Errorf("%s of %s has the network's share: %t, want %t", c.Workload, c.Network, has["latency_network"], share)
 		}
 		for _, s := range c.Samples {
@@ -92,7 +93,7 @@ func brokenEnginesNameTheHop(t *testing.T, tare string) {
 	} {
 		do(t, tare, append([]string{"lab", "exec", "--name", "engines", c[0], "--"}, c[1:]...)...)
 	}
-	out, err := exec.Command(tare, "run", "--lab", "engines", "--paths", network.SameHost+","+network.CrossHost+","+network.PublishedPort,
+	out, err := exec.Command(tare, "run", "--lab", "engines", "--paths", catalog.SameHost+","+catalog.CrossHost+","+catalog.PublishedPort,
 		"--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json").Output()
 	var failed *exec.ExitError
 	if !errors.As(err, &failed) || failed.ExitCode() != 1 {
@@ -103,11 +104,11 @@ func brokenEnginesNameTheHop(t *testing.T, tare string) {
 		t.Fatalf("read result: %v", err)
 	}
 	lost := map[string][]string{
-		"docker-nat " + network.PublishedPort:     {"lost behind eth0 in docker-nat.h2 (h1 eth0 -> h2 eth0)"},
-		"containerd-bridge " + network.CrossHost:  {"the answer is lost behind cni0 in containerd-bridge.h2 (h2/c1 eth0 -> h2 veth"},
-		"flannel-vxlan " + network.CrossHost:      {" cni0 flannel.1 eth0 -> h2 eth0", "flannel.1 in flannel-vxlan.h2 is down"},
-		"docker-bridge " + network.SameHost:       nil,
-		network.Baseline + " " + network.SameHost: nil,
+		"docker-nat " + catalog.PublishedPort:     {"lost behind eth0 in docker-nat.h2 (h1 eth0 -> h2 eth0)"},
+		"containerd-bridge " + catalog.CrossHost:  {"the answer is lost behind cni0 in containerd-bridge.h2 (h2/c1 eth0 -> h2 veth"},
+		"flannel-vxlan " + catalog.CrossHost:      {" cni0 flannel.1 eth0 -> h2 eth0", "flannel.1 in flannel-vxlan.h2 is down"},
+		"docker-bridge " + catalog.SameHost:       nil,
+		catalog.Baseline + " " + catalog.SameHost: nil,
 	}
 	for _, c := range res.Cells {
 		want, listed := lost[c.Network+" "+c.Path]

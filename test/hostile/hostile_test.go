@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/catalog"
 	"tare/lab"
 	"tare/result"
 	"tare/site"
@@ -153,7 +154,7 @@ func open(t *testing.T) *arena {
 			t.Error(err)
 		}
 	})
-	spec := site.Spec{CC: "cubic", Pin: string(lab.PinApart), RPS: true, Clusters: []site.ClusterSpec{
+	spec := site.Spec{CC: "cubic", Pin: catalog.PinApart, RPS: true, Clusters: []site.ClusterSpec{
 		{Name: "host", Network: "host", NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1},
 	}}
 	if err := l.Build(t.Context(), spec); err != nil {

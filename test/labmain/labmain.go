@@ -14,7 +14,6 @@ import (
 
 	"tare/agent"
 	"tare/engine"
-	"tare/engine/servicemesh"
 	"tare/network"
 	"tare/site"
 	"tare/test/labtest"
@@ -65,7 +64,6 @@ func everyLab() Verbs {
 		site.KeepVerb:     func(a []string) error { return site.KeepProgram(a[0], os.Stdout) },
 		engine.WaitVerb:   func([]string) error { engine.Wait(); return nil },
 		network.RelayVerb: func(a []string) error { return network.RunRelay(context.Background(), a, os.Stdout) },
-		servicemesh.Verb:  func(a []string) error { return servicemesh.Run(a[0], os.Stdin, os.Stdout) },
 	}
 }
 

@@ -87,8 +87,10 @@ func TestDeepRecipes(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	runIn(t, tree, "go", "run", "./test/docs", "networks")
+
 	// The tests that hold the lists and the documents to each other.
-	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./network", "./workload", "./diagnose", "./probe", "./foreign", "./test/docs")
+	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./catalog", "./network", "./workload", "./diagnose", "./probe", "./foreign", "./test/docs")
 
 	t.Run("lists", func(t *testing.T) {
 		for _, of := range []struct{ list, name string }{{"networks", "toy"}, {"workloads", "toy_rr"}} {
@@ -207,7 +209,7 @@ func addToy(t *testing.T, tree, kind string) []string {
 		default:
 			text = section.Data
 		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Contains(touched, name) {
@@ -242,7 +244,7 @@ func insert(text, place, lines string) ([]byte, error) {
 }
 
 // filesOf are the files that a recipe says it takes: what is in backquotes in
-// its last paragraph, which begins with "Files:". NAME is the toy's.
+// its last paragraph, which begins with "Files:". NAME and FAMILY are the toy's.
 func filesOf(t *testing.T, kind string) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
@@ -257,7 +259,7 @@ func filesOf(t *testing.T, kind string) []string {
 	}
 	var names []string
 	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(files, -1) {
-		names = append(names, strings.ReplaceAll(m[1], "NAME", nameOf(kind)))
+		names = append(names, strings.NewReplacer("NAME", nameOf(kind), "networks_FAMILY", "networks_kernel", "workloads_FAMILY", "workloads_tcp").Replace(m[1]))
 	}
 	slices.Sort(names)
 	return names

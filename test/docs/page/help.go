@@ -13,7 +13,7 @@ var verbLine = regexp.MustCompile(`(?m)^  ([a-z]+) +\S`)
 func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what each verb says with `--help`.\n\n"+
 		"Exit status: 0 done; 1 a cell or the tool failed; 2 the command, plan or file is wrong;\n"+
-		"3 something it needs is missing here; 4 a limit is broken; 5 it is not known whether one is;\n"+
+		"3 something it needs is missing here; 4 a limit is broken, or doctor found a fault; 5 it is not known whether one is;\n"+
 		"130 interrupted, and what was measured is saved.\n")
 	return eachVerb(ask, nil, func(verb []string, help string) {
 		fmt.Fprintf(w, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"tare"}, verb...), " "), help)

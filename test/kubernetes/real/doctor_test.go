@@ -15,14 +15,14 @@ func testDoctor(t *testing.T) {
 		t.Errorf("in a cluster that is well it found %+v", found)
 	}
 	c.atHost("h1", "sed", "-i", `s/"hairpinMode": true/"hairpinMode": false/`, "/run/tare/cni/net.d/10-tare.conflist")
-	found := c.doctor(1)
+	found := c.doctor(4)
 	if len(found) != 1 || found[0].ID != "hairpin-off" {
 		t.Errorf("where pods do not reach themselves it found %+v", found)
 	}
 	if n := c.kill("kube-proxy --"); n != 2 {
 		t.Fatalf("%d kube-proxy were killed, want 2", n)
 	}
-	found = c.doctor(1)
+	found = c.doctor(4)
 	for _, path := range []string{"cluster-ip", "host-to-cluster-ip", "node-port", "container-to-node-port"} {
 		named := slices.ContainsFunc(found, func(f finding) bool {
 			return f.ID == "service-unserved" && slices.ContainsFunc(f.Paths, func(p string) bool { return strings.HasPrefix(p, "pods "+path+" ") })

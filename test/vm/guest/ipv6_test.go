@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -18,7 +18,7 @@ func areWeighedOverIPv6(t *testing.T) {
 	labtest.NoLeaks(t)
 	networks := slices.DeleteFunc(slices.Clone(overIPv6), func(name string) bool { return lacks(t, name) })
 	res := decode[result.Result](t, run(t, "run", "--ip", "6", "--networks", strings.Join(networks, ","), "--load-modules",
-		"--paths", network.CrossHost, "--workloads", "tcp_rr", "--blocks", "1", "--duration", "20ms", "--design", "windows", "--nic", "full", "--json"))
+		"--paths", catalog.CrossHost, "--workloads", "tcp_rr", "--blocks", "1", "--duration", "20ms", "--design", "windows", "--nic", "full", "--json"))
 	measured := map[string]int{}
 	for _, c := range res.Cells {
 		if c.Status != result.StatusOK || c.Params.Number("ip") != 6 {

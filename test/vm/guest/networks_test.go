@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
@@ -116,11 +117,11 @@ func TestVMNetworks(t *testing.T) {
 // slots.
 func areWeighed(t *testing.T, lab string, networks []string) {
 	t.Helper()
-	res := decode[result.Result](t, run(t, "run", "--lab", lab, "--paths", network.CrossHost,
+	res := decode[result.Result](t, run(t, "run", "--lab", lab, "--paths", catalog.CrossHost,
 		"--workloads", "tcp_rr", "--blocks", "6", "--duration", "50ms", "--design", "windows", "--json"))
 	measured := map[string]int{}
 	for _, c := range res.Cells {
-		if c.Status != result.StatusOK || c.Fidelity == network.StandIn {
+		if c.Status != result.StatusOK || c.Fidelity == catalog.StandIn {
 			t.Errorf("%s on %s: %s, %s: %s", c.Network, c.Path, c.Fidelity, c.Status, c.Reason)
 		}
 		labtest.Equal(t, c.Network+" on "+c.Path+" is marked as emulated", c.Emulated(), res.Environment.Emulated())
@@ -172,13 +173,13 @@ func hasEveryPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	labtest.Equal(t, "ip_gre was loaded", strings.Contains(string(modules), "ip_gre "), false)
-	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--load-modules", "--json")) {
+	for _, n := range decode[[]listed](t, run(t, "list", "networks", "--probe", "--load-modules", "--json")) {
 		if lacks(t, n.Name) {
 			labtest.Equal(t, n.Name+" is available", n.Available, false)
 			labtest.Equal(t, "how to get "+n.Missing, n.Get, since[n.Name].lacks)
 			continue
 		}
-		if slices.Contains(slices.Concat(slices.Collect(maps.Values(ofTheKernel))...), n.Name) && (!n.Available || n.Fidelity == network.StandIn) {
+		if slices.Contains(slices.Concat(slices.Collect(maps.Values(ofTheKernel))...), n.Name) && (!n.Available || n.Fidelity == catalog.StandIn) {
 			t.Errorf("%s is a %s, available: %t, missing: %q", n.Name, n.Fidelity, n.Available, n.Missing)
 		}
 	}

@@ -1,4 +1,4 @@
-package network
+package catalog
 
 import (
 	"slices"
@@ -13,9 +13,8 @@ type Facts struct {
 	Encrypts bool   // traffic between hosts is encrypted
 	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers must know its routes
 	NAT      bool   // addresses are rewritten on some of its paths
-	Relays   bool   // a process relays traffic to its published ports, or its TCP connections
+	Relays   bool   // a process relays traffic to its published ports
 	OnHost   bool   // its containers are on their host's network: they have no address that is theirs alone
-	Trusts   bool   // relays encrypt TCP connections between containers, and prove to each other whom they act for
 	Kernel   string // the kernel module that it needs in addition to veth and bridge; empty: none
 }
 
@@ -45,13 +44,13 @@ func Demands() []Demand {
 
 // Keeps reports whether containers of another network could be on this one and lose nothing
 // that they have: each property that a user can require, each path, a network that is not the
-// host's, a sandbox, relays that encrypt, or that root is not needed. It knows nothing of
+// host's, a sandbox, or that root is not needed. It knows nothing of
 // networks that tare does not build.
 func (n Network) Keeps(other Network) bool {
 	if n.Name == Baseline || n.Facts.OnHost || !Builds(n.Name) || !Builds(other.Name) {
 		return false
 	}
-	if other.Sandboxed && !n.Sandboxed || other.Facts.RelaysTAP() && !n.Facts.RelaysTAP() || other.Facts.Trusts && !n.Facts.Trusts {
+	if other.Sandboxed && !n.Sandboxed || other.Facts.RelaysTAP() && !n.Facts.RelaysTAP() {
 		return false
 	}
 	if slices.ContainsFunc(other.Paths, func(path string) bool { return !n.Serves(path) }) {

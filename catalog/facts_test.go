@@ -1,9 +1,9 @@
-package network_test
+package catalog_test
 
 import (
 	"testing"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/test/labtest"
 )
 
@@ -19,16 +19,15 @@ func TestOneNetworkKeepsWhatAnotherHas(t *testing.T) {
 		{"vxlan", "wireguard", false},           // it does not encrypt
 		{"route", "bgp", false},                 // it enforces no policies
 		{"route", "service-ipvs", false},        // it has no Services
-		{"route", "mesh-sidecar", false},        // nothing encrypts TCP
 		{"route", "gvisor", false},              // no sandbox
 		{"podman-bridge", "pasta", false},       // it needs root
 		{"docker-host", "docker-bridge", false}, // containers have no network of theirs
-		{network.Baseline, "route", false},
+		{catalog.Baseline, "route", false},
 		{"docker:bridge", "docker-bridge", false}, // nobody knows what it has
 		{"docker-bridge", "docker:bridge", false},
 	} {
-		one, _ := network.Find(c.one)
-		other, _ := network.Find(c.other)
+		one, _ := catalog.FindNetwork(c.one)
+		other, _ := catalog.FindNetwork(c.other)
 		labtest.Equal(t, c.one+" keeps what "+c.other+" has", one.Keeps(other), c.want)
 	}
 }
