@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -45,7 +45,7 @@ func figuresOf(res *result.Result, added string) figures {
 			if d := m.Toll; cell.Network == added && m.Name == "rtt_p50" && d != nil && d.Delta.Low != nil {
 				f.added = append(f.added, (*d.Delta.High-*d.Delta.Low)/2)
 			}
-			if cell.Network == network.Baseline || m.Toll == nil || m.Toll.Low == nil || !slices.Contains(metrics(), m.Name) {
+			if cell.Network == catalog.Baseline || m.Toll == nil || m.Toll.Low == nil || !slices.Contains(metrics(), m.Name) {
 				continue
 			}
 			f.all++

@@ -4,7 +4,8 @@
 //	make build; go run ./bench/balance [-rounds 2] [-o docs/resolution.md] [-- --networks host,vxlan]
 //	make build; go run ./bench/balance -against OLD [-rounds 5] [-within 60s] [-- --networks host,vxlan]
 //
-// With -against it prints how many verdicts an older tare has in a time, and this one in a third of it.
+// With -against it writes how many verdicts an older tare has in a time, and this one in a third of it, as the
+// page's last section.
 // What follows -- goes to tare run, as the only plan; without it those of plans.go are
 // weighed, and then those of truth.go, which show whether what is weighed is right. The
 // order of the designs is drawn anew in each round, so that a machine that gets noisier
@@ -39,7 +40,7 @@ func main() {
 	defer stop()
 	err := error(nil)
 	if *older != "" {
-		err = against(ctx, os.Stdout, *older, *tare, *rounds, *within, flag.Args())
+		err = against(ctx, *output, *older, *tare, *rounds, *within, flag.Args())
 	} else {
 		err = execute(ctx, *tare, *rounds, *output, flag.Args())
 	}
@@ -87,7 +88,12 @@ func execute(ctx context.Context, tare string, rounds int, output string, flags 
 		_, err := io.WriteString(os.Stdout, p.render())
 		return err
 	}
-	return os.WriteFile(output, []byte(p.render()), 0o644)
+	old, err := os.ReadFile(output)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	_, section := splitAgainst(string(old))
+	return os.WriteFile(output, []byte(p.render()+section), 0o644)
 }
 
 // weighed is the result of one run of the plan.

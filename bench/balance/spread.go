@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -20,8 +20,8 @@ type spread struct{ whole, rest float64 }
 func spreads(res *result.Result, metric string) (all []spread) {
 	for n := range res.Cells {
 		cell := &res.Cells[n]
-		at := slices.IndexFunc(res.Cells, func(c result.Cell) bool { return c.Network == network.Baseline && c.Group == cell.Group })
-		if cell.Network == network.Baseline || at < 0 {
+		at := slices.IndexFunc(res.Cells, func(c result.Cell) bool { return c.Network == catalog.Baseline && c.Group == cell.Group })
+		if cell.Network == catalog.Baseline || at < 0 {
 			continue
 		}
 		baseline := &res.Cells[at]

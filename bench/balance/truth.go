@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"tare/network"
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -41,7 +41,7 @@ func longWindows() []string {
 }
 
 func selfPlan() []string {
-	return []string{"--networks", network.Baseline, "--paths", "cross-host", "--workloads", "tcp_stream,tcp_rr", "--duration", "50ms"}
+	return []string{"--networks", catalog.Baseline, "--paths", "cross-host", "--workloads", "tcp_stream,tcp_rr", "--duration", "50ms"}
 }
 
 // find weighs all of them.
@@ -88,7 +88,7 @@ func pairsOf(slots, windows *result.Result) []pair {
 	tolls := func(res *result.Result, take func(name string, toll result.Toll)) {
 		for n := range res.Cells {
 			cell := &res.Cells[n]
-			if m := weigh.Headline(cell); m != nil && m.Toll != nil && cell.Network != network.Baseline {
+			if m := weigh.Headline(cell); m != nil && m.Toll != nil && cell.Network != catalog.Baseline {
 				take(strings.Join([]string{cell.Network, cell.Params.Text("nic"), m.Name}, ", "), *m.Toll)
 			}
 		}
