@@ -43,8 +43,8 @@ func Networks() []Network { return slices.Clone(networks()) }
 // networks is that list, made once, since networks are looked up in loops. Nothing changes it.
 var networks = sync.OnceValue(func() []Network {
 	return slices.Concat(
-		kernelNetworks(), vlanNetworks(), serviceNetworks(), bgpNetworks(), dockerNetworks(), containerdNetworks(), flannelNetworks(),
-		switchNetworks(), rootlessNetworks(), sandboxNetworks(), moduleNetworks(),
+		kernelNetworks(), routedNetworks(), vlanNetworks(), serviceNetworks(), bgpNetworks(), dockerNetworks(), containerdNetworks(), flannelNetworks(),
+		switchNetworks(), rootlessNetworks(), sandboxNetworks(), adapterNetworks(), tunnelNetworks(),
 	)
 })
 
