@@ -44,8 +44,8 @@ func Demands() []Demand {
 
 // Keeps reports whether containers of another network could be on this one and lose nothing
 // that they have: each property that a user can require, each path, a network that is not the
-// host's, a sandbox, or that root is not needed. It knows nothing of
-// networks that tare does not build.
+// host's, a sandbox, or that root is not needed. It knows nothing of networks that tare does not
+// build.
 func (n Network) Keeps(other Network) bool {
 	if n.Name == Baseline || n.Facts.OnHost || !Builds(n.Name) || !Builds(other.Name) {
 		return false

@@ -9,15 +9,8 @@ const (
 	tlsRecord   = 16 << 10
 )
 
-// The modes of applications that others refer to.
-const (
-	KeepAlive    = "keepalive" // all requests on the same connections
-	CloseEach    = "close"     // a connection for each request
-	Prepared     = "prepared"  // statements
-	TLSHandshake = "handshake" // a connection with a full handshake, a request, its response
-	TLSResume    = "resume"    // the same with the session of the connection before it
-	TLSBulk      = "bulk"      // a message of a lasting connection's stream
-)
+// Prepared is the mode of mysql: statements that the server has parsed.
+const Prepared = "prepared"
 
 // applicationWorkloads are protocols of applications.
 func applicationWorkloads() []Workload {
@@ -26,13 +19,13 @@ func applicationWorkloads() []Workload {
 	all := []Workload{
 		{
 			Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
-			Modes: []string{KeepAlive, CloseEach}, Camel: "HTTP", Slot: slot, RateUnit: PerSecond, Size: body, FlowsDefault: []int{10},
+			Modes: []string{"keepalive", "close"}, Camel: "HTTP", Slot: slot, RateUnit: PerSecond, Size: body, FlowsDefault: []int{10},
 			Servers: []string{"nginx"}, Tools: []string{"wrk", "autocannon"},
 		},
 		{
 			Name: "tls", Doc: "connect, handshake of TLS 1.3, one request, one response, close: handshakes per second; or a stream of data", TCP: true,
-			Modes: []string{TLSHandshake, TLSResume, TLSBulk}, Camel: "TLS", Columns: exchanged,
-			Size: body, ModeSize: map[string]int{TLSBulk: tlsRecord},
+			Modes: []string{"handshake", "resume", "bulk"}, Camel: "TLS", Columns: exchanged,
+			Size: body, ModeSize: map[string]int{"bulk": tlsRecord},
 		},
 		{
 			Name: "grpc", Doc: "calls of gRPC and their responses, or messages of a server's stream, on lasting connections", TCP: true,

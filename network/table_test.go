@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"tare/catalog"
+	"tare/engine/router"
+	"tare/lab"
 	"tare/network"
+	"tare/test/labtest"
 )
 
 // What is known of a network agrees with how it is set up.
@@ -22,6 +26,16 @@ func TestEveryNetworkIsSetUpAsItIsKnown(t *testing.T) {
 			t.Errorf("%s: engine %q, runtime %q: started %t, makes containers %t", n.Name, n.Engine, n.Runtime, n.StartEngine != nil, n.Cycle != nil)
 		}
 	}
+}
+
+// The catalog names what an engine and a lab have.
+func TestNamesOfTheCatalogAreTheEngines(t *testing.T) {
+	for _, name := range []string{catalog.BIRD, catalog.FRR} {
+		if _, err := router.Find(name); err != nil {
+			t.Error(err)
+		}
+	}
+	labtest.Equal(t, "folder above Docker's", filepath.Dir(catalog.DockerFolder), lab.Scratch)
 }
 
 // A network's function has its name, as Go writes names, and is in the file
