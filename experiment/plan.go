@@ -101,6 +101,7 @@ func Complete(p result.Plan) result.Plan {
 		p.Workloads = quick.Workloads
 	}
 	p.Workloads = completeWorkloads(p.Workloads)
+	p = withBaseline(p)
 	if len(p.NIC) == 0 {
 		p.NIC = quick.NIC
 	}
@@ -240,7 +241,7 @@ func Check(p result.Plan) error {
 			return &InputError{fmt.Sprintf("cpus of %s: %v", host, err)}
 		}
 	}
-	if err := errors.Join(checkSweep(p), checkTwice(p)); err != nil {
+	if err := errors.Join(checkSweep(p), checkTwice(p), checkBy(p)); err != nil {
 		return err
 	}
 	if err := checkVersions(p); err != nil {

@@ -88,7 +88,7 @@ func Run(ctx context.Context, plan result.Plan, o Options) (res *result.Result, 
 		res.Rankings = weigh.Rank(res)
 	}
 	res.Growths = weigh.Growths(res)
-	res.Versions, res.Passengers, res.Neighbours = weigh.Versions(res), weigh.Passengers(res), weigh.Neighbours(res)
+	res.Comparisons = weigh.Comparisons(res)
 	return res, errors.Join(err, o.Save(res))
 }
 

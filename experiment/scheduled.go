@@ -40,16 +40,35 @@ func scheduleOf(p result.Plan, groups []group, began time.Time) *schedule.Schedu
 	return schedule.New(plan, began)
 }
 
-// leaderOf is the first of the groups that a group takes turns with: of those that differ in the
-// version of IP alone, which are held against each other too.
+// leaderOf is the first of the groups that a group takes turns with: of those that differ from it only
+// in what is compared along.
 func leaderOf(p result.Plan, groups []group, n int) int {
-	if len(p.IP) < 2 || !takesTurns(p, groups[n]) {
+	if !takesTurns(p, groups[n]) {
 		return n
 	}
 	own := groups[n]
 	return slices.IndexFunc(groups, func(g group) bool {
-		return g.path == own.path && g.workload == own.workload && g.nic == own.nic && g.link == own.link && g.mtu == own.mtu
+		return g.path == own.path && g.workload == own.workload && g.between.besides(p) == own.between.besides(p) && takesTurns(p, g)
 	})
+}
+
+// besides is what connects the hosts, but for the axes along which a plan compares.
+func (b between) besides(p result.Plan) between {
+	for _, by := range append(slices.Clone(p.By), "ip") {
+		switch by {
+		case "nic":
+			b.nic = ""
+		case "link":
+			b.link = 0
+		case "ip":
+			b.ip = 0
+		case "mtu":
+			b.mtu = 0
+		case "cpus":
+			b.cpus = 0
+		}
+	}
+	return b
 }
 
 // visited are visits of a schedule, with their places.

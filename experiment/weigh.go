@@ -26,9 +26,6 @@ func (r *recorder) weigh() {
 		}
 	}
 	r.gather()
-	if r.last && r.plan.Reference != "" {
-		r.res.References = weigh.References(r.res, r.plan.Reference)
-	}
 }
 
 // weighShare is how much longer than its weighing a block must be for the

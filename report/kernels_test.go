@@ -49,12 +49,12 @@ func onKernels() *result.Result {
 			{Image: "/boot/vmlinuz-" + old, Release: old}, {Image: "/boot/vmlinuz-" + old, Release: old}, {Image: "host", Release: recent},
 			{Image: "/boot/vmlinuz-6.18", Release: "6.18", Reason: "its machine gave no result"},
 		},
-		Compared: []result.Comparison{{
-			Old: result.Compared{File: old}, New: result.Compared{File: recent}, Paired: true, Judged: result.JudgedByValue,
-			Differ: []result.Difference{{Name: "kernel", Old: old, New: recent}}, Cells: []result.ComparedCell{cell("host"), cell("vxlan")},
-			Single: []result.SingleCell{{Cell: "wireguard cross-host tcp_rr", In: "new", Reason: "left out"}},
-		}},
 	}
+	res.Comparisons = []result.Comparison{{
+		Along: "kernel", Of: recent, Than: old, Paired: true, Judged: result.JudgedByValue,
+		Differ: []result.Difference{{Name: "kernel", Old: old, New: recent}}, Cells: []result.ComparedCell{cell("host"), cell("vxlan")},
+		Single: []result.SingleCell{{Cell: "wireguard cross-host tcp_rr", In: "new", Reason: "left out"}},
+	}}
 	res.SetGroups()
 	return res
 }
@@ -82,11 +82,11 @@ func TestKernelsAreShown(t *testing.T) {
 		isGolden(t, name, got.String())
 	}
 	v := viewsOf([]*result.Result{onKernels()})[0]
-	if v.Kernels == nil || len(v.Kernels.Compared) != 1 {
-		t.Fatalf("the page gets %+v", v.Kernels)
+	if len(v.Compared) != 1 {
+		t.Fatalf("the page gets %+v", v.Compared)
 	}
-	labtest.Equal(t, "rows of the page", len(v.Kernels.Compared[0].Rows), 4)
-	labtest.Equal(t, "machines without a result", len(v.Kernels.Lost), 1)
+	labtest.Equal(t, "rows of the page", len(v.Compared[0].Rows), 4)
+	labtest.Equal(t, "machines without a result", len(v.Notes[English]), 1)
 	kernels := []string{}
 	for _, g := range v.Groups {
 		kernels = result.AddOnce(kernels, g.Setting[:strings.Index(g.Setting+",", ",")])

@@ -32,13 +32,16 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 
 func markdownResult(b *strings.Builder, w words, res *result.Result, groups []*weigh.Group, scale barScale) {
 	markdownHead(b, w, res, groups)
-	markdownKernels(b, w, res)
+	if res.Kernels != nil {
+		markdownComparisons(b, w, res)
+	}
 	if a, ok := answerOf(res, groups); ok {
 		markdownAnswer(b, w, a)
 	}
-	markdownVersus(b, w, res)
+	if res.Kernels == nil {
+		markdownComparisons(b, w, res)
+	}
 	markdownPairs(b, w, res, groups)
-	markdownReferences(b, w, res)
 	markdownCase(b, w, res.Case)
 	markdownGrowths(b, w, res)
 	if text := w.bars(scale, groups); text != "" {

@@ -12,8 +12,7 @@
 //   - comparison.go, ranking.go: a result compared with an older one, networks in order
 //   - trend.go, trend_change.go: how cells go on over several results, and when they changed
 //   - growth.go: how a metric grows with a parameter
-//   - kernels.go: one kernel compared with another
-//   - versus.go: IPv6 compared with IPv4, and a network with a passenger with itself without it
+//   - along.go: cells of a result compared with each other: kernel with kernel, IPv6 with IPv4, networks with one of them
 //   - case.go: published figures and claims compared with what was measured
 //   - trace.go: hop by hop, what was lost and where the CPUs were
 //   - mesh.go, mesh_history.go: who is slow, and over time
@@ -64,10 +63,8 @@ func Answer(w io.Writer, res *result.Result, opts Options) (tables bool, err err
 	if res.Kernels == nil {
 		p.answer(a)
 	}
-	p.kernels(res)
-	p.versus(res)
+	p.comparisons(res)
 	p.pairs(res, groups)
-	p.references(res)
 	p.rankings(res)
 	p.growths(res)
 	p.reminders(res)
@@ -86,13 +83,16 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	}
 	groups := groupsOf(res)
 	p.top(res, groups)
-	p.kernels(res)
+	if res.Kernels != nil {
+		p.comparisons(res) // they are what was asked for
+	}
 	if a, ok := answerOf(res, groups); ok {
 		p.answer(a)
 	}
-	p.versus(res)
+	if res.Kernels == nil {
+		p.comparisons(res)
+	}
 	p.pairs(res, groups)
-	p.references(res)
 	for _, s := range sectionsOf(groups) {
 		p.section(res, s, groups)
 	}

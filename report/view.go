@@ -12,29 +12,27 @@ import (
 // view is what the page draws: the comparisons of a result, ready to be shown.
 // Its numbers are those of the result, in the units of files.
 type view struct {
-	Titles   map[string]string `json:"titles"` // by language
-	Started  string            `json:"started"`
-	Finished string            `json:"finished"`
-	Version  string            `json:"version"`
-	Baseline string            `json:"baseline"`
-	About    viewAbout         `json:"about"`
-	Where    map[string]string `json:"where"` // what the numbers are from, by language
-	Answer   *viewAnswer       `json:"answer,omitempty"`
-	Groups   []viewGroup       `json:"groups"`
-	Findings []viewFinding     `json:"findings"`
-	Rankings []result.Ranking  `json:"rankings"`
-	Growths  []viewGrowth      `json:"growths"`
-	Case     *result.Case      `json:"case,omitempty"`
-	Mesh     *viewMesh         `json:"mesh,omitempty"`
-	Kernels  *viewKernels      `json:"kernels,omitempty"`
-	Versus   []viewVersus      `json:"versus"` // comparisons of cells with each other
-	Pairs    []pairsRow        `json:"pairs"`  // on each pair of machines, where several were measured
-	// References are paths held against one of them, where no host was there.
-	References []string          `json:"references"`
-	Needs      []string          `json:"needs"`
-	Warnings   []string          `json:"warnings"`
-	Unread     []result.Unread   `json:"unread"`
-	Units      map[string]string `json:"units"`
+	Titles   map[string]string   `json:"titles"` // by language
+	Started  string              `json:"started"`
+	Finished string              `json:"finished"`
+	Version  string              `json:"version"`
+	Baseline string              `json:"baseline"`
+	About    viewAbout           `json:"about"`
+	Where    map[string]string   `json:"where"` // what the numbers are from, by language
+	Answer   *viewAnswer         `json:"answer,omitempty"`
+	Groups   []viewGroup         `json:"groups"`
+	Findings []viewFinding       `json:"findings"`
+	Rankings []result.Ranking    `json:"rankings"`
+	Growths  []viewGrowth        `json:"growths"`
+	Case     *result.Case        `json:"case,omitempty"`
+	Mesh     *viewMesh           `json:"mesh,omitempty"`
+	Notes    map[string][]string `json:"notes"`    // on the kernels of a result, by language
+	Compared []viewCompared      `json:"compared"` // cells with each other
+	Pairs    []pairsRow          `json:"pairs"`    // on each pair of machines, where several were measured
+	Needs    []string            `json:"needs"`
+	Warnings []string            `json:"warnings"`
+	Unread   []result.Unread     `json:"unread"`
+	Units    map[string]string   `json:"units"`
 }
 
 // viewAbout is the machine, how quiet it was, and the plan.
@@ -122,10 +120,12 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: catalog.Baseline,
 		Where:  byLanguage(func(w words) string { return w.where(res) }),
 		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
-		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Kernels: kernelsView(res), Versus: versusView(res), Pairs: pairsOf(res, groups), References: append([]string{}, referenceTexts(res)...), Needs: res.Plan.Needs,
+		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Needs: res.Plan.Needs,
+		Notes: map[string][]string{}, Compared: comparedView(res), Pairs: pairsOf(res, groups),
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
 	}
 	for _, language := range Languages() {
+		v.Notes[language] = append([]string{}, wordsOf(language).kernelNotes(res)...)
 		if v.Titles[language] = wordsOf(language).weighed(res, groups); res.Mesh != nil {
 			v.Titles[language] = wordsOf(language).meshHead(res)
 		}

@@ -1,5 +1,7 @@
 package result
 
+import "strconv"
+
 // Axis is a parameter that a cell was measured with. It is declared here, once:
 // what is not in the list is a parameter of the cell's network, which the
 // network's own file declares.
@@ -101,3 +103,20 @@ func WorkloadAxes() []string { return NamesOf(func(a Axis) bool { return a.Of ==
 
 // LooseAxes names those that may differ between two results.
 func LooseAxes() []string { return NamesOf(func(a Axis) bool { return a.Loose }) }
+
+// Word writes a value of the axis, as Text gives it, as a person writes it: "10gbit", "20ms", "1%".
+func (a Axis) Word(value string) string {
+	number, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return value
+	}
+	switch a.Unit {
+	case "bit/s":
+		return BitsPerSecond(number).String()
+	case "s":
+		return Seconds(number).Duration().String()
+	case UnitShare:
+		return Percent(number)
+	}
+	return value
+}

@@ -1,12 +1,21 @@
 package result
 
-// Comparison compares a result with an older one.
+// Comparison compares cells with others that differ from them in one thing: in a result, those of
+// one of its axes with those of another; of two results, the newer one's with the older one's.
 type Comparison struct {
-	Old    Compared       `json:"old"`
-	New    Compared       `json:"new"`
+	Title string `json:"title"` // in English: "mtu 9000 against 1500"
+	// Along is what the two sides differ in: an axis of Axes, a parameter of networks, AlongNetwork,
+	// AlongPath or AlongResult.
+	Along string `json:"along"`
+	// Of is the value of the side that is compared, in a word: "IPv6", "9000". Of networks and
+	// paths each cell has its own, and it is "each".
+	Of     string         `json:"of"`
+	Than   string         `json:"than"`            // the value of the other: "IPv4", "1500", "docker-host", "old.json"
+	Old    Compared       `json:"old,omitzero"`    // of two results: the older one
+	New    Compared       `json:"new,omitzero"`    // likewise
 	Paired bool           `json:"paired"`          // the same blocks of one experiment, or the same pairs of machines
 	Pairs  int            `json:"pairs,omitempty"` // of machines that both were measured on, each of which is a block
-	Judged string         `json:"judged"`          // "value", or "toll" where the two machines differ
+	Judged string         `json:"judged"`          // JudgedByValue, JudgedByToll where the two machines differ, JudgedByNothing
 	Differ []Difference   `json:"differ"`          // the machines and how they were set up
 	Cells  []ComparedCell `json:"cells"`           // that both have
 	Single []SingleCell   `json:"single"`          // that one of them has measured
@@ -14,13 +23,30 @@ type Comparison struct {
 	Unmet  []Unmet        `json:"unmet"`           // limits that were exceeded, or could not be held
 }
 
+// Name names the files of the two results.
+func (c *Comparison) Name(old, recent string) {
+	c.Old.File, c.New.File, c.Of, c.Than = old, recent, recent, old
+	c.Title = recent + " against " + old
+}
+
 // What a comparison is judged by.
 const (
-	JudgedByValue = "value"
-	JudgedByToll  = "toll"
+	JudgedByValue   = "value"
+	JudgedByToll    = "toll"
+	JudgedByNothing = "nothing" // two paths differ by what they are, and no A/A says what of that is chance
 )
 
-// Compared names one of the two.
+// What the sides of a comparison differ in, where that is no axis and no parameter.
+const (
+	AlongNetwork = "network"
+	AlongPath    = "path"
+	AlongResult  = "result" // two results: before and after a change, two releases
+)
+
+// Each is what Of holds where each cell is compared by its own name.
+const Each = "each"
+
+// Compared names one of two results.
 type Compared struct {
 	File    string `json:"file"`
 	ID      string `json:"id"`

@@ -16,16 +16,9 @@ import (
 
 // Read reads a result and checks that it is one that this version knows.
 func Read(r io.Reader) (*Result, error) {
-	var res Result
-	dec := json.NewDecoder(r)
-	if err := dec.Decode(&res); err != nil {
-		return nil, fmt.Errorf("read result: %w: is it whole, and written by tare?", err)
-	}
-	if res.Schema != Schema {
-		return nil, fmt.Errorf("read result: schema %q, but this tare reads %q: use the tare that wrote it", res.Schema, Schema)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("read result: more follows after the first: keep one result per file")
+	res, err := decode(r)
+	if err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
 	}
 	if res.Mesh != nil {
 		if err := res.Mesh.check(); err != nil {
@@ -33,7 +26,30 @@ func Read(r io.Reader) (*Result, error) {
 		}
 	}
 	res.fillArrays()
-	return &res, nil
+	return res, nil
+}
+
+// decode decodes the only result of a text, of this format or the first.
+func decode(r io.Reader) (*Result, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	of := &Result{}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(of); err != nil {
+		return nil, fmt.Errorf("%w: is it whole, and written by tare?", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more follows after the first: keep one result per file")
+	}
+	switch of.Schema {
+	case Schema:
+		return of, nil
+	case firstSchema:
+		return decodeFirst(text)
+	}
+	return nil, fmt.Errorf("schema %q, but this tare reads %q and %q: use the tare that wrote it", of.Schema, Schema, firstSchema)
 }
 
 // ReadFile reads the result in a file.
@@ -190,6 +206,7 @@ func CheckWritable(path string, size int64) error {
 func (res *Result) fillArrays() {
 	res.Noise.AA = notNil(res.Noise.AA)
 	res.Cells = notNil(res.Cells)
+	res.Comparisons = notNil(res.Comparisons)
 	res.Findings = notNil(res.Findings)
 	res.Warnings = notNil(res.Warnings)
 	res.States = notNil(res.States)
@@ -204,6 +221,9 @@ func (res *Result) fillArrays() {
 	}
 	for i := range res.Contrasts {
 		res.Contrasts[i].fillArrays()
+	}
+	for i := range res.Comparisons {
+		res.Comparisons[i].fillArrays()
 	}
 	if res.Kernels != nil {
 		for i := range res.Kernels.Twin {
@@ -220,6 +240,14 @@ func (res *Result) fillArrays() {
 	res.SetGroups()
 	for i := range res.Findings {
 		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)
+	}
+}
+
+func (c *Comparison) fillArrays() {
+	c.Differ, c.Cells, c.Single, c.Held, c.Unmet = notNil(c.Differ), notNil(c.Cells), notNil(c.Single), notNil(c.Held), notNil(c.Unmet)
+	for i := range c.Cells {
+		c.Cells[i].Differ, c.Cells[i].Metrics = notNil(c.Cells[i].Differ), notNil(c.Cells[i].Metrics)
+		c.Cells[i].Params = notNilMap(c.Cells[i].Params)
 	}
 }
 

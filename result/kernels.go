@@ -1,11 +1,10 @@
 package result
 
 // Kernels is a plan on several kernels, each in a virtual machine. The cells of each are the
-// result's, with the kernel's release as an axis.
+// result's, with the kernel's release as an axis, and its comparisons are along that axis.
 type Kernels struct {
 	Machines []KernelMachine `json:"machines"` // that of the first kernel, its twin, and those of the others
 	Twin     []Cell          `json:"twin"`     // the cells of a second machine with the first kernel
-	Compared []Comparison    `json:"compared"` // each other kernel with the first
 }
 
 // KernelMachine is a virtual machine.

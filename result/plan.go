@@ -32,6 +32,13 @@ type Plan struct {
 	// be the baseline; tare writes it.
 	Reference string `json:"reference,omitempty" yaml:"reference,omitempty"`
 
+	// By is what cells are compared along besides: axes, and parameters of networks, of which the
+	// plan has several values.
+	By []string `json:"by,omitempty" yaml:"by,omitempty"`
+
+	// Baseline is the network that the others are compared with, besides the host.
+	Baseline string `json:"baseline,omitempty" yaml:"baseline,omitempty"`
+
 	Kernels []string `json:"kernels,omitempty" yaml:"kernels,omitempty"` // files, or "host": each in a virtual machine, which take turns; the others are weighed against the first
 
 	Design    string  `json:"design,omitempty" yaml:"design,omitempty"` // DesignSlots or DesignWindows; empty, as in older results: DesignWindows

@@ -12,7 +12,7 @@ import (
 )
 
 // Schema names the format that this package writes.
-const Schema = "tare.result/1"
+const Schema = "tare.result/2"
 
 // Result is one experiment, or the part of it that was done.
 type Result struct {
@@ -29,20 +29,17 @@ type Result struct {
 	Noise       Noise         `json:"noise"`
 	Cells       []Cell        `json:"cells"`
 	Findings    []Finding     `json:"findings"`
-	Contrasts   []Cell        `json:"contrasts,omitempty"`   // what was measured besides, to divide the tolls of cells; without samples
-	Rankings    []Ranking     `json:"rankings,omitempty"`    // where the plan asks something of the networks
-	Growths     []Growth      `json:"growths,omitempty"`     // where a network was weighed with three values of a parameter or more
-	Case        *Case         `json:"case,omitempty"`        // where it repeats a published measurement
-	Versions    *Comparison   `json:"ip_versions,omitempty"` // where the plan has both versions of IP: IPv6 held against IPv4
-	Passengers  *Comparison   `json:"passengers,omitempty"`  // where a network has one: held against the network without it
-	Neighbours  *Comparison   `json:"neighbours,omitempty"`  // where a network has a noisy one: likewise
-	Kernels     *Kernels      `json:"kernels,omitempty"`     // where the plan has several
-	References  []Reference   `json:"references,omitempty"`  // where no host is a baseline: paths held against the plan's reference
-	Pairs       []MachinePair `json:"pairs,omitempty"`       // of machines, where several were measured: each is a block
-	Mesh        *Mesh         `json:"mesh,omitempty"`        // where several nodes were compared with each other
-	Round       *Round        `json:"round,omitempty"`       // where it is one of a soak
-	States      []State       `json:"states"`                // the machine and each place before the first window
-	Unread      []Unread      `json:"unread"`                // sources that could not be read, each once
+	Comparisons []Comparison  `json:"comparisons"`         // of cells with each other, besides each network with the host
+	Contrasts   []Cell        `json:"contrasts,omitempty"` // what was measured besides, to divide the tolls of cells; without samples
+	Rankings    []Ranking     `json:"rankings,omitempty"`  // where the plan asks something of the networks
+	Growths     []Growth      `json:"growths,omitempty"`   // where a network was weighed with three values of a parameter or more
+	Case        *Case         `json:"case,omitempty"`      // where it repeats a published measurement
+	Kernels     *Kernels      `json:"kernels,omitempty"`   // where the plan has several
+	Pairs       []MachinePair `json:"pairs,omitempty"`     // of machines, where several were measured: each is a block
+	Mesh        *Mesh         `json:"mesh,omitempty"`      // where several nodes were compared with each other
+	Round       *Round        `json:"round,omitempty"`     // where it is one of a soak
+	States      []State       `json:"states"`              // the machine and each place before the first window
+	Unread      []Unread      `json:"unread"`              // sources that could not be read, each once
 	Warnings    []string      `json:"warnings"`
 }
 
@@ -154,9 +151,9 @@ type Cell struct {
 	Fidelity string `json:"fidelity"`
 	Status   string `json:"status"`
 	Reason   string `json:"reason"` // why it is not ok
-	// Underlays are where it was measured, by the names that the places of states
+	// Clusters are where it was measured, by the names that the places of states
 	// begin with; of a baseline there are two, layout "a" and "b".
-	Clusters []string  `json:"underlays"`
+	Clusters []string  `json:"clusters"`
 	Client   *End      `json:"client,omitempty"`
 	Server   *End      `json:"server,omitempty"`
 	Metrics  []Metric  `json:"metrics"`

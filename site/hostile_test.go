@@ -142,7 +142,7 @@ func TestLabUserSurvivesHostileSpecs(t *testing.T) {
 	for _, c := range hostile {
 		clusters = append(clusters, c.cluster)
 	}
-	answer := sendRaw(t, l.Address(), `{"do":"build","spec":{"cc":"cubic","pin":"apart","underlays":[`+strings.Join(clusters, ",")+`]}}`+"\n", 0)
+	answer := sendRaw(t, l.Address(), `{"do":"build","spec":{"cc":"cubic","pin":"apart","clusters":[`+strings.Join(clusters, ",")+`]}}`+"\n", 0)
 	var built struct{ Topology site.Topology }
 	if err := json.Unmarshal([]byte(answer), &built); err != nil || len(built.Topology.Clusters) != len(hostile) {
 		t.Fatalf("answered %q, %v", answer, err)

@@ -25,7 +25,7 @@ type Spec struct {
 	CPUs     map[string]string `json:"cpus,omitempty"`
 	Site     string            `json:"site,omitempty"` // result.SiteEndpoint; empty: a lab
 	RPS      bool              `json:"rps"`            // steer arriving packets to the host's own CPUs
-	Clusters []ClusterSpec     `json:"underlays"`
+	Clusters []ClusterSpec     `json:"clusters"`
 }
 
 // ClusterSpec is one cluster with the network on it.
@@ -53,7 +53,7 @@ type Topology struct {
 	Spec       Spec           `json:"spec"`
 	Privilege  string         `json:"privilege"` // "root" or "user namespace"
 	PID        int            `json:"pid"`       // of the keeper, as its namespace's parent sees it; 0: unknown
-	Clusters   []Built        `json:"underlays"`
+	Clusters   []Built        `json:"clusters"`
 	Namespaces []string       `json:"namespaces"`
 	Places     []result.Place `json:"places,omitempty"` // of a site that is no lab
 	Up         float64        `json:"up"`               // s that it took to build

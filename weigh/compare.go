@@ -27,21 +27,18 @@ type Gates struct {
 // block. Where the machines differ, tolls are compared: what a network costs
 // compared with its own host.
 func Compare(old, recent *result.Result, gates Gates) result.Comparison {
-	c := result.Comparison{
-		Old: compared(old), New: compared(recent), Pairs: samePairs(old, recent), Judged: result.JudgedByValue,
-		Differ: machines(old, recent), Cells: []result.ComparedCell{}, Single: []result.SingleCell{}, Held: []result.Held{}, Unmet: []result.Unmet{},
-	}
+	c := blank(result.AlongResult, "newer", "older")
+	c.Old, c.New, c.Pairs, c.Differ = compared(old), compared(recent), samePairs(old, recent), machines(old, recent)
 	c.Paired = c.Pairs > 0 || old.ID != "" && old.ID == recent.ID
 	if len(c.Differ) > 0 {
 		c.Judged = result.JudgedByToll
 	}
 	p := pairing{old: sideOf(old), recent: sideOf(recent), paired: c.Paired}
 	h := held{old: old, recent: recent, matched: matches(old, recent), c: &c, compared: map[*result.Cell]int{}}
+	c.Cells = p.all(recent, h.matched)
 	for n := range recent.Cells {
-		cell := &recent.Cells[n]
-		if before := h.matched[cell]; before != nil && cell.Status == result.StatusOK && before.Status == result.StatusOK {
-			h.compared[cell] = len(c.Cells)
-			c.Cells = append(c.Cells, p.compare(before, cell))
+		if cell := &recent.Cells[n]; both(cell, h.matched) {
+			h.compared[cell] = len(h.compared)
 		}
 	}
 	c.Single = single(old, recent, h.matched)
@@ -138,14 +135,33 @@ func (s compareSide) margins(cell *result.Cell, q result.Quantity) Margins {
 type pairing struct {
 	old, recent compareSide
 	paired      bool
+	apart       bool                          // they have blocks in common, and no cycles of slots: as machines that take turns
+	unjudged    bool                          // what they differ by has no verdict
 	twins       map[*result.Cell]*result.Cell // of kernels that took turns: the older cells on a second machine
 }
 
-// blocks are the blocks of a cell. Machines that take turns have no cycle of slots in
-// common.
+// both reports whether a cell of the newer result and the older one that it is matched with were
+// measured.
+func both(cell *result.Cell, matched map[*result.Cell]*result.Cell) bool {
+	before := matched[cell]
+	return before != nil && cell.Status == result.StatusOK && before.Status == result.StatusOK
+}
+
+// all compares each cell of a result with the older one that it is matched with.
+func (p pairing) all(recent *result.Result, matched map[*result.Cell]*result.Cell) []result.ComparedCell {
+	all := []result.ComparedCell{}
+	for n := range recent.Cells {
+		if cell := &recent.Cells[n]; both(cell, matched) {
+			all = append(all, p.compare(matched[cell], cell))
+		}
+	}
+	return all
+}
+
+// blocks are the blocks of a cell.
 func (p pairing) blocks(cell *result.Cell, q result.Quantity) Blocks {
 	all := BlocksOf(cell, q.Name)
-	if p.twins != nil {
+	if p.apart {
 		for n := range all {
 			all[n].a, all[n].b = nil, nil
 		}
@@ -156,6 +172,9 @@ func (p pairing) blocks(cell *result.Cell, q result.Quantity) Blocks {
 // margins are what a change is held against: what the baselines of each result differ by
 // or, of kernels, two machines of one kernel.
 func (p pairing) margins(before, cell *result.Cell, q result.Quantity) []Margins {
+	if p.unjudged {
+		return nil
+	}
 	if p.twins == nil {
 		return []Margins{p.old.margins(before, q), p.recent.margins(cell, q)}
 	}

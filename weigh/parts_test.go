@@ -117,7 +117,7 @@ func TestLostSlotsAreCounted(t *testing.T) {
 // What one of two kernels did not measure is not compared.
 func TestKernelsCompareWhatBothMeasured(t *testing.T) {
 	first, twin, other := measuredRun(1, 4e10, 0.2, nil), measuredRun(2, 4e10, 0.2, nil), measuredRun(3, 3e10, 0.2, nil)
-	c := Kernels(first, twin, other)
+	c := Kernels(first, twin, other, "6.12", "6.1")
 	labtest.Equal(t, "cells", len(c.Cells), 2)
 	change := c.Cells[0].Metrics[0].Change
 	if change == nil {
@@ -125,9 +125,9 @@ func TestKernelsCompareWhatBothMeasured(t *testing.T) {
 	}
 	labtest.Between(t, "a quarter less", change.Value, 0.2, 0.3)
 	other.Cells[1].Status = result.StatusFailed
-	labtest.Equal(t, "cells without the one that failed", len(Kernels(first, twin, other).Cells), 1)
+	labtest.Equal(t, "cells without the one that failed", len(Kernels(first, twin, other, "6.12", "6.1").Cells), 1)
 	first.Cells[0].Status = result.StatusFailed
-	labtest.Equal(t, "cells without both", len(Kernels(first, twin, other).Cells), 0)
+	labtest.Equal(t, "cells without both", len(Kernels(first, twin, other, "6.12", "6.1").Cells), 0)
 }
 
 // A look decides nothing about a cell that failed, or that has nothing to be weighed against.

@@ -66,7 +66,7 @@ func Trends(points []Point, gates Gates, read func(file string) (*result.Result,
 		return t, err
 	}
 	t.Compared = Compare(first, newest, gates)
-	t.Compared.Old.File, t.Compared.New.File = s.points[0].file, s.points[len(s.points)-1].file
+	t.Compared.Name(s.points[0].file, s.points[len(s.points)-1].file)
 	s.cells()
 	if err := s.changes(); err != nil {
 		return t, err

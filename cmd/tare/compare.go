@@ -175,7 +175,7 @@ func (f *compareFlags) compare(s streams, files []string, gates weigh.Gates) err
 	all := []result.Comparison{}
 	for n, recent := range results[1:] {
 		c := weigh.Compare(results[0], recent, gates)
-		c.Old.File, c.New.File = files[0], files[n+1]
+		c.Name(files[0], files[n+1])
 		all = append(all, c)
 	}
 	if err := errors.Join(f.print(s, all), f.write(all)); err != nil {

@@ -37,6 +37,8 @@ type runFlags struct {
 	labName, out, need, page   string
 	caseID, kernel             string
 	sweep                      sweepFlag
+	by                         byFlag
+	baseline                   string
 	listed                     []string    // networks named in the plan's file
 	open                       result.Plan // with the flags applied, before it is completed
 	json, dryRun, check        bool
@@ -73,6 +75,8 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	f.network = networkFlags{}
 	f.network.register(flags)
 	f.sweep.register(flags)
+	f.by.register(flags)
+	flags.StringVar(&f.baseline, "baseline", "", "also compare every network with this one, for example docker-host: what the bridge adds to an engine")
 	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(catalog.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
@@ -115,7 +119,7 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 			return plan, &exitError{exitWrong, err}
 		}
 	}
-	if err := errors.Join(f.sweep.take(flags, len(args) == 1), f.network.takeFlows(flags)); err != nil {
+	if err := errors.Join(f.by.take(flags), f.sweep.take(flags, len(args) == 1), f.network.takeFlows(flags)); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
 	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads), f.sweep.apply(&plan)); err != nil {

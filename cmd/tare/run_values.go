@@ -43,6 +43,8 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	parse("design", func() error { plan.Design = f.design; return nil })
 	parse("kernel", func() error { plan.Kernels = list(f.kernel, nil); return nil })
 	parse("cpus-each", func() (err error) { plan.CPUsEach, err = eachOf(f.cpusEach, parseCount); return err })
+	parse("by", func() error { plan.By = f.by.axes; return nil })
+	parse("baseline", func() error { plan.Baseline = f.baseline; return nil })
 	parse("pin", func() error { plan.Pin = f.pin; return nil })
 	parse("rps", func() error { plan.RPS = f.rps; return nil })
 	parse("cc", func() error { plan.CC = f.cc; return nil })

@@ -56,12 +56,14 @@ func (f *sweepFlag) take(flags *pflag.FlagSet, planned bool) error {
 	return errors.Join(errNetworks, flags.Set(f.flag(), strings.Join(f.values, ",")))
 }
 
-// flag is the one that takes several values of what is swept: --cpus names those of each host.
-func (f *sweepFlag) flag() string {
-	if f.axis == "cpus" {
+func (f *sweepFlag) flag() string { return flagOf(f.axis) }
+
+// flagOf is the flag that takes several values of an axis: --cpus names those of each host.
+func flagOf(axis string) string {
+	if axis == "cpus" {
 		return "cpus-each"
 	}
-	return flagName(f.axis)
+	return flagName(axis)
 }
 
 // apply repeats each workload with each value of flows or size.

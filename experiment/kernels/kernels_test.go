@@ -126,10 +126,10 @@ func TestEmulatedKernelsGetNoVerdict(t *testing.T) {
 
 func theChange(t *testing.T, res *result.Result) result.ComparedMetric {
 	t.Helper()
-	if len(res.Kernels.Compared) != 1 || len(res.Kernels.Compared[0].Cells) != 1 || len(res.Kernels.Compared[0].Cells[0].Metrics) != 1 {
-		t.Fatalf("compared %+v, want one metric of one cell", res.Kernels.Compared)
+	if len(res.Comparisons) != 1 || len(res.Comparisons[0].Cells) != 1 || len(res.Comparisons[0].Cells[0].Metrics) != 1 {
+		t.Fatalf("compared %+v, want one metric of one cell", res.Comparisons)
 	}
-	m := res.Kernels.Compared[0].Cells[0].Metrics[0]
+	m := res.Comparisons[0].Cells[0].Metrics[0]
 	if m.Change == nil || m.Again == nil {
 		t.Fatalf("metric %+v has no change", m)
 	}

@@ -13,8 +13,8 @@ const axis = "kernel"
 
 // merge is one result of all machines; nil: none has any.
 func merge(plan result.Plan, seats []*seat, tool result.Tool) *result.Result {
-	k := &result.Kernels{Machines: []result.KernelMachine{}, Twin: []result.Cell{}, Compared: compared(seats)}
-	merged := &result.Result{Schema: result.Schema, Tool: tool, Plan: plan, Kernels: k}
+	k := &result.Kernels{Machines: []result.KernelMachine{}, Twin: []result.Cell{}}
+	merged := &result.Result{Schema: result.Schema, Tool: tool, Plan: plan, Kernels: k, Comparisons: compared(seats)}
 	for n, s := range seats {
 		m := result.KernelMachine{Image: s.Image, Release: s.Release, Accelerator: s.Accelerator}
 		switch {
@@ -49,9 +49,7 @@ func compared(seats []*seat) []result.Comparison {
 	}
 	for _, s := range seats[twin+1:] {
 		if s.res != nil {
-			c := weigh.Kernels(one, again, s.res)
-			c.Old.File, c.New.File = seats[first].Release, s.Release
-			all = append(all, c)
+			all = append(all, weigh.Kernels(one, again, s.res, s.Release, seats[first].Release))
 		}
 	}
 	return all

@@ -12,10 +12,9 @@ import { growths } from "./growths.js";
 import { hopTolls } from "./hop_tolls.js";
 import { hops } from "./hops.js";
 import { ladder } from "./ladder.js";
-import { kernels, versus } from "./compared.js";
+import { compared } from "./compared.js";
 import { mesh } from "./mesh.js";
 import { pairs } from "./pairs.js";
-import { references } from "./references.js";
 import { layers } from "./layers.js";
 import { links } from "./links.js";
 import { load } from "./load.js";
@@ -74,10 +73,8 @@ const networks = (t, view, n) => [
   machine(t, view, shown.language),
   recommended(t, view),
   published(t, view),
-  kernels(t, view),
-  ...versus(t, view, shown.language),
+  ...compared(t, view, shown.language),
   pairs(t, view),
-  references(t, view),
   answer(t, view, answerID(n)),
   ...growths(t, view, shown.language),
   el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),

@@ -95,7 +95,7 @@ func TestVMKernelsAreWeighed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Kernels == nil || len(res.Kernels.Machines) != 3 || len(res.Kernels.Compared) != 1 {
+	if res.Kernels == nil || len(res.Kernels.Machines) != 3 || len(res.Comparisons) != 1 {
 		t.Fatalf("kernels %+v, want three machines and one comparison", res.Kernels)
 	}
 	all := result.Names(res.Kernels.Machines, func(m result.KernelMachine) string { return m.Release })
@@ -104,7 +104,7 @@ func TestVMKernelsAreWeighed(t *testing.T) {
 		labtest.Equal(t, "status of "+cell.Network, cell.Status, result.StatusOK)
 		labtest.Equal(t, cell.Network+" has a kernel", slices.Contains(all, cell.Params.Text("kernel")), true)
 	}
-	compared := res.Kernels.Compared[0]
+	compared := res.Comparisons[0]
 	labtest.Equal(t, "cells on both kernels", len(compared.Cells), 3)
 	for _, cell := range compared.Cells {
 		for _, m := range cell.Metrics {

@@ -11,15 +11,14 @@ import (
 // overBoth is a run over both versions of IP.
 func overBoth() *result.Result {
 	res := onKernels()
-	c := res.Kernels.Compared[0]
+	c := &res.Comparisons[0]
 	res.Kernels = nil
-	c.Old, c.New, c.Differ, c.Single = result.Compared{File: "IPv4"}, result.Compared{File: "IPv6"}, nil, nil
+	c.Along, c.Of, c.Than, c.Differ, c.Single = "ip", "IPv6", "IPv4", nil, nil
 	for n := range c.Cells {
 		for m := range c.Cells[n].Metrics {
 			c.Cells[n].Metrics[m].Again = nil
 		}
 	}
-	res.Versions = &c
 	for n := range res.Cells {
 		delete(res.Cells[n].Params, "kernel")
 		if n >= len(res.Cells)/2 {
@@ -55,8 +54,8 @@ func TestVersionsAreShown(t *testing.T) {
 		isGolden(t, name, got.String())
 	}
 	v := viewsOf([]*result.Result{overBoth()})[0]
-	if len(v.Versus) != 1 {
+	if len(v.Compared) != 1 {
 		t.Fatal("the page does not get the versions")
 	}
-	labtest.Equal(t, "rows of the page", len(v.Versus[0].Rows), 4)
+	labtest.Equal(t, "rows of the page", len(v.Compared[0].Rows), 4)
 }
