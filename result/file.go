@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -202,99 +203,10 @@ func CheckWritable(path string, size int64) error {
 	return err
 }
 
-// fillArrays makes every nil array and map an empty one.
+// fillArrays makes every nil array and map an empty one, but for those that a file leaves out.
 func (res *Result) fillArrays() {
-	res.Noise.AA = notNil(res.Noise.AA)
-	res.Cells = notNil(res.Cells)
-	res.Comparisons = notNil(res.Comparisons)
-	res.Findings = notNil(res.Findings)
-	res.Warnings = notNil(res.Warnings)
-	res.States = notNil(res.States)
-	res.Unread = notNil(res.Unread)
-	res.Environment.Parts = notNilMap(res.Environment.Parts)
-	for i := range res.Noise.AA {
-		res.Noise.AA[i].Params = notNilMap(res.Noise.AA[i].Params)
-	}
-	res.Plan.fillArrays()
-	for i := range res.Cells {
-		res.Cells[i].fillArrays()
-	}
-	for i := range res.Contrasts {
-		res.Contrasts[i].fillArrays()
-	}
-	for i := range res.Comparisons {
-		res.Comparisons[i].fillArrays()
-	}
-	if res.Kernels != nil {
-		for i := range res.Kernels.Twin {
-			res.Kernels.Twin[i].fillArrays()
-		}
-	}
-	if res.Mesh != nil {
-		res.Mesh.fillArrays()
-	}
-	if res.Round != nil {
-		res.Round.Log.Lines = notNil(res.Round.Log.Lines)
-		res.Round.States = notNil(res.Round.States)
-	}
+	fillFields(reflect.ValueOf(res).Elem())
 	res.SetGroups()
-	for i := range res.Findings {
-		res.Findings[i].Evidence = notNil(res.Findings[i].Evidence)
-	}
-}
-
-func (c *Comparison) fillArrays() {
-	c.Differ, c.Cells, c.Single, c.Held, c.Unmet = notNil(c.Differ), notNil(c.Cells), notNil(c.Single), notNil(c.Held), notNil(c.Unmet)
-	for i := range c.Cells {
-		c.Cells[i].Differ, c.Cells[i].Metrics = notNil(c.Cells[i].Differ), notNil(c.Cells[i].Metrics)
-		c.Cells[i].Params = notNilMap(c.Cells[i].Params)
-	}
-}
-
-func (p *Plan) fillArrays() {
-	p.Networks = notNil(p.Networks)
-	p.Paths = notNil(p.Paths)
-	p.Workloads = notNil(p.Workloads)
-	p.NIC = notNil(p.NIC)
-}
-
-func (c *Cell) fillArrays() {
-	c.Metrics = notNil(c.Metrics)
-	c.Samples = notNil(c.Samples)
-	c.Findings = notNil(c.Findings)
-	c.Clusters = notNil(c.Clusters)
-	c.Params = notNilMap(c.Params)
-	for i := range c.Metrics {
-		c.Metrics[i].Warnings = notNil(c.Metrics[i].Warnings)
-	}
-	for i := range c.Findings {
-		c.Findings[i].Evidence = notNil(c.Findings[i].Evidence)
-	}
-	for i := range c.Samples {
-		s := &c.Samples[i]
-		s.Warnings = notNil(s.Warnings)
-		s.Readings = notNil(s.Readings)
-		s.Metrics = notNilMap(s.Metrics)
-		s.Counters = notNilMap(s.Counters)
-		s.Series = notNilMap(s.Series)
-		for name, points := range s.Series {
-			s.Series[name] = notNil(points)
-		}
-	}
-}
-
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-func notNilMap[V any](values map[string]V) map[string]V {
-	if values == nil {
-		return map[string]V{}
-	}
-	return values
 }
 
 // Key identifies a cell's parameters: equal keys, equal parameters.

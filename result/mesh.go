@@ -133,28 +133,3 @@ type MeshUnmeasured struct {
 	Measured int      `json:"measured"` // of them
 	Reason   string   `json:"reason"`   // the most frequent
 }
-
-func (r *MeshRound) fillArrays() {
-	r.Clients, r.Servers, r.Values = notNil(r.Clients), notNil(r.Servers), notNilMap(r.Values)
-}
-
-func (m *Mesh) fillArrays() {
-	m.Nodes, m.Judged, m.Rounds = notNil(m.Nodes), notNil(m.Judged), notNil(m.Rounds)
-	m.Effects, m.Suspects = notNil(m.Effects), notNil(m.Suspects)
-	m.Named, m.Unmeasured = notNil(m.Named), notNil(m.Unmeasured)
-	for n := range m.Rounds {
-		m.Rounds[n].fillArrays()
-	}
-	if m.Incast != nil {
-		m.Incast.Rounds, m.Incast.Effects = notNil(m.Incast.Rounds), notNil(m.Incast.Effects)
-		for n := range m.Incast.Rounds {
-			m.Incast.Rounds[n].fillArrays()
-		}
-	}
-	for n := range m.Effects {
-		m.Effects[n].Of = notNil(m.Effects[n].Of)
-	}
-	for n := range m.Named {
-		m.Named[n].Of, m.Named[n].Evidence = notNil(m.Named[n].Of), notNil(m.Named[n].Evidence)
-	}
-}

@@ -1,8 +1,9 @@
-// Command docs writes what documents say of the program: docs/cli.md, the help of every verb, and the
-// table of docs/networks/README.md. Its tests check what the documents name, and run what they show.
+// Command docs writes what documents say of the program: docs/cli.md, the help of every verb, the
+// table of docs/networks/README.md, and the schema of a result. Its tests check what the documents name, and run what they show.
 //
 //	go run ./test/docs > docs/cli.md
 //	go run ./test/docs networks
+//	go run ./test/docs schema
 package main
 
 import (
@@ -17,8 +18,11 @@ import (
 
 func main() {
 	write := generate
-	if slices.Equal(os.Args[1:], []string{"networks"}) {
+	switch {
+	case slices.Equal(os.Args[1:], []string{"networks"}):
 		write = updateNetworks
+	case slices.Equal(os.Args[1:], []string{"schema"}):
+		write = writeSchema
 	}
 	if err := write(); err != nil {
 		fmt.Fprintf(os.Stderr, "docs: %v\n", err)
@@ -38,6 +42,15 @@ func updateNetworks() error {
 		return err
 	}
 	return os.WriteFile(file, []byte(page), 0o644)
+}
+
+// writeSchema writes the schema of a result into its file.
+func writeSchema() error {
+	text, err := page.Schema("result")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("docs/result.schema.json", text, 0o644)
 }
 
 // generate builds tare and prints the page of its help texts.
