@@ -1,64 +1,111 @@
-// Package cases holds published measurements of container networks: their
-// figures and claims as data, plans that repeat the experiments, and a rule by which
-// the results of these plans judge each claim.
+// Package cases holds published measurements of container networks: their figures and claims, plans
+// that repeat the experiments, and how the results of these plans judge each claim. A measurement is
+// one file of published/.
 //
-//   - cases.go: the type of a case, and the list of cases
-//   - published.go, published/: the figures and claims as published
+//   - published/: the measurements
+//   - cases.go: the type of a case, and how its file is read
+//   - claim.go, relation.go, cpu.go: what a claim compares, and the relations that decide it
 //   - spot.go: which measured value corresponds to a published figure
 //   - evidence.go: the measured values, and one spot weighed against another
-//   - judges.go, tolls.go, softirq.go: the ways to judge a claim
 //   - figures.go: published figures with the measured ones
-//   - odd.go: published figures that contradict each other
 //   - judge.go: one result for all experiments of a case, and what tare recommends
-//   - one file for each case
 package cases
 
 import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
 	"tare/result"
 )
 
 // Case is a published measurement and how it is repeated.
 type Case struct {
-	ID          string // of its file in published/
-	Doc         string
-	Experiments []Experiment
-	// Place changes a published figure's spot to the one measured here, where names and
-	// metrics do not determine it; nil: they do.
-	Place func(f figure, s *spot)
-	// Claims are in the order in which they were published.
-	Claims []claim
+	ID         string   `yaml:"-"` // of its file
+	Doc        string   `yaml:"doc"`
+	Title      string   `yaml:"title"`
+	Recommends string   `yaml:"recommends"`
+	Defects    []string `yaml:"source_defects"`
+	// Contradictions are those of figures and claims with each other; a test finds them.
+	Contradictions []string     `yaml:"contradictions"`
+	Experiments    []Experiment `yaml:"experiments"`
+	Claims         []claim      `yaml:"claims"` // in the order in which they were published
 	// Candidates are the spots from which tare recommends one, by their tolls.
-	Candidates []spot
+	Candidates []spot   `yaml:"candidates"`
+	Figures    []figure `yaml:"figures"`
 }
 
 // Experiment is one run of a case. What its plan leaves open has the defaults of
 // tare run.
 type Experiment struct {
-	Name string
-	Doc  string
-	Plan result.Plan
+	Name string      `yaml:"name"`
+	Doc  string      `yaml:"doc"`
+	Plan result.Plan `yaml:"plan"`
 }
 
-// All lists the cases in the order of a listing.
-func All() []Case {
-	return []Case{
-		containerdBridge(),
-		dockerBridgeOVSOverlay(),
-		dockerSysbench(),
-		openshiftCalicoOVS(),
-		vxlanAndClusterNetworks(),
-		kubeProxyNftables(),
+//go:embed published/*.yaml
+var files embed.FS
+
+// IDs names every case in the order of a listing, which the numbers of the files give. It reads none.
+func IDs() []string { return result.Names(paths(), idOf) }
+
+func paths() []string {
+	all, _ := fs.Glob(files, "published/*.yaml") // the pattern is well-formed
+	return all
+}
+
+// idOf is what follows the number in the name of a case's file.
+func idOf(file string) string {
+	_, id, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".yaml"), "-")
+	return id
+}
+
+// Load reads the case with an ID. Unknown keys are errors that name file and line, as are claims
+// that can't be judged.
+func Load(id string) (Case, error) {
+	at := slices.IndexFunc(paths(), func(file string) bool { return idOf(file) == id })
+	if at < 0 {
+		return Case{}, fmt.Errorf("read case %s: there is none: see tare list cases", id)
 	}
+	file := paths()[at]
+	text, err := files.ReadFile(file)
+	if err != nil {
+		return Case{}, fmt.Errorf("read case %s: %w", id, err)
+	}
+	c, err := decode(text)
+	if err != nil {
+		return Case{}, fmt.Errorf("read case cases/%s: %w", file, err)
+	}
+	c.ID = id
+	return c, nil
 }
 
-// Find returns the case with an ID, and reports whether there is one.
-func Find(id string) (Case, bool) {
-	return result.First(All(), func(c Case) bool { return c.ID == id })
-}
-
-// IDs names every case.
-func IDs() []string {
-	return result.Names(All(), func(c Case) string { return c.ID })
+func decode(text []byte) (Case, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	var c Case
+	if err := dec.Decode(&c); err != nil {
+		return Case{}, err
+	}
+	if len(c.Experiments) == 0 {
+		return Case{}, fmt.Errorf("it has no experiments: write one")
+	}
+	first := spot{Experiment: c.Experiments[0].Name}
+	for n := range c.Claims {
+		if err := c.Claims[n].complete(first); err != nil {
+			return Case{}, fmt.Errorf("claim %q: %w", c.Claims[n].Text, err)
+		}
+	}
+	for n, s := range c.Candidates {
+		c.Candidates[n] = s.or(first)
+	}
+	return c, nil
 }
 
 // Networks names the networks that a case measures, each once.
@@ -71,11 +118,3 @@ func (c Case) Networks() []string {
 	}
 	return names
 }
-
-// Rates of links in bit/s. The articles' processors fill 10 Gbit/s with MTU-sized
-// frames; fast is what one CPU of the lab fills in the same way.
-const (
-	mbit = 1e6
-	gbit = 1e9
-	fast = 2.5 * gbit
-)

@@ -1,8 +1,11 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,68 +13,178 @@ import (
 	"tare/result"
 )
 
-// TestEveryClaimIsJudged holds the claims of a case to those that were published,
-// in their order and word for word.
-func TestEveryClaimIsJudged(t *testing.T) {
-	if len(All()) < 5 {
-		t.Fatalf("%d cases", len(All()))
-	}
-	for _, c := range All() {
-		p, err := c.read()
+// all loads every case.
+func all(t *testing.T) []Case {
+	t.Helper()
+	var cases []Case
+	for _, id := range IDs() {
+		c, err := Load(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Claims) != len(c.Claims) {
-			t.Fatalf("%s: %d claims were published, %d are judged", c.ID, len(p.Claims), len(c.Claims))
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// TestEveryFileIsACase: a file in the folder is all that a case takes.
+func TestEveryFileIsACase(t *testing.T) {
+	entries, err := os.ReadDir("published")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := IDs()
+	if len(entries) != len(ids) || len(ids) < 6 {
+		t.Fatalf("%d files, the cases %q", len(entries), ids)
+	}
+	for n, entry := range entries {
+		number, id, _ := strings.Cut(strings.TrimSuffix(entry.Name(), ".yaml"), "-")
+		if _, err := strconv.Atoi(number); id != ids[n] || err != nil || len(number) != 2 {
+			t.Errorf("file %s, case %s: name it NN-ID.yaml", entry.Name(), ids[n])
 		}
-		for n, claim := range c.Claims {
-			if claim.text != p.Claims[n].Text {
-				t.Errorf("%s, claim %d: %q is judged, %q was published", c.ID, n+1, claim.text, p.Claims[n].Text)
+	}
+	if again := slices.Compact(slices.Sorted(slices.Values(ids))); len(again) != len(ids) {
+		t.Errorf("a case is there twice: %q", ids)
+	}
+	if _, err := Load("token-ring"); err == nil {
+		t.Error("a case is loaded that is not there")
+	}
+}
+
+// TestEveryCaseIsWhole checks each field of each file, but the spots, which other tests check.
+func TestEveryCaseIsWhole(t *testing.T) {
+	kinds := []string{"stated", "inferred", "conjectured", "open question"}
+	for _, c := range all(t) {
+		if c.Doc == "" || c.Title == "" || len(c.Claims) == 0 || len(c.Candidates) == 0 || len(c.Figures) == 0 {
+			t.Errorf("%s lacks a doc, a title, claims, candidates or figures", c.ID)
+		}
+		names := map[string]bool{}
+		for _, x := range c.Experiments {
+			if x.Name == "" || x.Doc == "" || names[x.Name] {
+				t.Errorf("%s: experiment %q: its name is empty or there twice, or it lacks a doc", c.ID, x.Name)
 			}
-			if (claim.toll == nil) == (claim.judge == nil) {
-				t.Errorf("%s: %q must have a toll or a judge", c.ID, claim.text)
+			names[x.Name] = true
+		}
+		for _, one := range c.Claims {
+			if one.Text == "" || !slices.Contains(kinds, one.Kind) {
+				t.Errorf("%s: claim %q is %q", c.ID, one.Text, one.Kind)
+			}
+		}
+		for _, f := range c.Figures {
+			if f.Unit == "" || f.Value < 0 || f.Size < 0 || f.Connections < 0 || f.Link < 0 || f.Ceiling < 0 || (f.Of != "") != (f.Metric == toll) {
+				t.Errorf("%s: figure %+v", c.ID, f)
+			}
+			if q, known := result.QuantityOf(f.Metric); known && q.Unit != f.Unit {
+				t.Errorf("%s: figure %+v is in %s, the metric in %s", c.ID, f, f.Unit, q.Unit)
 			}
 		}
 	}
 }
 
-// TestEveryFigureHasItsPlace checks that the plans measure each published figure,
-// except those of metrics that tare does not have.
-func TestEveryFigureHasItsPlace(t *testing.T) {
-	for _, c := range All() {
-		p, err := c.read()
-		if err != nil {
-			t.Fatal(err)
+// TestMistakesAreNamed has a case with one mistake each time, which is found at its line or claim.
+func TestMistakesAreNamed(t *testing.T) {
+	const right = `experiments:
+  - {name: nodes, doc: two, plan: {networks: [host, bridge], paths: [cross-host], workloads: [tcp_stream]}}
+claims:
+  - text: it costs
+    reproduced_if:
+      - {figure: {network: bridge}, relation: costs, range: 5%}
+figures:
+  - {network: bridge, value: 1e9}
+`
+	for _, one := range []struct{ old, mistaken, want string }{
+		{"", "", ""},
+		{"networks:", "nets:", "line 2: field nets not found"},
+		{"relation: costs", "relates: costs", "line 6: field relates not found"},
+		{"value: 1e9", "val: 1e9", "line 8: field val not found"},
+		{"relation: costs", "relation: costly", `claim "it costs": unknown relation "costly"`},
+		{"relation: costs", "relation: worse", `relation "worse" is written with "range": it takes "than"`},
+		{", range: 5%", "", `relation "costs" is written with "": it takes "range"`},
+		{"range: 5%", "range: 5% to 4%", `line 6: read range "5% to 4%"`},
+		{"range: 5%", "range: much", `line 6: read range "much"`},
+		{"range: 5%", "range: 5%, sizes: 1:4K:*2", `written with "range sizes"`},
+		{"    reproduced_if:", "    untestable: it is too fast\n    reproduced_if:", "either reproduced_if or untestable"},
+		{"doc: two", "doc: two, link: 1gbit", "line 2: field link not found"},
+	} {
+		_, err := decode([]byte(strings.Replace(right, one.old, one.mistaken, 1)))
+		if got := fmt.Sprint(err); !strings.Contains(got, one.want) || (err == nil) != (one.want == "") {
+			t.Errorf("%q: %s, want %q", one.mistaken, got, one.want)
 		}
-		for _, f := range p.Figures {
-			s := c.spotOf(f)
-			n := slices.IndexFunc(c.Experiments, func(x Experiment) bool { return x.Name == s.experiment })
-			if n < 0 {
-				t.Errorf("%s: %v: no experiment %q", c.ID, f, s.experiment)
-				continue
+	}
+	if _, err := decode([]byte("doc: nothing\n")); err == nil {
+		t.Error("a case without experiments is no error")
+	}
+}
+
+// TestEverySpotIsMeasured checks that the plans measure each spot that a case names, and that of each
+// published figure, except figures of metrics that tare does not have.
+func TestEverySpotIsMeasured(t *testing.T) {
+	for _, c := range all(t) {
+		spots := slices.Clone(c.Candidates)
+		for _, one := range c.Claims {
+			spots = append(spots, one.Shows...)
+			for _, comparison := range one.ReproducedIf {
+				spots = append(spots, comparison.Figure, comparison.Than)
+				sizes, err := result.ParseSizes(cmp.Or(comparison.Sizes, "1"))
+				if err != nil {
+					t.Errorf("%s: claim %q: %v", c.ID, one.Text, err)
+				}
+				for _, size := range sizes {
+					if comparison.Sizes != "" {
+						spots = append(spots, spot{Size: size}.or(comparison.Figure))
+					}
+				}
+				for _, link := range comparison.Links {
+					spots = append(spots, spot{Link: link}.or(comparison.Figure))
+				}
 			}
-			plan := c.Experiments[n].Plan
-			if !slices.ContainsFunc(plan.Networks, func(n result.NetworkPlan) bool { return n.Name == s.network }) {
-				t.Errorf("%s, %s: no network %s", c.ID, s.experiment, s.network)
+		}
+		for _, s := range spots {
+			if _, known := result.QuantityOf(s.Metric); !known {
+				t.Errorf("%s: no metric %q", c.ID, s.Metric)
 			}
-			if s.path != catalog.NoNetwork && !slices.Contains(plan.Paths, s.path) {
-				t.Errorf("%s, %s: no path %s for %s", c.ID, s.experiment, s.path, s.network)
-			}
-			at := slices.IndexFunc(plan.Workloads, func(w result.WorkloadPlan) bool { return w.Name == s.workload })
-			if at < 0 {
-				t.Errorf("%s, %s: no workload %s", c.ID, s.experiment, s.workload)
-				continue
-			}
-			if sizes, err := result.ParseSizes(plan.Workloads[at].Sizes); s.size > 0 && (err != nil || !slices.Contains(sizes, s.size)) {
-				t.Errorf("%s, %s: size %d is not visited", c.ID, s.experiment, s.size)
+		}
+		for _, f := range c.Figures {
+			spots = append(spots, c.spotOf(f))
+		}
+		for _, s := range spots {
+			if lacks := c.lacks(s); lacks != "" {
+				t.Errorf("%s: %s is not measured: no %s", c.ID, s, lacks)
 			}
 		}
 	}
+}
+
+// lacks is what the plan of a spot's experiment lacks to measure it.
+func (c Case) lacks(s spot) string {
+	x, found := result.First(c.Experiments, func(x Experiment) bool { return x.Name == s.Experiment })
+	if !found {
+		return "experiment " + s.Experiment
+	}
+	if !slices.ContainsFunc(x.Plan.Networks, func(n result.NetworkPlan) bool {
+		return n.Name == s.Network && (s.Params == "" || n.Params == s.Params)
+	}) {
+		return "network"
+	}
+	if s.Path != catalog.NoNetwork && !slices.Contains(x.Plan.Paths, s.Path) {
+		return "path"
+	}
+	w, found := result.First(x.Plan.Workloads, func(w result.WorkloadPlan) bool { return w.Name == s.Workload })
+	if !found {
+		return "workload"
+	}
+	if sizes, err := result.ParseSizes(w.Sizes); s.Size > 0 && (err != nil || !slices.Contains(sizes, s.Size)) {
+		return "size"
+	}
+	if s.Link != 0 && s.Link != x.Plan.Link && !slices.Contains(x.Plan.Links, s.Link) {
+		return "link"
+	}
+	return ""
 }
 
 // TestPlansAreOfWhatThereIs checks that tare knows every name in a plan.
 func TestPlansAreOfWhatThereIs(t *testing.T) {
-	for _, c := range All() {
+	for _, c := range all(t) {
 		for _, x := range c.Experiments {
 			for _, n := range x.Plan.Networks {
 				if _, known := catalog.FindNetwork(n.Name); !known {
@@ -95,7 +208,7 @@ func TestPlansAreOfWhatThereIs(t *testing.T) {
 // TestEveryClaimLooksAtWhatIsMeasured judges all claims by results that hold all
 // that the plans measure: only a network that no machine can run may be missing.
 func TestEveryClaimLooksAtWhatIsMeasured(t *testing.T) {
-	for _, c := range All() {
+	for _, c := range all(t) {
 		whole := judged(t, c, nil)
 		if again := judged(t, c, nil); !slices.Equal(again.Case.Claims, whole.Case.Claims) {
 			t.Errorf("%s: judged twice, the claims differ", c.ID)
@@ -134,15 +247,7 @@ type tolls map[string]float64
 // judged runs a case on a made-up machine of ten blocks.
 func judged(t *testing.T, c Case, costs tolls) *result.Result {
 	t.Helper()
-	refereed, err := c.Published()
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := c.Judge(measuredBy(c, costs, catalog.Product), refereed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return whole
+	return c.Judge(measuredBy(c, costs, catalog.Product))
 }
 
 // measuredBy makes up results of all experiments of a case.
@@ -228,7 +333,7 @@ func madeUpSample(block int, layout string, sizes []int, toll float64) result.Sa
 }
 
 func ExampleCase_Networks() {
-	c, _ := Find("containerd-linux-bridge")
-	fmt.Println(c.Networks())
-	// Output: [host containerd-bridge]
+	c, err := Load("containerd-linux-bridge")
+	fmt.Println(c.Networks(), err)
+	// Output: [host containerd-bridge] <nil>
 }

@@ -15,33 +15,22 @@ type evidence map[string]*result.Result
 
 // cell finds the cell of a spot; nil: there is none.
 func (e evidence) cell(s spot) *result.Cell {
-	res := e[s.experiment]
-	if res == nil {
-		return nil
-	}
-	for n := range res.Cells {
-		c := &res.Cells[n]
-		if c.Network != s.network || c.Path != s.path || c.Workload != s.workload {
-			continue
-		}
-		if s.link > 0 && result.BitsPerSecond(c.Params.Number("link")) != s.link {
-			continue
-		}
-		if has(c.Params, s.params) {
-			return c
+	if res := e[s.Experiment]; res != nil {
+		if at := slices.IndexFunc(res.Cells, s.isIn); at >= 0 {
+			return &res.Cells[at]
 		}
 	}
 	return nil
 }
 
-// has reports whether a cell was measured with the given parameters of its network.
-func has(params result.Params, asked result.Settings) bool {
-	for name, value := range asked.Map() {
-		if params.Text(name) != value {
+// isIn reports whether a cell is that of the spot.
+func (s spot) isIn(c result.Cell) bool {
+	for name, value := range s.Params.Map() {
+		if c.Params.Text(name) != value {
 			return false
 		}
 	}
-	return true
+	return c.Network == s.Network && c.Path == s.Path && c.Workload == s.Workload && (s.Link == 0 || result.BitsPerSecond(c.Params.Number("link")) == s.Link)
 }
 
 // lacks is why nothing was measured at a spot; empty: it was.
@@ -49,18 +38,16 @@ func (e evidence) lacks(s spot) string {
 	c := e.cell(s)
 	switch {
 	case c == nil:
-		if res := e[s.experiment]; res != nil {
-			for _, skipped := range res.Plan.Skipped {
-				if skipped.Name == s.network {
-					return s.network + " is not here: " + skipped.Reason
-				}
+		if res := e[s.Experiment]; res != nil {
+			if left, out := result.First(res.Plan.Skipped, func(n result.SkippedNetwork) bool { return n.Name == s.Network }); out {
+				return s.Network + " is not here: " + left.Reason
 			}
 		}
-		return s.network + " was not measured on " + s.path
+		return s.Network + " was not measured on " + s.Path
 	case c.Status != result.StatusOK:
-		return s.network + " " + c.Status + ": " + c.Reason
+		return s.Network + " " + c.Status + ": " + c.Reason
 	case len(e.values(s)) == 0:
-		return "no block of " + s.network + " has a " + s.metric
+		return "no block of " + s.Network + " has a " + s.Metric
 	}
 	return ""
 }
@@ -74,11 +61,10 @@ func (e evidence) standIn(s spot) bool {
 
 // values are those of a spot by block.
 func (e evidence) values(s spot) weigh.Blocks {
-	c := e.cell(s)
-	if c == nil || c.Status != result.StatusOK {
-		return nil
+	if c := e.cell(s); c != nil && c.Status == result.StatusOK {
+		return s.blocks(c)
 	}
-	return s.blocks(c)
+	return nil
 }
 
 // blocks are the values of the spot's quantity in a cell.
@@ -91,7 +77,7 @@ func (s spot) blocks(c *result.Cell) weigh.Blocks {
 func (e evidence) margins(s spot, q result.Quantity) weigh.Margins {
 	var baseline weigh.Blocks
 	if c := e.cell(s); c != nil {
-		if g := weigh.Of(weigh.Groups(e[s.experiment]), c); g.Baseline != nil {
+		if g := weigh.Of(weigh.Groups(e[s.Experiment]), c); g.Baseline != nil {
 			baseline = s.blocks(g.Baseline)
 		}
 	}
@@ -99,12 +85,12 @@ func (e evidence) margins(s spot, q result.Quantity) weigh.Margins {
 }
 
 func valueOf(sample result.Sample, s spot) (float64, bool) {
-	if s.size == 0 {
-		v, known := sample.Metrics[s.metric]
+	if s.Size == 0 {
+		v, known := sample.Metrics[s.Metric]
 		return v, known
 	}
 	// A sweep has round trips of the smaller sizes only: the first of its series.
-	at, series := slices.Index(sample.Series["size"], float64(s.size)), sample.Series[s.metric]
+	at, series := slices.Index(sample.Series["size"], float64(s.Size)), sample.Series[s.Metric]
 	if at < 0 || at >= len(series) {
 		return 0, false
 	}
@@ -114,11 +100,10 @@ func valueOf(sample result.Sample, s spot) (float64, bool) {
 // metric is that of a spot's cell; nil: it has none, or the spot is one size of a
 // sweep.
 func (e evidence) metric(s spot) *result.Metric {
-	c := e.cell(s)
-	if c == nil || c.Status != result.StatusOK || s.size > 0 {
-		return nil
+	if c := e.cell(s); c != nil && c.Status == result.StatusOK && s.Size == 0 {
+		return weigh.Metric(c, s.Metric)
 	}
-	return weigh.Metric(c, s.metric)
+	return nil
 }
 
 // value is what the blocks amount to; NaN: nothing was measured.
@@ -137,9 +122,9 @@ func (e evidence) value(s spot) float64 {
 // in the blocks of one experiment, else without pairs. The margins are those of
 // both spots' groups.
 func (e evidence) weigh(s, than spot) weigh.Weighing {
-	q, known := result.QuantityOf(s.metric)
-	if !known {
-		q = result.Quantity{Name: s.metric, Better: result.Higher}
-	}
-	return weigh.Against(e.values(s), e.values(than), s.experiment == than.experiment, q, e.margins(s, q), e.margins(than, q))
+	q, _ := result.QuantityOf(s.Metric)
+	return weigh.Against(e.values(s), e.values(than), s.Experiment == than.Experiment, q, e.margins(s, q), e.margins(than, q))
 }
+
+// toll weighs a spot against its host.
+func (e evidence) toll(s spot) weigh.Weighing { return e.weigh(s, s.host()) }

@@ -15,21 +15,31 @@ import (
 // mtu is that of the hosts in every article, in bytes.
 const mtu = 1500
 
-// figures compares every published number with what was measured for it.
-func (c Case) figures(p published, e evidence) []result.Figure {
-	all := []result.Figure{}
-	for _, f := range p.Figures {
-		all = append(all, c.compare(f, p, e))
-	}
-	return all
+// figure is one published number, in SI units.
+type figure struct {
+	Experiment  string  `yaml:"experiment"` // empty: the first
+	Network     string  `yaml:"network"`
+	Path        string  `yaml:"path"`
+	Workload    string  `yaml:"workload"`
+	Metric      string  `yaml:"metric"`
+	Of          string  `yaml:"of"` // of a toll: the metric
+	Unit        string  `yaml:"unit"`
+	Value       float64 `yaml:"value"`
+	Size        int     `yaml:"size"` // of a message, in bytes
+	Connections int     `yaml:"connections"`
+	Setting     string  `yaml:"setting"` // what else distinguishes it, in words
+	Link        float64 `yaml:"link_bps"`
+	Ceiling     float64 `yaml:"ceiling_bps"` // what the article says that the link carries
+	As          spot    `yaml:"as"`          // in what the measured spot differs from that of its names
+	Note        string  `yaml:"note"`
 }
 
 // compare compares one published number with what was measured for it: the value
 // itself where a link limits it, else the toll.
-func (c Case) compare(f figure, p published, e evidence) result.Figure {
+func (c Case) compare(f figure, e evidence) result.Figure {
 	s := c.spotOf(f)
 	row := result.Figure{
-		Experiment: s.experiment, Network: f.Network, As: s.network, Path: s.path, Workload: s.workload,
+		Experiment: s.Experiment, Network: f.Network, As: s.Network, Path: s.Path, Workload: s.Workload,
 		Metric: f.Metric, Unit: f.Unit, Setting: f.setting(), Size: f.Size,
 	}
 	if f.Metric == toll {
@@ -38,7 +48,7 @@ func (c Case) compare(f figure, p published, e evidence) result.Figure {
 	} else {
 		row.Published = &f.Value
 	}
-	against, compared := p.reference(f)
+	against, compared := c.reference(f)
 	if compared {
 		row.Against, row.PublishedToll = against.Network, f.tollOver(against)
 	}
@@ -58,7 +68,7 @@ func (c Case) compare(f figure, p published, e evidence) result.Figure {
 	than := s.host()
 	if compared {
 		than = c.spotOf(against)
-		than.path = s.path
+		than.Path = s.Path
 	}
 	if row.Against != "" && e.lacks(than) == "" {
 		row.Toll = e.weigh(s, than).Change()
@@ -80,32 +90,17 @@ func unitOf(metric string) string {
 // setting is what distinguishes a figure from others of its network.
 func (f figure) setting() string {
 	var words []string
-	add := func(known bool, format string, values ...any) {
-		if known {
-			words = append(words, fmt.Sprintf(format, values...))
-		}
+	if f.Size > 0 {
+		words = append(words, bytesText(f.Size))
 	}
-	add(f.Size > 0, "%s", bytesText(f.Size))
-	add(f.Datagram > 0, "datagrams of %s", bytesText(f.Datagram))
-	add(f.Platform != "", "%s", f.Platform)
-	add(f.Round > 0, "round %d", f.Round)
-	add(f.Offered > 0, "offered %s", result.BitsPerSecond(f.Offered))
-	add(f.Flows > 0, "%d flows", f.Flows)
-	add(f.Connections > 0, "%d connections", f.Connections)
-	add(f.Workers > 0, "%d workers", f.Workers)
-	add(f.Services > 0, "%d Services", f.Services)
-	add(f.Tool != "", "%s", f.Tool)
-	add(f.apart(), "run apart")
-	if f.Pinned != nil {
-		add(*f.Pinned, "pinned")
-		add(!*f.Pinned, "not pinned")
+	if f.Connections > 0 {
+		words = append(words, fmt.Sprintf("%d connections", f.Connections))
+	}
+	if f.Setting != "" {
+		words = append(words, f.Setting)
 	}
 	return strings.Join(words, ", ")
 }
-
-// apart reports whether a figure that a sweep also measures was measured in a run
-// without the sweep.
-func (f figure) apart() bool { return strings.Contains(f.Note, "run apart") }
 
 // alike reports whether two figures differ only in their networks.
 func (f figure) alike(g figure) bool {
@@ -114,17 +109,13 @@ func (f figure) alike(g figure) bool {
 
 // reference is the figure that another is compared with: the host's in the same
 // table, else that of the first network there. The reference itself has none.
-func (p published) reference(f figure) (figure, bool) {
-	first := slices.IndexFunc(p.Figures, f.alike)
-	host := slices.IndexFunc(p.Figures, func(g figure) bool { return g.Network == catalog.Baseline && f.alike(g) })
-	at := first
-	if host >= 0 {
-		at = host
+func (c Case) reference(f figure) (of figure, compared bool) {
+	table := slices.DeleteFunc(slices.Clone(c.Figures), func(g figure) bool { return !f.alike(g) })
+	of, has := result.First(table, func(g figure) bool { return g.Network == catalog.Baseline })
+	if !has {
+		of = table[0]
 	}
-	if at < 0 || f.Metric == toll || p.Figures[at].Network == f.Network || p.Figures[at].Value == 0 {
-		return figure{}, false
-	}
-	return p.Figures[at], true
+	return of, f.Metric != toll && of.Network != f.Network && of.Value != 0
 }
 
 // tollOver is what a figure costs over another of the same table.
@@ -139,25 +130,15 @@ func (f figure) tollOver(reference figure) *float64 {
 // lowerIsBetter reports whether a lower value is better, also for metrics that tare
 // does not have, such as latency_p975.
 func (f figure) lowerIsBetter() bool {
-	if q, known := result.QuantityOf(f.Metric); known {
-		return q.Better == result.Lower
-	}
-	return f.Unit == "s"
-}
-
-// tollOf is a figure's toll over the host of the same table; nil: there is no host.
-func (p published) tollOf(f figure) *float64 {
-	if of, compared := p.reference(f); compared && of.Network == catalog.Baseline {
-		return f.tollOver(of)
-	}
-	return nil
+	q, known := result.QuantityOf(f.Metric)
+	return q.Better == result.Lower || !known && f.Unit == "s"
 }
 
 // ceiling is the share that a published TCP throughput is of what its link carries
 // under the network's headers, and what those take of the host's.
 func (c Case) ceiling(f figure) (share, framing float64, known bool) {
-	n, found := catalog.FindNetwork(c.spotOf(f).network)
-	if f.Link == 0 || !found || unitOf(c.spotOf(f).metric) != "bit/s" || !strings.HasPrefix(f.Workload, "tcp_") {
+	n, found := catalog.FindNetwork(c.spotOf(f).Network)
+	if f.Link == 0 || !found || unitOf(c.spotOf(f).Metric) != "bit/s" || !strings.HasPrefix(f.Workload, "tcp_") {
 		return 0, 0, false
 	}
 	link := wire.BitsPerSecond(f.Link)

@@ -13,35 +13,33 @@ import (
 )
 
 // Judge joins the results of a case's experiments, by name, and gives a verdict on
-// each claim. refereed is Published after a referee has checked it. Claims about
-// experiments that were not measured yet stay open.
-func (c Case) Judge(results map[string]*result.Result, refereed *result.Result) (*result.Result, error) {
-	p, err := c.read()
-	if err != nil {
-		return nil, err
+// each claim. Claims about experiments that were not measured yet stay open. It returns nil where
+// none was measured.
+func (c Case) Judge(results map[string]*result.Result) *result.Result {
+	whole := c.join(results)
+	if whole == nil {
+		return nil
 	}
 	e := evidence(results)
 	judged := &result.Case{
-		ID: c.ID, Title: p.Title, Experiments: []result.CaseExperiment{}, Claims: []result.Claim{},
-		Figures: c.figures(p, e), Odd: c.odd(p, refereed), Defects: append([]string{}, p.Defects...), Recommends: p.Recommends,
+		ID: c.ID, Title: c.Title, Experiments: []result.CaseExperiment{}, Claims: []result.Claim{},
+		Figures: []result.Figure{}, Odd: c.Contradictions, Defects: append([]string{}, c.Defects...), Recommends: c.Recommends,
 	}
-	for n, claim := range c.Claims {
-		a := claim.judgeIt(e)
-		judged.Claims = append(judged.Claims, result.Claim{
-			Text: claim.text, Kind: p.Claims[n].Kind, Note: p.Claims[n].Note, Verdict: a.verdict, Because: a.because,
-		})
-	}
-	judged.Ours, judged.Because = c.recommend(e)
-	whole := c.join(results)
 	for _, x := range c.Experiments {
 		if res := results[x.Name]; res != nil {
 			judged.Experiments = append(judged.Experiments, result.CaseExperiment{Name: x.Name, Doc: x.Doc, Plan: res.Plan})
 		}
 	}
-	if whole != nil {
-		whole.Case = judged
+	for _, one := range c.Claims {
+		a := one.judge(e)
+		judged.Claims = append(judged.Claims, result.Claim{Text: one.Text, Kind: one.Kind, Note: one.Note, Verdict: a.verdict, Because: a.because})
 	}
-	return whole, nil
+	for _, f := range c.Figures {
+		judged.Figures = append(judged.Figures, c.compare(f, e))
+	}
+	judged.Ours, judged.Because = c.recommend(e)
+	whole.Case = judged
+	return whole
 }
 
 // recommend names the candidate that costs least, those that are not measurably
@@ -57,13 +55,13 @@ func (c Case) recommend(e evidence) (name, because string) {
 	for _, at := range c.Candidates {
 		switch {
 		case e.lacks(at) != "" || e.lacks(at.host()) != "":
-			without = append(without, at.network+" (not measured)")
+			without = append(without, at.Network+" (not measured)")
 		case e.standIn(at):
-			without = append(without, at.network+" (a stand-in here)")
+			without = append(without, at.Network+" (a stand-in here)")
 		case e.cell(at).Emulated():
-			without = append(without, at.network+" (measured on an emulated CPU)")
+			without = append(without, at.Network+" (measured on an emulated CPU)")
 		default:
-			all = append(all, ranked{at, e.weigh(at, at.host())})
+			all = append(all, ranked{at, e.toll(at)})
 		}
 	}
 	left := ""
@@ -74,17 +72,17 @@ func (c Case) recommend(e evidence) (name, because string) {
 		return "", "none of the networks in question could be ranked here" + left
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.toll.Value, b.toll.Value) })
-	first, best := all[0], []string{all[0].at.network}
-	texts := []string{fmt.Sprintf("%s costs %s on %s (%s)", first.at.network, interval(first.toll), first.at.metric, first.at.path)}
+	first, best := all[0], []string{all[0].at.Network}
+	texts := []string{fmt.Sprintf("%s costs %s on %s (%s)", first.at.Network, interval(first.toll), first.at.Metric, first.at.Path)}
 	for _, next := range all[1:] {
 		behind := e.weigh(next.at, first.at)
-		text := fmt.Sprintf("%s costs %s", next.at.network, interval(next.toll))
-		if next.at.path != first.at.path {
-			text += " (" + next.at.path + ")"
+		text := fmt.Sprintf("%s costs %s", next.at.Network, interval(next.toll))
+		if next.at.Path != first.at.Path {
+			text += " (" + next.at.Path + ")"
 		}
 		if behind.Verdict != stats.Slower {
 			text += ", no measurable difference"
-			best = append(best, next.at.network)
+			best = append(best, next.at.Network)
 		}
 		texts = append(texts, text)
 	}
@@ -92,31 +90,41 @@ func (c Case) recommend(e evidence) (name, because string) {
 }
 
 // join puts the cells of all experiments into one result, with a plan that names
-// the case; nil: there is none.
+// the case; nil: there is none. Each experiment's groups are no other's.
 func (c Case) join(results map[string]*result.Result) *result.Result {
 	var whole *result.Result
+	var cells []result.Cell
 	for _, x := range c.Experiments {
 		res := results[x.Name]
-		switch {
-		case res == nil:
-		case whole == nil:
-			first := *res
-			whole = &first
-			whole.Cells = cellsIn(x.Name, res)
-			whole.Plan.Name, whole.Plan.Case = c.ID, c.ID
-			whole.Environment.Parts = maps.Clone(res.Environment.Parts)
-		default:
-			add(whole, res, x.Name)
+		if res == nil {
+			continue
 		}
+		res.SetGroups()
+		for _, cell := range res.Cells {
+			cell.Group = result.GroupIn(x.Name, cell.Group)
+			cells = append(cells, cell)
+		}
+		if whole != nil {
+			add(whole, res)
+			continue
+		}
+		first := *res
+		whole = &first
+		whole.Plan.Name, whole.Plan.Case = c.ID, c.ID
+		whole.Environment.Parts = maps.Clone(res.Environment.Parts)
 	}
-	if whole != nil && len(results) < len(c.Experiments) {
+	if whole == nil {
+		return nil
+	}
+	whole.Cells = cells
+	if len(results) < len(c.Experiments) {
 		whole.Finished = ""
 	}
 	return whole
 }
 
-// add puts a later experiment behind the others.
-func add(whole, res *result.Result, experiment string) {
+// add adds all of a later experiment but its cells.
+func add(whole, res *result.Result) {
 	whole.Finished = res.Finished
 	whole.Plan = joinPlans(whole.Plan, res.Plan)
 	maps.Copy(whole.Environment.Parts, res.Environment.Parts)
@@ -124,21 +132,10 @@ func add(whole, res *result.Result, experiment string) {
 	whole.Noise.Steal = max(whole.Noise.Steal, res.Noise.Steal)
 	whole.Noise.Pressure = max(whole.Noise.Pressure, res.Noise.Pressure)
 	whole.Noise.ForeignCPU = max(whole.Noise.ForeignCPU, res.Noise.ForeignCPU)
-	whole.Cells = slices.Concat(whole.Cells, cellsIn(experiment, res))
 	whole.Findings = slices.Concat(whole.Findings, res.Findings)
 	whole.States = slices.Concat(whole.States, res.States)
 	whole.Unread = union(whole.Unread, res.Unread)
 	whole.Warnings = union(whole.Warnings, res.Warnings)
-}
-
-// cellsIn are the cells of an experiment, whose groups are no other's.
-func cellsIn(experiment string, res *result.Result) []result.Cell {
-	res.SetGroups()
-	cells := slices.Clone(res.Cells)
-	for n := range cells {
-		cells[n].Group = result.GroupIn(experiment, cells[n].Group)
-	}
-	return cells
 }
 
 // joinPlans lists what either plan measures. Each cell has the parameters in which
@@ -153,8 +150,7 @@ func joinPlans(a, b result.Plan) result.Plan {
 	if a.Pin != b.Pin && !strings.Contains(a.Pin, b.Pin) {
 		a.Pin += " and " + b.Pin
 	}
-	a.MTU, a.Seed = 0, 0
-	a.Duration = 0
+	a.MTU, a.Seed, a.Duration = 0, 0, 0
 	return a
 }
 

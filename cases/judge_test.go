@@ -24,9 +24,9 @@ func verdictOn(t *testing.T, res *result.Result, begins string) result.Claim {
 
 func find(t *testing.T, id string) Case {
 	t.Helper()
-	c, known := Find(id)
-	if !known {
-		t.Fatalf("no case %s", id)
+	c, err := Load(id)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return c
 }
@@ -49,10 +49,6 @@ func TestATollIsReproducedWhereItIsThat(t *testing.T) {
 // baselines that differ by more than the toll.
 func TestBaselinesThatDifferDecideNothing(t *testing.T) {
 	c := find(t, "containerd-linux-bridge")
-	refereed, err := c.Published()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for apart, want := range map[float64]string{0: result.ClaimReproduced, 0.15: result.ClaimUntestable} {
 		results := measuredBy(c, tolls{"containerd-bridge": 0.07}, catalog.Product)
 		for _, res := range results {
@@ -64,10 +60,7 @@ func TestBaselinesThatDifferDecideNothing(t *testing.T) {
 				}
 			}
 		}
-		whole, err := c.Judge(results, refereed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := c.Judge(results)
 		if got := verdictOn(t, whole, "throughput toll"); got.Verdict != want {
 			t.Errorf("baselines apart by %v: %s because %s", apart, got.Verdict, got.Because)
 		}
@@ -94,15 +87,8 @@ func TestOrdersAreJudged(t *testing.T) {
 // TestAStandInDecidesNothing, nor does a network that is not here; both are named.
 func TestAStandInDecidesNothing(t *testing.T) {
 	c := find(t, "openshift-calico-bgp-ovs")
-	refereed, err := c.Published()
-	if err != nil {
-		t.Fatal(err)
-	}
 	results := measuredBy(c, tolls{"ovs-multitable": 0.5}, catalog.StandIn)
-	whole, err := c.Judge(results, refereed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := c.Judge(results)
 	got := verdictOn(t, whole, "for large messages")
 	if got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "stand-in") {
 		t.Errorf("%s because %s", got.Verdict, got.Because)
@@ -113,9 +99,7 @@ func TestAStandInDecidesNothing(t *testing.T) {
 	res := results["cloud"]
 	res.Cells = slices.DeleteFunc(res.Cells, func(c result.Cell) bool { return c.Network == "bgp" })
 	res.Plan.Skipped = []result.SkippedNetwork{{Name: "bgp", Reason: "no BIRD"}}
-	if whole, err = c.Judge(results, refereed); err != nil {
-		t.Fatal(err)
-	}
+	whole = c.Judge(results)
 	if got := verdictOn(t, whole, "Calico BGP is almost"); got.Verdict != result.ClaimUntestable || !strings.Contains(got.Because, "no BIRD") {
 		t.Errorf("%s because %s", got.Verdict, got.Because)
 	}
@@ -124,10 +108,6 @@ func TestAStandInDecidesNothing(t *testing.T) {
 // TestAnEmulatedCPUDecidesNoAmount: it decides an order, and that only where it is clear.
 func TestAnEmulatedCPUDecidesNoAmount(t *testing.T) {
 	c := find(t, "openshift-calico-bgp-ovs")
-	refereed, err := c.Published()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, one := range []struct {
 		toll  float64
 		claim string
@@ -145,10 +125,7 @@ func TestAnEmulatedCPUDecidesNoAmount(t *testing.T) {
 				}
 			}
 		}
-		whole, err := c.Judge(results, refereed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := c.Judge(results)
 		got := verdictOn(t, whole, one.claim)
 		if got.Verdict != one.want || !strings.Contains(got.Because, "emulated") {
 			t.Errorf("a toll of %v, %s: %s because %s", one.toll, one.claim, got.Verdict, got.Because)
@@ -171,18 +148,11 @@ func TestAnotherMachineIsSaid(t *testing.T) {
 // TestSwingsAreMeasured where a claim is about them: on its own CPU it has a verdict.
 func TestSwingsAreMeasured(t *testing.T) {
 	c := find(t, "docker-bridge-ovs-overlay")
-	refereed, err := c.Published()
-	if err != nil {
-		t.Fatal(err)
-	}
 	results := measuredBy(c, nil, catalog.Product)
 	for _, res := range results {
 		res.Environment.CPUModel = "Intel Xeon"
 	}
-	whole, err := c.Judge(results, refereed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := c.Judge(results)
 	if got := verdictOn(t, whole, "on Intel"); got.Verdict == result.ClaimUntestable {
 		t.Errorf("%s because %s", got.Verdict, got.Because)
 	}
@@ -191,27 +161,20 @@ func TestSwingsAreMeasured(t *testing.T) {
 // TestTheGapOverLinks: it widens where the toll does.
 func TestTheGapOverLinks(t *testing.T) {
 	c := find(t, "vxlan-and-cluster-networks")
-	refereed, err := c.Published()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, one := range []struct {
 		grows float64
 		want  string
 	}{{0.2, result.ClaimReproduced}, {0, result.ClaimNotReproduced}} {
 		results := measuredBy(c, nil, catalog.Product)
-		for n := range results[overLinks].Cells {
-			cell := &results[overLinks].Cells[n]
-			if link := cell.Params.Number("link"); cell.Network == "vxlan" && link > gbit {
+		for n := range results["links"].Cells {
+			cell := &results["links"].Cells[n]
+			if link := cell.Params.Number("link"); cell.Network == "vxlan" && link > 1e9 {
 				for _, s := range cell.Samples {
 					s.Metrics["throughput"] *= 1 - one.grows
 				}
 			}
 		}
-		whole, err := c.Judge(results, refereed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := c.Judge(results)
 		if got := verdictOn(t, whole, "the gap widens"); got.Verdict != one.want {
 			t.Errorf("grows by %v: %s because %s", one.grows, got.Verdict, got.Because)
 		}

@@ -11,105 +11,62 @@ import (
 
 // spot is one quantity of one cell of one experiment.
 type spot struct {
-	experiment string
-	network    string
-	path       string
-	workload   string
-	metric     string
-	size       int                  // bytes, of a sweep; 0: of the cell
-	link       result.BitsPerSecond // 0: whatever the experiment has
-	params     result.Settings      // of the network; empty: whatever it has
+	Experiment string               `yaml:"experiment"`
+	Network    string               `yaml:"network"`
+	Path       string               `yaml:"path"`
+	Workload   string               `yaml:"workload"`
+	Metric     string               `yaml:"metric"`
+	Size       int                  `yaml:"size"`   // bytes, of a sweep; 0: of the cell
+	Link       result.BitsPerSecond `yaml:"link"`   // 0: whatever the experiment has
+	Params     result.Settings      `yaml:"params"` // of the network; empty: whatever it has
 }
 
-// on is the same of another network.
-func (s spot) on(name string) spot { s.network = name; return s }
-
-// along is the same on another path.
-func (s spot) along(path string) spot { s.path = path; return s }
-
-// of is another quantity of the same cell.
-func (s spot) of(metric string) spot { s.metric = metric; return s }
-
-// with is the same under another workload.
-func (s spot) with(workload string) spot { s.workload = workload; return s }
-
-// at is the same of messages of so many bytes.
-func (s spot) at(size int) spot { s.size = size; return s }
-
-// over is the same over a link of so many bit/s.
-func (s spot) over(link result.BitsPerSecond) spot { s.link = link; return s }
+// or is the spot with what another one has where this one leaves it open. The host has no
+// parameters.
+func (s spot) or(other spot) spot {
+	if s.Network == catalog.Baseline {
+		other.Params = ""
+	}
+	return spot{
+		cmp.Or(s.Experiment, other.Experiment), cmp.Or(s.Network, other.Network), cmp.Or(s.Path, other.Path), cmp.Or(s.Workload, other.Workload),
+		cmp.Or(s.Metric, other.Metric), cmp.Or(s.Size, other.Size), cmp.Or(s.Link, other.Link), cmp.Or(s.Params, other.Params),
+	}
+}
 
 // host is what the spot is weighed against.
-func (s spot) host() spot {
-	s.params = ""
-	return s.on(catalog.Baseline)
-}
+func (s spot) host() spot { return spot{Network: catalog.Baseline}.or(s) }
 
 // String is for people: "throughput of vxlan, cross-host, 64 bytes".
 func (s spot) String() string {
-	words := []string{fmt.Sprintf("%s of %s %s, %s", s.metric, s.network, s.params, s.path)}
-	if s.size > 0 {
-		words = append(words, bytesText(s.size))
+	text := fmt.Sprintf("%s of %s", s.Metric, s.Network)
+	if s.Params != "" {
+		text += " " + s.Params.String()
 	}
-	if s.link > 0 {
-		words = append(words, "over "+s.link.String())
+	text += ", " + s.Path + sized(s)
+	if s.Link > 0 {
+		text += ", over " + s.Link.String()
 	}
-	return strings.ReplaceAll(strings.Join(words, ", "), " ,", ",")
-}
-
-func bytesText(n int) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
-
-// names gives the network here that is measured for each published one.
-func names() map[string]string {
-	return map[string]string{
-		"calico":        "bgp",
-		"calico-bgp":    "bgp",
-		"openshift-ovs": "ovs-multitable",
-		"rama":          "bridge-vlan",
-		"rama-macnat":   "macnat",
-		"havs-vlan":     "havs",
-		"weave":         "tun-udp",
-	}
-}
-
-// workloads gives the workload here that is measured for each published one.
-func workloads() map[string]string { return map[string]string{"mysql_point_select": "mysql"} }
-
-// metrics gives the metric here that is measured for each published one. qperf's
-// one-way latency is half a round trip, and the ratio of halves is that of the whole.
-func metrics() map[string]string {
-	return map[string]string{"throughput_steady": "throughput", "latency_one_way": "rtt_mean"}
+	return text
 }
 
 // sweep is the workload that visits message sizes.
 const sweep = "tcp_sizes"
 
-// spotOf is where the like of a figure is measured here.
-func (c Case) spotOf(f figure) spot {
-	s := spot{
-		experiment: f.Experiment, network: cmp.Or(names()[f.Network], f.Network), path: f.Path,
-		workload: cmp.Or(workloads()[f.Workload], f.Workload), metric: cmp.Or(metrics()[f.Metric], f.Metric),
-	}
-	if f.Metric == toll {
-		s.metric = f.Of
-	}
-	s.experiment = cmp.Or(s.experiment, c.Experiments[0].Name)
-	if f.Size > 0 && strings.HasPrefix(s.workload, "tcp_") {
-		s.workload, s.size = sweep, f.Size
-		if s.metric != "throughput" {
-			s.metric = "rtt_p50"
-		}
-	}
-	if c.Place != nil {
-		c.Place(f, &s)
-	}
-	return s
-}
-
 // toll is the name of a published ratio.
 const toll = "toll"
+
+// spotOf is where the like of a figure is measured here: under the names of this program, and where the
+// figure's file says so.
+func (c Case) spotOf(f figure) spot {
+	s := spot{
+		Experiment: cmp.Or(f.Experiment, c.Experiments[0].Name), Network: catalog.NetworkPublishedAs(f.Network), Path: f.Path,
+		Workload: f.Workload, Metric: cmp.Or(f.Of, f.Metric),
+	}
+	if f.Size > 0 && strings.HasPrefix(s.Workload, "tcp_") {
+		s.Workload, s.Size = sweep, f.Size
+		if s.Metric != "throughput" {
+			s.Metric = "rtt_p50"
+		}
+	}
+	return f.As.or(s)
+}

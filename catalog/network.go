@@ -11,9 +11,10 @@ import (
 
 // Network is what is known of one way to connect containers.
 type Network struct {
-	Name   string
-	Doc    string
-	Parent string // the network that it extends: the rung below
+	Name      string
+	Doc       string
+	Published []string // names of the same data path in published measurements
+	Parent    string   // the network that it extends: the rung below
 	// Across names the network that does the same on the paths between hosts, which
 	// this one lacks; empty: none.
 	Across          string
@@ -59,6 +60,16 @@ func FindNetwork(name string) (Network, bool) {
 // Builds reports whether a network is one that tare builds, and not one that it found at a site.
 func Builds(name string) bool {
 	return slices.ContainsFunc(networks(), func(n Network) bool { return n.Name == name })
+}
+
+// NetworkPublishedAs is the name here of a network in published measurements; a name that no network
+// has there is itself.
+func NetworkPublishedAs(name string) string {
+	n, found := result.First(networks(), func(n Network) bool { return slices.Contains(n.Published, name) })
+	if !found {
+		return name
+	}
+	return n.Name
 }
 
 // Order is a network's place in the tables; those that are not known come last.

@@ -23,7 +23,7 @@ func adapterNetworks() []Network {
 			}},
 		},
 		{
-			Name: "havs", Parent: Baseline, Fidelity: Product,
+			Name: "havs", Published: []string{"havs-vlan"}, Parent: Baseline, Fidelity: Product,
 			Doc:   "Huawei's HAVS with VLAN, closed source: published figures only",
 			Facts: Facts{NeedsL2: true, Kernel: "8021q"}, Stack: wire.VLAN(),
 			Paths:   []string{CrossHost},

@@ -6,7 +6,7 @@ import "tare/wire"
 func bgpNetworks() []Network {
 	return []Network{
 		{
-			Name: "bgp", Parent: "ptp", Fidelity: SamePath, IPv6: true, Outside: true,
+			Name: "bgp", Published: []string{"calico", "calico-bgp"}, Parent: "ptp", Fidelity: SamePath, IPv6: true, Outside: true,
 			Doc:     "veth, /32 routes, proxy ARP, NAT to the outside, routes from BGP in a full mesh (Calico's data path)",
 			Facts:   Facts{NAT: true, Policy: true, NeedsL2: true},
 			Paths:   []string{SameHost, CrossHost, HostToContainer},

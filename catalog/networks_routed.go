@@ -45,7 +45,7 @@ func routedNetworks() []Network {
 			Missing: "VXLAN devices", Get: "modprobe vxlan",
 		},
 		{
-			Name: "tun-udp", Parent: "route", Fidelity: StandIn, IPv6: true,
+			Name: "tun-udp", Published: []string{"weave"}, Parent: "route", Fidelity: StandIn, IPv6: true,
 			Doc:   "bridge + a userspace tunnel over UDP between hosts (what weave's sleeve and flannel's udp do), container MTU = underlay - 28",
 			Facts: Facts{Kernel: "tun"}, Stack: wire.UDP(),
 			Paths:   []string{SameHost, CrossHost, HostToContainer},

@@ -35,7 +35,7 @@ func switchNetworks() []Network {
 			}},
 		},
 		{
-			Name: "ovs-multitable", Parent: "ovs-vxlan", Fidelity: Product,
+			Name: "ovs-multitable", Published: []string{"openshift-ovs"}, Parent: "ovs-vxlan", Fidelity: Product,
 			Doc:   "Open vSwitch and VXLAN, tables of OpenFlow rules in the shape of OpenShift's SDN",
 			Facts: Facts{Policy: true, Kernel: "openvswitch"}, Stack: wire.VXLAN(),
 			Paths:   []string{SameHost, CrossHost},

@@ -58,3 +58,25 @@ func TestAcrossReachesTheOtherHost(t *testing.T) {
 		}
 	}
 }
+
+// TestPublishedNamesAreOneNetworks: none is another network's too, or its name here.
+func TestPublishedNamesAreOneNetworks(t *testing.T) {
+	owner := map[string]string{}
+	for _, n := range catalog.Networks() {
+		owner[n.Name] = n.Name
+	}
+	for _, n := range catalog.Networks() {
+		for _, name := range n.Published {
+			if owner[name] != "" {
+				t.Errorf("%s is published as %s, which is %s", n.Name, name, owner[name])
+			}
+			owner[name] = n.Name
+			if found := catalog.NetworkPublishedAs(name); found != n.Name {
+				t.Errorf("%s is published as %s, which is found as %s", n.Name, name, found)
+			}
+		}
+	}
+	if name := catalog.NetworkPublishedAs("vxlan"); name != "vxlan" {
+		t.Errorf("vxlan is found as %s", name)
+	}
+}

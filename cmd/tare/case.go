@@ -83,9 +83,12 @@ func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case, measured map[st
 
 // runCase runs the experiments of a case in turn, or prints their plans.
 func (f *runFlags) runCase(ctx context.Context, s streams, flags *pflag.FlagSet, asked askedCase) error {
-	c, known := cases.Find(asked.id)
-	if !known {
+	if !slices.Contains(cases.IDs(), asked.id) {
 		return experiment.Unknown("case", asked.id, cases.IDs())
+	}
+	c, err := cases.Load(asked.id)
+	if err != nil {
+		return err
 	}
 	plans, err := f.casePlans(flags, c, asked.plans)
 	if err != nil {
@@ -99,28 +102,20 @@ func (f *runFlags) runCase(ctx context.Context, s streams, flags *pflag.FlagSet,
 			return err
 		}
 	}
-	refereed, err := c.Published()
-	if err != nil {
-		return err
-	}
-	experiment.Referee(refereed)
 	return f.deliver(s, sizeOf(plans), func(save func(*result.Result) error) (*result.Result, error) {
-		return f.measureCase(ctx, s, c, plans, refereed, save)
+		return f.measureCase(ctx, s, c, plans, save)
 	})
 }
 
 // measureCase measures the experiments one after the other. After each block it
 // judges and saves what is measured so far.
-func (f *runFlags) measureCase(ctx context.Context, s streams, c cases.Case, plans []result.Plan, refereed *result.Result, save func(*result.Result) error) (*result.Result, error) {
+func (f *runFlags) measureCase(ctx context.Context, s streams, c cases.Case, plans []result.Plan, save func(*result.Result) error) (*result.Result, error) {
 	results := map[string]*result.Result{}
 	var whole *result.Result
 	for n, x := range c.Experiments {
 		sofar := func(res *result.Result) error {
 			results[x.Name] = res
-			var err error
-			if whole, err = c.Judge(results, refereed); err != nil {
-				return err
-			}
+			whole = c.Judge(results)
 			return save(whole)
 		}
 		newProgress(s.err).print(fmt.Sprintf("%s, experiment %d of %d: %s", c.ID, n+1, len(plans), x.Doc))
@@ -158,9 +153,13 @@ func printPlans(s streams, plans []result.Plan) error {
 }
 
 // listCases lists each case with the networks that this machine lacks.
-func listCases(networks []listed) []listed {
+func listCases(networks []listed) ([]listed, error) {
 	all := []listed{}
-	for _, c := range cases.All() {
+	for _, id := range cases.IDs() {
+		c, err := cases.Load(id)
+		if err != nil {
+			return nil, err
+		}
 		entry := listed{Name: c.ID, Doc: c.Doc, Available: true}
 		var missing, get []string
 		for _, name := range c.Networks() {
@@ -175,7 +174,7 @@ func listCases(networks []listed) []listed {
 		entry.Available = len(missing)+1 < len(c.Networks()) // more than the host runs here
 		all = append(all, entry)
 	}
-	return all
+	return all, nil
 }
 
 // lesser is the lower of two fidelities; "" is none yet.

@@ -93,7 +93,10 @@ func printLists(ctx context.Context, s streams, kinds []string, asJSON, probe bo
 		case "workloads":
 			all = listWorkloads()
 		case "cases":
-			all = listCases(networks)
+			all, err = listCases(networks)
+		}
+		if err != nil {
+			return err
 		}
 		if asJSON {
 			return writeJSON(s.out, all)

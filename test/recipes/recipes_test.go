@@ -32,6 +32,7 @@ var recipes = map[string]string{
 	"probe":    "## Add a probe",
 	"parser":   "## Add a parser",
 	"chart":    "## Add a chart",
+	"case":     "## Add a published measurement",
 }
 
 // Every recipe names the files that a toy of its kind takes. They take it: what it is put
@@ -90,16 +91,21 @@ func TestDeepRecipes(t *testing.T) {
 	runIn(t, tree, "go", "run", "./test/docs", "networks")
 
 	// The tests that hold the lists and the documents to each other.
-	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./catalog", "./network", "./workload", "./diagnose", "./probe", "./foreign", "./test/docs")
+	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./catalog", "./network", "./workload", "./diagnose", "./probe", "./foreign", "./cases", "./test/docs")
 
 	t.Run("lists", func(t *testing.T) {
-		for _, of := range []struct{ list, name string }{{"networks", "toy"}, {"workloads", "toy_rr"}} {
+		for _, of := range []struct{ list, name string }{{"networks", "toy"}, {"workloads", "toy_rr"}, {"cases", "toy"}} {
 			if listed := runIn(t, tree, "./tare", "list", of.list); !regexp.MustCompile(`(?m)^\s*` + of.name + `\b`).MatchString(listed) {
 				t.Errorf("tare list %s does not name %s:\n%s", of.list, of.name, listed)
 			}
 		}
 	})
 	t.Run("run", func(t *testing.T) { useInRun(t, tree) })
+	t.Run("case", func(t *testing.T) {
+		if plan := runIn(t, tree, "./tare", "run", "--case", "toy", "--dry-run"); !strings.Contains(plan, "name: 'toy: nodes'") {
+			t.Errorf("the plan of the toy case is\n%s", plan)
+		}
+	})
 	t.Run("import", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "toy.log")
 		if err := os.WriteFile(path, []byte("toy: 1000 bit/s\n"), 0o600); err != nil {
@@ -244,7 +250,7 @@ func insert(text, place, lines string) ([]byte, error) {
 }
 
 // filesOf are the files that a recipe says it takes: what is in backquotes in
-// its last paragraph, which begins with "Files:". NAME and FAMILY are the toy's.
+// its last paragraph, which begins with "Files:". NAME, NN and FAMILY are the toy's.
 func filesOf(t *testing.T, kind string) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
@@ -259,7 +265,7 @@ func filesOf(t *testing.T, kind string) []string {
 	}
 	var names []string
 	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(files, -1) {
-		names = append(names, strings.NewReplacer("NAME", nameOf(kind), "networks_FAMILY", "networks_kernel", "workloads_FAMILY", "workloads_tcp").Replace(m[1]))
+		names = append(names, strings.NewReplacer("NN-NAME", "99-toy", "NAME", nameOf(kind), "networks_FAMILY", "networks_kernel", "workloads_FAMILY", "workloads_tcp").Replace(m[1]))
 	}
 	slices.Sort(names)
 	return names

@@ -15,17 +15,18 @@ const cpuTimes = "/proc/stat"
 const severalCPUs = 4
 
 // fillsCPU judges whether receiving fills one CPU of the machine, or does not.
-func fillsCPU(s spot, fills bool) judge {
+func fillsCPU(fills bool) func(e evidence, c comparison) answer {
 	const full = 0.9 // of a CPU's time
-	return func(e evidence) answer {
-		return e.onRealPaths([]spot{s}, func() answer {
+	return func(e evidence, c comparison) answer {
+		s := c.Figure
+		return e.decide(func() answer {
 			cpu, share := busiest(e.cell(s))
-			text := fmt.Sprintf("receiving takes %s of CPU %d, the most of all CPUs, with %s on %s", percent(share), cpu, s.network, s.path)
-			if e[s.experiment].Environment.CPUs < severalCPUs {
+			text := fmt.Sprintf("receiving takes %s of CPU %d, the most of all CPUs, with %s on %s", percent(share), cpu, s.Network, s.Path)
+			if e[s.Experiment].Environment.CPUs < severalCPUs {
 				return untestable("each host has one CPU here, which its application uses too: " + text)
 			}
-			return reproducedIf(share >= full == fills, text)
-		})
+			return reproducedIf(share >= full == fills, true, text)
+		}, s)
 	}
 }
 
