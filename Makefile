@@ -5,8 +5,9 @@ SHELL := /bin/bash
 export PATH := $(PATH):/usr/sbin:/sbin
 export TARE_BINARY := $(CURDIR)/dist/tare
 # As in a release; then tests, linters and the binary share what is compiled, in every clone.
+# Without the pages that gRPC traces itself on, whose templates would keep every method that is linked.
 export CGO_ENABLED := 0
-export GOFLAGS := $(GOFLAGS) -trimpath
+export GOFLAGS := $(GOFLAGS) -trimpath -tags=grpcnotrace
 
 LINT_VERSION := v2.15.0
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/tools

@@ -3,6 +3,7 @@ module tare
 go 1.26.0
 
 require (
+	github.com/DataDog/datadog-agent/pkg/template v0.85.3
 	github.com/cilium/ebpf v0.22.0
 	github.com/containernetworking/cni v1.3.0
 	github.com/go-logr/logr v1.4.3

@@ -107,7 +107,7 @@ func (l *Lab) prepareCgroup(cpus CPUSet) (join string, err error) {
 
 // makeCgroup makes a group that weighs as one process on each of its CPUs: each
 // host has its own. A group of version 2 whose parent has no cpu controller for it
-// weighs nothing.
+// weighs nothing: containerd/cgroups would turn it on in the machine's own groups.
 func makeCgroup(root, name string, cpus int) error {
 	all, err := hierarchies(root)
 	if err != nil {

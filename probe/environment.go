@@ -2,7 +2,6 @@ package probe
 
 import (
 	"bytes"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,7 +23,7 @@ func Environment(root string) result.Environment {
 		CPUs:           countCPUs(contents(root, "sys/devices/system/cpu/online")),
 		Virtualisation: virtualisation(root, info),
 		Clocksource:    line(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"),
-		MemoryBytes:    parseMemTotal(contents(root, "proc/meminfo")),
+		MemoryBytes:    parseMemory(contents(root, "proc/meminfo"))["MemTotal"],
 	}
 }
 
@@ -71,23 +70,6 @@ func countCPUs(list []byte) int {
 		count += int(to-from) + 1
 	}
 	return count
-}
-
-// parseMemTotal is the memory of /proc/meminfo in bytes; the file counts in
-// KiB, which it calls kB.
-func parseMemTotal(data []byte) uint64 {
-	for line := range bytes.Lines(data) {
-		fields := strings.Fields(string(line))
-		if len(fields) != 3 || fields[0] != "MemTotal:" || fields[2] != "kB" {
-			continue
-		}
-		kib, err := strconv.ParseUint(fields[1], 10, 64)
-		if err != nil || kib > math.MaxUint64/1024 {
-			return 0
-		}
-		return kib * 1024
-	}
-	return 0
 }
 
 // cpuInfo is what /proc/cpuinfo holds for the first CPU.

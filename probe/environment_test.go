@@ -116,7 +116,7 @@ func TestCountCPUs(t *testing.T) {
 	}
 }
 
-func TestParseMemTotal(t *testing.T) {
+func TestParseMemory(t *testing.T) {
 	for text, want := range map[string]uint64{
 		"MemTotal:       16 kB\nMemFree: 8 kB\n": 16384,
 		"MemFree: 8 kB\n":                        0,
@@ -124,7 +124,7 @@ func TestParseMemTotal(t *testing.T) {
 		"MemTotal: 16 MB\n":                      0,
 		"MemTotal: 18446744073709551615 kB\n":    0,
 	} {
-		if got := parseMemTotal([]byte(text)); got != want {
+		if got := parseMemory([]byte(text))["MemTotal"]; got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
@@ -141,11 +141,13 @@ func FuzzParseCPUInfo(f *testing.F) {
 	})
 }
 
-func FuzzParseMemTotal(f *testing.F) {
+func FuzzParseMemory(f *testing.F) {
 	captured(f, "proc/meminfo")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if bytes := parseMemTotal(data); bytes%1024 != 0 || bytes > math.MaxUint64-1023 {
-			t.Fatalf("%d bytes", bytes)
+		for name, bytes := range parseMemory(data) {
+			if bytes%1024 != 0 || bytes > math.MaxUint64-1023 {
+				t.Fatalf("%s: %d bytes", name, bytes)
+			}
 		}
 	})
 }

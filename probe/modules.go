@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"tare/result"
@@ -31,28 +30,6 @@ func MachineFacts(root string) (states []result.State, unread []result.Unread) {
 		states = append(states, result.State{Source: one.source, Values: values})
 	}
 	return states, unread
-}
-
-// meminfo is the memory that programs can't have, and what the kernel holds of it.
-func meminfo(root string) (map[string]any, error) {
-	text, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
-	if err != nil {
-		return nil, err
-	}
-	values := map[string]any{}
-	for line := range bytes.Lines(text) {
-		fields := strings.Fields(string(line))
-		if len(fields) != 3 || fields[2] != "kB" {
-			continue
-		}
-		switch name := strings.TrimSuffix(fields[0], ":"); name {
-		case "MemTotal", "MemAvailable", "SUnreclaim", "Percpu", "KernelStack":
-			if kib, err := strconv.ParseFloat(fields[1], 64); err == nil {
-				values[name] = kib * 1024
-			}
-		}
-	}
-	return values, nil
 }
 
 // modules are those that are loaded. A module that says no version has the checksum of its source.

@@ -7,8 +7,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
+	"strings"
 
 	"tare/result"
 )
@@ -21,24 +22,24 @@ var (
 	builtStyle string
 )
 
-// shell is the page without its data. The script draws everything; without scripts
-// the page shows where the numbers are.
+// shell is the page without its data, whose places are named in braces. The script draws
+// everything; without scripts the page shows where the numbers are.
 const shell = `<!doctype html>
-<html lang="en"{{with .Lang}} data-lang="{{.}}"{{end}}>
+<html lang="en"{LANG}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'">
-<title>{{.Title}}</title>
-<style>{{.Style}}</style>
+<title>{TITLE}</title>
+<style>{STYLE}</style>
 </head>
 <body>
 <main id="report"></main>
-<noscript><p>{{.Title}}</p><p>This page draws its numbers with JavaScript, which is switched off here. The same numbers: tare report RESULT.json --format markdown</p></noscript>
-<script type="application/json" id="view">{{.View}}</script>
-<script type="application/json" id="result">{{.Result}}</script>
-<script>{{.Script}}</script>
+<noscript><p>{TITLE}</p><p>This page draws its numbers with JavaScript, which is switched off here. The same numbers: tare report RESULT.json --format markdown</p></noscript>
+<script type="application/json" id="view">{VIEW}</script>
+<script type="application/json" id="result">"{RESULT}"</script>
+<script>{SCRIPT}</script>
 </body>
 </html>
 `
@@ -55,18 +56,16 @@ func writeHTML(w io.Writer, results []*result.Result, lang string) (left []strin
 	if err != nil {
 		return nil, fmt.Errorf("encode the page's numbers: %w", err)
 	}
-	page := map[string]any{
-		"Title": "tare", "Lang": lang, "Style": template.CSS(builtStyle), "Script": template.JS(builtScript),
-		"View": template.JS(shown), "Result": template.JS(`"` + packed + `"`),
-	}
+	title, opens := "tare", ""
 	if len(views) > 0 {
-		page["Title"] = views[0].Titles[English]
+		title = views[0].Titles[English]
 	}
-	t, err := template.New("page").Parse(shell)
-	if err != nil {
-		return nil, fmt.Errorf("read the page's shell: %w", err)
+	if lang != "" {
+		opens = ` data-lang="` + html.EscapeString(lang) + `"`
 	}
-	if err := t.Execute(w, page); err != nil {
+	page := strings.NewReplacer("{LANG}", opens, "{TITLE}", html.EscapeString(title), "{STYLE}", builtStyle,
+		"{VIEW}", string(shown), "{RESULT}", packed, "{SCRIPT}", builtScript)
+	if _, err := page.WriteString(w, shell); err != nil {
 		return nil, fmt.Errorf("write page: %w", err)
 	}
 	return nil, nil

@@ -7,7 +7,8 @@ import (
 )
 
 // runeWidth is the number of columns that a terminal may give to a rune.
-// Outside the blocks that are surely narrow it errs to two.
+// Outside the blocks that are surely narrow it errs to two, and each mark of a character
+// counts: a line fits on a terminal that knows less than rivo/uniseg does.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x1100, // the alphabets

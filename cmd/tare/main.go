@@ -157,7 +157,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
+	root.SetUsageFunc(printUsage)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})

@@ -5,8 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
-	"text/template"
 
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"golang.org/x/sys/unix"
 
 	"tare/lab"
