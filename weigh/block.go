@@ -20,9 +20,9 @@ type Block struct {
 	N    int
 	A, B float64
 
-	// What each cycle of slots gave, of both layouts; nil: it was one window. Zero is
+	// What each cycle of slots gave, of each layout; nil: it was one window. Zero is
 	// what is missing.
-	a, b []float64
+	cyclesA, cyclesB []float64
 }
 
 // Mean is the block's value: of two layouts, the mean in log where there is one,
@@ -59,9 +59,9 @@ func BlocksOf(cell *result.Cell, metric string) Blocks {
 		switch {
 		case s.Slots == nil || !there:
 		case s.Layout == LayoutB:
-			all[n].b = s.Slots.Values[metric]
+			all[n].cyclesB = s.Slots.Values[metric]
 		default:
-			all[n].a = s.Slots.Values[metric]
+			all[n].cyclesA = s.Slots.Values[metric]
 		}
 	}
 	return all
@@ -110,8 +110,8 @@ func (b Blocks) AA() []stats.Block {
 	var pairs []stats.Block
 	for _, one := range b {
 		pair := stats.Block{Cell: one.A, Baselines: []float64{one.B}}
-		if one.a != nil && one.b != nil {
-			pair = inCycles(one.a, one.b)
+		if one.cyclesA != nil && one.cyclesB != nil {
+			pair = inCycles(one.cyclesA, one.cyclesB)
 		}
 		pairs = append(pairs, pair)
 	}

@@ -163,7 +163,7 @@ func (p pairing) blocks(cell *result.Cell, q result.Quantity) Blocks {
 	all := BlocksOf(cell, q.Name)
 	if p.apart {
 		for n := range all {
-			all[n].a, all[n].b = nil, nil
+			all[n].cyclesA, all[n].cyclesB = nil, nil
 		}
 	}
 	return all

@@ -14,15 +14,15 @@ const leastCycles = 3
 // against pairs a block with the same block of another cell: cycle by cycle where
 // they took turns.
 func (b Block) against(than Block) stats.Block {
-	if b.a == nil || than.a == nil {
+	if b.cyclesA == nil || than.cyclesA == nil {
 		return stats.Block{Cell: b.Mean(), Baselines: than.values()}
 	}
-	of, baselines := b.a, [][]float64{than.a}
-	if b.b != nil { // one baseline against another is weighed by AA
+	of, baselines := b.cyclesA, [][]float64{than.cyclesA}
+	if b.cyclesB != nil { // one baseline against another is weighed by AA
 		return stats.Block{Cell: b.Mean(), Baselines: than.values()}
 	}
-	if than.b != nil {
-		baselines = append(baselines, than.b)
+	if than.cyclesB != nil {
+		baselines = append(baselines, than.cyclesB)
 	}
 	return inCycles(of, baselines...)
 }

@@ -20,6 +20,7 @@ func overLink(t *testing.T, link, load, metric string, more ...string) float64 {
 		labtest.Equal(t, "design over "+link, c.Params.Text("design"), "")
 		for _, s := range c.Samples {
 			values = append(values, s.Metrics[metric])
+			t.Logf("%s over %s, layout %s, block %d: %s %v, %v", load, link, s.Layout, s.Block, metric, s.Metrics[metric], s.Warnings)
 		}
 	}
 	return stats.Median(values)
