@@ -126,6 +126,36 @@ func TestLabServerNamesWhatTheClientDid(t *testing.T) {
 	}
 }
 
+// TestLabServerWaitsForTheFirstRequest: a client that was held up before its first request has all of
+// the run's time from then on.
+func TestLabServerWaitsForTheFirstRequest(t *testing.T) {
+	t.Parallel()
+	rr := RequestResponse{Token: testToken, Window: shortWindow, Flows: 2}
+	for name, flows := range map[string]int{"alone": 1, "of two": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rr, l := rr, listenTCP(t)
+			rr.Flows = flows
+			for range flows {
+				go func() {
+					c := dialFlowTo(t, l)
+					for _, wait := range []time.Duration{shortWindow.limit() - grace/6, grace / 3} { // the second is beyond the limit
+						<-time.After(wait)
+						_, _ = c.Write([]byte{requestByte})
+						_, _ = io.ReadFull(c, make([]byte, 1))
+					}
+					_, _ = c.Write([]byte{endByte})
+				}()
+			}
+			served, err := ServeTCPRR(t.Context(), l, rr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			labtest.Equal(t, "answers", served.Transactions, int64(2*flows))
+		})
+	}
+}
+
 func TestLabServerNamesWhatTheDatagramClientDid(t *testing.T) {
 	t.Parallel()
 	rr := RequestResponse{Token: testToken, Window: shortWindow}

@@ -52,7 +52,8 @@ type answerer struct {
 	answered int64
 	flags    int // of each receive call of a flow that is alone
 	spins    spins
-	limit    time.Duration
+	window   Window
+	limit    time.Duration // from the first request on: a client that is held up before it is not silent
 }
 
 type answerFlow struct {
@@ -65,7 +66,7 @@ type answerFlow struct {
 func answer(r *run, fds []int, c RequestResponse) (answered int64, err error) {
 	var threads []*answerer
 	for _, share := range distribute(fds, min(len(fds), cpus())) {
-		a := &answerer{run: r, response: randomBytes(c.Size), limit: r.now() + c.Window.limit()}
+		a := &answerer{run: r, response: randomBytes(c.Size), window: c.Window, limit: r.now() + c.Window.limit()}
 		if c.Spin {
 			a.flags = unix.MSG_DONTWAIT
 		}
@@ -122,10 +123,26 @@ func (a *answerer) alone() error {
 	if err := setTimeout(f.fd, 0); err != nil {
 		return err
 	}
+	if err := a.begin(f); err != nil {
+		return err
+	}
 	watch := startGuard(a.run, []int{f.fd}, a.limit)
 	defer watch.end()
 	for a.ended == 0 {
 		n, errno := a.exchange(f)
+		if err := a.turn(0, n, errno); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin takes what comes first on the only flow.
+func (a *answerer) begin(f *answerFlow) error {
+	watch := startGuard(a.run, []int{f.fd}, a.limit)
+	defer watch.end()
+	for a.ended == 0 && a.answered == 0 {
+		n, errno := recv(f.fd, f.request[f.got:], a.flags)
 		if err := a.turn(0, n, errno); err != nil {
 			return err
 		}
@@ -172,6 +189,9 @@ func (a *answerer) turn(i, n int, errno syscall.Errno) error {
 		return nil
 	}
 	f.got = 0
+	if a.answered == 0 {
+		a.limit = a.run.now() + a.window.limit()
+	}
 	if err := sendAll(a.run, f.fd, a.response); err != nil {
 		return fmt.Errorf("answer on flow %d after %d answers: %w; see what the client reported", i+1, a.answered, err)
 	}

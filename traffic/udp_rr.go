@@ -74,7 +74,10 @@ func (e *echoer) work() error {
 		if e.answered > before {
 			lastReceived = now
 		}
-		if now-lastReceived > drainLimit+e.window.Slots.rest() || now-begun > e.window.limit() {
+		if before == 0 && e.answered > 0 {
+			begun = now // a client that is held up before its first request is not silent
+		}
+		if e.answered > 0 && now-lastReceived > drainLimit+e.window.Slots.rest() || now-begun > e.window.limit() {
 			return fmt.Errorf("the client did not end the run, after %d answers; see whether it still runs", e.answered)
 		}
 	}
