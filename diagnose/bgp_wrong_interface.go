@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -13,7 +14,7 @@ func bgpWrongInterface() Rule {
 	return Rule{
 		ID: "bgp-wrong-interface", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
-			if !strings.HasPrefix(e.Network, "bgp") || hostOf(e.Client) == hostOf(e.Server) {
+			if n, _ := catalog.FindNetwork(e.Network); !n.Takes(catalog.Router) || hostOf(e.Client) == hostOf(e.Server) {
 				return nil
 			}
 			var found []result.Finding

@@ -51,7 +51,8 @@ func TestProcessBehindATapIsNamed(t *testing.T) {
 		{"gvisor", catalog.CrossHost, "veth", 1500, "runsc (gVisor) has the TCP/IP stack of h1/c1 and h2/c1 in user space", "runsc --network=host"},
 		{"gvisor", catalog.HostToContainer, "veth", 1500, "of h1/c1 and h2/c1 in", "docker run --runtime runc IMAGE"},
 		{"docker-proxy", catalog.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "/etc/docker/daemon.json"},
-		{"proxy", catalog.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "nft list ruleset"},
+		{"proxy", catalog.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "as the network nat does"},
+		{catalog.Endpoint, catalog.PublishedPort, "veth", 1500, "a process in h2 relays the published port", "nft list ruleset"},
 		{"bridge", catalog.CrossHost, "veth", 1500, "", ""},
 	} {
 		name := c.network + " " + c.path

@@ -28,7 +28,10 @@ func userlandProxy() Rule {
 			}
 			host := hostOf(e.Server)
 			fix := e.run(host, "nft list ruleset") + "  # the rules that publish the port are missing: with DNAT packets bypass the process"
-			if strings.HasPrefix(e.Network, "docker") {
+			switch n, _ := catalog.FindNetwork(e.Network); {
+			case catalog.Builds(e.Network) && n.Runtime == "":
+				fix = "publish the port by a rule that translates its address, as the network nat does, and not by a process"
+			case strings.HasPrefix(e.Network, catalog.DockerPrefix) || n.Runtime == catalog.Docker:
 				fix = `echo '{"userland-proxy": false}' > /etc/docker/daemon.json && systemctl restart docker`
 			}
 			return []result.Finding{e.adding(m, result.Finding{
