@@ -18,8 +18,10 @@ type Far struct {
 	Schema string // that it must greet with
 	Died   string // what it means that nothing comes any more, for messages
 
-	GreetingWait time.Duration // how long it may take to greet
+	GreetingWait time.Duration // how long it may take to greet; 0: as long as it lives
 	EndWait      time.Duration // how long it may take to be seen that it has ended
+
+	Besides func(line string) // Stream.Besides
 
 	// End ends it. It is called when the stream breaks; it may be called again, and returns the
 	// same error each time.
@@ -54,12 +56,13 @@ func Open[R interface{ reply() Reply }](ctx context.Context, far Far, in io.Writ
 		Far: far, stream: NewStream(out, in), waiting: map[int]func(R) (bool, error){},
 		failing: make(chan struct{}), gone: make(chan struct{}),
 	}
+	p.stream.Besides = far.Besides
 	greeted := make(chan error, 1)
 	go p.receive(greeting, greeted)
 	err := error(nil)
 	select {
 	case err = <-greeted:
-	case <-time.After(far.GreetingWait):
+	case <-after(far.GreetingWait):
 		err = fmt.Errorf("it sent nothing for %s", far.GreetingWait)
 	case <-ctx.Done():
 		p.Fail(ctx.Err())
@@ -214,7 +217,7 @@ func (p *Peer[R]) Send(message any) error {
 	return p.at(fmt.Errorf("send request: %w", err))
 }
 
-// Ask has a request replied to once, within a time.
+// Ask has a request replied to once, within a time; 0: as long as the other side lives.
 func (p *Peer[R]) Ask(ctx context.Context, wait time.Duration, r interface{ request() *Request }) (reply R, err error) {
 	replies := make(chan R, 1)
 	if _, err := p.Start(r, func(r R) (bool, error) { replies <- r; return true, nil }); err != nil {
@@ -225,10 +228,18 @@ func (p *Peer[R]) Ask(ctx context.Context, wait time.Duration, r interface{ requ
 		return reply, reply.reply().Refused(p.Name)
 	case <-p.gone:
 		return reply, p.Broken()
-	case <-time.After(wait):
+	case <-after(wait):
 		p.Fail(fmt.Errorf("no answer for %s: the way there may be cut, or its machine stopped", wait))
 		return reply, p.Broken()
 	case <-ctx.Done():
 		return reply, ctx.Err()
 	}
+}
+
+// after is time.After, and never where there is no bound.
+func after(bound time.Duration) <-chan time.Time {
+	if bound == 0 {
+		return nil
+	}
+	return time.After(bound)
 }

@@ -3,6 +3,7 @@ package protocol
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,6 +20,8 @@ const MaxMessage = 16 << 20
 // Stream exchanges JSON objects with a peer, one a line.
 type Stream struct {
 	Clean func(string) string // is applied to every text that comes; nil: the peer is ours
+	// Besides receives the lines between messages that are none; nil: such a line is an error.
+	Besides func(line string)
 
 	numbered bool
 	in       *bufio.Scanner
@@ -88,17 +91,15 @@ func (s *Stream) Write(v any) error {
 // Read receives one object. At the end of the input the error is io.EOF; where the line is
 // not the message that is due it is a MalformedError.
 func (s *Stream) Read(v any) error {
-	if !s.in.Scan() {
-		if err := s.in.Err(); err != nil {
-			return err
+	var body []byte
+	var err error
+	for ok := false; !ok; ok = err == nil || s.Besides == nil {
+		if !s.in.Scan() {
+			return cmp.Or(s.in.Err(), io.EOF)
 		}
-		return io.EOF
-	}
-	body, err := s.in.Bytes(), error(nil)
-	if s.cut {
-		err = io.ErrUnexpectedEOF
-	} else if s.numbered {
-		body, err = s.due(body)
+		if body, err = s.message(s.in.Bytes()); err != nil && s.Besides != nil {
+			s.Besides(s.in.Text())
+		}
 	}
 	if err == nil && s.Clean != nil {
 		body, err = cleaned(body, s.Clean)
@@ -112,18 +113,24 @@ func (s *Stream) Read(v any) error {
 	return nil
 }
 
-// due is the body of a line that is the next message.
-func (s *Stream) due(line []byte) ([]byte, error) {
-	s.received++
+// message is the body of a line that is the next message.
+func (s *Stream) message(line []byte) ([]byte, error) {
+	switch {
+	case s.cut:
+		return nil, io.ErrUnexpectedEOF
+	case !s.numbered:
+		return line, nil
+	}
 	if words := bytes.SplitN(line, []byte{' '}, 4); len(words) == 4 {
-		if body := words[3]; bytes.HasPrefix(line, head(make([]byte, 0, mostHead), s.received, body)) {
+		if body := words[3]; bytes.HasPrefix(line, head(make([]byte, 0, mostHead), s.received+1, body)) {
+			s.received++
 			return body, nil
 		}
 	}
-	if s.received == 1 {
+	if s.received == 0 {
 		return nil, errors.New("it is no message")
 	}
-	return nil, fmt.Errorf("it is not message %d: another program wrote it, or the stream loses, repeats or changes bytes", s.received)
+	return nil, fmt.Errorf("it is not message %d: another program wrote it, or the stream loses, repeats or changes bytes", s.received+1)
 }
 
 // cleaned is a JSON text with all its strings cleaned, names included.
