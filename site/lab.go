@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tare/agent"
 	"tare/lab"
 	"tare/probe"
@@ -175,7 +177,8 @@ func (l *Lab) open(ctx context.Context, do string, req request, files ...*os.Fil
 		c.conn.goes = files
 		err = c.Write(req)
 	}
-	if err != nil {
+	// What a keeper replies before it hangs up says why.
+	if err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
 		return c, errors.Join(fmt.Errorf("send to keeper: %w", err), conn.Close())
 	}
 	return c, nil
