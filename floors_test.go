@@ -14,7 +14,7 @@ import (
 // package in a folder of another one is on the other's floor, and may import it.
 var floors = [][]string{
 	{"result", "stats", "wire", "traffic", "foreign"},
-	{"catalog"},
+	{"catalog", "protocol"},
 	{"lab", "workload", "weigh", "probe", "trace", "iperf3", "vm", "experiment/schedule"},
 	{"engine", "report", "diagnose", "cases"},
 	{"network", "agent"},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/protocol"
 	"tare/test/labtest"
 	"tare/workload"
 )
@@ -59,11 +60,11 @@ func open(t *testing.T, name string, live func(in io.Reader, out io.Writer) erro
 	go func() {
 		lived <- errors.Join(live(p.theirIn, p.theirOut), p.theirOut.Close())
 	}()
-	orders := closedOnce{p.ourIn, sync.OnceValue(p.ourIn.Close)}
+	requests := closedOnce{p.ourIn, sync.OnceValue(p.ourIn.Close)}
 	end := sync.OnceValue(func() error {
-		return errors.Join(orders.Close(), p.ourOut.Close(), <-lived, p.theirIn.Close())
+		return errors.Join(requests.Close(), p.ourOut.Close(), <-lived, p.theirIn.Close())
 	})
-	h, err := Open(context.Background(), name, orders, p.ourOut, end)
+	h, err := Open(context.Background(), name, requests, p.ourOut, end)
 	if err == nil {
 		t.Cleanup(func() {
 			if err := h.Close(); err != nil {
@@ -95,7 +96,7 @@ func start(t *testing.T, name string) *Handle {
 }
 
 // ask sends a running agent one line, and reads one line back.
-func ask(t *testing.T, line string) answer {
+func ask(t *testing.T, line string) Reply {
 	t.Helper()
 	p := newPipes(t)
 	served := make(chan error, 1)
@@ -103,19 +104,19 @@ func ask(t *testing.T, line string) answer {
 	if _, err := p.ourIn.WriteString(framed(1, line)); err != nil {
 		t.Fatal(err)
 	}
-	answers := NewFrames(p.ourOut, nil)
-	var h Hello
-	var a answer
-	if err := errors.Join(answers.Read(&h), answers.Read(&a)); err != nil {
+	replies := protocol.NewStream(p.ourOut, nil)
+	var g Greeting
+	var r Reply
+	if err := errors.Join(replies.Read(&g), replies.Read(&r)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(p.ourIn.Close(), <-served, p.ourOut.Close(), p.theirIn.Close(), p.theirOut.Close()); err != nil {
 		t.Error(err)
 	}
-	return a
+	return r
 }
 
-func TestHello(t *testing.T) {
+func TestGreeting(t *testing.T) {
 	h := start(t, "h1")
 	if h.Version != "1.2.3" || h.Broken() != nil {
 		t.Errorf("version %q, broken: %v", h.Version, h.Broken())
@@ -167,7 +168,7 @@ func TestManyFlows(t *testing.T) {
 	}
 }
 
-func TestWrongOrders(t *testing.T) {
+func TestWrongRequests(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"id":7,"do":"serve"}`: "no job",
 		`{"id":7,"do":"serve","job":{"workload":"smoke","address":"127.0.0.1:1"}}`:           `"smoke": unknown to this agent`,
@@ -176,25 +177,25 @@ func TestWrongOrders(t *testing.T) {
 		`{"id":7,"do":"send","job":{"workload":"tcp_rr","address":"127.0.0.1:1"}}`:           "32 hexadecimal digits",
 		`{"id":7,"do":"serve","job":{"workload":"tcp_rr","address":"192.0.2.1:1","run":{}}}`: "token",
 	} {
-		if a := ask(t, line); a.ID != 7 || a.Tally != nil || !strings.Contains(a.Error, want) {
-			t.Errorf("%s: answer %+v does not hold %q", line, a, want)
+		if r := ask(t, line); r.ID != 7 || r.Tally != nil || !strings.Contains(r.Error, want) {
+			t.Errorf("%s: reply %+v does not hold %q", line, r, want)
 		}
 	}
 	err := Serve(context.Background(), strings.NewReader("well?\n"), io.Discard, "1.2.3")
-	if err == nil || !strings.Contains(err.Error(), "read order") {
-		t.Errorf("a malformed order: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "read request") {
+		t.Errorf("a malformed request: %v", err)
 	}
 }
 
-// TestTallyThatJSONCannotRepresent holds that such a tally still gets an answer.
+// TestTallyThatJSONCannotRepresent holds that such a tally still gets a reply.
 func TestTallyThatJSONCannotRepresent(t *testing.T) {
 	var out strings.Builder
-	a := &Agent{stream: NewFrames(strings.NewReader(""), &out)}
+	a := &Agent{stream: protocol.NewStream(nil, &out)}
 	zero := 0.0
-	a.answer(answer{ID: 3, Tally: &workload.Tally{Work: 1 / zero}})
-	var got answer
-	if err := NewFrames(strings.NewReader(out.String()), nil).Read(&got); err != nil || got.ID != 3 || got.Error == "" {
-		t.Errorf("it answers %q", out.String())
+	a.reply(Reply{Reply: protocol.Reply{ID: 3}, Tally: &workload.Tally{Work: 1 / zero}})
+	var got Reply
+	if err := protocol.NewStream(strings.NewReader(out.String()), nil).Read(&got); err != nil || got.ID != 3 || got.Error == "" {
+		t.Errorf("it replies %q", out.String())
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"tare/probe"
+	"tare/protocol"
 	"tare/workload"
 )
 
@@ -41,8 +42,8 @@ func (c Caller) Call(ctx context.Context, to netip.AddrPort, name string, run wo
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	l := newLines(conn, conn, maxLine)
-	l.clean = printable
+	l := protocol.NewLines(conn, conn, protocol.MaxMessage)
+	l.Clean = printable
 	if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return out, err
 	}
@@ -87,7 +88,7 @@ func (c Caller) Call(ctx context.Context, to netip.AddrPort, name string, run wo
 }
 
 // apply greets a server and asks it for a run.
-func apply(l *lines, to netip.AddrPort, secret string, job Job) error {
+func apply(l *protocol.Stream, to netip.AddrPort, secret string, job Job) error {
 	text, err := json.Marshal(job)
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
@@ -96,21 +97,18 @@ func apply(l *lines, to netip.AddrPort, secret string, job Job) error {
 	if err != nil {
 		return err
 	}
-	if err := l.write(greeting{Schema: PortSchema, Nonce: own}); err != nil {
+	if err := l.Write(portGreeting{protocol.Greeting{Schema: PortSchema}, own}); err != nil {
 		return fmt.Errorf("ask %v for a run: %w", to, err)
 	}
-	var c challenge
-	if err := receive(l, to, &c); err != nil {
+	greeted, err := readReply(l, to)
+	if err != nil {
 		return err
 	}
-	if c.Error != "" {
-		return fmt.Errorf("the server at %v: %s", to, c.Error)
-	}
-	r := request{Job: text}
+	r := portRequest{Job: text}
 	if secret != "" {
-		r.Proof = proofOf(secret, own, c.Nonce, text)
+		r.Proof = proofOf(secret, own, greeted.Nonce, text)
 	}
-	if err := l.write(r); err != nil {
+	if err := l.Write(r); err != nil {
 		return fmt.Errorf("ask %v for a run: %w", to, err)
 	}
 	return nil
@@ -139,30 +137,20 @@ func dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	}
 }
 
-// readReply receives a line of the server.
-func readReply(l *lines, to netip.AddrPort) (reply, error) {
-	var r reply
-	if err := receive(l, to, &r); err != nil {
-		return r, err
-	}
-	if r.Error != "" {
-		return r, fmt.Errorf("the server at %v: %s", to, r.Error)
-	}
-	return r, nil
-}
-
-// receive receives a line of the server, which may be anybody.
-func receive(l *lines, to netip.AddrPort, v any) error {
-	err := l.read(v)
-	switch malformed := new(MalformedError); {
+// readReply receives a line of the server, which may be anybody.
+func readReply(l *protocol.Stream, to netip.AddrPort) (r portReply, err error) {
+	err = l.Read(&r)
+	switch malformed := new(protocol.MalformedError); {
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("the server at %v closed the connection: see whether it is tare serve, of this version, and what it printed", to)
+		err = fmt.Errorf("the server at %v closed the connection: see whether it is tare serve, of this version, and what it printed", to)
 	case errors.As(err, &malformed):
-		return fmt.Errorf("the server at %v is no tare serve: it sent %.60q", to, malformed.line)
+		err = fmt.Errorf("the server at %v is no tare serve: it sent %.60q", to, malformed.Line)
 	case err != nil:
-		return fmt.Errorf("read from the server at %v: %w: see whether it is tare serve, and what it printed", to, err)
+		err = fmt.Errorf("read from the server at %v: %w: see whether it is tare serve, and what it printed", to, err)
+	case r.Error != "":
+		err = fmt.Errorf("the server at %v: %s", to, r.Error)
 	}
-	return nil
+	return r, err
 }
 
 // mostText is how much of a text of a server's is shown, in bytes.

@@ -3,6 +3,7 @@ package agent
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,21 +14,27 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tare/protocol"
 	"tare/test/labtest"
 )
 
-const hello = `{"schema":"` + Schema + `","version":"fake"}`
+const greets = `{"schema":"` + Schema + `","version":"fake"}`
 
 // framed is what an agent sends as its messages from a number on. What is no JSON is sent as
 // it is.
 func framed(from int, messages ...string) string {
 	var b strings.Builder
-	for n, body := range messages {
+	stream := protocol.NewStream(nil, &b)
+	for range from - 1 {
+		_ = stream.Write(nil) // what came before
+	}
+	b.Reset()
+	for _, body := range messages {
 		if !strings.HasPrefix(body, "{") {
 			b.WriteString(body)
-			continue
+		} else if err := stream.Write(json.RawMessage(body)); err != nil {
+			panic(err)
 		}
-		fmt.Fprintf(&b, "%s%s\n", head(uint64(from+n), []byte(body)), body)
 	}
 	return b.String()
 }
@@ -35,25 +42,25 @@ func framed(from int, messages ...string) string {
 // soon is how long anything may take that goes wrong, in a deep test.
 const soon = 5 * time.Second
 
-// scripted is an agent that sends its hello, and the messages after its first order; then
+// scripted is an agent that sends its greeting, and the messages after its first request; then
 // it ends, or stays silent.
 func scripted(ends bool, messages ...string) func(io.Reader, io.Writer) error {
 	return func(in io.Reader, out io.Writer) error {
-		if _, err := io.WriteString(out, framed(1, hello)); err != nil {
+		if _, err := io.WriteString(out, framed(1, greets)); err != nil {
 			return err
 		}
-		orders := bufio.NewScanner(in)
+		requests := bufio.NewScanner(in)
 		if len(messages) > 0 {
-			if !orders.Scan() {
-				return orders.Err()
+			if !requests.Scan() {
+				return requests.Err()
 			}
 			if _, err := io.WriteString(out, framed(2, messages...)); err != nil {
 				return err
 			}
 		}
-		for !ends && orders.Scan() {
+		for !ends && requests.Scan() {
 		}
-		return orders.Err()
+		return requests.Err()
 	}
 }
 
@@ -72,14 +79,14 @@ func TestOpenRefuses(t *testing.T) {
 		"another protocol":  {framed(1, `{"schema":"tare.agent/0","version":"0.1"}`), "use the same version at both ends"},
 		"an older protocol": {`{"schema":"tare.agent/1","version":"0.1"}` + "\n", "use the same version at both ends"},
 		"another program":   {"Welcome to BusyBox\n", "what no agent sends"},
-		"an endless line":   {strings.Repeat("x", maxLine+1), "too long"},
+		"an endless line":   {strings.Repeat("x", protocol.MaxMessage+1), "too long"},
 		"JSON of any other": {framed(1, "{}"), `its protocol is ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			started := time.Now()
 			_, err := open(t, "h1", func(in io.Reader, out io.Writer) error {
 				_, err := io.WriteString(out, test.sends)
-				if errors.Is(err, io.ErrClosedPipe) || err != nil && len(test.sends) > maxLine {
+				if errors.Is(err, io.ErrClosedPipe) || err != nil && len(test.sends) > protocol.MaxMessage {
 					return nil // nobody reads the end of it
 				}
 				return err
@@ -124,7 +131,7 @@ func openHere(t *testing.T, name string, live func(io.Reader, io.Writer) error) 
 // Time passes by itself here, so that it is known how long an agent was waited for.
 func TestSilentAgents(t *testing.T) {
 	t.Parallel()
-	t.Run("at hello", func(t *testing.T) {
+	t.Run("at the greeting", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			started := time.Now()
 			_, err := openHere(t, "h1", func(in io.Reader, _ io.Writer) error {
@@ -132,7 +139,7 @@ func TestSilentAgents(t *testing.T) {
 				return err
 			})
 			wantSoon(t, started, err, "it sent nothing for 10s")
-			labtest.Equal(t, "time that it had", time.Since(started), helloWait)
+			labtest.Equal(t, "time that it had", time.Since(started), greetingWait)
 		})
 	})
 	t.Run("in a job", func(t *testing.T) {
@@ -254,7 +261,7 @@ func TestStopEndsARun(t *testing.T) {
 	}
 }
 
-func TestBrokenAgentTakesNoOrders(t *testing.T) {
+func TestBrokenAgentTakesNoRequests(t *testing.T) {
 	server, client := start(t, "h1"), start(t, "h2")
 	if err := server.Close(); err != nil {
 		t.Fatal(err)

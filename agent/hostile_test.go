@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/protocol"
 	"tare/test/labtest"
 	"tare/workload"
 )
@@ -144,7 +145,7 @@ func TestTokenIsProvenNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	l := newLines(c, c, maxLine)
+	l := protocol.NewLines(c, c, protocol.MaxMessage)
 	if err := apply(l, at, "sesame", Job{Workload: "tcp_rr", Run: shortRun("block")}); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func TestHostileServersAreCleaned(t *testing.T) {
 
 // No line is without an end.
 func TestLongLinesAreRefused(t *testing.T) {
-	l := newLines(strings.NewReader(strings.Repeat("a", 100)), nil, 64)
+	l := protocol.NewLines(strings.NewReader(strings.Repeat("a", 100)), nil, 64)
 	if _, err := readReply(l, netip.AddrPort{}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("error %v, want one with %q", err, "too long")
 	}

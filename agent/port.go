@@ -16,17 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/probe"
+	"tare/protocol"
 	"tare/traffic"
 	"tare/workload"
 )
-
-// reply is a line from a serving port.
-type reply struct {
-	Port  int             `json:"port,omitempty"` // of the run; 0: the one that was asked
-	End   *endpoint       `json:"end,omitempty"`  // the server, once it is ready
-	Tally *workload.Tally `json:"tally,omitempty"`
-	Error string          `json:"error,omitempty"`
-}
 
 // maxRequest bounds a request.
 const maxRequest = 64 << 10
@@ -171,7 +164,7 @@ func (p *Port) keep(fd int, first []byte) bool {
 			p.unknown.Add(1)
 			return
 		}
-		p.answer(&visit{own: own, peer: peer, conn: conn, in: io.MultiReader(bytes.NewReader(begun), conn), proven: p.Secret == ""}, asked)
+		p.reply(&visit{own: own, peer: peer, conn: conn, in: io.MultiReader(bytes.NewReader(begun), conn), proven: p.Secret == ""}, asked)
 	})
 	return true
 }
@@ -185,18 +178,18 @@ func connOf(fd int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "connection"), nil
 }
 
-// answer reads a request and serves it. asked is called once the request has come.
-func (p *Port) answer(v *visit, asked func()) {
-	who, l := v.peer.String(), newLines(v, v, maxRequest)
+// reply reads a request and serves it. asked is called once the request has come.
+func (p *Port) reply(v *visit, asked func()) {
+	who, l := v.peer.String(), protocol.NewLines(v, v, maxRequest)
 	tally, err := p.run(v, l, who, asked)
 	if err != nil {
 		p.log(fmt.Sprintf("%s: %v", who, err))
-		err = l.write(reply{Error: err.Error()})
+		err = l.Write(failed(err))
 	} else {
-		err = l.write(reply{Tally: &tally})
+		err = l.Write(portReply{Tally: &tally})
 	}
 	if err != nil && v.proven {
-		p.log(fmt.Sprintf("%s: answer: %v", who, err))
+		p.log(fmt.Sprintf("%s: reply: %v", who, err))
 	}
 }
 
@@ -208,7 +201,7 @@ func (p *Port) log(text string) {
 }
 
 // run serves one run. It ends when the sender disconnects.
-func (p *Port) run(v *visit, l *lines, who string, asked func()) (tally workload.Tally, err error) {
+func (p *Port) run(v *visit, l *protocol.Stream, who string, asked func()) (tally workload.Tally, err error) {
 	request, err := v.ask(p.Secret)
 	if err != nil {
 		return tally, err
@@ -242,14 +235,14 @@ func (p *Port) run(v *visit, l *lines, who string, asked func()) (tally workload
 
 // serve listens for the run at the port itself where it is free, and at one of
 // the kernel's choice where another run has it.
-func (p *Port) serve(ctx context.Context, job Job, v *visit, l *lines) (workload.Tally, error) {
+func (p *Port) serve(ctx context.Context, job Job, v *visit, l *protocol.Stream) (workload.Tally, error) {
 	ready := func(at netip.AddrPort) error {
 		own := endpoint{Version: p.Version, Boot: probe.BootID("/"), Own: v.own, Other: v.peer, MTU: mtuOf(v.own.Addr()), Clock: time.Now()}
-		r := reply{End: &own}
+		r := portReply{End: &own}
 		if at.Port() != p.address.Port() {
 			r.Port = int(at.Port())
 		}
-		return l.write(r)
+		return l.Write(r)
 	}
 	kind, _ := workload.Find(job.Workload)
 	own := netip.AddrPortFrom(p.address.Addr(), 0).String()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tare/protocol"
 	"tare/test/labtest"
 	"tare/workload"
 )
@@ -142,7 +143,7 @@ func begin(t *testing.T, at netip.AddrPort, secret string, job Job) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLines(c, c, maxLine)
+	l := protocol.NewLines(c, c, protocol.MaxMessage)
 	if err := apply(l, at, secret, job); err != nil {
 		t.Fatal(err)
 	}

@@ -1,45 +1,42 @@
 // Package agent is the process at an end, and the handle to it.
 //
-// An agent receives orders on its standard input and answers on its standard
-// output, one JSON object a line, with its number, length and digest. First it
-// sends a hello; then it takes orders to serve or to send one run at a time, and
-// to stop it. It opens no control port and holds no credentials: a site is only a
+// An agent receives requests on its standard input and replies on its standard output (package
+// protocol). First it sends a greeting; then it takes requests to serve or to send one run at a
+// time, and to cancel it. It opens no control port and holds no credentials: a site is only a
 // way to start it.
 package agent
 
 import (
 	"tare/probe"
+	"tare/protocol"
 	"tare/workload"
 )
 
-// Schema names the protocol; both sides must use the same.
-const Schema = "tare.agent/2"
+// Schema names the protocol of agents; both sides must use the same.
+const Schema = "tare.agent/3"
 
 // Verb is the command by which this program is an agent.
 const Verb = "agent"
 
-// Hello is the first line of an agent.
-type Hello struct {
-	Schema  string `json:"schema"`
-	Version string `json:"version"`
-	Boot    string `json:"boot,omitempty"` // probe.BootID of its machine
+// Greeting is the first message of an agent.
+type Greeting struct {
+	protocol.Greeting
+	Boot string `json:"boot,omitempty"` // probe.BootID of its machine
 
 	probe.Confinement
 }
 
-// The orders.
+// What an agent can be asked, besides to cancel that.
 const (
-	doServe = "serve"
-	doSend  = "send"
-	doStart = "start" // a real server; it ends when that is ready
-	doStop  = "stop"
+	DoServe = "serve"
+	DoSend  = "send"
+	DoStart = "start" // a real server; the reply comes when that is ready
 )
 
-// order is a line to an agent.
-type order struct {
-	ID  int    `json:"id"`
-	Do  string `json:"do"`
-	Job *Job   `json:"job,omitempty"`
+// Request is a message to an agent.
+type Request struct {
+	protocol.Request
+	Job *Job `json:"job,omitempty"`
 }
 
 // Job is one end of one run.
@@ -52,12 +49,10 @@ type Job struct {
 	apart bool // the other end is on another machine
 }
 
-// answer is a line from an agent: where it listens, what it measured, or what
-// went wrong.
-type answer struct {
-	ID        int             `json:"id"`
+// Reply is a message of an agent: where it listens, what it measured, or what went wrong.
+type Reply struct {
+	protocol.Reply
 	Listening string          `json:"listening,omitempty"`
 	Tally     *workload.Tally `json:"tally,omitempty"`
-	Error     string          `json:"error,omitempty"`
 	Unfit     bool            `json:"unfit,omitempty"` // the error is a traffic.UnfitError
 }

@@ -125,13 +125,11 @@ func (s *servers) stop() error {
 func (h *Handle) Ready(ctx context.Context, j Job) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startWait+patience)
 	defer cancel()
-	starting, err := h.start(doStart, j)
+	starting, err := h.start(DoStart, j)
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	h.servers = true
-	h.mu.Unlock()
+	h.servers.Store(true)
 	defer func() { err = errors.Join(err, starting.done()) }()
 	_, err = starting.wait(ctx)
 	return err
@@ -142,7 +140,7 @@ func (h *Handle) Ready(ctx context.Context, j Job) (err error) {
 func (h *Handle) Drive(ctx context.Context, j Job) (out Outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, j.Run.Warmup+j.Run.Duration+drivePatience)
 	defer cancel()
-	sending, err := h.start(doSend, j)
+	sending, err := h.start(DoSend, j)
 	if err != nil {
 		return out, err
 	}
@@ -157,15 +155,12 @@ const endPatience = 5 * time.Second
 // End has the agent end the real servers that it started and remove their
 // folders before it is closed: where its host stays, they must not stay.
 func (h *Handle) End() error {
-	h.mu.Lock()
-	started := h.servers
-	h.mu.Unlock()
-	if !started {
+	if !h.servers.Load() {
 		return h.Close()
 	}
 	err := h.closeInput()
 	select {
-	case <-h.gone:
+	case <-h.peer.Gone():
 	case <-time.After(endPatience):
 	}
 	return errors.Join(err, h.Close())

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"tare/protocol"
 )
 
 // What peers that have not asked for a run yet may take.
@@ -117,13 +119,13 @@ func (v *visit) Write(line []byte) (int, error) {
 }
 
 // ask receives a peer's greeting and then its request.
-func (v *visit) ask(token string) (r request, err error) {
+func (v *visit) ask(token string) (r portRequest, err error) {
 	if err := v.conn.SetReadDeadline(time.Now().Add(visitorPatience)); err != nil {
 		return r, err
 	}
-	var h greeting
-	greetings := newLines(v, v, maxGreeting)
-	if err := greetings.read(&h); err != nil {
+	var h portGreeting
+	greetings := protocol.NewLines(v, v, maxGreeting)
+	if err := greetings.Read(&h); err != nil {
 		return r, fmt.Errorf("read its first line: %w", err)
 	}
 	if h.Schema != PortSchema {
@@ -133,10 +135,10 @@ func (v *visit) ask(token string) (r request, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := greetings.write(challenge{Nonce: drawn}); err != nil {
-		return r, fmt.Errorf("challenge it: %w", err)
+	if err := greetings.Write(portReply{Nonce: drawn}); err != nil {
+		return r, fmt.Errorf("reply to its first line: %w", err)
 	}
-	if err := newLines(v, v, maxRequest).read(&r); err != nil {
+	if err := protocol.NewLines(v, v, maxRequest).Read(&r); err != nil {
 		return r, fmt.Errorf("read request: %w", err)
 	}
 	if !r.proves(token, h.Nonce, drawn) {
@@ -147,7 +149,7 @@ func (v *visit) ask(token string) (r request, err error) {
 }
 
 // job is what a request asks for.
-func (r request) job() (j Job, err error) {
+func (r portRequest) job() (j Job, err error) {
 	if err := json.Unmarshal(r.Job, &j); err != nil {
 		return j, fmt.Errorf("read request: %w", err)
 	}

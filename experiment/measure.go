@@ -9,6 +9,7 @@ import (
 
 	"tare/agent"
 	"tare/network"
+	"tare/protocol"
 	"tare/result"
 	"tare/workload"
 )
@@ -33,7 +34,7 @@ func repeatedAfter(err error) string { return "repeated: the first try failed: "
 // final reports whether a run that failed so will fail again: its agent or its
 // server is gone.
 func final(err error) bool {
-	broken, ended := new(agent.BrokenError), new(serverError)
+	broken, ended := new(protocol.BrokenError), new(serverError)
 	return errors.As(err, &broken) || errors.As(err, &ended)
 }
 

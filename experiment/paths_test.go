@@ -69,11 +69,11 @@ func TestFailedCheckNamesTheSize(t *testing.T) {
 	for size, want := range map[int]string{1: "with 1 bytes: ", 1448: "with 1448 bytes: "} {
 		simulated(t, func(t *testing.T) {
 			plan := simPlan()
-			run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
-				if strings.HasPrefix(o.At, "veth.") && o.Run.Size == size && o.Run.Slots == nil {
+			run := newSimRun(t, plan, func(r simtest.Request) simtest.Reply {
+				if strings.HasPrefix(r.At, "veth.") && r.Run.Size == size && r.Run.Slots == nil {
 					return simtest.Reply{Error: "nothing arrived"}
 				}
-				return even().Measure(o)
+				return even().Measure(r)
 			})
 			for _, cell := range run.mustRun(t, plan).Cells {
 				labtest.Equal(t, cell.Network+" fails", cell.Status == result.StatusFailed, cell.Network == "veth")
@@ -112,11 +112,11 @@ func TestUnfitFramesAreSkipped(t *testing.T) {
 		plan := simPlan()
 		plan.Workloads = []result.WorkloadPlan{{Name: "udp_pps", Mode: "xdp"}}
 		plan = Complete(plan)
-		run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
-			if strings.HasPrefix(o.At, "veth.") && o.Workload == "udp_pps" {
+		run := newSimRun(t, plan, func(r simtest.Request) simtest.Reply {
+			if strings.HasPrefix(r.At, "veth.") && r.Workload == "udp_pps" {
 				return simtest.Reply{Error: "its device takes no frames", Unfit: true}
 			}
-			return even().Measure(o)
+			return even().Measure(r)
 		})
 		veth := cellOf(t, run.mustRun(t, plan), "veth")
 		labtest.Equal(t, "status", veth.Status, result.StatusSkipped)
@@ -131,12 +131,12 @@ func TestFramesAreTriedOnceMore(t *testing.T) {
 			plan := simPlan()
 			plan.Workloads = []result.WorkloadPlan{{Name: "udp_pps", Mode: "xdp"}}
 			plan = Complete(plan)
-			run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
-				tried := o.Workload == "udp_pps" && o.Run.Warmup == 0 // what is measured has a warm-up
-				if strings.HasPrefix(o.At, "veth.") && tried && o.Run.Duration < enough {
+			run := newSimRun(t, plan, func(r simtest.Request) simtest.Reply {
+				tried := r.Workload == "udp_pps" && r.Run.Warmup == 0 // what is measured has a warm-up
+				if strings.HasPrefix(r.At, "veth.") && tried && r.Run.Duration < enough {
 					return simtest.Reply{Error: "nothing arrived"}
 				}
-				return even().Measure(o)
+				return even().Measure(r)
 			})
 			veth := cellOf(t, run.mustRun(t, plan), "veth")
 			failed := veth.Status == result.StatusFailed
@@ -150,11 +150,11 @@ func TestFramesAreTriedOnceMore(t *testing.T) {
 func TestWayOutThatFailsIsAWarning(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		plan := simPlan()
-		run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
-			if o.At == "veth.h2" {
+		run := newSimRun(t, plan, func(r simtest.Request) simtest.Reply {
+			if r.At == "veth.h2" {
 				return simtest.Reply{Error: "nothing arrived"}
 			}
-			return even().Measure(o)
+			return even().Measure(r)
 		})
 		for n := range run.Topology.Clusters {
 			u := &run.Topology.Clusters[n]

@@ -189,18 +189,18 @@ func TestCellThatFailsLater(t *testing.T) {
 	})
 }
 
-// orders is a model that is even but for some orders to clients of veth, by their number.
-func orders(other map[int]simtest.Reply) simtest.Model {
+// replies is a model that is even but for some replies of clients of veth, by their number.
+func replies(other map[int]simtest.Reply) simtest.Model {
 	w := even()
-	return func(o simtest.Order) simtest.Reply {
-		if reply, is := other[o.Number]; is && o.At == "veth.h1/c1" {
+	return func(r simtest.Request) simtest.Reply {
+		if reply, is := other[r.Number]; is && r.At == "veth.h1/c1" {
 			return reply
 		}
-		return w.Measure(o)
+		return w.Measure(r)
 	}
 }
 
-// checks is how many orders the functional check of a path has.
+// checks is how many requests the functional check of a path has.
 const checks = 2
 
 // What an agent can do instead of measuring, and what becomes of it. A block has a second chance.
@@ -225,7 +225,7 @@ func TestAgentsThatDoNotMeasure(t *testing.T) {
 			if c.again {
 				other[checks+2] = c.reply
 			}
-			res := newSimRun(t, plan, orders(other)).mustRun(t, plan)
+			res := newSimRun(t, plan, replies(other)).mustRun(t, plan)
 			veth := cellOf(t, res, "veth")
 			labtest.Equal(t, "an agent that "+c.name+": status", veth.Status, c.status)
 			labtest.Equal(t, "an agent that "+c.name+": blocks", len(veth.Samples), c.samples)

@@ -32,9 +32,9 @@ func TestShortSlotsAreMeasuredAgain(t *testing.T) {
 
 // lateOnce is a model of a world in which all slots of a network's block are late but one.
 func lateOnce(w simtest.World, number int) simtest.Model {
-	return func(o simtest.Order) simtest.Reply {
-		reply := w.Measure(o)
-		if o.At == "veth.h1/c1" && o.Number == number {
+	return func(r simtest.Request) simtest.Reply {
+		reply := w.Measure(r)
+		if r.At == "veth.h1/c1" && r.Number == number {
 			clear(reply.Tally.Slots["rtt_p50"][1:])
 		}
 		return reply
@@ -47,17 +47,17 @@ func TestLateBlockHasASecondChance(t *testing.T) {
 		simulated(t, func(t *testing.T) {
 			plan := simPlan()
 			plan.Looks = looks
-			orders := 0
+			requests := 0
 			late := lateOnce(even(), checks+1)
-			run := newSimRun(t, plan, func(o simtest.Order) simtest.Reply {
-				if o.At == "veth.h1/c1" {
-					orders = max(orders, o.Number)
+			run := newSimRun(t, plan, func(r simtest.Request) simtest.Reply {
+				if r.At == "veth.h1/c1" {
+					requests = max(requests, r.Number)
 				}
-				return late(o)
+				return late(r)
 			})
 			veth := cellOf(t, run.mustRun(t, plan), "veth")
 			labtest.Equal(t, "blocks", len(veth.Samples), plan.Blocks)
-			labtest.Equal(t, "tries", orders-checks, map[bool]int{false: plan.Blocks + 1, true: plan.Blocks}[looks])
+			labtest.Equal(t, "tries", requests-checks, map[bool]int{false: plan.Blocks + 1, true: plan.Blocks}[looks])
 			toll := weigh.Headline(veth).Toll
 			labtest.Equal(t, "all six blocks, which an interval needs, have a toll", toll != nil && toll.Low != nil, !looks)
 		})

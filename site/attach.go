@@ -120,17 +120,17 @@ func startApart(h *lab.Host, _ string) (end func() error, err error) {
 // Attach makes a container on a path of a network, waits for the first packet
 // answered, and removes it.
 func (l *Lab) Attach(ctx context.Context, underlay, path string) (workload.Operation, error) {
-	return l.operation(ctx, request{Do: doAttach, At: underlay, Path: path})
+	return l.operation(ctx, doAttach, request{At: underlay, Path: path})
 }
 
 // Lifecycle makes a container of a network's engine without a network and
 // removes it; without an engine, a process in new namespaces.
 func (l *Lab) Lifecycle(ctx context.Context, underlay string) (workload.Operation, error) {
-	return l.operation(ctx, request{Do: doLifecycle, At: underlay})
+	return l.operation(ctx, doLifecycle, request{At: underlay})
 }
 
-func (l *Lab) operation(ctx context.Context, req request) (workload.Operation, error) {
-	rep, err := l.ask(ctx, req)
+func (l *Lab) operation(ctx context.Context, do string, req request) (workload.Operation, error) {
+	rep, err := l.ask(ctx, do, req)
 	if err != nil {
 		return workload.Operation{}, err
 	}

@@ -18,8 +18,8 @@ type Counted struct {
 	Unread   []result.Unread  `json:"unread,omitempty"`
 }
 
-// count reads the counters of places, and again when the other side sends a line.
-func (k *keeper) count(c *conversation, req request) error {
+// count reads the counters of places, and again when the other side cancels that.
+func (k *keeper) count(c conversation, req request) error {
 	places, err := k.places(req.Places)
 	if err != nil {
 		return err
@@ -34,11 +34,11 @@ func (k *keeper) count(c *conversation, req request) error {
 		}
 	}
 	before := readAll(readers)
-	if err := c.send(reply{Started: true}); err != nil {
+	if err := c.Write(reply{Started: true}); err != nil {
 		return err
 	}
 	var end request
-	if _, err := c.receive(&end); err != nil {
+	if err := c.Read(&end); err != nil {
 		return err
 	}
 	after := readAll(readers)
@@ -55,7 +55,7 @@ func (k *keeper) count(c *conversation, req request) error {
 		}
 		all.Unread = probe.Unread(all.Unread, unread)
 	}
-	return c.send(reply{Counted: &all})
+	return c.Write(reply{Counted: &all})
 }
 
 // places finds namespaces by their addresses.
@@ -167,7 +167,7 @@ func (k *keeper) inside(ns *lab.Namespace, work func()) error {
 // Count begins to count at places of the lab; stop returns what was counted since,
 // by place.
 func (l *Lab) Count(ctx context.Context, places []string) (stop func() (Counted, error), err error) {
-	end, err := l.begin(ctx, request{Do: doCount, Places: places})
+	end, err := l.begin(ctx, doCount, request{Places: places})
 	if err != nil {
 		return nil, err
 	}
@@ -184,5 +184,5 @@ func counted(rep reply, err error) (Counted, error) {
 
 // States reads the states of places of the lab.
 func (l *Lab) States(ctx context.Context, places []string) (Counted, error) {
-	return counted(l.ask(ctx, request{Do: doStates, Places: places}))
+	return counted(l.ask(ctx, doStates, request{Places: places}))
 }

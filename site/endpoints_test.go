@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/protocol"
 	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
@@ -139,7 +140,7 @@ func TestLabUserPlaceThatGoesAway(t *testing.T) {
 		t.Fatal("an agent is there")
 	}
 	labtest.Contains(t, "error", err.Error(), "outpost at h1: its command ended: signal: killed")
-	if broken := new(agent.BrokenError); !errors.As(err, &broken) {
+	if broken := new(protocol.BrokenError); !errors.As(err, &broken) {
 		t.Errorf("the run goes on to ask there: %v", err)
 	}
 	if err := e.Close(); err != nil {

@@ -14,15 +14,15 @@ type Examined struct{ *Endpoints }
 
 // Count begins to count at some places of clusters; stop gives what was counted.
 func (e Examined) Count(ctx context.Context, places []string) (stop func() (Counted, error), err error) {
-	if _, err := e.each(ctx, places, wishCount); err != nil {
+	if _, err := e.each(ctx, places, doCount); err != nil {
 		return nil, err
 	}
-	return func() (Counted, error) { return e.each(ctx, places, wishCounts) }, nil
+	return func() (Counted, error) { return e.each(ctx, places, doCounted) }, nil
 }
 
 // States reads the settings of some places.
 func (e Examined) States(ctx context.Context, places []string) (Counted, error) {
-	return e.each(ctx, places, wishStates)
+	return e.each(ctx, places, doStates)
 }
 
 // each has the outposts of some places read, all at the same time.
@@ -52,5 +52,5 @@ func (e Examined) counted(ctx context.Context, at, do string) (Counted, error) {
 	if err != nil {
 		return Counted{}, err
 	}
-	return answered(ctx, o, do, func(w word) *Counted { return w.Counted })
+	return answered(ctx, o, do, func(r outpostReply) *Counted { return r.Counted })
 }

@@ -18,7 +18,7 @@ func (l *Lab) Exec(ctx context.Context, at string, argv []string, files ...*os.F
 	if err != nil {
 		dir = "/"
 	}
-	c, err := l.open(context.WithoutCancel(ctx), request{Do: doStart, At: at, Argv: argv, Env: os.Environ(), Dir: dir}, files...)
+	c, err := l.open(context.WithoutCancel(ctx), doStart, request{At: at, Argv: argv, Env: os.Environ(), Dir: dir}, files...)
 	if err != nil {
 		return 0, err
 	}
@@ -27,7 +27,7 @@ func (l *Lab) Exec(ctx context.Context, at string, argv []string, files ...*os.F
 		return 0, err
 	}
 	stop := context.AfterFunc(ctx, func() {
-		err := c.send(request{Signal: int(syscall.SIGINT)})
+		err := c.Write(request{Signal: int(syscall.SIGINT)})
 		if err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, net.ErrClosed) { // it has just ended
 			fmt.Fprintf(os.Stderr, "tare: interrupt %s: %v\n", argv[0], err)
 		}

@@ -155,7 +155,7 @@ func (e *Endpoints) places() (all []result.Place) {
 		if !slices.Contains(Places(), name) {
 			continue
 		}
-		place := e.outposts[name].Welcome.Place
+		place := e.outposts[name].Greeting.Place
 		place.Name = name
 		far, _ := result.First(e.way.Places, func(f Far) bool { return f.Label() == name })
 		place.Machine = far.Machine

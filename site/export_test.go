@@ -2,6 +2,9 @@ package site
 
 import "os"
 
+// KeeperGreeting is what comes before a request to a keeper.
+const KeeperGreeting = `{"schema":"` + keeperSchema + `"}` + "\n"
+
 // Address is the socket of a lab's keeper.
 func (l *Lab) Address() string { return l.address }
 

@@ -68,7 +68,7 @@ func (f Far) open(ctx context.Context, version string, programs func() ([]progra
 		if err != nil {
 			return nil, err
 		}
-		return f.welcome(ctx, c, reachWait, version, "")
+		return f.greeted(ctx, c, reachWait, version, "")
 	}
 	begin := shellWords(f.Program, OutpostVerb)
 	sum := ""
@@ -91,20 +91,20 @@ func (f Far) open(ctx context.Context, version string, programs func() ([]progra
 	if _, err := c.say(ctx, `echo "$MARK"; exec `+begin); err != nil {
 		return nil, err
 	}
-	return f.welcome(ctx, c, wishWait, version, sum)
+	return f.greeted(ctx, c, replyWait, version, sum)
 }
 
-// welcome takes over an outpost that was started. sum is the digest of its program; empty:
+// greeted takes over an outpost that was started. sum is the digest of its program; empty:
 // any of this version will do.
-func (f Far) welcome(ctx context.Context, c *channel, wait time.Duration, version, sum string) (*farOutpost, error) {
+func (f Far) greeted(ctx context.Context, c *channel, wait time.Duration, version, sum string) (*farOutpost, error) {
 	o, err := openOutpost(ctx, f.Label(), wait, c.in, c.out, c.close)
 	switch {
 	case err != nil:
 		return nil, c.explain(err)
-	case sum != "" && o.Welcome.Digest != sum:
+	case sum != "" && o.Greeting.Digest != sum:
 		err = errors.New("it is not the program that was sent")
-	case o.Welcome.Version != version:
-		err = fmt.Errorf("%s is tare %s there, and this is %s: use the same version at both ends", cmp.Or(f.Program, "it"), o.Welcome.Version, version)
+	case o.Greeting.Version != version:
+		err = fmt.Errorf("%s is tare %s there, and this is %s: use the same version at both ends", cmp.Or(f.Program, "it"), o.Greeting.Version, version)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("outpost at %s: %w", f.Name, err), o.Close())

@@ -24,18 +24,18 @@ func (e *Endpoints) Tracers(ctx context.Context) ([]FarTracer, error) {
 	var all []FarTracer
 	for _, place := range e.hostsFirst() {
 		o := e.outposts[place]
-		at := slices.IndexFunc(all, func(t FarTracer) bool { return t.Boot == o.Welcome.Place.Boot })
+		at := slices.IndexFunc(all, func(t FarTracer) bool { return t.Boot == o.Greeting.Place.Boot })
 		if at >= 0 && all[at].Tier > trace.Counters {
 			continue
 		}
-		able, err := answered(ctx, o, wishTracer, func(w word) *trace.Ability { return w.Ability })
+		able, err := answered(ctx, o, doTracer, func(r outpostReply) *trace.Ability { return r.Ability })
 		if err != nil {
 			return nil, err
 		}
 		if why := unable(e.way.Site); why != "" && able.Tier == trace.Counters {
 			able.Lacks = []string{why}
 		}
-		one := FarTracer{Ability: able, Place: place, Boot: o.Welcome.Place.Boot, o: o}
+		one := FarTracer{Ability: able, Place: place, Boot: o.Greeting.Place.Boot, o: o}
 		switch {
 		case at < 0:
 			all = append(all, one)
@@ -75,22 +75,22 @@ func (t FarTracer) Able() trace.Ability { return t.Ability }
 
 // Follow follows the packets of a pass while run runs. It needs tier Packets.
 func (t FarTracer) Follow(ctx context.Context, pass trace.Pass, run func() error) (trace.Path, error) {
-	all, err := t.during(ctx, wish{Do: wishFollow, Pass: &pass}, run)
+	all, err := t.during(ctx, doFollow, pass, run)
 	return all.Path, err
 }
 
 // Profile looks at every CPU of the machine while run runs. It needs tier Stacks.
 func (t FarTracer) Profile(ctx context.Context, networks []trace.Network, run func() error) (trace.Profile, error) {
-	all, err := t.during(ctx, wish{Do: wishProfile, Pass: &trace.Pass{Networks: networks}}, run)
+	all, err := t.during(ctx, doProfile, trace.Pass{Networks: networks}, run)
 	return all.Profile, err
 }
 
 // during has a pass begun there, and what it saw while run ran.
-func (t FarTracer) during(ctx context.Context, w wish, run func() error) (seen, error) {
-	if _, err := t.o.ask(ctx, w); err != nil {
+func (t FarTracer) during(ctx context.Context, do string, pass trace.Pass, run func() error) (seen, error) {
+	if _, err := t.o.ask(ctx, do, &pass); err != nil {
 		return seen{}, err
 	}
 	ran := run()
-	all, err := answered(ctx, t.o, wishSeen, func(w word) *seen { return w.Seen })
+	all, err := answered(ctx, t.o, doFollowed, func(r outpostReply) *seen { return r.Seen })
 	return all, errors.Join(ran, err)
 }

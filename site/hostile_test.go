@@ -15,8 +15,8 @@ import (
 	"tare/test/labtest"
 )
 
-// sendRaw sends raw bytes and some descriptors to a keeper at an address and returns its
-// answer. A keeper that receives no complete line answers nothing.
+// sendRaw sends a greeting, raw bytes and some descriptors to a keeper at an address and returns
+// its reply. A keeper that receives no complete line replies nothing.
 func sendRaw(t *testing.T, address, bytes string, descriptors int) string {
 	t.Helper()
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address, Net: "unix"})
@@ -40,7 +40,7 @@ func sendRaw(t *testing.T, address, bytes string, descriptors int) string {
 	if len(bytes) == 0 {
 		return ""
 	}
-	if _, _, err := conn.WriteMsgUnix([]byte(bytes), rights, nil); err != nil {
+	if _, _, err := conn.WriteMsgUnix([]byte(site.KeeperGreeting+bytes), rights, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.CloseWrite(); err != nil {
@@ -69,10 +69,10 @@ func survivesHostileRequests(t *testing.T, l *site.Lab) {
 		{"\x00\xff\x80\n", 0, "invalid"},
 		{strings.Repeat("[", 1<<16) + "\n", 0, "depth"},
 		{strings.Repeat("a", 1<<17), 0, "EOF"},
-		{"null\n", 0, "unknown request"},
+		{"null\n", 0, `request \"\": unknown to this keeper`},
 		{"[]\n", 0, "cannot unmarshal"},
 		{`{"do":7}` + "\n", 0, "cannot unmarshal"},
-		{`{"do":"format disk"}` + "\n", 0, "unknown request"},
+		{`{"do":"format disk"}` + "\n", 0, "unknown to this keeper"},
 		{`{"do":"build"}` + "\n", 0, "no spec"},
 		{`{"do":"look","at":"nowhere"}` + "\n", 3, "no such host"},
 		{`{"do":"start","at":"veth.h1","argv":["true"]}` + "\n", 0, "three descriptors"},

@@ -16,6 +16,7 @@ import (
 
 	"tare/lab"
 	"tare/probe"
+	"tare/protocol"
 )
 
 // KeeperVerb is the hidden command that runs a keeper.
@@ -106,20 +107,28 @@ func (k *keeper) accept() error {
 		if err != nil {
 			return fmt.Errorf("accept request: %w", err)
 		}
-		go k.converse(&conversation{conn: conn})
+		go k.converse(newConversation(conn))
 	}
 }
 
 // converse answers one request. The keeper trusts its own user only. It is no error
 // if the other side hangs up.
-func (k *keeper) converse(c *conversation) {
+func (k *keeper) converse(c conversation) {
 	defer c.conn.Close()
-	if err := sameUser(c.conn); err != nil {
+	if err := sameUser(c.conn.UnixConn); err != nil {
 		k.refuse(c, err)
 		return
 	}
+	var greeting protocol.Greeting
 	var req request
-	files, err := c.receive(&req)
+	err := c.Read(&greeting)
+	if err == nil && greeting.Schema != keeperSchema {
+		err = fmt.Errorf("the protocol of this tare is %q and that of the lab is %q", greeting.Schema, keeperSchema)
+	}
+	if err == nil {
+		err = c.Read(&req)
+	}
+	files := c.conn.came
 	defer func() {
 		for _, file := range files {
 			file.Close()
@@ -135,8 +144,8 @@ func (k *keeper) converse(c *conversation) {
 }
 
 // refuse sends the other side the reason, unless it has hung up.
-func (k *keeper) refuse(c *conversation, err error) {
-	if sendErr := c.send(reply{Error: err.Error()}); sendErr != nil && !errors.Is(sendErr, unix.EPIPE) {
+func (k *keeper) refuse(c conversation, err error) {
+	if sendErr := c.Write(protocol.Reply{Error: err.Error()}); sendErr != nil && !errors.Is(sendErr, unix.EPIPE) {
 		fmt.Fprintf(os.Stderr, "tare keeper: %v; and could not send that: %v\n", err, sendErr)
 	}
 }
@@ -161,7 +170,7 @@ func sameUser(conn *net.UnixConn) error {
 	return nil
 }
 
-func (k *keeper) answer(c *conversation, req request, files []*os.File) (err error) {
+func (k *keeper) answer(c conversation, req request, files []*os.File) (err error) {
 	var r reply
 	switch req.Do {
 	case doBuild:
@@ -192,15 +201,15 @@ func (k *keeper) answer(c *conversation, req request, files []*os.File) (err err
 		operation, failed := k.operate(req)
 		r.Operation, err = &operation, failed
 	case doDown:
-		err := errors.Join(k.takeDown(), c.send(reply{}))
+		err := errors.Join(k.takeDown(), c.Write(reply{}))
 		return errors.Join(err, k.listener.Close())
 	default:
-		return fmt.Errorf("unknown request %q", req.Do)
+		return req.Unknown("keeper")
 	}
 	if err != nil {
 		return err
 	}
-	return c.send(r)
+	return c.Write(r)
 }
 
 // takeDown removes what was built. A second call does nothing.
@@ -246,7 +255,7 @@ func (k *keeper) look(at string) ([]probe.Inventory, error) {
 
 // start starts a process, waits for its end and forwards signals to it. When the
 // other side hangs up the process is killed.
-func (k *keeper) start(c *conversation, req request, files []*os.File) error {
+func (k *keeper) start(c conversation, req request, files []*os.File) error {
 	if len(files) != 3 || len(req.Argv) == 0 {
 		return errors.New("start: a command and three descriptors are needed")
 	}
@@ -257,13 +266,13 @@ func (k *keeper) start(c *conversation, req request, files []*os.File) error {
 	for _, file := range files {
 		file.Close()
 	}
-	if err := c.send(reply{Started: true}); err != nil {
+	if err := c.Write(reply{Started: true}); err != nil {
 		return errors.Join(err, process.Signal(syscall.SIGKILL))
 	}
 	go passSignals(c, process)
 	<-process.Done
 	exit := exitStatus(process.Status)
-	return c.send(reply{Exit: &exit})
+	return c.Write(reply{Exit: &exit})
 }
 
 // startIn starts a process in a namespace: a change of the lab, since the
@@ -283,10 +292,10 @@ func (k *keeper) startIn(req request, files [3]*os.File) (*lab.Process, error) {
 
 // passSignals sends the process the signals that the other side asks for, and kills
 // it when that side hangs up.
-func passSignals(c *conversation, process *lab.Process) {
+func passSignals(c conversation, process *lab.Process) {
 	for {
 		var req request
-		_, err := c.receive(&req)
+		err := c.Read(&req)
 		select {
 		case <-process.Done:
 			return

@@ -16,9 +16,12 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tare/agent"
 	"tare/lab"
 	"tare/probe"
+	"tare/protocol"
 )
 
 // dialWait bounds how long a keeper may take to accept a conversation.
@@ -105,8 +108,8 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 }
 
 // ask has one conversation of one request and one reply.
-func (l *Lab) ask(ctx context.Context, req request) (reply, error) {
-	c, err := l.open(ctx, req)
+func (l *Lab) ask(ctx context.Context, do string, req request) (reply, error) {
+	c, err := l.open(ctx, do, req)
 	if err != nil {
 		return reply{}, err
 	}
@@ -122,8 +125,8 @@ func (l *Lab) ask(ctx context.Context, req request) (reply, error) {
 
 // begin has one conversation about what lasts until end is called, which returns the
 // keeper's last reply.
-func (l *Lab) begin(ctx context.Context, req request) (end func() (reply, error), err error) {
-	c, err := l.open(ctx, req)
+func (l *Lab) begin(ctx context.Context, do string, req request) (end func() (reply, error), err error) {
+	c, err := l.open(ctx, do, req)
 	if err != nil {
 		return nil, err
 	}
@@ -131,42 +134,52 @@ func (l *Lab) begin(ctx context.Context, req request) (end func() (reply, error)
 		return nil, errors.Join(err, c.conn.Close())
 	}
 	return func() (rep reply, err error) {
-		if err = c.send(request{}); err == nil {
+		if err = c.Write(protocol.Request{Do: protocol.Cancel}); err == nil {
 			rep, err = c.reply()
 		}
 		return rep, errors.Join(err, c.conn.Close())
 	}, nil
 }
 
-// reply reads the keeper's next line; its errors are ours.
-func (c *conversation) reply() (reply, error) {
+// reply reads the keeper's next reply; its errors are ours.
+func (c conversation) reply() (reply, error) {
 	var rep reply
-	if _, err := c.receive(&rep); err != nil {
+	if err := c.Read(&rep); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it ended")
 		}
 		return rep, fmt.Errorf("read keeper's reply: %w", err)
 	}
 	if rep.Error != "" {
-		return rep, errors.New(rep.Error)
+		return rep, &keeperError{rep.Error}
 	}
 	return rep, nil
 }
 
+// keeperError is a keeper's.
+type keeperError struct{ text string }
+
+func (e *keeperError) Error() string { return e.text }
+
 // open begins a conversation.
-func (l *Lab) open(ctx context.Context, req request, files ...*os.File) (*conversation, error) {
+func (l *Lab) open(ctx context.Context, do string, req request, files ...*os.File) (c conversation, err error) {
 	dialer := net.Dialer{Timeout: dialWait}
 	conn, err := dialer.DialContext(ctx, "unix", l.address)
 	if err != nil {
-		return nil, fmt.Errorf("connect to keeper: %w", err)
+		return c, fmt.Errorf("connect to keeper: %w", err)
 	}
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil, errors.Join(errors.New("connect to keeper: not a unix socket"), conn.Close())
+		return c, errors.Join(errors.New("connect to keeper: not a unix socket"), conn.Close())
 	}
-	c := &conversation{conn: socket}
-	if err := c.send(req, files...); err != nil {
-		return nil, errors.Join(fmt.Errorf("send to keeper: %w", err), conn.Close())
+	c, req.Do = newConversation(socket), do
+	if err = c.Write(protocol.Greeting{Schema: keeperSchema}); err == nil {
+		c.conn.goes = files
+		err = c.Write(req)
+	}
+	// What a keeper replies before it hangs up says why.
+	if err != nil && !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
+		return c, errors.Join(fmt.Errorf("send to keeper: %w", err), conn.Close())
 	}
 	return c, nil
 }
@@ -188,7 +201,7 @@ func (l *Lab) Build(ctx context.Context, spec Spec) error {
 			l.owned.claim, spec.Cgroup = claim, cgroupsOf(l.owned.name)
 		}
 	}
-	rep, err := l.ask(ctx, request{Do: doBuild, Spec: &spec})
+	rep, err := l.ask(ctx, doBuild, request{Spec: &spec})
 	if err != nil {
 		err = fmt.Errorf("build lab: %w", err)
 		if ctx.Err() != nil && l.owned != nil {
@@ -209,13 +222,13 @@ func (l *Lab) adopt(rep reply) error {
 
 // Probe reports which networks this machine can set up.
 func (l *Lab) Probe(ctx context.Context) ([]Availability, error) {
-	rep, err := l.ask(ctx, request{Do: doProbe})
+	rep, err := l.ask(ctx, doProbe, request{})
 	return rep.Probed, err
 }
 
 // Look reads what a namespace holds, or all of them.
 func (l *Lab) Look(ctx context.Context, at string) ([]probe.Inventory, error) {
-	rep, err := l.ask(ctx, request{Do: doLook, At: at})
+	rep, err := l.ask(ctx, doLook, request{At: at})
 	return rep.Inventory, err
 }
 
@@ -251,8 +264,8 @@ func (l *Lab) startAgent(ctx context.Context, at string) (*agent.Handle, error) 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start agent at %s: %w", at, err), theirIn.Close(), ourIn.Close())
 	}
-	c, err := l.open(ctx, request{
-		Do: doStart, At: at, Argv: []string{"/proc/self/exe", agent.Verb}, Env: os.Environ(),
+	c, err := l.open(ctx, doStart, request{
+		At: at, Argv: []string{"/proc/self/exe", agent.Verb}, Env: os.Environ(),
 	}, theirIn, theirOut, os.Stderr)
 	if err == nil {
 		_, err = c.reply()
@@ -277,7 +290,7 @@ func (l *Lab) Close() error {
 	if !l.owned.killed {
 		ctx, cancel := context.WithTimeout(context.Background(), downWait)
 		defer cancel()
-		if _, err := l.ask(ctx, request{Do: doDown}); err != nil {
+		if _, err := l.ask(ctx, doDown, request{}); err != nil {
 			errs = append(errs, fmt.Errorf("take lab down: %w", err))
 		}
 	}

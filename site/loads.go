@@ -11,12 +11,12 @@ import (
 
 // Loads looks how busy each machine is, all at the same time.
 func (e *Endpoints) Loads(ctx context.Context) (map[string]probe.Load, error) {
-	return e.eachMachine(ctx, wishLoad)
+	return e.eachMachine(ctx, doLoad)
 }
 
 // CPUTimes reads how the CPUs of each machine have spent their time.
 func (e *Endpoints) CPUTimes(ctx context.Context) (map[string]probe.CPUTimes, error) {
-	loads, err := e.eachMachine(ctx, wishCPU)
+	loads, err := e.eachMachine(ctx, doCPU)
 	times := map[string]probe.CPUTimes{}
 	for name, load := range loads {
 		times[name] = load.CPU

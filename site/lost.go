@@ -17,6 +17,6 @@ func (k *keeper) lost() map[string]string {
 
 // Lost returns the clusters whose network no longer is what is weighed, and why.
 func (l *Lab) Lost(ctx context.Context) (map[string]string, error) {
-	rep, err := l.ask(ctx, request{Do: doLost})
+	rep, err := l.ask(ctx, doLost, request{})
 	return rep.Lost, err
 }

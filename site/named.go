@@ -111,7 +111,7 @@ func Up(ctx context.Context, spec Spec) (*Lab, error) {
 	var socket string
 	dir, err := inLedger(func(dir string) error {
 		socket = filepath.Join(dir, spec.Name+".sock")
-		if l, err := dial(ctx, socket); err == nil {
+		if l, err := dial(ctx, socket); err == nil || refused(err) {
 			return errors.Join(fmt.Errorf("%w: %q: choose another --name, or tare lab down --name %s", ErrLabExists, spec.Name, spec.Name), l.Close())
 		}
 		if err := remove(dir, spec.Name); err != nil {
@@ -154,7 +154,10 @@ func Join(ctx context.Context, name string) (*Lab, error) {
 		return nil, err
 	}
 	l, err := dial(ctx, filepath.Join(dir, name+".sock"))
-	if err != nil {
+	switch {
+	case refused(err):
+		return nil, fmt.Errorf("join lab %s: %w: use the version of tare that made it", name, err)
+	case err != nil:
 		return nil, fmt.Errorf("%w: %q: tare lab list shows those that exist", ErrNoLab, name)
 	}
 	return l, nil
@@ -162,12 +165,15 @@ func Join(ctx context.Context, name string) (*Lab, error) {
 
 func dial(ctx context.Context, socket string) (*Lab, error) {
 	l := &Lab{address: socket, agents: map[string]*agent.Handle{}}
-	rep, err := l.ask(ctx, request{Do: doShow})
+	rep, err := l.ask(ctx, doShow, request{})
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	return l, l.adopt(rep)
 }
+
+// refused reports whether an error is a keeper's, as of another version.
+func refused(err error) bool { return errors.As(err, new(*keeperError)) }
 
 // Down takes a named lab down, and removes it from the ledger once its keeper has ended. One
 // whose keeper has died is only removed from the ledger: the kernel has removed the rest. A
@@ -191,8 +197,11 @@ func Down(ctx context.Context, name string) error {
 	defer cancel()
 	socket := filepath.Join(dir, name+".sock")
 	l, err := dial(ctx, socket)
-	if err == nil {
-		_, err = l.ask(ctx, request{Do: doDown})
+	switch {
+	case refused(err):
+		return fmt.Errorf("take lab %s down: %w: use the version of tare that made it", name, err)
+	case err == nil:
+		_, err = l.ask(ctx, doDown, request{})
 	}
 	// Another process may have taken it down meanwhile.
 	if still := awaitEnd(ctx, socket); still != nil {

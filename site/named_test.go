@@ -1,9 +1,12 @@
 package site_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -147,6 +150,45 @@ func TestLabUserUnknownNames(t *testing.T) {
 	spec.Name = "../escape"
 	if _, err := site.Up(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "use letters") {
 		t.Errorf("Up of ../escape: %v", err)
+	}
+}
+
+// The lab of a tare with another protocol is there, and is refused with what to do.
+func TestLabUserOfAnotherProtocol(t *testing.T) {
+	name := labName("other")
+	l := up(t, name)
+	socket := l.Address()
+	if err := os.Rename(socket, socket+".own"); err != nil {
+		t.Fatal(err)
+	}
+	other, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			conn, err := other.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = bufio.NewReader(conn).ReadString('\n')
+			_, _ = io.WriteString(conn, `{"error":"the protocol of the lab is another"}`+"\n")
+			conn.Close()
+		}
+	}()
+	spec := specOf("veth")
+	spec.Name = name
+	_, errUp := site.Up(t.Context(), spec)
+	_, errJoin := site.Join(t.Context(), name)
+	for want, err := range map[string]error{
+		"such a lab exists already": errUp,
+		"join lab " + name + ": the protocol of the lab is another: use the version of tare that made it":      errJoin,
+		"take lab " + name + " down: the protocol of the lab is another: use the version of tare that made it": site.Down(t.Context(), name),
+	} {
+		labtest.Contains(t, "error", fmt.Sprint(err), want)
+	}
+	if err := errors.Join(other.Close(), os.Rename(socket+".own", socket)); err != nil {
+		t.Fatal(err)
 	}
 }
 

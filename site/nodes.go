@@ -38,7 +38,7 @@ func (n *Nodes) Boot(host string) (boot string, there bool) {
 	if !there {
 		return "", false
 	}
-	return o.Welcome.Place.Boot, true
+	return o.Greeting.Place.Boot, true
 }
 
 // Place is what a node is called where a site finds its places.

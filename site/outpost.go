@@ -13,19 +13,20 @@ import (
 
 	"tare/agent"
 	"tare/probe"
+	"tare/protocol"
 	"tare/result"
 	"tare/trace"
 )
 
 // outpostSchema names the protocol of an outpost; both sides must use the same.
-const outpostSchema = "tare.outpost/1"
+const outpostSchema = "tare.outpost/2"
 
 // An outpost is the process at a place that only a command reaches. It starts the agents
 // there, and carries their streams within the one that the command gives it; it says what is
 // there; and it ends, with its agents, when that stream does. Its file was staged for it, and
 // is removed when it begins: the agents run what the outpost runs (/proc/self/exe, proc(5)).
 type outpost struct {
-	stream  *agent.Frames
+	stream  *protocol.Stream
 	mu      sync.Mutex
 	agents  map[int]io.WriteCloser // their standard inputs
 	ended   sync.WaitGroup
@@ -34,53 +35,45 @@ type outpost struct {
 	tracing *tracing // nil until it is wanted
 }
 
-// wish is a message to an outpost.
-type wish struct {
-	ID   int         `json:"id"`
-	Do   string      `json:"do"`
-	Data []byte      `json:"data,omitempty"` // for the agent of that id
+// outpostRequest is a message to an outpost.
+type outpostRequest struct {
+	protocol.Request
+	Data []byte      `json:"data,omitempty"` // for the agent that the request of that ID started
 	Pass *trace.Pass `json:"pass,omitempty"` // what to follow
 }
 
-// The wishes.
+// What an outpost can be asked, besides to cancel an agent, and to leave. Some of it is what a
+// keeper can be asked too.
 const (
-	wishStart   = "start"   // an agent
-	wishData    = "data"    // for its standard input
-	wishEnd     = "end"     // of its standard input, and so of the agent
-	wishLeave   = "leave"   // to end: not every command passes on that its input does
-	wishLook    = "look"    // for an inventory
-	wishClock   = "clock"   // what CLOCK_MONOTONIC shows
-	wishLoad    = "load"    // for how busy the machine is; nothing else is granted meanwhile
-	wishCPU     = "cpu"     // for how its CPUs have spent their time
-	wishCount   = "count"   // to begin to count what its network namespace counts
-	wishCounts  = "counts"  // for what was counted since
-	wishStates  = "states"  // for the settings there
-	wishTracer  = "tracer"  // for what a tracer can see there
-	wishFollow  = "follow"  // to follow the packets of a pass from now on
-	wishProfile = "profile" // to look at the CPUs from now on
-	wishSeen    = "seen"    // for what was seen since
+	doData     = "data"     // for the standard input of an agent
+	doClock    = "clock"    // what CLOCK_MONOTONIC shows
+	doLoad     = "load"     // how busy the machine is; nothing else is replied to meanwhile
+	doCPU      = "cpu"      // how its CPUs have spent their time
+	doCounted  = "counted"  // what was counted since it was asked to count
+	doTracer   = "tracer"   // what a tracer can see there
+	doFollow   = "follow"   // the packets of a pass from now on
+	doProfile  = "profile"  // the CPUs from now on
+	doFollowed = "followed" // what was seen since
 )
 
-// word is a message of an outpost.
-type word struct {
-	ID        int              `json:"id"`
-	Data      []byte           `json:"data,omitempty"` // of the agent's standard output
-	Ended     bool             `json:"ended,omitempty"`
+// outpostReply is a message of an outpost.
+type outpostReply struct {
+	protocol.Reply
+	Data      []byte           `json:"data,omitempty"`  // of the agent's standard output
+	Ended     bool             `json:"ended,omitempty"` // the agent has
 	Inventory *probe.Inventory `json:"inventory,omitempty"`
 	Clock     int64            `json:"clock,omitempty"` // ns
 	Load      *probe.Load      `json:"load,omitempty"`
 	Counted   *Counted         `json:"counted,omitempty"`
 	Ability   *trace.Ability   `json:"ability,omitempty"`
 	Seen      *seen            `json:"seen,omitempty"`
-	Error     string           `json:"error,omitempty"`
 }
 
-// welcome is the first message of an outpost.
-type welcome struct {
-	Schema  string       `json:"schema"`
-	Version string       `json:"version"`
-	Digest  string       `json:"digest"` // SHA-256 of the program, in hexadecimal digits
-	Place   result.Place `json:"place"`  // without its name
+// outpostGreeting is the first message of an outpost.
+type outpostGreeting struct {
+	protocol.Greeting
+	Digest string       `json:"digest"` // SHA-256 of the program, in hexadecimal digits
+	Place  result.Place `json:"place"`  // without its name
 }
 
 // ServeOutpost is an outpost until in ends. staged is the file that it was started from,
@@ -95,88 +88,67 @@ func ServeOutpost(ctx context.Context, in io.Reader, out io.Writer, version, sta
 	if err != nil {
 		return err
 	}
-	o := &outpost{stream: agent.NewFrames(in, out), agents: map[int]io.WriteCloser{}}
-	if err := o.stream.Write(welcome{Schema: outpostSchema, Version: version, Digest: sum, Place: result.Place{Boot: probe.BootID("/"), Environment: probe.Environment("/")}}); err != nil {
-		return fmt.Errorf("send welcome: %w", err)
+	o := &outpost{stream: protocol.NewStream(in, out), agents: map[int]io.WriteCloser{}}
+	greeting := outpostGreeting{
+		protocol.Greeting{Schema: outpostSchema, Version: version}, sum,
+		result.Place{Boot: probe.BootID("/"), Environment: probe.Environment("/")},
 	}
-	err = o.serve(ctx)
+	err = protocol.Serve(o.stream, greeting, func(r *outpostRequest) error { return o.take(ctx, r) })
 	return errors.Join(err, o.close())
 }
 
-// serve carries out wishes until there are no more.
-func (o *outpost) serve(ctx context.Context) error {
-	for {
-		var w wish
-		switch err := o.stream.Read(&w); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("read wish: %w", err)
-		}
-		if w.Do == wishLeave {
-			return nil
-		}
-		if err := o.grant(ctx, w); err != nil {
-			if err := o.stream.Write(word{ID: w.ID, Ended: true, Error: err.Error()}); err != nil {
-				return fmt.Errorf("answer: %w", err)
-			}
-		}
-	}
-}
-
-// grant carries out a wish.
-func (o *outpost) grant(ctx context.Context, w wish) error {
-	switch w.Do {
-	case wishStart:
-		return o.start(ctx, w.ID)
-	case wishLook:
-		inventory, err := probe.Inspect("/")
-		if err != nil {
-			return err
-		}
-		return o.stream.Write(word{ID: w.ID, Inventory: &inventory})
-	case wishClock:
+// take carries out a request, and replies to it where it has not failed.
+func (o *outpost) take(ctx context.Context, r *outpostRequest) (err error) {
+	reply := outpostReply{Reply: protocol.Reply{ID: r.ID}}
+	switch r.Do {
+	case doStart:
+		return o.start(ctx, r.ID)
+	case doData, protocol.Cancel:
+		return o.pass(r)
+	case doLook:
+		reply.Inventory, err = pointed(probe.Inspect("/"))
+	case doClock:
 		var now unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
 			return fmt.Errorf("read the clock: %w", err)
 		}
-		return o.stream.Write(word{ID: w.ID, Clock: now.Nano()})
-	case wishLoad:
-		load, err := probe.ReadLoad("/")
-		if err != nil {
-			return err
-		}
-		return o.stream.Write(word{ID: w.ID, Load: &load})
-	case wishCPU:
-		times, err := probe.ReadCPUTimes("/")
-		if err != nil {
-			return err
-		}
-		return o.stream.Write(word{ID: w.ID, Load: &probe.Load{CPU: times}})
-	case wishCount, wishCounts, wishStates:
-		return o.stream.Write(word{ID: w.ID, Counted: o.counted(w.Do)})
-	case wishTracer, wishFollow, wishProfile, wishSeen:
-		answer, err := o.trace(w)
-		if err != nil {
-			return err
-		}
-		return o.stream.Write(answer)
-	case wishData, wishEnd:
-		o.mu.Lock()
-		input, there := o.agents[w.ID]
-		o.mu.Unlock()
-		switch {
-		case !there:
-			return nil // it has ended, which was said
-		case w.Do == wishEnd:
-			return unlessClosed(input.Close())
-		}
-		if _, err := input.Write(w.Data); err != nil && !errors.Is(err, unix.EPIPE) {
-			return fmt.Errorf("pass on to an agent: %w", err)
-		}
-		return nil
+		reply.Clock = now.Nano()
+	case doLoad:
+		reply.Load, err = pointed(probe.ReadLoad("/"))
+	case doCPU:
+		reply.Load = new(probe.Load)
+		reply.Load.CPU, err = probe.ReadCPUTimes("/")
+	case doCount, doCounted, doStates:
+		reply.Counted = o.counted(r.Do)
+	case doTracer, doFollow, doProfile, doFollowed:
+		reply.Ability, reply.Seen, err = o.trace(r)
+	default:
+		err = r.Unknown("outpost")
 	}
-	return fmt.Errorf("wish %q: unknown to this outpost", w.Do)
+	if err != nil {
+		return err
+	}
+	return o.stream.Write(reply)
+}
+
+// pointed points to a value.
+func pointed[T any](v T, err error) (*T, error) { return &v, err }
+
+// pass passes data on to an agent, or the end of them.
+func (o *outpost) pass(r *outpostRequest) error {
+	o.mu.Lock()
+	input, there := o.agents[r.ID]
+	o.mu.Unlock()
+	switch {
+	case !there:
+		return nil // it has ended, which was said
+	case r.Do == protocol.Cancel:
+		return unlessClosed(input.Close())
+	}
+	if _, err := input.Write(r.Data); err != nil && !errors.Is(err, unix.EPIPE) {
+		return fmt.Errorf("pass on to an agent: %w", err)
+	}
+	return nil
 }
 
 // counted begins to count, or gives what was counted, or the settings.
@@ -186,11 +158,11 @@ func (o *outpost) counted(do string) *Counted {
 		o.reader = probe.NewReader("/", probe.Namespace)
 	}
 	switch do {
-	case wishCount:
+	case doCount:
 		o.before = o.reader.Read()
-	case wishCounts:
+	case doCounted:
 		all.Readings, all.Unread = o.reader.Read().Since(o.before)
-	case wishStates:
+	case doStates:
 		all.States, all.Unread = probe.Look("/", probe.Namespace)
 	}
 	return &all
@@ -221,7 +193,7 @@ func (o *outpost) start(ctx context.Context, id int) error {
 		o.mu.Lock()
 		delete(o.agents, id)
 		o.mu.Unlock()
-		last := word{ID: id, Ended: true}
+		last := outpostReply{Reply: protocol.Reply{ID: id}, Ended: true}
 		if err != nil && ctx.Err() == nil {
 			last.Error = err.Error()
 		}
@@ -234,12 +206,12 @@ func (o *outpost) start(ctx context.Context, id int) error {
 
 // passing passes on what an agent writes.
 type passing struct {
-	stream *agent.Frames
+	stream *protocol.Stream
 	id     int
 }
 
 func (p *passing) Write(data []byte) (int, error) {
-	if err := p.stream.Write(word{ID: p.id, Data: data}); err != nil {
+	if err := p.stream.Write(outpostReply{Reply: protocol.Reply{ID: p.id}, Data: data}); err != nil {
 		return 0, err
 	}
 	return len(data), nil

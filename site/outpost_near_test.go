@@ -9,26 +9,26 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/protocol"
 	"tare/test/labtest"
 )
 
-// silent is an outpost that welcomes and starts agents, and gives no answer.
+// silent is an outpost that greets and starts agents, and gives no answer.
 func silent(t *testing.T) *farOutpost {
 	t.Helper()
 	theirs, in := io.Pipe()
 	out, says := io.Pipe()
 	go func() {
-		stream := agent.NewFrames(theirs, says)
-		err := stream.Write(welcome{Schema: outpostSchema})
-		for err == nil {
-			var w wish
-			if err = stream.Read(&w); err == nil && w.Do == wishStart {
-				err = agent.NewFrames(theirs, &passing{stream, w.ID}).Write(agent.Hello{Schema: agent.Schema})
+		stream := protocol.NewStream(theirs, says)
+		_ = protocol.Serve(stream, protocol.Greeting{Schema: outpostSchema}, func(r *outpostRequest) error {
+			if r.Do != doStart {
+				return nil
 			}
-		}
+			return protocol.NewStream(theirs, &passing{stream, r.ID}).Write(protocol.Greeting{Schema: agent.Schema})
+		})
 	}()
 	end := sync.OnceValue(func() error { return errors.Join(in.Close(), says.Close()) })
-	o, err := openOutpost(t.Context(), "h1", wishWait, in, out, end)
+	o, err := openOutpost(t.Context(), "h1", replyWait, in, out, end)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestPlaceThatStopsIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.asked["h1"] = time.Now().Add(-2 * fresh) // so that it is asked again
-		for _, within := range []time.Duration{wishWait, 0} {
+		for _, within := range []time.Duration{replyWait, 0} {
 			begun := time.Now()
 			_, err = e.Agent(t.Context(), "host.h1", "server")
 			labtest.Equal(t, "took", time.Since(begun), within)
@@ -55,7 +55,7 @@ func TestPlaceThatStopsIsLost(t *testing.T) {
 				t.Fatal("an agent is there")
 			}
 			labtest.Contains(t, "error", err.Error(), "outpost at h1: no answer for 10s")
-			if broken := new(agent.BrokenError); !errors.As(err, &broken) {
+			if broken := new(protocol.BrokenError); !errors.As(err, &broken) {
 				t.Errorf("the run goes on to ask there: %v", err)
 			}
 		}
@@ -69,17 +69,17 @@ func TestPlaceThatStopsIsLost(t *testing.T) {
 	})
 }
 
-// What sends no welcome is no outpost.
-func TestPlaceWithoutAWelcome(t *testing.T) {
+// What sends no greeting is no outpost.
+func TestPlaceWithoutAGreeting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, says := io.Pipe()
 		begun := time.Now()
-		_, err := openOutpost(t.Context(), "h1", wishWait, io.Discard, out, says.Close)
+		_, err := openOutpost(t.Context(), "h1", replyWait, io.Discard, out, says.Close)
 		if err == nil {
 			t.Fatal("an outpost is there")
 		}
 		labtest.Equal(t, "error", err.Error(), "outpost at h1: it sent nothing for 10s")
-		labtest.Equal(t, "took", time.Since(begun), wishWait)
+		labtest.Equal(t, "took", time.Since(begun), replyWait)
 		if err := says.Close(); err != nil { // as the caller does, which ends the command
 			t.Error(err)
 		}

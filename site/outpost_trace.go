@@ -19,31 +19,28 @@ type seen struct {
 	Profile trace.Profile `json:"profile"`
 }
 
-// trace carries out what is wished of the tracer. A pass runs beside the wishes that follow.
-func (o *outpost) trace(w wish) (word, error) {
-	answer := word{ID: w.ID}
+// trace carries out what is asked of the tracer. A pass runs beside the requests that follow.
+func (o *outpost) trace(r *outpostRequest) (*trace.Ability, *seen, error) {
 	if o.tracing == nil {
 		tracer, err := trace.Open()
 		if err != nil {
-			return answer, err
+			return nil, nil, err
 		}
 		o.tracing = &tracing{tracer: tracer}
 	}
 	t := o.tracing
 	switch {
-	case w.Do == wishTracer:
-		answer.Ability = &t.tracer.Ability
-		return answer, nil
-	case w.Do == wishSeen && t.end == nil:
-		return answer, errors.New("no packets are followed")
-	case w.Do == wishSeen:
+	case r.Do == doTracer:
+		return &t.tracer.Ability, nil, nil
+	case r.Do == doFollowed && t.end == nil:
+		return nil, nil, errors.New("no packets are followed")
+	case r.Do == doFollowed:
 		all, err := t.stop()
-		answer.Seen = &all
-		return answer, err
-	case t.end != nil || w.Pass == nil:
-		return answer, errors.New("follow packets: one pass at a time, which says what to follow")
+		return nil, &all, err
+	case t.end != nil || r.Pass == nil:
+		return nil, nil, errors.New("follow packets: one pass at a time, which says what to follow")
 	}
-	return answer, t.begin(w.Do, *w.Pass)
+	return nil, nil, t.begin(r.Do, *r.Pass)
 }
 
 // begin begins a pass, which is under way when it returns.
@@ -57,7 +54,7 @@ func (t *tracing) begin(do string, pass trace.Pass) error {
 	}
 	go func() {
 		var err error
-		if do == wishProfile {
+		if do == doProfile {
 			all.Profile, err = t.tracer.Profile(pass.Networks, until)
 		} else {
 			all.Path, err = t.tracer.Follow(pass, until)

@@ -18,6 +18,6 @@ func (k *keeper) usage() ([]lab.Usage, error) {
 
 // Usage returns the CPU time that each program of the lab has used so far.
 func (l *Lab) Usage(ctx context.Context) ([]lab.Usage, error) {
-	rep, err := l.ask(ctx, request{Do: doUsage})
+	rep, err := l.ask(ctx, doUsage, request{})
 	return rep.Usage, err
 }

@@ -1,10 +1,7 @@
 package site
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -13,12 +10,17 @@ import (
 
 	"tare/lab"
 	"tare/probe"
+	"tare/protocol"
 	"tare/workload"
 )
 
-// request is the first line of a conversation with a keeper.
+// keeperSchema names the protocol of keepers; both sides must use the same.
+const keeperSchema = "tare.keeper/1"
+
+// request is what a keeper is asked, one in a conversation; what follows it ends it, or is a
+// signal.
 type request struct {
-	Do     string   `json:"do"`
+	protocol.Request
 	Spec   *Spec    `json:"spec,omitempty"`
 	At     string   `json:"at,omitempty"`
 	Argv   []string `json:"argv,omitempty"`
@@ -35,9 +37,9 @@ const (
 	doBuild     = "build"     // build the spec
 	doShow      = "show"      // the topology
 	doLook      = "look"      // what the namespaces hold
-	doStart     = "start"     // start a process; three descriptors come along
-	doWatch     = "watch"     // which devices of the places see a flow, until the next line
-	doCount     = "count"     // the counters of places, from now until the next line
+	doStart     = "start"     // start a process; three descriptors come along; of an outpost: an agent
+	doWatch     = "watch"     // which devices of the places see a flow, until it is cancelled
+	doCount     = "count"     // the counters of places, from now until it is cancelled
 	doStates    = "states"    // the states of places
 	doUsage     = "usage"     // the CPU time of what runs in the lab
 	doLost      = "lost"      // the clusters that no longer are what is weighed
@@ -47,9 +49,9 @@ const (
 	doDown      = "down"      // remove everything and end
 )
 
-// reply is a keeper's line.
+// reply is a keeper's.
 type reply struct {
-	Error     string              `json:"error,omitempty"`
+	protocol.Reply
 	Topology  *Topology           `json:"topology,omitempty"`
 	Inventory []probe.Inventory   `json:"inventory,omitempty"`
 	Probed    []Availability      `json:"probed,omitempty"`
@@ -72,59 +74,53 @@ type Availability struct {
 	Mute     string `json:"mute,omitempty"`    // why a server that speaks first is not reached by its published ports; empty: it is
 }
 
-// conversation is one request and its replies.
+// conversation is one request and its replies, over a socket.
 type conversation struct {
-	conn *net.UnixConn
-	rest []byte // received and not yet read
+	*protocol.Stream
+	conn *socket
 }
 
-// maxLine bounds a line between a keeper and its peer.
-const maxLine = 64 << 20
+func newConversation(conn *net.UnixConn) conversation {
+	s := &socket{UnixConn: conn}
+	return conversation{protocol.NewLines(s, s, maxMessage), s}
+}
 
-// send writes one line, with descriptors where there are any.
-func (c *conversation) send(v any, files ...*os.File) error {
-	line, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
+// maxMessage bounds a message between a keeper and its peer, in bytes.
+const maxMessage = 64 << 20
+
+// socket passes descriptors on with what is written and read.
+type socket struct {
+	*net.UnixConn
+	goes []*os.File // with the next write
+	came []*os.File // with what was read
+}
+
+func (s *socket) Write(line []byte) (n int, err error) {
 	var rights []byte
-	if len(files) > 0 {
-		fds := make([]int, len(files))
-		for n, file := range files {
+	if len(s.goes) > 0 {
+		fds := make([]int, len(s.goes))
+		for n, file := range s.goes {
 			fds[n] = int(file.Fd())
 		}
-		rights = unix.UnixRights(fds...)
+		rights, s.goes = unix.UnixRights(fds...), nil
 	}
-	line = append(line, '\n')
-	n, _, err := c.conn.WriteMsgUnix(line, rights, nil)
+	n, _, err = s.UnixConn.WriteMsgUnix(line, rights, nil)
 	if err == nil && n < len(line) {
-		_, err = c.conn.Write(line[n:])
+		rest, err := s.UnixConn.Write(line[n:])
+		return n + rest, err
 	}
-	return err
+	return n, err
 }
 
-// receive reads one line, and the descriptors that came with it.
-func (c *conversation) receive(v any) (files []*os.File, err error) {
-	buf, oob := make([]byte, 64<<10), make([]byte, 256)
-	for looked := 0; ; { // up to there is no end of the line
-		if line, rest, whole := bytes.Cut(c.rest[looked:], []byte("\n")); whole {
-			line, c.rest = c.rest[:looked+len(line)], rest
-			return files, json.Unmarshal(line, v)
-		}
-		looked = len(c.rest)
-		n, oobn, _, _, err := c.conn.ReadMsgUnix(buf, oob)
-		got, errRights := parseRights(oob[:oobn])
-		files = append(files, got...)
-		if err = errors.Join(err, errRights); err != nil {
-			return files, err
-		}
-		if n == 0 {
-			return files, io.EOF
-		}
-		if c.rest = append(c.rest, buf[:n]...); len(c.rest) > maxLine {
-			return files, errors.New("line too long")
-		}
+func (s *socket) Read(p []byte) (n int, err error) {
+	oob := make([]byte, 256)
+	n, oobn, _, _, err := s.UnixConn.ReadMsgUnix(p, oob)
+	files, errRights := parseRights(oob[:oobn])
+	s.came = append(s.came, files...)
+	if err = errors.Join(err, errRights); err == nil && n == 0 {
+		err = io.EOF
 	}
+	return n, err
 }
 
 func parseRights(oob []byte) ([]*os.File, error) {

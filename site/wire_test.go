@@ -11,16 +11,19 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tare/protocol"
+	"tare/test/labtest"
 )
 
 // pair is both sides of a conversation.
-func pair(t testing.TB) (near, far *conversation) {
+func pair(t testing.TB) (near, far conversation) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sides [2]*conversation
+	var sides [2]conversation
 	for n, fd := range fds {
 		file := os.NewFile(uintptr(fd), "side")
 		conn, err := net.FileConn(file)
@@ -32,7 +35,7 @@ func pair(t testing.TB) (near, far *conversation) {
 		}
 		socket := conn.(*net.UnixConn)
 		t.Cleanup(func() { socket.Close() })
-		sides[n] = &conversation{conn: socket}
+		sides[n] = newConversation(socket)
 	}
 	return sides[0], sides[1]
 }
@@ -61,14 +64,14 @@ func FuzzReceive(f *testing.F) {
 		lines := bytes.SplitAfter(text, []byte("\n"))
 		for _, line := range lines[:len(lines)-1] { // the last has no end
 			var got, want request
-			_, err := far.receive(&got)
+			err := far.Read(&got)
 			errWant := json.Unmarshal(line, &want)
 			if (err == nil) != (errWant == nil) {
 				t.Fatalf("%q is received with %v, and is %v", line, err, errWant)
 			}
 		}
 		var none request
-		if _, err := far.receive(&none); err == nil {
+		if err := far.Read(&none); err == nil {
 			t.Fatalf("%q has no end and is received as %+v", lines[len(lines)-1], none)
 		}
 	})
@@ -84,12 +87,13 @@ func TestDescriptorsArriveWithTheirLine(t *testing.T) {
 	// Longer than a read takes at once.
 	long := strings.Repeat("x", 300<<10)
 	sent := make(chan error, 1)
-	go func() { sent <- near.send(request{Do: doStart, At: long}, reads, writes) }()
+	near.conn.goes = []*os.File{reads, writes}
+	go func() { sent <- near.Write(request{At: long}) }()
 	var got request
-	files, err := far.receive(&got)
-	if err := errors.Join(err, <-sent); err != nil {
+	if err := errors.Join(far.Read(&got), <-sent); err != nil {
 		t.Fatal(err)
 	}
+	files := far.conn.came
 	if len(files) != 2 || got.At != long {
 		t.Fatalf("%d files, %d bytes, want 2 and %d", len(files), len(got.At), len(long))
 	}
@@ -116,10 +120,23 @@ func TestLineTooLongIsRefused(t *testing.T) {
 		}
 	}()
 	var got request
-	if _, err := far.receive(&got); err == nil || !strings.Contains(err.Error(), "too long") {
+	if err := far.Read(&got); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("an endless line: %v", err)
 	}
 	far.conn.Close()
+}
+
+// A lab of another build is refused with a sentence.
+func TestKeeperRefusesAnotherProtocol(t *testing.T) {
+	near, far := pair(t)
+	go (&keeper{}).converse(far)
+	_ = near.Write(protocol.Greeting{Schema: "tare.keeper/0"}) // where it has hung up, the reply says why
+	_ = near.Write(request{})
+	_, err := near.reply()
+	if err == nil || !refused(err) {
+		t.Fatalf("another protocol: %v", err)
+	}
+	labtest.Equal(t, "error", err.Error(), `the protocol of this tare is "tare.keeper/0" and that of the lab is "tare.keeper/1"`)
 }
 
 func TestExitStatusIsTheShells(t *testing.T) {

@@ -10,23 +10,10 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/protocol"
 	"tare/result"
 	"tare/test/meshtest"
 	"tare/workload"
-)
-
-// The messages of an agent, as package agent has them.
-type (
-	order struct {
-		ID  int        `json:"id"`
-		Do  string     `json:"do"`
-		Job *agent.Job `json:"job,omitempty"`
-	}
-	answer struct {
-		ID        int             `json:"id"`
-		Listening string          `json:"listening,omitempty"`
-		Tally     *workload.Tally `json:"tally,omitempty"`
-	}
 )
 
 // The ports of sparse and dense rounds, by which a simulated agent distinguishes them.
@@ -59,40 +46,31 @@ func (w *world) goodput(client, server int, dense bool) float64 {
 	return value
 }
 
-// serve is a simulated agent: it answers at once.
+// serve is a simulated agent: it replies at once.
 func serve(node int, w *world, in io.Reader, out io.Writer) error {
-	stream := agent.NewFrames(in, out)
-	hello := agent.Hello{Schema: agent.Schema, Version: "0.1.0", Boot: fmt.Sprintf("3f0c1d2e-5b6a-4c7d-8e9f-%012d", node)}
-	if err := stream.Write(hello); err != nil {
-		return err
+	stream := protocol.NewStream(in, out)
+	greeting := agent.Greeting{
+		Greeting: protocol.Greeting{Schema: agent.Schema, Version: "0.1.0"}, Boot: fmt.Sprintf("3f0c1d2e-5b6a-4c7d-8e9f-%012d", node),
 	}
-	for {
-		var o order
-		if err := stream.Read(&o); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
+	return protocol.Serve(stream, greeting, func(r *agent.Request) error {
+		if r.Job == nil {
+			return nil // it is to cancel what has ended
 		}
-		if o.Job == nil {
-			continue // it is to stop what has ended
-		}
-		address, err := netip.ParseAddrPort(o.Job.Address)
+		address, err := netip.ParseAddrPort(r.Job.Address)
 		if err != nil {
-			return fmt.Errorf("read address of order: %w", err)
+			return fmt.Errorf("read address of request: %w", err)
 		}
-		a := answer{ID: o.ID, Tally: tallyOf(0)}
-		switch o.Do {
-		case "serve":
-			if err := stream.Write(answer{ID: o.ID, Listening: o.Job.Address}); err != nil {
+		reply := agent.Reply{Reply: protocol.Reply{ID: r.ID}, Tally: tallyOf(0)}
+		switch r.Do {
+		case agent.DoServe:
+			if err := stream.Write(agent.Reply{Reply: reply.Reply, Listening: r.Job.Address}); err != nil {
 				return err
 			}
-		case "send":
-			a.Tally = tallyOf(w.goodput(node, nodeAt(address), address.Port() == densePort))
+		case agent.DoSend:
+			reply.Tally = tallyOf(w.goodput(node, nodeAt(address), address.Port() == densePort))
 		}
-		if err := stream.Write(a); err != nil {
-			return err
-		}
-	}
+		return stream.Write(reply)
+	})
 }
 
 // run is what both ends of a window are asked for.
@@ -151,11 +129,11 @@ type fleet struct {
 func open(ctx context.Context, nodes int, w *world) (*fleet, error) {
 	f := &fleet{}
 	for node := range nodes {
-		ordersOut, orders := io.Pipe()
-		answers, answersIn := io.Pipe()
-		go func() { answersIn.CloseWithError(serve(node, w, ordersOut, answersIn)) }()
-		end := func() error { return errors.Join(ordersOut.Close(), answers.Close()) }
-		h, err := agent.Open(ctx, fmt.Sprintf("node-%d", node), f.moved.writer(orders), f.moved.reader(answers), end)
+		requestsOut, requests := io.Pipe()
+		replies, repliesIn := io.Pipe()
+		go func() { repliesIn.CloseWithError(serve(node, w, requestsOut, repliesIn)) }()
+		end := func() error { return errors.Join(requestsOut.Close(), replies.Close()) }
+		h, err := agent.Open(ctx, fmt.Sprintf("node-%d", node), f.moved.writer(requests), f.moved.reader(replies), end)
 		if err != nil {
 			return nil, errors.Join(err, f.close())
 		}

@@ -4,7 +4,7 @@
 //
 //   - kernels.go: the rounds of all machines
 //   - seat.go: one machine in them
-//   - turns.go: what a machine says, and receives
+//   - turns.go: what a machine is asked, and says
 //   - merge.go: one result of all
 package kernels
 

@@ -9,8 +9,10 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"tare/experiment"
+	"tare/protocol"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -155,6 +157,31 @@ func TestMachineThatEndsSaysWhy(t *testing.T) {
 	labtest.AtLeast(t, "blocks", len(res.Cells[0].Samples), 3)
 	labtest.NotEqual(t, "reason", res.Kernels.Machines[2].Reason, "")
 	labtest.Equal(t, "end", res.Finished, "")
+}
+
+// greets is a machine that waits for its first turn, and then does something.
+func greets(t *testing.T, then func(ctx context.Context, in io.Reader, out io.Writer)) *seat {
+	t.Helper()
+	s := sit(context.Background(), Machine{Release: "6.1", Boot: func(ctx context.Context, in io.Reader, out io.Writer) (int, error) {
+		err := protocol.NewStream(nil, out).Write(protocol.Greeting{Schema: schema})
+		then(ctx, in, out)
+		return 3, err
+	}})
+	labtest.Equal(t, "error", s.await(context.Background()), nil)
+	return s
+}
+
+// A machine that ends while it waits for its turn is not lost without a word.
+func TestMachineThatEndsInBetweenSaysWhy(t *testing.T) {
+	s := greets(t, func(_ context.Context, _ io.Reader, out io.Writer) { _, _ = io.WriteString(out, "panic\n") })
+	<-s.ended
+	labtest.Equal(t, "error", fmt.Sprint(s.leave(lastTurn)), "run tare on kernel 6.1: it ended with status 3 before its time; it said:\npanic")
+	labtest.Equal(t, "error, once more", s.leave(lastTurn), nil)
+}
+
+func TestMachineThatNeverEndsIsStopped(t *testing.T) {
+	s := greets(t, func(ctx context.Context, _ io.Reader, _ io.Writer) { <-ctx.Done() }) // nor reads
+	labtest.Contains(t, "error", fmt.Sprint(s.leave(10*time.Millisecond)), "end the machine of kernel 6.1: it has not ended in 10ms")
 }
 
 // TestInterruptedKernelsKeepTheirBlocks interrupts a run in the middle of a block.

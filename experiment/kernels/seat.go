@@ -6,20 +6,23 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
+
+	"tare/protocol"
 )
 
 // seat is one of the machines that take turns.
 type seat struct {
 	Machine
-	in      *io.PipeWriter
-	waiting chan int      // how many blocks it has measured, when it waits
-	ended   chan struct{} // closed when the machine has ended: what follows is set then
+	stop    context.CancelFunc
+	greeted chan struct{}                  // closed when it waits for its first turn, or never will
+	peer    *protocol.Peer[protocol.Reply] // nil: it never will
+	ended   chan struct{}                  // closed when the machine has ended: what follows is set then
 	outcome
 	status int
 
-	waits bool
-	stop  context.CancelFunc
+	explained bool // why it ended
 }
 
 // sit boots a machine.
@@ -27,95 +30,78 @@ func sit(ctx context.Context, m Machine) *seat {
 	ctx, stop := context.WithCancel(ctx)
 	input, typed := io.Pipe()
 	said, output := io.Pipe()
-	s := &seat{Machine: m, in: typed, waiting: make(chan int, 1), ended: make(chan struct{}), stop: stop}
-	booted := make(chan error, 1)
+	s := &seat{Machine: m, stop: stop, greeted: make(chan struct{}), ended: make(chan struct{})}
+	received := make(chan struct{}) // all that it says
+	far := protocol.Far{Kind: "machine", Name: m.Release, Schema: schema, Died: "it ended", Besides: s.keep, EndWait: lastTurn}
+	far.End = sync.OnceValue(func() error {
+		stop()
+		close(received)
+		return said.Close()
+	})
 	go func() {
 		status, err := m.Boot(ctx, input, output)
-		s.status = status
-		booted <- errors.Join(err, output.Close(), input.Close())
+		err = errors.Join(err, output.Close(), input.Close())
+		<-received
+		s.status, s.err = status, errors.Join(s.err, err)
+		close(s.ended)
 	}()
 	go func() {
-		h := listen(said, s.waiting)
-		h.err = errors.Join(h.err, said.Close(), <-booted)
-		s.outcome = h
-		close(s.ended)
+		// It ends with the machine, and all that this has said is kept.
+		s.peer, _ = protocol.Open[protocol.Reply](context.WithoutCancel(ctx), far, typed, said, &protocol.Greeting{})
+		close(s.greeted)
 	}()
 	return s
 }
 
-// await waits until the machine waits for its turn.
+// await waits until the machine waits for its first turn.
 func (s *seat) await(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case _, s.waits = <-s.waiting:
-		if s.waits {
-			return nil
-		}
+	case <-s.greeted:
+	}
+	if s.peer == nil {
 		<-s.ended
 		return s.problem()
 	}
-}
-
-// measure has the machine measure a block.
-func (s *seat) measure(ctx context.Context) error {
-	if err := s.send(take); err != nil {
-		return err
-	}
-	return s.await(ctx)
-}
-
-func (s *seat) send(word string) error {
-	s.waits = false
-	if _, err := io.WriteString(s.in, word+"\n"); err != nil {
-		<-s.ended
-		return errors.Join(fmt.Errorf("send %[2]s to the machine of kernel %[1]s: %[3]w", s.Release, word, err), s.problem())
-	}
 	return nil
+}
+
+// measure has the machine measure a block, and waits until it waits again.
+func (s *seat) measure(ctx context.Context) error {
+	_, err := s.peer.Ask(ctx, 0, &protocol.Request{Do: doMeasure})
+	if err != nil && ctx.Err() == nil {
+		<-s.ended
+		return s.problem()
+	}
+	return err
 }
 
 // leave has the machine end, in its turn, and waits for its result.
 func (s *seat) leave(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	defer func() {
-		s.stop()
-		<-s.ended
-	}()
-	if !s.waits {
-		select {
-		case <-s.ended: // and why was said before
-			return nil
-		default:
-		}
-		if err := s.await(ctx); err != nil {
-			return s.late(err, within)
-		}
+	context.AfterFunc(ctx, s.stop)
+	err := s.await(ctx)
+	if err == nil {
+		_ = s.peer.Send(protocol.Request{Do: protocol.Leave}) // one that has ended gets none
 	}
-	if err := s.send(end); err != nil {
-		return err
-	}
-	select {
-	case <-s.ended:
-		if s.res == nil {
-			return s.problem()
-		}
+	<-s.ended
+	switch {
+	case s.res != nil:
 		return nil
-	case <-ctx.Done():
-		return s.late(ctx.Err(), within)
+	case ctx.Err() != nil:
+		return fmt.Errorf("end the machine of kernel %s: it has not ended in %s, and its result is lost: weigh fewer networks at a time", s.Release, within)
 	}
+	return errors.Join(err, s.problem())
 }
 
-// late names a machine that did not end.
-func (s *seat) late(err error, within time.Duration) error {
-	if !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return fmt.Errorf("end the machine of kernel %s: it has not ended in %s, and its result is lost: weigh fewer networks at a time", s.Release, within)
-}
-
-// problem is why a machine has ended without its result.
+// problem is why a machine has ended without its result; nil: that was said before.
 func (s *seat) problem() error {
+	if s.explained {
+		return nil
+	}
+	s.explained = true
 	what := fmt.Errorf("run tare on kernel %s: it ended with status %d before its time", s.Release, s.status)
 	if said := strings.TrimSpace(s.said); said != "" {
 		what = fmt.Errorf("%w; it said:\n%s", what, said)

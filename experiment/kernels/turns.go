@@ -1,87 +1,63 @@
 package kernels
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
+	"tare/protocol"
 	"tare/result"
 )
 
-// A machine says that it waits, with how many blocks it has measured; then it receives whether
-// to measure one, or to end. Each is a line.
+// A machine greets when it waits for its first turn. It is asked to measure a block, and replies
+// when it waits again, or it is asked to leave, and writes its result.
 const (
-	waits = "tare: waits "
-	take  = "take"
-	end   = "end"
+	schema    = "tare.kernel/1"
+	doMeasure = "measure"
 )
 
 // Taker takes a machine's turns: as experiment.Options.Turn, it waits until this machine may
 // measure a block. in is what Run writes, out what it reads.
 func Taker(in io.Reader, out io.Writer) func(ctx context.Context, done int) (more bool, err error) {
-	lines := bufio.NewScanner(in)
-	return func(_ context.Context, done int) (bool, error) {
-		if _, err := fmt.Fprintf(out, "%s%d\n", waits, done); err != nil {
+	stream := protocol.NewStream(in, out)
+	var waits any = protocol.Greeting{Schema: schema}
+	return func(context.Context, int) (bool, error) {
+		if err := stream.Write(waits); err != nil {
 			return false, fmt.Errorf("say that the machine waits for its turn: %w", err)
 		}
-		if !lines.Scan() {
-			return false, fmt.Errorf("wait for the machine's turn: its input ended: %w", lines.Err())
+		var asked protocol.Request
+		if err := stream.Read(&asked); err != nil {
+			return false, fmt.Errorf("wait for the machine's turn: %w", err)
 		}
-		switch word := lines.Text(); word {
-		case take, end:
-			return word == take, nil
-		default:
-			return false, fmt.Errorf("wait for the machine's turn: it received %q, not %s or %s", word, take, end)
+		waits = protocol.Reply{ID: asked.ID}
+		if asked.Do != doMeasure && asked.Do != protocol.Leave {
+			return false, fmt.Errorf("wait for the machine's turn: %w", asked.Unknown("machine"))
 		}
+		return asked.Do == doMeasure, nil
 	}
 }
 
 // mostSaid is how much of what a machine says besides is kept, in bytes.
 const mostSaid = 4 << 10
 
-// outcome is what a machine has said until it ended.
+// outcome is what a machine has said until it ended, besides its replies.
 type outcome struct {
-	res  *result.Result // nil: none
-	said string         // besides its turns and its result
+	res  *result.Result  // nil: none
+	file strings.Builder // of the result: indented, so that no line inside is a brace alone
+	said string
 	err  error
 }
 
-// listen reads what a machine says to its end. Each time that it waits, the number of its
-// blocks is sent.
-func listen(from io.Reader, waiting chan<- int) (h outcome) {
-	defer close(waiting)
-	var file strings.Builder // of the result: indented, so that no line inside is a brace alone
-	lines := bufio.NewReader(from)
-	for {
-		line, err := lines.ReadString('\n')
-		done, isTurn := strings.CutPrefix(line, waits)
-		switch {
-		case isTurn:
-			n, err := strconv.Atoi(strings.TrimSpace(done))
-			if err != nil {
-				h.err = fmt.Errorf("read the blocks of a machine: %w", err)
-				return h
-			}
-			waiting <- n
-		case line == "{\n" || file.Len() > 0 && h.res == nil:
-			file.WriteString(line)
-			if line == "}\n" {
-				if h.res, h.err = result.Read(strings.NewReader(file.String())); h.err != nil {
-					return h
-				}
-			}
-		case len(h.said) < mostSaid:
-			h.said += line
+// keep keeps a line.
+func (o *outcome) keep(line string) {
+	switch {
+	case line == "{" || o.file.Len() > 0 && o.res == nil:
+		o.file.WriteString(line + "\n")
+		if line == "}" {
+			o.res, o.err = result.Read(strings.NewReader(o.file.String()))
 		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				h.err = err
-			}
-			return h
-		}
+	case len(o.said) < mostSaid:
+		o.said += line + "\n"
 	}
 }

@@ -98,7 +98,7 @@ func build(ctx context.Context, home home, want settings) error {
 	if err != nil {
 		return err
 	}
-	if err := startHosts(ctx, order{want, secrets}); err != nil {
+	if err := startHosts(ctx, request{want, secrets}); err != nil {
 		return err
 	}
 	if err := atHost(ctx, want.Name, 1, relayVerb, apiAddr()).with(relay).run(); err != nil {
@@ -115,21 +115,21 @@ func build(ctx context.Context, home home, want settings) error {
 }
 
 // startHosts has all hosts start their daemons at the same time.
-func startHosts(ctx context.Context, o order) error {
-	text, err := json.Marshal(o)
+func startHosts(ctx context.Context, r request) error {
+	text, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("write order: %w", err)
+		return fmt.Errorf("write request: %w", err)
 	}
 	ended := make(chan error)
-	for n := range o.Settings.Nodes {
+	for n := range r.Settings.Nodes {
 		go func() {
-			host := atHost(ctx, o.Settings.Name, n+1, hostVerb, fmt.Sprint(n+1))
+			host := atHost(ctx, r.Settings.Name, n+1, hostVerb, fmt.Sprint(n+1))
 			host.cmd.Stdin = strings.NewReader(string(text))
 			ended <- host.run()
 		}()
 	}
 	var errs []error
-	for range o.Settings.Nodes {
+	for range r.Settings.Nodes {
 		errs = append(errs, <-ended)
 	}
 	return errors.Join(errs...)

@@ -14,24 +14,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// order is what a host is asked to run.
-type order struct {
+// request is what a host is asked to run.
+type request struct {
 	Settings settings
 	Secrets  secrets
 }
 
-// runHost prepares the host that it runs in and starts its daemons, as the order
+// runHost prepares the host that it runs in and starts its daemons, as the request
 // on standard input says.
 func runHost(ctx context.Context, argument string) error {
 	number, err := strconv.Atoi(argument)
 	if err != nil {
 		return fmt.Errorf("read number of host: %w", err)
 	}
-	var o order
-	if err := json.NewDecoder(os.Stdin).Decode(&o); err != nil {
-		return fmt.Errorf("read order: %w", err)
+	var r request
+	if err := json.NewDecoder(os.Stdin).Decode(&r); err != nil {
+		return fmt.Errorf("read request: %w", err)
 	}
-	n := node{order: o, number: number, name: nodeName(number)}
+	n := node{request: r, number: number, name: nodeName(number)}
 	if err := n.checkAddr(); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func runHost(ctx context.Context, argument string) error {
 
 // node is a host that becomes a node of the cluster.
 type node struct {
-	order
+	request
 	number int
 	name   string
 }

@@ -4,40 +4,21 @@ import (
 	"time"
 
 	"tare/agent"
+	"tare/protocol"
 	"tare/workload"
 )
 
-// The orders of the protocol, and what is said in answer to them.
-const (
-	doServe = "serve"
-	doStop  = "stop"
-)
-
-type order struct {
-	ID  int        `json:"id"`
-	Do  string     `json:"do"`
-	Job *agent.Job `json:"job"`
-}
-
-type answer struct {
-	ID        int             `json:"id"`
-	Listening string          `json:"listening,omitempty"`
-	Tally     *workload.Tally `json:"tally,omitempty"`
-	Error     string          `json:"error,omitempty"`
-	Unfit     bool            `json:"unfit,omitempty"`
-}
-
-// Order is what an agent is to do.
-type Order struct {
+// Request is what an agent is to do.
+type Request struct {
 	At, Role string // its place, as "vxlan.h1/c1", and its role
-	Number   int    // of the orders to that place in that role, from 1
+	Number   int    // of the requests to that place in that role, from 1
 	agent.Job
 }
 
-// Serves reports whether it is the order to the end that serves, which owns no window here.
-func (o Order) Serves() bool { return o.Role == "server" }
+// Serves reports whether it is the request to the end that serves, which owns no window here.
+func (r Request) Serves() bool { return r.Role == "server" }
 
-// Reply is what an agent does with an order: it measures, for as long as the run takes, or one of
+// Reply is what an agent does with a request: it measures, for as long as the run takes, or one of
 // these.
 type Reply struct {
 	Tally workload.Tally
@@ -48,69 +29,66 @@ type Reply struct {
 	Hangs bool          // it never answers, nor stops
 }
 
-// Model is how agents do their orders. It is called by several at once.
-type Model func(Order) Reply
+// Model is how agents reply. It is called by several at once.
+type Model func(Request) Reply
 
 // simulated is the process at an end, so to speak.
 type simulated struct {
 	site     *Site
 	at, role string
-	stream   *agent.Frames
+	stream   *protocol.Stream
 	end      func() error
 	stop     map[int]chan struct{} // of the jobs under way
 	gone     chan struct{}         // closed when it has ended
 }
 
-// run says hello and takes orders until its input ends.
+// run greets and takes requests until its input ends.
 func (a *simulated) run() {
 	defer close(a.gone)
-	hello := agent.Hello{Schema: agent.Schema, Version: "simulated", Boot: "simulated", Confinement: a.site.Confinement}
-	if err := a.stream.Write(hello); err != nil {
-		return
+	greeting := agent.Greeting{
+		Greeting: protocol.Greeting{Schema: agent.Schema, Version: "simulated"}, Boot: "simulated", Confinement: a.site.Confinement,
 	}
-	for {
-		var o order
-		if err := a.stream.Read(&o); err != nil {
-			return
-		}
-		if o.Do == doStop {
-			if stop, is := a.stop[o.ID]; is {
+	_ = protocol.Serve(a.stream, greeting, func(r *agent.Request) error { // which ends as its handle is closed
+		if r.Do == protocol.Cancel {
+			if stop, is := a.stop[r.ID]; is {
 				close(stop)
-				delete(a.stop, o.ID)
+				delete(a.stop, r.ID)
 			}
-			continue
+			return nil
 		}
 		stop := make(chan struct{})
-		a.stop[o.ID] = stop
+		a.stop[r.ID] = stop
 		number := a.site.number(a.at, a.role)
-		a.site.jobs.Go(func() { a.do(o, number, stop) })
-	}
+		a.site.jobs.Go(func() { a.do(r, number, stop) })
+		return nil
+	})
 }
 
-// do carries out an order.
-func (a *simulated) do(o order, number int, stop <-chan struct{}) {
-	reply := a.site.Model(Order{At: a.at, Role: a.role, Number: number, Job: *o.Job})
+// do carries out a request.
+func (a *simulated) do(r *agent.Request, number int, stop <-chan struct{}) {
+	does := a.site.Model(Request{At: a.at, Role: a.role, Number: number, Job: *r.Job})
+	id := protocol.Reply{ID: r.ID}
 	switch {
-	case reply.Dies:
+	case does.Dies:
 		_ = a.end() // the handle finds why
 		return
-	case reply.Hangs:
+	case does.Hangs:
 		<-a.gone
 		return
-	case reply.Error != "":
-		a.answer(answer{ID: o.ID, Error: reply.Error, Unfit: reply.Unfit})
+	case does.Error != "":
+		a.reply(agent.Reply{Reply: protocol.Reply{ID: r.ID, Error: does.Error}, Unfit: does.Unfit})
 		return
-	case o.Do == doServe:
-		a.answer(answer{ID: o.ID, Listening: o.Job.Address})
+	case r.Do == agent.DoServe:
+		a.reply(agent.Reply{Reply: id, Listening: r.Job.Address})
 	}
 	select {
-	case <-time.After(o.Job.Run.Warmup + o.Job.Run.Duration + reply.Late):
-		a.answer(answer{ID: o.ID, Tally: &reply.Tally})
+	case <-time.After(r.Job.Run.Warmup + r.Job.Run.Duration + does.Late):
+		a.reply(agent.Reply{Reply: id, Tally: &does.Tally})
 	case <-stop:
-		a.answer(answer{ID: o.ID, Error: "stopped"})
+		a.reply(agent.Reply{Reply: protocol.Reply{ID: r.ID, Error: "stopped"}})
 	case <-a.gone:
 	}
 }
 
-// answer sends an answer. Where nobody reads it any more, the agent has been closed.
-func (a *simulated) answer(an answer) { _ = a.stream.Write(an) }
+// reply sends a reply. Where nobody reads it any more, the agent has been closed.
+func (a *simulated) reply(r agent.Reply) { _ = a.stream.Write(r) }

@@ -1,5 +1,5 @@
 // Package simtest simulates the places of a run: agents that speak the protocol over two pipes and
-// answer from a model what they measured. Used within testing/synctest, where time is virtual, whole
+// reply from a model what they measured. Used within testing/synctest, where time is virtual, whole
 // runs take milliseconds, and what is measured is known beforehand.
 package simtest
 
@@ -14,6 +14,7 @@ import (
 	"tare/agent"
 	"tare/lab"
 	"tare/probe"
+	"tare/protocol"
 )
 
 // Site is places with simulated agents.
@@ -31,13 +32,13 @@ type Site struct {
 	agents map[string]*agent.Handle
 	jobs   sync.WaitGroup
 
-	counting sync.Mutex     // apart: who is asked for an agent may wait for one that takes an order
-	orders   map[string]int // by place and role
+	counting sync.Mutex     // apart: who is asked for an agent may wait for one that takes a request
+	requests map[string]int // by place and role
 }
 
-// New is a site whose agents answer as a model says.
+// New is a site whose agents reply as a model says.
 func New(m Model) *Site {
-	return &Site{Model: m, began: time.Now(), agents: map[string]*agent.Handle{}, orders: map[string]int{}}
+	return &Site{Model: m, began: time.Now(), agents: map[string]*agent.Handle{}, requests: map[string]int{}}
 }
 
 // Agent is the agent of a place, started where there is none, or where it is broken.
@@ -62,12 +63,12 @@ func (s *Site) Agent(ctx context.Context, at, role string) (*agent.Handle, error
 
 // start starts an agent at the other side of two pipes.
 func (s *Site) start(ctx context.Context, at, role string) (*agent.Handle, error) {
-	ordersOut, ordersIn := io.Pipe()
-	answersOut, answersIn := io.Pipe()
-	end := sync.OnceValue(func() error { return errors.Join(ordersOut.Close(), answersIn.Close()) })
-	a := &simulated{site: s, at: at, role: role, stream: agent.NewFrames(ordersOut, answersIn), end: end, stop: map[int]chan struct{}{}, gone: make(chan struct{})}
+	requestsOut, requestsIn := io.Pipe()
+	repliesOut, repliesIn := io.Pipe()
+	end := sync.OnceValue(func() error { return errors.Join(requestsOut.Close(), repliesIn.Close()) })
+	a := &simulated{site: s, at: at, role: role, stream: protocol.NewStream(requestsOut, repliesIn), end: end, stop: map[int]chan struct{}{}, gone: make(chan struct{})}
 	s.jobs.Go(a.run)
-	return agent.Open(ctx, at, ordersIn, answersOut, end)
+	return agent.Open(ctx, at, requestsIn, repliesOut, end)
 }
 
 // Close ends all agents and waits for them.
@@ -82,7 +83,7 @@ func (s *Site) End(chosen func(at string) bool) (err error) {
 	s.mu.Lock()
 	agents := maps.Clone(s.agents)
 	s.mu.Unlock()
-	for _, h := range agents { // which may be about to take an order, and count it
+	for _, h := range agents { // which may be about to take a request, and count it
 		if chosen(h.Name) {
 			err = errors.Join(err, h.Close())
 		}
@@ -113,10 +114,10 @@ func (s *Site) CPUTimes(context.Context) (map[string]probe.CPUTimes, error) {
 	return map[string]probe.CPUTimes{"": {}}, nil
 }
 
-// number counts the orders of a place.
+// number counts the requests to a place.
 func (s *Site) number(at, role string) int {
 	s.counting.Lock()
 	defer s.counting.Unlock()
-	s.orders[at+" "+role]++
-	return s.orders[at+" "+role]
+	s.requests[at+" "+role]++
+	return s.requests[at+" "+role]
 }

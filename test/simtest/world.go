@@ -28,15 +28,15 @@ type World struct {
 }
 
 // Measure is a model: agents measure the world.
-func (w World) Measure(o Order) Reply {
-	if o.Serves() {
+func (w World) Measure(r Request) Reply {
+	if r.Serves() {
 		return Reply{Tally: workload.Tally{CC: w.CC}}
 	}
-	kind, _ := workload.Find(o.Workload)
+	kind, _ := workload.Find(r.Workload)
 	place := fnv.New64a()
-	place.Write([]byte(o.At))
-	draw := rand.New(rand.NewPCG(w.Seed^place.Sum64(), uint64(o.Number)))
-	cluster, _, _ := strings.Cut(o.At, ".")
+	place.Write([]byte(r.At))
+	draw := rand.New(rand.NewPCG(w.Seed^place.Sum64(), uint64(r.Number)))
+	cluster, _, _ := strings.Cut(r.At, ".")
 	level := w.Value * w.worse(cluster, kind.Headline) * math.Exp(w.Block*draw.NormFloat64())
 	at := func(now time.Duration) float64 {
 		drift := 0.0
@@ -46,14 +46,14 @@ func (w World) Measure(o Order) Reply {
 		return level * math.Exp(drift+w.Slot*draw.NormFloat64())
 	}
 	t := workload.Tally{CC: w.CC, Counters: map[string]float64{}}
-	if o.Run.Slots == nil {
+	if r.Run.Slots == nil {
 		t.Metrics = map[string]float64{kind.Headline: at(0)}
-		w.count(&t, o.Run.Duration)
+		w.count(&t, r.Run.Duration)
 		return Reply{Tally: t}
 	}
 	t.Slots, t.Later = map[string][]float64{}, map[string][]float64{}
-	for cycle := range o.Run.Slots.Cycles {
-		v, later := at(begins(o.Run.Slots, cycle)), 1.0
+	for cycle := range r.Run.Slots.Cycles {
+		v, later := at(begins(r.Run.Slots, cycle)), 1.0
 		if draw.Float64() < w.Late {
 			v, later = 0, 0
 		} else if !strings.HasPrefix(cluster, "host") {
@@ -61,8 +61,8 @@ func (w World) Measure(o Order) Reply {
 		}
 		t.Slots[kind.Headline], t.Later[kind.Headline] = append(t.Slots[kind.Headline], v), append(t.Later[kind.Headline], later)
 	}
-	t.Metrics = map[string]float64{kind.Headline: at(begins(o.Run.Slots, 0))}
-	w.count(&t, o.Run.Slots.Window)
+	t.Metrics = map[string]float64{kind.Headline: at(begins(r.Run.Slots, 0))}
+	w.count(&t, r.Run.Slots.Window)
 	return Reply{Tally: t}
 }
 

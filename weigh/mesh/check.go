@@ -221,18 +221,13 @@ func (p *picture) ofGroups(l layout, a, b int) float64 {
 	for _, factor := range p.fits[0].factors {
 		switch factor.name {
 		case ofBetween, ofGroup, ofUplink, ofCell:
-			for _, class := range classesOf(factor, observation{client: a, server: b}) {
+			of := factor.of(observation{client: a, server: b})
+			for _, class := range of.class[:of.n] {
 				sum += factor.values[class]
 			}
 		}
 	}
 	return sum
-}
-
-// classesOf are those of an observation, one of them twice where it counts twice.
-func classesOf(f *factor, o observation) []int {
-	a, b := f.of(o)
-	return slices.DeleteFunc([]int{a, b}, func(class int) bool { return class < 0 })
 }
 
 // marginOf is a margin as a difference of badness.

@@ -20,14 +20,29 @@ type observation struct {
 type factor struct {
 	name     string
 	classes  int
-	least    int                            // observations that a class needs for a value
-	of       func(o observation) (a, b int) // -1: none
-	by       func(o observation) bool       // the values come from such observations; nil: from all
+	least    int // observations that a class needs for a value
+	of       func(o observation) classes
+	by       func(o observation) bool // the values come from such observations; nil: from all
 	centre   func(values []float64, known []bool) []float64
 	values   []float64
 	known    []bool
 	members  [][]int32 // observations, by class
 	counting []int     // of them, from which the value comes
+}
+
+// classes are those of a factor that an observation is of: up to two, which may be the same.
+type classes struct {
+	class [2]int
+	n     int
+}
+
+func one(class int) classes { return classes{[2]int{class}, 1} }
+
+// and adds a class.
+func (c classes) and(class int) classes {
+	c.class[c.n] = class
+	c.n++
+	return c
 }
 
 // fit is one metric at one density, taken apart; or how much worse it is at the other.
@@ -107,11 +122,8 @@ func (f *factor) prepare(seen []observation) {
 	f.values, f.known = make([]float64, f.classes), make([]bool, f.classes)
 	f.members, f.counting = make([][]int32, f.classes), make([]int, f.classes)
 	for n, o := range seen {
-		a, b := f.of(o)
-		for _, class := range slices.Compact([]int{a, b}) {
-			if class < 0 {
-				continue
-			}
+		of := f.of(o)
+		for _, class := range slices.Compact(of.class[:of.n]) {
 			f.members[class] = append(f.members[class], int32(n))
 			if f.by == nil || f.by(o) {
 				f.counting[class]++
@@ -125,8 +137,7 @@ func (f *factor) prepare(seen []observation) {
 
 // times is how often an observation is of a class.
 func (f *factor) times(o observation, class int) float64 {
-	a, b := f.of(o)
-	if a == class && b == class {
+	if f.of(o) == one(class).and(class) {
 		return 2
 	}
 	return 1

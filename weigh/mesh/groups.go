@@ -65,9 +65,9 @@ func (l layout) named(factor string, class int) []string {
 	case ofBetween:
 		return []string{}
 	case ofCell:
-		return []string{l.groups[class/len(l.groups)], l.groups[class%len(l.groups)]}
+		return []string{l.groups[class/len(l.groups)].name, l.groups[class%len(l.groups)].name}
 	}
-	return []string{l.groups[class]}
+	return []string{l.groups[class].name}
 }
 
 // mostValues bounds how many values an effect of groups has: an interval takes memory that
@@ -101,8 +101,10 @@ func (f *fit) perRound(factor *factor, class int) []float64 {
 // difference between their nodes may do to a mean of them, whichever is more.
 func (m *Mesh) marginOfGroup(p *picture, l layout, of []string) float64 {
 	least := math.Inf(1)
-	for _, name := range of {
-		least = min(least, float64(l.size[slices.Index(l.groups, name)]))
+	for _, g := range l.groups {
+		if slices.Contains(of, g.name) {
+			least = min(least, float64(g.nodes))
+		}
 	}
 	return max(marginOf(p.metric, m.res.Margin), offset*middleError*p.natural/math.Sqrt(least))
 }

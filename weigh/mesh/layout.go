@@ -9,41 +9,56 @@ import (
 
 // layout is which nodes are in which groups.
 type layout struct {
-	groups []string // names
-	of     []int    // by node; -1: it has no label
-	size   []int    // nodes of a group
+	groups []*group
+	of     []*group // by node; nil: it has no label
+}
+
+// group is the nodes with one label.
+type group struct {
+	name   string
+	number int // place among the layout's
+	nodes  int
 }
 
 func layoutOf(nodes []result.MeshNode) layout {
-	l := layout{of: make([]int, len(nodes))}
+	l := layout{of: make([]*group, len(nodes))}
 	for n, node := range nodes {
-		at := slices.Index(l.groups, node.Group)
-		switch {
-		case node.Group == "":
-			l.of[n] = -1
+		if node.Group == "" {
 			continue
-		case at < 0:
-			at = len(l.groups)
-			l.groups, l.size = append(l.groups, node.Group), append(l.size, 0)
 		}
-		l.of[n] = at
-		l.size[at]++
+		at := slices.IndexFunc(l.groups, func(g *group) bool { return g.name == node.Group })
+		if at < 0 {
+			at = len(l.groups)
+			l.groups = append(l.groups, &group{name: node.Group, number: at})
+		}
+		l.of[n] = l.groups[at]
+		l.of[n].nodes++
 	}
 	return l
 }
 
 // crosses reports whether a pair is between two groups.
-func (l layout) crosses(a, b int) bool { return l.of[a] >= 0 && l.of[b] >= 0 && l.of[a] != l.of[b] }
+func (l layout) crosses(a, b int) bool { return l.of[a] != nil && l.of[b] != nil && l.of[a] != l.of[b] }
 
 // within reports whether both nodes of a pair are in the same group.
-func (l layout) within(a, b int) bool { return l.of[a] >= 0 && l.of[a] == l.of[b] }
+func (l layout) within(a, b int) bool { return l.of[a] != nil && l.of[a] == l.of[b] }
 
-// judged is the group of a node if it is large enough to be judged; -1: it has none.
-func (l layout) judged(node int) int {
-	if g := l.of[node]; g >= 0 && l.size[g] >= leastOfGroup {
+// judged is the group of a node if it is large enough to be judged; else nil.
+func (l layout) judged(node int) *group {
+	if g := l.of[node]; g != nil && g.nodes >= leastOfGroup {
 		return g
 	}
-	return -1
+	return nil
+}
+
+// judgedOf are the groups of a pair that are large enough to be judged.
+func (l layout) judgedOf(o observation) (c classes) {
+	for _, node := range [...]int{o.client, o.server} {
+		if g := l.judged(node); g != nil {
+			c = c.and(g.number)
+		}
+	}
+	return c
 }
 
 // leastUplinks is from how many groups on each has an uplink that can be distinguished from
@@ -53,80 +68,124 @@ const leastUplinks = 4
 // leastLevel is how many pairs give a round its level: of fewer, it would be theirs.
 const leastLevel = 8
 
-// cell numbers the pairs of groups.
-func (l layout) cell(a, b int) int {
-	return min(l.of[a], l.of[b])*len(l.groups) + max(l.of[a], l.of[b])
-}
+// manyGroups reports whether uplinks can be distinguished.
+func (l layout) manyGroups() bool { return len(l.groups) >= leastUplinks }
 
-// factors are what a value is made of. Of two or three groups, each pair is held against the
-// pairs within groups; of more, what all pairs between groups have in common comes first, then
-// each uplink, then what is left of a pair of groups.
+// factors are what a value is made of, in the order in which each sweep takes them out. What
+// several of them could explain goes to the first of those, so that the order matters:
+//
+//   - the level of all is the first, since the others are differences from it
+//   - then groups: pairs within them alone determine them, whatever follows
+//   - then what is between groups: what all pairs of groups have in common, or, of two or three
+//     groups, each pair of them. After nodes, the two nodes of a small group would have taken it
+//   - then rounds and nodes
+//   - then, of many groups, what is left to uplinks, and at last to single pairs of groups, which
+//     have to be worse than both their uplinks
 func (l layout) factors(rounds int) []*factor {
-	crosses := func(o observation) bool { return l.crosses(o.client, o.server) }
-	one := func(holds func(observation) bool) func(observation) (int, int) {
-		return func(o observation) (int, int) {
-			if holds(o) {
-				return 0, -1
-			}
-			return -1, -1
-		}
+	factors := []*factor{l.ofAll()}
+	if len(l.groups) >= 2 {
+		factors = append(factors, l.ofGroup())
 	}
-	all := func(int) int { return 0 }
-	factors := []*factor{{
-		name: ofAll, classes: 1,
-		of: func(observation) (int, int) { return 0, -1 },
-		by: l.base(),
-	}}
-	if len(l.groups) >= 2 { // first, since the pairs within groups alone determine it
-		factors = append(factors, &factor{
-			name: ofGroup, classes: len(l.groups), least: leastPartners,
-			of:     func(o observation) (int, int) { return l.judged(o.client), l.judged(o.server) },
-			by:     func(o observation) bool { return l.within(o.client, o.server) },
-			centre: centred(all, 1, lowMedian),
-		})
+	switch {
+	case l.manyGroups():
+		factors = append(factors, l.ofBetween())
+	case len(l.groups) >= 2:
+		factors = append(factors, l.ofCell())
 	}
-	cells := &factor{
-		name: ofCell, classes: len(l.groups) * len(l.groups), least: leastRounds, of: l.ofCells, centre: l.centreCells,
-	}
-	switch n := len(l.groups); {
-	case n >= leastUplinks:
-		factors = append(factors, &factor{name: ofBetween, classes: 1, of: one(crosses)})
-	case n >= 2: // before nodes, or the two nodes of a small group would take what is between groups
-		factors = append(factors, cells)
-	}
-	factors = append(factors,
-		&factor{
-			name: ofRound, classes: rounds, least: leastLevel, of: func(o observation) (int, int) { return o.round, -1 },
-			centre: centred(all, 1, stats.Median),
-		},
-		&factor{
-			name: ofNode, classes: len(l.of), least: leastPartners,
-			of:     func(o observation) (int, int) { return o.client, o.server },
-			centre: l.centreNodes,
-		})
-	if len(l.groups) >= leastUplinks {
-		factors = append(factors, &factor{
-			name: ofUplink, classes: len(l.groups), least: leastPartners,
-			of: func(o observation) (int, int) {
-				if crosses(o) {
-					return l.judged(o.client), l.judged(o.server)
-				}
-				return -1, -1
-			},
-			centre: centred(all, 1, lowMedian),
-		}, cells)
+	factors = append(factors, ofRounds(rounds), l.ofNode())
+	if l.manyGroups() {
+		factors = append(factors, l.ofUplink(), l.ofCell())
 	}
 	return factors
+}
+
+// ofAll is the level of all pairs. It comes from those that stay in a group, where there are
+// groups of several nodes.
+func (l layout) ofAll() *factor {
+	f := &factor{name: ofAll, classes: 1, of: func(observation) classes { return one(0) }}
+	if len(l.groups) >= 2 && l.largest() >= leastOfGroup {
+		f.by = func(o observation) bool { return !l.crosses(o.client, o.server) }
+	}
+	return f
+}
+
+// ofGroup is how much worse the pairs within a group are than those within others. A pair
+// between two groups has the part of each.
+func (l layout) ofGroup() *factor {
+	return &factor{
+		name: ofGroup, classes: len(l.groups), least: leastPartners, of: l.judgedOf, centre: centred(together, 1, lowMedian),
+		by: func(o observation) bool { return l.within(o.client, o.server) },
+	}
+}
+
+// ofBetween is what all pairs between groups have in common.
+func (l layout) ofBetween() *factor {
+	return &factor{name: ofBetween, classes: 1, of: func(o observation) classes {
+		if l.crosses(o.client, o.server) {
+			return one(0)
+		}
+		return classes{}
+	}}
+}
+
+// ofRounds is what all windows of a round have in common.
+func ofRounds(rounds int) *factor {
+	return &factor{
+		name: ofRound, classes: rounds, least: leastLevel, of: func(o observation) classes { return one(o.round) },
+		centre: centred(together, 1, stats.Median),
+	}
+}
+
+// ofNode is how much worse a node is than others of its group.
+func (l layout) ofNode() *factor {
+	return &factor{
+		name: ofNode, classes: len(l.of), least: leastPartners,
+		of:     func(o observation) classes { return one(o.client).and(o.server) },
+		centre: l.centreNodes,
+	}
+}
+
+// ofUplink is how much worse than other pairs of groups those of one group are.
+func (l layout) ofUplink() *factor {
+	return &factor{
+		name: ofUplink, classes: len(l.groups), least: leastPartners, centre: centred(together, 1, lowMedian),
+		of: func(o observation) classes {
+			if l.crosses(o.client, o.server) {
+				return l.judgedOf(o)
+			}
+			return classes{}
+		},
+	}
+}
+
+// ofCell is what is between two groups, of which either may be the client's. Where uplinks are
+// judged, so are pairs of groups of enough nodes alone: between two nodes it would be a link.
+func (l layout) ofCell() *factor {
+	return &factor{
+		name: ofCell, classes: len(l.groups) * len(l.groups), least: leastRounds, centre: l.centreCells,
+		of: func(o observation) classes {
+			if !l.crosses(o.client, o.server) || l.manyGroups() && l.judgedOf(o).n < 2 {
+				return classes{}
+			}
+			a, b := l.of[o.client].number, l.of[o.server].number
+			return one(min(a, b)*len(l.groups) + max(a, b))
+		},
+	}
 }
 
 // centreNodes takes from each node the middle of its group, which is the group's, or, where
 // there are no groups to be judged, that of all.
 func (l layout) centreNodes(values []float64, known []bool) []float64 {
-	part := func(node int) int { return l.judged(node) + 1 }
+	part := func(node int) int { // 0: of those without
+		if g := l.judged(node); g != nil {
+			return 1 + g.number
+		}
+		return 0
+	}
 	shifts := centred(part, len(l.groups)+1, stats.Median)(values, known)
 	if l.largest() >= leastOfGroup {
 		for node := range shifts {
-			if l.judged(node) < 0 {
+			if l.judged(node) == nil {
 				shifts[node] = 0
 			}
 		}
@@ -135,16 +194,11 @@ func (l layout) centreNodes(values []float64, known []bool) []float64 {
 }
 
 // largest is how many nodes the largest group has.
-func (l layout) largest() int { return slices.Max(append([]int{0}, l.size...)) }
-
-// ofCells is the pair of groups that an observation is between. Where uplinks are judged, so
-// are pairs of groups of enough nodes alone: between two nodes it would be a link.
-func (l layout) ofCells(o observation) (int, int) {
-	small := l.judged(o.client) < 0 || l.judged(o.server) < 0
-	if !l.crosses(o.client, o.server) || small && len(l.groups) >= leastUplinks {
-		return -1, -1
+func (l layout) largest() (most int) {
+	for _, g := range l.groups {
+		most = max(most, g.nodes)
 	}
-	return l.cell(o.client, o.server), -1
+	return most
 }
 
 // centreCells takes the middle from all pairs of groups, which is what pairs between groups
@@ -157,25 +211,19 @@ func (l layout) centreCells(values []float64, known []bool) []float64 {
 			cells++
 		}
 	}
-	for _, size := range l.size {
-		if size >= leastOfGroup {
+	for _, g := range l.groups {
+		if g.nodes >= leastOfGroup {
 			groups++
 		}
 	}
-	if len(l.groups) < leastUplinks || cells < groups*(groups-1)/2 {
+	if !l.manyGroups() || cells < groups*(groups-1)/2 {
 		return make([]float64, len(values))
 	}
-	return centred(func(int) int { return 0 }, 1, stats.Median)(values, known)
+	return centred(together, 1, stats.Median)(values, known)
 }
 
-// base is which pairs the level of all comes from: those that stay in a group, where there are
-// groups of several nodes.
-func (l layout) base() func(observation) bool {
-	if len(l.groups) < 2 || l.largest() < leastOfGroup {
-		return nil
-	}
-	return func(o observation) bool { return !l.crosses(o.client, o.server) }
-}
+// together makes all classes one part.
+func together(int) int { return 0 }
 
 // centred takes from each class the middle of those of its part.
 func centred(part func(class int) int, parts int, middle func([]float64) float64) func([]float64, []bool) []float64 {

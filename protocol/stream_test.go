@@ -1,4 +1,4 @@
-package agent
+package protocol
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func texts() *rapid.Generator[[]string] {
 // sent is what a peer writes that sends texts.
 func sent(t *rapid.T, all []string) []byte {
 	var out bytes.Buffer
-	f := NewFrames(nil, &out)
+	f := NewStream(nil, &out)
 	for _, text := range all {
 		if err := f.Write(text); err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func sent(t *rapid.T, all []string) []byte {
 
 // arrived reads texts until an error.
 func arrived(stream []byte) (all []string, err error) {
-	f := NewFrames(bytes.NewReader(stream), nil)
+	f := NewStream(bytes.NewReader(stream), nil)
 	for {
 		var text string
 		if err := f.Read(&text); err != nil {
