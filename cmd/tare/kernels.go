@@ -42,11 +42,6 @@ func (f *runFlags) checkKernels(flags *pflag.FlagSet, plan result.Plan, args []s
 	if len(plan.Kernels) < 2 {
 		return wrong("--kernel %s: one kernel is compared with nothing: name two, for example --kernel %s,/boot/vmlinuz-OTHER", plan.Kernels[0], runningKernel)
 	}
-	for _, other := range []string{"lab", "check", "fix-and-verify", "need", "precision"} {
-		if flags.Changed(other) {
-			return wrong("--kernel and --%s: they do not go together: leave one of them out", other)
-		}
-	}
 	return nil
 }
 

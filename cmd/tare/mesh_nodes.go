@@ -127,14 +127,15 @@ func (f *meshFlags) choose(flags *pflag.FlagSet) error {
 		return &exitError{exitWrong, experiment.Unknown("site of a mesh", f.site, ofMeshSites)}
 	}
 	var named []string // the sites of which something is given
-	for kind, names := range map[string][]string{
-		result.SiteLab: {"lab"}, result.SiteEndpoint: {"endpoint"}, result.SiteSSH: {"machines"},
-		result.SiteKubernetes: slices.Concat(flagsOf[result.SiteKubernetes], []string{"on-hosts", "dry-run", "every"}),
-	} {
-		if slices.ContainsFunc(names, flags.Changed) {
-			named = append(named, kind)
+	flags.Visit(func(flag *pflag.Flag) {
+		of := map[string]string{"on-hosts": result.SiteKubernetes, "dry-run": result.SiteKubernetes, "every": result.SiteKubernetes}[flag.Name]
+		if b := byFlag()[flag.Name]; of == "" && b.at != 0 && b.at&(b.at-1) == 0 {
+			of = siteNameOf(b.at) // it has a meaning at one site alone
 		}
-	}
+		if of != "" {
+			named = result.AddOnce(named, of)
+		}
+	})
 	if len(named) == 0 && f.site == result.SiteKubernetes {
 		return nil
 	}
