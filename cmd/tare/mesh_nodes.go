@@ -128,12 +128,11 @@ func (f *meshFlags) choose(flags *pflag.FlagSet) error {
 	}
 	var named []string // the sites of which something is given
 	flags.Visit(func(flag *pflag.Flag) {
-		of := map[string]string{"on-hosts": result.SiteKubernetes, "dry-run": result.SiteKubernetes, "every": result.SiteKubernetes}[flag.Name]
-		if b := byFlag()[flag.Name]; of == "" && b.at != 0 && b.at&(b.at-1) == 0 {
-			of = siteNameOf(b.at) // it has a meaning at one site alone
-		}
-		if of != "" {
-			named = result.AddOnce(named, of)
+		switch at := byFlag()[flag.Name].at; {
+		case slices.Contains([]string{"on-hosts", "dry-run", "every"}, flag.Name):
+			named = result.AddOnce(named, result.SiteKubernetes)
+		case at != 0 && at&(at-1) == 0: // it has a meaning at one site alone
+			named = result.AddOnce(named, siteNameOf(at))
 		}
 	})
 	if len(named) == 0 && f.site == result.SiteKubernetes {

@@ -74,28 +74,27 @@ func belong(c *cobra.Command) {
 // given is a flag that is on the command line.
 type given struct {
 	belonging
-	flag  string
 	typed string // after "--"
 }
 
-// givenFlags are the flags of the command line that are listed, and the one that --sweep gives values to.
+// givenFlags are the flags of the command line that are listed, in that order, and the one that --sweep gives values to.
 func givenFlags(flags *pflag.FlagSet) (all []given) {
-	add := func(flag, typed string) {
-		if b, known := byFlag()[flag]; known {
-			all = append(all, given{b, flag, typed})
+	for _, b := range belongings() {
+		for _, name := range strings.Fields(b.flags) {
+			f := flags.Lookup(name)
+			if f == nil || !f.Changed || f.Value.Type() == "bool" && f.Value.String() == "false" {
+				continue
+			}
+			all = append(all, given{b, name})
+			if name == "sweep" {
+				axis, _, _ := strings.Cut(f.Value.String(), "=")
+				swept := sweepFlag{axis: strings.ReplaceAll(axis, "-", "_")}
+				if to, known := byFlag()[swept.flag()]; known {
+					all = append(all, given{to, "sweep " + axis})
+				}
+			}
 		}
 	}
-	flags.Visit(func(f *pflag.Flag) {
-		if f.Value.Type() == "bool" && f.Value.String() == "false" {
-			return
-		}
-		add(f.Name, f.Name)
-		if f.Name == "sweep" {
-			name, _, _ := strings.Cut(f.Value.String(), "=")
-			swept := sweepFlag{axis: strings.ReplaceAll(name, "-", "_")}
-			add(swept.flag(), "sweep "+name)
-		}
-	})
 	return all
 }
 
@@ -109,24 +108,18 @@ func refuseJobs(flags *pflag.FlagSet) error {
 	typed := givenFlags(flags)
 	chosen := false
 	for job := ofCase; job <= checking; job <<= 1 {
-		var by given
-		for _, g := range typed { // where several choose it, the one that is listed first
-			if g.chooses == job && (by.flag == "" || strings.Index(g.flags, g.flag) < strings.Index(g.flags, by.flag)) {
-				by = g
-			}
-		}
-		if by.flag == "" {
+		by, is := result.First(typed, func(g given) bool { return g.chooses == job })
+		if !is {
 			continue
 		}
 		chosen = true
-		for _, g := range typed {
-			switch {
-			case g.in&job != 0:
-			case job == ofCase:
-				return notInCase(g, flags.Lookup(by.flag).Value.String())
-			default:
-				return wrong("--%s and --%s: they do not go together: leave one of them out", by.typed, g.typed)
+		if job == ofCase {
+			if err := refuseInCase(flags, flags.Lookup("case").Value.String()); err != nil {
+				return err
 			}
+		}
+		if unread, is := result.First(typed, func(g given) bool { return g.in&job == 0 }); is {
+			return wrong("--%s and --%s: they do not go together: leave one of them out", by.typed, unread.typed)
 		}
 	}
 	for _, g := range typed {
@@ -137,17 +130,10 @@ func refuseJobs(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// notInCase is the error of a flag beside a case.
-func notInCase(g given, id string) error {
-	return wrong("--%s can't be combined with a case, whose plans set it: save a plan that tare run --case %s --dry-run prints, change it and run it", g.typed, id)
-}
-
 // refuseInCase refuses what a case sets.
 func refuseInCase(flags *pflag.FlagSet, id string) error {
-	for _, g := range givenFlags(flags) {
-		if g.in&ofCase == 0 {
-			return notInCase(g, id)
-		}
+	if g, is := result.First(givenFlags(flags), func(g given) bool { return g.in&ofCase == 0 }); is {
+		return wrong("--%s can't be combined with a case, whose plans set it: save a plan that tare run --case %s --dry-run prints, change it and run it", g.typed, id)
 	}
 	return nil
 }

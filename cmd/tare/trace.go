@@ -17,7 +17,7 @@ import (
 )
 
 func traceCommand(s streams) *cobra.Command {
-	f := runFlags{trace: true}
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "trace",
 		Short: "Follow packets hop by hop: latency, losses, CPU",
@@ -39,7 +39,10 @@ the user that the command gives is root.`,
   tare trace --networks vxlan --paths cross-host --workloads tcp_stream --folded stacks.txt
   tare trace --site docker --networks bridge`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s, c.Flags(), nil) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.trace = true
+			return f.run(c.Context(), s, c.Flags(), nil)
+		},
 	}
 	f.registerTrace(c.Flags())
 	belong(c)
@@ -50,7 +53,6 @@ the user that the command gives is root.`,
 func (f *runFlags) registerTrace(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.register(&all)
-	f.trace = true
 	take(flags, &all, tracing)
 	flags.Lookup("trace").Hidden = true // it is this verb
 	for name, usage := range map[string]string{
