@@ -65,7 +65,7 @@ const (
 	forWhat      = "What to measure"
 	forHow       = "How"
 	forWhere     = "Where"
-	forMore      = "Instead of one plain run"
+	forMore      = "Other ways to run"
 	forOutput    = "Output"
 	usualHeading = "Flags"
 	ofNetworks   = "Parameters of networks"

@@ -80,6 +80,12 @@ The exit status is 4 if a finding is an error, else 0.`,
 	f.site.register(c.Flags(), diagnosing)
 	f.lang.register(c.Flags())
 	c.Flags().BoolVar(&f.json, "json", false, `write {"findings": [...]} to standard output`)
+	f.relate(c)
+	return c
+}
+
+// relate has a diagnosis refuse what does not go together.
+func (f *doctorFlags) relate(c *cobra.Command) {
 	together(c, "from", "to", "a pair needs both ends: --from h1/c1 --to h2/c1")
 	either(c, "docker", "lab", func() string { return "--docker examines this machine and --lab a lab: give one of the two" })
 	refuse(c, func(*pflag.FlagSet) error {
@@ -89,7 +95,6 @@ The exit status is 4 if a finding is an error, else 0.`,
 		return nil
 	})
 	belong(c)
-	return c
 }
 
 func (f doctorFlags) diagnose(ctx context.Context) ([]result.Finding, []result.Unread, error) {

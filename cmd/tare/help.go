@@ -76,26 +76,32 @@ type flagGroup struct {
 
 // headed are the flags of a command under their headings.
 func headed(c *cobra.Command) (groups []flagGroup) {
-	count := 0
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			count++
+	flags, count := c.LocalFlags(), 0
+	flags.VisitAll(func(*pflag.Flag) { count++ })
+	headingOf := func(name string) string {
+		switch heading := byFlag()[name].heading; {
+		case count < manyFlags && !isParameter(heading):
+			return usualHeading
+		case heading == "":
+			return forOutput // -h
+		default:
+			return heading
 		}
-	})
-	headings := []string{forWhat, forHow, forWhere, forMore, forOutput, usualHeading, ofNetworks, ofWorkloads, ofSites}
-	for _, heading := range headings {
+	}
+	for _, heading := range []string{forWhat, forHow, forWhere, forMore, forOutput, usualHeading, ofNetworks, ofWorkloads, ofSites} {
 		group := flagGroup{heading, pflag.NewFlagSet("", pflag.ContinueOnError)}
 		group.flags.SortFlags = heading == usualHeading
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			under := byFlag()[f.Name].heading
-			switch {
-			case count < manyFlags && !isParameter(under):
-				under = usualHeading
-			case under == "":
-				under = forOutput
-			}
-			if under == heading && !f.Hidden {
+		add := func(f *pflag.Flag) {
+			if f != nil && !f.Hidden && headingOf(f.Name) == heading {
 				group.flags.AddFlag(f)
+			}
+		}
+		for _, name := range flagsIn(heading) {
+			add(flags.Lookup(name))
+		}
+		flags.VisitAll(func(f *pflag.Flag) {
+			if group.flags.Lookup(f.Name) == nil {
+				add(f)
 			}
 		})
 		if group.flags.HasAvailableFlags() {
@@ -112,33 +118,11 @@ func isParameter(heading string) bool {
 // text is what each flag of a group does, or the names of parameters.
 func (g flagGroup) text() string {
 	if !isParameter(g.heading) {
-		return inOrder(g.flags).FlagUsagesWrapped(helpWidth)
+		return g.flags.FlagUsagesWrapped(helpWidth)
 	}
 	var names []string
-	inOrder(g.flags).VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	g.flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 	return "  " + strings.Join(fold(strings.Join(names, " "), helpWidth-2), "\n  ")
-}
-
-// inOrder are flags in the order of their list; sorted, if they are to be.
-func inOrder(flags *pflag.FlagSet) *pflag.FlagSet {
-	if flags.SortFlags {
-		return flags
-	}
-	ordered := pflag.NewFlagSet("", pflag.ContinueOnError)
-	ordered.SortFlags = false
-	for _, b := range belongings() {
-		for _, name := range strings.Fields(b.flags) {
-			if f := flags.Lookup(name); f != nil {
-				ordered.AddFlag(f)
-			}
-		}
-	}
-	flags.VisitAll(func(f *pflag.Flag) {
-		if ordered.Lookup(f.Name) == nil {
-			ordered.AddFlag(f) // of all verbs: -h
-		}
-	})
-	return ordered
 }
 
 // parametersTopic is what tare help says of parameters.

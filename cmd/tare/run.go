@@ -46,6 +46,8 @@ are there already, each reached by a command.
 With --kernel it boots each kernel in a virtual machine, measures the plan in all
 of them in turns, and weighs the other kernels against the first.
 
+With --trace it follows packets hop by hop, as tare trace does.
+
 With --every and --for it is a soak: it measures the plan again and again in one
 lab, which stays, keeps each round in the folder --out, and shows how the cells go
 on (tare trend).`,

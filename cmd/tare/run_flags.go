@@ -86,7 +86,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	f.lang.register(flags)
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
-	flags.BoolVar(&f.trace, "trace", false, "follow packets hop by hop, and report what tare trace does")
+	flags.BoolVar(&f.trace, "trace", false, "follow packets hop by hop, and report as tare trace does")
 	flags.StringVar(&f.folded, "folded", "", "with --trace: write the sampled stacks of the CPUs to this file, for flame graphs")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
 	f.change.register(flags)
