@@ -121,7 +121,8 @@ var belongings = sync.OnceValue(func() []belonging {
 		{flags: "trace folded", heading: forMore, at: anywhere, in: tracing, chooses: tracing},
 		{flags: "fix-and-verify", heading: forMore, at: inLabs, in: once | ofChange},
 		{flags: "before after", heading: forMore, at: anywhere, in: ofChange, chooses: ofChange},
-		{flags: "max-regression absolute", heading: forMore, at: anywhere, in: ofChange, instead: "it goes with --before and --after; of two results: tare compare OLD.json NEW.json --max-regression 3%"},
+		{flags: "max-regression", heading: forMore, at: anywhere, in: ofChange, instead: "it goes with --before and --after; of two results: tare compare OLD.json NEW.json --max-regression 3%"},
+		{flags: "absolute", heading: forMore, at: anywhere, in: ofChange, instead: "it goes with --max-regression: add it, as in --max-regression 3%"},
 		{flags: "every for resume", heading: forMore, at: inLabs, in: soaking, chooses: soaking},
 
 		{flags: "out", heading: forOutput, at: anywhere, in: plans&^(ofChange|checking) | ofCase},

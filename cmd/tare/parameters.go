@@ -129,7 +129,13 @@ func workloadParams(flags *pflag.FlagSet, w *result.WorkloadPlan) error {
 		if !is {
 			continue
 		}
-		if err := setParam(w, p.Name, text); err != nil {
+		switch err := setParam(w, p.Name, text); {
+		case err == nil:
+		case text == "":
+			return fmt.Errorf("--%s is empty: %w", flagName(p.Name), err)
+		case p.Name == catalog.Rate || p.Name == catalog.Bytes: // their errors have the text
+			return fmt.Errorf("--%s: %w", flagName(p.Name), err)
+		default:
 			return fmt.Errorf("--%s %s: %w", flagName(p.Name), text, err)
 		}
 	}
@@ -145,7 +151,7 @@ func setParam(w *result.WorkloadPlan, name, text string) (err error) {
 		w.Size, err = result.ParseSize(text)
 	case catalog.Sizes:
 		if w.Sizes = text; text == "" {
-			err = errors.New("it is empty: write sizes, for example 8:256K:*2")
+			err = errors.New("write sizes, for example 8:256K:*2")
 		}
 	case catalog.Rate:
 		w.Rate, err = result.ParseRate(text)
