@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tare/result"
 )
 
-// Param is a parameter that a network has.
+// Param is a parameter that some networks have, or some workloads.
 type Param struct {
 	Name   string // as in a plan and a cell: "ip_masq"
 	Doc    string
@@ -17,6 +19,7 @@ type Param struct {
 	Most   int      // of a number; 0: it is none
 	List   bool     // a list of values weighs the network with each of them
 	Absent bool     // the network is weighed without it too
+	Switch bool     // it is on or off, and its flag needs no value
 	Typed  bool     // it names what is executed, or what is taken from the machine: a plan's file can't set it alone
 }
 
@@ -137,6 +140,11 @@ func (n Network) param(name string) (Param, bool) {
 	return all[at], true
 }
 
+// Own names the parameters that the network has and not every other one.
+func (n Network) Own() []string {
+	return result.Names(n.Params, func(p Param) string { return p.Name })
+}
+
 // Takes reports whether the network has the parameter.
 func (n Network) Takes(name string) bool { _, has := n.param(name); return has }
 
@@ -182,7 +190,7 @@ func router() Param {
 }
 
 func policies() Param {
-	return Param{Name: Policies, Doc: "endpoints of each host with policy chains shaped like Felix's (default 0: no policy at all)", Most: MaxContainers, List: true}
+	return Param{Name: Policies, Doc: "endpoints of each host with policy chains shaped like Felix's (default 0: no policy at all); of a cluster: NetworkPolicies about the measured pods", Most: MaxContainers, List: true}
 }
 
 func masquerade() Param {

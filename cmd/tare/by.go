@@ -12,18 +12,18 @@ import (
 	"tare/result"
 )
 
-// byFlag is what is compared along, as it was typed.
-type byFlag struct {
+// alongFlag is what is compared along, as it was typed.
+type alongFlag struct {
 	texts []string
 	axes  []string
 }
 
-func (f *byFlag) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.texts, "by", nil, "also compare along one of "+strings.Join(experiment.Comparable(), ", ")+", kernel: its name, or its name and values, as in mtu=1500,9000; may be given again")
+func (f *alongFlag) register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.texts, "by", nil, "also compare along an axis (nic, ip, mtu, link, cpus, kernel) or a parameter: its `name`, or its name and values, as in mtu=1500,9000; may be given again")
 }
 
 // take treats --by mtu=1500,9000 as --mtu 1500,9000, and remembers what is compared along.
-func (f *byFlag) take(flags *pflag.FlagSet) error {
+func (f *alongFlag) take(flags *pflag.FlagSet) error {
 	var errs []error
 	for _, text := range f.texts {
 		name, values, given := strings.Cut(text, "=")
@@ -48,5 +48,8 @@ func (f *byFlag) take(flags *pflag.FlagSet) error {
 			errs = append(errs, flags.Set(flag, values))
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return &exitError{exitWrong, err}
+	}
+	return nil
 }

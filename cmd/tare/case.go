@@ -15,15 +15,6 @@ import (
 	"tare/result"
 )
 
-// caseFlags are those that may be given with --case: the case itself sets what is
-// measured.
-func caseFlags() []string {
-	return []string{
-		"case", "blocks", "duration", "warmup", "max-time", "margin", "precision", "seed",
-		"out", "report", "json", "dry-run", "lang",
-	}
-}
-
 // askedCase is a case to run: with the plans that a result of it holds, by the
 // name of the experiment, or with the case's own plan where it holds none.
 type askedCase struct {
@@ -54,12 +45,7 @@ func (f *runFlags) caseOf(args []string) (askedCase, error) {
 // casePlans are the plans of a case with the flags applied, in the order of its
 // experiments.
 func (f *runFlags) casePlans(flags *pflag.FlagSet, c cases.Case, measured map[string]result.Plan) ([]result.Plan, error) {
-	var errs []error
-	flags.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(caseFlags(), flag.Name) {
-			errs = append(errs, fmt.Errorf("--%s can't be combined with a case, whose plans set it: save a plan that tare run --case %s --dry-run prints, change it and run it", flag.Name, c.ID))
-		}
-	})
+	errs := []error{refuseInCase(flags, c.ID)}
 	var plans []result.Plan
 	for _, x := range c.Experiments {
 		plan, again := measured[x.Name]

@@ -25,28 +25,18 @@ func (f *changeFlags) register(flags *pflag.FlagSet) {
 	f.limit.registerRegression(flags)
 }
 
-// notWithBefore are the flags that say otherwise where results go or what is measured.
-var notWithBefore = []string{"out", "json", "case", "kernel", "dry-run", "check"}
-
 // beginChange finds out whether the change is made, and gives the arguments of what is measured now:
 // after the change what was measured before it.
 func (f *runFlags) beginChange(flags *pflag.FlagSet, args []string) ([]string, error) {
 	before, after := f.change.before, f.change.after
-	limits, err := f.change.limit.gates()
+	_, err := f.change.limit.gates()
 	switch {
 	case err != nil:
 		return nil, err
-	case limits.MaxRegression != nil && before == "":
-		return nil, wrong("--max-regression: it goes with --before and --after; of two results: tare compare OLD.json NEW.json --max-regression 3%%")
 	case before == "" && after == "":
 		return args, nil
 	case before == "" || after == "" || before == after:
 		return nil, wrong("--before and --after: name a file with each, as in --before before.json --after after.json")
-	}
-	for _, other := range notWithBefore {
-		if flags.Changed(other) {
-			return nil, wrong("--before and --%s: they do not go together: leave one of them out", other)
-		}
 	}
 	if _, err := os.Stat(before); errors.Is(err, fs.ErrNotExist) {
 		f.out = before

@@ -52,7 +52,8 @@ Labs need no cleaning: each command of tare removes what labs that died have lef
 			return err
 		},
 	}
-	f.register(c.Flags())
+	f.register(c.Flags(), cleaning)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what is left, and remove nothing")
+	belong(c)
 	return c
 }

@@ -10,35 +10,29 @@ import (
 	"tare/site/kubernetes"
 )
 
-const ofCluster = "with --site kubernetes: "
-
 // registerCluster adds the flags that say which cluster, what there, and how.
-func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site, nodes string) {
-	flags.StringVar(&to.Context, "context", "", ofCluster+"the context of the kubeconfig (default: the current one)")
-	flags.StringVar(&to.Namespace, "namespace", "", ofCluster+"a namespace for the pods that is there (default: the run makes its own, and removes them)")
-	flags.StringSliceVar(&to.Nodes, "nodes", nil, ofCluster+nodes)
-	flags.StringVar(&to.Selector, "selector", "", ofCluster+"labels of the nodes to choose from, as kubectl takes them")
-	flags.StringSliceVar(&to.Tolerations, "tolerations", nil, ofCluster+"taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
-	flags.StringVar(&to.Image, "image", "", ofCluster+"the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
+func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site) {
+	flags.StringVar(&to.Context, "context", "", "the context of the kubeconfig (default: the current one)")
+	flags.StringVar(&to.Namespace, "namespace", "", "a namespace for the pods that is there (default: the run makes its own, and removes them)")
+	flags.StringSliceVar(&to.Nodes, "nodes", nil, "nodes, as in a,b; of a run more than two are measured in pairs (default: two ready ones of one zone and type; of a mesh all that take pods)")
+	flags.StringVar(&to.Selector, "selector", "", "labels of the nodes to choose from, as kubectl takes them")
+	flags.StringSliceVar(&to.Tolerations, "tolerations", nil, "taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
+	flags.StringVar(&to.Image, "image", "", "the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
 }
 
 // registerProbe adds the flag by which nodes are looked at from inside.
 func registerProbe(flags *pflag.FlagSet, to *kubernetes.Site) {
-	flags.BoolVar(&to.ProbeNodes, "probe-nodes", false, ofCluster+"privileged pods on the nodes' own networks, which follow packets there and read the nodes' rules")
-}
-
-// registerLoad adds the flags of a load that is more than networks have: two are theirs too.
-func registerLoad(flags *pflag.FlagSet, to *kubernetes.Load) {
-	flags.IntVar(&to.Pods, "pods", 0, ofCluster+"pods that do nothing, on the measured nodes while they are measured")
-	flags.Lookup("policies").Usage += "; " + ofCluster + "NetworkPolicies about the measured pods"
-	flags.Lookup("services").Usage += "; " + ofCluster + "Services that it has besides while it is measured"
+	flags.BoolVar(&to.ProbeNodes, "probe-nodes", false, "privileged pods on the nodes' own networks, which follow packets there and read the nodes' rules")
 }
 
 // readLoad checks the load of a cluster. What is a parameter of networks too is taken from
 // them, since it is the cluster's.
 func readLoad(flags *pflag.FlagSet, to *kubernetes.Load) error {
-	for name, into := range map[string]*int{"policies": &to.Policies, "services": &to.Services} {
-		given := flags.Lookup(name)
+	for _, name := range []string{"policies", "services"} {
+		into, given := &to.Policies, flags.Lookup(name)
+		if name == "services" {
+			into = &to.Services
+		}
 		if given == nil || !given.Changed {
 			continue
 		}
@@ -57,11 +51,6 @@ func readLoad(flags *pflag.FlagSet, to *kubernetes.Load) error {
 // printCron prints what has a cluster run this mesh by itself. What is typed besides is
 // done each time.
 func (f *meshFlags) printCron(s streams, flags *pflag.FlagSet) error {
-	for _, name := range []string{"out", "report", "resume"} {
-		if flags.Changed(name) {
-			return wrong("--every and --%s: each run's result is its pod's log (kubectl logs): leave --%s out", name, name)
-		}
-	}
 	words := []string{"mesh"}
 	flags.Visit(func(given *pflag.Flag) {
 		switch given.Name {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tare/catalog"
 	"tare/diagnose"
@@ -49,9 +50,6 @@ The exit status is 4 if a finding is an error, else 0.`,
   tare doctor --docker --json`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
 			elsewhere, err := f.site.read(c.Flags())
 			if err != nil {
 				return err
@@ -79,22 +77,24 @@ The exit status is 4 if a finding is an error, else 0.`,
 	c.Flags().StringVar(&f.from, "from", "", "place that sends, for example h1/c1")
 	c.Flags().StringVar(&f.to, "to", "", "place that receives, for example h2/c1")
 	c.Flags().BoolVar(&f.docker, "docker", false, "examine this machine's Docker too")
-	f.site.register(c.Flags())
+	f.site.register(c.Flags(), diagnosing)
 	f.lang.register(c.Flags())
 	c.Flags().BoolVar(&f.json, "json", false, `write {"findings": [...]} to standard output`)
+	f.relate(c)
 	return c
 }
 
-func (f doctorFlags) check() error {
-	switch {
-	case (f.from == "") != (f.to == ""):
-		return wrong("a pair needs both ends: --from h1/c1 --to h2/c1")
-	case f.from != "" && f.lab == "":
-		return wrong("--from and --to are places of a lab: name it with --lab")
-	case f.docker && f.lab != "":
-		return wrong("--docker examines this machine and --lab a lab: give one of the two")
-	}
-	return nil
+// relate has a diagnosis refuse what does not go together.
+func (f *doctorFlags) relate(c *cobra.Command) {
+	together(c, "from", "to", "a pair needs both ends: --from h1/c1 --to h2/c1")
+	either(c, "docker", "lab", func() string { return "--docker examines this machine and --lab a lab: give one of the two" })
+	refuse(c, func(*pflag.FlagSet) error {
+		if f.from != "" && f.lab == "" {
+			return wrong("--from and --to are places of a lab: name it with --lab")
+		}
+		return nil
+	})
+	belong(c)
 }
 
 func (f doctorFlags) diagnose(ctx context.Context) ([]result.Finding, []result.Unread, error) {

@@ -39,13 +39,11 @@ func (f *runFlags) checkKernels(flags *pflag.FlagSet, plan result.Plan, args []s
 		all := strings.Join(plan.Kernels, ",")
 		return wrong("%s: it boots the kernels %s, which a file alone can't choose: if you trust it, add --kernel %s", args[0], all, all)
 	}
+	if len(plan.By) > 0 {
+		return wrong("--kernel and --by %s: kernels are compared with each other alone: leave one of them out", plan.By[0])
+	}
 	if len(plan.Kernels) < 2 {
 		return wrong("--kernel %s: one kernel is compared with nothing: name two, for example --kernel %s,/boot/vmlinuz-OTHER", plan.Kernels[0], runningKernel)
-	}
-	for _, other := range []string{"lab", "check", "fix-and-verify", "need", "precision"} {
-		if flags.Changed(other) {
-			return wrong("--kernel and --%s: they do not go together: leave one of them out", other)
-		}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func labUpCommand(s streams) *cobra.Command {
 	var name, nic, link, pin, cc, cpus string
 	var hosts, containers, mtu, ip int
 	var loading modules
-	networks := networkFlags{}
+	own := []string{catalog.Hosts, catalog.Containers} // one number for all networks
 	c := &cobra.Command{
 		Use:   "up NETWORK...",
 		Short: "Build a lab that stays up until it is taken down",
@@ -53,7 +53,7 @@ func labUpCommand(s streams) *cobra.Command {
 			spec, err := labSpec(args, hosts, containers, func(p *result.Plan) error {
 				p.NIC, p.EncapNIC, p.MTU, p.Pin, p.CC, p.IP = []string{nic}, nil, mtu, pin, cc, []int{ip}
 				var errs []error
-				varied, err := networks.apply(c.Flags(), p.Networks)
+				varied, err := networkParams(c.Flags(), p.Networks, own...)
 				p.Networks, errs = varied, append(errs, err)
 				if link != "" {
 					p.Links, p.Wire, err = result.ParseLinks(link)
@@ -85,7 +85,7 @@ func labUpCommand(s streams) *cobra.Command {
 	loading.register(c.Flags())
 	c.Flags().IntVar(&hosts, "hosts", labHosts, "hosts of each network")
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
-	networks.register(c.Flags(), catalog.Hosts, catalog.Containers)
+	registerParams(c.Flags(), catalog.Params(), own...)
 	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
 	c.Flags().StringVar(&link, "link", "", "link between hosts: its rate, for example 10gbit, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")

@@ -14,22 +14,24 @@ import (
 	"tare/engine"
 	"tare/experiment"
 	"tare/network"
+	"tare/result"
 	"tare/site"
 	"tare/workload"
 )
 
 // listed is one line of a listing.
 type listed struct {
-	Name      string `json:"name"`
-	Doc       string `json:"doc"`
-	Available bool   `json:"available"` // nothing is known to be missing
-	Probed    bool   `json:"probed"`    // it was set up for a moment
-	Fidelity  string `json:"fidelity"`
-	Parent    string `json:"parent"`
-	IPv6      bool   `json:"ipv6"`
-	Missing   string `json:"missing"`
-	Get       string `json:"get"`
-	Mute      string `json:"mute,omitempty"` // why its published ports reach no server that speaks first
+	Name      string   `json:"name"`
+	Doc       string   `json:"doc"`
+	Available bool     `json:"available"` // nothing is known to be missing
+	Probed    bool     `json:"probed"`    // it was set up for a moment
+	Fidelity  string   `json:"fidelity"`
+	Parent    string   `json:"parent"`
+	IPv6      bool     `json:"ipv6"`
+	Missing   string   `json:"missing"`
+	Get       string   `json:"get"`
+	Mute      string   `json:"mute,omitempty"`   // why its published ports reach no server that speaks first
+	Params    []string `json:"params,omitempty"` // parameters that not all have
 
 	why  string   // the error of this machine
 	with []string // a workload's real servers and clients that are installed
@@ -41,7 +43,7 @@ func listCommand(s streams) *cobra.Command {
 	kinds := []string{"networks", "workloads", "cases"}
 	c := &cobra.Command{
 		Use:   "list [networks|workloads|cases]",
-		Short: "List what runs on this machine, what is missing and how to get it",
+		Short: "List what runs on this machine, what is missing, how to get it",
 		Long: `Lists the networks, the workloads, and the published measurements that tare run
 --case repeats, with the programs that this machine lacks for them. With --probe it
 sets up each network for a moment in its own lab, so that the list shows what this
@@ -122,6 +124,9 @@ func printTable(w io.Writer, all []listed) {
 		if len(l.with) > 0 {
 			lines = append(lines, fold("with "+strings.Join(l.with, ", "), listWidth-name-state-4)...)
 		}
+		if len(l.Params) > 0 {
+			lines = append(lines, fold("takes "+strings.Join(flagNames(l.Params), " "), listWidth-name-state-4)...)
+		}
 		if l.Mute != "" {
 			lines = append(lines, fold("no published port for servers that speak first: "+l.Mute, listWidth-name-state-4)...)
 		}
@@ -140,6 +145,11 @@ func printTable(w io.Writer, all []listed) {
 			}
 		}
 	}
+}
+
+// flagNames are the flags of parameters.
+func flagNames(params []string) []string {
+	return result.Names(params, func(p string) string { return "--" + flagName(p) })
 }
 
 // state is how an entry is available on this machine.
@@ -183,7 +193,7 @@ func listWorkloads() []listed {
 // listWorkload looks for the real servers and clients of a workload. It is available
 // without them if tare has its own.
 func listWorkload(w workload.Workload) listed {
-	entry := listed{Name: w.Name, Doc: w.Doc, Available: true, Fidelity: catalog.Product}
+	entry := listed{Name: w.Name, Doc: w.Doc, Available: true, Fidelity: catalog.Product, Params: w.Workload.Params()}
 	var missing, get []string
 	lacks := func(p workload.Program) bool {
 		_, err := p.Find()
@@ -210,7 +220,7 @@ func listWorkload(w workload.Workload) listed {
 func listNetworks() []listed {
 	all := []listed{}
 	for _, n := range network.All() {
-		entry := listed{Name: n.Name, Doc: n.Doc, Available: true, Fidelity: n.Fidelity, Parent: n.Parent, IPv6: n.IPv6}
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: true, Fidelity: n.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Params: n.Own()}
 		if missing := new(engine.MissingError); errors.As(n.LacksPrograms(), &missing) {
 			entry.Available, entry.Missing, entry.Get, entry.why = false, missing.What, missing.Get, missing.Err.Error()
 		}
@@ -233,7 +243,7 @@ func probeNetworks(ctx context.Context) (all []listed, err error) {
 	all = []listed{}
 	for _, p := range probed {
 		n, _ := network.Find(p.Name)
-		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Probed: true, Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Mute: p.Mute}
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Probed: true, Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Mute: p.Mute, Params: n.Own()}
 		if !entry.Available {
 			entry.Missing, entry.Get, entry.why = p.Missing, p.Get, p.Error
 		}

@@ -152,19 +152,20 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 			}
 			return nil
 		},
-		Version:           tool().Version,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Version: tool().Version,
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.SetUsageFunc(printUsage)
+	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})
 	root.AddCommand(
 		runCommand(s), doctorCommand(s), traceCommand(s), meshCommand(s), compareCommand(s), trendCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
-		cleanCommand(s), imageCommand(s), serveCommand(s), sendCommand(s),
+		cleanCommand(s), imageCommand(s), serveCommand(s), sendCommand(s), parametersTopic(),
 	)
+	completeWords(root)
+	foldHelp(root)
 	root.AddCommand(hiddenCommands(s)...)
 	return root
 }

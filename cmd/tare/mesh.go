@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -61,9 +62,6 @@ and goes with the run.`,
   tare mesh --lab demo`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.refuseResumed(c.Flags()); err != nil {
-				return err
-			}
 			if err := f.choose(c.Flags()); err != nil {
 				return err
 			}
@@ -80,6 +78,7 @@ and goes with the run.`,
 		},
 	}
 	f.register(c.Flags())
+	f.relate(c)
 	return c
 }
 
@@ -88,7 +87,7 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.machines, "machines", nil, "machines that ssh reaches, as in a,b,c")
 	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "a node, and the command that reaches it, as in a='ssh a'; once for each")
 	flags.StringVar(&f.lab, "lab", "", "the hosts of this running lab (tare lab up)")
-	registerCluster(flags, &f.cluster.Site, "nodes, as in a,b,c,d (default: all that take pods)")
+	registerCluster(flags, &f.cluster.Site)
 	flags.BoolVar(&f.cluster.OnHosts, "on-hosts", false, "with --site kubernetes: pods are on the nodes' own networks, not on that of pods")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "with --site kubernetes: print what would be made there, and the role that allows it")
 	flags.DurationVar(&f.every, "every", 0, "with --site kubernetes: print what has the cluster run the mesh so often by itself, for kubectl apply; nothing is made")
@@ -112,17 +111,19 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 // ofMeshes are the workloads that a mesh may be measured by: one flow between two nodes.
 var ofMeshes = []string{"tcp_rr", "tcp_stream", "udp_rr"}
 
-// refuseResumed refuses what a mesh that goes on has from its result.
-func (f *meshFlags) refuseResumed(flags *pflag.FlagSet) error {
-	if f.resume == "" {
-		return nil
-	}
+// relate has a mesh refuse flags together. One that goes on has its plan from its result; what a cluster runs by
+// itself has no file.
+func (f *meshFlags) relate(c *cobra.Command) {
 	for _, name := range []string{"workloads", "blocks", "duration", "max-rate", "seed", "group", "incast"} {
-		if flags.Changed(name) {
-			return wrong("--%s together with --resume: what goes on is the plan in %s: leave --%s out, or begin anew without --resume", name, f.resume, name)
-		}
+		either(c, "resume", name, func() string {
+			return fmt.Sprintf("--%s together with --resume: what goes on is the plan in %s: leave --%[1]s out, or begin anew without --resume", name, f.resume)
+		})
 	}
-	return nil
+	for _, name := range []string{"out", "report", "resume"} {
+		either(c, "every", name, func() string {
+			return fmt.Sprintf("--every and --%s: each run's result is its pod's log (kubectl logs): leave --%[1]s out", name)
+		})
+	}
 }
 
 // plan is what is measured between two nodes.

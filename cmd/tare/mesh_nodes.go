@@ -127,14 +127,14 @@ func (f *meshFlags) choose(flags *pflag.FlagSet) error {
 		return &exitError{exitWrong, experiment.Unknown("site of a mesh", f.site, ofMeshSites)}
 	}
 	var named []string // the sites of which something is given
-	for kind, names := range map[string][]string{
-		result.SiteLab: {"lab"}, result.SiteEndpoint: {"endpoint"}, result.SiteSSH: {"machines"},
-		result.SiteKubernetes: slices.Concat(flagsOf[result.SiteKubernetes], []string{"on-hosts", "dry-run", "every"}),
-	} {
-		if slices.ContainsFunc(names, flags.Changed) {
-			named = append(named, kind)
+	flags.Visit(func(flag *pflag.Flag) {
+		switch at := byFlag()[flag.Name].at; {
+		case slices.Contains([]string{"on-hosts", "dry-run", "every"}, flag.Name):
+			named = result.AddOnce(named, result.SiteKubernetes)
+		case at != 0 && at&(at-1) == 0: // it has a meaning at one site alone
+			named = result.AddOnce(named, siteNameOf(at))
 		}
-	}
+	})
 	if len(named) == 0 && f.site == result.SiteKubernetes {
 		return nil
 	}

@@ -43,11 +43,14 @@ and gives a verdict on each claim.
 With --endpoint it builds nothing: it measures between hosts and containers that
 are there already, each reached by a command.
 
-With --kernel it boots each kernel in a virtual machine, measures the plan in all of
-them in turns, and weighs the other kernels against the first.
+With --kernel it boots each kernel in a virtual machine, measures the plan in all
+of them in turns, and weighs the other kernels against the first.
 
-With --every and --for it is a soak: it measures the plan again and again in one lab, which
-stays, keeps each round in the folder --out, and shows how the cells go on (tare trend).`,
+With --trace it follows packets hop by hop, as tare trace does.
+
+With --every and --for it is a soak: it measures the plan again and again in one
+lab, which stays, keeps each round in the folder --out, and shows how the cells go
+on (tare trend).`,
 		Example: `  tare run
   tare run --networks host,vxlan --paths cross-host --workloads tcp_stream
   tare run --networks host,vxlan --workloads tcp_stream --link 1gbit
@@ -59,29 +62,38 @@ stays, keeps each round in the folder --out, and shows how the cells go on (tare
   tare run --networks bridge,vxlan --every 10m --for 24h --out soak`,
 		Args: atMostOne("run one plan or result"),
 		RunE: func(c *cobra.Command, args []string) error {
-			args, err := f.beginChange(c.Flags(), args)
-			if err != nil {
-				return err
-			}
-			if args, err = f.beginSoak(c.Flags(), args); err != nil {
-				return err
-			}
-			asked, err := f.caseOf(args)
-			if err != nil {
-				return err
-			}
-			if asked.id != "" {
-				return f.runCase(c.Context(), s, c.Flags(), asked)
-			}
-			err = runPlan(c.Context(), s, &f, c.Flags(), args)
-			if failed := new(exitError); err != nil && !(errors.As(err, &failed) && failed.status == exitFailed) {
-				return err
-			}
-			return cmp.Or(f.endChange(s), err)
+			f.site.pair = !f.tracing()
+			return f.run(c.Context(), s, c.Flags(), args)
 		},
 	}
 	f.register(c.Flags())
+	together(c, "before", "after", "--before and --after: name a file with each, as in --before before.json --after after.json")
+	refuse(c, f.by.take)
+	belong(c)
 	return c
+}
+
+// run does what the flags choose: a case, or a plan, once or again and again, before or after a change.
+func (f *runFlags) run(ctx context.Context, s streams, flags *pflag.FlagSet, args []string) error {
+	args, err := f.beginChange(flags, args)
+	if err != nil {
+		return err
+	}
+	if args, err = f.beginSoak(flags, args); err != nil {
+		return err
+	}
+	asked, err := f.caseOf(args)
+	if err != nil {
+		return err
+	}
+	if asked.id != "" {
+		return f.runCase(ctx, s, flags, asked)
+	}
+	err = runPlan(ctx, s, f, flags, args)
+	if failed := new(exitError); err != nil && !(errors.As(err, &failed) && failed.status == exitFailed) {
+		return err
+	}
+	return cmp.Or(f.endChange(s), err)
 }
 
 // runPlan runs the plan of the argument, with what the flags change of it, where they say.
@@ -90,12 +102,17 @@ func runPlan(ctx context.Context, s streams, f *runFlags, flags *pflag.FlagSet, 
 	if err != nil {
 		return err
 	}
+	if f.tracing() && len(args) == 0 {
+		if err := traceDefaults(flags, elsewhere); err != nil {
+			return err
+		}
+	}
 	plan, err := f.plan(flags, args)
 	switch {
 	case err != nil:
 		return err
-	case elsewhere && f.soak.asked:
-		return wrong("--every and --site: a soak is measured in a lab on this machine: leave one of them out")
+	case elsewhere && f.tracing():
+		return f.traceAtPlaces(ctx, s, plan, flags)
 	case elsewhere:
 		return runElsewhere(ctx, s, *f, flags)
 	case plan.Site != "":
@@ -124,10 +141,12 @@ func runHere(ctx context.Context, s streams, f runFlags, plan result.Plan) error
 	if err := f.modules.load(ctx, result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })); err != nil {
 		return err
 	}
-	if f.soak.asked {
+	switch {
+	case f.tracing():
+		return f.traceInLab(ctx, s, plan)
+	case f.soak.asked:
 		return soakHere(ctx, s, f, plan)
-	}
-	if f.check {
+	case f.check:
 		return runCheck(ctx, s, f, plan)
 	}
 	return runInLab(ctx, s, f, plan)

@@ -30,20 +30,18 @@ type runFlags struct {
 	maxTime, maxRate, design   string
 	blocks                     int
 	precision, margin          string
-	workload                   workloadFlags
-	application                applicationFlags
-	network                    networkFlags
 	seed                       uint64
 	labName, out, need, page   string
 	caseID, kernel             string
 	sweep                      sweepFlag
-	by                         byFlag
+	by                         alongFlag
 	baseline                   string
 	listed                     []string    // networks named in the plan's file
 	open                       result.Plan // with the flags applied, before it is completed
 	json, dryRun, check        bool
 	tables, turns, yield       bool
-	fixAndVerify               bool
+	fixAndVerify, trace        bool
+	folded                     string
 	modules                    modules
 	site                       siteFlags
 	change                     changeFlags
@@ -70,14 +68,11 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
 	flags.StringVar(&f.cpusEach, "cpus-each", "", "number of CPUs of each host, or several, as in 1,2,4 (default: all that it gets by --pin)")
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
-	f.workload.register(flags)
-	f.application.register(flags)
-	f.network = networkFlags{}
-	f.network.register(flags)
+	registerParams(flags, catalog.WorkloadParams())
+	registerParams(flags, catalog.Params())
 	f.sweep.register(flags)
 	f.by.register(flags)
 	flags.StringVar(&f.baseline, "baseline", "", "also compare every network with this one, for example docker-host: what the bridge adds to an engine")
-	flags.Lookup("flows").Usage += "; normal, explicit: the same as --" + flagName(catalog.Openflow)
 	flags.IntVar(&f.blocks, "blocks", 0, "passes over all cells (default 10; below 6 there is no interval)")
 	flags.StringVar(&f.duration, "duration", "", "length of a window, for example 500ms (default: what fits in a minute)")
 	flags.StringVar(&f.design, "design", "", "how cells take turns: slots (every few milliseconds, on open connections), windows (once in a pass) (default slots)")
@@ -95,12 +90,14 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	f.lang.register(flags)
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
+	flags.BoolVar(&f.trace, "trace", false, "follow packets hop by hop, and report as tare trace does")
+	flags.StringVar(&f.folded, "folded", "", "with --trace: write the sampled stacks of the CPUs to this file, for flame graphs")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report how much of the toll it removes")
 	f.change.register(flags)
 	f.soak.register(flags)
 	f.modules.register(flags)
-	f.site.register(flags)
-	registerLoad(flags, &f.site.cluster.Load)
+	f.site.register(flags, plans)
+	flags.IntVar(&f.site.cluster.Load.Pods, "pods", 0, "pods that do nothing, on the measured nodes while they are measured")
 	flags.IntVar(&f.site.pairs, "pairs", 0, "with --machines, --nodes or --site kubernetes: how many pairs of machines are measured (default: each that is named is in one)")
 	flags.BoolVar(&f.check, "check", false, "report the smallest toll that this machine can detect, and in what time")
 }
@@ -119,17 +116,17 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 			return plan, &exitError{exitWrong, err}
 		}
 	}
-	if err := errors.Join(f.by.take(flags), f.sweep.take(flags, len(args) == 1), f.network.takeFlows(flags)); err != nil {
+	if err := f.sweep.take(flags, len(args) == 1); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
-	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), f.applyWorkloads(flags, plan.Workloads), f.sweep.apply(&plan)); err != nil {
+	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), applyWorkloads(flags, plan.Workloads), f.sweep.apply(&plan)); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
 	var err error
-	if plan.Workloads, err = f.application.apply(flags, plan.Workloads); err != nil {
+	if plan.Workloads, err = applicationParams(flags, plan.Workloads); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
-	networks, err := f.network.apply(flags, plan.Networks)
+	networks, err := networkParams(flags, plan.Networks)
 	if err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
@@ -239,9 +236,9 @@ func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed 
 }
 
 // applyWorkloads applies the flags that are parameters of every workload.
-func (f *runFlags) applyWorkloads(flags *pflag.FlagSet, workloads []result.WorkloadPlan) error {
+func applyWorkloads(flags *pflag.FlagSet, workloads []result.WorkloadPlan) error {
 	for n := range workloads {
-		if err := f.workload.apply(flags, &workloads[n]); err != nil {
+		if err := workloadParams(flags, &workloads[n]); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tare/catalog"
 	"tare/experiment"
 	"tare/network"
 	"tare/probe"
@@ -27,7 +28,6 @@ type sendFlags struct {
 	name, cc                   string
 	duration, warmup, interval string
 	out                        string
-	workload                   workloadFlags
 	json, iperf3               bool
 }
 
@@ -50,13 +50,13 @@ of iperf3, there is no warm-up by default, and a line is printed each second. Wi
 	flags := c.Flags()
 	flags.StringVar(&f.to, "to", "", fmt.Sprintf("the server, as 10.0.0.2:%d; for http also any, as http://10.0.0.2/path", network.Port))
 	flags.StringVar(&f.name, "workload", "tcp_stream", "what to send: "+strings.Join(experiment.Workloads(), ", "))
-	f.workload.register(flags)
+	registerParams(flags, catalog.WorkloadParams(), catalog.Connections, catalog.AtOnce, catalog.Server, catalog.Tool)
 	flags.StringVar(&f.cc, "cc", "", "TCP congestion control (default: the route's or the machine's)")
 	flags.StringVar(&f.duration, "duration", "5s", "length of the window")
 	flags.StringVar(&f.warmup, "warmup", "200ms", "time before the window, not measured")
 	flags.StringVar(&f.interval, "interval", "", "step of the series, printed a line each, as 1s")
 	flags.StringVar(&f.pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
-	f.token.register(flags, "the server's token")
+	f.token.register(c, "the server's token")
 	flags.StringVar(&f.out, "out", "", "write the result to this file as well")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; with --iperf3 in iperf3's own form")
 	flags.BoolVar(&f.iperf3, "iperf3", false, "the server is iperf3 -s")
@@ -169,7 +169,7 @@ func (f *sendFlags) single(flags *pflag.FlagSet) (experiment.Single, error) {
 			return run, wrong("--interval %s: it must be from 1ms to the duration", f.interval)
 		}
 	}
-	if err := f.workload.apply(flags, &run.Workload); err != nil {
+	if err := workloadParams(flags, &run.Workload); err != nil {
 		return run, &exitError{exitWrong, err}
 	}
 	return run, run.Check()

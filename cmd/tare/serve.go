@@ -62,7 +62,7 @@ the loopback it needs a token, or --open.`,
 	}
 	c.Flags().StringVar(&bind, "bind", "", fmt.Sprintf("address to listen on, as 10.0.0.2:%d (default 127.0.0.1:%d)", network.Port, network.Port))
 	c.Flags().StringVar(&pin, "pin", "", "CPUs to run on, as 0 or 1-3 (default: where it was started)")
-	token.register(c.Flags(), "serve only senders that have the same token")
+	token.register(c, "serve only senders that have the same token")
 	c.Flags().BoolVar(&open, "open", false, "serve anybody who reaches an address beyond the loopback")
 	c.Flags().BoolVar(&asIperf3, "iperf3", false, "serve the clients of iperf3 instead")
 	return c

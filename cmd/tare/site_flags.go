@@ -24,6 +24,7 @@ type siteFlags struct {
 	program   string
 	cluster   kubernetes.Site
 	pairs     int
+	pair      bool // more than two machines are measured in pairs
 	each      bool // each machine is taken by itself, and there may be any number of them
 
 	ofPairs [][]string  // the pairs of machines that are measured, where they are several
@@ -31,89 +32,28 @@ type siteFlags struct {
 	goal    string      // what it reaches, for messages
 }
 
-// sites are the words of --site.
-var sites = []string{result.SiteLab, result.SiteEndpoint, result.SiteSSH, result.SiteDocker, result.SiteKubernetes}
-
-func (f *siteFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.kind, "site", "", "where the ends are: "+strings.Join(sites, ", ")+" (default: what the flags below are of, else lab)")
+// register registers the flags of sites that a verb reads.
+func (f *siteFlags) register(verb *pflag.FlagSet, job jobs) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	defer take(verb, flags, job)
+	flags.StringVar(&f.kind, "site", "", "where the ends are: "+strings.Join(siteNames(), ", ")+" (default: what the flags below are of, else lab)")
 	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "an end, and the command that reaches it, as in h1='ssh a' or h1/c1='docker exec -i web'; once for each of "+strings.Join(site.Places(), ", "))
 	flags.StringSliceVar(&f.machines, "machines", nil, "machines that ssh reaches, as in a,b; more than two are measured in pairs")
-	flags.StringVar(&f.in, "in", "", "with --machines: the command that reaches a container on each, as in 'podman exec -i web'")
+	flags.StringVar(&f.in, "in", "", "the command that reaches a container on each, as in 'podman exec -i web'")
 	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")
-	flags.StringVar(&f.client, "docker-command", "", "with --site docker: the engine's client, as in podman (default: docker, or podman where there is none)")
-	registerCluster(flags, &f.cluster, "nodes, as in a,b; more than two are measured in pairs (default: two ready ones of one zone and type)")
+	flags.StringVar(&f.client, "docker-command", "", "the engine's client, as in podman (default: docker, or podman where there is none)")
+	registerCluster(flags, &f.cluster)
 	registerProbe(flags, &f.cluster)
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every end (default: this one is sent)")
 }
 
-// ofLabs are the flags that change a lab, or need one.
-var ofLabs = []string{
-	"nic", "link", "mtu", "ip", "gso-max", "pin", "rps", "cpus", "cpus-each", "lab", "check", "kernel", "need", "fix-and-verify", "load-modules",
-}
-
-// read checks what was given, and whether there is a site beside a lab.
+// read finds out which site is meant, and makes what opens it; false: it is a lab.
 func (f *siteFlags) read(flags *pflag.FlagSet) (bool, error) {
-	if err := f.choose(flags); err != nil || f.kind == result.SiteLab {
+	chosen, err := siteOf(flags)
+	if f.kind = chosen.site; err != nil || f.kind == result.SiteLab {
 		return false, err
 	}
-	if f.kind != result.SiteDocker && flags.Changed("networks") {
-		return false, wrong("--site %s and --networks: what is there is measured as it is: leave one of them out", f.kind)
-	}
-	for _, other := range ofLabs {
-		if flags.Changed(other) {
-			return false, wrong("--site %s and --%s: what is there is measured as it is: leave one of them out", f.kind, other)
-		}
-	}
 	return true, f.make(flags)
-}
-
-// flagsOf are the flags that belong to a site.
-var flagsOf = map[string][]string{
-	result.SiteEndpoint:   {"endpoint", "far-path"},
-	result.SiteSSH:        {"machines", "in", "far-path", "pairs"},
-	result.SiteDocker:     {"docker-context", "docker-command"},
-	result.SiteKubernetes: {"context", "namespace", "nodes", "selector", "tolerations", "image", "pairs", "pods", "probe-nodes"},
-}
-
-// choose finds out which site is meant.
-func (f *siteFlags) choose(flags *pflag.FlagSet) error {
-	if f.kind != "" && !slices.Contains(sites, f.kind) {
-		return &exitError{exitWrong, experiment.Unknown("site", f.kind, sites)}
-	}
-	if f.kind == "" {
-		f.kind = result.SiteLab
-		for _, kind := range sites[1:] {
-			if flags.Changed(flagsOf[kind][0]) {
-				f.kind = kind
-				break
-			}
-		}
-	}
-	if f.kind == result.SiteLab {
-		switch {
-		case flags.Changed("max-rate"):
-			return wrong("--max-rate: the links of a lab are its own, which nobody else needs: leave it out, or give them a rate with --link")
-		case flags.Changed("site"):
-		case flags.Changed("pairs"):
-			return wrong("--pairs: name the machines too, as in --machines a,b,c,d")
-		case f.in != "":
-			return wrong("--in: name the machines too, as in --machines a,b")
-		case f.program != "":
-			return wrong("--far-path: name the ends too, as in --endpoint h1='ssh a' or --machines a,b")
-		}
-	}
-	for _, kind := range sites[1:] {
-		for _, name := range flagsOf[kind] {
-			if flags.Lookup(name) == nil || !flags.Changed(name) || slices.Contains(flagsOf[f.kind], name) {
-				continue
-			}
-			if !flags.Changed("site") && f.kind == result.SiteLab {
-				return wrong("--%s: it goes with --site %s: add that, or leave it out", name, kind)
-			}
-			return wrong("--site %s and --%s: they do not go together: leave one of them out", f.kind, name)
-		}
-	}
-	return nil
 }
 
 // make makes what opens the site.
@@ -179,15 +119,14 @@ func (f *siteFlags) networks() []result.NetworkPlan {
 
 // inPairs makes what opens one machine or two, or chooses pairs of more than two.
 func (f *siteFlags) inPairs(flags *pflag.FlagSet, machines []string) (err error) {
-	several := flags.Lookup("pairs") != nil
 	switch {
-	case len(machines) > 2 && !several && !f.each:
+	case len(machines) > 2 && !f.pair && !f.each:
 		return wrong("--site %s: name one machine or two, as in --%s a,b", f.kind, flagOfMachines[f.kind])
-	case several && flags.Changed("pairs") && f.pairs < 1:
+	case f.pair && flags.Changed("pairs") && f.pairs < 1:
 		return wrong("--pairs %d: it must be at least 1", f.pairs)
-	case several && len(machines) == 0 && f.kind == result.SiteKubernetes:
+	case f.pair && len(machines) == 0 && f.kind == result.SiteKubernetes:
 		f.between(nil) // they are chosen in the cluster
-	case several && (len(machines) > 2 || f.pairs > 1):
+	case f.pair && (len(machines) > 2 || f.pairs > 1):
 		if f.ofPairs, err = experiment.PairsOf(machines, f.pairs); err != nil {
 			return &exitError{exitWrong, err}
 		}

@@ -39,12 +39,6 @@ func (f *soakFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.resume, "resume", false, "go on with the soak in the folder --out, with its plan; begin it if it is not there")
 }
 
-// notWithSoak are the flags that say otherwise what is measured or where results go.
-var notWithSoak = []string{"report", "tables", "case", "kernel", "dry-run", "check", "before", "after", "fix-and-verify", "yield"}
-
-// ofSoak are those that do not choose a plan.
-var ofSoak = []string{"every", "for", "resume", "out", "json", "lang", "lab", "load-modules"}
-
 // beginSoak checks the flags of a soak, and gives the arguments of what is measured: one that goes on has
 // its plan in its folder.
 func (f *runFlags) beginSoak(flags *pflag.FlagSet, args []string) ([]string, error) {
@@ -53,26 +47,15 @@ func (f *runFlags) beginSoak(flags *pflag.FlagSet, args []string) ([]string, err
 	if !s.asked {
 		return args, nil
 	}
-	for _, other := range notWithSoak {
-		if flags.Changed(other) {
-			return nil, wrong("--every and --%s: they do not go together: leave one of them out", other)
-		}
-	}
 	if s.resume && f.out == "" {
 		return nil, wrong("--resume: which soak? Name its folder with --out")
 	}
-	var plans []string // flags that choose one
-	flags.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(ofSoak, flag.Name) {
-			plans = append(plans, flag.Name)
-		}
-	})
 	file := filepath.Join(f.out, soakPlan)
 	if _, err := os.Stat(file); s.resume && err == nil {
 		if err := s.schedule(f.out, flags); err != nil {
 			return nil, err
 		}
-		if len(plans) == 0 && len(args) == 0 {
+		if len(args) == 0 && !slices.ContainsFunc(givenFlags(flags), choosesPlan) {
 			return []string{file}, nil
 		}
 	}

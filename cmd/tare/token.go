@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
 // tokenVariable is the environment's token, where no flag gives one.
@@ -15,16 +15,15 @@ const tokenVariable = "TARE_TOKEN"
 // tokenFlags are how the token of a server is given, at either end.
 type tokenFlags struct{ text, file string }
 
-func (f *tokenFlags) register(flags *pflag.FlagSet, what string) {
+func (f *tokenFlags) register(c *cobra.Command, what string) {
+	flags := c.Flags()
 	flags.StringVar(&f.text, "token", "", what+"; better in a file, or in $"+tokenVariable+", where no other user sees it")
 	flags.StringVar(&f.file, "token-file", "", "read the token from the first line of this file")
+	either(c, "token", "token-file", func() string { return "--token and --token-file: give one of them" })
 }
 
 // read gives the token; empty: there is none.
 func (f *tokenFlags) read() (string, error) {
-	if f.text != "" && f.file != "" {
-		return "", wrong("--token and --token-file: give one of them")
-	}
 	if f.file == "" {
 		token := strings.Clone(f.text) // whose memory is the command line's
 		hide(f.text)

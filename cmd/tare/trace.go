@@ -16,25 +16,8 @@ import (
 	"tare/site"
 )
 
-// traceFlags are the flags of `tare trace`: those of `tare run` that set what is
-// measured, and its own.
-type traceFlags struct {
-	runFlags
-	folded string
-}
-
-// traceDefaults are the defaults of a trace's flags. What is running has networks,
-// paths and models of interfaces already.
-func traceDefaults(running bool) map[string]string {
-	defaults := map[string]string{"workloads": "tcp_rr", "blocks": "5", "duration": "200ms"}
-	if !running {
-		defaults["networks"], defaults["paths"], defaults["nic"] = "bridge,vxlan", "same-host,cross-host", "full"
-	}
-	return defaults
-}
-
 func traceCommand(s streams) *cobra.Command {
-	var f traceFlags
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "trace",
 		Short: "Follow packets hop by hop: latency, losses, CPU",
@@ -57,76 +40,65 @@ the user that the command gives is root.`,
   tare trace --site docker --networks bridge`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			elsewhere, err := f.site.read(c.Flags())
-			if err != nil {
-				return err
-			}
-			plan, err := f.plan(c.Flags(), elsewhere)
-			if err != nil {
-				return err
-			}
-			progress := newProgress(s.err)
-			defer progress.end()
-			return f.trace(s, plan, func() (*result.Result, error) {
-				if elsewhere {
-					return f.followPlaces(c.Context(), progress, c.Flags())
-				}
-				return f.followLab(c.Context(), progress, plan)
-			})
+			f.trace = true
+			return f.run(c.Context(), s, c.Flags(), nil)
 		},
 	}
-	f.register(c.Flags())
+	f.registerTrace(c.Flags())
+	belong(c)
 	return c
 }
 
-func (f *traceFlags) register(flags *pflag.FlagSet) {
+// registerTrace registers the flags of a run that a trace reads.
+func (f *runFlags) registerTrace(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
-	f.runFlags.register(&all)
-	for _, name := range []string{
-		"precision", "margin", "max-time", "dry-run", "check", "fix-and-verify", "need", "case", "report", "design", "kernel", "pairs", "yield", "tables", "neighbour",
+	f.register(&all)
+	take(flags, &all, tracing)
+	flags.Lookup("trace").Hidden = true // it is this verb
+	for name, usage := range map[string]string{
+		"networks": "networks to trace, a comma list or all (default bridge,vxlan; with --lab the lab's)",
+		"blocks":   "passes over all cells (default 5)",
+		"duration": "length of a window, for example 500ms (default 200ms)",
+		"lab":      "trace in this running lab (tare lab up)",
+		"out":      "write the result to this file as well",
+		"json":     "write the result to standard output",
+		"folded":   "write the sampled stacks of the CPUs to this file, for flame graphs",
 	} {
-		all.Lookup(name).Hidden = true
+		flags.Lookup(name).Usage = usage
 	}
-	all.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Hidden {
-			flags.AddFlag(flag)
-		}
-	})
-	flags.Lookup("networks").Usage = "networks to trace, a comma list or all (default bridge,vxlan; with --lab the lab's)"
-	flags.Lookup("blocks").Usage = "passes over all cells (default 5)"
-	flags.Lookup("duration").Usage = "length of a window, for example 500ms (default 200ms)"
-	flags.Lookup("lab").Usage = "trace in this running lab (tare lab up)"
-	flags.Lookup("out").Usage = "write the result to this file as well"
-	flags.Lookup("json").Usage = "write the result to standard output"
-	flags.StringVar(&f.folded, "folded", "", "write the sampled stacks of the CPUs to this file, for flame graphs")
 }
 
-// plan is the plan of `tare run` with the defaults of a trace. there is whether the networks
-// are those of places that tare did not build.
-func (f *traceFlags) plan(flags *pflag.FlagSet, there bool) (result.Plan, error) {
-	for name, value := range traceDefaults(there || flags.Changed("lab")) {
-		if flags.Changed(name) {
+// tracing reports whether packets are followed.
+func (f *runFlags) tracing() bool { return f.trace || f.folded != "" }
+
+// traceDefaults sets what a trace measures unless the flags say so. What is running has networks, paths and
+// models of interfaces already.
+func traceDefaults(flags *pflag.FlagSet, there bool) error {
+	defaults := [][2]string{{"workloads", "tcp_rr"}, {"blocks", "5"}, {"duration", "200ms"}}
+	if !there && !flags.Changed("lab") {
+		defaults = append(defaults, [2]string{"networks", "bridge,vxlan"}, [2]string{"paths", "same-host,cross-host"}, [2]string{"nic", "full"})
+	}
+	for _, one := range defaults {
+		if flags.Changed(one[0]) {
 			continue
 		}
-		if err := flags.Set(name, value); err != nil {
-			return result.Plan{}, fmt.Errorf("set --%s: %w", name, err)
+		if err := flags.Set(one[0], one[1]); err != nil {
+			return fmt.Errorf("set --%s: %w", one[0], err)
 		}
 	}
-	plan, err := f.runFlags.plan(flags, nil)
-	if err != nil {
-		return plan, err
-	}
-	return f.equip(plan)
+	return nil
 }
 
-// trace has a plan measured, and reports.
-func (f *traceFlags) trace(s streams, plan result.Plan, measure func() (*result.Result, error)) error {
+// reportTrace has a plan traced, and reports.
+func (f runFlags) reportTrace(s streams, plan result.Plan, measure func(*progress) (*result.Result, error)) error {
 	for _, path := range []string{f.out, f.folded} {
 		if err := checkWritable(path, experiment.SizeOf(plan)*resultBytes); err != nil {
 			return err
 		}
 	}
-	res, err := measure()
+	progress := newProgress(s.err)
+	defer progress.end()
+	res, err := measure(progress)
 	if res == nil {
 		return err
 	}
@@ -159,36 +131,44 @@ func traceStatus(res *result.Result) error {
 	return nil
 }
 
-// followLab traces in a lab.
-func (f *traceFlags) followLab(ctx context.Context, progress *progress, plan result.Plan) (res *result.Result, err error) {
-	l, plan, err := f.lab(ctx, plan, progress)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	return f.follow(ctx, plan, experiment.Options{Site: l, Topology: l.Topology, Progress: progress.show})
+// traceInLab traces in a lab.
+func (f runFlags) traceInLab(ctx context.Context, s streams, plan result.Plan) error {
+	return f.reportTrace(s, plan, func(progress *progress) (res *result.Result, err error) {
+		l, plan, err := f.lab(ctx, plan, progress)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, l.Close()) }()
+		return f.follow(ctx, plan, experiment.Options{Site: l, Topology: l.Topology, Progress: progress.show})
+	})
 }
 
 // looks is how often a trace repeats each window.
 const looks = 3
 
-// followPlaces traces between places that tare did not build.
-func (f *traceFlags) followPlaces(ctx context.Context, progress *progress, flags *pflag.FlagSet) (res *result.Result, err error) {
-	err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
-		plan.Design = result.DesignWindows
-		for _, line := range load(plan, looks*experiment.TimeOf(plan), e.Topology.Places) {
-			progress.say(line)
-		}
-		res, err = f.follow(ctx, plan, experiment.Options{
-			Site: site.Examined{Endpoints: e}, Topology: e.Topology, Progress: progress.show,
-		})
+// traceAtPlaces traces between places that tare did not build.
+func (f runFlags) traceAtPlaces(ctx context.Context, s streams, plan result.Plan, flags *pflag.FlagSet) error {
+	plan, err := f.equip(plan)
+	if err != nil {
 		return err
+	}
+	return f.reportTrace(s, plan, func(progress *progress) (res *result.Result, err error) {
+		err = f.atPlaces(ctx, progress, flags, func(e *site.Endpoints, plan result.Plan) (err error) {
+			plan.Design = result.DesignWindows
+			for _, line := range load(plan, looks*experiment.TimeOf(plan), e.Topology.Places) {
+				progress.say(line)
+			}
+			res, err = f.follow(ctx, plan, experiment.Options{
+				Site: site.Examined{Endpoints: e}, Topology: e.Topology, Progress: progress.show,
+			})
+			return err
+		})
+		return res, err
 	})
-	return res, err
 }
 
 // follow traces and writes the folded stacks.
-func (f *traceFlags) follow(ctx context.Context, plan result.Plan, o experiment.Options) (res *result.Result, err error) {
+func (f runFlags) follow(ctx context.Context, plan result.Plan, o experiment.Options) (res *result.Result, err error) {
 	o.Tool, o.Save = tool(), func(*result.Result) error { return nil }
 	if f.folded == "" {
 		return experiment.Trace(ctx, plan, o, nil)

@@ -14,23 +14,29 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what each verb says with `--help`.\n\n"+
 		"Exit status: 0 done; 1 a cell or the tool failed; 2 the command, plan or file is wrong;\n"+
 		"3 something it needs is missing here; 4 a limit is broken, or doctor found a fault; 5 it is not known whether one is;\n"+
-		"130 interrupted, and what was measured is saved.\n")
+		"130 interrupted, and what was measured is saved.\n\n"+
+		"A shell completes verbs, flags and the names of networks, workloads, paths and more: `tare completion bash --help` says how.\n")
 	return eachVerb(ask, nil, func(verb []string, help string) {
 		fmt.Fprintf(w, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"tare"}, verb...), " "), help)
 	})
 }
 
-// eachVerb visits a verb and those below it, as the help text lists them.
+// eachVerb visits a verb and those below it, and topics, as the help text lists them. The scripts of shells are left
+// out: they are the same of any program.
 func eachVerb(ask func(words ...string) (string, error), verb []string, visit func(verb []string, help string)) error {
 	out, err := ask(append(verb[:len(verb):len(verb)], "--help")...)
 	if err != nil {
 		return fmt.Errorf("ask tare %s --help: %w", strings.Join(verb, " "), err)
 	}
 	visit(verb, out)
-	_, below, _ := strings.Cut(out, "Available Commands:\n")
-	below, _, _ = strings.Cut(below, "\n\n")
+	below := ""
+	for _, title := range []string{"Available Commands:\n", "Additional help topics:\n"} {
+		_, listed, _ := strings.Cut(out, title)
+		listed, _, _ = strings.Cut(listed, "\n\n")
+		below += listed + "\n"
+	}
 	for _, match := range verbLine.FindAllStringSubmatch(below, -1) {
-		if match[1] == "help" {
+		if match[1] == "help" || match[1] == "completion" {
 			continue
 		}
 		if err := eachVerb(ask, append(verb[:len(verb):len(verb)], match[1]), visit); err != nil {
