@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"tare/probe"
-	"tare/traffic"
+	"tare/traffic/udp"
 	"tare/workload"
 )
 
@@ -70,7 +70,7 @@ func (a *Agent) take(ctx context.Context, o order) {
 		tally, err := a.do(ctx, o)
 		a.ended(o.ID)
 		if err != nil {
-			a.answer(answer{ID: o.ID, Error: err.Error(), Unfit: errors.As(err, new(*traffic.UnfitError))})
+			a.answer(answer{ID: o.ID, Error: err.Error(), Unfit: errors.As(err, new(*udp.UnfitError))})
 		} else {
 			a.answer(answer{ID: o.ID, Tally: &tally})
 		}

@@ -11,7 +11,7 @@ import (
 
 	"tare/probe"
 	"tare/result"
-	"tare/traffic"
+	"tare/traffic/udp"
 	"tare/workload"
 )
 
@@ -238,7 +238,7 @@ func (j *job) wait(ctx context.Context) (answer, error) {
 func (j *job) failed(a answer) error {
 	err := fmt.Errorf("at %s: %s", j.h.Name, result.Plain(a.Error))
 	if a.Unfit {
-		return &traffic.UnfitError{Err: err}
+		return &udp.UnfitError{Err: err}
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // flow is one data flow at one end.
@@ -22,9 +23,9 @@ type flow struct {
 	local, remote netip.AddrPort
 
 	count    counters
-	arrivals traffic.Arrivals // of a UDP receiver
-	skipped  int64            // of a paced sender: blocks given up; valid once it has ended
-	drops    int64            // of a UDP sender: datagrams that this machine refused; likewise
+	arrivals udp.Arrivals // of a UDP receiver
+	skipped  int64        // of a paced sender: blocks given up; valid once it has ended
+	drops    int64        // of a UDP sender: datagrams that this machine refused; likewise
 }
 
 // counters are a flow's running totals. Only its thread writes them.
@@ -80,7 +81,7 @@ func newTransfer(p parameters, flows []*flow, limited bool) *transfer {
 			t.sending.Add(1)
 			t.senders.Add(1)
 		} else if p.UDP {
-			f.arrivals = traffic.NewArrivals()
+			f.arrivals = udp.NewArrivals()
 		}
 	}
 	// A data thread keeps its processor while it is in the kernel.

@@ -59,7 +59,8 @@ func allParts() []part {
 			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
 		tests("statistics", "a run's traces, and statistics by simulation", "./experiment", "./weigh", "./weigh/mesh", "./stats").
 			uses("agent", "trace", "probe", "test/simtest"),
-		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./agent", "./workload").uses("lab"),
+		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./traffic/dns", "./traffic/grpc",
+			"./traffic/http", "./traffic/tcpstream", "./traffic/udp", "./agent", "./workload").uses("lab"),
 		tests("iperf3", "both ends of iperf3's protocol against iperf3", "./iperf3").uses("traffic"),
 		tests("agreement", "what is known from outside, weighed", "./test/agreement").
 			uses("weigh", "stats", "traffic", "workload").uses(running...),
