@@ -76,7 +76,7 @@ func addOffered(t *Tally, calls http.Calls, rate float64) {
 	addService(t.Counters, calls.Service)
 	due := rate * calls.Elapsed.Seconds()
 	if float64(calls.Sent) < due*(1-shortfall)-1 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was catalog.Waiting", rate))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was waiting", rate))
 	}
 	if calls.Unanswered > 0 {
 		t.Warnings = append(t.Warnings, "unanswered: requests got no response within 2 s after the window")
