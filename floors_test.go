@@ -84,6 +84,7 @@ func TestRoomsOfOneFolderAreApart(t *testing.T) {
 	for arrow, may := range map[[2]string]bool{
 		{"traffic/udp", "traffic"}: true, {"workload", "traffic/udp"}: true,
 		{"traffic/tcpstream", "traffic/tcprr"}: false, {"traffic", "traffic/udp"}: false, {"traffic/udp", "workload"}: false,
+		{"network/kinds", "network"}: true, {"site", "network/kinds"}: true, {"network", "network/kinds"}: false,
 	} {
 		if why := refusal(arrow[0], arrow[1]); (why == "") != may {
 			t.Errorf("%s imports %s: %q", arrow[0], arrow[1], why)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 )
 
@@ -74,7 +74,7 @@ func checkTyped(file string, plans []result.NetworkPlan, typed func(flag string)
 
 // takers names the networks that take a parameter.
 func takers(p catalog.Param) (names []string) {
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		if n.Takes(p.Name) {
 			names = append(names, n.Name)
 		}
@@ -107,7 +107,7 @@ func (f networkFlags) takeFlows(flags *pflag.FlagSet) error {
 // reports whether any network does.
 func vary(plans []result.NetworkPlan, p catalog.Param, values []string) (varied []result.NetworkPlan, taken bool) {
 	for _, plan := range plans {
-		n, known := network.Find(plan.Name)
+		n, known := kinds.Find(plan.Name)
 		if !known || !n.Takes(p.Name) {
 			varied = append(varied, plan)
 			continue

@@ -11,7 +11,7 @@ import (
 
 	"tare/catalog"
 	"tare/experiment"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 )
 
@@ -49,7 +49,7 @@ func (f *sweepFlag) take(flags *pflag.FlagSet, planned bool) error {
 	}
 	var errNetworks error
 	if p, is := result.First(experiment.SweptParams(), func(p catalog.Param) bool { return p.Name == f.axis }); is {
-		if some := takers(p); len(some) < len(network.All())-1 && !planned && !flags.Changed("networks") {
+		if some := takers(p); len(some) < len(kinds.All())-1 && !planned && !flags.Changed("networks") {
 			errNetworks = flags.Set("networks", strings.Join(some, ","))
 		}
 	}
