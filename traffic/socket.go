@@ -102,7 +102,7 @@ func OpenBound(addr netip.AddrPort, kind int) (int, error) {
 }
 
 // Connect connects fd within the run's grace. With a timeout on the socket a
-// Connect that was interrupted continues in the kernel; calling again waits on.
+// connect that was interrupted continues in the kernel; calling again waits on.
 func Connect(r *Run, fd int, sa unix.Sockaddr) error {
 	limit := r.Now() + Grace
 	for {
@@ -144,16 +144,17 @@ func Address(fd int, of func(fd int) (unix.Sockaddr, error)) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// Send writes p once; it may write less. It makes its call itself, as Receive
-// does, since on the way out of the kernel
-// each further function costs a round trip some 30 ns.
+// Send writes p once and gives how many bytes went: it may be less. It waits for a Tick at most,
+// unless the socket's timeout is another; flags are those of sendto(2). It makes its call itself, as
+// Receive does: on the way out of the kernel each further function costs a round trip some 30 ns.
 func Send(fd int, p []byte, flags int) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(flags|unix.MSG_NOSIGNAL), 0, 0)
 	return Result(n, errno)
 }
 
-// Receive reads once into p.
+// Receive reads once into p, and waits as Send does; flags are those of recvfrom(2). No bytes and no
+// error: the peer has closed.
 func Receive(fd int, p []byte, flags int) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(flags), 0, 0)
@@ -168,7 +169,7 @@ func Result(n uintptr, errno syscall.Errno) (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// SendAll writes the whole of p, within the run's grace.
+// SendAll writes the whole of p, within the run's Grace. ErrSilent: the peer takes no more.
 func SendAll(r *Run, fd int, p []byte) error {
 	var limit time.Duration
 	for {

@@ -112,7 +112,7 @@ const (
 
 // Why a call ends that nothing else explains.
 var (
-	ErrSilent  = errors.New("no answer in time")
+	ErrSilent  = errors.New("no answer in time")   // of a peer that is there
 	ErrAnother = errors.New("another flow failed") // of a thread that ends for it
 )
 
