@@ -15,7 +15,7 @@ func (t *transfer) receiveStream(f *flow) error {
 	buffer := traffic.Buffer(max(int(t.p.Len), defaultBlock))
 	var sum int64
 	for !t.over.Load() {
-		n, errno := f.socket.Receive(buffer)
+		n, errno := traffic.Receive(f.socket, buffer, 0)
 		switch {
 		case errno == 0 && n > 0:
 			sum += int64(n)

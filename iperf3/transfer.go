@@ -19,7 +19,7 @@ import (
 type flow struct {
 	id            int // iperf3's number
 	sends         bool
-	socket        traffic.Socket
+	socket        int
 	local, remote netip.AddrPort
 
 	count    counters
@@ -201,7 +201,7 @@ func (t *transfer) closeSenders() error {
 		if bool(t.p.UDP) || !f.sends {
 			continue
 		}
-		err := unix.Shutdown(f.socket.Descriptor(), unix.SHUT_WR)
+		err := unix.Shutdown(f.socket, unix.SHUT_WR)
 		if err != nil && !errors.Is(err, unix.ENOTCONN) { // the client was faster
 			return fmt.Errorf("end flow %d: %w", f.id, err)
 		}
@@ -253,7 +253,7 @@ func (t *transfer) unread() bool {
 		if f.sends {
 			continue
 		}
-		if n, err := unix.IoctlGetInt(f.socket.Descriptor(), unix.SIOCINQ); err == nil && n > 0 {
+		if n, err := unix.IoctlGetInt(f.socket, unix.SIOCINQ); err == nil && n > 0 {
 			return true
 		}
 	}
@@ -267,7 +267,7 @@ func (t *transfer) queued() (sum int) {
 		if bool(t.p.UDP) || !f.sends {
 			continue
 		}
-		if n, err := unix.IoctlGetInt(f.socket.Descriptor(), unix.SIOCOUTQ); err == nil {
+		if n, err := unix.IoctlGetInt(f.socket, unix.SIOCOUTQ); err == nil {
 			sum += n
 		}
 	}

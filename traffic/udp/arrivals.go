@@ -4,23 +4,21 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"tare/traffic"
 )
 
 // Datagrams is a set of datagrams that one call receives, each with the time
 // at which the kernel got it.
 type Datagrams struct{ batch *batch }
 
-// NewDatagrams makes room for datagrams of up to size bytes that arrive on s,
+// NewDatagrams makes room for datagrams of up to size bytes that arrive on a socket,
 // and asks the kernel to stamp them.
-func NewDatagrams(s traffic.Socket, size int) (*Datagrams, error) {
-	return &Datagrams{newBatch(batchSize(size), size, true)}, stampArrivals(s.Descriptor(), true)
+func NewDatagrams(fd, size int) (*Datagrams, error) {
+	return &Datagrams{newBatch(batchSize(size), size, true)}, stampArrivals(fd, true)
 }
 
-// Receive takes what has arrived on s, and waits for the first.
-func (d *Datagrams) Receive(s traffic.Socket) (int, syscall.Errno) {
-	return d.batch.receive(s.Descriptor(), unix.MSG_WAITFORONE)
+// Receive takes what has arrived on the socket, and waits for the first.
+func (d *Datagrams) Receive(fd int) (int, syscall.Errno) {
+	return d.batch.receive(fd, unix.MSG_WAITFORONE)
 }
 
 // Packet is datagram i of the last call.
