@@ -20,7 +20,7 @@ NOT_QUICK := ^Test(Lab|Real|Deep|VM)
 DEEP := ^Test(Deep|VM)
 
 # All packages, those first that take longest, so that none of them is last.
-PACKAGES := $$(printf 'tare/%s\n' test/cli network site report traffic lab; go list ./... | grep -vxE 'tare/(test/cli|network|site|report|traffic|lab)')
+PACKAGES := $$(printf 'tare/%s\n' test/cli network/kinds site report traffic lab; go list ./... | grep -vxE 'tare/(test/cli|network/kinds|site|report|traffic|lab)')
 
 # The cluster of make kubernetes. Nothing else compiles it, since that takes minutes.
 KUBERNETES := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tare/parts/kubernetes

@@ -1,17 +1,20 @@
 package tare
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
 // floors is the whole architecture: a package may import only lower floors. A
-// package in a folder of another one is on the other's floor, and may import it.
+// package in a folder of another one is on the other's floor, and may import it,
+// but none that is in the same folder: no workload of traffic imports another.
 var floors = [][]string{
 	{"result", "stats", "wire", "traffic", "foreign"},
 	{"catalog", "protocol"},
@@ -30,28 +33,39 @@ var outside = []string{"bench", "parts", "test"}
 // sideways lists the only arrows allowed within a floor.
 var sideways = map[[2]string]bool{{"foreign", "result"}: true}
 
+// floorOf is the floor of a package; -1: it is on none.
+func floorOf(dir string) int {
+	for n, names := range floors {
+		if slices.Contains(names, dir) {
+			return n
+		}
+	}
+	if above := filepath.Dir(dir); above != "." {
+		return floorOf(above)
+	}
+	return -1
+}
+
+// refusal is why a package may not import another; empty: it may.
+func refusal(from, to string) string {
+	switch low, high := floorOf(to), floorOf(from); {
+	case low < 0:
+		return fmt.Sprintf("%s imports %s, which is on no floor", from, to)
+	case low >= high && !sideways[[2]string{from, to}] && to != filepath.Dir(from):
+		return fmt.Sprintf("%s (floor %d) imports %s (floor %d)", from, high, to, low)
+	}
+	return ""
+}
+
 func TestArrowsPointDown(t *testing.T) {
 	const module = "tare/"
-	floor := map[string]int{}
-	for n, names := range floors {
-		for _, name := range names {
-			floor[name] = n
-		}
-	}
-	floorOf := func(dir string) (n int, known bool) {
-		if n, known = floor[dir]; !known {
-			n, known = floor[filepath.Dir(dir)]
-		}
-		return n, known
-	}
 	eachPackageFile(t, func(path, dir string) {
 		for _, name := range outside {
 			if dir == name || strings.HasPrefix(dir, name+"/") {
 				return
 			}
 		}
-		from, ok := floorOf(dir)
-		if !ok {
+		if floorOf(dir) < 0 {
 			t.Errorf("%s: package is on no floor", path)
 		}
 		for _, imported := range importsOf(t, path) {
@@ -59,15 +73,23 @@ func TestArrowsPointDown(t *testing.T) {
 			if !ours || name == dir {
 				continue
 			}
-			to, known := floorOf(name)
-			switch {
-			case !known:
-				t.Errorf("%s imports %s, which is on no floor", path, name)
-			case to >= from && !sideways[[2]string{dir, name}] && name != filepath.Dir(dir):
-				t.Errorf("%s (floor %d) imports %s (floor %d)", path, from, name, to)
+			if why := refusal(dir, name); why != "" {
+				t.Errorf("%s: %s", path, why)
 			}
 		}
 	})
+}
+
+func TestRoomsOfOneFolderAreApart(t *testing.T) {
+	for arrow, may := range map[[2]string]bool{
+		{"traffic/udp", "traffic"}: true, {"workload", "traffic/udp"}: true,
+		{"traffic/tcpstream", "traffic/tcprr"}: false, {"traffic", "traffic/udp"}: false, {"traffic/udp", "workload"}: false,
+		{"network/kinds", "network"}: true, {"site", "network/kinds"}: true, {"network", "network/kinds"}: false,
+	} {
+		if why := refusal(arrow[0], arrow[1]); (why == "") != may {
+			t.Errorf("%s imports %s: %q", arrow[0], arrow[1], why)
+		}
+	}
 }
 
 // TestPackagesSayWhatTheyAre holds each package to a doc comment.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"tare/network"
+	"tare/network/kinds"
 	"tare/workload"
 )
 
@@ -63,7 +63,7 @@ func TestParamsAreDecodedOnce(t *testing.T) {
 // what a network or a workload declares, never on which one it is.
 func TestKindsAreNamedByTheirOwnFiles(t *testing.T) {
 	names := map[string]bool{}
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		names[n.Name] = true
 	}
 	for _, w := range workload.All() {

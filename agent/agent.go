@@ -12,7 +12,7 @@ import (
 
 	"tare/probe"
 	"tare/protocol"
-	"tare/traffic"
+	"tare/traffic/udp"
 	"tare/workload"
 )
 
@@ -61,7 +61,7 @@ func (a *Agent) take(ctx context.Context, r *Request) {
 		tally, err := a.do(ctx, r)
 		a.ended(r.ID)
 		if err != nil {
-			reply.Error, reply.Unfit = err.Error(), errors.As(err, new(*traffic.UnfitError))
+			reply.Error, reply.Unfit = err.Error(), errors.As(err, new(*udp.UnfitError))
 		} else {
 			reply.Tally = &tally
 		}

@@ -11,7 +11,7 @@ import (
 
 	"tare/probe"
 	"tare/protocol"
-	"tare/traffic"
+	"tare/traffic/udp"
 	"tare/workload"
 )
 
@@ -110,7 +110,7 @@ func (j *job) wait(ctx context.Context) (Reply, error) {
 	case r := <-j.replies:
 		err := r.Refused(j.h.Name)
 		if r.Unfit {
-			err = &traffic.UnfitError{Err: err}
+			err = &udp.UnfitError{Err: err}
 		}
 		return r, err
 	case <-j.h.peer.Gone():

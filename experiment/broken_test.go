@@ -9,6 +9,7 @@ import (
 
 	"tare/catalog"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/site"
 	"tare/test/labtest"
 )
@@ -102,7 +103,7 @@ func brokenHopsAreNamed(t *testing.T, l *site.Lab, names map[string]string) {
 
 // checked checks the path of a cluster, or the way out of it.
 func checked(ctx context.Context, c *conductor, cluster string, b broken) error {
-	n, _ := network.Find(b.network)
+	n, _ := kinds.Find(b.network)
 	at := place{network: n, cluster: cluster, mtu: c.built[cluster].MTU}
 	if b.path == "" {
 		return c.checkEnds(ctx, at, *c.built[cluster].Outside, network.OutsidePort, checkTCP)

@@ -10,6 +10,7 @@ import (
 	"tare/catalog"
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/site"
 	"tare/weigh"
@@ -141,7 +142,7 @@ func cellsOn(p result.Plan, path string, b between) []place {
 	var cells []place
 	baselineAsked := false
 	for at, np := range p.Networks {
-		n, known := network.Find(np.Name)
+		n, known := kinds.Find(np.Name)
 		switch {
 		case !known || !n.Serves(path), b.ip == wire.IPv6 && !n.IPv6:
 		case n.Name == catalog.Baseline:
@@ -173,7 +174,7 @@ func placeOf(p result.Plan, at int, n network.Network, b between) place {
 
 // baselinesOn are the two baselines.
 func baselinesOn(p result.Plan, b between) []place {
-	baseline, _ := network.Find(catalog.Baseline)
+	baseline, _ := kinds.Find(catalog.Baseline)
 	return []place{
 		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link, mtu: b.mtu},
 		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link, mtu: b.mtu},

@@ -6,7 +6,7 @@ import (
 
 	"tare/catalog"
 	"tare/experiment/schedule"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -20,7 +20,7 @@ const MostBlocks = 1000
 func AAPlan(p result.Plan, span time.Duration) result.Plan {
 	p.Name = "check"
 	p.Networks = []result.NetworkPlan{{Name: catalog.Baseline}}
-	baseline, _ := network.Find(catalog.Baseline)
+	baseline, _ := kinds.Find(catalog.Baseline)
 	p.Paths = baseline.Paths
 	p.EncapNIC = nil
 	p.Precision, p.Looks = 0, false

@@ -7,6 +7,7 @@ import (
 	"tare/catalog"
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/site"
 )
 
@@ -21,7 +22,7 @@ type builtCluster struct {
 func clustersOf(t site.Topology) clusters {
 	all := clusters{}
 	for _, b := range t.Clusters {
-		n, _ := network.Find(b.Network)
+		n, _ := kinds.Find(b.Network)
 		all[b.Name] = builtCluster{b, n.Sandboxed}
 	}
 	return all

@@ -8,7 +8,7 @@ import (
 
 	"tare/experiment/schedule"
 	"tare/lab"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/site"
 	"tare/weigh"
@@ -135,7 +135,7 @@ func divisible(res *result.Result, changed bool) (all []divided) {
 		lack := weigh.Lacking(groups, cell, m.Name)
 		o := divided{cell: cell, toll: m.Toll.Value, nic: lack.NIC && cell.Params.Text("nic") == string(lab.NICTSO)}
 		names := lack.Networks
-		if own, _ := network.Find(cell.Network); changed && len(own.Needs) == 0 {
+		if own, _ := kinds.Find(cell.Network); changed && len(own.Needs) == 0 {
 			names = append([]string{cell.Network}, names...)
 		}
 		for _, name := range names {
@@ -155,7 +155,7 @@ func divisible(res *result.Result, changed bool) (all []divided) {
 
 // accepted are those of some settings that a network takes.
 func accepted(name string, settings result.Settings) result.Settings {
-	n, _ := network.Find(name)
+	n, _ := kinds.Find(name)
 	own := settings.Map()
 	for setting, value := range own {
 		if n.CheckParam(setting, value) != nil {

@@ -7,7 +7,7 @@ import (
 
 	"tare/catalog"
 	"tare/lab"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/site"
 )
@@ -31,7 +31,7 @@ func daemonsOf(s Site, t site.Topology) daemons {
 	d := daemons{engines: map[string]string{}, each: map[string]time.Duration{}}
 	has := false
 	for _, b := range t.Clusters {
-		n, _ := network.Find(b.Network)
+		n, _ := kinds.Find(b.Network)
 		has = has || (len(n.Needs) > 0 || b.Params[catalog.With] != "") && b.Error == ""
 		d.engines[b.Name] = b.Engine
 	}

@@ -14,6 +14,7 @@ import (
 	"tare/catalog"
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/probe"
 	"tare/result"
 	"tare/site"
@@ -163,7 +164,7 @@ func addressOf(place probe.Inventory) (netip.Addr, error) {
 
 // examine tries one path.
 func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, error) {
-	kind, _ := network.Find(s.built.Network)
+	kind, _ := kinds.Find(s.built.Network)
 	rules, _ := strconv.Atoi(s.built.Params[catalog.Rules]) // absent: none were asked for
 	e := result.Examination{
 		Cluster: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),

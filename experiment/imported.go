@@ -1,7 +1,7 @@
 package experiment
 
 import (
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/weigh"
 )
@@ -9,7 +9,7 @@ import (
 // Bound gives the throughputs of imported cells their ceilings: that of a link
 // and an MTU, under the headers of a network where its name is known.
 func Bound(res *result.Result, link result.BitsPerSecond, mtu int, name string) error {
-	if _, known := network.Find(name); name != "" && !known {
+	if _, known := kinds.Find(name); name != "" && !known {
 		return Unknown("network", name, Everything())
 	}
 	weigh.Bound(res, link, mtu, name)

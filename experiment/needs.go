@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 )
 
@@ -19,7 +19,7 @@ func Meeting(p result.Plan) (result.Plan, error) {
 	}
 	left := 0
 	for _, planned := range slices.Clone(p.Networks) {
-		n, _ := network.Find(planned.Name)
+		n, _ := kinds.Find(planned.Name)
 		if n.Name == catalog.Baseline {
 			continue
 		}

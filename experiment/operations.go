@@ -7,7 +7,7 @@ import (
 
 	"tare/agent"
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/workload"
 )
@@ -50,7 +50,7 @@ func checkPathless(p result.Plan) error {
 func enginesOf(p result.Plan) []place {
 	var places []place
 	seen := map[string]bool{}
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		at := slices.IndexFunc(p.Networks, func(np result.NetworkPlan) bool { return np.Name == n.Name })
 		if at < 0 || n.Runtime == "" || seen[n.Runtime] {
 			continue

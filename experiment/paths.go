@@ -9,7 +9,7 @@ import (
 	"tare/lab"
 	"tare/network"
 	"tare/result"
-	"tare/traffic"
+	"tare/traffic/udp"
 	"tare/wire"
 	"tare/workload"
 )
@@ -97,7 +97,7 @@ func (c *conductor) tryFrames(ctx context.Context, at place, g group) error {
 
 // statusOf is that of a cell whose path failed so.
 func statusOf(err error) string {
-	if errors.As(err, new(*traffic.UnfitError)) {
+	if errors.As(err, new(*udp.UnfitError)) {
 		return result.StatusSkipped
 	}
 	return result.StatusFailed

@@ -12,6 +12,7 @@ import (
 	"tare/catalog"
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/stats"
 	"tare/wire"
@@ -68,13 +69,13 @@ func Quick() result.Plan {
 
 // Everything names every network.
 func Everything() []string {
-	return result.Names(network.All(), func(n network.Network) string { return n.Name })
+	return result.Names(kinds.All(), func(n network.Network) string { return n.Name })
 }
 
 // Plain names every network that needs only the kernel.
 func Plain() []string {
 	var names []string
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		if len(n.Needs) == 0 {
 			names = append(names, n.Name)
 		}
@@ -199,7 +200,7 @@ func slowestLink(p result.Plan) result.BitsPerSecond {
 // the offending word and the nearest valid one.
 func Check(p result.Plan) error {
 	for _, np := range p.Networks {
-		n, known := network.Find(np.Name)
+		n, known := kinds.Find(np.Name)
 		if !known {
 			return Unknown("network", np.Name, Everything())
 		}

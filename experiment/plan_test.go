@@ -10,6 +10,7 @@ import (
 	"tare/catalog"
 	"tare/experiment/schedule"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/wire"
@@ -25,7 +26,7 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 	if err := Check(empty); err != nil {
 		t.Fatal(err)
 	}
-	bare := slices.DeleteFunc(network.All(), func(n network.Network) bool { return len(n.Needs) > 0 })
+	bare := slices.DeleteFunc(kinds.All(), func(n network.Network) bool { return len(n.Needs) > 0 })
 	if len(empty.Networks) != len(bare) || len(empty.Paths) != len(catalog.Paths()) || len(empty.Workloads) != 2 {
 		t.Errorf("an empty plan becomes %+v", empty)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tare/result"
-	"tare/traffic"
+	"tare/traffic/udp"
 	"tare/workload"
 )
 
@@ -55,4 +55,4 @@ func unfitInSandbox(kind workload.Workload, run workload.Run, cc string) string 
 }
 
 // kernelModes need more of the kernel than a sandbox's stack has: AF_XDP, UDP_SEGMENT.
-func kernelModes() []string { return []string{string(traffic.XDP), string(traffic.GSO)} }
+func kernelModes() []string { return []string{string(udp.XDP), string(udp.GSO)} }

@@ -14,6 +14,7 @@ import (
 
 	"tare/catalog"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
@@ -112,7 +113,7 @@ func listenFirst(t *testing.T, l *site.Lab, at string, bind netip.Addr) (end fun
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		argv := []string{"/proc/self/exe", network.RelayVerb, listen + "/tcp=127.0.0.1:1"}
+		argv := []string{"/proc/self/exe", kinds.RelayVerb, listen + "/tcp=127.0.0.1:1"}
 		if _, err := l.Exec(ctx, at, argv, os.Stdin, input, os.Stderr); err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}

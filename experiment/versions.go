@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/wire"
 )
@@ -30,7 +30,7 @@ func withVersions(p result.Plan) result.Plan {
 // withoutIPv6 names the networks of a plan that have IPv4 alone.
 func withoutIPv6(p result.Plan) (names []string) {
 	for _, np := range p.Networks {
-		if n, known := network.Find(np.Name); known && !n.IPv6 {
+		if n, known := kinds.Find(np.Name); known && !n.IPv6 {
 			names = result.AddOnce(names, n.Name)
 		}
 	}
@@ -64,7 +64,7 @@ func checkVersions(p result.Plan) error {
 
 // haveIPv6 names the networks of containers that have IPv6.
 func haveIPv6() (names []string) {
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		if n.IPv6 && n.Name != catalog.Baseline {
 			names = append(names, n.Name)
 		}

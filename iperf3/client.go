@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/traffic"
 )
 
 // Run runs one test against the iperf3 server at to. It ends within the test's
@@ -127,12 +129,12 @@ func (c *client) describe(mss int) (err error) {
 	c.out = Outcome{Test: c.test, Server: c.to, Cookie: c.cookie.String(), MSS: mss}
 	first := c.flows[0].socket
 	if !c.test.UDP {
-		if c.out.Congestion, err = first.Congestion(); err != nil {
+		if c.out.Congestion, err = traffic.Congestion(first); err != nil {
 			return err
 		}
 	}
-	if c.out.SendBuffer, err = unix.GetsockoptInt(first.Descriptor(), unix.SOL_SOCKET, unix.SO_SNDBUF); err == nil {
-		c.out.ReadBuffer, err = unix.GetsockoptInt(first.Descriptor(), unix.SOL_SOCKET, unix.SO_RCVBUF)
+	if c.out.SendBuffer, err = unix.GetsockoptInt(first, unix.SOL_SOCKET, unix.SO_SNDBUF); err == nil {
+		c.out.ReadBuffer, err = unix.GetsockoptInt(first, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func (t *transfer) outcome(i int, f *flow, theirs flowResults) Flow {
 		theirSpan = span
 	}
 	out := Flow{
-		Socket: f.socket.Descriptor(), Sends: f.sends, Local: f.local, Remote: f.remote, Retransmits: -1,
+		Socket: f.socket, Sends: f.sends, Local: f.local, Remote: f.remote, Retransmits: -1,
 		Duplicates: -1, Reordered: -1, Skipped: f.skipped, Drops: f.drops,
 	}
 	if f.sends {

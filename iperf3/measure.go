@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tare/traffic"
 )
 
 // readings are the counters at the test's start, at the end of the
@@ -46,7 +48,7 @@ func (t *transfer) readAt(at time.Duration, opens bool) error {
 		g.duplicates, g.reordered, g.jitter = c.duplicates.Load(), c.reordered.Load(), time.Duration(c.jitter.Load())
 		if f.sends && !bool(t.p.UDP) {
 			var info unix.TCPInfo
-			if err := f.socket.TCPInfo(&info); err != nil {
+			if err := traffic.TCPInfo(f.socket, &info); err != nil {
 				return fmt.Errorf("flow %d: %w", f.id, err)
 			}
 			g.tcp, g.retransmits = tcpState(&info), int64(info.Total_retrans)
@@ -134,7 +136,7 @@ func (t *transfer) interval() Interval {
 	for n, f := range t.flows {
 		a, b := before.flows[n], after.flows[n]
 		i.Steps = append(i.Steps, Step{
-			Socket: f.socket.Descriptor(), Sends: f.sends, Bytes: b.bytes - a.bytes,
+			Socket: f.socket, Sends: f.sends, Bytes: b.bytes - a.bytes,
 			Retransmits: b.retransmits - a.retransmits, TCP: b.tcp,
 			Datagrams: b.datagrams - a.datagrams, Lost: b.lost - a.lost,
 			Duplicates: b.duplicates - a.duplicates, Reordered: b.reordered - a.reordered, Jitter: b.jitter,

@@ -91,7 +91,7 @@ func (s *session) openTCP(ctx context.Context) error {
 		f, err := adopt(v.conn, s.p)
 		if err == nil {
 			s.open = append(s.open, f)
-			err = s.p.tune(f.socket.Descriptor())
+			err = s.p.tune(f.socket)
 		}
 		if err != nil {
 			for _, rest := range came[i:] {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // receiveStream receives one TCP flow until it is stopped. Its block does
@@ -14,7 +15,7 @@ func (t *transfer) receiveStream(f *flow) error {
 	buffer := traffic.Buffer(max(int(t.p.Len), defaultBlock))
 	var sum int64
 	for !t.over.Load() {
-		n, errno := f.socket.Receive(buffer)
+		n, errno := traffic.Receive(f.socket, buffer, 0)
 		switch {
 		case errno == 0 && n > 0:
 			sum += int64(n)
@@ -37,7 +38,7 @@ type udpReceiver struct {
 	*transfer
 	flow   *flow
 	wide   bool
-	batch  *traffic.Datagrams
+	batch  *udp.Datagrams
 	jitter jitter
 	opened bool  // the omitted time is over
 	sum    int64 // bytes
@@ -49,7 +50,7 @@ type counts struct{ lost, duplicates, reordered int64 }
 
 // receiveDatagrams receives one UDP flow until it is stopped.
 func (t *transfer) receiveDatagrams(f *flow) error {
-	batch, err := traffic.NewDatagrams(f.socket, int(t.p.Len))
+	batch, err := udp.NewDatagrams(f.socket, int(t.p.Len))
 	if err != nil {
 		return err
 	}

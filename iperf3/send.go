@@ -26,7 +26,7 @@ func (t *transfer) sendStream(f *flow) error {
 				return nil
 			}
 		}
-		n, errno := f.socket.Send(rest)
+		n, errno := traffic.Send(f.socket, rest, 0)
 		switch {
 		case errno == 0:
 			rest = rest[n:]
@@ -64,7 +64,7 @@ func (t *transfer) sendDatagrams(f *flow) (err error) {
 		}
 		// The stamp is the last thing before the call.
 		header{sent: time.Now().UnixMicro(), number: sum + 1}.put(packet, wide)
-		_, errno := f.socket.Send(packet[:size])
+		_, errno := traffic.Send(f.socket, packet[:size], 0)
 		switch {
 		case errno == 0:
 			sum++

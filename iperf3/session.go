@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"tare/traffic"
 )
 
 // session is one client's test at the server.
@@ -207,7 +209,7 @@ func (s *session) exchange() (string, error) {
 	t.stop()
 	congestion := ""
 	if !s.p.UDP {
-		if congestion, err = s.open[0].socket.Congestion(); err != nil {
+		if congestion, err = traffic.Congestion(s.open[0].socket); err != nil {
 			return "", err
 		}
 	}

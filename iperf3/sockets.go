@@ -99,8 +99,8 @@ func adopt(conn interface {
 	if p.NoDelay {
 		delay = 1
 	}
-	if err := unix.SetsockoptInt(f.socket.Descriptor(), unix.IPPROTO_TCP, unix.TCP_NODELAY, delay); err != nil {
-		f.socket.Close()
+	if err := unix.SetsockoptInt(f.socket, unix.IPPROTO_TCP, unix.TCP_NODELAY, delay); err != nil {
+		traffic.CloseSocket(f.socket)
 		return nil, fmt.Errorf("set TCP_NODELAY: %w", err)
 	}
 	return f, nil
@@ -141,7 +141,7 @@ func (p parameters) flows() int {
 
 func closeFlows(flows []*flow) {
 	for _, f := range flows {
-		f.socket.Close()
+		traffic.CloseSocket(f.socket)
 	}
 }
 
@@ -246,14 +246,14 @@ func (d *udpAcceptor) accept(ctx context.Context, deadline time.Time, more bool)
 		f, err := connectUDP(conn, from, d.p)
 		if err == nil && more {
 			if err = d.open(ctx); err != nil {
-				f.socket.Close()
+				traffic.CloseSocket(f.socket)
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
-		if _, errno := f.socket.Send(answer[:]); errno != 0 {
-			f.socket.Close()
+		if _, errno := traffic.Send(f.socket, answer[:], 0); errno != 0 {
+			traffic.CloseSocket(f.socket)
 			return nil, fmt.Errorf("answer a UDP flow's greeting: %w", errno)
 		}
 		return f, nil
@@ -271,8 +271,8 @@ func connectUDP(conn *net.UDPConn, peer netip.AddrPort, p parameters) (*flow, er
 	if peer.Addr().Is4() {
 		to = &unix.SockaddrInet4{Port: int(peer.Port()), Addr: peer.Addr().As4()}
 	}
-	if err := unix.Connect(f.socket.Descriptor(), to); err != nil {
-		f.socket.Close()
+	if err := unix.Connect(f.socket, to); err != nil {
+		traffic.CloseSocket(f.socket)
 		return nil, fmt.Errorf("connect a UDP flow to %v: %w", peer, err)
 	}
 	return f, nil

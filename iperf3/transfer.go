@@ -12,19 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // flow is one data flow at one end.
 type flow struct {
 	id            int // iperf3's number
 	sends         bool
-	socket        traffic.Socket
+	socket        int
 	local, remote netip.AddrPort
 
 	count    counters
-	arrivals traffic.Arrivals // of a UDP receiver
-	skipped  int64            // of a paced sender: blocks given up; valid once it has ended
-	drops    int64            // of a UDP sender: datagrams that this machine refused; likewise
+	arrivals udp.Arrivals // of a UDP receiver
+	skipped  int64        // of a paced sender: blocks given up; valid once it has ended
+	drops    int64        // of a UDP sender: datagrams that this machine refused; likewise
 }
 
 // counters are a flow's running totals. Only its thread writes them.
@@ -80,7 +81,7 @@ func newTransfer(p parameters, flows []*flow, limited bool) *transfer {
 			t.sending.Add(1)
 			t.senders.Add(1)
 		} else if p.UDP {
-			f.arrivals = traffic.NewArrivals()
+			f.arrivals = udp.NewArrivals()
 		}
 	}
 	// A data thread keeps its processor while it is in the kernel.
@@ -200,7 +201,7 @@ func (t *transfer) closeSenders() error {
 		if bool(t.p.UDP) || !f.sends {
 			continue
 		}
-		err := unix.Shutdown(f.socket.Descriptor(), unix.SHUT_WR)
+		err := unix.Shutdown(f.socket, unix.SHUT_WR)
 		if err != nil && !errors.Is(err, unix.ENOTCONN) { // the client was faster
 			return fmt.Errorf("end flow %d: %w", f.id, err)
 		}
@@ -252,7 +253,7 @@ func (t *transfer) unread() bool {
 		if f.sends {
 			continue
 		}
-		if n, err := unix.IoctlGetInt(f.socket.Descriptor(), unix.SIOCINQ); err == nil && n > 0 {
+		if n, err := unix.IoctlGetInt(f.socket, unix.SIOCINQ); err == nil && n > 0 {
 			return true
 		}
 	}
@@ -266,7 +267,7 @@ func (t *transfer) queued() (sum int) {
 		if bool(t.p.UDP) || !f.sends {
 			continue
 		}
-		if n, err := unix.IoctlGetInt(f.socket.Descriptor(), unix.SIOCOUTQ); err == nil {
+		if n, err := unix.IoctlGetInt(f.socket, unix.SIOCOUTQ); err == nil {
 			sum += n
 		}
 	}

@@ -9,18 +9,18 @@ import (
 	"tare/lab"
 )
 
-// populate sets how the network attaches a container, and attaches the containers
+// Populate sets how the network attaches a container, and attaches the containers
 // of each host. attach gives a new container its namespace and connects it; it
 // pushes on Detach what removes that outside the namespace. A container is removed
 // if attach fails.
-func (setup *Setup) populate(cluster *lab.Cluster, attach func(c *lab.Container) error) error {
-	setup.attach = attach
-	return allHosts(cluster, func(h *lab.Host) error { return setup.add(h, setup.Containers) })
+func (setup *Setup) Populate(cluster *lab.Cluster, attach func(c *lab.Container) error) error {
+	setup.Attach = attach
+	return AllHosts(cluster, func(h *lab.Host) error { return setup.Add(h, setup.Containers) })
 }
 
-// add attaches containers to a host, one after another, so that their addresses
+// Add attaches containers to a host, one after another, so that their addresses
 // are the same in every lab of a plan.
-func (setup *Setup) add(h *lab.Host, count int) error {
+func (setup *Setup) Add(h *lab.Host, count int) error {
 	for range count {
 		if _, err := setup.addOne(h); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (setup *Setup) addOne(h *lab.Host) (*lab.Container, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := setup.attach(c); err != nil {
+	if err := setup.Attach(c); err != nil {
 		return nil, errors.Join(fmt.Errorf("attach %s: %w", c.Name, err), h.RemoveContainer(c))
 	}
 	return c, nil
@@ -45,7 +45,7 @@ func (setup *Setup) addOne(h *lab.Host) (*lab.Container, error) {
 // The host's RemoveContainer removes it. Join and RemoveContainer are safe for
 // concurrent use.
 func (n Network) Join(h *lab.Host, setup *Setup) (*lab.Container, error) {
-	if setup.attach == nil {
+	if setup.Attach == nil {
 		return h.Place(), nil
 	}
 	c, err := setup.addOne(h)
@@ -98,7 +98,7 @@ func (n Network) attachEnds(cluster *lab.Cluster, path string, c *lab.Container)
 	at := netip.AddrPortFrom(c.Addr, 0)
 	ends := lab.Question{Client: own.Namespace, Server: c.Namespace, Bind: at, Dial: at}
 	if path == catalog.SameHost && c.Addr == own.Addr {
-		at = netip.AddrPortFrom(loopback(), 0)
+		at = netip.AddrPortFrom(Loopback(), 0)
 		ends.Bind, ends.Dial = at, at
 	}
 	if c.Number > 0 && (path == catalog.PublishedPort || path == catalog.ContainerToPublishedPort) {

@@ -13,9 +13,9 @@ import (
 // muteWait bounds how long the trial may take, a few milliseconds on a CPU that is not emulated.
 const muteWait = 10 * time.Second
 
-// findMute tries the published port of a cluster's first container, and records why if a
+// FindMute tries the published port of a cluster's first container, and records why if a
 // client there does not receive what a server sends first.
-func (setup *Setup) findMute(cluster *lab.Cluster, why string) error {
+func (setup *Setup) FindMute(cluster *lab.Cluster, why string) error {
 	if setup.Containers == 0 {
 		return nil
 	}

@@ -5,9 +5,9 @@ import (
 	"tare/lab"
 )
 
-// kernel is something that a kernel may lack, tried in a namespace that is
+// KernelNeed is something that a kernel may lack, tried in a namespace that is
 // removed afterwards. Whether a module exists is never guessed from its name.
-func kernel(what, get string, try func(ns *lab.Namespace) error) engine.Need {
+func KernelNeed(what, get string, try func(ns *lab.Namespace) error) engine.Need {
 	return engine.Need{What: what, Get: get, Tried: true, Find: func() (string, error) { return "", lab.Try(try) }}
 }
 

@@ -9,18 +9,18 @@ import (
 	"tare/lab"
 )
 
-// bridgeNetfilter and bridgeNetfilter6 set whether bridged packets of IPv4 and IPv6 pass the
+// BridgeNetfilter and bridgeNetfilter6 set whether bridged packets of IPv4 and IPv6 pass the
 // rules of the namespace (br_netfilter; per namespace since Linux 5.3). Where the module is
 // not loaded they don't.
 const (
-	bridgeNetfilter  = "net/bridge/bridge-nf-call-iptables"
+	BridgeNetfilter  = "net/bridge/bridge-nf-call-iptables"
 	bridgeNetfilter6 = "net/bridge/bridge-nf-call-ip6tables"
 )
 
 // settleNetfilter sets what the network declares and reads it back. Docker's
 // networks use the module where the kernel has it, as dockerd does.
 func (n Network) settleNetfilter(h *lab.Host) error {
-	return errors.Join(n.settleBridge(h, bridgeNetfilter), n.settleBridge(h, bridgeNetfilter6))
+	return errors.Join(n.settleBridge(h, BridgeNetfilter), n.settleBridge(h, bridgeNetfilter6))
 }
 
 func (n Network) settleBridge(h *lab.Host, sysctl string) error {

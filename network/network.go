@@ -1,21 +1,16 @@
-// Package network describes the ways to connect containers: one small file each,
-// and one line in All.
-//
-// A network is data and one function that sets it up on the hosts of a cluster.
-// Only a Setup depends on the machine.
+// Package network is what the ways to connect containers share: what a network is, how it is set
+// up on a cluster and asked for its ends, and what several of them are made of. Each of them is a
+// file of package kinds. Only a Setup depends on the machine.
 package network
 
 import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
-	"sync"
 
 	"tare/catalog"
 	"tare/engine"
 	"tare/lab"
-	"tare/result"
 )
 
 // Servers listen on Port, real ones on HTTPPort, MySQLPort, RedisPort and DNSPort.
@@ -47,7 +42,7 @@ type Network struct {
 	// free, on a host where the engine runs. remove deletes it. If Cycle fails, no
 	// container is left. nil: its containers are mere namespaces.
 	Cycle func(h *lab.Host, name string) (remove func() error, err error)
-	// SetUp attaches containers to each host, by populate. What it makes is removed
+	// SetUp attaches containers to each host, by Populate. What it makes is removed
 	// with the cluster.
 	SetUp func(cluster *lab.Cluster, setup *Setup) error
 	// Try reports, on a cluster that is removed afterwards, whether SetUp would
@@ -59,55 +54,6 @@ type Network struct {
 	// PublishedAt is the address at which a host publishes ports; nil: the host's
 	// first.
 	PublishedAt func(h *lab.Host) netip.Addr
-}
-
-// All lists the networks in the order of the tables, each after its parent.
-func All() []Network { return slices.Clone(all()) }
-
-// all is that list, made once, since networks are looked up in loops. Nothing changes it.
-var all = sync.OnceValue(func() []Network {
-	var list []Network
-	how := ways()
-	for _, facts := range catalog.Networks() {
-		n := how[facts.Name]()
-		n.Network = facts
-		list = append(list, n)
-	}
-	return list
-})
-
-// Find returns a network by name. One that a site has and tare did not build can't be set up.
-func Find(name string) (Network, bool) {
-	if n, is := result.First(all(), func(n Network) bool { return n.Name == name }); is {
-		return n, true
-	}
-	facts, is := catalog.FindNetwork(name)
-	return Network{Network: facts}, is
-}
-
-// known is what is known of a network that tare builds.
-func known(name string) catalog.Network {
-	n, _ := catalog.FindNetwork(name)
-	return n
-}
-
-// ways are how the networks are set up, by name.
-func ways() map[string]func() Network {
-	return map[string]func() Network{
-		catalog.Baseline: host, "veth": veth, "bridge": bridge, "nat": nat, "proxy": proxy, "macvlan": macvlan, "route": route, "ptp": ptp,
-		"ebpf-redirect": ebpfRedirect, "netkit": netkit, "vxlan": vxlan, "tun-udp": tunUDP,
-		"vlan": vlan, "bridge-vlan": bridgeVLAN, "macnat": macnat,
-		"service-iptables": serviceIptables, "service-nftables": serviceNftables, "service-ipvs": serviceIPVS,
-		"bgp": bgp, "bgp-rr": bgpRR, "bgp-ipip": bgpIPIP,
-		"docker-host": dockerHost, "docker-bridge": dockerBridge, "docker-nat": dockerNAT,
-		"docker-macvlan": dockerMacvlan, "docker-proxy": dockerProxy, "docker-overlay": dockerOverlay,
-		"containerd-bridge": containerdBridge, "cni": cni,
-		"flannel-host-gw": flannelHostGW, "flannel-vxlan": flannelVXLAN, "flannel-udp": flannelUDP,
-		"ovs": ovs, "ovs-vlan": ovsVLAN, "ovs-vxlan": ovsVXLAN, "ovs-multitable": ovsMultitable, "ovn": ovn, "docker-ovs": dockerOVS,
-		"pasta": pasta, "slirp4netns": slirp4netns, "gvisor-tap-vsock": gvisorTapVsock,
-		"podman-bridge": podmanBridge, "podman-rootless": podmanRootless, "gvisor": gvisor,
-		"ipvlan": ipvlan, "sr-iov": srIOV, "gre": gre, "geneve": geneve, "wireguard": wireguard, "wireguard-go": wireguardGo, "ipsec": ipsec, "havs": havs,
-	}
 }
 
 // Ends are the two places that talk on a path, and how the client reaches the
@@ -129,7 +75,7 @@ func (n Network) EndsOf(cluster *lab.Cluster, path string) (ends Ends, err error
 	if n.Ends != nil {
 		ends, err = n.Ends(cluster, path)
 	} else {
-		ends, err = usualEnds(cluster, path)
+		ends, err = UsualEnds(cluster, path)
 	}
 	if cluster.Spec.IPv6 && err == nil {
 		ends.Bind, ends.Dial = lab.IPv6Of(ends.Bind), lab.IPv6Of(ends.Dial)
@@ -137,8 +83,8 @@ func (n Network) EndsOf(cluster *lab.Cluster, path string) (ends Ends, err error
 	return ends, err
 }
 
-// usualEnds are the ends of a path at their IPv4 addresses, where the network has no others.
-func usualEnds(cluster *lab.Cluster, path string) (Ends, error) {
+// UsualEnds are the ends of a path at their IPv4 addresses, where the network has no others.
+func UsualEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	place := func(host, container int) (string, netip.Addr, error) {
 		if host > len(cluster.Hosts) || container > len(cluster.Hosts[host-1].Containers()) {
 			return "", netip.Addr{}, fmt.Errorf("path %s needs container c%d on h%d: the lab is smaller: build it with more --hosts or --containers", path, container, host)
@@ -173,14 +119,14 @@ func usualEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	return Ends{}, fmt.Errorf("path %q: unknown", path)
 }
 
-// loopback is the loopback address.
-func loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
+// Loopback is the loopback address.
+func Loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
 
-// hostEnds are the baseline's for every path: over the loopback for paths within a
+// HostEnds are the baseline's for every path: over the loopback for paths within a
 // host, from h1 to h2 for all others.
-func hostEnds(cluster *lab.Cluster, path string) (Ends, error) {
+func HostEnds(cluster *lab.Cluster, path string) (Ends, error) {
 	if catalog.Within(path) {
-		return Ends{Client: cluster.Hosts[0].Short, Server: cluster.Hosts[0].Short, Bind: loopback(), Dial: loopback()}, nil
+		return Ends{Client: cluster.Hosts[0].Short, Server: cluster.Hosts[0].Short, Bind: Loopback(), Dial: Loopback()}, nil
 	}
 	if len(cluster.Hosts) < 2 {
 		return Ends{}, fmt.Errorf("path %s needs two hosts: build the lab with --hosts 2", path)

@@ -28,13 +28,13 @@ const policyBatch = 4
 // endpointPort is the host's end of the n-th container's pair, from 1.
 func endpointPort(n int) string { return fmt.Sprintf("veth-c%d", n) }
 
-// endpoints is the number of containers of each host that have policy chains from
+// Endpoints is the number of containers of each host that have policy chains from
 // the start; 0: none, and containers that are attached later get none either.
-type endpoints int
+type Endpoints int
 
-// addPolicies adds policy chains for each container, and further chains, which no
+// AddPolicies adds policy chains for each container, and further chains, which no
 // packet passes, up to the number that the parameter sets.
-func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
+func AddPolicies(cluster *lab.Cluster, setup *Setup) (Endpoints, error) {
 	asked := setup.Params[catalog.Policies]
 	count, err := strconv.Atoi(asked)
 	switch {
@@ -44,7 +44,7 @@ func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
 		return 0, fmt.Errorf("add policies for %q endpoints: give a number up to %d", asked, catalog.MaxContainers)
 	}
 	count = max(count, setup.Containers)
-	return endpoints(count), eachHost(cluster, func(h *lab.Host) error {
+	return Endpoints(count), EachHost(cluster, func(h *lab.Host) error {
 		for _, p := range policiesOf(h) {
 			if err := p.setUp(count); err != nil {
 				return err
@@ -54,8 +54,8 @@ func addPolicies(cluster *lab.Cluster, setup *Setup) (endpoints, error) {
 	})
 }
 
-// add adds the chains of a container that has none yet.
-func (e endpoints) add(c *lab.Container) error {
+// Add adds the chains of a container that has none yet.
+func (e Endpoints) Add(c *lab.Container) error {
 	if e == 0 || c.Number <= int(e) {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (p policies) dropEndpoint(conn *nftables.Conn, n int) error {
 // element maps the n-th container's device to its chain.
 func (s side) element(n int) []nftables.SetElement {
 	return []nftables.SetElement{{
-		Key: interfaceName(endpointPort(n)), VerdictData: verdict(expr.VerdictGoto, s.endpoint+endpointPort(n)),
+		Key: InterfaceName(endpointPort(n)), VerdictData: verdict(expr.VerdictGoto, s.endpoint+endpointPort(n)),
 	}}
 }
 
@@ -204,7 +204,7 @@ func (p policies) addChains(conn *nftables.Conn, s side, chain string) {
 	if s.device == expr.MetaKeyIIFNAME { // containers must not send encapsulated packets
 		p.rule(conn, chain, append(ofProtocol(unix.IPPROTO_UDP),
 			&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2},
-			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(vxlanPort)}), drop)
+			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binaryutil.BigEndian.PutUint16(VXLANPort)}), drop)
 		p.rule(conn, chain, ofProtocol(unix.IPPROTO_IPIP), drop)
 	}
 	p.rule(conn, chain, nil, setMark(markPass, 0)...)
@@ -281,3 +281,6 @@ func ofProtocol(protocol byte) []expr.Any {
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{protocol}},
 	}
 }
+
+// VXLANPort is the UDP port of VXLAN (RFC 7348).
+const VXLANPort = 4789

@@ -14,10 +14,10 @@ const attachedPorts = 20000
 // network was set up.
 func attachedPort(c *lab.Container) uint16 { return attachedPorts + uint16(c.Number) }
 
-// published are the published ports of a container: the first container of a host
+// Published are the published ports of a container: the first container of a host
 // has those of all servers, one that is attached later has one port, the others
 // have none.
-func (setup *Setup) published(c *lab.Container) []engine.Port {
+func (setup *Setup) Published(c *lab.Container) []engine.Port {
 	switch {
 	case c.Number > setup.Containers:
 		return []engine.Port{{Protocol: "udp", Host: attachedPort(c), Container: Port}}

@@ -79,29 +79,29 @@ func addIptables(h *lab.Host, rules int, setup *Setup) error {
 		fmt.Fprintf(&text, "-A TARE -d %s -j DROP\n", unusedAddr(n))
 	}
 	text.WriteString("-I INPUT -j TARE\n-I FORWARD -j TARE\n-I OUTPUT -j TARE\nCOMMIT\n")
-	if err := restoreIptables(h, wire.IPv4, "rules", text.String()); err != nil {
+	if err := RestoreIptables(h, wire.IPv4, "rules", text.String()); err != nil {
 		return err
 	}
-	need := iptablesRestore(wire.IPv4)
+	need := IptablesRestore(wire.IPv4)
 	versions, err := engine.Versions(h, []engine.Need{need})
-	setup.part()[catalog.ByIptables] = versions[need.What]
+	setup.Part()[catalog.ByIptables] = versions[need.What]
 	return err
 }
 
-// iptablesRestore is the program that adds many rules of iptables at once.
-func iptablesRestore(ip wire.IP) engine.Need {
+// IptablesRestore is the program that adds many rules of iptables at once.
+func IptablesRestore(ip wire.IP) engine.Need {
 	if ip == wire.IPv6 {
 		return engine.NeedProgram("ip6tables-restore", "iptables", "--version")
 	}
 	return engine.NeedProgram("iptables-restore", "iptables", "--version")
 }
 
-// rulesWait is how long a program may take to add rules.
-const rulesWait = 3 * time.Minute
+// RulesWait is how long a program may take to add rules.
+const RulesWait = 3 * time.Minute
 
-// restoreIptables adds rules by the machine's iptables to those that there are.
-func restoreIptables(h *lab.Host, ip wire.IP, name, text string) error {
-	path, err := iptablesRestore(ip).Require()
+// RestoreIptables adds rules by the machine's iptables to those that there are.
+func RestoreIptables(h *lab.Host, ip wire.IP, name, text string) error {
+	path, err := IptablesRestore(ip).Require()
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func restoreIptables(h *lab.Host, ip wire.IP, name, text string) error {
 	if err := h.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	_, err = h.RunWithin(rulesWait, path, "--noflush", file)
+	_, err = h.RunWithin(RulesWait, path, "--noflush", file)
 	return err
 }
 

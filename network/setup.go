@@ -16,7 +16,7 @@ func (n Network) SetUpEngine(cluster *lab.Cluster, setup *Setup) error {
 	if err := n.StartEngine(cluster); err != nil {
 		return fmt.Errorf("start engine %s: %w", n.Engine, err)
 	}
-	return eachHost(cluster, func(h *lab.Host) error { return addToHost(h, setup) })
+	return EachHost(cluster, func(h *lab.Host) error { return addToHost(h, setup) })
 }
 
 // addToHost adds what the parameters of every network ask for on each host.
@@ -44,7 +44,7 @@ type Setup struct {
 	Mute     string            // why a server that speaks first is not reached by a published port, and what to do; empty: it is
 
 	passengers []passenger
-	attach     func(c *lab.Container) error // one more container; nil: there is only the host's own network
+	Attach     func(c *lab.Container) error // one more container; nil: there is only the host's own network
 }
 
 // Note adds a note for every number of the network.
@@ -52,16 +52,16 @@ func (setup *Setup) Note(format string, args ...any) {
 	setup.Notes = append(setup.Notes, fmt.Sprintf(format, args...))
 }
 
-// part returns Parts, to add to.
-func (setup *Setup) part() map[string]string {
+// Part returns Parts, to add to.
+func (setup *Setup) Part() map[string]string {
 	if setup.Parts == nil {
 		setup.Parts = map[string]string{}
 	}
 	return setup.Parts
 }
 
-// standIn records that another data path is used, and why.
-func (setup *Setup) standIn(why string) {
+// StandIn records that another data path is used, and why.
+func (setup *Setup) StandIn(why string) {
 	setup.Fidelity = catalog.StandIn
 	setup.Notes = result.AddOnce(setup.Notes, why)
 }
@@ -79,8 +79,8 @@ func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(setup.part(), parts)
-	return eachHost(cluster, func(h *lab.Host) error {
+	maps.Copy(setup.Part(), parts)
+	return EachHost(cluster, func(h *lab.Host) error {
 		if err := n.settleNetfilter(h); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/site"
 	"tare/test/labtest"
 )
@@ -49,7 +49,7 @@ func containersComeAndGo(t *testing.T, l *site.Lab) {
 	before := holds(t, l)
 	for _, cluster := range l.Topology.Clusters {
 		name := cluster.Name
-		n, _ := network.Find(name)
+		n, _ := kinds.Find(name)
 		for _, path := range n.Paths {
 			op, err := l.Attach(t.Context(), name, path)
 			if err != nil {
@@ -67,7 +67,7 @@ func containersComeAndGo(t *testing.T, l *site.Lab) {
 	for range 10 {
 		wait.Go(func() {
 			for _, name := range []string{"bridge", "nat"} {
-				n, _ := network.Find(name)
+				n, _ := kinds.Find(name)
 				if _, err := l.Attach(t.Context(), name, n.Paths[len(n.Paths)-1]); err != nil {
 					t.Errorf("ten at once on %s: %v", name, err)
 				}

@@ -12,6 +12,7 @@ import (
 	"tare/engine"
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/wire"
 )
@@ -44,7 +45,7 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 	}
 	networks := make([]running, len(spec.Clusters))
 	var wait sync.WaitGroup
-	for _, together := range byEngine(spec.Clusters, network.Find) {
+	for _, together := range byEngine(spec.Clusters, kinds.Find) {
 		wait.Go(func() { k.setUpTogether(spec.Clusters, together, networks) })
 	}
 	wait.Wait()
@@ -115,7 +116,7 @@ func (k *keeper) setUpTogether(specs []ClusterSpec, indices []int, networks []ru
 		} else if e.hosts != nil {
 			e.used, built.Engine = true, e.hosts.Spec.Name
 		}
-		n, _ := network.Find(specs[i].Network)
+		n, _ := kinds.Find(specs[i].Network)
 		networks[i], k.topology.Clusters[i] = running{n, cluster, setup}, built
 	}
 	if err := e.end(k.lab); err != nil {
@@ -172,7 +173,7 @@ func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
 // setUpCluster makes the hosts, or takes those of the network's engine, and sets up
 // the network on them. It makes no hosts for a network that lacks a part.
 func (e *sharedHosts) setUpCluster(l *lab.Lab, spec ClusterSpec, setup *network.Setup) (*lab.Cluster, error) {
-	n, known := network.Find(spec.Network)
+	n, known := kinds.Find(spec.Network)
 	if !known {
 		return nil, fmt.Errorf("set up network %q: unknown", spec.Network)
 	}
@@ -233,7 +234,7 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 			k.topology.Namespaces = append(k.topology.Namespaces, c.Name)
 		}
 	}
-	n, known := network.Find(built.Network)
+	n, known := kinds.Find(built.Network)
 	if !known {
 		return
 	}
@@ -278,7 +279,7 @@ func (k *keeper) probe() (probed []Availability, err error) {
 	}
 	scratch := lab.New(config)
 	defer func() { err = errors.Join(err, scratch.Close()) }()
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		a := Availability{Name: n.Name, Fidelity: n.Fidelity}
 		spec := ClusterSpec{Name: n.Name, Network: n.Name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1}
 		setup := &network.Setup{Containers: spec.Containers}

@@ -12,6 +12,7 @@ import (
 	"tare/catalog"
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/probe"
 	"tare/result"
 )
@@ -45,7 +46,7 @@ var containerRoutes = []route{
 
 // routesOf are the ways that are looked for on the n-th network.
 func (w Way) routesOf(name string, n int, seen map[string]probe.Inventory) []route {
-	known, _ := network.Find(name)
+	known, _ := kinds.Find(name)
 	routes := slices.DeleteFunc(slices.Clone(containerRoutes), func(r route) bool { return !known.Serves(r.path) })
 	for _, d := range w.Frontends {
 		if d.Network == name {
@@ -242,7 +243,7 @@ func withBaseline(hosts map[string]network.Ends, routes []route) {
 
 // siteCluster is a cluster of the paths that were found.
 func siteCluster(name, kind string, paths map[string]network.Ends, port uint16, mtu int) Built {
-	known, _ := network.Find(kind)
+	known, _ := kinds.Find(kind)
 	unserved := slices.DeleteFunc(slices.Clone(known.Paths), func(path string) bool { _, there := paths[path]; return there })
 	return Built{
 		ClusterSpec: ClusterSpec{Name: name, Network: kind, NIC: string(lab.NICFull), MTU: mtu, Baseline: kind == catalog.Baseline}, Fidelity: catalog.Product,

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/probe"
 )
 
@@ -49,7 +49,7 @@ func (s Spec) fits(root string, mostDescriptors int) error {
 		if c.Hosts > 2 || c.Switch {
 			namespaces++
 		}
-		if n, _ := network.Find(c.Network); n.Runtime != "" {
+		if n, _ := kinds.Find(c.Network); n.Runtime != "" {
 			running += containers
 		}
 	}

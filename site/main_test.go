@@ -7,21 +7,21 @@ import (
 	"os"
 	"testing"
 
-	"tare/network"
+	"tare/network/kinds"
 	"tare/site"
 	"tare/test/labmain"
 )
 
 func TestMain(m *testing.M) {
 	labmain.Run(m, "site", labmain.Verbs{
-		network.TunnelVerb: func(a []string) error { return network.RunTunnel(context.Background(), a[0], os.Stdout) },
-		"engines":          func([]string) error { return site.Engines() },
-		"claim":            func(a []string) error { return claim(a[0]) },
-		"hold":             func([]string) error { return hold() },
-		"ungrouped":        func([]string) error { return ungrouped() },
-		"own":              func([]string) error { return own() },
-		"up":               func(a []string) error { return upAgainAndAgain(a[0]) },
-		"unauthenticated":  func(a []string) error { return unauthenticated(a[0]) },
+		kinds.TunnelVerb:  func(a []string) error { return kinds.RunTunnel(context.Background(), a[0], os.Stdout) },
+		"engines":         func([]string) error { return site.Engines() },
+		"claim":           func(a []string) error { return claim(a[0]) },
+		"hold":            func([]string) error { return hold() },
+		"ungrouped":       func([]string) error { return ungrouped() },
+		"own":             func([]string) error { return own() },
+		"up":              func(a []string) error { return upAgainAndAgain(a[0]) },
+		"unauthenticated": func(a []string) error { return unauthenticated(a[0]) },
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/wire"
 )
@@ -104,7 +105,7 @@ func (s Spec) config() (lab.Config, error) {
 // needsEngines reports whether a network of the lab is made of real parts.
 func (s Spec) needsEngines() bool {
 	return slices.ContainsFunc(s.Clusters, func(spec ClusterSpec) bool {
-		n, known := network.Find(spec.Network)
+		n, known := kinds.Find(spec.Network)
 		return known && len(n.Needs) > 0
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// failures counts failed connections by step and cause.
-type failures struct {
+// Failures counts failed connections by step and cause.
+type Failures struct {
 	kinds  [16]failure
 	used   int
 	others int64 // causes for which there was no room
@@ -18,17 +18,18 @@ type failure struct {
 	count int64
 }
 
-func (f *failures) add(step string, err error) { f.addAll(failure{step, err, 1}) }
+// Add counts one failure of a step. It allocates nothing.
+func (f *Failures) Add(step string, err error) { f.addAll(failure{step, err, 1}) }
 
 // merge adds the counts of others.
-func (f *failures) merge(o *failures) {
+func (f *Failures) merge(o *Failures) {
 	for _, kind := range o.kinds[:o.used] {
 		f.addAll(kind)
 	}
 	f.others += o.others
 }
 
-func (f *failures) addAll(of failure) {
+func (f *Failures) addAll(of failure) {
 	var errno syscall.Errno
 	if errors.As(of.cause, &errno) {
 		of.cause = errno
@@ -47,8 +48,8 @@ func (f *failures) addAll(of failure) {
 	f.used++
 }
 
-// named gives the counts by "step: cause".
-func (f *failures) named() map[string]int64 {
+// Named gives the counts by "step: cause".
+func (f *Failures) Named() map[string]int64 {
 	names := map[string]int64{}
 	for _, kind := range f.kinds[:f.used] {
 		names[kind.step+": "+kind.cause.Error()] += kind.count

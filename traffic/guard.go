@@ -6,18 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guard ends the calls of threads that wait on sockets without a timeout. A
+// Guard ends the calls of threads that wait on sockets without a timeout. A
 // timeout of the socket's own would cost each call the setting of a timer.
-type guard struct {
+type Guard struct {
 	done, gone chan struct{}
 	late       bool // it ended the calls for their time; valid once ended
 }
 
-// startGuard shuts the sockets down when the run is stopped, when limit has
+// StartGuard shuts the sockets down when the run is stopped, when limit has
 // passed on its clock, or when the meters have counted nothing for grace, beyond
 // their rest between two turns. Without meters silence is no reason.
-func startGuard(r *run, fds []int, limit time.Duration, meters ...*meter) *guard {
-	g := &guard{done: make(chan struct{}), gone: make(chan struct{})}
+func StartGuard(r *Run, fds []int, limit time.Duration, meters ...*Meter) *Guard {
+	g := &Guard{done: make(chan struct{}), gone: make(chan struct{})}
 	go func() {
 		defer close(g.gone)
 		if g.watch(r, limit, meters) {
@@ -31,13 +31,13 @@ func startGuard(r *run, fds []int, limit time.Duration, meters ...*meter) *guard
 }
 
 // watch waits for a reason to end the calls; false: there was none until end.
-func (g *guard) watch(r *run, limit time.Duration, meters []*meter) bool {
-	look := time.NewTicker(grace / 8)
+func (g *Guard) watch(r *Run, limit time.Duration, meters []*Meter) bool {
+	look := time.NewTicker(Grace / 8)
 	defer look.Stop()
 	var passed int64
-	moved, patience := r.now(), time.Duration(grace)
+	moved, patience := r.Now(), time.Duration(Grace)
 	for _, m := range meters {
-		patience = grace + m.table.Slots.rest()
+		patience = Grace + m.table.Slots.Silence()
 	}
 	for {
 		select {
@@ -49,21 +49,21 @@ func (g *guard) watch(r *run, limit time.Duration, meters []*meter) bool {
 		}
 		var sum int64
 		for _, m := range meters {
-			sum += m.total.Load()
+			sum += m.Total()
 		}
-		now := r.now()
+		now := r.Now()
 		if sum != passed || len(meters) == 0 {
 			passed, moved = sum, now
 		}
-		if g.late = now-moved > patience || now > limit; g.late || r.stopped.Load() {
+		if g.late = now-moved > patience || now > limit; g.late || r.Stopped() {
 			return true
 		}
 	}
 }
 
-// end ends the guard, and reports whether it ended the calls because they lasted
+// End ends the guard, and reports whether it ended the calls because they lasted
 // too long.
-func (g *guard) end() (late bool) {
+func (g *Guard) End() (late bool) {
 	close(g.done)
 	<-g.gone
 	return g.late

@@ -15,9 +15,9 @@ const (
 	topBit      = 37 // values below 2^37 ns = 137 s
 	bucketCount = halfBuckets * (topBit - halfBits + 1)
 
-	// tailSamples is how many samples must lie beyond a percentile for it to
+	// TailSamples is how many samples must lie beyond a percentile for it to
 	// be given.
-	tailSamples = 10
+	TailSamples = 10
 )
 
 // Histogram records durations from 1 ns to 137 s with a relative error of at
@@ -120,7 +120,7 @@ const rounding = 1e-6
 
 // Supports reports whether so many samples can support the quantile q: ten at
 // least must lie beyond it.
-func Supports(samples int64, q float64) bool { return float64(samples)*(1-q) >= tailSamples-rounding }
+func Supports(samples int64, q float64) bool { return float64(samples)*(1-q) >= TailSamples-rounding }
 
 // Quantile gives the duration that the fraction q of all samples does not
 // exceed (nearest rank), 0 < q < 1. It gives false when fewer than

@@ -129,3 +129,38 @@ func TestHistogramIsEmptyAfterReset(t *testing.T) {
 		labtest.Equal(t, "median", middle, time.Millisecond)
 	}
 }
+
+// hey keeps a million samples, divides the sum of all by their number, and
+// gives percentiles of the first ones only.
+func TestHeyInflatesTheMeanPastAMillion(t *testing.T) {
+	h := NewHistogram()
+	const each = 1_000_000
+	for _, latency := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 5 * time.Millisecond} {
+		for range each {
+			h.Record(latency)
+		}
+	}
+	mean, _ := h.Mean()
+	p50, _ := h.Quantile(0.5)
+	p90, _ := h.Quantile(0.9)
+	if mean != 3*time.Millisecond || h.Count() != 3*each {
+		t.Errorf("mean %v of %d", mean, h.Count())
+	}
+	for got, want := range map[time.Duration]time.Duration{p50: 3 * time.Millisecond, p90: 5 * time.Millisecond} {
+		if math.Abs(float64(got)/float64(want)-1) > 0.001 {
+			t.Errorf("percentile %v, want %v", got, want)
+		}
+	}
+}
+
+// neper printed percentiles as 0 where a value was beyond its histogram
+// (google/neper PR #98).
+func TestNeperPrintsZeroPastTheHistogram(t *testing.T) {
+	h := NewHistogram()
+	for range 100 {
+		h.Record(200 * time.Second)
+	}
+	if p50, ok := h.Quantile(0.5); !ok || p50 < 100*time.Second {
+		t.Errorf("p50 of times beyond the histogram is %v, %t", p50, ok)
+	}
+}

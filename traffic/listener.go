@@ -32,24 +32,30 @@ type Fallback func(fd int, first []byte) bool
 // of the path under test: every peer that can reach the port can connect, and
 // only the token keeps unauthenticated peers out.
 func ListenTCP(addr netip.AddrPort) (*Listener, error) {
-	fd, err := openBound(addr, unix.SOCK_STREAM)
+	fd, err := OpenBound(addr, unix.SOCK_STREAM)
 	if err != nil {
 		return nil, err
 	}
 	// Accepted sockets inherit this, as they do the timeouts.
 	err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	if err == nil {
-		err = unix.Listen(fd, maxFlows)
+		err = unix.Listen(fd, MaxFlows)
 	}
 	if err != nil {
-		closeSocket(fd)
+		CloseSocket(fd)
 		return nil, fmt.Errorf("listen on %v: %w", addr, err)
 	}
 	return &Listener{fd: fd}, nil
 }
 
 // Addr is the address with the port that the kernel chose.
-func (l *Listener) Addr() netip.AddrPort { return localAddress(l.fd) }
+func (l *Listener) Addr() netip.AddrPort { return LocalAddress(l.fd) }
+
+// Descriptor is the listening socket.
+func (l *Listener) Descriptor() int { return l.fd }
+
+// Fallback is what is offered the connections without the run's token, where the listener is lent; may be nil.
+func (l *Listener) Fallback() Fallback { return l.fallback }
 
 // Close frees the port, if it is not lent. No Serve call may be under way.
 func (l *Listener) Close() error {
@@ -57,7 +63,7 @@ func (l *Listener) Close() error {
 		return nil
 	}
 	for _, c := range l.waiting {
-		closeSocket(c.fd)
+		CloseSocket(c.fd)
 	}
 	return unix.Close(l.fd)
 }
@@ -77,19 +83,19 @@ const idlePoll = 50 * time.Millisecond
 
 // Receive offers every connection to fallback until the context ends.
 func (l *Listener) Receive(ctx context.Context, fallback Fallback) error {
-	r := startRun(ctx)
-	defer r.end()
+	r := StartRun(ctx)
+	defer r.End()
 	var unknown Token // that no peer has
 	if _, err := rand.Read(unknown[:]); err != nil {
 		return fmt.Errorf("draw token: %w", err)
 	}
-	a := newAcceptor(r, l.Lend(fallback, func() {}), unknown, greetingLen)
+	a := NewAcceptor(r, l.Lend(fallback, func() {}), unknown, GreetingLen)
 	a.poll = idlePoll
-	for !r.stopped.Load() {
-		if _, _, err := a.admit(); err != nil {
+	for !r.Stopped() {
+		if _, _, err := a.Admit(); err != nil {
 			return err
 		}
 	}
-	a.close()
+	a.Close()
 	return nil
 }

@@ -20,9 +20,9 @@ const (
 	spinLead = 60 * time.Microsecond
 )
 
-// openFlow is a flow of an open loop. Its open requests are those from answered
+// OpenFlow is a flow of an open loop. Its open requests are those from answered
 // to sent; a ring holds when each was due and when it went.
-type openFlow struct {
+type OpenFlow struct {
 	fd             int
 	token          *Token // of datagrams; nil: TCP, whose responses come in order
 	request        []byte
@@ -33,9 +33,10 @@ type openFlow struct {
 	settled        []bool // of datagrams: answered out of order, or lost
 }
 
-func newOpenFlow(fd int, token *Token, request []byte) openFlow {
-	return openFlow{
-		fd: fd, token: token, request: request, response: prefaulted(len(request)),
+// NewOpenFlow is for a request that is sent again and again, as datagrams where there is a token.
+func NewOpenFlow(fd int, token *Token, request []byte) OpenFlow {
+	return OpenFlow{
+		fd: fd, token: token, request: request, response: Buffer(len(request)),
 		due: make([]time.Duration, maxOpen), went: make([]time.Duration, maxOpen), settled: make([]bool, maxOpen),
 	}
 }
@@ -45,10 +46,10 @@ func newOpenFlow(fd int, token *Token, request []byte) openFlow {
 // that the loop itself sent late has waited like any other. No response time is
 // corrected afterwards.
 type openLoop struct {
-	run          *run
-	flows        []openFlow
+	run          *Run
+	flows        []OpenFlow
 	polls        []unix.PollFd
-	meter        *meter
+	meter        *Meter
 	gap          float64 // ns between two requests
 	begun        time.Duration
 	asked        int64 // requests that went
@@ -63,27 +64,27 @@ type openLoop struct {
 	limit        time.Duration
 }
 
-// callAtRate runs an open loop over the flows at c.Rate requests a second.
-func callAtRate(r *run, c RequestResponse, flows []openFlow) (Transactions, error) {
-	table := newTimetable(c.Window, 1)
+// CallAtRate runs an open loop over the flows at c.Rate requests a second.
+func CallAtRate(r *Run, c RequestResponse, flows []OpenFlow) (Transactions, error) {
+	table := NewTimetable(c.Window, 1)
 	o := &openLoop{
-		run: r, flows: flows, meter: newMeter(table), gap: 1e9 / c.Rate, timeout: c.Timeout, spin: c.Spin || c.OwnCPU,
+		run: r, flows: flows, meter: NewMeter(table), gap: 1e9 / c.Rate, timeout: c.Timeout, spin: c.Spin || c.OwnCPU,
 		response: NewHistogram(), service: NewHistogram(), polls: make([]unix.PollFd, len(flows)),
 	}
-	if c.steps {
+	if c.Steps {
 		o.trips = newTripLog(c.Window, c.Rate)
 	}
 	for i, f := range flows {
 		o.polls[i] = unix.PollFd{Fd: int32(f.fd), Events: unix.POLLIN}
 	}
-	series := startSampler(r, table, o.meter)
-	o.begun, o.lastReceived, o.limit = r.now(), r.now(), r.now()+table.limit()+time.Duration(o.gap)
-	err := onThreads(r, 1, func(int) error { return o.work() })
-	t := Transactions{Series: series.finish()}
+	series := StartSampler(r, o.meter)
+	o.begun, o.lastReceived, o.limit = r.Now(), r.Now(), r.Now()+table.Limit()+time.Duration(o.gap)
+	err := OnThreads(r, 1, func(int) error { return o.work() })
+	t := Transactions{Series: series.Finish()}
 	if err != nil {
-		return Transactions{}, r.cause(err)
+		return Transactions{}, r.Cause(err)
 	}
-	elapsed := o.meter.elapsed()
+	elapsed := o.meter.Elapsed()
 	t.Count, t.Elapsed, t.RTT, t.Service, t.Lost = o.meter.counted, elapsed, o.response, o.service, o.lost
 	t.Trips = o.trips.steps(c.Window, o.meter.from)
 	t.Offered = float64(o.asked-o.atOpen) / elapsed.Seconds()
@@ -95,8 +96,8 @@ func (o *openLoop) work() error {
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("set timer slack: %w", err)
 	}
-	for o.meter.phase != closed {
-		now := o.run.now()
+	for o.meter.phase != Closed {
+		now := o.run.Now()
 		if err := o.ask(now); err != nil {
 			return err
 		}
@@ -106,12 +107,12 @@ func (o *openLoop) work() error {
 			}
 		}
 		switch {
-		case o.run.stopped.Load():
+		case o.run.Stopped():
 			return context.Canceled
-		case now > o.limit || now-o.lastReceived > grace+time.Duration(o.gap):
+		case now > o.limit || now-o.lastReceived > Grace+time.Duration(o.gap):
 			return fmt.Errorf("the server answered %d requests and then no more; see whether it still runs and whether the path still carries packets", o.meter.sum)
 		}
-		o.meter.step(event{at: now})
+		o.meter.Step(Event{At: now})
 		o.wait()
 	}
 	o.leaveOpen()
@@ -126,7 +127,7 @@ func (o *openLoop) dueAt(k int64) time.Duration {
 // ask sends what is due. Requests take turns over the flows; one whose flow
 // takes no more waits, and all after it.
 func (o *openLoop) ask(now time.Duration) error {
-	if o.meter.phase != open {
+	if o.meter.phase != Open {
 		o.atOpen = o.asked
 	}
 	for o.dueAt(o.asked) <= now {
@@ -135,21 +136,21 @@ func (o *openLoop) ask(now time.Duration) error {
 			return nil
 		}
 		if f.token != nil {
-			header{kind: kindData, sequence: f.sent}.put(f.request, f.token)
+			Header{Kind: KindData, Sequence: f.sent}.Put(f.request, f.token)
 		}
-		n, errno := send(f.fd, f.request, unix.MSG_DONTWAIT)
+		n, errno := Send(f.fd, f.request, unix.MSG_DONTWAIT)
 		switch {
-		case again(errno) || errno == unix.ENOBUFS:
+		case Waited(errno) || errno == unix.ENOBUFS:
 			return nil
 		case errno != 0:
 			return fmt.Errorf("send request %d: %w; see what the server reported", o.asked+1, errno)
 		case n < len(f.request):
-			if err := sendAll(o.run, f.fd, f.request[n:]); err != nil {
+			if err := SendAll(o.run, f.fd, f.request[n:]); err != nil {
 				return fmt.Errorf("send request %d: %w; see what the server reported", o.asked+1, err)
 			}
 		}
 		at := f.sent % maxOpen
-		f.due[at], f.went[at], f.settled[at] = o.dueAt(o.asked), o.run.now(), false
+		f.due[at], f.went[at], f.settled[at] = o.dueAt(o.asked), o.run.Now(), false
 		f.sent++
 		o.asked++
 	}
@@ -158,11 +159,11 @@ func (o *openLoop) ask(now time.Duration) error {
 
 // receive takes all that has arrived on a flow. What comes after the response that closes
 // the window was unanswered when it closed.
-func (o *openLoop) receive(f *openFlow) error {
-	for o.meter.phase != closed {
-		n, errno := recv(f.fd, f.response[f.got:], unix.MSG_DONTWAIT)
+func (o *openLoop) receive(f *OpenFlow) error {
+	for o.meter.phase != Closed {
+		n, errno := Receive(f.fd, f.response[f.got:], unix.MSG_DONTWAIT)
 		switch {
-		case again(errno):
+		case Waited(errno):
 			o.settle(f)
 			return nil
 		case errno == unix.EMSGSIZE && f.token != nil:
@@ -170,12 +171,12 @@ func (o *openLoop) receive(f *openFlow) error {
 		case errno != 0:
 			return fmt.Errorf("receive response %d: %w; see what the server reported", o.meter.sum+1, errno)
 		case n == 0 && f.token == nil:
-			return fmt.Errorf("receive response %d: %w; see what the server reported", o.meter.sum+1, errPeerClosed)
+			return fmt.Errorf("receive response %d: %w; see what the server reported", o.meter.sum+1, ErrPeerClosed)
 		}
 		if f.token != nil {
-			h, ok := parseHeader(f.response[:n], f.token)
-			if ok && h.kind == kindAnswer && h.sequence >= f.answered && h.sequence < f.sent && !f.settled[h.sequence%maxOpen] {
-				o.count(f, h.sequence)
+			h, ok := ParseHeader(f.response[:n], f.token)
+			if ok && h.Kind == KindAnswer && h.Sequence >= f.answered && h.Sequence < f.sent && !f.settled[h.Sequence%maxOpen] {
+				o.count(f, h.Sequence)
 			}
 			continue
 		}
@@ -189,11 +190,11 @@ func (o *openLoop) receive(f *openFlow) error {
 }
 
 // count takes the response to a request.
-func (o *openLoop) count(f *openFlow, request int64) {
-	at, now := request%maxOpen, o.run.now()
+func (o *openLoop) count(f *OpenFlow, request int64) {
+	at, now := request%maxOpen, o.run.Now()
 	f.settled[at] = true
 	o.lastReceived = now
-	if o.meter.step(event{at: now, n: 1}) {
+	if o.meter.Step(Event{At: now, N: 1}) {
 		o.response.Record(now - f.due[at])
 		o.trips.add(f.due[at], now-f.due[at])
 		o.service.Record(now - f.went[at])
@@ -202,11 +203,11 @@ func (o *openLoop) count(f *openFlow, request int64) {
 
 // settle gives up datagrams that were not answered in time, and passes over
 // those that were answered out of order.
-func (o *openLoop) settle(f *openFlow) {
+func (o *openLoop) settle(f *OpenFlow) {
 	if f.token == nil {
 		return
 	}
-	now := o.run.now()
+	now := o.run.Now()
 	for ; f.answered < f.sent; f.answered++ {
 		at := f.answered % maxOpen
 		if f.settled[at] {
@@ -215,7 +216,7 @@ func (o *openLoop) settle(f *openFlow) {
 		if now-f.went[at] < o.timeout {
 			return
 		}
-		if o.meter.phase == open {
+		if o.meter.phase == Open {
 			o.lost++
 			o.response.Record(now - f.due[at])
 		}
@@ -246,14 +247,14 @@ func (o *openLoop) leaveOpen() {
 
 // wait sleeps until something has come or a request is nearly due.
 func (o *openLoop) wait() {
-	left := o.dueAt(o.asked) - o.run.now()
+	left := o.dueAt(o.asked) - o.run.Now()
 	if o.spin {
 		left -= spinLead
 	}
 	if left <= 0 {
 		return
 	}
-	ts := unix.NsecToTimespec(int64(min(left, tick)))
+	ts := unix.NsecToTimespec(int64(min(left, Tick)))
 	// What came, or a signal, is found by asking.
 	_, _, _ = syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&o.polls[0])), uintptr(len(o.polls)), uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 }

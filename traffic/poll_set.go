@@ -8,22 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollSet waits for several sockets at once (epoll, level-triggered). The Fd
+// PollSet waits for several sockets at once (epoll, level-triggered). The Fd
 // of an event is the socket's index.
-type pollSet struct {
+type PollSet struct {
 	fd     int
 	events []unix.EpollEvent
 }
 
-func openPollSet(fds []int) (*pollSet, error) {
+// OpenPollSet makes a set of sockets, which stay the caller's.
+func OpenPollSet(fds []int) (*PollSet, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("open epoll: %w", err)
 	}
-	s := &pollSet{fd: fd, events: make([]unix.EpollEvent, min(len(fds), 64))}
+	s := &PollSet{fd: fd, events: make([]unix.EpollEvent, min(len(fds), 64))}
 	for i, each := range fds {
 		if err := s.add(each, i); err != nil {
-			closeSocket(fd)
+			CloseSocket(fd)
 			return nil, err
 		}
 	}
@@ -31,7 +32,7 @@ func openPollSet(fds []int) (*pollSet, error) {
 }
 
 // add puts a socket in, under an index. A socket that is closed leaves by itself.
-func (s *pollSet) add(fd, index int) error {
+func (s *PollSet) add(fd, index int) error {
 	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(index)}
 	if err := unix.EpollCtl(s.fd, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
 		return fmt.Errorf("add flow to epoll: %w", err)
@@ -39,14 +40,14 @@ func (s *pollSet) add(fd, index int) error {
 	return nil
 }
 
-// wait gives the sockets that have something, none after a tick, or none at
+// Wait gives the sockets that have something, none after a tick, or none at
 // once where the thread spins.
-func (s *pollSet) wait(spin bool) ([]unix.EpollEvent, error) {
-	timeout := uintptr(tick / time.Millisecond)
+func (s *PollSet) Wait(spin bool) ([]unix.EpollEvent, error) {
+	timeout := uintptr(Tick / time.Millisecond)
 	if spin {
 		timeout = 0
 	}
-	n, errno := blocking(unix.SYS_EPOLL_PWAIT, uintptr(s.fd), uintptr(unsafe.Pointer(&s.events[0])),
+	n, errno := Syscall(unix.SYS_EPOLL_PWAIT, uintptr(s.fd), uintptr(unsafe.Pointer(&s.events[0])),
 		uintptr(len(s.events)), timeout, 0, 0)
 	if errno != 0 && errno != unix.EINTR {
 		return nil, fmt.Errorf("wait for flows: %w", errno)
@@ -54,8 +55,11 @@ func (s *pollSet) wait(spin bool) ([]unix.EpollEvent, error) {
 	return s.events[:max(n, 0)], nil
 }
 
-// remove takes a socket out.
-func (s *pollSet) remove(fd int) error {
+// Close closes the set, not its sockets.
+func (s *PollSet) Close() { CloseSocket(s.fd) }
+
+// Remove takes a socket out.
+func (s *PollSet) Remove(fd int) error {
 	if err := unix.EpollCtl(s.fd, unix.EPOLL_CTL_DEL, fd, nil); err != nil {
 		return fmt.Errorf("take flow out of epoll: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 // caller is the client's side of one flow whose transactions are more than a message each
 // way on a socket: one after another, on its own thread.
 type caller struct {
-	run   *run
-	meter *meter
+	run   *Run
+	meter *Meter
 	rtt   *Histogram // of the window, or of the slot under way; nil: not recorded
 	all   *Histogram // of all slots; nil: all of the window counts
 
@@ -20,48 +20,48 @@ type caller struct {
 	// passes reports whether the next transaction may succeed after an error; nil: none may.
 	passes func(error) bool
 
-	failures  failures
+	failures  Failures
 	succeeded time.Duration // when a transaction last did
 }
 
-// repetition is what several callers do.
-type repetition struct {
-	window Window
-	timed  bool // the time of each transaction is recorded
-	once   []func() (answered time.Duration, err error)
-	passes func(error) bool
+// Repetition is what several callers do.
+type Repetition struct {
+	Window Window
+	Timed  bool // the time of each transaction is recorded
+	Once   []func() (answered time.Duration, err error)
+	Passes func(error) bool
 }
 
-// repeat runs the callers through the window, each on a thread. guarded are their sockets
+// Repeat runs the callers through the window, each on a thread. guarded are their sockets
 // where a call on them could last for ever.
-func (p repetition) repeat(r *run, guarded []int) (Transactions, error) {
-	table := newTimetable(p.window, len(p.once))
-	callers := make([]*caller, len(p.once))
-	meters := make([]*meter, len(p.once))
+func (p Repetition) Repeat(r *Run, guarded []int) (Transactions, error) {
+	table := NewTimetable(p.Window, len(p.Once))
+	callers := make([]*caller, len(p.Once))
+	meters := make([]*Meter, len(p.Once))
 	for i := range callers {
-		meters[i] = newMeter(table)
-		callers[i] = &caller{run: r, meter: meters[i], once: p.once[i], passes: p.passes}
-		if p.timed {
+		meters[i] = NewMeter(table)
+		callers[i] = &caller{run: r, meter: meters[i], once: p.Once[i], passes: p.Passes}
+		if p.Timed {
 			callers[i].rtt = NewHistogram()
 		}
-		if p.window.Slots != nil {
-			t, err := takeTurns(r, p.window.Slots)
+		if p.Window.Slots != nil {
+			t, err := TakeTurns(r, p.Window.Slots)
 			if err != nil {
 				return Transactions{}, err
 			}
 			callers[i].all = NewHistogram()
-			meters[i].countSlots(t, i == 0, callers[i].rtt, callers[i].all)
+			meters[i].CountSlots(t, i == 0, callers[i].rtt, callers[i].all)
 		}
 	}
-	watch := startGuard(r, guarded, r.now()+table.limit(), meters...)
-	series := startSampler(r, table, meters...)
-	err := onThreads(r, len(callers), func(i int) error { return callers[i].work() })
-	t := Transactions{Series: series.finish(), RTT: NewHistogram()}
-	if late := watch.end(); late && err != nil && len(guarded) > 0 {
+	watch := StartGuard(r, guarded, r.Now()+table.Limit(), meters...)
+	series := StartSampler(r, meters...)
+	err := OnThreads(r, len(callers), func(i int) error { return callers[i].work() })
+	t := Transactions{Series: series.Finish(), RTT: NewHistogram()}
+	if late := watch.End(); late && err != nil && len(guarded) > 0 {
 		err = fmt.Errorf("the server answered no more: %w", err)
 	}
 	if err != nil {
-		return Transactions{}, r.cause(err)
+		return Transactions{}, r.Cause(err)
 	}
 	t.add(callers)
 	return t, nil
@@ -69,8 +69,8 @@ func (p repetition) repeat(r *run, guarded []int) (Transactions, error) {
 
 // add adds what the callers counted.
 func (t *Transactions) add(callers []*caller) {
-	var all failures
-	meters := make([]*meter, len(callers))
+	var all Failures
+	meters := make([]*Meter, len(callers))
 	for i, c := range callers {
 		meters[i] = c.meter
 		t.Count += c.meter.counted
@@ -80,26 +80,26 @@ func (t *Transactions) add(callers []*caller) {
 		case c.rtt != nil:
 			t.RTT.Merge(c.rtt)
 		}
-		t.Taken.add(c.meter)
+		t.Taken.Add(c.meter)
 		all.merge(&c.failures)
 	}
-	t.Elapsed = elapsedOf(meters)
-	t.Failures = all.named()
+	t.Elapsed = ElapsedOf(meters)
+	t.Failures = all.Named()
 }
 
 // work does transactions until the window has closed.
 func (c *caller) work() (err error) {
-	restore, err := sharpenSleep()
+	restore, err := SharpenSleep()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, restore()) }()
-	c.succeeded = c.run.now()
-	for c.meter.phase != closed && !c.run.stopped.Load() {
-		c.awaitSlot()
-		begun := c.run.now()
+	c.succeeded = c.run.Now()
+	for c.meter.phase != Closed && !c.run.Stopped() {
+		c.succeeded += c.meter.AwaitSlot(c.run)
+		begun := c.run.Now()
 		answered, err := c.once()
-		now := c.run.now()
+		now := c.run.Now()
 		if err != nil {
 			if err := c.fail(err, now); err != nil {
 				return err
@@ -107,43 +107,35 @@ func (c *caller) work() (err error) {
 			continue
 		}
 		c.succeeded = now
-		if c.meter.step(event{at: now, n: 1}) && c.rtt != nil {
+		if c.meter.Step(Event{At: now, N: 1}) && c.rtt != nil {
 			c.rtt.Record(answered - begun)
 		}
 	}
-	c.meter.keepSlot()
-	if c.run.stopped.Load() {
+	c.meter.KeepSlot()
+	if c.run.Stopped() {
 		return context.Canceled
 	}
 	return nil
-}
-
-// awaitSlot waits for the run's turn, where it has turns.
-func (c *caller) awaitSlot() {
-	now := c.run.now()
-	if !c.meter.atRest(now) {
-		return
-	}
-	c.meter.keepSlot()
-	c.meter.slots.rest(c.run)
-	c.succeeded += c.run.now() - now
 }
 
 // fail counts a transaction that failed. It gives the error that ends the run, where no
 // other may succeed or none did for long.
 func (c *caller) fail(err error, now time.Duration) error {
 	switch {
-	case c.run.stopped.Load():
+	case c.run.Stopped():
 		return context.Canceled
 	case c.passes == nil || !c.passes(err):
 		return fmt.Errorf("transaction %d: %w; see what the server reported", c.meter.sum+1, err)
-	case now-c.succeeded > drainLimit:
-		return fmt.Errorf("none succeeded for %v: %w; see whether the server runs with the same token", drainLimit, err)
+	case now-c.succeeded > DrainLimit:
+		return fmt.Errorf("none succeeded for %v: %w; see whether the server runs with the same token", DrainLimit, err)
 	}
-	if c.meter.phase == open {
-		c.failures.add("connection", err)
+	if c.meter.phase == Open {
+		c.failures.Add("connection", err)
 	}
-	c.meter.step(event{at: now})
-	sleep(time.Millisecond) // a refusal is quick: do not flood
+	c.meter.Step(Event{At: now})
+	Sleep(time.Millisecond) // a refusal is quick: do not flood
 	return nil
 }
+
+// ErrAnswer is of a response that is not the one that is due.
+var ErrAnswer = errors.New("another response than the one that is due")

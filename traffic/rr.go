@@ -39,8 +39,8 @@ type RequestResponse struct {
 	// cost. Only a single closed loop of tcp_rr supports it.
 	Unrecorded bool
 
-	// steps keeps each round trip of an open loop, for percentiles over time.
-	steps bool
+	// Steps keeps each round trip of an open loop, for percentiles over time.
+	Steps bool
 
 	// Timeout is how long a request of udp_rr may be unanswered before it is
 	// counted as lost and sent again. Default 100 ms. TCP has its own.
@@ -83,32 +83,34 @@ type Served struct {
 }
 
 const (
-	defaultTimeout = 100 * time.Millisecond
-	maxRequest     = 1 << 20
-	maxRate        = 1e7 // requests a second
-	// maxShared is the largest request with several flows: one that both
+	// DefaultTimeout is how long a request of UDP waits for its response.
+	DefaultTimeout = 100 * time.Millisecond
+	// MaxRequest is the largest request of one flow, in bytes.
+	MaxRequest = 1 << 20
+	maxRate    = 1e7 // requests a second
+	// MaxShared is the largest request with several flows: one that both
 	// sockets' buffers hold, since one thread serves all flows and may not
 	// wait for one of them.
-	maxShared = 16 << 10
+	MaxShared = 16 << 10
 )
 
-// checked fills the defaults in, for requests of least to most bytes.
-func (c RequestResponse) checked(least, most int) (RequestResponse, error) {
+// Checked fills the defaults in, for requests of least to most bytes.
+func (c RequestResponse) Checked(least, most int) (RequestResponse, error) {
 	c.Flows = cmp.Or(c.Flows, 1)
 	c.Size = cmp.Or(c.Size, least)
-	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	if c.Flows > 1 {
-		most = min(most, maxShared)
+		most = min(most, MaxShared)
 	}
 	switch {
-	case c.Flows < 1 || c.Flows > maxFlows:
-		return c, fmt.Errorf("%d flows: want 1 to %d", c.Flows, maxFlows)
+	case c.Flows < 1 || c.Flows > MaxFlows:
+		return c, fmt.Errorf("%d flows: want 1 to %d", c.Flows, MaxFlows)
 	case c.Size < least || c.Size > most:
 		return c, fmt.Errorf("requests of %d bytes on %d flows: want %d to %d", c.Size, c.Flows, least, most)
 	case !(c.Rate >= 0 && c.Rate <= maxRate):
 		return c, fmt.Errorf("rate of %g requests a second: want up to %g", c.Rate, maxRate)
-	case c.Timeout < tick || c.Timeout > time.Second:
-		return c, fmt.Errorf("timeout of %v: want %v to 1s", c.Timeout, tick)
+	case c.Timeout < Tick || c.Timeout > time.Second:
+		return c, fmt.Errorf("timeout of %v: want %v to 1s", c.Timeout, Tick)
 	}
-	return c, c.Window.check(c.Flows)
+	return c, c.Window.Check(c.Flows)
 }

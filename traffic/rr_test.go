@@ -1,30 +1,37 @@
-package traffic
+package traffic_test
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"tare/test/traffictest"
+	"tare/traffic"
+	"tare/traffic/tcpcrr"
+	"tare/traffic/tcprr"
+	"tare/traffic/udp"
 )
 
 func TestLabRequestResponse(t *testing.T) {
-	window := shortWindow
+	window := traffictest.ShortWindow
 	window.Interval = 20 * time.Millisecond
 	moved := int64(0)
 	for _, test := range []struct {
 		name        string
-		run         func(testing.TB, RequestResponse) (Served, Transactions)
+		run         func(testing.TB, traffic.RequestResponse) (traffic.Served, traffic.Transactions)
 		flows, size int
 	}{
 		{"tcp_rr", runTCPRR, 1, 0},
 		{"tcp_rr", runTCPRR, 1, 200_000},
 		{"tcp_rr", runTCPRR, 5, 0},
-		{"tcp_rr", runTCPRR, 5, maxShared},
+		{"tcp_rr", runTCPRR, 5, traffic.MaxShared},
 		{"udp_rr", runUDPRR, 1, 0},
 		{"udp_rr", runUDPRR, 1, 30_000},
 		{"udp_rr", runUDPRR, 5, 1400},
 		{"tcp_crr", runTCPCRR, 1, 0},
 		{"tcp_crr", runTCPCRR, 1, 5000},
 	} {
-		served, calls := test.run(t, RequestResponse{Token: testToken, Window: window, Flows: test.flows, Size: test.size})
+		served, calls := test.run(t, traffic.RequestResponse{Token: traffictest.Token, Window: window, Flows: test.flows, Size: test.size})
 		name := test.name
 		if calls.Count == 0 || calls.Count != calls.RTT.Count() {
 			t.Errorf("%s: %d transactions, %d round trips", name, calls.Count, calls.RTT.Count())
@@ -46,7 +53,7 @@ func TestLabRequestResponse(t *testing.T) {
 		if name != "udp_rr" && (calls.Congestion == "" || calls.Congestion != served.Congestion) {
 			t.Errorf("%s: congestion control %q and %q", name, calls.Congestion, served.Congestion)
 		}
-		moved += checkSeries(t, calls.Series, window)
+		moved += traffictest.CheckSeries(t, calls.Series, window)
 	}
 	if moved == 0 {
 		t.Error("no series counted anything")
@@ -54,20 +61,66 @@ func TestLabRequestResponse(t *testing.T) {
 }
 
 func TestRequestResponseIsChecked(t *testing.T) {
-	for _, c := range []RequestResponse{
-		{}, {Window: shortWindow, Flows: -1}, {Window: shortWindow, Size: -1},
-		{Window: shortWindow, Size: maxRequest + 1}, {Window: shortWindow, Flows: 2, Size: maxShared + 1},
-		{Window: shortWindow, Timeout: time.Nanosecond},
+	for _, c := range []traffic.RequestResponse{
+		{}, {Window: traffictest.ShortWindow, Flows: -1}, {Window: traffictest.ShortWindow, Size: -1},
+		{Window: traffictest.ShortWindow, Size: traffic.MaxRequest + 1}, {Window: traffictest.ShortWindow, Flows: 2, Size: traffic.MaxShared + 1},
+		{Window: traffictest.ShortWindow, Timeout: time.Nanosecond},
 	} {
-		if _, err := CallTCPRR(t.Context(), loopback, c); err == nil {
+		if _, err := tcprr.Call(t.Context(), traffictest.Loopback, c); err == nil {
 			t.Errorf("%+v was called", c)
 		}
 	}
-	small := RequestResponse{Window: shortWindow, Size: HeaderBytes - 1}
-	if _, err := CallUDPRR(t.Context(), loopback, small); err == nil {
+	small := traffic.RequestResponse{Window: traffictest.ShortWindow, Size: traffic.HeaderBytes - 1}
+	if _, err := udp.CallRR(t.Context(), traffictest.Loopback, small); err == nil {
 		t.Error("a datagram without room for its header was called")
 	}
-	if _, err := CallTCPCRR(t.Context(), loopback, RequestResponse{Window: shortWindow, Flows: 2}); err == nil {
+	if _, err := tcpcrr.Call(t.Context(), traffictest.Loopback, traffic.RequestResponse{Window: traffictest.ShortWindow, Flows: 2}); err == nil {
 		t.Error("tcp_crr ran with two flows")
 	}
+}
+
+func transacted(calls traffic.Transactions) int64 { return calls.Count }
+
+func runTCPRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	return traffictest.Worked(t, transacted, func() (traffic.Served, traffic.Transactions) {
+		l := traffictest.ListenTCP(t)
+		return traffictest.MustRun(t,
+			func(ctx context.Context) (traffic.Served, error) { return tcprr.Serve(ctx, l, c) },
+			func(ctx context.Context) (traffic.Transactions, error) { return tcprr.Call(ctx, l.Addr(), c) })
+	})
+}
+
+func runTCPCRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	return traffictest.Worked(t, transacted, func() (traffic.Served, traffic.Transactions) {
+		l := traffictest.ListenTCP(t)
+		return traffictest.MustRun(t,
+			func(ctx context.Context) (traffic.Served, error) { return tcpcrr.Serve(ctx, l, c) },
+			func(ctx context.Context) (traffic.Transactions, error) { return tcpcrr.Call(ctx, l.Addr(), c) })
+	})
+}
+
+func runUDPRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	return traffictest.Worked(t, transacted, func() (traffic.Served, traffic.Transactions) {
+		l := listenUDP(t)
+		return traffictest.MustRun(t,
+			func(ctx context.Context) (traffic.Served, error) { return udp.ServeRR(ctx, l, c) },
+			func(ctx context.Context) (traffic.Transactions, error) { return udp.CallRR(ctx, l.Addr(), c) })
+	})
+}
+
+func listenUDP(t testing.TB) *udp.Listener {
+	t.Helper()
+	l, err := udp.Listen(traffictest.Loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
 }

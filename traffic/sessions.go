@@ -9,46 +9,46 @@ import (
 	"time"
 )
 
-// sessions are the connections of a run, as the serving end takes them: each begins with
-// the greeting, and one that begins with verbEnd ends the run.
-type sessions struct {
-	acceptor *acceptor
-	window   Window
+// Sessions are the connections of a run, as the serving end takes them: each begins with
+// the greeting, and one that begins with VerbEnd ends the run.
+type Sessions struct {
+	Acceptor *Acceptor
+	Window   Window
 	open     atomic.Int64  // connections that are served
 	trouble  atomic.Value  // of type error: why the first that failed did so
 	limit    time.Duration // of the whole run; unset before the first connection
 	lastSeen time.Duration // when a connection last came, or was open
 }
 
-// admit gives each connection to take, until one ends the run.
-func (s *sessions) admit(take func(fd int)) (served Served, err error) {
-	r := s.acceptor.run
-	s.limit = unset
-	until := r.now() + firstFlow
-	for !r.stopped.Load() {
-		fd, first, err := s.acceptor.admit()
+// Admit gives each connection to take, until one ends the run.
+func (s *Sessions) Admit(take func(fd int)) (served Served, err error) {
+	r := s.Acceptor.run
+	s.limit = Unset
+	until := r.Now() + FirstFlow
+	for !r.Stopped() {
+		fd, first, err := s.Acceptor.Admit()
 		if err != nil {
 			return served, err
 		}
-		now := r.now()
+		now := r.Now()
 		if fd < 0 {
 			if err := s.look(now, until); err != nil {
 				return served, err
 			}
 			continue
 		}
-		if first[greetingLen-1] == verbEnd {
-			closeSocket(fd)
+		if first[GreetingLen-1] == VerbEnd {
+			CloseSocket(fd)
 			return served, nil
 		}
-		if err := setCongestion(fd, s.window.CC); err != nil {
-			closeSocket(fd)
+		if err := SetCongestion(fd, s.Window.CC); err != nil {
+			CloseSocket(fd)
 			return served, err
 		}
-		if s.lastSeen = now; s.limit == unset {
-			s.limit = now + s.window.limit()
-			if served.Congestion, err = congestion(fd); err != nil {
-				closeSocket(fd)
+		if s.lastSeen = now; s.limit == Unset {
+			s.limit = now + s.Window.Limit()
+			if served.Congestion, err = Congestion(fd); err != nil {
+				CloseSocket(fd)
 				return served, err
 			}
 		}
@@ -56,18 +56,18 @@ func (s *sessions) admit(take func(fd int)) (served Served, err error) {
 		s.open.Add(1)
 		take(fd)
 	}
-	return served, fmt.Errorf("wait for the client: %d connections served, %d unauthenticated peers refused: %w", served.Transactions, s.acceptor.unauthenticated, r.cause(context.Canceled))
+	return served, fmt.Errorf("wait for the client: %d connections served, %d unauthenticated peers refused: %w", served.Transactions, s.Acceptor.Unauthenticated, r.Cause(context.Canceled))
 }
 
 // look gives the error of what has lasted too long.
-func (s *sessions) look(now, until time.Duration) error {
+func (s *Sessions) look(now, until time.Duration) error {
 	if s.open.Load() > 0 {
 		s.lastSeen = now
 	}
 	switch {
-	case s.limit == unset && now > until:
-		return fmt.Errorf("wait for the client: %d unauthenticated peers refused: %w", s.acceptor.unauthenticated, errSilent)
-	case s.limit != unset && (now > s.limit || now-s.lastSeen > drainLimit+s.window.Slots.rest()):
+	case s.limit == Unset && now > until:
+		return fmt.Errorf("wait for the client: %d unauthenticated peers refused: %w", s.Acceptor.Unauthenticated, ErrSilent)
+	case s.limit != Unset && (now > s.limit || now-s.lastSeen > DrainLimit+s.Window.Slots.Silence()):
 		err := errors.New("the client did not end the run; see whether it still runs")
 		if trouble, failed := s.trouble.Load().(error); failed {
 			err = fmt.Errorf("%w; a connection failed: %w", err, trouble)
@@ -77,25 +77,25 @@ func (s *sessions) look(now, until time.Duration) error {
 	return nil
 }
 
-// leave is of a connection that is served no more; err is why it failed, nil if it
+// Leave is of a connection that is served no more; err is why it failed, nil if it
 // did not.
-func (s *sessions) leave(err error) {
+func (s *Sessions) Leave(err error) {
 	if err != nil {
 		s.trouble.CompareAndSwap(nil, fmt.Errorf("%w", err)) // of one type, as an atomic.Value wants
 	}
 	s.open.Add(-1)
 }
 
-// endSessions reports the end of a run to its server.
-func endSessions(r *run, to netip.AddrPort, token Token) error {
-	fd, err := dial(r, to, "")
+// EndSessions reports the end of a run to its server.
+func EndSessions(r *Run, to netip.AddrPort, token Token) error {
+	fd, err := Dial(r, to, "")
 	if err == nil {
-		defer closeSocket(fd)
-		err = sendAll(r, fd, greeting(token, verbEnd))
+		defer CloseSocket(fd)
+		err = SendAll(r, fd, Greeting(token, VerbEnd))
 	}
 	if err != nil {
 		return fmt.Errorf("end the run: %w; see what the server reported", err)
 	}
-	awaitClose(r, fd, r.now()+drainLimit)
+	AwaitClose(r, fd, r.Now()+DrainLimit)
 	return nil
 }

@@ -5,7 +5,7 @@ import "time"
 // slotMeter keeps, for a meter, what each slot counted. As with a window, the
 // edges of the count are events, and the elapsed time is that between them.
 type slotMeter struct {
-	*turns
+	*Turns
 	kept    []Slot        // those that count
 	elapsed time.Duration // of all kept slots together
 	window  Slot          // that the run had before its slots
@@ -19,13 +19,13 @@ type slotMeter struct {
 	all      *Histogram // of all slots that count
 }
 
-// countSlots makes a meter count by slots; one of a run's meters owns its edges.
+// CountSlots makes a meter count by slots; one of a run's meters owns its edges.
 // Without a timetable it changes nothing. What the run records goes to recorded, and
 // is moved to all with each slot that counts.
-func (m *meter) countSlots(t *turns, owns bool, recorded, all *Histogram) {
+func (m *Meter) CountSlots(t *Turns, owns bool, recorded, all *Histogram) {
 	if t != nil {
-		m.slots = &slotMeter{turns: t, kept: make([]Slot, t.Cycles), owns: owns && m.table.Edge != nil, recorded: recorded, all: all}
-		m.phase = paused
+		m.slots = &slotMeter{Turns: t, kept: make([]Slot, t.Cycles), owns: owns && m.table.Edge != nil, recorded: recorded, all: all}
+		m.phase = Paused
 	}
 }
 
@@ -37,7 +37,7 @@ func (s *slotMeter) edged() bool {
 
 // opening calls the window's owner, and gives the time when that has returned: what it
 // takes is no part of the turn.
-func (s *slotMeter) opening(m *meter, at time.Duration) time.Duration {
+func (s *slotMeter) opening(m *Meter, at time.Duration) time.Duration {
 	if !s.edged() {
 		return at
 	}
@@ -47,58 +47,78 @@ func (s *slotMeter) opening(m *meter, at time.Duration) time.Duration {
 
 // step takes an event, whose count is in m.sum already, and reports whether it
 // lies inside a slot. One that comes long after a slot has closed is no part of it.
-func (s *slotMeter) step(m *meter, e event) (inside bool) {
+func (s *slotMeter) step(m *Meter, e Event) (inside bool) {
 	s.keep()
-	for m.phase == open && e.at >= s.closes+s.Guard || m.phase == paused && e.at >= s.closes {
-		if m.phase == open && e.at < s.closes+s.late() && m.sum-e.n > m.base && s.edged() { // late, but no other has had its turn
+	for m.phase == Open && e.At >= s.closes+s.Guard || m.phase == Paused && e.At >= s.closes {
+		if m.phase == Open && e.At < s.closes+s.late() && m.sum-e.N > m.base && s.edged() { // late, but no other has had its turn
 			m.table.Edge(Closing)
 		}
-		s.close(m, s.closes, m.sum-e.n)
+		s.close(m, s.closes, m.sum-e.N)
 		s.keep()
 	}
 	switch {
-	case m.phase == paused && e.at >= s.opens:
-		s.first, s.inTime = Slot{}, e.at <= s.opens+s.late()
-		m.phase, m.from, m.base, m.closes = open, s.opening(m, e.at), m.sum, s.middle()
-	case m.phase == open:
-		if s.first.Elapsed == 0 && e.at >= s.middle() {
-			s.first = Slot{Count: m.sum - m.base, Elapsed: e.at - m.from}
+	case m.phase == Paused && e.At >= s.opens:
+		s.first, s.inTime = Slot{}, e.At <= s.opens+s.late()
+		m.phase, m.from, m.base, m.closes = Open, s.opening(m, e.At), m.sum, s.middle()
+	case m.phase == Open:
+		if s.first.Elapsed == 0 && e.At >= s.middle() {
+			s.first = Slot{Count: m.sum - m.base, Elapsed: e.At - m.from}
 			m.closes = s.closes
 		}
-		if e.at >= s.closes {
+		if e.At >= s.closes {
 			if m.sum > m.base && s.edged() {
 				m.table.Edge(Closing)
 			}
-			s.close(m, e.at, m.sum)
+			s.close(m, e.At, m.sum)
 		}
 		return true
 	}
 	return false
 }
 
-// atRest reports whether the run sends nothing until its next slot begins.
-func (m *meter) atRest(now time.Duration) bool {
+// AwaitSlot waits, once the run has nothing under way, until it may send again: until its slot begins, where
+// it has slots. It gives how long that took.
+func (m *Meter) AwaitSlot(r *Run) time.Duration {
+	now := r.Now()
+	if !m.AtRest(now) {
+		return 0
+	}
+	m.KeepSlot()
+	m.slots.rest(r)
+	return r.Now() - now
+}
+
+// SendsFrom is when the slot of the run's turn began or begins; 0: it has no slots, and may always send.
+func (m *Meter) SendsFrom() time.Duration {
+	if m.slots == nil {
+		return 0
+	}
+	return m.slots.from
+}
+
+// AtRest reports whether the run sends nothing until its next slot begins.
+func (m *Meter) AtRest(now time.Duration) bool {
 	return m.slots != nil && now < m.slots.from
 }
 
-// endSlots closes the last slot where it is over, or nearly: its sender has ended. Turns
+// EndSlots closes the last slot where it is over, or nearly: its sender has ended. Turns
 // before it in which nothing came are over too.
-func (m *meter) endSlots(now time.Duration) bool {
+func (m *Meter) EndSlots(now time.Duration) bool {
 	if m.slots == nil {
 		return false
 	}
-	if m.step(event{at: now}); m.phase != closed {
+	if m.Step(Event{At: now}); m.phase != Closed {
 		if !m.slots.last() || now < m.slots.closes-m.slots.Guard {
 			return false
 		}
-		m.step(event{at: max(now, m.slots.closes)})
+		m.Step(Event{At: max(now, m.slots.closes)})
 	}
-	return m.phase == closed
+	return m.phase == Closed
 }
 
-// keepSlot keeps what a slot that has closed recorded, where the run has the time for
+// KeepSlot keeps what a slot that has closed recorded, where the run has the time for
 // it: the next event would.
-func (m *meter) keepSlot() {
+func (m *Meter) KeepSlot() {
 	if m.slots != nil {
 		m.slots.keep()
 	}
@@ -127,8 +147,8 @@ type Taken struct {
 	Window Slot   // zero: it had none, or it was late
 }
 
-// add adds what a meter counted to what others did.
-func (t *Taken) add(m *meter) {
+// Add adds what a meter counted to what others did.
+func (t *Taken) Add(m *Meter) {
 	switch {
 	case m.slots == nil:
 	case t.Slots == nil:
@@ -167,9 +187,9 @@ func (s *slotMeter) middle() time.Duration { return s.opens + (s.closes-s.opens)
 
 // close ends the slot, or the window, with what was passed until then, and goes to the
 // next turn.
-func (s *slotMeter) close(m *meter, at time.Duration, sum int64) {
+func (s *slotMeter) close(m *Meter, at time.Duration, sum int64) {
 	s.ended, s.counts = true, nil
-	if m.phase == open && s.inTime && sum > m.base {
+	if m.phase == Open && s.inTime && sum > m.base {
 		counted := Slot{Count: sum - m.base, Elapsed: at - m.from, FirstCount: s.first.Count, FirstElapsed: s.first.Elapsed}
 		switch {
 		case s.turn == window:
@@ -181,8 +201,8 @@ func (s *slotMeter) close(m *meter, at time.Duration, sum int64) {
 			s.elapsed += counted.Elapsed
 		}
 	}
-	m.phase = paused
+	m.phase = Paused
 	if !s.advance() {
-		m.phase = closed
+		m.phase = Closed
 	}
 }

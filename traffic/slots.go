@@ -75,8 +75,8 @@ func (s *Slots) Span() time.Duration {
 	return s.windows() + time.Duration(s.Warmup+s.Cycles)*s.cycle()
 }
 
-// rest is the longest that a run may be silent between two of its turns.
-func (s *Slots) rest() time.Duration {
+// Silence is the longest that a run may be silent between two of its turns.
+func (s *Slots) Silence() time.Duration {
 	if s == nil {
 		return 0
 	}
@@ -102,8 +102,8 @@ func (s *Slots) Place(cycle int) int {
 	return order[s.Run]
 }
 
-// turns goes through a run's slots, by the run's own clock.
-type turns struct {
+// Turns goes through a run's slots, by the run's own clock.
+type Turns struct {
 	*Slots
 	now   func() time.Duration
 	begin time.Duration // of all
@@ -116,8 +116,8 @@ type turns struct {
 	opens, closes time.Duration // of what counts of it
 }
 
-// takeTurns is the run's way through its timetable; nil where it has none.
-func takeTurns(r *run, s *Slots) (*turns, error) {
+// TakeTurns is the run's way through its timetable; nil where it has none.
+func TakeTurns(r *Run, s *Slots) (*Turns, error) {
 	if s == nil {
 		return nil, nil //nolint:nilnil // no timetable is no error
 	}
@@ -126,8 +126,8 @@ func takeTurns(r *run, s *Slots) (*turns, error) {
 		return nil, err
 	}
 	t := s.turns(begun)
-	t.now = r.now
-	if t.begin+s.Span() < r.now() {
+	t.now = r.Now
+	if t.begin+s.Span() < r.Now() {
 		return nil, errors.New("its slots are over: do both ends have the same clock?")
 	}
 	t.advance()
@@ -135,28 +135,28 @@ func takeTurns(r *run, s *Slots) (*turns, error) {
 }
 
 // turns are those of a run whose timetable begins then, before the first of them.
-func (s *Slots) turns(begin time.Duration) *turns {
+func (s *Slots) turns(begin time.Duration) *Turns {
 	first := 0
 	if s.Window > 0 {
 		first = window
 	}
-	return &turns{Slots: s, begin: begin, turn: first - 1}
+	return &Turns{Slots: s, begin: begin, turn: first - 1}
 }
 
 // at converts a time by CLOCK_MONOTONIC to the run's clock. It reads both until little time
 // is between the two, and uses the closest pair if that never happens, as under strace or on
 // an emulated machine.
-func (r *run) at(monotonic time.Duration) (time.Duration, error) {
+func (r *Run) at(monotonic time.Duration) (time.Duration, error) {
 	var ts unix.Timespec
 	var at time.Duration
 	const readings, little = 100, 10 * time.Microsecond
 	closest := time.Duration(math.MaxInt64)
 	for n := 0; n < readings && closest > little; n++ {
-		before := r.now()
+		before := r.Now()
 		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
 			return 0, fmt.Errorf("read the clock: %w", err)
 		}
-		if between := r.now() - before; between < closest {
+		if between := r.Now() - before; between < closest {
 			closest, at = between, monotonic-time.Duration(ts.Nano())+before
 		}
 	}
@@ -164,7 +164,7 @@ func (r *run) at(monotonic time.Duration) (time.Duration, error) {
 }
 
 // advance goes to the next turn; false: there is none.
-func (t *turns) advance() bool {
+func (t *Turns) advance() bool {
 	if t.last() {
 		return false
 	}
@@ -179,16 +179,16 @@ func (t *turns) advance() bool {
 }
 
 // last reports whether no turn follows.
-func (t *turns) last() bool { return t.turn == t.Warmup+t.Cycles-1 }
+func (t *Turns) last() bool { return t.turn == t.Warmup+t.Cycles-1 }
 
-// await waits until the run may send; false: its slots are over. Without a
+// Await waits until the run may send; false: its slots are over. Without a
 // timetable it always may.
-func (t *turns) await(r *run) bool {
+func (t *Turns) Await(r *Run) bool {
 	if t == nil {
 		return true
 	}
-	now := r.now()
-	for ; now >= t.closes-t.early; now = r.now() {
+	now := r.Now()
+	for ; now >= t.closes-t.early; now = r.Now() {
 		if t.closed != nil {
 			t.closed()
 		}
@@ -204,18 +204,32 @@ func (t *turns) await(r *run) bool {
 	return true
 }
 
+// OnClose has a function called whenever the run stops sending in a slot.
+func (t *Turns) OnClose(closed func()) { t.closed = closed }
+
+// MakeRoom makes a flow that sent so much in its slot end the next one earlier, where
+// what it left in its socket and on the path takes longer to arrive than the guard.
+func (t *Turns) MakeRoom(fd int, sent int64) {
+	left, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	if err != nil || sent <= 0 {
+		return // the next write names what is wrong
+	}
+	arrives := time.Duration(float64(left) / float64(sent) * float64(t.closes-t.early-t.from))
+	t.early = min(max(t.early/2+(arrives-t.Guard)/2, 0), (t.Length-t.Settle-t.Guard)/2)
+}
+
 // restMost is how soon a run at rest notices a stop.
 const restMost = 100 * time.Millisecond
 
 // rest waits for the beginning of the slot.
-func (t *turns) rest(r *run) { t.restUntil(r, t.from) }
+func (t *Turns) rest(r *Run) { t.restUntil(r, t.from) }
 
 // restUntil waits for a time on the run's clock. The thread keeps its processor of the
-// runtime (see blocking): had it given it up, the runtime's monitor would wake with the
+// runtime (see Syscall): had it given it up, the runtime's monitor would wake with the
 // slot and then look every 20 us for some milliseconds (runtime/proc.go, sysmon, Go
 // 1.26), which made round trips longer by a tenth to a fourth, in longer slots less.
-func (t *turns) restUntil(r *run, at time.Duration) {
-	for now := r.now(); now < at && !r.stopped.Load(); now = r.now() {
+func (t *Turns) restUntil(r *Run, at time.Duration) {
+	for now := r.Now(); now < at && !r.Stopped(); now = r.Now() {
 		ts := unix.NsecToTimespec(int64(min(at-now, restMost)))
 		_, _, _ = syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 	}

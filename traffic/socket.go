@@ -12,11 +12,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errPeerClosed: the peer closed the connection in good order.
-var errPeerClosed = errors.New("the peer closed the connection")
+// ErrPortsUsed is of a connection for which no source address has a free port left.
+var ErrPortsUsed = errors.New("every local port towards the server is in use, at each address of the device: " +
+	"widen net.ipv4.ip_local_port_range, hold fewer connections, keep them, measure for a shorter time, or give the device more addresses")
 
-// socketAddress is addr for the system calls, built once per run.
-func socketAddress(addr netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
+// RawAddress is a socket address as the kernel reads it. It stays where it is.
+type RawAddress struct {
+	Bytes  [unix.SizeofSockaddrInet6]byte
+	Length uintptr
+}
+
+// NewRawAddress is addr as the kernel reads it (include/uapi/linux/in.h, in6.h).
+func NewRawAddress(addr netip.AddrPort) RawAddress {
+	var raw RawAddress
+	ip := addr.Addr().Unmap()
+	port := addr.Port()
+	raw.Bytes[2], raw.Bytes[3] = byte(port>>8), byte(port)
+	family := (*uint16)(unsafe.Pointer(&raw.Bytes))
+	if ip.Is4() {
+		*family, raw.Length = unix.AF_INET, unix.SizeofSockaddrInet4
+		copy(raw.Bytes[4:], ip.AsSlice())
+		return raw
+	}
+	*family, raw.Length = unix.AF_INET6, unix.SizeofSockaddrInet6
+	copy(raw.Bytes[8:], ip.AsSlice())
+	return raw
+}
+
+// ErrPeerClosed is of a connection that the peer closed in good order.
+var ErrPeerClosed = errors.New("the peer closed the connection")
+
+// SocketAddress is addr for the system calls, built once per run.
+func SocketAddress(addr netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
 	ip := addr.Addr().Unmap()
 	switch {
 	case ip.Is4():
@@ -27,21 +54,21 @@ func socketAddress(addr netip.AddrPort) (family int, sa unix.Sockaddr, err error
 	return 0, nil, fmt.Errorf("use address %v: want an IPv4 or IPv6 address without zone", addr)
 }
 
-// openSocket makes a blocking socket whose calls return after a tick.
-func openSocket(family, kind int) (int, error) {
+// OpenSocket makes a blocking socket whose calls return after a tick.
+func OpenSocket(family, kind int) (int, error) {
 	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, fmt.Errorf("open socket: %w", err)
 	}
-	if err := setTimeout(fd, tick); err != nil {
-		closeSocket(fd)
+	if err := SetTimeout(fd, Tick); err != nil {
+		CloseSocket(fd)
 		return -1, err
 	}
 	return fd, nil
 }
 
-// setTimeout bounds each call on fd; zero: calls wait for ever.
-func setTimeout(fd int, d time.Duration) error {
+// SetTimeout bounds each call on fd; zero: calls wait for ever.
+func SetTimeout(fd int, d time.Duration) error {
 	timeout := unix.NsecToTimeval(int64(d))
 	for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
 		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &timeout); err != nil {
@@ -51,13 +78,13 @@ func setTimeout(fd int, d time.Duration) error {
 	return nil
 }
 
-// openBound makes a socket bound to addr. Port 0 lets the kernel choose.
-func openBound(addr netip.AddrPort, kind int) (int, error) {
-	family, sa, err := socketAddress(addr)
+// OpenBound makes a socket bound to addr. Port 0 lets the kernel choose.
+func OpenBound(addr netip.AddrPort, kind int) (int, error) {
+	family, sa, err := SocketAddress(addr)
 	if err != nil {
 		return -1, err
 	}
-	fd, err := openSocket(family, kind)
+	fd, err := OpenSocket(family, kind)
 	if err != nil {
 		return -1, err
 	}
@@ -68,16 +95,16 @@ func openBound(addr netip.AddrPort, kind int) (int, error) {
 		err = unix.Bind(fd, sa)
 	}
 	if err != nil {
-		closeSocket(fd)
+		CloseSocket(fd)
 		return -1, fmt.Errorf("bind %v: %w", addr, err)
 	}
 	return fd, nil
 }
 
-// connect connects fd within the run's grace. With a timeout on the socket a
+// Connect connects fd within the run's grace. With a timeout on the socket a
 // connect that was interrupted continues in the kernel; calling again waits on.
-func connect(r *run, fd int, sa unix.Sockaddr) error {
-	limit := r.now() + grace
+func Connect(r *Run, fd int, sa unix.Sockaddr) error {
+	limit := r.Now() + Grace
 	for {
 		err := unix.Connect(fd, sa)
 		switch {
@@ -85,10 +112,10 @@ func connect(r *run, fd int, sa unix.Sockaddr) error {
 			return nil
 		case !pendingConnect(err):
 			return err
-		case r.stopped.Load():
-			return r.cause(err)
-		case r.now() > limit:
-			return errSilent
+		case r.Stopped():
+			return r.Cause(err)
+		case r.Now() > limit:
+			return ErrSilent
 		}
 	}
 }
@@ -98,8 +125,8 @@ func pendingConnect(err error) bool {
 	return err == unix.EINPROGRESS || err == unix.EALREADY || err == unix.EINTR || err == unix.EAGAIN
 }
 
-// localAddress is the address that fd is bound to.
-func localAddress(fd int) netip.AddrPort { return Address(fd, unix.Getsockname) }
+// LocalAddress is the address that fd is bound to.
+func LocalAddress(fd int) netip.AddrPort { return Address(fd, unix.Getsockname) }
 
 // Address is that of one end of a socket's connection, by unix.Getsockname or
 // unix.Getpeername; the zero one: it is gone.
@@ -117,92 +144,103 @@ func Address(fd int, of func(fd int) (unix.Sockaddr, error)) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// send writes p once; it may write less. It makes its call itself, as recv
-// does, so that both are inlined into the loops: on the way out of the kernel
-// each further function costs a round trip some 30 ns.
-func send(fd int, p []byte, flags int) (int, syscall.Errno) {
+// Send writes p once and gives how many bytes went: it may be less. It waits for a Tick at most,
+// unless the socket's timeout is another; flags are those of sendto(2). It makes its call itself, as
+// Receive does: on the way out of the kernel each further function costs a round trip some 30 ns.
+func Send(fd int, p []byte, flags int) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(flags|unix.MSG_NOSIGNAL), 0, 0)
-	return counted(n, errno)
+	return Result(n, errno)
 }
 
-// recv reads once into p.
-func recv(fd int, p []byte, flags int) (int, syscall.Errno) {
+// Receive reads once into p, and waits as Send does; flags are those of recvfrom(2). No bytes and no
+// error: the peer has closed.
+func Receive(fd int, p []byte, flags int) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(flags), 0, 0)
-	return counted(n, errno)
+	return Result(n, errno)
 }
 
-// counted is 0 with an error, where the kernel's is -1.
-func counted(n uintptr, errno syscall.Errno) (int, syscall.Errno) {
+// Result is the number that a system call returned; 0 with an error, where the kernel's is -1.
+func Result(n uintptr, errno syscall.Errno) (int, syscall.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
 	return int(n), 0
 }
 
-// sendAll writes the whole of p, within the run's grace.
-func sendAll(r *run, fd int, p []byte) error {
+// SendAll writes the whole of p, within the run's Grace. ErrSilent: the peer takes no more.
+func SendAll(r *Run, fd int, p []byte) error {
 	var limit time.Duration
 	for {
-		n, errno := send(fd, p, 0)
-		if errno != 0 && !again(errno) {
+		n, errno := Send(fd, p, 0)
+		if errno != 0 && !Waited(errno) {
 			return errno
 		}
 		if p = p[n:]; len(p) == 0 {
 			return nil
 		}
-		now := r.now()
+		now := r.Now()
 		if limit == 0 {
-			limit = now + grace
+			limit = now + Grace
 		}
 		if now > limit {
-			return errSilent
+			return ErrSilent
 		}
-		if r.stopped.Load() {
+		if r.Stopped() {
 			return context.Canceled
 		}
 	}
 }
 
-// again reports whether a wait ended without an event; else it failed. A signal of
+// Waited reports whether a wait ended without an event; else it failed. A signal of
 // the Go runtime ends a call with EINTR.
-func again(errno syscall.Errno) bool {
+func Waited(errno syscall.Errno) bool {
 	return errno == unix.EAGAIN || errno == unix.EINTR
 }
 
-// closeSocket closes fd. The error of close on a socket is that of an earlier
+// CloseSocket closes fd. The error of close on a socket is that of an earlier
 // call and changes nothing.
-func closeSocket(fd int) {
+func CloseSocket(fd int) {
 	_ = unix.Close(fd)
 }
 
-func closeSockets(fds []int) {
+// CloseSockets closes them all.
+func CloseSockets(fds []int) {
 	for _, fd := range fds {
-		closeSocket(fd)
+		CloseSocket(fd)
 	}
 }
 
-// awaitClose reads until the peer's FIN or an error, or until the limit on
+// AwaitClose reads until the peer's FIN or an error, or until the limit on
 // the run's clock.
-func awaitClose(r *run, fd int, limit time.Duration) {
+func AwaitClose(r *Run, fd int, limit time.Duration) {
 	var scrap [512]byte
-	for r.now() < limit && !r.stopped.Load() {
-		n, errno := recv(fd, scrap[:], 0)
-		if errno != 0 && !again(errno) || errno == 0 && n == 0 {
+	for r.Now() < limit && !r.Stopped() {
+		n, errno := Receive(fd, scrap[:], 0)
+		if errno != 0 && !Waited(errno) || errno == 0 && n == 0 {
 			return
 		}
 	}
 }
 
-// closeQuickly is closeSocket for a hot loop: what closing sends does not
-// bring the runtime's monitor in (see blocking).
-func closeQuickly(fd int) {
-	_, _ = blocking(unix.SYS_CLOSE, uintptr(fd), 0, 0, 0, 0, 0)
+// CloseQuickly is CloseSocket for a hot loop: what closing sends does not
+// bring the runtime's monitor in (see Syscall).
+func CloseQuickly(fd int) {
+	_, _ = Syscall(unix.SYS_CLOSE, uintptr(fd), 0, 0, 0, 0, 0)
 }
 
-// abort closes fd with a reset, which leaves no port in TIME_WAIT.
-func abort(fd int) {
-	_ = resetOnClose(fd) // an error leaves an ordinary close
-	closeQuickly(fd)
+// Abort closes fd with a reset, which leaves no port in TIME_WAIT.
+func Abort(fd int) {
+	_ = ResetOnClose(fd) // an error leaves an ordinary close
+	CloseQuickly(fd)
+}
+
+// ResetOnClose makes closing the connection end it at once by RST, at both
+// ends, without TIME_WAIT.
+func ResetOnClose(fd int) error {
+	if err := unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}); err != nil {
+		return fmt.Errorf("set linger: %w", err)
+	}
+	return nil
 }

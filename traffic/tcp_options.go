@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setCongestion sets the congestion control of a socket, if one is named. Set it
+// SetCongestion sets the congestion control of a socket, if one is named. Set it
 // before the connection: what the one before began stays. BBR's pacing is kept by
 // whatever replaces it (bbr_init in net/ipv4/tcp_bbr.c sets sk_pacing_status, Linux
 // 4.13 to 6.18), and cubic is then paced too.
-func setCongestion(fd int, name string) error {
+func SetCongestion(fd int, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -22,27 +22,27 @@ func setCongestion(fd int, name string) error {
 	return nil
 }
 
-// acceptUnder accepts n flows as acceptFlows does, under the named congestion control;
+// AcceptFlows accepts n flows of the run and welcomes them, under the named congestion control;
 // empty: the machine's, or the route's. Flows take it from the run's listener.
-func (a *acceptor) acceptUnder(name string, n int) ([]int, error) {
+func (a *Acceptor) AcceptFlows(name string, n int) ([]int, error) {
 	if a.lent == nil { // one that is lent is another run's, too
-		if err := setCongestion(a.listener, name); err != nil {
+		if err := SetCongestion(a.listener, name); err != nil {
 			return nil, err
 		}
 	}
 	fds, err := a.acceptFlows(n)
 	for _, fd := range fds { // one that waited already has the machine's
-		err = errors.Join(err, setCongestion(fd, name))
+		err = errors.Join(err, SetCongestion(fd, name))
 	}
 	if err != nil {
-		closeSockets(fds)
+		CloseSockets(fds)
 		return nil, err
 	}
 	return fds, nil
 }
 
-// congestion reads back the name of the congestion control that fd uses.
-func congestion(fd int) (string, error) {
+// Congestion reads back the name of the congestion control that fd uses.
+func Congestion(fd int) (string, error) {
 	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
 	if err != nil {
 		return "", fmt.Errorf("read TCP_CONGESTION: %w", err)
@@ -50,9 +50,12 @@ func congestion(fd int) (string, error) {
 	return name, nil
 }
 
-// noDelay sets TCP_NODELAY on all flows or clears it.
-func noDelay(fds []int, on bool) error {
-	value := asInt(on)
+// NoDelay sets TCP_NODELAY on all flows or clears it.
+func NoDelay(fds []int, on bool) error {
+	value := 0
+	if on {
+		value = 1
+	}
 	for _, fd := range fds {
 		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value); err != nil {
 			return fmt.Errorf("set TCP_NODELAY to %d: %w", value, err)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onThreads runs work(0) to work(n-1) on a locked thread each and gives the
+// OnThreads runs work(0) to work(n-1) on a locked thread each and gives the
 // first error, which stops the others.
-func onThreads(r *run, n int, work func(int) error) error {
+func OnThreads(r *Run, n int, work func(int) error) error {
 	var all sync.WaitGroup
 	var first sync.Once
 	var failure error
@@ -19,7 +19,7 @@ func onThreads(r *run, n int, work func(int) error) error {
 			defer runtime.UnlockOSThread()
 			if err := work(i); err != nil {
 				first.Do(func() { failure = err })
-				r.stop()
+				r.Stop()
 			}
 		})
 	}
@@ -27,8 +27,8 @@ func onThreads(r *run, n int, work func(int) error) error {
 	return failure
 }
 
-// distribute divides things among so many threads, in turn.
-func distribute[T any](all []T, threads int) [][]T {
+// Distribute divides things among so many threads, in turn.
+func Distribute[T any](all []T, threads int) [][]T {
 	shares := make([][]T, threads)
 	for i, one := range all {
 		shares[i%threads] = append(shares[i%threads], one)
@@ -36,8 +36,8 @@ func distribute[T any](all []T, threads int) [][]T {
 	return shares
 }
 
-// cpus is how many CPUs the calling thread may run on.
-func cpus() int {
+// CPUs is how many CPUs the calling thread may run on.
+func CPUs() int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
 		return runtime.NumCPU()

@@ -1,8 +1,10 @@
-// Package traffic holds the hot loops on sockets: the two ends of tcp_stream,
-// tcp_sizes, tcp_rr, tcp_crr, http, tls, grpc, udp_stream, udp_pps, udp_load and udp_rr.
+// Package traffic is the engine of the hot loops on sockets: the clock of a run, its window
+// and slots, what is counted in them, sockets, and the loops of requests and responses that
+// several workloads share. The loops of the workloads are in the folders below, one for each
+// workload or family, of which none imports another.
 //
-// Each workload has a serving end (Serve...), which listens, and a driving end
-// (Send... or Call...), which connects. The ends share no memory and no clock
+// Each workload has a serving end (Serve), which listens, and a driving end
+// (Send or Call), which connects. The ends share no memory and no clock
 // and may be on different machines; a NAT or a proxy may be between them.
 // A peer authenticates by the run's token. Connections and datagrams without it
 // are dropped and counted as unauthenticated.
@@ -24,6 +26,7 @@ package traffic
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -32,6 +35,9 @@ import (
 	"sync/atomic"
 	"time"
 )
+
+// Hex is the token as text carries it.
+func (t *Token) Hex() string { return hex.EncodeToString(t[:]) }
 
 // Token is the secret of one run. Both ends get the same sixteen random bytes.
 type Token [16]byte
@@ -84,28 +90,30 @@ type Point struct {
 }
 
 const (
-	// tick is the timeout of every blocking call: how soon a data thread
+	// Tick is the timeout of every blocking call: how soon a data thread
 	// notices a stop, and how long an edge of the window can be overlooked.
-	tick = 10 * time.Millisecond
+	Tick = 10 * time.Millisecond
 
-	// firstFlow is how long a serving end waits for the first of a run's flows, which its
+	// FirstFlow is how long a serving end waits for the first of a run's flows, which its
 	// sender was asked to open at once.
-	firstFlow = 10 * time.Second
-	// grace is how long an end waits for a peer beyond what the run needs.
-	grace = 3 * time.Second
+	FirstFlow = 10 * time.Second
+	// Grace is how long an end waits for a peer beyond what the run needs.
+	Grace = 3 * time.Second
 
-	// drainLimit is how long a receiver empties the path after its window.
-	drainLimit = 2 * time.Second
+	// DrainLimit is how long a receiver empties the path after its window.
+	DrainLimit = 2 * time.Second
 
-	// stallLimit is how long a path may carry nothing at all before the run ends.
-	stallLimit = 3 * time.Second
+	// StallLimit is how long a path may carry nothing at all before the run ends.
+	StallLimit = 3 * time.Second
 
-	maxFlows = 1024
+	// MaxFlows is the most flows of a run.
+	MaxFlows = 1024
 )
 
+// Why a call ends that nothing else explains.
 var (
-	errSilent  = errors.New("no answer in time")
-	errAnother = errors.New("another flow failed") // of a thread that ends for it
+	ErrSilent  = errors.New("no answer in time")   // of a peer that is there
+	ErrAnother = errors.New("another flow failed") // of a thread that ends for it
 )
 
 // Processors is the least GOMAXPROCS for an end of so many flows; with less,
@@ -113,8 +121,8 @@ var (
 // kernel; the sampler, the caller and the runtime need more.
 func Processors(flows int) int { return flows + 4 }
 
-// check refuses a window that can't be measured, or not on so many flows.
-func (w Window) check(flows int) error {
+// Check refuses a window that can't be measured, or not on so many flows.
+func (w Window) Check(flows int) error {
 	have, want := runtime.GOMAXPROCS(0), Processors(flows)
 	switch {
 	case have < want:
@@ -138,44 +146,52 @@ func collecting() bool {
 	return percent[0].Value.Uint64() != math.MaxUint64
 }
 
-// limit is the longest that a run may take once both ends are there.
-func (w Window) limit() time.Duration {
-	return w.Warmup + w.Duration + grace
+// Limit is the longest that a run may take once both ends are there.
+func (w Window) Limit() time.Duration {
+	return w.Warmup + w.Duration + Grace
 }
 
-// run is what the threads of one call share: a clock, and the order to stop.
-type run struct {
+// Run is what the threads of one call share: a clock, and the order to stop.
+type Run struct {
 	ctx     context.Context
 	base    time.Time
 	stopped atomic.Bool
 	release func() bool
 }
 
-// startRun watches ctx until end is called.
-func startRun(ctx context.Context) *run {
-	r := &run{ctx: ctx, base: time.Now()}
-	r.release = context.AfterFunc(ctx, r.stop)
+// StartRun begins a call. It watches ctx until End.
+func StartRun(ctx context.Context) *Run {
+	r := &Run{ctx: ctx, base: time.Now()}
+	r.release = context.AfterFunc(ctx, r.Stop)
 	return r
 }
 
-// now is the monotonic time since the run's start.
-func (r *run) now() time.Duration { return time.Since(r.base) }
+// Now is the monotonic time since the run's start.
+func (r *Run) Now() time.Duration { return time.Since(r.base) }
 
-func (r *run) stop() { r.stopped.Store(true) }
+// Stop makes the threads of the call end.
+func (r *Run) Stop() { r.stopped.Store(true) }
 
-func (r *run) end() { r.release() }
+// Context is that of the call.
+func (r *Run) Context() context.Context { return r.ctx }
 
-// cause gives the context's error where there is one, since what else went
+// Stopped reports whether the threads of the call must end.
+func (r *Run) Stopped() bool { return r.stopped.Load() }
+
+// End lets the context go. Every run that was started is ended.
+func (r *Run) End() { r.release() }
+
+// Cause gives the context's error where there is one, since what else went
 // wrong then follows from it, and err otherwise.
-func (r *run) cause(err error) error {
+func (r *Run) Cause(err error) error {
 	if r.ctx.Err() != nil {
 		return fmt.Errorf("stopped: %w", context.Cause(r.ctx))
 	}
 	return err
 }
 
-// during adds to an error what failed.
-func during(what string, err *error) {
+// During adds to an error what failed.
+func During(what string, err *error) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", what, *err)
 	}

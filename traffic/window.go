@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// timetable is a window as the data threads of one end share it.
-type timetable struct {
+// Timetable is a window as the data threads of one end share it.
+type Timetable struct {
 	Window
 	absent   atomic.Int32 // threads that have passed no data yet
 	opens    atomic.Int64 // time.Duration on the run's clock; unset before
@@ -17,18 +17,20 @@ type timetable struct {
 	returned atomic.Bool // the call for the opening has returned
 }
 
-const unset = math.MaxInt64
+// Unset is a time that is not known yet.
+const Unset = math.MaxInt64
 
-func newTimetable(w Window, threads int) *timetable {
-	t := &timetable{Window: w}
+// NewTimetable is for a window of so many threads: it opens once all of them have passed data.
+func NewTimetable(w Window, threads int) *Timetable {
+	t := &Timetable{Window: w}
 	t.absent.Store(int32(threads))
-	t.opens.Store(unset)
-	t.opened.Store(unset)
+	t.opens.Store(Unset)
+	t.opened.Store(Unset)
 	return t
 }
 
 // arrive counts one more thread that has passed its first data at now.
-func (t *timetable) arrive(now time.Duration) {
+func (t *Timetable) arrive(now time.Duration) {
 	if t.absent.Add(-1) == 0 {
 		t.opens.Store(int64(now + t.Warmup))
 	}
@@ -36,12 +38,12 @@ func (t *timetable) arrive(now time.Duration) {
 
 // call reports an edge to the window's owner, once for all threads and one edge
 // after the other.
-func (t *timetable) call(e Edge) {
+func (t *Timetable) call(e Edge) {
 	if t.Edge == nil || !t.called[e].CompareAndSwap(false, true) {
 		return
 	}
 	for e == Closing && !t.returned.Load() { // another thread is still in it
-		sleep(tick / 100)
+		Sleep(Tick / 100)
 	}
 	t.Edge(e)
 	if e == Opening {
@@ -49,17 +51,19 @@ func (t *timetable) call(e Edge) {
 	}
 }
 
-type phase int
+// Phase is where a thread is in its window.
+type Phase int
 
+// The phases, in their order.
 const (
-	idle    phase = iota // nothing passed yet
-	warming              // the window is still closed
-	open
-	paused // a slot has closed, and another follows
-	closed
+	Idle    Phase = iota // nothing passed yet
+	Warming              // the window is still closed
+	Open
+	Paused // a slot has closed, and another follows
+	Closed
 )
 
-// meter counts what one data thread passes, and how much of it inside the
+// Meter counts what one data thread passes, and how much of it inside the
 // window. Only that thread steps it; any thread may read the running total.
 //
 // The edges of the count are events, not instants of the clock: the count
@@ -69,9 +73,9 @@ const (
 // that built up while the thread did not run: an edge waits until the thread
 // has caught up. Where nothing passed around an edge, the count at the instant
 // itself is known and is used.
-type meter struct {
-	table    *timetable
-	phase    phase
+type Meter struct {
+	table    *Timetable
+	phase    Phase
 	opens    time.Duration
 	closes   time.Duration
 	noticed  time.Duration // when the thread first ran after the last edge
@@ -85,45 +89,46 @@ type meter struct {
 	_        [64]byte
 }
 
-func newMeter(t *timetable) *meter { return &meter{table: t} }
+// NewMeter is for one thread of a timetable.
+func NewMeter(t *Timetable) *Meter { return &Meter{table: t} }
 
-// event is the outcome of one call.
-type event struct {
-	at   time.Duration
-	n    int64 // units that passed; 0 if a wait ended without any
-	more bool  // the call took all that it could, so more may be queued
+// Event is the outcome of one call.
+type Event struct {
+	At   time.Duration
+	N    int64 // units that passed; 0 if a wait ended without any
+	More bool  // the call took all that it could, so more may be queued
 }
 
-// step takes an event and reports whether it lies inside the window.
-func (m *meter) step(e event) bool {
-	m.sum += e.n
-	if e.n > 0 {
+// Step takes an event and reports whether it lies inside the window.
+func (m *Meter) Step(e Event) bool {
+	m.sum += e.N
+	if e.N > 0 {
 		m.total.Store(m.sum)
 	}
 	if m.slots != nil {
 		return m.slots.step(m, e)
 	}
 	switch m.phase {
-	case idle:
-		if e.n == 0 {
+	case Idle:
+		if e.N == 0 {
 			return false
 		}
-		m.phase = warming
-		m.table.arrive(e.at)
+		m.phase = Warming
+		m.table.arrive(e.At)
 		m.tryOpen(e)
-	case warming:
+	case Warming:
 		m.tryOpen(e)
-	case open:
+	case Open:
 		m.tryClose(e)
 		return true
 	}
 	return false
 }
 
-// pass counts one unit inside the open window, as step would. It gives false,
-// and counts nothing, when step must look at it: an edge may be there.
-func (m *meter) pass(at time.Duration) bool {
-	if m.phase != open || at >= m.closes {
+// Pass counts one unit inside the open window, as Step would. It gives false,
+// and counts nothing, when Step must look at it: an edge may be there.
+func (m *Meter) Pass(at time.Duration) bool {
+	if m.phase != Open || at >= m.closes {
 		return false
 	}
 	m.sum++
@@ -131,12 +136,12 @@ func (m *meter) pass(at time.Duration) bool {
 	return true
 }
 
-// atEdge reports whether an edge of the window waits for an event.
-func (m *meter) atEdge(now time.Duration) bool {
+// AtEdge reports whether an edge of the window waits for an event.
+func (m *Meter) AtEdge(now time.Duration) bool {
 	switch m.phase {
-	case warming:
+	case Warming:
 		return int64(now) >= m.table.opens.Load()
-	case open:
+	case Open:
 		return now >= m.closes
 	}
 	return false
@@ -144,69 +149,93 @@ func (m *meter) atEdge(now time.Duration) bool {
 
 // due reports whether an edge is at e: not before its time, and not while more
 // is queued, unless the thread does not catch up within a tick.
-func (m *meter) due(e event, edge time.Duration) bool {
-	if e.at < edge {
+func (m *Meter) due(e Event, edge time.Duration) bool {
+	if e.At < edge {
 		return false
 	}
 	if m.noticed < edge {
-		m.noticed = e.at
+		m.noticed = e.At
 	}
-	return !e.more || e.at >= m.noticed+tick
+	return !e.More || e.At >= m.noticed+Tick
 }
 
-func (m *meter) tryOpen(e event) {
+func (m *Meter) tryOpen(e Event) {
 	m.opens = time.Duration(m.table.opens.Load())
-	if m.opens == unset || !m.due(e, m.opens) {
+	if m.opens == Unset || !m.due(e, m.opens) {
 		return
 	}
-	m.phase = open
-	m.from, m.base = e.at, m.sum
-	if e.n == 0 {
+	m.phase = Open
+	m.from, m.base = e.At, m.sum
+	if e.N == 0 {
 		m.from = m.opens
 	}
 	m.closes = m.from + m.table.Duration
-	m.table.opened.CompareAndSwap(unset, int64(m.from))
+	m.table.opened.CompareAndSwap(Unset, int64(m.from))
 	m.table.call(Opening)
 }
 
-func (m *meter) tryClose(e event) {
+func (m *Meter) tryClose(e Event) {
 	if !m.due(e, m.closes) {
 		return
 	}
-	m.phase = closed
-	m.to, m.counted = e.at, m.sum-m.base
-	if e.n == 0 {
+	m.phase = Closed
+	m.to, m.counted = e.At, m.sum-m.base
+	if e.N == 0 {
 		m.to = m.closes
 	}
 	m.table.call(Closing)
 }
 
-// opened is when the window, or the slot, that is open now opened; unset: none is.
-func (m *meter) opened() time.Duration {
-	if m.phase != open {
-		return unset
+// Phase is where the thread is in its window or, with slots, between the first and the last of them.
+func (m *Meter) Phase() Phase { return m.phase }
+
+// Sum is how many units passed, in the window or not.
+func (m *Meter) Sum() int64 { return m.sum }
+
+// Total is Sum for other threads.
+func (m *Meter) Total() int64 { return m.total.Load() }
+
+// Since is how many units passed since the window, or the slot, opened.
+func (m *Meter) Since() int64 { return m.sum - m.base }
+
+// Counted is how many units passed inside the window, or all slots that count; valid once closed.
+func (m *Meter) Counted() int64 { return m.counted }
+
+// From is when the window opened, on the run's clock.
+func (m *Meter) From() time.Duration { return m.from }
+
+// To is when it closed; valid once it has.
+func (m *Meter) To() time.Duration { return m.to }
+
+// CloseBy brings the end of an open window forward to a time, which may have passed.
+func (m *Meter) CloseBy(at time.Duration) { m.closes = min(m.closes, max(m.from, at)) }
+
+// Opened is when the window, or the slot, that is open now opened; Unset: none is.
+func (m *Meter) Opened() time.Duration {
+	if m.phase != Open {
+		return Unset
 	}
 	return m.from
 }
 
-// elapsed is the time between the two edges of the count, or of those of all slots.
-func (m *meter) elapsed() time.Duration {
+// Elapsed is the time between the two edges of the count, or of those of all slots.
+func (m *Meter) Elapsed() time.Duration {
 	if m.slots != nil {
 		return m.slots.elapsed
 	}
 	return m.to - m.from
 }
 
-// sampler takes the series of a window on its own thread.
-type sampler struct {
+// Sampler takes the series of a window on its own thread.
+type Sampler struct {
 	points []Point
 	over   atomic.Bool
 	done   chan struct{}
 }
 
-// startSampler samples the meters' totals at each interval of the window.
-func startSampler(r *run, t *timetable, meters ...*meter) *sampler {
-	s := &sampler{points: []Point{}, done: make(chan struct{})}
+// StartSampler samples the totals of the meters of one window at each of its intervals.
+func StartSampler(r *Run, meters ...*Meter) *Sampler {
+	s, t := &Sampler{points: []Point{}, done: make(chan struct{})}, meters[0].table
 	if t.Interval == 0 {
 		close(s.done)
 		return s
@@ -221,53 +250,53 @@ func startSampler(r *run, t *timetable, meters ...*meter) *sampler {
 	return s
 }
 
-func (s *sampler) sample(r *run, t *timetable, meters []*meter) {
-	for t.opened.Load() == unset {
-		if s.over.Load() || r.stopped.Load() {
+func (s *Sampler) sample(r *Run, t *Timetable, meters []*Meter) {
+	for t.opened.Load() == Unset {
+		if s.over.Load() || r.Stopped() {
 			return
 		}
-		sleep(min(max(time.Duration(t.opens.Load())-r.now(), tick/50), tick/10))
+		Sleep(min(max(time.Duration(t.opens.Load())-r.Now(), Tick/50), Tick/10))
 	}
 	opened := time.Duration(t.opened.Load())
 	var first int64
 	for at := time.Duration(0); at <= t.Duration; at += t.Interval {
-		for now := r.now(); now < opened+at; now = r.now() {
-			if s.over.Load() || r.stopped.Load() {
+		for now := r.Now(); now < opened+at; now = r.Now() {
+			if s.over.Load() || r.Stopped() {
 				return
 			}
-			sleep(opened + at - now)
+			Sleep(opened + at - now)
 		}
 		var sum int64
 		for _, m := range meters {
-			sum += m.total.Load()
+			sum += m.Total()
 		}
 		if at == 0 {
 			first = sum
 		}
-		s.points = append(s.points, Point{At: r.now() - opened, Count: sum - first})
+		s.points = append(s.points, Point{At: r.Now() - opened, Count: sum - first})
 	}
 }
 
-// finish ends the sampling and gives the series, which is empty when none was
+// Finish ends the sampling and gives the series, which is empty when none was
 // asked for.
-func (s *sampler) finish() []Point {
+func (s *Sampler) Finish() []Point {
 	s.over.Store(true)
 	<-s.done
 	return s.points
 }
 
-// elapsedOf is the time over which all meters together had the sum of their
+// ElapsedOf is the time over which all meters together had the sum of their
 // rates. Their windows differ by a tick at most.
-func elapsedOf(meters []*meter) time.Duration {
+func ElapsedOf(meters []*Meter) time.Duration {
 	if len(meters) == 1 {
-		return meters[0].elapsed()
+		return meters[0].Elapsed()
 	}
 	var count, rate, longest float64
 	for _, m := range meters {
-		longest = max(longest, float64(m.elapsed()))
+		longest = max(longest, float64(m.Elapsed()))
 		if m.counted > 0 {
 			count += float64(m.counted)
-			rate += float64(m.counted) / float64(m.elapsed())
+			rate += float64(m.counted) / float64(m.Elapsed())
 		}
 	}
 	if count == 0 {

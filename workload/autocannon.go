@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"tare/traffic"
+	"tare/traffic/http"
 )
 
 // autocannon drives http from one thread of Node.js. It ends at the end of a
@@ -17,7 +17,7 @@ import (
 func autocannon() Tool {
 	program := Program{Name: "autocannon", Get: "npm install -g autocannon", Version: []string{"--version"}}
 	return Tool{
-		Name: "autocannon", Program: program, Modes: []string{string(traffic.KeepAlive)},
+		Name: "autocannon", Program: program, Modes: []string{string(http.KeepAlive)},
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
 			const late = 100 * time.Millisecond // by which the edges may be
 			step := run.Warmup + run.Duration + late

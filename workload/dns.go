@@ -5,13 +5,14 @@ import (
 	"net/netip"
 
 	"tare/traffic"
+	"tare/traffic/dns"
 )
 
-// dns is queries for one address, over UDP.
-func dns() Workload {
+// dnsQueries is queries for one address, over UDP.
+func dnsQueries() Workload {
 	return Workload{
 		ServedBy: []Server{unbound()},
-		Send:     sending(Run.dns, traffic.CallDNS, resolved),
+		Send:     sending(Run.dns, dns.Call, resolved),
 	}
 }
 
@@ -25,8 +26,8 @@ const (
 func dnsAddress() netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, 1}) }
 
 // dns is the run as the engine knows it.
-func (r Run) dns() (traffic.DNS, error) {
-	return traffic.DNS{Window: r.window(), Mode: traffic.DNSMode(r.Mode), Flows: r.Flows, Name: dnsName, Address: dnsAddress()}, nil
+func (r Run) dns() (dns.Options, error) {
+	return dns.Options{Window: r.window(), Mode: dns.Mode(r.Mode), Flows: r.Flows, Name: dnsName, Address: dnsAddress()}, nil
 }
 
 // resolved is the client's tally.
@@ -35,7 +36,7 @@ func resolved(run Run, done traffic.Transactions) Tally {
 	t.Counters = map[string]float64{"lost": float64(done.Lost)}
 	if done.Lost > 0 {
 		t.Metrics["loss"] = float64(done.Lost) / float64(done.Lost+done.Count)
-		t.Warnings = append(t.Warnings, fmt.Sprintf("lost-queries: %d queries had no response within %v", done.Lost, traffic.DNSTimeout))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("lost-queries: %d queries had no response within %v", done.Lost, dns.Timeout))
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 
 	"tare/test/labtest"
 	"tare/traffic"
+	"tare/traffic/dns"
 )
 
 // TestRealDNS measures both modes on one flow and on many. Of another zone it is refused with
@@ -29,8 +30,8 @@ func TestRealDNS(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"www.example.com.": "RCodeRefused", "other." + dnsZone: "RCodeNameError"} {
-		c := traffic.DNS{Window: traffic.Window{Duration: time.Second}, Name: name, Address: dnsAddress()}
-		if done, err := traffic.CallDNS(t.Context(), place.At, c); err == nil || !strings.Contains(err.Error(), "the code "+want) || done.Count > 0 {
+		c := dns.Options{Window: traffic.Window{Duration: time.Second}, Name: name, Address: dnsAddress()}
+		if done, err := dns.Call(t.Context(), place.At, c); err == nil || !strings.Contains(err.Error(), "the code "+want) || done.Count > 0 {
 			t.Errorf("%s: %v, %d counted", name, err, done.Count)
 		}
 	}

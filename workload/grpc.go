@@ -1,19 +1,22 @@
 package workload
 
-import "tare/traffic"
+import (
+	"tare/traffic"
+	"tare/traffic/grpc"
+)
 
-// grpc is calls of gRPC, or messages of streams.
-func grpc() Workload {
+// grpcCalls is calls of gRPC, or messages of streams.
+func grpcCalls() Workload {
 	return Workload{
-		Serve: serving(Run.grpc, listenTCP, bounded(traffic.ServeGRPC), answered),
-		Send:  sending(Run.grpc, bounded(traffic.CallGRPC), exchanged(string(traffic.GRPCStream))),
+		Serve: serving(Run.grpc, listenTCP, bounded(grpc.Serve), answered),
+		Send:  sending(Run.grpc, bounded(grpc.Call), exchanged(string(grpc.Stream))),
 	}
 }
 
 // grpc is the run as the engine knows it.
-func (r Run) grpc() (traffic.GRPC, error) {
+func (r Run) grpc() (grpc.Options, error) {
 	token, err := r.token()
-	return traffic.GRPC{Window: r.window(), Mode: traffic.GRPCMode(r.Mode), Token: &token, Flows: r.Flows, Size: r.Size}, err
+	return grpc.Options{Window: r.window(), Mode: grpc.Mode(r.Mode), Token: &token, Flows: r.Flows, Size: r.Size}, err
 }
 
 // exchanged makes the client's tally of a workload whose modes are transactions, which have

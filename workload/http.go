@@ -7,23 +7,24 @@ import (
 	"time"
 
 	"tare/traffic"
+	"tare/traffic/http"
 )
 
-// http is requests of HTTP/1.1 for a fixed body.
-func http() Workload {
+// httpRequests is requests of HTTP/1.1 for a fixed body.
+func httpRequests() Workload {
 	return Workload{
 		ServedBy: []Server{nginx()},
 		DrivenBy: []Tool{wrk(), autocannon()},
-		Serve:    serving(Run.http, listenTCP, traffic.ServeHTTP, answered),
-		Send:     sending(Run.http, traffic.CallHTTP, requested),
+		Serve:    serving(Run.http, listenTCP, http.Serve, answered),
+		Send:     sending(Run.http, http.Call, requested),
 	}
 }
 
 // http is the run as the engine knows it. A server that is not ours knows no
 // token.
-func (r Run) http() (traffic.HTTP, error) {
-	c := traffic.HTTP{
-		Window: r.window(), Mode: traffic.HTTPMode(r.Mode),
+func (r Run) http() (http.Options, error) {
+	c := http.Options{
+		Window: r.window(), Mode: http.Mode(r.Mode),
 		Connections: r.Flows, Size: r.Size, Rate: r.Rate, Path: r.Path, Host: r.Host,
 	}
 	if r.Server != "" {
@@ -38,7 +39,7 @@ func (r Run) http() (traffic.HTTP, error) {
 }
 
 // requested is the client's tally, at a rate or without one.
-func requested(run Run, calls traffic.HTTPCalls) Tally {
+func requested(run Run, calls http.Calls) Tally {
 	t := Tally{
 		Metrics:  map[string]float64{"rate": calls.Rate()},
 		Counters: map[string]float64{"non_2xx": 0, "reconnects": float64(calls.Reconnects)},
@@ -69,13 +70,13 @@ func requested(run Run, calls traffic.HTTPCalls) Tally {
 
 // addOffered adds what an open loop sent, and warns where that is less than was
 // asked for.
-func addOffered(t *Tally, calls traffic.HTTPCalls, rate float64) {
+func addOffered(t *Tally, calls http.Calls, rate float64) {
 	t.Metrics["offered_rate"] = float64(calls.Sent) / calls.Elapsed.Seconds()
 	t.Counters["unanswered"] = float64(calls.Unanswered)
 	addService(t.Counters, calls.Service)
 	due := rate * calls.Elapsed.Seconds()
 	if float64(calls.Sent) < due*(1-shortfall)-1 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was catalog.Waiting", rate))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("offered-rate: fewer than %.0f requests/s were sent, since every connection was waiting", rate))
 	}
 	if calls.Unanswered > 0 {
 		t.Warnings = append(t.Warnings, "unanswered: requests got no response within 2 s after the window")

@@ -154,7 +154,7 @@ func (t *pointTable) edge(upTo int) {
 // session is one connection, logged in and with its statement prepared.
 type session struct {
 	conn    driver.Conn
-	socket  traffic.Socket
+	socket  int
 	query   driver.StmtQueryContext
 	count   int64
 	latency *traffic.Histogram
@@ -207,13 +207,13 @@ func (s *session) dial(ctx context.Context, network, address string) (net.Conn, 
 // answer. Of the Conn that it was it has the addresses alone.
 type connection struct {
 	net.Conn
-	socket traffic.Socket
+	socket int
 }
 
 // Read waits for what arrives, at the end for io.EOF.
 func (c connection) Read(p []byte) (int, error) {
 	for {
-		n, errno := c.socket.Receive(p)
+		n, errno := traffic.Receive(c.socket, p, 0)
 		switch {
 		case traffic.Waited(errno):
 		case errno != 0:
@@ -229,7 +229,7 @@ func (c connection) Read(p []byte) (int, error) {
 // Write sends all of p.
 func (c connection) Write(p []byte) (sent int, err error) {
 	for sent < len(p) {
-		n, errno := c.socket.Send(p[sent:])
+		n, errno := traffic.Send(c.socket, p[sent:], 0)
 		if errno != 0 && !traffic.Waited(errno) {
 			return sent, errno
 		}
@@ -240,7 +240,7 @@ func (c connection) Write(p []byte) (sent int, err error) {
 
 // Close frees the socket.
 func (c connection) Close() error {
-	c.socket.Close()
+	traffic.CloseSocket(c.socket)
 	return nil
 }
 
@@ -293,11 +293,11 @@ func (s *session) point(id []driver.NamedValue, row []driver.Value) error {
 	return errors.Join(rows.Next(row), rows.Close())
 }
 
-func (s *session) congestion() (string, error) { return s.socket.Congestion() }
+func (s *session) congestion() (string, error) { return traffic.Congestion(s.socket) }
 
 // interrupt ends what waits for an answer. The error is that of a socket that
 // has ended already.
-func (s *session) interrupt() { _ = unix.Shutdown(s.socket.Descriptor(), unix.SHUT_RDWR) }
+func (s *session) interrupt() { _ = unix.Shutdown(s.socket, unix.SHUT_RDWR) }
 
 // close logs out; nil, a session that was never opened, has nothing to close.
 // The driver's error means only that the server was faster.

@@ -1,18 +1,21 @@
 package workload
 
-import "tare/traffic"
+import (
+	"tare/traffic"
+	"tare/traffic/redis"
+)
 
-// redis is requests for one value in the server's memory.
-func redis() Workload {
+// redisRequests is requests for one value in the server's memory.
+func redisRequests() Workload {
 	return Workload{
 		ServedBy: []Server{redisServer()},
-		Send:     sending(Run.redis, traffic.CallRedis, fetched),
+		Send:     sending(Run.redis, redis.Call, fetched),
 	}
 }
 
 // redis is the run as the engine knows it.
-func (r Run) redis() (traffic.Redis, error) {
-	return traffic.Redis{Window: r.window(), Mode: traffic.RedisMode(r.Mode), Connections: r.Flows, Size: r.Size}, nil
+func (r Run) redis() (redis.Options, error) {
+	return redis.Options{Window: r.window(), Mode: redis.Mode(r.Mode), Connections: r.Flows, Size: r.Size}, nil
 }
 
 // fetched is the client's tally.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"tare/traffic"
+	"tare/traffic/redis"
 )
 
 const (
@@ -38,7 +38,7 @@ func redisServer() Server {
 			return c, c.await(ctx, redisReady, func() error { return askRedis(p.At, []byte("PING\r\n"), []byte("+PONG\r\n")) })
 		},
 		Prepare: func(_ context.Context, p Place, run Run) error {
-			request, response := traffic.RedisValue(run.Size)
+			request, response := redis.Value(run.Size)
 			if err := askRedis(p.At, request, response); err != nil {
 				return fmt.Errorf("store a value of %d bytes: %w; see what the server logged", run.Size, err)
 			}

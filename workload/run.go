@@ -12,6 +12,7 @@ import (
 	"tare/catalog"
 	"tare/result"
 	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // token reads the run's token.
@@ -42,8 +43,8 @@ func listenTCP(run Run, bind netip.AddrPort) (*traffic.Listener, error) {
 	return traffic.ListenTCP(bind)
 }
 
-func listenUDP(_ Run, bind netip.AddrPort) (*traffic.PacketListener, error) {
-	return traffic.ListenUDP(bind)
+func listenUDP(_ Run, bind netip.AddrPort) (*udp.Listener, error) {
+	return udp.Listen(bind)
 }
 
 // listening is what both kinds of listener have.

@@ -1,11 +1,11 @@
 package workload
 
-import "tare/traffic"
+import "tare/traffic/tcpcrr"
 
 // tcpCRR opens a connection for every request.
 func tcpCRR() Workload {
 	return Workload{
-		Serve: serving(Run.requestResponse, listenTCP, traffic.ServeTCPCRR, answered),
-		Send:  sending(Run.requestResponse, traffic.CallTCPCRR, called),
+		Serve: serving(Run.requestResponse, listenTCP, tcpcrr.Serve, answered),
+		Send:  sending(Run.requestResponse, tcpcrr.Call, called),
 	}
 }

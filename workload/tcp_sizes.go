@@ -3,30 +3,30 @@ package workload
 import (
 	"tare/catalog"
 	"tare/result"
-	"tare/traffic"
+	"tare/traffic/tcpsizes"
 )
 
 // tcpSizes is a sweep over message sizes.
 func tcpSizes() Workload {
 	return Workload{
-		Serve: serving(sweep, listenTCP, traffic.ServeTCPSizes, sizesServed),
-		Send:  sending(sweep, traffic.SendTCPSizes, sizesDriven),
+		Serve: serving(sweep, listenTCP, tcpsizes.Serve, sizesServed),
+		Send:  sending(sweep, tcpsizes.Send, sizesDriven),
 	}
 }
 
 // sweep is the run's, of the workload's own sizes where it has none.
-func sweep(run Run) (traffic.TCPSizes, error) {
+func sweep(run Run) (tcpsizes.Options, error) {
 	token, err := run.token()
 	sizes := run.Sizes
 	if len(sizes) == 0 && err == nil {
 		sizes, err = result.ParseSizes(catalog.SweptSizes)
 	}
-	return traffic.TCPSizes{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == catalog.NoDelay}, err
+	return tcpsizes.Options{Token: token, Window: run.window(), Sizes: sizes, NoDelay: run.Mode == catalog.NoDelay}, err
 }
 
 // sizesServed is what the bulk phases measured: a step of the series is a size, in
 // rising order. The window, and with it the CPU, is that of the largest.
-func sizesServed(_ Run, served traffic.TCPSizesServed) Tally {
+func sizesServed(_ Run, served tcpsizes.Served) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{},
 		CC: served.Congestion, Warnings: unknownPeers(served.Unauthenticated),
@@ -50,7 +50,7 @@ func sizesServed(_ Run, served traffic.TCPSizesServed) Tally {
 
 // sizesDriven is what the ping-pong phases measured, of the smaller sizes only:
 // they are the first of the series.
-func sizesDriven(_ Run, driven traffic.TCPSizesDriven) Tally {
+func sizesDriven(_ Run, driven tcpsizes.Driven) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"retransmits": float64(driven.Retransmits)}, Series: map[string][]float64{},
 		CC: driven.Congestion,

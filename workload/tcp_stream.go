@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tare/traffic"
+	"tare/traffic/tcpstream"
 )
 
 const gigabit = 1e9
@@ -11,26 +12,26 @@ const gigabit = 1e9
 // tcpStream is bulk data over TCP, as fast as the path carries it.
 func tcpStream() Workload {
 	return Workload{
-		Serve: serving(stream, listenTCP, traffic.ServeTCPStream, func(run Run, end traffic.TCPStreamEnd) Tally {
+		Serve: serving(stream, listenTCP, tcpstream.Serve, func(run Run, end tcpstream.End) Tally {
 			return streamTally(end, true, !run.Bidir, run.Rate)
 		}),
-		Send: sending(stream, traffic.SendTCPStream, func(run Run, end traffic.TCPStreamEnd) Tally {
+		Send: sending(stream, tcpstream.Send, func(run Run, end tcpstream.End) Tally {
 			return streamTally(end, !run.Bidir, true, run.Rate)
 		}),
 	}
 }
 
-func stream(run Run) (traffic.TCPStream, error) {
+func stream(run Run) (tcpstream.Options, error) {
 	token, err := run.token()
-	s := traffic.TCPStream{
-		Token: token, Window: run.window(), Mode: traffic.StreamMode(run.Mode), Flows: run.Flows, WriteBytes: run.Size,
+	s := tcpstream.Options{
+		Token: token, Window: run.window(), Mode: tcpstream.Mode(run.Mode), Flows: run.Flows, WriteBytes: run.Size,
 		Rate: traffic.BitsPerSecond(run.Rate), Bytes: run.Bytes, SharedCPU: run.SharedCPU,
 	}
 	switch {
 	case run.Bidir:
-		s.Direction = traffic.Bidirectional
+		s.Direction = tcpstream.Bidirectional
 	case run.Reverse:
-		s.Direction = traffic.Reverse
+		s.Direction = tcpstream.Reverse
 	}
 	return s, err
 }
@@ -43,7 +44,7 @@ const backwards = "_reverse"
 // streamTally is what an end measured. Where both ends send, the metrics are those
 // of what the driving end sent: receives and sends name the halves of this
 // end that belong to them.
-func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate float64) Tally {
+func streamTally(end tcpstream.End, receives, sends bool, rate float64) Tally {
 	t := Tally{
 		Metrics: map[string]float64{}, Series: map[string][]float64{}, Counters: map[string]float64{},
 		CC: end.Congestion, Warnings: unknownPeers(end.Unauthenticated),
@@ -79,7 +80,7 @@ func streamTally(end traffic.TCPStreamEnd, receives, sends bool, rate float64) T
 }
 
 // addReceived adds what the run's receiver measured.
-func addReceived(t *Tally, got *traffic.TCPStreamReceived) {
+func addReceived(t *Tally, got *tcpstream.Received) {
 	t.Metrics["throughput"] = float64(got.Goodput())
 	t.Window = got.Elapsed()
 	t.Work = float64(got.Bytes()) * 8 / gigabit
@@ -93,7 +94,7 @@ func addReceived(t *Tally, got *traffic.TCPStreamReceived) {
 }
 
 // addSent adds what the sender knows of its connections.
-func addSent(t *Tally, sent *traffic.TCPStreamSent, suffix string) {
+func addSent(t *Tally, sent *tcpstream.Sent, suffix string) {
 	t.Counters["write_bytes"+suffix] = float64(sent.WriteBytes)
 	t.Counters["offered_throughput"+suffix] = float64(sent.OfferedRate())
 	if sent.Skipped > 0 {

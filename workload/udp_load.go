@@ -3,25 +3,25 @@ package workload
 import (
 	"fmt"
 
-	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // udpLoad is the curve of what is received over what is offered, and where
 // loss begins.
 func udpLoad() Workload {
 	return Workload{
-		Serve: serving(load, listenUDP, traffic.ServeUDPLoad, loadReceived),
-		Send:  sending(load, traffic.SendUDPLoad, loadSent),
+		Serve: serving(load, listenUDP, udp.ServeLoad, loadReceived),
+		Send:  sending(load, udp.SendLoad, loadSent),
 	}
 }
 
-func load(run Run) (traffic.UDPLoad, error) {
+func load(run Run) (udp.Load, error) {
 	token, err := run.token()
-	return traffic.UDPLoad{Token: token, Window: run.window(), Mode: traffic.Mode(run.Mode), Size: run.Size, Spin: run.Spin}, err
+	return udp.Load{Token: token, Window: run.window(), Mode: udp.Mode(run.Mode), Size: run.Size, Spin: run.Spin}, err
 }
 
 // loadReceived is what the receiver's machine did in each trial.
-func loadReceived(_ Run, got traffic.UDPLoadReceived) Tally {
+func loadReceived(_ Run, got udp.LoadReceived) Tally {
 	t := Tally{
 		Series:   map[string][]float64{"cpu": got.CPU},
 		Counters: map[string]float64{"duplicates": float64(got.Duplicates), "receive_buffer": float64(got.ReceiveBuffer)},
@@ -36,7 +36,7 @@ func loadReceived(_ Run, got traffic.UDPLoadReceived) Tally {
 // loadSent is the curve, trial by trial, and what can be read from it. All
 // counters but trials and trial_duration (s) are datagrams per second;
 // collapse is the share of the most received that is missing at twice the knee.
-func loadSent(_ Run, sent traffic.UDPLoadSent) Tally {
+func loadSent(_ Run, sent udp.LoadSent) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"rate": sent.NoDropLow},
 		Series:  map[string][]float64{},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // Warnings of a rate of datagrams.
@@ -18,30 +18,30 @@ const (
 // udpPPS is the largest rate of small datagrams, or a rate that was asked for.
 func udpPPS() Workload {
 	return Workload{
-		Serve: serving(pps, listenPackets, traffic.ServeUDPPPS, ppsReceived),
-		Send:  sending(pps, traffic.SendUDPPPS, ppsSent),
+		Serve: serving(pps, listenPackets, udp.ServePPS, ppsReceived),
+		Send:  sending(pps, udp.SendPPS, ppsSent),
 	}
 }
 
 // SendsFrames reports whether a mode sends the frames of a program by a device, which the
 // device must take.
-func SendsFrames(mode string) bool { return mode == string(traffic.XDP) }
+func SendsFrames(mode string) bool { return mode == string(udp.XDP) }
 
-func listenPackets(run Run, bind netip.AddrPort) (*traffic.PacketListener, error) {
-	return traffic.ListenUDPGroup(bind, traffic.PacketThreads(run.Flows))
+func listenPackets(run Run, bind netip.AddrPort) (*udp.Listener, error) {
+	return udp.ListenGroup(bind, udp.Threads(run.Flows))
 }
 
-func pps(run Run) (traffic.UDPPPS, error) {
+func pps(run Run) (udp.PPS, error) {
 	token, err := run.token()
-	return traffic.UDPPPS{
-		Token: token, Window: run.window(), Mode: traffic.Mode(run.Mode), Size: run.Size,
+	return udp.PPS{
+		Token: token, Window: run.window(), Mode: udp.Mode(run.Mode), Size: run.Size,
 		Flows: run.Flows, Rate: run.Rate, Spin: run.Spin,
 	}, err
 }
 
 // ppsReceived is the rate, and by the receiver's device whether it is one of
 // packets.
-func ppsReceived(run Run, got traffic.UDPReceived) Tally {
+func ppsReceived(run Run, got udp.Received) Tally {
 	t := received(got)
 	t.Metrics["rate"] = got.Rate()
 	t.Work = float64(got.Datagrams)
@@ -49,7 +49,7 @@ func ppsReceived(run Run, got traffic.UDPReceived) Tally {
 	t.Counters["packets"] = float64(got.Packets)
 	t.Counters["receiver_threads"] = float64(got.Threads)
 	switch {
-	case traffic.Mode(run.Mode) == traffic.GSO:
+	case udp.Mode(run.Mode) == udp.GSO:
 		t.Warnings = append(t.Warnings, warnGSO)
 	case float64(got.Packets) < joinedShare*float64(got.Datagrams):
 		t.Warnings = append(t.Warnings, warnJoined)
@@ -58,7 +58,7 @@ func ppsReceived(run Run, got traffic.UDPReceived) Tally {
 }
 
 // ppsSent is what was offered, with a warning where it is less than was asked for.
-func ppsSent(run Run, sent traffic.UDPSent) Tally {
+func ppsSent(run Run, sent udp.Sent) Tally {
 	t := packetsSent(sent)
 	t.Counters = map[string]float64{"sender_threads": float64(sent.Threads)}
 	if run.Rate == 0 {
@@ -73,7 +73,7 @@ func ppsSent(run Run, sent traffic.UDPSent) Tally {
 }
 
 // received is what every run of datagrams measures at the receiver.
-func received(got traffic.UDPReceived) Tally {
+func received(got udp.Received) Tally {
 	t := Tally{
 		Metrics: map[string]float64{"loss": got.Loss()},
 		Counters: map[string]float64{
@@ -90,7 +90,7 @@ func received(got traffic.UDPReceived) Tally {
 }
 
 // packetsSent is what every run of datagrams measures at the sender.
-func packetsSent(sent traffic.UDPSent) Tally {
+func packetsSent(sent udp.Sent) Tally {
 	t := Tally{Metrics: map[string]float64{"sender_drops": float64(sent.Drops)}}
 	if span := sent.Elapsed.Seconds(); span > 0 {
 		t.Metrics["offered_rate"] = float64(sent.Datagrams) / span

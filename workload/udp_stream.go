@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // lateShare is the share of slots that may be late before it is a warning.
@@ -12,13 +13,13 @@ const lateShare = 0.01
 // udpStream is datagrams at a constant bit rate: loss and jitter.
 func udpStream() Workload {
 	return Workload{
-		Serve: serving(paced, listenUDP, traffic.ServeUDPStream, pacedReceived),
-		Send:  sending(paced, traffic.SendUDPStream, pacedSent),
+		Serve: serving(paced, listenUDP, udp.ServeStream, pacedReceived),
+		Send:  sending(paced, udp.SendStream, pacedSent),
 	}
 }
 
 // pacedReceived is what the receiver measured.
-func pacedReceived(run Run, got traffic.UDPReceived) Tally {
+func pacedReceived(run Run, got udp.Received) Tally {
 	t := received(got)
 	t.Metrics["throughput"] = float64(got.Goodput())
 	t.Metrics["jitter"] = got.Jitter.Seconds()
@@ -30,7 +31,7 @@ func pacedReceived(run Run, got traffic.UDPReceived) Tally {
 }
 
 // pacedSent is what the sender offered.
-func pacedSent(run Run, sent traffic.UDPSent) Tally {
+func pacedSent(run Run, sent udp.Sent) Tally {
 	t := packetsSent(sent)
 	t.Counters = map[string]float64{"late": float64(sent.Late), "skipped": float64(sent.Skipped)}
 	t.Warnings = append(t.Warnings, lateSender(sent)...)
@@ -41,23 +42,23 @@ func pacedSent(run Run, sent traffic.UDPSent) Tally {
 }
 
 // lateSender warns of a sender that did not keep its schedule.
-func lateSender(sent traffic.UDPSent) []string {
+func lateSender(sent udp.Sent) []string {
 	if slots := float64(sent.Datagrams + sent.Skipped); float64(sent.Late+sent.Skipped) <= lateShare*slots {
 		return nil
 	}
 	return []string{"late-sender: more than 1 % of the slots were late or skipped"}
 }
 
-func paced(run Run) (traffic.UDPStream, error) {
+func paced(run Run) (udp.Stream, error) {
 	token, err := run.token()
-	return traffic.UDPStream{
+	return udp.Stream{
 		Token: token, Window: run.window(), Rate: traffic.BitsPerSecond(run.Rate), Size: run.Size, Spin: run.Spin, SharedClock: run.SharedClock,
 	}, err
 }
 
 // addVariation adds the percentiles of packet delay variation (RFC 5481), and
 // the median of the delay itself where both ends have one clock.
-func addVariation(metrics map[string]float64, delays *traffic.Delays) {
+func addVariation(metrics map[string]float64, delays *udp.Delays) {
 	if delays == nil || delays.Variation == nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tare/test/labtest"
-	"tare/traffic"
+	"tare/traffic/udp"
 )
 
 // warned reports whether a warning of that name is among them.
@@ -19,14 +19,14 @@ func warned(t Tally, name string) bool {
 
 func TestPPSWarnsWhereItsRateIsNotOfPackets(t *testing.T) {
 	for _, test := range []struct {
-		mode    traffic.Mode
+		mode    udp.Mode
 		packets int64
 		want    string
 	}{
-		{traffic.Mmsg, 1000, ""}, {traffic.Msg, 951, ""}, {traffic.Mmsg, 940, "joined"}, {traffic.Msg, 0, "joined"},
-		{traffic.GSO, 16, "gso"}, {traffic.GSO, 1000, "gso"},
+		{udp.Mmsg, 1000, ""}, {udp.Msg, 951, ""}, {udp.Mmsg, 940, "joined"}, {udp.Msg, 0, "joined"},
+		{udp.GSO, 16, "gso"}, {udp.GSO, 1000, "gso"},
 	} {
-		got := ppsReceived(Run{Mode: string(test.mode)}, traffic.UDPReceived{
+		got := ppsReceived(Run{Mode: string(test.mode)}, udp.Received{
 			Datagrams: 1000, Packets: test.packets, Elapsed: time.Second, Expected: 1010, Lost: 10, BufferDrops: 4,
 		})
 		for _, name := range []string{"gso", "joined"} {
@@ -66,8 +66,8 @@ func TestPPSWarnsWhereItsRateWasNotReached(t *testing.T) {
 }
 
 func TestLoadWarnsOfWhatItCouldNotFind(t *testing.T) {
-	flat := []traffic.Trial{{Offered: 100, Received: 100}, {Offered: 200, Received: 150, Loss: 0.25}, {Offered: 300, Received: 60, Loss: 0.8}}
-	got := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
+	flat := []udp.Trial{{Offered: 100, Received: 100}, {Offered: 200, Received: 150, Loss: 0.25}, {Offered: 300, Received: 60, Loss: 0.8}}
+	got := loadSent(Run{}, udp.LoadSent{Trials: flat, NoDropLow: 145, NoDropHigh: 155, Elapsed: time.Second})
 	for name, want := range map[string]float64{"collapse": 0.6, "knee": 150, "received_most": 150, "received_at_twice_knee": 60} {
 		labtest.Equal(t, name, got.Counters[name], want)
 	}
@@ -77,7 +77,7 @@ func TestLoadWarnsOfWhatItCouldNotFind(t *testing.T) {
 	if got.Metrics["rate"] != 145 || !slices.Equal(got.Series["offered"], []float64{100, 200, 300}) {
 		t.Errorf("%+v", got)
 	}
-	for name, sent := range map[string]traffic.UDPLoadSent{
+	for name, sent := range map[string]udp.LoadSent{
 		"twice-knee":     {Trials: flat[:2], NoDropLow: 145, NoDropHigh: 155},
 		"no-lower-bound": {Trials: flat, NoDropHigh: 100},
 	} {
@@ -85,7 +85,7 @@ func TestLoadWarnsOfWhatItCouldNotFind(t *testing.T) {
 			t.Errorf("%s: %q", name, got.Warnings)
 		}
 	}
-	free := loadSent(Run{}, traffic.UDPLoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
+	free := loadSent(Run{}, udp.LoadSent{Trials: flat[:1], NoDropLow: 100, NoDropHigh: math.Inf(1)})
 	if _, known := free.Counters["knee"]; known || !warned(free, "tester-limited") || free.Metrics["rate"] != 100 {
 		t.Errorf("without loss: %+v", free)
 	}

@@ -1,7 +1,7 @@
 // Package workload knows what is sent and what is measured: one small file
 // each, and one line in All.
 //
-// A workload is a table entry over the loops of package traffic. It runs in
+// A workload is a table entry over the loops of the packages below traffic. It runs in
 // the agent at each end; the two ends share only the run's description.
 package workload
 
@@ -135,7 +135,7 @@ func loops() map[string]func() Workload {
 	return map[string]func() Workload{
 		"tcp_stream": tcpStream, "tcp_sizes": tcpSizes, "tcp_rr": tcpRR, "loaded_rr": loadedRR, "tcp_crr": tcpCRR,
 		"udp_rr": udpRR, "udp_stream": udpStream, "udp_pps": udpPPS, "udp_load": udpLoad,
-		"http": http, "tls": tls, "grpc": grpc, "mysql": mysql, "redis": redis, "dns": dns,
+		"http": httpRequests, "tls": tlsConnections, "grpc": grpcCalls, "mysql": mysql, "redis": redisRequests, "dns": dnsQueries,
 		"lifecycle": lifecycle, "attach": attach,
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tare/test/labtest"
-	"tare/traffic"
+	"tare/traffic/tcpstream"
 )
 
 // TestDeepWorkloadsKeepTime: a window is as long as was asked for and has all of its steps,
@@ -38,6 +38,6 @@ func TestDeepLoadIsAsOffered(t *testing.T) {
 	labtest.Between(t, "throughput", server.Metrics["throughput"], run.Rate*3/4, run.Rate*5/4)
 	labtest.Between(t, "fairness", server.Metrics["fairness"], 0.5, 1)
 	labtest.MoreThan(t, "rtt_p50", client.Metrics["rtt_p50"], 0)
-	labtest.AtLeast(t, "probes", client.Counters["probes"], traffic.ProbeRate/10.)
+	labtest.AtLeast(t, "probes", client.Counters["probes"], tcpstream.ProbeRate/10.)
 	labtest.Between(t, "work in Gbit", client.Work, 0.03*client.Window.Seconds(), 0.05*client.Window.Seconds())
 }

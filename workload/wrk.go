@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 
-	"tare/traffic"
+	"tare/traffic/http"
 )
 
 // wrk drives http on one thread. It counts its time in whole seconds but ends
@@ -15,11 +15,11 @@ import (
 func wrk() Tool {
 	program := Program{Name: "wrk", Get: "apt-get install wrk", Version: []string{"-v"}}
 	return Tool{
-		Name: "wrk", Program: program, Modes: []string{string(traffic.KeepAlive), string(traffic.CloseEach)},
+		Name: "wrk", Program: program, Modes: []string{string(http.KeepAlive), string(http.CloseEach)},
 		Send: func(ctx context.Context, run Run, to netip.AddrPort) (Tally, error) {
 			longest := math.Ceil((run.Warmup + run.Duration + printWait).Seconds())
 			args := []string{"-t1", "-c" + strconv.Itoa(run.Flows), fmt.Sprintf("-d%.0fs", longest), "--latency"}
-			if run.Mode == string(traffic.CloseEach) {
+			if run.Mode == string(http.CloseEach) {
 				args = append(args, "-H", "Connection: close")
 			}
 			c := client{program, append(args, bodyURL(run, to)), true}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tare/traffic"
+	"tare/traffic/grpc"
 )
 
 // grpcProto describes the service to ghz: a message with one field of bytes is what
@@ -31,7 +32,7 @@ func grpcContest() contest {
 		},
 		call: func(at netip.AddrPort, dir string) []string {
 			return []string{
-				"ghz", "--insecure", "--proto", filepath.Join(dir, protoFile), "--call", traffic.GRPCService + "." + traffic.GRPCCall,
+				"ghz", "--insecure", "--proto", filepath.Join(dir, protoFile), "--call", grpc.Service + "." + grpc.Method,
 				"--data", "{}", "--concurrency", "1", "--connections", "1", "--duration", "1s", "--format", "json", at.String(),
 			}
 		},
@@ -50,7 +51,7 @@ func serveGRPC(at netip.AddrPort) error {
 	if err != nil {
 		return err
 	}
-	return traffic.NewGRPCServer(bodySize).Serve(l)
+	return grpc.NewServer(bodySize).Serve(l)
 }
 
 // ghzReport is ghz's JSON, its times in nanoseconds.
@@ -83,5 +84,5 @@ func readGhz(printed []byte) (figures, error) {
 
 // callGRPC is our client's turn.
 func callGRPC(ctx context.Context, at netip.AddrPort) (traffic.Transactions, error) {
-	return traffic.CallGRPC(ctx, at, traffic.GRPC{Window: traffic.Window{Warmup: warmup, Duration: time.Second}})
+	return grpc.Call(ctx, at, grpc.Options{Window: traffic.Window{Warmup: warmup, Duration: time.Second}})
 }

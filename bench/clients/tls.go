@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tare/traffic"
+	engine "tare/traffic/tls"
 )
 
 // The files of openssl s_server and s_time.
@@ -75,7 +76,7 @@ func contestToken() traffic.Token { return traffic.Token{1} }
 
 // writeIdentity writes a certificate of the run's root, its key, the root, and what is served.
 func writeIdentity(dir string) error {
-	root, err := traffic.NewTLSRoot(contestToken())
+	root, err := engine.NewRoot(contestToken())
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func writeIdentity(dir string) error {
 
 // callTLS is our client's turn.
 func callTLS(ctx context.Context, at netip.AddrPort) (traffic.Transactions, error) {
-	return traffic.CallTLS(ctx, at, traffic.TLS{
+	return engine.Call(ctx, at, engine.Options{
 		Window: traffic.Window{Warmup: warmup, Duration: time.Second}, Token: contestToken(),
 		Path: "/" + bodyFile, Groups: []tls.CurveID{tls.X25519},
 	})

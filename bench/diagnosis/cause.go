@@ -2,7 +2,7 @@ package main
 
 import (
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 )
 
 // cause is one that a finding can name, and the ways in which it is brought
@@ -99,7 +99,7 @@ func all() []cause {
 // ownCosts are the causes that a network of itself gives rise to: tare run
 // names them on a clean lab too.
 func ownCosts(networkName string) []string {
-	n, known := network.Find(networkName)
+	n, known := kinds.Find(networkName)
 	costs := []string{"rung-cost"}
 	if known && n.Encapsulates() {
 		costs = append(costs, "encapsulation-cost", "tunnel-segmentation", "size-rank")

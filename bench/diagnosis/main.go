@@ -33,6 +33,7 @@ import (
 
 	"tare/catalog"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/probe"
 )
 
@@ -213,7 +214,7 @@ func (b bench) available(ctx context.Context) ([]network.Network, error) {
 	}
 	var here []network.Network
 	for _, l := range listed {
-		if n, known := network.Find(l.Name); known && l.Available {
+		if n, known := kinds.Find(l.Name); known && l.Available {
 			here = append(here, n)
 		}
 	}

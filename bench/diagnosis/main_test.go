@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/test/labtest"
 )
 
@@ -43,7 +43,7 @@ func TestEveryCauseIsInjected(t *testing.T) {
 			labtest.AtLeast(t, of+": steps that show the symptom", len(w.bites), 1)
 			labtest.AtLeast(t, of+": number of questions", len(w.ask), 1)
 			for _, at := range w.on {
-				if n, known := network.Find(at.network); !known || !n.Serves(at.path) {
+				if n, known := kinds.Find(at.network); !known || !n.Serves(at.path) {
 					t.Errorf("%s %s: no path %s of network %s", c.id, w.name, at.path, at.network)
 				}
 			}

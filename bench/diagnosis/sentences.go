@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/stats"
 	"tare/weigh"
@@ -205,8 +205,8 @@ func (n natural) ladder(others ...string) []string {
 			all = append([]string{name}, all...)
 		}
 	}
-	for at, known := network.Find(all[len(all)-1]); known && at.Parent != "" && at.Parent != catalog.Baseline; at, known = network.Find(at.Parent) {
-		if below, is := network.Find(at.Parent); is && below.Serves(n.path) && !slices.Contains(all, at.Parent) {
+	for at, known := kinds.Find(all[len(all)-1]); known && at.Parent != "" && at.Parent != catalog.Baseline; at, known = kinds.Find(at.Parent) {
+		if below, is := kinds.Find(at.Parent); is && below.Serves(n.path) && !slices.Contains(all, at.Parent) {
 			all = append([]string{at.Parent}, all...)
 		}
 	}

@@ -32,6 +32,7 @@ import (
 	"tare/catalog"
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/probe"
 )
 
@@ -128,7 +129,7 @@ func bridge(hosts, perHost int) (func() error, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	n, known := network.Find("bridge")
+	n, known := kinds.Find("bridge")
 	if !known {
 		return nil, errors.Join(errors.New("no network bridge"), l.Close())
 	}

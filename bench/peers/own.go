@@ -13,6 +13,8 @@ import (
 
 	"tare/network"
 	"tare/traffic"
+	"tare/traffic/http"
+	"tare/traffic/tcprr"
 )
 
 // own is tare's engine in separate processes, as the peers are, for what an
@@ -76,7 +78,7 @@ func serveRR(addr, window, way string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	_, err = traffic.ServeTCPRR(context.Background(), l, loop)
+	_, err = tcprr.Serve(context.Background(), l, loop)
 	return err
 }
 
@@ -87,7 +89,7 @@ func callRR(addr, window, way string) error {
 	if err != nil {
 		return err
 	}
-	done, err := traffic.CallTCPRR(context.Background(), at, loop)
+	done, err := tcprr.Call(context.Background(), at, loop)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func callRR(addr, window, way string) error {
 }
 
 // httpCaller is the HTTP client in a mode, which calls the peers' server.
-func httpCaller(mode traffic.HTTPMode) own {
+func httpCaller(mode http.Mode) own {
 	return own{asked: fmt.Sprintf("http, mode %s, connections %d", mode, connections), peer: peer{
 		way: string(mode), read: readOwn, server: nginxServer,
 		argv: []string{self(), callHTTPVerb, fmt.Sprintf("ADDRESS:%d", nginxPort), "WINDOW", string(mode)},
@@ -113,8 +115,8 @@ func callHTTP(addr, window, mode string) error {
 	if err != nil {
 		return err
 	}
-	done, err := traffic.CallHTTP(context.Background(), at, traffic.HTTP{
-		Mode: traffic.HTTPMode(mode), Connections: connections,
+	done, err := http.Call(context.Background(), at, http.Options{
+		Mode: http.Mode(mode), Connections: connections,
 		Window: traffic.Window{Warmup: span / 4, Duration: span},
 	})
 	if err != nil {

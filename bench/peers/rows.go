@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tare/result"
-	"tare/traffic"
+	"tare/traffic/http"
 	"tare/workload"
 )
 
@@ -119,13 +119,13 @@ func httpRows() []row {
 	return []row{
 		{
 			name: "connections", title: "HTTP, a connection for each request, to the same nginx", placements: []string{apart},
-			ours:   []subject{httpCaller(traffic.CloseEach)},
+			ours:   []subject{httpCaller(http.CloseEach)},
 			peers:  []peer{abHTTP(false), wrkHTTP(false)},
 			claims: []claim{{ours: "close", metric: "rate", bound: 1}, {ours: "close", metric: perTransaction, bound: 1}},
 		},
 		{
 			name: "http", title: "HTTP, ten connections kept, to the same nginx", placements: []string{apart},
-			ours:  []subject{httpCaller(traffic.KeepAlive)},
+			ours:  []subject{httpCaller(http.KeepAlive)},
 			peers: []peer{wrkHTTP(true), heyHTTP(), autocannonHTTP(), abHTTP(true)},
 			claims: []claim{
 				{ours: "keepalive", metric: "rate", than: "wrk", bound: 1}, {ours: "keepalive", metric: "rate", than: "autocannon", bound: 3},

@@ -13,7 +13,7 @@ import (
 	"tare/engine/docker"
 	"tare/engine/runsc"
 	"tare/lab"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/site"
 	"tare/site/kubernetes"
 	"tare/vm"
@@ -54,8 +54,8 @@ func hiddenCommands(s streams) []*cobra.Command {
 			func(_ context.Context, args []string) error { return site.KeepProgram(args[0], s.out) }),
 		hidden(site.KeeperVerb, "Keeps a lab alive", noArgs,
 			func(context.Context, []string) error { return site.Keep() }),
-		hidden(network.RelayVerb+" LISTEN/PROTOCOL=TO...", "Relays published ports in user space", cobra.MinimumNArgs(1),
-			func(ctx context.Context, args []string) error { return network.RunRelay(ctx, args, s.out) }),
+		hidden(kinds.RelayVerb+" LISTEN/PROTOCOL=TO...", "Relays published ports in user space", cobra.MinimumNArgs(1),
+			func(ctx context.Context, args []string) error { return kinds.RunRelay(ctx, args, s.out) }),
 		hidden(engine.WaitVerb, "Waits in a container", noArgs,
 			func(context.Context, []string) error { engine.Wait(); return nil }),
 		hidden(kubernetes.WaitVerb+" IDLE", "Waits in a pod as long as somebody uses it", cobra.ExactArgs(1), func(_ context.Context, args []string) error {
@@ -72,8 +72,8 @@ func hiddenCommands(s streams) []*cobra.Command {
 			func(_ context.Context, args []string) error { return containerd.Exec(args[0], args[1:]) }),
 		hidden(cniplugin.Verb+" REQUEST", "Attaches or detaches a container by CNI plugins", cobra.ExactArgs(1),
 			func(ctx context.Context, args []string) error { return cniplugin.Run(ctx, args[0], s.out) }),
-		hidden(network.TunnelVerb+" SPEC", "Carries packets between hosts over UDP", cobra.ExactArgs(1),
-			func(ctx context.Context, args []string) error { return network.RunTunnel(ctx, args[0], s.out) }),
+		hidden(kinds.TunnelVerb+" SPEC", "Carries packets between hosts over UDP", cobra.ExactArgs(1),
+			func(ctx context.Context, args []string) error { return kinds.RunTunnel(ctx, args[0], s.out) }),
 		hidden(vm.InitVerb, "The first process of a virtual machine", noArgs,
 			func(context.Context, []string) error { return vm.Init() }),
 	}

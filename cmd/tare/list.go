@@ -13,7 +13,7 @@ import (
 	"tare/catalog"
 	"tare/engine"
 	"tare/experiment"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/site"
 	"tare/workload"
@@ -219,7 +219,7 @@ func listWorkload(w workload.Workload) listed {
 // listNetworks lists what is known of every network, with the programs that it lacks here.
 func listNetworks() []listed {
 	all := []listed{}
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		entry := listed{Name: n.Name, Doc: n.Doc, Available: true, Fidelity: n.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Params: n.Own()}
 		if missing := new(engine.MissingError); errors.As(n.LacksPrograms(), &missing) {
 			entry.Available, entry.Missing, entry.Get, entry.why = false, missing.What, missing.Get, missing.Err.Error()
@@ -242,7 +242,7 @@ func probeNetworks(ctx context.Context) (all []listed, err error) {
 	}
 	all = []listed{}
 	for _, p := range probed {
-		n, _ := network.Find(p.Name)
+		n, _ := kinds.Find(p.Name)
 		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Probed: true, Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Mute: p.Mute, Params: n.Own()}
 		if !entry.Available {
 			entry.Missing, entry.Get, entry.why = p.Missing, p.Get, p.Error
@@ -257,7 +257,7 @@ func getting(b site.Built) string {
 	if b.Get != "" {
 		return "" // its error includes it
 	}
-	n, known := network.Find(b.Network)
+	n, known := kinds.Find(b.Network)
 	if !known || n.Get == "" {
 		return ": tare list networks --probe shows what runs here"
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tare/lab"
-	"tare/network"
+	"tare/network/kinds"
 )
 
 // modules is whether kernel modules may be loaded whose devices stay in the machine's own
@@ -24,7 +24,7 @@ func (m modules) load(ctx context.Context, names []string) error {
 		return nil
 	}
 	for _, name := range names {
-		n, known := network.Find(name)
+		n, known := kinds.Find(name)
 		if !known || n.Facts.Kernel == "" {
 			continue
 		}

@@ -40,7 +40,7 @@ func allParts() []part {
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
 		},
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
-			and("CONTRIBUTING.md", "network/network.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
+			and("CONTRIBUTING.md", "network/kinds/kinds.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
 		{
 			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
 			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},
@@ -53,13 +53,14 @@ func allParts() []part {
 			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples"),
 		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
 			uses("engine").uses(running...),
-		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network", "./test/everything").
-			uses("engine", "workload").uses(running...),
+		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network/kinds", "./test/everything").
+			uses("network", "engine", "workload").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
 			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
 		tests("statistics", "a run's traces, and statistics by simulation", "./experiment", "./weigh", "./weigh/mesh", "./stats").
 			uses("agent", "trace", "probe", "test/simtest"),
-		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./agent", "./workload").uses("lab"),
+		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./traffic/dns", "./traffic/grpc",
+			"./traffic/http", "./traffic/tcpstream", "./traffic/udp", "./agent", "./workload").uses("lab"),
 		tests("iperf3", "both ends of iperf3's protocol against iperf3", "./iperf3").uses("traffic"),
 		tests("agreement", "what is known from outside, weighed", "./test/agreement").
 			uses("weigh", "stats", "traffic", "workload").uses(running...),

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"tare/network"
+	"tare/network/kinds"
 	"tare/test/labtest"
 )
 
@@ -70,7 +70,7 @@ func typed(commands string) ([]byte, error) {
 // that this kernel lacks a network, iproute2 must fail on it too.
 func TestRealNetworkCommands(t *testing.T) {
 	here, lacks := asDeclared(t, labtest.Tare(t)), lacks()
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		commands := firstOf(t, pageOf(n), "sh")
 		ask, mayLack := lacks[n.Name]
 		if commands == "" || len(n.Needs) > 0 && !mayLack {
@@ -123,7 +123,7 @@ func asDeclared(t *testing.T, binary string) map[string]bool {
 	}
 	here := map[string]bool{}
 	for _, l := range listed {
-		n, _ := network.Find(l.Name)
+		n, _ := kinds.Find(l.Name)
 		here[l.Name] = l.Available && l.Fidelity == n.Fidelity
 	}
 	return here

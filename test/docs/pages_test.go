@@ -9,6 +9,7 @@ import (
 
 	"tare/catalog"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/test/docs/page"
 )
 
@@ -45,7 +46,7 @@ func TestEveryNetworkHasAPage(t *testing.T) {
 	if !strings.Contains(read(t, networksPage), page.NetworksTable()) {
 		t.Errorf("the table of %s is old: go run ./test/docs networks", networksPage)
 	}
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		t.Run(n.Name, func(t *testing.T) {
 			text := read(t, pageOf(n))
 			if !strings.HasPrefix(text, "# "+n.Name+"\n") {
@@ -73,7 +74,7 @@ func namedBy(n network.Network) []string {
 	for _, path := range n.Paths {
 		words = append(words, "`"+path+"`")
 	}
-	for below, found := network.Find(n.Parent); found; below, found = network.Find(below.Parent) {
+	for below, found := kinds.Find(n.Parent); found; below, found = kinds.Find(below.Parent) {
 		words = append(words, "`"+below.Name+"`")
 	}
 	for _, p := range n.Params {
@@ -88,7 +89,7 @@ func flagOf(p catalog.Param) string { return "--" + strings.ReplaceAll(p.Name, "
 // TestOverviewNamesTheCommonParameters: what every network takes is described once.
 func TestOverviewNamesTheCommonParameters(t *testing.T) {
 	text := read(t, networksPage)
-	least, _ := network.Find("veth") // it has no other parameters
+	least, _ := kinds.Find("veth") // it has no other parameters
 	for _, p := range catalog.Params() {
 		if least.Takes(p.Name) && (!strings.Contains(text, "`"+p.Name+"`") || !strings.Contains(text, "`"+flagOf(p))) {
 			t.Errorf("%s does not name %s and its flag", networksPage, p.Name)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -64,7 +64,7 @@ func containersAreMade(t *testing.T, tare string) {
 				t.Errorf("%s of %s has no %s", c.Workload, c.Network, name)
 			}
 		}
-		n, _ := network.Find(c.Network)
+		n, _ := kinds.Find(c.Network)
 		if share := c.Workload == "attach" && n.Runtime != ""; has["latency_network"] != share || has["latency_lifecycle"] != share {
 			t.Errorf("%s of %s has the network's share: %t, want %t", c.Workload, c.Network, has["latency_network"], share)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"tare/network"
+	"tare/network/kinds"
 	"tare/report"
 	"tare/result"
 	"tare/test/labtest"
@@ -69,7 +69,7 @@ func TestDeepEveryNetworkIsWeighed(t *testing.T) {
 		}
 		weighed[c.Network]++
 	}
-	for _, n := range network.All() {
+	for _, n := range kinds.All() {
 		if weighed[n.Name] > 0 {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 
 	"tare/agent"
 	"tare/engine"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/site"
 	"tare/test/labtest"
 )
@@ -60,10 +60,10 @@ func everyLab() Verbs {
 			}
 			return site.ServeOutpost(context.Background(), os.Stdin, os.Stdout, "test", staged)
 		},
-		site.HoldVerb:     func(a []string) error { return site.Hold(a[0], os.Stdout) },
-		site.KeepVerb:     func(a []string) error { return site.KeepProgram(a[0], os.Stdout) },
-		engine.WaitVerb:   func([]string) error { engine.Wait(); return nil },
-		network.RelayVerb: func(a []string) error { return network.RunRelay(context.Background(), a, os.Stdout) },
+		site.HoldVerb:   func(a []string) error { return site.Hold(a[0], os.Stdout) },
+		site.KeepVerb:   func(a []string) error { return site.KeepProgram(a[0], os.Stdout) },
+		engine.WaitVerb: func([]string) error { engine.Wait(); return nil },
+		kinds.RelayVerb: func(a []string) error { return kinds.RunRelay(context.Background(), a, os.Stdout) },
 	}
 }
 

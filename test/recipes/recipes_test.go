@@ -91,7 +91,7 @@ func TestDeepRecipes(t *testing.T) {
 	runIn(t, tree, "go", "run", "./test/docs", "networks")
 
 	// The tests that hold the lists and the documents to each other.
-	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./catalog", "./network", "./workload", "./diagnose", "./probe", "./foreign", "./cases", "./test/docs")
+	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./catalog", "./network/...", "./workload", "./diagnose", "./probe", "./foreign", "./cases", "./test/docs")
 
 	t.Run("lists", func(t *testing.T) {
 		for _, of := range []struct{ list, name string }{{"networks", "toy"}, {"workloads", "toy_rr"}, {"cases", "toy"}} {

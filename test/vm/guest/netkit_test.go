@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -15,7 +15,7 @@ import (
 func TestVMNetkitPassesNoStack(t *testing.T) {
 	labtest.NeedsVM(t)
 	labtest.NoLeaks(t)
-	n, _ := network.Find("netkit")
+	n, _ := kinds.Find("netkit")
 	if lacks(t, n.Name) {
 		refuses(t, n.Name)
 		return

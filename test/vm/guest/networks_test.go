@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tare/catalog"
-	"tare/network"
+	"tare/network/kinds"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -143,7 +143,7 @@ func areServedByIPVS(t *testing.T) {
 		labtest.Equal(t, "other Services in "+h, strings.Count(servers, ":80 rr"), 299)
 		labtest.Equal(t, "endpoints of the measured one in "+h, strings.Count(servers, "-> 10.102.128.2:5210"), 2) // by its address and by the node's
 	}
-	n, _ := network.Find("service-ipvs")
+	n, _ := kinds.Find("service-ipvs")
 	res := decode[result.Result](t, run(t, "run", "--lab", "ipvs", "--paths", strings.Join(n.Paths, ","),
 		"--workloads", "tcp_crr", "--blocks", "1", "--duration", "50ms", "--design", "windows", "--json"))
 	served := 0

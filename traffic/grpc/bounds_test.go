@@ -1,0 +1,13 @@
+package grpc
+
+import (
+	"testing"
+
+	"tare/test/traffictest"
+)
+
+func TestDeepBoundsOnTime(t *testing.T) {
+	traffictest.Anew(t, map[string]func(*testing.T){
+		"grpc": TestLabGRPCMeasures,
+	})
+}

@@ -1,0 +1,9 @@
+package grpc
+
+import (
+	"testing"
+
+	"tare/test/traffictest"
+)
+
+func TestMain(m *testing.M) { traffictest.RunTests(m, nil) }

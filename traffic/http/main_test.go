@@ -1,0 +1,9 @@
+package http
+
+import (
+	"testing"
+
+	"tare/test/traffictest"
+)
+
+func TestMain(m *testing.M) { traffictest.RunTests(m, checkHTTPFewPorts) }

@@ -1,0 +1,9 @@
+package tcpsizes
+
+import (
+	"testing"
+
+	"tare/test/traffictest"
+)
+
+func TestMain(m *testing.M) { traffictest.RunTests(m, nil) }
