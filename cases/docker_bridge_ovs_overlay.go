@@ -19,7 +19,7 @@ func dockerBridgeOVSOverlay() Case {
 		Design: result.DesignWindows, // slots are too short to swing
 	}
 	pinned, unpinned := onOneHost, onOneHost
-	pinned.Pin, unpinned.Pin = catalog.PinApart, catalog.PinNone
+	pinned.Axes, unpinned.Axes = result.PlanAxes{"pin": {catalog.PinApart}}, result.PlanAxes{"pin": {catalog.PinNone}}
 	return Case{
 		ID: "docker-bridge-ovs-overlay", Doc: "Docker's bridge, Open vSwitch and two overlays on Kunpeng 920 and Intel 6248",
 		Experiments: []Experiment{
@@ -30,7 +30,7 @@ func dockerBridgeOVSOverlay() Case {
 				Workloads: []result.WorkloadPlan{
 					{Name: "tcp_stream"}, {Name: "udp_stream", Size: 8192, Rate: result.Rate{Value: 920 * mbit, Unit: catalog.PayloadBits}},
 				},
-				Link: gbit, Duration: 0.5,
+				Axes: result.PlanAxes{"link": {gbit}}, Duration: 0.5,
 			}},
 		},
 		Place: func(f figure, s *spot) {

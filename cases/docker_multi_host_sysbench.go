@@ -20,7 +20,7 @@ func dockerSysbench() Case {
 				Workloads: []result.WorkloadPlan{
 					{Name: "mysql", Flows: 16},
 				},
-				Link: 10 * gbit, Blocks: 20, Duration: 0.5,
+				Axes: result.PlanAxes{"link": {10 * gbit}}, Blocks: 20, Duration: 0.5,
 			}},
 		},
 		Place: func(f figure, s *spot) {

@@ -22,7 +22,7 @@ func openshiftCalicoOVS() Case {
 				Workloads: []result.WorkloadPlan{
 					{Name: "tcp_stream"}, {Name: sweep, Mode: "nagle", Sizes: "8:256K:*2"},
 				},
-				Link: fast, Duration: 1.2,
+				Axes: result.PlanAxes{"link": {fast}}, Duration: 1.2,
 			}},
 		},
 		Claims: []claim{

@@ -47,10 +47,10 @@ func vxlanExperiments() []Experiment {
 	return []Experiment{
 		{overSlowLink, "VXLAN on a slow link, by message size, sent as by qperf", result.Plan{
 			Networks: bridged, Paths: []string{catalog.SameHost, catalog.ContainerToOwnHost, catalog.CrossHost, catalog.HostToContainer},
-			Workloads: append(bulk, result.WorkloadPlan{Name: sweep, Mode: "nagle", Sizes: "1:4K:*2"}), Link: slow, Duration: 0.7,
+			Workloads: append(bulk, result.WorkloadPlan{Name: sweep, Mode: "nagle", Sizes: "1:4K:*2"}), Axes: result.PlanAxes{"link": {slow}}, Duration: 0.7,
 		}},
 		{overLinks, "VXLAN on three links, to see whether a faster link widens the gap", result.Plan{
-			Networks: vxlan, Paths: []string{catalog.CrossHost}, Workloads: bulk, Links: []result.BitsPerSecond{slow, gbit, 10 * gbit}, Duration: 0.3,
+			Networks: vxlan, Paths: []string{catalog.CrossHost}, Workloads: bulk, Axes: result.PlanAxes{"link": {slow, gbit, 10 * gbit}}, Duration: 0.3,
 		}},
 		{dockerModes, "Docker's modes, forty round trips at the same time", result.Plan{
 			Networks: result.NetworksNamed(catalog.Baseline, "docker-host", "docker-nat", "docker-proxy", "bridge-vlan", "ovs-vlan", "havs"),
@@ -59,7 +59,7 @@ func vxlanExperiments() []Experiment {
 		{plugIns, "plug-ins of a cluster by message size, fifty pods on two nodes", result.Plan{
 			Networks: crowded("bridge-vlan", "macnat", "bgp", "flannel-vxlan"), Paths: []string{catalog.CrossHost},
 			Workloads: []result.WorkloadPlan{{Name: sweep, Mode: "nagle", Sizes: "64,512,1024,2048,4096,16384,32678,64512,65507"}},
-			Link:      fast, Blocks: 16, Duration: 0.9,
+			Axes:      result.PlanAxes{"link": {fast}}, Blocks: 16, Duration: 0.9,
 		}},
 		{packets, "datagrams of the smallest size that tare sends", result.Plan{
 			Networks: result.NetworksNamed(catalog.Baseline), Paths: []string{catalog.CrossHost},

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -43,13 +44,20 @@ func scheduleOf(p result.Plan, groups []group, began time.Time) *schedule.Schedu
 // leaderOf is the first of the groups that a group takes turns with: of those that differ in the
 // version of IP alone, which are held against each other too.
 func leaderOf(p result.Plan, groups []group, n int) int {
-	if len(p.IP) < 2 || !takesTurns(p, groups[n]) {
+	if len(p.Axes["ip"]) < 2 || !takesTurns(p, groups[n]) {
 		return n
 	}
 	own := groups[n]
 	return slices.IndexFunc(groups, func(g group) bool {
-		return g.path == own.path && g.workload == own.workload && g.nic == own.nic && g.link == own.link && g.mtu == own.mtu
+		return g.path == own.path && g.workload == own.workload && maps.Equal(withoutVersion(g.axes), withoutVersion(own.axes))
 	})
+}
+
+// withoutVersion are values without the version of IP.
+func withoutVersion(axes result.Params) result.Params {
+	axes = maps.Clone(axes)
+	delete(axes, "ip")
+	return axes
 }
 
 // visited are visits of a schedule, with their places.
@@ -68,10 +76,10 @@ func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
 	plain := run.Tool == "" && run.Rate == 0 && run.Bytes == 0 && !run.Reverse && !run.Bidir
-	linked := !p.Wire.IsZero()
+	linked := false
 	pausing := true
 	for _, at := range g.places {
-		linked = linked || at.link > 0
+		linked = linked || at.axes.Linked()
 		pausing = pausing && pauses(g.workload, at.network)
 	}
 	linked = linked && !catalog.Within(g.path)

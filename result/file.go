@@ -227,7 +227,7 @@ func (p *Plan) fillArrays() {
 	p.Networks = notNil(p.Networks)
 	p.Paths = notNil(p.Paths)
 	p.Workloads = notNil(p.Workloads)
-	p.NIC = notNil(p.NIC)
+	p.Axes = notNilMap(p.Axes)
 }
 
 func (c *Cell) fillArrays() {

@@ -28,12 +28,7 @@ func (p Params) Has(name string) bool { return p[name] != nil }
 // Linked reports whether the hosts were joined by links with a rate, a delay or a loss:
 // each frame counts there, so that interfaces cut them (nic frames).
 func (p Params) Linked() bool {
-	for _, name := range []string{"link", "delay", "loss", "reorder"} {
-		if p.Number(name) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(labAxes(), func(a Axis) bool { return a.Frames && p.Number(a.Name) > 0 })
 }
 
 // AtOnce is how many flows, connections or workers there were; 0: it is not

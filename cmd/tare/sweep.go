@@ -58,8 +58,8 @@ func (f *sweepFlag) take(flags *pflag.FlagSet, planned bool) error {
 
 // flag is the one that takes several values of what is swept: --cpus names those of each host.
 func (f *sweepFlag) flag() string {
-	if f.axis == "cpus" {
-		return "cpus-each"
+	if a, is := result.First(experiment.SweptAxes(), func(a result.Axis) bool { return a.Name == f.axis }); is {
+		return a.Flag
 	}
 	return flagName(f.axis)
 }
