@@ -202,7 +202,7 @@ func Check(p result.Plan) error {
 			return err
 		}
 	}
-	if err := checkWords(p); err != nil {
+	if err := checkAxes(p); err != nil {
 		return err
 	}
 	if designs := []string{result.DesignSlots, result.DesignWindows}; !slices.Contains(designs, p.Design) {
@@ -222,8 +222,8 @@ func Check(p result.Plan) error {
 	return checkNumbers(p)
 }
 
-// checkWords refuses axes that there are not, and words that an axis does not take.
-func checkWords(p result.Plan) error {
+// checkAxes refuses axes that there are not, and values that an axis does not take.
+func checkAxes(p result.Plan) error {
 	axes := result.PlannedAxes()
 	for _, name := range slices.Sorted(maps.Keys(p.Axes)) {
 		if !slices.ContainsFunc(axes, func(a result.Axis) bool { return a.Name == name }) {
@@ -241,6 +241,11 @@ func checkWords(p result.Plan) error {
 		for _, word := range words {
 			if a.Words != nil && !slices.Contains(a.Words, word) {
 				return Unknown(a.Name, word, a.Words)
+			}
+		}
+		for _, value := range p.Axes.Numbers(a.Name) {
+			if err := checkBounds([]bound{boundOf(a, value)}); a.Most > 0 && err != nil {
+				return err
 			}
 		}
 	}
@@ -305,7 +310,7 @@ func checkNumbers(p result.Plan) error {
 	if len(p.Axes["cpus"]) > 0 && (len(p.CPUs) > 0 || p.Axes.Word("pin") == catalog.PinNone) {
 		return &InputError{"cpus_each: hosts that are on chosen CPUs, or on none, have no number of them: leave out cpus, and pin none"}
 	}
-	if err := checkBounds(slices.Concat(axisBounds(p), bounds, windowBounds(p))); err != nil {
+	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
 		return err
 	}
 	if err := checkPathless(p); err != nil {
@@ -317,26 +322,19 @@ func checkNumbers(p result.Plan) error {
 	return nil
 }
 
-// axisBounds are those of the values of a plan's axes.
-func axisBounds(p result.Plan) (bounds []bound) {
-	for _, a := range result.PlannedAxes() {
-		name, unit := a.PlanKey(), " "+a.Unit
-		switch {
-		case a.Most == 0:
-			continue
-		case a.In != "":
-			name += " of the link"
-		case a.Name == "cpus":
-			unit = " CPUs"
-		}
-		if a.Unit == result.UnitShare {
-			unit = ""
-		}
-		for _, value := range p.Axes.Numbers(a.Name) {
-			bounds = append(bounds, bound{name, value, a.Least, a.Most, unit})
-		}
+// boundOf is what a value of an axis must keep within.
+func boundOf(a result.Axis, value float64) bound {
+	name, unit := a.PlanKey(), " "+a.Unit
+	if a.In != "" {
+		name += " of the link"
 	}
-	return bounds
+	switch {
+	case a.Name == "cpus":
+		unit = " CPUs"
+	case a.Unit == "", a.Unit == result.UnitShare:
+		unit = ""
+	}
+	return bound{name, value, a.Least, a.Most, unit}
 }
 
 func windowBounds(p result.Plan) []bound {

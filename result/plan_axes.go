@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -133,6 +134,36 @@ func (a Axis) PlanKey() string {
 		return a.Key
 	}
 	return a.Name
+}
+
+// takeAxes takes the axes out of a plan's keys. open gives the keys of a mapping, read the values
+// that a key has. What is left is no axis.
+func takeAxes[T any](keys map[string]T, open func(T) (map[string]T, error), read func(a Axis, key string, value T) ([]any, error)) (axes PlanAxes, err error) {
+	axes = PlanAxes{}
+	for _, a := range PlannedAxes() {
+		if mapping, is := keys[a.In]; is && a.In != "" {
+			inner, wrong := open(mapping)
+			err = cmp.Or(err, wrong)
+			delete(keys, a.In)
+			maps.Copy(keys, inner)
+		}
+		for _, key := range a.keys() {
+			value, is := keys[key]
+			if !is {
+				continue
+			}
+			delete(keys, key)
+			values, wrong := read(a, key, value)
+			if len(values) > 0 && len(axes[a.Name]) > 0 {
+				wrong = fmt.Errorf("%s and %s are both in the plan: keep %s, which takes them all", a.PlanKey(), key, a.PlanKey())
+			}
+			err = cmp.Or(err, wrong)
+			if len(values) > 0 {
+				axes = axes.With(a.Name, values...)
+			}
+		}
+	}
+	return axes, err
 }
 
 // keys are those that set the axis in a plan's file.

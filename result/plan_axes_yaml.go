@@ -10,7 +10,7 @@ import (
 )
 
 // nodes are values of YAML by their keys.
-type nodes map[string]yaml.Node
+type nodes = map[string]yaml.Node
 
 // planFile is a plan in YAML: its fields, and the axes, each by a key.
 type planFile struct {
@@ -41,58 +41,16 @@ func (p *Plan) UnmarshalYAML(decode func(any) error) error {
 	if err := decode(&whole); err != nil {
 		return err
 	}
-	axes, err := takeAxes(file.Axes)
-	if err := unknownKeys(file.Axes, whole.Node); err != nil {
-		return err
-	}
 	*p = Plan(file.Plan)
-	p.Axes = axes
-	return err
-}
-
-// takeAxes reads the axes out of a plan's keys; those that are none are left.
-func takeAxes(keys nodes) (_ PlanAxes, err error) {
-	axes, inner := PlanAxes{}, map[string]nodes{}
-	for _, a := range PlannedAxes() {
-		if node, is := keys[a.In]; is && a.In != "" {
-			held := nodes{}
-			if err := node.Decode(&held); err != nil {
-				return nil, err
-			}
-			inner[a.In] = held
-			delete(keys, a.In)
-		}
-		held := keys
-		if a.In != "" {
-			held = inner[a.In]
-		}
-		for _, key := range a.keys() {
-			node, is := held[key]
-			if !is {
-				continue
-			}
-			delete(held, key)
-			values, wrong := a.readNode(key, &node)
-			if wrong == nil && len(values) > 0 && len(axes[a.Name]) > 0 {
-				wrong = fmt.Errorf("%s and %s are both in the plan: keep %s, which takes them all", a.PlanKey(), key, a.PlanKey())
-			}
-			if wrong != nil {
-				err = cmp.Or(err, wrong)
-			} else if len(values) > 0 {
-				axes = axes.With(a.Name, values...)
-			}
-		}
-	}
-	for _, held := range inner {
-		maps.Copy(keys, held) // what is left is unknown
-	}
-	return axes, err
+	var err error
+	p.Axes, err = takeAxes(file.Axes, func(node yaml.Node) (inner nodes, err error) { return inner, node.Decode(&inner) }, Axis.readNode)
+	return cmp.Or(unknownKeys(file.Axes, whole.Node), err)
 }
 
 // readNode reads a value of YAML, or a list of them where an axis takes several. A single 0 is
 // none.
-func (a Axis) readNode(key string, node *yaml.Node) (values []any, err error) {
-	node = anchored(node)
+func (a Axis) readNode(key string, value yaml.Node) (values []any, err error) {
+	node := anchored(&value)
 	words := []*yaml.Node{node}
 	switch {
 	case node.Kind == yaml.SequenceNode && a.Many:

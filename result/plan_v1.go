@@ -1,9 +1,6 @@
 package result
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "encoding/json"
 
 // UnmarshalJSON reads a plan, also one of tare.result/1.
 func (p *Plan) UnmarshalJSON(text []byte) error {
@@ -25,31 +22,17 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 // upgradePlan are the axes of a plan of tare.result/1. It had a key for each at its top, as
 // plans in YAML have, or two for one value and for several; 0 and "" were none.
 func upgradePlan(raw map[string]json.RawMessage) (PlanAxes, error) {
-	axes := PlanAxes{}
-	for _, a := range PlannedAxes() {
-		held := raw
-		if a.In != "" && raw[a.In] != nil {
-			held = nil
-			if err := json.Unmarshal(raw[a.In], &held); err != nil {
-				return nil, fmt.Errorf("read %s of a plan: %w", a.In, err)
-			}
-		}
-		for _, key := range a.keys() {
-			if held[key] == nil {
-				continue
-			}
-			var value any
-			if err := json.Unmarshal(held[key], &value); err != nil {
-				return nil, fmt.Errorf("read %s of a plan: %w", key, err)
-			}
-			values, several := value.([]any)
-			if !several && value != 0.0 {
-				values = []any{value}
-			}
-			if len(values) > 0 {
-				axes = axes.With(a.Name, values...)
-			}
-		}
+	open := func(text json.RawMessage) (inner map[string]json.RawMessage, err error) {
+		return inner, json.Unmarshal(text, &inner)
 	}
-	return axes, nil
+	return takeAxes(raw, open, func(_ Axis, _ string, text json.RawMessage) ([]any, error) {
+		var value any
+		if err := json.Unmarshal(text, &value); err != nil || value == 0.0 || value == "" {
+			return nil, err
+		}
+		if values, several := value.([]any); several {
+			return values, nil
+		}
+		return []any{value}, nil
+	})
 }
