@@ -1,6 +1,9 @@
 package result
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Axis is a parameter that a cell was measured with. It is declared here, once:
 // what is not in the list is a parameter of the cell's network, which the
@@ -50,7 +53,10 @@ const (
 )
 
 // Axes lists every axis in the order in which people read them.
-func Axes() []Axis { return slices.Concat(labAxes(), workloadAxes(), timeAxes()) }
+func Axes() []Axis { return slices.Clone(axes()) }
+
+// axes is that list, made once, since cells ask about it in loops. Nothing changes it.
+var axes = sync.OnceValue(func() []Axis { return slices.Concat(labAxes(), workloadAxes(), timeAxes()) })
 
 const (
 	// MostLink is beyond any link, in bit/s.
@@ -137,7 +143,9 @@ func timeAxes() []Axis {
 
 // PlannedAxes lists those that a plan sets, in the order in which their values multiply: the
 // first, those of links, change last.
-func PlannedAxes() []Axis {
+func PlannedAxes() []Axis { return slices.Clone(planned()) }
+
+var planned = sync.OnceValue(func() []Axis {
 	var ofLinks, others []Axis
 	for _, a := range labAxes() {
 		switch {
@@ -149,17 +157,17 @@ func PlannedAxes() []Axis {
 		}
 	}
 	return append(ofLinks, others...)
-}
+})
 
 // AxisOf finds an axis by name.
 func AxisOf(name string) (Axis, bool) {
-	return First(Axes(), func(a Axis) bool { return a.Name == name })
+	return First(axes(), func(a Axis) bool { return a.Name == name })
 }
 
 // NamesOf names the axes of which something holds, in their order.
 func NamesOf(holds func(Axis) bool) []string {
 	var names []string
-	for _, a := range Axes() {
+	for _, a := range axes() {
 		if holds(a) {
 			names = append(names, a.Name)
 		}

@@ -39,6 +39,19 @@ func (p PlanAxes) With(name string, values ...any) PlanAxes {
 	return with
 }
 
+// check refuses what is neither a number nor a word.
+func (p PlanAxes) check() error {
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		for _, value := range p[name] {
+			_, number := value.(float64)
+			if _, word := value.(string); !word && !number {
+				return fmt.Errorf("read %s of a plan: %v: write a number or a word", name, value)
+			}
+		}
+	}
+	return nil
+}
+
 // First is the first value of an axis; nil: it has none.
 func (p PlanAxes) First(name string) any {
 	if len(p[name]) == 0 {
@@ -66,7 +79,7 @@ func (p PlanAxes) Words(name string) []string { return Names(p[name], Text) }
 
 // Linked reports whether hosts are joined by links that count each frame.
 func (p PlanAxes) Linked() bool {
-	return slices.ContainsFunc(PlannedAxes(), func(a Axis) bool { return a.Frames && len(p[a.Name]) > 0 })
+	return slices.ContainsFunc(planned(), func(a Axis) bool { return a.Frames && len(p[a.Name]) > 0 })
 }
 
 // WithFlag has the values that the text of a flag gives to its axes: "1500,9000",

@@ -113,7 +113,7 @@ func TestPlansOfTheFirstFormatAreRead(t *testing.T) {
 			t.Errorf("%s is written as %s: %v", text, again, err)
 		}
 	}
-	for _, text := range []string{`{"wire": 3}`, `{"axes": 3}`, `{"axes": {"mtu": 3}}`, `[]`} {
+	for _, text := range []string{`{"wire": 3}`, `{"axes": 3}`, `{"axes": {"mtu": 3}}`, `{"axes": {"nic": [{}]}}`, `{"axes": {"nic": [null]}}`, `{"mtu": [true]}`, `[]`} {
 		if err := json.Unmarshal([]byte(text), new(Plan)); err == nil {
 			t.Errorf("%s is read", text)
 		}

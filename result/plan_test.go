@@ -38,7 +38,7 @@ func plans() *rapid.Generator[Plan] {
 		return Plan{
 			Name: texts().Filter(func(s string) bool { return strings.TrimSpace(s) == s }).Draw(t, "name"), Networks: rapid.SliceOfN(networks, 0, 3).Draw(t, "networks"),
 			Paths: rapid.SliceOfN(names, 0, 3).Draw(t, "paths"), Workloads: rapid.SliceOfN(workloads, 0, 3).Draw(t, "workloads"),
-			Axes: axes().Draw(t, "axes"), Blocks: rapid.IntRange(0, 60).Draw(t, "blocks"),
+			Axes: planAxes().Draw(t, "axes"), Blocks: rapid.IntRange(0, 60).Draw(t, "blocks"),
 			Warmup: spans.Draw(t, "warmup"), Duration: spans.Draw(t, "duration"), MaxTime: spans.Draw(t, "max time"),
 			Precision: rapid.Float64Range(0, 1).Draw(t, "precision"), Margin: rapid.Float64Range(0, 1).Draw(t, "margin"),
 			Seed: rapid.Uint64().Draw(t, "seed"),
@@ -46,8 +46,8 @@ func plans() *rapid.Generator[Plan] {
 	})
 }
 
-// axes are values as a user may write them.
-func axes() *rapid.Generator[PlanAxes] {
+// planAxes are values as a user may write them.
+func planAxes() *rapid.Generator[PlanAxes] {
 	rates := rapid.SampledFrom([]any{1.0, 9.6e9, 1e10, 123456789.0, 1.5e6})
 	sizes := rapid.Map(rapid.IntRange(1, 65535), func(n int) any { return float64(n) })
 	words := rapid.StringMatching(`[a-z][a-z0-9_-]{0,8}|on|off|yes|17|0x1|1e3`).AsAny()

@@ -1,6 +1,9 @@
 package result
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // UnmarshalJSON reads a plan, also one of tare.result/1.
 func (p *Plan) UnmarshalJSON(text []byte) error {
@@ -16,7 +19,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	for name, values := range older {
 		p.Axes = p.Axes.With(name, values...)
 	}
-	return err
+	return cmp.Or(err, p.Axes.check())
 }
 
 // upgradePlan are the axes of a plan of tare.result/1. It had a key for each at its top, as
