@@ -176,7 +176,7 @@ func (c Case) lacks(s spot) string {
 	if sizes, err := result.ParseSizes(w.Sizes); s.Size > 0 && (err != nil || !slices.Contains(sizes, s.Size)) {
 		return "size"
 	}
-	if s.Link != 0 && s.Link != x.Plan.Link && !slices.Contains(x.Plan.Links, s.Link) {
+	if s.Link != 0 && !slices.Contains(x.Plan.Axes["link"], any(float64(s.Link))) {
 		return "link"
 	}
 	return ""
@@ -256,8 +256,11 @@ func measuredBy(c Case, costs tolls, fidelity string) map[string]*result.Result 
 	for _, x := range c.Experiments {
 		res := &result.Result{Schema: result.Schema, ID: x.Name, Finished: "2026-01-02T03:04:05Z", Plan: x.Plan, Cells: []result.Cell{}}
 		res.Environment.CPUs = 8
-		links := append(slices.Clone(x.Plan.Links), x.Plan.Link)
-		for _, link := range links[:max(1, len(links)-1)] {
+		links := x.Plan.Axes.Numbers("link")
+		if len(links) == 0 {
+			links = []float64{0}
+		}
+		for _, link := range links {
 			for _, n := range x.Plan.Networks {
 				for _, path := range append(slices.Clone(x.Plan.Paths), catalog.NoNetwork) {
 					for _, w := range x.Plan.Workloads {
@@ -284,13 +287,13 @@ func noSwing(c result.Cell) {
 }
 
 // madeUp is a cell of ten blocks that differ by some thousandths.
-func madeUp(n result.NetworkPlan, path string, w result.WorkloadPlan, link result.BitsPerSecond, toll float64, fidelity string) result.Cell {
+func madeUp(n result.NetworkPlan, path string, w result.WorkloadPlan, link, toll float64, fidelity string) result.Cell {
 	c := result.Cell{
 		Network: n.Name, Path: path, Workload: w.Name, Status: result.StatusOK, Fidelity: fidelity,
 		Params: result.Params{}, Metrics: []result.Metric{},
 	}
 	if link > 0 {
-		c.Params["link"] = float64(link)
+		c.Params["link"] = link
 	}
 	for name, value := range n.Params.Map() {
 		c.Params[name] = value

@@ -144,13 +144,13 @@ func joinPlans(a, b result.Plan) result.Plan {
 	a.Networks = union(a.Networks, b.Networks)
 	a.Paths = union(a.Paths, b.Paths)
 	a.Workloads = union(a.Workloads, b.Workloads)
-	a.NIC = union(a.NIC, b.NIC)
 	a.Skipped = union(a.Skipped, b.Skipped)
-	a.Link, a.Links = 0, nil
-	if a.Pin != b.Pin && !strings.Contains(a.Pin, b.Pin) {
-		a.Pin += " and " + b.Pin
+	pins := a.Axes.Word("pin")
+	if pin := b.Axes.Word("pin"); pins != pin && !strings.Contains(pins, pin) {
+		pins += " and " + pin
 	}
-	a.MTU, a.Seed, a.Duration = 0, 0, 0
+	a.Axes = a.Axes.With("nic", union(a.Axes["nic"], b.Axes["nic"])...).With("pin", pins).With("link").With("mtu")
+	a.Seed, a.Duration = 0, 0
 	return a
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tare/result"
 )
 
 // The three ways to place hosts on CPUs.
@@ -14,11 +16,8 @@ const (
 	PinNone  = "none"  // nothing is bound, nothing is steered
 )
 
-// Pins lists the ways to place hosts, the default first.
-func Pins() []string { return []string{PinApart, PinSame, PinNone} }
-
 // MaxCPUs is what the kernel's cpu_set_t holds.
-const MaxCPUs = 1024
+const MaxCPUs = result.MaxCPUs
 
 // ParseCPUs reads a CPU list as the kernel writes it, "0-3,8": sorted, each once.
 func ParseCPUs(text string) ([]int, error) {

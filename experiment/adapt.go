@@ -7,7 +7,6 @@ import (
 	"tare/experiment/schedule"
 	"tare/result"
 	"tare/site"
-	"tare/wire"
 )
 
 // SizeOf is how many samples a plan takes at most.
@@ -31,19 +30,18 @@ func Skip(p result.Plan, name, reason string) result.Plan {
 	return p
 }
 
-// Narrow fits a plan to a lab that exists: its networks, its nic, link, MTU,
-// placement and congestion control. The plan is one that is not completed yet.
+// Narrow fits a plan to a lab that exists: its networks, the values of its axes and its CPUs. The plan is one that is not completed yet.
 func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 	if mixesLive(p) && t.Spec.Site == "" {
 		return p, &InputError{"mode xdp beside other modes: in a lab that is up the same devices serve all: run it alone"}
 	}
 	asked := p.Networks
-	p.Networks, p.NIC, p.EncapNIC = nil, nil, nil
-	p.Site, p.CC, p.Pin, p.CPUs, p.RPS = t.Spec.Site, t.Spec.CC, t.Spec.Pin, t.Spec.CPUs, rpsOff
+	p.Networks, p.EncapNIC, p.Site, p.CPUs = nil, nil, t.Spec.Site, t.Spec.CPUs
+	rps := rpsOff
 	if t.Spec.RPS {
-		p.RPS = rpsOn
+		rps = rpsOn
 	}
-	p.IP, p.MTUs, p.CPUsEach = nil, nil, nil
+	p.Axes = result.PlanAxes{}.With("cc", t.Spec.CC).With("pin", t.Spec.Pin).With("rps", rps)
 	var there []result.NetworkPlan
 	if p.Reference == "" {
 		there = append(there, result.NetworkPlan{Name: catalog.Baseline})
@@ -52,12 +50,10 @@ func Narrow(p result.Plan, t site.Topology) (result.Plan, error) {
 		if u.Error != "" {
 			continue
 		}
-		p.NIC, p.MTU, p.Link, p.Links, p.Wire = []string{u.NIC}, u.MTU, result.BitsPerSecond(u.Link), nil, u.Wire
-		if u.IP == wire.IPv6 {
-			p.IP = []int{int(wire.IPv6)}
-		}
-		if u.CPUsEach > 0 {
-			p.CPUsEach = []int{u.CPUsEach}
+		for name, value := range u.Axes {
+			if value != 0.0 { // it is known there
+				p.Axes = p.Axes.With(name, value)
+			}
 		}
 		n := result.NetworkPlan{Name: u.Network, Params: result.MakeSettings(u.Params)}
 		same := func(o result.NetworkPlan) bool { return o.Name == n.Name && o.Params.String() == n.Params.String() }

@@ -28,7 +28,7 @@ func TestNetworksThatDoNotPauseAreMeasuredApart(t *testing.T) {
 		var all []string
 		for _, g := range groupsOf(Complete(result.Plan{
 			Networks: result.NetworksNamed(strings.Fields(c.networks)...), Paths: []string{c.path}, Workloads: []result.WorkloadPlan{{Name: c.workload, Flows: c.flows}},
-			NIC: []string{"full"}, Design: c.design,
+			Axes: result.PlanAxes{"nic": {"full"}}, Design: c.design,
 		})) {
 			of := fmt.Sprint("turns ", takesTurns(Complete(result.Plan{Design: c.design}), g), ":")
 			for _, at := range g.places {

@@ -31,9 +31,29 @@ func everyPlan(kind workload.Workload) result.Plan {
 		}
 	}
 	return Complete(result.Plan{
-		Networks: result.NetworksNamed(catalog.Baseline, "bridge"), Links: []result.BitsPerSecond{1e8, 1e9}, Wire: result.Wire{Delay: 0.02, Loss: 0.001, Reorder: 0.01},
-		IP: []int{4, 6}, CPUsEach: []int{1, 2}, GSOMax: 196608, NIC: []string{string(lab.NICFull), string(lab.NICTSO)}, Workloads: []result.WorkloadPlan{w},
+		Networks: result.NetworksNamed(catalog.Baseline, "bridge"), Workloads: []result.WorkloadPlan{w}, Axes: everyAxis(),
 	})
+}
+
+// everyAxis has values of each axis that a plan sets, two where there may be several.
+func everyAxis() result.PlanAxes {
+	axes := result.PlanAxes{}
+	for _, a := range result.PlannedAxes() {
+		values := []any{4.0, 6.0}
+		switch {
+		case a.Words != nil:
+			values = []any{a.Words[0], a.Words[1]}
+		case a.Default != nil && a.Most == 0:
+			values = []any{a.Default}
+		case a.Most > 0:
+			values = []any{a.Most, max(a.Least, a.Most/4)}
+		}
+		if !a.Many {
+			values = values[:1]
+		}
+		axes = axes.With(a.Name, values...)
+	}
+	return axes
 }
 
 // TestEveryParameterIsDeclared checks that every parameter that a plan can give a
@@ -69,6 +89,18 @@ func TestEveryParameterIsDeclared(t *testing.T) {
 	}
 }
 
+// TestWordsOfAxes: those that the code knows by constants are those of the list.
+func TestWordsOfAxes(t *testing.T) {
+	for name, words := range map[string][]string{
+		"nic": {string(lab.NICFull), string(lab.NICTSO), string(lab.NICFrames), string(lab.NICPlain)},
+		"pin": {catalog.PinApart, catalog.PinSame, catalog.PinNone}, "rps": {rpsOn, rpsOff},
+	} {
+		if a, _ := result.AxisOf(name); !slices.Equal(a.Words, words) {
+			t.Errorf("%s has the words %q, want %q", name, a.Words, words)
+		}
+	}
+}
+
 func declared(t *testing.T, params result.Params, settings map[string]string) map[string]bool {
 	t.Helper()
 	seen := map[string]bool{}
@@ -87,7 +119,7 @@ func declared(t *testing.T, params result.Params, settings map[string]string) ma
 // layer 4 predicts and what the wire can carry come out the same.
 func TestFileIsWeighedAsItWas(t *testing.T) {
 	plan := Complete(result.Plan{
-		Networks: result.NetworksNamed("host", "vxlan"), Paths: []string{"cross-host"}, Link: 1e9, Blocks: 6,
+		Networks: result.NetworksNamed("host", "vxlan"), Paths: []string{"cross-host"}, Axes: result.PlanAxes{"link": {1e9}}, Blocks: 6,
 		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1000, Flows: 4}, {Name: "udp_stream"}},
 	})
 	r := synthetic(t, plan)

@@ -66,7 +66,7 @@ func brokenClusters(like []site.ClusterSpec) (all map[string]string, specs []sit
 	all = map[string]string{}
 	for name, b := range brokenHops() {
 		for _, spec := range like {
-			if spec.Network == b.network && spec.NIC == "full" {
+			if spec.Network == b.network && spec.Axes.Text("nic") == "full" {
 				spec.Name = b.clusterOf(len(all))
 				all[name] = spec.Name
 				specs = append(specs, spec)
@@ -104,7 +104,7 @@ func brokenHopsAreNamed(t *testing.T, l *site.Lab, names map[string]string) {
 // checked checks the path of a cluster, or the way out of it.
 func checked(ctx context.Context, c *conductor, cluster string, b broken) error {
 	n, _ := kinds.Find(b.network)
-	at := place{network: n, cluster: cluster, mtu: c.built[cluster].MTU}
+	at := place{network: n, cluster: cluster, axes: c.built[cluster].Axes}
 	if b.path == "" {
 		return c.checkEnds(ctx, at, *c.built[cluster].Outside, network.OutsidePort, checkTCP)
 	}

@@ -10,7 +10,8 @@ import (
 
 // Comparable names what a plan may compare along: axes, and the parameters of networks.
 func Comparable() []string {
-	all := []string{"nic", "ip"}
+	several := slices.DeleteFunc(result.PlannedAxes(), func(a result.Axis) bool { return !a.Many })
+	all := result.Names(several, func(a result.Axis) string { return a.Name })
 	for _, name := range slices.Concat(Sweepable(), result.Names(catalog.Params(), func(p catalog.Param) string { return p.Name })) {
 		all = result.AddOnce(all, name)
 	}

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,23 +32,29 @@ type group struct {
 	places []place // the two baselines first
 }
 
-// between is what connects the hosts of a cluster.
+// between is what the hosts of a cluster and their links are like: one of the combinations of
+// the values of a plan's axes.
 type between struct {
-	nic  string
-	link result.BitsPerSecond // 0: as fast as the CPU
-	ip   wire.IP              // version that the workloads use
-	mtu  int                  // bytes
-	cpus int                  // of each host; 0: all that it gets
-	live bool                 // its devices take the frames of a program
+	axes   result.Params
+	nth    int    // of the combinations, from 0
+	suffix string // of the names of its clusters: the values that are not the plan's first
+	live   bool   // its devices take the frames of a program
+}
+
+// version is the version of IP that the workloads use.
+func (b between) version() wire.IP {
+	if b.axes.Has("ip") {
+		return wire.IP(b.axes.Count("ip"))
+	}
+	return wire.IPv4
 }
 
 // place is where one run happens: a network on its cluster.
 type place struct {
 	network  network.Network
 	cluster  string
-	layout   string // of a baseline: "a" or "b"
-	link     result.BitsPerSecond
-	mtu      int             // of the links between its hosts, bytes
+	layout   string          // of a baseline: "a" or "b"
+	axes     result.Params   // of its cluster
 	settings result.Settings // of the network
 }
 
@@ -62,7 +67,7 @@ func groupsOf(p result.Plan) []group {
 			for _, w := range p.Workloads {
 				b.live = workload.SendsFrames(w.Mode)
 				cells := cellsOn(p, path, b)
-				if kind, _ := workload.Find(w.Name); len(cells) > 0 && (kind.Cycle == nil || attaches(kind, p, path, b)) {
+				if kind, _ := workload.Find(w.Name); len(cells) > 0 && (kind.Cycle == nil || attaches(kind, path, b)) {
 					groups = append(groups, separated(p, group{path: path, workload: w, between: b, places: cells})...)
 				}
 			}
@@ -71,65 +76,56 @@ func groupsOf(p result.Plan) []group {
 	return append(groups, pathless(p)...)
 }
 
-// betweenOf multiplies the plan's nics by its links, versions of IP, MTUs and CPUs.
+// betweenOf multiplies the values of the plan's axes.
 func betweenOf(p result.Plan) []between {
-	var all []between
-	for _, link := range linksOf(p) {
-		for _, nic := range slices.Concat(p.NIC, extraNICs(p)) {
-			for _, ip := range versionsOf(p) {
-				for _, mtu := range mtusOf(p) {
-					for _, cpus := range cpusOf(p) {
-						all = append(all, between{nic: nic, link: link, ip: ip, mtu: mtu, cpus: cpus})
-					}
-				}
+	all := []between{{}}
+	for _, a := range result.PlannedAxes() {
+		values := p.Axes[a.Name]
+		if a.Name == "nic" {
+			values = append(slices.Clone(values), extraNICs(p)...)
+		}
+		if len(values) == 0 {
+			continue
+		}
+		var more []between
+		for _, b := range all {
+			for _, value := range values {
+				axes := result.Params{a.Name: value}
+				maps.Copy(axes, b.axes)
+				more = append(more, between{axes: axes})
 			}
 		}
+		all = more
+	}
+	for n := range all {
+		all[n].nth, all[n].suffix = n, suffixOf(p, all[n].axes)
 	}
 	return all
 }
 
-// mtusOf are the MTUs of the links that every network is measured at.
-func mtusOf(p result.Plan) []int {
-	if len(p.MTUs) > 0 {
-		return p.MTUs
+// suffixOf names the values that are not the plan's first: words and rates, which say what they
+// are, before the others.
+func suffixOf(p result.Plan, axes result.Params) string {
+	var bare, named string
+	for _, a := range result.Axes() {
+		value := axes[a.Name]
+		_, word := value.(string)
+		switch {
+		case value == p.Axes.First(a.Name):
+		case word || a.Unit == "bit/s":
+			bare += "-" + a.Written(value)
+		default:
+			named += "-" + a.Name + a.Written(value)
+		}
 	}
-	return []int{p.MTU}
-}
-
-// cpusOf are the numbers of CPUs of each host that every network is measured with; 0: all that
-// a host gets.
-func cpusOf(p result.Plan) []int {
-	if len(p.CPUsEach) > 0 {
-		return p.CPUsEach
-	}
-	return []int{0}
-}
-
-// versionsOf are the versions of IP that every network is measured with.
-func versionsOf(p result.Plan) []wire.IP {
-	if len(p.IP) == 0 {
-		return []wire.IP{wire.IPv4}
-	}
-	var all []wire.IP
-	for _, ip := range p.IP {
-		all = append(all, wire.IP(ip))
-	}
-	return all
-}
-
-// linksOf are the link rates that every network is measured at.
-func linksOf(p result.Plan) []result.BitsPerSecond {
-	if len(p.Links) > 0 {
-		return p.Links
-	}
-	return []result.BitsPerSecond{p.Link}
+	return bare + named
 }
 
 // extraNICs are the models that only encapsulating networks are measured with.
-func extraNICs(p result.Plan) []string {
-	var extra []string
+func extraNICs(p result.Plan) []any {
+	var extra []any
 	for _, nic := range p.EncapNIC {
-		if !slices.Contains(p.NIC, nic) {
+		if !slices.Contains(p.Axes["nic"], any(nic)) {
 			extra = append(extra, nic)
 		}
 	}
@@ -138,18 +134,18 @@ func extraNICs(p result.Plan) []string {
 
 // cellsOn are the two baselines, where the plan has them, and every network that serves the path.
 func cellsOn(p result.Plan, path string, b between) []place {
-	encapOnly := !slices.Contains(p.NIC, b.nic)
+	encapOnly := !slices.Contains(p.Axes["nic"], b.axes["nic"])
 	var cells []place
 	baselineAsked := false
 	for at, np := range p.Networks {
 		n, known := kinds.Find(np.Name)
 		switch {
-		case !known || !n.Serves(path), b.ip == wire.IPv6 && !n.IPv6:
+		case !known || !n.Serves(path), b.version() == wire.IPv6 && !n.IPv6:
 		case n.Name == catalog.Baseline:
 			baselineAsked = !encapOnly
 		case encapOnly && (!n.Encapsulates() || catalog.Within(path)):
 			// Within a host nothing is encapsulated.
-		case np.Link > 0 && (b.nic != betweenOf(p)[0].nic || b.link != betweenOf(p)[0].link):
+		case np.Link > 0 && (b.axes["nic"] != p.Axes.First("nic") || b.axes["link"] != p.Axes.First("link")):
 			// A link implies frames, whatever the nic: once is enough.
 		default:
 			cells = append(cells, placeOf(p, at, n, b))
@@ -166,19 +162,21 @@ func cellsOn(p result.Plan, path string, b between) []place {
 
 // placeOf is the place of the plan's network with that index.
 func placeOf(p result.Plan, at int, n network.Network, b between) place {
-	return place{
-		network: n, cluster: clusterName(p, variantName(p, at), b, ""), mtu: b.mtu,
-		link: cmp.Or(p.Networks[at].Link, b.link), settings: p.Networks[at].Params,
+	axes := b.axes
+	if own := p.Networks[at].Link; own > 0 {
+		axes = maps.Clone(axes)
+		axes["link"] = float64(own)
 	}
+	return place{network: n, cluster: clusterName(p, variantName(p, at), b, ""), axes: axes, settings: p.Networks[at].Params}
 }
 
 // baselinesOn are the two baselines.
-func baselinesOn(p result.Plan, b between) []place {
+func baselinesOn(p result.Plan, b between) (both []place) {
 	baseline, _ := kinds.Find(catalog.Baseline)
-	return []place{
-		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutA), layout: layoutA, link: b.link, mtu: b.mtu},
-		{network: baseline, cluster: clusterName(p, baseline.Name, b, layoutB), layout: layoutB, link: b.link, mtu: b.mtu},
+	for _, layout := range []string{layoutA, layoutB} {
+		both = append(both, place{network: baseline, cluster: clusterName(p, baseline.Name, b, layout), layout: layout, axes: b.axes})
 	}
+	return both
 }
 
 // variantName is a network's name; where the plan holds it more than once, with
@@ -196,23 +194,9 @@ func variantName(p result.Plan, at int) string {
 	return fmt.Sprintf("%s-%d", p.Networks[at].Name, again)
 }
 
-// clusterName is the network's name with the parameters that distinguish it.
+// clusterName is the network's name with the values that distinguish it.
 func clusterName(p result.Plan, name string, b between, layout string) string {
-	if len(p.NIC) == 0 || b.nic != p.NIC[0] {
-		name += "-" + b.nic
-	}
-	if b.link != linksOf(p)[0] {
-		name += "-" + b.link.String()
-	}
-	if b.ip != versionsOf(p)[0] {
-		name += "-ip" + strconv.Itoa(int(b.ip))
-	}
-	if b.mtu != mtusOf(p)[0] {
-		name += "-mtu" + strconv.Itoa(b.mtu)
-	}
-	if b.cpus != cpusOf(p)[0] {
-		name += "-cpus" + strconv.Itoa(b.cpus)
-	}
+	name += b.suffix
 	if b.live && mixesLive(p) && p.Site == "" {
 		name += "-live"
 	}
@@ -229,10 +213,12 @@ func mixesLive(p result.Plan) bool {
 	return slices.ContainsFunc(p.Workloads, live) && slices.ContainsFunc(p.Workloads, func(w result.WorkloadPlan) bool { return !live(w) })
 }
 
-// Spec is the lab that a plan needs: one cluster per network, nic and link, two
-// for the baseline.
+// Spec is the lab that a plan needs: one cluster per network and combination of the values of
+// the plan's axes, two for the baseline.
 func Spec(p result.Plan, hosts, containers int) site.Spec {
-	spec := site.Spec{CC: p.CC, Pin: p.Pin, CPUs: p.CPUs, RPS: p.RPS == rpsOn, Clusters: []site.ClusterSpec{}}
+	spec := site.Spec{
+		CC: p.Axes.Word("cc"), Pin: p.Axes.Word("pin"), CPUs: p.CPUs, RPS: p.Axes.Word("rps") == rpsOn, Clusters: []site.ClusterSpec{},
+	}
 	seen := map[string]bool{}
 	for _, g := range groupsOf(p) {
 		for _, cell := range g.places {
@@ -241,14 +227,23 @@ func Spec(p result.Plan, hosts, containers int) site.Spec {
 			}
 			seen[cell.cluster] = true
 			spec.Clusters = append(spec.Clusters, withSettings(cell.settings, site.ClusterSpec{
-				Name: cell.cluster, Network: cell.network.Name, NIC: g.nic, MTU: cell.mtu, CPUsEach: g.cpus, GSOMax: p.GSOMax,
-				Link: float64(cell.link), Wire: p.Wire, IP: g.ip, Hosts: hosts, Containers: containers,
+				Name: cell.cluster, Network: cell.network.Name, Axes: ofCluster(cell.axes), Hosts: hosts, Containers: containers,
 				Baseline: cell.layout != "", Live: g.live,
 			}))
 		}
 	}
 	joinAlike(spec.Clusters)
 	return spec
+}
+
+// ofCluster are those values that are set for each cluster.
+func ofCluster(axes result.Params) result.Params {
+	own := maps.Clone(axes)
+	maps.DeleteFunc(own, func(name string, _ any) bool {
+		a, _ := result.AxisOf(name)
+		return a.Whole
+	})
+	return own
 }
 
 // joinAlike connects the hosts of every cluster by a switch if any cluster has more
@@ -288,36 +283,24 @@ func (g group) key(p result.Plan, rps map[string]bool) string {
 
 // params identify a cell, together with its network, path and workload.
 func params(p result.Plan, g group, cell place, rps bool) result.Params {
-	nic := g.nic
-	if cell.link > 0 || !p.Wire.IsZero() {
-		nic = string(lab.NICFrames)
-	}
 	run := runOf(p, g.workload)
-	values := result.Params{
-		"nic": nic, "mtu": cell.mtu, "pin": p.Pin, "rps": rps, "cc": p.CC,
-		"warmup": float64(p.Warmup), "duration": run.Duration.Seconds(),
+	values := result.Params{"rps": rps, "warmup": float64(p.Warmup), "duration": run.Duration.Seconds()}
+	for name, value := range cell.axes {
+		if name != "rps" { // the plan's is a word, of what was asked for
+			values[name] = value
+		}
 	}
-	if cell.link > 0 {
-		values["link"] = float64(cell.link)
+	if cell.axes.Linked() {
+		values["nic"] = string(lab.NICFrames)
 	}
-	if g.ip == wire.IPv6 {
-		values["ip"] = float64(g.ip)
-	}
-	if g.cpus > 0 {
-		values["cpus"] = float64(g.cpus)
-	}
-	if p.GSOMax > 0 {
-		values["gso_max"] = p.GSOMax
-	}
-	if p.CC == "" {
-		delete(values, "cc") // it is not one
+	if g.version() == wire.IPv4 {
+		delete(values, "ip") // it is what a cell has that names none
 	}
 	if p.Site != "" { // it is as it is there
 		for _, name := range []string{"nic", "pin", "rps"} {
 			delete(values, name)
 		}
 	}
-	maps.Copy(values, p.Wire.Params())
 	for name, text := range cell.settings.Map() {
 		values[name] = text
 		if n, err := strconv.Atoi(text); err == nil {

@@ -39,7 +39,7 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 	p := Complete(Quick())
 	var b strings.Builder
 	for _, g := range groupsOf(p) {
-		fmt.Fprintf(&b, "%s %s nic %s\n", g.path, g.workload.Name, g.nic)
+		fmt.Fprintf(&b, "%s %s nic %s\n", g.path, g.workload.Name, g.axes.Text("nic"))
 		for _, c := range g.places {
 			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %s on %s %s", c.network.Name, c.cluster, c.layout), " "))
 		}
@@ -47,7 +47,7 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 	golden(t, "quick_cells.txt", b.String())
 	b.Reset()
 	for _, spec := range Spec(p, 2, 2).Clusters {
-		fmt.Fprintf(&b, "%s: %s nic %s mtu %d baseline %t\n", spec.Name, spec.Network, spec.NIC, spec.MTU, spec.Baseline)
+		fmt.Fprintf(&b, "%s: %s nic %s mtu %d baseline %t\n", spec.Name, spec.Network, spec.Axes.Text("nic"), spec.Axes.Count("mtu"), spec.Baseline)
 	}
 	golden(t, "quick_underlays.txt", b.String())
 }
@@ -57,12 +57,12 @@ func TestCellsOfTheQuickPlan(t *testing.T) {
 func TestLinksAreAnAxis(t *testing.T) {
 	p := Complete(result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}, {Name: "route", Link: 5e7}}, Paths: []string{catalog.CrossHost},
-		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Links: []result.BitsPerSecond{1e8, 1e9},
+		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Axes: result.PlanAxes{"link": {1e8, 1e9}},
 	})
 	var got []string
 	for _, g := range groupsOf(p) {
 		for _, c := range g.places {
-			got = append(got, fmt.Sprintf("%s %v", c.cluster, c.link))
+			got = append(got, fmt.Sprintf("%s %v", c.cluster, result.BitsPerSecond(c.axes.Number("link"))))
 		}
 	}
 	want := []string{
@@ -104,23 +104,23 @@ func TestFramesOfAProgramHaveClustersForThemselves(t *testing.T) {
 
 func TestEveryGroupHasItsBaselineTwice(t *testing.T) {
 	p := Complete(Quick())
-	p.NIC = []string{"full", "frames"}
+	p.Axes = p.Axes.With("nic", "full", "frames")
 	spec := Spec(p, 2, 2)
 	for _, g := range groupsOf(p) {
 		layouts, clusters := "", map[string]bool{}
 		for _, c := range g.places {
 			layouts += c.layout
 			if clusters[c.cluster] {
-				t.Errorf("%s %s: %s is there twice", g.path, g.nic, c.cluster)
+				t.Errorf("%s %s: %s is there twice", g.path, g.axes.Text("nic"), c.cluster)
 			}
 			clusters[c.cluster] = true
 			n := slices.IndexFunc(spec.Clusters, func(spec site.ClusterSpec) bool { return spec.Name == c.cluster })
-			if n < 0 || spec.Clusters[n].Network != c.network.Name || spec.Clusters[n].NIC != g.nic {
-				t.Errorf("%s is not set up for %s under nic %s", c.cluster, c.network.Name, g.nic)
+			if n < 0 || spec.Clusters[n].Network != c.network.Name || spec.Clusters[n].Axes.Text("nic") != g.axes.Text("nic") {
+				t.Errorf("%s is not set up for %s under nic %s", c.cluster, c.network.Name, g.axes.Text("nic"))
 			}
 		}
 		if layouts != layoutA+layoutB {
-			t.Errorf("%s %s: baselines %q", g.path, g.nic, layouts)
+			t.Errorf("%s %s: baselines %q", g.path, g.axes.Text("nic"), layouts)
 		}
 	}
 }
@@ -144,20 +144,20 @@ func TestBaselineAlone(t *testing.T) {
 
 func TestParamsOfACell(t *testing.T) {
 	p := Complete(result.Plan{
-		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{catalog.CrossHost}, Link: 1e9, MTU: 9000,
+		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{catalog.CrossHost}, Axes: result.PlanAxes{"link": {1e9}, "mtu": {9000.0}},
 		Workloads: []result.WorkloadPlan{{Name: "udp_stream", Rate: result.Rate{Value: 5e6}, Size: 200}},
 	})
 	g := groupsOf(p)[0]
 	got := params(p, g, g.places[2], false)
 	for name, want := range map[string]any{
-		"nic": "frames", "mtu": 9000, "pin": "apart", "rps": false, "cc": "cubic", "link": 1e9, "flows": 1, "size": 200, "rate": 5e6,
+		"nic": "frames", "mtu": 9000.0, "pin": "apart", "rps": false, "cc": "cubic", "link": 1e9, "flows": 1, "size": 200, "rate": 5e6,
 		"warmup": float64(p.Warmup), "duration": float64(p.Duration),
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v (%T), want %v", name, got[name], got[name], want)
 		}
 	}
-	p = Complete(result.Plan{Networks: p.Networks, Paths: p.Paths, Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Wire: result.Wire{Delay: 0.02, Loss: 0.001}})
+	p = Complete(result.Plan{Networks: p.Networks, Paths: p.Paths, Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Axes: result.PlanAxes{"delay": {0.02}, "loss": {0.001}}})
 	g = groupsOf(p)[0]
 	got = params(p, g, g.places[2], false)
 	for name, want := range map[string]any{"nic": "frames", "delay": 0.02, "loss": 0.001, "reorder": nil, "link": nil, "design": nil, "duration": 2.0} {
@@ -195,7 +195,7 @@ func TestSkipLeavesOutAndSaysSo(t *testing.T) {
 
 func TestNarrowTakesTheLabAsItIs(t *testing.T) {
 	built := func(name, net string, baseline bool, err string) site.Built {
-		return site.Built{ClusterSpec: site.ClusterSpec{Name: name, Network: net, NIC: "tso", MTU: 1400, Link: 1e9, Baseline: baseline}, Error: err}
+		return site.Built{ClusterSpec: site.ClusterSpec{Name: name, Network: net, Axes: result.Params{"nic": "tso", "mtu": 1400.0, "link": 1e9}, Baseline: baseline}, Error: err}
 	}
 	set := site.Topology{
 		Spec: site.Spec{CC: "reno", Pin: "same"},
@@ -211,11 +211,11 @@ func TestNarrowTakesTheLabAsItIs(t *testing.T) {
 	if len(p.Networks) != 2 || p.Networks[0].Name != "host" || p.Networks[1].Name != "vxlan" {
 		t.Errorf("networks %+v", p.Networks)
 	}
-	labtest.Equal(t, "CC", p.CC, "reno")
-	labtest.Equal(t, "pin", p.Pin, "same")
-	labtest.Equal(t, "RPS", p.RPS, rpsOff)
-	labtest.Equal(t, "MTU", p.MTU, 1400)
-	labtest.Equal(t, "link", p.Link, 1e9)
+	labtest.Equal(t, "CC", p.Axes.Word("cc"), "reno")
+	labtest.Equal(t, "pin", p.Axes.Word("pin"), "same")
+	labtest.Equal(t, "RPS", p.Axes.Word("rps"), rpsOff)
+	labtest.Equal(t, "MTU", p.Axes.Number("mtu"), 1400)
+	labtest.Equal(t, "link", p.Axes.Number("link"), 1e9)
 	if quick := Complete(Quick()); p.Duration <= quick.Duration {
 		t.Errorf("two networks get windows of %v s", p.Duration)
 	}

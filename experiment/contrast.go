@@ -65,7 +65,7 @@ func ContrastOf(res *result.Result, t site.Topology, changed bool, span time.Dur
 		}
 	}
 	if slices.ContainsFunc(open, func(o divided) bool { return o.nic }) {
-		c.plan.NIC = result.AddOnce(slices.Clone(c.plan.NIC), string(lab.NICFull))
+		c.plan.Axes = c.plan.Axes.With("nic", result.AddOnce(slices.Clone(c.plan.Axes["nic"]), any(string(lab.NICFull)))...)
 	}
 	all := groupsOf(c.plan)
 	steers := steering(t, all)
@@ -173,13 +173,13 @@ func (o divided) within(g group, p result.Plan, steers map[string]bool) bool {
 }
 
 // better reports whether a group has the better interface that the cell is compared with.
-func (o divided) better(g group) bool { return o.nic && g.nic == string(lab.NICFull) }
+func (o divided) better(g group) bool { return o.nic && g.axes["nic"] == string(lab.NICFull) }
 
 // join adds to groups what a group has of the cell's: its baselines, its network and
 // those besides.
 func (o divided) join(groups []group, g group) []group {
 	at := slices.IndexFunc(groups, func(had group) bool {
-		return had.path == g.path && had.workload == g.workload && had.nic == g.nic && had.places[0].cluster == g.places[0].cluster
+		return had.path == g.path && had.workload == g.workload && had.axes["nic"] == g.axes["nic"] && had.places[0].cluster == g.places[0].cluster
 	})
 	joined := g
 	joined.places = nil
@@ -241,7 +241,7 @@ func (c Contrast) missing(t site.Topology) site.Spec {
 			}
 			has[p.cluster] = true
 			cluster := t.Clusters[like].ClusterSpec
-			cluster.Name, cluster.Network, cluster.NIC, cluster.Link, cluster.Baseline = p.cluster, p.network.Name, g.nic, float64(p.link), p.layout != ""
+			cluster.Name, cluster.Network, cluster.Axes, cluster.Baseline = p.cluster, p.network.Name, ofCluster(p.axes), p.layout != ""
 			cluster.Live = g.live
 			spec.Clusters = append(spec.Clusters, withSettings(accepted(p.network.Name, p.settings), cluster))
 		}

@@ -32,7 +32,7 @@ func clusterNames(c Contrast) (names []string) {
 
 func TestContrastHasWhatThePlanLacks(t *testing.T) {
 	alone, tso := vxlanPlan("tcp_stream"), vxlanPlan("tcp_stream")
-	tso.NIC = []string{"tso"}
+	tso.Axes = tso.Axes.With("nic", "tso")
 	routes := vxlanPlan("tcp_stream")
 	routes.Networks = result.NetworksNamed("ptp", "route", "vxlan")
 	for name, c := range map[string]struct {
@@ -45,7 +45,7 @@ func TestContrastHasWhatThePlanLacks(t *testing.T) {
 		"a poor interface":        {tso, false, []string{"host-full", "host-full-b", "vxlan-full", "route-full", "ptp-full"}},
 		"in a lab of the user's":  {alone, true, []string{"vxlan-2", "route", "ptp"}},
 		"with its ladder, there":  {routes, true, []string{"vxlan-2", "route-2", "ptp-2"}},
-		"an encapsulation within": {result.Plan{Networks: alone.Networks, Paths: []string{catalog.SameHost}, Workloads: alone.Workloads, NIC: alone.NIC, Seed: 1}, false, []string{"bridge", "veth"}},
+		"an encapsulation within": {result.Plan{Networks: alone.Networks, Paths: []string{catalog.SameHost}, Workloads: alone.Workloads, Axes: alone.Axes, Seed: 1}, false, []string{"bridge", "veth"}},
 	} {
 		r := tolledRun(t, Complete(c.plan))
 		got, due := ContrastOf(r.res, emptyLab(r.plan), c.changed, time.Minute)

@@ -19,7 +19,7 @@ func (c *conductor) fragments(p place, path, name string, run workload.Run) (int
 	if kind.TCP {
 		return 0, false
 	}
-	mtu := wire.InnerMTU(p.mtu, p.network.Stack)
+	mtu := wire.InnerMTU(p.axes.Count("mtu"), p.network.Stack)
 	ends, _ := c.built.ends(p.cluster, path)
 	dial := ends.Dial
 	if dial.IsLoopback() {

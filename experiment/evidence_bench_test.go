@@ -32,7 +32,7 @@ func BenchmarkProbes(b *testing.B) {
 		b.Run(c.load, func(b *testing.B) {
 			plan := Complete(result.Plan{
 				Networks: result.NetworksNamed("bridge"), Paths: []string{catalog.SameHost}, Workloads: []result.WorkloadPlan{{Name: c.load}},
-				NIC: []string{"full"}, Blocks: 3, Duration: c.duration,
+				Axes: result.PlanAxes{"nic": {"full"}}, Blocks: 3, Duration: c.duration,
 			})
 			l := setUp(b, plan)
 			for b.Loop() {

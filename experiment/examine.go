@@ -58,7 +58,7 @@ func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []re
 		return nil, err
 	}
 	if plan.Site != "" {
-		plan.CC = t.Spec.CC // empty: it differs
+		plan.Axes = plan.Axes.With("cc", t.Spec.CC) // empty: it differs
 	}
 	c := newConductor(plan, Options{Site: s, Topology: t})
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -165,10 +165,11 @@ func addressOf(place probe.Inventory) (netip.Addr, error) {
 // examine tries one path.
 func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, error) {
 	kind, _ := kinds.Find(s.built.Network)
+	mtu := s.built.Axes.Count("mtu")
 	rules, _ := strconv.Atoi(s.built.Params[catalog.Rules]) // absent: none were asked for
 	e := result.Examination{
 		Cluster: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),
-		NIC: s.built.NIC, MTU: s.built.MTU, Inner: wire.InnerMTU(s.built.MTU, kind.Stack), Link: s.built.Link > 0 || !s.built.Wire.IsZero(), Rules: rules,
+		NIC: s.built.Axes.Text("nic"), MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack), Link: s.built.Axes.Linked(), Rules: rules,
 		Places: s.ends.Places(),
 	}
 	places := placesOf(s.built.Name, s.ends)

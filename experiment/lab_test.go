@@ -14,7 +14,7 @@ import (
 func labPlan() result.Plan {
 	return Complete(result.Plan{
 		Networks: result.NetworksNamed("veth", "bridge", "route", "vxlan", "macvlan", "nat"), Paths: catalog.Paths(),
-		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}, {Name: "tcp_stream"}}, NIC: []string{"full"}, EncapNIC: []string{"tso"},
+		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}, {Name: "tcp_stream"}}, Axes: result.PlanAxes{"nic": {"full"}}, EncapNIC: []string{"tso"},
 	})
 }
 
@@ -75,10 +75,10 @@ func interfacesAreChosen(t *testing.T, l *site.Lab) {
 		}
 		ends := built.Paths[catalog.CrossHost]
 		all, err := Examine(t.Context(), l, l.Topology, &Pair{From: built.Name + "." + ends.Client, To: built.Name + "." + ends.Server, Path: catalog.CrossHost})
-		if err != nil || len(all) != 1 || all[0].NIC != built.NIC || len(all[0].Trials) == 0 || all[0].Trials[0].Error != "" {
-			t.Errorf("%s with nic %s: %+v: %v", built.Name, built.NIC, all, err)
+		if err != nil || len(all) != 1 || all[0].NIC != built.Axes.Text("nic") || len(all[0].Trials) == 0 || all[0].Trials[0].Error != "" {
+			t.Errorf("%s with nic %s: %+v: %v", built.Name, built.Axes.Text("nic"), all, err)
 		}
-		labtest.Equal(t, built.Name+": MTU within", all[0].Inner, wire.InnerMTU(built.MTU, wire.VXLAN()))
+		labtest.Equal(t, built.Name+": MTU within", all[0].Inner, wire.InnerMTU(built.Axes.Count("mtu"), wire.VXLAN()))
 		examined++
 	}
 	labtest.Equal(t, "tunnels that were examined", examined, 2)

@@ -69,7 +69,7 @@ func (c *conductor) between(ctx context.Context, cluster string, ends network.En
 	if err != nil {
 		return result.Sample{}, err
 	}
-	return c.sample(out, cmp.Or(run.CC, c.plan.CC))
+	return c.sample(out, cmp.Or(run.CC, c.plan.Axes.Word("cc")))
 }
 
 // outcome does one run between two ends, or against the real server at one. Several
@@ -78,7 +78,7 @@ func (c *conductor) outcome(ctx context.Context, cluster string, ends network.En
 	run.Spin = c.built.spins(cluster, ends)
 	run.SharedCPU = !run.Spin && !apart(c.places, ends)
 	if c.built[cluster].sandboxed {
-		run = inSandbox(run, c.plan.CC)
+		run = inSandbox(run, c.plan.Axes.Word("cc"))
 	}
 	if run.Server != "" {
 		return c.against(ctx, cluster, ends, name, run)

@@ -15,8 +15,8 @@ import (
 // attaches reports whether a workload that attaches containers has a group on the
 // path under the nic: one is enough, since a first packet is never segmented. A
 // container that joins a pod is not attached to a network, nor is one added to a Service.
-func attaches(kind workload.Workload, p result.Plan, path string, b between) bool {
-	return !kind.Pathless && b == betweenOf(p)[0] && path != catalog.SamePod && !catalog.ByService(path)
+func attaches(kind workload.Workload, path string, b between) bool {
+	return !kind.Pathless && b.nth == 0 && path != catalog.SamePod && !catalog.ByService(path)
 }
 
 // pathless are the groups of the workloads that have no path: on each engine of

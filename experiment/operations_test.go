@@ -16,7 +16,7 @@ import (
 
 // containersPlan makes containers on some networks.
 func containersPlan(networks, workloads []string, paths ...string) result.Plan {
-	p := result.Plan{Networks: result.NetworksNamed(networks...), Paths: paths, NIC: []string{"full", "tso"}, EncapNIC: []string{"plain"}, Seed: 1}
+	p := result.Plan{Networks: result.NetworksNamed(networks...), Paths: paths, Axes: result.PlanAxes{"nic": {"full", "tso"}}, EncapNIC: []string{"plain"}, Seed: 1}
 	for _, w := range workloads {
 		p.Workloads = append(p.Workloads, result.WorkloadPlan{Name: w, Flows: 3})
 	}

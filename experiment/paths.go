@@ -115,7 +115,7 @@ func (c *conductor) checkPath(ctx context.Context, at place, path, name string) 
 
 // checkEnds sends a small and a full-sized message both ways between two ends.
 func (c *conductor) checkEnds(ctx context.Context, at place, ends network.Ends, port uint16, name string) error {
-	full := wire.InnerMTU(at.mtu, at.network.Stack) - segmentHeaders(wire.IPOf(ends.Dial))
+	full := wire.InnerMTU(at.axes.Count("mtu"), at.network.Stack) - segmentHeaders(wire.IPOf(ends.Dial))
 	kind, _ := workload.Find(name)
 	for _, size := range []int{kind.Size.Default, full} {
 		run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: size, Duration: checkWindow}

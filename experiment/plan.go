@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tare/catalog"
@@ -32,13 +32,6 @@ const (
 	// trips is how many round trips a window has at least: TCP finds the rate of a long
 	// path in some ten.
 	trips = 50
-	// mostLink is beyond any link, in bit/s.
-	mostLink = 1e14
-	// mostSegments is the largest packet of segments that a kernel takes, in bytes
-	// (GSO_MAX_SIZE in include/linux/netdevice.h).
-	mostSegments = 8 * 65535
-	// mostDelay is beyond any path on Earth, in s.
-	mostDelay = 5
 )
 
 // Whether arriving packets are steered to the host's own CPUs.
@@ -54,12 +47,8 @@ func Quick() result.Plan {
 		Networks:  result.NetworksNamed(Plain()...),
 		Paths:     catalog.Paths(),
 		Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}, {Name: "tcp_rr"}},
-		NIC:       []string{string(lab.NICFull)},
+		Axes:      result.DefaultAxes(),
 		EncapNIC:  []string{string(lab.NICTSO)},
-		MTU:       1500,
-		Pin:       catalog.PinApart,
-		RPS:       rpsOn,
-		CC:        "cubic",
 		Blocks:    quickBlocks,
 		Margin:    stats.DeclaredMargin,
 		Design:    result.DesignSlots,
@@ -103,25 +92,11 @@ func Complete(p result.Plan) result.Plan {
 	}
 	p.Workloads = completeWorkloads(p.Workloads)
 	p = withBaseline(p)
-	if len(p.NIC) == 0 {
-		p.NIC = quick.NIC
-	}
-	if len(p.Links) == 1 {
-		p.Link, p.Links = p.Links[0], nil
-	}
-	if p.Link > 0 || len(p.Links) > 0 || !p.Wire.IsZero() { // a link counts each wire frame, so it implies frames
-		p.NIC, p.EncapNIC = []string{string(lab.NICFrames)}, nil
+	p.Axes = p.Axes.Completed()
+	if p.Axes.Linked() { // a link counts each wire frame, so it implies frames
+		p.Axes, p.EncapNIC = p.Axes.With("nic", string(lab.NICFrames)), nil
 	}
 	p = withVersions(p)
-	if len(p.MTUs) == 1 {
-		p.MTU, p.MTUs = p.MTUs[0], nil
-	}
-	if len(p.MTUs) == 0 {
-		p.MTU = cmp.Or(p.MTU, quick.MTU)
-	}
-	p.Pin = cmp.Or(p.Pin, quick.Pin)
-	p.RPS = cmp.Or(p.RPS, quick.RPS)
-	p.CC = cmp.Or(p.CC, quick.CC)
 	p.Margin = cmp.Or(p.Margin, quick.Margin)
 	p.Design = cmp.Or(p.Design, quick.Design)
 	return budgeted(p)
@@ -130,12 +105,15 @@ func Complete(p result.Plan) result.Plan {
 // Segments reports whether a workload of the plan sends more in one write than fits
 // into a segment: other workloads are the same to every interface.
 func Segments(p result.Plan) bool {
-	room := wire.InnerMTU(cmp.Or(slices.Max(mtusOf(p)), Quick().MTU), wire.VXLAN()) - segmentHeaders(wire.IPv4) - answerHeaders
+	room := wire.InnerMTU(largestMTU(p), wire.VXLAN()) - segmentHeaders(wire.IPv4) - answerHeaders
 	return slices.ContainsFunc(p.Workloads, func(w result.WorkloadPlan) bool {
 		kind, _ := workload.Find(w.Name)
 		return kind.Cycle == nil && (!kind.Application() || cmp.Or(w.Size, kind.Size.Default) > room)
 	})
 }
+
+// largestMTU is the largest of a plan's links, in bytes.
+func largestMTU(p result.Plan) int { return int(slices.Max(p.Axes.Completed().Numbers("mtu"))) }
 
 // answerHeaders is more than those of a server's answer take, in bytes.
 const answerHeaders = 300
@@ -174,19 +152,22 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 func window(p result.Plan) result.Seconds {
 	each := lengthsOf(p).Buys(timedOf(p, groupsOf(p)), p.Design == result.DesignSlots, measuring(p))
 	if link := slowestLink(p); link > 0 {
-		frame := float64((slices.Max(mtusOf(p)) + wire.Ethernet) * 8)
+		frame := float64((largestMTU(p) + wire.Ethernet) * 8)
 		each = max(each, result.Seconds(math.Min(longestOnLink, framesPerWindow*frame/float64(link))))
 	}
-	each = max(each, min(longestOnLink, trips*2*p.Wire.Delay))
+	each = max(each, min(longestOnLink, trips*2*result.Seconds(p.Axes.Number("delay"))))
 	return result.Seconds(math.Round(float64(each)*1e3) / 1e3)
 }
 
 // slowestLink is 0 where nothing of the plan has a link.
 func slowestLink(p result.Plan) result.BitsPerSecond {
 	var slowest result.BitsPerSecond
-	links := linksOf(p)
+	var links []result.BitsPerSecond
+	for _, link := range p.Axes.Numbers("link") {
+		links = append(links, result.BitsPerSecond(link))
+	}
 	for _, n := range p.Networks {
-		links = append(slices.Clone(links), n.Link)
+		links = append(links, n.Link)
 	}
 	for _, link := range links {
 		if link > 0 && (slowest == 0 || link < slowest) {
@@ -223,16 +204,8 @@ func Check(p result.Plan) error {
 			return err
 		}
 	}
-	for _, nic := range append(slices.Clone(p.NIC), p.EncapNIC...) {
-		if !slices.Contains(lab.NICs(), nic) {
-			return Unknown("nic", nic, lab.NICs())
-		}
-	}
-	if !slices.Contains(catalog.Pins(), p.Pin) {
-		return Unknown("pin", p.Pin, catalog.Pins())
-	}
-	if p.RPS != rpsOn && p.RPS != rpsOff {
-		return Unknown("rps", p.RPS, []string{rpsOn, rpsOff})
+	if err := checkAxes(p); err != nil {
+		return err
 	}
 	if designs := []string{result.DesignSlots, result.DesignWindows}; !slices.Contains(designs, p.Design) {
 		return Unknown("design", p.Design, designs)
@@ -251,19 +224,51 @@ func Check(p result.Plan) error {
 	return checkNumbers(p)
 }
 
+// checkAxes refuses axes that there are not, and values that an axis does not take.
+func checkAxes(p result.Plan) error {
+	axes := result.PlannedAxes()
+	for _, name := range slices.Sorted(maps.Keys(p.Axes)) {
+		if !slices.ContainsFunc(axes, func(a result.Axis) bool { return a.Name == name }) {
+			return Unknown("axis", name, result.Names(axes, func(a result.Axis) string { return a.Name }))
+		}
+	}
+	for _, a := range axes {
+		words := p.Axes.Words(a.Name)
+		if len(words) > 1 && !a.Many {
+			return &InputError{fmt.Sprintf("%s %s: it takes one value: keep one", a.PlanKey(), strings.Join(words, ", "))}
+		}
+		if a.Name == "nic" {
+			words = append(words, p.EncapNIC...)
+		}
+		for _, word := range words {
+			if a.Words != nil && !slices.Contains(a.Words, word) {
+				return Unknown(a.Name, word, a.Words)
+			}
+		}
+		for _, value := range p.Axes.Numbers(a.Name) {
+			if err := checkBounds([]bound{boundOf(a, value)}); a.Most > 0 && err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // checkTwice refuses what a plan names twice: both would be one cell.
 func checkTwice(p result.Plan) error {
 	networks := make([]string, len(p.Networks))
 	for i, n := range p.Networks {
 		networks[i] = strings.TrimSpace(n.Name + " " + n.Params.String())
 	}
-	for _, of := range []struct {
+	type named struct {
 		kind  string
 		names []string
-	}{
-		{"network", networks}, {"path", p.Paths}, {"nic", p.NIC}, {"encap_nic", p.EncapNIC}, {"link", result.Names(p.Links, result.BitsPerSecond.String)},
-		{"ip", result.Names(p.IP, strconv.Itoa)}, {"mtu", result.Names(p.MTUs, strconv.Itoa)}, {"cpus_each", result.Names(p.CPUsEach, strconv.Itoa)},
-	} {
+	}
+	all := []named{{"network", networks}, {"path", p.Paths}}
+	for _, a := range result.PlannedAxes() {
+		all = append(all, named{a.PlanKey(), result.Names(p.Axes[a.Name], a.Written)})
+	}
+	for _, of := range append(all, named{"encap_nic", p.EncapNIC}) {
 		for i, name := range of.names {
 			if slices.Contains(of.names[:i], name) {
 				return &InputError{of.kind + " " + name + " is there twice: keep one"}
@@ -288,42 +293,23 @@ type bound struct {
 
 func checkNumbers(p result.Plan) error {
 	bounds := []bound{
-		{"gso_max", float64(p.GSOMax), 0, mostSegments, " bytes"},
 		{"blocks", float64(p.Blocks), 1, 10000, ""},
-		{"link", float64(p.Link), 0, mostLink, " bit/s"},
-		{"delay of the link", float64(p.Wire.Delay), 0, mostDelay, " s"},
-		{"loss of the link", p.Wire.Loss, 0, 0.5, ""},
-		{"reorder of the link", p.Wire.Reorder, 0, 1, ""},
 		{"margin", p.Margin, 0, 1, ""},
 		{"precision", p.Precision, 0, 1, ""},
 		{"max_time", float64(p.MaxTime), 0, 7 * 86400, " s"},
-		{"max_rate", float64(p.MaxRate), 0, mostLink, " bit/s"},
-	}
-	for _, mtu := range mtusOf(p) {
-		bounds = append(bounds, bound{"mtu", float64(mtu), 576, 65535, " bytes"})
-	}
-	for _, cpus := range p.CPUsEach {
-		bounds = append(bounds, bound{"cpus_each", float64(cpus), 1, catalog.MaxCPUs, " CPUs"})
-	}
-	for _, link := range p.Links {
-		bounds = append(bounds, bound{"link", float64(link), 1, mostLink, " bit/s"})
+		{"max_rate", float64(p.MaxRate), 0, result.MostLink, " bit/s"},
 	}
 	for _, n := range p.Networks {
-		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, mostLink, " bit/s"})
+		bounds = append(bounds, bound{"link of " + n.Name, float64(n.Link), 0, result.MostLink, " bit/s"})
 	}
-	if p.Wire.Reorder > 0 && p.Wire.Delay == 0 {
+	delay, reorder := p.Axes.Number("delay"), p.Axes.Number("reorder")
+	if reorder > 0 && delay == 0 {
 		return &InputError{"reorder of the link: it needs a delay, which some frames do not have: --link delay=5ms,reorder=1%"}
 	}
 	if p.Reference != "" && p.Site == "" {
 		return &InputError{"reference: a lab has hosts, and they are the baseline: leave it out"}
 	}
-	if p.Link > 0 && len(p.Links) > 0 {
-		return &InputError{"link and links are both in the plan: keep links, which takes them all"}
-	}
-	if p.MTU > 0 && len(p.MTUs) > 0 {
-		return &InputError{"mtu and mtus are both in the plan: keep mtus, which takes them all"}
-	}
-	if len(p.CPUsEach) > 0 && (len(p.CPUs) > 0 || p.Pin == catalog.PinNone) {
+	if len(p.Axes["cpus"]) > 0 && (len(p.CPUs) > 0 || p.Axes.Word("pin") == catalog.PinNone) {
 		return &InputError{"cpus_each: hosts that are on chosen CPUs, or on none, have no number of them: leave out cpus, and pin none"}
 	}
 	if err := checkBounds(append(bounds, windowBounds(p)...)); err != nil {
@@ -336,6 +322,21 @@ func checkNumbers(p result.Plan) error {
 		return &InputError{"none of these networks serves any of these paths: tare list networks shows which does"}
 	}
 	return nil
+}
+
+// boundOf is what a value of an axis must keep within.
+func boundOf(a result.Axis, value float64) bound {
+	name, unit := a.PlanKey(), " "+a.Unit
+	if a.In != "" {
+		name += " of the link"
+	}
+	switch {
+	case a.Name == "cpus":
+		unit = " CPUs"
+	case a.Unit == "", a.Unit == result.UnitShare:
+		unit = ""
+	}
+	return bound{name, value, a.Least, a.Most, unit}
 }
 
 func windowBounds(p result.Plan) []bound {

@@ -30,14 +30,14 @@ func TestCompleteFillsInWhatIsOpen(t *testing.T) {
 	if len(empty.Networks) != len(bare) || len(empty.Paths) != len(catalog.Paths()) || len(empty.Workloads) != 2 {
 		t.Errorf("an empty plan becomes %+v", empty)
 	}
-	labtest.Equal(t, "MTU of an empty plan", empty.MTU, 1500)
-	labtest.Equal(t, "pin of an empty plan", empty.Pin, "apart")
-	labtest.Equal(t, "CC of an empty plan", empty.CC, "cubic")
+	labtest.Equal(t, "MTU of an empty plan", empty.Axes.Number("mtu"), 1500)
+	labtest.Equal(t, "pin of an empty plan", empty.Axes.Word("pin"), "apart")
+	labtest.Equal(t, "CC of an empty plan", empty.Axes.Word("cc"), "cubic")
 	labtest.Equal(t, "margin of an empty plan", empty.Margin, 0.02)
 	labtest.Equal(t, "blocks of an empty plan", empty.Blocks, 10)
 	given := result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{catalog.CrossHost}, Workloads: []result.WorkloadPlan{{Name: "udp_pps"}},
-		NIC: []string{"plain"}, MTU: 9000, Pin: "same", RPS: rpsOff, CC: "reno", Blocks: 7, Warmup: 0.1, Duration: 0.2, Margin: 0.05, Design: result.DesignSlots,
+		Axes: result.PlanAxes{"nic": {"plain"}, "mtu": {9000.0}, "pin": {"same"}, "rps": {rpsOff}, "cc": {"reno"}}, Blocks: 7, Warmup: 0.1, Duration: 0.2, Margin: 0.05, Design: result.DesignSlots,
 	}
 	if got := Complete(given); !samePlan(t, got, given) {
 		t.Errorf("%+v becomes %+v", given, got)
@@ -62,9 +62,9 @@ func samePlan(t *testing.T, a, b result.Plan) bool {
 
 func TestLinkImpliesFrames(t *testing.T) {
 	p := Quick()
-	p.Link = 1e9
-	if p = Complete(p); len(p.NIC) != 1 || p.NIC[0] != "frames" || p.EncapNIC != nil {
-		t.Errorf("nic %v, for encapsulation also %v", p.NIC, p.EncapNIC)
+	p.Axes = p.Axes.With("link", 1e9)
+	if p = Complete(p); !slices.Equal(p.Axes.Words("nic"), []string{"frames"}) || p.EncapNIC != nil {
+		t.Errorf("nic %v, for encapsulation also %v", p.Axes.Words("nic"), p.EncapNIC)
 	}
 	p = Quick()
 	p.Networks = []result.NetworkPlan{{Name: "vxlan", Link: 1e9}, {Name: "route"}}
@@ -90,7 +90,7 @@ func TestWindowLengths(t *testing.T) {
 	for design, least := range map[string]result.Seconds{result.DesignWindows: 0.060, result.DesignSlots: schedule.LeastTogether} {
 		few := Complete(result.Plan{
 			Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan"}}, Paths: []string{catalog.CrossHost},
-			Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, NIC: []string{"full"}, Design: design,
+			Workloads: []result.WorkloadPlan{{Name: "tcp_stream"}}, Axes: result.PlanAxes{"nic": {"full"}}, Design: design,
 		})
 		all := Quick()
 		all.Design = design
@@ -112,16 +112,16 @@ func TestWindowLengths(t *testing.T) {
 	}
 	for _, link := range []result.BitsPerSecond{1e7, 1e8, 1e9} {
 		for name, p := range map[string]result.Plan{
-			"of the plan":   {Link: link},
+			"of the plan":   {Axes: result.PlanAxes{"link": {float64(link)}}},
 			"of one of its": {Networks: []result.NetworkPlan{{Name: "host"}, {Name: "vxlan", Link: link}}},
 		} {
 			p = Complete(p)
-			if frames := float64(p.Duration) * float64(link) / 8 / float64(p.MTU+wire.Ethernet); frames < 5990 {
+			if frames := float64(p.Duration) * float64(link) / 8 / (p.Axes.Number("mtu") + wire.Ethernet); frames < 5990 {
 				t.Errorf("link %s %s: %.0f full frames in a window", link, name, frames)
 			}
 		}
 	}
-	if p := Complete(result.Plan{Link: 1000}); p.Duration > longestOnLink {
+	if p := Complete(result.Plan{Axes: result.PlanAxes{"link": {1000.0}}}); p.Duration > longestOnLink {
 		t.Errorf("a link of 1 kbit/s asks for windows of %v s", p.Duration)
 	}
 }
@@ -135,10 +135,10 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"far off":   {func(p *result.Plan) { p.Networks[1].Name = "quantum" }, []string{`unknown network "quantum" (valid:`}},
 		"path":      {func(p *result.Plan) { p.Paths[0] = "crosshost" }, []string{`did you mean "cross-host"?`}},
 		"workload":  {func(p *result.Plan) { p.Workloads[0].Name = "tcp_steam" }, []string{`did you mean "tcp_stream"?`}},
-		"nic":       {func(p *result.Plan) { p.NIC = []string{"ful"} }, []string{`did you mean "full"?`}},
+		"nic":       {func(p *result.Plan) { p.Axes = p.Axes.With("nic", "ful") }, []string{`did you mean "full"?`}},
 		"encap nic": {func(p *result.Plan) { p.EncapNIC = []string{"tos"} }, []string{"unknown nic"}},
-		"pin":       {func(p *result.Plan) { p.Pin = "apar" }, []string{`did you mean "apart"?`}},
-		"rps":       {func(p *result.Plan) { p.RPS = "yes" }, []string{`unknown rps "yes"`}},
+		"pin":       {func(p *result.Plan) { p.Axes = p.Axes.With("pin", "apar") }, []string{`did you mean "apart"?`}},
+		"rps":       {func(p *result.Plan) { p.Axes = p.Axes.With("rps", "yes") }, []string{`unknown rps "yes"`}},
 		"mode":      {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_pps", Mode: "mmmsg"} }, []string{`unknown mode of udp_pps`, `"mmsg"`}},
 		"flows":     {func(p *result.Plan) { p.Workloads[0].Flows = 5000 }, []string{"flows 5000 of tcp_stream", "from 1 to 1000"}},
 		"few flows": {func(p *result.Plan) { p.Workloads[0].Flows = -1 }, []string{"flows -1"}},
@@ -155,12 +155,12 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"one size":   {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "tcp_sizes", Size: 64} }, []string{"size 64 of tcp_sizes", "8:256K:*2"}},
 		"not taken":  {func(p *result.Plan) { p.Workloads[0] = result.WorkloadPlan{Name: "udp_rr", Reverse: true} }, []string{"reverse of udp_rr", "does not take it"}},
 		"cpus":       {func(p *result.Plan) { p.CPUs = map[string]string{"h1": "0-"} }, []string{"cpus of h1", "0-3,8"}},
-		"mtu":        {func(p *result.Plan) { p.MTU = 500 }, []string{"mtu 500", "from 576 to 65535 bytes"}},
-		"ip":         {func(p *result.Plan) { p.IP = []int{5} }, []string{"version 5 of IP", "4, 6 or 4,6"}},
-		"ip twice":   {func(p *result.Plan) { p.IP = []int{6, 6} }, []string{"ip 6 is there twice"}},
-		"ip at site": {func(p *result.Plan) { p.IP, p.Site = []int{6}, result.SiteDocker }, []string{"ip: a site"}},
+		"mtu":        {func(p *result.Plan) { p.Axes = p.Axes.With("mtu", 500.0) }, []string{"mtu 500", "from 576 to 65535 bytes"}},
+		"ip":         {func(p *result.Plan) { p.Axes = p.Axes.With("ip", 5.0) }, []string{"version 5 of IP", "4, 6 or 4,6"}},
+		"ip twice":   {func(p *result.Plan) { p.Axes = p.Axes.With("ip", 6.0, 6.0) }, []string{"ip 6 is there twice"}},
+		"ip at site": {func(p *result.Plan) { p.Axes, p.Site = p.Axes.With("ip", 6.0), result.SiteDocker }, []string{"ip: a site"}},
 		"ip rules": {func(p *result.Plan) {
-			p.IP, p.Networks = []int{4, 6}, []result.NetworkPlan{{Name: "bridge", Params: "rules=5"}}
+			p.Axes, p.Networks = p.Axes.With("ip", 4.0, 6.0), []result.NetworkPlan{{Name: "bridge", Params: "rules=5"}}
 		}, []string{"rules of IPv4"}},
 		"blocks":     {func(p *result.Plan) { p.Blocks = -1 }, []string{"blocks -1"}},
 		"duration":   {func(p *result.Plan) { p.Duration = 0.001 }, []string{"duration 0.001", " s"}},
@@ -168,16 +168,19 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		"margin":     {func(p *result.Plan) { p.Margin = nan() }, []string{"margin NaN"}},
 		"precision":  {func(p *result.Plan) { p.Precision = 2 }, []string{"precision 2"}},
 		"max time":   {func(p *result.Plan) { p.MaxTime = -1 }, []string{"max_time -1"}},
-		"link":       {func(p *result.Plan) { p.Link = -1 }, []string{"link -1"}},
+		"link":       {func(p *result.Plan) { p.Axes = p.Axes.With("link", -1.0) }, []string{"link -1"}},
 		"its link":   {func(p *result.Plan) { p.Networks[1].Link = -1 }, []string{"link of vxlan -1"}},
 		"no cell":    {func(p *result.Plan) { p.Networks, p.Paths = p.Networks[1:], []string{catalog.PublishedPort} }, []string{"none of these networks serves"}},
 		"twice":      {func(p *result.Plan) { p.Networks[0].Name = "vxlan" }, []string{"network vxlan is there twice"}},
 		"path twice": {func(p *result.Plan) { p.Paths = append(p.Paths, p.Paths[0]) }, []string{"path cross-host is there twice"}},
-		"link twice": {func(p *result.Plan) { p.Links = []result.BitsPerSecond{1e9, 1e9} }, []string{"link 1gbit is there twice"}},
-		"two links":  {func(p *result.Plan) { p.Link, p.Links = 1e8, []result.BitsPerSecond{1e9, 1e8} }, []string{"link and links are both"}},
-		"delay":      {func(p *result.Plan) { p.Wire.Delay = 6 }, []string{"delay of the link 6", " s"}},
-		"all lost":   {func(p *result.Plan) { p.Wire.Loss = 1 }, []string{"loss of the link 1"}},
-		"overtaking": {func(p *result.Plan) { p.Wire.Reorder = 0.01 }, []string{"reorder of the link", "it needs a delay"}},
+		"link twice": {func(p *result.Plan) { p.Axes = p.Axes.With("link", 1e9, 1e9) }, []string{"link 1gbit is there twice"}},
+		"no axis":    {func(p *result.Plan) { p.Axes = p.Axes.With("mtuu", 1e3) }, []string{`unknown axis "mtuu"`, `did you mean "mtu"?`}},
+		"two pins":   {func(p *result.Plan) { p.Axes = p.Axes.With("pin", "apart", "same") }, []string{"pin apart, same", "keep one"}},
+		"cpus each":  {func(p *result.Plan) { p.Axes = p.Axes.With("cpus", 0.0) }, []string{"cpus_each 0", "from 1 to 1024 CPUs"}},
+		"gso":        {func(p *result.Plan) { p.Axes = p.Axes.With("gso_max", 1e6) }, []string{"gso_max 1e+06", " bytes"}},
+		"delay":      {func(p *result.Plan) { p.Axes = p.Axes.With("delay", 6.0) }, []string{"delay of the link 6", " s"}},
+		"all lost":   {func(p *result.Plan) { p.Axes = p.Axes.With("loss", 1.0) }, []string{"loss of the link 1"}},
+		"overtaking": {func(p *result.Plan) { p.Axes = p.Axes.With("reorder", 0.01) }, []string{"reorder of the link", "it needs a delay"}},
 		"reference":  {func(p *result.Plan) { p.Reference = catalog.SameHost }, []string{"a lab has hosts"}},
 		"load twice": {func(p *result.Plan) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workload tcp_stream is there twice"}},
 	} {

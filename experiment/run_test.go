@@ -255,7 +255,7 @@ func TestDeadAgentIsReplaced(t *testing.T) {
 func TestOtherCongestionControlIsAnError(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		plan := simPlan()
-		plan.CC = "bbr"
+		plan.Axes = plan.Axes.With("cc", "bbr")
 		for _, cell := range newSimRun(t, plan, even().Measure).mustRun(t, plan).Cells {
 			if cell.Status != result.StatusFailed || !strings.Contains(cell.Reason, "congestion control is cubic, not bbr as planned") {
 				t.Errorf("%s: %s %q", cell.Network, cell.Status, cell.Reason)

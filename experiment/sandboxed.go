@@ -32,7 +32,7 @@ func unfitFor(p result.Plan, at place, g group) string {
 		return ""
 	}
 	kind, _ := workload.Find(g.workload.Name)
-	return unfitInSandbox(kind, runOf(p, g.workload), p.CC)
+	return unfitInSandbox(kind, runOf(p, g.workload), p.Axes.Word("cc"))
 }
 
 func unfitInSandbox(kind workload.Workload, run workload.Run, cc string) string {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -52,23 +53,13 @@ func leaderOf(p result.Plan, groups []group, n int) int {
 	})
 }
 
-// besides is what connects the hosts, but for the axes along which a plan compares.
-func (b between) besides(p result.Plan) between {
+// besides names what connects the hosts, but for the axes along which a plan compares.
+func (b between) besides(p result.Plan) string {
+	axes := maps.Clone(b.axes)
 	for _, by := range append(slices.Clone(p.By), "ip") {
-		switch by {
-		case "nic":
-			b.nic = ""
-		case "link":
-			b.link = 0
-		case "ip":
-			b.ip = 0
-		case "mtu":
-			b.mtu = 0
-		case "cpus":
-			b.cpus = 0
-		}
+		delete(axes, by)
 	}
-	return b
+	return axes.Key()
 }
 
 // visited are visits of a schedule, with their places.
@@ -87,10 +78,10 @@ func takesTurns(p result.Plan, g group) bool {
 	kind, _ := workload.Find(g.workload.Name)
 	run := runOf(p, g.workload)
 	plain := run.Tool == "" && run.Rate == 0 && run.Bytes == 0 && !run.Reverse && !run.Bidir
-	linked := !p.Wire.IsZero()
+	linked := false
 	pausing := true
 	for _, at := range g.places {
-		linked = linked || at.link > 0
+		linked = linked || at.axes.Linked()
 		pausing = pausing && pauses(g.workload, at.network)
 	}
 	linked = linked && !catalog.Within(g.path)

@@ -38,7 +38,7 @@ func TestRealServersThatFailEndTheirCells(t *testing.T) {
 	const path = catalog.SameHost
 	plan := Complete(result.Plan{
 		Networks: result.NetworksNamed("host", "veth", "bridge", "ptp", "macvlan"), Paths: []string{path},
-		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1 << 20}}, NIC: []string{"full"},
+		Workloads: []result.WorkloadPlan{{Name: "http", Size: 1 << 20}}, Axes: result.PlanAxes{"nic": {"full"}},
 		Blocks: 3, Duration: 0.1, Warmup: 0.01, Design: result.DesignWindows, // a busy machine may take all slots of a block
 	})
 	plan, err := Equip(plan)

@@ -29,8 +29,8 @@ type Single struct {
 // Plan is the run as a plan, which Check can look at.
 func (s Single) Plan() result.Plan {
 	return result.Plan{
-		Networks: []result.NetworkPlan{}, Paths: []string{}, Workloads: []result.WorkloadPlan{s.Workload}, NIC: []string{},
-		CC: s.Workload.CC, Blocks: 1, Warmup: s.Warmup, Duration: s.Duration,
+		Networks: []result.NetworkPlan{}, Paths: []string{}, Workloads: []result.WorkloadPlan{s.Workload},
+		Axes: result.PlanAxes{}.With("cc", s.Workload.CC), Blocks: 1, Warmup: s.Warmup, Duration: s.Duration,
 	}
 }
 

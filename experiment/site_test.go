@@ -23,8 +23,8 @@ func simulated(t *testing.T, test func(t *testing.T)) {
 func simPlan() result.Plan {
 	return Complete(result.Plan{
 		Networks: result.NetworksNamed("veth", "bridge"), Paths: []string{catalog.SameHost},
-		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"},
-		CC: "cubic", Blocks: 6, Warmup: 0.002, Duration: 0.020, Seed: 1,
+		Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Axes: result.PlanAxes{"nic": {"full"}, "cc": {"cubic"}},
+		Blocks: 6, Warmup: 0.002, Duration: 0.020, Seed: 1,
 	})
 }
 

@@ -54,7 +54,7 @@ func Sited(p result.Plan, t site.Topology, controls map[string][]string, cc stri
 		p.Design = result.DesignWindows
 	}
 	p, err := Narrow(p, t)
-	p.CC = t.Spec.CC // empty: it differs, and what does not choose one has that of its place
+	p.Axes = p.Axes.With("cc", t.Spec.CC) // empty: it differs, and what does not choose one has that of its place
 	return p, err
 }
 

@@ -18,7 +18,7 @@ func places(h1, container, others string) site.Topology {
 	addr := netip.MustParseAddr("10.0.0.2")
 	cluster := func(name, kind string, client, server string) site.Built {
 		return site.Built{
-			ClusterSpec: site.ClusterSpec{Name: name, Network: kind, NIC: "full", MTU: 1400, Baseline: kind == catalog.Baseline},
+			ClusterSpec: site.ClusterSpec{Name: name, Network: kind, Axes: result.Params{"nic": "full", "mtu": 1400.0}, Baseline: kind == catalog.Baseline},
 			Paths:       map[string]network.Ends{catalog.CrossHost: {Client: client, Server: server, Bind: addr, Dial: addr}},
 		}
 	}
@@ -38,8 +38,8 @@ func TestPlanAtPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	labtest.Equal(t, "site", plan.Site, result.SiteEndpoint)
-	labtest.Equal(t, "congestion control", plan.CC, "bbr")
-	labtest.Equal(t, "MTU", plan.MTU, 1400)
+	labtest.Equal(t, "congestion control", plan.Axes.Word("cc"), "bbr")
+	labtest.Equal(t, "MTU", plan.Axes.Number("mtu"), 1400)
 	labtest.Equal(t, "paths", strings.Join(plan.Paths, ","), catalog.CrossHost)
 	labtest.Equal(t, "networks", plan.Networks[0].Name+","+plan.Networks[1].Name, "host,endpoint")
 	labtest.Equal(t, "design", plan.Design, result.DesignSlots)
@@ -49,8 +49,8 @@ func TestPlanAtPlaces(t *testing.T) {
 		}
 	}
 	chosen, err := Sited(Quick(), places("a", "a", "b"), map[string][]string{"bbr": {"h1 to h2"}, "cubic": {"h1/c1 to h2/c1"}}, "reno")
-	if err != nil || chosen.Workloads[0].CC != "reno" || chosen.Workloads[1].CC != "" || chosen.CC != "" {
-		t.Errorf("congestion control %q, of bulk data %q, of round trips %q, %v: want reno for bulk data alone", chosen.CC, chosen.Workloads[0].CC, chosen.Workloads[1].CC, err)
+	if err != nil || chosen.Workloads[0].CC != "reno" || chosen.Workloads[1].CC != "" || chosen.Axes.Word("cc") != "" {
+		t.Errorf("congestion control %q, of bulk data %q, of round trips %q, %v: want reno for bulk data alone", chosen.Axes.Word("cc"), chosen.Workloads[0].CC, chosen.Workloads[1].CC, err)
 	}
 	windows, err := Sited(Quick(), places("a", "c", "b"), map[string][]string{"bbr": {"h1 to h2"}}, "")
 	if err != nil || windows.Design != result.DesignWindows {
@@ -63,8 +63,8 @@ func TestPlanAtPlaces(t *testing.T) {
 func TestPlanAtPlacesThatDiffer(t *testing.T) {
 	two := map[string][]string{"bbr": {"h1 to h2"}, "cubic": {"h1/c1 to h2/c1"}}
 	own, err := Sited(Quick(), places("a", "a", "b"), two, "")
-	if err != nil || own.CC != "" || own.Workloads[0].CC != "" {
-		t.Errorf("congestion control %q, of bulk data %q, %v: want that of each place", own.CC, own.Workloads[0].CC, err)
+	if err != nil || own.Axes.Word("cc") != "" || own.Workloads[0].CC != "" {
+		t.Errorf("congestion control %q, of bulk data %q, %v: want that of each place", own.Axes.Word("cc"), own.Workloads[0].CC, err)
 	}
 	labtest.Contains(t, "without a common one", Unlike(two, ""), "bbr from h1 to h2, cubic from h1/c1 to h2/c1: none can be chosen for all of them")
 	labtest.Contains(t, "with one", Unlike(two, "cubic"), "bulk data has cubic, unless --cc chooses another")

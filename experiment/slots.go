@@ -134,7 +134,7 @@ func (c *conductor) alternate(ctx context.Context, arms []*arm, slots schedule.S
 	}
 	for _, a := range arms {
 		if a.err == nil {
-			a.sample, a.err = c.sample(a.out, cmp.Or(a.run.CC, c.plan.CC))
+			a.sample, a.err = c.sample(a.out, cmp.Or(a.run.CC, c.plan.Axes.Word("cc")))
 		}
 		if a.count != nil {
 			a.count(&a.sample)

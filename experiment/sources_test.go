@@ -22,7 +22,7 @@ func floodPlan(name, path string, size int) result.Plan {
 	plan := Quick()
 	plan.Networks, plan.Paths, plan.Blocks = result.NetworksNamed(name), []string{path}, 4
 	plan.Warmup, plan.Duration = 0.001, 0.05
-	plan.Workloads, plan.NIC, plan.EncapNIC = []result.WorkloadPlan{{Name: "udp_pps", Size: size}}, []string{"full"}, nil
+	plan.Workloads, plan.Axes, plan.EncapNIC = []result.WorkloadPlan{{Name: "udp_pps", Size: size}}, plan.Axes.With("nic", "full"), nil
 	return Complete(plan)
 }
 

@@ -26,7 +26,7 @@ type weighing struct {
 func routePlan(load string, blocks int) result.Plan {
 	return Complete(result.Plan{
 		Networks: result.NetworksNamed("route"), Paths: []string{catalog.CrossHost}, Workloads: []result.WorkloadPlan{{Name: load}},
-		NIC: []string{"full"}, CC: "cubic", Blocks: blocks, Warmup: 0.002, Duration: 0.020,
+		Axes: result.PlanAxes{"nic": {"full"}, "cc": {"cubic"}}, Blocks: blocks, Warmup: 0.002, Duration: 0.020,
 	})
 }
 

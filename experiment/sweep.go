@@ -11,7 +11,12 @@ import (
 // much a workload sends at a time and in how many flows, the links between hosts, and the CPUs of each host.
 func Sweepable() []string {
 	all := result.Names(SweptParams(), func(p catalog.Param) string { return p.Name })
-	return append(append(all, SweptWorkloads()...), "link", "mtu", "cpus")
+	return append(append(all, SweptWorkloads()...), result.Names(SweptAxes(), func(a result.Axis) string { return a.Name })...)
+}
+
+// SweptAxes are the axes of a lab that can be swept.
+func SweptAxes() []result.Axis {
+	return slices.DeleteFunc(result.PlannedAxes(), func(a result.Axis) bool { return a.Most == 0 || !a.Many })
 }
 
 // SweptParams are the parameters of networks that can be swept.

@@ -88,7 +88,7 @@ func exactly(metrics map[string]map[string]float64) func(int, group, place) (res
 func vxlanPlan(workloads ...string) result.Plan {
 	p := result.Plan{
 		Networks: []result.NetworkPlan{{Name: "vxlan"}}, Paths: []string{catalog.CrossHost},
-		NIC: []string{"full"}, Seed: 1,
+		Axes: result.PlanAxes{"nic": {"full"}}, Seed: 1,
 	}
 	for _, w := range workloads {
 		p.Workloads = append(p.Workloads, result.WorkloadPlan{Name: w})

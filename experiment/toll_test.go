@@ -12,7 +12,7 @@ func TestCeilingsAndTollParts(t *testing.T) {
 	const link = 1e9
 	host, vxlan := 1448.0/1538, 1398.0/1538 // see package wire
 	plan := vxlanPlan("tcp_stream")
-	plan.Link = link
+	plan.Axes = plan.Axes.With("link", float64(link))
 	plan.Paths = []string{catalog.SameHost, catalog.CrossHost}
 	r := synthetic(t, Complete(plan))
 	feed(r, 8, exactly(map[string]map[string]float64{
@@ -43,7 +43,7 @@ func TestCeilingsAndTollParts(t *testing.T) {
 
 func TestCeilingOfDatagrams(t *testing.T) {
 	plan := vxlanPlan("udp_stream")
-	plan.Link = 1e9
+	plan.Axes = plan.Axes.With("link", 1e9)
 	r := synthetic(t, Complete(plan))
 	feed(r, 8, exactly(map[string]map[string]float64{
 		"host a": {"throughput": 1e8}, "host b": {"throughput": 1e8}, "vxlan": {"throughput": 1e8},

@@ -57,7 +57,7 @@ func traced(t testing.TB, l *site.Lab, plan result.Plan) *result.Result {
 func tracePlan(net, path, load string) result.Plan {
 	return Complete(result.Plan{
 		Networks: result.NetworksNamed(net), Paths: []string{path}, Workloads: []result.WorkloadPlan{{Name: load}},
-		NIC: []string{"full"}, Blocks: 3, Warmup: 0.02, Duration: 0.1,
+		Axes: result.PlanAxes{"nic": {"full"}}, Blocks: 3, Warmup: 0.02, Duration: 0.1,
 	})
 }
 

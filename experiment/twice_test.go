@@ -13,7 +13,7 @@ func TestTheFirstMistakeIsNamed(t *testing.T) {
 	for range 20 {
 		plan := Quick()
 		plan.Paths = append(plan.Paths, plan.Paths[0])
-		plan.NIC, plan.IP = []string{"full", "full"}, []int{4, 4}
+		plan.Axes = plan.Axes.With("nic", "full", "full").With("ip", 4.0, 4.0)
 		labtest.Contains(t, "what is wrong", checkTwice(plan).Error(), "path "+plan.Paths[0]+" is there twice")
 		kind, _ := workload.Find("tcp_rr")
 		w := result.WorkloadPlan{Name: "tcp_rr", Bytes: 9, Reverse: true, CC: "bbr"}

@@ -15,10 +15,11 @@ import (
 // withVersions is a plan without the networks that lack each version of IP that it names;
 // IPv4 alone is left out, since it is what a plan without versions has.
 func withVersions(p result.Plan) result.Plan {
-	if slices.Equal(p.IP, []int{int(wire.IPv4)}) {
-		p.IP = nil
+	versions := p.Axes.Numbers("ip")
+	if slices.Equal(versions, []float64{float64(wire.IPv4)}) {
+		p.Axes = p.Axes.With("ip")
 	}
-	if len(p.IP) == 0 || slices.Contains(p.IP, int(wire.IPv4)) {
+	if len(versions) == 0 || slices.Contains(versions, float64(wire.IPv4)) {
 		return p
 	}
 	for _, name := range withoutIPv6(p) {
@@ -39,12 +40,12 @@ func withoutIPv6(p result.Plan) (names []string) {
 
 // checkVersions refuses what only IPv4 has.
 func checkVersions(p result.Plan) error {
-	for _, ip := range p.IP {
-		if ip != int(wire.IPv4) && ip != int(wire.IPv6) {
-			return &InputError{fmt.Sprintf("version %d of IP: give 4, 6 or 4,6", ip)}
+	for _, ip := range p.Axes.Numbers("ip") {
+		if ip != float64(wire.IPv4) && ip != float64(wire.IPv6) {
+			return &InputError{fmt.Sprintf("version %v of IP: give 4, 6 or 4,6", ip)}
 		}
 	}
-	if !slices.Contains(p.IP, int(wire.IPv6)) {
+	if !hasIPv6(p) {
 		return nil
 	}
 	if p.Site != "" {
@@ -62,6 +63,9 @@ func checkVersions(p result.Plan) error {
 	return nil
 }
 
+// hasIPv6 reports whether a plan has IPv6, alone or besides IPv4.
+func hasIPv6(p result.Plan) bool { return slices.Contains(p.Axes.Numbers("ip"), float64(wire.IPv6)) }
+
 // haveIPv6 names the networks of containers that have IPv6.
 func haveIPv6() (names []string) {
 	for _, n := range kinds.All() {
@@ -75,7 +79,7 @@ func haveIPv6() (names []string) {
 // onIPv4Alone is the warning on networks that a plan with both versions has over IPv4
 // alone; empty: there is none.
 func onIPv4Alone(p result.Plan) string {
-	if names := withoutIPv6(p); slices.Contains(p.IP, int(wire.IPv6)) && len(names) > 0 {
+	if names := withoutIPv6(p); hasIPv6(p) && len(names) > 0 {
 		return "ip: measured over IPv4 alone, since they have no IPv6 in a lab: " + strings.Join(names, ", ")
 	}
 	return ""

@@ -13,10 +13,10 @@ import (
 // TestVersionsOfIP: both multiply the groups; a network without IPv6 is left out where a plan
 // has that alone, and measured over IPv4 where it has both.
 func TestVersionsOfIP(t *testing.T) {
-	plan := func(ip ...int) result.Plan {
+	plan := func(ip ...any) result.Plan {
 		return Complete(result.Plan{
 			Networks: result.NetworksNamed("bridge", "podman-rootless"), Paths: []string{catalog.SameHost, catalog.PublishedPort},
-			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: ip,
+			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Axes: result.PlanAxes{"nic": {"full"}, "ip": ip},
 		})
 	}
 	clusters := func(p result.Plan) (names []string) {
@@ -28,19 +28,19 @@ func TestVersionsOfIP(t *testing.T) {
 		}
 		return names
 	}
-	labtest.Equal(t, "versions of a plan with IPv4", len(plan(4).IP), 0)
+	labtest.Equal(t, "versions of a plan with IPv4", len(plan(4.0).Axes["ip"]), 0)
 
 	four := []string{"host", "host-b", "bridge", "podman-rootless"}
 	if got := clusters(plan()); !slices.Equal(got, four) {
 		t.Errorf("over IPv4 it has %v", got)
 	}
-	if got, want := clusters(plan(4, 6)), []string{"host", "host-b", "bridge", "host-ip6", "host-ip6-b", "bridge-ip6", "podman-rootless"}; !slices.Equal(got, want) {
+	if got, want := clusters(plan(4.0, 6.0)), []string{"host", "host-b", "bridge", "host-ip6", "host-ip6-b", "bridge-ip6", "podman-rootless"}; !slices.Equal(got, want) {
 		t.Errorf("over both it has %v, want %v", got, want)
 	}
-	labtest.Contains(t, "warning", onIPv4Alone(plan(4, 6)), "podman-rootless")
+	labtest.Contains(t, "warning", onIPv4Alone(plan(4.0, 6.0)), "podman-rootless")
 	labtest.Equal(t, "warning of IPv4", onIPv4Alone(plan()), "")
 
-	six := plan(6)
+	six := plan(6.0)
 	if got := clusters(six); !slices.Equal(got, four[:3]) {
 		t.Errorf("over IPv6 it has %v", got)
 	}
@@ -48,7 +48,7 @@ func TestVersionsOfIP(t *testing.T) {
 		t.Errorf("left out: %+v", six.Skipped)
 	}
 	for _, spec := range Spec(six, 2, 2).Clusters {
-		labtest.Equal(t, "version of "+spec.Name, int(spec.IP), 6)
+		labtest.Equal(t, "version of "+spec.Name, spec.Axes.Count("ip"), 6)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestVersionsTakeTurns(t *testing.T) {
 	for design, pieces := range map[string]int{result.DesignSlots: 2, result.DesignWindows: 4} {
 		plan := Complete(result.Plan{
 			Networks: result.NetworksNamed("bridge", "vxlan"), Paths: []string{catalog.SameHost, catalog.CrossHost},
-			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, NIC: []string{"full"}, IP: []int{4, 6}, Design: design,
+			Workloads: []result.WorkloadPlan{{Name: "tcp_rr"}}, Axes: result.PlanAxes{"nic": {"full"}, "ip": {4.0, 6.0}}, Design: design,
 		})
 		s := scheduleOf(plan, groupsOf(plan), time.Time{})
 		labtest.Equal(t, "groups in "+design, len(s.Groups), 4)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/safchain/ethtool"
+
+	"tare/result"
 )
 
 // NIC is a model of the underlay interfaces' offloads: what decides an
@@ -21,7 +23,8 @@ const (
 
 // NICs lists the models, the default first.
 func NICs() []string {
-	return []string{string(NICFull), string(NICTSO), string(NICFrames), string(NICPlain)}
+	nic, _ := result.AxisOf("nic")
+	return nic.Words
 }
 
 // features are the ethtool features that a model switches. A veth as it comes

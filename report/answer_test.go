@@ -54,7 +54,7 @@ func TestAnswer(t *testing.T) {
 // the host on one, by more CPU.
 func links() *result.Result {
 	first, second := newWorld(plan(), 9), newWorld(plan(), 10)
-	second.plan.NIC = []string{"tso"}
+	second.plan.Axes = second.plan.Axes.With("nic", "tso")
 	var all *result.Result
 	for _, w := range []*world{first, second} {
 		w.networks, w.paths, w.loads = []string{"host", "route", "vxlan"}, []string{catalog.SameHost, catalog.CrossHost}, streamAndTrip()

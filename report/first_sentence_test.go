@@ -114,8 +114,8 @@ func TestTheMachineComesBeforeModels(t *testing.T) {
 		return res
 	}
 	for name, res := range map[string]*result.Result{
-		"nic tso":          both(func(w *world) { w.plan.NIC = []string{"tso"} }),
-		"link 10.0 Gbit/s": both(func(w *world) { w.plan.Link = 10e9 }),
+		"nic tso":          both(func(w *world) { w.plan.Axes = w.plan.Axes.With("nic", "tso") }),
+		"link 10.0 Gbit/s": both(func(w *world) { w.plan.Axes = w.plan.Axes.With("link", 10e9) }),
 	} {
 		all := spoken(t, res)
 		labtest.Contains(t, name+": what costs most", all[1], "vxlan costs most: +33.")
@@ -125,7 +125,7 @@ func TestTheMachineComesBeforeModels(t *testing.T) {
 	}
 	// Where the plan has nothing else, that is what was asked for.
 	w := newWorld(plan(), 7)
-	w.plan.NIC, w.networks, w.paths, w.loads = []string{"tso"}, []string{catalog.Baseline, "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()[:1]
+	w.plan.Axes, w.networks, w.paths, w.loads = w.plan.Axes.With("nic", "tso"), []string{catalog.Baseline, "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()[:1]
 	labtest.Contains(t, "with one model alone", costing(t, w.result()), "vxlan costs most")
 }
 

@@ -29,7 +29,7 @@ type world struct {
 // plan is the quick plan.
 func plan() result.Plan {
 	return result.Plan{
-		Name: "quick", NIC: []string{"full"}, MTU: 1500, Pin: "apart", CC: "cubic",
+		Name: "quick", Axes: result.DefaultAxes().With("rps"),
 		Blocks: 10, Warmup: 0.03, Duration: 0.06, Margin: 0.02, Seed: 42,
 	}
 }
@@ -112,8 +112,8 @@ func (w *world) comparison(res *result.Result, path string, load result.Workload
 
 func (w *world) params(load result.WorkloadPlan) result.Params {
 	params := result.Params{
-		"nic": w.plan.NIC[0], "mtu": float64(w.plan.MTU), "pin": w.plan.Pin, "cc": w.plan.CC, "rps": true,
-		"warmup": float64(w.plan.Warmup), "duration": float64(w.plan.Duration), "link": float64(w.plan.Link),
+		"nic": w.plan.Axes.Word("nic"), "mtu": w.plan.Axes.Number("mtu"), "pin": w.plan.Axes.Word("pin"), "cc": w.plan.Axes.Word("cc"), "rps": true,
+		"warmup": float64(w.plan.Warmup), "duration": float64(w.plan.Duration), "link": w.plan.Axes.Number("link"),
 	}
 	if load.Flows > 0 {
 		params["flows"] = float64(load.Flows)
@@ -186,7 +186,7 @@ func (w *world) window(name, path string, load result.WorkloadPlan) map[string]f
 
 // ceiling is what the plan's link can carry, 0 without a link.
 func (w *world) ceiling(name string) float64 {
-	link := w.plan.Link
+	link := result.BitsPerSecond(w.plan.Axes.Number("link"))
 	if own := w.links[name]; own > 0 {
 		link = own
 	}
@@ -197,7 +197,7 @@ func (w *world) ceiling(name string) float64 {
 	if n, ok := catalog.FindNetwork(name); ok {
 		stack = n.Stack
 	}
-	return float64(wire.TCPCeiling(wire.BitsPerSecond(link), wire.IPv4, wire.InnerMTU(w.plan.MTU, stack), stack))
+	return float64(wire.TCPCeiling(wire.BitsPerSecond(link), wire.IPv4, wire.InnerMTU(int(w.plan.Axes.Number("mtu")), stack), stack))
 }
 
 // weigh fills the metrics of a cell from its samples and its baseline's.
@@ -219,7 +219,7 @@ func (w *world) weigh(res *result.Result, c, baseline *result.Cell, path string,
 		} else {
 			w.toll(&m, c, baseline, q)
 		}
-		if q.Name == "throughput" && w.plan.Link > 0 {
+		if q.Name == "throughput" && w.plan.Axes.Linked() {
 			ceiling := w.ceiling(c.Network)
 			m.Ceiling = &result.Ceiling{Value: ceiling, Ratio: m.Value / ceiling}
 			if m.Toll != nil {

@@ -150,19 +150,16 @@ func (w words) orUnknown(text string) string {
 
 // linkText is the link between the hosts: its rates, and what it does besides.
 func (w words) linkText(plan result.Plan) string {
-	var rates []string
-	for _, link := range append([]result.BitsPerSecond{plan.Link}, plan.Links...) {
-		if link > 0 {
-			rates = append(rates, scaleFor("bit/s", float64(link)).withUnit(float64(link)))
-		}
-	}
 	var all []string
-	if len(rates) > 0 {
-		all = append(all, "link "+strings.Join(rates, w.say("and")))
-	}
-	for _, axis := range result.Axes() {
-		if text := axisText(axis, plan.Wire.Params()); text != "" {
-			all = append(all, axis.Name+" "+text)
+	for _, axis := range result.PlannedAxes() {
+		var texts []string
+		for _, value := range plan.Axes[axis.Name] {
+			if text := axisText(axis, result.Params{axis.Name: value}); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		if axis.Frames && len(texts) > 0 {
+			all = append(all, axis.Name+" "+strings.Join(texts, w.say("and")))
 		}
 	}
 	if len(all) == 0 {
@@ -179,11 +176,12 @@ func (w words) setUp(plan result.Plan) string {
 			parts = append(parts, w.say(key, "value", value))
 		}
 	}
-	add := func(flag, value string) {
+	add := func(name, value string) {
 		if value = clip(result.Plain(value), 40); value != "" {
-			parts = append(parts, flag+" "+value)
+			parts = append(parts, name+" "+value)
 		}
 	}
+	axis := func(name string) { add(name, strings.Join(plan.Axes.Words(name), w.say("and"))) }
 	switch length := scaleFor("s", float64(plan.Duration)).withUnit(float64(plan.Duration)); {
 	case plan.Duration == 0:
 	case plan.Design == result.DesignSlots:
@@ -192,26 +190,18 @@ func (w words) setUp(plan result.Plan) string {
 		say("window", length)
 	}
 	if plan.Site == "" {
-		add("nic", strings.Join(plan.NIC, w.say("and")))
+		axis("nic")
 		if len(plan.EncapNIC) > 0 {
 			say("encap_nic", strings.Join(plan.EncapNIC, w.say("and")))
 		}
 		parts = append(parts, w.linkText(plan))
 	}
-	mtus := plan.MTUs // or one
-	if plan.MTU > 0 {
-		mtus = []int{plan.MTU}
-	}
-	if len(mtus) > 0 {
-		add("mtu", strings.Join(result.Names(mtus, strconv.Itoa), w.say("and")))
-	}
+	axis("mtu")
 	if plan.Site == "" {
-		add("pin", plan.Pin)
-		if len(plan.CPUsEach) > 0 {
-			add("cpus", strings.Join(result.Names(plan.CPUsEach, strconv.Itoa), w.say("and")))
-		}
+		axis("pin")
+		axis("cpus")
 	}
-	add("cc", plan.CC)
+	axis("cc")
 	if plan.Seed != 0 {
 		add("seed", strconv.FormatUint(plan.Seed, 10))
 	}

@@ -57,8 +57,8 @@ func TestProgramsOfApplicationsAreSaid(t *testing.T) {
 
 func TestLinkIsDescribed(t *testing.T) {
 	for want, plan := range map[string]result.Plan{
-		"link 1.00 Gbit/s, delay 20.0 ms, loss 0.1 %, reorder 1 %": {Link: 1e9, Wire: result.Wire{Delay: 0.02, Loss: 0.001, Reorder: 0.01}},
-		"delay 5.00 ms": {Wire: result.Wire{Delay: 0.005}},
+		"link 1.00 Gbit/s, delay 20.0 ms, loss 0.1 %, reorder 1 %": {Axes: result.PlanAxes{"link": {1e9}, "delay": {0.02}, "loss": {0.001}, "reorder": {0.01}}},
+		"delay 5.00 ms": {Axes: result.PlanAxes{"delay": {0.005}}},
 	} {
 		labtest.Equal(t, "link", wordsOf(English).linkText(plan), want)
 	}

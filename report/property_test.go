@@ -29,8 +29,11 @@ func anyResult() *rapid.Generator[*result.Result] {
 			Schema: result.Schema, Finished: text.Draw(t, "finished"),
 			Environment: result.Environment{Kernel: text.Draw(t, "kernel"), CPUModel: text.Draw(t, "cpu"), Virtualisation: text.Draw(t, "hv")},
 			Plan: result.Plan{
-				Name: text.Draw(t, "plan"), NIC: texts.Draw(t, "nics"), EncapNIC: texts.Draw(t, "encap"), CC: text.Draw(t, "cc"),
-				Link: result.BitsPerSecond(anyNumber(t)), Duration: result.Seconds(anyNumber(t)), Margin: anyNumber(t), Blocks: 10,
+				Name: text.Draw(t, "plan"), EncapNIC: texts.Draw(t, "encap"),
+				Axes: result.PlanAxes{
+					"nic": rapid.SliceOfN(text.AsAny(), 0, 2).Draw(t, "nics"), "cc": {text.Draw(t, "cc")}, "link": {anyNumber(t)}, "mtu": {anyNumber(t)},
+				},
+				Duration: result.Seconds(anyNumber(t)), Margin: anyNumber(t), Blocks: 10,
 				Skipped: []result.SkippedNetwork{{Name: text.Draw(t, "left out"), Reason: text.Draw(t, "why")}},
 			},
 			Noise:    result.Noise{Steal: anyNumber(t), Pressure: anyNumber(t), ForeignCPU: anyNumber(t)},

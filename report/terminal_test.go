@@ -48,7 +48,7 @@ func quick() *result.Result {
 // link is a run over a slow link with a stand-in, on a machine with few CPUs.
 func link() *result.Result {
 	p := plan()
-	p.Link, p.NIC = 10e9, []string{"frames"}
+	p.Axes = p.Axes.With("link", 10e9).With("nic", "frames")
 	w := newWorld(p, 2)
 	w.networks, w.loads = []string{"host", "macvlan", "route", "vxlan", "docker-overlay"}, streamAndTrip()
 	w.paths = []string{catalog.CrossHost}
@@ -69,7 +69,7 @@ func link() *result.Result {
 // ownLink is a run in which one network has its own link.
 func ownLink() *result.Result {
 	p := plan()
-	p.Link, p.NIC = 10e9, []string{"frames"}
+	p.Axes = p.Axes.With("link", 10e9).With("nic", "frames")
 	w := newWorld(p, 8)
 	w.networks, w.paths, w.loads = []string{"host", "route", "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()
 	w.links = map[string]result.BitsPerSecond{"vxlan": 9e9}
@@ -106,7 +106,7 @@ func datagrams() *result.Result {
 // broken is a run in which cells failed and were skipped, cut short.
 func broken() *result.Result {
 	p := plan()
-	p.NIC = []string{"full"}
+	p.Axes = p.Axes.With("nic", "full")
 	w := newWorld(p, 5)
 	w.noise = 0.02
 	w.networks, w.paths, w.loads = names(), []string{catalog.SameHost, catalog.CrossHost}, streamAndTrip()
@@ -144,7 +144,7 @@ func hostile() *result.Result {
 	w.networks, w.paths, w.loads = []string{"host", "veth", long, evil}, []string{catalog.SameHost}, streamAndTrip()
 	res := w.result()
 	res.Environment.Kernel, res.Environment.CPUModel = evil+long, long
-	res.Plan.Name, res.Plan.CC, res.Plan.Pin = evil, long, evil
+	res.Plan.Name, res.Plan.Axes = evil, res.Plan.Axes.With("cc", long).With("pin", evil)
 	res.Warnings = []string{evil, long, "网络很慢 " + strings.Repeat("慢", 120), "\xff\xfe"}
 	res.Findings = []result.Finding{{ID: evil, Cause: evil + long, Fix: long, Evidence: []result.Evidence{{Name: evil, Value: map[string]any{evil: long}, Source: long}}}}
 	res.Plan.Skipped = []result.SkippedNetwork{{Name: long, Reason: evil}}

@@ -28,12 +28,7 @@ func (p Params) Has(name string) bool { return p[name] != nil }
 // Linked reports whether the hosts were joined by links with a rate, a delay or a loss:
 // each frame counts there, so that interfaces cut them (nic frames).
 func (p Params) Linked() bool {
-	for _, name := range []string{"link", "delay", "loss", "reorder"} {
-		if p.Number(name) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(planned(), func(a Axis) bool { return a.Frames && p.Number(a.Name) > 0 })
 }
 
 // AtOnce is how many flows, connections or workers there were; 0: it is not
@@ -49,9 +44,9 @@ func (p Params) AtOnce() float64 {
 
 // Settings are the parameters of the cell's network: all that no axis is.
 func (p Params) Settings() Settings {
-	own, axes := map[string]string{}, Axes()
+	own := map[string]string{}
 	for name := range p {
-		if !slices.ContainsFunc(axes, func(a Axis) bool { return a.Name == name }) {
+		if !slices.ContainsFunc(axes(), func(a Axis) bool { return a.Name == name }) {
 			own[name] = p.Text(name)
 		}
 	}

@@ -10,20 +10,11 @@ type Plan struct {
 	Paths     []string       `json:"paths" yaml:"paths"`
 	Workloads []WorkloadPlan `json:"workloads" yaml:"workloads"`
 
-	NIC      []string          `json:"nic" yaml:"nic"`                                 // every network runs under each of these
+	// Axes are what the hosts and their links are like: every network runs with each value. In
+	// YAML each is a key of the plan, as in mtu: [1500, 9000].
+	Axes     PlanAxes          `json:"axes" yaml:"-"`
 	EncapNIC []string          `json:"encap_nic,omitempty" yaml:"encap_nic,omitempty"` // encapsulating networks run under these too
-	MTU      int               `json:"mtu" yaml:"mtu"`                                 // bytes, of the links between hosts; 0: see MTUs
-	MTUs     []int             `json:"mtus,omitempty" yaml:"mtus,omitempty"`           // instead of MTU: every network runs under each of these
-	Link     BitsPerSecond     `json:"link,omitempty" yaml:"link,omitempty"`           // 0: as fast as the CPU
-	Links    []BitsPerSecond   `json:"links,omitempty" yaml:"links,omitempty"`         // instead of Link: every network runs under each of these
-	Wire     Wire              `json:"wire,omitzero" yaml:"wire,omitempty"`            // what the links do besides
-	IP       []int             `json:"ip,omitempty" yaml:"ip,omitempty"`               // versions of IP, 4 or 6: every network that has it runs under each; empty: 4
-	GSOMax   int               `json:"gso_max,omitempty" yaml:"gso_max,omitempty"`     // bytes of the largest packet of segments; 0: as devices come
-	Pin      string            `json:"pin" yaml:"pin"`                                 // apart, same, none
-	RPS      string            `json:"rps" yaml:"rps"`                                 // on, off: packets that arrive are steered to the host's own CPUs
 	CPUs     map[string]string `json:"cpus,omitempty" yaml:"cpus,omitempty"`           // host -> CPU list as "0-3,8", where the plan chooses them
-	CPUsEach []int             `json:"cpus_each,omitempty" yaml:"cpus_each,omitempty"` // CPUs of each host: every network runs with each of these numbers; empty: all that a host gets
-	CC       string            `json:"cc" yaml:"cc"`                                   // TCP congestion control
 
 	// Site is where the ends are that tare did not build (SiteEndpoint, SiteSSH, SiteDocker, SiteKubernetes); empty: in a lab.
 	Site string `json:"site,omitempty" yaml:"site,omitempty"`

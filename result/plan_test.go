@@ -38,13 +38,27 @@ func plans() *rapid.Generator[Plan] {
 		return Plan{
 			Name: texts().Filter(func(s string) bool { return strings.TrimSpace(s) == s }).Draw(t, "name"), Networks: rapid.SliceOfN(networks, 0, 3).Draw(t, "networks"),
 			Paths: rapid.SliceOfN(names, 0, 3).Draw(t, "paths"), Workloads: rapid.SliceOfN(workloads, 0, 3).Draw(t, "workloads"),
-			NIC: rapid.SliceOfN(names, 0, 2).Draw(t, "nic"), MTU: rapid.IntRange(0, 65535).Draw(t, "mtu"), Link: rates.Draw(t, "link"),
-			Wire: rapid.SampledFrom([]Wire{{}, {Delay: 0.02}, {Loss: 0.001}, {Delay: 0.005, Loss: 0.25, Reorder: 0.01}}).Draw(t, "wire"),
-			Pin:  names.Draw(t, "pin"), CC: names.Draw(t, "cc"), Blocks: rapid.IntRange(0, 60).Draw(t, "blocks"),
+			Axes: planAxes().Draw(t, "axes"), Blocks: rapid.IntRange(0, 60).Draw(t, "blocks"),
 			Warmup: spans.Draw(t, "warmup"), Duration: spans.Draw(t, "duration"), MaxTime: spans.Draw(t, "max time"),
 			Precision: rapid.Float64Range(0, 1).Draw(t, "precision"), Margin: rapid.Float64Range(0, 1).Draw(t, "margin"),
 			Seed: rapid.Uint64().Draw(t, "seed"),
 		}
+	})
+}
+
+// planAxes are values as a user may write them.
+func planAxes() *rapid.Generator[PlanAxes] {
+	rates := rapid.SampledFrom([]any{1.0, 9.6e9, 1e10, 123456789.0, 1.5e6})
+	sizes := rapid.Map(rapid.IntRange(1, 65535), func(n int) any { return float64(n) })
+	words := rapid.StringMatching(`[a-z][a-z0-9_-]{0,8}|on|off|yes|17|0x1|1e3`).AsAny()
+	return rapid.Custom(func(t *rapid.T) PlanAxes {
+		axes := PlanAxes{}.With("link", rapid.SliceOfN(rates, 0, 2).Draw(t, "link")...).With("mtu", rapid.SliceOfN(sizes, 0, 2).Draw(t, "mtu")...)
+		axes = axes.With("nic", rapid.SliceOfN(words, 0, 2).Draw(t, "nic")...).With("pin", rapid.SliceOfN(words, 0, 1).Draw(t, "pin")...)
+		axes = axes.With("cpus", rapid.SliceOfN(sizes, 0, 2).Draw(t, "cpus")...).With("gso_max", rapid.SliceOfN(sizes, 0, 1).Draw(t, "gso")...)
+		for name, value := range rapid.SampledFrom([]map[string]any{{}, {"delay": 0.02}, {"loss": 0.001}, {"delay": 0.005, "loss": 0.25, "reorder": 0.01}}).Draw(t, "wire") {
+			axes = axes.With(name, value)
+		}
+		return axes
 	})
 }
 
@@ -104,7 +118,7 @@ max_time: 0s
 	want := Plan{
 		Networks:  []NetworkPlan{{Name: "host"}, {Name: "vxlan", Link: 1e9}, {Name: "route", Link: 1e9}, {Name: "ptp", Link: 1e9}},
 		Workloads: []WorkloadPlan{{Name: "tcp_rr"}, {Name: "udp_stream", Rate: Rate{1e9, unitBits}, Size: 1200}},
-		Link:      2.5e9, Duration: 90,
+		Axes:      PlanAxes{"link": {2.5e9}}, Duration: 90,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

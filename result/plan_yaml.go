@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -88,9 +87,15 @@ func PlanKeys() []string {
 	for _, of := range []reflect.Type{reflect.TypeFor[Plan](), reflect.TypeFor[NetworkPlan](), reflect.TypeFor[WorkloadPlan]()} {
 		for n := range of.NumField() {
 			key, _, _ := strings.Cut(of.Field(n).Tag.Get("yaml"), ",")
-			if key != "-" && !slices.Contains(keys, key) {
-				keys = append(keys, key)
+			if key != "-" {
+				keys = AddOnce(keys, key)
 			}
+		}
+	}
+	for _, a := range PlannedAxes() {
+		keys = AddOnce(keys, a.PlanKey())
+		if a.In != "" {
+			keys = AddOnce(keys, a.In)
 		}
 	}
 	return keys

@@ -66,13 +66,9 @@ func (k *keeper) build(spec *Spec) (Topology, error) {
 // another. Parameters belong to the hosts, so networks that differ in them share none.
 func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool)) [][]int {
 	type hosts struct {
-		engine, name, nic string
-		params            result.Settings
-		mtu, gso, hosts   int
-		cpus              int
-		link              float64
-		wire              result.Wire
-		ip                wire.IP
+		engine, name, axes string
+		params             result.Settings
+		hosts              int
 	}
 	var groups [][]int
 	at := map[hosts]int{}
@@ -81,8 +77,7 @@ func byEngine(specs []ClusterSpec, find func(name string) (network.Network, bool
 		key := hosts{engine: n.Engine}
 		switch {
 		case n.Engine != "":
-			key.nic, key.mtu, key.gso, key.link, key.wire, key.hosts, key.cpus = s.NIC, s.MTU, s.GSOMax, s.Link, s.Wire, s.Hosts, s.CPUsEach
-			key.params, key.ip = result.MakeSettings(s.Params), s.IP
+			key.axes, key.hosts, key.params = s.Axes.Key(), s.Hosts, result.MakeSettings(s.Params)
 		case len(n.Needs) > 0:
 			key.name = s.Name
 		}
@@ -166,8 +161,14 @@ func (e *sharedHosts) end(l *lab.Lab) error {
 
 // hosts is what the lab makes of the spec, under a name.
 func (s ClusterSpec) hosts(name string) lab.ClusterSpec {
-	link := lab.Link{BitsPerSecond: s.Link, Delay: s.Wire.Delay.Duration(), Loss: s.Wire.Loss, Reorder: s.Wire.Reorder}
-	return lab.ClusterSpec{Name: name, Hosts: s.Hosts, CPUs: s.CPUsEach, MTU: s.MTU, IPv6: s.IP == wire.IPv6, NIC: lab.NIC(s.NIC), Link: link, Switch: s.Switch}
+	a := s.Axes
+	link := lab.Link{
+		BitsPerSecond: a.Number("link"), Delay: result.Seconds(a.Number("delay")).Duration(), Loss: a.Number("loss"), Reorder: a.Number("reorder"),
+	}
+	return lab.ClusterSpec{
+		Name: name, Hosts: s.Hosts, CPUs: a.Count("cpus"), MTU: a.Count("mtu"), IPv6: a.Count("ip") == int(wire.IPv6),
+		NIC: lab.NIC(a.Text("nic")), Link: link, Switch: s.Switch,
+	}
 }
 
 // setUpCluster makes the hosts, or takes those of the network's engine, and sets up
@@ -195,7 +196,7 @@ func (e *sharedHosts) setUpNetwork(l *lab.Lab, n network.Network, spec ClusterSp
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(n.Build(cluster, setup), setLargest(cluster, spec.GSOMax, setup), takeFrames(cluster, spec.Live)); err != nil {
+	if err := errors.Join(n.Build(cluster, setup), setLargest(cluster, spec.Axes.Count("gso_max"), setup), takeFrames(cluster, spec.Live)); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up network %s: %w", n.Name, err), l.Remove(cluster))
 	}
 	return cluster, nil
@@ -281,7 +282,7 @@ func (k *keeper) probe() (probed []Availability, err error) {
 	defer func() { err = errors.Join(err, scratch.Close()) }()
 	for _, n := range kinds.All() {
 		a := Availability{Name: n.Name, Fidelity: n.Fidelity}
-		spec := ClusterSpec{Name: n.Name, Network: n.Name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1}
+		spec := ClusterSpec{Name: n.Name, Network: n.Name, Axes: result.Params{"nic": string(lab.NICFull), "mtu": 1500.0}, Hosts: 2, Containers: 1}
 		setup := &network.Setup{Containers: spec.Containers}
 		cluster, err := scratch.NewCluster(spec.hosts(n.Name))
 		if err == nil {

@@ -10,7 +10,7 @@ import (
 	"tare/engine"
 	"tare/lab"
 	"tare/network"
-	"tare/wire"
+	"tare/result"
 )
 
 // The networks of these tests are made of real parts of a lab, with sleep for
@@ -36,7 +36,7 @@ func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 		return toy(name, of), true
 	}
 	two := func(name string, change ...func(*ClusterSpec)) ClusterSpec {
-		s := ClusterSpec{Name: name, Network: name, NIC: "full", MTU: 1500, Hosts: 2}
+		s := ClusterSpec{Name: name, Network: name, Axes: result.Params{"nic": "full", "mtu": 1500.0}, Hosts: 2}
 		for _, c := range change {
 			c(&s)
 		}
@@ -44,11 +44,11 @@ func TestNetworksOfAnEngineShareHosts(t *testing.T) {
 	}
 	specs := []ClusterSpec{
 		two("plain:a"), two("docker:a"), two("own:a"), two("docker:b"), two("plain:b"), two("own:b"), two("ovs:a"),
-		two("docker:a", func(s *ClusterSpec) { s.NIC = "tso" }),
+		two("docker:a", func(s *ClusterSpec) { s.Axes["nic"] = "tso" }),
 		two("docker:a", func(s *ClusterSpec) { s.Hosts = 3 }),
 		two("docker:a", func(s *ClusterSpec) { s.Params = map[string]string{"rules": "9"} }),
 		two("docker:b", func(s *ClusterSpec) { s.Params = map[string]string{"rules": "9"} }),
-		two("docker:a", func(s *ClusterSpec) { s.IP = wire.IPv6 }),
+		two("docker:a", func(s *ClusterSpec) { s.Axes["ip"] = 6.0 }),
 	}
 	want := "[[0 4] [1 3] [2] [5] [6] [7] [8] [9 10] [11]]"
 	if got := fmt.Sprint(byEngine(specs, find)); got != want {
@@ -109,7 +109,7 @@ func runs(p *lab.Process) bool {
 }
 
 func specNamed(name string) ClusterSpec {
-	return ClusterSpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2}
+	return ClusterSpec{Name: name, Network: name, Axes: result.Params{"nic": string(lab.NICFull), "mtu": 1500.0}, Hosts: 2}
 }
 
 // mentions returns an error unless err contains the text.

@@ -246,7 +246,7 @@ func siteCluster(name, kind string, paths map[string]network.Ends, port uint16, 
 	known, _ := kinds.Find(kind)
 	unserved := slices.DeleteFunc(slices.Clone(known.Paths), func(path string) bool { _, there := paths[path]; return there })
 	return Built{
-		ClusterSpec: ClusterSpec{Name: name, Network: kind, NIC: string(lab.NICFull), MTU: mtu, Baseline: kind == catalog.Baseline}, Fidelity: catalog.Product,
+		ClusterSpec: ClusterSpec{Name: name, Network: kind, Axes: result.Params{"nic": string(lab.NICFull), "mtu": float64(mtu)}, Baseline: kind == catalog.Baseline}, Fidelity: catalog.Product,
 		Paths: paths, Port: port, Warnings: []string{}, CPUs: map[string]string{}, Unserved: unserved,
 	}
 }

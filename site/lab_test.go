@@ -13,6 +13,7 @@ import (
 
 	"tare/catalog"
 	"tare/lab"
+	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
 )
@@ -22,7 +23,7 @@ func specOf(networks ...string) site.Spec {
 	spec := site.Spec{CC: "cubic", Pin: catalog.PinApart, Clusters: []site.ClusterSpec{}}
 	for _, name := range networks {
 		spec.Clusters = append(spec.Clusters, site.ClusterSpec{
-			Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1,
+			Name: name, Network: name, Axes: result.Params{"nic": string(lab.NICFull), "mtu": 1500.0}, Hosts: 2, Containers: 1,
 		})
 	}
 	return spec

@@ -14,7 +14,6 @@ import (
 	"tare/network"
 	"tare/network/kinds"
 	"tare/result"
-	"tare/wire"
 )
 
 // Spec is a lab as data.
@@ -31,18 +30,14 @@ type Spec struct {
 
 // ClusterSpec is one cluster with the network on it.
 type ClusterSpec struct {
-	Name       string      `json:"name"`
-	Network    string      `json:"network"`
-	NIC        string      `json:"nic"`
-	MTU        int         `json:"mtu"`
-	GSOMax     int         `json:"gso_max,omitempty"` // bytes of the largest packet of segments; 0: as devices come
-	Link       float64     `json:"link,omitempty"`    // bit/s
-	Wire       result.Wire `json:"wire,omitzero"`
-	IP         wire.IP     `json:"ip,omitempty"` // version of the addresses at which its ends are reached; 0: 4
-	Hosts      int         `json:"hosts"`
-	CPUsEach   int         `json:"cpus_each,omitempty"` // of each host; 0: all that it gets
-	Containers int         `json:"containers"`          // per host
-	Switch     bool        `json:"switch,omitempty"`    // two hosts are joined by a switch too, as more than two always are
+	Name    string `json:"name"`
+	Network string `json:"network"`
+	// Axes are what its hosts and their links are like: a value of each of result.Axes that is
+	// set for a cluster. What has none is as it comes.
+	Axes       result.Params `json:"axes"`
+	Hosts      int           `json:"hosts"`
+	Containers int           `json:"containers"`       // per host
+	Switch     bool          `json:"switch,omitempty"` // two hosts are joined by a switch too, as more than two always are
 	// Params are the network's own, by name.
 	Params   map[string]string `json:"params,omitempty"`
 	Baseline bool              `json:"baseline,omitempty"` // one of the two that others are compared with

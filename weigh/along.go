@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"tare/catalog"
 	"tare/result"
@@ -122,7 +123,10 @@ func sideText(by, value string) string {
 	case value == "":
 		return "without"
 	}
-	return axis.Word(value)
+	if number, err := strconv.ParseFloat(value, 64); err == nil && axis.Unit != "" {
+		return axis.Written(number)
+	}
+	return value
 }
 
 // Than compares every network of a result but the host with one of them, in each group.

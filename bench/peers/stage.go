@@ -13,6 +13,7 @@ import (
 	"tare/agent"
 	"tare/catalog"
 	"tare/lab"
+	"tare/result"
 	"tare/site"
 )
 
@@ -86,7 +87,7 @@ func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 		CC: cc, Pin: catalog.PinApart, RPS: s.placement != plain,
 		CPUs: map[string]string{"h1": cpus[0], "h2": cpus[1]},
 		Clusters: []site.ClusterSpec{{
-			Name: "peers", Network: o.network, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2, Live: s.placement == live,
+			Name: "peers", Network: o.network, Axes: result.Params{"nic": string(lab.NICFull), "mtu": 1500.0}, Hosts: 2, Containers: 2, Live: s.placement == live,
 		}},
 	}
 	if catalog.Within(o.path) {

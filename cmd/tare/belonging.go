@@ -105,7 +105,7 @@ var belongings = sync.OnceValue(func() []belonging {
 		{flags: "precision", heading: forHow, at: anywhere, in: plans&^(onKernels|tracing) | ofCase},
 		{flags: "margin", heading: forHow, at: anywhere, in: plans&^tracing | ofCase},
 		{flags: "design", heading: forHow, at: anywhere, in: plans &^ tracing},
-		{flags: "link mtu nic ip gso-max pin cpus cpus-each rps", heading: forHow, at: inLab, in: plans},
+		{flags: strings.Join(labFlags(), " "), heading: forHow, at: inLab, in: plans},
 		{flags: "cc", heading: forHow, at: inLab | atSites, in: plans},
 		{flags: "seed", heading: forHow, at: anywhere, in: plans | ofCase},
 		{flags: "yield", heading: forHow, at: anywhere, in: once | ofChange},
@@ -141,6 +141,18 @@ var belongings = sync.OnceValue(func() []belonging {
 		{flags: "pods", heading: ofSites, at: atKubernetes, in: once | ofChange | tracing},
 	}, ofParameters()...)
 })
+
+// labFlags are those of what a lab is like: of its axes, and of the CPUs of its hosts. The congestion control is also
+// that of a site's sockets.
+func labFlags() []string {
+	names := []string{"cpus"}
+	for _, a := range result.PlannedAxes() {
+		if a.Help != "" && a.Flag != "cc" {
+			names = append(names, a.Flag)
+		}
+	}
+	return names
+}
 
 // ofParameters are the belongings of parameters. A cluster has policies and Services too.
 func ofParameters() (all []belonging) {

@@ -10,7 +10,6 @@ import (
 	"tare/cases"
 	"tare/catalog"
 	"tare/experiment"
-	"tare/lab"
 	"tare/report"
 	"tare/result"
 	"tare/site"
@@ -88,17 +87,12 @@ func choicesOf(c *cobra.Command, flag string) choices {
 		return one(workloadWords()...)
 	case "need":
 		return several(result.Names(catalog.Demands(), func(d catalog.Demand) string { return d.Name + "\t" + d.Doc }))
-	case "nic":
-		return several(lab.NICs())
 	case "ip":
 		return several([]string{"4", "6"})
 	case "pin":
 		if c.Name() == "send" || c.Name() == "serve" {
 			return choices{}
 		}
-		return one(catalog.Pins()...)
-	case "rps":
-		return one(catalog.On, catalog.Off)
 	case "design":
 		return one(result.DesignSlots, result.DesignWindows)
 	case "case":
@@ -125,6 +119,9 @@ func choicesOf(c *cobra.Command, flag string) choices {
 		return one(report.FormatNames()...)
 	case "lab", "name":
 		return one(labWords(c)...)
+	}
+	if a, is := result.First(result.PlannedAxes(), func(a result.Axis) bool { return a.Flag == flag && len(a.Words) > 0 }); is {
+		return choices{words: a.Words, list: a.Many}
 	}
 	return choicesOfParam(c, flag)
 }

@@ -24,7 +24,7 @@ func explain(ctx context.Context, l *site.Lab, res *result.Result, labName strin
 			continue
 		}
 		if _, looked := known[pair]; !looked {
-			found, err := examinePath(ctx, l, pair, labName, res.Plan.CC)
+			found, err := examinePath(ctx, l, pair, labName, res.Plan.Axes.Word("cc"))
 			known[pair], errs = found, append(errs, err)
 		}
 		cell.Findings = append(cell.Findings, known[pair]...)

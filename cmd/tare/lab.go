@@ -51,13 +51,14 @@ func labUpCommand(s streams) *cobra.Command {
 		Short: "Build a lab that stays up until it is taken down",
 		RunE: func(c *cobra.Command, args []string) error {
 			spec, err := labSpec(args, hosts, containers, func(p *result.Plan) error {
-				p.NIC, p.EncapNIC, p.MTU, p.Pin, p.CC, p.IP = []string{nic}, nil, mtu, pin, cc, []int{ip}
+				p.EncapNIC = nil
+				p.Axes = p.Axes.With("nic", nic).With("mtu", float64(mtu)).With("ip", float64(ip)).With("pin", pin).With("cc", cc)
 				var errs []error
 				varied, err := networkParams(c.Flags(), p.Networks, own...)
 				p.Networks, errs = varied, append(errs, err)
 				if link != "" {
-					p.Links, p.Wire, err = result.ParseLinks(link)
-					if len(p.Links) > 1 {
+					p.Axes, err = p.Axes.WithFlag("link", link)
+					if len(p.Axes["link"]) > 1 {
 						err = fmt.Errorf("--link %s: a lab has links of one rate", link)
 					}
 					errs = append(errs, err)
@@ -82,6 +83,7 @@ func labUpCommand(s streams) *cobra.Command {
 		},
 	}
 	nameFlag(c, &name)
+	pins, _ := result.AxisOf("pin")
 	loading.register(c.Flags())
 	c.Flags().IntVar(&hosts, "hosts", labHosts, "hosts of each network")
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
@@ -90,7 +92,7 @@ func labUpCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&link, "link", "", "link between hosts: its rate, for example 10gbit, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
 	c.Flags().IntVar(&ip, "ip", 4, "version of IP: 4, or 6 where each address of IPv4 has one of IPv6 besides")
-	c.Flags().StringVar(&pin, "pin", catalog.Pins()[0], "CPUs of the hosts: "+strings.Join(catalog.Pins(), ", "))
+	c.Flags().StringVar(&pin, "pin", pins.Words[0], "CPUs of the hosts: "+strings.Join(pins.Words, ", "))
 	c.Flags().StringVar(&cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
 	c.Flags().StringVar(&cc, "cc", "cubic", "TCP congestion control of both ends")
 	return c

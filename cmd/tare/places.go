@@ -124,7 +124,7 @@ func (f runFlags) atPlaces(ctx context.Context, progress *progress, flags *pflag
 	defer func() { err = errors.Join(err, e.Close()) }()
 	cc := e.Common
 	if flags.Changed("cc") {
-		cc = f.cc
+		cc = *f.axes["cc"]
 	} else if len(e.Controls) > 1 {
 		unlike := experiment.Unlike(e.Controls, cc)
 		e.Differences = append(e.Differences, unlike)

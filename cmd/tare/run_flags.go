@@ -15,7 +15,6 @@ import (
 	"tare/cases"
 	"tare/catalog"
 	"tare/experiment"
-	"tare/lab"
 	"tare/result"
 )
 
@@ -23,10 +22,8 @@ import (
 // they are given.
 type runFlags struct {
 	networks, paths, workloads string
-	nic, pin, rps, cc, cpus    string
-	cpusEach                   string
-	gsoMax, ip, mtu            string
-	link, duration, warmup     string
+	axes                       axisFlags
+	cpus, duration, warmup     string
 	maxTime, maxRate, design   string
 	blocks                     int
 	precision, margin          string
@@ -58,16 +55,9 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.Lookup("turns").Hidden = true
 	flags.StringVar(&f.paths, "paths", "", "paths to measure, a comma list or all: "+strings.Join(catalog.Paths(), ", "))
 	flags.StringVar(&f.workloads, "workloads", "", "workloads to run, a comma list or all: "+strings.Join(experiment.Workloads(), ", "))
-	flags.StringVar(&f.nic, "nic", "", "models of the hosts' interfaces, a comma list or all: "+strings.Join(lab.NICs(), ", "))
-	flags.StringVar(&f.link, "link", "", "link between hosts: its rate, for example 10gbit, or several, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
-	flags.StringVar(&f.mtu, "mtu", "", "MTU of the link between hosts, in bytes, or several, as in 1500,9000 (default 1500)")
-	flags.StringVar(&f.ip, "ip", "", "versions of IP, a comma list: 4, 6; both weigh IPv6 against IPv4 too (default 4)")
-	flags.StringVar(&f.gsoMax, "gso-max", "", "largest packet of segments that devices pass, in bytes: 196608 for BIG TCP (default: 64 KiB, as they come)")
-	flags.StringVar(&f.pin, "pin", "", "CPUs of the hosts: "+strings.Join(catalog.Pins(), ", ")+" (default apart)")
-	flags.StringVar(&f.rps, "rps", "", "steer arriving packets to the host's own CPUs: on, off (default on)")
+	f.axes = axisFlags{}
+	f.axes.register(flags)
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
-	flags.StringVar(&f.cpusEach, "cpus-each", "", "number of CPUs of each host, or several, as in 1,2,4 (default: all that it gets by --pin)")
-	flags.StringVar(&f.cc, "cc", "", "TCP congestion control of both ends (default cubic)")
 	registerParams(flags, catalog.WorkloadParams())
 	registerParams(flags, catalog.Params())
 	f.sweep.register(flags)
@@ -229,8 +219,15 @@ func (f *runFlags) applyLists(flags *pflag.FlagSet, plan *result.Plan, narrowed 
 			plan.Workloads = append(plan.Workloads, result.WorkloadPlan{Name: name})
 		}
 	}
-	if flags.Changed("nic") {
-		plan.NIC, plan.EncapNIC = choose("nic", f.nic, lab.NICs()), nil
+	for _, a := range result.PlannedAxes() {
+		if !chosen(a) || !flags.Changed(a.Flag) {
+			continue
+		}
+		axes, err := plan.Axes.WithFlag(a.Flag, strings.Join(choose(a.Flag, *f.axes[a.Flag], a.Words), ","))
+		plan.Axes, errs = axes, append(errs, err)
+		if a.Name == "nic" {
+			plan.EncapNIC = nil
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -28,7 +27,11 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	share := func(name, text string, into *float64) {
 		parse(name, func() (err error) { *into, err = result.ParseShare(text); return err })
 	}
-	parse("link", func() (err error) { plan.Link = 0; plan.Links, plan.Wire, err = result.ParseLinks(f.link); return err })
+	for _, a := range result.PlannedAxes() {
+		if a.Help != "" && !chosen(a) {
+			parse(a.Flag, func() (err error) { plan.Axes, err = plan.Axes.WithFlag(a.Flag, *f.axes[a.Flag]); return err })
+		}
+	}
 	parse("cpus", func() (err error) { plan.CPUs, err = parsePlaces(f.cpus); return err })
 	seconds("duration", f.duration, &plan.Duration)
 	seconds("warmup", f.warmup, &plan.Warmup)
@@ -36,18 +39,11 @@ func (f *runFlags) applyValues(flags *pflag.FlagSet, plan *result.Plan) error {
 	parse("max-rate", func() (err error) { plan.MaxRate, err = result.ParseBitsPerSecond(f.maxRate); return err })
 	share("precision", f.precision, &plan.Precision)
 	share("margin", f.margin, &plan.Margin)
-	parse("gso-max", func() (err error) { plan.GSOMax, err = result.ParseSize(f.gsoMax); return err })
-	parse("ip", func() (err error) { plan.IP, err = eachOf(f.ip, parseVersion); return err })
-	parse("mtu", func() (err error) { plan.MTU = 0; plan.MTUs, err = eachOf(f.mtu, result.ParseSize); return err })
 	parse("blocks", func() error { plan.Blocks = f.blocks; return positive(f.blocks) })
 	parse("design", func() error { plan.Design = f.design; return nil })
 	parse("kernel", func() error { plan.Kernels = list(f.kernel, nil); return nil })
-	parse("cpus-each", func() (err error) { plan.CPUsEach, err = eachOf(f.cpusEach, parseCount); return err })
 	parse("by", func() error { plan.By = f.by.axes; return nil })
 	parse("baseline", func() error { plan.Baseline = f.baseline; return nil })
-	parse("pin", func() error { plan.Pin = f.pin; return nil })
-	parse("rps", func() error { plan.RPS = f.rps; return nil })
-	parse("cc", func() error { plan.CC = f.cc; return nil })
 	parse("seed", func() error { plan.Seed = f.seed; return nil })
 	if flags.Changed("precision") && !flags.Changed("blocks") {
 		plan.Blocks = 0 // a plan with a precision has its own limit of blocks
@@ -63,37 +59,6 @@ func positive(n int) error {
 		return fmt.Errorf("%d: it must be at least 1", n)
 	}
 	return nil
-}
-
-// parseVersion reads a version of IP.
-func parseVersion(text string) (int, error) {
-	version, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fmt.Errorf("version of IP %q: give 4, 6 or 4,6", text)
-	}
-	return version, nil
-}
-
-// parseCount reads how many of something there are.
-func parseCount(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no number: give one, or several, as in 1,2,4", text)
-	}
-	return n, nil
-}
-
-// eachOf reads each word of a comma list.
-func eachOf(text string, read func(string) (int, error)) ([]int, error) {
-	var all []int
-	for _, word := range list(text, nil) {
-		n, err := read(word)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
 }
 
 // parsePlaces reads h1=0,h2=1-3.

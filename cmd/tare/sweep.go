@@ -59,8 +59,8 @@ func (f *sweepFlag) flag() string { return flagOf(f.axis) }
 
 // flagOf is the flag that takes several values of an axis: --cpus names those of each host.
 func flagOf(axis string) string {
-	if axis == "cpus" {
-		return "cpus-each"
+	if a, is := result.First(result.PlannedAxes(), func(a result.Axis) bool { return a.Name == axis }); is && a.Flag != "" {
+		return a.Flag
 	}
 	return flagName(axis)
 }

@@ -65,7 +65,7 @@ func (f runFlags) toMend(plan result.Plan, res *result.Result) (mend, bool) {
 		if found.Remedy != nil {
 			return mend{finding: found}, true
 		}
-		if found.ID == wandering && plan.Pin == catalog.PinNone && f.labName == "" {
+		if found.ID == wandering && plan.Axes.Word("pin") == catalog.PinNone && f.labName == "" {
 			return mend{finding: found, pinned: true}, true
 		}
 	}
@@ -76,7 +76,7 @@ func (f runFlags) toMend(plan result.Plan, res *result.Result) (mend, bool) {
 // whose hosts are bound.
 func (f runFlags) again(ctx context.Context, l *site.Lab, plan result.Plan, m mend, progress *progress) (res *result.Result, err error) {
 	if m.pinned {
-		plan.Pin = catalog.PinApart
+		plan.Axes = plan.Axes.With("pin", catalog.PinApart)
 		bound, narrowed, errLab := f.lab(ctx, plan, progress)
 		if errLab != nil {
 			return nil, errLab

@@ -28,7 +28,7 @@ func TestWhatIsMended(t *testing.T) {
 	} {
 		f := runFlags{labName: c.lab}
 		res := &result.Result{Cells: []result.Cell{{Findings: c.findings}}}
-		got, ok := f.toMend(result.Plan{Pin: string(c.pin)}, res)
+		got, ok := f.toMend(result.Plan{Axes: result.PlanAxes{"pin": {string(c.pin)}}}, res)
 		if ok != (c.want != "") || got.finding.ID != c.want || got.pinned != c.pinned {
 			t.Errorf("%s: %q, pinned %v, %v; want %q, %v", name, got.finding.ID, got.pinned, ok, c.want, c.pinned)
 		}

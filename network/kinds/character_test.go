@@ -27,15 +27,15 @@ const (
 func TestLabUserKernelNetworks(t *testing.T) {
 	all := clusters("kernel")
 	for i := range all {
-		if all[i].IP != wire.IPv6 {
+		if all[i].Axes.Count("ip") != 6 {
 			all[i].Hosts = 3
 		}
 	}
 	limited := with("limited", "route", "", "")
-	limited.Link = 100e6
+	limited.Axes["link"] = 100e6
 	absurd, half := with("absurd", "bridge", "", ""), with("half", "vxlan", "", "")
-	absurd.MTU = 1 << 20
-	half.MTU = 100 // the hosts are made, the containers' MTU of 50 is refused
+	absurd.Axes["mtu"] = float64(1 << 20)
+	half.Axes["mtu"] = 100.0 // the hosts are made, the containers' MTU of 50 is refused
 	l := tryBuild(t, append(all, limited, on("vlan"), absurd, half)...)
 	t.Run("one that fails leaves the others", func(t *testing.T) { failedLeaveTheOthers(t, l, all) })
 	t.Run("a VLAN runs or says what is missing", func(t *testing.T) { vlanRunsOrSays(t, l) })

@@ -66,7 +66,7 @@ func TestRealDocker(t *testing.T) {
 	}
 	var all []site.ClusterSpec
 	for _, spec := range clusters("docker") {
-		if n, _ := kinds.Find(spec.Network); n.Engine != "" && spec.IP != wire.IPv6 {
+		if n, _ := kinds.Find(spec.Network); n.Engine != "" && spec.Axes.Count("ip") != 6 {
 			spec.Params = map[string]string{catalog.With: "exec sleep 601"}
 		}
 		if spec.Network != "docker-overlay" {

@@ -20,6 +20,7 @@ import (
 	"tare/network"
 	"tare/network/kinds"
 	"tare/probe"
+	"tare/result"
 	"tare/site"
 	"tare/test/labtest"
 	"tare/workload"
@@ -27,7 +28,7 @@ import (
 
 // on is a cluster of two hosts with two containers each, and its network.
 func on(name string) site.ClusterSpec {
-	return site.ClusterSpec{Name: name, Network: name, NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 2}
+	return site.ClusterSpec{Name: name, Network: name, Axes: result.Params{"nic": string(lab.NICFull), "mtu": 1500.0}, Hosts: 2, Containers: 2}
 }
 
 // build starts a lab that ends with the test and leaves nothing. It fails the test

@@ -23,7 +23,7 @@ func TestRealOVN(t *testing.T) {
 	all := clusters("ovn")
 	change(all, "ovn", func(spec *site.ClusterSpec) { spec.Hosts = 3 })
 	failing := with("failing", "ovn", "", "")
-	failing.MTU = 100 // the containers' MTU of 42 is refused
+	failing.Axes["mtu"] = 100.0 // the containers' MTU of 42 is refused
 	l := tryBuild(t, append(all, failing)...)
 	for _, spec := range all {
 		if why := built(t, l, spec.Name).Error; why != "" {

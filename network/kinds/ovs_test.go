@@ -32,8 +32,8 @@ func TestRealOVS(t *testing.T) {
 		change(all, name, func(spec *site.ClusterSpec) { spec.Hosts = 3 })
 	}
 	page, half, many := with("page", "ovs-multitable", "", ""), with("half", "ovs-vxlan", "", ""), with("many", "ovs-vxlan", catalog.Openflow, "explicit")
-	page.Containers = 1 // as on the network's page
-	half.MTU = 100      // the containers' MTU of 50 is refused
+	page.Containers = 1      // as on the network's page
+	half.Axes["mtu"] = 100.0 // the containers' MTU of 50 is refused
 	many.Containers = 400
 	all = append(all, page)
 	l := tryBuild(t, append(all, half, many)...)

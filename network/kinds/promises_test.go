@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -75,7 +76,8 @@ func with(name, of, param, value string) site.ClusterSpec {
 
 // overVersion6 is the same cluster with IPv6, which it is measured over.
 func overVersion6(spec site.ClusterSpec) site.ClusterSpec {
-	spec.IP = wire.IPv6
+	spec.Axes = maps.Clone(spec.Axes)
+	spec.Axes["ip"] = 6.0
 	return spec
 }
 
@@ -90,7 +92,7 @@ func keepPromises(t *testing.T, l *site.Lab) {
 			n, _ := kinds.Find(b.Network)
 			carriesOnEveryPath(t, l, n, b)
 			isConfined(t, l, n, b)
-			if b.IP == wire.IPv6 {
+			if b.Axes.Count("ip") == 6 {
 				filtersBothVersions(t, l, b)
 				return
 			}
@@ -122,7 +124,7 @@ func carriesOnEveryPath(t *testing.T, l *site.Lab, n network.Network, b site.Bui
 		if !served || b.Name == "cni-macvlan" && path == catalog.ContainerToOwnHost {
 			continue
 		}
-		if six := wire.IPOf(ends.Dial) == wire.IPv6; six != (b.IP == wire.IPv6) {
+		if six := wire.IPOf(ends.Dial) == wire.IPv6; six != (b.Axes.Count("ip") == 6) {
 			t.Errorf("%s is measured at %s", path, ends.Dial)
 		}
 		carries(t, l, b, path, mtu)

@@ -15,7 +15,7 @@ import (
 func TestDeepRatesAreFilled(t *testing.T) {
 	const rate = 100e6
 	plain, tagged := with("plain", "route", "", ""), with("tagged", "vlan", "", "")
-	plain.Link, tagged.Link = rate, rate
+	plain.Axes["link"], tagged.Axes["link"] = rate, rate
 	l := build(t, plain, tagged, onCNI(t, "bandwidth"))
 	for _, c := range []struct {
 		cluster     string

@@ -28,7 +28,7 @@ func TestLabVLAN(t *testing.T) {
 	change(all, "macnat", func(spec *site.ClusterSpec) { spec.Containers = 5 })
 	one, many, limited, plain := with("one", "macnat", "", ""), with("many", "macnat", "", ""), with("limited", "vlan", "", ""), with("plain", "macvlan", "", "")
 	one.Containers, many.Containers = 1, 60
-	limited.Link, plain.Link = 100e6, 100e6
+	limited.Axes["link"], plain.Axes["link"] = 100e6, 100e6
 	l := build(t, append(all, one, many, limited, plain)...)
 	keepPromises(t, l)
 	t.Run("VLAN devices are used where the kernel has them", func(t *testing.T) { usesVLANDevices(t, l) })

@@ -156,7 +156,7 @@ func open(t *testing.T) *arena {
 		}
 	})
 	spec := site.Spec{CC: "cubic", Pin: catalog.PinApart, RPS: true, Clusters: []site.ClusterSpec{
-		{Name: "host", Network: "host", NIC: string(lab.NICFull), MTU: 1500, Hosts: 2, Containers: 1},
+		{Name: "host", Network: "host", Axes: result.Params{"nic": string(lab.NICFull), "mtu": 1500.0}, Hosts: 2, Containers: 1},
 	}}
 	if err := l.Build(t.Context(), spec); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ const root = "../.."
 
 // recipes are the kinds of which CONTRIBUTING has one, by the heading there.
 var recipes = map[string]string{
+	"axis":     "## Add an axis",
 	"network":  "## Add a network",
 	"workload": "## Add a workload",
 	"rule":     "## Add a rule",
@@ -91,7 +92,7 @@ func TestDeepRecipes(t *testing.T) {
 	runIn(t, tree, "go", "run", "./test/docs", "networks")
 
 	// The tests that hold the lists and the documents to each other.
-	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./catalog", "./network/...", "./workload", "./diagnose", "./probe", "./foreign", "./cases", "./test/docs")
+	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./result", "./experiment", "./catalog", "./network/...", "./workload", "./diagnose", "./probe", "./foreign", "./cases", "./test/docs")
 
 	t.Run("lists", func(t *testing.T) {
 		for _, of := range []struct{ list, name string }{{"networks", "toy"}, {"workloads", "toy_rr"}, {"cases", "toy"}} {
@@ -118,11 +119,11 @@ func TestDeepRecipes(t *testing.T) {
 	})
 }
 
-// useInRun weighs the toy network under the toy workload: the toy rule names a
+// useInRun weighs the toy network under the toy workload with the toy axis: the toy rule names a
 // cause, the toy probe is read, and the page has the toy chart.
 func useInRun(t *testing.T, tree string) {
 	out := filepath.Join(t.TempDir(), "toy.json")
-	runIn(t, tree, "./tare", "run", "--networks", "toy", "--workloads", "toy_rr", "--paths", "same-host", "--blocks", "1", "--duration", "20ms", "--out", out)
+	runIn(t, tree, "./tare", "run", "--networks", "toy", "--workloads", "toy_rr", "--paths", "same-host", "--blocks", "1", "--duration", "20ms", "--toy", "7", "--out", out)
 	res, err := result.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
@@ -137,6 +138,10 @@ func useInRun(t *testing.T, tree string) {
 		}
 		for _, f := range cell.Findings {
 			found = append(found, f.ID)
+		}
+		labtest.Equal(t, "the toy axis of the cell", cell.Params.Count("toy"), 7)
+		for _, m := range cell.Metrics {
+			labtest.Contains(t, "warnings of "+m.Name, strings.Join(m.Warnings, "; "), "toy: 7")
 		}
 	}
 	for _, s := range res.States {
