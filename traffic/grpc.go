@@ -41,8 +41,8 @@ type GRPC struct {
 
 // What is called: methods of a service, each from a BytesValue to one, or to a stream of them.
 const (
-	GRPCService = "tare.Messages"
-	GRPCCall    = "Call"
+	grpcService = "tare.Messages"
+	grpcCall    = "Call"
 	grpcSend    = "Send"
 )
 
@@ -158,7 +158,7 @@ func newGRPCClient(r *run, to netip.AddrPort, c GRPC) (_ *grpcClient, err error)
 
 // call is one call.
 func (k *grpcClient) call() (answered time.Duration, err error) {
-	err = k.conn.Invoke(k.run.ctx, "/"+GRPCService+"/"+GRPCCall, k.request, k.response)
+	err = k.conn.Invoke(k.run.ctx, "/"+grpcService+"/"+grpcCall, k.request, k.response)
 	return k.run.now(), k.due(err)
 }
 
@@ -166,7 +166,7 @@ func (k *grpcClient) call() (answered time.Duration, err error) {
 func (k *grpcClient) receive() (answered time.Duration, err error) {
 	if k.stream == nil {
 		of := &grpc.StreamDesc{StreamName: grpcSend, ServerStreams: true}
-		if k.stream, err = k.conn.NewStream(k.run.ctx, of, "/"+GRPCService+"/"+grpcSend); err != nil {
+		if k.stream, err = k.conn.NewStream(k.run.ctx, of, "/"+grpcService+"/"+grpcSend); err != nil {
 			return 0, err
 		}
 		if err := k.stream.SendMsg(k.request); err != nil {

@@ -29,7 +29,7 @@ func ServeGRPC(ctx context.Context, l *Listener, c GRPC) (_ Served, err error) {
 	a := newAcceptor(r, l, *c.Token, greetingLen)
 	defer a.close()
 	s := sessions{acceptor: a, window: c.Window}
-	server, admitted := NewGRPCServer(c.Size), newAdmitted(net.TCPAddrFromAddrPort(l.Addr()))
+	server, admitted := newGRPCServer(c.Size), newAdmitted(net.TCPAddrFromAddrPort(l.Addr()))
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(admitted) }()
 	served, err := s.admit(func(fd int) {
@@ -53,8 +53,8 @@ func ServeGRPC(ctx context.Context, l *Listener, c GRPC) (_ Served, err error) {
 	return served, nil
 }
 
-// NewGRPCServer is a server that answers each call with so many bytes, to any client.
-func NewGRPCServer(size int) *grpc.Server {
+// newGRPCServer is a server that answers each call with so many bytes, to any client.
+func newGRPCServer(size int) *grpc.Server {
 	response := &wrapperspb.BytesValue{Value: randomBytes(size)}
 	call := func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 		return response, decode(&wrapperspb.BytesValue{})
@@ -71,8 +71,8 @@ func NewGRPCServer(size int) *grpc.Server {
 	}
 	server := grpc.NewServer()
 	server.RegisterService(&grpc.ServiceDesc{
-		ServiceName: GRPCService,
-		Methods:     []grpc.MethodDesc{{MethodName: GRPCCall, Handler: call}},
+		ServiceName: grpcService,
+		Methods:     []grpc.MethodDesc{{MethodName: grpcCall, Handler: call}},
 		Streams:     []grpc.StreamDesc{{StreamName: grpcSend, Handler: send, ServerStreams: true}},
 	}, nil)
 	return server
