@@ -59,7 +59,7 @@ kubernetes-down:
 
 # The engine compared with the tools that people use.
 bench:
-	go run ./bench/peers
+	go run ./bench peers
 
 else
 

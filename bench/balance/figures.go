@@ -1,4 +1,4 @@
-package main
+package balance
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"tare/catalog"
 	"tare/result"
 	"tare/stats"
+	"tare/weigh"
 )
 
 // matters is the toll from which one should be known: a ratio.
@@ -16,24 +17,32 @@ const matters = 0.05
 // figures are how finely one result weighs.
 type figures struct {
 	took    time.Duration
-	tolls   map[string][]float64 // half-widths of the tolls' intervals by metric, as ratios
-	aa      map[string][]float64 // and of the baselines against each other
+	widths  map[string][]float64 // half-widths of the tolls' intervals by metric, as ratios, and what follows
 	known   int                  // tolls beyond what matters whose verdict is not inconclusive
 	beyond  int                  // tolls beyond what matters
 	decided int                  // tolls whose verdict is not inconclusive
 	all     int                  // tolls with a verdict
 	differs int                  // baselines that are shown to differ from themselves
-	added   []float64            // half-widths of what a network adds to the round trip, in s
-	spreads map[string][]spread  // of tolls in slots, by metric
 }
+
+// Other widths than those of tolls, most of them before the name of a metric.
+const (
+	selfWidth   = "self "  // of the baselines against each other
+	blockSpread = "block " // the deviation of a block's toll in slots
+	restSpread  = "rest "  // and what of it is not noise between the block's own cycles
+	addedWidth  = "added"  // of what a network adds to the round trip, in s
+)
 
 // metrics are those that the page shows.
 func metrics() []string { return []string{"throughput", "rtt_p50"} }
 
 func figuresOf(res *result.Result, added string) figures {
-	f := figures{tolls: map[string][]float64{}, aa: map[string][]float64{}, spreads: map[string][]spread{}}
+	f := figures{widths: map[string][]float64{}}
+	add := func(width string, values ...float64) { f.widths[width] = append(f.widths[width], values...) }
 	for _, m := range metrics() {
-		f.spreads[m] = spreads(res, m)
+		whole, rest := spreads(res, m)
+		add(blockSpread+m, whole...)
+		add(restSpread+m, rest...)
 	}
 	began, err1 := time.Parse(time.RFC3339, res.Started)
 	ended, err2 := time.Parse(time.RFC3339, res.Finished)
@@ -43,45 +52,52 @@ func figuresOf(res *result.Result, added string) figures {
 	for _, cell := range res.Cells {
 		for _, m := range cell.Metrics {
 			if d := m.Toll; cell.Network == added && m.Name == "rtt_p50" && d != nil && d.Delta.Low != nil {
-				f.added = append(f.added, (*d.Delta.High-*d.Delta.Low)/2)
+				add(addedWidth, (*d.Delta.High-*d.Delta.Low)/2)
 			}
 			if cell.Network == catalog.Baseline || m.Toll == nil || m.Toll.Low == nil || !slices.Contains(metrics(), m.Name) {
 				continue
 			}
-			f.all++
-			if m.Toll.Verdict != string(stats.Inconclusive) {
-				f.decided++
-			}
-			f.tolls[m.Name] = append(f.tolls[m.Name], (*m.Toll.High-*m.Toll.Low)/2)
-			if math.Abs(m.Toll.Value) > matters {
-				f.beyond++
-				if m.Toll.Verdict != string(stats.Inconclusive) {
-					f.known++
-				}
-			}
+			add(m.Name, (*m.Toll.High-*m.Toll.Low)/2)
+			f.count(m.Toll)
 		}
 	}
 	for _, aa := range res.Noise.AA {
-		f.aa[aa.Metric] = append(f.aa[aa.Metric], (aa.High-aa.Low)/2)
-		if aa.Verdict == string(stats.Slower) || aa.Verdict == string(stats.Faster) {
+		add(selfWidth+aa.Metric, (aa.High-aa.Low)/2)
+		if differs(aa) {
 			f.differs++
 		}
 	}
 	return f
 }
 
+func (f *figures) count(t *result.Toll) {
+	decided, beyond := t.Verdict != string(stats.Inconclusive), math.Abs(t.Value) > matters
+	f.all++
+	if decided {
+		f.decided++
+	}
+	if beyond {
+		f.beyond++
+	}
+	if decided && beyond {
+		f.known++
+	}
+}
+
+// differs reports whether a baseline seems to differ from itself.
+func differs(aa result.AA) bool {
+	return aa.Verdict == string(stats.Slower) || aa.Verdict == string(stats.Faster)
+}
+
 // joined are the figures of several runs, as if of one.
 func joined(all []figures) figures {
-	sum := figures{tolls: map[string][]float64{}, aa: map[string][]float64{}, spreads: map[string][]spread{}}
+	sum := figures{widths: map[string][]float64{}}
 	for _, f := range all {
 		sum.took += f.took / time.Duration(len(all))
 		sum.known, sum.beyond, sum.differs = sum.known+f.known, sum.beyond+f.beyond, sum.differs+f.differs
 		sum.decided, sum.all = sum.decided+f.decided, sum.all+f.all
-		sum.added = append(sum.added, f.added...)
-		for _, m := range metrics() {
-			sum.tolls[m] = append(sum.tolls[m], f.tolls[m]...)
-			sum.aa[m] = append(sum.aa[m], f.aa[m]...)
-			sum.spreads[m] = append(sum.spreads[m], f.spreads[m]...)
+		for name, values := range f.widths {
+			sum.widths[name] = append(sum.widths[name], values...)
 		}
 	}
 	return sum
@@ -93,4 +109,34 @@ func worst(values []float64) float64 {
 		return math.NaN()
 	}
 	return slices.Max(values)
+}
+
+// spreads are how much the blocks of each toll in slots differ, as standard deviations of
+// their log ratios, and how much of that is not noise between a block's own cycles. Such
+// a rest differs between blocks as a whole: between their connections, which are new in
+// each, or in time.
+func spreads(res *result.Result, metric string) (whole, rest []float64) {
+	for n := range res.Cells {
+		cell := &res.Cells[n]
+		at := slices.IndexFunc(res.Cells, func(c result.Cell) bool { return c.Network == catalog.Baseline && c.Group == cell.Group })
+		if cell.Network == catalog.Baseline || at < 0 {
+			continue
+		}
+		baseline := &res.Cells[at]
+		tolls := stats.LogRatios(weigh.Pairs(weigh.BlocksOf(cell, metric), weigh.BlocksOf(baseline, metric)))
+		all, _ := stats.Spread(tolls)
+		noise, blocks := 0.0, 0 // variances of the blocks' means, together
+		for _, s := range cell.Samples {
+			both := slices.DeleteFunc(slices.Clone(baseline.Samples), func(b result.Sample) bool { return b.Block != s.Block })
+			each := weigh.Differences(metric, s, both...)
+			if deviation, ok := stats.Spread(each); ok {
+				noise += deviation * deviation / float64(len(each))
+				blocks++
+			}
+		}
+		if min(len(tolls), blocks) >= stats.MinBlocks {
+			whole, rest = append(whole, all), append(rest, math.Sqrt(max(all*all-noise/float64(blocks), 0)))
+		}
+	}
+	return whole, rest
 }

@@ -1,4 +1,4 @@
-package main
+package mesh
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tare/agent"
@@ -141,10 +142,33 @@ func tallyOf(goodput float64) *workload.Tally {
 	return t
 }
 
+// countedWriter and countedReader count the bytes of streams.
+type countedWriter struct {
+	io.WriteCloser
+	bytes *atomic.Int64
+}
+
+type countedReader struct {
+	io.Reader
+	bytes *atomic.Int64
+}
+
+func (w countedWriter) Write(p []byte) (int, error) {
+	n, err := w.WriteCloser.Write(p)
+	w.bytes.Add(int64(n))
+	return n, err
+}
+
+func (r countedReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.bytes.Add(int64(n))
+	return n, err
+}
+
 // fleet is the handles of all agents.
 type fleet struct {
 	handles []*agent.Handle
-	moved   counted // by all streams
+	moved   atomic.Int64 // bytes, by all streams
 }
 
 // open starts an agent for each node.
@@ -155,7 +179,7 @@ func open(ctx context.Context, nodes int, w *world) (*fleet, error) {
 		answers, answersIn := io.Pipe()
 		go func() { answersIn.CloseWithError(serve(node, w, ordersOut, answersIn)) }()
 		end := func() error { return errors.Join(ordersOut.Close(), answers.Close()) }
-		h, err := agent.Open(ctx, fmt.Sprintf("node-%d", node), f.moved.writer(orders), f.moved.reader(answers), end)
+		h, err := agent.Open(ctx, fmt.Sprintf("node-%d", node), countedWriter{orders, &f.moved}, countedReader{answers, &f.moved}, end)
 		if err != nil {
 			return nil, errors.Join(err, f.close())
 		}
